@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The board: one small shared page per node and step on which tasks tell
+ * ghosts that they live, that they entered MPI, and that they are done. It is
+ * what lets a ghost wait for MPI_Init of its users, and leave when they leave,
+ * without any daemon.
+ *
+ * Life: the plugin makes a sealed memfd before the tasks are forked; every
+ * task inherits it as descriptor ASPEN_BOARD_FD and, in task_init (already as
+ * the user), writes its pid into its slot. aspen-ghost and the runtime map it.
+ * Root never reads it, and nothing in it is trusted: a reader checks the
+ * header against its layout and treats pids as hints (pidfd_open).
+ *
+ * Header only: the plugin may not link anything. */
+#ifndef ASPEN_COMMON_BOARD_H
+#define ASPEN_COMMON_BOARD_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ASP_BOARD_MAGIC UINT32_C(0x42505341) /* "ASPB" */
+#define ASP_BOARD_FD_ENV "ASPEN_BOARD_FD"
+
+enum { ASP_BOARD_VERSION = 1, ASP_BOARD_SLOTS_MAX = 1024 };
+
+enum asp_board_state {
+    ASP_TASK_NONE,      /* not started yet */
+    ASP_TASK_STARTED,   /* task_init ran; pid is set */
+    ASP_TASK_INIT,      /* about to call MPI_Init: ghosts follow now */
+    ASP_TASK_RUNNING,   /* MPI is up */
+    ASP_TASK_FINALIZED, /* MPI_Finalize is over */
+    ASP_TASK_ABORTING,  /* MPI_Abort was called: ghosts leave quietly */
+};
+
+/* One cache line per task: a store here disturbs nobody else. */
+struct asp_board_slot {
+    _Alignas(64) _Atomic int32_t pid; /* 0 until task_init */
+    _Atomic uint32_t state;           /* enum asp_board_state */
+};
+
+struct asp_board {
+    uint32_t magic;
+    uint32_t version;
+    uint32_t ntasks;  /* slots, by local task id */
+    uint32_t nghosts; /* the last ones are ghosts */
+    /* Counts changes; FUTEX_WAIT on it to sleep until the next one. */
+    _Alignas(64) _Atomic uint32_t changes;
+    struct asp_board_slot slots[];
+};
+
+static inline size_t asp_board_bytes(uint32_t ntasks)
+{
+    return sizeof(struct asp_board) + ntasks * sizeof(struct asp_board_slot);
+}
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Counting: what to ask Slurm for so that every node gets just G ghost tasks
+ * more than the user's. A pure function; `aspen explain --extra` feeds it and
+ * cli_filter.lua applies its result. docs/design/counting.md has the cases.
+ *
+ * The users of each node are n over N, as even as can be; the ghosts are the
+ * last tasks of each node. So a result is right only if every node gets its
+ * users plus G, and where that cannot be had the answer is a refusal. */
+#ifndef ASPEN_COMMON_GROW_H
+#define ASPEN_COMMON_GROW_H
+
+#include "err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    ASP_GROW_TASKS_MAX = 1 << 20,
+    ASP_GROW_NODES_MAX = 1 << 16,
+    ASP_GROW_GHOSTS_MAX = 64, /* per node */
+};
+
+enum asp_grow_dist {
+    ASP_GROW_BLOCK, /* and whatever Slurm's default is */
+    ASP_GROW_CYCLIC,
+    ASP_GROW_PLANE,
+    ASP_GROW_ARBITRARY,
+};
+
+/* A request as the user wrote it; 0 (or NULL) is "not given". */
+struct asp_grow_request {
+    uint32_t ghosts;    /* per node, 1..ASP_GROW_GHOSTS_MAX */
+    uint32_t ntasks;    /* -n */
+    uint32_t nodes_min; /* -N */
+    uint32_t nodes_max;
+    uint32_t nodelist_count; /* nodes named with -w */
+    uint32_t ntasks_per_node;
+    uint32_t cpus_per_task; /* -c */
+    uint32_t node_cpus;     /* of a typical node, to guess -N */
+    uint32_t max_cpus;      /* of the largest node */
+    enum asp_grow_dist dist;
+    uint32_t plane_size;
+    bool overcommit;            /* CPUs are no limit */
+    bool multi_prog;            /* a program per task id */
+    bool per_device;            /* --ntasks-per-gpu and the like decide -n */
+    uint32_t mincpus;           /* --mincpus */
+    const uint32_t *alloc_cpus; /* by node of the allocation srun is in */
+    uint32_t alloc_nnodes;
+};
+
+/* What to ask for instead; 0 is "leave it as it is". */
+struct asp_grow_result {
+    uint32_t users; /* tasks that the user gets */
+    uint32_t nodes; /* always set: the number is fixed now */
+    uint32_t tasks; /* users + ghosts * nodes; always set */
+    uint32_t ntasks_per_node;
+    uint32_t mincpus; /* CPUs that each node must have for us */
+    uint32_t plane_size;
+    bool narrowed; /* -N was a range, or a guess */
+};
+
+/* Returns 0, or -1 with errno EINVAL (absurd request) or ERANGE (impossible),
+ * and the numbers and a remedy in err; *out_p is untouched then.
+ * Threads: reentrant.  Cost: O(tasks), allocates O(nodes). */
+int asp_grow(const struct asp_grow_request *request,
+             struct asp_grow_result *out_p, struct asp_err *err);
+
+/* Number of names in a Slurm node list: "n[1-3,7],login" is 5.
+ * Returns 0 with errno EINVAL when text is no such list or names more than
+ * ASP_GROW_NODES_MAX. */
+uint32_t asp_grow_nodelist_count(const char *text);
+
+/* Numbers per node as Slurm writes them: "4(x2),2" is 4, 4, 2.
+ *   max  room in values
+ * Returns how many, or 0 with errno EINVAL or ENOSPC. */
+uint32_t asp_grow_list_parse(const char *text, uint32_t *values, uint32_t max);
+
+/* The whole of `aspen explain --extra WORD...`: each word is key=value, a
+ * Slurm option (ntasks, nodes, nodelist, ntasks-per-node, cpus-per-task,
+ * distribution, overcommit, multi-prog, mincpus, ...) as cli_filter sees it, or
+ * spec (canonical request), alloc-cpus ("4(x2)"), node-cpus, max-cpus. Writes
+ * lines for cli_filter.lua into buf: set OPTION VALUE      ask Slurm for this
+ *     grown users=6 ghosts=1 nodes=2 tasks=8 per_node=4
+ *     refuse TEXT           impossible; nothing is set
+ * and nothing at all when no ghosts are asked for.
+ * Returns 0 also for a refusal, or -1 with errno EINVAL (a word that is not
+ * understood), ENOSPC, ENOMEM. Threads: reentrant. */
+int asp_grow_words(int nwords, const char *const words[], char *buf,
+                   size_t size, struct asp_err *err);
+
+#endif

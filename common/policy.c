@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Merge the layers, apply the limits, hand out the result; see policy.h. */
+#include "config.h"
+
+#include "policy_priv.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct asp_policy *asp_policy_create(void)
+{
+    struct asp_policy *policy = calloc(1, sizeof(*policy));
+
+    if (!policy)
+        return NULL;
+    for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++) {
+        struct asp_setting *s = &policy->layers[ASP_LAYER_BUILTIN][id];
+
+        s->set = true;
+        s->layer = ASP_LAYER_BUILTIN;
+        snprintf(s->value, sizeof(s->value), "%s", asp_knobs[id].builtin);
+        snprintf(s->origin, sizeof(s->origin), "built-in");
+    }
+    return policy;
+}
+
+void asp_policy_destroy(struct asp_policy *policy)
+{
+    int saved = errno;
+
+    if (policy) {
+        asp_rules_free(policy->rules, policy->nrules);
+        asp_yaml_destroy(policy->doc);
+        free(policy);
+    }
+    errno = saved;
+}
+
+/* The strongest setting of a knob; later rules win over earlier ones. */
+static const struct asp_setting *strongest(const struct asp_policy *policy,
+                                           const struct asp_facts *facts,
+                                           enum asp_knob_id id)
+{
+    for (int layer = ASP_LAYER_COUNT - 1; layer > ASP_LAYER_RULE; layer--)
+        if (policy->layers[layer][id].set)
+            return &policy->layers[layer][id];
+    for (size_t r = policy->nrules; r-- > 0;) {
+        const struct asp_rule *rule = &policy->rules[r];
+
+        if (!asp_rule_matches(rule, facts))
+            continue;
+        for (size_t i = 0; i < rule->nsets; i++)
+            if (rule->sets[i].id == id)
+                return &rule->sets[i].setting;
+    }
+    if (policy->layers[ASP_LAYER_SITE][id].set)
+        return &policy->layers[ASP_LAYER_SITE][id];
+    return &policy->layers[ASP_LAYER_BUILTIN][id];
+}
+
+/* The value that a limit puts in the place of value, or NULL if it may stay.
+ * "off" is always allowed, and what takes the place of a mode that is not. */
+static const char *limited(enum asp_knob_id id, const struct asp_limit *limit,
+                           const char *value, char buf[ASP_VALUE_MAX])
+{
+    bool word = value[0] < '0' || value[0] > '9';
+    int64_t n = word ? 0 : strtoll(value, NULL, 10);
+
+    if (!word && limit->has_max && n > limit->max)
+        n = limit->max;
+    if (!word && limit->has_min && n < limit->min)
+        n = limit->min;
+    if (!word && (limit->has_min || limit->has_max)) {
+        snprintf(buf, ASP_VALUE_MAX, "%" PRId64, n);
+        if (strcmp(buf, value) != 0)
+            return buf;
+    }
+    if (limit->nallow == 0 ||
+        (id == ASP_KNOB_MODE && strcmp(value, "off") == 0))
+        return NULL;
+    for (size_t i = 0; i < limit->nallow; i++)
+        if (strcmp(limit->allow[i], value) == 0)
+            return NULL;
+    return id == ASP_KNOB_MODE ? "off" : limit->allow[0];
+}
+
+static void apply_limit(struct asp_policy *policy, enum asp_knob_id id)
+{
+    const struct asp_limit *limit = &policy->limits[id];
+    struct asp_setting *setting = &policy->resolved[id];
+    char buf[ASP_VALUE_MAX];
+    const char *value = limited(id, limit, setting->value, buf);
+
+    setting->note[0] = '\0';
+    if (!value)
+        return;
+    snprintf(setting->note, sizeof(setting->note),
+             "%s %.40s (%.60s) became %.40s: limited by %.80s",
+             asp_knobs[id].name, setting->value, setting->origin, value,
+             limit->origin);
+    memmove(setting->value, value, strlen(value) + 1);
+}
+
+/* auto, until adaptation can measure: ghosts, but for a lone rank. */
+static void choose_mode(struct asp_policy *policy,
+                        const struct asp_facts *facts)
+{
+    struct asp_setting *mode = &policy->resolved[ASP_KNOB_MODE];
+    bool lone = facts && facts->nodes == 1 && facts->tasks_per_node == 1;
+
+    if (strcmp(mode->value, "auto") != 0)
+        return;
+    snprintf(mode->value, sizeof(mode->value), "%s", lone ? "off" : "ghost");
+    if (!mode->note[0])
+        snprintf(mode->note, sizeof(mode->note), "auto chose %.8s: %s",
+                 mode->value, lone ? "one rank has nobody to wait for"
+                                   : "several ranks may wait for each other");
+}
+
+/* Did a limit cut what the job asked for, not what a site proposed? */
+static bool asked_for(const struct asp_setting *setting)
+{
+    return setting->layer >= ASP_LAYER_JOB && setting->note[0];
+}
+
+int asp_policy_resolve(struct asp_policy *policy,
+                       const struct asp_facts *facts, struct asp_err *err)
+{
+    for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++) {
+        policy->resolved[id] = *strongest(policy, facts, id);
+        apply_limit(policy, id);
+    }
+    if (asp_policy_bool(policy, ASP_KNOB_REQUIRE))
+        for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++)
+            if (asked_for(&policy->resolved[id]))
+                return asp_errf(err, EPERM, "%s, and the request says require",
+                                policy->resolved[id].note);
+    choose_mode(policy, facts);
+    return 0;
+}
+
+const struct asp_setting *asp_policy_setting(const struct asp_policy *policy,
+                                             enum asp_knob_id id)
+{
+    return &policy->resolved[id];
+}
+
+const char *asp_policy_text(const struct asp_policy *policy,
+                            enum asp_knob_id id)
+{
+    return policy->resolved[id].value;
+}
+
+int64_t asp_policy_number(const struct asp_policy *policy, enum asp_knob_id id)
+{
+    return strtoll(policy->resolved[id].value, NULL, 10);
+}
+
+bool asp_policy_bool(const struct asp_policy *policy, enum asp_knob_id id)
+{
+    return strcmp(policy->resolved[id].value, "yes") == 0;
+}
+
+enum asp_mode asp_policy_mode(const struct asp_policy *policy)
+{
+    enum asp_mode mode = ASP_MODE_OFF;
+
+    asp_mode_parse(asp_policy_text(policy, ASP_KNOB_MODE), &mode);
+    return mode;
+}
+
+const char *asp_policy_notes(const struct asp_policy *policy, char *buf,
+                             size_t size)
+{
+    size_t used = 0;
+
+    buf[0] = '\0';
+    for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++) {
+        const char *note = policy->resolved[id].note;
+        int n;
+
+        if (!note[0])
+            continue;
+        n = snprintf(buf + used, size - used, "%s%s", used ? "; " : "", note);
+        if (n < 0 || (size_t)n >= size - used)
+            break;
+        used += (size_t)n;
+    }
+    return buf;
+}
+
+int asp_policy_canonical(const struct asp_policy *policy, char *buf,
+                         size_t size, struct asp_err *err)
+{
+    enum asp_mode mode = asp_policy_mode(policy);
+    int n = snprintf(buf, size, "%s", asp_mode_name(mode));
+    size_t used = (size_t)n;
+
+    if (mode == ASP_MODE_GHOST && n > 0 && used < size)
+        used += (size_t)snprintf(buf + used, size - used, ":%.20s",
+                                 asp_policy_text(policy, ASP_KNOB_GHOSTS));
+    for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT && used < size; id++) {
+        const struct asp_setting *s = &policy->resolved[id];
+
+        if (id == ASP_KNOB_MODE || id == ASP_KNOB_GHOSTS ||
+            s->layer < ASP_LAYER_JOB)
+            continue;
+        used += (size_t)snprintf(buf + used, size - used, ",%s=%s",
+                                 asp_knobs[id].name, s->value);
+    }
+    if (used >= size)
+        return asp_errf(err, ENOSPC, "the request is longer than %zu bytes",
+                        size - 1);
+    return (int)used;
+}
+
+/* FNV-1a, 64 bit. */
+void asp_policy_digest(const struct asp_policy *policy, char out[17])
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++) {
+        const char *value = policy->resolved[id].value;
+
+        for (size_t i = 0; i <= strlen(value); i++)
+            hash = (hash ^ (unsigned char)value[i]) * UINT64_C(0x100000001b3);
+    }
+    snprintf(out, 17, "%016" PRIx64, hash);
+}
+
+void asp_policy_to_layout(const struct asp_policy *policy,
+                          struct asp_layout *layout)
+{
+    char digest[17];
+
+    asp_policy_digest(policy, digest);
+    snprintf(layout->policy_digest, sizeof(layout->policy_digest), "%s",
+             digest);
+    layout->nknobs = 0;
+    for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++) {
+        struct asp_layout_knob *knob = &layout->knobs[layout->nknobs];
+
+        if (!(asp_knobs[id].flags & ASP_KNOB_TO_RUNTIME))
+            continue;
+        snprintf(knob->name, sizeof(knob->name), "%s", asp_knobs[id].name);
+        snprintf(knob->value, sizeof(knob->value), "%s",
+                 policy->resolved[id].value);
+        layout->nknobs++;
+    }
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The schema: every knob of Aspen, declared here and nowhere else. Parsers,
+ * merge, limits, help, man page and the runtime's view derive from this table.
+ *
+ * K(ID, name, type, built-in, values, min, max, unit, flags, help)
+ *   values  the words that are accepted, separated by |; "" for numbers
+ *   flags   where the value goes and who may not set it (policy.h) */
+#ifndef ASPEN_COMMON_POLICY_KNOBS_H
+#define ASPEN_COMMON_POLICY_KNOBS_H
+
+/* clang-format off */
+#define ASP_KNOBS(K)                                                          \
+    K(MODE, "mode", WORD, "auto", "off|auto|ghost|offload|thread", 0, 0, "",  \
+      0,                                                                      \
+      "what makes progress: ghost processes, an offload thread, a progress "  \
+      "thread; auto chooses, off does nothing")                               \
+    K(GHOSTS, "ghosts", NUMBER, "1", "", 1, 64, "per node", 0,                \
+      "ghost processes on each node, on top of the program's own ranks")      \
+    K(REQUIRE, "require", BOOL, "no", "no|yes", 0, 0, "", 0,                  \
+      "fail the step when the request cannot be honoured, instead of "        \
+      "running it plain and saying why")                                      \
+    K(SPREAD, "placement.spread", WORD, "numa", "numa|pack", 0, 0, "", 0,     \
+      "numa: ghosts go one to each NUMA domain first; pack: on the last "     \
+      "cores of the node")                                                    \
+    K(SHARE, "placement.share", BOOL, "no", "no|yes", 0, 0, "", 0,            \
+      "when cores run out, let ghosts run on the cores of the users")         \
+    K(SMT, "placement.smt", WORD, "avoid", "avoid|use", 0, 0, "", 0,          \
+      "avoid: a task gets whole cores; use: when cores run out, single "      \
+      "hardware threads")                                                     \
+    K(IDLE_SPIN, "idle.spin_us", NUMBER, "auto", "auto", 0, 1000000, "us",    \
+      ASP_KNOB_TO_RUNTIME,                                                    \
+      "how long an idle ghost spins before it yields its core; auto: not at " \
+      "all where CPUs are not bound")                                         \
+    K(IDLE_YIELD, "idle.yield_us", NUMBER, "auto", "auto", 0, 1000000, "us",  \
+      ASP_KNOB_TO_RUNTIME,                                                    \
+      "how long an idle ghost yields before it naps between polls")           \
+    K(IDLE_NAP, "idle.nap_us", NUMBER, "auto", "auto", 0, 1000000, "us",      \
+      ASP_KNOB_TO_RUNTIME,                                                    \
+      "the longest nap of an idle ghost")                                     \
+    K(INIT_TIMEOUT, "init.timeout_s", NUMBER, "60", "", 1, 3600, "s",         \
+      ASP_KNOB_TO_RUNTIME,                                                    \
+      "how long MPI_Init waits for the other ranks to join")                  \
+    K(PMIX, "pmix", WORD, "auto", "auto|off", 0, 0, "", 0,                    \
+      "auto: publish the layout through PMIx too; off: by environment only")  \
+    K(REPORT, "report", REPORT, "no", "no|yes", 0, 0, "",                     \
+      ASP_KNOB_NOT_SITE | ASP_KNOB_TO_RUNTIME,                                \
+      "at MPI_Finalize, one line on stderr (yes) or JSON in a file (its "     \
+      "name)")
+/* clang-format on */
+
+#endif

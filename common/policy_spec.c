@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPEC, the text of --async-progress: "mode[:N],key=value,...". A bare word is
+ * the mode, or a yes-or-no knob that is meant: "ghost:2,require". */
+#include "config.h"
+
+#include "nearest.h"
+#include "policy_priv.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* One item, in a buffer that may be cut. */
+static int add_item(struct asp_setting settings[ASP_KNOB_COUNT], char *item,
+                    enum asp_layer layer, const struct asp_place *place,
+                    struct asp_err *err)
+{
+    char *equals = strchr(item, '=');
+    enum asp_knob_id id;
+
+    if (!item[0])
+        return asp_err_at(err, EINVAL, place->file, 0, 0,
+                          "an empty item: give mode[:N],key=value,...");
+    if (equals) {
+        *equals = '\0';
+        return asp_policy_set(settings, item, equals + 1, layer, place, err);
+    }
+    id = asp_knob_find(item);
+    if (id < ASP_KNOB_COUNT && asp_knobs[id].type == ASP_TYPE_BOOL)
+        return asp_policy_set(settings, item, "yes", layer, place, err);
+    return asp_policy_set(settings, "mode", item, layer, place, err);
+}
+
+int asp_policy_add_spec(struct asp_policy *policy, const char *spec,
+                        enum asp_layer layer, const char *origin,
+                        struct asp_err *err)
+{
+    struct asp_setting settings[ASP_KNOB_COUNT];
+    const struct asp_place place = {.file = origin};
+    char text[ASP_SPEC_MAX + 1], *rest = text, *item;
+    size_t len = strlen(spec);
+
+    if (len > ASP_SPEC_MAX)
+        return asp_err_at(err, EINVAL, origin, 0, 0,
+                          "the request is longer than %d bytes", ASP_SPEC_MAX);
+    for (size_t i = 0; i < len; i++)
+        if ((unsigned char)spec[i] < ' ' || spec[i] == 127)
+            return asp_err_at(err, EINVAL, origin, 0, 0,
+                              "control character at byte %zu", i + 1);
+    memcpy(text, len ? spec : "auto", len ? len + 1 : sizeof("auto"));
+    memcpy(settings, policy->layers[layer], sizeof(settings));
+    while ((item = strsep(&rest, ",")) != NULL)
+        if (add_item(settings, item, layer, &place, err) < 0)
+            return -1;
+    memcpy(policy->layers[layer], settings, sizeof(settings));
+    return 0;
+}

@@ -1,0 +1,205 @@
+-- SPDX-License-Identifier: BSD-3-Clause
+-- Aspen: asks Slurm for the ghost tasks on top of the user's tasks.
+--
+-- Slurm runs this in srun, sbatch and salloc, as the user, after the options
+-- are read. The SPANK plugin, in the same process, says in ASPEN_FILTER_*
+-- whether Aspen is wanted, and how; ASPEN_FILTER names a file that only this
+-- process sees, where we write what we did. All arithmetic and all messages
+-- are in `aspen explain --extra`; a request that is wrong is left alone here,
+-- for the plugin refuses it a moment later.
+--
+-- A site with a cli_filter.lua of its own: append this file to it and call
+-- aspen_grow(options) from its slurm_cli_pre_submit (docs/admin.md).
+
+local ANSWER_MAX = 65536
+
+-- Slurm options that matter for counting, by the name cli_filter gives them.
+local OPTIONS = {
+    "ntasks", "nodes", "nodelist", "ntasks-per-node", "cpus-per-task",
+    "distribution", "overcommit", "multi-prog", "mincpus", "ntasks-per-gpu",
+    "ntasks-per-tres", "extra-node-info",
+}
+
+local function quoted(text)
+    return "'" .. string.gsub(text, "'", "'\\''") .. "'"
+end
+
+-- Options that somebody set, by name. Their values alone cannot tell "-n 1"
+-- from no -n; the JSON form lists only what is set.
+local function set_options(options)
+    local json = slurm.json_cli_options(options) or ""
+    local found = {}
+    for _, name in ipairs(OPTIONS) do
+        local plain = string.gsub(name, "%-", "%%-")
+        if string.find(json, '[{,]"' .. plain .. '":') then
+            found[name] = options[name]
+        end
+    end
+    return found
+end
+
+-- The partition (the default one if none is asked for), CPUs of its most common
+-- kind of node, and of its largest: without -N, or with a range, the second
+-- decides how many nodes the tasks need; the third, whether they fit at all.
+local function look_at_nodes(partition)
+    local only = partition and ("-p " .. quoted(partition)) or ""
+    local pipe = io.popen("timeout 5 sinfo -h -e -o '%P %D %c' " .. only ..
+                          " 2>/dev/null", "r")
+    if not pipe then return partition end
+    local text = pipe:read(ANSWER_MAX) or ""
+    pipe:close()
+    local typical, most, largest = nil, 0, 0
+    for name, count, cpus in string.gmatch(text, "(%S+) (%d+) (%d+)") do
+        if partition or string.sub(name, -1) == "*" then
+            partition = partition or string.sub(name, 1, -2)
+            largest = math.max(largest, tonumber(cpus))
+            if tonumber(count) > most then
+                typical, most = cpus, tonumber(count)
+            end
+        end
+    end
+    return partition, typical, string.format("%d", largest)
+end
+
+-- Are we to start a step in an allocation that exists?
+local function in_allocation(options)
+    return options.type == "srun" and os.getenv("SLURM_JOB_ID") ~= nil
+end
+
+-- The words for `aspen explain --extra`, and what the site's rules may ask of
+-- the job (options of `aspen request`).
+local function describe(options)
+    local set = set_options(options)
+    local words, facts = {}, {}
+    local function add(name, value)
+        table.insert(words, quoted(name .. "=" .. value))
+    end
+    local function fact(name, value)
+        if value and value ~= "" then
+            table.insert(facts, "--" .. name .. "=" .. value)
+        end
+    end
+    if set.ntasks then
+        set["extra-node-info"] = nil -- only asks for a kind of node then
+    end
+    for _, name in ipairs(OPTIONS) do
+        if set[name] then add(name, set[name]) end
+    end
+    if os.getenv("SLURM_HOSTFILE") and options.type == "srun" and
+       not set.nodelist then
+        add("distribution", "arbitrary")
+    end
+    local partition = options.partition
+    local account, qos = options.account, options.qos
+    if in_allocation(options) then
+        local cpus = os.getenv("SLURM_JOB_CPUS_PER_NODE")
+        if cpus then add("alloc-cpus", cpus) end
+        partition = os.getenv("SLURM_JOB_PARTITION") or partition
+        account = os.getenv("SLURM_JOB_ACCOUNT") or account
+        qos = os.getenv("SLURM_JOB_QOS") or qos
+    elseif not options.clusters then
+        local typical, largest
+        partition, typical, largest = look_at_nodes(partition)
+        if typical then
+            add("node-cpus", typical)
+            add("max-cpus", largest)
+        end
+    end
+    fact("partition", partition)
+    fact("account", account)
+    fact("qos", qos)
+    fact("program", options.argv and options.argv[1])
+    return table.concat(words, " "), facts
+end
+
+-- Run a command line of the shell; "" if it fails.
+local function output_of(command)
+    local pipe = io.popen("{ " .. command .. "; } 2>/dev/null", "r")
+    if not pipe then return "" end
+    local text = pipe:read(ANSWER_MAX) or ""
+    pipe:close()
+    return text
+end
+
+local function extra(words)
+    return "exec timeout 10 " .. quoted(os.getenv("ASPEN_FILTER_COMMAND")) ..
+           " explain --extra " .. words
+end
+
+-- Rules can ask for nodes and tasks per node, which ghosts do not change: find
+-- them with one ghost.
+local function count_facts(words, facts)
+    local users, nodes = string.match(output_of(extra("spec=ghost:1 " .. words)),
+                                      "\ngrown users=(%d+) ghosts=1 nodes=(%d+)")
+    if users then
+        table.insert(facts, "--nodes=" .. nodes)
+        table.insert(facts, string.format("--tasks-per-node=%d",
+                                          math.ceil(users / nodes)))
+    end
+end
+
+-- The canonical request; "" when it is refused, or off.
+local function request(facts)
+    local line = { quoted(os.getenv("ASPEN_FILTER_COMMAND")), "request" }
+    for _, pair in ipairs({
+        { "ASPEN_FILTER_SITE", "--site-policy=" },
+        { "ASPEN_FILTER_PROGRESS", "--progress=" },
+        { "ASPEN_FILTER_POLICY", "--policy=" },
+    }) do
+        local value = os.getenv(pair[1])
+        if value and value ~= "" then
+            table.insert(line, quoted(pair[2] .. value))
+        end
+    end
+    for _, fact in ipairs(facts) do table.insert(line, quoted(fact)) end
+    local text = output_of("exec timeout 10 " .. table.concat(line, " "))
+    return string.match(text, "^[^\n]*") or ""
+end
+
+local function exists(name)
+    local file = name and io.open(name, "r")
+    if file then file:close() end
+    return file ~= nil
+end
+
+function aspen_grow(options)
+    local file_name = os.getenv("ASPEN_FILTER")
+    if not file_name or not os.getenv("ASPEN_FILTER_COMMAND") then return end
+    if options.interactive == "set" then return end -- salloc's own shell
+    local file = io.open(file_name, "w")
+    if not file then return end
+    local words, facts = describe(options)
+    if exists(os.getenv("ASPEN_FILTER_SITE")) then
+        count_facts(words, facts)
+        for _, fact in ipairs(facts) do
+            file:write("fact ", string.gsub(fact, "%c", "?"), "\n")
+        end
+    else
+        facts = {}
+    end
+    local spec = request(facts)
+    local answer = spec == "" and "" or
+                   output_of(extra(quoted("spec=" .. spec) .. " " .. words))
+    for line in string.gmatch(answer, "[^\n]+") do
+        local name, value = string.match(line, "^set (%S+) (%S+)$")
+        if name then
+            options[name] = value
+        else
+            file:write(line, "\n")
+        end
+    end
+    file:close()
+end
+
+function slurm_cli_setup_defaults(options, early)
+    return slurm.SUCCESS
+end
+
+function slurm_cli_pre_submit(options, offset)
+    aspen_grow(options)
+    return slurm.SUCCESS
+end
+
+function slurm_cli_post_submit(offset, job_id, step_id)
+    return slurm.SUCCESS
+end

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Plan -> PMIx server -> answer. Called by main.c and explain.c. */
+#include "config.h"
+
+#include "publish.h"
+#include "serve.h"
+#include "tmpdir.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Written before the server starts, read by aspa_publish_abandon(). */
+static char tmpdir_path[PATH_MAX];
+
+/* Start the server in a directory that lives no longer than its start. */
+static int start_server(const struct aspa_plan *plan, const char *tmp_base,
+                        struct asp_err *err)
+{
+    char path[PATH_MAX] = "";
+    int rc;
+
+    if (aspa_tmpdir_make(tmp_base, plan->layout->job, plan->layout->node, path,
+                         sizeof(path), err) < 0)
+        return -1;
+    memcpy(tmpdir_path, path, sizeof(path));
+    rc = aspa_serve_start(plan->layout, plan->text, path, err);
+    aspa_tmpdir_remove(path);
+    tmpdir_path[0] = '\0';
+    return rc;
+}
+
+void aspa_publish_abandon(void)
+{
+    if (tmpdir_path[0] != '\0')
+        rmdir(tmpdir_path);
+}
+
+/* What the runtime needs to ask our server: the namespace, so that it knows
+ * our server from Slurm's, and the program that asks. */
+static int add_pick(struct aspa_env *env, const struct aspa_plan *plan,
+                    struct asp_err *err)
+{
+    char nspace[ASP_NAME_MAX + 16];
+    char path[PATH_MAX];
+    ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 16);
+    char *slash;
+
+    if (len < 0)
+        return asp_errf(err, errno, "/proc/self/exe: %m");
+    path[len] = '\0';
+    slash = strrchr(path, '/');
+    if (slash != NULL)
+        strcpy(slash + 1, "aspen-pick");
+    aspa_serve_nspace(plan->layout, nspace, sizeof(nspace));
+    if (aspa_env_add(env, "ASPEN_PMIX", nspace, err) < 0)
+        return -1;
+    return aspa_env_add(env, "ASPEN_PICK", path, err);
+}
+
+/* What a task's environment holds besides its role. */
+struct contents {
+    bool layout; /* ASPEN_LAYOUT */
+    bool pmix;   /* PMIX_* and what leads to our server */
+};
+
+static int add_task(struct aspa_answer *answer, struct aspa_env *env,
+                    const struct aspa_plan *plan, uint32_t p,
+                    struct contents contents, struct asp_err *err)
+{
+    const struct asp_layout_task *task = &plan->layout->tasks[p];
+    bool bind = plan->layout->bound && asp_cpuset_count(&task->cpus) > 0;
+    char local[16];
+
+    aspa_env_reset(env);
+    snprintf(local, sizeof(local), "%u", (unsigned)p);
+    if (aspa_env_add(env, "ASPEN_LOCAL", local, err) < 0 ||
+        aspa_env_add(env, "ASPEN_ROLE", asp_role_name(task->role), err) < 0)
+        return -1;
+    if (contents.layout &&
+        aspa_env_add(env, "ASPEN_LAYOUT", plan->text, err) < 0)
+        return -1;
+    if (contents.pmix &&
+        (add_pick(env, plan, err) < 0 || aspa_serve_env(p, env, err) < 0))
+        return -1;
+    return aspa_answer_add(answer, task->role, bind ? &task->cpus : NULL, env,
+                           err);
+}
+
+static int add_tasks(struct aspa_answer *answer, const struct aspa_plan *plan,
+                     struct contents contents, struct asp_err *err)
+{
+    struct aspa_env env = {0};
+    int rc = 0;
+
+    aspa_answer_reset(answer);
+    for (uint32_t p = 0; p < plan->layout->ntasks && rc == 0; p++)
+        rc = add_task(answer, &env, plan, p, contents, err);
+    aspa_env_clear(&env);
+    return rc;
+}
+
+/* Add a remark to the plan's own. */
+static void remark(char *message, size_t size, const struct aspa_plan *plan,
+                   const char *text, const char *reason)
+{
+    snprintf(message, size, "%s%s%s: %.400s", plan->note,
+             plan->note[0] != '\0' ? "; " : "", text, reason);
+}
+
+/* The layout goes by environment and by PMIx; by one of them if the other
+ * cannot take it. The text is in every task's block, so that many tasks on
+ * one node of a large job can exceed what the plugin accepts. */
+static int fill(const struct aspa_plan *plan, bool pmix, char *message,
+                size_t size, struct aspa_answer *answer, struct asp_err *err)
+{
+    static const struct contents both = {true, true};
+    static const struct contents pmix_only = {false, true};
+    static const struct contents env_only = {true, false};
+    char reason[ASP_ERR_TEXT_MAX + ASP_ERR_PLACE_MAX];
+
+    if (!pmix)
+        return add_tasks(answer, plan, env_only, err);
+    if (add_tasks(answer, plan, both, err) == 0)
+        return 0;
+    asp_err_print(err, reason, sizeof(reason));
+    if (errno == EMSGSIZE && add_tasks(answer, plan, pmix_only, err) == 0) {
+        remark(message, size, plan, "the layout goes by PMIx only", reason);
+        return 0;
+    }
+    remark(message, size, plan, "the layout goes by environment only", reason);
+    return add_tasks(answer, plan, env_only, err);
+}
+
+int aspa_publish(const struct aspa_plan *plan, const char *tmp_base,
+                 struct aspa_answer *answer, struct asp_err *err)
+{
+    char message[2 * ASP_ERR_TEXT_MAX]; /* the wire cuts it to fit */
+    char reason[ASP_ERR_TEXT_MAX + ASP_ERR_PLACE_MAX];
+    bool pmix = tmp_base != NULL && plan->pmix;
+
+    snprintf(message, sizeof(message), "%s", plan->note);
+    if (pmix && start_server(plan, tmp_base, err) < 0) {
+        pmix = false;
+        remark(message, sizeof(message), plan,
+               "no PMIx keys on this node, the layout goes by environment only",
+               asp_err_print(err, reason, sizeof(reason)));
+    }
+    if (fill(plan, pmix, message, sizeof(message), answer, err) < 0)
+        return -1;
+    return aspa_answer_finish(answer, ASP_ANSWER_OK, message, err);
+}
+
+int aspa_publish_failure(struct aspa_answer *answer, bool require,
+                         const struct asp_err *why, struct asp_err *err)
+{
+    char reason[ASP_ERR_TEXT_MAX + ASP_ERR_PLACE_MAX];
+
+    aspa_answer_reset(answer);
+    return aspa_answer_finish(answer,
+                              require ? ASP_ANSWER_REFUSE : ASP_ANSWER_PLAIN,
+                              asp_err_print(why, reason, sizeof(reason)), err);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The node's arena: one sparse memory file that every process of the node
+ * maps, so that a ghost can reach the windows of its users. The first ghost of
+ * the node makes it, the others open it through /proc/PID/fd. It is cut into
+ * one slice per user; a user hands out its own slice and nobody else's, so no
+ * allocator is shared. Pages exist only once they are touched. */
+#ifndef ASPEN_RUNTIME_CASPER_ARENA_H
+#define ASPEN_RUNTIME_CASPER_ARENA_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* States of a bell. A ghost that found nothing to do for a while is ASLEEP for
+ * a bounded nap; a user of its node that waits for it makes it RUNG. */
+enum { ASPX_BELL_AWAKE, ASPX_BELL_RUNG, ASPX_BELL_ASLEEP };
+
+struct aspx_bell {
+    _Alignas(64) _Atomic uint32_t state;
+};
+
+/* Wake the ghost if it naps, or keep it from the next nap: the caller has sent
+ * it something and is about to wait. Takes NULL. Threads: any. */
+void aspx_bell_ring(struct aspx_bell *bell);
+
+/* A free stretch of the own slice; offsets in the file. */
+struct aspx_gap {
+    struct aspx_gap *next; /* ascending, never adjacent */
+    uint64_t off, bytes;
+};
+
+/* How to find an arena; travels in the start-up exchange. */
+struct aspx_arena_name {
+    int32_t pid, fd;
+    uint64_t inode;
+    uint64_t bytes;       /* of the file; 0: there is none */
+    uint64_t slice_bytes;
+    uint64_t addr;        /* where its maker mapped it */
+};
+
+struct aspx_arena {
+    struct aspx_bell *bells; /* one per ghost of the node */
+    char *base;              /* whole file; NULL when only the slice fits */
+    char *slice;             /* own slice, users only; NULL: not usable */
+    uint64_t slice_off, slice_bytes;
+    uint64_t bytes;          /* of the file */
+    int fd;                  /* maker, until aspx_arena_made_known() */
+    pthread_mutex_t mutex;   /* gaps */
+    struct aspx_gap *gaps;
+};
+
+/* Make the arena of this node.
+ *   nusers  1..ASP_TASKS_MAX, slices to cut
+ *   name_p  what the others need
+ * Returns 0, or -1 with errno (EFBIG: RLIMIT_FSIZE; ENOMEM: RLIMIT_AS). */
+int aspx_arena_make(struct aspx_arena *arena, uint32_t nusers,
+                    struct aspx_arena_name *name_p);
+
+/* Map the arena that another process of this node made.
+ *   slice   index of the own slice, or -1 for ghosts (who need all of it)
+ * A user whose address space is limited maps only its own slice, or a part of
+ * it. Returns 0, or -1 with errno; the arena is closed then. */
+int aspx_arena_open(struct aspx_arena *arena,
+                    const struct aspx_arena_name *name, int slice);
+
+/* Every process of the node has opened it: the maker closes its descriptor. */
+void aspx_arena_made_known(struct aspx_arena *arena);
+
+void aspx_arena_close(struct aspx_arena *arena);
+
+/* Take bytes of the own slice, page aligned, zero filled.
+ *   off_p   offset in the file
+ * Returns the address, or NULL with errno ENOSPC, ENOMEM. Threads: any. */
+void *aspx_arena_alloc(struct aspx_arena *arena, uint64_t bytes,
+                       uint64_t *off_p);
+
+/* Give a block back; its pages return to the system. Threads: any. */
+void aspx_arena_free(struct aspx_arena *arena, uint64_t off, uint64_t bytes);
+
+/* Offset of [addr, addr + bytes) in the file when it lies in the own slice.
+ * Returns 0 or -1. */
+int aspx_arena_offset(const struct aspx_arena *arena, const void *addr,
+                      uint64_t bytes, uint64_t *off_p);
+
+#endif

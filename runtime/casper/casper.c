@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The engine's start and end in a user rank. */
+#include "config.h"
+
+#include "casper.h"
+#include "engine.h"
+#include "guard.h"
+
+#include "runtime/mpi/real.h"
+
+int aspx_casper_start(const struct aspx_world *world)
+{
+    if (aspx_engine_start(&aspx_engine, world) != 0)
+        return -1;
+    aspx_guard_start(&aspx_engine);
+    return 0;
+}
+
+/* Every user is past its last operation and lock when the barrier is over, so
+ * ghosts may stop serving locks. They keep making progress until they have
+ * left MPI_Win_free together with us. */
+void aspx_casper_stop(void)
+{
+    const struct aspx_world *world = aspx_engine.world;
+    const struct aspx_lock_message goodbye = {.verb = ASPX_GOODBYE};
+
+    if (aspx_engine.win == MPI_WIN_NULL)
+        return;
+    aspx_real.MPI_Win_flush_all(aspx_engine.win);
+    aspx_real.MPI_Barrier(world->users);
+    aspx_guard_stop();
+    for (int r = 0; r < world->size_all; r++)
+        if (world->peers[r].node == world->node &&
+            world->peers[r].role == ASP_ROLE_GHOST) {
+            struct aspx_bell *bell = aspx_engine_bell(&aspx_engine,
+                                                      (uint32_t) r);
+
+            aspx_real.MPI_Send(&goodbye, sizeof(goodbye), MPI_BYTE, r,
+                               ASPX_LOCK_TAG, aspx_engine.locks);
+            aspx_bell_ring(bell);
+        }
+    aspx_engine_stop(&aspx_engine);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Start-up in three steps: the first ghost of each node makes the arena and
+ * everybody learns its name; the others of the node map it, ghosts attach it
+ * to the internal window; everybody learns where each ghost sees it. */
+#include "config.h"
+
+#include "engine.h"
+
+#include "common/layout.h"
+#include "runtime/mpi/real.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+struct aspx_engine aspx_engine = {
+    .locks = MPI_COMM_NULL,
+    .win = MPI_WIN_NULL,
+};
+
+uint32_t aspx_engine_local(const struct aspx_world *world, uint32_t rank_all)
+{
+    const struct aspx_peer *me = &world->peers[rank_all];
+    uint32_t index = 0;
+
+    for (uint32_t r = 0; r < rank_all; r++)
+        if (world->peers[r].node == me->node &&
+            world->peers[r].role == me->role)
+            index++;
+    return index;
+}
+
+/* First rank of this node with a role, and how many have it. */
+static int first_of(const struct aspx_world *world, enum asp_role role,
+                    uint32_t *count_p)
+{
+    int first = -1;
+
+    *count_p = 0;
+    for (int r = 0; r < world->size_all; r++)
+        if (world->peers[r].node == world->node &&
+            world->peers[r].role == role) {
+            if (first < 0)
+                first = r;
+            ++*count_p;
+        }
+    return first;
+}
+
+static bool is_ghost(const struct aspx_world *world)
+{
+    return world->rank_user < 0;
+}
+
+struct card {
+    struct aspx_arena_name arena; /* bytes == 0 unless the maker */
+    int32_t pid;
+    int32_t reserved;
+};
+
+/* Make or map the arena. Failure is not an error: without an arena there are
+ * no redirected windows. */
+static void map_arena(struct aspx_engine *engine, const struct card *cards,
+                      int maker)
+{
+    const struct aspx_world *world = engine->world;
+    int slice = -1;
+
+    if (maker < 0 || maker == world->rank_all)
+        return;
+    if (!is_ghost(world))
+        slice = (int) aspx_engine_local(world, (uint32_t) world->rank_all);
+    (void) aspx_arena_open(&engine->arena, &cards[maker].arena, slice);
+}
+
+static int make_window(struct aspx_engine *engine)
+{
+    const struct aspx_world *world = engine->world;
+
+    if (aspx_real.MPI_Win_create_dynamic(MPI_INFO_NULL, world->all,
+                                         &engine->win) != MPI_SUCCESS)
+        return -1;
+    /* Errors belong to the user's window, which raises them. */
+    aspx_real.MPI_Win_set_errhandler(engine->win, MPI_ERRORS_RETURN);
+    if (is_ghost(world) && engine->arena.base &&
+        aspx_real.MPI_Win_attach(engine->win, engine->arena.base,
+                                 (MPI_Aint) engine->arena.bytes)
+            != MPI_SUCCESS) {
+        /* Not attached: say so in the exchange that follows. */
+        aspx_arena_close(&engine->arena);
+    }
+    return 0;
+}
+
+/* Tell where this process sees the arena, learn where the ghosts do. */
+static int exchange_addresses(struct aspx_engine *engine)
+{
+    const struct aspx_world *world = engine->world;
+    uint64_t mine = 0;
+
+    if (is_ghost(world))
+        mine = (uint64_t) (uintptr_t) engine->arena.base;
+    if (aspx_real.MPI_Allgather(&mine, 1, MPI_UINT64_T, engine->arena_addr, 1,
+                                MPI_UINT64_T, world->all) != MPI_SUCCESS)
+        return -1;
+    aspx_arena_made_known(&engine->arena);
+    for (int r = 0; r < world->size_all; r++)
+        if (engine->arena_addr[r])
+            engine->up = true;
+    return 0;
+}
+
+static int start_with(struct aspx_engine *engine, struct card *cards)
+{
+    const struct aspx_world *world = engine->world;
+    struct card mine = {.pid = (int32_t) getpid()};
+    uint32_t nusers, nghosts;
+    int maker = first_of(world, ASP_ROLE_GHOST, &nghosts);
+
+    (void) first_of(world, ASP_ROLE_USER, &nusers);
+    if (world->rank_all == maker && nusers > 0)
+        (void) aspx_arena_make(&engine->arena, nusers, &mine.arena);
+    if (aspx_real.MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, cards,
+                                sizeof(mine), MPI_BYTE, world->all)
+        != MPI_SUCCESS)
+        return -1;
+    for (int r = 0; r < world->size_all; r++)
+        engine->pids[r] = cards[r].pid;
+    map_arena(engine, cards, maker);
+    if (aspx_real.MPI_Comm_dup(world->all, &engine->locks) != MPI_SUCCESS ||
+        make_window(engine) != 0 || exchange_addresses(engine) != 0)
+        return -1;
+    /* NOCHECK: nobody ever locks this window otherwise, so no messages. */
+    return aspx_real.MPI_Win_lock_all(MPI_MODE_NOCHECK, engine->win)
+                   == MPI_SUCCESS ? 0 : -1;
+}
+
+int aspx_engine_start(struct aspx_engine *engine,
+                      const struct aspx_world *world)
+{
+    size_t size = (size_t) world->size_all;
+    struct card *cards = calloc(size, sizeof(*cards));
+    int rc = -1;
+
+    *engine = (struct aspx_engine) {
+        .world = world,
+        .arena = {.fd = -1, .mutex = PTHREAD_MUTEX_INITIALIZER},
+        .locks = MPI_COMM_NULL,
+        .win = MPI_WIN_NULL,
+        .arena_addr = calloc(size, sizeof(uint64_t)),
+        .pids = calloc(size, sizeof(int32_t)),
+    };
+    if (cards && engine->arena_addr && engine->pids)
+        rc = start_with(engine, cards);
+    free(cards);
+    return rc;
+}
+
+void aspx_engine_stop(struct aspx_engine *engine)
+{
+    if (engine->win != MPI_WIN_NULL) {
+        aspx_real.MPI_Win_unlock_all(engine->win);
+        aspx_real.MPI_Win_free(&engine->win);
+    }
+    if (engine->locks != MPI_COMM_NULL)
+        aspx_real.MPI_Comm_free(&engine->locks);
+    aspx_arena_close(&engine->arena);
+    free(engine->arena_addr);
+    free(engine->pids);
+    engine->arena_addr = NULL;
+    engine->pids = NULL;
+    engine->up = false;
+}
+
+struct aspx_bell *aspx_engine_bell(const struct aspx_engine *engine,
+                                   uint32_t ghost)
+{
+    if (!engine->arena.bells ||
+        engine->world->peers[ghost].node != engine->world->node)
+        return NULL;
+    return &engine->arena.bells[aspx_engine_local(engine->world, ghost)];
+}

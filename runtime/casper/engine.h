@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The part of the ghost engine that users and ghosts share: the node's arena,
+ * one dynamic window over all ranks with the arena attached by every ghost and
+ * locked for life, and a communicator for the lock service.
+ *
+ * A user's window lives in the arena. To reach byte b of target t, an origin
+ * sends its operation to t's ghost, at the address where that ghost sees b. */
+#ifndef ASPEN_RUNTIME_CASPER_ENGINE_H
+#define ASPEN_RUNTIME_CASPER_ENGINE_H
+
+#include "arena.h"
+#include "runtime/world.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct aspx_engine {
+    const struct aspx_world *world;
+    struct aspx_arena arena;
+    MPI_Comm locks;       /* lock service, goodbyes */
+    MPI_Win win;          /* dynamic, over world->all, lock_all for life */
+    uint64_t *arena_addr; /* by world rank: where that ghost maps its node's
+                             arena; 0 for users and ghosts without one */
+    int32_t *pids;        /* by world rank */
+    bool up;              /* some ghost has an arena: same value everywhere */
+};
+
+extern struct aspx_engine aspx_engine;
+
+/* What travels on the communicator `locks` to a ghost. Grants come back empty
+ * with the request's reply tag. */
+enum aspx_lock_verb {
+    ASPX_LOCK_SHARED,
+    ASPX_LOCK_EXCLUSIVE,
+    ASPX_UNLOCK,
+    ASPX_GOODBYE, /* this user enters MPI_Finalize */
+};
+
+#define ASPX_LOCK_EVERY UINT32_MAX /* all targets of the window here */
+
+enum { ASPX_LOCK_TAG = 0, ASPX_REPLY_TAG_FIRST = 1, ASPX_REPLY_TAGS = 30000 };
+
+struct aspx_lock_message {
+    uint64_t window;    /* aspx_win.id */
+    uint32_t verb;      /* enum aspx_lock_verb */
+    uint32_t target;    /* rank in the window, or ASPX_LOCK_EVERY */
+    uint32_t reply_tag;
+    uint32_t reserved;
+};
+
+/* Collective over world->all. Returns 0, or -1 when MPI failed. */
+int aspx_engine_start(struct aspx_engine *engine,
+                      const struct aspx_world *world);
+
+/* Collective over world->all, after the goodbyes. */
+void aspx_engine_stop(struct aspx_engine *engine);
+
+/* Index of a rank among the users, or among the ghosts, of its node. */
+uint32_t aspx_engine_local(const struct aspx_world *world, uint32_t rank_all);
+
+/* The bell of a ghost of this node; NULL for ghosts elsewhere. */
+struct aspx_bell *aspx_engine_bell(const struct aspx_engine *engine,
+                                   uint32_t ghost);
+
+#endif

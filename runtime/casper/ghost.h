@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The program aspen-ghost, in its parts. */
+#ifndef ASPEN_RUNTIME_CASPER_GHOST_H
+#define ASPEN_RUNTIME_CASPER_GHOST_H
+
+#include "engine.h"
+
+/* Map the board of ASPEN_BOARD_FD and watch the users of this node from a
+ * thread: once all of them are gone, or one aborts, the process ends with
+ * status 0, wherever it is.
+ * Returns true when there is a board, false when there is none to watch. */
+bool aspx_ghost_watch(void);
+
+/* Sleep until a user of this node is about to call MPI_Init. Returns at once
+ * without a board. */
+void aspx_ghost_await_users(void);
+
+/* Serve: MPI progress, locks, goodbyes. Returns 0 when every user of this
+ * node said goodbye, or -1 when MPI failed. */
+int aspx_ghost_serve(const struct aspx_engine *engine);
+
+#endif

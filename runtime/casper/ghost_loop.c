@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The one loop of a ghost. It never blocks in MPI: every wait of every user
+ * depends on it. */
+#include "config.h"
+
+#include "ghost.h"
+#include "idle.h"
+#include "locks.h"
+
+#include "runtime/mpi/real.h"
+
+/* Receives posted at once: a burst of requests is taken without a new one
+ * being posted in between. */
+enum { INBOX = 8 };
+
+struct service {
+    const struct aspx_engine *engine;
+    struct aspx_locks *locks;
+    struct aspx_lock_message inbox[INBOX];
+    MPI_Request receives[INBOX];
+    uint32_t goodbyes_due;
+    bool failed;
+};
+
+/* An empty message is gone when MPI_Isend returns, or soon after. */
+static void grant(void *context, int origin, uint32_t tag)
+{
+    struct service *service = context;
+    MPI_Request request;
+
+    if (aspx_real.MPI_Isend(NULL, 0, MPI_BYTE, origin, (int) tag,
+                            service->engine->locks, &request)
+            != MPI_SUCCESS ||
+        aspx_real.MPI_Request_free(&request) != MPI_SUCCESS)
+        service->failed = true;
+}
+
+static void handle(struct service *service,
+                   const struct aspx_lock_message *message, int origin)
+{
+    const struct aspx_lock_request request = {
+        .window = message->window,
+        .target = message->target,
+        .exclusive = message->verb == ASPX_LOCK_EXCLUSIVE,
+        .origin = origin,
+        .tag = message->reply_tag,
+    };
+
+    switch ((enum aspx_lock_verb) message->verb) {
+    case ASPX_LOCK_SHARED:
+    case ASPX_LOCK_EXCLUSIVE:
+        if (aspx_locks_take(service->locks, &request) != 0)
+            service->failed = true;
+        break;
+    case ASPX_UNLOCK:
+        (void) aspx_locks_drop(service->locks, message->window,
+                               message->target, origin);
+        break;
+    case ASPX_GOODBYE:
+        service->goodbyes_due--;
+        break;
+    }
+}
+
+/* Take the messages that have come, oldest first: receives match in the order
+ * in which they were posted, so the inbox is a ring. Also makes MPI progress.
+ * Returns whether there was one. */
+static bool poll_messages(struct service *service, unsigned *next)
+{
+    bool any = false;
+
+    for (;;) {
+        unsigned i = *next % INBOX;
+        MPI_Status status;
+        int done = 0;
+
+        if (aspx_real.MPI_Test(&service->receives[i], &done, &status)
+            != MPI_SUCCESS)
+            service->failed = true;
+        if (!done)
+            return any;
+        any = true;
+        handle(service, &service->inbox[i], status.MPI_SOURCE);
+        if (aspx_real.MPI_Start(&service->receives[i]) != MPI_SUCCESS)
+            service->failed = true;
+        ++*next;
+        if (service->goodbyes_due == 0 || service->failed)
+            return any;
+    }
+}
+
+static int open_inbox(struct service *service)
+{
+    for (unsigned i = 0; i < INBOX; i++)
+        if (aspx_real.MPI_Recv_init(&service->inbox[i],
+                                    sizeof(service->inbox[i]), MPI_BYTE,
+                                    MPI_ANY_SOURCE, ASPX_LOCK_TAG,
+                                    service->engine->locks,
+                                    &service->receives[i]) != MPI_SUCCESS ||
+            aspx_real.MPI_Start(&service->receives[i]) != MPI_SUCCESS)
+            return -1;
+    return 0;
+}
+
+static void close_inbox(struct service *service)
+{
+    for (unsigned i = 0; i < INBOX; i++) {
+        aspx_real.MPI_Cancel(&service->receives[i]);
+        aspx_real.MPI_Wait(&service->receives[i], MPI_STATUS_IGNORE);
+        aspx_real.MPI_Request_free(&service->receives[i]);
+    }
+}
+
+static uint32_t count_users(const struct aspx_world *world)
+{
+    uint32_t users = 0;
+
+    for (int r = 0; r < world->size_all; r++)
+        if (world->peers[r].node == world->node &&
+            world->peers[r].role == ASP_ROLE_USER)
+            users++;
+    return users;
+}
+
+int aspx_ghost_serve(const struct aspx_engine *engine)
+{
+    const struct aspx_world *world = engine->world;
+    struct service service = {.engine = engine,
+                              .goodbyes_due = count_users(world)};
+    struct aspx_idle idle;
+    unsigned next = 0;
+
+    service.locks = aspx_locks_create(grant, &service);
+    if (!service.locks || open_inbox(&service) != 0)
+        return -1;
+    aspx_idle_start(&idle, world->layout,
+                    aspx_engine_bell(engine, (uint32_t) world->rank_all));
+    while (service.goodbyes_due > 0 && !service.failed) {
+        uint64_t before = aspx_idle_events();
+        bool worked = poll_messages(&service, &next);
+
+        aspx_idle_step(&idle, worked || aspx_idle_events() != before);
+    }
+    if (!service.failed)
+        close_inbox(&service);
+    aspx_locks_destroy(service.locks);
+    return service.failed ? -1 : 0;
+}

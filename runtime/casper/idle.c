@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The hard part is to know that there is work: MPI handles one-sided messages
+ * inside its progress engine and tells nobody. Two signs are seen from here.
+ * Messages from other nodes come through UCX, whose progress call counts its
+ * events: aspen-ghost defines that call itself and passes it on. Messages
+ * from this node may come through MPICH's own shared memory; their senders
+ * ring the bell before they wait (aspx_bell_ring).
+ *
+ * Naps end by the bell, or by their time, which bounds what a sender on
+ * another node waits for a ghost that has been idle: nap_max_us, once, because
+ * the ghost then stays awake for yield_us. */
+#include "config.h"
+
+#include "idle.h"
+
+#include <dlfcn.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    SPIN_BOUND_US = 1000,
+    YIELD_US = 500,
+    NAP_FIRST_US = 20,
+    NAP_MAX_US = 1000,
+    KNOB_MAX_US = 1000000,
+    POLLS_PER_CLOCK = 16, /* reading the clock costs as much as a poll */
+};
+
+static uint64_t events;
+
+typedef unsigned progress_f(void *worker);
+
+static progress_f *find_progress(void)
+{
+    void *found = dlsym(RTLD_NEXT, "ucp_worker_progress");
+    progress_f *progress;
+
+    if (!found)
+        abort(); /* cannot be: UCX itself or MPICH called us by this name */
+    *(void **) &progress = found;
+    return progress;
+}
+
+/* Interposes UCX's progress call in the ghost program only. */
+__attribute__((visibility("default"))) unsigned
+ucp_worker_progress(void *worker);
+
+unsigned ucp_worker_progress(void *worker)
+{
+    static progress_f *progress;
+    unsigned count;
+
+    if (!progress)
+        progress = find_progress();
+    count = progress(worker);
+    events += count;
+    return count;
+}
+
+uint64_t aspx_idle_events(void)
+{
+    return events;
+}
+
+static uint64_t now_us(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t) now.tv_sec * 1000000 + (uint64_t) now.tv_nsec / 1000;
+}
+
+static uint64_t knob(const struct asp_layout *layout, const char *name,
+                     uint64_t fallback)
+{
+    const char *text = asp_layout_knob(layout, name, NULL);
+    char *end;
+    unsigned long value;
+
+    if (!text || !*text)
+        return fallback;
+    value = strtoul(text, &end, 10);
+    return *end || value > KNOB_MAX_US ? fallback : value;
+}
+
+void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
+                     struct aspx_bell *bell)
+{
+    *idle = (struct aspx_idle) {
+        .bell = bell,
+        .spin_us = knob(layout, "idle.spin_us",
+                        layout->bound ? SPIN_BOUND_US : 0),
+        .yield_us = knob(layout, "idle.yield_us", YIELD_US),
+        .nap_max_us = knob(layout, "idle.nap_us", NAP_MAX_US),
+        .last_work_us = now_us(),
+    };
+    /* The default slack of 50 us would double the shortest naps. */
+    (void) prctl(PR_SET_TIMERSLACK, 1000);
+}
+
+/* Returns true when the bell rang before or during the nap. */
+static bool nap(struct aspx_idle *idle)
+{
+    const struct timespec length = {0, (long) idle->nap_us * 1000};
+    _Atomic uint32_t *bell;
+    bool rang;
+
+    if (!idle->bell) {
+        nanosleep(&length, NULL);
+        return false;
+    }
+    bell = &idle->bell->state;
+    rang = atomic_exchange(bell, ASPX_BELL_ASLEEP) == ASPX_BELL_RUNG;
+    if (!rang)
+        syscall(SYS_futex, bell, FUTEX_WAIT, ASPX_BELL_ASLEEP, &length, NULL,
+                0);
+    return atomic_exchange(bell, ASPX_BELL_AWAKE) == ASPX_BELL_RUNG || rang;
+}
+
+void aspx_idle_step(struct aspx_idle *idle, bool worked)
+{
+    uint64_t idle_us;
+
+    if (worked) {
+        idle->last_work_us = 0; /* the next idle step reads the clock */
+        idle->nap_us = 0;
+        return;
+    }
+    if (idle->last_work_us && idle->nap_us == 0 &&
+        ++idle->polls % POLLS_PER_CLOCK != 0)
+        return;
+    if (idle->last_work_us == 0)
+        idle->last_work_us = now_us();
+    idle_us = now_us() - idle->last_work_us;
+    if (idle_us < idle->spin_us)
+        return;
+    if (idle_us < idle->spin_us + idle->yield_us || idle->nap_max_us == 0) {
+        sched_yield();
+        return;
+    }
+    idle->nap_us = idle->nap_us ? 2 * idle->nap_us : NAP_FIRST_US;
+    if (idle->nap_us > idle->nap_max_us)
+        idle->nap_us = idle->nap_max_us;
+    if (nap(idle)) {
+        idle->last_work_us = 0;
+        idle->nap_us = 0;
+    }
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a ghost does when there is nothing to do: spin, then yield the CPU,
+ * then nap in growing steps. */
+#ifndef ASPEN_RUNTIME_CASPER_IDLE_H
+#define ASPEN_RUNTIME_CASPER_IDLE_H
+
+#include "arena.h"
+
+#include "common/layout.h"
+
+struct aspx_idle {
+    struct aspx_bell *bell; /* NULL: naps cannot be cut short */
+    uint64_t spin_us, yield_us, nap_max_us; /* the ladder */
+    uint64_t last_work_us, nap_us;
+    unsigned polls;
+};
+
+/* Take the ladder from the layout's knobs idle.spin_us, idle.yield_us and
+ * idle.nap_us. Without them a ghost on a CPU of its own spins for 1 ms; one
+ * that shares its CPU does not spin. */
+void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
+                     struct aspx_bell *bell);
+
+/* After each poll; worked says whether it found anything. */
+void aspx_idle_step(struct aspx_idle *idle, bool worked);
+
+/* Events that UCX reported to this process since it started. */
+uint64_t aspx_idle_events(void);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See locks.h. A window exists here only while somebody holds or waits. */
+#include "config.h"
+
+#include "locks.h"
+
+#include "engine.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <uthash.h>
+
+/* A request that waits, or one that was granted. */
+struct entry {
+    struct entry *next;
+    struct aspx_lock_request request;
+};
+
+struct window {
+    uint64_t id;
+    struct entry *holders;
+    struct entry *waiters, **last; /* in order of arrival */
+    UT_hash_handle hh;
+};
+
+struct aspx_locks {
+    aspx_lock_grant_f *grant;
+    void *context;
+    struct window *windows;
+};
+
+struct aspx_locks *aspx_locks_create(aspx_lock_grant_f *grant, void *context)
+{
+    struct aspx_locks *locks = calloc(1, sizeof(*locks));
+
+    if (!locks)
+        return NULL;
+    locks->grant = grant;
+    locks->context = context;
+    return locks;
+}
+
+static void free_entries(struct entry *entry)
+{
+    while (entry) {
+        struct entry *next = entry->next;
+
+        free(entry);
+        entry = next;
+    }
+}
+
+void aspx_locks_destroy(struct aspx_locks *locks)
+{
+    struct window *window, *next;
+
+    if (!locks)
+        return;
+    HASH_ITER(hh, locks->windows, window, next) {
+        HASH_DEL(locks->windows, window);
+        free_entries(window->holders);
+        free_entries(window->waiters);
+        free(window);
+    }
+    free(locks);
+}
+
+static bool conflict(const struct aspx_lock_request *a,
+                     const struct aspx_lock_request *b)
+{
+    return (a->exclusive || b->exclusive) &&
+           (a->target == b->target || a->target == ASPX_LOCK_EVERY ||
+            b->target == ASPX_LOCK_EVERY);
+}
+
+/* Does any entry from first up to (not including) end stand in the way? */
+static bool blocked(const struct entry *first, const struct entry *end,
+                    const struct aspx_lock_request *request)
+{
+    for (; first != end; first = first->next)
+        if (conflict(&first->request, request))
+            return true;
+    return false;
+}
+
+/* Grant every waiter that neither a holder nor an earlier waiter blocks. */
+static void pump(struct aspx_locks *locks, struct window *window)
+{
+    struct entry **at = &window->waiters, *entry;
+
+    while ((entry = *at)) {
+        if (blocked(window->holders, NULL, &entry->request) ||
+            blocked(window->waiters, entry, &entry->request)) {
+            at = &entry->next;
+            continue;
+        }
+        *at = entry->next;
+        entry->next = window->holders;
+        window->holders = entry;
+        locks->grant(locks->context, entry->request.origin,
+                     entry->request.tag);
+    }
+    window->last = at;
+}
+
+static struct window *find(const struct aspx_locks *locks, uint64_t id)
+{
+    struct window *window;
+
+    HASH_FIND(hh, locks->windows, &id, sizeof(id), window);
+    return window;
+}
+
+int aspx_locks_take(struct aspx_locks *locks,
+                    const struct aspx_lock_request *request)
+{
+    struct entry *entry = calloc(1, sizeof(*entry));
+    struct window *window = find(locks, request->window);
+
+    if (!entry)
+        return -1;
+    if (!window) {
+        window = calloc(1, sizeof(*window));
+        if (!window) {
+            free(entry);
+            return -1;
+        }
+        window->id = request->window;
+        window->last = &window->waiters;
+        HASH_ADD(hh, locks->windows, id, sizeof(window->id), window);
+    }
+    entry->request = *request;
+    *window->last = entry;
+    window->last = &entry->next;
+    pump(locks, window);
+    return 0;
+}
+
+int aspx_locks_drop(struct aspx_locks *locks, uint64_t id, uint32_t target,
+                    int origin)
+{
+    struct window *window = find(locks, id);
+    struct entry **at, *entry;
+
+    for (at = window ? &window->holders : NULL; at && (entry = *at);
+         at = &entry->next) {
+        if (entry->request.origin != origin ||
+            entry->request.target != target)
+            continue;
+        *at = entry->next;
+        free(entry);
+        pump(locks, window);
+        if (!window->holders && !window->waiters) {
+            HASH_DEL(locks->windows, window);
+            free(window);
+        }
+        return 0;
+    }
+    errno = ENOENT;
+    return -1;
+}
+
+unsigned aspx_locks_windows(const struct aspx_locks *locks)
+{
+    return HASH_COUNT(locks->windows);
+}

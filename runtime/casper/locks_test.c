@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "engine.h"
+#include "locks.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Grants in order, as letters: origin 0 is 'a'. */
+static char granted[64];
+
+static void note(void *context, int origin, uint32_t tag)
+{
+    size_t used = strlen(granted);
+
+    (void) context;
+    assert_int_equal(tag, 100 + origin);
+    assert_true(used + 1 < sizeof(granted));
+    granted[used] = (char) ('a' + origin);
+    granted[used + 1] = '\0';
+}
+
+static int setup(void **state)
+{
+    granted[0] = '\0';
+    *state = aspx_locks_create(note, NULL);
+    return *state ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    aspx_locks_destroy(*state);
+    return 0;
+}
+
+static void take(struct aspx_locks *locks, int origin, uint32_t target,
+                 bool exclusive)
+{
+    const struct aspx_lock_request request = {
+        7, target, exclusive, origin, (uint32_t) (100 + origin)};
+
+    assert_int_equal(aspx_locks_take(locks, &request), 0);
+}
+
+static void drop(struct aspx_locks *locks, int origin, uint32_t target)
+{
+    assert_int_equal(aspx_locks_drop(locks, 7, target, origin), 0);
+}
+
+static void test_shared_together(void **state)
+{
+    take(*state, 0, 3, false);
+    take(*state, 1, 3, false);
+    assert_string_equal(granted, "ab");
+    take(*state, 2, 3, true);
+    assert_string_equal(granted, "ab");
+    drop(*state, 0, 3);
+    assert_string_equal(granted, "ab");
+    drop(*state, 1, 3);
+    assert_string_equal(granted, "abc");
+}
+
+static void test_exclusive_in_order(void **state)
+{
+    for (int origin = 0; origin < 5; origin++)
+        take(*state, origin, 0, true);
+    for (int origin = 0; origin < 5; origin++) {
+        assert_int_equal(strlen(granted), origin + 1);
+        drop(*state, origin, 0);
+    }
+    assert_string_equal(granted, "abcde");
+    assert_int_equal(aspx_locks_windows(*state), 0);
+}
+
+/* A shared request does not overtake a waiting exclusive one, or writers
+ * would starve. */
+static void test_no_starvation(void **state)
+{
+    take(*state, 0, 0, false);
+    take(*state, 1, 0, true);
+    take(*state, 2, 0, false);
+    assert_string_equal(granted, "a");
+    drop(*state, 0, 0);
+    assert_string_equal(granted, "ab");
+    drop(*state, 1, 0);
+    assert_string_equal(granted, "abc");
+}
+
+static void test_targets_are_independent(void **state)
+{
+    take(*state, 0, 0, true);
+    take(*state, 1, 0, true);
+    take(*state, 2, 1, true);
+    assert_string_equal(granted, "ac");
+}
+
+static void test_every_against_one(void **state)
+{
+    take(*state, 0, 4, true);
+    take(*state, 1, ASPX_LOCK_EVERY, false);
+    take(*state, 2, 5, true); /* behind lock_all, which waits for 4 */
+    take(*state, 3, 6, false);
+    assert_string_equal(granted, "ad");
+    drop(*state, 0, 4);
+    assert_string_equal(granted, "adb");
+    drop(*state, 1, ASPX_LOCK_EVERY);
+    assert_string_equal(granted, "adbc");
+}
+
+static void test_windows_are_independent(void **state)
+{
+    const struct aspx_lock_request other = {8, 0, true, 1, 101};
+
+    take(*state, 0, 0, true);
+    assert_int_equal(aspx_locks_take(*state, &other), 0);
+    assert_string_equal(granted, "ab");
+    assert_int_equal(aspx_locks_windows(*state), 2);
+}
+
+static void test_drop_of_nothing(void **state)
+{
+    assert_int_equal(aspx_locks_drop(*state, 7, 0, 0), -1);
+    assert_int_equal(errno, ENOENT);
+    take(*state, 0, 0, true);
+    take(*state, 1, 0, true);
+    /* a waiter holds nothing */
+    assert_int_equal(aspx_locks_drop(*state, 7, 0, 1), -1);
+    assert_int_equal(aspx_locks_drop(*state, 7, 1, 0), -1);
+    assert_string_equal(granted, "a");
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_shared_together),
+        TEST(test_exclusive_in_order),
+        TEST(test_no_starvation),
+        TEST(test_targets_are_independent),
+        TEST(test_every_against_one),
+        TEST(test_windows_are_independent),
+        TEST(test_drop_of_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Passive target: lock, unlock, lock_all, unlock_all. Permission comes from
+ * the lock service of the target's ghost, so lock and lock_all of any origin
+ * exclude each other as MPI says, whatever MPI does with its own locks. */
+#include "config.h"
+
+#include "lock_client.h"
+#include "sync.h"
+
+#include "runtime/mpi/real.h"
+#include "runtime/record.h"
+#include "mpi_hand.h"
+
+/* Would MPI take these arguments? If not, its own call says so. */
+static bool sane_lock(const struct aspx_win *win, int lock_type, int rank,
+                      int assert)
+{
+    return (lock_type == MPI_LOCK_SHARED || lock_type == MPI_LOCK_EXCLUSIVE) &&
+           rank >= 0 && rank < win->size &&
+           (assert == 0 || assert == MPI_MODE_NOCHECK);
+}
+
+/* Open the epoch before asking, so that two threads cannot lock one target.
+ * Operations before the lock call returns are the program's mistake. */
+static bool open_lock(struct aspx_win *win, struct aspx_target *target,
+                      enum aspx_held held)
+{
+    bool ok;
+    int access;
+
+    pthread_mutex_lock(&win->mutex);
+    access = atomic_load(&win->access);
+    ok = access == ASPX_ACCESS_NONE || access == ASPX_ACCESS_FENCED ||
+         (access == ASPX_ACCESS_LOCK && target->held == ASPX_HELD_NONE);
+    if (ok) {
+        atomic_store(&target->held, held);
+        atomic_store(&win->access, ASPX_ACCESS_LOCK);
+        win->nlocks++;
+    }
+    pthread_mutex_unlock(&win->mutex);
+    return ok;
+}
+
+static void close_lock(struct aspx_win *win, struct aspx_target *target)
+{
+    pthread_mutex_lock(&win->mutex);
+    atomic_store(&target->held, ASPX_HELD_NONE);
+    if (--win->nlocks == 0)
+        atomic_store(&win->access, ASPX_ACCESS_NONE);
+    pthread_mutex_unlock(&win->mutex);
+}
+
+int aspx_hand_MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win handle)
+{
+    struct aspx_win *win = aspx_win_find(handle);
+    struct aspx_target *target;
+    bool nocheck = assert & MPI_MODE_NOCHECK;
+    int rc;
+
+    if (!win || !sane_lock(win, lock_type, rank, assert))
+        return aspx_real.MPI_Win_lock(lock_type, rank, assert, handle);
+    target = &win->targets[rank];
+    if (!open_lock(win, target, nocheck ? ASPX_HELD_NOCHECK : ASPX_HELD_LOCK))
+        return aspx_win_raise(win, MPI_ERR_RMA_SYNC);
+    aspx_count(ASPX_CALL_LOCK, ASPX_WAY_GHOST);
+    if (nocheck)
+        return MPI_SUCCESS;
+    rc = aspx_lock_take(win, target->ghost,
+                        lock_type == MPI_LOCK_EXCLUSIVE ? ASPX_LOCK_EXCLUSIVE
+                                                        : ASPX_LOCK_SHARED,
+                        (uint32_t) rank);
+    if (rc != MPI_SUCCESS)
+        close_lock(win, target);
+    return aspx_win_pass(win, rc);
+}
+
+int aspx_hand_MPI_Win_unlock(int rank, MPI_Win handle)
+{
+    struct aspx_win *win = aspx_win_find(handle);
+    struct aspx_target *target;
+    uint32_t held;
+    int rc;
+
+    if (!win || rank < 0 || rank >= win->size)
+        return aspx_real.MPI_Win_unlock(rank, handle);
+    target = &win->targets[rank];
+    held = atomic_load(&target->held);
+    if (held != ASPX_HELD_LOCK && held != ASPX_HELD_NOCHECK)
+        return aspx_win_raise(win, MPI_ERR_RMA_SYNC);
+    rc = aspx_sync_flush(win, target->ghost);
+    if (rc == MPI_SUCCESS && held == ASPX_HELD_LOCK)
+        rc = aspx_lock_drop(win, target->ghost, (uint32_t) rank);
+    close_lock(win, target);
+    return aspx_win_pass(win, rc);
+}
+
+int aspx_hand_MPI_Win_lock_all(int assert, MPI_Win handle)
+{
+    struct aspx_win *win = aspx_win_find(handle);
+    int access, rc = MPI_SUCCESS;
+    bool ok;
+
+    if (!win || (assert != 0 && assert != MPI_MODE_NOCHECK))
+        return aspx_real.MPI_Win_lock_all(assert, handle);
+    pthread_mutex_lock(&win->mutex);
+    access = atomic_load(&win->access);
+    ok = access == ASPX_ACCESS_NONE || access == ASPX_ACCESS_FENCED;
+    if (ok) {
+        win->lock_all_nocheck = assert == MPI_MODE_NOCHECK;
+        atomic_store(&win->access, ASPX_ACCESS_LOCK_ALL);
+    }
+    pthread_mutex_unlock(&win->mutex);
+    if (!ok)
+        return aspx_win_raise(win, MPI_ERR_RMA_SYNC);
+    aspx_count(ASPX_CALL_LOCK_ALL, ASPX_WAY_GHOST);
+    if (assert != MPI_MODE_NOCHECK)
+        rc = aspx_lock_take_every(win);
+    return aspx_win_pass(win, rc);
+}
+
+int aspx_hand_MPI_Win_unlock_all(MPI_Win handle)
+{
+    struct aspx_win *win = aspx_win_find(handle);
+    int rc;
+
+    if (!win || atomic_load(&win->access) != ASPX_ACCESS_LOCK_ALL)
+        return aspx_real.MPI_Win_unlock_all(handle);
+    rc = aspx_sync_flush_every(win);
+    if (rc == MPI_SUCCESS && !win->lock_all_nocheck)
+        rc = aspx_lock_drop_every(win);
+    atomic_store(&win->access, ASPX_ACCESS_NONE);
+    return aspx_win_pass(win, rc);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The exported MPI_X and PMPI_X, each one indirect jump through a table:
+ *
+ *   at load          the first_ stubs: they resolve and jump on
+ *   resolved         the library itself, but for MPI_Init and its kin
+ *   inert for good   the library itself
+ *   active           the workers (mpi_workers.c)
+ *
+ * A PMPI tool preloaded behind us keeps its place: our MPI_X jumps to the
+ * tool's MPI_X, and the work happens when the tool calls PMPI_X. */
+#ifndef ASPEN_RUNTIME_MPI_ENTRY_H
+#define ASPEN_RUNTIME_MPI_ENTRY_H
+
+#include "real.h"
+
+#include <stdarg.h> /* of the generated MPI_Pcontrol */
+
+#define ASPX_EXPORT __attribute__((visibility("default")))
+
+extern struct aspx_real aspx_entry_mpi, aspx_entry_pmpi;
+
+/* Called by a first_ stub: fill both tables. Threads: any, concurrently. */
+void aspx_entry_resolve(void);
+
+/* Send every call to the library from now on. */
+void aspx_entry_inert(void);
+
+/* The same at the end of a program with a hidden MPI_Init, but for the calls
+ * that would tell of it. */
+void aspx_entry_end(void);
+
+/* Send every call to its worker from now on. Call while no other thread of the
+ * program can be inside MPI: in MPI_Init. */
+void aspx_entry_activate(void);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The MPI library behind us. Everything in runtime/ calls MPI through
+ * aspx_real: the names MPI_X and PMPI_X are our own entry points. */
+#ifndef ASPEN_RUNTIME_MPI_REAL_H
+#define ASPEN_RUNTIME_MPI_REAL_H
+
+#include "mpi_real.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { ASPX_CALLS = sizeof(struct aspx_real) / sizeof(void (*)(void)) };
+
+/* libmpich's own functions; valid after aspx_real_resolve(). */
+extern struct aspx_real aspx_real;
+
+/* Name of the i-th member of struct aspx_real ("MPI_Abort", ...). */
+const char *aspx_real_name(size_t i);
+
+/* Fill aspx_real from the MPICH of this process; it is never loaded here.
+ * Idempotent. Returns 0, or -1 with errno ENOENT when this process has none: a
+ * program of another MPI that inherited LD_PRELOAD.
+ * Threads: any, concurrently (all write the same values). */
+int aspx_real_resolve(void);
+
+/* The dlopen() handle of the MPI library; after aspx_real_resolve(). */
+void *aspx_real_library(void);
+
+#endif

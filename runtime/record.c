@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Called by start.c when MPI_Finalize takes the world down. */
+#include "config.h"
+
+#include "record.h"
+
+#include "mpi/real.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+_Atomic uint64_t aspx_counts[ASPX_CALLS_COUNTED][ASPX_WAYS];
+
+enum { COUNTERS = ASPX_CALLS_COUNTED * ASPX_WAYS };
+
+static const char *const call_names[ASPX_CALLS_COUNTED] = {
+    [ASPX_CALL_PUT] = "put",
+    [ASPX_CALL_GET] = "get",
+    [ASPX_CALL_ACCUMULATE] = "accumulate",
+    [ASPX_CALL_GET_ACCUMULATE] = "get_accumulate",
+    [ASPX_CALL_FETCH_AND_OP] = "fetch_and_op",
+    [ASPX_CALL_COMPARE_AND_SWAP] = "compare_and_swap",
+    [ASPX_CALL_LOCK] = "lock",
+    [ASPX_CALL_LOCK_ALL] = "lock_all",
+    [ASPX_CALL_FLUSH] = "flush",
+    [ASPX_CALL_FENCE] = "fence",
+    [ASPX_CALL_PSCW] = "pscw",
+    [ASPX_CALL_WINDOW] = "window",
+};
+
+/* JSON key and the words of the one-line report. */
+static const struct {
+    const char *key, *words;
+} ways[ASPX_WAYS] = {
+    [ASPX_WAY_GHOST] = {"ghost", "by ghosts"},
+    [ASPX_WAY_PRIVATE] = {"private_memory",
+                          "window on private memory (MPI_Win_create)"},
+    [ASPX_WAY_DYNAMIC] = {"dynamic_window", "dynamic window"},
+    [ASPX_WAY_SHARED] = {"shared_window", "MPI_Win_allocate_shared"},
+    [ASPX_WAY_ARENA] = {"arena_unavailable", "no room in the node's arena"},
+};
+
+struct sums {
+    uint64_t count[ASPX_CALLS_COUNTED][ASPX_WAYS];
+};
+
+static uint64_t sum_way(const struct sums *sums, enum aspx_way way)
+{
+    uint64_t sum = 0;
+
+    for (int c = 0; c < ASPX_CALLS_COUNTED; c++)
+        sum += sums->count[c][way];
+    return sum;
+}
+
+/* "accumulate 100, flush 100" for one way. */
+static void name_calls(const struct sums *sums, enum aspx_way way, char *buf,
+                       size_t size)
+{
+    size_t used = 0;
+
+    buf[0] = '\0';
+    for (int c = 0; c < ASPX_CALLS_COUNTED; c++) {
+        int n;
+
+        if (!sums->count[c][way])
+            continue;
+        n = snprintf(buf + used, size - used, "%s%s %llu", used ? ", " : "",
+                     call_names[c], (unsigned long long) sums->count[c][way]);
+        if (n < 0 || (size_t) n >= size - used)
+            return;
+        used += (size_t) n;
+    }
+}
+
+static void print_line(const struct aspx_world *world, const struct sums *sums)
+{
+    char calls[512], line[2048];
+    size_t used;
+    int nghosts = world->size_all - world->size_users;
+
+    name_calls(sums, ASPX_WAY_GHOST, calls, sizeof(calls));
+    used = (size_t) snprintf(
+        line, sizeof(line),
+        "aspen: ghost mode, %d user ranks and %d ghosts on %u nodes, %s%s%s; "
+        "redirected %llu (%s)", world->size_users, nghosts, world->nnodes,
+        world->layout->bound ? "bound" : "not bound",
+        world->layout->reason[0] ? ": " : "", world->layout->reason,
+        (unsigned long long) sum_way(sums, ASPX_WAY_GHOST),
+        calls[0] ? calls : "nothing");
+    for (int w = ASPX_WAY_GHOST + 1; w < ASPX_WAYS; w++) {
+        if (!sum_way(sums, (enum aspx_way) w) || used >= sizeof(line))
+            continue;
+        name_calls(sums, (enum aspx_way) w, calls, sizeof(calls));
+        used += (size_t) snprintf(line + used, sizeof(line) - used,
+                                  "; native %llu, %s (%s)",
+                                  (unsigned long long) sum_way(
+                                      sums, (enum aspx_way) w),
+                                  ways[w].words, calls);
+    }
+    fprintf(stderr, "%s\n", line);
+}
+
+/* A JSON string; job names, reasons and digests are printable ASCII. */
+static void put_string(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            fputc('\\', out);
+        fputc((unsigned char) *text < ' ' ? ' ' : *text, out);
+    }
+    fputc('"', out);
+}
+
+static void put_ways(FILE *out, const struct sums *sums, int call)
+{
+    bool first = true;
+
+    for (int w = 0; w < ASPX_WAYS; w++) {
+        if (!sums->count[call][w])
+            continue;
+        fprintf(out, "%s\"%s\": %llu", first ? "" : ", ", ways[w].key,
+                (unsigned long long) sums->count[call][w]);
+        first = false;
+    }
+}
+
+static void put_tasks(FILE *out, const struct asp_layout *layout)
+{
+    char cpus[1024];
+
+    for (uint32_t i = 0; i < layout->ntasks; i++) {
+        const struct asp_layout_task *task = &layout->tasks[i];
+
+        if (asp_cpuset_print(&task->cpus, cpus, sizeof(cpus)) < 0)
+            snprintf(cpus, sizeof(cpus), "...");
+        fprintf(out, "%s\n    {\"local\": %u, \"role\": \"%s\", "
+                "\"cpus\": \"%s\", \"numa\": %d}", i ? "," : "", i,
+                asp_role_name(task->role), cpus, task->numa);
+    }
+}
+
+static int write_json(const char *path, const struct aspx_world *world,
+                      const struct sums *sums)
+{
+    const struct asp_layout *layout = world->layout;
+    FILE *out = fopen(path, "we");
+    bool first = true;
+
+    if (!out)
+        return -1;
+    fprintf(out, "{\n  \"aspen_record\": 1,\n  \"version\": \"%s\",\n"
+            "  \"job\": ", PACKAGE_VERSION);
+    put_string(out, layout->job);
+    fprintf(out, ",\n  \"mode\": \"%s\",\n  \"users\": %d,\n  \"ghosts\": %d,\n"
+            "  \"nodes\": %u,\n  \"bound\": %s,\n  \"reason\": ",
+            asp_mode_name(layout->mode), world->size_users,
+            world->size_all - world->size_users, world->nnodes,
+            layout->bound ? "true" : "false");
+    put_string(out, layout->reason);
+    fprintf(out, ",\n  \"policy_digest\": ");
+    put_string(out, layout->policy_digest);
+    fprintf(out, ",\n  \"first_node\": [");
+    put_tasks(out, layout);
+    fprintf(out, "\n  ],\n  \"redirected\": %llu,\n  \"calls\": {",
+            (unsigned long long) sum_way(sums, ASPX_WAY_GHOST));
+    for (int c = 0; c < ASPX_CALLS_COUNTED; c++) {
+        fprintf(out, "%s\n    \"%s\": {", first ? "" : ",", call_names[c]);
+        put_ways(out, sums, c);
+        fprintf(out, "}");
+        first = false;
+    }
+    fprintf(out, "\n  }\n}\n");
+    return fclose(out);
+}
+
+/* "1", a file, or NULL: from --async-report, else from the job's policy. */
+static const char *report_where(const struct aspx_world *world)
+{
+    const char *where = getenv("ASPEN_REPORT");
+
+    if (!where && world->layout)
+        where = asp_layout_knob(world->layout, "report", NULL);
+    if (!where || !where[0] || strcmp(where, "0") == 0 ||
+        strcmp(where, "no") == 0)
+        return NULL;
+    return strcmp(where, "yes") == 0 ? "1" : where;
+}
+
+void aspx_record_report(const struct aspx_world *world)
+{
+    const char *where = report_where(world);
+    struct sums mine, sums;
+
+    if (!where)
+        return;
+    for (int i = 0; i < COUNTERS; i++)
+        (&mine.count[0][0])[i] = atomic_load(&(&aspx_counts[0][0])[i]);
+    aspx_real.MPI_Reduce(&mine, &sums, COUNTERS, MPI_UINT64_T, MPI_SUM, 0,
+                         world->users);
+    if (world->rank_user != 0)
+        return;
+    print_line(world, &sums);
+    if (strcmp(where, "1") != 0 && write_json(where, world, &sums) != 0)
+        fprintf(stderr, "aspen: cannot write the record to %s: %s\n", where,
+                strerror(errno));
+}

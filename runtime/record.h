@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The record: what ran where, counted per rank, summed at MPI_Finalize and
+ * printed when the user asked for it (--async-report, ASPEN_REPORT).
+ * docs/design/record.md describes the JSON form. */
+#ifndef ASPEN_RUNTIME_RECORD_H
+#define ASPEN_RUNTIME_RECORD_H
+
+#include "world.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* What is counted. */
+enum aspx_call {
+    ASPX_CALL_PUT,
+    ASPX_CALL_GET,
+    ASPX_CALL_ACCUMULATE,
+    ASPX_CALL_GET_ACCUMULATE,
+    ASPX_CALL_FETCH_AND_OP,
+    ASPX_CALL_COMPARE_AND_SWAP,
+    ASPX_CALL_LOCK,
+    ASPX_CALL_LOCK_ALL,
+    ASPX_CALL_FLUSH,
+    ASPX_CALL_FENCE,
+    ASPX_CALL_PSCW,
+    ASPX_CALL_WINDOW, /* window created */
+    ASPX_CALLS_COUNTED,
+};
+
+/* Who carried it out: a ghost, or plain MPI for a reason. */
+enum aspx_way {
+    ASPX_WAY_GHOST,
+    ASPX_WAY_PRIVATE, /* MPI_Win_create on memory outside the arena */
+    ASPX_WAY_DYNAMIC, /* MPI_Win_create_dynamic */
+    ASPX_WAY_SHARED,  /* MPI_Win_allocate_shared */
+    ASPX_WAY_ARENA,   /* the arena is full or could not be mapped */
+    ASPX_WAYS,
+};
+
+extern _Atomic uint64_t aspx_counts[ASPX_CALLS_COUNTED][ASPX_WAYS];
+
+/* Count one call. Threads: any.  Cost: one relaxed addition. */
+static inline void aspx_count(enum aspx_call call, enum aspx_way way)
+{
+    atomic_fetch_add_explicit(&aspx_counts[call][way], 1,
+                              memory_order_relaxed);
+}
+
+/* Sum over the users and print what ASPEN_REPORT asks for: "1" is one line on
+ * stderr of user rank 0, anything else a file that gets the JSON too.
+ * Collective over users when ASPEN_REPORT is set; else nothing at all. */
+void aspx_record_report(const struct aspx_world *world);
+
+#endif

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* MPI_Init and MPI_Finalize of a user rank.
+ *
+ * Before the real MPI_Init the ghosts of this node are called into MPI; after
+ * it the world is made and every entry is switched to its worker. The way back
+ * starts in an attribute of MPI_COMM_SELF: it was set first, so MPI_Finalize
+ * deletes it last, when the program's own callbacks have run and MPI still
+ * works.
+ *
+ * A program of the session model gets a hidden MPI_Init at its first session,
+ * because ghosts need the world; MPI_Initialized keeps the secret, a later
+ * MPI_Init of the program adopts it, and the last MPI_Session_finalize ends it
+ * if it was not adopted. MPICH 4.0 cannot start again after that anyway. */
+#include "config.h"
+
+#include "start.h"
+
+#include "casper/casper.h"
+#include "mpi/entry.h"
+#include "mpi/selfbind.h"
+#include "mpi/workers.h"
+#include "pickup.h"
+#include "record.h"
+#include "world.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+
+static struct asp_layout *layout;
+static uint32_t local;
+static int finalize_keyval = MPI_KEYVAL_INVALID;
+
+/* How far we are. The lock serialises the first MPI_Init or MPI_Session_init
+ * of several threads. */
+static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool seen, started, left;
+
+/* The hidden MPI_Init: was there one, and what did the program itself do? */
+static atomic_bool hidden, initialized, finalized;
+static atomic_int sessions;
+
+/* Silent when err has no text: then another process tells it. */
+static void complain(const struct asp_err *err, const char *then)
+{
+    char text[ASP_ERR_TEXT_MAX + ASP_ERR_PLACE_MAX];
+
+    if (err->text[0] == '\0')
+        return;
+    fprintf(stderr, "aspen: %s; %s\n", asp_err_print(err, text, sizeof(text)),
+            then);
+}
+
+/* MPI_Finalize is deleting our attribute of MPI_COMM_SELF. */
+static int leave(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+    (void)comm;
+    (void)keyval;
+    (void)value;
+    (void)extra;
+    aspx_record_report(&aspx_world);
+    aspx_casper_stop();
+    aspx_world_stop(&aspx_world);
+    atomic_store(&left, true);
+    return MPI_SUCCESS;
+}
+
+/* Without a world of its own, a program with a hidden MPI_Init still needs
+ * its handlers; they translate to the real world. */
+static void stay_inert(void)
+{
+    aspx_world.users = MPI_COMM_WORLD;
+    if (atomic_load(&hidden))
+        aspx_entry_activate();
+    else
+        aspx_entry_inert();
+}
+
+bool aspx_start_seen(void)
+{
+    return atomic_load(&seen);
+}
+
+int aspx_start_before_init(void)
+{
+    struct asp_err err;
+
+    atomic_store(&seen, true);
+    if (layout)
+        return 1;
+    if (getauxval(AT_SECURE))
+        return 0; /* a setuid program obeys no environment */
+    if (aspx_pickup(&layout, &local, &err) != 0) {
+        if (errno == ENOENT)
+            return 0;
+        /* A task of the step whose place is unknown: its ranks would be wrong
+         * and its ghosts would wait for it. */
+        complain(&err, "ending this task");
+        exit(EXIT_FAILURE);
+    }
+    if (layout->mode != ASP_MODE_GHOST ||
+        layout->tasks[local].role != ASP_ROLE_USER) {
+        asp_layout_destroy(layout);
+        layout = NULL;
+        return 0;
+    }
+    aspx_board_open(layout, local);
+    aspx_board_say(ASP_TASK_INIT);
+    return 1;
+}
+
+/* Is this another world than the step's? Spawned programs inherit the
+ * environment of a task, and programs that a task starts by itself too. */
+static int is_elsewhere(struct asp_err *err)
+{
+    MPI_Comm parent;
+    int size, rank;
+
+    aspx_real.MPI_Comm_get_parent(&parent);
+    if (parent != MPI_COMM_NULL) {
+        asp_errf(err, ESRCH, "%s", "");
+        return 1;
+    }
+    aspx_real.MPI_Comm_size(MPI_COMM_WORLD, &size);
+    aspx_real.MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if ((uint32_t)size == layout->size_world)
+        return 0;
+    if (rank == 0)
+        asp_errf(err, ESRCH, "MPI started %d ranks where job %s has %u tasks",
+                 size, layout->job, layout->size_world);
+    else
+        asp_errf(err, ESRCH, "%s", "");
+    return 1;
+}
+
+void aspx_start_after_init(void)
+{
+    struct asp_err err;
+
+    if (atomic_exchange(&started, true))
+        return;
+    if (is_elsewhere(&err)) {
+        complain(&err, "running without Aspen");
+        stay_inert();
+        return;
+    }
+    if (aspx_world_start(&aspx_world, layout, local, &err) != 0) {
+        complain(&err, "ending the job");
+        aspx_real.MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    aspx_selfbind();
+    if (aspx_casper_start(&aspx_world) != 0) {
+        fprintf(stderr, "aspen: MPI failed while the ghost engine started; "
+                "ending the job\n");
+        aspx_real.MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    aspx_real.MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, leave,
+                                     &finalize_keyval, NULL);
+    aspx_real.MPI_Comm_set_attr(MPI_COMM_SELF, finalize_keyval, NULL);
+    aspx_entry_activate();
+    aspx_board_say(ASP_TASK_RUNNING);
+}
+
+/* MPI_Init of a program that has sessions: it has happened already. */
+static bool adopt(void)
+{
+    return atomic_load(&hidden) && !atomic_exchange(&initialized, true);
+}
+
+int aspx_hand_MPI_Init(int *argc, char ***argv)
+{
+    int aspen, rc = MPI_SUCCESS;
+
+    pthread_mutex_lock(&start_lock);
+    if (!adopt()) {
+        aspen = aspx_start_before_init();
+        rc = aspx_real.MPI_Init(argc, argv);
+        if (!aspen)
+            aspx_entry_inert();
+        else if (rc == MPI_SUCCESS)
+            aspx_start_after_init();
+    }
+    pthread_mutex_unlock(&start_lock);
+    return rc;
+}
+
+int aspx_hand_MPI_Init_thread(int *argc, char ***argv, int required,
+                              int *provided)
+{
+    int aspen, rc;
+
+    pthread_mutex_lock(&start_lock);
+    if (adopt()) {
+        rc = aspx_real.MPI_Query_thread(provided);
+    } else {
+        aspen = aspx_start_before_init();
+        rc = aspx_real.MPI_Init_thread(argc, argv, required, provided);
+        if (!aspen)
+            aspx_entry_inert();
+        else if (rc == MPI_SUCCESS)
+            aspx_start_after_init();
+    }
+    pthread_mutex_unlock(&start_lock);
+    return rc;
+}
+
+/* MPI is ended by whichever of MPI_Finalize and MPI_Session_finalize is the
+ * last; leave() has run then. */
+static void after_finalize(void)
+{
+    if (!atomic_load(&left))
+        return;
+    if (atomic_load(&hidden))
+        aspx_entry_end();
+    else
+        aspx_entry_inert();
+    aspx_board_say(ASP_TASK_FINALIZED);
+}
+
+int aspx_hand_MPI_Finalize(void)
+{
+    int rc = aspx_real.MPI_Finalize();
+
+    if (rc == MPI_SUCCESS) {
+        atomic_store(&finalized, true);
+        after_finalize();
+    }
+    return rc;
+}
+
+int aspx_hand_MPI_Initialized(int *flag)
+{
+    if (!flag || !atomic_load(&hidden))
+        return aspx_real.MPI_Initialized(flag);
+    *flag = atomic_load(&initialized);
+    return MPI_SUCCESS;
+}
+
+int aspx_hand_MPI_Finalized(int *flag)
+{
+    if (!flag || !atomic_load(&hidden))
+        return aspx_real.MPI_Finalized(flag);
+    *flag = atomic_load(&finalized);
+    return MPI_SUCCESS;
+}
+
+/* The real MPI_Session_init asks for MPI_THREAD_MULTIPLE too. */
+static void start_hidden(void)
+{
+    int provided;
+
+    pthread_mutex_lock(&start_lock);
+    if (!atomic_load(&started)) {
+        if (!aspx_start_before_init()) {
+            aspx_entry_inert();
+        } else if (aspx_real.MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE,
+                                             &provided) == MPI_SUCCESS) {
+            atomic_store(&hidden, true);
+            aspx_start_after_init();
+        }
+    }
+    pthread_mutex_unlock(&start_lock);
+}
+
+int aspx_hand_MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler,
+                               MPI_Session *session)
+{
+    int rc;
+
+    start_hidden();
+    rc = aspx_real.MPI_Session_init(info, errhandler, session);
+    if (rc == MPI_SUCCESS)
+        atomic_fetch_add(&sessions, 1);
+    return rc;
+}
+
+int aspx_hand_MPI_Session_finalize(MPI_Session *session)
+{
+    int rc = aspx_real.MPI_Session_finalize(session);
+
+    if (rc != MPI_SUCCESS)
+        return rc;
+    if (atomic_fetch_sub(&sessions, 1) == 1 && atomic_load(&hidden) &&
+        !atomic_load(&initialized))
+        rc = aspx_real.MPI_Finalize();
+    after_finalize();
+    return rc;
+}
+
+/* The real world: MPICH ends only the caller on any other communicator. */
+int aspx_hand_MPI_Abort(MPI_Comm comm, int errorcode)
+{
+    if (comm == MPI_COMM_WORLD)
+        aspx_board_say(ASP_TASK_ABORTING);
+    return aspx_real.MPI_Abort(comm, errorcode);
+}
+
+/* The only variadic function; MPICH ignores what follows level. */
+int aspx_hand_MPI_Pcontrol(const int level, ...)
+{
+    return aspx_real.MPI_Pcontrol(level);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Task counts and ranks of a step, with the ghosts taken out. Pure functions
+ * on what Slurm writes into a step's environment. */
+#ifndef ASPEN_SPANK_PLUGIN_COUNTS_H
+#define ASPEN_SPANK_PLUGIN_COUNTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    ASPS_NODES_MAX = 1 << 16,
+    ASPS_STEP_TASKS_MAX = 1 << 20,
+    ASPS_NODE_TASKS_MAX = 1024, /* as ASP_ANSWER_TASKS_MAX */
+};
+
+#define ASPS_RANK_NONE UINT32_MAX
+
+/* Slurm's form of a count per node: "3(x2),2" is 3, 3, 2.
+ *   counts   room for max numbers
+ * Returns how many there are, or -1 with errno EINVAL (form), ENOSPC. */
+int asps_counts_parse(const char *text, uint32_t *counts, uint32_t max);
+
+/* The same text with less taken off every count: "4(x2),3" and 1 give
+ * "3(x2),2". Returns the length, or -1 with errno EINVAL (form, or a count
+ * that is not larger than less), ENOSPC. */
+int asps_counts_less(const char *text, uint32_t less, char *buf, size_t size);
+
+/* How Slurm deals global task ids to nodes. */
+enum asps_dealing {
+    ASPS_DEAL_BLOCK,
+    ASPS_DEAL_CYCLIC,
+    ASPS_DEAL_PLANE,
+};
+
+/* A step as this node sees it. */
+struct asps_step_map {
+    const uint32_t *counts; /* tasks per node, ghosts included */
+    uint32_t nnodes;
+    uint32_t node;            /* this one */
+    uint32_t ghosts;          /* the last ones of each node */
+    uint32_t plane_size;      /* 0: none */
+    const char *distribution; /* SLURM_DISTRIBUTION, "" when not known */
+};
+
+/* User ranks of the tasks of this node: dense over the step, in order of
+ * global ids.
+ *   ranks_world  global ids of this node's tasks, counts[node] of them; they
+ *                decide which way of dealing is the true one
+ *   ranks_user   out: as many; ASPS_RANK_NONE for ghosts
+ * Returns 0, or -1 with errno ENOENT (no known way of dealing gives
+ * ranks_world, e.g. --distribution=arbitrary), EINVAL, ENOMEM.
+ * Cost: O(tasks of the step). */
+int asps_user_ranks(const struct asps_step_map *map,
+                    const uint32_t *ranks_world, uint32_t *ranks_user);
+
+#endif

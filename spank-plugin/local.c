@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* srun, running as the user: refuse early, send the checked request along,
+ * and see that the numbers are as asked.
+ *
+ * Order in srun: init; the environment and the command line are read (option
+ * callbacks); cli_filter; init_post_opt; the allocation; local_user_init; the
+ * launch. */
+#include "config.h"
+
+#include "local.h"
+
+#include "filter.h"
+#include "special.h"
+#include "submit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct {
+    struct asps_settings settings;
+    struct asps_submit submit;
+    bool active;
+    bool again; /* init_post_opt was called: the step is heterogeneous */
+} srun;
+
+/* Replace a variable that holds the number `from`. */
+static void renumber(const char *name, uint32_t from, uint32_t to)
+{
+    const char *value = getenv(name);
+    char text[16];
+
+    snprintf(text, sizeof(text), "%" PRIu32, from);
+    if (value == NULL || strcmp(value, text) != 0)
+        return;
+    snprintf(text, sizeof(text), "%" PRIu32, to);
+    setenv(name, text, 1);
+}
+
+/* In an allocation that was grown, the environment holds the grown counts
+ * (salloc gives us no hook to change that). srun is about to read them as
+ * defaults of -n: it must find what the user asked for. */
+static void restore_counts(void)
+{
+    const char *text = getenv(ASPS_GROWN_ENV);
+    struct asps_grown grown;
+
+    if (text == NULL || asps_grown_parse(text, &grown) < 0)
+        return;
+    renumber("SLURM_NTASKS", grown.tasks, grown.users);
+    renumber("SLURM_NPROCS", grown.tasks, grown.users);
+    if (grown.per_node)
+        renumber("SLURM_NTASKS_PER_NODE", grown.per_node,
+                 grown.per_node - grown.ghosts);
+}
+
+/* When srun is called in a task of another step, take that step's layout and
+ * PMIx server out of what the new step inherits. */
+static void leave_outer_step(void)
+{
+    static const char *const names[] = {"ASPEN_LAYOUT", "ASPEN_ROLE",
+                                        "ASPEN_LOCAL", "ASPEN_BOARD_FD"};
+    char name[128];
+
+    if (getenv("ASPEN_LAYOUT") == NULL)
+        return;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        unsetenv(names[i]);
+    for (char **var = environ; *var != NULL;) {
+        size_t len = strcspn(*var, "=");
+
+        if (strncmp(*var, "PMIX_", 5) != 0 || len >= sizeof(name)) {
+            var++;
+            continue;
+        }
+        memcpy(name, *var, len);
+        name[len] = '\0';
+        unsetenv(name); /* moves the rest of environ down to var */
+    }
+}
+
+int asps_local_init(spank_t spank, int argc, char **argv)
+{
+    char why[512];
+    int rc;
+
+    if (asps_settings_read(argc, argv, &srun.settings, why, sizeof(why)) < 0)
+        slurm_error("aspen: %s", why);
+    srun.again = false;
+    restore_counts();
+    leave_outer_step();
+    rc = asps_options_register(spank, srun.settings.command,
+                               srun.settings.policy);
+    asps_options_publish();
+    return rc;
+}
+
+int asps_local_init_post_opt(spank_t spank, int argc, char **argv)
+{
+    (void)spank, (void)argc, (void)argv;
+    unsetenv(ASPS_REQUEST_ENV);
+    unsetenv(ASPS_REPORT_ENV);
+    srun.active = asps_submit_check(&srun.settings, &srun.submit);
+    if (!srun.active)
+        return 0;
+    if (srun.again)
+        asps_submit_refuse("heterogeneous steps (\"srun ... : ...\") are not "
+                           "supported: use one srun per component, or "
+                           "--async-progress=off");
+    srun.again = true;
+    setenv(ASPS_REQUEST_ENV, srun.submit.text, 1);
+    if (srun.submit.options.report[0] != '\0')
+        setenv(ASPS_REPORT_ENV, srun.submit.options.report, 1);
+    return 0;
+}
+
+/* Slurm has laid the step out. Ghosts are the last tasks of each node, so all
+ * counts follow from these three. */
+static void check_counts(uint32_t ntasks, uint32_t nnodes, uint32_t ghosts)
+{
+    const struct asps_grown *grown = &srun.submit.filter.grown;
+    bool is_grown = srun.submit.filter.is_grown;
+    uint64_t ghosts_all = (uint64_t)ghosts * nnodes;
+    char text[512];
+
+    if (ntasks <= ghosts_all) {
+        snprintf(text, sizeof(text),
+                 "%" PRIu32 " ghost(s) on each of %" PRIu32 " node(s) and "
+                 "%" PRIu32 " task(s) leave no user task: ask for more than "
+                 "%" PRIu64 " tasks (-n) or fewer ghosts",
+                 ghosts, nnodes, ntasks, ghosts_all);
+        asps_submit_refuse(text);
+    }
+    if (is_grown && grown->users != ntasks - ghosts_all) {
+        snprintf(text, sizeof(text),
+                 "asked for %" PRIu32 " user tasks and %" PRIu32
+                 " ghost(s) on each of %" PRIu32 " node(s), but Slurm laid "
+                 "out %" PRIu32 " tasks on %" PRIu32 " node(s): give -N and "
+                 "-n so that both are fixed",
+                 grown->users, grown->ghosts, grown->nodes, ntasks, nnodes);
+        asps_submit_refuse(text);
+    }
+    if (!is_grown)
+        slurm_spank_log("aspen: %" PRIu32 " tasks on %" PRIu32 " nodes: "
+                        "%" PRIu64 " user + %" PRIu64 " ghost (cli_filter.lua "
+                        "did not add the ghosts, so they come out of -n)",
+                        ntasks, nnodes, ntasks - ghosts_all, ghosts_all);
+}
+
+int asps_local_user_init(spank_t spank, int argc, char **argv)
+{
+    uint32_t ntasks, nnodes, step;
+
+    (void)argc, (void)argv;
+    if (!srun.active || srun.submit.spec.ghosts == 0)
+        return 0;
+    if (spank_get_item(spank, S_JOB_STEPID, &step) == ESPANK_SUCCESS &&
+        step >= ASPS_STEP_SPECIAL)
+        return 0; /* the shell of salloc */
+    if (spank_get_item(spank, S_JOB_NNODES, &nnodes) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_TOTAL_TASK_COUNT, &ntasks) !=
+            ESPANK_SUCCESS)
+        return 0;
+    check_counts(ntasks, nnodes, srun.submit.spec.ghosts);
+    return 0;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Called by stepd.c once per node and step. Everything that comes from the
+ * step's environment is copied as text for the agent to judge; a value that
+ * would break the form of the request is left out. */
+#include "config.h"
+
+#include "request.h"
+
+#include "common/agent_wire.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LIST_MAX = 16384, NODES_MAX = 32768, NAME_MAX_BYTES = 256 };
+
+struct out {
+    char *buf;
+    size_t size;
+    size_t used;
+    bool full;
+};
+
+static void put(struct out *out, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void put(struct out *out, const char *fmt, ...)
+{
+    va_list args;
+    int n;
+
+    if (out->full)
+        return;
+    va_start(args, fmt);
+    n = vsnprintf(out->buf + out->used, out->size - out->used, fmt, args);
+    va_end(args);
+    if (n < 0 || (size_t)n >= out->size - out->used)
+        out->full = true;
+    else
+        out->used += (size_t)n;
+}
+
+static void put_text(struct out *out, const char *key, const char *value,
+                     size_t max)
+{
+    if (strlen(value) > max)
+        return;
+    for (const char *c = value; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127)
+            return;
+    put(out, "%s %s\n", key, value);
+}
+
+/* A variable of the step's environment; absent or too long: nothing. */
+static void put_env(struct out *out, spank_t spank, const char *key,
+                    const char *name, size_t max)
+{
+    char *value = malloc(max + 1);
+
+    if (value != NULL &&
+        spank_getenv(spank, name, value, (int)max + 1) == ESPANK_SUCCESS)
+        put_text(out, key, value, max);
+    free(value);
+}
+
+static void put_program(struct out *out, spank_t spank)
+{
+    char **argv = NULL;
+    int argc = 0;
+
+    if (spank_get_item(spank, S_JOB_ARGV, &argc, &argv) == ESPANK_SUCCESS &&
+        argc > 0 && argv != NULL && argv[0] != NULL)
+        put_text(out, "program", argv[0], 4095);
+}
+
+/* Slurm's own numbers of cores: which CPUs those are is for the agent. */
+static void put_cores(struct out *out, spank_t spank)
+{
+    char *cores = NULL;
+
+    if (spank_get_item(spank, S_STEP_ALLOC_CORES, &cores) == ESPANK_SUCCESS &&
+        cores != NULL && *cores != '\0')
+        put_text(out, "step_cores", cores, 8191);
+}
+
+int asps_request_tasks_per_node(spank_t spank, const struct asps_step *step,
+                                char *buf, size_t size)
+{
+    if (spank_getenv(spank, "SLURM_STEP_TASKS_PER_NODE", buf, (int)size) ==
+            ESPANK_SUCCESS ||
+        spank_getenv(spank, "SLURM_TASKS_PER_NODE", buf, (int)size) ==
+            ESPANK_SUCCESS)
+        return 0;
+    if (step->nnodes != 1)
+        return -1;
+    snprintf(buf, size, "%" PRIu32, step->nlocal);
+    return 0;
+}
+
+static void put_counts(struct out *out, spank_t spank,
+                       const struct asps_step *step)
+{
+    char *list = malloc(LIST_MAX);
+
+    put(out, "nnodes %" PRIu32 "\nnode %" PRIu32 "\n", step->nnodes,
+        step->node);
+    put(out, "ntasks %" PRIu32 "\nlocal %" PRIu32 "\nranks ", step->ntasks,
+        step->nlocal);
+    for (uint32_t i = 0; i < step->nlocal; i++)
+        put(out, "%s%" PRIu32, i ? "," : "", step->ranks_world[i]);
+    put(out, "\n");
+    if (list != NULL &&
+        asps_request_tasks_per_node(spank, step, list, LIST_MAX) == 0)
+        put_text(out, "tasks_per_node", list, LIST_MAX - 1);
+    free(list);
+}
+
+int asps_request_write(spank_t spank, const struct asps_step *step, uid_t uid,
+                       char *buf, size_t size)
+{
+    struct out out = {.buf = buf, .size = size};
+
+    put(&out, "version %d\njob %" PRIu32 ".%" PRIu32 "\nuid %u\n",
+        ASP_WIRE_VERSION, step->job, step->id, (unsigned)uid);
+    put_text(&out, "nodename", step->nodename, sizeof(step->nodename));
+    put_counts(&out, spank, step);
+    put_env(&out, spank, "distribution", "SLURM_DISTRIBUTION", 64);
+    put_env(&out, spank, "plane_size", "SLURM_DIST_PLANESIZE", 9);
+    put_env(&out, spank, "nodelist", "SLURM_STEP_NODELIST", NODES_MAX);
+    put_cores(&out, spank);
+    put_text(&out, "spec", step->text, ASPS_SPEC_MAX);
+    put_text(&out, "site_policy", step->settings.policy, 4095);
+    put_env(&out, spank, "partition", "SLURM_JOB_PARTITION",
+            NAME_MAX_BYTES - 1);
+    put_env(&out, spank, "account", "SLURM_JOB_ACCOUNT", NAME_MAX_BYTES - 1);
+    put_env(&out, spank, "qos", "SLURM_JOB_QOS", NAME_MAX_BYTES - 1);
+    put_env(&out, spank, "user", "SLURM_JOB_USER", NAME_MAX_BYTES - 1);
+    put_program(&out, spank);
+    put_text(&out, "prefix", ASPEN_PREFIX, 4095);
+    put(&out, "end\n");
+    if (out.full) {
+        errno = ENOSPC;
+        return -1;
+    }
+    return (int)out.used;
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* slurmstepd. user_init decides what the node does and asks the agent; tasks
+ * only apply that (task.c). What goes wrong is said once per node, here, where
+ * slurmstepd's log is the stderr of the node's first task.
+ *
+ * Roles never depend on the agent: the last `ghosts` tasks of each node are
+ * ghosts whatever happens, because a ghost task that ran the user's program
+ * would change the program's answer. */
+#include "config.h"
+
+#include "stepd.h"
+
+#include "board.h"
+#include "options.h"
+#include "request.h"
+#include "special.h"
+#include "step.h"
+#include "task.h"
+
+#include "common/agent_wire.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    AGENT_GRACE_MS = 2000,
+    COUNTS_TEXT_MAX = 16384,
+};
+
+static struct asps_step step = {.board_fd = -1, .agent = ASPS_AGENT_NONE};
+
+int asps_stepd_init(spank_t spank, int argc, char **argv)
+{
+    char why[512];
+
+    if (asps_settings_read(argc, argv, &step.settings, why, sizeof(why)) < 0)
+        slurm_error("aspen: %s", why);
+    asps_options_register(spank, step.settings.command, step.settings.policy);
+    return 0;
+}
+
+/* Say once, on the user's stderr, that this node runs degraded. */
+static void degrade(const char *what, const char *why)
+{
+    snprintf(step.reason, sizeof(step.reason), "%s%s", what, why);
+    slurm_spank_log("aspen: %s: %s; %s", step.nodename, step.reason,
+                    step.spec.require ? "the request says require, so the "
+                                        "step fails"
+                    : step.spec.ghosts
+                        ? "the ghosts run, but without placement and PMIx keys"
+                        : "the program runs without asynchronous progress");
+    if (step.spec.require)
+        step.kind = ASPS_STEP_FAIL;
+    else if (step.spec.ghosts == 0)
+        step.kind = ASPS_STEP_NONE;
+}
+
+static void find_nodename(spank_t spank)
+{
+    struct utsname name;
+
+    if (spank_getenv(spank, "SLURMD_NODENAME", step.nodename,
+                     sizeof(step.nodename)) == ESPANK_SUCCESS ||
+        uname(&name) < 0)
+        return;
+    snprintf(step.nodename, sizeof(step.nodename), "%.*s",
+             (int)strcspn(name.nodename, "."), name.nodename);
+}
+
+static int read_counts(spank_t spank)
+{
+    if (spank_get_item(spank, S_JOB_ID, &step.job) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_NNODES, &step.nnodes) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_NODEID, &step.node) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_TOTAL_TASK_COUNT, &step.ntasks) !=
+            ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &step.nlocal) !=
+            ESPANK_SUCCESS)
+        return -1;
+    if (step.nlocal == 0 || step.nlocal > ASPS_NODE_TASKS_MAX ||
+        step.node >= step.nnodes)
+        return -1;
+    for (uint32_t i = 0; i < step.nlocal; i++)
+        if (spank_get_item(spank, S_JOB_LOCAL_TO_GLOBAL_ID, i,
+                           &step.ranks_world[i]) != ESPANK_SUCCESS)
+            return -1;
+    return 0;
+}
+
+/* User ranks of this node, for the SLURM_* variables. */
+static void find_user_ranks(spank_t spank)
+{
+    char *text = malloc(COUNTS_TEXT_MAX);
+    uint32_t *counts = calloc(step.nnodes, sizeof(*counts));
+    char distribution[64] = "", plane[16] = "";
+    struct asps_step_map map = {.counts = counts,
+                                .nnodes = step.nnodes,
+                                .node = step.node,
+                                .ghosts = step.spec.ghosts,
+                                .distribution = distribution};
+
+    if (text == NULL || counts == NULL ||
+        asps_request_tasks_per_node(spank, &step, text, COUNTS_TEXT_MAX) < 0 ||
+        asps_counts_parse(text, counts, step.nnodes) != (int)step.nnodes ||
+        counts[step.node] != step.nlocal)
+        goto out;
+    spank_getenv(spank, "SLURM_DISTRIBUTION", distribution,
+                 sizeof(distribution));
+    if (spank_getenv(spank, "SLURM_DIST_PLANESIZE", plane, sizeof(plane)) ==
+        ESPANK_SUCCESS)
+        map.plane_size = (uint32_t)strtoul(plane, NULL, 10);
+    step.has_ranks_user =
+        asps_user_ranks(&map, step.ranks_world, step.ranks_user) == 0;
+out:
+    free(text);
+    free(counts);
+}
+
+/* Take the answer apart. Returns 0, or -1 with why. */
+static int take_answer(size_t len, char *why, size_t why_bytes)
+{
+    if (asps_answer_parse(step.answer_bytes, len, step.nlocal, step.spec.ghosts,
+                          &step.answer, why, why_bytes) < 0) {
+        free(step.answer_bytes);
+        step.answer_bytes = NULL;
+        return -1;
+    }
+    return 0;
+}
+
+static int ask_agent(spank_t spank, const struct asps_user *user, char *why,
+                     size_t why_bytes)
+{
+    char *request = malloc(ASP_REQUEST_MAX);
+    size_t len = 0;
+    int request_len, rc = -1;
+
+    if (request == NULL) {
+        snprintf(why, why_bytes, "there is no memory for the request");
+        return -1;
+    }
+    request_len =
+        asps_request_write(spank, &step, user->uid, request, ASP_REQUEST_MAX);
+    if (request_len < 0)
+        snprintf(why, why_bytes, "the step's description is too long for it");
+    else if (asps_agent_start(step.settings.agent, user, &step.agent) < 0)
+        snprintf(why, why_bytes, "it cannot be started: %m");
+    else if (asps_agent_ask(&step.agent, request, (size_t)request_len,
+                            step.settings.agent_timeout_ms, &step.answer_bytes,
+                            &len, why, why_bytes) == 0)
+        rc = take_answer(len, why, why_bytes);
+    if (rc < 0)
+        asps_agent_stop(&step.agent, 0);
+    free(request);
+    return rc;
+}
+
+static void run_agent(spank_t spank)
+{
+    struct asps_user user = {.ngids = 0};
+    gid_t *gids = NULL;
+    char why[ASPS_REASON_MAX];
+
+    if (spank_get_item(spank, S_JOB_UID, &user.uid) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_GID, &user.gid) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_SUPPLEMENTARY_GIDS, &gids, &user.ngids) !=
+            ESPANK_SUCCESS) {
+        degrade("Slurm does not name the user", "");
+        return;
+    }
+    user.gids = gids;
+    if (ask_agent(spank, &user, why, sizeof(why)) < 0) {
+        degrade("lost aspen-agent: ", why);
+        return;
+    }
+    if (step.answer.status == ASP_ANSWER_OK) {
+        if (step.answer.message[0] != '\0' && step.node == 0)
+            slurm_spank_log("aspen: %s", step.answer.message);
+        return;
+    }
+    if (step.answer.status == ASP_ANSWER_REFUSE)
+        step.spec.require = true;
+    degrade(step.answer.message, "");
+    asps_agent_stop(&step.agent, AGENT_GRACE_MS);
+}
+
+/* srun's request for this step. Returns false when there is none. */
+static bool read_request(spank_t spank)
+{
+    if (spank_getenv(spank, ASPS_REQUEST_ENV, step.text, sizeof(step.text)) !=
+        ESPANK_SUCCESS)
+        return false;
+    if (asps_spec_parse(step.text, &step.spec) < 0) {
+        slurm_spank_log("aspen: " ASPS_REQUEST_ENV " does not hold a valid "
+                        "request: it is for srun to set; running without "
+                        "asynchronous progress");
+        return false;
+    }
+    return strcmp(step.spec.mode, "off") != 0;
+}
+
+/* Without these two, ghosts or users would wait for each other for ever. The
+ * paths are the administrator's; the user must be able to run them. */
+static int check_programs(void)
+{
+    const char *missing = NULL;
+
+    if (faccessat(AT_FDCWD, step.settings.runtime, R_OK, AT_EACCESS) < 0)
+        missing = step.settings.runtime;
+    else if (step.spec.ghosts > 0 &&
+             faccessat(AT_FDCWD, step.settings.ghost, X_OK, AT_EACCESS) < 0)
+        missing = step.settings.ghost;
+    if (missing == NULL)
+        return 0;
+    if (step.spec.ghosts == 0) {
+        degrade("no access to ", missing);
+        return -1;
+    }
+    slurm_spank_log("aspen: %s: no access to %s (%m): install Aspen on every "
+                    "node; the step fails",
+                    step.nodename, missing);
+    step.kind = ASPS_STEP_FAIL;
+    return -1;
+}
+
+/* Every node knows the counts of all, so all fail alike and one says why. */
+static int check_counts(spank_t spank)
+{
+    uint32_t node = step.node, count = step.nlocal;
+    char *text = malloc(COUNTS_TEXT_MAX);
+    uint32_t *counts = calloc(step.nnodes, sizeof(*counts));
+    bool known =
+        text != NULL && counts != NULL &&
+        asps_request_tasks_per_node(spank, &step, text, COUNTS_TEXT_MAX) == 0 &&
+        asps_counts_parse(text, counts, step.nnodes) == (int)step.nnodes;
+
+    for (uint32_t i = 0; known && i < step.nnodes && count > step.spec.ghosts;
+         i++) {
+        count = counts[i];
+        node = i;
+    }
+    free(text);
+    free(counts);
+    if (count > step.spec.ghosts)
+        return 0;
+    if (step.node == 0 || !known)
+        slurm_spank_log("aspen: node %" PRIu32 " of %" PRIu32 " got %" PRIu32
+                        " task(s), and %" PRIu32 " ghost(s) leave no user task "
+                        "there: use fewer nodes (-N), more tasks (-n, "
+                        "--ntasks-per-node) or fewer ghosts",
+                        node + 1, step.nnodes, count, step.spec.ghosts);
+    step.kind = ASPS_STEP_FAIL;
+    return -1;
+}
+
+static void start_tasks(spank_t spank)
+{
+    step.kind = ASPS_STEP_TASKS;
+    find_nodename(spank);
+    if (read_counts(spank) < 0) {
+        slurm_spank_log("aspen: %s: no task counts, or more than %d tasks: "
+                        "the step fails",
+                        step.nodename, ASPS_NODE_TASKS_MAX);
+        step.kind = ASPS_STEP_FAIL;
+        return;
+    }
+    if (check_counts(spank) < 0 || check_programs() < 0)
+        return;
+    find_user_ranks(spank);
+    step.board_fd = asps_board_create(step.nlocal, step.spec.ghosts);
+    if (step.board_fd < 0) {
+        slurm_spank_log("aspen: %s: cannot make the board of tasks: %m; the "
+                        "step fails",
+                        step.nodename);
+        step.kind = ASPS_STEP_FAIL;
+        return;
+    }
+    run_agent(spank);
+}
+
+int asps_stepd_user_init(spank_t spank)
+{
+    char grown[256];
+
+    step.kind = ASPS_STEP_NONE;
+    if (spank_get_item(spank, S_JOB_STEPID, &step.id) != ESPANK_SUCCESS)
+        return 0;
+    if (step.id >= ASPS_STEP_SPECIAL) {
+        if (spank_getenv(spank, ASPS_GROWN_ENV, grown, sizeof(grown)) ==
+                ESPANK_SUCCESS &&
+            asps_grown_parse(grown, &step.grown) == 0)
+            step.kind = ASPS_STEP_SCRIPT;
+        return 0;
+    }
+    if (read_request(spank))
+        start_tasks(spank);
+    return 0;
+}
+
+int asps_stepd_task_init(spank_t spank)
+{
+    switch (step.kind) {
+    case ASPS_STEP_NONE:
+        break;
+    case ASPS_STEP_SCRIPT:
+        asps_task_script(spank, &step.grown);
+        break;
+    case ASPS_STEP_TASKS:
+        asps_task_start(spank, &step);
+        break;
+    case ASPS_STEP_FAIL:
+        /* A child of slurmstepd, about to exec: this is how it fails. */
+        _exit(EXIT_FAILURE);
+    }
+    return 0;
+}
+
+/* The last hook whose messages reach the user. A task that was killed says
+ * nothing about the agent: the same signal may have ended both. */
+int asps_stepd_task_exit(spank_t spank)
+{
+    int status = 0;
+
+    if (step.kind == ASPS_STEP_TASKS && step.agent.pid != 0 &&
+        spank_get_item(spank, S_TASK_EXIT_STATUS, &status) == ESPANK_SUCCESS &&
+        !WIFSIGNALED(status) && asps_agent_gone(&step.agent)) {
+        slurm_spank_log("aspen: %s: aspen-agent ended before the step; PMIx "
+                        "keys were lost from then on, the program was not "
+                        "affected",
+                        step.nodename);
+        asps_agent_stop(&step.agent, 0);
+    }
+    return 0;
+}
+
+int asps_stepd_exit(void)
+{
+    asps_agent_stop(&step.agent, AGENT_GRACE_MS);
+    if (step.board_fd >= 0)
+        close(step.board_fd);
+    step.board_fd = -1;
+    if (step.answer_bytes != NULL)
+        asps_answer_clear(&step.answer);
+    free(step.answer_bytes);
+    step.answer_bytes = NULL;
+    step.kind = ASPS_STEP_NONE;
+    return 0;
+}

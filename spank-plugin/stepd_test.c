@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* slurmstepd's hooks on a step of two nodes, three tasks here, with an agent
+ * that behaves and many that do not (fake_agent.c). Run as root it also shows
+ * that the agent is the user for good. */
+#include "config.h"
+
+#include "filter.h"
+#include "spank_host.h"
+#include "spec.h"
+#include "stepd.h"
+
+#include "common/board.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+enum { USER_ID = 64998, GROUP_ID = 64997, OUTPUT_MAX = 65536 };
+
+static char dir[64]; /* with the programs, readable by everybody */
+
+static int setup(void **state)
+{
+    (void)state;
+    host_reset();
+    host.context = S_CTX_REMOTE;
+    host.uid = getuid() == 0 ? USER_ID : getuid();
+    host.gid = getuid() == 0 ? GROUP_ID : getgid();
+    host.gids[0] = host.gid;
+    host.gids[1] = 4711;
+    host.ngids = 2;
+    host.job = 12;
+    host.nnodes = 2;
+    host.node = 1;
+    host.ntasks = 6;
+    host.nlocal = 3;
+    for (uint32_t i = 0; i < host.nlocal; i++)
+        host.ranks[i] = 3 + i;
+    host_setenv("SLURMD_NODENAME", "n2");
+    host_setenv("SLURM_STEP_TASKS_PER_NODE", "3(x2)");
+    host_setenv("SLURM_TASKS_PER_NODE", "3(x2)");
+    host_setenv("SLURM_NTASKS", "6");
+    host_setenv("SLURM_NPROCS", "6");
+    host_setenv("SLURM_STEP_NUM_TASKS", "6");
+    host_setenv("SLURM_NTASKS_PER_NODE", "3");
+    host_setenv("SLURM_GTIDS", "3,4,5");
+    host_setenv("SLURM_PROCID", "4");
+    host_setenv("SLURM_LOCALID", "1");
+    host_setenv("PMI_RANK", "4");
+    host_setenv("PMI_SIZE", "6");
+    host_setenv("LD_PRELOAD", "/opt/user.so");
+    host_setenv("SECRET", "x");
+    host_setenv(ASPS_REQUEST_ENV, "ghost:1");
+    return 0;
+}
+
+/* Start the step with the agent of a name. */
+static void start(const char *agent, const char *request)
+{
+    static char args[4][128];
+    char *argv[4];
+
+    snprintf(args[0], sizeof(args[0]), "agent=%s/fake_agent-%s", dir, agent);
+    snprintf(args[1], sizeof(args[1]), "ghost=%s/ghost", dir);
+    snprintf(args[2], sizeof(args[2]), "runtime=%s/runtime", dir);
+    snprintf(args[3], sizeof(args[3]), "agent_timeout=1");
+    for (int i = 0; i < 4; i++)
+        argv[i] = args[i];
+    if (request != NULL)
+        host_setenv(ASPS_REQUEST_ENV, request);
+    asps_stepd_init(NULL, 4, argv);
+    assert_int_equal(asps_stepd_user_init(NULL), 0);
+}
+
+static void print_task(void)
+{
+    for (char **var = host.env; *var != NULL; var++)
+        dprintf(STDOUT_FILENO, "%s\n", *var);
+    dprintf(STDOUT_FILENO, "fd %d\n",
+            fcntl(atoi(host_getenv("ASPEN_BOARD_FD") ?: "-1"), F_GETFD));
+}
+
+/* What local task `slot` looks like just before Slurm execs. Returns its exit
+ * status; text gets its output. */
+static int task(int slot, char *text)
+{
+    int pipe_fd[2], status = -1;
+    size_t used = 0;
+    ssize_t got;
+    pid_t pid;
+
+    assert_int_equal(pipe(pipe_fd), 0);
+    pid = fork();
+    if (pid == 0) {
+        dup2(pipe_fd[1], STDOUT_FILENO);
+        close(pipe_fd[0]);
+        close(pipe_fd[1]);
+        host.task = slot;
+        asps_stepd_task_init(NULL);
+        print_task();
+        _exit(0);
+    }
+    close(pipe_fd[1]);
+    while ((got = read(pipe_fd[0], text + used, OUTPUT_MAX - 1 - used)) > 0)
+        used += (size_t)got;
+    text[used] = '\0';
+    close(pipe_fd[0]);
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static bool has_line(const char *text, const char *line)
+{
+    size_t len = strlen(line);
+
+    for (const char *at = text; (at = strstr(at, line)) != NULL; at += len)
+        if ((at == text || at[-1] == '\n') && at[len] == '\n')
+            return true;
+    return false;
+}
+
+static const char *line_of(const char *text, const char *start_of)
+{
+    static char line[4096];
+    const char *at = strstr(text, start_of);
+
+    if (at == NULL)
+        return "(none)";
+    snprintf(line, sizeof(line), "%.*s", (int)strcspn(at, "\n"), at);
+    return line;
+}
+
+#define HAS(line)                                                              \
+    do {                                                                       \
+        if (!has_line(text, line))                                             \
+            fail_msg("no line \"%s\" in:\n%s", line, text);                    \
+    } while (0)
+
+static void test_user_task(void **state)
+{
+    static char text[OUTPUT_MAX];
+    char preload[128];
+
+    (void)state;
+    start("good", NULL);
+    assert_string_equal(host.log, "");
+    assert_int_equal(task(1, text), 0);
+    HAS("ASPEN_ROLE=user");
+    HAS("ASPEN_LOCAL=1");
+    HAS("SLURM_PROCID=3");
+    HAS("SLURM_NTASKS=4");
+    HAS("SLURM_NPROCS=4");
+    HAS("SLURM_STEP_NUM_TASKS=4");
+    HAS("SLURM_TASKS_PER_NODE=2(x2)");
+    HAS("SLURM_STEP_TASKS_PER_NODE=2(x2)");
+    HAS("SLURM_NTASKS_PER_NODE=2");
+    HAS("SLURM_GTIDS=2,3");
+    HAS("SLURM_LOCALID=1");
+    HAS("ASPEN_PROCID=4");
+    HAS("ASPEN_NTASKS=6");
+    HAS("ASPEN_GTIDS=3,4,5");
+    HAS("ASPEN_STEP_TASKS_PER_NODE=3(x2)");
+    HAS("PMI_RANK=4");
+    HAS("PMI_SIZE=6");
+    HAS("SECRET=x");
+    HAS("fd 0"); /* the board survives exec */
+    snprintf(preload, sizeof(preload), "LD_PRELOAD=%s/runtime:/opt/user.so",
+             dir);
+    HAS(preload);
+    assert_null(strstr(text, ASPS_REQUEST_ENV));
+    asps_stepd_exit();
+}
+
+static void test_ghost_task(void **state)
+{
+    static char text[OUTPUT_MAX];
+
+    (void)state;
+    start("good", NULL);
+    assert_int_equal(task(2, text), 42); /* the script's own status */
+    HAS("I am a ghost");
+    HAS("ASPEN_ROLE=ghost");
+    HAS("ASPEN_LOCAL=2");
+    HAS("SLURM_NTASKS=6");
+    HAS("PMI_RANK=4");
+    HAS("stdin /dev/null");
+    assert_null(strstr(text, "SECRET"));
+    assert_null(strstr(text, "LD_PRELOAD"));
+    asps_stepd_exit();
+}
+
+/* The board: pids by slot, seals. */
+static void test_board(void **state)
+{
+    static char text[OUTPUT_MAX];
+    struct asp_board *board;
+    int fd;
+
+    (void)state;
+    start("good", NULL);
+    task(0, text);
+    fd = atoi(line_of(text, "ASPEN_BOARD_FD=") + strlen("ASPEN_BOARD_FD="));
+    board = mmap(NULL, asp_board_bytes(3), PROT_READ | PROT_WRITE, MAP_SHARED,
+                 fd, 0);
+    assert_ptr_not_equal(board, MAP_FAILED);
+    assert_int_equal(board->magic, ASP_BOARD_MAGIC);
+    assert_int_equal(board->ntasks, 3);
+    assert_int_equal(board->nghosts, 1);
+    assert_int_not_equal(board->slots[0].pid, 0);
+    assert_int_equal(board->slots[0].state, ASP_TASK_STARTED);
+    assert_int_equal(board->slots[1].pid, 0);
+    assert_int_equal(board->changes, 1);
+    assert_int_equal(ftruncate(fd, 1), -1);
+    munmap(board, asp_board_bytes(3));
+    asps_stepd_exit();
+    assert_int_equal(fcntl(fd, F_GETFD), -1);
+}
+
+/* The agent is the user, and has nothing of slurmstepd. */
+static void test_agent_is_bare(void **state)
+{
+    static char text[OUTPUT_MAX];
+    char want[128];
+
+    (void)state;
+    start("good", NULL);
+    task(0, text);
+    snprintf(want, sizeof(want), "ASPEN_T_Uid=%u %u %u %u", host.uid, host.uid,
+             host.uid, host.uid);
+    HAS(want);
+    snprintf(want, sizeof(want), "ASPEN_T_Gid=%u %u %u %u", host.gid, host.gid,
+             host.gid, host.gid);
+    HAS(want);
+    if (getuid() == 0) {
+        HAS("ASPEN_T_Groups=4711 64997 ");
+        HAS("ASPEN_T_NoNewPrivs=1");
+    }
+    HAS("ASPEN_T_SigBlk=0000000000000000");
+    HAS("ASPEN_T_FDS=0,1,2,");
+    HAS("ASPEN_T_ENV=PATH,LANG,HOME,");
+    HAS("ASPEN_T_CWD=/");
+    HAS("ASPEN_T_UMASK=0077");
+    asps_stepd_exit();
+}
+
+static int count_fds(void)
+{
+    DIR *fds = opendir("/proc/self/fd");
+    int n = 0;
+
+    while (readdir(fds) != NULL)
+        n++;
+    closedir(fds);
+    return n;
+}
+
+/* slurmstepd is as before: directory, umask, signals, descriptors, children. */
+static void test_leaves_no_trace(void **state)
+{
+    static const char *const agents[] = {"good", "stay", "hang", "garbage",
+                                         "die"};
+    struct sigaction pipe_action;
+    mode_t mask = umask(0123);
+    char before[512], after[512];
+    int fds = count_fds();
+
+    (void)state;
+    assert_non_null(getcwd(before, sizeof(before)));
+    for (size_t i = 0; i < sizeof(agents) / sizeof(agents[0]); i++) {
+        setup(NULL);
+        start(agents[i], NULL);
+        asps_stepd_exit();
+        assert_int_equal(count_fds(), fds);
+        assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+        assert_int_equal(errno, ECHILD);
+    }
+    assert_int_equal(umask(mask), 0123);
+    assert_non_null(getcwd(after, sizeof(after)));
+    assert_string_equal(before, after);
+    sigaction(SIGPIPE, NULL, &pipe_action);
+    assert_true(pipe_action.sa_handler == SIG_DFL);
+}
+
+/* Whatever the agent does, roles hold, it is said once, and it is short. */
+static void test_bad_agents(void **state)
+{
+    static const struct {
+        const char *agent;
+        const char *says;
+    } rows[] = {
+        {"short", "incomplete"},       {"magic", "garbage"},
+        {"version", "version"},        {"garbage", "garbage"},
+        {"oversize", "absurd length"}, {"longer", "length"},
+        {"lying", "length"},           {"role", "wrong role"},
+        {"preload", "must not set"},   {"endless", "without end"},
+        {"hang", "did not answer"},    {"deaf", "did not answer"},
+        {"die", "without an answer"},  {"absent", "without an answer"},
+        {"plain", "no?free core"},
+    };
+    static char text[OUTPUT_MAX];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        time_t begin = time(NULL);
+
+        setup(NULL);
+        start(rows[i].agent, NULL);
+        if (strstr(host.log, rows[i].says) == NULL)
+            fail_msg("agent-%s: says \"%s\"", rows[i].agent, host.log);
+        if (strchr(host.log, '\n') != strrchr(host.log, '\n'))
+            fail_msg("agent-%s: more than one line", rows[i].agent);
+        assert_int_equal(task(0, text), 0);
+        HAS("ASPEN_ROLE=user");
+        HAS("SLURM_NTASKS=4");
+        assert_non_null(strstr(text, "ASPEN_LAYOUT=aspen-layout/1 job=12.0"));
+        assert_int_equal(task(2, text), 42);
+        assert_in_range(time(NULL) - begin, 0, 4);
+        asps_stepd_exit();
+    }
+}
+
+static void test_require(void **state)
+{
+    static char text[OUTPUT_MAX];
+
+    (void)state;
+    start("die", "ghost:1,require");
+    assert_non_null(strstr(host.log, "require"));
+    assert_int_equal(task(0, text), EXIT_FAILURE);
+    assert_int_equal(task(2, text), EXIT_FAILURE);
+    asps_stepd_exit();
+    setup(NULL);
+    start("refuse", "ghost:1");
+    assert_non_null(strstr(host.log, "no?free core"));
+    assert_int_equal(task(0, text), EXIT_FAILURE);
+    asps_stepd_exit();
+}
+
+/* An agent that ends while the step runs is reported, once. */
+static void test_agent_ends_early(void **state)
+{
+    struct timespec pause = {.tv_nsec = 100000000};
+
+    (void)state;
+    start("brief", NULL);
+    nanosleep(&pause, NULL);
+    assert_string_equal(host.log, "");
+    host.exit_status = SIGKILL;
+    asps_stepd_task_exit(NULL);
+    assert_string_equal(host.log, "");
+    host.exit_status = 0;
+    asps_stepd_task_exit(NULL);
+    asps_stepd_task_exit(NULL);
+    assert_non_null(strstr(host.log, "ended before the step"));
+    assert_ptr_equal(strchr(host.log, '\n'), strrchr(host.log, '\n'));
+    asps_stepd_exit();
+}
+
+/* Impossible steps fail, and say why; none is left to run. */
+static void test_impossible(void **state)
+{
+    static char text[OUTPUT_MAX];
+
+    (void)state;
+    host.node = 0; /* the one that speaks */
+    start("good", "ghost:3");
+    assert_non_null(strstr(host.log, "leave no user task"));
+    assert_int_equal(task(0, text), EXIT_FAILURE);
+    asps_stepd_exit();
+    setup(NULL);
+    host_setenv("SLURM_STEP_TASKS_PER_NODE", "1,3"); /* the other node */
+    start("good", NULL);
+    assert_string_equal(host.log, "");
+    assert_int_equal(task(0, text), EXIT_FAILURE);
+    asps_stepd_exit();
+}
+
+/* No request, off, nonsense, batch steps: tasks are as they were. */
+static void test_inactive(void **state)
+{
+    static char before[OUTPUT_MAX], text[OUTPUT_MAX];
+
+    (void)state;
+    spank_unsetenv(NULL, ASPS_REQUEST_ENV);
+    start("good", NULL);
+    task(0, before);
+    assert_null(strstr(before, "ASPEN_"));
+    asps_stepd_exit();
+    for (const char *const *request =
+             (const char *const[]){"off", "nonsense", "ghost:1\n", NULL};
+         *request; request++) {
+        setup(NULL);
+        start("good", *request);
+        task(0, text);
+        assert_null(strstr(text, "ASPEN_ROLE"));
+        HAS("SLURM_NTASKS=6");
+        asps_stepd_exit();
+    }
+    setup(NULL);
+    host.step = 0xfffffffbU; /* batch */
+    start("good", "ghost:1");
+    task(0, text);
+    assert_null(strstr(text, "ASPEN_ROLE"));
+    asps_stepd_exit();
+}
+
+/* Without ghosts nothing depends on us: the program runs plain. */
+static void test_no_ghosts(void **state)
+{
+    static char text[OUTPUT_MAX];
+
+    (void)state;
+    start("good", "offload");
+    assert_string_equal(host.log, "");
+    task(2, text);
+    HAS("ASPEN_ROLE=user");
+    HAS("SLURM_NTASKS=6");
+    asps_stepd_exit();
+    setup(NULL);
+    start("die", "offload");
+    assert_non_null(strstr(host.log, "without asynchronous progress"));
+    task(2, text);
+    assert_null(strstr(text, "ASPEN_ROLE"));
+    HAS("LD_PRELOAD=/opt/user.so");
+    asps_stepd_exit();
+}
+
+static void test_batch_counts(void **state)
+{
+    static char text[OUTPUT_MAX];
+
+    (void)state;
+    host.step = 0xfffffffbU;
+    host_setenv(ASPS_GROWN_ENV, "users=4 ghosts=1 nodes=2 tasks=6 per_node=3");
+    start("good", NULL);
+    task(0, text);
+    HAS("SLURM_NTASKS=4");
+    HAS("SLURM_NPROCS=4");
+    HAS("SLURM_NTASKS_PER_NODE=2");
+    HAS("SLURM_TASKS_PER_NODE=2(x2)");
+    assert_null(strstr(text, ASPS_GROWN_ENV));
+    asps_stepd_exit();
+}
+
+static void link_agent(const char *mode)
+{
+    char from[128], to[128];
+
+    snprintf(from, sizeof(from), "%s/fake_agent", dir);
+    snprintf(to, sizeof(to), "%s/fake_agent-%s", dir, mode);
+    if (symlink(from, to) < 0)
+        abort();
+}
+
+static void write_file(const char *name, const char *text)
+{
+    char path[128];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/%s", dir, name);
+    file = fopen(path, "w");
+    if (file == NULL || fputs(text, file) < 0 || fclose(file) != 0 ||
+        chmod(path, 0755) < 0)
+        abort();
+}
+
+/* The user must be able to reach the programs, wherever the build tree is. */
+static int setup_group(void **state)
+{
+    static const char *const modes[] = {
+        "good",   "short", "magic", "version", "garbage", "oversize",
+        "longer", "lying", "role",  "preload", "endless", "hang",
+        "deaf",   "die",   "plain", "refuse",  "stay",    "brief"};
+    char command[256];
+
+    (void)state;
+    strcpy(dir, "/tmp/aspen-stepd-test-XXXXXX");
+    if (mkdtemp(dir) == NULL || chmod(dir, 0755) < 0)
+        return -1;
+    snprintf(command, sizeof(command), "cp fake_agent %s/", dir);
+    if (system(command) != 0)
+        return -1;
+    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+        link_agent(modes[i]);
+    write_file("runtime", "");
+    write_file("ghost", "#!/bin/sh\necho I am a ghost\n"
+                        "echo stdin $(readlink /proc/$$/fd/0)\nenv\nexit 42\n");
+    return 0;
+}
+
+static int teardown_group(void **state)
+{
+    char command[256];
+
+    (void)state;
+    snprintf(command, sizeof(command), "rm -rf %s", dir);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_user_task, setup),
+        cmocka_unit_test_setup(test_ghost_task, setup),
+        cmocka_unit_test_setup(test_board, setup),
+        cmocka_unit_test_setup(test_agent_is_bare, setup),
+        cmocka_unit_test_setup(test_leaves_no_trace, setup),
+        cmocka_unit_test_setup(test_bad_agents, setup),
+        cmocka_unit_test_setup(test_require, setup),
+        cmocka_unit_test_setup(test_agent_ends_early, setup),
+        cmocka_unit_test_setup(test_impossible, setup),
+        cmocka_unit_test_setup(test_inactive, setup),
+        cmocka_unit_test_setup(test_no_ghosts, setup),
+        cmocka_unit_test_setup(test_batch_counts, setup),
+    };
+
+    alarm(60);
+    return cmocka_run_group_tests(tests, setup_group, teardown_group);
+}

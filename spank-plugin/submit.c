@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ask `aspen request`: all parsing of what users write is there, none here. */
+#include "config.h"
+
+#include "submit.h"
+
+#include "run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum { REQUEST_TIMEOUT_MS = 10000, MESSAGE_MAX = 4096 };
+
+/* Line by line, as an error or as a remark. */
+static void say(const char *text, bool error)
+{
+    char line[1024];
+
+    while (*text) {
+        size_t len = strcspn(text, "\n");
+
+        snprintf(line, sizeof(line), "%.*s", (int)len, text);
+        if (len > 0 && error)
+            slurm_error("aspen: %s", line);
+        else if (len > 0)
+            slurm_spank_log("aspen: %s", line);
+        text += len + (text[len] == '\n');
+    }
+}
+
+void asps_submit_refuse(const char *text)
+{
+    const char *status = getenv("SLURM_EXIT_ERROR");
+    int code = status != NULL ? atoi(status) : 0;
+
+    say(text, true);
+    exit(code > 0 && code < 256 ? code : EXIT_FAILURE);
+}
+
+enum { WORDS = 5 + ASPS_FACTS_MAX, WORD_BYTES = ASPS_SPEC_MAX + 32 };
+
+/* Words of the command; buffers belong to the caller. */
+static void make_argv(const struct asps_settings *settings,
+                      const struct asps_submit *submit, char *words,
+                      char **argv)
+{
+    const struct {
+        const char *prefix;
+        const char *value;
+    } parts[] = {{"", settings->command},
+                 {"", "request"},
+                 {"--site-policy=", settings->policy},
+                 {"--progress=", submit->options.progress},
+                 {"--policy=", submit->options.policy}};
+    int n = 0;
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if (*parts[i].value == '\0')
+            continue;
+        argv[n] = words + (size_t)n * WORD_BYTES;
+        snprintf(argv[n], WORD_BYTES, "%s%s", parts[i].prefix, parts[i].value);
+        n++;
+    }
+    for (int i = 0; i < submit->filter.nfacts; i++) {
+        argv[n] = words + (size_t)n * WORD_BYTES;
+        snprintf(argv[n], WORD_BYTES, "%s", submit->filter.facts[i]);
+        n++;
+    }
+    argv[n] = NULL;
+}
+
+static void refuse_broken(const struct asps_settings *settings, int rc,
+                          int status, const char *err)
+{
+    char text[MESSAGE_MAX + ASPS_PATH_MAX];
+
+    if (rc < 0)
+        snprintf(text, sizeof(text), "%s request: %s", settings->command,
+                 strerror(errno));
+    else if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+        snprintf(text, sizeof(text),
+                 "cannot run %s: install it on this node, or leave "
+                 "--async-progress out",
+                 settings->command);
+    else if (*err)
+        snprintf(text, sizeof(text), "%s", err);
+    else
+        snprintf(text, sizeof(text), "%s request failed, status 0x%x",
+                 settings->command, (unsigned)status);
+    asps_submit_refuse(text);
+}
+
+bool asps_submit_check(const struct asps_settings *settings,
+                       struct asps_submit *out_p)
+{
+    char *argv[WORDS + 1];
+    char *words;
+    char err[MESSAGE_MAX];
+    int status = 0, rc;
+
+    asps_filter_read(&out_p->filter);
+    if (!asps_options_effective(&out_p->options))
+        return false;
+    words = malloc((size_t)WORDS * WORD_BYTES);
+    if (words == NULL)
+        asps_submit_refuse("out of memory");
+    make_argv(settings, out_p, words, argv);
+    rc = asps_run(argv, REQUEST_TIMEOUT_MS, out_p->text, sizeof(out_p->text),
+                  err, sizeof(err), &status);
+    free(words);
+    if (rc < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        refuse_broken(settings, rc, status, err);
+    if (strchr(out_p->text, '\n') == NULL)
+        asps_submit_refuse("the request is too long: put it into a policy file "
+                           "(--async-policy)");
+    out_p->text[strcspn(out_p->text, "\n")] = '\0';
+    if (asps_spec_parse(out_p->text, &out_p->spec) < 0) {
+        snprintf(err, sizeof(err),
+                 "%s request printed \"%.200s\", which this plugin does not "
+                 "understand: plugin and command come from different "
+                 "installations",
+                 settings->command, out_p->text);
+        asps_submit_refuse(err);
+    }
+    say(err, false); /* what auto chose, what the site's limits changed */
+    if (strcmp(out_p->spec.mode, "off") == 0)
+        return false;
+    if (out_p->filter.refusal[0] != '\0')
+        asps_submit_refuse(out_p->filter.refusal);
+    return true;
+}

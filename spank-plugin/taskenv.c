@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Called in tasks, as the user. */
+#include "config.h"
+
+#include "taskenv.h"
+
+#include "degraded.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LIST_MAX = 16384, PRELOAD_MAX = 16384, PATH_BYTES = 4096 };
+
+static void set_number(spank_t spank, const char *name, uint32_t value)
+{
+    char text[16];
+
+    snprintf(text, sizeof(text), "%" PRIu32, value);
+    spank_setenv(spank, name, text, 1);
+}
+
+/* Keep the true value of SLURM_X as ASPEN_X. Returns whether there is one. */
+static bool keep_true(spank_t spank, const char *name, char *value, int size)
+{
+    char kept[64];
+
+    if (spank_getenv(spank, name, value, size) != ESPANK_SUCCESS)
+        return false;
+    snprintf(kept, sizeof(kept), "ASPEN_%s", name + strlen("SLURM_"));
+    spank_setenv(spank, kept, value, 1);
+    return true;
+}
+
+static void renumber(spank_t spank, const char *name, uint32_t value)
+{
+    char old[64];
+
+    if (keep_true(spank, name, old, sizeof(old)))
+        set_number(spank, name, value);
+}
+
+/* A count per node, "4(x2)". */
+static void shrink_list(spank_t spank, const char *name, uint32_t ghosts)
+{
+    char *old = malloc(LIST_MAX), *new = malloc(LIST_MAX);
+
+    if (old != NULL && new != NULL && keep_true(spank, name, old, LIST_MAX) &&
+        asps_counts_less(old, ghosts, new, LIST_MAX) > 0)
+        spank_setenv(spank, name, new, 1);
+    free(old);
+    free(new);
+}
+
+/* SLURM_GTIDS: the global ids on this node. */
+static void renumber_gtids(spank_t spank, const struct asps_step *step)
+{
+    char *list = malloc(LIST_MAX);
+    size_t used = 0;
+
+    if (list == NULL || !keep_true(spank, "SLURM_GTIDS", list, LIST_MAX))
+        goto out;
+    for (uint32_t i = 0; i < asps_step_users(step); i++) {
+        int n = snprintf(list + used, LIST_MAX - used, "%s%" PRIu32,
+                         i ? "," : "", step->ranks_user[i]);
+
+        if (n < 0 || (size_t)n >= LIST_MAX - used)
+            goto out;
+        used += (size_t)n;
+    }
+    spank_setenv(spank, "SLURM_GTIDS", list, 1);
+out:
+    free(list);
+}
+
+/* Programs and scripts read these; they must find the user tasks only. */
+static void count_users(spank_t spank, const struct asps_step *step,
+                        uint32_t slot)
+{
+    uint32_t users = step->ntasks - step->spec.ghosts * step->nnodes;
+    uint32_t per_node;
+    char text[64];
+
+    renumber(spank, "SLURM_NTASKS", users);
+    renumber(spank, "SLURM_NPROCS", users);
+    renumber(spank, "SLURM_STEP_NUM_TASKS", users);
+    shrink_list(spank, "SLURM_TASKS_PER_NODE", step->spec.ghosts);
+    shrink_list(spank, "SLURM_STEP_TASKS_PER_NODE", step->spec.ghosts);
+    if (spank_getenv(spank, "SLURM_NTASKS_PER_NODE", text, sizeof(text)) ==
+        ESPANK_SUCCESS) {
+        per_node = (uint32_t)strtoul(text, NULL, 10);
+        if (per_node > step->spec.ghosts)
+            renumber(spank, "SLURM_NTASKS_PER_NODE",
+                     per_node - step->spec.ghosts);
+    }
+    if (!step->has_ranks_user)
+        return;
+    renumber(spank, "SLURM_PROCID", step->ranks_user[slot]);
+    renumber_gtids(spank, step);
+}
+
+/* Ours first, then what the user has. */
+static int set_preload(spank_t spank, const char *runtime)
+{
+    char *value = malloc(PRELOAD_MAX + PATH_BYTES + 2);
+    size_t len = strlen(runtime);
+
+    if (value == NULL)
+        return -1;
+    memcpy(value, runtime, len + 1);
+    if (len < PATH_BYTES &&
+        spank_getenv(spank, "LD_PRELOAD", value + len + 1, PRELOAD_MAX) ==
+            ESPANK_SUCCESS &&
+        value[len + 1] != '\0')
+        value[len] = ':';
+    spank_setenv(spank, "LD_PRELOAD", value, 1);
+    free(value);
+    return 0;
+}
+
+/* The agent's block. Names were checked. OpenMP settings that the user made
+ * stay; so does a PMIx server that Slurm gave the task (--mpi=pmix). */
+static void set_answer(spank_t spank, const struct asps_answer_task *task)
+{
+    char name[256];
+    bool has_server = spank_getenv(spank, "PMIX_NAMESPACE", name,
+                                   sizeof(name)) != ESPANK_ENV_NOEXIST;
+
+    for (size_t at = 0; at < task->env_bytes;
+         at += strlen(task->env + at) + 1) {
+        const char *text = task->env + at;
+        size_t len = strcspn(text, "=");
+
+        if (len >= sizeof(name) ||
+            (has_server && strncmp(text, "PMIX_", 5) == 0))
+            continue;
+        memcpy(name, text, len);
+        name[len] = '\0';
+        spank_setenv(spank, name, text + len + 1,
+                     strncmp(name, "OMP_", 4) != 0);
+    }
+}
+
+static int set_layout(spank_t spank, const struct asps_step *step,
+                      const struct asps_answer_task *task)
+{
+    char *degraded;
+
+    if (task != NULL)
+        set_answer(spank, task);
+    if (task != NULL && asps_answer_getenv(task, "ASPEN_LAYOUT") != NULL)
+        return 0;
+    degraded = asps_degraded_layout(step);
+    if (degraded == NULL)
+        return -1;
+    spank_setenv(spank, "ASPEN_LAYOUT", degraded, 1);
+    free(degraded);
+    return 0;
+}
+
+int asps_taskenv_set(spank_t spank, const struct asps_step *step, uint32_t slot,
+                     const struct asps_answer_task *task)
+{
+    bool ghost = slot >= asps_step_users(step);
+    char *report = malloc(PATH_BYTES);
+
+    if (report == NULL || set_layout(spank, step, task) < 0)
+        goto err;
+    set_number(spank, "ASPEN_LOCAL", slot);
+    set_number(spank, "ASPEN_BOARD_FD", (uint32_t)step->board_fd);
+    spank_setenv(spank, "ASPEN_ROLE", ghost ? "ghost" : "user", 1);
+    if (spank_getenv(spank, ASPS_REPORT_ENV, report, PATH_BYTES) ==
+        ESPANK_SUCCESS)
+        spank_setenv(spank, "ASPEN_REPORT", report, 1);
+    else
+        spank_unsetenv(spank, "ASPEN_REPORT");
+    free(report);
+    /* A step that the program starts itself is to ask for itself. */
+    spank_unsetenv(spank, ASPS_REQUEST_ENV);
+    spank_unsetenv(spank, ASPS_REPORT_ENV);
+    if (ghost)
+        return 0;
+    if (step->spec.ghosts > 0)
+        count_users(spank, step, slot);
+    return set_preload(spank, step->settings.runtime);
+err:
+    free(report);
+    errno = ENOMEM;
+    return -1;
+}
+
+static bool ghost_needs(const char *variable)
+{
+    static const char *const wanted[] = {
+        "PATH=", "HOME=",  "USER=",   "LOGNAME=", "TMPDIR=",
+        "LANG=", "TZ=",    "LC_",     "PMI_",     "PMI2_",
+        "PMIX_", "SLURM_", "SLURMD_", "ASPEN_",   "MPICH_",
+        "MPIR_", "UCX_",   "FI_",     "HWLOC_",   "LD_LIBRARY_PATH="};
+
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+        if (strncmp(variable, wanted[i], strlen(wanted[i])) == 0)
+            return true;
+    return false;
+}
+
+/* A ghost runs without the program's preloads; one may be named for it. */
+static char *ghost_preload(spank_t spank, const struct asps_step *step)
+{
+    char *value = malloc(PATH_BYTES), *variable = NULL;
+
+    if (value == NULL)
+        return NULL;
+    if (spank_getenv(spank, "ASPEN_GHOST_PRELOAD", value, PATH_BYTES) ==
+        ESPANK_SUCCESS) {
+        if (asprintf(&variable, "LD_PRELOAD=%s", value) < 0)
+            variable = NULL;
+    } else if (step->settings.ghost_preload != NULL &&
+               asprintf(&variable, "LD_PRELOAD=%s",
+                        step->settings.ghost_preload) < 0) {
+        variable = NULL;
+    }
+    free(value);
+    return variable;
+}
+
+char **asps_taskenv_ghost(spank_t spank, const struct asps_step *step)
+{
+    char **all = NULL, **env;
+    size_t n = 0, kept = 0;
+
+    if (spank_get_item(spank, S_JOB_ENV, &all) != ESPANK_SUCCESS || all == NULL)
+        return NULL;
+    while (all[n] != NULL)
+        n++;
+    env = calloc(n + 2, sizeof(*env));
+    if (env == NULL)
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        if (ghost_needs(all[i]))
+            env[kept++] = all[i];
+    env[kept] = ghost_preload(spank, step);
+    return env;
+}
+
+/* Only where the value is the one that the growth made. */
+static void script_number(spank_t spank, const char *name, uint32_t from,
+                          uint32_t to)
+{
+    char text[64];
+
+    if (spank_getenv(spank, name, text, sizeof(text)) == ESPANK_SUCCESS &&
+        strtoul(text, NULL, 10) == from)
+        set_number(spank, name, to);
+}
+
+void asps_taskenv_script(spank_t spank, const struct asps_grown *grown)
+{
+    char *list = malloc(LIST_MAX), *less = malloc(LIST_MAX);
+
+    script_number(spank, "SLURM_NTASKS", grown->tasks, grown->users);
+    script_number(spank, "SLURM_NPROCS", grown->tasks, grown->users);
+    if (grown->per_node)
+        script_number(spank, "SLURM_NTASKS_PER_NODE", grown->per_node,
+                      grown->per_node - grown->ghosts);
+    if (list != NULL && less != NULL &&
+        spank_getenv(spank, "SLURM_TASKS_PER_NODE", list, LIST_MAX) ==
+            ESPANK_SUCCESS &&
+        asps_counts_less(list, grown->ghosts, less, LIST_MAX) > 0)
+        spank_setenv(spank, "SLURM_TASKS_PER_NODE", less, 1);
+    spank_unsetenv(spank, ASPS_GROWN_ENV);
+    spank_unsetenv(spank, ASPS_REQUEST_ENV);
+    spank_unsetenv(spank, ASPS_REPORT_ENV);
+    free(list);
+    free(less);
+}

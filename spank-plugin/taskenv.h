@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The environment of tasks. */
+#ifndef ASPEN_SPANK_PLUGIN_TASKENV_H
+#define ASPEN_SPANK_PLUGIN_TASKENV_H
+
+#include "step.h"
+
+/* Set what task `slot` is to see; for a user task also the SLURM_* variables
+ * that count or number tasks, which then describe user tasks only (the true
+ * values under ASPEN_*). PMI_* is never touched.
+ *   task  what the agent says about it, or NULL
+ * Returns 0, or -1 with errno ENOMEM. */
+int asps_taskenv_set(spank_t spank, const struct asps_step *step, uint32_t slot,
+                     const struct asps_answer_task *task);
+
+/* What a ghost needs of the task's environment, once it is set: no preloads,
+ * nothing of the program's own. NULL with errno ENOMEM. */
+char **asps_taskenv_ghost(spank_t spank, const struct asps_step *step);
+
+/* Show a script or shell in a grown allocation the user's counts. */
+void asps_taskenv_script(spank_t spank, const struct asps_grown *grown);
+
+#endif

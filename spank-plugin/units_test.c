@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The plugin's pure parts: request, counts and ranks, settings, growth, the
+ * layout of a degraded node. */
+#include "config.h"
+
+#include "counts.h"
+#include "degraded.h"
+#include "filter.h"
+#include "options.h"
+#include "settings.h"
+#include "spank_host.h"
+#include "spec.h"
+
+#include "common/layout.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static const struct {
+    const char *text;
+    int rc;
+    const char *mode;
+    uint32_t ghosts;
+    bool require;
+} specs[] = {
+    {"ghost:1", 0, "ghost", 1, false},
+    {"ghost", 0, "ghost", 1, false},
+    {"ghost:64", 0, "ghost", 64, false},
+    {"auto", 0, "ghost", 1, false},
+    {"offload", 0, "offload", 0, false},
+    {"thread,x=y", 0, "thread", 0, false},
+    {"off", 0, "off", 0, false},
+    {"ghost:2,require", 0, "ghost", 2, true},
+    {"ghost:2,a=b,require=yes", 0, "ghost", 2, true},
+    {"ghost:2,require=no", 0, "ghost", 2, false},
+    {"ghost:2,requires=yes", 0, "ghost", 2, false},
+    {"", -1, NULL, 0, false},
+    {"ghost:0", -1, NULL, 0, false},
+    {"ghost:65", -1, NULL, 0, false},
+    {"ghost:-1", -1, NULL, 0, false},
+    {"ghost:9999999999", -1, NULL, 0, false},
+    {"ghost:1x", -1, NULL, 0, false},
+    {"ghost:", -1, NULL, 0, false},
+    {"ghosts", -1, NULL, 0, false},
+    {"off:1", -1, NULL, 0, false},
+    {"require,ghost:1", -1, NULL, 0, false},
+    {"ghost:1\n", -1, NULL, 0, false},
+    {"ghost:1,x=\033[0m", -1, NULL, 0, false},
+    {"ghost:1,x=\x80", -1, NULL, 0, false},
+};
+
+static void test_spec(void **state)
+{
+    struct asps_spec spec;
+    char *big = malloc(ASPS_SPEC_MAX + 1);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
+        if (asps_spec_parse(specs[i].text, &spec) != specs[i].rc)
+            fail_msg("spec \"%s\"", specs[i].text);
+        if (specs[i].rc < 0)
+            continue;
+        assert_string_equal(spec.mode, specs[i].mode);
+        assert_int_equal(spec.ghosts, specs[i].ghosts);
+        assert_int_equal(spec.require, specs[i].require);
+    }
+    memset(big, 'x', ASPS_SPEC_MAX);
+    memcpy(big, "ghost:1,", 8);
+    big[ASPS_SPEC_MAX] = '\0';
+    assert_int_equal(asps_spec_parse(big, &spec), -1);
+    assert_int_equal(errno, EMSGSIZE);
+    free(big);
+}
+
+static void test_counts(void **state)
+{
+    static const char *const bad[] = {"",    "x",   "3,",     ",3",
+                                      "3(x", "3()", "3(x0)",  "0",
+                                      "3 ",  "-3",  "3(x2)4", "99999999999"};
+    uint32_t counts[4];
+    char buf[32];
+
+    (void)state;
+    assert_int_equal(asps_counts_parse("3(x2),2", counts, 4), 3);
+    assert_int_equal(counts[0], 3);
+    assert_int_equal(counts[1], 3);
+    assert_int_equal(counts[2], 2);
+    assert_int_equal(asps_counts_parse("1(x5)", counts, 4), -1);
+    assert_int_equal(errno, ENOSPC);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        if (asps_counts_parse(bad[i], counts, 4) != -1)
+            fail_msg("counts \"%s\"", bad[i]);
+        if (asps_counts_less(bad[i], 1, buf, sizeof(buf)) != -1)
+            fail_msg("less \"%s\"", bad[i]);
+    }
+    assert_int_equal(asps_counts_less("4(x2),3", 1, buf, sizeof(buf)), 7);
+    assert_string_equal(buf, "3(x2),2");
+    assert_int_equal(asps_counts_less("1", 1, buf, sizeof(buf)), -1);
+    assert_int_equal(asps_counts_less("4(x2),3", 1, buf, 7), -1);
+    assert_int_equal(errno, ENOSPC);
+}
+
+/* User ranks of node `node` as text "0,2,-". */
+static const char *user_ranks(const char *distribution, uint32_t plane,
+                              const char *list, uint32_t node, uint32_t ghosts,
+                              const uint32_t *world)
+{
+    static char text[256];
+    uint32_t counts[8], user[8];
+    int n = asps_counts_parse(list, counts, 8);
+    struct asps_step_map map = {counts, (uint32_t)n, node,
+                                ghosts, plane,       distribution};
+    size_t used = 0;
+
+    if (asps_user_ranks(&map, world, user) < 0)
+        return "none";
+    for (uint32_t i = 0; i < counts[node]; i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used,
+                                 user[i] == ASPS_RANK_NONE ? "%s-" : "%s%u",
+                                 i ? "," : "", (unsigned)user[i]);
+    return text;
+}
+
+#define RANKS(...)                                                             \
+    (const uint32_t[])                                                         \
+    {                                                                          \
+        __VA_ARGS__                                                            \
+    }
+
+static void test_user_ranks(void **state)
+{
+    (void)state;
+    assert_string_equal(user_ranks("", 0, "3(x2)", 0, 1, RANKS(0, 1, 2)),
+                        "0,1,-");
+    assert_string_equal(user_ranks("block", 0, "3(x2)", 1, 1, RANKS(3, 4, 5)),
+                        "2,3,-");
+    assert_string_equal(user_ranks("", 0, "4,3", 1, 2, RANKS(4, 5, 6)),
+                        "2,-,-");
+    assert_string_equal(user_ranks("cyclic", 0, "3(x2)", 1, 1, RANKS(1, 3, 5)),
+                        "1,3,-");
+    /* Slurm does not always say how it dealt: the ranks do. */
+    assert_string_equal(user_ranks("", 0, "3(x2)", 1, 1, RANKS(1, 3, 5)),
+                        "1,3,-");
+    assert_string_equal(
+        user_ranks("plane", 2, "4(x2)", 1, 1, RANKS(2, 3, 6, 7)), "2,3,5,-");
+    assert_string_equal(user_ranks("plane", 3, "3(x2)", 1, 1, RANKS(3, 4, 5)),
+                        "2,3,-");
+    assert_string_equal(
+        user_ranks("arbitrary", 0, "3(x2)", 0, 1, RANKS(0, 2, 3)), "none");
+    assert_string_equal(user_ranks("", 0, "3(x2)", 7, 1, RANKS(0, 1, 2)),
+                        "none");
+}
+
+static void test_grown(void **state)
+{
+    static const char *const bad[] = {
+        "",
+        "users=6",
+        "users=6 ghosts=1 nodes=2 tasks=9 per_node=0",
+        "users=6 ghosts=1 nodes=0 tasks=6 per_node=0",
+        "users=6 ghosts=1 nodes=2 tasks=8 per_node=1",
+        "users=6 ghosts=1 nodes=2 tasks=8 per_node=4x",
+        "users=-1 ghosts=1 nodes=2 tasks=1 per_node=0"};
+    struct asps_grown grown = {6, 1, 2, 8, 4}, back;
+    char buf[128];
+
+    (void)state;
+    assert_true(asps_grown_print(&grown, buf, sizeof(buf)) > 0);
+    assert_int_equal(asps_grown_parse(buf, &back), 0);
+    assert_memory_equal(&grown, &back, sizeof(grown));
+    assert_int_equal(asps_grown_print(&grown, buf, 10), -1);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        if (asps_grown_parse(bad[i], &back) != -1)
+            fail_msg("grown \"%s\"", bad[i]);
+}
+
+/* The file that Lua writes. */
+static void test_filter(void **state)
+{
+    static struct asps_filter_answer answer;
+    struct asps_filter_request request = {"/bin/aspen", "/etc/p", "ghost:1",
+                                          ""};
+    FILE *file;
+
+    (void)state;
+    asps_filter_read(&answer);
+    assert_false(answer.is_grown);
+    asps_filter_publish(&request);
+    assert_string_equal(getenv("ASPEN_FILTER_PROGRESS"), "ghost:1");
+    file = fopen(getenv("ASPEN_FILTER"), "w");
+    assert_non_null(file);
+    fputs("note\ngrown users=6 ghosts=1 nodes=2 tasks=8 per_node=4\n"
+          "fact --partition=main\nfact nothing\nfact --nodes=2\n"
+          "refuse it cannot be\n",
+          file);
+    fclose(file);
+    asps_filter_read(&answer);
+    assert_true(answer.is_grown);
+    assert_int_equal(answer.grown.users, 6);
+    assert_string_equal(answer.refusal, "it cannot be");
+    assert_int_equal(answer.nfacts, 2);
+    assert_string_equal(answer.facts[1], "--nodes=2");
+    assert_null(getenv("ASPEN_FILTER"));
+    asps_filter_publish(&request);
+    file = fopen(getenv("ASPEN_FILTER"), "w");
+    for (int i = 0; i < 100; i++)
+        fputs("fact --qos=x\n", file);
+    fclose(file);
+    asps_filter_read(&answer);
+    assert_int_equal(answer.nfacts, ASPS_FACTS_MAX);
+    asps_filter_publish(&request);
+    asps_filter_publish(NULL);
+    assert_null(getenv("ASPEN_FILTER_COMMAND"));
+    asps_filter_read(&answer);
+    assert_false(answer.is_grown);
+    assert_string_equal(answer.refusal, "");
+}
+
+static void test_settings(void **state)
+{
+    static char agent[] = "agent=/x/agent", slow[] = "agent_timeout=20",
+                wrong[] = "agent_timeout=0", path[] = "agent=x/agent",
+                what[] = "colour=blue";
+    struct asps_settings settings;
+    char why[512];
+
+    (void)state;
+    assert_int_equal(asps_settings_read(2, (char *[]){agent, slow}, &settings,
+                                        why, sizeof(why)),
+                     0);
+    assert_string_equal(settings.agent, "/x/agent");
+    assert_int_equal(settings.agent_timeout_ms, 20000);
+    for (char **bad = (char *[]){wrong, path, what, NULL}; *bad; bad++) {
+        assert_int_equal(
+            asps_settings_read(1, bad, &settings, why, sizeof(why)), -1);
+        assert_non_null(strstr(why, *bad));
+        assert_int_equal(settings.agent_timeout_ms, 5000);
+        assert_int_equal(settings.agent[0], '/');
+    }
+}
+
+/* What the plugin writes by itself, the runtime must be able to read. */
+static void test_degraded(void **state)
+{
+    static struct asps_step step = {
+        .job = 12, .id = 3, .nnodes = 2, .node = 1, .ntasks = 6, .nlocal = 3};
+    struct asp_layout *layout = NULL;
+    struct asp_err err = {.text = ""};
+    char *text;
+
+    (void)state;
+    strcpy(step.spec.mode, "ghost");
+    step.spec.ghosts = 1;
+    memset(step.reason, '%', sizeof(step.reason) - 1);
+    text = asps_degraded_layout(&step);
+    assert_non_null(text);
+    if (asp_layout_decode(text, strlen(text), &layout, &err) < 0)
+        fail_msg("%s: %s", text, err.text);
+    assert_true(asp_layout_degraded(layout));
+    assert_string_equal(layout->job, "12.3");
+    assert_string_equal(layout->reason, step.reason);
+    assert_int_equal(layout->ntasks, 3);
+    assert_int_equal(layout->tasks[1].role, ASP_ROLE_USER);
+    assert_int_equal(layout->tasks[2].role, ASP_ROLE_GHOST);
+    asp_layout_destroy(layout);
+    free(text);
+}
+
+static void clear_environment(void)
+{
+    unsetenv("ASPEN_PROGRESS");
+    unsetenv("ASPEN_POLICY");
+    unsetenv("ASPEN_REPORT");
+    unsetenv("SLURM_SPANK__SLURM_SPANK_OPTION_aspen_async_progress");
+    asps_options_reset();
+}
+
+/* Command line, then environment, then what sbatch handed down. */
+static void test_options(void **state)
+{
+    static const char inherited[] =
+        "SLURM_SPANK__SLURM_SPANK_OPTION_aspen_async_progress";
+    static struct asps_options now;
+
+    (void)state;
+    host_reset();
+    clear_environment();
+    assert_int_equal(asps_options_register(NULL, "/bin/aspen", "/p"), 0);
+    assert_int_equal(host.noptions, 3);
+    assert_false(asps_options_effective(&now));
+
+    assert_int_equal(host_option("async-progress", NULL, 0), 0);
+    assert_true(asps_options_effective(&now));
+    assert_string_equal(now.progress, "auto");
+    assert_int_equal(host_option("async-progress", "ghost:2", 0), 0);
+    setenv("ASPEN_PROGRESS", "off", 1);
+    assert_true(asps_options_effective(&now));
+    assert_string_equal(now.progress, "ghost:2");
+    setenv(inherited, "ghost:2", 1); /* so it was not srun's own */
+    assert_false(asps_options_effective(&now));
+    assert_string_equal(now.progress, "off");
+
+    assert_int_equal(host_option("async-progress", "off", 0), 0);
+    setenv(inherited, "off", 1);
+    setenv("ASPEN_PROGRESS", "ghost:3", 1);
+    assert_false(asps_options_effective(&now)); /* off stays off */
+
+    clear_environment();
+    setenv("ASPEN_PROGRESS", "ghost:3", 1);
+    assert_true(asps_options_effective(&now));
+    assert_string_equal(now.progress, "ghost:3");
+    assert_int_equal(host_option("async-progress", "off", 0), 0);
+    assert_false(asps_options_effective(&now));
+
+    clear_environment();
+}
+
+static void test_other_options(void **state)
+{
+    static struct asps_options now;
+    char *big = malloc(ASPS_SPEC_MAX + 1);
+
+    (void)state;
+    host_reset();
+    clear_environment();
+    assert_int_equal(asps_options_register(NULL, "/bin/aspen", "/p"), 0);
+    setenv("ASPEN_POLICY", "/job.yaml", 1);
+    assert_true(asps_options_effective(&now));
+    assert_string_equal(now.policy, "/job.yaml");
+    assert_int_equal(host_option("async-report", "(null)", 0), 0);
+    assert_true(asps_options_effective(&now));
+    assert_string_equal(now.report, "1");
+
+    clear_environment();
+    assert_int_equal(host_option("async-report", "", 0), 0);
+    assert_false(asps_options_effective(&now)); /* a report of nothing */
+    assert_int_not_equal(host_option("async-policy", "", 0), 0);
+    memset(big, 'x', ASPS_SPEC_MAX);
+    big[ASPS_SPEC_MAX] = '\0';
+    assert_int_not_equal(host_option("async-progress", big, 0), 0);
+    assert_non_null(strstr(host.log, "longer than"));
+    assert_int_equal(host_option("async-progress", big, 1), 0); /* remote */
+    clear_environment();
+    free(big);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_spec),          cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_user_ranks),    cmocka_unit_test(test_grown),
+        cmocka_unit_test(test_filter),        cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_degraded),      cmocka_unit_test(test_options),
+        cmocka_unit_test(test_other_options),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

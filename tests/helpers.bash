@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What every bats file starts with: load helpers
+#
+#   ASPEN_TOP          the source tree
+#   ASPEN_BUILD        the build tree        (default: $ASPEN_TOP/build)
+#   ASPEN_PREFIX       where Aspen is installed for the tests
+#                      (default: $ASPEN_BUILD/stage)
+#   ASPEN_CLUSTER_DIR  run directory of an embedded cluster that is up
+#                      (default: that of scripts/cluster)
+# scripts/check sets them; a test run by hand uses the defaults.
+
+ASPEN_TOP=${ASPEN_TOP:-$(cd "$BATS_TEST_DIRNAME/.." && pwd)}
+ASPEN_BUILD=${ASPEN_BUILD:-$ASPEN_TOP/build}
+ASPEN_PREFIX=${ASPEN_PREFIX:-$ASPEN_BUILD/stage}
+
+# Run scripts/cluster on the cluster under test.
+cluster() {
+    local command=$1
+    shift
+    "$ASPEN_TOP/scripts/cluster" "$command" \
+        ${ASPEN_CLUSTER_DIR:+--dir "$ASPEN_CLUSTER_DIR"} "$@"
+}
+
+# Run a command on the cluster's login node, for at most 60 s.
+on_cluster() {
+    timeout -k 5 "${ASPEN_TEST_LIMIT:-60}" \
+        "$ASPEN_TOP/scripts/cluster" run \
+        ${ASPEN_CLUSTER_DIR:+--dir "$ASPEN_CLUSTER_DIR"} -- "$@"
+}
+
+# The same as an ordinary user.
+as_user() {
+    timeout -k 5 "${ASPEN_TEST_LIMIT:-60}" \
+        "$ASPEN_TOP/scripts/cluster" run --user aspen-test \
+        ${ASPEN_CLUSTER_DIR:+--dir "$ASPEN_CLUSTER_DIR"} -- "$@"
+}
+
+# Fail unless the last `run` ended with status $1.
+ended_with() {
+    [ "$status" -eq "$1" ] && return
+    echo "ended with $status instead of $1:"
+    echo "$output"
+    return 1
+}
+
+# Fail unless the last `run` printed a line matching the extended regex $1.
+printed() {
+    grep -qE -- "$1" <<<"$output" && return
+    echo "nothing matches '$1' in:"
+    echo "$output"
+    return 1
+}
+
+# Fail if the last `run` printed a line matching $1.
+not_printed() {
+    grep -qE -- "$1" <<<"$output" || return 0
+    echo "unexpected '$1' in:"
+    echo "$output"
+    return 1
+}
+
+# Run an MPI program under ghostrun, for at most 60 s.
+ghosts() {
+    ASPEN_BUILD=$ASPEN_BUILD timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" "$@"
+}
+
+# Fail unless a program prints the same lines, in any order, without Aspen, with
+# the library but no layout, and with ghosts.
+#   $1  its user ranks; then the program and its arguments
+same_everywhere() {
+    local users=$1 plain shape
+    shift
+    for shape in --inert '-g 1' '-g 2' '-g 1 --nodes 2'; do
+        ((users == 1)) && [[ $shape == *--nodes* ]] && continue
+        case $shape in
+            --inert) plain=$(ghosts -n "$users" -g 0 "$@" 2>&1) ;;
+            *--nodes*) plain=$(ghosts -n "$users" -g 0 --nodes 2 "$@" 2>&1) ;;
+        esac || {
+            echo "plain run failed: $plain"
+            return 1
+        }
+        # shellcheck disable=SC2086
+        diff <(sort <<<"$plain") \
+            <(ghosts -n "$users" $shape "$@" 2>&1 | sort) && continue
+        echo "differs with $shape: $*"
+        return 1
+    done
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A PMIx client of its own, as a tool or another runtime would be: reads what
+ * Aspen publishes for the step it runs in, with nothing of Aspen linked.
+ *
+ *   pmix_client          print everything
+ *   pmix_client wait     after PMIx_Init print "connected", wait for a line
+ *                        on stdin, then go on
+ *   pmix_client rank N   print only what rank N has put as aspen.layout
+ *
+ * Exit status 0 when layout, role, version and both process sets were there. */
+#include <pmix.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int failures;
+
+static void failed(const char *what, pmix_status_t status)
+{
+    printf("missing %s: %s\n", what, PMIx_Error_string(status));
+    failures++;
+}
+
+static void get_string(const char *nspace, pmix_rank_t rank, const char *key,
+                       const char *label)
+{
+    pmix_value_t *value = NULL;
+    pmix_status_t status;
+    pmix_proc_t proc;
+
+    PMIX_LOAD_PROCID(&proc, nspace, rank);
+    status = PMIx_Get(&proc, key, NULL, 0, &value);
+    if (status != PMIX_SUCCESS) {
+        failed(label, status);
+        return;
+    }
+    if (value->type == PMIX_STRING)
+        printf("%s %s\n", label, value->data.string);
+    else
+        failed(label, PMIX_ERR_TYPE_MISMATCH);
+    PMIX_VALUE_RELEASE(value);
+}
+
+static void get_size(const char *nspace)
+{
+    pmix_value_t *value = NULL;
+    pmix_status_t status;
+    pmix_proc_t proc;
+
+    PMIX_LOAD_PROCID(&proc, nspace, PMIX_RANK_WILDCARD);
+    status = PMIx_Get(&proc, PMIX_JOB_SIZE, NULL, 0, &value);
+    if (status != PMIX_SUCCESS) {
+        failed("job size", status);
+        return;
+    }
+    printf("size %u\n", (unsigned)value->data.uint32);
+    PMIX_VALUE_RELEASE(value);
+}
+
+/* Roles of the ranks on this node, by the standard key that lists them. */
+static void get_peers(const char *nspace)
+{
+    pmix_proc_t *procs = NULL;
+    char label[32];
+    size_t n = 0;
+    pmix_status_t status =
+        PMIx_Resolve_peers(getenv("PMIX_HOSTNAME"), nspace, &procs, &n);
+
+    if (status != PMIX_SUCCESS) {
+        failed("peers", status);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        snprintf(label, sizeof(label), "peer %u", (unsigned)procs[i].rank);
+        get_string(nspace, procs[i].rank, "aspen.role", label);
+    }
+    PMIX_PROC_FREE(procs, n);
+}
+
+static void print_names(const pmix_info_t *info, size_t ninfo)
+{
+    for (size_t i = 0; i < ninfo; i++)
+        if (PMIX_CHECK_KEY(&info[i], PMIX_QUERY_PSET_NAMES))
+            printf("psets %s\n", info[i].value.data.string);
+}
+
+static void query_names(void)
+{
+    pmix_info_t *info = NULL;
+    size_t ninfo = 0;
+    pmix_status_t status;
+    pmix_query_t query;
+
+    PMIX_QUERY_CONSTRUCT(&query);
+    PMIX_ARGV_APPEND(status, query.keys, PMIX_QUERY_PSET_NAMES);
+    status = PMIx_Query_info(&query, 1, &info, &ninfo);
+    if (status == PMIX_SUCCESS)
+        print_names(info, ninfo);
+    else
+        failed("process set names", status);
+    PMIX_INFO_FREE(info, ninfo);
+    PMIX_QUERY_DESTRUCT(&query);
+}
+
+static void print_members(const char *name, const pmix_data_array_t *array)
+{
+    const pmix_proc_t *members = array->array;
+
+    printf("pset %s", name);
+    for (size_t i = 0; i < array->size; i++)
+        printf("%c%u", i == 0 ? ' ' : ',', (unsigned)members[i].rank);
+    printf("\n");
+}
+
+static void query_members(const char *name)
+{
+    pmix_info_t *info = NULL;
+    size_t ninfo = 0;
+    pmix_status_t status;
+    pmix_query_t query;
+
+    PMIX_QUERY_CONSTRUCT(&query);
+    PMIX_ARGV_APPEND(status, query.keys, PMIX_QUERY_PSET_MEMBERSHIP);
+    PMIX_QUERY_QUALIFIERS_CREATE(&query, 1);
+    PMIX_INFO_LOAD(&query.qualifiers[0], PMIX_PSET_NAME, name, PMIX_STRING);
+    status = PMIx_Query_info(&query, 1, &info, &ninfo);
+    if (status != PMIX_SUCCESS || ninfo != 1 ||
+        info[0].value.type != PMIX_DATA_ARRAY)
+        failed(name, status);
+    else
+        print_members(name, info[0].value.data.darray);
+    PMIX_INFO_FREE(info, ninfo);
+    PMIX_QUERY_DESTRUCT(&query);
+}
+
+int main(int argc, char **argv)
+{
+    pmix_status_t status;
+    char line[16];
+    pmix_proc_t me;
+
+    status = PMIx_Init(&me, NULL, 0);
+    if (status != PMIX_SUCCESS) {
+        failed("server", status);
+        return 1;
+    }
+    printf("client %s.%u\n", me.nspace, (unsigned)me.rank);
+    if (argc > 1 && strcmp(argv[1], "wait") == 0) {
+        puts("connected");
+        fflush(stdout);
+        if (fgets(line, sizeof(line), stdin) == NULL)
+            return 2;
+    }
+    if (argc > 2 && strcmp(argv[1], "rank") == 0) {
+        get_string(me.nspace, (pmix_rank_t)atoi(argv[2]), "aspen.layout",
+                   "put");
+        PMIx_Finalize(NULL, 0);
+        return failures == 0 ? 0 : 1;
+    }
+    get_size(me.nspace);
+    get_string(me.nspace, PMIX_RANK_WILDCARD, "aspen.version", "version");
+    get_string(me.nspace, PMIX_RANK_WILDCARD, "aspen.layout", "layout");
+    get_string(me.nspace, me.rank, "aspen.role", "role");
+    get_peers(me.nspace);
+    query_names();
+    query_members("aspen://users");
+    query_members("aspen://ghosts");
+    PMIx_Finalize(NULL, 0);
+    return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The table of MPI functions against the installed library, what libaspen.so
+# exports, and the coverage page.
+
+load helpers
+
+setup_file() {
+    export table=$ASPEN_TOP/runtime/mpi/mpi_calls.tab
+    export lib=$ASPEN_BUILD/runtime/.libs/libaspen.so
+    awk '!/^#/ {print $1}' "$table" | sort >"$BATS_FILE_TMPDIR/rows"
+}
+
+# Functions that a library exports, by name.
+functions() {
+    nm -D --defined-only "$1" | awk '$2 ~ /^[TWi]$/ {sub("@.*", "", $3); print $3}' |
+        sort -u
+}
+
+# The MPICH library that MPI programs of this machine load.
+libmpich() {
+    ldd "$ASPEN_BUILD/tests/world/attr" | awk '$1 == "libmpich.so.12" {print $3}'
+}
+
+@test "every MPI function of the installed library has one row" {
+    [ -z "$(uniq -d "$BATS_FILE_TMPDIR/rows")" ]
+    functions "$(libmpich)" | grep -E '^MPIX?_' >"$BATS_TEST_TMPDIR/library"
+    [ "$(wc -l <"$BATS_TEST_TMPDIR/library")" -gt 600 ]
+    diff <(grep -E '^MPIX?_' "$BATS_FILE_TMPDIR/rows") \
+        "$BATS_TEST_TMPDIR/library"
+}
+
+@test "internal functions that Fortran needs are exported by the library" {
+    for name in $(grep '^MPII_' "$BATS_FILE_TMPDIR/rows"); do
+        functions "$(libmpich)" | grep -qx "$name"
+    done
+}
+
+@test "libaspen.so exports the rows of the table and one guard" {
+    { sed '/^MPII_/!s/.*/&\nP&/' "$BATS_FILE_TMPDIR/rows"
+      echo ucp_init_version; } | sort >"$BATS_TEST_TMPDIR/wanted"
+    nm -D --defined-only "$lib" | awk '{print $3}' | sort |
+        diff "$BATS_TEST_TMPDIR/wanted" -
+}
+
+@test "every argument that is a communicator is translated or handled" {
+    # Rows that pass MPI_COMM_WORLD to the library as it is, and why:
+    # MPI_Comm_*errhandler  the handler lives on the real world
+    awk '!/^#/ && $3 == "pass" && / [a-z_0-9]+:comm( |$)/ {print $1}' \
+        "$table" | sort | diff - <(cat <<'EOF'
+MPI_Comm_call_errhandler
+MPI_Comm_get_errhandler
+MPI_Errhandler_get
+EOF
+    )
+    # Rows that change a handle in place, which is never that of the users.
+    awk '!/^#/ && !/ [a-z_0-9]+:comm( |$)/ && /:comm\*/ {print $1, $3}' \
+        "$table" | sort | diff - <(cat <<'EOF'
+MPI_Comm_create_from_group pass
+MPI_Comm_disconnect pass
+MPI_Comm_free pass
+MPI_Comm_get_parent pass
+MPI_Comm_join pass
+MPI_Intercomm_create_from_groups pass
+EOF
+    )
+}
+
+@test "docs/mpi-coverage.md is what the table says" {
+    python3 "$ASPEN_TOP/runtime/mpi/generate.py" "$ASPEN_TOP/runtime/mpi" \
+        "$BATS_TEST_TMPDIR/mpi-coverage.md"
+    diff "$ASPEN_TOP/docs/mpi-coverage.md" "$BATS_TEST_TMPDIR/mpi-coverage.md"
+}

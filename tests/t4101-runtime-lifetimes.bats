@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Ways in which programs start and end, with ghosts under plain mpiexec. Where
+# mpiexec's status depends on whom it killed first, only failure is asked for.
+
+load helpers
+
+setup_file() {
+    export ASPEN_BUILD
+    export app=$ASPEN_BUILD/tests/lifetime_app
+}
+
+# Three users and a ghost; at most 20 s.
+ghosts() {
+    timeout -k 5 20 "$ASPEN_TOP/tests/ghostrun" -n 3 "$@"
+}
+
+# Nothing that this test started is left behind.
+teardown() {
+    local pid
+    for pid in $(pgrep -f "^$app|aspen-ghost" || true); do
+        if grep -qz "^BATS_TEST_TMPDIR=$BATS_TEST_TMPDIR$" \
+            "/proc/$pid/environ" 2>/dev/null; then
+            echo "left behind: $pid $(tr '\0' ' ' <"/proc/$pid/cmdline")"
+            return 1
+        fi
+    done
+}
+
+@test "a program runs to its end and sees only users" {
+    run ghosts "$app" normal
+    ended_with 0
+    [ "${#lines[@]}" -eq 3 ]
+    printed '^rank 2 of 3 done, level as wanted$'
+}
+
+@test "a hundred starts and ends" {
+    for ((i = 0; i < 100; i++)); do
+        run ghosts -n 2 "$app" normal
+        ended_with 0
+        [ "${#lines[@]}" -eq 2 ] || { echo "run $i: $output"; false; }
+    done
+}
+
+@test "code before MPI_Init runs once per user and never in a ghost" {
+    run ghosts -g 2 "$app" once "$BATS_TEST_TMPDIR/once"
+    ended_with 0
+    [ "$(sort -u "$BATS_TEST_TMPDIR/once" | wc -l)" -eq 3 ]
+    [ "$(wc -l <"$BATS_TEST_TMPDIR/once")" -eq 3 ]
+}
+
+@test "standard input reaches rank 0" {
+    run ghosts "$app" stdin <<<"some words"
+    ended_with 0
+    printed '^rank 0 of 3 read some words$'
+    printed '^rank 2 of 3 read some words$'
+}
+
+@test "MPI_Init may come late" {
+    run ghosts "$app" late
+    ended_with 0
+    printed '^rank 2 of 3 done'
+}
+
+@test "MPI_Abort ends the job with its status, at once" {
+    begin=$SECONDS
+    run ghosts "$app" abort
+    ended_with 7
+    printed 'MPI_Abort\(MPI_COMM_WORLD, 7\)'
+    not_printed 'aspen|BAD TERMINATION'
+    [ $((SECONDS - begin)) -lt 10 ]
+}
+
+@test "a fatal error ends the job as without ghosts" {
+    run timeout 20 "$ASPEN_TOP/tests/ghostrun" -g 0 -n 3 "$app" fatal
+    plain=$status
+    [ "$plain" -ne 0 ]
+    # mpiexec may lose what a process that it kills has printed.
+    for _ in 1 2 3; do
+        run ghosts "$app" fatal
+        ended_with "$plain"
+        [ -z "$output" ] || break
+    done
+    printed 'Fatal error in .*Send: Invalid rank'
+    not_printed 'aspen'
+}
+
+@test "a crash, an abort of a part and exits without finalize end the job" {
+    for mode in crash abort-self exit exit-one; do
+        begin=$SECONDS
+        run ghosts "$app" "$mode"
+        [ "$status" -ne 0 ] && [ "$status" -ne 124 ] ||
+            { echo "$mode ended with $status: $output"; false; }
+        not_printed 'aspen'
+        [ $((SECONDS - begin)) -lt 10 ]
+    done
+}
+
+@test "children of a rank may exit and run other programs" {
+    run ghosts "$app" fork
+    ended_with 0
+    [ "$(grep -c 'children good' <<<"$output")" -eq 3 ]
+}
+
+@test "four threads talk at once under MPI_THREAD_MULTIPLE" {
+    run ghosts -n 4 --nodes 2 "$app" threads
+    ended_with 0
+    [ "$(grep -c 'threads good' <<<"$output")" -eq 4 ]
+    [ "$(grep -c 'level as wanted' <<<"$output")" -eq 4 ]
+}
+
+@test "each thread level is granted as without ghosts" {
+    cat >"$BATS_TEST_TMPDIR/level.c" <<'C'
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    int provided, queried, is_main, rank;
+
+    MPI_Init_thread(&argc, &argv, atoi(argv[1]), &provided);
+    MPI_Query_thread(&queried);
+    MPI_Is_thread_main(&is_main);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 1)
+        printf("%d %d %d\n", provided, queried, is_main);
+    MPI_Finalize();
+    return 0;
+}
+C
+    mpicc.mpich -o "$BATS_TEST_TMPDIR/level" "$BATS_TEST_TMPDIR/level.c"
+    for level in 0 1 2 3; do
+        run ghosts -g 0 "$BATS_TEST_TMPDIR/level" $level
+        ended_with 0
+        plain=$output
+        run ghosts "$BATS_TEST_TMPDIR/level" $level
+        ended_with 0
+        [ "$output" = "$plain" ]
+        [ "${output% 1}" = "$level $level" ]
+    done
+}
+
+@test "a shell script around the program works" {
+    run ghosts sh -c "echo before; $app normal && echo after"
+    ended_with 0
+    [ "$(grep -c '^before$' <<<"$output")" -eq 3 ]
+    [ "$(grep -c 'of 3 done' <<<"$output")" -eq 3 ]
+    [ "$(grep -c '^after$' <<<"$output")" -eq 3 ]
+}
+
+@test "a Python program that starts the MPI program works" {
+    run ghosts python3 -c '
+import os, subprocess, sys
+os.write(1, b"before\n")
+sys.exit(subprocess.call([sys.argv[1], "normal"], close_fds=False))' "$app"
+    ended_with 0
+    [ "$(grep -c '^before$' <<<"$output")" -eq 3 ]
+    [ "$(grep -c 'of 3 done' <<<"$output")" -eq 3 ]
+}
+
+@test "a Python program that calls MPI itself sees only users" {
+    run ghosts python3 -c '
+import ctypes, os
+ctypes.CDLL("libmpich.so.12", os.RTLD_NOW | os.RTLD_LOCAL)
+mpi, world, n = ctypes.CDLL(None), 0x44000000, ctypes.c_int(-1)
+mpi.MPI_Init(None, None)
+mpi.MPI_Comm_size(world, ctypes.byref(n))
+mpi.MPI_Barrier(world)
+os.write(1, b"size %d\n" % n.value)
+mpi.MPI_Finalize()'
+    ended_with 0
+    [ "$(grep -c '^size 3$' <<<"$output")" -eq 3 ]
+}
+
+@test "a program that goes around the library is told so at once" {
+    begin=$SECONDS
+    run ghosts python3 -c '
+import ctypes
+ctypes.CDLL("libmpich.so.12").MPI_Init(None, None)'
+    [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
+    printed 'aspen: this program looks MPI_Init up in libmpich'
+    [ $((SECONDS - begin)) -lt 10 ]
+    run timeout 20 "$ASPEN_TOP/tests/ghostrun" --inert python3 -c '
+import ctypes
+mpi = ctypes.CDLL("libmpich.so.12")
+mpi.MPI_Init(None, None)
+mpi.MPI_Finalize()'
+    ended_with 0
+    [ -z "$output" ]
+}
+
+@test "a rank that never joins is named and the job ends" {
+    run ghosts --nodes 2 --knob init.timeout_s=2 bash -c '
+        [ "$PMI_RANK" != 1 ] || unset LD_PRELOAD ASPEN_LAYOUT
+        exec "$0" "$1"' "$app" late
+    [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
+    printed 'aspen: .*1 of 5 ranks of job test.0 did not join within 2 s'
+    printed 'rank 1 on n1'
+    [ "$(grep -c 'did not join' <<<"$output")" -eq 1 ]
+}
+
+@test "a world that is not the step's runs without Aspen and says so once" {
+    layout='aspen-layout/1 job=9.1 mode=ghost gpn=1 bound=no reason=test'
+    layout+=' digest=0 size=4 nnodes=1 node=0 nodes=n0:0-3 service='
+    layout+=' task=0:user:0:3:numa-1:h-1:c task=1:user:1:3:numa-1:h-1:c'
+    layout+=' task=2:user:2:3:numa-1:h-1:c task=3:ghost:-:-:numa-1:h-1:c end'
+    run timeout 20 mpiexec.mpich -n 2 env ASPEN_LAYOUT="$layout" \
+        LD_PRELOAD="$ASPEN_BUILD/runtime/.libs/libaspen.so" "$app" normal
+    ended_with 0
+    [ "$(grep -c 'aspen: MPI started 2 ranks' <<<"$output")" -eq 1 ]
+    printed '^rank 1 of 2 done'
+}

@@ -1,0 +1,103 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# One-sided communication through ghosts, without Slurm: tests/rma/*.c on one
+# and on two pretended nodes, with one and with two ghosts each.
+
+load helpers
+
+# ghosts ARGUMENTS-OF-ghostrun...
+ghosts() {
+    run timeout -k 5 100 "$ASPEN_TOP/tests/ghostrun" --report "$@"
+}
+
+rma() { echo "$ASPEN_BUILD/tests/rma_$1"; }
+
+@test "operations and types, one ghost" {
+    ghosts -n 2 -g 1 "$(rma operations)"
+    ended_with 0
+    printed '^ok operations'
+    not_printed 'native'
+}
+
+@test "derived types, units by rank, two nodes with two ghosts" {
+    ghosts -n 4 -g 2 --nodes 2 "$(rma derived)" 100
+    ended_with 0
+    printed '^ok derived'
+    not_printed 'native'
+}
+
+@test "counters, exclusive locks and lock_all exclude each other" {
+    ghosts -n 3 -g 1 "$(rma atomic)" 60
+    ended_with 0
+    printed '^ok atomic'
+    ghosts -n 4 -g 2 --nodes 2 "$(rma atomic)" 40
+    ended_with 0
+    printed '^ok atomic'
+    not_printed 'native'
+}
+
+@test "fence and post/start with all asserts" {
+    ghosts -n 3 -g 1 --nodes 1 "$(rma active)" 10
+    ended_with 0
+    printed '^ok active'
+    ghosts -n 4 -g 1 --nodes 2 "$(rma active)" 10
+    ended_with 0
+    printed '^ok active'
+}
+
+@test "windows as objects; creating and freeing many leaks nothing" {
+    ghosts -n 3 -g 1 "$(rma windows)" 1000
+    ended_with 0
+    printed '^ok windows'
+}
+
+@test "threads" {
+    ghosts -n 2 -g 1 --nodes 2 "$(rma threads)" 40
+    ended_with 0
+    printed '^ok threads'
+}
+
+@test "Fortran" {
+    ghosts -n 3 -g 1 "$(rma fortran)"
+    ended_with 0
+    printed '^ok fortran'
+    not_printed 'wrong'
+}
+
+@test "misuse is reported as by plain MPICH" {
+    timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" -n 2 -g 0 "$(rma errors)" \
+        >"$BATS_TEST_TMPDIR/plain"
+    timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" -n 2 -g 1 "$(rma errors)" \
+        >"$BATS_TEST_TMPDIR/ghost"
+    grep -q '^ok errors' "$BATS_TEST_TMPDIR/plain"
+    diff "$BATS_TEST_TMPDIR/plain" "$BATS_TEST_TMPDIR/ghost"
+}
+
+@test "an operation outside the window touches nothing and is an error" {
+    ghosts -n 2 -g 1 "$(rma errors)" bounds
+    ended_with 0
+    [ "$(grep -c 'not contained within the window' <<<"$output")" -eq 4 ]
+    printed 'put of the last +ok'
+}
+
+@test "windows that ghosts cannot serve stay with MPI and are counted" {
+    ghosts -n 2 -g 1 "$(rma native)"
+    ended_with 0
+    printed '^ok native'
+    printed 'native [0-9]+, window on private memory'
+    printed 'native [0-9]+, dynamic window'
+    printed 'native [0-9]+, MPI_Win_allocate_shared'
+}
+
+@test "little address space, short files: the arena is smaller" {
+    run bash -c "ulimit -v 8000000 && exec timeout -k 5 60 \
+        '$ASPEN_TOP/tests/ghostrun' --report -n 2 -g 1 '$(rma atomic)' 20"
+    ended_with 0
+    printed '^ok atomic'
+    printed 'redirected [1-9]'
+    run bash -c "ulimit -f 1000000 && exec timeout -k 5 60 \
+        '$ASPEN_TOP/tests/ghostrun' --report -n 2 -g 1 '$(rma atomic)' 20"
+    ended_with 0
+    printed '^ok atomic'
+    printed 'redirected [1-9]'
+}

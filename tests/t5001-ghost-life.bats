@@ -1,0 +1,63 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Ghosts that die, ghosts that idle.
+
+load helpers
+
+stall() {
+    exec timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" -n 2 -g 1 \
+        "$ASPEN_BUILD/examples/rma_stall" "$@"
+}
+
+# Wait up to 10 s for a ghost below process $1 and print its pid.
+find_ghost() {
+    local i pid
+    for ((i = 0; i < 100; i++)); do
+        for pid in $(pgrep -x aspen-ghost); do
+            [[ $(ps -o pgid= -p "$pid") -gt 0 ]] || continue
+            grep -qz "^ASPEN_TEST_MARK=$1$" "/proc/$pid/environ" \
+                2>/dev/null || continue
+            # it serves once it has mapped its arena
+            grep -q aspen-arena "/proc/$pid/maps" || continue
+            echo "$pid"
+            return
+        done
+        sleep 0.1
+    done
+    return 1
+}
+
+@test "a ghost that is killed ends the job and is named" {
+    export ASPEN_TEST_MARK=$$.kill
+    (stall 20000 >"$BATS_TEST_TMPDIR/out" 2>&1) &
+    job=$!
+    ghost=$(find_ghost "$ASPEN_TEST_MARK")
+    sleep 1
+    kill -9 "$ghost"
+    begin=$SECONDS
+    wait "$job" && status=0 || status=$?
+    cat "$BATS_TEST_TMPDIR/out"
+    [ "$status" -ne 0 ]
+    [ "$status" -ne 124 ]
+    ((SECONDS - begin < 15))
+    # Usually a user names it first; mpiexec may end everybody before that.
+    # Under Slurm the name is certain: t5002.
+    grep -qE "ghost process $ghost .*died|BAD TERMINATION" \
+        "$BATS_TEST_TMPDIR/out"
+}
+
+@test "an idle ghost costs next to nothing" {
+    export ASPEN_TEST_MARK=$$.idle
+    (stall 4000 1 >"$BATS_TEST_TMPDIR/out" 2>&1) &
+    job=$!
+    ghost=$(find_ghost "$ASPEN_TEST_MARK")
+    sleep 1
+    read -r user0 system0 < <(awk '{print $14, $15}' "/proc/$ghost/stat")
+    sleep 2
+    read -r user1 system1 < <(awk '{print $14, $15}' "/proc/$ghost/stat")
+    wait "$job"
+    grep -q 'updates took' "$BATS_TEST_TMPDIR/out"
+    ticks=$((user1 + system1 - user0 - system0))
+    echo "$ticks ticks of 10 ms in 2 s"
+    ((ticks <= 20))
+}

@@ -1,0 +1,146 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# aspen explain: pictures of planned steps and of layouts.
+
+load helpers
+
+setup() {
+    aspen=$ASPEN_PREFIX/bin/aspen
+}
+
+explain() {
+    run timeout -k 2 20 "$aspen" explain "$@"
+}
+
+narrow() {
+    awk 'length > 80 { print "wide: " $0; bad = 1 } END { exit bad }' \
+        <<<"$output"
+}
+
+@test "two sockets, two ghosts: the picture is the expected one" {
+    explain --topology "pack:2 numa:1 core:4 pu:2" --tasks 6 --ghosts 2
+    ended_with 0
+    diff -u "$BATS_TEST_DIRNAME/expected/explain-two-sockets.txt" - \
+        < <(sed -n '/^node/,$p' <<<"$output")
+}
+
+@test "every knob is shown with its value and where it comes from" {
+    local job=$BATS_TEST_TMPDIR/job.yaml
+    printf 'mode: ghost\nghosts: 2\nplacement:\n  spread: pack\n' >"$job"
+    explain --topology "numa:2 core:4 pu:1" --policy "$job"
+    ended_with 0
+    printed "^  ghosts +2 +job policy$"
+    printed "job.yaml:2:"
+    printed "^  placement.spread +pack +job policy$"
+    printed "job.yaml:4:"
+    printed "^  require +no +built-in$"
+    printed '^ +u4 u5 g0 g1$'
+    ASPEN_PROGRESS=ghost:1 explain --topology "core:4 pu:1" --policy "$job"
+    printed "^  ghosts +1 +.*ASPEN_PROGRESS"
+    explain --topology "core:4 pu:1" --progress ghost:3,colour=blue
+    ended_with 2
+    printed 'colour'
+}
+
+@test "nodes differ by ranks; cyclic ranks are the true ones" {
+    explain --topology "pack:1 core:4 pu:1" --nodes 2 --tasks 5 \
+        --progress ghost:1 --distribution cyclic
+    ended_with 0
+    printed '^node 2 of 2: '
+    printed '^ +u0 u2 u4 g0$'
+    printed '^ +u1 u3 \. +g0$'
+    printed 'g0 \(world rank 6\) on core 3 serves u0,u2,u4'
+    printed 'g0 \(world rank 5\) on core 3 serves u1,u3'
+}
+
+@test "of many nodes those that differ are drawn, and any one on demand" {
+    explain --topology "core:4 pu:1" --nodes 1000 --tasks 2500
+    ended_with 0
+    [ "$(grep -c '^node ' <<<"$output")" -eq 2 ]
+    printed '^node 1 of 1000: mode ghost, 3 users'
+    printed '^nodes 2 to 500: the same'
+    printed '^nodes 502 to 1000: the same'
+    explain --topology "core:4 pu:1" --nodes 1000 --tasks 2500 --node 1000
+    printed '^ +u2498 u2499 \. +g0$'
+    explain --nodes 2 --node 3 --tasks 2
+    ended_with 2
+}
+
+@test "CPUs outside the step are marked; holes leave partial cores idle" {
+    explain --topology "numa:2 core:4 pu:2" --cpus 1,2-7,10-15 --tasks 5
+    ended_with 0
+    printed '^ +\.\* +u0 '
+    printed '^ +x '
+}
+
+@test "few cores: the reason is there, and sharing is shown" {
+    explain --topology "core:2 pu:1" --tasks 2
+    ended_with 0
+    printed 'bound: no, 2 cores for 2 users and 1 ghost: ask for more CPUs'
+    explain --topology "core:2 pu:1" --tasks 2 --progress ghost:1,placement.share=yes
+    printed 'u1\+g0'
+    printed 'cores ran out: on the CPU of'
+    explain --topology "core:2 pu:2" --tasks 2 --progress ghost:1,placement.smt=use
+    printed '^ +u0\+u1 g0$'
+}
+
+@test "no line of a big machine is wider than 80 columns" {
+    explain --topology "pack:2 numa:4 core:16 pu:2" --tasks 100 --ghosts 8
+    ended_with 0
+    narrow
+    printed 'u99'
+}
+
+@test "this machine is drawn when no topology is given" {
+    explain
+    ended_with 0
+    printed "^node 1 of 1: .* of $(lscpu -p=CPU | grep -vc '^#') CPUs"
+}
+
+@test "a layout from a file or a pipe, with and without a topology" {
+    local layout="aspen-layout/1 job=7.0 mode=ghost gpn=1 bound=yes reason= \
+digest=none size=3 nnodes=1 node=0 nodes=n1:0-2 service= \
+task=0:user:0:2:numa0:h-1:c0 task=1:user:1:2:numa0:h-1:c1 \
+task=2:ghost:-:-:numa0:h-1:c3 end"
+    echo "$layout" >"$BATS_TEST_TMPDIR/layout"
+    explain --layout "$BATS_TEST_TMPDIR/layout"
+    ended_with 0
+    printed 'u1 \(world rank 1\) on CPUs 1, NUMA domain 0, served by g0'
+    explain --layout - --topology "core:4 pu:1" <<<"$layout"
+    ended_with 0
+    printed '^ +u0 u1 \. +g0$'
+}
+
+@test "what is wrong is named, with status 2" {
+    explain --topology banana
+    ended_with 2
+    printed '"banana" describes no machine'
+    explain --layout /nonexistent
+    ended_with 2
+    printed 'cannot open /nonexistent: No such file'
+    explain --layout - <<<"rubbish"
+    ended_with 2
+    explain --nodes 4 --tasks 2 --topology "core:4 pu:1"
+    ended_with 2
+    printed 'ask for fewer nodes'
+    explain --cpus 9 --topology "core:4 pu:1"
+    ended_with 2
+    printed 'none of the CPUs 9'
+    explain --nodes 0
+    ended_with 2
+    explain --frob
+    ended_with 2
+    run "$aspen" frobnicate
+    ended_with 2
+    run "$aspen" --help
+    ended_with 0
+    printed ' explain '
+}
+
+@test "explain --extra answers cli_filter.lua" {
+    explain --extra spec=ghost:1 ntasks=6 nodes=2
+    ended_with 0
+    printed '^set ntasks 8$'
+    explain --extra spec=ghost:1 nonsense=1
+    ended_with 2
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A file of MPI_COMM_WORLD: collective and shared-pointer access.
+ *
+ * usage: file PATH */
+#include "say.h"
+
+int main(int argc, char **argv)
+{
+    int size, rank, cell[2], sum = 0, amode;
+    MPI_Offset bytes;
+    MPI_Group group;
+    MPI_File file;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &say_rank);
+    MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR,
+                  MPI_INFO_NULL, &file);
+    MPI_File_get_group(file, &group);
+    MPI_Group_size(group, &size);
+    MPI_Group_rank(group, &rank);
+    MPI_Group_free(&group);
+    MPI_File_get_amode(file, &amode);
+    say("file of %d, rank %d, mode %d", size, rank, amode);
+    cell[0] = cell[1] = 100 + say_rank;
+    MPI_File_set_size(file, 0);
+    MPI_File_write_at_all(file, (MPI_Offset)(say_rank * (int)sizeof(cell)),
+                          cell, 2, MPI_INT, MPI_STATUS_IGNORE);
+    MPI_File_sync(file);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_File_get_size(file, &bytes);
+    MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
+    MPI_File_read_at_all(file, 2 * ((say_rank + 1) % size), cell, 2, MPI_INT,
+                         MPI_STATUS_IGNORE);
+    say("%d bytes, next wrote %d %d", (int)bytes, cell[0], cell[1]);
+    MPI_File_seek_shared(file, 0, MPI_SEEK_SET);
+    MPI_File_read_ordered(file, cell, 2, MPI_INT, MPI_STATUS_IGNORE);
+    MPI_Allreduce(cell, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    say("in order %d, sum %d", cell[0], sum);
+    MPI_File_close(&file);
+    amode = MPI_File_open(MPI_COMM_WORLD, "/nonexistent/file", MPI_MODE_RDONLY,
+                          MPI_INFO_NULL, &file);
+    say("no such file: class %d", error_class(amode));
+    MPI_Finalize();
+    return 0;
+}

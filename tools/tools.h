@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Subcommands of `aspen`. Each takes its own name as argv[0] and returns an
+ * exit status: 0 done, 1 a negative answer, 2 a refusal or a usage error. */
+#ifndef ASPEN_TOOLS_TOOLS_H
+#define ASPEN_TOOLS_TOOLS_H
+
+#include "common/err.h"
+#include "common/policy.h"
+
+#include <stdio.h>
+
+enum { ASPT_OK = 0, ASPT_NO = 1, ASPT_REFUSED = 2 };
+
+int aspt_request(int argc, char **argv);
+int aspt_check_policy(int argc, char **argv);
+int aspt_explain(int argc, char **argv);
+
+/* `explain --extra WORD...`: takes the words only. */
+int aspt_extra(int nwords, char **words);
+
+/* All knobs with their values and where each comes from. tools/settings.c. */
+void aspt_print_settings(FILE *to, const struct asp_policy *policy);
+
+/* The schema: for --async-progress=help, and as part of aspen-policy(5).
+ * tools/knobs.c. */
+void aspt_print_knobs(FILE *to);
+void aspt_print_knobs_man(FILE *to);
+
+/* Print "aspen: place: text" on stderr. Returns ASPT_REFUSED. */
+int aspt_complain(const struct asp_err *err);
+
+#endif
