@@ -7,6 +7,8 @@
 #ifndef ASPEN_RUNTIME_CASPER_ARENA_H
 #define ASPEN_RUNTIME_CASPER_ARENA_H
 
+#include "life.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -19,6 +21,7 @@ enum { ASPX_BELL_AWAKE, ASPX_BELL_RUNG, ASPX_BELL_ASLEEP };
 
 struct aspx_bell {
     _Alignas(64) _Atomic uint32_t state;
+    struct aspx_life life;
 };
 
 /* Wake the ghost if it naps, or keep it from the next nap: the caller has sent

@@ -15,6 +15,9 @@ bool aspx_ghost_watch(void);
  * without a board. */
 void aspx_ghost_await_users(void);
 
+/* Tell the guards of the node that this process is about to exit and should. */
+void aspx_ghost_gone(void);
+
 /* Serve: MPI progress, locks, goodbyes. Returns 0 when every user of this
  * node said goodbye, or -1 when MPI failed. */
 int aspx_ghost_serve(const struct aspx_engine *engine);

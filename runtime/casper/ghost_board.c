@@ -96,6 +96,16 @@ static bool aborting(void)
     return false;
 }
 
+void aspx_ghost_gone(void)
+{
+    int32_t self = (int32_t) getpid();
+
+    aspx_life_say(ASPX_GONE);
+    for (uint32_t i = nusers; board && i < board->ntasks; i++)
+        if (atomic_load(&board->slots[i].pid) == self)
+            atomic_store(&board->slots[i].state, ASP_TASK_FINALIZED);
+}
+
 /* The whole life of the process. Leaves with _exit(): the other thread may be
  * anywhere in MPI. */
 static void *watch(void *unused)
@@ -104,6 +114,7 @@ static void *watch(void *unused)
         (void) poll(fds, nusers, RESCAN_MS);
         drop_ended();
     }
+    aspx_ghost_gone();
     _exit(0);
     return unused;
 }

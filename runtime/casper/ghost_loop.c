@@ -80,7 +80,9 @@ static bool poll_messages(struct service *service, unsigned *next)
         if (!done)
             return any;
         any = true;
+        aspx_life_say(ASPX_SERVING);
         handle(service, &service->inbox[i], status.MPI_SOURCE);
+        aspx_life_say(ASPX_POLLING);
         if (aspx_real.MPI_Start(&service->receives[i]) != MPI_SUCCESS)
             service->failed = true;
         ++*next;
@@ -127,20 +129,25 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
     const struct aspx_world *world = engine->world;
     struct service service = {.engine = engine,
                               .goodbyes_due = count_users(world)};
+    struct aspx_bell *bell = aspx_engine_bell(engine,
+                                              (uint32_t) world->rank_all);
     struct aspx_idle idle;
     unsigned next = 0;
 
+    aspx_life_begin(bell);
     service.locks = aspx_locks_create(grant, &service);
     if (!service.locks || open_inbox(&service) != 0)
         return -1;
-    aspx_idle_start(&idle, world->layout,
-                    aspx_engine_bell(engine, (uint32_t) world->rank_all));
+    aspx_idle_start(&idle, world->layout, bell);
+    aspx_life_say(ASPX_POLLING);
     while (service.goodbyes_due > 0 && !service.failed) {
         uint64_t before = aspx_idle_events();
         bool worked = poll_messages(&service, &next);
 
+        aspx_life_beat();
         aspx_idle_step(&idle, worked || aspx_idle_events() != before);
     }
+    aspx_life_say(ASPX_LEAVING);
     if (!service.failed)
         close_inbox(&service);
     aspx_locks_destroy(service.locks);

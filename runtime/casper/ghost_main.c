@@ -86,6 +86,7 @@ int main(void)
         return 1;
     status = run(layout, local);
     aspx_real.MPI_Finalize();
+    aspx_ghost_gone();
     asp_layout_destroy(layout);
     return status;
 }

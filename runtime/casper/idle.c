@@ -115,10 +115,12 @@ static bool nap(struct aspx_idle *idle)
         return false;
     }
     bell = &idle->bell->state;
+    aspx_life_say(ASPX_NAPPING);
     rang = atomic_exchange(bell, ASPX_BELL_ASLEEP) == ASPX_BELL_RUNG;
     if (!rang)
         syscall(SYS_futex, bell, FUTEX_WAIT, ASPX_BELL_ASLEEP, &length, NULL,
                 0);
+    aspx_life_say(ASPX_POLLING);
     return atomic_exchange(bell, ASPX_BELL_AWAKE) == ASPX_BELL_RUNG || rang;
 }
 
