@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs rma_app under tests/ghostrun, rivals in turns, and collects times."""
+import collections
+import json
+import os
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
+PLAIN, THREAD, ASPEN = "plain", "thread", "aspen"
+RIVALS = {
+    PLAIN: "MPICH as it is",
+    THREAD: "MPICH with MPIR_CVAR_ASYNC_PROGRESS=1",
+    ASPEN: "ghosts",
+}
+
+# One start of rma_app. ghosts: per node, for Aspen only. threads: initialise
+# with MPI_THREAD_MULTIPLE. counted: read the ghosts' counters from the record,
+# which needs a job for each kernel.
+Job = collections.namedtuple(
+    "Job", "rival users nodes ghosts knobs threads counted",
+    defaults=(1, (), False, False))
+
+
+class Failed(Exception):
+    """A job that ended wrongly or not at all."""
+
+
+class Samples:
+    """Per job and kernel a value for each round; median, least of its steps,
+    and what the ghosts counted."""
+
+    def __init__(self):
+        self.medians = collections.defaultdict(list)
+        self.bests = collections.defaultdict(list)
+        self.records = collections.defaultdict(list)
+        self.failures = []
+
+    def median(self, job, spec):
+        """Over rounds; None if no round had a result."""
+        values = self.medians[job, spec]
+        return statistics.median(values) if values else None
+
+
+def place_target(job, spec):
+    """{target}: who makes progress for the target says what it does."""
+    return spec.replace("{target}", "poll" if job.rival == PLAIN else "sleep")
+
+
+def words(job, specs, args, record):
+    """The command line of a job."""
+    run = [os.path.join(TOP, "tests", "ghostrun"), "-n", str(job.users),
+           "--nodes", str(job.nodes), "-g",
+           str(job.ghosts if job.rival == ASPEN else 0)]
+    for knob in job.knobs if job.rival == ASPEN else ():
+        run += ["--knob", knob]
+    if record:
+        run.append("--report=" + record)
+    run += [os.path.join(args.build, "bench", "rma_app"), "--ms", str(args.ms)]
+    run += ["--threads"] if job.threads else []
+    return run + [place_target(job, spec) for spec in specs]
+
+
+def finish(process, limit_s):
+    """Its output; ends it when it takes too long."""
+    try:
+        return process.communicate(timeout=limit_s)
+    except subprocess.TimeoutExpired:
+        for number in signal.SIGTERM, signal.SIGKILL:
+            process.send_signal(number)
+            try:
+                process.communicate(timeout=10)
+                break
+            except subprocess.TimeoutExpired:
+                continue
+        raise Failed(f"no end within {limit_s} s") from None
+
+
+def read_record(path):
+    """The record of a job, or None."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return None
+
+
+def run(job, specs, args):
+    """One start; returns ({spec: (median, least)}, record)."""
+    env = dict(os.environ, ASPEN_BUILD=args.build)
+    if job.rival == THREAD:
+        env["MPIR_CVAR_ASYNC_PROGRESS"] = "1"
+    with tempfile.TemporaryDirectory(prefix="aspen-bench.") as directory:
+        record = None
+        if job.counted and job.rival == ASPEN:
+            record = os.path.join(directory, "record")
+        with subprocess.Popen(words(job, specs, args, record), env=env,
+                              text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as process:
+            out, err = finish(process, args.limit)
+        rows = [line.split("\t") for line in out.splitlines()]
+        rows = [row for row in rows if len(row) == 6]
+        if process.returncode or len(rows) != len(specs):
+            raise Failed(f"status {process.returncode}\n{out}{err}")
+        found = {spec: (float(row[2]), float(row[3]))
+                 for spec, row in zip(specs, rows)}
+        return found, read_record(record) if record else None
+
+
+def starts(job, specs):
+    """The kernels of each start of a job."""
+    return [[spec] for spec in specs] if job.counted else [specs]
+
+
+def measure(plan, args):
+    """plan: {job: [spec...]}. Each round runs every job once, so that rivals
+    see the same machine."""
+    samples = Samples()
+    broken = set()
+    for turn in range(args.rounds):
+        for job, all_specs in plan.items():
+            for specs in starts(job, list(dict.fromkeys(all_specs))):
+                if (job, specs[0]) in broken:
+                    continue
+                progress(f"round {turn + 1} of {args.rounds}: {job.rival}, "
+                         f"{job.users} users, {job.nodes} nodes")
+                try:
+                    found, record = run(job, specs, args)
+                except Failed as why:
+                    broken.add((job, specs[0]))
+                    samples.failures.append(f"{job}: {specs}: {why}")
+                    continue
+                for spec, (median, best) in found.items():
+                    samples.medians[job, spec].append(median)
+                    samples.bests[job, spec].append(best)
+                    if record:
+                        samples.records[job, spec].append(record)
+    progress("")
+    return samples
+
+
+def progress(text):
+    """A line that the next one overwrites; only for a person."""
+    if sys.stderr.isatty():
+        print(f"\r{text:<70}", end="\r" if not text else "", flush=True,
+              file=sys.stderr)
+
+
+def knows(build, knob):
+    """Does the library that was built read that knob?"""
+    path = os.path.join(build, "runtime", ".libs", "libaspen.so")
+    try:
+        with open(path, "rb") as file:
+            return knob.split("=")[0].encode() in file.read()
+    except OSError:
+        return False
+
+
+def busy_cpus():
+    """Processors that others use, seen while we wait half a second."""
+    def ticks():
+        with open("/proc/stat", encoding="ascii") as file:
+            fields = [int(word) for word in file.readline().split()[1:9]]
+        return sum(fields), fields[3] + fields[4]
+
+    total, idle = ticks()
+    time.sleep(0.5)
+    total_after, idle_after = ticks()
+    passed = max(1, total_after - total)
+    return (1 - (idle_after - idle) / passed) * (os.cpu_count() or 1)
+
+
+def machine(args, busy):
+    """One line on where and when."""
+    load = os.getloadavg()[0]
+    version = subprocess.run(["mpiexec.mpich", "--version"], text=True,
+                             capture_output=True, check=False).stdout
+    number = re.search(r"Version:\s+(\S+)", version)
+    return (f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} CPUs, of which "
+            f"others used {busy:.1f} at the start (load {load:.1f}), MPICH "
+            f"{number.group(1) if number else '?'}, {args.rounds} rounds")

@@ -1,0 +1,37 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# bench/rma: one experiment, all three rivals, quickly.
+
+load helpers
+
+bench() {
+    run timeout -k 5 90 "$ASPEN_TOP/bench/rma" --build "$ASPEN_BUILD" \
+        --out "$BATS_TEST_TMPDIR" --quick --limit 40 "$@"
+}
+
+# The median of line $1 at x = $2, whole microseconds.
+median() {
+    awk -F'\t' -v line="$1" -v x="$2" \
+        '$1 == line && $2 == x { printf "%d", $3 }' \
+        "$BATS_TEST_TMPDIR/s-e7.tsv"
+}
+
+@test "a table of three rivals, and what it must show" {
+    bench s-e7
+    ended_with 0
+    printed '^delay us +plain +thread +aspen$'
+    printed '^50000 +[0-9]'
+    [ "$(median thread 50000)" -gt 0 ]
+    # Plain waits until the target is back, a ghost does not.
+    [ "$(median plain 50000)" -gt 45000 ]
+    [ "$(median aspen 50000)" -lt 25000 ]
+}
+
+@test "wrong names, kernels and keys are refused" {
+    bench s-e99
+    ended_with 2
+    printed 'no such experiment: s-e99'
+    run timeout 20 "$ASPEN_BUILD/bench/rma_app" flush,op=multiply
+    ended_with 2
+    printed "make sense of 'op'"
+}
