@@ -40,6 +40,13 @@
     K(INIT_TIMEOUT, "init.timeout_s", NUMBER, "60", "", 1, 3600, "s",         \
       ASP_KNOB_TO_RUNTIME,                                                    \
       "how long MPI_Init waits for the other ranks to join")                  \
+    K(HEAP, "heap", WORD, "private", "private|shared", 0, 0, "",              \
+      ASP_KNOB_TO_RUNTIME,                                                    \
+      "shared: large allocations come from memory that ghosts reach, so that " \
+      "MPI_Win_create on them goes to ghosts too")                            \
+    K(HEAP_THRESHOLD, "heap.threshold_kb", NUMBER, "128", "", 4, 1048576,     \
+      "KiB", ASP_KNOB_TO_RUNTIME,                                             \
+      "heap=shared: smaller allocations stay private")                        \
     K(PMIX, "pmix", WORD, "auto", "auto|off", 0, 0, "", 0,                    \
       "auto: publish the layout through PMIx too; off: by environment only")  \
     K(REPORT, "report", REPORT, "no", "no|yes", 0, 0, "",                     \

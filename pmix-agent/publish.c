@@ -79,6 +79,10 @@ static int add_task(struct aspa_answer *answer, struct aspa_env *env,
     if (aspa_env_add(env, "ASPEN_LOCAL", local, err) < 0 ||
         aspa_env_add(env, "ASPEN_ROLE", asp_role_name(task->role), err) < 0)
         return -1;
+    /* For the plugin, which decides what a task preloads. */
+    if (strcmp(asp_layout_knob(plan->layout, "heap", ""), "shared") == 0 &&
+        aspa_env_add(env, "ASPEN_HEAP", "shared", err) < 0)
+        return -1;
     if (contents.layout &&
         aspa_env_add(env, "ASPEN_LAYOUT", plan->text, err) < 0)
         return -1;

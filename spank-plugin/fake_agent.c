@@ -185,6 +185,8 @@ int main(int argc, char **argv)
     report_rest();
     if (is(mode, "preload"))
         add_env("LD_PRELOAD", "/tmp/evil.so");
+    if (is(mode, "heap"))
+        add_env("ASPEN_HEAP", "shared");
     if (is(mode, "endless"))
         env_text[env_used - 1] = 'x';
     build(mode);

@@ -23,6 +23,7 @@ static const struct path_row paths[] = {
     {"agent", FIELD(agent)},     {"ghost", FIELD(ghost)},
     {"runtime", FIELD(runtime)}, {"command", FIELD(command)},
     {"policy", FIELD(policy)},   {"ghost_preload", FIELD(ghost_preload)},
+    {"heap", FIELD(heap)},
 };
 
 static int read_path(const char *arg, struct asps_settings *settings)
@@ -70,6 +71,7 @@ int asps_settings_read(int argc, char **argv, struct asps_settings *out_p,
         .agent = ASPEN_LIBEXECDIR "/aspen-agent",
         .ghost = ASPEN_LIBEXECDIR "/aspen-ghost",
         .runtime = ASPEN_LIBDIR "/libaspen.so",
+        .heap = ASPEN_LIBDIR "/libaspenheap.so",
         .command = ASPEN_BINDIR "/aspen",
         .policy = ASPEN_SYSCONFDIR "/policy.yaml",
         .agent_timeout_ms = 5000,
@@ -83,8 +85,8 @@ int asps_settings_read(int argc, char **argv, struct asps_settings *out_p,
         if (rc == 0)
             snprintf(why, why_bytes,
                      "plugstack.conf: argument \"%.200s\" not understood; "
-                     "known are agent=, ghost=, runtime=, command=, policy=, "
-                     "ghost_preload= (absolute paths) and agent_timeout= "
+                     "known are agent=, ghost=, runtime=, heap=, command=, "
+                     "policy=, ghost_preload= (absolute paths) and agent_timeout= "
                      "(1-%d seconds)",
                      argv[i], TIMEOUT_MAX_S);
         rc = -1;

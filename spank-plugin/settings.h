@@ -10,6 +10,7 @@ struct asps_settings {
     const char *agent;         /* agent=PATH, aspen-agent */
     const char *ghost;         /* ghost=PATH, aspen-ghost */
     const char *runtime;       /* runtime=PATH, libaspen.so */
+    const char *heap;          /* heap=PATH, libaspenheap.so */
     const char *command;       /* command=PATH, the aspen command */
     const char *policy;        /* policy=PATH, the site policy; never NULL */
     const char *ghost_preload; /* ghost_preload=PATH, LD_PRELOAD of ghosts;

@@ -72,18 +72,19 @@ static int setup(void **state)
 /* Start the step with the agent of a name. */
 static void start(const char *agent, const char *request)
 {
-    static char args[4][128];
-    char *argv[4];
+    static char args[5][128];
+    char *argv[5];
 
     snprintf(args[0], sizeof(args[0]), "agent=%s/fake_agent-%s", dir, agent);
     snprintf(args[1], sizeof(args[1]), "ghost=%s/ghost", dir);
     snprintf(args[2], sizeof(args[2]), "runtime=%s/runtime", dir);
     snprintf(args[3], sizeof(args[3]), "agent_timeout=1");
-    for (int i = 0; i < 4; i++)
+    snprintf(args[4], sizeof(args[4]), "heap=%s/libaspenheap.so", dir);
+    for (int i = 0; i < 5; i++)
         argv[i] = args[i];
     if (request != NULL)
         host_setenv(ASPS_REQUEST_ENV, request);
-    asps_stepd_init(NULL, 4, argv);
+    asps_stepd_init(NULL, 5, argv);
     assert_int_equal(asps_stepd_user_init(NULL), 0);
 }
 
@@ -183,6 +184,29 @@ static void test_user_task(void **state)
              dir);
     HAS(preload);
     assert_null(strstr(text, ASPS_REQUEST_ENV));
+    asps_stepd_exit();
+}
+
+/* The library in front of malloc comes behind ours, before the user's. */
+static void test_heap_task(void **state)
+{
+    static char text[OUTPUT_MAX];
+    char preload[512];
+
+    (void)state;
+    host_setenv("ASPEN_HEAP", "shared"); /* nobody asks the job's environment */
+    start("good", NULL);
+    task(0, text);
+    snprintf(preload, sizeof(preload), "LD_PRELOAD=%s/runtime:/opt/user.so",
+             dir);
+    HAS(preload);
+    asps_stepd_exit();
+    setup(NULL);
+    start("heap", NULL);
+    task(0, text);
+    snprintf(preload, sizeof(preload),
+             "LD_PRELOAD=%s/runtime:%s/libaspenheap.so:/opt/user.so", dir, dir);
+    HAS(preload);
     asps_stepd_exit();
 }
 
@@ -485,7 +509,8 @@ static int setup_group(void **state)
     static const char *const modes[] = {
         "good",   "short", "magic", "version", "garbage", "oversize",
         "longer", "lying", "role",  "preload", "endless", "hang",
-        "deaf",   "die",   "plain", "refuse",  "stay",    "brief"};
+        "deaf",   "die",   "plain", "refuse",  "stay",    "brief",
+        "heap"};
     char command[256];
 
     (void)state;
@@ -516,6 +541,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_user_task, setup),
+        cmocka_unit_test_setup(test_heap_task, setup),
         cmocka_unit_test_setup(test_ghost_task, setup),
         cmocka_unit_test_setup(test_board, setup),
         cmocka_unit_test_setup(test_agent_is_bare, setup),

@@ -101,16 +101,20 @@ static void count_users(spank_t spank, const struct asps_step *step,
     renumber_gtids(spank, step);
 }
 
-/* Ours first, then what the user has. */
-static int set_preload(spank_t spank, const char *runtime)
+/* Ours first, then what the user has.
+ *   heap  libaspenheap.so, or "" in jobs that do not ask for it: they keep
+ *         their malloc untouched */
+static int set_preload(spank_t spank, const char *runtime, const char *heap)
 {
-    char *value = malloc(PRELOAD_MAX + PATH_BYTES + 2);
-    size_t len = strlen(runtime);
+    const size_t size = PRELOAD_MAX + 2 * PATH_BYTES;
+    char *value = malloc(size);
+    size_t len;
 
     if (value == NULL)
         return -1;
-    memcpy(value, runtime, len + 1);
-    if (len < PATH_BYTES &&
+    len = (size_t)snprintf(value, size, "%s%s%s", runtime,
+                           heap[0] != '\0' ? ":" : "", heap);
+    if (len < 2 * PATH_BYTES - 1 &&
         spank_getenv(spank, "LD_PRELOAD", value + len + 1, PRELOAD_MAX) ==
             ESPANK_SUCCESS &&
         value[len + 1] != '\0')
@@ -118,6 +122,15 @@ static int set_preload(spank_t spank, const char *runtime)
     spank_setenv(spank, "LD_PRELOAD", value, 1);
     free(value);
     return 0;
+}
+
+/* What the agent resolved of the policy's `heap`. */
+static bool wants_heap(const struct asps_answer_task *task)
+{
+    const char *heap =
+        task != NULL ? asps_answer_getenv(task, "ASPEN_HEAP") : NULL;
+
+    return heap != NULL && strcmp(heap, "shared") == 0;
 }
 
 /* The agent's block. Names were checked. OpenMP settings that the user made
@@ -184,7 +197,8 @@ int asps_taskenv_set(spank_t spank, const struct asps_step *step, uint32_t slot,
         return 0;
     if (step->spec.ghosts > 0)
         count_users(spank, step, slot);
-    return set_preload(spank, step->settings.runtime);
+    return set_preload(spank, step->settings.runtime,
+                       wants_heap(task) ? step->settings.heap : "");
 err:
     free(report);
     errno = ENOMEM;
