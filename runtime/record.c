@@ -77,6 +77,17 @@ static void name_calls(const struct sums *sums, enum aspx_way way, char *buf,
     }
 }
 
+/* What is still private with a shared heap. */
+static const char *way_words(const struct aspx_world *world,
+                             enum aspx_way way)
+{
+    if (way == ASPX_WAY_PRIVATE && world->layout &&
+        strcmp(asp_layout_knob(world->layout, "heap", ""), "shared") == 0)
+        return "window on private memory (MPI_Win_create; static, on the "
+               "stack, from before MPI_Init, or below heap.threshold_kb)";
+    return ways[way].words;
+}
+
 static void print_line(const struct aspx_world *world, const struct sums *sums)
 {
     char calls[512], line[2048];
@@ -100,7 +111,8 @@ static void print_line(const struct aspx_world *world, const struct sums *sums)
                                   "; native %llu, %s (%s)",
                                   (unsigned long long) sum_way(
                                       sums, (enum aspx_way) w),
-                                  ways[w].words, calls);
+                                  way_words(world, (enum aspx_way) w),
+                                  calls);
     }
     fprintf(stderr, "%s\n", line);
 }

@@ -231,6 +231,8 @@ void aspx_arena_made_known(struct aspx_arena *arena)
 void aspx_arena_close(struct aspx_arena *arena)
 {
     aspx_arena_made_known(arena);
+    if (arena->kept)
+        return;
     if (arena->base) {
         munmap(arena->base, arena->bytes);
     } else {

@@ -11,6 +11,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -52,6 +53,7 @@ struct aspx_arena {
     int fd;                  /* maker, until aspx_arena_made_known() */
     pthread_mutex_t mutex;   /* gaps */
     struct aspx_gap *gaps;
+    bool kept;               /* the program's heap is in it: never unmapped */
 };
 
 /* Make the arena of this node.

@@ -6,6 +6,7 @@
 #include "engine.h"
 #include "guard.h"
 
+#include "runtime/heap/offer.h"
 #include "runtime/mpi/real.h"
 
 int aspx_casper_start(const struct aspx_world *world)
@@ -13,6 +14,7 @@ int aspx_casper_start(const struct aspx_world *world)
     if (aspx_engine_start(&aspx_engine, world) != 0)
         return -1;
     aspx_guard_start(&aspx_engine);
+    aspx_heap_start(&aspx_engine.arena, world);
     return 0;
 }
 
@@ -26,6 +28,7 @@ void aspx_casper_stop(void)
 
     if (aspx_engine.win == MPI_WIN_NULL)
         return;
+    aspx_heap_stop();
     aspx_real.MPI_Win_flush_all(aspx_engine.win);
     aspx_real.MPI_Barrier(world->users);
     aspx_guard_stop();

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Called by casper.c after the engine is up, and before it goes. */
+#include "config.h"
+
+#include "offer.h"
+
+#include "heap.h"
+
+#include "common/layout.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { THRESHOLD_KB = 128 };
+
+static struct aspx_arena *memory;
+
+static void *take(uint64_t bytes)
+{
+    uint64_t off;
+
+    return aspx_arena_alloc(memory, bytes, &off);
+}
+
+static void give(void *addr, uint64_t bytes)
+{
+    uint64_t off;
+
+    if (aspx_arena_offset(memory, addr, bytes, &off) == 0)
+        aspx_arena_free(memory, off, bytes);
+}
+
+static uint64_t threshold(const struct asp_layout *layout)
+{
+    const char *text = asp_layout_knob(layout, "heap.threshold_kb", "");
+    unsigned long kib = strtoul(text, NULL, 10);
+
+    return (uint64_t) (kib ? kib : THRESHOLD_KB) << 10;
+}
+
+void aspx_heap_start(struct aspx_arena *arena, const struct aspx_world *world)
+{
+    const struct asp_layout *layout = world->layout;
+    aspx_heap_offer_f *offer;
+    void *found;
+
+    if (strcmp(asp_layout_knob(layout, "heap", "private"), "shared") != 0 ||
+        !arena->slice)
+        return;
+    found = dlsym(RTLD_DEFAULT, "aspx_heap_offer");
+    if (!found) {
+        if (world->rank_user == 0)
+            fprintf(stderr, "aspen: heap=shared, but libaspenheap.so is not "
+                    "preloaded; allocations stay private\n");
+        return;
+    }
+    memcpy(&offer, &found, sizeof(found));
+    memory = arena;
+    if (offer(&(struct aspx_heap) {
+            .version = ASPX_HEAP_VERSION,
+            .threshold_bytes = threshold(layout),
+            .base = arena->slice,
+            .bytes = arena->slice_bytes,
+            .take = take,
+            .give = give,
+        }) == 0)
+        arena->kept = true;
+    else
+        fprintf(stderr, "aspen: rank %d: heap=shared: %s; allocations stay "
+                "private\n", world->rank_user, strerror(errno));
+}
+
+void aspx_heap_stop(void)
+{
+    aspx_heap_withdraw_f *withdraw;
+    void *found;
+
+    if (!memory || !memory->kept)
+        return;
+    found = dlsym(RTLD_DEFAULT, "aspx_heap_withdraw");
+    memcpy(&withdraw, &found, sizeof(found));
+    if (withdraw)
+        withdraw();
+}
