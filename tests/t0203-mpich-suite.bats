@@ -81,6 +81,16 @@ attr/sub/word 1 a	pass" ]
     printed '^ghost:2,heap=shared: 1 pass$'
 }
 
+@test "a run that was cut off goes on where it was" {
+    printf 'good 1\ngood 2\n' >"$suite/attr/testlist"
+    mkdir "$BATS_TEST_TMPDIR/out"
+    printf 'attr/good 1\tfail\t0/1\t0.1\n' >"$BATS_TEST_TMPDIR/out/plain.tsv"
+    suite --only plain --resume --out "$BATS_TEST_TMPDIR/out" "$suite" attr
+    printed '^plain: 1 fail 1 pass$'
+    suite --only plain --out "$BATS_TEST_TMPDIR/out" "$suite" attr
+    printed '^plain: 2 pass$'
+}
+
 @test "what cannot be is refused" {
     suite --only hosts "$suite" attr
     ended_with 2
