@@ -19,8 +19,9 @@ median() {
 @test "a table of three rivals, and what it must show" {
     bench s-e7
     ended_with 0
-    printed '^delay us +plain +thread +aspen$'
-    printed '^50000 +[0-9]'
+    printed '^delay us +1000 +50000$'
+    printed '^thread +[0-9]+'
+    printed '^aspen : plain +[0-9]+'
     [ "$(median thread 50000)" -gt 0 ]
     # Plain waits until the target is back, a ghost does not.
     [ "$(median plain 50000)" -gt 45000 ]

@@ -28,21 +28,27 @@ def wrapped(text):
     return textwrap.fill(text.strip(), 80)
 
 
-def write(experiment, xs, lines, cells, where, directory):
-    """Files of one experiment. The plot shows counts where there are any."""
+def drawn(rows):
+    """The rows of the plot: counts where there are any, else times."""
+    lines = [row for row in rows if row[1]]
+    counts = [row for row in lines if row[1].value.startswith("busiest")]
+    return counts or [row for row in lines if row[1].value != "ops per call"]
+
+
+def write(experiment, xs, rows, where, directory):
+    """Files of one experiment; rows as cells.py makes them."""
     base = os.path.join(directory, experiment.key)
     show.write_tsv(base + ".tsv", where, HEAD,
-                   [[line.label, x, *cells[x, line]]
-                    for line in lines for x in xs])
-    counts = any(line.value.startswith("busiest") for line in lines)
-    drawn = [line for line in lines
-             if line.value.startswith("busiest") == counts and
-             line.value != "ops per call"]
+                   [[label, x, *cell] for label, _, found in rows
+                    for x, cell in zip(xs, found)])
+    picture = drawn(rows)
+    counts = any(line.value.startswith("busiest") for _, line, _ in picture)
     show.plot(base + ".svg", experiment.title, experiment.x,
               "load of the busiest ghost" if counts else experiment.unit,
-              [(line.label, line.rival,
-                [(x, *cells[x, line]) for x in xs
-                 if cells[x, line].median is not None]) for line in drawn])
+              [(label, line.rival,
+                [(x, *cell) for x, cell in zip(xs, found)
+                 if cell.median is not None])
+               for label, line, found in picture])
 
 
 def optional(text):
@@ -63,9 +69,9 @@ def experiment_part(experiment, directory):
     xs = list(dict.fromkeys(row["x"] for row in rows))
     part = [f"## {experiment.key.upper()}: {experiment.title}",
             wrapped(experiment.note),
-            show.markdown([experiment.x] + labels,
-                          [[x] + [cells.get((label, x), "-")
-                                  for label in labels] for x in xs])]
+            show.markdown([experiment.x] + xs,
+                          [[label] + [cells.get((label, x), "-") for x in xs]
+                           for label in labels])]
     if os.path.exists(base + ".svg"):
         part.append(f"![{experiment.title}]({experiment.key}.svg)")
     return part + [f"Measured {where}."]

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The papers' experiments, scaled down to a machine with two processors.
 
-Each is a table: x down, one column for each line (a rival and a kernel).
-{x} in a kernel is the x of the row; users, nodes or ghosts None take it too.
+Each is a table: x across, a row for each line (a rival and a kernel).
+{x} in a kernel is the x of the column; users, nodes or ghosts None take it too.
 """
 import collections
 
 from jobs import ASPEN, PLAIN, THREAD, Job
 
-# A column. spec: the kernel (NAME,KEY=VALUE...); {target} is filled in by
+# A row. spec: the kernel (NAME,KEY=VALUE...); {target} is filled in by
 # jobs.py. value: time, or what the ghosts counted (counters.py).
 Line = collections.namedtuple(
     "Line", "label rival spec ghosts knobs threads value",
@@ -40,8 +40,8 @@ COUNTS = (1, 4, 16, 64, 256, 1024)
 SELF = "lock,op=put,peer=self"
 BUSIEST = ("Counted, not timed: on few processors ghosts share them. The value "
            "is the load of a node's busiest ghost, 1 when all ghosts of the "
-           "node do the same, 2 when one of two does everything; the columns "
-           "that begin with us are times. ")
+           "node do the same, 2 when one of two does everything; rows "
+           "that begin with us are times.")
 
 EXPERIMENTS = [
     Experiment(

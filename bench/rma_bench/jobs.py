@@ -47,6 +47,12 @@ class Samples:
         values = self.medians[job, spec]
         return statistics.median(values) if values else None
 
+    def uncounted(self):
+        """Were records read in which no ghost has counters?"""
+        records = [r for found in self.records.values() for r in found]
+        return bool(records) and not any(isinstance(r.get("ghosts"), list)
+                                         for r in records)
+
 
 def place_target(job, spec):
     """{target}: who makes progress for the target says what it does."""
@@ -58,7 +64,7 @@ def words(job, specs, args, record):
     run = [os.path.join(TOP, "tests", "ghostrun"), "-n", str(job.users),
            "--nodes", str(job.nodes), "-g",
            str(job.ghosts if job.rival == ASPEN else 0)]
-    for knob in job.knobs if job.rival == ASPEN else ():
+    for knob in (*job.knobs, *args.knob) if job.rival == ASPEN else ():
         run += ["--knob", knob]
     if record:
         run.append("--report=" + record)
@@ -184,4 +190,5 @@ def machine(args, busy):
     number = re.search(r"Version:\s+(\S+)", version)
     return (f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} CPUs, of which "
             f"others used {busy:.1f} at the start (load {load:.1f}), MPICH "
-            f"{number.group(1) if number else '?'}, {args.rounds} rounds")
+            f"{number.group(1) if number else '?'}, {args.rounds} rounds"
+            + "".join(f", {knob}" for knob in args.knob))

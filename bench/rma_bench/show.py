@@ -30,9 +30,9 @@ def cell(values):
 
 
 def with_range(found):
-    """median (least..most)"""
-    if found.median is None:
-        return "-"
+    """median (least..most), or the only value"""
+    if found.median is None or found.least == found.most:
+        return number(found.median)
     return (f"{number(found.median)} ({number(found.least)}.."
             f"{number(found.most)})")
 
@@ -93,6 +93,11 @@ def styles(rivals):
     return found
 
 
+def quoted(text):
+    """For gnuplot."""
+    return "'" + text.replace("'", "''") + "'"
+
+
 def axes(lines):
     """Logarithmic, but values that lie close together from 0 on."""
     xs = sorted({point[0] for _, _, points in lines for point in points})
@@ -116,8 +121,9 @@ def plot(path, title, x_name, y_name, lines):
               "(scripts/setup installs gnuplot-nox)")
         return False
     script = ["set terminal svg size 720,420 dynamic background '#ffffff'",
-              f"set output '{path}'", f"set title '{title}'",
-              f"set xlabel '{x_name}'", f"set ylabel '{y_name}'",
+              f"set output {quoted(path)}", f"set title {quoted(title)}",
+              f"set xlabel {quoted(x_name)}",
+              f"set ylabel {quoted(y_name)}",
               "set key outside right noenhanced", "set grid", *axes(lines)]
     for i, (_, _, points) in enumerate(lines):
         script.append(f"$line{i} << end")
@@ -125,7 +131,7 @@ def plot(path, title, x_name, y_name, lines):
                    for point in sorted(points)]
         script.append("end")
     script.append("plot " + ", ".join(
-        f"$line{i} using 1:2:3:4 with yerrorlines {style} title '{label}'"
+        f"$line{i} using 1:2:3:4 with yerrorlines {style} title {quoted(label)}"
         for i, (style, (label, _, _)) in enumerate(
             zip(styles([rival for _, rival, _ in lines]), lines))))
     done = subprocess.run(["gnuplot"], input="\n".join(script) + "\n",
