@@ -61,10 +61,10 @@ on_slurm() {
 }
 
 @test "threads: contents, alignment, zeroes, realloc across the threshold" {
-    recorded -n 2 -g 0 "$stress" threads 150
-    recorded -n 2 -g 1 "$stress" threads 150
-    recorded -n 2 -g 1 --heap "$stress" threads 150
-    recorded -n 2 -g 1 --heap=4 "$stress" threads 150
+    recorded -n 2 -g 0 "$stress" threads 80
+    recorded -n 2 -g 1 "$stress" threads 80
+    recorded -n 2 -g 1 --heap "$stress" threads 80
+    recorded -n 2 -g 1 --heap=4 "$stress" threads 80
 }
 
 @test "memory outlives MPI_Finalize, and is freed after it" {
@@ -91,6 +91,15 @@ on_slurm() {
     [ -n "$shared" ]
 }
 
+@test "MPI's own allocations may lie there too" {
+    run ghosts -n 3 -g 1 --heap=4 "$ASPEN_BUILD/tests/rma_windows" 100
+    ended_with 0
+    printed '^ok windows'
+    run ghosts -n 2 -g 1 --heap=4 "$ASPEN_BUILD/tests/rma_derived" 20
+    ended_with 0
+    printed '^ok derived'
+}
+
 @test "without an offer the library changes nothing" {
     run env LD_PRELOAD="$lib" python3 -c '
 import subprocess, threading
@@ -114,6 +123,19 @@ bytearray(1 << 30)"'
     recorded -n 2 -g 1 --knob heap=shared "$heap" windows
     [ "$(grep -c 'libaspenheap.so is not preloaded' <<<"$output")" -eq 1 ]
     printed 'redirected 0'
+}
+
+@test "an allocator of the program's own keeps everything" {
+    cat >"$BATS_TEST_TMPDIR/own.c" <<'END'
+#include <stddef.h>
+extern void *__libc_malloc(size_t);
+void *malloc(size_t bytes) { return __libc_malloc(bytes); }
+END
+    gcc -shared -fPIC -o "$BATS_TEST_TMPDIR/own.so" "$BATS_TEST_TMPDIR/own.c"
+    recorded -n 2 -g 1 --heap --behind "$BATS_TEST_TMPDIR/own.so" "$heap" small
+    [ "$(grep -c 'brings an allocator of its own' <<<"$output")" -eq 1 ]
+    recorded -n 2 -g 1 --heap --behind "$BATS_TEST_TMPDIR/own.so" "$stress" end
+    [ "$(grep -c '^shared 0$' <<<"$output")" -eq 2 ]
 }
 
 @test "free() of what malloc() did not give ends the program" {

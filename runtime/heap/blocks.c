@@ -78,6 +78,10 @@ aspx_heap_offer(const struct aspx_heap *offered)
         errno = EPROTO;
         return -1;
     }
+    if (!aspx_next_is_libc()) {
+        errno = ENOTSUP;
+        return -1;
+    }
     if (atomic_flag_test_and_set(&taken)) {
         errno = EBUSY;
         return -1;

@@ -30,6 +30,9 @@ static inline bool aspx_blocks_have(const void *addr)
            atomic_load_explicit(&aspx_blocks_bytes, memory_order_relaxed);
 }
 
+/* In interpose.c: is the next allocator in line that of the C library? */
+bool aspx_next_is_libc(void);
+
 /* Take a block.
  *   align     a power of two
  *   zeroed_p  is it zero filled?

@@ -23,7 +23,8 @@ struct aspx_heap {
 
 /* Exported by libaspenheap.so: from now on serve large allocations from there.
  *   heap  copied; its functions and memory must stay until the process ends
- * Returns 0, or -1 with errno EPROTO (version), EBUSY (second offer), ENOMEM.
+ * Returns 0, or -1 with errno EPROTO (version), EBUSY (second offer), ENOMEM,
+ * ENOTSUP (the program brings an allocator of its own).
  * Threads: others may allocate meanwhile. */
 int aspx_heap_offer(const struct aspx_heap *heap);
 

@@ -2,8 +2,8 @@
 /* malloc and its kin. The program, its libraries and the C library itself come
  * here; new and delete, Fortran's allocate, strdup() and the like come through
  * them. Until libaspen.so has made its offer, and for everything below the
- * threshold, this is a comparison and a jump to the next allocator in line:
- * the C library's, or one that the program brings.
+ * threshold, this is a comparison and a jump to the next allocator in line. An
+ * allocator that the program brings stays in use, and gets no offer.
  *
  * Nothing here may fail because of us: what blocks.c does not have, the next
  * allocator is asked for. */
@@ -13,6 +13,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <gnu/libc-version.h>
 #include <malloc.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -184,6 +185,20 @@ __attribute__((constructor)) static void resolve(void)
     }
     next = found;
     resolved = true;
+}
+
+/* Other allocators may mix what we can interpose with what we cannot: the
+ * operator new of jemalloc calls malloc() by name, its operator delete does not
+ * call free(). */
+bool aspx_next_is_libc(void)
+{
+    Dl_info malloc_info, libc_info;
+    void *function;
+
+    memcpy(&function, &next.malloc, sizeof(function));
+    return dladdr(function, &malloc_info) &&
+           dladdr((void *) (uintptr_t) &gnu_get_libc_version, &libc_info) &&
+           malloc_info.dli_fbase == libc_info.dli_fbase;
 }
 
 /* A large block, or NULL. */

@@ -41,6 +41,14 @@ static uint64_t threshold(const struct asp_layout *layout)
     return (uint64_t) (kib ? kib : THRESHOLD_KB) << 10;
 }
 
+/* All ranks run the same program, so one of them says it. */
+static void complain(const struct aspx_world *world, const char *why)
+{
+    if (world->rank_user == 0)
+        fprintf(stderr, "aspen: heap=shared, but %s; allocations stay "
+                "private\n", why);
+}
+
 void aspx_heap_start(struct aspx_arena *arena, const struct aspx_world *world)
 {
     const struct asp_layout *layout = world->layout;
@@ -52,9 +60,7 @@ void aspx_heap_start(struct aspx_arena *arena, const struct aspx_world *world)
         return;
     found = dlsym(RTLD_DEFAULT, "aspx_heap_offer");
     if (!found) {
-        if (world->rank_user == 0)
-            fprintf(stderr, "aspen: heap=shared, but libaspenheap.so is not "
-                    "preloaded; allocations stay private\n");
+        complain(world, "libaspenheap.so is not preloaded");
         return;
     }
     memcpy(&offer, &found, sizeof(found));
@@ -69,8 +75,9 @@ void aspx_heap_start(struct aspx_arena *arena, const struct aspx_world *world)
         }) == 0)
         arena->kept = true;
     else
-        fprintf(stderr, "aspen: rank %d: heap=shared: %s; allocations stay "
-                "private\n", world->rank_user, strerror(errno));
+        complain(world, errno == ENOTSUP ? "the program brings an allocator of "
+                                           "its own"
+                                         : strerror(errno));
 }
 
 void aspx_heap_stop(void)
