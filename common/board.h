@@ -28,7 +28,7 @@ enum asp_board_state {
     ASP_TASK_STARTED,   /* task_init ran; pid is set */
     ASP_TASK_INIT,      /* about to call MPI_Init: ghosts follow now */
     ASP_TASK_RUNNING,   /* MPI is up */
-    ASP_TASK_FINALIZED, /* MPI_Finalize is over */
+    ASP_TASK_FINALIZED, /* MPI_Finalize is over; a ghost: about to exit */
     ASP_TASK_ABORTING,  /* MPI_Abort was called: ghosts leave quietly */
 };
 
@@ -36,6 +36,7 @@ enum asp_board_state {
 struct asp_board_slot {
     _Alignas(64) _Atomic int32_t pid; /* 0 until task_init */
     _Atomic uint32_t state;           /* enum asp_board_state */
+    _Atomic uint32_t told; /* ghosts: what a user of the node told of it */
 };
 
 struct asp_board {

@@ -40,6 +40,10 @@
     K(INIT_TIMEOUT, "init.timeout_s", NUMBER, "60", "", 1, 3600, "s",         \
       ASP_KNOB_TO_RUNTIME,                                                    \
       "how long MPI_Init waits for the other ranks to join")                  \
+    K(GHOST_TIMEOUT, "ghost.timeout_s", NUMBER, "60", "", 0, 86400, "s",      \
+      ASP_KNOB_TO_RUNTIME,                                                    \
+      "how long a ghost may be stopped or stuck before it is named and the "  \
+      "job ends; 0: for ever")                                                \
     K(HEAP, "heap", WORD, "private", "private|shared", 0, 0, "",              \
       ASP_KNOB_TO_RUNTIME,                                                    \
       "shared: large allocations come from memory that ghosts reach, so that " \

@@ -47,6 +47,11 @@ void aspx_board_open(const struct asp_layout *layout, uint32_t local)
     atomic_store(&board->slots[slot].pid, (int32_t) getpid());
 }
 
+struct asp_board *aspx_board(void)
+{
+    return board;
+}
+
 void aspx_board_say(enum asp_board_state state)
 {
     if (!board)

@@ -16,6 +16,7 @@
 #include "start.h"
 
 #include "casper/casper.h"
+#include "casper/guard.h"
 #include "mpi/entry.h"
 #include "mpi/selfbind.h"
 #include "mpi/workers.h"
@@ -73,6 +74,7 @@ static int leave(MPI_Comm comm, int keyval, void *value, void *extra)
 static void stay_inert(void)
 {
     aspx_world.users = MPI_COMM_WORLD;
+    aspx_guard_stop();
     if (atomic_load(&hidden))
         aspx_entry_activate();
     else
@@ -109,6 +111,7 @@ int aspx_start_before_init(void)
     }
     aspx_board_open(layout, local);
     aspx_board_say(ASP_TASK_INIT);
+    aspx_guard_start(layout);
     return 1;
 }
 
@@ -147,6 +150,7 @@ void aspx_start_after_init(void)
         stay_inert();
         return;
     }
+    aspx_guard_joining();
     if (aspx_world_start(&aspx_world, layout, local, &err) != 0) {
         complain(&err, "ending the job");
         aspx_real.MPI_Abort(MPI_COMM_WORLD, 1);
@@ -218,6 +222,7 @@ static void after_finalize(void)
     else
         aspx_entry_inert();
     aspx_board_say(ASP_TASK_FINALIZED);
+    aspx_guard_finish();
 }
 
 int aspx_hand_MPI_Finalize(void)

@@ -15,6 +15,9 @@ void aspx_board_open(const struct asp_layout *layout, uint32_t local);
 /* Tell the ghosts of this node where we are. Does nothing without a board. */
 void aspx_board_say(enum asp_board_state state);
 
+/* The board, or NULL. */
+struct asp_board *aspx_board(void);
+
 /* Before the real MPI_Init: pick up the layout and call the ghosts into MPI.
  * Returns 1 when there is a layout, 0 when this process stays inert. */
 int aspx_start_before_init(void);

@@ -13,7 +13,7 @@ int aspx_casper_start(const struct aspx_world *world)
 {
     if (aspx_engine_start(&aspx_engine, world) != 0)
         return -1;
-    aspx_guard_start(&aspx_engine);
+    aspx_guard_serving(&aspx_engine);
     aspx_heap_start(&aspx_engine.arena, world);
     return 0;
 }
@@ -31,7 +31,7 @@ void aspx_casper_stop(void)
     aspx_heap_stop();
     aspx_real.MPI_Win_flush_all(aspx_engine.win);
     aspx_real.MPI_Barrier(world->users);
-    aspx_guard_stop();
+    aspx_guard_leaving();
     for (int r = 0; r < world->size_all; r++)
         if (world->peers[r].node == world->node &&
             world->peers[r].role == ASP_ROLE_GHOST) {

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Preloaded into ghosts only: raises a signal in one of them at the place that
+ * ASPEN_FAULT names. t5040 and t5041 look at what becomes of the job.
+ *
+ *   ASPEN_FAULT=PLACE:SIGNAL[:RANK]   of any ghost, or of that world rank
+ *
+ *   start     before main()
+ *   init      MPI_Init opens UCX
+ *   arena     the arena is made, between MPI_Init and the first message
+ *   finalize  MPI_Finalize disconnects from the others
+ *   exit      after MPI_Finalize */
+#include "config.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void reach(const char *place)
+{
+    const char *fault = getenv("ASPEN_FAULT"), *rank = getenv("PMI_RANK");
+    char at[32];
+    int number, only = -1;
+
+    if (!fault || !strstr(program_invocation_short_name, "aspen-ghost") ||
+        sscanf(fault, "%31[^:]:%d:%d", at, &number, &only) < 2 ||
+        strcmp(at, place) != 0 || (only >= 0 && rank && atoi(rank) != only))
+        return;
+    kill(getpid(), number);
+}
+
+static void *next(const char *name)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+
+    if (!found)
+        abort(); /* whoever called us by this name found the other first */
+    return found;
+}
+
+__attribute__((constructor)) static void at_start(void)
+{
+    reach("start");
+}
+
+__attribute__((destructor)) static void at_exit(void)
+{
+    reach("exit");
+}
+
+#define HOOK __attribute__((visibility("default")))
+
+HOOK int ucp_init_version(unsigned major, unsigned minor, const void *params,
+                          const void *config, void *context);
+
+int ucp_init_version(unsigned major, unsigned minor, const void *params,
+                     const void *config, void *context)
+{
+    int (*real)(unsigned, unsigned, const void *, const void *, void *);
+
+    reach("init");
+    *(void **) &real = next("ucp_init_version");
+    return real(major, minor, params, config, context);
+}
+
+HOOK void *ucp_disconnect_nb(void *endpoint);
+
+void *ucp_disconnect_nb(void *endpoint)
+{
+    void *(*real)(void *);
+
+    reach("finalize");
+    *(void **) &real = next("ucp_disconnect_nb");
+    return real(endpoint);
+}
+
+HOOK int memfd_create(const char *name, unsigned flags);
+
+int memfd_create(const char *name, unsigned flags)
+{
+    if (strcmp(name, "aspen-arena") == 0)
+        reach("arena");
+    return (int) syscall(SYS_memfd_create, name, flags);
+}

@@ -1,0 +1,163 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Ghosts that are stopped, at any time of a job: they are named, and the job
+# ends within a bound. Several jobs at once, because they mostly wait. Under
+# Slurm, where ghosts are watched from before MPI_Init: t5041.
+
+load helpers
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    mpi=("$ASPEN_TOP/tests/ghostrun" -n 3 -g 1)
+    app=$ASPEN_BUILD/tests/fault_app
+    fault=$ASPEN_BUILD/tests/.libs/fault.so
+}
+
+# Nothing that this test started is left behind.
+teardown() {
+    local pid left=0
+    for pid in $(marked); do
+        echo "left behind: $pid $(tr '\0' ' ' <"/proc/$pid/cmdline")"
+        kill -9 "$pid" && left=1
+    done
+    return $left
+}
+
+# Processes of job $1, or of all jobs of this test.
+marked() {
+    local file
+    for file in $(grep -lsz "^ASPEN_TEST_MARK=$BATS_TEST_TMPDIR/${1-}" \
+        /proc/[0-9]*/environ); do
+        file=${file%/environ}
+        echo "${file#/proc/}"
+    done
+}
+
+# Start job $1 with the given options and program: output in $1.out, status in
+# $1.status.
+job() {
+    local name=$1
+    shift
+    {
+        ASPEN_TEST_MARK=$BATS_TEST_TMPDIR/$name timeout -k 5 40 \
+            "${mpi[@]}" "$@" >"$name.out" 2>&1 && echo 0 >"$name.status" ||
+            echo $? >"$name.status"
+    } 3>&- &
+}
+
+# Wait up to 20 s until job $1 has printed $2.
+until_printed() {
+    local i
+    for ((i = 0; i < 200; i++)); do
+        grep -q "$2" "$1.out" 2>/dev/null && return
+        sleep 0.1
+    done
+    echo "$1 never printed $2"
+    return 1
+}
+
+ghost_of() {
+    local pid
+    for pid in $(marked "$1"); do
+        [[ $(cat "/proc/$pid/comm") != aspen-ghost ]] || echo "$pid"
+    done
+}
+
+# What became of job $1: sets status and output.
+result() {
+    status=$(cat "$1.status")
+    output=$(cat "$1.out")
+}
+
+# Job $1 failed in time and said so once, of a ghost ($2: its pid).
+named() {
+    result "$1"
+    [ "$status" -ne 0 ] && [ "$status" -ne 124 ] && [ "$status" -ne 137 ] ||
+        { echo "$1 ended with $status"; return 1; }
+    printed "ghost process ${2:-[0-9]+} \(world rank 3, node n0\) has not\
+ moved for 2 s while it .*: it is stopped \(SIGSTOP\); the job ends\. kill"
+    [ "$(grep -c 'the job ends\.' <<<"$output")" -eq 1 ]
+}
+
+@test "a ghost stopped while idle, asked for a lock or flooded is named" {
+    local mode
+    declare -A ghost
+    for mode in idle lock flood; do
+        job $mode --knob ghost.timeout_s=2 "$app" $mode
+    done
+    for mode in idle lock flood; do until_printed $mode ready; done
+    sleep 0.5 # waiters queue up
+    for mode in idle lock flood; do
+        ghost[$mode]=$(ghost_of $mode)
+        kill -STOP "${ghost[$mode]}"
+    done
+    begin=$SECONDS
+    wait
+    ((SECONDS - begin < 15))
+    for mode in idle lock flood; do named $mode "${ghost[$mode]}"; done
+}
+
+@test "a ghost that goes on in time, and a job that sleeps, are left alone" {
+    job late --knob ghost.timeout_s=6 "$app" idle 6
+    job asleep --knob ghost.timeout_s=2 "$app" idle 6
+    job never --knob ghost.timeout_s=0 "$app" idle 6
+    for name in late asleep never; do until_printed $name ready; done
+    late=$(ghost_of late) never=$(ghost_of never) asleep=$(marked asleep)
+    kill -STOP "$late" "$never"
+    # shellcheck disable=SC2086
+    kill -STOP $asleep
+    sleep 4.5
+    kill -CONT "$late" "$never"
+    # shellcheck disable=SC2086
+    kill -CONT $asleep
+    wait
+    result late
+    ended_with 0
+    printed "ghost process $late .* it is stopped.* the job ends in 3 s"
+    printed "ghost process $late .* moves again"
+    result asleep
+    ended_with 0
+    not_printed aspen
+    result never
+    ended_with 0
+    not_printed aspen
+}
+
+@test "a ghost lost at the start or the end, or killed, is named" {
+    local mode signal
+    for signal in 9 19; do
+        export ASPEN_FAULT=arena:$signal
+        job arena$signal --knob init.timeout_s=1 --ghost-preload "$fault" \
+            "$app" idle 0
+        export ASPEN_FAULT=finalize:$signal
+        job finalize$signal --knob ghost.timeout_s=2 --ghost-preload "$fault" \
+            "$app" idle 0
+    done
+    export ASPEN_FAULT=exit:19
+    job exit --knob ghost.timeout_s=2 --ghost-preload "$fault" "$app" idle 0
+    for mode in lock flood; do job $mode "$app" $mode; done
+    for mode in lock flood; do
+        until_printed $mode ready
+        kill -9 "$(ghost_of $mode)"
+    done
+    begin=$SECONDS
+    wait
+    ((SECONDS - begin < 20))
+    named finalize19
+    result exit
+    [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
+    printed '^done$'
+    printed 'ghost process [0-9]+ .* the program has finished, so the ghost is'
+    # Without a board a ghost is known only once the engine is up.
+    result arena19
+    [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
+    printed 'node n0: ghosts and ranks did not start MPI together within 8 s'
+    for mode in lock flood arena9 finalize9; do
+        result $mode
+        [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
+        # mpiexec may end everybody before a user can name it.
+        printed 'ghost process [0-9]+ .*died|BAD TERMINATION'
+    done
+}
