@@ -48,7 +48,7 @@ find_ghost() {
 
 @test "an idle ghost costs next to nothing" {
     export ASPEN_TEST_MARK=$$.idle
-    (stall 4000 1 >"$BATS_TEST_TMPDIR/out" 2>&1) &
+    (stall 8000 1 >"$BATS_TEST_TMPDIR/out" 2>&1) &
     job=$!
     ghost=$(find_ghost "$ASPEN_TEST_MARK")
     sleep 1
