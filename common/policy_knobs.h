@@ -37,6 +37,19 @@
     K(IDLE_NAP, "idle.nap_us", NUMBER, "auto", "auto", 0, 1000000, "us",      \
       ASP_KNOB_TO_RUNTIME,                                                    \
       "the longest nap of an idle ghost")                                     \
+    K(RMA_BINDING, "rma.binding", WORD, "rank", "rank|segment", 0, 0, "",     \
+      ASP_KNOB_TO_RUNTIME,                                                    \
+      "which ghost carries out accumulates: rank: the target's; segment: the "\
+      "memory of a node is cut in equal parts, one for each of its ghosts")   \
+    K(RMA_BALANCE, "rma.balance", WORD, "none",                               \
+      "none|random|ops|bytes|queue", 0, 0, "", ASP_KNOB_TO_RUNTIME,           \
+      "which ghost of the target's node carries out puts and gets: none: the "\
+      "target's; random: the next; ops, bytes: the one that this rank sent "  \
+      "least; queue: the one that says it has least to do")                   \
+    K(RMA_DIRECT, "rma.direct", WORD, "auto", "auto|yes|no", 0, 0, "",        \
+      ASP_KNOB_TO_RUNTIME,                                                    \
+      "leave contiguous puts and gets to the RDMA device, past the ghosts; "  \
+      "auto: where every node has one")                                       \
     K(INIT_TIMEOUT, "init.timeout_s", NUMBER, "60", "", 1, 3600, "s",         \
       ASP_KNOB_TO_RUNTIME,                                                    \
       "how long MPI_Init waits for the other ranks to join")                  \

@@ -4,6 +4,7 @@
 
 #include "record.h"
 
+#include "casper/casper.h"
 #include "mpi/real.h"
 
 #include <errno.h>
@@ -37,15 +38,19 @@ static const struct {
     const char *key, *words;
 } ways[ASPX_WAYS] = {
     [ASPX_WAY_GHOST] = {"ghost", "by ghosts"},
+    [ASPX_WAY_COPY] = {"copy", "on the node"},
+    [ASPX_WAY_DEVICE] = {"device", "by RDMA devices"},
     [ASPX_WAY_PRIVATE] = {"private_memory",
                           "window on private memory (MPI_Win_create)"},
     [ASPX_WAY_DYNAMIC] = {"dynamic_window", "dynamic window"},
-    [ASPX_WAY_SHARED] = {"shared_window", "MPI_Win_allocate_shared"},
+    [ASPX_WAY_SHARED] = {"shared_window",
+                         "MPI_Win_allocate_shared outside the arena"},
     [ASPX_WAY_ARENA] = {"arena_unavailable", "no room in the node's arena"},
 };
 
 struct sums {
     uint64_t count[ASPX_CALLS_COUNTED][ASPX_WAYS];
+    uint64_t *ghosts; /* operations and bytes, by world rank */
 };
 
 static uint64_t sum_way(const struct sums *sums, enum aspx_way way)
@@ -108,7 +113,8 @@ static void print_line(const struct aspx_world *world, const struct sums *sums)
             continue;
         name_calls(sums, (enum aspx_way) w, calls, sizeof(calls));
         used += (size_t) snprintf(line + used, sizeof(line) - used,
-                                  "; native %llu, %s (%s)",
+                                  "; %s %llu, %s (%s)",
+                                  w < ASPX_WAY_PRIVATE ? "direct" : "native",
                                   (unsigned long long) sum_way(
                                       sums, (enum aspx_way) w),
                                   way_words(world, (enum aspx_way) w),
@@ -157,6 +163,23 @@ static void put_tasks(FILE *out, const struct asp_layout *layout)
     }
 }
 
+static void put_ghosts(FILE *out, const struct aspx_world *world,
+                       const struct sums *sums)
+{
+    bool first = true;
+
+    for (int r = 0; r < world->size_all; r++) {
+        if (world->peers[r].role != ASP_ROLE_GHOST)
+            continue;
+        fprintf(out, "%s\n    {\"rank\": %d, \"node\": %u, \"ops\": %llu, "
+                "\"bytes\": %llu}", first ? "" : ",", r,
+                world->peers[r].node,
+                (unsigned long long) sums->ghosts[2 * r],
+                (unsigned long long) sums->ghosts[2 * r + 1]);
+        first = false;
+    }
+}
+
 static int write_json(const char *path, const struct aspx_world *world,
                       const struct sums *sums)
 {
@@ -179,6 +202,8 @@ static int write_json(const char *path, const struct aspx_world *world,
     put_string(out, layout->policy_digest);
     fprintf(out, ",\n  \"first_node\": [");
     put_tasks(out, layout);
+    fprintf(out, "\n  ],\n  \"ghost_load\": [");
+    put_ghosts(out, world, sums);
     fprintf(out, "\n  ],\n  \"redirected\": %llu,\n  \"calls\": {",
             (unsigned long long) sum_way(sums, ASPX_WAY_GHOST));
     for (int c = 0; c < ASPX_CALLS_COUNTED; c++) {
@@ -204,21 +229,42 @@ static const char *report_where(const struct aspx_world *world)
     return strcmp(where, "yes") == 0 ? "1" : where;
 }
 
+/* Sum what all users counted, in user rank 0. Returns false without memory
+ * anywhere. */
+static bool sum_up(const struct aspx_world *world, struct sums *sums)
+{
+    size_t nghosts = 2 * (size_t) world->size_all;
+    uint64_t counts[COUNTERS], *ghosts = calloc(nghosts, sizeof(*ghosts));
+    int ok, mine;
+
+    sums->ghosts = calloc(nghosts, sizeof(*ghosts));
+    mine = ghosts && sums->ghosts;
+    aspx_real.MPI_Allreduce(&mine, &ok, 1, MPI_INT, MPI_LAND, world->users);
+    if (ok) {
+        for (int i = 0; i < COUNTERS; i++)
+            counts[i] = atomic_load(&(&aspx_counts[0][0])[i]);
+        aspx_casper_loads(ghosts);
+        aspx_real.MPI_Reduce(counts, sums->count, COUNTERS, MPI_UINT64_T,
+                             MPI_SUM, 0, world->users);
+        aspx_real.MPI_Reduce(ghosts, sums->ghosts, (int) nghosts,
+                             MPI_UINT64_T, MPI_SUM, 0, world->users);
+    }
+    free(ghosts);
+    return ok;
+}
+
 void aspx_record_report(const struct aspx_world *world)
 {
     const char *where = report_where(world);
-    struct sums mine, sums;
+    struct sums sums;
 
     if (!where)
         return;
-    for (int i = 0; i < COUNTERS; i++)
-        (&mine.count[0][0])[i] = atomic_load(&(&aspx_counts[0][0])[i]);
-    aspx_real.MPI_Reduce(&mine, &sums, COUNTERS, MPI_UINT64_T, MPI_SUM, 0,
-                         world->users);
-    if (world->rank_user != 0)
-        return;
-    print_line(world, &sums);
-    if (strcmp(where, "1") != 0 && write_json(where, world, &sums) != 0)
-        fprintf(stderr, "aspen: cannot write the record to %s: %s\n", where,
-                strerror(errno));
+    if (sum_up(world, &sums) && world->rank_user == 0) {
+        print_line(world, &sums);
+        if (strcmp(where, "1") != 0 && write_json(where, world, &sums) != 0)
+            fprintf(stderr, "aspen: cannot write the record to %s: %s\n",
+                    where, strerror(errno));
+    }
+    free(sums.ghosts);
 }

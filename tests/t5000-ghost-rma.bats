@@ -80,13 +80,57 @@ rma() { echo "$ASPEN_BUILD/tests/rma_$1"; }
     printed 'put of the last +ok'
 }
 
+@test "shared windows, and windows on memory from MPI" {
+    ghosts -n 3 -g 1 "$(rma shared)"
+    ended_with 0
+    printed '^ok shared'
+    not_printed 'native'
+    ghosts -n 4 -g 2 --nodes 2 "$(rma shared)"
+    ended_with 0
+    printed '^ok shared'
+    not_printed 'native'
+}
+
+@test "accumulates by segment: every operation, derived types, threads" {
+    ghosts -n 3 -g 2 --knob rma.binding=segment "$(rma derived)" 60
+    ended_with 0
+    printed '^ok derived'
+    ghosts -n 2 -g 3 --knob rma.binding=segment "$(rma operations)"
+    ended_with 0
+    printed '^ok operations'
+    ghosts -n 3 -g 2 --knob rma.binding=segment "$(rma atomic)" 40
+    ended_with 0
+    printed '^ok atomic'
+}
+
+@test "Put and Get through the ghost that a balance picks" {
+    for balance in random ops bytes queue; do
+        ghosts -n 2 -g 2 --nodes 2 --knob rma.balance=$balance \
+            "$(rma derived)" 30
+        ended_with 0
+        printed '^ok derived'
+    done
+    ghosts -n 2 -g 2 --nodes 2 --knob rma.balance=queue \
+        --knob rma.binding=segment "$(rma threads)" 20
+    ended_with 0
+    printed '^ok threads'
+}
+
+@test "Put and Get by the device" {
+    for program in derived active threads windows; do
+        ghosts -n 3 -g 1 --nodes 2 --knob rma.direct=yes "$(rma $program)" 20
+        ended_with 0
+        printed "^ok $program"
+    done
+    printed 'direct [0-9]+, by RDMA devices'
+}
+
 @test "windows that ghosts cannot serve stay with MPI and are counted" {
     ghosts -n 2 -g 1 "$(rma native)"
     ended_with 0
     printed '^ok native'
     printed 'native [0-9]+, window on private memory'
     printed 'native [0-9]+, dynamic window'
-    printed 'native [0-9]+, MPI_Win_allocate_shared'
 }
 
 @test "little address space, short files: the arena is smaller" {

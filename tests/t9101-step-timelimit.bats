@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # A step that hits its time limit: a minute, and Slurm's grace. A plain step
-# ends after 64 s with status 143 (SIGTERM) here.
+# ends after 64 s with status 143 (SIGTERM) on an idle machine.
 
 load helpers
 
@@ -13,7 +13,7 @@ load helpers
     ended_with 143
     printed 'DUE TO TIME LIMIT'
     begin=$(grep -E '^[0-9]+$' <<<"$output" | head -1)
-    [ $(($(date +%s) - begin)) -le 85 ]
+    [ $(($(date +%s) - begin)) -le 140 ]
     run on_cluster sh -c 'ps -e -o comm | grep -E "aspen-(ghost|agent)"'
     ended_with 1
 }

@@ -323,16 +323,44 @@ void aspx_arena_free(struct aspx_arena *arena, uint64_t off, uint64_t bytes)
     pthread_mutex_unlock(&arena->mutex);
 }
 
+/* The slices that are mapped here: all of them, or the own one, or none. */
+static char *mapped(const struct aspx_arena *arena, uint64_t *off_p,
+                    uint64_t *bytes_p)
+{
+    if (arena->base) {
+        *off_p = HEAD_BYTES;
+        *bytes_p = arena->bytes - HEAD_BYTES;
+        return arena->base + HEAD_BYTES;
+    }
+    *off_p = arena->slice_off;
+    *bytes_p = arena->slice_bytes;
+    return arena->slice;
+}
+
 int aspx_arena_offset(const struct aspx_arena *arena, const void *addr,
                       uint64_t bytes, uint64_t *off_p)
 {
-    uintptr_t begin = (uintptr_t) arena->slice, at = (uintptr_t) addr;
+    uint64_t first_off, length;
+    uintptr_t begin = (uintptr_t) mapped(arena, &first_off, &length);
+    uintptr_t at = (uintptr_t) addr;
 
-    if (!arena->slice || at < begin || at - begin > arena->slice_bytes ||
-        bytes > arena->slice_bytes - (at - begin))
+    if (!begin || at < begin || at - begin > length ||
+        bytes > length - (at - begin))
         return -1;
-    *off_p = arena->slice_off + (at - begin);
+    *off_p = first_off + (at - begin);
     return 0;
+}
+
+void *aspx_arena_address(const struct aspx_arena *arena, uint64_t off,
+                         uint64_t bytes)
+{
+    uint64_t first_off, length;
+    char *begin = mapped(arena, &first_off, &length);
+
+    if (!begin || off < first_off || off - first_off > length ||
+        bytes > length - (off - first_off))
+        return NULL;
+    return begin + (off - first_off);
 }
 
 /* The ghost's side is nap() in idle.c. The fence orders our message before

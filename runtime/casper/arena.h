@@ -84,9 +84,13 @@ void *aspx_arena_alloc(struct aspx_arena *arena, uint64_t bytes,
 /* Give a block back; its pages return to the system. Threads: any. */
 void aspx_arena_free(struct aspx_arena *arena, uint64_t off, uint64_t bytes);
 
-/* Offset of [addr, addr + bytes) in the file when it lies in the own slice.
- * Returns 0 or -1. */
+/* Offset of [addr, addr + bytes) in the file when it lies in some slice that is
+ * mapped here. Returns 0 or -1. */
 int aspx_arena_offset(const struct aspx_arena *arena, const void *addr,
                       uint64_t bytes, uint64_t *off_p);
+
+/* The other way round: where [off, off + bytes) is mapped here, or NULL. */
+void *aspx_arena_address(const struct aspx_arena *arena, uint64_t off,
+                         uint64_t bytes);
 
 #endif

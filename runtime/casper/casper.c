@@ -44,3 +44,11 @@ void aspx_casper_stop(void)
         }
     aspx_engine_stop(&aspx_engine);
 }
+
+void aspx_casper_loads(uint64_t *ops_and_bytes)
+{
+    for (int r = 0; aspx_engine.loads && r < aspx_engine.world->size_all; r++) {
+        ops_and_bytes[2 * r] = atomic_load(&aspx_engine.loads[r].ops);
+        ops_and_bytes[2 * r + 1] = atomic_load(&aspx_engine.loads[r].bytes);
+    }
+}

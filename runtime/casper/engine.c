@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "engine.h"
+#include "settings.h"
 
 #include "common/layout.h"
 #include "runtime/mpi/real.h"
@@ -91,22 +92,47 @@ static int make_window(struct aspx_engine *engine)
     return 0;
 }
 
-/* Tell where this process sees the arena, learn where the ghosts do. */
+/* Tell where this process sees the arena, learn where the ghosts do. Page
+ * addresses leave the low bit for "an RDMA device is here". */
 static int exchange_addresses(struct aspx_engine *engine)
 {
     const struct aspx_world *world = engine->world;
-    uint64_t mine = 0;
+    uint64_t mine = aspx_settings_device(), everywhere = 1;
 
     if (is_ghost(world))
-        mine = (uint64_t) (uintptr_t) engine->arena.base;
+        mine |= (uint64_t) (uintptr_t) engine->arena.base;
     if (aspx_real.MPI_Allgather(&mine, 1, MPI_UINT64_T, engine->arena_addr, 1,
                                 MPI_UINT64_T, world->all) != MPI_SUCCESS)
         return -1;
     aspx_arena_made_known(&engine->arena);
-    for (int r = 0; r < world->size_all; r++)
+    for (int r = 0; r < world->size_all; r++) {
+        everywhere &= engine->arena_addr[r];
+        engine->arena_addr[r] &= ~UINT64_C(1);
         if (engine->arena_addr[r])
             engine->up = true;
+    }
+    aspx_settings_read(&engine->settings, world->layout, everywhere);
     return 0;
+}
+
+/* List the ghosts node by node. */
+static void list_ghosts(struct aspx_engine *engine)
+{
+    const struct aspx_world *world = engine->world;
+    uint32_t *first = engine->first_ghost;
+
+    for (int r = 0; r < world->size_all; r++)
+        if (world->peers[r].role == ASP_ROLE_GHOST)
+            first[world->peers[r].node + 1]++;
+    for (uint32_t n = 0; n < world->nnodes; n++)
+        first[n + 1] += first[n];
+    for (int r = world->size_all - 1; r >= 0; r--)
+        if (world->peers[r].role == ASP_ROLE_GHOST)
+            engine->ghosts[--first[world->peers[r].node + 1]] = (uint32_t) r;
+    /* Each entry n + 1 is now the first of node n; move them back. */
+    for (uint32_t n = 0; n < world->nnodes; n++)
+        first[n] = first[n + 1];
+    first[world->nnodes] = (uint32_t) (world->size_all - world->size_users);
 }
 
 static int start_with(struct aspx_engine *engine, struct card *cards)
@@ -148,9 +174,15 @@ int aspx_engine_start(struct aspx_engine *engine,
         .win = MPI_WIN_NULL,
         .arena_addr = calloc(size, sizeof(uint64_t)),
         .pids = calloc(size, sizeof(int32_t)),
+        .loads = calloc(size, sizeof(struct aspx_load)),
+        .ghosts = calloc(size, sizeof(uint32_t)),
+        .first_ghost = calloc((size_t) world->nnodes + 2, sizeof(uint32_t)),
     };
-    if (cards && engine->arena_addr && engine->pids)
+    if (cards && engine->arena_addr && engine->pids && engine->loads &&
+        engine->ghosts && engine->first_ghost) {
+        list_ghosts(engine);
         rc = start_with(engine, cards);
+    }
     free(cards);
     return rc;
 }
@@ -166,8 +198,13 @@ void aspx_engine_stop(struct aspx_engine *engine)
     aspx_arena_close(&engine->arena);
     free(engine->arena_addr);
     free(engine->pids);
+    free(engine->loads);
+    free(engine->ghosts);
+    free(engine->first_ghost);
     engine->arena_addr = NULL;
     engine->pids = NULL;
+    engine->loads = NULL;
+    engine->ghosts = engine->first_ghost = NULL;
     engine->up = false;
 }
 

@@ -15,8 +15,37 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Which ghost of the target's node carries out a Put or a Get (papers: dynamic
+ * binding). An Accumulate has one owner per byte and never moves. */
+enum aspx_balance {
+    ASPX_BALANCE_NONE,   /* the target's main ghost */
+    ASPX_BALANCE_RANDOM, /* the next one, per origin */
+    ASPX_BALANCE_OPS,    /* the one this origin sent the fewest operations */
+    ASPX_BALANCE_BYTES,  /* the fewest bytes */
+    ASPX_BALANCE_QUEUE,  /* the one with the least to do, as it says itself */
+};
+
+/* What the policy wants, from the layout's knobs. Same in every process. */
+struct aspx_settings {
+    bool segments;        /* accumulates are bound by segment, not by rank */
+    bool hardware;        /* the device carries out contiguous Put and Get */
+    enum aspx_balance balance;
+};
+
+/* What this process has sent to one ghost, of all windows. */
+struct aspx_load {
+    _Atomic uint64_t ops, bytes;
+    /* for ASPX_BALANCE_QUEUE: what the ghost told last, and when */
+    uint64_t ops_asked;
+    uint32_t backlog;
+};
+
 struct aspx_engine {
     const struct aspx_world *world;
+    struct aspx_settings settings;
+    struct aspx_load *loads; /* by world rank */
+    uint32_t *ghosts;        /* world ranks of all ghosts, node by node */
+    uint32_t *first_ghost;   /* by node index, nnodes + 1: into ghosts */
     struct aspx_arena arena;
     MPI_Comm locks;       /* lock service, goodbyes */
     MPI_Win win;          /* dynamic, over world->all, lock_all for life */
@@ -34,6 +63,7 @@ enum aspx_lock_verb {
     ASPX_LOCK_SHARED,
     ASPX_LOCK_EXCLUSIVE,
     ASPX_UNLOCK,
+    ASPX_LOCK_SETTLE, /* answered when all before it of this origin is done */
     ASPX_GOODBYE, /* this user enters MPI_Finalize */
 };
 
@@ -43,10 +73,12 @@ enum { ASPX_LOCK_TAG = 0, ASPX_REPLY_TAG_FIRST = 1, ASPX_REPLY_TAGS = 30000 };
 
 struct aspx_lock_message {
     uint64_t window;    /* aspx_win.id */
+    uint64_t words_off; /* first lock word that is concerned, in the arena of
+                           the ghost's node; 0: the window has none there */
+    uint32_t words;     /* how many, one after another */
     uint32_t verb;      /* enum aspx_lock_verb */
     uint32_t target;    /* rank in the window, or ASPX_LOCK_EVERY */
     uint32_t reply_tag;
-    uint32_t reserved;
 };
 
 /* Collective over world->all. Returns 0, or -1 when MPI failed. */

@@ -35,10 +35,27 @@ static void grant(void *context, int origin, uint32_t tag)
         service->failed = true;
 }
 
+/* The lock words that a message names, or NULL: none, or not in the arena. */
+static struct aspx_lock_word *find_words(const struct service *service,
+                                         const struct aspx_lock_message *message)
+{
+    const struct aspx_arena *arena = &service->engine->arena;
+    uint64_t bytes = message->words * sizeof(struct aspx_lock_word);
+
+    if (message->words_off == 0 || !arena->base ||
+        message->words_off % sizeof(struct aspx_lock_word) ||
+        bytes > arena->bytes || message->words_off > arena->bytes - bytes)
+        return NULL;
+    return (void *) (arena->base + message->words_off);
+}
+
 static void handle(struct service *service,
                    const struct aspx_lock_message *message, int origin)
 {
+    struct aspx_lock_word *words = find_words(service, message);
     const struct aspx_lock_request request = {
+        .words = words,
+        .nwords = words ? message->words : 0,
         .window = message->window,
         .target = message->target,
         .exclusive = message->verb == ASPX_LOCK_EXCLUSIVE,
@@ -55,6 +72,9 @@ static void handle(struct service *service,
     case ASPX_UNLOCK:
         (void) aspx_locks_drop(service->locks, message->window,
                                message->target, origin);
+        break;
+    case ASPX_LOCK_SETTLE:
+        grant(service, origin, message->reply_tag);
         break;
     case ASPX_GOODBYE:
         service->goodbyes_due--;
@@ -124,6 +144,20 @@ static uint32_t count_users(const struct aspx_world *world)
     return users;
 }
 
+/* Publish events per poll, in 16ths, averaged over the last few polls: MPI does
+ * not tell how much it has queued, but a queue shows as polls that find much.
+ * Origins that balance by queue read it (balance.c). */
+static void tell_backlog(uint64_t events)
+{
+    _Atomic uint32_t *backlog = &aspx_life_own()->backlog;
+    uint32_t old = atomic_load_explicit(backlog, memory_order_relaxed);
+
+    if (old > 0 || events > 0)
+        atomic_store_explicit(backlog, (uint32_t) (old - (old + 7) / 8 +
+                                                   16 * events),
+                              memory_order_relaxed);
+}
+
 int aspx_ghost_serve(const struct aspx_engine *engine)
 {
     const struct aspx_world *world = engine->world;
@@ -141,11 +175,14 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
     aspx_idle_start(&idle, world->layout, bell);
     aspx_life_say(ASPX_POLLING);
     while (service.goodbyes_due > 0 && !service.failed) {
-        uint64_t before = aspx_idle_events();
+        uint64_t before = aspx_idle_events(), events;
         bool worked = poll_messages(&service, &next);
 
         aspx_life_beat();
-        aspx_idle_step(&idle, worked || aspx_idle_events() != before);
+        worked |= aspx_locks_poll(service.locks);
+        events = aspx_idle_events() - before;
+        tell_backlog(events);
+        aspx_idle_step(&idle, worked || events > 0);
     }
     aspx_life_say(ASPX_LEAVING);
     if (!service.failed)

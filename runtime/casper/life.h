@@ -25,6 +25,7 @@ struct aspx_life {
     _Alignas(64) _Atomic uint32_t beat; /* rounds of the loop */
     _Atomic uint32_t doing;             /* enum aspx_doing */
     _Atomic uint32_t told;
+    _Atomic uint32_t backlog; /* how busy it has been of late */
 };
 
 /* The ghost's own side: a place where nobody looks until aspx_life_begin(). */

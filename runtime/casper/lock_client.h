@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The origin's end of the lock service (locks.h is the ghost's). */
+/* The origin's end of the locks: the lock word of a target of this node, or
+ * the lock service of its ghost (locks.h is the ghost's end).
+ * All return an MPI code. Threads: any, several at once. */
 #ifndef ASPEN_RUNTIME_CASPER_LOCK_CLIENT_H
 #define ASPEN_RUNTIME_CASPER_LOCK_CLIENT_H
 
 #include "window.h"
 
-/* Ask ghost g of the window for a lock and wait until it is granted.
- *   verb    ASPX_LOCK_SHARED or ASPX_LOCK_EXCLUSIVE
- *   target  rank in the window, or ASPX_LOCK_EVERY: all targets of this ghost
- * Returns an MPI code. Threads: any, several at once. */
-int aspx_lock_take(const struct aspx_win *win, uint32_t g, uint32_t verb,
-                   uint32_t target);
+/* Lock one target; waits until it is granted.
+ *   rank    in the window
+ *   held_p  how it is held, for aspx_lock_drop() */
+int aspx_lock_take(struct aspx_win *win, int rank, bool exclusive,
+                   enum aspx_held *held_p);
 
-/* The same at every ghost of the window, all requests under way at once. */
-int aspx_lock_take_every(const struct aspx_win *win);
+/* Give the lock back; no answer. The operations under it were flushed. */
+int aspx_lock_drop(struct aspx_win *win, int rank, enum aspx_held held);
 
-/* Give the lock back. The operations under it were flushed. No answer. */
-int aspx_lock_drop(const struct aspx_win *win, uint32_t g, uint32_t target);
-int aspx_lock_drop_every(const struct aspx_win *win);
+/* Lock all targets of the window, shared: one request to every ghost, all
+ * under way at once. */
+int aspx_lock_take_every(struct aspx_win *win);
+int aspx_lock_drop_every(struct aspx_win *win);
+
+/* Wait until the ghosts have handled all that this process sent them about the
+ * window: before its lock words are used for something else. */
+int aspx_lock_settle(struct aspx_win *win);
 
 #endif

@@ -20,6 +20,8 @@ struct window {
     uint64_t id;
     struct entry *holders;
     struct entry *waiters, **last; /* in order of arrival */
+    struct aspx_lock_word *words;  /* closed: lowest, and how many from it */
+    uint32_t nwords;
     UT_hash_handle hh;
 };
 
@@ -27,6 +29,7 @@ struct aspx_locks {
     aspx_lock_grant_f *grant;
     void *context;
     struct window *windows;
+    unsigned waiting; /* entries in all waiters */
 };
 
 struct aspx_locks *aspx_locks_create(aspx_lock_grant_f *grant, void *context)
@@ -83,18 +86,60 @@ static bool blocked(const struct entry *first, const struct entry *end,
     return false;
 }
 
-/* Grant every waiter that neither a holder nor an earlier waiter blocks. */
+static bool words_block(const struct aspx_lock_request *request)
+{
+    for (uint32_t i = 0; i < request->nwords; i++)
+        if (aspx_word_blocks(&request->words[i], request->exclusive))
+            return true;
+    return false;
+}
+
+/* Close the words of a request. Those of one window at one ghost are
+ * neighbours, so what is closed is kept as a range. */
+static void close_words(struct window *window,
+                        const struct aspx_lock_request *request)
+{
+    struct aspx_lock_word *end = window->words + window->nwords;
+
+    if (request->nwords == 0)
+        return;
+    for (uint32_t i = 0; i < request->nwords; i++)
+        aspx_word_close(&request->words[i]);
+    if (!window->words) {
+        window->words = request->words;
+        window->nwords = request->nwords;
+        return;
+    }
+    if (request->words + request->nwords > end)
+        end = request->words + request->nwords;
+    if (request->words < window->words)
+        window->words = request->words;
+    window->nwords = (uint32_t) (end - window->words);
+}
+
+static void forget(struct aspx_locks *locks, struct window *window)
+{
+    for (uint32_t i = 0; i < window->nwords; i++)
+        aspx_word_open(&window->words[i]);
+    HASH_DEL(locks->windows, window);
+    free(window);
+}
+
+/* Grant every waiter that no holder, no direct holder and no earlier waiter
+ * blocks. */
 static void pump(struct aspx_locks *locks, struct window *window)
 {
     struct entry **at = &window->waiters, *entry;
 
     while ((entry = *at)) {
         if (blocked(window->holders, NULL, &entry->request) ||
-            blocked(window->waiters, entry, &entry->request)) {
+            blocked(window->waiters, entry, &entry->request) ||
+            words_block(&entry->request)) {
             at = &entry->next;
             continue;
         }
         *at = entry->next;
+        locks->waiting--;
         entry->next = window->holders;
         window->holders = entry;
         locks->grant(locks->context, entry->request.origin,
@@ -129,11 +174,27 @@ int aspx_locks_take(struct aspx_locks *locks,
         window->last = &window->waiters;
         HASH_ADD(hh, locks->windows, id, sizeof(window->id), window);
     }
+    close_words(window, request);
     entry->request = *request;
     *window->last = entry;
     window->last = &entry->next;
+    locks->waiting++;
     pump(locks, window);
     return 0;
+}
+
+bool aspx_locks_poll(struct aspx_locks *locks)
+{
+    unsigned before = locks->waiting;
+    struct window *window, *next;
+
+    if (before == 0)
+        return false;
+    HASH_ITER(hh, locks->windows, window, next) {
+        if (window->waiters)
+            pump(locks, window);
+    }
+    return locks->waiting != before;
 }
 
 int aspx_locks_drop(struct aspx_locks *locks, uint64_t id, uint32_t target,
@@ -150,10 +211,8 @@ int aspx_locks_drop(struct aspx_locks *locks, uint64_t id, uint32_t target,
         *at = entry->next;
         free(entry);
         pump(locks, window);
-        if (!window->holders && !window->waiters) {
-            HASH_DEL(locks->windows, window);
-            free(window);
-        }
+        if (!window->holders && !window->waiters)
+            forget(locks, window);
         return 0;
     }
     errno = ENOENT;

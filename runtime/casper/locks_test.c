@@ -15,6 +15,10 @@
 /* Grants in order, as letters: origin 0 is 'a'. */
 static char granted[64];
 
+/* Of targets 0 to WORDS - 1 of window 7. */
+enum { WORDS = 8 };
+static struct aspx_lock_word words[WORDS];
+
 static void note(void *context, int origin, uint32_t tag)
 {
     size_t used = strlen(granted);
@@ -29,6 +33,7 @@ static void note(void *context, int origin, uint32_t tag)
 static int setup(void **state)
 {
     granted[0] = '\0';
+    memset(words, 0, sizeof(words));
     *state = aspx_locks_create(note, NULL);
     return *state ? 0 : -1;
 }
@@ -43,7 +48,10 @@ static void take(struct aspx_locks *locks, int origin, uint32_t target,
                  bool exclusive)
 {
     const struct aspx_lock_request request = {
-        7, target, exclusive, origin, (uint32_t) (100 + origin)};
+        .window = 7, .target = target, .exclusive = exclusive,
+        .origin = origin, .tag = (uint32_t) (100 + origin),
+        .words = target == ASPX_LOCK_EVERY ? words : &words[target],
+        .nwords = target == ASPX_LOCK_EVERY ? WORDS : 1};
 
     assert_int_equal(aspx_locks_take(locks, &request), 0);
 }
@@ -115,7 +123,8 @@ static void test_every_against_one(void **state)
 
 static void test_windows_are_independent(void **state)
 {
-    const struct aspx_lock_request other = {8, 0, true, 1, 101};
+    const struct aspx_lock_request other = {
+        .window = 8, .exclusive = true, .origin = 1, .tag = 101};
 
     take(*state, 0, 0, true);
     assert_int_equal(aspx_locks_take(*state, &other), 0);
@@ -135,6 +144,56 @@ static void test_drop_of_nothing(void **state)
     assert_string_equal(granted, "a");
 }
 
+/* Direct holders of a word come first, then the queue; who asks for the word
+ * directly meanwhile is refused. */
+static void test_direct_holders(void **state)
+{
+    assert_true(aspx_word_try(&words[3], true));
+    assert_false(aspx_word_try(&words[3], false));
+    assert_true(aspx_word_try(&words[4], false));
+    assert_true(aspx_word_try(&words[4], false));
+    assert_false(aspx_word_try(&words[4], true));
+    assert_false(aspx_locks_poll(*state)); /* nobody waits */
+    take(*state, 0, 3, false);
+    take(*state, 1, 4, false);
+    take(*state, 2, 4, true);
+    assert_string_equal(granted, "b");
+    assert_false(aspx_word_try(&words[4], false));
+    assert_false(aspx_locks_poll(*state));
+    assert_true(aspx_word_release(&words[3], true)); /* the ghost waits */
+    assert_true(aspx_locks_poll(*state));
+    assert_string_equal(granted, "ba");
+    assert_true(aspx_word_release(&words[4], false));
+    drop(*state, 1, 4);
+    assert_string_equal(granted, "ba"); /* one direct reader is left */
+    assert_true(aspx_word_release(&words[4], false));
+    assert_true(aspx_locks_poll(*state));
+    assert_string_equal(granted, "bac");
+    drop(*state, 0, 3);
+    drop(*state, 2, 4);
+    assert_true(aspx_word_try(&words[4], true)); /* the queue is gone */
+    assert_false(aspx_word_release(&words[4], true));
+    for (int i = 0; i < WORDS; i++)
+        assert_int_equal(words[i].state, 0);
+}
+
+static void test_every_and_direct(void **state)
+{
+    assert_true(aspx_word_try(&words[6], true));
+    take(*state, 0, ASPX_LOCK_EVERY, false);
+    assert_false(aspx_word_try(&words[0], false));
+    assert_string_equal(granted, "");
+    assert_true(aspx_word_release(&words[6], true));
+    assert_true(aspx_locks_poll(*state));
+    assert_string_equal(granted, "a");
+    take(*state, 1, 2, false);
+    drop(*state, 0, ASPX_LOCK_EVERY);
+    assert_false(aspx_word_try(&words[2], true));
+    drop(*state, 1, 2);
+    for (int i = 0; i < WORDS; i++)
+        assert_int_equal(words[i].state, 0);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -146,6 +205,8 @@ int main(void)
         TEST(test_every_against_one),
         TEST(test_windows_are_independent),
         TEST(test_drop_of_nothing),
+        TEST(test_direct_holders),
+        TEST(test_every_and_direct),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,333 +1,163 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The accumulate family. All of it runs in the target's main ghost, in every
- * kind of epoch and for every window on the same memory: one executor per
- * byte makes it atomic and ordered. See rma_put.c for the shape. */
+/* The accumulate family. Every byte of a window has one ghost that carries out
+ * all of it, in every kind of epoch and for every window on the same memory:
+ * one executor per byte makes it atomic and ordered. */
 #include "config.h"
 
-#include "rma_route.h"
+#include "rma_acc.h"
 
 #include "runtime/mpi/real.h"
 #include "mpi_hand.h"
 
-/* One buffer of the origin. */
-struct source {
-    const void *addr;
-    MPI_Count count;
-    MPI_Datatype type;
-};
+int aspx_acc_send(const struct aspx_acc *acc, const struct aspx_route *to,
+                  MPI_Request *request)
+{
+    const struct aspx_side *o = &acc->origin, *r = &acc->result;
+    const struct aspx_touch *t = &acc->touch;
+    void *result = (void *) (uintptr_t) r->addr;
 
-struct result {
-    void *addr;
-    MPI_Count count;
-    MPI_Datatype type;
-};
+    if (r->type == MPI_DATATYPE_NULL && !request)
+        return aspx_real.MPI_Accumulate_c(o->addr, o->count, o->type, to->rank,
+                                          to->addr, t->count, t->type, acc->op,
+                                          to->on);
+    if (r->type == MPI_DATATYPE_NULL)
+        return aspx_real.MPI_Raccumulate_c(o->addr, o->count, o->type,
+                                           to->rank, to->addr, t->count,
+                                           t->type, acc->op, to->on, request);
+    if (!request)
+        return aspx_real.MPI_Get_accumulate_c(
+            o->addr, o->count, o->type, result, r->count, r->type, to->rank,
+            to->addr, t->count, t->type, acc->op, to->on);
+    return aspx_real.MPI_Rget_accumulate_c(
+        o->addr, o->count, o->type, result, r->count, r->type, to->rank,
+        to->addr, t->count, t->type, acc->op, to->on, request);
+}
 
-static bool accumulate(const struct source *origin,
-                       const struct aspx_touch *touch, MPI_Op op, MPI_Win win,
+/* Returns false when MPI's own call has to run. */
+static bool accumulate(const struct aspx_acc *acc, MPI_Win win,
                        MPI_Request *request, int *rc)
 {
     struct aspx_route to;
 
-    switch (aspx_route_find(win, touch, &to)) {
-    case ASPX_ROAD_NATIVE:
-        return false;
+    switch (aspx_route_find(win, &acc->touch, NULL, &to)) {
+    case ASPX_ROAD_SEND:
+        *rc = aspx_route_sent(&to, aspx_acc_send(acc, &to, request));
+        if (request)
+            aspx_win_ring(to.win, to.ghost);
+        return true;
+    case ASPX_ROAD_SPLIT:
+        *rc = aspx_acc_split(acc, &to, request);
+        return true;
     case ASPX_ROAD_ERROR:
         *rc = to.code;
         return true;
-    case ASPX_ROAD_GHOST:
-        break;
-    }
-    if (!request) {
-        *rc = aspx_real.MPI_Accumulate_c(origin->addr, origin->count,
-                                         origin->type, to.ghost, to.addr,
-                                         touch->count, touch->type, op,
-                                         aspx_engine.win);
-    } else {
-        *rc = aspx_real.MPI_Raccumulate_c(origin->addr, origin->count,
-                                          origin->type, to.ghost, to.addr,
-                                          touch->count, touch->type, op,
-                                          aspx_engine.win, request);
-        aspx_win_ring(to.win, to.ghost_index);
-    }
-    *rc = aspx_win_pass(to.win, *rc);
-    return true;
-}
-
-static bool get_accumulate(const struct source *origin,
-                           const struct result *result,
-                           const struct aspx_touch *touch, MPI_Op op,
-                           MPI_Win win, MPI_Request *request, int *rc)
-{
-    struct aspx_route to;
-
-    switch (aspx_route_find(win, touch, &to)) {
+    case ASPX_ROAD_COPY: /* Put and Get only */
     case ASPX_ROAD_NATIVE:
-        return false;
-    case ASPX_ROAD_ERROR:
-        *rc = to.code;
-        return true;
-    case ASPX_ROAD_GHOST:
         break;
     }
-    if (!request) {
-        *rc = aspx_real.MPI_Get_accumulate_c(
-            origin->addr, origin->count, origin->type, result->addr,
-            result->count, result->type, to.ghost, to.addr, touch->count,
-            touch->type, op, aspx_engine.win);
-    } else {
-        *rc = aspx_real.MPI_Rget_accumulate_c(
-            origin->addr, origin->count, origin->type, result->addr,
-            result->count, result->type, to.ghost, to.addr, touch->count,
-            touch->type, op, aspx_engine.win, request);
-        aspx_win_ring(to.win, to.ghost_index);
-    }
-    *rc = aspx_win_pass(to.win, *rc);
-    return true;
+    return false;
 }
 
 int aspx_hand_MPI_Fetch_and_op(const void *origin_addr, void *result_addr,
-                               MPI_Datatype datatype, int target_rank,
-                               MPI_Aint target_disp, MPI_Op op, MPI_Win win)
+                               MPI_Datatype type, int rank, MPI_Aint disp,
+                               MPI_Op op, MPI_Win win)
 {
-    const struct aspx_touch touch = {ASPX_CALL_FETCH_AND_OP, target_rank,
-                                     target_disp, 1, datatype};
+    const struct aspx_touch touch = {ASPX_CALL_FETCH_AND_OP, rank, disp, 1,
+                                     type};
     struct aspx_route to;
 
-    switch (aspx_route_find(win, &touch, &to)) {
-    case ASPX_ROAD_NATIVE:
-        return aspx_real.MPI_Fetch_and_op(origin_addr, result_addr, datatype,
-                                          target_rank, target_disp, op, win);
+    switch (aspx_route_find(win, &touch, NULL, &to)) {
+    case ASPX_ROAD_SEND:
+        return aspx_route_sent(&to, aspx_real.MPI_Fetch_and_op(
+                                        origin_addr, result_addr, type,
+                                        to.rank, to.addr, op, to.on));
     case ASPX_ROAD_ERROR:
         return to.code;
-    case ASPX_ROAD_GHOST:
-        break;
+    default:
+        return aspx_real.MPI_Fetch_and_op(origin_addr, result_addr, type, rank,
+                                          disp, op, win);
     }
-    return aspx_win_pass(to.win,
-                         aspx_real.MPI_Fetch_and_op(origin_addr, result_addr,
-                                                    datatype, to.ghost,
-                                                    to.addr, op,
-                                                    aspx_engine.win));
 }
 
 int aspx_hand_MPI_Compare_and_swap(const void *origin_addr,
                                    const void *compare_addr, void *result_addr,
-                                   MPI_Datatype datatype, int target_rank,
-                                   MPI_Aint target_disp, MPI_Win win)
-{
-    const struct aspx_touch touch = {ASPX_CALL_COMPARE_AND_SWAP, target_rank,
-                                     target_disp, 1, datatype};
-    struct aspx_route to;
-
-    switch (aspx_route_find(win, &touch, &to)) {
-    case ASPX_ROAD_NATIVE:
-        return aspx_real.MPI_Compare_and_swap(origin_addr, compare_addr,
-                                              result_addr, datatype,
-                                              target_rank, target_disp, win);
-    case ASPX_ROAD_ERROR:
-        return to.code;
-    case ASPX_ROAD_GHOST:
-        break;
-    }
-    return aspx_win_pass(to.win,
-                         aspx_real.MPI_Compare_and_swap(
-                             origin_addr, compare_addr, result_addr, datatype,
-                             to.ghost, to.addr, aspx_engine.win));
-}
-
-int aspx_hand_MPI_Accumulate(const void *origin_addr, int origin_count,
-                             MPI_Datatype origin_datatype, int target_rank,
-                             MPI_Aint target_disp, int target_count,
-                             MPI_Datatype target_datatype, MPI_Op op,
-                             MPI_Win win)
-{
-    const struct aspx_touch touch = {ASPX_CALL_ACCUMULATE, target_rank,
-                                     target_disp, target_count,
-                                     target_datatype};
-    const struct source origin = {origin_addr, origin_count,
-                                  origin_datatype};
-    int rc;
-
-    if (accumulate(&origin, &touch, op, win, NULL, &rc))
-        return rc;
-    return aspx_real.MPI_Accumulate(origin_addr, origin_count, origin_datatype,
-                                    target_rank, target_disp, target_count,
-                                    target_datatype, op, win);
-}
-
-int aspx_hand_MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count,
-                               MPI_Datatype origin_datatype, int target_rank,
-                               MPI_Aint target_disp, MPI_Count target_count,
-                               MPI_Datatype target_datatype, MPI_Op op,
-                               MPI_Win win)
-{
-    const struct aspx_touch touch = {ASPX_CALL_ACCUMULATE, target_rank,
-                                     target_disp, target_count,
-                                     target_datatype};
-    const struct source origin = {origin_addr, origin_count,
-                                  origin_datatype};
-    int rc;
-
-    if (accumulate(&origin, &touch, op, win, NULL, &rc))
-        return rc;
-    return aspx_real.MPI_Accumulate_c(origin_addr, origin_count,
-                                      origin_datatype, target_rank,
-                                      target_disp, target_count,
-                                      target_datatype, op, win);
-}
-
-int aspx_hand_MPI_Raccumulate(const void *origin_addr, int origin_count,
-                              MPI_Datatype origin_datatype, int target_rank,
-                              MPI_Aint target_disp, int target_count,
-                              MPI_Datatype target_datatype, MPI_Op op,
-                              MPI_Win win, MPI_Request *request)
-{
-    const struct aspx_touch touch = {ASPX_CALL_ACCUMULATE, target_rank,
-                                     target_disp, target_count,
-                                     target_datatype};
-    const struct source origin = {origin_addr, origin_count,
-                                  origin_datatype};
-    int rc;
-
-    if (request && accumulate(&origin, &touch, op, win, request, &rc))
-        return rc;
-    return aspx_real.MPI_Raccumulate(origin_addr, origin_count,
-                                     origin_datatype, target_rank, target_disp,
-                                     target_count, target_datatype, op, win,
-                                     request);
-}
-
-int aspx_hand_MPI_Raccumulate_c(const void *origin_addr,
-                                MPI_Count origin_count,
-                                MPI_Datatype origin_datatype, int target_rank,
-                                MPI_Aint target_disp, MPI_Count target_count,
-                                MPI_Datatype target_datatype, MPI_Op op,
-                                MPI_Win win, MPI_Request *request)
-{
-    const struct aspx_touch touch = {ASPX_CALL_ACCUMULATE, target_rank,
-                                     target_disp, target_count,
-                                     target_datatype};
-    const struct source origin = {origin_addr, origin_count,
-                                  origin_datatype};
-    int rc;
-
-    if (request && accumulate(&origin, &touch, op, win, request, &rc))
-        return rc;
-    return aspx_real.MPI_Raccumulate_c(origin_addr, origin_count,
-                                       origin_datatype, target_rank,
-                                       target_disp, target_count,
-                                       target_datatype, op, win, request);
-}
-
-int aspx_hand_MPI_Get_accumulate(const void *origin_addr, int origin_count,
-                                 MPI_Datatype origin_datatype,
-                                 void *result_addr, int result_count,
-                                 MPI_Datatype result_datatype, int target_rank,
-                                 MPI_Aint target_disp, int target_count,
-                                 MPI_Datatype target_datatype, MPI_Op op,
-                                 MPI_Win win)
-{
-    const struct aspx_touch touch = {ASPX_CALL_GET_ACCUMULATE, target_rank,
-                                     target_disp, target_count,
-                                     target_datatype};
-    const struct source origin = {origin_addr, origin_count,
-                                  origin_datatype};
-    const struct result result = {result_addr, result_count,
-                                  result_datatype};
-    int rc;
-
-    if (get_accumulate(&origin, &result, &touch, op, win, NULL, &rc))
-        return rc;
-    return aspx_real.MPI_Get_accumulate(origin_addr, origin_count,
-                                        origin_datatype, result_addr,
-                                        result_count, result_datatype,
-                                        target_rank, target_disp, target_count,
-                                        target_datatype, op, win);
-}
-
-int aspx_hand_MPI_Get_accumulate_c(const void *origin_addr,
-                                   MPI_Count origin_count,
-                                   MPI_Datatype origin_datatype,
-                                   void *result_addr, MPI_Count result_count,
-                                   MPI_Datatype result_datatype,
-                                   int target_rank, MPI_Aint target_disp,
-                                   MPI_Count target_count,
-                                   MPI_Datatype target_datatype, MPI_Op op,
+                                   MPI_Datatype type, int rank, MPI_Aint disp,
                                    MPI_Win win)
 {
-    const struct aspx_touch touch = {ASPX_CALL_GET_ACCUMULATE, target_rank,
-                                     target_disp, target_count,
-                                     target_datatype};
-    const struct source origin = {origin_addr, origin_count,
-                                  origin_datatype};
-    const struct result result = {result_addr, result_count,
-                                  result_datatype};
-    int rc;
+    const struct aspx_touch touch = {ASPX_CALL_COMPARE_AND_SWAP, rank, disp, 1,
+                                     type};
+    struct aspx_route to;
 
-    if (get_accumulate(&origin, &result, &touch, op, win, NULL, &rc))
-        return rc;
-    return aspx_real.MPI_Get_accumulate_c(origin_addr, origin_count,
-                                          origin_datatype, result_addr,
-                                          result_count, result_datatype,
-                                          target_rank, target_disp,
-                                          target_count, target_datatype, op,
-                                          win);
+    switch (aspx_route_find(win, &touch, NULL, &to)) {
+    case ASPX_ROAD_SEND:
+        return aspx_route_sent(&to, aspx_real.MPI_Compare_and_swap(
+                                        origin_addr, compare_addr, result_addr,
+                                        type, to.rank, to.addr, to.on));
+    case ASPX_ROAD_ERROR:
+        return to.code;
+    default:
+        return aspx_real.MPI_Compare_and_swap(origin_addr, compare_addr,
+                                              result_addr, type, rank, disp,
+                                              win);
+    }
 }
 
-int aspx_hand_MPI_Rget_accumulate(const void *origin_addr, int origin_count,
-                                  MPI_Datatype origin_datatype,
-                                  void *result_addr, int result_count,
-                                  MPI_Datatype result_datatype,
-                                  int target_rank, MPI_Aint target_disp,
-                                  int target_count,
-                                  MPI_Datatype target_datatype, MPI_Op op,
-                                  MPI_Win win, MPI_Request *request)
-{
-    const struct aspx_touch touch = {ASPX_CALL_GET_ACCUMULATE, target_rank,
-                                     target_disp, target_count,
-                                     target_datatype};
-    const struct source origin = {origin_addr, origin_count,
-                                  origin_datatype};
-    const struct result result = {result_addr, result_count,
-                                  result_datatype};
-    int rc;
+/* The parameters of one kind of call, and how they are passed on. */
+#define ADD_PARAMETERS(COUNT)                                                 \
+    const void *origin_addr, COUNT origin_count, MPI_Datatype origin_type,    \
+        int rank, MPI_Aint disp, COUNT count, MPI_Datatype type, MPI_Op op,   \
+        MPI_Win win
+#define ADD_ARGUMENTS                                                         \
+    origin_addr, origin_count, origin_type, rank, disp, count, type, op, win
+#define ADD_ACC                                                               \
+    {                                                                         \
+        {origin_addr, origin_count, origin_type},                             \
+            {NULL, 0, MPI_DATATYPE_NULL},                                     \
+            {ASPX_CALL_ACCUMULATE, rank, disp, count, type}, op               \
+    }
 
-    if (request && get_accumulate(&origin, &result, &touch, op, win, request,
-                                  &rc))
-        return rc;
-    return aspx_real.MPI_Rget_accumulate(origin_addr, origin_count,
-                                         origin_datatype, result_addr,
-                                         result_count, result_datatype,
-                                         target_rank, target_disp,
-                                         target_count, target_datatype, op,
-                                         win, request);
-}
+#define FETCH_PARAMETERS(COUNT)                                               \
+    const void *origin_addr, COUNT origin_count, MPI_Datatype origin_type,    \
+        void *result_addr, COUNT result_count, MPI_Datatype result_type,      \
+        int rank, MPI_Aint disp, COUNT count, MPI_Datatype type, MPI_Op op,   \
+        MPI_Win win
+#define FETCH_ARGUMENTS                                                       \
+    origin_addr, origin_count, origin_type, result_addr, result_count,        \
+        result_type, rank, disp, count, type, op, win
+#define FETCH_ACC                                                             \
+    {                                                                         \
+        {origin_addr, origin_count, origin_type},                             \
+            {result_addr, result_count, result_type},                         \
+            {ASPX_CALL_GET_ACCUMULATE, rank, disp, count, type}, op           \
+    }
 
-int aspx_hand_MPI_Rget_accumulate_c(const void *origin_addr,
-                                    MPI_Count origin_count,
-                                    MPI_Datatype origin_datatype,
-                                    void *result_addr, MPI_Count result_count,
-                                    MPI_Datatype result_datatype,
-                                    int target_rank, MPI_Aint target_disp,
-                                    MPI_Count target_count,
-                                    MPI_Datatype target_datatype, MPI_Op op,
-                                    MPI_Win win, MPI_Request *request)
-{
-    const struct aspx_touch touch = {ASPX_CALL_GET_ACCUMULATE, target_rank,
-                                     target_disp, target_count,
-                                     target_datatype};
-    const struct source origin = {origin_addr, origin_count,
-                                  origin_datatype};
-    const struct result result = {result_addr, result_count,
-                                  result_datatype};
-    int rc;
+/* NAME and RNAME, for one type of counts. What has no result type is MPI's to
+ * refuse. */
+#define TWINS(KIND, NAME, RNAME, COUNT, OK)                                   \
+    int aspx_hand_##NAME(KIND##_PARAMETERS(COUNT))                            \
+    {                                                                         \
+        const struct aspx_acc acc = KIND##_ACC;                               \
+        int rc;                                                               \
+                                                                              \
+        if ((OK) && accumulate(&acc, win, NULL, &rc))                         \
+            return rc;                                                        \
+        return aspx_real.NAME(KIND##_ARGUMENTS);                              \
+    }                                                                         \
+                                                                              \
+    int aspx_hand_##RNAME(KIND##_PARAMETERS(COUNT), MPI_Request *request)     \
+    {                                                                         \
+        const struct aspx_acc acc = KIND##_ACC;                               \
+        int rc;                                                               \
+                                                                              \
+        if ((OK) && request && accumulate(&acc, win, request, &rc))           \
+            return rc;                                                        \
+        return aspx_real.RNAME(KIND##_ARGUMENTS, request);                    \
+    }
 
-    if (request && get_accumulate(&origin, &result, &touch, op, win, request,
-                                  &rc))
-        return rc;
-    return aspx_real.MPI_Rget_accumulate_c(origin_addr, origin_count,
-                                           origin_datatype, result_addr,
-                                           result_count, result_datatype,
-                                           target_rank, target_disp,
-                                           target_count, target_datatype, op,
-                                           win, request);
-}
+#define HAS_RESULT (result_type != MPI_DATATYPE_NULL)
+
+TWINS(ADD, MPI_Accumulate, MPI_Raccumulate, int, true)
+TWINS(ADD, MPI_Accumulate_c, MPI_Raccumulate_c, MPI_Count, true)
+TWINS(FETCH, MPI_Get_accumulate, MPI_Rget_accumulate, int, HAS_RESULT)
+TWINS(FETCH, MPI_Get_accumulate_c, MPI_Rget_accumulate_c, MPI_Count,
+      HAS_RESULT)

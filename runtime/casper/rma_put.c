@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Put, Get and their twins: with a request, with large counts. The four twins
- * of an operation share one body; a body returns false when MPI's own call
- * has to run. */
+/* Put, Get and their twins: with a request, with large counts. One body for
+ * all; it returns false when MPI's own call has to run. */
 #include "config.h"
 
 #include "rma_route.h"
@@ -9,213 +8,99 @@
 #include "runtime/mpi/real.h"
 #include "mpi_hand.h"
 
-/* The origin's side of an operation. */
-struct side {
-    void *addr;
-    MPI_Count count;
-    MPI_Datatype type;
-};
+#include <string.h>
 
-static bool put(const void *addr, MPI_Count count, MPI_Datatype type,
-                const struct aspx_touch *touch, MPI_Win win,
-                MPI_Request *request, int *rc)
+static int send(const struct aspx_side *o, const struct aspx_touch *t,
+                const struct aspx_route *to, MPI_Request *request)
+{
+    void *out = (void *) (uintptr_t) o->addr; /* Get writes there */
+
+    if (t->call == ASPX_CALL_PUT && !request)
+        return aspx_real.MPI_Put_c(o->addr, o->count, o->type, to->rank,
+                                   to->addr, t->count, t->type, to->on);
+    if (t->call == ASPX_CALL_PUT)
+        return aspx_real.MPI_Rput_c(o->addr, o->count, o->type, to->rank,
+                                    to->addr, t->count, t->type, to->on,
+                                    request);
+    if (!request)
+        return aspx_real.MPI_Get_c(out, o->count, o->type, to->rank, to->addr,
+                                   t->count, t->type, to->on);
+    return aspx_real.MPI_Rget_c(out, o->count, o->type, to->rank, to->addr,
+                                t->count, t->type, to->on, request);
+}
+
+/* A Put to itself may name the very bytes it moves. */
+static int copy(const struct aspx_side *origin, const struct aspx_touch *touch,
+                const struct aspx_route *to, MPI_Request *request)
+{
+    void *out = (void *) (uintptr_t) origin->addr;
+
+    if (to->bytes && touch->call == ASPX_CALL_PUT)
+        memmove(to->here, origin->addr, to->bytes);
+    else if (to->bytes)
+        memmove(out, to->here, to->bytes);
+    return request ? aspx_route_done(request) : MPI_SUCCESS;
+}
+
+static bool move(const struct aspx_side *origin,
+                 const struct aspx_touch *touch, MPI_Win win,
+                 MPI_Request *request, int *rc)
 {
     struct aspx_route to;
 
-    switch (aspx_route_find(win, touch, &to)) {
-    case ASPX_ROAD_NATIVE:
-        return false;
+    switch (aspx_route_find(win, touch, origin, &to)) {
+    case ASPX_ROAD_COPY:
+        *rc = aspx_win_pass(to.win, copy(origin, touch, &to, request));
+        return true;
+    case ASPX_ROAD_SEND:
+        *rc = aspx_route_sent(&to, send(origin, touch, &to, request));
+        if (request && to.on == aspx_engine.win)
+            aspx_win_ring(to.win, to.ghost);
+        return true;
     case ASPX_ROAD_ERROR:
         *rc = to.code;
         return true;
-    case ASPX_ROAD_GHOST:
-        break;
-    }
-    if (!request) {
-        *rc = aspx_real.MPI_Put_c(addr, count, type, to.ghost, to.addr,
-                                  touch->count, touch->type, aspx_engine.win);
-    } else {
-        *rc = aspx_real.MPI_Rput_c(addr, count, type, to.ghost, to.addr,
-                                   touch->count, touch->type, aspx_engine.win,
-                                   request);
-        aspx_win_ring(to.win, to.ghost_index);
-    }
-    *rc = aspx_win_pass(to.win, *rc);
-    return true;
-}
-
-static bool get(const struct side *origin, const struct aspx_touch *touch,
-                MPI_Win win, MPI_Request *request, int *rc)
-{
-    struct aspx_route to;
-
-    switch (aspx_route_find(win, touch, &to)) {
+    case ASPX_ROAD_SPLIT: /* accumulates only */
     case ASPX_ROAD_NATIVE:
-        return false;
-    case ASPX_ROAD_ERROR:
-        *rc = to.code;
-        return true;
-    case ASPX_ROAD_GHOST:
         break;
     }
-    if (!request) {
-        *rc = aspx_real.MPI_Get_c(origin->addr, origin->count, origin->type,
-                                  to.ghost, to.addr, touch->count, touch->type,
-                                  aspx_engine.win);
-    } else {
-        *rc = aspx_real.MPI_Rget_c(origin->addr, origin->count, origin->type,
-                                   to.ghost, to.addr, touch->count,
-                                   touch->type, aspx_engine.win, request);
-        aspx_win_ring(to.win, to.ghost_index);
+    return false;
+}
+
+/* NAME and R##NAME, for one type of counts. */
+#define TWINS(NAME, RNAME, CALL, BUFFER, COUNT)                               \
+    int aspx_hand_##NAME(BUFFER origin_addr, COUNT origin_count,              \
+                         MPI_Datatype origin_type, int rank, MPI_Aint disp,   \
+                         COUNT count, MPI_Datatype type, MPI_Win win)         \
+    {                                                                         \
+        const struct aspx_side origin = {origin_addr, origin_count,           \
+                                         origin_type};                        \
+        const struct aspx_touch touch = {CALL, rank, disp, count, type};      \
+        int rc;                                                               \
+                                                                              \
+        if (move(&origin, &touch, win, NULL, &rc))                            \
+            return rc;                                                        \
+        return aspx_real.NAME(origin_addr, origin_count, origin_type, rank,   \
+                              disp, count, type, win);                        \
+    }                                                                         \
+                                                                              \
+    int aspx_hand_##RNAME(BUFFER origin_addr, COUNT origin_count,             \
+                          MPI_Datatype origin_type, int rank, MPI_Aint disp,  \
+                          COUNT count, MPI_Datatype type, MPI_Win win,        \
+                          MPI_Request *request)                               \
+    {                                                                         \
+        const struct aspx_side origin = {origin_addr, origin_count,           \
+                                         origin_type};                        \
+        const struct aspx_touch touch = {CALL, rank, disp, count, type};      \
+        int rc;                                                               \
+                                                                              \
+        if (request && move(&origin, &touch, win, request, &rc))              \
+            return rc;                                                        \
+        return aspx_real.RNAME(origin_addr, origin_count, origin_type, rank,  \
+                               disp, count, type, win, request);              \
     }
-    *rc = aspx_win_pass(to.win, *rc);
-    return true;
-}
 
-int aspx_hand_MPI_Put(const void *origin_addr, int origin_count,
-                      MPI_Datatype origin_datatype, int target_rank,
-                      MPI_Aint target_disp, int target_count,
-                      MPI_Datatype target_datatype, MPI_Win win)
-{
-    const struct aspx_touch touch = {ASPX_CALL_PUT, target_rank,
-                                     target_disp, target_count,
-                                     target_datatype};
-    int rc;
-
-    if (put(origin_addr, origin_count, origin_datatype, &touch, win, NULL,
-            &rc))
-        return rc;
-    return aspx_real.MPI_Put(origin_addr, origin_count, origin_datatype,
-                             target_rank, target_disp, target_count,
-                             target_datatype, win);
-}
-
-int aspx_hand_MPI_Put_c(const void *origin_addr, MPI_Count origin_count,
-                        MPI_Datatype origin_datatype, int target_rank,
-                        MPI_Aint target_disp, MPI_Count target_count,
-                        MPI_Datatype target_datatype, MPI_Win win)
-{
-    const struct aspx_touch touch = {ASPX_CALL_PUT, target_rank,
-                                     target_disp, target_count,
-                                     target_datatype};
-    int rc;
-
-    if (put(origin_addr, origin_count, origin_datatype, &touch, win, NULL,
-            &rc))
-        return rc;
-    return aspx_real.MPI_Put_c(origin_addr, origin_count, origin_datatype,
-                               target_rank, target_disp, target_count,
-                               target_datatype, win);
-}
-
-int aspx_hand_MPI_Rput(const void *origin_addr, int origin_count,
-                       MPI_Datatype origin_datatype, int target_rank,
-                       MPI_Aint target_disp, int target_count,
-                       MPI_Datatype target_datatype, MPI_Win win,
-                       MPI_Request *request)
-{
-    const struct aspx_touch touch = {ASPX_CALL_PUT, target_rank,
-                                     target_disp, target_count,
-                                     target_datatype};
-    int rc;
-
-    if (request && put(origin_addr, origin_count, origin_datatype, &touch, win,
-                       request, &rc))
-        return rc;
-    return aspx_real.MPI_Rput(origin_addr, origin_count, origin_datatype,
-                              target_rank, target_disp, target_count,
-                              target_datatype, win, request);
-}
-
-int aspx_hand_MPI_Rput_c(const void *origin_addr, MPI_Count origin_count,
-                         MPI_Datatype origin_datatype, int target_rank,
-                         MPI_Aint target_disp, MPI_Count target_count,
-                         MPI_Datatype target_datatype, MPI_Win win,
-                         MPI_Request *request)
-{
-    const struct aspx_touch touch = {ASPX_CALL_PUT, target_rank,
-                                     target_disp, target_count,
-                                     target_datatype};
-    int rc;
-
-    if (request && put(origin_addr, origin_count, origin_datatype, &touch, win,
-                       request, &rc))
-        return rc;
-    return aspx_real.MPI_Rput_c(origin_addr, origin_count, origin_datatype,
-                                target_rank, target_disp, target_count,
-                                target_datatype, win, request);
-}
-
-int aspx_hand_MPI_Get(void *origin_addr, int origin_count,
-                      MPI_Datatype origin_datatype, int target_rank,
-                      MPI_Aint target_disp, int target_count,
-                      MPI_Datatype target_datatype, MPI_Win win)
-{
-    const struct aspx_touch touch = {ASPX_CALL_GET, target_rank,
-                                     target_disp, target_count,
-                                     target_datatype};
-    const struct side origin = {origin_addr, origin_count, origin_datatype};
-    int rc;
-
-    if (get(&origin, &touch, win, NULL, &rc))
-        return rc;
-    return aspx_real.MPI_Get(origin_addr, origin_count, origin_datatype,
-                             target_rank, target_disp, target_count,
-                             target_datatype, win);
-}
-
-int aspx_hand_MPI_Get_c(void *origin_addr, MPI_Count origin_count,
-                        MPI_Datatype origin_datatype, int target_rank,
-                        MPI_Aint target_disp, MPI_Count target_count,
-                        MPI_Datatype target_datatype, MPI_Win win)
-{
-    const struct aspx_touch touch = {ASPX_CALL_GET, target_rank,
-                                     target_disp, target_count,
-                                     target_datatype};
-    const struct side origin = {origin_addr, origin_count, origin_datatype};
-    int rc;
-
-    if (get(&origin, &touch, win, NULL, &rc))
-        return rc;
-    return aspx_real.MPI_Get_c(origin_addr, origin_count, origin_datatype,
-                               target_rank, target_disp, target_count,
-                               target_datatype, win);
-}
-
-int aspx_hand_MPI_Rget(void *origin_addr, int origin_count,
-                       MPI_Datatype origin_datatype, int target_rank,
-                       MPI_Aint target_disp, int target_count,
-                       MPI_Datatype target_datatype, MPI_Win win,
-                       MPI_Request *request)
-{
-    const struct aspx_touch touch = {ASPX_CALL_GET, target_rank,
-                                     target_disp, target_count,
-                                     target_datatype};
-    const struct side origin = {origin_addr, origin_count, origin_datatype};
-    int rc;
-
-    if (request && get(&origin, &touch, win, request, &rc))
-        return rc;
-    return aspx_real.MPI_Rget(origin_addr, origin_count, origin_datatype,
-                              target_rank, target_disp, target_count,
-                              target_datatype, win, request);
-}
-
-int aspx_hand_MPI_Rget_c(void *origin_addr, MPI_Count origin_count,
-                         MPI_Datatype origin_datatype, int target_rank,
-                         MPI_Aint target_disp, MPI_Count target_count,
-                         MPI_Datatype target_datatype, MPI_Win win,
-                         MPI_Request *request)
-{
-    const struct aspx_touch touch = {ASPX_CALL_GET, target_rank,
-                                     target_disp, target_count,
-                                     target_datatype};
-    const struct side origin = {origin_addr, origin_count, origin_datatype};
-    int rc;
-
-    if (request && get(&origin, &touch, win, request, &rc))
-        return rc;
-    return aspx_real.MPI_Rget_c(origin_addr, origin_count, origin_datatype,
-                                target_rank, target_disp, target_count,
-                                target_datatype, win, request);
-}
+TWINS(MPI_Put, MPI_Rput, ASPX_CALL_PUT, const void *, int)
+TWINS(MPI_Put_c, MPI_Rput_c, ASPX_CALL_PUT, const void *, MPI_Count)
+TWINS(MPI_Get, MPI_Rget, ASPX_CALL_GET, void *, int)
+TWINS(MPI_Get_c, MPI_Rget_c, ASPX_CALL_GET, void *, MPI_Count)

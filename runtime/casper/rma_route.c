@@ -3,28 +3,35 @@
  * an epoch go to MPI's own window, which reports them as it always does: it
  * was never told of a lock, so it refuses. Only what MPI does not check, the
  * bounds of the window, is refused here, because a ghost would corrupt the
- * memory of somebody else. */
+ * memory of somebody else.
+ *
+ * What may take which road: Put and Get may be carried out by anybody, so they
+ * are copied here where the target's memory is in reach, left to the device
+ * where one is trusted (rma.direct), and sent to whatever ghost is least busy
+ * otherwise (rma.balance). Each byte has one ghost that carries out all its
+ * accumulates, of all origins and in all kinds of epochs. */
 #include "config.h"
 
+#include "balance.h"
 #include "rma_route.h"
+#include "sync.h"
+#include "types.h"
 
 #include "runtime/mpi/real.h"
 
-/* MPICH handles: two bits of storage (0: null), four bits of kind. */
-enum { KIND_DATATYPE = 3, KIND_WIN = 8 };
-
-static bool is_handle(unsigned handle, unsigned kind)
-{
-    return handle >> 30 != 0 && (handle >> 26 & 0xf) == kind;
-}
+/* Operations and bytes that may be under way to one ghost from one window of
+ * one process, before the process waits: bounds the memory that queues take. */
+enum { CREDIT_OPS = 1024, CREDIT_BYTES = 64 << 20 };
 
 /* Why a window is native: from how it was made. */
 static void count_native(MPI_Win handle, enum aspx_call call)
 {
+    enum { KIND_WIN = 8 };
     int *flavor, flag = 0;
     enum aspx_way way = ASPX_WAY_PRIVATE;
 
-    if (!is_handle((unsigned) handle, KIND_WIN))
+    if ((unsigned) handle >> 30 == 0 ||
+        ((unsigned) handle >> 26 & 0xf) != KIND_WIN)
         return;
     aspx_real.MPI_Win_get_attr(handle, MPI_WIN_CREATE_FLAVOR, &flavor, &flag);
     if (!flag)
@@ -57,56 +64,111 @@ static bool in_epoch(struct aspx_win *win, const struct aspx_target *target)
     return false;
 }
 
-/* First and last + 1 byte that count elements touch, from the displacement.
- * Predefined types carry their size in the handle, except pair types. */
-static bool find_span(MPI_Count count, MPI_Datatype type, MPI_Count *lo_p,
-                      MPI_Count *hi_p)
+/* Is what the operation touches inside the target's window? Fills start and
+ * the span: first byte and last + 1, from start. */
+static bool in_bounds(const struct aspx_target *target,
+                      const struct aspx_touch *touch, MPI_Aint *start_p,
+                      MPI_Count *lo_p, MPI_Count *hi_p)
 {
-    MPI_Count lb, extent, true_lb, true_extent, reach;
+    MPI_Count begin, end;
 
-    if (((unsigned) type & 0xff000000u) == 0x4c000000u) {
-        *lo_p = 0;
-        return !__builtin_mul_overflow(count, (unsigned) type >> 8 & 0xff,
-                                       hi_p);
-    }
-    if (aspx_real.MPI_Type_get_extent_x(type, &lb, &extent) != MPI_SUCCESS ||
-        aspx_real.MPI_Type_get_true_extent_x(type, &true_lb, &true_extent) !=
-            MPI_SUCCESS ||
-        __builtin_mul_overflow(count - 1, extent, &reach) ||
-        __builtin_add_overflow(true_lb, true_extent, hi_p))
+    *start_p = *lo_p = *hi_p = 0;
+    if (touch->count == 0)
+        return true;
+    if (!aspx_type_span(touch->count, touch->type, lo_p, hi_p) ||
+        __builtin_mul_overflow(touch->disp, target->disp_unit, start_p) ||
+        __builtin_add_overflow(*start_p, *lo_p, &begin) ||
+        __builtin_add_overflow(*start_p, *hi_p, &end))
         return false;
-    *lo_p = true_lb;
-    if (reach < 0)
-        return !__builtin_add_overflow(*lo_p, reach, lo_p);
-    return !__builtin_add_overflow(*hi_p, reach, hi_p);
+    return *lo_p >= *hi_p || (begin >= 0 && (uint64_t) end <= target->bytes);
 }
 
-/* Is what the operation touches inside the target's window? */
-static bool in_bounds(const struct aspx_target *target,
-                      const struct aspx_touch *touch, MPI_Aint *addr_p)
+/* Are both sides the same string of bytes? What does not fit together is left
+ * to MPI and its error. */
+static bool alike(const struct aspx_side *origin,
+                  const struct aspx_touch *touch, uint64_t bytes)
 {
-    MPI_Count lo, hi, begin, end;
-    MPI_Aint start;
-
-    if (touch->count == 0) {
-        *addr_p = (MPI_Aint) target->addr;
-        return true;
-    }
-    if (!find_span(touch->count, touch->type, &lo, &hi) ||
-        __builtin_mul_overflow(touch->disp, target->disp_unit, &start) ||
-        __builtin_add_overflow(start, lo, &begin) ||
-        __builtin_add_overflow(start, hi, &end))
+    if (origin->count < 0 || (!origin->addr && bytes > 0))
         return false;
-    *addr_p = (MPI_Aint) target->addr + start;
-    return lo >= hi || (begin >= 0 && (uint64_t) end <= target->bytes);
+    if (aspx_type_plain(touch->type))
+        return aspx_type_plain(origin->type) &&
+               aspx_type_bytes(origin->count, origin->type) == bytes;
+    return origin->type == touch->type && origin->count == touch->count &&
+           aspx_type_dense(touch->type);
+}
+
+uint32_t aspx_route_owner(const struct aspx_win *win,
+                          const struct aspx_target *target, MPI_Aint byte)
+{
+    const struct aspx_win_node *node = &win->nodes[target->node];
+    uint64_t segment = (node->bytes + node->nghosts - 1) / node->nghosts;
+    uint64_t at = target->first_byte + (uint64_t) byte;
+
+    return node->first_ghost + (uint32_t) (segment ? at / segment : 0);
+}
+
+void aspx_route_to(struct aspx_route *route, uint32_t g)
+{
+    const struct aspx_win *win = route->win;
+    int rank = win->ghosts[g].rank_all;
+
+    route->on = aspx_engine.win;
+    route->ghost = g;
+    route->rank = rank;
+    route->addr = (MPI_Aint) (aspx_engine.arena_addr[rank] +
+                              route->target->off) + route->start;
+}
+
+/* Put and Get. */
+static enum aspx_road find_mover(struct aspx_route *route,
+                                 const struct aspx_touch *touch,
+                                 const struct aspx_side *origin)
+{
+    bool bytes_only = alike(origin, touch, route->bytes);
+
+    if (bytes_only && route->target->here) {
+        route->here = route->target->here + route->start;
+        aspx_count(touch->call, ASPX_WAY_COPY);
+        return ASPX_ROAD_COPY;
+    }
+    if (bytes_only && route->win->hardware != MPI_WIN_NULL) {
+        route->on = route->win->hardware;
+        route->rank = touch->rank;
+        route->addr = route->start;
+        aspx_count(touch->call, ASPX_WAY_DEVICE);
+        return ASPX_ROAD_SEND;
+    }
+    aspx_route_to(route, aspx_balance_choose(route->win, route->target));
+    aspx_count(touch->call, ASPX_WAY_GHOST);
+    return ASPX_ROAD_SEND;
+}
+
+/* Accumulates. lo, hi: the span from route->start. */
+static enum aspx_road find_owner(struct aspx_route *route,
+                                 const struct aspx_touch *touch, MPI_Count lo,
+                                 MPI_Count hi)
+{
+    uint32_t first = route->target->ghost, last = first;
+
+    if (route->win->segments && lo < hi) {
+        first = aspx_route_owner(route->win, route->target, route->start + lo);
+        last = aspx_route_owner(route->win, route->target,
+                                route->start + hi - 1);
+    }
+    aspx_count(touch->call, ASPX_WAY_GHOST);
+    aspx_route_to(route, first);
+    if (first == last || touch->call == ASPX_CALL_FETCH_AND_OP ||
+        touch->call == ASPX_CALL_COMPARE_AND_SWAP)
+        return ASPX_ROAD_SEND; /* one element: whose first byte it is */
+    return ASPX_ROAD_SPLIT;
 }
 
 enum aspx_road aspx_route_find(MPI_Win handle, const struct aspx_touch *touch,
+                               const struct aspx_side *origin,
                                struct aspx_route *route)
 {
     struct aspx_win *win = aspx_win_find(handle);
-    struct aspx_target *target;
-    struct aspx_win_ghost *ghost;
+    MPI_Count lo, hi;
 
     route->win = win;
     if (!win) {
@@ -114,20 +176,52 @@ enum aspx_road aspx_route_find(MPI_Win handle, const struct aspx_touch *touch,
         return ASPX_ROAD_NATIVE;
     }
     if (touch->rank < 0 || touch->rank >= win->size || touch->count < 0 ||
-        !is_handle((unsigned) touch->type, KIND_DATATYPE))
+        !aspx_type_is(touch->type))
         return ASPX_ROAD_NATIVE;
-    target = &win->targets[touch->rank];
-    if (!in_epoch(win, target))
+    route->target = &win->targets[touch->rank];
+    if (!in_epoch(win, route->target))
         return ASPX_ROAD_NATIVE;
-    if (!in_bounds(target, touch, &route->addr)) {
+    if (!in_bounds(route->target, touch, &route->start, &lo, &hi)) {
         route->code = aspx_win_raise(win, MPI_ERR_RMA_RANGE);
         return ASPX_ROAD_ERROR;
     }
-    ghost = &win->ghosts[target->ghost];
-    route->ghost_index = target->ghost;
-    route->ghost = ghost->rank_all;
-    if (!atomic_load_explicit(&ghost->used, memory_order_relaxed))
-        atomic_store(&ghost->used, true);
-    aspx_count(touch->call, ASPX_WAY_GHOST);
-    return ASPX_ROAD_GHOST;
+    route->bytes = aspx_type_bytes(touch->count, touch->type);
+    return origin ? find_mover(route, touch, origin)
+                  : find_owner(route, touch, lo, hi);
+}
+
+/* Notes come after the operation: a flush that began before them may have
+ * missed it, and one that begins later covers it. */
+int aspx_route_sent(const struct aspx_route *route, int rc)
+{
+    struct aspx_win *win = route->win;
+    struct aspx_win_ghost *ghost;
+    uint64_t issued, bytes, bit;
+
+    if (rc != MPI_SUCCESS)
+        return aspx_win_pass(win, rc);
+    if (route->on != aspx_engine.win) {
+        atomic_fetch_add(&win->hardware_issued, 1);
+        return rc;
+    }
+    ghost = &win->ghosts[route->ghost];
+    bit = UINT64_C(1) << (route->ghost -
+                          win->nodes[route->target->node].first_ghost);
+    if (!(atomic_load_explicit(&route->target->served_by,
+                               memory_order_relaxed) & bit))
+        atomic_fetch_or(&route->target->served_by, bit);
+    issued = atomic_fetch_add(&ghost->issued, 1) + 1;
+    bytes = atomic_fetch_add_explicit(&ghost->bytes, route->bytes,
+                                      memory_order_relaxed) + route->bytes;
+    aspx_balance_note(ghost->rank_all, route->bytes);
+    if (issued - atomic_load_explicit(&ghost->flushed, memory_order_relaxed) <
+            CREDIT_OPS && bytes < CREDIT_BYTES)
+        return rc;
+    return aspx_win_pass(win, aspx_sync_flush_ghost(win, route->ghost));
+}
+
+int aspx_route_done(MPI_Request *request)
+{
+    return aspx_real.MPI_Rput(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, 0, MPI_BYTE,
+                              aspx_engine.win, request);
 }

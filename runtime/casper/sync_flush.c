@@ -16,32 +16,94 @@
  * calls MPI_Win_sync, a full fence here, as MPI asks of it. */
 #include "config.h"
 
+#include "balance.h"
 #include "sync.h"
 
 #include "runtime/mpi/real.h"
 #include "runtime/record.h"
 #include "mpi_hand.h"
 
-void aspx_win_ring(const struct aspx_win *win, uint32_t g)
-{
-    aspx_bell_ring(win->ghosts[g].bell);
-}
+typedef int flush_f(int rank, MPI_Win win);
 
-int aspx_sync_flush(const struct aspx_win *win, uint32_t g)
+/* Complete with `flush` what this process issued to ghost g. What another
+ * thread issues meanwhile is that thread's to flush. */
+static int flush_ghost(struct aspx_win *win, uint32_t g, flush_f *flush)
 {
-    if (!atomic_load(&win->ghosts[g].used))
+    struct aspx_win_ghost *ghost = &win->ghosts[g];
+    uint64_t issued = atomic_load(&ghost->issued);
+    int rc;
+
+    if (atomic_load(&ghost->flushed) >= issued)
         return MPI_SUCCESS;
-    aspx_win_ring(win, g);
-    return aspx_real.MPI_Win_flush(win->ghosts[g].rank_all, aspx_engine.win);
+    aspx_bell_ring(ghost->bell);
+    aspx_balance_ask(ghost->rank_all);
+    atomic_store_explicit(&ghost->bytes, 0, memory_order_relaxed);
+    rc = flush(ghost->rank_all, aspx_engine.win);
+    if (rc == MPI_SUCCESS && flush == aspx_real.MPI_Win_flush)
+        aspx_sync_note(&ghost->flushed, issued);
+    return rc;
 }
 
-int aspx_sync_flush_every(const struct aspx_win *win)
+static int flush_hardware(struct aspx_win *win)
 {
-    int rc = MPI_SUCCESS;
+    uint64_t issued = atomic_load(&win->hardware_issued);
+    int rc;
 
-    for (int g = 0; rc == MPI_SUCCESS && g < win->nghosts; g++)
-        rc = aspx_sync_flush(win, (uint32_t) g);
+    if (atomic_load(&win->hardware_flushed) >= issued)
+        return MPI_SUCCESS;
+    rc = aspx_real.MPI_Win_flush_all(win->hardware);
+    if (rc == MPI_SUCCESS)
+        aspx_sync_note(&win->hardware_flushed, issued);
     return rc;
+}
+
+/* Ghosts other than the main one serve a target by segment or balance. */
+static int flush_target(struct aspx_win *win, int rank, flush_f *flush)
+{
+    const struct aspx_target *target = &win->targets[rank];
+    uint64_t served_by = atomic_load(&target->served_by);
+    uint32_t first = win->nodes[target->node].first_ghost;
+    int rc = flush_hardware(win);
+
+    for (; rc == MPI_SUCCESS && served_by; served_by &= served_by - 1)
+        rc = flush_ghost(win, first + (uint32_t) __builtin_ctzll(served_by),
+                         flush);
+    atomic_thread_fence(memory_order_release); /* direct copies */
+    return rc;
+}
+
+static int flush_every(struct aspx_win *win, flush_f *flush)
+{
+    int rc = flush_hardware(win);
+
+    for (uint32_t g = 0; rc == MPI_SUCCESS && g < win->nghosts; g++)
+        rc = flush_ghost(win, g, flush);
+    atomic_thread_fence(memory_order_release);
+    return rc;
+}
+
+void aspx_sync_note(_Atomic uint64_t *flushed, uint64_t issued)
+{
+    uint64_t seen = atomic_load(flushed);
+
+    while (seen < issued &&
+           !atomic_compare_exchange_weak(flushed, &seen, issued))
+        ;
+}
+
+int aspx_sync_flush(struct aspx_win *win, int rank)
+{
+    return flush_target(win, rank, aspx_real.MPI_Win_flush);
+}
+
+int aspx_sync_flush_every(struct aspx_win *win)
+{
+    return flush_every(win, aspx_real.MPI_Win_flush);
+}
+
+int aspx_sync_flush_ghost(struct aspx_win *win, uint32_t g)
+{
+    return flush_ghost(win, g, aspx_real.MPI_Win_flush);
 }
 
 /* Flushes are legal only under a lock. Elsewhere MPI's own window, which
@@ -63,17 +125,17 @@ static bool may_flush(const struct aspx_win *win, int rank)
 
 int aspx_hand_MPI_Win_flush(int rank, MPI_Win handle)
 {
-    const struct aspx_win *win = find_locked(handle);
+    struct aspx_win *win = find_locked(handle);
 
     if (!win || !may_flush(win, rank))
         return aspx_real.MPI_Win_flush(rank, handle);
     aspx_count(ASPX_CALL_FLUSH, ASPX_WAY_GHOST);
-    return aspx_win_pass(win, aspx_sync_flush(win, win->targets[rank].ghost));
+    return aspx_win_pass(win, aspx_sync_flush(win, rank));
 }
 
 int aspx_hand_MPI_Win_flush_all(MPI_Win handle)
 {
-    const struct aspx_win *win = find_locked(handle);
+    struct aspx_win *win = find_locked(handle);
 
     if (!win)
         return aspx_real.MPI_Win_flush_all(handle);
@@ -81,36 +143,26 @@ int aspx_hand_MPI_Win_flush_all(MPI_Win handle)
     return aspx_win_pass(win, aspx_sync_flush_every(win));
 }
 
-static int flush_local(const struct aspx_win *win, uint32_t g)
-{
-    if (!atomic_load(&win->ghosts[g].used))
-        return MPI_SUCCESS;
-    aspx_win_ring(win, g);
-    return aspx_real.MPI_Win_flush_local(win->ghosts[g].rank_all,
-                                         aspx_engine.win);
-}
-
 int aspx_hand_MPI_Win_flush_local(int rank, MPI_Win handle)
 {
-    const struct aspx_win *win = find_locked(handle);
+    struct aspx_win *win = find_locked(handle);
 
     if (!win || !may_flush(win, rank))
         return aspx_real.MPI_Win_flush_local(rank, handle);
     aspx_count(ASPX_CALL_FLUSH, ASPX_WAY_GHOST);
-    return aspx_win_pass(win, flush_local(win, win->targets[rank].ghost));
+    return aspx_win_pass(win, flush_target(win, rank,
+                                           aspx_real.MPI_Win_flush_local));
 }
 
 int aspx_hand_MPI_Win_flush_local_all(MPI_Win handle)
 {
-    const struct aspx_win *win = find_locked(handle);
-    int rc = MPI_SUCCESS;
+    struct aspx_win *win = find_locked(handle);
 
     if (!win)
         return aspx_real.MPI_Win_flush_local_all(handle);
     aspx_count(ASPX_CALL_FLUSH, ASPX_WAY_GHOST);
-    for (int g = 0; rc == MPI_SUCCESS && g < win->nghosts; g++)
-        rc = flush_local(win, (uint32_t) g);
-    return aspx_win_pass(win, rc);
+    return aspx_win_pass(win,
+                         flush_every(win, aspx_real.MPI_Win_flush_local));
 }
 
 int aspx_hand_MPI_Win_sync(MPI_Win handle)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Passive target: lock, unlock, lock_all, unlock_all. Permission comes from
- * the lock service of the target's ghost, so lock and lock_all of any origin
- * exclude each other as MPI says, whatever MPI does with its own locks. */
+ * the target's lock word or from the lock service of its ghost, so lock and
+ * lock_all of any origin exclude each other as MPI says, whatever MPI does with
+ * its own locks. */
 #include "config.h"
 
 #include "lock_client.h"
@@ -22,8 +23,7 @@ static bool sane_lock(const struct aspx_win *win, int lock_type, int rank,
 
 /* Open the epoch before asking, so that two threads cannot lock one target.
  * Operations before the lock call returns are the program's mistake. */
-static bool open_lock(struct aspx_win *win, struct aspx_target *target,
-                      enum aspx_held held)
+static bool open_lock(struct aspx_win *win, struct aspx_target *target)
 {
     bool ok;
     int access;
@@ -33,7 +33,7 @@ static bool open_lock(struct aspx_win *win, struct aspx_target *target,
     ok = access == ASPX_ACCESS_NONE || access == ASPX_ACCESS_FENCED ||
          (access == ASPX_ACCESS_LOCK && target->held == ASPX_HELD_NONE);
     if (ok) {
-        atomic_store(&target->held, held);
+        atomic_store(&target->held, ASPX_HELD_NOCHECK);
         atomic_store(&win->access, ASPX_ACCESS_LOCK);
         win->nlocks++;
     }
@@ -54,22 +54,21 @@ int aspx_hand_MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win handle)
 {
     struct aspx_win *win = aspx_win_find(handle);
     struct aspx_target *target;
-    bool nocheck = assert & MPI_MODE_NOCHECK;
+    enum aspx_held held = ASPX_HELD_NOCHECK;
     int rc;
 
     if (!win || !sane_lock(win, lock_type, rank, assert))
         return aspx_real.MPI_Win_lock(lock_type, rank, assert, handle);
     target = &win->targets[rank];
-    if (!open_lock(win, target, nocheck ? ASPX_HELD_NOCHECK : ASPX_HELD_LOCK))
+    if (!open_lock(win, target))
         return aspx_win_raise(win, MPI_ERR_RMA_SYNC);
     aspx_count(ASPX_CALL_LOCK, ASPX_WAY_GHOST);
-    if (nocheck)
+    if (assert & MPI_MODE_NOCHECK)
         return MPI_SUCCESS;
-    rc = aspx_lock_take(win, target->ghost,
-                        lock_type == MPI_LOCK_EXCLUSIVE ? ASPX_LOCK_EXCLUSIVE
-                                                        : ASPX_LOCK_SHARED,
-                        (uint32_t) rank);
-    if (rc != MPI_SUCCESS)
+    rc = aspx_lock_take(win, rank, lock_type == MPI_LOCK_EXCLUSIVE, &held);
+    if (rc == MPI_SUCCESS)
+        atomic_store(&target->held, held);
+    else
         close_lock(win, target);
     return aspx_win_pass(win, rc);
 }
@@ -78,18 +77,18 @@ int aspx_hand_MPI_Win_unlock(int rank, MPI_Win handle)
 {
     struct aspx_win *win = aspx_win_find(handle);
     struct aspx_target *target;
-    uint32_t held;
+    enum aspx_held held;
     int rc;
 
     if (!win || rank < 0 || rank >= win->size)
         return aspx_real.MPI_Win_unlock(rank, handle);
     target = &win->targets[rank];
-    held = atomic_load(&target->held);
-    if (held != ASPX_HELD_LOCK && held != ASPX_HELD_NOCHECK)
+    held = (enum aspx_held) atomic_load(&target->held);
+    if (held < ASPX_HELD_NOCHECK)
         return aspx_win_raise(win, MPI_ERR_RMA_SYNC);
-    rc = aspx_sync_flush(win, target->ghost);
-    if (rc == MPI_SUCCESS && held == ASPX_HELD_LOCK)
-        rc = aspx_lock_drop(win, target->ghost, (uint32_t) rank);
+    rc = aspx_sync_flush(win, rank);
+    if (rc == MPI_SUCCESS && held != ASPX_HELD_NOCHECK)
+        rc = aspx_lock_drop(win, rank, held);
     close_lock(win, target);
     return aspx_win_pass(win, rc);
 }
@@ -106,14 +105,14 @@ int aspx_hand_MPI_Win_lock_all(int assert, MPI_Win handle)
     access = atomic_load(&win->access);
     ok = access == ASPX_ACCESS_NONE || access == ASPX_ACCESS_FENCED;
     if (ok) {
-        win->lock_all_nocheck = assert == MPI_MODE_NOCHECK;
+        win->lock_all_asked = !win->no_locks && assert != MPI_MODE_NOCHECK;
         atomic_store(&win->access, ASPX_ACCESS_LOCK_ALL);
     }
     pthread_mutex_unlock(&win->mutex);
     if (!ok)
         return aspx_win_raise(win, MPI_ERR_RMA_SYNC);
     aspx_count(ASPX_CALL_LOCK_ALL, ASPX_WAY_GHOST);
-    if (assert != MPI_MODE_NOCHECK)
+    if (win->lock_all_asked)
         rc = aspx_lock_take_every(win);
     return aspx_win_pass(win, rc);
 }
@@ -126,7 +125,7 @@ int aspx_hand_MPI_Win_unlock_all(MPI_Win handle)
     if (!win || atomic_load(&win->access) != ASPX_ACCESS_LOCK_ALL)
         return aspx_real.MPI_Win_unlock_all(handle);
     rc = aspx_sync_flush_every(win);
-    if (rc == MPI_SUCCESS && !win->lock_all_nocheck)
+    if (rc == MPI_SUCCESS && win->lock_all_asked)
         rc = aspx_lock_drop_every(win);
     atomic_store(&win->access, ASPX_ACCESS_NONE);
     return aspx_win_pass(win, rc);

@@ -5,6 +5,7 @@
 #define ASPEN_RUNTIME_CASPER_WINDOW_H
 
 #include "engine.h"
+#include "lock_word.h"
 
 #include <mpi.h>
 #include <pthread.h>
@@ -26,39 +27,66 @@ enum aspx_access {
 /* Permission held at one target. */
 enum aspx_held {
     ASPX_HELD_NONE,
-    ASPX_HELD_LOCK,    /* granted by the ghost */
-    ASPX_HELD_NOCHECK, /* by MPI_MODE_NOCHECK */
-    ASPX_HELD_START,   /* in the group of the open MPI_Win_start */
+    ASPX_HELD_START,     /* in the group of the open MPI_Win_start */
+    ASPX_HELD_NOCHECK,   /* by MPI_MODE_NOCHECK */
+    ASPX_HELD_GHOST,     /* granted by the ghost */
+    ASPX_HELD_SHARED,    /* taken in the lock word */
+    ASPX_HELD_EXCLUSIVE, /* likewise */
 };
 
 struct aspx_target {
-    uint64_t addr;      /* of its window, in its ghost */
+    uint64_t off;       /* of its memory, in the arena of its node */
+    char *here;         /* where this process sees it; NULL: it does not */
     uint64_t bytes;
     int64_t disp_unit;
-    uint32_t ghost;     /* index in aspx_win.ghosts */
-    _Atomic uint32_t held; /* enum aspx_held */
+    uint64_t first_byte;  /* of its memory among its node's, for segments */
+    uint32_t node;        /* index in aspx_win.nodes */
+    uint32_t ghost;       /* main ghost, index in aspx_win.ghosts */
+    uint64_t word_off;    /* of its lock word in the arena; 0: none */
+    struct aspx_lock_word *word; /* NULL: not reachable from here */
+    _Atomic uint32_t held;       /* enum aspx_held */
+    _Atomic uint64_t served_by;  /* bit g: ghost g of its node has had
+                                    operations for it */
 };
 
-/* A ghost that serves some target of the window. */
+/* A ghost of some node of the window. */
 struct aspx_win_ghost {
     int rank_all;
     struct aspx_bell *bell; /* NULL: on another node */
-    _Atomic bool used;      /* an operation went there since the window is */
+    uint32_t words;         /* targets whose main ghost it is; their lock */
+    uint64_t words_off;     /* words, one after another; 0: none */
+    _Atomic bool asked;       /* it got lock messages from here */
+    _Atomic uint64_t issued;  /* operations sent */
+    _Atomic uint64_t flushed; /* of these, known to be complete there */
+    _Atomic uint64_t bytes;   /* sent since the last flush, roughly */
+};
+
+/* A node with processes of the window; its ghosts are neighbours. */
+struct aspx_win_node {
+    uint32_t node;         /* aspx_peer.node */
+    uint32_t first_ghost, nghosts; /* in aspx_win.ghosts */
+    uint64_t bytes;        /* of all its targets */
 };
 
 struct aspx_win {
     MPI_Win handle;
+    MPI_Win hardware;       /* locked for life, for Put and Get that the
+                               device carries out; or MPI_WIN_NULL */
+    _Atomic uint64_t hardware_issued, hardware_flushed;
     uint64_t id;            /* same in all its processes, unique in the job */
     int rank, size;
     int flavor;             /* MPI_WIN_CREATE_FLAVOR as the program sees it */
-    uint64_t block_off, block_bytes; /* own block, if allocated is set */
-    bool allocated;
+    bool segments;          /* accumulates go by segment, not by rank */
+    bool no_locks;          /* promised: nobody locks single targets */
+    uint64_t block_off, block_bytes; /* own block; bytes 0: none */
+    uint64_t words_block;   /* own block of lock words; 0: none */
     pthread_mutex_t mutex;  /* epoch changes */
     _Atomic int access;     /* enum aspx_access */
     _Atomic bool exposed;   /* a fence opened it and operations ran */
     int nlocks;             /* targets locked one by one */
-    bool lock_all_nocheck;
-    int nghosts;
+    bool lock_all_asked;    /* the open lock_all epoch holds locks at ghosts */
+    uint32_t nnodes, nghosts;
+    struct aspx_win_node *nodes;
     struct aspx_win_ghost *ghosts;
     struct aspx_target targets[];
 };
@@ -67,8 +95,9 @@ struct aspx_win {
  * Threads: any.  Cost: a hash probe. */
 struct aspx_win *aspx_win_find(MPI_Win handle);
 
-/* Enter and remove; used by window.c. aspx_win_remove() does nothing when the
- * handle was given to another window meanwhile. Returns 0, or -1 (ENOMEM). */
+/* Enter and remove; used by win_calls.c. aspx_win_remove() does nothing when
+ * the handle was given to another window meanwhile. Returns 0, or -1
+ * (ENOMEM). */
 int aspx_win_insert(struct aspx_win *win);
 void aspx_win_remove(struct aspx_win *win);
 
@@ -80,6 +109,9 @@ int aspx_win_raise(const struct aspx_win *win, int errclass);
 int aspx_win_pass(const struct aspx_win *win, int code);
 
 /* Wake ghost g of the window if it naps: we are about to wait for it. */
-void aspx_win_ring(const struct aspx_win *win, uint32_t g);
+static inline void aspx_win_ring(const struct aspx_win *win, uint32_t g)
+{
+    aspx_bell_ring(win->ghosts[g].bell);
+}
 
 #endif

@@ -18,7 +18,6 @@ int main(int argc, char **argv)
 {
     _Alignas(64) long private[8] = {0}, attached[8] = {0};
     MPI_Aint address;
-    long *shared;
     MPI_Win win;
 
     rma_begin(&argc, &argv);
@@ -32,12 +31,6 @@ int main(int argc, char **argv)
     MPI_Bcast(&address, 1, MPI_AINT, 0, MPI_COMM_WORLD);
     add(win, address, attached);
     MPI_Win_detach(win, attached);
-    MPI_Win_free(&win);
-    MPI_Win_allocate_shared(64, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &shared,
-                            &win);
-    *shared = 0;
-    MPI_Barrier(MPI_COMM_WORLD);
-    add(win, 0, shared);
     MPI_Win_free(&win);
     return rma_end("native");
 }

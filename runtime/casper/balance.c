@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See balance.h. Counters are this process's own, but for the backlog, which
+ * a ghost publishes in its arena and every flush of it fetches. */
+#include "config.h"
+
+#include "balance.h"
+
+#include "runtime/mpi/real.h"
+
+#include <stddef.h>
+
+static _Atomic uint32_t turn;
+
+/* How much ghost g has to do, in the unit of the chosen way. */
+static uint64_t weigh(int ghost)
+{
+    const struct aspx_load *load = &aspx_engine.loads[ghost];
+
+    switch (aspx_engine.settings.balance) {
+    case ASPX_BALANCE_OPS:
+        return atomic_load_explicit(&load->ops, memory_order_relaxed);
+    case ASPX_BALANCE_BYTES:
+        return atomic_load_explicit(&load->bytes, memory_order_relaxed);
+    case ASPX_BALANCE_QUEUE:
+        /* What was sent since the backlog came is part of it by now. */
+        return load->backlog +
+               atomic_load_explicit(&load->ops, memory_order_relaxed) -
+               load->ops_asked;
+    case ASPX_BALANCE_NONE:
+    case ASPX_BALANCE_RANDOM:
+        break;
+    }
+    return 0;
+}
+
+uint32_t aspx_balance_choose(struct aspx_win *win,
+                             const struct aspx_target *target)
+{
+    const struct aspx_win_node *node = &win->nodes[target->node];
+    uint32_t best = target->ghost;
+    uint64_t least;
+
+    if (aspx_engine.settings.balance == ASPX_BALANCE_NONE ||
+        node->nghosts == 1)
+        return best;
+    if (aspx_engine.settings.balance == ASPX_BALANCE_RANDOM)
+        return node->first_ghost +
+               atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed) %
+                   node->nghosts;
+    least = weigh(win->ghosts[best].rank_all);
+    for (uint32_t g = node->first_ghost;
+         g < node->first_ghost + node->nghosts; g++) {
+        uint64_t weight = weigh(win->ghosts[g].rank_all);
+
+        if (weight < least) {
+            least = weight;
+            best = g;
+        }
+    }
+    return best;
+}
+
+void aspx_balance_note(int ghost, uint64_t bytes)
+{
+    struct aspx_load *load = &aspx_engine.loads[ghost];
+
+    atomic_fetch_add_explicit(&load->ops, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&load->bytes, bytes, memory_order_relaxed);
+}
+
+/* Where the ghost publishes it: its place in the head of its arena. */
+static MPI_Aint backlog_addr(uint32_t ghost, uint32_t local)
+{
+    return (MPI_Aint) (aspx_engine.arena_addr[ghost] +
+                       local * sizeof(struct aspx_bell) +
+                       offsetof(struct aspx_bell, life.backlog));
+}
+
+/* What the others of the node told is getting old: believe half of it, so that
+ * none is shunned for ever for a bad moment. */
+void aspx_balance_ask(int ghost)
+{
+    const uint32_t *first = aspx_engine.first_ghost +
+                            aspx_engine.world->peers[ghost].node;
+    struct aspx_load *load = &aspx_engine.loads[ghost];
+
+    if (aspx_engine.settings.balance != ASPX_BALANCE_QUEUE)
+        return;
+    for (uint32_t i = first[0]; i < first[1]; i++) {
+        uint32_t other = aspx_engine.ghosts[i];
+
+        if (other != (uint32_t) ghost) {
+            aspx_engine.loads[other].backlog /= 2;
+            continue;
+        }
+        load->ops_asked = atomic_load(&load->ops);
+        (void) aspx_real.MPI_Get(&load->backlog, 1, MPI_UINT32_T, ghost,
+                                 backlog_addr(other, i - first[0]), 1,
+                                 MPI_UINT32_T, aspx_engine.win);
+    }
+}

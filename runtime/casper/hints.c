@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Keys of the MPI standard (section 12.2.1) and of Casper (dissertation
+ * section 4.5, which spells some in two ways). */
+#include "config.h"
+
+#include "hints.h"
+
+#include "runtime/mpi/real.h"
+
+#include <string.h>
+#include <strings.h>
+
+enum { VALUE_MAX = 128 };
+
+static bool get(MPI_Info info, const char *key, char value[VALUE_MAX])
+{
+    int flag = 0;
+
+    value[0] = '\0';
+    aspx_real.MPI_Info_get(info, key, VALUE_MAX - 1, value, &flag);
+    return flag;
+}
+
+static bool is_true(MPI_Info info, const char *key)
+{
+    char value[VALUE_MAX];
+
+    return get(info, key, value) && strcasecmp(value, "true") == 0;
+}
+
+/* Is `word` in the comma list? */
+static bool lists(char *list, const char *word)
+{
+    char *rest = NULL;
+
+    for (char *item = strtok_r(list, ", ", &rest); item;
+         item = strtok_r(NULL, ", ", &rest))
+        if (strcasecmp(item, word) == 0)
+            return true;
+    return false;
+}
+
+void aspx_hints_read(struct aspx_hints *hints, MPI_Info info)
+{
+    char value[VALUE_MAX];
+
+    *hints = (struct aspx_hints) {0};
+    if (info == MPI_INFO_NULL)
+        return;
+    hints->off = get(info, "async_config", value) &&
+                 strcasecmp(value, "off") == 0;
+    hints->no_locks = is_true(info, "no_locks") ||
+                      ((get(info, "epochs_used", value) ||
+                        get(info, "epoch_type", value)) &&
+                       !lists(value, "lock"));
+    hints->noncontig = is_true(info, "alloc_shared_noncontig");
+}

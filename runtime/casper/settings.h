@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the policy says about one-sided communication, read once at start. */
+#ifndef ASPEN_RUNTIME_CASPER_SETTINGS_H
+#define ASPEN_RUNTIME_CASPER_SETTINGS_H
+
+#include "engine.h"
+
+#include "common/layout.h"
+
+/* Does this node have a device that can do RDMA? 0 or 1. */
+unsigned aspx_settings_device(void);
+
+/* Read the knobs rma.binding, rma.balance and rma.direct; unknown words leave
+ * the default. `device`: every node has one, so that `auto` may count on it. */
+void aspx_settings_read(struct aspx_settings *settings,
+                        const struct asp_layout *layout, bool device);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The calls that make and free windows: to ghosts where that is possible, else
+ * MPI's own, counted with the reason. */
+#include "config.h"
+
+#include "lock_client.h"
+#include "win_make.h"
+
+#include "runtime/mpi/real.h"
+#include "runtime/record.h"
+#include "mpi_hand.h"
+
+#include <string.h>
+
+/* Why a window of this kind is MPI's own affair. */
+static enum aspx_way native_way(const struct aspx_win_request *request)
+{
+    if (request->memory == ASPX_MEMORY_GIVEN)
+        return ASPX_WAY_PRIVATE;
+    return request->flavor == MPI_WIN_FLAVOR_SHARED ? ASPX_WAY_SHARED
+                                                    : ASPX_WAY_ARENA;
+}
+
+/* Try to redirect; count what becomes native. */
+static bool redirect(struct aspx_win_request *request, void *baseptr,
+                     MPI_Win *win, int *rc)
+{
+    enum aspx_way way = native_way(request);
+
+    if (!win || !aspx_win_sane(request) ||
+        (request->memory != ASPX_MEMORY_GIVEN && !baseptr))
+        return false;
+    if (!aspx_engine.up || !aspx_win_make(request, win, rc)) {
+        aspx_count(ASPX_CALL_WINDOW, way);
+        return false;
+    }
+    if (*rc == MPI_SUCCESS && request->flavor != MPI_WIN_FLAVOR_CREATE)
+        memcpy(baseptr, &request->base, sizeof(void *));
+    aspx_count(ASPX_CALL_WINDOW, ASPX_WAY_GHOST);
+    return true;
+}
+
+/* Each call and its twin with large counts: NAME is the call, UNIT the type of
+ * its displacement unit. */
+#define ALLOCATE(NAME, UNIT, FLAVOR, MEMORY)                                  \
+    int aspx_hand_##NAME(MPI_Aint size, UNIT disp_unit, MPI_Info info,        \
+                         MPI_Comm comm, void *baseptr, MPI_Win *win)          \
+    {                                                                         \
+        struct aspx_win_request request = {MEMORY, FLAVOR, NULL, size,        \
+                                           disp_unit, info, aspx_comm(comm)}; \
+        int rc;                                                               \
+                                                                              \
+        if (redirect(&request, baseptr, win, &rc))                            \
+            return rc;                                                        \
+        return aspx_real.NAME(size, disp_unit, info, aspx_comm(comm),         \
+                              baseptr, win);                                  \
+    }
+
+#define CREATE(NAME, UNIT)                                                    \
+    int aspx_hand_##NAME(void *base, MPI_Aint size, UNIT disp_unit,           \
+                         MPI_Info info, MPI_Comm comm, MPI_Win *win)          \
+    {                                                                         \
+        struct aspx_win_request request = {                                   \
+            ASPX_MEMORY_GIVEN, MPI_WIN_FLAVOR_CREATE, base, size, disp_unit,  \
+            info, aspx_comm(comm)};                                           \
+        int rc;                                                               \
+                                                                              \
+        if (redirect(&request, NULL, win, &rc))                               \
+            return rc;                                                        \
+        return aspx_real.NAME(base, size, disp_unit, info, aspx_comm(comm),   \
+                              win);                                           \
+    }
+
+ALLOCATE(MPI_Win_allocate, int, MPI_WIN_FLAVOR_ALLOCATE, ASPX_MEMORY_OWN)
+ALLOCATE(MPI_Win_allocate_c, MPI_Aint, MPI_WIN_FLAVOR_ALLOCATE,
+         ASPX_MEMORY_OWN)
+ALLOCATE(MPI_Win_allocate_shared, int, MPI_WIN_FLAVOR_SHARED,
+         ASPX_MEMORY_SHARED)
+ALLOCATE(MPI_Win_allocate_shared_c, MPI_Aint, MPI_WIN_FLAVOR_SHARED,
+         ASPX_MEMORY_SHARED)
+CREATE(MPI_Win_create, int)
+CREATE(MPI_Win_create_c, MPI_Aint)
+
+int aspx_hand_MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm,
+                                     MPI_Win *win)
+{
+    aspx_count(ASPX_CALL_WINDOW, ASPX_WAY_DYNAMIC);
+    return aspx_real.MPI_Win_create_dynamic(info, aspx_comm(comm), win);
+}
+
+/* MPI's own MPI_Win_free has a barrier: when it returns, every process has
+ * closed its epochs, each with a flush, and settled its locks, so no ghost
+ * touches block or lock words again.
+ * The entry stays until then, because attribute callbacks may ask for it. */
+int aspx_hand_MPI_Win_free(MPI_Win *handle)
+{
+    struct aspx_win *win = handle ? aspx_win_find(*handle) : NULL;
+    int rc, access;
+
+    if (!win)
+        return aspx_real.MPI_Win_free(handle);
+    access = atomic_load(&win->access);
+    if (access > ASPX_ACCESS_FENCED)
+        return aspx_win_raise(win, MPI_ERR_RMA_SYNC);
+    rc = aspx_lock_settle(win);
+    if (rc != MPI_SUCCESS)
+        return aspx_win_pass(win, rc);
+    rc = aspx_real.MPI_Win_free(handle);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    if (win->hardware != MPI_WIN_NULL) {
+        aspx_real.MPI_Win_unlock_all(win->hardware);
+        aspx_real.MPI_Win_free(&win->hardware);
+    }
+    aspx_win_remove(win);
+    aspx_win_destroy(win);
+    return MPI_SUCCESS;
+}

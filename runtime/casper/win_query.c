@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a program asks of a window that MPI would answer otherwise, since its
+ * own window was made by MPI_Win_create; and errors, raised on that window. */
+#include "config.h"
+
+#include "window.h"
+
+#include "runtime/mpi/real.h"
+#include "mpi_hand.h"
+
+#include <string.h>
+
+int aspx_hand_MPI_Win_get_attr(MPI_Win handle, int keyval, void *value,
+                               int *flag)
+{
+    int rc = aspx_real.MPI_Win_get_attr(handle, keyval, value, flag);
+    struct aspx_win *win;
+
+    if (keyval != MPI_WIN_CREATE_FLAVOR || rc != MPI_SUCCESS || !*flag)
+        return rc;
+    win = aspx_win_find(handle);
+    if (win) {
+        int *flavor = &win->flavor;
+
+        memcpy(value, &flavor, sizeof(flavor));
+    }
+    return rc;
+}
+
+/* Fortran's way: its keyval may be one more than that of C, and an attribute
+ * of integer type (bit 0 of type) is the number itself, not a pointer to it. */
+int aspx_hand_MPII_Win_get_attr(MPI_Win handle, int keyval, void *value,
+                                int *flag, int type)
+{
+    int rc = aspx_real.MPII_Win_get_attr(handle, keyval, value, flag, type);
+    struct aspx_win *win;
+
+    if ((keyval != MPI_WIN_CREATE_FLAVOR &&
+         keyval != MPI_WIN_CREATE_FLAVOR + 1) || rc != MPI_SUCCESS || !*flag)
+        return rc;
+    win = aspx_win_find(handle);
+    if (win && type & 1) {
+        *(MPI_Aint *) value = win->flavor;
+    } else if (win) {
+        int *flavor = &win->flavor;
+
+        memcpy(value, &flavor, sizeof(flavor));
+    }
+    return rc;
+}
+
+/* MPI_PROC_NULL means the lowest rank with memory, or nobody's. */
+static const struct aspx_target *find_shared(const struct aspx_win *win,
+                                             int rank)
+{
+    if (rank >= 0 && rank < win->size)
+        return &win->targets[rank];
+    for (int i = 0; rank == MPI_PROC_NULL && i < win->size; i++)
+        if (win->targets[i].bytes > 0)
+            return &win->targets[i];
+    return NULL;
+}
+
+/* Returns false when MPI shall answer. */
+static bool query(MPI_Win handle, int rank, MPI_Aint *size,
+                  MPI_Aint *disp_unit, void *baseptr, int *rc)
+{
+    const struct aspx_win *win = aspx_win_find(handle);
+    const struct aspx_target *target;
+    void *base = NULL;
+
+    if (!win || win->flavor != MPI_WIN_FLAVOR_SHARED)
+        return false;
+    *rc = MPI_SUCCESS;
+    target = find_shared(win, rank);
+    if ((!target && rank != MPI_PROC_NULL) || !size || !baseptr) {
+        *rc = aspx_win_raise(win, size && baseptr ? MPI_ERR_RANK
+                                                  : MPI_ERR_ARG);
+        return true;
+    }
+    *size = target ? (MPI_Aint) target->bytes : 0;
+    *disp_unit = target ? target->disp_unit : 1;
+    if (target)
+        base = target->here;
+    memcpy(baseptr, &base, sizeof(base));
+    return true;
+}
+
+int aspx_hand_MPI_Win_shared_query(MPI_Win handle, int rank, MPI_Aint *size,
+                                   int *disp_unit, void *baseptr)
+{
+    MPI_Aint unit = 0;
+    int rc;
+
+    if (!disp_unit || !query(handle, rank, size, &unit, baseptr, &rc))
+        return aspx_real.MPI_Win_shared_query(handle, rank, size, disp_unit,
+                                              baseptr);
+    if (rc == MPI_SUCCESS)
+        *disp_unit = (int) unit;
+    return rc;
+}
+
+int aspx_hand_MPI_Win_shared_query_c(MPI_Win handle, int rank, MPI_Aint *size,
+                                     MPI_Aint *disp_unit, void *baseptr)
+{
+    int rc;
+
+    if (!disp_unit || !query(handle, rank, size, disp_unit, baseptr, &rc))
+        return aspx_real.MPI_Win_shared_query_c(handle, rank, size, disp_unit,
+                                                baseptr);
+    return rc;
+}
+
+int aspx_win_raise(const struct aspx_win *win, int errclass)
+{
+    aspx_real.MPI_Win_call_errhandler(win->handle, errclass);
+    return errclass;
+}
+
+int aspx_win_pass(const struct aspx_win *win, int code)
+{
+    if (code == MPI_SUCCESS)
+        return code;
+    aspx_real.MPI_Win_call_errhandler(win->handle, code);
+    return code;
+}

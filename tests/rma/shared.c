@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Windows on shared memory: MPI_Win_allocate_shared on the processes of a node,
+ * in one piece and apart, asked for by MPI_Win_shared_query, used by loads,
+ * stores and operations; and windows that the program makes on memory from
+ * MPI_Alloc_mem and on memory of another window. */
+#include "rma.h"
+
+static MPI_Comm node;
+static int rank, size;
+
+static long words_of(int r)
+{
+    return 4 + 3 * r; /* sizes differ, and are no multiples of a page */
+}
+
+static long *ask(MPI_Win win, int r, long words)
+{
+    MPI_Aint bytes;
+    long *base;
+    int unit;
+
+    MPI_Win_shared_query(win, r, &bytes, &unit, &base);
+    EXPECT(bytes == words * 8 && unit == 8, "size %ld unit %d of %d",
+           (long) bytes, unit, r);
+    return base;
+}
+
+static void flavor(MPI_Win win)
+{
+    int *found, flag;
+
+    MPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, &found, &flag);
+    EXPECT(flag && *found == MPI_WIN_FLAVOR_SHARED, "flavor");
+}
+
+/* Everyone adds to word 0 of everyone and puts into its own word of the last
+ * one; then the next process is read by loads. */
+static void use(MPI_Win win, long *mine)
+{
+    long one = 1, value = 100 + rank, *next;
+    int neighbour = (rank + 1) % size;
+
+    next = ask(win, neighbour, words_of(neighbour));
+    if (rank == neighbour)
+        EXPECT(next == mine, "own base %p, asked %p", (void *) mine,
+               (void *) next);
+    for (long i = 0; i < words_of(rank); i++)
+        mine[i] = 1000 * rank + i;
+    MPI_Win_fence(0, win);
+    for (long i = 0; i < words_of(neighbour); i++)
+        EXPECT(next[i] == 1000 * neighbour + i, "word %ld of %d is %ld", i,
+               neighbour, next[i]);
+    MPI_Win_fence(0, win);
+    for (int r = 0; r < size; r++)
+        MPI_Accumulate(&one, 1, MPI_LONG, r, 0, 1, MPI_LONG, MPI_SUM, win);
+    MPI_Put(&value, 1, MPI_LONG, neighbour, 2, 1, MPI_LONG, win);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+    EXPECT(mine[0] == 1000 * rank + size, "sum %ld", mine[0]);
+    EXPECT(mine[2] == 100 + (rank + size - 1) % size, "put %ld", mine[2]);
+    EXPECT(next[2] == value, "load %ld", next[2]);
+    MPI_Barrier(node);
+}
+
+static void shared(const char *noncontig)
+{
+    MPI_Info info;
+    MPI_Win win;
+    long *mine, *first, *at;
+
+    MPI_Info_create(&info);
+    if (noncontig)
+        MPI_Info_set(info, "alloc_shared_noncontig", noncontig);
+    MPI_Win_allocate_shared(words_of(rank) * 8, 8, info, node, &mine, &win);
+    MPI_Info_free(&info);
+    flavor(win);
+    first = ask(win, MPI_PROC_NULL, words_of(0));
+    EXPECT(first == ask(win, 0, words_of(0)), "base of MPI_PROC_NULL");
+    at = first;
+    for (int r = 0; !noncontig && r < size; r++) {
+        EXPECT(ask(win, r, words_of(r)) == at, "process %d is not behind", r);
+        at += words_of(r);
+    }
+    use(win, mine);
+    MPI_Win_free(&win);
+}
+
+/* Only the last process brings memory, as libraries do. */
+static void one_for_all(void)
+{
+    int last = size - 1;
+    MPI_Win win;
+    long *base, *mine;
+
+    MPI_Win_allocate_shared(rank == last ? 800 : 0, 8, MPI_INFO_NULL, node,
+                            &mine, &win);
+    base = ask(win, MPI_PROC_NULL, 100);
+    EXPECT(base == ask(win, last, 100), "the lowest process with memory");
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
+    base[rank] = 7 * rank;
+    MPI_Win_sync(win);
+    MPI_Barrier(node);
+    MPI_Win_sync(win);
+    for (int r = 0; r < size; r++)
+        EXPECT(base[r] == 7 * r, "word of %d is %ld", r, base[r]);
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+}
+
+/* Windows of all processes on memory that somebody else gave. */
+static void count_in(MPI_Win win, const long *word)
+{
+    long one = 1;
+
+    MPI_Win_lock_all(0, win);
+    for (int r = 0; r < rma_size; r++)
+        MPI_Accumulate(&one, 1, MPI_LONG, r, 0, 1, MPI_LONG, MPI_SUM, win);
+    MPI_Win_unlock_all(win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock(MPI_LOCK_SHARED, rma_rank, 0, win);
+    EXPECT(*word == rma_size, "count %ld", *word);
+    MPI_Win_unlock(rma_rank, win);
+}
+
+static void given(void)
+{
+    MPI_Win win, inner;
+    long *memory, *base;
+
+    for (int i = 0; i < 3; i++) {
+        MPI_Alloc_mem(100 * sizeof(long), MPI_INFO_NULL, &memory);
+        memory[5] = 0;
+        MPI_Win_create(memory + 5, 8 * sizeof(long), 8, MPI_INFO_NULL,
+                       MPI_COMM_WORLD, &win);
+        count_in(win, memory + 5);
+        MPI_Win_free(&win);
+        MPI_Free_mem(memory);
+    }
+    MPI_Win_allocate(4096, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    base[9] = 0;
+    MPI_Win_create(base + 9, 64, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &inner);
+    count_in(inner, base + 9);
+    MPI_Win_free(&inner);
+    MPI_Win_free(&win);
+}
+
+int main(int argc, char **argv)
+{
+    rma_begin(&argc, &argv);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
+                        &node);
+    MPI_Comm_rank(node, &rank);
+    MPI_Comm_size(node, &size);
+    shared(NULL);
+    shared("true");
+    one_for_all();
+    given();
+    MPI_Comm_free(&node);
+    return rma_end("shared");
+}
