@@ -9,8 +9,8 @@ def busiest(record, nodes, what):
     the worst node counts. tests/ghostrun deals ranks to nodes in turn. None
     if the record does not count by ghost."""
     by_node = collections.defaultdict(list)
-    for ghost in record.get("ghosts") if isinstance(
-            record.get("ghosts"), list) else []:
+    for ghost in record.get("ghost_load") if isinstance(
+            record.get("ghost_load"), list) else []:
         by_node[ghost["rank"] % nodes].append(ghost[what])
     loads = [max(done) * len(done) / sum(done)
              for done in by_node.values() if sum(done)]
@@ -19,7 +19,7 @@ def busiest(record, nodes, what):
 
 def ops_per_call(record, _nodes, _what):
     """Operations at ghosts for each one that the program issued."""
-    ghosts = record.get("ghosts")
+    ghosts = record.get("ghost_load")
     issued = sum(record["calls"][call].get("ghost", 0)
                  for call in ("put", "get", "accumulate"))
     if not isinstance(ghosts, list) or not issued:

@@ -50,7 +50,7 @@ class Samples:
     def uncounted(self):
         """Were records read in which no ghost has counters?"""
         records = [r for found in self.records.values() for r in found]
-        return bool(records) and not any(isinstance(r.get("ghosts"), list)
+        return bool(records) and not any(isinstance(r.get("ghost_load"), list)
                                          for r in records)
 
 
