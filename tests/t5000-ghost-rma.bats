@@ -125,6 +125,15 @@ rma() { echo "$ASPEN_BUILD/tests/rma_$1"; }
     printed 'direct [0-9]+, by RDMA devices'
 }
 
+@test "a loop of one-sided calls makes progress for messages" {
+    ghosts -n 2 -g 1 "$(rma progress)"
+    ended_with 0
+    printed '^ok progress'
+    ghosts -n 2 -g 1 --nodes 2 "$(rma progress)"
+    ended_with 0
+    printed '^ok progress'
+}
+
 @test "windows that ghosts cannot serve stay with MPI and are counted" {
     ghosts -n 2 -g 1 "$(rma native)"
     ended_with 0

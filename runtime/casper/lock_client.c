@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "lock_client.h"
+#include "sync.h"
 
 #include "runtime/mpi/real.h"
 
@@ -76,6 +77,7 @@ int aspx_lock_take(struct aspx_win *win, int rank, bool exclusive,
     int rc;
 
     if (target->word && aspx_word_try(target->word, exclusive)) {
+        aspx_sync_poke();
         *held_p = exclusive ? ASPX_HELD_EXCLUSIVE : ASPX_HELD_SHARED;
         return MPI_SUCCESS;
     }

@@ -15,6 +15,9 @@ int aspx_sync_flush_every(struct aspx_win *win);
 /* The same for what went to ghost g of the window. */
 int aspx_sync_flush_ghost(struct aspx_win *win, uint32_t g);
 
+/* Let MPI make progress now and then: for calls that may do without MPI. */
+void aspx_sync_poke(void);
+
 /* Raise *flushed to `issued`; another thread may have raised it further. */
 void aspx_sync_note(_Atomic uint64_t *flushed, uint64_t issued);
 

@@ -23,6 +23,24 @@
 #include "runtime/record.h"
 #include "mpi_hand.h"
 
+/* Calls that found nothing to do, between two looks at MPI. */
+enum { CALLS_BEFORE_POKE = 16 };
+
+/* A program may wait in a loop of flushes or locks for something that another
+ * process does only after a message of ours: MPI makes progress in these calls,
+ * so ours do, when they have no other reason to call MPI. Costs little for
+ * programs that do not wait. */
+void aspx_sync_poke(void)
+{
+    static _Atomic unsigned calls;
+    int flag;
+
+    if (atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) %
+            CALLS_BEFORE_POKE == CALLS_BEFORE_POKE - 1)
+        aspx_real.MPI_Iprobe(MPI_ANY_SOURCE, ASPX_LOCK_TAG, aspx_engine.locks,
+                             &flag, MPI_STATUS_IGNORE);
+}
+
 typedef int flush_f(int rank, MPI_Win win);
 
 /* Complete with `flush` what this process issued to ghost g. What another
@@ -65,6 +83,7 @@ static int flush_target(struct aspx_win *win, int rank, flush_f *flush)
     uint32_t first = win->nodes[target->node].first_ghost;
     int rc = flush_hardware(win);
 
+    aspx_sync_poke();
     for (; rc == MPI_SUCCESS && served_by; served_by &= served_by - 1)
         rc = flush_ghost(win, first + (uint32_t) __builtin_ctzll(served_by),
                          flush);
@@ -76,6 +95,7 @@ static int flush_every(struct aspx_win *win, flush_f *flush)
 {
     int rc = flush_hardware(win);
 
+    aspx_sync_poke();
     for (uint32_t g = 0; rc == MPI_SUCCESS && g < win->nghosts; g++)
         rc = flush_ghost(win, g, flush);
     atomic_thread_fence(memory_order_release);
