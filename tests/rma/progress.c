@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A process that waits in a loop of one-sided calls for another one, which
- * waits for a large message of it: the calls have to make progress for the
+/* A process that waits in a loop of one-sided calls for another one, whose
+ * MPI_Ssend to it waits to be matched: the calls have to make progress for the
  * message, though ghosts do their work. usage: progress */
 #include "rma.h"
-
-enum { WORDS = 1 << 20 }; /* 4 MiB: not sent before it is asked for */
 
 enum loop { FLUSH, FLUSH_ALL, FLUSH_LOCAL, LOCKS, SYNC, GETS, LOOPS };
 
@@ -44,13 +42,12 @@ static int look(enum loop loop, MPI_Win win, volatile int *flag)
     return *flag;
 }
 
-static void wait_in(enum loop loop, MPI_Win win, volatile int *flag,
-                    int *message)
+static void wait_in(enum loop loop, MPI_Win win, volatile int *flag)
 {
     MPI_Request request;
+    int message = 0;
 
-    message[WORDS - 1] = 5;
-    MPI_Isend(message, WORDS, MPI_INT, 1, 0, MPI_COMM_WORLD, &request);
+    MPI_Irecv(&message, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &request);
     if (loop != LOCKS)
         MPI_Win_lock_all(0, win);
     while (!look(loop, win, flag))
@@ -58,15 +55,14 @@ static void wait_in(enum loop loop, MPI_Win win, volatile int *flag,
     if (loop != LOCKS)
         MPI_Win_unlock_all(win);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
+    EXPECT(message == 5, "message %d", message);
 }
 
-static void answer(MPI_Win win, int *message)
+static void answer(MPI_Win win)
 {
-    const int one = 1;
+    const int one = 1, message = 5;
 
-    message[WORDS - 1] = 0;
-    MPI_Recv(message, WORDS, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    EXPECT(message[WORDS - 1] == 5, "message %d", message[WORDS - 1]);
+    MPI_Ssend(&message, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
     MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
     MPI_Accumulate(&one, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_REPLACE, win);
     MPI_Win_unlock(0, win);
@@ -74,26 +70,23 @@ static void answer(MPI_Win win, int *message)
 
 int main(int argc, char **argv)
 {
-    int *message = malloc(WORDS * sizeof(*message)), *flag;
+    int *flag;
     MPI_Win win;
 
     rma_begin(&argc, &argv);
-    if (!message)
-        MPI_Abort(MPI_COMM_WORLD, 1);
     MPI_Win_allocate(sizeof(*flag), sizeof(*flag), MPI_INFO_NULL,
                      MPI_COMM_WORLD, &flag, &win);
     for (int loop = 0; loop < LOOPS; loop++) {
         *flag = 0;
         MPI_Barrier(MPI_COMM_WORLD);
         if (rma_rank == 0)
-            wait_in(loop, win, flag, message);
+            wait_in(loop, win, flag);
         else if (rma_rank == 1)
-            answer(win, message);
+            answer(win);
         MPI_Barrier(MPI_COMM_WORLD);
         if (rma_rank == 0)
             printf("%s\n", names[loop]);
     }
     MPI_Win_free(&win);
-    free(message);
     return rma_end("progress");
 }
