@@ -26,6 +26,7 @@ static bool redirect(struct aspx_win_request *request, void *baseptr,
                      MPI_Win *win, int *rc)
 {
     enum aspx_way way = native_way(request);
+    void *base;
 
     if (!win || !aspx_win_sane(request) ||
         (request->memory != ASPX_MEMORY_GIVEN && !baseptr))
@@ -34,8 +35,11 @@ static bool redirect(struct aspx_win_request *request, void *baseptr,
         aspx_count(ASPX_CALL_WINDOW, way);
         return false;
     }
+    /* As in MPICH, who brings no memory has no address, nor has the
+     * attribute MPI_WIN_BASE. */
+    base = request->bytes > 0 ? request->base : NULL;
     if (*rc == MPI_SUCCESS && request->flavor != MPI_WIN_FLAVOR_CREATE)
-        memcpy(baseptr, &request->base, sizeof(void *));
+        memcpy(baseptr, &base, sizeof(base));
     aspx_count(ASPX_CALL_WINDOW, ASPX_WAY_GHOST);
     return true;
 }

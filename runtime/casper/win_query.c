@@ -80,7 +80,7 @@ static bool query(MPI_Win handle, int rank, MPI_Aint *size,
     }
     *size = target ? (MPI_Aint) target->bytes : 0;
     *disp_unit = target ? target->disp_unit : 1;
-    if (target)
+    if (target && target->bytes > 0)
         base = target->here;
     memcpy(baseptr, &base, sizeof(base));
     return true;

@@ -93,6 +93,8 @@ static void one_for_all(void)
 
     MPI_Win_allocate_shared(rank == last ? 800 : 0, 8, MPI_INFO_NULL, node,
                             &mine, &win);
+    EXPECT(!mine == (rank != last), "base %p", (void *) mine);
+    EXPECT(last == 0 || !ask(win, 0, 0), "base of no memory");
     base = ask(win, MPI_PROC_NULL, 100);
     EXPECT(base == ask(win, last, 100), "the lowest process with memory");
     MPI_Win_lock_all(MPI_MODE_NOCHECK, win);

@@ -151,6 +151,7 @@ static void empty(void)
     MPI_Win win;
 
     MPI_Win_allocate(bytes, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    EXPECT(!base == (rma_rank != holder), "base %p", (void *) base);
     if (rma_rank == holder)
         *base = 0;
     MPI_Win_fence(0, win);
