@@ -49,7 +49,7 @@ attr/chatty 2	fail
 attr/status 2	fail
 attr/slow 2	timeout
 attr/sub/aborts 1	pass
-attr/sub/word 1 a	pass" ]
+attr/sub/word 1 a SUITE_WORD=b	pass" ]
 }
 
 @test "a test that only fails under one way is told and tabled" {
