@@ -35,6 +35,7 @@ enum aspx_way {
     ASPX_WAY_PRIVATE, /* MPI_Win_create on memory outside the arena */
     ASPX_WAY_DYNAMIC, /* MPI_Win_create_dynamic */
     ASPX_WAY_SHARED,  /* MPI_Win_allocate_shared that the arena cannot hold */
+    ASPX_WAY_ASKED,   /* info key async_config=off */
     ASPX_WAY_ARENA,   /* the arena is full or could not be mapped */
     ASPX_WAYS,
 };

@@ -140,6 +140,7 @@ rma() { echo "$ASPEN_BUILD/tests/rma_$1"; }
     printed '^ok native'
     printed 'native [0-9]+, window on private memory'
     printed 'native [0-9]+, dynamic window'
+    printed 'native [0-9]+, window with async_config=off'
 }
 
 @test "little address space, short files: the arena is smaller" {

@@ -23,28 +23,6 @@
  * one process, before the process waits: bounds the memory that queues take. */
 enum { CREDIT_OPS = 1024, CREDIT_BYTES = 64 << 20 };
 
-/* Why a window is native: from how it was made. */
-static void count_native(MPI_Win handle, enum aspx_call call)
-{
-    enum { KIND_WIN = 8 };
-    int *flavor, flag = 0;
-    enum aspx_way way = ASPX_WAY_PRIVATE;
-
-    if ((unsigned) handle >> 30 == 0 ||
-        ((unsigned) handle >> 26 & 0xf) != KIND_WIN)
-        return;
-    aspx_real.MPI_Win_get_attr(handle, MPI_WIN_CREATE_FLAVOR, &flavor, &flag);
-    if (!flag)
-        return;
-    if (*flavor == MPI_WIN_FLAVOR_ALLOCATE)
-        way = ASPX_WAY_ARENA;
-    else if (*flavor == MPI_WIN_FLAVOR_DYNAMIC)
-        way = ASPX_WAY_DYNAMIC;
-    else if (*flavor == MPI_WIN_FLAVOR_SHARED)
-        way = ASPX_WAY_SHARED;
-    aspx_count(call, way);
-}
-
 /* Is an operation on this target legal now? */
 static bool in_epoch(struct aspx_win *win, const struct aspx_target *target)
 {
@@ -172,7 +150,7 @@ enum aspx_road aspx_route_find(MPI_Win handle, const struct aspx_touch *touch,
 
     route->win = win;
     if (!win) {
-        count_native(handle, touch->call);
+        aspx_win_count_native(handle, touch->call);
         return ASPX_ROAD_NATIVE;
     }
     if (touch->rank < 0 || touch->rank >= win->size || touch->count < 0 ||

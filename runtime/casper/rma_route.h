@@ -5,8 +5,6 @@
 
 #include "window.h"
 
-#include "runtime/record.h"
-
 enum aspx_road {
     ASPX_ROAD_SEND,   /* to a ghost, or to the target's device */
     ASPX_ROAD_COPY,   /* Put, Get: both sides are bytes in our reach */

@@ -12,29 +12,28 @@
 
 #include <string.h>
 
-/* Why a window of this kind is MPI's own affair. */
+/* Why a window is MPI's own. */
 static enum aspx_way native_way(const struct aspx_win_request *request)
 {
+    if (request->asked_off)
+        return ASPX_WAY_ASKED;
     if (request->memory == ASPX_MEMORY_GIVEN)
         return ASPX_WAY_PRIVATE;
     return request->flavor == MPI_WIN_FLAVOR_SHARED ? ASPX_WAY_SHARED
                                                     : ASPX_WAY_ARENA;
 }
 
-/* Try to redirect; count what becomes native. */
+/* Try to redirect. */
 static bool redirect(struct aspx_win_request *request, void *baseptr,
                      MPI_Win *win, int *rc)
 {
-    enum aspx_way way = native_way(request);
     void *base;
 
     if (!win || !aspx_win_sane(request) ||
         (request->memory != ASPX_MEMORY_GIVEN && !baseptr))
         return false;
-    if (!aspx_engine.up || !aspx_win_make(request, win, rc)) {
-        aspx_count(ASPX_CALL_WINDOW, way);
+    if (!aspx_engine.up || !aspx_win_make(request, win, rc))
         return false;
-    }
     /* As in MPICH, who brings no memory has no address, nor has the
      * attribute MPI_WIN_BASE. */
     base = request->bytes > 0 ? request->base : NULL;
@@ -44,6 +43,14 @@ static bool redirect(struct aspx_win_request *request, void *baseptr,
     return true;
 }
 
+/* MPI has made the window itself, or failed to. */
+static int note(int rc, const MPI_Win *win, enum aspx_way why)
+{
+    if (rc == MPI_SUCCESS)
+        aspx_win_note_native(*win, why);
+    return rc;
+}
+
 /* Each call and its twin with large counts: NAME is the call, UNIT the type of
  * its displacement unit. */
 #define ALLOCATE(NAME, UNIT, FLAVOR, MEMORY)                                  \
@@ -51,13 +58,15 @@ static bool redirect(struct aspx_win_request *request, void *baseptr,
                          MPI_Comm comm, void *baseptr, MPI_Win *win)          \
     {                                                                         \
         struct aspx_win_request request = {MEMORY, FLAVOR, NULL, size,        \
-                                           disp_unit, info, aspx_comm(comm)}; \
+                                           disp_unit, info,                   \
+                                           aspx_comm(comm), false};           \
         int rc;                                                               \
                                                                               \
         if (redirect(&request, baseptr, win, &rc))                            \
             return rc;                                                        \
-        return aspx_real.NAME(size, disp_unit, info, aspx_comm(comm),         \
-                              baseptr, win);                                  \
+        rc = aspx_real.NAME(size, disp_unit, info, aspx_comm(comm), baseptr,  \
+                            win);                                             \
+        return note(rc, win, native_way(&request));                           \
     }
 
 #define CREATE(NAME, UNIT)                                                    \
@@ -66,13 +75,14 @@ static bool redirect(struct aspx_win_request *request, void *baseptr,
     {                                                                         \
         struct aspx_win_request request = {                                   \
             ASPX_MEMORY_GIVEN, MPI_WIN_FLAVOR_CREATE, base, size, disp_unit,  \
-            info, aspx_comm(comm)};                                           \
+            info, aspx_comm(comm), false};                                    \
         int rc;                                                               \
                                                                               \
         if (redirect(&request, NULL, win, &rc))                               \
             return rc;                                                        \
-        return aspx_real.NAME(base, size, disp_unit, info, aspx_comm(comm),   \
-                              win);                                           \
+        rc = aspx_real.NAME(base, size, disp_unit, info, aspx_comm(comm),     \
+                            win);                                             \
+        return note(rc, win, native_way(&request));                           \
     }
 
 ALLOCATE(MPI_Win_allocate, int, MPI_WIN_FLAVOR_ALLOCATE, ASPX_MEMORY_OWN)
@@ -88,8 +98,8 @@ CREATE(MPI_Win_create_c, MPI_Aint)
 int aspx_hand_MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm,
                                      MPI_Win *win)
 {
-    aspx_count(ASPX_CALL_WINDOW, ASPX_WAY_DYNAMIC);
-    return aspx_real.MPI_Win_create_dynamic(info, aspx_comm(comm), win);
+    return note(aspx_real.MPI_Win_create_dynamic(info, aspx_comm(comm), win),
+                win, ASPX_WAY_DYNAMIC);
 }
 
 /* MPI's own MPI_Win_free has a barrier: when it returns, every process has

@@ -21,8 +21,9 @@ struct offer {
     int64_t disp_unit;
     uint64_t number;    /* windows this process has offered so far */
     uint64_t words_off; /* leader of a node: lock words; 0: none */
-    uint32_t ok;        /* the memory is in the arena */
-    uint32_t no_locks;  /* hint */
+    uint16_t ok;        /* the memory is in the arena */
+    uint16_t no_locks;  /* hint */
+    uint32_t off_asked; /* hint */
 };
 
 /* A window on its way. */
@@ -247,6 +248,8 @@ static bool meet(struct making *making)
         struct aspx_target *target = &win->targets[i];
         struct aspx_win_node *node = &win->nodes[target->node];
 
+        if (offer->off_asked)
+            making->request->asked_off = true;
         if (!offer->ok)
             return false;
         if (making->request->memory == ASPX_MEMORY_SHARED)
@@ -299,6 +302,7 @@ static bool agree(struct making *making, bool possible)
         .disp_unit = request->disp_unit,
         .number = atomic_fetch_add(&offers_made, 1),
         .no_locks = hints.no_locks,
+        .off_asked = hints.off,
     };
     if (possible && !hints.off) {
         offer_memory(making, mine, block);

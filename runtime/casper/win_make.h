@@ -19,6 +19,7 @@ struct aspx_win_request {
     MPI_Aint bytes, disp_unit;
     MPI_Info info;
     MPI_Comm comm;            /* as the library knows it */
+    bool asked_off;           /* out: why the window is MPI's own */
 };
 
 /* Would MPI take the arguments? What it refuses it shall refuse itself. */

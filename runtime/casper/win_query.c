@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a program asks of a window that MPI would answer otherwise, since its
- * own window was made by MPI_Win_create; and errors, raised on that window. */
+ * own window was made by MPI_Win_create; errors, raised on that window; and why
+ * a window is MPI's own, kept in an attribute of it. */
 #include "config.h"
 
 #include "window.h"
@@ -109,6 +110,40 @@ int aspx_hand_MPI_Win_shared_query_c(MPI_Win handle, int rank, MPI_Aint *size,
         return aspx_real.MPI_Win_shared_query_c(handle, rank, size, disp_unit,
                                                 baseptr);
     return rc;
+}
+
+static int why_keyval(void)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    static int keyval = MPI_KEYVAL_INVALID;
+
+    pthread_mutex_lock(&mutex);
+    if (keyval == MPI_KEYVAL_INVALID)
+        aspx_real.MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN,
+                                        MPI_WIN_NULL_DELETE_FN, &keyval, NULL);
+    pthread_mutex_unlock(&mutex);
+    return keyval;
+}
+
+void aspx_win_note_native(MPI_Win handle, enum aspx_way why)
+{
+    aspx_real.MPI_Win_set_attr(handle, why_keyval(),
+                               (void *) (uintptr_t) why);
+    aspx_count(ASPX_CALL_WINDOW, why);
+}
+
+void aspx_win_count_native(MPI_Win handle, enum aspx_call call)
+{
+    enum { KIND_WIN = 8 }; /* MPICH handles: storage (0: null), kind */
+    void *why;
+    int flag = 0;
+
+    if ((unsigned) handle >> 30 == 0 ||
+        ((unsigned) handle >> 26 & 0xf) != KIND_WIN)
+        return;
+    aspx_real.MPI_Win_get_attr(handle, why_keyval(), &why, &flag);
+    if (flag)
+        aspx_count(call, (enum aspx_way) (uintptr_t) why);
 }
 
 int aspx_win_raise(const struct aspx_win *win, int errclass)

@@ -7,6 +7,8 @@
 #include "engine.h"
 #include "lock_word.h"
 
+#include "runtime/record.h"
+
 #include <mpi.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -100,6 +102,13 @@ struct aspx_win *aspx_win_find(MPI_Win handle);
  * (ENOMEM). */
 int aspx_win_insert(struct aspx_win *win);
 void aspx_win_remove(struct aspx_win *win);
+
+/* Remember why a window is MPI's own, and count it. */
+void aspx_win_note_native(MPI_Win handle, enum aspx_way why);
+
+/* Count an operation on a window that is MPI's own; other handles are not
+ * counted. */
+void aspx_win_count_native(MPI_Win handle, enum aspx_call call);
 
 /* Raise an error of class `errclass` on the window's error handler, as if MPI
  * had found it. Returns what the handler lets through. */

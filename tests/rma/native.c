@@ -18,12 +18,24 @@ int main(int argc, char **argv)
 {
     _Alignas(64) long private[8] = {0}, attached[8] = {0};
     MPI_Aint address;
+    MPI_Info info;
     MPI_Win win;
+    long *base;
 
     rma_begin(&argc, &argv);
     MPI_Win_create(private, sizeof(private), 8, MPI_INFO_NULL, MPI_COMM_WORLD,
                    &win);
     add(win, 0, private);
+    MPI_Win_free(&win);
+    /* One process that wants no ghosts is enough. */
+    MPI_Info_create(&info);
+    if (rma_rank == 0)
+        MPI_Info_set(info, "async_config", "off");
+    MPI_Win_allocate(64, 8, info, MPI_COMM_WORLD, &base, &win);
+    MPI_Info_free(&info);
+    *base = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    add(win, 0, base);
     MPI_Win_free(&win);
     MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
     MPI_Win_attach(win, attached, sizeof(attached));
