@@ -19,15 +19,15 @@ random() {
 }
 
 @test "the model agrees with plain MPICH" {
-    random -n 3 -g 0 -- --plain-safe --programs 30
+    random -n 3 -g 0 -- --plain-safe --programs 20
     ended_with 0
-    printed '^30 programs, 0 wrong'
+    printed '^20 programs, 0 wrong'
 }
 
 @test "random programs through ghosts, over shapes, bindings and balances" {
     export ASPEN_BUILD
     run timeout -k 5 100 "$ASPEN_TOP/tests/rma-random" --seed 11 \
-        --programs 280 --slice 20 --seconds 14
+        --programs 285 --slice 15 --seconds 9
     ended_with 0
     printed '^[1-9][0-9]+ programs, 0 slices wrong'
 }

@@ -3,7 +3,9 @@
  * follows when it is complete here. */
 #include "random.h"
 
-enum { SCRATCH = 48 << 20, MARGIN = 32 };
+#include <unistd.h>
+
+enum { SCRATCH = 48 << 20, MARGIN = 32, PAUSE_US = 50 };
 
 static unsigned char *scratch;
 static size_t used;
@@ -181,6 +183,7 @@ static void guarded_add(struct program *p, struct op *op)
     if (self && op->late) { /* load and store are allowed here too */
         MPI_Win_sync(w->mpi);
         value = *word;
+        usleep(PAUSE_US);
         *word = value + bit;
         MPI_Win_sync(w->mpi);
     } else {
@@ -188,6 +191,7 @@ static void guarded_add(struct program *p, struct op *op)
 
         MPI_Get(&value, 1, MPI_LONG, t, disp, 1, MPI_LONG, w->mpi);
         MPI_Win_flush(t, w->mpi);
+        usleep(PAUSE_US); /* let another one in, if it can come in */
         sum = value + bit;
         MPI_Put(&sum, 1, MPI_LONG, t, disp, 1, MPI_LONG, w->mpi);
         MPI_Win_flush(t, w->mpi);

@@ -82,7 +82,7 @@ static void side_cut(struct side *side, struct prng *prng)
     side->touched = side->start + side->bytes;
 }
 
-static void side_draw(struct window *w, int r, struct prng *prng)
+static void side_draw(struct window *w, int r, int private, struct prng *prng)
 {
     static const int units[] = {1, 1, 2, 4, 8, 8, 16, 64, 3, 12};
     struct side *side = &w->side[r];
@@ -93,9 +93,10 @@ static void side_draw(struct window *w, int r, struct prng *prng)
     if (prng_chance(prng, 5))
         side->bytes = ALIGN * prng_range(prng, 64, 512);
     /* plain MPICH over UCX misreads bases that are not aligned to 16 */
-    if (!options.plain_safe && w->flavor != SHARED && prng_chance(prng, 30))
+    if (!options.plain_safe && w->promise != NO_GHOSTS && w->flavor != SHARED &&
+        prng_chance(prng, 30))
         side->bytes += prng_below(prng, ALIGN);
-    side->source = prng_chance(prng, 60) ? ALLOC_MEM : PRIVATE;
+    side->source = prng_chance(prng, private) ? PRIVATE : ALLOC_MEM;
     if (prng_chance(prng, 20) && w->flavor == ALLOCATE)
         side->reserve = 256;
     if (w->parent) {
@@ -114,6 +115,17 @@ static int one_node(const struct comm *comm)
     return 1;
 }
 
+static enum promise promise_draw(struct prng *prng)
+{
+    int roll = prng_below(prng, 100);
+
+    return roll < 60   ? NO_PROMISE
+           : roll < 70 ? NO_LOCKS
+           : roll < 75 ? ACTIVE_ONLY
+           : roll < 90 ? ALL_OR_FENCE
+                       : NO_GHOSTS;
+}
+
 static struct window *window_add(struct program *p, struct comm *comm)
 {
     struct window *w = &p->window[p->n_windows++];
@@ -127,13 +139,17 @@ static struct window *window_add(struct program *p, struct comm *comm)
     w->birth = prng_below(prng, p->phases);
     w->death = prng_range(prng, w->birth, p->phases - 1);
     w->noncontiguous = prng_chance(prng, 50);
+    w->promise = promise_draw(prng);
     return w;
 }
 
 static void sides_draw(struct program *p, struct window *w)
 {
+    static const int percent[] = {0, 0, 50, 100};
+    int private = percent[prng_below(&p->prng, 4)];
+
     for (int r = 0; r < w->comm->n; r++)
-        side_draw(w, r, &p->prng);
+        side_draw(w, r, private, &p->prng);
 }
 
 /* A window whose memory is the reserve of another one. It lives inside the
@@ -146,11 +162,14 @@ static void window_on(struct program *p, struct window *parent)
 
     for (int r = 0; r < parent->comm->n; r++)
         reserve |= parent->side[r].reserve;
-    if (!reserve || options.plain_safe || p->n_windows == MAX_WINDOWS)
+    if (!reserve || options.plain_safe || parent->promise == NO_GHOSTS ||
+        p->n_windows == MAX_WINDOWS)
         return;
     w = window_add(p, parent->comm);
     w->flavor = CREATE;
     w->parent = parent;
+    if (w->promise == NO_GHOSTS)
+        w->promise = NO_PROMISE;
     w->birth = prng_range(&p->prng, parent->birth, parent->death);
     w->death = prng_range(&p->prng, w->birth, parent->death);
     sides_draw(p, w);
@@ -214,12 +233,14 @@ void program_begin(struct program *p, long number)
 
 int may_be_plain(const struct window *w)
 {
-    int bytes = 0;
+    int bytes = 0, private = 0;
 
-    for (int r = 0; r < w->comm->n; r++)
+    for (int r = 0; r < w->comm->n; r++) {
         bytes |= w->side[r].bytes;
-    return options.plain_safe ||
-           (w->flavor != ALLOCATE && (!w->parent || !bytes));
+        private |= w->flavor == CREATE && w->side[r].source == PRIVATE;
+    }
+    return options.plain_safe || w->promise == NO_GHOSTS || private ||
+           (w->flavor != ALLOCATE && !bytes);
 }
 
 static unsigned everyone(const struct window *w)
@@ -265,7 +286,7 @@ static void passive_draw(struct window *w, struct prng *prng)
     int n = w->comm->n, all = 0;
 
     for (int o = 0; o < n; o++) {
-        int roll = prng_below(prng, 100);
+        int roll = prng_below(prng, w->promise == ALL_OR_FENCE ? 50 : 100);
 
         w->access[o] = roll < 12   ? NO_ACCESS
                        : roll < 50 ? LOCK_ALL
@@ -301,9 +322,14 @@ static void pscw_draw(struct window *w, struct prng *prng)
 
 static void epoch_draw(struct window *w, int exclusive, struct prng *prng)
 {
+    static const struct {
+        int fence, pscw;
+    } until[] = {{25, 50}, {50, 100}, {50, 100}, {30, 30}, {25, 50}};
     int roll = prng_below(prng, 100);
 
-    w->epoch = roll < 25 ? FENCE : roll < 50 ? PSCW : PASSIVE;
+    w->epoch = roll < until[w->promise].fence  ? FENCE
+               : roll < until[w->promise].pscw ? PSCW
+                                               : PASSIVE;
     w->rounds = prng_range(prng, 1, MAX_ROUNDS);
     w->nocheck = prng_chance(prng, 30);
     w->exclusive = exclusive;

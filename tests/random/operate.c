@@ -114,7 +114,7 @@ static int place(struct op *op, const struct region *region, struct prng *prng)
     const struct side *side = &op->window->side[op->target];
     int extent = op->type->extent;
     int slots = region->words ? region->words : region->bytes / extent;
-    int first = prng_below(prng, slots), shift;
+    int first = region->mode == GUARDED ? 0 : prng_below(prng, slots), shift;
 
     op->at = region->at + first * extent;
     slots -= first;
@@ -296,6 +296,27 @@ static void try_op(struct program *p, struct window *w, int origin, int round)
     }
 }
 
+/* Every holder of an exclusive lock changes the first word it guards, so that
+ * two that are inside together are noticed. */
+static void guarded_contend(struct program *p, struct window *w)
+{
+    for (int t = 0; t < w->comm->n; t++)
+        for (int i = 0; i < w->side[t].regions; i++) {
+            struct region *region = &w->side[t].region[i];
+
+            for (int o = 0; o < w->comm->n; o++) {
+                struct op *op = &p->op[p->n_ops];
+
+                if (region->mode != GUARDED || !(region->origins >> o & 1) ||
+                    p->n_ops == MAX_OPS)
+                    continue;
+                *op = (struct op){
+                    .window = w, .origin = o, .target = t, .region = i};
+                op_draw(p, op, region);
+            }
+        }
+}
+
 /* What an origin has flushed it may touch in another way. */
 static void forget_touched(struct window *w, int round)
 {
@@ -343,6 +364,9 @@ void operations_generate(struct program *p)
     struct prng *prng = &p->prng;
     int density = prng_range(prng, 1, 6);
 
+    for (int i = 0; i < p->n_windows; i++)
+        if (p->window[i].alive)
+            guarded_contend(p, &p->window[i]);
     for (int round = 0; round < MAX_ROUNDS; round++) {
         for (int i = density * world_size * p->n_windows; i > 0; i--) {
             struct window *w = &p->window[prng_below(prng, p->n_windows)];

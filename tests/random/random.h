@@ -148,6 +148,8 @@ struct region {
 
 enum flavor { ALLOCATE, SHARED, CREATE, FLAVORS };
 enum source { ALLOC_MEM, PRIVATE, OTHER_WINDOW };
+/* What the info object promises, or asks for. */
+enum promise { NO_PROMISE, NO_LOCKS, ACTIVE_ONLY, ALL_OR_FENCE, NO_GHOSTS };
 enum epoch { FENCE, PSCW, PASSIVE };
 enum access { NO_ACCESS, LOCK_ALL, HELD, ONE_BY_ONE };
 enum lock { NO_LOCK, LOCK_SHARED, LOCK_EXCLUSIVE };
@@ -168,6 +170,7 @@ struct window {
     int birth, death;      /* phases; alive in both */
     struct window *parent; /* whose memory this one is created on */
     int noncontiguous;
+    enum promise promise;
     struct side side[MAX_RANKS];
     int parts; /* bytes of all models */
 

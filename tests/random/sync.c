@@ -304,7 +304,10 @@ static void self_lock(const struct window *w, enum whim whim)
 {
     if (w->epoch != PASSIVE)
         return;
-    if (is_whim(w, whim)) {
+    if (w->promise == ALL_OR_FENCE) {
+        MPI_Win_lock_all(0, w->mpi);
+        MPI_Win_sync(w->mpi);
+    } else if (is_whim(w, whim)) {
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->comm->me, 0, w->mpi);
     } else {
         MPI_Win_lock(MPI_LOCK_SHARED, w->comm->me,
@@ -315,7 +318,9 @@ static void self_lock(const struct window *w, enum whim whim)
 
 static void self_unlock(const struct window *w)
 {
-    if (w->epoch == PASSIVE)
+    if (w->epoch == PASSIVE && w->promise == ALL_OR_FENCE)
+        MPI_Win_unlock_all(w->mpi);
+    else if (w->epoch == PASSIVE)
         MPI_Win_unlock(w->comm->me, w->mpi);
 }
 

@@ -48,7 +48,7 @@ static size_t align(size_t bytes)
     return (bytes + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-static void create(struct window *w)
+static void create(struct window *w, MPI_Info info)
 {
     const struct side *side = &w->side[w->comm->me];
     size_t bytes = align((size_t) side->bytes);
@@ -63,21 +63,42 @@ static void create(struct window *w)
         MPI_Alloc_mem((MPI_Aint) bytes + ALIGN, MPI_INFO_NULL, &w->memory);
         w->base = w->memory + (ALIGN - (uintptr_t) w->memory % ALIGN) % ALIGN;
     }
-    MPI_Win_create(side->bytes ? w->base : NULL, side->bytes, side->unit,
-                   MPI_INFO_NULL, w->comm->mpi, &w->mpi);
+    MPI_Win_create(side->bytes ? w->base : NULL, side->bytes, side->unit, info,
+                   w->comm->mpi, &w->mpi);
 }
 
-static void allocate_shared(struct window *w)
+static MPI_Info info_make(const struct window *w)
 {
-    const struct side *side = &w->side[w->comm->me];
+    static const char *const promise[][2] = {{"no_locks", "false"},
+                                             {"no_locks", "true"},
+                                             {"epochs_used", "fence,pscw"},
+                                             {"epoch_type", "lockall,fence"},
+                                             {"async_config", "off"}};
     MPI_Info info;
 
+    if (w->promise == NO_PROMISE && !w->noncontiguous)
+        return MPI_INFO_NULL;
     MPI_Info_create(&info);
+    MPI_Info_set(info, promise[w->promise][0], promise[w->promise][1]);
     if (w->noncontiguous)
         MPI_Info_set(info, "alloc_shared_noncontig", "true");
-    MPI_Win_allocate_shared(side->bytes, side->unit, info, w->comm->mpi,
-                            &w->base, &w->mpi);
-    MPI_Info_free(&info);
+    return info;
+}
+
+/* Every process can ask for the part of every other one. */
+static void parts_check(struct program *p, const struct window *w)
+{
+    for (int r = 0; r < w->comm->n; r++) {
+        MPI_Aint bytes;
+        int unit;
+        void *base;
+
+        MPI_Win_shared_query(w->mpi, r, &bytes, &unit, &base);
+        if (bytes != w->side[r].bytes || unit != w->side[r].unit ||
+            (bytes && r == w->comm->me && base != w->base))
+            complain(p, "window %d: MPI_Win_shared_query of rank %d",
+                     (int) (w - p->window), r);
+    }
 }
 
 static void attributes_check(struct program *p, const struct window *w)
@@ -102,9 +123,11 @@ void window_make(struct program *p, struct window *w)
 {
     const struct side *side;
     MPI_Aint bytes;
+    MPI_Info info;
 
     if (w->comm->me < 0)
         return;
+    info = info_make(w);
     side = &w->side[w->comm->me];
     w->memory = NULL;
     switch (w->flavor) {
@@ -112,17 +135,21 @@ void window_make(struct program *p, struct window *w)
         bytes = side->bytes;
         if (side->reserve)
             bytes = (MPI_Aint) align((size_t) bytes) + side->reserve;
-        MPI_Win_allocate(bytes, side->unit, MPI_INFO_NULL, w->comm->mpi,
-                         &w->base, &w->mpi);
+        MPI_Win_allocate(bytes, side->unit, info, w->comm->mpi, &w->base,
+                         &w->mpi);
         break;
     case SHARED:
-        allocate_shared(w);
+        MPI_Win_allocate_shared(side->bytes, side->unit, info, w->comm->mpi,
+                                &w->base, &w->mpi);
+        parts_check(p, w);
         break;
     case CREATE:
     case FLAVORS:
-        create(w);
+        create(w, info);
         break;
     }
+    if (info != MPI_INFO_NULL)
+        MPI_Info_free(&info);
     attributes_check(p, w);
 }
 
