@@ -17,6 +17,7 @@
 #include "sync.h"
 #include "types.h"
 
+#include "runtime/mpi/handle.h"
 #include "runtime/mpi/real.h"
 
 /* Operations and bytes that may be under way to one ghost from one window of
@@ -154,7 +155,7 @@ enum aspx_road aspx_route_find(MPI_Win handle, const struct aspx_touch *touch,
         return ASPX_ROAD_NATIVE;
     }
     if (touch->rank < 0 || touch->rank >= win->size || touch->count < 0 ||
-        !aspx_type_is(touch->type))
+        !aspx_handle_is(touch->type, ASPX_HANDLE_DATATYPE))
         return ASPX_ROAD_NATIVE;
     route->target = &win->targets[touch->rank];
     if (!in_epoch(win, route->target))

@@ -19,12 +19,6 @@ static inline unsigned aspx_type_plain_bytes(MPI_Datatype type)
     return (unsigned) type >> 8 & 0xff;
 }
 
-/* Does this handle name a datatype at all? */
-static inline bool aspx_type_is(MPI_Datatype type)
-{
-    return (unsigned) type >> 30 != 0 && ((unsigned) type >> 26 & 0xf) == 3;
-}
-
 /* First byte, and last + 1, that count > 0 elements touch. Returns false when
  * that is beyond any address. */
 bool aspx_type_span(MPI_Count count, MPI_Datatype type, MPI_Count *lo_p,

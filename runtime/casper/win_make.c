@@ -10,6 +10,7 @@
 #include "hints.h"
 #include "win_make.h"
 
+#include "runtime/mpi/handle.h"
 #include "runtime/mpi/real.h"
 
 #include <stdlib.h>
@@ -38,21 +39,14 @@ struct making {
 
 static _Atomic uint64_t offers_made;
 
-/* MPICH handles: two bits of storage (0: null), four bits of kind. */
-static bool is_handle(unsigned handle, unsigned kind)
-{
-    return handle >> 30 != 0 && (handle >> 26 & 0xf) == kind;
-}
-
 bool aspx_win_sane(const struct aspx_win_request *request)
 {
-    enum { KIND_COMM = 1, KIND_INFO = 7 };
     int inter = 1;
 
     if (request->bytes < 0 || request->disp_unit <= 0 ||
-        !is_handle((unsigned) request->comm, KIND_COMM) ||
+        !aspx_handle_is(request->comm, ASPX_HANDLE_COMM) ||
         (request->info != MPI_INFO_NULL &&
-         !is_handle((unsigned) request->info, KIND_INFO)))
+         !aspx_handle_is(request->info, ASPX_HANDLE_INFO)))
         return false;
     return aspx_real.MPI_Comm_test_inter(request->comm, &inter) ==
                MPI_SUCCESS && !inter;

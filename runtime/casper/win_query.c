@@ -6,6 +6,7 @@
 
 #include "window.h"
 
+#include "runtime/mpi/handle.h"
 #include "runtime/mpi/real.h"
 #include "mpi_hand.h"
 
@@ -134,12 +135,10 @@ void aspx_win_note_native(MPI_Win handle, enum aspx_way why)
 
 void aspx_win_count_native(MPI_Win handle, enum aspx_call call)
 {
-    enum { KIND_WIN = 8 }; /* MPICH handles: storage (0: null), kind */
     void *why;
     int flag = 0;
 
-    if ((unsigned) handle >> 30 == 0 ||
-        ((unsigned) handle >> 26 & 0xf) != KIND_WIN)
+    if (!aspx_handle_is(handle, ASPX_HANDLE_WIN))
         return;
     aspx_real.MPI_Win_get_attr(handle, why_keyval(), &why, &flag);
     if (flag)

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What an MPICH handle tells of itself, without asking MPI: two bits of
+ * storage (0: null), four bits of kind. For arguments that may be wrong. */
+#ifndef ASPEN_RUNTIME_MPI_HANDLE_H
+#define ASPEN_RUNTIME_MPI_HANDLE_H
+
+#include <stdbool.h>
+
+enum aspx_handle_kind {
+    ASPX_HANDLE_COMM = 1,
+    ASPX_HANDLE_DATATYPE = 3,
+    ASPX_HANDLE_INFO = 7,
+    ASPX_HANDLE_WIN = 8,
+};
+
+static inline bool aspx_handle_is(int handle, enum aspx_handle_kind kind)
+{
+    return (unsigned) handle >> 30 != 0 &&
+           ((unsigned) handle >> 26 & 0xf) == (unsigned) kind;
+}
+
+#endif
