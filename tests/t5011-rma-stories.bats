@@ -67,3 +67,11 @@ story() {
         if grep -E 'native|ended with' "$file"; then return 1; fi
     done
 }
+
+@test "lock_all beside writers of single targets" {
+    story 'lock_all and writers'
+}
+
+@test "readers of two targets, or of two windows, with writers between" {
+    story 'readers of two'
+}

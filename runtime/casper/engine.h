@@ -57,11 +57,12 @@ struct aspx_engine {
 
 extern struct aspx_engine aspx_engine;
 
-/* What travels on the communicator `locks` to a ghost. Grants come back empty
- * with the request's reply tag. */
+/* What travels on the communicator `locks` to a ghost. A grant comes back as an
+ * empty message with the request's reply tag, a refusal as one byte. */
 enum aspx_lock_verb {
     ASPX_LOCK_SHARED,
     ASPX_LOCK_EXCLUSIVE,
+    ASPX_LOCK_TRY, /* shared: at once, or refused */
     ASPX_UNLOCK,
     ASPX_LOCK_SETTLE, /* answered when all before it of this origin is done */
     ASPX_GOODBYE, /* this user enters MPI_Finalize */
@@ -76,7 +77,8 @@ struct aspx_lock_message {
     uint64_t words_off; /* first lock word that is concerned, in the arena of
                            the ghost's node; 0: the window has none there */
     uint32_t words;     /* how many, one after another */
-    uint32_t verb;      /* enum aspx_lock_verb */
+    uint16_t verb;      /* enum aspx_lock_verb */
+    uint16_t passes;    /* enum aspx_lock_passes */
     uint32_t target;    /* rank in the window, or ASPX_LOCK_EVERY */
     uint32_t reply_tag;
 };

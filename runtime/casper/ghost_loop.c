@@ -22,17 +22,22 @@ struct service {
     bool failed;
 };
 
-/* An empty message is gone when MPI_Isend returns, or soon after. */
-static void grant(void *context, int origin, uint32_t tag)
+/* So small a message is gone when MPI_Isend returns, or soon after. */
+static void reply(struct service *service, int origin, uint32_t tag, int bytes)
 {
-    struct service *service = context;
+    static const char refused[1];
     MPI_Request request;
 
-    if (aspx_real.MPI_Isend(NULL, 0, MPI_BYTE, origin, (int) tag,
+    if (aspx_real.MPI_Isend(refused, bytes, MPI_BYTE, origin, (int) tag,
                             service->engine->locks, &request)
             != MPI_SUCCESS ||
         aspx_real.MPI_Request_free(&request) != MPI_SUCCESS)
         service->failed = true;
+}
+
+static void grant(void *context, int origin, uint32_t tag)
+{
+    reply(context, origin, tag, 0);
 }
 
 /* The lock words that a message names, or NULL: none, or not in the arena. */
@@ -59,6 +64,7 @@ static void handle(struct service *service,
         .window = message->window,
         .target = message->target,
         .exclusive = message->verb == ASPX_LOCK_EXCLUSIVE,
+        .passes = (enum aspx_lock_passes) message->passes,
         .origin = origin,
         .tag = message->reply_tag,
     };
@@ -68,6 +74,10 @@ static void handle(struct service *service,
     case ASPX_LOCK_EXCLUSIVE:
         if (aspx_locks_take(service->locks, &request) != 0)
             service->failed = true;
+        break;
+    case ASPX_LOCK_TRY:
+        reply(service, origin, message->reply_tag,
+              aspx_locks_try(service->locks, &request) ? 0 : 1);
         break;
     case ASPX_UNLOCK:
         (void) aspx_locks_drop(service->locks, message->window,

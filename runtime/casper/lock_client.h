@@ -9,15 +9,16 @@
 
 /* Lock one target; waits until it is granted.
  *   rank    in the window
+ *   more    this process holds locks of the window already
  *   held_p  how it is held, for aspx_lock_drop() */
-int aspx_lock_take(struct aspx_win *win, int rank, bool exclusive,
+int aspx_lock_take(struct aspx_win *win, int rank, bool exclusive, bool more,
                    enum aspx_held *held_p);
 
 /* Give the lock back; no answer. The operations under it were flushed. */
 int aspx_lock_drop(struct aspx_win *win, int rank, enum aspx_held held);
 
-/* Lock all targets of the window, shared: one request to every ghost, all
- * under way at once. */
+/* Lock all targets of the window, shared: at all ghosts at once, or, where
+ * somebody is in the way, at one after the other. */
 int aspx_lock_take_every(struct aspx_win *win);
 int aspx_lock_drop_every(struct aspx_win *win);
 

@@ -8,13 +8,19 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 #include <uthash.h>
 
 /* A request that waits, or one that was granted. */
 struct entry {
     struct entry *next;
+    uint64_t since_us; /* for ASPX_PASSES_LATE */
     struct aspx_lock_request request;
 };
+
+/* How long ASPX_PASSES_LATE waits in order. Far longer than most locks are
+ * held, so that fairness holds; short enough for a circle that is one. */
+enum { LATE_US = 5000 };
 
 struct window {
     uint64_t id;
@@ -125,6 +131,27 @@ static void forget(struct aspx_locks *locks, struct window *window)
     free(window);
 }
 
+static uint64_t now_us(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t) now.tv_sec * 1000000 + (uint64_t) now.tv_nsec / 1000;
+}
+
+static bool passes(const struct entry *entry)
+{
+    switch (entry->request.passes) {
+    case ASPX_PASSES_NOT:
+        return false;
+    case ASPX_PASSES_LATE:
+        return now_us() - entry->since_us > LATE_US;
+    case ASPX_PASSES_NOW:
+        return true;
+    }
+    return false;
+}
+
 /* Grant every waiter that no holder, no direct holder and no earlier waiter
  * blocks. */
 static void pump(struct aspx_locks *locks, struct window *window)
@@ -133,8 +160,9 @@ static void pump(struct aspx_locks *locks, struct window *window)
 
     while ((entry = *at)) {
         if (blocked(window->holders, NULL, &entry->request) ||
-            blocked(window->waiters, entry, &entry->request) ||
-            words_block(&entry->request)) {
+            words_block(&entry->request) ||
+            (blocked(window->waiters, entry, &entry->request) &&
+             !passes(entry))) {
             at = &entry->next;
             continue;
         }
@@ -156,19 +184,22 @@ static struct window *find(const struct aspx_locks *locks, uint64_t id)
     return window;
 }
 
-int aspx_locks_take(struct aspx_locks *locks,
-                    const struct aspx_lock_request *request)
+/* The window of a request, and a new entry with it. Returns NULL with errno
+ * ENOMEM. */
+static struct entry *enter(struct aspx_locks *locks,
+                           const struct aspx_lock_request *request,
+                           struct window **window_p)
 {
     struct entry *entry = calloc(1, sizeof(*entry));
     struct window *window = find(locks, request->window);
 
     if (!entry)
-        return -1;
+        return NULL;
     if (!window) {
         window = calloc(1, sizeof(*window));
         if (!window) {
             free(entry);
-            return -1;
+            return NULL;
         }
         window->id = request->window;
         window->last = &window->waiters;
@@ -176,11 +207,45 @@ int aspx_locks_take(struct aspx_locks *locks,
     }
     close_words(window, request);
     entry->request = *request;
+    *window_p = window;
+    return entry;
+}
+
+int aspx_locks_take(struct aspx_locks *locks,
+                    const struct aspx_lock_request *request)
+{
+    struct window *window;
+    struct entry *entry = enter(locks, request, &window);
+
+    if (!entry)
+        return -1;
+    if (request->passes == ASPX_PASSES_LATE)
+        entry->since_us = now_us();
     *window->last = entry;
     window->last = &entry->next;
     locks->waiting++;
     pump(locks, window);
     return 0;
+}
+
+bool aspx_locks_try(struct aspx_locks *locks,
+                    const struct aspx_lock_request *request)
+{
+    struct window *window;
+    struct entry *entry = enter(locks, request, &window);
+
+    if (!entry)
+        return false;
+    if (blocked(window->holders, NULL, request) ||
+        blocked(window->waiters, NULL, request) || words_block(request)) {
+        free(entry);
+        if (!window->holders && !window->waiters)
+            forget(locks, window);
+        return false;
+    }
+    entry->next = window->holders;
+    window->holders = entry;
+    return true;
 }
 
 bool aspx_locks_poll(struct aspx_locks *locks)

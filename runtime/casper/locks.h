@@ -5,7 +5,12 @@
  *
  * Requests are granted in order of arrival, except that one passes those
  * before it that it does not conflict with (other targets, or both shared).
- * So nobody starves: a request waits only for conflicting ones before it. */
+ * So nobody starves: a request waits only for conflicting ones before it.
+ *
+ * No deadlocks among programs that MPI cannot call wrong: who holds nothing
+ * waits in order; who holds something passes those who wait (`passes`), since
+ * they may wait for what it holds; and who wants all targets takes the ghosts
+ * one after another in their order, unless all can be had at once. */
 #ifndef ASPEN_RUNTIME_CASPER_LOCKS_H
 #define ASPEN_RUNTIME_CASPER_LOCKS_H
 
@@ -16,10 +21,20 @@
 
 struct aspx_locks;
 
+/* May a request be granted before conflicting ones that came earlier and wait?
+ * They may wait for what its origin holds, which is then a circle. */
+enum aspx_lock_passes {
+    ASPX_PASSES_NOT,  /* the origin holds no lock */
+    ASPX_PASSES_LATE, /* locks of other windows: only after a while, because
+                         locks that are held for long must not starve others */
+    ASPX_PASSES_NOW,  /* locks of this window */
+};
+
 struct aspx_lock_request {
     uint64_t window;
     uint32_t target; /* rank in the window, or ASPX_LOCK_EVERY */
     bool exclusive;
+    enum aspx_lock_passes passes;
     int origin;      /* who asks; opaque */
     uint32_t tag;    /* opaque, for the grant */
     struct aspx_lock_word *words; /* of the targets concerned; borrowed until
@@ -38,6 +53,10 @@ void aspx_locks_destroy(struct aspx_locks *locks);
 
 /* Grant now or later. Returns 0, or -1 with errno ENOMEM. */
 int aspx_locks_take(struct aspx_locks *locks,
+                    const struct aspx_lock_request *request);
+
+/* Grant at once, without calling grant(), or not at all. Returns whether. */
+bool aspx_locks_try(struct aspx_locks *locks,
                     const struct aspx_lock_request *request);
 
 /* origin gives up what it holds at (window, target); grants what that allows.

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -194,6 +195,69 @@ static void test_every_and_direct(void **state)
         assert_int_equal(words[i].state, 0);
 }
 
+static void test_try(void **state)
+{
+    struct aspx_lock_request every = {
+        .window = 7, .target = ASPX_LOCK_EVERY, .origin = 5, .words = words,
+        .nwords = WORDS};
+
+    assert_true(aspx_word_try(&words[1], true));
+    assert_false(aspx_locks_try(*state, &every));
+    assert_int_equal(aspx_locks_windows(*state), 0);
+    assert_false(aspx_word_release(&words[1], true)); /* nobody waits */
+    take(*state, 0, 3, false);
+    take(*state, 1, 3, true);
+    assert_false(aspx_locks_try(*state, &every)); /* a waiter is before it */
+    drop(*state, 0, 3);
+    drop(*state, 1, 3);
+    assert_true(aspx_locks_try(*state, &every));
+    assert_string_equal(granted, "ab"); /* it was told otherwise */
+    assert_false(aspx_word_try(&words[2], false));
+    drop(*state, 5, ASPX_LOCK_EVERY);
+    assert_true(aspx_word_try(&words[2], false));
+}
+
+/* Readers of several targets, in different orders, with writers between them:
+ * who holds a lock must not wait behind one who waits for it. */
+static void test_holders_pass_waiters(void **state)
+{
+    struct aspx_lock_request more = {
+        .window = 7, .target = 4, .origin = 0, .tag = 100, .words = &words[4],
+        .nwords = 1, .passes = ASPX_PASSES_NOW};
+
+    take(*state, 0, 3, false);
+    take(*state, 1, 4, false);
+    take(*state, 2, 3, true);
+    take(*state, 3, 4, true);
+    assert_string_equal(granted, "ab");
+    assert_int_equal(aspx_locks_take(*state, &more), 0);
+    assert_string_equal(granted, "aba");
+    more.target = 3;
+    more.origin = 1;
+    more.tag = 101;
+    more.words = &words[3];
+    assert_int_equal(aspx_locks_take(*state, &more), 0);
+    assert_string_equal(granted, "abab");
+    drop(*state, 0, 3);
+    drop(*state, 1, 3);
+    assert_string_equal(granted, "ababc");
+}
+
+static void test_late_pass(void **state)
+{
+    struct aspx_lock_request late = {
+        .window = 7, .target = 3, .origin = 2, .tag = 102, .words = &words[3],
+        .nwords = 1, .passes = ASPX_PASSES_LATE};
+
+    take(*state, 0, 3, false);
+    take(*state, 1, 3, true);
+    assert_int_equal(aspx_locks_take(*state, &late), 0);
+    assert_string_equal(granted, "a");
+    usleep(20000);
+    assert_true(aspx_locks_poll(*state));
+    assert_string_equal(granted, "ac");
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -205,6 +269,9 @@ int main(void)
         TEST(test_every_against_one),
         TEST(test_windows_are_independent),
         TEST(test_drop_of_nothing),
+        TEST(test_try),
+        TEST(test_holders_pass_waiters),
+        TEST(test_late_pass),
         TEST(test_direct_holders),
         TEST(test_every_and_direct),
     };

@@ -23,7 +23,8 @@ static bool sane_lock(const struct aspx_win *win, int lock_type, int rank,
 
 /* Open the epoch before asking, so that two threads cannot lock one target.
  * Operations before the lock call returns are the program's mistake. */
-static bool open_lock(struct aspx_win *win, struct aspx_target *target)
+static bool open_lock(struct aspx_win *win, struct aspx_target *target,
+                      bool *more)
 {
     bool ok;
     int access;
@@ -35,7 +36,7 @@ static bool open_lock(struct aspx_win *win, struct aspx_target *target)
     if (ok) {
         atomic_store(&target->held, ASPX_HELD_NOCHECK);
         atomic_store(&win->access, ASPX_ACCESS_LOCK);
-        win->nlocks++;
+        *more = win->nlocks++ > 0;
     }
     pthread_mutex_unlock(&win->mutex);
     return ok;
@@ -55,17 +56,19 @@ int aspx_hand_MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win handle)
     struct aspx_win *win = aspx_win_find(handle);
     struct aspx_target *target;
     enum aspx_held held = ASPX_HELD_NOCHECK;
+    bool more = false;
     int rc;
 
     if (!win || !sane_lock(win, lock_type, rank, assert))
         return aspx_real.MPI_Win_lock(lock_type, rank, assert, handle);
     target = &win->targets[rank];
-    if (!open_lock(win, target))
+    if (!open_lock(win, target, &more))
         return aspx_win_raise(win, MPI_ERR_RMA_SYNC);
     aspx_count(ASPX_CALL_LOCK, ASPX_WAY_GHOST);
     if (assert & MPI_MODE_NOCHECK)
         return MPI_SUCCESS;
-    rc = aspx_lock_take(win, rank, lock_type == MPI_LOCK_EXCLUSIVE, &held);
+    rc = aspx_lock_take(win, rank, lock_type == MPI_LOCK_EXCLUSIVE, more,
+                        &held);
     if (rc == MPI_SUCCESS)
         atomic_store(&target->held, held);
     else

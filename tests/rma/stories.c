@@ -277,6 +277,54 @@ static void fair_locks(void)
     MPI_Win_free(&win);
 }
 
+/* Half of the processes lock all targets, half lock one exclusively; each
+ * holds one lock at a time, so all of them get through. A lock_all that waited
+ * in several ghosts at once would close a circle. */
+static void lock_all_and_writers(void)
+{
+    window(MPI_COMM_WORLD);
+    for (int i = 0; i < 20 * rounds; i++) {
+        if (rma_rank % 2 == 0) {
+            MPI_Win_lock_all(0, win);
+            MPI_Win_unlock_all(win);
+        } else {
+            MPI_Win_lock(MPI_LOCK_EXCLUSIVE, (rma_rank + i) % rma_size, 0,
+                         win);
+            MPI_Win_unlock((rma_rank + i) % rma_size, win);
+        }
+    }
+    MPI_Win_free(&win);
+}
+
+/* Two readers of two targets, who take them in different orders, with writers
+ * queued between: readers do not exclude each other, so none may wait behind a
+ * writer that waits for the other. The targets are in one window, and in two. */
+static void readers_of_two(void)
+{
+    int mine = rma_rank % 2, other = 1 - mine;
+    MPI_Win both[2], twice;
+
+    window(MPI_COMM_WORLD);
+    twice = win;
+    window(MPI_COMM_WORLD);
+    for (int i = 0; i < 4 * rounds; i++) {
+        both[mine] = i % 2 ? win : twice;
+        both[other] = win;
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rma_rank >= 2) {
+            MPI_Win_lock(MPI_LOCK_EXCLUSIVE, mine, 0, win);
+            MPI_Win_unlock(mine, win);
+            continue;
+        }
+        MPI_Win_lock(MPI_LOCK_SHARED, mine, 0, both[mine]);
+        MPI_Win_lock(MPI_LOCK_SHARED, other, 0, both[other]);
+        MPI_Win_unlock(other, both[other]);
+        MPI_Win_unlock(mine, both[mine]);
+    }
+    MPI_Win_free(&win);
+    MPI_Win_free(&twice);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -288,6 +336,8 @@ static const struct {
     {"put, flush, get", put_flush_get},
     {"self lock", self_lock},
     {"fair locks", fair_locks},
+    {"lock_all and writers", lock_all_and_writers},
+    {"readers of two", readers_of_two},
 };
 
 int main(int argc, char **argv)
