@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+bool aspx_threads = true;
 _Atomic uint64_t aspx_counts[ASPX_CALLS_COUNTED][ASPX_WAYS];
 
 enum { COUNTERS = ASPX_CALLS_COUNTED * ASPX_WAYS };

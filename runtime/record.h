@@ -5,6 +5,7 @@
 #ifndef ASPEN_RUNTIME_RECORD_H
 #define ASPEN_RUNTIME_RECORD_H
 
+#include "tally.h"
 #include "world.h"
 
 #include <stdatomic.h>
@@ -42,11 +43,10 @@ enum aspx_way {
 
 extern _Atomic uint64_t aspx_counts[ASPX_CALLS_COUNTED][ASPX_WAYS];
 
-/* Count one call. Threads: any.  Cost: one relaxed addition. */
+/* Count one call. Threads: any. */
 static inline void aspx_count(enum aspx_call call, enum aspx_way way)
 {
-    atomic_fetch_add_explicit(&aspx_counts[call][way], 1,
-                              memory_order_relaxed);
+    (void) aspx_tally(&aspx_counts[call][way], 1);
 }
 
 /* Sum over the users and print what ASPEN_REPORT asks for: "1" is one line on

@@ -22,6 +22,7 @@
 #include "mpi/workers.h"
 #include "pickup.h"
 #include "record.h"
+#include "tally.h"
 #include "world.h"
 
 #include <errno.h>
@@ -142,6 +143,7 @@ static int is_elsewhere(struct asp_err *err)
 void aspx_start_after_init(void)
 {
     struct asp_err err;
+    int level;
 
     if (atomic_exchange(&started, true))
         return;
@@ -150,6 +152,8 @@ void aspx_start_after_init(void)
         stay_inert();
         return;
     }
+    if (aspx_real.MPI_Query_thread(&level) == MPI_SUCCESS)
+        aspx_threads = level == MPI_THREAD_MULTIPLE;
     aspx_guard_joining();
     if (aspx_world_start(&aspx_world, layout, local, &err) != 0) {
         complain(&err, "ending the job");

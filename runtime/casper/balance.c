@@ -64,8 +64,8 @@ void aspx_balance_note(int ghost, uint64_t bytes)
 {
     struct aspx_load *load = &aspx_engine.loads[ghost];
 
-    atomic_fetch_add_explicit(&load->ops, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&load->bytes, bytes, memory_order_relaxed);
+    (void) aspx_tally(&load->ops, 1);
+    (void) aspx_tally(&load->bytes, bytes);
 }
 
 /* Where the ghost publishes it: its place in the head of its arena. */

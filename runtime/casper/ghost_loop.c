@@ -9,9 +9,14 @@
 
 #include "runtime/mpi/real.h"
 
-/* Receives posted at once: a burst of requests is taken without a new one
- * being posted in between. */
-enum { INBOX = 8 };
+enum {
+    /* Receives posted at once: a burst of requests is taken without a new one
+     * being posted in between. */
+    INBOX = 8,
+    /* Looks at MPI in each round of the loop: what else there is to do costs
+     * as much as a look. */
+    POLLS = 8,
+};
 
 struct service {
     const struct aspx_engine *engine;
@@ -99,7 +104,7 @@ static bool poll_messages(struct service *service, unsigned *next)
 {
     bool any = false;
 
-    for (;;) {
+    for (unsigned polls = 0; polls < POLLS;) {
         unsigned i = *next % INBOX;
         MPI_Status status;
         int done = 0;
@@ -107,8 +112,10 @@ static bool poll_messages(struct service *service, unsigned *next)
         if (aspx_real.MPI_Test(&service->receives[i], &done, &status)
             != MPI_SUCCESS)
             service->failed = true;
-        if (!done)
-            return any;
+        if (!done) {
+            polls++;
+            continue;
+        }
         any = true;
         aspx_life_say(ASPX_SERVING);
         handle(service, &service->inbox[i], status.MPI_SOURCE);
@@ -117,8 +124,9 @@ static bool poll_messages(struct service *service, unsigned *next)
             service->failed = true;
         ++*next;
         if (service->goodbyes_due == 0 || service->failed)
-            return any;
+            break;
     }
+    return any;
 }
 
 static int open_inbox(struct service *service)

@@ -24,11 +24,12 @@
 
 enum {
     SPIN_BOUND_US = 1000,
+    SPIN_US = 20, /* a few round trips: the next request may be under way */
     YIELD_US = 500,
     NAP_FIRST_US = 20,
     NAP_MAX_US = 1000,
     KNOB_MAX_US = 1000000,
-    POLLS_PER_CLOCK = 16, /* reading the clock costs as much as a poll */
+    POLLS_PER_CLOCK = 2, /* reading the clock costs as much as a poll */
 };
 
 static uint64_t events;
@@ -94,7 +95,7 @@ void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
     *idle = (struct aspx_idle) {
         .bell = bell,
         .spin_us = knob(layout, "idle.spin_us",
-                        layout->bound ? SPIN_BOUND_US : 0),
+                        layout->bound ? SPIN_BOUND_US : SPIN_US),
         .yield_us = knob(layout, "idle.yield_us", YIELD_US),
         .nap_max_us = knob(layout, "idle.nap_us", NAP_MAX_US),
         .last_work_us = now_us(),

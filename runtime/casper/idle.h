@@ -17,7 +17,7 @@ struct aspx_idle {
 
 /* Take the ladder from the layout's knobs idle.spin_us, idle.yield_us and
  * idle.nap_us. Without them a ghost on a CPU of its own spins for 1 ms; one
- * that shares its CPU does not spin. */
+ * that may share its CPU for 20 us. */
 void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
                      struct aspx_bell *bell);
 

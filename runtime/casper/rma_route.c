@@ -180,7 +180,7 @@ int aspx_route_sent(const struct aspx_route *route, int rc)
     if (rc != MPI_SUCCESS)
         return aspx_win_pass(win, rc);
     if (route->on != aspx_engine.win) {
-        atomic_fetch_add(&win->hardware_issued, 1);
+        (void) aspx_tally(&win->hardware_issued, 1);
         return rc;
     }
     ghost = &win->ghosts[route->ghost];
@@ -189,9 +189,8 @@ int aspx_route_sent(const struct aspx_route *route, int rc)
     if (!(atomic_load_explicit(&route->target->served_by,
                                memory_order_relaxed) & bit))
         atomic_fetch_or(&route->target->served_by, bit);
-    issued = atomic_fetch_add(&ghost->issued, 1) + 1;
-    bytes = atomic_fetch_add_explicit(&ghost->bytes, route->bytes,
-                                      memory_order_relaxed) + route->bytes;
+    issued = aspx_tally(&ghost->issued, 1);
+    bytes = aspx_tally(&ghost->bytes, route->bytes);
     aspx_balance_note(ghost->rank_all, route->bytes);
     if (issued - atomic_load_explicit(&ghost->flushed, memory_order_relaxed) <
             CREDIT_OPS && bytes < CREDIT_BYTES)

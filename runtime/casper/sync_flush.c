@@ -32,11 +32,10 @@ enum { CALLS_BEFORE_POKE = 16 };
  * programs that do not wait. */
 void aspx_sync_poke(void)
 {
-    static _Atomic unsigned calls;
+    static _Atomic uint64_t calls;
     int flag;
 
-    if (atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) %
-            CALLS_BEFORE_POKE == CALLS_BEFORE_POKE - 1)
+    if (aspx_tally(&calls, 1) % CALLS_BEFORE_POKE == 0)
         aspx_real.MPI_Iprobe(MPI_ANY_SOURCE, ASPX_LOCK_TAG, aspx_engine.locks,
                              &flag, MPI_STATUS_IGNORE);
 }
@@ -106,6 +105,10 @@ void aspx_sync_note(_Atomic uint64_t *flushed, uint64_t issued)
 {
     uint64_t seen = atomic_load(flushed);
 
+    if (!aspx_threads) {
+        atomic_store_explicit(flushed, issued, memory_order_relaxed);
+        return;
+    }
     while (seen < issued &&
            !atomic_compare_exchange_weak(flushed, &seen, issued))
         ;
