@@ -125,6 +125,16 @@ rma() { echo "$ASPEN_BUILD/tests/rma_$1"; }
     printed 'direct [0-9]+, by RDMA devices'
 }
 
+@test "large operations are complete when they should be" {
+    ghosts -n 3 -g 1 --nodes 3 "$(rma large)" 3
+    ended_with 0
+    printed '^ok large'
+    ghosts -n 4 -g 2 --nodes 2 --knob rma.balance=bytes \
+        --knob rma.binding=segment "$(rma large)" 3
+    ended_with 0
+    printed '^ok large'
+}
+
 @test "a loop of one-sided calls makes progress for messages" {
     ghosts -n 2 -g 1 "$(rma progress)"
     ended_with 0
