@@ -72,13 +72,15 @@ Times in us: median over rounds (least..most) of each round's median step. ratio
 is aspen / plain, the median of the rounds' ratios; best compares each round's
 fastest steps, which other work on the machine disturbs least. target: what the
 target does while the origin acts, with plain MPICH / with thread or ghosts;
-plain is then 2 processes, Aspen an origin and a ghost at work. Where the target
-takes part it is 3 processes with ghosts against 2."""
+plain is then 2 processes, Aspen an origin and a ghost at work, each bound to a
+CPU; MPICH's progress threads are too many for that and stay unbound. Where the
+target takes part it is 3 processes with ghosts against 2, on the same CPUs, and
+they yield to each other."""
 
 
-def job_for(rival, users, nodes):
+def job_for(rival, users, nodes, target=NONE):
     """The same for each rival."""
-    return Job(rival, users, nodes)
+    return Job(rival, users, nodes, own=target == POLLS and rival != THREAD)
 
 
 def balance_job(way):
@@ -91,7 +93,8 @@ def plan(args):
     wanted = collections.defaultdict(list)
     for goal in RATIOS:
         for rival in jobs.RIVALS:
-            wanted[job_for(rival, goal.users, goal.nodes)].append(goal.spec)
+            wanted[job_for(rival, goal.users, goal.nodes,
+                           goal.target)].append(goal.spec)
     for rival in jobs.RIVALS:
         wanted[job_for(rival, 2, 2)] += [STALL.format(us) for us in STALL_US]
     wanted[job_for(ASPEN, MEMORY_USERS, 1)].append(MEMORY)
@@ -110,7 +113,7 @@ def verdict(holds):
 def ratio_row(goal, samples):
     """A line of the table, and the numbers of it."""
     ratios, cells = {}, {}
-    of = {rival: job_for(rival, goal.users, goal.nodes)
+    of = {rival: job_for(rival, goal.users, goal.nodes, goal.target)
           for rival in jobs.RIVALS}
     for kind, found in (("ratio", samples.medians), ("best", samples.bests)):
         ratios[kind] = show.cell(

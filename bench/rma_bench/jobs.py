@@ -22,10 +22,11 @@ RIVALS = {
 
 # One start of rma_app. ghosts: per node, for Aspen only. threads: initialise
 # with MPI_THREAD_MULTIPLE. counted: read the ghosts' counters from the record,
-# which needs a job for each kernel.
+# which needs a job for each kernel. own: at most as many processes work as
+# there are CPUs; each has one of its own and needs not yield.
 Job = collections.namedtuple(
-    "Job", "rival users nodes ghosts knobs threads counted",
-    defaults=(1, (), False, False))
+    "Job", "rival users nodes ghosts knobs threads counted own",
+    defaults=(1, (), False, False, False))
 
 
 class Failed(Exception):
@@ -66,6 +67,8 @@ def words(job, specs, args, record):
            str(job.ghosts if job.rival == ASPEN else 0)]
     for knob in (*job.knobs, *args.knob) if job.rival == ASPEN else ():
         run += ["--knob", knob]
+    if job.own:
+        run += ["--bind", "--no-yield"]
     if record:
         run.append("--report=" + record)
     run += [os.path.join(args.build, "bench", "rma_app"), "--ms", str(args.ms)]
