@@ -46,8 +46,9 @@ static void grant(void *context, int origin, uint32_t tag)
 }
 
 /* The lock words that a message names, or NULL: none, or not in the arena. */
-static struct aspx_lock_word *find_words(const struct service *service,
-                                         const struct aspx_lock_message *message)
+static struct aspx_lock_word *
+find_words(const struct service *service,
+           const struct aspx_lock_message *message)
 {
     const struct aspx_arena *arena = &service->engine->arena;
     uint64_t bytes = message->words * sizeof(struct aspx_lock_word);

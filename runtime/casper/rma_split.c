@@ -148,7 +148,8 @@ static int send_parts(const struct aspx_acc *acc,
 int aspx_acc_split(const struct aspx_acc *acc, struct aspx_route *to,
                    MPI_Request *request)
 {
-    struct elements elements[3] = {{.used = false}}; /* origin, result, target */
+    struct elements elements[3] = {{.used = false}}; /* of origin, result, and
+                                                        target */
     bool ok = find_elements(&elements[2], acc->touch.count, acc->touch.type);
     int rc = MPI_ERR_NO_MEM;
 
