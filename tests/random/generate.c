@@ -284,12 +284,14 @@ static void nocheck_draw(struct window *w, struct prng *prng)
 static void passive_draw(struct window *w, struct prng *prng)
 {
     int n = w->comm->n, all = 0;
+    /* Plain MPICH lets two of each wait for each other for ever. */
+    int apart = w->exclusive && may_be_plain(w) && w->promise != ALL_OR_FENCE;
 
     for (int o = 0; o < n; o++) {
         int roll = prng_below(prng, w->promise == ALL_OR_FENCE ? 50 : 100);
 
         w->access[o] = roll < 12   ? NO_ACCESS
-                       : roll < 50 ? LOCK_ALL
+                       : roll < 50 ? (apart ? ONE_BY_ONE : LOCK_ALL)
                        : roll < 80 ? HELD
                                    : ONE_BY_ONE;
         all |= w->access[o] == LOCK_ALL;
