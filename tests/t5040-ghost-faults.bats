@@ -156,8 +156,8 @@ named() {
     printed 'node n0: ghosts and ranks did not start MPI together within 8 s'
     for mode in lock flood arena9 finalize9; do
         result $mode
+        # mpiexec ends everybody at once and may lose what they said; that the
+        # ghost is named can be seen under Slurm (t5041).
         [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
-        # mpiexec may end everybody before a user can name it.
-        printed 'ghost process [0-9]+ .*died|BAD TERMINATION'
     done
 }
