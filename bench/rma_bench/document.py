@@ -16,8 +16,9 @@ OPENING = """\
 edited by hand. The experiments are those of the papers on Casper, scaled down
 to a machine with few processors: plain MPICH, MPICH with its progress thread
 (`MPIR_CVAR_ASYNC_PROGRESS=1`) and Aspen with ghosts in turns, nodes pretended
-(`MPIR_CVAR_NUM_CLIQUES`), all with `tests/yield.c` preloaded. A target that
-"computes" sleeps, because with two processors it would compute on the ghost's.
+(`MPIR_CVAR_NUM_CLIQUES`), with `tests/yield.c` preloaded where more processes
+work than there are processors. A target that "computes" sleeps, because with
+two processors it would compute on the ghost's.
 Each value is the median over rounds of the median step, with the least and the
 greatest round; times are in us.
 """
