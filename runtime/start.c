@@ -20,6 +20,7 @@
 #include "mpi/entry.h"
 #include "mpi/selfbind.h"
 #include "mpi/workers.h"
+#include "offload/offload.h"
 #include "pickup.h"
 #include "record.h"
 #include "tally.h"
@@ -30,6 +31,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/auxv.h>
 
 static struct asp_layout *layout;
@@ -87,33 +89,36 @@ bool aspx_start_seen(void)
     return atomic_load(&seen);
 }
 
-int aspx_start_before_init(void)
+enum aspx_start aspx_start_before_init(void)
 {
     struct asp_err err;
 
     atomic_store(&seen, true);
     if (layout)
-        return 1;
+        return layout->mode == ASP_MODE_OFFLOAD ? ASPX_START_OFFLOAD
+                                                : ASPX_START_GHOST;
     if (getauxval(AT_SECURE))
-        return 0; /* a setuid program obeys no environment */
+        return ASPX_START_INERT; /* a setuid program obeys no environment */
     if (aspx_pickup(&layout, &local, &err) != 0) {
         if (errno == ENOENT)
-            return 0;
+            return ASPX_START_INERT;
         /* A task of the step whose place is unknown: its ranks would be wrong
          * and its ghosts would wait for it. */
         complain(&err, "ending this task");
         exit(EXIT_FAILURE);
     }
+    if (layout->mode == ASP_MODE_OFFLOAD)
+        return ASPX_START_OFFLOAD;
     if (layout->mode != ASP_MODE_GHOST ||
         layout->tasks[local].role != ASP_ROLE_USER) {
         asp_layout_destroy(layout);
         layout = NULL;
-        return 0;
+        return ASPX_START_INERT;
     }
     aspx_board_open(layout, local);
     aspx_board_say(ASP_TASK_INIT);
     aspx_guard_start(layout);
-    return 1;
+    return ASPX_START_GHOST;
 }
 
 /* Is this another world than the step's? Spawned programs inherit the
@@ -178,19 +183,44 @@ static bool adopt(void)
     return atomic_load(&hidden) && !atomic_exchange(&initialized, true);
 }
 
+/* Bring up the offload thread; without it the program runs as it would. */
+static bool start_offload(int required)
+{
+    if (aspx_offload_start(layout, local, required) == 0)
+        return true;
+    fprintf(stderr, "aspen: no offload thread: %s; running without Aspen\n",
+            strerror(errno));
+    return false;
+}
+
+/* MPI_Init (required NULL) or MPI_Init_thread, the program's own. */
+static int init(int *argc, char ***argv, const int *required, int *provided)
+{
+    enum aspx_start way = aspx_start_before_init();
+    int level = required ? *required : aspx_offload_default_level(), rc;
+
+    if (way == ASPX_START_OFFLOAD && start_offload(level)) {
+        rc = aspx_offload_MPI_Init_thread(argc, argv, level, provided);
+        if (rc == MPI_SUCCESS)
+            aspx_entry_offload();
+        return rc;
+    }
+    rc = required ? aspx_real.MPI_Init_thread(argc, argv, *required, provided)
+                  : aspx_real.MPI_Init(argc, argv);
+    if (way != ASPX_START_GHOST)
+        aspx_entry_inert();
+    else if (rc == MPI_SUCCESS)
+        aspx_start_after_init();
+    return rc;
+}
+
 int aspx_hand_MPI_Init(int *argc, char ***argv)
 {
-    int aspen, rc = MPI_SUCCESS;
+    int rc = MPI_SUCCESS;
 
     pthread_mutex_lock(&start_lock);
-    if (!adopt()) {
-        aspen = aspx_start_before_init();
-        rc = aspx_real.MPI_Init(argc, argv);
-        if (!aspen)
-            aspx_entry_inert();
-        else if (rc == MPI_SUCCESS)
-            aspx_start_after_init();
-    }
+    if (!adopt())
+        rc = init(argc, argv, NULL, NULL);
     pthread_mutex_unlock(&start_lock);
     return rc;
 }
@@ -198,19 +228,13 @@ int aspx_hand_MPI_Init(int *argc, char ***argv)
 int aspx_hand_MPI_Init_thread(int *argc, char ***argv, int required,
                               int *provided)
 {
-    int aspen, rc;
+    int rc;
 
     pthread_mutex_lock(&start_lock);
-    if (adopt()) {
+    if (adopt())
         rc = aspx_real.MPI_Query_thread(provided);
-    } else {
-        aspen = aspx_start_before_init();
-        rc = aspx_real.MPI_Init_thread(argc, argv, required, provided);
-        if (!aspen)
-            aspx_entry_inert();
-        else if (rc == MPI_SUCCESS)
-            aspx_start_after_init();
-    }
+    else
+        rc = init(argc, argv, &required, provided);
     pthread_mutex_unlock(&start_lock);
     return rc;
 }
@@ -263,7 +287,12 @@ static void start_hidden(void)
 
     pthread_mutex_lock(&start_lock);
     if (!atomic_load(&started)) {
-        if (!aspx_start_before_init()) {
+        enum aspx_start way = aspx_start_before_init();
+
+        if (way == ASPX_START_OFFLOAD && start_offload(MPI_THREAD_MULTIPLE)) {
+            atomic_store(&started, true);
+            aspx_entry_offload();
+        } else if (way != ASPX_START_GHOST) {
             aspx_entry_inert();
         } else if (aspx_real.MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE,
                                              &provided) == MPI_SUCCESS) {
@@ -280,6 +309,8 @@ int aspx_hand_MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler,
     int rc;
 
     start_hidden();
+    if (aspx_offload_running())
+        return aspx_offload_MPI_Session_init(info, errhandler, session);
     rc = aspx_real.MPI_Session_init(info, errhandler, session);
     if (rc == MPI_SUCCESS)
         atomic_fetch_add(&sessions, 1);

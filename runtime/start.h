@@ -18,9 +18,15 @@ void aspx_board_say(enum asp_board_state state);
 /* The board, or NULL. */
 struct asp_board *aspx_board(void);
 
-/* Before the real MPI_Init: pick up the layout and call the ghosts into MPI.
- * Returns 1 when there is a layout, 0 when this process stays inert. */
-int aspx_start_before_init(void);
+/* What the layout wants of this process. */
+enum aspx_start {
+    ASPX_START_INERT,   /* nothing: there is none */
+    ASPX_START_GHOST,   /* its ghosts are on their way into MPI */
+    ASPX_START_OFFLOAD, /* an offload thread */
+};
+
+/* Before the real MPI_Init: pick up the layout and call the ghosts into MPI. */
+enum aspx_start aspx_start_before_init(void);
 
 /* Did MPI_Init or its kin come through our entries? */
 bool aspx_start_seen(void);

@@ -6,6 +6,8 @@
 #include "entry.h"
 #include "workers.h"
 
+#include "runtime/offload/offload.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -99,6 +101,14 @@ void aspx_entry_activate(void)
     struct aspx_real table;
 
     aspx_workers_fill(&table);
+    set_entries(&table);
+}
+
+void aspx_entry_offload(void)
+{
+    struct aspx_real table;
+
+    aspx_offload_fill(&table);
     set_entries(&table);
 }
 

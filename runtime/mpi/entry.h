@@ -5,6 +5,7 @@
  *   resolved         the library itself, but for MPI_Init and its kin
  *   inert for good   the library itself
  *   active           the workers (mpi_workers.c)
+ *   offloaded        the way to the offload thread (mpi_offload.c)
  *
  * A PMPI tool preloaded behind us keeps its place: our MPI_X jumps to the
  * tool's MPI_X, and the work happens when the tool calls PMPI_X. */
@@ -32,5 +33,8 @@ void aspx_entry_end(void);
 /* Send every call to its worker from now on. Call while no other thread of the
  * program can be inside MPI: in MPI_Init. */
 void aspx_entry_activate(void);
+
+/* Send every call to the offload thread from now on. As above. */
+void aspx_entry_offload(void);
 
 #endif

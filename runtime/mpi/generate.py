@@ -10,15 +10,18 @@ What is made is told from the name of each OUTPUT:
   mpi_hand.h        prototypes of the handlers written in C
   mpi_entry.c       the exported MPI_ and PMPI_ functions: one jump each
   mpi_workers.c     what the entries become once Aspen is active
+  mpi_offload.c     what they become where each rank has an offload thread
   mpi_export.map    linker version script
   mpi-coverage.md   what happens to each function, for people
 """
 import os
+import re
 import sys
 from collections import namedtuple
 
-Call = namedtuple("Call", "name version treatment ret args")
+Call = namedtuple("Call", "name version treatment offload ret args")
 TREATMENTS = ("pass", "world", "inherit", "hand")
+OFFLOADS = ("caller", "thread", "post", "init", "twin", "own")
 BANNER = "/* Generated from mpi_calls.tab by generate.py. */\n"
 
 
@@ -34,15 +37,17 @@ def load(folder):
     kinds = {words[0]: " ".join(words[1:])
              for words in lines(os.path.join(folder, "mpi_kinds.tab"))}
     calls = []
-    for name, version, treatment, ret, *args in lines(
+    for name, version, treatment, offload, ret, *args in lines(
             os.path.join(folder, "mpi_calls.tab")):
         if treatment not in TREATMENTS:
             sys.exit(f"{name}: unknown treatment {treatment}")
+        if offload not in OFFLOADS:
+            sys.exit(f"{name}: offload by {offload}?")
         args = [arg.split(":") for arg in args]
         for arg in args:
             if arg[1] not in kinds:
                 sys.exit(f"{name}: unknown kind {arg[1]}")
-        calls.append(Call(name, version, treatment, ret, args))
+        calls.append(Call(name, version, treatment, offload, ret, args))
     return kinds, sorted(calls)
 
 
@@ -98,6 +103,9 @@ def hand_h(kinds, calls):
     for call in calls:
         if call.treatment == "hand":
             yield f"{call.ret} aspx_hand_{call.name}({declare(kinds, call)});"
+        if call.offload == "own":
+            yield (f"{call.ret} aspx_offload_{call.name}"
+                   f"({declare(kinds, call)});")
     yield "#endif"
 
 
@@ -161,6 +169,175 @@ def workers_c(kinds, calls):
     yield "}"
 
 
+def members(kinds, args):
+    """The parameters as members of a struct: arrays and functions become
+    pointers."""
+    for name, kind in args:
+        if re.match(r"T_event_.*_function$", kind):
+            name = "*" + name
+        yield (kinds[kind].replace("@[][3]", f"(*{name})[3]")
+               .replace("@[]", f"*{name}").replace("@", name))
+
+
+# How an argument can be seen to be wrong without asking MPI, by its kind. What
+# these let through is reported when the operation is completed.
+LOOKS_RIGHT = {
+    "comm": "aspx_handle_is({}, ASPX_HANDLE_COMM)",
+    "dtype": "aspx_handle_is({}, ASPX_HANDLE_DATATYPE)",
+    "group": "aspx_handle_is({}, ASPX_HANDLE_GROUP)",
+    "win": "aspx_handle_is({}, ASPX_HANDLE_WIN)",
+    "file": "{}",
+    "req*": "{}",
+}
+NEVER_NEGATIVE = ("count", "origin_count", "target_count", "sendcount",
+                  "recvcount", "sendtag")
+RANKS = ("dest", "source", "target_rank", "root")
+
+
+def looks_right(call):
+    tests = [LOOKS_RIGHT[kind].format(name) for name, kind in call.args
+             if kind in LOOKS_RIGHT]
+    for name, kind in call.args:
+        if kind in ("int", "count") and name in NEVER_NEGATIVE:
+            tests.append(f"{name} >= 0")
+        elif kind == "int" and name in RANKS:
+            tests.append(f"aspx_offload_is_rank({name})")
+        elif name == "tag" or name == "recvtag":
+            tests.append(f"{name} >= MPI_ANY_TAG")
+        elif kind in ("msg*", "comm*"):
+            tests.append("0")  # set by the call, and the caller may look
+    return " && ".join(tests) or "1"
+
+
+def twin_name(name):
+    stem, rest = ("MPI_File_", name[9:]) if name.startswith("MPI_File_") else (
+        "MPI_Comm_", name[9:]) if name.startswith("MPI_Comm_") else (
+        "MPI_", name[4:])
+    letter = "I" if stem == "MPI_" else "i"
+    return stem + letter + rest[0].lower() + rest[1:]
+
+
+def ship(kinds, call):
+    """A struct of the arguments, and the function that the thread runs."""
+    args = ", ".join(f"c->{name}" for name, kind in call.args)
+    yield f"struct call_{call.name} {{\n    struct aspx_command head;"
+    if call.ret != "void":
+        yield f"    {call.ret} answer;"
+    for member in members(kinds, call.args):
+        yield f"    {member};"
+    answer = "" if call.ret == "void" else "c->answer = "
+    yield (f"}};\nstatic void run_{call.name}(struct aspx_command *head)\n{{\n"
+           f"    struct call_{call.name} *c = (void *) head;\n\n"
+           f"    {answer}aspx_behind.{call.name}({args});\n"
+           f"    aspx_command_done(head);\n}}")
+
+
+def fill(call):
+    return "".join(f"\n        .{name} = {name}," for name, kind in call.args
+                   if kind != "dots")
+
+
+def ship_body(call):
+    back = "" if call.ret == "void" else "\n    return c.answer;"
+    return (f"    struct call_{call.name} c = {{\n"
+            f"        .head.run = run_{call.name},{fill(call)}\n    }};\n\n"
+            f"    aspx_command_call(&c.head);{back}")
+
+
+def post_run(kinds, call):
+    """The same for a slot of the pool, without the argument request."""
+    kept = [arg for arg in call.args if arg[1] != "req*"]
+    args = ", ".join([f"p->{name}" for name, _kind in kept] + ["&slot->real"])
+    yield f"struct post_{call.name} {{"
+    for member in members(kinds, kept):
+        yield f"    {member};"
+    yield (f"}};\n_Static_assert(sizeof(struct post_{call.name}) <= "
+           f"ASPX_SLOT_ARGS, \"fits\");\n"
+           f"static void post_run_{call.name}(struct aspx_command *head)\n{{\n"
+           f"    struct aspx_slot *slot = aspx_slot_of(head);\n"
+           f"    const struct post_{call.name} *p = (const void *) slot->args;"
+           f"\n\n    aspx_slot_issued(slot, "
+           f"aspx_behind.{call.name}({args}));\n}}")
+
+
+def post_fill(twin, call):
+    """Take a slot and write the twin's arguments into it."""
+    kept = [arg for arg in call.args if arg[1] not in ("req*", "status*")]
+    values = "".join(f"\n        .{name} = {name}," for name, _kind in kept)
+    return (f"slot = aspx_slot_take(post_run_{twin});\n"
+            f"    *(struct post_{twin} *) (void *) slot->args = "
+            f"(struct post_{twin}) {{{values}\n    }};\n")
+
+
+def off_caller(call):
+    tests = [LOOKS_RIGHT[kind].format(name) for name, kind in call.args
+             if kind in LOOKS_RIGHT]
+    args = plain(call)
+    return (f"    if ({' && '.join(tests)})\n"
+            f"        return aspx_behind.{call.name}({args});\n"
+            f"    return ship_{call.name}({args});")
+
+
+def off_post(call):
+    return (f"    struct aspx_slot *slot;\n\n    "
+            f"{post_fill(call.name, call)}    return aspx_slot_post(slot, "
+            f"{looks_right(call)},\n                          request);")
+
+
+def off_init(call):
+    args = ", ".join("&real" if kind == "req*" else name
+                     for name, kind in call.args)
+    maker = "aspx_slot_lazy" if "request" in call.name else "aspx_slot_persistent"
+    return (f"    MPI_Request real;\n    int rc;\n\n"
+            f"    if (!request)\n        return ship_{call.name}"
+            f"({plain(call)});\n"
+            f"    rc = ship_{call.name}({args});\n"
+            f"    if (rc == MPI_SUCCESS)\n"
+            f"        *request = {maker}(real);\n    return rc;")
+
+
+def off_twin(call):
+    status = next((name for name, kind in call.args if kind == "status*"),
+                  "MPI_STATUS_IGNORE")
+    return (f"    struct aspx_slot *slot;\n\n"
+            f"    if (!aspx_offload_twins())\n"
+            f"        return ship_{call.name}({plain(call)});\n"
+            f"    {post_fill(twin_name(call.name), call)}"
+            f"    return aspx_slot_wait(slot, {status});")
+
+
+def offload_c(kinds, calls):
+    bodies = {"post": off_post, "init": off_init, "twin": off_twin,
+              "caller": off_caller}
+    asks = {call.name for call in calls if call.offload == "caller" and
+            any(kind in LOOKS_RIGHT for _name, kind in call.args)}
+    yield BANNER + '#include "runtime/offload/offload.h"\n'
+    for call in calls:
+        params = declare(kinds, call)
+        if call.name in asks or call.offload in ("thread", "init", "twin"):
+            yield from ship(kinds, call)
+            yield (f"static {call.ret} ship_{call.name}({params})\n{{\n"
+                   f"{ship_body(call)}\n}}")
+        if call.offload == "post":
+            yield from post_run(kinds, call)
+    for call in calls:
+        if call.offload in bodies and (call.name in asks or
+                                       call.offload != "caller"):
+            yield (f"static {call.ret} off_{call.name}"
+                   f"({declare(kinds, call)})\n{{\n"
+                   f"{bodies[call.offload](call)}\n}}")
+    yield "void aspx_offload_fill(struct aspx_real *table)\n{"
+    yield "    *table = aspx_behind;"
+    for call in calls:
+        if call.offload == "own":
+            yield f"    table->{call.name} = aspx_offload_{call.name};"
+        elif call.offload == "thread":
+            yield f"    table->{call.name} = ship_{call.name};"
+        elif call.offload != "caller" or call.name in asks:
+            yield f"    table->{call.name} = off_{call.name};"
+    yield "}"
+
+
 def export_map(_kinds, calls):
     yield "/* Generated from mpi_calls.tab by generate.py. */\n{\nglobal:"
     for call in calls:
@@ -181,9 +358,17 @@ def coverage_md(_kinds, calls):
            "the place of\n`MPI_COMM_WORLD`, then the library is called. "
            "`inherit`: the same, and the new\ncommunicator gets the error "
            "handler of `MPI_COMM_WORLD`. `hand`: written in C.\n")
-    yield "| function | MPI | treatment |\n|---|---|---|"
+    yield ("Where each rank has an offload thread, the last column says who "
+           "carries the call\nout. `caller`: the calling thread. `thread`: the "
+           "offload thread, while the caller\nwaits. `post`: the offload thread, "
+           "while the caller goes on with a request.\n`init`: as thread, and the "
+           "request that comes back is one of Aspen's. `twin`: as\nthread, but "
+           "for programs with MPI_THREAD_MULTIPLE the non-blocking twin is\n"
+           "posted. `own`: written in C.\n")
+    yield "| function | MPI | treatment | offload |\n|---|---|---|---|"
     for call in calls:
-        yield f"| `{call.name}` | {call.version} | {call.treatment} |"
+        yield (f"| `{call.name}` | {call.version} | {call.treatment} | "
+               f"{call.offload} |")
 
 
 MAKERS = {
@@ -192,6 +377,7 @@ MAKERS = {
     "mpi_hand.h": hand_h,
     "mpi_entry.c": entry_c,
     "mpi_workers.c": workers_c,
+    "mpi_offload.c": offload_c,
     "mpi_export.map": export_map,
     "mpi-coverage.md": coverage_md,
 }

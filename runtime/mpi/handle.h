@@ -8,6 +8,7 @@
 
 enum aspx_handle_kind {
     ASPX_HANDLE_COMM = 1,
+    ASPX_HANDLE_GROUP = 2,
     ASPX_HANDLE_DATATYPE = 3,
     ASPX_HANDLE_INFO = 7,
     ASPX_HANDLE_WIN = 8,

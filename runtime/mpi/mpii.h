@@ -22,6 +22,13 @@ int MPII_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val,
                        int type);
 int MPII_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val,
                       int *flag, int type);
+int MPII_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val,
+                      int type);
+int MPII_Type_get_attr(MPI_Datatype datatype, int type_keyval,
+                       void *attribute_val, int *flag, int type);
+int MPII_Type_set_attr(MPI_Datatype datatype, int type_keyval,
+                       void *attribute_val, int type);
+void MPII_Grequest_set_lang_f77(MPI_Request request);
 void MPII_Keyval_set_proxy(int keyval, aspx_copy_proxy_f *copy,
                            aspx_delete_proxy_f *del);
 

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The few other calls that are more than a trip to the thread. */
+#include "config.h"
+
+#include "offload.h"
+
+#include "flight.h"
+#include "request.h"
+
+#include "mpi_hand.h"
+
+/* A probe has no twin that waits. With one thread in MPI at a time it may block
+ * in the offload thread; with many it asks again and again, so that the others
+ * are served between. */
+struct probe {
+    struct aspx_command head;
+    int source, tag;
+    MPI_Comm comm;
+    MPI_Message *message; /* NULL: MPI_Probe */
+    MPI_Status *status;
+    int flag, rc;
+};
+
+static void run_blocking(struct aspx_command *head)
+{
+    struct probe *p = (void *) head;
+
+    p->rc = p->message ? aspx_behind.MPI_Mprobe(p->source, p->tag, p->comm,
+                                                p->message, p->status)
+                       : aspx_behind.MPI_Probe(p->source, p->tag, p->comm,
+                                               p->status);
+    aspx_command_done(head);
+}
+
+static void run_asking(struct aspx_command *head)
+{
+    struct probe *p = (void *) head;
+
+    p->rc = p->message
+                ? aspx_behind.MPI_Improbe(p->source, p->tag, p->comm, &p->flag,
+                                          p->message, p->status)
+                : aspx_behind.MPI_Iprobe(p->source, p->tag, p->comm, &p->flag,
+                                         p->status);
+    aspx_command_done(head);
+}
+
+static int probe(struct probe *probe)
+{
+    if (!aspx_offload_twins()) {
+        probe->head.run = run_blocking;
+        aspx_command_call(&probe->head);
+        return probe->rc;
+    }
+    probe->head.run = run_asking;
+    for (;;) {
+        aspx_command_call(&probe->head);
+        if (probe->flag || probe->rc != MPI_SUCCESS)
+            break;
+        aspx_request_missed();
+    }
+    return probe->rc;
+}
+
+int aspx_offload_MPI_Probe(int source, int tag, MPI_Comm comm,
+                           MPI_Status *status)
+{
+    struct probe it = {
+        .source = source, .tag = tag, .comm = comm, .status = status};
+
+    return probe(&it);
+}
+
+int aspx_offload_MPI_Mprobe(int source, int tag, MPI_Comm comm,
+                            MPI_Message *message, MPI_Status *status)
+{
+    struct probe it = {.source = source,
+                       .tag = tag,
+                       .comm = comm,
+                       .message = message,
+                       .status = status};
+
+    if (!message)
+        return aspx_request_refuse();
+    return probe(&it);
+}
+
+/* Error handlers: from the first one on, each request is tested by itself, so
+ * that MPI raises an error where the program expects it. */
+struct setting {
+    MPI_Comm comm;
+    MPI_Errhandler errhandler;
+    int rc;
+};
+
+static void set_errhandler(void *argument)
+{
+    struct setting *s = argument;
+
+    aspx_flight_one_by_one();
+    s->rc = aspx_behind.MPI_Comm_set_errhandler(s->comm, s->errhandler);
+}
+
+int aspx_offload_MPI_Comm_set_errhandler(MPI_Comm comm,
+                                         MPI_Errhandler errhandler)
+{
+    struct setting setting = {.comm = comm, .errhandler = errhandler};
+
+    aspx_request_in_thread(set_errhandler, &setting);
+    return setting.rc;
+}
+
+int aspx_offload_MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
+{
+    return aspx_offload_MPI_Comm_set_errhandler(comm, errhandler);
+}

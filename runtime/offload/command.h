@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The way from the program's threads to the offload thread: a ring of pointers
+ * to commands.
+ *
+ * A command is a function and its arguments. For a call that waits it lies on
+ * the caller's stack, for a call that does not in a slot of the pool (slot.h);
+ * nothing is allocated or copied. The ring carries 8-byte pointers: producer
+ * and consumer each write one line of it, and a line of entries serves eight
+ * commands. (Paper: Vaidyanathan et al., section 3.1, has the arguments in the
+ * ring; then a large command is copied twice.)
+ *
+ * Threads: any, if MPI_THREAD_MULTIPLE was asked for; else, as MPI says, one at
+ * a time, and the ring takes no locked instruction. */
+#ifndef ASPEN_RUNTIME_OFFLOAD_COMMAND_H
+#define ASPEN_RUNTIME_OFFLOAD_COMMAND_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum aspx_command_state {
+    ASPX_BUSY,     /* on its way, or under way */
+    ASPX_DONE,
+    ASPX_INACTIVE, /* slots: a persistent request that was not started */
+};
+
+struct aspx_command {
+    _Atomic uint32_t state;
+    /* Runs in the offload thread. Ends with aspx_command_done(), or leaves that
+     * to whoever sees the operation complete. */
+    void (*run)(struct aspx_command *command);
+};
+
+/* Prepare the ring; many: several threads may post at once. */
+void aspx_command_start(bool many);
+
+/* Hand a command to the thread; run it at once if this is the thread itself (a
+ * callback of the program). Waits while the ring is full. */
+void aspx_command_post(struct aspx_command *command);
+
+/* The same, then wait until it is done. */
+void aspx_command_call(struct aspx_command *command);
+
+/* Say that a command is done: what the thread wrote is seen by who waits. */
+void aspx_command_done(struct aspx_command *command);
+
+/* Wait until some command is done. */
+void aspx_command_wait(const struct aspx_command *command);
+
+static inline bool aspx_command_is_done(const struct aspx_command *command)
+{
+    return atomic_load_explicit(&command->state, memory_order_acquire) ==
+           ASPX_DONE;
+}
+
+/* Resting between looks at what one waits for:
+ *
+ *     struct aspx_rest rest = {0};
+ *     while (!done)
+ *         aspx_rest_step(&rest);
+ *     aspx_rest_end(&rest);
+ *
+ * spins, then yields, then sleeps until anything at all is done. Once it has
+ * begun to yield the thread knows that somebody waits, and stays awake. */
+struct aspx_rest {
+    uint32_t looks;
+    uint32_t seen; /* what had been done before the last look */
+};
+
+void aspx_rest_step(struct aspx_rest *rest);
+void aspx_rest_end(struct aspx_rest *rest);
+
+/* The thread may be napping while it has nothing to do but make progress: a
+ * caller asks how that is. */
+void aspx_command_nudge(void);
+
+/* For the thread: the next command, or NULL. */
+struct aspx_command *aspx_command_next(void);
+
+/* For the thread: is anybody waiting in a sleep? */
+bool aspx_command_awaited(void);
+
+/* For the thread: sleep until a command or a nudge comes, us at most. Returns
+ * whether one came. */
+bool aspx_command_nap(uint32_t us);
+
+#endif

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Test and Wait, in all their shapes: they read flags, and enter MPI only for
+ * what has callbacks of the program (lazy slots) or was not made by us. */
+#include "config.h"
+
+#include "request.h"
+
+#include "mpi_hand.h"
+
+#include <stddef.h>
+
+static void copy(const MPI_Status *from, MPI_Status *to, bool error)
+{
+    int kept;
+
+    if (to == MPI_STATUS_IGNORE)
+        return;
+    kept = to->MPI_ERROR;
+    *to = *from;
+    if (!error)
+        to->MPI_ERROR = kept;
+}
+
+void aspx_status_copy(const MPI_Status *from, MPI_Status *to)
+{
+    copy(from, to, false);
+}
+
+static void set_empty(MPI_Status *status)
+{
+    MPI_Status empty;
+
+    aspx_real.MPI_Status_set_elements(&empty, MPI_BYTE, 0);
+    aspx_real.MPI_Status_set_cancelled(&empty, 0);
+    empty.MPI_SOURCE = MPI_ANY_SOURCE;
+    empty.MPI_TAG = MPI_ANY_TAG;
+    copy(&empty, status, false);
+}
+
+/* A request that is there to be completed. */
+static bool is_active(const struct aspx_slot *slot)
+{
+    return slot && atomic_load_explicit(&slot->head.state,
+                                        memory_order_acquire) != ASPX_INACTIVE;
+}
+
+/* A lazy slot is moved on by MPI_Test in the offload thread. */
+static void test_lazy(void *argument)
+{
+    struct aspx_slot *slot = argument;
+    int flag = 0;
+    int rc = aspx_behind.MPI_Test(&slot->real, &flag, &slot->status);
+
+    if (flag || rc != MPI_SUCCESS)
+        aspx_slot_ended(slot, rc);
+}
+
+static bool has_ended(struct aspx_slot *slot)
+{
+    if (slot->lazy && !aspx_command_is_done(&slot->head))
+        aspx_request_in_thread(test_lazy, slot);
+    return aspx_command_is_done(&slot->head);
+}
+
+/* What has ended is given back; a persistent request sleeps. */
+static int finish(struct aspx_slot *slot, MPI_Request *request,
+                  MPI_Status *status, bool error)
+{
+    int rc = slot->rc;
+
+    if (error)
+        slot->status.MPI_ERROR = rc;
+    copy(&slot->status, status, error);
+    if (slot->persistent) {
+        atomic_store(&slot->head.state, ASPX_INACTIVE);
+    } else {
+        *request = MPI_REQUEST_NULL;
+        aspx_slot_give(slot);
+    }
+    return rc;
+}
+
+/* One request. */
+
+int aspx_offload_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+    struct aspx_slot *slot;
+
+    if (!request || !flag || !status)
+        return aspx_request_refuse();
+    slot = aspx_request_adopt(request);
+    if (!is_active(slot)) {
+        *flag = 1;
+        set_empty(status);
+        return MPI_SUCCESS;
+    }
+    *flag = has_ended(slot);
+    if (*flag)
+        return finish(slot, request, status, false);
+    aspx_request_missed();
+    return MPI_SUCCESS;
+}
+
+int aspx_offload_MPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+    struct aspx_slot *slot;
+    struct aspx_rest rest = {0};
+
+    if (!request || !status)
+        return aspx_request_refuse();
+    slot = aspx_request_adopt(request);
+    if (!is_active(slot)) {
+        set_empty(status);
+        return MPI_SUCCESS;
+    }
+    while (!has_ended(slot))
+        aspx_rest_step(&rest);
+    aspx_rest_end(&rest);
+    return finish(slot, request, status, false);
+}
+
+int aspx_offload_MPI_Request_get_status(MPI_Request request, int *flag,
+                                        MPI_Status *status)
+{
+    struct aspx_slot *slot = aspx_slot_find(request);
+
+    if (!flag || !status || (!slot && request != MPI_REQUEST_NULL))
+        return aspx_request_refuse();
+    if (slot && slot->lazy && !aspx_command_is_done(&slot->head))
+        return aspx_request_peek(slot, flag, status);
+    *flag = !is_active(slot) || aspx_command_is_done(&slot->head);
+    if (!*flag)
+        aspx_request_missed();
+    else if (is_active(slot))
+        copy(&slot->status, status, false);
+    else
+        set_empty(status);
+    return MPI_SUCCESS;
+}
+
+/* Several requests. */
+
+struct aspx_set {
+    int count;
+    MPI_Request *requests;
+};
+
+static struct aspx_slot *at(const struct aspx_set *set, int i)
+{
+    return aspx_request_adopt(&set->requests[i]);
+}
+
+/* How many are active. */
+static int count_active(const struct aspx_set *set)
+{
+    int active = 0;
+
+    for (int i = 0; i < set->count; i++)
+        active += is_active(at(set, i));
+    return active;
+}
+
+static int count_pending(const struct aspx_set *set)
+{
+    int pending = 0;
+
+    for (int i = 0; i < set->count; i++) {
+        struct aspx_slot *slot = at(set, i);
+
+        pending += is_active(slot) && !has_ended(slot);
+    }
+    return pending;
+}
+
+static MPI_Status *status_at(MPI_Status *statuses, int i)
+{
+    return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+}
+
+static bool is_bad(const struct aspx_set *set)
+{
+    return set->count < 0 || (set->count > 0 && !set->requests);
+}
+
+/* Did one of these fail? Then every status carries a code. */
+static bool any_failed(const struct aspx_set *set)
+{
+    for (int i = 0; i < set->count; i++) {
+        struct aspx_slot *slot = at(set, i);
+
+        if (is_active(slot) && aspx_command_is_done(&slot->head) &&
+            slot->rc != MPI_SUCCESS)
+            return true;
+    }
+    return false;
+}
+
+static int finish_all(const struct aspx_set *set, MPI_Status *statuses)
+{
+    bool failed = any_failed(set);
+
+    for (int i = 0; i < set->count; i++) {
+        MPI_Status *status = status_at(statuses, i);
+        struct aspx_slot *slot = at(set, i);
+
+        if (is_active(slot)) {
+            finish(slot, &set->requests[i], status, failed);
+        } else {
+            set_empty(status);
+            if (failed && status != MPI_STATUS_IGNORE)
+                status->MPI_ERROR = MPI_SUCCESS;
+        }
+    }
+    return failed ? aspx_request_raise(MPI_ERR_IN_STATUS) : MPI_SUCCESS;
+}
+
+int aspx_offload_MPI_Waitall(int count, MPI_Request requests[],
+                             MPI_Status statuses[])
+{
+    const struct aspx_set set = {count, requests};
+
+    if (is_bad(&set) || (count > 0 && !statuses))
+        return aspx_request_refuse();
+    for (int i = 0; i < count; i++) {
+        struct aspx_slot *slot = at(&set, i);
+        struct aspx_rest rest = {0};
+
+        while (is_active(slot) && !has_ended(slot))
+            aspx_rest_step(&rest);
+        aspx_rest_end(&rest);
+    }
+    return finish_all(&set, statuses);
+}
+
+int aspx_offload_MPI_Testall(int count, MPI_Request requests[], int *flag,
+                             MPI_Status statuses[])
+{
+    const struct aspx_set set = {count, requests};
+
+    if (is_bad(&set) || !flag || (count > 0 && !statuses))
+        return aspx_request_refuse();
+    *flag = count_pending(&set) == 0;
+    if (*flag)
+        return finish_all(&set, statuses);
+    aspx_request_missed();
+    return MPI_SUCCESS;
+}
+
+/* The first that has ended, or -1. */
+static int find_ended(const struct aspx_set *set)
+{
+    for (int i = 0; i < set->count; i++) {
+        struct aspx_slot *slot = at(set, i);
+
+        if (is_active(slot) && has_ended(slot))
+            return i;
+    }
+    return -1;
+}
+
+int aspx_offload_MPI_Testany(int count, MPI_Request requests[], int *indx,
+                             int *flag, MPI_Status *status)
+{
+    const struct aspx_set set = {count, requests};
+    int i;
+
+    if (is_bad(&set) || !indx || !flag || !status)
+        return aspx_request_refuse();
+    i = find_ended(&set);
+    *indx = i >= 0 ? i : MPI_UNDEFINED;
+    *flag = i >= 0 || count_active(&set) == 0;
+    if (i >= 0)
+        return finish(at(&set, i), &requests[i], status, false);
+    if (*flag)
+        set_empty(status);
+    else
+        aspx_request_missed();
+    return MPI_SUCCESS;
+}
+
+int aspx_offload_MPI_Waitany(int count, MPI_Request requests[], int *indx,
+                             MPI_Status *status)
+{
+    const struct aspx_set set = {count, requests};
+    struct aspx_rest rest = {0};
+    int i;
+
+    if (is_bad(&set) || !indx || !status)
+        return aspx_request_refuse();
+    while ((i = find_ended(&set)) < 0 && count_active(&set) != 0)
+        aspx_rest_step(&rest);
+    aspx_rest_end(&rest);
+    *indx = i >= 0 ? i : MPI_UNDEFINED;
+    if (i >= 0)
+        return finish(at(&set, i), &requests[i], status, false);
+    set_empty(status);
+    return MPI_SUCCESS;
+}
+
+/* Hand out all that have ended; their number, or MPI_UNDEFINED. */
+static int finish_some(const struct aspx_set *set, int *ended, int *indices,
+                       MPI_Status *statuses)
+{
+    bool failed = any_failed(set);
+    int active = count_active(set);
+
+    *ended = active ? 0 : MPI_UNDEFINED;
+    if (!active)
+        return MPI_SUCCESS;
+    for (int i = 0; i < set->count; i++) {
+        struct aspx_slot *slot = at(set, i);
+
+        if (!is_active(slot) || !aspx_command_is_done(&slot->head))
+            continue;
+        indices[*ended] = i;
+        finish(slot, &set->requests[i], status_at(statuses, *ended), failed);
+        (*ended)++;
+    }
+    return failed ? aspx_request_raise(MPI_ERR_IN_STATUS) : MPI_SUCCESS;
+}
+
+int aspx_offload_MPI_Testsome(int count, MPI_Request requests[], int *outcount,
+                              int indices[], MPI_Status statuses[])
+{
+    const struct aspx_set set = {count, requests};
+
+    if (is_bad(&set) || !outcount || (count > 0 && (!indices || !statuses)))
+        return aspx_request_refuse();
+    if (find_ended(&set) < 0)
+        aspx_request_missed();
+    return finish_some(&set, outcount, indices, statuses);
+}
+
+int aspx_offload_MPI_Waitsome(int count, MPI_Request requests[], int *outcount,
+                              int indices[], MPI_Status statuses[])
+{
+    const struct aspx_set set = {count, requests};
+    struct aspx_rest rest = {0};
+
+    if (is_bad(&set) || !outcount || (count > 0 && (!indices || !statuses)))
+        return aspx_request_refuse();
+    while (find_ended(&set) < 0 && count_active(&set) != 0)
+        aspx_rest_step(&rest);
+    aspx_rest_end(&rest);
+    return finish_some(&set, outcount, indices, statuses);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The requests that MPI has and that have not ended. Offload thread only. */
+#ifndef ASPEN_RUNTIME_OFFLOAD_FLIGHT_H
+#define ASPEN_RUNTIME_OFFLOAD_FLIGHT_H
+
+#include "slot.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* slot->real is under way from now on. */
+void aspx_flight_add(struct aspx_slot *slot);
+
+/* It is no more, and was not completed. */
+void aspx_flight_remove(const struct aspx_slot *slot);
+
+/* Let MPI make progress, and end what has ended. Returns how many. */
+uint32_t aspx_flight_poll(void);
+
+uint32_t aspx_flight_count(void);
+
+/* From now on look at requests one by one: the program has error handlers that
+ * are to be called for the request that failed. */
+void aspx_flight_one_by_one(void);
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Start and end of the engine, and the calls of the program that start and end
+ * MPI. MPI is initialised in the thread and with a level that needs no locks
+ * inside MPI, whatever the program asked for; the program is told what it asked
+ * for, because it gets it. */
+#include "config.h"
+
+#include "offload.h"
+
+#include "flight.h"
+#include "request.h"
+#include "thread.h"
+
+#include "runtime/mpi/entry.h"
+#include "runtime/mpi/selfbind.h"
+#include "mpi_hand.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <strings.h>
+
+enum { EXIT_LIMIT_MS = 1000 };
+
+struct aspx_real aspx_behind;
+bool aspx_offload_many;
+int aspx_offload_ranks = INT32_MAX;
+
+static int level; /* what the program is told */
+static pthread_t main_thread;
+static bool running;
+static atomic_int opened; /* by MPI_Init and MPI_Session_init, not ended yet */
+
+/* The process ends without MPI_Finalize: libraries that tidy up behind us must
+ * not find a thread at work in them. */
+static void at_exit(void)
+{
+    if (running && !aspx_offload_is_self())
+        aspx_thread_park(EXIT_LIMIT_MS);
+}
+
+/* There is no thread in the child of a fork(). MPI is not allowed there
+ * either, but exit() is. */
+static void in_child(void)
+{
+    if (running) {
+        running = false;
+        aspx_entry_inert();
+    }
+}
+
+int aspx_offload_start(const struct asp_layout *layout, uint32_t local,
+                       int required)
+{
+    const struct asp_layout_task *task = &layout->tasks[local];
+    int cpu = task->cpu_helper_os, rc;
+
+    level = required;
+    main_thread = pthread_self();
+    aspx_offload_many = required == MPI_THREAD_MULTIPLE;
+    aspx_behind = aspx_real;
+    aspx_command_start(aspx_offload_many);
+    aspx_slot_start(aspx_offload_many);
+    rc = aspx_thread_start(
+        cpu, cpu >= 0 && !asp_cpuset_has(&task->cpus, (unsigned) cpu));
+    if (rc) {
+        errno = rc;
+        return -1;
+    }
+    running = true;
+    atexit(at_exit);
+    pthread_atfork(NULL, NULL, in_child);
+    return 0;
+}
+
+bool aspx_offload_running(void)
+{
+    return running;
+}
+
+int aspx_offload_default_level(void)
+{
+    static const struct {
+        const char *name;
+        int level;
+    } levels[] = {
+        {"MPI_THREAD_MULTIPLE", MPI_THREAD_MULTIPLE},
+        {"MPI_THREAD_SERIALIZED", MPI_THREAD_SERIALIZED},
+        {"MPI_THREAD_FUNNELED", MPI_THREAD_FUNNELED},
+    };
+    const char *name = getenv("MPIR_CVAR_DEFAULT_THREAD_LEVEL");
+
+    for (size_t i = 0; name && i < sizeof(levels) / sizeof(levels[0]); i++) {
+        if (strcasecmp(name, levels[i].name) == 0)
+            return levels[i].level;
+    }
+    return MPI_THREAD_SINGLE;
+}
+
+static void stop_if_last(void)
+{
+    if (atomic_fetch_sub(&opened, 1) != 1)
+        return;
+    aspx_thread_stop();
+    running = false;
+    aspx_entry_inert();
+}
+
+struct opening {
+    int *argc;
+    char ***argv;
+    MPI_Info info;
+    MPI_Errhandler errhandler;
+    MPI_Session *session;
+    int rc;
+};
+
+/* MPI works in the thread: what it needs to know of it. */
+static void opened_one(void)
+{
+    aspx_selfbind();
+    if (atomic_fetch_add(&opened, 1) == 0)
+        aspx_thread_mpi_runs(true);
+}
+
+static void init(void *argument)
+{
+    struct opening *o = argument;
+    int provided;
+
+    o->rc = aspx_behind.MPI_Init_thread(o->argc, o->argv, MPI_THREAD_FUNNELED,
+                                        &provided);
+    if (o->rc != MPI_SUCCESS)
+        return;
+    (void) aspx_real.MPI_Comm_size(MPI_COMM_WORLD, &aspx_offload_ranks);
+    opened_one();
+}
+
+int aspx_offload_MPI_Init(int *argc, char ***argv)
+{
+    struct opening opening = {.argc = argc, .argv = argv};
+
+    aspx_request_in_thread(init, &opening);
+    return opening.rc;
+}
+
+int aspx_offload_MPI_Init_thread(int *argc, char ***argv, int required,
+                                 int *provided)
+{
+    int rc = aspx_offload_MPI_Init(argc, argv);
+
+    (void) required;
+    if (rc == MPI_SUCCESS && provided)
+        *provided = level;
+    return rc;
+}
+
+static void session_init(void *argument)
+{
+    struct opening *o = argument;
+
+    aspx_flight_one_by_one();
+    o->rc = aspx_behind.MPI_Session_init(o->info, o->errhandler, o->session);
+    if (o->rc == MPI_SUCCESS)
+        opened_one();
+}
+
+int aspx_offload_MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler,
+                                  MPI_Session *session)
+{
+    struct opening opening = {
+        .info = info, .errhandler = errhandler, .session = session};
+
+    aspx_request_in_thread(session_init, &opening);
+    return opening.rc;
+}
+
+static void closed_one(void)
+{
+    if (atomic_load(&opened) == 1)
+        aspx_thread_mpi_runs(false);
+}
+
+static void finalize(void *rc)
+{
+    *(int *) rc = aspx_behind.MPI_Finalize();
+    if (*(int *) rc == MPI_SUCCESS)
+        closed_one();
+}
+
+int aspx_offload_MPI_Finalize(void)
+{
+    int rc;
+
+    aspx_request_in_thread(finalize, &rc);
+    if (rc == MPI_SUCCESS)
+        stop_if_last();
+    return rc;
+}
+
+static void session_finalize(void *argument)
+{
+    struct opening *o = argument;
+
+    o->rc = aspx_behind.MPI_Session_finalize(o->session);
+    if (o->rc == MPI_SUCCESS)
+        closed_one();
+}
+
+int aspx_offload_MPI_Session_finalize(MPI_Session *session)
+{
+    struct opening opening = {.session = session};
+
+    aspx_request_in_thread(session_finalize, &opening);
+    if (opening.rc == MPI_SUCCESS)
+        stop_if_last();
+    return opening.rc;
+}
+
+int aspx_offload_MPI_Query_thread(int *provided)
+{
+    if (!provided)
+        return aspx_request_refuse();
+    *provided = level;
+    return MPI_SUCCESS;
+}
+
+int aspx_offload_MPI_Is_thread_main(int *flag)
+{
+    if (!flag)
+        return aspx_request_refuse();
+    *flag = pthread_equal(pthread_self(), main_thread) != 0;
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The offload engine: one thread of each rank is the only one that enters MPI.
+ * (Paper: Vaidyanathan et al., SC15.) docs/design/offload.md tells the whole. */
+#ifndef ASPEN_RUNTIME_OFFLOAD_OFFLOAD_H
+#define ASPEN_RUNTIME_OFFLOAD_OFFLOAD_H
+
+#include "command.h"
+#include "slot.h"
+
+#include "runtime/mpi/handle.h"
+#include "runtime/mpi/real.h"
+#include "mpi_hand.h"
+
+#include "common/layout.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What the thread calls: the library, or the workers in front of it. */
+extern struct aspx_real aspx_behind;
+
+/* Start the thread of this rank. MPI has not been started; the caller starts it
+ * through aspx_offload_MPI_Init or its kin, and then switches the entries over
+ * (aspx_entry_offload). The last MPI_Finalize or MPI_Session_finalize ends the
+ * thread and sends the entries to the library.
+ *   layout    used before this returns
+ *   local     index of this task in it
+ *   required  the thread level that the program asked for
+ * Returns 0, or -1 with errno; then nothing has changed. */
+int aspx_offload_start(const struct asp_layout *layout, uint32_t local,
+                       int required);
+
+/* Has it been started, and not ended? */
+bool aspx_offload_running(void);
+
+/* The level that MPI_Init gives: MPICH lets the environment choose. */
+int aspx_offload_default_level(void);
+
+/* Is this the offload thread? */
+extern _Thread_local bool aspx_offload_self;
+static inline bool aspx_offload_is_self(void)
+{
+    return aspx_offload_self;
+}
+
+/* One turn of the thread's loop, for callbacks in it that wait. */
+void aspx_offload_turn(void);
+
+/* Are blocking calls carried out as their non-blocking twins? */
+static inline bool aspx_offload_twins(void)
+{
+    extern bool aspx_offload_many;
+
+    return aspx_offload_many && !aspx_offload_self;
+}
+
+/* Can this be the rank of something? MPI_PROC_NULL and its kin can. */
+static inline bool aspx_offload_is_rank(int rank)
+{
+    extern int aspx_offload_ranks;
+
+    return rank >= MPI_ROOT && rank < aspx_offload_ranks;
+}
+
+/* What a call that completes one request tells: MPI leaves MPI_ERROR alone. */
+void aspx_status_copy(const MPI_Status *from, MPI_Status *to);
+
+/* The table of entries (generated). */
+void aspx_offload_fill(struct aspx_real *table);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the calls on requests share. */
+#ifndef ASPEN_RUNTIME_OFFLOAD_REQUEST_H
+#define ASPEN_RUNTIME_OFFLOAD_REQUEST_H
+
+#include "offload.h"
+
+/* The slot of a request. A request that is not ours gets one; NULL for
+ * MPI_REQUEST_NULL. */
+struct aspx_slot *aspx_request_adopt(MPI_Request *request);
+
+/* Run work(argument) in the offload thread, and wait for it. */
+void aspx_request_in_thread(void (*work)(void *argument), void *argument);
+
+/* A null pointer or a negative count: let MPI say so. */
+int aspx_request_refuse(void);
+
+/* Raise a code that belongs to no communicator. Returns what is left of it. */
+int aspx_request_raise(int code);
+
+/* MPI_Request_get_status of a lazy slot. */
+int aspx_request_peek(struct aspx_slot *slot, int *flag, MPI_Status *status);
+
+/* A test found nothing: see to it that the thread does not nap, and let it
+ * have the CPU if it is on ours. */
+void aspx_request_missed(void);
+
+#endif

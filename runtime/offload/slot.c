@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The pool: chunks of slots, found by index, and lists of free ones. A program
+ * with one thread in MPI at a time has a list without locked instructions;
+ * callbacks in the offload thread have one of their own. */
+#include "config.h"
+
+#include "slot.h"
+
+#include "flight.h"
+#include "offload.h"
+
+#include <ck_stack.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    CHUNK_BITS = 10,
+    CHUNK = 1 << CHUNK_BITS,
+    CHUNKS = 1 << 14, /* 16 million requests under way */
+};
+
+/* Kind and storage bits of an MPICH request that is built in, of which MPICH
+ * has a handful; those that we get from it are never seen by the program. */
+#define HANDLE_BASE 0x6c000000
+#define HANDLE_MASK 0xfc000000u
+
+static _Atomic(struct aspx_slot *) chunks[CHUNKS];
+static uint32_t nchunks;
+static pthread_mutex_t grow_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool many_takers;
+
+/* Free slots: of the program's threads, one at a time; of many; of callbacks. */
+static struct aspx_slot *free_one, *free_self;
+static ck_stack_t free_many = CK_STACK_INITIALIZER;
+
+_Static_assert(offsetof(struct aspx_slot, head) == 0, "aspx_slot_of");
+
+void aspx_slot_start(bool many)
+{
+    many_takers = many;
+}
+
+static struct aspx_slot **own_list(void)
+{
+    return aspx_offload_is_self() ? &free_self : &free_one;
+}
+
+/* ck_stack's entry is one pointer, as our next is. */
+static ck_stack_entry_t *entry_of(struct aspx_slot *slot)
+{
+    return (ck_stack_entry_t *) (void *) &slot->next;
+}
+
+void aspx_slot_give(struct aspx_slot *slot)
+{
+    struct aspx_slot **list = own_list();
+
+    if (many_takers) {
+        ck_stack_push_mpmc(&free_many, entry_of(slot));
+        return;
+    }
+    slot->next = *list;
+    *list = slot;
+}
+
+static void grow(void)
+{
+    struct aspx_slot *chunk;
+
+    pthread_mutex_lock(&grow_lock);
+    chunk = nchunks < CHUNKS
+                ? aligned_alloc(64, CHUNK * sizeof(struct aspx_slot))
+                : NULL;
+    if (!chunk) {
+        fprintf(stderr, "aspen: no memory for more than %u requests of this "
+                        "rank\n", nchunks * CHUNK);
+        abort();
+    }
+    for (uint32_t i = 0; i < CHUNK; i++)
+        chunk[i].handle =
+            (MPI_Request) (HANDLE_BASE | nchunks << CHUNK_BITS | i);
+    atomic_store(&chunks[nchunks], chunk);
+    nchunks++;
+    for (uint32_t i = CHUNK; i-- > 0;)
+        aspx_slot_give(&chunk[i]);
+    pthread_mutex_unlock(&grow_lock);
+}
+
+static struct aspx_slot *pop(void)
+{
+    struct aspx_slot **list = own_list();
+    struct aspx_slot *slot;
+
+    if (many_takers) {
+        ck_stack_entry_t *entry = ck_stack_pop_mpmc(&free_many);
+
+        return entry ? (struct aspx_slot *) (void *)
+                       ((char *) entry - offsetof(struct aspx_slot, next))
+                     : NULL;
+    }
+    slot = *list;
+    if (slot)
+        *list = slot->next;
+    return slot;
+}
+
+struct aspx_slot *aspx_slot_take(void (*run)(struct aspx_command *command))
+{
+    struct aspx_slot *slot;
+
+    while (!(slot = pop()))
+        grow();
+    slot->head.run = run;
+    slot->persistent = slot->lazy = false;
+    atomic_store_explicit(&slot->issued, ASPX_ISSUED_NOT_YET,
+                          memory_order_relaxed);
+    slot->real = MPI_REQUEST_NULL;
+    atomic_store_explicit(&slot->head.state, ASPX_BUSY, memory_order_relaxed);
+    return slot;
+}
+
+struct aspx_slot *aspx_slot_find(MPI_Request handle)
+{
+    uint32_t index = (uint32_t) handle & ~HANDLE_MASK;
+    struct aspx_slot *chunk;
+
+    if (((uint32_t) handle & HANDLE_MASK) != HANDLE_BASE ||
+        index >> CHUNK_BITS >= CHUNKS)
+        return NULL;
+    chunk = atomic_load_explicit(&chunks[index >> CHUNK_BITS],
+                                 memory_order_acquire);
+    return chunk ? &chunk[index % CHUNK] : NULL;
+}
+
+/* Wait until MPI has said what it thinks of the arguments. */
+static int wait_issued(struct aspx_slot *slot, MPI_Request *request)
+{
+    struct aspx_rest rest = {0};
+    int rc;
+
+    while (!atomic_load(&slot->issued))
+        aspx_rest_step(&rest);
+    aspx_rest_end(&rest);
+    if (atomic_load(&slot->issued) == ASPX_ISSUED) {
+        *request = slot->handle;
+        return MPI_SUCCESS;
+    }
+    aspx_command_wait(&slot->head);
+    rc = slot->rc;
+    aspx_slot_give(slot);
+    return rc;
+}
+
+int aspx_slot_post(struct aspx_slot *slot, bool sane, MPI_Request *request)
+{
+    if (sane)
+        *request = slot->handle;
+    aspx_command_post(&slot->head);
+    return sane ? MPI_SUCCESS : wait_issued(slot, request);
+}
+
+int aspx_slot_wait(struct aspx_slot *slot, MPI_Status *status)
+{
+    int rc;
+
+    aspx_command_post(&slot->head);
+    aspx_command_wait(&slot->head);
+    aspx_status_copy(&slot->status, status);
+    rc = slot->rc;
+    aspx_slot_give(slot);
+    return rc;
+}
+
+static MPI_Request wrap(MPI_Request real, bool lazy)
+{
+    struct aspx_slot *slot = aspx_slot_take(NULL);
+
+    slot->real = real;
+    slot->lazy = lazy;
+    slot->persistent = !lazy;
+    if (!lazy)
+        atomic_store(&slot->head.state, ASPX_INACTIVE);
+    return slot->handle;
+}
+
+MPI_Request aspx_slot_persistent(MPI_Request real)
+{
+    return wrap(real, false);
+}
+
+MPI_Request aspx_slot_lazy(MPI_Request real)
+{
+    return wrap(real, true);
+}
+
+void aspx_slot_ended(struct aspx_slot *slot, int rc)
+{
+    slot->rc = rc;
+    aspx_command_done(&slot->head);
+}
+
+void aspx_slot_issued(struct aspx_slot *slot, int rc)
+{
+    bool failed = rc != MPI_SUCCESS;
+
+    if (!failed)
+        aspx_flight_add(slot);
+    atomic_store_explicit(&slot->issued,
+                          failed ? ASPX_ISSUED_FAILED : ASPX_ISSUED,
+                          memory_order_release);
+    if (failed)
+        aspx_slot_ended(slot, rc);
+}

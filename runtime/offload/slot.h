@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests as the program sees them: slots of a pool. A slot holds the command
+ * that posts the operation, then the request that MPI gave for it, then how it
+ * ended. Its handle is an integer that MPICH would never give out, valid in C
+ * and in Fortran; the pool grows, and slots never move.
+ *
+ * The program's thread writes the arguments, the offload thread the outcome;
+ * they lie on different cache lines. */
+#ifndef ASPEN_RUNTIME_OFFLOAD_SLOT_H
+#define ASPEN_RUNTIME_OFFLOAD_SLOT_H
+
+#include "command.h"
+
+#include <mpi.h>
+#include <stdint.h>
+
+enum { ASPX_SLOT_ARGS = 128 };
+
+/* Has MPI taken the operation? Most callers go on without asking. */
+enum aspx_issued { ASPX_ISSUED_NOT_YET, ASPX_ISSUED, ASPX_ISSUED_FAILED };
+
+struct aspx_slot {
+    /* what the offload thread writes */
+    _Alignas(64) struct aspx_command head;
+    _Atomic uint32_t issued; /* enum aspx_issued */
+    int rc;             /* of the call that posted it, or completed it */
+    MPI_Request real;   /* MPI's request: the offload thread's */
+    MPI_Status status;
+    /* what the caller writes */
+    _Alignas(64) struct aspx_slot *next; /* while free */
+    MPI_Request handle;
+    bool persistent;
+    bool lazy; /* MPI looks at it only when the program asks: it has callbacks
+                  that belong to the program's Test or Wait */
+    _Alignas(16) unsigned char args[ASPX_SLOT_ARGS];
+};
+
+static inline struct aspx_slot *aspx_slot_of(struct aspx_command *command)
+{
+    return (struct aspx_slot *) (void *) command; /* its first member */
+}
+
+void aspx_slot_start(bool many);
+
+/* A slot whose command runs `run`; its arguments are the caller's to write.
+ * Ends the process when there is no memory. */
+struct aspx_slot *aspx_slot_take(void (*run)(struct aspx_command *command));
+
+/* Give a slot back. */
+void aspx_slot_give(struct aspx_slot *slot);
+
+/* The slot of a handle; NULL when it is none of ours. */
+struct aspx_slot *aspx_slot_find(MPI_Request handle);
+
+/* Post the operation; *request becomes the slot's handle. With sane false, an
+ * argument looks wrong or the call sets more than a request: wait until MPI has
+ * taken it. Returns what MPI said if we waited. */
+int aspx_slot_post(struct aspx_slot *slot, bool sane, MPI_Request *request);
+
+/* Post the operation, wait for its end, give the slot back. */
+int aspx_slot_wait(struct aspx_slot *slot, MPI_Status *status);
+
+/* Wrap a request that MPI made: a persistent one, or a lazy one. */
+MPI_Request aspx_slot_persistent(MPI_Request real);
+MPI_Request aspx_slot_lazy(MPI_Request real);
+
+/* In the offload thread: MPI was asked to take the operation, and said rc. */
+void aspx_slot_issued(struct aspx_slot *slot, int rc);
+
+/* In the offload thread: the operation has ended so. */
+void aspx_slot_ended(struct aspx_slot *slot, int rc);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The thread itself: serve commands, let MPI make progress, rest.
+ *
+ * It spins while it has been busy lately, because a wake-up costs more than a
+ * message; then yields, then naps for longer and longer, one millisecond at
+ * most: that bounds what a message from elsewhere waits for a rank that is
+ * computing, while a call of the program ends a nap at once. Nobody naps while
+ * a caller sleeps. */
+#include "config.h"
+
+#include "thread.h"
+
+#include "flight.h"
+#include "offload.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+enum {
+    BATCH = 16,         /* commands between two polls */
+    TURNS_PER_LOOK = 8, /* at MPI, while nothing is under way */
+    SPIN_US = 2000,
+    SPIN_SHARED_US = 20, /* the CPU is somebody else's too */
+    YIELD_US = 1000,
+    NAP_FIRST_US = 20,
+    NAP_MAX_US = 1000,
+    TURNS_PER_CLOCK = 32,
+};
+
+_Thread_local bool aspx_offload_self;
+
+static pthread_t thread;
+static atomic_bool stopping;
+static bool mpi_runs; /* the thread's own */
+static uint32_t spin_us;
+
+static uint64_t now_us(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t) now.tv_sec * 1000000 + (uint64_t) now.tv_nsec / 1000;
+}
+
+static bool serve(void)
+{
+    struct aspx_command *command;
+    int served = 0;
+
+    while (served < BATCH && (command = aspx_command_next())) {
+        command->run(command);
+        served++;
+    }
+    return served != 0;
+}
+
+/* MPI makes progress in any call: for windows, and for what others send. A
+ * probe changes nothing. */
+static void look_at_mpi(void)
+{
+    int flag;
+
+    if (mpi_runs)
+        aspx_real.MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag,
+                             MPI_STATUS_IGNORE);
+}
+
+static bool progress(void)
+{
+    static uint32_t turns;
+
+    if (aspx_flight_count() != 0)
+        return aspx_flight_poll() != 0;
+    if (++turns % TURNS_PER_LOOK == 0)
+        look_at_mpi();
+    return false;
+}
+
+void aspx_offload_turn(void)
+{
+    (void) aspx_flight_poll();
+}
+
+void aspx_thread_mpi_runs(bool runs)
+{
+    mpi_runs = runs;
+}
+
+struct rest {
+    uint64_t since_us; /* 0: working */
+    uint32_t turns, nap_us;
+};
+
+/* Nothing was done in this turn. */
+static void rest(struct rest *rest)
+{
+    uint64_t idle_us;
+
+    if (rest->since_us == 0) {
+        *rest = (struct rest) {.since_us = now_us()};
+        return;
+    }
+    if (rest->nap_us == 0 && ++rest->turns % TURNS_PER_CLOCK != 0)
+        return;
+    idle_us = now_us() - rest->since_us;
+    if (idle_us < spin_us)
+        return;
+    if (idle_us < spin_us + YIELD_US || aspx_command_awaited()) {
+        sched_yield();
+        return;
+    }
+    rest->nap_us = rest->nap_us == 0                  ? NAP_FIRST_US
+                   : 2 * rest->nap_us <= NAP_MAX_US ? 2 * rest->nap_us
+                                                      : NAP_MAX_US;
+    if (aspx_command_nap(rest->nap_us))
+        rest->since_us = 0;
+    else
+        look_at_mpi();
+}
+
+static void *run(void *cpu_of)
+{
+    const int *cpu = cpu_of;
+    struct rest resting = {0};
+    cpu_set_t set;
+
+    aspx_offload_self = true;
+    (void) prctl(PR_SET_NAME, "aspen-offload");
+    /* The default slack of 50 us would double the shortest naps. */
+    (void) prctl(PR_SET_TIMERSLACK, 1000);
+    if (*cpu >= 0) {
+        CPU_ZERO(&set);
+        CPU_SET(*cpu, &set);
+        (void) sched_setaffinity(0, sizeof(set), &set);
+    }
+    while (!atomic_load_explicit(&stopping, memory_order_relaxed)) {
+        bool worked = serve();
+
+        worked |= progress();
+        if (worked)
+            resting.since_us = 0;
+        else
+            rest(&resting);
+    }
+    return NULL;
+}
+
+int aspx_thread_start(int cpu, bool alone)
+{
+    static int on_cpu;
+    sigset_t all, old;
+    int rc;
+
+    on_cpu = cpu;
+    spin_us = alone ? SPIN_US : SPIN_SHARED_US;
+    atomic_store(&stopping, false);
+    /* The program's signals are the program's threads'. */
+    sigfillset(&all);
+    sigdelset(&all, SIGSEGV);
+    sigdelset(&all, SIGBUS);
+    sigdelset(&all, SIGFPE);
+    sigdelset(&all, SIGILL);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    rc = pthread_create(&thread, NULL, run, &on_cpu);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return rc;
+}
+
+static void stop(struct aspx_command *command)
+{
+    atomic_store(&stopping, true);
+    aspx_command_done(command);
+}
+
+void aspx_thread_stop(void)
+{
+    struct aspx_command command = {.run = stop};
+
+    aspx_command_call(&command);
+    pthread_join(thread, NULL);
+}
+
+/* Ask only: at exit() the thread may be inside MPI for good. */
+void aspx_thread_park(unsigned limit_ms)
+{
+    static struct aspx_command command = {.run = stop};
+    uint64_t end_us = now_us() + 1000 * (uint64_t) limit_ms;
+
+    aspx_command_post(&command);
+    while (!aspx_command_is_done(&command) && now_us() < end_us)
+        sched_yield();
+}
