@@ -23,7 +23,12 @@
 enum {
     CELLS = 4096, /* commands under way; who finds it full waits */
     LINE = 64,
-    SPINS = 2000,  /* some 40 to 90 us: more than any short operation takes */
+    /* Looks before a caller sleeps. Where the thread has a CPU of its own: some
+     * 40 to 90 us, more than a short operation takes. Where it has not, it can
+     * only work when the caller does not, and a sleeper's wake-up is quick,
+     * while who yields may wait for a time slice of somebody else. */
+    SPINS = 2000,
+    SPINS_SHARED = 20,
     YIELDS = 200,
     SLEEP_MS = 100,
 };
@@ -31,6 +36,7 @@ enum {
 static ck_ring_t ring;
 static ck_ring_buffer_t cells[CELLS];
 static bool many_producers;
+static uint32_t spins, yields;
 
 /* The thread sleeps on this: written by both sides, but seldom. */
 static _Alignas(LINE) _Atomic uint32_t napping;
@@ -46,9 +52,11 @@ static long futex(_Atomic uint32_t *word, int op, uint32_t value,
                    NULL, 0);
 }
 
-void aspx_command_start(bool many)
+void aspx_command_start(bool many, bool alone)
 {
     many_producers = many;
+    spins = alone ? SPINS : SPINS_SHARED;
+    yields = alone ? YIELDS : 0;
     ck_ring_init(&ring, CELLS);
 }
 
@@ -108,14 +116,14 @@ void aspx_rest_step(struct aspx_rest *rest)
     }
     if (look == 0)
         aspx_command_nudge();
-    if (look < SPINS) {
+    if (look < spins) {
         ck_pr_stall();
         return;
     }
-    if (look == SPINS) {
+    if (look == spins) {
         atomic_fetch_add(&sleepers, 1);
         aspx_command_nudge();
-    } else if (look < SPINS + YIELDS) {
+    } else if (look < spins + yields) {
         sched_yield();
     } else {
         futex(&news, FUTEX_WAIT, rest->seen, &limit);
@@ -125,7 +133,7 @@ void aspx_rest_step(struct aspx_rest *rest)
 
 void aspx_rest_end(struct aspx_rest *rest)
 {
-    if (rest->looks > SPINS && !aspx_offload_is_self())
+    if (rest->looks > spins && !aspx_offload_is_self())
         atomic_fetch_sub(&sleepers, 1);
 }
 
@@ -164,7 +172,7 @@ bool aspx_command_nap(uint32_t us)
     const struct timespec limit = {0, (long) us * 1000};
 
     atomic_store(&napping, 1); /* seq_cst: a full fence follows */
-    if (ck_ring_size(&ring) == 0 && !aspx_command_awaited())
+    if (ck_ring_size(&ring) == 0)
         futex(&napping, FUTEX_WAIT, 1, &limit);
     return atomic_exchange(&napping, 0) == 0;
 }

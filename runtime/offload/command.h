@@ -31,8 +31,10 @@ struct aspx_command {
     void (*run)(struct aspx_command *command);
 };
 
-/* Prepare the ring; many: several threads may post at once. */
-void aspx_command_start(bool many);
+/* Prepare the ring.
+ *   many   several threads may post at once
+ *   alone  the offload thread has a CPU of its own */
+void aspx_command_start(bool many, bool alone);
 
 /* Hand a command to the thread; run it at once if this is the thread itself (a
  * callback of the program). Waits while the ring is full. */
@@ -60,8 +62,8 @@ static inline bool aspx_command_is_done(const struct aspx_command *command)
  *         aspx_rest_step(&rest);
  *     aspx_rest_end(&rest);
  *
- * spins, then yields, then sleeps until anything at all is done. Once it has
- * begun to yield the thread knows that somebody waits, and stays awake. */
+ * spins, then yields, then sleeps until anything at all is done. From the end
+ * of the spinning on the thread knows that somebody waits. */
 struct aspx_rest {
     uint32_t looks;
     uint32_t seen; /* what had been done before the last look */

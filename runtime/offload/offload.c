@@ -55,15 +55,15 @@ int aspx_offload_start(const struct asp_layout *layout, uint32_t local,
 {
     const struct asp_layout_task *task = &layout->tasks[local];
     int cpu = task->cpu_helper_os, rc;
+    bool alone = cpu >= 0 && !asp_cpuset_has(&task->cpus, (unsigned) cpu);
 
     level = required;
     main_thread = pthread_self();
     aspx_offload_many = required == MPI_THREAD_MULTIPLE;
     aspx_behind = aspx_real;
-    aspx_command_start(aspx_offload_many);
+    aspx_command_start(aspx_offload_many, alone);
     aspx_slot_start(aspx_offload_many);
-    rc = aspx_thread_start(
-        cpu, cpu >= 0 && !asp_cpuset_has(&task->cpus, (unsigned) cpu));
+    rc = aspx_thread_start(cpu, alone);
     if (rc) {
         errno = rc;
         return -1;
@@ -121,7 +121,7 @@ static void opened_one(void)
 {
     aspx_selfbind();
     if (atomic_fetch_add(&opened, 1) == 0)
-        aspx_thread_mpi_runs(true);
+        aspx_thread_mpi_runs();
 }
 
 static void init(void *argument)
@@ -176,17 +176,17 @@ int aspx_offload_MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler,
     return opening.rc;
 }
 
-static void closed_one(void)
+/* The last to end MPI is about to. */
+static void before_end(void)
 {
     if (atomic_load(&opened) == 1)
-        aspx_thread_mpi_runs(false);
+        aspx_thread_mpi_ends();
 }
 
 static void finalize(void *rc)
 {
+    before_end();
     *(int *) rc = aspx_behind.MPI_Finalize();
-    if (*(int *) rc == MPI_SUCCESS)
-        closed_one();
 }
 
 int aspx_offload_MPI_Finalize(void)
@@ -203,9 +203,8 @@ static void session_finalize(void *argument)
 {
     struct opening *o = argument;
 
+    before_end();
     o->rc = aspx_behind.MPI_Session_finalize(o->session);
-    if (o->rc == MPI_SUCCESS)
-        closed_one();
 }
 
 int aspx_offload_MPI_Session_finalize(MPI_Session *session)

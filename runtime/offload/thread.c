@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The thread itself: serve commands, let MPI make progress, rest.
  *
- * It spins while it has been busy lately, because a wake-up costs more than a
- * message; then yields, then naps for longer and longer, one millisecond at
- * most: that bounds what a message from elsewhere waits for a rank that is
- * computing, while a call of the program ends a nap at once. Nobody naps while
- * a caller sleeps. */
+ * On a CPU of its own it spins while it has been busy lately, because a wake-up
+ * costs more than a message; then yields, then naps for longer and longer, one
+ * millisecond at most: that bounds what a message from elsewhere waits for a
+ * rank that is computing, while a call of the program ends a nap at once. Where
+ * it shares a CPU it naps at once. While a caller sleeps the naps stay short. */
 #include "config.h"
 
 #include "thread.h"
@@ -13,6 +13,7 @@
 #include "flight.h"
 #include "offload.h"
 
+#include <mpi.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -24,7 +25,6 @@ enum {
     BATCH = 16,         /* commands between two polls */
     TURNS_PER_LOOK = 8, /* at MPI, while nothing is under way */
     SPIN_US = 2000,
-    SPIN_SHARED_US = 20, /* the CPU is somebody else's too */
     YIELD_US = 1000,
     NAP_FIRST_US = 20,
     NAP_MAX_US = 1000,
@@ -35,8 +35,8 @@ _Thread_local bool aspx_offload_self;
 
 static pthread_t thread;
 static atomic_bool stopping;
-static bool mpi_runs; /* the thread's own */
-static uint32_t spin_us;
+static MPI_Request idle_request = MPI_REQUEST_NULL; /* the thread's own */
+static uint32_t spin_us, yield_us;
 
 static uint64_t now_us(void)
 {
@@ -58,15 +58,16 @@ static bool serve(void)
     return served != 0;
 }
 
-/* MPI makes progress in any call: for windows, and for what others send. A
- * probe changes nothing. */
+/* MPI makes progress in any call: for windows, and for what others send. To
+ * ask for the status of a request that nobody completes changes nothing, and
+ * needs no communicator (a program of the session model may have none). */
 static void look_at_mpi(void)
 {
+    MPI_Status status;
     int flag;
 
-    if (mpi_runs)
-        aspx_real.MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag,
-                             MPI_STATUS_IGNORE);
+    if (idle_request != MPI_REQUEST_NULL)
+        aspx_real.MPI_Request_get_status(idle_request, &flag, &status);
 }
 
 static bool progress(void)
@@ -85,9 +86,35 @@ void aspx_offload_turn(void)
     (void) aspx_flight_poll();
 }
 
-void aspx_thread_mpi_runs(bool runs)
+static int query(void *unused, MPI_Status *status)
 {
-    mpi_runs = runs;
+    (void) unused;
+    aspx_real.MPI_Status_set_elements(status, MPI_BYTE, 0);
+    return aspx_real.MPI_Status_set_cancelled(status, 0);
+}
+
+static int ignore(void *unused)
+{
+    (void) unused;
+    return MPI_SUCCESS;
+}
+
+static int ignore_cancel(void *unused, int complete)
+{
+    (void) complete;
+    return ignore(unused);
+}
+
+void aspx_thread_mpi_runs(void)
+{
+    aspx_real.MPI_Grequest_start(query, ignore, ignore_cancel, NULL,
+                                 &idle_request);
+}
+
+void aspx_thread_mpi_ends(void)
+{
+    aspx_real.MPI_Grequest_complete(idle_request);
+    aspx_real.MPI_Wait(&idle_request, MPI_STATUS_IGNORE);
 }
 
 struct rest {
@@ -98,6 +125,7 @@ struct rest {
 /* Nothing was done in this turn. */
 static void rest(struct rest *rest)
 {
+    bool awaited = aspx_command_awaited();
     uint64_t idle_us;
 
     if (rest->since_us == 0) {
@@ -109,11 +137,11 @@ static void rest(struct rest *rest)
     idle_us = now_us() - rest->since_us;
     if (idle_us < spin_us)
         return;
-    if (idle_us < spin_us + YIELD_US || aspx_command_awaited()) {
+    if (idle_us < spin_us + yield_us || (awaited && yield_us)) {
         sched_yield();
         return;
     }
-    rest->nap_us = rest->nap_us == 0                  ? NAP_FIRST_US
+    rest->nap_us = rest->nap_us == 0 || awaited       ? NAP_FIRST_US
                    : 2 * rest->nap_us <= NAP_MAX_US ? 2 * rest->nap_us
                                                       : NAP_MAX_US;
     if (aspx_command_nap(rest->nap_us))
@@ -156,7 +184,8 @@ int aspx_thread_start(int cpu, bool alone)
     int rc;
 
     on_cpu = cpu;
-    spin_us = alone ? SPIN_US : SPIN_SHARED_US;
+    spin_us = alone ? SPIN_US : 0;
+    yield_us = alone ? YIELD_US : 0;
     atomic_store(&stopping, false);
     /* The program's signals are the program's threads'. */
     sigfillset(&all);

@@ -16,7 +16,9 @@ void aspx_thread_stop(void);
  * MPI, so wait limit_ms at most. */
 void aspx_thread_park(unsigned limit_ms);
 
-/* In the thread: may it enter MPI on its own account? */
-void aspx_thread_mpi_runs(bool runs);
+/* In the thread: MPI has been started; it makes progress on its own account
+ * from now on, and until MPI is about to end. */
+void aspx_thread_mpi_runs(void);
+void aspx_thread_mpi_ends(void);
 
 #endif
