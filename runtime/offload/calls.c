@@ -56,7 +56,7 @@ static int probe(struct probe *probe)
         aspx_command_call(&probe->head);
         if (probe->flag || probe->rc != MPI_SUCCESS)
             break;
-        aspx_request_missed();
+        (void) aspx_request_refresh();
     }
     return probe->rc;
 }

@@ -45,6 +45,10 @@ static _Alignas(LINE) _Atomic uint32_t napping;
 static _Alignas(LINE) _Atomic uint32_t news;
 static _Atomic uint32_t sleepers;
 
+/* Commands taken, and how many of them before the last look at all requests:
+ * written by the thread only. */
+static _Alignas(LINE) _Atomic uint32_t taken, looked;
+
 static long futex(_Atomic uint32_t *word, int op, uint32_t value,
                   const struct timespec *limit)
 {
@@ -156,10 +160,28 @@ struct aspx_command *aspx_command_next(void)
 {
     void *command;
 
-    if (many_producers ? ck_ring_dequeue_mpsc(&ring, cells, &command)
-                       : ck_ring_dequeue_spsc(&ring, cells, &command))
-        return command;
-    return NULL;
+    if (!(many_producers ? ck_ring_dequeue_mpsc(&ring, cells, &command)
+                         : ck_ring_dequeue_spsc(&ring, cells, &command)))
+        return NULL;
+    atomic_store_explicit(&taken, aspx_command_taken() + 1,
+                          memory_order_relaxed);
+    return command;
+}
+
+uint32_t aspx_command_taken(void)
+{
+    return atomic_load_explicit(&taken, memory_order_relaxed);
+}
+
+void aspx_command_looked(uint32_t before)
+{
+    atomic_store_explicit(&looked, before, memory_order_release);
+}
+
+bool aspx_command_is_fresh(void)
+{
+    return atomic_load_explicit(&looked, memory_order_acquire) ==
+           aspx_command_taken();
 }
 
 bool aspx_command_awaited(void)

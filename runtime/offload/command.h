@@ -79,6 +79,15 @@ void aspx_command_nudge(void);
 /* For the thread: the next command, or NULL. */
 struct aspx_command *aspx_command_next(void);
 
+/* For the thread: how many commands it has taken; and that it has looked at all
+ * requests under way since it had taken so many. */
+uint32_t aspx_command_taken(void);
+void aspx_command_looked(uint32_t taken);
+
+/* Has it looked since it took its last command? Else a request that is not done
+ * may be so by what the program has just been told. */
+bool aspx_command_is_fresh(void);
+
 /* For the thread: is anybody waiting in a sleep? */
 bool aspx_command_awaited(void);
 

@@ -9,7 +9,8 @@
 
 #include <stddef.h>
 
-static void copy(const MPI_Status *from, MPI_Status *to, bool error)
+/* MPI leaves MPI_ERROR alone in most single completions; so do we. */
+static void copy(const MPI_Status *from, MPI_Status *to)
 {
     int kept;
 
@@ -17,24 +18,24 @@ static void copy(const MPI_Status *from, MPI_Status *to, bool error)
         return;
     kept = to->MPI_ERROR;
     *to = *from;
-    if (!error)
+    if (from->MPI_ERROR == ASPX_ERROR_UNTOUCHED)
         to->MPI_ERROR = kept;
 }
 
 void aspx_status_copy(const MPI_Status *from, MPI_Status *to)
 {
-    copy(from, to, false);
+    copy(from, to);
 }
 
 static void set_empty(MPI_Status *status)
 {
-    MPI_Status empty;
+    MPI_Status empty = {.MPI_SOURCE = MPI_ANY_SOURCE,
+                        .MPI_TAG = MPI_ANY_TAG,
+                        .MPI_ERROR = MPI_SUCCESS};
 
     aspx_real.MPI_Status_set_elements(&empty, MPI_BYTE, 0);
     aspx_real.MPI_Status_set_cancelled(&empty, 0);
-    empty.MPI_SOURCE = MPI_ANY_SOURCE;
-    empty.MPI_TAG = MPI_ANY_TAG;
-    copy(&empty, status, false);
+    copy(&empty, status);
 }
 
 /* A request that is there to be completed. */
@@ -48,8 +49,10 @@ static bool is_active(const struct aspx_slot *slot)
 static void test_lazy(void *argument)
 {
     struct aspx_slot *slot = argument;
-    int flag = 0;
-    int rc = aspx_behind.MPI_Test(&slot->real, &flag, &slot->status);
+    int flag = 0, rc;
+
+    slot->status.MPI_ERROR = ASPX_ERROR_UNTOUCHED;
+    rc = aspx_behind.MPI_Test(&slot->real, &flag, &slot->status);
 
     if (flag || rc != MPI_SUCCESS)
         aspx_slot_ended(slot, rc);
@@ -70,7 +73,7 @@ static int finish(struct aspx_slot *slot, MPI_Request *request,
 
     if (error)
         slot->status.MPI_ERROR = rc;
-    copy(&slot->status, status, error);
+    copy(&slot->status, status);
     if (slot->persistent) {
         atomic_store(&slot->head.state, ASPX_INACTIVE);
     } else {
@@ -94,11 +97,8 @@ int aspx_offload_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
         set_empty(status);
         return MPI_SUCCESS;
     }
-    *flag = has_ended(slot);
-    if (*flag)
-        return finish(slot, request, status, false);
-    aspx_request_missed();
-    return MPI_SUCCESS;
+    *flag = has_ended(slot) || (aspx_request_refresh() && has_ended(slot));
+    return *flag ? finish(slot, request, status, false) : MPI_SUCCESS;
 }
 
 int aspx_offload_MPI_Wait(MPI_Request *request, MPI_Status *status)
@@ -126,15 +126,19 @@ int aspx_offload_MPI_Request_get_status(MPI_Request request, int *flag,
 
     if (!flag || !status || (!slot && request != MPI_REQUEST_NULL))
         return aspx_request_refuse();
-    if (slot && slot->lazy && !aspx_command_is_done(&slot->head))
-        return aspx_request_peek(slot, flag, status);
-    *flag = !is_active(slot) || aspx_command_is_done(&slot->head);
-    if (!*flag)
-        aspx_request_missed();
-    else if (is_active(slot))
-        copy(&slot->status, status, false);
-    else
+    if (!is_active(slot)) {
+        *flag = 1;
         set_empty(status);
+        return MPI_SUCCESS;
+    }
+    if (!aspx_command_is_done(&slot->head)) {
+        if (slot->lazy)
+            return aspx_request_peek(slot, flag, status);
+        (void) aspx_request_refresh();
+    }
+    *flag = aspx_command_is_done(&slot->head);
+    if (*flag)
+        copy(&slot->status, status);
     return MPI_SUCCESS;
 }
 
@@ -195,7 +199,9 @@ static bool any_failed(const struct aspx_set *set)
     return false;
 }
 
-static int finish_all(const struct aspx_set *set, MPI_Status *statuses)
+/* codes: set MPI_ERROR of each, also if none failed. */
+static int finish_all(const struct aspx_set *set, MPI_Status *statuses,
+                      bool codes)
 {
     bool failed = any_failed(set);
 
@@ -203,13 +209,10 @@ static int finish_all(const struct aspx_set *set, MPI_Status *statuses)
         MPI_Status *status = status_at(statuses, i);
         struct aspx_slot *slot = at(set, i);
 
-        if (is_active(slot)) {
-            finish(slot, &set->requests[i], status, failed);
-        } else {
+        if (is_active(slot))
+            finish(slot, &set->requests[i], status, codes || failed);
+        else
             set_empty(status);
-            if (failed && status != MPI_STATUS_IGNORE)
-                status->MPI_ERROR = MPI_SUCCESS;
-        }
     }
     return failed ? aspx_request_raise(MPI_ERR_IN_STATUS) : MPI_SUCCESS;
 }
@@ -229,7 +232,7 @@ int aspx_offload_MPI_Waitall(int count, MPI_Request requests[],
             aspx_rest_step(&rest);
         aspx_rest_end(&rest);
     }
-    return finish_all(&set, statuses);
+    return finish_all(&set, statuses, true); /* as MPICH does */
 }
 
 int aspx_offload_MPI_Testall(int count, MPI_Request requests[], int *flag,
@@ -239,11 +242,9 @@ int aspx_offload_MPI_Testall(int count, MPI_Request requests[], int *flag,
 
     if (is_bad(&set) || !flag || (count > 0 && !statuses))
         return aspx_request_refuse();
-    *flag = count_pending(&set) == 0;
-    if (*flag)
-        return finish_all(&set, statuses);
-    aspx_request_missed();
-    return MPI_SUCCESS;
+    *flag = count_pending(&set) == 0 ||
+            (aspx_request_refresh() && count_pending(&set) == 0);
+    return *flag ? finish_all(&set, statuses, false) : MPI_SUCCESS;
 }
 
 /* The first that has ended, or -1. */
@@ -267,14 +268,14 @@ int aspx_offload_MPI_Testany(int count, MPI_Request requests[], int *indx,
     if (is_bad(&set) || !indx || !flag || !status)
         return aspx_request_refuse();
     i = find_ended(&set);
+    if (i < 0 && aspx_request_refresh())
+        i = find_ended(&set);
     *indx = i >= 0 ? i : MPI_UNDEFINED;
     *flag = i >= 0 || count_active(&set) == 0;
     if (i >= 0)
         return finish(at(&set, i), &requests[i], status, false);
     if (*flag)
         set_empty(status);
-    else
-        aspx_request_missed();
     return MPI_SUCCESS;
 }
 
@@ -326,8 +327,8 @@ int aspx_offload_MPI_Testsome(int count, MPI_Request requests[], int *outcount,
 
     if (is_bad(&set) || !outcount || (count > 0 && (!indices || !statuses)))
         return aspx_request_refuse();
-    if (find_ended(&set) < 0)
-        aspx_request_missed();
+    if (find_ended(&set) < 0 && aspx_request_refresh())
+        (void) find_ended(&set);
     return finish_some(&set, outcount, indices, statuses);
 }
 

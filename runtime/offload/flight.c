@@ -119,6 +119,8 @@ static uint32_t poll_window(uint32_t from, uint32_t n)
     MPI_Status statuses[WINDOW];
     int which[WINDOW], ended = 0, rc;
 
+    for (uint32_t i = 0; i < n; i++)
+        statuses[i].MPI_ERROR = ASPX_ERROR_UNTOUCHED;
     memcpy(window, &reals[from], n * sizeof(window[0]));
     rc = (one_by_one ? test_each : aspx_behind.MPI_Testsome)(
         (int) n, window, &ended, which, statuses);
@@ -141,15 +143,28 @@ static uint32_t poll_window(uint32_t from, uint32_t n)
 
 uint32_t aspx_flight_poll(void)
 {
-    uint32_t before = outer, from, n, ended;
+    uint32_t taken = aspx_command_taken(), before = outer, from, n, ended = 0;
 
-    if (count == before)
-        return 0;
-    from = start >= before && start < count ? start : before;
-    n = count - from < WINDOW ? count - from : WINDOW;
-    start = from + n;
-    outer = count;
-    ended = poll_window(from, n);
-    outer = before;
+    if (count > before) {
+        from = start >= before && start < count ? start : before;
+        n = count - from < WINDOW ? count - from : WINDOW;
+        start = from + n;
+        if (n < count)
+            taken--; /* not all of them */
+        outer = count;
+        ended = poll_window(from, n);
+        outer = before;
+    }
+    aspx_command_looked(taken);
+    return ended;
+}
+
+uint32_t aspx_flight_poll_all(void)
+{
+    uint32_t taken = aspx_command_taken(), ended = 0;
+
+    for (uint32_t seen = 0; seen < count; seen += WINDOW)
+        ended += aspx_flight_poll();
+    aspx_command_looked(taken);
     return ended;
 }

@@ -17,6 +17,9 @@ void aspx_flight_remove(const struct aspx_slot *slot);
 /* Let MPI make progress, and end what has ended. Returns how many. */
 uint32_t aspx_flight_poll(void);
 
+/* The same, for all that is under way. */
+uint32_t aspx_flight_poll_all(void);
+
 uint32_t aspx_flight_count(void);
 
 /* From now on look at requests one by one: the program has error handlers that

@@ -17,7 +17,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -30,7 +29,15 @@ int aspx_offload_ranks = INT32_MAX;
 static int level; /* what the program is told */
 static pthread_t main_thread;
 static bool running;
-static atomic_int opened; /* by MPI_Init and MPI_Session_init, not ended yet */
+
+/* A program of the session model gets a hidden MPI_Init at its first session:
+ * before its first communicator MPICH has no network to make progress on, and
+ * says so by crashing. A later MPI_Init adopts it; else the end of the last
+ * session ends it. */
+static struct {
+    bool hidden, initialized, finalized;
+    int sessions;
+} model;
 
 /* The process ends without MPI_Finalize: libraries that tidy up behind us must
  * not find a thread at work in them. */
@@ -69,6 +76,7 @@ int aspx_offload_start(const struct asp_layout *layout, uint32_t local,
         return -1;
     }
     running = true;
+    aspx_selfbind();
     atexit(at_exit);
     pthread_atfork(NULL, NULL, in_child);
     return 0;
@@ -98,15 +106,6 @@ int aspx_offload_default_level(void)
     return MPI_THREAD_SINGLE;
 }
 
-static void stop_if_last(void)
-{
-    if (atomic_fetch_sub(&opened, 1) != 1)
-        return;
-    aspx_thread_stop();
-    running = false;
-    aspx_entry_inert();
-}
-
 struct opening {
     int *argc;
     char ***argv;
@@ -116,25 +115,33 @@ struct opening {
     int rc;
 };
 
-/* MPI works in the thread: what it needs to know of it. */
-static void opened_one(void)
+static int really_init(int *argc, char ***argv)
 {
-    aspx_selfbind();
-    if (atomic_fetch_add(&opened, 1) == 0)
+    int provided;
+    int rc = aspx_behind.MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED,
+                                         &provided);
+
+    if (rc == MPI_SUCCESS) {
+        aspx_real.MPI_Comm_size(MPI_COMM_WORLD, &aspx_offload_ranks);
         aspx_thread_mpi_runs();
+    }
+    return rc;
+}
+
+static int really_finalize(void)
+{
+    aspx_thread_mpi_ends();
+    return aspx_behind.MPI_Finalize();
 }
 
 static void init(void *argument)
 {
     struct opening *o = argument;
-    int provided;
+    bool adopted = model.hidden && !model.initialized;
 
-    o->rc = aspx_behind.MPI_Init_thread(o->argc, o->argv, MPI_THREAD_FUNNELED,
-                                        &provided);
-    if (o->rc != MPI_SUCCESS)
-        return;
-    (void) aspx_real.MPI_Comm_size(MPI_COMM_WORLD, &aspx_offload_ranks);
-    opened_one();
+    o->rc = adopted ? MPI_SUCCESS : really_init(o->argc, o->argv);
+    if (o->rc == MPI_SUCCESS)
+        model.initialized = true;
 }
 
 int aspx_offload_MPI_Init(int *argc, char ***argv)
@@ -160,10 +167,17 @@ static void session_init(void *argument)
 {
     struct opening *o = argument;
 
-    aspx_flight_one_by_one();
-    o->rc = aspx_behind.MPI_Session_init(o->info, o->errhandler, o->session);
+    aspx_flight_one_by_one(); /* sessions come with error handlers */
+    o->rc = MPI_SUCCESS;
+    if (!model.initialized && !model.hidden) {
+        o->rc = really_init(NULL, NULL);
+        model.hidden = o->rc == MPI_SUCCESS;
+    }
     if (o->rc == MPI_SUCCESS)
-        opened_one();
+        o->rc = aspx_behind.MPI_Session_init(o->info, o->errhandler,
+                                             o->session);
+    if (o->rc == MPI_SUCCESS)
+        model.sessions++;
 }
 
 int aspx_offload_MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler,
@@ -176,17 +190,29 @@ int aspx_offload_MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler,
     return opening.rc;
 }
 
-/* The last to end MPI is about to. */
-static void before_end(void)
+/* The program has ended all that it began. */
+static bool is_over(void)
 {
-    if (atomic_load(&opened) == 1)
-        aspx_thread_mpi_ends();
+    return model.sessions == 0 && model.initialized == model.finalized;
+}
+
+static void stop_if_over(void)
+{
+    if (!is_over())
+        return;
+    aspx_thread_stop();
+    running = false;
+    if (model.hidden && !model.initialized)
+        aspx_entry_end();
+    else
+        aspx_entry_inert();
 }
 
 static void finalize(void *rc)
 {
-    before_end();
-    *(int *) rc = aspx_behind.MPI_Finalize();
+    *(int *) rc = really_finalize();
+    if (*(int *) rc == MPI_SUCCESS)
+        model.finalized = true;
 }
 
 int aspx_offload_MPI_Finalize(void)
@@ -195,7 +221,7 @@ int aspx_offload_MPI_Finalize(void)
 
     aspx_request_in_thread(finalize, &rc);
     if (rc == MPI_SUCCESS)
-        stop_if_last();
+        stop_if_over();
     return rc;
 }
 
@@ -203,8 +229,12 @@ static void session_finalize(void *argument)
 {
     struct opening *o = argument;
 
-    before_end();
     o->rc = aspx_behind.MPI_Session_finalize(o->session);
+    if (o->rc != MPI_SUCCESS)
+        return;
+    model.sessions--;
+    if (is_over() && model.hidden && !model.initialized)
+        o->rc = really_finalize();
 }
 
 int aspx_offload_MPI_Session_finalize(MPI_Session *session)
@@ -213,8 +243,24 @@ int aspx_offload_MPI_Session_finalize(MPI_Session *session)
 
     aspx_request_in_thread(session_finalize, &opening);
     if (opening.rc == MPI_SUCCESS)
-        stop_if_last();
+        stop_if_over();
     return opening.rc;
+}
+
+int aspx_offload_MPI_Initialized(int *flag)
+{
+    if (!flag)
+        return aspx_request_refuse();
+    *flag = model.initialized;
+    return MPI_SUCCESS;
+}
+
+int aspx_offload_MPI_Finalized(int *flag)
+{
+    if (!flag)
+        return aspx_request_refuse();
+    *flag = model.finalized;
+    return MPI_SUCCESS;
 }
 
 int aspx_offload_MPI_Query_thread(int *provided)

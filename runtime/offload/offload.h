@@ -63,7 +63,10 @@ static inline bool aspx_offload_is_rank(int rank)
     return rank >= MPI_ROOT && rank < aspx_offload_ranks;
 }
 
-/* What a call that completes one request tells: MPI leaves MPI_ERROR alone. */
+/* What is in MPI_ERROR before MPI fills a status, to see whether it did. */
+#define ASPX_ERROR_UNTOUCHED (-0x5eed)
+
+/* Hand a status to the program, which may ignore it. */
 void aspx_status_copy(const MPI_Status *from, MPI_Status *to);
 
 /* The table of entries (generated). */

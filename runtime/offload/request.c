@@ -68,15 +68,26 @@ int aspx_request_raise(int code)
     return code;
 }
 
-void aspx_request_missed(void)
+static void look(void *unused)
+{
+    (void) unused;
+    (void) aspx_flight_poll_all();
+}
+
+bool aspx_request_refresh(void)
 {
     static _Thread_local unsigned misses;
 
+    if (!aspx_command_is_fresh()) {
+        aspx_request_in_thread(look, NULL);
+        return true;
+    }
     aspx_command_nudge();
     if (aspx_offload_is_self())
         aspx_offload_turn();
     else if (++misses % 64 == 0)
         sched_yield();
+    return false;
 }
 
 /* What a call on one request needs, and what it gives. */
@@ -181,7 +192,17 @@ static void run_start(struct aspx_command *head)
 {
     struct aspx_slot *slot = aspx_slot_of(head);
 
-    aspx_slot_issued(slot, aspx_behind.MPI_Start(&slot->real));
+    int flag = 0, rc = aspx_behind.MPI_Start(&slot->real);
+
+    slot->status.MPI_ERROR = ASPX_ERROR_UNTOUCHED;
+    /* To or from MPI_PROC_NULL it ends at once, and MPI_Testsome takes it for
+     * one that was not started. */
+    if (rc == MPI_SUCCESS)
+        rc = aspx_behind.MPI_Test(&slot->real, &flag, &slot->status);
+    if (flag)
+        aspx_slot_ended(slot, rc);
+    else
+        aspx_slot_issued(slot, rc);
 }
 
 static void do_start(void *argument)
@@ -276,16 +297,24 @@ static void do_parrived(void *argument)
 {
     struct touch *touch = argument;
 
+    /* it may have ended since */
+    if (touch->slot && aspx_command_is_done(&touch->slot->head)) {
+        *touch->flag = 1;
+        touch->rc = MPI_SUCCESS;
+        return;
+    }
     touch->rc = aspx_behind.MPI_Parrived(*real_of(touch), touch->low,
                                          touch->flag);
 }
 
 /* All partitions of what has ended have arrived; MPI's own request is inactive
- * then, and of that it says the same. */
+ * by then. */
 int aspx_offload_MPI_Parrived(MPI_Request request, int partition, int *flag)
 {
     struct touch touch = touch_of(request);
 
+    if (!flag)
+        return aspx_request_refuse();
     touch.low = partition;
     touch.flag = flag;
     return carry(&touch, do_parrived);

@@ -74,9 +74,9 @@ static bool progress(void)
 {
     static uint32_t turns;
 
-    if (aspx_flight_count() != 0)
-        return aspx_flight_poll() != 0;
-    if (++turns % TURNS_PER_LOOK == 0)
+    if (aspx_flight_poll() != 0)
+        return true;
+    if (aspx_flight_count() == 0 && ++turns % TURNS_PER_LOOK == 0)
         look_at_mpi();
     return false;
 }
@@ -107,12 +107,15 @@ static int ignore_cancel(void *unused, int complete)
 
 void aspx_thread_mpi_runs(void)
 {
-    aspx_real.MPI_Grequest_start(query, ignore, ignore_cancel, NULL,
-                                 &idle_request);
+    if (idle_request == MPI_REQUEST_NULL)
+        aspx_real.MPI_Grequest_start(query, ignore, ignore_cancel, NULL,
+                                     &idle_request);
 }
 
 void aspx_thread_mpi_ends(void)
 {
+    if (idle_request == MPI_REQUEST_NULL)
+        return;
     aspx_real.MPI_Grequest_complete(idle_request);
     aspx_real.MPI_Wait(&idle_request, MPI_STATUS_IGNORE);
 }
