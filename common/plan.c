@@ -438,8 +438,8 @@ static void settle_bound(const struct asp_topo *topo,
         layout->bound = false;
     else if (layout->mode == ASP_MODE_OFFLOAD &&
              layout->tasks[0].cpu_helper_os < 0)
-        set_reason(layout, "no core for the offload threads: ask for one CPU "
-                           "per task more (-c)");
+        set_reason(layout, "no CPU for the offload threads: ask for one "
+                           "more per task (-c)");
 }
 
 int asp_plan(const struct asp_topo *topo,

@@ -183,9 +183,17 @@ static bool adopt(void)
     return atomic_load(&hidden) && !atomic_exchange(&initialized, true);
 }
 
-/* Bring up the offload thread; without it the program runs as it would. */
+/* Bring up the offload thread; without it the program runs as it would. So it
+ * does where the plan found no CPU for it: one that it shares with its rank
+ * makes the program slower. */
 static bool start_offload(int required)
 {
+    if (layout->bound && layout->tasks[local].cpu_helper_os < 0) {
+        if (layout->tasks[local].rank_world == 0)
+            fprintf(stderr, "aspen: %s; running without Aspen\n",
+                    layout->reason);
+        return false;
+    }
     if (aspx_offload_start(layout, local, required) == 0)
         return true;
     fprintf(stderr, "aspen: no offload thread: %s; running without Aspen\n",

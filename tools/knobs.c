@@ -42,7 +42,7 @@ void aspt_print_knobs(FILE *to)
                 asp_knobs[id].builtin);
         print_wrapped(to, asp_knobs[id].help);
     }
-    fputs("\nModes offload and thread are not available in this version.\n",
+    fputs("\nMode thread is not available in this version.\n",
           to);
 }
 

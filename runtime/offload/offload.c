@@ -61,7 +61,7 @@ int aspx_offload_start(const struct asp_layout *layout, uint32_t local,
                        int required)
 {
     const struct asp_layout_task *task = &layout->tasks[local];
-    int cpu = task->cpu_helper_os, rc;
+    int cpu = layout->bound ? task->cpu_helper_os : -1, rc;
     bool alone = cpu >= 0 && !asp_cpuset_has(&task->cpus, (unsigned) cpu);
 
     level = required;
