@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ring, done flags, sleeping and pool, under contention and without MPI. What
+ * travels is plain memory, so that a build with --enable-sanitizer=thread sees
+ * each missing order. */
+#include "config.h"
+
+#include "flight.h"
+#include "offload.h"
+#include "slot.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+enum { CALLERS = 4, CALLS = 4000, POSTS = 20000, SLOTS = 3000, ROUNDS = 40 };
+
+/* What the tested files want from the others. */
+_Thread_local bool aspx_offload_self;
+
+void aspx_offload_turn(void)
+{
+}
+
+void aspx_flight_add(struct aspx_slot *slot)
+{
+    slot->real = 1;
+}
+
+void aspx_status_copy(const MPI_Status *from, MPI_Status *to)
+{
+    (void) from;
+    (void) to;
+}
+
+static _Atomic bool over;
+
+static void *serve(void *pause_ms)
+{
+    const struct timespec pause = {0, *(const int *) pause_ms * 1000000L};
+
+    aspx_offload_self = true;
+    nanosleep(&pause, NULL);
+    while (!atomic_load(&over)) {
+        struct aspx_command *command = aspx_command_next();
+
+        if (command)
+            command->run(command);
+        else
+            (void) aspx_command_nap(1000);
+    }
+    return NULL;
+}
+
+static pthread_t start_server(bool many, bool alone, int *pause_ms)
+{
+    pthread_t server;
+
+    atomic_store(&over, false);
+    aspx_command_start(many, alone);
+    aspx_slot_start(many);
+    assert_int_equal(pthread_create(&server, NULL, serve, pause_ms), 0);
+    return server;
+}
+
+static void stop_server(pthread_t server)
+{
+    atomic_store(&over, true);
+    aspx_command_nudge();
+    assert_int_equal(pthread_join(server, NULL), 0);
+}
+
+/* A call: the thread answers with twice the question. */
+struct call {
+    struct aspx_command head;
+    long question, answer;
+};
+
+static long answered; /* plain on purpose: the server's */
+
+static void answer(struct aspx_command *head)
+{
+    struct call *call = (void *) head;
+
+    answered++;
+    call->answer = 2 * call->question;
+    aspx_command_done(head);
+}
+
+static void *ask(void *first)
+{
+    long wrong = 0;
+
+    for (long i = 0; i < CALLS; i++) {
+        struct call call = {.head.run = answer,
+                            .question = *(const long *) first + i};
+
+        aspx_command_call(&call.head);
+        wrong += call.answer != 2 * call.question;
+    }
+    return (void *) wrong;
+}
+
+static void ask_from(int callers, bool alone)
+{
+    int none = 0;
+    pthread_t server = start_server(callers > 1, alone, &none);
+    pthread_t threads[CALLERS];
+    long first[CALLERS];
+
+    answered = 0;
+    for (int i = 0; i < callers; i++) {
+        first[i] = 1000000L * i;
+        assert_int_equal(pthread_create(&threads[i], NULL, ask, &first[i]), 0);
+    }
+    for (int i = 0; i < callers; i++) {
+        void *wrong;
+
+        assert_int_equal(pthread_join(threads[i], &wrong), 0);
+        assert_null(wrong);
+    }
+    stop_server(server);
+    assert_int_equal(answered, (long) callers * CALLS);
+}
+
+static void test_one_caller(void **state)
+{
+    (void) state;
+    ask_from(1, true);
+    ask_from(1, false);
+}
+
+static void test_many_callers(void **state)
+{
+    (void) state;
+    ask_from(CALLERS, true);
+    ask_from(CALLERS, false);
+}
+
+/* The server is late, so the ring (4096) fills and the poster waits. */
+static long order[POSTS];
+static long ran;
+
+static void note(struct aspx_command *head)
+{
+    struct aspx_slot *slot = aspx_slot_of(head);
+
+    order[ran++] = *(const long *) (void *) slot->args;
+    aspx_slot_issued(slot, MPI_SUCCESS);
+    aspx_slot_ended(slot, MPI_SUCCESS);
+}
+
+static void test_full_ring_keeps_the_order(void **state)
+{
+    int late_ms = 50;
+    pthread_t server = start_server(false, false, &late_ms);
+    MPI_Request *requests = calloc(POSTS, sizeof(*requests));
+
+    (void) state;
+    assert_non_null(requests);
+    ran = 0;
+    for (long i = 0; i < POSTS; i++) {
+        struct aspx_slot *slot = aspx_slot_take(note);
+
+        *(long *) (void *) slot->args = i;
+        assert_int_equal(aspx_slot_post(slot, true, &requests[i]),
+                         MPI_SUCCESS);
+    }
+    for (long i = 0; i < POSTS; i++) {
+        struct aspx_slot *slot = aspx_slot_find(requests[i]);
+
+        assert_non_null(slot);
+        aspx_command_wait(&slot->head);
+        assert_int_equal(order[i], i);
+        aspx_slot_give(slot);
+    }
+    stop_server(server);
+    assert_int_equal(ran, POSTS);
+    free(requests);
+}
+
+static void refuse(struct aspx_command *head)
+{
+    aspx_slot_issued(aspx_slot_of(head), MPI_ERR_RANK);
+}
+
+/* What looks wrong is asked of MPI before the call returns. */
+static void test_refused_at_once(void **state)
+{
+    int none = 0;
+    pthread_t server = start_server(false, true, &none);
+    MPI_Request request = 42;
+
+    (void) state;
+    assert_int_equal(aspx_slot_post(aspx_slot_take(refuse), false, &request),
+                     MPI_ERR_RANK);
+    assert_int_equal(request, 42);
+    assert_int_equal(aspx_slot_post(aspx_slot_take(note), false, &request),
+                     MPI_SUCCESS);
+    assert_non_null(aspx_slot_find(request));
+    stop_server(server);
+}
+
+/* Longer than a caller spins and yields: it has to be woken. */
+static void test_sleeper_is_woken(void **state)
+{
+    int late_ms = 300;
+    pthread_t server = start_server(false, true, &late_ms);
+    struct call call = {.head.run = answer, .question = 21};
+    struct timespec before, after;
+
+    (void) state;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+    aspx_command_call(&call.head);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+    assert_int_equal(call.answer, 42);
+    stop_server(server);
+    /* 300 ms of spinning would be 300 ms of CPU time */
+    assert_true((after.tv_sec - before.tv_sec) * 1000 +
+                    (after.tv_nsec - before.tv_nsec) / 1000000 <
+                150);
+}
+
+/* Slots that many threads hold at once are different ones. */
+static _Atomic int owner_of[1 << 20];
+
+static void *hold(void *me)
+{
+    struct aspx_slot **held = calloc(SLOTS, sizeof(struct aspx_slot *));
+    long wrong = held == NULL;
+
+    for (int round = 0; held && round < ROUNDS; round++) {
+        int n = SLOTS / (round % 7 + 1);
+
+        for (int i = 0; i < n; i++) {
+            held[i] = aspx_slot_take(NULL);
+            wrong += aspx_slot_find(held[i]->handle) != held[i];
+            wrong += atomic_exchange(
+                         &owner_of[(uint32_t) held[i]->handle & 0xfffff],
+                         *(const int *) me) != 0;
+        }
+        for (int i = n; i-- > 0;) {
+            wrong += atomic_exchange(
+                         &owner_of[(uint32_t) held[i]->handle & 0xfffff], 0) !=
+                     *(const int *) me;
+            aspx_slot_give(held[i]);
+        }
+    }
+    free(held);
+    return (void *) wrong;
+}
+
+static void test_pool(void **state)
+{
+    pthread_t threads[CALLERS];
+    int me[CALLERS];
+
+    (void) state;
+    aspx_slot_start(true);
+    for (int i = 0; i < CALLERS; i++) {
+        me[i] = i + 1;
+        assert_int_equal(pthread_create(&threads[i], NULL, hold, &me[i]), 0);
+    }
+    for (int i = 0; i < CALLERS; i++) {
+        void *wrong;
+
+        assert_int_equal(pthread_join(threads[i], &wrong), 0);
+        assert_null(wrong);
+    }
+}
+
+static void test_foreign_handles(void **state)
+{
+    (void) state;
+    assert_null(aspx_slot_find(MPI_REQUEST_NULL));
+    assert_null(aspx_slot_find(0));
+    assert_null(aspx_slot_find(-1));
+    assert_null(aspx_slot_find((MPI_Request) 0x6fffffff)); /* no such chunk */
+    assert_null(aspx_slot_find((MPI_Request) 0xac000002)); /* as MPICH's */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_caller),
+        cmocka_unit_test(test_many_callers),
+        cmocka_unit_test(test_full_ring_keeps_the_order),
+        cmocka_unit_test(test_refused_at_once),
+        cmocka_unit_test(test_sleeper_is_woken),
+        cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_foreign_handles),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
