@@ -135,8 +135,8 @@ static int set_order(struct asp_winrule *rule, const char *value,
             rc = read_number(&at, &last);
     }
     if (rc < 0 || *at || last < first)
-        return asp_errf(err, EINVAL, "order: \"%.32s\" is no number of windows; "
-                        "give 3, 1-4 or 5- (the first window is 1)", value);
+        return asp_errf(err, EINVAL, "order: \"%.32s\" is no number of a "
+                        "window; give 3, 1-4 or 5- (the first is 1)", value);
     rule->first = first;
     rule->last = last;
     return 0;

@@ -14,6 +14,14 @@ static const char *const balances[] = {
     [ASPX_BALANCE_QUEUE] = "queue",
 };
 
+enum aspx_balance aspx_settings_balance(const char *word)
+{
+    for (unsigned b = 0; b < sizeof(balances) / sizeof(*balances); b++)
+        if (strcmp(word, balances[b]) == 0)
+            return (enum aspx_balance) b;
+    return ASPX_BALANCE_NONE;
+}
+
 unsigned aspx_settings_device(void)
 {
     DIR *dir = opendir("/sys/class/infiniband");
@@ -31,7 +39,6 @@ unsigned aspx_settings_device(void)
 void aspx_settings_read(struct aspx_settings *settings,
                         const struct asp_layout *layout, bool device)
 {
-    const char *balance = asp_layout_knob(layout, "rma.balance", "none");
     const char *direct = asp_layout_knob(layout, "rma.direct", "auto");
 
     *settings = (struct aspx_settings) {
@@ -39,8 +46,7 @@ void aspx_settings_read(struct aspx_settings *settings,
                            "segment") == 0,
         .hardware = strcmp(direct, "yes") == 0 ||
                     (strcmp(direct, "auto") == 0 && device),
+        .balance = aspx_settings_balance(
+            asp_layout_knob(layout, "rma.balance", "none")),
     };
-    for (unsigned b = 0; b < sizeof(balances) / sizeof(*balances); b++)
-        if (strcmp(balance, balances[b]) == 0)
-            settings->balance = (enum aspx_balance) b;
 }

@@ -10,6 +10,9 @@
 /* Does this node have a device that can do RDMA? 0 or 1. */
 unsigned aspx_settings_device(void);
 
+/* A word of rma.balance; what is none is ASPX_BALANCE_NONE. */
+enum aspx_balance aspx_settings_balance(const char *word);
+
 /* Read the knobs rma.binding, rma.balance and rma.direct; unknown words leave
  * the default. `device`: every node has one, so that `auto` may count on it. */
 void aspx_settings_read(struct aspx_settings *settings,

@@ -53,7 +53,7 @@ static int flush_ghost(struct aspx_win *win, uint32_t g, flush_f *flush)
     if (atomic_load(&ghost->flushed) >= issued)
         return MPI_SUCCESS;
     aspx_bell_ring(ghost->bell);
-    aspx_balance_ask(ghost->rank_all);
+    aspx_balance_ask(win, ghost->rank_all);
     atomic_store_explicit(&ghost->bytes, 0, memory_order_relaxed);
     rc = flush(ghost->rank_all, aspx_engine.win);
     if (rc == MPI_SUCCESS && flush == aspx_real.MPI_Win_flush)
