@@ -157,3 +157,22 @@ busy='sorted(x["ops"] > 20 for x in r["ghost_load"] if x["node"] == 1)'
     [ "$status" -ne 0 ]
     printed 'MPI_Win_set_name'
 }
+
+@test "rules that only some nodes have are left out everywhere" {
+    local layouts=$BATS_TEST_TMPDIR/enter
+    # As ghostrun --enter, but node 1 knows of no rules.
+    cat >"$layouts" <<'END'
+#!/bin/bash
+export ASPEN_LAYOUT=$ASPEN_LAYOUT
+((PMI_RANK % 2 == 0)) || ASPEN_LAYOUT=${ASPEN_LAYOUT/ window=*;from:a/}
+exec "$@"
+END
+    chmod +x "$layouts"
+    run timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" -n 4 -g 1 --nodes 2 \
+        --window 'order:1;no_locks:true;from:a' "$layouts" \
+        "$ASPEN_BUILD/tests/rma_rules"
+    ended_with 0
+    printed '^ok rules'
+    printed 'the rules for windows are left out'
+    not_printed 'ERR'
+}

@@ -19,7 +19,7 @@
 
 static const struct asp_winrules none;
 static const struct asp_winrules *rules = &none;
-static bool active;
+static bool active, listed_too, sites;
 
 /* Windows made, as far as this process can tell: a new window is one more than
  * what any of its processes has counted, so all of them agree. */
@@ -67,9 +67,12 @@ void aspx_rules_start(const struct aspx_world *world, bool listed)
     if (all[0] == ~all[1])
         rules = &world->layout->windows;
     else if (world->rank_user == 0)
-        fprintf(stderr, "aspen: the rules for windows are left out: policy "
-                "files differ between the nodes\n");
-    active = rules->n > 0 || !all[3];
+        fprintf(stderr, "aspen: the rules for windows are left out: the nodes "
+                "do not have the same ones\n");
+    listed_too = !all[3];
+    active = rules->n > 0 || listed_too;
+    for (uint32_t r = 0; r < rules->n; r++)
+        sites = sites || rules->rule[r].site[0];
 }
 
 static bool matches_site(const struct asp_winrule *rule,
@@ -231,7 +234,8 @@ int aspx_rules_choose(struct aspx_win_request *request)
 
     if (!active || !is_ours(request->comm))
         return MPI_SUCCESS;
-    aspx_site_find(&verdict->site);
+    if (sites || listed_too)
+        aspx_site_find(&verdict->site);
     mine[COUNTED] = atomic_load(&counted);
     mine[MOST] = (uint64_t) request->bytes;
     mine[LEAST] = ~mine[MOST];
