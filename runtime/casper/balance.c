@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "balance.h"
+#include "flat.h"
 #include "settings.h"
 
 #include "runtime/mpi/real.h"
@@ -83,17 +84,24 @@ void aspx_balance_note(int ghost, uint64_t bytes)
     (void) aspx_tally(&load->bytes, bytes);
 }
 
-/* Where the ghost publishes it: its place in the head of its arena. */
-static MPI_Aint backlog_addr(uint32_t ghost, uint32_t local)
+/* Get it from where the ghost publishes it: its place in the head of its
+ * arena. */
+static void get_backlog(int ghost, uint32_t local, uint32_t *into, bool flat)
 {
-    return (MPI_Aint) (aspx_engine.arena_addr[ghost] +
-                       local * sizeof(struct aspx_bell) +
-                       offsetof(struct aspx_bell, life.backlog));
+    uint64_t off = local * sizeof(struct aspx_bell) +
+                   offsetof(struct aspx_bell, life.backlog);
+    bool entered = flat && aspx_flat_enter();
+
+    (void) aspx_real.MPI_Get(
+        into, 1, MPI_UINT32_T, ghost,
+        (MPI_Aint) (flat ? off : aspx_engine.arena_addr[ghost] + off), 1,
+        MPI_UINT32_T, flat ? aspx_engine.flat : aspx_engine.win);
+    aspx_flat_leave(entered);
 }
 
 /* What the others of the node told is getting old: believe half of it, so that
  * none is shunned for ever for a bad moment. */
-void aspx_balance_ask(const struct aspx_win *win, int ghost)
+void aspx_balance_ask(const struct aspx_win *win, int ghost, bool flat)
 {
     const uint32_t *first = aspx_engine.first_ghost +
                             aspx_engine.world->peers[ghost].node;
@@ -109,8 +117,6 @@ void aspx_balance_ask(const struct aspx_win *win, int ghost)
             continue;
         }
         load->ops_asked = atomic_load(&load->ops);
-        (void) aspx_real.MPI_Get(&load->backlog, 1, MPI_UINT32_T, ghost,
-                                 backlog_addr(other, i - first[0]), 1,
-                                 MPI_UINT32_T, aspx_engine.win);
+        get_backlog(ghost, i - first[0], &load->backlog, flat);
     }
 }

@@ -20,7 +20,8 @@ void aspx_balance_obey(struct aspx_win *win);
 /* Count an operation that went to a ghost (world rank). */
 void aspx_balance_note(int ghost, uint64_t bytes);
 
-/* Before a flush of a ghost: let it bring how much that ghost has to do. */
-void aspx_balance_ask(const struct aspx_win *win, int ghost);
+/* Before a flush of a ghost: let it bring how much that ghost has to do.
+ *   flat  the flush is that of the flat window */
+void aspx_balance_ask(const struct aspx_win *win, int ghost, bool flat);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const balances[] = {
     [ASPX_BALANCE_NONE] = "none",
@@ -22,9 +23,10 @@ enum aspx_balance aspx_settings_balance(const char *word)
     return ASPX_BALANCE_NONE;
 }
 
-unsigned aspx_settings_device(void)
+/* Does the folder have anything in it? */
+static unsigned filled(const char *path)
 {
-    DIR *dir = opendir("/sys/class/infiniband");
+    DIR *dir = opendir(path);
     const struct dirent *entry;
     unsigned found = 0;
 
@@ -36,8 +38,20 @@ unsigned aspx_settings_device(void)
     return found;
 }
 
+unsigned aspx_settings_device(void)
+{
+    return filled("/sys/class/infiniband");
+}
+
+unsigned aspx_settings_pins(void)
+{
+    return filled("/sys/class/infiniband") || filled("/sys/class/cxi") ||
+           access("/dev/knem", F_OK) == 0 || access("/dev/xpmem", F_OK) == 0;
+}
+
 void aspx_settings_read(struct aspx_settings *settings,
-                        const struct asp_layout *layout, bool device)
+                        const struct asp_layout *layout, bool device,
+                        bool pins)
 {
     const char *direct = asp_layout_knob(layout, "rma.direct", "auto");
 
@@ -48,5 +62,6 @@ void aspx_settings_read(struct aspx_settings *settings,
                     (strcmp(direct, "auto") == 0 && device),
         .balance = aspx_settings_balance(
             asp_layout_knob(layout, "rma.balance", "none")),
+        .flat = strcmp(direct, "auto") == 0 && !pins,
     };
 }

@@ -52,6 +52,12 @@ struct aspx_target {
                                     operations for it */
 };
 
+/* Operations on one of MPI's windows. */
+struct aspx_flow {
+    _Atomic uint64_t issued;
+    _Atomic uint64_t flushed; /* of these, known to be complete there */
+};
+
 /* A ghost of some node of the window. */
 struct aspx_win_ghost {
     int rank_all;
@@ -59,8 +65,8 @@ struct aspx_win_ghost {
     uint32_t words;         /* targets whose main ghost it is; their lock */
     uint64_t words_off;     /* words, one after another; 0: none */
     _Atomic bool asked;       /* it got lock messages from here */
-    _Atomic uint64_t issued;  /* operations sent */
-    _Atomic uint64_t flushed; /* of these, known to be complete there */
+    struct aspx_flow sent;    /* on the engine's dynamic window */
+    struct aspx_flow flat;    /* on its flat one */
     _Atomic uint64_t bytes;   /* sent since the last flush, roughly */
 };
 
@@ -75,7 +81,7 @@ struct aspx_win {
     MPI_Win handle;
     MPI_Win hardware;       /* locked for life, for Put and Get that the
                                device carries out; or MPI_WIN_NULL */
-    _Atomic uint64_t hardware_issued, hardware_flushed;
+    struct aspx_flow by_hardware;
     uint64_t id;            /* same in all its processes, unique in the job */
     int rank, size;
     int flavor;             /* MPI_WIN_CREATE_FLAVOR as the program sees it */
@@ -129,6 +135,13 @@ int aspx_win_pass(const struct aspx_win *win, int code);
 /* An epoch that a rule of the policy promised not to happen: say so once, and
  * raise MPI_ERR_RMA_SYNC. `call` is its name. */
 int aspx_win_refuse(struct aspx_win *win, const char *call);
+
+/* Operations that may not be complete. */
+static inline uint64_t aspx_flow_open(const struct aspx_flow *flow)
+{
+    return atomic_load_explicit(&flow->issued, memory_order_relaxed) -
+           atomic_load_explicit(&flow->flushed, memory_order_relaxed);
+}
 
 /* Wake ghost g of the window if it naps: we are about to wait for it. */
 static inline void aspx_win_ring(const struct aspx_win *win, uint32_t g)
