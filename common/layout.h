@@ -13,6 +13,7 @@
 
 #include "cpuset.h"
 #include "err.h"
+#include "winrule.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -81,6 +82,7 @@ struct asp_layout {
     struct asp_cpuset service;    /* service CPUs of this node (thread mode) */
     uint32_t nknobs;
     struct asp_layout_knob knobs[ASP_KNOBS_MAX];
+    struct asp_winrules windows; /* rules for single windows */
 };
 
 /* A degraded layout is what the plugin writes by itself when the agent is

@@ -329,6 +329,24 @@ static int read_knob(struct scan *scan, struct asp_layout *out)
     return 0;
 }
 
+static int read_window(struct scan *scan, struct asp_layout *out)
+{
+    const char *stop = memchr(scan->at, ' ', (size_t) (scan->end - scan->at));
+    struct asp_winrules *windows = &out->windows;
+    struct asp_err why;
+
+    if (!stop)
+        stop = scan->end;
+    if (windows->n == ASP_WINRULES_MAX)
+        return bad(scan, "too many rules for windows");
+    if (asp_winrule_parse(scan->at, (size_t) (stop - scan->at),
+                          &windows->rule[windows->n], &why))
+        return bad(scan, why.text);
+    scan->at = stop;
+    windows->n++;
+    return 0;
+}
+
 enum field_flag { FIELD_ONE, FIELD_MAYBE, FIELD_MANY };
 
 /* The fields in their order. */
@@ -351,6 +369,7 @@ static const struct field {
     {" service=", read_service, FIELD_ONE},
     {" task=", read_task, FIELD_MANY},
     {" knob=", read_knob, FIELD_MANY},
+    {" window=", read_window, FIELD_MANY},
 };
 
 static int read_fields(struct scan *scan, struct asp_layout *out)

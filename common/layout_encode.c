@@ -147,6 +147,12 @@ static size_t encode(const struct asp_layout *layout, char *buf, size_t size,
         put(&out, " knob=%s:", layout->knobs[k].name);
         put_escaped(&out, layout->knobs[k].value, false);
     }
+    for (uint32_t w = 0; w < layout->windows.n; w++) {
+        char text[ASP_WINRULE_TEXT_MAX];
+
+        asp_winrule_print(&layout->windows.rule[w], text, sizeof(text));
+        put(&out, " window=%s", text);
+    }
     put(&out, " end");
     return out.full ? 0 : out.used;
 }

@@ -35,7 +35,13 @@ static const char mode_off[] =
     "aspen-layout/1 job= mode=off gpn=0 bound=yes reason= digest= size=1 "
     "nnodes=1 node=0 nodes=n:0 service= task=0:user:0:-:numa0:h-1:c0 end";
 
-static const char *const good[] = {full, cyclic, degraded, mode_off};
+static const char windows[] =
+    "aspen-layout/1 job=1.0 mode=off gpn=0 bound=yes reason= digest= size=1 "
+    "nnodes=1 node=0 nodes=n:0 service= task=0:user:0:-:numa0:h-1:c0 "
+    "knob=heap:private window=order:1-4;async_config:off;from:j.yaml%3A3%3A5 "
+    "window=name:a%2A;rma.balance:ops end";
+
+static const char *const good[] = {full, cyclic, degraded, mode_off, windows};
 enum { GOOD = sizeof(good) / sizeof(good[0]) };
 
 static struct asp_layout *decode(const char *text)
@@ -79,6 +85,12 @@ static void reads_fields(void **state)
     asp_layout_destroy(layout);
     layout = decode(cyclic);
     assert_string_equal(layout->nodes[1].name, "b:1");
+    asp_layout_destroy(layout);
+    layout = decode(windows);
+    assert_int_equal(layout->windows.n, 2);
+    assert_int_equal(layout->windows.rule[0].last, 4);
+    assert_string_equal(layout->windows.rule[0].origin, "j.yaml:3:5");
+    assert_string_equal(layout->windows.rule[1].name, "a*");
     asp_layout_destroy(layout);
 }
 
@@ -179,6 +191,12 @@ static void refuses(void **state)
     for (size_t i = 0; i < sizeof(edits) / sizeof(edits[0]); i++)
         refuse(full, edits[i][0], edits[i][1], EINVAL);
     refuse(full, "layout/1", "layout/2", EPROTO);
+    refuse(windows, "window=order", "window=border", EINVAL);
+    refuse(windows, "order:1-4;async_config:off;", "", EINVAL);
+    refuse(windows, "1-4", "4-1", EINVAL);
+    refuse(windows, "rma.balance:ops", "no_locks:true", EINVAL);
+    refuse(windows, " window=name", " window= window=name", EINVAL);
+    refuse(windows, "knob=heap", "window=no_locks:true knob=heap", EINVAL);
     refuse(degraded, "task=-:ghost", "task=-:user", EINVAL);
     refuse(degraded, "task=-:user:-:-", "task=-:user:-:3", EINVAL);
 }
@@ -223,6 +241,29 @@ static void no_room(void **state)
     asp_layout_destroy(NULL);
 }
 
+/* As many rules as there may be, and one more. */
+static void many_windows(void **state)
+{
+    static const char rule[] = " window=order:7;no_locks:true";
+    char text[4096], *at = text;
+    struct asp_layout *layout = NULL;
+
+    (void)state;
+    for (int extra = 0; extra < 2; extra++) {
+        at = text + sprintf(text, "%.*s", (int)strlen(mode_off) - 4, mode_off);
+        for (int i = 0; i < ASP_WINRULES_MAX + extra; i++)
+            at += sprintf(at, "%s", rule);
+        at += sprintf(at, " end");
+        assert_int_equal(asp_layout_decode(text, (size_t)(at - text), &layout,
+                                           NULL),
+                         -extra);
+        if (!extra)
+            assert_int_equal(layout->windows.n, ASP_WINRULES_MAX);
+        asp_layout_destroy(layout);
+        layout = NULL;
+    }
+}
+
 /* What a reader may rely on, written independently of the decoder. */
 static void assert_sound(const struct asp_layout *layout)
 {
@@ -235,6 +276,9 @@ static void assert_sound(const struct asp_layout *layout)
     assert_in_range(layout->size_world, layout->ntasks, ASP_RANKS_MAX);
     assert_true(layout->nknobs <= ASP_KNOBS_MAX);
     assert_non_null(asp_mode_name(layout->mode));
+    assert_true(layout->windows.n <= ASP_WINRULES_MAX);
+    for (uint32_t w = 0; w < layout->windows.n; w++)
+        assert_int_equal(asp_winrule_check(&layout->windows.rule[w], NULL), 0);
     for (uint32_t n = 0; layout->nodes && n < layout->nnodes; n++) {
         assert_true(layout->nodes[n].ntasks > layout->ghosts_per_node);
         ranks += layout->nodes[n].ntasks;
@@ -343,7 +387,7 @@ int main(void)
         cmocka_unit_test(round_trip),   cmocka_unit_test(reads_fields),
         cmocka_unit_test(roles),        cmocka_unit_test(refuses),
         cmocka_unit_test(refuses_cuts), cmocka_unit_test(no_room),
-        cmocka_unit_test(fuzz),
+        cmocka_unit_test(many_windows), cmocka_unit_test(fuzz),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,10 +61,9 @@ static const struct asp_setting *strongest(const struct asp_policy *policy,
     return &policy->layers[ASP_LAYER_BUILTIN][id];
 }
 
-/* The value that a limit puts in the place of value, or NULL if it may stay.
- * "off" is always allowed, and what takes the place of a mode that is not. */
-static const char *limited(enum asp_knob_id id, const struct asp_limit *limit,
-                           const char *value, char buf[ASP_VALUE_MAX])
+/* "off" is always allowed, and what takes the place of a mode that is not. */
+const char *asp_limit_apply(enum asp_knob_id id, const struct asp_limit *limit,
+                            const char *value, char buf[ASP_VALUE_MAX])
 {
     bool word = value[0] < '0' || value[0] > '9';
     int64_t n = word ? 0 : strtoll(value, NULL, 10);
@@ -92,7 +91,7 @@ static void apply_limit(struct asp_policy *policy, enum asp_knob_id id)
     const struct asp_limit *limit = &policy->limits[id];
     struct asp_setting *setting = &policy->resolved[id];
     char buf[ASP_VALUE_MAX];
-    const char *value = limited(id, limit, setting->value, buf);
+    const char *value = asp_limit_apply(id, limit, setting->value, buf);
 
     setting->note[0] = '\0';
     if (!value)
@@ -133,6 +132,11 @@ int asp_policy_resolve(struct asp_policy *policy,
         policy->resolved[id] = *strongest(policy, facts, id);
         apply_limit(policy, id);
     }
+    if (asp_policy_windows_resolve(policy, facts, err) < 0)
+        return -1;
+    if (policy->windows_note[0] && asp_policy_bool(policy, ASP_KNOB_REQUIRE))
+        return asp_errf(err, EPERM, "%s, and the request says require",
+                        policy->windows_note);
     if (asp_policy_bool(policy, ASP_KNOB_REQUIRE))
         for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++)
             if (asked_for(&policy->resolved[id]))
@@ -172,23 +176,22 @@ enum asp_mode asp_policy_mode(const struct asp_policy *policy)
     return mode;
 }
 
+/* Append a note, if it is one and there is room. */
+static void add_note(char *buf, size_t size, const char *note)
+{
+    size_t used = strlen(buf);
+
+    if (note[0] && used + strlen(note) + 3 <= size)
+        snprintf(buf + used, size - used, "%s%s", used ? "; " : "", note);
+}
+
 const char *asp_policy_notes(const struct asp_policy *policy, char *buf,
                              size_t size)
 {
-    size_t used = 0;
-
     buf[0] = '\0';
-    for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++) {
-        const char *note = policy->resolved[id].note;
-        int n;
-
-        if (!note[0])
-            continue;
-        n = snprintf(buf + used, size - used, "%s%s", used ? "; " : "", note);
-        if (n < 0 || (size_t)n >= size - used)
-            break;
-        used += (size_t)n;
-    }
+    for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++)
+        add_note(buf, size, policy->resolved[id].note);
+    add_note(buf, size, policy->windows_note);
     return buf;
 }
 
@@ -198,6 +201,7 @@ int asp_policy_canonical(const struct asp_policy *policy, char *buf,
     enum asp_mode mode = asp_policy_mode(policy);
     int n = snprintf(buf, size, "%s", asp_mode_name(mode));
     size_t used = (size_t)n;
+    char text[ASP_WINRULE_TEXT_MAX];
 
     if (mode == ASP_MODE_GHOST && n > 0 && used < size)
         used += (size_t)snprintf(buf + used, size - used, ":%.20s",
@@ -211,22 +215,40 @@ int asp_policy_canonical(const struct asp_policy *policy, char *buf,
         used += (size_t)snprintf(buf + used, size - used, ",%s=%s",
                                  asp_knobs[id].name, s->value);
     }
+    for (uint32_t i = policy->windows_site;
+         i < policy->windows.n && used < size; i++) {
+        asp_winrule_print(&policy->windows.rule[i], text, sizeof(text));
+        used += (size_t)snprintf(buf + used, size - used, ",%s=%s",
+                                 ASP_SPEC_WINDOW, text);
+    }
     if (used >= size)
-        return asp_errf(err, ENOSPC, "the request is longer than %zu bytes",
-                        size - 1);
+        return asp_errf(err, ENOSPC, "the request is longer than %zu bytes%s",
+                        size - 1, policy->windows.n > policy->windows_site
+                        ? ": too many rules for windows" : "");
     return (int)used;
 }
 
 /* FNV-1a, 64 bit. */
+static uint64_t add_hash(uint64_t hash, const char *text)
+{
+    for (size_t i = 0; i <= strlen(text); i++)
+        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
 void asp_policy_digest(const struct asp_policy *policy, char out[17])
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    char text[ASP_WINRULE_TEXT_MAX];
 
-    for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++) {
-        const char *value = policy->resolved[id].value;
+    for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++)
+        hash = add_hash(hash, policy->resolved[id].value);
+    for (uint32_t i = 0; i < policy->windows.n; i++) {
+        struct asp_winrule rule = policy->windows.rule[i];
 
-        for (size_t i = 0; i <= strlen(value); i++)
-            hash = (hash ^ (unsigned char)value[i]) * UINT64_C(0x100000001b3);
+        rule.origin[0] = '\0';
+        asp_winrule_print(&rule, text, sizeof(text));
+        hash = add_hash(hash, text);
     }
     snprintf(out, 17, "%016" PRIx64, hash);
 }
@@ -239,6 +261,7 @@ void asp_policy_to_layout(const struct asp_policy *policy,
     asp_policy_digest(policy, digest);
     snprintf(layout->policy_digest, sizeof(layout->policy_digest), "%s",
              digest);
+    layout->windows = policy->windows;
     layout->nknobs = 0;
     for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++) {
         struct asp_layout_knob *knob = &layout->knobs[layout->nknobs];

@@ -12,6 +12,7 @@
 #include "err.h"
 #include "layout.h"
 #include "policy_knobs.h"
+#include "winrule.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -143,6 +144,9 @@ int64_t asp_policy_number(const struct asp_policy *policy,
 bool asp_policy_bool(const struct asp_policy *policy, enum asp_knob_id id);
 enum asp_mode asp_policy_mode(const struct asp_policy *policy);
 
+/* Rules for single windows, weakest first. Borrowed from the policy. */
+const struct asp_winrules *asp_policy_windows(const struct asp_policy *policy);
+
 /* Notes of all limits that applied, joined by "; ". "" when none. */
 const char *asp_policy_notes(const struct asp_policy *policy, char *buf,
                              size_t size);
@@ -156,7 +160,7 @@ int asp_policy_canonical(const struct asp_policy *policy, char *buf,
 /* 16 hexadecimal digits that stand for all resolved values. */
 void asp_policy_digest(const struct asp_policy *policy, char out[17]);
 
-/* Put digest and the runtime's knobs into a layout. */
+/* Put digest, the runtime's knobs and the rules for windows into a layout. */
 void asp_policy_to_layout(const struct asp_policy *policy,
                           struct asp_layout *layout);
 

@@ -145,7 +145,8 @@ int asp_policy_map(struct asp_setting settings[ASP_KNOB_COUNT],
 
         snprintf(name, sizeof(name), "%s%s%.64s", prefix, prefix[0] ? "." : "",
                  n->key);
-        if (!prefix[0] && layer == ASP_LAYER_JOB && strcmp(name, "version") == 0)
+        if (!prefix[0] && layer == ASP_LAYER_JOB &&
+            (strcmp(name, "version") == 0 || strcmp(name, "windows") == 0))
             continue;
         if (n->kind == ASP_YAML_MAP) {
             if (prefix[0])
@@ -187,7 +188,7 @@ static int add_site_doc(struct asp_policy *policy, const char *file,
                         const struct asp_yaml_node *root, struct asp_err *err)
 {
     static const char *const known[] = {"version", "defaults", "rules",
-                                        "limits"};
+                                        "windows", "limits"};
 
     for (const struct asp_yaml_node *n = root->first; n; n = n->next) {
         const struct asp_place place = {file, n->key_line, n->key_column};
@@ -205,11 +206,27 @@ static int add_site_doc(struct asp_policy *policy, const char *file,
             rc = asp_policy_limits(policy, file, n, err);
         else if (strcmp(n->key, "rules") == 0)
             rc = asp_policy_rules(policy, file, n, err);
+        else if (strcmp(n->key, "windows") == 0)
+            rc = asp_policy_windows_read(&policy->windows_of[ASP_LAYER_SITE],
+                                         file, n, err);
         else if (strcmp(n->key, "version") != 0)
-            rc = asp_policy_unknown("section", n->key, known, 4, &place, err);
+            rc = asp_policy_unknown("section", n->key, known, 5, &place, err);
         if (rc < 0)
             return -1;
     }
+    return 0;
+}
+
+static int add_job_doc(struct asp_policy *policy, const char *file,
+                       const struct asp_yaml_node *root, struct asp_err *err)
+{
+    if (asp_policy_map(policy->layers[ASP_LAYER_JOB], file, root, "",
+                       ASP_LAYER_JOB, err) < 0)
+        return -1;
+    for (const struct asp_yaml_node *n = root->first; n; n = n->next)
+        if (strcmp(n->key, "windows") == 0)
+            return asp_policy_windows_read(&policy->windows_of[ASP_LAYER_JOB],
+                                           file, n, err);
     return 0;
 }
 
@@ -232,8 +249,7 @@ int asp_policy_add_text(struct asp_policy *policy, const char *name,
     else
         rc = check_version(name, doc->root, kind == ASP_POLICY_SITE, err);
     if (rc == 0 && kind == ASP_POLICY_JOB)
-        rc = asp_policy_map(policy->layers[ASP_LAYER_JOB], name, doc->root, "",
-                            ASP_LAYER_JOB, err);
+        rc = add_job_doc(policy, name, doc->root, err);
     if (rc < 0 || kind == ASP_POLICY_JOB) {
         asp_yaml_destroy(doc);
         return rc;

@@ -68,7 +68,7 @@
       "auto: publish the layout through PMIx too; off: by environment only")  \
     K(REPORT, "report", REPORT, "no", "no|yes", 0, 0, "",                     \
       ASP_KNOB_NOT_SITE | ASP_KNOB_TO_RUNTIME,                                \
-      "at MPI_Finalize, one line on stderr (yes) or JSON in a file (its "     \
+      "at MPI_Finalize, a few lines on stderr (yes) and JSON in a file (its " \
       "name)")
 /* clang-format on */
 

@@ -17,6 +17,7 @@ struct asp_rule {
     const struct asp_yaml_node *match; /* NULL: always; in policy->docs */
     struct asp_rule_set *sets;         /* owned */
     size_t nsets;
+    struct asp_winrules *windows;      /* owned; NULL: none */
 };
 
 struct asp_limit {
@@ -27,6 +28,9 @@ struct asp_limit {
     char origin[ASP_ERR_PLACE_MAX];
 };
 
+/* The key of a rule for windows in a SPEC. */
+#define ASP_SPEC_WINDOW "window"
+
 struct asp_policy {
     struct asp_setting layers[ASP_LAYER_COUNT][ASP_KNOB_COUNT];
     struct asp_setting resolved[ASP_KNOB_COUNT];
@@ -34,6 +38,10 @@ struct asp_policy {
     struct asp_rule *rules; /* owned */
     size_t nrules;
     struct asp_yaml *doc; /* the site policy: rules point into it */
+    struct asp_winrules windows_of[ASP_LAYER_COUNT]; /* as they were read */
+    struct asp_winrules windows; /* resolved, weakest first */
+    uint32_t windows_site;       /* of these, from the site */
+    char windows_note[ASP_ERR_PLACE_MAX]; /* what a limit did, or "" */
 };
 
 /* Place for messages: where a value stands. */
@@ -65,6 +73,23 @@ int asp_policy_rules(struct asp_policy *policy, const char *file,
                      const struct asp_yaml_node *seq, struct asp_err *err);
 int asp_policy_limits(struct asp_policy *policy, const char *file,
                       const struct asp_yaml_node *map, struct asp_err *err);
+
+/* The value that a limit puts in the place of value, or NULL if it may stay. */
+const char *asp_limit_apply(enum asp_knob_id id, const struct asp_limit *limit,
+                            const char *value, char buf[ASP_VALUE_MAX]);
+
+/* Append the rules of a windows: list, or one in its text form. On failure
+ * rules->n may have grown; the caller gives up or puts it back. */
+int asp_policy_windows_read(struct asp_winrules *rules, const char *file,
+                            const struct asp_yaml_node *list,
+                            struct asp_err *err);
+int asp_policy_windows_spec(struct asp_winrules *rules, const char *text,
+                            const char *origin, struct asp_err *err);
+
+/* Merge: site, the site's rules that match, job, environment, line. */
+int asp_policy_windows_resolve(struct asp_policy *policy,
+                               const struct asp_facts *facts,
+                               struct asp_err *err);
 
 /* All knobs of a map, nested or dotted, into settings. */
 int asp_policy_map(struct asp_setting settings[ASP_KNOB_COUNT],

@@ -181,32 +181,45 @@ static int read_sets(struct asp_rule *rule, const char *file,
     return rc;
 }
 
+static int read_windows(struct asp_rule *rule, const char *file,
+                        const struct asp_yaml_node *list, struct asp_err *err)
+{
+    rule->windows = calloc(1, sizeof(*rule->windows));
+    if (!rule->windows)
+        return asp_err_at(err, ENOMEM, file, list->line, 0, "no memory");
+    return asp_policy_windows_read(rule->windows, file, list, err);
+}
+
 static int read_rule(struct asp_rule *rule, const char *file,
                      const struct asp_yaml_node *map, struct asp_err *err)
 {
-    static const char *const known[] = {"match", "set"};
-    const struct asp_yaml_node *set = NULL;
+    static const char *const known[] = {"match", "set", "windows"};
+    const struct asp_yaml_node *set = NULL, *windows = NULL;
 
     for (const struct asp_yaml_node *n = map->first; n; n = n->next) {
         const struct asp_place place = {file, n->key_line, n->key_column};
 
-        if (n->kind != ASP_YAML_MAP)
+        if (strcmp(n->key, "windows") == 0)
+            windows = n;
+        else if (n->kind != ASP_YAML_MAP)
             return asp_err_at(err, EINVAL, file, n->line, n->column,
                               "%s takes a map", n->key);
-        if (strcmp(n->key, "match") == 0)
+        else if (strcmp(n->key, "match") == 0)
             rule->match = n;
         else if (strcmp(n->key, "set") == 0)
             set = n;
         else
-            return asp_policy_unknown("part of a rule", n->key, known, 2,
+            return asp_policy_unknown("part of a rule", n->key, known, 3,
                                       &place, err);
     }
-    if (!set)
+    if (!set && !windows)
         return asp_err_at(err, EINVAL, file, map->line, map->column,
-                          "a rule needs set:");
+                          "a rule needs set: or windows:");
     if (rule->match && check_match(file, rule->match, err) < 0)
         return -1;
-    return read_sets(rule, file, set, err);
+    if (windows && read_windows(rule, file, windows, err) < 0)
+        return -1;
+    return set ? read_sets(rule, file, set, err) : 0;
 }
 
 int asp_policy_rules(struct asp_policy *policy, const char *file,
@@ -237,8 +250,10 @@ int asp_policy_rules(struct asp_policy *policy, const char *file,
 
 void asp_rules_free(struct asp_rule *rules, size_t nrules)
 {
-    for (size_t i = 0; i < nrules; i++)
+    for (size_t i = 0; i < nrules; i++) {
         free(rules[i].sets);
+        free(rules[i].windows);
+    }
     free(rules);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPEC, the text of --async-progress: "mode[:N],key=value,...". A bare word is
- * the mode, or a yes-or-no knob that is meant: "ghost:2,require". */
+ * the mode, or a yes-or-no knob that is meant: "ghost:2,require". Rules for
+ * windows come as window=TEXT, in the form of winrule.h. */
 #include "config.h"
 
 #include "nearest.h"
@@ -10,7 +11,8 @@
 #include <string.h>
 
 /* One item, in a buffer that may be cut. */
-static int add_item(struct asp_setting settings[ASP_KNOB_COUNT], char *item,
+static int add_item(struct asp_setting settings[ASP_KNOB_COUNT],
+                    struct asp_winrules *windows, char *item,
                     enum asp_layer layer, const struct asp_place *place,
                     struct asp_err *err)
 {
@@ -22,6 +24,9 @@ static int add_item(struct asp_setting settings[ASP_KNOB_COUNT], char *item,
                           "an empty item: give mode[:N],key=value,...");
     if (equals) {
         *equals = '\0';
+        if (strcmp(item, ASP_SPEC_WINDOW) == 0)
+            return asp_policy_windows_spec(windows, equals + 1, place->file,
+                                           err);
         return asp_policy_set(settings, item, equals + 1, layer, place, err);
     }
     id = asp_knob_find(item);
@@ -37,6 +42,8 @@ int asp_policy_add_spec(struct asp_policy *policy, const char *spec,
     struct asp_setting settings[ASP_KNOB_COUNT];
     const struct asp_place place = {.file = origin};
     char text[ASP_SPEC_MAX + 1], *rest = text, *item;
+    struct asp_winrules *windows = &policy->windows_of[layer];
+    uint32_t nwindows = windows->n;
     size_t len = strlen(spec);
 
     if (len > ASP_SPEC_MAX)
@@ -49,8 +56,10 @@ int asp_policy_add_spec(struct asp_policy *policy, const char *spec,
     memcpy(text, len ? spec : "auto", len ? len + 1 : sizeof("auto"));
     memcpy(settings, policy->layers[layer], sizeof(settings));
     while ((item = strsep(&rest, ",")) != NULL)
-        if (add_item(settings, item, layer, &place, err) < 0)
+        if (add_item(settings, windows, item, layer, &place, err) < 0) {
+            windows->n = nwindows;
             return -1;
+        }
     memcpy(policy->layers[layer], settings, sizeof(settings));
     return 0;
 }

@@ -207,6 +207,17 @@ static void refuses_yaml(void **state)
         {"limits: {ghosts: {max: 1}}\n", "f:1:18", "deep"},
         {"mode: offload\n", "f:1:7", "not available"},
         {"mode: \xff\n", "f:1:7", "UTF-8"},
+        {"windows: {order: 1}\n", "f:1:10", "list"},
+        {"windows:\n  - order: 1\n", "f:2:5", "nothing"},
+        {"windows:\n  - order: 0\n", "f:2:12", "1-4"},
+        {"windows:\n  - {order: 1, no_lock: yes}\n", "f:2:16",
+         "\"no_locks\""},
+        {"windows:\n  - {order: 1, rma: {bind: rank}}\n", "f:2:22", "bind"},
+        {"windows:\n  - {order: 1, epochs_used: [fence, lok]}\n", "f:2:29",
+         "pscw"},
+        {"windows:\n  - name: x\n    async_config: off\n", "f:2:5",
+         "order:"},
+        {"windows:\n  - 7\n", "f:2:5", "map"},
     };
     static const char *const sites[][3] = {
         {"defaults: {mode: ghost}\n", "f:1:1", "version: 1"},
@@ -218,6 +229,8 @@ static void refuses_yaml(void **state)
         {"version: 1\nrules:\n  - match: {nodes: few}\n    set: {}\n", "f:3:20",
          "comparison"},
         {"version: 1\nrules:\n  - match: {nodes: 2}\n", "f:3:5", "set:"},
+        {"version: 1\nrules:\n  - windows: {}\n", "f:3:14", "list"},
+        {"version: 1\nwindows: [{same_size: 3}]\n", "f:2:23", "true|false"},
         {"version: 1\nlimits: {mode: {max: 2}}\n", "f:2:22", "allow"},
         {"version: 1\nlimits: {ghosts: {max: 1, min: 2}}\n", "f:2:18", "above"},
         {"version: 1\nlimits: {ghosts: {maxx: 1}}\n", "f:2:19", "\"max\""},
@@ -329,6 +342,100 @@ static void limits(void **state)
     resolve(policy, NULL);
     assert_int_equal(asp_policy_mode(policy), ASP_MODE_OFF);
     asp_policy_destroy(policy);
+}
+
+/* "ORIGIN VALUES" of all rules for windows, one a line. */
+static const char *window_lines(const struct asp_policy *policy, char *buf,
+                                size_t size)
+{
+    const struct asp_winrules *windows = asp_policy_windows(policy);
+    size_t used = 0;
+
+    buf[0] = '\0';
+    for (uint32_t i = 0; i < windows->n; i++) {
+        char values[ASP_VALUE_MAX];
+
+        used += (size_t)snprintf(
+            buf + used, size - used, "%s %s\n", windows->rule[i].origin,
+            asp_winrule_values(&windows->rule[i], values, sizeof(values)));
+    }
+    return buf;
+}
+
+/* Site, the site's rules that match, job, environment, line; what the job has
+ * travels, and the node adds the site's again. */
+static void window_rules(void **state)
+{
+    static const char site[] =
+        "version: 1\n"
+        "rules:\n"
+        "  - match: {program: nwchem}\n"
+        "    windows: [{order: 2, rma: {binding: segment}}]\n"
+        "windows: [{no_locks: true}]\n"
+        "limits: {rma.balance: {allow: [none, ops]}}\n";
+    static const char job[] = "windows:\n"
+                              "  - order: 1-4\n"
+                              "    epochs_used: [lock, fence]\n"
+                              "  - {name: 'a, *', rma.balance: queue}\n";
+    static const char lines[] = "site.yaml:5:11 no_locks=true\n"
+                                "site.yaml:4:15 rma.binding=segment\n"
+                                "job.yaml:2:5 epochs_used=fence,lock\n"
+                                "job.yaml:4:5 rma.balance=none\n";
+    struct asp_facts facts = {.program = "/opt/nwchem"};
+    struct asp_policy *policy = create();
+    char buf[1024], line[ASP_SPEC_MAX + 1];
+
+    (void)state;
+    add(policy, ASP_POLICY_SITE, site);
+    resolve(policy, NULL);
+    assert_string_equal(window_lines(policy, buf, sizeof(buf)),
+                        "site.yaml:5:11 no_locks=true\n");
+    asp_policy_canonical(policy, line, sizeof(line), NULL);
+    assert_null(strstr(line, "window"));
+    add(policy, ASP_POLICY_JOB, job);
+    resolve(policy, &facts);
+    assert_string_equal(window_lines(policy, buf, sizeof(buf)), lines);
+    asp_policy_notes(policy, buf, sizeof(buf));
+    assert_non_null(strstr(buf, "site.yaml:6"));
+    asp_policy_canonical(policy, line, sizeof(line), NULL);
+    assert_string_equal(line, "ghost:1,window=order:1-4;"
+                              "epochs_used:fence%2Clock;"
+                              "from:job.yaml%3A2%3A5,"
+                              "window=name:a%2C%20%2A;rma.balance:none;"
+                              "from:job.yaml%3A4%3A5");
+    asp_policy_destroy(policy);
+    policy = create();
+    add(policy, ASP_POLICY_SITE, site);
+    assert_int_equal(
+        asp_policy_add_spec(policy, line, ASP_LAYER_LINE, "request", NULL), 0);
+    resolve(policy, &facts);
+    assert_string_equal(window_lines(policy, buf, sizeof(buf)), lines);
+    assert_int_equal(asp_policy_add_spec(policy, "window=order:1;no_locks:1,x",
+                                         ASP_LAYER_ENV, "env", NULL),
+                     -1);
+    resolve(policy, &facts); /* and nothing is left of it */
+    assert_string_equal(window_lines(policy, buf, sizeof(buf)), lines);
+    asp_policy_destroy(policy);
+}
+
+static void too_many_window_rules(void **state)
+{
+    struct asp_policy *policy = create();
+    struct asp_err err = {.text = ""};
+    char text[4096];
+    size_t used = (size_t)sprintf(text, "windows:\n");
+
+    (void)state;
+    for (int i = 0; i < ASP_WINRULES_MAX; i++)
+        used += (size_t)sprintf(text + used, "  - {order: 3, no_locks: yes}\n");
+    add(policy, ASP_POLICY_JOB, text);
+    resolve(policy, NULL);
+    add(policy, ASP_POLICY_SITE, "version: 1\nwindows: [{no_locks: yes}]\n");
+    assert_int_equal(asp_policy_resolve(policy, NULL, &err), -1);
+    assert_non_null(strstr(err.text, "32"));
+    asp_policy_destroy(policy);
+    sprintf(text + used, "  - {order: 3, no_locks: yes}\n");
+    refuse_yaml(ASP_POLICY_JOB, text, strlen(text), "f:34:5", "32");
 }
 
 static void digests(void **state)
@@ -484,9 +591,13 @@ static void fuzz(void **state)
 {
     static const char job_text[] = "mode: ghost\nghosts: 2\nplacement:\n"
                                    "  spread: pack\n  share: yes\n"
-                                   "idle: {spin_us: 10, nap_us: auto}\n";
+                                   "idle: {spin_us: 10, nap_us: auto}\n"
+                                   "windows:\n  - order: 2-3\n"
+                                   "    epochs_used: [lock, fence]\n"
+                                   "  - {name: a*, rma.balance: ops}\n";
     static const char spec[] = "ghost:2,require,placement.spread=pack,"
-                               "idle.spin_us=17,report=/tmp/x,pmix=off";
+                               "idle.spin_us=17,report=/tmp/x,pmix=off,"
+                               "window=order:1-;no_locks:true;from:a%3A1";
     static const char *const texts[] = {site_text, job_text, spec};
     uint32_t seed = 4711, accepted[3] = {0};
 
@@ -525,6 +636,8 @@ int main(void)
         cmocka_unit_test(reads_specs),  cmocka_unit_test(refuses_specs),
         cmocka_unit_test(refuses_yaml), cmocka_unit_test(precedence),
         cmocka_unit_test(rules),        cmocka_unit_test(limits),
+        cmocka_unit_test(window_rules),
+        cmocka_unit_test(too_many_window_rules),
         cmocka_unit_test(digests),      cmocka_unit_test(site_files),
         cmocka_unit_test(fuzz),
     };

@@ -6,6 +6,7 @@
 
 #include "casper/casper.h"
 #include "mpi/real.h"
+#include "record_windows.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -54,6 +55,16 @@ struct sums {
     uint64_t count[ASPX_CALLS_COUNTED][ASPX_WAYS];
     uint64_t *ghosts; /* operations and bytes, by world rank */
 };
+
+const char *aspx_way_words(enum aspx_way way)
+{
+    return ways[way].words;
+}
+
+const char *aspx_way_key(enum aspx_way way)
+{
+    return ways[way].key;
+}
 
 static uint64_t sum_way(const struct sums *sums, enum aspx_way way)
 {
@@ -183,7 +194,8 @@ static void put_ghosts(FILE *out, const struct aspx_world *world,
 }
 
 static int write_json(const char *path, const struct aspx_world *world,
-                      const struct sums *sums)
+                      const struct sums *sums,
+                      const struct aspx_windows *windows)
 {
     const struct asp_layout *layout = world->layout;
     FILE *out = fopen(path, "we");
@@ -214,7 +226,9 @@ static int write_json(const char *path, const struct aspx_world *world,
         fprintf(out, "}");
         first = false;
     }
-    fprintf(out, "\n  }\n}\n");
+    fprintf(out, "\n  }");
+    aspx_windows_json(out, windows);
+    fprintf(out, "\n}\n");
     return fclose(out);
 }
 
@@ -229,6 +243,11 @@ static const char *report_where(const struct aspx_world *world)
         strcmp(where, "no") == 0)
         return NULL;
     return strcmp(where, "yes") == 0 ? "1" : where;
+}
+
+bool aspx_record_wanted(const struct aspx_world *world)
+{
+    return report_where(world) != NULL;
 }
 
 /* Sum what all users counted, in user rank 0. Returns false without memory
@@ -258,15 +277,20 @@ static bool sum_up(const struct aspx_world *world, struct sums *sums)
 void aspx_record_report(const struct aspx_world *world)
 {
     const char *where = report_where(world);
+    struct aspx_windows *windows;
     struct sums sums;
 
     if (!where)
         return;
+    windows = aspx_windows_gather(world);
     if (sum_up(world, &sums) && world->rank_user == 0) {
         print_line(world, &sums);
-        if (strcmp(where, "1") != 0 && write_json(where, world, &sums) != 0)
+        aspx_windows_print(stderr, windows);
+        if (strcmp(where, "1") != 0 &&
+            write_json(where, world, &sums, windows) != 0)
             fprintf(stderr, "aspen: cannot write the record to %s: %s\n",
                     where, strerror(errno));
     }
     free(sums.ghosts);
+    aspx_windows_free(windows);
 }

@@ -9,6 +9,7 @@
 #include "world.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What is counted. */
@@ -48,6 +49,13 @@ static inline void aspx_count(enum aspx_call call, enum aspx_way way)
 {
     (void) aspx_tally(&aspx_counts[call][way], 1);
 }
+
+/* A way in words, and as a key of the record. */
+const char *aspx_way_words(enum aspx_way way);
+const char *aspx_way_key(enum aspx_way way);
+
+/* Has somebody asked for the record? */
+bool aspx_record_wanted(const struct aspx_world *world);
 
 /* Sum over the users and print what ASPEN_REPORT asks for: "1" is one line on
  * stderr of user rank 0, anything else a file that gets the JSON too.

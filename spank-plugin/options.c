@@ -126,7 +126,7 @@ int asps_options_register(spank_t spank, const char *command,
         "and key=value items, separated by commas. Without SPEC: auto. "
         "--async-progress=help lists the keys",
         "job policy (YAML) for asynchronous progress",
-        "at the end, print one line about asynchronous progress, or write "
+        "at the end, say what asynchronous progress did, or write also "
         "JSON to FILE"};
     int rc = 0;
 

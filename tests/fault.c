@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Preloaded into ghosts only: raises a signal in one of them at the place that
- * ASPEN_FAULT names. t5040 and t5041 look at what becomes of the job.
+ * ASPEN_FAULT names, or brings it in a state of fault_state.h. t5040 and t5041
+ * look at what becomes of the job.
  *
  *   ASPEN_FAULT=PLACE:SIGNAL[:RANK]   of any ghost, or of that world rank
+ *   ASPEN_FAULT=PLACE:STATE[:RANK]    while the file ASPEN_FAULT_FILE exists
  *
  *   start     before main()
  *   init      MPI_Init opens UCX
  *   arena     the arena is made, between MPI_Init and the first message
+ *   progress  MPI makes progress, once ASPEN_FAULT_FILE exists
  *   finalize  MPI_Finalize disconnects from the others
  *   exit      after MPI_Finalize */
 #include "config.h"
+
+#include "fault_state.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -23,14 +28,16 @@
 static void reach(const char *place)
 {
     const char *fault = getenv("ASPEN_FAULT"), *rank = getenv("PMI_RANK");
-    char at[32];
-    int number, only = -1;
+    const char *file = getenv("ASPEN_FAULT_FILE");
+    char at[32], what[32];
+    int only = -1;
 
     if (!fault || !strstr(program_invocation_short_name, "aspen-ghost") ||
-        sscanf(fault, "%31[^:]:%d:%d", at, &number, &only) < 2 ||
+        sscanf(fault, "%31[^:]:%31[^:]:%d", at, what, &only) < 2 ||
         strcmp(at, place) != 0 || (only >= 0 && rank && atoi(rank) != only))
         return;
-    kill(getpid(), number);
+    if (!file || fault_state(what, file) != 0)
+        kill(getpid(), atoi(what));
 }
 
 static void *next(const char *name)
@@ -65,6 +72,20 @@ int ucp_init_version(unsigned major, unsigned minor, const void *params,
     reach("init");
     *(void **) &real = next("ucp_init_version");
     return real(major, minor, params, config, context);
+}
+
+HOOK unsigned ucp_worker_progress(void *worker);
+
+unsigned ucp_worker_progress(void *worker)
+{
+    static unsigned (*real)(void *);
+    const char *file = getenv("ASPEN_FAULT_FILE");
+
+    if (!real)
+        *(void **) &real = next("ucp_worker_progress");
+    if (file && access(file, F_OK) == 0)
+        reach("progress");
+    return real(worker);
 }
 
 HOOK void *ucp_disconnect_nb(void *endpoint);

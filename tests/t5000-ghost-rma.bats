@@ -133,6 +133,10 @@ rma() { echo "$ASPEN_BUILD/tests/rma_$1"; }
         --knob rma.binding=segment "$(rma large)" 3
     ended_with 0
     printed '^ok large'
+    # On the dynamic window.
+    ghosts -n 3 -g 1 --nodes 3 --knob rma.direct=no "$(rma large)" 3
+    ended_with 0
+    printed '^ok large'
 }
 
 @test "a loop of one-sided calls makes progress for messages" {

@@ -11,10 +11,11 @@ setup_file() {
     export ASPEN_BUILD=$build
     for shape in '-g 1' '-g 2' '-g 1 --nodes 2' '-g 2 --nodes 2' \
         '-g 2 --knob rma.binding=segment --knob rma.balance=random'; do
+        i=$((i + 1)) # not where output is redirected: that is a subshell
         # shellcheck disable=SC2086
         timeout -k 5 60 "$BATS_TEST_DIRNAME/ghostrun" --report -n 4 $shape \
             "$build/tests/rma_stories" 20 \
-            >"$BATS_FILE_TMPDIR/shape$((i += 1))" 2>&1 ||
+            >"$BATS_FILE_TMPDIR/shape$i" 2>&1 ||
             echo "ended with $?" >>"$BATS_FILE_TMPDIR/shape$i"
     done
 }
@@ -22,6 +23,7 @@ setup_file() {
 # story NAME: every shape printed that it went well.
 story() {
     local file
+    [ -e "$BATS_FILE_TMPDIR/shape5" ]
     for file in "$BATS_FILE_TMPDIR"/shape*; do
         grep -qx "story $1: ok" "$file" || {
             echo "in $file:"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# Ghosts that are stopped or killed under Slurm, from before MPI_Init to after
-# MPI_Finalize: the step ends in time, names them once, leaves nothing.
+# Ghosts that are stopped, stuck or killed under Slurm, from before MPI_Init to
+# after MPI_Finalize: the step ends in time, names them once, leaves nothing.
 
 load helpers
 
@@ -12,6 +12,7 @@ setup() {
 
 teardown() {
     on_cluster scancel -n faults
+    cluster run --node n2 -- sh -c 'rm -f /tmp/aspen-fault.*'
 }
 
 gone() {
@@ -27,13 +28,15 @@ gone() {
     not_printed 'drain|down'
 }
 
-# Start a step whose ghost on n2, world rank 3, is lost at $1 by signal $2.
+# Start a step whose ghost on n2, world rank 3, is lost at $1 by signal $2, or
+# by the state of that name in tests/fault_state.h.
 lose() {
+    local export=ALL,LD_PRELOAD=$yield,ASPEN_FAULT=$1:$2:3
+    [[ $2 != [a-z]* ]] || export+=,ASPEN_FAULT_FILE=/tmp/aspen-fault.$2
     {
-        on_cluster srun -p shared -J faults -N2 -n2 \
-            "--export=ALL,LD_PRELOAD=$yield,ASPEN_FAULT=$1:$2:3" \
+        on_cluster srun -p shared -J faults -N2 -n2 "--export=$export" \
             --async-progress=ghost:1,ghost.timeout_s=2 \
-            "$ASPEN_BUILD/tests/fault_app" idle 0 \
+            "$ASPEN_BUILD/tests/fault_app" idle "${3-0}" \
             >"$BATS_TEST_TMPDIR/$1.$2" 2>&1 &&
             echo 0 >"$BATS_TEST_TMPDIR/$1.$2.status" ||
             echo $? >"$BATS_TEST_TMPDIR/$1.$2.status"
@@ -48,10 +51,11 @@ lost() {
     [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
 }
 
-# The ghost of world rank $1 is named while it $2, and told of once; then $3.
+# The ghost of world rank $1 is named while it $2, and told of once; then $3. It
+# is stopped, or what $4 says.
 named() {
     printed "ghost process [0-9]+ \(world rank $1, node n2\) has not moved for\
- 2 s while it $2: it is stopped \(SIGSTOP\); $3"
+ 2 s while it $2: it is ${4:-stopped \(SIGSTOP\)}; $3"
     [ "$(grep -cE 'aspen:.*(the job ends\.|is killed\.)' <<<"$output")" -eq 1 ]
 }
 
@@ -110,5 +114,26 @@ died() {
     [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
     ((SECONDS - begin < 20))
     named 5 '(slept for want of work|made MPI progress)' 'the job ends\.'
+    gone
+}
+
+@test "blocked in the kernel or held by a debugger while it serves" {
+    local state
+    for state in blocked held; do lose progress $state 40; done
+    for state in blocked held; do
+        for ((i = 0; i < 200; i++)); do
+            ! grep -q ready "$BATS_TEST_TMPDIR/progress.$state" || break
+            sleep 0.1
+        done
+        # Only this node has the file, and only the ghosts of one step look.
+        cluster run --node n2 -- touch "/tmp/aspen-fault.$state"
+    done
+    begin=$SECONDS
+    wait
+    ((SECONDS - begin < 20))
+    lost progress blocked
+    named 3 'made MPI progress' 'the job ends\.' 'blocked in the kernel'
+    lost progress held
+    named 3 'made MPI progress' 'the job ends\.' 'held by a debugger'
     gone
 }

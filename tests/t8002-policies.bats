@@ -87,7 +87,7 @@ refused() {
 
 @test "the shipped policies are accepted" {
     local policies=$ASPEN_TOP/policies
-    for job in rma shared-cores; do
+    for job in rma shared-cores windows; do
         run "$aspen" check-policy --job "$policies/$job.yaml"
         ended_with 0
     done
@@ -97,6 +97,29 @@ refused() {
     ended_with 0
     request --policy "$policies/rma.yaml"
     printed '^ghost:2,placement.spread=numa,report=yes$'
+}
+
+@test "rules for windows: bad ones have a place, good ones are shown" {
+    printf 'windows:\n  - name: nwchem*\n    async_config: off\n' >name.yaml
+    refused '^name.yaml:2:5: .*MPI_Win_set_name.*order:' --policy name.yaml
+    printf 'windows:\n  - {order: 1, epoch_used: lock}\n' >key.yaml
+    refused '^key.yaml:2:16: .*"epochs_used"' --policy key.yaml
+    printf 'windows:\n  - {order: 1 2, no_locks: yes}\n' >order.yaml
+    refused '^order.yaml:2:13: .*1-4' --policy order.yaml
+    run "$aspen" check-policy --job name.yaml
+    ended_with 2
+    run "$aspen" check-policy --job "$ASPEN_TOP/policies/windows.yaml"
+    printed 'windows.yaml:13:5: order 1-2: async_config=off$'
+    run "$aspen" explain --policy "$ASPEN_TOP/policies/windows.yaml" \
+        --tasks 2 --topology 'core:4 pu:1'
+    ended_with 0
+    printed 'name halo\*: rma.balance=bytes$'
+    # On its way to the nodes, and as it arrives there.
+    request --policy "$ASPEN_TOP/policies/windows.yaml"
+    ended_with 0
+    printed ',window=order:1-2;async_config:off;from:windows.yaml%3A13%3A5,'
+    request --progress "$output"
+    printed ',window=order:1-2;async_config:off;from:windows.yaml%3A13%3A5,'
 }
 
 @test "the man page lists the knobs of the schema" {

@@ -9,8 +9,7 @@
 
 enum { WIDTH = 78, INDENT = 6 };
 
-/* Words of text, wrapped. */
-static void print_wrapped(FILE *to, const char *text)
+void aspt_print_wrapped(FILE *to, const char *text)
 {
     size_t column = INDENT;
 
@@ -40,14 +39,14 @@ void aspt_print_knobs(FILE *to)
         fprintf(to, "  %s = %s (built-in: %s)\n", asp_knobs[id].name,
                 asp_knob_range(id, range, sizeof(range)),
                 asp_knobs[id].builtin);
-        print_wrapped(to, asp_knobs[id].help);
+        aspt_print_wrapped(to, asp_knobs[id].help);
     }
+    aspt_print_winkeys(to);
     fputs("\nMode thread is not available in this version.\n",
           to);
 }
 
-/* Text for troff: minus signs, and no request by accident. */
-static void put_troff(FILE *to, const char *text)
+void aspt_put_troff(FILE *to, const char *text)
 {
     for (; *text; text++) {
         if (*text == '-' || *text == '\\')
@@ -62,15 +61,16 @@ void aspt_print_knobs_man(FILE *to)
         char range[ASP_VALUE_MAX];
 
         fputs(".TP\n\\fB", to);
-        put_troff(to, asp_knobs[id].name);
+        aspt_put_troff(to, asp_knobs[id].name);
         fputs("\\fR = ", to);
-        put_troff(to, asp_knob_range(id, range, sizeof(range)));
+        aspt_put_troff(to, asp_knob_range(id, range, sizeof(range)));
         fputs("\n", to);
-        put_troff(to, asp_knobs[id].help);
+        aspt_put_troff(to, asp_knobs[id].help);
         fputs(".\nBuilt\\-in: ", to);
-        put_troff(to, asp_knobs[id].builtin);
+        aspt_put_troff(to, asp_knobs[id].builtin);
         fputs(asp_knobs[id].flags & ASP_KNOB_NOT_SITE ? ". For jobs only.\n"
                                                       : ".\n",
               to);
     }
+    aspt_print_winkeys_man(to);
 }

@@ -26,6 +26,16 @@ void aspt_print_settings(FILE *to, const struct asp_policy *policy);
 void aspt_print_knobs(FILE *to);
 void aspt_print_knobs_man(FILE *to);
 
+/* Words of text, wrapped and indented; text for troff. tools/knobs.c. */
+void aspt_print_wrapped(FILE *to, const char *text);
+void aspt_put_troff(FILE *to, const char *text);
+
+/* Rules for windows: a table of some, nothing when there are none; and their
+ * schema, for the two above. tools/windows.c. */
+void aspt_print_windows(FILE *to, const struct asp_winrules *rules);
+void aspt_print_winkeys(FILE *to);
+void aspt_print_winkeys_man(FILE *to);
+
 /* Print "aspen: place: text" on stderr. Returns ASPT_REFUSED. */
 int aspt_complain(const struct asp_err *err);
 

@@ -4,6 +4,8 @@
 #include "config.h"
 
 #include "balance.h"
+#include "flat.h"
+#include "settings.h"
 
 #include "runtime/mpi/real.h"
 
@@ -11,12 +13,26 @@
 
 static _Atomic uint32_t turn;
 
+static enum aspx_balance balance_of(const struct aspx_win *win)
+{
+    return (enum aspx_balance) atomic_load_explicit(&win->balance,
+                                                    memory_order_relaxed);
+}
+
+void aspx_balance_obey(struct aspx_win *win)
+{
+    const char *word = aspx_rules_value(win->holds, ASP_WIN_BALANCE);
+
+    atomic_store(&win->balance, (int) (word ? aspx_settings_balance(word)
+                                            : aspx_engine.settings.balance));
+}
+
 /* How much ghost g has to do, in the unit of the chosen way. */
-static uint64_t weigh(int ghost)
+static uint64_t weigh(enum aspx_balance balance, int ghost)
 {
     const struct aspx_load *load = &aspx_engine.loads[ghost];
 
-    switch (aspx_engine.settings.balance) {
+    switch (balance) {
     case ASPX_BALANCE_OPS:
         return atomic_load_explicit(&load->ops, memory_order_relaxed);
     case ASPX_BALANCE_BYTES:
@@ -37,20 +53,20 @@ uint32_t aspx_balance_choose(struct aspx_win *win,
                              const struct aspx_target *target)
 {
     const struct aspx_win_node *node = &win->nodes[target->node];
+    enum aspx_balance balance = balance_of(win);
     uint32_t best = target->ghost;
     uint64_t least;
 
-    if (aspx_engine.settings.balance == ASPX_BALANCE_NONE ||
-        node->nghosts == 1)
+    if (balance == ASPX_BALANCE_NONE || node->nghosts == 1)
         return best;
-    if (aspx_engine.settings.balance == ASPX_BALANCE_RANDOM)
+    if (balance == ASPX_BALANCE_RANDOM)
         return node->first_ghost +
                atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed) %
                    node->nghosts;
-    least = weigh(win->ghosts[best].rank_all);
+    least = weigh(balance, win->ghosts[best].rank_all);
     for (uint32_t g = node->first_ghost;
          g < node->first_ghost + node->nghosts; g++) {
-        uint64_t weight = weigh(win->ghosts[g].rank_all);
+        uint64_t weight = weigh(balance, win->ghosts[g].rank_all);
 
         if (weight < least) {
             least = weight;
@@ -68,23 +84,30 @@ void aspx_balance_note(int ghost, uint64_t bytes)
     (void) aspx_tally(&load->bytes, bytes);
 }
 
-/* Where the ghost publishes it: its place in the head of its arena. */
-static MPI_Aint backlog_addr(uint32_t ghost, uint32_t local)
+/* Get it from where the ghost publishes it: its place in the head of its
+ * arena. */
+static void get_backlog(int ghost, uint32_t local, uint32_t *into, bool flat)
 {
-    return (MPI_Aint) (aspx_engine.arena_addr[ghost] +
-                       local * sizeof(struct aspx_bell) +
-                       offsetof(struct aspx_bell, life.backlog));
+    uint64_t off = local * sizeof(struct aspx_bell) +
+                   offsetof(struct aspx_bell, life.backlog);
+    bool entered = flat && aspx_flat_enter();
+
+    (void) aspx_real.MPI_Get(
+        into, 1, MPI_UINT32_T, ghost,
+        (MPI_Aint) (flat ? off : aspx_engine.arena_addr[ghost] + off), 1,
+        MPI_UINT32_T, flat ? aspx_engine.flat : aspx_engine.win);
+    aspx_flat_leave(entered);
 }
 
 /* What the others of the node told is getting old: believe half of it, so that
  * none is shunned for ever for a bad moment. */
-void aspx_balance_ask(int ghost)
+void aspx_balance_ask(const struct aspx_win *win, int ghost, bool flat)
 {
     const uint32_t *first = aspx_engine.first_ghost +
                             aspx_engine.world->peers[ghost].node;
     struct aspx_load *load = &aspx_engine.loads[ghost];
 
-    if (aspx_engine.settings.balance != ASPX_BALANCE_QUEUE)
+    if (balance_of(win) != ASPX_BALANCE_QUEUE)
         return;
     for (uint32_t i = first[0]; i < first[1]; i++) {
         uint32_t other = aspx_engine.ghosts[i];
@@ -94,8 +117,6 @@ void aspx_balance_ask(int ghost)
             continue;
         }
         load->ops_asked = atomic_load(&load->ops);
-        (void) aspx_real.MPI_Get(&load->backlog, 1, MPI_UINT32_T, ghost,
-                                 backlog_addr(other, i - first[0]), 1,
-                                 MPI_UINT32_T, aspx_engine.win);
+        get_backlog(ghost, i - first[0], &load->backlog, flat);
     }
 }

@@ -13,10 +13,15 @@
 uint32_t aspx_balance_choose(struct aspx_win *win,
                              const struct aspx_target *target);
 
+/* Take the way from the rules that hold for the window, or from the settings.
+ * Each process may do so when it likes: see docs/design/window-rules.md. */
+void aspx_balance_obey(struct aspx_win *win);
+
 /* Count an operation that went to a ghost (world rank). */
 void aspx_balance_note(int ghost, uint64_t bytes);
 
-/* Before a flush of a ghost: let it bring how much that ghost has to do. */
-void aspx_balance_ask(int ghost);
+/* Before a flush of a ghost: let it bring how much that ghost has to do.
+ *   flat  the flush is that of the flat window */
+void aspx_balance_ask(const struct aspx_win *win, int ghost, bool flat);
 
 #endif

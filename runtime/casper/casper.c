@@ -5,15 +5,18 @@
 #include "casper.h"
 #include "engine.h"
 #include "guard.h"
+#include "rules.h"
 
 #include "runtime/heap/offer.h"
 #include "runtime/mpi/real.h"
+#include "runtime/record.h"
 
 int aspx_casper_start(const struct aspx_world *world)
 {
     if (aspx_engine_start(&aspx_engine, world) != 0)
         return -1;
     aspx_guard_serving(&aspx_engine);
+    aspx_rules_start(world, aspx_record_wanted(world));
     aspx_heap_start(&aspx_engine.arena, world);
     return 0;
 }

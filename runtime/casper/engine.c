@@ -5,17 +5,20 @@
 #include "config.h"
 
 #include "engine.h"
+#include "flat.h"
 #include "settings.h"
 
 #include "common/layout.h"
 #include "runtime/mpi/real.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 struct aspx_engine aspx_engine = {
     .locks = MPI_COMM_NULL,
     .win = MPI_WIN_NULL,
+    .flat = MPI_WIN_NULL,
 };
 
 uint32_t aspx_engine_local(const struct aspx_world *world, uint32_t rank_all)
@@ -55,7 +58,7 @@ static bool is_ghost(const struct aspx_world *world)
 struct card {
     struct aspx_arena_name arena; /* bytes == 0 unless the maker */
     int32_t pid;
-    int32_t reserved;
+    uint16_t device, pins; /* settings.h */
 };
 
 /* Make or map the arena. Failure is not an error: without an arena there are
@@ -93,11 +96,11 @@ static int make_window(struct aspx_engine *engine)
 }
 
 /* Tell where this process sees the arena, learn where the ghosts do. Page
- * addresses leave the low bit for "an RDMA device is here". */
-static int exchange_addresses(struct aspx_engine *engine)
+ * addresses leave the low bit for "the flat window is ready here". */
+static int exchange_addresses(struct aspx_engine *engine, bool flat)
 {
     const struct aspx_world *world = engine->world;
-    uint64_t mine = aspx_settings_device(), everywhere = 1;
+    uint64_t mine = flat, everywhere = 1;
 
     if (is_ghost(world))
         mine |= (uint64_t) (uintptr_t) engine->arena.base;
@@ -111,7 +114,12 @@ static int exchange_addresses(struct aspx_engine *engine)
         if (engine->arena_addr[r])
             engine->up = true;
     }
-    aspx_settings_read(&engine->settings, world->layout, everywhere);
+    if (engine->settings.flat && !everywhere && world->rank_all == 0)
+        fprintf(stderr, "aspen: MPI refused one of the engine's windows; puts "
+                        "and gets between nodes take longer\n");
+    engine->settings.flat &= everywhere;
+    if (!engine->settings.flat)
+        engine->flat = MPI_WIN_NULL; /* nobody uses it, not all can free it */
     return 0;
 }
 
@@ -138,9 +146,12 @@ static void list_ghosts(struct aspx_engine *engine)
 static int start_with(struct aspx_engine *engine, struct card *cards)
 {
     const struct aspx_world *world = engine->world;
-    struct card mine = {.pid = (int32_t) getpid()};
+    struct card mine = {.pid = (int32_t) getpid(),
+                        .device = (uint16_t) aspx_settings_device(),
+                        .pins = (uint16_t) aspx_settings_pins()};
     uint32_t nusers, nghosts;
-    int maker = first_of(world, ASP_ROLE_GHOST, &nghosts);
+    int maker = first_of(world, ASP_ROLE_GHOST, &nghosts), devices = 0;
+    bool flat = false, pins = false;
 
     (void) first_of(world, ASP_ROLE_USER, &nusers);
     if (world->rank_all == maker && nusers > 0)
@@ -149,11 +160,21 @@ static int start_with(struct aspx_engine *engine, struct card *cards)
                                 sizeof(mine), MPI_BYTE, world->all)
         != MPI_SUCCESS)
         return -1;
-    for (int r = 0; r < world->size_all; r++)
+    for (int r = 0; r < world->size_all; r++) {
         engine->pids[r] = cards[r].pid;
+        devices += cards[r].device;
+        pins |= cards[r].pins;
+    }
+    aspx_settings_read(&engine->settings, world->layout,
+                       devices == world->size_all, pins);
     map_arena(engine, cards, maker);
     if (aspx_real.MPI_Comm_dup(world->all, &engine->locks) != MPI_SUCCESS ||
-        make_window(engine) != 0 || exchange_addresses(engine) != 0)
+        make_window(engine) != 0)
+        return -1;
+    aspx_real.MPI_Comm_set_errhandler(engine->locks, MPI_ERRORS_RETURN);
+    if (engine->settings.flat)
+        flat = aspx_flat_make(engine);
+    if (exchange_addresses(engine, flat) != 0)
         return -1;
     /* NOCHECK: nobody ever locks this window otherwise, so no messages. */
     return aspx_real.MPI_Win_lock_all(MPI_MODE_NOCHECK, engine->win)
@@ -172,6 +193,7 @@ int aspx_engine_start(struct aspx_engine *engine,
         .arena = {.fd = -1, .mutex = PTHREAD_MUTEX_INITIALIZER},
         .locks = MPI_COMM_NULL,
         .win = MPI_WIN_NULL,
+        .flat = MPI_WIN_NULL,
         .arena_addr = calloc(size, sizeof(uint64_t)),
         .pids = calloc(size, sizeof(int32_t)),
         .loads = calloc(size, sizeof(struct aspx_load)),
@@ -189,6 +211,7 @@ int aspx_engine_start(struct aspx_engine *engine,
 
 void aspx_engine_stop(struct aspx_engine *engine)
 {
+    aspx_flat_free(engine);
     if (engine->win != MPI_WIN_NULL) {
         aspx_real.MPI_Win_unlock_all(engine->win);
         aspx_real.MPI_Win_free(&engine->win);

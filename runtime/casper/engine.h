@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The part of the ghost engine that users and ghosts share: the node's arena,
- * one dynamic window over all ranks with the arena attached by every ghost and
- * locked for life, and a communicator for the lock service.
+ * a dynamic window over all ranks with the arena attached by every ghost and
+ * locked for life, a second window on the same memory (flat.h), and a
+ * communicator for the lock service.
  *
  * A user's window lives in the arena. To reach byte b of target t, an origin
  * sends its operation to t's ghost, at the address where that ghost sees b. */
@@ -29,6 +30,7 @@ enum aspx_balance {
 struct aspx_settings {
     bool segments;        /* accumulates are bound by segment, not by rank */
     bool hardware;        /* the device carries out contiguous Put and Get */
+    bool flat;            /* contiguous Put and Get may take the flat window */
     enum aspx_balance balance;
 };
 
@@ -49,6 +51,7 @@ struct aspx_engine {
     struct aspx_arena arena;
     MPI_Comm locks;       /* lock service, goodbyes */
     MPI_Win win;          /* dynamic, over world->all, lock_all for life */
+    MPI_Win flat;         /* flat.h; MPI_WIN_NULL: there is none */
     uint64_t *arena_addr; /* by world rank: where that ghost maps its node's
                              arena; 0 for users and ghosts without one */
     int32_t *pids;        /* by world rank */

@@ -3,6 +3,7 @@
  * all; it returns false when MPI's own call has to run. */
 #include "config.h"
 
+#include "flat.h"
 #include "rma_route.h"
 
 #include "runtime/mpi/real.h"
@@ -10,21 +11,35 @@
 
 #include <string.h>
 
-static int send(const struct aspx_side *o, const struct aspx_touch *t,
-                const struct aspx_route *to, MPI_Request *request)
+static int send_plainly(const struct aspx_side *o, const struct aspx_touch *t,
+                        const struct aspx_route *to)
 {
     void *out = (void *) (uintptr_t) o->addr; /* Get writes there */
 
-    if (t->call == ASPX_CALL_PUT && !request)
+    if (t->call == ASPX_CALL_PUT)
         return aspx_real.MPI_Put_c(o->addr, o->count, o->type, to->rank,
                                    to->addr, t->count, t->type, to->on);
+    return aspx_real.MPI_Get_c(out, o->count, o->type, to->rank, to->addr,
+                               t->count, t->type, to->on);
+}
+
+static int send(const struct aspx_side *o, const struct aspx_touch *t,
+                const struct aspx_route *to, MPI_Request *request)
+{
+    void *out = (void *) (uintptr_t) o->addr;
+    bool entered;
+    int rc;
+
+    if (!request) {
+        entered = to->on == aspx_engine.flat && aspx_flat_enter();
+        rc = send_plainly(o, t, to);
+        aspx_flat_leave(entered);
+        return rc;
+    }
     if (t->call == ASPX_CALL_PUT)
         return aspx_real.MPI_Rput_c(o->addr, o->count, o->type, to->rank,
                                     to->addr, t->count, t->type, to->on,
                                     request);
-    if (!request)
-        return aspx_real.MPI_Get_c(out, o->count, o->type, to->rank, to->addr,
-                                   t->count, t->type, to->on);
     return aspx_real.MPI_Rget_c(out, o->count, o->type, to->rank, to->addr,
                                 t->count, t->type, to->on, request);
 }
@@ -53,6 +68,8 @@ static bool move(const struct aspx_side *origin,
         *rc = aspx_win_pass(to.win, copy(origin, touch, &to, request));
         return true;
     case ASPX_ROAD_SEND:
+        if (to.flat && !request)
+            aspx_route_flat(&to);
         *rc = aspx_route_sent(&to, send(origin, touch, &to, request));
         if (request && to.on == aspx_engine.win)
             aspx_win_ring(to.win, to.ghost);

@@ -8,8 +8,9 @@
  * What may take which road: Put and Get may be carried out by anybody, so they
  * are copied here where the target's memory is in reach, left to the device
  * where one is trusted (rma.direct), and sent to whatever ghost is least busy
- * otherwise (rma.balance). Each byte has one ghost that carries out all its
- * accumulates, of all origins and in all kinds of epochs. */
+ * otherwise (rma.balance), the simple ones on the flat window. Each byte has
+ * one ghost that carries out all its accumulates, of all origins and in all
+ * kinds of epochs. */
 #include "config.h"
 
 #include "balance.h"
@@ -98,6 +99,12 @@ void aspx_route_to(struct aspx_route *route, uint32_t g)
                               route->target->off) + route->start;
 }
 
+void aspx_route_flat(struct aspx_route *route)
+{
+    route->on = aspx_engine.flat;
+    route->addr = (MPI_Aint) route->target->off + route->start;
+}
+
 /* Put and Get. */
 static enum aspx_road find_mover(struct aspx_route *route,
                                  const struct aspx_touch *touch,
@@ -105,6 +112,7 @@ static enum aspx_road find_mover(struct aspx_route *route,
 {
     bool bytes_only = alike(origin, touch, route->bytes);
 
+    route->flat = false;
     if (bytes_only && route->target->here) {
         route->here = route->target->here + route->start;
         aspx_count(touch->call, ASPX_WAY_COPY);
@@ -118,6 +126,8 @@ static enum aspx_road find_mover(struct aspx_route *route,
         return ASPX_ROAD_SEND;
     }
     aspx_route_to(route, aspx_balance_choose(route->win, route->target));
+    route->flat = bytes_only && aspx_engine.settings.flat &&
+                  !route->win->ghosts[route->ghost].bell;
     aspx_count(touch->call, ASPX_WAY_GHOST);
     return ASPX_ROAD_SEND;
 }
@@ -175,12 +185,12 @@ int aspx_route_sent(const struct aspx_route *route, int rc)
 {
     struct aspx_win *win = route->win;
     struct aspx_win_ghost *ghost;
-    uint64_t issued, bytes, bit;
+    uint64_t bytes, bit;
 
     if (rc != MPI_SUCCESS)
         return aspx_win_pass(win, rc);
-    if (route->on != aspx_engine.win) {
-        (void) aspx_tally(&win->hardware_issued, 1);
+    if (route->on == win->hardware) {
+        (void) aspx_tally(&win->by_hardware.issued, 1);
         return rc;
     }
     ghost = &win->ghosts[route->ghost];
@@ -189,10 +199,11 @@ int aspx_route_sent(const struct aspx_route *route, int rc)
     if (!(atomic_load_explicit(&route->target->served_by,
                                memory_order_relaxed) & bit))
         atomic_fetch_or(&route->target->served_by, bit);
-    issued = aspx_tally(&ghost->issued, 1);
+    (void) aspx_tally(route->on == aspx_engine.flat ? &ghost->flat.issued
+                                                    : &ghost->sent.issued, 1);
     bytes = aspx_tally(&ghost->bytes, route->bytes);
     aspx_balance_note(ghost->rank_all, route->bytes);
-    if (issued - atomic_load_explicit(&ghost->flushed, memory_order_relaxed) <
+    if (aspx_flow_open(&ghost->sent) + aspx_flow_open(&ghost->flat) <
             CREDIT_OPS && bytes < CREDIT_BYTES)
         return rc;
     return aspx_win_pass(win, aspx_sync_flush_ghost(win, route->ghost));

@@ -6,7 +6,7 @@
 #include "window.h"
 
 enum aspx_road {
-    ASPX_ROAD_SEND,   /* to a ghost, or to the target's device */
+    ASPX_ROAD_SEND,   /* to a ghost, or to the target's device: route->on */
     ASPX_ROAD_COPY,   /* Put, Get: both sides are bytes in our reach */
     ASPX_ROAD_SPLIT,  /* accumulates: several ghosts own parts of it */
     ASPX_ROAD_NATIVE, /* not ours, or MPI shall complain about it */
@@ -39,10 +39,14 @@ struct aspx_route {
     MPI_Win on;         /* MPI's window to use */
     int rank;           /* in it */
     MPI_Aint addr;      /* displacement in it, bytes */
-    uint32_t ghost;     /* index in win->ghosts, if on is the engine's */
+    uint32_t ghost;     /* index in win->ghosts, unless on is the device's */
+    bool flat;          /* the flat window would take it, see below */
     /* ASPX_ROAD_COPY: */
     char *here;
 };
+
+/* A Put or Get without a request goes on the flat window instead (flat.h). */
+void aspx_route_flat(struct aspx_route *route);
 
 /* Decide, check the bounds, count.
  *   origin  the buffer that Put and Get move, else NULL

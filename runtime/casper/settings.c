@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const balances[] = {
     [ASPX_BALANCE_NONE] = "none",
@@ -14,9 +15,18 @@ static const char *const balances[] = {
     [ASPX_BALANCE_QUEUE] = "queue",
 };
 
-unsigned aspx_settings_device(void)
+enum aspx_balance aspx_settings_balance(const char *word)
 {
-    DIR *dir = opendir("/sys/class/infiniband");
+    for (unsigned b = 0; b < sizeof(balances) / sizeof(*balances); b++)
+        if (strcmp(word, balances[b]) == 0)
+            return (enum aspx_balance) b;
+    return ASPX_BALANCE_NONE;
+}
+
+/* Does the folder have anything in it? */
+static unsigned filled(const char *path)
+{
+    DIR *dir = opendir(path);
     const struct dirent *entry;
     unsigned found = 0;
 
@@ -28,10 +38,21 @@ unsigned aspx_settings_device(void)
     return found;
 }
 
-void aspx_settings_read(struct aspx_settings *settings,
-                        const struct asp_layout *layout, bool device)
+unsigned aspx_settings_device(void)
 {
-    const char *balance = asp_layout_knob(layout, "rma.balance", "none");
+    return filled("/sys/class/infiniband");
+}
+
+unsigned aspx_settings_pins(void)
+{
+    return filled("/sys/class/infiniband") || filled("/sys/class/cxi") ||
+           access("/dev/knem", F_OK) == 0 || access("/dev/xpmem", F_OK) == 0;
+}
+
+void aspx_settings_read(struct aspx_settings *settings,
+                        const struct asp_layout *layout, bool device,
+                        bool pins)
+{
     const char *direct = asp_layout_knob(layout, "rma.direct", "auto");
 
     *settings = (struct aspx_settings) {
@@ -39,8 +60,8 @@ void aspx_settings_read(struct aspx_settings *settings,
                            "segment") == 0,
         .hardware = strcmp(direct, "yes") == 0 ||
                     (strcmp(direct, "auto") == 0 && device),
+        .balance = aspx_settings_balance(
+            asp_layout_knob(layout, "rma.balance", "none")),
+        .flat = strcmp(direct, "auto") == 0 && !pins,
     };
-    for (unsigned b = 0; b < sizeof(balances) / sizeof(*balances); b++)
-        if (strcmp(balance, balances[b]) == 0)
-            settings->balance = (enum aspx_balance) b;
 }

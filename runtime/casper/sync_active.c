@@ -20,6 +20,8 @@ int aspx_hand_MPI_Win_fence(int assert, MPI_Win handle)
 
     if (!win)
         return aspx_real.MPI_Win_fence(assert, handle);
+    if (win->forbidden & ASPX_EPOCH_FENCE)
+        return aspx_win_refuse(win, "MPI_Win_fence");
     /* A lock epoch is open, and MPI's window knows nothing of it. */
     if (atomic_load(&win->access) >= ASPX_ACCESS_LOCK)
         return aspx_win_raise(win, MPI_ERR_RMA_SYNC);
@@ -65,6 +67,8 @@ int aspx_hand_MPI_Win_start(MPI_Group group, int assert, MPI_Win handle)
 
     if (!win)
         return aspx_real.MPI_Win_start(group, assert, handle);
+    if (win->forbidden & ASPX_EPOCH_PSCW)
+        return aspx_win_refuse(win, "MPI_Win_start");
     access = atomic_load(&win->access);
     if (access != ASPX_ACCESS_NONE && access != ASPX_ACCESS_FENCED)
         return aspx_win_raise(win, MPI_ERR_RMA_SYNC);
@@ -98,6 +102,8 @@ int aspx_hand_MPI_Win_post(MPI_Group group, int assert, MPI_Win handle)
 {
     struct aspx_win *win = aspx_win_find(handle);
 
+    if (win && win->forbidden & ASPX_EPOCH_PSCW)
+        return aspx_win_refuse(win, "MPI_Win_post");
     if (win && atomic_load(&win->exposed))
         return aspx_win_raise(win, MPI_ERR_RMA_SYNC);
     return aspx_real.MPI_Win_post(group, assert, handle);

@@ -17,6 +17,7 @@
 #include "config.h"
 
 #include "balance.h"
+#include "flat.h"
 #include "sync.h"
 
 #include "runtime/mpi/real.h"
@@ -47,30 +48,40 @@ typedef int flush_f(int rank, MPI_Win win);
 static int flush_ghost(struct aspx_win *win, uint32_t g, flush_f *flush)
 {
     struct aspx_win_ghost *ghost = &win->ghosts[g];
-    uint64_t issued = atomic_load(&ghost->issued);
-    int rc;
+    uint64_t sent = atomic_load(&ghost->sent.issued);
+    uint64_t flat = atomic_load(&ghost->flat.issued);
+    bool do_sent = atomic_load(&ghost->sent.flushed) < sent;
+    bool do_flat = atomic_load(&ghost->flat.flushed) < flat;
+    int rc = MPI_SUCCESS;
 
-    if (atomic_load(&ghost->flushed) >= issued)
+    if (!do_sent && !do_flat)
         return MPI_SUCCESS;
     aspx_bell_ring(ghost->bell);
-    aspx_balance_ask(ghost->rank_all);
+    aspx_balance_ask(win, ghost->rank_all, do_flat);
     atomic_store_explicit(&ghost->bytes, 0, memory_order_relaxed);
-    rc = flush(ghost->rank_all, aspx_engine.win);
+    if (do_flat) {
+        rc = aspx_flat_flush(ghost->rank_all);
+        if (rc != MPI_SUCCESS)
+            return rc;
+        aspx_sync_note(&ghost->flat.flushed, flat);
+    }
+    if (do_sent)
+        rc = flush(ghost->rank_all, aspx_engine.win);
     if (rc == MPI_SUCCESS && flush == aspx_real.MPI_Win_flush)
-        aspx_sync_note(&ghost->flushed, issued);
+        aspx_sync_note(&ghost->sent.flushed, sent);
     return rc;
 }
 
 static int flush_hardware(struct aspx_win *win)
 {
-    uint64_t issued = atomic_load(&win->hardware_issued);
+    uint64_t issued = atomic_load(&win->by_hardware.issued);
     int rc;
 
-    if (atomic_load(&win->hardware_flushed) >= issued)
+    if (atomic_load(&win->by_hardware.flushed) >= issued)
         return MPI_SUCCESS;
     rc = aspx_real.MPI_Win_flush_all(win->hardware);
     if (rc == MPI_SUCCESS)
-        aspx_sync_note(&win->hardware_flushed, issued);
+        aspx_sync_note(&win->by_hardware.flushed, issued);
     return rc;
 }
 

@@ -61,6 +61,8 @@ int aspx_hand_MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win handle)
 
     if (!win || !sane_lock(win, lock_type, rank, assert))
         return aspx_real.MPI_Win_lock(lock_type, rank, assert, handle);
+    if (win->forbidden & ASPX_EPOCH_LOCK)
+        return aspx_win_refuse(win, "MPI_Win_lock");
     target = &win->targets[rank];
     if (!open_lock(win, target, &more))
         return aspx_win_raise(win, MPI_ERR_RMA_SYNC);
@@ -104,6 +106,8 @@ int aspx_hand_MPI_Win_lock_all(int assert, MPI_Win handle)
 
     if (!win || (assert != 0 && assert != MPI_MODE_NOCHECK))
         return aspx_real.MPI_Win_lock_all(assert, handle);
+    if (win->forbidden & ASPX_EPOCH_LOCK_ALL)
+        return aspx_win_refuse(win, "MPI_Win_lock_all");
     pthread_mutex_lock(&win->mutex);
     access = atomic_load(&win->access);
     ok = access == ASPX_ACCESS_NONE || access == ASPX_ACCESS_FENCED;

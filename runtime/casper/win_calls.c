@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "lock_client.h"
+#include "roll.h"
 #include "win_make.h"
 
 #include "runtime/mpi/real.h"
@@ -15,6 +16,8 @@
 /* Why a window is MPI's own. */
 static enum aspx_way native_way(const struct aspx_win_request *request)
 {
+    if (request->flavor == MPI_WIN_FLAVOR_DYNAMIC)
+        return ASPX_WAY_DYNAMIC;
     if (request->asked_off)
         return ASPX_WAY_ASKED;
     if (request->memory == ASPX_MEMORY_GIVEN)
@@ -23,7 +26,25 @@ static enum aspx_way native_way(const struct aspx_win_request *request)
                                                     : ASPX_WAY_ARENA;
 }
 
-/* Try to redirect. */
+/* What the rules say, before anything is made. Returns false when MPI shall
+ * not make the window either: *rc is the error then. */
+static bool permit(struct aspx_win_request *request, int *rc)
+{
+    const char *config;
+    int errclass = aspx_rules_choose(request);
+
+    if (errclass != MPI_SUCCESS) {
+        aspx_real.MPI_Comm_call_errhandler(aspx_comm_shown(request->comm),
+                                           errclass);
+        *rc = errclass;
+        return false;
+    }
+    config = aspx_rules_value(request->verdict.holds, ASP_WIN_ASYNC_CONFIG);
+    request->asked_off = config && strcmp(config, "off") == 0;
+    return true;
+}
+
+/* Try to redirect; true when *rc is the answer. */
 static bool redirect(struct aspx_win_request *request, void *baseptr,
                      MPI_Win *win, int *rc)
 {
@@ -32,8 +53,14 @@ static bool redirect(struct aspx_win_request *request, void *baseptr,
     if (!win || !aspx_win_sane(request) ||
         (request->memory != ASPX_MEMORY_GIVEN && !baseptr))
         return false;
-    if (!aspx_engine.up || !aspx_win_make(request, win, rc))
+    if (!permit(request, rc))
+        return true;
+    if (!aspx_engine.up || request->asked_off ||
+        !aspx_win_make(request, win, rc))
         return false;
+    if (*rc == MPI_SUCCESS)
+        aspx_win_find(*win)->serial = aspx_roll_enter(request, ASPX_WAY_GHOST);
+    aspx_rules_done(&request->verdict);
     /* As in MPICH, who brings no memory has no address, nor has the
      * attribute MPI_WIN_BASE. */
     base = request->bytes > 0 ? request->base : NULL;
@@ -44,10 +71,13 @@ static bool redirect(struct aspx_win_request *request, void *baseptr,
 }
 
 /* MPI has made the window itself, or failed to. */
-static int note(int rc, const MPI_Win *win, enum aspx_way why)
+static int note(int rc, const MPI_Win *win, struct aspx_win_request *request)
 {
+    enum aspx_way why = native_way(request);
+
     if (rc == MPI_SUCCESS)
-        aspx_win_note_native(*win, why);
+        aspx_win_note_native(*win, why, aspx_roll_enter(request, why));
+    aspx_rules_done(&request->verdict);
     return rc;
 }
 
@@ -57,16 +87,16 @@ static int note(int rc, const MPI_Win *win, enum aspx_way why)
     int aspx_hand_##NAME(MPI_Aint size, UNIT disp_unit, MPI_Info info,        \
                          MPI_Comm comm, void *baseptr, MPI_Win *win)          \
     {                                                                         \
-        struct aspx_win_request request = {MEMORY, FLAVOR, NULL, size,        \
-                                           disp_unit, info,                   \
-                                           aspx_comm(comm), false};           \
+        struct aspx_win_request request = {                                   \
+            MEMORY, FLAVOR, NULL, size, disp_unit, info, aspx_comm(comm),     \
+            false, {.order = 0}};                                             \
         int rc;                                                               \
                                                                               \
         if (redirect(&request, baseptr, win, &rc))                            \
             return rc;                                                        \
-        rc = aspx_real.NAME(size, disp_unit, info, aspx_comm(comm), baseptr,  \
-                            win);                                             \
-        return note(rc, win, native_way(&request));                           \
+        rc = aspx_real.NAME(size, disp_unit, request.info, request.comm,      \
+                            baseptr, win);                                    \
+        return note(rc, win, &request);                                       \
     }
 
 #define CREATE(NAME, UNIT)                                                    \
@@ -75,14 +105,14 @@ static int note(int rc, const MPI_Win *win, enum aspx_way why)
     {                                                                         \
         struct aspx_win_request request = {                                   \
             ASPX_MEMORY_GIVEN, MPI_WIN_FLAVOR_CREATE, base, size, disp_unit,  \
-            info, aspx_comm(comm), false};                                    \
+            info, aspx_comm(comm), false, {.order = 0}};                      \
         int rc;                                                               \
                                                                               \
         if (redirect(&request, NULL, win, &rc))                               \
             return rc;                                                        \
-        rc = aspx_real.NAME(base, size, disp_unit, info, aspx_comm(comm),     \
-                            win);                                             \
-        return note(rc, win, native_way(&request));                           \
+        rc = aspx_real.NAME(base, size, disp_unit, request.info,              \
+                            request.comm, win);                               \
+        return note(rc, win, &request);                                       \
     }
 
 ALLOCATE(MPI_Win_allocate, int, MPI_WIN_FLAVOR_ALLOCATE, ASPX_MEMORY_OWN)
@@ -98,8 +128,15 @@ CREATE(MPI_Win_create_c, MPI_Aint)
 int aspx_hand_MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm,
                                      MPI_Win *win)
 {
-    return note(aspx_real.MPI_Win_create_dynamic(info, aspx_comm(comm), win),
-                win, ASPX_WAY_DYNAMIC);
+    struct aspx_win_request request = {
+        ASPX_MEMORY_GIVEN, MPI_WIN_FLAVOR_DYNAMIC, NULL, 0, 1, info,
+        aspx_comm(comm), false, {.order = 0}};
+    int rc;
+
+    if (win && aspx_win_sane(&request) && !permit(&request, &rc))
+        return rc;
+    rc = aspx_real.MPI_Win_create_dynamic(request.info, request.comm, win);
+    return note(rc, win, &request);
 }
 
 /* MPI's own MPI_Win_free has a barrier: when it returns, every process has

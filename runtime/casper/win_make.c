@@ -7,6 +7,7 @@
  * in them (trap X11). */
 #include "config.h"
 
+#include "balance.h"
 #include "hints.h"
 #include "win_make.h"
 
@@ -14,6 +15,7 @@
 #include "runtime/mpi/real.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* What each process of a window tells the others. */
 struct offer {
@@ -127,6 +129,22 @@ static bool place_targets(struct making *making)
     return ok;
 }
 
+/* The settings of all windows, unless rules say otherwise of this one. */
+static void obey(struct aspx_win *win, const struct aspx_win_request *request)
+{
+    const struct aspx_verdict *verdict = &request->verdict;
+    const char *binding = aspx_rules_value(verdict->holds, ASP_WIN_BINDING);
+
+    win->segments = request->memory != ASPX_MEMORY_GIVEN &&
+                    (binding ? strcmp(binding, "segment") == 0
+                             : aspx_engine.settings.segments);
+    win->forbidden = verdict->forbidden;
+    win->order = verdict->order;
+    win->could = verdict->could;
+    win->holds = verdict->holds;
+    aspx_balance_obey(win);
+}
+
 static struct aspx_win *blank(const struct aspx_win_request *request, int rank,
                               int size)
 {
@@ -144,8 +162,7 @@ static struct aspx_win *blank(const struct aspx_win_request *request, int rank,
     win->flavor = request->flavor;
     win->rank = rank;
     win->size = size;
-    win->segments = aspx_engine.settings.segments &&
-                    request->memory != ASPX_MEMORY_GIVEN;
+    obey(win, request);
     if (win->ghosts && win->nodes)
         return win;
     aspx_win_destroy(win);

@@ -3,6 +3,7 @@
 #ifndef ASPEN_RUNTIME_CASPER_WIN_MAKE_H
 #define ASPEN_RUNTIME_CASPER_WIN_MAKE_H
 
+#include "rules.h"
 #include "window.h"
 
 /* Where the memory of a new window comes from. */
@@ -20,6 +21,7 @@ struct aspx_win_request {
     MPI_Info info;
     MPI_Comm comm;            /* as the library knows it */
     bool asked_off;           /* out: why the window is MPI's own */
+    struct aspx_verdict verdict;
 };
 
 /* Would MPI take the arguments? What it refuses it shall refuse itself. */

@@ -126,23 +126,40 @@ static int why_keyval(void)
     return keyval;
 }
 
-void aspx_win_note_native(MPI_Win handle, enum aspx_way why)
+/* The attribute's value: why, and from bit WHY_BITS the serial. */
+enum { WHY_BITS = 8 };
+
+void aspx_win_note_native(MPI_Win handle, enum aspx_way why, uint32_t serial)
 {
     aspx_real.MPI_Win_set_attr(handle, why_keyval(),
-                               (void *) (uintptr_t) why);
+                               (void *) ((uintptr_t) serial << WHY_BITS |
+                                         (uintptr_t) why));
     aspx_count(ASPX_CALL_WINDOW, why);
+}
+
+/* The value of the attribute, or 0. */
+static uintptr_t why_of(MPI_Win handle)
+{
+    void *why = NULL;
+    int flag = 0;
+
+    if (!aspx_handle_is(handle, ASPX_HANDLE_WIN))
+        return 0;
+    aspx_real.MPI_Win_get_attr(handle, why_keyval(), &why, &flag);
+    return flag ? (uintptr_t) why : 0;
 }
 
 void aspx_win_count_native(MPI_Win handle, enum aspx_call call)
 {
-    void *why;
-    int flag = 0;
+    uintptr_t why = why_of(handle);
 
-    if (!aspx_handle_is(handle, ASPX_HANDLE_WIN))
-        return;
-    aspx_real.MPI_Win_get_attr(handle, why_keyval(), &why, &flag);
-    if (flag)
-        aspx_count(call, (enum aspx_way) (uintptr_t) why);
+    if (why)
+        aspx_count(call, (enum aspx_way) (why & ((1 << WHY_BITS) - 1)));
+}
+
+uint32_t aspx_win_serial_native(MPI_Win handle)
+{
+    return (uint32_t) (why_of(handle) >> WHY_BITS);
 }
 
 int aspx_win_raise(const struct aspx_win *win, int errclass)

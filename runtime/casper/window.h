@@ -6,6 +6,7 @@
 
 #include "engine.h"
 #include "lock_word.h"
+#include "rules.h"
 
 #include "runtime/record.h"
 
@@ -51,6 +52,12 @@ struct aspx_target {
                                     operations for it */
 };
 
+/* Operations on one of MPI's windows. */
+struct aspx_flow {
+    _Atomic uint64_t issued;
+    _Atomic uint64_t flushed; /* of these, known to be complete there */
+};
+
 /* A ghost of some node of the window. */
 struct aspx_win_ghost {
     int rank_all;
@@ -58,8 +65,8 @@ struct aspx_win_ghost {
     uint32_t words;         /* targets whose main ghost it is; their lock */
     uint64_t words_off;     /* words, one after another; 0: none */
     _Atomic bool asked;       /* it got lock messages from here */
-    _Atomic uint64_t issued;  /* operations sent */
-    _Atomic uint64_t flushed; /* of these, known to be complete there */
+    struct aspx_flow sent;    /* on the engine's dynamic window */
+    struct aspx_flow flat;    /* on its flat one */
     _Atomic uint64_t bytes;   /* sent since the last flush, roughly */
 };
 
@@ -74,12 +81,17 @@ struct aspx_win {
     MPI_Win handle;
     MPI_Win hardware;       /* locked for life, for Put and Get that the
                                device carries out; or MPI_WIN_NULL */
-    _Atomic uint64_t hardware_issued, hardware_flushed;
+    struct aspx_flow by_hardware;
     uint64_t id;            /* same in all its processes, unique in the job */
     int rank, size;
     int flavor;             /* MPI_WIN_CREATE_FLAVOR as the program sees it */
     bool segments;          /* accumulates go by segment, not by rank */
     bool no_locks;          /* promised: nobody locks single targets */
+    _Atomic int balance;    /* enum aspx_balance; a name may change it */
+    unsigned forbidden;     /* enum aspx_epoch, by a rule */
+    atomic_flag refused;    /* the user was told of it */
+    uint32_t order, could, holds; /* as in struct aspx_verdict */
+    uint32_t serial;        /* in the roll; 0: not there */
     uint64_t block_off, block_bytes; /* own block; bytes 0: none */
     uint64_t words_block;   /* own block of lock words; 0: none */
     pthread_mutex_t mutex;  /* epoch changes */
@@ -103,8 +115,11 @@ struct aspx_win *aspx_win_find(MPI_Win handle);
 int aspx_win_insert(struct aspx_win *win);
 void aspx_win_remove(struct aspx_win *win);
 
-/* Remember why a window is MPI's own, and count it. */
-void aspx_win_note_native(MPI_Win handle, enum aspx_way why);
+/* Remember why a window is MPI's own, and count it. `serial`: in the roll. */
+void aspx_win_note_native(MPI_Win handle, enum aspx_way why, uint32_t serial);
+
+/* Serial in the roll of a window that is MPI's own; 0 when it has none. */
+uint32_t aspx_win_serial_native(MPI_Win handle);
 
 /* Count an operation on a window that is MPI's own; other handles are not
  * counted. */
@@ -116,6 +131,17 @@ int aspx_win_raise(const struct aspx_win *win, int errclass);
 
 /* The same for a return code of the internal window; MPI_SUCCESS passes. */
 int aspx_win_pass(const struct aspx_win *win, int code);
+
+/* An epoch that a rule of the policy promised not to happen: say so once, and
+ * raise MPI_ERR_RMA_SYNC. `call` is its name. */
+int aspx_win_refuse(struct aspx_win *win, const char *call);
+
+/* Operations that may not be complete. */
+static inline uint64_t aspx_flow_open(const struct aspx_flow *flow)
+{
+    return atomic_load_explicit(&flow->issued, memory_order_relaxed) -
+           atomic_load_explicit(&flow->flushed, memory_order_relaxed);
+}
 
 /* Wake ghost g of the window if it naps: we are about to wait for it. */
 static inline void aspx_win_ring(const struct aspx_win *win, uint32_t g)
