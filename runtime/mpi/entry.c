@@ -106,10 +106,7 @@ void aspx_entry_activate(void)
 
 void aspx_entry_offload(void)
 {
-    struct aspx_real table;
-
-    aspx_offload_fill(&table);
-    set_entries(&table);
+    set_entries(&aspx_offload_entries);
 }
 
 void aspx_entry_end(void)

@@ -22,7 +22,7 @@
 
 enum { EXIT_LIMIT_MS = 1000 };
 
-struct aspx_real aspx_behind;
+struct aspx_real aspx_behind, aspx_offload_entries;
 bool aspx_offload_many;
 int aspx_offload_ranks = INT32_MAX;
 
@@ -68,6 +68,7 @@ int aspx_offload_start(const struct asp_layout *layout, uint32_t local,
     main_thread = pthread_self();
     aspx_offload_many = required == MPI_THREAD_MULTIPLE;
     aspx_behind = aspx_real;
+    aspx_offload_fill(&aspx_offload_entries);
     aspx_command_start(aspx_offload_many, alone);
     aspx_slot_start(aspx_offload_many);
     rc = aspx_thread_start(cpu, alone);

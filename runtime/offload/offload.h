@@ -20,6 +20,9 @@
 /* What the thread calls: the library, or the workers in front of it. */
 extern struct aspx_real aspx_behind;
 
+/* What the program calls now: the entries, for calls made of other calls. */
+extern struct aspx_real aspx_offload_entries;
+
 /* Start the thread of this rank. MPI has not been started; the caller starts it
  * through aspx_offload_MPI_Init or its kin, and then switches the entries over
  * (aspx_entry_offload). The last MPI_Finalize or MPI_Session_finalize ends the

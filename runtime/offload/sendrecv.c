@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* MPI_Sendrecv for programs with many threads in MPI: a receive and a send, then
+ * two waits. (Its twin would do, but MPICH's MPI_Isendrecv tells nothing of the
+ * message in its status.) With one thread in MPI at a time the offload thread
+ * calls MPI's own. */
+#include "config.h"
+
+#include "offload.h"
+
+#include "request.h"
+
+#include "mpi_hand.h"
+
+#include <stdlib.h>
+
+/* One body for both types of counts: everything in the larger. */
+struct exchange {
+    const void *sendbuf;
+    MPI_Count sendcount;
+    MPI_Datatype sendtype;
+    int dest, sendtag;
+    void *recvbuf;
+    MPI_Count recvcount;
+    MPI_Datatype recvtype;
+    int source, recvtag;
+    MPI_Comm comm;
+    MPI_Status *status;
+    /* MPI_Sendrecv_replace: a packed copy of what is sent */
+    void *packed;
+    MPI_Count room, used;
+    int rc;
+};
+
+static void run_sendrecv(void *argument)
+{
+    struct exchange *e = argument;
+
+    e->rc = aspx_behind.MPI_Sendrecv_c(
+        e->sendbuf, e->sendcount, e->sendtype, e->dest, e->sendtag, e->recvbuf,
+        e->recvcount, e->recvtype, e->source, e->recvtag, e->comm, e->status);
+}
+
+static void run_replace(void *argument)
+{
+    struct exchange *e = argument;
+
+    e->rc = aspx_behind.MPI_Sendrecv_replace_c(
+        e->recvbuf, e->recvcount, e->recvtype, e->dest, e->sendtag, e->source,
+        e->recvtag, e->comm, e->status);
+}
+
+static int carry(struct exchange *e, void (*run)(void *argument))
+{
+    aspx_request_in_thread(run, e);
+    return e->rc;
+}
+
+static int in_two(const struct exchange *e)
+{
+    const struct aspx_real *mpi = &aspx_offload_entries;
+    MPI_Request receive, send;
+    int rc = mpi->MPI_Irecv_c(e->recvbuf, e->recvcount, e->recvtype, e->source,
+                              e->recvtag, e->comm, &receive);
+    int rc_send;
+
+    if (rc != MPI_SUCCESS)
+        return rc;
+    rc_send = mpi->MPI_Isend_c(e->sendbuf, e->sendcount, e->sendtype, e->dest,
+                               e->sendtag, e->comm, &send);
+    if (rc_send == MPI_SUCCESS)
+        rc_send = mpi->MPI_Wait(&send, MPI_STATUS_IGNORE);
+    if (rc_send != MPI_SUCCESS)
+        mpi->MPI_Cancel(&receive); /* nothing may come */
+    rc = mpi->MPI_Wait(&receive, e->status);
+    return rc_send != MPI_SUCCESS ? rc_send : rc;
+}
+
+static int sendrecv(struct exchange *e)
+{
+    return aspx_offload_twins() ? in_two(e) : carry(e, run_sendrecv);
+}
+
+static void measure(void *argument)
+{
+    struct exchange *e = argument;
+
+    e->rc = aspx_behind.MPI_Pack_size_c(e->recvcount, e->recvtype, e->comm,
+                                        &e->room);
+}
+
+static void pack(void *argument)
+{
+    struct exchange *e = argument;
+
+    e->rc = aspx_behind.MPI_Pack_c(e->recvbuf, e->recvcount, e->recvtype,
+                                   e->packed, e->room, &e->used, e->comm);
+}
+
+/* Any receive may take what was sent packed. */
+static int replace(struct exchange *e)
+{
+    struct exchange two = *e;
+    int rc;
+
+    /* what it says of wrong arguments is about itself, not about packing */
+    if (!aspx_offload_twins() || e->recvcount < 0 ||
+        !aspx_handle_is(e->recvtype, ASPX_HANDLE_DATATYPE) ||
+        !aspx_handle_is(e->comm, ASPX_HANDLE_COMM))
+        return carry(e, run_replace);
+    rc = carry(&two, measure);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    two.packed = malloc(two.room > 0 ? (size_t) two.room : 1);
+    if (!two.packed)
+        return carry(e, run_replace);
+    rc = carry(&two, pack);
+    two.sendbuf = two.packed;
+    two.sendcount = two.used;
+    two.sendtype = MPI_PACKED;
+    if (rc == MPI_SUCCESS)
+        rc = in_two(&two);
+    free(two.packed);
+    return rc;
+}
+
+#define SENDRECV(NAME, COUNT)                                                 \
+    int aspx_offload_##NAME(const void *sendbuf, COUNT sendcount,             \
+                            MPI_Datatype sendtype, int dest, int sendtag,     \
+                            void *recvbuf, COUNT recvcount,                   \
+                            MPI_Datatype recvtype, int source, int recvtag,   \
+                            MPI_Comm comm, MPI_Status *status)                \
+    {                                                                         \
+        struct exchange exchange = {.sendbuf = sendbuf,                       \
+                                    .sendcount = sendcount,                   \
+                                    .sendtype = sendtype,                     \
+                                    .dest = dest,                             \
+                                    .sendtag = sendtag,                       \
+                                    .recvbuf = recvbuf,                       \
+                                    .recvcount = recvcount,                   \
+                                    .recvtype = recvtype,                     \
+                                    .source = source,                         \
+                                    .recvtag = recvtag,                       \
+                                    .comm = comm,                             \
+                                    .status = status};                        \
+                                                                              \
+        return sendrecv(&exchange);                                           \
+    }
+
+#define REPLACE(NAME, COUNT)                                                  \
+    int aspx_offload_##NAME(void *buf, COUNT count, MPI_Datatype datatype,    \
+                            int dest, int sendtag, int source, int recvtag,   \
+                            MPI_Comm comm, MPI_Status *status)                \
+    {                                                                         \
+        struct exchange exchange = {.dest = dest,                             \
+                                    .sendtag = sendtag,                       \
+                                    .recvbuf = buf,                           \
+                                    .recvcount = count,                       \
+                                    .recvtype = datatype,                     \
+                                    .source = source,                         \
+                                    .recvtag = recvtag,                       \
+                                    .comm = comm,                             \
+                                    .status = status};                        \
+                                                                              \
+        return replace(&exchange);                                            \
+    }
+
+SENDRECV(MPI_Sendrecv, int)
+SENDRECV(MPI_Sendrecv_c, MPI_Count)
+REPLACE(MPI_Sendrecv_replace, int)
+REPLACE(MPI_Sendrecv_replace_c, MPI_Count)
