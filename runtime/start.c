@@ -210,7 +210,7 @@ static int init(int *argc, char ***argv, const int *required, int *provided)
     if (way == ASPX_START_OFFLOAD && start_offload(level)) {
         rc = aspx_offload_MPI_Init_thread(argc, argv, level, provided);
         if (rc == MPI_SUCCESS)
-            aspx_entry_offload();
+            aspx_entry_use(&aspx_offload_entries);
         return rc;
     }
     rc = required ? aspx_real.MPI_Init_thread(argc, argv, *required, provided)
@@ -299,7 +299,7 @@ static void start_hidden(void)
 
         if (way == ASPX_START_OFFLOAD && start_offload(MPI_THREAD_MULTIPLE)) {
             atomic_store(&started, true);
-            aspx_entry_offload();
+            aspx_entry_use(&aspx_offload_entries);
         } else if (way != ASPX_START_GHOST) {
             aspx_entry_inert();
         } else if (aspx_real.MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE,

@@ -1,0 +1,134 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# The offload thread without Slurm. The world tests (t4010 to t4012) run with it
+# too.
+
+load helpers
+
+setup_file() {
+    # All stories at once; each test looks at its own.
+    ASPEN_BUILD=${ASPEN_BUILD:-$BATS_TEST_DIRNAME/../build}
+    timeout -k 5 90 "$BATS_TEST_DIRNAME/ghostrun" -n 2 --nodes 2 --offload \
+        "$ASPEN_BUILD/tests/offload_stories" >"$BATS_FILE_TMPDIR/stories" 2>&1 ||
+        echo "ended with $?" >>"$BATS_FILE_TMPDIR/stories"
+}
+
+story() {
+    local plain
+    grep -qx "story $1: ok" "$BATS_FILE_TMPDIR/stories" || {
+        cat "$BATS_FILE_TMPDIR/stories"
+        return 1
+    }
+    [[ ${2-} == only ]] && return
+    # it must say the same of plain MPICH
+    plain=$(ghosts -n 2 -g 0 --nodes 2 "$ASPEN_BUILD/tests/offload_stories" \
+        "$1" 2>&1) || true
+    [[ $plain == "story $1: ok" ]] || {
+        echo "plain MPICH: $plain"
+        return 1
+    }
+}
+
+@test "a large message arrives while both sides are outside MPI" {
+    story outside only
+}
+
+@test "so does an accumulate at a target that is outside MPI" {
+    story idle only
+}
+
+@test "the program gets the thread level that it asked for" { story level; }
+@test "null, inactive, active and freed requests" { story mixed; }
+@test "40000 requests at once keep their order" { story many; }
+@test "generalized requests" { story grequest; }
+@test "errors come back as codes" { story errors; }
+@test "error handlers may call MPI" { story handlers; }
+@test "other callbacks too, and wait in it" { story callbacks; }
+@test "no caller stalls another" { story 'no stall'; }
+@test "signals, fork and exit of the child" { story processes; }
+
+@test "many threads, every kind of call, every byte checked" {
+    local users
+    for users in 1 2 3; do
+        run ghosts -n "$users" --offload "$ASPEN_BUILD/tests/offload_stress" \
+            4 1 "$RANDOM"
+        ended_with 0
+        printed '^[1-9][0-9]* steps, [1-9][0-9]* bytes, 0 wrong$'
+    done
+}
+
+# sanitized SOURCE...: build with the thread sanitizer in the test's folder.
+sanitized() {
+    local cflags
+    cflags=$(sed -n 's/^MPI_CPPFLAGS = //p' "$ASPEN_BUILD/runtime/Makefile")
+    # shellcheck disable=SC2086
+    gcc -g -O1 -fsanitize=thread -o "$BATS_TEST_TMPDIR/test" $cflags \
+        -I"$ASPEN_BUILD" -I"$ASPEN_TOP" -I"$ASPEN_BUILD/runtime/mpi" \
+        -I"$ASPEN_TOP/runtime/mpi" "$@" -lcmocka -lpthread
+}
+
+@test "ring, done flags and pool are clean under the thread sanitizer" {
+    local in=$ASPEN_TOP/runtime/offload
+    sanitized "$in/offload_test.c" "$in/command.c" "$in/slot.c"
+    # without address randomization, which the sanitizer's map does not expect
+    TSAN_OPTIONS=suppressions=$ASPEN_TOP/tests/offload/tsan.supp \
+        run timeout -k 5 120 setarch -R "$BATS_TEST_TMPDIR/test"
+    ended_with 0
+    printed 'PASSED.*7 test'
+    not_printed 'ThreadSanitizer'
+}
+
+@test "no wake-up can be lost, and no command" {
+    run timeout -k 5 60 python3 "$ASPEN_TOP/tests/offload/sleep_model.py"
+    ended_with 0
+    printed '^ok: a post ends a nap: holds'
+    printed '^ok: .* without the poster.s fence: breaks'
+    not_printed '^WRONG'
+}
+
+@test "exit without MPI_Finalize, and MPI_Abort, end the job" {
+    cat >"$BATS_TEST_TMPDIR/leave.c" <<'END'
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+    int buf;
+    MPI_Request request;
+    MPI_Init(&argc, &argv);
+    MPI_Irecv(&buf, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &request);
+    if (strcmp(argv[1], "abort") == 0)
+        MPI_Abort(MPI_COMM_WORLD, 7);
+    exit(5);
+}
+END
+    mpicc.mpich -o "$BATS_TEST_TMPDIR/leave" "$BATS_TEST_TMPDIR/leave.c"
+    run ghosts -n 2 --offload "$BATS_TEST_TMPDIR/leave" exit
+    ended_with 5
+    run ghosts -n 2 --offload "$BATS_TEST_TMPDIR/leave" abort
+    ended_with 7
+}
+
+@test "started and ended again and again" {
+    local i
+    printf '%s\n' '#include <mpi.h>' 'int main(void) {' \
+        'MPI_Init(0, 0); MPI_Finalize(); return 0; }' >"$BATS_TEST_TMPDIR/i.c"
+    mpicc.mpich -o "$BATS_TEST_TMPDIR/i" "$BATS_TEST_TMPDIR/i.c"
+    for ((i = 0; i < 10; i++)); do
+        run ghosts -n 2 --offload "$BATS_TEST_TMPDIR/i"
+        ended_with 0
+        [ -z "$output" ]
+    done
+}
+
+@test "without a CPU for the thread the program runs plain, and says so" {
+    export ASPEN_LAYOUT="aspen-layout/1 job=test.0 mode=offload gpn=0 \
+bound=yes reason=no%20CPU digest=0 size=1 nnodes=1 node=0 nodes=n0:0 service= \
+task=0:user:0:-:numa-1:h-1:c0 end"
+    LD_PRELOAD=$ASPEN_BUILD/runtime/.libs/libaspen.so \
+        run timeout -k 5 60 mpiexec.mpich -n 1 \
+        "$ASPEN_BUILD/tests/offload_stress" 1 0.1
+    ended_with 0
+    printed 'aspen: no CPU; running without Aspen'
+    printed ' 0 wrong$'
+}

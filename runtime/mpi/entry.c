@@ -6,8 +6,6 @@
 #include "entry.h"
 #include "workers.h"
 
-#include "runtime/offload/offload.h"
-
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -104,9 +102,9 @@ void aspx_entry_activate(void)
     set_entries(&table);
 }
 
-void aspx_entry_offload(void)
+void aspx_entry_use(const struct aspx_real *table)
 {
-    set_entries(&aspx_offload_entries);
+    set_entries(table);
 }
 
 void aspx_entry_end(void)

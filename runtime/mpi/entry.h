@@ -34,7 +34,7 @@ void aspx_entry_end(void);
  * program can be inside MPI: in MPI_Init. */
 void aspx_entry_activate(void);
 
-/* Send every call to the offload thread from now on. As above. */
-void aspx_entry_offload(void);
+/* Send every call where this table says, from now on. As above. */
+void aspx_entry_use(const struct aspx_real *table);
 
 #endif

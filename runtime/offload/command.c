@@ -10,6 +10,7 @@
 #include "command.h"
 
 #include "offload.h"
+#include "order.h"
 
 #include <ck_ring.h>
 #include <limits.h>
@@ -64,19 +65,9 @@ void aspx_command_start(bool many, bool alone)
     ck_ring_init(&ring, CELLS);
 }
 
-/* The thread sanitizer does not understand the ring's fences: tell it what the
- * ring guarantees. */
-#ifdef __SANITIZE_THREAD__
-void __tsan_acquire(void *address);
-void __tsan_release(void *address);
-#else
-#define __tsan_acquire(address) ((void) 0)
-#define __tsan_release(address) ((void) 0)
-#endif
-
 static bool enqueue(struct aspx_command *command)
 {
-    __tsan_release(command);
+    ASPX_HANDED_OVER(command);
     return many_producers ? ck_ring_enqueue_mpsc(&ring, cells, command)
                           : ck_ring_enqueue_spsc(&ring, cells, command);
 }
@@ -174,7 +165,7 @@ struct aspx_command *aspx_command_next(void)
     if (!(many_producers ? ck_ring_dequeue_mpsc(&ring, cells, &command)
                          : ck_ring_dequeue_spsc(&ring, cells, &command)))
         return NULL;
-    __tsan_acquire(command);
+    ASPX_TAKEN(command);
     atomic_store_explicit(&taken, aspx_command_taken() + 1,
                           memory_order_relaxed);
     return command;

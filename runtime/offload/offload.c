@@ -203,10 +203,12 @@ static void stop_if_over(void)
         return;
     aspx_thread_stop();
     running = false;
-    if (model.hidden && !model.initialized)
-        aspx_entry_end();
-    else
-        aspx_entry_inert();
+    aspx_offload_entries = aspx_real;
+    if (model.hidden && !model.initialized) { /* it stays hidden */
+        aspx_offload_entries.MPI_Initialized = aspx_offload_MPI_Initialized;
+        aspx_offload_entries.MPI_Finalized = aspx_offload_MPI_Finalized;
+    }
+    aspx_entry_use(&aspx_offload_entries);
 }
 
 static void finalize(void *rc)
@@ -251,7 +253,7 @@ int aspx_offload_MPI_Session_finalize(MPI_Session *session)
 int aspx_offload_MPI_Initialized(int *flag)
 {
     if (!flag)
-        return aspx_request_refuse();
+        return aspx_real.MPI_Initialized(flag); /* it complains */
     *flag = model.initialized;
     return MPI_SUCCESS;
 }
@@ -259,7 +261,7 @@ int aspx_offload_MPI_Initialized(int *flag)
 int aspx_offload_MPI_Finalized(int *flag)
 {
     if (!flag)
-        return aspx_request_refuse();
+        return aspx_real.MPI_Finalized(flag); /* it complains */
     *flag = model.finalized;
     return MPI_SUCCESS;
 }

@@ -25,7 +25,7 @@ extern struct aspx_real aspx_offload_entries;
 
 /* Start the thread of this rank. MPI has not been started; the caller starts it
  * through aspx_offload_MPI_Init or its kin, and then switches the entries over
- * (aspx_entry_offload). The last MPI_Finalize or MPI_Session_finalize ends the
+ * to aspx_offload_entries. The last MPI_Finalize or MPI_Session_finalize ends the
  * thread and sends the entries to the library.
  *   layout    used before this returns
  *   local     index of this task in it

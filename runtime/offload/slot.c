@@ -8,6 +8,7 @@
 
 #include "flight.h"
 #include "offload.h"
+#include "order.h"
 
 #include <ck_stack.h>
 #include <pthread.h>
@@ -58,6 +59,7 @@ void aspx_slot_give(struct aspx_slot *slot)
     struct aspx_slot **list = own_list();
 
     if (many_takers) {
+        ASPX_HANDED_OVER(slot);
         ck_stack_push_mpmc(&free_many, entry_of(slot));
         return;
     }
@@ -88,18 +90,25 @@ static void grow(void)
     pthread_mutex_unlock(&grow_lock);
 }
 
-static struct aspx_slot *pop(void)
+static struct aspx_slot *pop_many(void)
 {
-    struct aspx_slot **list = own_list();
+    ck_stack_entry_t *entry = ck_stack_pop_mpmc(&free_many);
     struct aspx_slot *slot;
 
-    if (many_takers) {
-        ck_stack_entry_t *entry = ck_stack_pop_mpmc(&free_many);
+    if (!entry)
+        return NULL;
+    slot = (struct aspx_slot *) (void *) ((char *) entry -
+                                          offsetof(struct aspx_slot, next));
+    ASPX_TAKEN(slot);
+    return slot;
+}
 
-        return entry ? (struct aspx_slot *) (void *)
-                       ((char *) entry - offsetof(struct aspx_slot, next))
-                     : NULL;
-    }
+static struct aspx_slot *pop(void)
+{
+    struct aspx_slot **list = own_list(), *slot;
+
+    if (many_takers)
+        return pop_many();
     slot = *list;
     if (slot)
         *list = slot->next;

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a program may expect of an offload thread, or of MPI in general: each
+ * story prints one line. Two processes. Knows nothing of Aspen, but for "idle"
+ * and "outside", which plain MPICH does not pass.
+ *
+ * usage: offload_stories [NAME...] */
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BIG = 4 << 20, LIMIT_MS = 20000 };
+
+static int rank, peer, wrong;
+
+#define EXPECT(what)                                                          \
+    do {                                                                      \
+        if (!(what)) {                                                        \
+            wrong++;                                                          \
+            fprintf(stderr, "rank %d, line %d: not so: %s\n", rank, __LINE__, \
+                    #what);                                                   \
+        }                                                                     \
+    } while (0)
+
+static void pause_ms(long ms)
+{
+    const struct timespec time = {ms / 1000, ms % 1000 * 1000000};
+
+    nanosleep(&time, NULL);
+}
+
+/* A large message arrives while nobody calls MPI. */
+static void outside(void)
+{
+    volatile char *in = calloc(1, BIG);
+    char *out = malloc(BIG);
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+    int waited = 0;
+
+    memset(out, 7, BIG);
+    MPI_Irecv((void *) in, BIG, MPI_BYTE, peer, 1, MPI_COMM_WORLD,
+              &requests[0]);
+    MPI_Isend(out, BIG, MPI_BYTE, peer, 1, MPI_COMM_WORLD, &requests[1]);
+    while ((!in[0] || !in[BIG - 1]) && waited++ < LIMIT_MS)
+        pause_ms(1);
+    EXPECT(in[0] == 7 && in[BIG - 1] == 7);
+    MPI_Waitall(2, requests, statuses);
+    free((void *) in);
+    free(out);
+}
+
+/* A software Put arrives at a target that is outside MPI. */
+static void idle(void)
+{
+    volatile int *value;
+    MPI_Win win;
+    int waited = 0, mine = 40 + rank;
+
+    MPI_Win_allocate(sizeof(*value), sizeof(*value), MPI_INFO_NULL,
+                     MPI_COMM_WORLD, &value, &win);
+    *value = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock_all(0, win);
+    MPI_Accumulate(&mine, 1, MPI_INT, peer, 0, 1, MPI_INT, MPI_SUM, win);
+    MPI_Win_flush(peer, win);
+    while (*value == 0 && waited++ < LIMIT_MS)
+        pause_ms(1);
+    EXPECT(*value == 40 + peer);
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+}
+
+static void *not_main(void *flag)
+{
+    MPI_Is_thread_main(flag);
+    return NULL;
+}
+
+/* The level is the one that was asked for. */
+static void level(void)
+{
+    int provided, main_flag = 0, other = 1;
+    pthread_t thread;
+
+    MPI_Query_thread(&provided);
+    EXPECT(provided == MPI_THREAD_MULTIPLE);
+    MPI_Is_thread_main(&main_flag);
+    EXPECT(main_flag);
+    pthread_create(&thread, NULL, not_main, &other);
+    pthread_join(thread, NULL);
+    EXPECT(!other);
+}
+
+/* Null, inactive and active requests in one array; a freed one. */
+static void mixed(void)
+{
+    MPI_Request requests[4] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL,
+                               MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    MPI_Status statuses[4];
+    int in = -1, out = rank, idle_in, index, flag, count, which[4];
+
+    MPI_Waitany(4, requests, &index, &statuses[0]);
+    EXPECT(index == MPI_UNDEFINED);
+    MPI_Recv_init(&idle_in, 1, MPI_INT, peer, 9, MPI_COMM_WORLD, &requests[1]);
+    MPI_Testsome(4, requests, &count, which, statuses);
+    EXPECT(count == MPI_UNDEFINED);
+    MPI_Irecv(&in, 1, MPI_INT, peer, 2, MPI_COMM_WORLD, &requests[2]);
+    MPI_Isend(&out, 1, MPI_INT, peer, 2, MPI_COMM_WORLD, &requests[3]);
+    MPI_Request_free(&requests[3]);
+    EXPECT(requests[3] == MPI_REQUEST_NULL);
+    MPI_Waitall(4, requests, statuses);
+    EXPECT(in == peer && statuses[2].MPI_SOURCE == peer);
+    EXPECT(statuses[0].MPI_SOURCE == MPI_ANY_SOURCE);
+    EXPECT(requests[1] != MPI_REQUEST_NULL && requests[2] == MPI_REQUEST_NULL);
+    MPI_Request_get_status(requests[1], &flag, &statuses[1]);
+    EXPECT(flag && statuses[1].MPI_TAG == MPI_ANY_TAG);
+    MPI_Request_free(&requests[1]);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Many requests at once: more than any table holds at first. */
+static void many(void)
+{
+    enum { MANY = 20000 };
+    MPI_Request *requests = malloc(2 * MANY * sizeof(*requests));
+    int *in = calloc(MANY, sizeof(*in)), *out = malloc(MANY * sizeof(*out));
+    MPI_Status *statuses = malloc(2 * MANY * sizeof(*statuses));
+    int bad = 0;
+
+    for (int i = 0; i < MANY; i++)
+        MPI_Irecv(&in[i], 1, MPI_INT, peer, i % 1000, MPI_COMM_WORLD,
+                  &requests[i]);
+    for (int i = 0; i < MANY; i++) {
+        out[i] = i + peer;
+        MPI_Isend(&out[i], 1, MPI_INT, peer, i % 1000, MPI_COMM_WORLD,
+                  &requests[MANY + i]);
+    }
+    MPI_Waitall(2 * MANY, requests, statuses);
+    for (int i = 0; i < MANY; i++)
+        bad += in[i] != i + rank; /* also says that they kept their order */
+    EXPECT(bad == 0);
+    free(requests);
+    free(statuses);
+    free(in);
+    free(out);
+}
+
+/* Generalized requests: callbacks of the program, which may call MPI. */
+static int freed;
+
+static int query(void *extra, MPI_Status *status)
+{
+    (void) extra;
+    MPI_Status_set_elements(status, MPI_BYTE, 42);
+    MPI_Status_set_cancelled(status, 0);
+    status->MPI_SOURCE = 5;
+    return MPI_SUCCESS;
+}
+
+static int let_go(void *extra)
+{
+    int size;
+
+    (void) extra;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    freed += size;
+    return MPI_SUCCESS;
+}
+
+static int no_cancel(void *extra, int complete)
+{
+    (void) extra;
+    (void) complete;
+    return MPI_SUCCESS;
+}
+
+static void *complete_later(void *request)
+{
+    pause_ms(50);
+    MPI_Grequest_complete(*(MPI_Request *) request);
+    return NULL;
+}
+
+static void grequest(void)
+{
+    MPI_Request request, handed;
+    MPI_Status status;
+    pthread_t thread;
+    int count, flag;
+
+    MPI_Grequest_start(query, let_go, no_cancel, NULL, &request);
+    MPI_Test(&request, &flag, &status);
+    EXPECT(!flag && freed == 0);
+    handed = request;
+    pthread_create(&thread, NULL, complete_later, &handed);
+    MPI_Wait(&request, &status);
+    pthread_join(thread, NULL);
+    MPI_Get_count(&status, MPI_BYTE, &count);
+    EXPECT(count == 42 && status.MPI_SOURCE == 5 && freed == 2);
+    EXPECT(request == MPI_REQUEST_NULL);
+}
+
+/* Wrong arguments come back as codes at once, failures at completion. */
+static void errors(void)
+{
+    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    MPI_Status statuses[2];
+    int buf[2] = {0}, small = 0, class = 0, rc;
+
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    rc = MPI_Isend(buf, 1, MPI_INT, 99, 0, MPI_COMM_WORLD, &requests[0]);
+    MPI_Error_class(rc, &class);
+    EXPECT(class == MPI_ERR_RANK);
+    rc = MPI_Irecv(buf, -1, MPI_INT, 0, 0, MPI_COMM_WORLD, &requests[0]);
+    MPI_Error_class(rc, &class);
+    EXPECT(class == MPI_ERR_COUNT);
+    rc = MPI_Isend(buf, 1, MPI_DATATYPE_NULL, 0, 0, MPI_COMM_WORLD,
+                   &requests[0]);
+    MPI_Error_class(rc, &class);
+    EXPECT(class == MPI_ERR_TYPE);
+    EXPECT(requests[0] == MPI_REQUEST_NULL);
+    MPI_Irecv(&small, 1, MPI_INT, peer, 3, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(buf, 2, MPI_INT, peer, 3, MPI_COMM_WORLD, &requests[1]);
+    rc = MPI_Waitall(2, requests, statuses);
+    EXPECT(rc == MPI_ERR_IN_STATUS);
+    MPI_Error_class(statuses[0].MPI_ERROR, &class);
+    EXPECT(class == MPI_ERR_TRUNCATE);
+    EXPECT(statuses[1].MPI_ERROR == MPI_SUCCESS ||
+           statuses[1].MPI_ERROR == MPI_ERR_PENDING);
+    rc = MPI_Wait(NULL, MPI_STATUS_IGNORE);
+    EXPECT(rc != MPI_SUCCESS);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* An error handler of the program that calls MPI itself. */
+static int handled;
+
+static void handle(MPI_Comm *comm, int *code, ...)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int length, size;
+
+    MPI_Error_string(*code, text, &length);
+    MPI_Comm_size(*comm, &size);
+    handled += size;
+}
+
+static void handlers(void)
+{
+    MPI_Errhandler handler;
+    MPI_Comm comm;
+    int buf = 0;
+
+    MPI_Comm_dup(MPI_COMM_SELF, &comm);
+    MPI_Comm_create_errhandler(handle, &handler);
+    MPI_Comm_set_errhandler(comm, handler);
+    EXPECT(MPI_Send(&buf, 1, MPI_INT, 7, 0, comm) != MPI_SUCCESS);
+    EXPECT(handled == 1);
+    MPI_Errhandler_free(&handler);
+    MPI_Comm_free(&comm);
+}
+
+/* A deletion callback that sends a message and waits for it. */
+static int say_goodbye(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+    int in = -1, out = rank;
+
+    (void) comm;
+    (void) keyval;
+    (void) value;
+    (void) extra;
+    MPI_Irecv(&in, 1, MPI_INT, peer, 4, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(&out, 1, MPI_INT, peer, 4, MPI_COMM_WORLD, &requests[1]);
+    MPI_Waitall(2, requests, statuses);
+    EXPECT(in == peer);
+    return MPI_SUCCESS;
+}
+
+static void callbacks(void)
+{
+    MPI_Comm comm;
+    int keyval;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, say_goodbye, &keyval, NULL);
+    MPI_Comm_set_attr(comm, keyval, NULL);
+    MPI_Comm_free(&comm);
+    MPI_Comm_free_keyval(&keyval);
+}
+
+/* One thread is in a receive that comes late; the other works meanwhile. */
+static void *receive_late(void *value)
+{
+    MPI_Recv(value, 1, MPI_INT, peer, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return NULL;
+}
+
+static void no_stall(void)
+{
+    pthread_t thread;
+    MPI_Comm comm;
+    int value = -1, sum, one = 1;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    pthread_create(&thread, NULL, receive_late, &value);
+    for (int i = 0; i < 20; i++) {
+        MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+        EXPECT(sum == 2);
+    }
+    MPI_Send(&rank, 1, MPI_INT, peer, 5, MPI_COMM_WORLD);
+    pthread_join(thread, NULL);
+    EXPECT(value == peer);
+    MPI_Comm_free(&comm);
+}
+
+/* Signals are the program's; a child may exit. */
+static volatile sig_atomic_t signalled;
+static pthread_t main_thread;
+
+static void on_signal(int number)
+{
+    (void) number;
+    signalled += pthread_equal(pthread_self(), main_thread) ? 1 : 100;
+}
+
+static void processes(void)
+{
+    int status = -1;
+    pid_t child;
+
+    main_thread = pthread_self();
+    signal(SIGUSR1, on_signal);
+    for (int i = 0; i < 20; i++)
+        kill(getpid(), SIGUSR1);
+    EXPECT(signalled > 0 && signalled < 100);
+    fflush(NULL);
+    child = fork();
+    if (child == 0)
+        exit(3);
+    waitpid(child, &status, 0);
+    EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+}
+
+static const struct {
+    const char *name;
+    void (*tell)(void);
+} stories[] = {
+    {"outside", outside},   {"idle", idle},           {"level", level},
+    {"mixed", mixed},       {"many", many},           {"grequest", grequest},
+    {"errors", errors},     {"handlers", handlers},   {"callbacks", callbacks},
+    {"no stall", no_stall}, {"processes", processes},
+};
+
+static int is_asked(int argc, char **argv, const char *name)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], name) == 0)
+            return 1;
+    }
+    return argc < 2;
+}
+
+int main(int argc, char **argv)
+{
+    int provided, size, all;
+
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (size != 2) {
+        fprintf(stderr, "offload_stories: two processes are needed\n");
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    peer = 1 - rank;
+    for (size_t i = 0; i < sizeof(stories) / sizeof(stories[0]); i++) {
+        if (!is_asked(argc, argv, stories[i].name))
+            continue;
+        wrong = 0;
+        stories[i].tell();
+        MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+        if (rank == 0) {
+            printf("story %s: %s\n", stories[i].name, all ? "wrong" : "ok");
+            fflush(stdout);
+        }
+    }
+    MPI_Finalize();
+    return 0;
+}
