@@ -117,7 +117,7 @@ rma() { echo "$ASPEN_BUILD/tests/rma_$1"; }
 }
 
 @test "Put and Get by the device" {
-    for program in derived active threads windows; do
+    for program in shared derived active threads windows; do
         ghosts -n 3 -g 1 --nodes 2 --knob rma.direct=yes "$(rma $program)" 20
         ended_with 0
         printed "^ok $program"

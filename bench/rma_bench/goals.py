@@ -5,14 +5,16 @@ import collections
 import counters
 import jobs
 import show
-from jobs import ASPEN, PLAIN, THREAD, Job
+from jobs import APART, ASPEN, OWN, PLAIN, THREAD, Job
 
 # limit: of the ratio to plain MPICH. target: what it does, plain and Aspen.
 Ratio = collections.namedtuple("Ratio", "name users nodes spec limit target")
 
 POLLS = "polls / sleeps"
 BOTH = "takes part"
+SPLIT = "takes part, apart"
 NONE = "-"
+PLACES = {POLLS: OWN, SPLIT: APART}
 RATIOS = [
     Ratio(f"Win_allocate, {ranks} ranks, {size}", ranks, 1,
           f"alloc,bytes={n}", 1.3, NONE)
@@ -24,8 +26,11 @@ RATIOS = [
     for name, op in (("accumulate", "acc"), ("put", "put"), ("get", "get"))
     for size, n in (("8 B", 8), ("64 KiB", 65536))
 ] + [
-    Ratio("fence, put, fence", 2, 2, "fence,op=put", 1.3, BOTH),
-    Ratio("start, put, complete", 2, 2, "pscw,op=put", 1.3, BOTH),
+    Ratio(name, 2, 2, spec, 1.3, target)
+    for target in (BOTH, SPLIT)
+    for name, spec in (("fence, put, fence", "fence,op=put"),
+                       ("start, put, complete", "pscw,op=put"))
+] + [
     Ratio("lock, put, unlock, other node", 2, 2,
           "lock,op=put,target={target}", 1.3, POLLS),
     Ratio("lock, put, unlock, self", 2, 1,
@@ -75,12 +80,15 @@ target does while the origin acts, with plain MPICH / with thread or ghosts;
 plain is then 2 processes, Aspen an origin and a ghost at work, each bound to a
 CPU; MPICH's progress threads are too many for that and stay unbound. Where the
 target takes part it is 3 processes with ghosts against 2, on the same CPUs, and
-they yield to each other."""
+they yield to each other: on 2 CPUs the ghost takes turns with users. `apart`: as
+on a node with a CPU for the ghost, it has the last one to itself and the users
+share the others, with plain MPICH too."""
 
 
 def job_for(rival, users, nodes, target=NONE):
     """The same for each rival."""
-    return Job(rival, users, nodes, own=target == POLLS and rival != THREAD)
+    place = PLACES.get(target, ()) if rival != THREAD else ()
+    return Job(rival, users, nodes, place=place)
 
 
 def balance_job(way):

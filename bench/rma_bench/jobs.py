@@ -22,11 +22,13 @@ RIVALS = {
 
 # One start of rma_app. ghosts: per node, for Aspen only. threads: initialise
 # with MPI_THREAD_MULTIPLE. counted: read the ghosts' counters from the record,
-# which needs a job for each kernel. own: at most as many processes work as
-# there are CPUs; each has one of its own and needs not yield.
+# which needs a job for each kernel. place: OWN, at most as many processes work
+# as there are CPUs; each has one of its own and needs not yield. APART: users
+# have all CPUs but the last, in turn, with and without ghosts; these have it.
 Job = collections.namedtuple(
-    "Job", "rival users nodes ghosts knobs threads counted own",
-    defaults=(1, (), False, False, False))
+    "Job", "rival users nodes ghosts knobs threads counted place",
+    defaults=(1, (), False, False, ()))
+OWN, APART = ("--bind", "--no-yield"), ("--apart",)
 
 
 class Failed(Exception):
@@ -67,8 +69,7 @@ def words(job, specs, args, record):
            str(job.ghosts if job.rival == ASPEN else 0)]
     for knob in (*job.knobs, *args.knob) if job.rival == ASPEN else ():
         run += ["--knob", knob]
-    if job.own:
-        run += ["--bind", "--no-yield"]
+    run += job.place
     if record:
         run.append("--report=" + record)
     run += [os.path.join(args.build, "bench", "rma_app"), "--ms", str(args.ms)]

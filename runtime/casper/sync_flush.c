@@ -44,8 +44,10 @@ void aspx_sync_poke(void)
 typedef int flush_f(int rank, MPI_Win win);
 
 /* Complete with `flush` what this process issued to ghost g. What another
- * thread issues meanwhile is that thread's to flush. */
-static int flush_ghost(struct aspx_win *win, uint32_t g, flush_f *flush)
+ * thread issues meanwhile is that thread's to flush.
+ *   called  set when MPI was called */
+static int flush_ghost(struct aspx_win *win, uint32_t g, flush_f *flush,
+                       bool *called)
 {
     struct aspx_win_ghost *ghost = &win->ghosts[g];
     uint64_t sent = atomic_load(&ghost->sent.issued);
@@ -56,6 +58,7 @@ static int flush_ghost(struct aspx_win *win, uint32_t g, flush_f *flush)
 
     if (!do_sent && !do_flat)
         return MPI_SUCCESS;
+    *called = true;
     aspx_bell_ring(ghost->bell);
     aspx_balance_ask(win, ghost->rank_all, do_flat);
     atomic_store_explicit(&ghost->bytes, 0, memory_order_relaxed);
@@ -92,11 +95,13 @@ static int flush_target(struct aspx_win *win, int rank, flush_f *flush)
     uint64_t served_by = atomic_load(&target->served_by);
     uint32_t first = win->nodes[target->node].first_ghost;
     int rc = flush_hardware(win);
+    bool called = false;
 
-    aspx_sync_poke();
     for (; rc == MPI_SUCCESS && served_by; served_by &= served_by - 1)
         rc = flush_ghost(win, first + (uint32_t) __builtin_ctzll(served_by),
-                         flush);
+                         flush, &called);
+    if (!called)
+        aspx_sync_poke();
     atomic_thread_fence(memory_order_release); /* direct copies */
     return rc;
 }
@@ -104,10 +109,12 @@ static int flush_target(struct aspx_win *win, int rank, flush_f *flush)
 static int flush_every(struct aspx_win *win, flush_f *flush)
 {
     int rc = flush_hardware(win);
+    bool called = false;
 
-    aspx_sync_poke();
     for (uint32_t g = 0; rc == MPI_SUCCESS && g < win->nghosts; g++)
-        rc = flush_ghost(win, g, flush);
+        rc = flush_ghost(win, g, flush, &called);
+    if (!called)
+        aspx_sync_poke();
     atomic_thread_fence(memory_order_release);
     return rc;
 }
@@ -137,7 +144,9 @@ int aspx_sync_flush_every(struct aspx_win *win)
 
 int aspx_sync_flush_ghost(struct aspx_win *win, uint32_t g)
 {
-    return flush_ghost(win, g, aspx_real.MPI_Win_flush);
+    bool called;
+
+    return flush_ghost(win, g, aspx_real.MPI_Win_flush, &called);
 }
 
 /* Flushes are legal only under a lock. Elsewhere MPI's own window, which

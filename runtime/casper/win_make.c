@@ -325,6 +325,19 @@ static bool agree(struct making *making, bool possible)
            meet(making);
 }
 
+/* MPICH gives a window on a part of another window's memory the base of that
+ * one, and its operations go astray. Did that happen to one of us? */
+static bool astray(const struct aspx_win_request *request, MPI_Win native)
+{
+    void *base = NULL;
+    int flag = 0, wrong, any = 1;
+
+    aspx_real.MPI_Win_get_attr(native, MPI_WIN_BASE, &base, &flag);
+    wrong = request->bytes > 0 && base != request->base;
+    aspx_real.MPI_Allreduce(&wrong, &any, 1, MPI_INT, MPI_MAX, request->comm);
+    return any;
+}
+
 /* The windows of MPI beneath ours: the program's handle, and one that stays
  * locked where a device carries out Put and Get. */
 static int make_native(const struct aspx_win_request *request,
@@ -341,6 +354,8 @@ static int make_native(const struct aspx_win_request *request,
                                     &win->hardware);
     if (rc != MPI_SUCCESS)
         return rc;
+    if (astray(request, win->hardware))
+        return aspx_real.MPI_Win_free(&win->hardware);
     aspx_real.MPI_Win_set_errhandler(win->hardware, MPI_ERRORS_RETURN);
     return aspx_real.MPI_Win_lock_all(MPI_MODE_NOCHECK, win->hardware);
 }

@@ -12,20 +12,34 @@
 
 #include <string.h>
 
+/* Attributes that are ours to tell: the flavor, and the base, for which MPICH
+ * takes that of a larger window around this one if there is one. Returns the
+ * attribute, or NULL: MPI's answer stands. */
+static void *own_attr(MPI_Win handle, int keyval)
+{
+    struct aspx_win *win;
+
+    if (keyval != MPI_WIN_CREATE_FLAVOR && keyval != MPI_WIN_BASE)
+        return NULL;
+    win = aspx_win_find(handle);
+    if (!win)
+        return NULL;
+    if (keyval == MPI_WIN_CREATE_FLAVOR)
+        return &win->flavor;
+    return win->targets[win->rank].bytes ? win->targets[win->rank].here : NULL;
+}
+
 int aspx_hand_MPI_Win_get_attr(MPI_Win handle, int keyval, void *value,
                                int *flag)
 {
     int rc = aspx_real.MPI_Win_get_attr(handle, keyval, value, flag);
-    struct aspx_win *win;
+    void *own;
 
-    if (keyval != MPI_WIN_CREATE_FLAVOR || rc != MPI_SUCCESS || !*flag)
+    if (rc != MPI_SUCCESS || !*flag)
         return rc;
-    win = aspx_win_find(handle);
-    if (win) {
-        int *flavor = &win->flavor;
-
-        memcpy(value, &flavor, sizeof(flavor));
-    }
+    own = own_attr(handle, keyval);
+    if (own)
+        memcpy(value, &own, sizeof(own));
     return rc;
 }
 
@@ -35,19 +49,19 @@ int aspx_hand_MPII_Win_get_attr(MPI_Win handle, int keyval, void *value,
                                 int *flag, int type)
 {
     int rc = aspx_real.MPII_Win_get_attr(handle, keyval, value, flag, type);
-    struct aspx_win *win;
+    int of_c = keyval == MPI_WIN_CREATE_FLAVOR + 1 ||
+               keyval == MPI_WIN_BASE + 1 ? keyval - 1 : keyval;
+    void *own;
 
-    if ((keyval != MPI_WIN_CREATE_FLAVOR &&
-         keyval != MPI_WIN_CREATE_FLAVOR + 1) || rc != MPI_SUCCESS || !*flag)
+    if (rc != MPI_SUCCESS || !*flag)
         return rc;
-    win = aspx_win_find(handle);
-    if (win && type & 1) {
-        *(MPI_Aint *) value = win->flavor;
-    } else if (win) {
-        int *flavor = &win->flavor;
-
-        memcpy(value, &flavor, sizeof(flavor));
-    }
+    own = own_attr(handle, of_c);
+    if (own && type & 1)
+        *(MPI_Aint *) value = of_c == MPI_WIN_BASE
+                                  ? (MPI_Aint) (uintptr_t) own
+                                  : *(const int *) own;
+    else if (own)
+        memcpy(value, &own, sizeof(own));
     return rc;
 }
 

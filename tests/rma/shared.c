@@ -123,6 +123,22 @@ static void count_in(MPI_Win win, const long *word)
     MPI_Win_unlock(rma_rank, win);
 }
 
+/* Is a part of other windows' memory a window that begins there? */
+static void put_in(MPI_Win win, long *part)
+{
+    int next = (rma_rank + 1) % rma_size, flag = 0;
+    long mine = rma_rank + 1;
+    void *base = NULL;
+
+    MPI_Win_get_attr(win, MPI_WIN_BASE, &base, &flag);
+    EXPECT(flag && base == part, "base %p instead of %p", base, (void *) part);
+    MPI_Win_fence(0, win);
+    MPI_Put(&mine, 1, MPI_LONG, next, 1, 1, MPI_LONG, win);
+    MPI_Win_fence(0, win);
+    EXPECT(part[1] == (rma_rank + rma_size - 1) % rma_size + 1, "put %ld",
+           part[1]);
+}
+
 static void given(void)
 {
     MPI_Win win, inner;
@@ -141,6 +157,7 @@ static void given(void)
     base[9] = 0;
     MPI_Win_create(base + 9, 64, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &inner);
     count_in(inner, base + 9);
+    put_in(inner, base + 9);
     MPI_Win_free(&inner);
     MPI_Win_free(&win);
 }
