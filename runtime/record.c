@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "record.h"
+#include "record_form.h"
 
 #include "casper/casper.h"
 #include "mpi/real.h"
@@ -136,18 +137,6 @@ static void print_line(const struct aspx_world *world, const struct sums *sums)
     fprintf(stderr, "%s\n", line);
 }
 
-/* A JSON string; job names, reasons and digests are printable ASCII. */
-static void put_string(FILE *out, const char *text)
-{
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            fputc('\\', out);
-        fputc((unsigned char) *text < ' ' ? ' ' : *text, out);
-    }
-    fputc('"', out);
-}
-
 static void put_ways(FILE *out, const struct sums *sums, int call)
 {
     bool first = true;
@@ -158,21 +147,6 @@ static void put_ways(FILE *out, const struct sums *sums, int call)
         fprintf(out, "%s\"%s\": %llu", first ? "" : ", ", ways[w].key,
                 (unsigned long long) sums->count[call][w]);
         first = false;
-    }
-}
-
-static void put_tasks(FILE *out, const struct asp_layout *layout)
-{
-    char cpus[1024];
-
-    for (uint32_t i = 0; i < layout->ntasks; i++) {
-        const struct asp_layout_task *task = &layout->tasks[i];
-
-        if (asp_cpuset_print(&task->cpus, cpus, sizeof(cpus)) < 0)
-            snprintf(cpus, sizeof(cpus), "...");
-        fprintf(out, "%s\n    {\"local\": %u, \"role\": \"%s\", "
-                "\"cpus\": \"%s\", \"numa\": %d}", i ? "," : "", i,
-                asp_role_name(task->role), cpus, task->numa);
     }
 }
 
@@ -203,20 +177,9 @@ static int write_json(const char *path, const struct aspx_world *world,
 
     if (!out)
         return -1;
-    fprintf(out, "{\n  \"aspen_record\": 1,\n  \"version\": \"%s\",\n"
-            "  \"job\": ", PACKAGE_VERSION);
-    put_string(out, layout->job);
-    fprintf(out, ",\n  \"mode\": \"%s\",\n  \"users\": %d,\n  \"ghosts\": %d,\n"
-            "  \"nodes\": %u,\n  \"bound\": %s,\n  \"reason\": ",
-            asp_mode_name(layout->mode), world->size_users,
-            world->size_all - world->size_users, world->nnodes,
-            layout->bound ? "true" : "false");
-    put_string(out, layout->reason);
-    fprintf(out, ",\n  \"policy_digest\": ");
-    put_string(out, layout->policy_digest);
-    fprintf(out, ",\n  \"first_node\": [");
-    put_tasks(out, layout);
-    fprintf(out, "\n  ],\n  \"ghost_load\": [");
+    aspx_record_head(out, layout, world->size_users,
+                     world->size_all - world->size_users, world->nnodes);
+    fprintf(out, "  \"ghost_load\": [");
     put_ghosts(out, world, sums);
     fprintf(out, "\n  ],\n  \"redirected\": %llu,\n  \"calls\": {",
             (unsigned long long) sum_way(sums, ASPX_WAY_GHOST));
@@ -232,22 +195,9 @@ static int write_json(const char *path, const struct aspx_world *world,
     return fclose(out);
 }
 
-/* "1", a file, or NULL: from --async-report, else from the job's policy. */
-static const char *report_where(const struct aspx_world *world)
-{
-    const char *where = getenv("ASPEN_REPORT");
-
-    if (!where && world->layout)
-        where = asp_layout_knob(world->layout, "report", NULL);
-    if (!where || !where[0] || strcmp(where, "0") == 0 ||
-        strcmp(where, "no") == 0)
-        return NULL;
-    return strcmp(where, "yes") == 0 ? "1" : where;
-}
-
 bool aspx_record_wanted(const struct aspx_world *world)
 {
-    return report_where(world) != NULL;
+    return aspx_record_where(world->layout) != NULL;
 }
 
 /* Sum what all users counted, in user rank 0. Returns false without memory
@@ -276,7 +226,7 @@ static bool sum_up(const struct aspx_world *world, struct sums *sums)
 
 void aspx_record_report(const struct aspx_world *world)
 {
-    const char *where = report_where(world);
+    const char *where = aspx_record_where(world->layout);
     struct aspx_windows *windows;
     struct sums sums;
 

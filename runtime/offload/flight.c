@@ -16,6 +16,7 @@
 #include "flight.h"
 
 #include "offload.h"
+#include "report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,6 +52,7 @@ void aspx_flight_add(struct aspx_slot *slot)
     reals[count] = slot->real;
     slots[count] = slot;
     count++;
+    aspx_offload_counts.posted++;
 }
 
 static void take_out(uint32_t i)
@@ -88,6 +90,7 @@ static void end(uint32_t i, const MPI_Status *status, int rc)
     slot->real = reals[i];
     slot->status = *status;
     take_out(i);
+    aspx_offload_counts.ended++;
     aspx_slot_ended(slot, rc);
 }
 

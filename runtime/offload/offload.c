@@ -8,6 +8,7 @@
 #include "offload.h"
 
 #include "flight.h"
+#include "report.h"
 #include "request.h"
 #include "thread.h"
 
@@ -26,6 +27,7 @@ struct aspx_real aspx_behind, aspx_offload_entries;
 bool aspx_offload_many;
 int aspx_offload_ranks = INT32_MAX;
 
+static const struct asp_layout *layout;
 static int level; /* what the program is told */
 static pthread_t main_thread;
 static bool running;
@@ -57,13 +59,14 @@ static void in_child(void)
     }
 }
 
-int aspx_offload_start(const struct asp_layout *layout, uint32_t local,
+int aspx_offload_start(const struct asp_layout *its_layout, uint32_t local,
                        int required)
 {
-    const struct asp_layout_task *task = &layout->tasks[local];
-    int cpu = layout->bound ? task->cpu_helper_os : -1, rc;
+    const struct asp_layout_task *task = &its_layout->tasks[local];
+    int cpu = its_layout->bound ? task->cpu_helper_os : -1, rc;
     bool alone = cpu >= 0 && !asp_cpuset_has(&task->cpus, (unsigned) cpu);
 
+    layout = its_layout;
     level = required;
     main_thread = pthread_self();
     aspx_offload_many = required == MPI_THREAD_MULTIPLE;
@@ -131,6 +134,8 @@ static int really_init(int *argc, char ***argv)
 
 static int really_finalize(void)
 {
+    aspx_thread_count();
+    aspx_offload_report(layout);
     aspx_thread_mpi_ends();
     return aspx_behind.MPI_Finalize();
 }

@@ -27,7 +27,7 @@ extern struct aspx_real aspx_offload_entries;
  * through aspx_offload_MPI_Init or its kin, and then switches the entries over
  * to aspx_offload_entries. The last MPI_Finalize or MPI_Session_finalize ends the
  * thread and sends the entries to the library.
- *   layout    used before this returns
+ *   layout    borrowed for the life of the process
  *   local     index of this task in it
  *   required  the thread level that the program asked for
  * Returns 0, or -1 with errno; then nothing has changed. */

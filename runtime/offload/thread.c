@@ -12,6 +12,7 @@
 
 #include "flight.h"
 #include "offload.h"
+#include "report.h"
 
 #include <mpi.h>
 #include <pthread.h>
@@ -37,13 +38,25 @@ static pthread_t thread;
 static atomic_bool stopping;
 static MPI_Request idle_request = MPI_REQUEST_NULL; /* the thread's own */
 static uint32_t spin_us, yield_us;
+static uint64_t began_us;
 
-static uint64_t now_us(void)
+static uint64_t clock_us(clockid_t clock)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (uint64_t) now.tv_sec * 1000000 + (uint64_t) now.tv_nsec / 1000;
+}
+
+static uint64_t now_us(void)
+{
+    return clock_us(CLOCK_MONOTONIC);
+}
+
+void aspx_thread_count(void)
+{
+    aspx_offload_counts.cpu_us = clock_us(CLOCK_THREAD_CPUTIME_ID);
+    aspx_offload_counts.wall_us = now_us() - began_us;
 }
 
 static bool serve(void)
@@ -54,6 +67,7 @@ static bool serve(void)
     while (served < BATCH && (command = aspx_command_next())) {
         command->run(command);
         served++;
+        aspx_offload_counts.commands++;
     }
     return served != 0;
 }
@@ -147,6 +161,7 @@ static void rest(struct rest *rest)
     rest->nap_us = rest->nap_us == 0 || awaited       ? NAP_FIRST_US
                    : 2 * rest->nap_us <= NAP_MAX_US ? 2 * rest->nap_us
                                                       : NAP_MAX_US;
+    aspx_offload_counts.naps++;
     if (aspx_command_nap(rest->nap_us))
         rest->since_us = 0;
     else
@@ -160,6 +175,7 @@ static void *run(void *cpu_of)
     cpu_set_t set;
 
     aspx_offload_self = true;
+    began_us = now_us();
     (void) prctl(PR_SET_NAME, "aspen-offload");
     /* The default slack of 50 us would double the shortest naps. */
     (void) prctl(PR_SET_TIMERSLACK, 1000);

@@ -21,4 +21,7 @@ void aspx_thread_park(unsigned limit_ms);
 void aspx_thread_mpi_runs(void);
 void aspx_thread_mpi_ends(void);
 
+/* In the thread: bring the times in aspx_offload_counts up to date. */
+void aspx_thread_count(void);
+
 #endif
