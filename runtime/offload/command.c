@@ -4,17 +4,22 @@
  * Both sleeps follow one rule: who goes to sleep announces it, then looks once
  * more; who makes news publishes it, then looks for sleepers. A full fence
  * between the two steps on each side means that one of them sees the other.
- * Every sleep has a bound all the same. */
+ * Fences cost as much as a message between CPUs, and sleeps are rare; so where
+ * the thread has a CPU of its own the sleeper has the kernel put a fence into all
+ * threads of the process (membarrier), and who makes news needs none. Where CPUs
+ * are shared sleeps are common, and both sides fence. Every sleep has a bound all
+ * the same. */
 #include "config.h"
 
 #include "command.h"
 
 #include "offload.h"
-#include "order.h"
+#include "ring.h"
 
-#include <ck_ring.h>
+#include <ck_pr.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <sched.h>
 #include <stddef.h>
 #include <sys/syscall.h>
@@ -22,33 +27,32 @@
 #include <unistd.h>
 
 enum {
-    CELLS = 4096, /* commands under way; who finds it full waits */
-    LINE = 64,
     /* Looks before a caller sleeps. Where the thread has a CPU of its own: some
      * 40 to 90 us, more than a short operation takes. Where it has not, it can
      * only work when the caller does not, and a sleeper's wake-up is quick,
-     * while who yields may wait for a time slice of somebody else. */
+     * while who yields may wait for a time slice of somebody else. Among many
+     * callers another may have the work that this one's CPU should do. */
     SPINS = 2000,
+    SPINS_MANY = 50,
     SPINS_SHARED = 20,
     YIELDS = 200,
     SLEEP_MS = 100,
 };
 
-static ck_ring_t ring;
-static ck_ring_buffer_t cells[CELLS];
-static bool many_producers;
+static struct aspx_ring ring;
 static uint32_t spins, yields;
+static bool sleeper_fences; /* for everybody, by membarrier */
 
 /* The thread sleeps on this: written by both sides, but seldom. */
-static _Alignas(LINE) _Atomic uint32_t napping;
+static _Alignas(ASPX_RING_LINE) _Atomic uint32_t napping;
 
 /* Callers sleep on news, which counts what was done while somebody slept. */
-static _Alignas(LINE) _Atomic uint32_t news;
+static _Alignas(ASPX_RING_LINE) _Atomic uint32_t news;
 static _Atomic uint32_t sleepers;
 
 /* Commands taken, and how many of them before the last look at all requests:
  * written by the thread only. */
-static _Alignas(LINE) _Atomic uint32_t taken, looked;
+static _Alignas(ASPX_RING_LINE) _Atomic uint32_t looked;
 
 static long futex(_Atomic uint32_t *word, int op, uint32_t value,
                   const struct timespec *limit)
@@ -57,24 +61,40 @@ static long futex(_Atomic uint32_t *word, int op, uint32_t value,
                    NULL, 0);
 }
 
-void aspx_command_start(bool many, bool alone)
+static bool membarrier(int command)
 {
-    many_producers = many;
-    spins = alone ? SPINS : SPINS_SHARED;
-    yields = alone ? YIELDS : 0;
-    ck_ring_init(&ring, CELLS);
+    return syscall(SYS_membarrier, command, 0, 0) == 0;
 }
 
-static bool enqueue(struct aspx_command *command)
+void aspx_command_start(bool many, bool alone)
 {
-    ASPX_HANDED_OVER(command);
-    return many_producers ? ck_ring_enqueue_mpsc(&ring, cells, command)
-                          : ck_ring_enqueue_spsc(&ring, cells, command);
+    aspx_ring_start(&ring, many);
+    spins = !alone ? SPINS_SHARED : many ? SPINS_MANY : SPINS;
+    yields = alone ? YIELDS : 0;
+    sleeper_fences =
+        alone && membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+}
+
+/* Between publishing news and looking for sleepers. */
+static void fence_of_news(void)
+{
+    if (sleeper_fences)
+        atomic_signal_fence(memory_order_seq_cst); /* the compiler's order */
+    else
+        atomic_thread_fence(memory_order_seq_cst);
+}
+
+/* Between announcing a sleep and looking once more. */
+static void fence_of_sleeper(void)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    if (sleeper_fences)
+        (void) membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 }
 
 static void wake(void)
 {
-    atomic_thread_fence(memory_order_seq_cst);
+    fence_of_news();
     if (atomic_load_explicit(&napping, memory_order_relaxed) &&
         atomic_exchange(&napping, 0))
         futex(&napping, FUTEX_WAKE, 1, NULL);
@@ -82,14 +102,18 @@ static void wake(void)
 
 void aspx_command_post(struct aspx_command *command)
 {
+    uint64_t ticket;
+
     if (aspx_offload_is_self()) {
         command->run(command);
         return;
     }
-    while (!enqueue(command)) {
+    ticket = aspx_ring_ticket(&ring);
+    while (!aspx_ring_has_room(&ring, ticket)) {
         wake();
         sched_yield();
     }
+    aspx_ring_put(&ring, ticket, command);
     wake();
 }
 
@@ -102,9 +126,9 @@ void aspx_command_call(struct aspx_command *command)
 
 void aspx_command_done(struct aspx_command *command)
 {
-    /* The command may be gone as soon as it is done: it is not touched again.
-     * An exchange, because it is a full fence too. */
-    (void) atomic_exchange(&command->state, ASPX_DONE);
+    /* The command may be gone as soon as it is done: it is not touched again. */
+    atomic_store_explicit(&command->state, ASPX_DONE, memory_order_release);
+    fence_of_news();
     if (atomic_load_explicit(&sleepers, memory_order_relaxed)) {
         atomic_fetch_add(&news, 1);
         futex(&news, FUTEX_WAKE, INT_MAX, NULL);
@@ -128,6 +152,7 @@ void aspx_rest_step(struct aspx_rest *rest)
     }
     if (look == spins) {
         atomic_fetch_add(&sleepers, 1);
+        fence_of_sleeper();
         aspx_command_nudge();
     } else if (look < spins + yields) {
         sched_yield();
@@ -160,20 +185,12 @@ void aspx_command_nudge(void)
 
 struct aspx_command *aspx_command_next(void)
 {
-    void *command;
-
-    if (!(many_producers ? ck_ring_dequeue_mpsc(&ring, cells, &command)
-                         : ck_ring_dequeue_spsc(&ring, cells, &command)))
-        return NULL;
-    ASPX_TAKEN(command);
-    atomic_store_explicit(&taken, aspx_command_taken() + 1,
-                          memory_order_relaxed);
-    return command;
+    return aspx_ring_take(&ring);
 }
 
 uint32_t aspx_command_taken(void)
 {
-    return atomic_load_explicit(&taken, memory_order_relaxed);
+    return (uint32_t) atomic_load_explicit(&ring.taken, memory_order_relaxed);
 }
 
 void aspx_command_looked(uint32_t before)
@@ -192,12 +209,23 @@ bool aspx_command_awaited(void)
     return atomic_load_explicit(&sleepers, memory_order_relaxed) != 0;
 }
 
+/* The announcement stays between naps that nobody ended, so that only the first
+ * of them has to fence for everybody. */
 bool aspx_command_nap(uint32_t us)
 {
     const struct timespec limit = {0, (long) us * 1000};
 
-    atomic_store(&napping, 1); /* seq_cst: a full fence follows */
-    if (ck_ring_size(&ring) == 0)
+    if (atomic_load_explicit(&napping, memory_order_relaxed) == 0) {
+        atomic_store(&napping, 1);
+        fence_of_sleeper();
+    }
+    if (aspx_ring_is_empty(&ring))
         futex(&napping, FUTEX_WAIT, 1, &limit);
-    return atomic_exchange(&napping, 0) == 0;
+    return atomic_load(&napping) == 0;
+}
+
+void aspx_command_rise(void)
+{
+    if (atomic_load_explicit(&napping, memory_order_relaxed))
+        atomic_store(&napping, 0);
 }

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The way from the program's threads to the offload thread: a ring of pointers
- * to commands.
+ * to commands (ring.h).
  *
  * A command is a function and its arguments. For a call that waits it lies on
  * the caller's stack, for a call that does not in a slot of the pool (slot.h);
- * nothing is allocated or copied. The ring carries 8-byte pointers: producer
- * and consumer each write one line of it, and a line of entries serves eight
- * commands. (Paper: Vaidyanathan et al., section 3.1, has the arguments in the
- * ring; then a large command is copied twice.)
+ * nothing is allocated or copied. (Paper: Vaidyanathan et al., section 3.1, has
+ * the arguments in the ring; then a large command is copied twice.)
  *
  * Threads: any, if MPI_THREAD_MULTIPLE was asked for; else, as MPI says, one at
  * a time, and the ring takes no locked instruction. */
@@ -92,7 +90,8 @@ bool aspx_command_is_fresh(void);
 bool aspx_command_awaited(void);
 
 /* For the thread: sleep until a command or a nudge comes, us at most. Returns
- * whether one came. */
+ * whether a nudge came. Who has napped says so when there is work again. */
 bool aspx_command_nap(uint32_t us);
+void aspx_command_rise(void);
 
 #endif

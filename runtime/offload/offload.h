@@ -40,8 +40,10 @@ bool aspx_offload_running(void);
 /* The level that MPI_Init gives: MPICH lets the environment choose. */
 int aspx_offload_default_level(void);
 
-/* Is this the offload thread? */
-extern _Thread_local bool aspx_offload_self;
+/* Is this the offload thread? A preloaded library may use the thread's static
+ * block, and saves a call. */
+#define ASPX_TLS __attribute__((tls_model("initial-exec")))
+extern _Thread_local bool aspx_offload_self ASPX_TLS;
 static inline bool aspx_offload_is_self(void)
 {
     return aspx_offload_self;

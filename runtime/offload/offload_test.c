@@ -20,7 +20,7 @@
 enum { CALLERS = 4, CALLS = 4000, POSTS = 20000, SLOTS = 3000, ROUNDS = 40 };
 
 /* What the tested files want from the others. */
-_Thread_local bool aspx_offload_self;
+_Thread_local bool aspx_offload_self ASPX_TLS;
 
 void aspx_offload_turn(void)
 {
@@ -52,6 +52,8 @@ static void *serve(void *pause_ms)
             command->run(command);
         else
             (void) aspx_command_nap(1000);
+        if (command)
+            aspx_command_rise();
     }
     return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What Concurrency Kit's rings and stacks guarantee, said to the thread
- * sanitizer, which does not understand their fences: all that was written before
- * something is handed over is seen by who takes it. */
+/* What Concurrency Kit's stack guarantees, said to the thread sanitizer, which
+ * does not understand its fences: all that was written before something is
+ * handed over is seen by who takes it. */
 #ifndef ASPEN_RUNTIME_OFFLOAD_ORDER_H
 #define ASPEN_RUNTIME_OFFLOAD_ORDER_H
 

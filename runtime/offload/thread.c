@@ -24,7 +24,8 @@
 
 enum {
     BATCH = 16,         /* commands between two polls */
-    TURNS_PER_LOOK = 8, /* at MPI, while nothing is under way */
+    TURNS_PER_LOOK = 64, /* at MPI, while nothing is under way: a look takes
+                            as long as 20 turns, and a command waits for it */
     SPIN_US = 2000,
     YIELD_US = 1000,
     NAP_FIRST_US = 20,
@@ -32,7 +33,7 @@ enum {
     TURNS_PER_CLOCK = 32,
 };
 
-_Thread_local bool aspx_offload_self;
+_Thread_local bool aspx_offload_self ASPX_TLS;
 
 static pthread_t thread;
 static atomic_bool stopping;
@@ -162,10 +163,12 @@ static void rest(struct rest *rest)
                    : 2 * rest->nap_us <= NAP_MAX_US ? 2 * rest->nap_us
                                                       : NAP_MAX_US;
     aspx_offload_counts.naps++;
-    if (aspx_command_nap(rest->nap_us))
-        rest->since_us = 0;
-    else
+    if (aspx_command_nap(rest->nap_us)) {
+        aspx_command_rise();
+        *rest = (struct rest) {0};
+    } else {
         look_at_mpi();
+    }
 }
 
 static void *run(void *cpu_of)
@@ -188,10 +191,13 @@ static void *run(void *cpu_of)
         bool worked = serve();
 
         worked |= progress();
-        if (worked)
-            resting.since_us = 0;
-        else
+        if (worked) {
+            if (resting.nap_us)
+                aspx_command_rise();
+            resting = (struct rest) {0};
+        } else {
             rest(&resting);
+        }
     }
     return NULL;
 }

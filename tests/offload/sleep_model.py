@@ -5,9 +5,8 @@ buffers (x86-TSO): can a wake-up be lost, a command be lost or seen too early?
 
 usage: sleep_model.py [--list]
 
-Each protocol is written down as the steps that runtime/offload/command.c (or
-Concurrency Kit's ring) takes, for two or three processes. All states are
-visited. A protocol must hold as it is, and must break when the step that it
+Each protocol is written down as the steps that runtime/offload/command.c and
+ring.h take, for two or three processes. All states are visited. A protocol must hold as it is, and must break when the step that it
 rests on is left out: else the model would prove nothing. Spin is not used,
 because its machine has no store buffers, and what is at stake are fences.
 """
@@ -57,6 +56,10 @@ class Machine:
 
     def add(self, name, value):
         return self.swap(name, self.load(name) + value)
+
+    def add_up(self, name):
+        """Fetch and add one."""
+        return self.add(name, 1)
 
 
 BLOCKED = "blocked"  # the step cannot be taken now
@@ -149,6 +152,14 @@ def fence(_r, m):
     m.fence()
 
 
+def barrier(_r, m):
+    """membarrier(): the kernel fences all threads of the process."""
+    for buffer in m.buffers:
+        for name, value in buffer:
+            m.memory[name] = value
+    m.buffers = [()] * len(m.buffers)
+
+
 def nothing(_r, _m):
     pass
 
@@ -175,11 +186,12 @@ def wake(*sleeping):
     return step
 
 
-def nap(with_fence=True):
-    """aspx_command_post() against aspx_command_nap(): the command is served."""
+def nap(news=fence, sleeper=fence, naps=2):
+    """aspx_command_post() against aspx_command_nap(): the command is served. The
+    first naps may end by themselves; the announcement stays."""
     poster = Process(
         ("", put("ring", 1)),
-        ("", fence if with_fence else nothing),
+        ("", news),
         ("", get("napping", "napping")),
         ("", when(lambda r: not r["napping"], "out")),
         ("", swap("was", "napping", 0)),
@@ -187,15 +199,24 @@ def nap(with_fence=True):
         ("", wake("thread_sleeps")),
         ("out", nothing),
     )
+
+    def time_out(r, m):
+        r["naps"] = r.get("naps", 0) + 1
+        if r["naps"] < naps:
+            m.memory["thread_sleeps"] = 0
+
     thread = Process(
         ("again", get("ring", "ring")),
         ("", when(lambda r: r["ring"], "served")),
-        ("", swap("_", "napping", 1)),
-        ("", get("ring", "ring")),
-        ("", when(lambda r: r["ring"], "rise")),
+        ("", get("napping", "napping")),
+        ("", when(lambda r: r["napping"], "look")),
+        ("", put("napping", 1)),
+        ("", sleeper),
+        ("look", get("ring", "ring")),
+        ("", when(lambda r: r["ring"], "again")),
         ("", futex_wait("napping", lambda r: 1, "thread_sleeps")),
+        ("", time_out),
         ("", sleep("thread_sleeps")),
-        ("rise", swap("_", "napping", 0)),
         ("", go("again")),
         ("served", nothing),
     )
@@ -204,7 +225,7 @@ def nap(with_fence=True):
             "processes": processes, "end": finished(processes)}
 
 
-def waiter(me, count_first=True, seen_first=True):
+def waiter(me, sleeper, count_first=True, seen_first=True):
     """aspx_rest_step(), from the announcement on."""
     count = add("sleepers", 1)
     look = [("", get("done", "done" + me)),
@@ -212,6 +233,7 @@ def waiter(me, count_first=True, seen_first=True):
     note = [("", get("seen", "news"))]
     return Process(
         ("", count if count_first else nothing),
+        ("", sleeper),
         ("again", nothing),
         *(note + look if seen_first else look + note),
         ("", futex_wait("news", lambda r: r["seen"], "sleeps" + me)),
@@ -221,22 +243,22 @@ def waiter(me, count_first=True, seen_first=True):
     )
 
 
-def rest(waiters=1, exchange=True, **wrong):
+def rest(waiters=1, news=fence, sleeper=fence, **wrong):
     """aspx_command_done() against aspx_rest_step(): the caller goes on."""
     names = [str(i) for i in range(waiters)]
     done = []
     for i in names:
         label = "skip" + i
         done += [
-            ("", swap("_", "done" + i, 1) if exchange else
-             put("done" + i, 1)),
+            ("", put("done" + i, 1)),
+            ("", news),
             ("", get("sleepers", "sleepers")),
             ("", when(lambda r: not r["sleepers"], label)),
             ("", add("news", 1)),
             ("", wake(*("sleeps" + j for j in names))),
             (label, nothing),
         ]
-    processes = [Process(*done)] + [waiter(i, **wrong) for i in names]
+    processes = [Process(*done)] + [waiter(i, sleeper, **wrong) for i in names]
     memory = {"sleepers": 0, "news": 0}
     for i in names:
         memory.update({"done" + i: 0, "sleeps" + i: 0})
@@ -244,57 +266,57 @@ def rest(waiters=1, exchange=True, **wrong):
             "end": finished(processes)}
 
 
-def ring(producers=2, cells=2, publish_last=True, turns=True):
-    """Concurrency Kit's mpsc ring: each command arrives once, and complete.
-    A producer claims a cell with a compare-and-swap, fills it, and publishes
-    when those before it have published."""
-    def producer(value):
-        def room(r, m):
-            r["head"] = m.load("p_head")
-            if r["head"] - m.load("c_head") >= cells:
-                return BLOCKED
-            return None
+def ring(producers=2, cells=2, each=1, parity=True, room=True):
+    """ring.h: each command arrives once, and complete. A producer draws a ticket,
+    waits until its cell is free, and writes value and parity of the lap in one
+    store; before it, it wrote what the command says."""
+    def lap(ticket):
+        return 1 - ticket // cells % 2 if parity else 1
 
-        def claim(r, m):
-            m.fence()
-            if m.load("p_head") != r["head"]:
-                return "again"
-            m.memory["p_head"] = r["head"] + 1
-            return None
+    def producer(who):
+        def ticket(r, m):
+            r["ticket"] = m.add_up("tickets")
+            r["value"] = who * each + r.get("sent", 0) + 1
 
         def fill(r, m):
-            m.store(f"cell{r['head'] % cells}", value)
+            m.store(f"text{r['value']}", 1)
 
-        def turn(r, m):
-            if turns and m.load("p_tail") != r["head"]:
+        def wait(r, m):
+            if room and r["ticket"] - m.load("taken") >= cells:
                 return BLOCKED
             return None
 
         def publish(r, m):
-            m.store("p_tail", r["head"] + 1)
+            m.store(f"cell{r['ticket'] % cells}",
+                    (r["value"], lap(r["ticket"])))
+            r["sent"] = r.get("sent", 0) + 1
+            return "again" if r["sent"] < each else None
 
-        last = [("", fill), ("", turn), ("", publish)]
-        if not publish_last:
-            last = [("", turn), ("", publish), ("", fill)]
-        return Process(("again", room), ("", claim), *last)
+        return Process(("again", ticket), ("", fill), ("", wait),
+                       ("", publish))
 
-    def wait(r, m):
-        r["at"] = m.load("c_head")
-        return BLOCKED if m.load("p_tail") == r["at"] else None
+    def look(r, m):
+        next_one = m.load("taken")
+        value, found = m.load(f"cell{next_one % cells}")
+        if found != lap(next_one):
+            return BLOCKED
+        r["value"] = value
+        if not value or value in r.get("had", ()):
+            raise Broken(f"the consumer found {value} twice or too early")
+        if not m.load(f"text{value}"):
+            raise Broken(f"command {value} came before its arguments")
+        return None
 
     def take(r, m):
-        cell = f"cell{r['at'] % cells}"
-        value = m.load(cell)
-        if not value or value in r.get("had", ()):
-            raise Broken(f"the consumer found {value} in {cell}")
-        r["had"] = r.get("had", ()) + (value,)
-        m.store("c_head", r["at"] + 1)
-        return "again" if len(r["had"]) < producers else None
+        m.store("taken", m.load("taken") + 1)
+        r["had"] = r.get("had", ()) + (r["value"],)
+        return "again" if len(r["had"]) < producers * each else None
 
-    processes = [producer(i + 1) for i in range(producers)]
-    processes.append(Process(("again", wait), ("", take)))
-    memory = {"p_head": 0, "p_tail": 0, "c_head": 0}
-    memory.update({f"cell{i}": 0 for i in range(cells)})
+    processes = [producer(i) for i in range(producers)]
+    processes.append(Process(("again", look), ("", take)))
+    memory = {"tickets": 0, "taken": 0}
+    memory.update({f"cell{i}": (0, 0) for i in range(cells)})
+    memory.update({f"text{i + 1}": 0 for i in range(producers * each)})
     return {"memory": memory, "processes": processes,
             "end": finished(processes)}
 
@@ -302,19 +324,25 @@ def ring(producers=2, cells=2, publish_last=True, turns=True):
 # name, the protocol, does it hold?
 CASES = [
     ("a post ends a nap", nap(), True),
-    ("... without the poster's fence", nap(with_fence=False), False),
+    ("... without the poster's fence", nap(news=nothing), False),
+    ("... with a barrier by the thread instead",
+     nap(news=nothing, sleeper=barrier), True),
+    ("... and without that", nap(news=nothing, sleeper=nothing), False),
     ("a finished command wakes its caller", rest(), True),
     ("... and each of two callers", rest(waiters=2), True),
-    ("... with a plain store for the done flag", rest(exchange=False), False),
+    ("... without the thread's fence", rest(news=nothing), False),
+    ("... with barriers by the callers instead",
+     rest(waiters=2, news=nothing, sleeper=barrier), True),
     ("... if callers do not announce themselves",
      rest(count_first=False), False),
     ("... if the count of news is taken after the look",
      rest(seen_first=False), False),
-    ("two producers, two cells", ring(), True),
+    ("one producer, two cells, three laps", ring(producers=1, each=6), True),
+    ("two producers, two cells, two laps", ring(each=2), True),
     ("three producers, two cells", ring(producers=3), True),
-    ("... published before the cell is filled", ring(publish_last=False),
+    ("... without parities", ring(producers=3, parity=False), False),
+    ("... without waiting for room", ring(producers=1, each=6, room=False),
      False),
-    ("... published out of turn", ring(turns=False), False),
 ]
 
 
