@@ -149,7 +149,6 @@ static void refuses_specs(void **state)
         {",", "empty", EINVAL},
         {"ghost,require=maybe", "no|yes", EINVAL},
         {"ghost\n", "control", EINVAL},
-        {"offload", "not available", ENOTSUP},
         {"thread", "not available", ENOTSUP},
     };
 
@@ -205,7 +204,7 @@ static void refuses_yaml(void **state)
          "deep"},
         {"mode: [\n", "f:2:1", "YAML"},
         {"limits: {ghosts: {max: 1}}\n", "f:1:18", "deep"},
-        {"mode: offload\n", "f:1:7", "not available"},
+        {"mode: thread\n", "f:1:7", "not available"},
         {"mode: \xff\n", "f:1:7", "UTF-8"},
         {"windows: {order: 1}\n", "f:1:10", "list"},
         {"windows:\n  - order: 1\n", "f:2:5", "nothing"},
