@@ -4,7 +4,6 @@
 
 #include "offload.h"
 
-#include "flight.h"
 #include "request.h"
 
 #include "mpi_hand.h"
@@ -96,7 +95,7 @@ static void set_errhandler(void *argument)
 {
     struct setting *s = argument;
 
-    aspx_flight_one_by_one();
+    atomic_store(&aspx_offload_handlers_set, true);
     s->rc = aspx_behind.MPI_Comm_set_errhandler(s->comm, s->errhandler);
 }
 

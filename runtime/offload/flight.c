@@ -28,7 +28,6 @@ static MPI_Request *reals;
 static struct aspx_slot **slots;
 static uint32_t count, room, start;
 static uint32_t outer; /* that many belong to polls that are under way */
-static bool one_by_one;
 
 static void *resized(void *array, size_t bytes)
 {
@@ -77,11 +76,6 @@ uint32_t aspx_flight_count(void)
     return count;
 }
 
-void aspx_flight_one_by_one(void)
-{
-    one_by_one = true;
-}
-
 /* MPI keeps a persistent request's handle, and takes back any other. */
 static void end(uint32_t i, const MPI_Status *status, int rc)
 {
@@ -125,7 +119,7 @@ static uint32_t poll_window(uint32_t from, uint32_t n)
     for (uint32_t i = 0; i < n; i++)
         statuses[i].MPI_ERROR = ASPX_ERROR_UNTOUCHED;
     memcpy(window, &reals[from], n * sizeof(window[0]));
-    rc = (one_by_one ? test_each : aspx_behind.MPI_Testsome)(
+    rc = (aspx_offload_wants_codes() ? test_each : aspx_behind.MPI_Testsome)(
         (int) n, window, &ended, which, statuses);
     if (ended == MPI_UNDEFINED || ended <= 0)
         return 0;

@@ -22,8 +22,4 @@ uint32_t aspx_flight_poll_all(void);
 
 uint32_t aspx_flight_count(void);
 
-/* From now on look at requests one by one: the program has error handlers that
- * are to be called for the request that failed. */
-void aspx_flight_one_by_one(void);
-
 #endif

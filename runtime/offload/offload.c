@@ -7,7 +7,6 @@
 
 #include "offload.h"
 
-#include "flight.h"
 #include "report.h"
 #include "request.h"
 #include "thread.h"
@@ -25,6 +24,7 @@ enum { EXIT_LIMIT_MS = 1000 };
 
 struct aspx_real aspx_behind, aspx_offload_entries;
 bool aspx_offload_many;
+_Atomic bool aspx_offload_handlers_set;
 int aspx_offload_ranks = INT32_MAX;
 
 static const struct asp_layout *layout;
@@ -173,7 +173,8 @@ static void session_init(void *argument)
 {
     struct opening *o = argument;
 
-    aspx_flight_one_by_one(); /* sessions come with error handlers */
+    /* sessions come with error handlers */
+    atomic_store(&aspx_offload_handlers_set, true);
     o->rc = MPI_SUCCESS;
     if (!model.initialized && !model.hidden) {
         o->rc = really_init(NULL, NULL);

@@ -14,6 +14,7 @@
 #include "common/layout.h"
 
 #include <mpi.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -58,6 +59,14 @@ static inline bool aspx_offload_twins(void)
     extern bool aspx_offload_many;
 
     return aspx_offload_many && !aspx_offload_self;
+}
+
+/* Does the program look at error codes? It has set an error handler. */
+extern _Atomic bool aspx_offload_handlers_set;
+static inline bool aspx_offload_wants_codes(void)
+{
+    return atomic_load_explicit(&aspx_offload_handlers_set,
+                                memory_order_relaxed);
 }
 
 /* Can this be the rank of something? MPI_PROC_NULL and its kin can. */
