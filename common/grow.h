@@ -53,6 +53,7 @@ struct asp_grow_request {
     uint32_t part_nnodes;
     uint32_t threads;       /* CPUs of a core of these nodes */
     uint32_t threads_asked; /* --threads-per-core, --hint, -B */
+    bool alloc_asked;       /* alloc_cpus counts only those threads */
     bool sibling;           /* placement.smt=use: a thread will do */
     bool srun;              /* not sbatch, salloc */
     bool exact;             /* srun --exact, --exclusive: CPUs are counted */
@@ -109,8 +110,8 @@ uint32_t asp_grow_list_parse(const char *text, uint32_t *values, uint32_t max);
  * Slurm option (ntasks, nodes, nodelist, ntasks-per-node, cpus-per-task,
  * distribution, overcommit, multi-prog, mincpus, ...) as cli_filter sees it, or
  * spec (canonical request), alloc-cpus ("4(x2)"), part-cpus, node-cpus,
- * max-cpus, node-threads, whole-nodes, type (srun, ...) and had-cpus (4+5). Writes
- * lines for cli_filter.lua into buf:
+ * max-cpus, node-threads, whole-nodes, alloc-asked, type (srun, ...), had-cpus
+ * (4+5). Writes lines for cli_filter.lua into buf:
  *     set OPTION VALUE      ask Slurm for this
  *     grown users=6 ghosts=1 nodes=2 tasks=8 per_node=4
  *     cpus user=4 total=5   each task has a core for its offload thread

@@ -25,6 +25,15 @@ static uint32_t wanted(const struct asp_grow_request *r)
     return (own + threads - 1) / threads * threads + threads;
 }
 
+/* Of the CPUs of a node, those that the job may count. */
+static uint32_t usable(const struct asp_grow_request *r, uint32_t cpus)
+{
+    uint32_t threads = r->threads ? r->threads : 1;
+
+    return r->alloc_cpus && r->alloc_asked ? cpus
+                                           : cpus / threads * threads_of(r);
+}
+
 static uint32_t nodes_asked(const struct asp_grow_request *r)
 {
     return r->nodelist_count > r->nodes_min ? r->nodelist_count : r->nodes_min;
@@ -44,16 +53,18 @@ static uint32_t tasks_of(const struct asp_grow_request *r)
 
 /* Tasks of so many CPUs that fit into the nodes; *least_p is set to those of
  * the smallest node. */
-static uint64_t room_of(const uint32_t *cpus, uint32_t nnodes, uint32_t want,
-                        uint32_t *least_p)
+static uint64_t room_of(const struct asp_grow_request *r, const uint32_t *cpus,
+                        uint32_t nnodes, uint32_t want, uint32_t *least_p)
 {
     uint64_t room = 0;
 
     *least_p = UINT32_MAX;
     for (uint32_t i = 0; i < nnodes; i++) {
-        room += cpus[i] / want;
-        if (cpus[i] / want < *least_p)
-            *least_p = cpus[i] / want;
+        uint32_t here = usable(r, cpus[i]) / want;
+
+        room += here;
+        if (here < *least_p)
+            *least_p = here;
     }
     return room;
 }
@@ -62,7 +73,7 @@ static uint64_t room_of(const uint32_t *cpus, uint32_t nnodes, uint32_t want,
 static bool fits_allocation(const struct asp_grow_request *r, uint32_t want)
 {
     uint32_t nodes = nodes_asked(r), least;
-    uint64_t room = room_of(r->alloc_cpus, r->alloc_nnodes, want, &least);
+    uint64_t room = room_of(r, r->alloc_cpus, r->alloc_nnodes, want, &least);
 
     if (nodes && nodes < r->alloc_nnodes)
         room = (uint64_t)least * nodes;
@@ -83,11 +94,12 @@ static uint32_t fullest(const struct asp_grow_request *r)
 static bool fits_partition(const struct asp_grow_request *r, uint32_t want)
 {
     uint32_t least;
+    uint64_t room;
 
-    if (r->max_cpus && (uint64_t)want * fullest(r) > r->max_cpus)
+    if (r->max_cpus && (uint64_t)want * fullest(r) > usable(r, r->max_cpus))
         return false;
-    return r->part_nnodes == 0 ||
-           room_of(r->part_cpus, r->part_nnodes, want, &least) >= tasks_of(r);
+    room = room_of(r, r->part_cpus, r->part_nnodes, want, &least);
+    return r->part_nnodes == 0 || room >= tasks_of(r);
 }
 
 /* The step gets all CPUs of its nodes, unless -c is given: then -c would take
@@ -95,7 +107,7 @@ static bool fits_partition(const struct asp_grow_request *r, uint32_t want)
 static void choose_nodes(const struct asp_grow_request *r, uint32_t want,
                          struct asp_grow_cpus *out)
 {
-    uint32_t each = r->node_cpus / want;
+    uint32_t each = usable(r, r->node_cpus) / want;
 
     if (nodes_asked(r) || r->ntasks_per_node || r->ntasks < 2 || each == 0)
         return;

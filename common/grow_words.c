@@ -148,8 +148,7 @@ static int take_spec(const char *text, struct words *words)
     char count[8];
     size_t len;
 
-    words->offload = text[strcspn(text, ",")] ? strncmp(text, "offload,", 8) == 0
-                                              : strcmp(text, "offload") == 0;
+    words->offload = has_item(text, "offload");
     request->sibling = has_item(text, "placement.smt=use");
     if (strncmp(text, "ghost", 5) != 0)
         return 0;
@@ -222,6 +221,8 @@ static int take_word(const char *word, struct words *words)
         words->exclusive = strcmp(value, "exclusive") == 0;
     else if (strncmp(word, "exact=", 6) == 0)
         request->exact = strcmp(value, "unset") != 0;
+    else if (strncmp(word, "alloc-asked=", 12) == 0)
+        request->alloc_asked = strcmp(value, "yes") == 0;
     else if (strncmp(word, "whole-nodes=", 12) == 0)
         request->whole_nodes = strcmp(value, "yes") == 0;
     else if (strncmp(word, "overcommit=", 11) == 0)

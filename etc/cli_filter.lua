@@ -57,8 +57,8 @@ end
 -- The partition (the default one if none is asked for) and what its nodes are:
 -- CPUs of its most common kind of node, and of its largest: without -N, or with
 -- a range, the first decides how many nodes the tasks need; the second, whether
--- they fit at all. Then CPUs of all nodes, threads of a core, whether a job gets
--- whole nodes.
+-- they fit at all. Then CPUs of all nodes, threads of a core, whether a job
+-- gets whole nodes.
 local function look_at_nodes(asked)
     local only = asked and ("-p " .. quoted(asked)) or ""
     local partition = asked
@@ -210,6 +210,9 @@ function aspen_grow(options)
     if string.find(spec, "^offload") and in_allocation(options) then
         local _, nodes = look_at_nodes(os.getenv("SLURM_JOB_PARTITION"))
         words = words .. string.format(" 'node-threads=%d'", nodes.threads)
+        if os.getenv("SLURM_HINT") or os.getenv("SLURM_THREADS_PER_CORE") then
+            words = words .. " alloc-asked=yes"
+        end
     end
     local answer = spec == "" and "" or
                    output_of(extra(quoted("spec=" .. spec) .. " " .. words))

@@ -481,7 +481,7 @@ static void test_batch_counts(void **state)
     asps_stepd_exit();
 }
 
-/* -c as the user gave it, in a script and in a task; none where he gave none. */
+/* -c as the user gave it, in a script and a task; none where he gave none. */
 static void test_cpus(void **state)
 {
     static char text[OUTPUT_MAX];

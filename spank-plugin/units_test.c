@@ -241,7 +241,8 @@ static void test_filter(void **state)
     file = fopen(getenv("ASPEN_FILTER"), "w");
     assert_non_null(file);
     fputs("note\ngrown users=6 ghosts=1 nodes=2 tasks=8 per_node=4\n"
-          "cpus user=4 total=5\nfact --partition=main\nfact nothing\nfact --nodes=2\n"
+          "cpus user=4 total=5\n"
+          "fact --partition=main\nfact nothing\nfact --nodes=2\n"
           "refuse it cannot be\n",
           file);
     fclose(file);
