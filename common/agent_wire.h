@@ -10,7 +10,7 @@
  * distribution, plane_size, nodelist, step_cpus (OS list, may be empty),
  * step_cores (Slurm's list of the step's cores, counted by socket then core;
  * may be absent), spec (canonical request), site_policy (path), partition,
- * account, qos, user, program, prefix.
+ * account, qos, user, program, cpus_grown, prefix.
  *
  * Answer (agent's stdout -> plugin): one struct asp_answer, then for each local
  * task a struct asp_answer_task followed by env_bytes of NUL-terminated

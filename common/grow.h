@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Counting: what to ask Slurm for so that every node gets just G ghost tasks
- * more than the user's. A pure function; `aspen explain --extra` feeds it and
- * cli_filter.lua applies its result. docs/design/counting.md has the cases.
+ * more than the user's, or every task a core more for its offload thread. Pure
+ * functions; `aspen explain --extra` feeds them and cli_filter.lua applies
+ * their result. docs/design/counting.md has the cases.
  *
  * The users of each node are n over N, as even as can be; the ghosts are the
  * last tasks of each node. So a result is right only if every node gets its
@@ -43,9 +44,23 @@ struct asp_grow_request {
     bool overcommit;            /* CPUs are no limit */
     bool multi_prog;            /* a program per task id */
     bool per_device;            /* --ntasks-per-gpu and the like decide -n */
+    bool node_info;             /* so does -B without -n */
     uint32_t mincpus;           /* --mincpus */
     const uint32_t *alloc_cpus; /* by node of the allocation srun is in */
     uint32_t alloc_nnodes;
+    /* What only asp_grow_cpus() asks for. */
+    const uint32_t *part_cpus; /* by node of the partition */
+    uint32_t part_nnodes;
+    uint32_t threads;       /* CPUs of a core of these nodes */
+    uint32_t threads_asked; /* --threads-per-core, --hint, -B */
+    bool alloc_asked;       /* alloc_cpus counts only those threads */
+    bool sibling;           /* placement.smt=use: a thread will do */
+    bool srun;              /* not sbatch, salloc */
+    bool exact;             /* srun --exact, --exclusive: CPUs are counted */
+    bool whole_nodes;       /* the job gets all CPUs of its nodes */
+    bool per_gpu;           /* --cpus-per-gpu decides -c */
+    uint32_t had_user;      /* what the allocation was grown from, */
+    uint32_t had_total;     /* and to; 0: it was not */
 };
 
 /* What to ask for instead; 0 is "leave it as it is". */
@@ -65,6 +80,22 @@ struct asp_grow_result {
 int asp_grow(const struct asp_grow_request *request,
              struct asp_grow_result *out_p, struct asp_err *err);
 
+/* What to ask for so that each task has a core for its offload thread; 0 is
+ * "leave it as it is". */
+struct asp_grow_cpus {
+    uint32_t cpus_per_task;
+    uint32_t ntasks; /* set where -c would change Slurm's default */
+    uint32_t nodes;
+    uint32_t user;  /* -c as the user gave it; 0: not given */
+    uint32_t total; /* and as the tasks have it; 0: the thread's core comes out
+                       of what was asked for */
+};
+
+/* Nothing is refused: where there is no room for one core more, the thread
+ * takes one of the user's. Threads: reentrant.  Cost: O(nodes). */
+void asp_grow_cpus(const struct asp_grow_request *request,
+                   struct asp_grow_cpus *out_p);
+
 /* Number of names in a Slurm node list: "n[1-3,7],login" is 5.
  * Returns 0 with errno EINVAL when text is no such list or names more than
  * ASP_GROW_NODES_MAX. */
@@ -78,11 +109,14 @@ uint32_t asp_grow_list_parse(const char *text, uint32_t *values, uint32_t max);
 /* The whole of `aspen explain --extra WORD...`: each word is key=value, a
  * Slurm option (ntasks, nodes, nodelist, ntasks-per-node, cpus-per-task,
  * distribution, overcommit, multi-prog, mincpus, ...) as cli_filter sees it, or
- * spec (canonical request), alloc-cpus ("4(x2)"), node-cpus, max-cpus. Writes
- * lines for cli_filter.lua into buf: set OPTION VALUE      ask Slurm for this
+ * spec (canonical request), alloc-cpus ("4(x2)"), part-cpus, node-cpus,
+ * max-cpus, node-threads, whole-nodes, alloc-asked, type (srun, ...), had-cpus
+ * (4+5). Writes lines for cli_filter.lua into buf:
+ *     set OPTION VALUE      ask Slurm for this
  *     grown users=6 ghosts=1 nodes=2 tasks=8 per_node=4
+ *     cpus user=4 total=5   each task has a core for its offload thread
  *     refuse TEXT           impossible; nothing is set
- * and nothing at all when no ghosts are asked for.
+ * and nothing at all when neither ghosts nor offload threads are asked for.
  * Returns 0 also for a refusal, or -1 with errno EINVAL (a word that is not
  * understood), ENOSPC, ENOMEM. Threads: reentrant. */
 int asp_grow_words(int nwords, const char *const words[], char *buf,

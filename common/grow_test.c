@@ -317,6 +317,173 @@ static void test_sums(void **state)
             }
 }
 
+/* Mode offload: a core more for each task. */
+#define PART(cpus)                                                             \
+    .part_cpus = (cpus), .part_nnodes = sizeof(cpus) / sizeof((cpus)[0])
+
+static const struct {
+    const char *name;
+    struct asp_grow_request in;
+    struct asp_grow_cpus out;
+} cpu_cases[] = {
+    {"-n4", {.ntasks = 4, .srun = true}, {2, 0, 0, 0, 2}},
+    {"-n4 -c3", {.ntasks = 4, .cpus_per_task = 3}, {4, 0, 0, 3, 4}},
+    {"srun -N2 -c1, no -n: as many as fit, as ever",
+     {.nodes_min = 2, .nodes_max = 2, .cpus_per_task = 1, .srun = true},
+     {2, 0, 0, 1, 2}},
+    {"srun -N2: one task on each node, also with -c",
+     {.nodes_min = 2, .nodes_max = 2, .srun = true},
+     {2, 2, 2, 0, 2}},
+    {"srun -N1-4: narrowed",
+     {.nodes_min = 1, .nodes_max = 4, .srun = true},
+     {2, 1, 1, 0, 2}},
+    {"srun alone", {.srun = true}, {2, 1, 0, 0, 2}},
+    {"sbatch -N2", {.nodes_min = 2, .nodes_max = 2}, {2, 0, 0, 0, 2}},
+    {"srun -N2 --ntasks-per-node=2",
+     {.nodes_min = 2, .nodes_max = 2, .ntasks_per_node = 2, .srun = true},
+     {2, 0, 0, 0, 2}},
+    {"2 threads, -c4: a core is 2 CPUs",
+     {.ntasks = 1, .cpus_per_task = 4, .threads = 2},
+     {6, 0, 0, 4, 6}},
+    {"2 threads, -c3: the user's last core is whole",
+     {.ntasks = 1, .cpus_per_task = 3, .threads = 2},
+     {6, 0, 0, 3, 6}},
+    {"2 threads, no -c", {.ntasks = 1, .threads = 2}, {4, 0, 0, 0, 4}},
+    {"2 threads, -c3, smt=use",
+     {.ntasks = 1, .cpus_per_task = 3, .threads = 2, .sibling = true},
+     {4, 0, 0, 3, 4}},
+    {"2 threads, -c3 --threads-per-core=1",
+     {.ntasks = 1, .cpus_per_task = 3, .threads = 2, .threads_asked = 1},
+     {4, 0, 0, 3, 4}},
+    {"2 threads, -c4 --threads-per-core=1 on nodes of 8: only 4 count",
+     {.ntasks = 1,
+      .cpus_per_task = 4,
+      .threads = 2,
+      .threads_asked = 1,
+      .max_cpus = 8},
+     {0, 0, 0, 4, 0}},
+    {"the same in an allocation",
+     {.ntasks = 1,
+      .cpus_per_task = 4,
+      .threads = 2,
+      .threads_asked = 1,
+      .srun = true,
+      ALLOC(eights)},
+     {0, 0, 0, 4, 0}},
+    {"the same in an allocation that counts like this",
+     {.ntasks = 1,
+      .cpus_per_task = 4,
+      .threads = 2,
+      .threads_asked = 1,
+      .alloc_asked = true,
+      .srun = true,
+      ALLOC(eights)},
+     {5, 0, 0, 4, 5}},
+    {"--threads-per-core beyond the core's",
+     {.ntasks = 1, .cpus_per_task = 3, .threads = 1, .threads_asked = 4},
+     {4, 0, 0, 3, 4}},
+    {"-N2 -n4 -c2 on nodes of 4 CPUs: no room, left",
+     {.ntasks = 4,
+      .nodes_min = 2,
+      .nodes_max = 2,
+      .cpus_per_task = 2,
+      .max_cpus = 4,
+      PART(four_four)},
+     {0, 0, 0, 2, 0}},
+    {"-n2 -c3 on nodes of 4 CPUs",
+     {.ntasks = 2, .cpus_per_task = 3, .max_cpus = 4, PART(four_four)},
+     {4, 0, 0, 3, 4}},
+    {"-n3 -c3 on two nodes of 4 CPUs",
+     {.ntasks = 3, .cpus_per_task = 3, .max_cpus = 4, PART(four_four)},
+     {0, 0, 0, 3, 0}},
+    {"-n1 -c4 on nodes of 4 CPUs",
+     {.ntasks = 1, .cpus_per_task = 4, .max_cpus = 4, PART(four_four)},
+     {0, 0, 0, 4, 0}},
+    {"whole nodes, no -c: more of them",
+     {.ntasks = 4, .node_cpus = 4, .whole_nodes = true, PART(four_four)},
+     {0, 0, 2, 0, 0}},
+    {"whole nodes, no -c, not enough of them",
+     {.ntasks = 5, .node_cpus = 4, .whole_nodes = true, PART(four_four)},
+     {0, 0, 0, 0, 0}},
+    {"whole nodes, -N",
+     {.ntasks = 4,
+      .nodes_min = 1,
+      .nodes_max = 1,
+      .node_cpus = 4,
+      .whole_nodes = true},
+     {0, 0, 0, 0, 0}},
+    {"whole nodes, -c2",
+     {.ntasks = 2, .cpus_per_task = 2, .node_cpus = 4, .whole_nodes = true},
+     {3, 0, 0, 2, 3}},
+    {"whole nodes, but srun counts",
+     {.ntasks = 2, .node_cpus = 4, .whole_nodes = true, .exact = true},
+     {2, 0, 0, 0, 2}},
+    {"overcommit",
+     {.ntasks = 2, .cpus_per_task = 2, .overcommit = true},
+     {0, 0, 0, 2, 0}},
+    {"--cpus-per-gpu", {.ntasks = 2, .per_gpu = true}, {0, 0, 0, 0, 0}},
+    {"absurd -c", {.cpus_per_task = UINT32_MAX}, {0, 0, 0, UINT32_MAX, 0}},
+    {"step, no -c: has all CPUs",
+     {.ntasks = 2, .srun = true, ALLOC(four_four)},
+     {0, 0, 0, 0, 0}},
+    {"step, --exact",
+     {.ntasks = 2, .srun = true, .exact = true, ALLOC(four_four)},
+     {2, 0, 0, 0, 2}},
+    {"step, -n2 -c3 in 4+4",
+     {.ntasks = 2, .cpus_per_task = 3, .srun = true, ALLOC(four_four)},
+     {4, 0, 0, 3, 4}},
+    {"step, -n4 -c2 in 4+4: left",
+     {.ntasks = 4, .cpus_per_task = 2, .srun = true, ALLOC(four_four)},
+     {0, 0, 0, 2, 0}},
+    {"step, -N1 -n1 -c2 in 6+2: which node?",
+     {.ntasks = 1,
+      .nodes_min = 1,
+      .nodes_max = 1,
+      .cpus_per_task = 2,
+      .srun = true,
+      ALLOC(six_two)},
+     {0, 0, 0, 2, 0}},
+    {"step in a grown allocation, no -c",
+     {.ntasks = 2,
+      .srun = true,
+      .had_user = 3,
+      .had_total = 4,
+      ALLOC(four_four)},
+     {0, 0, 0, 3, 4}},
+    {"step in a grown allocation, -c as the user gave it",
+     {.ntasks = 2,
+      .cpus_per_task = 3,
+      .srun = true,
+      .had_user = 3,
+      .had_total = 4,
+      ALLOC(four_four)},
+     {4, 0, 0, 3, 4}},
+    {"step in a grown allocation, -c as Slurm had it: not twice",
+     {.ntasks = 1,
+      .cpus_per_task = 4,
+      .srun = true,
+      .had_user = 3,
+      .had_total = 4,
+      ALLOC(eights)},
+     {0, 0, 0, 3, 4}},
+};
+
+static void test_cpus(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(cpu_cases) / sizeof(cpu_cases[0]); i++) {
+        const struct asp_grow_cpus *want = &cpu_cases[i].out;
+        struct asp_grow_cpus out;
+
+        memset(&out, 0x55, sizeof(out));
+        asp_grow_cpus(&cpu_cases[i].in, &out);
+        if (memcmp(&out, want, sizeof(out)) != 0)
+            fail_msg("%s: -c%u -n%u -N%u user %u total %u", cpu_cases[i].name,
+                     out.cpus_per_task, out.ntasks, out.nodes, out.user,
+                     out.total);
+    }
+}
+
 static void test_nodelist(void **state)
 {
     (void)state;
@@ -389,12 +556,60 @@ static void test_words(void **state)
     assert_int_equal(
         ASK("spec=ghost:1", "ntasks=8", "nodes=2", "alloc-cpus=4(x2)"), 0);
     assert_int_equal(strncmp(buf, "refuse node 1 of", 16), 0);
-    assert_int_equal(ASK("spec=offload", "ntasks=8", "nodes=2"), 0);
+    assert_int_equal(ASK("spec=thread", "ntasks=8", "nodes=2"), 0);
     assert_string_equal(buf, "");
+    assert_int_equal(ASK("spec=ghost:1", "nodes=2", "extra-node-info=1:4"), 0);
+    assert_int_equal(strncmp(buf, "refuse ", 7), 0);
+    assert_int_equal(
+        ASK("spec=ghost:1", "ntasks=4", "nodes=2", "extra-node-info=1:4"), 0);
+    assert_int_equal(strncmp(buf, "set ", 4), 0);
     assert_int_equal(ASK("spec=ghost:1", "nodelist=n[1-2]", "nodes=1-0"), 0);
     assert_non_null(strstr(buf, "set nodes 2\n"));
     assert_int_equal(
         asp_grow_words(1, WORDS("spec=ghost:1"), tiny, sizeof(tiny), &err), -1);
+    assert_int_equal(errno, ENOSPC);
+}
+
+static void test_offload_words(void **state)
+{
+    struct asp_err err = {.text = ""};
+    char buf[512], tiny[24];
+
+    (void)state;
+    assert_int_equal(ASK("spec=offload", "type=srun", "nodes=2"), 0);
+    assert_string_equal(buf, "set cpus-per-task 2\nset ntasks 2\nset nodes 2\n"
+                             "cpus user=0 total=2\n");
+    assert_int_equal(ASK("type=sbatch", "cpus-per-task=3", "node-threads=2",
+                         "spec=offload,require=yes,placement.smt=use"),
+                     0);
+    assert_string_equal(buf, "set cpus-per-task 4\ncpus user=3 total=4\n");
+    for (const char *const *one =
+             (const char *const[]){"hint=nomultithread", "threads-per-core=1",
+                                   "extra-node-info=1:4:1", NULL};
+         *one; one++) {
+        assert_int_equal(
+            ASK("spec=offload", "cpus-per-task=3", "node-threads=2", *one), 0);
+        assert_string_equal(buf, "set cpus-per-task 4\ncpus user=3 total=4\n");
+    }
+    assert_int_equal(ASK("spec=offload", "cpus-per-task=3", "node-threads=2",
+                         "hint=multithread", "threads-per-core=unset",
+                         "extra-node-info=1:4", "exact=unset"),
+                     0);
+    assert_string_equal(buf, "set cpus-per-task 6\ncpus user=3 total=6\n");
+    assert_int_equal(ASK("spec=offload", "type=srun", "ntasks=2",
+                         "cpus-per-task=5", "had-cpus=4+5", "alloc-cpus=8(x2)"),
+                     0);
+    assert_string_equal(buf, "cpus user=4 total=5\n");
+    assert_int_equal(ASK("spec=offload", "exclusive=exclusive", "ntasks=4",
+                         "type=salloc", "node-cpus=4", "part-cpus=4(x2)"),
+                     0);
+    assert_string_equal(buf, "set nodes 2\n");
+    assert_int_equal(ASK("spec=offload", "exclusive=exclusive", "ntasks=4",
+                         "type=srun", "whole-nodes=yes"),
+                     0);
+    assert_string_equal(buf, "set cpus-per-task 2\ncpus user=0 total=2\n");
+    assert_int_equal(
+        asp_grow_words(1, WORDS("spec=offload"), tiny, sizeof(tiny), &err), -1);
     assert_int_equal(errno, ENOSPC);
 }
 
@@ -416,6 +631,11 @@ static void test_bad_words(void **state)
                                       "spec=ghost:x",
                                       "spec=ghost:123456789",
                                       "spec=ghostx",
+                                      "part-cpus=4,",
+                                      "had-cpus=4",
+                                      "had-cpus=4+x",
+                                      "node-threads=x",
+                                      "threads-per-core=2x",
                                       "nodelist=n["};
     char buf[512];
 
@@ -435,9 +655,10 @@ static void test_bad_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cases),    cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_nodelist), cmocka_unit_test(test_list),
-        cmocka_unit_test(test_words),    cmocka_unit_test(test_bad_words),
+        cmocka_unit_test(test_cases),     cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_cpus),      cmocka_unit_test(test_nodelist),
+        cmocka_unit_test(test_list),      cmocka_unit_test(test_words),
+        cmocka_unit_test(test_bad_words), cmocka_unit_test(test_offload_words),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,10 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A request with the memory for its list. */
+/* A request with the memory for its lists, and what other words must be known
+ * for. */
 struct words {
     struct asp_grow_request request;
     uint32_t *alloc_cpus; /* owned */
+    uint32_t *part_cpus;  /* owned */
+    bool offload;
+    bool exclusive;
 };
 
 static int take_u32(const char *text, uint32_t *out_p)
@@ -70,26 +74,82 @@ static int take_distribution(const char *text, struct asp_grow_request *request)
     return 0;
 }
 
-static int take_alloc(const char *text, struct words *words)
+/* CPUs by node, "4(x2)". */
+static int take_list(const char *text, uint32_t **list_p,
+                     const uint32_t **values_p, uint32_t *n_p)
 {
-    uint32_t n;
-
-    free(words->alloc_cpus);
-    words->alloc_cpus = calloc(ASP_GROW_NODES_MAX, sizeof(*words->alloc_cpus));
-    if (words->alloc_cpus == NULL)
+    free(*list_p);
+    *list_p = calloc(ASP_GROW_NODES_MAX, sizeof(**list_p));
+    if (*list_p == NULL)
         return -1;
-    n = asp_grow_list_parse(text, words->alloc_cpus, ASP_GROW_NODES_MAX);
-    words->request.alloc_cpus = words->alloc_cpus;
-    words->request.alloc_nnodes = n;
-    return n ? 0 : -1;
+    *values_p = *list_p;
+    *n_p = asp_grow_list_parse(text, *list_p, ASP_GROW_NODES_MAX);
+    return *n_p ? 0 : -1;
 }
 
-/* "ghost:2,..." Anything but ghosts needs no tasks. */
-static int take_spec(const char *text, struct asp_grow_request *request)
+/* Threads of a core: the number of --threads-per-core, or the third of -B. */
+static int take_threads(const char *text, struct asp_grow_request *request)
 {
+    return *text < '0' || *text > '9'
+               ? 0 /* "unset", "*": all */
+               : take_u32(text, &request->threads_asked);
+}
+
+static int take_node_info(const char *text, struct asp_grow_request *request)
+{
+    const char *cores = strchr(text, ':');
+    const char *threads = cores ? strchr(cores + 1, ':') : NULL;
+
+    request->node_info = true;
+    return threads ? take_threads(threads + 1, request) : 0;
+}
+
+/* All hints but one mean one thread on each core. */
+static void take_hint(const char *text, struct asp_grow_request *request)
+{
+    if (strcmp(text, "nomultithread") == 0 ||
+        strcmp(text, "compute_bound") == 0 || strcmp(text, "memory_bound") == 0)
+        request->threads_asked = 1;
+}
+
+/* "4+5": what the allocation was grown from, and to. */
+static int take_had(const char *text, struct asp_grow_request *request)
+{
+    char first[16];
+    size_t len = strcspn(text, "+");
+
+    if (len >= sizeof(first) || text[len] == '\0')
+        return -1;
+    memcpy(first, text, len);
+    first[len] = '\0';
+    if (take_u32(first, &request->had_user) < 0)
+        return -1;
+    return take_u32(text + len + 1, &request->had_total);
+}
+
+static bool has_item(const char *spec, const char *item)
+{
+    size_t len = strlen(item);
+
+    for (; *spec; spec += *spec == ',') {
+        size_t n = strcspn(spec, ",");
+
+        if (n == len && strncmp(spec, item, len) == 0)
+            return true;
+        spec += n;
+    }
+    return false;
+}
+
+/* "ghost:2,..." needs tasks, "offload,..." CPUs. */
+static int take_spec(const char *text, struct words *words)
+{
+    struct asp_grow_request *request = &words->request;
     char count[8];
     size_t len;
 
+    words->offload = has_item(text, "offload");
+    request->sibling = has_item(text, "placement.smt=use");
     if (strncmp(text, "ghost", 5) != 0)
         return 0;
     text += 5;
@@ -116,7 +176,8 @@ static int take_word(const char *word, struct words *words)
                    {"cpus-per-task=", &request->cpus_per_task},
                    {"node-cpus=", &request->node_cpus},
                    {"max-cpus=", &request->max_cpus},
-                   {"mincpus=", &request->mincpus}};
+                   {"mincpus=", &request->mincpus},
+                   {"node-threads=", &request->threads}};
     const char *value = strchr(word, '=');
 
     if (value == NULL)
@@ -130,17 +191,40 @@ static int take_word(const char *word, struct words *words)
     if (strncmp(word, "distribution=", 13) == 0)
         return take_distribution(value, request);
     if (strncmp(word, "alloc-cpus=", 11) == 0)
-        return take_alloc(value, words);
+        return take_list(value, &words->alloc_cpus, &request->alloc_cpus,
+                         &request->alloc_nnodes);
+    if (strncmp(word, "part-cpus=", 10) == 0)
+        return take_list(value, &words->part_cpus, &request->part_cpus,
+                         &request->part_nnodes);
     if (strncmp(word, "spec=", 5) == 0)
-        return take_spec(value, request);
+        return take_spec(value, words);
+    if (strncmp(word, "had-cpus=", 9) == 0)
+        return take_had(value, request);
+    if (strncmp(word, "threads-per-core=", 17) == 0)
+        return take_threads(value, request);
+    if (strncmp(word, "extra-node-info=", 16) == 0)
+        return take_node_info(value, request);
     if (strncmp(word, "nodelist=", 9) == 0) {
         request->nodelist_count = asp_grow_nodelist_count(value);
         return request->nodelist_count ? 0 : -1;
     }
     if (strncmp(word, "ntasks-per-gpu=", 15) == 0 ||
-        strncmp(word, "ntasks-per-tres=", 16) == 0 ||
-        strncmp(word, "extra-node-info=", 16) == 0)
+        strncmp(word, "ntasks-per-tres=", 16) == 0)
         request->per_device = true;
+    else if (strncmp(word, "cpus-per-gpu=", 13) == 0)
+        request->per_gpu = true;
+    else if (strncmp(word, "hint=", 5) == 0)
+        take_hint(value, request);
+    else if (strncmp(word, "type=", 5) == 0)
+        request->srun = strcmp(value, "srun") == 0;
+    else if (strncmp(word, "exclusive=", 10) == 0)
+        words->exclusive = strcmp(value, "exclusive") == 0;
+    else if (strncmp(word, "exact=", 6) == 0)
+        request->exact = strcmp(value, "unset") != 0;
+    else if (strncmp(word, "alloc-asked=", 12) == 0)
+        request->alloc_asked = strcmp(value, "yes") == 0;
+    else if (strncmp(word, "whole-nodes=", 12) == 0)
+        request->whole_nodes = strcmp(value, "yes") == 0;
     else if (strncmp(word, "overcommit=", 11) == 0)
         request->overcommit = strcmp(value, "unset") != 0;
     else if (strncmp(word, "multi-prog=", 11) == 0)
@@ -180,12 +264,59 @@ static int write_result(const struct asp_grow_request *request,
     return used < size ? 0 : -1;
 }
 
+static int write_cpus(const struct asp_grow_cpus *cpus, char *buf, size_t size)
+{
+    const struct {
+        const char *option;
+        uint32_t value;
+    } options[] = {{"cpus-per-task", cpus->cpus_per_task},
+                   {"ntasks", cpus->ntasks},
+                   {"nodes", cpus->nodes}};
+    size_t used = 0;
+
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+        if (options[i].value && used < size)
+            used += (size_t)snprintf(buf + used, size - used,
+                                     "set %s %" PRIu32 "\n", options[i].option,
+                                     options[i].value);
+    if (cpus->total && used < size)
+        used += (size_t)snprintf(buf + used, size - used,
+                                 "cpus user=%" PRIu32 " total=%" PRIu32 "\n",
+                                 cpus->user, cpus->total);
+    return used < size ? 0 : -1;
+}
+
+/* --exclusive of srun counts CPUs; that of sbatch and salloc takes nodes. */
+static int answer_offload(struct words *words, char *buf, size_t size)
+{
+    struct asp_grow_request *request = &words->request;
+    struct asp_grow_cpus cpus;
+
+    if (words->exclusive && request->srun)
+        request->exact = true;
+    else if (words->exclusive)
+        request->whole_nodes = true;
+    asp_grow_cpus(request, &cpus);
+    return write_cpus(&cpus, buf, size);
+}
+
+static int answer_ghosts(const struct asp_grow_request *request, char *buf,
+                         size_t size, struct asp_err *err)
+{
+    struct asp_grow_result result;
+    struct asp_err why = {.text = ""};
+
+    if (asp_grow(request, &result, &why) == 0)
+        return write_result(request, &result, buf, size);
+    if (errno == ENOMEM)
+        return asp_errf(err, ENOMEM, "%s", why.text);
+    return snprintf(buf, size, "refuse %s\n", why.text) < (int)size ? 0 : -1;
+}
+
 int asp_grow_words(int nwords, const char *const words[], char *buf,
                    size_t size, struct asp_err *err)
 {
     struct words all = {.alloc_cpus = NULL};
-    struct asp_grow_result result;
-    struct asp_err why = {.text = ""};
     int rc = 0;
 
     if (size > 0)
@@ -196,17 +327,15 @@ int asp_grow_words(int nwords, const char *const words[], char *buf,
                           "explain --extra: \"%.80s\" is not "
                           "understood",
                           words[i]);
-    if (rc < 0 || all.request.ghosts == 0)
+    if (rc < 0 || (all.request.ghosts == 0 && !all.offload))
         goto out;
-    if (asp_grow(&all.request, &result, &why) == 0)
-        rc = write_result(&all.request, &result, buf, size);
-    else if (errno == ENOMEM)
-        rc = asp_errf(err, ENOMEM, "%s", why.text);
-    else if (snprintf(buf, size, "refuse %s\n", why.text) >= (int)size)
-        rc = -1;
+    errno = 0;
+    rc = all.offload ? answer_offload(&all, buf, size)
+                     : answer_ghosts(&all.request, buf, size, err);
     if (rc < 0 && errno != ENOMEM)
         asp_errf(err, ENOSPC, "explain --extra: no room for the answer");
 out:
     free(all.alloc_cpus);
+    free(all.part_cpus);
     return rc;
 }

@@ -179,25 +179,28 @@ static int numa_of_run(const struct asp_topo *topo, const uint32_t *run,
     return (int)best;
 }
 
-/* An offload thread sits on the last core of its task's run; one thread of the
- * only core will do when the policy says share. */
+/* An offload thread sits on the last core of its task's run; on one thread of
+ * it where the policy says smt=use, or share and there is no other core. */
 static void set_offload_cpu(const struct asp_topo *topo, const uint32_t *run,
-                            uint32_t count, bool share,
+                            uint32_t count,
+                            const struct asp_plan_request *request,
                             struct asp_layout_task *task)
 {
     const struct asp_core *core = &topo->cores[run[count - 1]];
+    bool alone = count < 2;
 
-    if (count >= 2) {
+    if (core->nallowed >= 2 &&
+        (request->use_threads || (request->share && alone))) {
+        task->cpu_helper_os = (int)last_cpu(core);
+        remove_cpu(&task->cpus, (uint32_t)task->cpu_helper_os);
+    } else if (!alone) {
         for (uint32_t i = 0; i < core->ncpus; i++)
             remove_cpu(&task->cpus, core->cpu_os[i]);
         for (uint32_t i = core->ncpus; i-- > 0;) {
             if (core->allowed[i])
                 task->cpu_helper_os = (int)core->cpu_os[i];
         }
-    } else if (share && core->nallowed >= 2) {
-        task->cpu_helper_os = (int)last_cpu(core);
-        remove_cpu(&task->cpus, (uint32_t)task->cpu_helper_os);
-    } else if (share) {
+    } else if (request->share) {
         task->cpu_helper_os = (int)last_cpu(core);
     }
 }
@@ -209,7 +212,8 @@ static uint32_t count_helpers(const struct asp_plan_request *request)
 }
 
 static void seat_users(const struct asp_topo *topo,
-                       const struct asp_place *place, bool share,
+                       const struct asp_place *place,
+                       const struct asp_plan_request *request,
                        struct asp_layout *layout)
 {
     for (uint32_t u = 0; u < place->nusers; u++) {
@@ -220,7 +224,7 @@ static void seat_users(const struct asp_topo *topo,
             add_core(&topo->cores[run[i]], &task->cpus);
         task->numa = numa_of_run(topo, run, place->run);
         if (layout->mode == ASP_MODE_OFFLOAD)
-            set_offload_cpu(topo, run, place->run, share, task);
+            set_offload_cpu(topo, run, place->run, request, task);
     }
 }
 
@@ -353,7 +357,7 @@ static int seat_on(const struct asp_topo *topo,
     int saved = errno;
 
     if (!rc) {
-        seat_users(topo, &place, request->share, layout);
+        seat_users(topo, &place, request, layout);
         seat_helpers(topo, &place, layout);
     }
     asp_place_clear(&place);

@@ -10,7 +10,8 @@
  * package where that fits. A user's main ghost is one of its own domain, else a
  * nearest one, the least busy of them. When
  * cores run out: with `use_threads` each task gets single threads of cores,
- * then with `share` helpers sit on users' cores.
+ * then with `share` helpers sit on users' cores. An offload thread gets the
+ * last core of its task's run, with `use_threads` one thread of it.
  * docs/design/placement.md has the reasons. */
 #ifndef ASPEN_COMMON_PLAN_H
 #define ASPEN_COMMON_PLAN_H
@@ -53,5 +54,12 @@ struct asp_plan_request {
 int asp_plan(const struct asp_topo *topo,
              const struct asp_plan_request *request, struct asp_layout **out_p,
              struct asp_err *err);
+
+/* Mode offload, in words: "8 tasks, 4 CPUs each: 3 + 1 for the offload thread",
+ * or that there is none; of this node's first task. "" where CPUs are not
+ * known. Returns buf. */
+const char *asp_plan_say_cpus(const struct asp_topo *topo,
+                              const struct asp_layout *layout, char *buf,
+                              size_t size);
 
 #endif

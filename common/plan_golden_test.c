@@ -104,6 +104,13 @@ static void run_case(char *fields[FIELDS], char *buf)
     if (asp_plan(topo, &request, &layout, &err))
         fail_msg("%s: %s", fields[0], err.text);
     print_layout(layout, buf);
+    if (request.mode == ASP_MODE_OFFLOAD) {
+        char says[128];
+        size_t used = strlen(buf);
+
+        asp_plan_say_cpus(topo, layout, says, sizeof(says));
+        snprintf(buf + used, TEXT_MAX - used, "says %s\n", says);
+    }
     asp_layout_destroy(layout);
     asp_topo_destroy(topo);
 }

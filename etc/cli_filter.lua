@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- Aspen: asks Slurm for the ghost tasks on top of the user's tasks.
+-- Aspen: asks Slurm for the ghost tasks on top of the user's tasks, and for the
+-- CPUs of offload threads on top of the user's CPUs.
 --
 -- Slurm runs this in srun, sbatch and salloc, as the user, after the options
 -- are read. The SPANK plugin, in the same process, says in ASPEN_FILTER_*
@@ -17,7 +18,8 @@ local ANSWER_MAX = 65536
 local OPTIONS = {
     "ntasks", "nodes", "nodelist", "ntasks-per-node", "cpus-per-task",
     "distribution", "overcommit", "multi-prog", "mincpus", "ntasks-per-gpu",
-    "ntasks-per-tres", "extra-node-info",
+    "ntasks-per-tres", "extra-node-info", "threads-per-core", "hint",
+    "exclusive", "exact", "cpus-per-gpu",
 }
 
 local function quoted(text)
@@ -38,27 +40,47 @@ local function set_options(options)
     return found
 end
 
--- The partition (the default one if none is asked for), CPUs of its most common
--- kind of node, and of its largest: without -N, or with a range, the second
--- decides how many nodes the tasks need; the third, whether they fit at all.
-local function look_at_nodes(partition)
-    local only = partition and ("-p " .. quoted(partition)) or ""
-    local pipe = io.popen("timeout 5 sinfo -h -e -o '%P %D %c' " .. only ..
-                          " 2>/dev/null", "r")
-    if not pipe then return partition end
+-- Run a command line of the shell; "" if it fails.
+local function output_of(command)
+    local pipe = io.popen("{ " .. command .. "; } 2>/dev/null", "r")
+    if not pipe then return "" end
     local text = pipe:read(ANSWER_MAX) or ""
     pipe:close()
-    local typical, most, largest = nil, 0, 0
-    for name, count, cpus in string.gmatch(text, "(%S+) (%d+) (%d+)") do
-        if partition or string.sub(name, -1) == "*" then
-            partition = partition or string.sub(name, 1, -2)
-            largest = math.max(largest, tonumber(cpus))
+    return text
+end
+
+-- Threads that Slurm counts on each core.
+local function threads_of(cpus, sockets, cores)
+    return math.max(1, math.floor(cpus / (sockets * cores)))
+end
+
+-- The partition (the default one if none is asked for) and what its nodes are:
+-- CPUs of its most common kind of node, and of its largest: without -N, or with
+-- a range, the first decides how many nodes the tasks need; the second, whether
+-- they fit at all. Then CPUs of all nodes, threads of a core, whether a job
+-- gets whole nodes.
+local function look_at_nodes(asked)
+    local only = asked and ("-p " .. quoted(asked)) or ""
+    local partition = asked
+    local text = output_of("timeout 5 sinfo -h -e -o '%P %D %c %X %Y %h' " ..
+                           only)
+    local nodes, most, list = { largest = 0, threads = 1 }, 0, {}
+    for name, count, cpus, sockets, cores, share in
+        string.gmatch(text, "(%S+) (%d+) (%d+) (%d+) (%d+) (%S+)") do
+        if asked or string.sub(name, -1) == "*" then
+            partition = asked or string.sub(name, 1, -2)
+            nodes.largest = math.max(nodes.largest, tonumber(cpus))
+            nodes.threads = math.max(nodes.threads,
+                                     threads_of(cpus, sockets, cores))
+            nodes.whole = share == "EXCLUSIVE"
+            table.insert(list, cpus .. "(x" .. count .. ")")
             if tonumber(count) > most then
-                typical, most = cpus, tonumber(count)
+                nodes.typical, most = cpus, tonumber(count)
             end
         end
     end
-    return partition, typical, string.format("%d", largest)
+    nodes.all = table.concat(list, ",")
+    return partition, nodes
 end
 
 -- Are we to start a step in an allocation that exists?
@@ -79,9 +101,7 @@ local function describe(options)
             table.insert(facts, "--" .. name .. "=" .. value)
         end
     end
-    if set.ntasks then
-        set["extra-node-info"] = nil -- only asks for a kind of node then
-    end
+    add("type", options.type)
     for _, name in ipairs(OPTIONS) do
         if set[name] then add(name, set[name]) end
     end
@@ -94,15 +114,21 @@ local function describe(options)
     if in_allocation(options) then
         local cpus = os.getenv("SLURM_JOB_CPUS_PER_NODE")
         if cpus then add("alloc-cpus", cpus) end
+        local had = string.gsub(os.getenv("SLURM_SPANK_ASPEN_CPUS") or "",
+                                "^user=(%d+) total=(%d+)$", "%1+%2")
+        if had ~= "" then add("had-cpus", had) end
         partition = os.getenv("SLURM_JOB_PARTITION") or partition
         account = os.getenv("SLURM_JOB_ACCOUNT") or account
         qos = os.getenv("SLURM_JOB_QOS") or qos
     elseif not options.clusters then
-        local typical, largest
-        partition, typical, largest = look_at_nodes(partition)
-        if typical then
-            add("node-cpus", typical)
-            add("max-cpus", largest)
+        local nodes
+        partition, nodes = look_at_nodes(partition)
+        if nodes.typical then
+            add("node-cpus", nodes.typical)
+            add("max-cpus", string.format("%d", nodes.largest))
+            add("part-cpus", nodes.all)
+            add("node-threads", string.format("%d", nodes.threads))
+            add("whole-nodes", nodes.whole and "yes" or "no")
         end
     end
     fact("partition", partition)
@@ -110,15 +136,6 @@ local function describe(options)
     fact("qos", qos)
     fact("program", options.argv and options.argv[1])
     return table.concat(words, " "), facts
-end
-
--- Run a command line of the shell; "" if it fails.
-local function output_of(command)
-    local pipe = io.popen("{ " .. command .. "; } 2>/dev/null", "r")
-    if not pipe then return "" end
-    local text = pipe:read(ANSWER_MAX) or ""
-    pipe:close()
-    return text
 end
 
 local function extra(words)
@@ -162,6 +179,18 @@ local function exists(name)
     return file ~= nil
 end
 
+-- Set an option. srun would warn of a -c that exceeds the user's: the plugin
+-- can keep it quiet for the moment (spank-plugin/hush.c).
+local function set_option(options, name, value)
+    local plugin = os.getenv("ASPEN_FILTER_PLUGIN")
+    local hush = name == "cpus-per-task" and options.type == "srun" and
+                 plugin and package.loadlib(plugin, "aspen_hush")
+    if hush then hush() end
+    local good, why = pcall(function() options[name] = value end)
+    if hush then hush() end
+    if not good then error(why, 0) end
+end
+
 function aspen_grow(options)
     local file_name = os.getenv("ASPEN_FILTER")
     if not file_name or not os.getenv("ASPEN_FILTER_COMMAND") then return end
@@ -178,12 +207,19 @@ function aspen_grow(options)
         facts = {}
     end
     local spec = request(facts)
+    if string.find(spec, "^offload") and in_allocation(options) then
+        local _, nodes = look_at_nodes(os.getenv("SLURM_JOB_PARTITION"))
+        words = words .. string.format(" 'node-threads=%d'", nodes.threads)
+        if os.getenv("SLURM_HINT") or os.getenv("SLURM_THREADS_PER_CORE") then
+            words = words .. " alloc-asked=yes"
+        end
+    end
     local answer = spec == "" and "" or
                    output_of(extra(quoted("spec=" .. spec) .. " " .. words))
     for line in string.gmatch(answer, "[^\n]+") do
         local name, value = string.match(line, "^set (%S+) (%S+)$")
         if name then
-            options[name] = value
+            set_option(options, name, value)
         else
             file:write(line, "\n")
         end

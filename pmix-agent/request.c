@@ -48,6 +48,7 @@ static const struct key keys[] = {
     {"qos", KIND_TEXT, FIELD(qos), 255, false},
     {"user", KIND_TEXT, FIELD(user), 255, false},
     {"program", KIND_TEXT, FIELD(program), 4095, false},
+    {"cpus_grown", KIND_NUMBER, FIELD(cpus_grown), 1, false},
     {"prefix", KIND_TEXT, FIELD(prefix), 4095, false},
 };
 

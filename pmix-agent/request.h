@@ -28,6 +28,7 @@ struct aspa_request {
     const char *qos;
     const char *user;
     const char *program;
+    uint32_t cpus_grown; /* 1: each task has a core more for offload */
     const char *prefix;
     uint32_t version;
     uint32_t uid;

@@ -233,6 +233,29 @@ static int make_layout(const struct aspa_request *request, struct work *work,
     return 0;
 }
 
+/* Where nobody added a core for the offload thread, say whose it takes; where
+ * there is none and CPUs are bound, the program will say it. */
+static int note_cpus(const struct aspa_request *request,
+                     const struct work *work, struct aspa_plan *plan,
+                     struct asp_err *err)
+{
+    const struct asp_layout *layout = plan->layout;
+    bool none = layout->tasks[0].cpu_helper_os < 0;
+    size_t used = strlen(plan->note);
+    char text[128];
+
+    if (layout->mode != ASP_MODE_OFFLOAD)
+        return 0;
+    if (none && plan->require && work->topo != NULL)
+        return asp_errf(err, ENOSPC, "no CPU for the offload threads: ask for "
+                                     "one more per task (-c)");
+    asp_plan_say_cpus(work->topo, layout, text, sizeof(text));
+    if (text[0] != '\0' && !request->cpus_grown && !(none && layout->bound))
+        snprintf(plan->note + used, sizeof(plan->note) - used, "%s%s",
+                 used ? "; " : "", text);
+    return 0;
+}
+
 int aspa_resolve(const struct aspa_request *request, struct aspa_plan *plan,
                  struct asp_err *err)
 {
@@ -252,6 +275,8 @@ int aspa_resolve(const struct aspa_request *request, struct aspa_plan *plan,
     }
     if (rc == 0)
         rc = make_layout(request, &work, plan, err);
+    if (rc == 0)
+        rc = note_cpus(request, &work, plan, err);
     asp_topo_destroy(work.topo);
     asp_steps_destroy(work.steps);
     asp_policy_destroy(work.policy);

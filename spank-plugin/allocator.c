@@ -51,7 +51,7 @@ int asps_allocator_init_post_opt(spank_t spank, int argc, char **argv)
 {
     struct asps_options *options = &allocator.submit.options;
     const struct asps_filter_answer *filter = &allocator.submit.filter;
-    char grown_text[256], policy[PATH_MAX];
+    char text[256], policy[PATH_MAX];
 
     (void)argc, (void)argv;
     if (!asps_submit_check(&allocator.settings, &allocator.submit))
@@ -64,7 +64,10 @@ int asps_allocator_init_post_opt(spank_t spank, int argc, char **argv)
     hand_down(spank, "_SLURM_SPANK_OPTION_aspen_async_policy", options->policy);
     hand_down(spank, "_SLURM_SPANK_OPTION_aspen_async_report", options->report);
     if (filter->is_grown &&
-        asps_grown_print(&filter->grown, grown_text, sizeof(grown_text)) > 0)
-        hand_down(spank, ASPS_GROWN_CONTROL, grown_text);
+        asps_grown_print(&filter->grown, text, sizeof(text)) > 0)
+        hand_down(spank, ASPS_GROWN_CONTROL, text);
+    if (filter->cpus.total &&
+        asps_cpus_print(&filter->cpus, text, sizeof(text)) > 0)
+        hand_down(spank, ASPS_CPUS_CONTROL, text);
     return 0;
 }

@@ -18,7 +18,8 @@ enum { TEXT_MAX = 8192 };
 static const char command_env[] = ASPS_FILTER_ENV "_COMMAND",
                   site_env[] = ASPS_FILTER_ENV "_SITE",
                   progress_env[] = ASPS_FILTER_ENV "_PROGRESS",
-                  policy_env[] = ASPS_FILTER_ENV "_POLICY";
+                  policy_env[] = ASPS_FILTER_ENV "_POLICY",
+                  plugin_env[] = ASPS_FILTER_ENV "_PLUGIN";
 
 static int filter_fd = -1;
 
@@ -29,6 +30,7 @@ static void take_back(void)
     unsetenv(site_env);
     unsetenv(progress_env);
     unsetenv(policy_env);
+    unsetenv(plugin_env);
 }
 
 void asps_filter_publish(const struct asps_filter_request *request)
@@ -48,6 +50,7 @@ void asps_filter_publish(const struct asps_filter_request *request)
     setenv(site_env, request->site_policy, 1);
     setenv(progress_env, request->progress, 1);
     setenv(policy_env, request->policy, 1);
+    asps_filter_name_plugin(plugin_env);
 }
 
 /* One line that Lua passed on; others are for later versions. */
@@ -57,6 +60,8 @@ static void read_line(const char *line, struct asps_filter_answer *answer)
         snprintf(answer->refusal, ASPS_REFUSAL_MAX, "%s", line + 7);
     else if (strncmp(line, "grown ", 6) == 0)
         answer->is_grown = asps_grown_parse(line + 6, &answer->grown) == 0;
+    else if (strncmp(line, "cpus ", 5) == 0)
+        asps_cpus_parse(line + 5, &answer->cpus);
     else if (strncmp(line, "fact --", 7) == 0 &&
              answer->nfacts < ASPS_FACTS_MAX &&
              strlen(line + 5) < ASPS_FACT_MAX)
@@ -110,6 +115,34 @@ int asps_grown_print(const struct asps_grown *grown, char *buf, size_t size)
                      " tasks=%" PRIu32 " per_node=%" PRIu32,
                      grown->users, grown->ghosts, grown->nodes, grown->tasks,
                      grown->per_node);
+
+    if (n < 0 || (size_t)n >= size) {
+        errno = ENOSPC;
+        return -1;
+    }
+    return n;
+}
+
+int asps_cpus_parse(const char *text, struct asps_cpus *out_p)
+{
+    struct asps_cpus cpus;
+    int used = 0;
+
+    memset(out_p, 0, sizeof(*out_p));
+    if (sscanf(text, "user=%9" SCNu32 " total=%9" SCNu32 "%n", &cpus.user,
+               &cpus.total, &used) != 2 ||
+        text[used] != '\0' || cpus.total <= cpus.user) {
+        errno = EINVAL;
+        return -1;
+    }
+    *out_p = cpus;
+    return 0;
+}
+
+int asps_cpus_print(const struct asps_cpus *cpus, char *buf, size_t size)
+{
+    int n = snprintf(buf, size, "user=%" PRIu32 " total=%" PRIu32, cpus->user,
+                     cpus->total);
 
     if (n < 0 || (size_t)n >= size) {
         errno = ENOSPC;

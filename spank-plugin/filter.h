@@ -30,6 +30,17 @@ struct asps_grown {
     uint32_t per_node; /* new --ntasks-per-node; 0: not set */
 };
 
+/* The same for the CPUs of a task, which offload threads need one core more of:
+ * from an allocation to its sruns, and from srun to the nodes. */
+#define ASPS_CPUS_CONTROL "ASPEN_CPUS"
+#define ASPS_HAD_CPUS_ENV "SLURM_SPANK_" ASPS_CPUS_CONTROL
+#define ASPS_CPUS_ENV "SLURM_ASPEN_CPUS"
+
+struct asps_cpus {
+    uint32_t user;  /* -c as the user gave it; 0: not given */
+    uint32_t total; /* -c as Slurm has it; 0: as the user gave it */
+};
+
 /* What Lua needs to know. */
 struct asps_filter_request {
     const char *command; /* the aspen command */
@@ -42,10 +53,14 @@ struct asps_filter_request {
  * not wanted. Failing is as if no filter were installed. */
 void asps_filter_publish(const struct asps_filter_request *request);
 
+/* Set variable to the file that this plugin was loaded from (hush.c). */
+void asps_filter_name_plugin(const char *variable);
+
 /* What Lua wrote. */
 struct asps_filter_answer {
     bool is_grown;
     struct asps_grown grown;        /* if it is */
+    struct asps_cpus cpus;
     char refusal[ASPS_REFUSAL_MAX]; /* why the counts are impossible, or "" */
     int nfacts;                     /* about the job, which SPANK cannot see: */
     char facts[ASPS_FACTS_MAX][ASPS_FACT_MAX]; /* "--partition=NAME", ... */
@@ -58,5 +73,9 @@ void asps_filter_read(struct asps_filter_answer *out_p);
  * errno EINVAL (form, or numbers that do not add up). */
 int asps_grown_parse(const char *text, struct asps_grown *out_p);
 int asps_grown_print(const struct asps_grown *grown, char *buf, size_t size);
+
+/* "user=4 total=5", in the same way; *out_p is zeroed on failure. */
+int asps_cpus_parse(const char *text, struct asps_cpus *out_p);
+int asps_cpus_print(const struct asps_cpus *cpus, char *buf, size_t size);
 
 #endif

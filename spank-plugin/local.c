@@ -39,6 +39,21 @@ static void renumber(const char *name, uint32_t from, uint32_t to)
     setenv(name, text, 1);
 }
 
+/* As the user gave it; where he did not there is none. */
+static void restore_cpus(void)
+{
+    static const char name[] = "SLURM_CPUS_PER_TASK";
+    const char *text = getenv(ASPS_HAD_CPUS_ENV), *value = getenv(name);
+    struct asps_cpus cpus;
+
+    if (text == NULL || asps_cpus_parse(text, &cpus) < 0)
+        return;
+    if (cpus.user)
+        renumber(name, cpus.total, cpus.user);
+    else if (value != NULL && strtoul(value, NULL, 10) == cpus.total)
+        unsetenv(name);
+}
+
 /* In an allocation that was grown, the environment holds the grown counts
  * (salloc gives us no hook to change that). srun is about to read them as
  * defaults of -n: it must find what the user asked for. */
@@ -47,6 +62,7 @@ static void restore_counts(void)
     const char *text = getenv(ASPS_GROWN_ENV);
     struct asps_grown grown;
 
+    restore_cpus();
     if (text == NULL || asps_grown_parse(text, &grown) < 0)
         return;
     renumber("SLURM_NTASKS", grown.tasks, grown.users);
@@ -99,9 +115,12 @@ int asps_local_init(spank_t spank, int argc, char **argv)
 
 int asps_local_init_post_opt(spank_t spank, int argc, char **argv)
 {
+    char cpus[64];
+
     (void)spank, (void)argc, (void)argv;
     unsetenv(ASPS_REQUEST_ENV);
     unsetenv(ASPS_REPORT_ENV);
+    unsetenv(ASPS_CPUS_ENV);
     srun.active = asps_submit_check(&srun.settings, &srun.submit);
     if (!srun.active)
         return 0;
@@ -113,6 +132,9 @@ int asps_local_init_post_opt(spank_t spank, int argc, char **argv)
     setenv(ASPS_REQUEST_ENV, srun.submit.text, 1);
     if (srun.submit.options.report[0] != '\0')
         setenv(ASPS_REPORT_ENV, srun.submit.options.report, 1);
+    if (srun.submit.filter.cpus.total &&
+        asps_cpus_print(&srun.submit.filter.cpus, cpus, sizeof(cpus)) > 0)
+        setenv(ASPS_CPUS_ENV, cpus, 1);
     return 0;
 }
 

@@ -139,6 +139,8 @@ int asps_request_write(spank_t spank, const struct asps_step *step, uid_t uid,
     put_env(&out, spank, "qos", "SLURM_JOB_QOS", NAME_MAX_BYTES - 1);
     put_env(&out, spank, "user", "SLURM_JOB_USER", NAME_MAX_BYTES - 1);
     put_program(&out, spank);
+    if (step->cpus.total)
+        put(&out, "cpus_grown 1\n");
     put_text(&out, "prefix", ASPEN_PREFIX, 4095);
     put(&out, "end\n");
     if (out.full) {

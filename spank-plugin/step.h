@@ -28,6 +28,7 @@ struct asps_step {
     enum asps_step_kind kind;
     struct asps_settings settings;
     struct asps_grown grown;  /* ASPS_STEP_SCRIPT */
+    struct asps_cpus cpus;    /* also of a step */
     char text[ASPS_SPEC_MAX]; /* canonical request */
     struct asps_spec spec;
     uint32_t job, id; /* job.id names the step */

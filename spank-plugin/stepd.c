@@ -284,20 +284,38 @@ static void start_tasks(spank_t spank)
     run_agent(spank);
 }
 
+/* What was added to the allocation that this is the script of. */
+static bool read_growth(spank_t spank)
+{
+    char text[256];
+    bool found = false;
+
+    memset(&step.grown, 0, sizeof(step.grown));
+    if (spank_getenv(spank, ASPS_GROWN_ENV, text, sizeof(text)) ==
+        ESPANK_SUCCESS)
+        found = asps_grown_parse(text, &step.grown) == 0;
+    if (spank_getenv(spank, ASPS_HAD_CPUS_ENV, text, sizeof(text)) ==
+        ESPANK_SUCCESS)
+        found = asps_cpus_parse(text, &step.cpus) == 0 || found;
+    return found;
+}
+
 int asps_stepd_user_init(spank_t spank)
 {
-    char grown[256];
+    char text[64];
 
     step.kind = ASPS_STEP_NONE;
+    memset(&step.cpus, 0, sizeof(step.cpus));
     if (spank_get_item(spank, S_JOB_STEPID, &step.id) != ESPANK_SUCCESS)
         return 0;
     if (step.id >= ASPS_STEP_SPECIAL) {
-        if (spank_getenv(spank, ASPS_GROWN_ENV, grown, sizeof(grown)) ==
-                ESPANK_SUCCESS &&
-            asps_grown_parse(grown, &step.grown) == 0)
+        if (read_growth(spank))
             step.kind = ASPS_STEP_SCRIPT;
         return 0;
     }
+    if (spank_getenv(spank, ASPS_CPUS_ENV, text, sizeof(text)) ==
+        ESPANK_SUCCESS)
+        asps_cpus_parse(text, &step.cpus);
     if (read_request(spank))
         start_tasks(spank);
     return 0;
@@ -309,7 +327,7 @@ int asps_stepd_task_init(spank_t spank)
     case ASPS_STEP_NONE:
         break;
     case ASPS_STEP_SCRIPT:
-        asps_task_script(spank, &step.grown);
+        asps_task_script(spank, &step);
         break;
     case ASPS_STEP_TASKS:
         asps_task_start(spank, &step);

@@ -481,6 +481,39 @@ static void test_batch_counts(void **state)
     asps_stepd_exit();
 }
 
+/* -c as the user gave it, in a script and a task; none where he gave none. */
+static void test_cpus(void **state)
+{
+    static char text[OUTPUT_MAX];
+
+    (void)state;
+    host.step = 0xfffffffbU;
+    host_setenv(ASPS_HAD_CPUS_ENV, "user=4 total=5");
+    host_setenv("SLURM_CPUS_PER_TASK", "5");
+    start("good", NULL);
+    assert_int_equal(task(0, text), 0);
+    HAS("SLURM_CPUS_PER_TASK=4");
+    HAS("SLURM_NTASKS=6"); /* nothing was added to these */
+    asps_stepd_exit();
+    setup(NULL);
+    host.step = 0xfffffffbU;
+    host_setenv(ASPS_HAD_CPUS_ENV, "user=0 total=2");
+    host_setenv("SLURM_CPUS_PER_TASK", "2");
+    start("good", NULL);
+    assert_int_equal(task(0, text), 0);
+    assert_null(strstr(text, "SLURM_CPUS_PER_TASK"));
+    asps_stepd_exit();
+    setup(NULL);
+    host_setenv(ASPS_CPUS_ENV, "user=4 total=5");
+    host_setenv("SLURM_CPUS_PER_TASK", "5");
+    start("good", NULL);
+    assert_int_equal(task(0, text), 0);
+    HAS("SLURM_CPUS_PER_TASK=4");
+    HAS("ASPEN_CPUS_PER_TASK=5");
+    assert_null(strstr(text, ASPS_CPUS_ENV));
+    asps_stepd_exit();
+}
+
 static void link_agent(const char *mode)
 {
     char from[128], to[128];
@@ -553,6 +586,7 @@ int main(void)
         cmocka_unit_test_setup(test_inactive, setup),
         cmocka_unit_test_setup(test_no_ghosts, setup),
         cmocka_unit_test_setup(test_batch_counts, setup),
+        cmocka_unit_test_setup(test_cpus, setup),
     };
 
     alarm(60);

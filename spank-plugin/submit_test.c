@@ -286,6 +286,43 @@ static void test_srun_in_grown(void **state)
     assert_string_equal(getenv("SLURM_NTASKS"), "5");
 }
 
+/* The same of CPUs, which may be the user's or only ours. */
+static void test_srun_has_cpus(void **state)
+{
+    (void)state;
+    command("exit 1");
+    setenv(ASPS_HAD_CPUS_ENV, "user=4 total=5", 1);
+    setenv("SLURM_CPUS_PER_TASK", "5", 1);
+    assert_int_equal(asps_local_init(NULL, 1, args), 0);
+    assert_string_equal(getenv("SLURM_CPUS_PER_TASK"), "4");
+    host_reset();
+    assert_int_equal(asps_local_init(NULL, 1, args), 0);
+    assert_string_equal(getenv("SLURM_CPUS_PER_TASK"), "4");
+    host_reset();
+    setenv(ASPS_HAD_CPUS_ENV, "user=0 total=4", 1);
+    assert_int_equal(asps_local_init(NULL, 1, args), 0);
+    assert_null(getenv("SLURM_CPUS_PER_TASK"));
+    unsetenv(ASPS_HAD_CPUS_ENV);
+}
+
+/* What Lua added goes to the nodes. */
+static void test_srun_sends_cpus(void **state)
+{
+    FILE *file;
+
+    (void)state;
+    command("echo offload");
+    setenv(ASPS_CPUS_ENV, "user=1 total=9", 1); /* of an outer step */
+    assert_int_equal(asps_local_init(NULL, 1, args), 0);
+    assert_int_equal(host_option("async-progress", "offload", 0), 0);
+    file = fopen(getenv(ASPS_FILTER_ENV), "w");
+    fputs("cpus user=4 total=5\n", file);
+    fclose(file);
+    assert_int_equal(asps_local_init_post_opt(NULL, 0, NULL), 0);
+    assert_string_equal(getenv(ASPS_CPUS_ENV), "user=4 total=5");
+    unsetenv(ASPS_CPUS_ENV);
+}
+
 /* A step inside a step's task inherits no layout. */
 static void test_srun_in_task(void **state)
 {
@@ -321,7 +358,9 @@ static void test_allocator(void **state)
     assert_int_equal(asps_allocator_init(NULL, 1, args), 0);
     assert_int_equal(host_option("async-policy", path, 0), 0);
     file = fopen(getenv(ASPS_FILTER_ENV), "w");
-    fputs("grown users=6 ghosts=1 nodes=2 tasks=8 per_node=4\n", file);
+    fputs("grown users=6 ghosts=1 nodes=2 tasks=8 per_node=4\n"
+          "cpus user=0 total=2\n",
+          file);
     fclose(file);
     assert_int_equal(asps_allocator_init_post_opt(NULL, 0, NULL), 0);
     assert_string_equal(
@@ -331,6 +370,7 @@ static void test_allocator(void **state)
                         full);
     assert_string_equal(host_control(ASPS_GROWN_CONTROL),
                         "users=6 ghosts=1 nodes=2 tasks=8 per_node=4");
+    assert_string_equal(host_control(ASPS_CPUS_CONTROL), "user=0 total=2");
     assert_null(getenv(ASPS_REQUEST_ENV));
     assert_null(getenv(ASPS_FILTER_ENV));
     free(full);
@@ -363,6 +403,8 @@ int main(void)
         cmocka_unit_test_setup(test_srun_counts, setup),
         cmocka_unit_test_setup(test_srun_filter, setup),
         cmocka_unit_test_setup(test_srun_in_grown, setup),
+        cmocka_unit_test_setup(test_srun_has_cpus, setup),
+        cmocka_unit_test_setup(test_srun_sends_cpus, setup),
         cmocka_unit_test_setup(test_srun_in_task, setup),
         cmocka_unit_test_setup(test_allocator, setup),
     };

@@ -125,7 +125,7 @@ void asps_task_start(spank_t spank, struct asps_step *step)
         become_ghost(spank, step);
 }
 
-void asps_task_script(spank_t spank, const struct asps_grown *grown)
+void asps_task_script(spank_t spank, const struct asps_step *step)
 {
-    asps_taskenv_script(spank, grown);
+    asps_taskenv_script(spank, step);
 }

@@ -10,6 +10,6 @@
 void asps_task_start(spank_t spank, struct asps_step *step);
 
 /* A batch script or shell in a grown allocation: show it the user's counts. */
-void asps_task_script(spank_t spank, const struct asps_grown *grown);
+void asps_task_script(spank_t spank, const struct asps_step *step);
 
 #endif

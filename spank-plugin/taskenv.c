@@ -101,6 +101,23 @@ static void count_users(spank_t spank, const struct asps_step *step,
     renumber_gtids(spank, step);
 }
 
+/* -c as the user gave it, where the value is the one that the growth made. */
+static bool count_cpus(spank_t spank, const struct asps_cpus *cpus)
+{
+    static const char name[] = "SLURM_CPUS_PER_TASK";
+    char text[64];
+
+    if (cpus->total == 0 ||
+        spank_getenv(spank, name, text, sizeof(text)) != ESPANK_SUCCESS ||
+        strtoul(text, NULL, 10) != cpus->total)
+        return false;
+    if (cpus->user)
+        set_number(spank, name, cpus->user);
+    else
+        spank_unsetenv(spank, name);
+    return true;
+}
+
 /* Ours first, then what the user has.
  *   heap  libaspenheap.so, or "" in jobs that do not ask for it: they keep
  *         their malloc untouched */
@@ -193,8 +210,11 @@ int asps_taskenv_set(spank_t spank, const struct asps_step *step, uint32_t slot,
     /* A step that the program starts itself is to ask for itself. */
     spank_unsetenv(spank, ASPS_REQUEST_ENV);
     spank_unsetenv(spank, ASPS_REPORT_ENV);
+    spank_unsetenv(spank, ASPS_CPUS_ENV);
     if (ghost)
         return 0;
+    if (count_cpus(spank, &step->cpus))
+        set_number(spank, "ASPEN_CPUS_PER_TASK", step->cpus.total);
     if (step->spec.ghosts > 0)
         count_users(spank, step, slot);
     return set_preload(spank, step->settings.runtime,
@@ -269,7 +289,8 @@ static void script_number(spank_t spank, const char *name, uint32_t from,
         set_number(spank, name, to);
 }
 
-void asps_taskenv_script(spank_t spank, const struct asps_grown *grown)
+/* The counts of tasks. */
+static void script_tasks(spank_t spank, const struct asps_grown *grown)
 {
     char *list = malloc(LIST_MAX), *less = malloc(LIST_MAX);
 
@@ -283,9 +304,16 @@ void asps_taskenv_script(spank_t spank, const struct asps_grown *grown)
             ESPANK_SUCCESS &&
         asps_counts_less(list, grown->ghosts, less, LIST_MAX) > 0)
         spank_setenv(spank, "SLURM_TASKS_PER_NODE", less, 1);
+    free(list);
+    free(less);
+}
+
+void asps_taskenv_script(spank_t spank, const struct asps_step *step)
+{
+    if (step->grown.tasks)
+        script_tasks(spank, &step->grown);
+    count_cpus(spank, &step->cpus);
     spank_unsetenv(spank, ASPS_GROWN_ENV);
     spank_unsetenv(spank, ASPS_REQUEST_ENV);
     spank_unsetenv(spank, ASPS_REPORT_ENV);
-    free(list);
-    free(less);
 }

@@ -18,6 +18,6 @@ int asps_taskenv_set(spank_t spank, const struct asps_step *step, uint32_t slot,
 char **asps_taskenv_ghost(spank_t spank, const struct asps_step *step);
 
 /* Show a script or shell in a grown allocation the user's counts. */
-void asps_taskenv_script(spank_t spank, const struct asps_grown *grown);
+void asps_taskenv_script(spank_t spank, const struct asps_step *step);
 
 #endif

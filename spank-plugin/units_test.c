@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 static const struct {
@@ -181,6 +182,49 @@ static void test_grown(void **state)
             fail_msg("grown \"%s\"", bad[i]);
 }
 
+static void test_cpus(void **state)
+{
+    static const char *const bad[] = {
+        "",  "user=4", "user=4 total=", "user=4 total=5x", "user=4 total=4",
+        "x", "total=5"};
+    struct asps_cpus cpus = {4, 5}, back;
+    char buf[64];
+
+    (void)state;
+    assert_true(asps_cpus_print(&cpus, buf, sizeof(buf)) > 0);
+    assert_string_equal(buf, "user=4 total=5");
+    assert_int_equal(asps_cpus_parse(buf, &back), 0);
+    assert_memory_equal(&cpus, &back, sizeof(cpus));
+    assert_int_equal(asps_cpus_print(&cpus, buf, 10), -1);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        if (asps_cpus_parse(bad[i], &back) != -1 || back.total != 0)
+            fail_msg("cpus \"%s\"", bad[i]);
+}
+
+/* What Lua calls around one assignment. */
+static void test_hush(void **state)
+{
+    int aspen_hush(void *);
+    int ends[2], kept = dup(STDERR_FILENO);
+    char buf[64];
+
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    dup2(ends[1], STDERR_FILENO);
+    dprintf(STDERR_FILENO, "one ");
+    aspen_hush(NULL);
+    dprintf(STDERR_FILENO, "two ");
+    aspen_hush(NULL);
+    dprintf(STDERR_FILENO, "three");
+    dup2(kept, STDERR_FILENO);
+    close(kept);
+    close(ends[1]);
+    memset(buf, 0, sizeof(buf));
+    assert_true(read(ends[0], buf, sizeof(buf) - 1) > 0);
+    close(ends[0]);
+    assert_string_equal(buf, "one three");
+}
+
 /* The file that Lua writes. */
 static void test_filter(void **state)
 {
@@ -197,6 +241,7 @@ static void test_filter(void **state)
     file = fopen(getenv("ASPEN_FILTER"), "w");
     assert_non_null(file);
     fputs("note\ngrown users=6 ghosts=1 nodes=2 tasks=8 per_node=4\n"
+          "cpus user=4 total=5\n"
           "fact --partition=main\nfact nothing\nfact --nodes=2\n"
           "refuse it cannot be\n",
           file);
@@ -204,6 +249,8 @@ static void test_filter(void **state)
     asps_filter_read(&answer);
     assert_true(answer.is_grown);
     assert_int_equal(answer.grown.users, 6);
+    assert_int_equal(answer.cpus.user, 4);
+    assert_int_equal(answer.cpus.total, 5);
     assert_string_equal(answer.refusal, "it cannot be");
     assert_int_equal(answer.nfacts, 2);
     assert_string_equal(answer.facts[1], "--nodes=2");
@@ -356,6 +403,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spec),          cmocka_unit_test(test_counts),
         cmocka_unit_test(test_user_ranks),    cmocka_unit_test(test_grown),
+        cmocka_unit_test(test_cpus),          cmocka_unit_test(test_hush),
         cmocka_unit_test(test_filter),        cmocka_unit_test(test_settings),
         cmocka_unit_test(test_degraded),      cmocka_unit_test(test_options),
         cmocka_unit_test(test_other_options),

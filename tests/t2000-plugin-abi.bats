@@ -6,7 +6,7 @@ load helpers
 plugin=$ASPEN_BUILD/spank-plugin/.libs/aspen_spank.so
 expected=$ASPEN_TOP/tests/expected
 
-@test "the plugin exports only what Slurm looks up" {
+@test "the plugin exports only what Slurm and cli_filter.lua look up" {
     run diff -u "$expected/symbols-plugin.txt" \
         <(nm -D --defined-only "$plugin" | awk '{print $3}' | LC_ALL=C sort)
     ended_with 0

@@ -47,3 +47,21 @@ look='
     ended_with 0
     printed ' bound=no reason=1%20core%20for%201%20user%20and%201%20ghost'
 }
+
+@test "an offload thread's CPU is not among those that OpenMP sees" {
+    local options
+    for options in '-p shared' '-p shared -c1' '-p shared -c2' ''; do
+        # shellcheck disable=SC2086
+        run on_cluster srun -n1 $options --async-progress=offload \
+            sh -c "nproc; $look"
+        ended_with 0
+        printed '^1$'
+        printed ' bound=yes reason= '
+        printed ' task=0:user:0:-:numa0:h1:c0 '
+        printed '^user[[:space:]]0$'
+    done
+    run on_cluster srun -p shared -n2 --async-progress=offload \
+        sh -c "nproc; $look"
+    ended_with 0
+    printed ' reason=no%20CPU%20for%20the%20offload%20threads'
+}

@@ -53,6 +53,21 @@ narrow() {
     printed 'g0 \(world rank 5\) on core 3 serves u1,u3'
 }
 
+@test "offload threads are drawn, and what they cost is said" {
+    explain --topology "core:4 pu:2" --progress offload
+    ended_with 0
+    printed '^node 1 of 1: mode offload, 2 users, 0 ghosts'
+    printed '^  2 tasks, 4 CPUs each: 2 \+ 2 for the offload thread$'
+    printed '^ +u0 +h0 +u1 +h1$'
+    printed 'h offload thread'
+    explain --topology "core:4 pu:2" --tasks 4 \
+        --progress offload,placement.smt=use
+    printed '^  4 tasks, 2 CPUs each: 1 \+ 1 for the offload thread$'
+    printed '^ +u0\+h0 u1\+h1 u2\+h2 u3\+h3$'
+    explain --topology "core:4 pu:1" --tasks 4 --progress offload
+    printed '^  4 tasks, 1 CPU each: none for the offload thread$'
+}
+
 @test "of many nodes those that differ are drawn, and any one on demand" {
     explain --topology "core:4 pu:1" --nodes 1000 --tasks 2500
     ended_with 0

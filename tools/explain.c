@@ -244,6 +244,7 @@ static uint32_t step_cores(const struct asp_topo *topo)
 static int make_ranks(const struct options *options, struct step *step,
                       struct asp_err *err)
 {
+    bool offload = asp_policy_mode(step->policy) == ASP_MODE_OFFLOAD;
     uint32_t cores = step_cores(step->topo), tasks = options->tasks;
     uint32_t nodes = options->facts.nodes, each, rest;
     char counts[64];
@@ -253,7 +254,9 @@ static int make_ranks(const struct options *options, struct step *step,
                         "%" PRIu32 " ghosts take all %" PRIu32
                         " cores: ask for fewer, or give --tasks",
                         step->ghosts, cores);
-    if (!tasks)
+    if (!tasks && offload && cores > 1)
+        tasks = cores / 2 * nodes; /* a core for each one's thread */
+    else if (!tasks)
         tasks = (cores - step->ghosts) * nodes;
     if (tasks < nodes)
         return asp_errf(err, EINVAL,
@@ -369,8 +372,8 @@ static int draw_step(const struct options *options, struct asp_err *err)
         rc = draw_nodes(options, &step, err);
     }
     if (!rc)
-        puts("\nu user (its rank), g ghost (of the node), . idle, "
-             "x not of this step,\n* of this step in part");
+        puts("\nu user (its rank), g ghost (of the node), h offload thread (of "
+             "the user),\n. idle, x not of this step, * of this step in part");
     asp_steps_destroy(step.ranks);
     asp_topo_destroy(step.topo);
     asp_policy_destroy(step.policy);

@@ -4,6 +4,8 @@
 
 #include "picture.h"
 
+#include "common/plan.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
@@ -323,6 +325,9 @@ static void print_head(FILE *to, const struct asp_topo *topo,
     add(&text, "bound: %s%s%s", layout->bound ? "yes" : "no",
         layout->reason[0] ? ", " : "", layout->reason);
     print_wrapped(to, 2, line);
+    if (layout->mode == ASP_MODE_OFFLOAD)
+        print_wrapped(to, 2,
+                      asp_plan_say_cpus(topo, layout, line, sizeof(line)));
 }
 
 void aspt_picture(FILE *to, const struct asp_topo *topo,
