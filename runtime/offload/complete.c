@@ -320,6 +320,13 @@ static int finish_some(const struct aspx_set *set, int *ended, int *indices,
     return failed ? aspx_request_raise(MPI_ERR_IN_STATUS) : MPI_SUCCESS;
 }
 
+/* The thread may be in the middle of a look that ends more of these. */
+static void catch_up(const struct aspx_set *set)
+{
+    if (count_pending(set) != 0 && aspx_request_refresh())
+        (void) count_pending(set); /* moves lazy ones on */
+}
+
 int aspx_offload_MPI_Testsome(int count, MPI_Request requests[], int *outcount,
                               int indices[], MPI_Status statuses[])
 {
@@ -327,8 +334,7 @@ int aspx_offload_MPI_Testsome(int count, MPI_Request requests[], int *outcount,
 
     if (is_bad(&set) || !outcount || (count > 0 && (!indices || !statuses)))
         return aspx_request_refuse();
-    if (find_ended(&set) < 0 && aspx_request_refresh())
-        (void) find_ended(&set);
+    catch_up(&set);
     return finish_some(&set, outcount, indices, statuses);
 }
 
@@ -343,5 +349,6 @@ int aspx_offload_MPI_Waitsome(int count, MPI_Request requests[], int *outcount,
     while (find_ended(&set) < 0 && count_active(&set) != 0)
         aspx_rest_step(&rest);
     aspx_rest_end(&rest);
+    catch_up(&set);
     return finish_some(&set, outcount, indices, statuses);
 }
