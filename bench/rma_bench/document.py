@@ -4,24 +4,9 @@ made from the files of values that are there."""
 import os
 import textwrap
 
-import experiments
-import goals
 import show
 
 HEAD = ["line", "x", "median", "least", "most"]
-OPENING = """\
-# One-sided communication: measured
-
-`bench/rma all --docs` and `bench/rma goals --docs` made this page; it is not
-edited by hand. The experiments are those of the papers on Casper, scaled down
-to a machine with few processors: plain MPICH, MPICH with its progress thread
-(`MPIR_CVAR_ASYNC_PROGRESS=1`) and Aspen with ghosts in turns, nodes pretended
-(`MPIR_CVAR_NUM_CLIQUES`), with `tests/yield.c` preloaded where more processes
-work than there are processors. A target that "computes" sleeps, because with
-two processors it would compute on the ghost's.
-Each value is the median over rounds of the median step, with the least and the
-greatest round; times are in us.
-"""
 
 
 def wrapped(text):
@@ -78,9 +63,10 @@ def experiment_part(experiment, directory):
     return part + [f"Measured {where}."]
 
 
-def goals_part(directory):
+def goals_part(bench, directory):
     """The goals, if they were measured."""
-    path = os.path.join(directory, "goals.tsv")
+    path = os.path.join(directory, bench.goals.FILE)
+    goals = bench.goals
     if not os.path.exists(path):
         return []
     where, rows = show.read_tsv(path)
@@ -90,11 +76,11 @@ def goals_part(directory):
             goals.NOTES, f"Measured {where}."]
 
 
-def write_page(directory):
-    """rma.md, from the files of values."""
-    parts = [OPENING.rstrip("\n")] + goals_part(directory)
-    for experiment in experiments.EXPERIMENTS:
+def write_page(bench, directory):
+    """The page of a bench (command.py), from the files of values."""
+    parts = [bench.opening.rstrip("\n")] + goals_part(bench, directory)
+    for experiment in bench.experiments:
         parts += experiment_part(experiment, directory)
-    with open(os.path.join(directory, "rma.md"), "w",
+    with open(os.path.join(directory, bench.name + ".md"), "w",
               encoding="ascii") as page:
         page.write("\n\n".join(parts) + "\n")

@@ -15,9 +15,25 @@ Line = collections.namedtuple(
     defaults=(1, (), False, "time"))
 
 # note: what differs from the paper. unit: of all values.
-Experiment = collections.namedtuple(
-    "Experiment", "key title users nodes x xs lines note unit",
-    defaults=("us",))
+FIELDS = "key title users nodes x xs lines note unit"
+
+
+class Experiment(collections.namedtuple("Experiment", FIELDS,
+                                        defaults=("us",))):
+    """A table of the page."""
+
+    def job_of(self, line, x):
+        """The job of a cell."""
+        return Job(line.rival,
+                   x if self.users is None else self.users,
+                   x if self.nodes is None else self.nodes,
+                   line.ghosts, line.knobs, line.threads,
+                   line.rival == ASPEN and line.value != "time")
+
+    @staticmethod
+    def spec_of(line, x):
+        """The kernel of a cell."""
+        return line.spec.replace("{x}", str(x)).replace("{x8}", str(8 * x))
 
 
 def rivals(spec, suffix="", **aspen):
@@ -160,17 +176,3 @@ EXPERIMENTS = [
         "As b-e1, an accumulate and four puts to each; bytes counted. "
         + BUSIEST),
 ]
-
-
-def job_of(experiment, line, x):
-    """The job of a cell."""
-    return Job(line.rival,
-               x if experiment.users is None else experiment.users,
-               x if experiment.nodes is None else experiment.nodes,
-               line.ghosts, line.knobs, line.threads,
-               line.rival == ASPEN and line.value != "time")
-
-
-def spec_of(line, x):
-    """The kernel of a cell."""
-    return line.spec.replace("{x}", str(x)).replace("{x8}", str(8 * x))

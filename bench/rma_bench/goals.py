@@ -70,6 +70,7 @@ MEMORY = "ghost_rss,windows=100,bytes=65536"
 MEMORY_USERS = 4
 MEMORY_LIMIT_KB = 40 * 1024
 
+FILE = "goals.tsv"
 HEAD = ["measure", "target", "plain", "thread", "aspen", "ratio", "best",
         "goal", "holds"]
 NOTES = """\
@@ -110,6 +111,8 @@ def plan(args):
         for goal in BALANCES:
             for way in goal.better, goal.worse:
                 wanted[balance_job(way)].append(goal.spec)
+    else:
+        print("n/a below: this build has no rma.balance")
     return wanted
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs rma_app under tests/ghostrun, rivals in turns, and collects times."""
+"""Runs rma_app, or what a bench says, under tests/ghostrun, rivals in turns,
+and collects times."""
 import collections
 import json
 import os
@@ -13,7 +14,7 @@ import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
-PLAIN, THREAD, ASPEN = "plain", "thread", "aspen"
+PLAIN, THREAD, ASPEN, OFFLOAD = "plain", "thread", "aspen", "offload"
 RIVALS = {
     PLAIN: "MPICH as it is",
     THREAD: "MPICH with MPIR_CVAR_ASYNC_PROGRESS=1",
@@ -63,8 +64,9 @@ def place_target(job, spec):
 
 
 def words(job, specs, args, record):
-    """The command line of a job."""
-    run = [os.path.join(TOP, "tests", "ghostrun"), "-n", str(job.users),
+    """The command line of a job of bench/rma."""
+    run = ["env", "MPIR_CVAR_ASYNC_PROGRESS=1"] if job.rival == THREAD else []
+    run += [os.path.join(TOP, "tests", "ghostrun"), "-n", str(job.users),
            "--nodes", str(job.nodes), "-g",
            str(job.ghosts if job.rival == ASPEN else 0)]
     for knob in (*job.knobs, *args.knob) if job.rival == ASPEN else ():
@@ -101,16 +103,14 @@ def read_record(path):
         return None
 
 
-def run(job, specs, args):
+def run(job, specs, args, command):
     """One start; returns ({spec: (median, least)}, record)."""
     env = dict(os.environ, ASPEN_BUILD=args.build)
-    if job.rival == THREAD:
-        env["MPIR_CVAR_ASYNC_PROGRESS"] = "1"
     with tempfile.TemporaryDirectory(prefix="aspen-bench.") as directory:
         record = None
         if job.counted and job.rival == ASPEN:
             record = os.path.join(directory, "record")
-        with subprocess.Popen(words(job, specs, args, record), env=env,
+        with subprocess.Popen(command(job, specs, args, record), env=env,
                               text=True, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE) as process:
             out, err = finish(process, args.limit)
@@ -128,9 +128,9 @@ def starts(job, specs):
     return [[spec] for spec in specs] if job.counted else [specs]
 
 
-def measure(plan, args):
+def measure(plan, args, command=words):
     """plan: {job: [spec...]}. Each round runs every job once, so that rivals
-    see the same machine."""
+    see the same machine. command: makes the command line of a job."""
     samples = Samples()
     broken = set()
     for turn in range(args.rounds):
@@ -141,7 +141,7 @@ def measure(plan, args):
                 progress(f"round {turn + 1} of {args.rounds}: {job.rival}, "
                          f"{job.users} users, {job.nodes} nodes")
                 try:
-                    found, record = run(job, specs, args)
+                    found, record = run(job, specs, args, command)
                 except Failed as why:
                     broken.add((job, specs[0]))
                     samples.failures.append(f"{job}: {specs}: {why}")

@@ -2,6 +2,8 @@
 /* The kernels, and the keys they take. */
 #include "bench.h"
 
+#include "../keys.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,11 +25,7 @@ const struct kernel kernel_table[] = {
     {NULL, ORIGIN, NULL, false, NULL, NULL, NULL},
 };
 
-/* A number, or a word among `words`, whose place is the value. */
-static const struct key {
-    const char *name, *words;
-    size_t offset;
-} keys[] = {
+static const struct key keys[] = {
     {"op", "put|get|acc", offsetof(struct options, op)},
     {"bytes", NULL, offsetof(struct options, bytes)},
     {"n", NULL, offsetof(struct options, n)},
@@ -45,6 +43,7 @@ static const struct key {
     {"target", "poll|sleep", offsetof(struct options, sleep)},
     {"assert", "none|nocheck", offsetof(struct options, nocheck)},
     {"measure", "wall|cpu", offsetof(struct options, cpu)},
+    {NULL, NULL, 0},
 };
 
 static void refuse(const char *spec, const char *word)
@@ -53,41 +52,12 @@ static void refuse(const char *spec, const char *word)
     exit(2);
 }
 
-/* The place of `word` in "a|b|c", or -1. */
-static int find_word(const char *words, const char *word)
-{
-    size_t length = strlen(word);
-
-    for (int i = 0; words; i++) {
-        if (strncmp(words, word, length) == 0 &&
-            (words[length] == '|' || words[length] == '\0'))
-            return i;
-        words = strchr(words, '|');
-        words += words != NULL;
-    }
-    return -1;
-}
-
 static bool set(struct options *out, const char *name, const char *value)
 {
-    char *end;
-
     if (strcmp(name, "info") == 0)
         return snprintf(out->info, sizeof(out->info), "%s", value) <
                (int) sizeof(out->info);
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        long number;
-
-        if (strcmp(keys[i].name, name) != 0)
-            continue;
-        number = keys[i].words ? find_word(keys[i].words, value)
-                               : strtol(value, &end, 10);
-        if (number < 0 || number > 1 << 30 || (!keys[i].words && *end))
-            return false;
-        *(int *) ((char *) out + keys[i].offset) = (int) number;
-        return true;
-    }
-    return false;
+    return key_set(keys, out, name, value);
 }
 
 const struct kernel *options_read(const char *spec, struct options *out)

@@ -75,8 +75,9 @@ def read_tsv(path):
                          for line in file]
 
 
-# Two rivals have a colour of their own, each line of the third another one.
-COLOURS = {"plain": ["#606060"], "thread": ["#d95f02"],
+# The others have a colour of their own, each line of Aspen's another one.
+COLOURS = {"plain": ["#606060"], "thread": ["#d95f02"], "async": ["#e7298a"],
+           "offload": ["#1f78b4"],
            "aspen": ["#1f78b4", "#33a02c", "#6a3d9a", "#00a0a0", "#b15928",
                      "#e7298a"]}
 
@@ -104,8 +105,9 @@ def axes(lines):
     ys = [value for _, _, points in lines for point in points
           for value in point[1:]]
     close = max(ys) < 10 * min(ys)
-    return ["set logscale x", "set yrange [0:]" if close else
-            "set logscale y",
+    low = min(0, *ys) # a share may be less than nothing
+    return ["set logscale x", f"set yrange [{low}:]"
+            if close or min(ys) <= 0 else "set logscale y",
             "set xtics (" + ", ".join(f"'{x}' {x}" for x in xs) + ")",
             f"set xrange [{xs[0] * 0.9}:{xs[-1] * 1.1}]"]
 

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The papers' experiments, scaled down to a machine with two processors.
+
+Each is a table: x across, a row for each rival and kernel. {x} in a kernel is
+the x of the column.
+"""
+import collections
+
+from rivals import RIVALS, Job
+
+# A row. value: time, or another unit, of which no ratio is made.
+Line = collections.namedtuple("Line", "label rival spec value users knobs",
+                              defaults=("time", 2, ()))
+
+FIELDS = "key title x xs lines note unit threads"
+
+
+class Experiment(collections.namedtuple("Experiment", FIELDS,
+                                        defaults=("us", False))):
+    """A table of the page."""
+
+    def job_of(self, line, _x):
+        """The job of a cell."""
+        return Job(line.rival, line.users, self.threads)
+
+    @staticmethod
+    def spec_of(line, x):
+        """The kernel of a cell."""
+        return line.spec.replace("{x}", str(x))
+
+
+def rivals(spec, suffix="", value="time", users=2):
+    """All rivals with the same kernel."""
+    return [Line(rival + suffix, rival, spec, value, users)
+            for rival in RIVALS]
+
+
+SIZES = (8, 1024, 16384, 65536, 262144, 1048576, 4194304)
+COLLECTIVES = ("ibcast", "iallreduce", "ialltoall", "iallgather")
+# The two ranks and their helpers share two CPUs: what computes sleeps, long
+# enough for both helpers.
+SLEEP = "compute=sleep,delay_us=300"
+FOUR = ("2 ranks on a CPU each, the helper of each on the other's CPU, MPICH's "
+        "unbound: with helpers four threads that spin and yield on two CPUs, "
+        "so the times of communication hold the scheduler's. ")
+SLEEPS = FOUR + "Who computes sleeps for as long as the communication took, " \
+    "at least 300 us. "
+OWN = "1 rank on a CPU, messages to itself, its helper on the other CPU " \
+    "(MPICH's thread unbound). "
+
+EXPERIMENTS = [
+    Experiment(
+        "o-e1", "Overlap of Irecv, Isend, delay, Waitall", "bytes", SIZES,
+        rivals("overlap,bytes={x}," + SLEEP, value="share"),
+        SLEEPS + "(Wait without the delay - wait after it) in percent of the "
+        "communication without it; medians of the slower rank.", "%"),
+    Experiment(
+        "o-e1-wait", "What Waitall takes after the delay", "bytes", SIZES,
+        rivals("overlap,value=wait_after,bytes={x}," + SLEEP) +
+        rivals("overlap,value=communication,bytes={x}," + SLEEP,
+               " communication, no delay"),
+        SLEEPS + "The times behind o-e1."),
+    Experiment(
+        "o-e2", "Overlap of non-blocking collectives", "bytes",
+        (8, 16384, 1048576),
+        [line for op in COLLECTIVES for line in
+         rivals(f"overlap,op={op},bytes={{x}},{SLEEP}", " " + op, "share")],
+        SLEEPS + "As o-e1.", "%"),
+    Experiment(
+        "o-e3", "Time to post", "bytes", SIZES,
+        [line for op in ("isend", "irecv") for line in
+         rivals(f"post,op={op},peer=self,bytes={{x}}", f" {op} to self",
+                users=1) +
+         rivals(f"post,op={op},bytes={{x}}", f" {op}")],
+        OWN + "The others: " + FOUR +
+        "Reading the clock, some 20 ns, is part of it."),
+    Experiment(
+        "o-e3-coll", "Time to post a collective", "bytes", (8, 8192),
+        [line for op in COLLECTIVES
+         for line in rivals(f"post,op={op},bytes={{x}}", " " + op)],
+        FOUR),
+    Experiment(
+        "o-e4", "Isend, Irecv, Waitall by threads", "threads", (1, 2, 4, 8),
+        rivals("threads,peer=self,threads={x}", " to self", users=1) +
+        rivals("threads,threads={x}", " between 2 ranks"),
+        "MPI_THREAD_MULTIPLE, 8 bytes, each thread on its own tag; time of a "
+        "thread's exchange. Plain and async may use both CPUs, offload's "
+        "threads of one rank share one CPU, its helper has the other.",
+        threads=True),
+    Experiment(
+        "o-e5", "Latency", "bytes", SIZES,
+        rivals("sendrecv,peer=self,bytes={x}", " Sendrecv to self", users=1) +
+        rivals("latency,bytes={x}", " Send, Recv") +
+        rivals("latency,op=irecv,bytes={x}", " Isend, Irecv, Wait"),
+        OWN + "The others, one way of a ping-pong: " + FOUR),
+    Experiment(
+        "o-e5-bw", "Bandwidth", "bytes", SIZES,
+        rivals("bandwidth,peer=self,bytes={x}", " to self", "rate", 1) +
+        rivals("bandwidth,bytes={x}", "", "rate"),
+        "8 messages in flight. To self: " + OWN + "The others: " + FOUR,
+        "MB/s"),
+    Experiment(
+        "o-wake", "A call after a pause", "pause us", (10, 100, 1000, 10000),
+        rivals("call,delay_us={x}", users=1),
+        OWN + "MPI_Comm_compare; what it takes to wake the helper is in it."),
+    Experiment(
+        "o-line", "What the machine allows", "-", (1,),
+        [Line("plain", "plain", "line", users=1)],
+        "A word to the other CPU and one back, without MPI."),
+    Experiment(
+        "k-e1", "Availability by Sandia's post-work-wait", "bytes", SIZES,
+        [line for side in ("sender", "receiver") for line in
+         rivals(f"availability,side={side},bytes={{x}},{SLEEP}", " " + side,
+                "share")],
+        SLEEPS + "1 - (iteration - work) / iteration without work, in "
+        "percent, for the longest work; the other side stays away half as "
+        "long.", "%"),
+]

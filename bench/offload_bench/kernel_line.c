@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the machine takes for a word to another CPU and one back, without MPI:
+ * no call that goes through a helper there can be faster. On virtual machines
+ * it changes by a factor of four, when one of the CPUs moves. */
+#include "config.h"
+
+#include "bench.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+enum { LINE = 128, ROUNDS = 100, REPEATS = 500 };
+
+static struct {
+    _Alignas(LINE) _Atomic int there;
+    _Alignas(LINE) _Atomic int back;
+    int cpu;
+} line;
+
+/* Wait for a number; on a single CPU the other needs it to say so. */
+static void await(_Atomic int *word, int number)
+{
+    for (int looks = 1; atomic_load_explicit(word, memory_order_acquire) !=
+                        number; looks++) {
+        if (looks % 10000 == 0)
+            sched_yield();
+    }
+}
+
+static void *answer(void *unused)
+{
+    cpu_set_t set;
+
+    (void) unused;
+    CPU_ZERO(&set);
+    CPU_SET(line.cpu, &set);
+    (void) sched_setaffinity(0, sizeof(set), &set);
+    for (int i = 1; i <= ROUNDS * REPEATS; i++) {
+        await(&line.there, i);
+        atomic_store_explicit(&line.back, i, memory_order_release);
+    }
+    return NULL;
+}
+
+void line_run(struct bench *bench, struct samples *samples)
+{
+    pthread_t thread;
+    int number = 0;
+
+    (void) bench;
+    line.there = line.back = 0;
+    line.cpu = (sched_getcpu() + 1) % (int) sysconf(_SC_NPROCESSORS_ONLN);
+    pthread_create(&thread, NULL, answer, NULL);
+    for (int i = 0; i < REPEATS; i++) {
+        double begin = now();
+
+        for (int k = 0; k < ROUNDS; k++) {
+            atomic_store_explicit(&line.there, ++number, memory_order_release);
+            await(&line.back, number);
+        }
+        add(samples, (now() - begin) / ROUNDS);
+    }
+    pthread_join(thread, NULL);
+}

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Who is compared, and how each is started: one row for each."""
+import collections
+import os
+
+import jobs
+
+# options: of tests/ghostrun. helper: works beside the program on a CPU that
+# --bind gives it; a helper without it (async) would share the program's CPU,
+# so that nobody is bound.
+Rival = collections.namedtuple("Rival",
+                               "label environment options binds helper")
+
+PLAIN, ASYNC, OFFLOAD = "plain", "async", "offload"
+RIVALS = {
+    PLAIN: Rival("MPICH as it is", (), ("-g", "0"), True, False),
+    ASYNC: Rival("MPICH with MPIR_CVAR_ASYNC_PROGRESS=1",
+                 ("MPIR_CVAR_ASYNC_PROGRESS=1",), ("-g", "0"), False, True),
+    OFFLOAD: Rival("Aspen, offload", (), ("--offload",), True, True),
+}
+
+# One start of offload_app. threads: initialise with MPI_THREAD_MULTIPLE; then
+# who has no helper may use all CPUs. counted, nodes: as bench/rma's jobs.
+Job = collections.namedtuple("Job", "rival users threads counted nodes",
+                             defaults=(False, False, 1))
+
+
+def words(job, specs, args, _record):
+    """The command line of a job. One rank and its helper have a CPU each and
+    need not yield; two ranks with helpers are four on two CPUs: all yield."""
+    rival = RIVALS[job.rival]
+    run = ["env", *rival.environment,
+           os.path.join(jobs.TOP, "tests", "ghostrun"), "-n", str(job.users),
+           *rival.options]
+    for knob in args.knob if job.rival == OFFLOAD else ():
+        run += ["--knob", knob]
+    if rival.binds and (rival.helper or not job.threads):
+        run.append("--bind")
+    if job.users == 1 and not job.threads:
+        run.append("--no-yield")
+    run += [os.path.join(args.build, "bench", "offload_app"),
+            "--ms", str(args.ms)]
+    return run + (["--threads"] if job.threads else []) + specs
