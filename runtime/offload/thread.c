@@ -3,9 +3,10 @@
  *
  * On a CPU of its own it spins while it has been busy lately, because a wake-up
  * costs more than a message; then yields, then naps for longer and longer, one
- * millisecond at most: that bounds what a message from elsewhere waits for a
- * rank that is computing, while a call of the program ends a nap at once. Where
- * it shares a CPU it naps at once. While a caller sleeps the naps stay short. */
+ * millisecond at most, two while nothing is under way: that bounds what a
+ * message from elsewhere waits for a rank that is computing, while a call of
+ * the program ends a nap at once. Where it shares a CPU it naps at once. While
+ * a caller sleeps the naps stay short. */
 #include "config.h"
 
 #include "thread.h"
@@ -30,6 +31,7 @@ enum {
     YIELD_US = 1000,
     NAP_FIRST_US = 20,
     NAP_MAX_US = 1000,
+    NAP_IDLE_US = 2000, /* at most, while nothing is under way */
     TURNS_PER_CLOCK = 32,
 };
 
@@ -144,6 +146,7 @@ struct rest {
 static void rest(struct rest *rest)
 {
     bool awaited = aspx_command_awaited();
+    uint32_t most_us = aspx_flight_count() ? NAP_MAX_US : NAP_IDLE_US;
     uint64_t idle_us;
 
     if (rest->since_us == 0) {
@@ -160,8 +163,8 @@ static void rest(struct rest *rest)
         return;
     }
     rest->nap_us = rest->nap_us == 0 || awaited       ? NAP_FIRST_US
-                   : 2 * rest->nap_us <= NAP_MAX_US ? 2 * rest->nap_us
-                                                      : NAP_MAX_US;
+                   : 2 * rest->nap_us <= most_us ? 2 * rest->nap_us
+                                                   : most_us;
     aspx_offload_counts.naps++;
     if (aspx_command_nap(rest->nap_us)) {
         aspx_command_rise();
