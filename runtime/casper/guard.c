@@ -37,6 +37,7 @@ enum {
     LIMIT_S = 60, /* defaults of ghost.timeout_s and init.timeout_s */
     LIMIT_MIN_S = 2, /* the longest nap is a second */
     TELL_S = 1, /* what the guard that speaks gets before the others act */
+    PASS_ON_US = 100000, /* and the launcher, to pass on what it said */
     ROLL_S = 6, /* what join.c needs to say who is missing, and more */
     KILL_S = 5, /* what a killed ghost gets to be gone */
     GUARD_STACK = 128 * 1024,
@@ -86,9 +87,12 @@ static _Noreturn void end_job(bool told)
     int phase = atomic_load(&guard.phase);
     bool in_mpi = phase == JOINING || phase == SERVING;
 
-    /* MPI may also be so young that it has not met its manager. */
+    /* MPI may also be so young that it has not met its manager. And mpiexec
+     * drops what it has not yet passed on when a job is aborted. */
     if (!told || !in_mpi)
         sleep(TELL_S);
+    else
+        usleep(PASS_ON_US);
     aspx_job_end(in_mpi);
 }
 

@@ -150,12 +150,14 @@ void aspx_rest_step(struct aspx_rest *rest)
         ck_pr_stall();
         return;
     }
-    if (look == spins) {
+    if (look < spins + yields) { /* another caller may want the CPU */
+        sched_yield();
+        return;
+    }
+    if (look == spins + yields) {
         atomic_fetch_add(&sleepers, 1);
         fence_of_sleeper();
         aspx_command_nudge();
-    } else if (look < spins + yields) {
-        sched_yield();
     } else {
         futex(&news, FUTEX_WAIT, rest->seen, &limit);
     }
@@ -164,7 +166,7 @@ void aspx_rest_step(struct aspx_rest *rest)
 
 void aspx_rest_end(struct aspx_rest *rest)
 {
-    if (rest->looks > spins && !aspx_offload_is_self())
+    if (rest->looks > spins + yields && !aspx_offload_is_self())
         atomic_fetch_sub(&sleepers, 1);
 }
 

@@ -60,8 +60,8 @@ static inline bool aspx_command_is_done(const struct aspx_command *command)
  *         aspx_rest_step(&rest);
  *     aspx_rest_end(&rest);
  *
- * spins, then yields, then sleeps until anything at all is done. From the end
- * of the spinning on the thread knows that somebody waits. */
+ * spins, then yields, then sleeps until anything at all is done. Who is about to
+ * sleep is counted, so that the thread knows of it. */
 struct aspx_rest {
     uint32_t looks;
     uint32_t seen; /* what had been done before the last look */
