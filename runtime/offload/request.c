@@ -76,7 +76,7 @@ static void look(void *unused)
 
 bool aspx_request_refresh(void)
 {
-    static _Thread_local unsigned misses;
+    static _Thread_local unsigned misses ASPX_TLS;
 
     if (!aspx_command_is_fresh()) {
         aspx_request_in_thread(look, NULL);
