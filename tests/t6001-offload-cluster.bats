@@ -37,7 +37,9 @@ print(r["mode"], r["users"], r["offload"]["posted"] > 0)'
 @test "a program without MPI does not notice" {
     run on_cluster srun -N2 -n2 --async-progress=offload hostname
     ended_with 0
-    [ "$(wc -l <<<"$output")" -eq 2 ]
+    [ "$(grep -c '^n[12]$' <<<"$output")" -eq 2 ]
+    printed '^aspen: 2 tasks, 4 CPUs each: 3 \+ 1 for the offload thread$'
+    [ "$(wc -l <<<"$output")" -eq 3 ]
 }
 
 @test "a wrong request is refused before anything starts" {
