@@ -65,12 +65,13 @@ ghosts() {
 }
 
 # Fail unless a program prints the same lines, in any order, without Aspen, with
-# the library but no layout, with ghosts, and with offload threads.
+# the library but no layout, with ghosts, with offload and progress threads.
 #   $1  its user ranks; then the program and its arguments
 same_everywhere() {
     local users=$1 plain shape
     shift
-    for shape in --inert '-g 1' '-g 2' --offload '-g 1 --nodes 2'; do
+    for shape in --inert '-g 1' '-g 2' --offload --thread \
+        '-g 1 --nodes 2'; do
         ((users == 1)) && [[ $shape == *--nodes* ]] && continue
         case $shape in
             --inert) plain=$(ghosts -n "$users" -g 0 "$@" 2>&1) ;;
