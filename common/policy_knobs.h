@@ -70,7 +70,7 @@
       "node's ranks")                                                         \
     K(THREAD_MIN, "thread.min_kb", NUMBER, "8", "", 0, 1048576, "KiB",        \
       ASP_KNOB_TO_RUNTIME,                                                    \
-      "mode thread: smaller messages do not wake the progress thread")        \
+      "mode thread: messages up to this size do not wake the progress thread")\
     K(PMIX, "pmix", WORD, "auto", "auto|off", 0, 0, "", 0,                    \
       "auto: publish the layout through PMIx too; off: by environment only")  \
     K(REPORT, "report", REPORT, "no", "no|yes", 0, 0, "",                     \

@@ -20,7 +20,7 @@ enum { EXIT_LIMIT_MS = 1000 };
 struct aspx_real aspx_progress_entries;
 
 static const struct asp_layout *layout;
-static MPI_Count large_bytes;
+static MPI_Count small_bytes;
 static bool running;
 
 /* The process ends without MPI_Finalize: libraries that tidy up behind us must
@@ -69,7 +69,7 @@ int aspx_progress_start(const struct asp_layout *its_layout)
         return -1;
     }
     layout = its_layout;
-    large_bytes = 1024 * atoll(asp_layout_knob(layout, "thread.min_kb", "8"));
+    small_bytes = 1024 * atoll(asp_layout_knob(layout, "thread.min_kb", "8"));
     aspx_progress_fill(&aspx_progress_entries);
     aspx_selfbind();
     running = true;
@@ -85,7 +85,7 @@ bool aspx_progress_is_large(MPI_Count count, MPI_Datatype type)
     if (count <= 0 ||
         aspx_real.MPI_Type_size_x(type, &size) != MPI_SUCCESS || size <= 0)
         return false;
-    return count >= (large_bytes + size - 1) / size;
+    return count > small_bytes / size;
 }
 
 int aspx_progress_posted(int rc, const MPI_Request *request, bool large)
