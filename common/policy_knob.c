@@ -255,11 +255,6 @@ static int set_mode(struct asp_setting settings[ASP_KNOB_COUNT],
 
     snprintf(mode, sizeof(mode), "%.*s",
              colon ? (int)(colon - value) : (int)strlen(value), value);
-    if (strcmp(mode, "thread") == 0)
-        return asp_err_at(err, ENOTSUP, place->file, place->line,
-                          place->column, "mode %s is not available in this "
-                          "version of Aspen; use ghost, offload, auto or off",
-                          mode);
     if (set_one(settings, ASP_KNOB_MODE, mode, layer, place, err) < 0)
         return -1;
     if (!colon)

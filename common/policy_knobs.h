@@ -64,6 +64,13 @@
     K(HEAP_THRESHOLD, "heap.threshold_kb", NUMBER, "128", "", 4, 1048576,     \
       "KiB", ASP_KNOB_TO_RUNTIME,                                             \
       "heap=shared: smaller allocations stay private")                        \
+    K(THREAD_CORES, "thread.service_cores", NUMBER, "1", "", 1, 64,           \
+      "per node", 0,                                                          \
+      "mode thread: cores that are kept for the progress threads of the "     \
+      "node's ranks")                                                         \
+    K(THREAD_MIN, "thread.min_kb", NUMBER, "8", "", 0, 1048576, "KiB",        \
+      ASP_KNOB_TO_RUNTIME,                                                    \
+      "mode thread: messages up to this size do not wake the progress thread")\
     K(PMIX, "pmix", WORD, "auto", "auto|off", 0, 0, "", 0,                    \
       "auto: publish the layout through PMIx too; off: by environment only")  \
     K(REPORT, "report", REPORT, "no", "no|yes", 0, 0, "",                     \

@@ -149,7 +149,9 @@ static void refuses_specs(void **state)
         {",", "empty", EINVAL},
         {"ghost,require=maybe", "no|yes", EINVAL},
         {"ghost\n", "control", EINVAL},
-        {"thread", "not available", ENOTSUP},
+        {"offload:1", "no number", EINVAL},
+        {"thread:1", "no number", EINVAL},
+        {"thread,thread.service_cores=0", "1..64", EINVAL},
     };
 
     (void)state;
@@ -204,7 +206,7 @@ static void refuses_yaml(void **state)
          "deep"},
         {"mode: [\n", "f:2:1", "YAML"},
         {"limits: {ghosts: {max: 1}}\n", "f:1:18", "deep"},
-        {"mode: thread\n", "f:1:7", "not available"},
+        {"mode: thraed\n", "f:1:7", "did you mean"},
         {"mode: \xff\n", "f:1:7", "UTF-8"},
         {"windows: {order: 1}\n", "f:1:10", "list"},
         {"windows:\n  - order: 1\n", "f:2:5", "nothing"},

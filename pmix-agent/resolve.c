@@ -195,6 +195,13 @@ static int resolve_topo(const struct aspa_request *request, struct work *work,
     return 0;
 }
 
+static uint32_t service_cores(const struct asp_policy *policy)
+{
+    if (asp_policy_mode(policy) != ASP_MODE_THREAD)
+        return 0;
+    return (uint32_t)asp_policy_number(policy, ASP_KNOB_THREAD_CORES);
+}
+
 static int make_layout(const struct aspa_request *request, struct work *work,
                        struct aspa_plan *plan, struct asp_err *err)
 {
@@ -206,6 +213,7 @@ static int make_layout(const struct aspa_request *request, struct work *work,
         .mode = mode,
         .ghosts_per_node =
             mode == ASP_MODE_GHOST ? counted_ghosts(request->spec) : 0,
+        .service_cores = service_cores(policy),
         .spread =
             strcmp(spread, "pack") == 0 ? ASP_SPREAD_PACK : ASP_SPREAD_NUMA,
         .share = asp_policy_bool(policy, ASP_KNOB_SHARE),

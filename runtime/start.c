@@ -22,6 +22,7 @@
 #include "mpi/workers.h"
 #include "offload/offload.h"
 #include "pickup.h"
+#include "progress/progress.h"
 #include "record.h"
 #include "tally.h"
 #include "world.h"
@@ -95,8 +96,9 @@ enum aspx_start aspx_start_before_init(void)
 
     atomic_store(&seen, true);
     if (layout)
-        return layout->mode == ASP_MODE_OFFLOAD ? ASPX_START_OFFLOAD
-                                                : ASPX_START_GHOST;
+        return layout->mode == ASP_MODE_OFFLOAD  ? ASPX_START_OFFLOAD
+               : layout->mode == ASP_MODE_THREAD ? ASPX_START_THREAD
+                                                 : ASPX_START_GHOST;
     if (getauxval(AT_SECURE))
         return ASPX_START_INERT; /* a setuid program obeys no environment */
     if (aspx_pickup(&layout, &local, &err) != 0) {
@@ -109,6 +111,8 @@ enum aspx_start aspx_start_before_init(void)
     }
     if (layout->mode == ASP_MODE_OFFLOAD)
         return ASPX_START_OFFLOAD;
+    if (layout->mode == ASP_MODE_THREAD)
+        return ASPX_START_THREAD;
     if (layout->mode != ASP_MODE_GHOST ||
         layout->tasks[local].role != ASP_ROLE_USER) {
         asp_layout_destroy(layout);
@@ -201,6 +205,29 @@ static bool start_offload(int required)
     return false;
 }
 
+static void say_plain(const char *why)
+{
+    if (layout->tasks[local].rank_world == 0)
+        fprintf(stderr, "aspen: %s; running without Aspen\n", why);
+}
+
+/* MPI runs: bring up the progress thread. Without it the program runs as it
+ * would. */
+static void start_progress(void)
+{
+    if (aspx_progress_is_mpichs())
+        say_plain("MPICH's own progress thread is asked for "
+                  "(MPIR_CVAR_ASYNC_PROGRESS), and two would be in each "
+                  "other's way");
+    else if (aspx_progress_start(layout) != 0)
+        say_plain("no progress thread can be started");
+    else {
+        aspx_entry_use(&aspx_progress_entries);
+        return;
+    }
+    aspx_entry_inert();
+}
+
 /* MPI_Init (required NULL) or MPI_Init_thread, the program's own. */
 static int init(int *argc, char ***argv, const int *required, int *provided)
 {
@@ -215,9 +242,11 @@ static int init(int *argc, char ***argv, const int *required, int *provided)
     }
     rc = required ? aspx_real.MPI_Init_thread(argc, argv, *required, provided)
                   : aspx_real.MPI_Init(argc, argv);
-    if (way != ASPX_START_GHOST)
+    if (way == ASPX_START_INERT)
         aspx_entry_inert();
-    else if (rc == MPI_SUCCESS)
+    else if (way == ASPX_START_THREAD && rc == MPI_SUCCESS)
+        start_progress();
+    else if (way == ASPX_START_GHOST && rc == MPI_SUCCESS)
         aspx_start_after_init();
     return rc;
 }
@@ -301,6 +330,8 @@ static void start_hidden(void)
             atomic_store(&started, true);
             aspx_entry_use(&aspx_offload_entries);
         } else if (way != ASPX_START_GHOST) {
+            if (way == ASPX_START_THREAD)
+                say_plain("mode thread knows no sessions before MPI_Init");
             aspx_entry_inert();
         } else if (aspx_real.MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE,
                                              &provided) == MPI_SUCCESS) {

@@ -23,6 +23,7 @@ enum aspx_start {
     ASPX_START_INERT,   /* nothing: there is none */
     ASPX_START_GHOST,   /* its ghosts are on their way into MPI */
     ASPX_START_OFFLOAD, /* an offload thread */
+    ASPX_START_THREAD,  /* a sleeping progress thread */
 };
 
 /* Before the real MPI_Init: pick up the layout and call the ghosts into MPI. */

@@ -31,7 +31,7 @@ refused() {
     refused '1\.\.64' --progress ghost:0
     refused '1\.\.64' --progress ghost:-3
     refused '1\.\.64' --progress ghost:99999999999999999999
-    refused 'not available in this version' --progress thread
+    refused 'takes no number' --progress thread:1
     ASPEN_PROGRESS=ghost,x=1 refused '^ASPEN_PROGRESS: .*"x"'
 }
 

@@ -39,6 +39,7 @@ struct step {
     struct asp_topo *topo;
     struct asp_steps *ranks;
     uint32_t ghosts; /* per node */
+    uint32_t service; /* cores per node, in mode thread */
 };
 
 enum { NODES_DRAWN = 4 };
@@ -245,19 +246,21 @@ static int make_ranks(const struct options *options, struct step *step,
                       struct asp_err *err)
 {
     bool offload = asp_policy_mode(step->policy) == ASP_MODE_OFFLOAD;
+    uint32_t helpers = step->ghosts + step->service;
     uint32_t cores = step_cores(step->topo), tasks = options->tasks;
     uint32_t nodes = options->facts.nodes, each, rest;
     char counts[64];
 
-    if (!tasks && cores <= step->ghosts)
+    if (!tasks && cores <= helpers)
         return asp_errf(err, EINVAL,
-                        "%" PRIu32 " ghosts take all %" PRIu32
+                        "%" PRIu32 " %s take all %" PRIu32
                         " cores: ask for fewer, or give --tasks",
-                        step->ghosts, cores);
+                        helpers, step->ghosts ? "ghosts" : "service cores",
+                        cores);
     if (!tasks && offload && cores > 1)
         tasks = cores / 2 * nodes; /* a core for each one's thread */
     else if (!tasks)
-        tasks = (cores - step->ghosts) * nodes;
+        tasks = (cores - helpers) * nodes;
     if (tasks < nodes)
         return asp_errf(err, EINVAL,
                         "%" PRIu32 " user tasks leave some of %" PRIu32
@@ -283,6 +286,7 @@ static int draw_node(const struct step *step, uint32_t node,
     struct asp_plan_request request = {
         .mode = asp_policy_mode(step->policy),
         .ghosts_per_node = step->ghosts,
+        .service_cores = step->service,
         .spread = strcmp(spread, "pack") ? ASP_SPREAD_NUMA : ASP_SPREAD_PACK,
         .share = asp_policy_bool(step->policy, ASP_KNOB_SHARE),
         .use_threads =
@@ -357,6 +361,9 @@ static int resolve(const struct options *options, struct step *step,
     if (asp_policy_mode(step->policy) == ASP_MODE_GHOST)
         step->ghosts =
             (uint32_t)asp_policy_number(step->policy, ASP_KNOB_GHOSTS);
+    if (asp_policy_mode(step->policy) == ASP_MODE_THREAD)
+        step->service = (uint32_t)asp_policy_number(step->policy,
+                                                    ASP_KNOB_THREAD_CORES);
     return 0;
 }
 

@@ -42,8 +42,6 @@ void aspt_print_knobs(FILE *to)
         aspt_print_wrapped(to, asp_knobs[id].help);
     }
     aspt_print_winkeys(to);
-    fputs("\nMode thread is not available in this version.\n",
-          to);
 }
 
 void aspt_put_troff(FILE *to, const char *text)

@@ -11,6 +11,7 @@ What is made is told from the name of each OUTPUT:
   mpi_entry.c       the exported MPI_ and PMPI_ functions: one jump each
   mpi_workers.c     what the entries become once Aspen is active
   mpi_offload.c     what they become where each rank has an offload thread
+  mpi_progress.c    what they become where each rank has a progress thread
   mpi_export.map    linker version script
   mpi-coverage.md   what happens to each function, for people
 """
@@ -105,6 +106,9 @@ def hand_h(kinds, calls):
             yield f"{call.ret} aspx_hand_{call.name}({declare(kinds, call)});"
         if call.offload == "own":
             yield (f"{call.ret} aspx_offload_{call.name}"
+                   f"({declare(kinds, call)});")
+        if call.name in PROGRESS_OWN:
+            yield (f"{call.ret} aspx_progress_{call.name}"
                    f"({declare(kinds, call)});")
     yield "#endif"
 
@@ -344,6 +348,65 @@ def offload_c(kinds, calls):
     yield "}"
 
 
+# Mode thread: these are written in C ...
+PROGRESS_OWN = ("MPI_Finalize", "MPI_Request_free", "MPI_Start",
+                "MPI_Startall", "MPI_Test", "MPI_Testall", "MPI_Testany",
+                "MPI_Testsome", "MPI_Wait", "MPI_Waitall", "MPI_Waitany",
+                "MPI_Waitsome")
+# ... these may be called at any time, and have nothing to do with progress.
+PROGRESS_FREE = ("MPI_Abort", "MPI_Finalized", "MPI_Init", "MPI_Init_thread",
+                 "MPI_Initialized", "MPI_Is_thread_main", "MPI_Query_thread")
+
+
+def is_large(call):
+    """An expression: does the operation need both sides in MPI? Collectives
+    always do; files are not MPI's to progress."""
+    names = [name for name, _kind in call.args]
+    if call.name.startswith("MPI_File_") or "Grequest" in call.name:
+        return "0"
+    if "comm" in names and not ("dest" in names or "source" in names):
+        return "1"
+    if "partitions" in names:
+        return "1"
+    sizes = [("origin_count", "origin_datatype"), ("count", "datatype"),
+             ("sendcount", "sendtype"), ("recvcount", "recvtype")]
+    return " || ".join(f"aspx_progress_is_large({count}, {type_})"
+                       for count, type_ in sizes if count in names)
+
+
+def progress_body(call):
+    """The call itself, between entering and leaving the gate."""
+    real = f"aspx_real.{call.name}({plain(call)})"
+    large = is_large(call) if call.offload in ("post", "init") else "0"
+    if large != "0":
+        end = "posted" if call.offload == "post" else "made"
+        return (f"    int rc;\n\n    aspx_gate_enter();\n    rc = {real};\n"
+                f"    return aspx_progress_{end}(rc, request,\n"
+                f"                               {large});")
+    if call.ret == "void":
+        return (f"    aspx_gate_enter();\n    {real};\n"
+                f"    aspx_gate_leave();")
+    return (f"    {call.ret} answer;\n\n    aspx_gate_enter();\n"
+            f"    answer = {real};\n    aspx_gate_leave();\n"
+            f"    return answer;")
+
+
+def progress_c(kinds, calls):
+    gated = [call for call in calls if call.offload != "caller" and
+             call.name not in PROGRESS_OWN + PROGRESS_FREE]
+    yield BANNER + '#include "runtime/progress/progress.h"\n'
+    for call in gated:
+        yield (f"static {call.ret} gated_{call.name}"
+               f"({declare(kinds, call)})\n{{\n{progress_body(call)}\n}}")
+    yield "void aspx_progress_fill(struct aspx_real *table)\n{"
+    yield "    *table = aspx_real;"
+    for call in gated:
+        yield f"    table->{call.name} = gated_{call.name};"
+    for name in PROGRESS_OWN:
+        yield f"    table->{name} = aspx_progress_{name};"
+    yield "}"
+
+
 def export_map(_kinds, calls):
     yield "/* Generated from mpi_calls.tab by generate.py. */\n{\nglobal:"
     for call in calls:
@@ -384,6 +447,7 @@ MAKERS = {
     "mpi_entry.c": entry_c,
     "mpi_workers.c": workers_c,
     "mpi_offload.c": offload_c,
+    "mpi_progress.c": progress_c,
     "mpi_export.map": export_map,
     "mpi-coverage.md": coverage_md,
 }

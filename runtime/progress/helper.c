@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The helper's loop. Nothing outstanding: it sleeps until a call posts
+ * something. Else it looks at MPI now and then, when the program is outside: 20
+ * us after the last news, then half as often each time, every millisecond at
+ * last, which costs some 1 % of a CPU.
+ *
+ * What a poll has moved MPI does not say, and to ask for the end of the
+ * program's requests would raise their errors in the wrong place. But a poll
+ * that moved data took longer than one that found nothing.
+ *
+ * The sleep: a call counts what it posted, then looks whether the helper
+ * sleeps; the helper says that it sleeps, then looks at the count. Both in the
+ * order of sequential consistency, so one sees the other. The sleep is bounded
+ * all the same. */
+#include "config.h"
+
+#include "helper.h"
+
+#include "futex.h"
+#include "gate.h"
+#include "watch.h"
+
+#include "runtime/mpi/real.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/prctl.h>
+
+enum {
+    SLEEP_US = 10000000,
+    NAP_FIRST_US = 20,
+    NAP_MAX_US = 1000,
+    NAP_LONG_US = 200,  /* a call ends a nap as long as this */
+    BUSY_NS = 3000,     /* a poll that finds nothing takes some 500 */
+    POLLS_AT_ONCE = 64, /* while they are busy */
+};
+
+struct aspx_helper_counts aspx_helper_counts;
+
+static pthread_t thread;
+static struct asp_cpuset service;
+static bool confine;
+static _Atomic uint32_t posts, asleep;
+static atomic_bool stopping, ended;
+static MPI_Request idle_request = MPI_REQUEST_NULL; /* never ends: ours */
+
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
+}
+
+/* Sleep, unless something was posted since `seen`. */
+static void doze(uint32_t us, uint32_t seen)
+{
+    if (us < NAP_LONG_US) {
+        const struct timespec nap = {0, us * 1000};
+
+        nanosleep(&nap, NULL);
+        return;
+    }
+    atomic_store(&asleep, 1);
+    if (atomic_load(&posts) == seen)
+        aspx_futex_wait(&asleep, 1, us);
+    if (atomic_exchange(&asleep, 0) == 0 && !atomic_load(&stopping))
+        aspx_helper_counts.wakes++;
+}
+
+void aspx_helper_wake(void)
+{
+    atomic_fetch_add(&posts, 1);
+    if (atomic_load(&asleep) && atomic_exchange(&asleep, 0))
+        aspx_futex_wake(&asleep);
+}
+
+/* Any call makes progress for all. Returns whether something moved. */
+static bool poll_once(void)
+{
+    uint64_t began = clock_ns(CLOCK_MONOTONIC);
+    MPI_Status status;
+    int flag;
+
+    aspx_real.MPI_Request_get_status(idle_request, &flag, &status);
+    aspx_helper_counts.polls++;
+    return clock_ns(CLOCK_MONOTONIC) - began > BUSY_NS;
+}
+
+static bool poll(void)
+{
+    unsigned polls = 0;
+    bool moved;
+
+    if (!aspx_gate_try()) {
+        aspx_helper_counts.kept_out++;
+        return false;
+    }
+    do
+        moved = poll_once();
+    while (moved && ++polls < POLLS_AT_ONCE && !aspx_gate_wanted());
+    aspx_gate_out();
+    aspx_helper_counts.busy += polls;
+    return polls != 0;
+}
+
+static void stay_on_service(void)
+{
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (asp_cpuset_has(&service, (unsigned) cpu))
+            CPU_SET(cpu, &set);
+    }
+    aspx_helper_counts.confined =
+        sched_setaffinity(0, sizeof(set), &set) == 0;
+}
+
+static void work(void)
+{
+    uint32_t nap_us = NAP_FIRST_US, before = 0;
+
+    while (!atomic_load(&stopping)) {
+        uint32_t seen = atomic_load(&posts);
+
+        if (atomic_load(&aspx_watch_outstanding) == 0) {
+            doze(SLEEP_US, seen);
+            continue;
+        }
+        if (poll() || seen != before)
+            nap_us = NAP_FIRST_US;
+        else if (nap_us < NAP_MAX_US)
+            nap_us = 2 * nap_us < NAP_MAX_US ? 2 * nap_us : NAP_MAX_US;
+        before = seen;
+        doze(nap_us, seen);
+    }
+}
+
+static void *run(void *unused)
+{
+    (void) unused;
+    aspx_gate_i_am_helper();
+    /* The default slack of 50 us would double the shortest naps. */
+    (void) prctl(PR_SET_TIMERSLACK, 1000);
+    if (confine)
+        stay_on_service();
+    work();
+    aspx_helper_counts.cpu_us = clock_ns(CLOCK_THREAD_CPUTIME_ID) / 1000;
+    atomic_store(&ended, true);
+    return NULL;
+}
+
+/* ---- a request that never ends ---------------------------------------- */
+
+static int query(void *unused, MPI_Status *status)
+{
+    (void) unused;
+    aspx_real.MPI_Status_set_elements(status, MPI_BYTE, 0);
+    return aspx_real.MPI_Status_set_cancelled(status, 0);
+}
+
+static int ignore(void *unused)
+{
+    (void) unused;
+    return MPI_SUCCESS;
+}
+
+static int ignore_cancel(void *unused, int complete)
+{
+    (void) complete;
+    return ignore(unused);
+}
+
+static void drop_idle_request(void)
+{
+    aspx_real.MPI_Grequest_complete(idle_request);
+    aspx_real.MPI_Wait(&idle_request, MPI_STATUS_IGNORE);
+}
+
+/* ---- start and end ------------------------------------------------------ */
+
+int aspx_helper_start(const struct asp_cpuset *its_service)
+{
+    sigset_t all, old;
+    int rc;
+
+    if (its_service) {
+        service = *its_service;
+        confine = true;
+    }
+    if (aspx_real.MPI_Grequest_start(query, ignore, ignore_cancel, NULL,
+                                     &idle_request) != MPI_SUCCESS)
+        return EIO;
+    /* The program's signals are the program's threads'. */
+    sigfillset(&all);
+    sigdelset(&all, SIGSEGV);
+    sigdelset(&all, SIGBUS);
+    sigdelset(&all, SIGFPE);
+    sigdelset(&all, SIGILL);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    rc = pthread_create(&thread, NULL, run, NULL);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (rc)
+        drop_idle_request();
+    else
+        (void) pthread_setname_np(thread, "aspen-progress");
+    return rc;
+}
+
+static void ask_to_stop(void)
+{
+    atomic_store(&stopping, true);
+    aspx_helper_wake();
+}
+
+void aspx_helper_stop(void)
+{
+    ask_to_stop();
+    pthread_join(thread, NULL);
+    drop_idle_request();
+}
+
+void aspx_helper_park(uint32_t limit_ms)
+{
+    uint64_t end =
+        clock_ns(CLOCK_MONOTONIC) + UINT64_C(1000000) * limit_ms;
+
+    ask_to_stop();
+    while (!atomic_load(&ended) && clock_ns(CLOCK_MONOTONIC) < end)
+        sched_yield();
+}

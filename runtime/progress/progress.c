@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Start and end of mode thread, and what is worth watching. */
+#include "config.h"
+
+#include "progress.h"
+
+#include "helper.h"
+#include "report.h"
+
+#include "runtime/mpi/entry.h"
+#include "runtime/mpi/selfbind.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <strings.h>
+
+enum { EXIT_LIMIT_MS = 1000 };
+
+struct aspx_real aspx_progress_entries;
+
+static const struct asp_layout *layout;
+static MPI_Count small_bytes;
+static bool running;
+
+/* The process ends without MPI_Finalize: libraries that tidy up behind us must
+ * not find a thread at work in them. */
+static void at_exit(void)
+{
+    if (running && !aspx_gate_is_helper())
+        aspx_helper_park(EXIT_LIMIT_MS);
+}
+
+/* There is no thread in the child of a fork(), but exit() is allowed. */
+static void in_child(void)
+{
+    if (running) {
+        running = false;
+        aspx_entry_inert();
+    }
+}
+
+bool aspx_progress_is_mpichs(void)
+{
+    /* MPICH 4.0 knows the setting by three names. */
+    static const char *const names[] = {"MPIR_CVAR_ASYNC_PROGRESS",
+                                        "MPIR_PARAM_ASYNC_PROGRESS",
+                                        "MPICH_ASYNC_PROGRESS"};
+    static const char *const no[] = {"", "0", "no", "false", "off"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *value = getenv(names[i]);
+        bool yes = value != NULL;
+
+        for (size_t j = 0; yes && j < sizeof(no) / sizeof(no[0]); j++)
+            yes = strcasecmp(value, no[j]) != 0;
+        if (yes)
+            return true;
+    }
+    return false;
+}
+
+int aspx_progress_start(const struct asp_layout *its_layout)
+{
+    int rc = aspx_helper_start(its_layout->bound ? &its_layout->service : NULL);
+
+    if (rc) {
+        errno = rc;
+        return -1;
+    }
+    layout = its_layout;
+    small_bytes = 1024 * atoll(asp_layout_knob(layout, "thread.min_kb", "8"));
+    aspx_progress_fill(&aspx_progress_entries);
+    aspx_selfbind();
+    running = true;
+    atexit(at_exit);
+    pthread_atfork(NULL, NULL, in_child);
+    return 0;
+}
+
+bool aspx_progress_is_large(MPI_Count count, MPI_Datatype type)
+{
+    MPI_Count size = 0;
+
+    if (count <= 0 ||
+        aspx_real.MPI_Type_size_x(type, &size) != MPI_SUCCESS || size <= 0)
+        return false;
+    return count > small_bytes / size;
+}
+
+int aspx_progress_posted(int rc, const MPI_Request *request, bool large)
+{
+    large = large && rc == MPI_SUCCESS && *request != MPI_REQUEST_NULL;
+    if (large)
+        aspx_watch_add(*request);
+    aspx_gate_leave();
+    if (large)
+        aspx_helper_wake();
+    return rc;
+}
+
+int aspx_progress_made(int rc, const MPI_Request *request, bool large)
+{
+    if (large && rc == MPI_SUCCESS && *request != MPI_REQUEST_NULL)
+        aspx_watch_persistent(*request);
+    aspx_gate_leave();
+    return rc;
+}
+
+int aspx_progress_MPI_Finalize(void)
+{
+    int rc;
+
+    if (running) {
+        running = false;
+        aspx_helper_stop();
+        aspx_progress_report(layout);
+    }
+    rc = aspx_real.MPI_Finalize();
+    if (rc == MPI_SUCCESS)
+        aspx_entry_inert();
+    return rc;
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls on requests: which of those that are watched have ended? The program's
+ * array is MPI's to change, so the watched handles in it are copied before; in
+ * the copy the others are null. While nothing is watched there is no copy. */
+#include "config.h"
+
+#include "progress.h"
+
+#include "helper.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FEW = 128 };
+
+struct copy {
+    MPI_Request few[FEW], *handles; /* handles NULL: nothing is watched */
+    int count;
+};
+
+static void take_copy(struct copy *copy, int count, const MPI_Request *handles)
+{
+    copy->handles = NULL;
+    copy->count = count;
+    if (count <= 0 || !handles || atomic_load(&aspx_watch_outstanding) == 0)
+        return;
+    copy->handles = count <= FEW
+                        ? copy->few
+                        : malloc((size_t) count * sizeof(*handles));
+    for (int i = 0; copy->handles && i < count; i++)
+        copy->handles[i] =
+            aspx_watch_has(handles[i]) ? handles[i] : MPI_REQUEST_NULL;
+}
+
+static void free_copy(struct copy *copy)
+{
+    if (copy->handles != copy->few)
+        free(copy->handles);
+}
+
+/* Of a request that has not ended in order, the array tells: it is gone. */
+static void ended_one(const struct copy *copy, int i)
+{
+    if (copy->handles[i] != MPI_REQUEST_NULL)
+        aspx_watch_end(copy->handles[i]);
+}
+
+static void ended_those_gone(const struct copy *copy,
+                             const MPI_Request *handles)
+{
+    for (int i = 0; i < copy->count; i++) {
+        if (handles[i] != copy->handles[i])
+            ended_one(copy, i);
+    }
+}
+
+static void ended_all(struct copy *copy, int rc, bool all,
+                      const MPI_Request *handles)
+{
+    if (!copy->handles)
+        return;
+    if (rc != MPI_SUCCESS)
+        ended_those_gone(copy, handles);
+    for (int i = 0; rc == MPI_SUCCESS && all && i < copy->count; i++)
+        ended_one(copy, i);
+    free_copy(copy);
+}
+
+static void ended_some(struct copy *copy, int rc, int count,
+                       const int *indices, const MPI_Request *handles)
+{
+    if (!copy->handles)
+        return;
+    if (rc != MPI_SUCCESS)
+        ended_those_gone(copy, handles);
+    for (int i = 0; rc == MPI_SUCCESS && i < count; i++) {
+        if (indices[i] >= 0 && indices[i] < copy->count)
+            ended_one(copy, indices[i]);
+    }
+    free_copy(copy);
+}
+
+/* ---- one ------------------------------------------------------------------ */
+
+int aspx_progress_MPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+    struct copy copy;
+    int rc;
+
+    take_copy(&copy, 1, request);
+    aspx_gate_enter();
+    rc = aspx_real.MPI_Wait(request, status);
+    aspx_gate_leave();
+    ended_all(&copy, rc, true, request);
+    return rc;
+}
+
+int aspx_progress_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+    struct copy copy;
+    int rc;
+
+    take_copy(&copy, 1, request);
+    aspx_gate_enter();
+    rc = aspx_real.MPI_Test(request, flag, status);
+    aspx_gate_leave();
+    ended_all(&copy, rc, rc == MPI_SUCCESS && *flag, request);
+    return rc;
+}
+
+/* An operation that goes on is not watched any more. */
+int aspx_progress_MPI_Request_free(MPI_Request *request)
+{
+    int rc;
+
+    if (request && *request != MPI_REQUEST_NULL)
+        aspx_watch_forget(*request);
+    aspx_gate_enter();
+    rc = aspx_real.MPI_Request_free(request);
+    aspx_gate_leave();
+    return rc;
+}
+
+/* ---- arrays ---------------------------------------------------------------- */
+
+int aspx_progress_MPI_Waitall(int count, MPI_Request requests[],
+                              MPI_Status statuses[])
+{
+    struct copy copy;
+    int rc;
+
+    take_copy(&copy, count, requests);
+    aspx_gate_enter();
+    rc = aspx_real.MPI_Waitall(count, requests, statuses);
+    aspx_gate_leave();
+    ended_all(&copy, rc, true, requests);
+    return rc;
+}
+
+int aspx_progress_MPI_Testall(int count, MPI_Request requests[], int *flag,
+                              MPI_Status statuses[])
+{
+    struct copy copy;
+    int rc;
+
+    take_copy(&copy, count, requests);
+    aspx_gate_enter();
+    rc = aspx_real.MPI_Testall(count, requests, flag, statuses);
+    aspx_gate_leave();
+    ended_all(&copy, rc, rc == MPI_SUCCESS && *flag, requests);
+    return rc;
+}
+
+int aspx_progress_MPI_Waitany(int count, MPI_Request requests[], int *indx,
+                              MPI_Status *status)
+{
+    struct copy copy;
+    int rc;
+
+    take_copy(&copy, count, requests);
+    aspx_gate_enter();
+    rc = aspx_real.MPI_Waitany(count, requests, indx, status);
+    aspx_gate_leave();
+    ended_some(&copy, rc, 1, indx, requests);
+    return rc;
+}
+
+int aspx_progress_MPI_Testany(int count, MPI_Request requests[], int *indx,
+                              int *flag, MPI_Status *status)
+{
+    struct copy copy;
+    int rc;
+
+    take_copy(&copy, count, requests);
+    aspx_gate_enter();
+    rc = aspx_real.MPI_Testany(count, requests, indx, flag, status);
+    aspx_gate_leave();
+    ended_some(&copy, rc, rc == MPI_SUCCESS && *flag ? 1 : 0, indx, requests);
+    return rc;
+}
+
+int aspx_progress_MPI_Waitsome(int incount, MPI_Request requests[],
+                               int *outcount, int indices[],
+                               MPI_Status statuses[])
+{
+    struct copy copy;
+    int rc;
+
+    take_copy(&copy, incount, requests);
+    aspx_gate_enter();
+    rc = aspx_real.MPI_Waitsome(incount, requests, outcount, indices,
+                                statuses);
+    aspx_gate_leave();
+    ended_some(&copy, rc, rc == MPI_SUCCESS ? *outcount : 0, indices,
+               requests);
+    return rc;
+}
+
+int aspx_progress_MPI_Testsome(int incount, MPI_Request requests[],
+                               int *outcount, int indices[],
+                               MPI_Status statuses[])
+{
+    struct copy copy;
+    int rc;
+
+    take_copy(&copy, incount, requests);
+    aspx_gate_enter();
+    rc = aspx_real.MPI_Testsome(incount, requests, outcount, indices,
+                                statuses);
+    aspx_gate_leave();
+    ended_some(&copy, rc, rc == MPI_SUCCESS ? *outcount : 0, indices,
+               requests);
+    return rc;
+}
+
+/* ---- persistent requests ------------------------------------------------- */
+
+int aspx_progress_MPI_Start(MPI_Request *request)
+{
+    int rc;
+
+    aspx_gate_enter();
+    rc = aspx_real.MPI_Start(request);
+    aspx_gate_leave();
+    if (rc == MPI_SUCCESS && aspx_watch_started(*request))
+        aspx_helper_wake();
+    return rc;
+}
+
+int aspx_progress_MPI_Startall(int count, MPI_Request requests[])
+{
+    bool wake = false;
+    int rc;
+
+    aspx_gate_enter();
+    rc = aspx_real.MPI_Startall(count, requests);
+    aspx_gate_leave();
+    for (int i = 0; rc == MPI_SUCCESS && i < count; i++)
+        wake |= aspx_watch_started(requests[i]);
+    if (wake)
+        aspx_helper_wake();
+    return rc;
+}

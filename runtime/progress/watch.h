@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The requests that the helper works for, by their handles.
+ *
+ * A request is watched from the call that posts it, or starts it, to the call
+ * that tells the program of its end. Those calls ask before MPI is called
+ * whether a request is watched, and say afterwards that it has ended: by then
+ * MPI may have given the number to another thread's request. So a number can be
+ * watched more than once.
+ *
+ * Threads: any. */
+#ifndef ASPEN_RUNTIME_PROGRESS_WATCH_H
+#define ASPEN_RUNTIME_PROGRESS_WATCH_H
+
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+extern _Atomic uint32_t aspx_watch_outstanding; /* watched, and not ended */
+extern uint64_t aspx_watch_total;               /* ever */
+
+/* Posted. When the table is full it is not remembered: many others are, and
+ * the helper works for all. */
+void aspx_watch_add(MPI_Request request);
+
+/* A persistent request was made, which is to be watched when it is started. */
+void aspx_watch_persistent(MPI_Request request);
+
+/* It was started. Returns whether it is watched. */
+bool aspx_watch_started(MPI_Request request);
+
+/* Is it outstanding? */
+bool aspx_watch_has(MPI_Request request);
+
+/* It has ended: the program was told. */
+void aspx_watch_end(MPI_Request request);
+
+/* The number is MPI's again. */
+void aspx_watch_forget(MPI_Request request);
+
+#endif

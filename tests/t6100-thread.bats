@@ -1,0 +1,139 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# The sleeping progress thread without Slurm. The world tests (t4010 to t4012)
+# run with it too.
+
+load helpers
+
+habits() {
+    run ghosts -n 2 "$@" --report "$ASPEN_BUILD/tests/progress_habits" "$level"
+    ended_with 0
+    printed '^level kept$'
+    for story in asleep patient persistent collective endings; do
+        printed "^story $story: ok$"
+    done
+    printed '^aspen: thread mode, 2 ranks .* [1-9][0-9]* operations watched'
+}
+
+@test "it sleeps, and wakes for what is large; MPI's thread level stays" {
+    for level in single funneled multiple; do habits --nodes 2 --thread; done
+}
+
+@test "so it does on service CPUs, and within a node" {
+    local cpu
+    cpu=$(taskset -pc $$ | sed 's/.*[:,-] *//')
+    level=serialized
+    habits "--thread=$cpu"
+    printed 'a sleeping helper each, on the service CPUs; '
+}
+
+@test "service CPUs out of reach: it stays where it is, and the record says so" {
+    level=funneled
+    habits --thread=1023
+    printed '0 of them on the service CPUs, which are out of reach'
+}
+
+@test "what programs do with offload threads they do with this one" {
+    local story
+    run ghosts -n 2 --nodes 2 --thread "$ASPEN_BUILD/tests/offload_stories" \
+        outside level mixed many grequest errors handlers callbacks 'no stall' \
+        processes
+    ended_with 0
+    for story in outside level mixed many grequest errors handlers callbacks \
+        'no stall' processes; do
+        printed "^story $story: ok$"
+    done
+}
+
+@test "smaller messages than thread.min_kb are left alone" {
+    run ghosts -n 2 --nodes 2 --thread --knob thread.min_kb=8192 --report \
+        "$ASPEN_BUILD/tests/offload_stories" mixed many
+    ended_with 0
+    printed ' 0 operations watched, 0 wakes, 0 polls;'
+}
+
+@test "many threads, every kind of call, every byte checked" {
+    local users
+    for users in 1 2 3; do
+        run ghosts -n "$users" --thread --knob thread.min_kb=0 \
+            "$ASPEN_BUILD/tests/offload_stress" 4 1 "$RANDOM"
+        ended_with 0
+        printed '^[1-9][0-9]* steps, [1-9][0-9]* bytes, 0 wrong$'
+    done
+}
+
+@test "never beside MPICH's own progress thread" {
+    MPIR_CVAR_ASYNC_PROGRESS=yes run ghosts -n 2 --thread --report \
+        "$ASPEN_BUILD/tests/offload_stress" 1 0.1
+    ended_with 0
+    printed "^aspen: MPICH's own progress thread is asked for"
+    printed ' 0 wrong$'
+    not_printed 'thread mode'
+}
+
+@test "sessions without MPI_Init run plain, and a line says so" {
+    cat >"$BATS_TEST_TMPDIR/session.c" <<'EOF'
+#include <mpi.h>
+#include <stdio.h>
+int main(void)
+{
+    MPI_Session session;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Session_finalize(&session);
+    puts("done");
+    return 0;
+}
+EOF
+    mpicc.mpich -o "$BATS_TEST_TMPDIR/session" "$BATS_TEST_TMPDIR/session.c"
+    run ghosts -n 1 --thread "$BATS_TEST_TMPDIR/session"
+    ended_with 0
+    printed '^aspen: mode thread .*sessions.*; running without Aspen$'
+    printed '^done$'
+}
+
+@test "exit without MPI_Finalize, and MPI_Abort, end the job" {
+    cat >"$BATS_TEST_TMPDIR/leave.c" <<'EOF'
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+static char buf[1 << 20];
+int main(int argc, char **argv)
+{
+    MPI_Request request;
+    MPI_Init(&argc, &argv);
+    MPI_Irecv(buf, 1 << 20, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &request);
+    if (strcmp(argv[1], "abort") == 0)
+        MPI_Abort(MPI_COMM_WORLD, 7);
+    exit(5);
+}
+EOF
+    mpicc.mpich -o "$BATS_TEST_TMPDIR/leave" "$BATS_TEST_TMPDIR/leave.c"
+    run ghosts -n 2 --thread "$BATS_TEST_TMPDIR/leave" exit
+    ended_with 5
+    run ghosts -n 2 --thread "$BATS_TEST_TMPDIR/leave" abort
+    ended_with 7
+}
+
+@test "the record as JSON" {
+    local file=$BATS_TEST_TMPDIR/record.json
+    run ghosts -n 2 --nodes 2 --thread "--report=$file" \
+        "$ASPEN_BUILD/tests/offload_stories" outside
+    ended_with 0
+    python3 - "$file" <<'EOF'
+import json, sys
+record = json.load(open(sys.argv[1]))
+assert record["mode"] == "thread", record
+assert record["thread"]["watched"] == 4, record
+assert record["thread"]["polls"] > 0, record
+EOF
+}
+
+@test "the plan keeps service cores, and says when there are none" {
+    run "$ASPEN_BUILD/tools/aspen" explain --progress thread --tasks 6 \
+        --topology 'pack:2 core:4 pu:1'
+    ended_with 0
+    printed '\bS\b'
+    run "$ASPEN_BUILD/tools/aspen" explain --topology 'core:4 pu:1' \
+        --progress thread,thread.service_cores=2 --tasks 3
+    printed '4 cores for 3 users and 2 service cores'
+}
