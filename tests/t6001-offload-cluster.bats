@@ -52,7 +52,7 @@ print(r["mode"], r["users"], r["offload"]["posted"] > 0)'
 }
 
 @test "a rank that is killed ends the step" {
-    run on_cluster srun -N2 -n2 --async-progress=offload bash -c \
+    run on_cluster srun -K -N2 -n2 --async-progress=offload bash -c \
         'if [ "$SLURM_PROCID" = 1 ]; then
              "$0" 2 30 & sleep 1; kill -9 $!; wait $!
          else exec "$0" 2 30; fi' "$programs/offload_stress"
