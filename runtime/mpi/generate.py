@@ -289,8 +289,11 @@ def off_caller(call):
 
 
 def off_post(call):
+    # requests of files: see struct aspx_slot
+    lazy = ("    slot->lazy = true;\n" if call.name.startswith("MPI_File_")
+            else "")
     return (f"    struct aspx_slot *slot;\n\n    "
-            f"{post_fill(call.name, call)}    return aspx_slot_post(slot, "
+            f"{post_fill(call.name, call)}{lazy}    return aspx_slot_post(slot, "
             f"{looks_right(call)},\n                          request);")
 
 

@@ -51,6 +51,8 @@ static void test_lazy(void *argument)
     struct aspx_slot *slot = argument;
     int flag = 0, rc;
 
+    if (aspx_command_is_done(&slot->head))
+        return; /* it failed when it was posted */
     slot->status.MPI_ERROR = ASPX_ERROR_UNTOUCHED;
     rc = aspx_behind.MPI_Test(&slot->real, &flag, &slot->status);
 

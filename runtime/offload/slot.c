@@ -214,7 +214,7 @@ void aspx_slot_issued(struct aspx_slot *slot, int rc)
 {
     bool failed = rc != MPI_SUCCESS;
 
-    if (!failed)
+    if (!failed && !slot->lazy)
         aspx_flight_add(slot);
     atomic_store_explicit(&slot->issued,
                           failed ? ASPX_ISSUED_FAILED : ASPX_ISSUED,

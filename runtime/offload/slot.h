@@ -30,8 +30,10 @@ struct aspx_slot {
     _Alignas(64) struct aspx_slot *next; /* while free */
     MPI_Request handle;
     bool persistent;
-    bool lazy; /* MPI looks at it only when the program asks: it has callbacks
-                  that belong to the program's Test or Wait */
+    bool lazy; /* MPI looks at it only when the program asks: because it has
+                  callbacks that belong to the program's Test or Wait, or is an
+                  operation on a file: ROMIO mixes up several on one file that
+                  are not waited for in the same order everywhere */
     _Alignas(16) unsigned char args[ASPX_SLOT_ARGS];
 };
 
