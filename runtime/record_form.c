@@ -4,6 +4,9 @@
 
 #include "record_form.h"
 
+#include "mpi/real.h"
+
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,4 +66,42 @@ void aspx_record_head(FILE *out, const struct asp_layout *layout, int users,
     fprintf(out, ",\n  \"first_node\": [");
     put_tasks(out, layout);
     fprintf(out, "\n  ],\n");
+}
+
+static int write_counts(const char *path, const struct asp_layout *layout,
+                        const struct aspx_record_mode *mode, int users,
+                        const uint64_t *sum)
+{
+    FILE *out = fopen(path, "we");
+
+    if (!out)
+        return -1;
+    aspx_record_head(out, layout, users, 0, layout->nnodes);
+    fprintf(out, "  \"%s\": {\n", mode->json_key);
+    mode->json(out, sum);
+    fprintf(out, "\n  }\n}\n");
+    return fclose(out);
+}
+
+void aspx_record_counts(const struct asp_layout *layout,
+                        const struct aspx_record_mode *mode,
+                        const uint64_t *own, int n)
+{
+    const char *where = aspx_record_where(layout);
+    uint64_t sum[ASPX_RECORD_COUNTS];
+    int rank, users;
+
+    if (!where)
+        return;
+    aspx_real.MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    aspx_real.MPI_Comm_size(MPI_COMM_WORLD, &users);
+    aspx_real.MPI_Reduce(own, sum, n, MPI_UINT64_T, MPI_SUM, 0,
+                         MPI_COMM_WORLD);
+    if (rank != 0)
+        return;
+    mode->line(layout, users, sum);
+    if (strcmp(where, "1") != 0 &&
+        write_counts(where, layout, mode, users, sum) != 0)
+        fprintf(stderr, "aspen: cannot write the record to %s: %s\n", where,
+                strerror(errno));
 }

@@ -21,6 +21,7 @@
 #include "mpi/selfbind.h"
 #include "mpi/workers.h"
 #include "offload/offload.h"
+#include "own_thread.h"
 #include "pickup.h"
 #include "progress/progress.h"
 #include "record.h"
@@ -348,7 +349,7 @@ int aspx_hand_MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler,
     int rc;
 
     start_hidden();
-    if (aspx_offload_running())
+    if (aspx_own_thread_runs() && layout->mode == ASP_MODE_OFFLOAD)
         return aspx_offload_MPI_Session_init(info, errhandler, session);
     rc = aspx_real.MPI_Session_init(info, errhandler, session);
     if (rc == MPI_SUCCESS)

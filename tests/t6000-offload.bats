@@ -103,7 +103,8 @@ int main(int argc, char **argv)
 }
 END
     mpicc.mpich -o "$BATS_TEST_TMPDIR/leave" "$BATS_TEST_TMPDIR/leave.c"
-    run ghosts -n 2 --offload "$BATS_TEST_TMPDIR/leave" exit
+    # alone: mpiexec tells of the first of several that end
+    run ghosts -n 1 --offload "$BATS_TEST_TMPDIR/leave" exit
     ended_with 5
     run ghosts -n 2 --offload "$BATS_TEST_TMPDIR/leave" abort
     ended_with 7

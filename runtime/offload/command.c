@@ -16,9 +16,9 @@
 #include "offload.h"
 #include "ring.h"
 
+#include "runtime/futex.h"
+
 #include <ck_pr.h>
-#include <limits.h>
-#include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sched.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ enum {
     SPINS_MANY = 50,
     SPINS_SHARED = 20,
     YIELDS = 200,
-    SLEEP_MS = 100,
+    SLEEP_US = 100000,
 };
 
 static struct aspx_ring ring;
@@ -53,13 +53,6 @@ static _Atomic uint32_t sleepers;
 /* Commands taken, and how many of them before the last look at all requests:
  * written by the thread only. */
 static _Alignas(ASPX_RING_LINE) _Atomic uint32_t looked;
-
-static long futex(_Atomic uint32_t *word, int op, uint32_t value,
-                  const struct timespec *limit)
-{
-    return syscall(SYS_futex, word, op | FUTEX_PRIVATE_FLAG, value, limit,
-                   NULL, 0);
-}
 
 static bool membarrier(int command)
 {
@@ -97,7 +90,7 @@ static void wake(void)
     fence_of_news();
     if (atomic_load_explicit(&napping, memory_order_relaxed) &&
         atomic_exchange(&napping, 0))
-        futex(&napping, FUTEX_WAKE, 1, NULL);
+        aspx_futex_wake(&napping);
 }
 
 void aspx_command_post(struct aspx_command *command)
@@ -131,13 +124,12 @@ void aspx_command_done(struct aspx_command *command)
     fence_of_news();
     if (atomic_load_explicit(&sleepers, memory_order_relaxed)) {
         atomic_fetch_add(&news, 1);
-        futex(&news, FUTEX_WAKE, INT_MAX, NULL);
+        aspx_futex_wake(&news);
     }
 }
 
 void aspx_rest_step(struct aspx_rest *rest)
 {
-    static const struct timespec limit = {0, SLEEP_MS * 1000000L};
     uint32_t look = rest->looks++;
 
     if (aspx_offload_is_self()) {
@@ -159,7 +151,7 @@ void aspx_rest_step(struct aspx_rest *rest)
         fence_of_sleeper();
         aspx_command_nudge();
     } else {
-        futex(&news, FUTEX_WAIT, rest->seen, &limit);
+        aspx_futex_wait(&news, rest->seen, SLEEP_US);
     }
     rest->seen = atomic_load(&news);
 }
@@ -215,14 +207,12 @@ bool aspx_command_awaited(void)
  * of them has to fence for everybody. */
 bool aspx_command_nap(uint32_t us)
 {
-    const struct timespec limit = {0, (long) us * 1000};
-
     if (atomic_load_explicit(&napping, memory_order_relaxed) == 0) {
         atomic_store(&napping, 1);
         fence_of_sleeper();
     }
     if (aspx_ring_is_empty(&ring))
-        futex(&napping, FUTEX_WAIT, 1, &limit);
+        aspx_futex_wait(&napping, 1, us);
     return atomic_load(&napping) == 0;
 }
 

@@ -13,14 +13,13 @@
 
 #include "runtime/mpi/entry.h"
 #include "runtime/mpi/selfbind.h"
+#include "runtime/own_thread.h"
 #include "mpi_hand.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <strings.h>
-
-enum { EXIT_LIMIT_MS = 1000 };
 
 struct aspx_real aspx_behind, aspx_offload_entries;
 bool aspx_offload_many;
@@ -30,7 +29,6 @@ int aspx_offload_ranks = INT32_MAX;
 static const struct asp_layout *layout;
 static int level; /* what the program is told */
 static pthread_t main_thread;
-static bool running;
 
 /* A program of the session model gets a hidden MPI_Init at its first session:
  * before its first communicator MPICH has no network to make progress on, and
@@ -40,24 +38,6 @@ static struct {
     bool hidden, initialized, finalized;
     int sessions;
 } model;
-
-/* The process ends without MPI_Finalize: libraries that tidy up behind us must
- * not find a thread at work in them. */
-static void at_exit(void)
-{
-    if (running && !aspx_offload_is_self())
-        aspx_thread_park(EXIT_LIMIT_MS);
-}
-
-/* There is no thread in the child of a fork(). MPI is not allowed there
- * either, but exit() is. */
-static void in_child(void)
-{
-    if (running) {
-        running = false;
-        aspx_entry_inert();
-    }
-}
 
 int aspx_offload_start(const struct asp_layout *its_layout, uint32_t local,
                        int required)
@@ -79,16 +59,8 @@ int aspx_offload_start(const struct asp_layout *its_layout, uint32_t local,
         errno = rc;
         return -1;
     }
-    running = true;
     aspx_selfbind();
-    atexit(at_exit);
-    pthread_atfork(NULL, NULL, in_child);
     return 0;
-}
-
-bool aspx_offload_running(void)
-{
-    return running;
 }
 
 int aspx_offload_default_level(void)
@@ -127,7 +99,7 @@ static int really_init(int *argc, char ***argv)
 
     if (rc == MPI_SUCCESS) {
         aspx_real.MPI_Comm_size(MPI_COMM_WORLD, &aspx_offload_ranks);
-        aspx_thread_mpi_runs();
+        (void) aspx_progress_request_start();
     }
     return rc;
 }
@@ -136,7 +108,7 @@ static int really_finalize(void)
 {
     aspx_thread_count();
     aspx_offload_report(layout);
-    aspx_thread_mpi_ends();
+    aspx_progress_request_stop();
     return aspx_behind.MPI_Finalize();
 }
 
@@ -207,8 +179,7 @@ static void stop_if_over(void)
 {
     if (!is_over())
         return;
-    aspx_thread_stop();
-    running = false;
+    aspx_own_thread_stop();
     aspx_offload_entries = aspx_real;
     if (model.hidden && !model.initialized) { /* it stays hidden */
         aspx_offload_entries.MPI_Initialized = aspx_offload_MPI_Initialized;

@@ -35,9 +35,6 @@ extern struct aspx_real aspx_offload_entries;
 int aspx_offload_start(const struct asp_layout *layout, uint32_t local,
                        int required);
 
-/* Has it been started, and not ended? */
-bool aspx_offload_running(void);
-
 /* The level that MPI_Init gives: MPICH lets the environment choose. */
 int aspx_offload_default_level(void);
 

@@ -3,7 +3,7 @@
 
 #include "gate.h"
 
-#include "futex.h"
+#include "runtime/futex.h"
 
 #include <ck_pr.h>
 

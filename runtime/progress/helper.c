@@ -16,18 +16,15 @@
 
 #include "helper.h"
 
-#include "futex.h"
 #include "gate.h"
 #include "watch.h"
 
-#include "runtime/mpi/real.h"
+#include "runtime/futex.h"
+#include "runtime/own_thread.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <sys/prctl.h>
 
 enum {
     SLEEP_US = 10000000,
@@ -40,20 +37,9 @@ enum {
 
 struct aspx_helper_counts aspx_helper_counts;
 
-static pthread_t thread;
 static struct asp_cpuset service;
 static bool confine;
 static _Atomic uint32_t posts, asleep;
-static atomic_bool stopping, ended;
-static MPI_Request idle_request = MPI_REQUEST_NULL; /* never ends: ours */
-
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
-}
 
 /* Sleep, unless something was posted since `seen`. */
 static void doze(uint32_t us, uint32_t seen)
@@ -67,7 +53,7 @@ static void doze(uint32_t us, uint32_t seen)
     atomic_store(&asleep, 1);
     if (atomic_load(&posts) == seen)
         aspx_futex_wait(&asleep, 1, us);
-    if (atomic_exchange(&asleep, 0) == 0 && !atomic_load(&stopping))
+    if (atomic_exchange(&asleep, 0) == 0 && !aspx_own_thread_stopping())
         aspx_helper_counts.wakes++;
 }
 
@@ -81,13 +67,11 @@ void aspx_helper_wake(void)
 /* Any call makes progress for all. Returns whether something moved. */
 static bool poll_once(void)
 {
-    uint64_t began = clock_ns(CLOCK_MONOTONIC);
-    MPI_Status status;
-    int flag;
+    uint64_t began = aspx_clock_ns(CLOCK_MONOTONIC);
 
-    aspx_real.MPI_Request_get_status(idle_request, &flag, &status);
+    aspx_progress_poll();
     aspx_helper_counts.polls++;
-    return clock_ns(CLOCK_MONOTONIC) - began > BUSY_NS;
+    return aspx_clock_ns(CLOCK_MONOTONIC) - began > BUSY_NS;
 }
 
 static bool poll(void)
@@ -124,7 +108,7 @@ static void work(void)
 {
     uint32_t nap_us = NAP_FIRST_US, before = 0;
 
-    while (!atomic_load(&stopping)) {
+    while (!aspx_own_thread_stopping()) {
         uint32_t seen = atomic_load(&posts);
 
         if (atomic_load(&aspx_watch_outstanding) == 0) {
@@ -140,96 +124,35 @@ static void work(void)
     }
 }
 
-static void *run(void *unused)
+static void run(void)
 {
-    (void) unused;
     aspx_gate_i_am_helper();
-    /* The default slack of 50 us would double the shortest naps. */
-    (void) prctl(PR_SET_TIMERSLACK, 1000);
     if (confine)
         stay_on_service();
     work();
-    aspx_helper_counts.cpu_us = clock_ns(CLOCK_THREAD_CPUTIME_ID) / 1000;
-    atomic_store(&ended, true);
-    return NULL;
-}
-
-/* ---- a request that never ends ---------------------------------------- */
-
-static int query(void *unused, MPI_Status *status)
-{
-    (void) unused;
-    aspx_real.MPI_Status_set_elements(status, MPI_BYTE, 0);
-    return aspx_real.MPI_Status_set_cancelled(status, 0);
-}
-
-static int ignore(void *unused)
-{
-    (void) unused;
-    return MPI_SUCCESS;
-}
-
-static int ignore_cancel(void *unused, int complete)
-{
-    (void) complete;
-    return ignore(unused);
-}
-
-static void drop_idle_request(void)
-{
-    aspx_real.MPI_Grequest_complete(idle_request);
-    aspx_real.MPI_Wait(&idle_request, MPI_STATUS_IGNORE);
+    aspx_helper_counts.cpu_us = aspx_clock_ns(CLOCK_THREAD_CPUTIME_ID) / 1000;
 }
 
 /* ---- start and end ------------------------------------------------------ */
 
 int aspx_helper_start(const struct asp_cpuset *its_service)
 {
-    sigset_t all, old;
     int rc;
 
     if (its_service) {
         service = *its_service;
         confine = true;
     }
-    if (aspx_real.MPI_Grequest_start(query, ignore, ignore_cancel, NULL,
-                                     &idle_request) != MPI_SUCCESS)
+    if (!aspx_progress_request_start())
         return EIO;
-    /* The program's signals are the program's threads'. */
-    sigfillset(&all);
-    sigdelset(&all, SIGSEGV);
-    sigdelset(&all, SIGBUS);
-    sigdelset(&all, SIGFPE);
-    sigdelset(&all, SIGILL);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    rc = pthread_create(&thread, NULL, run, NULL);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    rc = aspx_own_thread_start("aspen-progress", run, aspx_helper_wake);
     if (rc)
-        drop_idle_request();
-    else
-        (void) pthread_setname_np(thread, "aspen-progress");
+        aspx_progress_request_stop();
     return rc;
-}
-
-static void ask_to_stop(void)
-{
-    atomic_store(&stopping, true);
-    aspx_helper_wake();
 }
 
 void aspx_helper_stop(void)
 {
-    ask_to_stop();
-    pthread_join(thread, NULL);
-    drop_idle_request();
-}
-
-void aspx_helper_park(uint32_t limit_ms)
-{
-    uint64_t end =
-        clock_ns(CLOCK_MONOTONIC) + UINT64_C(1000000) * limit_ms;
-
-    ask_to_stop();
-    while (!atomic_load(&ended) && clock_ns(CLOCK_MONOTONIC) < end)
-        sched_yield();
+    aspx_own_thread_stop();
+    aspx_progress_request_stop();
 }

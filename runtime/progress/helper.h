@@ -31,7 +31,4 @@ void aspx_helper_wake(void);
 /* End it, while MPI still runs. */
 void aspx_helper_stop(void);
 
-/* Ask it to stop, and wait for so long: at exit(). */
-void aspx_helper_park(uint32_t limit_ms);
-
 #endif

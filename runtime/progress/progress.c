@@ -9,36 +9,16 @@
 
 #include "runtime/mpi/entry.h"
 #include "runtime/mpi/selfbind.h"
+#include "runtime/own_thread.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <strings.h>
-
-enum { EXIT_LIMIT_MS = 1000 };
 
 struct aspx_real aspx_progress_entries;
 
 static const struct asp_layout *layout;
 static MPI_Count small_bytes;
-static bool running;
-
-/* The process ends without MPI_Finalize: libraries that tidy up behind us must
- * not find a thread at work in them. */
-static void at_exit(void)
-{
-    if (running && !aspx_gate_is_helper())
-        aspx_helper_park(EXIT_LIMIT_MS);
-}
-
-/* There is no thread in the child of a fork(), but exit() is allowed. */
-static void in_child(void)
-{
-    if (running) {
-        running = false;
-        aspx_entry_inert();
-    }
-}
 
 bool aspx_progress_is_mpichs(void)
 {
@@ -72,9 +52,6 @@ int aspx_progress_start(const struct asp_layout *its_layout)
     small_bytes = 1024 * atoll(asp_layout_knob(layout, "thread.min_kb", "8"));
     aspx_progress_fill(&aspx_progress_entries);
     aspx_selfbind();
-    running = true;
-    atexit(at_exit);
-    pthread_atfork(NULL, NULL, in_child);
     return 0;
 }
 
@@ -111,8 +88,7 @@ int aspx_progress_MPI_Finalize(void)
 {
     int rc;
 
-    if (running) {
-        running = false;
+    if (aspx_own_thread_runs()) {
         aspx_helper_stop();
         aspx_progress_report(layout);
     }

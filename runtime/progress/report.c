@@ -6,13 +6,10 @@
 #include "helper.h"
 #include "watch.h"
 
-#include "runtime/mpi/real.h"
 #include "runtime/record_form.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 struct sum {
     struct aspx_helper_counts helper;
@@ -21,12 +18,15 @@ struct sum {
 
 enum { COUNTS = sizeof(struct sum) / sizeof(uint64_t) };
 
-_Static_assert(sizeof(uint64_t) * COUNTS == sizeof(struct sum),
+_Static_assert((int) COUNTS <= (int) ASPX_RECORD_COUNTS &&
+                   sizeof(uint64_t) * COUNTS ==
+                       sizeof(struct sum),
                "an array of counts");
 
 static void print_line(const struct asp_layout *layout, int users,
-                       const struct sum *sum)
+                       const uint64_t *counts)
 {
+    const struct sum *sum = (const void *) counts;
     char where[ASP_VALUE_MAX + 64];
 
     if (layout->bound && sum->helper.confined == (uint64_t) users)
@@ -46,44 +46,26 @@ static void print_line(const struct asp_layout *layout, int users,
             sum->helper.polls, (double) sum->helper.cpu_us / 1e6);
 }
 
-static int write_json(const char *path, const struct asp_layout *layout,
-                      int users, const struct sum *sum)
+static void put_json(FILE *out, const uint64_t *counts)
 {
-    FILE *out = fopen(path, "we");
+    const struct sum *sum = (const void *) counts;
 
-    if (!out)
-        return -1;
-    aspx_record_head(out, layout, users, 0, layout->nnodes);
     fprintf(out,
-            "  \"thread\": {\n    \"watched\": %" PRIu64
-            ",\n    \"wakes\": %" PRIu64 ",\n    \"polls\": %" PRIu64
-            ",\n    \"busy_polls\": %" PRIu64 ",\n    \"kept_out\": %" PRIu64
-            ",\n    \"confined\": %" PRIu64
-            ",\n    \"cpu_seconds\": %.6f\n  }\n}\n",
+            "    \"watched\": %" PRIu64 ",\n    \"wakes\": %" PRIu64
+            ",\n    \"polls\": %" PRIu64 ",\n    \"busy_polls\": %" PRIu64
+            ",\n    \"kept_out\": %" PRIu64 ",\n    \"confined\": %" PRIu64
+            ",\n    \"cpu_seconds\": %.6f",
             sum->watched, sum->helper.wakes, sum->helper.polls,
             sum->helper.busy, sum->helper.kept_out, sum->helper.confined,
             (double) sum->helper.cpu_us / 1e6);
-    return fclose(out);
 }
 
 void aspx_progress_report(const struct asp_layout *layout)
 {
-    const char *where = aspx_record_where(layout);
+    static const struct aspx_record_mode mode = {"thread", print_line,
+                                                 put_json};
     const struct sum own = {.helper = aspx_helper_counts,
                             .watched = aspx_watch_total};
-    struct sum sum;
-    int rank, users;
 
-    if (!where)
-        return;
-    aspx_real.MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    aspx_real.MPI_Comm_size(MPI_COMM_WORLD, &users);
-    aspx_real.MPI_Reduce(&own, &sum, COUNTS, MPI_UINT64_T, MPI_SUM, 0,
-                         MPI_COMM_WORLD);
-    if (rank != 0)
-        return;
-    print_line(layout, users, &sum);
-    if (strcmp(where, "1") != 0 && write_json(where, layout, users, &sum) != 0)
-        fprintf(stderr, "aspen: cannot write the record to %s: %s\n", where,
-                strerror(errno));
+    aspx_record_counts(layout, &mode, (const void *) &own, COUNTS);
 }

@@ -179,39 +179,25 @@ int aspx_progress_MPI_Testany(int count, MPI_Request requests[], int *indx,
     return rc;
 }
 
-int aspx_progress_MPI_Waitsome(int incount, MPI_Request requests[],
-                               int *outcount, int indices[],
-                               MPI_Status statuses[])
-{
-    struct copy copy;
-    int rc;
+#define SOME(NAME)                                                            \
+    int aspx_progress_##NAME(int incount, MPI_Request requests[],             \
+                             int *outcount, int indices[],                    \
+                             MPI_Status statuses[])                           \
+    {                                                                         \
+        struct copy copy;                                                     \
+        int rc;                                                               \
+                                                                              \
+        take_copy(&copy, incount, requests);                                  \
+        aspx_gate_enter();                                                    \
+        rc = aspx_real.NAME(incount, requests, outcount, indices, statuses);  \
+        aspx_gate_leave();                                                    \
+        ended_some(&copy, rc, rc == MPI_SUCCESS ? *outcount : 0, indices,     \
+                   requests);                                                 \
+        return rc;                                                            \
+    }
 
-    take_copy(&copy, incount, requests);
-    aspx_gate_enter();
-    rc = aspx_real.MPI_Waitsome(incount, requests, outcount, indices,
-                                statuses);
-    aspx_gate_leave();
-    ended_some(&copy, rc, rc == MPI_SUCCESS ? *outcount : 0, indices,
-               requests);
-    return rc;
-}
-
-int aspx_progress_MPI_Testsome(int incount, MPI_Request requests[],
-                               int *outcount, int indices[],
-                               MPI_Status statuses[])
-{
-    struct copy copy;
-    int rc;
-
-    take_copy(&copy, incount, requests);
-    aspx_gate_enter();
-    rc = aspx_real.MPI_Testsome(incount, requests, outcount, indices,
-                                statuses);
-    aspx_gate_leave();
-    ended_some(&copy, rc, rc == MPI_SUCCESS ? *outcount : 0, indices,
-               requests);
-    return rc;
-}
+SOME(MPI_Waitsome)
+SOME(MPI_Testsome)
 
 /* ---- persistent requests ------------------------------------------------- */
 

@@ -5,6 +5,8 @@
  *
  * usage: offload_stories [NAME...] */
 #define _GNU_SOURCE
+#include "tests/expect.h"
+
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -12,28 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { BIG = 4 << 20, LIMIT_MS = 20000 };
 
-static int rank, peer, wrong;
-
-#define EXPECT(what)                                                          \
-    do {                                                                      \
-        if (!(what)) {                                                        \
-            wrong++;                                                          \
-            fprintf(stderr, "rank %d, line %d: not so: %s\n", rank, __LINE__, \
-                    #what);                                                   \
-        }                                                                     \
-    } while (0)
-
-static void pause_ms(long ms)
-{
-    const struct timespec time = {ms / 1000, ms % 1000 * 1000000};
-
-    nanosleep(&time, NULL);
-}
+static int peer;
 
 /* A large message arrives while nobody calls MPI. */
 static void outside(void)

@@ -3,34 +3,19 @@
  * MPI_THREAD_FUNNELED, or at the level of the first argument. Two processes;
  * each story prints one line. Knows of Aspen only the name of the thread. */
 #define _GNU_SOURCE
+#include "tests/expect.h"
+
 #include <dirent.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { BIG = 1 << 20, IDLE_MS = 300,
        LIMIT_MS = 5000 /* less than a helper sleeps that nobody wakes */ };
 
-static int rank, peer, wrong;
+static int peer;
 static MPI_Status statuses[16];
-
-#define EXPECT(what)                                                          \
-    do {                                                                      \
-        if (!(what)) {                                                        \
-            wrong++;                                                          \
-            fprintf(stderr, "rank %d, line %d: not so: %s\n", rank, __LINE__, \
-                    #what);                                                   \
-        }                                                                     \
-    } while (0)
-
-static void pause_ms(long ms)
-{
-    const struct timespec time = {ms / 1000, ms % 1000 * 1000000};
-
-    nanosleep(&time, NULL);
-}
 
 /* Open a file of one of our threads in /proc. */
 static FILE *open_of(const char *thread, const char *file)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sleeping on a word, bounded. */
-#ifndef ASPEN_RUNTIME_PROGRESS_FUTEX_H
-#define ASPEN_RUNTIME_PROGRESS_FUTEX_H
+#ifndef ASPEN_RUNTIME_FUTEX_H
+#define ASPEN_RUNTIME_FUTEX_H
 
 #include <limits.h>
 #include <linux/futex.h>
