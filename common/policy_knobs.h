@@ -71,6 +71,17 @@
     K(THREAD_MIN, "thread.min_kb", NUMBER, "8", "", 0, 1048576, "KiB",        \
       ASP_KNOB_TO_RUNTIME,                                                    \
       "mode thread: messages up to this size do not wake the progress thread")\
+    K(ADAPT_HIGH, "adapt.high", NUMBER, "90", "", 0, 100, "%",                \
+      ASP_KNOB_TO_RUNTIME,                                                    \
+      "a rank that was inside MPI for more of the time than this serves "     \
+      "itself: operations on it are not redirected")                          \
+    K(ADAPT_LOW, "adapt.low", NUMBER, "85", "", 0, 100, "%",                  \
+      ASP_KNOB_TO_RUNTIME,                                                    \
+      "a rank that was inside MPI for less of the time than this gets its "   \
+      "ghost back; between adapt.low and adapt.high nothing changes")         \
+    K(ADAPT_INTERVAL, "adapt.interval_ms", NUMBER, "1000", "", 1, 3600000,    \
+      "ms", ASP_KNOB_TO_RUNTIME,                                              \
+      "how long a rank is watched before it is judged again")                 \
     K(PMIX, "pmix", WORD, "auto", "auto|off", 0, 0, "", 0,                    \
       "auto: publish the layout through PMIx too; off: by environment only")  \
     K(REPORT, "report", REPORT, "no", "no|yes", 0, 0, "",                     \
