@@ -11,7 +11,11 @@
  *   srun -N2 -n4 ./rma_stall
  *   srun -N2 -n4 --async-progress=ghost:1 ./rma_stall
  *
- * usage: rma_stall [MILLISECONDS [UPDATES]] */
+ * In a program that needs its updates before it can go on, rank 0 then computes
+ * as well; a third argument says for how long. Without ghosts one computes after
+ * the other, with ghosts both do at once.
+ *
+ * usage: rma_stall [MILLISECONDS [UPDATES [MILLISECONDS]]] */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +41,7 @@ int main(int argc, char **argv)
 {
     long busy_ms = argc > 1 ? atol(argv[1]) : 500;
     int updates = argc > 2 ? atoi(argv[2]) : 100;
+    long then_ms = argc > 3 ? atol(argv[3]) : 0;
     int rank, size, target;
     long *counter;
     double begin, ms;
@@ -62,6 +67,8 @@ int main(int argc, char **argv)
     for (int i = 0; rank == 0 && i < updates; i++)
         update(target, win);
     ms = (MPI_Wtime() - begin) * 1e3;
+    if (rank == 0)
+        compute(then_ms);
 
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0)
