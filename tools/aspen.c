@@ -13,6 +13,7 @@ static const struct subcommand {
     const char *help;
 } subcommands[] = {
     {"check-policy", aspt_check_policy, "check a policy file"},
+    {"compare", aspt_compare, "run a job with and without, say if it helps"},
     {"explain", aspt_explain, "show which task sits on which core, and why"},
     {"request", aspt_request, "what srun asks: check and complete a request"},
 };

@@ -13,6 +13,7 @@ enum { ASPT_OK = 0, ASPT_NO = 1, ASPT_REFUSED = 2 };
 
 int aspt_request(int argc, char **argv);
 int aspt_check_policy(int argc, char **argv);
+int aspt_compare(int argc, char **argv);
 int aspt_explain(int argc, char **argv);
 
 /* `explain --extra WORD...`: takes the words only. */

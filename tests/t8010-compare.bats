@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# aspen compare: its verdict on programs of which it is known, what it compares,
+# and that it stops with a reason when something is wrong. What is measured here
+# is a figure of the program's own (--metric), because the start of a job varies
+# more than these programs take.
+load helpers
+
+setup_file() {
+    export work=$ASPEN_BUILD/tests/t8010
+    rm -rf "$work"
+    mkdir -p "$work"
+    cat >"$work/script" <<END
+#!/bin/sh
+exec srun -p shared -n1 $ASPEN_BUILD/examples/rma_stall 1050 0
+END
+    printf '#!/bin/sh\nexec srun -n1 --async-progress=ghost:1 %s\n' \
+        "$ASPEN_BUILD/examples/hello" >"$work/stubborn"
+    chmod 755 "$work/script" "$work/stubborn"
+}
+
+setup() {
+    aspen=$ASPEN_PREFIX/bin/aspen
+    cd "$work"
+}
+
+teardown_file() { rm -rf "$work"; }
+
+# aspen compare on the cluster, spinning ranks giving way
+compare() {
+    run on_cluster env "LD_PRELOAD=$ASPEN_BUILD/tests/.libs/yield.so" \
+        "$aspen" compare "$@"
+}
+
+# refused TEXT words...: aspen compare with the words runs nothing and says so.
+refused() {
+    local text=$1
+    shift
+    run timeout 10 "$aspen" compare "$@"
+    ended_with 2
+    printed "$text"
+}
+
+clean() {
+    [ -z "$(find "$work" -name '.aspen-compare*')" ]
+    [ -z "$(on_cluster squeue -h)" ]
+}
+
+@test "what cannot be compared is refused, with the reason" {
+    refused 'what shall be compared'
+    refused 'what shall be compared' --runs 5 --
+    refused 'see aspen compare --help' --rnus 5 -- srun -n2 app
+    refused 'nothing to compare: no --async-progress' -- srun -n2 app
+    refused 'nothing to compare' -- srun -n2 app --async-progress=ghost:1
+    refused 'both runs would be without' -- srun --async-progress=off app
+    refused 'both runs would be without' --async-progress=off -- srun app
+    refused 'given twice' --async-progress=ghost \
+        -- srun --async-progress=ghost app
+    refused 'no program to run' -- srun -n2 --async-progress=ghost
+    refused 'is no number from 4 to 100 .fewer runs' --runs 3 -- srun app
+    refused '--until "0" is no percentage' --until 0 -- srun app
+    refused 'has no parenthesis' --metric 'time: [0-9]' -- srun app
+    refused '--metric "\(": .*' --metric '(' -- srun app
+    refused 'sbatch, whose time is that of the queue' -- sbatch job
+    refused './job is not srun: .* switched by the environment' -- ./job
+    refused 'not in an allocation' --async-progress=ghost -- ./job
+    refused '--fill changes the -n' --fill --async-progress=ghost -- ./job
+    refused 'exclude each other' --fill --without x \
+        -- srun --async-progress=ghost app
+}
+
+@test "helps where a target computes; stdout is that of one run" {
+    compare --runs 4 --warmup 0 --json out.json \
+        --metric 'updates took: ([0-9.]+) ms' -- \
+        srun -p shared -N1 -n2 --async-progress=ghost:1 \
+        "$ASPEN_BUILD/examples/rma_stall" 400
+    ended_with 0
+    printed '^aspen: helps [0-9.]+ % \+- [0-9.]+$'
+    printed '^aspen: without: srun --async-progress=off -p shared -N1 -n2 '
+    printed 'with: 2 ranks and 1 ghost on 1 node; without: 2 ranks, .* idle'
+    printed '^  with +4 .* 3 +[0-9.]+$'
+    printed '^salloc: Granted'
+    [ "$(grep -c '^updates took' <<<"$output")" -eq 1 ]
+    python3 - <<'END'
+import json
+out = json.load(open("out.json"))
+assert out["verdict"] == "helps" and out["cpus"] == 3, out
+assert out["low"] <= out["ratio"] <= out["high"] < 0.8, out
+assert out["users"] == 2 and out["ghosts"] == 1 and out["redirected"] > 0, out
+for side in "with", "without":
+    assert len(out[side]["wall_s"]) == len(out[side]["metric"]) == 4, out
+    assert min(out[side]["wall_s"]) > 0.4, out
+assert min(out["without"]["metric"]) > 350, out
+END
+    clean
+}
+
+@test "no difference where the program only sleeps; a script; --keep" {
+    # A clock of whole seconds: what the machine does besides is not judged.
+    run on_cluster salloc -Q -p shared -n1 --async-progress=ghost:1 \
+        "$aspen" compare --runs 4 --warmup 0 --keep kept \
+        --metric '^updates took: ([0-9]+)[0-9]{3}\.[0-9]* ms' -- ./script
+    ended_with 0
+    printed '^aspen: no difference \(within [0-9.]+ %\)$'
+    printed 'with: 1 rank and 1 ghost on 1 node; without: the same command'
+    grep -q 'updates took' kept/with-4.out kept/without-4.out
+    grep -q '"mode": "ghost"' kept/with-4.json
+    [ ! -e kept/without-4.json ]
+}
+
+@test "a run that fails ends it; --fill gives the ghosts' CPUs to ranks" {
+    compare --fill -- srun -p shared -N2 -n2 --async-progress=ghost:1 sh -c \
+        '[ "$ASPEN_ROLE" ] || { echo "ranks: $SLURM_NTASKS" >&2; exit 3; }
+         exec '"$ASPEN_BUILD/examples/hello"
+    ended_with 1
+    printed '^warm-up without Aspen failed with exit status 3$'
+    printed '^ranks: 4$'
+    not_printed 'helps|hurts|no difference'
+    clean
+}
+
+@test "a command whose own option wins is found out" {
+    run on_cluster salloc -Q -p shared -n2 \
+        "$aspen" compare --async-progress=ghost:2 -- ./stubborn
+    ended_with 1
+    printed "the run without Aspen had it: the command's own"
+    clean
+}
+
+@test "interrupted, it ends the run and says what there is" {
+    run on_cluster salloc -Q -p shared -n1 --async-progress=ghost:1 \
+        timeout -s INT -k 20 6 "$aspen" compare --warmup 0 -- \
+        srun -n1 "$ASPEN_BUILD/examples/rma_stall" 1700 1
+    printed '^(run [12] with(out)? Aspen: )?interrupted by signal 2'
+    printed '^  with +1 '
+    printed '^aspen: no verdict: too few runs$'
+    clean
+}

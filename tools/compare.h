@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the parts of `aspen compare` share. One "side" is the command with
+ * Aspen, the other the command without it. */
+#ifndef ASPEN_TOOLS_COMPARE_H
+#define ASPEN_TOOLS_COMPARE_H
+
+#include "compare_srun.h"
+#include "compare_stat.h"
+
+#include "common/err.h"
+
+#include <limits.h>
+#include <regex.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+enum { ASPT_WITH, ASPT_WITHOUT, ASPT_SIDES };
+
+/* What the record of a run with Aspen says (docs/design/record.md). */
+struct aspt_facts {
+    char mode[16];
+    long users, ghosts, nodes, redirected; /* -1: not said */
+    double mpi_s; /* from MPI_Init to MPI_Finalize; negative: not said */
+};
+
+struct aspt_side {
+    const char *name; /* "with", "without" */
+    char **argv;
+    double wall_s[ASPT_RUNS_MAX];
+    double figure[ASPT_RUNS_MAX]; /* what is compared: wall_s, or the metric */
+    size_t n;
+};
+
+struct aspt_compare {
+    /* options */
+    long runs, warmups;
+    double until; /* percent; 0: do all runs */
+    bool fill;
+    const char *progress, *without, *json, *keep;
+    const char *metric; /* as given; NULL: wall time */
+    regex_t regex;      /* of metric */
+    char **command;
+
+    /* the command */
+    bool is_srun;
+    struct aspt_srun srun;
+
+    /* the runs */
+    char dir[PATH_MAX]; /* for their output */
+    bool dir_is_ours;
+    struct aspt_side side[ASPT_SIDES];
+    bool has_facts;
+    struct aspt_facts facts;
+    long cpus; /* of the allocation; 0: not known */
+    struct aspt_effect effect;
+};
+
+/* Can the command be compared, and where does Aspen come from? Returns 0, or
+ * -1 with err. compare_sides.c. */
+int aspt_sides_check(const struct aspt_compare *compare, struct asp_err *err);
+
+/* Outside of an allocation: become salloc, with what the srun command asks
+ * for, which calls us again with the same arguments.
+ *   argv  ours, from "compare" on
+ * Returns only on failure, with err. */
+int aspt_sides_allocate(const struct aspt_compare *compare, char **argv,
+                        struct asp_err *err);
+
+/* The command line of a side; for ASPT_WITHOUT after the facts are known.
+ * Returns 0, or -1 with err. */
+int aspt_sides_make(struct aspt_compare *compare, int side,
+                    struct asp_err *err);
+
+/* Do all runs. Returns 0, or -1 when a run failed or was interrupted: err says
+ * so, and the runs done until then are there. compare_loop.c. */
+int aspt_compare_all(struct aspt_compare *compare, struct asp_err *err);
+
+/* Read a record. Returns 0, or -1 if there is none. compare_facts.c. */
+int aspt_facts_read(const char *path, struct aspt_facts *out_p);
+
+/* The number in the first parenthesis of the last line that matches, in one of
+ * two files. Returns 0, or -1 if none is there that is above 0. */
+int aspt_figure_read(const regex_t *regex, const char *out, const char *err,
+                     double *figure_p);
+
+/* CPUs of "4(x2),3", SLURM_JOB_CPUS_PER_NODE; 0 if not understood. */
+long aspt_count_cpus(const char *text);
+
+/* For people, and for programs. compare_say.c. */
+void aspt_compare_print(FILE *to, const struct aspt_compare *compare);
+int aspt_compare_json(const struct aspt_compare *compare, struct asp_err *err);
+void aspt_print_command(FILE *to, char *const *argv);
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The runs: a warm-up of each side, then pairs, whose order alternates so that
+ * what slowly changes on the machine weighs on both sides alike. */
+#include "config.h"
+
+#include "compare.h"
+#include "compare_run.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Slurm takes a moment to see that a step is over; a next one that comes too
+ * early waits for a second or more. */
+enum { PAUSE_MS = 500, TAIL_BYTES = 2000 };
+
+enum file { FILE_OUT, FILE_ERR, FILE_RECORD, FILES };
+
+/* One run and the names of its files. */
+struct attempt {
+    int side;
+    long number; /* of its side, from 1; 0: a warm-up */
+    char file[FILES][PATH_MAX + 64];
+    struct aspt_run_end end;
+};
+
+static void name_files(const struct aspt_compare *compare,
+                       struct attempt *attempt)
+{
+    static const char *const ends[FILES] = {"out", "err", "json"};
+    char number[24] = "";
+
+    if (compare->keep)
+        snprintf(number, sizeof(number), "-%ld", attempt->number);
+    for (int i = 0; i < FILES; i++)
+        snprintf(attempt->file[i], sizeof(attempt->file[i]), "%s/%s%s.%s",
+                 compare->dir, compare->side[attempt->side].name, number,
+                 ends[i]);
+}
+
+static void copy_to(const char *path, FILE *to)
+{
+    FILE *in = fopen(path, "re");
+    char buf[8192];
+    size_t got;
+
+    while (in && (got = fread(buf, 1, sizeof(buf), in)) > 0)
+        fwrite(buf, 1, got, to);
+    if (in)
+        fclose(in);
+    fflush(to);
+}
+
+/* The end of what a run wrote to stderr, from the start of a line on. */
+static void print_tail(const char *path)
+{
+    FILE *in = fopen(path, "re");
+    char buf[TAIL_BYTES + 1];
+    const char *text = buf;
+    size_t got;
+    long skip;
+
+    if (!in)
+        return;
+    fseek(in, 0, SEEK_END);
+    skip = ftell(in) > TAIL_BYTES ? ftell(in) - TAIL_BYTES : 0;
+    fseek(in, skip, SEEK_SET);
+    got = fread(buf, 1, TAIL_BYTES, in);
+    fclose(in);
+    buf[got] = '\0';
+    if (skip && strchr(buf, '\n'))
+        text = strchr(buf, '\n') + 1;
+    if (*text)
+        fprintf(stderr, "aspen: the end of its stderr:\n%s%s", text,
+                text[strlen(text) - 1] == '\n' ? "" : "\n");
+}
+
+static void set_environment(const struct aspt_compare *compare,
+                            const struct attempt *attempt,
+                            struct aspt_run *run)
+{
+    int n = 0;
+
+    run->env[n].name = "ASPEN_REPORT";
+    run->env[n++].value = attempt->file[FILE_RECORD];
+    if (attempt->side == ASPT_WITHOUT) {
+        run->env[n].name = "ASPEN_PROGRESS";
+        run->env[n++].value = "off";
+    } else if (compare->progress && !compare->is_srun) {
+        run->env[n].name = "ASPEN_PROGRESS";
+        run->env[n++].value = compare->progress;
+    }
+}
+
+static void describe(const struct aspt_compare *compare,
+                     const struct attempt *attempt, char *buf, size_t size)
+{
+    if (attempt->number)
+        snprintf(buf, size, "run %ld %s Aspen", attempt->number,
+                 compare->side[attempt->side].name);
+    else
+        snprintf(buf, size, "warm-up %s Aspen",
+                 compare->side[attempt->side].name);
+}
+
+/* Was the run what it should be? Returns 0, or -1 with err. */
+static int check_end(const struct aspt_compare *compare,
+                     const struct attempt *attempt, struct asp_err *err)
+{
+    int status = attempt->end.status;
+    char what[64];
+
+    describe(compare, attempt, what, sizeof(what));
+    if (attempt->end.interrupted)
+        return asp_errf(err, EINTR, "%s: interrupted by signal %d (%s)", what,
+                        attempt->end.interrupted,
+                        strsignal(attempt->end.interrupted));
+    if (status == 0)
+        return 0;
+    print_tail(attempt->file[FILE_ERR]);
+    if (WIFSIGNALED(status))
+        return asp_errf(err, ECHILD, "%s was ended by signal %d (%s)", what,
+                        WTERMSIG(status), strsignal(WTERMSIG(status)));
+    return asp_errf(err, ECHILD, "%s failed with exit status %d", what,
+                    WEXITSTATUS(status));
+}
+
+static int read_figure(const struct aspt_compare *compare,
+                       const struct attempt *attempt, double *figure_p,
+                       struct asp_err *err)
+{
+    char what[64];
+
+    *figure_p = attempt->end.seconds;
+    if (!compare->metric ||
+        aspt_figure_read(&compare->regex, attempt->file[FILE_OUT],
+                         attempt->file[FILE_ERR], figure_p) == 0)
+        return 0;
+    describe(compare, attempt, what, sizeof(what));
+    return asp_errf(err, EINVAL,
+                    "%s printed no line that matches \"%.200s\" with a number "
+                    "above 0 in its parenthesis",
+                    what, compare->metric);
+}
+
+/* The first run with Aspen tells what ran; one without has no record. */
+static int look_at_record(struct aspt_compare *compare,
+                          const struct attempt *attempt, struct asp_err *err)
+{
+    struct aspt_facts facts;
+
+    if (aspt_facts_read(attempt->file[FILE_RECORD], &facts) < 0)
+        return 0;
+    if (attempt->side == ASPT_WITHOUT)
+        return asp_errf(err, EINVAL,
+                        "the run without Aspen had it: the command's own "
+                        "--async-progress wins over the environment; take it "
+                        "out of there and give it to aspen compare");
+    compare->facts = facts;
+    compare->has_facts = true;
+    return 0;
+}
+
+static void print_result(const struct aspt_compare *compare,
+                         const struct attempt *attempt, double figure)
+{
+    char what[64];
+
+    describe(compare, attempt, what, sizeof(what));
+    fprintf(stderr, "aspen: %s: %.3f s", what, attempt->end.seconds);
+    if (compare->metric)
+        fprintf(stderr, ", metric %g", figure);
+    fputc('\n', stderr);
+}
+
+static void forget_files(const struct aspt_compare *compare,
+                         const struct attempt *attempt)
+{
+    for (int i = 0; i < FILES && !compare->keep; i++)
+        unlink(attempt->file[i]);
+}
+
+/* The command lines; what the user would have seen of the command. */
+static int introduce(struct aspt_compare *compare,
+                     const struct attempt *attempt, struct asp_err *err)
+{
+    if (attempt->side != ASPT_WITH ||
+        compare->side[ASPT_WITHOUT].argv != NULL)
+        return 0;
+    copy_to(attempt->file[FILE_OUT], stdout);
+    copy_to(attempt->file[FILE_ERR], stderr);
+    if (aspt_sides_make(compare, ASPT_WITHOUT, err) < 0)
+        return -1;
+    for (int i = 0; i < ASPT_SIDES; i++) {
+        fprintf(stderr, "aspen: %s: ", compare->side[i].name);
+        aspt_print_command(stderr, compare->side[i].argv);
+    }
+    return 0;
+}
+
+static int try_once(struct aspt_compare *compare, struct attempt *attempt,
+                    struct asp_err *err)
+{
+    struct aspt_side *side = &compare->side[attempt->side];
+    struct aspt_run run = {.argv = side->argv,
+                           .out = attempt->file[FILE_OUT],
+                           .err = attempt->file[FILE_ERR]};
+    double figure = 0;
+
+    set_environment(compare, attempt, &run);
+    unlink(attempt->file[FILE_RECORD]);
+    if (aspt_run(&run, &attempt->end, err) < 0 ||
+        check_end(compare, attempt, err) < 0 ||
+        read_figure(compare, attempt, &figure, err) < 0 ||
+        look_at_record(compare, attempt, err) < 0 ||
+        introduce(compare, attempt, err) < 0)
+        return -1;
+    print_result(compare, attempt, figure);
+    if (attempt->number) {
+        side->wall_s[side->n] = attempt->end.seconds;
+        side->figure[side->n++] = figure;
+    }
+    return 0;
+}
+
+static int once(struct aspt_compare *compare, int side, long number,
+                struct asp_err *err)
+{
+    struct attempt attempt = {.side = side, .number = number};
+    int sig = aspt_run_pause(PAUSE_MS), rc;
+
+    if (sig)
+        return asp_errf(err, EINTR, "interrupted by signal %d (%s)", sig,
+                        strsignal(sig));
+    name_files(compare, &attempt);
+    rc = try_once(compare, &attempt, err);
+    forget_files(compare, &attempt);
+    return rc;
+}
+
+static bool is_narrow(struct aspt_compare *compare)
+{
+    const struct aspt_side *with = &compare->side[ASPT_WITH],
+                           *without = &compare->side[ASPT_WITHOUT];
+
+    aspt_effect_of(with->figure, with->n, without->figure, without->n,
+                   &compare->effect);
+    return compare->until > 0 && compare->effect.verdict != ASPT_TOO_FEW &&
+           aspt_effect_width(&compare->effect) <= compare->until;
+}
+
+int aspt_compare_all(struct aspt_compare *compare, struct asp_err *err)
+{
+    int rc = aspt_sides_make(compare, ASPT_WITH, err);
+
+    for (long i = 0; rc == 0 && i < compare->warmups; i++)
+        if ((rc = once(compare, ASPT_WITH, 0, err)) == 0)
+            rc = once(compare, ASPT_WITHOUT, 0, err);
+    for (long i = 1; rc == 0 && i <= compare->runs; i++) {
+        int first = i % 2 ? ASPT_WITH : ASPT_WITHOUT;
+
+        if ((rc = once(compare, first, i, err)) == 0)
+            rc = once(compare, !first, i, err);
+        if (is_narrow(compare))
+            break;
+    }
+    is_narrow(compare); /* the effect of the runs that were done */
+    return rc;
+}
