@@ -198,7 +198,8 @@ static int check_name(const struct asp_winrule *rule, struct asp_err *err)
 
 int asp_winrule_check(const struct asp_winrule *rule, struct asp_err *err)
 {
-    bool off = strcmp(rule->value[ASP_WIN_ASYNC_CONFIG], "off") == 0;
+    const char *config = rule->value[ASP_WIN_ASYNC_CONFIG];
+    bool off = strcmp(config, "off") == 0 || strcmp(config, "native") == 0;
     unsigned set = 0;
 
     for (enum asp_winkey_id id = 0; id < ASP_WINKEY_COUNT; id++) {
@@ -208,7 +209,7 @@ int asp_winrule_check(const struct asp_winrule *rule, struct asp_err *err)
         if (off && asp_winkeys[id].flags & ASP_WIN_KNOB)
             return asp_errf(err, EINVAL,
                             "%s says nothing of a window that async_config: "
-                            "off leaves to MPI", asp_winkeys[id].name);
+                            "%s leaves to MPI", asp_winkeys[id].name, config);
     }
     if (set == 0)
         return asp_errf(err, EINVAL, "a rule for windows sets nothing");

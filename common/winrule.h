@@ -40,9 +40,11 @@ enum asp_winkey_flag {
  * W(ID, name, alias or "", type, values, flags, help) */
 /* clang-format off */
 #define ASP_WINKEYS(W)                                                        \
-    W(ASYNC_CONFIG, "async_config", "", WORD, "on|off", 0,                    \
-      "off: leave the window to MPI; on: do not, even if the program asks "   \
-      "for it")                                                               \
+    W(ASYNC_CONFIG, "async_config", "", WORD, "on|off|auto|native", 0,        \
+      "on: ghosts serve the window, even if the program asks otherwise; "     \
+      "native: leave it to MPI; off: likewise, but with adapt=user or "       \
+      "profile the program may still switch it on; auto: as the knob adapt "  \
+      "says")                                                                 \
     W(EPOCHS_USED, "epochs_used", "epoch_type", LIST,                         \
       "fence|pscw|lock|lockall", 0,                                           \
       "the only epochs that the program opens; without lock, "                \

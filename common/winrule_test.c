@@ -111,6 +111,7 @@ static void refuses(void **state)
         {"name:a%2A;async_config:off", "MPI_Win_set_name"},
         {"name:a;order:1;rma.binding:segment", "MPI_Win_set_name"},
         {"async_config:off;rma.balance:ops", "async_config"},
+        {"async_config:native;rma.binding:rank", "native leaves to MPI"},
         {"no_locks:true;epochs_used:lockall", "contradicts"},
         {"name:;rma.balance:ops", "pattern"},
         {"name:%0a;rma.balance:ops", "KEY:VALUE"},

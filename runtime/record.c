@@ -7,6 +7,7 @@
 
 #include "casper/casper.h"
 #include "mpi/real.h"
+#include "record_adapt.h"
 #include "record_windows.h"
 
 #include <errno.h>
@@ -43,6 +44,7 @@ static const struct {
     [ASPX_WAY_GHOST] = {"ghost", "by ghosts"},
     [ASPX_WAY_COPY] = {"copy", "on the node"},
     [ASPX_WAY_DEVICE] = {"device", "by RDMA devices"},
+    [ASPX_WAY_TARGET] = {"target", "by targets while redirection was off"},
     [ASPX_WAY_PRIVATE] = {"private_memory",
                           "window on private memory (MPI_Win_create)"},
     [ASPX_WAY_DYNAMIC] = {"dynamic_window", "dynamic window"},
@@ -169,7 +171,8 @@ static void put_ghosts(FILE *out, const struct aspx_world *world,
 
 static int write_json(const char *path, const struct aspx_world *world,
                       const struct sums *sums,
-                      const struct aspx_windows *windows)
+                      const struct aspx_windows *windows,
+                      const struct aspx_adaptation *adaptation)
 {
     const struct asp_layout *layout = world->layout;
     FILE *out = fopen(path, "we");
@@ -191,6 +194,7 @@ static int write_json(const char *path, const struct aspx_world *world,
     }
     fprintf(out, "\n  }");
     aspx_windows_json(out, windows);
+    aspx_adaptation_json(out, adaptation);
     fprintf(out, "\n}\n");
     return fclose(out);
 }
@@ -227,20 +231,24 @@ static bool sum_up(const struct aspx_world *world, struct sums *sums)
 void aspx_record_report(const struct aspx_world *world)
 {
     const char *where = aspx_record_where(world->layout);
+    struct aspx_adaptation *adaptation;
     struct aspx_windows *windows;
     struct sums sums;
 
     if (!where)
         return;
     windows = aspx_windows_gather(world);
+    adaptation = aspx_adaptation_gather(world);
     if (sum_up(world, &sums) && world->rank_user == 0) {
         print_line(world, &sums);
         aspx_windows_print(stderr, windows);
+        aspx_adaptation_print(stderr, adaptation);
         if (strcmp(where, "1") != 0 &&
-            write_json(where, world, &sums, windows) != 0)
+            write_json(where, world, &sums, windows, adaptation) != 0)
             fprintf(stderr, "aspen: cannot write the record to %s: %s\n",
                     where, strerror(errno));
     }
     free(sums.ghosts);
     aspx_windows_free(windows);
+    aspx_adaptation_free(adaptation);
 }

@@ -29,11 +29,12 @@ enum aspx_call {
     ASPX_CALLS_COUNTED,
 };
 
-/* Who carried it out: Aspen in three ways, or plain MPI for a reason. */
+/* Who carried it out: Aspen in four ways, or plain MPI for a reason. */
 enum aspx_way {
     ASPX_WAY_GHOST,
     ASPX_WAY_COPY,    /* the origin itself: same node, through the arena */
     ASPX_WAY_DEVICE,  /* the RDMA device (rma.direct) */
+    ASPX_WAY_TARGET,  /* the target itself: redirection is switched off */
     ASPX_WAY_PRIVATE, /* MPI_Win_create on memory outside the arena */
     ASPX_WAY_DYNAMIC, /* MPI_Win_create_dynamic */
     ASPX_WAY_SHARED,  /* MPI_Win_allocate_shared that the arena cannot hold */

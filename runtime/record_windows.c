@@ -121,9 +121,10 @@ static void print_entry(FILE *to, const struct aspx_roll_entry *entry)
             entry->site.function[0] ? ")" : "", entry->processes);
     if (entry->least != entry->most)
         fprintf(to, "%" PRIu64 " to ", entry->least);
-    fprintf(to, "%" PRIu64 " bytes each, %s%s", entry->most,
+    fprintf(to, "%" PRIu64 " bytes each, %s%s%s", entry->most,
             entry->way == ASPX_WAY_GHOST ? "" : "native: ",
-            aspx_way_words((enum aspx_way) entry->way));
+            aspx_way_words((enum aspx_way) entry->way),
+            entry->switchable ? " (can be switched off)" : "");
     for (uint32_t r = 0; r < rules->n; r++)
         if (entry->holds >> r & 1) {
             fprintf(to, "%s%s", between, rules->rule[r].origin);
@@ -184,9 +185,11 @@ static void put_entry(FILE *to, const struct aspx_roll_entry *entry)
     put_text(to, "function", entry->site.function);
     fprintf(to, ",\n     \"made_by\": \"%s\", \"processes\": %" PRIu32
             ", \"bytes_least\": %" PRIu64 ", \"bytes_most\": %" PRIu64
-            ", \"way\": \"%s\", \"rules\": [", maker(entry->flavor),
+            ", \"way\": \"%s\", \"switchable\": %s, \"rules\": [",
+            maker(entry->flavor),
             entry->processes, entry->least, entry->most,
-            aspx_way_key((enum aspx_way) entry->way));
+            aspx_way_key((enum aspx_way) entry->way),
+            entry->switchable ? "true" : "false");
     for (uint32_t r = 0; r < rules->n; r++)
         if (entry->holds >> r & 1) {
             fprintf(to, "%s%" PRIu32, between, r);

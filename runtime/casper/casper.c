@@ -7,6 +7,7 @@
 #include "guard.h"
 #include "rules.h"
 
+#include "runtime/adapt/adapt.h"
 #include "runtime/heap/offer.h"
 #include "runtime/mpi/real.h"
 #include "runtime/record.h"
@@ -15,6 +16,7 @@ int aspx_casper_start(const struct aspx_world *world)
 {
     if (aspx_engine_start(&aspx_engine, world) != 0)
         return -1;
+    aspx_adapt_start(world->layout, aspx_engine.settings.adapt);
     aspx_guard_serving(&aspx_engine);
     aspx_rules_start(world, aspx_record_wanted(world));
     aspx_heap_start(&aspx_engine.arena, world);

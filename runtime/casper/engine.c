@@ -76,6 +76,13 @@ static void map_arena(struct aspx_engine *engine, const struct card *cards,
     (void) aspx_arena_open(&engine->arena, &cards[maker].arena, slice);
 }
 
+/* Is this process the target of operations on the engine's window? Users are
+ * while redirection to their ghost is off. */
+static bool attaches(const struct aspx_engine *engine)
+{
+    return is_ghost(engine->world) || engine->settings.adapt;
+}
+
 static int make_window(struct aspx_engine *engine)
 {
     const struct aspx_world *world = engine->world;
@@ -85,24 +92,32 @@ static int make_window(struct aspx_engine *engine)
         return -1;
     /* Errors belong to the user's window, which raises them. */
     aspx_real.MPI_Win_set_errhandler(engine->win, MPI_ERRORS_RETURN);
-    if (is_ghost(world) && engine->arena.base &&
+    if (!attaches(engine) || !engine->arena.base ||
         aspx_real.MPI_Win_attach(engine->win, engine->arena.base,
                                  (MPI_Aint) engine->arena.bytes)
-            != MPI_SUCCESS) {
-        /* Not attached: say so in the exchange that follows. */
+            == MPI_SUCCESS)
+        return 0;
+    /* Not attached: say so in the exchange that follows. */
+    if (is_ghost(world))
         aspx_arena_close(&engine->arena);
-    }
+    else
+        engine->settings.adapt = false;
     return 0;
 }
 
-/* Tell where this process sees the arena, learn where the ghosts do. Page
- * addresses leave the low bit for "the flat window is ready here". */
+/* What fits in the low bits of a page's address: ready in this process? */
+enum { READY_FLAT = 1, READY_ADAPT = 2, READY = 3 };
+
+/* Tell where this process has attached the arena, learn where the others
+ * have. */
 static int exchange_addresses(struct aspx_engine *engine, bool flat)
 {
     const struct aspx_world *world = engine->world;
-    uint64_t mine = flat, everywhere = 1;
+    uint64_t mine = (flat ? READY_FLAT : 0) |
+                    (engine->settings.adapt ? READY_ADAPT : 0);
+    uint64_t everywhere = READY;
 
-    if (is_ghost(world))
+    if (attaches(engine))
         mine |= (uint64_t) (uintptr_t) engine->arena.base;
     if (aspx_real.MPI_Allgather(&mine, 1, MPI_UINT64_T, engine->arena_addr, 1,
                                 MPI_UINT64_T, world->all) != MPI_SUCCESS)
@@ -110,14 +125,16 @@ static int exchange_addresses(struct aspx_engine *engine, bool flat)
     aspx_arena_made_known(&engine->arena);
     for (int r = 0; r < world->size_all; r++) {
         everywhere &= engine->arena_addr[r];
-        engine->arena_addr[r] &= ~UINT64_C(1);
-        if (engine->arena_addr[r])
+        engine->arena_addr[r] &= ~(uint64_t) READY;
+        if (engine->arena_addr[r] && world->peers[r].role == ASP_ROLE_GHOST)
             engine->up = true;
     }
-    if (engine->settings.flat && !everywhere && world->rank_all == 0)
+    engine->settings.adapt &= (everywhere & READY_ADAPT) != 0;
+    flat = everywhere & READY_FLAT;
+    if (engine->settings.flat && !flat && world->rank_all == 0)
         fprintf(stderr, "aspen: MPI refused one of the engine's windows; puts "
                         "and gets between nodes take longer\n");
-    engine->settings.flat &= everywhere;
+    engine->settings.flat &= flat;
     if (!engine->settings.flat)
         engine->flat = MPI_WIN_NULL; /* nobody uses it, not all can free it */
     return 0;

@@ -32,6 +32,7 @@ struct aspx_settings {
     bool hardware;        /* the device carries out contiguous Put and Get */
     bool flat;            /* contiguous Put and Get may take the flat window */
     enum aspx_balance balance;
+    bool adapt;           /* redirection may be switched off and on */
 };
 
 /* What this process has sent to one ghost, of all windows. */
@@ -52,8 +53,10 @@ struct aspx_engine {
     MPI_Comm locks;       /* lock service, goodbyes */
     MPI_Win win;          /* dynamic, over world->all, lock_all for life */
     MPI_Win flat;         /* flat.h; MPI_WIN_NULL: there is none */
-    uint64_t *arena_addr; /* by world rank: where that ghost maps its node's
-                             arena; 0 for users and ghosts without one */
+    uint64_t *arena_addr; /* by world rank: where that process maps its node's
+                             arena and has attached it to win; 0: nowhere,
+                             as users that only reach their own slice, and
+                             all users without settings.adapt */
     int32_t *pids;        /* by world rank */
     bool up;              /* some ghost has an arena: same value everywhere */
 };

@@ -47,8 +47,9 @@ void aspx_hints_read(struct aspx_hints *hints, MPI_Info info)
     *hints = (struct aspx_hints) {0};
     if (info == MPI_INFO_NULL)
         return;
-    hints->off = get(info, "async_config", value) &&
-                 strcasecmp(value, "off") == 0;
+    if (get(info, "async_config", value))
+        hints->async = aspx_async_read(value);
+    hints->symmetric = is_true(info, "symmetric");
     hints->no_locks = is_true(info, "no_locks") ||
                       ((get(info, "epochs_used", value) ||
                         get(info, "epoch_type", value)) &&

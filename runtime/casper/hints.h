@@ -5,16 +5,20 @@
 #ifndef ASPEN_RUNTIME_CASPER_HINTS_H
 #define ASPEN_RUNTIME_CASPER_HINTS_H
 
+#include "runtime/adapt/adapt.h"
+
 #include <mpi.h>
 #include <stdbool.h>
 
 struct aspx_hints {
-    bool off;         /* async_config=off: leave the window to MPI */
+    enum aspx_async async; /* async_config */
+    bool symmetric;   /* all processes are here and have completed all they
+                         issued; for MPI_Win_set_info */
     bool no_locks;    /* no_locks, or epochs_used without "lock" */
     bool noncontig;   /* alloc_shared_noncontig */
 };
 
-/* Read the keys; unknown keys and values are ignored, as MPI asks. */
+/* Read the keys, info may be MPI_INFO_NULL; unknown keys and values are ignored, as MPI asks. */
 void aspx_hints_read(struct aspx_hints *hints, MPI_Info info);
 
 #endif

@@ -43,7 +43,7 @@ static bool accumulate(const struct aspx_acc *acc, MPI_Win win,
     case ASPX_ROAD_SEND:
         *rc = aspx_route_sent(&to, aspx_acc_send(acc, &to, request));
         if (request)
-            aspx_win_ring(to.win, to.ghost);
+            aspx_route_ring(&to);
         return true;
     case ASPX_ROAD_SPLIT:
         *rc = aspx_acc_split(acc, &to, request);

@@ -71,8 +71,8 @@ static bool move(const struct aspx_side *origin,
         if (to.flat && !request)
             aspx_route_flat(&to);
         *rc = aspx_route_sent(&to, send(origin, touch, &to, request));
-        if (request && to.on == aspx_engine.win)
-            aspx_win_ring(to.win, to.ghost);
+        if (request)
+            aspx_route_ring(&to);
         return true;
     case ASPX_ROAD_ERROR:
         *rc = to.code;

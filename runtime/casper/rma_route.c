@@ -99,6 +99,25 @@ void aspx_route_to(struct aspx_route *route, uint32_t g)
                               route->target->off) + route->start;
 }
 
+/* Redirection is off: the target's own address of its memory. */
+static enum aspx_road to_itself(struct aspx_route *route, enum aspx_call call)
+{
+    const struct aspx_target *target = route->target;
+
+    route->on = aspx_engine.win;
+    route->ghost = ASPX_ROUTE_TARGET;
+    route->rank = target->rank_all;
+    route->addr = (MPI_Aint) (aspx_engine.arena_addr[target->rank_all] +
+                              target->off) + route->start;
+    aspx_count(call, ASPX_WAY_TARGET);
+    return ASPX_ROAD_SEND;
+}
+
+static bool is_itself(const struct aspx_target *target)
+{
+    return atomic_load_explicit(&target->itself, memory_order_relaxed);
+}
+
 void aspx_route_flat(struct aspx_route *route)
 {
     route->on = aspx_engine.flat;
@@ -120,11 +139,14 @@ static enum aspx_road find_mover(struct aspx_route *route,
     }
     if (bytes_only && route->win->hardware != MPI_WIN_NULL) {
         route->on = route->win->hardware;
+        route->ghost = ASPX_ROUTE_TARGET;
         route->rank = touch->rank;
         route->addr = route->start;
         aspx_count(touch->call, ASPX_WAY_DEVICE);
         return ASPX_ROAD_SEND;
     }
+    if (is_itself(route->target))
+        return to_itself(route, touch->call);
     aspx_route_to(route, aspx_balance_choose(route->win, route->target));
     route->flat = bytes_only && aspx_engine.settings.flat &&
                   !route->win->ghosts[route->ghost].bell;
@@ -139,6 +161,8 @@ static enum aspx_road find_owner(struct aspx_route *route,
 {
     uint32_t first = route->target->ghost, last = first;
 
+    if (is_itself(route->target))
+        return to_itself(route, touch->call);
     if (route->win->segments && lo < hi) {
         first = aspx_route_owner(route->win, route->target, route->start + lo);
         last = aspx_route_owner(route->win, route->target,
@@ -179,6 +203,12 @@ enum aspx_road aspx_route_find(MPI_Win handle, const struct aspx_touch *touch,
                   : find_owner(route, touch, lo, hi);
 }
 
+void aspx_route_ring(const struct aspx_route *route)
+{
+    if (route->ghost != ASPX_ROUTE_TARGET)
+        aspx_win_ring(route->win, route->ghost);
+}
+
 /* Notes come after the operation: a flush that began before them may have
  * missed it, and one that begins later covers it. */
 int aspx_route_sent(const struct aspx_route *route, int rc)
@@ -191,6 +221,13 @@ int aspx_route_sent(const struct aspx_route *route, int rc)
         return aspx_win_pass(win, rc);
     if (route->on == win->hardware) {
         (void) aspx_tally(&win->by_hardware.issued, 1);
+        return rc;
+    }
+    if (route->ghost == ASPX_ROUTE_TARGET) {
+        /* No bound here: the target may compute, and waiting for it before the
+         * program does would be worse than what MPI does. */
+        (void) aspx_tally(&route->target->sent.issued, 1);
+        (void) aspx_tally(&win->turn.to_targets.issued, 1);
         return rc;
     }
     ghost = &win->ghosts[route->ghost];

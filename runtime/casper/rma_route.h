@@ -6,7 +6,7 @@
 #include "window.h"
 
 enum aspx_road {
-    ASPX_ROAD_SEND,   /* to a ghost, or to the target's device: route->on */
+    ASPX_ROAD_SEND,   /* to a ghost, or to the target: route->on */
     ASPX_ROAD_COPY,   /* Put, Get: both sides are bytes in our reach */
     ASPX_ROAD_SPLIT,  /* accumulates: several ghosts own parts of it */
     ASPX_ROAD_NATIVE, /* not ours, or MPI shall complain about it */
@@ -29,6 +29,8 @@ struct aspx_touch {
     MPI_Datatype type;
 };
 
+#define ASPX_ROUTE_TARGET UINT32_MAX
+
 struct aspx_route {
     struct aspx_win *win;
     struct aspx_target *target;
@@ -39,7 +41,8 @@ struct aspx_route {
     MPI_Win on;         /* MPI's window to use */
     int rank;           /* in it */
     MPI_Aint addr;      /* displacement in it, bytes */
-    uint32_t ghost;     /* index in win->ghosts, unless on is the device's */
+    uint32_t ghost;     /* index in win->ghosts; ASPX_ROUTE_TARGET: the target
+                           itself, with its device or by its own hand */
     bool flat;          /* the flat window would take it, see below */
     /* ASPX_ROAD_COPY: */
     char *here;
@@ -58,6 +61,10 @@ enum aspx_road aspx_route_find(MPI_Win handle, const struct aspx_touch *touch,
 /* Send what is bound to the main ghost, or to ghost g, from here on:
  * fills on, rank, addr. start and bytes are those of the part. */
 void aspx_route_to(struct aspx_route *route, uint32_t g);
+
+/* It has a request, for which the program may wait without a flush: wake the
+ * ghost if it naps. */
+void aspx_route_ring(const struct aspx_route *route);
 
 /* After the operation was issued with result rc: note it for the flushes, wait
  * for the ghost if too much is under way, and raise what went wrong. Returns

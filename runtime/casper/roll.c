@@ -19,7 +19,8 @@ static bool alike(const struct aspx_roll_entry *a,
                   const struct aspx_roll_entry *b)
 {
     return a->holds == b->holds && a->processes == b->processes &&
-           a->way == b->way && a->flavor == b->flavor &&
+           a->way == b->way && a->switchable == b->switchable &&
+           a->flavor == b->flavor &&
            a->least == b->least && a->most == b->most &&
            strcmp(a->name, b->name) == 0 &&
            strcmp(a->site.place, b->site.place) == 0;
@@ -64,12 +65,13 @@ void aspx_roll_hit(uint32_t holds)
 }
 
 uint32_t aspx_roll_enter(const struct aspx_win_request *request,
-                         enum aspx_way way)
+                         enum aspx_way way, bool switchable)
 {
     const struct aspx_verdict *verdict = &request->verdict;
     struct aspx_roll_entry entry = {
         .first = verdict->order, .last = verdict->order, .count = 1,
         .holds = verdict->holds, .way = (uint32_t) way,
+        .switchable = switchable,
         .flavor = request->flavor, .least = verdict->least,
         .most = verdict->most, .site = verdict->site,
     };

@@ -11,6 +11,7 @@
 #include "common/winrule.h"
 #include "runtime/record.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { ASPX_ROLL_MAX = 64, ASPX_ROLL_NAME_MAX = 64 };
@@ -22,6 +23,7 @@ struct aspx_roll_entry {
     uint32_t holds;       /* rules, as bits */
     uint32_t processes;
     uint32_t way;         /* enum aspx_way */
+    uint32_t switchable;  /* redirection can be switched off and on */
     int32_t flavor;
     uint64_t least, most; /* bytes of a process */
     char name[ASPX_ROLL_NAME_MAX];
@@ -46,7 +48,7 @@ void aspx_roll_hit(uint32_t holds);
 /* A window was made. Returns its serial for aspx_roll_name(), 0 when it is not
  * listed. Threads: any. */
 uint32_t aspx_roll_enter(const struct aspx_win_request *request,
-                         enum aspx_way way);
+                         enum aspx_way way, bool switchable);
 
 /* It got a name; or other rules hold for it. They do nothing when the entry is
  * not the window's alone any more. Threads: any. */

@@ -63,5 +63,6 @@ void aspx_settings_read(struct aspx_settings *settings,
         .balance = aspx_settings_balance(
             asp_layout_knob(layout, "rma.balance", "none")),
         .flat = strcmp(direct, "auto") == 0 && !pins,
+        .adapt = strcmp(asp_layout_knob(layout, "adapt", "off"), "off") != 0,
     };
 }

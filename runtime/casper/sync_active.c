@@ -5,6 +5,7 @@
  * the errors that follow from it are raised here. */
 #include "config.h"
 
+#include "switch.h"
 #include "sync.h"
 
 #include "runtime/mpi/real.h"
@@ -26,11 +27,14 @@ int aspx_hand_MPI_Win_fence(int assert, MPI_Win handle)
     if (atomic_load(&win->access) >= ASPX_ACCESS_LOCK)
         return aspx_win_raise(win, MPI_ERR_RMA_SYNC);
     rc = aspx_sync_flush_every(win);
+    if (rc == MPI_SUCCESS)
+        rc = aspx_switch_tell(win);
     if (rc != MPI_SUCCESS)
         return aspx_win_pass(win, rc);
     rc = aspx_real.MPI_Win_fence(assert, handle);
     if (rc != MPI_SUCCESS)
         return rc;
+    aspx_switch_take(win);
     aspx_count(ASPX_CALL_FENCE, ASPX_WAY_GHOST);
     atomic_store(&win->exposed, false);
     atomic_store(&win->access, assert & MPI_MODE_NOSUCCEED

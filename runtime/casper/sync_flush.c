@@ -88,15 +88,48 @@ static int flush_hardware(struct aspx_win *win)
     return rc;
 }
 
+/* The same for what targets carry out themselves. */
+static int flush_itself(struct aspx_target *target, flush_f *flush,
+                        bool *called)
+{
+    uint64_t sent = atomic_load(&target->sent.issued);
+    int rc;
+
+    if (atomic_load(&target->sent.flushed) >= sent)
+        return MPI_SUCCESS;
+    *called = true;
+    rc = flush(target->rank_all, aspx_engine.win);
+    if (rc == MPI_SUCCESS && flush == aspx_real.MPI_Win_flush)
+        aspx_sync_note(&target->sent.flushed, sent);
+    return rc;
+}
+
+static int flush_themselves(struct aspx_win *win, flush_f *flush, bool *called)
+{
+    struct aspx_flow *flow = &win->turn.to_targets;
+    uint64_t issued = atomic_load(&flow->issued);
+    int rc = MPI_SUCCESS;
+
+    if (atomic_load(&flow->flushed) >= issued)
+        return MPI_SUCCESS;
+    for (int i = 0; rc == MPI_SUCCESS && i < win->size; i++)
+        rc = flush_itself(&win->targets[i], flush, called);
+    if (rc == MPI_SUCCESS && flush == aspx_real.MPI_Win_flush)
+        aspx_sync_note(&flow->flushed, issued);
+    return rc;
+}
+
 /* Ghosts other than the main one serve a target by segment or balance. */
 static int flush_target(struct aspx_win *win, int rank, flush_f *flush)
 {
-    const struct aspx_target *target = &win->targets[rank];
+    struct aspx_target *target = &win->targets[rank];
     uint64_t served_by = atomic_load(&target->served_by);
     uint32_t first = win->nodes[target->node].first_ghost;
     int rc = flush_hardware(win);
     bool called = false;
 
+    if (rc == MPI_SUCCESS)
+        rc = flush_itself(target, flush, &called);
     for (; rc == MPI_SUCCESS && served_by; served_by &= served_by - 1)
         rc = flush_ghost(win, first + (uint32_t) __builtin_ctzll(served_by),
                          flush, &called);
@@ -111,6 +144,8 @@ static int flush_every(struct aspx_win *win, flush_f *flush)
     int rc = flush_hardware(win);
     bool called = false;
 
+    if (rc == MPI_SUCCESS)
+        rc = flush_themselves(win, flush, &called);
     for (uint32_t g = 0; rc == MPI_SUCCESS && g < win->nghosts; g++)
         rc = flush_ghost(win, g, flush, &called);
     if (!called)

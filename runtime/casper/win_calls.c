@@ -5,6 +5,7 @@
 
 #include "lock_client.h"
 #include "roll.h"
+#include "switch.h"
 #include "win_make.h"
 
 #include "runtime/mpi/real.h"
@@ -40,7 +41,7 @@ static bool permit(struct aspx_win_request *request, int *rc)
         return false;
     }
     config = aspx_rules_value(request->verdict.holds, ASP_WIN_ASYNC_CONFIG);
-    request->asked_off = config && strcmp(config, "off") == 0;
+    request->asked_off = config && aspx_adapt_native(aspx_async_read(config));
     return true;
 }
 
@@ -48,6 +49,7 @@ static bool permit(struct aspx_win_request *request, int *rc)
 static bool redirect(struct aspx_win_request *request, void *baseptr,
                      MPI_Win *win, int *rc)
 {
+    struct aspx_win *made;
     void *base;
 
     if (!win || !aspx_win_sane(request) ||
@@ -58,8 +60,11 @@ static bool redirect(struct aspx_win_request *request, void *baseptr,
     if (!aspx_engine.up || request->asked_off ||
         !aspx_win_make(request, win, rc))
         return false;
-    if (*rc == MPI_SUCCESS)
-        aspx_win_find(*win)->serial = aspx_roll_enter(request, ASPX_WAY_GHOST);
+    if (*rc == MPI_SUCCESS) {
+        made = aspx_win_find(*win);
+        made->serial = aspx_roll_enter(request, ASPX_WAY_GHOST,
+                                       made->turn.able);
+    }
     aspx_rules_done(&request->verdict);
     /* As in MPICH, who brings no memory has no address, nor has the
      * attribute MPI_WIN_BASE. */
@@ -76,7 +81,7 @@ static int note(int rc, const MPI_Win *win, struct aspx_win_request *request)
     enum aspx_way why = native_way(request);
 
     if (rc == MPI_SUCCESS)
-        aspx_win_note_native(*win, why, aspx_roll_enter(request, why));
+        aspx_win_note_native(*win, why, aspx_roll_enter(request, why, false));
     aspx_rules_done(&request->verdict);
     return rc;
 }
@@ -164,6 +169,7 @@ int aspx_hand_MPI_Win_free(MPI_Win *handle)
         aspx_real.MPI_Win_free(&win->hardware);
     }
     aspx_win_remove(win);
+    aspx_switch_end(win);
     aspx_win_destroy(win);
     return MPI_SUCCESS;
 }

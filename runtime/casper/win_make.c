@@ -9,6 +9,7 @@
 
 #include "balance.h"
 #include "hints.h"
+#include "switch.h"
 #include "win_make.h"
 
 #include "runtime/mpi/handle.h"
@@ -26,7 +27,8 @@ struct offer {
     uint64_t words_off; /* leader of a node: lock words; 0: none */
     uint16_t ok;        /* the memory is in the arena */
     uint16_t no_locks;  /* hint */
-    uint32_t off_asked; /* hint */
+    uint16_t native;    /* hint: leave it to MPI */
+    uint16_t itself;    /* redirection to it begins switched off */
 };
 
 /* A window on its way. */
@@ -116,6 +118,7 @@ static bool place_targets(struct making *making)
             index[peer->node] = win->nnodes;
         }
         target->node = index[peer->node] - 1;
+        target->rank_all = making->ranks[i];
         g = win->nodes[target->node].first_ghost;
         while (g < win->nghosts && win->ghosts[g].rank_all != (int) peer->ghost)
             g++;
@@ -195,7 +198,8 @@ static void offer_memory(struct making *making, struct offer *offer,
         offer->ok = false;
 }
 
-/* The lowest rank of each node gives the lock words of its node's targets. */
+/* The lowest rank of each node gives the lock words of its node's targets, and
+ * behind them the place where all processes tell what they want. */
 static void offer_words(struct making *making, struct offer *offer)
 {
     struct aspx_win *win = making->win;
@@ -206,8 +210,9 @@ static void offer_words(struct making *making, struct offer *offer)
         return;
     for (uint32_t g = 0; g < mine->nghosts; g++)
         words += win->ghosts[mine->first_ghost + g].words;
-    if (aspx_arena_alloc(&aspx_engine.arena,
-                         words * sizeof(struct aspx_lock_word),
+    win->words_bytes = words * sizeof(struct aspx_lock_word) +
+                       aspx_switch_bytes(win);
+    if (aspx_arena_alloc(&aspx_engine.arena, win->words_bytes,
                          &offer->words_off))
         win->words_block = offer->words_off;
     else
@@ -220,7 +225,7 @@ static void place_words(struct making *making)
     struct aspx_win *win = making->win;
 
     for (uint32_t n = 0; n < win->nnodes; n++) {
-        const struct aspx_win_node *node = &win->nodes[n];
+        struct aspx_win_node *node = &win->nodes[n];
         uint64_t off = making->offers[making->leader[n]].words_off;
 
         for (uint32_t g = 0; off && g < node->nghosts; g++) {
@@ -230,6 +235,7 @@ static void place_words(struct making *making)
             off += ghost->words * sizeof(struct aspx_lock_word);
             ghost->words = 0; /* counted again below */
         }
+        win->nodes[n].status_off = off;
     }
     for (int i = 0; i < win->size; i++) {
         struct aspx_target *target = &win->targets[i];
@@ -259,7 +265,7 @@ static bool meet(struct making *making)
         struct aspx_target *target = &win->targets[i];
         struct aspx_win_node *node = &win->nodes[target->node];
 
-        if (offer->off_asked)
+        if (offer->native)
             making->request->asked_off = true;
         if (!offer->ok)
             return false;
@@ -268,6 +274,7 @@ static bool meet(struct making *making)
         target->off = offer->off;
         target->bytes = offer->bytes;
         target->disp_unit = offer->disp_unit;
+        target->began_itself = offer->itself;
         target->first_byte = node->bytes;
         if (node->node == aspx_engine.world->node)
             target->here = aspx_arena_address(&aspx_engine.arena, target->off,
@@ -278,6 +285,7 @@ static bool meet(struct making *making)
     }
     win->id = (uint64_t) making->ranks[0] << 40 | making->offers[0].number;
     place_words(making);
+    aspx_switch_make(win);
     if (making->request->memory == ASPX_MEMORY_SHARED)
         making->request->base = win->targets[win->rank].here;
     /* A window of no bytes gains nothing. */
@@ -308,14 +316,16 @@ static bool agree(struct making *making, bool possible)
     /* All processes of a shared window pass the same value of the key. */
     if (request->memory == ASPX_MEMORY_SHARED)
         block = sum_bytes(request);
+    making->win->turn.asked = hints.async;
     *mine = (struct offer) {
         .bytes = (uint64_t) request->bytes,
         .disp_unit = request->disp_unit,
         .number = atomic_fetch_add(&offers_made, 1),
         .no_locks = hints.no_locks,
-        .off_asked = hints.off,
+        .native = aspx_adapt_native(hints.async),
+        .itself = !aspx_adapt_wish(hints.async),
     };
-    if (possible && !hints.off) {
+    if (possible && !mine->native) {
         offer_memory(making, mine, block);
         offer_words(making, mine);
     }
@@ -414,19 +424,11 @@ bool aspx_win_make(struct aspx_win_request *request, MPI_Win *handle, int *rc)
 
 void aspx_win_destroy(struct aspx_win *win)
 {
-    uint64_t words = 0;
-
     if (!win)
         return;
-    if (win->words_block) {
-        const struct aspx_win_node *node =
-            &win->nodes[win->targets[win->rank].node];
-
-        for (uint32_t g = 0; g < node->nghosts; g++)
-            words += win->ghosts[node->first_ghost + g].words;
+    if (win->words_block)
         aspx_arena_free(&aspx_engine.arena, win->words_block,
-                        words * sizeof(struct aspx_lock_word));
-    }
+                        win->words_bytes);
     if (win->block_bytes)
         aspx_arena_free(&aspx_engine.arena, win->block_off, win->block_bytes);
     pthread_mutex_destroy(&win->mutex);

@@ -8,6 +8,7 @@
 #include "lock_word.h"
 #include "rules.h"
 
+#include "runtime/adapt/adapt.h"
 #include "runtime/record.h"
 
 #include <mpi.h>
@@ -37,6 +38,12 @@ enum aspx_held {
     ASPX_HELD_EXCLUSIVE, /* likewise */
 };
 
+/* Operations on one of MPI's windows. */
+struct aspx_flow {
+    _Atomic uint64_t issued;
+    _Atomic uint64_t flushed; /* of these, known to be complete there */
+};
+
 struct aspx_target {
     uint64_t off;       /* of its memory, in the arena of its node */
     char *here;         /* where this process sees it; NULL: it does not */
@@ -50,12 +57,11 @@ struct aspx_target {
     _Atomic uint32_t held;       /* enum aspx_held */
     _Atomic uint64_t served_by;  /* bit g: ghost g of its node has had
                                     operations for it */
-};
-
-/* Operations on one of MPI's windows. */
-struct aspx_flow {
-    _Atomic uint64_t issued;
-    _Atomic uint64_t flushed; /* of these, known to be complete there */
+    int rank_all;
+    bool began_itself;     /* see switch.h */
+    _Atomic bool itself;   /* redirection is off: it carries out what is for it,
+                              and no ghost does */
+    struct aspx_flow sent; /* to itself, on the engine's dynamic window */
 };
 
 /* A ghost of some node of the window. */
@@ -75,6 +81,18 @@ struct aspx_win_node {
     uint32_t node;         /* aspx_peer.node */
     uint32_t first_ghost, nghosts; /* in aspx_win.ghosts */
     uint64_t bytes;        /* of all its targets */
+    uint64_t status_off;   /* in its arena, see switch.h */
+};
+
+/* Switching redirection off and on: switch.h. */
+struct aspx_switch {
+    bool able;              /* same in all processes of the window */
+    enum aspx_async asked;  /* by info key or rule; takes effect at the next
+                               legal point */
+    uint64_t points;        /* legal points passed */
+    bool told[2];           /* what this process has put in each bank */
+    _Atomic unsigned char *bank; /* of this node, both; see status_off */
+    struct aspx_flow to_targets; /* all of aspx_target.sent */
 };
 
 struct aspx_win {
@@ -94,6 +112,8 @@ struct aspx_win {
     uint32_t serial;        /* in the roll; 0: not there */
     uint64_t block_off, block_bytes; /* own block; bytes 0: none */
     uint64_t words_block;   /* own block of lock words; 0: none */
+    uint64_t words_bytes;   /* its length */
+    struct aspx_switch turn;
     pthread_mutex_t mutex;  /* epoch changes */
     _Atomic int access;     /* enum aspx_access */
     _Atomic bool exposed;   /* a fence opened it and operations ran */

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "hints.h"
+#include "switch.h"
+#include "sync.h"
+
+#include "runtime/adapt/trace.h"
+#include "runtime/mpi/handle.h"
+#include "runtime/mpi/real.h"
+#include "mpi_hand.h"
+
+enum { BANKS = 2 };
+
+uint64_t aspx_switch_bytes(const struct aspx_win *win)
+{
+    return aspx_engine.settings.adapt ? BANKS * (uint64_t) win->size : 0;
+}
+
+/* Can every process be reached as a target and see its node's bytes? The same
+ * question has the same answer everywhere. */
+static bool is_able(const struct aspx_win *win)
+{
+    bool able = aspx_engine.settings.adapt;
+
+    for (int i = 0; able && i < win->size; i++)
+        able = aspx_engine.arena_addr[win->targets[i].rank_all] != 0;
+    for (uint32_t n = 0; able && n < win->nnodes; n++)
+        able = win->nodes[n].status_off != 0;
+    return able;
+}
+
+void aspx_switch_make(struct aspx_win *win)
+{
+    const struct aspx_win_node *mine =
+        &win->nodes[win->targets[win->rank].node];
+
+    win->turn.able = is_able(win);
+    if (!win->turn.able)
+        return;
+    win->turn.bank = aspx_arena_address(&aspx_engine.arena, mine->status_off,
+                                        aspx_switch_bytes(win));
+    for (int i = 0; i < win->size; i++)
+        atomic_store(&win->targets[i].itself, win->targets[i].began_itself);
+    aspx_trace_window(1, !win->targets[win->rank].began_itself);
+}
+
+void aspx_switch_end(const struct aspx_win *win)
+{
+    if (win->turn.able)
+        aspx_trace_window(-1, !atomic_load(&win->targets[win->rank].itself));
+}
+
+/* Where the byte of this process is, from the start of the banks. */
+static uint64_t place(const struct aspx_win *win)
+{
+    return win->turn.points % BANKS * (uint64_t) win->size +
+           (uint64_t) win->rank;
+}
+
+/* Put the byte in the arenas of the other nodes. Any ghost of a node will do:
+ * nobody else writes the byte. */
+static int put_away(const struct aspx_win *win, const unsigned char *byte)
+{
+    uint32_t home = win->targets[win->rank].node;
+    int rc = MPI_SUCCESS;
+
+    for (uint32_t n = 0; rc == MPI_SUCCESS && n < win->nnodes; n++) {
+        const struct aspx_win_node *node = &win->nodes[n];
+        int ghost = win->ghosts[node->first_ghost].rank_all;
+
+        if (n != home)
+            rc = aspx_real.MPI_Put(byte, 1, MPI_BYTE, ghost,
+                                   (MPI_Aint) (aspx_engine.arena_addr[ghost] +
+                                               node->status_off + place(win)),
+                                   1, MPI_BYTE, aspx_engine.win);
+    }
+    for (uint32_t n = 0; rc == MPI_SUCCESS && n < win->nnodes; n++)
+        if (n != home)
+            rc = aspx_real.MPI_Win_flush(
+                win->ghosts[win->nodes[n].first_ghost].rank_all,
+                aspx_engine.win);
+    return rc;
+}
+
+int aspx_switch_tell(struct aspx_win *win)
+{
+    struct aspx_switch *turn = &win->turn;
+    bool *told = &turn->told[turn->points % BANKS], changed;
+    unsigned char byte;
+
+    if (!turn->able)
+        return MPI_SUCCESS;
+    changed = aspx_adapt_wish(turn->asked) ==
+              win->targets[win->rank].began_itself;
+    if (changed == *told)
+        return MPI_SUCCESS;
+    *told = changed;
+    byte = changed;
+    atomic_store(&turn->bank[place(win)], byte);
+    return put_away(win, &byte);
+}
+
+void aspx_switch_take(struct aspx_win *win)
+{
+    const _Atomic unsigned char *bank;
+
+    if (!win->turn.able)
+        return;
+    bank = win->turn.bank + win->turn.points++ % BANKS * (uint64_t) win->size;
+    for (int i = 0; i < win->size; i++) {
+        struct aspx_target *target = &win->targets[i];
+        bool itself = atomic_load(&bank[i]) != target->began_itself;
+
+        if (itself == atomic_load_explicit(&target->itself,
+                                           memory_order_relaxed))
+            continue;
+        atomic_store(&target->itself, itself);
+        if (i == win->rank)
+            aspx_trace_switched(win->order, !itself,
+                                aspx_adapt_why(win->turn.asked));
+    }
+}
+
+/* MPICH's own MPI_Win_set_info has a barrier. The program promises with
+ * symmetric=true that nothing is open; we do not rely on it. */
+int aspx_hand_MPI_Win_set_info(MPI_Win handle, MPI_Info info)
+{
+    struct aspx_win *win = aspx_win_find(handle);
+    struct aspx_hints hints;
+    int rc = MPI_SUCCESS;
+
+    if (!win || !win->turn.able || !aspx_handle_is(info, ASPX_HANDLE_INFO))
+        return aspx_real.MPI_Win_set_info(handle, info);
+    aspx_hints_read(&hints, info);
+    if (hints.async != ASPX_ASYNC_UNSAID && hints.async != ASPX_ASYNC_NATIVE)
+        win->turn.asked = hints.async;
+    if (hints.symmetric)
+        rc = aspx_sync_flush_every(win);
+    if (hints.symmetric && rc == MPI_SUCCESS)
+        rc = aspx_switch_tell(win);
+    if (rc != MPI_SUCCESS)
+        return aspx_win_pass(win, rc);
+    rc = aspx_real.MPI_Win_set_info(handle, info);
+    if (hints.symmetric && rc == MPI_SUCCESS)
+        aspx_switch_take(win);
+    return rc;
+}

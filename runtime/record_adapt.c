@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Called by record.c. Each process brings its own trace; those of a node are
+ * averaged. */
+#include "config.h"
+
+#include "record_adapt.h"
+
+#include "adapt/adapt.h"
+#include "adapt/trace.h"
+#include "mpi/real.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { STRIPS = 8 }; /* nodes on stderr; the file has all */
+
+struct aspx_adaptation {
+    double bucket_s;
+    uint32_t nnodes, nbuckets;
+    uint64_t more;
+    uint64_t n;
+    struct aspx_trace_switch *change; /* by time */
+    double *on; /* by node, then by bucket: share of its windows */
+};
+
+static int by_time(const void *a, const void *b)
+{
+    const struct aspx_trace_switch *left = a, *right = b;
+
+    return (left->t_s > right->t_s) - (left->t_s < right->t_s);
+}
+
+/* The part of [0, end_s) that lies in a bucket. */
+static double covered(double end_s, double bucket_s, uint32_t b)
+{
+    double part = end_s - b * bucket_s;
+
+    return part < 0 ? 0 : part < bucket_s ? part : bucket_s;
+}
+
+/* Seconds on and seconds alive of all processes of a node, then shares.
+ *   mine  room for both, zeroed; so has all->on */
+static void sum_up(struct aspx_adaptation *all, const struct aspx_world *world,
+                   const struct aspx_trace *trace, double *mine)
+{
+    size_t cells = (size_t) all->nnodes * ASPX_TRACE_BUCKETS;
+    size_t own = (size_t) world->node * ASPX_TRACE_BUCKETS;
+    double end_s = trace->last_s - trace->begin_s;
+
+    for (uint32_t b = 0; b < ASPX_TRACE_BUCKETS; b++) {
+        mine[own + b] = trace->on_s[b];
+        mine[cells + own + b] = covered(end_s, all->bucket_s, b);
+    }
+    aspx_real.MPI_Reduce(mine, all->on, (int) (2 * cells), MPI_DOUBLE, MPI_SUM,
+                         0, world->users);
+    aspx_real.MPI_Reduce(&trace->more, &all->more, 1, MPI_UINT64_T, MPI_SUM, 0,
+                         world->users);
+    for (size_t c = 0; c < cells; c++)
+        all->on[c] = all->on[cells + c] > 0 ? all->on[c] / all->on[cells + c]
+                                            : 1;
+}
+
+/* All switches, in rank 0. Without memory there they are only counted. */
+static void gather_switches(struct aspx_adaptation *all,
+                            const struct aspx_world *world,
+                            struct aspx_trace *trace)
+{
+    int mine = (int) (trace->n * sizeof(trace->change[0])), sum = 0;
+    size_t users = world->rank_user == 0 ? (size_t) world->size_users : 1;
+    int *bytes = calloc(2 * users, sizeof(*bytes)), ok = bytes != NULL;
+
+    for (uint32_t i = 0; i < trace->n; i++) {
+        trace->change[i].rank = world->rank_user;
+        trace->change[i].node = world->node;
+    }
+    aspx_real.MPI_Bcast(&ok, 1, MPI_INT, 0, world->users);
+    if (ok) {
+        aspx_real.MPI_Gather(&mine, 1, MPI_INT, bytes, 1, MPI_INT, 0,
+                             world->users);
+        for (size_t r = 0; bytes && world->rank_user == 0 && r < users; r++) {
+            bytes[users + r] = sum;
+            sum += bytes[r];
+        }
+        all->change = malloc((size_t) sum + 1);
+        ok = all->change != NULL;
+        aspx_real.MPI_Bcast(&ok, 1, MPI_INT, 0, world->users);
+    }
+    if (ok) {
+        aspx_real.MPI_Gatherv(trace->change, mine, MPI_BYTE, all->change,
+                              bytes, bytes ? bytes + users : NULL, MPI_BYTE, 0,
+                              world->users);
+        all->n = (uint64_t) sum / sizeof(*all->change);
+        if (all->n)
+            qsort(all->change, all->n, sizeof(*all->change), by_time);
+    }
+    free(bytes);
+}
+
+struct aspx_adaptation *aspx_adaptation_gather(const struct aspx_world *world)
+{
+    struct aspx_adaptation *all;
+    struct aspx_trace *trace;
+    size_t cells = (size_t) world->nnodes * ASPX_TRACE_BUCKETS;
+    double mine[2], most[2], *sums;
+    int ok, everywhere;
+
+    if (!aspx_adapt_able()) /* the same everywhere */
+        return NULL;
+    trace = aspx_trace_close();
+    mine[0] = trace->bucket_s;
+    mine[1] = trace->last_s - trace->begin_s;
+    aspx_real.MPI_Allreduce(mine, most, 2, MPI_DOUBLE, MPI_MAX, world->users);
+    aspx_trace_coarsen(trace, most[0]);
+    sums = calloc(2 * cells, sizeof(*sums));
+    all = calloc(1, sizeof(*all));
+    if (all)
+        *all = (struct aspx_adaptation) {
+            .bucket_s = most[0],
+            .nnodes = world->nnodes,
+            .nbuckets = (uint32_t) (most[1] / most[0]) + 1,
+            .on = calloc(2 * cells, sizeof(double)),
+        };
+    ok = all && sums && all->on;
+    aspx_real.MPI_Allreduce(&ok, &everywhere, 1, MPI_INT, MPI_LAND,
+                            world->users);
+    if (everywhere) {
+        sum_up(all, world, trace, sums);
+        gather_switches(all, world, trace);
+    }
+    free(sums);
+    if (everywhere && world->rank_user == 0)
+        return all;
+    aspx_adaptation_free(all);
+    return NULL;
+}
+
+void aspx_adaptation_free(struct aspx_adaptation *all)
+{
+    if (!all)
+        return;
+    free(all->on);
+    free(all->change);
+    free(all);
+}
+
+static char mark(double on)
+{
+    return on > 0.95 ? '#' : on > 0.5 ? '+' : on > 0.05 ? '-' : '.';
+}
+
+void aspx_adaptation_print(FILE *to, const struct aspx_adaptation *all)
+{
+    if (!all)
+        return;
+    fprintf(to, "aspen: adapt=%s, redirection to a rank was switched %" PRIu64
+            " times; on # + - . off, %.3g s each:\n", aspx_adapt_mode(),
+            all->n + all->more, all->bucket_s);
+    for (uint32_t n = 0; n < all->nnodes && n < STRIPS; n++) {
+        fprintf(to, "aspen:   node %" PRIu32 " |", n);
+        for (uint32_t b = 0; b < all->nbuckets; b++)
+            fputc(mark(all->on[n * ASPX_TRACE_BUCKETS + b]), to);
+        fputs("|\n", to);
+    }
+}
+
+static void put_switch(FILE *to, const struct aspx_trace_switch *change)
+{
+    fprintf(to, "{\"t_s\": %.6f, \"node\": %" PRIu32 ", \"rank\": %" PRId32
+            ", \"window\": %" PRId32 ", \"to\": \"%s\", \"why\": ",
+            change->t_s, change->node, change->rank, change->window,
+            change->on ? "on" : "off");
+    if (change->why == ASPX_WHY_ASKED)
+        fputs("\"async_config\"}", to);
+    else
+        fprintf(to, "\"%d %% of the time in MPI\"}", change->why);
+}
+
+void aspx_adaptation_json(FILE *to, const struct aspx_adaptation *all)
+{
+    if (!all)
+        return;
+    fprintf(to, ",\n  \"adaptation\": {\"mode\": \"%s\", \"interval_s\": %g, "
+            "\"bucket_s\": %.9g,\n   \"switches_more\": %" PRIu64
+            ",\n   \"switches\": [", aspx_adapt_mode(),
+            aspx_adapt_interval_s(), all->bucket_s, all->more);
+    for (uint64_t i = 0; i < all->n; i++) {
+        fputs(i ? ",\n    " : "\n    ", to);
+        put_switch(to, &all->change[i]);
+    }
+    fputs("],\n   \"timeline\": [", to);
+    for (uint32_t n = 0; n < all->nnodes; n++) {
+        fprintf(to, "%s{\"node\": %" PRIu32 ", \"on\": [",
+                n ? ",\n    " : "\n    ", n);
+        for (uint32_t b = 0; b < all->nbuckets; b++)
+            fprintf(to, "%s%.3g", b ? ", " : "",
+                    all->on[n * ASPX_TRACE_BUCKETS + b]);
+        fputs("]}", to);
+    }
+    fputs("]}", to);
+}

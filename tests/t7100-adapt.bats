@@ -1,0 +1,124 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Redirection switched off and on while windows are in use, without Slurm:
+# tests/adapt/switch.c, and random programs that switch wherever they may.
+
+load helpers
+
+setup() {
+    record=$BATS_TEST_TMPDIR/record.json
+}
+
+# switch GHOSTRUN-OPTIONS... -- ARGUMENT...: the program, with a record.
+switch() {
+    local shape=()
+    while [ "$1" != -- ]; do
+        shape+=("$1")
+        shift
+    done
+    rm -f "$record"
+    run timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" "${shape[@]}" \
+        --report="$record" "$ASPEN_BUILD/tests/adapt_switch" "${@:2}"
+}
+
+# A Python expression over the record r, its calls c, adaptation a.
+says() {
+    python3 - "$record" "$1" <<'PY' && return
+import json, sys
+r = json.load(open(sys.argv[1]))
+c, a = r["calls"], r.get("adaptation")
+if not eval("(" + sys.argv[2] + ")"):
+    sys.exit("not so: " + sys.argv[2])
+PY
+    cat "$record"
+    return 1
+}
+
+@test "the program is right without Aspen, and where nothing is switched" {
+    run timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" -n 4 -g 0 \
+        "$ASPEN_BUILD/tests/adapt_switch" 10
+    ended_with 0
+    printed '^ok switch'
+    switch -n 4 -g 1 -- 10
+    ended_with 0
+    printed '^ok switch'
+    not_printed 'adapt='
+    says 'a is None and not any("target" in c[x] for x in c)'
+    says 'not any(w["switchable"] for w in r["windows"])'
+    # Without the knob off is for ever, as it was.
+    says '"asked" in c["put"] and "asked" in c["fetch_and_op"]'
+}
+
+@test "order, sums and locks over switches at every legal point" {
+    local shape
+    for shape in '-n 4 -g 1' '-n 4 -g 1 --nodes 2' \
+        '-n 3 -g 2 --knob rma.binding=segment' \
+        '-n 5 -g 2 --nodes 2 --knob rma.binding=segment --knob rma.balance=ops'
+    do
+        # shellcheck disable=SC2086
+        switch $shape --knob adapt=user -- 12
+        ended_with 0
+        printed '^ok switch'
+        says 'all(w["switchable"] for w in r["windows"])'
+        says 'c["accumulate"]["ghost"] > 0 and c["accumulate"]["target"] > 0'
+        says 'a["mode"] == "user" and len(a["switches"]) > 16'
+    done
+}
+
+@test "operations go where the last legal point says" {
+    local n=4
+    switch -n $n -g 1 --nodes 2 --knob adapt=user -- 1 counted
+    ended_with 0
+    # 10, then 30 while off, then 7 and 3 from each to each.
+    says 'c["accumulate"] == {"ghost": 20 * 16, "target": 30 * 16}'
+    says '[s["to"] for s in a["switches"]] == ["off"] * 4 + ["on"] * 4'
+    says 'all(s["why"] == "async_config" and s["window"] == 1
+           for s in a["switches"])'
+    says '{s["rank"]: s["node"] for s in a["switches"]} == {0: 0, 1: 1, 2: 0,
+           3: 1}'
+    # Said, but no legal point came; and a window that begins off.
+    switch -n $n -g 1 --knob adapt=user -- 1 latched
+    ended_with 0
+    says 'c["accumulate"] == {"ghost": 32}'
+    says 'c["fetch_and_op"] == {"target": 16} and a["switches"] == []'
+    printed 'by ghosts \(can be switched off\)'
+    printed 'aspen:   node 0 \|[#.+-]+\|'
+}
+
+@test "rules say how a window begins, and native is for ever" {
+    switch -n 2 -g 1 --knob adapt=user --window 'async_config:off' -- 1 counted
+    ended_with 0
+    # Nothing said by the program before its second phase.
+    says 'c["accumulate"] == {"ghost": 10 * 4, "target": 40 * 4}'
+    switch -n 2 -g 1 --knob adapt=user --window 'async_config:native' -- \
+        1 counted
+    ended_with 0
+    says 'c["accumulate"] == {"asked": 50 * 4} and a["switches"] == []'
+    says '[w["switchable"] for w in r["windows"]] == [False]'
+}
+
+@test "processes that do not see their node's arena leave the window on" {
+    run timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" -n 4 -g 1 \
+        --knob adapt=user --report="$record" bash -c \
+        '((PMI_RANK != 1)) || ulimit -v 4000000; exec "$0" "$@"' \
+        "$ASPEN_BUILD/tests/adapt_switch" 5
+    ended_with 0
+    printed '^ok switch'
+    says 'c["window"] == {"ghost": 4 * 10} and a["switches"] == []'
+    says 'not any("target" in c[x] for x in c)'
+    says 'not any(w["switchable"] for w in r["windows"])'
+}
+
+@test "random programs that switch wherever they may agree with the model" {
+    export ASPEN_BUILD
+    printf '%s\n' '-n 4 -g 1 --knob adapt=user' \
+        '-n 4 -g 1 --nodes 2 --knob adapt=user' \
+        '-n 4 -g 2 --knob adapt=user --knob rma.binding=segment' \
+        '-n 5 -g 2 --nodes 2 --knob adapt=user --knob rma.balance=random' \
+        >"$BATS_TEST_TMPDIR/shapes"
+    run timeout -k 5 60 "$ASPEN_TOP/tests/rma-random" --seed 7100 \
+        --shapes "$BATS_TEST_TMPDIR/shapes" --programs 240 --slice 20 \
+        --seconds 8
+    ended_with 0
+    printed '^[1-9][0-9]+ programs, 0 slices wrong'
+}
