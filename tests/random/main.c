@@ -81,6 +81,7 @@ static int options_parse(int argc, char **argv)
         {"plain-safe", no_argument, NULL, 'a'},
         {"limit", required_argument, NULL, 'l'},
         {"early-posts", no_argument, NULL, 'e'},
+        {"switches", no_argument, NULL, 'w'},
         {"print", no_argument, NULL, 'v'},
         {"break", required_argument, NULL, 'b'},
         {0}};
@@ -99,6 +100,8 @@ static int options_parse(int argc, char **argv)
             options.limit_s = (int) strtol(optarg, NULL, 10);
         else if (c == 'e')
             options.early_posts = 1;
+        else if (c == 'w')
+            options.switches = 1;
         else if (c == 'v')
             options.print = 1;
         else if (c != 'b' || break_parse(optarg) < 0)

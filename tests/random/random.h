@@ -253,6 +253,7 @@ struct options {
     long programs, first;
     int plain_safe;  /* leave out what plain MPICH 4.0.2 gets wrong */
     int early_posts; /* no barrier between epochs of post and start */
+    int switches;    /* of redirection, by MPI_Win_set_info */
     int print;
     int limit_s;                                 /* one program */
     long break_memory, break_value, break_order; /* program numbers, or -1 */

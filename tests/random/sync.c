@@ -19,6 +19,39 @@ enum whim {
     REVERSE_UNLOCK = 32
 };
 
+/* Where redirection may be switched, by points of a window in a phase. */
+enum { POINT_BEGIN = MAX_ROUNDS + 1, POINT_END, POINTS };
+
+/* Redirection off or on, from here or from the next fence on; the same for all
+ * targets, or for each as it likes. It changes no result. Drawn apart, so that
+ * a program is what it was without. More than the key symmetric promises:
+ * nobody has completed anything before. */
+static void reconfigure(const struct program *p, const struct window *w,
+                        int point, int symmetric)
+{
+    struct prng prng = {p->seed * 0x9e3779b9u +
+                        (uint64_t) ((p->number * MAX_PHASES + p->phase) *
+                                        MAX_WINDOWS + (w - p->window)) *
+                            POINTS * 2 + (unsigned) (point * 2 + symmetric)};
+    int roll, all, mine = 0;
+    MPI_Info info;
+
+    if (!options.switches)
+        return;
+    roll = prng_below(&prng, 100);
+    all = prng_below(&prng, 3);
+    for (int r = 0; r <= w->comm->me; r++)
+        mine = prng_below(&prng, 3);
+    if (roll >= 60)
+        return;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "async_config",
+                 (const char *[]){"off", "on", "auto"}[roll < 20 ? all : mine]);
+    MPI_Info_set(info, "symmetric", symmetric ? "true" : "false");
+    MPI_Win_set_info(w->mpi, info);
+    MPI_Info_free(&info);
+}
+
 static int is_whim(const struct window *w, enum whim whim)
 {
     return (w->whim[w->comm->me] & whim) != 0;
@@ -78,6 +111,7 @@ static void fence(const struct program *p, const struct window *w, int next)
         assert |= MPI_MODE_NOPRECEDE;
     if (w->nocheck && next == w->rounds)
         assert |= MPI_MODE_NOSUCCEED;
+    reconfigure(p, w, next, 0);
     MPI_Win_fence(assert, w->mpi);
 }
 
@@ -339,6 +373,8 @@ static void fill(struct program *p)
         }
         self_unlock(w);
     }
+    EACH_WINDOW (w)
+        reconfigure(p, w, POINT_BEGIN, 1);
     /* Plain MPICH counts posts whoever they come from: one for the next epoch
      * must not arrive during the start of this one. */
     EACH_WINDOW (w)
@@ -379,6 +415,9 @@ static void rounds(struct program *p)
                 op_issue(p, op);
         }
         EACH_WINDOW (w) {
+            /* whoever waits for an exclusive lock would not come */
+            if (round < w->rounds && !w->exclusive)
+                reconfigure(p, w, round, 1);
             if (round + 1 >= w->rounds || one_by_one(w))
                 continue;
             finish_requests(p, w);
@@ -420,6 +459,8 @@ static void close_all(struct program *p)
             MPI_Barrier(w->comm->mpi);
             break;
         }
+    EACH_WINDOW (w)
+        reconfigure(p, w, POINT_END, 1);
 }
 
 static void compare(struct program *p)
