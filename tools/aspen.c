@@ -15,6 +15,7 @@ static const struct subcommand {
     {"check-policy", aspt_check_policy, "check a policy file"},
     {"compare", aspt_compare, "run a job with and without, say if it helps"},
     {"explain", aspt_explain, "show which task sits on which core, and why"},
+    {"report", aspt_report, "show what a job did, from its record"},
     {"request", aspt_request, "what srun asks: check and complete a request"},
 };
 

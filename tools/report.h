@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `aspen report`: what its two forms, a page and a text, have in common. */
+#ifndef ASPEN_TOOLS_REPORT_H
+#define ASPEN_TOOLS_REPORT_H
+
+#include "record.h"
+
+#include <stdio.h>
+
+/* Who carried a call out. */
+enum aspt_doer {
+    ASPT_BY_GHOST,
+    ASPT_BY_COPY,
+    ASPT_BY_DEVICE,
+    ASPT_BY_TARGET,
+    ASPT_BY_MPI,
+    ASPT_DOERS,
+};
+
+/* A way of the record in words. Ways that this aspen does not know are MPI's,
+ * under their own name. */
+struct aspt_way_words {
+    const char *key;
+    enum aspt_doer doer;
+    const char *words;
+    const char *hint; /* what a user can do about it; NULL: nothing */
+};
+
+struct aspt_way_words aspt_way_words(const char *key);
+
+/* "by ghosts"; and the doer's CSS class. */
+const char *aspt_doer_words(enum aspt_doer doer);
+const char *aspt_doer_class(enum aspt_doer doer);
+
+/* Calls of a way, of a doer, and of all. */
+uint64_t aspt_way_sum(const struct aspt_record *record, size_t way);
+uint64_t aspt_doer_sum(const struct aspt_record *record, enum aspt_doer doer);
+uint64_t aspt_calls_sum(const struct aspt_record *record);
+
+/* Part of a whole in percent; 0 of nothing. */
+double aspt_percent(double part, double whole);
+
+/* What the threads of a mode counted, in words; n is 0 in other modes. */
+struct aspt_counts {
+    const char *title;
+    size_t n;
+    struct {
+        uint64_t count;
+        const char *words;
+    } item[8];
+};
+
+struct aspt_counts aspt_counts(const struct aspt_record *record);
+
+/* A call's time as waiting and working; all of it is work where waiting was
+ * not told apart, and *wait_p < 0. */
+void aspt_split_call(const struct aspt_call_time *call, double *wait_p,
+                     double *work_p);
+
+/* The share of ranks that were on in the c-th of `columns` equal parts of a
+ * strip; columns is at most strip->n. */
+double aspt_strip_mean(const struct aspt_strip *strip, size_t c,
+                       size_t columns);
+
+enum { ASPT_SAY_MAX = 40 };
+
+/* A count, digits of five and more in groups of three, apart by a narrow
+ * no-break space (U+202F). Returns buf. */
+const char *aspt_say_count(uint64_t count, char *buf, size_t size);
+
+/* Numbers for people; all return buf: "6.80"; "2.41 s", "850 us"; "12 %";
+ * "808 B", "1.5 GiB"; "3 ghosts", "1 ghost". */
+const char *aspt_say_number(double number, char *buf, size_t size);
+const char *aspt_say_seconds(double seconds, char *buf, size_t size);
+const char *aspt_say_percent(double part, double whole, char *buf,
+                             size_t size);
+const char *aspt_say_bytes(uint64_t bytes, char *buf, size_t size);
+const char *aspt_say_many(uint64_t n, const char *what, char *buf,
+                          size_t size);
+
+/* Lines of a report that are the same in both forms. */
+struct aspt_lines {
+    size_t n;
+    char line[24][1024];
+};
+
+/* What happened and what it cost, sentence by sentence, as far as the record
+ * shows it. tools/report_verdict.c */
+void aspt_verdict(const struct aspt_record *record, struct aspt_lines *lines);
+
+/* What a user may try, and what this run did not measure. */
+void aspt_hints(const struct aspt_record *record, struct aspt_lines *lines);
+void aspt_unmeasured(const struct aspt_record *record,
+                     struct aspt_lines *lines);
+
+/* The two forms. tools/report_text.c, tools/report_page.c */
+void aspt_report_text(FILE *to, const struct aspt_record *record);
+void aspt_report_page(FILE *to, const struct aspt_record *record);
+
+/* The next character of a text as something that is safe to show: printable
+ * UTF-8 of one character, or U+FFFD. Writes up to 4 bytes and a NUL; returns
+ * how many bytes of the text it stands for. tools/report_words.c */
+size_t aspt_safe_char(const char *text, char out[5]);
+
+#endif
