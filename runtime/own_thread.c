@@ -4,6 +4,7 @@
 #include "own_thread.h"
 
 #include "mpi/entry.h"
+#include "profile/timing.h"
 
 #include <mpi.h>
 #include <pthread.h>
@@ -48,6 +49,7 @@ static void *run(void *unused)
 {
     /* The default slack of 50 us would double the shortest naps. */
     (void) prctl(PR_SET_TIMERSLACK, 1000);
+    aspx_timing_ignore_thread();
     work();
     atomic_store(&ended, true);
     return unused;

@@ -7,7 +7,10 @@
 
 #include "casper/casper.h"
 #include "mpi/real.h"
+#include "profile/profile.h"
+#include "profile/report.h"
 #include "record_adapt.h"
+#include "record_ghosts.h"
 #include "record_windows.h"
 
 #include <errno.h>
@@ -57,6 +60,15 @@ static const struct {
 struct sums {
     uint64_t count[ASPX_CALLS_COUNTED][ASPX_WAYS];
     uint64_t *ghosts; /* operations and bytes, by world rank */
+};
+
+/* What the record is made of, in user rank 0. */
+struct parts {
+    struct sums sums;
+    struct aspx_windows *windows;
+    struct aspx_adaptation *adaptation;
+    struct aspx_times *times;
+    struct aspx_ghost_times *ghosts;
 };
 
 const char *aspx_way_words(enum aspx_way way)
@@ -170,11 +182,10 @@ static void put_ghosts(FILE *out, const struct aspx_world *world,
 }
 
 static int write_json(const char *path, const struct aspx_world *world,
-                      const struct sums *sums,
-                      const struct aspx_windows *windows,
-                      const struct aspx_adaptation *adaptation)
+                      const struct parts *parts)
 {
     const struct asp_layout *layout = world->layout;
+    const struct sums *sums = &parts->sums;
     FILE *out = fopen(path, "we");
     bool first = true;
 
@@ -193,8 +204,10 @@ static int write_json(const char *path, const struct aspx_world *world,
         first = false;
     }
     fprintf(out, "\n  }");
-    aspx_windows_json(out, windows);
-    aspx_adaptation_json(out, adaptation);
+    aspx_windows_json(out, parts->windows);
+    aspx_adaptation_json(out, parts->adaptation);
+    aspx_times_json(out, parts->times);
+    aspx_ghost_times_json(out, parts->ghosts);
     fprintf(out, "\n}\n");
     return fclose(out);
 }
@@ -231,24 +244,28 @@ static bool sum_up(const struct aspx_world *world, struct sums *sums)
 void aspx_record_report(const struct aspx_world *world)
 {
     const char *where = aspx_record_where(world->layout);
-    struct aspx_adaptation *adaptation;
-    struct aspx_windows *windows;
-    struct sums sums;
+    struct parts parts;
 
     if (!where)
         return;
-    windows = aspx_windows_gather(world);
-    adaptation = aspx_adaptation_gather(world);
-    if (sum_up(world, &sums) && world->rank_user == 0) {
-        print_line(world, &sums);
-        aspx_windows_print(stderr, windows);
-        aspx_adaptation_print(stderr, adaptation);
-        if (strcmp(where, "1") != 0 &&
-            write_json(where, world, &sums, windows, adaptation) != 0)
+    aspx_profile_stop();
+    parts.times = aspx_times_gather(world->users, world->node);
+    parts.ghosts = aspx_ghost_times_gather(world);
+    parts.windows = aspx_windows_gather(world);
+    parts.adaptation = aspx_adaptation_gather(world);
+    if (sum_up(world, &parts.sums) && world->rank_user == 0) {
+        print_line(world, &parts.sums);
+        aspx_times_print(stderr, parts.times);
+        aspx_ghost_times_print(stderr, parts.ghosts);
+        aspx_windows_print(stderr, parts.windows);
+        aspx_adaptation_print(stderr, parts.adaptation);
+        if (strcmp(where, "1") != 0 && write_json(where, world, &parts) != 0)
             fprintf(stderr, "aspen: cannot write the record to %s: %s\n",
                     where, strerror(errno));
     }
-    free(sums.ghosts);
-    aspx_windows_free(windows);
-    aspx_adaptation_free(adaptation);
+    free(parts.sums.ghosts);
+    aspx_windows_free(parts.windows);
+    aspx_adaptation_free(parts.adaptation);
+    aspx_times_free(parts.times);
+    aspx_ghost_times_free(parts.ghosts);
 }

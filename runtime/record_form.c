@@ -5,6 +5,8 @@
 #include "record_form.h"
 
 #include "mpi/real.h"
+#include "profile/profile.h"
+#include "profile/report.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -70,7 +72,7 @@ void aspx_record_head(FILE *out, const struct asp_layout *layout, int users,
 
 static int write_counts(const char *path, const struct asp_layout *layout,
                         const struct aspx_record_mode *mode, int users,
-                        const uint64_t *sum)
+                        const uint64_t *sum, const struct aspx_times *times)
 {
     FILE *out = fopen(path, "we");
 
@@ -79,7 +81,9 @@ static int write_counts(const char *path, const struct asp_layout *layout,
     aspx_record_head(out, layout, users, 0, layout->nnodes);
     fprintf(out, "  \"%s\": {\n", mode->json_key);
     mode->json(out, sum);
-    fprintf(out, "\n  }\n}\n");
+    fprintf(out, "\n  }");
+    aspx_times_json(out, times);
+    fprintf(out, "\n}\n");
     return fclose(out);
 }
 
@@ -89,10 +93,13 @@ void aspx_record_counts(const struct asp_layout *layout,
 {
     const char *where = aspx_record_where(layout);
     uint64_t sum[ASPX_RECORD_COUNTS];
+    struct aspx_times *times;
     int rank, users;
 
     if (!where)
         return;
+    aspx_profile_stop();
+    times = aspx_times_gather(MPI_COMM_WORLD, layout->node);
     aspx_real.MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     aspx_real.MPI_Comm_size(MPI_COMM_WORLD, &users);
     aspx_real.MPI_Reduce(own, sum, n, MPI_UINT64_T, MPI_SUM, 0,
@@ -100,8 +107,10 @@ void aspx_record_counts(const struct asp_layout *layout,
     if (rank != 0)
         return;
     mode->line(layout, users, sum);
+    aspx_times_print(stderr, times);
     if (strcmp(where, "1") != 0 &&
-        write_counts(where, layout, mode, users, sum) != 0)
+        write_counts(where, layout, mode, users, sum, times) != 0)
         fprintf(stderr, "aspen: cannot write the record to %s: %s\n", where,
                 strerror(errno));
+    aspx_times_free(times);
 }

@@ -23,8 +23,10 @@
 #include "offload/offload.h"
 #include "own_thread.h"
 #include "pickup.h"
+#include "profile/profile.h"
 #include "progress/progress.h"
 #include "record.h"
+#include "record_form.h"
 #include "tally.h"
 #include "world.h"
 
@@ -178,6 +180,8 @@ void aspx_start_after_init(void)
     aspx_real.MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, leave,
                                      &finalize_keyval, NULL);
     aspx_real.MPI_Comm_set_attr(MPI_COMM_SELF, finalize_keyval, NULL);
+    if (aspx_record_where(layout))
+        aspx_profile_start();
     aspx_entry_activate();
     aspx_board_say(ASP_TASK_RUNNING);
 }
@@ -206,6 +210,14 @@ static bool start_offload(int required)
     return false;
 }
 
+/* MPI is up in the offload thread. */
+static void use_offload(int level)
+{
+    if (aspx_record_where(layout))
+        aspx_profile_start_offloaded(level == MPI_THREAD_MULTIPLE);
+    aspx_entry_use(&aspx_offload_entries);
+}
+
 static void say_plain(const char *why)
 {
     if (layout->tasks[local].rank_world == 0)
@@ -223,6 +235,8 @@ static void start_progress(void)
     else if (aspx_progress_start(layout) != 0)
         say_plain("no progress thread can be started");
     else {
+        if (aspx_record_where(layout))
+            aspx_profile_start();
         aspx_entry_use(&aspx_progress_entries);
         return;
     }
@@ -238,7 +252,7 @@ static int init(int *argc, char ***argv, const int *required, int *provided)
     if (way == ASPX_START_OFFLOAD && start_offload(level)) {
         rc = aspx_offload_MPI_Init_thread(argc, argv, level, provided);
         if (rc == MPI_SUCCESS)
-            aspx_entry_use(&aspx_offload_entries);
+            use_offload(level);
         return rc;
     }
     rc = required ? aspx_real.MPI_Init_thread(argc, argv, *required, provided)
@@ -329,7 +343,7 @@ static void start_hidden(void)
 
         if (way == ASPX_START_OFFLOAD && start_offload(MPI_THREAD_MULTIPLE)) {
             atomic_store(&started, true);
-            aspx_entry_use(&aspx_offload_entries);
+            use_offload(MPI_THREAD_MULTIPLE);
         } else if (way != ASPX_START_GHOST) {
             if (way == ASPX_START_THREAD)
                 say_plain("mode thread knows no sessions before MPI_Init");

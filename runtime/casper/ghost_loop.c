@@ -192,6 +192,7 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
     if (!service.locks || open_inbox(&service) != 0)
         return -1;
     aspx_idle_start(&idle, world->layout, bell);
+    atomic_store(&aspx_life_own()->since_ns, aspx_idle_began_ns());
     aspx_life_say(ASPX_POLLING);
     while (service.goodbyes_due > 0 && !service.failed) {
         uint64_t before = aspx_idle_events(), events;
@@ -202,6 +203,8 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
         events = aspx_idle_events() - before;
         tell_backlog(events);
         aspx_idle_step(&idle, worked || events > 0);
+        atomic_store_explicit(&aspx_life_own()->idle_ns, aspx_idle_ns(),
+                              memory_order_relaxed);
     }
     aspx_life_say(ASPX_LEAVING);
     if (!service.failed)

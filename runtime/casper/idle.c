@@ -13,6 +13,9 @@
 
 #include "idle.h"
 
+#include "runtime/profile/clock.h"
+#include "runtime/profile/turns.h"
+
 #include <dlfcn.h>
 #include <linux/futex.h>
 #include <sched.h>
@@ -30,9 +33,11 @@ enum {
     NAP_MAX_US = 1000,
     KNOB_MAX_US = 1000000,
     POLLS_PER_CLOCK = 2, /* reading the clock costs as much as a poll */
+    TURNS_COUNTED = 32,  /* some 3 us */
 };
 
-static uint64_t events;
+static uint64_t events, began_ns;
+static struct aspx_turns turns;
 
 typedef unsigned progress_f(void *worker);
 
@@ -58,7 +63,9 @@ unsigned ucp_worker_progress(void *worker)
 
     if (!progress)
         progress = find_progress();
+    aspx_turns_before(&turns);
     count = progress(worker);
+    (void) aspx_turns_after(&turns, count);
     events += count;
     return count;
 }
@@ -68,12 +75,27 @@ uint64_t aspx_idle_events(void)
     return events;
 }
 
-static uint64_t now_us(void)
+static uint64_t now_ns(void)
 {
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t) now.tv_sec * 1000000 + (uint64_t) now.tv_nsec / 1000;
+    return (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
+}
+
+static uint64_t now_us(void)
+{
+    return now_ns() / 1000;
+}
+
+uint64_t aspx_idle_began_ns(void)
+{
+    return began_ns;
+}
+
+uint64_t aspx_idle_ns(void)
+{
+    return (uint64_t) (1e9 * aspx_clock_seconds(turns.idle));
 }
 
 static uint64_t knob(const struct asp_layout *layout, const char *name,
@@ -100,6 +122,10 @@ void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
         .nap_max_us = knob(layout, "idle.nap_us", NAP_MAX_US),
         .last_work_us = now_us(),
     };
+    aspx_clock_start();
+    aspx_turns_start(TURNS_COUNTED);
+    turns = (struct aspx_turns) {0};
+    began_ns = now_ns();
     /* The default slack of 50 us would double the shortest naps. */
     (void) prctl(PR_SET_TIMERSLACK, 1000);
 }
@@ -113,6 +139,7 @@ static bool nap(struct aspx_idle *idle)
 
     if (!idle->bell) {
         nanosleep(&length, NULL);
+        aspx_turns_rested(&turns);
         return false;
     }
     bell = &idle->bell->state;
@@ -122,6 +149,7 @@ static bool nap(struct aspx_idle *idle)
         syscall(SYS_futex, bell, FUTEX_WAIT, ASPX_BELL_ASLEEP, &length, NULL,
                 0);
     aspx_life_say(ASPX_POLLING);
+    aspx_turns_rested(&turns);
     return atomic_exchange(bell, ASPX_BELL_AWAKE) == ASPX_BELL_RUNG || rang;
 }
 
@@ -144,6 +172,7 @@ void aspx_idle_step(struct aspx_idle *idle, bool worked)
         return;
     if (idle_us < idle->spin_us + idle->yield_us || idle->nap_max_us == 0) {
         sched_yield();
+        aspx_turns_rested(&turns);
         return;
     }
     idle->nap_us = idle->nap_us ? 2 * idle->nap_us : NAP_FIRST_US;

@@ -24,6 +24,11 @@ void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
 /* After each poll; worked says whether it found anything. */
 void aspx_idle_step(struct aspx_idle *idle, bool worked);
 
+/* CLOCK_MONOTONIC at aspx_idle_start(), and how long this process has found
+ * nothing to do since (runtime/profile/turns.h tells how that is seen). */
+uint64_t aspx_idle_began_ns(void);
+uint64_t aspx_idle_ns(void);
+
 /* Events that UCX reported to this process since it started. */
 uint64_t aspx_idle_events(void);
 

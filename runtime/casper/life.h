@@ -26,6 +26,8 @@ struct aspx_life {
     _Atomic uint32_t doing;             /* enum aspx_doing */
     _Atomic uint32_t told;
     _Atomic uint32_t backlog; /* how busy it has been of late */
+    _Atomic uint64_t since_ns; /* CLOCK_MONOTONIC at the first round */
+    _Atomic uint64_t idle_ns;  /* since then, what was not work */
 };
 
 /* The ghost's own side: a place where nobody looks until aspx_life_begin(). */

@@ -10,8 +10,8 @@
 #include "sync.h"
 
 #include "runtime/mpi/real.h"
+#include "runtime/profile/profile.h"
 
-#include <sched.h>
 #include <stdlib.h>
 
 /* Poll this often before giving the CPU away: a grant takes a few us. */
@@ -80,7 +80,7 @@ static int await(struct question *question)
         if (rc != MPI_SUCCESS)
             return rc;
         if (!done && polls % POLLS_BEFORE_YIELD == 0)
-            sched_yield();
+            aspx_profile_yield();
     }
     rc = aspx_real.MPI_Get_count(&status, MPI_BYTE, &bytes);
     question->yes = bytes == 0;

@@ -6,6 +6,8 @@
 #include "entry.h"
 #include "workers.h"
 
+#include "runtime/profile/profile.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -99,12 +101,14 @@ void aspx_entry_activate(void)
     struct aspx_real table;
 
     aspx_workers_fill(&table);
-    set_entries(&table);
+    aspx_entry_use(&table);
 }
 
 void aspx_entry_use(const struct aspx_real *table)
 {
-    set_entries(table);
+    struct aspx_real front;
+
+    set_entries(aspx_profile_front(table, &front));
 }
 
 void aspx_entry_end(void)

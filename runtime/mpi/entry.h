@@ -6,6 +6,8 @@
  *   inert for good   the library itself
  *   active           the workers (mpi_workers.c)
  *   offloaded        the way to the offload thread (mpi_offload.c)
+ *   measured         what takes the time (mpi_profile.c), in front of one of
+ *                    these
  *
  * A PMPI tool preloaded behind us keeps its place: our MPI_X jumps to the
  * tool's MPI_X, and the work happens when the tool calls PMPI_X. */

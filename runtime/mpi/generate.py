@@ -12,6 +12,7 @@ What is made is told from the name of each OUTPUT:
   mpi_workers.c     what the entries become once Aspen is active
   mpi_offload.c     what they become where each rank has an offload thread
   mpi_progress.c    what they become where each rank has a progress thread
+  mpi_profile.c     what stands before them where time is measured
   mpi_export.map    linker version script
   mpi-coverage.md   what happens to each function, for people
 """
@@ -20,9 +21,11 @@ import re
 import sys
 from collections import namedtuple
 
-Call = namedtuple("Call", "name version treatment offload ret args")
+Call = namedtuple("Call", "name version treatment offload ret args timed",
+                  defaults=(None,))
 TREATMENTS = ("pass", "world", "inherit", "hand")
 OFFLOADS = ("caller", "thread", "post", "init", "twin", "own")
+TIMINGS = ("each", "wait", "some")
 BANNER = "/* Generated from mpi_calls.tab by generate.py. */\n"
 
 
@@ -32,6 +35,21 @@ def lines(path):
             line = line.split("#")[0].split(None)
             if line:
                 yield line
+
+
+def load_timed(folder, calls):
+    """How each function that is in mpi_timed.tab is timed, by its name."""
+    names = {call.name for call in calls}
+    timed = {}
+    for how, *rows in lines(os.path.join(folder, "mpi_timed.tab")):
+        if how not in TIMINGS:
+            sys.exit(f"mpi_timed.tab: timed {how}?")
+        for name in rows:
+            if name not in names or name in timed:
+                sys.exit(f"mpi_timed.tab: {name} is unknown, or there twice")
+            for twin in {name, name + "_c"} & names:
+                timed[twin] = how
+    return timed
 
 
 def load(folder):
@@ -49,7 +67,9 @@ def load(folder):
             if arg[1] not in kinds:
                 sys.exit(f"{name}: unknown kind {arg[1]}")
         calls.append(Call(name, version, treatment, offload, ret, args))
-    return kinds, sorted(calls)
+    timed = load_timed(folder, calls)
+    return kinds, sorted(call._replace(timed=timed.get(call.name))
+                         for call in calls)
 
 
 def declare(kinds, call):
@@ -377,6 +397,15 @@ def is_large(call):
                        for count, type_ in sizes if count in names)
 
 
+def around(call, before, target, after):
+    """Call target between two statements."""
+    if call.ret == "void":
+        return f"    {before}\n    {target}({plain(call)});\n    {after}"
+    return (f"    {call.ret} answer;\n\n    {before}\n"
+            f"    answer = {target}({plain(call)});\n    {after}\n"
+            f"    return answer;")
+
+
 def progress_body(call):
     """The call itself, between entering and leaving the gate."""
     real = f"aspx_real.{call.name}({plain(call)})"
@@ -386,12 +415,8 @@ def progress_body(call):
         return (f"    int rc;\n\n    aspx_gate_enter();\n    rc = {real};\n"
                 f"    return aspx_progress_{end}(rc, request,\n"
                 f"                               {large});")
-    if call.ret == "void":
-        return (f"    aspx_gate_enter();\n    {real};\n"
-                f"    aspx_gate_leave();")
-    return (f"    {call.ret} answer;\n\n    aspx_gate_enter();\n"
-            f"    answer = {real};\n    aspx_gate_leave();\n"
-            f"    return answer;")
+    return around(call, "aspx_gate_enter();", f"aspx_real.{call.name}",
+                  "aspx_gate_leave();")
 
 
 def progress_c(kinds, calls):
@@ -408,6 +433,38 @@ def progress_c(kinds, calls):
     for name in PROGRESS_OWN:
         yield f"    table->{name} = aspx_progress_{name};"
     yield "}"
+
+
+def timed_body(call):
+    target = f"aspx_profile_behind.{call.name}"
+    index = f"TIMED({call.name})"
+    straight = "" if call.timed != "some" else (
+        f"    if (aspx_timing_skip({index}))\n"
+        f"        return {target}({plain(call)});\n")
+    return ("    struct aspx_timing timing;\n" +
+            around(call, f"aspx_timing_enter(&timing, {index});", target,
+                   f"aspx_timing_leave(&timing, {index});")
+            .replace("\n\n", f"\n\n{straight}", 1))
+
+
+def profile_c(kinds, calls):
+    yield BANNER + '#include "runtime/profile/profile.h"\n'
+    yield '#include "runtime/profile/timing.h"\n'
+    yield ("/* The place of a function in struct aspx_real. */\n"
+           "#define TIMED(name) (offsetof(struct aspx_real, name) / "
+           "sizeof(void (*)(void)))\n")
+    timed = [call for call in calls if call.timed]
+    for call in timed:
+        yield (f"static {call.ret} timed_{call.name}"
+               f"({declare(kinds, call)})\n{{\n"
+               f"{timed_body(call)}\n}}")
+    yield "void aspx_profile_fill(struct aspx_real *table)\n{"
+    for call in timed:
+        yield f"    table->{call.name} = timed_{call.name};"
+    yield ("}\n\nconst uint8_t aspx_timed[ASPX_CALLS] = {")
+    for call in timed:
+        yield f"    [TIMED({call.name})] = ASPX_TIMED_{call.timed.upper()},"
+    yield "};"
 
 
 def export_map(_kinds, calls):
@@ -430,17 +487,21 @@ def coverage_md(_kinds, calls):
            "the place of\n`MPI_COMM_WORLD`, then the library is called. "
            "`inherit`: the same, and the new\ncommunicator gets the error "
            "handler of `MPI_COMM_WORLD`. `hand`: written in C.\n")
-    yield ("Where each rank has an offload thread, the last column says who "
+    yield ("Where each rank has an offload thread, `offload` says who "
            "carries the call\nout. `caller`: the calling thread. `thread`: the "
            "offload thread, while the caller\nwaits. `post`: the offload thread, "
            "while the caller goes on with a request.\n`init`: as thread, and the "
            "request that comes back is one of Aspen's. `twin`: as\nthread, but "
            "for programs with MPI_THREAD_MULTIPLE the non-blocking twin is\n"
            "posted. `own`: written in C.\n")
-    yield "| function | MPI | treatment | offload |\n|---|---|---|---|"
+    yield ("Where time in MPI is measured, `time` says how. `each`: every call. "
+           "`wait`: what it\nwaits in every call, the rest in some. `some`: in "
+           "some calls, which stand for all.\n")
+    yield ("| function | MPI | treatment | offload | time |\n"
+           "|---|---|---|---|---|")
     for call in calls:
         yield (f"| `{call.name}` | {call.version} | {call.treatment} | "
-               f"{call.offload} |")
+               f"{call.offload} | {call.timed or '-'} |")
 
 
 MAKERS = {
@@ -451,6 +512,7 @@ MAKERS = {
     "mpi_workers.c": workers_c,
     "mpi_offload.c": offload_c,
     "mpi_progress.c": progress_c,
+    "mpi_profile.c": profile_c,
     "mpi_export.map": export_map,
     "mpi-coverage.md": coverage_md,
 }

@@ -14,6 +14,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -82,37 +83,91 @@ static int is_mpi(const char *name)
     return strncmp(name, "MPI", 3) == 0 || strncmp(name, "PMPI", 4) == 0;
 }
 
-static void bind_table(const struct image *image, const ElfW(Rela) *table,
-                       size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const ElfW(Rela) *r = &table[i];
-        unsigned long type = ELF64_R_TYPE(r->r_info);
-        const ElfW(Sym) *symbol = &image->symbols[ELF64_R_SYM(r->r_info)];
+/* A function that libmpich calls by name, and where the call goes now. */
+struct place {
+    const char *name;
+    bool own; /* libmpich defines it */
+    void *definition;
+    void **slot;
+};
 
-        if (type != RELOC_SLOT && type != RELOC_GLOB && type != RELOC_WORD)
-            continue;
-        if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC ||
-            symbol->st_shndx == SHN_UNDEF ||
-            !is_mpi(image->strings + symbol->st_name))
-            continue;
-        store((void **) (image->base + r->r_offset),
-              (void *) (image->base + symbol->st_value +
-                        (type == RELOC_WORD ? (ElfW(Addr)) r->r_addend : 0)));
-    }
+static bool is_place(const struct image *image, const ElfW(Rela) *r,
+                     struct place *place)
+{
+    unsigned long type = ELF64_R_TYPE(r->r_info);
+    const ElfW(Sym) *symbol = &image->symbols[ELF64_R_SYM(r->r_info)];
+
+    if (type != RELOC_SLOT && type != RELOC_GLOB && type != RELOC_WORD)
+        return false;
+    place->name = image->strings + symbol->st_name;
+    place->own = symbol->st_shndx != SHN_UNDEF;
+    place->definition =
+        (void *) (image->base + symbol->st_value +
+                  (type == RELOC_WORD ? (ElfW(Addr)) r->r_addend : 0));
+    place->slot = (void **) (image->base + r->r_offset);
+    return !place->own || ELF64_ST_TYPE(symbol->st_info) == STT_FUNC;
+}
+
+/* Go through all places. */
+static void walk(void (*visit)(const struct place *place, void *context),
+                 void *context)
+{
+    struct link_map *map;
+    struct image image;
+    struct place place;
+
+    if (dlinfo(aspx_real_library(), RTLD_DI_LINKMAP, &map) != 0)
+        return;
+    read_dynamic(map, &image);
+    for (int t = 0; t < 2; t++)
+        for (size_t i = 0; image.tables[t] && i < image.counts[t]; i++)
+            if (is_place(&image, &image.tables[t][i], &place))
+                visit(&place, context);
+}
+
+static void bind_own(const struct place *place, void *unused)
+{
+    (void) unused;
+    if (place->own && is_mpi(place->name))
+        store(place->slot, place->definition);
 }
 
 void aspx_selfbind(void)
 {
-    struct link_map *map;
-    struct image image;
-    static int done;
+    static bool done;
 
-    if (done || dlinfo(aspx_real_library(), RTLD_DI_LINKMAP, &map) != 0)
+    if (!done)
+        walk(bind_own, NULL);
+    done = true;
+}
+
+struct lead {
+    const char *name;
+    void *to;
+    bool found;
+};
+
+static void lead(const struct place *place, void *context)
+{
+    struct lead *wanted = context;
+
+    if (place->own || strcmp(place->name, wanted->name) != 0)
         return;
-    read_dynamic(map, &image);
-    for (int t = 0; t < 2; t++)
-        if (image.tables[t])
-            bind_table(&image, image.tables[t], image.counts[t]);
-    done = 1;
+    store(place->slot, wanted->to);
+    wanted->found = *place->slot == wanted->to;
+}
+
+bool aspx_selfbind_lead(const char *name, void *to)
+{
+    struct lead wanted = {.name = name, .to = to};
+
+    walk(lead, &wanted);
+    return wanted.found;
+}
+
+void *aspx_selfbind_find(const char *name)
+{
+    void *found = dlsym(RTLD_DEFAULT, name);
+
+    return found ? found : dlsym(aspx_real_library(), name);
 }

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "profile.h"
+
+#include "clock.h"
+#include "timing.h"
+
+#include "runtime/mpi/selfbind.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+
+struct aspx_real aspx_profile_behind;
+
+static bool runs;
+static uint64_t start_ticks, stop_ticks;
+
+/* What libmpich calls to poll UCX, in place of UCX (or of who stands before
+ * it). */
+typedef unsigned progress_f(void *worker);
+static progress_f *progress;
+
+static unsigned poll(void *worker)
+{
+    struct aspx_timing_thread *me = aspx_timing_polls();
+    unsigned found;
+
+    if (!me)
+        return progress(worker);
+    aspx_timing_before_poll(me);
+    found = progress(worker);
+    aspx_timing_after_poll(me, found);
+    return found;
+}
+
+static void start(bool many, bool polls)
+{
+    runs = aspx_timing_start(many, polls);
+    start_ticks = aspx_clock_ticks();
+}
+
+void aspx_profile_start(void)
+{
+    union {
+        void *pointer;
+        progress_f *function;
+    } found, ours = {.function = poll};
+    int level = MPI_THREAD_MULTIPLE;
+
+    if (runs)
+        return;
+    aspx_real.MPI_Query_thread(&level);
+    found.pointer = aspx_selfbind_find("ucp_worker_progress");
+    progress = found.function;
+    start(level == MPI_THREAD_MULTIPLE,
+          progress && aspx_selfbind_lead("ucp_worker_progress", ours.pointer));
+}
+
+void aspx_profile_start_offloaded(bool many)
+{
+    if (!runs)
+        start(many, false);
+}
+
+const struct aspx_real *aspx_profile_front(const struct aspx_real *table,
+                                           struct aspx_real *room)
+{
+    if (!runs || stop_ticks)
+        return table;
+    aspx_profile_behind = *table;
+    *room = *table;
+    aspx_profile_fill(room);
+    return room;
+}
+
+void aspx_profile_stop(void)
+{
+    stop_ticks = aspx_clock_ticks();
+}
+
+bool aspx_profile_runs(void)
+{
+    return runs;
+}
+
+double aspx_profile_wall_seconds(void)
+{
+    return aspx_clock_seconds((stop_ticks ? stop_ticks : aspx_clock_ticks()) -
+                              start_ticks);
+}
+
+double aspx_profile_mpi_seconds(void)
+{
+    return aspx_timing_inside();
+}
+
+void aspx_profile_yield(void)
+{
+    sched_yield();
+    aspx_timing_rested();
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Time in MPI of this process: a layer in front of whatever else the entries
+ * lead to, which is there only when somebody asked, the record or adaptation.
+ * docs/design/profile.md says what is measured, and what it means. */
+#ifndef ASPEN_RUNTIME_PROFILE_PROFILE_H
+#define ASPEN_RUNTIME_PROFILE_PROFILE_H
+
+#include "runtime/mpi/real.h"
+
+#include <stdbool.h>
+
+/* Measure from now on, when MPI runs and before the entries are switched
+ * (mpi/entry.h). Idempotent. */
+void aspx_profile_start(void);
+
+/* The same where an offload thread makes the program's calls, so that their
+ * polls are not seen in the threads that wait.
+ *   many  may several threads of the program call at once? */
+void aspx_profile_start_offloaded(bool many);
+
+/* Total seconds in MPI of this process up to now, running call included; of
+ * several threads, the time in which at least one was inside. 0 without
+ * aspx_profile_start(). Threads: any. */
+double aspx_profile_mpi_seconds(void);
+
+/* What the program's calls lead to: the table itself, or when there is
+ * something to measure the layer in front of it, which fills `room`. */
+const struct aspx_real *aspx_profile_front(const struct aspx_real *table,
+                                           struct aspx_real *room);
+
+/* What is behind the layer; and the layer (generated). */
+extern struct aspx_real aspx_profile_behind;
+void aspx_profile_fill(struct aspx_real *table);
+
+/* No call of the program counts any more: MPI_Finalize. */
+void aspx_profile_stop(void);
+
+/* Is there something to tell, and from start to stop, how long was it? */
+bool aspx_profile_runs(void);
+double aspx_profile_wall_seconds(void);
+
+/* Give the CPU away while waiting for others. */
+void aspx_profile_yield(void);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "report.h"
+
+#include "profile.h"
+#include "timing.h"
+
+#include "runtime/mpi/real.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* What travels; times in nanoseconds. */
+struct rank_times {
+    uint64_t wall, mpi, wait;
+    uint32_t node, threads;
+};
+
+struct call_times {
+    uint64_t count, mpi, wait;
+};
+
+enum { NUMBERS = 3 * ASPX_CALLS };
+
+_Static_assert(sizeof(struct call_times[ASPX_CALLS]) ==
+                   NUMBERS * sizeof(uint64_t),
+               "an array of numbers");
+
+struct aspx_times {
+    struct call_times own[ASPX_CALLS], call[ASPX_CALLS];
+    int nranks;
+    struct rank_times rank[];
+};
+
+static uint64_t ns(double seconds)
+{
+    return (uint64_t) (1e9 * seconds);
+}
+
+static double seconds(uint64_t some_ns)
+{
+    return 1e-9 * (double) some_ns;
+}
+
+static struct rank_times measure(uint32_t node, struct call_times *calls)
+{
+    struct aspx_timing_sum sum = aspx_timing_sum();
+
+    for (size_t i = 0; i < ASPX_CALLS; i++) {
+        struct aspx_timing_call call = aspx_timing_call(i);
+
+        calls[i] = (struct call_times) {call.count, ns(call.inside_s),
+                                        ns(call.idle_s)};
+    }
+    return (struct rank_times) {
+        .wall = ns(aspx_profile_wall_seconds()),
+        .mpi = ns(sum.inside_s),
+        .wait = ns(sum.idle_s),
+        .node = node,
+        .threads = sum.threads,
+    };
+}
+
+struct aspx_times *aspx_times_gather(MPI_Comm comm, uint32_t node)
+{
+    struct aspx_times *times;
+    struct rank_times mine;
+    int rank, nranks, have, ok;
+
+    aspx_real.MPI_Comm_rank(comm, &rank);
+    aspx_real.MPI_Comm_size(comm, &nranks);
+    times = malloc(sizeof(*times) +
+                   (rank == 0 ? (size_t) nranks : 0) * sizeof(times->rank[0]));
+    have = times != NULL;
+    aspx_real.MPI_Allreduce(&have, &ok, 1, MPI_INT, MPI_LAND, comm);
+    if (ok) {
+        times->nranks = nranks;
+        mine = measure(node, times->own);
+        aspx_real.MPI_Gather(&mine, sizeof(mine), MPI_BYTE, times->rank,
+                             sizeof(mine), MPI_BYTE, 0, comm);
+        aspx_real.MPI_Reduce(times->own, times->call, NUMBERS, MPI_UINT64_T,
+                             MPI_SUM, 0, comm);
+        if (rank == 0)
+            return times;
+    }
+    free(times);
+    return NULL;
+}
+
+void aspx_times_free(struct aspx_times *times)
+{
+    free(times);
+}
+
+/* All ranks; wall is the sum too. */
+static struct rank_times add_up(const struct aspx_times *times,
+                                uint64_t *longest_p)
+{
+    struct rank_times sum = {0};
+
+    *longest_p = 0;
+    for (int r = 0; r < times->nranks; r++) {
+        const struct rank_times *rank = &times->rank[r];
+
+        sum.wall += rank->wall;
+        sum.mpi += rank->mpi;
+        sum.wait += rank->wait;
+        if (rank->wall > *longest_p)
+            *longest_p = rank->wall;
+    }
+    return sum;
+}
+
+static size_t most(const struct aspx_times *times)
+{
+    size_t best = 0;
+
+    for (size_t i = 1; i < ASPX_CALLS; i++)
+        if (times->call[i].mpi > times->call[best].mpi)
+            best = i;
+    return best;
+}
+
+/* "12.3" or "0.04". */
+struct text {
+    char s[32];
+};
+
+static struct text words(uint64_t some_ns)
+{
+    struct text text;
+
+    snprintf(text.s, sizeof(text.s), "%.*f", seconds(some_ns) < 9.995 ? 2 : 1,
+             seconds(some_ns));
+    return text;
+}
+
+void aspx_times_print(FILE *to, const struct aspx_times *times)
+{
+    struct rank_times sum;
+    uint64_t longest;
+    size_t first;
+
+    if (!times)
+        return;
+    sum = add_up(times, &longest);
+    first = most(times);
+    fprintf(to,
+            "aspen: %d %s in MPI %s of %s s: %s s waiting, %s s working",
+            times->nranks, times->nranks == 1 ? "rank was" : "ranks were",
+            words(sum.mpi).s, words(sum.wall).s, words(sum.wait).s,
+            words(sum.mpi - sum.wait).s);
+    if (times->call[first].mpi)
+        fprintf(to, "; most in %s, %s s", aspx_real_name(first),
+                words(times->call[first].mpi).s);
+    fputc('\n', to);
+}
+
+static void put_times(FILE *to, uint64_t mpi, uint64_t wait)
+{
+    fprintf(to, "\"mpi_s\": %.6f, \"wait_s\": %.6f, \"work_s\": %.6f",
+            seconds(mpi), seconds(wait), seconds(mpi - wait));
+}
+
+void aspx_times_json(FILE *to, const struct aspx_times *times)
+{
+    struct rank_times sum;
+    uint64_t longest;
+    const char *comma = "";
+
+    if (!times)
+        return;
+    sum = add_up(times, &longest);
+    fprintf(to, ",\n  \"time\": {\n    \"wall_s\": %.6f, ", seconds(longest));
+    put_times(to, sum.mpi, sum.wait);
+    fputs(",\n    \"ranks\": [", to);
+    for (int r = 0; r < times->nranks; r++, comma = ",") {
+        const struct rank_times *rank = &times->rank[r];
+
+        fprintf(to, "%s\n      {\"rank\": %d, \"node\": %" PRIu32 ", ", comma,
+                r, rank->node);
+        put_times(to, rank->mpi, rank->wait);
+        fprintf(to, ", \"wall_s\": %.6f, \"threads\": %" PRIu32 "}",
+                seconds(rank->wall), rank->threads);
+    }
+    fputs("\n    ],\n    \"calls\": {", to);
+    comma = "";
+    for (size_t i = 0; i < ASPX_CALLS; i++) {
+        const struct call_times *call = &times->call[i];
+
+        if (!call->count)
+            continue;
+        fprintf(to, "%s\n      \"%s\": {\"count\": %" PRIu64
+                ", \"seconds\": %.6f, \"wait_s\": %.6f}", comma,
+                aspx_real_name(i), call->count, seconds(call->mpi),
+                seconds(call->wait));
+        comma = ",";
+    }
+    fputs("\n    }\n  }", to);
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "timing.h"
+
+#include "clock.h"
+#include "span.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+enum {
+    WARM_CALLS = 8, /* of each function, all timed: the first take longer */
+    GAP = 60,       /* then 1 in 61, which no program's own rhythm divides */
+    SHORT_NS = 2000, /* as long as a call takes longer, it is timed each time */
+    /* A sample stands for others with so much of it at the most: the rest was
+     * an accident, such as a lost time slice. */
+    SAMPLE_NS = 50000,
+    HANDOVER_NS = 2000, /* what a call that only hands on may work */
+    TURNS_COUNTED = 32, /* some 3 us */
+};
+
+_Thread_local struct aspx_timing_thread *aspx_timing_self
+    __attribute__((tls_model("initial-exec")));
+
+static bool started, many, polls;
+static uint64_t origin, short_ticks, sample_ticks, handover_ticks;
+static pthread_key_t ended_key;
+
+/* All that there ever were. One whose thread has ended goes to the next thread
+ * that comes. */
+static struct aspx_timing_thread *_Atomic all;
+
+/* Where there are many threads: when one was inside, and what is known of it by
+ * samples only. */
+static struct aspx_span span;
+static _Atomic uint64_t span_samples;
+
+/* The polls of all threads: did others make one? */
+static _Atomic uint64_t poll_count;
+
+/* Written by one thread, read by others. */
+static void add(_Atomic uint64_t *sum, uint64_t ticks)
+{
+    atomic_store_explicit(
+        sum, atomic_load_explicit(sum, memory_order_relaxed) + ticks,
+        memory_order_relaxed);
+}
+
+static uint64_t least_of(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- threads -------------------------------------------------------------- */
+
+static void ended(void *thread)
+{
+    aspx_timing_self = NULL;
+    atomic_store(&((struct aspx_timing_thread *) thread)->vacant, true);
+}
+
+bool aspx_timing_start(bool many_threads, bool polls_are_seen)
+{
+    aspx_clock_start();
+    origin = aspx_clock_ticks();
+    many = many_threads;
+    polls = polls_are_seen;
+    short_ticks = aspx_clock_ticks_of(1e-9 * SHORT_NS);
+    sample_ticks = aspx_clock_ticks_of(1e-9 * SAMPLE_NS);
+    handover_ticks = aspx_clock_ticks_of(1e-9 * HANDOVER_NS);
+    aspx_turns_start(many ? 1 : TURNS_COUNTED);
+    started = pthread_key_create(&ended_key, ended) == 0;
+    return started;
+}
+
+static struct aspx_timing_thread *take_vacant(void)
+{
+    struct aspx_timing_thread *thread = atomic_load(&all);
+
+    for (; thread; thread = thread->next) {
+        bool vacant = true;
+
+        if (atomic_compare_exchange_strong(&thread->vacant, &vacant, false))
+            return thread;
+    }
+    return NULL;
+}
+
+static struct aspx_timing_thread *take_thread(void)
+{
+    struct aspx_timing_thread *thread = take_vacant();
+
+    if (!thread) {
+        thread = calloc(1, sizeof(*thread));
+        if (!thread)
+            return NULL;
+        thread->next = atomic_load(&all);
+        while (!atomic_compare_exchange_weak(&all, &thread->next, thread))
+            ;
+    }
+    aspx_timing_self = thread;
+    pthread_setspecific(ended_key, thread);
+    return thread;
+}
+
+void aspx_timing_ignore_thread(void)
+{
+    /* its calls are inside one that never ends */
+    static struct aspx_timing_thread ours = {.frame = UINTPTR_MAX};
+
+    aspx_timing_self = &ours;
+}
+
+/* The stack of a call that was left is soon written over. */
+__attribute__((no_sanitize("address"))) static bool
+is_there(const struct aspx_timing_thread *me)
+{
+    const struct aspx_timing *call = (const void *) me->frame;
+
+    return *(struct aspx_timing_thread *const volatile *) &call->thread == me;
+}
+
+struct aspx_timing_thread *aspx_timing_unusual(uintptr_t frame)
+{
+    struct aspx_timing_thread *me = aspx_timing_self;
+
+    if (!me)
+        return take_thread();
+    if (frame < me->frame &&
+        (me->frame == UINTPTR_MAX || is_there(me)))
+        return NULL;
+    /* The call before was left half-way, and nobody knows when. */
+    if (many && atomic_load(&me->began))
+        aspx_span_leave(&span, aspx_clock_ticks() - origin);
+    atomic_store(&me->began, 0);
+    me->turns = (struct aspx_turns) {0};
+    return me;
+}
+
+/* ---- one call ------------------------------------------------------------- */
+
+void aspx_timing_begin(struct aspx_timing_thread *me)
+{
+    uint64_t now = aspx_clock_ticks();
+
+    me->sample = true;
+    me->seen = 0;
+    atomic_store_explicit(&me->began, now, memory_order_relaxed);
+    if (many)
+        aspx_span_enter(&span, now - origin);
+}
+
+void aspx_timing_before_poll(struct aspx_timing_thread *me)
+{
+    if (many && me->turns.empty &&
+        atomic_load_explicit(&poll_count, memory_order_relaxed) !=
+            me->polls_then)
+        aspx_turns_rested(&me->turns); /* others were in MPI, we were not */
+    else
+        aspx_turns_before(&me->turns);
+}
+
+void aspx_timing_after_poll(struct aspx_timing_thread *me, unsigned found)
+{
+    if (many)
+        me->polls_then = atomic_fetch_add(&poll_count, 1) + 1;
+    if (!aspx_turns_after(&me->turns, found) || me->seen)
+        return;
+    me->seen = me->turns.mark;
+    if (!atomic_load_explicit(&me->began, memory_order_relaxed)) {
+        me->sample = false;
+        atomic_store_explicit(&me->began, me->seen, memory_order_relaxed);
+    }
+}
+
+/* How many calls of this function to count only, after one that worked for so
+ * long. */
+static uint32_t next_gap(const struct aspx_timing_row *row, size_t call,
+                         uint64_t worked)
+{
+    if (aspx_timed[call] == ASPX_TIMED_EACH || worked > short_ticks ||
+        row->calls < WARM_CALLS)
+        return 0;
+    return aspx_timed[call] == ASPX_TIMED_WAIT && (many || !polls) ? 0 : GAP;
+}
+
+/* What a sample tells of the calls before it, that were only counted. Returns
+ * what to add to the time inside. */
+static uint64_t stand_for_others(struct aspx_timing_thread *me, size_t call,
+                                 uint64_t inside, uint64_t idle,
+                                 uint64_t *idle_p)
+{
+    struct aspx_timing_row *row = &me->row[call];
+    uint64_t others = row->gap, cost = aspx_turns_clock_cost();
+
+    row->calls += others + 1;
+    row->left = row->gap = next_gap(row, call, inside - idle);
+    /* waiting in calls that may wait has been seen in each of them */
+    *idle_p = aspx_timed[call] == ASPX_TIMED_SOME
+                  ? others * least_of(idle, sample_ticks)
+                  : 0;
+    /* and nobody has read the clock in the others */
+    return others * (inside > cost ? least_of(inside, sample_ticks) - cost : 0);
+}
+
+/* Where waiting is not seen: all that this function did not take at its best. */
+static uint64_t guess_idle(struct aspx_timing_row *row, uint64_t inside)
+{
+    if (row->least == 0 || inside < row->least)
+        row->least = least_of(inside, handover_ticks);
+    return inside - row->least;
+}
+
+void aspx_timing_end(struct aspx_timing_thread *me, size_t call)
+{
+    struct aspx_timing_row *row = &me->row[call];
+    uint64_t began = atomic_load_explicit(&me->began, memory_order_relaxed);
+    uint64_t now = began ? aspx_clock_ticks() : 0, inside = now - began;
+    uint64_t idle = aspx_turns_finish(&me->turns);
+    uint64_t early = inside, early_idle = idle, more = 0, more_idle = 0;
+
+    if (began && !polls && aspx_timed[call] != ASPX_TIMED_SOME)
+        idle = guess_idle(row, inside);
+    if (me->seen) {
+        early = me->seen - began;
+        early_idle = aspx_turns_counted * aspx_turns_usual();
+    }
+    if (began && me->sample)
+        more = stand_for_others(me, call, early, least_of(early_idle, early),
+                                &more_idle);
+    row->ticks += inside + more;
+    row->idle += idle + more_idle;
+    add(&me->idle, idle + more_idle);
+    if (!began)
+        return;
+    if (many) {
+        aspx_span_leave(&span, now - origin);
+        atomic_fetch_add(&span_samples, more);
+    }
+    me->seen = 0;
+    atomic_store_explicit(&me->began, 0, memory_order_relaxed);
+    add(&me->ticks, inside + more);
+}
+
+void aspx_timing_rested(void)
+{
+    struct aspx_timing_thread *me = aspx_timing_polls();
+
+    if (me)
+        aspx_turns_rested(&me->turns);
+}
+
+/* ---- sums ----------------------------------------------------------------- */
+
+double aspx_timing_inside(void)
+{
+    uint64_t now = aspx_clock_ticks(), sum = 0;
+
+    if (!started)
+        return 0;
+    if (many) {
+        sum = aspx_span_read(&span, now - origin) + atomic_load(&span_samples);
+    } else {
+        struct aspx_timing_thread *thread = atomic_load(&all);
+
+        for (; thread; thread = thread->next) {
+            uint64_t began = atomic_load(&thread->began);
+
+            sum += atomic_load(&thread->ticks) + (began ? now - began : 0);
+        }
+    }
+    return aspx_clock_seconds(least_of(sum, now - origin));
+}
+
+struct aspx_timing_sum aspx_timing_sum(void)
+{
+    struct aspx_timing_thread *thread = atomic_load(&all);
+    uint64_t ticks = 0, idle = 0;
+    uint32_t threads = 0;
+
+    for (; thread; thread = thread->next, threads++) {
+        ticks += atomic_load(&thread->ticks);
+        idle += atomic_load(&thread->idle);
+    }
+    return (struct aspx_timing_sum) {
+        .inside_s = aspx_clock_seconds(ticks),
+        .idle_s = aspx_clock_seconds(least_of(idle, ticks)),
+        .threads = threads,
+    };
+}
+
+struct aspx_timing_call aspx_timing_call(size_t call)
+{
+    struct aspx_timing_thread *thread = atomic_load(&all);
+    uint64_t count = 0, ticks = 0, idle = 0;
+
+    for (; thread; thread = thread->next) {
+        const struct aspx_timing_row *row = &thread->row[call];
+
+        count += row->calls + row->gap - row->left;
+        ticks += row->ticks;
+        idle += row->idle;
+    }
+    return (struct aspx_timing_call) {
+        .count = count,
+        .inside_s = aspx_clock_seconds(ticks),
+        .idle_s = aspx_clock_seconds(least_of(idle, ticks)),
+    };
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the generated wrappers do around a call (mpi_profile.c): each thread of
+ * the program counts in a place of its own.
+ *
+ * The outermost call of a thread counts; calls from inside it, which callbacks
+ * of the program make, are part of it. A call is inside another when its stack
+ * frame lies below and the other's is still there: so one that was left by
+ * longjmp() or an exception is noticed at the next.
+ *
+ * Two readings of the clock cost more than many a call. So most calls are only
+ * counted, and one in many is timed and stands for them. A call that waits is
+ * timed from where it has begun to (turns.h), each time. */
+#ifndef ASPEN_RUNTIME_PROFILE_TIMING_H
+#define ASPEN_RUNTIME_PROFILE_TIMING_H
+
+#include "turns.h"
+
+#include "runtime/mpi/real.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How a function is timed: mpi_timed.tab. */
+enum aspx_timed { ASPX_TIMED_NOT, ASPX_TIMED_EACH, ASPX_TIMED_WAIT,
+                  ASPX_TIMED_SOME };
+
+extern const uint8_t aspx_timed[ASPX_CALLS];
+
+/* One function in one thread; times in ticks. */
+struct aspx_timing_row {
+    uint32_t left;  /* calls to count only, until one is timed */
+    uint32_t gap;   /* what left was last */
+    uint64_t calls; /* without the gap under way */
+    uint64_t ticks, idle;
+    uint64_t least; /* of a call that may wait, where waiting is not seen */
+};
+
+struct aspx_timing_thread {
+    uintptr_t frame; /* of the call under way; 0: outside MPI */
+    bool sample;     /* it is timed from its beginning */
+    struct aspx_turns turns;
+    uint64_t polls_then;        /* of all threads, after its last one */
+    uint64_t seen;              /* when it was seen to wait; 0: not yet */
+    _Atomic uint64_t began;     /* when its timing began; 0: not timed */
+    _Atomic uint64_t ticks, idle;
+    struct aspx_timing_thread *next; /* in the list of all */
+    _Atomic bool vacant;             /* its thread has ended */
+    struct aspx_timing_row row[ASPX_CALLS];
+};
+
+extern _Thread_local struct aspx_timing_thread *aspx_timing_self
+    __attribute__((tls_model("initial-exec")));
+
+/* In the wrapper's frame. */
+struct aspx_timing {
+    struct aspx_timing_thread *thread; /* NULL: inside another call */
+};
+
+/* The first call of a thread, one inside another or after one that was left
+ * half-way. Returns the thread, or NULL: do not count. */
+struct aspx_timing_thread *aspx_timing_unusual(uintptr_t frame);
+
+/* This call is to be timed; and what was seen of it. */
+void aspx_timing_begin(struct aspx_timing_thread *thread);
+void aspx_timing_end(struct aspx_timing_thread *thread, size_t call);
+
+/* Only count a call? */
+static inline bool aspx_timing_skip(size_t call)
+{
+    struct aspx_timing_thread *me = aspx_timing_self;
+
+    if (!me || me->frame || !me->row[call].left)
+        return false;
+    me->row[call].left--;
+    return true;
+}
+
+static inline void aspx_timing_enter(struct aspx_timing *here, size_t call)
+{
+    struct aspx_timing_thread *me = aspx_timing_self;
+
+    if (__builtin_expect(!me || me->frame, 0))
+        me = aspx_timing_unusual((uintptr_t) here);
+    here->thread = me;
+    if (!me)
+        return;
+    me->frame = (uintptr_t) here;
+    if (me->row[call].left)
+        me->row[call].left--;
+    else
+        aspx_timing_begin(me);
+}
+
+static inline void aspx_timing_leave(const struct aspx_timing *here,
+                                     size_t call)
+{
+    struct aspx_timing_thread *me = here->thread;
+
+    if (!me)
+        return;
+    if (me->turns.empty || me->turns.idle ||
+        atomic_load_explicit(&me->began, memory_order_relaxed))
+        aspx_timing_end(me, call);
+    me->frame = 0;
+}
+
+/* ---- the whole process ---------------------------------------------------- */
+
+/* Before the first call, or between two. Returns false when there is no room.
+ *   many   several threads may be inside at once: MPI_THREAD_MULTIPLE
+ *   polls  waiting is seen by MPI's polls; else a call that may wait is timed
+ *          each time, and what it takes beyond the least is waiting */
+bool aspx_timing_start(bool many, bool polls);
+
+/* This thread is one of ours: what it calls does not count. */
+void aspx_timing_ignore_thread(void);
+
+/* The rest of the turn was waiting: this thread gave its CPU away. */
+void aspx_timing_rested(void);
+
+/* A poll of this thread, inside a call that counts: to hand to turns.h. NULL:
+ * there is no such call. */
+static inline struct aspx_timing_thread *aspx_timing_polls(void)
+{
+    struct aspx_timing_thread *me = aspx_timing_self;
+
+    return me && me->frame ? me : NULL;
+}
+void aspx_timing_before_poll(struct aspx_timing_thread *me);
+void aspx_timing_after_poll(struct aspx_timing_thread *me, unsigned found);
+
+/* Seconds in which at least one thread was inside MPI, the calls that are under
+ * way included. Threads: any. */
+double aspx_timing_inside(void);
+
+/* All threads added up. */
+struct aspx_timing_sum {
+    double inside_s, idle_s;
+    uint32_t threads; /* at a time, at most */
+};
+struct aspx_timing_sum aspx_timing_sum(void);
+
+/* The same of one function. While no thread is inside MPI. */
+struct aspx_timing_call {
+    uint64_t count;
+    double inside_s, idle_s;
+};
+struct aspx_timing_call aspx_timing_call(size_t call);
+
+#endif

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is counted around calls, by a clock that the tests turn, and in threads
+ * by the real one. A build with --enable-sanitizer=thread sees each missing
+ * order. */
+#include "config.h"
+
+#include "clock.h"
+#include "span.h"
+#include "timing.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+/* Functions of the tests, each with a row of its own. */
+enum { EACH, WAITS, WAITS_TOO, SOME, NESTED, LONG, ODD, MIXED, SLEEPS, SHORT,
+       BLIND, JUMPS };
+
+const uint8_t aspx_timed[ASPX_CALLS] = {
+    [EACH] = ASPX_TIMED_EACH,      [WAITS] = ASPX_TIMED_WAIT,
+    [WAITS_TOO] = ASPX_TIMED_WAIT, [SOME] = ASPX_TIMED_SOME,
+    [NESTED] = ASPX_TIMED_EACH,    [LONG] = ASPX_TIMED_SOME,
+    [ODD] = ASPX_TIMED_SOME,       [MIXED] = ASPX_TIMED_WAIT,
+    [SLEEPS] = ASPX_TIMED_WAIT,    [SHORT] = ASPX_TIMED_WAIT,
+    [BLIND] = ASPX_TIMED_WAIT,     [JUMPS] = ASPX_TIMED_WAIT,
+};
+
+static uint64_t now = 1000000, reads;
+
+static uint64_t turned_clock(void)
+{
+    reads++;
+    return now;
+}
+
+static int turn_the_clock(void **state)
+{
+    (void) state;
+    aspx_clock_other = turned_clock;
+    return aspx_timing_start(false, true) ? 0 : -1;
+}
+
+/* A call that takes so many ns. */
+static void call(size_t function, uint64_t ns)
+{
+    struct aspx_timing timing;
+
+    if (aspx_timed[function] == ASPX_TIMED_SOME && aspx_timing_skip(function)) {
+        now += ns;
+        return;
+    }
+    aspx_timing_enter(&timing, function);
+    now += ns;
+    aspx_timing_leave(&timing, function);
+}
+
+/* n polls that find nothing, with so many ns in each, and between them. */
+static void poll_in_vain(int n, uint64_t in, uint64_t between)
+{
+    for (int i = 0; i < n; i++) {
+        struct aspx_timing_thread *me = aspx_timing_polls();
+
+        if (me)
+            aspx_timing_before_poll(me);
+        now += in;
+        if (me)
+            aspx_timing_after_poll(me, 0);
+        now += between;
+    }
+}
+
+static void find(void)
+{
+    struct aspx_timing_thread *me = aspx_timing_polls();
+
+    if (me) {
+        aspx_timing_before_poll(me);
+        aspx_timing_after_poll(me, 1);
+    }
+}
+
+/* (cmocka's own macro compares floats.) */
+static void near(double is, double wanted, double margin)
+{
+    if (fabs(is - wanted) > margin)
+        fail_msg("%.9g instead of %.9g", is, wanted);
+}
+
+static void took(size_t function, uint64_t count, double inside_us,
+                 double idle_us)
+{
+    struct aspx_timing_call sum = aspx_timing_call(function);
+
+    assert_int_equal(sum.count, count);
+    near(1e6 * sum.inside_s, inside_us, 0.01 + 0.02 * inside_us);
+    near(1e6 * sum.idle_s, idle_us, 0.01 + 0.02 * idle_us);
+}
+
+static void test_each(void **state)
+{
+    double before = aspx_timing_inside();
+
+    (void) state;
+    for (int i = 0; i < 100; i++)
+        call(EACH, i == 50 ? 5000000 : 100);
+    took(EACH, 100, 5009.9, 0);
+    near(aspx_timing_inside() - before, 5009.9e-6, 1e-9);
+}
+
+static void test_some(void **state)
+{
+    uint64_t before = reads;
+
+    (void) state;
+    for (int i = 0; i < 61 * 100 + 8; i++)
+        call(SOME, 100);
+    took(SOME, 61 * 100 + 8, 610.8, 0);
+    assert_in_range(reads - before, 200, 250);
+}
+
+/* As long as calls take long, each is timed; one that was long by accident does
+ * not stand for sixty. */
+static void test_some_are_long(void **state)
+{
+    bool was = false;
+
+    (void) state;
+    for (int i = 0; i < 61 * 10; i++)
+        call(LONG, 100);
+    for (int i = 0; i < 1000; i++)
+        call(LONG, 100000);
+    /* the first of the long ones stood for others too */
+    assert_in_range(1e6 * aspx_timing_call(LONG).inside_s, 100061, 103100);
+    for (int i = 0; i < 61 * 20; i++) {
+        bool unlucky = !was && i > 100 && aspx_timing_self->row[ODD].left == 0;
+
+        call(ODD, unlucky ? 4000000 : 100);
+        was |= unlucky;
+    }
+    assert_true(was);
+    assert_in_range(1e6 * aspx_timing_call(ODD).inside_s, 4122, 7200);
+}
+
+/* Calls of callbacks are part of the call that they are in. */
+static void test_nested(void **state)
+{
+    struct aspx_timing timing;
+    double before;
+
+    (void) state;
+    now += 1000000000;
+    before = aspx_timing_inside();
+    aspx_timing_enter(&timing, NESTED);
+    now += 1000;
+    call(EACH, 500);
+    call(SOME, 500);
+    near(aspx_timing_inside() - before, 2e-6, 1e-9);
+    now += 1000;
+    aspx_timing_leave(&timing, NESTED);
+    took(NESTED, 1, 3, 0);
+    took(EACH, 100, 5009.9, 0);
+    near(aspx_timing_inside() - before, 3e-6, 1e-9);
+    now += 1000000;
+    near(aspx_timing_inside() - before, 3e-6, 1e-9);
+}
+
+/* A wait is measured in each call, between polls that found nothing. */
+static void test_waits(void **state)
+{
+    struct aspx_timing timing;
+
+    (void) state;
+    for (int i = 0; i < 200; i++)
+        call(WAITS, 200);
+    aspx_timing_enter(&timing, WAITS);
+    now += 500; /* this call is not timed from its beginning */
+    poll_in_vain(3000, 60, 40);
+    find();
+    now += 700;
+    aspx_timing_leave(&timing, WAITS);
+    took(WAITS, 201, 200 * 0.2 + 300 + 0.7, 300);
+}
+
+/* A few turns are only counted, and read no clock. */
+static void test_short_waits(void **state)
+{
+    struct aspx_timing timing;
+    uint64_t before;
+
+    (void) state;
+    for (int i = 0; i < 8; i++)
+        call(SHORT, 600);
+    call(SHORT, 600);
+    before = reads;
+    for (int i = 0; i < 61; i++) {
+        aspx_timing_enter(&timing, SHORT);
+        poll_in_vain(5, 60, 40);
+        find();
+        now += 100;
+        aspx_timing_leave(&timing, SHORT);
+    }
+    took(SHORT, 70, 70 * 0.6, 61 * 0.5);
+    assert_int_equal(reads - before, 2);
+}
+
+/* What takes long between two polls was work; a poll that takes long gave the
+ * CPU away, and so does the program's own wait. */
+static void test_waits_and_works(void **state)
+{
+    struct aspx_timing timing;
+
+    (void) state;
+    aspx_timing_enter(&timing, MIXED);
+    poll_in_vain(100, 60, 40);
+    now += 50000; /* a message came through shared memory */
+    poll_in_vain(100, 60, 40);
+    poll_in_vain(1, 70000, 0);
+    now += 30000;
+    aspx_timing_rested();
+    poll_in_vain(1, 60, 40);
+    now += 20000;
+    aspx_timing_leave(&timing, MIXED);
+    took(MIXED, 1, 190.2, 120.2);
+}
+
+/* The count of polls stops where the clock takes over: it would come round after
+ * some minutes. */
+static void test_very_many_polls(void **state)
+{
+    struct aspx_turns turns = {0};
+
+    (void) state;
+    for (int i = 0; i < 100; i++) {
+        aspx_turns_before(&turns);
+        now += 100;
+        assert_int_equal(aspx_turns_after(&turns, 0), i == 31);
+    }
+    assert_int_equal(turns.empty, aspx_turns_counted + 1);
+    assert_in_range(aspx_turns_finish(&turns), 9900, 10000);
+}
+
+/* Where polls are not seen, all beyond the shortest call is waiting. */
+static void test_blind(void **state)
+{
+    (void) state;
+    assert_true(aspx_timing_start(false, false));
+    for (int i = 0; i < 20; i++)
+        call(BLIND, i % 2 ? 300 : 10300);
+    took(BLIND, 20, 106, 98.3);
+    assert_true(aspx_timing_start(false, true));
+}
+
+static jmp_buf out;
+
+__attribute__((noinline)) static void leave_half_way(void)
+{
+    struct aspx_timing timing;
+
+    aspx_timing_enter(&timing, JUMPS);
+    now += 1000;
+    longjmp(out, 1);
+}
+
+__attribute__((noinline)) static void call_deeper(int depth)
+{
+    volatile char room[4096];
+
+    for (size_t i = 0; i < sizeof(room); i++)
+        room[i] = (char) depth;
+    if (depth > 0)
+        call_deeper(depth - 1);
+    else
+        call(JUMPS, 1000);
+}
+
+/* A call that ended by longjmp() does not swallow those that come. */
+static void test_left_half_way(void **state)
+{
+    uint64_t before = aspx_timing_call(JUMPS).count;
+
+    (void) state;
+#ifdef __SANITIZE_ADDRESS__
+    skip(); /* it does not write over dead frames */
+#endif
+    if (setjmp(out) == 0)
+        leave_half_way();
+    call_deeper(2);
+    call(JUMPS, 1000);
+    assert_int_equal(aspx_timing_call(JUMPS).count - before, 2);
+    assert_int_equal(aspx_timing_self->frame, 0);
+}
+
+/* ---- threads -------------------------------------------------------------- */
+
+enum { THREADS = 4, CALLS = 20000 };
+
+static pthread_barrier_t all_in;
+
+static int real_clock_many(void **state)
+{
+    (void) state;
+    aspx_timing_self = NULL;
+    aspx_clock_other = NULL;
+    aspx_clock_counter = false;
+    return 0;
+}
+
+static uint64_t real_clock(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t) t.tv_sec * 1000000000 + (uint64_t) t.tv_nsec;
+}
+
+static void *sleep_inside(void *unused)
+{
+    const struct timespec nap = {0, 50000000};
+    struct aspx_timing timing;
+
+    pthread_barrier_wait(&all_in);
+    for (int i = 0; i < CALLS; i++) {
+        aspx_timing_enter(&timing, SLEEPS);
+        if (i == 0)
+            nanosleep(&nap, NULL);
+        aspx_timing_leave(&timing, SLEEPS);
+    }
+    return unused;
+}
+
+static void *call_once(void *unused)
+{
+    struct aspx_timing timing;
+
+    aspx_timing_enter(&timing, SLEEPS);
+    aspx_timing_leave(&timing, SLEEPS);
+    return unused;
+}
+
+/* Each counts for itself; the process is inside while one of them is. */
+static void test_threads(void **state)
+{
+    pthread_t thread[THREADS];
+    double wall, inside;
+    uint64_t began;
+
+    (void) state;
+    aspx_clock_other = real_clock;
+    assert_true(aspx_timing_start(true, true));
+    began = real_clock();
+    pthread_barrier_init(&all_in, NULL, THREADS);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, sleep_inside, NULL),
+                         0);
+    while (aspx_timing_inside() < 0.02)
+        assert_true(real_clock() - began < UINT64_C(20000000000));
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(thread[i], NULL);
+    wall = 1e-9 * (double) (real_clock() - began);
+    inside = aspx_timing_inside();
+    assert_true(inside >= 0.05 && inside <= wall);
+    assert_int_equal(aspx_timing_call(SLEEPS).count, THREADS * CALLS);
+    assert_true(aspx_timing_call(SLEEPS).inside_s >= THREADS * 0.05);
+    assert_true(aspx_timing_inside() == inside);
+}
+
+/* Threads that come and go take each other's places. */
+static void test_many_threads(void **state)
+{
+    uint32_t before = aspx_timing_sum().threads;
+
+    (void) state;
+    for (int i = 0; i < 100; i++) {
+        pthread_t thread;
+
+        assert_int_equal(pthread_create(&thread, NULL, call_once, NULL), 0);
+        pthread_join(thread, NULL);
+    }
+    assert_int_equal(aspx_timing_sum().threads, before);
+    assert_int_equal(aspx_timing_call(SLEEPS).count, THREADS * CALLS + 100);
+}
+
+static void *one_of_ours(void *unused)
+{
+    aspx_timing_ignore_thread();
+    return call_once(unused);
+}
+
+static void test_own_thread(void **state)
+{
+    uint64_t before = aspx_timing_call(SLEEPS).count;
+    pthread_t thread;
+
+    (void) state;
+    assert_int_equal(pthread_create(&thread, NULL, one_of_ours, NULL), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(aspx_timing_call(SLEEPS).count, before);
+}
+
+int main(void)
+{
+    const struct CMUnitTest turned[] = {
+        cmocka_unit_test(test_each),
+        cmocka_unit_test(test_some),
+        cmocka_unit_test(test_some_are_long),
+        cmocka_unit_test(test_nested),
+        cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_short_waits),
+        cmocka_unit_test(test_waits_and_works),
+        cmocka_unit_test(test_very_many_polls),
+        cmocka_unit_test(test_blind),
+        cmocka_unit_test(test_left_half_way),
+    };
+    const struct CMUnitTest real[] = {
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_many_threads),
+        cmocka_unit_test(test_own_thread),
+    };
+    int failed = cmocka_run_group_tests(turned, turn_the_clock, NULL);
+
+    return failed + cmocka_run_group_tests(real, real_clock_many, NULL);
+}
