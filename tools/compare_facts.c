@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RECORD_HEAD_MAX = 256 * 1024 };
+enum { RECORD_MAX = 16 * 1024 * 1024 };
 
-/* The first value of that name: those that matter are at the top of the record
- * and their names occur nowhere else. NULL if it is not there. */
+/* The first value of that name, NULL if there is none. Those that matter stand
+ * before any other of that name; in strings quotes have a backslash. */
 static const char *value_of(const char *text, const char *name)
 {
     char key[32];
@@ -32,12 +32,12 @@ static long count_of(const char *text, const char *name)
 int aspt_facts_read(const char *path, struct aspt_facts *out_p)
 {
     FILE *in = fopen(path, "re");
-    char *text = calloc(1, RECORD_HEAD_MAX);
+    char *text = calloc(1, RECORD_MAX);
     struct aspt_facts facts = {.mpi_s = -1};
     const char *value;
 
     if (in && text)
-        text[fread(text, 1, RECORD_HEAD_MAX - 1, in)] = '\0';
+        text[fread(text, 1, RECORD_MAX - 1, in)] = '\0';
     if (in)
         fclose(in);
     if (!in || !text || !value_of(text, "aspen_record")) {
@@ -56,6 +56,22 @@ int aspt_facts_read(const char *path, struct aspt_facts *out_p)
         facts.mpi_s = strtod(value, NULL);
     free(text);
     *out_p = facts;
+    return 0;
+}
+
+int aspt_clock_read(const char *path, double *seconds_p)
+{
+    FILE *in = fopen(path, "re");
+    double seconds = 0;
+    int got;
+
+    if (!in)
+        return -1;
+    got = fscanf(in, "%lf", &seconds);
+    fclose(in);
+    if (got != 1 || seconds <= 0)
+        return -1;
+    *seconds_p = seconds;
     return 0;
 }
 

@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
+enum { SHORT_S = 10 }; /* below this the start of helpers is seen */
+
 static bool is_plain(const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
@@ -49,34 +51,41 @@ static void find_ends(const double *values, size_t n, double *least_p,
     }
 }
 
+/* Is something else compared than the time of the command? */
+static bool has_wall(const struct aspt_compare *compare)
+{
+    return compare->metric || compare->is_clocked;
+}
+
 static void print_side(FILE *to, const struct aspt_compare *compare, int which)
 {
     const struct aspt_side *side = &compare->side[which];
+    const double *values = aspt_compared(compare, which);
     double least, most, wall;
 
     if (!side->n)
         return;
-    find_ends(side->figure, side->n, &least, &most);
+    find_ends(values, side->n, &least, &most);
     wall = aspt_median(side->wall_s, side->n);
-    fprintf(to, "  %-7s %5zu %10.4g %10.4g %10.4g", side->name, side->n,
-            aspt_median(side->figure, side->n), least, most);
-    if (compare->metric)
-        fprintf(to, " %10.4g", wall);
+    fprintf(to, "  %-7s %5zu %9.4g %9.4g %9.4g", side->name, side->n,
+            aspt_median(values, side->n), least, most);
+    if (has_wall(compare))
+        fprintf(to, " %9.4g", wall);
     if (compare->cpus)
-        fprintf(to, " %7ld %13.4g", compare->cpus,
+        fprintf(to, " %6ld %13.4g", compare->cpus,
                 wall * (double)compare->cpus);
     fputc('\n', to);
 }
 
 static void print_table(FILE *to, const struct aspt_compare *compare)
 {
-    fprintf(to, "\n  %-7s %5s %10s %10s %10s", compare->metric ? "metric"
-                                                               : "seconds",
-            "runs", "median", "least", "most");
-    if (compare->metric)
-        fprintf(to, " %10s", "wall s");
+    fprintf(to, "\n  %-7s %5s %9s %9s %9s",
+            compare->metric ? "metric" : "seconds", "runs", "median", "least",
+            "most");
+    if (has_wall(compare))
+        fprintf(to, " %9s", "whole job");
     if (compare->cpus)
-        fprintf(to, " %7s %13s", "CPUs", "core-seconds");
+        fprintf(to, " %6s %13s", "CPUs", "core-seconds");
     fputc('\n', to);
     print_side(to, compare, ASPT_WITH);
     print_side(to, compare, ASPT_WITHOUT);
@@ -127,16 +136,40 @@ static void print_shape(FILE *to, const struct aspt_compare *compare)
                     "says why.\n");
 }
 
+/* What the job takes beside its program, in the median. */
+static double rest_of(const struct aspt_side *side)
+{
+    double rest[ASPT_RUNS_MAX];
+
+    for (size_t i = 0; i < side->n; i++)
+        rest[i] = side->wall_s[i] - side->program_s[i];
+    return aspt_median(rest, side->n);
+}
+
 static void print_meaning(FILE *to, const struct aspt_compare *compare)
 {
     const struct aspt_effect *effect = &compare->effect;
+    const struct aspt_side *side = compare->side;
 
     if (compare->metric)
         fprintf(to, "  Compared: the figure that the program prints; less is "
                     "better.\n");
+    else if (compare->is_clocked)
+        fprintf(to, "  Compared: the time of the program, from the start of "
+                    "rank 0 to its end.\n");
     else
-        fprintf(to, "  Compared: the wall time of the whole command, with its "
-                    "start by Slurm.\n");
+        fprintf(to, "  Compared: the time of the whole job, with its start by "
+                    "Slurm.\n");
+    if (!compare->metric && compare->is_clocked && side[ASPT_WITH].n &&
+        side[ASPT_WITHOUT].n)
+        fprintf(to, "  The rest of the job, such as its start by Slurm, takes "
+                    "%.2g s with, %.2g s without.\n",
+                rest_of(&side[ASPT_WITH]), rest_of(&side[ASPT_WITHOUT]));
+    if (!compare->metric && side[ASPT_WITHOUT].n &&
+        aspt_median(aspt_compared(compare, ASPT_WITHOUT),
+                    side[ASPT_WITHOUT].n) < SHORT_S)
+        fprintf(to, "  The runs are short: that helpers take some tenths of a "
+                    "second to start counts.\n");
     if (effect->verdict == ASPT_TOO_FEW)
         return;
     fprintf(to,
@@ -193,8 +226,10 @@ static void put_side(FILE *to, const struct aspt_compare *compare, int which)
     }
     fputc(']', to);
     put_numbers(to, "wall_s", side->wall_s, side->n);
+    if (compare->is_clocked)
+        put_numbers(to, "program_s", side->program_s, side->n);
     if (compare->metric)
-        put_numbers(to, "metric", side->figure, side->n);
+        put_numbers(to, "metric", side->metric, side->n);
     fputc('}', to);
 }
 
@@ -234,6 +269,9 @@ int aspt_compare_json(const struct aspt_compare *compare, struct asp_err *err)
                 ",\n  \"low\": %.6g,\n  \"high\": %.6g,\n"
                 "  \"confidence\": %.4f",
                 effect->low, effect->high, effect->confidence);
+    fprintf(to, ",\n  \"compared\": \"%s\"",
+            compare->metric ? "metric"
+            : compare->is_clocked ? "program_s" : "wall_s");
     if (compare->metric) {
         fprintf(to, ",\n  \"metric\": ");
         put_string(to, compare->metric);
