@@ -257,7 +257,7 @@ int aspt_compare(int argc, char **argv)
         aspt_sides_allocate(&compare, argv, &err);
         return aspt_complain(&err);
     }
-    compare.cpus = cpus ? aspt_count_cpus(cpus) : 0;
+    compare.cpus = cpus ? aspt_srun_cpus(cpus) : 0;
     if (make_dir(&compare, &err) < 0)
         return aspt_complain(&err);
     find_clock(&compare);

@@ -93,9 +93,6 @@ int aspt_clock_read(const char *path, double *seconds_p);
 int aspt_figure_read(const regex_t *regex, const char *out, const char *err,
                      double *figure_p);
 
-/* CPUs of "4(x2),3", SLURM_JOB_CPUS_PER_NODE; 0 if not understood. */
-long aspt_count_cpus(const char *text);
-
 /* For people, and for programs. compare_say.c. */
 void aspt_compare_print(FILE *to, const struct aspt_compare *compare);
 int aspt_compare_json(const struct aspt_compare *compare, struct asp_err *err);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The verdict, for people on a terminal and for programs as JSON. */
+/* The verdict, for people on a terminal. */
 #include "config.h"
 
 #include "compare.h"
 
-#include <errno.h>
 #include <string.h>
 
 enum { SHORT_S = 10 }; /* below this the start of helpers is seen */
@@ -190,100 +189,4 @@ void aspt_compare_print(FILE *to, const struct aspt_compare *compare)
     print_meaning(to, compare);
     fprintf(to, "\naspen: %s\n",
             aspt_effect_print(&compare->effect, verdict, sizeof(verdict)));
-}
-
-static void put_string(FILE *to, const char *text)
-{
-    fputc('"', to);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            fputc('\\', to);
-        if ((unsigned char)*text < ' ')
-            fprintf(to, "\\u%04x", (unsigned)*text);
-        else
-            fputc(*text, to);
-    }
-    fputc('"', to);
-}
-
-static void put_numbers(FILE *to, const char *key, const double *values,
-                        size_t n)
-{
-    fprintf(to, ", \"%s\": [", key);
-    for (size_t i = 0; i < n; i++)
-        fprintf(to, "%s%.6g", i ? ", " : "", values[i]);
-    fputc(']', to);
-}
-
-static void put_side(FILE *to, const struct aspt_compare *compare, int which)
-{
-    const struct aspt_side *side = &compare->side[which];
-
-    fprintf(to, ",\n  \"%s\": {\"command\": [", side->name);
-    for (size_t i = 0; side->argv && side->argv[i]; i++) {
-        fputs(i ? ", " : "", to);
-        put_string(to, side->argv[i]);
-    }
-    fputc(']', to);
-    put_numbers(to, "wall_s", side->wall_s, side->n);
-    if (compare->is_clocked)
-        put_numbers(to, "program_s", side->program_s, side->n);
-    if (compare->metric)
-        put_numbers(to, "metric", side->metric, side->n);
-    fputc('}', to);
-}
-
-static void put_facts(FILE *to, const struct aspt_compare *compare)
-{
-    const struct aspt_facts *facts = &compare->facts;
-
-    if (compare->has_facts)
-        fprintf(to,
-                ",\n  \"mode\": \"%s\",\n  \"users\": %ld,\n  \"ghosts\": %ld"
-                ",\n  \"nodes\": %ld,\n  \"redirected\": %ld",
-                facts->mode, facts->users, facts->ghosts, facts->nodes,
-                facts->redirected);
-    if (compare->has_facts && facts->mpi_s >= 0)
-        fprintf(to, ",\n  \"mpi_s\": %.6g", facts->mpi_s);
-}
-
-int aspt_compare_json(const struct aspt_compare *compare, struct asp_err *err)
-{
-    const struct aspt_effect *effect = &compare->effect;
-    FILE *to;
-
-    if (!compare->json)
-        return 0;
-    to = strcmp(compare->json, "-") ? fopen(compare->json, "we") : stdout;
-    if (!to)
-        return asp_errf(err, errno, "cannot write %s: %s", compare->json,
-                        strerror(errno));
-    fprintf(to,
-            "{\n  \"aspen_compare\": 1,\n  \"version\": \"%s\",\n"
-            "  \"verdict\": \"%s\"",
-            PACKAGE_VERSION, aspt_verdict_name(effect->verdict));
-    if (effect->ratio > 0)
-        fprintf(to, ",\n  \"ratio\": %.6g", effect->ratio);
-    if (effect->verdict != ASPT_TOO_FEW)
-        fprintf(to,
-                ",\n  \"low\": %.6g,\n  \"high\": %.6g,\n"
-                "  \"confidence\": %.4f",
-                effect->low, effect->high, effect->confidence);
-    fprintf(to, ",\n  \"compared\": \"%s\"",
-            compare->metric ? "metric"
-            : compare->is_clocked ? "program_s" : "wall_s");
-    if (compare->metric) {
-        fprintf(to, ",\n  \"metric\": ");
-        put_string(to, compare->metric);
-    }
-    fprintf(to, ",\n  \"cpus\": %ld,\n  \"fill\": %s", compare->cpus,
-            compare->fill ? "true" : "false");
-    put_facts(to, compare);
-    put_side(to, compare, ASPT_WITH);
-    put_side(to, compare, ASPT_WITHOUT);
-    fprintf(to, "\n}\n");
-    if ((to == stdout ? fflush(to) : fclose(to)) != 0)
-        return asp_errf(err, errno, "cannot write %s: %s", compare->json,
-                        strerror(errno));
-    return 0;
 }

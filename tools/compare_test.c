@@ -299,10 +299,10 @@ static void test_minutes(void **state)
 static void test_cpus(void **state)
 {
     (void)state;
-    assert_int_equal(aspt_count_cpus("4(x2),3"), 11);
-    assert_int_equal(aspt_count_cpus("72"), 72);
-    assert_int_equal(aspt_count_cpus("4(x"), 0);
-    assert_int_equal(aspt_count_cpus("many"), 0);
+    assert_int_equal(aspt_srun_cpus("4(x2),3"), 11);
+    assert_int_equal(aspt_srun_cpus("72"), 72);
+    assert_int_equal(aspt_srun_cpus("4(x"), 0);
+    assert_int_equal(aspt_srun_cpus("many"), 0);
 }
 
 int main(void)
