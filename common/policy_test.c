@@ -216,7 +216,7 @@ static void refuses_yaml(void **state)
         {"windows:\n  - {order: 1, rma: {bind: rank}}\n", "f:2:22", "bind"},
         {"windows:\n  - {order: 1, epochs_used: [fence, lok]}\n", "f:2:29",
          "pscw"},
-        {"windows:\n  - name: x\n    async_config: off\n", "f:2:5",
+        {"windows:\n  - name: x\n    async_config: native\n", "f:2:5",
          "order:"},
         {"windows:\n  - 7\n", "f:2:5", "map"},
     };

@@ -183,11 +183,19 @@ int asp_winrule_set(struct asp_winrule *rule, const char *key,
     return check_value(&asp_winkeys[id], value, rule->value[id], err);
 }
 
+/* Can it be set for a window that is in use? It cannot become MPI's own. */
+static bool comes_late(const struct asp_winrule *rule, enum asp_winkey_id id)
+{
+    return !rule->value[id][0] ||
+           (asp_winkeys[id].flags & ASP_WIN_LATER &&
+            strcmp(rule->value[id], "native") != 0);
+}
+
 /* Names come when the window is in use: see docs/design/window-rules.md. */
 static int check_name(const struct asp_winrule *rule, struct asp_err *err)
 {
     for (enum asp_winkey_id id = 0; id < ASP_WINKEY_COUNT; id++)
-        if (rule->value[id][0] && !(asp_winkeys[id].flags & ASP_WIN_LATER))
+        if (!comes_late(rule, id))
             return asp_errf(err, EINVAL,
                             "%s is decided when a window is made, before "
                             "MPI_Win_set_name gives it a name: match by order: "

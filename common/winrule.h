@@ -40,11 +40,13 @@ enum asp_winkey_flag {
  * W(ID, name, alias or "", type, values, flags, help) */
 /* clang-format off */
 #define ASP_WINKEYS(W)                                                        \
-    W(ASYNC_CONFIG, "async_config", "", WORD, "on|off|auto|native", 0,        \
+    W(ASYNC_CONFIG, "async_config", "", WORD, "on|off|auto|native",           \
+      ASP_WIN_LATER,                                                          \
       "on: ghosts serve the window, even if the program asks otherwise; "     \
-      "native: leave it to MPI; off: likewise, but with adapt=user or "       \
-      "profile the program may still switch it on; auto: as the knob adapt "  \
-      "says")                                                                 \
+      "native: leave it to MPI (not with name); off: likewise, but with "     \
+      "adapt=user or profile the program may still switch it on; auto: as "   \
+      "the knob adapt says. With name it needs adapt=user or profile, and "   \
+      "holds from the next fence on")                                         \
     W(EPOCHS_USED, "epochs_used", "epoch_type", LIST,                         \
       "fence|pscw|lock|lockall", 0,                                           \
       "the only epochs that the program opens; without lock, "                \

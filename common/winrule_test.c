@@ -108,7 +108,7 @@ static void refuses(void **state)
         {"epochs_used:locks", "fence|pscw"},
         {"epochs_used:", "fence|pscw"},
         {"accumulate_ordering:none%2Crar", "none|rar"},
-        {"name:a%2A;async_config:off", "MPI_Win_set_name"},
+        {"name:a%2A;async_config:native", "MPI_Win_set_name"},
         {"name:a;order:1;rma.binding:segment", "MPI_Win_set_name"},
         {"async_config:off;rma.balance:ops", "async_config"},
         {"async_config:native;rma.binding:rank", "native leaves to MPI"},

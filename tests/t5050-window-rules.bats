@@ -153,7 +153,7 @@ busy='sorted(x["ops"] > 20 for x in r["ghost_load"] if x["node"] == 1)'
 }
 
 @test "a layout with a rule that cannot be is refused" {
-    rules 2 1 'name:x;async_config:off' -- lone
+    rules 2 1 'name:x;async_config:native' -- lone
     [ "$status" -ne 0 ]
     printed 'MPI_Win_set_name'
 }

@@ -100,7 +100,7 @@ refused() {
 }
 
 @test "rules for windows: bad ones have a place, good ones are shown" {
-    printf 'windows:\n  - name: nwchem*\n    async_config: off\n' >name.yaml
+    printf 'windows:\n  - name: nwchem*\n    async_config: native\n' >name.yaml
     refused '^name.yaml:2:5: .*MPI_Win_set_name.*order:' --policy name.yaml
     printf 'windows:\n  - {order: 1, epoch_used: lock}\n' >key.yaml
     refused '^key.yaml:2:16: .*"epochs_used"' --policy key.yaml

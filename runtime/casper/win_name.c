@@ -12,6 +12,23 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A rule by name can still switch redirection, at the next legal point: each
+ * process speaks for itself there. */
+static void obey(struct aspx_win *win, const char *name)
+{
+    const struct asp_winrule *rule = aspx_rules_last(win->holds,
+                                                     ASP_WIN_ASYNC_CONFIG);
+
+    if (!rule || !rule->name[0])
+        return;
+    if (win->turn.able)
+        win->turn.asked = aspx_async_read(rule->value[ASP_WIN_ASYNC_CONFIG]);
+    else if (win->rank == 0)
+        fprintf(stderr, "aspen: the rule at %s says async_config=%s of window "
+                "\"%s\", which cannot be switched (adapt=%s)\n", rule->origin,
+                rule->value[ASP_WIN_ASYNC_CONFIG], name, aspx_adapt_mode());
+}
+
 int aspx_hand_MPI_Win_set_name(MPI_Win handle, const char *name)
 {
     int rc = aspx_real.MPI_Win_set_name(handle, name);
@@ -23,6 +40,7 @@ int aspx_hand_MPI_Win_set_name(MPI_Win handle, const char *name)
     if (win) {
         win->holds = aspx_rules_named(win->could, name);
         aspx_balance_obey(win);
+        obey(win, name);
         aspx_roll_name(win->serial, name);
         aspx_roll_holds(win->serial, win->holds);
     } else {
