@@ -53,15 +53,16 @@ PY
     local shape
     for shape in '-n 4 -g 1' '-n 4 -g 1 --nodes 2' \
         '-n 3 -g 2 --knob rma.binding=segment' \
-        '-n 5 -g 2 --nodes 2 --knob rma.binding=segment --knob rma.balance=ops'
+        '-n 5 -g 2 --nodes 2 --knob rma.binding=segment --knob rma.balance=ops' \
+        "-n 4 -g 1 --nodes 2 --ghost-preload $ASPEN_BUILD/tests/.libs/lag.so"
     do
         # shellcheck disable=SC2086
-        switch $shape --knob adapt=user -- 12
+        switch $shape --knob adapt=user -- 8
         ended_with 0
         printed '^ok switch'
         says 'all(w["switchable"] for w in r["windows"])'
         says 'c["accumulate"]["ghost"] > 0 and c["accumulate"]["target"] > 0'
-        says 'a["mode"] == "user" and len(a["switches"]) > 16'
+        says 'a["mode"] == "user" and len(a["switches"]) > 10'
     done
 }
 
@@ -90,6 +91,16 @@ PY
     ended_with 0
     # Nothing said by the program before its second phase.
     says 'c["accumulate"] == {"ghost": 10 * 4, "target": 40 * 4}'
+    # By name: from the first legal point on, which comes before all operations.
+    switch -n 2 -g 1 --knob adapt=user \
+        --window 'name:count%2A;async_config:off' -- 1 counted
+    ended_with 0
+    says 'c["accumulate"] == {"ghost": 10 * 4, "target": 40 * 4}'
+    switch -n 2 -g 1 --window 'name:count%2A;async_config:off;from:job.yaml' \
+        -- 1 counted
+    ended_with 0
+    printed 'job.yaml says async_config=off of window "counted", .*adapt=off'
+    says 'c["accumulate"] == {"ghost": 50 * 4}'
     switch -n 2 -g 1 --knob adapt=user --window 'async_config:native' -- \
         1 counted
     ended_with 0
@@ -104,21 +115,86 @@ PY
         "$ASPEN_BUILD/tests/adapt_switch" 5
     ended_with 0
     printed '^ok switch'
-    says 'c["window"] == {"ghost": 4 * 10} and a["switches"] == []'
+    says 'c["window"] == {"ghost": 4 * 12} and a["switches"] == []'
     says 'not any("target" in c[x] for x in c)'
     says 'not any(w["switchable"] for w in r["windows"])'
 }
 
 @test "random programs that switch wherever they may agree with the model" {
+    local lag=$ASPEN_BUILD/tests/.libs/lag.so
+    local profile="--knob adapt=profile --knob adapt.interval_ms=1 \
+--knob adapt.high=60 --knob adapt.low=55"
     export ASPEN_BUILD
     printf '%s\n' '-n 4 -g 1 --knob adapt=user' \
         '-n 4 -g 1 --nodes 2 --knob adapt=user' \
         '-n 4 -g 2 --knob adapt=user --knob rma.binding=segment' \
         '-n 5 -g 2 --nodes 2 --knob adapt=user --knob rma.balance=random' \
+        "-n 4 -g 1 --knob adapt=user --ghost-preload $lag" \
+        "-n 4 -g 1 --nodes 2 $profile" \
         >"$BATS_TEST_TMPDIR/shapes"
     run timeout -k 5 60 "$ASPEN_TOP/tests/rma-random" --seed 7100 \
         --shapes "$BATS_TEST_TMPDIR/shapes" --programs 240 --slice 20 \
-        --seconds 8
+        --seconds 6
     ended_with 0
     printed '^[1-9][0-9]+ programs, 0 slices wrong'
+}
+
+# profile GHOSTRUN-OPTIONS... -- ARGUMENT...: phases inside and outside of MPI.
+profile() {
+    local shape=()
+    while [ "$1" != -- ]; do
+        shape+=("$1")
+        shift
+    done
+    run timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" "${shape[@]}" \
+        --knob adapt=profile --knob adapt.interval_ms=20 \
+        --knob adapt.high=70 --knob adapt.low=45 \
+        --report="$record" "$ASPEN_BUILD/tests/adapt_phases" "${@:2}"
+    ended_with 0
+    printed '^ok phases'
+}
+
+# For each phase that the program printed, how much of the time redirection to
+# each rank was what the script says; later than two intervals into the phase.
+# The mean over all must be $1 at least, without the ranks $2...
+right() {
+    python3 - "$record" "$output" "$@" <<'PY' && return
+import json, sys
+r = json.load(open(sys.argv[1]))
+phases = [line.split()[1:] for line in sys.argv[2].splitlines()
+          if line.startswith("phase ")]
+a, goal, leave_out = r["adaptation"], float(sys.argv[3]), sys.argv[4:]
+good = whole = 0.0
+for rank in range(r["users"]):
+    if str(rank) in leave_out:
+        continue
+    turns = [(0.0, "on")] + [(s["t_s"], s["to"]) for s in a["switches"]
+                             if s["rank"] == rank] + [(1e9, "")]
+    for name, start, end in phases:
+        start, end = float(start) + 2 * a["interval_s"], float(end)
+        want = "off" if name == "inside" else "on"
+        whole += end - start
+        good += sum(max(0, min(end, u) - max(start, t))
+                    for (t, to), (u, _) in zip(turns, turns[1:]) if to == want)
+print("right: %.3f of the time" % (good / whole))
+sys.exit(good / whole < goal or a["switches_more"] > 0)
+PY
+    cat "$record"
+    return 1
+}
+
+@test "adapt=profile: phases in and out of MPI are told apart" {
+    profile -n 4 -g 1 --nodes 2 -- 240 5
+    right 0.8
+    says 'all(s["why"].endswith("% of the time in MPI")
+           for s in a["switches"]) and a["mode"] == "profile"'
+    says 'c["accumulate"]["ghost"] > 0 and c["accumulate"]["target"] > 0'
+    # One rank never computes: ghosts need not serve it, in any phase.
+    profile -n 3 -g 1 -- 240 3 1
+    right 0.8 1
+    says 'max(s["t_s"] for s in a["switches"]
+              if s["rank"] == 1 and s["to"] == "off") > 0'
+    # What the program says of a window stands above the profile.
+    profile -n 3 -g 1 --window 'async_config:on' -- 120 3
+    says 'a["switches"] == [] and "target" not in c["accumulate"]'
 }

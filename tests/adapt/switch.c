@@ -175,6 +175,52 @@ static void symmetric_each(void)
     symmetric(1);
 }
 
+/* Accumulates that take so long that two executors at the same bytes would run
+ * into each other, from all to all, under way when the direction changes. */
+static void large(int fence)
+{
+    enum { LONGS = 8192, TIMES = 4 };
+    static long ones[LONGS];
+    long expected = (long) rounds * TIMES * rma_size;
+
+    for (int i = 0; i < LONGS; i++)
+        ones[i] = 1;
+    MPI_Win_allocate(sizeof(ones), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD,
+                     &base, &win);
+    memset(base, 0, sizeof(ones));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (fence)
+        MPI_Win_fence(0, win);
+    else
+        MPI_Win_lock_all(0, win);
+    for (int r = 0; r < rounds; r++) {
+        for (int i = 0; i < TIMES * rma_size; i++)
+            MPI_Accumulate(ones, LONGS, MPI_LONG, (rma_rank + i) % rma_size,
+                           0, LONGS, MPI_LONG, MPI_SUM, win);
+        maybe_nap();
+        set(r % 2 ? "on" : "off", !fence);
+        if (fence)
+            MPI_Win_fence(0, win);
+    }
+    if (!fence)
+        MPI_Win_unlock_all(win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < LONGS; i++)
+        EXPECT(base[i] == expected, "word %d is %ld, not %ld", i, base[i],
+               expected);
+    MPI_Win_free(&win);
+}
+
+static void large_fences(void)
+{
+    large(1);
+}
+
+static void large_symmetric(void)
+{
+    large(0);
+}
+
 /* Get, change, put under an exclusive lock; the lock is never the target's. */
 static void guarded(void)
 {
@@ -251,6 +297,7 @@ static void counted(void)
     long one = 1;
 
     window(NULL);
+    MPI_Win_set_name(win, "counted");
     for (int p = 0; p < 4; p++) {
         set(phases[p].async, 1);
         MPI_Win_lock_all(0, win);
@@ -324,6 +371,8 @@ int main(int argc, char **argv)
         {"fences_each", fences_each},
         {"symmetric_alike", symmetric_alike},
         {"symmetric_each", symmetric_each},
+        {"large_fences", large_fences},
+        {"large_symmetric", large_symmetric},
         {"guarded", guarded},
         {"exposed", exposed},
         {"counted", counted},
