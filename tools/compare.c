@@ -56,10 +56,10 @@ static void print_help(void)
           "  --until PERCENT   stop when the effect is known as well as this;\n"
           "                    --runs (30) is then the most\n"
           "  --warmup N        runs of each kind that do not count (1)\n"
-          "  --metric REGEX    compare not the wall time but a number that the\n"
+          "  --metric REGEX    compare not times but a number that the\n"
           "                    program prints, in the regex's first "
           "parenthesis;\n"
-          "                    less is better: --metric 'Loop time: ([0-9.]+)'\n"
+          "                    less is better: --metric 'Time: ([0-9.]+)'\n"
           "  --fill            without ghosts use their CPUs for more ranks\n"
           "                    (the default: they are idle)\n"
           "  --without COMMAND what to run, by sh, as the run without Aspen\n"
@@ -186,6 +186,17 @@ static int parse_options(int argc, char **argv, struct aspt_compare *compare,
     return aspt_sides_check(compare, err);
 }
 
+/* The clock is for one step: a script may have several, one after the other or
+ * side by side. */
+static void find_clock(struct aspt_compare *compare)
+{
+    static const char path[] = ASPEN_LIBDIR "/libaspenclock.so";
+
+    if (compare->is_srun && !compare->without && access(path, R_OK) == 0)
+        compare->clock = path;
+    compare->is_clocked = compare->clock != NULL;
+}
+
 /* Where the runs write. Records come from the nodes, so it has to be a place
  * that they see: below the current directory, not in /tmp. */
 static int make_dir(struct aspt_compare *compare, struct asp_err *err)
@@ -246,9 +257,10 @@ int aspt_compare(int argc, char **argv)
         aspt_sides_allocate(&compare, argv, &err);
         return aspt_complain(&err);
     }
-    compare.cpus = cpus ? aspt_count_cpus(cpus) : 0;
+    compare.cpus = cpus ? aspt_srun_cpus(cpus) : 0;
     if (make_dir(&compare, &err) < 0)
         return aspt_complain(&err);
+    find_clock(&compare);
     aspt_run_prepare();
     rc = aspt_compare_all(&compare, &err);
     return finish(&compare, rc, &err);

@@ -26,9 +26,10 @@ struct aspt_facts {
 struct aspt_side {
     const char *name; /* "with", "without" */
     char **argv;
-    double wall_s[ASPT_RUNS_MAX];
-    double figure[ASPT_RUNS_MAX]; /* what is compared: wall_s, or the metric */
     size_t n;
+    double wall_s[ASPT_RUNS_MAX];    /* of the command */
+    double program_s[ASPT_RUNS_MAX]; /* of rank 0; with is_clocked */
+    double metric[ASPT_RUNS_MAX];    /* with --metric */
 };
 
 struct aspt_compare {
@@ -48,6 +49,8 @@ struct aspt_compare {
     /* the runs */
     char dir[PATH_MAX]; /* for their output */
     bool dir_is_ours;
+    const char *clock; /* path of libaspenclock.so; NULL: not there */
+    bool is_clocked;   /* all runs until now told the time of their program */
     struct aspt_side side[ASPT_SIDES];
     bool has_facts;
     struct aspt_facts facts;
@@ -75,16 +78,20 @@ int aspt_sides_make(struct aspt_compare *compare, int side,
  * so, and the runs done until then are there. compare_loop.c. */
 int aspt_compare_all(struct aspt_compare *compare, struct asp_err *err);
 
+/* What is compared of a side: its metrics, else the times of its programs, else
+ * those of the command. */
+const double *aspt_compared(const struct aspt_compare *compare, int side);
+
 /* Read a record. Returns 0, or -1 if there is none. compare_facts.c. */
 int aspt_facts_read(const char *path, struct aspt_facts *out_p);
+
+/* The time that libaspenclock.so wrote. Returns 0, or -1 if it did not. */
+int aspt_clock_read(const char *path, double *seconds_p);
 
 /* The number in the first parenthesis of the last line that matches, in one of
  * two files. Returns 0, or -1 if none is there that is above 0. */
 int aspt_figure_read(const regex_t *regex, const char *out, const char *err,
                      double *figure_p);
-
-/* CPUs of "4(x2),3", SLURM_JOB_CPUS_PER_NODE; 0 if not understood. */
-long aspt_count_cpus(const char *text);
 
 /* For people, and for programs. compare_say.c. */
 void aspt_compare_print(FILE *to, const struct aspt_compare *compare);

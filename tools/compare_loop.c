@@ -7,17 +7,19 @@
 #include "compare_run.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* Slurm takes a moment to see that a step is over; a next one that comes too
  * early waits for a second or more. */
-enum { PAUSE_MS = 500, TAIL_BYTES = 2000 };
+enum { PAUSE_MS = 500, TAIL_BYTES = 2000, PRELOAD_MAX = 16384 };
 
-enum file { FILE_OUT, FILE_ERR, FILE_RECORD, FILES };
+enum file { FILE_OUT, FILE_ERR, FILE_RECORD, FILE_CLOCK, FILES };
 
 /* One run and the names of its files. */
 struct attempt {
@@ -25,20 +27,18 @@ struct attempt {
     long number; /* of its side, from 1; 0: a warm-up */
     char file[FILES][PATH_MAX + 64];
     struct aspt_run_end end;
+    double program_s, metric;
 };
 
 static void name_files(const struct aspt_compare *compare,
                        struct attempt *attempt)
 {
-    static const char *const ends[FILES] = {"out", "err", "json"};
-    char number[24] = "";
+    static const char *const ends[FILES] = {"out", "err", "json", "clock"};
 
-    if (compare->keep)
-        snprintf(number, sizeof(number), "-%ld", attempt->number);
     for (int i = 0; i < FILES; i++)
-        snprintf(attempt->file[i], sizeof(attempt->file[i]), "%s/%s%s.%s",
-                 compare->dir, compare->side[attempt->side].name, number,
-                 ends[i]);
+        snprintf(attempt->file[i], sizeof(attempt->file[i]), "%s/%s-%ld.%s",
+                 compare->dir, compare->side[attempt->side].name,
+                 attempt->number, ends[i]);
 }
 
 static void copy_to(const char *path, FILE *to)
@@ -78,21 +78,35 @@ static void print_tail(const char *path)
                 text[strlen(text) - 1] == '\n' ? "" : "\n");
 }
 
-static void set_environment(const struct aspt_compare *compare,
-                            const struct attempt *attempt,
-                            struct aspt_run *run)
+static void set_env(struct aspt_run *run, int *n, const char *name,
+                    const char *value)
 {
+    run->env[*n].name = name;
+    run->env[(*n)++].value = value;
+}
+
+/* For the clock, srun itself must not look like a task, as it would in a batch
+ * script. */
+static void set_environment(const struct aspt_compare *compare,
+                            const struct attempt *attempt, char *preload,
+                            size_t preload_size, struct aspt_run *run)
+{
+    const char *others = getenv("LD_PRELOAD");
     int n = 0;
 
-    run->env[n].name = "ASPEN_REPORT";
-    run->env[n++].value = attempt->file[FILE_RECORD];
-    if (attempt->side == ASPT_WITHOUT) {
-        run->env[n].name = "ASPEN_PROGRESS";
-        run->env[n++].value = "off";
-    } else if (compare->progress && !compare->is_srun) {
-        run->env[n].name = "ASPEN_PROGRESS";
-        run->env[n++].value = compare->progress;
-    }
+    set_env(run, &n, "ASPEN_REPORT", attempt->file[FILE_RECORD]);
+    if (attempt->side == ASPT_WITHOUT)
+        set_env(run, &n, "ASPEN_PROGRESS", "off");
+    else if (compare->progress && !compare->is_srun)
+        set_env(run, &n, "ASPEN_PROGRESS", compare->progress);
+    if (!compare->is_clocked)
+        return;
+    snprintf(preload, preload_size, "%s%s%s", compare->clock,
+             others && *others ? ":" : "", others ? others : "");
+    set_env(run, &n, "LD_PRELOAD", preload);
+    set_env(run, &n, "ASPEN_CLOCK", attempt->file[FILE_CLOCK]);
+    set_env(run, &n, "ASPEN_CLOCK_BEGIN", NULL);
+    set_env(run, &n, "SLURM_PROCID", NULL);
 }
 
 static void describe(const struct aspt_compare *compare,
@@ -128,16 +142,17 @@ static int check_end(const struct aspt_compare *compare,
                     WEXITSTATUS(status));
 }
 
-static int read_figure(const struct aspt_compare *compare,
-                       const struct attempt *attempt, double *figure_p,
-                       struct asp_err *err)
+static int read_figures(struct aspt_compare *compare, struct attempt *attempt,
+                        struct asp_err *err)
 {
     char what[64];
 
-    *figure_p = attempt->end.seconds;
+    if (compare->is_clocked)
+        compare->is_clocked = aspt_clock_read(attempt->file[FILE_CLOCK],
+                                              &attempt->program_s) == 0;
     if (!compare->metric ||
         aspt_figure_read(&compare->regex, attempt->file[FILE_OUT],
-                         attempt->file[FILE_ERR], figure_p) == 0)
+                         attempt->file[FILE_ERR], &attempt->metric) == 0)
         return 0;
     describe(compare, attempt, what, sizeof(what));
     return asp_errf(err, EINVAL,
@@ -165,22 +180,43 @@ static int look_at_record(struct aspt_compare *compare,
 }
 
 static void print_result(const struct aspt_compare *compare,
-                         const struct attempt *attempt, double figure)
+                         const struct attempt *attempt)
 {
     char what[64];
 
     describe(compare, attempt, what, sizeof(what));
     fprintf(stderr, "aspen: %s: %.3f s", what, attempt->end.seconds);
+    if (compare->is_clocked)
+        fprintf(stderr, ", the program %.3f s", attempt->program_s);
     if (compare->metric)
-        fprintf(stderr, ", metric %g", figure);
+        fprintf(stderr, ", metric %g", attempt->metric);
     fputc('\n', stderr);
 }
 
+/* Nodes write the record and the clock: both are there, empty, beforehand, for
+ * a network file system may remember for long that a file was not. */
+static void make_files(const struct attempt *attempt)
+{
+    for (int i = FILE_RECORD; i <= FILE_CLOCK; i++) {
+        int file = open(attempt->file[i],
+                        O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+
+        if (file >= 0)
+            close(file);
+    }
+}
+
+/* Keep what is asked for and holds something. */
 static void forget_files(const struct aspt_compare *compare,
                          const struct attempt *attempt)
 {
-    for (int i = 0; i < FILES && !compare->keep; i++)
-        unlink(attempt->file[i]);
+    struct stat info;
+
+    for (int i = 0; i < FILES; i++)
+        if (!compare->keep || i == FILE_CLOCK ||
+            (i == FILE_RECORD && stat(attempt->file[i], &info) == 0 &&
+             info.st_size == 0))
+            unlink(attempt->file[i]);
 }
 
 /* The command lines; what the user would have seen of the command. */
@@ -201,28 +237,36 @@ static int introduce(struct aspt_compare *compare,
     return 0;
 }
 
+static void add_to_side(struct aspt_compare *compare,
+                        const struct attempt *attempt)
+{
+    struct aspt_side *side = &compare->side[attempt->side];
+
+    side->wall_s[side->n] = attempt->end.seconds;
+    side->program_s[side->n] = attempt->program_s;
+    side->metric[side->n] = attempt->metric;
+    side->n++;
+}
+
 static int try_once(struct aspt_compare *compare, struct attempt *attempt,
                     struct asp_err *err)
 {
-    struct aspt_side *side = &compare->side[attempt->side];
-    struct aspt_run run = {.argv = side->argv,
+    static char preload[PRELOAD_MAX];
+    struct aspt_run run = {.argv = compare->side[attempt->side].argv,
                            .out = attempt->file[FILE_OUT],
                            .err = attempt->file[FILE_ERR]};
-    double figure = 0;
 
-    set_environment(compare, attempt, &run);
-    unlink(attempt->file[FILE_RECORD]);
+    set_environment(compare, attempt, preload, sizeof(preload), &run);
+    make_files(attempt);
     if (aspt_run(&run, &attempt->end, err) < 0 ||
         check_end(compare, attempt, err) < 0 ||
-        read_figure(compare, attempt, &figure, err) < 0 ||
+        read_figures(compare, attempt, err) < 0 ||
         look_at_record(compare, attempt, err) < 0 ||
         introduce(compare, attempt, err) < 0)
         return -1;
-    print_result(compare, attempt, figure);
-    if (attempt->number) {
-        side->wall_s[side->n] = attempt->end.seconds;
-        side->figure[side->n++] = figure;
-    }
+    print_result(compare, attempt);
+    if (attempt->number)
+        add_to_side(compare, attempt);
     return 0;
 }
 
@@ -241,13 +285,21 @@ static int once(struct aspt_compare *compare, int side, long number,
     return rc;
 }
 
+const double *aspt_compared(const struct aspt_compare *compare, int which)
+{
+    const struct aspt_side *side = &compare->side[which];
+
+    if (compare->metric)
+        return side->metric;
+    return compare->is_clocked ? side->program_s : side->wall_s;
+}
+
 static bool is_narrow(struct aspt_compare *compare)
 {
-    const struct aspt_side *with = &compare->side[ASPT_WITH],
-                           *without = &compare->side[ASPT_WITHOUT];
-
-    aspt_effect_of(with->figure, with->n, without->figure, without->n,
-                   &compare->effect);
+    aspt_effect_of(aspt_compared(compare, ASPT_WITH),
+                   compare->side[ASPT_WITH].n,
+                   aspt_compared(compare, ASPT_WITHOUT),
+                   compare->side[ASPT_WITHOUT].n, &compare->effect);
     return compare->until > 0 && compare->effect.verdict != ASPT_TOO_FEW &&
            aspt_effect_width(&compare->effect) <= compare->until;
 }

@@ -22,12 +22,18 @@ static sigset_t before, waited;
 
 void aspt_run_prepare(void)
 {
+    static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+
+    signal(SIGCHLD, SIG_DFL); /* if ignored, children would vanish */
     sigemptyset(&waited);
     sigaddset(&waited, SIGCHLD);
-    sigaddset(&waited, SIGINT);
-    sigaddset(&waited, SIGTERM);
-    sigaddset(&waited, SIGHUP);
-    signal(SIGCHLD, SIG_DFL); /* if ignored, children would vanish */
+    for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++) {
+        struct sigaction old;
+
+        /* What is ignored, as by nohup, would come to one who waits for it. */
+        if (sigaction(ending[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            sigaddset(&waited, ending[i]);
+    }
     sigprocmask(SIG_BLOCK, &waited, &before);
 }
 
@@ -50,10 +56,13 @@ static double seconds_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static int redirect(const char *path, int fd)
+/* Have a file at a descriptor, which may be closed until now. */
+static int redirect(const char *path, int flags, int fd)
 {
-    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int file = open(path, flags | O_CLOEXEC, 0666);
 
+    if (file == fd)
+        return fcntl(fd, F_SETFD, 0);
     return file < 0 || dup2(file, fd) < 0 ? -1 : 0;
 }
 
@@ -61,18 +70,17 @@ static int redirect(const char *path, int fd)
  * through a pipe would come in the first run only. */
 static int choose_stdin(void)
 {
-    int null;
-
     if (lseek(STDIN_FILENO, 0, SEEK_SET) == 0)
         return 0;
-    null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    return null < 0 || dup2(null, STDIN_FILENO) < 0 ? -1 : 0;
+    return redirect("/dev/null", O_RDONLY, STDIN_FILENO);
 }
 
 static void become(const struct aspt_run *run) __attribute__((noreturn));
 
 static void become(const struct aspt_run *run)
 {
+    const int anew = O_WRONLY | O_CREAT | O_TRUNC;
+
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     for (int i = 0; i < ASPT_RUN_ENV && run->env[i].name; i++)
@@ -81,8 +89,8 @@ static void become(const struct aspt_run *run)
         else
             unsetenv(run->env[i].name);
     sigprocmask(SIG_SETMASK, &before, NULL);
-    if (choose_stdin() == 0 && redirect(run->out, STDOUT_FILENO) == 0 &&
-        redirect(run->err, STDERR_FILENO) == 0)
+    if (choose_stdin() == 0 && redirect(run->out, anew, STDOUT_FILENO) == 0 &&
+        redirect(run->err, anew, STDERR_FILENO) == 0)
         execvp(run->argv[0], run->argv);
     fprintf(stderr, "aspen: cannot run %s: %s\n", run->argv[0],
             strerror(errno));

@@ -6,7 +6,7 @@
 
 #include "common/err.h"
 
-enum { ASPT_RUN_ENV = 4 };
+enum { ASPT_RUN_ENV = 8 };
 
 struct aspt_run {
     char **argv;

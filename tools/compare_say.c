@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The verdict, for people on a terminal and for programs as JSON. */
+/* The verdict, for people on a terminal. */
 #include "config.h"
 
 #include "compare.h"
 
-#include <errno.h>
 #include <string.h>
+
+enum { SHORT_S = 10 }; /* below this the start of helpers is seen */
 
 static bool is_plain(const char *word)
 {
@@ -49,34 +50,41 @@ static void find_ends(const double *values, size_t n, double *least_p,
     }
 }
 
+/* Is something else compared than the time of the command? */
+static bool has_wall(const struct aspt_compare *compare)
+{
+    return compare->metric || compare->is_clocked;
+}
+
 static void print_side(FILE *to, const struct aspt_compare *compare, int which)
 {
     const struct aspt_side *side = &compare->side[which];
+    const double *values = aspt_compared(compare, which);
     double least, most, wall;
 
     if (!side->n)
         return;
-    find_ends(side->figure, side->n, &least, &most);
+    find_ends(values, side->n, &least, &most);
     wall = aspt_median(side->wall_s, side->n);
-    fprintf(to, "  %-7s %5zu %10.4g %10.4g %10.4g", side->name, side->n,
-            aspt_median(side->figure, side->n), least, most);
-    if (compare->metric)
-        fprintf(to, " %10.4g", wall);
+    fprintf(to, "  %-7s %5zu %9.4g %9.4g %9.4g", side->name, side->n,
+            aspt_median(values, side->n), least, most);
+    if (has_wall(compare))
+        fprintf(to, " %9.4g", wall);
     if (compare->cpus)
-        fprintf(to, " %7ld %13.4g", compare->cpus,
+        fprintf(to, " %6ld %13.4g", compare->cpus,
                 wall * (double)compare->cpus);
     fputc('\n', to);
 }
 
 static void print_table(FILE *to, const struct aspt_compare *compare)
 {
-    fprintf(to, "\n  %-7s %5s %10s %10s %10s", compare->metric ? "metric"
-                                                               : "seconds",
-            "runs", "median", "least", "most");
-    if (compare->metric)
-        fprintf(to, " %10s", "wall s");
+    fprintf(to, "\n  %-7s %5s %9s %9s %9s",
+            compare->metric ? "metric" : "seconds", "runs", "median", "least",
+            "most");
+    if (has_wall(compare))
+        fprintf(to, " %9s", "whole job");
     if (compare->cpus)
-        fprintf(to, " %7s %13s", "CPUs", "core-seconds");
+        fprintf(to, " %6s %13s", "CPUs", "core-seconds");
     fputc('\n', to);
     print_side(to, compare, ASPT_WITH);
     print_side(to, compare, ASPT_WITHOUT);
@@ -127,16 +135,40 @@ static void print_shape(FILE *to, const struct aspt_compare *compare)
                     "says why.\n");
 }
 
+/* What the job takes beside its program, in the median. */
+static double rest_of(const struct aspt_side *side)
+{
+    double rest[ASPT_RUNS_MAX];
+
+    for (size_t i = 0; i < side->n; i++)
+        rest[i] = side->wall_s[i] - side->program_s[i];
+    return aspt_median(rest, side->n);
+}
+
 static void print_meaning(FILE *to, const struct aspt_compare *compare)
 {
     const struct aspt_effect *effect = &compare->effect;
+    const struct aspt_side *side = compare->side;
 
     if (compare->metric)
         fprintf(to, "  Compared: the figure that the program prints; less is "
                     "better.\n");
+    else if (compare->is_clocked)
+        fprintf(to, "  Compared: the time of the program, from the start of "
+                    "rank 0 to its end.\n");
     else
-        fprintf(to, "  Compared: the wall time of the whole command, with its "
-                    "start by Slurm.\n");
+        fprintf(to, "  Compared: the time of the whole job, with its start by "
+                    "Slurm.\n");
+    if (!compare->metric && compare->is_clocked && side[ASPT_WITH].n &&
+        side[ASPT_WITHOUT].n)
+        fprintf(to, "  The rest of the job, such as its start by Slurm, takes "
+                    "%.2g s with, %.2g s without.\n",
+                rest_of(&side[ASPT_WITH]), rest_of(&side[ASPT_WITHOUT]));
+    if (!compare->metric && side[ASPT_WITHOUT].n &&
+        aspt_median(aspt_compared(compare, ASPT_WITHOUT),
+                    side[ASPT_WITHOUT].n) < SHORT_S)
+        fprintf(to, "  The runs are short: that helpers take some tenths of a "
+                    "second to start counts.\n");
     if (effect->verdict == ASPT_TOO_FEW)
         return;
     fprintf(to,
@@ -157,95 +189,4 @@ void aspt_compare_print(FILE *to, const struct aspt_compare *compare)
     print_meaning(to, compare);
     fprintf(to, "\naspen: %s\n",
             aspt_effect_print(&compare->effect, verdict, sizeof(verdict)));
-}
-
-static void put_string(FILE *to, const char *text)
-{
-    fputc('"', to);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            fputc('\\', to);
-        if ((unsigned char)*text < ' ')
-            fprintf(to, "\\u%04x", (unsigned)*text);
-        else
-            fputc(*text, to);
-    }
-    fputc('"', to);
-}
-
-static void put_numbers(FILE *to, const char *key, const double *values,
-                        size_t n)
-{
-    fprintf(to, ", \"%s\": [", key);
-    for (size_t i = 0; i < n; i++)
-        fprintf(to, "%s%.6g", i ? ", " : "", values[i]);
-    fputc(']', to);
-}
-
-static void put_side(FILE *to, const struct aspt_compare *compare, int which)
-{
-    const struct aspt_side *side = &compare->side[which];
-
-    fprintf(to, ",\n  \"%s\": {\"command\": [", side->name);
-    for (size_t i = 0; side->argv && side->argv[i]; i++) {
-        fputs(i ? ", " : "", to);
-        put_string(to, side->argv[i]);
-    }
-    fputc(']', to);
-    put_numbers(to, "wall_s", side->wall_s, side->n);
-    if (compare->metric)
-        put_numbers(to, "metric", side->figure, side->n);
-    fputc('}', to);
-}
-
-static void put_facts(FILE *to, const struct aspt_compare *compare)
-{
-    const struct aspt_facts *facts = &compare->facts;
-
-    if (compare->has_facts)
-        fprintf(to,
-                ",\n  \"mode\": \"%s\",\n  \"users\": %ld,\n  \"ghosts\": %ld"
-                ",\n  \"nodes\": %ld,\n  \"redirected\": %ld",
-                facts->mode, facts->users, facts->ghosts, facts->nodes,
-                facts->redirected);
-    if (compare->has_facts && facts->mpi_s >= 0)
-        fprintf(to, ",\n  \"mpi_s\": %.6g", facts->mpi_s);
-}
-
-int aspt_compare_json(const struct aspt_compare *compare, struct asp_err *err)
-{
-    const struct aspt_effect *effect = &compare->effect;
-    FILE *to;
-
-    if (!compare->json)
-        return 0;
-    to = strcmp(compare->json, "-") ? fopen(compare->json, "we") : stdout;
-    if (!to)
-        return asp_errf(err, errno, "cannot write %s: %s", compare->json,
-                        strerror(errno));
-    fprintf(to,
-            "{\n  \"aspen_compare\": 1,\n  \"version\": \"%s\",\n"
-            "  \"verdict\": \"%s\"",
-            PACKAGE_VERSION, aspt_verdict_name(effect->verdict));
-    if (effect->ratio > 0)
-        fprintf(to, ",\n  \"ratio\": %.6g", effect->ratio);
-    if (effect->verdict != ASPT_TOO_FEW)
-        fprintf(to,
-                ",\n  \"low\": %.6g,\n  \"high\": %.6g,\n"
-                "  \"confidence\": %.4f",
-                effect->low, effect->high, effect->confidence);
-    if (compare->metric) {
-        fprintf(to, ",\n  \"metric\": ");
-        put_string(to, compare->metric);
-    }
-    fprintf(to, ",\n  \"cpus\": %ld,\n  \"fill\": %s", compare->cpus,
-            compare->fill ? "true" : "false");
-    put_facts(to, compare);
-    put_side(to, compare, ASPT_WITH);
-    put_side(to, compare, ASPT_WITHOUT);
-    fprintf(to, "\n}\n");
-    if ((to == stdout ? fflush(to) : fclose(to)) != 0)
-        return asp_errf(err, errno, "cannot write %s: %s", compare->json,
-                        strerror(errno));
-    return 0;
 }

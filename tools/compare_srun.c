@@ -346,3 +346,26 @@ unsigned long aspt_srun_minutes(const char *text)
         seconds = part[0] * 60 + (n > 1 ? part[1] : 0);
     return days * 24 * 60 + (seconds + 59) / 60;
 }
+
+long aspt_srun_cpus(const char *text)
+{
+    long cpus = 0;
+
+    while (*text) {
+        char *end;
+        long here = strtol(text, &end, 10), times = 1;
+
+        if (end == text)
+            return 0;
+        if (strncmp(end, "(x", 2) == 0) {
+            times = strtol(end + 2, &end, 10);
+            if (*end++ != ')')
+                return 0;
+        }
+        cpus += here * times;
+        if (*end && *end != ',')
+            return 0;
+        text = end + (*end == ',');
+    }
+    return cpus;
+}

@@ -45,4 +45,7 @@ char **aspt_srun_make(const struct aspt_srun *srun, char *const *added,
 /* Minutes of a value of --time, rounded up; 0: no limit, or not understood. */
 unsigned long aspt_srun_minutes(const char *text);
 
+/* CPUs of "4(x2),3", SLURM_JOB_CPUS_PER_NODE; 0 if not understood. */
+long aspt_srun_cpus(const char *text);
+
 #endif

@@ -147,7 +147,7 @@ static int print_end(char *buf, size_t size, double ratio)
                     ratio < 1 ? "less" : "more");
 }
 
-/* "helps 23 % +- 2"; "hurts, by 3.1 to 26.3 %" where the interval is that wide. */
+/* "helps 23 % +- 2"; "hurts, by 3.1 to 26.3 %" if the interval is as wide. */
 static void print_change(const struct aspt_effect *effect, char *buf,
                          size_t size)
 {

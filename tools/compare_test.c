@@ -214,7 +214,8 @@ static const struct {
     {{"srun", "-N2", "-n", "8", "--async-progress=ghost:1", "./app", "-n4"},
      " +nodes=2 +ntasks=8 +async-progress=ghost:1",
      "./app"},
-    {{"srun", "--nodes", "2", "--async-progress", "app", "--async-progress=off"},
+    {{"srun", "--nodes", "2", "--async-progress", "app",
+      "--async-progress=off"},
      " +nodes=2 +async-progress",
      "app"},
     {{"srun", "-luN2", "-K1", "-K", "-Op", "main", "app"},
@@ -298,10 +299,10 @@ static void test_minutes(void **state)
 static void test_cpus(void **state)
 {
     (void)state;
-    assert_int_equal(aspt_count_cpus("4(x2),3"), 11);
-    assert_int_equal(aspt_count_cpus("72"), 72);
-    assert_int_equal(aspt_count_cpus("4(x"), 0);
-    assert_int_equal(aspt_count_cpus("many"), 0);
+    assert_int_equal(aspt_srun_cpus("4(x2),3"), 11);
+    assert_int_equal(aspt_srun_cpus("72"), 72);
+    assert_int_equal(aspt_srun_cpus("4(x"), 0);
+    assert_int_equal(aspt_srun_cpus("many"), 0);
 }
 
 int main(void)
