@@ -97,7 +97,8 @@ clock() {
     ended_with 0
     printed '^aspen: helps [0-9.]+ % \+- [0-9.]+$'
     printed '^aspen: without: srun --async-progress=off -p shared -N1 -n2 '
-    printed 'with: 2 ranks and 1 ghost on 1 node; without: 2 ranks, .* idle'
+    printed '^  with:    2 ranks and 1 ghost on 1 node$'
+    printed '^  without: 2 ranks, .* idle$'
     printed '^  with +4 .* 3 +[0-9.]+$'
     printed '^salloc: Granted'
     [ "$(grep -c '^updates took' <<<"$output")" -eq 1 ]
@@ -124,7 +125,8 @@ END
         --metric '^updates took: ([0-9]+)[0-9]{3}\.[0-9]* ms' -- ./script
     ended_with 0
     printed '^aspen: no difference \(within [0-9.]+ %\)$'
-    printed 'with: 1 rank and 1 ghost on 1 node; without: the same command'
+    printed '^  with:    1 rank and 1 ghost on 1 node$'
+    printed '^  without: the same command$'
     not_printed ', the program [0-9]'
     grep -q 'updates took' kept/with-4.out kept/without-4.out
     grep -q '"mode": "ghost"' kept/with-4.json

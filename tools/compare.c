@@ -197,6 +197,14 @@ static void find_clock(struct aspt_compare *compare)
     compare->is_clocked = compare->clock != NULL;
 }
 
+static int refuse_place(const char *place, struct asp_err *err)
+{
+    return asp_errf(err, errno,
+                    "cannot write to %s: %s (go to a directory that you can "
+                    "write to and that all nodes see, or name one with --keep)",
+                    place, strerror(errno));
+}
+
 /* Where the runs write. Records come from the nodes, so it has to be a place
  * that they see: below the current directory, not in /tmp. */
 static int make_dir(struct aspt_compare *compare, struct asp_err *err)
@@ -212,12 +220,8 @@ static int make_dir(struct aspt_compare *compare, struct asp_err *err)
         made = mkdtemp(name);
     if (!made || !realpath(name, compare->dir) ||
         access(compare->dir, W_OK | X_OK) < 0)
-        return asp_errf(err, errno,
-                        "cannot write to %s: %s (go to a directory that you "
-                        "can write to and that all nodes see, or name one "
-                        "with --keep)",
-                        compare->keep ? name : "the current directory",
-                        strerror(errno));
+        return refuse_place(compare->keep ? name : "the current directory",
+                            err);
     compare->dir_is_ours = !compare->keep;
     return 0;
 }
@@ -254,7 +258,10 @@ int aspt_compare(int argc, char **argv)
     if (rc != 0)
         return rc < 0 ? aspt_complain(&err) : ASPT_OK;
     if (!getenv("SLURM_JOB_ID") && !aspt_srun_find(&compare.srun, "jobid")) {
-        aspt_sides_allocate(&compare, argv, &err);
+        if (!compare.keep && access(".", W_OK | X_OK) < 0)
+            refuse_place("the current directory", &err); /* without a queue */
+        else
+            aspt_sides_allocate(&compare, argv, &err);
         return aspt_complain(&err);
     }
     compare.cpus = cpus ? aspt_srun_cpus(cpus) : 0;

@@ -96,6 +96,23 @@ static void print_count(FILE *to, long n, const char *what)
     fprintf(to, "%ld %s%s", n, what, n == 1 ? "" : "s");
 }
 
+static void print_without(FILE *to, const struct aspt_compare *compare)
+{
+    const struct aspt_facts *facts = &compare->facts;
+
+    if (compare->without || !compare->is_srun) {
+        fprintf(to, "%s\n", compare->without ? "the command of --without"
+                                             : "the same command");
+        return;
+    }
+    print_count(to, facts->users + (compare->fill ? facts->ghosts : 0), "rank");
+    if (compare->fill)
+        fprintf(to, " (--fill)");
+    else if (strcmp(facts->mode, "thread") != 0)
+        fprintf(to, ", the helpers' CPUs idle");
+    fputc('\n', to);
+}
+
 /* What had which cores. */
 static void print_shape(FILE *to, const struct aspt_compare *compare)
 {
@@ -108,7 +125,7 @@ static void print_shape(FILE *to, const struct aspt_compare *compare)
                 "with --async-report.\n");
         return;
     }
-    fprintf(to, "  with: ");
+    fprintf(to, "  with:    ");
     print_count(to, facts->users, "rank");
     if (facts->ghosts > 0) {
         fprintf(to, " and ");
@@ -117,19 +134,8 @@ static void print_shape(FILE *to, const struct aspt_compare *compare)
         fprintf(to, ", mode %s,", facts->mode);
     fprintf(to, " on ");
     print_count(to, facts->nodes, "node");
-    fprintf(to, "; without: ");
-    if (compare->without)
-        fprintf(to, "the command of --without\n");
-    else if (!compare->is_srun)
-        fprintf(to, "the same command\n");
-    else {
-        print_count(to, facts->users + (compare->fill ? facts->ghosts : 0),
-                    "rank");
-        fprintf(to, "%s\n", compare->fill ? " (--fill)"
-                            : strcmp(facts->mode, "thread") == 0
-                                ? ""
-                                : ", the helpers' CPUs idle");
-    }
+    fprintf(to, "\n  without: ");
+    print_without(to, compare);
     if (strcmp(facts->mode, "ghost") == 0 && facts->redirected == 0)
         fprintf(to, "  Nothing was redirected to the ghosts; --async-report "
                     "says why.\n");
@@ -145,37 +151,41 @@ static double rest_of(const struct aspt_side *side)
     return aspt_median(rest, side->n);
 }
 
-static void print_meaning(FILE *to, const struct aspt_compare *compare)
+static void print_compared(FILE *to, const struct aspt_compare *compare)
 {
-    const struct aspt_effect *effect = &compare->effect;
-    const struct aspt_side *side = compare->side;
+    const struct aspt_side *with = &compare->side[ASPT_WITH],
+                           *without = &compare->side[ASPT_WITHOUT];
 
-    if (compare->metric)
+    if (compare->metric) {
         fprintf(to, "  Compared: the figure that the program prints; less is "
                     "better.\n");
-    else if (compare->is_clocked)
+        return;
+    }
+    if (compare->is_clocked)
         fprintf(to, "  Compared: the time of the program, from the start of "
                     "rank 0 to its end.\n");
     else
         fprintf(to, "  Compared: the time of the whole job, with its start by "
                     "Slurm.\n");
-    if (!compare->metric && compare->is_clocked && side[ASPT_WITH].n &&
-        side[ASPT_WITHOUT].n)
-        fprintf(to, "  The rest of the job, such as its start by Slurm, takes "
-                    "%.2g s with, %.2g s without.\n",
-                rest_of(&side[ASPT_WITH]), rest_of(&side[ASPT_WITHOUT]));
-    if (!compare->metric && side[ASPT_WITHOUT].n &&
-        aspt_median(aspt_compared(compare, ASPT_WITHOUT),
-                    side[ASPT_WITHOUT].n) < SHORT_S)
+    if (!with->n || !without->n)
+        return;
+    if (compare->is_clocked)
+        fprintf(to, "  The rest of the job, its start by Slurm: %.2g s with, "
+                    "%.2g s without.\n",
+                rest_of(with), rest_of(without));
+    if (aspt_median(aspt_compared(compare, ASPT_WITHOUT), without->n) < SHORT_S)
         fprintf(to, "  The runs are short: that helpers take some tenths of a "
                     "second to start counts.\n");
-    if (effect->verdict == ASPT_TOO_FEW)
-        return;
-    fprintf(to,
-            "  With Aspen it takes %.3g times as long; with %.0f %% confidence "
-            "between %.3g and %.3g.\n",
-            effect->ratio, 100 * effect->confidence - 0.5, effect->low,
-            effect->high);
+}
+
+static void print_interval(FILE *to, const struct aspt_effect *effect)
+{
+    if (effect->verdict != ASPT_TOO_FEW)
+        fprintf(to,
+                "  With Aspen it takes %.3g times as long: between %.3g and "
+                "%.3g (%d %% sure).\n",
+                effect->ratio, effect->low, effect->high,
+                (int)(100 * effect->confidence));
 }
 
 void aspt_compare_print(FILE *to, const struct aspt_compare *compare)
@@ -186,7 +196,8 @@ void aspt_compare_print(FILE *to, const struct aspt_compare *compare)
         return;
     print_table(to, compare);
     print_shape(to, compare);
-    print_meaning(to, compare);
+    print_compared(to, compare);
+    print_interval(to, &compare->effect);
     fprintf(to, "\naspen: %s\n",
             aspt_effect_print(&compare->effect, verdict, sizeof(verdict)));
 }
