@@ -85,6 +85,15 @@ static void set_env(struct aspt_run *run, int *n, const char *name,
     run->env[(*n)++].value = value;
 }
 
+/* A record costs a little time: the first one is enough. Runs without Aspen
+ * write none, unless they had it after all. */
+static bool needs_record(const struct aspt_compare *compare,
+                         const struct attempt *attempt)
+{
+    return compare->keep || !compare->has_facts ||
+           attempt->side == ASPT_WITHOUT;
+}
+
 /* For the clock, srun itself must not look like a task, as it would in a batch
  * script. */
 static void set_environment(const struct aspt_compare *compare,
@@ -94,7 +103,8 @@ static void set_environment(const struct aspt_compare *compare,
     const char *others = getenv("LD_PRELOAD");
     int n = 0;
 
-    set_env(run, &n, "ASPEN_REPORT", attempt->file[FILE_RECORD]);
+    set_env(run, &n, "ASPEN_REPORT",
+            needs_record(compare, attempt) ? attempt->file[FILE_RECORD] : NULL);
     if (attempt->side == ASPT_WITHOUT)
         set_env(run, &n, "ASPEN_PROGRESS", "off");
     else if (compare->progress && !compare->is_srun)
