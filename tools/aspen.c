@@ -17,6 +17,7 @@ static const struct subcommand {
     {"explain", aspt_explain, "show which task sits on which core, and why"},
     {"report", aspt_report, "show what a job did, from its record"},
     {"request", aspt_request, "what srun asks: check and complete a request"},
+    {"status", aspt_status, "show what a job does on this node, now"},
 };
 
 enum { SUBCOMMANDS = sizeof(subcommands) / sizeof(subcommands[0]) };

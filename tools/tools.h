@@ -16,6 +16,7 @@ int aspt_check_policy(int argc, char **argv);
 int aspt_compare(int argc, char **argv);
 int aspt_explain(int argc, char **argv);
 int aspt_report(int argc, char **argv);
+int aspt_status(int argc, char **argv);
 
 /* `explain --extra WORD...`: takes the words only. */
 int aspt_extra(int nwords, char **words);
