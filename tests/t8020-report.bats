@@ -77,7 +77,7 @@ refused() {
     n=$(python3 -c 'import json, sys
 print(json.load(open(sys.argv[1]))["redirected"])' "$dir/ghost.json")
     printed "^  - Ghosts carried out $n of $n calls on windows, 100 %"
-    printed '^  - The helpers were 2 ghost processes; a core for each was planned but'
+    printed '^  - The helpers were 2 ghost processes for [0-9.]+ m?s, in core-seconds up'
     printed '^  accumulate +g+ +101$'
     printed '^  ranks +4 on 1 node$'
     report --text "$dir/native.json"
@@ -174,7 +174,7 @@ record["first_node"] = [
      "helper_cpu": -1} for t in range(256)]
 record["time"]["ranks"] = [
     {"rank": r, "node": r // 100, "mpi_s": r / 200, "wait_s": r / 250,
-     "work_s": r / 1000} for r in range(5000)]
+     "work_s": r / 1000, "wall_s": 42.7, "threads": 1} for r in range(5000)]
 print(json.dumps(record))
 END
     report "$dir/large.json"

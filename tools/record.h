@@ -55,14 +55,14 @@ struct aspt_rule {
 };
 
 struct aspt_rank_time {
-    uint64_t rank, node, threads; /* 0: not told */
+    uint64_t rank, node, threads; /* whose times are added up */
     double mpi_s, wait_s, work_s, wall_s;
 };
 
 struct aspt_call_time {
     const char *name;
     uint64_t count;
-    double seconds, wait_s; /* wait_s < 0: not told */
+    double seconds, wait_s;
 };
 
 struct aspt_busy {

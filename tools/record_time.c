@@ -25,8 +25,7 @@ static int read_call_times(struct aspt_time *time, json_t *calls,
     static const struct aspt_field fields[] = {
         ASPT_FIELD(aspt_call_time, count, ASPT_COUNT),
         ASPT_FIELD(aspt_call_time, seconds, ASPT_SECONDS),
-        {"wait_s", ASPT_SECONDS, offsetof(struct aspt_call_time, wait_s),
-         true},
+        ASPT_FIELD(aspt_call_time, wait_s, ASPT_SECONDS),
     };
     struct aspt_place place = {file, "time.calls", 0};
     const char *name;
@@ -42,7 +41,6 @@ static int read_call_times(struct aspt_time *time, json_t *calls,
         if (!json_is_object(call))
             return aspt_field_refuse(&place, name, err, "is not an object");
         time->calls[time->ncalls].name = name;
-        time->calls[time->ncalls].wait_s = -1;
         if (aspt_fields_read(call, &place, fields, SIZE(fields),
                              &time->calls[time->ncalls++], err) < 0)
             return -1;
@@ -67,10 +65,8 @@ int aspt_part_time(struct aspt_record *record, const char *file,
         ASPT_FIELD(aspt_rank_time, mpi_s, ASPT_SECONDS),
         ASPT_FIELD(aspt_rank_time, wait_s, ASPT_SECONDS),
         ASPT_FIELD(aspt_rank_time, work_s, ASPT_SECONDS),
-        {"wall_s", ASPT_SECONDS, offsetof(struct aspt_rank_time, wall_s),
-         true},
-        {"threads", ASPT_COUNT, offsetof(struct aspt_rank_time, threads),
-         true},
+        ASPT_FIELD(aspt_rank_time, wall_s, ASPT_SECONDS),
+        ASPT_FIELD(aspt_rank_time, threads, ASPT_COUNT),
     };
     static const struct aspt_items ranks = {"ranks", rank, SIZE(rank),
                                             sizeof(struct aspt_rank_time)};

@@ -52,10 +52,8 @@ struct aspt_counts {
 
 struct aspt_counts aspt_counts(const struct aspt_record *record);
 
-/* A call's time as waiting and working; all of it is work where waiting was
- * not told apart, and *wait_p < 0. */
-void aspt_split_call(const struct aspt_call_time *call, double *wait_p,
-                     double *work_p);
+/* The part of a call's time in which it worked. */
+double aspt_call_work(const struct aspt_call_time *call);
 
 /* The share of ranks that were on in the c-th of `columns` equal parts of a
  * strip; columns is at most strip->n. */

@@ -335,14 +335,13 @@ static void print_time(FILE *to, const struct aspt_record *record)
         head(to, "Time in MPI by call, all ranks together");
     for (size_t i = 0; i < time->ncalls && i < ROWS; i++) {
         char seconds[ASPT_SAY_MAX];
-        double wait, work;
         int used = 0;
 
-        aspt_split_call(&time->calls[i], &wait, &work);
         fputs("  ", to);
         cell(to, time->calls[i].name, 2 * NAME_COLUMNS - 12);
-        bar(to, wait, time->calls[0].seconds, 'w', &used);
-        bar(to, work, time->calls[0].seconds, '#', &used);
+        bar(to, time->calls[i].wait_s, time->calls[0].seconds, 'w', &used);
+        bar(to, aspt_call_work(&time->calls[i]), time->calls[0].seconds, '#',
+            &used);
         fprintf(to, "%*s %s in %" PRIu64 "\n", BAR - used, "",
                 aspt_say_seconds(time->calls[i].seconds, seconds,
                                  sizeof(seconds)), time->calls[i].count);

@@ -141,10 +141,11 @@ static void call_times(FILE *to, const struct aspt_time *time)
     for (size_t i = 0; i < time->ncalls && i < ASPT_ROWS_MAX; i++) {
         const struct aspt_call_time *call = &time->calls[i];
         char text[ASPT_SAY_MAX], mean[ASPT_SAY_MAX] = "";
-        struct aspt_bar parts[] = {{0, "wait", "waiting"},
-                                   {0, "work", "working"}};
+        const struct aspt_bar parts[] = {
+            {call->wait_s, "wait", "waiting"},
+            {aspt_call_work(call), "work", "working"},
+        };
 
-        aspt_split_call(call, &parts[0].value, &parts[1].value);
         if (call->count)
             aspt_say_seconds(call->seconds / (double)call->count, mean,
                              sizeof(mean));
@@ -154,12 +155,10 @@ static void call_times(FILE *to, const struct aspt_time *time)
         aspt_svg_bar(to, parts, 2, time->calls[0].seconds);
         fputs("</td>", to);
         aspt_html_tag(to, "td", "n", "%s",
-                      parts[0].value < 0
-                          ? "?"
-                          : aspt_say_seconds(parts[0].value, text,
-                                             sizeof(text)));
+                      aspt_say_seconds(call->wait_s, text, sizeof(text)));
         aspt_html_tag(to, "td", "n", "%s",
-                      aspt_say_seconds(parts[1].value, text, sizeof(text)));
+                      aspt_say_seconds(parts[1].value, text,
+                                       sizeof(text)));
         aspt_html_count(to, call->count);
         aspt_html_tag(to, "td", "n", "%s", mean);
         fputs("</tr>\n", to);

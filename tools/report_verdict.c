@@ -117,12 +117,14 @@ static void say_time(const struct aspt_record *record,
                      struct aspt_lines *lines)
 {
     const struct aspt_time *time = &record->time;
-    double all = time->wall_s * (double)record->users;
+    double all = 0;
     char wall[ASPT_SAY_MAX], wait[ASPT_SAY_MAX], mpi[ASPT_SAY_MAX];
     char share[ASPT_SAY_MAX];
 
     if (!record->has_time)
         return;
+    for (size_t r = 0; r < time->nranks; r++)
+        all += time->ranks[r].wall_s;
     aspt_say_seconds(time->wall_s, wall, sizeof(wall));
     aspt_say_seconds(time->mpi_s, mpi, sizeof(mpi));
     aspt_say_seconds(time->wait_s, wait, sizeof(wait));
@@ -177,7 +179,7 @@ static void say_ghosts_cost(const struct aspt_record *record,
             record->ghosts, many ? "es" : "", each[0] ? " for " : "", each,
             each[0] ? ", in core-seconds up to " : "", each[0] ? all : "",
             record->bound ? "they shared CPUs with ranks"
-                          : "a core for each was planned but not enforced");
+                          : "they were not bound to cores of their own");
     else if (held < 0)
         say(lines, "The helpers cost %s as long as the job ran.", ghosts);
     else
@@ -333,5 +335,5 @@ void aspt_unmeasured(const struct aspt_record *record,
     if (ghosts && !record->has_busy)
         say(lines, "how busy the ghosts were");
     if (ghosts && !record->has_adaptation)
-        say(lines, "adaptation");
+        say(lines, "adaptation, which was off");
 }

@@ -109,13 +109,9 @@ struct aspt_counts aspt_counts(const struct aspt_record *record)
     return (struct aspt_counts){0};
 }
 
-void aspt_split_call(const struct aspt_call_time *call, double *wait_p,
-                     double *work_p)
+double aspt_call_work(const struct aspt_call_time *call)
 {
-    double wait = call->wait_s > call->seconds ? call->seconds : call->wait_s;
-
-    *wait_p = wait;
-    *work_p = wait < 0 ? call->seconds : call->seconds - wait;
+    return call->wait_s < call->seconds ? call->seconds - call->wait_s : 0;
 }
 
 double aspt_strip_mean(const struct aspt_strip *strip, size_t c,
