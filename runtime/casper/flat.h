@@ -32,7 +32,8 @@ void aspx_flat_free(struct aspx_engine *engine);
 bool aspx_flat_enter(void);
 void aspx_flat_leave(bool entered);
 
-/* Complete what this process issued to a ghost. Returns an MPI code. */
-int aspx_flat_flush(int ghost);
+/* Complete what this process issued to a rank, a ghost on the engine's window,
+ * or a target on that of its own window. Returns an MPI code. */
+int aspx_flat_flush(int rank, MPI_Win flat);
 
 #endif

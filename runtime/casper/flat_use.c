@@ -19,10 +19,10 @@ void aspx_flat_leave(bool entered)
         pthread_mutex_unlock(&one_thread);
 }
 
-int aspx_flat_flush(int ghost)
+int aspx_flat_flush(int rank, MPI_Win flat)
 {
     bool entered = aspx_flat_enter();
-    int rc = aspx_real.MPI_Win_flush(ghost, aspx_engine.flat);
+    int rc = aspx_real.MPI_Win_flush(rank, flat);
 
     aspx_flat_leave(entered);
     return rc;

@@ -24,14 +24,14 @@ static int send_plainly(const struct aspx_side *o, const struct aspx_touch *t,
 }
 
 static int send(const struct aspx_side *o, const struct aspx_touch *t,
-                const struct aspx_route *to, MPI_Request *request)
+                struct aspx_route *to, MPI_Request *request)
 {
     void *out = (void *) (uintptr_t) o->addr;
     bool entered;
     int rc;
 
     if (!request) {
-        entered = to->on == aspx_engine.flat && aspx_flat_enter();
+        entered = aspx_route_flat(to) && aspx_flat_enter();
         rc = send_plainly(o, t, to);
         aspx_flat_leave(entered);
         return rc;
@@ -68,8 +68,6 @@ static bool move(const struct aspx_side *origin,
         *rc = aspx_win_pass(to.win, copy(origin, touch, &to, request));
         return true;
     case ASPX_ROAD_SEND:
-        if (to.flat && !request)
-            aspx_route_flat(&to);
         *rc = aspx_route_sent(&to, send(origin, touch, &to, request));
         if (request)
             aspx_route_ring(&to);

@@ -118,10 +118,19 @@ static bool is_itself(const struct aspx_target *target)
     return atomic_load_explicit(&target->itself, memory_order_relaxed);
 }
 
-void aspx_route_flat(struct aspx_route *route)
+bool aspx_route_flat(struct aspx_route *route)
 {
+    if (!route->flat)
+        return false;
+    if (route->ghost == ASPX_ROUTE_TARGET) {
+        route->on = route->win->turn.flat;
+        route->rank = (int) (route->target - route->win->targets);
+        route->addr = route->start;
+        return true;
+    }
     route->on = aspx_engine.flat;
     route->addr = (MPI_Aint) route->target->off + route->start;
+    return true;
 }
 
 /* Put and Get. */
@@ -145,8 +154,10 @@ static enum aspx_road find_mover(struct aspx_route *route,
         aspx_count(touch->call, ASPX_WAY_DEVICE);
         return ASPX_ROAD_SEND;
     }
-    if (is_itself(route->target))
+    if (is_itself(route->target)) {
+        route->flat = bytes_only && route->win->turn.flat != MPI_WIN_NULL;
         return to_itself(route, touch->call);
+    }
     aspx_route_to(route, aspx_balance_choose(route->win, route->target));
     route->flat = bytes_only && aspx_engine.settings.flat &&
                   !route->win->ghosts[route->ghost].bell;
@@ -226,7 +237,9 @@ int aspx_route_sent(const struct aspx_route *route, int rc)
     if (route->ghost == ASPX_ROUTE_TARGET) {
         /* No bound here: the target may compute, and waiting for it before the
          * program does would be worse than what MPI does. */
-        (void) aspx_tally(&route->target->sent.issued, 1);
+        (void) aspx_tally(route->on == win->turn.flat
+                              ? &route->target->flat.issued
+                              : &route->target->sent.issued, 1);
         (void) aspx_tally(&win->turn.to_targets.issued, 1);
         return rc;
     }

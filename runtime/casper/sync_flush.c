@@ -63,7 +63,7 @@ static int flush_ghost(struct aspx_win *win, uint32_t g, flush_f *flush,
     aspx_balance_ask(win, ghost->rank_all, do_flat);
     atomic_store_explicit(&ghost->bytes, 0, memory_order_relaxed);
     if (do_flat) {
-        rc = aspx_flat_flush(ghost->rank_all);
+        rc = aspx_flat_flush(ghost->rank_all, aspx_engine.flat);
         if (rc != MPI_SUCCESS)
             return rc;
         aspx_sync_note(&ghost->flat.flushed, flat);
@@ -89,18 +89,27 @@ static int flush_hardware(struct aspx_win *win)
 }
 
 /* The same for what targets carry out themselves. */
-static int flush_itself(struct aspx_target *target, flush_f *flush,
+static int flush_itself(struct aspx_win *win, int rank, flush_f *flush,
                         bool *called)
 {
+    struct aspx_target *target = &win->targets[rank];
     uint64_t sent = atomic_load(&target->sent.issued);
-    int rc;
+    uint64_t flat = atomic_load(&target->flat.issued);
+    int rc = MPI_SUCCESS;
 
-    if (atomic_load(&target->sent.flushed) >= sent)
-        return MPI_SUCCESS;
-    *called = true;
-    rc = flush(target->rank_all, aspx_engine.win);
-    if (rc == MPI_SUCCESS && flush == aspx_real.MPI_Win_flush)
-        aspx_sync_note(&target->sent.flushed, sent);
+    if (atomic_load(&target->flat.flushed) < flat) {
+        *called = true;
+        rc = aspx_flat_flush(rank, win->turn.flat);
+        if (rc != MPI_SUCCESS)
+            return rc;
+        aspx_sync_note(&target->flat.flushed, flat);
+    }
+    if (atomic_load(&target->sent.flushed) < sent) {
+        *called = true;
+        rc = flush(target->rank_all, aspx_engine.win);
+        if (rc == MPI_SUCCESS && flush == aspx_real.MPI_Win_flush)
+            aspx_sync_note(&target->sent.flushed, sent);
+    }
     return rc;
 }
 
@@ -113,7 +122,7 @@ static int flush_themselves(struct aspx_win *win, flush_f *flush, bool *called)
     if (atomic_load(&flow->flushed) >= issued)
         return MPI_SUCCESS;
     for (int i = 0; rc == MPI_SUCCESS && i < win->size; i++)
-        rc = flush_itself(&win->targets[i], flush, called);
+        rc = flush_itself(win, i, flush, called);
     if (rc == MPI_SUCCESS && flush == aspx_real.MPI_Win_flush)
         aspx_sync_note(&flow->flushed, issued);
     return rc;
@@ -122,14 +131,14 @@ static int flush_themselves(struct aspx_win *win, flush_f *flush, bool *called)
 /* Ghosts other than the main one serve a target by segment or balance. */
 static int flush_target(struct aspx_win *win, int rank, flush_f *flush)
 {
-    struct aspx_target *target = &win->targets[rank];
+    const struct aspx_target *target = &win->targets[rank];
     uint64_t served_by = atomic_load(&target->served_by);
     uint32_t first = win->nodes[target->node].first_ghost;
     int rc = flush_hardware(win);
     bool called = false;
 
     if (rc == MPI_SUCCESS)
-        rc = flush_itself(target, flush, &called);
+        rc = flush_itself(win, rank, flush, &called);
     for (; rc == MPI_SUCCESS && served_by; served_by &= served_by - 1)
         rc = flush_ghost(win, first + (uint32_t) __builtin_ctzll(served_by),
                          flush, &called);

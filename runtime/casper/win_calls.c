@@ -144,6 +144,14 @@ int aspx_hand_MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm,
     return note(rc, win, &request);
 }
 
+static void free_locked(MPI_Win *locked)
+{
+    if (*locked == MPI_WIN_NULL)
+        return;
+    aspx_real.MPI_Win_unlock_all(*locked);
+    aspx_real.MPI_Win_free(locked);
+}
+
 /* MPI's own MPI_Win_free has a barrier: when it returns, every process has
  * closed its epochs, each with a flush, and settled its locks, so no ghost
  * touches block or lock words again.
@@ -164,10 +172,8 @@ int aspx_hand_MPI_Win_free(MPI_Win *handle)
     rc = aspx_real.MPI_Win_free(handle);
     if (rc != MPI_SUCCESS)
         return rc;
-    if (win->hardware != MPI_WIN_NULL) {
-        aspx_real.MPI_Win_unlock_all(win->hardware);
-        aspx_real.MPI_Win_free(&win->hardware);
-    }
+    free_locked(&win->hardware);
+    free_locked(&win->turn.flat);
     aspx_win_remove(win);
     aspx_switch_end(win);
     aspx_win_destroy(win);

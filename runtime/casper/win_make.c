@@ -161,7 +161,7 @@ static struct aspx_win *blank(const struct aspx_win_request *request, int rank,
     win->ghosts = calloc(nghosts, sizeof(*win->ghosts));
     win->nodes = calloc((size_t) size, sizeof(*win->nodes));
     pthread_mutex_init(&win->mutex, NULL);
-    win->handle = win->hardware = MPI_WIN_NULL;
+    win->handle = win->hardware = win->turn.flat = MPI_WIN_NULL;
     win->flavor = request->flavor;
     win->rank = rank;
     win->size = size;
@@ -348,8 +348,23 @@ static bool astray(const struct aspx_win_request *request, MPI_Win native)
     return any;
 }
 
+/* A second window on the same bytes, locked for life; or none. */
+static int make_locked(const struct aspx_win_request *request, MPI_Win *made)
+{
+    int rc = aspx_real.MPI_Win_create_c(request->base, request->bytes, 1,
+                                        MPI_INFO_NULL, request->comm, made);
+
+    if (rc != MPI_SUCCESS)
+        return rc;
+    if (astray(request, *made))
+        return aspx_real.MPI_Win_free(made);
+    aspx_real.MPI_Win_set_errhandler(*made, MPI_ERRORS_RETURN);
+    return aspx_real.MPI_Win_lock_all(MPI_MODE_NOCHECK, *made);
+}
+
 /* The windows of MPI beneath ours: the program's handle, and one that stays
- * locked where a device carries out Put and Get. */
+ * locked where a device carries out Put and Get, or targets of other nodes may
+ * do so while redirection is off. */
 static int make_native(const struct aspx_win_request *request,
                        struct aspx_win *win)
 {
@@ -357,17 +372,12 @@ static int make_native(const struct aspx_win_request *request,
                                         request->disp_unit, request->info,
                                         request->comm, &win->handle);
 
-    if (rc != MPI_SUCCESS || !aspx_engine.settings.hardware)
-        return rc;
-    rc = aspx_real.MPI_Win_create_c(request->base, request->bytes, 1,
-                                    MPI_INFO_NULL, request->comm,
-                                    &win->hardware);
-    if (rc != MPI_SUCCESS)
-        return rc;
-    if (astray(request, win->hardware))
-        return aspx_real.MPI_Win_free(&win->hardware);
-    aspx_real.MPI_Win_set_errhandler(win->hardware, MPI_ERRORS_RETURN);
-    return aspx_real.MPI_Win_lock_all(MPI_MODE_NOCHECK, win->hardware);
+    if (rc == MPI_SUCCESS && aspx_engine.settings.hardware)
+        return make_locked(request, &win->hardware);
+    if (rc == MPI_SUCCESS && win->turn.able && aspx_engine.settings.flat &&
+        win->nnodes > 1)
+        return make_locked(request, &win->turn.flat);
+    return rc;
 }
 
 /* Returns false when the window has to be native. */

@@ -62,6 +62,7 @@ struct aspx_target {
     _Atomic bool itself;   /* redirection is off: it carries out what is for it,
                               and no ghost does */
     struct aspx_flow sent; /* to itself, on the engine's dynamic window */
+    struct aspx_flow flat; /* to itself, on aspx_switch.flat */
 };
 
 /* A ghost of some node of the window. */
@@ -92,7 +93,10 @@ struct aspx_switch {
     uint64_t points;        /* legal points passed */
     bool told[2];           /* what this process has put in each bank */
     _Atomic unsigned char *bank; /* of this node, both; see status_off */
-    struct aspx_flow to_targets; /* all of aspx_target.sent */
+    MPI_Win flat;           /* locked for life, for simple Put and Get to
+                               targets of other nodes, under the rules of
+                               flat.h; or MPI_WIN_NULL */
+    struct aspx_flow to_targets; /* all of aspx_target.sent and flat */
 };
 
 struct aspx_win {
