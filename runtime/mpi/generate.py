@@ -435,16 +435,23 @@ def progress_c(kinds, calls):
     yield "}"
 
 
-def timed_body(call):
-    target = f"aspx_profile_behind.{call.name}"
+def timed(kinds, call):
+    """The wrapper of a function whose time is measured. Calls that are only
+    counted go straight on, without a stack frame of ours."""
     index = f"TIMED({call.name})"
-    straight = "" if call.timed != "some" else (
-        f"    if (aspx_timing_skip({index}))\n"
-        f"        return {target}({plain(call)});\n")
-    return ("    struct aspx_timing timing;\n" +
-            around(call, f"aspx_timing_enter(&timing, {index});", target,
-                   f"aspx_timing_leave(&timing, {index});")
-            .replace("\n\n", f"\n\n{straight}", 1))
+    behind = f"aspx_profile_behind.{call.name}"
+    head = f"{call.ret} {{}}_{call.name}({declare(kinds, call)})\n{{{{\n"
+    body = around(call, f"aspx_timing_enter(&timing, {index});", behind,
+                  f"aspx_timing_leave(&timing, {index});")
+    some = call.timed == "some"
+    yield ("ASPX_TIMED_WRAPPER static " + ("ASPX_TIMED_APART " * some) +
+           head.format("sampled" if some else "timed") +
+           f"    struct aspx_timing timing;\n{body}\n}}")
+    if some:
+        yield (f"static {head.format('timed')}"
+               f"    return aspx_timing_skip({index})\n"
+               f"               ? {behind}({plain(call)})\n"
+               f"               : sampled_{call.name}({plain(call)});\n}}")
 
 
 def profile_c(kinds, calls):
@@ -453,16 +460,14 @@ def profile_c(kinds, calls):
     yield ("/* The place of a function in struct aspx_real. */\n"
            "#define TIMED(name) (offsetof(struct aspx_real, name) / "
            "sizeof(void (*)(void)))\n")
-    timed = [call for call in calls if call.timed]
-    for call in timed:
-        yield (f"static {call.ret} timed_{call.name}"
-               f"({declare(kinds, call)})\n{{\n"
-               f"{timed_body(call)}\n}}")
+    measured = [call for call in calls if call.timed]
+    for call in measured:
+        yield from timed(kinds, call)
     yield "void aspx_profile_fill(struct aspx_real *table)\n{"
-    for call in timed:
+    for call in measured:
         yield f"    table->{call.name} = timed_{call.name};"
     yield ("}\n\nconst uint8_t aspx_timed[ASPX_CALLS] = {")
-    for call in timed:
+    for call in measured:
         yield f"    [TIMED({call.name})] = ASPX_TIMED_{call.timed.upper()},"
     yield "};"
 

@@ -34,6 +34,20 @@ static unsigned poll(void *worker)
     return found;
 }
 
+/* The same among many threads. */
+static unsigned poll_shared(void *worker)
+{
+    struct aspx_timing_thread *me = aspx_timing_polls();
+    unsigned found;
+
+    if (!me)
+        return progress(worker);
+    aspx_timing_before_shared_poll(me);
+    found = progress(worker);
+    aspx_timing_after_shared_poll(me, found);
+    return found;
+}
+
 static void start(bool many, bool polls)
 {
     runs = aspx_timing_start(many, polls);
@@ -45,16 +59,19 @@ void aspx_profile_start(void)
     union {
         void *pointer;
         progress_f *function;
-    } found, ours = {.function = poll};
+    } found, ours;
     int level = MPI_THREAD_MULTIPLE;
+    bool many;
 
     if (runs)
         return;
     aspx_real.MPI_Query_thread(&level);
+    many = level == MPI_THREAD_MULTIPLE;
+    ours.function = many ? poll_shared : poll;
     found.pointer = aspx_selfbind_find("ucp_worker_progress");
     progress = found.function;
-    start(level == MPI_THREAD_MULTIPLE,
-          progress && aspx_selfbind_lead("ucp_worker_progress", ours.pointer));
+    start(many, progress && aspx_selfbind_lead("ucp_worker_progress",
+                                               ours.pointer));
 }
 
 void aspx_profile_start_offloaded(bool many)

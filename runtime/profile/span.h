@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For how long at least one thread has been inside. How many there are and
- * since when are one word, so that whoever is the last to leave knows when the
- * first came. */
+/* For how long at least one thread has been inside. How many there are and since
+ * when are one word, so that whoever is the last to leave knows when the first
+ * came; and when there is none, when the last one left, so that one who read the
+ * clock before that and comes only now does not count that time again. */
 #ifndef ASPEN_RUNTIME_PROFILE_SPAN_H
 #define ASPEN_RUNTIME_PROFILE_SPAN_H
 
@@ -14,14 +15,15 @@ struct aspx_span {
 };
 
 /* 65535 threads; and 52 bits of ticks, which last for weeks. */
-enum { ASPX_SPAN_COUNT = 16, ASPX_SPAN_UNIT = 4 };
+enum { ASPX_SPAN_COUNT = 16, ASPX_SPAN_UNIT = 4,
+       ASPX_SPAN_THREADS = (1 << ASPX_SPAN_COUNT) - 1 };
 
-static inline uint64_t aspx_span_units(uint64_t word, uint64_t now)
+/* The later of now and the word's time, in units: other threads' readings of the
+ * clock may be later than ours. */
+static inline uint64_t aspx_span_later(uint64_t word, uint64_t now)
 {
-    uint64_t since = word >> ASPX_SPAN_COUNT;
-
     now >>= ASPX_SPAN_UNIT;
-    return now > since ? now - since : 0; /* another thread's now may be later */
+    return now > word >> ASPX_SPAN_COUNT ? now : word >> ASPX_SPAN_COUNT;
 }
 
 /* Ticks count from the start of the program, or they do not fit. */
@@ -30,20 +32,24 @@ static inline void aspx_span_enter(struct aspx_span *span, uint64_t now)
     uint64_t old = atomic_load(&span->word), new;
 
     do
-        new = old ? old + 1 : (now >> ASPX_SPAN_UNIT) << ASPX_SPAN_COUNT | 1;
+        new = old & ASPX_SPAN_THREADS
+                  ? old + 1
+                  : aspx_span_later(old, now) << ASPX_SPAN_COUNT | 1;
     while (!atomic_compare_exchange_weak(&span->word, &old, new));
 }
 
 static inline void aspx_span_leave(struct aspx_span *span, uint64_t now)
 {
-    const uint64_t one = (UINT64_C(1) << ASPX_SPAN_COUNT) - 1;
     uint64_t old = atomic_load(&span->word), new;
 
     do
-        new = (old & one) == 1 ? 0 : old - 1;
+        new = (old & ASPX_SPAN_THREADS) > 1
+                  ? old - 1
+                  : aspx_span_later(old, now) << ASPX_SPAN_COUNT;
     while (!atomic_compare_exchange_weak(&span->word, &old, new));
-    if (new == 0)
-        atomic_fetch_add(&span->sum, aspx_span_units(old, now));
+    if (!(new & ASPX_SPAN_THREADS))
+        atomic_fetch_add(&span->sum, (new >> ASPX_SPAN_COUNT) -
+                                         (old >> ASPX_SPAN_COUNT));
 }
 
 /* Ticks up to now. */
@@ -51,7 +57,9 @@ static inline uint64_t aspx_span_read(struct aspx_span *span, uint64_t now)
 {
     uint64_t sum = atomic_load(&span->sum), word = atomic_load(&span->word);
 
-    return (sum + (word ? aspx_span_units(word, now) : 0)) << ASPX_SPAN_UNIT;
+    if (word & ASPX_SPAN_THREADS)
+        sum += aspx_span_later(word, now) - (word >> ASPX_SPAN_COUNT);
+    return sum << ASPX_SPAN_UNIT;
 }
 
 #endif

@@ -10,12 +10,18 @@
 #include <stdlib.h>
 
 enum {
-    WARM_CALLS = 8, /* of each function, all timed: the first take longer */
-    GAP = 60,       /* then 1 in 61, which no program's own rhythm divides */
-    SHORT_NS = 2000, /* as long as a call takes longer, it is timed each time */
+    /* Of each function the first calls, then 1 in 9 of the calls so far, until it
+     * is 1 in 509, which no program's own rhythm divides. */
+    GAP_SHARE = 8,
+    GAP = 508,
+    /* While calls of a function take longer than so many readings of the clock,
+     * they are all timed: two more do not matter then. Or than this, if that is
+     * more. */
+    SHORT_READS = 200,
+    SHORT_NS = 1000,
     /* A sample stands for others with so much of it at the most: the rest was
      * an accident, such as a lost time slice. */
-    SAMPLE_NS = 50000,
+    SAMPLE_NS = 20000,
     HANDOVER_NS = 2000, /* what a call that only hands on may work */
     TURNS_COUNTED = 32, /* some 3 us */
 };
@@ -66,10 +72,12 @@ bool aspx_timing_start(bool many_threads, bool polls_are_seen)
     origin = aspx_clock_ticks();
     many = many_threads;
     polls = polls_are_seen;
-    short_ticks = aspx_clock_ticks_of(1e-9 * SHORT_NS);
     sample_ticks = aspx_clock_ticks_of(1e-9 * SAMPLE_NS);
     handover_ticks = aspx_clock_ticks_of(1e-9 * HANDOVER_NS);
     aspx_turns_start(many ? 1 : TURNS_COUNTED);
+    short_ticks = SHORT_READS * aspx_turns_clock_cost();
+    if (short_ticks < aspx_clock_ticks_of(1e-9 * SHORT_NS))
+        short_ticks = aspx_clock_ticks_of(1e-9 * SHORT_NS);
     started = pthread_key_create(&ended_key, ended) == 0;
     return started;
 }
@@ -135,6 +143,7 @@ struct aspx_timing_thread *aspx_timing_unusual(uintptr_t frame)
         aspx_span_leave(&span, aspx_clock_ticks() - origin);
     atomic_store(&me->began, 0);
     me->turns = (struct aspx_turns) {0};
+    me->notable = false;
     return me;
 }
 
@@ -151,9 +160,9 @@ void aspx_timing_begin(struct aspx_timing_thread *me)
         aspx_span_enter(&span, now - origin);
 }
 
-void aspx_timing_before_poll(struct aspx_timing_thread *me)
+void aspx_timing_before_shared_poll(struct aspx_timing_thread *me)
 {
-    if (many && me->turns.empty &&
+    if (me->turns.empty &&
         atomic_load_explicit(&poll_count, memory_order_relaxed) !=
             me->polls_then)
         aspx_turns_rested(&me->turns); /* others were in MPI, we were not */
@@ -161,11 +170,16 @@ void aspx_timing_before_poll(struct aspx_timing_thread *me)
         aspx_turns_before(&me->turns);
 }
 
-void aspx_timing_after_poll(struct aspx_timing_thread *me, unsigned found)
+void aspx_timing_after_shared_poll(struct aspx_timing_thread *me,
+                                   unsigned found)
 {
-    if (many)
-        me->polls_then = atomic_fetch_add(&poll_count, 1) + 1;
-    if (!aspx_turns_after(&me->turns, found) || me->seen)
+    me->polls_then = atomic_fetch_add(&poll_count, 1) + 1;
+    aspx_timing_after_poll(me, found);
+}
+
+void aspx_timing_seen(struct aspx_timing_thread *me)
+{
+    if (me->seen)
         return;
     me->seen = me->turns.mark;
     if (!atomic_load_explicit(&me->began, memory_order_relaxed)) {
@@ -179,10 +193,12 @@ void aspx_timing_after_poll(struct aspx_timing_thread *me, unsigned found)
 static uint32_t next_gap(const struct aspx_timing_row *row, size_t call,
                          uint64_t worked)
 {
+    uint64_t gap = row->calls / GAP_SHARE;
+
     if (aspx_timed[call] == ASPX_TIMED_EACH || worked > short_ticks ||
-        row->calls < WARM_CALLS)
+        (aspx_timed[call] == ASPX_TIMED_WAIT && (many || !polls)))
         return 0;
-    return aspx_timed[call] == ASPX_TIMED_WAIT && (many || !polls) ? 0 : GAP;
+    return gap < GAP ? (uint32_t) gap : GAP;
 }
 
 /* What a sample tells of the calls before it, that were only counted. Returns
@@ -212,32 +228,40 @@ static uint64_t guess_idle(struct aspx_timing_row *row, uint64_t inside)
     return inside - row->least;
 }
 
+void aspx_timing_waited(struct aspx_timing_thread *me, size_t call)
+{
+    uint64_t idle = aspx_turns_finish(&me->turns);
+
+    me->notable = false;
+    me->row[call].idle += idle;
+    add(&me->idle, idle);
+}
+
 void aspx_timing_end(struct aspx_timing_thread *me, size_t call)
 {
     struct aspx_timing_row *row = &me->row[call];
     uint64_t began = atomic_load_explicit(&me->began, memory_order_relaxed);
-    uint64_t now = began ? aspx_clock_ticks() : 0, inside = now - began;
+    uint64_t now = aspx_clock_ticks(), inside = now - began;
     uint64_t idle = aspx_turns_finish(&me->turns);
     uint64_t early = inside, early_idle = idle, more = 0, more_idle = 0;
 
-    if (began && !polls && aspx_timed[call] != ASPX_TIMED_SOME)
+    if (!polls && aspx_timed[call] != ASPX_TIMED_SOME)
         idle = guess_idle(row, inside);
     if (me->seen) {
         early = me->seen - began;
         early_idle = aspx_turns_counted * aspx_turns_usual();
     }
-    if (began && me->sample)
+    if (me->sample)
         more = stand_for_others(me, call, early, least_of(early_idle, early),
                                 &more_idle);
-    row->ticks += inside + more;
-    row->idle += idle + more_idle;
-    add(&me->idle, idle + more_idle);
-    if (!began)
-        return;
     if (many) {
         aspx_span_leave(&span, now - origin);
         atomic_fetch_add(&span_samples, more);
     }
+    row->ticks += inside + more;
+    row->idle += idle + more_idle;
+    add(&me->idle, idle + more_idle);
+    me->notable = false;
     me->seen = 0;
     atomic_store_explicit(&me->began, 0, memory_order_relaxed);
     add(&me->ticks, inside + more);

@@ -39,6 +39,7 @@ struct aspx_timing_row {
 struct aspx_timing_thread {
     uintptr_t frame; /* of the call under way; 0: outside MPI */
     bool sample;     /* it is timed from its beginning */
+    bool notable;    /* it polled and found nothing */
     struct aspx_turns turns;
     uint64_t polls_then;        /* of all threads, after its last one */
     uint64_t seen;              /* when it was seen to wait; 0: not yet */
@@ -52,6 +53,15 @@ struct aspx_timing_thread {
 extern _Thread_local struct aspx_timing_thread *aspx_timing_self
     __attribute__((tls_model("initial-exec")));
 
+/* Wrappers: nothing is written into their frame that could run over it; and what
+ * few calls go through, apart from what most do. */
+#if defined(__has_attribute) && __has_attribute(no_stack_protector)
+#define ASPX_TIMED_WRAPPER __attribute__((no_stack_protector))
+#else
+#define ASPX_TIMED_WRAPPER
+#endif
+#define ASPX_TIMED_APART __attribute__((noinline))
+
 /* In the wrapper's frame. */
 struct aspx_timing {
     struct aspx_timing_thread *thread; /* NULL: inside another call */
@@ -61,9 +71,11 @@ struct aspx_timing {
  * half-way. Returns the thread, or NULL: do not count. */
 struct aspx_timing_thread *aspx_timing_unusual(uintptr_t frame);
 
-/* This call is to be timed; and what was seen of it. */
+/* This call is to be timed; and what was seen of it. Or it was not timed, but
+ * waited for a moment. */
 void aspx_timing_begin(struct aspx_timing_thread *thread);
 void aspx_timing_end(struct aspx_timing_thread *thread, size_t call);
+void aspx_timing_waited(struct aspx_timing_thread *thread, size_t call);
 
 /* Only count a call? */
 static inline bool aspx_timing_skip(size_t call)
@@ -76,7 +88,8 @@ static inline bool aspx_timing_skip(size_t call)
     return true;
 }
 
-static inline void aspx_timing_enter(struct aspx_timing *here, size_t call)
+static inline __attribute__((always_inline)) void
+aspx_timing_enter(struct aspx_timing *here, size_t call)
 {
     struct aspx_timing_thread *me = aspx_timing_self;
 
@@ -92,16 +105,17 @@ static inline void aspx_timing_enter(struct aspx_timing *here, size_t call)
         aspx_timing_begin(me);
 }
 
-static inline void aspx_timing_leave(const struct aspx_timing *here,
-                                     size_t call)
+static inline __attribute__((always_inline)) void
+aspx_timing_leave(const struct aspx_timing *here, size_t call)
 {
     struct aspx_timing_thread *me = here->thread;
 
     if (!me)
         return;
-    if (me->turns.empty || me->turns.idle ||
-        atomic_load_explicit(&me->began, memory_order_relaxed))
+    if (atomic_load_explicit(&me->began, memory_order_relaxed))
         aspx_timing_end(me, call);
+    else if (me->notable)
+        aspx_timing_waited(me, call);
     me->frame = 0;
 }
 
@@ -127,8 +141,27 @@ static inline struct aspx_timing_thread *aspx_timing_polls(void)
 
     return me && me->frame ? me : NULL;
 }
-void aspx_timing_before_poll(struct aspx_timing_thread *me);
-void aspx_timing_after_poll(struct aspx_timing_thread *me, unsigned found);
+
+/* Waiting has taken so long that it is timed from now on. */
+void aspx_timing_seen(struct aspx_timing_thread *me);
+
+static inline void aspx_timing_before_poll(struct aspx_timing_thread *me)
+{
+    aspx_turns_before(&me->turns);
+}
+
+static inline void aspx_timing_after_poll(struct aspx_timing_thread *me,
+                                          unsigned found)
+{
+    me->notable |= found == 0;
+    if (aspx_turns_after(&me->turns, found))
+        aspx_timing_seen(me);
+}
+
+/* The same among many threads: did others poll meanwhile? */
+void aspx_timing_before_shared_poll(struct aspx_timing_thread *me);
+void aspx_timing_after_shared_poll(struct aspx_timing_thread *me,
+                                   unsigned found);
 
 /* Seconds in which at least one thread was inside MPI, the calls that are under
  * way included. Threads: any. */

@@ -18,6 +18,8 @@
 
 #include <cmocka.h>
 
+enum { MANY = 20000 };
+
 /* Functions of the tests, each with a row of its own. */
 enum { EACH, WAITS, WAITS_TOO, SOME, NESTED, LONG, ODD, MIXED, SLEEPS, SHORT,
        BLIND, JUMPS };
@@ -58,6 +60,21 @@ static void call(size_t function, uint64_t ns)
     aspx_timing_enter(&timing, function);
     now += ns;
     aspx_timing_leave(&timing, function);
+}
+
+/* So many calls and some more, until one is timed that stands for those before.
+ * Returns how many. */
+static uint64_t calls(size_t function, int n, uint64_t ns)
+{
+    uint64_t made = 0;
+
+    do {
+        call(function, ns);
+        made++;
+    } while (made < (uint64_t) n ||
+             aspx_timing_self->row[function].left !=
+                 aspx_timing_self->row[function].gap);
+    return made;
 }
 
 /* n polls that find nothing, with so many ns in each, and between them. */
@@ -115,36 +132,34 @@ static void test_each(void **state)
 
 static void test_some(void **state)
 {
-    uint64_t before = reads;
+    uint64_t before = reads, made;
 
     (void) state;
-    for (int i = 0; i < 61 * 100 + 8; i++)
-        call(SOME, 100);
-    took(SOME, 61 * 100 + 8, 610.8, 0);
-    assert_in_range(reads - before, 200, 250);
+    made = calls(SOME, MANY, 100);
+    took(SOME, made, 0.1 * (double) made, 0);
+    assert_in_range(reads - before, 2 * MANY / 509, 2 * (MANY / 509 + 60));
 }
 
 /* As long as calls take long, each is timed; one that was long by accident does
  * not stand for sixty. */
 static void test_some_are_long(void **state)
 {
+    uint64_t made;
     bool was = false;
 
     (void) state;
-    for (int i = 0; i < 61 * 10; i++)
-        call(LONG, 100);
-    for (int i = 0; i < 1000; i++)
-        call(LONG, 100000);
-    /* the first of the long ones stood for others too */
-    assert_in_range(1e6 * aspx_timing_call(LONG).inside_s, 100061, 103100);
-    for (int i = 0; i < 61 * 20; i++) {
+    made = calls(LONG, MANY, 100);
+    for (int i = 0; i < MANY; i++)
+        call(LONG, 15000);
+    took(LONG, made + MANY, 0.1 * (double) made + 15.0 * MANY, 0);
+    for (int i = 0; i < MANY; i++) {
         bool unlucky = !was && i > 100 && aspx_timing_self->row[ODD].left == 0;
 
         call(ODD, unlucky ? 4000000 : 100);
         was |= unlucky;
     }
     assert_true(was);
-    assert_in_range(1e6 * aspx_timing_call(ODD).inside_s, 4122, 7200);
+    near(1e6 * aspx_timing_call(ODD).inside_s, 4000 + 0.1 * MANY, 300);
 }
 
 /* Calls of callbacks are part of the call that they are in. */
@@ -174,39 +189,41 @@ static void test_nested(void **state)
 static void test_waits(void **state)
 {
     struct aspx_timing timing;
+    uint64_t made;
 
     (void) state;
-    for (int i = 0; i < 200; i++)
-        call(WAITS, 200);
+    made = calls(WAITS, 200, 200);
     aspx_timing_enter(&timing, WAITS);
     now += 500; /* this call is not timed from its beginning */
     poll_in_vain(3000, 60, 40);
     find();
     now += 700;
     aspx_timing_leave(&timing, WAITS);
-    took(WAITS, 201, 200 * 0.2 + 300 + 0.7, 300);
+    took(WAITS, made + 1, 0.2 * (double) made + 300 + 0.7, 300);
 }
 
 /* A few turns are only counted, and read no clock. */
 static void test_short_waits(void **state)
 {
     struct aspx_timing timing;
-    uint64_t before;
+    uint64_t before, made, counted = 0;
 
     (void) state;
-    for (int i = 0; i < 8; i++)
-        call(SHORT, 600);
-    call(SHORT, 600);
+    made = calls(SHORT, MANY, 600);
     before = reads;
-    for (int i = 0; i < 61; i++) {
+    while (aspx_timing_self->row[SHORT].left) {
         aspx_timing_enter(&timing, SHORT);
         poll_in_vain(5, 60, 40);
         find();
         now += 100;
         aspx_timing_leave(&timing, SHORT);
+        counted++;
     }
-    took(SHORT, 70, 70 * 0.6, 61 * 0.5);
-    assert_int_equal(reads - before, 2);
+    assert_int_equal(reads, before);
+    assert_int_equal(counted, 508);
+    call(SHORT, 600);
+    made += counted + 1;
+    took(SHORT, made, 0.6 * (double) made, 0.5 * (double) counted);
 }
 
 /* What takes long between two polls was work; a poll that takes long gave the
@@ -364,10 +381,29 @@ static void test_threads(void **state)
         pthread_join(thread[i], NULL);
     wall = 1e-9 * (double) (real_clock() - began);
     inside = aspx_timing_inside();
-    assert_true(inside >= 0.05 && inside <= wall);
+    if (inside < 0.05 || inside > wall)
+        fail_msg("%.9f inside, in %.9f s", inside, wall);
     assert_int_equal(aspx_timing_call(SLEEPS).count, THREADS * CALLS);
     assert_true(aspx_timing_call(SLEEPS).inside_s >= THREADS * 0.05);
     assert_true(aspx_timing_inside() == inside);
+}
+
+/* One that reads the clock, and comes only when others have been inside. */
+static void test_span(void **state)
+{
+    struct aspx_span span = {0};
+
+    (void) state;
+    aspx_span_enter(&span, 1600);
+    aspx_span_enter(&span, 3200);
+    aspx_span_leave(&span, 4800);
+    assert_int_equal(aspx_span_read(&span, 6400), 4800);
+    aspx_span_leave(&span, 8000);
+    assert_int_equal(aspx_span_read(&span, 9600), 6400);
+    aspx_span_enter(&span, 160);
+    assert_int_equal(aspx_span_read(&span, 9600), 8000);
+    aspx_span_leave(&span, 160);
+    assert_int_equal(aspx_span_read(&span, 9600), 6400);
 }
 
 /* Threads that come and go take each other's places. */
@@ -418,6 +454,7 @@ int main(void)
         cmocka_unit_test(test_left_half_way),
     };
     const struct CMUnitTest real[] = {
+        cmocka_unit_test(test_span),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_many_threads),
         cmocka_unit_test(test_own_thread),
