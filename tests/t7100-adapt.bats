@@ -50,10 +50,9 @@ PY
 }
 
 @test "order, sums and locks over switches at every legal point" {
-    local shape
-    for shape in '-n 4 -g 1' '-n 4 -g 1 --nodes 2' \
-        '-n 3 -g 2 --knob rma.binding=segment' \
-        '-n 5 -g 2 --nodes 2 --knob rma.binding=segment --knob rma.balance=ops' \
+    local shape segment='--knob rma.binding=segment'
+    for shape in '-n 4 -g 1' '-n 4 -g 1 --nodes 2' "-n 3 -g 2 $segment" \
+        "-n 5 -g 2 --nodes 2 $segment --knob rma.balance=ops" \
         "-n 4 -g 1 --nodes 2 --ghost-preload $ASPEN_BUILD/tests/.libs/lag.so"
     do
         # shellcheck disable=SC2086
@@ -118,6 +117,20 @@ PY
     says 'c["window"] == {"ghost": 4 * 12} and a["switches"] == []'
     says 'not any("target" in c[x] for x in c)'
     says 'not any(w["switchable"] for w in r["windows"])'
+}
+
+@test "what is right through ghosts is right with redirection off, too" {
+    local test
+    for test in 'active' 'atomic 5' 'errors' 'stories 2'; do
+        # shellcheck disable=SC2086
+        run timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" -n 4 -g 1 --nodes 2 \
+            --report --knob adapt=user --window async_config:off \
+            "$ASPEN_BUILD/tests/rma_"$test
+        ended_with 0
+        printed "^ok ${test% *}"
+        printed ', by targets while redirection was off \('
+        not_printed 'redirected [0-9]+ \([^)]*(accumulate|fetch_and_op)'
+    done
 }
 
 @test "random programs that switch wherever they may agree with the model" {

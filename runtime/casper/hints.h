@@ -18,7 +18,8 @@ struct aspx_hints {
     bool noncontig;   /* alloc_shared_noncontig */
 };
 
-/* Read the keys, info may be MPI_INFO_NULL; unknown keys and values are ignored, as MPI asks. */
+/* Read the keys, info may be MPI_INFO_NULL; unknown keys and values are ignored,
+ * as MPI asks. */
 void aspx_hints_read(struct aspx_hints *hints, MPI_Info info);
 
 #endif

@@ -42,7 +42,12 @@ void aspx_switch_make(struct aspx_win *win)
                                         aspx_switch_bytes(win));
     for (int i = 0; i < win->size; i++)
         atomic_store(&win->targets[i].itself, win->targets[i].began_itself);
-    aspx_trace_window(1, !win->targets[win->rank].began_itself);
+}
+
+void aspx_switch_begin(const struct aspx_win *win)
+{
+    if (win->turn.able)
+        aspx_trace_window(1, !win->targets[win->rank].began_itself);
 }
 
 void aspx_switch_end(const struct aspx_win *win)

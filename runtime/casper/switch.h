@@ -4,8 +4,8 @@
  * itself carries out what is for it, and no ghost does.
  *
  * A legal point is a call in which every process first completes all it has
- * issued on the window and then waits for all others to get there: MPI_Win_fence
- * and MPI_Win_set_info with symmetric=true. Each process tells before the
+ * issued on the window and then waits for all others to get there:
+ * MPI_Win_fence, and MPI_Win_set_info with symmetric=true. Each process tells before the
  * barrier what it wants for itself as a target, and looks after the barrier
  * what all told. It tells by one byte in the arena of every node of the window,
  * where all processes of the node see it, and only if the byte has to change.
@@ -26,7 +26,8 @@ uint64_t aspx_switch_bytes(const struct aspx_win *win);
  * who begins how. Its targets, nodes and turn.asked are complete. */
 void aspx_switch_make(struct aspx_win *win);
 
-/* The window is gone. */
+/* The window is in use, or gone: for the record. */
+void aspx_switch_begin(const struct aspx_win *win);
 void aspx_switch_end(const struct aspx_win *win);
 
 /* At a legal point, before the barrier: all this process has issued is

@@ -398,6 +398,7 @@ static bool make_with(struct making *making, MPI_Win *handle, int *rc)
     *handle = win->handle;
     if (*rc == MPI_SUCCESS && aspx_win_insert(win) == 0) {
         making->win = NULL; /* the table has it */
+        aspx_switch_begin(win);
         return true;
     }
     if (*rc == MPI_SUCCESS)

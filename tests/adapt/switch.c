@@ -66,8 +66,8 @@ static void maybe_nap(void)
 /* Same in all ranks, or each rank for itself. */
 static const char *direction(int round, int each)
 {
-    unsigned state = (unsigned) round * 7919u + (each ? (unsigned) rma_rank * 31u
-                                                      : 0);
+    unsigned own = each ? (unsigned) rma_rank * 31u : 0;
+    unsigned state = (unsigned) round * 7919u + own;
 
     (void) rma_random(&state);
     return rma_random(&state) % 2 ? "on" : "off";
