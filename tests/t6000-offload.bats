@@ -45,7 +45,18 @@ story() {
 @test "error handlers may call MPI" { story handlers; }
 @test "other callbacks too, and wait in it" { story callbacks; }
 @test "no caller stalls another" { story 'no stall'; }
+@test "threads make communicators in another order than those of the next rank" {
+    story orders
+}
+
+@test "what one thread posted another one completes" { story 'handed over'; }
 @test "signals, fork and exit of the child" { story processes; }
+
+@test "ranks may ask for different thread levels" {
+    run ghosts -n 3 --offload "$ASPEN_BUILD/tests/offload_levels"
+    ended_with 0
+    printed '^levels: ok$'
+}
 
 @test "many threads, every kind of call, every byte checked" {
     local users

@@ -339,12 +339,22 @@ def off_twin(call):
             f"    return aspx_slot_wait(slot, {status});")
 
 
+def off_thread(call):
+    store, back, give = (("", "return;", "") if call.ret == "void" else
+                         (f"{call.ret} rc = ", "return rc;", "return "))
+    args = plain(call)
+    return (f"    if (aspx_guest_enter()) {{\n"
+            f"        {store}aspx_behind.{call.name}({args});\n\n"
+            f"        aspx_guest_leave();\n        {back}\n    }}\n"
+            f"    {give}ship_{call.name}({args});")
+
+
 def offload_c(kinds, calls):
-    bodies = {"post": off_post, "init": off_init, "twin": off_twin,
+    bodies = {"thread": off_thread, "post": off_post, "init": off_init, "twin": off_twin,
               "caller": off_caller}
     asks = {call.name for call in calls if call.offload == "caller" and
             any(kind in LOOKS_RIGHT for _name, kind in call.args)}
-    yield BANNER + '#include "runtime/offload/offload.h"\n'
+    yield BANNER + '#include "runtime/offload/guest.h"\n#include "runtime/offload/offload.h"\n'
     for call in calls:
         params = declare(kinds, call)
         if call.name in asks or call.offload in ("thread", "init", "twin"):
@@ -364,8 +374,6 @@ def offload_c(kinds, calls):
     for call in calls:
         if call.offload == "own":
             yield f"    table->{call.name} = aspx_offload_{call.name};"
-        elif call.offload == "thread":
-            yield f"    table->{call.name} = ship_{call.name};"
         elif call.offload != "caller" or call.name in asks:
             yield f"    table->{call.name} = off_{call.name};"
     yield "}"

@@ -198,6 +198,13 @@ bool aspx_command_is_fresh(void)
            aspx_command_taken();
 }
 
+bool aspx_command_all_run(void)
+{
+    return atomic_load_explicit(&looked, memory_order_acquire) ==
+           (uint32_t) atomic_load_explicit(&ring.tickets,
+                                           memory_order_relaxed);
+}
+
 bool aspx_command_awaited(void)
 {
     return atomic_load_explicit(&sleepers, memory_order_relaxed) != 0;

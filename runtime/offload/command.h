@@ -86,6 +86,10 @@ void aspx_command_looked(uint32_t taken);
  * may be so by what the program has just been told. */
 bool aspx_command_is_fresh(void);
 
+/* Has the thread carried out all commands of which the caller can know? False
+ * may also say that it has not told yet. */
+bool aspx_command_all_run(void);
+
 /* For the thread: is anybody waiting in a sleep? */
 bool aspx_command_awaited(void);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Start and end of the engine, and the calls of the program that start and end
- * MPI. MPI is initialised in the thread and with a level that needs no locks
- * inside MPI, whatever the program asked for; the program is told what it asked
- * for, because it gets it. */
+ * MPI. MPI is initialised in the thread, and with a level that needs no locks
+ * inside MPI, unless the program has many threads in it (guest.h); the program
+ * is told what it asked for, because it gets it. */
 #include "config.h"
 
 #include "offload.h"
 
+#include "guest.h"
 #include "report.h"
 #include "request.h"
 #include "thread.h"
@@ -93,11 +94,12 @@ struct opening {
 
 static int really_init(int *argc, char ***argv)
 {
+    int wanted = aspx_offload_many ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
     int provided;
-    int rc = aspx_behind.MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED,
-                                         &provided);
+    int rc = aspx_behind.MPI_Init_thread(argc, argv, wanted, &provided);
 
     if (rc == MPI_SUCCESS) {
+        aspx_guest_allow(provided);
         aspx_real.MPI_Comm_size(MPI_COMM_WORLD, &aspx_offload_ranks);
         (void) aspx_progress_request_start();
     }

@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "flight.h"
+#include "guest.h"
 #include "offload.h"
 #include "slot.h"
 
@@ -21,6 +22,8 @@ enum { CALLERS = 4, CALLS = 4000, POSTS = 20000, SLOTS = 3000, ROUNDS = 40 };
 
 /* What the tested files want from the others. */
 _Thread_local bool aspx_offload_self ASPX_TLS;
+
+_Thread_local bool aspx_guest_inside ASPX_TLS;
 
 void aspx_offload_turn(void)
 {

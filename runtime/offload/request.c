@@ -6,6 +6,7 @@
 #include "request.h"
 
 #include "flight.h"
+#include "guest.h"
 
 #include "mpi_hand.h"
 
@@ -78,7 +79,7 @@ bool aspx_request_refresh(void)
 {
     static _Thread_local unsigned misses ASPX_TLS;
 
-    if (!aspx_command_is_fresh()) {
+    if (!aspx_guest_inside && !aspx_command_is_fresh()) {
         aspx_request_in_thread(look, NULL);
         return true;
     }
@@ -143,6 +144,10 @@ int aspx_offload_MPI_Request_free(MPI_Request *request)
     if (!request)
         return aspx_request_refuse();
     touch = touch_of(*request);
+    if (aspx_guest_inside && touch.slot && !touch.slot->lazy) {
+        *request = MPI_REQUEST_NULL; /* it ends, and its slot is not used */
+        return MPI_SUCCESS;          /* again: in flight it is not ours */
+    }
     rc = carry(&touch, do_free);
     if (rc == MPI_SUCCESS) {
         *request = MPI_REQUEST_NULL;

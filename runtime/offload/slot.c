@@ -7,6 +7,7 @@
 #include "slot.h"
 
 #include "flight.h"
+#include "guest.h"
 #include "offload.h"
 #include "order.h"
 
@@ -214,6 +215,7 @@ void aspx_slot_issued(struct aspx_slot *slot, int rc)
 {
     bool failed = rc != MPI_SUCCESS;
 
+    slot->lazy |= aspx_guest_inside;
     if (!failed && !slot->lazy)
         aspx_flight_add(slot);
     atomic_store_explicit(&slot->issued,

@@ -12,6 +12,7 @@
 #include "thread.h"
 
 #include "flight.h"
+#include "guest.h"
 #include "offload.h"
 #include "report.h"
 
@@ -74,7 +75,12 @@ static bool progress(void)
 
 void aspx_offload_turn(void)
 {
+    if (aspx_guest_inside) {
+        sched_yield(); /* the offload thread makes its own */
+        return;
+    }
     (void) aspx_flight_poll();
+    aspx_command_looked(aspx_command_taken() - 1); /* one is being run */
 }
 
 struct rest {
@@ -82,26 +88,10 @@ struct rest {
     uint32_t turns, nap_us;
 };
 
-/* Nothing was done in this turn. */
-static void rest(struct rest *rest)
+static void nap(struct rest *rest, bool awaited)
 {
-    bool awaited = aspx_command_awaited();
     uint32_t most_us = aspx_flight_count() ? NAP_MAX_US : NAP_IDLE_US;
-    uint64_t idle_us;
 
-    if (rest->since_us == 0) {
-        *rest = (struct rest) {.since_us = now_us()};
-        return;
-    }
-    if (rest->nap_us == 0 && ++rest->turns % TURNS_PER_CLOCK != 0)
-        return;
-    idle_us = now_us() - rest->since_us;
-    if (idle_us < spin_us)
-        return;
-    if (idle_us < spin_us + yield_us || (awaited && yield_us)) {
-        sched_yield();
-        return;
-    }
     rest->nap_us = rest->nap_us == 0 || awaited       ? NAP_FIRST_US
                    : 2 * rest->nap_us <= most_us ? 2 * rest->nap_us
                                                    : most_us;
@@ -112,6 +102,31 @@ static void rest(struct rest *rest)
     } else {
         aspx_progress_poll();
     }
+}
+
+/* Nothing was done in this turn. */
+static void rest(struct rest *rest)
+{
+    bool awaited = aspx_command_awaited();
+    uint64_t idle_us;
+
+    if (rest->since_us == 0) {
+        *rest = (struct rest) {.since_us = now_us()};
+        return;
+    }
+    if (aspx_guest_any()) { /* it makes progress for all; leave it the lock */
+        nap(rest, true);
+        return;
+    }
+    if (rest->nap_us == 0 && ++rest->turns % TURNS_PER_CLOCK != 0)
+        return;
+    idle_us = now_us() - rest->since_us;
+    if (idle_us < spin_us)
+        return;
+    if (idle_us < spin_us + yield_us || (awaited && yield_us))
+        sched_yield();
+    else
+        nap(rest, awaited);
 }
 
 static void work(void)

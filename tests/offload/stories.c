@@ -308,6 +308,77 @@ static void no_stall(void)
     MPI_Comm_free(&comm);
 }
 
+/* Two threads split two communicators, one rank in the other order: the first
+ * call of one rank waits for the second call of the other. */
+static void *split_late(void *comm)
+{
+    usleep(50000);
+    MPI_Comm_split(*(MPI_Comm *) comm, 0, 0, comm);
+    return NULL;
+}
+
+static void orders(void)
+{
+    pthread_t thread;
+    MPI_Comm comms[2], made[2];
+    int sum, one = 1;
+
+    for (int i = 0; i < 2; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+        made[i] = comms[i];
+    }
+    pthread_create(&thread, NULL, split_late, &made[rank]);
+    MPI_Comm_split(comms[peer], 0, 0, &made[peer]);
+    pthread_join(thread, NULL);
+    for (int i = 0; i < 2; i++) {
+        MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, made[i]);
+        EXPECT(sum == 2);
+        MPI_Comm_free(&made[i]);
+        MPI_Comm_free(&comms[i]);
+    }
+}
+
+/* What one thread has posted, another one completes. */
+enum { HANDED = 4000 };
+struct handed {
+    MPI_Win win;
+    MPI_Request requests[HANDED];
+    int values[HANDED];
+};
+
+static void *put_all(void *argument)
+{
+    struct handed *handed = argument;
+
+    for (int i = 0; i < HANDED; i++) {
+        handed->values[i] = 10000 * rank + i;
+        MPI_Rput(&handed->values[i], 1, MPI_INT, peer, i, 1, MPI_INT,
+                 handed->win, &handed->requests[i]);
+    }
+    return NULL;
+}
+
+static void handed_over(void)
+{
+    static struct handed handed;
+    pthread_t thread;
+    int *memory, value;
+
+    MPI_Win_allocate(HANDED * sizeof(int), sizeof(int), MPI_INFO_NULL,
+                     MPI_COMM_WORLD, &memory, &handed.win);
+    MPI_Win_lock_all(0, handed.win);
+    pthread_create(&thread, NULL, put_all, &handed);
+    pthread_join(thread, NULL);
+    MPI_Win_flush_all(handed.win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Get(&value, 1, MPI_INT, peer, HANDED - 1, 1, MPI_INT, handed.win);
+    MPI_Win_unlock_all(handed.win);
+    for (int i = 0; i < HANDED; i++)
+        MPI_Wait(&handed.requests[i], MPI_STATUS_IGNORE);
+    EXPECT(value == 10000 * rank + HANDED - 1);
+    MPI_Win_free(&handed.win);
+}
+
 /* Signals are the program's; a child may exit. */
 static volatile sig_atomic_t signalled;
 static pthread_t main_thread;
@@ -343,7 +414,8 @@ static const struct {
     {"outside", outside},   {"idle", idle},           {"level", level},
     {"mixed", mixed},       {"many", many},           {"grequest", grequest},
     {"errors", errors},     {"handlers", handlers},   {"callbacks", callbacks},
-    {"no stall", no_stall}, {"processes", processes},
+    {"no stall", no_stall}, {"orders", orders},       {"handed over", handed_over},
+    {"processes", processes},
 };
 
 static int is_asked(int argc, char **argv, const char *name)
