@@ -141,6 +141,14 @@ static bool has_item(const char *spec, const char *item)
     return false;
 }
 
+/* The mode comes first. */
+static bool is_mode(const char *spec, const char *mode)
+{
+    size_t n = strlen(mode);
+
+    return strncmp(spec, mode, n) == 0 && (spec[n] == ',' || spec[n] == '\0');
+}
+
 /* "ghost:2,..." needs tasks, "offload,..." CPUs. */
 static int take_spec(const char *text, struct words *words)
 {
@@ -148,7 +156,7 @@ static int take_spec(const char *text, struct words *words)
     char count[8];
     size_t len;
 
-    words->offload = has_item(text, "offload");
+    words->offload = is_mode(text, "offload");
     request->sibling = has_item(text, "placement.smt=use");
     if (strncmp(text, "ghost", 5) != 0)
         return 0;

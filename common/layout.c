@@ -53,6 +53,13 @@ const char *asp_layout_knob(const struct asp_layout *layout, const char *name,
     return fallback;
 }
 
+bool asp_layout_offloads(const struct asp_layout *layout)
+{
+    return layout->mode == ASP_MODE_OFFLOAD ||
+           (layout->mode == ASP_MODE_GHOST &&
+            !strcmp(asp_layout_knob(layout, "offload", "no"), "yes"));
+}
+
 /* Number of entries below rank in an ascending list; *found_p says whether
  * rank itself is in it. */
 static uint32_t ranks_below(const uint32_t *ranks, uint32_t count,

@@ -103,6 +103,9 @@ const char *asp_role_name(enum asp_role role);
 const char *asp_layout_knob(const struct asp_layout *layout, const char *name,
                             const char *fallback);
 
+/* Does each user get an offload thread: in mode offload, or beside ghosts? */
+bool asp_layout_offloads(const struct asp_layout *layout);
+
 /* Role of a world rank anywhere in the step, and the user rank of a user.
  * *rank_user_p may be NULL. Returns 0, or -1 with errno ENOENT (degraded
  * layout, or no such rank). Cost: O(size_world). */

@@ -223,7 +223,7 @@ static void seat_users(const struct asp_topo *topo,
         for (uint32_t i = 0; i < place->run; i++)
             add_core(&topo->cores[run[i]], &task->cpus);
         task->numa = numa_of_run(topo, run, place->run);
-        if (layout->mode == ASP_MODE_OFFLOAD)
+        if (layout->mode == ASP_MODE_OFFLOAD || request->offload)
             set_offload_cpu(topo, run, place->run, request, task);
     }
 }

@@ -32,6 +32,7 @@ struct asp_plan_request {
     enum asp_mode mode;       /* resolved: not auto */
     uint32_t ghosts_per_node; /* mode ghost: at least 1, else 0 */
     uint32_t service_cores;   /* mode thread, else 0 */
+    bool offload;             /* mode ghost: offload threads too */
     enum asp_spread spread;
     bool share;         /* placement.share */
     bool use_threads;   /* placement.smt=use */

@@ -34,13 +34,15 @@ const char *asp_plan_say_cpus(const struct asp_topo *topo,
 {
     const struct asp_layout_task *task = &layout->tasks[0];
     unsigned own = asp_cpuset_count(&task->cpus), helper;
+    uint32_t ntasks; /* of the program */
 
     buf[0] = '\0';
     if (topo == NULL || own == 0)
         return buf;
+    ntasks = layout->size_world - layout->ghosts_per_node * layout->nnodes;
     helper = task->cpu_helper_os < 0 ? 0 : helper_cpus(topo, task);
     snprintf(buf, size, "%" PRIu32 " task%s, %u CPU%s each: ",
-             layout->size_world, layout->size_world == 1 ? "" : "s",
+             ntasks, ntasks == 1 ? "" : "s",
              own + helper, own + helper == 1 ? "" : "s");
     size -= strlen(buf);
     if (helper)

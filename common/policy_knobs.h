@@ -16,6 +16,10 @@
       "thread; auto chooses, off does nothing")                               \
     K(GHOSTS, "ghosts", NUMBER, "1", "", 1, 64, "per node", 0,                \
       "ghost processes on each node, on top of the program's own ranks")      \
+    K(OFFLOAD, "offload", BOOL, "no", "no|yes", 0, 0, "",                     \
+      ASP_KNOB_TO_RUNTIME,                                                    \
+      "mode ghost: each rank gets an offload thread too, for messages and "   \
+      "non-blocking collectives; ask for one CPU more per task (-c)")         \
     K(REQUIRE, "require", BOOL, "no", "no|yes", 0, 0, "", 0,                  \
       "fail the step when the request cannot be honoured, instead of "        \
       "running it plain and saying why")                                      \

@@ -214,6 +214,8 @@ static int make_layout(const struct aspa_request *request, struct work *work,
         .ghosts_per_node =
             mode == ASP_MODE_GHOST ? counted_ghosts(request->spec) : 0,
         .service_cores = service_cores(policy),
+        .offload = mode == ASP_MODE_GHOST &&
+                   asp_policy_bool(policy, ASP_KNOB_OFFLOAD),
         .spread =
             strcmp(spread, "pack") == 0 ? ASP_SPREAD_PACK : ASP_SPREAD_NUMA,
         .share = asp_policy_bool(policy, ASP_KNOB_SHARE),
@@ -252,7 +254,7 @@ static int note_cpus(const struct aspa_request *request,
     size_t used = strlen(plan->note);
     char text[128];
 
-    if (layout->mode != ASP_MODE_OFFLOAD)
+    if (!asp_layout_offloads(layout))
         return 0;
     if (none && plan->require && work->topo != NULL)
         return asp_errf(err, ENOSPC, "no CPU for the offload threads: ask for "

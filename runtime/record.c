@@ -7,6 +7,8 @@
 
 #include "casper/casper.h"
 #include "mpi/real.h"
+#include "offload/offload.h"
+#include "offload/report.h"
 #include "profile/profile.h"
 #include "profile/report.h"
 #include "record_adapt.h"
@@ -60,6 +62,7 @@ static const struct {
 struct sums {
     uint64_t count[ASPX_CALLS_COUNTED][ASPX_WAYS];
     uint64_t *ghosts; /* operations and bytes, by world rank */
+    struct aspx_offload_counts offload; /* with offload threads too */
 };
 
 /* What the record is made of, in user rank 0. */
@@ -149,6 +152,11 @@ static void print_line(const struct aspx_world *world, const struct sums *sums)
                                   calls);
     }
     fprintf(stderr, "%s\n", line);
+    if (asp_layout_offloads(world->layout)) {
+        fputs("aspen: and an offload thread in each rank; ", stderr);
+        aspx_offload_say(stderr, &sums->offload);
+        fputc('\n', stderr);
+    }
 }
 
 static void put_ways(FILE *out, const struct sums *sums, int call)
@@ -204,6 +212,11 @@ static int write_json(const char *path, const struct aspx_world *world,
         first = false;
     }
     fprintf(out, "\n  }");
+    if (asp_layout_offloads(world->layout)) {
+        fprintf(out, ",\n  \"offload\": {\n");
+        aspx_offload_json(out, &parts->sums.offload);
+        fprintf(out, "\n  }");
+    }
     aspx_windows_json(out, parts->windows);
     aspx_adaptation_json(out, parts->adaptation);
     aspx_times_json(out, parts->times);
@@ -236,6 +249,8 @@ static bool sum_up(const struct aspx_world *world, struct sums *sums)
                              MPI_SUM, 0, world->users);
         aspx_real.MPI_Reduce(ghosts, sums->ghosts, (int) nghosts,
                              MPI_UINT64_T, MPI_SUM, 0, world->users);
+        if (asp_layout_offloads(world->layout))
+            aspx_offload_add_up(world->users, &sums->offload);
     }
     free(ghosts);
     return ok;

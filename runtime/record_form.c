@@ -72,14 +72,16 @@ void aspx_record_head(FILE *out, const struct asp_layout *layout, int users,
 
 static int write_counts(const char *path, const struct asp_layout *layout,
                         const struct aspx_record_mode *mode, int users,
-                        const uint64_t *sum, const struct aspx_times *times)
+                        int threads, const uint64_t *sum,
+                        const struct aspx_times *times)
 {
     FILE *out = fopen(path, "we");
 
     if (!out)
         return -1;
     aspx_record_head(out, layout, users, 0, layout->nnodes);
-    fprintf(out, "  \"%s\": {\n", mode->json_key);
+    fprintf(out, "  \"%s\": {\n    \"threads\": %d,\n", mode->json_key,
+            threads);
     mode->json(out, sum);
     fprintf(out, "\n  }");
     aspx_times_json(out, times);
@@ -87,14 +89,28 @@ static int write_counts(const char *path, const struct asp_layout *layout,
     return fclose(out);
 }
 
+static void name_ranks(const struct asp_layout *layout, int users,
+                       int threads, char *buf, size_t size)
+{
+    int n = snprintf(buf, size, "%d rank%s on %u node%s, ", users,
+                     users == 1 ? "" : "s", layout->nnodes,
+                     layout->nnodes == 1 ? "" : "s");
+
+    if (threads == users)
+        snprintf(buf + n, size - (size_t) n, "a thread each");
+    else
+        snprintf(buf + n, size - (size_t) n, "a thread in %d of them", threads);
+}
+
 void aspx_record_counts(const struct asp_layout *layout,
-                        const struct aspx_record_mode *mode,
+                        const struct aspx_record_mode *mode, bool has_thread,
                         const uint64_t *own, int n)
 {
     const char *where = aspx_record_where(layout);
-    uint64_t sum[ASPX_RECORD_COUNTS];
+    uint64_t mine[ASPX_RECORD_COUNTS + 1], sum[ASPX_RECORD_COUNTS + 1];
     struct aspx_times *times;
-    int rank, users;
+    int rank, users, threads;
+    char who[96];
 
     if (!where)
         return;
@@ -102,14 +118,20 @@ void aspx_record_counts(const struct asp_layout *layout,
     times = aspx_times_gather(MPI_COMM_WORLD, layout->node);
     aspx_real.MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     aspx_real.MPI_Comm_size(MPI_COMM_WORLD, &users);
-    aspx_real.MPI_Reduce(own, sum, n, MPI_UINT64_T, MPI_SUM, 0,
+    memcpy(mine, own, (size_t) n * sizeof(mine[0]));
+    mine[n] = has_thread;
+    aspx_real.MPI_Reduce(mine, sum, n + 1, MPI_UINT64_T, MPI_SUM, 0,
                          MPI_COMM_WORLD);
-    if (rank != 0)
+    threads = (int) sum[n];
+    if (rank != 0 || threads == 0) { /* all run plain, and have said so */
+        aspx_times_free(times);
         return;
-    mode->line(layout, users, sum);
+    }
+    name_ranks(layout, users, threads, who, sizeof(who));
+    mode->line(layout, who, threads, sum);
     aspx_times_print(stderr, times);
     if (strcmp(where, "1") != 0 &&
-        write_counts(where, layout, mode, users, sum, times) != 0)
+        write_counts(where, layout, mode, users, threads, sum, times) != 0)
         fprintf(stderr, "aspen: cannot write the record to %s: %s\n", where,
                 strerror(errno));
     aspx_times_free(times);

@@ -21,10 +21,12 @@
 #include "mpi/selfbind.h"
 #include "mpi/workers.h"
 #include "offload/offload.h"
+#include "offload/report.h"
 #include "own_thread.h"
 #include "pickup.h"
 #include "profile/profile.h"
 #include "progress/progress.h"
+#include "progress/report.h"
 #include "record.h"
 #include "record_form.h"
 #include "tally.h"
@@ -93,39 +95,53 @@ bool aspx_start_seen(void)
     return atomic_load(&seen);
 }
 
-enum aspx_start aspx_start_before_init(void)
+/* What the layout wants of this process. */
+enum way {
+    INERT,   /* nothing: there is none */
+    GHOST,   /* its ghosts are on their way into MPI */
+    BOTH,    /* and an offload thread in front of them */
+    OFFLOAD, /* an offload thread */
+    THREAD,  /* a sleeping progress thread */
+};
+
+static enum way way_of_layout(void)
+{
+    return layout->mode == ASP_MODE_OFFLOAD  ? OFFLOAD
+           : layout->mode == ASP_MODE_THREAD ? THREAD
+           : asp_layout_offloads(layout)     ? BOTH
+                                             : GHOST;
+}
+
+/* Before the real MPI_Init: pick up the layout and call the ghosts into MPI. */
+static enum way before_init(void)
 {
     struct asp_err err;
 
     atomic_store(&seen, true);
     if (layout)
-        return layout->mode == ASP_MODE_OFFLOAD  ? ASPX_START_OFFLOAD
-               : layout->mode == ASP_MODE_THREAD ? ASPX_START_THREAD
-                                                 : ASPX_START_GHOST;
+        return way_of_layout();
     if (getauxval(AT_SECURE))
-        return ASPX_START_INERT; /* a setuid program obeys no environment */
+        return INERT; /* a setuid program obeys no environment */
     if (aspx_pickup(&layout, &local, &err) != 0) {
         if (errno == ENOENT)
-            return ASPX_START_INERT;
+            return INERT;
         /* A task of the step whose place is unknown: its ranks would be wrong
          * and its ghosts would wait for it. */
         complain(&err, "ending this task");
         exit(EXIT_FAILURE);
     }
-    if (layout->mode == ASP_MODE_OFFLOAD)
-        return ASPX_START_OFFLOAD;
-    if (layout->mode == ASP_MODE_THREAD)
-        return ASPX_START_THREAD;
+    if (way_of_layout() == OFFLOAD || way_of_layout() == THREAD)
+        return way_of_layout();
     if (layout->mode != ASP_MODE_GHOST ||
         layout->tasks[local].role != ASP_ROLE_USER) {
         asp_layout_destroy(layout);
         layout = NULL;
-        return ASPX_START_INERT;
+        return INERT;
     }
     aspx_board_open(layout, local);
     aspx_board_say(ASP_TASK_INIT);
     aspx_guard_start(layout);
-    return ASPX_START_GHOST;
+    return way_of_layout();
 }
 
 /* Is this another world than the step's? Spawned programs inherit the
@@ -152,17 +168,17 @@ static int is_elsewhere(struct asp_err *err)
     return 1;
 }
 
-void aspx_start_after_init(void)
+/* After the real MPI_Init: make the world and start the engine. Ends the job
+ * when the world cannot be made. Returns whether there are ghosts. */
+static bool join_ghosts(void)
 {
     struct asp_err err;
     int level;
 
-    if (atomic_exchange(&started, true))
-        return;
+    atomic_store(&started, true);
     if (is_elsewhere(&err)) {
         complain(&err, "running without Aspen");
-        stay_inert();
-        return;
+        return false;
     }
     if (aspx_real.MPI_Query_thread(&level) == MPI_SUCCESS)
         aspx_threads = level == MPI_THREAD_MULTIPLE;
@@ -180,10 +196,30 @@ void aspx_start_after_init(void)
     aspx_real.MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, leave,
                                      &finalize_keyval, NULL);
     aspx_real.MPI_Comm_set_attr(MPI_COMM_SELF, finalize_keyval, NULL);
+    aspx_board_say(ASP_TASK_RUNNING);
+    return true;
+}
+
+static void after_init(void)
+{
+    if (!join_ghosts()) {
+        stay_inert();
+        return;
+    }
     if (aspx_record_where(layout))
         aspx_profile_start();
     aspx_entry_activate();
-    aspx_board_say(ASP_TASK_RUNNING);
+}
+
+/* In the offload thread: the workers lie behind it. */
+static void put_ghosts_behind(struct aspx_real *behind)
+{
+    if (join_ghosts()) {
+        aspx_threads = true; /* callers carry out some calls */
+        aspx_workers_fill(behind);
+    } else {
+        aspx_guard_stop();
+    }
 }
 
 /* MPI_Init of a program that has sessions: it has happened already. */
@@ -192,36 +228,56 @@ static bool adopt(void)
     return atomic_load(&hidden) && !atomic_exchange(&initialized, true);
 }
 
-/* Bring up the offload thread; without it the program runs as it would. So it
- * does where the plan found no CPU for it: one that it shares with its rank
- * makes the program slower. */
-static bool start_offload(int required)
-{
-    if (layout->bound && layout->tasks[local].cpu_helper_os < 0) {
-        if (layout->tasks[local].rank_world == 0)
-            fprintf(stderr, "aspen: %s; running without Aspen\n",
-                    layout->reason);
-        return false;
-    }
-    if (aspx_offload_start(layout, local, required) == 0)
-        return true;
-    fprintf(stderr, "aspen: no offload thread: %s; running without Aspen\n",
-            strerror(errno));
-    return false;
-}
-
 /* MPI is up in the offload thread. */
-static void use_offload(int level)
+static void use_offload(void)
 {
     if (aspx_record_where(layout))
-        aspx_profile_start_offloaded(level == MPI_THREAD_MULTIPLE);
+        aspx_profile_start();
     aspx_entry_use(&aspx_offload_entries);
 }
 
 static void say_plain(const char *why)
 {
     if (layout->tasks[local].rank_world == 0)
-        fprintf(stderr, "aspen: %s; running without Aspen\n", why);
+        fprintf(stderr, "aspen: %s; running without %s\n", why,
+                layout->mode == ASP_MODE_GHOST ? "offload threads" : "Aspen");
+}
+
+/* Bring up the offload thread; without it the program runs as it would. So it
+ * does where the plan found no CPU for it: one that it shares with its rank
+ * makes the program slower. */
+static bool start_offload(enum way way, int required)
+{
+    if (way != OFFLOAD && way != BOTH)
+        return false;
+    if (layout->bound && layout->tasks[local].cpu_helper_os < 0)
+        say_plain("no CPU for the offload threads: ask for one more per task "
+                  "(-c)");
+    else if (aspx_offload_start(layout, local, required,
+                                way == BOTH ? put_ghosts_behind : NULL) != 0)
+        say_plain("no offload thread can be started");
+    else
+        return true;
+    return false;
+}
+
+/* A rank that has to go on without its thread takes part in the record. */
+static int finalize_plain(void)
+{
+    if (layout->mode == ASP_MODE_OFFLOAD)
+        aspx_offload_report(layout);
+    else
+        aspx_progress_report(layout, false);
+    return aspx_real.MPI_Finalize();
+}
+
+static void go_plain(void)
+{
+    static struct aspx_real table;
+
+    table = aspx_real;
+    table.MPI_Finalize = finalize_plain;
+    aspx_entry_use(&table);
 }
 
 /* MPI runs: bring up the progress thread. Without it the program runs as it
@@ -240,29 +296,31 @@ static void start_progress(void)
         aspx_entry_use(&aspx_progress_entries);
         return;
     }
-    aspx_entry_inert();
+    go_plain();
 }
 
 /* MPI_Init (required NULL) or MPI_Init_thread, the program's own. */
 static int init(int *argc, char ***argv, const int *required, int *provided)
 {
-    enum aspx_start way = aspx_start_before_init();
+    enum way way = before_init();
     int level = required ? *required : aspx_offload_default_level(), rc;
 
-    if (way == ASPX_START_OFFLOAD && start_offload(level)) {
+    if (start_offload(way, level)) {
         rc = aspx_offload_MPI_Init_thread(argc, argv, level, provided);
         if (rc == MPI_SUCCESS)
-            use_offload(level);
+            use_offload();
         return rc;
     }
     rc = required ? aspx_real.MPI_Init_thread(argc, argv, *required, provided)
                   : aspx_real.MPI_Init(argc, argv);
-    if (way == ASPX_START_INERT)
+    if (way == INERT)
         aspx_entry_inert();
-    else if (way == ASPX_START_THREAD && rc == MPI_SUCCESS)
+    else if (rc == MPI_SUCCESS && way == OFFLOAD)
+        go_plain();
+    else if (rc == MPI_SUCCESS && way == THREAD)
         start_progress();
-    else if (way == ASPX_START_GHOST && rc == MPI_SUCCESS)
-        aspx_start_after_init();
+    else if (rc == MPI_SUCCESS)
+        after_init();
     return rc;
 }
 
@@ -338,20 +396,19 @@ static void start_hidden(void)
     int provided;
 
     pthread_mutex_lock(&start_lock);
-    if (!atomic_load(&started)) {
-        enum aspx_start way = aspx_start_before_init();
+    if (!atomic_exchange(&started, true)) {
+        enum way way = before_init();
 
-        if (way == ASPX_START_OFFLOAD && start_offload(MPI_THREAD_MULTIPLE)) {
-            atomic_store(&started, true);
-            use_offload(MPI_THREAD_MULTIPLE);
-        } else if (way != ASPX_START_GHOST) {
-            if (way == ASPX_START_THREAD)
+        if (start_offload(way, MPI_THREAD_MULTIPLE)) {
+            use_offload();
+        } else if (way != GHOST && way != BOTH) {
+            if (way == THREAD)
                 say_plain("mode thread knows no sessions before MPI_Init");
             aspx_entry_inert();
         } else if (aspx_real.MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE,
                                              &provided) == MPI_SUCCESS) {
             atomic_store(&hidden, true);
-            aspx_start_after_init();
+            after_init();
         }
     }
     pthread_mutex_unlock(&start_lock);
@@ -363,7 +420,7 @@ int aspx_hand_MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler,
     int rc;
 
     start_hidden();
-    if (aspx_own_thread_runs() && layout->mode == ASP_MODE_OFFLOAD)
+    if (aspx_offload_runs() && !aspx_offload_is_self())
         return aspx_offload_MPI_Session_init(info, errhandler, session);
     rc = aspx_real.MPI_Session_init(info, errhandler, session);
     if (rc == MPI_SUCCESS)

@@ -18,22 +18,7 @@ void aspx_board_say(enum asp_board_state state);
 /* The board, or NULL. */
 struct asp_board *aspx_board(void);
 
-/* What the layout wants of this process. */
-enum aspx_start {
-    ASPX_START_INERT,   /* nothing: there is none */
-    ASPX_START_GHOST,   /* its ghosts are on their way into MPI */
-    ASPX_START_OFFLOAD, /* an offload thread */
-    ASPX_START_THREAD,  /* a sleeping progress thread */
-};
-
-/* Before the real MPI_Init: pick up the layout and call the ghosts into MPI. */
-enum aspx_start aspx_start_before_init(void);
-
 /* Did MPI_Init or its kin come through our entries? */
 bool aspx_start_seen(void);
-
-/* After the real MPI_Init: make the world, start the engines, switch the
- * entries over. Ends the job when the world cannot be made. */
-void aspx_start_after_init(void);
 
 #endif

@@ -71,7 +71,7 @@ same_everywhere() {
     local users=$1 plain shape
     shift
     for shape in --inert '-g 1' '-g 2' --offload --thread \
-        '-g 1 --nodes 2'; do
+        '-g 1 --knob offload=yes' '-g 1 --nodes 2'; do
         ((users == 1)) && [[ $shape == *--nodes* ]] && continue
         case $shape in
             --inert) plain=$(ghosts -n "$users" -g 0 "$@" 2>&1) ;;

@@ -141,6 +141,18 @@ task=0:user:0:-:numa-1:h-1:c0 end"
         run timeout -k 5 60 mpiexec.mpich -n 1 \
         "$ASPEN_BUILD/tests/offload_stress" 1 0.1
     ended_with 0
-    printed 'aspen: no CPU; running without Aspen'
+    printed 'aspen: no CPU for the offload threads: .*; running without Aspen'
     printed ' 0 wrong$'
+}
+
+@test "a rank without its thread takes part, and is counted in the record" {
+    export ASPEN_LAYOUT="aspen-layout/1 job=test.0 mode=offload gpn=0 \
+bound=yes reason= digest=0 size=2 nnodes=1 node=0 nodes=n0:0,1 service= \
+task=0:user:0:-:numa-1:h1:c0 task=1:user:1:-:numa-1:h-1:c0 end"
+    LD_PRELOAD=$ASPEN_BUILD/tests/.libs/yield.so:$ASPEN_BUILD/runtime/.libs/libaspen.so \
+        ASPEN_REPORT=1 run timeout -k 5 60 mpiexec.mpich -n 2 \
+        "$ASPEN_BUILD/tests/offload_levels"
+    ended_with 0
+    printed '^levels: ok$'
+    printed 'offload mode, 2 ranks on 1 node, a thread in 1 of them, bound; '
 }

@@ -18,8 +18,19 @@ offload() {
     offload on_cluster --async-report "$programs/offload_stories"
     ended_with 0
     not_printed 'wrong'
-    [ "$(grep -c '^story .*: ok$' <<<"$output")" -eq 11 ]
+    [ "$(grep -c '^story .*: ok$' <<<"$output")" -eq 13 ]
     printed 'offload mode, 2 ranks on 2 nodes.* [1-9][0-9]* of them posted'
+}
+
+@test "ghosts too: operations are redirected, messages are posted" {
+    run on_cluster srun -N2 -n2 -c2 "--export=ALL,LD_PRELOAD=$yield" \
+        --async-progress=ghost:1,offload --async-report \
+        "$programs/offload_stories"
+    ended_with 0
+    not_printed 'wrong'
+    [ "$(grep -c '^story .*: ok$' <<<"$output")" -eq 13 ]
+    printed 'ghost mode, 2 user ranks and 2 ghosts on 2 nodes.* \(put 8000, '
+    printed 'and an offload thread in each rank; .* [1-9][0-9]* of them posted'
 }
 
 @test "an ordinary user, many threads, the record in a file" {

@@ -24,7 +24,7 @@ habits() {
     cpu=$(taskset -pc $$ | sed 's/.*[:,-] *//')
     level=serialized
     habits "--thread=$cpu"
-    printed 'a sleeping helper each, on the service CPUs; '
+    printed 'a thread each, on the service CPUs; '
 }
 
 @test "service CPUs out of reach: it stays where it is, and the record says so" {

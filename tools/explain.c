@@ -40,6 +40,7 @@ struct step {
     struct asp_steps *ranks;
     uint32_t ghosts; /* per node */
     uint32_t service; /* cores per node, in mode thread */
+    bool offload;     /* an offload thread for each user, ghosts or not */
 };
 
 enum { NODES_DRAWN = 4 };
@@ -245,7 +246,6 @@ static uint32_t step_cores(const struct asp_topo *topo)
 static int make_ranks(const struct options *options, struct step *step,
                       struct asp_err *err)
 {
-    bool offload = asp_policy_mode(step->policy) == ASP_MODE_OFFLOAD;
     uint32_t helpers = step->ghosts + step->service;
     uint32_t cores = step_cores(step->topo), tasks = options->tasks;
     uint32_t nodes = options->facts.nodes, each, rest;
@@ -257,8 +257,8 @@ static int make_ranks(const struct options *options, struct step *step,
                         " cores: ask for fewer, or give --tasks",
                         helpers, step->ghosts ? "ghosts" : "service cores",
                         cores);
-    if (!tasks && offload && cores > 1)
-        tasks = cores / 2 * nodes; /* a core for each one's thread */
+    if (!tasks && step->offload && cores - helpers > 1)
+        tasks = (cores - helpers) / 2 * nodes; /* a core for each thread */
     else if (!tasks)
         tasks = (cores - helpers) * nodes;
     if (tasks < nodes)
@@ -287,6 +287,7 @@ static int draw_node(const struct step *step, uint32_t node,
         .mode = asp_policy_mode(step->policy),
         .ghosts_per_node = step->ghosts,
         .service_cores = step->service,
+        .offload = step->offload,
         .spread = strcmp(spread, "pack") ? ASP_SPREAD_NUMA : ASP_SPREAD_PACK,
         .share = asp_policy_bool(step->policy, ASP_KNOB_SHARE),
         .use_threads =
@@ -300,6 +301,7 @@ static int draw_node(const struct step *step, uint32_t node,
 
     if (asp_plan(step->topo, &request, &layout, err) < 0)
         return -1;
+    asp_policy_to_layout(step->policy, layout);
     putchar('\n');
     aspt_picture(stdout, step->topo, layout);
     asp_layout_destroy(layout);
@@ -358,6 +360,9 @@ static int resolve(const struct options *options, struct step *step,
                                      "command line", err) < 0) ||
         asp_policy_resolve(step->policy, &options->facts, err) < 0)
         return -1;
+    step->offload = asp_policy_mode(step->policy) == ASP_MODE_OFFLOAD ||
+                    (asp_policy_mode(step->policy) == ASP_MODE_GHOST &&
+                     asp_policy_bool(step->policy, ASP_KNOB_OFFLOAD));
     if (asp_policy_mode(step->policy) == ASP_MODE_GHOST)
         step->ghosts =
             (uint32_t)asp_policy_number(step->policy, ASP_KNOB_GHOSTS);

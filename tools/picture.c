@@ -325,7 +325,7 @@ static void print_head(FILE *to, const struct asp_topo *topo,
     add(&text, "bound: %s%s%s", layout->bound ? "yes" : "no",
         layout->reason[0] ? ", " : "", layout->reason);
     print_wrapped(to, 2, line);
-    if (layout->mode == ASP_MODE_OFFLOAD)
+    if (asp_layout_offloads(layout))
         print_wrapped(to, 2,
                       asp_plan_say_cpus(topo, layout, line, sizeof(line)));
 }

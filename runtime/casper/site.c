@@ -6,6 +6,8 @@
 
 #include "site.h"
 
+#include "runtime/offload/guest.h"
+
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <link.h>
@@ -15,6 +17,8 @@
 #include <string.h>
 
 enum { FRAMES = 24 };
+
+static struct aspx_site kept;
 
 static const char *last_part(const char *path)
 {
@@ -39,8 +43,13 @@ static bool is_mpi(const Dl_info *info)
 void aspx_site_find(struct aspx_site *site)
 {
     void *frames[FRAMES];
-    int n = backtrace(frames, FRAMES);
+    int n;
 
+    if (aspx_offload_is_self() && !aspx_guest_inside) {
+        *site = kept;
+        return;
+    }
+    n = backtrace(frames, FRAMES);
     *site = (struct aspx_site) {.place = ""};
     for (int i = 1; i < n; i++) {
         /* The address is that of the return: look at the call. */
@@ -59,4 +68,9 @@ void aspx_site_find(struct aspx_site *site)
                      last_part(info.dli_fname), info.dli_sname);
         return;
     }
+}
+
+void aspx_site_keep(void)
+{
+    aspx_site_find(&kept);
 }

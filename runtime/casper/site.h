@@ -16,4 +16,8 @@ struct aspx_site {
  * 10 us, and a dlopen() the first time: for calls that make windows. */
 void aspx_site_find(struct aspx_site *site);
 
+/* Find it for the offload thread, which will carry out the call and ask. One
+ * caller at a time: with several, they make their windows themselves. */
+void aspx_site_keep(void);
+
 #endif

@@ -343,10 +343,13 @@ def off_thread(call):
     store, back, give = (("", "return;", "") if call.ret == "void" else
                          (f"{call.ret} rc = ", "return rc;", "return "))
     args = plain(call)
+    makes_window = re.match("MPI_Win_(allocate|create)", call.name) and not \
+        re.search("keyval|errhandler", call.name)
+    site = "    aspx_offload_keep_site();\n" if makes_window else ""
     return (f"    if (aspx_guest_enter()) {{\n"
             f"        {store}aspx_behind.{call.name}({args});\n\n"
             f"        aspx_guest_leave();\n        {back}\n    }}\n"
-            f"    {give}ship_{call.name}({args});")
+            f"{site}    {give}ship_{call.name}({args});")
 
 
 def offload_c(kinds, calls):

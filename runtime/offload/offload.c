@@ -12,6 +12,7 @@
 #include "request.h"
 #include "thread.h"
 
+#include "runtime/casper/site.h"
 #include "runtime/mpi/entry.h"
 #include "runtime/mpi/selfbind.h"
 #include "runtime/own_thread.h"
@@ -28,6 +29,7 @@ _Atomic bool aspx_offload_handlers_set;
 int aspx_offload_ranks = INT32_MAX;
 
 static const struct asp_layout *layout;
+static aspx_offload_behind_f *put_behind;
 static int level; /* what the program is told */
 static pthread_t main_thread;
 
@@ -41,13 +43,14 @@ static struct {
 } model;
 
 int aspx_offload_start(const struct asp_layout *its_layout, uint32_t local,
-                       int required)
+                       int required, aspx_offload_behind_f *its_behind)
 {
     const struct asp_layout_task *task = &its_layout->tasks[local];
     int cpu = its_layout->bound ? task->cpu_helper_os : -1, rc;
     bool alone = cpu >= 0 && !asp_cpuset_has(&task->cpus, (unsigned) cpu);
 
     layout = its_layout;
+    put_behind = its_behind;
     level = required;
     main_thread = pthread_self();
     aspx_offload_many = required == MPI_THREAD_MULTIPLE;
@@ -62,6 +65,17 @@ int aspx_offload_start(const struct asp_layout *its_layout, uint32_t local,
     }
     aspx_selfbind();
     return 0;
+}
+
+void aspx_offload_keep_site(void)
+{
+    if (put_behind && !aspx_offload_self)
+        aspx_site_keep();
+}
+
+bool aspx_offload_runs(void)
+{
+    return layout && aspx_own_thread_runs();
 }
 
 int aspx_offload_default_level(void)
@@ -99,8 +113,10 @@ static int really_init(int *argc, char ***argv)
     int rc = aspx_behind.MPI_Init_thread(argc, argv, wanted, &provided);
 
     if (rc == MPI_SUCCESS) {
+        if (put_behind)
+            put_behind(&aspx_behind);
         aspx_guest_allow(provided);
-        aspx_real.MPI_Comm_size(MPI_COMM_WORLD, &aspx_offload_ranks);
+        aspx_behind.MPI_Comm_size(MPI_COMM_WORLD, &aspx_offload_ranks);
         (void) aspx_progress_request_start();
     }
     return rc;
@@ -108,8 +124,8 @@ static int really_init(int *argc, char ***argv)
 
 static int really_finalize(void)
 {
-    aspx_thread_count();
-    aspx_offload_report(layout);
+    if (!put_behind) /* the record of what is behind has it otherwise */
+        aspx_offload_report(layout);
     aspx_progress_request_stop();
     return aspx_behind.MPI_Finalize();
 }

@@ -24,6 +24,11 @@ extern struct aspx_real aspx_behind;
 /* What the program calls now: the entries, for calls made of other calls. */
 extern struct aspx_real aspx_offload_entries;
 
+/* In the thread, when MPI runs: bring up what shall lie behind it, and change
+ * the library's table that is there into that one's workers. It writes the
+ * record at the end, with aspx_offload_add_up(). */
+typedef void aspx_offload_behind_f(struct aspx_real *table);
+
 /* Start the thread of this rank. MPI has not been started; the caller starts it
  * through aspx_offload_MPI_Init or its kin, and then switches the entries over
  * to aspx_offload_entries. The last MPI_Finalize or MPI_Session_finalize ends the
@@ -31,9 +36,20 @@ extern struct aspx_real aspx_offload_entries;
  *   layout    borrowed for the life of the process
  *   local     index of this task in it
  *   required  the thread level that the program asked for
+ *   behind    NULL, or what puts ghosts behind the thread
  * Returns 0, or -1 with errno; then nothing has changed. */
 int aspx_offload_start(const struct asp_layout *layout, uint32_t local,
-                       int required);
+                       int required, aspx_offload_behind_f *behind);
+
+/* Before a call that makes a window goes to the thread: ghosts want to know who
+ * made it. */
+void aspx_offload_keep_site(void);
+
+/* May several threads of the program call at once? */
+extern bool aspx_offload_many;
+
+/* Does the thread run? */
+bool aspx_offload_runs(void);
 
 /* The level that MPI_Init gives: MPICH lets the environment choose. */
 int aspx_offload_default_level(void);
@@ -53,8 +69,6 @@ void aspx_offload_turn(void);
 /* Are blocking calls carried out as their non-blocking twins? */
 static inline bool aspx_offload_twins(void)
 {
-    extern bool aspx_offload_many;
-
     return aspx_offload_many && !aspx_offload_self;
 }
 

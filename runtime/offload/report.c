@@ -3,6 +3,10 @@
 
 #include "report.h"
 
+#include "thread.h"
+
+#include "runtime/mpi/real.h"
+#include "runtime/own_thread.h"
 #include "runtime/record_form.h"
 
 #include <inttypes.h>
@@ -22,26 +26,18 @@ static double seconds(uint64_t us)
     return (double) us / 1e6;
 }
 
-static void print_line(const struct asp_layout *layout, int users,
-                       const uint64_t *counts)
+void aspx_offload_say(FILE *out, const struct aspx_offload_counts *sum)
 {
-    const struct aspx_offload_counts *sum = (const void *) counts;
-
-    fprintf(stderr,
-            "aspen: offload mode, %d ranks on %" PRIu32 " nodes, a thread "
-            "each, %s%s%s; %" PRIu64 " calls carried out, %" PRIu64
-            " of them posted; %.1f core-seconds, %.0f %% of them at work\n",
-            users, layout->nnodes, layout->bound ? "bound" : "not bound",
-            layout->reason[0] ? ": " : "", layout->reason, sum->commands,
-            sum->posted, seconds(sum->wall_us),
+    fprintf(out,
+            "%" PRIu64 " calls carried out, %" PRIu64
+            " of them posted; %.1f core-seconds, %.0f %% of them at work",
+            sum->commands, sum->posted, seconds(sum->wall_us),
             sum->wall_us ? 100.0 * (double) sum->cpu_us / (double) sum->wall_us
                          : 0.0);
 }
 
-static void put_json(FILE *out, const uint64_t *counts)
+void aspx_offload_json(FILE *out, const struct aspx_offload_counts *sum)
 {
-    const struct aspx_offload_counts *sum = (const void *) counts;
-
     fprintf(out,
             "    \"commands\": %" PRIu64 ",\n    \"posted\": %" PRIu64
             ",\n    \"ended\": %" PRIu64 ",\n    \"naps\": %" PRIu64
@@ -50,11 +46,38 @@ static void put_json(FILE *out, const uint64_t *counts)
             seconds(sum->cpu_us), seconds(sum->wall_us));
 }
 
+void aspx_offload_add_up(MPI_Comm users, struct aspx_offload_counts *sum)
+{
+    if (aspx_own_thread_runs())
+        aspx_thread_count();
+    aspx_real.MPI_Reduce(&aspx_offload_counts, sum, COUNTS, MPI_UINT64_T,
+                         MPI_SUM, 0, users);
+}
+
+static void print_line(const struct asp_layout *layout, const char *who,
+                       int threads, const uint64_t *sum)
+{
+    (void) threads;
+    fprintf(stderr, "aspen: offload mode, %s, %s%s%s; ", who,
+            layout->bound ? "bound" : "not bound",
+            layout->reason[0] ? ": " : "", layout->reason);
+    aspx_offload_say(stderr, (const void *) sum);
+    fputc('\n', stderr);
+}
+
+static void put_json(FILE *out, const uint64_t *sum)
+{
+    aspx_offload_json(out, (const void *) sum);
+}
+
 void aspx_offload_report(const struct asp_layout *layout)
 {
     static const struct aspx_record_mode mode = {"offload", print_line,
                                                  put_json};
+    bool runs = aspx_own_thread_runs();
 
-    aspx_record_counts(layout, &mode, (const void *) &aspx_offload_counts,
-                       COUNTS);
+    if (runs)
+        aspx_thread_count();
+    aspx_record_counts(layout, &mode, runs,
+                       (const void *) &aspx_offload_counts, COUNTS);
 }

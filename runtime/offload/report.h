@@ -5,7 +5,9 @@
 
 #include "common/layout.h"
 
+#include <mpi.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* What the thread has done; counted by it alone. */
 struct aspx_offload_counts {
@@ -22,5 +24,12 @@ extern struct aspx_offload_counts aspx_offload_counts;
 /* Sum over all ranks and tell what the user asked for. In the thread, before
  * MPI_Finalize; collective over MPI_COMM_WORLD when asked for, else nothing. */
 void aspx_offload_report(const struct asp_layout *layout);
+
+/* The same for a record of somebody else, who has ranks that have no thread:
+ * the sum over these ranks, in their rank 0. In the thread; collective. Then
+ * the sentence, without a line's end, and the members of the JSON object. */
+void aspx_offload_add_up(MPI_Comm users, struct aspx_offload_counts *sum);
+void aspx_offload_say(FILE *out, const struct aspx_offload_counts *sum);
+void aspx_offload_json(FILE *out, const struct aspx_offload_counts *sum);
 
 #endif

@@ -7,6 +7,7 @@
 #include "timing.h"
 
 #include "runtime/mpi/selfbind.h"
+#include "runtime/offload/offload.h"
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -65,6 +66,10 @@ void aspx_profile_start(void)
 
     if (runs)
         return;
+    if (aspx_offload_runs()) { /* the threads that wait are not those that poll */
+        start(aspx_offload_many, false);
+        return;
+    }
     aspx_real.MPI_Query_thread(&level);
     many = level == MPI_THREAD_MULTIPLE;
     ours.function = many ? poll_shared : poll;
@@ -72,12 +77,6 @@ void aspx_profile_start(void)
     progress = found.function;
     start(many, progress && aspx_selfbind_lead("ucp_worker_progress",
                                                ours.pointer));
-}
-
-void aspx_profile_start_offloaded(bool many)
-{
-    if (!runs)
-        start(many, false);
 }
 
 const struct aspx_real *aspx_profile_front(const struct aspx_real *table,

@@ -13,11 +13,6 @@
  * (mpi/entry.h). Idempotent. */
 void aspx_profile_start(void);
 
-/* The same where an offload thread makes the program's calls, so that their
- * polls are not seen in the threads that wait.
- *   many  may several threads of the program call at once? */
-void aspx_profile_start_offloaded(bool many);
-
 /* Total seconds in MPI of this process up to now, running call included; of
  * several threads, the time in which at least one was inside. 0 without
  * aspx_profile_start(). Threads: any. */

@@ -90,7 +90,7 @@ int aspx_progress_MPI_Finalize(void)
 
     if (aspx_own_thread_runs()) {
         aspx_helper_stop();
-        aspx_progress_report(layout);
+        aspx_progress_report(layout, true);
     }
     rc = aspx_real.MPI_Finalize();
     if (rc == MPI_SUCCESS)

@@ -23,13 +23,13 @@ _Static_assert((int) COUNTS <= (int) ASPX_RECORD_COUNTS &&
                        sizeof(struct sum),
                "an array of counts");
 
-static void print_line(const struct asp_layout *layout, int users,
-                       const uint64_t *counts)
+static void print_line(const struct asp_layout *layout, const char *who,
+                       int threads, const uint64_t *counts)
 {
     const struct sum *sum = (const void *) counts;
     char where[ASP_VALUE_MAX + 64];
 
-    if (layout->bound && sum->helper.confined == (uint64_t) users)
+    if (layout->bound && sum->helper.confined == (uint64_t) threads)
         snprintf(where, sizeof(where), "on the service CPUs");
     else if (layout->bound)
         snprintf(where, sizeof(where),
@@ -39,10 +39,9 @@ static void print_line(const struct asp_layout *layout, int users,
         snprintf(where, sizeof(where), "not bound%s%s",
                  layout->reason[0] ? ": " : "", layout->reason);
     fprintf(stderr,
-            "aspen: thread mode, %d ranks on %" PRIu32 " nodes, a sleeping "
-            "helper each, %s; %" PRIu64 " operations watched, %" PRIu64
-            " wakes, %" PRIu64 " polls; %.2f CPU-seconds\n",
-            users, layout->nnodes, where, sum->watched, sum->helper.wakes,
+            "aspen: thread mode, %s, %s; %" PRIu64 " operations watched, %"
+            PRIu64 " wakes, %" PRIu64 " polls; %.2f CPU-seconds\n",
+            who, where, sum->watched, sum->helper.wakes,
             sum->helper.polls, (double) sum->helper.cpu_us / 1e6);
 }
 
@@ -60,12 +59,13 @@ static void put_json(FILE *out, const uint64_t *counts)
             (double) sum->helper.cpu_us / 1e6);
 }
 
-void aspx_progress_report(const struct asp_layout *layout)
+void aspx_progress_report(const struct asp_layout *layout, bool has_thread)
 {
     static const struct aspx_record_mode mode = {"thread", print_line,
                                                  put_json};
     const struct sum own = {.helper = aspx_helper_counts,
                             .watched = aspx_watch_total};
 
-    aspx_record_counts(layout, &mode, (const void *) &own, COUNTS);
+    aspx_record_counts(layout, &mode, has_thread, (const void *) &own,
+                       COUNTS);
 }

@@ -5,9 +5,11 @@
 
 #include "common/layout.h"
 
+#include <stdbool.h>
+
 /* Sum over all ranks and tell what the user asked for, when the helper has
  * ended and before MPI_Finalize; collective over MPI_COMM_WORLD when asked for,
  * else nothing. */
-void aspx_progress_report(const struct asp_layout *layout);
+void aspx_progress_report(const struct asp_layout *layout, bool has_thread);
 
 #endif
