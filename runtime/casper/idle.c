@@ -33,7 +33,6 @@ enum {
     NAP_MAX_US = 1000,
     KNOB_MAX_US = 1000000,
     POLLS_PER_CLOCK = 2, /* reading the clock costs as much as a poll */
-    TURNS_COUNTED = 32,  /* some 3 us */
 };
 
 static uint64_t events, began_ns;
@@ -123,7 +122,7 @@ void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
         .last_work_us = now_us(),
     };
     aspx_clock_start();
-    aspx_turns_start(TURNS_COUNTED);
+    aspx_turns_start(ASPX_TURNS_COUNTED);
     turns = (struct aspx_turns) {0};
     began_ns = now_ns();
     /* The default slack of 50 us would double the shortest naps. */

@@ -30,12 +30,12 @@ static bool counter_is_sound(void)
 {
     static const char path[] =
         "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-    enum { LEAF = 0x80000007u & 0x7fffffff, INVARIANT = 1 << 8 };
+    enum { INVARIANT = 1 << 8 };
     unsigned eax, ebx, ecx, edx = 0;
     char name[16] = "";
     FILE *in;
 
-    if (!__get_cpuid(0x80000000u | LEAF, &eax, &ebx, &ecx, &edx) ||
+    if (!__get_cpuid(0x80000007u, &eax, &ebx, &ecx, &edx) ||
         !(edx & INVARIANT))
         return false;
     in = fopen(path, "re");

@@ -14,8 +14,8 @@ struct aspx_span {
     _Atomic uint64_t sum;  /* of the ended ones, in units */
 };
 
-/* 65535 threads; and 52 bits of ticks, which last for weeks. */
-enum { ASPX_SPAN_COUNT = 16, ASPX_SPAN_UNIT = 4,
+/* 65535 threads; and 54 bits of ticks, which last for two months. */
+enum { ASPX_SPAN_COUNT = 16, ASPX_SPAN_UNIT = 6,
        ASPX_SPAN_THREADS = (1 << ASPX_SPAN_COUNT) - 1 };
 
 /* The later of now and the word's time, in units: other threads' readings of the

@@ -23,7 +23,6 @@ enum {
      * an accident, such as a lost time slice. */
     SAMPLE_NS = 20000,
     HANDOVER_NS = 2000, /* what a call that only hands on may work */
-    TURNS_COUNTED = 32, /* some 3 us */
 };
 
 _Thread_local struct aspx_timing_thread *aspx_timing_self
@@ -74,7 +73,7 @@ bool aspx_timing_start(bool many_threads, bool polls_are_seen)
     polls = polls_are_seen;
     sample_ticks = aspx_clock_ticks_of(1e-9 * SAMPLE_NS);
     handover_ticks = aspx_clock_ticks_of(1e-9 * HANDOVER_NS);
-    aspx_turns_start(many ? 1 : TURNS_COUNTED);
+    aspx_turns_start(many ? 1 : ASPX_TURNS_COUNTED);
     short_ticks = SHORT_READS * aspx_turns_clock_cost();
     if (short_ticks < aspx_clock_ticks_of(1e-9 * SHORT_NS))
         short_ticks = aspx_clock_ticks_of(1e-9 * SHORT_NS);
@@ -135,8 +134,7 @@ struct aspx_timing_thread *aspx_timing_unusual(uintptr_t frame)
 
     if (!me)
         return take_thread();
-    if (frame < me->frame &&
-        (me->frame == UINTPTR_MAX || is_there(me)))
+    if (frame < me->frame && (me->frame == UINTPTR_MAX || is_there(me)))
         return NULL;
     /* The call before was left half-way, and nobody knows when. */
     if (many && atomic_load(&me->began))
@@ -217,7 +215,8 @@ static uint64_t stand_for_others(struct aspx_timing_thread *me, size_t call,
                   ? others * least_of(idle, sample_ticks)
                   : 0;
     /* and nobody has read the clock in the others */
-    return others * (inside > cost ? least_of(inside, sample_ticks) - cost : 0);
+    return others *
+           aspx_clock_between(cost, least_of(inside, sample_ticks + cost));
 }
 
 /* Where waiting is not seen: all that this function did not take at its best. */
@@ -241,14 +240,15 @@ void aspx_timing_end(struct aspx_timing_thread *me, size_t call)
 {
     struct aspx_timing_row *row = &me->row[call];
     uint64_t began = atomic_load_explicit(&me->began, memory_order_relaxed);
-    uint64_t now = aspx_clock_ticks(), inside = now - began;
+    uint64_t now = aspx_clock_ticks();
+    uint64_t inside = aspx_clock_between(began, now);
     uint64_t idle = aspx_turns_finish(&me->turns);
     uint64_t early = inside, early_idle = idle, more = 0, more_idle = 0;
 
     if (!polls && aspx_timed[call] != ASPX_TIMED_SOME)
         idle = guess_idle(row, inside);
     if (me->seen) {
-        early = me->seen - began;
+        early = least_of(aspx_clock_between(began, me->seen), inside);
         early_idle = aspx_turns_counted * aspx_turns_usual();
     }
     if (me->sample)
@@ -291,7 +291,8 @@ double aspx_timing_inside(void)
         for (; thread; thread = thread->next) {
             uint64_t began = atomic_load(&thread->began);
 
-            sum += atomic_load(&thread->ticks) + (began ? now - began : 0);
+            sum += atomic_load(&thread->ticks) +
+                   (began ? aspx_clock_between(began, now) : 0);
         }
     }
     return aspx_clock_seconds(least_of(sum, now - origin));

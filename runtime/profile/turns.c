@@ -59,7 +59,7 @@ static void learn(uint64_t took)
 /* Up to now, between polls: a long time was work, all but a usual turn. */
 static void account(struct aspx_turns *t, uint64_t now)
 {
-    uint64_t passed = now - t->mark;
+    uint64_t passed = aspx_clock_between(t->mark, now);
     uint64_t most = SLACK * aspx_turns_usual() + clock_cost;
 
     t->idle += passed < most ? passed : most;
@@ -78,8 +78,8 @@ void aspx_turns_empty(struct aspx_turns *t)
     if (t->empty == aspx_turns_counted) {
         t->idle += t->empty * aspx_turns_usual();
     } else {
-        t->idle += now - t->mark;
-        learn(now - t->end);
+        t->idle += aspx_clock_between(t->mark, now);
+        learn(aspx_clock_between(t->end, now));
     }
     t->mark = t->end = now;
 }
@@ -91,7 +91,7 @@ void aspx_turns_rested(struct aspx_turns *t)
     if (t->empty < aspx_turns_counted)
         return;
     now = aspx_clock_ticks();
-    t->idle += now - t->mark;
+    t->idle += aspx_clock_between(t->mark, now);
     t->mark = now;
 }
 
