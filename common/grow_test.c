@@ -577,6 +577,9 @@ static void test_offload_words(void **state)
 
     (void)state;
     assert_int_equal(ASK("spec=offload", "type=srun", "nodes=2"), 0);
+    assert_int_equal(ASK("spec=off,offload=yes", "type=srun", "nodes=2"), 0);
+    assert_string_equal(buf, "");
+    assert_int_equal(ASK("spec=offload", "type=srun", "nodes=2"), 0);
     assert_string_equal(buf, "set cpus-per-task 2\nset ntasks 2\nset nodes 2\n"
                              "cpus user=0 total=2\n");
     assert_int_equal(ASK("type=sbatch", "cpus-per-task=3", "node-threads=2",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPEC, the text of --async-progress: "mode[:N],key=value,...". A bare word is
- * the mode, or a yes-or-no knob that is meant: "ghost:2,require". Rules for
+ * the mode, or a yes-or-no knob that is meant: "ghost:2,require"; "offload" is
+ * the mode where it comes first, else the knob: "ghost:1,offload". Rules for
  * windows come as window=TEXT, in the form of winrule.h. */
 #include "config.h"
 
@@ -12,7 +13,7 @@
 
 /* One item, in a buffer that may be cut. */
 static int add_item(struct asp_setting settings[ASP_KNOB_COUNT],
-                    struct asp_winrules *windows, char *item,
+                    struct asp_winrules *windows, char *item, bool first,
                     enum asp_layer layer, const struct asp_place *place,
                     struct asp_err *err)
 {
@@ -30,7 +31,8 @@ static int add_item(struct asp_setting settings[ASP_KNOB_COUNT],
         return asp_policy_set(settings, item, equals + 1, layer, place, err);
     }
     id = asp_knob_find(item);
-    if (id < ASP_KNOB_COUNT && asp_knobs[id].type == ASP_TYPE_BOOL)
+    if (id < ASP_KNOB_COUNT && asp_knobs[id].type == ASP_TYPE_BOOL &&
+        !(first && id == ASP_KNOB_OFFLOAD))
         return asp_policy_set(settings, item, "yes", layer, place, err);
     return asp_policy_set(settings, "mode", item, layer, place, err);
 }
@@ -56,7 +58,8 @@ int asp_policy_add_spec(struct asp_policy *policy, const char *spec,
     memcpy(text, len ? spec : "auto", len ? len + 1 : sizeof("auto"));
     memcpy(settings, policy->layers[layer], sizeof(settings));
     while ((item = strsep(&rest, ",")) != NULL)
-        if (add_item(settings, windows, item, layer, &place, err) < 0) {
+        if (add_item(settings, windows, item, item == text, layer, &place,
+                     err) < 0) {
             windows->n = nwindows;
             return -1;
         }

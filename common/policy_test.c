@@ -95,6 +95,8 @@ static void reads_specs(void **state)
         {"ghost:2", "ghost:2"},
         {"ghosts=3,mode=ghost", "ghost:3"},
         {"ghost:2,require", "ghost:2,require=yes"},
+        {"ghost:2,offload", "ghost:2,offload=yes"},
+        {"offload,require", "offload,require=yes"},
         {"ghost:1,require=off,placement.spread=pack",
          "ghost:1,require=no,placement.spread=pack"},
         {"ghost,report=/tmp/a=b", "ghost:1,report=/tmp/a=b"},

@@ -53,6 +53,14 @@ narrow() {
     printed 'g0 \(world rank 5\) on core 3 serves u1,u3'
 }
 
+@test "ghosts and offload threads in one picture" {
+    explain --topology "core:8 pu:1" --progress ghost:1,offload
+    ended_with 0
+    printed '^node 1 of 1: mode ghost, 3 users, 1 ghost'
+    printed '^  3 tasks, 2 CPUs each: 1 \+ 1 for the offload thread$'
+    printed '^ +u0 h0 u1 h1 u2 h2 \. g0$'
+}
+
 @test "offload threads are drawn, and what they cost is said" {
     explain --topology "core:4 pu:2" --progress offload
     ended_with 0
