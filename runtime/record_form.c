@@ -36,18 +36,24 @@ static void put_string(FILE *out, const char *text)
     fputc('"', out);
 }
 
+static void put_cpus(FILE *out, const char *key, const struct asp_cpuset *cpus)
+{
+    char text[1024];
+
+    if (asp_cpuset_print(cpus, text, sizeof(text)) < 0)
+        snprintf(text, sizeof(text), "...");
+    fprintf(out, "%s\"%s\"", key, text);
+}
+
 static void put_tasks(FILE *out, const struct asp_layout *layout)
 {
-    char cpus[1024];
-
     for (uint32_t i = 0; i < layout->ntasks; i++) {
         const struct asp_layout_task *task = &layout->tasks[i];
 
-        if (asp_cpuset_print(&task->cpus, cpus, sizeof(cpus)) < 0)
-            snprintf(cpus, sizeof(cpus), "...");
-        fprintf(out, "%s\n    {\"local\": %u, \"role\": \"%s\", "
-                "\"cpus\": \"%s\", \"numa\": %d, \"helper_cpu\": %d}",
-                i ? "," : "", i, asp_role_name(task->role), cpus, task->numa,
+        fprintf(out, "%s\n    {\"local\": %u, \"role\": \"%s\"",
+                i ? "," : "", i, asp_role_name(task->role));
+        put_cpus(out, ", \"cpus\": ", &task->cpus);
+        fprintf(out, ", \"numa\": %d, \"helper_cpu\": %d}", task->numa,
                 task->cpu_helper_os);
     }
 }
@@ -65,6 +71,7 @@ void aspx_record_head(FILE *out, const struct asp_layout *layout, int users,
     put_string(out, layout->reason);
     fprintf(out, ",\n  \"policy_digest\": ");
     put_string(out, layout->policy_digest);
+    put_cpus(out, ",\n  \"service_cpus\": ", &layout->service);
     fprintf(out, ",\n  \"first_node\": [");
     put_tasks(out, layout);
     fprintf(out, "\n  ],\n");

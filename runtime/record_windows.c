@@ -155,17 +155,41 @@ void aspx_windows_print(FILE *to, const struct aspx_windows *windows)
                     rules->rule[r].origin);
 }
 
-/* A JSON string of any bytes. */
+/* Bytes of the UTF-8 character that begins here; 0: it is none (RFC 3629). */
+static size_t character(const unsigned char *at)
+{
+    uint32_t c = at[0], least;
+    size_t n = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+
+    if (n < 2 || c > 0xf4)
+        return n == 1;
+    c &= 0x3f >> (n - 1);
+    for (size_t i = 1; i < n; i++) {
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+        c = c << 6 | (at[i] & 0x3f);
+    }
+    least = n == 2 ? 0x80 : n == 3 ? 0x800 : 0x10000;
+    return c < least || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0 : n;
+}
+
+/* A JSON string. Names are bytes of the program's, cut at any place: what is not
+ * UTF-8 becomes the replacement character. */
 static void put_text(FILE *to, const char *key, const char *text)
 {
-    fprintf(to, "\"%s\": \"", key);
-    for (; *text; text++) {
-        unsigned char c = (unsigned char) *text;
+    const unsigned char *at = (const unsigned char *) text;
 
-        if (c < ' ' || c >= 127 || c == '"' || c == '\\')
-            fprintf(to, "\\u%04x", c);
+    fprintf(to, "\"%s\": \"", key);
+    while (*at) {
+        size_t n = character(at);
+
+        if (n == 0)
+            fputs("\\ufffd", to);
+        else if (*at < ' ' || *at == 127 || *at == '"' || *at == '\\')
+            fprintf(to, "\\u%04x", *at);
         else
-            fputc(c, to);
+            fwrite(at, 1, n, to);
+        at += n ? n : 1;
     }
     fputc('"', to);
 }

@@ -86,11 +86,13 @@ struct aspt_strip { /* how much of a node is redirected, by bucket */
 /* The parts of a mode, or of what was measured; absent ones are not there in
  * this record. */
 struct aspt_offload {
+    uint64_t threads; /* ranks that have one */
     uint64_t commands, posted, ended, naps;
     double cpu_seconds, core_seconds;
 };
 
 struct aspt_thread {
+    uint64_t threads; /* ranks that have one */
     uint64_t watched, wakes, polls, busy_polls, kept_out, confined;
     double cpu_seconds;
 };
@@ -114,7 +116,8 @@ struct aspt_adaptation {
 struct aspt_record {
     json_t *root;
     uint64_t form, users, ghosts, nodes;
-    const char *version, *job, *mode, *reason, *digest, *service;
+    const char *version, *job, *mode, *reason, *digest, *service_list;
+    struct asp_cpuset service; /* CPUs of the first node, for mode thread */
     bool bound;
     size_t ntasks, nloads, ncalls, nways, nwindows, nrules, nbusy;
     struct aspt_task *tasks;

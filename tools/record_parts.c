@@ -12,6 +12,14 @@
 
 #define SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
+static const char no_cpus[] = "is not a list of CPUs such as 0-3,8";
+
+/* "...": a list that was too long to write. */
+static int read_cpus(const char *list, struct asp_cpuset *cpus)
+{
+    return strcmp(list, "...") ? asp_cpuset_parse(list, strlen(list), cpus) : 0;
+}
+
 int aspt_part_tasks(struct aspt_record *record, const char *file,
                     struct asp_err *err)
 {
@@ -24,9 +32,11 @@ int aspt_part_tasks(struct aspt_record *record, const char *file,
     };
     static const struct aspt_items items = {"first_node", fields, SIZE(fields),
                                             sizeof(struct aspt_task)};
-    struct aspt_place place = {file, items.key, 0};
+    struct aspt_place top = {file, "", 0}, place = {file, items.key, 0};
     void *array;
 
+    if (read_cpus(record->service_list, &record->service) < 0)
+        return aspt_field_refuse(&top, "service_cpus", err, no_cpus);
     if (aspt_items_read(record->root, file, &items, &array, &record->ntasks,
                         err) < 0)
         return -1;
@@ -38,12 +48,11 @@ int aspt_part_tasks(struct aspt_record *record, const char *file,
         if (!task->ghost && strcmp(task->role, "user") != 0)
             return aspt_field_refuse(&place, "role", err,
                                      "is neither user nor ghost");
-        /* "...": a list that was too long to write. */
-        if (strcmp(task->cpu_list, "...") != 0 &&
-            asp_cpuset_parse(task->cpu_list, strlen(task->cpu_list),
-                             &task->cpus) < 0)
-            return aspt_field_refuse(&place, "cpus", err,
-                                     "is not a list of CPUs such as 0-3,8");
+        if (read_cpus(task->cpu_list, &task->cpus) < 0)
+            return aspt_field_refuse(&place, "cpus", err, no_cpus);
+        if (task->numa >= ASP_CPUS_MAX)
+            return aspt_field_refuse(&place, "numa", err,
+                                     "is not the number of a NUMA domain");
         if (task->helper_cpu >= ASP_CPUS_MAX)
             return aspt_field_refuse(&place, "helper_cpu", err,
                                      "is not the number of a CPU");
@@ -229,6 +238,8 @@ int aspt_part_helpers(struct aspt_record *record, const char *file,
                       struct asp_err *err)
 {
     static const struct aspt_field offload[] = {
+        {"threads", ASPT_COUNT, offsetof(struct aspt_offload, threads),
+         true},
         ASPT_FIELD(aspt_offload, commands, ASPT_COUNT),
         ASPT_FIELD(aspt_offload, posted, ASPT_COUNT),
         ASPT_FIELD(aspt_offload, ended, ASPT_COUNT),
@@ -237,6 +248,8 @@ int aspt_part_helpers(struct aspt_record *record, const char *file,
         ASPT_FIELD(aspt_offload, core_seconds, ASPT_SECONDS),
     };
     static const struct aspt_field thread[] = {
+        {"threads", ASPT_COUNT, offsetof(struct aspt_thread, threads),
+         true},
         ASPT_FIELD(aspt_thread, watched, ASPT_COUNT),
         ASPT_FIELD(aspt_thread, wakes, ASPT_COUNT),
         ASPT_FIELD(aspt_thread, polls, ASPT_COUNT),
@@ -245,13 +258,15 @@ int aspt_part_helpers(struct aspt_record *record, const char *file,
         ASPT_FIELD(aspt_thread, confined, ASPT_COUNT),
         ASPT_FIELD(aspt_thread, cpu_seconds, ASPT_SECONDS),
     };
-    int has_offload = read_mode(record, file, "offload", offload,
-                                SIZE(offload), &record->offload, err);
-    int has_thread = has_offload < 0
-                         ? -1
-                         : read_mode(record, file, "thread", thread,
-                                     SIZE(thread), &record->thread, err);
+    int has_offload, has_thread;
 
+    record->offload.threads = record->thread.threads = record->users;
+    has_offload = read_mode(record, file, "offload", offload, SIZE(offload),
+                            &record->offload, err);
+    has_thread = has_offload < 0 ? -1
+                                 : read_mode(record, file, "thread", thread,
+                                             SIZE(thread), &record->thread,
+                                             err);
     record->has_offload = has_offload > 0;
     record->has_thread = has_thread > 0;
     return has_thread < 0 ? -1 : 0;

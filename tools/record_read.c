@@ -87,8 +87,8 @@ static int read_head(struct aspt_record *record, const char *file,
         ASPT_FIELD(aspt_record, reason, ASPT_TEXT),
         {"policy_digest", ASPT_TEXT, offsetof(struct aspt_record, digest),
          false},
-        {"service_cpus", ASPT_TEXT, offsetof(struct aspt_record, service),
-         true},
+        {"service_cpus", ASPT_TEXT, offsetof(struct aspt_record, service_list),
+         false},
     };
     struct aspt_place place = {file, "", 0};
 

@@ -40,6 +40,10 @@ uint64_t aspt_calls_sum(const struct aspt_record *record);
 /* Part of a whole in percent; 0 of nothing. */
 double aspt_percent(double part, double whole);
 
+/* "2 ghosts", "an offload thread in each rank", "none". Returns buf. */
+const char *aspt_say_helpers(const struct aspt_record *record, char *buf,
+                             size_t size);
+
 /* What the threads of a mode counted, in words; n is 0 in other modes. */
 struct aspt_counts {
     const char *title;

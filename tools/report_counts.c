@@ -140,8 +140,7 @@ void aspt_page_loads(FILE *to, const struct aspt_record *record)
         char bytes[ASPT_SAY_MAX];
 
         fputs("<tr>", to);
-        aspt_html_tag(to, "td", "fit", "rank %" PRIu64 ", node %" PRIu64,
-                      load->rank, load->node);
+        aspt_page_rank(to, "rank ", load->rank, load->node);
         fputs("<td class=\"wide\">", to);
         aspt_svg_bar(to, &part, 1, (double)most);
         fputs("</td>", to);

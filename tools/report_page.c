@@ -20,6 +20,20 @@ void aspt_page_more(FILE *to, uint64_t n, uint64_t shown)
         aspt_html_tag(to, "p", "note", "and %" PRIu64 " more", n - shown);
 }
 
+void aspt_page_seconds(FILE *to, double seconds)
+{
+    char text[ASPT_SAY_MAX];
+
+    aspt_html_tag(to, "td", "n", "%s",
+                  aspt_say_seconds(seconds, text, sizeof(text)));
+}
+
+void aspt_page_rank(FILE *to, const char *before, uint64_t rank, uint64_t node)
+{
+    aspt_html_tag(to, "td", "fit", "%s%" PRIu64 ", node %" PRIu64, before,
+                  rank, node);
+}
+
 static void put_top(FILE *to, const struct aspt_record *record)
 {
     char ranks[ASPT_SAY_MAX], ghosts[ASPT_SAY_MAX], nodes[ASPT_SAY_MAX];
@@ -102,33 +116,30 @@ static void seconds_tile(FILE *to, double seconds, const char *what)
     tile(to, aspt_say_seconds(seconds, text, sizeof(text)), what);
 }
 
+static void ghost_tiles(FILE *to, const struct aspt_record *record)
+{
+    char all[ASPT_SAY_MAX], what[128];
+
+    snprintf(what, sizeof(what), "of %s calls on windows carried out by ghosts",
+             aspt_say_count(aspt_calls_sum(record), all, sizeof(all)));
+    count_tile(to, record->redirected, what);
+    count_tile(to, aspt_doer_sum(record, ASPT_BY_MPI),
+               "calls on windows stayed plain MPI");
+}
+
 static void put_tiles(FILE *to, const struct aspt_record *record)
 {
-    char what[128];
+    struct aspt_counts counts = aspt_counts(record);
 
     fputs("<div class=\"tiles\">\n", to);
-    if (record->has_calls) {
-        snprintf(what, sizeof(what), "of %" PRIu64
-                 " calls on windows carried out by ghosts",
-                 aspt_calls_sum(record));
-        count_tile(to, record->redirected, what);
-        count_tile(to, aspt_doer_sum(record, ASPT_BY_MPI),
-                   "calls on windows stayed plain MPI");
-    }
-    if (record->has_offload) {
-        count_tile(to, record->offload.commands,
-                   "calls carried out by offload threads");
-        count_tile(to, record->offload.posted, "of them non-blocking");
-        seconds_tile(to, record->offload.cpu_seconds,
+    if (record->has_calls)
+        ghost_tiles(to, record);
+    for (size_t i = 0; i < counts.n && i < 2; i++)
+        count_tile(to, counts.item[i].count, counts.item[i].words);
+    if (counts.n)
+        seconds_tile(to, record->has_offload ? record->offload.cpu_seconds
+                                             : record->thread.cpu_seconds,
                      "CPU time of the threads");
-    }
-    if (record->has_thread) {
-        count_tile(to, record->thread.watched,
-                   "operations watched by progress threads");
-        count_tile(to, record->thread.polls, "looks into MPI");
-        seconds_tile(to, record->thread.cpu_seconds,
-                     "CPU time of the threads");
-    }
     if (record->has_time) {
         seconds_tile(to, record->time.wall_s,
                      "from MPI_Init to MPI_Finalize");
@@ -157,12 +168,7 @@ static void put_facts(FILE *to, const struct aspt_record *record)
     fact(to, "Mode", record->mode);
     snprintf(text, sizeof(text), "%" PRIu64, record->users);
     fact(to, "Ranks", text);
-    aspt_say_many(record->ghosts, "ghost", text, sizeof(text));
-    fact(to, "Helpers",
-         record->ghosts        ? text
-         : record->has_offload ? "an offload thread in each rank"
-         : record->has_thread  ? "a progress thread in each rank"
-                               : "");
+    fact(to, "Helpers", aspt_say_helpers(record, text, sizeof(text)));
     snprintf(text, sizeof(text), "%" PRIu64, record->nodes);
     fact(to, "Nodes", text);
     fact(to, "Bound to CPUs", record->bound ? "yes" : "no");

@@ -45,35 +45,31 @@ static void enter(struct cpu *cpus, const struct aspt_task *task)
     cpus[task->helper_cpu].threads++;
 }
 
-static bool taken(const struct cpu *cpu)
+static unsigned sitters(const struct cpu *cpu)
 {
-    return cpu->users + cpu->ghosts + cpu->threads + cpu->service > 0;
+    return cpu->users + cpu->ghosts + cpu->threads + cpu->service;
 }
 
 /* Returns how many CPUs are taken; cpus has ASP_CPUS_MAX of them. */
 static unsigned fill(struct cpu *cpus, const struct aspt_record *record)
 {
-    struct asp_cpuset service = {0};
     unsigned n = 0;
 
     for (int c = 0; c < ASP_CPUS_MAX; c++)
         cpus[c].numa = NUMA_UNKNOWN;
     for (size_t t = 0; t < record->ntasks; t++)
         enter(cpus, &record->tasks[t]);
-    if (record->service &&
-        asp_cpuset_parse(record->service, strlen(record->service),
-                         &service) == 0)
-        for (int c = asp_cpuset_next(&service, 0); c >= 0;
-             c = asp_cpuset_next(&service, (unsigned)c + 1))
-            cpus[c].service = 1;
+    for (int c = asp_cpuset_next(&record->service, 0); c >= 0;
+         c = asp_cpuset_next(&record->service, (unsigned)c + 1))
+        cpus[c].service = 1;
     for (int c = 0; c < ASP_CPUS_MAX; c++)
-        n += taken(&cpus[c]);
+        n += sitters(&cpus[c]) > 0;
     return n;
 }
 
 static const char *cpu_class(const struct cpu *cpu)
 {
-    if (cpu->users + cpu->ghosts + cpu->threads > 1)
+    if (sitters(cpu) > 1)
         return "shared";
     if (cpu->users)
         return "user";
@@ -86,24 +82,24 @@ static void draw_cpu(FILE *to, const struct cpu *cpu, int number, int x, int y,
                      bool small)
 {
     char who[32], title[160];
-    unsigned sitters = cpu->users + cpu->ghosts + cpu->threads;
+    unsigned n = sitters(cpu);
 
-    if (sitters > 1)
-        snprintf(who, sizeof(who), "%u on it", sitters);
+    if (n > 1)
+        snprintf(who, sizeof(who), "%ux", n);
     else if (cpu->users)
         snprintf(who, sizeof(who), "%" PRIu64, cpu->task);
     else
         snprintf(who, sizeof(who), "%s",
                  cpu->ghosts ? "G" : cpu->threads ? "T" : "S");
-    snprintf(title, sizeof(title), "CPU %d: %s%" PRIu64, number,
-             sitters > 1     ? "several tasks, one of them task "
-             : cpu->ghosts   ? "ghost, task "
-             : cpu->threads  ? "offload thread of task "
-             : cpu->service  ? "progress threads, service CPU "
-                             : "task ",
-             cpu->service && !sitters ? (uint64_t)number : cpu->task);
-    if (sitters > 1)
-        snprintf(who, sizeof(who), "%ux", sitters);
+    if (n == cpu->service)
+        snprintf(title, sizeof(title), "CPU %d: progress threads", number);
+    else
+        snprintf(title, sizeof(title), "CPU %d: %stask %" PRIu64, number,
+                 n > 1          ? "several, one of them of "
+                 : cpu->ghosts  ? "ghost, "
+                 : cpu->threads ? "offload thread of "
+                                : "",
+                 cpu->task);
     aspt_svg_cpu(to, x, y, number, cpu_class(cpu), who, title, small);
 }
 
@@ -113,7 +109,7 @@ static void draw_domain(FILE *to, const struct cpu *cpus, int numa, bool small)
     int n = 0, at = 0;
 
     for (int c = 0; c < ASP_CPUS_MAX; c++)
-        n += taken(&cpus[c]) && cpus[c].numa == numa;
+        n += sitters(&cpus[c]) && cpus[c].numa == numa;
     if (!n)
         return;
     if (numa == NUMA_UNKNOWN)
@@ -125,7 +121,7 @@ static void draw_domain(FILE *to, const struct cpu *cpus, int numa, bool small)
             (n < row ? n : row) * step, (n + row - 1) / row * step,
             (n < row ? n : row) * step, (n + row - 1) / row * step);
     for (int c = 0; c < ASP_CPUS_MAX; c++) {
-        if (!taken(&cpus[c]) || cpus[c].numa != numa)
+        if (!sitters(&cpus[c]) || cpus[c].numa != numa)
             continue;
         draw_cpu(to, &cpus[c], c, at % row * step, at / row * step, small);
         at++;
@@ -149,7 +145,7 @@ static void draw(FILE *to, const struct aspt_record *record,
 
     for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
         for (int c = 0; c < ASP_CPUS_MAX; c++)
-            if (taken(&cpus[c]) &&
+            if (sitters(&cpus[c]) &&
                 strcmp(cpu_class(&cpus[c]), kinds[k].class) == 0) {
                 legend[n++] = kinds[k];
                 break;

@@ -81,13 +81,7 @@ static void print_head(FILE *to, const struct aspt_record *record)
     snprintf(text, sizeof(text), "%" PRIu64 " on %s", record->users,
              aspt_say_many(record->nodes, "node", part, sizeof(part)));
     fact(to, "ranks", text);
-    if (record->ghosts)
-        aspt_say_many(record->ghosts, "ghost", text, sizeof(text));
-    else
-        snprintf(text, sizeof(text), "%s",
-                 record->has_offload   ? "an offload thread in each rank"
-                 : record->has_thread ? "a progress thread in each rank"
-                                       : "none");
+    aspt_say_helpers(record, text, sizeof(text));
     fact(to, "helpers", text);
     snprintf(text, sizeof(text), "%s%s%.900s", record->bound ? "yes" : "no",
              record->reason[0] ? ": " : "", record->reason);
@@ -137,8 +131,8 @@ static void print_tasks(FILE *to, const struct aspt_record *record)
         wrap(to, first, NAME_COLUMNS, text);
     }
     more(to, record->ntasks, TASKS);
-    if (record->service && record->service[0])
-        fact(to, "service CPUs", record->service);
+    if (record->service_list[0])
+        fact(to, "service CPUs", record->service_list);
 }
 
 /* A bar of letters; what is not zero gets one at least. */

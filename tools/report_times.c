@@ -37,20 +37,15 @@ static void rank_rows(FILE *to, const struct aspt_time *time)
             {rank->wait_s, "wait", "waiting"},
             {rank->work_s, "work", "working"},
         };
-        char text[ASPT_SAY_MAX];
 
         fputs("<tr>", to);
-        aspt_html_tag(to, "td", "fit", "%" PRIu64 ", node %" PRIu64,
-                      rank->rank, rank->node);
+        aspt_page_rank(to, "", rank->rank, rank->node);
         fputs("<td class=\"wide\">", to);
         aspt_svg_bar(to, parts, 2, time->wall_s);
         fputs("</td>", to);
-        aspt_html_tag(to, "td", "n", "%s",
-                      aspt_say_seconds(rank->wait_s, text, sizeof(text)));
-        aspt_html_tag(to, "td", "n", "%s",
-                      aspt_say_seconds(rank->work_s, text, sizeof(text)));
-        aspt_html_tag(to, "td", "n", "%s",
-                      aspt_say_seconds(rank->mpi_s, text, sizeof(text)));
+        aspt_page_seconds(to, rank->wait_s);
+        aspt_page_seconds(to, rank->work_s);
+        aspt_page_seconds(to, rank->mpi_s);
         fputs("</tr>\n", to);
     }
     fputs("</tbody></table>\n", to);
@@ -140,7 +135,7 @@ static void call_times(FILE *to, const struct aspt_time *time)
     aspt_html_table(to, titles);
     for (size_t i = 0; i < time->ncalls && i < ASPT_ROWS_MAX; i++) {
         const struct aspt_call_time *call = &time->calls[i];
-        char text[ASPT_SAY_MAX], mean[ASPT_SAY_MAX] = "";
+        char mean[ASPT_SAY_MAX] = "";
         const struct aspt_bar parts[] = {
             {call->wait_s, "wait", "waiting"},
             {aspt_call_work(call), "work", "working"},
@@ -154,11 +149,8 @@ static void call_times(FILE *to, const struct aspt_time *time)
         fputs("</td><td class=\"wide\">", to);
         aspt_svg_bar(to, parts, 2, time->calls[0].seconds);
         fputs("</td>", to);
-        aspt_html_tag(to, "td", "n", "%s",
-                      aspt_say_seconds(call->wait_s, text, sizeof(text)));
-        aspt_html_tag(to, "td", "n", "%s",
-                      aspt_say_seconds(parts[1].value, text,
-                                       sizeof(text)));
+        aspt_page_seconds(to, call->wait_s);
+        aspt_page_seconds(to, parts[1].value);
         aspt_html_count(to, call->count);
         aspt_html_tag(to, "td", "n", "%s", mean);
         fputs("</tr>\n", to);
@@ -200,20 +192,16 @@ void aspt_page_busy(FILE *to, const struct aspt_record *record)
         char text[ASPT_SAY_MAX];
 
         fputs("<tr>", to);
-        aspt_html_tag(to, "td", "fit", "rank %" PRIu64 ", node %" PRIu64,
-                      busy->rank, busy->node);
+        aspt_page_rank(to, "rank ", busy->rank, busy->node);
         fputs("<td class=\"wide\">", to);
         aspt_svg_bar(to, &part, 1, busy->held_s);
         fputs("</td>", to);
-        aspt_html_tag(to, "td", "n", "%s",
-                      aspt_say_seconds(busy->busy_s, text, sizeof(text)));
+        aspt_page_seconds(to, busy->busy_s);
         aspt_html_tag(to, "td", "n", "%s",
                       aspt_say_percent(busy->busy_s, busy->held_s, text,
                                        sizeof(text)));
-        aspt_html_tag(to, "td", "n", "%s",
-                      aspt_say_seconds(busy->held_s, text, sizeof(text)));
-        aspt_html_tag(to, "td", "n", "%s",
-                      aspt_say_seconds(busy->cpu_s, text, sizeof(text)));
+        aspt_page_seconds(to, busy->held_s);
+        aspt_page_seconds(to, busy->cpu_s);
         fputs("</tr>\n", to);
     }
     fputs("</tbody></table>\n", to);
@@ -281,8 +269,7 @@ static void put_switches(FILE *to, const struct aspt_adaptation *adaptation)
 
         fputs("<tr>", to);
         aspt_html_tag(to, "td", "n", "%.3f s", change->t_s);
-        aspt_html_tag(to, "td", "fit", "%" PRIu64 ", node %" PRIu64,
-                      change->rank, change->node);
+        aspt_page_rank(to, "", change->rank, change->node);
         if (change->window == ASPT_ALL_WINDOWS)
             aspt_html_tag(to, "td", NULL, "all");
         else

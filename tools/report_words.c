@@ -82,6 +82,26 @@ uint64_t aspt_calls_sum(const struct aspt_record *record)
     return sum;
 }
 
+const char *aspt_say_helpers(const struct aspt_record *record, char *buf,
+                             size_t size)
+{
+    const char *thread = record->has_offload ? "offload" : "progress";
+    uint64_t threads = record->has_offload ? record->offload.threads
+                                           : record->thread.threads;
+
+    if (record->ghosts)
+        return aspt_say_many(record->ghosts, "ghost", buf, size);
+    if (!record->has_offload && !record->has_thread)
+        snprintf(buf, size, "none");
+    else if (threads == record->users)
+        snprintf(buf, size, "%s %s thread in each rank",
+                 record->has_offload ? "an" : "a", thread);
+    else
+        snprintf(buf, size, "%s threads in %" PRIu64 " of %" PRIu64 " ranks",
+                 thread, threads, record->users);
+    return buf;
+}
+
 struct aspt_counts aspt_counts(const struct aspt_record *record)
 {
     const struct aspt_offload *offload = &record->offload;

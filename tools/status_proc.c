@@ -88,17 +88,22 @@ static bool read_stat(pid_t pid, struct aspt_proc *proc)
     return good;
 }
 
-/* Nanoseconds that a thread has run. */
-static double thread_seconds(pid_t pid, const char *tid)
+/* A file of a thread; NULL when that is gone. */
+static char *thread_file(pid_t pid, const char *tid, const char *file)
 {
     char name[64];
     size_t len;
-    char *text;
-    double seconds;
 
-    snprintf(name, sizeof(name), "task/%.20s/schedstat", tid);
-    text = aspt_proc_read(pid, name, SMALL_FILE, &len);
-    seconds = text ? strtod(text, NULL) / 1e9 : 0;
+    snprintf(name, sizeof(name), "task/%.20s/%s", tid, file);
+    return aspt_proc_read(pid, name, SMALL_FILE, &len);
+}
+
+/* How long a thread has run. */
+static double thread_seconds(pid_t pid, const char *tid)
+{
+    char *text = thread_file(pid, tid, "schedstat"); /* begins with ns */
+    double seconds = text ? strtod(text, NULL) / 1e9 : 0;
+
     free(text);
     return seconds;
 }
@@ -106,15 +111,10 @@ static double thread_seconds(pid_t pid, const char *tid)
 /* Is it the thread of mode offload or thread? (runtime/own_thread.c) */
 static bool is_helper(pid_t pid, const char *tid)
 {
-    char name[64];
-    size_t len;
-    char *text;
-    bool helper;
+    char *text = thread_file(pid, tid, "comm");
+    bool helper = text && (strcmp(text, "aspen-offload\n") == 0 ||
+                           strcmp(text, "aspen-progress\n") == 0);
 
-    snprintf(name, sizeof(name), "task/%.20s/comm", tid);
-    text = aspt_proc_read(pid, name, SMALL_FILE, &len);
-    helper = text && (strcmp(text, "aspen-offload\n") == 0 ||
-                      strcmp(text, "aspen-progress\n") == 0);
     free(text);
     return helper;
 }

@@ -25,6 +25,7 @@ int main(int argc, char **argv)
     rma_begin(&argc, &argv);
     MPI_Win_create(private, sizeof(private), 8, MPI_INFO_NULL, MPI_COMM_WORLD,
                    &win);
+    MPI_Win_set_name(win, "fen\xc3\xaatre \xff");
     add(win, 0, private);
     MPI_Win_free(&win);
     /* One process that wants no ghosts is enough. */
