@@ -74,9 +74,11 @@ OPTIONAL = {"time", "ghost_busy", "adaptation"}
 FREE = re.compile(r"^(calls/\w+|time/calls)$")
 
 
-def is_optional(path, key):
-    return (path == () and key in OPTIONAL) or \
-        (path in (("offload",), ("thread",)) and key == "threads")
+def is_optional(path, key, mode):
+    if mode == "ghost" and (path, key) in (((), "offload"),
+                                           (("offload",), "threads")):
+        return True
+    return path == () and key in OPTIONAL
 
 
 def strict(schema, *records):
@@ -92,10 +94,10 @@ def strict(schema, *records):
                 less = copy.deepcopy(record)
                 value = at(less, path).pop(key)
                 tried += 1
-                if not is_optional(path, key) and check.is_valid(less):
+                if not is_optional(path, key, record["mode"]) and check.is_valid(less):
                     complain(f"{file}: nobody misses {path} {key}")
                 at(less, path)[key + "_"] = value
-                if not is_optional(path, key) and check.is_valid(less):
+                if not is_optional(path, key, record["mode"]) and check.is_valid(less):
                     complain(f"{file}: nobody misses {path} {key}, renamed")
     print(f"{tried} keys")
     if tried < 20 * len(records):
@@ -212,6 +214,9 @@ def page_head(root, record):
               safe(record["reason"]))
     if record["ghosts"]:
         equal("Helpers", facts["Helpers"].split()[0], str(record["ghosts"]))
+    for mode, kind in (("offload", "offload"), ("thread", "progress")):
+        if (mode in record) != (f"{kind} thread" in facts["Helpers"]):
+            complain(f"Helpers: {facts['Helpers']}")
 
 
 def page_place(root, record):
@@ -331,7 +336,9 @@ def page_threads(root, record):
     shown = {row[1] for title, section in sections(root).items()
              if title.startswith("What the ") for row in rows(section)}
     for name, value in record[key].items():
-        if name != "threads" and isinstance(value, int) and str(value) not in shown:
+        if name == "threads":
+            continue
+        if isinstance(value, int) and str(value) not in shown:
             complain(f"{name} {value} is not shown")
 
 

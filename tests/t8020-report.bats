@@ -15,12 +15,14 @@ setup_file() {
         "$ASPEN_BUILD/tests/rma_native" >>"$dir/log" 2>&1
     ghosts -n 4 -g 1 --nodes 2 --report="$dir/adapt.json" --knob adapt=user \
         "$ASPEN_BUILD/tests/adapt_switch" 2 counted >>"$dir/log" 2>&1
+    ghosts -n 2 -g 1 --knob offload=yes --report="$dir/both.json" \
+        "$ASPEN_BUILD/examples/rma_stall" 100 >>"$dir/log" 2>&1
     ghosts -n 2 --offload --report="$dir/offload.json" \
         "$ASPEN_BUILD/examples/rma_stall" 100 >>"$dir/log" 2>&1
     ghosts -n 2 --thread=0,1 --report="$dir/thread.json" \
         "$ASPEN_BUILD/tests/progress_habits" >>"$dir/log" 2>&1
     cat "$dir/log"
-    ls "$dir"/{ghost,native,adapt,offload,thread}.json
+    ls "$dir"/{ghost,native,adapt,both,offload,thread}.json
 }
 
 setup() {
@@ -47,19 +49,19 @@ refused() {
 }
 
 @test "records of all modes are as docs/record.schema.json says" {
-    run check strict "$schema" "$dir"/{ghost,native,adapt,offload,thread}.json "$full"
+    run check strict "$schema" "$dir"/{ghost,native,adapt,both,offload,thread}.json "$full"
     echo "$output"
     ended_with 0
 }
 
 @test "the page of every mode says what the record says, and needs no other" {
     cp "$full" "$dir/full.json"
-    for mode in ghost native adapt offload thread full; do
+    for mode in ghost native adapt both offload thread full; do
         report "$dir/$mode.json"
         ended_with 0
         [ "$output" = "$dir/$mode.html" ]
     done
-    check page "$dir"/{ghost,native,adapt,offload,thread,full}.json
+    check page "$dir"/{ghost,native,adapt,both,offload,thread,full}.json
     # The check sees a difference where there is one.
     sed 's/182340/182341/' "$full" >"$dir/full.json"
     run check page "$dir/full.json"
@@ -68,7 +70,7 @@ refused() {
 }
 
 @test "the text of every mode fits a terminal and has the numbers" {
-    for file in "$dir"/{ghost,native,adapt,offload,thread}.json "$full"; do
+    for file in "$dir"/{ghost,native,adapt,both,offload,thread}.json "$full"; do
         report --text "$file" -o "$dir/$(basename "$file" .json).txt"
         ended_with 0
     done
@@ -90,6 +92,10 @@ print(json.load(open(sys.argv[1]))["redirected"])' "$dir/ghost.json")
     printed '^  - [1-9][0-9]* were left to their targets while redirection was'
     printed '^  - Redirection was switched [1-9][0-9]* times\.$'
     printed '^  node 1 +\|.*\|$'
+    report --text "$dir/both.json"
+    printed '^  helpers +1 ghost, and an offload thread in each rank$'
+    printed '^  - Ghosts carried out [1-9]'
+    printed '^  - The offload threads carried out [1-9][0-9]* calls, '
     report --text "$dir/offload.json"
     printed '^  - The offload threads carried out [1-9][0-9]* calls, '
     report --text "$dir/thread.json"

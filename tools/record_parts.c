@@ -248,8 +248,7 @@ int aspt_part_helpers(struct aspt_record *record, const char *file,
         ASPT_FIELD(aspt_offload, core_seconds, ASPT_SECONDS),
     };
     static const struct aspt_field thread[] = {
-        {"threads", ASPT_COUNT, offsetof(struct aspt_thread, threads),
-         true},
+        ASPT_FIELD(aspt_thread, threads, ASPT_COUNT),
         ASPT_FIELD(aspt_thread, watched, ASPT_COUNT),
         ASPT_FIELD(aspt_thread, wakes, ASPT_COUNT),
         ASPT_FIELD(aspt_thread, polls, ASPT_COUNT),
@@ -260,7 +259,7 @@ int aspt_part_helpers(struct aspt_record *record, const char *file,
     };
     int has_offload, has_thread;
 
-    record->offload.threads = record->thread.threads = record->users;
+    record->offload.threads = record->users; /* beside ghosts */
     has_offload = read_mode(record, file, "offload", offload, SIZE(offload),
                             &record->offload, err);
     has_thread = has_offload < 0 ? -1

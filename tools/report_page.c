@@ -160,7 +160,7 @@ static void fact(FILE *to, const char *name, const char *text)
 
 static void put_facts(FILE *to, const struct aspt_record *record)
 {
-    char text[64];
+    char text[128];
 
     aspt_html_section(to, "The job");
     fputs("<dl>\n", to);

@@ -85,20 +85,24 @@ uint64_t aspt_calls_sum(const struct aspt_record *record)
 const char *aspt_say_helpers(const struct aspt_record *record, char *buf,
                              size_t size)
 {
-    const char *thread = record->has_offload ? "offload" : "progress";
+    const char *kind = record->has_offload ? "offload" : "progress";
     uint64_t threads = record->has_offload ? record->offload.threads
                                            : record->thread.threads;
+    char ghosts[ASPT_SAY_MAX] = "";
+    const char *and = "";
 
     if (record->ghosts)
-        return aspt_say_many(record->ghosts, "ghost", buf, size);
+        aspt_say_many(record->ghosts, "ghost", ghosts, sizeof(ghosts));
+    if (record->ghosts && (record->has_offload || record->has_thread))
+        and = ", and ";
     if (!record->has_offload && !record->has_thread)
-        snprintf(buf, size, "none");
+        snprintf(buf, size, "%s", record->ghosts ? ghosts : "none");
     else if (threads == record->users)
-        snprintf(buf, size, "%s %s thread in each rank",
-                 record->has_offload ? "an" : "a", thread);
+        snprintf(buf, size, "%s%s%s %s thread in each rank", ghosts, and,
+                 record->has_offload ? "an" : "a", kind);
     else
-        snprintf(buf, size, "%s threads in %" PRIu64 " of %" PRIu64 " ranks",
-                 thread, threads, record->users);
+        snprintf(buf, size, "%s%s%s threads in %" PRIu64 " of %" PRIu64
+                 " ranks", ghosts, and, kind, threads, record->users);
     return buf;
 }
 

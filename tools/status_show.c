@@ -178,6 +178,12 @@ static void print_head(FILE *to, uint32_t job, const struct aspt_step *step)
     fputc('\n', to);
 }
 
+static bool has_thread(const struct aspt_step *step)
+{
+    return asp_layout_offloads(step->layout) ||
+           step->layout->mode == ASP_MODE_THREAD;
+}
+
 static void print_task(FILE *to, const struct aspt_step *step,
                        const struct aspt_board *board, uint32_t t,
                        const struct task *task, double apart_s)
@@ -204,8 +210,10 @@ static void print_task(FILE *to, const struct aspt_step *step,
                 usage(task, apart_s));
     else
         fprintf(to, " %9s %5s", "-", "-");
-    if (task->now.helper_s >= 0)
+    if (has_thread(step) && task->now.helper_s >= 0)
         fprintf(to, " %7.2f s", task->now.helper_s);
+    else if (has_thread(step))
+        fprintf(to, " %9s", "-");
     fprintf(to, "%s%s\n", cpus[0] ? "  " : "", cpus);
 }
 
@@ -230,8 +238,6 @@ void aspt_status_show(FILE *to, uint32_t job, const struct aspt_step *step,
     uint32_t n = step->layout->ntasks;
     struct task *tasks = calloc(n, sizeof(*tasks));
     struct aspt_board *board = malloc(sizeof(*board));
-    bool thread = step->layout->mode == ASP_MODE_OFFLOAD ||
-                  step->layout->mode == ASP_MODE_THREAD;
     double apart_s;
 
     if (!tasks || !board)
@@ -246,7 +252,7 @@ void aspt_status_show(FILE *to, uint32_t job, const struct aspt_step *step,
               to);
     fprintf(to, "  task  %-10s %8s  %-13s %-12s %9s %5s%s  CPUs\n", "what",
             "pid", "MPI", "process", "CPU time", "now",
-            thread ? "    thread" : "");
+            has_thread(step) ? "    thread" : "");
     for (uint32_t t = 0; t < n; t++)
         print_task(to, step, board, t, &tasks[t], apart_s);
     print_sum(to, step, tasks, apart_s);
