@@ -200,14 +200,20 @@ static bool join_ghosts(void)
     return true;
 }
 
+/* The record tells of the time in MPI; before the entries are switched. */
+static void measure_if_asked(void)
+{
+    if (aspx_record_where(layout))
+        aspx_profile_start();
+}
+
 static void after_init(void)
 {
     if (!join_ghosts()) {
         stay_inert();
         return;
     }
-    if (aspx_record_where(layout))
-        aspx_profile_start();
+    measure_if_asked();
     aspx_entry_activate();
 }
 
@@ -231,8 +237,7 @@ static bool adopt(void)
 /* MPI is up in the offload thread. */
 static void use_offload(void)
 {
-    if (aspx_record_where(layout))
-        aspx_profile_start();
+    measure_if_asked();
     aspx_entry_use(&aspx_offload_entries);
 }
 
@@ -277,6 +282,8 @@ static void go_plain(void)
 
     table = aspx_real;
     table.MPI_Finalize = finalize_plain;
+    aspx_selfbind();
+    measure_if_asked();
     aspx_entry_use(&table);
 }
 
@@ -291,8 +298,7 @@ static void start_progress(void)
     else if (aspx_progress_start(layout) != 0)
         say_plain("no progress thread can be started");
     else {
-        if (aspx_record_where(layout))
-            aspx_profile_start();
+        measure_if_asked();
         aspx_entry_use(&aspx_progress_entries);
         return;
     }

@@ -95,13 +95,10 @@ void aspx_profile_stop(void)
     stop_ticks = aspx_clock_ticks();
 }
 
-bool aspx_profile_runs(void)
-{
-    return runs;
-}
-
 double aspx_profile_wall_seconds(void)
 {
+    if (!runs)
+        return 0;
     return aspx_clock_seconds((stop_ticks ? stop_ticks : aspx_clock_ticks()) -
                               start_ticks);
 }

@@ -30,8 +30,7 @@ void aspx_profile_fill(struct aspx_real *table);
 /* No call of the program counts any more: MPI_Finalize. */
 void aspx_profile_stop(void);
 
-/* Is there something to tell, and from start to stop, how long was it? */
-bool aspx_profile_runs(void);
+/* From start to stop; 0 if it was never started. */
 double aspx_profile_wall_seconds(void);
 
 /* Give the CPU away while waiting for others. */
