@@ -27,7 +27,7 @@ random() {
 @test "random programs through ghosts, over shapes, bindings and balances" {
     export ASPEN_BUILD
     run timeout -k 5 100 "$ASPEN_TOP/tests/rma-random" --seed 11 \
-        --programs 285 --slice 15 --seconds 9
+        --programs 420 --slice 15 --seconds 9
     ended_with 0
     printed '^[1-9][0-9]+ programs, 0 slices wrong'
 }
