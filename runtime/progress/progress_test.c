@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Gate, watch and helper under contention and without MPI: what "MPI" holds
+ * here is plain memory, so that a build with -fsanitize=thread sees everybody
+ * who is inside beside the helper. */
+#define _GNU_SOURCE
+#include "config.h"
+
+#include "gate.h"
+#include "helper.h"
+#include "watch.h"
+
+#include "runtime/own_thread.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+enum {
+    CALLERS = 4,
+    CALLS = 20000,
+    ROUNDS = 300,
+    LIMIT_MS = 2000, /* less than a helper sleeps that nobody wakes */
+};
+
+static uint64_t now_ms(void)
+{
+    return aspx_clock_ns(CLOCK_MONOTONIC) / 1000000;
+}
+
+static void pause_us(long us)
+{
+    const struct timespec pause = {us / 1000000, us % 1000000 * 1000};
+
+    nanosleep(&pause, NULL);
+}
+
+static void work_us(uint64_t us)
+{
+    uint64_t until = aspx_clock_ns(CLOCK_MONOTONIC) + us * 1000;
+
+    while (aspx_clock_ns(CLOCK_MONOTONIC) < until)
+        ;
+}
+
+/* ---- MPI, as far as the helper knows it --------------------------------- */
+
+static struct mpi {
+    long cell[CALLERS]; /* plain on purpose: a caller has one, the helper all */
+} mpi;
+
+/* All relaxed: no order but the gate's may come between helper and callers. */
+static _Atomic uint64_t callers_in, helpers_in, together, polls;
+static uint64_t poll_us; /* a poll that moves something takes long */
+static long calls_seen, impolite;
+static bool wanted_before;
+
+static void more(_Atomic uint64_t *number, uint64_t by)
+{
+    atomic_fetch_add_explicit(number, by, memory_order_relaxed);
+}
+
+static uint64_t value(_Atomic uint64_t *number)
+{
+    return atomic_load_explicit(number, memory_order_relaxed);
+}
+
+static void call_in(int me)
+{
+    aspx_gate_enter();
+    more(&callers_in, 1);
+    more(&together, value(&helpers_in));
+    mpi.cell[me]++;
+}
+
+static void call_out(int me)
+{
+    mpi.cell[me]++;
+    more(&callers_in, (uint64_t) -1);
+    aspx_gate_leave();
+}
+
+/* A callback of the program in the helper, which calls MPI. */
+static void callback(void)
+{
+    aspx_gate_enter();
+    mpi.cell[0]++;
+    aspx_gate_leave();
+    mpi.cell[0]--;
+}
+
+void aspx_progress_poll(void)
+{
+    bool wanted = aspx_gate_wanted();
+
+    more(&helpers_in, 1);
+    more(&together, value(&callers_in));
+    for (int i = 0; i < CALLERS; i++)
+        more(&together, mpi.cell[i] & 1); /* after call_in, before call_out */
+    callback();
+    /* two polls, while the same caller waits? */
+    impolite += wanted && wanted_before && calls_seen == mpi.cell[0];
+    calls_seen = mpi.cell[0];
+    wanted_before = wanted;
+    work_us(poll_us);
+    more(&helpers_in, (uint64_t) -1);
+    more(&polls, 1);
+}
+
+bool aspx_progress_request_start(void)
+{
+    return true;
+}
+
+void aspx_progress_request_stop(void)
+{
+}
+
+/* ---- the thread --------------------------------------------------------- */
+
+atomic_bool aspx_own_thread_stop_flag;
+static pthread_t thread;
+static void (*thread_work)(void), (*thread_wake)(void);
+
+static void *run(void *unused)
+{
+    thread_work();
+    return unused;
+}
+
+int aspx_own_thread_start(const char *name, void (*work)(void),
+                          void (*wake)(void))
+{
+    (void) name;
+    thread_work = work;
+    thread_wake = wake;
+    atomic_store(&aspx_own_thread_stop_flag, false);
+    return pthread_create(&thread, NULL, run, NULL);
+}
+
+void aspx_own_thread_stop(void)
+{
+    atomic_store(&aspx_own_thread_stop_flag, true);
+    thread_wake();
+    assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+static void start_helper(unsigned a_poll_us)
+{
+    mpi = (struct mpi) {{0}};
+    atomic_store(&polls, 0);
+    atomic_store(&together, 0);
+    poll_us = a_poll_us;
+    impolite = calls_seen = 0;
+    wanted_before = false;
+    assert_int_equal(aspx_helper_start(NULL), 0);
+}
+
+/* Wait until the helper has polled once more. */
+static bool polls_again(void)
+{
+    uint64_t before = value(&polls), until = now_ms() + LIMIT_MS;
+
+    while (value(&polls) == before && now_ms() < until)
+        pause_us(50);
+    return value(&polls) != before;
+}
+
+/* ---- gate --------------------------------------------------------------- */
+
+static void *make_calls(void *cell)
+{
+    int me = (int) ((long *) cell - mpi.cell);
+
+    for (int i = 0; i < CALLS; i++) {
+        call_in(me);
+        if (i % 64 == 0)
+            sched_yield();
+        call_out(me);
+        if (i % 16 == 0)
+            sched_yield();
+    }
+    return NULL;
+}
+
+static void call_from(int callers)
+{
+    pthread_t threads[CALLERS];
+
+    start_helper(0);
+    aspx_watch_add(1); /* something is under way all the time */
+    aspx_helper_wake();
+    for (int i = 0; i < callers; i++)
+        assert_int_equal(
+            pthread_create(&threads[i], NULL, make_calls, &mpi.cell[i]), 0);
+    for (int i = 0; i < callers; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_true(polls_again());
+    aspx_watch_end(1);
+    aspx_helper_stop();
+    assert_int_equal(value(&together), 0);
+    for (int i = 0; i < callers; i++)
+        assert_int_equal(mpi.cell[i], 2 * CALLS);
+    assert_int_equal(atomic_load(&aspx_gate), 0);
+}
+
+static void test_helper_is_never_inside_with_a_caller(void **state)
+{
+    (void) state;
+    call_from(1);
+    call_from(CALLERS);
+}
+
+/* Polls that move something go on in a row, but for one caller's sake end. */
+static void test_caller_waits_for_one_poll(void **state)
+{
+    (void) state;
+    start_helper(200);
+    aspx_watch_add(1);
+    aspx_helper_wake();
+    for (int i = 0; i < ROUNDS / 3; i++) {
+        assert_true(polls_again()); /* in a row of 64 */
+        call_in(0);
+        call_out(0);
+    }
+    aspx_watch_end(1);
+    aspx_helper_stop();
+    assert_int_equal(value(&together), 0);
+    assert_int_equal(impolite, 0);
+}
+
+/* A caller that finds it inside sleeps, and gets in soon after it is out. */
+static struct {
+    uint64_t out_ms, in_ms;
+    long sleeps;
+} waited;
+
+static void *wait_long(void *unused)
+{
+    struct rusage usage;
+
+    call_in(0);
+    waited.in_ms = now_ms();
+    call_out(0);
+    getrusage(RUSAGE_THREAD, &usage);
+    waited.sleeps = usage.ru_nvcsw;
+    return unused;
+}
+
+static void test_nobody_waits_long_or_spins(void **state)
+{
+    uint64_t began = now_ms();
+    pthread_t caller;
+
+    (void) state;
+    assert_true(aspx_gate_try());
+    assert_int_equal(pthread_create(&caller, NULL, wait_long, NULL), 0);
+    while (!aspx_gate_wanted() && now_ms() - began < LIMIT_MS)
+        pause_us(100);
+    pause_us(300000);
+    waited.out_ms = now_ms();
+    aspx_gate_out();
+    assert_int_equal(pthread_join(caller, NULL), 0);
+    assert_true(waited.in_ms >= waited.out_ms);
+    assert_true(waited.in_ms - waited.out_ms < LIMIT_MS);
+    assert_true(waited.sleeps >= 5);
+}
+
+/* The helper never waits: who is inside keeps it out, however deep, until the
+ * outermost call ends. */
+static void test_nested_calls(void **state)
+{
+    (void) state;
+    aspx_gate_enter();
+    assert_false(aspx_gate_try());
+    aspx_gate_enter();
+    assert_false(aspx_gate_try());
+    aspx_gate_leave();
+    assert_false(aspx_gate_try());
+    aspx_gate_leave();
+    assert_true(aspx_gate_try());
+    assert_false(aspx_gate_wanted());
+    assert_false(aspx_gate_try());
+    aspx_gate_out();
+    assert_int_equal(atomic_load(&aspx_gate), 0);
+}
+
+/* ---- helper ------------------------------------------------------------- */
+
+/* A post always wakes it, and after the end it polls no more. */
+static void test_helper_sleeps_and_wakes(void **state)
+{
+    uint64_t before;
+
+    (void) state;
+    start_helper(0);
+    for (int i = 0; i < ROUNDS; i++) {
+        before = value(&polls);
+        aspx_watch_add(7);
+        aspx_helper_wake();
+        for (uint64_t until = now_ms() + LIMIT_MS;
+             value(&polls) == before;)
+            assert_true(now_ms() < until);
+        aspx_watch_end(7);
+        pause_us(i % 7 * 10); /* asleep, or about to sleep */
+    }
+    pause_us(20000);
+    before = value(&polls);
+    pause_us(50000);
+    assert_int_equal(value(&polls), before);
+    before = now_ms();
+    aspx_helper_stop();
+    assert_true(now_ms() - before < LIMIT_MS);
+    assert_true(aspx_helper_counts.polls >= ROUNDS);
+}
+
+/* ---- watch -------------------------------------------------------------- */
+
+static uint32_t outstanding(void)
+{
+    return atomic_load(&aspx_watch_outstanding);
+}
+
+/* Against a simple model, with numbers whose places in the table are next to
+ * each other and around its end. */
+enum { NUMBERS = 48, STEPS = 60000, HOMES = 12 };
+
+static void choose_numbers(MPI_Request *numbers)
+{
+    int found = 0;
+
+    for (uint32_t n = 1; found < NUMBERS; n++) {
+        uint32_t home = (n * UINT32_C(2654435769)) >> 16;
+
+        if ((home + HOMES / 2) % 65536 < HOMES)
+            numbers[found++] = (MPI_Request) n;
+    }
+}
+
+struct model {
+    unsigned active[NUMBERS];
+    bool persistent[NUMBERS];
+    uint32_t outstanding;
+    uint64_t total;
+};
+
+static void add(struct model *model, int i)
+{
+    model->active[i]++;
+    model->outstanding++;
+    model->total++;
+}
+
+static void step(struct model *model, const MPI_Request *numbers, int i,
+                 int what)
+{
+    bool watched = model->persistent[i];
+
+    switch (what) {
+    case 0:
+        if (watched)
+            break; /* MPI has not given the number to another one */
+        aspx_watch_add(numbers[i]);
+        add(model, i);
+        break;
+    case 1:
+        if (model->active[i])
+            break;
+        aspx_watch_persistent(numbers[i]);
+        model->persistent[i] = true;
+        break;
+    case 2:
+        if (model->active[i])
+            break;
+        assert_int_equal(aspx_watch_started(numbers[i]), watched);
+        if (watched)
+            add(model, i);
+        break;
+    case 3:
+        aspx_watch_forget(numbers[i]);
+        model->outstanding -= model->active[i];
+        model->active[i] = 0;
+        model->persistent[i] = false;
+        break;
+    default:
+        aspx_watch_end(numbers[i]);
+        model->outstanding -= model->active[i] > 0;
+        model->active[i] -= model->active[i] > 0;
+    }
+}
+
+static void test_watch_counts_what_is_under_way(void **state)
+{
+    MPI_Request numbers[NUMBERS];
+    struct model model = {.outstanding = outstanding(),
+                          .total = aspx_watch_total};
+
+    (void) state;
+    choose_numbers(numbers);
+    srandom(4);
+    for (int n = 0; n < STEPS; n++) {
+        step(&model, numbers, (int) (random() % NUMBERS),
+             (int) (random() % 8));
+        assert_int_equal(outstanding(), model.outstanding);
+        for (int i = 0; i < NUMBERS; i++)
+            assert_int_equal(aspx_watch_has(numbers[i]), model.active[i] > 0);
+    }
+    assert_int_equal(aspx_watch_total, model.total);
+    for (int i = 0; i < NUMBERS; i++)
+        aspx_watch_forget(numbers[i]);
+    assert_int_equal(outstanding(), 0);
+}
+
+/* More than it holds: those in it are counted and forgotten, and afterwards
+ * there is room for all of them again. */
+static void test_watch_that_is_full(void **state)
+{
+    enum { MOST = 49152, MORE = 60000 };
+
+    (void) state;
+    for (int turn = 0; turn < 2; turn++) {
+        for (int i = 1; i <= MORE; i++)
+            aspx_watch_add((MPI_Request) 0xac000000 + i);
+        assert_int_equal(outstanding(), MOST);
+        for (int i = 1; i <= MORE; i++)
+            aspx_watch_end((MPI_Request) 0xac000000 + i);
+        assert_int_equal(outstanding(), 0);
+    }
+}
+
+/* Many threads post, ask and end; some use a number that another one has. */
+static void *watch_many(void *first)
+{
+    long wrong = 0;
+
+    for (int round = 0; round < ROUNDS / 3; round++) {
+        for (int i = 0; i < 50; i++) {
+            aspx_watch_add(*(const MPI_Request *) first + i);
+            aspx_watch_add(77);
+        }
+        for (int i = 0; i < 50; i++) {
+            wrong += !aspx_watch_has(*(const MPI_Request *) first + i);
+            aspx_watch_end(*(const MPI_Request *) first + i);
+            wrong += !aspx_watch_has(77);
+            aspx_watch_end(77);
+        }
+    }
+    return (void *) wrong;
+}
+
+static void test_watch_by_many_threads(void **state)
+{
+    uint64_t before = aspx_watch_total;
+    pthread_t threads[CALLERS];
+    MPI_Request first[CALLERS];
+
+    (void) state;
+    for (int i = 0; i < CALLERS; i++) {
+        first[i] = 1000 * (i + 1);
+        assert_int_equal(
+            pthread_create(&threads[i], NULL, watch_many, &first[i]), 0);
+    }
+    for (int i = 0; i < CALLERS; i++) {
+        void *wrong;
+
+        assert_int_equal(pthread_join(threads[i], &wrong), 0);
+        assert_null(wrong);
+    }
+    assert_int_equal(outstanding(), 0);
+    assert_int_equal(aspx_watch_total - before,
+                     (long) CALLERS * (ROUNDS / 3) * 100);
+}
+
+/* A test that failed may have left the gate shut. */
+static int open_gate(void **state)
+{
+    (void) state;
+    atomic_store(&aspx_gate, 0);
+    return 0;
+}
+
+/* argument: the tests to run, as a pattern; all */
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_nested_calls, open_gate),
+        cmocka_unit_test_setup(test_nobody_waits_long_or_spins, open_gate),
+        cmocka_unit_test_setup(test_helper_is_never_inside_with_a_caller,
+                               open_gate),
+        cmocka_unit_test_setup(test_caller_waits_for_one_poll, open_gate),
+        cmocka_unit_test_setup(test_helper_sleeps_and_wakes, open_gate),
+        cmocka_unit_test_setup(test_watch_counts_what_is_under_way,
+                               open_gate),
+        cmocka_unit_test_setup(test_watch_that_is_full, open_gate),
+        cmocka_unit_test_setup(test_watch_by_many_threads, open_gate),
+    };
+
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

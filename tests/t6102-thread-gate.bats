@@ -1,0 +1,86 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# The gate, the watch and the helper of mode thread under the thread sanitizer;
+# and what the tests make of faults that are planted there.
+
+load helpers
+
+# A copy of the sources, to be changed.
+setup() {
+    sources=$BATS_TEST_TMPDIR/progress
+    cp -r "$ASPEN_TOP/runtime/progress" "$sources"
+}
+
+# Build the copy with the sanitizer and run the tests that are like $1, without
+# the randomization of addresses, which the sanitizer's map does not expect.
+sanitized() {
+    local cflags
+    cflags=$(sed -n 's/^MPI_CPPFLAGS = //p' "$ASPEN_BUILD/runtime/Makefile")
+    # shellcheck disable=SC2086
+    gcc -g -O1 -fsanitize=thread -o "$BATS_TEST_TMPDIR/test" $cflags \
+        -I"$ASPEN_BUILD" -I"$ASPEN_TOP" -I"$ASPEN_BUILD/runtime/mpi" \
+        -I"$ASPEN_TOP/runtime/mpi" "$sources"/{progress_test,gate,helper}.c \
+        "$sources/watch.c" -lcmocka -lpthread
+    run timeout -k 5 60 setarch -R "$BATS_TEST_TMPDIR/test" "$1"
+}
+
+# planted FILE OLD NEW TESTS FOUND: with these lines changed the tests like this
+# fail, and say so.
+planted() {
+    sed -i "s/$2/$3/" "$sources/$1"
+    ! cmp -s "$sources/$1" "$ASPEN_TOP/runtime/progress/$1" || {
+        echo "no line of $1 is like '$2'"
+        return 1
+    }
+    TSAN_OPTIONS=halt_on_error=1 sanitized "$4"
+    if [ "$status" -eq 0 ] || [ "$status" -eq 124 ]; then
+        echo "with '$3' in $1: $status"
+        return 1
+    fi
+    printed "$5"
+    cp "$ASPEN_TOP/runtime/progress/$1" "$sources/$1"
+}
+
+failed='FAILED  '
+race='ThreadSanitizer: data race'
+
+@test "clean under the thread sanitizer" {
+    sanitized '*'
+    ended_with 0
+    printed 'PASSED.*8 test'
+    not_printed 'ThreadSanitizer'
+}
+
+@test "found: a helper that goes in beside a caller" {
+    planted gate.c 'return atomic_compare' 'return true | atomic_compare' \
+        '*never_inside*' "$race"
+}
+
+@test "found: a caller that goes in beside the helper" {
+    planted gate.h ' & ASPX_GATE_HELPER)$' ' \& 0)' '*one_poll*' "$race"
+}
+
+@test "found: memory accesses that a weak order lets out of the gate" {
+    planted gate.h memory_order_release memory_order_relaxed \
+        '*never_inside*' "$race"
+    planted gate.c memory_order_release memory_order_relaxed \
+        '*never_inside*' "$race"
+}
+
+@test "found: a caller that spins, and a helper that is not polite" {
+    planted gate.c 'LOOKS = 200' 'LOOKS = 2000000000' '*spins*' "$failed"
+    planted helper.c ' && !aspx_gate_wanted()' '' '*one_poll*' "$failed"
+}
+
+@test "found: a helper that nobody wakes, and one that goes on polling" {
+    planted helper.c 'aspx_futex_wake(&asleep);' ';' '*wakes*' "$failed"
+    planted watch.c 'atomic_fetch_sub(&aspx_watch_outstanding, 1);' ';' \
+        '*wakes*' "$failed"
+}
+
+@test "found: holes in the table, and a table without its lock" {
+    planted watch.c '(at - home(table\[at\].request)) % SLOTS <' '0 <' \
+        '*under_way*' "$failed"
+    planted watch.c 'pthread_mutex_\(un\)*lock(&lock)' '(void) \&lock' \
+        '*many_threads*' "$race"
+}
