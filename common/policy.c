@@ -16,6 +16,7 @@ struct asp_policy *asp_policy_create(void)
 
     if (!policy)
         return NULL;
+    policy->advice.mode = ASP_MODE_AUTO;
     for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++) {
         struct asp_setting *s = &policy->layers[ASP_LAYER_BUILTIN][id];
 
@@ -103,15 +104,36 @@ static void apply_limit(struct asp_policy *policy, enum asp_knob_id id)
     memmove(setting->value, value, strlen(value) + 1);
 }
 
-/* auto, until adaptation can measure: ghosts, but for a lone rank. */
+/* The number of ghosts of an earlier run; one that the user gave holds. */
+static void advise_ghosts(struct asp_policy *policy)
+{
+    const struct asp_advice *advice = &policy->advice;
+    struct asp_setting *ghosts = &policy->resolved[ASP_KNOB_GHOSTS];
+    const char *mode = asp_policy_text(policy, ASP_KNOB_MODE);
+
+    if (strcmp(mode, "auto") == 0 && advice->mode == ASP_MODE_GHOST &&
+        ghosts->layer < ASP_LAYER_JOB)
+        snprintf(ghosts->value, sizeof(ghosts->value), "%" PRIu32,
+                 advice->ghosts);
+}
+
+/* auto: what an earlier run says; else ghosts, but for a lone rank. */
 static void choose_mode(struct asp_policy *policy,
                         const struct asp_facts *facts)
 {
     struct asp_setting *mode = &policy->resolved[ASP_KNOB_MODE];
     bool lone = facts && facts->nodes == 1 && facts->tasks_per_node == 1;
 
-    if (strcmp(mode->value, "auto") != 0)
+    policy->is_auto = strcmp(mode->value, "auto") == 0;
+    if (!policy->is_auto)
         return;
+    if (policy->advice.mode != ASP_MODE_AUTO) {
+        snprintf(mode->value, sizeof(mode->value), "%s",
+                 asp_mode_name(policy->advice.mode));
+        snprintf(mode->note, sizeof(mode->note), "auto chose %.8s: %s",
+                 asp_mode_name(policy->advice.mode), policy->advice.why);
+        return;
+    }
     snprintf(mode->value, sizeof(mode->value), "%s", lone ? "off" : "ghost");
     if (!mode->note[0])
         snprintf(mode->note, sizeof(mode->note), "auto chose %.8s: %s",
@@ -130,6 +152,8 @@ int asp_policy_resolve(struct asp_policy *policy,
 {
     for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++) {
         policy->resolved[id] = *strongest(policy, facts, id);
+        if (id == ASP_KNOB_GHOSTS)
+            advise_ghosts(policy);
         apply_limit(policy, id);
     }
     if (asp_policy_windows_resolve(policy, facts, err) < 0)
@@ -144,6 +168,17 @@ int asp_policy_resolve(struct asp_policy *policy,
                                 policy->resolved[id].note);
     choose_mode(policy, facts);
     return 0;
+}
+
+void asp_policy_advise(struct asp_policy *policy,
+                       const struct asp_advice *advice)
+{
+    policy->advice = *advice;
+}
+
+bool asp_policy_is_auto(const struct asp_policy *policy)
+{
+    return policy->is_auto;
 }
 
 const struct asp_setting *asp_policy_setting(const struct asp_policy *policy,

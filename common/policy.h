@@ -33,6 +33,7 @@ enum asp_knob_type {
     ASP_TYPE_BOOL,   /* yes or no, and their synonyms */
     ASP_TYPE_NUMBER, /* min..max, or one of values */
     ASP_TYPE_REPORT, /* yes, no, or the name of a file */
+    ASP_TYPE_FILE,   /* no, or the name of a file */
 };
 
 enum asp_knob_flag {
@@ -126,6 +127,20 @@ const char *asp_policy_site_path(void);
 int asp_policy_add_text(struct asp_policy *policy, const char *name,
                         const char *text, size_t len,
                         enum asp_policy_kind kind, struct asp_err *err);
+
+/* What an earlier run says of the next one. */
+struct asp_advice {
+    enum asp_mode mode; /* AUTO: nothing */
+    uint32_t ghosts;    /* per node, in mode ghost */
+    char why[160];
+};
+
+/* Choose so where the mode is auto, from the next resolve on; limits hold. */
+void asp_policy_advise(struct asp_policy *policy,
+                       const struct asp_advice *advice);
+
+/* Did auto choose the resolved mode? */
+bool asp_policy_is_auto(const struct asp_policy *policy);
 
 /* Merge by layer and apply the site's limits.
  *   facts  may be NULL: no rule that asks for something matches

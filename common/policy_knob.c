@@ -57,6 +57,9 @@ const char *asp_knob_range(enum asp_knob_id id, char *buf, size_t size)
     case ASP_TYPE_REPORT:
         snprintf(buf, size, "no|yes|FILE");
         break;
+    case ASP_TYPE_FILE:
+        snprintf(buf, size, "no|FILE");
+        break;
     }
     return buf;
 }
@@ -154,14 +157,17 @@ static int check_number(enum asp_knob_id id, const char *value, char *out,
     return 0;
 }
 
-static int check_report(const char *value, char *out, struct asp_err *err)
+static int check_file(const struct asp_knob *knob, const char *value, char *out,
+                      struct asp_err *err)
 {
     for (const char *c = value; *c; c++)
         if (*c == ',' || iscntrl((unsigned char)*c))
-            return asp_errf(err, EINVAL, "report: a file name must not have "
-                            "commas or control characters");
+            return asp_errf(err, EINVAL, "%s: a file name must not have "
+                            "commas or control characters", knob->name);
     if (!value[0])
-        return asp_errf(err, EINVAL, "report: give no, yes or a file name");
+        return asp_errf(err, EINVAL, "%s: give no%s or a file name",
+                        knob->name,
+                        knob->type == ASP_TYPE_REPORT ? ", yes" : "");
     snprintf(out, ASP_VALUE_MAX, "%s", value);
     return 0;
 }
@@ -185,7 +191,8 @@ int asp_knob_check(enum asp_knob_id id, const char *value,
     case ASP_TYPE_NUMBER:
         return check_number(id, value, out, err);
     case ASP_TYPE_REPORT:
-        return check_report(value, out, err);
+    case ASP_TYPE_FILE:
+        return check_file(knob, value, out, err);
     }
     return asp_errf(err, EINVAL, "%s: no such type", knob->name);
 }

@@ -96,7 +96,10 @@
     K(REPORT, "report", REPORT, "no", "no|yes", 0, 0, "",                     \
       ASP_KNOB_NOT_SITE | ASP_KNOB_TO_RUNTIME,                                \
       "at MPI_Finalize, a few lines on stderr (yes) and JSON in a file (its " \
-      "name)")
+      "name)")                                                                \
+    K(PROFILE, "profile", FILE, "no", "no", 0, 0, "", ASP_KNOB_NOT_SITE,      \
+      "mode auto: choose by the record of an earlier run of the program in "  \
+      "this file (of report); one that is not there yet is no error")
 /* clang-format on */
 
 #endif

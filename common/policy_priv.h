@@ -35,6 +35,8 @@ struct asp_policy {
     struct asp_setting layers[ASP_LAYER_COUNT][ASP_KNOB_COUNT];
     struct asp_setting resolved[ASP_KNOB_COUNT];
     struct asp_limit limits[ASP_KNOB_COUNT];
+    struct asp_advice advice; /* for auto */
+    bool is_auto;
     struct asp_rule *rules; /* owned */
     size_t nrules;
     struct asp_yaml *doc; /* the site policy: rules point into it */

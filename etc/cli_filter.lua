@@ -191,6 +191,16 @@ local function set_option(options, name, value)
     if not good then error(why, 0) end
 end
 
+-- Does the request name a record of an earlier run? A policy file may.
+local function asks_profile()
+    for _, name in ipairs({ "ASPEN_FILTER_PROGRESS", "ASPEN_PROGRESS" }) do
+        if string.find(os.getenv(name) or "", "profile=", 1, true) then
+            return true
+        end
+    end
+    return (os.getenv("ASPEN_FILTER_POLICY") or "") ~= ""
+end
+
 function aspen_grow(options)
     local file_name = os.getenv("ASPEN_FILTER")
     if not file_name or not os.getenv("ASPEN_FILTER_COMMAND") then return end
@@ -198,7 +208,7 @@ function aspen_grow(options)
     local file = io.open(file_name, "w")
     if not file then return end
     local words, facts = describe(options)
-    if exists(os.getenv("ASPEN_FILTER_SITE")) then
+    if exists(os.getenv("ASPEN_FILTER_SITE")) or asks_profile() then
         count_facts(words, facts)
         for _, fact in ipairs(facts) do
             file:write("fact ", string.gsub(fact, "%c", "?"), "\n")

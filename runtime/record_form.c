@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *aspx_record_where(const struct asp_layout *layout)
 {
@@ -45,6 +46,18 @@ static void put_cpus(FILE *out, const char *key, const struct asp_cpuset *cpus)
     fprintf(out, "%s\"%s\"", key, text);
 }
 
+/* Of the file that this process runs. */
+static void put_program(FILE *out)
+{
+    char path[4096];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    const char *slash;
+
+    path[n < 0 ? 0 : n] = '\0';
+    slash = strrchr(path, '/');
+    put_string(out, slash ? slash + 1 : path);
+}
+
 static void put_tasks(FILE *out, const struct asp_layout *layout)
 {
     for (uint32_t i = 0; i < layout->ntasks; i++) {
@@ -69,6 +82,8 @@ void aspx_record_head(FILE *out, const struct asp_layout *layout, int users,
             asp_mode_name(layout->mode), users, ghosts, nodes,
             layout->bound ? "true" : "false");
     put_string(out, layout->reason);
+    fprintf(out, ",\n  \"program\": ");
+    put_program(out);
     fprintf(out, ",\n  \"policy_digest\": ");
     put_string(out, layout->policy_digest);
     put_cpus(out, ",\n  \"service_cpus\": ", &layout->service);

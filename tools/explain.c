@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "picture.h"
+#include "advice.h"
 #include "tools.h"
 
 #include "common/plan.h"
@@ -358,7 +359,8 @@ static int resolve(const struct options *options, struct step *step,
                              err) < 0) ||
         (line && asp_policy_add_spec(step->policy, line, ASP_LAYER_LINE,
                                      "command line", err) < 0) ||
-        asp_policy_resolve(step->policy, &options->facts, err) < 0)
+        asp_policy_resolve(step->policy, &options->facts, err) < 0 ||
+        aspt_advice_take(step->policy, &options->facts, err) < 0)
         return -1;
     step->offload = asp_policy_mode(step->policy) == ASP_MODE_OFFLOAD ||
                     (asp_policy_mode(step->policy) == ASP_MODE_GHOST &&

@@ -4,6 +4,7 @@
  * request, which is all that travels to the nodes. */
 #include "config.h"
 
+#include "advice.h"
 #include "tools.h"
 
 #include "common/policy.h"
@@ -130,6 +131,7 @@ static int answer(const struct request *request)
         return ASPT_REFUSED;
     if (add_sources(policy, request, &err) < 0 ||
         asp_policy_resolve(policy, &request->facts, &err) < 0 ||
+        aspt_advice_take(policy, &request->facts, &err) < 0 ||
         asp_policy_canonical(policy, line, sizeof(line), &err) < 0) {
         aspt_complain(&err);
     } else {

@@ -1,0 +1,102 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# The record of a run tells auto what to do in the next one.
+
+load helpers
+
+setup_file() {
+    export records=$BATS_FILE_TMPDIR
+    ghosts -n 4 -g 2 --nodes 2 --report="$records/windows.json" \
+        "$ASPEN_BUILD/tests/rma_operations" >"$records/log" 2>&1
+    ghosts -n 2 -g 1 --report="$records/messages.json" \
+        "$ASPEN_BUILD/tests/progress_habits" >>"$records/log" 2>&1 || true
+}
+
+# asks RECORD FACT...
+asks() {
+    run "$ASPEN_BUILD/tools/aspen" request \
+        --progress="auto,profile=$records/$1" "${@:2}"
+    ended_with 0
+}
+
+# A copy of RECORD with other numbers: SCRIPT works on r.
+changed() {
+    python3 -c "import json, sys; r = json.load(open(sys.argv[1]))
+$2
+json.dump(r, open(sys.argv[3], 'w'))" "$records/$1" - "$records/$3"
+}
+
+@test "as many ghosts as the last run needed" {
+    local busy count
+    for busy in 0.05:1 0.4:2 0.8:3; do
+        count=${busy#*:}
+        changed windows.json "for g in r['ghost_busy']:
+    g['busy_s'] = ${busy%:*} * g['held_s']" other.json
+        asks other.json --program=./rma_operations --nodes=2 --tasks-per-node=2
+        printed "^ghost:$count,profile="
+        printed '^auto chose ghost: last time the busiest ghost worked [0-9]+ %'
+    done
+}
+
+@test "without windows: a thread, or nothing where nobody waited" {
+    changed windows.json "r['calls'] = {}; r['windows'] = []
+r['time']['wait_s'] = 0.5 * r['time']['wall_s'] * r['users']" other.json
+    asks other.json
+    printed '^offload,profile='
+    printed 'made no call on a window and waited 50 % of the time$'
+    changed windows.json "r['calls'] = {}; r['windows'] = []
+r['time']['wait_s'] = 0" other.json
+    asks other.json
+    printed '^off,profile='
+}
+
+@test "another program or shape is left alone, and so is what is no record" {
+    asks windows.json --program=/bin/other
+    printed 'left alone: it is of rma_operations, not other$'
+    printed '^ghost:1,'
+    asks windows.json --nodes=3
+    printed 'left alone: it is of 2 nodes, not 3$'
+    asks windows.json --nodes=2 --tasks-per-node=5
+    printed 'left alone: it is of 2 tasks per node, not 5$'
+    echo '{' >"$records/bad.json"
+    asks bad.json
+    printed 'the profile is left alone: .*bad.json.*is not JSON'
+    asks nowhere.json
+    not_printed 'profile .*left alone'
+    printed '^ghost:1,'
+}
+
+@test "what the user asks for holds, and so do limits" {
+    local site=$BATS_TEST_TMPDIR/site.yaml
+    changed windows.json "for g in r['ghost_busy']:
+    g['busy_s'] = g['held_s']" other.json
+    printf 'version: 1\nlimits:\n  ghosts: {max: 2}\n' >"$site"
+    asks other.json
+    printed '^ghost:3,'
+    asks other.json --site-policy="$site"
+    printed '^ghost:2,'
+    run "$ASPEN_BUILD/tools/aspen" request \
+        --progress="ghost:1,profile=$records/windows.json"
+    [ "$output" = "ghost:1,profile=$records/windows.json" ]
+    run "$ASPEN_BUILD/tools/aspen" request \
+        --progress="auto,ghosts=4,profile=$records/windows.json"
+    printed '^ghost:4,'
+}
+
+@test "the second run under Slurm knows the first" {
+    local file=/tmp/profile.$BASHPID.json yield
+    yield=$ASPEN_BUILD/tests/.libs/yield.so
+    for _ in 1 2; do
+        run on_cluster srun -N2 -n2 "--export=ALL,LD_PRELOAD=$yield" \
+            --async-progress="auto,profile=$file" --async-report="$file" \
+            "$ASPEN_BUILD/tests/offload_levels"
+        ended_with 0
+        printed '^levels: ok$'
+    done
+    printed 'auto chose offload: last time it made no call on a window and waited'
+    printed 'offload mode, 2 ranks on 2 nodes'
+    run on_cluster srun -N1 -n1 "--async-progress=auto,profile=$file" true
+    printed 'left alone: it is of offload_levels, not true'
+    rm -f "$file"
+    on_cluster srun -N2 rm -f "$file"
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The rules are few and each uses one number of the record, so that a user can
+ * follow them (docs/manual.md):
+ *   no call on a window     ghosts had nothing to do: an offload thread, or
+ *                           nothing where nobody waited
+ *   ghosts busy over 70 %   one more on each node
+ *   ghosts busy below 10 %  one less, if there is one to spare
+ *   nothing posted, nobody waited; nothing watched   off
+ *   else                    the same again */
+#include "config.h"
+
+#include "advice.h"
+
+#include "report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const double BUSY = 0.70, IDLE = 0.10, WAITED = 0.02;
+
+static uint64_t users_of_node(const struct aspt_record *record)
+{
+    uint64_t users = 0;
+
+    for (size_t t = 0; t < record->ntasks; t++)
+        users += !record->tasks[t].ghost;
+    return users;
+}
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static bool is_same(const struct aspt_record *record,
+                    const struct asp_facts *facts, struct asp_advice *advice)
+{
+    const char *name = facts->program ? last_part(facts->program) : NULL;
+    uint64_t users = users_of_node(record);
+
+    if (name && record->program && strcmp(name, record->program) != 0)
+        snprintf(advice->why, sizeof(advice->why), "it is of %.40s, not %.40s",
+                 record->program, name);
+    else if (facts->nodes && facts->nodes != record->nodes)
+        snprintf(advice->why, sizeof(advice->why),
+                 "it is of %" PRIu64 " nodes, not %" PRIu32, record->nodes,
+                 facts->nodes);
+    else if (facts->tasks_per_node && facts->tasks_per_node != users)
+        snprintf(advice->why, sizeof(advice->why),
+                 "it is of %" PRIu64 " tasks per node, not %" PRIu32, users,
+                 facts->tasks_per_node);
+    else
+        return true;
+    return false;
+}
+
+/* Share of the run that an average rank waited in MPI; 1 if not measured. */
+static double waited(const struct aspt_record *record)
+{
+    double all = record->time.wall_s * (double)record->users;
+
+    return record->has_time && all > 0 ? record->time.wait_s / all : 1;
+}
+
+static double busiest(const struct aspt_record *record)
+{
+    double most = 0;
+
+    for (size_t g = 0; g < record->nbusy; g++) {
+        const struct aspt_busy *busy = &record->busy[g];
+
+        if (busy->held_s > 0 && busy->busy_s / busy->held_s > most)
+            most = busy->busy_s / busy->held_s;
+    }
+    return most;
+}
+
+static void choose(struct asp_advice *advice, enum asp_mode mode,
+                   const char *because, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void choose(struct asp_advice *advice, enum asp_mode mode,
+                   const char *because, ...)
+{
+    va_list args;
+
+    advice->mode = mode;
+    va_start(args, because);
+    vsnprintf(advice->why, sizeof(advice->why), because, args);
+    va_end(args);
+}
+
+static void after_ghosts(const struct aspt_record *record,
+                         struct asp_advice *advice)
+{
+    uint64_t each = record->nodes ? record->ghosts / record->nodes : 0;
+    double busy = busiest(record);
+
+    if (!aspt_calls_sum(record)) {
+        if (waited(record) < WAITED)
+            choose(advice, ASP_MODE_OFF, "last time it made no call on a "
+                   "window and waited %.1f %% of the time",
+                   100 * waited(record));
+        else
+            choose(advice, ASP_MODE_OFFLOAD, "last time it made no call on a "
+                   "window and waited %.0f %% of the time",
+                   100 * waited(record));
+        return;
+    }
+    if (record->has_busy && busy > BUSY)
+        each++;
+    else if (record->has_busy && busy < IDLE && each > 1)
+        each--;
+    advice->ghosts = each ? (uint32_t)each : 1;
+    if (record->has_busy)
+        choose(advice, ASP_MODE_GHOST, "last time the busiest ghost worked "
+               "%.0f %% of the time", 100 * busy);
+    else
+        choose(advice, ASP_MODE_GHOST, "as last time");
+}
+
+bool aspt_advise(const struct aspt_record *record,
+                 const struct asp_facts *facts, struct asp_advice *advice)
+{
+    enum asp_mode mode = ASP_MODE_AUTO;
+    bool rested = waited(record) < WAITED;
+
+    *advice = (struct asp_advice){.mode = ASP_MODE_AUTO};
+    if (!is_same(record, facts, advice))
+        return false;
+    (void)asp_mode_parse(record->mode, &mode);
+    if (mode == ASP_MODE_GHOST)
+        after_ghosts(record, advice);
+    else if (mode == ASP_MODE_OFFLOAD && !record->offload.posted && rested)
+        choose(advice, ASP_MODE_OFF, "last time it posted nothing and waited "
+               "%.1f %% of the time", 100 * waited(record));
+    else if (mode == ASP_MODE_THREAD && !record->thread.watched)
+        choose(advice, ASP_MODE_OFF, "last time no operation was large "
+               "enough for the progress thread");
+    else
+        choose(advice, mode, "as last time");
+    return true;
+}
+
+int aspt_advice_take(struct asp_policy *policy, const struct asp_facts *facts,
+                     struct asp_err *err)
+{
+    const char *path = asp_policy_text(policy, ASP_KNOB_PROFILE);
+    struct aspt_record *record = NULL;
+    struct asp_advice advice;
+    char text[ASP_ERR_TEXT_MAX + ASP_ERR_PLACE_MAX];
+    struct asp_err why;
+    int rc = 0;
+
+    if (strcmp(path, "no") == 0 || !asp_policy_is_auto(policy) ||
+        (access(path, F_OK) < 0 && errno == ENOENT))
+        return 0;
+    if (aspt_record_read(path, &record, &why) < 0) {
+        fprintf(stderr, "the profile is left alone: %s\n",
+                asp_err_print(&why, text, sizeof(text)));
+        return 0;
+    }
+    if (aspt_advise(record, facts, &advice)) {
+        asp_policy_advise(policy, &advice);
+        rc = asp_policy_resolve(policy, facts, err);
+    } else {
+        fprintf(stderr, "the profile %.200s is left alone: %s\n", path,
+                advice.why);
+    }
+    aspt_record_free(record);
+    return rc;
+}
