@@ -6,10 +6,8 @@ load helpers
 
 setup_file() {
     export records=$BATS_FILE_TMPDIR
-    ghosts -n 4 -g 2 --nodes 2 --report="$records/windows.json" \
-        "$ASPEN_BUILD/tests/rma_operations" >"$records/log" 2>&1
-    ghosts -n 2 -g 1 --report="$records/messages.json" \
-        "$ASPEN_BUILD/tests/progress_habits" >>"$records/log" 2>&1 || true
+    ghosts -n 2 -g 2 --nodes 2 --report="$records/windows.json" \
+        "$ASPEN_BUILD/tests/rma_atomic" 5 >"$records/log" 2>&1
 }
 
 # asks RECORD FACT...
@@ -32,7 +30,7 @@ json.dump(r, open(sys.argv[3], 'w'))" "$records/$1" - "$records/$3"
         count=${busy#*:}
         changed windows.json "for g in r['ghost_busy']:
     g['busy_s'] = ${busy%:*} * g['held_s']" other.json
-        asks other.json --program=./rma_operations --nodes=2 --tasks-per-node=2
+        asks other.json --program=./rma_atomic --nodes=2 --tasks-per-node=1
         printed "^ghost:$count,profile="
         printed '^auto chose ghost: last time the busiest ghost worked [0-9]+ %'
     done
@@ -52,12 +50,12 @@ r['time']['wait_s'] = 0" other.json
 
 @test "another program or shape is left alone, and so is what is no record" {
     asks windows.json --program=/bin/other
-    printed 'left alone: it is of rma_operations, not other$'
+    printed 'left alone: it is of rma_atomic, not other$'
     printed '^ghost:1,'
     asks windows.json --nodes=3
     printed 'left alone: it is of 2 nodes, not 3$'
     asks windows.json --nodes=2 --tasks-per-node=5
-    printed 'left alone: it is of 2 tasks per node, not 5$'
+    printed 'left alone: it is of 1 task per node, not 5$'
     echo '{' >"$records/bad.json"
     asks bad.json
     printed 'the profile is left alone: .*bad.json.*is not JSON'

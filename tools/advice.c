@@ -53,8 +53,8 @@ static bool is_same(const struct aspt_record *record,
                  facts->nodes);
     else if (facts->tasks_per_node && facts->tasks_per_node != users)
         snprintf(advice->why, sizeof(advice->why),
-                 "it is of %" PRIu64 " tasks per node, not %" PRIu32, users,
-                 facts->tasks_per_node);
+                 "it is of %" PRIu64 " task%s per node, not %" PRIu32, users,
+                 users == 1 ? "" : "s", facts->tasks_per_node);
     else
         return true;
     return false;
