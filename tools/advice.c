@@ -44,7 +44,7 @@ static bool is_same(const struct aspt_record *record,
     const char *name = facts->program ? last_part(facts->program) : NULL;
     uint64_t users = users_of_node(record);
 
-    if (name && record->program && strcmp(name, record->program) != 0)
+    if (name && strcmp(name, record->program) != 0)
         snprintf(advice->why, sizeof(advice->why), "it is of %.40s, not %.40s",
                  record->program, name);
     else if (facts->nodes && facts->nodes != record->nodes)

@@ -116,7 +116,7 @@ struct aspt_adaptation {
 struct aspt_record {
     json_t *root;
     uint64_t form, users, ghosts, nodes;
-    const char *program; /* NULL: an older record */
+    const char *program;
     const char *version, *job, *mode, *reason, *digest, *service_list;
     struct asp_cpuset service; /* CPUs of the first node, for mode thread */
     bool bound;
