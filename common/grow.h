@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Counting: what to ask Slurm for so that every node gets just G ghost tasks
- * more than the user's, or every task a core more for its offload thread. Pure
- * functions; `aspen explain --extra` feeds them and cli_filter.lua applies
- * their result. docs/design/counting.md has the cases.
+ * more than the user's, every task a core more for its offload thread, or every
+ * node cores more for progress threads. Pure functions; `aspen explain --extra`
+ * feeds them and cli_filter.lua applies their result. docs/design/counting.md
+ * has the cases.
  *
  * The users of each node are n over N, as even as can be; the ghosts are the
  * last tasks of each node. So a result is right only if every node gets its
@@ -59,6 +60,7 @@ struct asp_grow_request {
     bool exact;             /* srun --exact, --exclusive: CPUs are counted */
     bool whole_nodes;       /* the job gets all CPUs of its nodes */
     bool per_gpu;           /* --cpus-per-gpu decides -c */
+    uint32_t service;       /* what asp_grow_service() adds, cores per node */
     uint32_t had_user;      /* what the allocation was grown from, */
     uint32_t had_total;     /* and to; 0: it was not */
 };
@@ -96,6 +98,19 @@ struct asp_grow_cpus {
 void asp_grow_cpus(const struct asp_grow_request *request,
                    struct asp_grow_cpus *out_p);
 
+/* What to ask for so that each node has cores for its progress threads; 0 is
+ * "leave it as it is". */
+struct asp_grow_service {
+    uint32_t mincpus;
+    uint32_t nodes;
+};
+
+/* Nothing is refused: where nothing is added, the threads take a core that the
+ * step has to spare, or share those of the ranks. Threads: reentrant.  Cost:
+ * O(nodes). */
+void asp_grow_service(const struct asp_grow_request *request,
+                      struct asp_grow_service *out_p);
+
 /* Number of names in a Slurm node list: "n[1-3,7],login" is 5.
  * Returns 0 with errno EINVAL when text is no such list or names more than
  * ASP_GROW_NODES_MAX. */
@@ -116,7 +131,7 @@ uint32_t asp_grow_list_parse(const char *text, uint32_t *values, uint32_t max);
  *     grown users=6 ghosts=1 nodes=2 tasks=8 per_node=4
  *     cpus user=4 total=5   each task has a core for its offload thread
  *     refuse TEXT           impossible; nothing is set
- * and nothing at all when neither ghosts nor offload threads are asked for.
+ * and nothing at all when no mode is asked for that wants CPUs.
  * Returns 0 also for a refusal, or -1 with errno EINVAL (a word that is not
  * understood), ENOSPC, ENOMEM. Threads: reentrant. */
 int asp_grow_words(int nwords, const char *const words[], char *buf,

@@ -616,6 +616,76 @@ static void test_offload_words(void **state)
     assert_int_equal(errno, ENOSPC);
 }
 
+/* Mode thread: cores more on each node, by the words of the filter. */
+static void test_thread_words(void **state)
+{
+#define NODES "node-cpus=4", "max-cpus=4", "part-cpus=4(x2)"
+    struct asp_err err = {.text = ""};
+    char buf[512], tiny[8];
+
+    (void)state;
+    assert_int_equal(ASK("spec=thread", "type=srun", "nodes=1", "ntasks=2",
+                         NODES),
+                     0);
+    assert_string_equal(buf, "set mincpus 3\n");
+    assert_int_equal(ASK("spec=thread,thread.service_cores=2", "type=srun",
+                         "nodes=2", NODES),
+                     0);
+    assert_string_equal(buf, "set mincpus 3\n");
+    assert_int_equal(ASK("spec=thread", "type=sbatch", "ntasks=5",
+                         "cpus-per-task=1", NODES),
+                     0);
+    assert_string_equal(buf, "set mincpus 4\nset nodes 2\n");
+    assert_int_equal(ASK("spec=thread", "type=srun", "ntasks=2", "max-cpus=16",
+                         "node-cpus=16", "node-threads=2"),
+                     0);
+    assert_string_equal(buf, "set mincpus 6\nset nodes 1\n");
+    assert_int_equal(ASK("spec=thread,placement.smt=use", "type=srun",
+                         "ntasks=2", "max-cpus=16", "node-cpus=16",
+                         "node-threads=2"),
+                     0);
+    assert_string_equal(buf, "set mincpus 3\nset nodes 1\n");
+    assert_int_equal(ASK("spec=thread", "type=srun", "ntasks=2", "mincpus=4",
+                         "nodes=1", NODES),
+                     0);
+    assert_string_equal(buf, "");
+    assert_int_equal(
+        asp_grow_words(3, WORDS("spec=thread", "type=srun", "max-cpus=4"),
+                       tiny, sizeof(tiny), &err),
+        -1);
+    assert_int_equal(errno, ENOSPC);
+    assert_int_equal(ASK("spec=thread,thread.service_cores=x", NODES), -1);
+}
+
+/* What has no place for them, or would be changed otherwise, is left alone. */
+static void test_thread_left_alone(void **state)
+{
+    static const char *const left[][3] = {
+        {"type=srun", "ntasks=8", "nodes=2"},   {"type=srun", "ntasks=7"},
+        {"type=srun", "cpus-per-task=1"},       {"type=srun", "exact=set"},
+        {"type=srun", "exclusive=exclusive"},   {"type=sbatch", "nodes=1"},
+        {"type=srun", "alloc-cpus=4"},          {"type=srun", "overcommit=set"},
+        {"type=srun", "distribution=arbitrary"},
+        {"type=srun", "nodes=3"},               {"type=srun", "multi-prog=set"},
+        {"type=srun", "node-threads=2", "threads-per-core=1"},
+    };
+    struct asp_err err = {.text = ""};
+    char buf[512];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(left) / sizeof(left[0]); i++) {
+        const char *second = left[i][1], *third = left[i][2];
+
+        assert_int_equal(ASK("spec=thread", NODES, left[i][0], second,
+                             third ? third : second),
+                         0);
+        if (buf[0] != '\0')
+            fail_msg("%s %s: %s", second, third ? third : "", buf);
+    }
+    assert_int_equal(ASK("spec=thread", "type=srun"), 0); /* nodes unknown */
+    assert_string_equal(buf, "");
+}
+
 static void test_bad_words(void **state)
 {
     static const char *const bad[] = {"",
@@ -662,6 +732,8 @@ int main(void)
         cmocka_unit_test(test_cpus),      cmocka_unit_test(test_nodelist),
         cmocka_unit_test(test_list),      cmocka_unit_test(test_words),
         cmocka_unit_test(test_bad_words), cmocka_unit_test(test_offload_words),
+        cmocka_unit_test(test_thread_words),
+        cmocka_unit_test(test_thread_left_alone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,7 @@ struct words {
     uint32_t *alloc_cpus; /* owned */
     uint32_t *part_cpus;  /* owned */
     bool offload;
+    bool thread;
     bool exclusive;
 };
 
@@ -149,7 +150,27 @@ static bool is_mode(const char *spec, const char *mode)
     return strncmp(spec, mode, n) == 0 && (spec[n] == ',' || spec[n] == '\0');
 }
 
-/* "ghost:2,..." needs tasks, "offload,..." CPUs. */
+/* The number of thread.service_cores; 1 where it is not said. */
+static int take_service(const char *spec, uint32_t *out_p)
+{
+    static const char name[] = "thread.service_cores=";
+    const char *found = strstr(spec, name);
+    char number[8];
+    size_t len;
+
+    *out_p = 1;
+    if (found == NULL)
+        return 0;
+    found += sizeof(name) - 1;
+    len = strcspn(found, ",");
+    if (len >= sizeof(number))
+        return -1;
+    memcpy(number, found, len);
+    number[len] = '\0';
+    return take_u32(number, out_p);
+}
+
+/* "ghost:2,..." needs tasks, "offload,..." and "thread,..." CPUs. */
 static int take_spec(const char *text, struct words *words)
 {
     struct asp_grow_request *request = &words->request;
@@ -157,6 +178,9 @@ static int take_spec(const char *text, struct words *words)
     size_t len;
 
     words->offload = is_mode(text, "offload");
+    words->thread = is_mode(text, "thread");
+    if (words->thread && take_service(text, &request->service) < 0)
+        return -1;
     request->sibling = has_item(text, "placement.smt=use");
     if (strncmp(text, "ghost", 5) != 0)
         return 0;
@@ -308,6 +332,23 @@ static int answer_offload(struct words *words, char *buf, size_t size)
     return write_cpus(&cpus, buf, size);
 }
 
+static int answer_thread(const struct words *words, char *buf, size_t size)
+{
+    struct asp_grow_request request = words->request;
+    struct asp_grow_service out;
+    int n = 0;
+
+    request.exact = request.exact || (words->exclusive && request.srun);
+    asp_grow_service(&request, &out);
+    buf[0] = '\0';
+    if (out.mincpus)
+        n = snprintf(buf, size, "set mincpus %" PRIu32 "\n", out.mincpus);
+    if (out.nodes && n < (int)size)
+        n += snprintf(buf + n, size - (size_t)n, "set nodes %" PRIu32 "\n",
+                      out.nodes);
+    return n < (int)size ? 0 : -1;
+}
+
 static int answer_ghosts(const struct asp_grow_request *request, char *buf,
                          size_t size, struct asp_err *err)
 {
@@ -335,11 +376,12 @@ int asp_grow_words(int nwords, const char *const words[], char *buf,
                           "explain --extra: \"%.80s\" is not "
                           "understood",
                           words[i]);
-    if (rc < 0 || (all.request.ghosts == 0 && !all.offload))
+    if (rc < 0 || (all.request.ghosts == 0 && !all.offload && !all.thread))
         goto out;
     errno = 0;
-    rc = all.offload ? answer_offload(&all, buf, size)
-                     : answer_ghosts(&all.request, buf, size, err);
+    rc = all.offload  ? answer_offload(&all, buf, size)
+         : all.thread ? answer_thread(&all, buf, size)
+                      : answer_ghosts(&all.request, buf, size, err);
     if (rc < 0 && errno != ENOMEM)
         asp_errf(err, ENOSPC, "explain --extra: no room for the answer");
 out:

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 -- Aspen: asks Slurm for the ghost tasks on top of the user's tasks, and for the
--- CPUs of offload threads on top of the user's CPUs.
+-- CPUs of offload and progress threads on top of the user's CPUs.
 --
 -- Slurm runs this in srun, sbatch and salloc, as the user, after the options
 -- are read. The SPANK plugin, in the same process, says in ASPEN_FILTER_*

@@ -266,6 +266,26 @@ static int note_cpus(const struct aspa_request *request,
     return 0;
 }
 
+/* Where no core is left for the progress threads, say so: they share those of
+ * the ranks. */
+static int note_service(const struct work *work, struct aspa_plan *plan,
+                        struct asp_err *err)
+{
+    const struct asp_layout *layout = plan->layout;
+    size_t used = strlen(plan->note);
+
+    if (layout->mode != ASP_MODE_THREAD || work->topo == NULL ||
+        asp_cpuset_count(&layout->service) > 0)
+        return 0;
+    if (plan->require)
+        return asp_errf(err, ENOSPC, "no core for the progress threads: %s",
+                        layout->reason);
+    snprintf(plan->note + used, sizeof(plan->note) - used,
+             "%sno core for the progress threads: %s", used ? "; " : "",
+             layout->reason);
+    return 0;
+}
+
 int aspa_resolve(const struct aspa_request *request, struct aspa_plan *plan,
                  struct asp_err *err)
 {
@@ -287,6 +307,8 @@ int aspa_resolve(const struct aspa_request *request, struct aspa_plan *plan,
         rc = make_layout(request, &work, plan, err);
     if (rc == 0)
         rc = note_cpus(request, &work, plan, err);
+    if (rc == 0)
+        rc = note_service(&work, plan, err);
     asp_topo_destroy(work.topo);
     asp_steps_destroy(work.steps);
     asp_policy_destroy(work.policy);
