@@ -154,7 +154,7 @@ task=1:ghost:-:-:numa-1:h-1:c end"
 @test "boards and layouts that make no sense are not believed" {
     pretend "$layout" 'head(2, 1) + slot(pid, 3) + slot(pid, 1)'
     ended_with 0
-    printed '^job 4242, step 0, mode ghost, node n.\[31m1 \(1 of 1\)$'
+    printed '^job 4242, step 0, mode ghost, node n.+\[31m1 \(1 of 1\)$'
     printed '^     0  rank 0 +[0-9]+  MPI is up +sleeping'
     printed '^     1  ghost 1 +[0-9]+  serves '
     # Processes that are not of the step, and states that nobody knows.
