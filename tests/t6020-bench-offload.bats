@@ -21,6 +21,7 @@ median() {
     ended_with 0
     printed '^bytes +8 +4194304$'
     printed '^async +[0-9]+'
+    printed '^thread +[0-9]+'
     # MPICH moves 4 MiB in the wait, the offload thread before it.
     [ "$(median plain 4194304)" -lt 50 ]
     [ "$(median offload 4194304)" -gt 50 ]

@@ -6,7 +6,7 @@ the x of the column.
 """
 import collections
 
-from rivals import RIVALS, Job
+from rivals import RIVALS, THREAD, Job
 
 # A row. value: time, or another unit, of which no ratio is made.
 Line = collections.namedtuple("Line", "label rival spec value users knobs",
@@ -29,10 +29,11 @@ class Experiment(collections.namedtuple("Experiment", FIELDS,
         return line.spec.replace("{x}", str(x))
 
 
-def rivals(spec, suffix="", value="time", users=2):
-    """All rivals with the same kernel."""
+def rivals(spec, suffix="", value="time", users=2, sleepers=True):
+    """All rivals with the same kernel. sleepers: also the progress threads,
+    which have no part in calls that wait or are small."""
     return [Line(rival + suffix, rival, spec, value, users)
-            for rival in RIVALS]
+            for rival in RIVALS if sleepers or rival != THREAD]
 
 
 SIZES = (8, 1024, 16384, 65536, 262144, 1048576, 4194304)
@@ -77,21 +78,25 @@ EXPERIMENTS = [
     Experiment(
         "o-e3-coll", "Time to post a collective", "bytes", (8, 8192),
         [line for op in COLLECTIVES
-         for line in rivals(f"post,op={op},bytes={{x}}", " " + op)],
+         for line in rivals(f"post,op={op},bytes={{x}}", " " + op,
+                             sleepers=False)],
         FOUR),
     Experiment(
         "o-e4", "Isend, Irecv, Waitall by threads", "threads", (1, 2, 4, 8),
-        rivals("threads,peer=self,threads={x}", " to self", users=1) +
-        rivals("threads,threads={x}", " between 2 ranks"),
+        rivals("threads,peer=self,threads={x}", " to self", users=1,
+               sleepers=False) +
+        rivals("threads,threads={x}", " between 2 ranks", sleepers=False),
         "MPI_THREAD_MULTIPLE, 8 bytes, each thread on its own tag; time of a "
         "thread's exchange. Plain and async may use both CPUs, offload's "
         "threads of one rank share one CPU, its helper has the other.",
         threads=True),
     Experiment(
         "o-e5", "Latency", "bytes", SIZES,
-        rivals("sendrecv,peer=self,bytes={x}", " Sendrecv to self", users=1) +
-        rivals("latency,bytes={x}", " Send, Recv") +
-        rivals("latency,op=irecv,bytes={x}", " Isend, Irecv, Wait"),
+        rivals("sendrecv,peer=self,bytes={x}", " Sendrecv to self", users=1,
+               sleepers=False) +
+        rivals("latency,bytes={x}", " Send, Recv", sleepers=False) +
+        rivals("latency,op=irecv,bytes={x}", " Isend, Irecv, Wait",
+               sleepers=False),
         OWN + "The others, one way of a ping-pong: " + FOUR),
     Experiment(
         "o-e5-bw", "Bandwidth", "bytes", SIZES,
@@ -101,7 +106,7 @@ EXPERIMENTS = [
         "MB/s"),
     Experiment(
         "o-wake", "A call after a pause", "pause us", (10, 100, 1000, 10000),
-        rivals("call,delay_us={x}", users=1),
+        rivals("call,delay_us={x}", users=1, sleepers=False),
         OWN + "MPI_Comm_compare; what it takes to wake the helper is in it."),
     Experiment(
         "o-line", "What the machine allows", "-", (1,),

@@ -4,7 +4,7 @@ import collections
 
 import experiments
 import show
-from rivals import OFFLOAD, PLAIN, RIVALS, Job
+from rivals import ASYNC, OFFLOAD, PLAIN, RIVALS, THREAD, Job
 
 OWN = "1 rank + helper"     # on a CPU each, messages to self
 TWO = "2 ranks + 2 helpers" # on two CPUs; who computes sleeps
@@ -12,9 +12,9 @@ MANY = "threads, 1 CPU + helper : 2 CPUs"
 PLACES = {OWN: (1, False), TWO: (2, False), MANY: (1, True)}
 
 # how: what is made of Aspen's value and plain's, and how to compare it with
-# each limit. against: plain's kernel, if it is another one.
-Goal = collections.namedtuple("Goal", "name place spec how limit against",
-                              defaults=(None,))
+# each limit. against: plain's kernel, if it is another one. mine: the mode.
+Goal = collections.namedtuple("Goal", "name place spec how limit against mine",
+                              defaults=(None, OFFLOAD))
 
 ITSELF, LESS, RATIO, LEAST, RATE = "us", "us - plain", "ratio", "share", "rate"
 HOW = {
@@ -58,6 +58,27 @@ GOALS = [
     Goal(f"availability, receiver, {NAMES[n]}", TWO,
          f"availability,side=receiver,bytes={n},{SLEEP}", LEAST, 90)
     for n in (16384, 1048576)
+] + [
+    Goal(f"thread: overlap, {NAMES[n]}", TWO, f"overlap,bytes={n},{SLEEP}",
+         LEAST, 95, mine=THREAD) for n in (65536, 262144, 1048576, 4194304)
+] + [
+    Goal(f"thread: overlap, {op}, 1 MiB", TWO,
+         f"overlap,op={op},bytes=1048576,{SLEEP}", LEAST, 90, mine=THREAD)
+    for op in experiments.COLLECTIVES
+] + [
+    Goal(f"thread: bandwidth, {NAMES[n]}", place, f"bandwidth,bytes={n}", RATE,
+         0.97, mine=THREAD)
+    for place in (OWN, TWO) for n in (65536, 1048576, 4194304)
+] + [
+    Goal(f"thread: {op}, 8 B", OWN, f"post,op={op},bytes=8", ITSELF, POST_US,
+         mine=THREAD) for op in ("isend", "irecv")
+] + [
+    Goal("thread: idle helper, % of a CPU", OWN, "idle", ITSELF, 2,
+         mine=THREAD),
+] + [
+    Goal(f"thread: availability, receiver, {NAMES[n]}", TWO,
+         f"availability,side=receiver,bytes={n},{SLEEP}", LEAST, 90,
+         mine=THREAD) for n in (16384, 1048576)
 ]
 
 # What the machine allows: a word to the helper's CPU and one back.
@@ -72,9 +93,9 @@ is part of isend and irecv. value is what the goal is on:
 Aspen's own, less plain's, or a ratio to plain's, the median of the rounds'.
 Placement: {OWN}: the rank on one CPU, its helper on the other,
 messages to itself; {TWO}: each rank on a CPU, its helper on the
-other rank's, who computes sleeps; {MANY}: the program's
-threads on one CPU, plain's on both. MPICH's progress thread and its ranks are
-unbound."""
+other rank's, or on both (thread), who computes sleeps; {MANY}: the
+program's threads on one CPU, plain's on both. MPICH's progress thread and its
+ranks are unbound."""
 
 
 def job_for(goal, rival):
@@ -86,7 +107,7 @@ def plan(_args):
     """{job: [spec...]} of everything."""
     wanted = collections.defaultdict(list)
     for goal in GOALS:
-        for rival in RIVALS:
+        for rival in (PLAIN, ASYNC, goal.mine):
             specs = {goal.spec, goal.against or goal.spec}
             wanted[job_for(goal, rival)] += sorted(specs)
     wanted[job_for(LINE, PLAIN)].append(LINE.spec)
@@ -96,17 +117,19 @@ def plan(_args):
 def row(goal, samples):
     """A line of the table."""
     found = {rival: samples.medians[job_for(goal, rival), goal.spec]
-             for rival in RIVALS}
+             for rival in RIVALS if rival not in (OFFLOAD, THREAD) or
+             rival == goal.mine}
     plain = samples.medians[job_for(goal, PLAIN), goal.against or goal.spec]
     make, compare = HOW[goal.how]
-    cell = show.cell([make(a, b) for a, b in zip(found[OFFLOAD], plain)])
+    cell = show.cell([make(a, b) for a, b in zip(found[goal.mine], plain)])
     holds = "n/a"
     if cell.median is not None:
         good = (cell.median <= goal.limit if compare == "<=" else
                 cell.median >= goal.limit)
         holds = "yes" if good else "NO"
     return [goal.name, goal.place] + [
-        show.with_range(show.cell(found[rival])) for rival in RIVALS] + [
+        show.with_range(show.cell(found[rival])) if rival in found else ""
+        for rival in RIVALS] + [
         show.with_range(cell), f"{compare} {goal.limit}", holds]
 
 

@@ -11,12 +11,14 @@ import jobs
 Rival = collections.namedtuple("Rival",
                                "label environment options binds helper")
 
-PLAIN, ASYNC, OFFLOAD = "plain", "async", "offload"
+PLAIN, ASYNC, OFFLOAD, THREAD = "plain", "async", "offload", "thread"
 RIVALS = {
     PLAIN: Rival("MPICH as it is", (), ("-g", "0"), True, False),
     ASYNC: Rival("MPICH with MPIR_CVAR_ASYNC_PROGRESS=1",
                  ("MPIR_CVAR_ASYNC_PROGRESS=1",), ("-g", "0"), False, True),
     OFFLOAD: Rival("Aspen, offload", (), ("--offload",), True, True),
+    THREAD: Rival("Aspen, sleeping progress threads", (), ("--thread",), True,
+                  True),
 }
 
 # One start of offload_app. threads: initialise with MPI_THREAD_MULTIPLE; then
@@ -25,14 +27,23 @@ Job = collections.namedtuple("Job", "rival users threads counted nodes",
                              defaults=(False, False, 1))
 
 
+def options(job):
+    """Those of tests/ghostrun. Service CPUs: the one that the only rank does
+    not have; for two ranks both, as each helper's is the other's."""
+    if job.rival != THREAD:
+        return RIVALS[job.rival].options
+    cpus = sorted(os.sched_getaffinity(0))[-1 if job.users == 1 else 0:]
+    return ("--thread=" + ",".join(str(cpu) for cpu in cpus),)
+
+
 def words(job, specs, args, _record):
     """The command line of a job. One rank and its helper have a CPU each and
     need not yield; two ranks with helpers are four on two CPUs: all yield."""
     rival = RIVALS[job.rival]
     run = ["env", *rival.environment,
            os.path.join(jobs.TOP, "tests", "ghostrun"), "-n", str(job.users),
-           *rival.options]
-    for knob in args.knob if job.rival == OFFLOAD else ():
+           *options(job)]
+    for knob in args.knob if job.rival in (OFFLOAD, THREAD) else ():
         run += ["--knob", knob]
     if rival.binds and (rival.helper or not job.threads):
         run.append("--bind")
