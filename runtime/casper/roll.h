@@ -5,7 +5,7 @@
 #ifndef ASPEN_RUNTIME_CASPER_ROLL_H
 #define ASPEN_RUNTIME_CASPER_ROLL_H
 
-#include "site.h"
+#include "runtime/site.h"
 #include "win_make.h"
 
 #include "common/winrule.h"

@@ -6,7 +6,7 @@
 #define ASPEN_RUNTIME_CASPER_RULES_H
 
 #include "engine.h"
-#include "site.h"
+#include "runtime/site.h"
 
 #include "common/winrule.h"
 

@@ -12,10 +12,10 @@
 #include "request.h"
 #include "thread.h"
 
-#include "runtime/casper/site.h"
 #include "runtime/mpi/entry.h"
 #include "runtime/mpi/selfbind.h"
 #include "runtime/own_thread.h"
+#include "runtime/site.h"
 #include "mpi_hand.h"
 
 #include <errno.h>

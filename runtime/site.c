@@ -6,7 +6,7 @@
 
 #include "site.h"
 
-#include "runtime/offload/guest.h"
+#include "offload/guest.h"
 
 #include <dlfcn.h>
 #include <execinfo.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the program called MPI from. */
-#ifndef ASPEN_RUNTIME_CASPER_SITE_H
-#define ASPEN_RUNTIME_CASPER_SITE_H
+#ifndef ASPEN_RUNTIME_SITE_H
+#define ASPEN_RUNTIME_SITE_H
 
 enum { ASPX_SITE_MAX = 80 };
 
