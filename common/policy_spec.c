@@ -11,6 +11,27 @@
 #include <errno.h>
 #include <string.h>
 
+/* A bare word when there is a mode already. */
+static int refuse_word(const char *item, const char *mode,
+                       const struct asp_place *place, struct asp_err *err)
+{
+    const char *known[ASP_KNOB_COUNT];
+    size_t nknown = 0, len = strcspn(item, ":");
+    enum asp_mode second;
+    char word[16] = "";
+
+    if (len < sizeof(word))
+        memcpy(word, item, len);
+    if (asp_mode_parse(word, &second) == 0)
+        return asp_err_at(err, EINVAL, place->file, 0, 0,
+                          "two modes, %s and %s; for ghosts with offload "
+                          "threads write ghost:N,offload", mode, word);
+    for (size_t id = 0; id < ASP_KNOB_COUNT; id++)
+        if (asp_knobs[id].type == ASP_TYPE_BOOL)
+            known[nknown++] = asp_knobs[id].name;
+    return asp_policy_unknown("word", item, known, nknown, place, err);
+}
+
 /* One item, in a buffer that may be cut. */
 static int add_item(struct asp_setting settings[ASP_KNOB_COUNT],
                     struct asp_winrules *windows, char *item, bool first,
@@ -34,6 +55,8 @@ static int add_item(struct asp_setting settings[ASP_KNOB_COUNT],
     if (id < ASP_KNOB_COUNT && asp_knobs[id].type == ASP_TYPE_BOOL &&
         !(first && id == ASP_KNOB_OFFLOAD))
         return asp_policy_set(settings, item, "yes", layer, place, err);
+    if (settings[ASP_KNOB_MODE].set)
+        return refuse_word(item, settings[ASP_KNOB_MODE].value, place, err);
     return asp_policy_set(settings, "mode", item, layer, place, err);
 }
 
