@@ -128,6 +128,47 @@ assert record["thread"]["polls"] > 0, record
 EOF
 }
 
+@test "each operation over thread.min_kb is counted, and no other" {
+    local file=$BATS_TEST_TMPDIR/record.json
+    cat >"$BATS_TEST_TMPDIR/count.c" <<'EOF'
+#include <mpi.h>
+static int in[4096], out[4096], me;
+static MPI_Request requests[2];
+static void exchange(int count, MPI_Datatype type)
+{
+    MPI_Irecv(in, count, type, 1 - me, 1, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(out, count, type, 1 - me, 1, MPI_COMM_WORLD, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    exchange(8192, MPI_BYTE);
+    exchange(8193, MPI_BYTE); /* 2 */
+    exchange(2048, MPI_INT);
+    exchange(2049, MPI_INT);  /* 4 */
+    MPI_Recv_init(in, 2049, MPI_INT, 1 - me, 1, MPI_COMM_WORLD, &requests[0]);
+    for (int i = 0; i < 3; i++) { /* 7 */
+        MPI_Start(&requests[0]); /* before the sends, which may wait for it */
+        MPI_Send(out, 2049, MPI_INT, 1 - me, 1, MPI_COMM_WORLD);
+        MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    }
+    MPI_Request_free(&requests[0]);
+    MPI_Ibarrier(MPI_COMM_WORLD, &requests[0]); /* 8 */
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    MPI_Finalize();
+    return 0;
+}
+EOF
+    mpicc.mpich -o "$BATS_TEST_TMPDIR/count" "$BATS_TEST_TMPDIR/count.c"
+    run ghosts -n 2 --thread "--report=$file" "$BATS_TEST_TMPDIR/count"
+    ended_with 0
+    run python3 -c 'import json, sys
+print(json.load(open(sys.argv[1]))["thread"]["watched"])' "$file"
+    printed '^16$'
+}
+
 @test "the plan keeps service cores, and says when there are none" {
     run "$ASPEN_BUILD/tools/aspen" explain --progress thread --tasks 6 \
         --topology 'pack:2 core:4 pu:1'
