@@ -117,28 +117,40 @@ static void advise_ghosts(struct asp_policy *policy)
                  advice->ghosts);
 }
 
-/* auto: what an earlier run says; else ghosts, but for a lone rank. */
+static bool is_allowed(const struct asp_policy *policy, enum asp_mode mode)
+{
+    char buf[ASP_VALUE_MAX];
+
+    return !asp_limit_apply(ASP_KNOB_MODE, &policy->limits[ASP_KNOB_MODE],
+                            asp_mode_name(mode), buf);
+}
+
+/* auto: what an earlier run says; else ghosts, but for a lone rank. Limits that
+ * allow auto may yet forbid what it would choose. */
 static void choose_mode(struct asp_policy *policy,
                         const struct asp_facts *facts)
 {
     struct asp_setting *mode = &policy->resolved[ASP_KNOB_MODE];
     bool lone = facts && facts->nodes == 1 && facts->tasks_per_node == 1;
+    struct asp_advice choice = policy->advice;
 
     policy->is_auto = strcmp(mode->value, "auto") == 0;
     if (!policy->is_auto)
         return;
-    if (policy->advice.mode != ASP_MODE_AUTO) {
-        snprintf(mode->value, sizeof(mode->value), "%s",
-                 asp_mode_name(policy->advice.mode));
-        snprintf(mode->note, sizeof(mode->note), "auto chose %.8s: %s",
-                 asp_mode_name(policy->advice.mode), policy->advice.why);
-        return;
+    if (choice.mode == ASP_MODE_AUTO || !is_allowed(policy, choice.mode)) {
+        choice.mode = lone || !is_allowed(policy, ASP_MODE_GHOST)
+                          ? ASP_MODE_OFF : ASP_MODE_GHOST;
+        snprintf(choice.why, sizeof(choice.why), "%s",
+                 lone ? "one rank has nobody to wait for"
+                 : choice.mode == ASP_MODE_OFF
+                     ? "the site allows no ghosts"
+                     : "several ranks may wait for each other");
     }
-    snprintf(mode->value, sizeof(mode->value), "%s", lone ? "off" : "ghost");
+    snprintf(mode->value, sizeof(mode->value), "%s",
+             asp_mode_name(choice.mode));
     if (!mode->note[0])
         snprintf(mode->note, sizeof(mode->note), "auto chose %.8s: %s",
-                 mode->value, lone ? "one rank has nobody to wait for"
-                                   : "several ranks may wait for each other");
+                 asp_mode_name(choice.mode), choice.why);
 }
 
 /* Did a limit cut what the job asked for, not what a site proposed? */

@@ -62,7 +62,7 @@ static const struct {
 struct sums {
     uint64_t count[ASPX_CALLS_COUNTED][ASPX_WAYS];
     uint64_t *ghosts; /* operations and bytes, by world rank */
-    struct aspx_offload_counts offload; /* with offload threads too */
+    struct aspx_offload_sum offload; /* with offload threads too */
 };
 
 /* What the record is made of, in user rank 0. */
@@ -153,8 +153,9 @@ static void print_line(const struct aspx_world *world, const struct sums *sums)
     }
     fprintf(stderr, "%s\n", line);
     if (asp_layout_offloads(world->layout)) {
-        fputs("aspen: and an offload thread in each rank; ", stderr);
-        aspx_offload_say(stderr, &sums->offload);
+        fprintf(stderr, "aspen: and an offload thread in %llu of %d ranks; ",
+                (unsigned long long) sums->offload.threads, world->size_users);
+        aspx_offload_say(stderr, &sums->offload.counts);
         fputc('\n', stderr);
     }
 }
@@ -213,8 +214,9 @@ static int write_json(const char *path, const struct aspx_world *world,
     }
     fprintf(out, "\n  }");
     if (asp_layout_offloads(world->layout)) {
-        fprintf(out, ",\n  \"offload\": {\n");
-        aspx_offload_json(out, &parts->sums.offload);
+        fprintf(out, ",\n  \"offload\": {\n    \"threads\": %llu,\n",
+                (unsigned long long) sums->offload.threads);
+        aspx_offload_json(out, &sums->offload.counts);
         fprintf(out, "\n  }");
     }
     aspx_windows_json(out, parts->windows);

@@ -73,6 +73,18 @@ r['time']['wait_s'] = 0" other.json
     printed '^ghost:3,'
     asks other.json --site-policy="$site"
     printed '^ghost:2,'
+    # what auto chooses is limited as what a user asks for
+    changed windows.json "r['calls'] = {}; r['windows'] = []
+r['time']['wait_s'] = 0.5 * r['time']['wall_s'] * r['users']" other.json
+    printf 'version: 1\nlimits:\n  mode: {allow: [auto, ghost]}\n' >"$site"
+    asks other.json --site-policy="$site"
+    printed '^ghost:1,'
+    printf 'version: 1\nlimits:\n  mode: {allow: [auto, offload]}\n' >"$site"
+    asks other.json --site-policy="$site"
+    printed '^offload,'
+    asks nowhere.json --site-policy="$site"
+    printed '^off,'
+    printed 'auto chose off: the site allows no ghosts'
     run "$ASPEN_BUILD/tools/aspen" request \
         --progress="ghost:1,profile=$records/windows.json"
     [ "$output" = "ghost:1,profile=$records/windows.json" ]

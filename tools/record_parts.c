@@ -238,8 +238,7 @@ int aspt_part_helpers(struct aspt_record *record, const char *file,
                       struct asp_err *err)
 {
     static const struct aspt_field offload[] = {
-        {"threads", ASPT_COUNT, offsetof(struct aspt_offload, threads),
-         true},
+        ASPT_FIELD(aspt_offload, threads, ASPT_COUNT),
         ASPT_FIELD(aspt_offload, commands, ASPT_COUNT),
         ASPT_FIELD(aspt_offload, posted, ASPT_COUNT),
         ASPT_FIELD(aspt_offload, ended, ASPT_COUNT),
@@ -259,7 +258,6 @@ int aspt_part_helpers(struct aspt_record *record, const char *file,
     };
     int has_offload, has_thread;
 
-    record->offload.threads = record->users; /* beside ghosts */
     has_offload = read_mode(record, file, "offload", offload, SIZE(offload),
                             &record->offload, err);
     has_thread = has_offload < 0 ? -1

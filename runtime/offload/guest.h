@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls without a non-blocking twin may wait for other ranks: making
- * communicators, windows and files, epochs, spawn. In the offload thread one of
+/* Calls without a non-blocking twin may wait for other ranks: blocking
+ * collectives, making communicators, windows and files, epochs, spawn. In the offload thread one of
  * them would keep the program's other threads out of MPI, and what it waits for
  * may need one of those: two threads that make communicators, in another order
  * than those of the next rank, would wait for ever.

@@ -46,12 +46,15 @@ void aspx_offload_json(FILE *out, const struct aspx_offload_counts *sum)
             seconds(sum->cpu_us), seconds(sum->wall_us));
 }
 
-void aspx_offload_add_up(MPI_Comm users, struct aspx_offload_counts *sum)
+void aspx_offload_add_up(MPI_Comm users, struct aspx_offload_sum *sum)
 {
-    if (aspx_own_thread_runs())
+    struct aspx_offload_sum own = {.threads = aspx_own_thread_runs()};
+
+    if (own.threads)
         aspx_thread_count();
-    aspx_real.MPI_Reduce(&aspx_offload_counts, sum, COUNTS, MPI_UINT64_T,
-                         MPI_SUM, 0, users);
+    own.counts = aspx_offload_counts;
+    aspx_real.MPI_Reduce(&own, sum, COUNTS + 1, MPI_UINT64_T, MPI_SUM, 0,
+                         users);
 }
 
 static void print_line(const struct asp_layout *layout, const char *who,

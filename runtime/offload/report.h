@@ -26,9 +26,13 @@ extern struct aspx_offload_counts aspx_offload_counts;
 void aspx_offload_report(const struct asp_layout *layout);
 
 /* The same for a record of somebody else, who has ranks that have no thread:
- * the sum over these ranks, in their rank 0. In the thread; collective. Then
- * the sentence, without a line's end, and the members of the JSON object. */
-void aspx_offload_add_up(MPI_Comm users, struct aspx_offload_counts *sum);
+ * the sum over these ranks, in their rank 0; collective. Then the sentence,
+ * without a line's end, and the members of the JSON object but for threads. */
+struct aspx_offload_sum {
+    struct aspx_offload_counts counts;
+    uint64_t threads; /* ranks that have one */
+};
+void aspx_offload_add_up(MPI_Comm users, struct aspx_offload_sum *sum);
 void aspx_offload_say(FILE *out, const struct aspx_offload_counts *sum);
 void aspx_offload_json(FILE *out, const struct aspx_offload_counts *sum);
 

@@ -66,7 +66,8 @@ int aspx_slot_wait(struct aspx_slot *slot, MPI_Status *status);
 MPI_Request aspx_slot_persistent(MPI_Request real);
 MPI_Request aspx_slot_lazy(MPI_Request real);
 
-/* In the offload thread, or a guest: MPI was asked to take the operation, and said rc. */
+/* In the offload thread, or a guest: MPI was asked to take the operation, and
+ * said rc. */
 void aspx_slot_issued(struct aspx_slot *slot, int rc);
 
 /* Likewise: the operation has ended so. */
