@@ -107,6 +107,7 @@ int main(int argc, char **argv)
     int buf;
     MPI_Request request;
     MPI_Init(&argc, &argv);
+    MPI_Barrier(MPI_COMM_WORLD); /* nobody is left in MPI_Init */
     MPI_Irecv(&buf, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &request);
     if (strcmp(argv[1], "abort") == 0)
         MPI_Abort(MPI_COMM_WORLD, 7);
