@@ -75,11 +75,12 @@
     K(THREAD_MIN, "thread.min_kb", NUMBER, "8", "", 0, 1048576, "KiB",        \
       ASP_KNOB_TO_RUNTIME,                                                    \
       "mode thread: messages up to this size do not wake the progress thread")\
-    K(ADAPT, "adapt", WORD, "off", "off|user|profile", 0, 0, "",              \
+    K(ADAPT, "adapt", WORD, "off", "off|user|profile|ghosts", 0, 0, "",       \
       ASP_KNOB_TO_RUNTIME,                                                    \
       "switch redirection of windows off and on while the program runs: "     \
       "user: where it asks for that (async_config); profile: by the time "    \
-      "that ranks spend in MPI, too")                                         \
+      "that ranks spend in MPI, too; ghosts: the same, watched by ghosts, "   \
+      "and for Put and Get at any time")                                      \
     K(ADAPT_HIGH, "adapt.high", NUMBER, "90", "", 0, 100, "%",                \
       ASP_KNOB_TO_RUNTIME,                                                    \
       "a rank that was inside MPI for more of the time than this serves "     \
@@ -91,6 +92,10 @@
     K(ADAPT_INTERVAL, "adapt.interval_ms", NUMBER, "1000", "", 1, 3600000,    \
       "ms", ASP_KNOB_TO_RUNTIME,                                              \
       "how long a rank is watched before it is judged again")                 \
+    K(ADAPT_INTERVAL_MIN, "adapt.interval_min_ms", NUMBER, "20", "", 1,       \
+      3600000, "ms", ASP_KNOB_TO_RUNTIME,                                     \
+      "adapt=ghosts: the shortest such interval; it grows up to "             \
+      "adapt.interval_ms while decisions are soon taken back")                \
     K(PMIX, "pmix", WORD, "auto", "auto|off", 0, 0, "", 0,                    \
       "auto: publish the layout through PMIx too; off: by environment only")  \
     K(REPORT, "report", REPORT, "no", "no|yes", 0, 0, "",                     \

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Called by record.c. Each process brings its own trace; those of a node are
- * averaged. */
+/* Called by record.c. Each process brings its own trace, and that of its ghost
+ * if that judges; those of a node are averaged. */
 #include "config.h"
 
 #include "record_adapt.h"
 
 #include "adapt/adapt.h"
-#include "adapt/trace.h"
+#include "adapt/own_trace.h"
 #include "mpi/real.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 enum { STRIPS = 8 }; /* nodes on stderr; the file has all */
 
 struct aspx_adaptation {
-    double bucket_s;
+    double bucket_s, interval_s;
     uint32_t nnodes, nbuckets;
     uint64_t more;
     uint64_t n;
@@ -41,7 +41,8 @@ static double covered(double end_s, double bucket_s, uint32_t b)
 /* Seconds on and seconds alive of all processes of a node, then shares.
  *   mine  room for both, zeroed; so has all->on */
 static void sum_up(struct aspx_adaptation *all, const struct aspx_world *world,
-                   const struct aspx_trace *trace, double *mine)
+                   const struct aspx_trace *trace, uint64_t more,
+                   double *mine)
 {
     size_t cells = (size_t) all->nnodes * ASPX_TRACE_BUCKETS;
     size_t own = (size_t) world->node * ASPX_TRACE_BUCKETS;
@@ -53,26 +54,37 @@ static void sum_up(struct aspx_adaptation *all, const struct aspx_world *world,
     }
     aspx_real.MPI_Reduce(mine, all->on, (int) (2 * cells), MPI_DOUBLE, MPI_SUM,
                          0, world->users);
-    aspx_real.MPI_Reduce(&trace->more, &all->more, 1, MPI_UINT64_T, MPI_SUM, 0,
+    aspx_real.MPI_Reduce(&more, &all->more, 1, MPI_UINT64_T, MPI_SUM, 0,
                          world->users);
     for (size_t c = 0; c < cells; c++)
         all->on[c] = all->on[cells + c] > 0 ? all->on[c] / all->on[cells + c]
                                             : 1;
 }
 
+/* The switches of two traces. Returns how many. */
+static uint32_t join(struct aspx_trace_switch *change,
+                     const struct aspx_world *world,
+                     const struct aspx_trace *one, const struct aspx_trace *two)
+{
+    uint32_t n = one->n + two->n;
+
+    for (uint32_t i = 0; i < n; i++) {
+        change[i] = i < one->n ? one->change[i] : two->change[i - one->n];
+        change[i].rank = world->rank_user;
+        change[i].node = world->node;
+    }
+    return n;
+}
+
 /* All switches, in rank 0. Without memory there they are only counted. */
 static void gather_switches(struct aspx_adaptation *all,
                             const struct aspx_world *world,
-                            struct aspx_trace *trace)
+                            const struct aspx_trace_switch *change, uint32_t n)
 {
-    int mine = (int) (trace->n * sizeof(trace->change[0])), sum = 0;
+    int mine = (int) (n * sizeof(*change)), sum = 0;
     size_t users = world->rank_user == 0 ? (size_t) world->size_users : 1;
     int *bytes = calloc(2 * users, sizeof(*bytes)), ok = bytes != NULL;
 
-    for (uint32_t i = 0; i < trace->n; i++) {
-        trace->change[i].rank = world->rank_user;
-        trace->change[i].node = world->node;
-    }
     aspx_real.MPI_Bcast(&ok, 1, MPI_INT, 0, world->users);
     if (ok) {
         aspx_real.MPI_Gather(&mine, 1, MPI_INT, bytes, 1, MPI_INT, 0,
@@ -86,7 +98,7 @@ static void gather_switches(struct aspx_adaptation *all,
         aspx_real.MPI_Bcast(&ok, 1, MPI_INT, 0, world->users);
     }
     if (ok) {
-        aspx_real.MPI_Gatherv(trace->change, mine, MPI_BYTE, all->change,
+        aspx_real.MPI_Gatherv(change, mine, MPI_BYTE, all->change,
                               bytes, bytes ? bytes + users : NULL, MPI_BYTE, 0,
                               world->users);
         all->n = (uint64_t) sum / sizeof(*all->change);
@@ -98,24 +110,32 @@ static void gather_switches(struct aspx_adaptation *all,
 
 struct aspx_adaptation *aspx_adaptation_gather(const struct aspx_world *world)
 {
-    struct aspx_adaptation *all;
-    struct aspx_trace *trace;
+    static const struct aspx_trace none;
+    struct aspx_trace_switch change[2 * ASPX_TRACE_SWITCHES];
     size_t cells = (size_t) world->nnodes * ASPX_TRACE_BUCKETS;
-    double mine[2], most[2], *sums;
+    struct aspx_adaptation *all;
+    struct aspx_trace *own, *judged, *shown;
+    double mine[3], most[3], *sums;
+    uint32_t n;
     int ok, everywhere;
 
     if (!aspx_adapt_able()) /* the same everywhere */
         return NULL;
-    trace = aspx_trace_close();
-    mine[0] = trace->bucket_s;
-    mine[1] = trace->last_s - trace->begin_s;
-    aspx_real.MPI_Allreduce(mine, most, 2, MPI_DOUBLE, MPI_MAX, world->users);
-    aspx_trace_coarsen(trace, most[0]);
+    own = aspx_own_trace_close();
+    judged = aspx_adapt_judged();
+    shown = judged ? judged : own;
+    n = join(change, world, own, judged ? judged : &none);
+    mine[0] = shown->bucket_s;
+    mine[1] = shown->last_s - shown->begin_s;
+    mine[2] = aspx_adapt_interval_s();
+    aspx_real.MPI_Allreduce(mine, most, 3, MPI_DOUBLE, MPI_MAX, world->users);
+    aspx_trace_coarsen(shown, most[0]);
     sums = calloc(2 * cells, sizeof(*sums));
     all = calloc(1, sizeof(*all));
     if (all)
         *all = (struct aspx_adaptation) {
             .bucket_s = most[0],
+            .interval_s = most[2],
             .nnodes = world->nnodes,
             .nbuckets = (uint32_t) (most[1] / most[0]) + 1,
             .on = calloc(2 * cells, sizeof(double)),
@@ -124,8 +144,9 @@ struct aspx_adaptation *aspx_adaptation_gather(const struct aspx_world *world)
     aspx_real.MPI_Allreduce(&ok, &everywhere, 1, MPI_INT, MPI_LAND,
                             world->users);
     if (everywhere) {
-        sum_up(all, world, trace, sums);
-        gather_switches(all, world, trace);
+        sum_up(all, world, shown, own->more + (judged ? judged->more : 0),
+               sums);
+        gather_switches(all, world, change, n);
     }
     free(sums);
     if (everywhere && world->rank_user == 0)
@@ -182,7 +203,7 @@ void aspx_adaptation_json(FILE *to, const struct aspx_adaptation *all)
     fprintf(to, ",\n  \"adaptation\": {\"mode\": \"%s\", \"interval_s\": %g, "
             "\"bucket_s\": %.9g,\n   \"switches_more\": %" PRIu64
             ",\n   \"switches\": [", aspx_adapt_mode(),
-            aspx_adapt_interval_s(), all->bucket_s, all->more);
+            all->interval_s, all->bucket_s, all->more);
     for (uint64_t i = 0; i < all->n; i++) {
         fputs(i ? ",\n    " : "\n    ", to);
         put_switch(to, &all->change[i]);

@@ -2,13 +2,15 @@
 #include "config.h"
 
 #include "adapt.h"
-#include "trace.h"
+#include "knobs.h"
+#include "own_trace.h"
 
+#include "runtime/casper/engine.h"
 #include "runtime/profile/predict.h"
 #include "runtime/profile/profile.h"
+#include "runtime/profile/timing.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -22,6 +24,12 @@ static bool profiled;
 static struct aspx_predict predict;
 static int percent;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* The ghosts' judgement. */
+const aspx_view_byte *aspx_adapt_views;
+static struct aspx_notes *notes;
+static struct aspx_seat *seat;
+static int rank_all;
 
 enum aspx_async aspx_async_read(const char *value)
 {
@@ -38,26 +46,54 @@ enum aspx_async aspx_async_read(const char *value)
     return ASPX_ASYNC_UNSAID;
 }
 
-static double number(const struct asp_layout *layout, const char *knob,
-                     const char *otherwise)
+/* Let the ghosts see this process's time in MPI. */
+static void take_seat(const struct aspx_engine *engine)
 {
-    return strtod(asp_layout_knob(layout, knob, otherwise), NULL);
+    const struct aspx_world *world = engine->world;
+    double now = aspx_trace_clock();
+
+    notes = engine->arena.notes;
+    rank_all = world->rank_all;
+    seat = &notes->seats[aspx_engine_local(world, (uint32_t) rank_all)];
+    aspx_trace_begin(&seat->trace, now);
+    aspx_trace_thing(&seat->trace, now, 1, true);
+    aspx_profile_start();
+    aspx_timing_publish(&seat->pulse);
+    aspx_adapt_views = aspx_notes_views(
+        notes, aspx_engine_count(world, ASP_ROLE_USER));
 }
 
-void aspx_adapt_start(const struct asp_layout *layout, bool is_able)
+static void watch_myself(const struct asp_layout *layout)
 {
-    able = is_able;
-    mode = asp_layout_knob(layout, "adapt", "off");
-    profiled = able && strcmp(mode, "profile") == 0;
-    interval_s = number(layout, "adapt.interval_ms", "1000") / 1000;
-    aspx_trace_start();
-    if (!profiled)
-        return;
+    profiled = true;
     aspx_profile_start();
-    aspx_predict_init(&predict, interval_s,
-                      number(layout, "adapt.high", "90") / 100,
-                      number(layout, "adapt.low", "85") / 100,
-                      aspx_trace_clock(), aspx_profile_mpi_seconds());
+    aspx_predict_init(&predict, interval_s, aspx_knob_high(layout),
+                      aspx_knob_low(layout), aspx_trace_clock(),
+                      aspx_profile_mpi_seconds());
+}
+
+void aspx_adapt_start(const struct aspx_engine *engine)
+{
+    const struct asp_layout *layout = engine->world->layout;
+
+    able = engine->settings.adapt;
+    mode = asp_layout_knob(layout, "adapt", "off");
+    interval_s = aspx_knob_interval_s(layout);
+    aspx_own_trace_start();
+    if (able && engine->settings.judged && engine->arena.notes)
+        take_seat(engine);
+    else if (able && strcmp(mode, "profile") == 0)
+        watch_myself(layout);
+}
+
+void aspx_adapt_stop(void)
+{
+    if (!seat)
+        return;
+    aspx_timing_publish(NULL);
+    aspx_adapt_views = NULL;
+    seat = NULL;
+    notes = NULL;
 }
 
 bool aspx_adapt_able(void)
@@ -72,7 +108,7 @@ const char *aspx_adapt_mode(void)
 
 double aspx_adapt_interval_s(void)
 {
-    return interval_s;
+    return notes ? 1e-6 * atomic_load(&notes->interval_us) : interval_s;
 }
 
 bool aspx_adapt_native(enum aspx_async said)
@@ -80,7 +116,7 @@ bool aspx_adapt_native(enum aspx_async said)
     return said == ASPX_ASYNC_NATIVE || (said == ASPX_ASYNC_OFF && !able);
 }
 
-static bool was_said(enum aspx_async said)
+bool aspx_adapt_said(enum aspx_async said)
 {
     return said == ASPX_ASYNC_ON || said == ASPX_ASYNC_OFF;
 }
@@ -102,14 +138,47 @@ static bool wish_of_profile(void)
     return on;
 }
 
+static bool wish_of_ghosts(void)
+{
+    return atomic_load_explicit(&aspx_adapt_views[rank_all],
+                                memory_order_relaxed) != ASPX_VIEW_ITSELF;
+}
+
 bool aspx_adapt_wish(enum aspx_async said)
 {
-    if (was_said(said))
+    if (aspx_adapt_said(said))
         return said == ASPX_ASYNC_ON;
+    if (aspx_adapt_views)
+        return wish_of_ghosts();
     return !profiled || wish_of_profile();
 }
 
 int aspx_adapt_why(enum aspx_async said)
 {
-    return was_said(said) || !profiled ? ASPX_WHY_ASKED : percent;
+    if (aspx_adapt_said(said))
+        return ASPX_WHY_ASKED;
+    if (seat)
+        return atomic_load_explicit(&seat->percent, memory_order_relaxed);
+    return profiled ? percent : ASPX_WHY_ASKED;
+}
+
+struct aspx_trace *aspx_adapt_judged(void)
+{
+    static struct aspx_trace copy;
+    uint32_t edition, tries = 1000;
+
+    if (!seat)
+        return NULL;
+    do {
+        edition = atomic_load_explicit(&seat->edition, memory_order_acquire);
+        copy = seat->trace;
+        atomic_thread_fence(memory_order_acquire);
+    } while ((edition % 2 ||
+              edition != atomic_load_explicit(&seat->edition,
+                                              memory_order_relaxed)) &&
+             --tries);
+    if (!tries)
+        return NULL;
+    aspx_trace_close(&copy, aspx_trace_clock());
+    return &copy;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What became of redirection to this process, for the record: its switches, and
- * how much of its windows was on, over the time. */
+/* How much of something was on, over the time, and when that changed: of the
+ * windows of a process (own_trace.h), or of what its ghost thinks of it
+ * (notes.h). Pure: the caller brings the clock and the lock. */
 #ifndef ASPEN_RUNTIME_ADAPT_TRACE_H
 #define ASPEN_RUNTIME_ADAPT_TRACE_H
 
@@ -13,9 +14,13 @@ enum { ASPX_TRACE_SWITCHES = 64, ASPX_TRACE_BUCKETS = 64 };
  * MPI, in percent, or this. */
 enum { ASPX_WHY_ASKED = -1 };
 
+/* What was switched, if not the window of that order: a window that was not
+ * counted, or the Puts and Gets of all windows. */
+enum { ASPX_TRACE_SOME_WINDOW = 0, ASPX_TRACE_MOVES = -1 };
+
 struct aspx_trace_switch {
-    double t_s;      /* since the start */
-    int32_t window;  /* its order; -1: not counted */
+    double t_s;      /* since the beginning */
+    int32_t window;  /* above */
     int32_t rank;    /* of the program's world */
     uint32_t node;
     int16_t on, why;
@@ -23,29 +28,31 @@ struct aspx_trace_switch {
 
 struct aspx_trace {
     double begin_s, last_s, bucket_s;
-    int windows, on; /* alive and able to be switched; of these, on */
-    double share;    /* on, of all; what it was last when there are none */
+    int things, on; /* there are now; of these, on */
+    double share;   /* on, of all; what it was last when there are none */
     double on_s[ASPX_TRACE_BUCKETS];
     uint32_t n;
-    uint64_t more;   /* switches that found no room */
+    uint64_t more;  /* switches that found no room */
     struct aspx_trace_switch change[ASPX_TRACE_SWITCHES];
 };
 
-/* Seconds of a clock that does not go back. */
+/* Seconds of a clock that does not go back and is the same for all processes of
+ * a node. */
 double aspx_trace_clock(void);
 
-void aspx_trace_start(void);
+void aspx_trace_begin(struct aspx_trace *trace, double now);
 
-/* A window that can be switched has come (by 1) or gone (-1). Threads: any. */
-void aspx_trace_window(int by, bool on);
+/* A thing has come (by 1) or gone (-1). */
+void aspx_trace_thing(struct aspx_trace *trace, double now, int by, bool on);
 
-/* One of them was switched. Threads: any. */
-void aspx_trace_switched(uint32_t order, bool on, int why);
+/* One was switched. */
+void aspx_trace_switched(struct aspx_trace *trace, double now, int32_t window,
+                         bool on, int why);
 
-/* The end: the trace up to now, valid for ever. No more windows after that. */
-struct aspx_trace *aspx_trace_close(void);
+/* Bring the trace up to now. */
+void aspx_trace_close(struct aspx_trace *trace, double now);
 
-/* Then make its buckets as long as those of the process with the longest. */
+/* Make its buckets as long as those of the process with the longest. */
 void aspx_trace_coarsen(struct aspx_trace *trace, double bucket_s);
 
 #endif

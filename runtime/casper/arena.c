@@ -26,7 +26,7 @@
  * 0x55..) and libraries and stacks (0x7f.., 0xff..); taken only if free. */
 #define ADDRESS UINT64_C(0x200000000000)
 
-enum { HEAD_BYTES = ASP_TASKS_MAX * (int) sizeof(struct aspx_bell) };
+enum { BELLS_BYTES = ASP_TASKS_MAX * (int) sizeof(struct aspx_bell) };
 
 /* All slices together; 47 bits of address space hold more than this. */
 #define TOTAL_MAX (UINT64_C(16) << 40)
@@ -78,7 +78,8 @@ static void clear(struct aspx_arena *arena)
 }
 
 /* The file is sparse, but RLIMIT_FSIZE counts its length. */
-static int size_file(int fd, uint32_t nusers, uint64_t *slice_p)
+static int size_file(int fd, uint64_t head, uint32_t nusers,
+                     uint64_t *slice_p)
 {
     struct rlimit limit;
 
@@ -89,16 +90,23 @@ static int size_file(int fd, uint32_t nusers, uint64_t *slice_p)
     }
     for (uint64_t slice = wanted_slice(nusers); slice >= SLICE_MIN;
          slice /= 2)
-        if (ftruncate(fd, (off_t) (HEAD_BYTES + nusers * slice)) == 0) {
+        if (ftruncate(fd, (off_t) (head + nusers * slice)) == 0) {
             *slice_p = slice;
             return 0;
         }
     return -1;
 }
 
-int aspx_arena_make(struct aspx_arena *arena, uint32_t nusers,
-                    struct aspx_arena_name *name_p)
+static void find_head(struct aspx_arena *arena, char *at)
 {
+    arena->bells = (struct aspx_bell *) (void *) at;
+    arena->notes = at ? at + BELLS_BYTES : NULL;
+}
+
+int aspx_arena_make(struct aspx_arena *arena, uint32_t nusers,
+                    uint64_t notes_bytes, struct aspx_arena_name *name_p)
+{
+    uint64_t head = round_up(BELLS_BYTES + notes_bytes, page_bytes());
     uint64_t slice = 0;
     struct stat st;
     int saved;
@@ -107,25 +115,27 @@ int aspx_arena_make(struct aspx_arena *arena, uint32_t nusers,
     arena->fd = memfd_create("aspen-arena", MFD_CLOEXEC);
     if (arena->fd < 0)
         return -1;
-    if (size_file(arena->fd, nusers, &slice) != 0 ||
+    if (size_file(arena->fd, head, nusers, &slice) != 0 ||
         fstat(arena->fd, &st) != 0)
         goto err_close;
     for (;;) {
-        arena->bytes = HEAD_BYTES + nusers * slice;
+        arena->bytes = head + nusers * slice;
         arena->base = map_at(ADDRESS, arena->bytes, arena->fd, 0);
         if (arena->base)
             break;
         slice /= 2; /* RLIMIT_AS */
         if (slice < SLICE_MIN ||
-            ftruncate(arena->fd, (off_t) (HEAD_BYTES + nusers * slice)) != 0)
+            ftruncate(arena->fd, (off_t) (head + nusers * slice)) != 0)
             goto err_close;
     }
-    arena->bells = (struct aspx_bell *) (void *) arena->base;
+    arena->head_bytes = head;
+    find_head(arena, arena->base);
     *name_p = (struct aspx_arena_name) {
         .pid = (int32_t) getpid(),
         .fd = arena->fd,
         .inode = st.st_ino,
         .bytes = arena->bytes,
+        .head_bytes = head,
         .slice_bytes = slice,
         .addr = (uint64_t) (uintptr_t) arena->base,
     };
@@ -170,7 +180,7 @@ static int add_first_gap(struct aspx_arena *arena)
 /* Map the head and as much of the own slice as the limits allow. */
 static int map_slice(struct aspx_arena *arena, int fd)
 {
-    arena->bells = map_at(0, HEAD_BYTES, fd, 0);
+    find_head(arena, map_at(0, arena->head_bytes, fd, 0));
     if (!arena->bells)
         return -1;
     while (!(arena->slice = map_at(0, arena->slice_bytes, fd,
@@ -196,13 +206,14 @@ int aspx_arena_open(struct aspx_arena *arena,
     if (fd < 0)
         return -1;
     arena->bytes = name->bytes;
+    arena->head_bytes = name->head_bytes;
     arena->base = map_at(name->addr, name->bytes, fd, 0);
     if (!arena->base && slice < 0)
         goto err_close;
-    arena->bells = (struct aspx_bell *) (void *) arena->base;
+    find_head(arena, arena->base);
     if (slice >= 0) {
         arena->slice_bytes = name->slice_bytes;
-        arena->slice_off = HEAD_BYTES +
+        arena->slice_off = name->head_bytes +
                            (uint64_t) slice * name->slice_bytes;
         if (arena->base)
             arena->slice = arena->base + arena->slice_off;
@@ -237,7 +248,7 @@ void aspx_arena_close(struct aspx_arena *arena)
         munmap(arena->base, arena->bytes);
     } else {
         if (arena->bells)
-            munmap(arena->bells, HEAD_BYTES);
+            munmap(arena->bells, arena->head_bytes);
         if (arena->slice)
             munmap(arena->slice, arena->slice_bytes);
     }
@@ -248,7 +259,7 @@ void aspx_arena_close(struct aspx_arena *arena)
         free(gap);
     }
     arena->base = arena->slice = NULL;
-    arena->bells = NULL;
+    find_head(arena, NULL);
 }
 
 /* First fit: the list is short unless windows die in a scattered order. Whole
@@ -328,9 +339,9 @@ static char *mapped(const struct aspx_arena *arena, uint64_t *off_p,
                     uint64_t *bytes_p)
 {
     if (arena->base) {
-        *off_p = HEAD_BYTES;
-        *bytes_p = arena->bytes - HEAD_BYTES;
-        return arena->base + HEAD_BYTES;
+        *off_p = arena->head_bytes;
+        *bytes_p = arena->bytes - arena->head_bytes;
+        return arena->base + arena->head_bytes;
     }
     *off_p = arena->slice_off;
     *bytes_p = arena->slice_bytes;

@@ -40,12 +40,16 @@ struct aspx_arena_name {
     int32_t pid, fd;
     uint64_t inode;
     uint64_t bytes;       /* of the file; 0: there is none */
+    uint64_t head_bytes;  /* before the first slice */
     uint64_t slice_bytes;
     uint64_t addr;        /* where its maker mapped it */
 };
 
 struct aspx_arena {
     struct aspx_bell *bells; /* one per ghost of the node */
+    void *notes;             /* behind them, zero-filled and page aligned; who
+                                maps anything of the arena maps this */
+    uint64_t head_bytes;     /* of both */
     char *base;              /* whole file; NULL when only the slice fits */
     char *slice;             /* own slice, users only; NULL: not usable */
     uint64_t slice_off, slice_bytes;
@@ -58,9 +62,11 @@ struct aspx_arena {
 
 /* Make the arena of this node.
  *   nusers  1..ASP_TASKS_MAX, slices to cut
+ *   notes   bytes behind the bells for what the processes of a node tell each
+ *           other (runtime/adapt/notes.h)
  *   name_p  what the others need
  * Returns 0, or -1 with errno (EFBIG: RLIMIT_FSIZE; ENOMEM: RLIMIT_AS). */
-int aspx_arena_make(struct aspx_arena *arena, uint32_t nusers,
+int aspx_arena_make(struct aspx_arena *arena, uint32_t nusers, uint64_t notes,
                     struct aspx_arena_name *name_p);
 
 /* Map the arena that another process of this node made.

@@ -16,7 +16,7 @@ int aspx_casper_start(const struct aspx_world *world)
 {
     if (aspx_engine_start(&aspx_engine, world) != 0)
         return -1;
-    aspx_adapt_start(world->layout, aspx_engine.settings.adapt);
+    aspx_adapt_start(&aspx_engine);
     aspx_guard_serving(&aspx_engine);
     aspx_rules_start(world, aspx_record_wanted(world));
     aspx_heap_start(&aspx_engine.arena, world);
@@ -34,6 +34,7 @@ void aspx_casper_stop(void)
     if (aspx_engine.win == MPI_WIN_NULL)
         return;
     aspx_heap_stop();
+    aspx_adapt_stop();
     aspx_real.MPI_Win_flush_all(aspx_engine.win);
     aspx_real.MPI_Barrier(world->users);
     aspx_guard_leaving();

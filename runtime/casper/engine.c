@@ -9,6 +9,7 @@
 #include "settings.h"
 
 #include "common/layout.h"
+#include "runtime/adapt/notes.h"
 #include "runtime/mpi/real.h"
 
 #include <stdio.h>
@@ -33,21 +34,24 @@ uint32_t aspx_engine_local(const struct aspx_world *world, uint32_t rank_all)
     return index;
 }
 
-/* First rank of this node with a role, and how many have it. */
-static int first_of(const struct aspx_world *world, enum asp_role role,
-                    uint32_t *count_p)
+uint32_t aspx_engine_count(const struct aspx_world *world, enum asp_role role)
 {
-    int first = -1;
+    uint32_t count = 0;
 
-    *count_p = 0;
+    for (int r = 0; r < world->size_all; r++)
+        count += world->peers[r].node == world->node &&
+                 world->peers[r].role == role;
+    return count;
+}
+
+/* First ghost of this node, or -1. */
+static int find_maker(const struct aspx_world *world)
+{
     for (int r = 0; r < world->size_all; r++)
         if (world->peers[r].node == world->node &&
-            world->peers[r].role == role) {
-            if (first < 0)
-                first = r;
-            ++*count_p;
-        }
-    return first;
+            world->peers[r].role == ASP_ROLE_GHOST)
+            return r;
+    return -1;
 }
 
 static bool is_ghost(const struct aspx_world *world)
@@ -166,13 +170,14 @@ static int start_with(struct aspx_engine *engine, struct card *cards)
     struct card mine = {.pid = (int32_t) getpid(),
                         .device = (uint16_t) aspx_settings_device(),
                         .pins = (uint16_t) aspx_settings_pins()};
-    uint32_t nusers, nghosts;
-    int maker = first_of(world, ASP_ROLE_GHOST, &nghosts), devices = 0;
+    uint32_t nusers = aspx_engine_count(world, ASP_ROLE_USER);
+    int maker = find_maker(world), devices = 0;
     bool flat = false, pins = false;
 
-    (void) first_of(world, ASP_ROLE_USER, &nusers);
     if (world->rank_all == maker && nusers > 0)
-        (void) aspx_arena_make(&engine->arena, nusers, &mine.arena);
+        (void) aspx_arena_make(
+            &engine->arena, nusers,
+            aspx_notes_bytes(nusers, (uint32_t) world->size_all), &mine.arena);
     if (aspx_real.MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, cards,
                                 sizeof(mine), MPI_BYTE, world->all)
         != MPI_SUCCESS)

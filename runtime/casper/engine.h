@@ -33,6 +33,7 @@ struct aspx_settings {
     bool flat;            /* contiguous Put and Get may take the flat window */
     enum aspx_balance balance;
     bool adapt;           /* redirection may be switched off and on */
+    bool judged;          /* and if so, ghosts decide (adapt/judge.h) */
 };
 
 /* What this process has sent to one ghost, of all windows. */
@@ -50,7 +51,7 @@ struct aspx_engine {
     uint32_t *ghosts;        /* world ranks of all ghosts, node by node */
     uint32_t *first_ghost;   /* by node index, nnodes + 1: into ghosts */
     struct aspx_arena arena;
-    MPI_Comm locks;       /* lock service, goodbyes */
+    MPI_Comm locks;       /* lock service, goodbyes, leaders */
     MPI_Win win;          /* dynamic, over world->all, lock_all for life */
     MPI_Win flat;         /* flat.h; MPI_WIN_NULL: there is none */
     uint64_t *arena_addr; /* by world rank: where that process maps its node's
@@ -76,7 +77,8 @@ enum aspx_lock_verb {
 
 #define ASPX_LOCK_EVERY UINT32_MAX /* all targets of the window here */
 
-enum { ASPX_LOCK_TAG = 0, ASPX_REPLY_TAG_FIRST = 1, ASPX_REPLY_TAGS = 30000 };
+enum { ASPX_LOCK_TAG = 0, ASPX_REPLY_TAG_FIRST = 1, ASPX_REPLY_TAGS = 30000,
+       ASPX_SPREAD_TAG = 30001 }; /* adapt/spread.h */
 
 struct aspx_lock_message {
     uint64_t window;    /* aspx_win.id */
@@ -98,6 +100,9 @@ void aspx_engine_stop(struct aspx_engine *engine);
 
 /* Index of a rank among the users, or among the ghosts, of its node. */
 uint32_t aspx_engine_local(const struct aspx_world *world, uint32_t rank_all);
+
+/* How many ranks of this node have a role. */
+uint32_t aspx_engine_count(const struct aspx_world *world, enum asp_role role);
 
 /* The bell of a ghost of this node; NULL for ghosts elsewhere. */
 struct aspx_bell *aspx_engine_bell(const struct aspx_engine *engine,

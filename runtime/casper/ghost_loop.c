@@ -7,6 +7,7 @@
 #include "idle.h"
 #include "locks.h"
 
+#include "runtime/adapt/judge.h"
 #include "runtime/mpi/real.h"
 
 enum {
@@ -152,17 +153,6 @@ static void close_inbox(struct service *service)
     }
 }
 
-static uint32_t count_users(const struct aspx_world *world)
-{
-    uint32_t users = 0;
-
-    for (int r = 0; r < world->size_all; r++)
-        if (world->peers[r].node == world->node &&
-            world->peers[r].role == ASP_ROLE_USER)
-            users++;
-    return users;
-}
-
 /* Publish events per poll, in 16ths, averaged over the last few polls: MPI does
  * not tell how much it has queued, but a queue shows as polls that find much.
  * Origins that balance by queue read it (balance.c). */
@@ -181,15 +171,18 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
 {
     const struct aspx_world *world = engine->world;
     struct service service = {.engine = engine,
-                              .goodbyes_due = count_users(world)};
+                              .goodbyes_due = aspx_engine_count(
+                                  world, ASP_ROLE_USER)};
     struct aspx_bell *bell = aspx_engine_bell(engine,
                                               (uint32_t) world->rank_all);
+    struct aspx_judge *judge;
     struct aspx_idle idle;
     unsigned next = 0;
 
     aspx_life_begin(bell);
     service.locks = aspx_locks_create(grant, &service);
-    if (!service.locks || open_inbox(&service) != 0)
+    if (!service.locks || open_inbox(&service) != 0 ||
+        aspx_judge_create(&judge, engine) != 0)
         return -1;
     aspx_idle_start(&idle, world->layout, bell);
     atomic_store(&aspx_life_own()->since_ns, aspx_idle_began_ns());
@@ -200,6 +193,7 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
 
         aspx_life_beat();
         worked |= aspx_locks_poll(service.locks);
+        service.failed |= aspx_judge_step(judge) != 0;
         events = aspx_idle_events() - before;
         tell_backlog(events);
         aspx_idle_step(&idle, worked || events > 0);
@@ -207,6 +201,7 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
                               memory_order_relaxed);
     }
     aspx_life_say(ASPX_LEAVING);
+    aspx_judge_destroy(judge);
     if (!service.failed)
         close_inbox(&service);
     aspx_locks_destroy(service.locks);

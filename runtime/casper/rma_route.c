@@ -133,6 +133,20 @@ bool aspx_route_flat(struct aspx_route *route)
     return true;
 }
 
+/* Puts and Gets have neither order nor atomicity, so they need not wait for a
+ * legal point; origins may even differ. */
+static bool moves_itself(const struct aspx_target *target)
+{
+    const aspx_view_byte *views = aspx_adapt_views;
+    enum aspx_view view = ASPX_VIEW_UNSAID;
+
+    if (views && atomic_load_explicit(&target->free, memory_order_relaxed))
+        view = (enum aspx_view) atomic_load_explicit(&views[target->rank_all],
+                                                     memory_order_relaxed);
+    return view == ASPX_VIEW_UNSAID ? is_itself(target)
+                                    : view == ASPX_VIEW_ITSELF;
+}
+
 /* Put and Get. */
 static enum aspx_road find_mover(struct aspx_route *route,
                                  const struct aspx_touch *touch,
@@ -154,7 +168,7 @@ static enum aspx_road find_mover(struct aspx_route *route,
         aspx_count(touch->call, ASPX_WAY_DEVICE);
         return ASPX_ROAD_SEND;
     }
-    if (is_itself(route->target)) {
+    if (moves_itself(route->target)) {
         route->flat = bytes_only && route->win->turn.flat != MPI_WIN_NULL;
         return to_itself(route, touch->call);
     }

@@ -54,6 +54,7 @@ void aspx_settings_read(struct aspx_settings *settings,
                         bool pins)
 {
     const char *direct = asp_layout_knob(layout, "rma.direct", "auto");
+    const char *adapt = asp_layout_knob(layout, "adapt", "off");
 
     *settings = (struct aspx_settings) {
         .segments = strcmp(asp_layout_knob(layout, "rma.binding", "rank"),
@@ -63,6 +64,7 @@ void aspx_settings_read(struct aspx_settings *settings,
         .balance = aspx_settings_balance(
             asp_layout_knob(layout, "rma.balance", "none")),
         .flat = strcmp(direct, "auto") == 0 && !pins,
-        .adapt = strcmp(asp_layout_knob(layout, "adapt", "off"), "off") != 0,
+        .adapt = strcmp(adapt, "off") != 0,
+        .judged = strcmp(adapt, "ghosts") == 0,
     };
 }

@@ -5,12 +5,18 @@
 #include "switch.h"
 #include "sync.h"
 
-#include "runtime/adapt/trace.h"
+#include "runtime/adapt/own_trace.h"
 #include "runtime/mpi/handle.h"
 #include "runtime/mpi/real.h"
 #include "mpi_hand.h"
 
 enum { BANKS = 2 };
+
+unsigned char aspx_switch_wish(enum aspx_async asked)
+{
+    return (unsigned char) ((aspx_adapt_wish(asked) ? 0 : ASPX_SWITCH_ITSELF) |
+                            (aspx_adapt_said(asked) ? ASPX_SWITCH_FIXED : 0));
+}
 
 uint64_t aspx_switch_bytes(const struct aspx_win *win)
 {
@@ -30,6 +36,17 @@ static bool is_able(const struct aspx_win *win)
     return able;
 }
 
+static bool is_itself(const struct aspx_target *target)
+{
+    return atomic_load_explicit(&target->itself, memory_order_relaxed);
+}
+
+static void obey(struct aspx_target *target, unsigned char wish)
+{
+    atomic_store(&target->itself, wish & ASPX_SWITCH_ITSELF);
+    atomic_store(&target->free, !(wish & ASPX_SWITCH_FIXED));
+}
+
 void aspx_switch_make(struct aspx_win *win)
 {
     const struct aspx_win_node *mine =
@@ -41,19 +58,19 @@ void aspx_switch_make(struct aspx_win *win)
     win->turn.bank = aspx_arena_address(&aspx_engine.arena, mine->status_off,
                                         aspx_switch_bytes(win));
     for (int i = 0; i < win->size; i++)
-        atomic_store(&win->targets[i].itself, win->targets[i].began_itself);
+        obey(&win->targets[i], win->targets[i].began);
 }
 
 void aspx_switch_begin(const struct aspx_win *win)
 {
     if (win->turn.able)
-        aspx_trace_window(1, !win->targets[win->rank].began_itself);
+        aspx_own_trace_window(1, !is_itself(&win->targets[win->rank]));
 }
 
 void aspx_switch_end(const struct aspx_win *win)
 {
     if (win->turn.able)
-        aspx_trace_window(-1, !atomic_load(&win->targets[win->rank].itself));
+        aspx_own_trace_window(-1, !is_itself(&win->targets[win->rank]));
 }
 
 /* Where the byte of this process is, from the start of the banks. */
@@ -91,19 +108,16 @@ static int put_away(const struct aspx_win *win, const unsigned char *byte)
 int aspx_switch_tell(struct aspx_win *win)
 {
     struct aspx_switch *turn = &win->turn;
-    bool *told = &turn->told[turn->points % BANKS], changed;
-    unsigned char byte;
+    unsigned char *told = &turn->told[turn->points % BANKS], changed;
 
     if (!turn->able)
         return MPI_SUCCESS;
-    changed = aspx_adapt_wish(turn->asked) ==
-              win->targets[win->rank].began_itself;
+    changed = aspx_switch_wish(turn->asked) ^ win->targets[win->rank].began;
     if (changed == *told)
         return MPI_SUCCESS;
     *told = changed;
-    byte = changed;
-    atomic_store(&turn->bank[place(win)], byte);
-    return put_away(win, &byte);
+    atomic_store(&turn->bank[place(win)], changed);
+    return put_away(win, &changed);
 }
 
 void aspx_switch_take(struct aspx_win *win)
@@ -115,15 +129,13 @@ void aspx_switch_take(struct aspx_win *win)
     bank = win->turn.bank + win->turn.points++ % BANKS * (uint64_t) win->size;
     for (int i = 0; i < win->size; i++) {
         struct aspx_target *target = &win->targets[i];
-        bool itself = atomic_load(&bank[i]) != target->began_itself;
+        unsigned char wish = atomic_load(&bank[i]) ^ target->began;
+        bool was = is_itself(target);
 
-        if (itself == atomic_load_explicit(&target->itself,
-                                           memory_order_relaxed))
-            continue;
-        atomic_store(&target->itself, itself);
-        if (i == win->rank)
-            aspx_trace_switched(win->order, !itself,
-                                aspx_adapt_why(win->turn.asked));
+        obey(target, wish);
+        if (i == win->rank && is_itself(target) != was)
+            aspx_own_trace_switched(win->order, was,
+                                    aspx_adapt_why(win->turn.asked));
     }
 }
 

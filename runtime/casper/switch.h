@@ -10,14 +10,23 @@
  * what all told. It tells by one byte in the arena of every node of the window,
  * where all processes of the node see it, and only if the byte has to change.
  * There are two banks of such bytes, for points of odd and even number: who is
- * ahead writes to the one that nobody reads any more. A byte says "not as in
- * the beginning", so zero-filled pages are right.
+ * ahead writes to the one that nobody reads any more. A byte says what is not
+ * as in the beginning, so zero-filled pages are right.
  *
  * docs/design/adaptation.md says why this is safe. */
 #ifndef ASPEN_RUNTIME_CASPER_SWITCH_H
 #define ASPEN_RUNTIME_CASPER_SWITCH_H
 
 #include "window.h"
+
+/* What a target wants, in a byte; and in its difference to the first one. */
+enum {
+    ASPX_SWITCH_ITSELF = 1, /* it carries out what is for it */
+    ASPX_SWITCH_FIXED = 2,  /* so it was said: nobody is to know better */
+};
+
+/* This process's own wish now, for a window of which that was said. */
+unsigned char aspx_switch_wish(enum aspx_async asked);
 
 /* How many bytes a node of the window needs, behind its lock words. */
 uint64_t aspx_switch_bytes(const struct aspx_win *win);

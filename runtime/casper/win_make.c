@@ -28,7 +28,7 @@ struct offer {
     uint16_t ok;        /* the memory is in the arena */
     uint16_t no_locks;  /* hint */
     uint16_t native;    /* hint: leave it to MPI */
-    uint16_t itself;    /* redirection to it begins switched off */
+    uint16_t wish;      /* of how redirection to it begins: switch.h */
 };
 
 /* A window on its way. */
@@ -274,7 +274,7 @@ static bool meet(struct making *making)
         target->off = offer->off;
         target->bytes = offer->bytes;
         target->disp_unit = offer->disp_unit;
-        target->began_itself = offer->itself;
+        target->began = (unsigned char) offer->wish;
         target->first_byte = node->bytes;
         if (node->node == aspx_engine.world->node)
             target->here = aspx_arena_address(&aspx_engine.arena, target->off,
@@ -323,7 +323,7 @@ static bool agree(struct making *making, bool possible)
         .number = atomic_fetch_add(&offers_made, 1),
         .no_locks = hints.no_locks,
         .native = aspx_adapt_native(hints.async),
-        .itself = !aspx_adapt_wish(hints.async),
+        .wish = aspx_switch_wish(hints.async),
     };
     if (possible && !mine->native) {
         offer_memory(making, mine, block);

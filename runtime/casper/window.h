@@ -58,9 +58,11 @@ struct aspx_target {
     _Atomic uint64_t served_by;  /* bit g: ghost g of its node has had
                                     operations for it */
     int rank_all;
-    bool began_itself;     /* see switch.h */
+    unsigned char began;   /* its first wish, see switch.h */
     _Atomic bool itself;   /* redirection is off: it carries out what is for it,
                               and no ghost does */
+    _Atomic bool free;     /* for Put and Get the ghosts may know better
+                              (aspx_adapt_views) */
     struct aspx_flow sent; /* to itself, on the engine's dynamic window */
     struct aspx_flow flat; /* to itself, on aspx_switch.flat */
 };
@@ -91,7 +93,7 @@ struct aspx_switch {
     enum aspx_async asked;  /* by info key or rule; takes effect at the next
                                legal point */
     uint64_t points;        /* legal points passed */
-    bool told[2];           /* what this process has put in each bank */
+    unsigned char told[2];  /* what this process has put in each bank */
     _Atomic unsigned char *bank; /* of this node, both; see status_off */
     MPI_Win flat;           /* locked for life, for simple Put and Get to
                                targets of other nodes, under the rules of

@@ -4,7 +4,7 @@
 #include "timing.h"
 
 #include "clock.h"
-#include "span.h"
+#include "pulse.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -36,10 +36,8 @@ static pthread_key_t ended_key;
  * that comes. */
 static struct aspx_timing_thread *_Atomic all;
 
-/* Where there are many threads: when one was inside, and what is known of it by
- * samples only. */
-static struct aspx_span span;
-static _Atomic uint64_t span_samples;
+/* When at least one thread was inside. */
+static struct aspx_pulse own_pulse, *pulse = &own_pulse;
 
 /* The polls of all threads: did others make one? */
 static _Atomic uint64_t poll_count;
@@ -69,6 +67,8 @@ bool aspx_timing_start(bool many_threads, bool polls_are_seen)
 {
     aspx_clock_start();
     origin = aspx_clock_ticks();
+    atomic_store(&pulse->word, 0);
+    atomic_store(&pulse->origin, origin);
     many = many_threads;
     polls = polls_are_seen;
     sample_ticks = aspx_clock_ticks_of(1e-9 * SAMPLE_NS);
@@ -79,6 +79,22 @@ bool aspx_timing_start(bool many_threads, bool polls_are_seen)
         short_ticks = aspx_clock_ticks_of(1e-9 * SHORT_NS);
     started = pthread_key_create(&ended_key, ended) == 0;
     return started;
+}
+
+void aspx_timing_publish(struct aspx_pulse *to)
+{
+    struct aspx_pulse *from = pulse;
+
+    to = to ? to : &own_pulse;
+    if (to == from)
+        return;
+    atomic_store(&from->clock, ASPX_PULSE_NONE);
+    atomic_store(&to->word, atomic_load(&from->word));
+    atomic_store(&to->span.word, atomic_load(&from->span.word));
+    atomic_store(&to->span.sum, atomic_load(&from->span.sum));
+    atomic_store(&to->origin, origin);
+    atomic_store(&to->clock, started ? aspx_pulse_clock() : ASPX_PULSE_NONE);
+    pulse = to;
 }
 
 static struct aspx_timing_thread *take_vacant(void)
@@ -138,7 +154,9 @@ struct aspx_timing_thread *aspx_timing_unusual(uintptr_t frame)
         return NULL;
     /* The call before was left half-way, and nobody knows when. */
     if (many && atomic_load(&me->began))
-        aspx_span_leave(&span, aspx_clock_ticks() - origin);
+        aspx_span_leave(&pulse->span, aspx_clock_ticks() - origin);
+    else if (aspx_pulse_inside(pulse))
+        aspx_pulse_leave(pulse, atomic_load(&me->began), 0);
     atomic_store(&me->began, 0);
     me->turns = (struct aspx_turns) {0};
     me->notable = false;
@@ -155,7 +173,9 @@ void aspx_timing_begin(struct aspx_timing_thread *me)
     me->seen = 0;
     atomic_store_explicit(&me->began, now, memory_order_relaxed);
     if (many)
-        aspx_span_enter(&span, now - origin);
+        aspx_span_enter(&pulse->span, now - origin);
+    else
+        aspx_pulse_enter(pulse, now);
 }
 
 void aspx_timing_before_shared_poll(struct aspx_timing_thread *me)
@@ -183,6 +203,11 @@ void aspx_timing_seen(struct aspx_timing_thread *me)
     if (!atomic_load_explicit(&me->began, memory_order_relaxed)) {
         me->sample = false;
         atomic_store_explicit(&me->began, me->seen, memory_order_relaxed);
+        if (many)
+            aspx_span_enter(&pulse->span,
+                            aspx_clock_between(origin, me->seen));
+        else
+            aspx_pulse_enter(pulse, me->seen);
     }
 }
 
@@ -255,8 +280,10 @@ void aspx_timing_end(struct aspx_timing_thread *me, size_t call)
         more = stand_for_others(me, call, early, least_of(early_idle, early),
                                 &more_idle);
     if (many) {
-        aspx_span_leave(&span, now - origin);
-        atomic_fetch_add(&span_samples, more);
+        aspx_span_leave(&pulse->span, now - origin);
+        atomic_fetch_add(&pulse->word, more);
+    } else {
+        aspx_pulse_leave(pulse, now, more);
     }
     row->ticks += inside + more;
     row->idle += idle + more_idle;
@@ -279,23 +306,12 @@ void aspx_timing_rested(void)
 
 double aspx_timing_inside(void)
 {
-    uint64_t now = aspx_clock_ticks(), sum = 0;
+    uint64_t now = aspx_clock_ticks();
 
     if (!started)
         return 0;
-    if (many) {
-        sum = aspx_span_read(&span, now - origin) + atomic_load(&span_samples);
-    } else {
-        struct aspx_timing_thread *thread = atomic_load(&all);
-
-        for (; thread; thread = thread->next) {
-            uint64_t began = atomic_load(&thread->began);
-
-            sum += atomic_load(&thread->ticks) +
-                   (began ? aspx_clock_between(began, now) : 0);
-        }
-    }
-    return aspx_clock_seconds(least_of(sum, now - origin));
+    return aspx_clock_seconds(
+        least_of(aspx_pulse_read(pulse, now), now - origin));
 }
 
 struct aspx_timing_sum aspx_timing_sum(void)

@@ -127,6 +127,11 @@ aspx_timing_leave(const struct aspx_timing *here, size_t call)
  *          each time, and what it takes beyond the least is waiting */
 bool aspx_timing_start(bool many, bool polls);
 
+/* Count the time in which at least one thread is inside here from now on, where
+ * others can see it; NULL: in memory of our own again. No thread is inside. */
+struct aspx_pulse;
+void aspx_timing_publish(struct aspx_pulse *to);
+
 /* This thread is one of ours: what it calls does not count. */
 void aspx_timing_ignore_thread(void);
 

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "judge.h"
+
+#include "knobs.h"
+#include "notes.h"
+#include "pace.h"
+#include "spread.h"
+
+#include "runtime/profile/predict.h"
+
+#include <stdlib.h>
+
+/* Leaders listen to each other so often, or a quarter of the shortest interval
+ * if that is more often. */
+static const double listen_s = 1e-3;
+
+/* Decisions are young for so many judgements. */
+enum { YOUNG = 2 };
+
+struct user {
+    uint32_t rank_all;
+    struct aspx_seat *seat;
+    bool watched;             /* its pulse has been seen */
+    struct aspx_predict predict;
+    uint64_t decided;         /* in which judgement it changed last; 0: never */
+};
+
+struct aspx_judge {
+    struct aspx_notes *notes;
+    aspx_view_byte *view;     /* by world rank */
+    struct aspx_spread *spread;
+    struct aspx_pace pace;
+    double high, low;
+    uint64_t look_at, listen_at, listen_ticks;
+    uint64_t judgements;
+    uint32_t nusers;
+    struct user user[];
+};
+
+static void heard(void *context, enum aspx_spread_kind kind, uint32_t index,
+                  uint64_t value)
+{
+    struct aspx_judge *judge = context;
+
+    if (kind == ASPX_SPREAD_VIEW)
+        atomic_store_explicit(&judge->view[index], (unsigned char) value,
+                              memory_order_relaxed);
+}
+
+static void seat_users(struct aspx_judge *judge,
+                       const struct aspx_world *world)
+{
+    for (int r = 0; r < world->size_all; r++)
+        if (world->peers[r].node == world->node &&
+            world->peers[r].role == ASP_ROLE_USER) {
+            struct user *user = &judge->user[judge->nusers];
+
+            user->rank_all = (uint32_t) r;
+            user->seat = &judge->notes->seats[judge->nusers++];
+        }
+}
+
+static void plan_next(struct aspx_judge *judge, uint64_t now)
+{
+    judge->look_at = now + aspx_clock_ticks_of(judge->pace.interval_s);
+    atomic_store_explicit(&judge->notes->interval_us,
+                          (uint32_t) (1e6 * judge->pace.interval_s),
+                          memory_order_relaxed);
+}
+
+static bool leads(const struct aspx_engine *engine)
+{
+    const struct aspx_world *world = engine->world;
+    uint32_t first = engine->first_ghost[world->node];
+
+    return engine->settings.judged && engine->arena.notes &&
+           engine->ghosts[first] == (uint32_t) world->rank_all;
+}
+
+int aspx_judge_create(struct aspx_judge **judge_p,
+                      const struct aspx_engine *engine)
+{
+    const struct aspx_world *world = engine->world;
+    const struct asp_layout *layout = world->layout;
+    uint32_t nusers = aspx_engine_count(world, ASP_ROLE_USER);
+    struct aspx_judge *judge;
+    double most_s, part;
+
+    *judge_p = NULL;
+    if (!leads(engine))
+        return 0;
+    judge = calloc(1, sizeof(*judge) + nusers * sizeof(judge->user[0]));
+    if (!judge)
+        return -1;
+    judge->notes = engine->arena.notes;
+    judge->view = aspx_notes_views(judge->notes, nusers);
+    judge->high = aspx_knob_high(layout);
+    judge->low = aspx_knob_low(layout);
+    most_s = aspx_knob_interval_s(layout);
+    aspx_pace_init(&judge->pace, aspx_knob_interval_min_s(layout), most_s);
+    part = judge->pace.least_s / 4;
+    judge->listen_ticks = aspx_clock_ticks_of(part < listen_s ? part
+                                                              : listen_s);
+    seat_users(judge, world);
+    plan_next(judge, aspx_clock_ticks());
+    judge->spread = aspx_spread_create(engine, heard, judge);
+    if (!judge->spread) {
+        free(judge);
+        return -1;
+    }
+    *judge_p = judge;
+    return 0;
+}
+
+/* The user looks at its trace when it leaves; a number that it catches half
+ * written it reads again. */
+static void write_trace(struct aspx_seat *seat, bool on)
+{
+    uint32_t edition = atomic_load_explicit(&seat->edition,
+                                            memory_order_relaxed);
+
+    atomic_store_explicit(&seat->edition, edition + 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    aspx_trace_switched(&seat->trace, aspx_trace_clock(), ASPX_TRACE_MOVES, on,
+                        atomic_load_explicit(&seat->percent,
+                                             memory_order_relaxed));
+    atomic_store_explicit(&seat->edition, edition + 2, memory_order_release);
+}
+
+static void decide(struct aspx_judge *judge, struct user *user, bool on)
+{
+    enum aspx_view view = on ? ASPX_VIEW_GHOSTS : ASPX_VIEW_ITSELF;
+
+    atomic_store_explicit(&judge->view[user->rank_all], (unsigned char) view,
+                          memory_order_relaxed);
+    aspx_spread_say(judge->spread, ASPX_SPREAD_VIEW, user->rank_all, view);
+    write_trace(user->seat, on);
+}
+
+/* Returns whether a young decision was taken back. */
+static bool look_at(struct aspx_judge *judge, struct user *user, double now,
+                    uint64_t ticks)
+{
+    struct aspx_pulse *pulse = &user->seat->pulse;
+    double inside, last = user->predict.last_mpi;
+    bool young, was = user->predict.on;
+
+    if (atomic_load_explicit(&pulse->clock, memory_order_acquire) !=
+        aspx_pulse_clock()) {
+        user->watched = false;
+        return false;
+    }
+    inside = aspx_clock_seconds(aspx_pulse_read(pulse, ticks));
+    if (!user->watched) {
+        aspx_predict_init(&user->predict, 0, judge->high, judge->low, now,
+                          inside);
+        user->watched = true;
+        return false;
+    }
+    atomic_store_explicit(
+        &user->seat->percent,
+        (int32_t) (100 * (inside - last) / (now - user->predict.last_t) + 0.5),
+        memory_order_relaxed);
+    if (aspx_predict_update(&user->predict, now, inside) == was)
+        return false;
+    young = user->decided && judge->judgements - user->decided <= YOUNG;
+    user->decided = judge->judgements;
+    decide(judge, user, !was);
+    return young;
+}
+
+static void look(struct aspx_judge *judge, uint64_t ticks)
+{
+    double now = aspx_clock_seconds(ticks);
+    bool taken_back = false;
+
+    judge->judgements++;
+    for (uint32_t i = 0; i < judge->nusers; i++)
+        taken_back |= look_at(judge, &judge->user[i], now, ticks);
+    aspx_pace_after(&judge->pace, taken_back);
+    plan_next(judge, ticks);
+}
+
+int aspx_judge_step(struct aspx_judge *judge)
+{
+    uint64_t now;
+    bool looks;
+
+    if (!judge)
+        return 0;
+    now = aspx_clock_ticks();
+    looks = now >= judge->look_at;
+    if (looks)
+        look(judge, now);
+    if (!looks && now < judge->listen_at)
+        return 0;
+    judge->listen_at = now + judge->listen_ticks;
+    return aspx_spread_step(judge->spread);
+}
+
+void aspx_judge_destroy(struct aspx_judge *judge)
+{
+    if (!judge)
+        return;
+    aspx_spread_destroy(judge->spread);
+    free(judge);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* adapt=ghosts: the first ghost of a node, its leader, watches the pulses of the
+ * users there and decides for them, whether they call MPI or not: a user that
+ * computes cannot change its own mind. What it decides is told to the users of
+ * the node through the arena, and to other nodes by their leaders.
+ *
+ * Ghosts only, from the thread that calls MPI. */
+#ifndef ASPEN_RUNTIME_ADAPT_JUDGE_H
+#define ASPEN_RUNTIME_ADAPT_JUDGE_H
+
+#include "runtime/casper/engine.h"
+
+#include <stdbool.h>
+
+struct aspx_judge;
+
+/* Fills *judge_p; with NULL where there is nothing to judge: not asked for, not
+ * the leader, no arena.
+ * Returns 0, or -1 without memory, or when MPI failed. */
+int aspx_judge_create(struct aspx_judge **judge_p,
+                      const struct aspx_engine *engine);
+
+/* In every round of the ghost's loop. Takes NULL. Reads the clock; does more
+ * when its time has come. Returns 0, or -1 when MPI failed. */
+int aspx_judge_step(struct aspx_judge *judge);
+
+/* Takes NULL. */
+void aspx_judge_destroy(struct aspx_judge *judge);
+
+#endif
