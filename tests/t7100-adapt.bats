@@ -4,6 +4,7 @@
 # tests/adapt/switch.c, and random programs that switch wherever they may.
 
 load helpers
+load adapt
 
 setup() {
     record=$BATS_TEST_TMPDIR/record.json
@@ -19,19 +20,6 @@ switch() {
     rm -f "$record"
     run timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" "${shape[@]}" \
         --report="$record" "$ASPEN_BUILD/tests/adapt_switch" "${@:2}"
-}
-
-# A Python expression over the record r, its calls c, adaptation a.
-says() {
-    python3 - "$record" "$1" <<'PY' && return
-import json, sys
-r = json.load(open(sys.argv[1]))
-c, a = r["calls"], r.get("adaptation")
-if not eval("(" + sys.argv[2] + ")"):
-    sys.exit("not so: " + sys.argv[2])
-PY
-    cat "$record"
-    return 1
 }
 
 @test "the program is right without Aspen, and where nothing is switched" {
@@ -167,44 +155,15 @@ profile() {
     printed '^ok phases'
 }
 
-# For each phase that the program printed, how much of the time redirection to
-# each rank was what the script says; later than two intervals into the phase.
-# The mean over all must be $1 at least, without the ranks $2...
-right() {
-    python3 - "$record" "$output" "$@" <<'PY' && return
-import json, sys
-r = json.load(open(sys.argv[1]))
-phases = [line.split()[1:] for line in sys.argv[2].splitlines()
-          if line.startswith("phase ")]
-a, goal, leave_out = r["adaptation"], float(sys.argv[3]), sys.argv[4:]
-good = whole = 0.0
-for rank in range(r["users"]):
-    if str(rank) in leave_out:
-        continue
-    turns = [(0.0, "on")] + [(s["t_s"], s["to"]) for s in a["switches"]
-                             if s["rank"] == rank] + [(1e9, "")]
-    for name, start, end in phases:
-        start, end = float(start) + 2 * a["interval_s"], float(end)
-        want = "off" if name == "inside" else "on"
-        whole += end - start
-        good += sum(max(0, min(end, u) - max(start, t))
-                    for (t, to), (u, _) in zip(turns, turns[1:]) if to == want)
-print("right: %.3f of the time" % (good / whole))
-sys.exit(good / whole < goal or a["switches_more"] > 0)
-PY
-    cat "$record"
-    return 1
-}
-
 @test "adapt=profile: phases in and out of MPI are told apart" {
     profile -n 4 -g 1 --nodes 2 -- 240 5
-    right 0.8
+    right 1 0.8
     says 'all(s["why"].endswith("% of the time in MPI")
            for s in a["switches"]) and a["mode"] == "profile"'
     says 'c["accumulate"]["ghost"] > 0 and c["accumulate"]["target"] > 0'
     # One rank never computes: ghosts need not serve it, in any phase.
     profile -n 3 -g 1 -- 240 3 1
-    right 0.8 1
+    right 1 0.8 1
     says 'max(s["t_s"] for s in a["switches"]
               if s["rank"] == 1 and s["to"] == "off") > 0'
     # What the program says of a window stands above the profile.
