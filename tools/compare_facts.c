@@ -55,8 +55,10 @@ static int figure_in(const regex_t *regex, const char *path, double *figure_p)
     while (getline(&line, &room, in) >= 0) {
         regmatch_t match[2];
 
-        if (regexec(regex, line, 2, match, 0) == 0 && match[1].rm_so >= 0)
-            last = strtod(line + match[1].rm_so, NULL);
+        if (regexec(regex, line, 2, match, 0) != 0 || match[1].rm_so < 0)
+            continue;
+        line[match[1].rm_eo] = '\0'; /* of no more than the parenthesis */
+        last = strtod(line + match[1].rm_so, NULL);
     }
     free(line);
     fclose(in);
