@@ -37,6 +37,21 @@ static size_t escape(const char *text, char *buf)
     return used;
 }
 
+/* Without ghosts the ranks are Slurm's. */
+static size_t put_task(const struct asps_step *step, uint32_t slot, char *buf,
+                       size_t size)
+{
+    uint32_t rank = step->ranks_world[slot];
+
+    if (step->spec.ghosts == 0)
+        return (size_t)snprintf(buf, size,
+                                " task=%" PRIu32 ":user:%" PRIu32
+                                ":-:numa-1:h-1:c",
+                                rank, rank);
+    return (size_t)snprintf(buf, size, " task=-:%s:-:-:numa-1:h-1:c",
+                            slot < asps_step_users(step) ? "user" : "ghost");
+}
+
 char *asps_degraded_layout(const struct asps_step *step)
 {
     size_t size = HEAD_MAX + (size_t)step->nlocal * TASK_MAX, used;
@@ -55,9 +70,7 @@ char *asps_degraded_layout(const struct asps_step *step)
                              " node=%" PRIu32 " service=",
                              step->ntasks, step->nnodes, step->node);
     for (uint32_t i = 0; i < step->nlocal; i++)
-        used += (size_t)snprintf(text + used, size - used,
-                                 " task=-:%s:-:-:numa-1:h-1:c",
-                                 i < asps_step_users(step) ? "user" : "ghost");
+        used += put_task(step, i, text + used, size - used);
     snprintf(text + used, size - used, " end");
     return text;
 }

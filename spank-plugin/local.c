@@ -124,6 +124,10 @@ int asps_local_init_post_opt(spank_t spank, int argc, char **argv)
     srun.active = asps_submit_check(&srun.settings, &srun.submit);
     if (!srun.active)
         return 0;
+    if (srun.again && asps_submit_is_off(&srun.submit)) {
+        srun.active = false; /* off is off, without a report */
+        return 0;
+    }
     if (srun.again)
         asps_submit_refuse("heterogeneous steps (\"srun ... : ...\") are not "
                            "supported: use one srun per component, or "

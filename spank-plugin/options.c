@@ -166,6 +166,18 @@ static const char *effective(int opt)
     return option;
 }
 
+/* As the runtime reads ASPEN_REPORT (record_form.c). */
+bool asps_report_wanted(const char *value)
+{
+    return *value != '\0' && strcmp(value, "0") != 0 &&
+           strcmp(value, "no") != 0;
+}
+
+static bool is_off(const struct asps_options *options)
+{
+    return strcmp(options->progress, "off") == 0;
+}
+
 bool asps_options_effective(struct asps_options *out_p)
 {
     memset(out_p, 0, sizeof(*out_p));
@@ -175,8 +187,8 @@ bool asps_options_effective(struct asps_options *out_p)
         if (value != NULL)
             strcpy(value_of(out_p, i), value);
     }
-    if (strcmp(out_p->progress, "off") == 0)
-        return false;
+    if (is_off(out_p))
+        return asps_report_wanted(out_p->report);
     return out_p->progress[0] != '\0' || out_p->policy[0] != '\0';
 }
 
@@ -188,7 +200,8 @@ void asps_options_publish(void)
                                           .progress = now.progress,
                                           .policy = now.policy};
 
-    asps_filter_publish(asps_options_effective(&now) ? &request : NULL);
+    asps_filter_publish(asps_options_effective(&now) && !is_off(&now) ? &request
+                                                                      : NULL);
 }
 
 void asps_options_reset(void)

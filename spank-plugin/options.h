@@ -26,8 +26,12 @@ int asps_options_register(spank_t spank, const char *command,
 /* What is in force now: the command line, else the environment twins, else
  * what sbatch or salloc hands down to srun.
  *   out_p  of about 16 KiB; overwritten
- * Returns false when nothing asks for Aspen, or the strongest says off. */
+ * Returns false when nothing asks for Aspen, or the strongest says off and
+ * nobody wants a report. */
 bool asps_options_effective(struct asps_options *out_p);
+
+/* Does this value of --async-report, or of its twin, ask for one? */
+bool asps_report_wanted(const char *value);
 
 /* Tell cli_filter.lua what is in force (filter.h). Options do it themselves
  * when they are read; slurm_spank_init calls it for the environment twins. */

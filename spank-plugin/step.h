@@ -38,7 +38,7 @@ struct asps_step {
     uint32_t ranks_world[ASPS_NODE_TASKS_MAX];
     uint32_t ranks_user[ASPS_NODE_TASKS_MAX];
     bool has_ranks_user;
-    int board_fd; /* -1: none */
+    int board_fd; /* -1: none (yet, or mode off) */
     struct asps_agent agent;
     void *answer_bytes;           /* owned; NULL: no answer */
     struct asps_answer answer;    /* valid with answer_bytes */

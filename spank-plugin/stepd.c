@@ -45,13 +45,19 @@ int asps_stepd_init(spank_t spank, int argc, char **argv)
     return 0;
 }
 
+static bool is_off(void)
+{
+    return strcmp(step.spec.mode, "off") == 0;
+}
+
 /* Say once, on the user's stderr, that this node runs degraded. */
 static void degrade(const char *what, const char *why)
 {
     snprintf(step.reason, sizeof(step.reason), "%s%s", what, why);
     slurm_spank_log("aspen: %s: %s; %s", step.nodename, step.reason,
-                    step.spec.require ? "the request says require, so the "
-                                        "step fails"
+                    is_off()            ? "there will be no report"
+                    : step.spec.require ? "the request says require, so the "
+                                          "step fails"
                     : step.spec.ghosts
                         ? "the ghosts run, but without placement and PMIx keys"
                         : "the program runs without asynchronous progress");
@@ -190,6 +196,16 @@ static void run_agent(spank_t spank)
     asps_agent_stop(&step.agent, AGENT_GRACE_MS);
 }
 
+static bool wants_report(spank_t spank)
+{
+    char value[4];
+    spank_err_t rc =
+        spank_getenv(spank, ASPS_REPORT_ENV, value, sizeof(value));
+
+    return rc == ESPANK_NOSPACE ||
+           (rc == ESPANK_SUCCESS && asps_report_wanted(value));
+}
+
 /* srun's request for this step. Returns false when there is none. */
 static bool read_request(spank_t spank)
 {
@@ -202,7 +218,10 @@ static bool read_request(spank_t spank)
                         "asynchronous progress");
         return false;
     }
-    return strcmp(step.spec.mode, "off") != 0;
+    if (!is_off())
+        return true;
+    step.spec.require = false; /* there is nothing that could be missing */
+    return wants_report(spank);
 }
 
 /* Without these two, ghosts or users would wait for each other for ever. The
@@ -284,6 +303,20 @@ static void start_tasks(spank_t spank)
     run_agent(spank);
 }
 
+/* Mode off with a report: the runtime takes the time of plain MPI. It needs to
+ * know no more than Slurm tells, so there is neither agent nor board, and what
+ * goes wrong costs the report alone. */
+static void start_observer(spank_t spank)
+{
+    step.kind = ASPS_STEP_TASKS;
+    find_nodename(spank);
+    if (read_counts(spank) < 0)
+        degrade("Slurm tells no task counts, or too many", "");
+    else if (check_programs() == 0)
+        snprintf(step.reason, sizeof(step.reason),
+                 "mode off leaves CPUs to Slurm");
+}
+
 /* What was added to the allocation that this is the script of. */
 static bool read_growth(spank_t spank)
 {
@@ -316,7 +349,11 @@ int asps_stepd_user_init(spank_t spank)
     if (spank_getenv(spank, ASPS_CPUS_ENV, text, sizeof(text)) ==
         ESPANK_SUCCESS)
         asps_cpus_parse(text, &step.cpus);
-    if (read_request(spank))
+    if (!read_request(spank))
+        return 0;
+    if (is_off())
+        start_observer(spank);
+    else
         start_tasks(spank);
     return 0;
 }

@@ -443,6 +443,45 @@ static void test_inactive(void **state)
     asps_stepd_exit();
 }
 
+/* Mode off: nothing without a report; with one the runtime alone. */
+static void test_observer(void **state)
+{
+    static char text[OUTPUT_MAX];
+
+    (void)state;
+    host_setenv(ASPS_REPORT_ENV, "no");
+    start("good", "off,require");
+    task(0, text);
+    assert_null(strstr(text, "ASPEN_ROLE"));
+    HAS("LD_PRELOAD=/opt/user.so");
+    asps_stepd_exit();
+    setup(NULL);
+    host_setenv(ASPS_REPORT_ENV, "/some/where.json");
+    start("die", "off"); /* it is not asked */
+    assert_string_equal(host.log, "");
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    task(2, text);
+    HAS("ASPEN_REPORT=/some/where.json");
+    HAS("SLURM_NTASKS=6");
+    HAS("fd -1"); /* no board */
+    assert_string_equal(line_of(text, "ASPEN_LAYOUT="),
+                        "ASPEN_LAYOUT=aspen-layout/1 job=12.0 mode=off gpn=0 "
+                        "bound=no reason=mode%20off%20leaves%20CPUs%20to%20"
+                        "Slurm digest= size=6 nnodes=2 node=1 service= "
+                        "task=3:user:3:-:numa-1:h-1:c "
+                        "task=4:user:4:-:numa-1:h-1:c "
+                        "task=5:user:5:-:numa-1:h-1:c end");
+    asps_stepd_exit();
+    setup(NULL);
+    host_setenv(ASPS_REPORT_ENV, "1");
+    host.nlocal = 0;
+    start("good", "off,require");
+    assert_non_null(strstr(host.log, "there will be no report"));
+    task(0, text);
+    assert_null(strstr(text, "ASPEN_ROLE"));
+    asps_stepd_exit();
+}
+
 /* Without ghosts nothing depends on us: the program runs plain. */
 static void test_no_ghosts(void **state)
 {
@@ -585,6 +624,7 @@ int main(void)
         cmocka_unit_test_setup(test_impossible, setup),
         cmocka_unit_test_setup(test_inactive, setup),
         cmocka_unit_test_setup(test_no_ghosts, setup),
+        cmocka_unit_test_setup(test_observer, setup),
         cmocka_unit_test_setup(test_batch_counts, setup),
         cmocka_unit_test_setup(test_cpus, setup),
     };

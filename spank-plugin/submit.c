@@ -93,6 +93,11 @@ static void refuse_broken(const struct asps_settings *settings, int rc,
     asps_submit_refuse(text);
 }
 
+bool asps_submit_is_off(const struct asps_submit *submit)
+{
+    return strcmp(submit->spec.mode, "off") == 0;
+}
+
 bool asps_submit_check(const struct asps_settings *settings,
                        struct asps_submit *out_p)
 {
@@ -104,6 +109,10 @@ bool asps_submit_check(const struct asps_settings *settings,
     asps_filter_read(&out_p->filter);
     if (!asps_options_effective(&out_p->options))
         return false;
+    if (strcmp(out_p->options.progress, "off") == 0) {
+        strcpy(out_p->text, "off"); /* whatever policies say */
+        return asps_spec_parse(out_p->text, &out_p->spec) == 0;
+    }
     words = malloc((size_t)WORDS * WORD_BYTES);
     if (words == NULL)
         asps_submit_refuse("out of memory");
@@ -126,8 +135,8 @@ bool asps_submit_check(const struct asps_settings *settings,
         asps_submit_refuse(err);
     }
     say(err, false); /* what auto chose, what the site's limits changed */
-    if (strcmp(out_p->spec.mode, "off") == 0)
-        return false;
+    if (asps_submit_is_off(out_p))
+        return asps_report_wanted(out_p->options.report);
     if (out_p->filter.refusal[0] != '\0')
         asps_submit_refuse(out_p->filter.refusal);
     return true;

@@ -20,10 +20,13 @@ struct asps_submit {
 
 /* Check what the options in force ask for, and that the filter found room.
  *   out_p  about 32 KiB
- * Returns true when Aspen is wanted; false when it is not or the answer is
- * off. Does not return when the request is refused. */
+ * Returns true when Aspen is wanted, or a report of a run without it (mode
+ * off); else false. Does not return when the request is refused. */
 bool asps_submit_check(const struct asps_settings *settings,
                        struct asps_submit *out_p);
+
+/* Is the mode off? */
+bool asps_submit_is_off(const struct asps_submit *submit);
 
 /* Print why, one line of Slurm's log per line of text, and exit with the
  * status of Slurm's own errors (SLURM_EXIT_ERROR). */

@@ -183,6 +183,17 @@ static void test_srun_off(void **state)
     assert_int_equal(asps_local_init_post_opt(NULL, 0, NULL), 0);
     assert_null(getenv(ASPS_REQUEST_ENV));
     assert_string_equal(host.log, "");
+    /* A report can be had all the same, by the options alone. */
+    assert_int_equal(host_option("async-report", "/r.json", 0), 0);
+    assert_null(getenv(ASPS_FILTER_ENV));
+    assert_int_equal(asps_local_init_post_opt(NULL, 0, NULL), 0);
+    assert_string_equal(getenv(ASPS_REQUEST_ENV), "off");
+    assert_string_equal(getenv(ASPS_REPORT_ENV), "/r.json");
+    assert_int_equal(asps_local_user_init(NULL, 0, NULL), 0);
+    /* Not of a heterogeneous step, but it is no reason to refuse it. */
+    assert_int_equal(asps_local_init_post_opt(NULL, 0, NULL), 0);
+    assert_null(getenv(ASPS_REQUEST_ENV));
+    assert_string_equal(host.log, "");
 }
 
 static void test_srun_refuses(void **state)

@@ -47,12 +47,18 @@ static void bind_task(const struct asps_answer_task *task, uint32_t slot)
                         slot);
 }
 
-static void keep_board(int fd)
+/* Mode off has none. */
+static void keep_board(const struct asps_step *step, uint32_t slot)
 {
-    int flags = fcntl(fd, F_GETFD);
+    int fd = step->board_fd, flags;
 
+    if (fd < 0)
+        return;
+    flags = fcntl(fd, F_GETFD);
     if (flags < 0 || fcntl(fd, F_SETFD, flags & ~FD_CLOEXEC) < 0)
         fail("cannot keep the board of tasks");
+    if (asps_board_enter(fd, step->nlocal, slot) < 0)
+        fail("cannot map the board of tasks");
 }
 
 /* srun sends its stdin to every task, and slurmstepd keeps a piece until every
@@ -114,9 +120,7 @@ void asps_task_start(spank_t spank, struct asps_step *step)
     asps_agent_forget(&step->agent);
     if (step->answer_bytes != NULL && step->answer.ntasks == step->nlocal)
         task = &step->answer.tasks[slot];
-    keep_board(step->board_fd);
-    if (asps_board_enter(step->board_fd, step->nlocal, (uint32_t)slot) < 0)
-        fail("cannot map the board of tasks");
+    keep_board(step, (uint32_t)slot);
     if (task != NULL && task->bind)
         bind_task(task, (uint32_t)slot);
     if (asps_taskenv_set(spank, step, (uint32_t)slot, task) < 0)

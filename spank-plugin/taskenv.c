@@ -199,7 +199,8 @@ int asps_taskenv_set(spank_t spank, const struct asps_step *step, uint32_t slot,
     if (report == NULL || set_layout(spank, step, task) < 0)
         goto err;
     set_number(spank, "ASPEN_LOCAL", slot);
-    set_number(spank, "ASPEN_BOARD_FD", (uint32_t)step->board_fd);
+    if (step->board_fd >= 0)
+        set_number(spank, "ASPEN_BOARD_FD", (uint32_t)step->board_fd);
     spank_setenv(spank, "ASPEN_ROLE", ghost ? "ghost" : "user", 1);
     if (spank_getenv(spank, ASPS_REPORT_ENV, report, PATH_BYTES) ==
         ESPANK_SUCCESS)

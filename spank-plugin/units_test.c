@@ -318,6 +318,20 @@ static void test_degraded(void **state)
     assert_int_equal(layout->tasks[2].role, ASP_ROLE_GHOST);
     asp_layout_destroy(layout);
     free(text);
+
+    strcpy(step.spec.mode, "off");
+    step.spec.ghosts = 0;
+    step.ranks_world[1] = 4;
+    step.ranks_world[2] = 5;
+    text = asps_degraded_layout(&step);
+    assert_non_null(text);
+    if (asp_layout_decode(text, strlen(text), &layout, &err) < 0)
+        fail_msg("%s: %s", text, err.text);
+    assert_int_equal(layout->mode, ASP_MODE_OFF);
+    assert_int_equal(layout->tasks[2].role, ASP_ROLE_USER);
+    assert_int_equal(layout->tasks[2].rank_user, 5);
+    asp_layout_destroy(layout);
+    free(text);
 }
 
 static void clear_environment(void)
@@ -365,6 +379,10 @@ static void test_options(void **state)
     assert_string_equal(now.progress, "ghost:3");
     assert_int_equal(host_option("async-progress", "off", 0), 0);
     assert_false(asps_options_effective(&now));
+    assert_int_equal(host_option("async-report", "no", 0), 0);
+    assert_false(asps_options_effective(&now));
+    assert_int_equal(host_option("async-report", NULL, 0), 0);
+    assert_true(asps_options_effective(&now)); /* a run to be measured */
 
     clear_environment();
 }
