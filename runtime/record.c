@@ -202,7 +202,7 @@ static int write_json(const char *path, const struct aspx_world *world,
         return -1;
     aspx_record_head(out, layout, world->size_users,
                      world->size_all - world->size_users, world->nnodes);
-    fprintf(out, "  \"ghost_load\": [");
+    fprintf(out, ",\n  \"ghost_load\": [");
     put_ghosts(out, world, sums);
     fprintf(out, "\n  ],\n  \"redirected\": %llu,\n  \"calls\": {",
             (unsigned long long) sum_way(sums, ASPX_WAY_GHOST));

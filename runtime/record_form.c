@@ -89,7 +89,7 @@ void aspx_record_head(FILE *out, const struct asp_layout *layout, int users,
     put_cpus(out, ",\n  \"service_cpus\": ", &layout->service);
     fprintf(out, ",\n  \"first_node\": [");
     put_tasks(out, layout);
-    fprintf(out, "\n  ],\n");
+    fprintf(out, "\n  ]");
 }
 
 static int write_counts(const char *path, const struct asp_layout *layout,
@@ -102,7 +102,7 @@ static int write_counts(const char *path, const struct asp_layout *layout,
     if (!out)
         return -1;
     aspx_record_head(out, layout, users, 0, layout->nnodes);
-    fprintf(out, "  \"%s\": {\n    \"threads\": %d,\n", mode->json_key,
+    fprintf(out, ",\n  \"%s\": {\n    \"threads\": %d,\n", mode->json_key,
             threads);
     mode->json(out, sum);
     fprintf(out, "\n  }");

@@ -14,7 +14,8 @@
  * policy. layout may be NULL. */
 const char *aspx_record_where(const struct asp_layout *layout);
 
-/* Open the object, and write what is the same in all modes. */
+/* Open the object, and write what is the same in all modes, without a comma
+ * behind it. */
 void aspx_record_head(FILE *out, const struct asp_layout *layout, int users,
                       int ghosts, uint32_t nodes);
 

@@ -20,6 +20,7 @@
 #include "mpi/entry.h"
 #include "mpi/selfbind.h"
 #include "mpi/workers.h"
+#include "observe.h"
 #include "offload/offload.h"
 #include "offload/report.h"
 #include "own_thread.h"
@@ -102,12 +103,14 @@ enum way {
     BOTH,    /* and an offload thread in front of them */
     OFFLOAD, /* an offload thread */
     THREAD,  /* a sleeping progress thread */
+    OBSERVE, /* nothing but taking its time: mode off with a report */
 };
 
 static enum way way_of_layout(void)
 {
     return layout->mode == ASP_MODE_OFFLOAD  ? OFFLOAD
            : layout->mode == ASP_MODE_THREAD ? THREAD
+           : layout->mode == ASP_MODE_OFF    ? OBSERVE
            : asp_layout_offloads(layout)     ? BOTH
                                              : GHOST;
 }
@@ -130,7 +133,7 @@ static enum way before_init(void)
         complain(&err, "ending this task");
         exit(EXIT_FAILURE);
     }
-    if (way_of_layout() == OFFLOAD || way_of_layout() == THREAD)
+    if (way_of_layout() != GHOST && way_of_layout() != BOTH)
         return way_of_layout();
     if (layout->mode != ASP_MODE_GHOST ||
         layout->tasks[local].role != ASP_ROLE_USER) {
@@ -271,8 +274,10 @@ static int finalize_plain(void)
 {
     if (layout->mode == ASP_MODE_OFFLOAD)
         aspx_offload_report(layout);
-    else
+    else if (layout->mode == ASP_MODE_THREAD)
         aspx_progress_report(layout, false);
+    else
+        aspx_observe_report(layout);
     return aspx_real.MPI_Finalize();
 }
 
@@ -285,6 +290,21 @@ static void go_plain(void)
     aspx_selfbind();
     measure_if_asked();
     aspx_entry_use(&table);
+}
+
+/* Mode off. */
+static void observe(void)
+{
+    struct asp_err err;
+
+    if (!aspx_record_where(layout)) {
+        aspx_entry_inert();
+    } else if (is_elsewhere(&err)) {
+        complain(&err, "its time is not taken");
+        aspx_entry_inert();
+    } else {
+        go_plain();
+    }
 }
 
 /* MPI runs: bring up the progress thread. Without it the program runs as it
@@ -325,6 +345,8 @@ static int init(int *argc, char ***argv, const int *required, int *provided)
         go_plain();
     else if (rc == MPI_SUCCESS && way == THREAD)
         start_progress();
+    else if (rc == MPI_SUCCESS && way == OBSERVE)
+        observe();
     else if (rc == MPI_SUCCESS)
         after_init();
     return rc;
@@ -396,6 +418,14 @@ int aspx_hand_MPI_Finalized(int *flag)
     return MPI_SUCCESS;
 }
 
+/* To sum up the times takes a world. */
+static void say_unmeasured(void)
+{
+    if (layout->tasks[local].rank_world == 0)
+        fprintf(stderr, "aspen: no report: in mode off the time of programs "
+                "that open a session before MPI_Init is not taken\n");
+}
+
 /* The real MPI_Session_init asks for MPI_THREAD_MULTIPLE too. */
 static void start_hidden(void)
 {
@@ -410,6 +440,8 @@ static void start_hidden(void)
         } else if (way != GHOST && way != BOTH) {
             if (way == THREAD)
                 say_plain("mode thread knows no sessions before MPI_Init");
+            if (way == OBSERVE)
+                say_unmeasured();
             aspx_entry_inert();
         } else if (aspx_real.MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE,
                                              &provided) == MPI_SUCCESS) {

@@ -142,6 +142,18 @@ static struct text words(uint64_t some_ns)
     return text;
 }
 
+double aspx_times_waited(const struct aspx_times *times,
+                         enum asp_remedy remedy)
+{
+    uint64_t longest, waited = 0;
+    struct rank_times sum = add_up(times, &longest);
+
+    for (size_t i = 0; i < ASPX_CALLS; i++)
+        if (asp_remedy_of(aspx_real_name(i)) == remedy)
+            waited += times->call[i].wait;
+    return sum.wall ? (double) waited / (double) sum.wall : 0;
+}
+
 void aspx_times_print(FILE *to, const struct aspx_times *times)
 {
     struct rank_times sum;

@@ -3,6 +3,8 @@
 #ifndef ASPEN_RUNTIME_PROFILE_REPORT_H
 #define ASPEN_RUNTIME_PROFILE_REPORT_H
 
+#include "common/remedy.h"
+
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,6 +18,10 @@ struct aspx_times *aspx_times_gather(MPI_Comm comm, uint32_t node);
 
 /* Takes NULL. */
 void aspx_times_free(struct aspx_times *times);
+
+/* The share of the ranks' time that they waited in calls of this kind. */
+double aspx_times_waited(const struct aspx_times *times,
+                         enum asp_remedy remedy);
 
 /* One line. Takes NULL. */
 void aspx_times_print(FILE *to, const struct aspx_times *times);
