@@ -48,6 +48,28 @@ r['time']['wait_s'] = 0" other.json
     printed '^off,profile='
 }
 
+@test "after a run that was off: a helper for what it waited for" {
+    # after SECONDS CALL: off, and all its waiting was there.
+    after() {
+        changed windows.json "r['mode'] = 'off'
+r['time']['calls'] = {'$2': {'count': 9, 'seconds': $1, 'wait_s': $1}}
+for t in r['time']['ranks']:
+    t['wall_s'] = 10" other.json
+        asks other.json
+    }
+    after 5 MPI_Win_unlock
+    printed '^ghost:1,profile='
+    printed 'without helpers, it waited 25 % of the time for windows$'
+    after 5 MPI_Waitall
+    printed '^offload,profile='
+    printed 'without helpers, it waited 25 % of the time for messages$'
+    after 9 MPI_Barrier
+    printed '^off,profile='
+    after 0.1 MPI_Win_unlock
+    printed '^off,profile='
+    printed 'last time it waited little for windows or messages$'
+}
+
 @test "another program or shape is left alone, and so is what is no record" {
     asks windows.json --program=/bin/other
     printed 'left alone: it is of rma_atomic, not other$'

@@ -126,12 +126,13 @@ END
         --metric '^updates took: ([0-9]+)[0-9]{3}\.[0-9]* ms' -- ./script
     ended_with 0
     printed '^aspen: no difference \(within [0-9.]+ %\)$'
+    printed '^aspen: run 1 with Aspen: [0-9.]+ s, metric 1$' # and not 1050.1
     printed '^  with:    1 rank and 1 ghost on 1 node$'
     printed '^  without: the same command$'
     not_printed ', the program [0-9]'
     grep -q 'updates took' kept/with-4.out kept/without-4.out
     grep -q '"mode": "ghost"' kept/with-4.json
-    [ ! -e kept/without-4.json ]
+    grep -q '"mode": "off"' kept/without-4.json
     [ ! -e kept/with-5.out ]
 }
 

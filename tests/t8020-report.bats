@@ -21,8 +21,10 @@ setup_file() {
         "$ASPEN_BUILD/examples/rma_stall" 100 >>"$dir/log" 2>&1
     ghosts -n 2 --thread=0,1 --report="$dir/thread.json" \
         "$ASPEN_BUILD/tests/progress_habits" >>"$dir/log" 2>&1
+    ghosts -n 2 --off --report="$dir/off.json" \
+        "$ASPEN_BUILD/examples/rma_stall" 100 >>"$dir/log" 2>&1
     cat "$dir/log"
-    ls "$dir"/{ghost,native,adapt,both,offload,thread}.json
+    ls "$dir"/{ghost,native,adapt,both,offload,thread,off}.json
 }
 
 setup() {
@@ -49,19 +51,19 @@ refused() {
 }
 
 @test "records of all modes are as docs/record.schema.json says" {
-    run check strict "$schema" "$dir"/{ghost,native,adapt,both,offload,thread}.json "$full"
+    run check strict "$schema" "$dir"/{ghost,native,adapt,both,offload,thread,off}.json "$full"
     echo "$output"
     ended_with 0
 }
 
 @test "the page of every mode says what the record says, and needs no other" {
     cp "$full" "$dir/full.json"
-    for mode in ghost native adapt both offload thread full; do
+    for mode in ghost native adapt both offload thread off full; do
         report "$dir/$mode.json"
         ended_with 0
         [ "$output" = "$dir/$mode.html" ]
     done
-    check page "$dir"/{ghost,native,adapt,both,offload,thread,full}.json
+    check page "$dir"/{ghost,native,adapt,both,offload,thread,off,full}.json
     # The check sees a difference where there is one.
     sed 's/182340/182341/' "$full" >"$dir/full.json"
     run check page "$dir/full.json"
@@ -70,7 +72,7 @@ refused() {
 }
 
 @test "the text of every mode fits a terminal and has the numbers" {
-    for file in "$dir"/{ghost,native,adapt,both,offload,thread}.json "$full"; do
+    for file in "$dir"/{ghost,native,adapt,both,offload,thread,off}.json "$full"; do
         report --text "$file" -o "$dir/$(basename "$file" .json).txt"
         ended_with 0
     done

@@ -6,6 +6,7 @@
  *   ghosts busy over 70 %   one more on each node
  *   ghosts busy below 10 %  one less, if there is one to spare
  *   nothing posted, nobody waited; nothing watched   off
+ *   mode off                a helper for what was waited for, if anything
  *   else                    the same again */
 #include "config.h"
 
@@ -125,6 +126,26 @@ static void after_ghosts(const struct aspt_record *record,
         choose(advice, ASP_MODE_GHOST, "as last time");
 }
 
+/* Plain MPI, measured: is there something to do for a helper? */
+static void after_off(const struct aspt_record *record,
+                      struct asp_advice *advice)
+{
+    double all = aspt_ranks_s(record);
+    double window = aspt_waited_s(record, ASP_REMEDY_GHOST);
+    double message = aspt_waited_s(record, ASP_REMEDY_THREAD);
+
+    advice->ghosts = 1;
+    if (all > 0 && window >= ASP_REMEDY_LEAST * all)
+        choose(advice, ASP_MODE_GHOST, "last time, without helpers, it waited "
+               "%.0f %% of the time for windows", 100 * window / all);
+    else if (all > 0 && message >= ASP_REMEDY_LEAST * all)
+        choose(advice, ASP_MODE_OFFLOAD, "last time, without helpers, it "
+               "waited %.0f %% of the time for messages", 100 * message / all);
+    else
+        choose(advice, ASP_MODE_OFF, "last time it waited little for windows "
+               "or messages");
+}
+
 bool aspt_advise(const struct aspt_record *record,
                  const struct asp_facts *facts, struct asp_advice *advice)
 {
@@ -137,6 +158,8 @@ bool aspt_advise(const struct aspt_record *record,
     (void)asp_mode_parse(record->mode, &mode);
     if (mode == ASP_MODE_GHOST)
         after_ghosts(record, advice);
+    else if (mode == ASP_MODE_OFF)
+        after_off(record, advice);
     else if (mode == ASP_MODE_OFFLOAD && !record->offload.posted && rested)
         choose(advice, ASP_MODE_OFF, "last time it posted nothing and waited "
                "%.1f %% of the time", 100 * waited(record));

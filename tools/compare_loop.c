@@ -85,13 +85,14 @@ static void set_env(struct aspt_run *run, int *n, const char *name,
     run->env[(*n)++].value = value;
 }
 
-/* A record costs a little time: the first one is enough. Runs without Aspen
- * write none, unless they had it after all. */
+/* A record costs a little time: the first one is enough. Of runs without Aspen
+ * it tells whether a script had it after all. */
 static bool needs_record(const struct aspt_compare *compare,
                          const struct attempt *attempt)
 {
-    return compare->keep || !compare->has_facts ||
-           attempt->side == ASPT_WITHOUT;
+    if (attempt->side == ASPT_WITHOUT)
+        return !compare->is_srun;
+    return compare->keep || !compare->has_facts;
 }
 
 /* For the clock, srun itself must not look like a task, as it would in a batch
@@ -171,13 +172,15 @@ static int read_figures(struct aspt_compare *compare, struct attempt *attempt,
                     what, compare->metric);
 }
 
-/* The first run with Aspen tells what ran; one without has no record. */
+/* The first run with Aspen tells what ran; one without has mode off. */
 static int look_at_record(struct aspt_compare *compare,
                           const struct attempt *attempt, struct asp_err *err)
 {
     struct aspt_facts facts;
 
     if (aspt_facts_read(attempt->file[FILE_RECORD], &facts) < 0)
+        return 0;
+    if (attempt->side == ASPT_WITHOUT && strcmp(facts.mode, "off") == 0)
         return 0;
     if (attempt->side == ASPT_WITHOUT)
         return asp_errf(err, EINVAL,

@@ -5,6 +5,8 @@
 
 #include "record.h"
 
+#include "common/remedy.h"
+
 #include <stdio.h>
 
 /* Who carried a call out. */
@@ -55,6 +57,11 @@ struct aspt_counts {
 };
 
 struct aspt_counts aspt_counts(const struct aspt_record *record);
+
+/* The time of all ranks together, and the part of it in which they waited in
+ * calls of this kind. 0 when it was not measured. */
+double aspt_ranks_s(const struct aspt_record *record);
+double aspt_waited_s(const struct aspt_record *record, enum asp_remedy remedy);
 
 /* The part of a call's time in which it worked. */
 double aspt_call_work(const struct aspt_call_time *call);

@@ -74,8 +74,9 @@ static void put_verdict(FILE *to, const struct aspt_record *record)
         fputc('\n', to);
     }
     aspt_html_tag(to, "p", "note",
-                  "One run cannot tell what the job would have taken without "
-                  "Aspen; aspen compare runs it both ways.");
+                  "One run cannot tell what the job would have taken %s "
+                  "Aspen; aspen compare runs it both ways.",
+                  strcmp(record->mode, "off") ? "without" : "with");
     aspt_html_section_end(to);
 }
 

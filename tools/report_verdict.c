@@ -24,6 +24,11 @@ static void say(struct aspt_lines *lines, const char *fmt, ...)
     va_end(args);
 }
 
+static bool is_off(const struct aspt_record *record)
+{
+    return strcmp(record->mode, "off") == 0;
+}
+
 /* "accumulate 101, flush 101": calls of a doer, the most frequent first. */
 static void name_calls(const struct aspt_record *record, enum aspt_doer doer,
                        char *buf, size_t size)
@@ -117,14 +122,12 @@ static void say_time(const struct aspt_record *record,
                      struct aspt_lines *lines)
 {
     const struct aspt_time *time = &record->time;
-    double all = 0;
+    double all = aspt_ranks_s(record);
     char wall[ASPT_SAY_MAX], wait[ASPT_SAY_MAX], mpi[ASPT_SAY_MAX];
     char share[ASPT_SAY_MAX];
 
     if (!record->has_time)
         return;
-    for (size_t r = 0; r < time->nranks; r++)
-        all += time->ranks[r].wall_s;
     aspt_say_seconds(time->wall_s, wall, sizeof(wall));
     aspt_say_seconds(time->mpi_s, mpi, sizeof(mpi));
     aspt_say_seconds(time->wait_s, wait, sizeof(wait));
@@ -296,6 +299,9 @@ static void say_thread(const struct aspt_record *record,
 void aspt_verdict(const struct aspt_record *record, struct aspt_lines *lines)
 {
     lines->n = 0;
+    if (is_off(record))
+        say(lines, "Aspen was off: this is plain MPI, and its time was "
+                   "taken.");
     if (record->has_calls) {
         say_redirected(record, lines);
         say_native(record, lines);
@@ -309,9 +315,47 @@ void aspt_verdict(const struct aspt_record *record, struct aspt_lines *lines)
     say_adaptation(record, lines);
 }
 
+/* Without helpers: what one could do, and what it would cost. */
+static void hint_remedies(const struct aspt_record *record,
+                          struct aspt_lines *lines)
+{
+    static const struct {
+        enum asp_remedy remedy;
+        const char *words;
+    } rows[] = {
+        {ASP_REMEDY_GHOST,
+         "for operations on windows. While a target computes ghosts carry "
+         "them out: --async-progress=ghost:1 takes a core more on each node"},
+        {ASP_REMEDY_THREAD,
+         "for messages. While the other side computes threads move them: "
+         "--async-progress=offload takes a core more for each rank, thread "
+         "one on each node"},
+    };
+    double all = aspt_ranks_s(record);
+    char text[ASPT_SAY_MAX], share[ASPT_SAY_MAX];
+
+    if (!is_off(record) || !record->has_time)
+        return;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        double wait = aspt_waited_s(record, rows[i].remedy);
+
+        if (wait < ASP_REMEDY_LEAST * all)
+            continue;
+        say(lines, "The ranks waited %s, %s of their time, %s; aspen compare "
+            "tells what that brings.",
+            aspt_say_seconds(wait, text, sizeof(text)),
+            aspt_say_percent(wait, all, share, sizeof(share)), rows[i].words);
+    }
+    if (!lines->n)
+        say(lines, "The ranks waited for windows and messages less than "
+            "%.0f %% of their time: helpers would find little to do.",
+            100 * ASP_REMEDY_LEAST);
+}
+
 void aspt_hints(const struct aspt_record *record, struct aspt_lines *lines)
 {
     lines->n = 0;
+    hint_remedies(record, lines);
     for (size_t w = 0; w < record->nways; w++) {
         struct aspt_way_words words = aspt_way_words(record->ways[w]);
 

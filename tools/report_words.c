@@ -133,6 +133,25 @@ struct aspt_counts aspt_counts(const struct aspt_record *record)
     return (struct aspt_counts){0};
 }
 
+double aspt_ranks_s(const struct aspt_record *record)
+{
+    double all = 0;
+
+    for (size_t r = 0; r < record->time.nranks; r++)
+        all += record->time.ranks[r].wall_s;
+    return all;
+}
+
+double aspt_waited_s(const struct aspt_record *record, enum asp_remedy remedy)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < record->time.ncalls; i++)
+        if (asp_remedy_of(record->time.calls[i].name) == remedy)
+            sum += record->time.calls[i].wait_s;
+    return sum;
+}
+
 double aspt_call_work(const struct aspt_call_time *call)
 {
     return call->wait_s < call->seconds ? call->seconds - call->wait_s : 0;

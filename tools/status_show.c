@@ -91,8 +91,8 @@ static const char *ghost_words(const struct aspt_step *step,
     return up ? "serves" : init ? "in MPI_Init" : "awaits ranks";
 }
 
-/* Only mode ghost keeps the board; in the others the runtime's thread lives as
- * long as MPI does. */
+/* Only mode ghost keeps the board, and mode off has none; in the others the
+ * runtime's thread lives as long as MPI does. */
 static const char *mpi_words(const struct aspt_step *step,
                              const struct aspt_board *board, uint32_t task,
                              const struct aspt_proc *proc)
@@ -247,7 +247,7 @@ void aspt_status_show(FILE *to, uint32_t job, const struct aspt_step *step,
         tasks[t].pid = find_pid(step, board, t);
     apart_s = look_twice(tasks, n, apart_ms);
     print_head(to, job, step);
-    if (!board->ntasks)
+    if (!board->ntasks && step->layout->mode != ASP_MODE_OFF)
         fputs("  no process shows the board of tasks: states are not known\n",
               to);
     fprintf(to, "  task  %-10s %8s  %-13s %-12s %9s %5s%s  CPUs\n", "what",
