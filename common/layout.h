@@ -87,8 +87,9 @@ struct asp_layout {
 
 /* A degraded layout is what the plugin writes by itself when the agent is
  * lost: nodes == NULL, tasks carry roles only (ranks ASP_RANK_NONE), reason
- * says what happened; and in mode off, which has no agent. Roles must hold even then: a ghost task that ran the
- * user's program would change the program's answer. */
+ * says what happened; and in mode off, which has no agent. Roles must hold even
+ * then: a ghost task that ran the user's program would change the program's
+ * answer. */
 static inline bool asp_layout_degraded(const struct asp_layout *layout)
 {
     return layout->nodes == NULL;
