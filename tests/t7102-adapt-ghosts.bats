@@ -53,6 +53,12 @@ judged() {
     says 'c["accumulate"]["ghost"] > 0 and c["accumulate"]["target"] > 0'
 }
 
+@test "a window that is made while its processes are in MPI begins on" {
+    judged -n 3 -g 1 --nodes 2 -- late 200
+    says 'any(s["to"] == "off" and s["t_s"] < 0.2 for s in a["switches"])'
+    says 'c["accumulate"] == {"ghost": 10}'
+}
+
 @test "what the program says of a window stands above what ghosts think" {
     judged -n 4 -g 1 --nodes 2 --window async_config:on -- moves 120 3
     says '"target" not in c["put"] and "target" not in c["get"]'

@@ -25,7 +25,8 @@ static struct aspx_predict predict;
 static int percent;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* The ghosts' judgement. */
+/* The ghosts' judgement; and after how long it holds for new windows. */
+static const double settled_s = 1;
 const aspx_view_byte *aspx_adapt_views;
 static struct aspx_notes *notes;
 static struct aspx_seat *seat;
@@ -138,18 +139,30 @@ static bool wish_of_profile(void)
     return on;
 }
 
-static bool wish_of_ghosts(void)
+/* A program that starts, or makes windows, is inside MPI for a while. That says
+ * nothing of how it will use a window that it does not fence: without its ghost
+ * that may wait for ever, with it a little longer than it might. */
+static bool is_settled(void)
 {
-    return atomic_load_explicit(&aspx_adapt_views[rank_all],
-                                memory_order_relaxed) != ASPX_VIEW_ITSELF;
+    uint64_t since = atomic_load_explicit(&seat->since, memory_order_relaxed);
+
+    return aspx_clock_between(since, aspx_clock_ticks()) >
+           aspx_clock_ticks_of(settled_s);
 }
 
-bool aspx_adapt_wish(enum aspx_async said)
+static bool wish_of_ghosts(bool first)
+{
+    return atomic_load_explicit(&aspx_adapt_views[rank_all],
+                                memory_order_relaxed) != ASPX_VIEW_ITSELF ||
+           (first && !is_settled());
+}
+
+bool aspx_adapt_wish(enum aspx_async said, bool first)
 {
     if (aspx_adapt_said(said))
         return said == ASPX_ASYNC_ON;
     if (aspx_adapt_views)
-        return wish_of_ghosts();
+        return wish_of_ghosts(first);
     return !profiled || wish_of_profile();
 }
 

@@ -41,8 +41,9 @@ bool aspx_adapt_native(enum aspx_async said);
 bool aspx_adapt_said(enum aspx_async said);
 
 /* What this process wants for itself as a target: true to be served by ghosts.
- * Cheap; called at every legal point of every window. */
-bool aspx_adapt_wish(enum aspx_async said);
+ * Cheap; called at every legal point of every window.
+ *   first  the window is being made, and may have no other legal point */
+bool aspx_adapt_wish(enum aspx_async said, bool first);
 
 /* What the ghosts think of everybody (adapt=ghosts), by world rank: enum
  * aspx_view. NULL: nothing, or it is out of our reach. */

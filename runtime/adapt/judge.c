@@ -129,10 +129,12 @@ static void write_trace(struct aspx_seat *seat, bool on)
     atomic_store_explicit(&seat->edition, edition + 2, memory_order_release);
 }
 
-static void decide(struct aspx_judge *judge, struct user *user, bool on)
+static void decide(struct aspx_judge *judge, struct user *user, bool on,
+                   uint64_t ticks)
 {
     enum aspx_view view = on ? ASPX_VIEW_GHOSTS : ASPX_VIEW_ITSELF;
 
+    atomic_store_explicit(&user->seat->since, ticks, memory_order_relaxed);
     atomic_store_explicit(&judge->view[user->rank_all], (unsigned char) view,
                           memory_order_relaxed);
     aspx_spread_say(judge->spread, ASPX_SPREAD_VIEW, user->rank_all, view);
@@ -167,7 +169,7 @@ static bool look_at(struct aspx_judge *judge, struct user *user, double now,
         return false;
     young = user->decided && judge->judgements - user->decided <= YOUNG;
     user->decided = judge->judgements;
-    decide(judge, user, !was);
+    decide(judge, user, !was, ticks);
     return young;
 }
 

@@ -28,6 +28,7 @@ struct aspx_seat {
     struct aspx_pulse pulse;  /* the user writes */
     _Atomic uint32_t edition; /* of the trace; odd while it is written */
     _Atomic int32_t percent;  /* of the time in MPI, when it was last judged */
+    _Atomic uint64_t since;   /* ticks of the last decision */
     struct aspx_trace trace;  /* of the byte; the user's until its pulse beats,
                                  then the leader's */
 };

@@ -12,10 +12,11 @@
 
 enum { BANKS = 2 };
 
-unsigned char aspx_switch_wish(enum aspx_async asked)
+unsigned char aspx_switch_wish(enum aspx_async asked, bool first)
 {
-    return (unsigned char) ((aspx_adapt_wish(asked) ? 0 : ASPX_SWITCH_ITSELF) |
-                            (aspx_adapt_said(asked) ? ASPX_SWITCH_FIXED : 0));
+    return (unsigned char) (
+        (aspx_adapt_wish(asked, first) ? 0 : ASPX_SWITCH_ITSELF) |
+        (aspx_adapt_said(asked) ? ASPX_SWITCH_FIXED : 0));
 }
 
 uint64_t aspx_switch_bytes(const struct aspx_win *win)
@@ -112,7 +113,7 @@ int aspx_switch_tell(struct aspx_win *win)
 
     if (!turn->able)
         return MPI_SUCCESS;
-    changed = aspx_switch_wish(turn->asked) ^ win->targets[win->rank].began;
+    changed = aspx_switch_wish(turn->asked, false) ^ win->targets[win->rank].began;
     if (changed == *told)
         return MPI_SUCCESS;
     *told = changed;

@@ -25,8 +25,9 @@ enum {
     ASPX_SWITCH_FIXED = 2,  /* so it was said: nobody is to know better */
 };
 
-/* This process's own wish now, for a window of which that was said. */
-unsigned char aspx_switch_wish(enum aspx_async asked);
+/* This process's own wish now, for a window of which that was said.
+ *   first  it is being made */
+unsigned char aspx_switch_wish(enum aspx_async asked, bool first);
 
 /* How many bytes a node of the window needs, behind its lock words. */
 uint64_t aspx_switch_bytes(const struct aspx_win *win);

@@ -323,7 +323,7 @@ static bool agree(struct making *making, bool possible)
         .number = atomic_fetch_add(&offers_made, 1),
         .no_locks = hints.no_locks,
         .native = aspx_adapt_native(hints.async),
-        .wish = aspx_switch_wish(hints.async),
+        .wish = aspx_switch_wish(hints.async, true),
     };
     if (possible && !mine->native) {
         offer_memory(making, mine, block);
