@@ -24,6 +24,7 @@ enum {
     OPT_WARMUP,
     OPT_METRIC,
     OPT_FILL,
+    OPT_BARE,
     OPT_WITHOUT,
     OPT_PROGRESS,
     OPT_JSON,
@@ -37,6 +38,7 @@ static const struct option longopts[] = {
     {"warmup", required_argument, NULL, OPT_WARMUP},
     {"metric", required_argument, NULL, OPT_METRIC},
     {"fill", no_argument, NULL, OPT_FILL},
+    {"bare", no_argument, NULL, OPT_BARE},
     {"without", required_argument, NULL, OPT_WITHOUT},
     {"async-progress", optional_argument, NULL, OPT_PROGRESS},
     {"json", required_argument, NULL, OPT_JSON},
@@ -60,8 +62,10 @@ static void print_help(void)
           "                    program prints, in the regex's first "
           "parenthesis;\n"
           "                    less is better: --metric 'Time: ([0-9.]+)'\n"
-          "  --fill            without ghosts use their CPUs for more ranks\n"
-          "                    (the default: they are idle)\n"
+          "  --fill            without ghosts (or progress threads) use their\n"
+          "                    CPUs for more ranks (the default: they are "
+          "idle)\n"
+          "  --bare            do not measure the time in MPI\n"
           "  --without COMMAND what to run, by sh, as the run without Aspen\n"
           "  --async-progress[=SPEC]\n"
           "                    as for srun, where the command does not say it\n"
@@ -142,6 +146,9 @@ static int set_option(int opt, char *arg, struct aspt_compare *compare,
     case OPT_FILL:
         compare->fill = true;
         return 0;
+    case OPT_BARE:
+        compare->bare = true;
+        return 0;
     case OPT_WITHOUT:
         compare->without = arg;
         return 0;
@@ -195,6 +202,7 @@ static void find_clock(struct aspt_compare *compare)
     if (compare->is_srun && !compare->without && access(path, R_OK) == 0)
         compare->clock = path;
     compare->is_clocked = compare->clock != NULL;
+    compare->is_timed = !compare->bare;
 }
 
 static int refuse_place(const char *place, struct asp_err *err)

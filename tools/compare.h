@@ -20,7 +20,12 @@ enum { ASPT_WITH, ASPT_WITHOUT, ASPT_SIDES };
 struct aspt_facts {
     char mode[16];
     long users, ghosts, nodes, redirected; /* -1: not said */
+    long spare;   /* ranks that the service CPUs have room for, mode thread */
     double mpi_s; /* from MPI_Init to MPI_Finalize; negative: not said */
+    bool has_time;
+    double ranks_s, inside_s, wait_s; /* all ranks: in all, in MPI, waiting */
+    double helpers_s; /* what helpers cost, core-seconds; negative: not said */
+    bool holds_cores; /* else these are seconds of CPU time */
 };
 
 struct aspt_side {
@@ -30,13 +35,15 @@ struct aspt_side {
     double wall_s[ASPT_RUNS_MAX];    /* of the command */
     double program_s[ASPT_RUNS_MAX]; /* of rank 0; with is_clocked */
     double metric[ASPT_RUNS_MAX];    /* with --metric */
+    double ranks_s[ASPT_RUNS_MAX], mpi_s[ASPT_RUNS_MAX];
+    double wait_s[ASPT_RUNS_MAX], helpers_s[ASPT_RUNS_MAX]; /* with is_timed */
 };
 
 struct aspt_compare {
     /* options */
     long runs, warmups;
     double until; /* percent; 0: do all runs */
-    bool fill;
+    bool fill, bare;
     const char *progress, *without, *json, *keep;
     const char *metric; /* as given; NULL: wall time */
     regex_t regex;      /* of metric */
@@ -51,6 +58,7 @@ struct aspt_compare {
     bool dir_is_ours;
     const char *clock; /* path of libaspenclock.so; NULL: not there */
     bool is_clocked;   /* all runs until now told the time of their program */
+    bool is_timed;     /* and of MPI in it */
     struct aspt_side side[ASPT_SIDES];
     bool has_facts;
     struct aspt_facts facts;
@@ -74,6 +82,9 @@ int aspt_sides_allocate(const struct aspt_compare *compare, char **argv,
 int aspt_sides_make(struct aspt_compare *compare, int side,
                     struct asp_err *err);
 
+/* How many ranks more --fill gives to the runs without Aspen. */
+long aspt_fill_ranks(const struct aspt_compare *compare);
+
 /* Do all runs. Returns 0, or -1 when a run failed or was interrupted: err says
  * so, and the runs done until then are there. compare_loop.c. */
 int aspt_compare_all(struct aspt_compare *compare, struct asp_err *err);
@@ -92,6 +103,16 @@ int aspt_clock_read(const char *path, double *seconds_p);
  * two files. Returns 0, or -1 if none is there that is above 0. */
 int aspt_figure_read(const regex_t *regex, const char *out, const char *err,
                      double *figure_p);
+
+/* What all ranks together waited less in MPI, by their records; what helpers
+ * cost in the median, negative if that is not known. compare_mpi.c. */
+bool aspt_saved(const struct aspt_compare *compare, struct aspt_saved *out_p);
+double aspt_helpers_cost(const struct aspt_compare *compare);
+
+/* The table of it; and a line, "" if there is nothing to say. */
+void aspt_mpi_print(FILE *to, const struct aspt_compare *compare);
+const char *aspt_mpi_verdict(const struct aspt_compare *compare, char *buf,
+                             size_t size);
 
 /* For people, and for programs. compare_say.c. */
 void aspt_compare_print(FILE *to, const struct aspt_compare *compare);

@@ -3,10 +3,20 @@
 #include "config.h"
 
 #include "compare.h"
-#include "record.h"
+#include "report.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+/* Mode thread: on all nodes, as many as on the first. */
+static long spare_ranks(const struct aspt_record *record)
+{
+    int each = record->ntasks ? (int)asp_cpuset_count(&record->tasks[0].cpus)
+                              : 0;
+    int service = (int)asp_cpuset_count(&record->service);
+
+    return each ? service / each * (long)record->nodes : 0;
+}
 
 int aspt_facts_read(const char *path, struct aspt_facts *out_p)
 {
@@ -20,8 +30,15 @@ int aspt_facts_read(const char *path, struct aspt_facts *out_p)
     facts.ghosts = (long)record->ghosts;
     facts.nodes = (long)record->nodes;
     facts.redirected = record->has_calls ? (long)record->redirected : -1;
-    if (record->has_time)
+    facts.spare = spare_ranks(record);
+    facts.helpers_s = aspt_helpers_s(record, &facts.holds_cores);
+    facts.has_time = record->has_time;
+    if (record->has_time) {
         facts.mpi_s = record->time.wall_s;
+        facts.ranks_s = aspt_ranks_s(record);
+        facts.inside_s = record->time.mpi_s;
+        facts.wait_s = record->time.wait_s;
+    }
     aspt_record_free(record);
     *out_p = facts;
     return 0;

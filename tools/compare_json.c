@@ -38,6 +38,11 @@ static json_t *side_of(const struct aspt_compare *compare, int which)
                             numbers(side->program_s, side->n));
     if (compare->metric)
         json_object_set_new(out, "metric", numbers(side->metric, side->n));
+    if (compare->is_timed) {
+        json_object_set_new(out, "ranks_s", numbers(side->ranks_s, side->n));
+        json_object_set_new(out, "mpi_s", numbers(side->mpi_s, side->n));
+        json_object_set_new(out, "wait_s", numbers(side->wait_s, side->n));
+    }
     return out;
 }
 
@@ -54,6 +59,27 @@ static void set_effect(json_t *out, const struct aspt_effect *effect)
     json_object_set_new(out, "confidence", json_real(effect->confidence));
 }
 
+static void set_saved(json_t *out, const struct aspt_compare *compare)
+{
+    double cost = aspt_helpers_cost(compare);
+    struct aspt_saved saved;
+    json_t *object;
+
+    if (!aspt_saved(compare, &saved))
+        return;
+    object = json_pack("{s:f}", "wait_s", saved.s);
+    if (saved.confidence > 0) {
+        json_object_set_new(object, "low", json_real(saved.low));
+        json_object_set_new(object, "high", json_real(saved.high));
+        json_object_set_new(object, "confidence", json_real(saved.confidence));
+    }
+    json_object_set_new(out, "saved", object);
+    if (cost >= 0)
+        json_object_set_new(out, compare->facts.holds_cores
+                                     ? "helpers_core_s"
+                                     : "helpers_cpu_s", json_real(cost));
+}
+
 static void set_facts(json_t *out, const struct aspt_facts *facts)
 {
     json_object_set_new(out, "mode", json_string(facts->mode));
@@ -64,7 +90,7 @@ static void set_facts(json_t *out, const struct aspt_facts *facts)
         json_object_set_new(out, "redirected",
                             json_integer(facts->redirected));
     if (facts->mpi_s >= 0)
-        json_object_set_new(out, "mpi_s", json_real(facts->mpi_s));
+        json_object_set_new(out, "mpi_wall_s", json_real(facts->mpi_s));
 }
 
 int aspt_compare_json(const struct aspt_compare *compare, struct asp_err *err)
@@ -89,6 +115,7 @@ int aspt_compare_json(const struct aspt_compare *compare, struct asp_err *err)
     set_effect(out, &compare->effect);
     if (compare->has_facts)
         set_facts(out, &compare->facts);
+    set_saved(out, compare);
     for (int i = 0; i < ASPT_SIDES; i++)
         json_object_set_new(out, compare->side[i].name, side_of(compare, i));
     good = json_dumpf(out, to, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) == 0;

@@ -28,6 +28,7 @@ struct attempt {
     char file[FILES][PATH_MAX + 64];
     struct aspt_run_end end;
     double program_s, metric;
+    struct aspt_facts facts; /* with is_timed */
 };
 
 static void name_files(const struct aspt_compare *compare,
@@ -85,11 +86,14 @@ static void set_env(struct aspt_run *run, int *n, const char *name,
     run->env[(*n)++].value = value;
 }
 
-/* A record costs a little time: the first one is enough. Of runs without Aspen
- * it tells whether a script had it after all. */
+/* Records tell the time in MPI, of both kinds of run in the same way. With
+ * --bare the first one is enough, and of runs without Aspen it only tells
+ * whether a script had it after all. */
 static bool needs_record(const struct aspt_compare *compare,
                          const struct attempt *attempt)
 {
+    if (!compare->bare)
+        return true;
     if (attempt->side == ASPT_WITHOUT)
         return !compare->is_srun;
     return compare->keep || !compare->has_facts;
@@ -174,20 +178,22 @@ static int read_figures(struct aspt_compare *compare, struct attempt *attempt,
 
 /* The first run with Aspen tells what ran; one without has mode off. */
 static int look_at_record(struct aspt_compare *compare,
-                          const struct attempt *attempt, struct asp_err *err)
+                          struct attempt *attempt, struct asp_err *err)
 {
-    struct aspt_facts facts;
+    struct aspt_facts *facts = &attempt->facts;
+    bool is_there = aspt_facts_read(attempt->file[FILE_RECORD], facts) == 0;
 
-    if (aspt_facts_read(attempt->file[FILE_RECORD], &facts) < 0)
-        return 0;
-    if (attempt->side == ASPT_WITHOUT && strcmp(facts.mode, "off") == 0)
+    compare->is_timed = compare->is_timed && is_there && facts->has_time;
+    if (!is_there || (attempt->side == ASPT_WITHOUT &&
+                      strcmp(facts->mode, "off") == 0))
         return 0;
     if (attempt->side == ASPT_WITHOUT)
         return asp_errf(err, EINVAL,
                         "the run without Aspen had it: the command's own "
                         "--async-progress wins over the environment; take it "
                         "out of there and give it to aspen compare");
-    compare->facts = facts;
+    if (!compare->has_facts)
+        compare->facts = *facts;
     compare->has_facts = true;
     return 0;
 }
@@ -201,6 +207,8 @@ static void print_result(const struct aspt_compare *compare,
     fprintf(stderr, "aspen: %s: %.3f s", what, attempt->end.seconds);
     if (compare->is_clocked)
         fprintf(stderr, ", the program %.3f s", attempt->program_s);
+    if (compare->is_timed)
+        fprintf(stderr, ", waiting in MPI %.3g s", attempt->facts.wait_s);
     if (compare->metric)
         fprintf(stderr, ", metric %g", attempt->metric);
     fputc('\n', stderr);
@@ -258,6 +266,10 @@ static void add_to_side(struct aspt_compare *compare,
     side->wall_s[side->n] = attempt->end.seconds;
     side->program_s[side->n] = attempt->program_s;
     side->metric[side->n] = attempt->metric;
+    side->ranks_s[side->n] = attempt->facts.ranks_s;
+    side->mpi_s[side->n] = attempt->facts.inside_s;
+    side->wait_s[side->n] = attempt->facts.wait_s;
+    side->helpers_s[side->n] = attempt->facts.helpers_s;
     side->n++;
 }
 

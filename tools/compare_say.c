@@ -37,19 +37,6 @@ void aspt_print_command(FILE *to, char *const *argv)
     fputc('\n', to);
 }
 
-/* Smallest and largest. */
-static void find_ends(const double *values, size_t n, double *least_p,
-                      double *most_p)
-{
-    *least_p = *most_p = values[0];
-    for (size_t i = 1; i < n; i++) {
-        if (values[i] < *least_p)
-            *least_p = values[i];
-        if (values[i] > *most_p)
-            *most_p = values[i];
-    }
-}
-
 /* Is something else compared than the time of the command? */
 static bool has_wall(const struct aspt_compare *compare)
 {
@@ -64,7 +51,7 @@ static void print_side(FILE *to, const struct aspt_compare *compare, int which)
 
     if (!side->n)
         return;
-    find_ends(values, side->n, &least, &most);
+    aspt_ends(values, side->n, &least, &most);
     wall = aspt_median(side->wall_s, side->n);
     fprintf(to, "  %-7s %5zu %9.4g %9.4g %9.4g", side->name, side->n,
             aspt_median(values, side->n), least, most);
@@ -105,7 +92,7 @@ static void print_without(FILE *to, const struct aspt_compare *compare)
                                              : "the same command");
         return;
     }
-    print_count(to, facts->users + (compare->fill ? facts->ghosts : 0), "rank");
+    print_count(to, facts->users + aspt_fill_ranks(compare), "rank");
     if (compare->fill)
         fprintf(to, " (--fill)");
     else if (strcmp(facts->mode, "thread") != 0)
@@ -198,6 +185,9 @@ void aspt_compare_print(FILE *to, const struct aspt_compare *compare)
     print_shape(to, compare);
     print_compared(to, compare);
     print_interval(to, &compare->effect);
+    aspt_mpi_print(to, compare);
     fprintf(to, "\naspen: %s\n",
             aspt_effect_print(&compare->effect, verdict, sizeof(verdict)));
+    if (aspt_mpi_verdict(compare, verdict, sizeof(verdict))[0])
+        fprintf(to, "aspen: %s\n", verdict);
 }

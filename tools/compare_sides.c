@@ -174,6 +174,25 @@ int aspt_sides_allocate(const struct aspt_compare *compare, char **argv,
     return asp_errf(err, errno, "cannot run salloc: %s", strerror(errno));
 }
 
+long aspt_fill_ranks(const struct aspt_compare *compare)
+{
+    const struct aspt_facts *facts = &compare->facts;
+
+    if (!compare->fill || !compare->has_facts)
+        return 0;
+    return facts->ghosts > 0 ? facts->ghosts : facts->spare;
+}
+
+static const char *why_not_filled(const struct aspt_compare *compare)
+{
+    if (!compare->has_facts)
+        return "the run with Aspen left no record";
+    if (strcmp(compare->facts.mode, "thread") == 0)
+        return "those of the progress threads are no room for a rank";
+    /* More ranks, or more threads in each (-c): the program's user knows. */
+    return "those of offload threads are a part of each rank's";
+}
+
 /* Counts of the run without Aspen: its own as long as they are the same. */
 static int make_without(struct aspt_compare *compare, struct asp_err *err)
 {
@@ -187,17 +206,15 @@ static int make_without(struct aspt_compare *compare, struct asp_err *err)
     const struct aspt_facts *facts = &compare->facts;
     const struct aspt_srun_option *option =
         aspt_srun_find(&compare->srun, "ntasks");
-    long users = facts->users + (compare->fill ? facts->ghosts : 0);
+    long more = aspt_fill_ranks(compare), users = facts->users + more;
     bool same = !compare->has_facts || users <= 0 || facts->nodes <= 0 ||
                 (option && option->value && atol(option->value) == users);
 
-    if (compare->fill && (!compare->has_facts || facts->ghosts <= 0))
+    if (compare->fill && more == 0)
         return asp_errf(err, EINVAL,
-                        "--fill gives the CPUs of ghosts to more ranks, but "
-                        "the run with Aspen %s: give the other command with "
-                        "--without",
-                        compare->has_facts ? "had no ghosts"
-                                           : "left no record");
+                        "--fill gives CPUs of helpers to more ranks, but %s: "
+                        "give the other command with --without",
+                        why_not_filled(compare));
     snprintf(nodes, sizeof(nodes), "--nodes=%ld", facts->nodes);
     snprintf(tasks, sizeof(tasks), "--ntasks=%ld", users);
     compare->side[ASPT_WITHOUT].argv =

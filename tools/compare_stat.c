@@ -37,6 +37,17 @@ double aspt_median(const double *values, size_t n)
     return middle(sorted, n);
 }
 
+void aspt_ends(const double *values, size_t n, double *least_p, double *most_p)
+{
+    *least_p = *most_p = values[0];
+    for (size_t i = 1; i < n; i++) {
+        if (values[i] < *least_p)
+            *least_p = values[i];
+        if (values[i] > *most_p)
+            *most_p = values[i];
+    }
+}
+
 /* In how many of all orders of n + m values the statistic is u, for u up to
  * the length of counts: the coefficients of
  *     product of (1 - q^(m+i)) / (1 - q^i), i = 1..n.
@@ -90,16 +101,45 @@ static enum aspt_verdict judge(const struct aspt_effect *effect)
     return is_within(effect, same_within) ? ASPT_SAME : ASPT_UNCLEAR;
 }
 
-static void measure(const double *with, size_t nwith, const double *without,
-                    size_t nwithout, struct aspt_effect *effect)
+/* Of all pairs, sorted. Returns how many; pairs is static. */
+static size_t pair_up(const double *with, size_t nwith, const double *without,
+                      size_t nwithout, double (*pair)(double, double),
+                      const double **pairs_p)
 {
-    static double ratios[ASPT_RUNS_MAX * ASPT_RUNS_MAX];
-    size_t n = 0, out = 0;
+    static double pairs[ASPT_RUNS_MAX * ASPT_RUNS_MAX];
+    size_t n = 0;
 
     for (size_t i = 0; i < nwith; i++)
         for (size_t j = 0; j < nwithout; j++)
-            ratios[n++] = with[i] / without[j];
-    qsort(ratios, n, sizeof(*ratios), by_size);
+            pairs[n++] = pair(with[i], without[j]);
+    qsort(pairs, n, sizeof(*pairs), by_size);
+    *pairs_p = pairs;
+    return n;
+}
+
+static double quotient(double with, double without)
+{
+    return with / without;
+}
+
+static double difference(double with, double without)
+{
+    return without - with;
+}
+
+static bool is_enough(size_t nwith, size_t nwithout)
+{
+    return nwith >= ASPT_RUNS_MIN && nwith <= ASPT_RUNS_MAX &&
+           nwithout >= ASPT_RUNS_MIN && nwithout <= ASPT_RUNS_MAX;
+}
+
+static void measure(const double *with, size_t nwith, const double *without,
+                    size_t nwithout, struct aspt_effect *effect)
+{
+    const double *ratios;
+    size_t out = 0;
+    size_t n = pair_up(with, nwith, without, nwithout, quotient, &ratios);
+
     effect->confidence = trim(nwith, nwithout, &out);
     if (effect->confidence == 0)
         return;
@@ -107,6 +147,24 @@ static void measure(const double *with, size_t nwith, const double *without,
     effect->low = ratios[out];
     effect->high = ratios[n - 1 - out];
     effect->verdict = judge(effect);
+}
+
+void aspt_saved_of(const double *with, size_t nwith, const double *without,
+                   size_t nwithout, struct aspt_saved *out_p)
+{
+    struct aspt_saved saved = {.s = aspt_median(without, nwithout) -
+                                    aspt_median(with, nwith)};
+    const double *differences;
+    size_t n, out = 0;
+
+    if (is_enough(nwith, nwithout)) {
+        n = pair_up(with, nwith, without, nwithout, difference, &differences);
+        saved.confidence = trim(nwith, nwithout, &out);
+        saved.s = middle(differences, n);
+        saved.low = differences[out];
+        saved.high = differences[n - 1 - out];
+    }
+    *out_p = saved;
 }
 
 void aspt_effect_of(const double *with, size_t nwith, const double *without,
@@ -117,8 +175,7 @@ void aspt_effect_of(const double *with, size_t nwith, const double *without,
     if (nwith && nwithout)
         effect.ratio =
             aspt_median(with, nwith) / aspt_median(without, nwithout);
-    if (nwith >= ASPT_RUNS_MIN && nwith <= ASPT_RUNS_MAX &&
-        nwithout >= ASPT_RUNS_MIN && nwithout <= ASPT_RUNS_MAX)
+    if (is_enough(nwith, nwithout))
         measure(with, nwith, without, nwithout, &effect);
     *out_p = effect;
 }

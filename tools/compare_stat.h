@@ -40,6 +40,21 @@ double aspt_median(const double *values, size_t n);
 void aspt_effect_of(const double *with, size_t nwith, const double *without,
                     size_t nwithout, struct aspt_effect *out_p);
 
+/* What is saved of something: of all pairs the median of the differences, the
+ * value without Aspen less the value with it, and its interval, as above. */
+struct aspt_saved {
+    double s, low, high;
+    double confidence; /* of the interval; 0: too few runs, there is none */
+};
+
+/* n >= 1 in both lists, of which values may be 0. */
+void aspt_saved_of(const double *with, size_t nwith, const double *without,
+                   size_t nwithout, struct aspt_saved *out_p);
+
+/* Smallest and largest; n >= 1. */
+void aspt_ends(const double *values, size_t n, double *least_p,
+               double *most_p);
+
 /* How far the ends of the interval are from the estimate, at most, in percent
  * of the time without Aspen. */
 double aspt_effect_width(const struct aspt_effect *effect);

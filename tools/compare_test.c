@@ -125,6 +125,29 @@ static void test_verdicts(void **state)
     }
 }
 
+/* The same interval of differences; values may be 0. */
+static void test_saved(void **state)
+{
+    static const double with[] = {1, 0, 3, 2}, without[] = {12, 10, 14, 16};
+    struct aspt_saved saved;
+    double least, most;
+
+    (void)state;
+    aspt_saved_of(with, 4, without, 4, &saved);
+    assert_near(saved.low, 7);
+    assert_near(saved.high, 16);
+    /* 16 differences; the 8th and 9th are 11 and 12 */
+    assert_near(saved.s, 11.5);
+    assert_near(saved.confidence, 1 - 2.0 / 70);
+    aspt_saved_of(without, 4, with, 4, &saved);
+    assert_near(saved.s, -11.5);
+    aspt_saved_of(with, 3, without, 4, &saved);
+    assert_near(saved.s, 12);
+    assert_true(saved.confidence == 0);
+    aspt_ends(with, 4, &least, &most);
+    assert_true(least == 0 && most == 3);
+}
+
 static void test_too_few(void **state)
 {
     static const double times[ASPT_RUNS_MAX] = {3, 1, 2};
@@ -311,6 +334,7 @@ int main(void)
         cmocka_unit_test(test_critical_values),
         cmocka_unit_test(test_exact_confidence),
         cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_saved),
         cmocka_unit_test(test_too_few),
         cmocka_unit_test(test_many_runs),
         cmocka_unit_test(test_coverage),

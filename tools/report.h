@@ -63,6 +63,13 @@ struct aspt_counts aspt_counts(const struct aspt_record *record);
 double aspt_ranks_s(const struct aspt_record *record);
 double aspt_waited_s(const struct aspt_record *record, enum asp_remedy remedy);
 
+/* How long ghosts were there, all together; negative: not measured. */
+double aspt_ghosts_s(const struct aspt_record *record);
+
+/* What all helpers cost, in core-seconds, or where they hold no cores of their
+ * own (*cores_p) in seconds of CPU time; negative: not measured. */
+double aspt_helpers_s(const struct aspt_record *record, bool *cores_p);
+
 /* The part of a call's time in which it worked. */
 double aspt_call_work(const struct aspt_call_time *call);
 

@@ -151,23 +151,10 @@ static bool shares_cpu(const struct aspt_record *record)
     return false;
 }
 
-/* How long ghosts were there, all together; negative: not measured. */
-static double ghost_seconds(const struct aspt_record *record)
-{
-    double held = 0;
-
-    for (size_t i = 0; i < record->nbusy; i++)
-        held += record->busy[i].held_s;
-    if (record->has_busy)
-        return held;
-    return record->has_time ? record->time.wall_s * (double)record->ghosts
-                            : -1;
-}
-
 static void say_ghosts_cost(const struct aspt_record *record,
                             struct aspt_lines *lines)
 {
-    double held = ghost_seconds(record);
+    double held = aspt_ghosts_s(record);
     char ghosts[ASPT_SAY_MAX], each[ASPT_SAY_MAX] = "", all[ASPT_SAY_MAX];
     bool many = record->ghosts != 1;
 

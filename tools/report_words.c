@@ -152,6 +152,30 @@ double aspt_waited_s(const struct aspt_record *record, enum asp_remedy remedy)
     return sum;
 }
 
+double aspt_ghosts_s(const struct aspt_record *record)
+{
+    double held = 0;
+
+    for (size_t i = 0; i < record->nbusy; i++)
+        held += record->busy[i].held_s;
+    if (record->has_busy)
+        return held;
+    return record->has_time ? record->time.wall_s * (double)record->ghosts
+                            : -1;
+}
+
+double aspt_helpers_s(const struct aspt_record *record, bool *cores_p)
+{
+    double ghosts = record->ghosts ? aspt_ghosts_s(record) : 0;
+
+    *cores_p = !record->has_thread;
+    if (record->has_thread)
+        return record->thread.cpu_seconds;
+    if (ghosts < 0)
+        return -1;
+    return ghosts + (record->has_offload ? record->offload.core_seconds : 0);
+}
+
 double aspt_call_work(const struct aspt_call_time *call)
 {
     return call->wait_s < call->seconds ? call->seconds - call->wait_s : 0;
