@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "chief.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* Rounds while nothing is tried, and slices of a trial. A slice is long against
+ * what it takes all nodes to hear of it, and a trial of eight pairs is over in
+ * less than a second. */
+static const double WATCH_S = 0.1, SLICE_S = 0.05;
+/* Operations that a round must have to say something. */
+static const double OPS_LEAST = 20;
+enum { LISTEN_ROUNDS = 3, ODD_ROUNDS = 3 };
+/* Another phase: the rate of operations is so much more, or so much less. */
+static const double OTHER_RATE = 2;
+/* The predictor is of one mind: it wants so much of the users' time on, or
+ * off. In between it follows phases or ranks, which no order for all can. */
+static const double OF_ONE_MIND = 0.9;
+/* No more of the run than this is spent on trials after the first, of which
+ * half is the wrong way; a trial takes a second at most. */
+static const double TRIALS_SHARE = 0.04, TRIAL_S = 1;
+/* What was found is found anew. */
+static const double STALE_S = 300;
+/* Without operations up to here the program is told to be of another kind, if
+ * it is in MPI for more than this of its time. */
+static const double SILENT_S = 2, MPI_LEAST = 0.02;
+
+static const char *const names[] = {
+    [ASPX_DECIDED_PREDICTOR] = "predictor",
+    [ASPX_DECIDED_ON] = "on",
+    [ASPX_DECIDED_OFF] = "off",
+    [ASPX_DECIDED_TRIAL] = "trial",
+    [ASPX_DECIDED_NOTHING] = "nothing",
+};
+
+const char *aspx_decided_name(int32_t to)
+{
+    return names[to];
+}
+
+static void say(struct aspx_chief *chief, double now, enum aspx_decided to,
+                const char *why, ...) __attribute__((format(printf, 4, 5)));
+
+static void say(struct aspx_chief *chief, double now, enum aspx_decided to,
+                const char *why, ...)
+{
+    struct aspx_decisions *all = &chief->decisions;
+    struct aspx_decision *new;
+    va_list args;
+
+    /* That nothing changes is told once. */
+    if (to == ASPX_DECIDED_PREDICTOR && all->n > 0 &&
+        all->list[all->n - 1].to == ASPX_DECIDED_PREDICTOR)
+        return;
+    if (all->n == ASPX_DECISIONS) {
+        all->more++;
+        return;
+    }
+    new = &all->list[all->n];
+    new->t_s = now - chief->begin_s;
+    new->to = (int32_t) to;
+    va_start(args, why);
+    vsnprintf(new->why, sizeof(new->why), why, args);
+    va_end(args);
+    all->n++; /* others may look on (notes.h) */
+}
+
+void aspx_chief_begin(struct aspx_chief *chief, double now)
+{
+    *chief = (struct aspx_chief) {.begin_s = now, .cost = {.scale = 1},
+                                  .wish = true};
+}
+
+static enum aspx_force force_of(bool on)
+{
+    return on ? ASPX_FORCE_ON : ASPX_FORCE_OFF;
+}
+
+static enum aspx_decided decided(enum aspx_force force)
+{
+    return force == ASPX_FORCE_NONE ? ASPX_DECIDED_PREDICTOR
+           : force == ASPX_FORCE_ON ? ASPX_DECIDED_ON : ASPX_DECIDED_OFF;
+}
+
+struct aspx_order aspx_chief_order(const struct aspx_chief *chief)
+{
+    bool on;
+
+    if (chief->state != ASPX_CHIEF_TRIAL)
+        return (struct aspx_order) {chief->force, WATCH_S};
+    on = aspx_trial_next(&chief->trial);
+    return (struct aspx_order) {
+        on == chief->wish ? ASPX_FORCE_NONE : force_of(on), SLICE_S};
+}
+
+static double wish_share(const struct aspx_demand *demand)
+{
+    return demand->user_s > 0 ? demand->wish_s / demand->user_s : 1;
+}
+
+static void listen(struct aspx_chief *chief)
+{
+    chief->state = ASPX_CHIEF_LISTEN;
+    chief->force = ASPX_FORCE_NONE;
+    chief->rounds = 0;
+    chief->listened = (struct aspx_demand) {0};
+}
+
+static void hold(struct aspx_chief *chief, double now, enum aspx_force force,
+                 double rate)
+{
+    chief->state = ASPX_CHIEF_HOLD;
+    chief->force = force;
+    chief->held_s = now;
+    chief->rate = rate;
+    chief->odd = 0;
+}
+
+static bool may_try(const struct aspx_chief *chief, double now)
+{
+    return chief->trials == 0 ||
+           chief->trials_s + TRIAL_S < TRIALS_SHARE * (now - chief->begin_s);
+}
+
+/* "ghosts 12 ms, targets 430 ms" */
+static const char *in_words(const struct aspx_forecast *f, char *buf,
+                            size_t size)
+{
+    snprintf(buf, size, "a rank's operations of one second would take %.3g ms "
+             "with ghosts (%.0f %% busy), %.3g ms without", 1e3 * f->with_s,
+             100 * (f->load < 1 ? f->load : 1), 1e3 * f->without_s);
+    return buf;
+}
+
+/* Enough rounds have had operations: what do their prices say? */
+static void weigh(struct aspx_chief *chief, double now)
+{
+    const struct aspx_demand *all = &chief->listened;
+    struct aspx_forecast f = aspx_cost_forecast(&chief->cost, all);
+    double share = wish_share(all);
+    char words[ASPX_WHY_BYTES];
+
+    chief->wish = share > 0.5;
+    if (share < OF_ONE_MIND && share > 1 - OF_ONE_MIND) {
+        say(chief, now, ASPX_DECIDED_PREDICTOR,
+            "it tells ranks or phases apart: wants ghosts for %.0f %% of them",
+            100 * share);
+        hold(chief, now, ASPX_FORCE_NONE, 0);
+        return;
+    }
+    if (f.verdict == (chief->wish ? ASPX_VERDICT_OFF : ASPX_VERDICT_ON)) {
+        enum aspx_force force = force_of(!chief->wish);
+
+        say(chief, now, decided(force), "%s",
+            in_words(&f, words, sizeof(words)));
+        hold(chief, now, force, 0);
+    } else {
+        say(chief, now, ASPX_DECIDED_PREDICTOR, "it says %s; %s",
+            chief->wish ? "on" : "off", in_words(&f, words, sizeof(words)));
+        hold(chief, now, ASPX_FORCE_NONE, 0);
+    }
+    if (!may_try(chief, now))
+        return;
+    say(chief, now, ASPX_DECIDED_TRIAL, "to see if that is right");
+    chief->state = ASPX_CHIEF_TRIAL;
+    chief->trials++;
+    chief->trial_began_s = now;
+    aspx_trial_begin(&chief->trial, chief->wish);
+}
+
+/* What a trial means for what is in force. Where ghosts make no difference
+ * they are let rest. */
+static enum aspx_force conclude(const struct aspx_chief *chief,
+                                enum aspx_trial_end end)
+{
+    switch (end) {
+    case ASPX_TRIAL_ON:
+        return chief->wish ? ASPX_FORCE_NONE : ASPX_FORCE_ON;
+    case ASPX_TRIAL_OFF:
+    case ASPX_TRIAL_SAME:
+        return chief->wish ? ASPX_FORCE_OFF : ASPX_FORCE_NONE;
+    case ASPX_TRIAL_DEAF:
+        return ASPX_FORCE_NONE;
+    case ASPX_TRIAL_GOES_ON:
+    case ASPX_TRIAL_UNDECIDED:
+    case ASPX_TRIAL_SILENT:
+        break;
+    }
+    return chief->force; /* as the prices said */
+}
+
+static void end_trial(struct aspx_chief *chief, double now)
+{
+    static const char *const words[] = {
+        [ASPX_TRIAL_ON] = "faster with ghosts",
+        [ASPX_TRIAL_OFF] = "faster without",
+        [ASPX_TRIAL_SAME] = "ghosts make no difference",
+        [ASPX_TRIAL_UNDECIDED] = "too uneven to tell",
+        [ASPX_TRIAL_SILENT] = "operations ceased",
+        [ASPX_TRIAL_DEAF] = "no legal point, operations go the same way",
+    };
+    const struct aspx_trial *trial = &chief->trial;
+    enum aspx_force force = conclude(chief, trial->end);
+    bool on = force == ASPX_FORCE_NONE ? chief->wish : force == ASPX_FORCE_ON;
+
+    chief->trials_s += now - chief->trial_began_s;
+    say(chief, now, decided(force),
+        "trial of %.2f s: %s; on over off %.2f (%.2f to %.2f), %.3g against "
+        "%.3g operations/s", now - chief->trial_began_s, words[trial->end],
+        trial->ratio, trial->low, trial->high, aspx_trial_rate(trial, true),
+        aspx_trial_rate(trial, false));
+    hold(chief, now, force, aspx_trial_rate(trial, on));
+}
+
+/* Is it another phase than the one that was decided about? */
+static void compare(struct aspx_chief *chief, double now,
+                    const struct aspx_demand *demand)
+{
+    double rate = aspx_demand_rate(demand), share = wish_share(demand);
+    bool other = chief->wish ? share < 1 - OF_ONE_MIND : share > OF_ONE_MIND;
+
+    if (chief->rate == 0)
+        chief->rate = rate;
+    if (rate > OTHER_RATE * chief->rate || rate < chief->rate / OTHER_RATE)
+        other = true;
+    chief->odd = other ? chief->odd + 1 : 0;
+    if (chief->odd < ODD_ROUNDS && now - chief->held_s < STALE_S)
+        return;
+    if (chief->force != ASPX_FORCE_NONE)
+        say(chief, now, ASPX_DECIDED_PREDICTOR,
+            chief->odd < ODD_ROUNDS
+                ? "it was decided long ago"
+                : "another phase: %.3g operations/s, it was %.3g",
+            rate, chief->rate);
+    listen(chief);
+}
+
+/* Nothing was heard for so long that it is worth a word. */
+static void excuse(struct aspx_chief *chief, double now,
+                   const struct aspx_demand *demand)
+{
+    bool messages = demand->mpi_s > MPI_LEAST * demand->user_s;
+
+    if (chief->heard || chief->excused || now - chief->begin_s < SILENT_S)
+        return;
+    chief->excused = true;
+    say(chief, now, ASPX_DECIDED_NOTHING,
+        "no one-sided operation to judge by in the first %.0f s%s", SILENT_S,
+        messages ? ": this program is point-to-point; try "
+                   "--async-progress=offload" : "");
+}
+
+void aspx_chief_round(struct aspx_chief *chief, double now,
+                      const struct aspx_demand *demand)
+{
+    double ops = aspx_demand_ops(demand);
+
+    aspx_cost_learn(&chief->cost, demand);
+    chief->heard |= ops > 0;
+    if (chief->state == ASPX_CHIEF_TRIAL) {
+        double seconds = demand->users > 0 ? demand->user_s / demand->users
+                                           : 0;
+
+        if (aspx_trial_slice(&chief->trial, seconds, ops, demand->redirected)
+            != ASPX_TRIAL_GOES_ON)
+            end_trial(chief, now);
+        return;
+    }
+    excuse(chief, now, demand);
+    if (ops < OPS_LEAST)
+        return;
+    if (chief->state == ASPX_CHIEF_HOLD) {
+        compare(chief, now, demand);
+        return;
+    }
+    aspx_demand_add(&chief->listened, demand);
+    if (++chief->rounds < LISTEN_ROUNDS)
+        return;
+    /* Counts were added up, too. */
+    chief->listened.users = demand->users;
+    chief->listened.ghosts = demand->ghosts;
+    weigh(chief, now);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* adapt=auto: what all nodes do next, decided by one ghost of the job from the
+ * demand of the round that is over. Mostly the predictor of each node is left
+ * alone (judge.h). It is overruled, for all ranks at once, where the cost of
+ * the operations says so clearly, and where a trial has shown that the program
+ * gets on faster the other way, or no slower without ghosts.
+ *
+ *   LISTEN  a few rounds with operations; then what the prices say
+ *   TRIAL   the predictor's way and the other one in turns
+ *   HOLD    what was decided, until the phase changes or a long time is over
+ *
+ * Pure: the caller brings clock and rounds (rounds.h). */
+#ifndef ASPEN_RUNTIME_ADAPT_CHIEF_H
+#define ASPEN_RUNTIME_ADAPT_CHIEF_H
+
+#include "cost.h"
+#include "trial.h"
+
+/* For all ranks, over the predictor. */
+enum aspx_force { ASPX_FORCE_NONE, ASPX_FORCE_ON, ASPX_FORCE_OFF };
+
+/* One round: what is in force, and how long to count operations under it. */
+struct aspx_order {
+    enum aspx_force force;
+    double seconds;
+};
+
+enum {
+    ASPX_DECISIONS = 32, /* that are kept */
+    ASPX_WHY_BYTES = 168,
+};
+
+struct aspx_decision {
+    double t_s; /* since the beginning */
+    int32_t to; /* enum aspx_decided */
+    char why[ASPX_WHY_BYTES];
+};
+
+enum aspx_decided {
+    ASPX_DECIDED_PREDICTOR,
+    ASPX_DECIDED_ON,
+    ASPX_DECIDED_OFF,
+    ASPX_DECIDED_TRIAL,   /* to try it */
+    ASPX_DECIDED_NOTHING, /* there is nothing to decide about */
+};
+
+struct aspx_decisions {
+    uint32_t n;
+    uint32_t more; /* that found no room */
+    struct aspx_decision list[ASPX_DECISIONS];
+};
+
+struct aspx_chief {
+    enum { ASPX_CHIEF_LISTEN, ASPX_CHIEF_TRIAL, ASPX_CHIEF_HOLD } state;
+    enum aspx_force force; /* outside of trials */
+    double begin_s;
+    bool heard;            /* there has been an operation */
+    bool excused;          /* it was said that there is none */
+    struct aspx_cost cost;
+    struct aspx_demand listened; /* in this state */
+    uint32_t rounds;       /* of these with operations */
+    struct aspx_trial trial;
+    double trial_began_s, trials_s; /* length of all trials */
+    uint32_t trials;
+    double held_s;         /* since when */
+    bool wish;             /* of the predictor, while it was decided */
+    double rate;           /* then, the chosen way; 0: not known */
+    uint32_t odd;          /* rounds in a row that are unlike it */
+    struct aspx_decisions decisions;
+};
+
+/* now  seconds of a clock that does not go back, in all calls the same */
+void aspx_chief_begin(struct aspx_chief *chief, double now);
+
+/* The first round, and each one after the last is over. */
+struct aspx_order aspx_chief_order(const struct aspx_chief *chief);
+void aspx_chief_round(struct aspx_chief *chief, double now,
+                      const struct aspx_demand *demand);
+
+/* "off", "trial", as in the record. */
+const char *aspx_decided_name(int32_t to);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the prices say of demands as programs have them. */
+#include "config.h"
+
+#include "cost.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* A second of 8 users and 2 ghosts. */
+static struct aspx_demand second(void)
+{
+    return (struct aspx_demand) {
+        .users = 8, .ghosts = 2, .user_s = 8, .ghost_s = 2};
+}
+
+static enum aspx_verdict verdict(const struct aspx_demand *demand)
+{
+    const struct aspx_cost cost = {.scale = 1};
+
+    return aspx_cost_forecast(&cost, demand).verdict;
+}
+
+static void test_adds_up(void **state)
+{
+    struct aspx_demand sum = second(), more = second();
+
+    (void) state;
+    more.ops[ASPX_KIND_GET] = 100;
+    more.ops[ASPX_KIND_ACC] = 60;
+    more.silence_s2 = 4;
+    aspx_demand_add(&sum, &more);
+    assert_true(sum.users == 16 && sum.user_s == 16 && sum.silence_s2 == 4);
+    assert_true(aspx_demand_ops(&sum) == 160);
+    /* 160 in 16 user-seconds of 16 users: in one second. */
+    assert_true(aspx_demand_rate(&sum) == 160);
+    assert_true(aspx_demand_rate(&(struct aspx_demand) {0}) == 0);
+}
+
+/* One stay of half the time: met half of the time, half of it left. */
+static void test_silence(void **state)
+{
+    struct aspx_demand d = {.users = 1, .user_s = 2, .silence_s2 = 1};
+
+    (void) state;
+    assert_true(aspx_demand_silence(&d) == 0.25);
+}
+
+/* Targets sleep 10 ms at a time, and somebody waits for each of his Gets. */
+static void test_sleeping_targets(void **state)
+{
+    struct aspx_demand d = second();
+
+    (void) state;
+    d.ops[ASPX_KIND_GET] = d.waits = 800;
+    d.silence_s2 = 8 * 100 * 0.01 * 0.01;
+    assert_int_equal(verdict(&d), ASPX_VERDICT_ON);
+    /* Nobody waits for them one by one; and too rare to matter. */
+    d.waits = 8;
+    assert_int_equal(verdict(&d), ASPX_VERDICT_NONE);
+}
+
+/* Large accumulates between ranks that are always in MPI: 8 handle faster than
+ * 2. */
+static void test_many_accumulates(void **state)
+{
+    struct aspx_demand d = second();
+
+    (void) state;
+    d.ops[ASPX_KIND_ACC] = 8e5;
+    d.bytes[ASPX_KIND_ACC] = 8e5 * 4096;
+    d.waits = 8e5;
+    assert_int_equal(verdict(&d), ASPX_VERDICT_OFF);
+    /* As many ghosts as users. */
+    d.ghosts = d.ghost_s = 8;
+    assert_int_equal(verdict(&d), ASPX_VERDICT_NONE);
+}
+
+static void test_nothing(void **state)
+{
+    struct aspx_demand d = second();
+
+    (void) state;
+    assert_int_equal(verdict(&d), ASPX_VERDICT_NONE);
+    d.ghosts = 0;
+    d.ops[ASPX_KIND_ACC] = 1e6;
+    assert_int_equal(verdict(&d), ASPX_VERDICT_NONE);
+    assert_int_equal(verdict(&(struct aspx_demand) {0}), ASPX_VERDICT_NONE);
+}
+
+/* Ghosts take five times what the table says, on half of the operations. */
+static void test_learns(void **state)
+{
+    struct aspx_cost cost = {.scale = 1};
+    struct aspx_demand d = second();
+    double with_s;
+
+    (void) state;
+    d.ops[ASPX_KIND_ACC] = 1e5;
+    with_s = aspx_cost_forecast(&cost, &d).with_s;
+    d.redirected = 5e4;
+    d.busy_s = 5 * with_s * 8 / 2 * 0.98;
+    for (int i = 0; i < 40; i++)
+        aspx_cost_learn(&cost, &d);
+    assert_true(cost.scale > 4.5 && cost.scale < 5.5);
+    d.redirected = 10; /* says nothing */
+    d.busy_s = 1;
+    aspx_cost_learn(&cost, &d);
+    assert_true(cost.scale < 5.5);
+    d.redirected = 5e4;
+    d.busy_s = 1e6;
+    for (int i = 0; i < 100; i++)
+        aspx_cost_learn(&cost, &d);
+    assert_true(cost.scale <= 50);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_adds_up),
+        cmocka_unit_test(test_silence),
+        cmocka_unit_test(test_sleeping_targets),
+        cmocka_unit_test(test_many_accumulates),
+        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_learns),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

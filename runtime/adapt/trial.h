@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ghosts on and off in turns, for slices of some ten milliseconds, and how many
+ * operations came through in each: does the program get on faster with them or
+ * without? Slices come in pairs, one of each kind, and each pair gives a ratio;
+ * the order within a pair turns round each time, so that a drift evens out. It
+ * is over as soon as the ratios say so, and after a few pairs at the latest.
+ * Pure: the caller runs the slices. */
+#ifndef ASPEN_RUNTIME_ADAPT_TRIAL_H
+#define ASPEN_RUNTIME_ADAPT_TRIAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { ASPX_TRIAL_PAIRS = 8 }; /* at most */
+
+enum aspx_trial_end {
+    ASPX_TRIAL_GOES_ON,
+    ASPX_TRIAL_ON,        /* faster with ghosts */
+    ASPX_TRIAL_OFF,       /* faster without */
+    ASPX_TRIAL_SAME,      /* within a few percent */
+    ASPX_TRIAL_UNDECIDED, /* too uneven to tell */
+    ASPX_TRIAL_SILENT,    /* the operations ceased */
+    ASPX_TRIAL_DEAF,      /* operations go the same way, on or off */
+};
+
+struct aspx_trial {
+    enum aspx_trial_end end;
+    bool first;      /* what the first slice is: on? */
+    uint32_t slices; /* that are over */
+    uint32_t npairs; /* with operations */
+    double log_ratio[ASPX_TRIAL_PAIRS]; /* on over off */
+    double half;     /* operations per second in the first slice of a pair */
+    double seconds[2], ops[2], redirected[2]; /* off and on, all slices */
+    double ratio, low, high; /* on over off: mean, and where it is with a
+                                probability of 95 % */
+};
+
+/*   on  what is in force now: the first slice goes on so */
+void aspx_trial_begin(struct aspx_trial *trial, bool on);
+
+/* Is the next slice one with ghosts? */
+bool aspx_trial_next(const struct aspx_trial *trial);
+
+/* A slice is over.
+ *   redirected  of these operations, by ghosts
+ * Returns how the trial ended, or GOES_ON. */
+enum aspx_trial_end aspx_trial_slice(struct aspx_trial *trial, double seconds,
+                                     double ops, double redirected);
+
+/* Operations per second in the slices so far, on or off. */
+double aspx_trial_rate(const struct aspx_trial *trial, bool on);
+
+#endif
