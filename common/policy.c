@@ -125,27 +125,61 @@ static bool is_allowed(const struct asp_policy *policy, enum asp_mode mode)
                             asp_mode_name(mode), buf);
 }
 
-/* auto: what an earlier run says; else ghosts, but for a lone rank. Limits that
- * allow auto may yet forbid what it would choose. */
+/* Without a record of an earlier run: ghosts, but for a lone rank and where
+ * there is no place for them. */
+static void choose_by_shape(const struct asp_policy *policy,
+                            const struct asp_facts *facts,
+                            struct asp_advice *choice)
+{
+    const char *why = NULL;
+
+    if (facts && facts->nodes == 1 && facts->tasks_per_node == 1)
+        why = "one rank has nobody to wait for";
+    else if (facts && facts->no_ghosts)
+        why = facts->no_ghosts;
+    else if (!is_allowed(policy, ASP_MODE_GHOST))
+        why = "the site allows no ghosts";
+    choice->mode = why ? ASP_MODE_OFF : ASP_MODE_GHOST;
+    if (!why)
+        why = "several ranks may wait for each other, and the run itself "
+              "shows if ghosts help";
+    /* What cannot be had is told with a remedy after a colon. */
+    snprintf(choice->why, sizeof(choice->why), "%.*s",
+             (int) (facts && why == facts->no_ghosts ? strcspn(why, ":")
+                                                     : strlen(why)), why);
+}
+
+/* The run finds out if ghosts help, unless somebody said how it is to adapt. */
+static void choose_adapt(struct asp_policy *policy)
+{
+    struct asp_setting *adapt = &policy->resolved[ASP_KNOB_ADAPT];
+    char buf[ASP_VALUE_MAX];
+
+    if (adapt->layer != ASP_LAYER_BUILTIN || adapt->note[0] ||
+        asp_limit_apply(ASP_KNOB_ADAPT, &policy->limits[ASP_KNOB_ADAPT],
+                        "auto", buf))
+        return;
+    adapt->chosen = true;
+    snprintf(adapt->value, sizeof(adapt->value), "auto");
+    snprintf(adapt->origin, sizeof(adapt->origin), "mode auto");
+}
+
+/* auto: what an earlier run says, else by the shape. Limits that allow auto may
+ * yet forbid what it would choose. */
 static void choose_mode(struct asp_policy *policy,
                         const struct asp_facts *facts)
 {
     struct asp_setting *mode = &policy->resolved[ASP_KNOB_MODE];
-    bool lone = facts && facts->nodes == 1 && facts->tasks_per_node == 1;
     struct asp_advice choice = policy->advice;
 
     policy->is_auto = strcmp(mode->value, "auto") == 0;
     if (!policy->is_auto)
         return;
-    if (choice.mode == ASP_MODE_AUTO || !is_allowed(policy, choice.mode)) {
-        choice.mode = lone || !is_allowed(policy, ASP_MODE_GHOST)
-                          ? ASP_MODE_OFF : ASP_MODE_GHOST;
-        snprintf(choice.why, sizeof(choice.why), "%s",
-                 lone ? "one rank has nobody to wait for"
-                 : choice.mode == ASP_MODE_OFF
-                     ? "the site allows no ghosts"
-                     : "several ranks may wait for each other");
-    }
+    if (choice.mode == ASP_MODE_AUTO || !is_allowed(policy, choice.mode) ||
+        (choice.mode == ASP_MODE_GHOST && facts && facts->no_ghosts))
+        choose_by_shape(policy, facts, &choice);
+    if (choice.mode == ASP_MODE_GHOST)
+        choose_adapt(policy);
     snprintf(mode->value, sizeof(mode->value), "%s",
              asp_mode_name(choice.mode));
     if (!mode->note[0])
@@ -257,7 +291,7 @@ int asp_policy_canonical(const struct asp_policy *policy, char *buf,
         const struct asp_setting *s = &policy->resolved[id];
 
         if (id == ASP_KNOB_MODE || id == ASP_KNOB_GHOSTS ||
-            s->layer < ASP_LAYER_JOB)
+            (s->layer < ASP_LAYER_JOB && !s->chosen))
             continue;
         used += (size_t)snprintf(buf + used, size - used, ",%s=%s",
                                  asp_knobs[id].name, s->value);

@@ -70,6 +70,7 @@ struct asp_setting {
     char value[ASP_VALUE_MAX];      /* canonical text: "yes", "16" */
     char origin[ASP_ERR_PLACE_MAX]; /* "job.yaml:7:12", "command line" */
     char note[ASP_ERR_PLACE_MAX];   /* what a limit did to it, or "" */
+    bool chosen;                    /* by mode auto: nobody set it */
 };
 
 /* What a site's rules can match. NULL or 0: not known, and then a rule that
@@ -82,6 +83,7 @@ struct asp_facts {
     const char *program;
     uint32_t nodes;
     uint32_t tasks_per_node; /* user tasks of the fullest node */
+    const char *no_ghosts;   /* why there cannot be any; NULL: there can */
 };
 
 enum asp_policy_kind { ASP_POLICY_SITE, ASP_POLICY_JOB };
@@ -132,7 +134,7 @@ int asp_policy_add_text(struct asp_policy *policy, const char *name,
 struct asp_advice {
     enum asp_mode mode; /* AUTO: nothing */
     uint32_t ghosts;    /* per node, in mode ghost */
-    char why[160];
+    char why[200];
 };
 
 /* Choose so where the mode is auto, from the next resolve on; limits hold. */

@@ -75,12 +75,13 @@
     K(THREAD_MIN, "thread.min_kb", NUMBER, "8", "", 0, 1048576, "KiB",        \
       ASP_KNOB_TO_RUNTIME,                                                    \
       "mode thread: messages up to this size do not wake the progress thread")\
-    K(ADAPT, "adapt", WORD, "off", "off|user|profile|ghosts", 0, 0, "",       \
+    K(ADAPT, "adapt", WORD, "off", "off|user|profile|ghosts|auto", 0, 0, "",  \
       ASP_KNOB_TO_RUNTIME,                                                    \
       "switch redirection of windows off and on while the program runs: "     \
       "user: where it asks for that (async_config); profile: by the time "    \
       "that ranks spend in MPI, too; ghosts: the same, watched by ghosts, "   \
-      "and for Put and Get at any time")                                      \
+      "and for Put and Get at any time; auto: likewise, and by what "         \
+      "operations cost and a short trial shows; what mode auto takes")        \
     K(ADAPT_HIGH, "adapt.high", NUMBER, "90", "", 0, 100, "%",                \
       ASP_KNOB_TO_RUNTIME,                                                    \
       "a rank that was inside MPI for more of the time than this serves "     \

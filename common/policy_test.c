@@ -102,7 +102,8 @@ static void reads_specs(void **state)
         {"ghost,report=/tmp/a=b", "ghost:1,report=/tmp/a=b"},
         {"ghost,idle.spin_us=0", "ghost:1,idle.spin_us=0"},
         {"off", "off"},
-        {"", "ghost:1"}, /* auto */
+        {"", "ghost:1,adapt=auto"}, /* auto */
+        {"auto,adapt=off", "ghost:1,adapt=off"},
     };
 
     (void)state;
@@ -348,6 +349,48 @@ static void limits(void **state)
     asp_policy_destroy(policy);
 }
 
+/* What mode auto chooses, of itself and for adapt, and why. */
+static void chooses(void **state)
+{
+    static const char room[] = "4 CPUs are too few";
+    static const struct {
+        struct asp_facts facts;
+        const char *site, *line, *answer, *note;
+    } rows[] = {
+        {{.nodes = 2, .tasks_per_node = 2}, "", "auto", "ghost:1,adapt=auto",
+         "auto chose ghost: several ranks"},
+        {{.nodes = 1, .tasks_per_node = 1}, "", "auto", "off", "one rank"},
+        {{.nodes = 2, .tasks_per_node = 1}, "", "auto", "ghost:1,adapt=auto",
+         "several ranks"},
+        {{.no_ghosts = room}, "", "auto", "off", room},
+        {{.no_ghosts = room}, "", "ghost:2", "ghost:2", ""},
+        {{0}, "", "ghost:2", "ghost:2", ""},
+        {{0}, "", "auto,adapt=user", "ghost:1,adapt=user", "several"},
+        {{0}, "defaults: {adapt: profile}\n", "auto", "ghost:1", "several"},
+        {{0}, "limits: {adapt: {allow: [off, user]}}\n", "auto", "ghost:1",
+         "several"},
+        {{0}, "limits: {adapt: {allow: [user]}}\n", "auto", "ghost:1",
+         "adapt off (built-in) became user"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct asp_policy *policy = create();
+        char line[ASP_SPEC_MAX + 1], notes[1024], site[256];
+
+        snprintf(site, sizeof(site), "version: 1\n%s", rows[i].site);
+        add(policy, ASP_POLICY_SITE, site);
+        asp_policy_add_spec(policy, rows[i].line, ASP_LAYER_LINE, "line", NULL);
+        resolve(policy, &rows[i].facts);
+        asp_policy_canonical(policy, line, sizeof(line), NULL);
+        assert_string_equal(line, rows[i].answer);
+        asp_policy_notes(policy, notes, sizeof(notes));
+        if (!strstr(notes, rows[i].note))
+            fail_msg("row %zu: %s", i, notes);
+        asp_policy_destroy(policy);
+    }
+}
+
 /* "ORIGIN VALUES" of all rules for windows, one a line. */
 static const char *window_lines(const struct asp_policy *policy, char *buf,
                                 size_t size)
@@ -402,7 +445,7 @@ static void window_rules(void **state)
     asp_policy_notes(policy, buf, sizeof(buf));
     assert_non_null(strstr(buf, "site.yaml:6"));
     asp_policy_canonical(policy, line, sizeof(line), NULL);
-    assert_string_equal(line, "ghost:1,window=order:1-4;"
+    assert_string_equal(line, "ghost:1,adapt=auto,window=order:1-4;"
                               "epochs_used:fence%2Clock;"
                               "from:job.yaml%3A2%3A5,"
                               "window=name:a%2C%20%2A;rma.balance:none;"
@@ -640,6 +683,7 @@ int main(void)
         cmocka_unit_test(reads_specs),  cmocka_unit_test(refuses_specs),
         cmocka_unit_test(refuses_yaml), cmocka_unit_test(precedence),
         cmocka_unit_test(rules),        cmocka_unit_test(limits),
+        cmocka_unit_test(chooses),
         cmocka_unit_test(window_rules),
         cmocka_unit_test(too_many_window_rules),
         cmocka_unit_test(digests),      cmocka_unit_test(site_files),

@@ -191,10 +191,13 @@ local function set_option(options, name, value)
     if not good then error(why, 0) end
 end
 
--- Does the request name a record of an earlier run? A policy file may.
-local function asks_profile()
+-- Does the request choose by the shape of the job, or by a record of an earlier
+-- run? A policy file may.
+local function asks_shape()
     for _, name in ipairs({ "ASPEN_FILTER_PROGRESS", "ASPEN_PROGRESS" }) do
-        if string.find(os.getenv(name) or "", "profile=", 1, true) then
+        local text = os.getenv(name) or ""
+        if string.find(text, "auto", 1, true) or
+           string.find(text, "profile=", 1, true) then
             return true
         end
     end
@@ -208,7 +211,7 @@ function aspen_grow(options)
     local file = io.open(file_name, "w")
     if not file then return end
     local words, facts = describe(options)
-    if exists(os.getenv("ASPEN_FILTER_SITE")) or asks_profile() then
+    if exists(os.getenv("ASPEN_FILTER_SITE")) or asks_shape() then
         count_facts(words, facts)
         for _, fact in ipairs(facts) do
             file:write("fact ", string.gsub(fact, "%c", "?"), "\n")

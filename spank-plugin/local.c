@@ -151,6 +151,8 @@ static void check_counts(uint32_t ntasks, uint32_t nnodes, uint32_t ghosts)
     uint64_t ghosts_all = (uint64_t)ghosts * nnodes;
     char text[512];
 
+    if (ntasks <= ghosts_all && srun.submit.spec.optional)
+        return; /* the nodes do without, and say so */
     if (ntasks <= ghosts_all) {
         snprintf(text, sizeof(text),
                  "%" PRIu32 " ghost(s) on each of %" PRIu32 " node(s) and "

@@ -72,7 +72,10 @@ int asps_spec_parse(const char *text, struct asps_spec *out_p)
             is_word(item, len, "require=true") ||
             is_word(item, len, "require=on"))
             spec.require = true;
+        else if (is_word(item, len, "adapt=auto"))
+            spec.optional = true;
     }
+    spec.optional = spec.optional && !spec.require;
     *out_p = spec;
     return 0;
 bad:

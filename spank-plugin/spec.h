@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The little that the plugin reads in a canonical request ("ghost:2,key=...",
- * made by `aspen request`): the mode, the number of ghosts and `require`.
+ * made by `aspen request`): the mode, the number of ghosts, `require`, and if the
+ * run is to find out whether ghosts help.
  * The rest is the agent's. Everything here treats the text as hostile. */
 #ifndef ASPEN_SPANK_PLUGIN_SPEC_H
 #define ASPEN_SPANK_PLUGIN_SPEC_H
@@ -22,6 +23,7 @@ struct asps_spec {
     char mode[16];   /* "ghost", "offload", "thread", "off" */
     uint32_t ghosts; /* per node; 0 unless the mode is ghost */
     bool require;    /* fail the step rather than degrade */
+    bool optional;   /* adapt=auto: do without ghosts rather than fail */
 };
 
 /* Returns 0, or -1 with errno EINVAL (no mode first, a character that is not

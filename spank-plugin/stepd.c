@@ -248,7 +248,8 @@ static int check_programs(void)
     return -1;
 }
 
-/* Every node knows the counts of all, so all fail alike and one says why. */
+/* Every node knows the counts of all, so all fail alike, or do without ghosts,
+ * and one says why. */
 static int check_counts(spank_t spank)
 {
     uint32_t node = step.node, count = step.nlocal;
@@ -271,10 +272,13 @@ static int check_counts(spank_t spank)
     if (step.node == 0 || !known)
         slurm_spank_log("aspen: node %" PRIu32 " of %" PRIu32 " got %" PRIu32
                         " task(s), and %" PRIu32 " ghost(s) leave no user task "
-                        "there: use fewer nodes (-N), more tasks (-n, "
-                        "--ntasks-per-node) or fewer ghosts",
-                        node + 1, step.nnodes, count, step.spec.ghosts);
-    step.kind = ASPS_STEP_FAIL;
+                        "there: %s",
+                        node + 1, step.nnodes, count, step.spec.ghosts,
+                        step.spec.optional
+                            ? "running without ghosts"
+                            : "use fewer nodes (-N), more tasks (-n, "
+                              "--ntasks-per-node) or fewer ghosts");
+    step.kind = step.spec.optional ? ASPS_STEP_NONE : ASPS_STEP_FAIL;
     return -1;
 }
 

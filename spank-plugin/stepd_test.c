@@ -414,6 +414,24 @@ static void test_impossible(void **state)
     asps_stepd_exit();
 }
 
+/* Where auto chose the ghosts, it does without them. */
+static void test_optional(void **state)
+{
+    static char text[OUTPUT_MAX];
+
+    (void)state;
+    host.node = 0;
+    start("good", "ghost:3,adapt=auto");
+    assert_non_null(strstr(host.log, "running without ghosts"));
+    task(0, text);
+    assert_null(strstr(text, "ASPEN_LAYOUT"));
+    asps_stepd_exit();
+    setup(NULL);
+    start("good", "ghost:3,adapt=auto,require=yes");
+    assert_int_equal(task(0, text), EXIT_FAILURE);
+    asps_stepd_exit();
+}
+
 /* No request, off, nonsense, batch steps: tasks are as they were. */
 static void test_inactive(void **state)
 {
@@ -622,6 +640,7 @@ int main(void)
         cmocka_unit_test_setup(test_require, setup),
         cmocka_unit_test_setup(test_agent_ends_early, setup),
         cmocka_unit_test_setup(test_impossible, setup),
+        cmocka_unit_test_setup(test_optional, setup),
         cmocka_unit_test_setup(test_inactive, setup),
         cmocka_unit_test_setup(test_no_ghosts, setup),
         cmocka_unit_test_setup(test_observer, setup),

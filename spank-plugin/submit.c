@@ -40,12 +40,12 @@ void asps_submit_refuse(const char *text)
     exit(code > 0 && code < 256 ? code : EXIT_FAILURE);
 }
 
-enum { WORDS = 5 + ASPS_FACTS_MAX, WORD_BYTES = ASPS_SPEC_MAX + 32 };
+enum { WORDS = 6 + ASPS_FACTS_MAX, WORD_BYTES = ASPS_SPEC_MAX + 32 };
 
 /* Words of the command; buffers belong to the caller. */
 static void make_argv(const struct asps_settings *settings,
-                      const struct asps_submit *submit, char *words,
-                      char **argv)
+                      const struct asps_submit *submit, const char *no_ghosts,
+                      char *words, char **argv)
 {
     const struct {
         const char *prefix;
@@ -54,7 +54,8 @@ static void make_argv(const struct asps_settings *settings,
                  {"", "request"},
                  {"--site-policy=", settings->policy},
                  {"--progress=", submit->options.progress},
-                 {"--policy=", submit->options.policy}};
+                 {"--policy=", submit->options.policy},
+                 {"--no-ghosts=", no_ghosts}};
     int n = 0;
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
@@ -98,25 +99,19 @@ bool asps_submit_is_off(const struct asps_submit *submit)
     return strcmp(submit->spec.mode, "off") == 0;
 }
 
-bool asps_submit_check(const struct asps_settings *settings,
-                       struct asps_submit *out_p)
+/* Ask, and parse the answer.
+ *   no_ghosts  why there cannot be any, or "" */
+static void ask(const struct asps_settings *settings,
+                struct asps_submit *out_p, const char *no_ghosts)
 {
     char *argv[WORDS + 1];
-    char *words;
+    char *words = malloc((size_t)WORDS * WORD_BYTES);
     char err[MESSAGE_MAX];
     int status = 0, rc;
 
-    asps_filter_read(&out_p->filter);
-    if (!asps_options_effective(&out_p->options))
-        return false;
-    if (strcmp(out_p->options.progress, "off") == 0) {
-        strcpy(out_p->text, "off"); /* whatever policies say */
-        return asps_spec_parse(out_p->text, &out_p->spec) == 0;
-    }
-    words = malloc((size_t)WORDS * WORD_BYTES);
     if (words == NULL)
         asps_submit_refuse("out of memory");
-    make_argv(settings, out_p, words, argv);
+    make_argv(settings, out_p, no_ghosts, words, argv);
     rc = asps_run(argv, REQUEST_TIMEOUT_MS, out_p->text, sizeof(out_p->text),
                   err, sizeof(err), &status);
     free(words);
@@ -134,10 +129,27 @@ bool asps_submit_check(const struct asps_settings *settings,
                  settings->command, out_p->text);
         asps_submit_refuse(err);
     }
-    say(err, false); /* what auto chose, what the site's limits changed */
-    if (asps_submit_is_off(out_p))
-        return asps_report_wanted(out_p->options.report);
-    if (out_p->filter.refusal[0] != '\0')
-        asps_submit_refuse(out_p->filter.refusal);
-    return true;
+    snprintf(out_p->remarks, sizeof(out_p->remarks), "%s", err);
+}
+
+bool asps_submit_check(const struct asps_settings *settings,
+                       struct asps_submit *out_p)
+{
+    asps_filter_read(&out_p->filter);
+    if (!asps_options_effective(&out_p->options))
+        return false;
+    if (strcmp(out_p->options.progress, "off") == 0) {
+        strcpy(out_p->text, "off"); /* whatever policies say */
+        return asps_spec_parse(out_p->text, &out_p->spec) == 0;
+    }
+    ask(settings, out_p, "");
+    if (!asps_submit_is_off(out_p) && out_p->filter.refusal[0] != '\0') {
+        /* If auto chose the ghosts, it chooses anew. */
+        ask(settings, out_p, out_p->filter.refusal);
+        if (!asps_submit_is_off(out_p))
+            asps_submit_refuse(out_p->filter.refusal);
+    }
+    say(out_p->remarks, false); /* what auto chose, what limits changed */
+    return !asps_submit_is_off(out_p) ||
+           asps_report_wanted(out_p->options.report);
 }

@@ -16,6 +16,7 @@ struct asps_submit {
     struct asps_options options; /* in force */
     char text[ASPS_SPEC_MAX];    /* canonical request */
     struct asps_spec spec;
+    char remarks[4096]; /* on it: what auto chose, what limits changed */
 };
 
 /* Check what the options in force ask for, and that the filter found room.

@@ -239,24 +239,48 @@ static void test_srun_counts(void **state)
     assert_non_null(strstr(log, "5 tasks on 2 nodes: 1 user + 4 ghost"));
 }
 
+/* The same where auto chose ghosts: the nodes do without them. */
+static void test_srun_auto(void **state)
+{
+    static char log[HOST_LOG_MAX];
+
+    (void)state;
+    command("echo ghost:1,adapt=auto");
+    host.nnodes = 2;
+    host.ntasks = 2;
+    assert_int_equal(srun_exit("auto", log), 0);
+    assert_string_equal(log, "");
+    command("echo ghost:1,adapt=auto,require=yes");
+    assert_int_equal(srun_exit("auto", log), 1);
+    assert_non_null(strstr(log, "leave no user task"));
+}
+
 /* What Lua wrote: a growth that Slurm did not follow, a refusal. */
 static void test_srun_filter(void **state)
 {
     static const struct {
-        const char *line;
+        const char *answer, *line;
         uint32_t nnodes, ntasks;
-        int status;
+        int status; /* 99: goes on, with a remark */
     } rows[] = {
-        {"grown users=6 ghosts=1 nodes=2 tasks=8 per_node=4\n", 2, 8, 0},
-        {"grown users=6 ghosts=1 nodes=2 tasks=8 per_node=4\n", 3, 8, 1},
-        {"refuse no room\n", 2, 8, 1},
+        {"ghost:1", "grown users=6 ghosts=1 nodes=2 tasks=8 per_node=4\n", 2,
+         8, 0},
+        {"ghost:1", "grown users=6 ghosts=1 nodes=2 tasks=8 per_node=4\n", 3,
+         8, 1},
+        {"ghost:1", "refuse no room\n", 2, 8, 1},
+        {"off", "refuse no room\n", 2, 8, 99}, /* auto had chosen ghosts */
     };
 
     (void)state;
-    command("echo ghost:1");
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char script[256];
         int status;
 
+        snprintf(script, sizeof(script),
+                 "case \"$*\" in *--no-ghosts=*) echo %s; "
+                 "echo \"${*##*--no-ghosts=}?\" >&2;; *) echo ghost:1;; esac",
+                 rows[i].answer);
+        command(script);
         fflush(stdout);
         if (fork() == 0) {
             FILE *file;
@@ -412,6 +436,7 @@ int main(void)
         cmocka_unit_test_setup(test_srun_off, setup),
         cmocka_unit_test_setup(test_srun_refuses, setup),
         cmocka_unit_test_setup(test_srun_counts, setup),
+        cmocka_unit_test_setup(test_srun_auto, setup),
         cmocka_unit_test_setup(test_srun_filter, setup),
         cmocka_unit_test_setup(test_srun_in_grown, setup),
         cmocka_unit_test_setup(test_srun_has_cpus, setup),

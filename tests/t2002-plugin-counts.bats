@@ -89,6 +89,16 @@ refused() {
     printed 'aspen: --multi-prog'
 }
 
+@test "auto does without ghosts where they have no room, or no use" {
+    have 'n1:4 n2:4' -N2 -n8 --async-progress
+    printed 'auto chose off: 4 user task.*need 5 CPUs per node.*at most 4'
+    have 'n1:1' -n1 --async-progress
+    printed 'auto chose off: one rank has nobody to wait for'
+    have 'n1:2 n2:2' -N2 -n4 --async-progress
+    printed 'auto chose ghost: several ranks may wait for each other'
+    refused 'need 5 CPUs per node' -N2 -n8 --async-progress=ghost
+}
+
 @test "user tasks are numbered and counted as if alone" {
     run on_cluster srun -N2 -n4 --async-progress=ghost:1 sh -c \
         'echo T $SLURM_PROCID $SLURM_NTASKS $SLURM_NPROCS \
@@ -141,6 +151,9 @@ teardown() {
     [ "$(grep -c 'user + ' <<<"$output")" -eq 1 ]
     [ "$(users)" = 'n1:1 n2:1' ]
     refused '2 task\(s\) leave no user task' -N2 -n2 --async-progress=ghost:1
+    have 'n1:1 n2:1' -N2 -n2 --async-progress
+    printed 'node 1 of 2 got 1 task\(s\), .* there: running without ghosts$'
+    not_printed 'error|degraded'
     # Three tasks and one: only the nodes know that.
     refused 'node 2 of 2 got 1 task' -p shared -N2 -n4 --async-progress=ghost:1
     [ "$(grep -c 'node 2 of 2' <<<"$output")" -eq 1 ]

@@ -31,7 +31,7 @@ json.dump(r, open(sys.argv[3], 'w'))" "$records/$1" - "$records/$3"
         changed windows.json "for g in r['ghost_busy']:
     g['busy_s'] = ${busy%:*} * g['held_s']" other.json
         asks other.json --program=./rma_atomic --nodes=2 --tasks-per-node=1
-        printed "^ghost:$count,profile="
+        printed "^ghost:$count,adapt=auto,profile="
         printed '^auto chose ghost: last time the busiest ghost worked [0-9]+ %'
     done
 }
@@ -58,7 +58,7 @@ for t in r['time']['ranks']:
         asks other.json
     }
     after 5 MPI_Win_unlock
-    printed '^ghost:1,profile='
+    printed '^ghost:1,adapt=auto,profile='
     printed 'without helpers, it waited 25 % of the time for windows$'
     after 5 MPI_Waitall
     printed '^offload,profile='
