@@ -133,7 +133,7 @@ def row(goal, samples):
         show.with_range(cell), f"{compare} {goal.limit}", holds]
 
 
-def rows(samples):
+def rows(samples, _args):
     """The whole table."""
     line = show.cell(samples.medians[job_for(LINE, PLAIN), LINE.spec])
     return [row(goal, samples) for goal in GOALS] + [

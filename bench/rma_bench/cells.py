@@ -5,6 +5,7 @@ import show
 from jobs import ASPEN, OFFLOAD, PLAIN
 
 TIMES = ("time", "counted time")
+# Whose times are compared with plain's; a line may name another (against).
 OURS = (ASPEN, OFFLOAD)
 
 
@@ -18,12 +19,12 @@ def values(experiment, line, x, samples):
     return samples.medians[job, spec]
 
 
-def plain_twin(line, lines):
-    """The line that does the same on plain MPICH, if there is one."""
+def twin_of(line, lines):
+    """The line that does the same on plain MPICH, or that this one names."""
+    against = getattr(line, "against", PLAIN if line.rival in OURS else None)
     twins = [other for other in lines
-             if other.rival == PLAIN and other.spec == line.spec]
-    return twins[0] if line.rival in OURS and line.value in TIMES and twins \
-        else None
+             if other.rival == against and other.spec == line.spec]
+    return twins[0] if line.value in TIMES and twins else None
 
 
 def of_lines(experiment, lines, xs, samples):
@@ -33,9 +34,9 @@ def of_lines(experiment, lines, xs, samples):
     for line in lines:
         found = [values(experiment, line, x, samples) for x in xs]
         rows.append((line.label, line, [show.cell(v) for v in found]))
-        twin = plain_twin(line, lines)
+        twin = twin_of(line, lines)
         if twin:
-            rows.append((f"{line.label} : plain", None, [
+            rows.append((f"{line.label} : {twin.rival}", None, [
                 show.cell([a / b for a, b in zip(
                     mine, values(experiment, twin, x, samples)) if b])
                 for mine, x in zip(found, xs)]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line of bench/rma and bench/offload: runs what was asked for,
+"""The command line of bench/rma, offload and adapt: runs what was asked for,
 prints tables, writes files."""
 import argparse
 import collections
@@ -33,6 +33,9 @@ def arguments(bench):
     parser.add_argument("--force", action="store_true")
     parser.add_argument("--knob", action="append", default=[])
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--realtime", action="store_true")
+    if hasattr(bench.goals, "PARTS"):
+        parser.add_argument("--only", choices=bench.goals.PARTS)
     args = parser.parse_args()
     args.build = os.path.abspath(args.build)
     args.rounds = args.rounds or (1 if args.quick else 5)
@@ -48,8 +51,7 @@ def lines_for(experiment, args):
     missing = {knob for line in experiment.lines for knob in line.knobs
                if not jobs.knows(args.build, knob)}
     if missing:
-        print("left out, this build has no such knob: " +
-              ", ".join(sorted({knob.split("=")[0] for knob in missing})))
+        print("left out, this build has not: " + ", ".join(sorted(missing)))
     return [line for line in experiment.lines
             if not missing.intersection(line.knobs)]
 
@@ -85,11 +87,11 @@ def run_goals(bench, args):
     busy = jobs.busy_cpus()
     where = jobs.machine(args, busy)
     print(f"Goals\n{where}")
-    if busy > BUSY_LIMIT:
+    if busy > BUSY_LIMIT and not args.realtime:
         print("the machine is busy: medians are those of its scheduler")
     goals = bench.goals
     samples = jobs.measure(goals.plan(args), args, bench.words)
-    rows = goals.rows(samples)
+    rows = goals.rows(samples, args)
     print(show.table(goals.HEAD, rows))
     print(goals.NOTES)
     show.write_tsv(os.path.join(args.out, goals.FILE), where, goals.HEAD,
@@ -119,12 +121,13 @@ def main(bench):
     args = arguments(bench)
     if args.list:
         for experiment in bench.experiments:
-            print(f"{experiment.key:<7}{experiment.title}")
+            print(f"{experiment.key:<10} {experiment.title}")
         return 0
     chosen = selected(bench, args)
     if chosen is None:
         return 2
-    busy = jobs.busy_cpus() if args.docs and not args.force else 0
+    busy = jobs.busy_cpus() if args.docs and not args.force \
+        and not args.realtime else 0
     if busy > BUSY_LIMIT:
         print(f"{bench.name}: others use {busy:.1f} processors; numbers for "
               "docs need a quiet machine (or --force)", file=sys.stderr)

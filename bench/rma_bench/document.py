@@ -4,6 +4,7 @@ made from the files of values that are there."""
 import os
 import textwrap
 
+import counters
 import show
 
 HEAD = ["line", "x", "median", "least", "most"]
@@ -18,7 +19,8 @@ def drawn(rows):
     """The rows of the plot: counts where there are any, else times."""
     lines = [row for row in rows if row[1]]
     counts = [row for row in lines if row[1].value.startswith("busiest")]
-    return counts or [row for row in lines if row[1].value != "ops per call"]
+    return counts or [row for row in lines
+                      if row[1].value not in counters.READERS]
 
 
 def write(experiment, xs, rows, where, directory):

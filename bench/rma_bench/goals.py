@@ -187,7 +187,7 @@ def memory_row(samples):
             verdict(holds)]
 
 
-def rows(samples):
+def rows(samples, _args):
     """The whole table."""
     return ([ratio_row(goal, samples) for goal in RATIOS] +
             stall_rows(samples) +

@@ -2,6 +2,7 @@
 """Runs rma_app, or what a bench says, under tests/ghostrun, rivals in turns,
 and collects times."""
 import collections
+import functools
 import json
 import os
 import re
@@ -30,6 +31,10 @@ Job = collections.namedtuple(
     "Job", "rival users nodes ghosts knobs threads counted place",
     defaults=(1, (), False, False, ()))
 OWN, APART = ("--bind", "--no-yield"), ("--apart",)
+# Who yields goes behind the others of the job, not behind a compiler that runs
+# beside it, which would keep the processor for milliseconds. Others get their
+# turn between two starts.
+REALTIME, BREATH_S = ("chrt", "--rr", "1"), 0.3
 
 
 class Failed(Exception):
@@ -108,24 +113,29 @@ def run(job, specs, args, command):
     env = dict(os.environ, ASPEN_BUILD=args.build)
     with tempfile.TemporaryDirectory(prefix="aspen-bench.") as directory:
         record = None
-        if job.counted and job.rival == ASPEN:
+        if job.counted:
             record = os.path.join(directory, "record")
-        with subprocess.Popen(command(job, specs, args, record), env=env,
+        with subprocess.Popen([*REALTIME] * args.realtime +
+                              command(job, specs, args, record), env=env,
                               text=True, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE) as process:
             out, err = finish(process, args.limit)
         rows = [line.split("\t") for line in out.splitlines()]
         rows = [row for row in rows if len(row) == 6]
-        if process.returncode or len(rows) != len(specs):
+        if process.returncode or not {row[0] for row in rows}.issuperset(specs):
             raise Failed(f"status {process.returncode}\n{out}{err}")
-        found = {spec: (float(row[2]), float(row[3]))
-                 for spec, row in zip(specs, rows)}
-        return found, read_record(record) if record else None
+        found = {row[0]: (float(row[2]), float(row[3])) for row in rows}
+        counts = read_record(record) if record else None
+        if counts:
+            counts["rows"] = rows
+        return found, counts
 
 
 def starts(job, specs):
-    """The kernels of each start of a job."""
-    return [[spec] for spec in specs] if job.counted else [specs]
+    """The kernels of each start of a job. SPEC#PART is one of several rows
+    that the kernel prints."""
+    kernels = list(dict.fromkeys(spec.split("#")[0] for spec in specs))
+    return [[spec] for spec in kernels] if job.counted else [kernels]
 
 
 def measure(plan, args, command=words):
@@ -135,11 +145,12 @@ def measure(plan, args, command=words):
     broken = set()
     for turn in range(args.rounds):
         for job, all_specs in plan.items():
-            for specs in starts(job, list(dict.fromkeys(all_specs))):
+            for specs in starts(job, all_specs):
                 if (job, specs[0]) in broken:
                     continue
                 progress(f"round {turn + 1} of {args.rounds}: {job.rival}, "
                          f"{job.users} users, {job.nodes} nodes")
+                time.sleep(BREATH_S if args.realtime else 0)
                 try:
                     found, record = run(job, specs, args, command)
                 except Failed as why:
@@ -162,14 +173,26 @@ def progress(text):
               file=sys.stderr)
 
 
-def knows(build, knob):
-    """Does the library that was built read that knob?"""
-    path = os.path.join(build, "runtime", ".libs", "libaspen.so")
+@functools.cache
+def knobs(build):
+    """{name: words or range, as a text} of what was built."""
     try:
-        with open(path, "rb") as file:
-            return knob.split("=")[0].encode() in file.read()
-    except OSError:
-        return False
+        text = subprocess.run(
+            [os.path.join(build, "tools", "aspen"), "check-policy",
+             "--list-knobs"], text=True, capture_output=True,
+            check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return {}
+    return dict(re.findall(r"^  (\S+) = (\S+)", text, re.MULTILINE))
+
+
+def knows(build, knob):
+    """Has what was built a knob NAME, and NAME=VALUE that word?"""
+    name, _, value = knob.partition("=")
+    words_of = knobs(build).get(name)
+    if words_of is None or not value or ".." in words_of:
+        return words_of is not None
+    return value in words_of.split("|")
 
 
 def busy_cpus():
@@ -195,4 +218,5 @@ def machine(args, busy):
     return (f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} CPUs, of which "
             f"others used {busy:.1f} at the start (load {load:.1f}), MPICH "
             f"{number.group(1) if number else '?'}, {args.rounds} rounds"
+            f"{', SCHED_RR' if args.realtime else ''}"
             + "".join(f", {knob}" for knob in args.knob))

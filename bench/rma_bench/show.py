@@ -77,7 +77,9 @@ def read_tsv(path):
 
 # The others have a colour of their own, each line of Aspen's another one.
 COLOURS = {"plain": ["#606060"], "thread": ["#d95f02"], "async": ["#e7298a"],
-           "offload": ["#1f78b4"],
+           "offload": ["#1f78b4"], "on": ["#1f78b4"], "off": ["#d95f02"],
+           "native": ["#b15928"], "U": ["#a6cee3"], "U-coll": ["#33a02c"],
+           "P": ["#6a3d9a"], "GP": ["#e31a1c"], "auto": ["#e7298a"],
            "aspen": ["#1f78b4", "#33a02c", "#6a3d9a", "#00a0a0", "#b15928",
                      "#e7298a"]}
 
