@@ -24,6 +24,7 @@ struct options {
     int area;            /* bytes that operations walk over; 0: of one */
     int delay_us;        /* how long the target, or everyone, "computes" */
     int windows;         /* ghost_rss: idle windows */
+    int warm_ms;         /* steps that do not count, about so long */
     int threads;         /* rate: threads that send */
     int self;            /* the target is the origin itself */
     int sleep;           /* the target sleeps; else it polls MPI */
@@ -88,6 +89,9 @@ double all_step(struct bench *bench);
 void alloc_open(struct bench *bench);
 double alloc_step(struct bench *bench);
 void alloc_close(struct bench *bench);
+void copy_open(struct bench *bench);
+double copy_step(struct bench *bench);
+void copy_close(struct bench *bench);
 double rate_step(struct bench *bench);
 double ghost_rss_step(struct bench *bench);
 

@@ -8,7 +8,10 @@ import show
 from jobs import APART, ASPEN, OWN, PLAIN, THREAD, Job
 
 # limit: of the ratio to plain MPICH. target: what it does, plain and Aspen.
-Ratio = collections.namedtuple("Ratio", "name users nodes spec limit target")
+# knobs: Aspen's.
+Ratio = collections.namedtuple("Ratio",
+                               "name users nodes spec limit target knobs",
+                               defaults=((),))
 
 POLLS = "polls / sleeps"
 BOTH = "takes part"
@@ -30,6 +33,10 @@ RATIOS = [
     for target in (BOTH, SPLIT)
     for name, spec in (("fence, put, fence", "fence,op=put"),
                        ("start, put, complete", "pscw,op=put"))
+] + [
+    Ratio(f"{name}, adapt=ghosts", 2, 2, spec, 1.3, BOTH, ("adapt=ghosts",))
+    for name, spec in (("fence, put, fence", "fence,op=put,warm_ms=200"),
+                       ("start, put, complete", "pscw,op=put,warm_ms=200"))
 ] + [
     Ratio("lock, put, unlock, other node", 2, 2,
           "lock,op=put,target={target}", 1.3, POLLS),
@@ -66,6 +73,9 @@ BALANCES = [
     Balance(*E3, "bytes", "none", False), Balance(*E3, "queue", "none", False),
 ]
 
+# What no way of copying once can be faster than.
+COPY = "copy,bytes=1048576"
+
 MEMORY = "ghost_rss,windows=100,bytes=65536"
 MEMORY_USERS = 4
 MEMORY_LIMIT_KB = 40 * 1024
@@ -83,13 +93,16 @@ CPU; MPICH's progress threads are too many for that and stay unbound. Where the
 target takes part it is 3 processes with ghosts against 2, on the same CPUs, and
 they yield to each other: on 2 CPUs the ghost takes turns with users. `apart`: as
 on a node with a CPU for the ghost, it has the last one to itself and the users
-share the others, with plain MPICH too."""
+share the others, with plain MPICH too. `adapt=ghosts`: who takes part is in MPI
+all the time, so redirection to it is soon switched off; 200 ms of steps before
+do not count."""
 
 
-def job_for(rival, users, nodes, target=NONE):
+def job_for(rival, users, nodes, target=NONE, knobs=()):
     """The same for each rival."""
     place = PLACES.get(target, ()) if rival != THREAD else ()
-    return Job(rival, users, nodes, place=place)
+    return Job(rival, users, nodes, knobs=knobs if rival == ASPEN else (),
+               place=place)
 
 
 def balance_job(way):
@@ -103,7 +116,8 @@ def plan(args):
     for goal in RATIOS:
         for rival in jobs.RIVALS:
             wanted[job_for(rival, goal.users, goal.nodes,
-                           goal.target)].append(goal.spec)
+                           goal.target, goal.knobs)].append(goal.spec)
+    wanted[job_for(PLAIN, 2, 1, POLLS)].append(COPY)
     for rival in jobs.RIVALS:
         wanted[job_for(rival, 2, 2)] += [STALL.format(us) for us in STALL_US]
     wanted[job_for(ASPEN, MEMORY_USERS, 1)].append(MEMORY)
@@ -124,7 +138,8 @@ def verdict(holds):
 def ratio_row(goal, samples):
     """A line of the table, and the numbers of it."""
     ratios, cells = {}, {}
-    of = {rival: job_for(rival, goal.users, goal.nodes, goal.target)
+    of = {rival: job_for(rival, goal.users, goal.nodes, goal.target,
+                         goal.knobs)
           for rival in jobs.RIVALS}
     for kind, found in (("ratio", samples.medians), ("best", samples.bests)):
         ratios[kind] = show.cell(
@@ -138,6 +153,13 @@ def ratio_row(goal, samples):
         show.with_range(ratios["ratio"]), show.number(ratios["best"].median),
         f"<= {goal.limit}", verdict(None if ratio is None
                                     else ratio <= goal.limit)]
+
+
+def copy_row(samples):
+    """A copy of 1 MiB from a buffer to another, by the C library."""
+    copy = show.cell(samples.medians[job_for(PLAIN, 2, 1, POLLS), COPY])
+    return ["memcpy of 1 MiB, no MPI", NONE, show.with_range(copy), "", "", "",
+            "", "", ""]
 
 
 def stall_rows(samples):
@@ -190,6 +212,7 @@ def memory_row(samples):
 def rows(samples, _args):
     """The whole table."""
     return ([ratio_row(goal, samples) for goal in RATIOS] +
+            [copy_row(samples)] +
             stall_rows(samples) +
             [balance_row(goal, samples) for goal in BALANCES] +
             [memory_row(samples)])

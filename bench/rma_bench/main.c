@@ -40,22 +40,29 @@ static double whole_step(const struct kernel *kernel, struct bench *bench,
     return MPI_Wtime() - begin;
 }
 
-/* Warm up, then decide how many steps fit. */
-static int plan_steps(const struct kernel *kernel, struct bench *bench,
-                      double ms)
+/* How many steps fit, and how many to make before those that count. */
+struct plan {
+    int steps, warm;
+};
+
+static struct plan plan_steps(const struct kernel *kernel,
+                              struct bench *bench, double ms)
 {
     double least = 1e9, step_s, took, steps;
 
     if (kernel->once)
-        return 1;
+        return (struct plan) {1, 0};
     for (int i = 0; i < WARM_UP; i++) {
         took = whole_step(kernel, bench, &step_s);
         least = took < least ? took : least;
     }
     steps = ms * 1e-3 / (least + 1e-9);
     if (steps < STEPS_LEAST)
-        return STEPS_LEAST;
-    return steps > STEPS_MOST ? STEPS_MOST : (int) steps;
+        steps = STEPS_LEAST;
+    return (struct plan) {
+        .steps = steps > STEPS_MOST ? STEPS_MOST : (int) steps,
+        .warm = (int) (bench->opt.warm_ms * 1e-3 / (least + 1e-9)),
+    };
 }
 
 /* Wait for rank 0 in the way the kernel asks its target to. */
@@ -83,15 +90,19 @@ static int run_steps(const struct kernel *kernel, struct bench *bench,
                      double ms, double *samples)
 {
     static double mine[STEPS_MOST];
+    struct plan plan;
     int n;
 
     if (kernel->timed == ORIGIN_ALONE && bench->rank > 0) {
         stand_by(bench);
         return 0;
     }
-    n = plan_steps(kernel, bench, ms);
+    plan = plan_steps(kernel, bench, ms);
     if (kernel->timed != ORIGIN_ALONE)
-        MPI_Bcast(&n, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        MPI_Bcast(&plan, 2, MPI_INT, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < plan.warm; i++)
+        (void) kernel->step(bench);
+    n = plan.steps;
     for (int i = 0; i < n; i++)
         mine[i] = kernel->step(bench);
     switch (kernel->timed) {
