@@ -83,7 +83,7 @@ void aspx_adapt_start(const struct aspx_engine *engine)
     aspx_own_trace_start();
     if (able && engine->settings.judged && engine->arena.notes)
         take_seat(engine);
-    else if (able && strcmp(mode, "profile") == 0)
+    else if (able && strcmp(mode, "user") != 0)
         watch_myself(layout);
 }
 

@@ -130,8 +130,12 @@ static int exchange_addresses(struct aspx_engine *engine, bool flat)
     for (int r = 0; r < world->size_all; r++) {
         everywhere &= engine->arena_addr[r];
         engine->arena_addr[r] &= ~(uint64_t) READY;
-        if (engine->arena_addr[r] && world->peers[r].role == ASP_ROLE_GHOST)
+        if (world->peers[r].role != ASP_ROLE_GHOST)
+            continue;
+        if (engine->arena_addr[r])
             engine->up = true;
+        else /* leaders could not reach each other through it */
+            engine->settings.judged = false;
     }
     engine->settings.adapt &= (everywhere & READY_ADAPT) != 0;
     flat = everywhere & READY_FLAT;
