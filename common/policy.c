@@ -164,6 +164,16 @@ static void choose_adapt(struct asp_policy *policy)
     snprintf(adapt->origin, sizeof(adapt->origin), "mode auto");
 }
 
+/* For the ranks, who know what they run with. */
+static void keep_build(struct asp_policy *policy)
+{
+    struct asp_setting *build = &policy->resolved[ASP_KNOB_PROFILE_BUILD];
+
+    build->chosen = true;
+    snprintf(build->value, sizeof(build->value), "%s", policy->advice.build);
+    snprintf(build->origin, sizeof(build->origin), "mode auto");
+}
+
 /* auto: what an earlier run says, else by the shape. Limits that allow auto may
  * yet forbid what it would choose. */
 static void choose_mode(struct asp_policy *policy,
@@ -178,6 +188,8 @@ static void choose_mode(struct asp_policy *policy,
     if (choice.mode == ASP_MODE_AUTO || !is_allowed(policy, choice.mode) ||
         (choice.mode == ASP_MODE_GHOST && facts && facts->no_ghosts))
         choose_by_shape(policy, facts, &choice);
+    else if (choice.build[0])
+        keep_build(policy);
     if (choice.mode == ASP_MODE_GHOST)
         choose_adapt(policy);
     snprintf(mode->value, sizeof(mode->value), "%s",

@@ -9,6 +9,7 @@
 #ifndef ASPEN_COMMON_POLICY_H
 #define ASPEN_COMMON_POLICY_H
 
+#include "build_id.h"
 #include "err.h"
 #include "layout.h"
 #include "policy_knobs.h"
@@ -135,6 +136,7 @@ struct asp_advice {
     enum asp_mode mode; /* AUTO: nothing */
     uint32_t ghosts;    /* per node, in mode ghost */
     char why[200];
+    char build[ASP_BUILD_MAX]; /* of MPI then; "": not known */
 };
 
 /* Choose so where the mode is auto, from the next resolve on; limits hold. */

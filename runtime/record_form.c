@@ -4,6 +4,7 @@
 
 #include "record_form.h"
 
+#include "mpi/build.h"
 #include "mpi/real.h"
 #include "profile/profile.h"
 #include "profile/report.h"
@@ -23,6 +24,13 @@ const char *aspx_record_where(const struct asp_layout *layout)
         strcmp(where, "no") == 0)
         return NULL;
     return strcmp(where, "yes") == 0 ? "1" : where;
+}
+
+const char *aspx_record_profile(const struct asp_layout *layout)
+{
+    const char *build = asp_layout_knob(layout, "profile.build", "no");
+
+    return strcmp(build, "no") == 0 ? "" : build;
 }
 
 /* A JSON string; job names, reasons and digests are printable ASCII. */
@@ -74,6 +82,8 @@ static void put_tasks(FILE *out, const struct asp_layout *layout)
 void aspx_record_head(FILE *out, const struct asp_layout *layout, int users,
                       int ghosts, uint32_t nodes)
 {
+    const char *profile = aspx_record_profile(layout);
+
     fprintf(out, "{\n  \"aspen_record\": 1,\n  \"version\": \"%s\",\n"
             "  \"job\": ", PACKAGE_VERSION);
     put_string(out, layout->job);
@@ -84,6 +94,14 @@ void aspx_record_head(FILE *out, const struct asp_layout *layout, int users,
     put_string(out, layout->reason);
     fprintf(out, ",\n  \"program\": ");
     put_program(out);
+    fprintf(out, ",\n  \"mpi\": ");
+    put_string(out, aspx_mpi_name());
+    fprintf(out, ",\n  \"mpi_build\": ");
+    put_string(out, aspx_mpi_build());
+    if (profile[0]) {
+        fprintf(out, ",\n  \"profile_build\": ");
+        put_string(out, profile);
+    }
     fprintf(out, ",\n  \"policy_digest\": ");
     put_string(out, layout->policy_digest);
     put_cpus(out, ",\n  \"service_cpus\": ", &layout->service);

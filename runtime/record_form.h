@@ -14,6 +14,9 @@
  * policy. layout may be NULL. */
 const char *aspx_record_where(const struct asp_layout *layout);
 
+/* The MPI build of the record that auto chose by (profile.build), or "". */
+const char *aspx_record_profile(const struct asp_layout *layout);
+
 /* Open the object, and write what is the same in all modes, without a comma
  * behind it. */
 void aspx_record_head(FILE *out, const struct asp_layout *layout, int users,

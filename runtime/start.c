@@ -17,6 +17,7 @@
 
 #include "casper/casper.h"
 #include "casper/guard.h"
+#include "mpi/build.h"
 #include "mpi/entry.h"
 #include "mpi/selfbind.h"
 #include "mpi/workers.h"
@@ -32,6 +33,8 @@
 #include "record_form.h"
 #include "tally.h"
 #include "world.h"
+
+#include "common/build_id.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -115,6 +118,21 @@ static enum way way_of_layout(void)
                                              : GHOST;
 }
 
+/* srun looks at the program's MPI itself where it can tell. Here it is too late
+ * for another choice. */
+static void check_profile(void)
+{
+    const char *profile = aspx_record_profile(layout);
+
+    if (layout->tasks[local].rank_user == 0 &&
+        asp_build_differs(profile, aspx_mpi_build()))
+        fprintf(stderr,
+                "aspen: the profile is of another build of MPI (%.24s..., this "
+                "is %.24s...): what auto chose by it may not fit; the record "
+                "of this run will\n",
+                profile, aspx_mpi_build());
+}
+
 /* Before the real MPI_Init: pick up the layout and call the ghosts into MPI. */
 static enum way before_init(void)
 {
@@ -133,6 +151,7 @@ static enum way before_init(void)
         complain(&err, "ending this task");
         exit(EXIT_FAILURE);
     }
+    check_profile();
     if (way_of_layout() != GHOST && way_of_layout() != BOTH)
         return way_of_layout();
     if (layout->mode != ASP_MODE_GHOST ||

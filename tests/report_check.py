@@ -70,7 +70,7 @@ def at(tree, path):
 
 
 # Keys that a reader must do without, and objects whose keys are free.
-OPTIONAL = {"time", "ghost_busy", "adaptation"}
+OPTIONAL = {"time", "ghost_busy", "adaptation", "profile_build"}
 FREE = re.compile(r"^(calls/\w+|time/calls)$")
 
 
@@ -204,7 +204,7 @@ def page_head(root, record):
              for d in sections(root)["The job"].iter("div")}
     for name, key in (("Job and step", "job"), ("Mode", "mode"),
                       ("Ranks", "users"), ("Nodes", "nodes"),
-                      ("Policy digest", "policy_digest"),
+                      ("MPI", "mpi"), ("Policy digest", "policy_digest"),
                       ("Aspen", "version")):
         equal(name, facts.get(name), str(record[key]))
     equal("Bound", facts.get("Bound to CPUs"),

@@ -86,6 +86,47 @@ for t in r['time']['ranks']:
     printed '^ghost:1,'
 }
 
+@test "a record of another build of MPI is left alone" {
+    local lib mine program=$ASPEN_BUILD/tests/rma_atomic
+    lib=$(ldconfig -p | awk '/libmpich\.so\.12 / { print $NF; exit }')
+    mine=build-id:$(readelf -n "$lib" | awk '/Build ID/ { print $NF }')
+    [ "$(python3 -c "import json, sys; r = json.load(open(sys.argv[1]))
+print(r['mpi'], r['mpi_build'], 'profile_build' in r)" \
+        "$records/windows.json")" = "MPICH Version: 4.0.2 $mine False" ]
+    # The same library, as if it were built another time.
+    mkdir -p "$records/lib"
+    python3 -c 'import sys
+text, mine = open(sys.argv[1], "rb").read(), bytes.fromhex(sys.argv[2])
+assert text.count(mine) == 1
+open(sys.argv[3], "wb").write(text.replace(mine, mine[::-1]))' \
+        "$lib" "${mine#*:}" "$records/lib/libmpich.so.12"
+    asks windows.json --program="$program" --nodes=2 --tasks-per-node=1
+    printed "^ghost:[12],profile=.*,profile\\.build=$mine\$"
+    run env LD_LIBRARY_PATH="$records/lib" "$ASPEN_BUILD/tools/aspen" request \
+        --progress="auto,profile=$records/windows.json" --program="$program"
+    ended_with 0
+    printed 'left alone: it is of another build of MPI: build-id:.*, here it is '
+    printed "^ghost:1,profile=$records/windows\\.json\$"
+    # A script does not tell: the ranks have to.
+    printf '#!/bin/sh\n' >"$records/rma_atomic"
+    chmod 755 "$records/rma_atomic"
+    LD_LIBRARY_PATH=$records/lib asks windows.json \
+        --program="$records/rma_atomic"
+    printed ",profile\\.build=$mine\$"
+    for library in '' "$records/lib"; do
+        run env LD_LIBRARY_PATH="$library" ASPEN_BUILD="$ASPEN_BUILD" \
+            timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" -n 2 --off \
+            --knob "profile.build=$mine" --report="$records/then.json" \
+            "$ASPEN_BUILD/examples/hello"
+        ended_with 0
+        [ "$(grep -c 'the profile is of another build of MPI' \
+            <<<"$output")" -eq $((${#library} > 0)) ]
+        run "$ASPEN_BUILD/tools/aspen" report --text "$records/then.json"
+        [ "$(grep -c 'chosen by the record of a run with another' \
+            <<<"$output")" -eq $((${#library} > 0)) ]
+    done
+}
+
 @test "what the user asks for holds, and so do limits" {
     local site=$BATS_TEST_TMPDIR/site.yaml
     changed windows.json "for g in r['ghost_busy']:

@@ -12,6 +12,7 @@
 
 #include "advice.h"
 
+#include "mpi_build.h"
 #include "report.h"
 
 #include <errno.h>
@@ -44,6 +45,7 @@ static bool is_same(const struct aspt_record *record,
 {
     const char *name = facts->program ? last_part(facts->program) : NULL;
     uint64_t users = users_of_node(record);
+    char build[ASP_BUILD_MAX];
 
     if (name && strcmp(name, record->program) != 0)
         snprintf(advice->why, sizeof(advice->why), "it is of %.40s, not %.40s",
@@ -56,6 +58,11 @@ static bool is_same(const struct aspt_record *record,
         snprintf(advice->why, sizeof(advice->why),
                  "it is of %" PRIu64 " task%s per node, not %" PRIu32, users,
                  users == 1 ? "" : "s", facts->tasks_per_node);
+    else if (name && aspt_mpi_build(facts->program, build) == 0 &&
+             asp_build_differs(build, record->mpi_build))
+        snprintf(advice->why, sizeof(advice->why),
+                 "it is of another build of MPI: %.24s..., here it is "
+                 "%.24s...", record->mpi_build, build);
     else
         return true;
     return false;
@@ -155,6 +162,7 @@ bool aspt_advise(const struct aspt_record *record,
     *advice = (struct asp_advice){.mode = ASP_MODE_AUTO};
     if (!is_same(record, facts, advice))
         return false;
+    snprintf(advice->build, sizeof(advice->build), "%s", record->mpi_build);
     (void)asp_mode_parse(record->mode, &mode);
     if (mode == ASP_MODE_GHOST)
         after_ghosts(record, advice);

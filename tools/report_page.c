@@ -175,6 +175,7 @@ static void put_facts(FILE *to, const struct aspt_record *record)
     fact(to, "Bound to CPUs", record->bound ? "yes" : "no");
     if (record->reason[0])
         fact(to, record->bound ? "Remark" : "Why not", record->reason);
+    fact(to, "MPI", record->mpi);
     fact(to, "Policy digest", record->digest);
     fact(to, "Aspen", record->version);
     fputs("</dl>\n", to);

@@ -86,6 +86,7 @@ static void print_head(FILE *to, const struct aspt_record *record)
     snprintf(text, sizeof(text), "%s%s%.900s", record->bound ? "yes" : "no",
              record->reason[0] ? ": " : "", record->reason);
     fact(to, "bound", text);
+    fact(to, "MPI", record->mpi);
     if (record->digest[0])
         fact(to, "policy digest", record->digest);
     fact(to, "Aspen", record->version);

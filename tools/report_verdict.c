@@ -6,6 +6,8 @@
 
 #include "report.h"
 
+#include "common/build_id.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
@@ -343,6 +345,11 @@ void aspt_hints(const struct aspt_record *record, struct aspt_lines *lines)
 {
     lines->n = 0;
     hint_remedies(record, lines);
+    if (record->profile_build &&
+        asp_build_differs(record->profile_build, record->mpi_build))
+        say(lines, "The mode was chosen by the record of a run with another "
+            "build of MPI (%.90s): the next run with profile= and this record "
+            "knows better.", record->profile_build);
     for (size_t w = 0; w < record->nways; w++) {
         struct aspt_way_words words = aspt_way_words(record->ways[w]);
 

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The build id is looked up in the library's own segments: which file they came
+ * from does not matter, and may have changed since. */
+#include "config.h"
+
+#include "build.h"
+
+#include "real.h"
+
+#include "common/build_id.h"
+
+#include <link.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { NAME_MAX_BYTES = 80 };
+
+struct search {
+    uintptr_t inside; /* an address of the library */
+    char *build;
+    bool found;
+};
+
+static bool contains(const struct dl_phdr_info *object, uintptr_t address)
+{
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        uintptr_t begin = object->dlpi_addr + part->p_vaddr;
+
+        if (part->p_type == PT_LOAD && address >= begin &&
+            address - begin < part->p_memsz)
+            return true;
+    }
+    return false;
+}
+
+static int look_at(struct dl_phdr_info *object, size_t size, void *data)
+{
+    struct search *search = data;
+
+    (void) size;
+    if (!contains(object, search->inside))
+        return 0;
+    for (int i = 0; i < object->dlpi_phnum && !search->found; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+
+        if (part->p_type == PT_NOTE)
+            search->found = asp_build_of_notes(
+                (const void *) (object->dlpi_addr + part->p_vaddr),
+                part->p_memsz, search->build);
+    }
+    return 1;
+}
+
+static void read_version(char text[MPI_MAX_LIBRARY_VERSION_STRING])
+{
+    int len = 0;
+
+    text[0] = '\0';
+    if (aspx_real.MPI_Get_library_version(text, &len) != MPI_SUCCESS)
+        text[0] = '\0';
+}
+
+const char *aspx_mpi_build(void)
+{
+    static char build[ASP_BUILD_MAX];
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    struct search search = {.build = build};
+
+    if (build[0])
+        return build;
+    memcpy(&search.inside, &aspx_real.MPI_Init, sizeof(search.inside));
+    dl_iterate_phdr(look_at, &search);
+    if (!search.found) {
+        read_version(text);
+        asp_build_of_version(text, build);
+    }
+    return build;
+}
+
+const char *aspx_mpi_name(void)
+{
+    static char name[NAME_MAX_BYTES];
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    size_t used = 0;
+
+    read_version(text);
+    for (const char *c = text; *c && *c != '\n' && used < sizeof(name) - 1; c++)
+        name[used++] = *c < ' ' || *c > '~' ? ' ' : *c;
+    name[used] = '\0';
+    return name;
+}
