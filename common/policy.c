@@ -199,6 +199,20 @@ static void choose_mode(struct asp_policy *policy,
                  asp_mode_name(choice.mode), choice.why);
 }
 
+/* The knob offload is for ghosts; the mode thread ends the question whether a
+ * rank gets a thread of its own. */
+static void note_idle_offload(struct asp_policy *policy)
+{
+    struct asp_setting *offload = &policy->resolved[ASP_KNOB_OFFLOAD];
+
+    if (offload->layer >= ASP_LAYER_JOB && !offload->note[0] &&
+        asp_policy_bool(policy, ASP_KNOB_OFFLOAD) &&
+        asp_policy_mode(policy) == ASP_MODE_THREAD)
+        snprintf(offload->note, sizeof(offload->note),
+                 "offload (%.60s) is left out: mode thread has no offload "
+                 "threads", offload->origin);
+}
+
 /* Did a limit cut what the job asked for, not what a site proposed? */
 static bool asked_for(const struct asp_setting *setting)
 {
@@ -225,6 +239,7 @@ int asp_policy_resolve(struct asp_policy *policy,
                 return asp_errf(err, EPERM, "%s, and the request says require",
                                 policy->resolved[id].note);
     choose_mode(policy, facts);
+    note_idle_offload(policy);
     return 0;
 }
 
@@ -303,7 +318,8 @@ int asp_policy_canonical(const struct asp_policy *policy, char *buf,
         const struct asp_setting *s = &policy->resolved[id];
 
         if (id == ASP_KNOB_MODE || id == ASP_KNOB_GHOSTS ||
-            (s->layer < ASP_LAYER_JOB && !s->chosen))
+            (s->layer < ASP_LAYER_JOB && !s->chosen) ||
+            (id == ASP_KNOB_OFFLOAD && mode == ASP_MODE_THREAD))
             continue;
         used += (size_t)snprintf(buf + used, size - used, ",%s=%s",
                                  asp_knobs[id].name, s->value);

@@ -60,6 +60,19 @@ static int add_item(struct asp_setting settings[ASP_KNOB_COUNT],
     return asp_policy_set(settings, "mode", item, layer, place, err);
 }
 
+/* A knob that the mode has no use for, and whose name promises more. */
+static int check_offload(const struct asp_setting settings[ASP_KNOB_COUNT],
+                         const char *origin, struct asp_err *err)
+{
+    if (!settings[ASP_KNOB_MODE].set || !settings[ASP_KNOB_OFFLOAD].set ||
+        strcmp(settings[ASP_KNOB_MODE].value, "thread") != 0 ||
+        strcmp(settings[ASP_KNOB_OFFLOAD].value, "yes") != 0)
+        return 0;
+    return asp_err_at(err, EINVAL, origin, 0, 0,
+                      "offload threads do what a progress thread does, and "
+                      "more: write offload, or ghost:N,offload, or thread");
+}
+
 int asp_policy_add_spec(struct asp_policy *policy, const char *spec,
                         enum asp_layer layer, const char *origin,
                         struct asp_err *err)
@@ -86,6 +99,10 @@ int asp_policy_add_spec(struct asp_policy *policy, const char *spec,
             windows->n = nwindows;
             return -1;
         }
+    if (check_offload(settings, origin, err) < 0) {
+        windows->n = nwindows;
+        return -1;
+    }
     memcpy(policy->layers[layer], settings, sizeof(settings));
     return 0;
 }

@@ -156,6 +156,8 @@ static void refuses_specs(void **state)
         {"offload:1", "no number", EINVAL},
         {"thread:1", "no number", EINVAL},
         {"thread,thread.service_cores=0", "1..64", EINVAL},
+        {"thread,offload", "write offload", EINVAL},
+        {"offload=yes,mode=thread", "write offload", EINVAL},
     };
 
     (void)state;
@@ -286,6 +288,29 @@ static void precedence(void **state)
     resolve(policy, &facts);
     assert_string_equal(ghosts->value, "2");
     assert_string_equal(ghosts->origin, "command line");
+    asp_policy_destroy(policy);
+}
+
+/* A knob of one layer, and of another a mode that has no use for it. */
+static void idle_offload(void **state)
+{
+    struct asp_policy *policy = create();
+    char notes[ASP_ERR_TEXT_MAX], line[ASP_SPEC_MAX + 1];
+
+    (void)state;
+    add(policy, ASP_POLICY_JOB, "offload: yes\n");
+    resolve(policy, NULL);
+    assert_null(strstr(asp_policy_notes(policy, notes, sizeof(notes)),
+                       "left out"));
+    assert_int_equal(asp_policy_add_spec(policy, "thread", ASP_LAYER_LINE,
+                                         "line", NULL),
+                     0);
+    resolve(policy, NULL);
+    assert_string_equal(asp_policy_notes(policy, notes, sizeof(notes)),
+                        "offload (job.yaml:1:10) is left out: mode thread has "
+                        "no offload threads");
+    asp_policy_canonical(policy, line, sizeof(line), NULL);
+    assert_string_equal(line, "thread");
     asp_policy_destroy(policy);
 }
 
@@ -682,8 +707,8 @@ int main(void)
         cmocka_unit_test(schema),       cmocka_unit_test(suggests),
         cmocka_unit_test(reads_specs),  cmocka_unit_test(refuses_specs),
         cmocka_unit_test(refuses_yaml), cmocka_unit_test(precedence),
-        cmocka_unit_test(rules),        cmocka_unit_test(limits),
-        cmocka_unit_test(chooses),
+        cmocka_unit_test(idle_offload), cmocka_unit_test(rules),
+        cmocka_unit_test(limits),       cmocka_unit_test(chooses),
         cmocka_unit_test(window_rules),
         cmocka_unit_test(too_many_window_rules),
         cmocka_unit_test(digests),      cmocka_unit_test(site_files),
