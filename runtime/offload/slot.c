@@ -81,9 +81,12 @@ static void grow(void)
                         "rank\n", nchunks * CHUNK);
         abort();
     }
-    for (uint32_t i = 0; i < CHUNK; i++)
+    for (uint32_t i = 0; i < CHUNK; i++) {
         chunk[i].handle =
             (MPI_Request) (HANDLE_BASE | nchunks << CHUNK_BITS | i);
+        chunk[i].real = MPI_REQUEST_NULL;
+        atomic_init(&chunk[i].issued, ASPX_ISSUED_NOT_YET);
+    }
     atomic_store(&chunks[nchunks], chunk);
     nchunks++;
     for (uint32_t i = CHUNK; i-- > 0;)
@@ -123,10 +126,7 @@ struct aspx_slot *aspx_slot_take(void (*run)(struct aspx_command *command))
     while (!(slot = pop()))
         grow();
     slot->head.run = run;
-    slot->persistent = slot->lazy = false;
-    atomic_store_explicit(&slot->issued, ASPX_ISSUED_NOT_YET,
-                          memory_order_relaxed);
-    slot->real = MPI_REQUEST_NULL;
+    slot->persistent = slot->lazy = slot->asks = false;
     atomic_store_explicit(&slot->head.state, ASPX_BUSY, memory_order_relaxed);
     return slot;
 }
@@ -148,12 +148,15 @@ struct aspx_slot *aspx_slot_find(MPI_Request handle)
 static int wait_issued(struct aspx_slot *slot, MPI_Request *request)
 {
     struct aspx_rest rest = {0};
+    uint32_t issued;
     int rc;
 
-    while (!atomic_load(&slot->issued))
+    while (!(issued = atomic_load(&slot->issued)))
         aspx_rest_step(&rest);
     aspx_rest_end(&rest);
-    if (atomic_load(&slot->issued) == ASPX_ISSUED) {
+    atomic_store_explicit(&slot->issued, ASPX_ISSUED_NOT_YET,
+                          memory_order_relaxed);
+    if (issued == ASPX_ISSUED) {
         *request = slot->handle;
         return MPI_SUCCESS;
     }
@@ -167,6 +170,8 @@ int aspx_slot_post(struct aspx_slot *slot, bool sane, MPI_Request *request)
 {
     if (sane)
         *request = slot->handle;
+    else
+        slot->asks = true;
     aspx_command_post(&slot->head);
     return sane ? MPI_SUCCESS : wait_issued(slot, request);
 }
@@ -215,12 +220,16 @@ void aspx_slot_issued(struct aspx_slot *slot, int rc)
 {
     bool failed = rc != MPI_SUCCESS;
 
-    slot->lazy |= aspx_guest_inside;
+    if (aspx_guest_inside)
+        slot->lazy = true;
     if (!failed && !slot->lazy)
         aspx_flight_add(slot);
-    atomic_store_explicit(&slot->issued,
-                          failed ? ASPX_ISSUED_FAILED : ASPX_ISSUED,
-                          memory_order_release);
+    if (failed && !slot->persistent)
+        slot->real = MPI_REQUEST_NULL;
+    if (slot->asks)
+        atomic_store_explicit(&slot->issued,
+                              failed ? ASPX_ISSUED_FAILED : ASPX_ISSUED,
+                              memory_order_release);
     if (failed)
         aspx_slot_ended(slot, rc);
 }

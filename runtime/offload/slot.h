@@ -20,11 +20,10 @@ enum { ASPX_SLOT_ARGS = 128 };
 enum aspx_issued { ASPX_ISSUED_NOT_YET, ASPX_ISSUED, ASPX_ISSUED_FAILED };
 
 struct aspx_slot {
-    /* what the offload thread writes */
+    /* what the caller looks at while it waits, and the offload thread writes
+     * when all is over */
     _Alignas(64) struct aspx_command head;
-    _Atomic uint32_t issued; /* enum aspx_issued */
-    int rc;             /* of the call that posted it, or completed it */
-    MPI_Request real;   /* MPI's request: the offload thread's */
+    int rc; /* of the call that posted it, or completed it */
     MPI_Status status;
     /* what the caller writes */
     _Alignas(64) struct aspx_slot *next; /* while free */
@@ -34,7 +33,11 @@ struct aspx_slot {
                   callbacks that belong to the program's Test or Wait, or is an
                   operation on a file: ROMIO mixes up several on one file that
                   are not waited for in the same order everywhere */
+    bool asks; /* wants to know when MPI has taken it */
     _Alignas(16) unsigned char args[ASPX_SLOT_ARGS];
+    /* what the offload thread has for itself */
+    MPI_Request real;        /* MPI's request; NULL between two uses */
+    _Atomic uint32_t issued; /* enum aspx_issued, if the caller asks */
 };
 
 static inline struct aspx_slot *aspx_slot_of(struct aspx_command *command)
