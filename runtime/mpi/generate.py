@@ -346,7 +346,8 @@ def off_thread(call):
     makes_window = re.match("MPI_Win_(allocate|create)", call.name) and not \
         re.search("keyval|errhandler", call.name)
     site = "    aspx_offload_keep_site();\n" if makes_window else ""
-    return (f"    if (aspx_guest_enter()) {{\n"
+    told = "    aspx_offload_window_comes();\n" if makes_window else ""
+    return (f"{told}    if (aspx_guest_enter()) {{\n"
             f"        {store}aspx_behind.{call.name}({args});\n\n"
             f"        aspx_guest_leave();\n        {back}\n    }}\n"
             f"{site}    {give}ship_{call.name}({args});")

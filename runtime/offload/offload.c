@@ -25,7 +25,7 @@
 
 struct aspx_real aspx_behind, aspx_offload_entries;
 bool aspx_offload_many;
-_Atomic bool aspx_offload_handlers_set;
+_Atomic bool aspx_offload_handlers_set, aspx_offload_had_window;
 int aspx_offload_ranks = INT32_MAX;
 
 static const struct asp_layout *layout;

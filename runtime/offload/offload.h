@@ -45,6 +45,15 @@ int aspx_offload_start(const struct asp_layout *layout, uint32_t local,
  * made it. */
 void aspx_offload_keep_site(void);
 
+/* Before a call that makes a window: from then on other ranks may want something
+ * of this one while it has nothing under way. */
+extern _Atomic bool aspx_offload_had_window;
+static inline void aspx_offload_window_comes(void)
+{
+    atomic_store_explicit(&aspx_offload_had_window, true,
+                          memory_order_relaxed);
+}
+
 /* May several threads of the program call at once? */
 extern bool aspx_offload_many;
 

@@ -3,9 +3,10 @@
  *
  * On a CPU of its own it spins while it has been busy lately, because a wake-up
  * costs more than a message; then yields, then naps for longer and longer, one
- * millisecond at most, two while nothing is under way: that bounds what a
- * message from elsewhere waits for a rank that is computing, while a call of
- * the program ends a nap at once. Where it shares a CPU it naps at once. While
+ * millisecond at most: that bounds what a message from elsewhere waits for a
+ * rank that is computing, while a call of the program ends a nap at once. The
+ * longest is two while nothing is under way, and four as long as no window was
+ * made whose other ranks may want something here. Where it shares a CPU it naps at once. While
  * a caller sleeps the naps stay short. */
 #include "config.h"
 
@@ -28,7 +29,8 @@ enum {
     YIELD_US = 1000,
     NAP_FIRST_US = 20,
     NAP_MAX_US = 1000,
-    NAP_IDLE_US = 2000, /* at most, while nothing is under way */
+    NAP_IDLE_US = 2000,  /* at most, while nothing is under way */
+    NAP_ALONE_US = 4000, /* and there has been no window */
     TURNS_PER_CLOCK = 32,
 };
 
@@ -88,9 +90,18 @@ struct rest {
     uint32_t turns, nap_us;
 };
 
+static uint32_t longest_nap_us(void)
+{
+    if (aspx_flight_count())
+        return NAP_MAX_US;
+    return atomic_load_explicit(&aspx_offload_had_window, memory_order_relaxed)
+               ? NAP_IDLE_US
+               : NAP_ALONE_US;
+}
+
 static void nap(struct rest *rest, bool awaited)
 {
-    uint32_t most_us = aspx_flight_count() ? NAP_MAX_US : NAP_IDLE_US;
+    uint32_t most_us = longest_nap_us();
 
     rest->nap_us = rest->nap_us == 0 || awaited       ? NAP_FIRST_US
                    : 2 * rest->nap_us <= most_us ? 2 * rest->nap_us
