@@ -100,6 +100,8 @@ static void run_kernel(const char *spec, struct bench *bench)
     bench->in = calloc(1, bytes);
     fill(bench, blocks);
     samples.n = 0;
+    if (bench->near_s > 0 && bench->rank == 0)
+        await_near(bench, bench->near_s);
     MPI_Barrier(MPI_COMM_WORLD);
     kernel->run(bench, &samples);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -124,6 +126,8 @@ int main(int argc, char **argv)
             level = MPI_THREAD_MULTIPLE;
         else if (strcmp(argv[first], "--ms") == 0 && first + 1 < argc)
             bench.ms = atof(argv[++first]);
+        else if (strcmp(argv[first], "--near") == 0 && first + 1 < argc)
+            bench.near_s = atof(argv[++first]) * 1e-9;
     }
     alarm(LIMIT_S);
     prctl(PR_SET_TIMERSLACK, 1); /* sleeps as long as they say */

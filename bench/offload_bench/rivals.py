@@ -50,5 +50,5 @@ def words(job, specs, args, _record):
     if job.users == 1 and not job.threads:
         run.append("--no-yield")
     run += [os.path.join(args.build, "bench", "offload_app"),
-            "--ms", str(args.ms)]
+            "--ms", str(args.ms), "--near", str(args.near)]
     return run + (["--threads"] if job.threads else []) + specs

@@ -12,9 +12,11 @@ import jobs
 import show
 
 # What makes a bench. goals: a module with plan(), rows(), HEAD, NOTES, FILE.
-# words: the command line of a job. opening: of the page.
+# words: the command line of a job. opening: of the page. options: adds those
+# that this bench alone has.
 Bench = collections.namedtuple(
-    "Bench", "name usage experiments goals words opening")
+    "Bench", "name usage experiments goals words opening options",
+    defaults=(None,))
 
 BUSY_LIMIT = 0.5  # processors that others may use in a run that counts
 
@@ -36,6 +38,8 @@ def arguments(bench):
     parser.add_argument("--realtime", action="store_true")
     if hasattr(bench.goals, "PARTS"):
         parser.add_argument("--only", choices=bench.goals.PARTS)
+    if bench.options:
+        bench.options(parser)
     args = parser.parse_args()
     args.build = os.path.abspath(args.build)
     args.rounds = args.rounds or (1 if args.quick else 5)

@@ -219,4 +219,5 @@ def machine(args, busy):
             f"others used {busy:.1f} at the start (load {load:.1f}), MPICH "
             f"{number.group(1) if number else '?'}, {args.rounds} rounds"
             f"{', SCHED_RR' if args.realtime else ''}"
-            + "".join(f", {knob}" for knob in args.knob))
+            + "".join(f", {knob}" for knob in args.knob)
+            + (f", near {args.near} ns" if getattr(args, "near", 0) else ""))
