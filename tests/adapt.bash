@@ -2,14 +2,16 @@
 # shellcheck shell=bash
 # For the bats files about adaptation: what the record in $record says.
 
-# A Python expression over the record r, its calls c, adaptation a.
+# Python expressions over the record r, its calls c, adaptation a. Together where
+# they are about one record: to start Python takes long on a loaded machine.
 says() {
-    python3 - "$record" "$1" <<'PY' && return
+    python3 -SE - "$record" "$@" <<'PY' && return
 import json, sys
 r = json.load(open(sys.argv[1]))
 c, a = r["calls"], r.get("adaptation")
-if not eval("(" + sys.argv[2] + ")"):
-    sys.exit("not so: " + sys.argv[2])
+for expression in sys.argv[2:]:
+    if not eval("(" + expression + ")"):
+        sys.exit("not so: " + expression)
 PY
     cat "$record"
     return 1
@@ -20,7 +22,7 @@ PY
 # Of the window of that order, or of the Puts and Gets of all (-1). The mean over
 # all must be $2 at least, without the ranks $3...
 right() {
-    python3 - "$record" "$output" "$@" <<'PY' && return
+    python3 -SE - "$record" "$output" "$@" <<'PY' && return
 import json, sys
 r = json.load(open(sys.argv[1]))
 phases = [line.split()[1:] for line in sys.argv[2].splitlines()

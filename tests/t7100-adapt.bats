@@ -31,10 +31,9 @@ switch() {
     ended_with 0
     printed '^ok switch'
     not_printed 'adapt='
-    says 'a is None and not any("target" in c[x] for x in c)'
-    says 'not any(w["switchable"] for w in r["windows"])'
-    # Without the knob off is for ever, as it was.
-    says '"asked" in c["put"] and "asked" in c["fetch_and_op"]'
+    says 'a is None and not any("target" in c[x] for x in c)' \
+        'not any(w["switchable"] for w in r["windows"])' \
+        '"asked" in c["put"] and "asked" in c["fetch_and_op"]' # as it was
 }
 
 @test "order, sums and locks over switches at every legal point" {
@@ -47,9 +46,9 @@ switch() {
         switch $shape --knob adapt=user -- 8
         ended_with 0
         printed '^ok switch'
-        says 'all(w["switchable"] for w in r["windows"])'
-        says 'c["accumulate"]["ghost"] > 0 and c["accumulate"]["target"] > 0'
-        says 'a["mode"] == "user" and len(a["switches"]) > 10'
+        says 'all(w["switchable"] for w in r["windows"])' \
+            'c["accumulate"]["ghost"] > 0 and c["accumulate"]["target"] > 0' \
+            'a["mode"] == "user" and len(a["switches"]) > 10'
     done
 }
 
@@ -58,17 +57,17 @@ switch() {
     switch -n $n -g 1 --nodes 2 --knob adapt=user -- 1 counted
     ended_with 0
     # 10, then 30 while off, then 7 and 3 from each to each.
-    says 'c["accumulate"] == {"ghost": 20 * 16, "target": 30 * 16}'
-    says '[s["to"] for s in a["switches"]] == ["off"] * 4 + ["on"] * 4'
-    says 'all(s["why"] == "async_config" and s["window"] == 1
-           for s in a["switches"])'
-    says '{s["rank"]: s["node"] for s in a["switches"]} == {0: 0, 1: 1, 2: 0,
+    says 'c["accumulate"] == {"ghost": 20 * 16, "target": 30 * 16}' \
+        '[s["to"] for s in a["switches"]] == ["off"] * 4 + ["on"] * 4' \
+        'all(s["why"] == "async_config" and s["window"] == 1
+           for s in a["switches"])' \
+        '{s["rank"]: s["node"] for s in a["switches"]} == {0: 0, 1: 1, 2: 0,
            3: 1}'
     # Said, but no legal point came; and a window that begins off.
     switch -n $n -g 1 --knob adapt=user -- 1 latched
     ended_with 0
-    says 'c["accumulate"] == {"ghost": 32}'
-    says 'c["fetch_and_op"] == {"target": 16} and a["switches"] == []'
+    says 'c["accumulate"] == {"ghost": 32}' \
+        'c["fetch_and_op"] == {"target": 16} and a["switches"] == []'
     printed 'by ghosts \(can be switched off\)'
     printed 'aspen:   node 0 \|[#.+-]+\|'
 }
@@ -91,8 +90,8 @@ switch() {
     switch -n 2 -g 1 --knob adapt=user --window 'async_config:native' -- \
         1 counted
     ended_with 0
-    says 'c["accumulate"] == {"asked": 50 * 4} and a["switches"] == []'
-    says '[w["switchable"] for w in r["windows"]] == [False]'
+    says 'c["accumulate"] == {"asked": 50 * 4} and a["switches"] == []' \
+        '[w["switchable"] for w in r["windows"]] == [False]'
 }
 
 @test "processes that do not see their node's arena leave the window on" {
@@ -102,9 +101,9 @@ switch() {
         "$ASPEN_BUILD/tests/adapt_switch" 5
     ended_with 0
     printed '^ok switch'
-    says 'c["window"] == {"ghost": 4 * 12} and a["switches"] == []'
-    says 'not any("target" in c[x] for x in c)'
-    says 'not any(w["switchable"] for w in r["windows"])'
+    says 'c["window"] == {"ghost": 4 * 12} and a["switches"] == []' \
+        'not any("target" in c[x] for x in c)' \
+        'not any(w["switchable"] for w in r["windows"])'
 }
 
 @test "what is right through ghosts is right with redirection off, too" {
@@ -159,8 +158,8 @@ profile() {
     profile -n 4 -g 1 --nodes 2 -- 240 5
     right 1 0.8
     says 'all(s["why"].endswith("% of the time in MPI")
-           for s in a["switches"]) and a["mode"] == "profile"'
-    says 'c["accumulate"]["ghost"] > 0 and c["accumulate"]["target"] > 0'
+           for s in a["switches"]) and a["mode"] == "profile"' \
+        'c["accumulate"]["ghost"] > 0 and c["accumulate"]["target"] > 0'
     # One rank never computes: ghosts need not serve it, in any phase.
     profile -n 3 -g 1 -- 240 3 1
     right 1 0.8 1

@@ -19,7 +19,7 @@ asks() {
 
 # A copy of RECORD with other numbers: SCRIPT works on r.
 changed() {
-    python3 -c "import json, sys; r = json.load(open(sys.argv[1]))
+    python3 -SE -c "import json, sys; r = json.load(open(sys.argv[1]))
 $2
 json.dump(r, open(sys.argv[3], 'w'))" "$records/$1" - "$records/$3"
 }
