@@ -20,6 +20,7 @@ END
 
 setup() {
     aspen=$ASPEN_PREFIX/bin/aspen
+    export ASPEN_TEST_LIMIT=150 # each test runs many jobs
     cd "$work"
 }
 
