@@ -126,15 +126,12 @@ static bool wish_of_profile(void)
 {
     double now = aspx_trace_clock(), mpi = aspx_profile_mpi_seconds();
     bool on, was;
-    double share;
 
     pthread_mutex_lock(&mutex);
     was = predict.on;
-    share = now > predict.last_t
-                ? (mpi - predict.last_mpi) / (now - predict.last_t) : 0;
     on = aspx_predict_update(&predict, now, mpi);
     if (on != was)
-        percent = (int) (100 * share + 0.5);
+        percent = (int) (100 * predict.share + 0.5);
     pthread_mutex_unlock(&mutex);
     return on;
 }

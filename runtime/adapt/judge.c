@@ -16,8 +16,8 @@
  * if that is more often. */
 static const double listen_s = 1e-3;
 
-/* Decisions are young for so many judgements. */
-enum { YOUNG = 2 };
+/* Decisions are young for so many judgements: two intervals. */
+enum { YOUNG = 2 * ASPX_PREDICT_LOOKS };
 
 struct user {
     uint32_t rank_all;
@@ -64,7 +64,8 @@ static void seat_users(struct aspx_judge *judge,
 
 static void plan_next(struct aspx_judge *judge, uint64_t now)
 {
-    judge->look_at = now + aspx_clock_ticks_of(judge->pace.interval_s);
+    judge->look_at = now + aspx_clock_ticks_of(judge->pace.interval_s /
+                                               ASPX_PREDICT_LOOKS);
     atomic_store_explicit(&judge->notes->interval_us,
                           (uint32_t) (1e6 * judge->pace.interval_s),
                           memory_order_relaxed);
@@ -146,8 +147,8 @@ static bool look_at(struct aspx_judge *judge, struct user *user, double now,
                     uint64_t ticks)
 {
     struct aspx_pulse *pulse = &user->seat->pulse;
-    double inside, last = user->predict.last_mpi;
     bool young, was = user->predict.on;
+    double inside;
 
     if (atomic_load_explicit(&pulse->clock, memory_order_acquire) !=
         aspx_pulse_clock()) {
@@ -156,17 +157,17 @@ static bool look_at(struct aspx_judge *judge, struct user *user, double now,
     }
     inside = aspx_clock_seconds(aspx_pulse_read(pulse, ticks));
     if (!user->watched) {
-        aspx_predict_init(&user->predict, 0, judge->high, judge->low, now,
-                          inside);
+        aspx_predict_init(&user->predict, judge->pace.interval_s, judge->high,
+                          judge->low, now, inside);
         user->watched = true;
         return false;
     }
-    atomic_store_explicit(
-        &user->seat->percent,
-        (int32_t) (100 * (inside - last) / (now - user->predict.last_t) + 0.5),
-        memory_order_relaxed);
+    user->predict.interval_s = judge->pace.interval_s;
     if (aspx_predict_update(&user->predict, now, inside) == was)
         return false;
+    atomic_store_explicit(&user->seat->percent,
+                          (int32_t) (100 * user->predict.share + 0.5),
+                          memory_order_relaxed);
     young = user->decided && judge->judgements - user->decided <= YOUNG;
     user->decided = judge->judgements;
     decide(judge, user, !was, ticks);

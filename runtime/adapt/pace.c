@@ -3,9 +3,11 @@
 
 #include "pace.h"
 
-/* Long enough that a program whose iterations are longer than the interval does
- * not pay for each of them. */
-enum { CALM = 64 };
+#include "runtime/profile/predict.h"
+
+/* 64 intervals: so long that a program whose iterations are longer than the
+ * interval does not pay for each of them. */
+enum { CALM = 64 * ASPX_PREDICT_LOOKS };
 
 void aspx_pace_init(struct aspx_pace *pace, double least_s, double most_s)
 {

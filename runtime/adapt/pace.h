@@ -12,14 +12,15 @@
 struct aspx_pace {
     double least_s, most_s; /* bounds of the interval */
     double interval_s;
-    uint32_t calm;          /* judgements without one taken back */
+    uint32_t calm;          /* judgements, four in an interval, without one
+                               taken back */
 };
 
 /* Starts at the lower bound; a lower bound above the upper is taken for it. */
 void aspx_pace_init(struct aspx_pace *pace, double least_s, double most_s);
 
 /* After all have been judged: was a decision taken back that was no older than
- * two judgements? */
+ * two intervals? */
 void aspx_pace_after(struct aspx_pace *pace, bool taken_back);
 
 #endif

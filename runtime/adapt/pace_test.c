@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-enum { LONG_CALM = 1000 };
+enum { LONG_CALM = 4000 };
 
 static void is(const struct aspx_pace *pace, double ms)
 {
@@ -59,7 +59,7 @@ static void test_stays_where_it_turns_back(void **state)
     (void) state;
     aspx_pace_init(&pace, 0.02, 10);
     for (int i = 0; i < LONG_CALM; i++)
-        aspx_pace_after(&pace, i % 30 == 0);
+        aspx_pace_after(&pace, i % 100 == 0);
     is(&pace, 10000);
 }
 

@@ -3,6 +3,18 @@
 
 #include "predict.h"
 
+enum { KEPT = ASPX_PREDICT_LOOKS + 1 };
+
+/* Clocks are read a little late now and then. */
+static const double slack = 0.02;
+
+static void keep(struct aspx_predict *p, double now, double mpi)
+{
+    p->t[p->looks % KEPT] = now;
+    p->mpi[p->looks % KEPT] = mpi;
+    p->looks++;
+}
+
 void aspx_predict_init(struct aspx_predict *p, double interval_s, double high,
                        double low, double now, double mpi)
 {
@@ -10,24 +22,35 @@ void aspx_predict_init(struct aspx_predict *p, double interval_s, double high,
         .interval_s = interval_s,
         .high = high,
         .low = low < high ? low : high,
-        .last_t = now,
-        .last_mpi = mpi,
         .on = true,
     };
+    keep(p, now, mpi);
+}
+
+/* Seconds since the look that was `back` looks before the last one. */
+static double since(const struct aspx_predict *p, uint32_t back, double now)
+{
+    return now - p->t[(p->looks - 1 - back) % KEPT];
 }
 
 bool aspx_predict_update(struct aspx_predict *p, double now, double mpi)
 {
-    double passed = now - p->last_t, frequency;
+    double interval_s = p->interval_s * (1 - slack);
+    uint32_t most = p->looks < KEPT ? p->looks : KEPT, back = 0;
+    double passed = since(p, 0, now);
 
-    if (passed <= 0 || passed < p->interval_s)
+    if (passed <= 0 || passed < interval_s / ASPX_PREDICT_LOOKS)
         return p->on;
-    frequency = (mpi - p->last_mpi) / passed;
-    if (frequency > p->high)
-        p->on = false;
-    else if (frequency < p->low)
-        p->on = true;
-    p->last_t = now;
-    p->last_mpi = mpi;
+    while (back + 1 < most && since(p, back, now) < interval_s)
+        back++;
+    passed = since(p, back, now);
+    if (passed >= interval_s) {
+        p->share = (mpi - p->mpi[(p->looks - 1 - back) % KEPT]) / passed;
+        if (p->share > p->high)
+            p->on = false;
+        else if (p->share < p->low)
+            p->on = true;
+    }
+    keep(p, now, mpi);
     return p->on;
 }
