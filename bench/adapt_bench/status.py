@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Was redirection on when the script says so? From the record of a job, which
 has each switch, and from what adapt_app printed of its phases."""
+import collections
 import re
 import statistics
 
@@ -9,32 +10,47 @@ PHASE = re.compile(r"#(\d+):(\w+)$")
 NEVER = float("inf")
 
 
+# Of a script: what is right, from when to when, seconds since MPI_Init, and
+# since when what is switched has been there.
+Phase = collections.namedtuple("Phase", "want begin end since")
+
+
+def of_windows(record):
+    """Windows are switched; what ghosts find holds at once for Put and Get,
+    and then it is a process that is switched."""
+    spec = record["rows"][0][0]
+    return "op=acc" in spec or record["adaptation"]["mode"] not in ("ghosts",
+                                                                    "auto")
+
+
 def phases(record):
-    """[(what is right in it, begin, end)...], seconds since MPI_Init."""
-    found = []
+    """The script that was printed."""
+    found = {}
     for name, _, _, begin, end, _ in record["rows"]:
         match = PHASE.search(name)
         if match:
-            found.append((int(match[1]), WANT[match[2]], float(begin),
-                          float(end)))
-    return [phase[1:] for phase in sorted(found)]
+            found[int(match[1])] = (WANT[match[2]], float(begin), float(end))
+    return [Phase(*phase, found[index // 2 * 2][1] if of_windows(record)
+                  else 0.0) for index, phase in sorted(found.items())]
 
 
 def by_rank(record):
     """{rank: [(seconds since MPI_Init, "on" or "off")...]}"""
     turns = {rank: [] for rank in range(record["users"])}
     for switch in record["adaptation"]["switches"]:
-        turns[switch["rank"]].append((switch["t_s"], switch["to"]))
+        if (switch["window"] >= 0) == of_windows(record):
+            turns[switch["rank"]].append((switch["t_s"], switch["to"]))
     return {rank: sorted(found) for rank, found in turns.items()}
 
 
-def seen(record, node, begin, end):
-    """What the node's strip says of a time without switches."""
+def seen(record, node, phase):
+    """What the node's strip says of a phase without switches."""
     timeline = record["adaptation"]["timeline"]
     strip = next(line for line in timeline if line["node"] == node)
-    bucket = record["adaptation"]["bucket_s"]
-    middle = min(int((begin + end) / 2 / bucket), len(strip["on"]) - 1)
-    return "on" if strip["on"][middle] > 0.5 else "off"
+    middle = int((phase.begin + phase.end) / 2 /
+                 record["adaptation"]["bucket_s"])
+    return "on" if strip["on"][min(middle, len(strip["on"]) - 1)] > 0.5 \
+        else "off"
 
 
 def opposite(state):
@@ -42,19 +58,22 @@ def opposite(state):
     return "off" if state == "on" else "on"
 
 
-def pieces(record, rank, turns, begin, end):
+def pieces(record, rank, turns, phase):
     """The states in a phase: [(from, to, state)...]. A window may begin off
     without a switch: what the next switch is to, it was not before."""
-    inside = [turn for turn in turns if begin <= turn[0] < end]
+    inside = [turn for turn in turns if phase.begin <= turn[0] < phase.end]
+    before = [turn for turn in turns if phase.since <= turn[0] < phase.begin]
     if inside:
         state = opposite(inside[0][1])
+    elif before:
+        state = before[-1][1]
     else:
-        state = seen(record, rank % record["nodes"], begin, end)
-    found, last = [], begin
+        state = seen(record, rank % record["nodes"], phase)
+    found, last = [], phase.begin
     for when, to in inside:
         found.append((last, when, state))
         last, state = when, to
-    return found + [(last, end, state)]
+    return found + [(last, phase.end, state)]
 
 
 def has_switches(record):
@@ -71,12 +90,12 @@ def right(record, _nodes, skipped):
     good = whole = 0.0
     interval = record["adaptation"]["interval_s"]
     for rank, turns in by_rank(record).items():
-        for want, begin, end in phases(record):
-            start = min(end, begin + skipped * interval)
-            whole += end - start
+        for phase in phases(record):
+            start = min(phase.end, phase.begin + skipped * interval)
+            whole += phase.end - start
             good += sum(max(0, to - max(start, since)) for since, to, state
-                        in pieces(record, rank, turns, begin, end)
-                        if state == want)
+                        in pieces(record, rank, turns, phase)
+                        if state == phase.want)
     return 100 * good / whole if whole else None
 
 
@@ -85,11 +104,12 @@ def latencies(record):
     intervals."""
     found = []
     for rank, turns in by_rank(record).items():
-        for want, begin, end in phases(record):
-            states = pieces(record, rank, turns, begin, end)
-            if states[0][2] != want:
-                good = [since for since, _, state in states if state == want]
-                found.append((good[0] - begin if good else NEVER) /
+        for phase in phases(record):
+            states = pieces(record, rank, turns, phase)
+            if states[0][2] != phase.want:
+                good = [since for since, _, state in states
+                        if state == phase.want]
+                found.append((good[0] - phase.begin if good else NEVER) /
                              record["adaptation"]["interval_s"])
     return found
 
