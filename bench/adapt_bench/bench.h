@@ -31,6 +31,7 @@ struct options {
     int hints;              /* enum hints: who says async_config, and when */
     int warm_ms;            /* steady: before time counts */
     int queued;             /* handle: operations that wait for the target */
+    int sleep;              /* total: the target sleeps, else it polls */
 };
 
 struct bench {
@@ -44,8 +45,8 @@ struct bench {
     double *from, *into; /* the origin's buffers */
     MPI_Datatype there;  /* what an operation touches at the target */
     MPI_Info config[3];  /* symmetric; with async_config off; on */
-    long *issued;        /* accumulates, by target */
-    bool got, put;
+    long *issued;        /* operations, by target */
+    bool got;
 };
 
 struct kernel {

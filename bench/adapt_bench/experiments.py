@@ -7,6 +7,7 @@ x of the column; users None takes it too.
 """
 import collections
 
+import jobs
 from rivals import (GP, INTERVAL_MS, NATIVE, OFF, ON, P, PLAIN, RIVALS, U,
                     U_COLL, Job, with_hints)
 
@@ -16,11 +17,11 @@ FIELDS = "label rival spec value knobs against ghosts share"
 Line = collections.namedtuple("Line", FIELDS,
                               defaults=("time", (), None, 1, 4))
 
-FIELDS = "key title users nodes x xs lines note unit"
+FIELDS = "key title users nodes x xs lines note unit place"
 
 
 class Experiment(collections.namedtuple("Experiment", FIELDS,
-                                        defaults=("us",))):
+                                        defaults=("us", ()))):
     """A table of the page."""
 
     def job_of(self, line, x):
@@ -29,7 +30,7 @@ class Experiment(collections.namedtuple("Experiment", FIELDS,
         users = x if self.users is None else self.users
         return Job(line.rival, users * line.share // 4, self.nodes,
                    line.ghosts, knobs, line.rival in (U_COLL, P, GP) or
-                   line.value != "time")
+                   line.value != "time", self.place)
 
     @staticmethod
     def spec_of(line, x):
@@ -162,13 +163,16 @@ EXPERIMENTS = [
                  f"{op} {rival}, {label}")
             for rival in (PLAIN, OFF)
             for kernel, label in (("total", "all"), ("handle", "executor"))
-        ] + [line(ON, f"total,op={op},x={{x}}", f"{op} on, all"),
-             line(ON, f"total,op={op},x={{x}}", f"{op} on, executor",
-                  value="handling")]],
+        ] + [line(ON, f"total,target=sleep,op={op},x={{x}}",
+                  f"{op} on, {label}", value=value)
+             for label, value in (("all", "counted time"),
+                                  ("executor", "handling"))]],
         "From a rank of one pretended node to one of the other: x * 2 * 2 of "
         "(x + 8) * 8 * 8 doubles. All: operation and flush, the target is in "
-        "MPI. Executor, target: processor time that one more of 64 queued "
-        "operations takes it; ghost: its time at work, by its operations."),
+        "MPI without a break (plain, off) or sleeps (on). Executor, target: "
+        "processor time that one more of 64 queued operations takes it; ghost: "
+        "its time at work, by its operations. Each on a CPU of its own.",
+        place=jobs.OWN),
     Experiment(
         "p-e5", "Phases: ranks profile themselves", None, 2, "users", USERS,
         [row for op, spec in (("get", GET), ("acc", ACC))

@@ -5,7 +5,14 @@
 
 #include <time.h>
 
-enum { STEPS = 31, WARM_UP = 3, OPS_MOST = 1000, SETTLE_US = 300, TAG = 7 };
+enum {
+    STEPS = 31,
+    WARM_UP = 3,
+    OPS_MOST = 1000, /* of a step */
+    SETTLE_US = 300, /* the origin has queued its operations */
+    NAP_US = 5000,
+    TAG = 7,
+};
 
 /* Operation and flush, n times; what one of them takes. */
 static double total_us(struct bench *bench, int n)
@@ -19,7 +26,21 @@ static double total_us(struct bench *bench, int n)
     return (MPI_Wtime() - begin) * 1e6 / n;
 }
 
-/* The same while the target is in MPI. */
+/* In MPI without a break, or now and then. */
+static void stand_by(const struct bench *bench)
+{
+    MPI_Request request;
+    int done = 0;
+
+    MPI_Irecv(NULL, 0, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, &request);
+    while (!done) {
+        if (bench->opt.sleep)
+            compute(NAP_US);
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    }
+}
+
+/* Operations while the target does nothing else. */
 void total_run(struct bench *bench)
 {
     double samples[STEPS], fit, us = 0;
@@ -33,6 +54,9 @@ void total_run(struct bench *bench)
         n = fit < 1 ? 1 : fit > OPS_MOST ? OPS_MOST : (int)fit;
         for (int i = 0; i < STEPS; i++)
             samples[i] = total_us(bench, n);
+        MPI_Send(NULL, 0, MPI_BYTE, 1, TAG, MPI_COMM_WORLD);
+    } else if (bench->rank == 1) {
+        stand_by(bench);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     emit_samples(bench, "", "us", samples, STEPS);

@@ -31,6 +31,7 @@ static const struct key keys[] = {
     {"hints", "none|window|phase", offsetof(struct options, hints)},
     {"warm_ms", NULL, offsetof(struct options, warm_ms)},
     {"queued", NULL, offsetof(struct options, queued)},
+    {"target", "poll|sleep", offsetof(struct options, sleep)},
     {NULL, NULL, 0},
 };
 
