@@ -21,6 +21,7 @@ struct aspx_adaptation {
     uint64_t n;
     struct aspx_trace_switch *change; /* by time */
     double *on; /* by node, then by bucket: share of its windows */
+    struct aspx_decisions *decisions; /* for all ranks; NULL: none */
 };
 
 static int by_time(const void *a, const void *b)
@@ -147,6 +148,7 @@ struct aspx_adaptation *aspx_adaptation_gather(const struct aspx_world *world)
         sum_up(all, world, shown, own->more + (judged ? judged->more : 0),
                sums);
         gather_switches(all, world, change, n);
+        all->decisions = aspx_adapt_decisions();
     }
     free(sums);
     if (everywhere && world->rank_user == 0)
@@ -161,6 +163,7 @@ void aspx_adaptation_free(struct aspx_adaptation *all)
         return;
     free(all->on);
     free(all->change);
+    free(all->decisions);
     free(all);
 }
 
@@ -182,6 +185,11 @@ void aspx_adaptation_print(FILE *to, const struct aspx_adaptation *all)
             fputc(mark(all->on[n * ASPX_TRACE_BUCKETS + b]), to);
         fputs("|\n", to);
     }
+    for (uint32_t i = 0; all->decisions && i < all->decisions->n; i++)
+        fprintf(to, "aspen: auto, at %.2f s: %s: %s\n",
+                all->decisions->list[i].t_s,
+                aspx_decided_name(all->decisions->list[i].to),
+                all->decisions->list[i].why);
 }
 
 static void put_switch(FILE *to, const struct aspx_trace_switch *change)
@@ -192,8 +200,20 @@ static void put_switch(FILE *to, const struct aspx_trace_switch *change)
             change->on ? "on" : "off");
     if (change->why == ASPX_WHY_ASKED)
         fputs("\"async_config\"}", to);
+    else if (change->why == ASPX_WHY_ORDER)
+        fputs("\"decided for all\"}", to);
     else
         fprintf(to, "\"%d %% of the time in MPI\"}", change->why);
+}
+
+static void put_decisions(FILE *to, const struct aspx_decisions *all)
+{
+    fprintf(to, "],\n   \"decisions_more\": %" PRIu32
+            ",\n   \"decisions\": [", all ? all->more : 0);
+    for (uint32_t i = 0; all && i < all->n; i++)
+        fprintf(to, "%s{\"t_s\": %.6f, \"to\": \"%s\", \"why\": \"%s\"}",
+                i ? ",\n    " : "\n    ", all->list[i].t_s,
+                aspx_decided_name(all->list[i].to), all->list[i].why);
 }
 
 void aspx_adaptation_json(FILE *to, const struct aspx_adaptation *all)
@@ -208,6 +228,7 @@ void aspx_adaptation_json(FILE *to, const struct aspx_adaptation *all)
         fputs(i ? ",\n    " : "\n    ", to);
         put_switch(to, &all->change[i]);
     }
+    put_decisions(to, all->decisions);
     fputs("],\n   \"timeline\": [", to);
     for (uint32_t n = 0; n < all->nnodes; n++) {
         fprintf(to, "%s{\"node\": %" PRIu32 ", \"on\": [",

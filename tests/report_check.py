@@ -324,8 +324,14 @@ def page_adaptation(root, record):
         if len(strip["on"]) <= 240:
             equal("shades", shades,
                   [round(on, 3) for on in strip["on"] if on > 0])
+    tables = 1 if timeline else 0
+    if record["adaptation"].get("decisions"):
+        equal("decisions", [row[1:] for row in rows(section, tables)],
+              [[d["to"], safe(d["why"])]
+               for d in record["adaptation"]["decisions"][:60]])
+        tables += 1
     if record["adaptation"]["switches"]:
-        got = rows(section, 1 if timeline else 0)
+        got = rows(section, tables)
         wanted = record["adaptation"]["switches"]
         equal("switches", [row[3:] for row in got],
               [[s["to"], safe(s["why"])] for s in wanted[:60]])

@@ -15,6 +15,8 @@ setup_file() {
         "$ASPEN_BUILD/tests/rma_native" >>"$dir/log" 2>&1
     ghosts -n 4 -g 1 --nodes 2 --report="$dir/adapt.json" --knob adapt=user \
         "$ASPEN_BUILD/tests/adapt_switch" 2 counted >>"$dir/log" 2>&1
+    ghosts -n 2 -g 1 --nodes 2 --report="$dir/auto.json" --knob adapt=auto \
+        "$ASPEN_BUILD/tests/adapt_auto" talk 0.8 >>"$dir/log" 2>&1
     ghosts -n 2 -g 1 --knob offload=yes --report="$dir/both.json" \
         "$ASPEN_BUILD/examples/rma_stall" 100 >>"$dir/log" 2>&1
     ghosts -n 2 --offload --report="$dir/offload.json" \
@@ -24,7 +26,7 @@ setup_file() {
     ghosts -n 2 --off --report="$dir/off.json" \
         "$ASPEN_BUILD/examples/rma_stall" 100 >>"$dir/log" 2>&1
     cat "$dir/log"
-    ls "$dir"/{ghost,native,adapt,both,offload,thread,off}.json
+    ls "$dir"/{ghost,native,adapt,auto,both,offload,thread,off}.json
 }
 
 setup() {
@@ -51,19 +53,19 @@ refused() {
 }
 
 @test "records of all modes are as docs/record.schema.json says" {
-    run check strict "$schema" "$dir"/{ghost,native,adapt,both,offload,thread,off}.json "$full"
+    run check strict "$schema" "$dir"/{ghost,native,adapt,auto,both,offload,thread,off}.json "$full"
     echo "$output"
     ended_with 0
 }
 
 @test "the page of every mode says what the record says, and needs no other" {
     cp "$full" "$dir/full.json"
-    for mode in ghost native adapt both offload thread off full; do
+    for mode in ghost native adapt auto both offload thread off full; do
         report "$dir/$mode.json"
         ended_with 0
         [ "$output" = "$dir/$mode.html" ]
     done
-    check page "$dir"/{ghost,native,adapt,both,offload,thread,off,full}.json
+    check page "$dir"/{ghost,native,adapt,auto,both,offload,thread,off,full}.json
     # The check sees a difference where there is one.
     sed 's/182340/182341/' "$full" >"$dir/full.json"
     run check page "$dir/full.json"
@@ -72,7 +74,7 @@ refused() {
 }
 
 @test "the text of every mode fits a terminal and has the numbers" {
-    for file in "$dir"/{ghost,native,adapt,both,offload,thread,off}.json "$full"; do
+    for file in "$dir"/{ghost,native,adapt,auto,both,offload,thread,off}.json "$full"; do
         report --text "$file" -o "$dir/$(basename "$file" .json).txt"
         ended_with 0
     done
@@ -94,6 +96,8 @@ print(json.load(open(sys.argv[1]))["redirected"])' "$dir/ghost.json")
     printed '^  - [1-9][0-9]* were left to their targets while redirection was'
     printed '^  - Redirection was switched [1-9][0-9]* times\.$'
     printed '^  node 1 +\|.*\|$'
+    report --text "$dir/auto.json"
+    printed '^  0\.[0-9]+ s +auto, for all: (on|off|predictor|trial), '
     report --text "$dir/both.json"
     printed '^  helpers +1 ghost, and an offload thread in each rank$'
     printed '^  - Ghosts carried out [1-9]'
@@ -113,6 +117,7 @@ print(json.load(open(sys.argv[1]))["redirected"])' "$dir/ghost.json")
     printed '^  MPI_Win_flush +w{20,}#+ 21\.2 s in 120000$'
     printed '^  rank 0 +w+#+ '
     printed '^  node 0 +\|[-=+*# .:]{40}\|$'
+    printed '^  1\.310 s +auto, for all: off, trial of '
     printed '^  8\.123 s +rank 3 \(node 0\), all windows: off, in MPI 93 %'
     not_printed 'Not measured'
     report --text <(python3 -c 'import json, sys

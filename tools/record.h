@@ -77,6 +77,11 @@ struct aspt_switch {
     const char *to, *why;
 };
 
+struct aspt_decision { /* of adapt=auto, for all ranks */
+    double t_s;
+    const char *to, *why;
+};
+
 struct aspt_strip { /* how much of a node is redirected, by bucket */
     uint64_t node;
     size_t n;
@@ -108,7 +113,9 @@ struct aspt_adaptation {
     const char *mode;       /* the knob adapt */
     uint64_t switches_more; /* that found no room in the list */
     double interval_s, bucket_s;
-    size_t nswitches, nstrips;
+    uint64_t decisions_more;
+    size_t nswitches, nstrips, ndecisions;
+    struct aspt_decision *decisions;
     struct aspt_switch *switches;
     struct aspt_strip *strips;
 };

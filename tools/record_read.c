@@ -165,6 +165,7 @@ void aspt_record_free(struct aspt_record *record)
     free(record->time.ranks);
     free(record->time.calls);
     free(record->busy);
+    free(record->adaptation.decisions);
     free(record->adaptation.switches);
     free(record->adaptation.strips);
     json_decref(record->root);

@@ -143,7 +143,15 @@ int aspt_part_adaptation(struct aspt_record *record, const char *file,
         ASPT_FIELD(aspt_adaptation, bucket_s, ASPT_SECONDS),
         ASPT_FIELD(aspt_adaptation, mode, ASPT_TEXT),
         ASPT_FIELD(aspt_adaptation, switches_more, ASPT_COUNT),
+        ASPT_FIELD(aspt_adaptation, decisions_more, ASPT_COUNT),
     };
+    static const struct aspt_field decision[] = {
+        ASPT_FIELD(aspt_decision, t_s, ASPT_SECONDS),
+        ASPT_FIELD(aspt_decision, to, ASPT_TEXT),
+        ASPT_FIELD(aspt_decision, why, ASPT_TEXT),
+    };
+    static const struct aspt_items decisions = {
+        "decisions", decision, SIZE(decision), sizeof(struct aspt_decision)};
     static const struct aspt_field change[] = {
         ASPT_FIELD(aspt_switch, t_s, ASPT_SECONDS),
         ASPT_FIELD(aspt_switch, node, ASPT_COUNT),
@@ -175,6 +183,10 @@ int aspt_part_adaptation(struct aspt_record *record, const char *file,
                         err) < 0)
         return -1;
     out->switches = array;
+    if (aspt_items_read(part, file, &decisions, &array, &out->ndecisions,
+                        err) < 0)
+        return -1;
+    out->decisions = array;
     if (aspt_items_read(part, file, &strips, &array, &out->nstrips, err) < 0)
         return -1;
     out->strips = array;

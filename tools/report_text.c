@@ -375,6 +375,17 @@ static void print_adaptation(FILE *to, const struct aspt_record *record)
     for (size_t i = 0; i < adaptation->nstrips && i < ROWS; i++)
         print_strip(to, &adaptation->strips[i]);
     more(to, adaptation->nstrips, ROWS);
+    for (size_t i = 0; i < adaptation->ndecisions && i < ROWS; i++) {
+        const struct aspt_decision *decision = &adaptation->decisions[i];
+        char first[64], text[1024];
+
+        snprintf(first, sizeof(first), "  %.3f s", decision->t_s);
+        snprintf(text, sizeof(text), "auto, for all: %.40s, %.700s",
+                 decision->to, decision->why);
+        wrap(to, first, NAME_COLUMNS, text);
+    }
+    more(to, adaptation->ndecisions + adaptation->decisions_more,
+         adaptation->ndecisions < ROWS ? adaptation->ndecisions : ROWS);
     for (size_t i = 0; i < adaptation->nswitches && i < ROWS; i++) {
         const struct aspt_switch *change = &adaptation->switches[i];
         char first[64], text[1024], window[64] = "all windows";

@@ -255,6 +255,31 @@ static void put_strips(FILE *to, const struct aspt_adaptation *adaptation)
     aspt_page_more(to, adaptation->nstrips, STRIPS_MAX);
 }
 
+static void put_decisions(FILE *to, const struct aspt_adaptation *adaptation)
+{
+    static const char *const titles[] = {"#at", "Decision", "Why", NULL};
+
+    if (!adaptation->ndecisions)
+        return;
+    fputs("<h3>Decisions for all ranks</h3>\n", to);
+    aspt_html_table(to, titles);
+    for (size_t i = 0; i < adaptation->ndecisions && i < ASPT_ROWS_MAX; i++) {
+        const struct aspt_decision *decision = &adaptation->decisions[i];
+
+        fputs("<tr>", to);
+        aspt_html_tag(to, "td", "n", "%.3f s", decision->t_s);
+        fputs("<td>", to);
+        aspt_html_text(to, decision->to);
+        fputs("</td><td>", to);
+        aspt_html_text(to, decision->why);
+        fputs("</td></tr>\n", to);
+    }
+    fputs("</tbody></table>\n", to);
+    aspt_page_more(to, adaptation->ndecisions + adaptation->decisions_more,
+                   adaptation->ndecisions < ASPT_ROWS_MAX
+                       ? adaptation->ndecisions : ASPT_ROWS_MAX);
+}
+
 static void put_switches(FILE *to, const struct aspt_adaptation *adaptation)
 {
     static const char *const titles[] = {"#at", "Rank", "Window", "To", "Why",
@@ -302,6 +327,7 @@ void aspt_page_adaptation(FILE *to, const struct aspt_record *record)
                   adaptation->nswitches + adaptation->switches_more);
     fputs("</p>\n", to);
     put_strips(to, adaptation);
+    put_decisions(to, adaptation);
     put_switches(to, adaptation);
     aspt_html_section_end(to);
 }

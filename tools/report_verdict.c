@@ -239,6 +239,14 @@ static void say_adaptation(const struct aspt_record *record,
     else
         say(lines, "Redirection was switched %" PRIu64 " time%s.", switches,
             switches == 1 ? "" : "s");
+    for (i = adaptation->ndecisions; i-- > 0;)
+        if (strcmp(adaptation->decisions[i].to, "trial") != 0) {
+            say(lines, "adapt=auto decided %zu time%s, in the end for %.40s: "
+                "%.300s.", adaptation->ndecisions,
+                adaptation->ndecisions == 1 ? "" : "s",
+                adaptation->decisions[i].to, adaptation->decisions[i].why);
+            break;
+        }
     if (n)
         say(lines, "It was on for %s of the time, over all nodes.",
             aspt_say_percent(sum, (double)n, share, sizeof(share)));

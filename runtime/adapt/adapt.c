@@ -11,6 +11,7 @@
 #include "runtime/profile/timing.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -28,6 +29,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 /* The ghosts' judgement; and after how long it holds for new windows. */
 static const double settled_s = 1;
 const aspx_view_byte *aspx_adapt_views;
+struct aspx_issued *aspx_adapt_issued;
 static struct aspx_notes *notes;
 static struct aspx_seat *seat;
 static int rank_all;
@@ -60,6 +62,8 @@ static void take_seat(const struct aspx_engine *engine)
     aspx_trace_thing(&seat->trace, now, 1, true);
     aspx_profile_start();
     aspx_timing_publish(&seat->pulse);
+    if (engine->settings.tried)
+        aspx_adapt_issued = &seat->issued;
     aspx_adapt_views = aspx_notes_views(
         notes, aspx_engine_count(world, ASP_ROLE_USER));
 }
@@ -93,6 +97,7 @@ void aspx_adapt_stop(void)
         return;
     aspx_timing_publish(NULL);
     aspx_adapt_views = NULL;
+    aspx_adapt_issued = NULL;
     seat = NULL;
     notes = NULL;
 }
@@ -167,6 +172,9 @@ int aspx_adapt_why(enum aspx_async said)
 {
     if (aspx_adapt_said(said))
         return ASPX_WHY_ASKED;
+    if (seat && atomic_load_explicit(&notes->force, memory_order_relaxed) !=
+                    ASPX_FORCE_NONE)
+        return ASPX_WHY_ORDER;
     if (seat)
         return atomic_load_explicit(&seat->percent, memory_order_relaxed);
     return profiled ? percent : ASPX_WHY_ASKED;
@@ -191,4 +199,20 @@ struct aspx_trace *aspx_adapt_judged(void)
         return NULL;
     aspx_trace_close(&copy, aspx_trace_clock());
     return &copy;
+}
+
+struct aspx_decisions *aspx_adapt_decisions(void)
+{
+    struct aspx_decisions *all;
+
+    if (!aspx_adapt_issued || aspx_world.rank_user != 0)
+        return NULL;
+    all = calloc(1, sizeof(*all));
+    if (!all)
+        return NULL;
+    all->n = atomic_load_explicit(&notes->decided.n, memory_order_acquire);
+    all->more = atomic_load_explicit(&notes->decided.more,
+                                     memory_order_relaxed);
+    memcpy(all->list, notes->decided.list, all->n * sizeof(all->list[0]));
+    return all;
 }

@@ -6,6 +6,8 @@
 
 #include "notes.h"
 
+#include "runtime/tally.h"
+
 #include <stdbool.h>
 
 /* The info key async_config, of the program or of a rule. */
@@ -48,6 +50,35 @@ bool aspx_adapt_wish(enum aspx_async said, bool first);
 /* What the ghosts think of everybody (adapt=ghosts), by world rank: enum
  * aspx_view. NULL: nothing, or it is out of our reach. */
 extern const aspx_view_byte *aspx_adapt_views;
+
+/* Where this process counts what it does with windows (adapt=auto), or NULL. */
+extern struct aspx_issued *aspx_adapt_issued;
+
+/* An operation that the target or a ghost carries out. Threads: any.  Cost: one
+ * branch; with adapt=auto, three additions to a line of our own. */
+static inline void aspx_adapt_count(int kind, uint64_t bytes, bool redirected)
+{
+    struct aspx_issued *issued = aspx_adapt_issued;
+
+    if (!issued)
+        return;
+    (void) aspx_tally(&issued->ops[kind], 1);
+    (void) aspx_tally(&issued->bytes[kind], bytes);
+    if (redirected)
+        (void) aspx_tally(&issued->redirected, 1);
+}
+
+/* A flush, or the like, that found something to wait for. */
+static inline void aspx_adapt_count_wait(void)
+{
+    if (aspx_adapt_issued)
+        (void) aspx_tally(&aspx_adapt_issued->waits, 1);
+}
+
+/* What was decided for all ranks (adapt=auto), up to now, if this is the first
+ * user of the job; else, and where nothing is decided, NULL. The caller's, to
+ * free. Until aspx_adapt_stop(). */
+struct aspx_decisions *aspx_adapt_decisions(void);
 
 /* What they thought of this process, over the time, up to now; the caller's until
  * the next call. NULL: nothing. Until aspx_adapt_stop(). Threads: one. */

@@ -10,13 +10,15 @@
  * what it takes all nodes to hear of it, and a trial of eight pairs is over in
  * less than a second. */
 static const double WATCH_S = 0.1, SLICE_S = 0.05;
-/* Operations that a round must have to say something. */
+/* Operations that the rounds must have had together to say something: few may
+ * come through where they wait for targets. */
 static const double OPS_LEAST = 20;
-enum { LISTEN_ROUNDS = 3, ODD_ROUNDS = 3 };
+enum { LISTEN_ROUNDS = 3, ODD_ROUNDS = 4 };
 /* Another phase: the rate of operations is so much more, or so much less. */
-static const double OTHER_RATE = 2;
+static const double OTHER_RATE = 2.5;
 /* The predictor is of one mind: it wants so much of the users' time on, or
- * off. In between it follows phases or ranks, which no order for all can. */
+ * off. In between it follows phases or ranks, which no order for all can; only a
+ * trial may show better. */
 static const double OF_ONE_MIND = 0.9;
 /* No more of the run than this is spent on trials after the first, of which
  * half is the wrong way; a trial takes a second at most. */
@@ -26,19 +28,6 @@ static const double STALE_S = 300;
 /* Without operations up to here the program is told to be of another kind, if
  * it is in MPI for more than this of its time. */
 static const double SILENT_S = 2, MPI_LEAST = 0.02;
-
-static const char *const names[] = {
-    [ASPX_DECIDED_PREDICTOR] = "predictor",
-    [ASPX_DECIDED_ON] = "on",
-    [ASPX_DECIDED_OFF] = "off",
-    [ASPX_DECIDED_TRIAL] = "trial",
-    [ASPX_DECIDED_NOTHING] = "nothing",
-};
-
-const char *aspx_decided_name(int32_t to)
-{
-    return names[to];
-}
 
 static void say(struct aspx_chief *chief, double now, enum aspx_decided to,
                 const char *why, ...) __attribute__((format(printf, 4, 5)));
@@ -134,23 +123,55 @@ static const char *in_words(const struct aspx_forecast *f, char *buf,
     return buf;
 }
 
-/* Enough rounds have had operations: what do their prices say? */
-static void weigh(struct aspx_chief *chief, double now)
+static bool is_other(double rate, double than)
+{
+    return rate > OTHER_RATE * than || rate < than / OTHER_RATE;
+}
+
+static void learn(struct aspx_chief *chief, enum aspx_force force)
+{
+    chief->lesson[(chief->trials - 1) % ASPX_LESSONS] = (struct aspx_lesson) {
+        .wish = chief->wish,
+        .rate = aspx_trial_rate(&chief->trial, chief->wish),
+        .force = force,
+    };
+}
+
+/* Was this phase tried before? */
+static const struct aspx_lesson *recall(const struct aspx_chief *chief,
+                                        double rate)
+{
+    for (uint32_t i = 0; i < ASPX_LESSONS && i < chief->trials; i++)
+        if (chief->lesson[i].wish == chief->wish &&
+            !is_other(rate, chief->lesson[i].rate))
+            return &chief->lesson[i];
+    return NULL;
+}
+
+static bool of_one_mind(double share)
+{
+    return share > OF_ONE_MIND || share < 1 - OF_ONE_MIND;
+}
+
+/* Without a trial: as one has shown before, or by the prices. */
+static void choose(struct aspx_chief *chief, double now)
 {
     const struct aspx_demand *all = &chief->listened;
     struct aspx_forecast f = aspx_cost_forecast(&chief->cost, all);
+    const struct aspx_lesson *known = recall(chief, aspx_demand_rate(all));
     double share = wish_share(all);
     char words[ASPX_WHY_BYTES];
 
-    chief->wish = share > 0.5;
-    if (share < OF_ONE_MIND && share > 1 - OF_ONE_MIND) {
+    if (known) {
+        say(chief, now, decided(known->force), "as in the trial of a phase "
+            "with %.3g operations/s", known->rate);
+        hold(chief, now, known->force, 0);
+    } else if (!of_one_mind(share)) {
         say(chief, now, ASPX_DECIDED_PREDICTOR,
             "it tells ranks or phases apart: wants ghosts for %.0f %% of them",
             100 * share);
         hold(chief, now, ASPX_FORCE_NONE, 0);
-        return;
-    }
-    if (f.verdict == (chief->wish ? ASPX_VERDICT_OFF : ASPX_VERDICT_ON)) {
+    } else if (f.verdict == (chief->wish ? ASPX_VERDICT_OFF : ASPX_VERDICT_ON)) {
         enum aspx_force force = force_of(!chief->wish);
 
         say(chief, now, decided(force), "%s",
@@ -161,6 +182,16 @@ static void weigh(struct aspx_chief *chief, double now)
             chief->wish ? "on" : "off", in_words(&f, words, sizeof(words)));
         hold(chief, now, ASPX_FORCE_NONE, 0);
     }
+}
+
+/* Enough rounds have had operations. */
+static void weigh(struct aspx_chief *chief, double now)
+{
+    double share = wish_share(&chief->listened);
+
+    chief->wish = share > 0.5;
+    chief->one_mind = of_one_mind(share);
+    choose(chief, now);
     if (!may_try(chief, now))
         return;
     say(chief, now, ASPX_DECIDED_TRIAL, "to see if that is right");
@@ -178,8 +209,11 @@ static enum aspx_force conclude(const struct aspx_chief *chief,
     switch (end) {
     case ASPX_TRIAL_ON:
         return chief->wish ? ASPX_FORCE_NONE : ASPX_FORCE_ON;
-    case ASPX_TRIAL_OFF:
     case ASPX_TRIAL_SAME:
+        if (!chief->one_mind)
+            return ASPX_FORCE_NONE;
+        return chief->wish ? ASPX_FORCE_OFF : ASPX_FORCE_NONE;
+    case ASPX_TRIAL_OFF:
         return chief->wish ? ASPX_FORCE_OFF : ASPX_FORCE_NONE;
     case ASPX_TRIAL_DEAF:
         return ASPX_FORCE_NONE;
@@ -204,13 +238,19 @@ static void end_trial(struct aspx_chief *chief, double now)
     const struct aspx_trial *trial = &chief->trial;
     enum aspx_force force = conclude(chief, trial->end);
     bool on = force == ASPX_FORCE_NONE ? chief->wish : force == ASPX_FORCE_ON;
+    enum aspx_decided to = decided(force);
 
+    if (force == ASPX_FORCE_NONE && chief->one_mind &&
+        trial->end <= ASPX_TRIAL_SAME)
+        to = decided(force_of(chief->wish)); /* which the predictor says, too */
     chief->trials_s += now - chief->trial_began_s;
-    say(chief, now, decided(force),
-        "trial of %.2f s: %s; on over off %.2f (%.2f to %.2f), %.3g against "
+    say(chief, now, to,
+        "trial of %.2f s: %s; on over off %.3g (%.3g to %.3g), %.3g against "
         "%.3g operations/s", now - chief->trial_began_s, words[trial->end],
         trial->ratio, trial->low, trial->high, aspx_trial_rate(trial, true),
         aspx_trial_rate(trial, false));
+    if (trial->npairs > 0)
+        learn(chief, force);
     hold(chief, now, force, aspx_trial_rate(trial, on));
 }
 
@@ -223,8 +263,7 @@ static void compare(struct aspx_chief *chief, double now,
 
     if (chief->rate == 0)
         chief->rate = rate;
-    if (rate > OTHER_RATE * chief->rate || rate < chief->rate / OTHER_RATE)
-        other = true;
+    other = other || is_other(rate, chief->rate);
     chief->odd = other ? chief->odd + 1 : 0;
     if (chief->odd < ODD_ROUNDS && now - chief->held_s < STALE_S)
         return;
@@ -269,14 +308,15 @@ void aspx_chief_round(struct aspx_chief *chief, double now,
         return;
     }
     excuse(chief, now, demand);
-    if (ops < OPS_LEAST)
+    if (ops == 0)
         return;
     if (chief->state == ASPX_CHIEF_HOLD) {
         compare(chief, now, demand);
         return;
     }
     aspx_demand_add(&chief->listened, demand);
-    if (++chief->rounds < LISTEN_ROUNDS)
+    if (++chief->rounds < LISTEN_ROUNDS ||
+        aspx_demand_ops(&chief->listened) < OPS_LEAST)
         return;
     /* Counts were added up, too. */
     chief->listened.users = demand->users;

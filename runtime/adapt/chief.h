@@ -14,10 +14,8 @@
 #define ASPEN_RUNTIME_ADAPT_CHIEF_H
 
 #include "cost.h"
+#include "decided.h"
 #include "trial.h"
-
-/* For all ranks, over the predictor. */
-enum aspx_force { ASPX_FORCE_NONE, ASPX_FORCE_ON, ASPX_FORCE_OFF };
 
 /* One round: what is in force, and how long to count operations under it. */
 struct aspx_order {
@@ -25,30 +23,14 @@ struct aspx_order {
     double seconds;
 };
 
-enum {
-    ASPX_DECISIONS = 32, /* that are kept */
-    ASPX_WHY_BYTES = 168,
+/* What a trial has shown of a phase. */
+struct aspx_lesson {
+    bool wish;    /* of the predictor, mostly */
+    double rate;  /* of operations, while it was left alone */
+    enum aspx_force force;
 };
 
-struct aspx_decision {
-    double t_s; /* since the beginning */
-    int32_t to; /* enum aspx_decided */
-    char why[ASPX_WHY_BYTES];
-};
-
-enum aspx_decided {
-    ASPX_DECIDED_PREDICTOR,
-    ASPX_DECIDED_ON,
-    ASPX_DECIDED_OFF,
-    ASPX_DECIDED_TRIAL,   /* to try it */
-    ASPX_DECIDED_NOTHING, /* there is nothing to decide about */
-};
-
-struct aspx_decisions {
-    uint32_t n;
-    uint32_t more; /* that found no room */
-    struct aspx_decision list[ASPX_DECISIONS];
-};
+enum { ASPX_LESSONS = 4 };
 
 struct aspx_chief {
     enum { ASPX_CHIEF_LISTEN, ASPX_CHIEF_TRIAL, ASPX_CHIEF_HOLD } state;
@@ -63,9 +45,11 @@ struct aspx_chief {
     double trial_began_s, trials_s; /* length of all trials */
     uint32_t trials;
     double held_s;         /* since when */
-    bool wish;             /* of the predictor, while it was decided */
+    bool wish, one_mind;   /* of the predictor, while it was decided: mostly
+                              on; hardly anything else */
     double rate;           /* then, the chosen way; 0: not known */
     uint32_t odd;          /* rounds in a row that are unlike it */
+    struct aspx_lesson lesson[ASPX_LESSONS]; /* the last trials */
     struct aspx_decisions decisions;
 };
 
@@ -76,8 +60,5 @@ void aspx_chief_begin(struct aspx_chief *chief, double now);
 struct aspx_order aspx_chief_order(const struct aspx_chief *chief);
 void aspx_chief_round(struct aspx_chief *chief, double now,
                       const struct aspx_demand *demand);
-
-/* "off", "trial", as in the record. */
-const char *aspx_decided_name(int32_t to);
 
 #endif

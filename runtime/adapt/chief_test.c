@@ -102,7 +102,7 @@ static void test_ghosts_in_the_way(void **state)
     begin(&run);
     pass(&run, &seen, 2);
     decided(&run, ASPX_DECIDED_TRIAL, "");
-    decided(&run, ASPX_DECIDED_PREDICTOR, "faster without");
+    decided(&run, ASPX_DECIDED_OFF, "faster without");
     assert_int_equal(run.chief.force, ASPX_FORCE_NONE);
     begin(&run);
     pass(&run, &unseen, 2);
@@ -117,19 +117,23 @@ static void test_ghosts_in_the_way(void **state)
 static void test_ghosts_help(void **state)
 {
     static const struct phase sleeping = {1e5, 2e2, 1, 0.01, 0.3, false},
-                              unseen = {1e5, 2e2, 0, 0.01, 0.95, false};
+                              unseen = {1e5, 2e2, 0, 0.01, 0.95, false},
+                              stuck = {1e4, 1e2, 0, 0.02, 0.95, false};
     struct run run;
 
     (void) state;
     begin(&run);
     pass(&run, &sleeping, 60);
-    decided(&run, ASPX_DECIDED_PREDICTOR, "faster with ghosts");
+    decided(&run, ASPX_DECIDED_ON, "faster with ghosts");
     assert_true(run.wrong_s < 0.03 * run.right_s);
     begin(&run);
     pass(&run, &unseen, 60);
     assert_true(decided(&run, ASPX_DECIDED_ON, "faster with ghosts") < 2);
     assert_int_equal(run.chief.force, ASPX_FORCE_ON);
     assert_true(run.wrong_s < 0.03 * run.right_s);
+    begin(&run);
+    pass(&run, &stuck, 3);
+    assert_true(decided(&run, ASPX_DECIDED_ON, "faster with ghosts") < 2);
 }
 
 /* What makes no difference rests. */
@@ -173,6 +177,10 @@ static void test_phases(void **state)
     pass(&run, &talk, 5);
     pass(&run, &seen, 1);
     assert_int_equal(run.chief.force, ASPX_FORCE_NONE);
+    pass(&run, &talk, 1); /* known */
+    assert_int_equal(run.chief.trials, 1);
+    assert_int_equal(run.chief.force, ASPX_FORCE_OFF);
+    decided(&run, ASPX_DECIDED_OFF, "as in the trial");
     /* For ever: trials have to stay rare. */
     begin(&run);
     for (int i = 0; i < 100; i++) {
@@ -188,15 +196,15 @@ static void test_phases(void **state)
  * alone. */
 static void test_mixed(void **state)
 {
-    static const struct phase mixed = {1e5, 2e5, 0.5, 0.001, 0.6, false};
+    static const struct phase mixed = {1e5, 1e5, 0.6, 0.001, 0.6, false};
     struct run run;
 
     (void) state;
     begin(&run);
     pass(&run, &mixed, 10);
-    assert_int_equal(run.chief.trials, 0);
-    assert_int_equal(run.chief.force, ASPX_FORCE_NONE);
     decided(&run, ASPX_DECIDED_PREDICTOR, "tells ranks or phases apart");
+    assert_int_equal(run.chief.force, ASPX_FORCE_NONE);
+    assert_int_equal(run.chief.trials, 1);
 }
 
 static void test_silence(void **state)
@@ -212,7 +220,7 @@ static void test_silence(void **state)
     assert_true(decided(&run, ASPX_DECIDED_NOTHING, "point-to-point") < 3);
     assert_int_equal(run.chief.decisions.n, 1);
     pass(&run, &help, 3);
-    decided(&run, ASPX_DECIDED_PREDICTOR, "faster with ghosts");
+    decided(&run, ASPX_DECIDED_ON, "faster with ghosts");
     begin(&run);
     pass(&run, &nothing, 10);
     decided(&run, ASPX_DECIDED_NOTHING, "first 2 s");

@@ -6,6 +6,7 @@
 #include "knobs.h"
 #include "notes.h"
 #include "pace.h"
+#include "rounds.h"
 #include "spread.h"
 
 #include "runtime/profile/predict.h"
@@ -23,14 +24,19 @@ struct user {
     uint32_t rank_all;
     struct aspx_seat *seat;
     bool watched;             /* its pulse has been seen */
+    bool on;                  /* what is in force, see trace */
     struct aspx_predict predict;
     uint64_t decided;         /* in which judgement it changed last; 0: never */
 };
 
 struct aspx_judge {
     struct aspx_notes *notes;
-    aspx_view_byte *view;     /* by world rank */
+    aspx_view_byte *view;     /* by world rank: what holds */
+    unsigned char *opinion;   /* what predictors say: enum aspx_view */
+    uint32_t size_all;
     struct aspx_spread *spread;
+    struct aspx_rounds *rounds; /* adapt=auto; else NULL */
+    enum aspx_force force;      /* over all opinions */
     struct aspx_pace pace;
     double high, low;
     uint64_t look_at, listen_at, listen_ticks;
@@ -39,14 +45,28 @@ struct aspx_judge {
     struct user user[];
 };
 
+static void put_view(struct aspx_judge *judge, uint32_t rank)
+{
+    static const unsigned char forced[] = {
+        [ASPX_FORCE_ON] = ASPX_VIEW_GHOSTS,
+        [ASPX_FORCE_OFF] = ASPX_VIEW_ITSELF,
+    };
+
+    atomic_store_explicit(&judge->view[rank],
+                          judge->force == ASPX_FORCE_NONE
+                              ? judge->opinion[rank] : forced[judge->force],
+                          memory_order_relaxed);
+}
+
 static void heard(void *context, enum aspx_spread_kind kind, uint32_t index,
                   uint64_t value)
 {
     struct aspx_judge *judge = context;
 
-    if (kind == ASPX_SPREAD_VIEW)
-        atomic_store_explicit(&judge->view[index], (unsigned char) value,
-                              memory_order_relaxed);
+    if (kind != ASPX_SPREAD_VIEW)
+        return;
+    judge->opinion[index] = (unsigned char) value;
+    put_view(judge, index);
 }
 
 static void seat_users(struct aspx_judge *judge,
@@ -58,6 +78,7 @@ static void seat_users(struct aspx_judge *judge,
             struct user *user = &judge->user[judge->nusers];
 
             user->rank_all = (uint32_t) r;
+            user->on = true;
             user->seat = &judge->notes->seats[judge->nusers++];
         }
 }
@@ -95,6 +116,7 @@ int aspx_judge_create(struct aspx_judge **judge_p,
     judge = calloc(1, sizeof(*judge) + nusers * sizeof(judge->user[0]));
     if (!judge)
         return -1;
+    judge->size_all = (uint32_t) world->size_all;
     judge->notes = engine->arena.notes;
     judge->view = aspx_notes_views(judge->notes, nusers);
     judge->high = aspx_knob_high(layout);
@@ -106,9 +128,13 @@ int aspx_judge_create(struct aspx_judge **judge_p,
                                                               : listen_s);
     seat_users(judge, world);
     plan_next(judge, aspx_clock_ticks());
+    judge->opinion = calloc(judge->size_all, sizeof(*judge->opinion));
     judge->spread = aspx_spread_create(engine, heard, judge);
-    if (!judge->spread) {
-        free(judge);
+    if (engine->settings.tried)
+        judge->rounds = aspx_rounds_create(engine, judge->notes);
+    if (!judge->opinion || !judge->spread ||
+        (engine->settings.tried && !judge->rounds)) {
+        aspx_judge_destroy(judge);
         return -1;
     }
     *judge_p = judge;
@@ -117,7 +143,7 @@ int aspx_judge_create(struct aspx_judge **judge_p,
 
 /* The user looks at its trace when it leaves; a number that it catches half
  * written it reads again. */
-static void write_trace(struct aspx_seat *seat, bool on)
+static void write_trace(struct aspx_seat *seat, bool on, int why)
 {
     uint32_t edition = atomic_load_explicit(&seat->edition,
                                             memory_order_relaxed);
@@ -125,9 +151,24 @@ static void write_trace(struct aspx_seat *seat, bool on)
     atomic_store_explicit(&seat->edition, edition + 1, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
     aspx_trace_switched(&seat->trace, aspx_trace_clock(), ASPX_TRACE_MOVES, on,
-                        atomic_load_explicit(&seat->percent,
-                                             memory_order_relaxed));
+                        why);
     atomic_store_explicit(&seat->edition, edition + 2, memory_order_release);
+}
+
+/* What holds for a user of this node may have changed. */
+static void apply(struct aspx_judge *judge, struct user *user, uint64_t ticks,
+                  int why)
+{
+    bool on;
+
+    put_view(judge, user->rank_all);
+    on = atomic_load_explicit(&judge->view[user->rank_all],
+                              memory_order_relaxed) != ASPX_VIEW_ITSELF;
+    if (on == user->on)
+        return;
+    user->on = on;
+    atomic_store_explicit(&user->seat->since, ticks, memory_order_relaxed);
+    write_trace(user->seat, on, why);
 }
 
 static void decide(struct aspx_judge *judge, struct user *user, bool on,
@@ -135,11 +176,10 @@ static void decide(struct aspx_judge *judge, struct user *user, bool on,
 {
     enum aspx_view view = on ? ASPX_VIEW_GHOSTS : ASPX_VIEW_ITSELF;
 
-    atomic_store_explicit(&user->seat->since, ticks, memory_order_relaxed);
-    atomic_store_explicit(&judge->view[user->rank_all], (unsigned char) view,
-                          memory_order_relaxed);
+    judge->opinion[user->rank_all] = (unsigned char) view;
     aspx_spread_say(judge->spread, ASPX_SPREAD_VIEW, user->rank_all, view);
-    write_trace(user->seat, on);
+    apply(judge, user, ticks, atomic_load_explicit(&user->seat->percent,
+                                                   memory_order_relaxed));
 }
 
 /* Returns whether a young decision was taken back. */
@@ -186,6 +226,30 @@ static void look(struct aspx_judge *judge, uint64_t ticks)
     plan_next(judge, ticks);
 }
 
+/* An order for all, or its end. */
+static int obey(struct aspx_judge *judge, uint64_t ticks)
+{
+    uint32_t wishing = 0;
+
+    if (!judge->rounds)
+        return 0;
+    for (uint32_t i = 0; i < judge->nusers; i++)
+        wishing += judge->opinion[judge->user[i].rank_all] !=
+                   ASPX_VIEW_ITSELF;
+    if (aspx_rounds_step(judge->rounds, ticks, wishing) != 0)
+        return -1;
+    if (aspx_rounds_force(judge->rounds) == judge->force)
+        return 0;
+    judge->force = aspx_rounds_force(judge->rounds);
+    atomic_store_explicit(&judge->notes->force, (int32_t) judge->force,
+                          memory_order_relaxed);
+    for (uint32_t r = 0; r < judge->size_all; r++)
+        put_view(judge, r);
+    for (uint32_t i = 0; i < judge->nusers; i++)
+        apply(judge, &judge->user[i], ticks, ASPX_WHY_ORDER);
+    return 0;
+}
+
 int aspx_judge_step(struct aspx_judge *judge)
 {
     uint64_t now;
@@ -200,13 +264,17 @@ int aspx_judge_step(struct aspx_judge *judge)
     if (!looks && now < judge->listen_at)
         return 0;
     judge->listen_at = now + judge->listen_ticks;
-    return aspx_spread_step(judge->spread);
+    if (aspx_spread_step(judge->spread) != 0)
+        return -1;
+    return obey(judge, now);
 }
 
 void aspx_judge_destroy(struct aspx_judge *judge)
 {
     if (!judge)
         return;
+    aspx_rounds_destroy(judge->rounds);
     aspx_spread_destroy(judge->spread);
+    free(judge->opinion);
     free(judge);
 }

@@ -8,6 +8,8 @@
 #ifndef ASPEN_RUNTIME_ADAPT_NOTES_H
 #define ASPEN_RUNTIME_ADAPT_NOTES_H
 
+#include "decided.h"
+#include "demand.h"
 #include "trace.h"
 
 #include "runtime/profile/pulse.h"
@@ -24,8 +26,17 @@ enum aspx_view {
 
 typedef _Atomic unsigned char aspx_view_byte;
 
+/* What a user has done with windows so far, for adapt=auto: operations that its
+ * target or a ghost carries out. */
+struct aspx_issued {
+    _Alignas(64) _Atomic uint64_t ops[ASPX_KINDS], bytes[ASPX_KINDS];
+    _Atomic uint64_t redirected; /* of these, to ghosts */
+    _Atomic uint64_t waits;      /* flushes and the like that had to wait */
+};
+
 struct aspx_seat {
     struct aspx_pulse pulse;  /* the user writes */
+    struct aspx_issued issued; /* likewise */
     _Atomic uint32_t edition; /* of the trace; odd while it is written */
     _Atomic int32_t percent;  /* of the time in MPI, when it was last judged */
     _Atomic uint64_t since;   /* ticks of the last decision */
@@ -33,8 +44,16 @@ struct aspx_seat {
                                  then the leader's */
 };
 
+/* What was decided for all, where the first user of the job is. */
+struct aspx_decided_notes {
+    _Atomic uint32_t n, more; /* n: that can be read */
+    struct aspx_decision list[ASPX_DECISIONS];
+};
+
 struct aspx_notes {
     _Alignas(64) _Atomic uint32_t interval_us; /* between two judgements, now */
+    _Atomic int32_t force; /* enum aspx_force: in force now */
+    struct aspx_decided_notes decided;
     struct aspx_seat seats[];
 };
 

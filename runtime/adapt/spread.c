@@ -3,13 +3,14 @@
 
 #include "spread.h"
 
+#include "leaders.h"
+
 #include "runtime/mpi/real.h"
 
 #include <stdlib.h>
 
 enum {
-    CHILDREN = 8, /* in the tree: 9 nodes need two steps, 73 four */
-    NEIGHBOURS = CHILDREN + 1,
+    NEIGHBOURS = ASPX_CHILDREN + 1,
     ENTRIES = 32, /* in a message, which MPI sends at once then */
     WORD = 64,
 };
@@ -58,38 +59,25 @@ static void lay_out(struct aspx_spread *spread,
     spread->nwords = (sum + WORD - 1) / WORD;
 }
 
-static void add(struct aspx_spread *spread, uint32_t leader)
+static void add(struct aspx_spread *spread, int leader)
 {
     struct neighbour *new = &spread->neighbour[spread->nneighbours++];
 
-    new->rank = (int) leader;
+    new->rank = leader;
     new->receive = new->send = MPI_REQUEST_NULL;
 }
 
-/* The leaders in order of their nodes are a tree as a heap is one. */
 static int find_neighbours(struct aspx_spread *spread,
                            const struct aspx_engine *engine)
 {
-    const struct aspx_world *world = engine->world;
-    uint32_t *leader = calloc(world->nnodes, sizeof(*leader)), n = 0, me = 0;
+    struct aspx_tree tree;
 
-    if (!leader)
+    if (aspx_leaders_tree(engine, 0, &tree) != 0)
         return -1;
-    for (uint32_t node = 0; node < world->nnodes; node++) {
-        const uint32_t *first = &engine->first_ghost[node];
-
-        if (first[0] == first[1])
-            continue;
-        if (node == world->node)
-            me = n;
-        leader[n++] = engine->ghosts[first[0]];
-    }
-    if (me > 0)
-        add(spread, leader[(me - 1) / CHILDREN]);
-    for (uint32_t c = CHILDREN * me + 1; c <= CHILDREN * (me + 1); c++)
-        if (c < n)
-            add(spread, leader[c]);
-    free(leader);
+    if (tree.parent >= 0)
+        add(spread, tree.parent);
+    for (uint32_t c = 0; c < tree.nchildren; c++)
+        add(spread, tree.child[c]);
     return 0;
 }
 

@@ -11,8 +11,8 @@
 enum { ASPX_TRACE_SWITCHES = 64, ASPX_TRACE_BUCKETS = 64 };
 
 /* Why it was switched: the share of the last interval that this process was in
- * MPI, in percent, or this. */
-enum { ASPX_WHY_ASKED = -1 };
+ * MPI, in percent, or one of these. */
+enum { ASPX_WHY_ASKED = -1, ASPX_WHY_ORDER = -2 /* for all ranks */ };
 
 /* What was switched, if not the window of that order: a window that was not
  * counted, or the Puts and Gets of all windows. */

@@ -6,12 +6,13 @@
 #include <math.h>
 
 /* No difference below MATTERS is acted on, and after the last pair one that is
- * known to within ROUGH is taken for what it seems; where all pairs say more than PLAIN,
+ * known to within ROUGH is taken for what it seems, as is a larger one in which
+ * all pairs but one agree; where all pairs say more than PLAIN,
  * PAIRS_PLAIN of them are enough. Slices without operations: give up after
  * SILENT pairs. Switching moves FOLLOWS of the operations at least, or it is for
  * nothing. */
 static const double MATTERS = 0.05, ROUGH = 0.15, PLAIN = 1.0, FOLLOWS = 0.2;
-enum { PAIRS_PLAIN = 2, PAIRS_LEAST = 3, SILENT = 2 };
+enum { PAIRS_PLAIN = 2, PAIRS_LEAST = 3, PAIRS_AGREE = 7, SILENT = 2 };
 
 /* Student's t, two-sided 95 %, by pairs. */
 static const double student[ASPX_TRIAL_PAIRS + 1] = {
@@ -55,18 +56,32 @@ static bool is_plain(const struct aspx_trial *trial)
     return true;
 }
 
+/* Pairs that say the same as the majority. */
+static uint32_t agreeing(const struct aspx_trial *trial)
+{
+    uint32_t faster = 0;
+
+    for (uint32_t p = 0; p < trial->npairs; p++)
+        faster += trial->log_ratio[p] > 0;
+    return 2 * faster > trial->npairs ? faster : trial->npairs - faster;
+}
+
 static void measure(struct aspx_trial *trial, double *mean_p, double *error_p)
 {
     double n = trial->npairs, mean = 0, squares = 0, error;
+    double least = trial->log_ratio[0], most = least;
 
-    for (uint32_t p = 0; p < trial->npairs; p++)
+    for (uint32_t p = 0; p < trial->npairs; p++) {
         mean += trial->log_ratio[p] / n;
+        least = fmin(least, trial->log_ratio[p]);
+        most = fmax(most, trial->log_ratio[p]);
+    }
     for (uint32_t p = 0; p < trial->npairs; p++)
         squares += (trial->log_ratio[p] - mean) * (trial->log_ratio[p] - mean);
     error = n > 1 ? student[trial->npairs] * sqrt(squares / (n - 1) / n) : 0;
     trial->ratio = exp(mean);
-    trial->low = exp(mean - error);
-    trial->high = exp(mean + error);
+    trial->low = exp(least);
+    trial->high = exp(most);
     *mean_p = mean;
     *error_p = error;
 }
@@ -92,6 +107,8 @@ static enum aspx_trial_end judge(struct aspx_trial *trial)
         return ASPX_TRIAL_SAME;
     if (pairs < ASPX_TRIAL_PAIRS)
         return ASPX_TRIAL_GOES_ON;
+    if (fabs(mean) > log1p(ROUGH) && agreeing(trial) >= PAIRS_AGREE)
+        return mean > 0 ? ASPX_TRIAL_ON : ASPX_TRIAL_OFF;
     return fabs(mean) < log1p(MATTERS) && error < log1p(ROUGH)
                ? ASPX_TRIAL_SAME : ASPX_TRIAL_UNDECIDED;
 }

@@ -31,8 +31,8 @@ struct aspx_trial {
     double log_ratio[ASPX_TRIAL_PAIRS]; /* on over off */
     double half;     /* operations per second in the first slice of a pair */
     double seconds[2], ops[2], redirected[2]; /* off and on, all slices */
-    double ratio, low, high; /* on over off: mean, and where it is with a
-                                probability of 95 % */
+    double ratio, low, high; /* on over off: mean, least and most of all
+                                pairs */
 };
 
 /*   on  what is in force now: the first slice goes on so */

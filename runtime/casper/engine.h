@@ -33,7 +33,8 @@ struct aspx_settings {
     bool flat;            /* contiguous Put and Get may take the flat window */
     enum aspx_balance balance;
     bool adapt;           /* redirection may be switched off and on */
-    bool judged;          /* and if so, ghosts decide (adapt/judge.h) */
+    bool judged;          /* and if so, ghosts decide (adapt/judge.h), */
+    bool tried;           /* and what they decide is tried (adapt/chief.h) */
 };
 
 /* What this process has sent to one ghost, of all windows. */
@@ -78,7 +79,8 @@ enum aspx_lock_verb {
 #define ASPX_LOCK_EVERY UINT32_MAX /* all targets of the window here */
 
 enum { ASPX_LOCK_TAG = 0, ASPX_REPLY_TAG_FIRST = 1, ASPX_REPLY_TAGS = 30000,
-       ASPX_SPREAD_TAG = 30001 }; /* adapt/spread.h */
+       ASPX_SPREAD_TAG = 30001, /* adapt/spread.h */
+       ASPX_ORDER_TAG = 30002, ASPX_REPORT_TAG = 30003 }; /* adapt/rounds.h */
 
 struct aspx_lock_message {
     uint64_t window;    /* aspx_win.id */

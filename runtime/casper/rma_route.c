@@ -99,6 +99,17 @@ void aspx_route_to(struct aspx_route *route, uint32_t g)
                               route->target->off) + route->start;
 }
 
+/* Both kinds of roads, for the record and for who decides which it is. */
+static void count(const struct aspx_route *route, enum aspx_call call,
+                  enum aspx_way way)
+{
+    int kind = call == ASPX_CALL_PUT   ? ASPX_KIND_PUT
+               : call == ASPX_CALL_GET ? ASPX_KIND_GET : ASPX_KIND_ACC;
+
+    aspx_count(call, way);
+    aspx_adapt_count(kind, route->bytes, way == ASPX_WAY_GHOST);
+}
+
 /* Redirection is off: the target's own address of its memory. */
 static enum aspx_road to_itself(struct aspx_route *route, enum aspx_call call)
 {
@@ -109,7 +120,7 @@ static enum aspx_road to_itself(struct aspx_route *route, enum aspx_call call)
     route->rank = target->rank_all;
     route->addr = (MPI_Aint) (aspx_engine.arena_addr[target->rank_all] +
                               target->off) + route->start;
-    aspx_count(call, ASPX_WAY_TARGET);
+    count(route, call, ASPX_WAY_TARGET);
     return ASPX_ROAD_SEND;
 }
 
@@ -175,7 +186,7 @@ static enum aspx_road find_mover(struct aspx_route *route,
     aspx_route_to(route, aspx_balance_choose(route->win, route->target));
     route->flat = bytes_only && aspx_engine.settings.flat &&
                   !route->win->ghosts[route->ghost].bell;
-    aspx_count(touch->call, ASPX_WAY_GHOST);
+    count(route, touch->call, ASPX_WAY_GHOST);
     return ASPX_ROAD_SEND;
 }
 
@@ -193,7 +204,7 @@ static enum aspx_road find_owner(struct aspx_route *route,
         last = aspx_route_owner(route->win, route->target,
                                 route->start + hi - 1);
     }
-    aspx_count(touch->call, ASPX_WAY_GHOST);
+    count(route, touch->call, ASPX_WAY_GHOST);
     aspx_route_to(route, first);
     if (first == last || touch->call == ASPX_CALL_FETCH_AND_OP ||
         touch->call == ASPX_CALL_COMPARE_AND_SWAP)

@@ -128,6 +128,16 @@ static int flush_themselves(struct aspx_win *win, flush_f *flush, bool *called)
     return rc;
 }
 
+/* Who fences waits for all others anyway. */
+static void note_wait(const struct aspx_win *win, bool called)
+{
+    if (!called)
+        aspx_sync_poke();
+    else if (atomic_load_explicit(&win->access, memory_order_relaxed) >=
+             ASPX_ACCESS_LOCK)
+        aspx_adapt_count_wait();
+}
+
 /* Ghosts other than the main one serve a target by segment or balance. */
 static int flush_target(struct aspx_win *win, int rank, flush_f *flush)
 {
@@ -142,8 +152,7 @@ static int flush_target(struct aspx_win *win, int rank, flush_f *flush)
     for (; rc == MPI_SUCCESS && served_by; served_by &= served_by - 1)
         rc = flush_ghost(win, first + (uint32_t) __builtin_ctzll(served_by),
                          flush, &called);
-    if (!called)
-        aspx_sync_poke();
+    note_wait(win, called);
     atomic_thread_fence(memory_order_release); /* direct copies */
     return rc;
 }
@@ -157,8 +166,7 @@ static int flush_every(struct aspx_win *win, flush_f *flush)
         rc = flush_themselves(win, flush, &called);
     for (uint32_t g = 0; rc == MPI_SUCCESS && g < win->nghosts; g++)
         rc = flush_ghost(win, g, flush, &called);
-    if (!called)
-        aspx_sync_poke();
+    note_wait(win, called);
     atomic_thread_fence(memory_order_release);
     return rc;
 }

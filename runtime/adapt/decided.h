@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What was decided for all ranks, and why: for the record. */
+#ifndef ASPEN_RUNTIME_ADAPT_DECIDED_H
+#define ASPEN_RUNTIME_ADAPT_DECIDED_H
+
+#include <stdint.h>
+
+/* For all ranks, over the predictor. */
+enum aspx_force { ASPX_FORCE_NONE, ASPX_FORCE_ON, ASPX_FORCE_OFF };
+
+enum {
+    ASPX_DECISIONS = 32, /* that are kept */
+    ASPX_WHY_BYTES = 168,
+};
+
+struct aspx_decision {
+    double t_s; /* since the beginning */
+    int32_t to; /* enum aspx_decided */
+    char why[ASPX_WHY_BYTES];
+};
+
+enum aspx_decided {
+    ASPX_DECIDED_PREDICTOR,
+    ASPX_DECIDED_ON,
+    ASPX_DECIDED_OFF,
+    ASPX_DECIDED_TRIAL,   /* to try it */
+    ASPX_DECIDED_NOTHING, /* there is nothing to decide about */
+};
+
+struct aspx_decisions {
+    uint32_t n;
+    uint32_t more; /* that found no room */
+    struct aspx_decision list[ASPX_DECISIONS];
+};
+
+/* "off", "trial", as in the record. */
+const char *aspx_decided_name(int32_t to);
+
+#endif

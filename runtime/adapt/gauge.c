@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "gauge.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct user {
+    struct aspx_seat *seat;
+    bool seen;          /* its pulse beats: the next two are known */
+    uint64_t inside;    /* ticks in MPI, at the last look */
+    double inside_s;    /* in MPI, at the last take */
+    double away_s;      /* the stay outside MPI under way, so far */
+    struct aspx_demand done; /* at the last take: ops, bytes, ... */
+};
+
+struct aspx_gauge {
+    const struct aspx_bell *bells; /* of the node's ghosts */
+    uint32_t nghosts, nusers;
+    uint64_t took, looked; /* ticks */
+    double busy_s;         /* of all ghosts so far, at the last take */
+    struct aspx_demand sum;
+    struct user user[];
+};
+
+/* Ghosts tell how long they were idle since they began. */
+static double busy(const struct aspx_gauge *gauge)
+{
+    struct timespec clock;
+    uint64_t now;
+    double sum = 0;
+
+    clock_gettime(CLOCK_MONOTONIC, &clock);
+    now = (uint64_t) clock.tv_sec * 1000000000 + (uint64_t) clock.tv_nsec;
+    for (uint32_t g = 0; g < gauge->nghosts; g++) {
+        const struct aspx_life *life = &gauge->bells[g].life;
+        uint64_t since = atomic_load_explicit(&life->since_ns,
+                                              memory_order_relaxed);
+
+        if (since && now > since)
+            sum += 1e-9 * (double) (now - since -
+                                    atomic_load_explicit(
+                                        &life->idle_ns,
+                                        memory_order_relaxed));
+    }
+    return sum;
+}
+
+struct aspx_gauge *aspx_gauge_create(const struct aspx_engine *engine,
+                                     struct aspx_notes *notes)
+{
+    const struct aspx_world *world = engine->world;
+    uint32_t nusers = aspx_engine_count(world, ASP_ROLE_USER);
+    struct aspx_gauge *gauge = calloc(1, sizeof(*gauge) +
+                                             nusers * sizeof(gauge->user[0]));
+
+    if (!gauge)
+        return NULL;
+    gauge->bells = engine->arena.bells;
+    gauge->nghosts = aspx_engine_count(world, ASP_ROLE_GHOST);
+    gauge->nusers = nusers;
+    for (uint32_t u = 0; u < nusers; u++)
+        gauge->user[u].seat = &notes->seats[u];
+    gauge->took = gauge->looked = aspx_clock_ticks();
+    return gauge;
+}
+
+static bool beats(const struct aspx_seat *seat)
+{
+    return atomic_load_explicit(&seat->pulse.clock, memory_order_acquire) ==
+           aspx_pulse_clock();
+}
+
+/* A stay of s seconds counts s * s, bit by bit as it grows. */
+static void look_at(struct aspx_gauge *gauge, struct user *user,
+                    uint64_t ticks, double passed)
+{
+    uint64_t inside;
+
+    if (!user->seen)
+        return;
+    inside = aspx_pulse_read(&user->seat->pulse, ticks);
+    if (inside != user->inside) {
+        user->away_s = 0;
+    } else {
+        gauge->sum.silence_s2 += passed * (2 * user->away_s + passed);
+        user->away_s += passed;
+    }
+    user->inside = inside;
+}
+
+void aspx_gauge_look(struct aspx_gauge *gauge, uint64_t ticks,
+                     uint32_t wishing)
+{
+    double passed = aspx_clock_seconds(aspx_clock_between(gauge->looked,
+                                                          ticks));
+
+    for (uint32_t u = 0; u < gauge->nusers; u++)
+        look_at(gauge, &gauge->user[u], ticks, passed);
+    gauge->sum.wish_s += wishing * passed;
+    gauge->looked = ticks;
+}
+
+/* All that the user has done so far. */
+static void count(const struct aspx_issued *issued, struct aspx_demand *done)
+{
+    for (int k = 0; k < ASPX_KINDS; k++) {
+        done->ops[k] = (double) atomic_load_explicit(&issued->ops[k],
+                                                     memory_order_relaxed);
+        done->bytes[k] = (double) atomic_load_explicit(&issued->bytes[k],
+                                                       memory_order_relaxed);
+    }
+    done->redirected = (double) atomic_load_explicit(&issued->redirected,
+                                                     memory_order_relaxed);
+    done->waits = (double) atomic_load_explicit(&issued->waits,
+                                                memory_order_relaxed);
+}
+
+static void take_from(struct aspx_gauge *gauge, struct user *user,
+                      uint64_t ticks, double passed)
+{
+    struct aspx_demand done = {.users = 1, .user_s = passed};
+    struct aspx_demand less = user->done;
+    bool seen = beats(user->seat);
+    double inside_s = 0;
+
+    count(&user->seat->issued, &done);
+    user->done = done;
+    for (int k = 0; k < ASPX_KINDS; k++) {
+        done.ops[k] -= less.ops[k];
+        done.bytes[k] -= less.bytes[k];
+    }
+    done.redirected -= less.redirected;
+    done.waits -= less.waits;
+    if (seen)
+        inside_s = aspx_clock_seconds(aspx_pulse_read(&user->seat->pulse,
+                                                      ticks));
+    if (seen && user->seen)
+        done.mpi_s = inside_s - user->inside_s;
+    user->inside_s = inside_s;
+    user->seen = seen;
+    aspx_demand_add(&gauge->sum, &done);
+}
+
+void aspx_gauge_take(struct aspx_gauge *gauge, uint64_t ticks,
+                     struct aspx_demand *demand_p)
+{
+    double passed = aspx_clock_seconds(aspx_clock_between(gauge->took, ticks));
+    double busy_s = busy(gauge);
+
+    for (uint32_t u = 0; u < gauge->nusers; u++)
+        take_from(gauge, &gauge->user[u], ticks, passed);
+    gauge->sum.ghosts = gauge->nghosts;
+    gauge->sum.ghost_s = gauge->nghosts * passed;
+    gauge->sum.busy_s = busy_s - gauge->busy_s;
+    gauge->busy_s = busy_s;
+    *demand_p = gauge->sum;
+    gauge->sum = (struct aspx_demand) {0};
+    gauge->took = ticks;
+}
+
+void aspx_gauge_destroy(struct aspx_gauge *gauge)
+{
+    free(gauge);
+}

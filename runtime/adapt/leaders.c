@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "leaders.h"
+
+#include <stdlib.h>
+
+/* The leaders in order of their nodes, beginning with the root and going round,
+ * are a tree as a heap is one. */
+int aspx_leaders_tree(const struct aspx_engine *engine, uint32_t root,
+                      struct aspx_tree *tree_p)
+{
+    const struct aspx_world *world = engine->world;
+    uint32_t *leader = calloc(world->nnodes, sizeof(*leader)), n = 0, me = 0;
+
+    if (!leader)
+        return -1;
+    for (uint32_t i = 0; i < world->nnodes; i++) {
+        uint32_t node = (root + i) % world->nnodes;
+        const uint32_t *first = &engine->first_ghost[node];
+
+        if (first[0] == first[1])
+            continue;
+        if (node == world->node)
+            me = n;
+        leader[n++] = engine->ghosts[first[0]];
+    }
+    *tree_p = (struct aspx_tree) {
+        .parent = me > 0 ? (int) leader[(me - 1) / ASPX_CHILDREN] : -1};
+    for (uint32_t c = ASPX_CHILDREN * me + 1; c <= ASPX_CHILDREN * (me + 1);
+         c++)
+        if (c < n)
+            tree_p->child[tree_p->nchildren++] = (int) leader[c];
+    free(leader);
+    return 0;
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "rounds.h"
+
+#include "chief.h"
+#include "gauge.h"
+#include "leaders.h"
+
+#include "runtime/mpi/real.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Operations under way in the old direction, and the time until all have heard
+ * of the new one, are not counted. */
+static const double SETTLE_S = 8e-3;
+/* Whoever is so late has left, or his node has no CPU for him. */
+static const double LAPSE_S = 1;
+
+struct order_message {
+    uint32_t round;
+    int32_t force; /* enum aspx_force */
+    double seconds;
+};
+
+struct report_message {
+    uint32_t round, unused;
+    struct aspx_demand demand;
+};
+
+/* A leader below. */
+struct child {
+    int rank;
+    MPI_Request receive, send;
+    struct report_message in;
+    struct order_message out;
+    bool in_hand; /* its report of this round has come */
+};
+
+struct aspx_rounds {
+    MPI_Comm comm;
+    struct aspx_notes *notes;
+    struct aspx_gauge *gauge;
+    struct aspx_chief *chief; /* at the root */
+    int parent;
+    MPI_Request receive, send;
+    struct order_message in;    /* from the parent */
+    struct order_message order; /* in force */
+    struct report_message report, out; /* so far; as it was sent */
+    enum { WAITING, SETTLING, COUNTING, COUNTED } state;
+    uint64_t next, lapses; /* ticks */
+    uint32_t nchildren;
+    struct child child[ASPX_CHILDREN];
+};
+
+static int open_ears(struct aspx_rounds *rounds, const struct aspx_tree *tree)
+{
+    rounds->parent = tree->parent;
+    if (tree->parent >= 0 &&
+        aspx_real.MPI_Irecv(&rounds->in, sizeof(rounds->in), MPI_BYTE,
+                            tree->parent, ASPX_ORDER_TAG, rounds->comm,
+                            &rounds->receive) != MPI_SUCCESS)
+        return -1;
+    for (uint32_t c = 0; c < tree->nchildren; c++) {
+        struct child *child = &rounds->child[rounds->nchildren++];
+
+        child->rank = tree->child[c];
+        child->receive = child->send = MPI_REQUEST_NULL;
+        if (aspx_real.MPI_Irecv(&child->in, sizeof(child->in), MPI_BYTE,
+                                child->rank, ASPX_REPORT_TAG, rounds->comm,
+                                &child->receive) != MPI_SUCCESS)
+            return -1;
+    }
+    return 0;
+}
+
+struct aspx_rounds *aspx_rounds_create(const struct aspx_engine *engine,
+                                       struct aspx_notes *notes)
+{
+    const struct aspx_world *world = engine->world;
+    struct aspx_rounds *rounds = calloc(1, sizeof(*rounds));
+    struct aspx_tree tree;
+    uint32_t root = 0;
+
+    if (!rounds)
+        return NULL;
+    rounds->comm = engine->locks;
+    rounds->notes = notes;
+    rounds->receive = rounds->send = MPI_REQUEST_NULL;
+    rounds->gauge = aspx_gauge_create(engine, notes);
+    for (int r = 0; r < world->size_all; r++)
+        if (world->peers[r].rank_user == 0)
+            root = world->peers[r].node;
+    if (!rounds->gauge || aspx_leaders_tree(engine, root, &tree) != 0 ||
+        open_ears(rounds, &tree) != 0)
+        goto err;
+    if (tree.parent < 0) {
+        rounds->chief = malloc(sizeof(*rounds->chief));
+        if (!rounds->chief)
+            goto err;
+        aspx_chief_begin(rounds->chief,
+                         aspx_clock_seconds(aspx_clock_ticks()));
+    }
+    return rounds;
+err:
+    aspx_rounds_destroy(rounds);
+    return NULL;
+}
+
+enum aspx_force aspx_rounds_force(const struct aspx_rounds *rounds)
+{
+    return (enum aspx_force) rounds->order.force;
+}
+
+/* A message of the round before has gone, or it is lost with its reader: then
+ * nothing more is told. */
+static int send(const struct aspx_rounds *rounds, const void *what,
+                void *buffer, size_t bytes, int to, int tag,
+                MPI_Request *request)
+{
+    int sent = 1;
+
+    if (*request != MPI_REQUEST_NULL &&
+        aspx_real.MPI_Test(request, &sent, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+        return -1;
+    if (!sent)
+        return 0;
+    memcpy(buffer, what, bytes);
+    return aspx_real.MPI_Isend(buffer, (int) bytes, MPI_BYTE, to, tag,
+                               rounds->comm, request) == MPI_SUCCESS ? 0 : -1;
+}
+
+/* A new order: pass it on and obey. */
+static int begin(struct aspx_rounds *rounds, uint64_t ticks,
+                 const struct order_message *order)
+{
+    bool changed = order->force != rounds->order.force;
+    int rc = 0;
+
+    rounds->order = *order;
+    rounds->state = SETTLING;
+    rounds->next = ticks + aspx_clock_ticks_of(changed ? SETTLE_S : 0);
+    rounds->lapses = ticks + aspx_clock_ticks_of(order->seconds + LAPSE_S);
+    for (uint32_t c = 0; rc == 0 && c < rounds->nchildren; c++) {
+        struct child *child = &rounds->child[c];
+
+        child->in_hand = false;
+        rc = send(rounds, order, &child->out, sizeof(child->out), child->rank,
+                  ASPX_ORDER_TAG, &child->send);
+    }
+    return rc;
+}
+
+/* Let the first user see what is new. */
+static void note(const struct aspx_rounds *rounds)
+{
+    const struct aspx_decisions *all = &rounds->chief->decisions;
+    struct aspx_decided_notes *notes = &rounds->notes->decided;
+    uint32_t n = atomic_load_explicit(&notes->n, memory_order_relaxed);
+
+    for (; n < all->n; n++)
+        notes->list[n] = all->list[n];
+    atomic_store_explicit(&notes->more, all->more, memory_order_relaxed);
+    atomic_store_explicit(&notes->n, n, memory_order_release);
+}
+
+static int begin_next(struct aspx_rounds *rounds, uint64_t ticks)
+{
+    struct aspx_order order = aspx_chief_order(rounds->chief);
+    const struct order_message message = {
+        .round = rounds->order.round + 1,
+        .force = (int32_t) order.force,
+        .seconds = order.seconds,
+    };
+
+    return begin(rounds, ticks, &message);
+}
+
+/* Take what children have sent. Reports of another round are late. */
+static int hear_children(struct aspx_rounds *rounds)
+{
+    for (uint32_t c = 0; c < rounds->nchildren; c++) {
+        struct child *child = &rounds->child[c];
+        int came = 0;
+
+        if (aspx_real.MPI_Test(&child->receive, &came, MPI_STATUS_IGNORE)
+            != MPI_SUCCESS)
+            return -1;
+        if (!came)
+            continue;
+        if (child->in.round == rounds->order.round && !child->in_hand) {
+            aspx_demand_add(&rounds->report.demand, &child->in.demand);
+            child->in_hand = true;
+        }
+        if (aspx_real.MPI_Irecv(&child->in, sizeof(child->in), MPI_BYTE,
+                                child->rank, ASPX_REPORT_TAG, rounds->comm,
+                                &child->receive) != MPI_SUCCESS)
+            return -1;
+    }
+    return 0;
+}
+
+static int hear_parent(struct aspx_rounds *rounds, uint64_t ticks)
+{
+    struct order_message order;
+    int came = 0;
+
+    if (rounds->parent < 0)
+        return 0;
+    if (aspx_real.MPI_Test(&rounds->receive, &came, MPI_STATUS_IGNORE)
+        != MPI_SUCCESS)
+        return -1;
+    if (!came)
+        return 0;
+    order = rounds->in;
+    if (aspx_real.MPI_Irecv(&rounds->in, sizeof(rounds->in), MPI_BYTE,
+                            rounds->parent, ASPX_ORDER_TAG, rounds->comm,
+                            &rounds->receive) != MPI_SUCCESS)
+        return -1;
+    return begin(rounds, ticks, &order);
+}
+
+/* All have counted: up, or to the chief. */
+static int finish(struct aspx_rounds *rounds, uint64_t ticks)
+{
+    for (uint32_t c = 0; c < rounds->nchildren; c++)
+        if (!rounds->child[c].in_hand)
+            return 0;
+    rounds->state = WAITING;
+    if (rounds->parent >= 0) {
+        rounds->report.round = rounds->order.round;
+        return send(rounds, &rounds->report, &rounds->out,
+                    sizeof(rounds->out), rounds->parent, ASPX_REPORT_TAG,
+                    &rounds->send);
+    }
+    aspx_chief_round(rounds->chief, aspx_clock_seconds(ticks),
+                     &rounds->report.demand);
+    note(rounds);
+    return begin_next(rounds, ticks);
+}
+
+int aspx_rounds_step(struct aspx_rounds *rounds, uint64_t ticks,
+                     uint32_t wishing)
+{
+    struct aspx_demand unwanted;
+
+    aspx_gauge_look(rounds->gauge, ticks, wishing);
+    if (hear_parent(rounds, ticks) != 0)
+        return -1;
+    if (rounds->parent < 0 && rounds->order.round == 0 &&
+        begin_next(rounds, ticks) != 0)
+        return -1;
+    if (rounds->state == SETTLING && ticks >= rounds->next) {
+        aspx_gauge_take(rounds->gauge, ticks, &unwanted);
+        rounds->report.demand = (struct aspx_demand) {0};
+        rounds->state = COUNTING;
+        rounds->next = ticks + aspx_clock_ticks_of(rounds->order.seconds);
+    }
+    if (rounds->state >= COUNTING && hear_children(rounds) != 0)
+        return -1;
+    if (rounds->state == COUNTING && ticks >= rounds->next) {
+        struct aspx_demand own;
+
+        aspx_gauge_take(rounds->gauge, ticks, &own);
+        aspx_demand_add(&rounds->report.demand, &own);
+        rounds->state = COUNTED;
+    }
+    if (rounds->order.force != ASPX_FORCE_NONE && ticks > rounds->lapses)
+        rounds->order.force = ASPX_FORCE_NONE;
+    return rounds->state == COUNTED ? finish(rounds, ticks) : 0;
+}
+
+/* Returns whether nothing of it is under way any more. */
+static bool hang_up(MPI_Request *receive, MPI_Request *out)
+{
+    int sent = 1;
+
+    if (*receive != MPI_REQUEST_NULL) {
+        aspx_real.MPI_Cancel(receive);
+        aspx_real.MPI_Wait(receive, MPI_STATUS_IGNORE);
+    }
+    if (*out != MPI_REQUEST_NULL)
+        aspx_real.MPI_Test(out, &sent, MPI_STATUS_IGNORE);
+    if (!sent)
+        aspx_real.MPI_Request_free(out);
+    return sent;
+}
+
+/* A message that is still under way keeps its buffer. */
+void aspx_rounds_destroy(struct aspx_rounds *rounds)
+{
+    bool sent;
+
+    if (!rounds)
+        return;
+    sent = hang_up(&rounds->receive, &rounds->send);
+    for (uint32_t c = 0; c < rounds->nchildren; c++)
+        sent &= hang_up(&rounds->child[c].receive, &rounds->child[c].send);
+    aspx_gauge_destroy(rounds->gauge);
+    free(rounds->chief);
+    if (sent)
+        free(rounds);
+}
