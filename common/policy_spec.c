@@ -9,6 +9,7 @@
 #include "policy_priv.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A bare word when there is a mode already. */
@@ -77,12 +78,13 @@ int asp_policy_add_spec(struct asp_policy *policy, const char *spec,
                         enum asp_layer layer, const char *origin,
                         struct asp_err *err)
 {
-    struct asp_setting settings[ASP_KNOB_COUNT];
+    struct asp_setting *settings; /* too many for the stack */
     const struct asp_place place = {.file = origin};
     char text[ASP_SPEC_MAX + 1], *rest = text, *item;
     struct asp_winrules *windows = &policy->windows_of[layer];
     uint32_t nwindows = windows->n;
-    size_t len = strlen(spec);
+    size_t len = strlen(spec), bytes = sizeof(policy->layers[layer]);
+    int rc = 0;
 
     if (len > ASP_SPEC_MAX)
         return asp_err_at(err, EINVAL, origin, 0, 0,
@@ -92,17 +94,19 @@ int asp_policy_add_spec(struct asp_policy *policy, const char *spec,
             return asp_err_at(err, EINVAL, origin, 0, 0,
                               "control character at byte %zu", i + 1);
     memcpy(text, len ? spec : "auto", len ? len + 1 : sizeof("auto"));
-    memcpy(settings, policy->layers[layer], sizeof(settings));
-    while ((item = strsep(&rest, ",")) != NULL)
-        if (add_item(settings, windows, item, item == text, layer, &place,
-                     err) < 0) {
-            windows->n = nwindows;
-            return -1;
-        }
-    if (check_offload(settings, origin, err) < 0) {
+    settings = malloc(bytes);
+    if (!settings)
+        return asp_errf(err, ENOMEM, "out of memory");
+    memcpy(settings, policy->layers[layer], bytes);
+    while (rc == 0 && (item = strsep(&rest, ",")) != NULL)
+        rc = add_item(settings, windows, item, item == text, layer, &place,
+                      err);
+    if (rc == 0)
+        rc = check_offload(settings, origin, err);
+    if (rc == 0)
+        memcpy(policy->layers[layer], settings, bytes);
+    else
         windows->n = nwindows;
-        return -1;
-    }
-    memcpy(policy->layers[layer], settings, sizeof(settings));
-    return 0;
+    free(settings);
+    return rc;
 }
