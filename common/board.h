@@ -32,11 +32,15 @@ enum asp_board_state {
     ASP_TASK_ABORTING,  /* MPI_Abort was called: ghosts leave quietly */
 };
 
+/* In `told`, beside what the guards of a ghost say of it: what it says of itself.
+ * It is not needed at the moment, and sleeps. */
+enum { ASP_TOLD_PARKED = 1 << 8 };
+
 /* One cache line per task: a store here disturbs nobody else. */
 struct asp_board_slot {
     _Alignas(64) _Atomic int32_t pid; /* 0 until task_init */
     _Atomic uint32_t state;           /* enum asp_board_state */
-    _Atomic uint32_t told; /* ghosts: what a user of the node told of it */
+    _Atomic uint32_t told; /* ghosts: what users of the node told of it */
 };
 
 struct asp_board {

@@ -41,6 +41,23 @@
     K(IDLE_NAP, "idle.nap_us", NUMBER, "auto", "auto", 0, 1000000, "us",      \
       ASP_KNOB_TO_RUNTIME,                                                    \
       "the longest nap of an idle ghost")                                     \
+    K(IDLE_PARKED, "idle.parked_nap_us", NUMBER, "50000", "", 0, 1000000,     \
+      "us", ASP_KNOB_TO_RUNTIME,                                              \
+      "the longest nap of a parked ghost; never more than a hundredth of the " \
+      "time for which nothing has come to it")                                \
+    K(GHOST_ACTIVE, "ghost.active", WORD, "all", "all|auto", 0, 0, "",        \
+      ASP_KNOB_TO_RUNTIME,                                                    \
+      "how many of the ghosts of a node are active: auto: as many as their "  \
+      "work needs, found out once in adapt.interval_ms; the others are "      \
+      "parked and sleep")                                                     \
+    K(GHOST_HIGH, "ghost.high", NUMBER, "70", "", 0, 100, "%",                \
+      ASP_KNOB_TO_RUNTIME,                                                    \
+      "ghost.active=auto: when a ghost was at work for more of the time than " \
+      "this, twice as many become active")                                    \
+    K(GHOST_LOW, "ghost.low", NUMBER, "40", "", 0, 100, "%",                  \
+      ASP_KNOB_TO_RUNTIME,                                                    \
+      "ghost.active=auto: when one less would work for less of the time than " \
+      "this, for several intervals, one is parked")                           \
     K(RMA_BINDING, "rma.binding", WORD, "rank", "rank|segment", 0, 0, "",     \
       ASP_KNOB_TO_RUNTIME,                                                    \
       "which ghost carries out accumulates: rank: the target's; segment: the "\

@@ -15,6 +15,7 @@
 /* Of one world rank, in nanoseconds; held 0: not known, or no ghost. */
 struct ghost_time {
     uint64_t held, busy, cpu;
+    uint64_t parked, parked_cpu;
 };
 
 enum { NUMBERS = sizeof(struct ghost_time) / sizeof(uint64_t) };
@@ -31,6 +32,20 @@ static uint64_t cpu_ns(int32_t pid)
     return clock_getcpuclockid(pid, &clock) == 0 ? aspx_clock_ns(clock) : 0;
 }
 
+/* How long it was parked, and what it used then. */
+static void read_parked(const struct aspx_duty *duty, struct ghost_time *time)
+{
+    uint64_t since = atomic_load(&duty->parked_since_ns);
+    int64_t used = atomic_load(&duty->parked_cpu_ns);
+
+    time->parked = atomic_load(&duty->parked_ns);
+    if (since)
+        time->parked += aspx_clock_ns(CLOCK_MONOTONIC) - since;
+    if (atomic_load(&duty->parked_seen))
+        used += (int64_t) time->cpu;
+    time->parked_cpu = used > 0 ? (uint64_t) used : 0;
+}
+
 static struct ghost_time read_ghost(uint32_t rank)
 {
     const struct aspx_bell *bell = aspx_engine_bell(&aspx_engine, rank);
@@ -44,6 +59,7 @@ static struct ghost_time read_ghost(uint32_t rank)
     time.held = aspx_clock_ns(CLOCK_MONOTONIC) - since;
     time.busy = time.held > idle ? time.held - idle : 0;
     time.cpu = cpu_ns(aspx_engine.pids[rank]);
+    read_parked(&bell->duty, &time);
     return time;
 }
 
@@ -114,6 +130,8 @@ void aspx_ghost_times_print(FILE *to, const struct aspx_ghost_times *times)
         sum.held += time->held;
         sum.busy += time->busy;
         sum.cpu += time->cpu;
+        sum.parked += time->parked;
+        sum.parked_cpu += time->parked_cpu;
     }
     if (ghosts)
         fprintf(to, "aspen: %d %s at work %.2f of %.2f s, %.0f %%; %.2f "
@@ -122,6 +140,10 @@ void aspx_ghost_times_print(FILE *to, const struct aspx_ghost_times *times)
                 seconds(sum.held),
                 100.0 * (double) sum.busy / (double) sum.held,
                 seconds(sum.cpu));
+    if (ghosts && aspx_engine.settings.crew)
+        fprintf(to, "aspen: they were parked for %.2f of these %.2f s and then "
+                "used %.3g CPU-seconds\n", seconds(sum.parked),
+                seconds(sum.held), seconds(sum.parked_cpu));
 }
 
 void aspx_ghost_times_json(FILE *to, const struct aspx_ghost_times *times)
@@ -137,9 +159,13 @@ void aspx_ghost_times_json(FILE *to, const struct aspx_ghost_times *times)
         if (!time)
             continue;
         fprintf(to, "%s\n    {\"rank\": %d, \"node\": %u, \"busy_s\": %.6f, "
-                "\"held_s\": %.6f, \"cpu_s\": %.6f}", comma, r,
+                "\"held_s\": %.6f, \"cpu_s\": %.6f", comma, r,
                 times->world->peers[r].node, seconds(time->busy),
                 seconds(time->held), seconds(time->cpu));
+        if (aspx_engine.settings.crew)
+            fprintf(to, ", \"parked_s\": %.6f, \"parked_cpu_s\": %.6f",
+                    seconds(time->parked), seconds(time->parked_cpu));
+        fputc('}', to);
         comma = ",";
     }
     fputs("\n  ]", to);

@@ -70,13 +70,16 @@ def at(tree, path):
 
 
 # Keys that a reader must do without, and objects whose keys are free.
-OPTIONAL = {"time", "ghost_busy", "adaptation", "profile_build"}
+OPTIONAL = {"time", "ghost_busy", "ghost_crew", "ghost_crew_more", "adaptation",
+            "profile_build"}
 FREE = re.compile(r"^(calls/\w+|time/calls)$")
 
 
 def is_optional(path, key, mode):
     if mode == "ghost" and (path, key) in (((), "offload"),
                                            (("offload",), "threads")):
+        return True
+    if path[:1] == ("ghost_busy",) and key.startswith("parked_"):
         return True
     return path == () and key in OPTIONAL
 
@@ -311,6 +314,8 @@ def page_busy(root, record):
         equal("ghost", row[0], f"rank {busy['rank']}, node {busy['node']}")
         near("busy", row[2], busy["busy_s"])
         near("CPU time", row[5], busy["cpu_s"])
+        if "ghost_crew" in record:
+            near("parked", row[6], busy["parked_s"])
         if busy["held_s"]:
             bar("busy", row[1], [busy["busy_s"]], busy["held_s"])
 

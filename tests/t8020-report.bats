@@ -17,6 +17,9 @@ setup_file() {
         "$ASPEN_BUILD/tests/adapt_switch" 2 counted >>"$dir/log" 2>&1
     ghosts -n 2 -g 1 --nodes 2 --report="$dir/auto.json" --knob adapt=auto \
         "$ASPEN_BUILD/tests/adapt_auto" talk 0.8 >>"$dir/log" 2>&1
+    ghosts -n 4 -g 2 --nodes 2 --report="$dir/crew.json" \
+        --knob ghost.active=auto --knob adapt.interval_ms=20 \
+        "$ASPEN_BUILD/tests/adapt_crew" 200 200 2 >>"$dir/log" 2>&1
     ghosts -n 2 -g 1 --knob offload=yes --report="$dir/both.json" \
         "$ASPEN_BUILD/examples/rma_stall" 100 >>"$dir/log" 2>&1
     ghosts -n 2 --offload --report="$dir/offload.json" \
@@ -26,7 +29,7 @@ setup_file() {
     ghosts -n 2 --off --report="$dir/off.json" \
         "$ASPEN_BUILD/examples/rma_stall" 100 >>"$dir/log" 2>&1
     cat "$dir/log"
-    ls "$dir"/{ghost,native,adapt,auto,both,offload,thread,off}.json
+    ls "$dir"/{ghost,native,adapt,auto,crew,both,offload,thread,off}.json
 }
 
 setup() {
@@ -53,19 +56,19 @@ refused() {
 }
 
 @test "records of all modes are as docs/record.schema.json says" {
-    run check strict "$schema" "$dir"/{ghost,native,adapt,auto,both,offload,thread,off}.json "$full"
+    run check strict "$schema" "$dir"/{ghost,native,adapt,auto,crew,both,offload,thread,off}.json "$full"
     echo "$output"
     ended_with 0
 }
 
 @test "the page of every mode says what the record says, and needs no other" {
     cp "$full" "$dir/full.json"
-    for mode in ghost native adapt auto both offload thread off full; do
+    for mode in ghost native adapt auto crew both offload thread off full; do
         report "$dir/$mode.json"
         ended_with 0
         [ "$output" = "$dir/$mode.html" ]
     done
-    check page "$dir"/{ghost,native,adapt,auto,both,offload,thread,off,full}.json
+    check page "$dir"/{ghost,native,adapt,auto,crew,both,offload,thread,off,full}.json
     # The check sees a difference where there is one.
     sed 's/182340/182341/' "$full" >"$dir/full.json"
     run check page "$dir/full.json"
@@ -74,7 +77,7 @@ refused() {
 }
 
 @test "the text of every mode fits a terminal and has the numbers" {
-    for file in "$dir"/{ghost,native,adapt,auto,both,offload,thread,off}.json "$full"; do
+    for file in "$dir"/{ghost,native,adapt,auto,crew,both,offload,thread,off}.json "$full"; do
         report --text "$file" -o "$dir/$(basename "$file" .json).txt"
         ended_with 0
     done
@@ -114,6 +117,9 @@ print(json.load(open(sys.argv[1]))["redirected"])' "$dir/ghost.json")
     printed 'from MPI_Init to MPI_Finalize the ranks together spent 41\.4 s$'
     printed '^  - The helpers cost 4 cores for 42\.9 s: 172 core-seconds\.$'
     printed '^  - Ghosts were at work for 12 % '
+    printed '^  - They were parked for 25 % of the time and used 20\.0 ms of CPU time then;'
+    printed '^    how many were active changed 3 times\.$'
+    printed '^  rank 9, node 1 .* of 42\.9 s, parked 40\.3 s$'
     printed '^  MPI_Win_flush +w{20,}#+ 21\.2 s in 120000$'
     printed '^  rank 0 +w+#+ '
     printed '^  node 0 +\|[-=+*# .:]{40}\|$'

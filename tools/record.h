@@ -68,6 +68,12 @@ struct aspt_call_time {
 struct aspt_busy {
     uint64_t rank, node;
     double busy_s, held_s, cpu_s;
+    double parked_s, parked_cpu_s; /* of these */
+};
+
+struct aspt_crew { /* from then on so many ghosts of the node were active */
+    double t_s;
+    uint64_t node, active;
 };
 
 struct aspt_switch {
@@ -140,6 +146,10 @@ struct aspt_record {
     struct aspt_window *windows;
     struct aspt_rule *rules;
     struct aspt_busy *busy;
+    bool has_crew;       /* ghosts could be parked */
+    size_t ncrew;
+    uint64_t crew_more;  /* changes that found no room in the list */
+    struct aspt_crew *crew;
     struct aspt_time time;
     struct aspt_adaptation adaptation;
     struct aspt_offload offload;

@@ -98,6 +98,9 @@ int aspt_part_busy(struct aspt_record *record, const char *file,
         ASPT_FIELD(aspt_busy, busy_s, ASPT_SECONDS),
         ASPT_FIELD(aspt_busy, held_s, ASPT_SECONDS),
         ASPT_FIELD(aspt_busy, cpu_s, ASPT_SECONDS),
+        {"parked_s", ASPT_SECONDS, offsetof(struct aspt_busy, parked_s), true},
+        {"parked_cpu_s", ASPT_SECONDS,
+         offsetof(struct aspt_busy, parked_cpu_s), true},
     };
     static const struct aspt_items items = {"ghost_busy", fields, SIZE(fields),
                                             sizeof(struct aspt_busy)};
@@ -110,6 +113,33 @@ int aspt_part_busy(struct aspt_record *record, const char *file,
         return -1;
     record->busy = array;
     record->has_busy = true;
+    return 0;
+}
+
+int aspt_part_crew(struct aspt_record *record, const char *file,
+                   struct asp_err *err)
+{
+    static const struct aspt_field fields[] = {
+        ASPT_FIELD(aspt_crew, t_s, ASPT_SECONDS),
+        ASPT_FIELD(aspt_crew, node, ASPT_COUNT),
+        ASPT_FIELD(aspt_crew, active, ASPT_COUNT),
+    };
+    static const struct aspt_field more = {
+        "ghost_crew_more", ASPT_COUNT, offsetof(struct aspt_record, crew_more),
+        true};
+    static const struct aspt_items items = {"ghost_crew", fields, SIZE(fields),
+                                            sizeof(struct aspt_crew)};
+    struct aspt_place place = {file, "", 0};
+    void *array;
+
+    if (!json_object_get(record->root, items.key))
+        return 0;
+    if (aspt_fields_read(record->root, &place, &more, 1, record, err) < 0 ||
+        aspt_items_read(record->root, file, &items, &array, &record->ncrew,
+                        err) < 0)
+        return -1;
+    record->crew = array;
+    record->has_crew = true;
     return 0;
 }
 

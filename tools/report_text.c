@@ -225,7 +225,7 @@ static void print_busy(FILE *to, const struct aspt_record *record)
     for (size_t i = 0; i < record->nbusy && i < ROWS; i++) {
         const struct aspt_busy *busy = &record->busy[i];
         char name[64], share[ASPT_SAY_MAX], held[ASPT_SAY_MAX];
-        char cpu[ASPT_SAY_MAX];
+        char cpu[ASPT_SAY_MAX], parked[ASPT_SAY_MAX];
         int used = 0;
 
         snprintf(name, sizeof(name), "rank %" PRIu64 ", node %" PRIu64,
@@ -233,11 +233,14 @@ static void print_busy(FILE *to, const struct aspt_record *record)
         fputs("  ", to);
         cell(to, name, NAME_COLUMNS - 2);
         bar(to, busy->busy_s, busy->held_s, '#', &used);
-        fprintf(to, "%*s %s of %s, CPU %s\n", BAR - used, "",
+        fprintf(to, "%*s %s of %s, %s %s\n", BAR - used, "",
                 aspt_say_percent(busy->busy_s, busy->held_s, share,
                                  sizeof(share)),
                 aspt_say_seconds(busy->held_s, held, sizeof(held)),
-                aspt_say_seconds(busy->cpu_s, cpu, sizeof(cpu)));
+                busy->parked_s > 0 ? "parked" : "CPU",
+                busy->parked_s > 0
+                    ? aspt_say_seconds(busy->parked_s, parked, sizeof(parked))
+                    : aspt_say_seconds(busy->cpu_s, cpu, sizeof(cpu)));
     }
     more(to, record->nbusy, ROWS);
 }

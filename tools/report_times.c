@@ -179,8 +179,9 @@ void aspt_page_time(FILE *to, const struct aspt_record *record)
 
 void aspt_page_busy(FILE *to, const struct aspt_record *record)
 {
-    static const char *const titles[] = {"Ghost", "", "#at work", "#share",
-                                         "#there for", "#CPU time", NULL};
+    const char *titles[] = {"Ghost", "", "#at work", "#share", "#there for",
+                            "#CPU time", record->has_crew ? "#parked" : NULL,
+                            NULL};
 
     if (!record->nbusy)
         return;
@@ -202,6 +203,8 @@ void aspt_page_busy(FILE *to, const struct aspt_record *record)
                                        sizeof(text)));
         aspt_page_seconds(to, busy->held_s);
         aspt_page_seconds(to, busy->cpu_s);
+        if (record->has_crew)
+            aspt_page_seconds(to, busy->parked_s);
         fputs("</tr>\n", to);
     }
     fputs("</tbody></table>\n", to);

@@ -182,19 +182,28 @@ static void say_ghosts_cost(const struct aspt_record *record,
 static void say_busy(const struct aspt_record *record,
                      struct aspt_lines *lines)
 {
-    double busy = 0, held = 0, cpu = 0;
-    char share[ASPT_SAY_MAX], text[ASPT_SAY_MAX];
+    double busy = 0, held = 0, cpu = 0, parked = 0, parked_cpu = 0;
+    char share[ASPT_SAY_MAX], text[ASPT_SAY_MAX], changes[ASPT_SAY_MAX];
 
     for (size_t i = 0; i < record->nbusy; i++) {
         busy += record->busy[i].busy_s;
         held += record->busy[i].held_s;
         cpu += record->busy[i].cpu_s;
+        parked += record->busy[i].parked_s;
+        parked_cpu += record->busy[i].parked_cpu_s;
     }
     if (held > 0)
         say(lines, "Ghosts were at work for %s of the time they were there "
             "and used %s of CPU time.",
             aspt_say_percent(busy, held, share, sizeof(share)),
             aspt_say_seconds(cpu, text, sizeof(text)));
+    if (held > 0 && record->has_crew)
+        say(lines, "They were parked for %s of the time and used %s of CPU time "
+            "then; how many were active changed %s.",
+            aspt_say_percent(parked, held, share, sizeof(share)),
+            aspt_say_seconds(parked_cpu, text, sizeof(text)),
+            aspt_say_many(record->ncrew + record->crew_more, "time", changes,
+                          sizeof(changes)));
 }
 
 static void say_balance(const struct aspt_record *record,

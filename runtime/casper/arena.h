@@ -7,6 +7,7 @@
 #ifndef ASPEN_RUNTIME_CASPER_ARENA_H
 #define ASPEN_RUNTIME_CASPER_ARENA_H
 
+#include "duty.h"
 #include "life.h"
 
 #include <pthread.h>
@@ -23,6 +24,7 @@ enum { ASPX_BELL_AWAKE, ASPX_BELL_RUNG, ASPX_BELL_ASLEEP };
 struct aspx_bell {
     _Alignas(64) _Atomic uint32_t state;
     struct aspx_life life;
+    struct aspx_duty duty;
 };
 
 /* Wake the ghost if it naps, or keep it from the next nap: the caller has sent

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "balance.h"
+#include "duty.h"
 #include "flat.h"
 #include "settings.h"
 
@@ -54,18 +55,19 @@ uint32_t aspx_balance_choose(struct aspx_win *win,
 {
     const struct aspx_win_node *node = &win->nodes[target->node];
     enum aspx_balance balance = balance_of(win);
-    uint32_t best = target->ghost;
+    uint32_t first = node->first_ghost;
+    uint32_t active = aspx_duty_active(node->node, node->nghosts);
+    uint32_t best = first + (target->ghost - first) % active;
     uint64_t least;
 
-    if (balance == ASPX_BALANCE_NONE || node->nghosts == 1)
+    if (balance == ASPX_BALANCE_NONE || active == 1)
         return best;
     if (balance == ASPX_BALANCE_RANDOM)
-        return node->first_ghost +
+        return first +
                atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed) %
-                   node->nghosts;
+                   active;
     least = weigh(balance, win->ghosts[best].rank_all);
-    for (uint32_t g = node->first_ghost;
-         g < node->first_ghost + node->nghosts; g++) {
+    for (uint32_t g = first; g < first + active; g++) {
         uint64_t weight = weigh(balance, win->ghosts[g].rank_all);
 
         if (weight < least) {

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "casper.h"
+#include "duty.h"
 #include "engine.h"
 #include "guard.h"
 #include "rules.h"
@@ -17,6 +18,7 @@ int aspx_casper_start(const struct aspx_world *world)
     if (aspx_engine_start(&aspx_engine, world) != 0)
         return -1;
     aspx_adapt_start(&aspx_engine);
+    aspx_duty_follow(&aspx_engine);
     aspx_guard_serving(&aspx_engine);
     aspx_rules_start(world, aspx_record_wanted(world));
     aspx_heap_start(&aspx_engine.arena, world);

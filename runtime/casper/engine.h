@@ -35,6 +35,7 @@ struct aspx_settings {
     bool adapt;           /* redirection may be switched off and on */
     bool judged;          /* and if so, ghosts decide (adapt/judge.h), */
     bool tried;           /* and what they decide is tried (adapt/chief.h) */
+    bool crew;            /* idle ghosts are parked */
 };
 
 /* What this process has sent to one ghost, of all windows. */

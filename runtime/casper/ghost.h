@@ -15,6 +15,9 @@ bool aspx_ghost_watch(void);
  * without a board. */
 void aspx_ghost_await_users(void);
 
+/* Tell who asks for the job's status that this ghost is parked, or no more. */
+void aspx_ghost_parked(bool parked);
+
 /* Tell the guards of the node that this process is about to exit and should. */
 void aspx_ghost_gone(void);
 

@@ -96,14 +96,34 @@ static bool aborting(void)
     return false;
 }
 
-void aspx_ghost_gone(void)
+/* This process's place on the board, or NULL. */
+static struct asp_board_slot *own_slot(void)
 {
     int32_t self = (int32_t) getpid();
 
-    aspx_life_say(ASPX_GONE);
     for (uint32_t i = nusers; board && i < board->ntasks; i++)
         if (atomic_load(&board->slots[i].pid) == self)
-            atomic_store(&board->slots[i].state, ASP_TASK_FINALIZED);
+            return &board->slots[i];
+    return NULL;
+}
+
+void aspx_ghost_gone(void)
+{
+    struct asp_board_slot *slot = own_slot();
+
+    aspx_life_say(ASPX_GONE);
+    if (slot)
+        atomic_store(&slot->state, ASP_TASK_FINALIZED);
+}
+
+void aspx_ghost_parked(bool parked)
+{
+    struct asp_board_slot *slot = own_slot();
+
+    if (slot && parked)
+        atomic_fetch_or(&slot->told, ASP_TOLD_PARKED);
+    else if (slot)
+        atomic_fetch_and(&slot->told, ~(uint32_t) ASP_TOLD_PARKED);
 }
 
 /* The whole life of the process. Leaves with _exit(): the other thread may be

@@ -3,6 +3,7 @@
  * depends on it. */
 #include "config.h"
 
+#include "duty.h"
 #include "ghost.h"
 #include "idle.h"
 #include "locks.h"
@@ -185,6 +186,7 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
         aspx_judge_create(&judge, engine) != 0)
         return -1;
     aspx_idle_start(&idle, world->layout, bell);
+    aspx_duty_start(engine);
     atomic_store(&aspx_life_own()->since_ns, aspx_idle_began_ns());
     aspx_life_say(ASPX_POLLING);
     while (service.goodbyes_due > 0 && !service.failed) {
@@ -192,6 +194,7 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
         bool worked = poll_messages(&service, &next);
 
         aspx_life_beat();
+        aspx_duty_step();
         worked |= aspx_locks_poll(service.locks);
         service.failed |= aspx_judge_step(judge) != 0;
         events = aspx_idle_events() - before;

@@ -8,9 +8,14 @@
  *
  * Naps end by the bell, or by their time, which bounds what a sender on
  * another node waits for a ghost that has been idle: nap_max_us, once, because
- * the ghost then stays awake for yield_us. */
+ * the ghost then stays awake for yield_us.
+ *
+ * A parked ghost naps longer, but no more than a hundredth of the time for which
+ * nothing has come: so who still sends it something, now and then, loses 1 % of
+ * the time at most. */
 #include "config.h"
 
+#include "ghost.h"
 #include "idle.h"
 
 #include "runtime/profile/clock.h"
@@ -31,6 +36,8 @@ enum {
     YIELD_US = 500,
     NAP_FIRST_US = 20,
     NAP_MAX_US = 1000,
+    PARKED_MAX_US = 50000,
+    PARKED_PART = 100,
     KNOB_MAX_US = 1000000,
     POLLS_PER_CLOCK = 2, /* reading the clock costs as much as a poll */
 };
@@ -119,6 +126,7 @@ void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
                         layout->bound ? SPIN_BOUND_US : SPIN_US),
         .yield_us = knob(layout, "idle.yield_us", YIELD_US),
         .nap_max_us = knob(layout, "idle.nap_us", NAP_MAX_US),
+        .parked_max_us = knob(layout, "idle.parked_nap_us", PARKED_MAX_US),
         .last_work_us = now_us(),
     };
     aspx_clock_start();
@@ -132,7 +140,9 @@ void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
 /* Returns true when the bell rang before or during the nap. */
 static bool nap(struct aspx_idle *idle)
 {
-    const struct timespec length = {0, (long) idle->nap_us * 1000};
+    const struct timespec length = {(time_t) (idle->nap_us / 1000000),
+                                    (long) (idle->nap_us % 1000000) * 1000};
+    struct aspx_life *life = aspx_life_own();
     _Atomic uint32_t *bell;
     bool rang;
 
@@ -142,19 +152,52 @@ static bool nap(struct aspx_idle *idle)
         return false;
     }
     bell = &idle->bell->state;
-    aspx_life_say(ASPX_NAPPING);
+    aspx_life_say(idle->parked ? ASPX_PARKED : ASPX_NAPPING);
+    atomic_store(&life->nap_ns, now_ns());
     rang = atomic_exchange(bell, ASPX_BELL_ASLEEP) == ASPX_BELL_RUNG;
     if (!rang)
         syscall(SYS_futex, bell, FUTEX_WAIT, ASPX_BELL_ASLEEP, &length, NULL,
                 0);
     aspx_life_say(ASPX_POLLING);
     aspx_turns_rested(&turns);
+    atomic_store(&life->idle_ns, aspx_idle_ns());
+    atomic_store(&life->nap_ns, 0);
     return atomic_exchange(bell, ASPX_BELL_AWAKE) == ASPX_BELL_RUNG || rang;
+}
+
+/* Parked, or no more: tell who wants to know. */
+static void turn_in(struct aspx_idle *idle, bool parked)
+{
+    struct aspx_duty *duty = &idle->bell->duty;
+    struct timespec cpu;
+    int64_t used;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+    used = (int64_t) cpu.tv_sec * 1000000000 + cpu.tv_nsec;
+    atomic_fetch_add(&duty->parked_cpu_ns, parked ? -used : used);
+    atomic_store(&duty->parked_seen, parked);
+    aspx_ghost_parked(parked);
+    idle->parked = parked;
+}
+
+/* The longest nap after so long without work. */
+static uint64_t longest(struct aspx_idle *idle, uint64_t idle_us)
+{
+    bool parked = idle->bell &&
+                  atomic_load_explicit(&idle->bell->duty.parked_since_ns,
+                                       memory_order_relaxed) != 0;
+    uint64_t most = idle_us / PARKED_PART;
+
+    if (parked != idle->parked)
+        turn_in(idle, parked);
+    if (most > idle->parked_max_us)
+        most = idle->parked_max_us;
+    return parked && most > idle->nap_max_us ? most : idle->nap_max_us;
 }
 
 void aspx_idle_step(struct aspx_idle *idle, bool worked)
 {
-    uint64_t idle_us;
+    uint64_t idle_us, most;
 
     if (worked) {
         idle->last_work_us = 0; /* the next idle step reads the clock */
@@ -169,14 +212,15 @@ void aspx_idle_step(struct aspx_idle *idle, bool worked)
     idle_us = now_us() - idle->last_work_us;
     if (idle_us < idle->spin_us)
         return;
-    if (idle_us < idle->spin_us + idle->yield_us || idle->nap_max_us == 0) {
+    most = longest(idle, idle_us);
+    if (idle_us < idle->spin_us + idle->yield_us || most == 0) {
         sched_yield();
         aspx_turns_rested(&turns);
         return;
     }
     idle->nap_us = idle->nap_us ? 2 * idle->nap_us : NAP_FIRST_US;
-    if (idle->nap_us > idle->nap_max_us)
-        idle->nap_us = idle->nap_max_us;
+    if (idle->nap_us > most)
+        idle->nap_us = most;
     if (nap(idle)) {
         idle->last_work_us = 0;
         idle->nap_us = 0;

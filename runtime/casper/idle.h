@@ -11,13 +11,16 @@
 struct aspx_idle {
     struct aspx_bell *bell; /* NULL: naps cannot be cut short */
     uint64_t spin_us, yield_us, nap_max_us; /* the ladder */
+    uint64_t parked_max_us; /* its last step while parked */
+    bool parked; /* as far as it was told to others */
     uint64_t last_work_us, nap_us;
     unsigned polls;
 };
 
 /* Take the ladder from the layout's knobs idle.spin_us, idle.yield_us and
- * idle.nap_us. Without them a ghost on a CPU of its own spins for 1 ms; one
- * that may share its CPU for 20 us. */
+ * idle.nap_us, and idle.parked_nap_us for ghosts that are not on duty (duty.h).
+ * Without them a ghost on a CPU of its own spins for 1 ms; one that may share
+ * its CPU for 20 us. */
 void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
                      struct aspx_bell *bell);
 

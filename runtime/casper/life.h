@@ -13,6 +13,7 @@ enum aspx_doing {
     ASPX_POLLING,  /* makes MPI progress, looks for messages */
     ASPX_SERVING,  /* a request of the lock service */
     ASPX_NAPPING,  /* nothing to do, bounded */
+    ASPX_PARKED,   /* likewise, not on duty (duty.h) */
     ASPX_LEAVING,  /* all users of the node said goodbye */
     ASPX_GONE,     /* about to exit because it should */
 };
@@ -28,6 +29,7 @@ struct aspx_life {
     _Atomic uint32_t backlog; /* how busy it has been of late */
     _Atomic uint64_t since_ns; /* CLOCK_MONOTONIC at the first round */
     _Atomic uint64_t idle_ns;  /* since then, what was not work */
+    _Atomic uint64_t nap_ns;   /* when the nap began that it takes; 0: none */
 };
 
 /* The ghost's own side: a place where nobody looks until aspx_life_begin(). */

@@ -195,7 +195,9 @@ static enum aspx_road find_owner(struct aspx_route *route,
                                  const struct aspx_touch *touch, MPI_Count lo,
                                  MPI_Count hi)
 {
-    uint32_t first = route->target->ghost, last = first;
+    uint32_t first = atomic_load_explicit(&route->target->owner,
+                                          memory_order_relaxed);
+    uint32_t last = first;
 
     if (is_itself(route->target))
         return to_itself(route, touch->call);

@@ -18,8 +18,8 @@ enum aspx_balance aspx_settings_balance(const char *word);
  * be exposed as a whole. 0 or 1. */
 unsigned aspx_settings_pins(void);
 
-/* Read the knobs rma.binding, rma.balance, rma.direct and adapt; unknown words
- * leave the default.
+/* Read the knobs rma.binding, rma.balance, rma.direct, adapt and ghost.active;
+ * unknown words leave the default.
  *   device  every node has one, so that `auto` may count on it
  *   pins    some node says so */
 void aspx_settings_read(struct aspx_settings *settings,

@@ -19,6 +19,7 @@ static const char *const doings[] = {
     [ASPX_POLLING] = "made MPI progress",
     [ASPX_SERVING] = "served a lock",
     [ASPX_NAPPING] = "slept for want of work",
+    [ASPX_PARKED] = "was parked",
     [ASPX_LEAVING] = "left MPI",
     [ASPX_GONE] = "exited",
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include "duty.h"
 #include "hints.h"
 #include "switch.h"
 #include "sync.h"
@@ -16,7 +17,8 @@ unsigned char aspx_switch_wish(enum aspx_async asked, bool first)
 {
     return (unsigned char) (
         (aspx_adapt_wish(asked, first) ? 0 : ASPX_SWITCH_ITSELF) |
-        (aspx_adapt_said(asked) ? ASPX_SWITCH_FIXED : 0));
+        (aspx_adapt_said(asked) ? ASPX_SWITCH_FIXED : 0) |
+        ASPX_SWITCH_OWNER * aspx_duty_mine());
 }
 
 uint64_t aspx_switch_bytes(const struct aspx_win *win)
@@ -42,8 +44,13 @@ static bool is_itself(const struct aspx_target *target)
     return atomic_load_explicit(&target->itself, memory_order_relaxed);
 }
 
-static void obey(struct aspx_target *target, unsigned char wish)
+static void obey(const struct aspx_win *win, struct aspx_target *target,
+                 unsigned char wish)
 {
+    const struct aspx_win_node *node = &win->nodes[target->node];
+
+    atomic_store(&target->owner,
+                 node->first_ghost + wish / ASPX_SWITCH_OWNER % node->nghosts);
     atomic_store(&target->itself, wish & ASPX_SWITCH_ITSELF);
     atomic_store(&target->free, !(wish & ASPX_SWITCH_FIXED));
 }
@@ -54,12 +61,14 @@ void aspx_switch_make(struct aspx_win *win)
         &win->nodes[win->targets[win->rank].node];
 
     win->turn.able = is_able(win);
+    for (int i = 0; i < win->size; i++)
+        atomic_store(&win->targets[i].owner, win->targets[i].ghost);
     if (!win->turn.able)
         return;
     win->turn.bank = aspx_arena_address(&aspx_engine.arena, mine->status_off,
                                         aspx_switch_bytes(win));
     for (int i = 0; i < win->size; i++)
-        obey(&win->targets[i], win->targets[i].began);
+        obey(win, &win->targets[i], win->targets[i].began);
 }
 
 void aspx_switch_begin(const struct aspx_win *win)
@@ -133,7 +142,7 @@ void aspx_switch_take(struct aspx_win *win)
         unsigned char wish = atomic_load(&bank[i]) ^ target->began;
         bool was = is_itself(target);
 
-        obey(target, wish);
+        obey(win, target, wish);
         if (i == win->rank && is_itself(target) != was)
             aspx_own_trace_switched(win->order, was,
                                     aspx_adapt_why(win->turn.asked));

@@ -23,6 +23,8 @@
 enum {
     ASPX_SWITCH_ITSELF = 1, /* it carries out what is for it */
     ASPX_SWITCH_FIXED = 2,  /* so it was said: nobody is to know better */
+    ASPX_SWITCH_OWNER = 4,  /* times the ghost of its node, 0..63, that carries
+                               out its accumulates (duty.h) */
 };
 
 /* This process's own wish now, for a window of which that was said.

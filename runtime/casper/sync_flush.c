@@ -17,6 +17,7 @@
 #include "config.h"
 
 #include "balance.h"
+#include "duty.h"
 #include "flat.h"
 #include "sync.h"
 
@@ -61,6 +62,7 @@ static int flush_ghost(struct aspx_win *win, uint32_t g, flush_f *flush,
     *called = true;
     aspx_bell_ring(ghost->bell);
     aspx_balance_ask(win, ghost->rank_all, do_flat);
+    aspx_duty_ask(ghost->rank_all, do_flat);
     atomic_store_explicit(&ghost->bytes, 0, memory_order_relaxed);
     if (do_flat) {
         rc = aspx_flat_flush(ghost->rank_all, aspx_engine.flat);

@@ -63,6 +63,8 @@ struct aspx_target {
                               and no ghost does */
     _Atomic bool free;     /* for Put and Get the ghosts may know better
                               (aspx_adapt_views) */
+    _Atomic uint32_t owner; /* who carries out accumulates bound by rank, unless
+                               it does itself; index in aspx_win.ghosts */
     struct aspx_flow sent; /* to itself, on the engine's dynamic window */
     struct aspx_flow flat; /* to itself, on aspx_switch.flat */
 };

@@ -1,0 +1,114 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# ghost.active=auto, without Slurm: ghosts that are not needed are parked.
+
+load helpers
+load adapt
+
+setup() {
+    record=$BATS_TEST_TMPDIR/record.json
+}
+
+# crew GHOSTRUN-OPTIONS... -- PROGRAM ARGUMENT...: with a record.
+crew() {
+    local shape=()
+    while [ "$1" != -- ]; do
+        shape+=("$1")
+        shift
+    done
+    rm -f "$record"
+    run timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" "${shape[@]}" \
+        --report="$record" "$ASPEN_BUILD/${@:2}"
+    ended_with 0
+}
+
+# Was the number of active ghosts of every node $2 in every phase of the kind $1?
+# For a while: others use the processors, too, and a ghost that has to wait for
+# one in the midst of its work looks busy.
+active() {
+    python3 - "$record" "$output" "$@" <<'PY' && return
+import json, sys
+r = json.load(open(sys.argv[1]))
+phases = [line.split()[1:] for line in sys.argv[2].splitlines()
+          if line.startswith("phase ")]
+kind, wanted, seen = sys.argv[3], int(sys.argv[4]), 0
+for node in range(r["nodes"]):
+    turns = [(0.0, 2)] + [(c["t_s"], c["active"]) for c in r["ghost_crew"]
+                          if c["node"] == node] + [(1e9, 0)]
+    for name, start, end in phases:
+        there = {n for (t, n), (u, _) in zip(turns, turns[1:])
+                 if t < float(end) and u > float(start)}
+        if name == kind:
+            seen += 1
+            if wanted not in there:
+                sys.exit("node %d, %s phase from %s to %s s: %s" %
+                         (node, name, start, end, there))
+sys.exit(seen == 0 or r["ghost_crew_more"] > 0)
+PY
+    cat "$record"
+    return 1
+}
+
+auto="--knob ghost.active=auto"
+
+@test "rest parks a ghost, and load calls it up again" {
+    local shape
+    for shape in '-n 2 -g 2' \
+        '-n 4 -g 2 --nodes 2 --knob rma.balance=queue --knob adapt=user'; do
+        # shellcheck disable=SC2086
+        crew $shape $auto --knob adapt.interval_ms=20 --knob ghost.high=50 \
+            --knob ghost.low=30 -- tests/adapt_crew 800 1500 2
+        printed '^ok crew'
+        active quiet 1
+        active heavy 2
+        says 'all(0 < g["parked_s"] < g["held_s"]
+                  for g in r["ghost_busy"][r["nodes"]:])'
+        # The first one of a node never is.
+        says 'all(g["parked_s"] == 0 for g in r["ghost_busy"][:r["nodes"]])'
+        printed '^aspen: they were parked for [0-9.]+ of these [0-9.]+ s'
+    done
+}
+
+@test "a parked ghost sleeps" {
+    # shellcheck disable=SC2086
+    crew -n 2 -g 2 $auto --knob adapt.interval_ms=100 -- \
+        examples/rma_stall 5000 1
+    # Its naps grow with the rest: most of that is the first seconds. The other
+    # ghost, idle as well, uses some 2 % in naps of 1 ms.
+    says '(lambda first, second: second["parked_s"] > 2 and
+           second["parked_cpu_s"] < 0.015 * second["parked_s"] and
+           second["parked_cpu_s"] / second["parked_s"] <
+               first["cpu_s"] / first["held_s"] / 2)(*r["ghost_busy"])'
+    # Without the knob nobody is parked, nor spoken of.
+    crew -n 2 -g 2 --knob adapt.interval_ms=20 -- examples/rma_stall 300 1
+    says '"ghost_crew" not in r and "parked_s" not in r["ghost_busy"][0]'
+    not_printed 'parked'
+}
+
+@test "what comes to a parked ghost all the same is carried out" {
+    local test shape='-n 4 -g 2 --nodes 2 --knob rma.balance=random'
+    for test in active 'atomic 2' 'stories 1'; do
+        # shellcheck disable=SC2086
+        crew $shape $auto --knob adapt.interval_ms=1 -- \
+            "tests/rma_"$test
+        printed "^ok ${test% *}"
+    done
+}
+
+@test "random programs agree with the model while ghosts come and go" {
+    local lag=$ASPEN_BUILD/tests/.libs/lag.so
+    local often="$auto --knob adapt.interval_ms=1 \
+--knob ghost.high=20 --knob ghost.low=15"
+    export ASPEN_BUILD
+    printf '%s\n' "-n 4 -g 2 $often" "-n 4 -g 2 --nodes 2 $often" \
+        "-n 4 -g 2 --nodes 2 $often --knob adapt=user" \
+        "-n 5 -g 3 --nodes 2 $often --knob rma.balance=random" \
+        "-n 4 -g 2 --nodes 2 $often --knob adapt=ghosts" \
+        "-n 4 -g 3 $often --knob adapt=user --ghost-preload $lag" \
+        >"$BATS_TEST_TMPDIR/shapes"
+    run timeout -k 5 60 "$ASPEN_TOP/tests/rma-random" --seed 7104 \
+        --shapes "$BATS_TEST_TMPDIR/shapes" --programs 240 --slice 20 \
+        --seconds 5
+    ended_with 0
+    printed '^[1-9][0-9]+ programs, 0 slices wrong'
+}
