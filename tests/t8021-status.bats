@@ -82,6 +82,25 @@ show() {
     printed "^aspen: job $job has no process on this node \\(n1\\); is it over"
 }
 
+@test "a ghost that is not needed is parked" {
+    local i
+    start parked -n4 \
+        --async-progress=ghost:2,ghost.active=auto,adapt.interval_ms=50 \
+        "$ASPEN_BUILD/examples/rma_stall" 10000
+    for ((i = 0; i < 20; i++)); do
+        show "$job"
+        [ "$(grep -c ' parked ' <<<"$output")" -lt 2 ] || break
+        sleep 0.2
+    done
+    # The first one of a node never is.
+    for ghost in 2 6; do
+        printed "^     2  ghost $ghost +[0-9]+  serves +(running|sleeping) "
+    done
+    for ghost in 3 7; do
+        printed "^     3  ghost $ghost +[0-9]+  parked +(running|sleeping) "
+    done
+}
+
 @test "a job with offload threads shows their CPU time" {
     start threads -n2 -c2 --async-progress=offload \
         "$ASPEN_BUILD/examples/rma_stall" 20000
