@@ -27,3 +27,11 @@ switching() {
     printed 'adapt=profile, redirection to a rank was switched [1-9]'
     printed 'by targets while redirection was off \(accumulate [1-9]'
 }
+
+@test "auto finds out if ghosts help, and says so" {
+    switching --async-progress "$ASPEN_BUILD/tests/adapt_auto" sleep 1.5
+    printed 'auto chose ghost: several ranks may wait'
+    printed '^ok auto'
+    printed 'aspen: adapt=auto, redirection to a rank was switched'
+    printed 'aspen: auto, at [0-9.]+ s: trial: to see if that is right'
+}
