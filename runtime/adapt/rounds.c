@@ -17,6 +17,10 @@
 static const double SETTLE_S = 8e-3;
 /* Whoever is so late has left, or his node has no CPU for him. */
 static const double LAPSE_S = 1;
+/* Neighbours that leave say so, and wait to hear it from us, but no longer. */
+static const double PART_S = 1;
+/* In the place of a round, with which messages of both kinds begin. */
+static const uint32_t GOODBYE = UINT32_MAX;
 
 struct order_message {
     uint32_t round;
@@ -87,6 +91,7 @@ struct aspx_rounds *aspx_rounds_create(const struct aspx_engine *engine,
         return NULL;
     rounds->comm = engine->locks;
     rounds->notes = notes;
+    rounds->parent = -1;
     rounds->receive = rounds->send = MPI_REQUEST_NULL;
     rounds->gauge = aspx_gauge_create(engine, notes);
     for (int r = 0; r < world->size_all; r++)
@@ -184,10 +189,12 @@ static int hear_children(struct aspx_rounds *rounds)
         struct child *child = &rounds->child[c];
         int came = 0;
 
+        if (child->receive == MPI_REQUEST_NULL)
+            continue;
         if (aspx_real.MPI_Test(&child->receive, &came, MPI_STATUS_IGNORE)
             != MPI_SUCCESS)
             return -1;
-        if (!came)
+        if (!came || child->in.round == GOODBYE)
             continue;
         if (child->in.round == rounds->order.round && !child->in_hand) {
             aspx_demand_add(&rounds->report.demand, &child->in.demand);
@@ -206,12 +213,12 @@ static int hear_parent(struct aspx_rounds *rounds, uint64_t ticks)
     struct order_message order;
     int came = 0;
 
-    if (rounds->parent < 0)
+    if (rounds->receive == MPI_REQUEST_NULL)
         return 0;
     if (aspx_real.MPI_Test(&rounds->receive, &came, MPI_STATUS_IGNORE)
         != MPI_SUCCESS)
         return -1;
-    if (!came)
+    if (!came || rounds->in.round == GOODBYE)
         return 0;
     order = rounds->in;
     if (aspx_real.MPI_Irecv(&rounds->in, sizeof(rounds->in), MPI_BYTE,
@@ -271,6 +278,81 @@ int aspx_rounds_step(struct aspx_rounds *rounds, uint64_t ticks,
     return rounds->state == COUNTED ? finish(rounds, ticks) : 0;
 }
 
+/* One neighbour, when we part. */
+struct line {
+    int rank, hear_tag, tell_tag;
+    MPI_Request *receive, *send;
+    void *in, *out;
+    size_t in_bytes, out_bytes;
+    bool told;
+};
+
+static uint32_t find_lines(struct aspx_rounds *rounds, struct line *line)
+{
+    uint32_t n = 0;
+
+    if (rounds->parent >= 0)
+        line[n++] = (struct line) {
+            rounds->parent, ASPX_ORDER_TAG, ASPX_REPORT_TAG,
+            &rounds->receive, &rounds->send, &rounds->in, &rounds->out,
+            sizeof(rounds->in), sizeof(rounds->out), false};
+    for (uint32_t c = 0; c < rounds->nchildren; c++) {
+        struct child *child = &rounds->child[c];
+
+        line[n++] = (struct line) {
+            child->rank, ASPX_REPORT_TAG, ASPX_ORDER_TAG,
+            &child->receive, &child->send, &child->in, &child->out,
+            sizeof(child->in), sizeof(child->out), false};
+    }
+    return n;
+}
+
+/* Returns whether all is said on this line, or nothing can be. */
+static bool part_from(const struct aspx_rounds *rounds, struct line *line)
+{
+    int done = 1;
+
+    if (*line->send != MPI_REQUEST_NULL &&
+        aspx_real.MPI_Test(line->send, &done, MPI_STATUS_IGNORE)
+            != MPI_SUCCESS)
+        return true;
+    if (done && !line->told) {
+        line->told = true;
+        memset(line->out, 0, line->out_bytes);
+        memcpy(line->out, &GOODBYE, sizeof(GOODBYE));
+        if (aspx_real.MPI_Isend(line->out, (int) line->out_bytes, MPI_BYTE,
+                                line->rank, line->tell_tag, rounds->comm,
+                                line->send) != MPI_SUCCESS)
+            return true;
+        done = 0;
+    }
+    if (*line->receive == MPI_REQUEST_NULL)
+        return done;
+    if (aspx_real.MPI_Test(line->receive, &done, MPI_STATUS_IGNORE)
+        != MPI_SUCCESS)
+        return true;
+    if (done && memcmp(line->in, &GOODBYE, sizeof(GOODBYE)) != 0 &&
+        aspx_real.MPI_Irecv(line->in, (int) line->in_bytes, MPI_BYTE,
+                            line->rank, line->hear_tag, rounds->comm,
+                            line->receive) != MPI_SUCCESS)
+        return true;
+    return false;
+}
+
+/* What neighbours have sent is taken before we go: MPI would complain of it. */
+static void part(struct aspx_rounds *rounds)
+{
+    uint64_t until = aspx_clock_ticks() + aspx_clock_ticks_of(PART_S);
+    struct line line[ASPX_CHILDREN + 1];
+    uint32_t n = find_lines(rounds, line), left;
+
+    do {
+        left = 0;
+        for (uint32_t i = 0; i < n; i++)
+            left += !part_from(rounds, &line[i]);
+    } while (left > 0 && aspx_clock_ticks() < until);
+}
+
 /* Returns whether nothing of it is under way any more. */
 static bool hang_up(MPI_Request *receive, MPI_Request *out)
 {
@@ -294,6 +376,7 @@ void aspx_rounds_destroy(struct aspx_rounds *rounds)
 
     if (!rounds)
         return;
+    part(rounds);
     sent = hang_up(&rounds->receive, &rounds->send);
     for (uint32_t c = 0; c < rounds->nchildren; c++)
         sent &= hang_up(&rounds->child[c].receive, &rounds->child[c].send);
