@@ -6,9 +6,10 @@
 
 #include <dlfcn.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <time.h>
 
-/* One poll of so many sleeps, up to so long. */
+/* One poll of so many sleeps, up to so long, or to ASPEN_LAG_US microseconds. */
 enum { POLLS = 16, LONGEST_NS = 2000000 };
 
 typedef unsigned progress_f(void *worker);
@@ -21,12 +22,17 @@ unsigned ucp_worker_progress(void *worker)
 {
     static progress_f *progress;
     static uint32_t state = 1;
+    static long longest_ns = LONGEST_NS;
     struct timespec nap = {0, 0};
 
-    if (!progress)
+    if (!progress) {
+        const char *us = getenv("ASPEN_LAG_US");
+
         *(void **) &progress = dlsym(RTLD_NEXT, "ucp_worker_progress");
+        longest_ns = us ? 1000 * atol(us) : LONGEST_NS;
+    }
     state = state * 1664525u + 1013904223u;
-    nap.tv_nsec = (long) (state >> 8) % LONGEST_NS;
+    nap.tv_nsec = (long) (state >> 8) % longest_ns;
     if ((state >> 27) % POLLS == 0)
         nanosleep(&nap, NULL);
     return progress(worker);

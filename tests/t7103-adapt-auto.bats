@@ -6,10 +6,11 @@
 load helpers
 load adapt
 
-# Ghosts are slow where they are to be in the way: who is left without a CPU by
-# others on the machine is slow, too.
+# Ghosts are very slow where they are to be in the way: a rank that is left without
+# a CPU by others on the machine is slow, too.
 setup() {
     record=$BATS_TEST_TMPDIR/record.json
+    export ASPEN_LAG_US=30000
     slow="--ghost-preload $ASPEN_BUILD/tests/.libs/lag.so"
 }
 
