@@ -48,7 +48,7 @@ judged() {
 
 @test "accumulates follow at legal points" {
     judged -n 3 -g 1 --nodes 3 -- phases 240 5
-    right 1 0.75
+    right 1 0.7
     right -1 0.8
     says 'c["accumulate"]["ghost"] > 0 and c["accumulate"]["target"] > 0'
 }

@@ -113,6 +113,7 @@ int aspx_judge_create(struct aspx_judge **judge_p,
     *judge_p = NULL;
     if (!leads(engine))
         return 0;
+    aspx_clock_start(); /* ticks from here on */
     judge = calloc(1, sizeof(*judge) + nusers * sizeof(judge->user[0]));
     if (!judge)
         return -1;
