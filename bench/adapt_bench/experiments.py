@@ -94,7 +94,7 @@ that talks (2 x 40 times: 100 operations each flushed to everyone, 50 us, once
 again). The script says: on while they compute, off while they talk. % right:
 share of the time that a rank had that status; later: leaving out the first two
 intervals of {INTERVAL_MS} ms of each phase. latency: intervals until a rank
-that began wrong was right, median. """
+that began wrong was right, median; -: more switches than a record holds. """
 
 EXPERIMENTS = [
     Experiment(

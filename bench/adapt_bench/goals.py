@@ -57,7 +57,7 @@ off. Accumulates can only be switched at window collectives, so the single-phase
 ones have MPI_Win_set_info(symmetric=true) in each iteration, for all contenders.
 The oracle knows neither U-coll nor plain, which are shown. Overheads are those
 of bench/profile_cost: with a report asked for, measuring as adaptation does,
-against without; medians, 1.03 is 3 %."""
+against without; each run's best blocks, 1.03 is 3 %."""
 
 
 def known(rival, args):
@@ -191,10 +191,9 @@ def cost_rows(args):
     """Ratios with a report to without, in turns, a pair for each round."""
     cost = profile_cost()
     seen = cost.times(argparse.Namespace(
-        build=args.build, runs=args.rounds,
+        build=args.build, runs=args.rounds, off=False,
         loops=10000 if args.quick else 100000))
-    return [row(label, {}, ratios(*([median for median, *_ in
-                                     seen[name][contender]]
+    return [row(label, {}, ratios(*([run[1] for run in seen[name][contender]]
                                     for contender in ("with", "without"))),
                 cost.GOALS[name]) for name, label in COST.items()]
 
