@@ -46,6 +46,8 @@ bool aspx_predict_update(struct aspx_predict *p, double now, double mpi)
     passed = since(p, back, now);
     if (passed >= interval_s) {
         p->share = (mpi - p->mpi[(p->looks - 1 - back) % KEPT]) / passed;
+        if (p->share > 1) /* samples may stand for a little too much */
+            p->share = 1;
         if (p->share > p->high)
             p->on = false;
         else if (p->share < p->low)

@@ -138,6 +138,17 @@ static void test_odd_times(void **state)
     assert_true(pass(&run, 1.0, 0.0));
 }
 
+/* Samples that stand for too much. A threshold of 100 % means never. */
+static void test_no_more_than_all(void **state)
+{
+    struct aspx_predict p;
+
+    (void) state;
+    aspx_predict_init(&p, 1.0, 1.0, 0.9, 0.0, 0.0);
+    assert_true(aspx_predict_update(&p, 1.0, 1.5));
+    assert_true(p.share <= 1);
+}
+
 static void test_thresholds_that_cross(void **state)
 {
     struct aspx_predict p;
@@ -177,6 +188,7 @@ int main(void)
         cmocka_unit_test(test_grows),
         cmocka_unit_test(test_late),
         cmocka_unit_test(test_odd_times),
+        cmocka_unit_test(test_no_more_than_all),
         cmocka_unit_test(test_thresholds_that_cross),
         cmocka_unit_test(test_phases),
     };
