@@ -13,7 +13,7 @@ def number(value):
     """Three digits, no exponent."""
     if value is None:
         return "-"
-    if abs(value) >= 1000:
+    if abs(value) >= 999.5:
         return f"{value:.0f}"
     return f"{value:.3g}"
 
