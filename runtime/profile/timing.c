@@ -19,6 +19,10 @@ enum {
      * more. */
     SHORT_READS = 200,
     SHORT_NS = 1000,
+    /* A sample stands for about so much time at the most. The times of calls
+     * differ widely, and who looks every few milliseconds (runtime/adapt/)
+     * would see lumps: first nothing, then more than there was time. */
+    LUMP_NS = 50000,
     /* A sample stands for others with so much of it at the most: the rest was
      * an accident, such as a lost time slice. */
     SAMPLE_NS = 20000,
@@ -29,7 +33,7 @@ _Thread_local struct aspx_timing_thread *aspx_timing_self
     __attribute__((tls_model("initial-exec")));
 
 static bool started, many, polls;
-static uint64_t origin, short_ticks, sample_ticks, handover_ticks;
+static uint64_t origin, short_ticks, sample_ticks, lump_ticks, handover_ticks;
 static pthread_key_t ended_key;
 
 /* All that there ever were. One whose thread has ended goes to the next thread
@@ -73,6 +77,7 @@ bool aspx_timing_start(bool many_threads, bool polls_are_seen)
     polls = polls_are_seen;
     sample_ticks = aspx_clock_ticks_of(1e-9 * SAMPLE_NS);
     handover_ticks = aspx_clock_ticks_of(1e-9 * HANDOVER_NS);
+    lump_ticks = aspx_clock_ticks_of(1e-9 * LUMP_NS);
     aspx_turns_start(many ? 1 : ASPX_TURNS_COUNTED);
     short_ticks = SHORT_READS * aspx_turns_clock_cost();
     if (short_ticks < aspx_clock_ticks_of(1e-9 * SHORT_NS))
@@ -214,9 +219,11 @@ void aspx_timing_seen(struct aspx_timing_thread *me)
 /* How many calls of this function to count only, after one that worked for so
  * long. */
 static uint32_t next_gap(const struct aspx_timing_row *row, size_t call,
-                         uint64_t worked)
+                         uint64_t inside, uint64_t worked)
 {
-    uint64_t gap = row->calls / GAP_SHARE;
+    uint64_t usual = row->calls ? row->ticks / row->calls : 0;
+    uint64_t most = lump_ticks / ((usual > inside ? usual : inside) + 1);
+    uint64_t gap = least_of(row->calls / GAP_SHARE, most);
 
     if (aspx_timed[call] == ASPX_TIMED_EACH || worked > short_ticks ||
         (aspx_timed[call] == ASPX_TIMED_WAIT && (many || !polls)))
@@ -234,7 +241,7 @@ static uint64_t stand_for_others(struct aspx_timing_thread *me, size_t call,
     uint64_t others = row->gap, cost = aspx_turns_clock_cost();
 
     row->calls += others + 1;
-    row->left = row->gap = next_gap(row, call, inside - idle);
+    row->left = row->gap = next_gap(row, call, inside, inside - idle);
     /* waiting in calls that may wait has been seen in each of them */
     *idle_p = aspx_timed[call] == ASPX_TIMED_SOME
                   ? others * least_of(idle, sample_ticks)
