@@ -28,6 +28,14 @@ median() {
     [ "$(median aspen 50000)" -lt 25000 ]
 }
 
+@test "kernels in which the rival says what the target does" {
+    bench s-e4
+    ended_with 0
+    not_printed 'failed'
+    awk -F'\t' 'NR > 1 && $3 > 0 { rows++ } END { exit rows < 3 }' \
+        "$BATS_TEST_TMPDIR/s-e4.tsv"
+}
+
 @test "wrong names, kernels and keys are refused" {
     bench s-e99
     ended_with 2

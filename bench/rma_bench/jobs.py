@@ -120,8 +120,10 @@ def run(job, specs, args, command):
                               text=True, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE) as process:
             out, err = finish(process, args.limit)
+        asked = {place_target(job, spec): spec for spec in specs}
         rows = [line.split("\t") for line in out.splitlines()]
-        rows = [row for row in rows if len(row) == 6]
+        rows = [[asked.get(row[0], row[0]), *row[1:]] for row in rows
+                if len(row) == 6]
         if process.returncode or not {row[0] for row in rows}.issuperset(specs):
             raise Failed(f"status {process.returncode}\n{out}{err}")
         found = {row[0]: (float(row[2]), float(row[3])) for row in rows}
