@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Unit tests of the policy: schema, SPEC, YAML, precedence, rules, limits, the
- * site file's demands, and a deterministic fuzz of both parsers. */
+/* Unit tests of the policy: schema, SPEC, YAML, precedence, rules, limits and the
+ * site file's demands. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -603,104 +603,6 @@ static void site_files(void **state)
     rmdir(folder);
 }
 
-static uint32_t next_random(uint32_t *seed)
-{
-    *seed = *seed * 1664525u + 1013904223u;
-    return *seed >> 8;
-}
-
-/* A few changes to text: bytes, pieces cut out, pieces doubled. */
-static size_t mutate(char *text, size_t len, size_t size, uint32_t *seed)
-{
-    for (uint32_t edits = 1 + next_random(seed) % 2; edits && len; edits--) {
-        size_t at = next_random(seed) % len;
-        size_t span = 1 + next_random(seed) % 9;
-
-        if (span > len - at)
-            span = len - at;
-        switch (next_random(seed) % 4) {
-        case 0:
-            text[at] = (char)(text[at] ^ (1 << next_random(seed) % 8));
-            break;
-        case 1:
-            text[at] = " :,{}[]\n-#&*!|>'\"%9a"[next_random(seed) % 20];
-            break;
-        case 2:
-            memmove(text + at, text + at + span, len - at - span);
-            len -= span;
-            break;
-        case 3:
-            if (len + span > size)
-                break;
-            memmove(text + at + span, text + at, len - at);
-            len += span;
-            break;
-        }
-    }
-    return len;
-}
-
-/* Whatever was accepted resolves to values that the schema accepts. */
-static void assert_sound(struct asp_policy *policy)
-{
-    struct asp_facts facts = {
-        .partition = "gpu1", .nodes = 5, .program = "lu.A"};
-    struct asp_err err = {.text = ""};
-
-    if (asp_policy_resolve(policy, &facts, &err)) {
-        assert_true(err.text[0] != '\0');
-        return;
-    }
-    for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++) {
-        char out[ASP_VALUE_MAX];
-
-        assert_int_equal(
-            asp_knob_check(id, asp_policy_text(policy, id), out, NULL), 0);
-    }
-}
-
-static void fuzz(void **state)
-{
-    static const char job_text[] = "mode: ghost\nghosts: 2\nplacement:\n"
-                                   "  spread: pack\n  share: yes\n"
-                                   "idle: {spin_us: 10, nap_us: auto}\n"
-                                   "windows:\n  - order: 2-3\n"
-                                   "    epochs_used: [lock, fence]\n"
-                                   "  - {name: a*, rma.balance: ops}\n";
-    static const char spec[] = "ghost:2,require,placement.spread=pack,"
-                               "idle.spin_us=17,report=/tmp/x,pmix=off,"
-                               "window=order:1-;no_locks:true;from:a%3A1";
-    static const char *const texts[] = {site_text, job_text, spec};
-    uint32_t seed = 4711, accepted[3] = {0};
-
-    (void)state;
-    for (int i = 0; i < 12000; i++) {
-        struct asp_policy *policy = create();
-        struct asp_err err = {.text = ""};
-        char text[1024];
-        size_t len = strlen(texts[i % 3]);
-        int rc;
-
-        memcpy(text, texts[i % 3], len);
-        len = mutate(text, len, sizeof(text) - 1, &seed);
-        text[len] = '\0';
-        if (i % 3 == 2)
-            rc = asp_policy_add_spec(policy, text, ASP_LAYER_LINE, "x", &err);
-        else
-            rc = asp_policy_add_text(policy, "x", text, len,
-                                     i % 3 ? ASP_POLICY_JOB : ASP_POLICY_SITE,
-                                     &err);
-        if (rc)
-            assert_true(err.text[0] != '\0');
-        else
-            assert_sound(policy);
-        accepted[i % 3] += !rc;
-        asp_policy_destroy(policy);
-    }
-    for (int i = 0; i < 3; i++)
-        assert_in_range(accepted[i], 50, 3950);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -712,7 +614,6 @@ int main(void)
         cmocka_unit_test(window_rules),
         cmocka_unit_test(too_many_window_rules),
         cmocka_unit_test(digests),      cmocka_unit_test(site_files),
-        cmocka_unit_test(fuzz),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,14 +50,14 @@ static struct ghost_time read_ghost(uint32_t rank)
 {
     const struct aspx_bell *bell = aspx_engine_bell(&aspx_engine, rank);
     struct ghost_time time = {0};
-    uint64_t since, idle;
+    uint64_t since, now;
 
     since = bell ? atomic_load(&bell->life.since_ns) : 0;
     if (!since)
         return time;
-    idle = atomic_load(&bell->life.idle_ns);
-    time.held = aspx_clock_ns(CLOCK_MONOTONIC) - since;
-    time.busy = time.held > idle ? time.held - idle : 0;
+    now = aspx_clock_ns(CLOCK_MONOTONIC);
+    time.held = now - since;
+    time.busy = aspx_life_work_ns(&bell->life, now);
     time.cpu = cpu_ns(aspx_engine.pids[rank]);
     read_parked(&bell->duty, &time);
     return time;

@@ -36,6 +36,10 @@ struct asps_grown {
 #define ASPS_HAD_CPUS_ENV "SLURM_SPANK_" ASPS_CPUS_CONTROL
 #define ASPS_CPUS_ENV "SLURM_ASPEN_CPUS"
 
+/* From srun to the nodes: tasks were added for ghosts. Without ghosts they would
+ * run the program, as ranks that nobody asked for. */
+#define ASPS_ADDED_ENV "SLURM_ASPEN_ADDED"
+
 struct asps_cpus {
     uint32_t user;  /* -c as the user gave it; 0: not given */
     uint32_t total; /* -c as Slurm has it; 0: as the user gave it */

@@ -121,6 +121,7 @@ int asps_local_init_post_opt(spank_t spank, int argc, char **argv)
     unsetenv(ASPS_REQUEST_ENV);
     unsetenv(ASPS_REPORT_ENV);
     unsetenv(ASPS_CPUS_ENV);
+    unsetenv(ASPS_ADDED_ENV);
     srun.active = asps_submit_check(&srun.settings, &srun.submit);
     if (!srun.active)
         return 0;
@@ -139,6 +140,8 @@ int asps_local_init_post_opt(spank_t spank, int argc, char **argv)
     if (srun.submit.filter.cpus.total &&
         asps_cpus_print(&srun.submit.filter.cpus, cpus, sizeof(cpus)) > 0)
         setenv(ASPS_CPUS_ENV, cpus, 1);
+    if (srun.submit.filter.is_grown)
+        setenv(ASPS_ADDED_ENV, "1", 1);
     return 0;
 }
 

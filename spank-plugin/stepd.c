@@ -206,6 +206,14 @@ static bool wants_report(spank_t spank)
            (rc == ESPANK_SUCCESS && asps_report_wanted(value));
 }
 
+static bool has_added_tasks(spank_t spank)
+{
+    char value[4];
+
+    return spank_getenv(spank, ASPS_ADDED_ENV, value, sizeof(value)) !=
+           ESPANK_ENV_NOEXIST;
+}
+
 /* srun's request for this step. Returns false when there is none. */
 static bool read_request(spank_t spank)
 {
@@ -218,6 +226,8 @@ static bool read_request(spank_t spank)
                         "asynchronous progress");
         return false;
     }
+    if (has_added_tasks(spank))
+        step.spec.optional = false;
     if (!is_off())
         return true;
     step.spec.require = false; /* there is nothing that could be missing */

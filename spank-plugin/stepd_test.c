@@ -430,6 +430,13 @@ static void test_optional(void **state)
     start("good", "ghost:3,adapt=auto,require=yes");
     assert_int_equal(task(0, text), EXIT_FAILURE);
     asps_stepd_exit();
+    setup(NULL); /* tasks that were added would be ranks that nobody wants */
+    host.node = 0;
+    host_setenv(ASPS_ADDED_ENV, "1");
+    start("good", "ghost:3,adapt=auto");
+    assert_non_null(strstr(host.log, "use fewer nodes"));
+    assert_int_equal(task(0, text), EXIT_FAILURE);
+    asps_stepd_exit();
 }
 
 /* No request, off, nonsense, batch steps: tasks are as they were. */

@@ -294,6 +294,8 @@ static void test_srun_filter(void **state)
             fputs(rows[i].line, file);
             fclose(file);
             asps_local_init_post_opt(NULL, 0, NULL);
+            if (!getenv(ASPS_ADDED_ENV) != !strstr(rows[i].line, "grown"))
+                _exit(98);
             asps_local_user_init(NULL, 0, NULL);
             _exit(host.log[0] == '\0' ? 0 : 99);
         }

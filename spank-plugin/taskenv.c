@@ -212,6 +212,7 @@ int asps_taskenv_set(spank_t spank, const struct asps_step *step, uint32_t slot,
     spank_unsetenv(spank, ASPS_REQUEST_ENV);
     spank_unsetenv(spank, ASPS_REPORT_ENV);
     spank_unsetenv(spank, ASPS_CPUS_ENV);
+    spank_unsetenv(spank, ASPS_ADDED_ENV);
     if (ghost)
         return 0;
     if (count_cpus(spank, &step->cpus))

@@ -1,6 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# For the bats files about adaptation: what the record in $record says.
+# For the bats files about adaptation: runs with a record in $record, and what it
+# says.
+
+# recorded PROGRAM GHOSTRUN-OPTIONS... -- ARGUMENT...: PROGRAM of the build tree.
+recorded() {
+    local program=$1 shape=()
+    shift
+    while [ "$1" != -- ]; do
+        shape+=("$1")
+        shift
+    done
+    rm -f "$record"
+    run timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" "${shape[@]}" \
+        --report="$record" "$ASPEN_BUILD/$program" "${@:2}"
+}
 
 # Python expressions over the record r, its calls c, adaptation a. Together where
 # they are about one record: to start Python takes long on a loaded machine.

@@ -10,16 +10,9 @@ setup() {
     record=$BATS_TEST_TMPDIR/record.json
 }
 
-# switch GHOSTRUN-OPTIONS... -- ARGUMENT...: the program, with a record.
+# switch GHOSTRUN-OPTIONS... -- ARGUMENT...
 switch() {
-    local shape=()
-    while [ "$1" != -- ]; do
-        shape+=("$1")
-        shift
-    done
-    rm -f "$record"
-    run timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" "${shape[@]}" \
-        --report="$record" "$ASPEN_BUILD/tests/adapt_switch" "${@:2}"
+    recorded tests/adapt_switch "$@"
 }
 
 @test "the program is right without Aspen, and where nothing is switched" {
@@ -141,15 +134,8 @@ switch() {
 
 # profile GHOSTRUN-OPTIONS... -- ARGUMENT...: phases inside and outside of MPI.
 profile() {
-    local shape=()
-    while [ "$1" != -- ]; do
-        shape+=("$1")
-        shift
-    done
-    run timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" "${shape[@]}" \
-        --knob adapt=profile --knob adapt.interval_ms=20 \
-        --knob adapt.high=70 --knob adapt.low=45 \
-        --report="$record" "$ASPEN_BUILD/tests/adapt_phases" "${@:2}"
+    recorded tests/adapt_phases --knob adapt=profile \
+        --knob adapt.interval_ms=20 --knob adapt.high=70 --knob adapt.low=45 "$@"
     ended_with 0
     printed '^ok phases'
 }

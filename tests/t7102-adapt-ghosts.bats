@@ -9,22 +9,15 @@ setup() {
     record=$BATS_TEST_TMPDIR/record.json
 }
 
-# judged GHOSTRUN-OPTIONS... -- PROGRAM ARGUMENT...
+# judged WHAT GHOSTRUN-OPTIONS... -- ARGUMENT...: tests/adapt/WHAT.c
 judged() {
-    local shape=()
-    while [ "$1" != -- ]; do
-        shape+=("$1")
-        shift
-    done
-    run timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" "${shape[@]}" \
-        --knob adapt=ghosts --knob adapt.interval_ms=20 \
-        --knob adapt.high=70 --knob adapt.low=45 \
-        --report="$record" "$ASPEN_BUILD/tests/adapt_$2" "${@:3}"
+    recorded "tests/adapt_$1" --knob adapt=ghosts --knob adapt.interval_ms=20 \
+        --knob adapt.high=70 --knob adapt.low=45 "${@:2}"
     ended_with 0
-    printed "^ok $2"
+    printed "^ok $1"
 }
 
-# judged_right SHARE WINDOW SHAPE... -- PROGRAM...: and for how much of the time
+# judged_right SHARE WINDOW WHAT ... as above: and for how much of the time
 # it is judged rightly. Once of three times: on a loaded machine ranks that do
 # what the script says are not always where it says.
 judged_right() {
@@ -49,7 +42,7 @@ judged_right() {
 }
 
 @test "Puts and Gets follow a phase without a call of MPI and a legal point" {
-    judged_right 0.8 -1 -n 4 -g 1 --nodes 2 -- moves 240 5
+    judged_right 0.8 -1 moves -n 4 -g 1 --nodes 2 -- 240 5
     says 'a["mode"] == "ghosts" and all(s["window"] == -1
                                         for s in a["switches"])'
     says 'all(c[x]["ghost"] > 0 and c[x]["target"] > 0 for x in ("put", "get"))'
@@ -58,20 +51,20 @@ judged_right() {
 }
 
 @test "accumulates follow at legal points" {
-    judged_right 0.75 1 -n 3 -g 1 --nodes 3 -- phases 240 5
+    judged_right 0.75 1 phases -n 3 -g 1 --nodes 3 -- 240 5
     says 'c["accumulate"]["ghost"] > 0 and c["accumulate"]["target"] > 0'
 }
 
 @test "a window that is made while its processes are in MPI begins on" {
-    judged -n 3 -g 1 --nodes 2 -- late 200
+    judged late -n 3 -g 1 --nodes 2 -- 200
     says 'any(s["to"] == "off" and s["t_s"] < 0.2 for s in a["switches"])'
     says 'c["accumulate"] == {"ghost": 10}'
 }
 
 @test "what the program says of a window stands above what ghosts think" {
-    judged -n 4 -g 1 --nodes 2 --window async_config:on -- moves 120 3
+    judged moves -n 4 -g 1 --nodes 2 --window async_config:on -- 120 3
     says '"target" not in c["put"] and "target" not in c["get"]'
-    judged -n 4 -g 1 --nodes 2 --window async_config:off -- moves 120 3
+    judged moves -n 4 -g 1 --nodes 2 --window async_config:off -- 120 3
     says '"ghost" not in c["put"] and "ghost" not in c["get"]'
 }
 

@@ -9,16 +9,9 @@ setup() {
     record=$BATS_TEST_TMPDIR/record.json
 }
 
-# crew GHOSTRUN-OPTIONS... -- PROGRAM ARGUMENT...: with a record.
+# crew PROGRAM GHOSTRUN-OPTIONS... -- ARGUMENT...
 crew() {
-    local shape=()
-    while [ "$1" != -- ]; do
-        shape+=("$1")
-        shift
-    done
-    rm -f "$record"
-    run timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" "${shape[@]}" \
-        --report="$record" "$ASPEN_BUILD/${@:2}"
+    recorded "$@"
     ended_with 0
 }
 
@@ -56,8 +49,8 @@ auto="--knob ghost.active=auto"
     for shape in '-n 2 -g 2' \
         '-n 4 -g 2 --nodes 2 --knob rma.balance=queue --knob adapt=user'; do
         # shellcheck disable=SC2086
-        crew $shape $auto --knob adapt.interval_ms=20 --knob ghost.high=50 \
-            --knob ghost.low=30 -- tests/adapt_crew 800 1500 2
+        crew tests/adapt_crew $shape $auto --knob adapt.interval_ms=20 \
+            --knob ghost.high=50 --knob ghost.low=30 -- 800 1500 2
         printed '^ok crew'
         active quiet 1
         active heavy 2
@@ -71,8 +64,8 @@ auto="--knob ghost.active=auto"
 
 @test "a parked ghost sleeps" {
     # shellcheck disable=SC2086
-    crew -n 2 -g 2 $auto --knob adapt.interval_ms=100 -- \
-        examples/rma_stall 5000 1
+    crew examples/rma_stall -n 2 -g 2 $auto --knob adapt.interval_ms=100 \
+        -- 5000 1
     # Its naps grow with the rest: most of that is the first seconds. The other
     # ghost, idle as well, uses some 2 % in naps of 1 ms.
     says '(lambda first, second: second["parked_s"] > 2 and
@@ -80,18 +73,18 @@ auto="--knob ghost.active=auto"
            second["parked_cpu_s"] / second["parked_s"] <
                first["cpu_s"] / first["held_s"] / 2)(*r["ghost_busy"])'
     # Without the knob nobody is parked, nor spoken of.
-    crew -n 2 -g 2 --knob adapt.interval_ms=20 -- examples/rma_stall 300 1
+    crew examples/rma_stall -n 2 -g 2 --knob adapt.interval_ms=20 -- 300 1
     says '"ghost_crew" not in r and "parked_s" not in r["ghost_busy"][0]'
     not_printed 'parked'
 }
 
 @test "what comes to a parked ghost all the same is carried out" {
     local test shape='-n 4 -g 2 --nodes 2 --knob rma.balance=random'
-    for test in active 'atomic 2' 'stories 1'; do
+    for test in active: atomic:2 stories:1; do
         # shellcheck disable=SC2086
-        crew $shape $auto --knob adapt.interval_ms=1 -- \
-            "tests/rma_"$test
-        printed "^ok ${test% *}"
+        crew "tests/rma_${test%:*}" $shape $auto --knob adapt.interval_ms=1 \
+            -- ${test#*:}
+        printed "^ok ${test%:*}"
     done
 }
 

@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { HEADERS_MAX = 64, NOTES_MAX = 65536, LIST_LIMIT_MS = 2000 };
@@ -51,19 +52,24 @@ static size_t get_headers(int fd, Elf64_Phdr *headers)
 static int open_file(const char *path)
 {
     struct stat st;
-    int fd;
 
     if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
         return -1;
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    return fd;
+    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+/* The program headers of a file. *fd_p is to be closed if it is not -1. */
+static size_t open_headers(const char *path, int *fd_p, Elf64_Phdr *headers)
+{
+    *fd_p = open_file(path);
+    return *fd_p < 0 ? 0 : get_headers(*fd_p, headers);
 }
 
 static bool build_of_file(const char *path, char out[ASP_BUILD_MAX])
 {
     Elf64_Phdr headers[HEADERS_MAX];
-    int fd = open_file(path);
-    size_t n = fd < 0 ? 0 : get_headers(fd, headers);
+    int fd;
+    size_t n = open_headers(path, &fd, headers);
     bool found = false;
 
     for (size_t i = 0; i < n && !found; i++) {
@@ -86,8 +92,8 @@ static bool build_of_file(const char *path, char out[ASP_BUILD_MAX])
 static bool linker_of(const char *program, char linker[PATH_MAX])
 {
     Elf64_Phdr headers[HEADERS_MAX];
-    int fd = open_file(program);
-    size_t n = fd < 0 ? 0 : get_headers(fd, headers);
+    int fd;
+    size_t n = open_headers(program, &fd, headers);
     bool found = false;
 
     for (size_t i = 0; i < n && !found; i++) {
@@ -148,14 +154,25 @@ static int start_list(char *linker, char *program, pid_t *pid_p, int *fd_p)
     return rc ? -1 : 0;
 }
 
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 /* All that comes until the end, or as much as there is room and time for. */
 static void read_list(int fd, char *text, size_t size)
 {
     struct pollfd ready = {.fd = fd, .events = POLLIN};
+    int64_t until = now_ms() + LIST_LIMIT_MS, left = LIST_LIMIT_MS;
     size_t used = 0;
     ssize_t got = 1;
 
-    while (got > 0 && used + 1 < size && poll(&ready, 1, LIST_LIMIT_MS) > 0) {
+    for (; got > 0 && used + 1 < size && left > 0; left = until - now_ms()) {
+        if (poll(&ready, 1, (int)left) <= 0)
+            break;
         got = read(fd, text + used, size - 1 - used);
         used += got > 0 ? (size_t)got : 0;
     }

@@ -25,27 +25,17 @@ struct aspx_gauge {
     struct user user[];
 };
 
-/* Ghosts tell how long they were idle since they began. */
+/* All ghosts of the node, up to now. */
 static double busy(const struct aspx_gauge *gauge)
 {
     struct timespec clock;
-    uint64_t now;
-    double sum = 0;
+    uint64_t now, sum = 0;
 
     clock_gettime(CLOCK_MONOTONIC, &clock);
     now = (uint64_t) clock.tv_sec * 1000000000 + (uint64_t) clock.tv_nsec;
-    for (uint32_t g = 0; g < gauge->nghosts; g++) {
-        const struct aspx_life *life = &gauge->bells[g].life;
-        uint64_t since = atomic_load_explicit(&life->since_ns,
-                                              memory_order_relaxed);
-
-        if (since && now > since)
-            sum += 1e-9 * (double) (now - since -
-                                    atomic_load_explicit(
-                                        &life->idle_ns,
-                                        memory_order_relaxed));
-    }
-    return sum;
+    for (uint32_t g = 0; g < gauge->nghosts; g++)
+        sum += aspx_life_work_ns(&gauge->bells[g].life, now);
+    return 1e-9 * (double) sum;
 }
 
 struct aspx_gauge *aspx_gauge_create(const struct aspx_engine *engine,

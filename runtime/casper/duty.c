@@ -30,23 +30,6 @@ static uint64_t now_ns(void)
     return (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
 }
 
-/* How long a ghost has been at work, up to now. While it naps its own count
- * stands still. */
-static uint64_t work_of(const struct aspx_life *life, uint64_t now)
-{
-    uint64_t since = atomic_load(&life->since_ns), nap, idle;
-
-    if (!since)
-        return 0;
-    do {
-        nap = atomic_load(&life->nap_ns);
-        idle = atomic_load(&life->idle_ns);
-    } while (nap != atomic_load(&life->nap_ns));
-    if (nap)
-        now = nap;
-    return now > since + idle ? now - since - idle : 0;
-}
-
 void aspx_duty_start(const struct aspx_engine *engine)
 {
     const struct aspx_world *world = engine->world;
@@ -122,7 +105,7 @@ void aspx_duty_step(void)
         return;
     now = now_ns();
     for (uint32_t g = 0; g < lead.crew.reserved; g++) {
-        uint64_t work = work_of(&lead.bells[g].life, now);
+        uint64_t work = aspx_life_work_ns(&lead.bells[g].life, now);
 
         lead.busy[g] = 0;
         if (work > lead.work[g] && now > lead.begun_ns)

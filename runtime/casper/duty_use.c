@@ -29,10 +29,12 @@ void aspx_duty_follow(const struct aspx_engine *engine)
     const struct aspx_world *world = engine->world;
     const uint32_t *first = engine->first_ghost + world->node;
 
-    reserved_here = first[1] - first[0];
-    if (reserved_here)
-        main_ghost = aspx_engine_local(
-            world, (uint32_t) world->peers[world->rank_all].ghost);
+    uint32_t ghost = world->peers[world->rank_all].ghost;
+
+    if (ghost != ASP_RANK_NONE) {
+        reserved_here = first[1] - first[0];
+        main_ghost = aspx_engine_local(world, ghost);
+    }
     if (!engine->settings.crew || !engine->up)
         return;
     aspx_clock_start();

@@ -61,6 +61,11 @@ static inline void aspx_life_beat(void)
     atomic_store_explicit(&life->beat, beat + 1, memory_order_relaxed);
 }
 
+/* How long a ghost has been at work up to now, CLOCK_MONOTONIC; 0 before its
+ * first round. While it naps its own count stands still, so what naps is taken
+ * for idle. Any process of the node. */
+uint64_t aspx_life_work_ns(const struct aspx_life *life, uint64_t now);
+
 /* Map a bell's page once more, for who outlives the arena. Returns its life,
  * or NULL. */
 struct aspx_life *aspx_life_map(const struct aspx_bell *bell);
