@@ -4,6 +4,7 @@ import argparse
 import collections
 import importlib.machinery
 import importlib.util
+import itertools
 import os
 import statistics
 
@@ -16,6 +17,9 @@ from rivals import (AUTO, GP, OFF, ON, P, PLAIN, RIVALS, U_COLL, Job,
 
 PARTS = ("get", "acc", "single", "overhead")
 USERS = 4
+# Single phases: with as many users as processors, too, which the scheduler
+# leaves in peace while ghosts sleep.
+SINGLE_USERS = (2, 4)
 
 # A script of phases. mine: who has to come close to the oracle.
 Phases = collections.namedtuple("Phases", "name part spec limit mine")
@@ -76,6 +80,11 @@ def job_for(rival):
     return Job(rival, USERS, 2, 1, RIVALS[rival].knobs, rival in (P, GP))
 
 
+def single_job(rival, users):
+    """A program of one phase, which Aspen has to find out about each time."""
+    return Job(rival, users, 2, 1, RIVALS[rival].knobs, alone=True)
+
+
 def single_spec(single, rival):
     """Who decides needs longer to warm up."""
     return with_hints(rival, f"{single.spec},warm_ms={WARM_MS[rival]}")
@@ -93,10 +102,11 @@ def plan(args):
         for rival in CONTENDERS:
             if args.only in (None, goal.part) and rival not in missing:
                 wanted[job_for(rival)].append(with_hints(rival, goal.spec))
-    for single in SINGLES:
+    for single, users in itertools.product(SINGLES, SINGLE_USERS):
         for rival in (PLAIN, ON, OFF, decider(args)):
             if args.only in (None, "single") and rival:
-                wanted[job_for(rival)].append(single_spec(single, rival))
+                wanted[single_job(rival, users)].append(
+                    single_spec(single, rival))
     return wanted
 
 
@@ -168,13 +178,14 @@ def phases_rows(goal, samples):
     return rows
 
 
-def single_row(single, samples, mine):
+def single_row(single, users, samples, mine):
     """One kind of phase: who decides against the better static choice."""
-    found = {rival: samples.medians[job_for(rival),
+    found = {rival: samples.medians[single_job(rival, users),
                                     single_spec(single, rival)]
              for rival in (PLAIN, ON, OFF, mine) if rival}
     value = ratios(found.get(mine, []), better([found[ON], found[OFF]]))
-    return row(f"{single.name}: {mine or AUTO}", found, value, SINGLE_LIMIT)
+    return row(f"{single.name}, {users} users: {mine or AUTO}", found, value,
+               SINGLE_LIMIT)
 
 
 def profile_cost():
@@ -205,8 +216,8 @@ def rows(samples, args):
         if args.only in (None, goal.part):
             found += phases_rows(goal, samples)
     if args.only in (None, "single"):
-        found += [single_row(single, samples, decider(args))
-                  for single in SINGLES]
+        found += [single_row(single, users, samples, decider(args))
+                  for single in SINGLES for users in SINGLE_USERS]
     if args.only in (None, "overhead"):
         found += cost_rows(args)
     return found

@@ -27,15 +27,15 @@ RIVALS = {
                   None, ",hints=phase"),
     P: Rival("ranks profile themselves", ("adapt=profile", EACH_INTERVAL)),
     GP: Rival("ghosts judge their users", ("adapt=ghosts", EACH_INTERVAL)),
-    AUTO: Rival("Aspen decides", ("adapt=auto", EACH_INTERVAL)),
+    AUTO: Rival("Aspen decides", ("adapt=auto",)),
 }
 
 # One start of adapt_app. ghosts: on each node. counted: read the record, as in
-# bench/rma's jobs, which needs a job for each kernel. place: options of
-# tests/ghostrun.
+# bench/rma's jobs, which needs a job for each kernel, as does alone. place:
+# options of tests/ghostrun.
 Job = collections.namedtuple("Job",
-                             "rival users nodes ghosts knobs counted place",
-                             defaults=(2, 1, (), False, ()))
+                             "rival users nodes ghosts knobs counted place "
+                             "alone", defaults=(2, 1, (), False, (), False))
 
 
 def with_hints(rival, spec):

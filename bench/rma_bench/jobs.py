@@ -27,9 +27,10 @@ RIVALS = {
 # which needs a job for each kernel. place: OWN, at most as many processes work
 # as there are CPUs; each has one of its own and needs not yield. APART: users
 # have all CPUs but the last, in turn, with and without ghosts; these have it.
+# alone: a job for each kernel, as what it did before would have a part in it.
 Job = collections.namedtuple(
-    "Job", "rival users nodes ghosts knobs threads counted place",
-    defaults=(1, (), False, False, ()))
+    "Job", "rival users nodes ghosts knobs threads counted place alone",
+    defaults=(1, (), False, False, (), False))
 OWN, APART = ("--bind", "--no-yield"), ("--apart",)
 # Who yields goes behind the others of the job, not behind a compiler that runs
 # beside it, which would keep the processor for milliseconds. Others get their
@@ -137,7 +138,9 @@ def starts(job, specs):
     """The kernels of each start of a job. SPEC#PART is one of several rows
     that the kernel prints."""
     kernels = list(dict.fromkeys(spec.split("#")[0] for spec in specs))
-    return [[spec] for spec in kernels] if job.counted else [kernels]
+    if job.counted or job.alone:
+        return [[spec] for spec in kernels]
+    return [kernels]
 
 
 def measure(plan, args, command=words):

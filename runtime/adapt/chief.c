@@ -17,12 +17,13 @@ enum { LISTEN_ROUNDS = 3, ODD_ROUNDS = 4 };
 /* Another phase: the rate of operations is so much more, or so much less. */
 static const double OTHER_RATE = 2.5;
 /* The predictor is of one mind: it wants so much of the users' time on, or
- * off. In between it follows phases or ranks, which no order for all can; only a
- * trial may show better. */
+ * off. In between it follows phases or ranks, which no order for all can, or it
+ * cannot make up its mind: a trial shows which. */
 static const double OF_ONE_MIND = 0.9;
-/* No more of the run than this is spent on trials after the first, of which
- * half is the wrong way; a trial takes a second at most. */
-static const double TRIALS_SHARE = 0.04, TRIAL_S = 1;
+/* Each of the first kinds of phase is tried, as many as are remembered. No more
+ * of the run than this is spent on trials after that, of which half is the wrong
+ * way; each comparison of two ways takes a second at most. */
+static const double TRIALS_SHARE = 0.04, COMPARISON_S = 1;
 /* What was found is found anew. */
 static const double STALE_S = 300;
 /* Without operations up to here the program is told to be of another kind, if
@@ -59,12 +60,7 @@ static void say(struct aspx_chief *chief, double now, enum aspx_decided to,
 void aspx_chief_begin(struct aspx_chief *chief, double now)
 {
     *chief = (struct aspx_chief) {.begin_s = now, .cost = {.scale = 1},
-                                  .wish = true};
-}
-
-static enum aspx_force force_of(bool on)
-{
-    return on ? ASPX_FORCE_ON : ASPX_FORCE_OFF;
+                                  .mind = ASPX_MIND_ON};
 }
 
 static enum aspx_decided decided(enum aspx_force force)
@@ -75,13 +71,10 @@ static enum aspx_decided decided(enum aspx_force force)
 
 struct aspx_order aspx_chief_order(const struct aspx_chief *chief)
 {
-    bool on;
-
     if (chief->state != ASPX_CHIEF_TRIAL)
         return (struct aspx_order) {chief->force, WATCH_S};
-    on = aspx_trial_next(&chief->trial);
-    return (struct aspx_order) {
-        on == chief->wish ? ASPX_FORCE_NONE : force_of(on), SLICE_S};
+    return (struct aspx_order) {chief->ways[aspx_trial_next(&chief->trial)],
+                                SLICE_S};
 }
 
 static double wish_share(const struct aspx_demand *demand)
@@ -107,10 +100,14 @@ static void hold(struct aspx_chief *chief, double now, enum aspx_force force,
     chief->odd = 0;
 }
 
-static bool may_try(const struct aspx_chief *chief, double now)
+/* known: this phase was tried before. */
+static bool may_try(const struct aspx_chief *chief, double now, bool known)
 {
-    return chief->trials == 0 ||
-           chief->trials_s + TRIAL_S < TRIALS_SHARE * (now - chief->begin_s);
+    double most = chief->mind == ASPX_MIND_MIXED ? 2 * COMPARISON_S
+                                                 : COMPARISON_S;
+
+    return (!known && chief->trials < ASPX_LESSONS) ||
+           chief->trials_s + most < TRIALS_SHARE * (now - chief->begin_s);
 }
 
 /* "ghosts 12 ms, targets 430 ms" */
@@ -128,12 +125,19 @@ static bool is_other(double rate, double than)
     return rate > OTHER_RATE * than || rate < than / OTHER_RATE;
 }
 
+/* The rate of operations with the predictor left alone: as tried, or before. */
+static double rate_alone(const struct aspx_chief *chief)
+{
+    for (int more = 0; more < 2; more++)
+        if (chief->ways[more] == ASPX_FORCE_NONE)
+            return aspx_trial_rate(&chief->trial, more);
+    return aspx_demand_rate(&chief->listened);
+}
+
 static void learn(struct aspx_chief *chief, enum aspx_force force)
 {
     chief->lesson[(chief->trials - 1) % ASPX_LESSONS] = (struct aspx_lesson) {
-        .wish = chief->wish,
-        .rate = aspx_trial_rate(&chief->trial, chief->wish),
-        .force = force,
+        .mind = chief->mind, .rate = rate_alone(chief), .force = force,
     };
 }
 
@@ -142,79 +146,92 @@ static const struct aspx_lesson *recall(const struct aspx_chief *chief,
                                         double rate)
 {
     for (uint32_t i = 0; i < ASPX_LESSONS && i < chief->trials; i++)
-        if (chief->lesson[i].wish == chief->wish &&
+        if (chief->lesson[i].mind == chief->mind &&
             !is_other(rate, chief->lesson[i].rate))
             return &chief->lesson[i];
     return NULL;
 }
 
-static bool of_one_mind(double share)
+static enum aspx_mind mind_of(double share)
 {
-    return share > OF_ONE_MIND || share < 1 - OF_ONE_MIND;
+    return share > OF_ONE_MIND ? ASPX_MIND_ON
+           : share < 1 - OF_ONE_MIND ? ASPX_MIND_OFF : ASPX_MIND_MIXED;
 }
 
-/* Without a trial: as one has shown before, or by the prices. */
-static void choose(struct aspx_chief *chief, double now)
+/* Without a trial: as one has shown before, or by the prices.
+ *   known  what was learned of this phase, or NULL */
+static void choose(struct aspx_chief *chief, double now,
+                   const struct aspx_lesson *known)
 {
     const struct aspx_demand *all = &chief->listened;
     struct aspx_forecast f = aspx_cost_forecast(&chief->cost, all);
-    const struct aspx_lesson *known = recall(chief, aspx_demand_rate(all));
-    double share = wish_share(all);
+    bool on = chief->mind == ASPX_MIND_ON;
     char words[ASPX_WHY_BYTES];
 
     if (known) {
         say(chief, now, decided(known->force), "as in the trial of a phase "
             "with %.3g operations/s", known->rate);
         hold(chief, now, known->force, 0);
-    } else if (!of_one_mind(share)) {
+    } else if (chief->mind == ASPX_MIND_MIXED) {
         say(chief, now, ASPX_DECIDED_PREDICTOR,
             "it tells ranks or phases apart: wants ghosts for %.0f %% of them",
-            100 * share);
+            100 * wish_share(all));
         hold(chief, now, ASPX_FORCE_NONE, 0);
-    } else if (f.verdict == (chief->wish ? ASPX_VERDICT_OFF : ASPX_VERDICT_ON)) {
-        enum aspx_force force = force_of(!chief->wish);
+    } else if (f.verdict == (on ? ASPX_VERDICT_OFF : ASPX_VERDICT_ON)) {
+        enum aspx_force force = on ? ASPX_FORCE_OFF : ASPX_FORCE_ON;
 
         say(chief, now, decided(force), "%s",
             in_words(&f, words, sizeof(words)));
         hold(chief, now, force, 0);
     } else {
         say(chief, now, ASPX_DECIDED_PREDICTOR, "it says %s; %s",
-            chief->wish ? "on" : "off", in_words(&f, words, sizeof(words)));
+            on ? "on" : "off", in_words(&f, words, sizeof(words)));
         hold(chief, now, ASPX_FORCE_NONE, 0);
     }
+}
+
+static void begin_trial(struct aspx_chief *chief, double now,
+                        enum aspx_force fewer, enum aspx_force more,
+                        bool follow)
+{
+    chief->trial_began_s = now;
+    chief->state = ASPX_CHIEF_TRIAL;
+    chief->ways[0] = fewer;
+    chief->ways[1] = more;
+    aspx_trial_begin(&chief->trial, chief->force == more, follow);
 }
 
 /* Enough rounds have had operations. */
 static void weigh(struct aspx_chief *chief, double now)
 {
-    double share = wish_share(&chief->listened);
+    const struct aspx_lesson *known;
 
-    chief->wish = share > 0.5;
-    chief->one_mind = of_one_mind(share);
-    choose(chief, now);
-    if (!may_try(chief, now))
+    chief->mind = mind_of(wish_share(&chief->listened));
+    known = recall(chief, aspx_demand_rate(&chief->listened));
+    choose(chief, now, known);
+    if (!may_try(chief, now, known))
         return;
     say(chief, now, ASPX_DECIDED_TRIAL, "to see if that is right");
-    chief->state = ASPX_CHIEF_TRIAL;
     chief->trials++;
-    chief->trial_began_s = now;
-    aspx_trial_begin(&chief->trial, chief->wish);
+    begin_trial(chief, now,
+                chief->mind == ASPX_MIND_OFF ? ASPX_FORCE_NONE : ASPX_FORCE_OFF,
+                chief->mind == ASPX_MIND_ON ? ASPX_FORCE_NONE : ASPX_FORCE_ON,
+                false);
 }
 
 /* What a trial means for what is in force. Where ghosts make no difference
- * they are let rest. */
+ * they are let rest, unless the predictor, left alone, could do better later. */
 static enum aspx_force conclude(const struct aspx_chief *chief,
                                 enum aspx_trial_end end)
 {
     switch (end) {
     case ASPX_TRIAL_ON:
-        return chief->wish ? ASPX_FORCE_NONE : ASPX_FORCE_ON;
-    case ASPX_TRIAL_SAME:
-        if (!chief->one_mind)
-            return ASPX_FORCE_NONE;
-        return chief->wish ? ASPX_FORCE_OFF : ASPX_FORCE_NONE;
+        return chief->ways[1];
     case ASPX_TRIAL_OFF:
-        return chief->wish ? ASPX_FORCE_OFF : ASPX_FORCE_NONE;
+        return chief->ways[0];
+    case ASPX_TRIAL_SAME:
+        return chief->mind == ASPX_MIND_MIXED ? ASPX_FORCE_NONE
+                                              : chief->ways[0];
     case ASPX_TRIAL_DEAF:
         return ASPX_FORCE_NONE;
     case ASPX_TRIAL_GOES_ON:
@@ -222,33 +239,74 @@ static enum aspx_force conclude(const struct aspx_chief *chief,
     case ASPX_TRIAL_SILENT:
         break;
     }
-    return chief->force; /* as the prices said */
+    return chief->force; /* as was said before */
 }
 
-static void end_trial(struct aspx_chief *chief, double now)
+/* What an order means, while the predictor is of that mind. */
+static enum aspx_decided meaning(const struct aspx_chief *chief,
+                                 enum aspx_force force)
+{
+    if (force == ASPX_FORCE_NONE && chief->mind != ASPX_MIND_MIXED)
+        return chief->mind == ASPX_MIND_ON ? ASPX_DECIDED_ON
+                                           : ASPX_DECIDED_OFF;
+    return decided(force);
+}
+
+static const char *outcome(const struct aspx_chief *chief,
+                           enum aspx_trial_end end)
 {
     static const char *const words[] = {
-        [ASPX_TRIAL_ON] = "faster with ghosts",
-        [ASPX_TRIAL_OFF] = "faster without",
         [ASPX_TRIAL_SAME] = "ghosts make no difference",
         [ASPX_TRIAL_UNDECIDED] = "too uneven to tell",
         [ASPX_TRIAL_SILENT] = "operations ceased",
         [ASPX_TRIAL_DEAF] = "no legal point, operations go the same way",
+    }, *const faster[] = {
+        [ASPX_DECIDED_PREDICTOR] = "faster as predicted",
+        [ASPX_DECIDED_ON] = "faster with ghosts",
+        [ASPX_DECIDED_OFF] = "faster without",
     };
+
+    if (end == ASPX_TRIAL_ON || end == ASPX_TRIAL_OFF)
+        return faster[meaning(chief, chief->ways[end == ASPX_TRIAL_ON])];
+    return words[end];
+}
+
+/* Two ways were compared, neither of them the predictor's, and one is better:
+ * is it better than the predictor, too? */
+static bool goes_on(const struct aspx_chief *chief)
+{
+    return chief->ways[0] == ASPX_FORCE_OFF &&
+           chief->ways[1] == ASPX_FORCE_ON &&
+           (chief->trial.end == ASPX_TRIAL_ON ||
+            chief->trial.end == ASPX_TRIAL_OFF);
+}
+
+static void end_trial(struct aspx_chief *chief, double now)
+{
     const struct aspx_trial *trial = &chief->trial;
     enum aspx_force force = conclude(chief, trial->end);
-    bool on = force == ASPX_FORCE_NONE ? chief->wish : force == ASPX_FORCE_ON;
     enum aspx_decided to = decided(force);
+    bool on = force == chief->ways[1];
 
-    if (force == ASPX_FORCE_NONE && chief->one_mind &&
-        trial->end <= ASPX_TRIAL_SAME)
-        to = decided(force_of(chief->wish)); /* which the predictor says, too */
-    chief->trials_s += now - chief->trial_began_s;
+    if (goes_on(chief))
+        to = ASPX_DECIDED_TRIAL;
+    else if (trial->end <= ASPX_TRIAL_SAME)
+        to = meaning(chief, force);
     say(chief, now, to,
-        "trial of %.2f s: %s; on over off %.3g (%.3g to %.3g), %.3g against "
-        "%.3g operations/s", now - chief->trial_began_s, words[trial->end],
+        "trial of %.2f s: %s; %s over %s %.3g (%.3g to %.3g), %.3g against "
+        "%.3g operations/s", now - chief->trial_began_s,
+        outcome(chief, trial->end),
+        aspx_decided_name((int32_t) meaning(chief, chief->ways[1])),
+        aspx_decided_name((int32_t) meaning(chief, chief->ways[0])),
         trial->ratio, trial->low, trial->high, aspx_trial_rate(trial, true),
         aspx_trial_rate(trial, false));
+    chief->trials_s += now - chief->trial_began_s;
+    if (goes_on(chief)) {
+        chief->force = force; /* for now */
+        begin_trial(chief, now, on ? ASPX_FORCE_NONE : force,
+                    on ? force : ASPX_FORCE_NONE, true);
+        return;
+    }
     if (trial->npairs > 0)
         learn(chief, force);
     hold(chief, now, force, aspx_trial_rate(trial, on));
@@ -258,8 +316,10 @@ static void end_trial(struct aspx_chief *chief, double now)
 static void compare(struct aspx_chief *chief, double now,
                     const struct aspx_demand *demand)
 {
-    double rate = aspx_demand_rate(demand), share = wish_share(demand);
-    bool other = chief->wish ? share < 1 - OF_ONE_MIND : share > OF_ONE_MIND;
+    double rate = aspx_demand_rate(demand);
+    enum aspx_mind mind = mind_of(wish_share(demand));
+    bool other = mind != ASPX_MIND_MIXED && mind != chief->mind &&
+                 chief->mind != ASPX_MIND_MIXED;
 
     if (chief->rate == 0)
         chief->rate = rate;

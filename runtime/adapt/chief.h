@@ -6,7 +6,9 @@
  * gets on faster the other way, or no slower without ghosts.
  *
  *   LISTEN  a few rounds with operations; then what the prices say
- *   TRIAL   the predictor's way and the other one in turns
+ *   TRIAL   two ways in turns: the predictor's and the other one; where it
+ *           tells ranks or phases apart all on and all off, then the better of
+ *           them and the predictor's
  *   HOLD    what was decided, until the phase changes or a long time is over
  *
  * Pure: the caller brings clock and rounds (rounds.h). */
@@ -23,10 +25,13 @@ struct aspx_order {
     double seconds;
 };
 
+/* What the predictor wants of all ranks together. */
+enum aspx_mind { ASPX_MIND_OFF, ASPX_MIND_ON, ASPX_MIND_MIXED };
+
 /* What a trial has shown of a phase. */
 struct aspx_lesson {
-    bool wish;    /* of the predictor, mostly */
-    double rate;  /* of operations, while it was left alone */
+    enum aspx_mind mind;
+    double rate;  /* of operations, while the predictor was left alone */
     enum aspx_force force;
 };
 
@@ -42,11 +47,11 @@ struct aspx_chief {
     struct aspx_demand listened; /* in this state */
     uint32_t rounds;       /* of these with operations */
     struct aspx_trial trial;
+    enum aspx_force ways[2];  /* that it compares: of fewer ghosts, of more */
     double trial_began_s, trials_s; /* length of all trials */
     uint32_t trials;
     double held_s;         /* since when */
-    bool wish, one_mind;   /* of the predictor, while it was decided: mostly
-                              on; hardly anything else */
+    enum aspx_mind mind;   /* while it was decided */
     double rate;           /* then, the chosen way; 0: not known */
     uint32_t odd;          /* rounds in a row that are unlike it */
     struct aspx_lesson lesson[ASPX_LESSONS]; /* the last trials */

@@ -22,6 +22,8 @@ struct phase {
     double silence; /* seconds a target is away, half of the time; 0: never */
     double mpi;     /* share of the time in MPI */
     bool deaf;      /* switching changes nothing */
+    double alone;   /* operations per second as the predictor switches, if it
+                       is of two minds */
 };
 
 struct run {
@@ -53,15 +55,18 @@ static void pass(struct run *run, const struct phase *phase, double seconds)
         struct aspx_order order = aspx_chief_order(&run->chief);
         bool on = order.force == ASPX_FORCE_NONE ? phase->wish > 0.5
                                                  : order.force == ASPX_FORCE_ON;
-        double s = order.seconds, rate = on || phase->deaf ? phase->on
-                                                           : phase->off;
+        bool alone = order.force == ASPX_FORCE_NONE && phase->alone > 0;
+        double s = order.seconds, rate = alone ? phase->alone
+                                         : on || phase->deaf ? phase->on
+                                                             : phase->off;
         double ops = s * rate * noise(0.1);
         struct aspx_demand d = {
             .users = USERS, .ghosts = GHOSTS, .user_s = USERS * s,
             .ghost_s = GHOSTS * s, .mpi_s = phase->mpi * USERS * s,
             .wish_s = phase->wish * USERS * s, .waits = ops,
             .silence_s2 = USERS * s * 0.5 * phase->silence,
-            .busy_s = on ? 0.5e-6 * ops : 0, .redirected = on ? ops : 0,
+            .busy_s = on ? 0.5e-6 * ops : 0,
+            .redirected = alone ? phase->wish * ops : on ? ops : 0,
         };
 
         d.ops[ASPX_KIND_GET] = ops;
@@ -192,19 +197,43 @@ static void test_phases(void **state)
     assert_true(run.chief.decisions.n <= ASPX_DECISIONS);
 }
 
-/* The predictor tells phases apart that are shorter than a trial: it is left
- * alone. */
+/* The predictor tells ranks apart, or phases shorter than a trial, and is left
+ * alone; or it cannot make up its mind, whether by a little more or less. */
 static void test_mixed(void **state)
 {
-    static const struct phase mixed = {1e5, 1e5, 0.6, 0.001, 0.6, false};
+    static const struct phase apart = {1e5, 1.5e5, 0.6, 0.001, 0.6, false, 3e5},
+                              same = {1e5, 1e5, 0.6, 0.001, 0.6, false, 1e5};
+    static const double shares[] = {0.4, 0.6};
     struct run run;
 
     (void) state;
     begin(&run);
-    pass(&run, &mixed, 10);
+    pass(&run, &apart, 10);
     decided(&run, ASPX_DECIDED_PREDICTOR, "tells ranks or phases apart");
+    decided(&run, ASPX_DECIDED_PREDICTOR, "faster as predicted");
     assert_int_equal(run.chief.force, ASPX_FORCE_NONE);
     assert_int_equal(run.chief.trials, 1);
+    begin(&run);
+    pass(&run, &same, 10);
+    assert_int_equal(run.chief.force, ASPX_FORCE_NONE);
+    for (size_t i = 0; i < 2; i++) {
+        struct phase torn = {1e5, 4e5, shares[i], 0.001, 0.6, false, 2e5};
+
+        begin(&run);
+        pass(&run, &torn, 2);
+        decided(&run, ASPX_DECIDED_TRIAL, "off");
+        decided(&run, ASPX_DECIDED_OFF, "faster without; predictor over off");
+        assert_int_equal(run.chief.force, ASPX_FORCE_OFF);
+        pass(&run, &torn, 60);
+        assert_int_equal(run.chief.force, ASPX_FORCE_OFF);
+        assert_int_equal(run.chief.trials, 1);
+        torn.off = 1e4;
+        torn.alone = 5e4;
+        begin(&run);
+        pass(&run, &torn, 2);
+        decided(&run, ASPX_DECIDED_ON, "faster with ghosts; on over predictor");
+        assert_int_equal(run.chief.force, ASPX_FORCE_ON);
+    }
 }
 
 static void test_silence(void **state)

@@ -18,9 +18,9 @@ enum { PAIRS_PLAIN = 2, PAIRS_LEAST = 3, PAIRS_AGREE = 7, SILENT = 2 };
 static const double student[ASPX_TRIAL_PAIRS + 1] = {
     0, 0, 12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36};
 
-void aspx_trial_begin(struct aspx_trial *trial, bool on)
+void aspx_trial_begin(struct aspx_trial *trial, bool on, bool follow)
 {
-    *trial = (struct aspx_trial) {.first = on, .ratio = 1};
+    *trial = (struct aspx_trial) {.first = on, .follow = follow, .ratio = 1};
 }
 
 /* on off, off on, on off, ... */
@@ -98,7 +98,8 @@ static enum aspx_trial_end judge(struct aspx_trial *trial)
     measure(trial, &mean, &error);
     if (trial->npairs >= PAIRS_PLAIN && is_plain(trial))
         return mean > 0 ? ASPX_TRIAL_ON : ASPX_TRIAL_OFF;
-    if (trial->npairs >= PAIRS_LEAST && followed(trial) < FOLLOWS)
+    if (trial->npairs >= PAIRS_LEAST && !trial->follow &&
+        followed(trial) < FOLLOWS)
         return ASPX_TRIAL_DEAF;
     if (trial->npairs >= PAIRS_LEAST && fabs(mean) > log1p(MATTERS) &&
         fabs(mean) > error)

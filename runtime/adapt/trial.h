@@ -26,6 +26,7 @@ enum aspx_trial_end {
 struct aspx_trial {
     enum aspx_trial_end end;
     bool first;      /* what the first slice is: on? */
+    bool follow;     /* operations are known to go where they are told */
     uint32_t slices; /* that are over */
     uint32_t npairs; /* with operations */
     double log_ratio[ASPX_TRIAL_PAIRS]; /* on over off */
@@ -35,8 +36,10 @@ struct aspx_trial {
                                 pairs */
 };
 
-/*   on  what is in force now: the first slice goes on so */
-void aspx_trial_begin(struct aspx_trial *trial, bool on);
+/*   on      what is in force now: the first slice goes on so
+ *   follow  operations go where they are told; else the trial finds out, which
+ *           takes two ways that differ in most of them */
+void aspx_trial_begin(struct aspx_trial *trial, bool on, bool follow);
 
 /* Is the next slice one with ghosts? */
 bool aspx_trial_next(const struct aspx_trial *trial);

@@ -25,7 +25,8 @@ struct program {
     double on, off;      /* operations per second */
     double noise;        /* of each slice, of its size */
     double drift;        /* factor from slice to slice */
-    bool deaf;
+    bool deaf;           /* operations go to ghosts, on or off */
+    bool follow;         /* and that is known to mean nothing */
 };
 
 /* Returns how it ended; slices_p may be NULL. */
@@ -34,7 +35,7 @@ static enum aspx_trial_end try_it(const struct program *program, bool first,
 {
     double drift = 1;
 
-    aspx_trial_begin(trial, first);
+    aspx_trial_begin(trial, first, program->follow);
     for (int s = 0; s < 100; s++) {
         bool on = aspx_trial_next(trial);
         double ops = 0.05 * drift * (on ? program->on : program->off) *
@@ -54,12 +55,12 @@ static void test_order(void **state)
     struct aspx_trial trial;
 
     (void) state;
-    aspx_trial_begin(&trial, true);
+    aspx_trial_begin(&trial, true, false);
     for (size_t s = 0; s < sizeof(order) / sizeof(order[0]); s++) {
         assert_int_equal(aspx_trial_next(&trial), order[s]);
         trial.slices++;
     }
-    aspx_trial_begin(&trial, false);
+    aspx_trial_begin(&trial, false, false);
     assert_false(aspx_trial_next(&trial));
 }
 
@@ -123,13 +124,15 @@ static void test_noise(void **state)
 
 static void test_deaf_and_silent(void **state)
 {
-    static const struct program deaf = {1e5, 1e5, 0.1, 1, true},
+    static const struct program deaf = {1e5, 1.5e5, 0.1, 1, true},
+                                few = {1e5, 1.5e5, 0.1, 1, true, true},
                                 silent = {0, 0, 0, 1, false};
     struct aspx_trial trial;
 
     (void) state;
     assert_int_equal(try_it(&deaf, true, &trial), ASPX_TRIAL_DEAF);
     assert_int_equal(trial.slices, 6);
+    assert_int_equal(try_it(&few, true, &trial), ASPX_TRIAL_OFF);
     assert_int_equal(try_it(&silent, true, &trial), ASPX_TRIAL_SILENT);
     assert_int_equal(trial.slices, 4);
     /* It is over: nothing more is taken. */
