@@ -27,8 +27,8 @@ static const double TRIALS_SHARE = 0.04, COMPARISON_S = 1;
 /* What was found is found anew. */
 static const double STALE_S = 300;
 /* Without operations up to here the program is told to be of another kind, if
- * it is in MPI for more than this of its time. */
-static const double SILENT_S = 2, MPI_LEAST = 0.02;
+ * it waits in MPI for more than this of its time. */
+static const double SILENT_S = 2, WAITS_LEAST = 0.02;
 
 static void say(struct aspx_chief *chief, double now, enum aspx_decided to,
                 const char *why, ...) __attribute__((format(printf, 4, 5)));
@@ -340,15 +340,23 @@ static void compare(struct aspx_chief *chief, double now,
 static void excuse(struct aspx_chief *chief, double now,
                    const struct aspx_demand *demand)
 {
-    bool messages = demand->mpi_s > MPI_LEAST * demand->user_s;
+    char advice[96] = "";
+    double waits;
 
-    if (chief->heard || chief->excused || now - chief->begin_s < SILENT_S)
+    if (chief->heard || chief->excused)
         return;
+    chief->silent_s += demand->user_s;
+    chief->silent_wait_s += demand->wait_s;
+    if (now - chief->begin_s < SILENT_S)
+        return;
+    waits = chief->silent_s > 0 ? chief->silent_wait_s / chief->silent_s : 0;
+    if (waits > WAITS_LEAST)
+        snprintf(advice, sizeof(advice), "; ranks wait for messages, %.0f %% "
+                 "of the time: try --async-progress=offload", 100 * waits);
     chief->excused = true;
     say(chief, now, ASPX_DECIDED_NOTHING,
         "no one-sided operation to judge by in the first %.0f s%s", SILENT_S,
-        messages ? ": this program is point-to-point; try "
-                   "--async-progress=offload" : "");
+        advice);
 }
 
 void aspx_chief_round(struct aspx_chief *chief, double now,

@@ -43,6 +43,8 @@ struct aspx_chief {
     double begin_s;
     bool heard;            /* there has been an operation */
     bool excused;          /* it was said that there is none */
+    double silent_s, silent_wait_s; /* of users, before there was one; of it
+                                       waiting in MPI */
     struct aspx_cost cost;
     struct aspx_demand listened; /* in this state */
     uint32_t rounds;       /* of these with operations */

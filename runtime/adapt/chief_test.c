@@ -21,9 +21,10 @@ struct phase {
     double wish;    /* share of the time that the predictor wants ghosts */
     double silence; /* seconds a target is away, half of the time; 0: never */
     double mpi;     /* share of the time in MPI */
-    bool deaf;      /* switching changes nothing */
     double alone;   /* operations per second as the predictor switches, if it
-                       is of two minds */
+                       is of two minds; 0: it is not */
+    enum { DEAF = 1, /* switching changes nothing */
+           BUSY = 2  /* ranks do not wait in MPI */ } is;
 };
 
 struct run {
@@ -57,12 +58,13 @@ static void pass(struct run *run, const struct phase *phase, double seconds)
                                                  : order.force == ASPX_FORCE_ON;
         bool alone = order.force == ASPX_FORCE_NONE && phase->alone > 0;
         double s = order.seconds, rate = alone ? phase->alone
-                                         : on || phase->deaf ? phase->on
+                                         : on || phase->is & DEAF ? phase->on
                                                              : phase->off;
         double ops = s * rate * noise(0.1);
         struct aspx_demand d = {
             .users = USERS, .ghosts = GHOSTS, .user_s = USERS * s,
             .ghost_s = GHOSTS * s, .mpi_s = phase->mpi * USERS * s,
+            .wait_s = (phase->is & BUSY ? 0 : phase->mpi) * USERS * s,
             .wish_s = phase->wish * USERS * s, .waits = ops,
             .silence_s2 = USERS * s * 0.5 * phase->silence,
             .busy_s = on ? 0.5e-6 * ops : 0,
@@ -71,7 +73,7 @@ static void pass(struct run *run, const struct phase *phase, double seconds)
 
         d.ops[ASPX_KIND_GET] = ops;
         d.bytes[ASPX_KIND_GET] = 8 * ops;
-        if (phase->deaf)
+        if (phase->is & DEAF)
             d.redirected = ops;
         *((phase->on >= phase->off) == on ? &run->right_s : &run->wrong_s)
             += s;
@@ -99,8 +101,8 @@ static double decided(const struct run *run, enum aspx_decided to,
 /* Ranks that only communicate, which the predictor sees, or does not. */
 static void test_ghosts_in_the_way(void **state)
 {
-    static const struct phase seen = {1e5, 4e5, 0, 0, 1, false},
-                              unseen = {1e5, 4e5, 1, 0, 0.6, false};
+    static const struct phase seen = {1e5, 4e5, 0, 0, 1, 0, 0},
+                              unseen = {1e5, 4e5, 1, 0, 0.6, 0, 0};
     struct run run;
 
     (void) state;
@@ -121,9 +123,9 @@ static void test_ghosts_in_the_way(void **state)
 
 static void test_ghosts_help(void **state)
 {
-    static const struct phase sleeping = {1e5, 2e2, 1, 0.01, 0.3, false},
-                              unseen = {1e5, 2e2, 0, 0.01, 0.95, false},
-                              stuck = {1e4, 1e2, 0, 0.02, 0.95, false};
+    static const struct phase sleeping = {1e5, 2e2, 1, 0.01, 0.3, 0, 0},
+                              unseen = {1e5, 2e2, 0, 0.01, 0.95, 0, 0},
+                              stuck = {1e4, 1e2, 0, 0.02, 0.95, 0, 0};
     struct run run;
 
     (void) state;
@@ -144,8 +146,8 @@ static void test_ghosts_help(void **state)
 /* What makes no difference rests. */
 static void test_no_difference(void **state)
 {
-    static const struct phase same = {1e5, 1e5, 1, 0, 0.3, false},
-                              deaf = {1e5, 1e5, 1, 0, 0.3, true};
+    static const struct phase same = {1e5, 1e5, 1, 0, 0.3, 0, 0},
+                              deaf = {1e5, 1e5, 1, 0, 0.3, 0, DEAF};
     struct run run;
     uint32_t ended = 0;
 
@@ -166,9 +168,9 @@ static void test_no_difference(void **state)
 /* An order is taken back when the phase that it was made for is over. */
 static void test_phases(void **state)
 {
-    static const struct phase talk = {1e5, 4e5, 1, 0, 0.6, false},
-                              compute = {2e4, 3e2, 1, 0.01, 0.2, false},
-                              seen = {1e5, 4e5, 0, 0, 1, false};
+    static const struct phase talk = {1e5, 4e5, 1, 0, 0.6, 0, 0},
+                              compute = {2e4, 3e2, 1, 0.01, 0.2, 0, 0},
+                              seen = {1e5, 4e5, 0, 0, 1, 0, 0};
     struct run run;
 
     (void) state;
@@ -182,8 +184,9 @@ static void test_phases(void **state)
     pass(&run, &talk, 5);
     pass(&run, &seen, 1);
     assert_int_equal(run.chief.force, ASPX_FORCE_NONE);
+    assert_int_equal(run.chief.trials, 2);
     pass(&run, &talk, 1); /* known */
-    assert_int_equal(run.chief.trials, 1);
+    assert_int_equal(run.chief.trials, 2);
     assert_int_equal(run.chief.force, ASPX_FORCE_OFF);
     decided(&run, ASPX_DECIDED_OFF, "as in the trial");
     /* For ever: trials have to stay rare. */
@@ -201,8 +204,8 @@ static void test_phases(void **state)
  * alone; or it cannot make up its mind, whether by a little more or less. */
 static void test_mixed(void **state)
 {
-    static const struct phase apart = {1e5, 1.5e5, 0.6, 0.001, 0.6, false, 3e5},
-                              same = {1e5, 1e5, 0.6, 0.001, 0.6, false, 1e5};
+    static const struct phase apart = {1e5, 1.5e5, 0.6, 0.001, 0.6, 3e5, 0},
+                              same = {1e5, 1e5, 0.6, 0.001, 0.6, 1e5, 0};
     static const double shares[] = {0.4, 0.6};
     struct run run;
 
@@ -217,7 +220,7 @@ static void test_mixed(void **state)
     pass(&run, &same, 10);
     assert_int_equal(run.chief.force, ASPX_FORCE_NONE);
     for (size_t i = 0; i < 2; i++) {
-        struct phase torn = {1e5, 4e5, shares[i], 0.001, 0.6, false, 2e5};
+        struct phase torn = {1e5, 4e5, shares[i], 0.001, 0.6, 2e5, 0};
 
         begin(&run);
         pass(&run, &torn, 2);
@@ -238,22 +241,27 @@ static void test_mixed(void **state)
 
 static void test_silence(void **state)
 {
-    static const struct phase messages = {0, 0, 1, 0.01, 0.4, false},
-                              nothing = {0, 0, 1, 1, 0, false},
-                              help = {1e5, 1e2, 1, 0.01, 0.3, false};
+    static const struct phase messages = {0, 0, 1, 0.01, 0.4, 0, 0},
+                              nothing = {0, 0, 1, 1, 0, 0, 0},
+                              work = {0, 0, 1, 0, 0.5, 0, BUSY},
+                              help = {1e5, 1e2, 1, 0.01, 0.3, 0, 0};
     struct run run;
 
     (void) state;
     begin(&run);
     pass(&run, &messages, 10);
-    assert_true(decided(&run, ASPX_DECIDED_NOTHING, "point-to-point") < 3);
+    assert_true(decided(&run, ASPX_DECIDED_NOTHING,
+                        "wait for messages, 40 % of") < 3);
     assert_int_equal(run.chief.decisions.n, 1);
     pass(&run, &help, 3);
     decided(&run, ASPX_DECIDED_ON, "faster with ghosts");
     begin(&run);
     pass(&run, &nothing, 10);
     decided(&run, ASPX_DECIDED_NOTHING, "first 2 s");
-    assert_null(strstr(run.chief.decisions.list[0].why, "point-to-point"));
+    assert_null(strstr(run.chief.decisions.list[0].why, "wait"));
+    begin(&run);
+    pass(&run, &work, 10);
+    assert_null(strstr(run.chief.decisions.list[0].why, "wait"));
     /* Operations cease during the trial. */
     begin(&run);
     pass(&run, &help, 0.4);

@@ -13,6 +13,8 @@ static const struct {
     [ASPX_KIND_ACC] = {0.60e-6, 0.30e-9},
 };
 
+/* Operations that go the same way, nearly all. */
+static const double NEARLY = 0.1;
 /* An opinion needs a difference of this, and of this share of the time. */
 static const double MARGIN = 1.25, MATTERS = 0.01;
 /* Enough operations to learn from; how much one interval changes; bounds. */
@@ -48,11 +50,16 @@ static double crowding(double load, double users_per_ghost)
     return load >= 1 || 1 / (1 - load) > most ? most : 1 / (1 - load);
 }
 
+static double lesser(double a, double b)
+{
+    return a < b ? a : b;
+}
+
 struct aspx_forecast aspx_cost_forecast(const struct aspx_cost *cost,
                                         const struct aspx_demand *demand)
 {
     struct aspx_forecast f = {.verdict = ASPX_VERDICT_NONE};
-    double each;
+    double each, seen, share;
 
     if (demand->user_s <= 0 || demand->ghosts <= 0)
         return f;
@@ -61,6 +68,12 @@ struct aspx_forecast aspx_cost_forecast(const struct aspx_cost *cost,
     f.with_s = each * crowding(f.load, demand->users / demand->ghosts);
     f.without_s = each + demand->waits / demand->user_s *
                              aspx_demand_silence(demand);
+    seen = each + demand->wait_s / demand->user_s;
+    share = demand->redirected / aspx_demand_ops(demand);
+    if (share < NEARLY)
+        f.without_s = lesser(f.without_s, seen);
+    else if (share > 1 - NEARLY)
+        f.with_s = lesser(f.with_s, seen);
     if (f.without_s > MARGIN * f.with_s && f.without_s - f.with_s > MATTERS)
         f.verdict = ASPX_VERDICT_ON;
     else if (f.with_s > MARGIN * f.without_s &&

@@ -15,7 +15,7 @@
 static struct aspx_demand second(void)
 {
     return (struct aspx_demand) {
-        .users = 8, .ghosts = 2, .user_s = 8, .ghost_s = 2};
+        .users = 8, .ghosts = 2, .user_s = 8, .ghost_s = 2, .wait_s = 8};
 }
 
 static enum aspx_verdict verdict(const struct aspx_demand *demand)
@@ -61,6 +61,30 @@ static void test_sleeping_targets(void **state)
     assert_int_equal(verdict(&d), ASPX_VERDICT_ON);
     /* Nobody waits for them one by one; and too rare to matter. */
     d.waits = 8;
+    assert_int_equal(verdict(&d), ASPX_VERDICT_NONE);
+}
+
+/* The same targets, but ranks were not seen to wait for them, which is worth
+ * more than what the prices say; and it tells nothing of the other way. */
+static void test_seen_not_to_wait(void **state)
+{
+    struct aspx_demand d = second();
+
+    (void) state;
+    d.ops[ASPX_KIND_GET] = d.waits = 800;
+    d.silence_s2 = 8 * 100 * 0.01 * 0.01;
+    d.wait_s = 0.01;
+    assert_int_equal(verdict(&d), ASPX_VERDICT_NONE);
+    d.redirected = 800;
+    assert_int_equal(verdict(&d), ASPX_VERDICT_ON);
+    d.redirected = 400;
+    assert_int_equal(verdict(&d), ASPX_VERDICT_ON);
+    /* With ghosts, who are said to be in the way. */
+    d = second();
+    d.ops[ASPX_KIND_ACC] = d.waits = d.redirected = 8e5;
+    d.bytes[ASPX_KIND_ACC] = 8e5 * 4096;
+    assert_int_equal(verdict(&d), ASPX_VERDICT_OFF);
+    d.wait_s = 0.1;
     assert_int_equal(verdict(&d), ASPX_VERDICT_NONE);
 }
 
@@ -124,6 +148,7 @@ int main(void)
         cmocka_unit_test(test_adds_up),
         cmocka_unit_test(test_silence),
         cmocka_unit_test(test_sleeping_targets),
+        cmocka_unit_test(test_seen_not_to_wait),
         cmocka_unit_test(test_many_accumulates),
         cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_learns),

@@ -19,6 +19,7 @@ struct aspx_demand {
     double redirected;        /* of these operations, by ghosts */
     double waits;             /* flushes and the like that had to wait */
     double mpi_s;             /* time of users inside MPI */
+    double wait_s;            /* of it, what is not known to be work */
     double silence_s2;        /* the sum of the squares of all stays outside MPI,
                                  in seconds: see aspx_demand_silence() */
     double wish_s;            /* of user_s, when the predictor wanted ghosts */

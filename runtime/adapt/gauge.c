@@ -12,6 +12,7 @@ struct user {
     bool seen;          /* its pulse beats: the next two are known */
     uint64_t inside;    /* ticks in MPI, at the last look */
     double inside_s;    /* in MPI, at the last take */
+    uint64_t work;      /* ticks of it at work, then */
     double away_s;      /* the stay outside MPI under way, so far */
     struct aspx_demand done; /* at the last take: ops, bytes, ... */
 };
@@ -108,6 +109,17 @@ static void count(const struct aspx_issued *issued, struct aspx_demand *done)
                                                 memory_order_relaxed);
 }
 
+/* A call under way may be waiting; samples may stand for more work than there
+ * was time. */
+static double waited(double mpi_s, uint64_t work)
+{
+    /* May have gone back. */
+    double work_s = (int64_t) work < 0 ? -aspx_clock_seconds(-work)
+                                       : aspx_clock_seconds(work);
+
+    return work_s < 0 ? mpi_s : work_s < mpi_s ? mpi_s - work_s : 0;
+}
+
 static void take_from(struct aspx_gauge *gauge, struct user *user,
                       uint64_t ticks, double passed)
 {
@@ -115,6 +127,7 @@ static void take_from(struct aspx_gauge *gauge, struct user *user,
     struct aspx_demand less = user->done;
     bool seen = beats(user->seat);
     double inside_s = 0;
+    uint64_t work = 0;
 
     count(&user->seat->issued, &done);
     user->done = done;
@@ -124,12 +137,18 @@ static void take_from(struct aspx_gauge *gauge, struct user *user,
     }
     done.redirected -= less.redirected;
     done.waits -= less.waits;
-    if (seen)
+    if (seen) {
         inside_s = aspx_clock_seconds(aspx_pulse_read(&user->seat->pulse,
                                                       ticks));
-    if (seen && user->seen)
+        work = atomic_load_explicit(&user->seat->pulse.work,
+                                    memory_order_relaxed);
+    }
+    if (seen && user->seen) {
         done.mpi_s = inside_s - user->inside_s;
+        done.wait_s = waited(done.mpi_s, work - user->work);
+    }
     user->inside_s = inside_s;
+    user->work = work;
     user->seen = seen;
     aspx_demand_add(&gauge->sum, &done);
 }

@@ -20,6 +20,10 @@ struct aspx_pulse {
      * may be inside, only what is known by samples; `span` has the rest. */
     _Alignas(64) _Atomic uint64_t word;
     struct aspx_span span;
+    /* Of the ticks inside, those in which something was done, as far as calls
+     * are over; the rest was waiting. May go back a little, where a call waited
+     * that is only counted. With several threads: of all of them. */
+    _Atomic uint64_t work;
     _Atomic uint64_t origin; /* what the span's ticks count from */
     _Atomic uint32_t clock;  /* above; NONE: nobody publishes here */
 };

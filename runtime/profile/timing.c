@@ -54,6 +54,15 @@ static void add(_Atomic uint64_t *sum, uint64_t ticks)
         memory_order_relaxed);
 }
 
+/* Ticks of calls that are over: inside, less waiting. */
+static void add_work(uint64_t ticks)
+{
+    if (many)
+        atomic_fetch_add_explicit(&pulse->work, ticks, memory_order_relaxed);
+    else
+        add(&pulse->work, ticks);
+}
+
 static uint64_t least_of(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -72,6 +81,7 @@ bool aspx_timing_start(bool many_threads, bool polls_are_seen)
     aspx_clock_start();
     origin = aspx_clock_ticks();
     atomic_store(&pulse->word, 0);
+    atomic_store(&pulse->work, 0);
     atomic_store(&pulse->origin, origin);
     many = many_threads;
     polls = polls_are_seen;
@@ -97,6 +107,7 @@ void aspx_timing_publish(struct aspx_pulse *to)
     atomic_store(&to->word, atomic_load(&from->word));
     atomic_store(&to->span.word, atomic_load(&from->span.word));
     atomic_store(&to->span.sum, atomic_load(&from->span.sum));
+    atomic_store(&to->work, atomic_load(&from->work));
     atomic_store(&to->origin, origin);
     atomic_store(&to->clock, started ? aspx_pulse_clock() : ASPX_PULSE_NONE);
     pulse = to;
@@ -266,6 +277,7 @@ void aspx_timing_waited(struct aspx_timing_thread *me, size_t call)
     me->notable = false;
     me->row[call].idle += idle;
     add(&me->idle, idle);
+    add_work(-idle);
 }
 
 void aspx_timing_end(struct aspx_timing_thread *me, size_t call)
@@ -299,6 +311,7 @@ void aspx_timing_end(struct aspx_timing_thread *me, size_t call)
     me->seen = 0;
     atomic_store_explicit(&me->began, 0, memory_order_relaxed);
     add(&me->ticks, inside + more);
+    add_work(inside + more - idle - more_idle);
 }
 
 void aspx_timing_rested(void)

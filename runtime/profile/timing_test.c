@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "clock.h"
+#include "pulse.h"
 #include "span.h"
 #include "timing.h"
 
@@ -200,6 +201,36 @@ static void test_waits(void **state)
     now += 700;
     aspx_timing_leave(&timing, WAITS);
     took(WAITS, made + 1, 0.2 * (double) made + 300 + 0.7, 300);
+}
+
+/* Others see how much of the time inside was work. */
+static void test_published(void **state)
+{
+    struct aspx_pulse pulse = {0};
+    struct aspx_timing timing;
+    uint64_t inside, work;
+
+    (void) state;
+    aspx_timing_publish(&pulse);
+    inside = aspx_pulse_read(&pulse, now);
+    work = atomic_load(&pulse.work);
+    call(EACH, 500);
+    assert_int_equal(atomic_load(&pulse.work) - work, 500);
+    aspx_timing_enter(&timing, SHORT);
+    poll_in_vain(5, 60, 40);
+    find();
+    aspx_timing_leave(&timing, SHORT); /* counted, and known to have waited */
+    assert_in_range(work + 500 - atomic_load(&pulse.work), 400, 500);
+    work = atomic_load(&pulse.work);
+    aspx_timing_enter(&timing, EACH);
+    poll_in_vain(3000, 60, 40);
+    assert_int_equal(atomic_load(&pulse.work), work); /* under way */
+    find();
+    now += 700;
+    aspx_timing_leave(&timing, EACH);
+    assert_in_range(atomic_load(&pulse.work) - work, 600, 800);
+    assert_in_range(aspx_pulse_read(&pulse, now) - inside, 301200, 301300);
+    aspx_timing_publish(NULL);
 }
 
 /* A few turns are only counted, and read no clock. */
@@ -448,6 +479,7 @@ int main(void)
         cmocka_unit_test(test_nested),
         cmocka_unit_test(test_waits),
         cmocka_unit_test(test_short_waits),
+        cmocka_unit_test(test_published),
         cmocka_unit_test(test_waits_and_works),
         cmocka_unit_test(test_very_many_polls),
         cmocka_unit_test(test_blind),
