@@ -8,9 +8,9 @@
 static const struct {
     double base_s, per_byte_s;
 } prices[ASPX_KINDS] = {
-    [ASPX_KIND_PUT] = {0.20e-6, 0.05e-9},
-    [ASPX_KIND_GET] = {0.60e-6, 0.07e-9},
-    [ASPX_KIND_ACC] = {0.60e-6, 0.30e-9},
+    [ASPX_KIND_PUT] = {0.30e-6, 0.06e-9},
+    [ASPX_KIND_GET] = {0.25e-6, 0.05e-9},
+    [ASPX_KIND_ACC] = {0.45e-6, 0.25e-9},
 };
 
 /* Operations that go the same way, nearly all. */
