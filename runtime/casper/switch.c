@@ -11,6 +11,8 @@
 #include "runtime/mpi/real.h"
 #include "mpi_hand.h"
 
+#include <string.h>
+
 enum { BANKS = 2 };
 
 unsigned char aspx_switch_wish(enum aspx_async asked, bool first)
@@ -137,12 +139,18 @@ void aspx_switch_take(struct aspx_win *win)
     if (!win->turn.able)
         return;
     bank = win->turn.bank + win->turn.points++ % BANKS * (uint64_t) win->size;
+    /* Mostly nothing has changed, and a window may have thousands of targets.
+     * Nobody writes to this bank before all are through. */
+    if (memcmp((const void *) bank, win->turn.taken, (size_t) win->size) == 0)
+        return;
     for (int i = 0; i < win->size; i++) {
         struct aspx_target *target = &win->targets[i];
-        unsigned char wish = atomic_load(&bank[i]) ^ target->began;
         bool was = is_itself(target);
 
-        obey(win, target, wish);
+        if (win->turn.taken[i] == atomic_load(&bank[i]))
+            continue;
+        win->turn.taken[i] = atomic_load(&bank[i]);
+        obey(win, target, win->turn.taken[i] ^ target->began);
         if (i == win->rank && is_itself(target) != was)
             aspx_own_trace_switched(win->order, was,
                                     aspx_adapt_why(win->turn.asked));

@@ -160,13 +160,14 @@ static struct aspx_win *blank(const struct aspx_win_request *request, int rank,
         return NULL;
     win->ghosts = calloc(nghosts, sizeof(*win->ghosts));
     win->nodes = calloc((size_t) size, sizeof(*win->nodes));
+    win->turn.taken = calloc((size_t) size, 1);
     pthread_mutex_init(&win->mutex, NULL);
     win->handle = win->hardware = win->turn.flat = MPI_WIN_NULL;
     win->flavor = request->flavor;
     win->rank = rank;
     win->size = size;
     obey(win, request);
-    if (win->ghosts && win->nodes)
+    if (win->ghosts && win->nodes && win->turn.taken)
         return win;
     aspx_win_destroy(win);
     return NULL;
@@ -445,5 +446,6 @@ void aspx_win_destroy(struct aspx_win *win)
     pthread_mutex_destroy(&win->mutex);
     free(win->ghosts);
     free(win->nodes);
+    free(win->turn.taken);
     free(win);
 }

@@ -97,6 +97,7 @@ struct aspx_switch {
     uint64_t points;        /* legal points passed */
     unsigned char told[2];  /* what this process has put in each bank */
     _Atomic unsigned char *bank; /* of this node, both; see status_off */
+    unsigned char *taken;   /* what targets told at the last point, size bytes */
     MPI_Win flat;           /* locked for life, for simple Put and Get to
                                targets of other nodes, under the rules of
                                flat.h; or MPI_WIN_NULL */
