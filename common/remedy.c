@@ -17,11 +17,12 @@ static const char *const ghosts[] = {
 };
 
 static const char *const threads[] = {
-    "Bsend",    "Ibsend",   "Irecv",    "Irsend",
-    "Isend",    "Issend",   "Recv",     "Rsend",
-    "Send",     "Sendrecv", "Sendrecv_replace", "Ssend",
-    "Test",     "Testall",  "Testany",  "Testsome",
-    "Wait",     "Waitall",  "Waitany",  "Waitsome",
+    "Bsend",    "Ibsend",   "Improbe",  "Imrecv",   "Iprobe",
+    "Irecv",    "Irsend",   "Isend",    "Isendrecv", "Isendrecv_replace",
+    "Issend",   "Mprobe",   "Mrecv",    "Probe",    "Recv",
+    "Rsend",    "Send",     "Sendrecv", "Sendrecv_replace", "Ssend",
+    "Test",     "Testall",  "Testany",  "Testsome", "Wait",
+    "Waitall",  "Waitany",  "Waitsome",
 };
 
 #define SIZE(array) (sizeof(array) / sizeof((array)[0]))

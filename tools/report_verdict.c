@@ -231,6 +231,7 @@ static void say_adaptation(const struct aspt_record *record,
 {
     const struct aspt_adaptation *adaptation = &record->adaptation;
     uint64_t switches = adaptation->nswitches + adaptation->switches_more;
+    uint64_t decisions = adaptation->ndecisions + adaptation->decisions_more;
     char share[ASPT_SAY_MAX];
     double sum = 0;
     size_t n = 0, i;
@@ -250,9 +251,10 @@ static void say_adaptation(const struct aspt_record *record,
             switches == 1 ? "" : "s");
     for (i = adaptation->ndecisions; i-- > 0;)
         if (strcmp(adaptation->decisions[i].to, "trial") != 0) {
-            say(lines, "adapt=auto decided %zu time%s, in the end for %.40s: "
-                "%.300s.", adaptation->ndecisions,
-                adaptation->ndecisions == 1 ? "" : "s",
+            say(lines, "adapt=auto decided %" PRIu64 " time%s, %s for %.40s: "
+                "%.300s.", decisions, decisions == 1 ? "" : "s",
+                adaptation->decisions_more ? "the last of which is known"
+                                           : "in the end",
                 adaptation->decisions[i].to, adaptation->decisions[i].why);
             break;
         }

@@ -145,13 +145,15 @@ static struct text words(uint64_t some_ns)
 double aspx_times_waited(const struct aspx_times *times,
                          enum asp_remedy remedy)
 {
-    uint64_t longest, waited = 0;
-    struct rank_times sum = add_up(times, &longest);
+    uint64_t waited = 0, held = 0;
 
     for (size_t i = 0; i < ASPX_CALLS; i++)
         if (asp_remedy_of(aspx_real_name(i)) == remedy)
             waited += times->call[i].wait;
-    return sum.wall ? (double) waited / (double) sum.wall : 0;
+    for (int r = 0; r < times->nranks; r++) /* threads wait each on its own */
+        held += times->rank[r].wall *
+                (times->rank[r].threads > 1 ? times->rank[r].threads : 1);
+    return held ? (double) waited / (double) held : 0;
 }
 
 void aspx_times_print(FILE *to, const struct aspx_times *times)
