@@ -190,6 +190,9 @@ void aspx_adaptation_print(FILE *to, const struct aspx_adaptation *all)
                 all->decisions->list[i].t_s,
                 aspx_decided_name(all->decisions->list[i].to),
                 all->decisions->list[i].why);
+    if (all->decisions && all->decisions->more)
+        fprintf(to, "aspen: auto: and %" PRIu32 " decisions after these\n",
+                all->decisions->more);
 }
 
 static void put_switch(FILE *to, const struct aspx_trace_switch *change)

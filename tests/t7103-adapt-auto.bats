@@ -68,6 +68,25 @@ finds() {
     says 'a["switches"][-1]["to"] == "on"'
 }
 
+# Without ghosts each of its Puts takes 300 ms, with these 30.
+@test "a window that was made while redirection was off is on in its own phase" {
+    local late tries
+    for tries in 1 2 3; do
+        # shellcheck disable=SC2086
+        recorded tests/adapt_anew -n 2 -g 1 --nodes 2 $slow $always_on \
+            --knob adapt=auto --
+        ended_with 0
+        printed '^ok anew'
+        late=$(sed -n 's/^late //p' <<<"$output")
+        if says 'any(d["to"] == "off" and d["t_s"] < 1.2
+                     for d in a["decisions"])' >/dev/null 2>&1; then
+            break
+        fi
+    done
+    says 'a["decisions"][-1]["to"] in ("on", "predictor")'
+    [ "$late" -ge 20 ]
+}
+
 @test "messages are told to take offload threads, and ghosts sleep" {
     auto '' messages 2.5
     says '[d["to"] for d in a["decisions"]] == ["nothing"]'

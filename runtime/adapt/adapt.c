@@ -172,8 +172,8 @@ int aspx_adapt_why(enum aspx_async said)
 {
     if (aspx_adapt_said(said))
         return ASPX_WHY_ASKED;
-    if (seat && atomic_load_explicit(&notes->force, memory_order_relaxed) !=
-                    ASPX_FORCE_NONE)
+    if (seat && aspx_force_overrules((enum aspx_force) atomic_load_explicit(
+                    &notes->force, memory_order_relaxed)))
         return ASPX_WHY_ORDER;
     if (seat)
         return atomic_load_explicit(&seat->percent, memory_order_relaxed);

@@ -16,6 +16,8 @@ static const double OPS_LEAST = 20;
 enum { LISTEN_ROUNDS = 3, ODD_ROUNDS = 4 };
 /* Another phase: the rate of operations is so much more, or so much less. */
 static const double OTHER_RATE = 2.5;
+/* Or its targets are outside MPI so much longer; less does not matter. */
+static const double SILENCE_LEAST_S = 1e-3;
 /* The predictor is of one mind: it wants so much of the users' time on, or
  * off. In between it follows phases or ranks, which no order for all can, or it
  * cannot make up its mind: a trial shows which. */
@@ -57,15 +59,15 @@ static void say(struct aspx_chief *chief, double now, enum aspx_decided to,
     all->n++; /* others may look on (notes.h) */
 }
 
-void aspx_chief_begin(struct aspx_chief *chief, double now)
+void aspx_chief_begin(struct aspx_chief *chief, double now, bool offloads)
 {
     *chief = (struct aspx_chief) {.begin_s = now, .cost = {.scale = 1},
-                                  .mind = ASPX_MIND_ON};
+                                  .mind = ASPX_MIND_ON, .offloads = offloads};
 }
 
 static enum aspx_decided decided(enum aspx_force force)
 {
-    return force == ASPX_FORCE_NONE ? ASPX_DECIDED_PREDICTOR
+    return !aspx_force_overrules(force) ? ASPX_DECIDED_PREDICTOR
            : force == ASPX_FORCE_ON ? ASPX_DECIDED_ON : ASPX_DECIDED_OFF;
 }
 
@@ -134,22 +136,41 @@ static double rate_alone(const struct aspx_chief *chief)
     return aspx_demand_rate(&chief->listened);
 }
 
-static void learn(struct aspx_chief *chief, enum aspx_force force)
+/* Who computes, be it for longer or shorter, is not who talks as often. */
+static double silence(const struct aspx_chief *chief)
 {
-    chief->lesson[(chief->trials - 1) % ASPX_LESSONS] = (struct aspx_lesson) {
-        .mind = chief->mind, .rate = rate_alone(chief), .force = force,
-    };
+    double silence_s = aspx_demand_silence(&chief->listened);
+
+    return silence_s > SILENCE_LEAST_S ? silence_s : SILENCE_LEAST_S;
 }
 
-/* Was this phase tried before? */
-static const struct aspx_lesson *recall(const struct aspx_chief *chief,
-                                        double rate)
+/* What was learned of such a phase, or NULL. */
+static struct aspx_lesson *recall(struct aspx_chief *chief, double rate)
 {
-    for (uint32_t i = 0; i < ASPX_LESSONS && i < chief->trials; i++)
-        if (chief->lesson[i].mind == chief->mind &&
-            !is_other(rate, chief->lesson[i].rate))
-            return &chief->lesson[i];
+    for (uint32_t i = 0; i < ASPX_LESSONS && i < chief->nlessons; i++) {
+        struct aspx_lesson *lesson = &chief->lesson[i];
+
+        if (lesson->mind == chief->mind && !is_other(rate, lesson->rate) &&
+            !is_other(silence(chief), lesson->silence_s))
+            return lesson;
+    }
     return NULL;
+}
+
+/* In the place of what was learned of the same phase, or of the oldest. */
+static void learn(struct aspx_chief *chief, enum aspx_force force)
+{
+    double rate = rate_alone(chief);
+    struct aspx_lesson *lesson = recall(chief, rate);
+
+    if (!lesson)
+        lesson = &chief->lesson[chief->nlessons++ % ASPX_LESSONS];
+    *lesson = (struct aspx_lesson) {
+        .mind = chief->mind,
+        .rate = rate,
+        .silence_s = silence(chief),
+        .force = force,
+    };
 }
 
 static enum aspx_mind mind_of(double share)
@@ -198,7 +219,7 @@ static void begin_trial(struct aspx_chief *chief, double now,
     chief->state = ASPX_CHIEF_TRIAL;
     chief->ways[0] = fewer;
     chief->ways[1] = more;
-    aspx_trial_begin(&chief->trial, chief->force == more, follow);
+    aspx_trial_begin(&chief->trial, (uint32_t) (uint64_t) (1e6 * now), follow);
 }
 
 /* Enough rounds have had operations. */
@@ -220,18 +241,24 @@ static void weigh(struct aspx_chief *chief, double now)
 }
 
 /* What a trial means for what is in force. Where ghosts make no difference
- * they are let rest, unless the predictor, left alone, could do better later. */
+ * they are let rest, unless the predictor, left alone, could do better later;
+ * and where it is right to say off, or no better than that, it may say so
+ * longer. */
 static enum aspx_force conclude(const struct aspx_chief *chief,
                                 enum aspx_trial_end end)
 {
+    enum aspx_force fewer = chief->ways[0];
+
     switch (end) {
     case ASPX_TRIAL_ON:
         return chief->ways[1];
     case ASPX_TRIAL_OFF:
-        return chief->ways[0];
+        return fewer == ASPX_FORCE_NONE && chief->mind == ASPX_MIND_OFF
+                   ? ASPX_FORCE_CALM : fewer;
     case ASPX_TRIAL_SAME:
-        return chief->mind == ASPX_MIND_MIXED ? ASPX_FORCE_NONE
-                                              : chief->ways[0];
+        if (chief->mind == ASPX_MIND_MIXED)
+            return fewer == ASPX_FORCE_OFF ? ASPX_FORCE_CALM : ASPX_FORCE_NONE;
+        return fewer == ASPX_FORCE_NONE ? ASPX_FORCE_CALM : fewer;
     case ASPX_TRIAL_DEAF:
         return ASPX_FORCE_NONE;
     case ASPX_TRIAL_GOES_ON:
@@ -246,7 +273,7 @@ static enum aspx_force conclude(const struct aspx_chief *chief,
 static enum aspx_decided meaning(const struct aspx_chief *chief,
                                  enum aspx_force force)
 {
-    if (force == ASPX_FORCE_NONE && chief->mind != ASPX_MIND_MIXED)
+    if (!aspx_force_overrules(force) && chief->mind != ASPX_MIND_MIXED)
         return chief->mind == ASPX_MIND_ON ? ASPX_DECIDED_ON
                                            : ASPX_DECIDED_OFF;
     return decided(force);
@@ -271,14 +298,19 @@ static const char *outcome(const struct aspx_chief *chief,
     return words[end];
 }
 
-/* Two ways were compared, neither of them the predictor's, and one is better:
- * is it better than the predictor, too? */
+/* The trial says something about the program. */
+static bool tells(enum aspx_trial_end end)
+{
+    return end == ASPX_TRIAL_ON || end == ASPX_TRIAL_OFF ||
+           end == ASPX_TRIAL_SAME;
+}
+
+/* Two ways were compared, neither of them the predictor's: is the better one, or
+ * off if they are the same, better than the predictor, too? */
 static bool goes_on(const struct aspx_chief *chief)
 {
     return chief->ways[0] == ASPX_FORCE_OFF &&
-           chief->ways[1] == ASPX_FORCE_ON &&
-           (chief->trial.end == ASPX_TRIAL_ON ||
-            chief->trial.end == ASPX_TRIAL_OFF);
+           chief->ways[1] == ASPX_FORCE_ON && tells(chief->trial.end);
 }
 
 static void end_trial(struct aspx_chief *chief, double now)
@@ -286,11 +318,11 @@ static void end_trial(struct aspx_chief *chief, double now)
     const struct aspx_trial *trial = &chief->trial;
     enum aspx_force force = conclude(chief, trial->end);
     enum aspx_decided to = decided(force);
-    bool on = force == chief->ways[1];
+    bool on = force == chief->ways[1], off = force == chief->ways[0];
 
     if (goes_on(chief))
         to = ASPX_DECIDED_TRIAL;
-    else if (trial->end <= ASPX_TRIAL_SAME)
+    else if (tells(trial->end))
         to = meaning(chief, force);
     say(chief, now, to,
         "trial of %.2f s: %s; %s over %s %.3g (%.3g to %.3g), %.3g against "
@@ -302,14 +334,15 @@ static void end_trial(struct aspx_chief *chief, double now)
         aspx_trial_rate(trial, false));
     chief->trials_s += now - chief->trial_began_s;
     if (goes_on(chief)) {
-        chief->force = force; /* for now */
-        begin_trial(chief, now, on ? ASPX_FORCE_NONE : force,
-                    on ? force : ASPX_FORCE_NONE, true);
+        if (on || off)
+            chief->force = force; /* for now */
+        begin_trial(chief, now, on ? ASPX_FORCE_NONE : ASPX_FORCE_OFF,
+                    on ? ASPX_FORCE_ON : ASPX_FORCE_NONE, true);
         return;
     }
-    if (trial->npairs > 0)
+    if (tells(trial->end) || trial->end == ASPX_TRIAL_DEAF)
         learn(chief, force);
-    hold(chief, now, force, aspx_trial_rate(trial, on));
+    hold(chief, now, force, on || off ? aspx_trial_rate(trial, on) : 0);
 }
 
 /* Is it another phase than the one that was decided about? */
@@ -319,20 +352,24 @@ static void compare(struct aspx_chief *chief, double now,
     double rate = aspx_demand_rate(demand);
     enum aspx_mind mind = mind_of(wish_share(demand));
     bool other = mind != ASPX_MIND_MIXED && mind != chief->mind &&
-                 chief->mind != ASPX_MIND_MIXED;
+                 chief->mind != ASPX_MIND_MIXED, overruled;
 
     if (chief->rate == 0)
         chief->rate = rate;
-    other = other || is_other(rate, chief->rate);
-    chief->odd = other ? chief->odd + 1 : 0;
+    chief->odd = other || is_other(rate, chief->rate) ? chief->odd + 1 : 0;
     if (chief->odd < ODD_ROUNDS && now - chief->held_s < STALE_S)
         return;
-    if (chief->force != ASPX_FORCE_NONE)
+    overruled = aspx_force_overrules(chief->force);
+    if (overruled && chief->odd < ODD_ROUNDS)
+        say(chief, now, ASPX_DECIDED_PREDICTOR, "it was decided long ago");
+    else if (overruled && other)
         say(chief, now, ASPX_DECIDED_PREDICTOR,
-            chief->odd < ODD_ROUNDS
-                ? "it was decided long ago"
-                : "another phase: %.3g operations/s, it was %.3g",
-            rate, chief->rate);
+            "another phase: it says %s now",
+            mind == ASPX_MIND_ON ? "on" : "off");
+    else if (overruled)
+        say(chief, now, ASPX_DECIDED_PREDICTOR,
+            "another phase: %.3g operations/s, it was %.3g", rate,
+            chief->rate);
     listen(chief);
 }
 
@@ -340,7 +377,7 @@ static void compare(struct aspx_chief *chief, double now,
 static void excuse(struct aspx_chief *chief, double now,
                    const struct aspx_demand *demand)
 {
-    char advice[96] = "";
+    char advice[112] = "";
     double waits;
 
     if (chief->heard || chief->excused)
@@ -350,9 +387,10 @@ static void excuse(struct aspx_chief *chief, double now,
     if (now - chief->begin_s < SILENT_S)
         return;
     waits = chief->silent_s > 0 ? chief->silent_wait_s / chief->silent_s : 0;
-    if (waits > WAITS_LEAST)
-        snprintf(advice, sizeof(advice), "; ranks wait for messages, %.0f %% "
-                 "of the time: try --async-progress=offload", 100 * waits);
+    if (waits > WAITS_LEAST && !chief->offloads)
+        snprintf(advice, sizeof(advice), "; ranks wait in MPI for %.0f %% of "
+                 "the time: if for messages, try --async-progress=offload",
+                 100 * waits);
     chief->excused = true;
     say(chief, now, ASPX_DECIDED_NOTHING,
         "no one-sided operation to judge by in the first %.0f s%s", SILENT_S,

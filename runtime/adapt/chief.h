@@ -32,6 +32,7 @@ enum aspx_mind { ASPX_MIND_OFF, ASPX_MIND_ON, ASPX_MIND_MIXED };
 struct aspx_lesson {
     enum aspx_mind mind;
     double rate;  /* of operations, while the predictor was left alone */
+    double silence_s; /* of targets, then (aspx_demand_silence) */
     enum aspx_force force;
 };
 
@@ -41,6 +42,7 @@ struct aspx_chief {
     enum { ASPX_CHIEF_LISTEN, ASPX_CHIEF_TRIAL, ASPX_CHIEF_HOLD } state;
     enum aspx_force force; /* outside of trials */
     double begin_s;
+    bool offloads;
     bool heard;            /* there has been an operation */
     bool excused;          /* it was said that there is none */
     double silent_s, silent_wait_s; /* of users, before there was one; of it
@@ -51,7 +53,7 @@ struct aspx_chief {
     struct aspx_trial trial;
     enum aspx_force ways[2];  /* that it compares: of fewer ghosts, of more */
     double trial_began_s, trials_s; /* length of all trials */
-    uint32_t trials;
+    uint32_t trials, nlessons;
     double held_s;         /* since when */
     enum aspx_mind mind;   /* while it was decided */
     double rate;           /* then, the chosen way; 0: not known */
@@ -60,8 +62,9 @@ struct aspx_chief {
     struct aspx_decisions decisions;
 };
 
-/* now  seconds of a clock that does not go back, in all calls the same */
-void aspx_chief_begin(struct aspx_chief *chief, double now);
+/* now       seconds of a clock that does not go back, in all calls the same
+ * offloads  ranks have offload threads already */
+void aspx_chief_begin(struct aspx_chief *chief, double now, bool offloads);
 
 /* The first round, and each one after the last is over. */
 struct aspx_order aspx_chief_order(const struct aspx_chief *chief);

@@ -44,7 +44,7 @@ static void begin(struct run *run)
 {
     *run = (struct run) {.now = 5000};
     seed = 1;
-    aspx_chief_begin(&run->chief, run->now);
+    aspx_chief_begin(&run->chief, run->now, false);
 }
 
 /* Let the phase go on for so long. */
@@ -54,9 +54,9 @@ static void pass(struct run *run, const struct phase *phase, double seconds)
 
     while (run->now < end) {
         struct aspx_order order = aspx_chief_order(&run->chief);
-        bool on = order.force == ASPX_FORCE_NONE ? phase->wish > 0.5
-                                                 : order.force == ASPX_FORCE_ON;
-        bool alone = order.force == ASPX_FORCE_NONE && phase->alone > 0;
+        bool ordered = aspx_force_overrules(order.force);
+        bool on = ordered ? order.force == ASPX_FORCE_ON : phase->wish > 0.5;
+        bool alone = !ordered && phase->alone > 0;
         double s = order.seconds, rate = alone ? phase->alone
                                          : on || phase->is & DEAF ? phase->on
                                                              : phase->off;
@@ -110,7 +110,7 @@ static void test_ghosts_in_the_way(void **state)
     pass(&run, &seen, 2);
     decided(&run, ASPX_DECIDED_TRIAL, "");
     decided(&run, ASPX_DECIDED_OFF, "faster without");
-    assert_int_equal(run.chief.force, ASPX_FORCE_NONE);
+    assert_int_equal(run.chief.force, ASPX_FORCE_CALM);
     begin(&run);
     pass(&run, &unseen, 2);
     assert_true(decided(&run, ASPX_DECIDED_OFF, "faster without") < 2);
@@ -183,7 +183,7 @@ static void test_phases(void **state)
     begin(&run);
     pass(&run, &talk, 5);
     pass(&run, &seen, 1);
-    assert_int_equal(run.chief.force, ASPX_FORCE_NONE);
+    assert_int_equal(run.chief.force, ASPX_FORCE_CALM);
     assert_int_equal(run.chief.trials, 2);
     pass(&run, &talk, 1); /* known */
     assert_int_equal(run.chief.trials, 2);
@@ -200,12 +200,35 @@ static void test_phases(void **state)
     assert_true(run.chief.decisions.n <= ASPX_DECISIONS);
 }
 
+/* A phase that is tried again after a long time: what was found last counts. */
+static void test_learns_anew(void **state)
+{
+    static const struct phase slow = {1e5, 4e5, 1, 0, 0.6, 0, 0},
+                              other = {1e3, 1e3, 1, 0, 0.6, 0, DEAF};
+    struct phase fast = {4e5, 1e5, 1, 0, 0.6, 0, 0};
+    struct run run;
+
+    (void) state;
+    fast.on = 1.5e5;
+    fast.off = 3e4;
+    begin(&run);
+    pass(&run, &slow, 5);
+    assert_int_equal(run.chief.force, ASPX_FORCE_OFF);
+    pass(&run, &fast, 700); /* of much the same rate, with ghosts */
+    decided(&run, ASPX_DECIDED_ON, "faster with ghosts");
+    assert_int_equal(run.chief.nlessons, 1);
+    pass(&run, &other, 5);
+    pass(&run, &fast, 2);
+    assert_int_equal(run.chief.force, ASPX_FORCE_NONE);
+}
+
 /* The predictor tells ranks apart, or phases shorter than a trial, and is left
  * alone; or it cannot make up its mind, whether by a little more or less. */
 static void test_mixed(void **state)
 {
     static const struct phase apart = {1e5, 1.5e5, 0.6, 0.001, 0.6, 3e5, 0},
-                              same = {1e5, 1e5, 0.6, 0.001, 0.6, 1e5, 0};
+                              same = {1e5, 1e5, 0.6, 0.001, 0.6, 1e5, 0},
+                              idle = {1e5, 1e5, 0.6, 0.001, 0.6, 5e4, 0};
     static const double shares[] = {0.4, 0.6};
     struct run run;
 
@@ -218,7 +241,11 @@ static void test_mixed(void **state)
     assert_int_equal(run.chief.trials, 1);
     begin(&run);
     pass(&run, &same, 10);
-    assert_int_equal(run.chief.force, ASPX_FORCE_NONE);
+    assert_int_equal(run.chief.force, ASPX_FORCE_CALM);
+    /* On and off are the same, and it switches for nothing, which costs. */
+    begin(&run);
+    pass(&run, &idle, 3);
+    assert_int_equal(run.chief.force, ASPX_FORCE_OFF);
     for (size_t i = 0; i < 2; i++) {
         struct phase torn = {1e5, 4e5, shares[i], 0.001, 0.6, 2e5, 0};
 
@@ -251,7 +278,7 @@ static void test_silence(void **state)
     begin(&run);
     pass(&run, &messages, 10);
     assert_true(decided(&run, ASPX_DECIDED_NOTHING,
-                        "wait for messages, 40 % of") < 3);
+                        "wait in MPI for 40 % of") < 3);
     assert_int_equal(run.chief.decisions.n, 1);
     pass(&run, &help, 3);
     decided(&run, ASPX_DECIDED_ON, "faster with ghosts");
@@ -262,6 +289,10 @@ static void test_silence(void **state)
     begin(&run);
     pass(&run, &work, 10);
     assert_null(strstr(run.chief.decisions.list[0].why, "wait"));
+    begin(&run);
+    run.chief.offloads = true;
+    pass(&run, &messages, 10);
+    assert_null(strstr(run.chief.decisions.list[0].why, "offload"));
     /* Operations cease during the trial. */
     begin(&run);
     pass(&run, &help, 0.4);
@@ -278,6 +309,7 @@ int main(void)
         cmocka_unit_test(test_ghosts_help),
         cmocka_unit_test(test_no_difference),
         cmocka_unit_test(test_phases),
+        cmocka_unit_test(test_learns_anew),
         cmocka_unit_test(test_mixed),
         cmocka_unit_test(test_silence),
     };

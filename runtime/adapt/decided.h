@@ -3,10 +3,18 @@
 #ifndef ASPEN_RUNTIME_ADAPT_DECIDED_H
 #define ASPEN_RUNTIME_ADAPT_DECIDED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/* For all ranks, over the predictor. */
-enum aspx_force { ASPX_FORCE_NONE, ASPX_FORCE_ON, ASPX_FORCE_OFF };
+/* For all ranks, over the predictor; CALM: as it says, but it takes less time in
+ * MPI to make it say on. */
+enum aspx_force { ASPX_FORCE_NONE, ASPX_FORCE_CALM, ASPX_FORCE_ON,
+                  ASPX_FORCE_OFF };
+
+static inline bool aspx_force_overrules(enum aspx_force force)
+{
+    return force == ASPX_FORCE_ON || force == ASPX_FORCE_OFF;
+}
 
 enum {
     ASPX_DECISIONS = 32, /* that are kept */

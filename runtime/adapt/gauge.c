@@ -13,6 +13,7 @@ struct user {
     uint64_t inside;    /* ticks in MPI, at the last look */
     double inside_s;    /* in MPI, at the last take */
     uint64_t work;      /* ticks of it at work, then */
+    double owed_s;      /* work that was told later than it was done */
     double away_s;      /* the stay outside MPI under way, so far */
     struct aspx_demand done; /* at the last take: ops, bytes, ... */
 };
@@ -109,15 +110,16 @@ static void count(const struct aspx_issued *issued, struct aspx_demand *done)
                                                 memory_order_relaxed);
 }
 
-/* A call under way may be waiting; samples may stand for more work than there
- * was time. */
-static double waited(double mpi_s, uint64_t work)
+/* A call tells of its work when it is over, so what looked like waiting until
+ * then is taken back; ticks of work may go back, too. */
+static double waited(struct user *user, double mpi_s, uint64_t work)
 {
-    /* May have gone back. */
     double work_s = (int64_t) work < 0 ? -aspx_clock_seconds(-work)
                                        : aspx_clock_seconds(work);
+    double wait_s = mpi_s - work_s - user->owed_s;
 
-    return work_s < 0 ? mpi_s : work_s < mpi_s ? mpi_s - work_s : 0;
+    user->owed_s = wait_s < 0 ? -wait_s : 0;
+    return wait_s < 0 ? 0 : wait_s < mpi_s ? wait_s : mpi_s;
 }
 
 static void take_from(struct aspx_gauge *gauge, struct user *user,
@@ -145,7 +147,7 @@ static void take_from(struct aspx_gauge *gauge, struct user *user,
     }
     if (seen && user->seen) {
         done.mpi_s = inside_s - user->inside_s;
-        done.wait_s = waited(done.mpi_s, work - user->work);
+        done.wait_s = waited(user, done.mpi_s, work - user->work);
     }
     user->inside_s = inside_s;
     user->work = work;

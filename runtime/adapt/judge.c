@@ -17,6 +17,10 @@
  * if that is more often. */
 static const double listen_s = 1e-3;
 
+/* Of adapt.low, where it is known that ghosts are no help to ranks that talk: a
+ * talking rank that loses its CPU for a while is no computing one. */
+static const double CALM = 0.5;
+
 /* Decisions are young for so many judgements: two intervals. */
 enum { YOUNG = 2 * ASPX_PREDICT_LOOKS };
 
@@ -37,6 +41,7 @@ struct aspx_judge {
     struct aspx_spread *spread;
     struct aspx_rounds *rounds; /* adapt=auto; else NULL */
     enum aspx_force force;      /* over all opinions */
+    bool ordered;               /* there has been one */
     struct aspx_pace pace;
     double high, low;
     uint64_t look_at, listen_at, listen_ticks;
@@ -51,11 +56,15 @@ static void put_view(struct aspx_judge *judge, uint32_t rank)
         [ASPX_FORCE_ON] = ASPX_VIEW_GHOSTS,
         [ASPX_FORCE_OFF] = ASPX_VIEW_ITSELF,
     };
+    unsigned char view = aspx_force_overrules(judge->force)
+                             ? forced[judge->force] : judge->opinion[rank];
 
-    atomic_store_explicit(&judge->view[rank],
-                          judge->force == ASPX_FORCE_NONE
-                              ? judge->opinion[rank] : forced[judge->force],
-                          memory_order_relaxed);
+    /* A predictor that has said nothing means on. Windows that were made, or
+     * came to a legal point, under an order would take it for what they had
+     * then. */
+    if (view == ASPX_VIEW_UNSAID && judge->ordered)
+        view = ASPX_VIEW_GHOSTS;
+    atomic_store_explicit(&judge->view[rank], view, memory_order_relaxed);
 }
 
 static void heard(void *context, enum aspx_spread_kind kind, uint32_t index,
@@ -156,6 +165,12 @@ static void write_trace(struct aspx_seat *seat, bool on, int why)
     atomic_store_explicit(&seat->edition, edition + 2, memory_order_release);
 }
 
+static bool beats(const struct user *user)
+{
+    return atomic_load_explicit(&user->seat->pulse.clock,
+                                memory_order_acquire) == aspx_pulse_clock();
+}
+
 /* What holds for a user of this node may have changed. */
 static void apply(struct aspx_judge *judge, struct user *user, uint64_t ticks,
                   int why)
@@ -169,7 +184,8 @@ static void apply(struct aspx_judge *judge, struct user *user, uint64_t ticks,
         return;
     user->on = on;
     atomic_store_explicit(&user->seat->since, ticks, memory_order_relaxed);
-    write_trace(user->seat, on, why);
+    if (beats(user)) /* else nobody sits there, or not any more */
+        write_trace(user->seat, on, why);
 }
 
 static void decide(struct aspx_judge *judge, struct user *user, bool on,
@@ -191,8 +207,7 @@ static bool look_at(struct aspx_judge *judge, struct user *user, double now,
     bool young, was = user->predict.on;
     double inside;
 
-    if (atomic_load_explicit(&pulse->clock, memory_order_acquire) !=
-        aspx_pulse_clock()) {
+    if (!beats(user)) {
         user->watched = false;
         return false;
     }
@@ -204,6 +219,8 @@ static bool look_at(struct aspx_judge *judge, struct user *user, double now,
         return false;
     }
     user->predict.interval_s = judge->pace.interval_s;
+    user->predict.low = judge->force == ASPX_FORCE_CALM ? CALM * judge->low
+                                                        : judge->low;
     if (aspx_predict_update(&user->predict, now, inside) == was)
         return false;
     atomic_store_explicit(&user->seat->percent,
@@ -242,6 +259,7 @@ static int obey(struct aspx_judge *judge, uint64_t ticks)
     if (aspx_rounds_force(judge->rounds) == judge->force)
         return 0;
     judge->force = aspx_rounds_force(judge->rounds);
+    judge->ordered = true;
     atomic_store_explicit(&judge->notes->force, (int32_t) judge->force,
                           memory_order_relaxed);
     for (uint32_t r = 0; r < judge->size_all; r++)

@@ -105,7 +105,8 @@ struct aspx_rounds *aspx_rounds_create(const struct aspx_engine *engine,
         if (!rounds->chief)
             goto err;
         aspx_chief_begin(rounds->chief,
-                         aspx_clock_seconds(aspx_clock_ticks()));
+                         aspx_clock_seconds(aspx_clock_ticks()),
+                         asp_layout_offloads(world->layout));
     }
     return rounds;
 err:

@@ -39,6 +39,8 @@ void aspx_trace_close(struct aspx_trace *trace, double now)
 {
     double from = trace->last_s - trace->begin_s, to = now - trace->begin_s;
 
+    if (trace->bucket_s <= 0) /* it has not begun */
+        return;
     while (to >= trace->bucket_s * ASPX_TRACE_BUCKETS)
         halve(trace);
     while (from < to) {
@@ -84,6 +86,6 @@ void aspx_trace_switched(struct aspx_trace *trace, double now, int32_t window,
 
 void aspx_trace_coarsen(struct aspx_trace *trace, double bucket_s)
 {
-    while (trace->bucket_s < bucket_s)
+    while (trace->bucket_s > 0 && trace->bucket_s < bucket_s)
         halve(trace);
 }

@@ -7,28 +7,41 @@
 
 /* No difference below MATTERS is acted on, and after the last pair one that is
  * known to within ROUGH is taken for what it seems, as is a larger one in which
- * all pairs but one agree; where all pairs say more than PLAIN,
- * PAIRS_PLAIN of them are enough. Slices without operations: give up after
- * SILENT pairs. Switching moves FOLLOWS of the operations at least, or it is for
- * nothing. */
+ * all pairs but one agree; where all pairs say more than PLAIN, and from more
+ * than a FEW operations, PAIRS_PLAIN of them are enough. A slice without
+ * operations in a pair with some may be the program's rhythm, and its size says
+ * nothing: then only PAIRS_SIGN pairs count that all agree, which by chance is
+ * one trial in 32. No pair with operations for SILENT pairs: it is over.
+ * Switching moves FOLLOWS of the operations at least, or it is for nothing. */
 static const double MATTERS = 0.05, ROUGH = 0.15, PLAIN = 1.0, FOLLOWS = 0.2;
-enum { PAIRS_PLAIN = 2, PAIRS_LEAST = 3, PAIRS_AGREE = 7, SILENT = 2 };
+static const double FEW = 20;
+enum { PAIRS_PLAIN = 2, PAIRS_LEAST = 3, PAIRS_SIGN = 6, PAIRS_AGREE = 7,
+       SILENT = 3 };
 
 /* Student's t, two-sided 95 %, by pairs. */
 static const double student[ASPX_TRIAL_PAIRS + 1] = {
     0, 0, 12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36};
 
-void aspx_trial_begin(struct aspx_trial *trial, bool on, bool follow)
+void aspx_trial_begin(struct aspx_trial *trial, uint32_t seed, bool follow)
 {
-    *trial = (struct aspx_trial) {.first = on, .follow = follow, .ratio = 1};
+    *trial = (struct aspx_trial) {.seed = seed, .follow = follow, .ratio = 1};
 }
 
-/* on off, off on, on off, ... */
+/* A coin for each pair. */
+static bool coin(uint32_t seed, uint32_t pair)
+{
+    uint32_t x = seed + pair * 0x9e3779b9;
+
+    x = (x ^ x >> 16) * 0x85ebca6b;
+    x = (x ^ x >> 13) * 0xc2b2ae35;
+    return x >> 31;
+}
+
 bool aspx_trial_next(const struct aspx_trial *trial)
 {
-    bool second = trial->slices % 2 == 1, turned = trial->slices / 2 % 2 == 1;
+    bool second = trial->slices % 2 == 1;
 
-    return trial->first ^ second ^ turned;
+    return coin(trial->seed, trial->slices / 2) ^ second;
 }
 
 double aspx_trial_rate(const struct aspx_trial *trial, bool on)
@@ -50,6 +63,8 @@ static bool is_plain(const struct aspx_trial *trial)
 {
     const double *r = trial->log_ratio;
 
+    if (trial->npairs < PAIRS_PLAIN || trial->lame || trial->thin)
+        return false;
     for (uint32_t p = 0; p < trial->npairs; p++)
         if (fabs(r[p]) < log1p(PLAIN) || (r[p] > 0) != (r[0] > 0))
             return false;
@@ -86,57 +101,89 @@ static void measure(struct aspx_trial *trial, double *mean_p, double *error_p)
     *error_p = error;
 }
 
+static enum aspx_trial_end faster(double mean)
+{
+    return mean > 0 ? ASPX_TRIAL_ON : ASPX_TRIAL_OFF;
+}
+
+/* From pairs of which some are lame. */
+static enum aspx_trial_end judge_signs(const struct aspx_trial *trial,
+                                       double mean)
+{
+    if (trial->npairs >= PAIRS_SIGN && agreeing(trial) == trial->npairs)
+        return faster(mean);
+    return trial->slices / 2 < ASPX_TRIAL_PAIRS ? ASPX_TRIAL_GOES_ON
+                                                : ASPX_TRIAL_UNDECIDED;
+}
+
 static enum aspx_trial_end judge(struct aspx_trial *trial)
 {
-    uint32_t pairs = trial->slices / 2;
     double mean, error;
+    bool deaf;
 
-    if (trial->npairs + SILENT <= pairs)
+    if (trial->quiet >= SILENT)
         return ASPX_TRIAL_SILENT;
     if (trial->npairs == 0)
         return ASPX_TRIAL_GOES_ON;
     measure(trial, &mean, &error);
-    if (trial->npairs >= PAIRS_PLAIN && is_plain(trial))
-        return mean > 0 ? ASPX_TRIAL_ON : ASPX_TRIAL_OFF;
-    if (trial->npairs >= PAIRS_LEAST && !trial->follow &&
-        followed(trial) < FOLLOWS)
+    deaf = !trial->follow && followed(trial) < FOLLOWS;
+    if (trial->npairs >= PAIRS_LEAST && deaf)
         return ASPX_TRIAL_DEAF;
+    if (!deaf && is_plain(trial))
+        return faster(mean);
+    if (trial->lame)
+        return judge_signs(trial, mean);
     if (trial->npairs >= PAIRS_LEAST && fabs(mean) > log1p(MATTERS) &&
         fabs(mean) > error)
-        return mean > 0 ? ASPX_TRIAL_ON : ASPX_TRIAL_OFF;
+        return faster(mean);
     if (trial->npairs >= PAIRS_LEAST && fabs(mean) + error < log1p(MATTERS))
         return ASPX_TRIAL_SAME;
-    if (pairs < ASPX_TRIAL_PAIRS)
+    if (trial->slices / 2 < ASPX_TRIAL_PAIRS)
         return ASPX_TRIAL_GOES_ON;
     if (fabs(mean) > log1p(ROUGH) && agreeing(trial) >= PAIRS_AGREE)
-        return mean > 0 ? ASPX_TRIAL_ON : ASPX_TRIAL_OFF;
+        return faster(mean);
     return fabs(mean) < log1p(MATTERS) && error < log1p(ROUGH)
                ? ASPX_TRIAL_SAME : ASPX_TRIAL_UNDECIDED;
+}
+
+/* Operations and seconds of the two slices of a pair: on, off. */
+static void add_pair(struct aspx_trial *trial, const double ops[2],
+                     const double seconds[2])
+{
+    double rate[2];
+
+    if (ops[0] <= 0 && ops[1] <= 0) {
+        trial->quiet++;
+        return;
+    }
+    for (int i = 0; i < 2; i++) /* half an operation where there was none */
+        rate[i] = (ops[i] > 0 ? ops[i] : 0.5) / seconds[i];
+    trial->quiet = 0;
+    trial->lame += ops[0] <= 0 || ops[1] <= 0;
+    trial->thin += ops[0] < FEW && ops[1] < FEW;
+    trial->log_ratio[trial->npairs++] = log(rate[0] / rate[1]);
 }
 
 enum aspx_trial_end aspx_trial_slice(struct aspx_trial *trial, double seconds,
                                      double ops, double redirected)
 {
     bool on = aspx_trial_next(trial);
-    double rate;
 
     if (trial->end != ASPX_TRIAL_GOES_ON || seconds <= 0)
         return trial->end;
     trial->seconds[on] += seconds;
     trial->ops[on] += ops;
     trial->redirected[on] += redirected;
-    rate = ops / seconds;
     if (trial->slices++ % 2 == 0) {
-        trial->half = rate;
+        trial->half = ops;
+        trial->half_s = seconds;
         return ASPX_TRIAL_GOES_ON;
     }
-    if (rate > 0 || trial->half > 0) {
-        /* Half an operation where there was none. */
-        double least = 0.5 / seconds;
-        double a = trial->half > least ? trial->half : least;
-        double b = rate > least ? rate : least;
-
-        trial->log_ratio[trial->npairs++] = on ? log(b / a) : log(a / b);
-    }
+    if (on)
+        add_pair(trial, (const double[2]){ops, trial->half},
+                 (const double[2]){seconds, trial->half_s});
+    else
+        add_pair(trial, (const double[2]){trial->half, ops},
+                 (const double[2]){trial->half_s, seconds});
     return trial->end = judge(trial);
 }

@@ -2,9 +2,9 @@
 /* Ghosts on and off in turns, for slices of some ten milliseconds, and how many
  * operations came through in each: does the program get on faster with them or
  * without? Slices come in pairs, one of each kind, and each pair gives a ratio;
- * the order within a pair turns round each time, so that a drift evens out. It
- * is over as soon as the ratios say so, and after a few pairs at the latest.
- * Pure: the caller runs the slices. */
+ * the order within a pair is random, so that neither a drift nor the program's
+ * own rhythm is taken for an effect. It is over as soon as the ratios say so, and
+ * after a few pairs at the latest. Pure: the caller runs the slices. */
 #ifndef ASPEN_RUNTIME_ADAPT_TRIAL_H
 #define ASPEN_RUNTIME_ADAPT_TRIAL_H
 
@@ -25,21 +25,24 @@ enum aspx_trial_end {
 
 struct aspx_trial {
     enum aspx_trial_end end;
-    bool first;      /* what the first slice is: on? */
+    uint32_t seed;   /* of the order */
     bool follow;     /* operations are known to go where they are told */
     uint32_t slices; /* that are over */
     uint32_t npairs; /* with operations */
+    uint32_t lame;   /* of these, with operations in one slice only */
+    uint32_t thin;   /* with few */
+    uint32_t quiet;  /* pairs without any, since there was one */
     double log_ratio[ASPX_TRIAL_PAIRS]; /* on over off */
-    double half;     /* operations per second in the first slice of a pair */
+    double half, half_s; /* operations of the first slice of a pair; seconds */
     double seconds[2], ops[2], redirected[2]; /* off and on, all slices */
     double ratio, low, high; /* on over off: mean, least and most of all
                                 pairs */
 };
 
-/*   on      what is in force now: the first slice goes on so
+/*   seed    any number, another one each time
  *   follow  operations go where they are told; else the trial finds out, which
  *           takes two ways that differ in most of them */
-void aspx_trial_begin(struct aspx_trial *trial, bool on, bool follow);
+void aspx_trial_begin(struct aspx_trial *trial, uint32_t seed, bool follow);
 
 /* Is the next slice one with ghosts? */
 bool aspx_trial_next(const struct aspx_trial *trial);

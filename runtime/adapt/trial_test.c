@@ -29,13 +29,12 @@ struct program {
            FOLLOWS = 2   /* and that is known to mean nothing */ } is;
 };
 
-/* Returns how it ended; slices_p may be NULL. */
-static enum aspx_trial_end try_it(const struct program *program, bool first,
-                                  struct aspx_trial *trial)
+static enum aspx_trial_end try_it(const struct program *program,
+                                  uint32_t order, struct aspx_trial *trial)
 {
     double drift = 1;
 
-    aspx_trial_begin(trial, first, program->is & FOLLOWS);
+    aspx_trial_begin(trial, order, program->is & FOLLOWS);
     for (int s = 0; s < 100; s++) {
         bool on = aspx_trial_next(trial);
         double ops = 0.05 * drift * (on ? program->on : program->off) *
@@ -49,19 +48,25 @@ static enum aspx_trial_end try_it(const struct program *program, bool first,
     return trial->end;
 }
 
+/* Each pair has both ways; which comes first nobody can foresee. */
 static void test_order(void **state)
 {
-    static const bool order[] = {true, false, false, true, true, false, 0};
-    struct aspx_trial trial;
+    int first = 0, alike = 0;
 
     (void) state;
-    aspx_trial_begin(&trial, true, false);
-    for (size_t s = 0; s < sizeof(order) / sizeof(order[0]); s++) {
-        assert_int_equal(aspx_trial_next(&trial), order[s]);
-        trial.slices++;
+    for (uint32_t order = 0; order < 1000; order++) {
+        struct aspx_trial trial;
+        bool on[4];
+
+        aspx_trial_begin(&trial, order, false);
+        for (int s = 0; s < 4; s++, trial.slices++)
+            on[s] = aspx_trial_next(&trial);
+        assert_true(on[0] != on[1] && on[2] != on[3]);
+        first += on[0];
+        alike += on[0] == on[2];
     }
-    aspx_trial_begin(&trial, false, false);
-    assert_false(aspx_trial_next(&trial));
+    assert_in_range(first, 400, 600);
+    assert_in_range(alike, 400, 600);
 }
 
 static void test_plain(void **state)
@@ -72,13 +77,13 @@ static void test_plain(void **state)
     struct aspx_trial trial;
 
     (void) state;
-    assert_int_equal(try_it(&better, true, &trial), ASPX_TRIAL_ON);
+    assert_int_equal(try_it(&better, 1, &trial), ASPX_TRIAL_ON);
     assert_int_equal(trial.slices, 4); /* and no longer */
     assert_true(trial.ratio > 30 && trial.ratio < 80);
-    assert_int_equal(try_it(&better, false, &trial), ASPX_TRIAL_ON);
-    assert_int_equal(try_it(&worse, true, &trial), ASPX_TRIAL_OFF);
+    assert_int_equal(try_it(&better, 2, &trial), ASPX_TRIAL_ON);
+    assert_int_equal(try_it(&worse, 3, &trial), ASPX_TRIAL_OFF);
     assert_true(trial.ratio > 0.15 && trial.ratio < 0.4);
-    assert_int_equal(try_it(&stuck, false, &trial), ASPX_TRIAL_ON);
+    assert_int_equal(try_it(&stuck, 4, &trial), ASPX_TRIAL_ON);
     assert_true(aspx_trial_rate(&trial, false) == 0);
     assert_true(aspx_trial_rate(&trial, true) > 7e5);
 }
@@ -90,7 +95,7 @@ static int count(const struct program *program, enum aspx_trial_end end)
     int n = 0;
 
     for (int i = 0; i < 1000; i++)
-        n += try_it(program, i % 2, &trial) == end;
+        n += try_it(program, (uint32_t) i, &trial) == end;
     return n;
 }
 
@@ -130,15 +135,79 @@ static void test_deaf_and_silent(void **state)
     struct aspx_trial trial;
 
     (void) state;
-    assert_int_equal(try_it(&deaf, true, &trial), ASPX_TRIAL_DEAF);
+    assert_int_equal(try_it(&deaf, 5, &trial), ASPX_TRIAL_DEAF);
     assert_int_equal(trial.slices, 6);
-    assert_int_equal(try_it(&few, true, &trial), ASPX_TRIAL_OFF);
-    assert_int_equal(try_it(&silent, true, &trial), ASPX_TRIAL_SILENT);
-    assert_int_equal(trial.slices, 4);
+    assert_int_equal(try_it(&few, 6, &trial), ASPX_TRIAL_OFF);
+    assert_int_equal(try_it(&silent, 7, &trial), ASPX_TRIAL_SILENT);
+    assert_int_equal(trial.slices, 6);
     /* It is over: nothing more is taken. */
     assert_int_equal(aspx_trial_slice(&trial, 0.05, 1e6, 0),
                      ASPX_TRIAL_SILENT);
-    assert_int_equal(trial.slices, 4);
+    assert_int_equal(trial.slices, 6);
+}
+
+/* Operations come in bursts, some ms at the beginning of each period; slices of
+ * 50 ms, and 8 between two ways. Returns how it ended. */
+static enum aspx_trial_end try_bursts(double period, double burst, double at,
+                                      uint32_t order)
+{
+    struct aspx_trial trial;
+    bool was = false;
+
+    aspx_trial_begin(&trial, order, false);
+    for (int s = 0; s < 100; s++) {
+        bool on = aspx_trial_next(&trial);
+        double ops = 0;
+
+        at += on == was ? 0 : 8;
+        for (int ms = 0; ms < 50; ms++, at++)
+            ops += fmod(at, period) < burst ? 50 : 0;
+        was = on;
+        if (aspx_trial_slice(&trial, 0.05, ops, on ? ops : 0))
+            break;
+    }
+    return trial.end;
+}
+
+/* And nothing is made of the program's own rhythm. */
+static void test_bursts(void **state)
+{
+    int n = 0, made = 0;
+
+    (void) state;
+    for (double period = 60; period < 500; period += 7)
+        for (uint32_t order = 0; order < 50; order++, n++) {
+            enum aspx_trial_end end =
+                try_bursts(period, 20, 13.0 * order, order * 77);
+
+            made += end == ASPX_TRIAL_ON || end == ASPX_TRIAL_OFF;
+        }
+    print_message("%d of %d\n", made, n);
+    assert_true(made < n / 25);
+}
+
+/* Nor of a few operations, that come as they like. */
+static void test_few(void **state)
+{
+    int made = 0;
+
+    (void) state;
+    for (uint32_t order = 0; order < 1000; order++) {
+        struct aspx_trial trial;
+
+        aspx_trial_begin(&trial, order, true);
+        for (int s = 0; s < 100; s++) {
+            double ops = 0;
+
+            for (int ms = 0; ms < 50; ms++)
+                ops += noise() > 0.9; /* one in 20 ms */
+            if (aspx_trial_slice(&trial, 0.05, ops, 0))
+                break;
+        }
+        made += trial.end == ASPX_TRIAL_ON || trial.end == ASPX_TRIAL_OFF;
+    }
+    print_message("%d of 1000\n", made);
+    assert_true(made < 120);
 }
 
 /* However it goes, it ends in time. */
@@ -151,7 +220,7 @@ static void test_ends(void **state)
         struct aspx_trial trial;
 
         seed = s;
-        assert_int_not_equal(try_it(&program, s % 2, &trial),
+        assert_int_not_equal(try_it(&program, s, &trial),
                              ASPX_TRIAL_GOES_ON);
         assert_true(trial.slices <= 2 * ASPX_TRIAL_PAIRS);
         if (trial.npairs) /* but for rounding */
@@ -168,6 +237,8 @@ int main(void)
         cmocka_unit_test(test_small_differences),
         cmocka_unit_test(test_noise),
         cmocka_unit_test(test_deaf_and_silent),
+        cmocka_unit_test(test_bursts),
+        cmocka_unit_test(test_few),
         cmocka_unit_test(test_ends),
     };
 

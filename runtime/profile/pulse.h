@@ -22,7 +22,7 @@ struct aspx_pulse {
     struct aspx_span span;
     /* Of the ticks inside, those in which something was done, as far as calls
      * are over; the rest was waiting. May go back a little, where a call waited
-     * that is only counted. With several threads: of all of them. */
+     * that is only counted. With several threads: 0. */
     _Atomic uint64_t work;
     _Atomic uint64_t origin; /* what the span's ticks count from */
     _Atomic uint32_t clock;  /* above; NONE: nobody publishes here */

@@ -54,12 +54,11 @@ static void add(_Atomic uint64_t *sum, uint64_t ticks)
         memory_order_relaxed);
 }
 
-/* Ticks of calls that are over: inside, less waiting. */
+/* Ticks of a call that is over: inside, less waiting. Of several threads one may
+ * work while others wait, and that is not told apart. */
 static void add_work(uint64_t ticks)
 {
-    if (many)
-        atomic_fetch_add_explicit(&pulse->work, ticks, memory_order_relaxed);
-    else
+    if (!many)
         add(&pulse->work, ticks);
 }
 
