@@ -56,9 +56,11 @@ rounds (least..most). Phases in ms, all of the script. value: mine / oracle, the
 median of the rounds' ratios; the oracle takes for each kind of phase the better
 of on and off, by median over rounds, all with the same program in the same
 rounds. Or intervals until a rank that began a phase wrong was right. Single
-phases in us an iteration, after warm-up; value: mine / the better of on and
-off. Accumulates can only be switched at window collectives, so the single-phase
-ones have MPI_Win_set_info(symmetric=true) in each iteration, for all contenders.
+phases in us an iteration, after warm-up, each in a job of its own; value: mine /
+the better of on and off. With 2 users each has a processor; with 4 the scheduler
+has more to say than ghosts that sleep. Accumulates can only be switched at
+window collectives, so the single-phase ones have MPI_Win_set_info(symmetric=true)
+in each iteration, for all contenders.
 The oracle knows neither U-coll nor plain, which are shown. Overheads are those
 of bench/profile_cost: with a report asked for, measuring as adaptation does,
 against without; each run's best blocks, 1.03 is 3 %."""

@@ -28,8 +28,8 @@ GREEDY = ("chrt", "--other", "0", "nice", "-n", "-20")
 
 # One start of offload_app. threads: initialise with MPI_THREAD_MULTIPLE; then
 # who has no helper may use all CPUs. counted, nodes: as bench/rma's jobs.
-Job = collections.namedtuple("Job", "rival users threads counted nodes",
-                             defaults=(False, False, 1))
+Job = collections.namedtuple("Job", "rival users threads counted nodes alone",
+                             defaults=(False, False, 1, False))
 
 
 def options(job):
