@@ -146,12 +146,28 @@ traces() {
 @test "a recorded number that another process has now is left alone" {
     sleep 60 3>&- &
     mkdir -p "$dir/ns"
+    touch "$dir/made-by-aspen-cluster"
     echo "$! 1 $(cat /proc/sys/kernel/random/boot_id)" |
         tee "$dir/ns/init" >"$dir/ns/keeper"
     run "$script" down --dir "$dir"
     ended_with 0
     kill "$!"
     [ ! -e "$dir" ]
+}
+
+@test "a directory that no up made is left alone" {
+    local what=$BATS_TEST_TMPDIR/precious
+    mkdir -p "$what/ns" "$what/etc"
+    touch "$what/thesis"
+    run "$script" down --dir "$what"
+    ended_with 1
+    printed 'not made by scripts/cluster up'
+    run env ASPEN_CLUSTER_DIR="$what" "$script" up --no-plugin
+    ended_with 1
+    printed 'not made by scripts/cluster up'
+    [ -e "$what/thesis" ]
+    [ ! -e "$what/lock" ]
+    [ -d "$what/ns" ]
 }
 
 @test "up that fails half way says why and leaves nothing" {
