@@ -29,6 +29,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -216,6 +217,10 @@ int main(int argc, char **argv)
 {
     struct options options = {.pmix = true, .tmpdir = "/tmp"};
 
+    /* Slurm neither tracks us nor counts what we use, so we are no place for
+     * the user to move into. */
+    if (prctl(PR_SET_DUMPABLE, 0) < 0)
+        return EXIT_FAILURE;
     if (set_descriptors() < 0)
         return EXIT_FAILURE;
     if (parse_options(argc, argv, &options) < 0) {

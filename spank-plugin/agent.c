@@ -31,7 +31,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { KILL_WAIT_MS = 1000 };
+enum { KILL_WAIT_MS = 1000, AGENT_FILES = 4096 };
 
 /* What the agent gets from slurmstepd's own environment, which the
  * administrator made: hwloc's pretended topologies, for test clusters. */
@@ -130,11 +130,33 @@ static void reset_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* slurmd's limits are not the step's, and often none at all. Processes are left
+ * alone: what counts there is all that the user runs on the node. */
+static void lower_limits(void)
+{
+    static const struct {
+        int what;
+        rlim_t most;
+    } limits[] = {{RLIMIT_CORE, 0},
+                  {RLIMIT_MEMLOCK, 0},
+                  {RLIMIT_NOFILE, AGENT_FILES}};
+    struct rlimit now;
+
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+        rlim_t most = limits[i].most;
+
+        if (getrlimit(limits[i].what, &now) < 0)
+            continue;
+        now.rlim_cur = now.rlim_cur < most ? now.rlim_cur : most;
+        now.rlim_max = now.rlim_max < most ? now.rlim_max : most;
+        setrlimit(limits[i].what, &now);
+    }
+}
+
 static void child(const char *path, const struct asps_user *user, int in,
                   int out, char **env)
 {
     char *argv[] = {(char *)(uintptr_t)path, NULL};
-    struct rlimit no_core = {0, 0};
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
     /* Its stderr must not be the step's: srun waits until that is closed. */
@@ -147,7 +169,7 @@ static void child(const char *path, const struct asps_user *user, int in,
     reset_signals();
     setsid();
     umask(077);
-    setrlimit(RLIMIT_CORE, &no_core);
+    lower_limits();
     if (chdir("/") < 0)
         _exit(126);
     execve(path, argv, env);

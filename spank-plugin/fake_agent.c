@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -79,6 +80,7 @@ static void report_rest(void)
 {
     char text[2048] = "", cwd[512] = "";
     DIR *dir = opendir("/proc/self/fd");
+    struct rlimit files = {0}, locked = {0};
     struct dirent *entry;
     size_t used = 0;
 
@@ -99,6 +101,11 @@ static void report_rest(void)
         add_env("ASPEN_T_CWD", cwd);
     snprintf(text, sizeof(text), "%04o", (unsigned)umask(0));
     add_env("ASPEN_T_UMASK", text);
+    getrlimit(RLIMIT_NOFILE, &files);
+    getrlimit(RLIMIT_MEMLOCK, &locked);
+    snprintf(text, sizeof(text), "%d,%d", files.rlim_max <= 4096,
+             (int)locked.rlim_max);
+    add_env("ASPEN_T_LIMITS", text);
     snprintf(text, sizeof(text), "%d", (int)getpid());
     add_env("ASPEN_T_PID", text);
 }

@@ -279,6 +279,7 @@ static void test_agent_is_bare(void **state)
     HAS("ASPEN_T_ENV=PATH,LANG,HOME,");
     HAS("ASPEN_T_CWD=/");
     HAS("ASPEN_T_UMASK=0077");
+    HAS("ASPEN_T_LIMITS=1,0");
     asps_stepd_exit();
 }
 

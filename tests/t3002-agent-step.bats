@@ -49,6 +49,21 @@ in_step() {
     no_agent_left
 }
 
+@test "the user cannot take the agent over" {
+    in_step -l /bin/sh -c 'for exe in /proc/[0-9]*/exe; do
+            [ -e "$exe" ] || continue
+            case $(readlink "$exe") in *aspen-agent*) echo "open $exe" ;; esac
+        done
+        for file in /proc/[0-9]*/comm; do
+            [ "$(cat "$file" 2>/dev/null)" = aspen-agent ] || continue
+            set -- $(stat -c "%U" "${file%/comm}"/fd)
+            echo "agent of $1"
+        done'
+    ended_with 0
+    printed '^0: agent of root$'
+    not_printed 'agent of aspen-test|open '
+}
+
 @test "the namespace is the step's, also with --export=NONE" {
     in_step --export=NONE /bin/sh -c \
         'echo "$PMIX_NAMESPACE aspen.$SLURM_JOB_ID.$SLURM_STEP_ID"'
