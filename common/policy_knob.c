@@ -164,6 +164,9 @@ static int check_file(const struct asp_knob *knob, const char *value, char *out,
         if (*c == ',' || iscntrl((unsigned char)*c))
             return asp_errf(err, EINVAL, "%s: a file name must not have "
                             "commas or control characters", knob->name);
+        else if ((unsigned char)*c > '~') /* requests are ASCII: spec.c */
+            return asp_errf(err, EINVAL, "%s: a file name must be of ASCII "
+                            "characters", knob->name);
     if (!value[0])
         return asp_errf(err, EINVAL, "%s: give no%s or a file name",
                         knob->name,

@@ -153,6 +153,7 @@ static void refuses_specs(void **state)
         {",", "empty", EINVAL},
         {"ghost,require=maybe", "no|yes", EINVAL},
         {"ghost\n", "control", EINVAL},
+        {"ghost,report=/tmp/\303\244.json", "ASCII", EINVAL},
         {"offload:1", "no number", EINVAL},
         {"thread:1", "no number", EINVAL},
         {"thread,thread.service_cores=0", "1..64", EINVAL},

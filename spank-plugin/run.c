@@ -111,8 +111,9 @@ static int reap(pid_t pid, long long deadline_ms, int *status_p)
     return -1;
 }
 
-int asps_run(char *const argv[], int timeout_ms, char *out, size_t out_bytes,
-             char *err, size_t err_bytes, int *status_p)
+static int fork_and_read(char *const argv[], int timeout_ms, char *out,
+                         size_t out_bytes, char *err, size_t err_bytes,
+                         int *status_p)
 {
     long long deadline_ms = now_ms() + timeout_ms;
     struct sink sinks[2] = {{.fd = -1, .buf = out, .bytes = out_bytes},
@@ -151,5 +152,26 @@ out:
             close(sinks[i].fd);
         errno = saved;
     }
+    return rc;
+}
+
+/* Where srun inherited SIGCHLD as ignored there would be no status to read. */
+int asps_run(char *const argv[], int timeout_ms, char *out, size_t out_bytes,
+             char *err, size_t err_bytes, int *status_p)
+{
+    struct sigaction plain = {.sa_handler = SIG_DFL}, before;
+    bool changed = sigaction(SIGCHLD, NULL, &before) == 0 &&
+                   (before.sa_handler == SIG_IGN ||
+                    (before.sa_flags & SA_NOCLDWAIT) != 0);
+    int rc, saved;
+
+    if (changed)
+        sigaction(SIGCHLD, &plain, NULL);
+    rc = fork_and_read(argv, timeout_ms, out, out_bytes, err, err_bytes,
+                       status_p);
+    saved = errno;
+    if (changed)
+        sigaction(SIGCHLD, &before, NULL);
+    errno = saved;
     return rc;
 }

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -58,6 +59,10 @@ static void test_run(void **state)
     run_text("exec >&- 2>&-; exec sleep 60", 200, -1, out, sizeof(out),
              &status);
     assert_int_equal(errno, ETIMEDOUT);
+    signal(SIGCHLD, SIG_IGN); /* as a shell may leave it to srun */
+    run_text("exit 7", 5000, 0, out, sizeof(out), &status);
+    assert_int_equal(WEXITSTATUS(status), 7);
+    assert_true(signal(SIGCHLD, SIG_DFL) == SIG_IGN);
     assert_int_equal(asps_run((char *[]){missing, NULL}, 1000, out, sizeof(out),
                               err, sizeof(err), &status),
                      0);
