@@ -219,11 +219,24 @@ static bool asked_for(const struct asp_setting *setting)
     return setting->layer >= ASP_LAYER_JOB && setting->note[0];
 }
 
+/* Who says "on" wants it, although a site or the environment would rather not.
+ * A policy file that says off was named by the same user. */
+static void heed_wish(struct asp_policy *policy)
+{
+    struct asp_setting *mode = &policy->resolved[ASP_KNOB_MODE];
+
+    if (mode->layer < policy->wanted && mode->layer != ASP_LAYER_JOB &&
+        strcmp(mode->value, "off") == 0)
+        snprintf(mode->value, sizeof(mode->value), "auto");
+}
+
 int asp_policy_resolve(struct asp_policy *policy,
                        const struct asp_facts *facts, struct asp_err *err)
 {
     for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++) {
         policy->resolved[id] = *strongest(policy, facts, id);
+        if (id == ASP_KNOB_MODE)
+            heed_wish(policy);
         if (id == ASP_KNOB_GHOSTS)
             advise_ghosts(policy);
         apply_limit(policy, id);

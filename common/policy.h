@@ -100,7 +100,7 @@ struct asp_policy *asp_policy_create(void);
 void asp_policy_destroy(struct asp_policy *policy);
 
 /* Add a SPEC, "mode[:N],key=value,...".
- *   spec    "" is "auto"
+ *   spec    "" is "auto"; "on" leaves the mode to weaker layers
  *   origin  "command line", "ASPEN_PROGRESS", ...
  * Returns 0, or -1 with errno EINVAL, or ENOTSUP for a mode that this version
  * lacks; the policy is unchanged then. */

@@ -37,6 +37,7 @@ struct asp_policy {
     struct asp_limit limits[ASP_KNOB_COUNT];
     struct asp_advice advice; /* for auto */
     bool is_auto;
+    enum asp_layer wanted; /* strongest SPEC that says "on"; BUILTIN: none */
     struct asp_rule *rules; /* owned */
     size_t nrules;
     struct asp_yaml *doc; /* the site policy: rules point into it */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPEC, the text of --async-progress: "mode[:N],key=value,...". A bare word is
  * the mode, or a yes-or-no knob that is meant: "ghost:2,require"; "offload" is
- * the mode where it comes first, else the knob: "ghost:1,offload". Rules for
- * windows come as window=TEXT, in the form of winrule.h. */
+ * the mode where it comes first, else the knob: "ghost:1,offload". "on", in its
+ * place, is a wish without a mode. Rules for windows come as window=TEXT, in
+ * the form of winrule.h. */
 #include "config.h"
 
 #include "nearest.h"
@@ -33,6 +34,11 @@ static int refuse_word(const char *item, const char *mode,
     return asp_policy_unknown("word", item, known, nknown, place, err);
 }
 
+static bool says_on(const char *spec)
+{
+    return strncmp(spec, "on", 2) == 0 && (spec[2] == ',' || spec[2] == '\0');
+}
+
 /* One item, in a buffer that may be cut. */
 static int add_item(struct asp_setting settings[ASP_KNOB_COUNT],
                     struct asp_winrules *windows, char *item, bool first,
@@ -45,6 +51,8 @@ static int add_item(struct asp_setting settings[ASP_KNOB_COUNT],
     if (!item[0])
         return asp_err_at(err, EINVAL, place->file, 0, 0,
                           "an empty item: give mode[:N],key=value,...");
+    if (first && says_on(item))
+        return 0;
     if (equals) {
         *equals = '\0';
         if (strcmp(item, ASP_SPEC_WINDOW) == 0)
@@ -107,6 +115,8 @@ int asp_policy_add_spec(struct asp_policy *policy, const char *spec,
         memcpy(policy->layers[layer], settings, bytes);
     else
         windows->n = nwindows;
+    if (rc == 0 && says_on(spec) && layer > policy->wanted)
+        policy->wanted = layer;
     free(settings);
     return rc;
 }

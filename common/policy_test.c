@@ -292,6 +292,54 @@ static void precedence(void **state)
     asp_policy_destroy(policy);
 }
 
+/* "on" is a wish that leaves the how to weaker layers; their off counts only
+ * where the same user wrote it into a file. */
+static void on_is_a_wish(void **state)
+{
+    static const struct {
+        const char *site, *job, *env, *line, *mode;
+    } rows[] = {
+        {NULL, NULL, NULL, "on", "auto"},
+        {NULL, "mode: thread\n", NULL, "on", "thread"},
+        {NULL, "mode: thread\n", NULL, "auto", "auto"},
+        {NULL, "mode: thread\n", NULL, "on,ghosts=2", "thread"},
+        {NULL, "mode: off\n", NULL, "on", "off"},
+        {NULL, "mode: thread\n", "off", "on", "auto"},
+        {NULL, "mode: thread\n", "offload", "on", "offload"},
+        {NULL, NULL, "on", "offload", "offload"},
+        {"version: 1\ndefaults: {mode: off}\n", NULL, "on", NULL, "auto"},
+        {"version: 1\ndefaults: {mode: off}\n", NULL, NULL, "pmix=off", "off"},
+        {"version: 1\ndefaults: {mode: offload}\n", NULL, NULL, "on", "offload"},
+        {"version: 1\nlimits: {mode: {allow: [off]}}\n", NULL, NULL, "on", "off"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct asp_policy *policy = create();
+        const struct asp_setting *mode;
+
+        if (rows[i].site)
+            add(policy, ASP_POLICY_SITE, rows[i].site);
+        if (rows[i].job)
+            add(policy, ASP_POLICY_JOB, rows[i].job);
+        if (rows[i].env)
+            assert_int_equal(asp_policy_add_spec(policy, rows[i].env,
+                                                 ASP_LAYER_ENV, "env", NULL),
+                             0);
+        if (rows[i].line)
+            assert_int_equal(asp_policy_add_spec(policy, rows[i].line,
+                                                 ASP_LAYER_LINE, "line", NULL),
+                             0);
+        resolve(policy, NULL);
+        mode = asp_policy_setting(policy, ASP_KNOB_MODE);
+        if (strcmp(rows[i].mode, "auto") == 0)
+            assert_true(asp_policy_is_auto(policy));
+        else
+            assert_string_equal(mode->value, rows[i].mode);
+        asp_policy_destroy(policy);
+    }
+}
+
 /* A knob of one layer, and of another a mode that has no use for it. */
 static void idle_offload(void **state)
 {
@@ -610,6 +658,7 @@ int main(void)
         cmocka_unit_test(schema),       cmocka_unit_test(suggests),
         cmocka_unit_test(reads_specs),  cmocka_unit_test(refuses_specs),
         cmocka_unit_test(refuses_yaml), cmocka_unit_test(precedence),
+        cmocka_unit_test(on_is_a_wish),
         cmocka_unit_test(idle_offload), cmocka_unit_test(rules),
         cmocka_unit_test(limits),       cmocka_unit_test(chooses),
         cmocka_unit_test(window_rules),

@@ -196,7 +196,8 @@ end
 local function asks_shape()
     for _, name in ipairs({ "ASPEN_FILTER_PROGRESS", "ASPEN_PROGRESS" }) do
         local text = os.getenv(name) or ""
-        if string.find(text, "auto", 1, true) or
+        if text == "on" or string.find(text, "^on,") or
+           string.find(text, "auto", 1, true) or
            string.find(text, "profile=", 1, true) then
             return true
         end

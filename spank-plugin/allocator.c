@@ -24,11 +24,24 @@ static struct {
     struct asps_submit submit;
 } allocator;
 
+/* What an allocation says to the sruns inside it. Called inside one, we make
+ * another, which has grown only if we say so. */
+static void forget_outer(void)
+{
+    static const char *const told[] = {
+        ASPS_GROWN_ENV, ASPS_HAD_CPUS_ENV, "SLURM_SPANK_" ASPS_SEEN_PROGRESS,
+        "SLURM_SPANK_" ASPS_SEEN_POLICY, "SLURM_SPANK_" ASPS_SEEN_REPORT};
+
+    for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++)
+        unsetenv(told[i]);
+}
+
 int asps_allocator_init(spank_t spank, int argc, char **argv)
 {
     char why[512];
     int rc;
 
+    forget_outer();
     if (asps_settings_read(argc, argv, &allocator.settings, why, sizeof(why)) <
         0)
         slurm_error("aspen: %s", why);
@@ -40,7 +53,7 @@ int asps_allocator_init(spank_t spank, int argc, char **argv)
 
 static void hand_down(spank_t spank, const char *name, const char *value)
 {
-    if (*value != '\0' &&
+    if (value != NULL && *value != '\0' &&
         spank_job_control_setenv(spank, name, value, 1) != ESPANK_SUCCESS)
         slurm_error("aspen: cannot hand %s down to srun: give the option to "
                     "srun itself",
@@ -64,6 +77,9 @@ int asps_allocator_init_post_opt(spank_t spank, int argc, char **argv)
               options->progress);
     hand_down(spank, "_SLURM_SPANK_OPTION_aspen_async_policy", options->policy);
     hand_down(spank, "_SLURM_SPANK_OPTION_aspen_async_report", options->report);
+    hand_down(spank, ASPS_SEEN_PROGRESS, getenv("ASPEN_PROGRESS"));
+    hand_down(spank, ASPS_SEEN_POLICY, getenv("ASPEN_POLICY"));
+    hand_down(spank, ASPS_SEEN_REPORT, getenv("ASPEN_REPORT"));
     if (filter->is_grown &&
         asps_grown_print(&filter->grown, text, sizeof(text)) > 0)
         hand_down(spank, ASPS_GROWN_CONTROL, text);

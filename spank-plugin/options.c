@@ -8,7 +8,8 @@
  * calls the callback in srun as if it had been on srun's command line. Only
  * the equal value tells the two apart, and it matters: ASPEN_PROGRESS=off in a
  * batch script must win over what sbatch was given. An off handed down wins
- * over the environment too. */
+ * over the environment too, and so does everything over a twin that sbatch saw
+ * already: the shell's, which lost against sbatch's own command line. */
 #include "config.h"
 
 #include "options.h"
@@ -34,6 +35,7 @@ struct row {
     const char *option;
     const char *twin;
     const char *inherited; /* set by sbatch and salloc, see allocator.c */
+    const char *seen;      /* the twin as they found it; likewise */
     const char *bare;      /* value of the option without argument */
     size_t offset;
     size_t bytes;
@@ -46,13 +48,14 @@ struct row {
 static const struct row rows[OPT_COUNT] = {
     [OPT_PROGRESS] = {"async-progress", "ASPEN_PROGRESS",
                       "SLURM_SPANK__SLURM_SPANK_OPTION_aspen_async_progress",
-                      "auto", FIELD(progress)},
+                      "SLURM_SPANK_" ASPS_SEEN_PROGRESS, "on",
+                      FIELD(progress)},
     [OPT_POLICY] = {"async-policy", "ASPEN_POLICY",
-                    "SLURM_SPANK__SLURM_SPANK_OPTION_aspen_async_policy", "",
-                    FIELD(policy)},
+                    "SLURM_SPANK__SLURM_SPANK_OPTION_aspen_async_policy",
+                    "SLURM_SPANK_" ASPS_SEEN_POLICY, "", FIELD(policy)},
     [OPT_REPORT] = {"async-report", "ASPEN_REPORT",
-                    "SLURM_SPANK__SLURM_SPANK_OPTION_aspen_async_report", "1",
-                    FIELD(report)},
+                    "SLURM_SPANK__SLURM_SPANK_OPTION_aspen_async_report",
+                    "SLURM_SPANK_" ASPS_SEEN_REPORT, "1", FIELD(report)},
 };
 
 static char *value_of(struct asps_options *options, int opt)
@@ -123,8 +126,8 @@ int asps_options_register(spank_t spank, const char *command,
     static char spec[] = "SPEC", file[] = "FILE";
     static char usage[OPT_COUNT][320] = {
         "asynchronous progress for MPI: off, auto, ghost[:N], offload, thread, "
-        "and key=value items, separated by commas. Without SPEC: auto. "
-        "--async-progress=help lists the keys",
+        "and key=value items, separated by commas. Without SPEC: what policies say, "
+        "else auto. --async-progress=help lists the keys",
         "job policy (YAML) for asynchronous progress",
         "at the end, say what asynchronous progress did, or write also "
         "JSON to FILE"};
@@ -155,13 +158,15 @@ static const char *effective(int opt)
     const char *option = value_of(&given, opt);
     const char *twin = getenv(rows[opt].twin);
     const char *inherited = getenv(rows[opt].inherited);
+    const char *seen = getenv(rows[opt].seen);
 
     if (twin != NULL && (*twin == '\0' || strlen(twin) >= rows[opt].bytes))
         twin = NULL;
     if (*option == '\0')
         return twin;
     if (twin != NULL && inherited != NULL && strcmp(option, "off") != 0 &&
-        strcmp(argument(opt, inherited), option) == 0)
+        strcmp(argument(opt, inherited), option) == 0 &&
+        (seen == NULL || strcmp(seen, twin) != 0))
         return twin;
     return option;
 }
@@ -187,6 +192,11 @@ bool asps_options_effective(struct asps_options *out_p)
         if (value != NULL)
             strcpy(value_of(out_p, i), value);
     }
+    /* --async-report alone: of plain MPI. Its twin alone asks for nothing, or
+     * all that its owner starts would be measured. */
+    if (out_p->progress[0] == '\0' && out_p->policy[0] == '\0' &&
+        asps_report_wanted(given.report))
+        strcpy(out_p->progress, "off");
     if (is_off(out_p))
         return asps_report_wanted(out_p->report);
     return out_p->progress[0] != '\0' || out_p->policy[0] != '\0';

@@ -397,7 +397,11 @@ static void test_allocator(void **state)
     file = fopen(path, "w");
     fclose(file);
     setenv("ASPEN_PROGRESS", "ghost:1", 1);
+    setenv(ASPS_GROWN_ENV, "users=4 ghosts=1 nodes=2 tasks=6 per_node=3", 1);
+    setenv(ASPS_HAD_CPUS_ENV, "user=4 total=5", 1);
     assert_int_equal(asps_allocator_init(NULL, 1, args), 0);
+    assert_null(getenv(ASPS_GROWN_ENV)); /* of an outer job */
+    assert_null(getenv(ASPS_HAD_CPUS_ENV));
     assert_int_equal(host_option("async-policy", path, 0), 0);
     file = fopen(getenv(ASPS_FILTER_ENV), "w");
     fputs("grown users=6 ghosts=1 nodes=2 tasks=8 per_node=4\n"
@@ -413,6 +417,8 @@ static void test_allocator(void **state)
     assert_string_equal(host_control(ASPS_GROWN_CONTROL),
                         "users=6 ghosts=1 nodes=2 tasks=8 per_node=4");
     assert_string_equal(host_control(ASPS_CPUS_CONTROL), "user=0 total=2");
+    assert_string_equal(host_control(ASPS_SEEN_PROGRESS), "ghost:1");
+    assert_null(host_control(ASPS_SEEN_REPORT));
     assert_null(getenv(ASPS_REQUEST_ENV));
     assert_null(getenv(ASPS_FILTER_ENV));
     free(full);

@@ -348,6 +348,7 @@ static void test_options(void **state)
 {
     static const char inherited[] =
         "SLURM_SPANK__SLURM_SPANK_OPTION_aspen_async_progress";
+    static const char seen[] = "SLURM_SPANK_" ASPS_SEEN_PROGRESS;
     static struct asps_options now;
 
     (void)state;
@@ -359,7 +360,7 @@ static void test_options(void **state)
 
     assert_int_equal(host_option("async-progress", NULL, 0), 0);
     assert_true(asps_options_effective(&now));
-    assert_string_equal(now.progress, "auto");
+    assert_string_equal(now.progress, "on");
     assert_int_equal(host_option("async-progress", "ghost:2", 0), 0);
     setenv("ASPEN_PROGRESS", "off", 1);
     assert_true(asps_options_effective(&now));
@@ -367,6 +368,13 @@ static void test_options(void **state)
     setenv(inherited, "ghost:2", 1); /* so it was not srun's own */
     assert_false(asps_options_effective(&now));
     assert_string_equal(now.progress, "off");
+    setenv(seen, "off", 1); /* which sbatch overrode */
+    assert_true(asps_options_effective(&now));
+    assert_string_equal(now.progress, "ghost:2");
+    setenv("ASPEN_PROGRESS", "ghost:1", 1); /* the script's own */
+    assert_true(asps_options_effective(&now));
+    assert_string_equal(now.progress, "ghost:1");
+    unsetenv(seen);
 
     assert_int_equal(host_option("async-progress", "off", 0), 0);
     setenv(inherited, "off", 1);
@@ -405,7 +413,13 @@ static void test_other_options(void **state)
 
     clear_environment();
     assert_int_equal(host_option("async-report", "", 0), 0);
-    assert_false(asps_options_effective(&now)); /* a report of nothing */
+    assert_true(asps_options_effective(&now)); /* of plain MPI */
+    assert_string_equal(now.progress, "off");
+    assert_int_equal(host_option("async-report", "no", 0), 0);
+    assert_false(asps_options_effective(&now));
+    clear_environment();
+    setenv("ASPEN_REPORT", "1", 1);
+    assert_false(asps_options_effective(&now));
     assert_int_not_equal(host_option("async-policy", "", 0), 0);
     memset(big, 'x', ASPS_SPEC_MAX);
     big[ASPS_SPEC_MAX] = '\0';

@@ -153,7 +153,7 @@ static int set_option(int opt, char *arg, struct aspt_compare *compare,
         compare->without = arg;
         return 0;
     case OPT_PROGRESS:
-        compare->progress = arg && *arg ? arg : "auto";
+        compare->progress = arg && *arg ? arg : "on";
         return 0;
     case OPT_JSON:
         compare->json = arg;
