@@ -67,6 +67,24 @@ batch() {
     check_job
 }
 
+@test "sbatch's own option wins over the twin of the shell" {
+    rm -f "$work/out"
+    run on_cluster env ASPEN_PROGRESS=off sbatch -W -N2 -n6 \
+        --async-progress=ghost:1 -o "$work/out" "$work/job"
+    ended_with 0
+    output=$(cat "$work/out")
+    times 6 '^all ./6 user'
+    times 2 '^two ./2 user'
+}
+
+@test "a policy for shared cores, as its comment says" {
+    run on_cluster salloc -N2 -n8 srun -O --async-progress \
+        --async-policy="$ASPEN_TOP/policies/shared-cores.yaml" \
+        /bin/sh -c 'echo "all $SLURM_NTASKS $ASPEN_ROLE"'
+    ended_with 0
+    times 8 '^all 8 user'
+}
+
 @test "an option in the script's #SBATCH lines" {
     sed '1a #SBATCH -N2 -n6 --async-progress=ghost:1' "$work/job" \
         >"$work/job2"
