@@ -72,6 +72,16 @@ static int check_request(const struct asp_grow_request *r, struct asp_err *err)
                         "--ntasks-per-gpu, --ntasks-per-tres and -B set the "
                         "number of tasks from the hardware, which leaves no "
                         "place for ghosts: give -N and -n instead");
+    if (r->device_each)
+        return asp_errf(err, ERANGE,
+                        "--gpus-per-task and --tres-per-task would give ghosts "
+                        "devices, too, which they have no use for: ask for "
+                        "those of a node (--gpus-per-node) instead");
+    if (r->per_part)
+        return asp_errf(err, ERANGE,
+                        "--ntasks-per-socket and --ntasks-per-core count "
+                        "ghosts, too, and leave no place for them: use "
+                        "--ntasks-per-node, or -c, instead");
     if (r->dist == ASP_GROW_ARBITRARY)
         return asp_errf(err, ERANGE,
                         "--distribution=arbitrary (or "
@@ -220,6 +230,10 @@ static void fix_room(const struct asp_grow_request *r,
         result->mincpus = 0; /* the user's own is enough */
 }
 
+/* Slurm counts what placement.share does without. */
+static const char share_remedy[] =
+    "ghosts that share cores (placement.share=yes) need --overcommit (-O)";
+
 static int no_room(const struct asp_grow_request *r,
                    const struct asp_grow_result *result, uint32_t node,
                    struct asp_err *err)
@@ -232,10 +246,13 @@ static int no_room(const struct asp_grow_request *r,
         "node %" PRIu32 " of the allocation has %" PRIu32
         " CPU(s), but %" PRIu32 " user task(s) and %" PRIu32
         " ghost(s) of %" PRIu32 " CPU(s) each need %" PRIu32
-        ": ask for fewer tasks (-n), or give --async-progress to salloc or "
-        "sbatch, so that the allocation has room for ghosts",
+        ": %s",
         node + 1, r->alloc_cpus[node], users, r->ghosts, cpus,
-        (users + r->ghosts) * cpus);
+        (users + r->ghosts) * cpus,
+        r->share ? share_remedy
+                 : "ask for fewer tasks (-n), or give --async-progress to "
+                   "salloc or sbatch, so that the allocation has room for "
+                   "ghosts");
 }
 
 /* Outside one: could any node hold its share? Slurm would refuse without
@@ -255,8 +272,11 @@ static int check_largest(const struct asp_grow_request *r,
                     " ghost(s) of %" PRIu32 " CPU(s) on each of %" PRIu32
                     " node(s) need %" PRIu64
                     " CPUs per node, but nodes have at most %" PRIu32
-                    ": use more nodes (-N), fewer tasks (-n) or fewer ghosts",
-                    users, r->ghosts, cpus, result->nodes, need, r->max_cpus);
+                    ": %s",
+                    users, r->ghosts, cpus, result->nodes, need, r->max_cpus,
+                    r->share ? share_remedy
+                             : "use more nodes (-N), fewer tasks (-n) or "
+                               "fewer ghosts");
 }
 
 /* Inside an allocation the CPUs are given: does each node have enough? */

@@ -45,6 +45,9 @@ struct asp_grow_request {
     bool overcommit;            /* CPUs are no limit */
     bool multi_prog;            /* a program per task id */
     bool per_device;            /* --ntasks-per-gpu and the like decide -n */
+    bool device_each;           /* --gpus-per-task and the like */
+    bool per_part;              /* --ntasks-per-socket, --ntasks-per-core */
+    bool share;                 /* placement.share=yes */
     bool node_info;             /* so does -B without -n */
     uint32_t mincpus;           /* --mincpus */
     const uint32_t *alloc_cpus; /* by node of the allocation srun is in */

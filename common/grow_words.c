@@ -182,6 +182,7 @@ static int take_spec(const char *text, struct words *words)
     if (words->thread && take_service(text, &request->service) < 0)
         return -1;
     request->sibling = has_item(text, "placement.smt=use");
+    request->share = has_item(text, "placement.share=yes");
     if (strncmp(text, "ghost", 5) != 0)
         return 0;
     text += 5;
@@ -211,6 +212,7 @@ static int take_word(const char *word, struct words *words)
                    {"mincpus=", &request->mincpus},
                    {"node-threads=", &request->threads}};
     const char *value = strchr(word, '=');
+    uint32_t number;
 
     if (value == NULL)
         return -1;
@@ -243,6 +245,15 @@ static int take_word(const char *word, struct words *words)
     if (strncmp(word, "ntasks-per-gpu=", 15) == 0 ||
         strncmp(word, "ntasks-per-tres=", 16) == 0)
         request->per_device = true;
+    else if (strncmp(word, "gpus-per-task=", 14) == 0 ||
+             strncmp(word, "tres-per-task=", 14) == 0)
+        request->device_each = true;
+    else if (strncmp(word, "ntasks-per-socket=", 18) == 0 ||
+             strncmp(word, "ntasks-per-core=", 16) == 0)
+        /* A hint sets a number without end. */
+        request->per_part = request->per_part ||
+                            (take_u32(value, &number) == 0 &&
+                             number > 0 && number <= ASP_GROW_TASKS_MAX);
     else if (strncmp(word, "cpus-per-gpu=", 13) == 0)
         request->per_gpu = true;
     else if (strncmp(word, "hint=", 5) == 0)

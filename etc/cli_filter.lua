@@ -19,7 +19,8 @@ local OPTIONS = {
     "ntasks", "nodes", "nodelist", "ntasks-per-node", "cpus-per-task",
     "distribution", "overcommit", "multi-prog", "mincpus", "ntasks-per-gpu",
     "ntasks-per-tres", "extra-node-info", "threads-per-core", "hint",
-    "exclusive", "exact", "cpus-per-gpu",
+    "exclusive", "exact", "cpus-per-gpu", "gpus-per-task", "tres-per-task",
+    "ntasks-per-socket", "ntasks-per-core",
 }
 
 local function quoted(text)

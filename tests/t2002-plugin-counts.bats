@@ -82,6 +82,12 @@ refused() {
         -N2 -n8 --async-progress=ghost:1
     refused 'aspen: --ntasks-per-gpu.*-B' -N2 -B 1:2:1 \
         --async-progress=ghost:1
+    refused 'aspen: --gpus-per-task' -N2 -n4 --gpus-per-task=1 \
+        --async-progress=ghost:1
+    refused 'aspen: --ntasks-per-socket' -N2 -n4 --ntasks-per-socket=2 \
+        --async-progress=ghost:1
+    refused 'placement.share=yes. need --overcommit' -N2 -n8 \
+        --async-progress=ghost:1,placement.share=yes
     echo '0-3 hostname' >"$ASPEN_BUILD/tests/t2002.conf"
     run on_cluster srun --multi-prog -N2 -n4 --async-progress=ghost:1 \
         "$ASPEN_BUILD/tests/t2002.conf"
@@ -94,6 +100,7 @@ refused() {
     printed 'auto chose off: 4 user task.*need 5 CPUs per node.*at most 4'
     have 'n1:1' -n1 --async-progress
     printed 'auto chose off: one rank has nobody to wait for'
+    have 'n1:2 n2:2' -N2 -n4 --hint=nomultithread --async-progress=ghost:1
     have 'n1:2 n2:2' -N2 -n4 --async-progress
     printed 'auto chose ghost: several ranks may wait for each other'
     refused 'need 5 CPUs per node' -N2 -n8 --async-progress=ghost
