@@ -85,6 +85,7 @@ struct asp_facts {
     uint32_t nodes;
     uint32_t tasks_per_node; /* user tasks of the fullest node */
     const char *no_ghosts;   /* why there cannot be any; NULL: there can */
+    bool no_more_ghosts;     /* than in the run of the record */
 };
 
 enum asp_policy_kind { ASP_POLICY_SITE, ASP_POLICY_JOB };

@@ -174,6 +174,24 @@ local function request(facts)
     return string.match(text, "^[^\n]*") or ""
 end
 
+-- What to ask Slurm for. Where ghosts have no room, auto may have chosen one more
+-- than the earlier run had: then as many as that. Returns a fact, too, if so.
+local function ask(spec, words, facts)
+    local function answer_to(text)
+        return output_of(extra(quoted("spec=" .. text) .. " " .. words))
+    end
+    if spec == "" then return "" end
+    local answer = answer_to(spec)
+    if #facts == 0 or not string.find(answer, "^refuse ") then return answer end
+    local more = { "--no-more-ghosts" }
+    for _, fact in ipairs(facts) do table.insert(more, fact) end
+    local fewer = request(more)
+    if fewer == spec or fewer == "" then return answer end
+    local second = answer_to(fewer)
+    if string.find(second, "^refuse ") then return answer end
+    return second, "--no-more-ghosts"
+end
+
 local function exists(name)
     local file = name and io.open(name, "r")
     if file then file:close() end
@@ -229,8 +247,8 @@ function aspen_grow(options)
             words = words .. " alloc-asked=yes"
         end
     end
-    local answer = spec == "" and "" or
-                   output_of(extra(quoted("spec=" .. spec) .. " " .. words))
+    local answer, fact = ask(spec, words, facts)
+    if fact then file:write("fact ", fact, "\n") end
     for line in string.gmatch(answer, "[^\n]+") do
         local name, value = string.match(line, "^set (%S+) (%S+)$")
         if name then

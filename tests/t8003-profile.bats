@@ -36,6 +36,17 @@ json.dump(r, open(sys.argv[3], 'w'))" "$records/$1" - "$records/$3"
     done
 }
 
+@test "where one ghost more has no room, as many as last time" {
+    changed windows.json "r['program'] = 'true'; r['ghosts'] = 6
+for g in r['ghost_busy']:
+    g['busy_s'] = 0.8 * g['held_s']" full.json
+    # Nodes of 4 CPUs: 1 user and 3 ghosts.
+    run on_cluster srun -N2 -n2 --async-progress="auto,profile=$records/full.json" \
+        true
+    ended_with 0
+    printed 'auto chose ghost: .* 80 % of the time, and one more has no room$'
+}
+
 @test "without windows: a thread, or nothing where nobody waited" {
     changed windows.json "r['calls'] = {}; r['windows'] = []
 r['time']['wait_s'] = 0.5 * r['time']['wall_s'] * r['users']" other.json

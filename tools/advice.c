@@ -3,7 +3,7 @@
  * follow them (docs/manual.md):
  *   no call on a window     ghosts had nothing to do: an offload thread, or
  *                           nothing where nobody waited
- *   ghosts busy over 70 %   one more on each node
+ *   ghosts busy over 70 %   one more on each node, where it has room
  *   ghosts busy below 10 %  one less, if there is one to spare
  *   nothing posted, nobody waited; nothing watched   off
  *   mode off                a helper for what was waited for, if anything
@@ -105,6 +105,7 @@ static void choose(struct asp_advice *advice, enum asp_mode mode,
 }
 
 static void after_ghosts(const struct aspt_record *record,
+                         const struct asp_facts *facts,
                          struct asp_advice *advice)
 {
     uint64_t each = record->nodes ? record->ghosts / record->nodes : 0;
@@ -121,14 +122,16 @@ static void after_ghosts(const struct aspt_record *record,
                    100 * waited(record));
         return;
     }
-    if (record->has_busy && busy > BUSY)
+    if (record->has_busy && busy > BUSY && !facts->no_more_ghosts)
         each++;
     else if (record->has_busy && busy < IDLE && each > 1)
         each--;
     advice->ghosts = each ? (uint32_t)each : 1;
     if (record->has_busy)
         choose(advice, ASP_MODE_GHOST, "last time the busiest ghost worked "
-               "%.0f %% of the time", 100 * busy);
+               "%.0f %% of the time%s", 100 * busy,
+               busy > BUSY && facts->no_more_ghosts
+                   ? ", and one more has no room" : "");
     else
         choose(advice, ASP_MODE_GHOST, "as last time");
 }
@@ -165,7 +168,7 @@ bool aspt_advise(const struct aspt_record *record,
     snprintf(advice->build, sizeof(advice->build), "%s", record->mpi_build);
     (void)asp_mode_parse(record->mode, &mode);
     if (mode == ASP_MODE_GHOST)
-        after_ghosts(record, advice);
+        after_ghosts(record, facts, advice);
     else if (mode == ASP_MODE_OFF)
         after_off(record, advice);
     else if (mode == ASP_MODE_OFFLOAD && !record->offload.posted && rested)

@@ -22,7 +22,7 @@ static const char usage[] =
     "                     [--site-policy=FILE] [--partition=NAME]\n"
     "                     [--account=NAME] [--qos=NAME] [--program=NAME]\n"
     "                     [--nodes=N] [--tasks-per-node=N]\n"
-    "                     [--no-ghosts=WHY]\n"
+    "                     [--no-more-ghosts] [--no-ghosts=WHY]\n"
     "       aspen request --help-knobs\n\n"
     "Prints the canonical request. ASPEN_PROGRESS and ASPEN_POLICY stand in\n"
     "for options that are not given.\n";
@@ -48,7 +48,7 @@ static int read_number(const char *text, uint32_t *out_p)
 }
 
 enum { PROGRESS = 1, POLICY, SITE, PARTITION, ACCOUNT, QOS, PROGRAM, NODES,
-       TASKS, NO_GHOSTS, KNOBS, HELP };
+       TASKS, NO_MORE, NO_GHOSTS, KNOBS, HELP };
 
 static const struct option options[] = {
     {"progress", required_argument, NULL, PROGRESS},
@@ -60,6 +60,7 @@ static const struct option options[] = {
     {"program", required_argument, NULL, PROGRAM},
     {"nodes", required_argument, NULL, NODES},
     {"tasks-per-node", required_argument, NULL, TASKS},
+    {"no-more-ghosts", no_argument, NULL, NO_MORE},
     {"no-ghosts", required_argument, NULL, NO_GHOSTS},
     {"help-knobs", no_argument, NULL, KNOBS},
     {"help", no_argument, NULL, HELP},
@@ -95,6 +96,9 @@ static int take(struct request *request, int option, char *value)
         return read_number(value, &request->facts.nodes);
     case TASKS:
         return read_number(value, &request->facts.tasks_per_node);
+    case NO_MORE:
+        request->facts.no_more_ghosts = true;
+        return 0;
     case NO_GHOSTS:
         request->facts.no_ghosts = value;
         return 0;
