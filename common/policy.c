@@ -62,6 +62,29 @@ static const struct asp_setting *strongest(const struct asp_policy *policy,
     return &policy->layers[ASP_LAYER_BUILTIN][id];
 }
 
+/* What "auto" comes to, at least and at most (runtime/casper/idle.c): it must
+ * stay within bounds, too. Returns false when it does, else the bound. */
+static bool bound_word(enum asp_knob_id id, const struct asp_limit *limit,
+                       int64_t *out_p)
+{
+    static const struct {
+        enum asp_knob_id id;
+        int64_t least, most;
+    } words[] = {{ASP_KNOB_IDLE_SPIN, 20, 1000},
+                 {ASP_KNOB_IDLE_YIELD, 500, 500},
+                 {ASP_KNOB_IDLE_NAP, 1000, 1000}};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (words[i].id != id)
+            continue;
+        *out_p = limit->has_max && words[i].most > limit->max ? limit->max
+                                                              : limit->min;
+        return (limit->has_max && words[i].most > limit->max) ||
+               (limit->has_min && words[i].least < limit->min);
+    }
+    return false;
+}
+
 /* "off" is always allowed, and what takes the place of a mode that is not. */
 const char *asp_limit_apply(enum asp_knob_id id, const struct asp_limit *limit,
                             const char *value, char buf[ASP_VALUE_MAX])
@@ -69,6 +92,10 @@ const char *asp_limit_apply(enum asp_knob_id id, const struct asp_limit *limit,
     bool word = value[0] < '0' || value[0] > '9';
     int64_t n = word ? 0 : strtoll(value, NULL, 10);
 
+    if (word && bound_word(id, limit, &n)) {
+        snprintf(buf, ASP_VALUE_MAX, "%" PRId64, n);
+        return buf;
+    }
     if (!word && limit->has_max && n > limit->max)
         n = limit->max;
     if (!word && limit->has_min && n < limit->min)

@@ -294,6 +294,10 @@ static int read_bound(struct asp_limit *limit, enum asp_knob_id id, bool max,
     if (asp_knob_check(id, n->text, text, &why) < 0)
         return asp_err_at(err, EINVAL, file, n->line, n->column, "%s",
                           why.text);
+    if (text[0] < '0' || text[0] > '9')
+        return asp_err_at(err, EINVAL, file, n->line, n->column,
+                          "%s: %.20s is no bound; give a number",
+                          asp_knobs[id].name, text);
     *(max ? &limit->has_max : &limit->has_min) = true;
     *(max ? &limit->max : &limit->min) = strtoll(text, NULL, 10);
     return 0;

@@ -242,6 +242,8 @@ static void refuses_yaml(void **state)
         {"version: 1\nlimits: {mode: {max: 2}}\n", "f:2:22", "allow"},
         {"version: 1\nlimits: {ghosts: {max: 1, min: 2}}\n", "f:2:18", "above"},
         {"version: 1\nlimits: {ghosts: {maxx: 1}}\n", "f:2:19", "\"max\""},
+        {"version: 1\nlimits: {idle.spin_us: {max: auto}}\n", "f:2:30",
+         "no bound"},
         {"version: 1\ndefaults: {report: yes}\n", "f:2:20", "jobs"},
     };
 
@@ -421,6 +423,36 @@ static void limits(void **state)
     resolve(policy, NULL);
     assert_int_equal(asp_policy_mode(policy), ASP_MODE_OFF);
     asp_policy_destroy(policy);
+}
+
+/* A word that stands for a number is no way around a bound. */
+static void limits_of_words(void **state)
+{
+    static const struct {
+        const char *limit, *line, *value;
+    } rows[] = {
+        {"max: 100", "ghost", "100"},
+        {"max: 100", "ghost,idle.spin_us=auto", "100"},
+        {"max: 100", "ghost,idle.spin_us=7", "7"},
+        {"max: 2000", "ghost", "auto"},
+        {"min: 10", "ghost", "auto"},
+        {"min: 50", "ghost", "50"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct asp_policy *policy = create();
+        char site[128];
+
+        snprintf(site, sizeof(site),
+                 "version: 1\nlimits: {idle.spin_us: {%s}}\n", rows[i].limit);
+        add(policy, ASP_POLICY_SITE, site);
+        asp_policy_add_spec(policy, rows[i].line, ASP_LAYER_LINE, "line", NULL);
+        resolve(policy, NULL);
+        assert_string_equal(asp_policy_text(policy, ASP_KNOB_IDLE_SPIN),
+                            rows[i].value);
+        asp_policy_destroy(policy);
+    }
 }
 
 /* What mode auto chooses, of itself and for adapt, and why. */
@@ -661,6 +693,7 @@ int main(void)
         cmocka_unit_test(on_is_a_wish),
         cmocka_unit_test(idle_offload), cmocka_unit_test(rules),
         cmocka_unit_test(limits),       cmocka_unit_test(chooses),
+        cmocka_unit_test(limits_of_words),
         cmocka_unit_test(window_rules),
         cmocka_unit_test(too_many_window_rules),
         cmocka_unit_test(digests),      cmocka_unit_test(site_files),
