@@ -123,6 +123,15 @@ rma() { echo "$ASPEN_BUILD/tests/rma_$1"; }
         printed "^ok $program"
     done
     printed 'direct [0-9]+, by RDMA devices'
+    ghosts -n 3 -g 1 --nodes 3 --knob rma.direct=yes "$(rma large)" 3
+    ended_with 0
+    printed '^ok large'
+}
+
+@test "accumulates of an origin that computes hold nobody up" {
+    ghosts -n 3 -g 1 "$(rma linger)"
+    ended_with 0
+    printed '^ok linger'
 }
 
 @test "large operations are complete when they should be" {
@@ -137,6 +146,12 @@ rma() { echo "$ASPEN_BUILD/tests/rma_$1"; }
     ghosts -n 3 -g 1 --nodes 3 --knob rma.direct=no "$(rma large)" 3
     ended_with 0
     printed '^ok large'
+}
+
+@test "memory of MPI_Alloc_mem outlives MPI_Finalize" {
+    ghosts -n 2 -g 1 "$(rma afterwards)"
+    ended_with 0
+    printed '^ok afterwards'
 }
 
 @test "a loop of one-sided calls makes progress for messages" {

@@ -59,7 +59,7 @@ struct aspx_arena {
     int fd;                  /* maker, until aspx_arena_made_known() */
     pthread_mutex_t mutex;   /* gaps */
     struct aspx_gap *gaps;
-    bool kept;               /* the program's heap is in it: never unmapped */
+    bool kept;               /* the program may use it for ever: not unmapped */
 };
 
 /* Make the arena of this node.

@@ -244,6 +244,9 @@ void aspx_engine_stop(struct aspx_engine *engine)
     }
     if (engine->locks != MPI_COMM_NULL)
         aspx_real.MPI_Comm_free(&engine->locks);
+    /* What MPI_Alloc_mem gave may be an attached buffer, at which MPI looks once
+     * more, and MPICH lets programs read their memory after MPI_Finalize. */
+    engine->arena.kept |= engine->world->rank_user >= 0;
     aspx_arena_close(&engine->arena);
     free(engine->arena_addr);
     free(engine->pids);

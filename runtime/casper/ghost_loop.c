@@ -107,7 +107,7 @@ static bool poll_messages(struct service *service, unsigned *next)
 {
     bool any = false;
 
-    for (unsigned polls = 0; polls < POLLS;) {
+    for (unsigned polls = 0, taken = 0; polls < POLLS && taken < INBOX;) {
         unsigned i = *next % INBOX;
         MPI_Status status;
         int done = 0;
@@ -120,6 +120,7 @@ static bool poll_messages(struct service *service, unsigned *next)
             continue;
         }
         any = true;
+        taken++; /* others wait for a sign of life, or for a lock by hand */
         aspx_life_say(ASPX_SERVING);
         handle(service, &service->inbox[i], status.MPI_SOURCE);
         aspx_life_say(ASPX_POLLING);

@@ -63,7 +63,7 @@ int aspx_hand_MPI_Fetch_and_op(const void *origin_addr, void *result_addr,
                                MPI_Op op, MPI_Win win)
 {
     const struct aspx_touch touch = {ASPX_CALL_FETCH_AND_OP, rank, disp, 1,
-                                     type};
+                                     type, false};
     struct aspx_route to;
 
     switch (aspx_route_find(win, &touch, NULL, &to)) {
@@ -85,7 +85,7 @@ int aspx_hand_MPI_Compare_and_swap(const void *origin_addr,
                                    MPI_Win win)
 {
     const struct aspx_touch touch = {ASPX_CALL_COMPARE_AND_SWAP, rank, disp, 1,
-                                     type};
+                                     type, false};
     struct aspx_route to;
 
     switch (aspx_route_find(win, &touch, NULL, &to)) {
@@ -113,7 +113,7 @@ int aspx_hand_MPI_Compare_and_swap(const void *origin_addr,
     {                                                                         \
         {origin_addr, origin_count, origin_type},                             \
             {NULL, 0, MPI_DATATYPE_NULL},                                     \
-            {ASPX_CALL_ACCUMULATE, rank, disp, count, type}, op               \
+            {ASPX_CALL_ACCUMULATE, rank, disp, count, type, false}, op        \
     }
 
 #define FETCH_PARAMETERS(COUNT)                                               \
@@ -128,7 +128,7 @@ int aspx_hand_MPI_Compare_and_swap(const void *origin_addr,
     {                                                                         \
         {origin_addr, origin_count, origin_type},                             \
             {result_addr, result_count, result_type},                         \
-            {ASPX_CALL_GET_ACCUMULATE, rank, disp, count, type}, op           \
+            {ASPX_CALL_GET_ACCUMULATE, rank, disp, count, type, false}, op    \
     }
 
 /* NAME and RNAME, for one type of counts. What has no result type is MPI's to

@@ -90,7 +90,8 @@ static bool move(const struct aspx_side *origin,
     {                                                                         \
         const struct aspx_side origin = {origin_addr, origin_count,           \
                                          origin_type};                        \
-        const struct aspx_touch touch = {CALL, rank, disp, count, type};      \
+        const struct aspx_touch touch = {CALL, rank, disp, count, type,       \
+                                         false};                              \
         int rc;                                                               \
                                                                               \
         if (move(&origin, &touch, win, NULL, &rc))                            \
@@ -106,7 +107,8 @@ static bool move(const struct aspx_side *origin,
     {                                                                         \
         const struct aspx_side origin = {origin_addr, origin_count,           \
                                          origin_type};                        \
-        const struct aspx_touch touch = {CALL, rank, disp, count, type};      \
+        const struct aspx_touch touch = {CALL, rank, disp, count, type,       \
+                                         true};                               \
         int rc;                                                               \
                                                                               \
         if (request && move(&origin, &touch, win, request, &rc))              \

@@ -134,7 +134,7 @@ bool aspx_route_flat(struct aspx_route *route)
     if (!route->flat)
         return false;
     if (route->ghost == ASPX_ROUTE_TARGET) {
-        route->on = route->win->turn.flat;
+        route->on = route->win->flat;
         route->rank = (int) (route->target - route->win->targets);
         route->addr = route->start;
         return true;
@@ -171,16 +171,14 @@ static enum aspx_road find_mover(struct aspx_route *route,
         aspx_count(touch->call, ASPX_WAY_COPY);
         return ASPX_ROAD_COPY;
     }
-    if (bytes_only && route->win->hardware != MPI_WIN_NULL) {
-        route->on = route->win->hardware;
+    if (bytes_only && route->win->device && !touch->request) {
+        route->flat = true;
         route->ghost = ASPX_ROUTE_TARGET;
-        route->rank = touch->rank;
-        route->addr = route->start;
         aspx_count(touch->call, ASPX_WAY_DEVICE);
         return ASPX_ROAD_SEND;
     }
     if (moves_itself(route->target)) {
-        route->flat = bytes_only && route->win->turn.flat != MPI_WIN_NULL;
+        route->flat = bytes_only && route->win->flat != MPI_WIN_NULL;
         return to_itself(route, touch->call);
     }
     aspx_route_to(route, aspx_balance_choose(route->win, route->target));
@@ -257,14 +255,10 @@ int aspx_route_sent(const struct aspx_route *route, int rc)
 
     if (rc != MPI_SUCCESS)
         return aspx_win_pass(win, rc);
-    if (route->on == win->hardware) {
-        (void) aspx_tally(&win->by_hardware.issued, 1);
-        return rc;
-    }
     if (route->ghost == ASPX_ROUTE_TARGET) {
         /* No bound here: the target may compute, and waiting for it before the
          * program does would be worse than what MPI does. */
-        (void) aspx_tally(route->on == win->turn.flat
+        (void) aspx_tally(route->on == win->flat
                               ? &route->target->flat.issued
                               : &route->target->sent.issued, 1);
         (void) aspx_tally(&win->turn.to_targets.issued, 1);

@@ -27,6 +27,7 @@ struct aspx_touch {
     MPI_Aint disp;
     MPI_Count count;
     MPI_Datatype type;
+    bool request; /* the program asked for one */
 };
 
 #define ASPX_ROUTE_TARGET UINT32_MAX

@@ -77,20 +77,7 @@ static int flush_ghost(struct aspx_win *win, uint32_t g, flush_f *flush,
     return rc;
 }
 
-static int flush_hardware(struct aspx_win *win)
-{
-    uint64_t issued = atomic_load(&win->by_hardware.issued);
-    int rc;
-
-    if (atomic_load(&win->by_hardware.flushed) >= issued)
-        return MPI_SUCCESS;
-    rc = aspx_real.MPI_Win_flush_all(win->hardware);
-    if (rc == MPI_SUCCESS)
-        aspx_sync_note(&win->by_hardware.flushed, issued);
-    return rc;
-}
-
-/* The same for what targets carry out themselves. */
+/* The same for what targets, or their devices, carry out. */
 static int flush_itself(struct aspx_win *win, int rank, flush_f *flush,
                         bool *called)
 {
@@ -101,7 +88,7 @@ static int flush_itself(struct aspx_win *win, int rank, flush_f *flush,
 
     if (atomic_load(&target->flat.flushed) < flat) {
         *called = true;
-        rc = aspx_flat_flush(rank, win->turn.flat);
+        rc = aspx_flat_flush(rank, win->flat);
         if (rc != MPI_SUCCESS)
             return rc;
         aspx_sync_note(&target->flat.flushed, flat);
@@ -146,11 +133,9 @@ static int flush_target(struct aspx_win *win, int rank, flush_f *flush)
     const struct aspx_target *target = &win->targets[rank];
     uint64_t served_by = atomic_load(&target->served_by);
     uint32_t first = win->nodes[target->node].first_ghost;
-    int rc = flush_hardware(win);
     bool called = false;
+    int rc = flush_itself(win, rank, flush, &called);
 
-    if (rc == MPI_SUCCESS)
-        rc = flush_itself(win, rank, flush, &called);
     for (; rc == MPI_SUCCESS && served_by; served_by &= served_by - 1)
         rc = flush_ghost(win, first + (uint32_t) __builtin_ctzll(served_by),
                          flush, &called);
@@ -161,11 +146,9 @@ static int flush_target(struct aspx_win *win, int rank, flush_f *flush)
 
 static int flush_every(struct aspx_win *win, flush_f *flush)
 {
-    int rc = flush_hardware(win);
     bool called = false;
+    int rc = flush_themselves(win, flush, &called);
 
-    if (rc == MPI_SUCCESS)
-        rc = flush_themselves(win, flush, &called);
     for (uint32_t g = 0; rc == MPI_SUCCESS && g < win->nghosts; g++)
         rc = flush_ghost(win, g, flush, &called);
     note_wait(win, called);

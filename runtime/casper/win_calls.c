@@ -172,8 +172,7 @@ int aspx_hand_MPI_Win_free(MPI_Win *handle)
     rc = aspx_real.MPI_Win_free(handle);
     if (rc != MPI_SUCCESS)
         return rc;
-    free_locked(&win->hardware);
-    free_locked(&win->turn.flat);
+    free_locked(&win->flat);
     aspx_win_remove(win);
     aspx_switch_end(win);
     aspx_win_destroy(win);

@@ -162,7 +162,7 @@ static struct aspx_win *blank(const struct aspx_win_request *request, int rank,
     win->nodes = calloc((size_t) size, sizeof(*win->nodes));
     win->turn.taken = calloc((size_t) size, 1);
     pthread_mutex_init(&win->mutex, NULL);
-    win->handle = win->hardware = win->turn.flat = MPI_WIN_NULL;
+    win->handle = win->flat = MPI_WIN_NULL;
     win->flavor = request->flavor;
     win->rank = rank;
     win->size = size;
@@ -373,11 +373,11 @@ static int make_native(const struct aspx_win_request *request,
                                         request->disp_unit, request->info,
                                         request->comm, &win->handle);
 
-    if (rc == MPI_SUCCESS && aspx_engine.settings.hardware)
-        return make_locked(request, &win->hardware);
-    if (rc == MPI_SUCCESS && win->turn.able && aspx_engine.settings.flat &&
-        win->nnodes > 1)
-        return make_locked(request, &win->turn.flat);
+    if (rc == MPI_SUCCESS &&
+        (aspx_engine.settings.hardware ||
+         (win->turn.able && aspx_engine.settings.flat && win->nnodes > 1)))
+        rc = make_locked(request, &win->flat);
+    win->device = aspx_engine.settings.hardware && win->flat != MPI_WIN_NULL;
     return rc;
 }
 

@@ -66,7 +66,7 @@ struct aspx_target {
     _Atomic uint32_t owner; /* who carries out accumulates bound by rank, unless
                                it does itself; index in aspx_win.ghosts */
     struct aspx_flow sent; /* to itself, on the engine's dynamic window */
-    struct aspx_flow flat; /* to itself, on aspx_switch.flat */
+    struct aspx_flow flat; /* to itself, on aspx_win.flat */
 };
 
 /* A ghost of some node of the window. */
@@ -98,17 +98,16 @@ struct aspx_switch {
     unsigned char told[2];  /* what this process has put in each bank */
     _Atomic unsigned char *bank; /* of this node, both; see status_off */
     unsigned char *taken;   /* what targets told at the last point, size bytes */
-    MPI_Win flat;           /* locked for life, for simple Put and Get to
-                               targets of other nodes, under the rules of
-                               flat.h; or MPI_WIN_NULL */
     struct aspx_flow to_targets; /* all of aspx_target.sent and flat */
 };
 
 struct aspx_win {
     MPI_Win handle;
-    MPI_Win hardware;       /* locked for life, for Put and Get that the
-                               device carries out; or MPI_WIN_NULL */
-    struct aspx_flow by_hardware;
+    MPI_Win flat;           /* locked for life, for simple Put and Get to
+                               targets themselves, under the rules of flat.h;
+                               or MPI_WIN_NULL */
+    bool device;            /* which carries out all of these; else those to
+                               targets for which redirection is off */
     uint64_t id;            /* same in all its processes, unique in the job */
     int rank, size;
     int flavor;             /* MPI_WIN_CREATE_FLAVOR as the program sees it */
