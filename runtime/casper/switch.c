@@ -124,7 +124,8 @@ int aspx_switch_tell(struct aspx_win *win)
 
     if (!turn->able)
         return MPI_SUCCESS;
-    changed = aspx_switch_wish(turn->asked, false) ^ win->targets[win->rank].began;
+    changed = aspx_switch_wish(turn->asked, false) ^
+              win->targets[win->rank].began;
     if (changed == *told)
         return MPI_SUCCESS;
     *told = changed;
