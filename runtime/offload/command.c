@@ -118,15 +118,20 @@ void aspx_command_call(struct aspx_command *command)
     aspx_command_wait(command);
 }
 
-void aspx_command_done(struct aspx_command *command)
+void aspx_command_news(void)
 {
-    /* The command may be gone as soon as it is done: it is not touched again. */
-    atomic_store_explicit(&command->state, ASPX_DONE, memory_order_release);
     fence_of_news();
     if (atomic_load_explicit(&sleepers, memory_order_relaxed)) {
         atomic_fetch_add(&news, 1);
         aspx_futex_wake(&news);
     }
+}
+
+void aspx_command_done(struct aspx_command *command)
+{
+    /* The command may be gone as soon as it is done: it is not touched again. */
+    atomic_store_explicit(&command->state, ASPX_DONE, memory_order_release);
+    aspx_command_news();
 }
 
 void aspx_rest_step(struct aspx_rest *rest)

@@ -44,6 +44,9 @@ void aspx_command_call(struct aspx_command *command);
 /* Say that a command is done: what the thread wrote is seen by who waits. */
 void aspx_command_done(struct aspx_command *command);
 
+/* Something that a resting caller may look at has been written: wake it. */
+void aspx_command_news(void);
+
 /* Wait until some command is done. */
 void aspx_command_wait(const struct aspx_command *command);
 
@@ -60,7 +63,7 @@ static inline bool aspx_command_is_done(const struct aspx_command *command)
  *         aspx_rest_step(&rest);
  *     aspx_rest_end(&rest);
  *
- * spins, then yields, then sleeps until anything at all is done. Who is about to
+ * spins, then yields, then sleeps until there is any news at all. Who is about to
  * sleep is counted, so that the thread knows of it. */
 struct aspx_rest {
     uint32_t looks;

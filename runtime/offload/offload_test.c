@@ -230,6 +230,42 @@ static void test_sleeper_is_woken(void **state)
                 150);
 }
 
+static struct timespec issued_at;
+
+static void issue_late(struct aspx_command *head)
+{
+    const struct timespec pause = {0, 150 * 1000000L};
+
+    nanosleep(&pause, NULL);
+    clock_gettime(CLOCK_MONOTONIC, &issued_at);
+    aspx_slot_issued(aspx_slot_of(head), MPI_SUCCESS);
+}
+
+/* Who sleeps until MPI has taken an operation is woken when it has; a sleep
+ * lasts 100 ms. The best of some tries, because the machine may be busy. */
+static void test_sleeper_is_woken_by_issue(void **state)
+{
+    int none = 0;
+    pthread_t server = start_server(false, true, &none);
+    long best_ms = 1000;
+
+    (void) state;
+    for (int i = 0; i < 5; i++) {
+        struct timespec now;
+        MPI_Request request;
+        long ms;
+
+        assert_int_equal(aspx_slot_post(aspx_slot_take(issue_late), false,
+                                        &request), MPI_SUCCESS);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        ms = (now.tv_sec - issued_at.tv_sec) * 1000 +
+             (now.tv_nsec - issued_at.tv_nsec) / 1000000;
+        best_ms = ms < best_ms ? ms : best_ms;
+    }
+    stop_server(server);
+    assert_true(best_ms < 20);
+}
+
 /* Slots that many threads hold at once are different ones. */
 static _Atomic int owner_of[1 << 20];
 
@@ -296,6 +332,7 @@ int main(void)
         cmocka_unit_test(test_full_ring_keeps_the_order),
         cmocka_unit_test(test_refused_at_once),
         cmocka_unit_test(test_sleeper_is_woken),
+        cmocka_unit_test(test_sleeper_is_woken_by_issue),
         cmocka_unit_test(test_pool),
         cmocka_unit_test(test_foreign_handles),
     };

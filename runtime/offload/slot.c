@@ -226,10 +226,12 @@ void aspx_slot_issued(struct aspx_slot *slot, int rc)
         aspx_flight_add(slot);
     if (failed && !slot->persistent)
         slot->real = MPI_REQUEST_NULL;
-    if (slot->asks)
+    if (slot->asks) {
         atomic_store_explicit(&slot->issued,
                               failed ? ASPX_ISSUED_FAILED : ASPX_ISSUED,
                               memory_order_release);
+        aspx_command_news(); /* who asked may sleep by now */
+    }
     if (failed)
         aspx_slot_ended(slot, rc);
 }

@@ -243,14 +243,16 @@ def waiter(me, sleeper, count_first=True, seen_first=True):
     )
 
 
-def rest(waiters=1, news=fence, sleeper=fence, **wrong):
-    """aspx_command_done() against aspx_rest_step(): the caller goes on."""
+def rest(waiters=1, news=fence, sleeper=fence, tell=True, **wrong):
+    """aspx_command_done(), or the word `issued` of aspx_slot_issued(), and
+    aspx_command_news() against aspx_rest_step(): the caller goes on."""
     names = [str(i) for i in range(waiters)]
     done = []
     for i in names:
         label = "skip" + i
         done += [
             ("", put("done" + i, 1)),
+            ("", nothing if tell else go(label)),
             ("", news),
             ("", get("sleepers", "sleepers")),
             ("", when(lambda r: not r["sleepers"], label)),
@@ -333,6 +335,7 @@ CASES = [
     ("... without the thread's fence", rest(news=nothing), False),
     ("... with barriers by the callers instead",
      rest(waiters=2, news=nothing, sleeper=barrier), True),
+    ("... if the thread writes and does not tell", rest(tell=False), False),
     ("... if callers do not announce themselves",
      rest(count_first=False), False),
     ("... if the count of news is taken after the look",
