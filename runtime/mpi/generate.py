@@ -211,7 +211,6 @@ LOOKS_RIGHT = {
     "group": "aspx_handle_is({}, ASPX_HANDLE_GROUP)",
     "win": "aspx_handle_is({}, ASPX_HANDLE_WIN)",
     "file": "{}",
-    "req*": "{}",
 }
 NEVER_NEGATIVE = ("count", "origin_count", "target_count", "sendcount",
                   "recvcount", "sendtag")
@@ -312,7 +311,9 @@ def off_post(call):
     # requests of files: see struct aspx_slot
     lazy = ("    slot->lazy = true;\n" if call.name.startswith("MPI_File_")
             else "")
-    return (f"    struct aspx_slot *slot;\n\n    "
+    return (f"    struct aspx_slot *slot;\n\n"
+            f"    if (!request) /* MPI says so */\n"
+            f"        return ship_{call.name}({plain(call)});\n    "
             f"{post_fill(call.name, call)}{lazy}    return aspx_slot_post(slot, "
             f"{looks_right(call)},\n                          request);")
 
@@ -353,6 +354,9 @@ def off_thread(call):
             f"{site}    {give}ship_{call.name}({args});")
 
 
+SHIPPED = ("thread", "init", "twin", "post")  # the last if it has no request
+
+
 def offload_c(kinds, calls):
     bodies = {"thread": off_thread, "post": off_post, "init": off_init, "twin": off_twin,
               "caller": off_caller}
@@ -361,7 +365,7 @@ def offload_c(kinds, calls):
     yield BANNER + '#include "runtime/offload/guest.h"\n#include "runtime/offload/offload.h"\n'
     for call in calls:
         params = declare(kinds, call)
-        if call.name in asks or call.offload in ("thread", "init", "twin"):
+        if call.name in asks or call.offload in SHIPPED:
             yield from ship(kinds, call)
             yield (f"static {call.ret} ship_{call.name}({params})\n{{\n"
                    f"{ship_body(call)}\n}}")

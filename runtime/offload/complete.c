@@ -139,9 +139,10 @@ int aspx_offload_MPI_Request_get_status(MPI_Request request, int *flag,
         (void) aspx_request_refresh();
     }
     *flag = aspx_command_is_done(&slot->head);
-    if (*flag)
-        copy(&slot->status, status);
-    return MPI_SUCCESS;
+    if (!*flag)
+        return MPI_SUCCESS;
+    copy(&slot->status, status);
+    return slot->rc;
 }
 
 /* Several requests. */
@@ -201,7 +202,7 @@ static bool any_failed(const struct aspx_set *set)
     return false;
 }
 
-/* codes: set MPI_ERROR of each, also if none failed. */
+/* codes: set MPI_ERROR of each, also if none failed. What has not ended stays. */
 static int finish_all(const struct aspx_set *set, MPI_Status *statuses,
                       bool codes)
 {
@@ -211,10 +212,12 @@ static int finish_all(const struct aspx_set *set, MPI_Status *statuses,
         MPI_Status *status = status_at(statuses, i);
         struct aspx_slot *slot = at(set, i);
 
-        if (is_active(slot))
-            finish(slot, &set->requests[i], status, codes || failed);
-        else
+        if (!is_active(slot))
             set_empty(status);
+        else if (aspx_command_is_done(&slot->head))
+            finish(slot, &set->requests[i], status, codes || failed);
+        else if (status != MPI_STATUS_IGNORE)
+            status->MPI_ERROR = MPI_ERR_PENDING;
     }
     return failed ? aspx_request_raise(MPI_ERR_IN_STATUS) : MPI_SUCCESS;
 }
@@ -246,7 +249,10 @@ int aspx_offload_MPI_Testall(int count, MPI_Request requests[], int *flag,
         return aspx_request_refuse();
     *flag = count_pending(&set) == 0 ||
             (aspx_request_refresh() && count_pending(&set) == 0);
-    return *flag ? finish_all(&set, statuses, false) : MPI_SUCCESS;
+    /* MPICH does not wait for the others when one has failed. */
+    return *flag || (aspx_offload_wants_codes() && any_failed(&set))
+               ? finish_all(&set, statuses, false)
+               : MPI_SUCCESS;
 }
 
 /* The first that has ended, or -1. */
@@ -304,21 +310,24 @@ int aspx_offload_MPI_Waitany(int count, MPI_Request requests[], int *indx,
 static int finish_some(const struct aspx_set *set, int *ended, int *indices,
                        MPI_Status *statuses)
 {
-    bool failed = any_failed(set);
+    bool failed = false;
     int active = count_active(set);
 
     *ended = active ? 0 : MPI_UNDEFINED;
     if (!active)
         return MPI_SUCCESS;
+    /* One look at each: more may end meanwhile, and fail. */
     for (int i = 0; i < set->count; i++) {
         struct aspx_slot *slot = at(set, i);
 
         if (!is_active(slot) || !aspx_command_is_done(&slot->head))
             continue;
-        indices[*ended] = i;
-        finish(slot, &set->requests[i], status_at(statuses, *ended), failed);
-        (*ended)++;
+        indices[(*ended)++] = i;
+        failed = failed || slot->rc != MPI_SUCCESS;
     }
+    for (int n = 0; n < *ended; n++)
+        finish(at(set, indices[n]), &set->requests[indices[n]],
+               status_at(statuses, n), failed);
     return failed ? aspx_request_raise(MPI_ERR_IN_STATUS) : MPI_SUCCESS;
 }
 

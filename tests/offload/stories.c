@@ -192,6 +192,31 @@ static void grequest(void)
     EXPECT(request == MPI_REQUEST_NULL);
 }
 
+/* One of two fails: MPI_Request_get_status says so, and MPI_Testall does not
+ * wait for the other. */
+static void half_failed(void)
+{
+    MPI_Request requests[3];
+    MPI_Status statuses[3];
+    int flag = 0, small, never, buf[2] = {0}, class, rc = MPI_SUCCESS;
+
+    MPI_Irecv(&small, 1, MPI_INT, peer, 3, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(&never, 1, MPI_INT, peer, 4, MPI_COMM_WORLD, &requests[1]);
+    MPI_Isend(buf, 2, MPI_INT, peer, 3, MPI_COMM_WORLD, &requests[2]);
+    while (!flag)
+        rc = MPI_Request_get_status(requests[0], &flag, &statuses[0]);
+    MPI_Error_class(rc, &class);
+    EXPECT(class == MPI_ERR_TRUNCATE);
+    rc = MPI_Testall(3, requests, &flag, statuses);
+    EXPECT(rc == MPI_ERR_IN_STATUS && !flag);
+    MPI_Error_class(statuses[0].MPI_ERROR, &class);
+    EXPECT(class == MPI_ERR_TRUNCATE && requests[0] == MPI_REQUEST_NULL);
+    EXPECT(statuses[1].MPI_ERROR == MPI_ERR_PENDING);
+    EXPECT(requests[1] != MPI_REQUEST_NULL);
+    MPI_Cancel(&requests[1]);
+    MPI_Waitall(3, requests, statuses);
+}
+
 /* Wrong arguments come back as codes at once, failures at completion. */
 static void errors(void)
 {
@@ -221,6 +246,10 @@ static void errors(void)
            statuses[1].MPI_ERROR == MPI_ERR_PENDING);
     rc = MPI_Wait(NULL, MPI_STATUS_IGNORE);
     EXPECT(rc != MPI_SUCCESS);
+    rc = MPI_Irecv(buf, 1, MPI_INT, peer, 3, MPI_COMM_WORLD, NULL);
+    MPI_Error_class(rc, &class);
+    EXPECT(class == MPI_ERR_ARG);
+    half_failed();
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     MPI_Barrier(MPI_COMM_WORLD);
 }
