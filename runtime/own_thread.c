@@ -12,14 +12,17 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 
+#define STACK_LEAST ((size_t) 64 << 20)
+#define STACK_UNLIMITED ((size_t) 256 << 20)
 #define EXIT_LIMIT_NS UINT64_C(1000000000)
 
 atomic_bool aspx_own_thread_stop_flag;
 
 static pthread_t thread;
 static atomic_bool runs, ended;
-static void (*work)(void), (*wake)(void);
+static void (*work)(void), (*wake)(void), (*gone)(void);
 
 static void ask_to_stop(void)
 {
@@ -37,6 +40,8 @@ static void at_exit(void)
     while (!atomic_load(&ended) &&
            aspx_clock_ns(CLOCK_MONOTONIC) - began < EXIT_LIMIT_NS)
         sched_yield();
+    if (gone && atomic_load(&ended))
+        gone();
 }
 
 static void in_child(void)
@@ -55,8 +60,33 @@ static void *run(void *unused)
     return unused;
 }
 
+/* Callbacks of the program run on its stack, which were written for that of the
+ * main thread. It is address space only, until it is used. */
+static int start_with_stack(void)
+{
+    struct rlimit limit;
+    size_t bytes = STACK_LEAST;
+    pthread_attr_t attr;
+    int rc;
+
+    if (getrlimit(RLIMIT_STACK, &limit) == 0) {
+        if (limit.rlim_cur == RLIM_INFINITY)
+            bytes = STACK_UNLIMITED;
+        else if (limit.rlim_cur > bytes)
+            bytes = limit.rlim_cur;
+    }
+    rc = pthread_attr_init(&attr);
+    if (rc)
+        return rc;
+    rc = pthread_attr_setstacksize(&attr, bytes);
+    if (rc == 0)
+        rc = pthread_create(&thread, &attr, run, NULL);
+    (void) pthread_attr_destroy(&attr);
+    return rc;
+}
+
 int aspx_own_thread_start(const char *name, void (*its_work)(void),
-                          void (*its_wake)(void))
+                          void (*its_wake)(void), void (*its_gone)(void))
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
     sigset_t all, old;
@@ -64,11 +94,14 @@ int aspx_own_thread_start(const char *name, void (*its_work)(void),
 
     work = its_work;
     wake = its_wake;
+    gone = its_gone;
     sigfillset(&all);
     for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
         sigdelset(&all, faults[i]);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    rc = pthread_create(&thread, NULL, run, NULL);
+    rc = start_with_stack();
+    if (rc) /* no room for so large a stack */
+        rc = pthread_create(&thread, NULL, run, NULL);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (rc)
         return rc;
@@ -86,9 +119,10 @@ bool aspx_own_thread_runs(void)
 
 void aspx_own_thread_stop(void)
 {
+    if (!atomic_exchange(&runs, false))
+        return;
     ask_to_stop();
     pthread_join(thread, NULL);
-    atomic_store(&runs, false);
 }
 
 /* ---- progress ------------------------------------------------------------- */

@@ -18,9 +18,11 @@
  *   name  as ps shows it, 15 bytes at most
  *   work  the thread; returns when aspx_own_thread_stopping()
  *   wake  ends its sleep; any thread may call it
+ *   gone  NULL, or what the thread that exits calls when it has ended: handlers
+ *         of exit() that were set before may still call MPI
  * Returns 0, or an errno. */
 int aspx_own_thread_start(const char *name, void (*work)(void),
-                          void (*wake)(void));
+                          void (*wake)(void), void (*gone)(void));
 
 /* Is it there? */
 bool aspx_own_thread_runs(void);
@@ -33,7 +35,7 @@ static inline bool aspx_own_thread_stopping(void)
                                 memory_order_relaxed);
 }
 
-/* End it, from another thread. */
+/* End it, from another thread; the second time, nothing is done. */
 void aspx_own_thread_stop(void);
 
 /* In the thread. Any call of MPI makes progress; this one changes nothing and

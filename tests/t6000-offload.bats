@@ -122,6 +122,117 @@ END
     ended_with 7
 }
 
+@test "handlers of exit that were set before MPI_Init may end MPI" {
+    cat >"$BATS_TEST_TMPDIR/late.c" <<'END'
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+static int posted, sum;
+static MPI_Request request;
+static void finish(void)
+{
+    int one = 1, over;
+    MPI_Send(&one, 1, MPI_INT, 0, 1, MPI_COMM_SELF);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Finalize();
+    MPI_Finalized(&over);
+    printf("%d of %d, %d\n", posted, sum, over);
+    fflush(stdout);
+}
+int main(int argc, char **argv)
+{
+    int provided;
+    atexit(finish);
+    MPI_Init_thread(&argc, &argv, atoi(argv[1]), &provided);
+    MPI_Irecv(&posted, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &request);
+    exit(0);
+}
+END
+    mpicc.mpich -o "$BATS_TEST_TMPDIR/late" "$BATS_TEST_TMPDIR/late.c"
+    local level
+    for level in 0 3; do
+        run ghosts -n 2 --offload "$BATS_TEST_TMPDIR/late" "$level"
+        ended_with 0
+        printed '^1 of 2, 1$'
+    done
+}
+
+@test "MPI_Abort goes past a call that never ends" {
+    cat >"$BATS_TEST_TMPDIR/give_up.c" <<'END'
+#include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+static void on_alarm(int number)
+{
+    (void) number;
+    MPI_Abort(MPI_COMM_WORLD, 7);
+}
+static void *give_up(void *unused)
+{
+    usleep(100000);
+    on_alarm(0);
+    return unused;
+}
+int main(int argc, char **argv)
+{
+    int buf, provided;
+    pthread_t thread;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    MPI_Barrier(MPI_COMM_WORLD); /* nobody is left in MPI_Init */
+    signal(SIGALRM, on_alarm);
+    if (strcmp(argv[1], "alarm") == 0)
+        ualarm(100000, 0);
+    else
+        pthread_create(&thread, NULL, give_up, NULL);
+    MPI_Recv(&buf, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return 0;
+}
+END
+    mpicc.mpich -o "$BATS_TEST_TMPDIR/give_up" "$BATS_TEST_TMPDIR/give_up.c"
+    local way
+    for way in alarm thread; do
+        run ghosts -n 2 --offload "$BATS_TEST_TMPDIR/give_up" "$way"
+        ended_with 7
+    done
+}
+
+@test "callbacks have the program's stack at least" {
+    cat >"$BATS_TEST_TMPDIR/deep.c" <<'END'
+#include <mpi.h>
+#include <stdio.h>
+static void add(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    volatile char large[32 << 20];
+    (void) n;
+    (void) type;
+    for (size_t i = 0; i < sizeof(large); i += 4096)
+        large[i] = 1;
+    *(int *) inout += *(int *) in * large[0];
+}
+int main(int argc, char **argv)
+{
+    int one = 1, sum;
+    MPI_Op op;
+    MPI_Init(&argc, &argv);
+    MPI_Op_create(add, 1, &op);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, op, MPI_COMM_WORLD);
+    printf("sum %d\n", sum);
+    MPI_Op_free(&op);
+    return MPI_Finalize();
+}
+END
+    mpicc.mpich -o "$BATS_TEST_TMPDIR/deep" "$BATS_TEST_TMPDIR/deep.c"
+    (
+        ulimit -s unlimited || skip "the stack cannot be larger here"
+        run ghosts -n 2 --offload "$BATS_TEST_TMPDIR/deep"
+        ended_with 0
+        printed '^sum 2$'
+    )
+}
+
 @test "started and ended again and again" {
     local i
     printf '%s\n' '#include <mpi.h>' 'int main(void) {' \

@@ -83,6 +83,13 @@ int aspx_offload_MPI_Mprobe(int source, int tag, MPI_Comm comm,
     return probe(&it);
 }
 
+/* The thread may be in a call that never ends, which is why the program gives
+ * up; and MPI_Abort may be called at any time. */
+int aspx_offload_MPI_Abort(MPI_Comm comm, int errorcode)
+{
+    return aspx_behind.MPI_Abort(comm, errorcode);
+}
+
 /* Error handlers: from the first one on, each request is tested by itself, so
  * that MPI raises an error where the program expects it. */
 struct setting {

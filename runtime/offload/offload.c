@@ -104,6 +104,7 @@ struct opening {
     MPI_Errhandler errhandler;
     MPI_Session *session;
     int rc;
+    bool last; /* the program has now ended all that it began */
 };
 
 static int really_init(int *argc, char ***argv)
@@ -187,16 +188,15 @@ int aspx_offload_MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler,
     return opening.rc;
 }
 
-/* The program has ended all that it began. */
+/* Has the program ended all that it began? Asked in the thread, where one call
+ * after the other is carried out: of several callers one is the last. */
 static bool is_over(void)
 {
     return model.sessions == 0 && model.initialized == model.finalized;
 }
 
-static void stop_if_over(void)
+static void stop(void)
 {
-    if (!is_over())
-        return;
     aspx_own_thread_stop();
     aspx_offload_entries = aspx_real;
     if (model.hidden && !model.initialized) { /* it stays hidden */
@@ -206,21 +206,25 @@ static void stop_if_over(void)
     aspx_entry_use(&aspx_offload_entries);
 }
 
-static void finalize(void *rc)
+static void finalize(void *argument)
 {
-    *(int *) rc = really_finalize();
-    if (*(int *) rc == MPI_SUCCESS)
-        model.finalized = true;
+    struct opening *o = argument;
+
+    o->rc = really_finalize();
+    if (o->rc != MPI_SUCCESS)
+        return;
+    model.finalized = true;
+    o->last = is_over();
 }
 
 int aspx_offload_MPI_Finalize(void)
 {
-    int rc;
+    struct opening opening = {.last = false};
 
-    aspx_request_in_thread(finalize, &rc);
-    if (rc == MPI_SUCCESS)
-        stop_if_over();
-    return rc;
+    aspx_request_in_thread(finalize, &opening);
+    if (opening.last)
+        stop();
+    return opening.rc;
 }
 
 static void session_finalize(void *argument)
@@ -231,7 +235,8 @@ static void session_finalize(void *argument)
     if (o->rc != MPI_SUCCESS)
         return;
     model.sessions--;
-    if (is_over() && model.hidden && !model.initialized)
+    o->last = is_over();
+    if (o->last && model.hidden && !model.initialized)
         o->rc = really_finalize();
 }
 
@@ -240,8 +245,8 @@ int aspx_offload_MPI_Session_finalize(MPI_Session *session)
     struct opening opening = {.session = session};
 
     aspx_request_in_thread(session_finalize, &opening);
-    if (opening.rc == MPI_SUCCESS)
-        stop_if_over();
+    if (opening.last && opening.rc == MPI_SUCCESS)
+        stop();
     return opening.rc;
 }
 

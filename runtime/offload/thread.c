@@ -45,8 +45,12 @@ static uint64_t now_us(void)
     return aspx_clock_ns(CLOCK_MONOTONIC) / 1000;
 }
 
+static bool over; /* the thread has ended */
+
 void aspx_thread_count(void)
 {
+    if (over)
+        return; /* what is called now is another thread's */
     aspx_offload_counts.cpu_us = aspx_clock_ns(CLOCK_THREAD_CPUTIME_ID) / 1000;
     aspx_offload_counts.wall_us = now_us() - began_us;
 }
@@ -164,6 +168,17 @@ static void work(void)
             rest(&resting);
         }
     }
+    while (serve()) { /* what was posted before exit() */
+    }
+    aspx_thread_count();
+    over = true;
+}
+
+/* The thread was ended by exit(): from here on who exits is alone in MPI, and
+ * carries out its calls on the spot. */
+static void take_over(void)
+{
+    aspx_offload_self = true;
 }
 
 int aspx_thread_start(int cpu, bool alone)
@@ -171,5 +186,6 @@ int aspx_thread_start(int cpu, bool alone)
     on_cpu = cpu;
     spin_us = alone ? SPIN_US : 0;
     yield_us = alone ? YIELD_US : 0;
-    return aspx_own_thread_start("aspen-offload", work, aspx_command_nudge);
+    return aspx_own_thread_start("aspen-offload", work, aspx_command_nudge,
+                                 take_over);
 }

@@ -108,9 +108,12 @@ static void work(void)
 {
     uint32_t nap_us = NAP_FIRST_US, before = 0;
 
-    while (!aspx_own_thread_stopping()) {
+    for (;;) {
         uint32_t seen = atomic_load(&posts);
 
+        /* After the count: who asks us to stop says so, then counts. */
+        if (aspx_own_thread_stopping())
+            return;
         if (atomic_load(&aspx_watch_outstanding) == 0) {
             doze(SLEEP_US, seen);
             continue;
@@ -145,7 +148,8 @@ int aspx_helper_start(const struct asp_cpuset *its_service)
     }
     if (!aspx_progress_request_start())
         return EIO;
-    rc = aspx_own_thread_start("aspen-progress", run, aspx_helper_wake);
+    rc = aspx_own_thread_start("aspen-progress", run, aspx_helper_wake,
+                               NULL);
     if (rc)
         aspx_progress_request_stop();
     return rc;

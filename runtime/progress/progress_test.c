@@ -135,9 +135,10 @@ static void *run(void *unused)
 }
 
 int aspx_own_thread_start(const char *name, void (*work)(void),
-                          void (*wake)(void))
+                          void (*wake)(void), void (*gone)(void))
 {
     (void) name;
+    (void) gone;
     thread_work = work;
     thread_wake = wake;
     atomic_store(&aspx_own_thread_stop_flag, false);
