@@ -5,6 +5,9 @@
 
 #include "request.h"
 
+#include "flight.h"
+#include "guest.h"
+
 #include "mpi_hand.h"
 
 #include <stddef.h>
@@ -41,8 +44,10 @@ static void set_empty(MPI_Status *status)
 /* A request that is there to be completed. */
 static bool is_active(const struct aspx_slot *slot)
 {
-    return slot && atomic_load_explicit(&slot->head.state,
-                                        memory_order_acquire) != ASPX_INACTIVE;
+    return slot &&
+           atomic_load_explicit(&slot->head.state, memory_order_acquire) !=
+               ASPX_INACTIVE &&
+           !aspx_flight_is_told(slot);
 }
 
 /* A lazy slot is moved on by MPI_Test in the offload thread. */
@@ -62,8 +67,14 @@ static void test_lazy(void *argument)
 
 static bool has_ended(struct aspx_slot *slot)
 {
-    if (slot->lazy && !aspx_command_is_done(&slot->head))
+    if (aspx_command_is_done(&slot->head))
+        return true;
+    if (slot->lazy)
         aspx_request_in_thread(test_lazy, slot);
+    else if (aspx_offload_is_self() && !aspx_guest_inside)
+        aspx_flight_test_older(slot);
+    else
+        return false;
     return aspx_command_is_done(&slot->head);
 }
 
@@ -138,7 +149,7 @@ int aspx_offload_MPI_Request_get_status(MPI_Request request, int *flag,
             return aspx_request_peek(slot, flag, status);
         (void) aspx_request_refresh();
     }
-    *flag = aspx_command_is_done(&slot->head);
+    *flag = has_ended(slot);
     if (!*flag)
         return MPI_SUCCESS;
     copy(&slot->status, status);

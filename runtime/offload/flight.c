@@ -8,9 +8,11 @@
  * has set no error handler both end the job; after that each request gets a
  * test of its own.
  *
- * MPI calls the program's error handlers inside, and these may post and wait
- * themselves: such an inner poll looks only at what came after the outer one
- * began, and the outer one hands MPI a copy of its window. */
+ * MPI calls the program's error handlers inside that test, and these may post,
+ * wait and free themselves. Such an inner poll looks only at what came after the
+ * outer one began; what is older is tested by the Wait that is for it. Nothing
+ * older moves meanwhile: what is taken out leaves a hole, which the outermost
+ * poll closes, and the outer one looks for holes before each test. */
 #include "config.h"
 
 #include "flight.h"
@@ -28,6 +30,7 @@ static MPI_Request *reals;
 static struct aspx_slot **slots;
 static uint32_t count, room, start;
 static uint32_t outer; /* that many belong to polls that are under way */
+static uint32_t holes, holes_end; /* among them, and where the last one is */
 
 static void *resized(void *array, size_t bytes)
 {
@@ -54,11 +57,36 @@ void aspx_flight_add(struct aspx_slot *slot)
     aspx_offload_counts.posted++;
 }
 
-static void take_out(uint32_t i)
+static void fill(uint32_t i)
 {
     count--;
     reals[i] = reals[count];
     slots[i] = slots[count];
+}
+
+static void take_out(uint32_t i)
+{
+    if (i >= outer) {
+        fill(i);
+        return;
+    }
+    reals[i] = MPI_REQUEST_NULL;
+    slots[i] = NULL;
+    holes++;
+    if (holes_end <= i)
+        holes_end = i + 1;
+}
+
+/* What fills a hole comes from behind, so the last goes first. */
+static void close_holes(void)
+{
+    for (uint32_t i = holes_end; holes && i-- > 0;) {
+        if (!slots[i]) {
+            fill(i);
+            holes--;
+        }
+    }
+    holes_end = 0;
 }
 
 void aspx_flight_remove(const struct aspx_slot *slot)
@@ -88,29 +116,42 @@ static void end(uint32_t i, const MPI_Status *status, int rc)
     aspx_slot_ended(slot, rc);
 }
 
-/* As MPI_Testsome, with a code for each. */
-static int test_each(int n, MPI_Request *window, int *ended, int *which,
-                     MPI_Status *statuses)
+static bool test_one(uint32_t i)
 {
-    *ended = 0;
-    for (int i = 0; i < n; i++) {
-        MPI_Status *status = &statuses[*ended];
-        int flag = 0, rc = aspx_behind.MPI_Test(&window[i], &flag, status);
+    struct aspx_slot *slot = slots[i];
+    MPI_Status status = {.MPI_ERROR = ASPX_ERROR_UNTOUCHED};
+    int flag = 0, rc;
 
-        if (flag || rc != MPI_SUCCESS) {
-            status->MPI_ERROR = rc;
-            which[(*ended)++] = i;
+    slot->tested = true;
+    rc = aspx_behind.MPI_Test(&slot->real, &flag, &status);
+    slot->tested = false;
+    if (!flag && rc == MPI_SUCCESS)
+        return false;
+    reals[i] = slot->real;
+    end(i, &status, rc);
+    return true;
+}
+
+static uint32_t test_each(uint32_t from, uint32_t n)
+{
+    uint32_t ended = 0;
+
+    for (uint32_t i = from; i < from + n; i++)
+        ended += slots[i] && test_one(i);
+    return ended;
+}
+
+void aspx_flight_test_older(const struct aspx_slot *slot)
+{
+    for (uint32_t i = 0; i < outer; i++) {
+        if (slots[i] == slot) {
+            (void) test_one(i);
+            return;
         }
     }
-    return MPI_ERR_IN_STATUS;
 }
 
-static int by_index(const void *a, const void *b)
-{
-    return *(const int *) b - *(const int *) a; /* highest first */
-}
-
-static uint32_t poll_window(uint32_t from, uint32_t n)
+static uint32_t test_some(uint32_t from, uint32_t n)
 {
     MPI_Request window[WINDOW];
     MPI_Status statuses[WINDOW];
@@ -119,21 +160,15 @@ static uint32_t poll_window(uint32_t from, uint32_t n)
     for (uint32_t i = 0; i < n; i++)
         statuses[i].MPI_ERROR = ASPX_ERROR_UNTOUCHED;
     memcpy(window, &reals[from], n * sizeof(window[0]));
-    rc = (aspx_offload_wants_codes() ? test_each : aspx_behind.MPI_Testsome)(
-        (int) n, window, &ended, which, statuses);
+    rc = aspx_behind.MPI_Testsome((int) n, window, &ended, which, statuses);
     if (ended == MPI_UNDEFINED || ended <= 0)
         return 0;
-    for (int i = 0; i < ended; i++)
-        which[i] = which[i] * WINDOW + i; /* keep the status's place */
-    /* What is taken out is filled from behind, so the last goes first. */
-    qsort(which, (size_t) ended, sizeof(which[0]), by_index);
     for (int i = 0; i < ended; i++) {
-        const MPI_Status *status = &statuses[which[i] % WINDOW];
-        uint32_t place = (uint32_t) (which[i] / WINDOW);
+        uint32_t place = from + (uint32_t) which[i];
 
-        reals[from + place] = window[place];
-        end(from + place, status,
-            rc == MPI_ERR_IN_STATUS ? status->MPI_ERROR : MPI_SUCCESS);
+        reals[place] = window[which[i]];
+        end(place, &statuses[i],
+            rc == MPI_ERR_IN_STATUS ? statuses[i].MPI_ERROR : MPI_SUCCESS);
     }
     return (uint32_t) ended;
 }
@@ -149,8 +184,11 @@ uint32_t aspx_flight_poll(void)
         if (n < count)
             taken--; /* not all of them */
         outer = count;
-        ended = poll_window(from, n);
+        ended = aspx_offload_wants_codes() ? test_each(from, n)
+                                           : test_some(from, n);
         outer = before;
+        if (outer == 0)
+            close_holes();
     }
     aspx_command_looked(taken);
     return ended;

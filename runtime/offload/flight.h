@@ -3,6 +3,8 @@
 #ifndef ASPEN_RUNTIME_OFFLOAD_FLIGHT_H
 #define ASPEN_RUNTIME_OFFLOAD_FLIGHT_H
 
+#include "guest.h"
+#include "offload.h"
 #include "slot.h"
 
 #include <stdbool.h>
@@ -19,6 +21,18 @@ uint32_t aspx_flight_poll(void);
 
 /* The same, for all that is under way. */
 uint32_t aspx_flight_poll_all(void);
+
+/* In an error handler that was called by a poll: end this one, if it was there
+ * before and has ended. */
+void aspx_flight_test_older(const struct aspx_slot *slot);
+
+/* Is this an error handler that is told of this one's failure? For it the
+ * request is no more, as MPI has it. */
+static inline bool aspx_flight_is_told(const struct aspx_slot *slot)
+{
+    return aspx_offload_is_self() && !aspx_guest_inside && slot->tested;
+}
+
 
 uint32_t aspx_flight_count(void);
 

@@ -132,7 +132,7 @@ static void do_free(void *argument)
     if (*real_of(touch) == MPI_REQUEST_NULL && slot)
         return; /* failed when it was posted */
     touch->rc = aspx_behind.MPI_Request_free(real_of(touch));
-    if (slot && touch->rc == MPI_SUCCESS)
+    if (slot && !slot->lazy && touch->rc == MPI_SUCCESS)
         aspx_flight_remove(slot);
 }
 
@@ -147,6 +147,10 @@ int aspx_offload_MPI_Request_free(MPI_Request *request)
     if (aspx_guest_inside && touch.slot && !touch.slot->lazy) {
         *request = MPI_REQUEST_NULL; /* it ends, and its slot is not used */
         return MPI_SUCCESS;          /* again: in flight it is not ours */
+    }
+    if (touch.slot && aspx_flight_is_told(touch.slot)) {
+        *request = MPI_REQUEST_NULL; /* it ends by itself, and who waits for */
+        return MPI_SUCCESS;          /* it gives the slot back */
     }
     rc = carry(&touch, do_free);
     if (rc == MPI_SUCCESS) {
@@ -173,6 +177,8 @@ int aspx_offload_MPI_Cancel(MPI_Request *request)
     if (!request)
         return aspx_request_refuse();
     touch = touch_of(*request);
+    if (touch.slot && aspx_flight_is_told(touch.slot))
+        return MPI_SUCCESS;
     return carry(&touch, do_cancel);
 }
 

@@ -85,6 +85,7 @@ static void grow(void)
         chunk[i].handle =
             (MPI_Request) (HANDLE_BASE | nchunks << CHUNK_BITS | i);
         chunk[i].real = MPI_REQUEST_NULL;
+        chunk[i].tested = false;
         atomic_init(&chunk[i].issued, ASPX_ISSUED_NOT_YET);
     }
     atomic_store(&chunks[nchunks], chunk);

@@ -38,6 +38,7 @@ struct aspx_slot {
     /* what the offload thread has for itself */
     MPI_Request real;        /* MPI's request; NULL between two uses */
     _Atomic uint32_t issued; /* enum aspx_issued, if the caller asks */
+    bool tested;             /* by itself, just now */
 };
 
 static inline struct aspx_slot *aspx_slot_of(struct aspx_command *command)
