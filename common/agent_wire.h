@@ -9,7 +9,8 @@
  * tasks, comma list), tasks_per_node ("3(x2),2", as Slurm writes it),
  * distribution, plane_size, nodelist, step_cpus (OS list, may be empty),
  * step_cores (Slurm's list of the step's cores, counted by socket then core;
- * may be absent), spec (canonical request), site_policy (path), partition,
+ * may be absent), cpu_bind and threads_per_core (of Slurm's options of these
+ * names, where they were given), spec (canonical request), site_policy (path), partition,
  * account, qos, user, program, cpus_grown, prefix.
  *
  * Answer (agent's stdout -> plugin): one struct asp_answer, then for each local

@@ -237,6 +237,24 @@ int asp_topo_keep_cores(struct asp_topo *topo, const struct asp_cpuset *cores,
     return 0;
 }
 
+void asp_topo_keep_threads(struct asp_topo *topo, uint32_t threads)
+{
+    for (uint32_t c = 0; c < topo->ncores; c++) {
+        struct asp_core *core = &topo->cores[c];
+        uint32_t kept = 0;
+
+        for (uint32_t i = 0; i < core->ncpus; i++) {
+            uint32_t cpu = core->cpu_os[i];
+
+            if (!core->allowed[i] || kept++ < threads)
+                continue;
+            core->allowed[i] = false;
+            core->nallowed--;
+            topo->allowed.word[cpu / 64] &= ~(UINT64_C(1) << (cpu % 64));
+        }
+    }
+}
+
 /* Package of a domain: that of its first core. */
 static uint32_t package_of(const struct asp_topo *topo, uint32_t numa)
 {

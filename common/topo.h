@@ -57,6 +57,10 @@ int asp_topo_load(const char *source, const struct asp_cpuset *cpus,
 int asp_topo_keep_cores(struct asp_topo *topo, const struct asp_cpuset *cores,
                         struct asp_err *err);
 
+/* Keep only the first threads of each core, as with --threads-per-core.
+ *   threads  1 or more */
+void asp_topo_keep_threads(struct asp_topo *topo, uint32_t threads);
+
 /* How far apart two NUMA domains are: 0 for the same one, then growing. By the
  * firmware's table where there is one, else by package. */
 uint32_t asp_topo_distance(const struct asp_topo *topo, uint32_t numa_a,

@@ -100,6 +100,15 @@ static void test_keep_cores(void **state)
     assert_int_equal(topo->cores[7].nallowed, 0);
     assert_false(topo->cores[7].allowed[0]);
     assert_int_equal(topo->cores[2].nallowed, 2);
+    asp_topo_keep_threads(topo, 2);
+    assert_int_equal(asp_cpuset_count(&topo->allowed), 3);
+    asp_topo_keep_threads(topo, 1);
+    assert_int_equal(asp_cpuset_count(&topo->allowed), 2);
+    assert_int_equal(topo->cores[2].nallowed, 1);
+    assert_true(topo->cores[2].allowed[0]);
+    assert_true(asp_cpuset_has(&topo->allowed, 4));
+    assert_int_equal(topo->cores[0].nallowed, 1); /* its second */
+    assert_true(topo->cores[0].allowed[1]);
     asp_topo_destroy(topo);
 }
 

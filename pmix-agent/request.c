@@ -41,6 +41,8 @@ static const struct key keys[] = {
     {"nodelist", KIND_TEXT, FIELD(nodelist), 32768, false},
     {"step_cpus", KIND_TEXT, FIELD(step_cpus), 8192, false},
     {"step_cores", KIND_TEXT, FIELD(step_cores), 8192, false},
+    {"cpu_bind", KIND_TEXT, FIELD(cpu_bind), 64, false},
+    {"threads_per_core", KIND_TEXT, FIELD(threads_per_core), 5, false},
     {"spec", KIND_TEXT, FIELD(spec), 8192, true},
     {"site_policy", KIND_TEXT, FIELD(site_policy), 4095, false},
     {"partition", KIND_TEXT, FIELD(partition), 255, false},

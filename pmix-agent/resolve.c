@@ -163,6 +163,25 @@ static void keep_step(const struct aspa_request *request, struct work *work,
     work->topo = NULL;
 }
 
+/* A --cpu-bind that says where tasks go, or that they go anywhere, is the user's
+ * own plan. By cores and threads is what we do, and what hints become. */
+static bool binds_itself(const char *kind)
+{
+    return kind[0] != '\0' && strncmp(kind, "cores", 5) != 0 &&
+           strncmp(kind, "threads", 7) != 0;
+}
+
+/* --threads-per-core, --hint. With placement.smt=use single threads were asked
+ * for, and ghosts may sit on those that ranks leave. */
+static void keep_threads(const struct aspa_request *request, struct work *work)
+{
+    unsigned long threads = strtoul(request->threads_per_core, NULL, 10);
+
+    if (work->topo != NULL && threads > 0 && threads < UINT32_MAX &&
+        strcmp(asp_policy_text(work->policy, ASP_KNOB_SMT), "use") != 0)
+        asp_topo_keep_threads(work->topo, (uint32_t)threads);
+}
+
 /* The machine. Without it, or without knowing which of its CPUs are the
  * step's, the plan is still good for roles and ghosts; it is only not
  * enforced. Binding to CPUs of other jobs would be worse than none. */
@@ -177,6 +196,8 @@ static int resolve_topo(const struct aspa_request *request, struct work *work,
     if (parse_cpus("step_cpus", request->step_cpus, &cpus, err) < 0 ||
         parse_cpus("step_cores", request->step_cores, &cores, err) < 0)
         return -1;
+    if (binds_itself(request->cpu_bind))
+        set_unbound(work, "--cpu-bind was given");
     if (asp_topo_load(NULL, known_cpus ? &cpus : NULL, &work->topo, &why) < 0 &&
         known_cpus) {
         set_unbound(work, "the step's CPUs are not there");
@@ -192,6 +213,7 @@ static int resolve_topo(const struct aspa_request *request, struct work *work,
     else if (known_cpus &&
              memcmp(&work->topo->allowed, &cpus, sizeof(cpus)) != 0)
         set_unbound(work, "some of the step's CPUs are not there");
+    keep_threads(request, work);
     return 0;
 }
 

@@ -150,6 +150,20 @@ explain() {
     printed '^task 4 ghost bind none$'
 }
 
+@test "--threads-per-core of the user holds, but for placement.smt=use" {
+    write_request step_cpus= step_cores=0-5 threads_per_core=1 \
+        cpu_bind=threads
+    synthetic='numa:2 core:4 pu:2' explain
+    ended_with 0
+    printed ' bound=no reason=pretended%20CPUs '
+    printed ' task=0:user:0:4:numa0:h-1:c0 '
+    printed ' task=4:ghost:-:-:numa.:h-1:c[0-9]+ '
+    write_request step_cpus= step_cores=0-5 threads_per_core=1 \
+        spec=ghost:1,placement.smt=use
+    synthetic='numa:2 core:4 pu:2' explain
+    printed ' task=0:user:0:4:numa0:h-1:c0-1 '
+}
+
 @test "the machine's own CPUs are bound; too few cores are not, and say so" {
     local all
     all=$(lscpu -p=CPU | grep -v '^#' | paste -sd,)

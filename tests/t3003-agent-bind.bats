@@ -41,6 +41,23 @@ look='
     printed '^1$'
 }
 
+@test "--cpu-bind of the user holds, hints do not count as one" {
+    run on_cluster srun -n1 --cpu-bind=none --async-progress=ghost:1 \
+        sh -c "$look"
+    ended_with 0
+    printed ' bound=no reason=--cpu-bind%20was%20given'
+    printed '^user[[:space:]]0-1$'
+    run on_cluster srun -n1 --cpu-bind=map_cpu:1,0 --async-progress=ghost:1 \
+        sh -c "$look"
+    ended_with 0
+    printed '^user[[:space:]]1$'
+    printed '^ghost[[:space:]]0$'
+    run on_cluster srun -n1 --hint=nomultithread --async-progress=ghost:1 \
+        sh -c "$look"
+    ended_with 0
+    printed ' bound=yes '
+}
+
 @test "one CPU for two tasks: nobody is bound, and the layout says why" {
     run on_cluster srun -p shared -n1 --overcommit --mincpus=1 \
         --async-progress=ghost:1 sh -c "$look"
