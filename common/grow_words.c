@@ -301,9 +301,14 @@ static int write_result(const struct asp_grow_request *request,
         used += (size_t)snprintf(buf + used, size - used,
                                  "grown users=%" PRIu32 " ghosts=%" PRIu32
                                  " nodes=%" PRIu32 " tasks=%" PRIu32
-                                 " per_node=%" PRIu32 "\n",
+                                 " per_node=%" PRIu32,
                                  result->users, request->ghosts, result->nodes,
                                  result->tasks, result->ntasks_per_node);
+    if (used < size && result->plane_size)
+        used += (size_t)snprintf(buf + used, size - used, " plane=%" PRIu32,
+                                 request->plane_size);
+    if (used < size)
+        used += (size_t)snprintf(buf + used, size - used, "\n");
     return used < size ? 0 : -1;
 }
 

@@ -40,6 +40,7 @@ static void test_words(void **state)
                          "distribution=plane=2", "overcommit=set"),
                      0);
     assert_non_null(strstr(buf, "set distribution plane=3\n"));
+    assert_non_null(strstr(buf, " plane=2\n")); /* the user's */
     assert_null(strstr(buf, "mincpus"));
     assert_int_equal(
         ASK("spec=ghost:1", "ntasks=8", "nodes=2", "alloc-cpus=4(x2)"), 0);

@@ -89,15 +89,19 @@ void asps_filter_read(struct asps_filter_answer *out_p)
 
 int asps_grown_parse(const char *text, struct asps_grown *out_p)
 {
-    struct asps_grown grown;
-    int used = 0;
+    struct asps_grown grown = {.plane = 0};
+    int used = 0, more = 0;
 
     if (sscanf(text,
                "users=%9" SCNu32 " ghosts=%9" SCNu32 " nodes=%9" SCNu32
                " tasks=%9" SCNu32 " per_node=%9" SCNu32 "%n",
                &grown.users, &grown.ghosts, &grown.nodes, &grown.tasks,
                &grown.per_node, &used) != 5 ||
-        text[used] != '\0' || grown.nodes == 0 ||
+        (text[used] != '\0' &&
+         (sscanf(text + used, " plane=%9" SCNu32 "%n", &grown.plane, &more) !=
+              1 ||
+          grown.plane == 0 || text[used + more] != '\0')) ||
+        grown.nodes == 0 ||
         (uint64_t)grown.users + (uint64_t)grown.ghosts * grown.nodes !=
             grown.tasks ||
         (grown.per_node != 0 && grown.per_node <= grown.ghosts)) {
@@ -116,6 +120,9 @@ int asps_grown_print(const struct asps_grown *grown, char *buf, size_t size)
                      grown->users, grown->ghosts, grown->nodes, grown->tasks,
                      grown->per_node);
 
+    if (grown->plane && n >= 0 && (size_t)n < size)
+        n += snprintf(buf + n, size - (size_t)n, " plane=%" PRIu32,
+                      grown->plane);
     if (n < 0 || (size_t)n >= size) {
         errno = ENOSPC;
         return -1;

@@ -70,6 +70,9 @@ static void restore_counts(void)
     if (grown.per_node)
         renumber("SLURM_NTASKS_PER_NODE", grown.per_node,
                  grown.per_node - grown.ghosts);
+    if (grown.plane)
+        renumber("SLURM_DIST_PLANESIZE", grown.plane + grown.ghosts,
+                 grown.plane);
 }
 
 /* When srun is called in a task of another step, take that step's layout and

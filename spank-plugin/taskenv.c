@@ -301,6 +301,9 @@ static void script_tasks(spank_t spank, const struct asps_grown *grown)
     if (grown->per_node)
         script_number(spank, "SLURM_NTASKS_PER_NODE", grown->per_node,
                       grown->per_node - grown->ghosts);
+    if (grown->plane)
+        script_number(spank, "SLURM_DIST_PLANESIZE",
+                      grown->plane + grown->ghosts, grown->plane);
     if (list != NULL && less != NULL &&
         spank_getenv(spank, "SLURM_TASKS_PER_NODE", list, LIST_MAX) ==
             ESPANK_SUCCESS &&

@@ -168,11 +168,20 @@ static void test_grown(void **state)
         "users=6 ghosts=1 nodes=0 tasks=6 per_node=0",
         "users=6 ghosts=1 nodes=2 tasks=8 per_node=1",
         "users=6 ghosts=1 nodes=2 tasks=8 per_node=4x",
+        "users=6 ghosts=1 nodes=2 tasks=8 per_node=4 plane=0",
+        "users=6 ghosts=1 nodes=2 tasks=8 per_node=4 plane=2,",
         "users=-1 ghosts=1 nodes=2 tasks=1 per_node=0"};
-    struct asps_grown grown = {6, 1, 2, 8, 4}, back;
+    struct asps_grown grown = {6, 1, 2, 8, 4, 0}, back;
     char buf[128];
 
     (void)state;
+    assert_int_equal(asps_grown_parse("users=6 ghosts=1 nodes=2 tasks=8 "
+                                      "per_node=4 plane=2",
+                                      &back),
+                     0);
+    assert_int_equal(back.plane, 2);
+    assert_true(asps_grown_print(&back, buf, sizeof(buf)) > 0);
+    assert_non_null(strstr(buf, "per_node=4 plane=2"));
     assert_true(asps_grown_print(&grown, buf, sizeof(buf)) > 0);
     assert_int_equal(asps_grown_parse(buf, &back), 0);
     assert_memory_equal(&grown, &back, sizeof(grown));

@@ -77,6 +77,15 @@ batch() {
     times 2 '^two ./2 user'
 }
 
+@test "the script sees the user's plane, not the widened one" {
+    rm -f "$work/out"
+    run on_cluster sbatch -W -O -N2 -n6 -m plane=2 -o "$work/out" \
+        --async-progress=ghost:1 --wrap 'echo "plane $SLURM_DIST_PLANESIZE"'
+    ended_with 0
+    output=$(cat "$work/out")
+    printed '^plane 2$'
+}
+
 @test "a policy for shared cores, as its comment says" {
     run on_cluster salloc -N2 -n8 srun -O --async-progress \
         --async-policy="$ASPEN_TOP/policies/shared-cores.yaml" \
