@@ -60,9 +60,9 @@ static bool membarrier(int command)
     return syscall(SYS_membarrier, command, 0, 0) == 0;
 }
 
-void aspx_command_start(bool many, bool alone)
+void aspx_command_start(bool several, bool many, bool alone)
 {
-    aspx_ring_start(&ring, many);
+    aspx_ring_start(&ring, several);
     spins = !alone ? SPINS_SHARED : many ? SPINS_MANY : SPINS;
     yields = alone ? YIELDS : 0;
     sleeper_fences =

@@ -8,7 +8,9 @@
  * the arguments in the ring; then a large command is copied twice.)
  *
  * Threads: any, if MPI_THREAD_MULTIPLE was asked for; else, as MPI says, one at
- * a time, and the ring takes no locked instruction. */
+ * a time. But some calls may come at any time from any thread that there is
+ * (MPI_T_, MPI_Info_): only with MPI_THREAD_SINGLE, where there is one, the ring
+ * takes no locked instruction. */
 #ifndef ASPEN_RUNTIME_OFFLOAD_COMMAND_H
 #define ASPEN_RUNTIME_OFFLOAD_COMMAND_H
 
@@ -30,9 +32,10 @@ struct aspx_command {
 };
 
 /* Prepare the ring.
- *   many   several threads may post at once
- *   alone  the offload thread has a CPU of its own */
-void aspx_command_start(bool many, bool alone);
+ *   several  more than one thread may post
+ *   many     several threads may wait at once
+ *   alone    the offload thread has a CPU of its own */
+void aspx_command_start(bool several, bool many, bool alone);
 
 /* Hand a command to the thread; run it at once if this is the thread itself (a
  * callback of the program). Waits while the ring is full. */

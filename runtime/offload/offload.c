@@ -56,7 +56,7 @@ int aspx_offload_start(const struct asp_layout *its_layout, uint32_t local,
     aspx_offload_many = required == MPI_THREAD_MULTIPLE;
     aspx_behind = aspx_real;
     aspx_offload_fill(&aspx_offload_entries);
-    aspx_command_start(aspx_offload_many, alone);
+    aspx_command_start(required != MPI_THREAD_SINGLE, aspx_offload_many, alone);
     aspx_slot_start(aspx_offload_many);
     rc = aspx_thread_start(cpu, alone);
     if (rc) {

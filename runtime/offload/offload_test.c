@@ -66,7 +66,7 @@ static pthread_t start_server(bool many, bool alone, int *pause_ms)
     pthread_t server;
 
     atomic_store(&over, false);
-    aspx_command_start(many, alone);
+    aspx_command_start(many, many, alone);
     aspx_slot_start(many);
     assert_int_equal(pthread_create(&server, NULL, serve, pause_ms), 0);
     return server;
