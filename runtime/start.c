@@ -166,6 +166,19 @@ static enum way before_init(void)
     return way_of_layout();
 }
 
+/* The size of the world, and who is to say that it is another one. */
+static int is_other_size(long size, bool speaks, struct asp_err *err)
+{
+    if (size == (long)layout->size_world)
+        return 0;
+    if (speaks)
+        asp_errf(err, ESRCH, "MPI started %ld ranks where job %s has %u tasks",
+                 size, layout->job, layout->size_world);
+    else
+        asp_errf(err, ESRCH, "%s", "");
+    return 1;
+}
+
 /* Is this another world than the step's? Spawned programs inherit the
  * environment of a task, and programs that a task starts by itself too. */
 static int is_elsewhere(struct asp_err *err)
@@ -180,14 +193,35 @@ static int is_elsewhere(struct asp_err *err)
     }
     aspx_real.MPI_Comm_size(MPI_COMM_WORLD, &size);
     aspx_real.MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if ((uint32_t)size == layout->size_world)
-        return 0;
-    if (rank == 0)
-        asp_errf(err, ESRCH, "MPI started %d ranks where job %s has %u tasks",
-                 size, layout->job, layout->size_world);
-    else
+    return is_other_size(size, rank == 0, err);
+}
+
+/* The same before MPI runs, by the launcher's word: an offload thread is to
+ * start it, on a CPU that only the step's own ranks have. */
+static int is_launched_elsewhere(struct asp_err *err)
+{
+    const char *size = getenv("PMI_SIZE"), *rank = getenv("PMI_RANK");
+    const char *spawned = getenv("PMI_SPAWNED");
+
+    if (spawned && strcmp(spawned, "0") != 0) {
         asp_errf(err, ESRCH, "%s", "");
-    return 1;
+        return 1;
+    }
+    return size && is_other_size(strtol(size, NULL, 10),
+                                 !rank || strcmp(rank, "0") == 0, err);
+}
+
+static enum way choose_way(void)
+{
+    enum way way = before_init();
+    struct asp_err err;
+
+    if ((way != OFFLOAD && way != BOTH) || !is_launched_elsewhere(&err))
+        return way;
+    if (way == BOTH)
+        return GHOST; /* they find out by themselves */
+    complain(&err, "running without Aspen");
+    return INERT;
 }
 
 /* After the real MPI_Init: make the world and start the engine. Ends the job
@@ -330,6 +364,13 @@ static void observe(void)
  * would. */
 static void start_progress(void)
 {
+    struct asp_err err;
+
+    if (is_elsewhere(&err)) {
+        complain(&err, "running without Aspen");
+        aspx_entry_inert();
+        return;
+    }
     if (aspx_progress_is_mpichs())
         say_plain("MPICH's own progress thread is asked for "
                   "(MPIR_CVAR_ASYNC_PROGRESS), and two would be in each "
@@ -347,7 +388,7 @@ static void start_progress(void)
 /* MPI_Init (required NULL) or MPI_Init_thread, the program's own. */
 static int init(int *argc, char ***argv, const int *required, int *provided)
 {
-    enum way way = before_init();
+    enum way way = choose_way();
     int level = required ? *required : aspx_offload_default_level(), rc;
 
     if (start_offload(way, level)) {
@@ -452,7 +493,7 @@ static void start_hidden(void)
 
     pthread_mutex_lock(&start_lock);
     if (!atomic_exchange(&started, true)) {
-        enum way way = before_init();
+        enum way way = choose_way();
 
         if (start_offload(way, MPI_THREAD_MULTIPLE)) {
             use_offload();

@@ -332,6 +332,23 @@ task=0:user:0:-:numa-1:h-1:c0 end"
     printed ' 0 wrong$'
 }
 
+@test "another world than the step's runs plain, with a thread of neither kind" {
+    local mode
+    for mode in offload thread; do
+        export ASPEN_LAYOUT="aspen-layout/1 job=test.0 mode=$mode gpn=0 \
+bound=no reason= digest=0 size=1 nnodes=1 node=0 nodes=n0:0 service= \
+task=0:user:0:-:numa-1:h-1:c0 end"
+        ASPEN_LOCAL=0 ASPEN_REPORT=1 \
+            LD_PRELOAD=$ASPEN_BUILD/runtime/.libs/libaspen.so \
+            run timeout -k 5 60 mpiexec.mpich -n 2 \
+            "$ASPEN_BUILD/tests/offload_levels"
+        ended_with 0
+        printed '^levels: ok$'
+        printed 'aspen: MPI started 2 ranks where job test.0 has 1 tasks; running w'
+        not_printed "$mode mode"
+    done
+}
+
 @test "a rank without its thread takes part, and is counted in the record" {
     export ASPEN_LAYOUT="aspen-layout/1 job=test.0 mode=offload gpn=0 \
 bound=yes reason= digest=0 size=2 nnodes=1 node=0 nodes=n0:0,1 service= \
