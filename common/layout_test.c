@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "common/layout.h"
+#include "common/mutate.h"
 
 #define HEAD "aspen-layout/1 job=12.0 mode=ghost gpn=1 bound=no "
 
@@ -300,53 +301,15 @@ static void assert_sound(const struct asp_layout *layout)
     }
 }
 
-static uint32_t next_random(uint32_t *seed)
-{
-    *seed = *seed * 1664525u + 1013904223u;
-    return *seed >> 8;
-}
-
-/* Change one to four places: flip, overwrite, delete, double, swap in a
- * number from the edges. */
-static size_t mutate(char *text, size_t len, size_t size, uint32_t *seed)
-{
-    static const char *const edges[] = {"4294967295", "1048576", "-1", "1024",
-                                        "65536",      "0",       "-",  "%41"};
-    uint32_t edits = 1 + next_random(seed) % 4;
-
-    while (edits-- && len) {
-        size_t at = next_random(seed) % len;
-        const char *edge = edges[next_random(seed) % 8];
-        size_t span = 1 + next_random(seed) % 12;
-
-        if (span > len - at)
-            span = len - at;
-        switch (next_random(seed) % 5) {
-        case 0:
-            text[at] = (char)(text[at] ^ (1 << next_random(seed) % 8));
-            break;
-        case 1:
-            text[at] = " :;,=-%/0159acn"[next_random(seed) % 15];
-            break;
-        case 2:
-            memmove(text + at, text + at + span, len - at - span);
-            len -= span;
-            break;
-        case 3:
-            if (len + span > size)
-                break;
-            memmove(text + at + span, text + at, len - at);
-            len += span;
-            break;
-        case 4:
-            if (strlen(edge) > len - at)
-                break;
-            memcpy(text + at, edge, strlen(edge));
-            break;
-        }
-    }
-    return len;
-}
+static const char *const edges[] = {"4294967295", "1048576", "-1", "1024",
+                                    "65536",      "0",       "-",  "%41"};
+static const struct asp_mutate how = {
+    .edits = 4,
+    .span = 12,
+    .bytes = " :;,=-%/0159acn",
+    .edges = edges,
+    .nedges = sizeof(edges) / sizeof(edges[0]),
+};
 
 static void fuzz(void **state)
 {
@@ -361,7 +324,7 @@ static void fuzz(void **state)
         int n;
 
         memcpy(text, origin, len);
-        len = mutate(text, len, sizeof(text), &seed);
+        len = asp_mutate(&how, text, len, sizeof(text), &seed);
         exact = malloc(len + 1);
         assert_non_null(exact);
         memcpy(exact, text, len);

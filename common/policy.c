@@ -2,6 +2,7 @@
 /* Merge the layers, apply the limits, hand out the result; see policy.h. */
 #include "config.h"
 
+#include "idle_auto.h"
 #include "policy_priv.h"
 
 #include <errno.h>
@@ -62,25 +63,28 @@ static const struct asp_setting *strongest(const struct asp_policy *policy,
     return &policy->layers[ASP_LAYER_BUILTIN][id];
 }
 
-/* What "auto" comes to, at least and at most (runtime/casper/idle.c): it must
- * stay within bounds, too. Returns false when it does, else the bound. */
+/* What "auto" comes to, at least and at most, must stay within bounds, too.
+ * Returns false when it does, else the bound. */
 static bool bound_word(enum asp_knob_id id, const struct asp_limit *limit,
                        int64_t *out_p)
 {
     static const struct {
         enum asp_knob_id id;
         int64_t least, most;
-    } words[] = {{ASP_KNOB_IDLE_SPIN, 20, 1000},
-                 {ASP_KNOB_IDLE_YIELD, 500, 500},
-                 {ASP_KNOB_IDLE_NAP, 1000, 1000}};
+    } words[] = {
+        {ASP_KNOB_IDLE_SPIN, ASP_IDLE_SPIN_US, ASP_IDLE_SPIN_BOUND_US},
+        {ASP_KNOB_IDLE_YIELD, ASP_IDLE_YIELD_US, ASP_IDLE_YIELD_US},
+        {ASP_KNOB_IDLE_NAP, ASP_IDLE_NAP_MAX_US, ASP_IDLE_NAP_MAX_US},
+    };
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        bool above = limit->has_max && words[i].most > limit->max;
+        bool below = limit->has_min && words[i].least < limit->min;
+
         if (words[i].id != id)
             continue;
-        *out_p = limit->has_max && words[i].most > limit->max ? limit->max
-                                                              : limit->min;
-        return (limit->has_max && words[i].most > limit->max) ||
-               (limit->has_min && words[i].least < limit->min);
+        *out_p = above ? limit->max : limit->min;
+        return above || below;
     }
     return false;
 }

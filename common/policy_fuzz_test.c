@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "common/mutate.h"
 #include "common/policy.h"
 
 static const char site_text[] = "version: 1\n"
@@ -22,42 +23,8 @@ static const char site_text[] = "version: 1\n"
                                 "  ghosts: {min: 1, max: 4}\n"
                                 "  pmix: {allow: [auto, off]}\n";
 
-static uint32_t next_random(uint32_t *seed)
-{
-    *seed = *seed * 1664525u + 1013904223u;
-    return *seed >> 8;
-}
-
-/* A few changes to text: bytes, pieces cut out, pieces doubled. */
-static size_t mutate(char *text, size_t len, size_t size, uint32_t *seed)
-{
-    for (uint32_t edits = 1 + next_random(seed) % 2; edits && len; edits--) {
-        size_t at = next_random(seed) % len;
-        size_t span = 1 + next_random(seed) % 9;
-
-        if (span > len - at)
-            span = len - at;
-        switch (next_random(seed) % 4) {
-        case 0:
-            text[at] = (char)(text[at] ^ (1 << next_random(seed) % 8));
-            break;
-        case 1:
-            text[at] = " :,{}[]\n-#&*!|>'\"%9a"[next_random(seed) % 20];
-            break;
-        case 2:
-            memmove(text + at, text + at + span, len - at - span);
-            len -= span;
-            break;
-        case 3:
-            if (len + span > size)
-                break;
-            memmove(text + at + span, text + at, len - at);
-            len += span;
-            break;
-        }
-    }
-    return len;
-}
+static const struct asp_mutate how = {
+    .edits = 2, .span = 9, .bytes = " :,{}[]\n-#&*!|>'\"%9a"};
 
 /* Whatever was accepted resolves to values that the schema accepts. */
 static void assert_sound(struct asp_policy *policy)
@@ -102,7 +69,7 @@ static void fuzz(void **state)
 
         assert_non_null(policy);
         memcpy(text, texts[i % 3], len);
-        len = mutate(text, len, sizeof(text) - 1, &seed);
+        len = asp_mutate(&how, text, len, sizeof(text) - 1, &seed);
         text[len] = '\0';
         if (i % 3 == 2)
             rc = asp_policy_add_spec(policy, text, ASP_LAYER_LINE, "x", &err);

@@ -4,12 +4,13 @@
 
 #include "answer.h"
 
+#include "common/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Make room for more bytes; sizes double. Returns 0, or -1 with ENOMEM. */
@@ -126,20 +127,12 @@ int aspa_answer_finish(struct aspa_answer *answer,
     return 0;
 }
 
-static long long now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
-
 /* The pipe is made non-blocking for this: a reader that stopped reading must
  * not hold the agent beyond its deadline. */
 int aspa_answer_write(const struct aspa_answer *answer, int fd, int timeout_ms,
                       struct asp_err *err)
 {
-    long long deadline_ms = now_ms() + timeout_ms;
+    long long deadline_ms = asp_now_ms() + timeout_ms;
     size_t done = 0;
     int flags = fcntl(fd, F_GETFL);
 
@@ -147,7 +140,7 @@ int aspa_answer_write(const struct aspa_answer *answer, int fd, int timeout_ms,
         return asp_errf(err, errno, "cannot write the answer: %m");
     while (done < answer->used) {
         struct pollfd wait = {.fd = fd, .events = POLLOUT};
-        long long left = deadline_ms - now_ms();
+        long long left = deadline_ms - asp_now_ms();
         ssize_t n = write(fd, answer->bytes + done, answer->used - done);
 
         if (n >= 0) {

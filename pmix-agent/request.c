@@ -4,12 +4,13 @@
 
 #include "request.h"
 
+#include "common/clock.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum kind { KIND_TEXT, KIND_NUMBER, KIND_RANKS };
@@ -56,14 +57,6 @@ static const struct key keys[] = {
 
 enum { NKEYS = sizeof(keys) / sizeof(keys[0]) };
 
-static long long now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
-
 /* Does text hold a whole request: a line "end"? */
 static bool is_complete(const char *text)
 {
@@ -80,7 +73,7 @@ static ssize_t read_some(int fd, char *buf, size_t size, long long deadline_ms)
     int ready;
 
     do {
-        long long left = deadline_ms - now_ms();
+        long long left = deadline_ms - asp_now_ms();
 
         ready = poll(&wait, 1, left > 0 ? (int)left : 0);
     } while (ready < 0 && errno == EINTR);
@@ -99,7 +92,7 @@ static ssize_t read_some(int fd, char *buf, size_t size, long long deadline_ms)
 int aspa_request_read(int fd, int timeout_ms, char **text_p,
                       struct asp_err *err)
 {
-    long long deadline_ms = now_ms() + timeout_ms;
+    long long deadline_ms = asp_now_ms() + timeout_ms;
     char *text = malloc(ASP_REQUEST_MAX + 1);
     size_t used = 0;
 

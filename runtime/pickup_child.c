@@ -6,6 +6,8 @@
 
 #include "pickup_child.h"
 
+#include "common/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -80,14 +82,6 @@ static int start(const char *path, const char *verb, int in, int out,
     return rc;
 }
 
-static long long now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
-
 /* Read until end of file. Returns bytes, or -1 with errno. */
 static ssize_t read_all(int fd, char *buf, size_t size, long long deadline_ms)
 {
@@ -95,7 +89,7 @@ static ssize_t read_all(int fd, char *buf, size_t size, long long deadline_ms)
 
     for (;;) {
         struct pollfd wait = {.fd = fd, .events = POLLIN};
-        long long left = deadline_ms - now_ms();
+        long long left = deadline_ms - asp_now_ms();
         int ready = poll(&wait, 1, left > 0 ? (int)left : 0);
         ssize_t got;
 
@@ -156,7 +150,7 @@ static void release_sigchld(const struct hold *hold)
 static ssize_t run(const char *path, const char *verb, int in, char *buf,
                    size_t size, int timeout_ms, int *status_p)
 {
-    long long deadline_ms = now_ms() + timeout_ms;
+    long long deadline_ms = asp_now_ms() + timeout_ms;
     struct hold hold;
     ssize_t used = -1;
     int saved;

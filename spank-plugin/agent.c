@@ -14,6 +14,7 @@
 #include "fds.h"
 
 #include "common/agent_wire.h"
+#include "common/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,14 +45,6 @@ struct environment {
     char *vars[ENV_FIXED + ENV_EXTRA + 1];
     char text[ENV_EXTRA][ENV_BYTES];
 };
-
-static long long now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
 
 static void close_fd(int *fd_p)
 {
@@ -287,7 +280,7 @@ static void run_exchange(struct asps_agent *agent, struct exchange *ex,
         struct pollfd wait[2] = {
             {.fd = agent->answer_fd, .events = POLLIN},
             {.fd = ex->to_write ? agent->life_fd : -1, .events = POLLOUT}};
-        long long left = deadline_ms - now_ms();
+        long long left = deadline_ms - asp_now_ms();
         int ready = left > 0 ? poll(wait, 2, (int)left) : 0;
 
         if (ready < 0 && errno == EINTR)
@@ -317,7 +310,7 @@ int asps_agent_ask(struct asps_agent *agent, const char *request,
     if (ex.answer == NULL)
         ex.problem = "there is no memory for its answer";
     else
-        run_exchange(agent, &ex, now_ms() + timeout_ms);
+        run_exchange(agent, &ex, asp_now_ms() + timeout_ms);
     close_fd(&agent->answer_fd);
     close_fd(&agent->hold_fd);
     if (ex.problem != NULL) {
@@ -333,7 +326,7 @@ int asps_agent_ask(struct asps_agent *agent, const char *request,
 /* Wait until it has ended; 0 only looks. */
 static bool ends_within(struct asps_agent *agent, int timeout_ms)
 {
-    long long deadline_ms = now_ms() + timeout_ms;
+    long long deadline_ms = asp_now_ms() + timeout_ms;
     struct timespec pause = {.tv_nsec = 5000000};
 
     if (agent->pid_fd >= 0) {
@@ -350,7 +343,7 @@ static bool ends_within(struct asps_agent *agent, int timeout_ms)
 
         if (got == agent->pid || (got < 0 && errno == ECHILD))
             return true;
-        if (now_ms() >= deadline_ms)
+        if (asp_now_ms() >= deadline_ms)
             return false;
         nanosleep(&pause, NULL);
     }

@@ -75,8 +75,8 @@ struct asps_filter_answer {
 /* Read what Lua wrote, close the file, and take back what was published. */
 void asps_filter_read(struct asps_filter_answer *out_p);
 
-/* "users=6 ghosts=1 nodes=2 tasks=8 per_node=0", " plane=2" if it is set. parse returns 0, or -1 with
- * errno EINVAL (form, or numbers that do not add up). */
+/* "users=6 ghosts=1 nodes=2 tasks=8 per_node=0", and " plane=2" if it is set.
+ * parse returns 0, or -1 with errno EINVAL (form, or numbers that do not add up). */
 int asps_grown_parse(const char *text, struct asps_grown *out_p);
 int asps_grown_print(const struct asps_grown *grown, char *buf, size_t size);
 

@@ -126,8 +126,8 @@ int asps_options_register(spank_t spank, const char *command,
     static char spec[] = "SPEC", file[] = "FILE";
     static char usage[OPT_COUNT][320] = {
         "asynchronous progress for MPI: off, auto, ghost[:N], offload, thread, "
-        "and key=value items, separated by commas. Without SPEC: what policies say, "
-        "else auto. --async-progress=help lists the keys",
+        "and key=value items, separated by commas. Without SPEC: what policies "
+        "say, else auto. --async-progress=help lists the keys",
         "job policy (YAML) for asynchronous progress",
         "at the end, say what asynchronous progress did, or write also "
         "JSON to FILE"};

@@ -6,6 +6,8 @@
 
 #include "run.h"
 
+#include "common/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -22,14 +24,6 @@ struct sink {
     size_t bytes;
     size_t used;
 };
-
-static long long now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
 
 static void child(char *const argv[], int out, int err)
 {
@@ -72,7 +66,7 @@ static int collect(struct sink sinks[2], long long deadline_ms)
     while (sinks[0].fd >= 0 || sinks[1].fd >= 0) {
         struct pollfd wait[2] = {{.fd = sinks[0].fd, .events = POLLIN},
                                  {.fd = sinks[1].fd, .events = POLLIN}};
-        long long left = deadline_ms - now_ms();
+        long long left = deadline_ms - asp_now_ms();
 
         if (left <= 0) {
             errno = ETIMEDOUT;
@@ -100,7 +94,7 @@ static int reap(pid_t pid, long long deadline_ms, int *status_p)
             return 0;
         if (got < 0 && errno != EINTR)
             return -1;
-        if (now_ms() >= deadline_ms)
+        if (asp_now_ms() >= deadline_ms)
             break;
         nanosleep(&pause, NULL);
     }
@@ -115,7 +109,7 @@ static int fork_and_read(char *const argv[], int timeout_ms, char *out,
                          size_t out_bytes, char *err, size_t err_bytes,
                          int *status_p)
 {
-    long long deadline_ms = now_ms() + timeout_ms;
+    long long deadline_ms = asp_now_ms() + timeout_ms;
     struct sink sinks[2] = {{.fd = -1, .buf = out, .bytes = out_bytes},
                             {.fd = -1, .buf = err, .bytes = err_bytes}};
     int pipes[2][2] = {{-1, -1}, {-1, -1}};

@@ -116,6 +116,13 @@ rma() { echo "$ASPEN_BUILD/tests/rma_$1"; }
     printed '^ok threads'
 }
 
+# large OPTIONS...
+large() {
+    ghosts "$@" "$(rma large)" 3
+    ended_with 0
+    printed '^ok large'
+}
+
 @test "Put and Get by the device" {
     for program in shared derived active threads windows; do
         ghosts -n 3 -g 1 --nodes 2 --knob rma.direct=yes "$(rma $program)" 20
@@ -123,9 +130,7 @@ rma() { echo "$ASPEN_BUILD/tests/rma_$1"; }
         printed "^ok $program"
     done
     printed 'direct [0-9]+, by RDMA devices'
-    ghosts -n 3 -g 1 --nodes 3 --knob rma.direct=yes "$(rma large)" 3
-    ended_with 0
-    printed '^ok large'
+    large -n 3 -g 1 --nodes 3 --knob rma.direct=yes
 }
 
 @test "accumulates of an origin that computes hold nobody up" {
@@ -135,17 +140,10 @@ rma() { echo "$ASPEN_BUILD/tests/rma_$1"; }
 }
 
 @test "large operations are complete when they should be" {
-    ghosts -n 3 -g 1 --nodes 3 "$(rma large)" 3
-    ended_with 0
-    printed '^ok large'
-    ghosts -n 4 -g 2 --nodes 2 --knob rma.balance=bytes \
-        --knob rma.binding=segment "$(rma large)" 3
-    ended_with 0
-    printed '^ok large'
-    # On the dynamic window.
-    ghosts -n 3 -g 1 --nodes 3 --knob rma.direct=no "$(rma large)" 3
-    ended_with 0
-    printed '^ok large'
+    large -n 3 -g 1 --nodes 3
+    large -n 4 -g 2 --nodes 2 --knob rma.balance=bytes \
+        --knob rma.binding=segment
+    large -n 3 -g 1 --nodes 3 --knob rma.direct=no # on the dynamic window
 }
 
 @test "memory of MPI_Alloc_mem outlives MPI_Finalize" {

@@ -6,6 +6,8 @@
 
 #include "mpi_build.h"
 
+#include "common/clock.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +22,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { HEADERS_MAX = 64, NOTES_MAX = 65536, LIST_LIMIT_MS = 2000 };
@@ -154,23 +155,15 @@ static int start_list(char *linker, char *program, pid_t *pid_p, int *fd_p)
     return rc ? -1 : 0;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* All that comes until the end, or as much as there is room and time for. */
 static void read_list(int fd, char *text, size_t size)
 {
     struct pollfd ready = {.fd = fd, .events = POLLIN};
-    int64_t until = now_ms() + LIST_LIMIT_MS, left = LIST_LIMIT_MS;
+    int64_t until = asp_now_ms() + LIST_LIMIT_MS, left = LIST_LIMIT_MS;
     size_t used = 0;
     ssize_t got = 1;
 
-    for (; got > 0 && used + 1 < size && left > 0; left = until - now_ms()) {
+    for (; got > 0 && used + 1 < size && left > 0; left = until - asp_now_ms()) {
         if (poll(&ready, 1, (int)left) <= 0)
             break;
         got = read(fd, text + used, size - 1 - used);

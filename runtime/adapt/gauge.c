@@ -59,12 +59,6 @@ struct aspx_gauge *aspx_gauge_create(const struct aspx_engine *engine,
     return gauge;
 }
 
-static bool beats(const struct aspx_seat *seat)
-{
-    return atomic_load_explicit(&seat->pulse.clock, memory_order_acquire) ==
-           aspx_pulse_clock();
-}
-
 /* A stay of s seconds counts s * s, bit by bit as it grows. */
 static void look_at(struct aspx_gauge *gauge, struct user *user,
                     uint64_t ticks, double passed)
@@ -127,7 +121,7 @@ static void take_from(struct aspx_gauge *gauge, struct user *user,
 {
     struct aspx_demand done = {.users = 1, .user_s = passed};
     struct aspx_demand less = user->done;
-    bool seen = beats(user->seat);
+    bool seen = aspx_seat_beats(user->seat);
     double inside_s = 0;
     uint64_t work = 0;
 

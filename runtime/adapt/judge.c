@@ -165,12 +165,6 @@ static void write_trace(struct aspx_seat *seat, bool on, int why)
     atomic_store_explicit(&seat->edition, edition + 2, memory_order_release);
 }
 
-static bool beats(const struct user *user)
-{
-    return atomic_load_explicit(&user->seat->pulse.clock,
-                                memory_order_acquire) == aspx_pulse_clock();
-}
-
 /* What holds for a user of this node may have changed. */
 static void apply(struct aspx_judge *judge, struct user *user, uint64_t ticks,
                   int why)
@@ -184,7 +178,7 @@ static void apply(struct aspx_judge *judge, struct user *user, uint64_t ticks,
         return;
     user->on = on;
     atomic_store_explicit(&user->seat->since, ticks, memory_order_relaxed);
-    if (beats(user)) /* else nobody sits there, or not any more */
+    if (aspx_seat_beats(user->seat)) /* else nobody sits there, or not any more */
         write_trace(user->seat, on, why);
 }
 
@@ -207,7 +201,7 @@ static bool look_at(struct aspx_judge *judge, struct user *user, double now,
     bool young, was = user->predict.on;
     double inside;
 
-    if (!beats(user)) {
+    if (!aspx_seat_beats(user->seat)) {
         user->watched = false;
         return false;
     }

@@ -44,6 +44,13 @@ struct aspx_seat {
                                  then the leader's */
 };
 
+/* Does its user sit there, with a clock that can be compared with ours? */
+static inline bool aspx_seat_beats(const struct aspx_seat *seat)
+{
+    return atomic_load_explicit(&seat->pulse.clock, memory_order_acquire) ==
+           aspx_pulse_clock();
+}
+
 /* What was decided for all, where the first user of the job is. */
 struct aspx_decided_notes {
     _Atomic uint32_t n, more; /* n: that can be read */

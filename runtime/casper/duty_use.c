@@ -28,7 +28,6 @@ void aspx_duty_follow(const struct aspx_engine *engine)
 {
     const struct aspx_world *world = engine->world;
     const uint32_t *first = engine->first_ghost + world->node;
-
     uint32_t ghost = world->peers[world->rank_all].ghost;
 
     if (ghost != ASP_RANK_NONE) {

@@ -18,6 +18,7 @@
 #include "ghost.h"
 #include "idle.h"
 
+#include "common/idle_auto.h"
 #include "runtime/profile/clock.h"
 #include "runtime/profile/turns.h"
 
@@ -31,11 +32,7 @@
 #include <unistd.h>
 
 enum {
-    SPIN_BOUND_US = 1000,
-    SPIN_US = 20, /* a few round trips: the next request may be under way */
-    YIELD_US = 500,
     NAP_FIRST_US = 20,
-    NAP_MAX_US = 1000,
     PARKED_MAX_US = 50000,
     PARKED_PART = 100,
     KNOB_MAX_US = 1000000,
@@ -123,9 +120,10 @@ void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
     *idle = (struct aspx_idle) {
         .bell = bell,
         .spin_us = knob(layout, "idle.spin_us",
-                        layout->bound ? SPIN_BOUND_US : SPIN_US),
-        .yield_us = knob(layout, "idle.yield_us", YIELD_US),
-        .nap_max_us = knob(layout, "idle.nap_us", NAP_MAX_US),
+                        layout->bound ? ASP_IDLE_SPIN_BOUND_US
+                                      : ASP_IDLE_SPIN_US),
+        .yield_us = knob(layout, "idle.yield_us", ASP_IDLE_YIELD_US),
+        .nap_max_us = knob(layout, "idle.nap_us", ASP_IDLE_NAP_MAX_US),
         .parked_max_us = knob(layout, "idle.parked_nap_us", PARKED_MAX_US),
         .last_work_us = now_us(),
     };

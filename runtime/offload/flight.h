@@ -33,7 +33,6 @@ static inline bool aspx_flight_is_told(const struct aspx_slot *slot)
     return aspx_offload_is_self() && !aspx_guest_inside && slot->tested;
 }
 
-
 uint32_t aspx_flight_count(void);
 
 #endif
