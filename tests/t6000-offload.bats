@@ -123,151 +123,27 @@ END
 }
 
 @test "handlers of exit that were set before MPI_Init may end MPI" {
-    cat >"$BATS_TEST_TMPDIR/late.c" <<'END'
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-static int posted, sum;
-static MPI_Request request;
-static void finish(void)
-{
-    int one = 1, over;
-    MPI_Send(&one, 1, MPI_INT, 0, 1, MPI_COMM_SELF);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    MPI_Finalize();
-    MPI_Finalized(&over);
-    printf("%d of %d, %d\n", posted, sum, over);
-    fflush(stdout);
-}
-int main(int argc, char **argv)
-{
-    int provided;
-    atexit(finish);
-    MPI_Init_thread(&argc, &argv, atoi(argv[1]), &provided);
-    MPI_Irecv(&posted, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &request);
-    exit(0);
-}
-END
-    mpicc.mpich -o "$BATS_TEST_TMPDIR/late" "$BATS_TEST_TMPDIR/late.c"
     local level
     for level in 0 3; do
-        run ghosts -n 2 --offload "$BATS_TEST_TMPDIR/late" "$level"
+        run ghosts -n 2 --offload "$ASPEN_BUILD/tests/offload_late" "$level"
         ended_with 0
         printed '^1 of 2, 1$'
     done
 }
 
 @test "MPI_Abort goes past a call that never ends" {
-    cat >"$BATS_TEST_TMPDIR/give_up.c" <<'END'
-#include <mpi.h>
-#include <pthread.h>
-#include <signal.h>
-#include <string.h>
-#include <unistd.h>
-static void on_alarm(int number)
-{
-    (void) number;
-    MPI_Abort(MPI_COMM_WORLD, 7);
-}
-static void *give_up(void *unused)
-{
-    usleep(100000);
-    on_alarm(0);
-    return unused;
-}
-int main(int argc, char **argv)
-{
-    int buf, provided;
-    pthread_t thread;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-    MPI_Barrier(MPI_COMM_WORLD); /* nobody is left in MPI_Init */
-    signal(SIGALRM, on_alarm);
-    if (strcmp(argv[1], "alarm") == 0)
-        ualarm(100000, 0);
-    else
-        pthread_create(&thread, NULL, give_up, NULL);
-    MPI_Recv(&buf, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    return 0;
-}
-END
-    mpicc.mpich -o "$BATS_TEST_TMPDIR/give_up" "$BATS_TEST_TMPDIR/give_up.c"
     local way
     for way in alarm thread; do
-        run ghosts -n 2 --offload "$BATS_TEST_TMPDIR/give_up" "$way"
+        run ghosts -n 2 --offload "$ASPEN_BUILD/tests/offload_give_up" "$way"
         ended_with 7
     done
 }
 
 @test "error handlers may wait for and free what is under way" {
-    cat >"$BATS_TEST_TMPDIR/nested.c" <<'END'
-#include <mpi.h>
-#include <stdio.h>
-#include <string.h>
-enum { MANY = 20 };
-static MPI_Request r[4];
-static const char *how;
-static int told;
-static void handle(MPI_Comm *comm, int *code, ...)
-{
-    MPI_Request new[MANY];
-    int in, out = 0;
-    (void) comm;
-    (void) code;
-    if (told++)
-        return;
-    for (int i = 0; i < 3; i++) {
-        if (r[i] != MPI_REQUEST_NULL)
-            MPI_Cancel(&r[i]);
-    }
-    for (int i = 0; i < MANY / 2; i++) {
-        MPI_Irecv(&in, 1, MPI_INT, 0, 9, MPI_COMM_SELF, &new[i]);
-        MPI_Isend(&out, 1, MPI_INT, 0, 9, MPI_COMM_SELF, &new[MANY - 1 - i]);
-    }
-    if (strcmp(how, "wait") == 0)
-        MPI_Wait(&r[0], MPI_STATUS_IGNORE);
-    for (int i = 0; i < 4; i++) {
-        if (strcmp(how, "free") == 0 && r[i] != MPI_REQUEST_NULL)
-            MPI_Request_free(&r[i]);
-    }
-    if (strcmp(how, "waitall") == 0)
-        MPI_Waitall(4, r, MPI_STATUSES_IGNORE);
-    MPI_Waitall(MANY, new, MPI_STATUSES_IGNORE);
-}
-int main(int argc, char **argv)
-{
-    MPI_Errhandler handler;
-    MPI_Comm dup;
-    int in[3], two[2] = {0}, x, y, rc;
-    how = argv[1];
-    MPI_Init(&argc, &argv);
-    MPI_Comm_dup(MPI_COMM_SELF, &dup);
-    MPI_Comm_create_errhandler(handle, &handler);
-    MPI_Comm_set_errhandler(dup, handler);
-    for (int i = 0; i < 3; i++)
-        MPI_Irecv(&in[i], 1, MPI_INT, 0, i, dup, &r[i]);
-    MPI_Isend(two, 2, MPI_INT, 0, 1, dup, &r[3]);
-    rc = MPI_Wait(&r[1], MPI_STATUS_IGNORE);
-    printf("%d times told; %d;", told, rc != MPI_SUCCESS);
-    for (int i = 0; i < 4; i++)
-        printf(" %s", r[i] == MPI_REQUEST_NULL ? "null" : "there");
-    MPI_Waitall(4, r, MPI_STATUSES_IGNORE);
-    for (x = 0; x < 100; x++) {
-        y = -1;
-        MPI_Sendrecv(&x, 1, MPI_INT, 0, 7, &y, 1, MPI_INT, 0, 7, dup,
-                     MPI_STATUS_IGNORE);
-        if (y != x)
-            printf(" wrong");
-    }
-    puts("");
-    return MPI_Finalize();
-}
-END
-    mpicc.mpich -o "$BATS_TEST_TMPDIR/nested" "$BATS_TEST_TMPDIR/nested.c"
     local way plain
     for way in wait free waitall; do
-        plain=$(ghosts -n 1 -g 0 "$BATS_TEST_TMPDIR/nested" "$way")
-        run ghosts -n 1 --offload "$BATS_TEST_TMPDIR/nested" "$way"
+        plain=$(ghosts -n 1 -g 0 "$ASPEN_BUILD/tests/offload_nested" "$way")
+        run ghosts -n 1 --offload "$ASPEN_BUILD/tests/offload_nested" "$way"
         ended_with 0
         [ "$output" = "$plain" ]
         printed '^1 times told; 1; null null '
@@ -275,34 +151,9 @@ END
 }
 
 @test "callbacks have the program's stack at least" {
-    cat >"$BATS_TEST_TMPDIR/deep.c" <<'END'
-#include <mpi.h>
-#include <stdio.h>
-static void add(void *in, void *inout, int *n, MPI_Datatype *type)
-{
-    volatile char large[32 << 20];
-    (void) n;
-    (void) type;
-    for (size_t i = 0; i < sizeof(large); i += 4096)
-        large[i] = 1;
-    *(int *) inout += *(int *) in * large[0];
-}
-int main(int argc, char **argv)
-{
-    int one = 1, sum;
-    MPI_Op op;
-    MPI_Init(&argc, &argv);
-    MPI_Op_create(add, 1, &op);
-    MPI_Allreduce(&one, &sum, 1, MPI_INT, op, MPI_COMM_WORLD);
-    printf("sum %d\n", sum);
-    MPI_Op_free(&op);
-    return MPI_Finalize();
-}
-END
-    mpicc.mpich -o "$BATS_TEST_TMPDIR/deep" "$BATS_TEST_TMPDIR/deep.c"
     (
-        ulimit -s unlimited || skip "the stack cannot be larger here"
-        run ghosts -n 2 --offload "$BATS_TEST_TMPDIR/deep"
+        ulimit -s unlimited
+        run ghosts -n 2 --offload "$ASPEN_BUILD/tests/offload_deep"
         ended_with 0
         printed '^sum 2$'
     )
