@@ -347,8 +347,25 @@ const char *asp_policy_notes(const struct asp_policy *policy, char *buf,
     return buf;
 }
 
-int asp_policy_canonical(const struct asp_policy *policy, char *buf,
-                         size_t size, struct asp_err *err)
+/* Does a knob stand in the request? What the site set is known on the nodes;
+ * counting has to be told. */
+static bool is_said(const struct asp_policy *policy, enum asp_knob_id id,
+                    bool counting)
+{
+    const struct asp_setting *s = &policy->resolved[id];
+
+    if (id == ASP_KNOB_MODE || id == ASP_KNOB_GHOSTS ||
+        (id == ASP_KNOB_OFFLOAD &&
+         asp_policy_mode(policy) == ASP_MODE_THREAD))
+        return false;
+    if (s->layer >= ASP_LAYER_JOB || s->chosen)
+        return true;
+    return counting && (asp_knobs[id].flags & ASP_KNOB_COUNTS) &&
+           strcmp(s->value, asp_knobs[id].builtin) != 0;
+}
+
+static int print_request(const struct asp_policy *policy, bool counting,
+                         char *buf, size_t size, struct asp_err *err)
 {
     enum asp_mode mode = asp_policy_mode(policy);
     int n = snprintf(buf, size, "%s", asp_mode_name(mode));
@@ -359,14 +376,10 @@ int asp_policy_canonical(const struct asp_policy *policy, char *buf,
         used += (size_t)snprintf(buf + used, size - used, ":%.20s",
                                  asp_policy_text(policy, ASP_KNOB_GHOSTS));
     for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT && used < size; id++) {
-        const struct asp_setting *s = &policy->resolved[id];
-
-        if (id == ASP_KNOB_MODE || id == ASP_KNOB_GHOSTS ||
-            (s->layer < ASP_LAYER_JOB && !s->chosen) ||
-            (id == ASP_KNOB_OFFLOAD && mode == ASP_MODE_THREAD))
-            continue;
-        used += (size_t)snprintf(buf + used, size - used, ",%s=%s",
-                                 asp_knobs[id].name, s->value);
+        if (is_said(policy, id, counting))
+            used += (size_t)snprintf(buf + used, size - used, ",%s=%s",
+                                     asp_knobs[id].name,
+                                     policy->resolved[id].value);
     }
     for (uint32_t i = policy->windows_site;
          i < policy->windows.n && used < size; i++) {
@@ -379,6 +392,18 @@ int asp_policy_canonical(const struct asp_policy *policy, char *buf,
                         size - 1, policy->windows.n > policy->windows_site
                         ? ": too many rules for windows" : "");
     return (int)used;
+}
+
+int asp_policy_canonical(const struct asp_policy *policy, char *buf,
+                         size_t size, struct asp_err *err)
+{
+    return print_request(policy, false, buf, size, err);
+}
+
+int asp_policy_counting(const struct asp_policy *policy, char *buf, size_t size,
+                        struct asp_err *err)
+{
+    return print_request(policy, true, buf, size, err);
 }
 
 /* FNV-1a, 64 bit. */

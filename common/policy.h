@@ -40,6 +40,7 @@ enum asp_knob_type {
 enum asp_knob_flag {
     ASP_KNOB_TO_RUNTIME = 1, /* travels in the layout */
     ASP_KNOB_NOT_SITE = 2,   /* only the job may set it */
+    ASP_KNOB_COUNTS = 4,     /* what Slurm is asked for depends on it */
 };
 
 struct asp_knob {
@@ -176,6 +177,12 @@ const char *asp_policy_notes(const struct asp_policy *policy, char *buf,
  * grammar reads it back. Returns its length, or -1 with errno ENOSPC. */
 int asp_policy_canonical(const struct asp_policy *policy, char *buf,
                          size_t size, struct asp_err *err);
+
+/* The same with the site's values of the knobs that counting depends on
+ * (ASP_KNOB_COUNTS): for asp_grow_words(), not for the nodes, which know the
+ * site's values themselves. */
+int asp_policy_counting(const struct asp_policy *policy, char *buf, size_t size,
+                        struct asp_err *err);
 
 /* 16 hexadecimal digits that stand for all resolved values. */
 void asp_policy_digest(const struct asp_policy *policy, char out[17]);

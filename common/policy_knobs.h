@@ -26,9 +26,11 @@
     K(SPREAD, "placement.spread", WORD, "numa", "numa|pack", 0, 0, "", 0,     \
       "numa: ghosts go one to each NUMA domain first; pack: on the last "     \
       "cores of the node")                                                    \
-    K(SHARE, "placement.share", BOOL, "no", "no|yes", 0, 0, "", 0,            \
+    K(SHARE, "placement.share", BOOL, "no", "no|yes", 0, 0, "",               \
+      ASP_KNOB_COUNTS,                                                        \
       "when cores run out, let ghosts run on the cores of the users")         \
-    K(SMT, "placement.smt", WORD, "avoid", "avoid|use", 0, 0, "", 0,          \
+    K(SMT, "placement.smt", WORD, "avoid", "avoid|use", 0, 0, "",             \
+      ASP_KNOB_COUNTS,                                                        \
       "avoid: a task gets whole cores; use: when cores run out, single "      \
       "hardware threads")                                                     \
     K(IDLE_SPIN, "idle.spin_us", NUMBER, "auto", "auto", 0, 1000000, "us",    \
@@ -86,7 +88,7 @@
       "KiB", ASP_KNOB_TO_RUNTIME,                                             \
       "heap=shared: smaller allocations stay private")                        \
     K(THREAD_CORES, "thread.service_cores", NUMBER, "1", "", 1, 64,           \
-      "per node", 0,                                                          \
+      "per node", ASP_KNOB_COUNTS,                                            \
       "mode thread: cores that are kept for the progress threads of the "     \
       "node's ranks")                                                         \
     K(THREAD_MIN, "thread.min_kb", NUMBER, "8", "", 0, 1048576, "KiB",        \

@@ -166,6 +166,39 @@ static void rules(void **state)
     asp_policy_destroy(policy);
 }
 
+/* Counting hears of the site's knobs that change counts; the nodes read them in
+ * the site's policy. */
+static void counting(void **state)
+{
+    struct asp_policy *policy = create();
+    struct asp_facts fat = {.partition = "fat"};
+    char line[ASP_SPEC_MAX + 1];
+
+    (void)state;
+    add(policy, ASP_POLICY_SITE,
+        "version: 1\n"
+        "defaults: {placement: {share: yes, spread: pack}, idle.spin_us: 7}\n"
+        "rules:\n"
+        "  - match: {partition: fat}\n"
+        "    set: {thread.service_cores: 9}\n"
+        "limits:\n"
+        "  thread.service_cores: {min: 2, max: 4}\n");
+    assert_int_equal(asp_policy_add_spec(policy, "thread,pmix=off",
+                                         ASP_LAYER_LINE, "line", NULL),
+                     0);
+    resolve(policy, NULL);
+    asp_policy_canonical(policy, line, sizeof(line), NULL);
+    assert_string_equal(line, "thread,pmix=off");
+    asp_policy_counting(policy, line, sizeof(line), NULL);
+    assert_string_equal(line, "thread,placement.share=yes,"
+                              "thread.service_cores=2,pmix=off");
+    resolve(policy, &fat);
+    asp_policy_counting(policy, line, sizeof(line), NULL);
+    assert_string_equal(line, "thread,placement.share=yes,"
+                              "thread.service_cores=4,pmix=off");
+    asp_policy_destroy(policy);
+}
+
 static void limits(void **state)
 {
     struct asp_policy *policy = create();
@@ -465,6 +498,7 @@ int main(void)
         cmocka_unit_test(on_is_a_wish),
         cmocka_unit_test(idle_offload),
         cmocka_unit_test(rules),
+        cmocka_unit_test(counting),
         cmocka_unit_test(limits),
         cmocka_unit_test(limits_of_words),
         cmocka_unit_test(chooses),

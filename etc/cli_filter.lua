@@ -156,9 +156,11 @@ local function count_facts(words, facts)
     end
 end
 
--- The canonical request; "" when it is refused, or off.
+-- The canonical request, and the site's knobs that change the counts; "" when
+-- it is refused.
 local function request(facts)
-    local line = { quoted(os.getenv("ASPEN_FILTER_COMMAND")), "request" }
+    local line = { quoted(os.getenv("ASPEN_FILTER_COMMAND")), "request",
+                   "--counting" }
     for _, pair in ipairs({
         { "ASPEN_FILTER_SITE", "--site-policy=" },
         { "ASPEN_FILTER_PROGRESS", "--progress=" },

@@ -79,3 +79,30 @@ have() {
     run on_cluster srun -n2 hostname
     ended_with 0
 }
+
+# on CPUS srun-options...: CPUs that the step has on each node
+on() {
+    # shellcheck disable=SC2016
+    run on_cluster srun -p shared "${@:2}" sh -c 'echo "T $SLURM_CPUS_ON_NODE"'
+    ended_with 0
+    [ "$(grep '^T ' <<<"$output" | sort -u)" = "T $1" ] && return
+    echo "srun ${*:2}: wanted $1 CPUs in:"
+    echo "$output"
+    return 1
+}
+
+@test "what the site says of service cores and sharing is counted, too" {
+    site 'defaults: {thread.service_cores: 2}'
+    on 4 -N1 -n2 --async-progress=thread
+    on 3 -N1 -n2 --async-progress=thread,thread.service_cores=1
+    not_printed 'aspen:'
+    site 'limits:' '  thread.service_cores: {min: 2}'
+    on 4 -N1 -n2 --async-progress=thread
+    site 'rules:' '  - match: {partition: shared, nodes: 1}' \
+        '    set: {thread.service_cores: 3}'
+    on 4 -N1 -n1 --async-progress=thread
+    site 'defaults: {placement.share: yes}'
+    run on_cluster srun -N2 -n8 --async-progress=ghost:1 hostname
+    [ "$status" -ne 0 ]
+    printed 'placement.share=yes. need --overcommit'
+}

@@ -85,6 +85,23 @@ refused() {
     [ "$output" = "off" ]
 }
 
+@test "--counting adds what the site says of tasks and CPUs" {
+    local text='placement: {share: yes, smt: use, spread: pack}'
+    printf 'version: 1\ndefaults: {%s, thread.service_cores: 2}\n' "$text" \
+        >site.yaml
+    chmod 644 site.yaml
+    request --site-policy site.yaml --progress ghost
+    [ "$output" = "ghost:1" ]
+    request --site-policy site.yaml --progress ghost --counting
+    text=placement.share=yes,placement.smt=use,thread.service_cores
+    [ "$output" = "ghost:1,$text=2" ]
+    request --site-policy site.yaml --counting \
+        --progress thread,thread.service_cores=3,pmix=off
+    [ "$output" = "thread,$text=3,pmix=off" ]
+    request --progress thread --counting
+    [ "$output" = "thread" ]
+}
+
 @test "the shipped policies are accepted" {
     local policies=$ASPEN_TOP/policies
     for job in rma shared-cores windows; do

@@ -22,16 +22,18 @@ static const char usage[] =
     "                     [--site-policy=FILE] [--partition=NAME]\n"
     "                     [--account=NAME] [--qos=NAME] [--program=NAME]\n"
     "                     [--nodes=N] [--tasks-per-node=N]\n"
-    "                     [--no-more-ghosts] [--no-ghosts=WHY]\n"
+    "                     [--no-more-ghosts] [--no-ghosts=WHY] [--counting]\n"
     "       aspen request --help-knobs\n\n"
     "Prints the canonical request. ASPEN_PROGRESS and ASPEN_POLICY stand in\n"
-    "for options that are not given.\n";
+    "for options that are not given. --counting: with the site's knobs that\n"
+    "change what Slurm is asked for, as aspen explain --extra needs them.\n";
 
 struct request {
     const char *progress;
     const char *policy;
     const char *site;
     struct asp_facts facts;
+    bool counting;
 };
 
 static int read_number(const char *text, uint32_t *out_p)
@@ -48,7 +50,7 @@ static int read_number(const char *text, uint32_t *out_p)
 }
 
 enum { PROGRESS = 1, POLICY, SITE, PARTITION, ACCOUNT, QOS, PROGRAM, NODES,
-       TASKS, NO_MORE, NO_GHOSTS, KNOBS, HELP };
+       TASKS, NO_MORE, NO_GHOSTS, COUNTING, KNOBS, HELP };
 
 static const struct option options[] = {
     {"progress", required_argument, NULL, PROGRESS},
@@ -62,6 +64,7 @@ static const struct option options[] = {
     {"tasks-per-node", required_argument, NULL, TASKS},
     {"no-more-ghosts", no_argument, NULL, NO_MORE},
     {"no-ghosts", required_argument, NULL, NO_GHOSTS},
+    {"counting", no_argument, NULL, COUNTING},
     {"help-knobs", no_argument, NULL, KNOBS},
     {"help", no_argument, NULL, HELP},
     {NULL, 0, NULL, 0},
@@ -102,6 +105,9 @@ static int take(struct request *request, int option, char *value)
     case NO_GHOSTS:
         request->facts.no_ghosts = value;
         return 0;
+    case COUNTING:
+        request->counting = true;
+        return 0;
     default:
         return -1;
     }
@@ -131,6 +137,8 @@ static int add_sources(struct asp_policy *policy, const struct request *request,
 
 static int answer(const struct request *request)
 {
+    int (*print)(const struct asp_policy *, char *, size_t, struct asp_err *) =
+        request->counting ? asp_policy_counting : asp_policy_canonical;
     struct asp_policy *policy = asp_policy_create();
     char line[ASP_SPEC_MAX + 1], notes[2048];
     struct asp_err err;
@@ -141,7 +149,7 @@ static int answer(const struct request *request)
     if (add_sources(policy, request, &err) < 0 ||
         asp_policy_resolve(policy, &request->facts, &err) < 0 ||
         aspt_advice_take(policy, &request->facts, &err) < 0 ||
-        asp_policy_canonical(policy, line, sizeof(line), &err) < 0) {
+        print(policy, line, sizeof(line), &err) < 0) {
         aspt_complain(&err);
     } else {
         if (asp_policy_notes(policy, notes, sizeof(notes))[0])
