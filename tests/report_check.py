@@ -71,7 +71,7 @@ def at(tree, path):
 
 # Keys that a reader must do without, and objects whose keys are free.
 OPTIONAL = {"time", "ghost_busy", "ghost_crew", "ghost_crew_more", "adaptation",
-            "profile_build"}
+            "profile_build", "windows_flat_less"}
 FREE = re.compile(r"^(calls/\w+|time/calls)$")
 
 

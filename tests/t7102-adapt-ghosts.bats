@@ -105,3 +105,25 @@ judged_right() {
     ended_with 0
     printed '^[1-9][0-9]+ programs, 0 slices wrong'
 }
+
+@test "many windows: as many as without Aspen, the first ones with two of MPI" {
+    local knob
+    run timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" -n 2 -g 0 --nodes 2 \
+        "$ASPEN_BUILD/tests/adapt_many" 1200
+    ended_with 0
+    printed '^ok many'
+    for knob in adapt=off adapt=ghosts rma.direct=yes; do
+        recorded tests/adapt_many -n 2 -g 1 --nodes 2 --knob "$knob" -- 1200
+        ended_with 0
+        printed '^ok many'
+        says "r.get('windows_flat_less', 0) == \
+                  (0 if '$knob' == 'adapt=off' else 1202 - 256)" \
+            'c["window"] == {"ghost": 2 * 1202}'
+    done
+    printed '^aspen: 946 windows had no flat window of their own'
+    # Refused by MPI, not by us.
+    recorded tests/adapt_many -n 2 -g 1 --nodes 2 --knob adapt=ghosts -- 100
+    ended_with 0
+    printed '^ok many'
+    says 'r["windows_flat_less"] == 2'
+}

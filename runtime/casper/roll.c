@@ -64,6 +64,13 @@ void aspx_roll_hit(uint32_t holds)
     pthread_mutex_unlock(&mutex);
 }
 
+void aspx_roll_flat_less(void)
+{
+    pthread_mutex_lock(&mutex);
+    aspx_roll.flat_less++;
+    pthread_mutex_unlock(&mutex);
+}
+
 uint32_t aspx_roll_enter(const struct aspx_win_request *request,
                          enum aspx_way way, bool switchable)
 {

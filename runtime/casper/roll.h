@@ -33,6 +33,7 @@ struct aspx_roll_entry {
 struct aspx_roll {
     uint32_t n;
     uint32_t more; /* windows that found no room */
+    uint32_t flat_less; /* windows, as in struct aspx_win */
     uint64_t hits[ASP_WINRULES_MAX]; /* windows for which a rule held */
     struct aspx_roll_entry entry[ASPX_ROLL_MAX];
 };
@@ -44,6 +45,10 @@ void aspx_roll_close(void);
 
 /* Rules held for a window that was not made after all. Threads: any. */
 void aspx_roll_hit(uint32_t holds);
+
+/* A window of which this is the first process is without its flat one.
+ * Threads: any. */
+void aspx_roll_flat_less(void);
 
 /* A window was made. Returns its serial for aspx_roll_name(), 0 when it is not
  * listed. Threads: any. */

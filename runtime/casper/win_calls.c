@@ -6,6 +6,7 @@
 #include "lock_client.h"
 #include "roll.h"
 #include "switch.h"
+#include "win_flat.h"
 #include "win_make.h"
 
 #include "runtime/mpi/real.h"
@@ -64,6 +65,8 @@ static bool redirect(struct aspx_win_request *request, void *baseptr,
         made = aspx_win_find(*win);
         made->serial = aspx_roll_enter(request, ASPX_WAY_GHOST,
                                        made->turn.able);
+        if (made->flat_less && made->rank == 0)
+            aspx_roll_flat_less();
     }
     aspx_rules_done(&request->verdict);
     /* As in MPICH, who brings no memory has no address, nor has the
@@ -144,14 +147,6 @@ int aspx_hand_MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm,
     return note(rc, win, &request);
 }
 
-static void free_locked(MPI_Win *locked)
-{
-    if (*locked == MPI_WIN_NULL)
-        return;
-    aspx_real.MPI_Win_unlock_all(*locked);
-    aspx_real.MPI_Win_free(locked);
-}
-
 /* MPI's own MPI_Win_free has a barrier: when it returns, every process has
  * closed its epochs, each with a flush, and settled its locks, so no ghost
  * touches block or lock words again.
@@ -172,7 +167,7 @@ int aspx_hand_MPI_Win_free(MPI_Win *handle)
     rc = aspx_real.MPI_Win_free(handle);
     if (rc != MPI_SUCCESS)
         return rc;
-    free_locked(&win->flat);
+    aspx_win_flat_free(win);
     aspx_win_remove(win);
     aspx_switch_end(win);
     aspx_win_destroy(win);

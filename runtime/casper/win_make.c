@@ -10,6 +10,7 @@
 #include "balance.h"
 #include "hints.h"
 #include "switch.h"
+#include "win_flat.h"
 #include "win_make.h"
 
 #include "runtime/mpi/handle.h"
@@ -28,7 +29,8 @@ struct offer {
     uint16_t ok;        /* the memory is in the arena */
     uint16_t no_locks;  /* hint */
     uint16_t native;    /* hint: leave it to MPI */
-    uint16_t wish;      /* of how redirection to it begins: switch.h */
+    uint8_t wish;       /* of how redirection to it begins: switch.h */
+    uint8_t flats_full; /* win_flat.h */
 };
 
 /* A window on its way. */
@@ -39,6 +41,7 @@ struct making {
     int *ranks;           /* in world->all */
     int *leader;          /* by node of the window: its lowest rank */
     uint64_t share_off;   /* ASPX_MEMORY_SHARED: own part in the block */
+    bool flats_full;      /* in some process */
 };
 
 static _Atomic uint64_t offers_made;
@@ -275,7 +278,7 @@ static bool meet(struct making *making)
         target->off = offer->off;
         target->bytes = offer->bytes;
         target->disp_unit = offer->disp_unit;
-        target->began = (unsigned char) offer->wish;
+        target->began = offer->wish;
         target->first_byte = node->bytes;
         if (node->node == aspx_engine.world->node)
             target->here = aspx_arena_address(&aspx_engine.arena, target->off,
@@ -283,6 +286,7 @@ static bool meet(struct making *making)
         node->bytes += offer->bytes;
         inside += offer->bytes;
         win->no_locks &= offer->no_locks;
+        making->flats_full |= offer->flats_full;
     }
     win->id = (uint64_t) making->ranks[0] << 40 | making->offers[0].number;
     place_words(making);
@@ -325,6 +329,7 @@ static bool agree(struct making *making, bool possible)
         .no_locks = hints.no_locks,
         .native = aspx_adapt_native(hints.async),
         .wish = aspx_switch_wish(hints.async, true),
+        .flats_full = aspx_win_flat_full(),
     };
     if (possible && !mine->native) {
         offer_memory(making, mine, block);
@@ -336,47 +341,25 @@ static bool agree(struct making *making, bool possible)
            meet(making);
 }
 
-/* MPICH gives a window on a part of another window's memory the base of that
- * one, and its operations go astray. Did that happen to one of us? */
-static bool astray(const struct aspx_win_request *request, MPI_Win native)
-{
-    void *base = NULL;
-    int flag = 0, wrong, any = 1;
-
-    aspx_real.MPI_Win_get_attr(native, MPI_WIN_BASE, &base, &flag);
-    wrong = request->bytes > 0 && base != request->base;
-    aspx_real.MPI_Allreduce(&wrong, &any, 1, MPI_INT, MPI_MAX, request->comm);
-    return any;
-}
-
-/* A second window on the same bytes, locked for life; or none. */
-static int make_locked(const struct aspx_win_request *request, MPI_Win *made)
-{
-    int rc = aspx_real.MPI_Win_create_c(request->base, request->bytes, 1,
-                                        MPI_INFO_NULL, request->comm, made);
-
-    if (rc != MPI_SUCCESS)
-        return rc;
-    if (astray(request, *made))
-        return aspx_real.MPI_Win_free(made);
-    aspx_real.MPI_Win_set_errhandler(*made, MPI_ERRORS_RETURN);
-    return aspx_real.MPI_Win_lock_all(MPI_MODE_NOCHECK, *made);
-}
-
 /* The windows of MPI beneath ours: the program's handle, and one that stays
  * locked where a device carries out Put and Get, or targets of other nodes may
  * do so while redirection is off. */
-static int make_native(const struct aspx_win_request *request,
-                       struct aspx_win *win)
+static int make_native(struct making *making)
 {
+    const struct aspx_win_request *request = making->request;
+    struct aspx_win *win = making->win;
     int rc = aspx_real.MPI_Win_create_c(request->base, request->bytes,
                                         request->disp_unit, request->info,
                                         request->comm, &win->handle);
 
-    if (rc == MPI_SUCCESS &&
-        (aspx_engine.settings.hardware ||
-         (win->turn.able && aspx_engine.settings.flat && win->nnodes > 1)))
-        rc = make_locked(request, &win->flat);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    if (aspx_engine.settings.hardware ||
+        (win->turn.able && aspx_engine.settings.flat && win->nnodes > 1)) {
+        if (!making->flats_full)
+            aspx_win_flat_make(request, win);
+        win->flat_less = win->flat == MPI_WIN_NULL;
+    }
     win->device = aspx_engine.settings.hardware && win->flat != MPI_WIN_NULL;
     return rc;
 }
@@ -395,7 +378,7 @@ static bool make_with(struct making *making, MPI_Win *handle, int *rc)
         return false; /* MPI's error; nobody gets further */
     if (!agree(making, possible))
         return false;
-    *rc = make_native(making->request, win);
+    *rc = make_native(making);
     *handle = win->handle;
     if (*rc == MPI_SUCCESS && aspx_win_insert(win) == 0) {
         making->win = NULL; /* the table has it */

@@ -105,7 +105,8 @@ struct aspx_win {
     MPI_Win handle;
     MPI_Win flat;           /* locked for life, for simple Put and Get to
                                targets themselves, under the rules of flat.h;
-                               or MPI_WIN_NULL */
+                               or MPI_WIN_NULL. win_flat.h */
+    bool flat_less;         /* it would be of use, but there is none */
     bool device;            /* which carries out all of these; else those to
                                targets for which redirection is off */
     uint64_t id;            /* same in all its processes, unique in the job */
