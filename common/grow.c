@@ -173,42 +173,156 @@ static int fix_nodes(const struct asp_grow_request *r,
     return 0;
 }
 
-/* Dealt by planes, do the tasks fall as users + G on every node? */
+static bool all_alike(const uint32_t *values, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++)
+        if (values[i] != values[0])
+            return false;
+    return true;
+}
+
+/* CPUs of each node that Slurm looks at when it deals planes; 0: not known.
+ * With -O a job has all of its nodes, or one core of each. */
+static uint32_t plane_cpus(const struct asp_grow_request *r)
+{
+    bool more = r->cpus_per_task > 1 || r->ntasks_per_node || r->mincpus;
+
+    if (r->alloc_cpus)
+        return all_alike(r->alloc_cpus, r->alloc_nnodes) ? r->alloc_cpus[0] : 0;
+    if (!r->overcommit)
+        return r->max_cpus;
+    if (!r->whole_nodes)
+        return more ? 0 : r->threads;
+    return all_alike(r->part_cpus, r->part_nnodes) ? r->max_cpus : 0;
+}
+
+/* Tasks that the nodes have room for. -O takes each for a task of one CPU, but
+ * does not keep Slurm from filling the CPUs that there are first. Only srun
+ * places tasks. */
+static void plane_rooms(const struct asp_grow_request *r, uint32_t nnodes,
+                        uint32_t *room)
+{
+    bool named = r->alloc_cpus && nnodes == r->alloc_nnodes;
+    uint32_t each = r->overcommit || !r->cpus_per_task ? 1 : r->cpus_per_task;
+    uint32_t common = plane_cpus(r);
+
+    for (uint32_t i = 0; i < nnodes; i++) {
+        uint32_t cpus = named ? r->alloc_cpus[i] : common;
+
+        if (!r->srun || r->exact || (r->threads_asked && r->threads == 0))
+            cpus = 0;
+        else if (r->threads_asked && r->threads_asked < r->threads)
+            cpus = cpus / r->threads * r->threads_asked;
+        room[i] = cpus / each ? cpus / each : UINT32_MAX;
+    }
+}
+
+/* Numbers given to nodes, a plane to each in turn, until they have theirs. */
+struct turns {
+    const uint32_t *counts;
+    uint32_t *dealt;
+    uint32_t nnodes;
+    uint32_t plane;
+    uint32_t ghosts; /* the last of each node */
+    uint32_t node;
+    uint32_t step;
+};
+
+/* Node of the next user; there must be one. */
+static uint32_t next_user(struct turns *t)
+{
+    for (;;) {
+        if (t->step == t->plane || t->dealt[t->node] == t->counts[t->node]) {
+            t->node = (t->node + 1) % t->nnodes;
+            t->step = 0;
+            continue;
+        }
+        t->step++;
+        if (t->dealt[t->node]++ + t->ghosts < t->counts[t->node])
+            return t->node;
+    }
+}
+
+/* Scratch of fix_plane(), a number for each node. */
+enum { BEFORE, AFTER, ROOM, DEALT, DEALT_AFTER, NSCRATCH };
+
+/* Dealt by planes, does every user fall on the node where he was, and G ghosts
+ * on every node?
+ *   plane  0: by -m block */
 static bool falls_right(const struct asp_grow_request *r,
                         const struct asp_grow_result *result, uint32_t plane,
                         uint32_t *scratch)
 {
-    uint32_t *before = scratch, *after = scratch + result->nodes;
+    const uint32_t n = result->nodes;
+    uint32_t *before = scratch + BEFORE * (size_t)n;
+    uint32_t *after = scratch + AFTER * (size_t)n;
+    const uint32_t *room = scratch + ROOM * (size_t)n;
+    struct turns was = {.counts = before, .nnodes = n, .plane = r->plane_size};
+    struct turns is = {.counts = after,
+                       .nnodes = n,
+                       .plane = plane ? plane : result->tasks,
+                       .ghosts = r->ghosts};
 
-    deal(result->users, result->nodes, NULL, r->plane_size, before);
-    deal(result->tasks, result->nodes, NULL, plane, after);
-    for (uint32_t i = 0; i < result->nodes; i++)
+    was.dealt = scratch + DEALT * (size_t)n;
+    is.dealt = scratch + DEALT_AFTER * (size_t)n;
+    memset(was.dealt, 0, n * sizeof(*was.dealt));
+    memset(is.dealt, 0, n * sizeof(*is.dealt));
+    deal(result->users, n, room, r->plane_size, before);
+    deal(result->tasks, n, room, plane ? plane : 1, after);
+    for (uint32_t i = 0; i < n; i++)
         if (after[i] != before[i] + r->ghosts)
             return false;
+    for (uint32_t i = 0; i < result->users; i++)
+        if (next_user(&was) != next_user(&is))
+            return false;
     return true;
+}
+
+static int refuse_plane(const struct asp_grow_request *r,
+                        const struct asp_grow_result *result,
+                        const uint32_t *scratch, struct asp_err *err)
+{
+    const uint32_t *before = scratch + BEFORE * (size_t)result->nodes;
+    const uint32_t *room = scratch + ROOM * (size_t)result->nodes;
+
+    for (uint32_t i = 0; i < result->nodes; i++)
+        if (before[i] <= room[i] && before[i] + r->ghosts > room[i])
+            return asp_errf(
+                err, ERANGE,
+                "node %" PRIu32 " of %" PRIu32 " has room for %" PRIu32
+                " task(s), but -m plane=%" PRIu32 " gives it %" PRIu32
+                " user task(s) and there are %" PRIu32 " ghost(s), and Slurm "
+                "fills all nodes first%s: use -m block, or more nodes",
+                i + 1, result->nodes, room[i], r->plane_size, before[i],
+                r->ghosts, r->overcommit ? ", --overcommit or not" : "");
+    return asp_errf(err, ERANGE,
+                    "--distribution=plane=%" PRIu32 " with %" PRIu32
+                    " user tasks and %" PRIu32 " ghost(s) on each of %" PRIu32
+                    " nodes cannot give every node its ghosts and leave every "
+                    "user task where it was: use -m block",
+                    r->plane_size, result->users, r->ghosts, result->nodes);
 }
 
 static int fix_plane(const struct asp_grow_request *r,
                      struct asp_grow_result *result, uint32_t *scratch,
                      struct asp_err *err)
 {
+    uint32_t wider = r->plane_size + r->ghosts;
+
     if (r->plane_size == 0)
         return asp_errf(err, EINVAL, "--distribution=plane without a size");
     if (result->nodes == 1)
         return 0;
+    plane_rooms(r, result->nodes, scratch + ROOM * (size_t)result->nodes);
     if (falls_right(r, result, r->plane_size, scratch))
         return 0;
-    if (falls_right(r, result, r->plane_size + r->ghosts, scratch)) {
-        result->plane_size = r->plane_size + r->ghosts;
-        return 0;
-    }
-    return asp_errf(err, ERANGE,
-                    "--distribution=plane=%" PRIu32 " with %" PRIu32
-                    " user tasks and %" PRIu32 " ghost(s) on each of %" PRIu32
-                    " nodes cannot give every node its ghosts: use "
-                    "-m block, or a plane of %" PRIu32,
-                    r->plane_size, result->users, r->ghosts, result->nodes,
-                    share(result->users, result->nodes, 0));
+    if (falls_right(r, result, wider, scratch))
+        result->plane_size = wider;
+    else if (r->srun && falls_right(r, result, 0, scratch))
+        result->block = true;
+    else
+        return refuse_plane(r, result, scratch, err);
+    return 0;
 }
 
 /* Ask for nodes that have room for what they are to get. */
@@ -305,7 +419,7 @@ static int check_room(const struct asp_grow_request *r,
     for (uint32_t i = 0; i < result->nodes; i++)
         room[i] = r->alloc_cpus[i] / (r->cpus_per_task ? r->cpus_per_task : 1);
     deal(result->tasks, result->nodes, room,
-         r->dist == ASP_GROW_PLANE ? plane : 1, after);
+         r->dist == ASP_GROW_PLANE && !result->block ? plane : 1, after);
     for (uint32_t i = 0; i < result->nodes; i++)
         if (room[i] < least || after[i] < least || after[i] > room[i])
             return no_room(r, result, i, err);
@@ -321,7 +435,7 @@ int asp_grow(const struct asp_grow_request *request,
 
     if (check_request(request, err) < 0 || fix_nodes(request, &result, err) < 0)
         return -1;
-    scratch = calloc((size_t)result.nodes * 2, sizeof(*scratch));
+    scratch = calloc((size_t)result.nodes * NSCRATCH, sizeof(*scratch));
     if (scratch == NULL)
         return asp_errf(err, ENOMEM, "out of memory");
     if (request->dist == ASP_GROW_PLANE)

@@ -77,6 +77,7 @@ struct asp_grow_result {
     uint32_t mincpus; /* CPUs that each node must have for us */
     uint32_t plane_size;
     bool narrowed; /* -N was a range, or a guess */
+    bool block;    /* -m block instead of planes */
 };
 
 /* Returns 0, or -1 with errno EINVAL (absurd request) or ERANGE (impossible),

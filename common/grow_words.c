@@ -297,6 +297,9 @@ static int write_result(const struct asp_grow_request *request,
         used += (size_t)snprintf(buf + used, size - used,
                                  "set distribution plane=%" PRIu32 "\n",
                                  result->plane_size);
+    if (used < size && result->block)
+        used += (size_t)snprintf(buf + used, size - used,
+                                 "set distribution block\n");
     if (used < size)
         used += (size_t)snprintf(buf + used, size - used,
                                  "grown users=%" PRIu32 " ghosts=%" PRIu32
@@ -335,27 +338,32 @@ static int write_cpus(const struct asp_grow_cpus *cpus, char *buf, size_t size)
 }
 
 /* --exclusive of srun counts CPUs; that of sbatch and salloc takes nodes. */
-static int answer_offload(struct words *words, char *buf, size_t size)
+static void heed_exclusive(struct words *words)
 {
     struct asp_grow_request *request = &words->request;
-    struct asp_grow_cpus cpus;
 
     if (words->exclusive && request->srun)
         request->exact = true;
     else if (words->exclusive)
         request->whole_nodes = true;
+}
+
+static int answer_offload(const struct asp_grow_request *request, char *buf,
+                          size_t size)
+{
+    struct asp_grow_cpus cpus;
+
     asp_grow_cpus(request, &cpus);
     return write_cpus(&cpus, buf, size);
 }
 
-static int answer_thread(const struct words *words, char *buf, size_t size)
+static int answer_thread(const struct asp_grow_request *request, char *buf,
+                         size_t size)
 {
-    struct asp_grow_request request = words->request;
     struct asp_grow_service out;
     int n = 0;
 
-    request.exact = request.exact || (words->exclusive && request.srun);
-    asp_grow_service(&request, &out);
+    asp_grow_service(request, &out);
     buf[0] = '\0';
     if (out.mincpus)
         n = snprintf(buf, size, "set mincpus %" PRIu32 "\n", out.mincpus);
@@ -394,9 +402,10 @@ int asp_grow_words(int nwords, const char *const words[], char *buf,
                           words[i]);
     if (rc < 0 || (all.request.ghosts == 0 && !all.offload && !all.thread))
         goto out;
+    heed_exclusive(&all);
     errno = 0;
-    rc = all.offload  ? answer_offload(&all, buf, size)
-         : all.thread ? answer_thread(&all, buf, size)
+    rc = all.offload  ? answer_offload(&all.request, buf, size)
+         : all.thread ? answer_thread(&all.request, buf, size)
                       : answer_ghosts(&all.request, buf, size, err);
     if (rc < 0 && errno != ENOMEM)
         asp_errf(err, ENOSPC, "explain --extra: no room for the answer");

@@ -75,9 +75,31 @@ refused() {
     have 'n1:10 n2:10' -N2 -n20 -O --async-progress=ghost:4
 }
 
+# Which user is where, "T 0 n1".
+places() {
+    # shellcheck disable=SC2016
+    run on_cluster srun "$@" sh -c 'echo "T $SLURM_PROCID $(hostname)"'
+    ended_with 0
+    grep '^T ' <<<"$output" | sort -k2,2n
+}
+
+@test "planes, overcommitted: every user is where it is without ghosts" {
+    local plain
+    for options in '-n6 -m plane=3' '-n8 -m plane=4' '-n9 -m plane=5'; do
+        # shellcheck disable=SC2086
+        plain=$(places -N2 -O $options)
+        [ -n "$plain" ]
+        # shellcheck disable=SC2086
+        diff <(echo "$plain") \
+            <(places -N2 -O $options --async-progress=ghost:1)
+    done
+}
+
 @test "the impossible is refused with the numbers" {
-    refused 'plane=2 with 8 user tasks' -N2 -n8 -m plane=2 \
-        --async-progress=ghost:1
+    refused 'room for 4 task.* -m plane=2 gives it 4 .*: use -m block' \
+        -N2 -n8 -m plane=2 --async-progress=ghost:1
+    refused 'room for 4 task.* -m plane=4 .*, --overcommit or not: use' \
+        -N2 -n6 -O -m plane=4 --async-progress=ghost:1
     refused '4 user task.*1 ghost.*2 node.*need 5 CPUs per node.*at most 4' \
         -N2 -n8 --async-progress=ghost:1
     refused 'aspen: --ntasks-per-gpu.*-B' -N2 -B 1:2:1 \

@@ -79,7 +79,7 @@ batch() {
 
 @test "the script sees the user's plane, not the widened one" {
     rm -f "$work/out"
-    run on_cluster sbatch -W -O -N2 -n6 -m plane=2 -o "$work/out" \
+    run on_cluster sbatch -W -O -N2 -n4 -m plane=2 -o "$work/out" \
         --async-progress=ghost:1 --wrap 'echo "plane $SLURM_DIST_PLANESIZE"'
     ended_with 0
     output=$(cat "$work/out")
