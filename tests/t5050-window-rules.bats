@@ -152,6 +152,17 @@ busy='sorted(x["ops"] > 20 for x in r["ghost_load"] if x["node"] == 1)'
     printed 'window 100-300 \(201 of a kind\) "loop": .*; rules a$'
 }
 
+@test "rules by name count each window, also of a kind and beyond the list" {
+    rules 2 1 'name:even;rma.balance:ops;from:a' \
+        'name:odd;rma.balance:ops;from:b' 'name:all;rma.balance:ops;from:c' \
+        'order:2-;rma.balance:bytes;from:d' 'name:no;rma.balance:ops;from:e' \
+        -- names 101
+    ended_with 0
+    says '[x["windows"] for x in r["window_rules"]] == [51, 50, 101, 100, 0]'
+    printed 'the rule at e held for no window'
+    not_printed 'the rule at [a-d] held for no window'
+}
+
 @test "a layout with a rule that cannot be is refused" {
     rules 2 1 'name:x;async_config:native' -- lone
     [ "$status" -ne 0 ]

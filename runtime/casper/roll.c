@@ -131,9 +131,7 @@ void aspx_roll_holds(uint32_t serial, uint32_t holds)
 
     pthread_mutex_lock(&mutex);
     entry = find(serial);
-    if (entry) {
-        hit(holds & ~entry->holds);
+    if (entry)
         entry->holds = holds;
-    }
     pthread_mutex_unlock(&mutex);
 }

@@ -43,7 +43,8 @@ struct aspx_roll {
 extern struct aspx_roll aspx_roll;
 void aspx_roll_close(void);
 
-/* Rules held for a window that was not made after all. Threads: any. */
+/* Rules held for a window that was not made after all, or hold for one by its
+ * name, each for the first time. Called by its first process. Threads: any. */
 void aspx_roll_hit(uint32_t holds);
 
 /* A window of which this is the first process is without its flat one.

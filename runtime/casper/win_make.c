@@ -148,6 +148,7 @@ static void obey(struct aspx_win *win, const struct aspx_win_request *request)
     win->order = verdict->order;
     win->could = verdict->could;
     win->holds = verdict->holds;
+    atomic_init(&win->held_once, verdict->holds);
     aspx_balance_obey(win);
 }
 

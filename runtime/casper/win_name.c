@@ -12,6 +12,16 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The roll's entry may stand for several windows by now, or there is none, so
+ * who counts a rule once for each window is the window. */
+static void count_rules(struct aspx_win *win)
+{
+    uint32_t known = atomic_fetch_or(&win->held_once, win->holds);
+
+    if (win->rank == 0)
+        aspx_roll_hit(win->holds & ~known);
+}
+
 /* A rule by name can still switch redirection, at the next legal point: each
  * process speaks for itself there. */
 static void obey(struct aspx_win *win, const char *name)
@@ -43,6 +53,7 @@ int aspx_hand_MPI_Win_set_name(MPI_Win handle, const char *name)
         obey(win, name);
         aspx_roll_name(win->serial, name);
         aspx_roll_holds(win->serial, win->holds);
+        count_rules(win);
     } else {
         aspx_roll_name(aspx_win_serial_native(handle), name);
     }

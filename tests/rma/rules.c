@@ -4,6 +4,8 @@
  *
  * usage: rules           the windows
  *        rules loop N    make and free N windows of one kind
+ *        rules names N   make N windows, ten of a kind, the others not, then
+ *                        name them "odd" and "even" in turn, then "all"
  *        rules move R    puts to another node, through a window that only rank
  *                        R gives a name (-1: all do)
  *        rules sites     one window, made by two calls in the program
@@ -149,6 +151,24 @@ static void loop(int times)
     }
 }
 
+static void name_all(int n)
+{
+    MPI_Win *win = malloc((size_t) n * sizeof(*win));
+    long *base;
+
+    for (int i = 0; i < n; i++)
+        MPI_Win_allocate(i < 10 ? 8 : 8 * i, 8, MPI_INFO_NULL, MPI_COMM_WORLD,
+                         &base, &win[i]);
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < n; i++) {
+            MPI_Win_set_name(win[i], i % 2 ? "odd" : "even");
+            MPI_Win_set_name(win[i], "all");
+        }
+    for (int i = 0; i < n; i++)
+        MPI_Win_free(&win[i]);
+    free(win);
+}
+
 static void move(int names)
 {
     const long value = rma_rank + 1;
@@ -234,6 +254,8 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     if (strcmp(what, "loop") == 0)
         loop(number);
+    else if (strcmp(what, "names") == 0)
+        name_all(number);
     else if (strcmp(what, "move") == 0)
         move(number);
     else if (strcmp(what, "sites") == 0)
