@@ -21,7 +21,7 @@ struct options {
     int n;                  /* operations to each peer before the computation */
     int x;                  /* doubles of a row; an operation has 2 x 2 rows */
     int contig;             /* no gaps at the target */
-    int compute_us;         /* steady; phases: of the phase that computes */
+    int compute_us;         /* steady, messages; phases: of the phase that computes */
     int pause_us;           /* phases: of the phase that communicates */
     int computing, talking; /* phases: iterations of a half of each phase */
     int halves;             /* of each phase */
@@ -29,9 +29,10 @@ struct options {
     int point;              /* enum point: what window collective there is */
     int every;              /* enum every: and when */
     int hints;              /* enum hints: who says async_config, and when */
-    int warm_ms;            /* steady: before time counts */
+    int warm_ms;            /* steady, messages: before time counts */
     int queued;             /* handle: operations that wait for the target */
     int sleep;              /* total: the target sleeps, else it polls */
+    int kib;                /* messages: of each */
 };
 
 struct bench {
@@ -46,6 +47,7 @@ struct bench {
     MPI_Datatype there;  /* what an operation touches at the target */
     MPI_Info config[3];  /* symmetric; with async_config off; on */
     long *issued;        /* operations, by target */
+    long round;          /* messages: which they are of */
     bool got;
 };
 
@@ -83,6 +85,9 @@ void compute(int us);
 /* One iteration of the dissertation's figure 5.8. */
 void iterate(struct bench *bench, int n, int us);
 
+/* Time steps for about run_ms, after warm_ms: mean of a step. */
+void repeat(struct bench *bench, void (*step)(struct bench *bench));
+
 enum wish { WISH_NONE, WISH_OFF, WISH_ON };
 
 /* The window collective of this kernel, if it has one. */
@@ -95,5 +100,6 @@ void phases_run(struct bench *bench);
 void steady_run(struct bench *bench);
 void total_run(struct bench *bench);
 void handle_run(struct bench *bench);
+void messages_run(struct bench *bench);
 
 #endif

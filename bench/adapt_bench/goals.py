@@ -12,8 +12,8 @@ import jobs
 import show
 import status
 from experiments import ACC, EACH, FENCES, GET
-from rivals import (AUTO, GP, OFF, ON, P, PLAIN, RIVALS, U_COLL, Job,
-                    with_hints)
+from rivals import (AUTO, GP, NO_THREADS, OFF, ON, P, PLAIN, RIVALS, THREADS,
+                    U_COLL, Job, with_hints)
 
 PARTS = ("get", "acc", "single", "overhead")
 USERS = 4
@@ -32,15 +32,24 @@ PHASES = [
 CONTENDERS = (PLAIN, ON, OFF, U_COLL, P, GP)
 KINDS = ("compute", "talk", "rest")
 
-# One kind of phase for ever.
-Single = collections.namedtuple("Single", "name spec")
-WARM_MS = {ON: 100, OFF: 100, PLAIN: 100, AUTO: 2500, GP: 500}
+# One kind of phase for ever; and who is on and off without being asked.
+Single = collections.namedtuple("Single", "name spec on off",
+                                defaults=(ON, OFF))
+WARM_MS = {ON: 100, OFF: 100, PLAIN: 100, AUTO: 2500, GP: 500, THREADS: 100,
+           NO_THREADS: 100}
+# To find out about messages takes longer: ranks are watched for a second first.
+MESSAGES_WARM_MS = 4500
 SINGLES = [
     Single(f"single phase, {op}, {kind}",
            f"steady,op={op},{load}" + (EACH if op == "acc" else ""))
     for op in ("put", "get", "acc")
     for kind, load in (("computes", "n=1,compute_us=5000"),
                        ("talks", "n=100,compute_us=50"))
+] + [
+    Single(f"single phase, messages, {kind}", f"messages,{load}", THREADS,
+           NO_THREADS)
+    for kind, load in (("computes", "kib=4096,compute_us=3000"),
+                       ("talks", "kib=64,compute_us=0"))
 ]
 SINGLE_LIMIT = 1.03
 LATENCY_LIMIT = 2
@@ -60,7 +69,9 @@ phases in us an iteration, after warm-up, each in a job of its own; value: mine 
 the better of on and off. With 2 users each has a processor; with 4 the scheduler
 has more to say than ghosts that sleep. Accumulates can only be switched at
 window collectives, so the single-phase ones have MPI_Win_set_info(symmetric=true)
-in each iteration, for all contenders.
+in each iteration, for all contenders. Of messages, 4 MiB from everyone to the
+next beside 3 ms of sleep or 64 KiB without, on and off mean progress threads on the
+ghosts' CPUs.
 The oracle knows neither U-coll nor plain, which are shown. Overheads are those
 of bench/profile_cost: with a report asked for, measuring as adaptation does,
 against without; each run's best blocks, 1.03 is 3 %."""
@@ -89,7 +100,18 @@ def single_job(rival, users):
 
 def single_spec(single, rival):
     """Who decides needs longer to warm up."""
-    return with_hints(rival, f"{single.spec},warm_ms={WARM_MS[rival]}")
+    warm_ms = WARM_MS[rival]
+    if single.on == THREADS and rival == AUTO:
+        warm_ms = MESSAGES_WARM_MS
+    return with_hints(rival, f"{single.spec},warm_ms={warm_ms}")
+
+
+def contestants(single, args):
+    """By the column that tells of them. Messages are for auto only."""
+    mine = decider(args)
+    if single.on == THREADS and (mine != AUTO or not known(THREADS, args)):
+        mine = None
+    return {PLAIN: PLAIN, ON: single.on, OFF: single.off, AUTO: mine}
 
 
 def plan(args):
@@ -105,8 +127,9 @@ def plan(args):
             if args.only in (None, goal.part) and rival not in missing:
                 wanted[job_for(rival)].append(with_hints(rival, goal.spec))
     for single, users in itertools.product(SINGLES, SINGLE_USERS):
-        for rival in (PLAIN, ON, OFF, decider(args)):
-            if args.only in (None, "single") and rival:
+        among = contestants(single, args)
+        for rival in among.values() if among[AUTO] else ():
+            if args.only in (None, "single"):
                 wanted[single_job(rival, users)].append(
                     single_spec(single, rival))
     return wanted
@@ -180,14 +203,15 @@ def phases_rows(goal, samples):
     return rows
 
 
-def single_row(single, users, samples, mine):
+def single_row(single, users, samples, args):
     """One kind of phase: who decides against the better static choice."""
-    found = {rival: samples.medians[single_job(rival, users),
-                                    single_spec(single, rival)]
-             for rival in (PLAIN, ON, OFF, mine) if rival}
-    value = ratios(found.get(mine, []), better([found[ON], found[OFF]]))
-    return row(f"{single.name}, {users} users: {mine or AUTO}", found, value,
-               SINGLE_LIMIT)
+    among = contestants(single, args)
+    found = {column: samples.medians[single_job(rival, users),
+                                     single_spec(single, rival)]
+             for column, rival in among.items() if rival}
+    value = ratios(found.get(AUTO, []), better([found[ON], found[OFF]]))
+    return row(f"{single.name}, {users} users: {among[AUTO] or AUTO}", found,
+               value, SINGLE_LIMIT)
 
 
 def profile_cost():
@@ -218,7 +242,7 @@ def rows(samples, args):
         if args.only in (None, goal.part):
             found += phases_rows(goal, samples)
     if args.only in (None, "single"):
-        found += [single_row(single, users, samples, decider(args))
+        found += [single_row(single, users, samples, args)
                   for single in SINGLES for users in SINGLE_USERS]
     if args.only in (None, "overhead"):
         found += cost_rows(args)

@@ -100,18 +100,23 @@ void phases_run(struct bench *bench)
     emit(bench, "rest", "ms", (const double[3]){rest, rest, rest}, 1);
 }
 
-/* `count` iterations of everyone; returns how long they took, at rank 0. */
-static double block(struct bench *bench, int count)
+static void step(struct bench *bench)
+{
+    iterate(bench, bench->opt.n, bench->opt.compute_us);
+    if (bench->opt.every == EVERY_ITERATION)
+        meet(bench, WISH_NONE);
+}
+
+/* `count` steps of everyone; returns how long they took, at rank 0. */
+static double block(struct bench *bench, void (*its_step)(struct bench *bench),
+                    int count)
 {
     double begin;
 
     MPI_Barrier(MPI_COMM_WORLD);
     begin = MPI_Wtime();
-    for (int i = 0; i < count; i++) {
-        iterate(bench, bench->opt.n, bench->opt.compute_us);
-        if (bench->opt.every == EVERY_ITERATION)
-            meet(bench, WISH_NONE);
-    }
+    for (int i = 0; i < count; i++)
+        its_step(bench);
     MPI_Barrier(MPI_COMM_WORLD);
     return MPI_Wtime() - begin;
 }
@@ -127,25 +132,30 @@ static int fitting(double ms, int count, double took)
     return n;
 }
 
-/* One kind of iteration only, timed after a while: mean of an iteration. */
-void steady_run(struct bench *bench)
+void repeat(struct bench *bench, void (*its_step)(struct bench *bench))
 {
     enum { BLOCKS = 3 };
     double samples[BLOCKS], end, took;
     int count = 2, go_on = 1;
 
-    area_open(bench);
     end = MPI_Wtime() + bench->opt.warm_ms * 1e-3;
-    took = block(bench, count);
+    took = block(bench, its_step, count);
     while (go_on) {
         count = fitting(bench->run_ms / BLOCKS, count, took);
-        took = block(bench, count);
+        took = block(bench, its_step, count);
         go_on = MPI_Wtime() < end;
         MPI_Bcast(&go_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
     count = fitting(bench->run_ms / BLOCKS, count, took);
     for (int i = 0; i < BLOCKS; i++)
-        samples[i] = block(bench, count) / count * 1e6;
+        samples[i] = block(bench, its_step, count) / count * 1e6;
     emit_samples(bench, "", "us", samples, BLOCKS);
+}
+
+/* One kind of iteration only. */
+void steady_run(struct bench *bench)
+{
+    area_open(bench);
+    repeat(bench, step);
     area_close(bench);
 }

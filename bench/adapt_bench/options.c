@@ -12,7 +12,8 @@ const struct kernel kernel_table[] = {
     {"alloc", alloc_run},         {"fence", fence_run},
     {"symmetric", symmetric_run}, {"phases", phases_run},
     {"steady", steady_run},       {"total", total_run},
-    {"handle", handle_run},       {NULL, NULL},
+    {"handle", handle_run},       {"messages", messages_run},
+    {NULL, NULL},
 };
 
 static const struct key keys[] = {
@@ -32,6 +33,7 @@ static const struct key keys[] = {
     {"warm_ms", NULL, offsetof(struct options, warm_ms)},
     {"queued", NULL, offsetof(struct options, queued)},
     {"target", "poll|sleep", offsetof(struct options, sleep)},
+    {"kib", NULL, offsetof(struct options, kib)},
     {NULL, NULL, 0},
 };
 
@@ -60,7 +62,8 @@ const struct kernel *options_read(const char *spec, struct options *out)
                             .windows = 2,
                             .compute_us = 5000,
                             .pause_us = 50,
-                            .queued = 64};
+                            .queued = 64,
+                            .kib = 4096};
     while (rest) {
         char *word = strsep(&rest, ","), *value = strchr(word, '=');
 
@@ -69,7 +72,8 @@ const struct kernel *options_read(const char *spec, struct options *out)
         if (!value || !key_set(keys, out, word, value))
             refuse(spec, word);
     }
-    if (out->x < 1 || out->n < 1 || out->windows < 1 || out->halves < 1)
+    if (out->x < 1 || out->n < 1 || out->windows < 1 || out->halves < 1 ||
+        out->kib < 1)
         refuse(spec, "0");
     free(text);
     return kernel;

@@ -11,8 +11,12 @@ Rival = collections.namedtuple("Rival", "label knobs rule hints",
                                defaults=((), None, ""))
 
 INTERVAL_MS = 20
+# A job of one kernel measures it for longer: what the scheduler made of its start
+# lasts for some tenths of a second.
+ALONE_TIMES = 10
 PLAIN, ON, OFF, NATIVE = "plain", "on", "off", "native"
 U, U_COLL, P, GP, AUTO = "U", "U-coll", "P", "GP", "auto"
+THREADS, NO_THREADS = "threads", "no threads"
 EACH_INTERVAL = f"adapt.interval_ms={INTERVAL_MS}"
 RIVALS = {
     PLAIN: Rival("MPICH as it is"),
@@ -28,6 +32,10 @@ RIVALS = {
     P: Rival("ranks profile themselves", ("adapt=profile", EACH_INTERVAL)),
     GP: Rival("ghosts judge their users", ("adapt=ghosts", EACH_INTERVAL)),
     AUTO: Rival("Aspen decides", ("adapt=auto",)),
+    THREADS: Rival("progress threads from the start",
+                   ("adapt=auto", "adapt.threads=on")),
+    NO_THREADS: Rival("no progress threads",
+                      ("adapt=auto", "adapt.threads=off")),
 }
 
 # One start of adapt_app. ghosts: on each node. counted: read the record, as in
@@ -58,4 +66,5 @@ def words(job, specs, args, record):
     if record:
         run.append("--report=" + record)
     return run + [os.path.join(args.build, "bench", "adapt_app"),
-                  "--ms", str(args.ms), *specs]
+                  "--ms", str(args.ms * (ALONE_TIMES if job.alone else 1)),
+                  *specs]
