@@ -93,7 +93,8 @@
       "node's ranks")                                                         \
     K(THREAD_MIN, "thread.min_kb", NUMBER, "8", "", 0, 1048576, "KiB",        \
       ASP_KNOB_TO_RUNTIME,                                                    \
-      "mode thread: messages up to this size do not wake the progress thread")\
+      "messages up to this size do not wake a progress thread (mode thread, " \
+      "adapt.threads)")                                                       \
     K(ADAPT, "adapt", WORD, "off", "off|user|profile|ghosts|auto", 0, 0, "",  \
       ASP_KNOB_TO_RUNTIME,                                                    \
       "switch redirection of windows off and on while the program runs: "     \
@@ -116,6 +117,11 @@
       3600000, "ms", ASP_KNOB_TO_RUNTIME,                                     \
       "adapt=ghosts: the shortest such interval; it grows up to "             \
       "adapt.interval_ms while decisions are soon taken back")                \
+    K(ADAPT_THREADS, "adapt.threads", WORD, "auto", "auto|off|on", 0, 0, "",  \
+      ASP_KNOB_TO_RUNTIME,                                                    \
+      "adapt=auto: progress threads for large messages, on the CPUs of the "  \
+      "ghosts, which stay away while ghosts have work: auto: where a short "  \
+      "trial has shown that they help; on: without a trial; off: none")       \
     K(PMIX, "pmix", WORD, "auto", "auto|off", 0, 0, "", 0,                    \
       "auto: publish the layout through PMIx too; off: by environment only")  \
     K(REPORT, "report", REPORT, "no", "no|yes", 0, 0, "",                     \

@@ -22,6 +22,7 @@ atomic_bool aspx_own_thread_stop_flag;
 
 static pthread_t thread;
 static atomic_bool runs, ended;
+static bool ever;
 static void (*work)(void), (*wake)(void), (*gone)(void);
 
 static void ask_to_stop(void)
@@ -92,6 +93,8 @@ int aspx_own_thread_start(const char *name, void (*its_work)(void),
     sigset_t all, old;
     int rc;
 
+    atomic_store(&aspx_own_thread_stop_flag, false);
+    atomic_store(&ended, false);
     work = its_work;
     wake = its_wake;
     gone = its_gone;
@@ -107,8 +110,11 @@ int aspx_own_thread_start(const char *name, void (*its_work)(void),
         return rc;
     (void) pthread_setname_np(thread, name);
     atomic_store(&runs, true);
-    atexit(at_exit);
-    pthread_atfork(NULL, NULL, in_child);
+    if (!ever) {
+        atexit(at_exit);
+        pthread_atfork(NULL, NULL, in_child);
+    }
+    ever = true;
     return 0;
 }
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Start it. The program's signals stay with the program's threads. exit()
+/* Start it, or another one when it has ended. The program's signals stay with the program's threads. exit()
  * without MPI_Finalize asks it to stop too, and waits a second at most: libraries
  * that tidy up then should not find a thread at work in them, but it may be
  * inside MPI for good. The child of a fork() has no such thread, and its entries

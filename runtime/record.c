@@ -11,6 +11,8 @@
 #include "offload/report.h"
 #include "profile/profile.h"
 #include "profile/report.h"
+#include "progress/on_call.h"
+#include "progress/report.h"
 #include "record_adapt.h"
 #include "record_crew.h"
 #include "record_ghosts.h"
@@ -64,6 +66,7 @@ struct sums {
     uint64_t count[ASPX_CALLS_COUNTED][ASPX_WAYS];
     uint64_t *ghosts; /* operations and bytes, by world rank */
     struct aspx_offload_sum offload; /* with offload threads too */
+    struct aspx_progress_sum progress; /* with progress threads, for a while */
 };
 
 /* What the record is made of, in user rank 0. */
@@ -160,6 +163,14 @@ static void print_line(const struct aspx_world *world, const struct sums *sums)
         aspx_offload_say(stderr, &sums->offload.counts);
         fputc('\n', stderr);
     }
+    if (sums->progress.threads) {
+        fprintf(stderr, "aspen: and progress threads in %llu of %d ranks, %llu "
+                "of them on the ghosts' CPUs; ",
+                (unsigned long long) sums->progress.threads, world->size_users,
+                (unsigned long long) sums->progress.helper.confined);
+        aspx_progress_say(stderr, &sums->progress);
+        fputc('\n', stderr);
+    }
 }
 
 static void put_ways(FILE *out, const struct sums *sums, int call)
@@ -215,6 +226,12 @@ static int write_json(const char *path, const struct aspx_world *world,
         first = false;
     }
     fprintf(out, "\n  }");
+    if (sums->progress.threads) {
+        fprintf(out, ",\n  \"thread\": {\n    \"threads\": %llu,\n",
+                (unsigned long long) sums->progress.threads);
+        aspx_progress_json(out, &sums->progress);
+        fprintf(out, "\n  }");
+    }
     if (asp_layout_offloads(world->layout)) {
         fprintf(out, ",\n  \"offload\": {\n    \"threads\": %llu,\n",
                 (unsigned long long) sums->offload.threads);
@@ -256,6 +273,8 @@ static bool sum_up(const struct aspx_world *world, struct sums *sums)
                              MPI_UINT64_T, MPI_SUM, 0, world->users);
         if (asp_layout_offloads(world->layout))
             aspx_offload_add_up(world->users, &sums->offload);
+        aspx_progress_add_up(world->users, aspx_on_call_came(),
+                             &sums->progress);
     }
     free(ghosts);
     return ok;

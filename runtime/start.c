@@ -15,6 +15,7 @@
 
 #include "start.h"
 
+#include "adapt/adapt.h"
 #include "casper/casper.h"
 #include "casper/guard.h"
 #include "mpi/build.h"
@@ -27,6 +28,7 @@
 #include "own_thread.h"
 #include "pickup.h"
 #include "profile/profile.h"
+#include "progress/on_call.h"
 #include "progress/progress.h"
 #include "progress/report.h"
 #include "record.h"
@@ -75,6 +77,7 @@ static int leave(MPI_Comm comm, int keyval, void *value, void *extra)
     (void)keyval;
     (void)value;
     (void)extra;
+    aspx_on_call_stop();
     aspx_record_report(&aspx_world);
     aspx_casper_stop();
     aspx_world_stop(&aspx_world);
@@ -270,7 +273,7 @@ static void after_init(void)
         return;
     }
     measure_if_asked();
-    aspx_entry_activate();
+    aspx_on_call_start(layout, aspx_adapt_help(), aspx_adapt_posted());
 }
 
 /* In the offload thread: the workers lie behind it. */

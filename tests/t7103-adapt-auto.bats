@@ -86,10 +86,3 @@ finds() {
     says 'a["decisions"][-1]["to"] in ("on", "predictor")'
     [ "$late" -ge 20 ]
 }
-
-@test "messages are told to take offload threads, and ghosts sleep" {
-    auto '' messages 2.5
-    says '[d["to"] for d in a["decisions"]] == ["nothing"]'
-    printed 'auto, at 2\.[0-9]+ s: nothing: no one-sided operation .*try --async-progress=offload'
-    says 'all(g["cpu_s"] < 0.15 * g["held_s"] for g in r["ghost_busy"])'
-}

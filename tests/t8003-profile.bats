@@ -57,6 +57,14 @@ r['time']['wait_s'] = 0.5 * r['time']['wall_s'] * r['users']" other.json
 r['time']['wait_s'] = 0" other.json
     asks other.json
     printed '^off,profile='
+    changed windows.json "r['calls'] = {}; r['windows'] = []
+r['time']['wait_s'] = 0
+r['adaptation'] = {'mode': 'auto', 'interval_s': 1, 'bucket_s': 1,
+    'switches_more': 0, 'switches': [], 'decisions_more': 0, 'timeline': [],
+    'decisions': [{'t_s': 2.5, 'to': 'threads', 'why': 'faster'}]}" other.json
+    asks other.json
+    printed '^ghost:2,adapt=auto,profile='
+    printed 'made no call on a window, and progress threads helped its messages$'
 }
 
 @test "after a run that was off: a helper for what it waited for" {

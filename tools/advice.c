@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rules are few and each uses one number of the record, so that a user can
  * follow them (docs/manual.md):
- *   no call on a window     ghosts had nothing to do: an offload thread, or
- *                           nothing where nobody waited
+ *   no call on a window     ghosts had nothing to do: the same again if progress
+ *                           threads beside them helped, or an offload thread,
+ *                           or nothing where nobody waited
  *   ghosts busy over 70 %   one more on each node, where it has room
  *   ghosts busy below 10 %  one less, if there is one to spare
  *   nothing posted, nobody waited; nothing watched   off
@@ -104,6 +105,19 @@ static void choose(struct asp_advice *advice, enum asp_mode mode,
     va_end(args);
 }
 
+/* Was the last word of auto on messages that progress threads help? */
+static bool threads_helped(const struct aspt_record *record)
+{
+    const struct aspt_adaptation *adaptation = &record->adaptation;
+
+    for (size_t i = adaptation->ndecisions; i-- > 0;)
+        if (strcmp(adaptation->decisions[i].to, "threads") == 0)
+            return true;
+        else if (strcmp(adaptation->decisions[i].to, "plain") == 0)
+            return false;
+    return false;
+}
+
 static void after_ghosts(const struct aspt_record *record,
                          const struct asp_facts *facts,
                          struct asp_advice *advice)
@@ -112,7 +126,11 @@ static void after_ghosts(const struct aspt_record *record,
     double busy = busiest(record);
 
     if (!aspt_calls_sum(record)) {
-        if (waited(record) < WAITED)
+        if (threads_helped(record)) {
+            advice->ghosts = each ? (uint32_t)each : 1;
+            choose(advice, ASP_MODE_GHOST, "last time it made no call on a "
+                   "window, and progress threads helped its messages");
+        } else if (waited(record) < WAITED)
             choose(advice, ASP_MODE_OFF, "last time it made no call on a "
                    "window and waited %.1f %% of the time",
                    100 * waited(record));

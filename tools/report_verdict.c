@@ -293,15 +293,18 @@ static void say_thread(const struct aspt_record *record,
 
     if (!record->has_thread)
         return;
+    if (record->ghosts)
+        say(lines, "For a while, or to try, %" PRIu64 " of %" PRIu64 " ranks "
+            "had progress threads.", thread->threads, record->users);
     say(lines, "The progress threads watched %" PRIu64 " operations and "
         "looked after them %" PRIu64 " times; %" PRIu64 " of these looks were "
         "long enough to have moved something.", thread->watched,
         thread->polls, thread->busy_polls);
     aspt_say_seconds(thread->cpu_seconds, cpu, sizeof(cpu));
-    say(lines, "They used %s of CPU time, %s.", cpu,
-        record->bound && thread->confined == record->users
-            ? "on the service CPUs"
-            : "not all of it on service CPUs");
+    say(lines, "They used %s of CPU time, %s%s CPUs.", cpu,
+        record->bound && thread->confined == thread->threads
+            ? "on the " : "not all of it on the ",
+        record->ghosts ? "ghosts'" : "service");
 }
 
 void aspt_verdict(const struct aspt_record *record, struct aspt_lines *lines)

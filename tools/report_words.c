@@ -128,8 +128,11 @@ struct aspt_counts aspt_counts(const struct aspt_record *record)
                                   "something"},
              {thread->kept_out, "times they kept out, because the program was "
                                 "inside MPI"},
-             {thread->confined, "ranks whose thread was on the service "
-                                "CPUs"}}};
+             {thread->confined, record->ghosts
+                                    ? "ranks whose thread was on the ghosts' "
+                                      "CPUs"
+                                    : "ranks whose thread was on the service "
+                                      "CPUs"}}};
     return (struct aspt_counts){0};
 }
 

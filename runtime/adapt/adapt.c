@@ -102,6 +102,16 @@ void aspx_adapt_stop(void)
     notes = NULL;
 }
 
+const _Atomic int32_t *aspx_adapt_help(void)
+{
+    return aspx_adapt_issued ? &notes->help : NULL;
+}
+
+struct aspx_watch_public *aspx_adapt_posted(void)
+{
+    return aspx_adapt_issued ? &aspx_adapt_issued->posted : NULL;
+}
+
 bool aspx_adapt_able(void)
 {
     return able;

@@ -54,6 +54,12 @@ extern const aspx_view_byte *aspx_adapt_views;
 /* Where this process counts what it does with windows (adapt=auto), or NULL. */
 extern struct aspx_issued *aspx_adapt_issued;
 
+/* Where ghosts say what a progress thread of this process is to do (enum
+ * aspx_help), and where to count what it could work for; adapt=auto, else NULL.
+ * Until aspx_adapt_stop(). */
+const _Atomic int32_t *aspx_adapt_help(void);
+struct aspx_watch_public *aspx_adapt_posted(void);
+
 /* An operation that the target or a ghost carries out. Threads: any.  Cost: one
  * branch; with adapt=auto, three additions to a line of our own. */
 static inline void aspx_adapt_count(int kind, uint64_t bytes, bool redirected)

@@ -6,10 +6,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Rounds while nothing is tried, and slices of a trial. A slice is long against
- * what it takes all nodes to hear of it, and a trial of eight pairs is over in
- * less than a second. */
-static const double WATCH_S = 0.1, SLICE_S = 0.05;
+/* Slices of a trial. One is long against what it takes all nodes to hear of it,
+ * and a trial of eight pairs is over in less than a second. */
+static const double SLICE_S = 0.05;
 /* Operations that the rounds must have had together to say something: few may
  * come through where they wait for targets. */
 static const double OPS_LEAST = 20;
@@ -28,9 +27,8 @@ static const double OF_ONE_MIND = 0.9;
 static const double TRIALS_SHARE = 0.04, COMPARISON_S = 1;
 /* What was found is found anew. */
 static const double STALE_S = 300;
-/* Without operations up to here the program is told to be of another kind, if
- * it waits in MPI for more than this of its time. */
-static const double SILENT_S = 2, WAITS_LEAST = 0.02;
+/* Without operations up to here there is nothing for ghosts to do, yet. */
+static const double SILENT_S = 2;
 
 static void say(struct aspx_chief *chief, double now, enum aspx_decided to,
                 const char *why, ...) __attribute__((format(printf, 4, 5)));
@@ -38,31 +36,24 @@ static void say(struct aspx_chief *chief, double now, enum aspx_decided to,
 static void say(struct aspx_chief *chief, double now, enum aspx_decided to,
                 const char *why, ...)
 {
-    struct aspx_decisions *all = &chief->decisions;
-    struct aspx_decision *new;
+    const struct aspx_decisions *all = &chief->decisions;
     va_list args;
 
     /* That nothing changes is told once. */
     if (to == ASPX_DECIDED_PREDICTOR && all->n > 0 &&
         all->list[all->n - 1].to == ASPX_DECIDED_PREDICTOR)
         return;
-    if (all->n == ASPX_DECISIONS) {
-        all->more++;
-        return;
-    }
-    new = &all->list[all->n];
-    new->t_s = now - chief->begin_s;
-    new->to = (int32_t) to;
     va_start(args, why);
-    vsnprintf(new->why, sizeof(new->why), why, args);
+    aspx_decide_v(&chief->decisions, now - chief->begin_s, to, why, args);
     va_end(args);
-    all->n++; /* others may look on (notes.h) */
 }
 
-void aspx_chief_begin(struct aspx_chief *chief, double now, bool offloads)
+void aspx_chief_begin(struct aspx_chief *chief, double now,
+                      enum aspx_messages_mode mode)
 {
     *chief = (struct aspx_chief) {.begin_s = now, .cost = {.scale = 1},
-                                  .mind = ASPX_MIND_ON, .offloads = offloads};
+                                  .mind = ASPX_MIND_ON};
+    aspx_messages_begin(&chief->messages, now, mode);
 }
 
 static enum aspx_decided decided(enum aspx_force force)
@@ -74,9 +65,11 @@ static enum aspx_decided decided(enum aspx_force force)
 struct aspx_order aspx_chief_order(const struct aspx_chief *chief)
 {
     if (chief->state != ASPX_CHIEF_TRIAL)
-        return (struct aspx_order) {chief->force, WATCH_S};
+        return (struct aspx_order) {
+            chief->force, aspx_messages_help(&chief->messages),
+            aspx_messages_round_s(&chief->messages)};
     return (struct aspx_order) {chief->ways[aspx_trial_next(&chief->trial)],
-                                SLICE_S};
+                                ASPX_HELP_NONE, SLICE_S};
 }
 
 static double wish_share(const struct aspx_demand *demand)
@@ -373,28 +366,23 @@ static void compare(struct aspx_chief *chief, double now,
     listen(chief);
 }
 
-/* Nothing was heard for so long that it is worth a word. */
+/* Nothing was heard for so long that it is worth a word; where ranks are in MPI
+ * for something else, messages.c has one. */
 static void excuse(struct aspx_chief *chief, double now,
                    const struct aspx_demand *demand)
 {
-    char advice[112] = "";
-    double waits;
+    double share;
 
     if (chief->heard || chief->excused)
         return;
-    chief->silent_s += demand->user_s;
-    chief->silent_wait_s += demand->wait_s;
+    aspx_demand_add(&chief->silent, demand);
     if (now - chief->begin_s < SILENT_S)
         return;
-    waits = chief->silent_s > 0 ? chief->silent_wait_s / chief->silent_s : 0;
-    if (waits > WAITS_LEAST && !chief->offloads)
-        snprintf(advice, sizeof(advice), "; ranks wait in MPI for %.0f %% of "
-                 "the time: if for messages, try --async-progress=offload",
-                 100 * waits);
     chief->excused = true;
-    say(chief, now, ASPX_DECIDED_NOTHING,
-        "no one-sided operation to judge by in the first %.0f s%s", SILENT_S,
-        advice);
+    if (chief->messages.mode != ASPX_MESSAGES_AUTO ||
+        !aspx_messages_matter(&chief->silent, &share))
+        say(chief, now, ASPX_DECIDED_NOTHING,
+            "no one-sided operation to judge by in the first %.0f s", SILENT_S);
 }
 
 void aspx_chief_round(struct aspx_chief *chief, double now,
@@ -414,6 +402,8 @@ void aspx_chief_round(struct aspx_chief *chief, double now,
         return;
     }
     excuse(chief, now, demand);
+    aspx_messages_round(&chief->messages, now, demand, &chief->decisions,
+                        chief->begin_s);
     if (ops == 0)
         return;
     if (chief->state == ASPX_CHIEF_HOLD) {

@@ -11,17 +11,21 @@
  *           them and the predictor's
  *   HOLD    what was decided, until the phase changes or a long time is over
  *
+ * Beside that, in rounds without operations, messages.h.
+ *
  * Pure: the caller brings clock and rounds (rounds.h). */
 #ifndef ASPEN_RUNTIME_ADAPT_CHIEF_H
 #define ASPEN_RUNTIME_ADAPT_CHIEF_H
 
 #include "cost.h"
 #include "decided.h"
+#include "messages.h"
 #include "trial.h"
 
 /* One round: what is in force, and how long to count operations under it. */
 struct aspx_order {
     enum aspx_force force;
+    enum aspx_help help;
     double seconds;
 };
 
@@ -42,11 +46,10 @@ struct aspx_chief {
     enum { ASPX_CHIEF_LISTEN, ASPX_CHIEF_TRIAL, ASPX_CHIEF_HOLD } state;
     enum aspx_force force; /* outside of trials */
     double begin_s;
-    bool offloads;
     bool heard;            /* there has been an operation */
     bool excused;          /* it was said that there is none */
-    double silent_s, silent_wait_s; /* of users, before there was one; of it
-                                       waiting in MPI */
+    struct aspx_demand silent; /* before there was one */
+    struct aspx_messages messages; /* what to do for those */
     struct aspx_cost cost;
     struct aspx_demand listened; /* in this state */
     uint32_t rounds;       /* of these with operations */
@@ -62,9 +65,9 @@ struct aspx_chief {
     struct aspx_decisions decisions;
 };
 
-/* now       seconds of a clock that does not go back, in all calls the same
- * offloads  ranks have offload threads already */
-void aspx_chief_begin(struct aspx_chief *chief, double now, bool offloads);
+/* now  seconds of a clock that does not go back, in all calls the same */
+void aspx_chief_begin(struct aspx_chief *chief, double now,
+                      enum aspx_messages_mode mode);
 
 /* The first round, and each one after the last is over. */
 struct aspx_order aspx_chief_order(const struct aspx_chief *chief);

@@ -3,6 +3,7 @@
 #ifndef ASPEN_RUNTIME_ADAPT_DECIDED_H
 #define ASPEN_RUNTIME_ADAPT_DECIDED_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -10,6 +11,10 @@
  * MPI to make it say on. */
 enum aspx_force { ASPX_FORCE_NONE, ASPX_FORCE_CALM, ASPX_FORCE_ON,
                   ASPX_FORCE_OFF };
+
+/* What progress threads of ranks are to do (progress/on_call.h): there is none;
+ * they rest, and what they would work for is counted; they work. */
+enum aspx_help { ASPX_HELP_NONE, ASPX_HELP_COUNT, ASPX_HELP_ON };
 
 static inline bool aspx_force_overrules(enum aspx_force force)
 {
@@ -33,6 +38,8 @@ enum aspx_decided {
     ASPX_DECIDED_OFF,
     ASPX_DECIDED_TRIAL,   /* to try it */
     ASPX_DECIDED_NOTHING, /* there is nothing to decide about */
+    ASPX_DECIDED_THREADS, /* progress threads for messages */
+    ASPX_DECIDED_PLAIN,   /* none: messages go as in plain MPI */
 };
 
 struct aspx_decisions {
@@ -40,6 +47,16 @@ struct aspx_decisions {
     uint32_t more; /* that found no room */
     struct aspx_decision list[ASPX_DECISIONS];
 };
+
+/* Write down what was decided t_s after the beginning; more than there is room
+ * for are only counted. Others may read what is there (notes.h). */
+void aspx_decide(struct aspx_decisions *all, double t_s, enum aspx_decided to,
+                 const char *why, ...) __attribute__((format(printf, 4, 5)));
+
+/* The same with the words' arguments taken already. */
+void aspx_decide_v(struct aspx_decisions *all, double t_s,
+                   enum aspx_decided to, const char *why, va_list args)
+    __attribute__((format(printf, 4, 0)));
 
 /* "off", "trial", as in the record. */
 const char *aspx_decided_name(int32_t to);

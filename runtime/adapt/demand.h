@@ -18,6 +18,10 @@ struct aspx_demand {
     double bytes[ASPX_KINDS];
     double redirected;        /* of these operations, by ghosts */
     double waits;             /* flushes and the like that had to wait */
+    double large;             /* operations that a progress thread would work
+                                 for: large messages that do not block */
+    double bursts;            /* of these, the first after another had ended: about
+                                 one in each step of the program */
     double mpi_s;             /* time of users inside MPI */
     double wait_s;            /* of it, what is not known to be work */
     double silence_s2;        /* the sum of the squares of all stays outside MPI,

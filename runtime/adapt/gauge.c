@@ -102,6 +102,10 @@ static void count(const struct aspx_issued *issued, struct aspx_demand *done)
                                                      memory_order_relaxed);
     done->waits = (double) atomic_load_explicit(&issued->waits,
                                                 memory_order_relaxed);
+    done->large = (double) atomic_load_explicit(&issued->posted.large,
+                                                memory_order_relaxed);
+    done->bursts = (double) atomic_load_explicit(&issued->posted.bursts,
+                                                 memory_order_relaxed);
 }
 
 /* A call tells of its work when it is over, so what looked like waiting until
@@ -133,6 +137,8 @@ static void take_from(struct aspx_gauge *gauge, struct user *user,
     }
     done.redirected -= less.redirected;
     done.waits -= less.waits;
+    done.large -= less.large;
+    done.bursts -= less.bursts;
     if (seen) {
         inside_s = aspx_clock_seconds(aspx_pulse_read(&user->seat->pulse,
                                                       ticks));

@@ -250,6 +250,9 @@ static int obey(struct aspx_judge *judge, uint64_t ticks)
                    ASPX_VIEW_ITSELF;
     if (aspx_rounds_step(judge->rounds, ticks, wishing) != 0)
         return -1;
+    atomic_store_explicit(&judge->notes->help,
+                          (int32_t) aspx_rounds_help(judge->rounds),
+                          memory_order_relaxed);
     if (aspx_rounds_force(judge->rounds) == judge->force)
         return 0;
     judge->force = aspx_rounds_force(judge->rounds);

@@ -13,6 +13,7 @@
 #include "trace.h"
 
 #include "runtime/profile/pulse.h"
+#include "runtime/progress/watch.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -32,6 +33,7 @@ struct aspx_issued {
     _Alignas(64) _Atomic uint64_t ops[ASPX_KINDS], bytes[ASPX_KINDS];
     _Atomic uint64_t redirected; /* of these, to ghosts */
     _Atomic uint64_t waits;      /* flushes and the like that had to wait */
+    struct aspx_watch_public posted; /* large messages, while counted */
 };
 
 struct aspx_seat {
@@ -60,6 +62,7 @@ struct aspx_decided_notes {
 struct aspx_notes {
     _Alignas(64) _Atomic uint32_t interval_us; /* between two judgements, now */
     _Atomic int32_t force; /* enum aspx_force: in force now */
+    _Atomic int32_t help;  /* enum aspx_help: likewise */
     struct aspx_decided_notes decided;
     struct aspx_seat seats[];
 };

@@ -24,7 +24,7 @@ static const uint32_t GOODBYE = UINT32_MAX;
 
 struct order_message {
     uint32_t round;
-    int32_t force; /* enum aspx_force */
+    int16_t force, help; /* enum aspx_force, enum aspx_help */
     double seconds;
 };
 
@@ -79,6 +79,16 @@ static int open_ears(struct aspx_rounds *rounds, const struct aspx_tree *tree)
     return 0;
 }
 
+/* Ranks with offload threads have what makes progress. */
+static enum aspx_messages_mode messages_mode(const struct asp_layout *layout)
+{
+    const char *knob = asp_layout_knob(layout, "adapt.threads", "auto");
+
+    return asp_layout_offloads(layout) || strcmp(knob, "off") == 0
+               ? ASPX_MESSAGES_OFF
+           : strcmp(knob, "on") == 0 ? ASPX_MESSAGES_ON : ASPX_MESSAGES_AUTO;
+}
+
 struct aspx_rounds *aspx_rounds_create(const struct aspx_engine *engine,
                                        struct aspx_notes *notes)
 {
@@ -106,7 +116,7 @@ struct aspx_rounds *aspx_rounds_create(const struct aspx_engine *engine,
             goto err;
         aspx_chief_begin(rounds->chief,
                          aspx_clock_seconds(aspx_clock_ticks()),
-                         asp_layout_offloads(world->layout));
+                         messages_mode(world->layout));
     }
     return rounds;
 err:
@@ -117,6 +127,11 @@ err:
 enum aspx_force aspx_rounds_force(const struct aspx_rounds *rounds)
 {
     return (enum aspx_force) rounds->order.force;
+}
+
+enum aspx_help aspx_rounds_help(const struct aspx_rounds *rounds)
+{
+    return (enum aspx_help) rounds->order.help;
 }
 
 /* A message of the round before has gone, or it is lost with its reader: then
@@ -141,7 +156,8 @@ static int send(const struct aspx_rounds *rounds, const void *what,
 static int begin(struct aspx_rounds *rounds, uint64_t ticks,
                  const struct order_message *order)
 {
-    bool changed = order->force != rounds->order.force;
+    bool changed = order->force != rounds->order.force ||
+                   order->help != rounds->order.help;
     int rc = 0;
 
     rounds->order = *order;
@@ -176,7 +192,8 @@ static int begin_next(struct aspx_rounds *rounds, uint64_t ticks)
     struct aspx_order order = aspx_chief_order(rounds->chief);
     const struct order_message message = {
         .round = rounds->order.round + 1,
-        .force = (int32_t) order.force,
+        .force = (int16_t) order.force,
+        .help = (int16_t) order.help,
         .seconds = order.seconds,
     };
 
@@ -274,8 +291,10 @@ int aspx_rounds_step(struct aspx_rounds *rounds, uint64_t ticks,
         aspx_demand_add(&rounds->report.demand, &own);
         rounds->state = COUNTED;
     }
-    if (rounds->order.force != ASPX_FORCE_NONE && ticks > rounds->lapses)
+    if (ticks > rounds->lapses) {
         rounds->order.force = ASPX_FORCE_NONE;
+        rounds->order.help = ASPX_HELP_NONE;
+    }
     return rounds->state == COUNTED ? finish(rounds, ticks) : 0;
 }
 

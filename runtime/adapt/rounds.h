@@ -28,6 +28,7 @@ int aspx_rounds_step(struct aspx_rounds *rounds, uint64_t ticks,
 
 /* What is in force. */
 enum aspx_force aspx_rounds_force(const struct aspx_rounds *rounds);
+enum aspx_help aspx_rounds_help(const struct aspx_rounds *rounds);
 
 /* Takes NULL. */
 void aspx_rounds_destroy(struct aspx_rounds *rounds);

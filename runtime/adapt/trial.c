@@ -15,6 +15,9 @@
  * Switching moves FOLLOWS of the operations at least, or it is for nothing. */
 static const double MATTERS = 0.05, ROUGH = 0.15, PLAIN = 1.0, FOLLOWS = 0.2;
 static const double FEW = 20;
+/* Of N grains a slice has one more or less, and the program's rhythm may give it to
+ * all slices of a kind: more pairs make that no better. */
+static const double COARSE = 1.1;
 enum { PAIRS_PLAIN = 2, PAIRS_LEAST = 3, PAIRS_SIGN = 6, PAIRS_AGREE = 7,
        SILENT = 3 };
 
@@ -83,7 +86,7 @@ static uint32_t agreeing(const struct aspx_trial *trial)
 
 static void measure(struct aspx_trial *trial, double *mean_p, double *error_p)
 {
-    double n = trial->npairs, mean = 0, squares = 0, error;
+    double n = trial->npairs, mean = 0, squares = 0, error, grains;
     double least = trial->log_ratio[0], most = least;
 
     for (uint32_t p = 0; p < trial->npairs; p++) {
@@ -93,12 +96,15 @@ static void measure(struct aspx_trial *trial, double *mean_p, double *error_p)
     }
     for (uint32_t p = 0; p < trial->npairs; p++)
         squares += (trial->log_ratio[p] - mean) * (trial->log_ratio[p] - mean);
+    grains = trial->grain > 0
+                 ? (trial->ops[0] + trial->ops[1]) / (2 * n * trial->grain) : 0;
     error = n > 1 ? student[trial->npairs] * sqrt(squares / (n - 1) / n) : 0;
     trial->ratio = exp(mean);
     trial->low = exp(least);
     trial->high = exp(most);
     *mean_p = mean;
-    *error_p = error;
+    *error_p = trial->grain > 0 ? fmax(error, COARSE / grains)
+                                : error;
 }
 
 static enum aspx_trial_end faster(double mean)
@@ -150,7 +156,7 @@ static enum aspx_trial_end judge(struct aspx_trial *trial)
 static void add_pair(struct aspx_trial *trial, const double ops[2],
                      const double seconds[2])
 {
-    double rate[2];
+    double rate[2], few = FEW * (trial->grain > 1 ? trial->grain : 1);
 
     if (ops[0] <= 0 && ops[1] <= 0) {
         trial->quiet++;
@@ -160,7 +166,7 @@ static void add_pair(struct aspx_trial *trial, const double ops[2],
         rate[i] = (ops[i] > 0 ? ops[i] : 0.5) / seconds[i];
     trial->quiet = 0;
     trial->lame += ops[0] <= 0 || ops[1] <= 0;
-    trial->thin += ops[0] < FEW && ops[1] < FEW;
+    trial->thin += ops[0] < few && ops[1] < few;
     trial->log_ratio[trial->npairs++] = log(rate[0] / rate[1]);
 }
 

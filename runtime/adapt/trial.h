@@ -27,6 +27,8 @@ struct aspx_trial {
     enum aspx_trial_end end;
     uint32_t seed;   /* of the order */
     bool follow;     /* operations are known to go where they are told */
+    double grain;    /* operations come so many at a time, and counts of them in
+                        a slice are uncertain by as many */
     uint32_t slices; /* that are over */
     uint32_t npairs; /* with operations */
     uint32_t lame;   /* of these, with operations in one slice only */

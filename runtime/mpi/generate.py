@@ -397,6 +397,16 @@ PROGRESS_FREE = ("MPI_Abort", "MPI_Finalized", "MPI_Init", "MPI_Init_thread",
                  "MPI_Initialized", "MPI_Is_thread_main", "MPI_Query_thread")
 
 
+# Beside ghosts (on_call.c): with these a program makes functions that MPI calls
+# while it makes progress. A datatype that was freed is deleted, with its
+# attributes, when the last message that uses it has gone.
+CALLED_BACK = ("MPIX_Grequest_class_create", "MPIX_Grequest_start",
+               "MPI_Grequest_start", "MPI_Op_create", "MPI_Op_create_c",
+               "MPI_Register_datarep", "MPI_Register_datarep_c",
+               "MPI_T_event_register_callback",
+               "MPI_T_event_set_dropped_handler", "MPI_Type_create_keyval")
+
+
 def is_large(call):
     """An expression: does the operation need both sides in MPI? Collectives
     always do; files are not MPI's to progress."""
@@ -424,31 +434,54 @@ def around(call, before, target, after):
 
 def progress_body(call):
     """The call itself, between entering and leaving the gate."""
-    real = f"aspx_real.{call.name}({plain(call)})"
+    real = f"aspx_progress_behind.{call.name}({plain(call)})"
     large = is_large(call) if call.offload in ("post", "init") else "0"
     if large != "0":
         end = "posted" if call.offload == "post" else "made"
         return (f"    int rc;\n\n    aspx_gate_enter();\n    rc = {real};\n"
                 f"    return aspx_progress_{end}(rc, request,\n"
-                f"                               {large});")
-    return around(call, "aspx_gate_enter();", f"aspx_real.{call.name}",
-                  "aspx_gate_leave();")
+                f"        rc == MPI_SUCCESS && ({large}));")
+    return around(call, "aspx_gate_enter();",
+                  f"aspx_progress_behind.{call.name}", "aspx_gate_leave();")
+
+
+def on_call_body(call):
+    """The same while there is no gate: what is to be known once there is."""
+    behind = f"aspx_on_call_behind.{call.name}({plain(call)})"
+    if call.name in CALLED_BACK:
+        return f"    aspx_on_call_never();\n    return {behind};"
+    return (f"    int rc = {behind};\n\n"
+            f"    aspx_on_call_made(rc, request,\n"
+            f"        rc == MPI_SUCCESS && ({is_large(call)}));\n"
+            f"    return rc;")
 
 
 def progress_c(kinds, calls):
     gated = [call for call in calls if call.offload != "caller" and
              call.name not in PROGRESS_OWN + PROGRESS_FREE]
-    yield BANNER + '#include "runtime/progress/progress.h"\n'
+    yield (BANNER + '#include "runtime/progress/on_call.h"\n'
+           '#include "runtime/progress/progress.h"\n')
     for call in gated:
         yield (f"static {call.ret} gated_{call.name}"
                f"({declare(kinds, call)})\n{{\n{progress_body(call)}\n}}")
     yield "void aspx_progress_fill(struct aspx_real *table)\n{"
-    yield "    *table = aspx_real;"
+    yield "    *table = aspx_progress_behind;"
     for call in gated:
         yield f"    table->{call.name} = gated_{call.name};"
     for name in PROGRESS_OWN:
         yield f"    table->{name} = aspx_progress_{name};"
     yield "}"
+    bars = [call for call in calls if call.name in CALLED_BACK]
+    inits = [call for call in calls if call not in bars and
+             call.offload == "init" and is_large(call) != "0"]
+    for call in bars + inits:
+        yield (f"static {call.ret} noted_{call.name}"
+               f"({declare(kinds, call)})\n{{\n{on_call_body(call)}\n}}")
+    for what, noted in (("bars", bars), ("inits", inits)):
+        yield f"void aspx_on_call_fill_{what}(struct aspx_real *table)\n{{"
+        for call in noted:
+            yield f"    table->{call.name} = noted_{call.name};"
+        yield "}"
 
 
 def timed(kinds, call):

@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <string.h>
 
 #define LIBRARY "libmpich.so.12"
@@ -50,4 +51,14 @@ int aspx_real_resolve(void)
     memcpy(&aspx_real, found, sizeof(found));
     library = handle;
     return 0;
+}
+
+bool aspx_real_has(const void *address)
+{
+    struct link_map *map;
+    Dl_info info;
+
+    return dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 &&
+           dladdr(address, &info) != 0 &&
+           (ElfW(Addr)) info.dli_fbase == map->l_addr;
 }

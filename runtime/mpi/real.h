@@ -23,6 +23,9 @@ const char *aspx_real_name(size_t i);
  * Threads: any, concurrently (all write the same values). */
 int aspx_real_resolve(void);
 
+/* Is this the address of an instruction of the MPI library? */
+bool aspx_real_has(const void *address);
+
 /* The dlopen() handle of the MPI library; after aspx_real_resolve(). */
 void *aspx_real_library(void);
 

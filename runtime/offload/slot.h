@@ -17,7 +17,7 @@
 enum { ASPX_SLOT_ARGS = 128 };
 
 /* Has MPI taken the operation? Most callers go on without asking. */
-enum aspx_issued { ASPX_ISSUED_NOT_YET, ASPX_ISSUED, ASPX_ISSUED_FAILED };
+enum aspx_slot_issue { ASPX_ISSUED_NOT_YET, ASPX_ISSUED, ASPX_ISSUED_FAILED };
 
 struct aspx_slot {
     /* what the caller looks at while it waits, and the offload thread writes
@@ -37,7 +37,7 @@ struct aspx_slot {
     _Alignas(16) unsigned char args[ASPX_SLOT_ARGS];
     /* what the offload thread has for itself */
     MPI_Request real;        /* MPI's request; NULL between two uses */
-    _Atomic uint32_t issued; /* enum aspx_issued, if the caller asks */
+    _Atomic uint32_t issued; /* enum aspx_slot_issue, if the caller asks */
     bool tested;             /* by itself, just now */
 };
 

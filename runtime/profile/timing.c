@@ -32,6 +32,8 @@ enum {
 _Thread_local struct aspx_timing_thread *aspx_timing_self
     __attribute__((tls_model("initial-exec")));
 
+void (*_Atomic aspx_timing_after)(void);
+
 static bool started, many, polls;
 static uint64_t origin, short_ticks, sample_ticks, lump_ticks, handover_ticks;
 static pthread_key_t ended_key;
@@ -144,8 +146,7 @@ static struct aspx_timing_thread *take_thread(void)
 
 void aspx_timing_ignore_thread(void)
 {
-    /* its calls are inside one that never ends */
-    static struct aspx_timing_thread ours = {.frame = UINTPTR_MAX};
+    static struct aspx_timing_thread ours = {.frame = ASPX_TIMING_OURS};
 
     aspx_timing_self = &ours;
 }
@@ -165,7 +166,7 @@ struct aspx_timing_thread *aspx_timing_unusual(uintptr_t frame)
 
     if (!me)
         return take_thread();
-    if (frame < me->frame && (me->frame == UINTPTR_MAX || is_there(me)))
+    if (frame < me->frame && (me->frame == ASPX_TIMING_OURS || is_there(me)))
         return NULL;
     /* The call before was left half-way, and nobody knows when. */
     if (many && atomic_load(&me->began))
@@ -311,6 +312,15 @@ void aspx_timing_end(struct aspx_timing_thread *me, size_t call)
     atomic_store_explicit(&me->began, 0, memory_order_relaxed);
     add(&me->ticks, inside + more);
     add_work(inside + more - idle - more_idle);
+}
+
+void aspx_timing_over(void)
+{
+    void (*after)(void) = atomic_load_explicit(&aspx_timing_after,
+                                               memory_order_relaxed);
+
+    if (after)
+        after();
 }
 
 void aspx_timing_rested(void)

@@ -50,6 +50,9 @@ struct aspx_timing_thread {
     struct aspx_timing_row row[ASPX_CALLS];
 };
 
+/* The frame of a thread of ours: its calls are inside one that never ends. */
+#define ASPX_TIMING_OURS UINTPTR_MAX
+
 extern _Thread_local struct aspx_timing_thread *aspx_timing_self
     __attribute__((tls_model("initial-exec")));
 
@@ -76,6 +79,9 @@ struct aspx_timing_thread *aspx_timing_unusual(uintptr_t frame);
 void aspx_timing_begin(struct aspx_timing_thread *thread);
 void aspx_timing_end(struct aspx_timing_thread *thread, size_t call);
 void aspx_timing_waited(struct aspx_timing_thread *thread, size_t call);
+
+/* A call that was timed is over and does not count any more. */
+void aspx_timing_over(void);
 
 /* Only count a call? */
 static inline bool aspx_timing_skip(size_t call)
@@ -112,9 +118,13 @@ aspx_timing_leave(const struct aspx_timing *here, size_t call)
 
     if (!me)
         return;
-    if (atomic_load_explicit(&me->began, memory_order_relaxed))
+    if (atomic_load_explicit(&me->began, memory_order_relaxed)) {
         aspx_timing_end(me, call);
-    else if (me->notable)
+        me->frame = 0;
+        aspx_timing_over();
+        return;
+    }
+    if (me->notable)
         aspx_timing_waited(me, call);
     me->frame = 0;
 }
@@ -135,6 +145,10 @@ void aspx_timing_publish(struct aspx_pulse *to);
 /* This thread is one of ours: what it calls does not count. */
 void aspx_timing_ignore_thread(void);
 
+/* NULL, or what is called after an outermost call that was timed: many are not. In
+ * the thread that made it. */
+extern void (*_Atomic aspx_timing_after)(void);
+
 /* The rest of the turn was waiting: this thread gave its CPU away. */
 void aspx_timing_rested(void);
 
@@ -144,7 +158,7 @@ static inline struct aspx_timing_thread *aspx_timing_polls(void)
 {
     struct aspx_timing_thread *me = aspx_timing_self;
 
-    return me && me->frame ? me : NULL;
+    return me && me->frame && me->frame != ASPX_TIMING_OURS ? me : NULL;
 }
 
 /* Waiting has taken so long that it is timed from now on. */

@@ -456,6 +456,7 @@ static void test_many_threads(void **state)
 static void *one_of_ours(void *unused)
 {
     aspx_timing_ignore_thread();
+    assert_null(aspx_timing_polls()); /* nobody waits in them */
     return call_once(unused);
 }
 
@@ -468,6 +469,33 @@ static void test_own_thread(void **state)
     assert_int_equal(pthread_create(&thread, NULL, one_of_ours, NULL), 0);
     pthread_join(thread, NULL);
     assert_int_equal(aspx_timing_call(SLEEPS).count, before);
+}
+
+/* What is called after a call finds that it is over. */
+static unsigned over;
+
+static void look_around(void)
+{
+    over++;
+    assert_null(aspx_timing_polls());
+}
+
+static void test_after(void **state)
+{
+    struct aspx_timing outer;
+
+    (void) state;
+    aspx_timing_after = look_around;
+    call(EACH, 100);
+    assert_int_equal(over, 1);
+    aspx_timing_enter(&outer, EACH);
+    call(NESTED, 100);
+    assert_int_equal(over, 1);
+    aspx_timing_leave(&outer, EACH);
+    assert_int_equal(over, 2);
+    aspx_timing_after = NULL;
+    call(EACH, 100);
+    assert_int_equal(over, 2);
 }
 
 int main(void)
@@ -484,6 +512,7 @@ int main(void)
         cmocka_unit_test(test_very_many_polls),
         cmocka_unit_test(test_blind),
         cmocka_unit_test(test_left_half_way),
+        cmocka_unit_test(test_after),
     };
     const struct CMUnitTest real[] = {
         cmocka_unit_test(test_span),

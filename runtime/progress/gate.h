@@ -8,7 +8,8 @@
  * there, and never waits; a call that finds it inside waits for the end of one
  * poll. That is why MPI needs no higher thread level for the helper: its calls
  * and the program's are never at the same time, and each sees what the other
- * wrote. */
+ * wrote. (Not so in a program with MPI_THREAD_MULTIPLE beside ghosts, on_call.h:
+ * calls that began before there was a gate are not counted.) */
 #ifndef ASPEN_RUNTIME_PROGRESS_GATE_H
 #define ASPEN_RUNTIME_PROGRESS_GATE_H
 
@@ -37,19 +38,20 @@ static inline void aspx_gate_leave(void)
                               memory_order_release);
 }
 
-/* For the helper. Say once that this thread is it. */
-void aspx_gate_i_am_helper(void);
-bool aspx_gate_is_helper(void);
-
-/* Go in if nobody is there; come out again. */
-bool aspx_gate_try(void);
-void aspx_gate_out(void);
-
-/* Is a call of the program waiting for us to come out? */
-static inline bool aspx_gate_wanted(void)
+/* Is a call of the program inside? */
+static inline bool aspx_gate_calls(void)
 {
     return atomic_load_explicit(&aspx_gate, memory_order_relaxed) >=
            ASPX_GATE_CALL;
 }
+
+/* For the helper. Say once that this thread is it. */
+void aspx_gate_i_am_helper(void);
+bool aspx_gate_is_helper(void);
+
+/* Go in if nobody is there; come out again, soon when a call waits for that
+ * (aspx_gate_calls()). */
+bool aspx_gate_try(void);
+void aspx_gate_out(void);
 
 #endif

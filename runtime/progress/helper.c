@@ -33,6 +33,9 @@ enum {
     NAP_LONG_US = 200,  /* a call ends a nap as long as this */
     BUSY_NS = 3000,     /* a poll that finds nothing takes some 500 */
     POLLS_AT_ONCE = 64, /* while they are busy */
+    REST_US = 5000,     /* without a permit, until it asks again; so many times */
+    RESTS = 200,
+    REST_LONG_US = 100000, /* after that */
 };
 
 struct aspx_helper_counts aspx_helper_counts;
@@ -41,13 +44,44 @@ static struct asp_cpuset service;
 static bool confine;
 static _Atomic uint32_t posts, asleep;
 
+/* It may work while this word has this value; NULL: always. Not if barred. */
+static const _Atomic int32_t *permit;
+static int32_t permit_value;
+static atomic_bool barred;
+
+void aspx_helper_permit(const _Atomic int32_t *word, int32_t value)
+{
+    permit = word;
+    permit_value = value;
+    barred = false;
+}
+
+void aspx_helper_bar(void)
+{
+    atomic_store(&barred, true);
+}
+
+bool aspx_helper_is_permitted(void)
+{
+    if (atomic_load_explicit(&barred, memory_order_relaxed))
+        return false;
+    return !permit ||
+           atomic_load_explicit(permit, memory_order_relaxed) == permit_value;
+}
+
+/* Without being woken, but to stop. */
+static _Atomic uint32_t stops;
+
+static void nap(uint32_t us)
+{
+    aspx_futex_wait(&stops, 0, us);
+}
+
 /* Sleep, unless something was posted since `seen`. */
 static void doze(uint32_t us, uint32_t seen)
 {
     if (us < NAP_LONG_US) {
-        const struct timespec nap = {0, us * 1000};
-
-        nanosleep(&nap, NULL);
+        nap(us);
         return;
     }
     atomic_store(&asleep, 1);
@@ -83,9 +117,14 @@ static bool poll(void)
         aspx_helper_counts.kept_out++;
         return false;
     }
+    if (!aspx_helper_is_permitted()) { /* said by a call that has just left */
+        aspx_gate_out();
+        return false;
+    }
     do
         moved = poll_once();
-    while (moved && ++polls < POLLS_AT_ONCE && !aspx_gate_wanted());
+    while (moved && ++polls < POLLS_AT_ONCE && !aspx_gate_calls() &&
+           aspx_helper_is_permitted());
     aspx_gate_out();
     aspx_helper_counts.busy += polls;
     return polls != 0;
@@ -106,7 +145,7 @@ static void stay_on_service(void)
 
 static void work(void)
 {
-    uint32_t nap_us = NAP_FIRST_US, before = 0;
+    uint32_t nap_us = NAP_FIRST_US, before = 0, rests = 0;
 
     for (;;) {
         uint32_t seen = atomic_load(&posts);
@@ -114,6 +153,12 @@ static void work(void)
         /* After the count: who asks us to stop says so, then counts. */
         if (aspx_own_thread_stopping())
             return;
+        if (!aspx_helper_is_permitted()) {
+            nap(rests < RESTS ? REST_US : REST_LONG_US);
+            rests += rests < RESTS;
+            continue;
+        }
+        rests = 0;
         if (atomic_load(&aspx_watch_outstanding) == 0) {
             doze(SLEEP_US, seen);
             continue;
@@ -133,10 +178,17 @@ static void run(void)
     if (confine)
         stay_on_service();
     work();
-    aspx_helper_counts.cpu_us = aspx_clock_ns(CLOCK_THREAD_CPUTIME_ID) / 1000;
+    aspx_helper_counts.cpu_us += aspx_clock_ns(CLOCK_THREAD_CPUTIME_ID) / 1000;
 }
 
 /* ---- start and end ------------------------------------------------------ */
+
+static void wake_to_stop(void)
+{
+    atomic_store(&stops, 1);
+    aspx_futex_wake(&stops);
+    aspx_helper_wake();
+}
 
 int aspx_helper_start(const struct asp_cpuset *its_service)
 {
@@ -148,8 +200,8 @@ int aspx_helper_start(const struct asp_cpuset *its_service)
     }
     if (!aspx_progress_request_start())
         return EIO;
-    rc = aspx_own_thread_start("aspen-progress", run, aspx_helper_wake,
-                               NULL);
+    atomic_store(&stops, 0);
+    rc = aspx_own_thread_start("aspen-progress", run, wake_to_stop, NULL);
     if (rc)
         aspx_progress_request_stop();
     return rc;

@@ -5,10 +5,12 @@
 
 #include "common/cpuset.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What it has done; written by it alone, read when it has ended. */
+/* What it has done, or those of this process one after the other; written by it
+ * alone, read when it has ended. */
 struct aspx_helper_counts {
     uint64_t wakes;    /* by calls that posted something */
     uint64_t polls;    /* of MPI */
@@ -24,6 +26,15 @@ extern struct aspx_helper_counts aspx_helper_counts;
  *   service  the CPUs to stay on; NULL: wherever the program may run
  * Returns 0, or an errno. */
 int aspx_helper_start(const struct asp_cpuset *service);
+
+/* It may work while this word, which others write, has this value; else it rests.
+ * NULL: always. While there is no helper. */
+void aspx_helper_permit(const _Atomic int32_t *word, int32_t value);
+bool aspx_helper_is_permitted(void);
+
+/* Never again: where the gate keeps the helper out of the calling call, from the end
+ * of that on; else from a few polls later. */
+void aspx_helper_bar(void);
 
 /* Something was posted that it is to work for. */
 void aspx_helper_wake(void);

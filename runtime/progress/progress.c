@@ -5,6 +5,7 @@
 #include "progress.h"
 
 #include "helper.h"
+#include "on_call.h"
 #include "report.h"
 
 #include "runtime/mpi/entry.h"
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-struct aspx_real aspx_progress_entries;
+struct aspx_real aspx_progress_entries, aspx_progress_behind;
 
 static const struct asp_layout *layout;
 static MPI_Count small_bytes;
@@ -40,6 +41,12 @@ bool aspx_progress_is_mpichs(void)
     return false;
 }
 
+void aspx_progress_measure(const struct asp_layout *its_layout)
+{
+    small_bytes = 1024 * atoll(asp_layout_knob(its_layout, "thread.min_kb",
+                                               "8"));
+}
+
 int aspx_progress_start(const struct asp_layout *its_layout)
 {
     int rc = aspx_helper_start(its_layout->bound ? &its_layout->service : NULL);
@@ -49,7 +56,8 @@ int aspx_progress_start(const struct asp_layout *its_layout)
         return -1;
     }
     layout = its_layout;
-    small_bytes = 1024 * atoll(asp_layout_knob(layout, "thread.min_kb", "8"));
+    aspx_progress_measure(layout);
+    aspx_progress_behind = aspx_real;
     aspx_progress_fill(&aspx_progress_entries);
     aspx_selfbind();
     return 0;
@@ -71,8 +79,10 @@ int aspx_progress_posted(int rc, const MPI_Request *request, bool large)
     if (large)
         aspx_watch_add(*request);
     aspx_gate_leave();
-    if (large)
+    if (large) {
         aspx_helper_wake();
+        aspx_on_call_posted();
+    }
     return rc;
 }
 

@@ -17,8 +17,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the program calls in this mode. */
-extern struct aspx_real aspx_progress_entries;
+/* What the program calls in this mode, and what lies behind that: the library, or
+ * beside ghosts the workers (on_call.h). */
+extern struct aspx_real aspx_progress_entries, aspx_progress_behind;
 
 /* Is a thread like ours asked of MPICH itself? Then ours is not started. */
 bool aspx_progress_is_mpichs(void);
@@ -28,6 +29,9 @@ bool aspx_progress_is_mpichs(void);
  *   layout  borrowed for the life of the process
  * Returns 0, or -1 with errno; then nothing has changed. */
 int aspx_progress_start(const struct asp_layout *layout);
+
+/* What is large is said in the layout. */
+void aspx_progress_measure(const struct asp_layout *layout);
 
 /* Is a message so large that it may need both sides in MPI? */
 bool aspx_progress_is_large(MPI_Count count, MPI_Datatype type);

@@ -97,7 +97,7 @@ static void callback(void)
 
 void aspx_progress_poll(void)
 {
-    bool wanted = aspx_gate_wanted();
+    bool wanted = aspx_gate_calls();
 
     more(&helpers_in, 1);
     more(&together, value(&callers_in));
@@ -262,7 +262,7 @@ static void test_nobody_waits_long_or_spins(void **state)
     (void) state;
     assert_true(aspx_gate_try());
     assert_int_equal(pthread_create(&caller, NULL, wait_long, NULL), 0);
-    while (!aspx_gate_wanted() && now_ms() - began < LIMIT_MS)
+    while (!aspx_gate_calls() && now_ms() - began < LIMIT_MS)
         pause_us(100);
     pause_us(300000);
     waited.out_ms = now_ms();
@@ -286,7 +286,7 @@ static void test_nested_calls(void **state)
     assert_false(aspx_gate_try());
     aspx_gate_leave();
     assert_true(aspx_gate_try());
-    assert_false(aspx_gate_wanted());
+    assert_false(aspx_gate_calls());
     assert_false(aspx_gate_try());
     aspx_gate_out();
     assert_int_equal(atomic_load(&aspx_gate), 0);
@@ -319,6 +319,49 @@ static void test_helper_sleeps_and_wakes(void **state)
     aspx_helper_stop();
     assert_true(now_ms() - before < LIMIT_MS);
     assert_true(aspx_helper_counts.polls >= ROUNDS);
+}
+
+/* Without its permit it polls nothing, whatever is posted, and stops all the
+ * same; with it, it begins without a call. */
+static void test_helper_needs_its_permit(void **state)
+{
+    static _Atomic int32_t permit;
+    uint64_t before;
+
+    (void) state;
+    atomic_store(&permit, 1);
+    aspx_helper_permit(&permit, 2);
+    start_helper(0);
+    pause_us(10000); /* it rests, with nothing to work for */
+    aspx_watch_add(7);
+    for (int i = 0; i < 50; i++) {
+        aspx_helper_wake();
+        pause_us(1000);
+    }
+    assert_int_equal(value(&polls), 0);
+    atomic_store(&permit, 2);
+    for (uint64_t until = now_ms() + LIMIT_MS; value(&polls) == 0;)
+        assert_true(now_ms() < until);
+    atomic_store(&permit, 1);
+    pause_us(20000);
+    before = value(&polls);
+    pause_us(50000);
+    assert_int_equal(value(&polls), before);
+    before = now_ms();
+    aspx_helper_stop();
+    assert_true(now_ms() - before < LIMIT_MS);
+    aspx_watch_end(7);
+    /* Nor ever, once it is barred. */
+    aspx_helper_permit(NULL, 0);
+    aspx_helper_bar();
+    start_helper(0);
+    aspx_watch_add(7);
+    aspx_helper_wake();
+    pause_us(20000);
+    assert_int_equal(value(&polls), 0);
+    aspx_helper_stop();
+    aspx_watch_end(7);
+    aspx_helper_permit(NULL, 0);
 }
 
 /* ---- watch -------------------------------------------------------------- */
@@ -418,6 +461,40 @@ static void test_watch_counts_what_is_under_way(void **state)
     assert_int_equal(outstanding(), 0);
 }
 
+/* Cleared, it knows nothing but which are persistent. */
+static void test_watch_cleared(void **state)
+{
+    struct aspx_watch_public seen = {0};
+
+    (void) state;
+    aspx_watch_publish(&seen);
+    for (int i = 1; i < 1000; i++) {
+        if (i % 3 == 0)
+            aspx_watch_persistent(i);
+        aspx_watch_add(i);
+    }
+    assert_int_equal(atomic_load(&seen.large), 999);
+    assert_int_equal(atomic_load(&seen.bursts), 1);
+    aspx_watch_publish(NULL);
+    aspx_watch_clear();
+    assert_int_equal(outstanding(), 0);
+    for (int i = 1; i < 1000; i++) {
+        assert_false(aspx_watch_has(i));
+        aspx_watch_end(i); /* unknown */
+    }
+    assert_int_equal(outstanding(), 0);
+    for (int i = 1; i < 1000; i++) { /* which are persistent is known */
+        assert_int_equal(aspx_watch_started(i), i % 3 == 0);
+        aspx_watch_forget(i);
+        assert_false(aspx_watch_started(i));
+    }
+    aspx_watch_add(5);
+    assert_true(aspx_watch_has(5) && !aspx_watch_has(6));
+    assert_int_equal(atomic_load(&seen.large), 999); /* not any more */
+    aspx_watch_end(5);
+    assert_int_equal(outstanding(), 0);
+}
+
 /* More than it holds: those in it are counted and forgotten, and afterwards
  * there is room for all of them again. */
 static void test_watch_that_is_full(void **state)
@@ -496,8 +573,10 @@ int main(int argc, char **argv)
                                open_gate),
         cmocka_unit_test_setup(test_caller_waits_for_one_poll, open_gate),
         cmocka_unit_test_setup(test_helper_sleeps_and_wakes, open_gate),
+        cmocka_unit_test_setup(test_helper_needs_its_permit, open_gate),
         cmocka_unit_test_setup(test_watch_counts_what_is_under_way,
                                open_gate),
+        cmocka_unit_test_setup(test_watch_cleared, open_gate),
         cmocka_unit_test_setup(test_watch_that_is_full, open_gate),
         cmocka_unit_test_setup(test_watch_by_many_threads, open_gate),
     };

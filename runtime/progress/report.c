@@ -3,30 +3,33 @@
 
 #include "report.h"
 
-#include "helper.h"
 #include "watch.h"
 
+#include "runtime/mpi/real.h"
 #include "runtime/record_form.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-struct sum {
-    struct aspx_helper_counts helper;
-    uint64_t watched;
-};
-
-enum { COUNTS = sizeof(struct sum) / sizeof(uint64_t) };
+/* Without threads. */
+enum { COUNTS = sizeof(struct aspx_progress_sum) / sizeof(uint64_t) - 1 };
 
 _Static_assert((int) COUNTS <= (int) ASPX_RECORD_COUNTS &&
-                   sizeof(uint64_t) * COUNTS ==
-                       sizeof(struct sum),
+                   sizeof(uint64_t) * (COUNTS + 1) ==
+                       sizeof(struct aspx_progress_sum),
                "an array of counts");
+
+void aspx_progress_say(FILE *out, const struct aspx_progress_sum *sum)
+{
+    fprintf(out, "%" PRIu64 " operations watched, %" PRIu64 " wakes, %" PRIu64
+            " polls; %.2f CPU-seconds", sum->watched, sum->helper.wakes,
+            sum->helper.polls, (double) sum->helper.cpu_us / 1e6);
+}
 
 static void print_line(const struct asp_layout *layout, const char *who,
                        int threads, const uint64_t *counts)
 {
-    const struct sum *sum = (const void *) counts;
+    const struct aspx_progress_sum *sum = (const void *) counts;
     char where[ASP_VALUE_MAX + 64];
 
     if (layout->bound && sum->helper.confined == (uint64_t) threads)
@@ -38,17 +41,13 @@ static void print_line(const struct asp_layout *layout, const char *who,
     else
         snprintf(where, sizeof(where), "not bound%s%s",
                  layout->reason[0] ? ": " : "", layout->reason);
-    fprintf(stderr,
-            "aspen: thread mode, %s, %s; %" PRIu64 " operations watched, %"
-            PRIu64 " wakes, %" PRIu64 " polls; %.2f CPU-seconds\n",
-            who, where, sum->watched, sum->helper.wakes,
-            sum->helper.polls, (double) sum->helper.cpu_us / 1e6);
+    fprintf(stderr, "aspen: thread mode, %s, %s; ", who, where);
+    aspx_progress_say(stderr, sum);
+    fputc('\n', stderr);
 }
 
-static void put_json(FILE *out, const uint64_t *counts)
+void aspx_progress_json(FILE *out, const struct aspx_progress_sum *sum)
 {
-    const struct sum *sum = (const void *) counts;
-
     fprintf(out,
             "    \"watched\": %" PRIu64 ",\n    \"wakes\": %" PRIu64
             ",\n    \"polls\": %" PRIu64 ",\n    \"busy_polls\": %" PRIu64
@@ -59,12 +58,30 @@ static void put_json(FILE *out, const uint64_t *counts)
             (double) sum->helper.cpu_us / 1e6);
 }
 
+static void put_json(FILE *out, const uint64_t *counts)
+{
+    aspx_progress_json(out, (const void *) counts);
+}
+
+void aspx_progress_add_up(MPI_Comm users, bool had_thread,
+                          struct aspx_progress_sum *sum)
+{
+    const struct aspx_progress_sum none = {.threads = 0}, one = {
+        .helper = aspx_helper_counts,
+        .watched = aspx_watch_total,
+        .threads = 1,
+    };
+
+    aspx_real.MPI_Reduce(had_thread ? &one : &none, sum, COUNTS + 1,
+                         MPI_UINT64_T, MPI_SUM, 0, users);
+}
+
 void aspx_progress_report(const struct asp_layout *layout, bool has_thread)
 {
     static const struct aspx_record_mode mode = {"thread", print_line,
                                                  put_json};
-    const struct sum own = {.helper = aspx_helper_counts,
-                            .watched = aspx_watch_total};
+    const struct aspx_progress_sum own = {.helper = aspx_helper_counts,
+                                          .watched = aspx_watch_total};
 
     aspx_record_counts(layout, &mode, has_thread, (const void *) &own,
                        COUNTS);

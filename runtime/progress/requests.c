@@ -89,7 +89,7 @@ int aspx_progress_MPI_Wait(MPI_Request *request, MPI_Status *status)
 
     take_copy(&copy, 1, request);
     aspx_gate_enter();
-    rc = aspx_real.MPI_Wait(request, status);
+    rc = aspx_progress_behind.MPI_Wait(request, status);
     aspx_gate_leave();
     ended_all(&copy, rc, true, request);
     return rc;
@@ -102,7 +102,7 @@ int aspx_progress_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 
     take_copy(&copy, 1, request);
     aspx_gate_enter();
-    rc = aspx_real.MPI_Test(request, flag, status);
+    rc = aspx_progress_behind.MPI_Test(request, flag, status);
     aspx_gate_leave();
     ended_all(&copy, rc, rc == MPI_SUCCESS && *flag, request);
     return rc;
@@ -116,7 +116,7 @@ int aspx_progress_MPI_Request_free(MPI_Request *request)
     if (request && *request != MPI_REQUEST_NULL)
         aspx_watch_forget(*request);
     aspx_gate_enter();
-    rc = aspx_real.MPI_Request_free(request);
+    rc = aspx_progress_behind.MPI_Request_free(request);
     aspx_gate_leave();
     return rc;
 }
@@ -131,7 +131,7 @@ int aspx_progress_MPI_Waitall(int count, MPI_Request requests[],
 
     take_copy(&copy, count, requests);
     aspx_gate_enter();
-    rc = aspx_real.MPI_Waitall(count, requests, statuses);
+    rc = aspx_progress_behind.MPI_Waitall(count, requests, statuses);
     aspx_gate_leave();
     ended_all(&copy, rc, true, requests);
     return rc;
@@ -145,7 +145,7 @@ int aspx_progress_MPI_Testall(int count, MPI_Request requests[], int *flag,
 
     take_copy(&copy, count, requests);
     aspx_gate_enter();
-    rc = aspx_real.MPI_Testall(count, requests, flag, statuses);
+    rc = aspx_progress_behind.MPI_Testall(count, requests, flag, statuses);
     aspx_gate_leave();
     ended_all(&copy, rc, rc == MPI_SUCCESS && *flag, requests);
     return rc;
@@ -159,7 +159,7 @@ int aspx_progress_MPI_Waitany(int count, MPI_Request requests[], int *indx,
 
     take_copy(&copy, count, requests);
     aspx_gate_enter();
-    rc = aspx_real.MPI_Waitany(count, requests, indx, status);
+    rc = aspx_progress_behind.MPI_Waitany(count, requests, indx, status);
     aspx_gate_leave();
     ended_some(&copy, rc, 1, indx, requests);
     return rc;
@@ -173,7 +173,7 @@ int aspx_progress_MPI_Testany(int count, MPI_Request requests[], int *indx,
 
     take_copy(&copy, count, requests);
     aspx_gate_enter();
-    rc = aspx_real.MPI_Testany(count, requests, indx, flag, status);
+    rc = aspx_progress_behind.MPI_Testany(count, requests, indx, flag, status);
     aspx_gate_leave();
     ended_some(&copy, rc, rc == MPI_SUCCESS && *flag ? 1 : 0, indx, requests);
     return rc;
@@ -189,7 +189,7 @@ int aspx_progress_MPI_Testany(int count, MPI_Request requests[], int *indx,
                                                                               \
         take_copy(&copy, incount, requests);                                  \
         aspx_gate_enter();                                                    \
-        rc = aspx_real.NAME(incount, requests, outcount, indices, statuses);  \
+        rc = aspx_progress_behind.NAME(incount, requests, outcount, indices, statuses);  \
         aspx_gate_leave();                                                    \
         ended_some(&copy, rc, rc == MPI_SUCCESS ? *outcount : 0, indices,     \
                    requests);                                                 \
@@ -206,7 +206,7 @@ int aspx_progress_MPI_Start(MPI_Request *request)
     int rc;
 
     aspx_gate_enter();
-    rc = aspx_real.MPI_Start(request);
+    rc = aspx_progress_behind.MPI_Start(request);
     aspx_gate_leave();
     if (rc == MPI_SUCCESS && aspx_watch_started(*request))
         aspx_helper_wake();
@@ -219,7 +219,7 @@ int aspx_progress_MPI_Startall(int count, MPI_Request requests[])
     int rc;
 
     aspx_gate_enter();
-    rc = aspx_real.MPI_Startall(count, requests);
+    rc = aspx_progress_behind.MPI_Startall(count, requests);
     aspx_gate_leave();
     for (int i = 0; rc == MPI_SUCCESS && i < count; i++)
         wake |= aspx_watch_started(requests[i]);

@@ -5,6 +5,8 @@
 
 #include "watch.h"
 
+#include "helper.h"
+
 #include <pthread.h>
 
 enum {
@@ -20,6 +22,11 @@ struct entry {
 
 _Atomic uint32_t aspx_watch_outstanding;
 uint64_t aspx_watch_total;
+static bool posting; /* nothing has ended since the last was posted */
+static struct aspx_watch_public *public;
+static struct {
+    uint64_t large, bursts;
+} seen;
 
 static struct entry table[SLOTS];
 static uint32_t entries;
@@ -74,14 +81,45 @@ static void take_out(uint32_t hole)
 static void begin(struct entry *entry)
 {
     entry->active++;
-    aspx_watch_total++;
+    aspx_watch_total += aspx_helper_is_permitted();
+    if (public) {
+        seen.large++;
+        seen.bursts += !posting;
+        atomic_store_explicit(&public->large, seen.large,
+                              memory_order_relaxed);
+        atomic_store_explicit(&public->bursts, seen.bursts,
+                              memory_order_relaxed);
+    }
+    posting = true;
     atomic_fetch_add(&aspx_watch_outstanding, 1);
 }
 
 static void end(struct entry *entry)
 {
+    posting = false;
     entry->active--;
     atomic_fetch_sub(&aspx_watch_outstanding, 1);
+}
+
+void aspx_watch_publish(struct aspx_watch_public *to)
+{
+    pthread_mutex_lock(&lock);
+    public = to;
+    pthread_mutex_unlock(&lock);
+}
+
+void aspx_watch_clear(void)
+{
+    pthread_mutex_lock(&lock);
+    for (uint32_t at = 0; entries && at < SLOTS; at++) {
+        table[at].active = 0;
+        while (table[at].request && !table[at].persistent) {
+            take_out(at);
+            table[at].active = 0; /* of what has moved here */
+        }
+    }
+    atomic_store(&aspx_watch_outstanding, 0);
+    pthread_mutex_unlock(&lock);
 }
 
 void aspx_watch_add(MPI_Request request)

@@ -17,7 +17,17 @@
 #include <stdint.h>
 
 extern _Atomic uint32_t aspx_watch_outstanding; /* watched, and not ended */
-extern uint64_t aspx_watch_total;               /* ever */
+extern uint64_t aspx_watch_total; /* that the helper was permitted to help */
+
+/* From now on others see there how many were watched; NULL: no more. */
+struct aspx_watch_public {
+    _Atomic uint64_t large;
+    _Atomic uint64_t bursts; /* of these, the first after another had ended */
+};
+void aspx_watch_publish(struct aspx_watch_public *to);
+
+/* Nothing is watched any more; which requests are persistent is kept. */
+void aspx_watch_clear(void);
 
 /* Posted. When the table is full it is not remembered: many others are, and
  * the helper works for all. */

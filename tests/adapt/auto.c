@@ -5,15 +5,22 @@
  *             against what waits for the ghost
  *   sleep     rank 0 does, the others sleep, with a call of MPI now and then
  *   fence     all add to all and fence, all the time
- *   messages  no window at all
+ *   messages  no window at all, and small messages that block
+ *   halo      large ones that do not, and all sleep beside them
+ *   persistent  the same, by requests that were made before the first call that
+ *             takes long
+ *   pending   pause, beside a large message that is received at the end
+ *   bursts    talk and halo in turns, each for some tenths of a second
  * Puts and Gets are strided, so that they are sent on the same node, too, and
  * read back what was written. Rank 0 prints how many rounds it has done.
  * usage: auto KIND [seconds] */
 #include "../rma/rma.h"
 
+#include <dirent.h>
 #include <time.h>
 
-enum { PAIRS = 8, ROUNDS = 16, NAP_NS = 10000000, PAUSE_NS = 200000 };
+enum { PAIRS = 8, ROUNDS = 16, NAP_NS = 10000000, PAUSE_NS = 200000,
+       REST_NS = 1000000, WORK_NS = 2000000, HALO = 1 << 19 };
 
 static long *base, round_now;
 static MPI_Win win;
@@ -49,6 +56,14 @@ static void talk_and_pause(void)
 
     talk();
     nanosleep(&pause, NULL);
+}
+
+static void talk_and_rest(void)
+{
+    const struct timespec rest = {0, REST_NS};
+
+    talk();
+    nanosleep(&rest, NULL);
 }
 
 static void sleep_or_talk(void)
@@ -87,16 +102,82 @@ static void pass(void)
     EXPECT(in == last, "%d from %d", in, last);
 }
 
+static long out_halo[HALO], in_halo[HALO];
+static MPI_Request made[2];
+
+/* Longs to the next and from the last, while we "compute". */
+static void exchange(void)
+{
+    const struct timespec work = {0, WORK_NS};
+    int next = (rma_rank + 1) % rma_size;
+    int last = (rma_rank + rma_size - 1) % rma_size;
+    MPI_Request fresh[2], *both = made[0] ? made : fresh;
+    MPI_Status statuses[2];
+
+    round_now++;
+    for (int i = 0; i < HALO; i += 511)
+        out_halo[i] = rma_rank + round_now * i;
+    if (made[0]) {
+        MPI_Startall(2, both);
+    } else {
+        MPI_Irecv(in_halo, HALO, MPI_LONG, last, 0, MPI_COMM_WORLD, &both[0]);
+        MPI_Isend(out_halo, HALO, MPI_LONG, next, 0, MPI_COMM_WORLD, &both[1]);
+    }
+    nanosleep(&work, NULL);
+    MPI_Waitall(2, both, statuses);
+    for (int i = 0; i < HALO; i += 511)
+        EXPECT(in_halo[i] == last + round_now * i, "round %ld, %d: %ld",
+               round_now, i, in_halo[i]);
+}
+
+static void burst(void)
+{
+    static unsigned turn;
+
+    if (turn++ / ROUNDS % 5 < 3)
+        exchange();
+    else
+        for (int i = 0; i < 120; i++)
+            talk();
+}
+
+/* Is there a progress thread of Aspen in this process? */
+static int has_helper(void)
+{
+    char path[300], name[32] = "";
+    struct dirent *task;
+    DIR *tasks = opendir("/proc/self/task");
+    int found = 0;
+
+    while (tasks && (task = readdir(tasks)) != NULL) {
+        FILE *file;
+
+        snprintf(path, sizeof(path), "/proc/self/task/%s/comm", task->d_name);
+        file = fopen(path, "r");
+        if (file && fgets(name, sizeof(name), file))
+            found |= strcmp(name, "aspen-progress\n") == 0;
+        if (file)
+            fclose(file);
+    }
+    if (tasks)
+        closedir(tasks);
+    return found;
+}
+
 static const struct kind {
     const char *name;
     void (*step)(void);
-    int fences, windows;
+    int fences, windows, together;
 } kinds[] = {
-    {"talk", talk, 0, 1},
-    {"pause", talk_and_pause, 0, 1},
-    {"sleep", sleep_or_talk, 0, 1},
-    {"fence", add, 1, 1},
-    {"messages", pass, 0, 0},
+    {"talk", talk, 0, 1, 0},
+    {"pause", talk_and_pause, 0, 1, 0},
+    {"sleep", sleep_or_talk, 0, 1, 0},
+    {"fence", add, 1, 1, 1},
+    {"messages", pass, 0, 0, 1},
+    {"halo", exchange, 0, 0, 1},
+    {"persistent", exchange, 0, 0, 1},
+    {"pending", talk_and_rest, 0, 1, 1},
+    {"bursts", burst, 0, 1, 1},
 };
 
 /* Rank 0 decides when it is over; who fences or passes on must do so equally
@@ -108,7 +189,7 @@ static int goes_on(const struct kind *kind, double until)
     static int mine;
     int flag, on = MPI_Wtime() < until;
 
-    if (kind->fences || !kind->windows) {
+    if (kind->together) {
         if (calls++ % ROUNDS == 0)
             MPI_Bcast(&on, 1, MPI_INT, 0, MPI_COMM_WORLD);
         else
@@ -130,7 +211,7 @@ static void end(const struct kind *kind)
         EXPECT(base[0] == round_now * rma_size, "%ld of %ld", base[0],
                round_now * rma_size);
     } else if (kind->windows) {
-        for (int t = 1; rma_rank == 0 && t < rma_size; t++)
+        for (int t = 1; !kind->together && rma_rank == 0 && t < rma_size; t++)
             MPI_Send(&t, 1, MPI_INT, t, 1, MPI_COMM_WORLD);
         MPI_Barrier(MPI_COMM_WORLD);
         MPI_Win_unlock_all(win);
@@ -142,6 +223,7 @@ static void end(const struct kind *kind)
 int main(int argc, char **argv)
 {
     const struct kind *kind = NULL;
+    MPI_Request pending = MPI_REQUEST_NULL;
     double seconds = argc > 2 ? atof(argv[2]) : 2, until;
 
     rma_begin(&argc, &argv);
@@ -150,6 +232,12 @@ int main(int argc, char **argv)
             kind = &kinds[k];
     if (!kind)
         MPI_Abort(MPI_COMM_WORLD, 2);
+    if (strcmp(kind->name, "persistent") == 0) {
+        MPI_Recv_init(in_halo, HALO, MPI_LONG, (rma_rank + rma_size - 1) %
+                      rma_size, 0, MPI_COMM_WORLD, &made[0]);
+        MPI_Send_init(out_halo, HALO, MPI_LONG, (rma_rank + 1) % rma_size, 0,
+                      MPI_COMM_WORLD, &made[1]);
+    }
     MPI_Type_vector(PAIRS, 1, 2, MPI_LONG, &strided);
     MPI_Type_commit(&strided);
     if (kind->windows) {
@@ -162,12 +250,25 @@ int main(int argc, char **argv)
         else
             MPI_Win_lock_all(0, win);
     }
+    if (strcmp(kind->name, "pending") == 0)
+        MPI_Irecv(in_halo, HALO, MPI_LONG, rma_rank, 5, MPI_COMM_WORLD,
+                  &pending);
     until = MPI_Wtime() + seconds;
     while (goes_on(kind, until))
         kind->step();
+    if (rma_rank == 0)
+        printf("progress thread at the end: %s\n",
+               has_helper() ? "yes" : "no");
+    if (pending != MPI_REQUEST_NULL) {
+        MPI_Send(out_halo, HALO, MPI_LONG, rma_rank, 5, MPI_COMM_WORLD);
+        MPI_Wait(&pending, MPI_STATUS_IGNORE);
+    }
     end(kind);
     if (rma_rank == 0)
         printf("rounds %ld\n", round_now);
+    for (int i = 0; i < 2; i++)
+        if (made[i])
+            MPI_Request_free(&made[i]);
     MPI_Type_free(&strided);
     return rma_end("auto");
 }
