@@ -171,7 +171,7 @@ static void count(struct aspx_messages *messages, double now,
         begin_trial(messages, now, &messages->sum);
     } else if (messages->rounds >= most) {
         messages->vain += !again;
-        if (!messages->told)
+        if (!messages->told && aspx_demand_ops(&messages->sum) == 0)
             aspx_decide(all, t_s, ASPX_DECIDED_NOTHING, "ranks are in MPI "
                         "for %.0f %% of the time, but no operation is seen "
                         "that a ghost or a progress thread could work for",

@@ -245,6 +245,7 @@ int main(int argc, char **argv)
                          sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &base,
                          &win);
         base[0] = 0;
+        MPI_Barrier(MPI_COMM_WORLD); /* before others put there */
         if (kind->fences)
             MPI_Win_fence(0, win);
         else
