@@ -294,6 +294,20 @@ static void test_nested_calls(void **state)
 
 /* ---- helper ------------------------------------------------------------- */
 
+/* It polls no more, and ends when it is asked to. */
+static void rests_and_stops(void)
+{
+    uint64_t before;
+
+    pause_us(20000);
+    before = value(&polls);
+    pause_us(50000);
+    assert_int_equal(value(&polls), before);
+    before = now_ms();
+    aspx_helper_stop();
+    assert_true(now_ms() - before < LIMIT_MS);
+}
+
 /* A post always wakes it, and after the end it polls no more. */
 static void test_helper_sleeps_and_wakes(void **state)
 {
@@ -311,13 +325,7 @@ static void test_helper_sleeps_and_wakes(void **state)
         aspx_watch_end(7);
         pause_us(i % 7 * 10); /* asleep, or about to sleep */
     }
-    pause_us(20000);
-    before = value(&polls);
-    pause_us(50000);
-    assert_int_equal(value(&polls), before);
-    before = now_ms();
-    aspx_helper_stop();
-    assert_true(now_ms() - before < LIMIT_MS);
+    rests_and_stops();
     assert_true(aspx_helper_counts.polls >= ROUNDS);
 }
 
@@ -326,7 +334,6 @@ static void test_helper_sleeps_and_wakes(void **state)
 static void test_helper_needs_its_permit(void **state)
 {
     static _Atomic int32_t permit;
-    uint64_t before;
 
     (void) state;
     atomic_store(&permit, 1);
@@ -343,13 +350,7 @@ static void test_helper_needs_its_permit(void **state)
     for (uint64_t until = now_ms() + LIMIT_MS; value(&polls) == 0;)
         assert_true(now_ms() < until);
     atomic_store(&permit, 1);
-    pause_us(20000);
-    before = value(&polls);
-    pause_us(50000);
-    assert_int_equal(value(&polls), before);
-    before = now_ms();
-    aspx_helper_stop();
-    assert_true(now_ms() - before < LIMIT_MS);
+    rests_and_stops();
     aspx_watch_end(7);
     /* Nor ever, once it is barred. */
     aspx_helper_permit(NULL, 0);

@@ -189,7 +189,8 @@ int aspx_progress_MPI_Testany(int count, MPI_Request requests[], int *indx,
                                                                               \
         take_copy(&copy, incount, requests);                                  \
         aspx_gate_enter();                                                    \
-        rc = aspx_progress_behind.NAME(incount, requests, outcount, indices, statuses);  \
+        rc = aspx_progress_behind.NAME(incount, requests, outcount,           \
+                                       indices, statuses);                    \
         aspx_gate_leave();                                                    \
         ended_some(&copy, rc, rc == MPI_SUCCESS ? *outcount : 0, indices,     \
                    requests);                                                 \
