@@ -20,6 +20,9 @@ USERS = 4
 # Single phases: with as many users as processors, too, which the scheduler
 # leaves in peace while ghosts sleep.
 SINGLE_USERS = (2, 4)
+# A pretended node is a processor: what a phase takes depends on how the scheduler
+# has spread processes in the phase before, otherwise.
+PLACE = ("--bind",)
 
 # A script of phases. mine: who has to come close to the oracle.
 Phases = collections.namedtuple("Phases", "name part spec limit mine")
@@ -60,8 +63,8 @@ COST = {"rate_self": "sampling, 8 B messages to itself",
 FILE = "adapt-goals.tsv"
 HEAD = ["measure", *CONTENDERS, "auto", "value", "goal", "holds"]
 NOTES = f"""\
-{USERS} users, a ghost for each half of them, on 2 pretended nodes; median over
-rounds (least..most). Phases in ms, all of the script. value: mine / oracle, the
+{USERS} users, a ghost for each half of them, on 2 pretended nodes, each bound to
+a processor, for all contenders; median over rounds (least..most). Phases in ms, all of the script. value: mine / oracle, the
 median of the rounds' ratios; the oracle takes for each kind of phase the better
 of on and off, by median over rounds, all with the same program in the same
 rounds. Or intervals until a rank that began a phase wrong was right. Single
@@ -90,12 +93,14 @@ def decider(args):
 def job_for(rival):
     """The same for each kernel. Decisions of P and GP are read from the
     record."""
-    return Job(rival, USERS, 2, 1, RIVALS[rival].knobs, rival in (P, GP))
+    return Job(rival, USERS, 2, 1, RIVALS[rival].knobs, rival in (P, GP),
+               PLACE)
 
 
 def single_job(rival, users):
     """A program of one phase, which Aspen has to find out about each time."""
-    return Job(rival, users, 2, 1, RIVALS[rival].knobs, alone=True)
+    return Job(rival, users, 2, 1, RIVALS[rival].knobs, place=PLACE,
+               alone=True)
 
 
 def single_spec(single, rival):

@@ -6,6 +6,8 @@
 #include "own_trace.h"
 
 #include "runtime/casper/engine.h"
+#include "runtime/mpi/real.h"
+#include "runtime/profile/cpu_wait.h"
 #include "runtime/profile/predict.h"
 #include "runtime/profile/profile.h"
 #include "runtime/profile/timing.h"
@@ -14,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 static bool able;
 static const char *mode = "off";
@@ -23,6 +26,7 @@ static double interval_s;
  * percent. One for all windows. */
 static bool profiled;
 static struct aspx_predict predict;
+static struct aspx_cpu_wait cpu_wait = {.schedstat = -1};
 static int percent;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -49,6 +53,17 @@ enum aspx_async aspx_async_read(const char *value)
     return ASPX_ASYNC_UNSAID;
 }
 
+/* Whose waits for a CPU are looked at. With several threads in MPI the first
+ * one says nothing of the others. */
+static pid_t own_pid(void)
+{
+    int level = MPI_THREAD_MULTIPLE;
+
+    aspx_real.MPI_Query_thread(&level);
+    return level == MPI_THREAD_MULTIPLE || !aspx_cpu_wait_namespace()
+               ? 0 : getpid();
+}
+
 /* Let the ghosts see this process's time in MPI. */
 static void take_seat(const struct aspx_engine *engine)
 {
@@ -60,6 +75,8 @@ static void take_seat(const struct aspx_engine *engine)
     seat = &notes->seats[aspx_engine_local(world, (uint32_t) rank_all)];
     aspx_trace_begin(&seat->trace, now);
     aspx_trace_thing(&seat->trace, now, 1, true);
+    atomic_store(&seat->pid_namespace, aspx_cpu_wait_namespace());
+    atomic_store(&seat->pid, (int32_t) own_pid());
     aspx_profile_start();
     aspx_timing_publish(&seat->pulse);
     if (engine->settings.tried)
@@ -75,6 +92,7 @@ static void watch_myself(const struct asp_layout *layout)
     aspx_predict_init(&predict, interval_s, aspx_knob_high(layout),
                       aspx_knob_low(layout), aspx_trace_clock(),
                       aspx_profile_mpi_seconds());
+    aspx_cpu_wait_open(&cpu_wait, own_pid());
 }
 
 void aspx_adapt_start(const struct aspx_engine *engine)
@@ -93,6 +111,7 @@ void aspx_adapt_start(const struct aspx_engine *engine)
 
 void aspx_adapt_stop(void)
 {
+    aspx_cpu_wait_close(&cpu_wait);
     if (!seat)
         return;
     aspx_timing_publish(NULL);
@@ -144,7 +163,11 @@ static bool wish_of_profile(void)
 
     pthread_mutex_lock(&mutex);
     was = predict.on;
-    on = aspx_predict_update(&predict, now, mpi);
+    if (!was && aspx_predict_due(&predict, now - cpu_wait.lost_s))
+        (void) aspx_cpu_wait_look(&cpu_wait, now, mpi); /* never unclear */
+    on = aspx_predict_update(&predict, now - cpu_wait.lost_s, mpi);
+    if (was && !on)
+        aspx_cpu_wait_begin(&cpu_wait, now, mpi);
     if (on != was)
         percent = (int) (100 * predict.share + 0.5);
     pthread_mutex_unlock(&mutex);

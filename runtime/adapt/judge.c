@@ -9,6 +9,7 @@
 #include "rounds.h"
 #include "spread.h"
 
+#include "runtime/profile/cpu_wait.h"
 #include "runtime/profile/predict.h"
 
 #include <stdlib.h>
@@ -24,12 +25,17 @@ static const double CALM = 0.5;
 /* Decisions are young for so many judgements: two intervals. */
 enum { YOUNG = 2 * ASPX_PREDICT_LOOKS };
 
+/* Users of whom the kernel is asked for the time they wait for CPUs: each takes
+ * an open file, and 1.5 us of each look. */
+enum { LOOKED_AT_MOST = 128 };
+
 struct user {
     uint32_t rank_all;
     struct aspx_seat *seat;
     bool watched;             /* its pulse has been seen */
     bool on;                  /* what is in force, see trace */
     struct aspx_predict predict;
+    struct aspx_cpu_wait cpu_wait; /* while it is off */
     uint64_t decided;         /* in which judgement it changed last; 0: never */
 };
 
@@ -88,6 +94,7 @@ static void seat_users(struct aspx_judge *judge,
 
             user->rank_all = (uint32_t) r;
             user->on = true;
+            user->cpu_wait = ASPX_CPU_WAIT_NOBODY;
             user->seat = &judge->notes->seats[judge->nusers++];
         }
 }
@@ -193,6 +200,21 @@ static void decide(struct aspx_judge *judge, struct user *user, bool on,
                                                    memory_order_relaxed));
 }
 
+static void watch(struct aspx_judge *judge, struct user *user, double now,
+                  double inside)
+{
+    uint64_t its = atomic_load(&user->seat->pid_namespace);
+    bool near = its && its == aspx_cpu_wait_namespace() &&
+                user - judge->user < LOOKED_AT_MOST;
+
+    aspx_predict_init(&user->predict, judge->pace.interval_s, judge->high,
+                      judge->low, now, inside);
+    aspx_cpu_wait_close(&user->cpu_wait);
+    aspx_cpu_wait_open(&user->cpu_wait,
+                       near ? (pid_t) atomic_load(&user->seat->pid) : 0);
+    user->watched = true;
+}
+
 /* Returns whether a young decision was taken back. */
 static bool look_at(struct aspx_judge *judge, struct user *user, double now,
                     uint64_t ticks)
@@ -207,16 +229,19 @@ static bool look_at(struct aspx_judge *judge, struct user *user, double now,
     }
     inside = aspx_clock_seconds(aspx_pulse_read(pulse, ticks));
     if (!user->watched) {
-        aspx_predict_init(&user->predict, judge->pace.interval_s, judge->high,
-                          judge->low, now, inside);
-        user->watched = true;
+        watch(judge, user, now, inside);
         return false;
     }
     user->predict.interval_s = judge->pace.interval_s;
     user->predict.low = judge->force == ASPX_FORCE_CALM ? CALM * judge->low
                                                         : judge->low;
-    if (aspx_predict_update(&user->predict, now, inside) == was)
+    if (!was && !aspx_cpu_wait_look(&user->cpu_wait, now, inside))
         return false;
+    if (aspx_predict_update(&user->predict, now - user->cpu_wait.lost_s,
+                            inside) == was)
+        return false;
+    if (was)
+        aspx_cpu_wait_begin(&user->cpu_wait, now, inside);
     atomic_store_explicit(&user->seat->percent,
                           (int32_t) (100 * user->predict.share + 0.5),
                           memory_order_relaxed);
@@ -289,6 +314,8 @@ void aspx_judge_destroy(struct aspx_judge *judge)
 {
     if (!judge)
         return;
+    for (uint32_t i = 0; i < judge->nusers; i++)
+        aspx_cpu_wait_close(&judge->user[i].cpu_wait);
     aspx_rounds_destroy(judge->rounds);
     aspx_spread_destroy(judge->spread);
     free(judge->opinion);

@@ -42,6 +42,8 @@ struct aspx_seat {
     _Atomic uint32_t edition; /* of the trace; odd while it is written */
     _Atomic int32_t percent;  /* of the time in MPI, when it was last judged */
     _Atomic uint64_t since;   /* ticks of the last decision */
+    _Atomic uint64_t pid_namespace; /* the user's, and its pid there */
+    _Atomic int32_t pid;
     struct aspx_trace trace;  /* of the byte; the user's until its pulse beats,
                                  then the leader's */
 };

@@ -33,13 +33,21 @@ static double since(const struct aspx_predict *p, uint32_t back, double now)
     return now - p->t[(p->looks - 1 - back) % KEPT];
 }
 
+bool aspx_predict_due(const struct aspx_predict *p, double now)
+{
+    double passed = since(p, 0, now);
+
+    return passed > 0 &&
+           passed >= p->interval_s * (1 - slack) / ASPX_PREDICT_LOOKS;
+}
+
 bool aspx_predict_update(struct aspx_predict *p, double now, double mpi)
 {
     double interval_s = p->interval_s * (1 - slack);
     uint32_t most = p->looks < KEPT ? p->looks : KEPT, back = 0;
-    double passed = since(p, 0, now);
+    double passed;
 
-    if (passed <= 0 || passed < interval_s / ASPX_PREDICT_LOOKS)
+    if (!aspx_predict_due(p, now))
         return p->on;
     while (back + 1 < most && since(p, back, now) < interval_s)
         back++;

@@ -31,9 +31,13 @@ struct aspx_predict {
 void aspx_predict_init(struct aspx_predict *p, double interval_s, double high,
                        double low, double now, double mpi);
 
+/* Has a quarter of the interval passed since the last look? now: as below. */
+bool aspx_predict_due(const struct aspx_predict *p, double now);
+
 /* The wish from now on; true = ON, redirect. Looks again after a quarter of the
  * interval, not before.
- *   now  seconds of any clock that does not go back
+ *   now  seconds of any clock that does not go back, less those in which the
+ *        process could do nothing (cpu_wait.h)
  *   mpi  seconds that this process has been inside MPI up to now, the running
  *        call included (aspx_profile_mpi_seconds()) */
 bool aspx_predict_update(struct aspx_predict *p, double now, double mpi);
