@@ -14,8 +14,6 @@
 enum {
     RANK_ROWS = 16,    /* ranks that get a row of their own */
     COLUMNS_MAX = 200, /* of the picture for more of them */
-    STRIP_MAX = 240,
-    STRIPS_MAX = 32,
 };
 
 static const struct aspt_legend wait_legend[] = {
@@ -209,53 +207,8 @@ void aspt_page_busy(FILE *to, const struct aspt_record *record)
     }
     fputs("</tbody></table>\n", to);
     aspt_page_more(to, record->nbusy, ASPT_ROWS_MAX);
+    aspt_page_crew(to, record);
     aspt_html_section_end(to);
-}
-
-static void strip_row(FILE *to, const struct aspt_strip *strip)
-{
-    size_t n = strip->n < STRIP_MAX ? strip->n : STRIP_MAX;
-    double shares[STRIP_MAX], sum = 0;
-    char label[64], text[ASPT_SAY_MAX];
-
-    for (size_t c = 0; c < n; c++)
-        shares[c] = aspt_strip_mean(strip, c, n);
-    for (size_t i = 0; i < strip->n; i++)
-        sum += json_number_value(json_array_get(strip->on, i));
-    snprintf(label, sizeof(label), "node %" PRIu64, strip->node);
-    fputs("<tr>", to);
-    aspt_html_tag(to, "td", "fit", "%s", label);
-    fputs("<td style=\"width: 75%\">", to);
-    if (n)
-        aspt_svg_strip(to, shares, n, label);
-    fputs("</td>", to);
-    aspt_html_tag(to, "td", "n", "%s",
-                  aspt_say_percent(sum, (double)strip->n, text, sizeof(text)));
-    fputs("</tr>\n", to);
-}
-
-static void put_strips(FILE *to, const struct aspt_adaptation *adaptation)
-{
-    static const char *const titles[] = {"Node", "", "#on", NULL};
-    char end[ASPT_SAY_MAX];
-    size_t most = 0;
-
-    if (!adaptation->nstrips)
-        return;
-    aspt_html_tag(to, "p", "note",
-                  "How much of a node was redirected, over time: the darker "
-                  "the more.");
-    aspt_html_table(to, titles);
-    for (size_t i = 0; i < adaptation->nstrips && i < STRIPS_MAX; i++) {
-        strip_row(to, &adaptation->strips[i]);
-        if (adaptation->strips[i].n > most)
-            most = adaptation->strips[i].n;
-    }
-    aspt_say_seconds((double)most * adaptation->bucket_s, end, sizeof(end));
-    fputs("<tr><td></td><td><div class=\"axis\"><span>0 s</span>", to);
-    aspt_html_tag(to, "span", NULL, "%s", end);
-    fputs("</div></td><td></td></tr>\n</tbody></table>\n", to);
-    aspt_page_more(to, adaptation->nstrips, STRIPS_MAX);
 }
 
 static void put_decisions(FILE *to, const struct aspt_adaptation *adaptation)
@@ -329,7 +282,7 @@ void aspt_page_adaptation(FILE *to, const struct aspt_record *record)
                                    sizeof(interval)),
                   adaptation->nswitches + adaptation->switches_more);
     fputs("</p>\n", to);
-    put_strips(to, adaptation);
+    aspt_page_strips(to, adaptation);
     put_decisions(to, adaptation);
     put_switches(to, adaptation);
     aspt_html_section_end(to);
