@@ -45,6 +45,14 @@ switch() {
     done
 }
 
+@test "who is late at a legal point does not take what was told for the next" {
+    recorded tests/adapt_banks -n 2 -g 1 --knob adapt=profile \
+        --knob adapt.interval_ms=20 --knob adapt.high=50 --knob adapt.low=40 --
+    ended_with 0
+    printed '^ok banks'
+    says 'c["accumulate"] == {"target": 10}'
+}
+
 @test "operations go where the last legal point says" {
     local n=4
     switch -n $n -g 1 --nodes 2 --knob adapt=user -- 1 counted

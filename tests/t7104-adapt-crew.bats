@@ -78,6 +78,40 @@ auto="--knob ghost.active=auto"
     not_printed 'parked'
 }
 
+# Did accumulates for a target go to the ghost that they went to at first, and
+# after the point to the one that was active? Status 2: none was parked between,
+# and for good, so nothing is known.
+owners_changed_at_the_point() {
+    python3 - "$record" "$output" <<'PY'
+import json, re, sys
+r = json.load(open(sys.argv[1]))
+made, point, before, after = map(float, re.search(
+    r"made (\S+) point (\S+) before (\d+) after (\d+)",
+    sys.argv[2]).groups())
+crew = r["ghost_crew"]
+if (len(crew) != 1 or crew[0]["active"] != 1 or
+        not made + 0.1 < crew[0]["t_s"] < point - 0.5):
+    print("not parked as wanted:", crew)
+    sys.exit(2)
+loads = [load["ops"] for load in r["ghost_load"]]
+sys.exit(loads != [before + 2 * after, before] and "ops: %s" % loads)
+PY
+}
+
+@test "accumulates keep their owner until the next legal point" {
+    local _
+    for _ in 1 2 3 4 5; do # a ghost that has to wait for a CPU looks busy
+        # shellcheck disable=SC2086
+        recorded tests/adapt_owner -n 2 -g 2 $auto --knob adapt=user \
+            --knob adapt.interval_ms=100 --knob ghost.high=90 -- 100 20
+        ended_with 0
+        printed '^ok owner'
+        owners_changed_at_the_point && return
+        (($? == 2)) || return 1
+    done
+    return 1
+}
+
 @test "what comes to a parked ghost all the same is carried out" {
     local test shape='-n 4 -g 2 --nodes 2 --knob rma.balance=random'
     for test in active: atomic:2 stories:1; do
