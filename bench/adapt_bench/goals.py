@@ -63,18 +63,18 @@ COST = {"rate_self": "sampling, 8 B messages to itself",
 FILE = "adapt-goals.tsv"
 HEAD = ["measure", *CONTENDERS, "auto", "value", "goal", "holds"]
 NOTES = f"""\
-{USERS} users, a ghost for each half of them, on 2 pretended nodes, each bound to
-a processor, for all contenders; median over rounds (least..most). Phases in ms, all of the script. value: mine / oracle, the
-median of the rounds' ratios; the oracle takes for each kind of phase the better
-of on and off, by median over rounds, all with the same program in the same
-rounds. Or intervals until a rank that began a phase wrong was right. Single
-phases in us an iteration, after warm-up, each in a job of its own; value: mine /
-the better of on and off. With 2 users each has a processor; with 4 the scheduler
-has more to say than ghosts that sleep. Accumulates can only be switched at
-window collectives, so the single-phase ones have MPI_Win_set_info(symmetric=true)
-in each iteration, for all contenders. Of messages, 4 MiB from everyone to the
-next beside 3 ms of sleep or 64 KiB without, on and off mean progress threads on the
-ghosts' CPUs.
+{USERS} users, a ghost for each half of them, on 2 pretended nodes, each bound
+to a processor, for all contenders; median over rounds (least..most). Phases in
+ms, all of the script. value: mine / oracle, the median of the rounds' ratios;
+the oracle takes for each kind of phase the better of on and off, by median over
+rounds, all with the same program in the same rounds. Or intervals until a rank
+that began a phase wrong was right. Single phases in us an iteration, after
+warm-up, each in a job of its own; value: mine / the better of on and off. With
+2 users each has a processor; with 4 the scheduler has more to say than ghosts
+that sleep. Accumulates can only be switched at window collectives, so the
+single-phase ones have MPI_Win_set_info(symmetric=true) in each iteration, for
+all contenders. Of messages, 4 MiB from everyone to the next beside 3 ms of
+sleep or 64 KiB without, on and off mean progress threads on the ghosts' CPUs.
 The oracle knows neither U-coll nor plain, which are shown. Overheads are those
 of bench/profile_cost: with a report asked for, measuring as adaptation does,
 against without; each run's best blocks, 1.03 is 3 %."""
