@@ -119,6 +119,19 @@ def contestants(single, args):
     return {PLAIN: PLAIN, ON: single.on, OFF: single.off, AUTO: mine}
 
 
+def single_name(single, users):
+    """The row's, but for who answers."""
+    return f"{single.name}, {users} users"
+
+
+def singles(args):
+    """Those that are asked for, and of how many users."""
+    return [(single, users)
+            for single, users in itertools.product(SINGLES, SINGLE_USERS)
+            if args.only in (None, "single") and
+            args.single in single_name(single, users)]
+
+
 def plan(args):
     """{job: [spec...]} of everything."""
     wanted = collections.defaultdict(list)
@@ -131,12 +144,10 @@ def plan(args):
         for rival in CONTENDERS:
             if args.only in (None, goal.part) and rival not in missing:
                 wanted[job_for(rival)].append(with_hints(rival, goal.spec))
-    for single, users in itertools.product(SINGLES, SINGLE_USERS):
+    for single, users in singles(args):
         among = contestants(single, args)
         for rival in among.values() if among[AUTO] else ():
-            if args.only in (None, "single"):
-                wanted[single_job(rival, users)].append(
-                    single_spec(single, rival))
+            wanted[single_job(rival, users)].append(single_spec(single, rival))
     return wanted
 
 
@@ -215,7 +226,7 @@ def single_row(single, users, samples, args):
                                      single_spec(single, rival)]
              for column, rival in among.items() if rival}
     value = ratios(found.get(AUTO, []), better([found[ON], found[OFF]]))
-    return row(f"{single.name}, {users} users: {among[AUTO] or AUTO}", found,
+    return row(f"{single_name(single, users)}: {among[AUTO] or AUTO}", found,
                value, SINGLE_LIMIT)
 
 
@@ -246,9 +257,8 @@ def rows(samples, args):
     for goal in PHASES:
         if args.only in (None, goal.part):
             found += phases_rows(goal, samples)
-    if args.only in (None, "single"):
-        found += [single_row(single, users, samples, args)
-                  for single in SINGLES for users in SINGLE_USERS]
+    found += [single_row(single, users, samples, args)
+              for single, users in singles(args)]
     if args.only in (None, "overhead"):
         found += cost_rows(args)
     return found
