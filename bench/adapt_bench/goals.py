@@ -20,8 +20,8 @@ USERS = 4
 # Single phases: with as many users as processors, too, which the scheduler
 # leaves in peace while ghosts sleep.
 SINGLE_USERS = (2, 4)
-# A pretended node is a processor: what a phase takes depends on how the scheduler
-# has spread processes in the phase before, otherwise.
+# A pretended node is a processor: what a phase takes depends on how the
+# scheduler has spread processes in the phase before, otherwise.
 PLACE = ("--bind",)
 
 # A script of phases. mine: who has to come close to the oracle.

@@ -11,8 +11,8 @@ Rival = collections.namedtuple("Rival", "label knobs rule hints",
                                defaults=((), None, ""))
 
 INTERVAL_MS = 20
-# A job of one kernel measures it for longer: what the scheduler made of its start
-# lasts for some tenths of a second.
+# A job of one kernel measures it for longer: what the scheduler made of its
+# start lasts for some tenths of a second.
 ALONE_TIMES = 10
 PLAIN, ON, OFF, NATIVE = "plain", "on", "off", "native"
 U, U_COLL, P, GP, AUTO = "U", "U-coll", "P", "GP", "auto"

@@ -95,9 +95,10 @@ Placement: {OWN}: the rank on one CPU, its helper on the other,
 messages to itself; {TWO}: each rank on a CPU, its helper on the
 other rank's, or on both (thread), who computes sleeps; {MANY}: the
 program's threads on one CPU, plain's on both. MPICH's progress thread and its
-ranks are unbound; where the others have SCHED_RR they are ordinary processes with
-a nice value of -20, because that thread never yields. near: each kernel began when
-a cache line went to the other CPU and back in less (3 s later at the latest)."""
+ranks are unbound; where the others have SCHED_RR they are ordinary processes
+with a nice value of -20, because that thread never yields. near: each kernel
+began when a cache line went to the other CPU and back in less (3 s later at the
+latest)."""
 
 
 def job_for(goal, rival):

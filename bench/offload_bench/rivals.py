@@ -21,9 +21,9 @@ RIVALS = {
                   True),
 }
 
-# MPICH's progress thread never yields: as a real-time job with more threads than
-# CPUs each handover would take a time slice of 100 ms. It gets its turns from
-# the ordinary scheduler, before all others there.
+# MPICH's progress thread never yields: as a real-time job with more threads
+# than CPUs each handover would take a time slice of 100 ms. It gets its turns
+# from the ordinary scheduler, before all others there.
 GREEDY = ("chrt", "--other", "0", "nice", "-n", "-20")
 
 # One start of offload_app. threads: initialise with MPI_THREAD_MULTIPLE; then

@@ -91,9 +91,9 @@ target does while the origin acts, with plain MPICH / with thread or ghosts;
 plain is then 2 processes, Aspen an origin and a ghost at work, each bound to a
 CPU; MPICH's progress threads are too many for that and stay unbound. Where the
 target takes part it is 3 processes with ghosts against 2, on the same CPUs, and
-they yield to each other: on 2 CPUs the ghost takes turns with users. `apart`: as
-on a node with a CPU for the ghost, it has the last one to itself and the users
-share the others, with plain MPICH too. `adapt=ghosts`: who takes part is in MPI
+they yield to each other: on 2 CPUs the ghost takes turns with users. `apart`:
+as on a node with a CPU for the ghost, it has the last one to itself and the
+users share the others, with plain MPICH too. `adapt=ghosts`: who takes part is in MPI
 all the time, so redirection to it is soon switched off; 200 ms of steps before
 do not count."""
 
