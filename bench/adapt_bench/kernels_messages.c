@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A program without windows: everyone to the next, beside a computation. */
 #include "bench.h"
+#include "../buffer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,8 +31,8 @@ void messages_run(struct bench *bench)
 {
     size_t bytes = (size_t) bench->opt.kib << 10;
 
-    out = calloc(bytes, 1);
-    in = calloc(bytes, 1);
+    out = buffer_pages(bytes);
+    in = buffer_pages(bytes);
     if (!out || !in)
         MPI_Abort(MPI_COMM_WORLD, 1);
     repeat(bench, exchange);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Many messages: from several threads, in windows, to and fro. */
 #include "bench.h"
+#include "../buffer.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -31,7 +32,8 @@ static void *exchange(void *number)
 {
     struct bench *bench = crowd.bench;
     int tag = (int) (intptr_t) number, bytes = bench->opt.bytes;
-    int64_t *in = calloc(1, (size_t) bytes), *out = malloc((size_t) bytes);
+    int64_t *in = buffer_pages((size_t) bytes);
+    int64_t *out = buffer_pages((size_t) bytes);
     double begin;
 
     memcpy(out, bench->out, (size_t) bytes);

@@ -7,6 +7,7 @@
  * Prints a line for each kernel: its text, unit, median, least, greatest and
  * number of samples, tabs between. Ends itself when it takes too long. */
 #include "bench.h"
+#include "../buffer.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -96,8 +97,8 @@ static void run_kernel(const char *spec, struct bench *bench)
     bench->peer = bench->opt.self || bench->size == 1
                       ? bench->rank
                       : (bench->rank ^ 1) % bench->size;
-    bench->out = malloc(bytes);
-    bench->in = calloc(1, bytes);
+    bench->out = buffer_pages(bytes);
+    bench->in = buffer_pages(bytes);
     fill(bench, blocks);
     samples.n = 0;
     if (bench->near_s > 0 && bench->rank == 0)

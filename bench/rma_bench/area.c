@@ -2,6 +2,7 @@
 /* The window that kernels use, the operations on it, and whether they arrived:
  * a fast kernel that loses updates would look good. */
 #include "bench.h"
+#include "../buffer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +75,7 @@ MPI_Info area_info(const struct options *options)
 
 static double *buffer(long bytes)
 {
-    double *memory = malloc((size_t) bytes);
+    double *memory = buffer_pages((size_t) bytes);
 
     if (!memory)
         MPI_Abort(MPI_COMM_WORLD, 1);

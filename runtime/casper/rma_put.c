@@ -3,13 +3,12 @@
  * all; it returns false when MPI's own call has to run. */
 #include "config.h"
 
+#include "copy.h"
 #include "flat.h"
 #include "rma_route.h"
 
 #include "runtime/mpi/real.h"
 #include "mpi_hand.h"
-
-#include <string.h>
 
 static int send_plainly(const struct aspx_side *o, const struct aspx_touch *t,
                         const struct aspx_route *to)
@@ -51,9 +50,9 @@ static int copy(const struct aspx_side *origin, const struct aspx_touch *touch,
     void *out = (void *) (uintptr_t) origin->addr;
 
     if (to->bytes && touch->call == ASPX_CALL_PUT)
-        memmove(to->here, origin->addr, to->bytes);
+        aspx_copy(to->here, origin->addr, to->bytes);
     else if (to->bytes)
-        memmove(out, to->here, to->bytes);
+        aspx_copy(out, to->here, to->bytes);
     return request ? aspx_route_done(request) : MPI_SUCCESS;
 }
 

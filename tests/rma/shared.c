@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Windows on shared memory: MPI_Win_allocate_shared on the processes of a node,
  * in one piece and apart, asked for by MPI_Win_shared_query, used by loads,
- * stores and operations; and windows that the program makes on memory from
- * MPI_Alloc_mem and on memory of another window. */
+ * stores and operations; windows that the program makes on memory from
+ * MPI_Alloc_mem and on memory of another window; and copies from and to all
+ * places within a page. */
 #include "rma.h"
 
 static MPI_Comm node;
@@ -162,6 +163,48 @@ static void given(void)
     MPI_Win_free(&win);
 }
 
+/* Puts to the next process and gets them back, from everywhere in a page. */
+enum { PLACES = 72, MOST = 3 * 4096 };
+
+static void copied(char *out, char *in, long bytes, MPI_Win win)
+{
+    int next = (rank + 1) % size;
+
+    for (long i = 0; i < bytes; i++)
+        out[i] = (char) (i * 7 + i / 256 + bytes + rank);
+    memset(in - 1, 99, (size_t) bytes + 2);
+    MPI_Put(out, (int) bytes, MPI_BYTE, next, PLACES, (int) bytes, MPI_BYTE,
+            win);
+    MPI_Win_flush(next, win);
+    MPI_Get(in, (int) bytes, MPI_BYTE, next, PLACES, (int) bytes, MPI_BYTE,
+            win);
+    MPI_Win_flush(next, win);
+    EXPECT(memcmp(in, out, (size_t) bytes) == 0 && in[-1] == 99 &&
+               in[bytes] == 99,
+           "%ld bytes %d into a page", bytes, (int) ((size_t) in % 4096));
+}
+
+static void places(void)
+{
+    static _Alignas(4096) char out[MOST + 4096], in[MOST + 4096];
+    const long sizes[] = {1, 2048, 2049, 4096, 4100, MOST - 2 * PLACES};
+    char *mine;
+    MPI_Win win;
+
+    MPI_Win_allocate(MOST, 1, MPI_INFO_NULL, node, &mine, &win);
+    memset(mine, 1, MOST);
+    MPI_Barrier(node);
+    MPI_Win_lock_all(0, win);
+    for (int i = 0; i < 6; i++)
+        for (int at = 0; at < PLACES; at++)
+            copied(out + at, in + 1 + (PLACES - at), sizes[i], win);
+    MPI_Win_unlock_all(win);
+    MPI_Barrier(node);
+    for (int i = 0; i < PLACES; i++)
+        EXPECT(mine[i] == 1 && mine[MOST - 1 - i] == 1, "beside, %d", i);
+    MPI_Win_free(&win);
+}
+
 int main(int argc, char **argv)
 {
     rma_begin(&argc, &argv);
@@ -173,6 +216,7 @@ int main(int argc, char **argv)
     shared("true");
     one_for_all();
     given();
+    places();
     MPI_Comm_free(&node);
     return rma_end("shared");
 }
