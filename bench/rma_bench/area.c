@@ -73,15 +73,6 @@ MPI_Info area_info(const struct options *options)
     return info;
 }
 
-static double *buffer(long bytes)
-{
-    double *memory = buffer_pages((size_t) bytes);
-
-    if (!memory)
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    return memory;
-}
-
 void area_open(struct bench *bench)
 {
     const struct options *o = &bench->opt;
@@ -91,8 +82,8 @@ void area_open(struct bench *bench)
 
     bench->acc_bytes = uses(o, true) ? area : 0;
     bench->rma_bytes = uses(o, false) ? area : 0;
-    bench->from = buffer(most);
-    bench->into = buffer(most);
+    bench->from = buffer_pages((size_t) most);
+    bench->into = buffer_pages((size_t) most);
     for (long i = 0; i < most / 8; i++)
         bench->from[i] = uses(o, false) ? PATTERN : 1.0;
     bench->issued = calloc((size_t) bench->size, sizeof(*bench->issued));
@@ -151,7 +142,7 @@ static void expect(const struct bench *bench, const char *what, double value,
 static double *read_window(const struct bench *bench)
 {
     int bytes = (int) (bench->acc_bytes + bench->rma_bytes);
-    double *copy = buffer(bytes + 16);
+    double *copy = buffer_pages((size_t) (bytes + 16));
 
     MPI_Win_lock(MPI_LOCK_SHARED, bench->rank, 0, bench->win);
     MPI_Get(copy, bytes, MPI_BYTE, bench->rank, 0, bytes, MPI_BYTE,

@@ -3,7 +3,6 @@
 #ifndef ASPEN_RUNTIME_CASPER_COPY_H
 #define ASPEN_RUNTIME_CASPER_COPY_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -15,23 +14,18 @@
  * begins a page, as windows do. Pieces this long are copied another way. */
 enum { ASPX_COPY_PAGE = 4096, ASPX_COPY_NEAR = 32, ASPX_COPY_PIECE = 2048 };
 
-static inline bool aspx_copy_limps(const void *to, const void *from)
-{
-    uintptr_t ahead = ((uintptr_t) to - (uintptr_t) from) % ASPX_COPY_PAGE;
-
-    return ahead > 0 && ahead < ASPX_COPY_NEAR;
-}
-
 /* As memmove. Threads: any. */
 static inline void aspx_copy(void *to, const void *from, size_t bytes)
 {
     uintptr_t ahead = (uintptr_t) to - (uintptr_t) from;
+    uintptr_t in_page = ahead % ASPX_COPY_PAGE;
     size_t piece = bytes;
     char *out = to;
     const char *in = from;
 
     /* Neither side may reach the other: it would be overwritten. */
-    if (aspx_copy_limps(to, from) && ahead >= bytes && -ahead >= bytes)
+    if (in_page > 0 && in_page < ASPX_COPY_NEAR && ahead >= bytes &&
+        -ahead >= bytes)
         piece = ASPX_COPY_PIECE;
     /* Of a memcpy of 2,048 bytes the compiler would make "rep movsq". */
     __asm__("" : "+r"(piece));

@@ -197,7 +197,7 @@ static void places(void)
     MPI_Win_lock_all(0, win);
     for (int i = 0; i < 6; i++)
         for (int at = 0; at < PLACES; at++)
-            copied(out + at, in + 1 + (PLACES - at), sizes[i], win);
+            copied(out + at, in + PLACES + at, sizes[i], win);
     MPI_Win_unlock_all(win);
     MPI_Barrier(node);
     for (int i = 0; i < PLACES; i++)
