@@ -175,7 +175,6 @@ struct aspx_timing_thread *aspx_timing_unusual(uintptr_t frame)
         aspx_pulse_leave(pulse, atomic_load(&me->began), 0);
     atomic_store(&me->began, 0);
     me->turns = (struct aspx_turns) {0};
-    me->notable = false;
     return me;
 }
 
@@ -196,9 +195,8 @@ void aspx_timing_begin(struct aspx_timing_thread *me)
 
 void aspx_timing_before_shared_poll(struct aspx_timing_thread *me)
 {
-    if (me->turns.empty &&
-        atomic_load_explicit(&poll_count, memory_order_relaxed) !=
-            me->polls_then)
+    if (atomic_load_explicit(&poll_count, memory_order_relaxed) !=
+        me->polls_then)
         aspx_turns_rested(&me->turns); /* others were in MPI, we were not */
     else
         aspx_turns_before(&me->turns);
@@ -274,7 +272,6 @@ void aspx_timing_waited(struct aspx_timing_thread *me, size_t call)
 {
     uint64_t idle = aspx_turns_finish(&me->turns);
 
-    me->notable = false;
     me->row[call].idle += idle;
     add(&me->idle, idle);
     add_work(-idle);
@@ -307,7 +304,6 @@ void aspx_timing_end(struct aspx_timing_thread *me, size_t call)
     row->ticks += inside + more;
     row->idle += idle + more_idle;
     add(&me->idle, idle + more_idle);
-    me->notable = false;
     me->seen = 0;
     atomic_store_explicit(&me->began, 0, memory_order_relaxed);
     add(&me->ticks, inside + more);

@@ -39,7 +39,6 @@ struct aspx_timing_row {
 struct aspx_timing_thread {
     uintptr_t frame; /* of the call under way; 0: outside MPI */
     bool sample;     /* it is timed from its beginning */
-    bool notable;    /* it polled and found nothing */
     struct aspx_turns turns;
     uint64_t polls_then;        /* of all threads, after its last one */
     uint64_t seen;              /* when it was seen to wait; 0: not yet */
@@ -124,7 +123,7 @@ aspx_timing_leave(const struct aspx_timing *here, size_t call)
         aspx_timing_over();
         return;
     }
-    if (me->notable)
+    if (aspx_turns_any(&me->turns))
         aspx_timing_waited(me, call);
     me->frame = 0;
 }
@@ -164,15 +163,9 @@ static inline struct aspx_timing_thread *aspx_timing_polls(void)
 /* Waiting has taken so long that it is timed from now on. */
 void aspx_timing_seen(struct aspx_timing_thread *me);
 
-static inline void aspx_timing_before_poll(struct aspx_timing_thread *me)
-{
-    aspx_turns_before(&me->turns);
-}
-
 static inline void aspx_timing_after_poll(struct aspx_timing_thread *me,
                                           unsigned found)
 {
-    me->notable |= found == 0;
     if (aspx_turns_after(&me->turns, found))
         aspx_timing_seen(me);
 }

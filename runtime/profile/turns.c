@@ -10,16 +10,21 @@
 enum {
     USUAL_NS = 100, /* until one was measured */
     LEAST_NS = 20,
-    /* What happens between two polls may take so many times a usual turn before
-     * it is taken for work. */
+    /* What happens between two polls, or in one, may take so many times a usual
+     * turn before it is taken for long. */
     SLACK = 4,
     READS = 64,
+    /* Turns of a stretch; by chance up to 31 more, so that what comes in a rhythm
+     * is met as often as it comes. */
+    STRETCH_LEAST = 12,
+    MEAN_PARTS = 16,    /* of which the newest is one */
+    MEMORY_NS = 200000, /* so much long time is remembered */
 };
 
 uint32_t aspx_turns_counted = 1;
 
 static _Atomic uint64_t usual;
-static uint64_t least, clock_cost;
+static uint64_t least, clock_cost, memory;
 
 void aspx_turns_start(uint32_t counted)
 {
@@ -34,6 +39,7 @@ void aspx_turns_start(uint32_t counted)
     }
     clock_cost = best;
     least = aspx_clock_ticks_of(1e-9 * LEAST_NS);
+    memory = aspx_clock_ticks_of(1e-9 * MEMORY_NS);
     atomic_store(&usual, aspx_clock_ticks_of(1e-9 * USUAL_NS));
     aspx_turns_counted = counted;
 }
@@ -48,62 +54,178 @@ uint64_t aspx_turns_usual(void)
     return atomic_load_explicit(&usual, memory_order_relaxed);
 }
 
-/* A whole turn was measured, with two readings of the clock in it. */
-static void learn(uint64_t took)
+static uint64_t less(uint64_t a, uint64_t b)
 {
-    took = took > 2 * clock_cost + least ? took - 2 * clock_cost : least;
-    if (took < aspx_turns_usual())
-        atomic_store_explicit(&usual, took, memory_order_relaxed);
+    return a > b ? a - b : 0;
 }
 
-/* Up to now, between polls: a long time was work, all but a usual turn. */
-static void account(struct aspx_turns *t, uint64_t now)
+/* What is not yet long, with a reading of the clock in it. */
+static uint64_t slack(void)
+{
+    return SLACK * aspx_turns_usual() + clock_cost;
+}
+
+/* Up to now; returns how long. */
+static uint64_t pass(struct aspx_turns *t, uint64_t now)
 {
     uint64_t passed = aspx_clock_between(t->mark, now);
-    uint64_t most = SLACK * aspx_turns_usual() + clock_cost;
 
-    t->idle += passed < most ? passed : most;
     t->mark = now;
+    return passed;
 }
 
+static void enter(struct aspx_turns *t, enum aspx_turns_phase phase,
+                  uint32_t turns)
+{
+    t->phase = phase;
+    t->done = 0;
+    t->limit = turns - 1;
+}
+
+/* A stretch of chance length. */
+static uint32_t draw(struct aspx_turns *t)
+{
+    t->dice = t->dice * 1664525 + 1013904223;
+    return STRETCH_LEAST + (t->dice >> 27);
+}
+
+/* So long took the turns of a stretch that are over, and what is under way. */
+static void account_stretch(struct aspx_turns *t, uint64_t passed)
+{
+    uint64_t rest = less(passed, t->done * t->mean);
+    uint64_t seen = t->waited + t->worked;
+
+    if (rest <= slack())
+        rest = 0;
+    t->idle += passed - rest;
+    if (rest && seen)
+        t->idle += (uint64_t) ((double) rest * (double) t->waited /
+                               (double) seen);
+}
+
+/* Long time is forgotten by and by. */
+static void remember(struct aspx_turns *t, uint64_t waited, uint64_t worked)
+{
+    t->waited += waited;
+    t->worked += worked;
+    while (t->waited + t->worked > memory) {
+        t->waited /= 2;
+        t->worked /= 2;
+    }
+}
+
+/* A clocked turn did not take long; two readings of the clock were in it. */
+static void learn(struct aspx_turns *t, uint64_t took)
+{
+    took = less(took, 2 * clock_cost);
+    if (took < least)
+        took = least;
+    if (took < aspx_turns_usual())
+        atomic_store_explicit(&usual, took, memory_order_relaxed);
+    t->mean = (t->mean * (MEAN_PARTS - 1) + took) / MEAN_PARTS;
+}
+
+/* Before the poll of a clocked turn: a long time was work, all but a slack. */
 void aspx_turns_look(struct aspx_turns *t)
 {
-    account(t, aspx_clock_ticks());
+    uint64_t passed = pass(t, aspx_clock_ticks());
+    uint64_t work = less(passed, slack());
+
+    t->idle += passed - work;
+    t->before = work ? 0 : passed;
+    remember(t, 0, work);
 }
 
-void aspx_turns_empty(struct aspx_turns *t)
+static void begin(struct aspx_turns *t)
 {
-    uint64_t now = aspx_clock_ticks();
+    t->idle += (t->done + 1) * aspx_turns_usual();
+    t->mark = aspx_clock_ticks();
+    if (t->mean == 0)
+        t->mean = aspx_turns_usual();
+    if (t->left)
+        enter(t, ASPX_TURNS_STRETCH, t->left);
+    else
+        enter(t, ASPX_TURNS_CLOCKED, 1);
+}
 
-    if (t->empty == aspx_turns_counted) {
-        t->idle += t->empty * aspx_turns_usual();
+static void end_stretch(struct aspx_turns *t)
+{
+    t->done++;
+    account_stretch(t, pass(t, aspx_clock_ticks()));
+    enter(t, ASPX_TURNS_CLOCKED, 1);
+}
+
+static void end_clocked(struct aspx_turns *t)
+{
+    uint64_t passed = pass(t, aspx_clock_ticks());
+    uint64_t late = less(passed, slack());
+
+    t->idle += passed;
+    if (t->before && !late)
+        learn(t, t->before + passed);
+    t->before = 0;
+    remember(t, late, 0);
+    enter(t, ASPX_TURNS_STRETCH, draw(t));
+}
+
+bool aspx_turns_step(struct aspx_turns *t)
+{
+    if (t->phase == ASPX_TURNS_STRETCH) {
+        end_stretch(t);
+    } else if (t->phase == ASPX_TURNS_CLOCKED) {
+        end_clocked(t);
+    } else if (t->done + 1 < aspx_turns_counted) { /* the first that ever was */
+        t->limit = aspx_turns_counted - 1;
+        t->done++;
     } else {
-        t->idle += aspx_clock_between(t->mark, now);
-        learn(aspx_clock_between(t->end, now));
+        begin(t);
+        return true;
     }
-    t->mark = t->end = now;
+    return false;
+}
+
+/* Waiting is over. */
+static void stop(struct aspx_turns *t)
+{
+    t->left = t->phase == ASPX_TURNS_STRETCH ? t->limit + 1 - t->done : 0;
+    enter(t, ASPX_TURNS_COUNT, aspx_turns_counted);
+}
+
+/* A poll that found something was work. */
+void aspx_turns_found(struct aspx_turns *t)
+{
+    if (t->phase == ASPX_TURNS_COUNT)
+        t->idle += t->done * aspx_turns_usual();
+    else if (t->phase == ASPX_TURNS_STRETCH)
+        account_stretch(t, pass(t, aspx_clock_ticks()));
+    else
+        remember(t, 0, pass(t, aspx_clock_ticks()));
+    if (t->phase == ASPX_TURNS_COUNT)
+        t->done = 0;
+    else
+        stop(t);
 }
 
 void aspx_turns_rested(struct aspx_turns *t)
 {
-    uint64_t now;
-
-    if (t->empty < aspx_turns_counted)
+    if (t->phase == ASPX_TURNS_COUNT)
         return;
-    now = aspx_clock_ticks();
-    t->idle += aspx_clock_between(t->mark, now);
-    t->mark = now;
+    t->idle += pass(t, aspx_clock_ticks());
+    t->limit -= t->done;
+    t->done = 0;
 }
 
 uint64_t aspx_turns_finish(struct aspx_turns *t)
 {
     uint64_t idle;
 
-    if (t->empty >= aspx_turns_counted)
-        account(t, aspx_clock_ticks());
-    else
+    if (t->phase == ASPX_TURNS_CLOCKED) {
+        aspx_turns_look(t);
+        stop(t);
+    } else {
         aspx_turns_found(t);
+    }
     idle = t->idle;
-    *t = (struct aspx_turns) {0};
+    t->idle = 0;
     return idle;
 }

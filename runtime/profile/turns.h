@@ -7,18 +7,36 @@
  *
  * Reading a clock costs as much as a poll, and what arrives soon should not be
  * delayed. So the first empty turns in a row are only counted, at what a turn
- * usually takes. */
+ * usually takes. After them one turn in about thirty is clocked, from poll to
+ * poll, and those between are measured as one stretch. A stretch that took as
+ * long as its turns take was waiting; one that took longer worked and waited for
+ * the rest of it in the proportion in which clocked turns that took long did. */
 #ifndef ASPEN_RUNTIME_PROFILE_TURNS_H
 #define ASPEN_RUNTIME_PROFILE_TURNS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What an empty turn is. */
+enum aspx_turns_phase {
+    ASPX_TURNS_COUNT,   /* one of the first in a row */
+    ASPX_TURNS_STRETCH, /* measured together with others */
+    ASPX_TURNS_CLOCKED, /* measured by itself */
+};
+
+/* Of one loop after the other. To begin with all 0; times in ticks. */
 struct aspx_turns {
-    uint32_t empty; /* in a row; no further than aspx_turns_counted + 1 */
-    uint64_t mark;  /* from here on the clock has not been read */
-    uint64_t end;   /* of the last empty turn */
-    uint64_t idle;  /* ticks of waiting so far */
+    uint32_t done;  /* empty turns of this phase that are over */
+    uint32_t limit; /* so many are only counted */
+    enum aspx_turns_phase phase;
+    uint32_t left; /* of a stretch that the last wait did not need */
+    uint32_t dice;
+    uint64_t mark; /* up to here all is told; not while counting */
+    uint64_t idle; /* waiting so far */
+    uint64_t before; /* the poll of a clocked turn; 0: long, or not known */
+    /* Of clocked turns: the mean of those that did not take long, and by how
+     * much others took longer, in polls that found nothing and elsewhere. */
+    uint64_t mean, waited, worked;
 };
 
 /* How many empty turns are only counted; at least 1. Set at start, mostly to
@@ -35,39 +53,41 @@ uint64_t aspx_turns_clock_cost(void);
 /* What an empty turn takes, in ticks. */
 uint64_t aspx_turns_usual(void);
 
-/* The clocked turns. */
+/* Has it waited since it was last asked for what it waited? */
+static inline bool aspx_turns_any(const struct aspx_turns *t)
+{
+    return t->done || t->idle || t->phase != ASPX_TURNS_COUNT;
+}
+
+/* What is rare. Returns true when the clock has begun to be read. */
+bool aspx_turns_step(struct aspx_turns *t);
 void aspx_turns_look(struct aspx_turns *t);
-void aspx_turns_empty(struct aspx_turns *t);
+void aspx_turns_found(struct aspx_turns *t);
 
 /* Before a poll. */
 static inline void aspx_turns_before(struct aspx_turns *t)
 {
-    if (t->empty >= aspx_turns_counted)
+    if (t->phase == ASPX_TURNS_CLOCKED)
         aspx_turns_look(t);
 }
 
-/* Waiting is over: something was found. */
-static inline void aspx_turns_found(struct aspx_turns *t)
+/* After one that found nothing: is there no more to do than this? */
+static inline bool aspx_turns_count(struct aspx_turns *t)
 {
-    if (t->empty < aspx_turns_counted)
-        t->idle += t->empty * aspx_turns_usual();
-    t->empty = 0;
+    bool more = t->done < t->limit;
+
+    t->done += more;
+    return more;
 }
 
-/* After it. Returns true when the clock has begun to be read. */
+/* After a poll. Returns true when the clock has begun to be read. */
 static inline bool aspx_turns_after(struct aspx_turns *t, unsigned found)
 {
-    if (found) {
-        if (t->empty)
-            aspx_turns_found(t);
-        return false;
-    }
-    if (t->empty <= aspx_turns_counted)
-        t->empty++;
-    if (t->empty < aspx_turns_counted)
-        return false;
-    aspx_turns_empty(t);
-    return t->empty == aspx_turns_counted;
+    if (!found)
+        return !aspx_turns_count(t) && aspx_turns_step(t);
+    if (t->done || t->phase != ASPX_TURNS_COUNT)
+        aspx_turns_found(t);
+    return false;
 }
 
 /* All since the last poll was waiting: the CPU was given away, or other threads
