@@ -143,30 +143,45 @@ def starts(job, specs):
     return [kernels]
 
 
+def in_turn(plan):
+    """All starts (job, specs), in the order in which they run: those of the
+    same kernel follow one another, because a machine changes within seconds.
+    Rivals tell the kernel differently how long to warm up, and what to hint."""
+    def kernel(start):
+        job, specs = start
+        return job.users, re.sub(",(warm_ms|hints)=[^,]*", "", specs[0])
+
+    all_starts = [(job, specs) for job, all_specs in plan.items()
+                  for specs in starts(job, all_specs)]
+    first = {}
+    for start in all_starts:
+        first.setdefault(kernel(start), len(first))
+    return sorted(all_starts, key=lambda start: first[kernel(start)])
+
+
 def measure(plan, args, command=words):
     """plan: {job: [spec...]}. Each round runs every job once, so that rivals
     see the same machine. command: makes the command line of a job."""
     samples = Samples()
     broken = set()
     for turn in range(args.rounds):
-        for job, all_specs in plan.items():
-            for specs in starts(job, all_specs):
-                if (job, specs[0]) in broken:
-                    continue
-                progress(f"round {turn + 1} of {args.rounds}: {job.rival}, "
-                         f"{job.users} users, {job.nodes} nodes")
-                time.sleep(BREATH_S if args.realtime else 0)
-                try:
-                    found, record = run(job, specs, args, command)
-                except Failed as why:
-                    broken.add((job, specs[0]))
-                    samples.failures.append(f"{job}: {specs}: {why}")
-                    continue
-                for spec, (median, best) in found.items():
-                    samples.medians[job, spec].append(median)
-                    samples.bests[job, spec].append(best)
-                    if record:
-                        samples.records[job, spec].append(record)
+        for job, specs in in_turn(plan):
+            if (job, specs[0]) in broken:
+                continue
+            progress(f"round {turn + 1} of {args.rounds}: {job.rival}, "
+                     f"{job.users} users, {job.nodes} nodes")
+            time.sleep(BREATH_S if args.realtime else 0)
+            try:
+                found, record = run(job, specs, args, command)
+            except Failed as why:
+                broken.add((job, specs[0]))
+                samples.failures.append(f"{job}: {specs}: {why}")
+                continue
+            for spec, (median, best) in found.items():
+                samples.medians[job, spec].append(median)
+                samples.bests[job, spec].append(best)
+                if record:
+                    samples.records[job, spec].append(record)
     progress("")
     return samples
 

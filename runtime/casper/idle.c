@@ -68,7 +68,8 @@ unsigned ucp_worker_progress(void *worker)
         progress = find_progress();
     aspx_turns_before(&turns);
     count = progress(worker);
-    (void) aspx_turns_after(&turns, count);
+    if (!aspx_turns_count(&turns, count))
+        (void) aspx_turns_step(&turns, count);
     events += count;
     return count;
 }
@@ -98,7 +99,7 @@ uint64_t aspx_idle_began_ns(void)
 
 uint64_t aspx_idle_ns(void)
 {
-    return (uint64_t) (1e9 * aspx_clock_seconds(turns.idle));
+    return (uint64_t) (1e9 * aspx_clock_seconds(aspx_turns_idle(&turns)));
 }
 
 static uint64_t knob(const struct asp_layout *layout, const char *name,

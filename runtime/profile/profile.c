@@ -22,42 +22,25 @@ static uint64_t start_ticks, stop_ticks;
 typedef unsigned progress_f(void *worker);
 static progress_f *progress;
 
-/* What most polls need not. */
-static __attribute__((noinline)) unsigned
-after_poll(struct aspx_timing_thread *me, unsigned found)
-{
-    aspx_timing_after_poll(me, found);
-    return found;
-}
-
-/* Who waits does nothing else: each instruction here makes him slower to see
- * what he waits for. */
 static unsigned poll(void *worker)
 {
     struct aspx_timing_thread *me = aspx_timing_polls();
-    unsigned found;
 
     if (!me)
         return progress(worker);
     aspx_turns_before(&me->turns);
-    found = progress(worker);
-    if (!found && aspx_turns_count(&me->turns))
-        return 0;
-    return after_poll(me, found);
+    return aspx_timing_after_poll(me, progress(worker));
 }
 
 /* The same among many threads. */
 static unsigned poll_shared(void *worker)
 {
     struct aspx_timing_thread *me = aspx_timing_polls();
-    unsigned found;
 
     if (!me)
         return progress(worker);
     aspx_timing_before_shared_poll(me);
-    found = progress(worker);
-    aspx_timing_after_shared_poll(me, found);
-    return found;
+    return aspx_timing_after_shared_poll(me, progress(worker));
 }
 
 static void start(bool many, bool polls)

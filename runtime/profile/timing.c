@@ -202,14 +202,15 @@ void aspx_timing_before_shared_poll(struct aspx_timing_thread *me)
         aspx_turns_before(&me->turns);
 }
 
-void aspx_timing_after_shared_poll(struct aspx_timing_thread *me,
-                                   unsigned found)
+unsigned aspx_timing_after_shared_poll(struct aspx_timing_thread *me,
+                                       unsigned found)
 {
     me->polls_then = atomic_fetch_add(&poll_count, 1) + 1;
-    aspx_timing_after_poll(me, found);
+    return aspx_timing_after_poll(me, found);
 }
 
-void aspx_timing_seen(struct aspx_timing_thread *me)
+/* Waiting has taken so long that the call is timed from now on. */
+static void seen(struct aspx_timing_thread *me)
 {
     if (me->seen)
         return;
@@ -223,6 +224,13 @@ void aspx_timing_seen(struct aspx_timing_thread *me)
         else
             aspx_pulse_enter(pulse, me->seen);
     }
+}
+
+unsigned aspx_timing_step(struct aspx_timing_thread *me, unsigned found)
+{
+    if (aspx_turns_step(&me->turns, found))
+        seen(me);
+    return found;
 }
 
 /* How many calls of this function to count only, after one that worked for so

@@ -123,7 +123,7 @@ aspx_timing_leave(const struct aspx_timing *here, size_t call)
         aspx_timing_over();
         return;
     }
-    if (aspx_turns_any(&me->turns))
+    if (aspx_turns_counts(&me->turns))
         aspx_timing_waited(me, call);
     me->frame = 0;
 }
@@ -160,20 +160,22 @@ static inline struct aspx_timing_thread *aspx_timing_polls(void)
     return me && me->frame && me->frame != ASPX_TIMING_OURS ? me : NULL;
 }
 
-/* Waiting has taken so long that it is timed from now on. */
-void aspx_timing_seen(struct aspx_timing_thread *me);
+/* After a poll that is not just counted. Returns found. */
+unsigned aspx_timing_step(struct aspx_timing_thread *me, unsigned found);
 
-static inline void aspx_timing_after_poll(struct aspx_timing_thread *me,
-                                          unsigned found)
+/* After a poll. Returns found. Who waits does nothing else: each instruction here
+ * makes him slower to see what he waits for. */
+static inline unsigned aspx_timing_after_poll(struct aspx_timing_thread *me,
+                                              unsigned found)
 {
-    if (aspx_turns_after(&me->turns, found))
-        aspx_timing_seen(me);
+    return aspx_turns_count(&me->turns, found) ? found
+                                               : aspx_timing_step(me, found);
 }
 
 /* The same among many threads: did others poll meanwhile? */
 void aspx_timing_before_shared_poll(struct aspx_timing_thread *me);
-void aspx_timing_after_shared_poll(struct aspx_timing_thread *me,
-                                   unsigned found);
+unsigned aspx_timing_after_shared_poll(struct aspx_timing_thread *me,
+                                       unsigned found);
 
 /* Seconds in which at least one thread was inside MPI, the calls that are under
  * way included. Threads: any. */

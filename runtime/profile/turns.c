@@ -138,7 +138,7 @@ void aspx_turns_look(struct aspx_turns *t)
 
 static void begin(struct aspx_turns *t)
 {
-    t->idle += (t->done + 1) * aspx_turns_usual();
+    t->brief += t->done + 1;
     t->mark = aspx_clock_ticks();
     if (t->mean == 0)
         t->mean = aspx_turns_usual();
@@ -168,9 +168,30 @@ static void end_clocked(struct aspx_turns *t)
     enter(t, ASPX_TURNS_STRETCH, draw(t));
 }
 
-bool aspx_turns_step(struct aspx_turns *t)
+/* Waiting is over. */
+static void stop(struct aspx_turns *t)
 {
-    if (t->phase == ASPX_TURNS_STRETCH) {
+    t->left = t->phase == ASPX_TURNS_STRETCH ? t->limit + 1 - t->done : 0;
+    enter(t, ASPX_TURNS_COUNT, aspx_turns_counted);
+}
+
+/* A poll that found something was work. */
+static void found_some(struct aspx_turns *t)
+{
+    uint64_t passed = pass(t, aspx_clock_ticks());
+
+    if (t->phase == ASPX_TURNS_STRETCH)
+        account_stretch(t, passed);
+    else
+        remember(t, 0, passed);
+    stop(t);
+}
+
+bool aspx_turns_step(struct aspx_turns *t, unsigned found)
+{
+    if (found) {
+        found_some(t);
+    } else if (t->phase == ASPX_TURNS_STRETCH) {
         end_stretch(t);
     } else if (t->phase == ASPX_TURNS_CLOCKED) {
         end_clocked(t);
@@ -184,28 +205,6 @@ bool aspx_turns_step(struct aspx_turns *t)
     return false;
 }
 
-/* Waiting is over. */
-static void stop(struct aspx_turns *t)
-{
-    t->left = t->phase == ASPX_TURNS_STRETCH ? t->limit + 1 - t->done : 0;
-    enter(t, ASPX_TURNS_COUNT, aspx_turns_counted);
-}
-
-/* A poll that found something was work. */
-void aspx_turns_found(struct aspx_turns *t)
-{
-    if (t->phase == ASPX_TURNS_COUNT)
-        t->idle += t->done * aspx_turns_usual();
-    else if (t->phase == ASPX_TURNS_STRETCH)
-        account_stretch(t, pass(t, aspx_clock_ticks()));
-    else
-        remember(t, 0, pass(t, aspx_clock_ticks()));
-    if (t->phase == ASPX_TURNS_COUNT)
-        t->done = 0;
-    else
-        stop(t);
-}
-
 void aspx_turns_rested(struct aspx_turns *t)
 {
     if (t->phase == ASPX_TURNS_COUNT)
@@ -215,17 +214,24 @@ void aspx_turns_rested(struct aspx_turns *t)
     t->done = 0;
 }
 
+uint64_t aspx_turns_idle(const struct aspx_turns *t)
+{
+    uint64_t counted = t->phase == ASPX_TURNS_COUNT ? t->done : 0;
+
+    return t->idle + (t->brief + counted) * aspx_turns_usual();
+}
+
 uint64_t aspx_turns_finish(struct aspx_turns *t)
 {
     uint64_t idle;
 
-    if (t->phase == ASPX_TURNS_CLOCKED) {
+    if (t->phase == ASPX_TURNS_STRETCH)
+        account_stretch(t, pass(t, aspx_clock_ticks()));
+    else if (t->phase == ASPX_TURNS_CLOCKED)
         aspx_turns_look(t);
+    if (t->phase != ASPX_TURNS_COUNT)
         stop(t);
-    } else {
-        aspx_turns_found(t);
-    }
-    idle = t->idle;
-    t->idle = 0;
+    idle = aspx_turns_idle(t);
+    t->idle = t->brief = t->done = 0;
     return idle;
 }

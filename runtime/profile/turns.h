@@ -31,8 +31,9 @@ struct aspx_turns {
     enum aspx_turns_phase phase;
     uint32_t left; /* of a stretch that the last wait did not need */
     uint32_t dice;
-    uint64_t mark; /* up to here all is told; not while counting */
-    uint64_t idle; /* waiting so far */
+    uint64_t brief; /* turns before, in waits that were over while counting */
+    uint64_t mark;  /* up to here all is told; not while counting */
+    uint64_t idle;  /* waiting so far, but for what was only counted */
     uint64_t before; /* the poll of a clocked turn; 0: long, or not known */
     /* Of clocked turns: the mean of those that did not take long, and by how
      * much others took longer, in polls that found nothing and elsewhere. */
@@ -53,42 +54,40 @@ uint64_t aspx_turns_clock_cost(void);
 /* What an empty turn takes, in ticks. */
 uint64_t aspx_turns_usual(void);
 
-/* Has it waited since it was last asked for what it waited? */
-static inline bool aspx_turns_any(const struct aspx_turns *t)
+/* Waiting so far, in ticks. */
+uint64_t aspx_turns_idle(const struct aspx_turns *t);
+
+/* Is there waiting that was only counted? */
+static inline bool aspx_turns_counts(const struct aspx_turns *t)
 {
-    return t->done || t->idle || t->phase != ASPX_TURNS_COUNT;
+    return t->done || t->brief;
 }
 
-/* What is rare. Returns true when the clock has begun to be read. */
-bool aspx_turns_step(struct aspx_turns *t);
-void aspx_turns_look(struct aspx_turns *t);
-void aspx_turns_found(struct aspx_turns *t);
-
 /* Before a poll. */
+void aspx_turns_look(struct aspx_turns *t);
 static inline void aspx_turns_before(struct aspx_turns *t)
 {
     if (t->phase == ASPX_TURNS_CLOCKED)
         aspx_turns_look(t);
 }
 
-/* After one that found nothing: is there no more to do than this? */
-static inline bool aspx_turns_count(struct aspx_turns *t)
+/* After it: was it one of those that are just counted? Most are. */
+static inline bool aspx_turns_count(struct aspx_turns *t, unsigned found)
 {
-    bool more = t->done < t->limit;
-
-    t->done += more;
-    return more;
-}
-
-/* After a poll. Returns true when the clock has begun to be read. */
-static inline bool aspx_turns_after(struct aspx_turns *t, unsigned found)
-{
-    if (!found)
-        return !aspx_turns_count(t) && aspx_turns_step(t);
-    if (t->done || t->phase != ASPX_TURNS_COUNT)
-        aspx_turns_found(t);
+    if (found && t->phase == ASPX_TURNS_COUNT) {
+        t->brief += t->done;
+        t->done = 0;
+        return true;
+    }
+    if (!found && t->done < t->limit) {
+        t->done++;
+        return true;
+    }
     return false;
 }
+
+/* If not. Returns true when the clock has begun to be read. */
+bool aspx_turns_step(struct aspx_turns *t, unsigned found);
 
 /* All since the last poll was waiting: the CPU was given away, or other threads
  * polled. */
