@@ -164,8 +164,9 @@ def measure(plan, args, command=words):
     see the same machine. command: makes the command line of a job."""
     samples = Samples()
     broken = set()
+    all_starts = in_turn(plan)
     for turn in range(args.rounds):
-        for job, specs in in_turn(plan):
+        for job, specs in all_starts:
             if (job, specs[0]) in broken:
                 continue
             progress(f"round {turn + 1} of {args.rounds}: {job.rival}, "

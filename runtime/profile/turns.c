@@ -54,20 +54,16 @@ uint64_t aspx_turns_usual(void)
     return atomic_load_explicit(&usual, memory_order_relaxed);
 }
 
-static uint64_t less(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
-
 /* What is not yet long, with a reading of the clock in it. */
 static uint64_t slack(void)
 {
     return SLACK * aspx_turns_usual() + clock_cost;
 }
 
-/* Up to now; returns how long. */
-static uint64_t pass(struct aspx_turns *t, uint64_t now)
+/* How long since the mark, which is now from here on. */
+static uint64_t pass(struct aspx_turns *t)
 {
+    uint64_t now = aspx_clock_ticks();
     uint64_t passed = aspx_clock_between(t->mark, now);
 
     t->mark = now;
@@ -92,7 +88,7 @@ static uint32_t draw(struct aspx_turns *t)
 /* So long took the turns of a stretch that are over, and what is under way. */
 static void account_stretch(struct aspx_turns *t, uint64_t passed)
 {
-    uint64_t rest = less(passed, t->done * t->mean);
+    uint64_t rest = aspx_clock_between(t->done * t->mean, passed);
     uint64_t seen = t->waited + t->worked;
 
     if (rest <= slack())
@@ -117,7 +113,7 @@ static void remember(struct aspx_turns *t, uint64_t waited, uint64_t worked)
 /* A clocked turn did not take long; two readings of the clock were in it. */
 static void learn(struct aspx_turns *t, uint64_t took)
 {
-    took = less(took, 2 * clock_cost);
+    took = aspx_clock_between(2 * clock_cost, took);
     if (took < least)
         took = least;
     if (took < aspx_turns_usual())
@@ -128,17 +124,19 @@ static void learn(struct aspx_turns *t, uint64_t took)
 /* Before the poll of a clocked turn: a long time was work, all but a slack. */
 void aspx_turns_look(struct aspx_turns *t)
 {
-    uint64_t passed = pass(t, aspx_clock_ticks());
-    uint64_t work = less(passed, slack());
+    uint64_t passed = pass(t);
+    uint64_t work = aspx_clock_between(slack(), passed);
 
     t->idle += passed - work;
-    t->before = work ? 0 : passed;
+    t->ahead = work ? 0 : passed;
     remember(t, 0, work);
 }
 
 static void begin(struct aspx_turns *t)
 {
-    t->brief += t->done + 1;
+    /* once and for all: what is usual may be learned anew */
+    t->idle += (t->brief + t->done + 1) * aspx_turns_usual();
+    t->brief = 0;
     t->mark = aspx_clock_ticks();
     if (t->mean == 0)
         t->mean = aspx_turns_usual();
@@ -151,19 +149,19 @@ static void begin(struct aspx_turns *t)
 static void end_stretch(struct aspx_turns *t)
 {
     t->done++;
-    account_stretch(t, pass(t, aspx_clock_ticks()));
+    account_stretch(t, pass(t));
     enter(t, ASPX_TURNS_CLOCKED, 1);
 }
 
 static void end_clocked(struct aspx_turns *t)
 {
-    uint64_t passed = pass(t, aspx_clock_ticks());
-    uint64_t late = less(passed, slack());
+    uint64_t passed = pass(t);
+    uint64_t late = aspx_clock_between(slack(), passed);
 
     t->idle += passed;
-    if (t->before && !late)
-        learn(t, t->before + passed);
-    t->before = 0;
+    if (t->ahead && !late)
+        learn(t, t->ahead + passed);
+    t->ahead = 0;
     remember(t, late, 0);
     enter(t, ASPX_TURNS_STRETCH, draw(t));
 }
@@ -178,7 +176,7 @@ static void stop(struct aspx_turns *t)
 /* A poll that found something was work. */
 static void found_some(struct aspx_turns *t)
 {
-    uint64_t passed = pass(t, aspx_clock_ticks());
+    uint64_t passed = pass(t);
 
     if (t->phase == ASPX_TURNS_STRETCH)
         account_stretch(t, passed);
@@ -209,7 +207,7 @@ void aspx_turns_rested(struct aspx_turns *t)
 {
     if (t->phase == ASPX_TURNS_COUNT)
         return;
-    t->idle += pass(t, aspx_clock_ticks());
+    t->idle += pass(t);
     t->limit -= t->done;
     t->done = 0;
 }
@@ -226,7 +224,7 @@ uint64_t aspx_turns_finish(struct aspx_turns *t)
     uint64_t idle;
 
     if (t->phase == ASPX_TURNS_STRETCH)
-        account_stretch(t, pass(t, aspx_clock_ticks()));
+        account_stretch(t, pass(t));
     else if (t->phase == ASPX_TURNS_CLOCKED)
         aspx_turns_look(t);
     if (t->phase != ASPX_TURNS_COUNT)

@@ -34,7 +34,7 @@ struct aspx_turns {
     uint64_t brief; /* turns before, in waits that were over while counting */
     uint64_t mark;  /* up to here all is told; not while counting */
     uint64_t idle;  /* waiting so far, but for what was only counted */
-    uint64_t before; /* the poll of a clocked turn; 0: long, or not known */
+    uint64_t ahead; /* of a clocked turn's poll; 0: took long, or not known */
     /* Of clocked turns: the mean of those that did not take long, and by how
      * much others took longer, in polls that found nothing and elsewhere. */
     uint64_t mean, waited, worked;
@@ -54,7 +54,7 @@ uint64_t aspx_turns_clock_cost(void);
 /* What an empty turn takes, in ticks. */
 uint64_t aspx_turns_usual(void);
 
-/* Waiting so far, in ticks. */
+/* Waiting so far, in ticks: never less than before, until finished. */
 uint64_t aspx_turns_idle(const struct aspx_turns *t);
 
 /* Is there waiting that was only counted? */
