@@ -163,8 +163,8 @@ static inline struct aspx_timing_thread *aspx_timing_polls(void)
 /* After a poll that is not just counted. Returns found. */
 unsigned aspx_timing_step(struct aspx_timing_thread *me, unsigned found);
 
-/* After a poll. Returns found. Who waits does nothing else: each instruction here
- * makes him slower to see what he waits for. */
+/* After a poll. Returns found. Who waits does nothing else: each instruction
+ * here makes him slower to see what he waits for. */
 static inline unsigned aspx_timing_after_poll(struct aspx_timing_thread *me,
                                               unsigned found)
 {

@@ -321,8 +321,8 @@ static void test_few_readings(void **state)
     assert_in_range(reads - before, 10000 / 10, 10000 / 4);
 }
 
-/* Who looks on while it waits, as at ghosts, never sees it wait less than before,
- * though turns turn out to be quicker than thought. */
+/* Who looks on while it waits, as at ghosts, never sees it wait less than
+ * before, though turns turn out to be quicker than thought. */
 static void test_never_less(void **state)
 {
     struct aspx_turns turns = {0};

@@ -14,8 +14,8 @@ enum {
      * turn before it is taken for long. */
     SLACK = 4,
     READS = 64,
-    /* Turns of a stretch; by chance up to 31 more, so that what comes in a rhythm
-     * is met as often as it comes. */
+    /* Turns of a stretch; by chance up to 31 more, so that what comes in a
+     * rhythm is met as often as it comes. */
     STRETCH_LEAST = 12,
     MEAN_PARTS = 16,    /* of which the newest is one */
     MEMORY_NS = 200000, /* so much long time is remembered */

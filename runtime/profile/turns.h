@@ -9,8 +9,8 @@
  * delayed. So the first empty turns in a row are only counted, at what a turn
  * usually takes. After them one turn in about thirty is clocked, from poll to
  * poll, and those between are measured as one stretch. A stretch that took as
- * long as its turns take was waiting; one that took longer worked and waited for
- * the rest of it in the proportion in which clocked turns that took long did. */
+ * long as its turns take was waiting; one that took longer worked and waited
+ * for the rest of it as the clocked turns did that took long, in proportion. */
 #ifndef ASPEN_RUNTIME_PROFILE_TURNS_H
 #define ASPEN_RUNTIME_PROFILE_TURNS_H
 
