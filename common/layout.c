@@ -60,6 +60,30 @@ bool asp_layout_offloads(const struct asp_layout *layout)
             !strcmp(asp_layout_knob(layout, "offload", "no"), "yes"));
 }
 
+static bool overlap(const struct asp_cpuset *a, const struct asp_cpuset *b)
+{
+    for (unsigned w = 0; w < ASP_CPUSET_WORDS; w++)
+        if (a->word[w] & b->word[w])
+            return true;
+    return false;
+}
+
+bool asp_layout_alone(const struct asp_layout *layout, uint32_t rank_world)
+{
+    const struct asp_layout_task *it = NULL;
+
+    for (uint32_t i = 0; i < layout->ntasks; i++)
+        if (layout->tasks[i].rank_world == rank_world)
+            it = &layout->tasks[i];
+    if (!layout->bound || !it || asp_cpuset_count(&it->cpus) == 0)
+        return false;
+    for (uint32_t i = 0; i < layout->ntasks; i++)
+        if (&layout->tasks[i] != it &&
+            overlap(&layout->tasks[i].cpus, &it->cpus))
+            return false;
+    return true;
+}
+
 /* Number of entries below rank in an ascending list; *found_p says whether
  * rank itself is in it. */
 static uint32_t ranks_below(const uint32_t *ranks, uint32_t count,

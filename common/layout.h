@@ -107,6 +107,9 @@ const char *asp_layout_knob(const struct asp_layout *layout, const char *name,
 /* Does each user get an offload thread: in mode offload, or beside ghosts? */
 bool asp_layout_offloads(const struct asp_layout *layout);
 
+/* Has this task of this node CPUs on which no other of its tasks runs? */
+bool asp_layout_alone(const struct asp_layout *layout, uint32_t rank_world);
+
 /* Role of a world rank anywhere in the step, and the user rank of a user.
  * *rank_user_p may be NULL. Returns 0, or -1 with errno ENOENT (degraded
  * layout, or no such rank). Cost: O(size_world). */

@@ -118,6 +118,36 @@ static void roles(void **state)
     asp_layout_destroy(layout);
 }
 
+static void alone(void **state)
+{
+    /* text of task 1 and its CPUs; and does it share none of them? */
+    static const struct {
+        const char *bound, *task, *ghost;
+        bool is;
+    } cases[] = {
+        {"yes", "c0-1", "c3", true},    {"no", "c0-1", "c3", false},
+        {"yes", "c0-1", "c1", false},   {"yes", "c0-1", "c1-2", false},
+        {"yes", "c0-1", "c", false},    {"yes", "c", "c3", true},
+        {"yes", "c0,600", "c600", false}, {"yes", "c64", "c0", true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct asp_layout *layout;
+        char text[512];
+
+        snprintf(text, sizeof(text),
+                 "aspen-layout/1 job=1.0 mode=ghost gpn=1 bound=%s reason= "
+                 "digest= size=2 nnodes=1 node=0 nodes=n:0-1 service= "
+                 "task=0:user:0:1:numa0:h-1:%s task=1:ghost:-:-:numa0:h-1:%s "
+                 "end", cases[i].bound, cases[i].task, cases[i].ghost);
+        layout = decode(text);
+        assert_int_equal(asp_layout_alone(layout, 1), cases[i].is);
+        assert_false(asp_layout_alone(layout, 2));
+        asp_layout_destroy(layout);
+    }
+}
+
 /* Replace the first from by to in text and expect a refusal with errnum. */
 static void refuse(const char *text, const char *from, const char *to,
                    int errnum)
@@ -349,6 +379,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(round_trip),   cmocka_unit_test(reads_fields),
         cmocka_unit_test(roles),        cmocka_unit_test(refuses),
+        cmocka_unit_test(alone),
         cmocka_unit_test(refuses_cuts), cmocka_unit_test(no_room),
         cmocka_unit_test(many_windows), cmocka_unit_test(fuzz),
     };

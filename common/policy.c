@@ -74,7 +74,7 @@ static bool bound_word(enum asp_knob_id id, const struct asp_limit *limit,
     } words[] = {
         {ASP_KNOB_IDLE_SPIN, ASP_IDLE_SPIN_US, ASP_IDLE_SPIN_BOUND_US},
         {ASP_KNOB_IDLE_YIELD, ASP_IDLE_YIELD_US, ASP_IDLE_YIELD_US},
-        {ASP_KNOB_IDLE_NAP, ASP_IDLE_NAP_MAX_US, ASP_IDLE_NAP_MAX_US},
+        {ASP_KNOB_IDLE_NAP, ASP_IDLE_NAP_MAX_US, ASP_IDLE_NAP_SHARED_US},
     };
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {

@@ -42,7 +42,9 @@
       "how long an idle ghost yields before it naps between polls")           \
     K(IDLE_NAP, "idle.nap_us", NUMBER, "auto", "auto", 0, 1000000, "us",      \
       ASP_KNOB_TO_RUNTIME,                                                    \
-      "the longest nap of an idle ghost")                                     \
+      "the longest nap of an idle ghost; auto: 1000, or, on a CPU that it may " \
+      "share, a hundredth of the time for which nothing has come to it, up to " \
+      "5000")                                                                 \
     K(IDLE_PARKED, "idle.parked_nap_us", NUMBER, "50000", "", 0, 1000000,     \
       "us", ASP_KNOB_TO_RUNTIME,                                              \
       "the longest nap of a parked ghost; never more than a hundredth of the " \

@@ -263,23 +263,25 @@ static void look(struct aspx_judge *judge, uint64_t ticks)
     plan_next(judge, ticks);
 }
 
-/* An order for all, or its end. */
+/* An order for all, or its end. Returns how many messages came, or -1. */
 static int obey(struct aspx_judge *judge, uint64_t ticks)
 {
     uint32_t wishing = 0;
+    int came;
 
     if (!judge->rounds)
         return 0;
     for (uint32_t i = 0; i < judge->nusers; i++)
         wishing += judge->opinion[judge->user[i].rank_all] !=
                    ASPX_VIEW_ITSELF;
-    if (aspx_rounds_step(judge->rounds, ticks, wishing) != 0)
+    came = aspx_rounds_step(judge->rounds, ticks, wishing);
+    if (came < 0)
         return -1;
     atomic_store_explicit(&judge->notes->help,
                           (int32_t) aspx_rounds_help(judge->rounds),
                           memory_order_relaxed);
     if (aspx_rounds_force(judge->rounds) == judge->force)
-        return 0;
+        return came;
     judge->force = aspx_rounds_force(judge->rounds);
     judge->ordered = true;
     atomic_store_explicit(&judge->notes->force, (int32_t) judge->force,
@@ -288,13 +290,14 @@ static int obey(struct aspx_judge *judge, uint64_t ticks)
         put_view(judge, r);
     for (uint32_t i = 0; i < judge->nusers; i++)
         apply(judge, &judge->user[i], ticks, ASPX_WHY_ORDER);
-    return 0;
+    return came;
 }
 
 int aspx_judge_step(struct aspx_judge *judge)
 {
     uint64_t now;
     bool looks;
+    int views, orders;
 
     if (!judge)
         return 0;
@@ -305,9 +308,11 @@ int aspx_judge_step(struct aspx_judge *judge)
     if (!looks && now < judge->listen_at)
         return 0;
     judge->listen_at = now + judge->listen_ticks;
-    if (aspx_spread_step(judge->spread) != 0)
+    views = aspx_spread_step(judge->spread);
+    if (views < 0)
         return -1;
-    return obey(judge, now);
+    orders = obey(judge, now);
+    return orders < 0 ? -1 : views + orders;
 }
 
 void aspx_judge_destroy(struct aspx_judge *judge)

@@ -21,7 +21,8 @@ int aspx_judge_create(struct aspx_judge **judge_p,
                       const struct aspx_engine *engine);
 
 /* In every round of the ghost's loop. Takes NULL. Reads the clock; does more
- * when its time has come. Returns 0, or -1 when MPI failed. */
+ * when its time has come.
+ * Returns how many messages of other leaders it took, or -1 when MPI failed. */
 int aspx_judge_step(struct aspx_judge *judge);
 
 /* Takes NULL. */

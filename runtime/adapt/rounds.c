@@ -54,6 +54,7 @@ struct aspx_rounds {
     struct report_message report, out; /* so far; as it was sent */
     enum { WAITING, SETTLING, COUNTING, COUNTED } state;
     uint64_t next, lapses; /* ticks */
+    int came; /* messages in this step */
     uint32_t nchildren;
     struct child child[ASPX_CHILDREN];
 };
@@ -212,6 +213,7 @@ static int hear_children(struct aspx_rounds *rounds)
         if (aspx_real.MPI_Test(&child->receive, &came, MPI_STATUS_IGNORE)
             != MPI_SUCCESS)
             return -1;
+        rounds->came += came;
         if (!came || child->in.round == GOODBYE)
             continue;
         if (child->in.round == rounds->order.round && !child->in_hand) {
@@ -236,6 +238,7 @@ static int hear_parent(struct aspx_rounds *rounds, uint64_t ticks)
     if (aspx_real.MPI_Test(&rounds->receive, &came, MPI_STATUS_IGNORE)
         != MPI_SUCCESS)
         return -1;
+    rounds->came += came;
     if (!came || rounds->in.round == GOODBYE)
         return 0;
     order = rounds->in;
@@ -265,8 +268,7 @@ static int finish(struct aspx_rounds *rounds, uint64_t ticks)
     return begin_next(rounds, ticks);
 }
 
-int aspx_rounds_step(struct aspx_rounds *rounds, uint64_t ticks,
-                     uint32_t wishing)
+static int step(struct aspx_rounds *rounds, uint64_t ticks, uint32_t wishing)
 {
     struct aspx_demand unwanted;
 
@@ -296,6 +298,13 @@ int aspx_rounds_step(struct aspx_rounds *rounds, uint64_t ticks,
         rounds->order.help = ASPX_HELP_NONE;
     }
     return rounds->state == COUNTED ? finish(rounds, ticks) : 0;
+}
+
+int aspx_rounds_step(struct aspx_rounds *rounds, uint64_t ticks,
+                     uint32_t wishing)
+{
+    rounds->came = 0;
+    return step(rounds, ticks, wishing) == 0 ? rounds->came : -1;
 }
 
 /* One neighbour, when we part. */

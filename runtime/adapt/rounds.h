@@ -22,7 +22,7 @@ struct aspx_rounds *aspx_rounds_create(const struct aspx_engine *engine,
 
 /* Often.
  *   wishing  users of the node that the predictor wants served by ghosts
- * Returns 0, or -1 when MPI failed. */
+ * Returns how many messages came, or -1 when MPI failed. */
 int aspx_rounds_step(struct aspx_rounds *rounds, uint64_t ticks,
                      uint32_t wishing);
 

@@ -202,6 +202,8 @@ static int tell(const struct aspx_spread *spread, struct neighbour *to)
 
 int aspx_spread_step(struct aspx_spread *spread)
 {
+    int all = 0;
+
     for (uint32_t i = 0; i < spread->nneighbours; i++) {
         struct neighbour *from = &spread->neighbour[i];
         int came = 0;
@@ -211,6 +213,7 @@ int aspx_spread_step(struct aspx_spread *spread)
             return -1;
         if (!came)
             continue;
+        all++;
         hear(spread, from);
         if (aspx_real.MPI_Start(&from->receive) != MPI_SUCCESS)
             return -1;
@@ -218,7 +221,7 @@ int aspx_spread_step(struct aspx_spread *spread)
     for (uint32_t i = 0; i < spread->nneighbours; i++)
         if (tell(spread, &spread->neighbour[i]) != 0)
             return -1;
-    return 0;
+    return all;
 }
 
 /* A message that is still under way keeps its buffer. */

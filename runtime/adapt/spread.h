@@ -39,7 +39,7 @@ void aspx_spread_say(struct aspx_spread *spread, enum aspx_spread_kind kind,
                      uint32_t index, uint64_t value);
 
 /* Take what has come, send what has changed. Cheap when there is nothing.
- * Returns 0, or -1 when MPI failed. */
+ * Returns how many messages came, or -1 when MPI failed. */
 int aspx_spread_step(struct aspx_spread *spread);
 
 /* Takes NULL. */

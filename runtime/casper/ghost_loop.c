@@ -186,21 +186,24 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
     if (!service.locks || open_inbox(&service) != 0 ||
         aspx_judge_create(&judge, engine) != 0)
         return -1;
-    aspx_idle_start(&idle, world->layout, bell);
+    aspx_idle_start(&idle, world->layout, (uint32_t) world->rank_all, bell);
     aspx_duty_start(engine);
     atomic_store(&aspx_life_own()->since_ns, aspx_idle_began_ns());
     aspx_life_say(ASPX_POLLING);
     while (service.goodbyes_due > 0 && !service.failed) {
         uint64_t before = aspx_idle_events(), events;
         bool worked = poll_messages(&service, &next);
+        int heard;
 
         aspx_life_beat();
         aspx_duty_step();
         worked |= aspx_locks_poll(service.locks);
-        service.failed |= aspx_judge_step(judge) != 0;
+        heard = aspx_judge_step(judge);
+        service.failed |= heard < 0;
         events = aspx_idle_events() - before;
         tell_backlog(events);
-        aspx_idle_step(&idle, worked || events > 0);
+        /* leaders' talk with each other keeps nobody awake */
+        aspx_idle_step(&idle, worked || events > (uint64_t) heard);
         atomic_store_explicit(&aspx_life_own()->idle_ns, aspx_idle_ns(),
                               memory_order_relaxed);
     }

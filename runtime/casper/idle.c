@@ -7,12 +7,13 @@
  * ring the bell before they wait (aspx_bell_ring).
  *
  * Naps end by the bell, or by their time, which bounds what a sender on
- * another node waits for a ghost that has been idle: nap_max_us, once, because
- * the ghost then stays awake for yield_us.
+ * another node waits for a ghost that has been idle: one nap, because the ghost
+ * then stays awake for yield_us.
  *
- * A parked ghost naps longer, but no more than a hundredth of the time for which
- * nothing has come: so who still sends it something, now and then, loses 1 % of
- * the time at most. */
+ * A ghost that wakes up on a CPU of users pushes one aside each time, also when
+ * it finds nothing. So there naps grow beyond nap_max_us, as a parked ghost's do,
+ * but to no more than a hundredth of the time for which nothing has come: who
+ * sends it something, now and then, loses 1 % of the time at most. */
 #include "config.h"
 
 #include "ghost.h"
@@ -34,7 +35,7 @@
 enum {
     NAP_FIRST_US = 20,
     PARKED_MAX_US = 50000,
-    PARKED_PART = 100,
+    LONG_PART = 100,
     KNOB_MAX_US = 1000000,
     POLLS_PER_CLOCK = 2, /* reading the clock costs as much as a poll */
 };
@@ -116,8 +117,11 @@ static uint64_t knob(const struct asp_layout *layout, const char *name,
 }
 
 void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
-                     struct aspx_bell *bell)
+                     uint32_t rank_world, struct aspx_bell *bell)
 {
+    uint64_t shared_us = asp_layout_alone(layout, rank_world)
+                             ? ASP_IDLE_NAP_MAX_US : ASP_IDLE_NAP_SHARED_US;
+
     *idle = (struct aspx_idle) {
         .bell = bell,
         .spin_us = knob(layout, "idle.spin_us",
@@ -125,6 +129,7 @@ void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
                                       : ASP_IDLE_SPIN_US),
         .yield_us = knob(layout, "idle.yield_us", ASP_IDLE_YIELD_US),
         .nap_max_us = knob(layout, "idle.nap_us", ASP_IDLE_NAP_MAX_US),
+        .rested_max_us = knob(layout, "idle.nap_us", shared_us),
         .parked_max_us = knob(layout, "idle.parked_nap_us", PARKED_MAX_US),
         .last_work_us = now_us(),
     };
@@ -185,13 +190,14 @@ static uint64_t longest(struct aspx_idle *idle, uint64_t idle_us)
     bool parked = idle->bell &&
                   atomic_load_explicit(&idle->bell->duty.parked_since_ns,
                                        memory_order_relaxed) != 0;
-    uint64_t most = idle_us / PARKED_PART;
+    uint64_t bound = parked ? idle->parked_max_us : idle->rested_max_us;
+    uint64_t most = idle_us / LONG_PART;
 
     if (parked != idle->parked)
         turn_in(idle, parked);
-    if (most > idle->parked_max_us)
-        most = idle->parked_max_us;
-    return parked && most > idle->nap_max_us ? most : idle->nap_max_us;
+    if (most > bound)
+        most = bound;
+    return most > idle->nap_max_us ? most : idle->nap_max_us;
 }
 
 void aspx_idle_step(struct aspx_idle *idle, bool worked)

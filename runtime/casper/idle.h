@@ -11,7 +11,7 @@
 struct aspx_idle {
     struct aspx_bell *bell; /* NULL: naps cannot be cut short */
     uint64_t spin_us, yield_us, nap_max_us; /* the ladder */
-    uint64_t parked_max_us; /* its last step while parked */
+    uint64_t rested_max_us, parked_max_us; /* its last step, after long */
     bool parked; /* as far as it was told to others */
     uint64_t last_work_us, nap_us;
     unsigned polls;
@@ -19,12 +19,13 @@ struct aspx_idle {
 
 /* Take the ladder from the layout's knobs idle.spin_us, idle.yield_us and
  * idle.nap_us, and idle.parked_nap_us for ghosts that are not on duty (duty.h).
- * Without them a ghost on a CPU of its own spins for 1 ms; one that may share
- * its CPU for 20 us. */
+ * Without them a ghost on a CPU of its own spins for 1 ms and naps for 1 ms; one
+ * that may share its CPU spins for 20 us and, after long, naps for 5 ms.
+ *   rank_world  its own */
 void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
-                     struct aspx_bell *bell);
+                     uint32_t rank_world, struct aspx_bell *bell);
 
-/* After each poll; worked says whether it found anything. */
+/* After each poll; worked says whether it found anything to do for users. */
 void aspx_idle_step(struct aspx_idle *idle, bool worked);
 
 /* CLOCK_MONOTONIC at aspx_idle_start(), and how long this process has found

@@ -78,14 +78,14 @@ int main(int argc, char **argv)
     for (uint64_t value = 1; value <= changes; value++) {
         aspx_spread_say(spread, ASPX_SPREAD_VIEW, (uint32_t) rma_rank, value);
         for (int i = 0; i <= rma_rank % 3; i++)
-            EXPECT(aspx_spread_step(spread) == 0, "MPI failed");
+            EXPECT(aspx_spread_step(spread) >= 0, "MPI failed");
         sched_yield();
     }
     began = MPI_Wtime();
     /* Others may need us to pass numbers on. */
     while (!all && MPI_Wtime() - began < LIMIT_S) {
         for (int i = 0; i < 100; i++)
-            EXPECT(aspx_spread_step(spread) == 0, "MPI failed");
+            EXPECT(aspx_spread_step(spread) >= 0, "MPI failed");
         sched_yield();
         done = all_came();
         MPI_Allreduce(&done, &all, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
