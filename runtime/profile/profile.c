@@ -20,16 +20,15 @@ static uint64_t start_ticks, stop_ticks;
 /* What libmpich calls to poll UCX, in place of UCX (or of who stands before
  * it). */
 typedef unsigned progress_f(void *worker);
-static progress_f *progress;
 
 static unsigned poll(void *worker)
 {
-    struct aspx_timing_thread *me = aspx_timing_polls();
+    struct aspx_timing_thread *me = aspx_timing_only_polls();
 
     if (!me)
-        return progress(worker);
+        return aspx_timing_hook.progress(worker);
     aspx_turns_before(&me->turns);
-    return aspx_timing_after_poll(me, progress(worker));
+    return aspx_timing_after_poll(me, aspx_timing_hook.progress(worker));
 }
 
 /* The same among many threads. */
@@ -38,9 +37,10 @@ static unsigned poll_shared(void *worker)
     struct aspx_timing_thread *me = aspx_timing_polls();
 
     if (!me)
-        return progress(worker);
+        return aspx_timing_hook.progress(worker);
     aspx_timing_before_shared_poll(me);
-    return aspx_timing_after_shared_poll(me, progress(worker));
+    return aspx_timing_after_shared_poll(me,
+                                         aspx_timing_hook.progress(worker));
 }
 
 static void start(bool many, bool polls)
@@ -68,9 +68,9 @@ void aspx_profile_start(void)
     many = level == MPI_THREAD_MULTIPLE;
     ours.function = many ? poll_shared : poll;
     found.pointer = aspx_selfbind_find("ucp_worker_progress");
-    progress = found.function;
-    start(many, progress && aspx_selfbind_lead("ucp_worker_progress",
-                                               ours.pointer));
+    aspx_timing_hook.progress = found.function;
+    start(many, found.pointer && aspx_selfbind_lead("ucp_worker_progress",
+                                                    ours.pointer));
 }
 
 /* Pointer by pointer: with MPI_THREAD_MULTIPLE others may be jumping through. */

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     /* Of each function the first calls, then 1 in 9 of the calls so far, until it
@@ -31,6 +32,8 @@ enum {
 
 _Thread_local struct aspx_timing_thread *aspx_timing_self
     __attribute__((tls_model("initial-exec")));
+
+struct aspx_timing_hook aspx_timing_hook;
 
 void (*_Atomic aspx_timing_after)(void);
 
@@ -132,13 +135,15 @@ static struct aspx_timing_thread *take_thread(void)
     struct aspx_timing_thread *thread = take_vacant();
 
     if (!thread) {
-        thread = calloc(1, sizeof(*thread));
+        thread = aligned_alloc(_Alignof(struct aspx_timing_thread), sizeof(*thread));
         if (!thread)
             return NULL;
+        memset(thread, 0, sizeof(*thread));
         thread->next = atomic_load(&all);
         while (!atomic_compare_exchange_weak(&all, &thread->next, thread))
             ;
     }
+    thread->told = many ? &thread->nowhere : &aspx_timing_hook.caller;
     aspx_timing_self = thread;
     pthread_setspecific(ended_key, thread);
     return thread;

@@ -37,15 +37,18 @@ struct aspx_timing_row {
 };
 
 struct aspx_timing_thread {
-    uintptr_t frame; /* of the call under way; 0: outside MPI */
-    bool sample;     /* it is timed from its beginning */
+    /* What polls look at first. */
+    _Alignas(64) uintptr_t frame; /* of the call under way; 0: outside MPI */
     struct aspx_turns turns;
+    struct aspx_timing_thread **told; /* where polls learn who calls */
+    bool sample;                /* it is timed from its beginning */
     uint64_t polls_then;        /* of all threads, after its last one */
     uint64_t seen;              /* when it was seen to wait; 0: not yet */
     _Atomic uint64_t began;     /* when its timing began; 0: not timed */
     _Atomic uint64_t ticks, idle;
     struct aspx_timing_thread *next; /* in the list of all */
     _Atomic bool vacant;             /* its thread has ended */
+    struct aspx_timing_thread *nowhere; /* told, where many call at once */
     struct aspx_timing_row row[ASPX_CALLS];
 };
 
@@ -54,6 +57,17 @@ struct aspx_timing_thread {
 
 extern _Thread_local struct aspx_timing_thread *aspx_timing_self
     __attribute__((tls_model("initial-exec")));
+
+/* All that a poll looks at but for the thread that calls, where one thread at a
+ * time is inside MPI. Who waits gives his CPU away after each poll, and then
+ * finds little of what is his in the caches: so it is one line of them, and not
+ * thread-local. */
+struct aspx_timing_hook {
+    _Alignas(64) unsigned (*progress)(void *worker); /* behind ours */
+    struct aspx_timing_thread *caller; /* who called last; NULL: nobody yet */
+    bool ours; /* a thread of ours polls; written by it alone, inside MPI */
+};
+extern struct aspx_timing_hook aspx_timing_hook;
 
 /* Wrappers: nothing is written into their frame that could run over it; and what
  * few calls go through, apart from what most do. */
@@ -104,6 +118,7 @@ aspx_timing_enter(struct aspx_timing *here, size_t call)
     if (!me)
         return;
     me->frame = (uintptr_t) here;
+    *me->told = me;
     if (me->row[call].left)
         me->row[call].left--;
     else
@@ -151,8 +166,16 @@ extern void (*_Atomic aspx_timing_after)(void);
 /* The rest of the turn was waiting: this thread gave its CPU away. */
 void aspx_timing_rested(void);
 
-/* A poll of this thread, inside a call that counts: to hand to turns.h. NULL:
- * there is no such call. */
+/* A poll of the only thread inside MPI, in a call that counts: to hand to
+ * turns.h. NULL: there is no such call. */
+static inline struct aspx_timing_thread *aspx_timing_only_polls(void)
+{
+    struct aspx_timing_thread *me = aspx_timing_hook.caller;
+
+    return me && me->frame && !aspx_timing_hook.ours ? me : NULL;
+}
+
+/* The same of this thread, one of many. */
 static inline struct aspx_timing_thread *aspx_timing_polls(void)
 {
     struct aspx_timing_thread *me = aspx_timing_self;

@@ -16,7 +16,7 @@ enum {
     READS = 64,
     /* Turns of a stretch; by chance up to 31 more, so that what comes in a
      * rhythm is met as often as it comes. */
-    STRETCH_LEAST = 12,
+    STRETCH_LEAST = 32,
     MEAN_PARTS = 16,    /* of which the newest is one */
     MEMORY_NS = 200000, /* so much long time is remembered */
 };

@@ -7,7 +7,7 @@
  *
  * Reading a clock costs as much as a poll, and what arrives soon should not be
  * delayed. So the first empty turns in a row are only counted, at what a turn
- * usually takes. After them one turn in about thirty is clocked, from poll to
+ * usually takes. After them one turn in about fifty is clocked, from poll to
  * poll, and those between are measured as one stretch. A stretch that took as
  * long as its turns take was waiting; one that took longer worked and waited
  * for the rest of it as the clocked turns did that took long, in proportion. */
