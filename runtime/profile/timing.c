@@ -23,10 +23,11 @@ enum {
     /* A sample stands for about so much time at the most. The times of calls
      * differ widely, and who looks every few milliseconds (runtime/adapt/)
      * would see lumps: first nothing, then more than there was time. */
-    LUMP_NS = 50000,
+    LUMP_NS = 100000,
     /* A sample stands for others with so much of it at the most: the rest was
      * an accident, such as a lost time slice. */
     SAMPLE_NS = 20000,
+    MEAN_PARTS = 16, /* of which the newest is one */
     HANDOVER_NS = 2000, /* what a call that only hands on may work */
 };
 
@@ -243,8 +244,8 @@ unsigned aspx_timing_step(struct aspx_timing_thread *me, unsigned found)
 static uint32_t next_gap(const struct aspx_timing_row *row, size_t call,
                          uint64_t inside, uint64_t worked)
 {
-    uint64_t usual = row->calls ? row->ticks / row->calls : 0;
-    uint64_t most = lump_ticks / ((usual > inside ? usual : inside) + 1);
+    uint64_t most = lump_ticks / ((row->usual > inside ? row->usual
+                                                       : inside) + 1);
     uint64_t gap = least_of(row->calls / GAP_SHARE, most);
 
     if (aspx_timed[call] == ASPX_TIMED_EACH || worked > short_ticks ||
@@ -263,6 +264,9 @@ static uint64_t stand_for_others(struct aspx_timing_thread *me, size_t call,
     uint64_t others = row->gap, cost = aspx_turns_clock_cost();
 
     row->calls += others + 1;
+    row->usual = row->usual ? (row->usual * (MEAN_PARTS - 1) + inside) /
+                                  MEAN_PARTS
+                            : inside;
     row->left = row->gap = next_gap(row, call, inside, inside - idle);
     /* waiting in calls that may wait has been seen in each of them */
     *idle_p = aspx_timed[call] == ASPX_TIMED_SOME

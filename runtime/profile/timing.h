@@ -33,6 +33,7 @@ struct aspx_timing_row {
     uint32_t gap;   /* what left was last */
     uint64_t calls; /* without the gap under way */
     uint64_t ticks, idle;
+    uint64_t usual; /* of those timed from the beginning, until seen to wait */
     uint64_t least; /* of a call that may wait, where waiting is not seen */
 };
 

@@ -251,7 +251,7 @@ static void test_short_waits(void **state)
         counted++;
     }
     assert_int_equal(reads, before);
-    assert_int_equal(counted, 50000 / 601); /* a sample stands for 50 us */
+    assert_int_equal(counted, 100000 / 601); /* one stands for 100 us */
     call(SHORT, 600);
     made += counted + 1;
     took(SHORT, made, 0.6 * (double) made, 0.5 * (double) counted);
