@@ -153,7 +153,8 @@ double aspx_times_waited(const struct aspx_times *times,
     for (int r = 0; r < times->nranks; r++) /* threads wait each on its own */
         held += times->rank[r].wall *
                 (times->rank[r].threads > 1 ? times->rank[r].threads : 1);
-    return held ? (double) waited / (double) held : 0;
+    /* samples stand for others, and may say too much */
+    return waited < held ? (double) waited / (double) held : held != 0;
 }
 
 void aspx_times_print(FILE *to, const struct aspx_times *times)
