@@ -70,11 +70,15 @@ static bool bound_word(enum asp_knob_id id, const struct asp_limit *limit,
 {
     static const struct {
         enum asp_knob_id id;
-        int64_t least, most;
+        int64_t least, most, instead; /* the last: of what is too much */
     } words[] = {
-        {ASP_KNOB_IDLE_SPIN, ASP_IDLE_SPIN_US, ASP_IDLE_SPIN_BOUND_US},
-        {ASP_KNOB_IDLE_YIELD, ASP_IDLE_YIELD_US, ASP_IDLE_YIELD_US},
-        {ASP_KNOB_IDLE_NAP, ASP_IDLE_NAP_MAX_US, ASP_IDLE_NAP_SHARED_US},
+        {ASP_KNOB_IDLE_SPIN, ASP_IDLE_SPIN_US, ASP_IDLE_SPIN_ALONE_US,
+         ASP_IDLE_SPIN_ALONE_US},
+        {ASP_KNOB_IDLE_YIELD, ASP_IDLE_YIELD_US, ASP_IDLE_YIELD_US,
+         ASP_IDLE_YIELD_US},
+        /* a number is for ghosts on CPUs of their own, too */
+        {ASP_KNOB_IDLE_NAP, ASP_IDLE_NAP_MAX_US, ASP_IDLE_NAP_SHARED_US,
+         ASP_IDLE_NAP_MAX_US},
     };
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -84,6 +88,8 @@ static bool bound_word(enum asp_knob_id id, const struct asp_limit *limit,
         if (words[i].id != id)
             continue;
         *out_p = above ? limit->max : limit->min;
+        if (above && words[i].instead < limit->max)
+            *out_p = words[i].instead;
         return above || below;
     }
     return false;

@@ -36,15 +36,15 @@
     K(IDLE_SPIN, "idle.spin_us", NUMBER, "auto", "auto", 0, 1000000, "us",    \
       ASP_KNOB_TO_RUNTIME,                                                    \
       "how long an idle ghost spins before it yields its core; auto: 1000, "  \
-      "or 20 where CPUs are not bound")                                         \
+      "or 20 on a CPU that it may share")                                       \
     K(IDLE_YIELD, "idle.yield_us", NUMBER, "auto", "auto", 0, 1000000, "us",  \
       ASP_KNOB_TO_RUNTIME,                                                    \
       "how long an idle ghost yields before it naps between polls")           \
     K(IDLE_NAP, "idle.nap_us", NUMBER, "auto", "auto", 0, 1000000, "us",      \
       ASP_KNOB_TO_RUNTIME,                                                    \
-      "the longest nap of an idle ghost; auto: 1000, or, on a CPU that it may " \
-      "share, a hundredth of the time for which nothing has come to it, up to " \
-      "5000")                                                                 \
+      "the longest nap of an idle ghost; auto: 1000; on a CPU that it may "   \
+      "share, a hundredth of the time for which nothing has come to it, but " \
+      "1000 at least and 5000 at most")                                       \
     K(IDLE_PARKED, "idle.parked_nap_us", NUMBER, "50000", "", 0, 1000000,     \
       "us", ASP_KNOB_TO_RUNTIME,                                              \
       "the longest nap of a parked ghost; never more than a hundredth of the " \

@@ -236,27 +236,34 @@ static void limits(void **state)
 static void limits_of_words(void **state)
 {
     static const struct {
+        enum asp_knob_id id;
         const char *limit, *line, *value;
     } rows[] = {
-        {"max: 100", "ghost", "100"},
-        {"max: 100", "ghost,idle.spin_us=auto", "100"},
-        {"max: 100", "ghost,idle.spin_us=7", "7"},
-        {"max: 2000", "ghost", "auto"},
-        {"min: 10", "ghost", "auto"},
-        {"min: 50", "ghost", "50"},
+        {ASP_KNOB_IDLE_SPIN, "spin_us: {max: 100}", "", "100"},
+        {ASP_KNOB_IDLE_SPIN, "spin_us: {max: 100}", ",idle.spin_us=auto",
+         "100"},
+        {ASP_KNOB_IDLE_SPIN, "spin_us: {max: 100}", ",idle.spin_us=7", "7"},
+        {ASP_KNOB_IDLE_SPIN, "spin_us: {max: 2000}", "", "auto"},
+        {ASP_KNOB_IDLE_SPIN, "spin_us: {min: 10}", "", "auto"},
+        {ASP_KNOB_IDLE_SPIN, "spin_us: {min: 50}", "", "50"},
+        {ASP_KNOB_IDLE_NAP, "nap_us: {max: 500}", "", "500"},
+        {ASP_KNOB_IDLE_NAP, "nap_us: {max: 2000}", "", "1000"},
+        {ASP_KNOB_IDLE_NAP, "nap_us: {max: 2000}", ",idle.nap_us=3000", "2000"},
+        {ASP_KNOB_IDLE_NAP, "nap_us: {max: 5000}", "", "auto"},
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct asp_policy *policy = create();
-        char site[128];
+        char site[128], line[64];
 
-        snprintf(site, sizeof(site),
-                 "version: 1\nlimits: {idle.spin_us: {%s}}\n", rows[i].limit);
+        snprintf(site, sizeof(site), "version: 1\nlimits: {idle.%s}\n",
+                 rows[i].limit);
+        snprintf(line, sizeof(line), "ghost%s", rows[i].line);
         add(policy, ASP_POLICY_SITE, site);
-        asp_policy_add_spec(policy, rows[i].line, ASP_LAYER_LINE, "line", NULL);
+        asp_policy_add_spec(policy, line, ASP_LAYER_LINE, "line", NULL);
         resolve(policy, NULL);
-        assert_string_equal(asp_policy_text(policy, ASP_KNOB_IDLE_SPIN),
+        assert_string_equal(asp_policy_text(policy, rows[i].id),
                             rows[i].value);
         asp_policy_destroy(policy);
     }

@@ -63,3 +63,21 @@ find_ghost() {
     # it may share its CPU, so its naps grow to 5 ms
     ((wakes1 - wakes0 <= 800))
 }
+
+@test "ghosts that judge users who talk sleep between two looks" {
+    export ASPEN_TEST_MARK=$$.judge
+    (exec timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" -n 2 --nodes 2 -g 1 \
+        --knob adapt=ghosts --knob adapt.interval_min_ms=1000 \
+        "$ASPEN_BUILD/bench/adapt_app" --ms 2000 \
+        steady,op=get,n=100,compute_us=0,warm_ms=5000 \
+        >"$BATS_TEST_TMPDIR/out" 2>&1) &
+    job=$!
+    ghost=$(find_ghost "$ASPEN_TEST_MARK")
+    sleep 4 # the first interval, in which windows are theirs, and a rest
+    wakes0=$(awk '/^voluntary/ { print $2 }' "/proc/$ghost/status")
+    sleep 2
+    wakes1=$(awk '/^voluntary/ { print $2 }' "/proc/$ghost/status")
+    wait "$job"
+    echo "$((wakes1 - wakes0)) wakes in 2 s"
+    ((wakes1 - wakes0 <= 1000)) # 2000 with naps of 1 ms
+}

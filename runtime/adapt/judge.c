@@ -51,7 +51,8 @@ struct aspx_judge {
     struct aspx_pace pace;
     double high, low;
     uint64_t look_at, listen_at, listen_ticks;
-    uint64_t judgements;
+    uint64_t judgements, stepped; /* how many, and when the last step was */
+    uint32_t wishing;             /* users here that should have ghosts */
     uint32_t nusers;
     struct user user[];
 };
@@ -144,6 +145,7 @@ int aspx_judge_create(struct aspx_judge **judge_p,
     judge->listen_ticks = aspx_clock_ticks_of(part < listen_s ? part
                                                               : listen_s);
     seat_users(judge, world);
+    judge->wishing = judge->nusers; /* until the first look */
     plan_next(judge, aspx_clock_ticks());
     judge->opinion = calloc(judge->size_all, sizeof(*judge->opinion));
     judge->spread = aspx_spread_create(engine, heard, judge);
@@ -259,6 +261,10 @@ static void look(struct aspx_judge *judge, uint64_t ticks)
     judge->judgements++;
     for (uint32_t i = 0; i < judge->nusers; i++)
         taken_back |= look_at(judge, &judge->user[i], now, ticks);
+    judge->wishing = 0;
+    for (uint32_t i = 0; i < judge->nusers; i++)
+        judge->wishing += judge->opinion[judge->user[i].rank_all] !=
+                          ASPX_VIEW_ITSELF;
     aspx_pace_after(&judge->pace, taken_back);
     plan_next(judge, ticks);
 }
@@ -266,15 +272,11 @@ static void look(struct aspx_judge *judge, uint64_t ticks)
 /* An order for all, or its end. Returns how many messages came, or -1. */
 static int obey(struct aspx_judge *judge, uint64_t ticks)
 {
-    uint32_t wishing = 0;
     int came;
 
     if (!judge->rounds)
         return 0;
-    for (uint32_t i = 0; i < judge->nusers; i++)
-        wishing += judge->opinion[judge->user[i].rank_all] !=
-                   ASPX_VIEW_ITSELF;
-    came = aspx_rounds_step(judge->rounds, ticks, wishing);
+    came = aspx_rounds_step(judge->rounds, ticks, judge->wishing);
     if (came < 0)
         return -1;
     atomic_store_explicit(&judge->notes->help,
@@ -301,7 +303,7 @@ int aspx_judge_step(struct aspx_judge *judge)
 
     if (!judge)
         return 0;
-    now = aspx_clock_ticks();
+    now = judge->stepped = aspx_clock_ticks();
     looks = now >= judge->look_at;
     if (looks)
         look(judge, now);
@@ -313,6 +315,16 @@ int aspx_judge_step(struct aspx_judge *judge)
         return -1;
     orders = obey(judge, now);
     return orders < 0 ? -1 : views + orders;
+}
+
+uint64_t aspx_judge_rest_us(const struct aspx_judge *judge)
+{
+    if (!judge)
+        return UINT64_MAX;
+    return judge->wishing
+               ? 0
+               : (uint64_t) (1e6 * aspx_clock_seconds(aspx_clock_between(
+                                       judge->stepped, judge->look_at)));
 }
 
 void aspx_judge_destroy(struct aspx_judge *judge)

@@ -25,6 +25,12 @@ int aspx_judge_create(struct aspx_judge **judge_p,
  * Returns how many messages of other leaders it took, or -1 when MPI failed. */
 int aspx_judge_step(struct aspx_judge *judge);
 
+/* How long the ghost may sleep as of the last step if it has nothing else to do,
+ * in microseconds: until the next look at the users. Not at all (0) while the
+ * predictor wants ghosts for one of them: how long users stay outside MPI is seen
+ * between two steps only. Takes NULL: as long as it likes. */
+uint64_t aspx_judge_rest_us(const struct aspx_judge *judge);
+
 /* Takes NULL. */
 void aspx_judge_destroy(struct aspx_judge *judge);
 

@@ -14,7 +14,7 @@
 
 /* Operations under way in the old direction, and the time until all have heard
  * of the new one, are not counted. */
-static const double SETTLE_S = 8e-3;
+static const double SETTLE_S = 12e-3;
 /* Whoever is so late has left, or his node has no CPU for him. */
 static const double LAPSE_S = 1;
 /* Neighbours that leave say so, and wait to hear it from us, but no longer. */

@@ -203,7 +203,8 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
         events = aspx_idle_events() - before;
         tell_backlog(events);
         /* leaders' talk with each other keeps nobody awake */
-        aspx_idle_step(&idle, worked || events > (uint64_t) heard);
+        aspx_idle_step(&idle, worked || events > (uint64_t) heard,
+                       aspx_judge_rest_us(judge));
         atomic_store_explicit(&aspx_life_own()->idle_ns, aspx_idle_ns(),
                               memory_order_relaxed);
     }

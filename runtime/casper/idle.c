@@ -13,7 +13,7 @@
  * A ghost that wakes up on a CPU of users pushes one aside each time, also when
  * it finds nothing. So there naps grow beyond nap_max_us, as a parked ghost's do,
  * but to no more than a hundredth of the time for which nothing has come: who
- * sends it something, now and then, loses 1 % of the time at most. */
+ * sends it something, now and then, loses 1 % of the time at most by that. */
 #include "config.h"
 
 #include "ghost.h"
@@ -119,17 +119,17 @@ static uint64_t knob(const struct asp_layout *layout, const char *name,
 void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
                      uint32_t rank_world, struct aspx_bell *bell)
 {
-    uint64_t shared_us = asp_layout_alone(layout, rank_world)
-                             ? ASP_IDLE_NAP_MAX_US : ASP_IDLE_NAP_SHARED_US;
+    bool alone = asp_layout_alone(layout, rank_world);
 
     *idle = (struct aspx_idle) {
         .bell = bell,
         .spin_us = knob(layout, "idle.spin_us",
-                        layout->bound ? ASP_IDLE_SPIN_BOUND_US
-                                      : ASP_IDLE_SPIN_US),
+                        alone ? ASP_IDLE_SPIN_ALONE_US : ASP_IDLE_SPIN_US),
         .yield_us = knob(layout, "idle.yield_us", ASP_IDLE_YIELD_US),
         .nap_max_us = knob(layout, "idle.nap_us", ASP_IDLE_NAP_MAX_US),
-        .rested_max_us = knob(layout, "idle.nap_us", shared_us),
+        .rested_max_us = knob(layout, "idle.nap_us",
+                              alone ? ASP_IDLE_NAP_MAX_US
+                                    : ASP_IDLE_NAP_SHARED_US),
         .parked_max_us = knob(layout, "idle.parked_nap_us", PARKED_MAX_US),
         .last_work_us = now_us(),
     };
@@ -185,7 +185,8 @@ static void turn_in(struct aspx_idle *idle, bool parked)
 }
 
 /* The longest nap after so long without work. */
-static uint64_t longest(struct aspx_idle *idle, uint64_t idle_us)
+static uint64_t longest(struct aspx_idle *idle, uint64_t idle_us,
+                        uint64_t rest_us)
 {
     bool parked = idle->bell &&
                   atomic_load_explicit(&idle->bell->duty.parked_since_ns,
@@ -197,10 +198,12 @@ static uint64_t longest(struct aspx_idle *idle, uint64_t idle_us)
         turn_in(idle, parked);
     if (most > bound)
         most = bound;
+    if (most > rest_us)
+        most = rest_us;
     return most > idle->nap_max_us ? most : idle->nap_max_us;
 }
 
-void aspx_idle_step(struct aspx_idle *idle, bool worked)
+void aspx_idle_step(struct aspx_idle *idle, bool worked, uint64_t rest_us)
 {
     uint64_t idle_us, most;
 
@@ -217,7 +220,7 @@ void aspx_idle_step(struct aspx_idle *idle, bool worked)
     idle_us = now_us() - idle->last_work_us;
     if (idle_us < idle->spin_us)
         return;
-    most = longest(idle, idle_us);
+    most = longest(idle, idle_us, rest_us);
     if (idle_us < idle->spin_us + idle->yield_us || most == 0) {
         sched_yield();
         aspx_turns_rested(&turns);

@@ -19,14 +19,16 @@ struct aspx_idle {
 
 /* Take the ladder from the layout's knobs idle.spin_us, idle.yield_us and
  * idle.nap_us, and idle.parked_nap_us for ghosts that are not on duty (duty.h).
- * Without them a ghost on a CPU of its own spins for 1 ms and naps for 1 ms; one
- * that may share its CPU spins for 20 us and, after long, naps for 5 ms.
+ * Without them a ghost on a CPU of its own spins for 1 ms, and its naps grow to
+ * 1 ms; one that may share its CPU spins for 20 us and, after long, naps for 5 ms.
  *   rank_world  its own */
 void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
                      uint32_t rank_world, struct aspx_bell *bell);
 
-/* After each poll; worked says whether it found anything to do for users. */
-void aspx_idle_step(struct aspx_idle *idle, bool worked);
+/* After each poll.
+ *   worked   it found something to do for users
+ *   rest_us  a nap that is longer than the ladder's may take so long */
+void aspx_idle_step(struct aspx_idle *idle, bool worked, uint64_t rest_us);
 
 /* CLOCK_MONOTONIC at aspx_idle_start(), and how long this process has found
  * nothing to do since (runtime/profile/turns.h tells how that is seen). */

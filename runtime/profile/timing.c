@@ -244,8 +244,10 @@ unsigned aspx_timing_step(struct aspx_timing_thread *me, unsigned found)
 static uint32_t next_gap(const struct aspx_timing_row *row, size_t call,
                          uint64_t inside, uint64_t worked)
 {
-    uint64_t most = lump_ticks / ((row->usual > inside ? row->usual
-                                                       : inside) + 1);
+    /* of calls that may wait, waiting is measured in each */
+    uint64_t usual = aspx_timed[call] == ASPX_TIMED_SOME && row->calls
+                         ? row->ticks / row->calls : row->usual;
+    uint64_t most = lump_ticks / ((usual > inside ? usual : inside) + 1);
     uint64_t gap = least_of(row->calls / GAP_SHARE, most);
 
     if (aspx_timed[call] == ASPX_TIMED_EACH || worked > short_ticks ||

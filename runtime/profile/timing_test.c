@@ -520,6 +520,35 @@ static void test_many_threads(void **state)
     assert_int_equal(aspx_timing_call(SLEEPS).count, THREADS * CALLS + 100);
 }
 
+static void *wait_inside(void *unused)
+{
+    struct aspx_timing timing;
+
+    assert_null(aspx_timing_only_polls());
+    aspx_timing_enter(&timing, SHORT);
+    assert_ptr_equal(aspx_timing_only_polls(), aspx_timing_self);
+    poll_in_vain(5, 0, 0);
+    aspx_timing_leave(&timing, SHORT);
+    assert_null(aspx_timing_only_polls());
+    return unused;
+}
+
+/* One thread at a time: who polls is who called last, also in what a thread left
+ * behind that has ended. */
+static void test_in_turns(void **state)
+{
+    pthread_t thread;
+
+    (void) state;
+    aspx_timing_self = NULL; /* begin anew: it was one of many */
+    assert_true(aspx_timing_start(false, true));
+    for (int i = 0; i < 3; i++) {
+        wait_inside(NULL);
+        assert_int_equal(pthread_create(&thread, NULL, wait_inside, NULL), 0);
+        pthread_join(thread, NULL);
+    }
+}
+
 static void *one_of_ours(void *unused)
 {
     aspx_timing_ignore_thread();
@@ -589,6 +618,7 @@ int main(void)
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_many_threads),
         cmocka_unit_test(test_own_thread),
+        cmocka_unit_test(test_in_turns),
     };
     int failed = cmocka_run_group_tests(turned, turn_the_clock, NULL);
 

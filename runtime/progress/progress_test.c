@@ -10,6 +10,7 @@
 #include "watch.h"
 
 #include "runtime/own_thread.h"
+#include "runtime/profile/timing.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -58,7 +59,9 @@ static struct mpi {
 /* All relaxed: no order but the gate's may come between helper and callers. */
 static _Atomic uint64_t callers_in, helpers_in, together, polls;
 static uint64_t poll_us; /* a poll that moves something takes long */
-static long calls_seen, impolite;
+static long calls_seen, impolite, unsaid;
+
+struct aspx_timing_hook aspx_timing_hook;
 static bool wanted_before;
 
 static void more(_Atomic uint64_t *number, uint64_t by)
@@ -100,6 +103,7 @@ void aspx_progress_poll(void)
     bool wanted = aspx_gate_calls();
 
     more(&helpers_in, 1);
+    unsaid += !aspx_timing_hook.ours;
     more(&together, value(&callers_in));
     for (int i = 0; i < CALLERS; i++)
         more(&together, mpi.cell[i] & 1); /* after call_in, before call_out */
@@ -158,7 +162,7 @@ static void start_helper(unsigned a_poll_us)
     atomic_store(&polls, 0);
     atomic_store(&together, 0);
     poll_us = a_poll_us;
-    impolite = calls_seen = 0;
+    impolite = calls_seen = unsaid = 0;
     wanted_before = false;
     assert_int_equal(aspx_helper_start(NULL), 0);
 }
@@ -234,6 +238,8 @@ static void test_caller_waits_for_one_poll(void **state)
     aspx_helper_stop();
     assert_int_equal(value(&together), 0);
     assert_int_equal(impolite, 0);
+    assert_int_equal(unsaid, 0);
+    assert_false(aspx_timing_hook.ours);
 }
 
 /* A caller that finds it inside sleeps, and gets in soon after it is out. */
