@@ -321,7 +321,7 @@ uint64_t aspx_judge_rest_us(const struct aspx_judge *judge)
 {
     if (!judge)
         return UINT64_MAX;
-    return judge->wishing
+    return judge->wishing && judge->force != ASPX_FORCE_OFF
                ? 0
                : (uint64_t) (1e6 * aspx_clock_seconds(aspx_clock_between(
                                        judge->stepped, judge->look_at)));
