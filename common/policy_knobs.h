@@ -36,7 +36,7 @@
     K(IDLE_SPIN, "idle.spin_us", NUMBER, "auto", "auto", 0, 1000000, "us",    \
       ASP_KNOB_TO_RUNTIME,                                                    \
       "how long an idle ghost spins before it yields its core; auto: 1000, "  \
-      "or 20 on a CPU that it may share")                                       \
+      "or 20 on a CPU that it may share")                                     \
     K(IDLE_YIELD, "idle.yield_us", NUMBER, "auto", "auto", 0, 1000000, "us",  \
       ASP_KNOB_TO_RUNTIME,                                                    \
       "how long an idle ghost yields before it naps between polls")           \

@@ -27,10 +27,10 @@ int aspx_judge_step(struct aspx_judge *judge);
 
 /* How long the ghost may sleep as of the last step if it has nothing else to do,
  * in microseconds: until the next look at the users. Not at all (0) while the
- * predictor wants ghosts for one of them: how long users stay outside MPI is seen
- * between two steps only. But when it was found that ghosts are no help, what
- * shows another phase is above all the rate of operations, which any step sees.
- * Takes NULL: as long as it likes. */
+ * predictor wants ghosts for one of them: how long users stay outside MPI is
+ * seen between two steps only. But when it was found that ghosts are no help,
+ * what shows another phase is above all the rate of operations, which any step
+ * sees. Takes NULL: as long as it likes. */
 uint64_t aspx_judge_rest_us(const struct aspx_judge *judge);
 
 /* Takes NULL. */

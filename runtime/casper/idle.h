@@ -20,7 +20,7 @@ struct aspx_idle {
 /* Take the ladder from the layout's knobs idle.spin_us, idle.yield_us and
  * idle.nap_us, and idle.parked_nap_us for ghosts that are not on duty (duty.h).
  * Without them a ghost on a CPU of its own spins for 1 ms, and its naps grow to
- * 1 ms; one that may share its CPU spins for 20 us and, after long, naps for 5 ms.
+ * 1 ms; one that may share its CPU spins for 20 us, and they grow to 5 ms.
  *   rank_world  its own */
 void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
                      uint32_t rank_world, struct aspx_bell *bell);

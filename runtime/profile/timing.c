@@ -136,7 +136,8 @@ static struct aspx_timing_thread *take_thread(void)
     struct aspx_timing_thread *thread = take_vacant();
 
     if (!thread) {
-        thread = aligned_alloc(_Alignof(struct aspx_timing_thread), sizeof(*thread));
+        thread = aligned_alloc(_Alignof(struct aspx_timing_thread),
+                               sizeof(*thread));
         if (!thread)
             return NULL;
         memset(thread, 0, sizeof(*thread));
