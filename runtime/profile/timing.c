@@ -245,7 +245,8 @@ unsigned aspx_timing_step(struct aspx_timing_thread *me, unsigned found)
 static uint32_t next_gap(const struct aspx_timing_row *row, size_t call,
                          uint64_t inside, uint64_t worked)
 {
-    /* of calls that may wait, waiting is measured in each */
+    /* In calls that may wait, waiting is measured in each: what they take until
+     * then counts. Of others the rare long ones do, too. */
     uint64_t usual = aspx_timed[call] == ASPX_TIMED_SOME && row->calls
                          ? row->ticks / row->calls : row->usual;
     uint64_t most = lump_ticks / ((usual > inside ? usual : inside) + 1);

@@ -168,12 +168,16 @@ extern void (*_Atomic aspx_timing_after)(void);
 void aspx_timing_rested(void);
 
 /* A poll of the only thread inside MPI, in a call that counts: to hand to
- * turns.h. NULL: there is no such call. */
+ * turns.h. NULL: there is no such call. A thread of ours reads nothing else of
+ * what the program's threads write: one may be on its way in. */
 static inline struct aspx_timing_thread *aspx_timing_only_polls(void)
 {
-    struct aspx_timing_thread *me = aspx_timing_hook.caller;
+    struct aspx_timing_thread *me;
 
-    return me && me->frame && !aspx_timing_hook.ours ? me : NULL;
+    if (aspx_timing_hook.ours)
+        return NULL;
+    me = aspx_timing_hook.caller;
+    return me && me->frame ? me : NULL;
 }
 
 /* The same of this thread, one of many. */
