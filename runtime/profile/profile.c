@@ -23,24 +23,25 @@ typedef unsigned progress_f(void *worker);
 
 static unsigned poll(void *worker)
 {
+    progress_f *progress = aspx_timing_first.hook.progress;
     struct aspx_timing_thread *me = aspx_timing_only_polls();
 
     if (!me)
-        return aspx_timing_hook.progress(worker);
+        return progress(worker);
     aspx_turns_before(&me->turns);
-    return aspx_timing_after_poll(me, aspx_timing_hook.progress(worker));
+    return aspx_timing_after_poll(me, progress(worker));
 }
 
 /* The same among many threads. */
 static unsigned poll_shared(void *worker)
 {
+    progress_f *progress = aspx_timing_first.hook.progress;
     struct aspx_timing_thread *me = aspx_timing_polls();
 
     if (!me)
-        return aspx_timing_hook.progress(worker);
+        return progress(worker);
     aspx_timing_before_shared_poll(me);
-    return aspx_timing_after_shared_poll(me,
-                                         aspx_timing_hook.progress(worker));
+    return aspx_timing_after_shared_poll(me, progress(worker));
 }
 
 static void start(bool many, bool polls)
@@ -68,7 +69,7 @@ void aspx_profile_start(void)
     many = level == MPI_THREAD_MULTIPLE;
     ours.function = many ? poll_shared : poll;
     found.pointer = aspx_selfbind_find("ucp_worker_progress");
-    aspx_timing_hook.progress = found.function;
+    aspx_timing_first.hook.progress = found.function;
     start(many, found.pointer && aspx_selfbind_lead("ucp_worker_progress",
                                                     ours.pointer));
 }

@@ -11,15 +11,17 @@
 #include <string.h>
 
 enum {
-    /* Of each function the first calls, then 1 in 9 of the calls so far, until it
-     * is 1 in 509, which no program's own rhythm divides. */
+    /* Of each function the first calls, then 1 in 9 of the calls so far, until
+     * it is 1 in 509, which no program's own rhythm divides. Where it is more
+     * often, chance takes up to half off, for the same reason. */
     GAP_SHARE = 8,
     GAP = 508,
-    /* While calls of a function take longer than so many readings of the clock,
+    GAP_CHANCE = 2,
+    /* While calls of a function work longer than so many readings of the clock,
      * they are all timed: two more do not matter then. Or than this, if that is
-     * more. */
+     * more: what is read and written with them takes longer than they do. */
     SHORT_READS = 200,
-    SHORT_NS = 1000,
+    SHORT_NS = 20000,
     /* A sample stands for about so much time at the most. The times of calls
      * differ widely, and who looks every few milliseconds (runtime/adapt/)
      * would see lumps: first nothing, then more than there was time. */
@@ -34,7 +36,7 @@ enum {
 _Thread_local struct aspx_timing_thread *aspx_timing_self
     __attribute__((tls_model("initial-exec")));
 
-struct aspx_timing_hook aspx_timing_hook;
+struct aspx_timing_thread aspx_timing_first;
 
 void (*_Atomic aspx_timing_after)(void);
 
@@ -85,6 +87,10 @@ bool aspx_timing_start(bool many_threads, bool polls_are_seen)
 {
     aspx_clock_start();
     origin = aspx_clock_ticks();
+    if (!atomic_load(&all)) {
+        atomic_store(&aspx_timing_first.vacant, true);
+        atomic_store(&all, &aspx_timing_first);
+    }
     atomic_store(&pulse->word, 0);
     atomic_store(&pulse->work, 0);
     atomic_store(&pulse->origin, origin);
@@ -145,7 +151,7 @@ static struct aspx_timing_thread *take_thread(void)
         while (!atomic_compare_exchange_weak(&all, &thread->next, thread))
             ;
     }
-    thread->told = many ? &thread->nowhere : &aspx_timing_hook.caller;
+    thread->told = many ? &thread->nowhere : &aspx_timing_first.hook.caller;
     aspx_timing_self = thread;
     pthread_setspecific(ended_key, thread);
     return thread;
@@ -216,12 +222,13 @@ unsigned aspx_timing_after_shared_poll(struct aspx_timing_thread *me,
     return aspx_timing_after_poll(me, found);
 }
 
-/* Waiting has taken so long that the call is timed from now on. */
+/* Waiting takes so long that the call is timed, from where it began to. */
 static void seen(struct aspx_timing_thread *me)
 {
     if (me->seen)
         return;
-    me->seen = me->turns.mark;
+    me->seen = me->turns.since;
+    me->seen_idle = me->turns.since_idle;
     if (!atomic_load_explicit(&me->began, memory_order_relaxed)) {
         me->sample = false;
         atomic_store_explicit(&me->began, me->seen, memory_order_relaxed);
@@ -242,9 +249,10 @@ unsigned aspx_timing_step(struct aspx_timing_thread *me, unsigned found)
 
 /* How many calls of this function to count only, after one that worked for so
  * long. */
-static uint32_t next_gap(const struct aspx_timing_row *row, size_t call,
+static uint32_t next_gap(struct aspx_timing_thread *me, size_t call,
                          uint64_t inside, uint64_t worked)
 {
+    const struct aspx_timing_row *row = &me->row[call];
     /* In calls that may wait, waiting is measured in each: what they take until
      * then counts. Of others the rare long ones do, too. */
     uint64_t usual = aspx_timed[call] == ASPX_TIMED_SOME && row->calls
@@ -255,7 +263,10 @@ static uint32_t next_gap(const struct aspx_timing_row *row, size_t call,
     if (aspx_timed[call] == ASPX_TIMED_EACH || worked > short_ticks ||
         (aspx_timed[call] == ASPX_TIMED_WAIT && (many || !polls)))
         return 0;
-    return gap < GAP ? (uint32_t) gap : GAP;
+    if (gap >= GAP)
+        return GAP;
+    me->dice = me->dice * 1664525 + 1013904223;
+    return (uint32_t) (gap - (me->dice >> 16) % (gap / GAP_CHANCE + 1));
 }
 
 /* What a sample tells of the calls before it, that were only counted. Returns
@@ -271,7 +282,7 @@ static uint64_t stand_for_others(struct aspx_timing_thread *me, size_t call,
     row->usual = row->usual ? (row->usual * (MEAN_PARTS - 1) + inside) /
                                   MEAN_PARTS
                             : inside;
-    row->left = row->gap = next_gap(row, call, inside, inside - idle);
+    row->left = row->gap = next_gap(me, call, inside, inside - idle);
     /* waiting in calls that may wait has been seen in each of them */
     *idle_p = aspx_timed[call] == ASPX_TIMED_SOME
                   ? others * least_of(idle, sample_ticks)
@@ -311,7 +322,7 @@ void aspx_timing_end(struct aspx_timing_thread *me, size_t call)
         idle = guess_idle(row, inside);
     if (me->seen) {
         early = least_of(aspx_clock_between(began, me->seen), inside);
-        early_idle = aspx_turns_counted * aspx_turns_usual();
+        early_idle = me->seen_idle;
     }
     if (me->sample)
         more = stand_for_others(me, call, early, least_of(early_idle, early),

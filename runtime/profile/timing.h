@@ -37,15 +37,28 @@ struct aspx_timing_row {
     uint64_t least; /* of a call that may wait, where waiting is not seen */
 };
 
+/* What a poll looks at before it knows who waits, where one thread at a time is
+ * inside MPI; and not thread-local. */
+struct aspx_timing_hook {
+    unsigned (*progress)(void *worker);   /* behind ours */
+    struct aspx_timing_thread *caller; /* who called last; NULL: nobody yet */
+    bool ours; /* a thread of ours polls; written by it alone, inside MPI */
+};
+
+/* Who waits gives his CPU away after some polls, and then finds little of what
+ * is his in the caches. So what calls and polls look at that are only counted,
+ * down to the first of the turns, is one line of them. */
 struct aspx_timing_thread {
-    /* What polls look at first. */
-    _Alignas(64) uintptr_t frame; /* of the call under way; 0: outside MPI */
+    _Alignas(64) struct aspx_timing_hook hook; /* of aspx_timing_first only */
+    uintptr_t frame;                /* of the call under way; 0: outside MPI */
+    _Atomic uint64_t began;         /* when its timing began; 0: not timed */
     struct aspx_turns turns;
     struct aspx_timing_thread **told; /* where polls learn who calls */
-    bool sample;                /* it is timed from its beginning */
-    uint64_t polls_then;        /* of all threads, after its last one */
-    uint64_t seen;              /* when it was seen to wait; 0: not yet */
-    _Atomic uint64_t began;     /* when its timing began; 0: not timed */
+    bool sample;                      /* it is timed from its beginning */
+    uint32_t dice;                    /* for gaps */
+    uint64_t polls_then;              /* of all threads, after its last one */
+    uint64_t seen;      /* when it was seen to wait; 0: not yet */
+    uint64_t seen_idle; /* how long it had waited then */
     _Atomic uint64_t ticks, idle;
     struct aspx_timing_thread *next; /* in the list of all */
     _Atomic bool vacant;             /* its thread has ended */
@@ -53,22 +66,14 @@ struct aspx_timing_thread {
     struct aspx_timing_row row[ASPX_CALLS];
 };
 
+/* The first thread that calls, most often the only one; and the hook. */
+extern struct aspx_timing_thread aspx_timing_first;
+
 /* The frame of a thread of ours: its calls are inside one that never ends. */
 #define ASPX_TIMING_OURS UINTPTR_MAX
 
 extern _Thread_local struct aspx_timing_thread *aspx_timing_self
     __attribute__((tls_model("initial-exec")));
-
-/* All that a poll looks at but for the thread that calls, where one thread at a
- * time is inside MPI. Who waits gives his CPU away after each poll, and then
- * finds little of what is his in the caches: so it is one line of them, and not
- * thread-local. */
-struct aspx_timing_hook {
-    _Alignas(64) unsigned (*progress)(void *worker); /* behind ours */
-    struct aspx_timing_thread *caller; /* who called last; NULL: nobody yet */
-    bool ours; /* a thread of ours polls; written by it alone, inside MPI */
-};
-extern struct aspx_timing_hook aspx_timing_hook;
 
 /* Wrappers: nothing is written into their frame that could run over it; and what
  * few calls go through, apart from what most do. */
@@ -89,7 +94,7 @@ struct aspx_timing {
 struct aspx_timing_thread *aspx_timing_unusual(uintptr_t frame);
 
 /* This call is to be timed; and what was seen of it. Or it was not timed, but
- * waited for a moment. */
+ * there is waiting to account for. */
 void aspx_timing_begin(struct aspx_timing_thread *thread);
 void aspx_timing_end(struct aspx_timing_thread *thread, size_t call);
 void aspx_timing_waited(struct aspx_timing_thread *thread, size_t call);
@@ -119,7 +124,8 @@ aspx_timing_enter(struct aspx_timing *here, size_t call)
     if (!me)
         return;
     me->frame = (uintptr_t) here;
-    *me->told = me;
+    if (aspx_timing_first.hook.caller != me)
+        *me->told = me;
     if (me->row[call].left)
         me->row[call].left--;
     else
@@ -139,7 +145,7 @@ aspx_timing_leave(const struct aspx_timing *here, size_t call)
         aspx_timing_over();
         return;
     }
-    if (aspx_turns_counts(&me->turns))
+    if (aspx_turns_due(&me->turns))
         aspx_timing_waited(me, call);
     me->frame = 0;
 }
@@ -174,9 +180,9 @@ static inline struct aspx_timing_thread *aspx_timing_only_polls(void)
 {
     struct aspx_timing_thread *me;
 
-    if (aspx_timing_hook.ours)
+    if (aspx_timing_first.hook.ours)
         return NULL;
-    me = aspx_timing_hook.caller;
+    me = aspx_timing_first.hook.caller;
     return me && me->frame ? me : NULL;
 }
 

@@ -137,7 +137,9 @@ static void begin(struct aspx_turns *t)
     /* once and for all: what is usual may be learned anew */
     t->idle += (t->brief + t->done + 1) * aspx_turns_usual();
     t->brief = 0;
-    t->mark = aspx_clock_ticks();
+    t->clocked = true;
+    t->mark = t->since = aspx_clock_ticks();
+    t->since_idle = t->idle;
     if (t->mean == 0)
         t->mean = aspx_turns_usual();
     if (t->left)
@@ -191,6 +193,7 @@ bool aspx_turns_step(struct aspx_turns *t, unsigned found)
         found_some(t);
     } else if (t->phase == ASPX_TURNS_STRETCH) {
         end_stretch(t);
+        return true;
     } else if (t->phase == ASPX_TURNS_CLOCKED) {
         end_clocked(t);
     } else if (t->done + 1 < aspx_turns_counted) { /* the first that ever was */
@@ -198,7 +201,6 @@ bool aspx_turns_step(struct aspx_turns *t, unsigned found)
         t->done++;
     } else {
         begin(t);
-        return true;
     }
     return false;
 }
@@ -231,5 +233,6 @@ uint64_t aspx_turns_finish(struct aspx_turns *t)
         stop(t);
     idle = aspx_turns_idle(t);
     t->idle = t->brief = t->done = 0;
+    t->clocked = false;
     return idle;
 }

@@ -29,11 +29,13 @@ struct aspx_turns {
     uint32_t done;  /* empty turns of this phase that are over */
     uint32_t limit; /* so many are only counted */
     enum aspx_turns_phase phase;
-    uint32_t left; /* of a stretch that the last wait did not need */
-    uint32_t dice;
+    bool clocked;   /* since the last finish the clock was read */
     uint64_t brief; /* turns before, in waits that were over while counting */
-    uint64_t mark;  /* up to here all is told; not while counting */
     uint64_t idle;  /* waiting so far, but for what was only counted */
+    uint64_t mark;  /* up to here all is told; not while counting */
+    uint64_t since, since_idle; /* when the clock began to be read; idle then */
+    uint32_t left;  /* of a stretch that the last wait did not need */
+    uint32_t dice;
     uint64_t ahead; /* of a clocked turn's poll; 0: took long, or not known */
     /* Of clocked turns: the mean of those that did not take long, and by how
      * much others took longer, in polls that found nothing and elsewhere. */
@@ -41,8 +43,8 @@ struct aspx_turns {
 };
 
 /* How many empty turns are only counted; at least 1. Set at start, mostly to
- * this: some 3 us. */
-enum { ASPX_TURNS_COUNTED = 32 };
+ * this: some 3 us. And how many of them are not worth to be told at once. */
+enum { ASPX_TURNS_COUNTED = 32, ASPX_TURNS_OWED = 512 };
 extern uint32_t aspx_turns_counted;
 
 /* Learn what the clock costs. After aspx_clock_start(). */
@@ -57,10 +59,14 @@ uint64_t aspx_turns_usual(void);
 /* Waiting so far, in ticks: never less than before, until finished. */
 uint64_t aspx_turns_idle(const struct aspx_turns *t);
 
-/* Is there waiting that was only counted? */
-static inline bool aspx_turns_counts(const struct aspx_turns *t)
+/* The loop is over: is it time to finish? What was only counted may add up. */
+static inline bool aspx_turns_due(struct aspx_turns *t)
 {
-    return t->done || t->brief;
+    if (t->clocked)
+        return true;
+    t->brief += t->done;
+    t->done = 0;
+    return t->brief > ASPX_TURNS_OWED;
 }
 
 /* Before a poll. */
@@ -86,7 +92,7 @@ static inline bool aspx_turns_count(struct aspx_turns *t, unsigned found)
     return false;
 }
 
-/* If not. Returns true when the clock has begun to be read. */
+/* If not. Returns true when a stretch of turns is over: it is a long wait. */
 bool aspx_turns_step(struct aspx_turns *t, unsigned found);
 
 /* All since the last poll was waiting: the CPU was given away, or other threads

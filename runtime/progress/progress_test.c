@@ -61,7 +61,7 @@ static _Atomic uint64_t callers_in, helpers_in, together, polls;
 static uint64_t poll_us; /* a poll that moves something takes long */
 static long calls_seen, impolite, unsaid;
 
-struct aspx_timing_hook aspx_timing_hook;
+struct aspx_timing_thread aspx_timing_first;
 static bool wanted_before;
 
 static void more(_Atomic uint64_t *number, uint64_t by)
@@ -103,7 +103,7 @@ void aspx_progress_poll(void)
     bool wanted = aspx_gate_calls();
 
     more(&helpers_in, 1);
-    unsaid += !aspx_timing_hook.ours;
+    unsaid += !aspx_timing_first.hook.ours;
     more(&together, value(&callers_in));
     for (int i = 0; i < CALLERS; i++)
         more(&together, mpi.cell[i] & 1); /* after call_in, before call_out */
@@ -239,7 +239,7 @@ static void test_caller_waits_for_one_poll(void **state)
     assert_int_equal(value(&together), 0);
     assert_int_equal(impolite, 0);
     assert_int_equal(unsaid, 0);
-    assert_false(aspx_timing_hook.ours);
+    assert_false(aspx_timing_first.hook.ours);
 }
 
 /* A caller that finds it inside sleeps, and gets in soon after it is out. */
