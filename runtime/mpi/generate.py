@@ -485,22 +485,28 @@ def progress_c(kinds, calls):
 
 
 def timed(kinds, call):
-    """The wrapper of a function whose time is measured. Calls that are only
-    counted go straight on, without a stack frame of ours."""
+    """The wrapper of a function whose time is measured; where most calls are
+    only counted, what is rare has a stack frame apart."""
     index = f"TIMED({call.name})"
     behind = f"aspx_profile_behind.{call.name}"
     head = f"{call.ret} {{}}_{call.name}({declare(kinds, call)})\n{{{{\n"
-    body = around(call, f"aspx_timing_enter(&timing, {index});", behind,
-                  f"aspx_timing_leave(&timing, {index});")
-    some = call.timed == "some"
-    yield ("ASPX_TIMED_WRAPPER static " + ("ASPX_TIMED_APART " * some) +
-           head.format("sampled" if some else "timed") +
-           f"    struct aspx_timing timing;\n{body}\n}}")
-    if some:
+    timing = "    struct aspx_timing timing;\n"
+    leave = f"aspx_timing_leave(&timing, {index});"
+    apart = "ASPX_TIMED_APART " if call.timed != "each" else ""
+    yield (f"ASPX_TIMED_WRAPPER static {apart}" +
+           head.format("apart" if apart else "timed") + timing +
+           around(call, f"aspx_timing_enter(&timing, {index});", behind,
+                  leave) + "\n}")
+    if call.timed == "some":
         yield (f"static {head.format('timed')}"
                f"    return aspx_timing_skip({index})\n"
                f"               ? {behind}({plain(call)})\n"
-               f"               : sampled_{call.name}({plain(call)});\n}}")
+               f"               : apart_{call.name}({plain(call)});\n}}")
+    if call.timed == "wait":
+        yield (f"ASPX_TIMED_WRAPPER static {head.format('timed')}" + timing +
+               around(call, f"if (!aspx_timing_quick(&timing, {index}))\n"
+                            f"        return apart_{call.name}({plain(call)});",
+                      behind, leave) + "\n}")
 
 
 def profile_c(kinds, calls):

@@ -23,19 +23,19 @@ typedef unsigned progress_f(void *worker);
 
 static unsigned poll(void *worker)
 {
-    progress_f *progress = aspx_timing_first.hook.progress;
     struct aspx_timing_thread *me = aspx_timing_only_polls();
 
     if (!me)
-        return progress(worker);
+        return aspx_timing_first.progress(worker);
     aspx_turns_before(&me->turns);
-    return aspx_timing_after_poll(me, progress(worker));
+    return aspx_timing_after_poll(me, aspx_timing_first.progress(worker));
 }
 
-/* The same among many threads. */
+/* The same among many threads: what the first writes is not their line. */
+static progress_f *progress;
+
 static unsigned poll_shared(void *worker)
 {
-    progress_f *progress = aspx_timing_first.hook.progress;
     struct aspx_timing_thread *me = aspx_timing_polls();
 
     if (!me)
@@ -69,7 +69,7 @@ void aspx_profile_start(void)
     many = level == MPI_THREAD_MULTIPLE;
     ours.function = many ? poll_shared : poll;
     found.pointer = aspx_selfbind_find("ucp_worker_progress");
-    aspx_timing_first.hook.progress = found.function;
+    progress = aspx_timing_first.progress = found.function;
     start(many, found.pointer && aspx_selfbind_lead("ucp_worker_progress",
                                                     ours.pointer));
 }

@@ -31,6 +31,7 @@ enum {
     SAMPLE_NS = 20000,
     MEAN_PARTS = 16, /* of which the newest is one */
     HANDOVER_NS = 2000, /* what a call that only hands on may work */
+    OWED = 512, /* turns that were only counted are told so many at a time */
 };
 
 _Thread_local struct aspx_timing_thread *aspx_timing_self
@@ -87,10 +88,6 @@ bool aspx_timing_start(bool many_threads, bool polls_are_seen)
 {
     aspx_clock_start();
     origin = aspx_clock_ticks();
-    if (!atomic_load(&all)) {
-        atomic_store(&aspx_timing_first.vacant, true);
-        atomic_store(&all, &aspx_timing_first);
-    }
     atomic_store(&pulse->word, 0);
     atomic_store(&pulse->work, 0);
     atomic_store(&pulse->origin, origin);
@@ -103,6 +100,8 @@ bool aspx_timing_start(bool many_threads, bool polls_are_seen)
     short_ticks = SHORT_READS * aspx_turns_clock_cost();
     if (short_ticks < aspx_clock_ticks_of(1e-9 * SHORT_NS))
         short_ticks = aspx_clock_ticks_of(1e-9 * SHORT_NS);
+    if (sample_ticks < short_ticks)
+        sample_ticks = short_ticks;
     started = pthread_key_create(&ended_key, ended) == 0;
     return started;
 }
@@ -137,21 +136,33 @@ static struct aspx_timing_thread *take_vacant(void)
     return NULL;
 }
 
-static struct aspx_timing_thread *take_thread(void)
+static struct aspx_timing_thread *new_thread(void)
 {
-    struct aspx_timing_thread *thread = take_vacant();
+    static atomic_flag taken = ATOMIC_FLAG_INIT;
+    struct aspx_timing_thread *thread = &aspx_timing_first;
 
-    if (!thread) {
+    if (atomic_flag_test_and_set(&taken)) {
         thread = aligned_alloc(_Alignof(struct aspx_timing_thread),
                                sizeof(*thread));
         if (!thread)
             return NULL;
         memset(thread, 0, sizeof(*thread));
-        thread->next = atomic_load(&all);
-        while (!atomic_compare_exchange_weak(&all, &thread->next, thread))
-            ;
     }
-    thread->told = many ? &thread->nowhere : &aspx_timing_first.hook.caller;
+    thread->next = atomic_load(&all);
+    while (!atomic_compare_exchange_weak(&all, &thread->next, thread))
+        ;
+    return thread;
+}
+
+static struct aspx_timing_thread *take_thread(void)
+{
+    struct aspx_timing_thread *thread = take_vacant();
+
+    if (!thread)
+        thread = new_thread();
+    if (!thread)
+        return NULL;
+    thread->many = many;
     aspx_timing_self = thread;
     pthread_setspecific(ended_key, thread);
     return thread;
@@ -187,16 +198,36 @@ struct aspx_timing_thread *aspx_timing_unusual(uintptr_t frame)
     else if (aspx_pulse_inside(pulse))
         aspx_pulse_leave(pulse, atomic_load(&me->began), 0);
     atomic_store(&me->began, 0);
+    me->seen = 0;
     me->turns = (struct aspx_turns) {0};
     return me;
 }
 
 /* ---- one call ------------------------------------------------------------- */
 
+/* Waiting of calls that were not timed. */
+static void account_idle(struct aspx_timing_thread *me, size_t call,
+                         uint64_t idle)
+{
+    me->row[call].idle += idle;
+    add(&me->idle, idle);
+    add_work(-idle);
+}
+
+/* Also what was only counted, and not worth to be told at once. */
+static void settle(struct aspx_timing_thread *me)
+{
+    if (me->owed)
+        account_idle(me, me->owing, me->owed * aspx_turns_usual());
+    me->owed = 0;
+}
+
 void aspx_timing_begin(struct aspx_timing_thread *me)
 {
-    uint64_t now = aspx_clock_ticks();
+    uint64_t now;
 
+    settle(me);
+    now = aspx_clock_ticks();
     me->sample = true;
     me->seen = 0;
     atomic_store_explicit(&me->began, now, memory_order_relaxed);
@@ -210,7 +241,7 @@ void aspx_timing_before_shared_poll(struct aspx_timing_thread *me)
 {
     if (atomic_load_explicit(&poll_count, memory_order_relaxed) !=
         me->polls_then)
-        aspx_turns_rested(&me->turns); /* others were in MPI, we were not */
+        (void) aspx_turns_rested(&me->turns); /* others were in MPI, we not */
     else
         aspx_turns_before(&me->turns);
 }
@@ -222,7 +253,8 @@ unsigned aspx_timing_after_shared_poll(struct aspx_timing_thread *me,
     return aspx_timing_after_poll(me, found);
 }
 
-/* Waiting takes so long that the call is timed, from where it began to. */
+/* Waiting takes so long that the call is timed, from where the clock began to
+ * be read. */
 static void seen(struct aspx_timing_thread *me)
 {
     if (me->seen)
@@ -266,7 +298,8 @@ static uint32_t next_gap(struct aspx_timing_thread *me, size_t call,
     if (gap >= GAP)
         return GAP;
     me->dice = me->dice * 1664525 + 1013904223;
-    return (uint32_t) (gap - (me->dice >> 16) % (gap / GAP_CHANCE + 1));
+    return (uint32_t) (gap - (me->dice >> 16) %
+                                 ((gap + 1) / GAP_CHANCE + 1));
 }
 
 /* What a sample tells of the calls before it, that were only counted. Returns
@@ -300,16 +333,7 @@ static uint64_t guess_idle(struct aspx_timing_row *row, uint64_t inside)
     return inside - row->least;
 }
 
-void aspx_timing_waited(struct aspx_timing_thread *me, size_t call)
-{
-    uint64_t idle = aspx_turns_finish(&me->turns);
-
-    me->row[call].idle += idle;
-    add(&me->idle, idle);
-    add_work(-idle);
-}
-
-void aspx_timing_end(struct aspx_timing_thread *me, size_t call)
+static void end(struct aspx_timing_thread *me, size_t call)
 {
     struct aspx_timing_row *row = &me->row[call];
     uint64_t began = atomic_load_explicit(&me->began, memory_order_relaxed);
@@ -342,7 +366,8 @@ void aspx_timing_end(struct aspx_timing_thread *me, size_t call)
     add_work(inside + more - idle - more_idle);
 }
 
-void aspx_timing_over(void)
+/* After a call that was timed. */
+static void over(void)
 {
     void (*after)(void) = atomic_load_explicit(&aspx_timing_after,
                                                memory_order_relaxed);
@@ -351,12 +376,40 @@ void aspx_timing_over(void)
         after();
 }
 
+/* A call that was not timed has waited, and not for long. */
+static void waited(struct aspx_timing_thread *me, size_t call)
+{
+    if (me->turns.clocked) {
+        account_idle(me, call, aspx_turns_finish(&me->turns));
+        return;
+    }
+    me->owed += aspx_turns_take(&me->turns);
+    me->owing = (uint16_t) call;
+    if (me->owed > OWED)
+        settle(me);
+}
+
+void aspx_timing_left(struct aspx_timing_thread *me, size_t call)
+{
+    if (!aspx_timing_begun(me)) {
+        if (!aspx_turns_stop(&me->turns)) {
+            waited(me, call);
+            me->frame = 0;
+            return;
+        }
+        seen(me);
+    }
+    end(me, call);
+    me->frame = 0;
+    over();
+}
+
 void aspx_timing_rested(void)
 {
     struct aspx_timing_thread *me = aspx_timing_polls();
 
-    if (me)
-        aspx_turns_rested(&me->turns);
+    if (me && aspx_turns_rested(&me->turns))
+        seen(me);
 }
 
 /* ---- sums ----------------------------------------------------------------- */

@@ -8,8 +8,9 @@
  * longjmp() or an exception is noticed at the next.
  *
  * Two readings of the clock cost more than many a call. So most calls are only
- * counted, and one in many is timed and stands for them. A call that waits is
- * timed from where it has begun to (turns.h), each time. */
+ * counted, and one in many is timed and stands for them. What calls wait is
+ * measured in each (turns.h), and one that waits long is timed from where its
+ * wait began to be. */
 #ifndef ASPEN_RUNTIME_PROFILE_TIMING_H
 #define ASPEN_RUNTIME_PROFILE_TIMING_H
 
@@ -37,32 +38,31 @@ struct aspx_timing_row {
     uint64_t least; /* of a call that may wait, where waiting is not seen */
 };
 
-/* What a poll looks at before it knows who waits, where one thread at a time is
- * inside MPI; and not thread-local. */
-struct aspx_timing_hook {
-    unsigned (*progress)(void *worker);   /* behind ours */
+/* Who waits gives his CPU away after some polls, and then finds little of what
+ * is his in the caches. So all that counting a call and its polls needs of its
+ * thread, down to the first of the turns, is in one line of them; and, for the
+ * first thread, the hook. */
+struct aspx_timing_thread {
+    /* The hook, of aspx_timing_first only: what a poll looks at before it knows
+     * who waits, where one thread at a time is inside MPI. Not thread-local. */
+    _Alignas(64) unsigned (*progress)(void *worker); /* behind ours */
     struct aspx_timing_thread *caller; /* who called last; NULL: nobody yet */
     bool ours; /* a thread of ours polls; written by it alone, inside MPI */
-};
 
-/* Who waits gives his CPU away after some polls, and then finds little of what
- * is his in the caches. So what calls and polls look at that are only counted,
- * down to the first of the turns, is one line of them. */
-struct aspx_timing_thread {
-    _Alignas(64) struct aspx_timing_hook hook; /* of aspx_timing_first only */
-    uintptr_t frame;                /* of the call under way; 0: outside MPI */
-    _Atomic uint64_t began;         /* when its timing began; 0: not timed */
+    bool many;      /* several may be inside at once: the hook does not know */
+    uint16_t owing; /* the call that last left turns which are only counted */
+    uint32_t owed;  /* how many there are */
+    uintptr_t frame;        /* of the call under way; 0: outside MPI */
+    _Atomic uint64_t began; /* when its timing began; 0: not timed */
     struct aspx_turns turns;
-    struct aspx_timing_thread **told; /* where polls learn who calls */
-    bool sample;                      /* it is timed from its beginning */
-    uint32_t dice;                    /* for gaps */
-    uint64_t polls_then;              /* of all threads, after its last one */
-    uint64_t seen;      /* when it was seen to wait; 0: not yet */
-    uint64_t seen_idle; /* how long it had waited then */
+    bool sample;         /* it is timed from its beginning */
+    uint32_t dice;       /* for gaps */
+    uint64_t polls_then; /* of all threads, after its last one */
+    uint64_t seen;       /* since when it was seen to wait; 0: not yet */
+    uint64_t seen_idle;  /* how long it had waited before */
     _Atomic uint64_t ticks, idle;
     struct aspx_timing_thread *next; /* in the list of all */
     _Atomic bool vacant;             /* its thread has ended */
-    struct aspx_timing_thread *nowhere; /* told, where many call at once */
     struct aspx_timing_row row[ASPX_CALLS];
 };
 
@@ -93,14 +93,16 @@ struct aspx_timing {
  * half-way. Returns the thread, or NULL: do not count. */
 struct aspx_timing_thread *aspx_timing_unusual(uintptr_t frame);
 
-/* This call is to be timed; and what was seen of it. Or it was not timed, but
- * there is waiting to account for. */
+/* This call is to be timed. */
 void aspx_timing_begin(struct aspx_timing_thread *thread);
-void aspx_timing_end(struct aspx_timing_thread *thread, size_t call);
-void aspx_timing_waited(struct aspx_timing_thread *thread, size_t call);
 
-/* A call that was timed is over and does not count any more. */
-void aspx_timing_over(void);
+/* The call is over, and was timed, or something was seen of it. */
+void aspx_timing_left(struct aspx_timing_thread *thread, size_t call);
+
+static inline bool aspx_timing_begun(const struct aspx_timing_thread *me)
+{
+    return atomic_load_explicit(&me->began, memory_order_relaxed);
+}
 
 /* Only count a call? */
 static inline bool aspx_timing_skip(size_t call)
@@ -110,6 +112,22 @@ static inline bool aspx_timing_skip(size_t call)
     if (!me || me->frame || !me->row[call].left)
         return false;
     me->row[call].left--;
+    return true;
+}
+
+/* The same of a call that may wait: enter it, if it is an outermost one of the
+ * thread that called last. */
+static inline __attribute__((always_inline)) bool
+aspx_timing_quick(struct aspx_timing *here, size_t call)
+{
+    struct aspx_timing_thread *me = aspx_timing_self;
+
+    if (!me || me->frame || !me->row[call].left ||
+        (aspx_timing_first.caller != me && !me->many))
+        return false;
+    me->row[call].left--;
+    me->frame = (uintptr_t) here;
+    here->thread = me;
     return true;
 }
 
@@ -124,8 +142,8 @@ aspx_timing_enter(struct aspx_timing *here, size_t call)
     if (!me)
         return;
     me->frame = (uintptr_t) here;
-    if (aspx_timing_first.hook.caller != me)
-        *me->told = me;
+    if (!me->many)
+        aspx_timing_first.caller = me;
     if (me->row[call].left)
         me->row[call].left--;
     else
@@ -139,15 +157,11 @@ aspx_timing_leave(const struct aspx_timing *here, size_t call)
 
     if (!me)
         return;
-    if (atomic_load_explicit(&me->began, memory_order_relaxed)) {
-        aspx_timing_end(me, call);
+    if (__builtin_expect(aspx_timing_begun(me) || aspx_turns_any(&me->turns),
+                         0))
+        aspx_timing_left(me, call);
+    else
         me->frame = 0;
-        aspx_timing_over();
-        return;
-    }
-    if (aspx_turns_due(&me->turns))
-        aspx_timing_waited(me, call);
-    me->frame = 0;
 }
 
 /* ---- the whole process ---------------------------------------------------- */
@@ -180,9 +194,9 @@ static inline struct aspx_timing_thread *aspx_timing_only_polls(void)
 {
     struct aspx_timing_thread *me;
 
-    if (aspx_timing_first.hook.ours)
+    if (aspx_timing_first.ours)
         return NULL;
-    me = aspx_timing_first.hook.caller;
+    me = aspx_timing_first.caller;
     return me && me->frame ? me : NULL;
 }
 

@@ -19,12 +19,13 @@ enum {
     STRETCH_LEAST = 32,
     MEAN_PARTS = 16,    /* of which the newest is one */
     MEMORY_NS = 200000, /* so much long time is remembered */
+    LONG_NS = 10000,
 };
 
 uint32_t aspx_turns_counted = 1;
 
 static _Atomic uint64_t usual;
-static uint64_t least, clock_cost, memory;
+static uint64_t least, clock_cost, memory, longer;
 
 void aspx_turns_start(uint32_t counted)
 {
@@ -40,6 +41,7 @@ void aspx_turns_start(uint32_t counted)
     clock_cost = best;
     least = aspx_clock_ticks_of(1e-9 * LEAST_NS);
     memory = aspx_clock_ticks_of(1e-9 * MEMORY_NS);
+    longer = aspx_clock_ticks_of(1e-9 * LONG_NS);
     atomic_store(&usual, aspx_clock_ticks_of(1e-9 * USUAL_NS));
     aspx_turns_counted = counted;
 }
@@ -168,8 +170,14 @@ static void end_clocked(struct aspx_turns *t)
     enter(t, ASPX_TURNS_STRETCH, draw(t));
 }
 
+/* Up to the last reading of the clock. */
+static bool is_long(const struct aspx_turns *t)
+{
+    return t->clocked && aspx_clock_between(t->since, t->mark) > longer;
+}
+
 /* Waiting is over. */
-static void stop(struct aspx_turns *t)
+static void count_again(struct aspx_turns *t)
 {
     t->left = t->phase == ASPX_TURNS_STRETCH ? t->limit + 1 - t->done : 0;
     enter(t, ASPX_TURNS_COUNT, aspx_turns_counted);
@@ -184,7 +192,7 @@ static void found_some(struct aspx_turns *t)
         account_stretch(t, passed);
     else
         remember(t, 0, passed);
-    stop(t);
+    count_again(t);
 }
 
 bool aspx_turns_step(struct aspx_turns *t, unsigned found)
@@ -193,25 +201,26 @@ bool aspx_turns_step(struct aspx_turns *t, unsigned found)
         found_some(t);
     } else if (t->phase == ASPX_TURNS_STRETCH) {
         end_stretch(t);
-        return true;
     } else if (t->phase == ASPX_TURNS_CLOCKED) {
         end_clocked(t);
     } else if (t->done + 1 < aspx_turns_counted) { /* the first that ever was */
         t->limit = aspx_turns_counted - 1;
         t->done++;
+        return false;
     } else {
         begin(t);
     }
-    return false;
+    return is_long(t);
 }
 
-void aspx_turns_rested(struct aspx_turns *t)
+bool aspx_turns_rested(struct aspx_turns *t)
 {
     if (t->phase == ASPX_TURNS_COUNT)
-        return;
+        return false;
     t->idle += pass(t);
     t->limit -= t->done;
     t->done = 0;
+    return is_long(t);
 }
 
 uint64_t aspx_turns_idle(const struct aspx_turns *t)
@@ -221,16 +230,31 @@ uint64_t aspx_turns_idle(const struct aspx_turns *t)
     return t->idle + (t->brief + counted) * aspx_turns_usual();
 }
 
+bool aspx_turns_stop(struct aspx_turns *t)
+{
+    if (t->phase == ASPX_TURNS_COUNT)
+        return false;
+    if (t->phase == ASPX_TURNS_STRETCH)
+        account_stretch(t, pass(t));
+    else
+        aspx_turns_look(t);
+    count_again(t);
+    return is_long(t);
+}
+
+uint32_t aspx_turns_take(struct aspx_turns *t)
+{
+    uint64_t counted = t->brief + t->done;
+
+    t->brief = t->done = 0;
+    return (uint32_t) counted;
+}
+
 uint64_t aspx_turns_finish(struct aspx_turns *t)
 {
     uint64_t idle;
 
-    if (t->phase == ASPX_TURNS_STRETCH)
-        account_stretch(t, pass(t));
-    else if (t->phase == ASPX_TURNS_CLOCKED)
-        aspx_turns_look(t);
-    if (t->phase != ASPX_TURNS_COUNT)
-        stop(t);
+    (void) aspx_turns_stop(t);
     idle = aspx_turns_idle(t);
     t->idle = t->brief = t->done = 0;
     t->clocked = false;

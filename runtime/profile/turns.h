@@ -43,8 +43,8 @@ struct aspx_turns {
 };
 
 /* How many empty turns are only counted; at least 1. Set at start, mostly to
- * this: some 3 us. And how many of them are not worth to be told at once. */
-enum { ASPX_TURNS_COUNTED = 32, ASPX_TURNS_OWED = 512 };
+ * this: some 3 us. */
+enum { ASPX_TURNS_COUNTED = 32 };
 extern uint32_t aspx_turns_counted;
 
 /* Learn what the clock costs. After aspx_clock_start(). */
@@ -59,14 +59,10 @@ uint64_t aspx_turns_usual(void);
 /* Waiting so far, in ticks: never less than before, until finished. */
 uint64_t aspx_turns_idle(const struct aspx_turns *t);
 
-/* The loop is over: is it time to finish? What was only counted may add up. */
-static inline bool aspx_turns_due(struct aspx_turns *t)
+/* Was there any? */
+static inline bool aspx_turns_any(const struct aspx_turns *t)
 {
-    if (t->clocked)
-        return true;
-    t->brief += t->done;
-    t->done = 0;
-    return t->brief > ASPX_TURNS_OWED;
+    return t->done | t->clocked | t->brief;
 }
 
 /* Before a poll. */
@@ -92,12 +88,19 @@ static inline bool aspx_turns_count(struct aspx_turns *t, unsigned found)
     return false;
 }
 
-/* If not. Returns true when a stretch of turns is over: it is a long wait. */
+/* If not. Returns true when the clock was read and says that this is a long
+ * wait: some 10 us since it began to be read. */
 bool aspx_turns_step(struct aspx_turns *t, unsigned found);
 
 /* All since the last poll was waiting: the CPU was given away, or other threads
- * polled. */
-void aspx_turns_rested(struct aspx_turns *t);
+ * polled. Returns as the step. */
+bool aspx_turns_rested(struct aspx_turns *t);
+
+/* The end of the loop, if it is not over. Returns as the step. */
+bool aspx_turns_stop(struct aspx_turns *t);
+
+/* Where no clock was read: how many turns were only counted. Begins anew. */
+uint32_t aspx_turns_take(struct aspx_turns *t);
 
 /* The end of the loop. Returns the ticks of waiting, and begins anew. */
 uint64_t aspx_turns_finish(struct aspx_turns *t);

@@ -104,9 +104,9 @@ static bool poll_once(void)
 {
     uint64_t began = aspx_clock_ns(CLOCK_MONOTONIC);
 
-    aspx_timing_first.hook.ours = true; /* its caller is not who polls */
+    aspx_timing_first.ours = true; /* its caller is not who polls */
     aspx_progress_poll();
-    aspx_timing_first.hook.ours = false;
+    aspx_timing_first.ours = false;
     aspx_helper_counts.polls++;
     return aspx_clock_ns(CLOCK_MONOTONIC) - began > BUSY_NS;
 }

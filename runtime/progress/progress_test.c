@@ -103,7 +103,7 @@ void aspx_progress_poll(void)
     bool wanted = aspx_gate_calls();
 
     more(&helpers_in, 1);
-    unsaid += !aspx_timing_first.hook.ours;
+    unsaid += !aspx_timing_first.ours;
     more(&together, value(&callers_in));
     for (int i = 0; i < CALLERS; i++)
         more(&together, mpi.cell[i] & 1); /* after call_in, before call_out */
@@ -239,7 +239,7 @@ static void test_caller_waits_for_one_poll(void **state)
     assert_int_equal(value(&together), 0);
     assert_int_equal(impolite, 0);
     assert_int_equal(unsaid, 0);
-    assert_false(aspx_timing_first.hook.ours);
+    assert_false(aspx_timing_first.ours);
 }
 
 /* A caller that finds it inside sleeps, and gets in soon after it is out. */
