@@ -31,7 +31,7 @@ enum {
     SAMPLE_NS = 20000,
     MEAN_PARTS = 16, /* of which the newest is one */
     HANDOVER_NS = 2000, /* what a call that only hands on may work */
-    OWED = 512, /* turns that were only counted are told so many at a time */
+    OWED = 512, /* turns of a function that were only counted, till told */
 };
 
 _Thread_local struct aspx_timing_thread *aspx_timing_self
@@ -214,20 +214,17 @@ static void account_idle(struct aspx_timing_thread *me, size_t call,
     add_work(-idle);
 }
 
-/* Also what was only counted, and not worth to be told at once. */
-static void settle(struct aspx_timing_thread *me)
+/* Also of what was only counted, and not worth to be told at once. */
+static void settle(struct aspx_timing_thread *me, size_t call)
 {
-    if (me->owed)
-        account_idle(me, me->owing, me->owed * aspx_turns_usual());
-    me->owed = 0;
+    account_idle(me, call, me->row[call].owed * aspx_turns_usual());
+    me->row[call].owed = 0;
 }
 
 void aspx_timing_begin(struct aspx_timing_thread *me)
 {
-    uint64_t now;
+    uint64_t now = aspx_clock_ticks();
 
-    settle(me);
-    now = aspx_clock_ticks();
     me->sample = true;
     me->seen = 0;
     atomic_store_explicit(&me->began, now, memory_order_relaxed);
@@ -348,6 +345,7 @@ static void end(struct aspx_timing_thread *me, size_t call)
         early = least_of(aspx_clock_between(began, me->seen), inside);
         early_idle = me->seen_idle;
     }
+    settle(me, call);
     if (me->sample)
         more = stand_for_others(me, call, early, least_of(early_idle, early),
                                 &more_idle);
@@ -383,21 +381,19 @@ static void waited(struct aspx_timing_thread *me, size_t call)
         account_idle(me, call, aspx_turns_finish(&me->turns));
         return;
     }
-    me->owed += aspx_turns_take(&me->turns);
-    me->owing = (uint16_t) call;
-    if (me->owed > OWED)
-        settle(me);
+    me->row[call].owed += aspx_turns_take(&me->turns);
+    if (me->row[call].owed > OWED)
+        settle(me, call);
 }
 
 void aspx_timing_left(struct aspx_timing_thread *me, size_t call)
 {
-    if (!aspx_timing_begun(me)) {
-        if (!aspx_turns_stop(&me->turns)) {
-            waited(me, call);
-            me->frame = 0;
-            return;
-        }
+    if (aspx_turns_stop(&me->turns))
         seen(me);
+    if (!aspx_timing_begun(me)) {
+        waited(me, call);
+        me->frame = 0;
+        return;
     }
     end(me, call);
     me->frame = 0;

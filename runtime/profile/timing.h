@@ -31,6 +31,7 @@ extern const uint8_t aspx_timed[ASPX_CALLS];
 /* One function in one thread; times in ticks. */
 struct aspx_timing_row {
     uint32_t left;  /* calls to count only, until one is timed */
+    uint32_t owed;  /* turns that were only counted, not in idle yet */
     uint32_t gap;   /* what left was last */
     uint64_t calls; /* without the gap under way */
     uint64_t ticks, idle;
@@ -40,8 +41,8 @@ struct aspx_timing_row {
 
 /* Who waits gives his CPU away after some polls, and then finds little of what
  * is his in the caches. So all that counting a call and its polls needs of its
- * thread, down to the first of the turns, is in one line of them; and, for the
- * first thread, the hook. */
+ * thread but for the row, down to the first of the turns, is in one line of
+ * them; and, for the first thread, the hook. */
 struct aspx_timing_thread {
     /* The hook, of aspx_timing_first only: what a poll looks at before it knows
      * who waits, where one thread at a time is inside MPI. Not thread-local. */
@@ -49,9 +50,7 @@ struct aspx_timing_thread {
     struct aspx_timing_thread *caller; /* who called last; NULL: nobody yet */
     bool ours; /* a thread of ours polls; written by it alone, inside MPI */
 
-    bool many;      /* several may be inside at once: the hook does not know */
-    uint16_t owing; /* the call that last left turns which are only counted */
-    uint32_t owed;  /* how many there are */
+    bool many; /* several may be inside at once: the hook does not know */
     uintptr_t frame;        /* of the call under way; 0: outside MPI */
     _Atomic uint64_t began; /* when its timing began; 0: not timed */
     struct aspx_turns turns;
@@ -123,8 +122,11 @@ aspx_timing_quick(struct aspx_timing *here, size_t call)
     struct aspx_timing_thread *me = aspx_timing_self;
 
     if (!me || me->frame || !me->row[call].left ||
-        (aspx_timing_first.caller != me && !me->many))
+        (aspx_timing_first.caller != me && !me->many)) {
+        /* Where a call that was left half-way had its own, nobody is. */
+        *(struct aspx_timing_thread *volatile *) &here->thread = NULL;
         return false;
+    }
     me->row[call].left--;
     me->frame = (uintptr_t) here;
     here->thread = me;
