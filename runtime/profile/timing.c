@@ -19,16 +19,15 @@ enum {
     GAP_CHANCE = 2,
     /* While calls of a function work longer than so many readings of the clock,
      * they are all timed: two more do not matter then. Or than this, if that is
-     * more: what is read and written with them takes longer than they do. */
+     * more: what is read and written with them takes longer than they do. And a
+     * sample stands for others with so much of it at the most: the rest was an
+     * accident, such as a lost time slice. */
     SHORT_READS = 200,
     SHORT_NS = 20000,
     /* A sample stands for about so much time at the most. The times of calls
      * differ widely, and who looks every few milliseconds (runtime/adapt/)
      * would see lumps: first nothing, then more than there was time. */
     LUMP_NS = 100000,
-    /* A sample stands for others with so much of it at the most: the rest was
-     * an accident, such as a lost time slice. */
-    SAMPLE_NS = 20000,
     MEAN_PARTS = 16, /* of which the newest is one */
     HANDOVER_NS = 2000, /* what a call that only hands on may work */
     OWED = 512, /* turns of a function that were only counted, till told */
@@ -42,7 +41,7 @@ struct aspx_timing_thread aspx_timing_first;
 void (*_Atomic aspx_timing_after)(void);
 
 static bool started, many, polls;
-static uint64_t origin, short_ticks, sample_ticks, lump_ticks, handover_ticks;
+static uint64_t origin, short_ticks, lump_ticks, handover_ticks;
 static pthread_key_t ended_key;
 
 /* All that there ever were. One whose thread has ended goes to the next thread
@@ -93,15 +92,12 @@ bool aspx_timing_start(bool many_threads, bool polls_are_seen)
     atomic_store(&pulse->origin, origin);
     many = many_threads;
     polls = polls_are_seen;
-    sample_ticks = aspx_clock_ticks_of(1e-9 * SAMPLE_NS);
     handover_ticks = aspx_clock_ticks_of(1e-9 * HANDOVER_NS);
     lump_ticks = aspx_clock_ticks_of(1e-9 * LUMP_NS);
     aspx_turns_start(many ? 1 : ASPX_TURNS_COUNTED);
     short_ticks = SHORT_READS * aspx_turns_clock_cost();
     if (short_ticks < aspx_clock_ticks_of(1e-9 * SHORT_NS))
         short_ticks = aspx_clock_ticks_of(1e-9 * SHORT_NS);
-    if (sample_ticks < short_ticks)
-        sample_ticks = short_ticks;
     started = pthread_key_create(&ended_key, ended) == 0;
     return started;
 }
@@ -294,8 +290,7 @@ static uint32_t next_gap(struct aspx_timing_thread *me, size_t call,
         return 0;
     if (gap >= GAP)
         return GAP;
-    me->dice = me->dice * 1664525 + 1013904223;
-    return (uint32_t) (gap - (me->dice >> 16) %
+    return (uint32_t) (gap - aspx_turns_chance(&me->turns) %
                                  ((gap + 1) / GAP_CHANCE + 1));
 }
 
@@ -315,11 +310,11 @@ static uint64_t stand_for_others(struct aspx_timing_thread *me, size_t call,
     row->left = row->gap = next_gap(me, call, inside, inside - idle);
     /* waiting in calls that may wait has been seen in each of them */
     *idle_p = aspx_timed[call] == ASPX_TIMED_SOME
-                  ? others * least_of(idle, sample_ticks)
+                  ? others * least_of(idle, short_ticks)
                   : 0;
     /* and nobody has read the clock in the others */
     return others *
-           aspx_clock_between(cost, least_of(inside, sample_ticks + cost));
+           aspx_clock_between(cost, least_of(inside, short_ticks + cost));
 }
 
 /* Where waiting is not seen: all that this function did not take at its best. */

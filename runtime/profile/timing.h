@@ -55,7 +55,6 @@ struct aspx_timing_thread {
     _Atomic uint64_t began; /* when its timing began; 0: not timed */
     struct aspx_turns turns;
     bool sample;         /* it is timed from its beginning */
-    uint32_t dice;       /* for gaps */
     uint64_t polls_then; /* of all threads, after its last one */
     uint64_t seen;       /* since when it was seen to wait; 0: not yet */
     uint64_t seen_idle;  /* how long it had waited before */

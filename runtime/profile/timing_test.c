@@ -7,17 +7,13 @@
 #include "clock.h"
 #include "pulse.h"
 #include "span.h"
+#include "test_clock.h"
 #include "timing.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 enum { MANY = 20000 };
 
@@ -35,14 +31,6 @@ const uint8_t aspx_timed[ASPX_CALLS] = {
     [RHYTHM] = ASPX_TIMED_SOME,    [BRIEF] = ASPX_TIMED_WAIT,
     [BESIDE] = ASPX_TIMED_SOME,    [SLICES] = ASPX_TIMED_WAIT,
 };
-
-static uint64_t now = 1000000, reads;
-
-static uint64_t turned_clock(void)
-{
-    reads++;
-    return now;
-}
 
 static int turn_the_clock(void **state)
 {
@@ -105,13 +93,6 @@ static void find(void)
         aspx_turns_before(&me->turns);
         (void) aspx_timing_after_poll(me, 1);
     }
-}
-
-/* (cmocka's own macro compares floats.) */
-static void near(double is, double wanted, double margin)
-{
-    if (fabs(is - wanted) > margin)
-        fail_msg("%.9g instead of %.9g", is, wanted);
 }
 
 static void took(size_t function, uint64_t count, double inside_us,
@@ -398,73 +379,6 @@ static void test_waits_and_works(void **state)
     near(1e6 * aspx_timing_call(MIXED).idle_s, 20000 * 21.54 + 30, 20000);
 }
 
-/* An empty turn ends. Is it known to be a long wait? */
-static bool long_wait(struct aspx_turns *turns)
-{
-    return !aspx_turns_count(turns, 0) && aspx_turns_step(turns, 0);
-}
-
-/* Where all long times are of one kind, it is known whose they are, but for a
- * slack of each, even if few of them were clocked. */
-static void test_of_one_kind(void **state)
-{
-    struct aspx_turns turns = {0};
-    uint64_t began = now, worked = 0;
-
-    (void) state;
-    for (int i = 0; i < 50000; i++) {
-        aspx_turns_before(&turns);
-        now += 60;
-        (void) long_wait(&turns);
-        now += i % 77 ? 40 : 20000;
-        worked += i % 77 ? 0 : 20000 - 40;
-    }
-    near((double) aspx_turns_finish(&turns), (double) (now - began - worked),
-         0.03 * (double) worked);
-}
-
-/* The clock is read after the first polls, and then for few of them. */
-static void test_few_readings(void **state)
-{
-    struct aspx_turns turns = {0};
-    uint64_t before = reads;
-    unsigned told = 0;
-
-    (void) state;
-    for (int i = 0; i < 10000; i++) {
-        aspx_turns_before(&turns);
-        now += 100;
-        told += long_wait(&turns);
-        assert_true(i >= 31 || reads == before);
-        assert_true(i >= 31 + 100 || !told); /* 10 us */
-        assert_true(i < 31 + 100 + 65 || told);
-    }
-    assert_in_range(aspx_turns_finish(&turns), 999900, 1000000);
-    assert_in_range(reads - before, 10000 / 20, 10000 / 10);
-}
-
-/* Who looks on while it waits, as at ghosts, never sees it wait less than
- * before, though turns turn out to be quicker than thought. */
-static void test_never_less(void **state)
-{
-    struct aspx_turns turns = {0};
-    uint64_t usual = aspx_turns_usual(), last = 0;
-
-    (void) state;
-    for (int i = 0; i < 10000; i++) {
-        now += usual / 6;
-        aspx_turns_before(&turns);
-        now += usual / 6;
-        if (i < 5000 && i % 10 == 9)
-            assert_true(aspx_turns_count(&turns, 1));
-        else
-            (void) long_wait(&turns);
-        assert_true(aspx_turns_idle(&turns) >= last);
-        last = aspx_turns_idle(&turns);
-    }
-    assert_true(aspx_turns_usual() < usual / 2);
-}
-
 /* Where polls are not seen, all beyond the shortest call is waiting. */
 static void test_blind(void **state)
 {
@@ -733,9 +647,6 @@ int main(void)
         cmocka_unit_test(test_slices),
         cmocka_unit_test(test_published),
         cmocka_unit_test(test_waits_and_works),
-        cmocka_unit_test(test_of_one_kind),
-        cmocka_unit_test(test_few_readings),
-        cmocka_unit_test(test_never_less),
         cmocka_unit_test(test_blind),
         cmocka_unit_test(test_left_half_way),
         cmocka_unit_test(test_after),

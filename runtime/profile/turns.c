@@ -17,6 +17,7 @@ enum {
     /* Turns of a stretch; by chance up to 31 more, so that what comes in a
      * rhythm is met as often as it comes. */
     STRETCH_LEAST = 32,
+    STRETCH_CHANCE = 32,
     MEAN_PARTS = 16,    /* of which the newest is one */
     MEMORY_NS = 200000, /* so much long time is remembered */
     LONG_NS = 10000,
@@ -80,11 +81,10 @@ static void enter(struct aspx_turns *t, enum aspx_turns_phase phase,
     t->limit = turns - 1;
 }
 
-/* A stretch of chance length. */
-static uint32_t draw(struct aspx_turns *t)
+uint32_t aspx_turns_chance(struct aspx_turns *t)
 {
     t->dice = t->dice * 1664525 + 1013904223;
-    return STRETCH_LEAST + (t->dice >> 27);
+    return t->dice >> 16;
 }
 
 /* So long took the turns of a stretch that are over, and what is under way. */
@@ -167,7 +167,8 @@ static void end_clocked(struct aspx_turns *t)
         learn(t, t->ahead + passed);
     t->ahead = 0;
     remember(t, late, 0);
-    enter(t, ASPX_TURNS_STRETCH, draw(t));
+    enter(t, ASPX_TURNS_STRETCH,
+          STRETCH_LEAST + aspx_turns_chance(t) % STRETCH_CHANCE);
 }
 
 /* Up to the last reading of the clock. */

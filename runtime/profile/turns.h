@@ -56,6 +56,9 @@ uint64_t aspx_turns_clock_cost(void);
 /* What an empty turn takes, in ticks. */
 uint64_t aspx_turns_usual(void);
 
+/* A number by chance, of 16 bits. */
+uint32_t aspx_turns_chance(struct aspx_turns *t);
+
 /* Waiting so far, in ticks: never less than before, until finished. */
 uint64_t aspx_turns_idle(const struct aspx_turns *t);
 
