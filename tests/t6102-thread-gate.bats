@@ -11,28 +11,29 @@ setup() {
     cp -r "$ASPEN_TOP/runtime/progress" "$sources"
 }
 
-# Build the copy with the sanitizer and run the tests that are like $1, without
-# the randomization of addresses, which the sanitizer's map does not expect.
+# sanitized PROGRAM TESTS: build a test program of the copy with the sanitizer and
+# run its tests that are like this, without the randomization of addresses, which
+# the sanitizer's map does not expect.
 sanitized() {
-    local cflags
+    local cflags parts=("$1.c" watch.c)
+    [[ $1 == watch_test ]] || parts+=(gate.c helper.c)
     cflags=$(sed -n 's/^MPI_CPPFLAGS = //p' "$ASPEN_BUILD/runtime/Makefile")
     # shellcheck disable=SC2086
     gcc -g -O1 -fsanitize=thread -o "$BATS_TEST_TMPDIR/test" $cflags \
         -I"$ASPEN_BUILD" -I"$ASPEN_TOP" -I"$ASPEN_BUILD/runtime/mpi" \
-        -I"$ASPEN_TOP/runtime/mpi" "$sources"/{progress_test,gate,helper}.c \
-        "$sources/watch.c" -lcmocka -lpthread
-    run timeout -k 5 60 setarch -R "$BATS_TEST_TMPDIR/test" "$1"
+        -I"$ASPEN_TOP/runtime/mpi" "${parts[@]/#/$sources/}" -lcmocka -lpthread
+    run timeout -k 5 60 setarch -R "$BATS_TEST_TMPDIR/test" "$2"
 }
 
-# planted FILE OLD NEW TESTS FOUND: with these lines changed the tests like this
-# fail, and say so.
+# planted FILE OLD NEW TESTS FOUND [PROGRAM]: with these lines changed the tests
+# like this fail, and say so.
 planted() {
     sed -i "s/$2/$3/" "$sources/$1"
     ! cmp -s "$sources/$1" "$ASPEN_TOP/runtime/progress/$1" || {
         echo "no line of $1 is like '$2'"
         return 1
     }
-    TSAN_OPTIONS=halt_on_error=1 sanitized "$4"
+    TSAN_OPTIONS=halt_on_error=1 sanitized "${6-progress_test}" "$4"
     if [ "$status" -eq 0 ] || [ "$status" -eq 124 ]; then
         echo "with '$3' in $1: $status"
         return 1
@@ -45,9 +46,13 @@ failed='FAILED  '
 race='ThreadSanitizer: data race'
 
 @test "clean under the thread sanitizer" {
-    sanitized '*'
+    sanitized progress_test '*'
     ended_with 0
-    printed 'PASSED.*10 test'
+    printed 'PASSED.*7 test'
+    not_printed 'ThreadSanitizer'
+    sanitized watch_test '*'
+    ended_with 0
+    printed 'PASSED.*4 test'
     not_printed 'ThreadSanitizer'
 }
 
@@ -74,13 +79,16 @@ race='ThreadSanitizer: data race'
 
 @test "found: a helper that nobody wakes, and one that goes on polling" {
     planted helper.c 'aspx_futex_wake(&asleep);' ';' '*wakes*' "$failed"
-    planted watch.c 'atomic_fetch_sub(&aspx_watch_outstanding, 1);' ';' \
-        '*wakes*' "$failed"
+    planted watch.c 'add_outstanding(-1u);' ';' '*wakes*' "$failed"
+}
+
+@test "found: a helper that is woken in vain" {
+    planted helper.c 'IN_VAIN = 8' 'IN_VAIN = 1000000' '*in_vain*' "$failed"
 }
 
 @test "found: holes in the table, and a table without its lock" {
     planted watch.c '(at - home(table\[at\].request)) % SLOTS <' '0 <' \
-        '*under_way*' "$failed"
-    planted watch.c 'pthread_mutex_\(un\)*lock(&lock)' '(void) \&lock' \
-        '*many_threads*' "$race"
+        '*under_way*' "$failed" watch_test
+    planted watch.c 'if (many)' 'if (false)' '*many_threads*' "$race" \
+        watch_test
 }

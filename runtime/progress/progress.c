@@ -50,11 +50,14 @@ void aspx_progress_measure(const struct asp_layout *its_layout)
 int aspx_progress_start(const struct asp_layout *its_layout)
 {
     int rc = aspx_helper_start(its_layout->bound ? &its_layout->service : NULL);
+    int level = MPI_THREAD_MULTIPLE;
 
     if (rc) {
         errno = rc;
         return -1;
     }
+    (void) aspx_real.MPI_Query_thread(&level);
+    aspx_watch_share(level == MPI_THREAD_MULTIPLE);
     layout = its_layout;
     aspx_progress_measure(layout);
     aspx_progress_behind = aspx_real;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Gate, watch and helper under contention and without MPI: what "MPI" holds
+/* Gate and helper under contention and without MPI: what "MPI" holds
  * here is plain memory, so that a build with -fsanitize=thread sees everybody
  * who is inside beside the helper. */
 #define _GNU_SOURCE
@@ -335,6 +335,32 @@ static void test_helper_sleeps_and_wakes(void **state)
     assert_true(aspx_helper_counts.polls >= ROUNDS);
 }
 
+/* A program that is inside MPI while something is under way does not wake it for
+ * long; but when it is outside it finds the helper there. */
+static void test_helper_is_not_woken_in_vain(void **state)
+{
+    (void) state;
+    aspx_helper_counts = (struct aspx_helper_counts) {0};
+    start_helper(0);
+    for (int i = 0; i < ROUNDS; i++) {
+        call_in(0);
+        aspx_watch_add(7);
+        aspx_helper_wake();
+        pause_us(300);
+        aspx_watch_end(7);
+        call_out(0);
+        pause_us(100);
+    }
+    assert_int_equal(value(&polls), 0);
+    aspx_watch_add(7);
+    aspx_helper_wake();
+    assert_true(polls_again());
+    aspx_watch_end(7);
+    rests_and_stops();
+    assert_int_equal(value(&together), 0);
+    assert_in_range(aspx_helper_counts.wakes, 1, ROUNDS / 3);
+}
+
 /* Without its permit it polls nothing, whatever is posted, and stops all the
  * same; with it, it begins without a call. */
 static void test_helper_needs_its_permit(void **state)
@@ -371,197 +397,6 @@ static void test_helper_needs_its_permit(void **state)
     aspx_helper_permit(NULL, 0);
 }
 
-/* ---- watch -------------------------------------------------------------- */
-
-static uint32_t outstanding(void)
-{
-    return atomic_load(&aspx_watch_outstanding);
-}
-
-/* Against a simple model, with numbers whose places in the table are next to
- * each other and around its end. */
-enum { NUMBERS = 48, STEPS = 60000, HOMES = 12 };
-
-static void choose_numbers(MPI_Request *numbers)
-{
-    int found = 0;
-
-    for (uint32_t n = 1; found < NUMBERS; n++) {
-        uint32_t home = (n * UINT32_C(2654435769)) >> 16;
-
-        if ((home + HOMES / 2) % 65536 < HOMES)
-            numbers[found++] = (MPI_Request) n;
-    }
-}
-
-struct model {
-    unsigned active[NUMBERS];
-    bool persistent[NUMBERS];
-    uint32_t outstanding;
-    uint64_t total;
-};
-
-static void add(struct model *model, int i)
-{
-    model->active[i]++;
-    model->outstanding++;
-    model->total++;
-}
-
-static void step(struct model *model, const MPI_Request *numbers, int i,
-                 int what)
-{
-    bool watched = model->persistent[i];
-
-    switch (what) {
-    case 0:
-        if (watched)
-            break; /* MPI has not given the number to another one */
-        aspx_watch_add(numbers[i]);
-        add(model, i);
-        break;
-    case 1:
-        if (model->active[i])
-            break;
-        aspx_watch_persistent(numbers[i]);
-        model->persistent[i] = true;
-        break;
-    case 2:
-        if (model->active[i])
-            break;
-        assert_int_equal(aspx_watch_started(numbers[i]), watched);
-        if (watched)
-            add(model, i);
-        break;
-    case 3:
-        aspx_watch_forget(numbers[i]);
-        model->outstanding -= model->active[i];
-        model->active[i] = 0;
-        model->persistent[i] = false;
-        break;
-    default:
-        aspx_watch_end(numbers[i]);
-        model->outstanding -= model->active[i] > 0;
-        model->active[i] -= model->active[i] > 0;
-    }
-}
-
-static void test_watch_counts_what_is_under_way(void **state)
-{
-    MPI_Request numbers[NUMBERS];
-    struct model model = {.outstanding = outstanding(),
-                          .total = aspx_watch_total};
-
-    (void) state;
-    choose_numbers(numbers);
-    srandom(4);
-    for (int n = 0; n < STEPS; n++) {
-        step(&model, numbers, (int) (random() % NUMBERS),
-             (int) (random() % 8));
-        assert_int_equal(outstanding(), model.outstanding);
-        for (int i = 0; i < NUMBERS; i++)
-            assert_int_equal(aspx_watch_has(numbers[i]), model.active[i] > 0);
-    }
-    assert_int_equal(aspx_watch_total, model.total);
-    for (int i = 0; i < NUMBERS; i++)
-        aspx_watch_forget(numbers[i]);
-    assert_int_equal(outstanding(), 0);
-}
-
-/* Cleared, it knows nothing but which are persistent. */
-static void test_watch_cleared(void **state)
-{
-    struct aspx_watch_public seen = {0};
-
-    (void) state;
-    aspx_watch_publish(&seen);
-    for (int i = 1; i < 1000; i++) {
-        if (i % 3 == 0)
-            aspx_watch_persistent(i);
-        aspx_watch_add(i);
-    }
-    assert_int_equal(atomic_load(&seen.large), 999);
-    assert_int_equal(atomic_load(&seen.bursts), 1);
-    aspx_watch_publish(NULL);
-    aspx_watch_clear();
-    assert_int_equal(outstanding(), 0);
-    for (int i = 1; i < 1000; i++) {
-        assert_false(aspx_watch_has(i));
-        aspx_watch_end(i); /* unknown */
-    }
-    assert_int_equal(outstanding(), 0);
-    for (int i = 1; i < 1000; i++) { /* which are persistent is known */
-        assert_int_equal(aspx_watch_started(i), i % 3 == 0);
-        aspx_watch_forget(i);
-        assert_false(aspx_watch_started(i));
-    }
-    aspx_watch_add(5);
-    assert_true(aspx_watch_has(5) && !aspx_watch_has(6));
-    assert_int_equal(atomic_load(&seen.large), 999); /* not any more */
-    aspx_watch_end(5);
-    assert_int_equal(outstanding(), 0);
-}
-
-/* More than it holds: those in it are counted and forgotten, and afterwards
- * there is room for all of them again. */
-static void test_watch_that_is_full(void **state)
-{
-    enum { MOST = 49152, MORE = 60000 };
-
-    (void) state;
-    for (int turn = 0; turn < 2; turn++) {
-        for (int i = 1; i <= MORE; i++)
-            aspx_watch_add((MPI_Request) 0xac000000 + i);
-        assert_int_equal(outstanding(), MOST);
-        for (int i = 1; i <= MORE; i++)
-            aspx_watch_end((MPI_Request) 0xac000000 + i);
-        assert_int_equal(outstanding(), 0);
-    }
-}
-
-/* Many threads post, ask and end; some use a number that another one has. */
-static void *watch_many(void *first)
-{
-    long wrong = 0;
-
-    for (int round = 0; round < ROUNDS / 3; round++) {
-        for (int i = 0; i < 50; i++) {
-            aspx_watch_add(*(const MPI_Request *) first + i);
-            aspx_watch_add(77);
-        }
-        for (int i = 0; i < 50; i++) {
-            wrong += !aspx_watch_has(*(const MPI_Request *) first + i);
-            aspx_watch_end(*(const MPI_Request *) first + i);
-            wrong += !aspx_watch_has(77);
-            aspx_watch_end(77);
-        }
-    }
-    return (void *) wrong;
-}
-
-static void test_watch_by_many_threads(void **state)
-{
-    uint64_t before = aspx_watch_total;
-    pthread_t threads[CALLERS];
-    MPI_Request first[CALLERS];
-
-    (void) state;
-    for (int i = 0; i < CALLERS; i++) {
-        first[i] = 1000 * (i + 1);
-        assert_int_equal(
-            pthread_create(&threads[i], NULL, watch_many, &first[i]), 0);
-    }
-    for (int i = 0; i < CALLERS; i++) {
-        void *wrong;
-
-        assert_int_equal(pthread_join(threads[i], &wrong), 0);
-        assert_null(wrong);
-    }
-    assert_int_equal(outstanding(), 0);
-    assert_int_equal(aspx_watch_total - before,
-                     (long) CALLERS * (ROUNDS / 3) * 100);
-}
-
 /* A test that failed may have left the gate shut. */
 static int open_gate(void **state)
 {
@@ -580,12 +415,8 @@ int main(int argc, char **argv)
                                open_gate),
         cmocka_unit_test_setup(test_caller_waits_for_one_poll, open_gate),
         cmocka_unit_test_setup(test_helper_sleeps_and_wakes, open_gate),
+        cmocka_unit_test_setup(test_helper_is_not_woken_in_vain, open_gate),
         cmocka_unit_test_setup(test_helper_needs_its_permit, open_gate),
-        cmocka_unit_test_setup(test_watch_counts_what_is_under_way,
-                               open_gate),
-        cmocka_unit_test_setup(test_watch_cleared, open_gate),
-        cmocka_unit_test_setup(test_watch_that_is_full, open_gate),
-        cmocka_unit_test_setup(test_watch_by_many_threads, open_gate),
     };
 
     if (argc > 1)

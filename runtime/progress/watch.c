@@ -30,7 +30,35 @@ static struct {
 
 static struct entry table[SLOTS];
 static uint32_t entries;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool many = true; /* threads */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void lock(void)
+{
+    if (many)
+        pthread_mutex_lock(&mutex);
+}
+
+static void unlock(void)
+{
+    if (many)
+        pthread_mutex_unlock(&mutex);
+}
+
+void aspx_watch_share(bool many_threads)
+{
+    many = many_threads;
+}
+
+/* Written under the lock, read by the helper at any time. */
+static void add_outstanding(uint32_t n)
+{
+    uint32_t now = atomic_load_explicit(&aspx_watch_outstanding,
+                                        memory_order_relaxed);
+
+    atomic_store_explicit(&aspx_watch_outstanding, now + n,
+                          memory_order_release);
+}
 
 static uint32_t home(MPI_Request request)
 {
@@ -91,26 +119,26 @@ static void begin(struct entry *entry)
                               memory_order_relaxed);
     }
     posting = true;
-    atomic_fetch_add(&aspx_watch_outstanding, 1);
+    add_outstanding(1);
 }
 
 static void end(struct entry *entry)
 {
     posting = false;
     entry->active--;
-    atomic_fetch_sub(&aspx_watch_outstanding, 1);
+    add_outstanding(-1u);
 }
 
 void aspx_watch_publish(struct aspx_watch_public *to)
 {
-    pthread_mutex_lock(&lock);
+    lock();
     public = to;
-    pthread_mutex_unlock(&lock);
+    unlock();
 }
 
 void aspx_watch_clear(void)
 {
-    pthread_mutex_lock(&lock);
+    lock();
     for (uint32_t at = 0; entries && at < SLOTS; at++) {
         table[at].active = 0;
         while (table[at].request && !table[at].persistent) {
@@ -119,29 +147,29 @@ void aspx_watch_clear(void)
         }
     }
     atomic_store(&aspx_watch_outstanding, 0);
-    pthread_mutex_unlock(&lock);
+    unlock();
 }
 
 void aspx_watch_add(MPI_Request request)
 {
     struct entry *entry;
 
-    pthread_mutex_lock(&lock);
+    lock();
     entry = insert(request);
     if (entry)
         begin(entry);
-    pthread_mutex_unlock(&lock);
+    unlock();
 }
 
 void aspx_watch_persistent(MPI_Request request)
 {
     struct entry *entry;
 
-    pthread_mutex_lock(&lock);
+    lock();
     entry = insert(request);
     if (entry)
         entry->persistent = 1;
-    pthread_mutex_unlock(&lock);
+    unlock();
 }
 
 bool aspx_watch_started(MPI_Request request)
@@ -149,12 +177,12 @@ bool aspx_watch_started(MPI_Request request)
     struct entry *entry;
     bool watched;
 
-    pthread_mutex_lock(&lock);
+    lock();
     entry = &table[find(request)];
     watched = entry->request && entry->persistent;
     if (watched && !entry->active)
         begin(entry);
-    pthread_mutex_unlock(&lock);
+    unlock();
     return watched;
 }
 
@@ -163,10 +191,10 @@ bool aspx_watch_has(MPI_Request request)
     const struct entry *entry;
     bool has;
 
-    pthread_mutex_lock(&lock);
+    lock();
     entry = &table[find(request)];
     has = entry->request && entry->active;
-    pthread_mutex_unlock(&lock);
+    unlock();
     return has;
 }
 
@@ -174,26 +202,26 @@ void aspx_watch_end(MPI_Request request)
 {
     uint32_t at;
 
-    pthread_mutex_lock(&lock);
+    lock();
     at = find(request);
     if (table[at].request && table[at].active) {
         end(&table[at]);
         if (!table[at].active && !table[at].persistent)
             take_out(at);
     }
-    pthread_mutex_unlock(&lock);
+    unlock();
 }
 
 void aspx_watch_forget(MPI_Request request)
 {
     uint32_t at;
 
-    pthread_mutex_lock(&lock);
+    lock();
     at = find(request);
     if (table[at].request) {
         while (table[at].active)
             end(&table[at]);
         take_out(at);
     }
-    pthread_mutex_unlock(&lock);
+    unlock();
 }

@@ -7,7 +7,7 @@
  * MPI may have given the number to another thread's request. So a number can be
  * watched more than once.
  *
- * Threads: any. */
+ * Threads: as many at a time as was said at the start. */
 #ifndef ASPEN_RUNTIME_PROGRESS_WATCH_H
 #define ASPEN_RUNTIME_PROGRESS_WATCH_H
 
@@ -18,6 +18,11 @@
 
 extern _Atomic uint32_t aspx_watch_outstanding; /* watched, and not ended */
 extern uint64_t aspx_watch_total; /* that the helper was permitted to help */
+
+/* Before the first request: may several threads call at once? (They may until it
+ * is said.) A program that enters MPI with one at a time needs no lock here: the
+ * helper reads the number that is outstanding, and nothing else. */
+void aspx_watch_share(bool many_threads);
 
 /* From now on others see there how many were watched; NULL: no more. */
 struct aspx_watch_public {
