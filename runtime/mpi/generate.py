@@ -249,7 +249,8 @@ def twin_name(name):
 def ship(kinds, call):
     """A struct of the arguments, and the function that the thread runs."""
     args = ", ".join(f"c->{name}" for name, kind in call.args)
-    yield f"struct call_{call.name} {{\n    struct aspx_command head;"
+    yield (f"struct call_{call.name} {{\n"
+           "    _Alignas(ASPX_COMMAND_LINE) struct aspx_command head;")
     if call.ret != "void":
         yield f"    {call.ret} answer;"
     for member in members(kinds, call.args):

@@ -37,7 +37,7 @@ enum {
     SPINS_SHARED = 20,
     YIELDS = 200,
     SLEEP_US = 100000,
-    PREFETCHED = 2, /* commands */
+    PREFETCHED = 4, /* commands */
 };
 
 static struct aspx_ring ring;
@@ -183,18 +183,23 @@ void aspx_command_nudge(void)
         wake();
 }
 
-/* The commands behind this one lie in the caches of who posted them: ask for
- * them while this one is being carried out. A slot's arguments are on the line
- * behind its head; asking for one too many does no harm. */
+/* A command lies in the cache of who posted it, on two lines: its head, and the
+ * arguments. Asking for one too many does no harm. */
+static void prefetch(const void *command)
+{
+    __builtin_prefetch(command);
+    __builtin_prefetch((const char *) command + ASPX_COMMAND_LINE);
+}
+
+/* Ask for those behind this one while it is being carried out. */
 static void prefetch_later(void)
 {
     for (uint32_t after = 0; after < PREFETCHED; after++) {
-        const char *later = aspx_ring_peek(&ring, after);
+        const void *later = aspx_ring_peek(&ring, after);
 
         if (!later)
             return;
-        __builtin_prefetch(later);
-        __builtin_prefetch(later + ASPX_RING_LINE);
+        prefetch(later);
     }
 }
 

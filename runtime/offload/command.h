@@ -18,6 +18,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Who begins a command on a cache line has fewer of them travel. */
+enum { ASPX_COMMAND_LINE = 64 };
+
 enum aspx_command_state {
     ASPX_BUSY,     /* on its way, or under way */
     ASPX_DONE,

@@ -7,14 +7,14 @@
 
 #include "offload.h"
 
-#include "request.h"
-
 #include "mpi_hand.h"
 
 #include <stdlib.h>
 
 /* One body for both types of counts: everything in the larger. */
 struct exchange {
+    _Alignas(ASPX_COMMAND_LINE) struct aspx_command head;
+    int rc;
     const void *sendbuf;
     MPI_Count sendcount;
     MPI_Datatype sendtype;
@@ -28,30 +28,32 @@ struct exchange {
     /* MPI_Sendrecv_replace: a packed copy of what is sent */
     void *packed;
     MPI_Count room, used;
-    int rc;
 };
 
-static void run_sendrecv(void *argument)
+static void run_sendrecv(struct aspx_command *head)
 {
-    struct exchange *e = argument;
+    struct exchange *e = (void *) head;
 
     e->rc = aspx_behind.MPI_Sendrecv_c(
         e->sendbuf, e->sendcount, e->sendtype, e->dest, e->sendtag, e->recvbuf,
         e->recvcount, e->recvtype, e->source, e->recvtag, e->comm, e->status);
+    aspx_command_done(head);
 }
 
-static void run_replace(void *argument)
+static void run_replace(struct aspx_command *head)
 {
-    struct exchange *e = argument;
+    struct exchange *e = (void *) head;
 
     e->rc = aspx_behind.MPI_Sendrecv_replace_c(
         e->recvbuf, e->recvcount, e->recvtype, e->dest, e->sendtag, e->source,
         e->recvtag, e->comm, e->status);
+    aspx_command_done(head);
 }
 
-static int carry(struct exchange *e, void (*run)(void *argument))
+static int carry(struct exchange *e, void (*run)(struct aspx_command *head))
 {
-    aspx_request_in_thread(run, e);
+    e->head.run = run;
+    aspx_command_call(&e->head);
     return e->rc;
 }
 
@@ -80,20 +82,22 @@ static int sendrecv(struct exchange *e)
     return aspx_offload_twins() ? in_two(e) : carry(e, run_sendrecv);
 }
 
-static void measure(void *argument)
+static void measure(struct aspx_command *head)
 {
-    struct exchange *e = argument;
+    struct exchange *e = (void *) head;
 
     e->rc = aspx_behind.MPI_Pack_size_c(e->recvcount, e->recvtype, e->comm,
                                         &e->room);
+    aspx_command_done(head);
 }
 
-static void pack(void *argument)
+static void pack(struct aspx_command *head)
 {
-    struct exchange *e = argument;
+    struct exchange *e = (void *) head;
 
     e->rc = aspx_behind.MPI_Pack_c(e->recvbuf, e->recvcount, e->recvtype,
                                    e->packed, e->room, &e->used, e->comm);
+    aspx_command_done(head);
 }
 
 /* Any receive may take what was sent packed. */

@@ -44,6 +44,9 @@ void aspx_slot_start(bool many)
     many_takers = many;
 }
 
+/* A post goes past these; inlined they would have it save all registers. */
+#define APART __attribute__((noinline))
+
 static struct aspx_slot **own_list(void)
 {
     return aspx_offload_is_self() ? &free_self : &free_one;
@@ -68,7 +71,7 @@ void aspx_slot_give(struct aspx_slot *slot)
     *list = slot;
 }
 
-static void grow(void)
+APART static void grow(void)
 {
     struct aspx_slot *chunk;
 
@@ -95,7 +98,7 @@ static void grow(void)
     pthread_mutex_unlock(&grow_lock);
 }
 
-static struct aspx_slot *pop_many(void)
+APART static struct aspx_slot *pop_many(void)
 {
     ck_stack_entry_t *entry = ck_stack_pop_mpmc(&free_many);
     struct aspx_slot *slot;
@@ -146,7 +149,7 @@ struct aspx_slot *aspx_slot_find(MPI_Request handle)
 }
 
 /* Wait until MPI has said what it thinks of the arguments. */
-static int wait_issued(struct aspx_slot *slot, MPI_Request *request)
+APART static int wait_issued(struct aspx_slot *slot, MPI_Request *request)
 {
     struct aspx_rest rest = {0};
     uint32_t issued;
