@@ -83,6 +83,8 @@ finds() {
             break
         fi
     done
-    says 'a["decisions"][-1]["to"] in ("on", "predictor")'
+    # a trial may be under way at the end
+    says '[d["to"] for d in a["decisions"]
+           if d["to"] != "trial"][-1] in ("on", "predictor")'
     [ "$late" -ge 20 ]
 }
