@@ -3,7 +3,8 @@
  * something. Else it looks at MPI now and then, when the program is outside: 20
  * us after the last news, then after a quarter more each time, every millisecond
  * at last, which costs some 1 % of a CPU. So what comes late is late by a fourth
- * of that again, or a millisecond.
+ * of that again, or a millisecond. Before it sleeps it naps some times, up to 50 us:
+ * to wake it costs the call that does so more than many a message.
  *
  * A program that waits as soon as it has posted needs no helper, and to be woken
  * for nothing costs both of them a system call and, on a CPU that they share, two
@@ -30,6 +31,7 @@
 #include "runtime/own_thread.h"
 #include "runtime/profile/timing.h"
 
+#include <ck_pr.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -39,10 +41,12 @@ enum {
     NAP_FIRST_US = 20,
     NAP_MAX_US = 1000,
     NAP_LONG_US = 200,  /* a call ends a nap as long as this */
+    NAP_IDLE_US = 50,   /* with nothing under way, before it sleeps */
     IN_VAIN = 8,        /* looks in a row that found the program inside MPI */
     IDLE_NAPS = 10,     /* after those, with nothing under way */
     BUSY_NS = 3000,     /* a poll that finds nothing takes some 500 */
     POLLS_AT_ONCE = 64, /* while they are busy */
+    TRIES = 100,        /* some 3 us, at the gate */
     REST_US = 5000,     /* without a permit, until it asks again; so many times */
     RESTS = 200,
     REST_LONG_US = 100000, /* after that */
@@ -122,12 +126,23 @@ static bool poll_once(void)
 
 enum found { KEPT_OUT, NOTHING, MOVED };
 
-static enum found look(void)
+/* The call that has just posted something is about to leave. */
+static bool get_in(bool news)
+{
+    for (unsigned tries = news ? TRIES : 1; tries > 0; tries--) {
+        if (aspx_gate_try())
+            return true;
+        ck_pr_stall();
+    }
+    return false;
+}
+
+static enum found look(bool news)
 {
     unsigned polls = 0;
     bool moved;
 
-    if (!aspx_gate_try()) {
+    if (!get_in(news)) {
         aspx_helper_counts.kept_out++;
         return KEPT_OUT;
     }
@@ -177,32 +192,36 @@ static void lengthen(struct pace *pace)
         pace->nap_us = NAP_MAX_US;
 }
 
-/* Nothing is under way. */
+/* Nothing is under way. What ended a moment ago may soon be followed by more, and
+ * who naps has not to be woken. */
 static void idle(struct pace *pace, uint32_t seen)
 {
-    if (may_be_woken(pace) || pace->idle == IDLE_NAPS) {
+    if (pace->idle++ == 0 && may_be_woken(pace))
+        pace->nap_us = NAP_FIRST_US;
+    if (may_be_woken(pace) ? pace->nap_us >= NAP_IDLE_US
+                           : pace->idle > IDLE_NAPS) {
         doze(SLEEP_US, seen);
         return;
     }
-    pace->idle++;
-    lengthen(pace);
     nap(pace->nap_us);
+    lengthen(pace);
 }
 
 static void work_once(struct pace *pace, uint32_t seen)
 {
-    enum found found = look();
+    bool news = seen != pace->seen && may_be_woken(pace);
+    enum found found = look(news);
 
     pace->idle = 0;
+    pace->seen = seen;
     if (found != KEPT_OUT)
         pace->in_vain = 0;
     else if (may_be_woken(pace))
         pace->in_vain++;
-    if (found == MOVED || (seen != pace->seen && may_be_woken(pace)))
+    if (found == MOVED || news)
         pace->nap_us = NAP_FIRST_US;
     else
         lengthen(pace);
-    pace->seen = seen;
     if (may_be_woken(pace))
         doze(pace->nap_us, seen);
     else

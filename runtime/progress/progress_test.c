@@ -349,7 +349,7 @@ static void test_helper_is_not_woken_in_vain(void **state)
         pause_us(300);
         aspx_watch_end(7);
         call_out(0);
-        pause_us(100);
+        pause_us(1000); /* it would go to sleep */
     }
     assert_int_equal(value(&polls), 0);
     aspx_watch_add(7);
@@ -358,7 +358,7 @@ static void test_helper_is_not_woken_in_vain(void **state)
     aspx_watch_end(7);
     rests_and_stops();
     assert_int_equal(value(&together), 0);
-    assert_in_range(aspx_helper_counts.wakes, 1, ROUNDS / 3);
+    assert_in_range(aspx_helper_counts.wakes, 0, ROUNDS / 3);
 }
 
 /* Without its permit it polls nothing, whatever is posted, and stops all the
