@@ -16,7 +16,7 @@ setup() {
 # the sanitizer's map does not expect.
 sanitized() {
     local cflags parts=("$1.c" watch.c)
-    [[ $1 == watch_test ]] || parts+=(gate.c helper.c)
+    [[ $1 == watch_test ]] || parts+=(gate.c helper.c naps.c)
     cflags=$(sed -n 's/^MPI_CPPFLAGS = //p' "$ASPEN_BUILD/runtime/Makefile")
     # shellcheck disable=SC2086
     gcc -g -O1 -fsanitize=thread -o "$BATS_TEST_TMPDIR/test" $cflags \
@@ -83,7 +83,12 @@ race='ThreadSanitizer: data race'
 }
 
 @test "found: a helper that is woken in vain" {
-    planted helper.c 'IN_VAIN = 8' 'IN_VAIN = 1000000' '*in_vain*' "$failed"
+    planted naps.h 'IN_VAIN = 8' 'IN_VAIN = 1000000' '*in_vain*' "$failed"
+}
+
+@test "found: a callback in the helper beside a caller in the table" {
+    planted gate.h 'ASPX_GATE_HELPER)$' 'ASPX_GATE_HELPER \&\& 0)' \
+        '*wakes*' "$race"
 }
 
 @test "found: holes in the table, and a table without its lock" {

@@ -4,7 +4,6 @@
  * what an earlier step left behind does not count as arrived. */
 #include "bench.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 
 static int words(const struct bench *bench)
@@ -114,9 +113,6 @@ int post(struct bench *bench, int step, MPI_Request requests[2],
     double times[3];
 
     mark(bench, bench->size, step);
-    /* What the program wrote is on its way to its cache still, if a helper has
-     * read it; that is not part of the call. */
-    atomic_thread_fence(memory_order_seq_cst);
     times[0] = now();
     if (bench->opt.op > OP_IRECV) {
         collective(bench, &requests[0]);

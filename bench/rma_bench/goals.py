@@ -93,8 +93,8 @@ plain is then 2 processes, Aspen an origin and a ghost at work, each bound to a
 CPU; MPICH's progress threads are too many for that and stay unbound. Where the
 target takes part it is 3 processes with ghosts against 2, on the same CPUs, and
 they yield to each other: on 2 CPUs the ghost takes turns with users, in every
-epoch. No layout is planned so but with `placement.share`, for which policies
-have adapt=ghosts; alone these rows are shown without a goal. `apart`: as on a
+epoch. A layout has that with `placement.share`, or when no core is left, and the
+way out is adapt=ghosts, for which there are goals; alone it is shown without one. `apart`: as on a
 node with a CPU for the ghost, it has the last one to itself and the users share
 the others, with plain MPICH too. `adapt=ghosts`: who takes part is in MPI all
 the time, so redirection to it is soon switched off; 200 ms of steps before do

@@ -51,6 +51,8 @@ bool aspx_gate_try(void)
 {
     uint32_t nobody = 0;
 
+    if (look() != 0)
+        return false; /* without taking the line from who is about to leave */
     return atomic_compare_exchange_strong_explicit(
         &aspx_gate, &nobody, ASPX_GATE_HELPER, memory_order_acquire,
         memory_order_relaxed);

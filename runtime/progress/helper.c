@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The helper's loop. Nothing outstanding: it sleeps until a call posts
- * something. Else it looks at MPI now and then, when the program is outside: 20
- * us after the last news, then after a quarter more each time, every millisecond
- * at last, which costs some 1 % of a CPU. So what comes late is late by a fourth
- * of that again, or a millisecond. Before it sleeps it naps some times, up to 50 us:
- * to wake it costs the call that does so more than many a message.
- *
- * A program that waits as soon as it has posted needs no helper, and to be woken
- * for nothing costs both of them a system call and, on a CPU that they share, two
- * switches. So after some looks in a row that found the program inside MPI the
- * helper is not to be woken: it naps for longer and longer, until it once finds
- * the program outside, with something under way.
+/* The helper's loop. Nothing outstanding: it sleeps, in the end, until a call posts
+ * something. Else it looks at MPI now and then (naps.h), when the program is
+ * outside.
  *
  * What a poll has moved MPI does not say, and to ask for the end of the
  * program's requests would raise their errors in the wrong place. But a poll
@@ -25,6 +16,7 @@
 #include "helper.h"
 
 #include "gate.h"
+#include "naps.h"
 #include "watch.h"
 
 #include "runtime/futex.h"
@@ -38,12 +30,7 @@
 
 enum {
     SLEEP_US = 10000000,
-    NAP_FIRST_US = 20,
-    NAP_MAX_US = 1000,
     NAP_LONG_US = 200,  /* a call ends a nap as long as this */
-    NAP_IDLE_US = 50,   /* with nothing under way, before it sleeps */
-    IN_VAIN = 8,        /* looks in a row that found the program inside MPI */
-    IDLE_NAPS = 10,     /* after those, with nothing under way */
     BUSY_NS = 3000,     /* a poll that finds nothing takes some 500 */
     POLLS_AT_ONCE = 64, /* while they are busy */
     TRIES = 100,        /* some 3 us, at the gate */
@@ -124,8 +111,6 @@ static bool poll_once(void)
     return aspx_clock_ns(CLOCK_MONOTONIC) - began > BUSY_NS;
 }
 
-enum found { KEPT_OUT, NOTHING, MOVED };
-
 /* The call that has just posted something is about to leave. */
 static bool get_in(bool news)
 {
@@ -137,18 +122,18 @@ static bool get_in(bool news)
     return false;
 }
 
-static enum found look(bool news)
+static enum aspx_look look(bool news)
 {
     unsigned polls = 0;
     bool moved;
 
     if (!get_in(news)) {
         aspx_helper_counts.kept_out++;
-        return KEPT_OUT;
+        return ASPX_LOOK_KEPT_OUT;
     }
     if (!aspx_helper_is_permitted()) { /* said by a call that has just left */
         aspx_gate_out();
-        return NOTHING;
+        return ASPX_LOOK_NOTHING;
     }
     do
         moved = poll_once();
@@ -156,7 +141,7 @@ static enum found look(bool news)
            aspx_helper_is_permitted());
     aspx_gate_out();
     aspx_helper_counts.busy += polls;
-    return polls ? MOVED : NOTHING;
+    return polls ? ASPX_LOOK_MOVED : ASPX_LOOK_NOTHING;
 }
 
 static void stay_on_service(void)
@@ -172,83 +157,42 @@ static void stay_on_service(void)
         sched_setaffinity(0, sizeof(set), &set) == 0;
 }
 
-/* Between two looks. */
-struct pace {
-    uint32_t nap_us;
-    uint32_t seen;    /* posts before the last look */
-    uint32_t in_vain; /* looks in a row, IN_VAIN at most */
-    uint32_t idle;    /* naps with nothing under way */
-};
-
-static bool may_be_woken(const struct pace *pace)
+static void rest(const struct aspx_naps *naps, uint32_t us, uint32_t seen)
 {
-    return pace->in_vain < IN_VAIN;
-}
-
-static void lengthen(struct pace *pace)
-{
-    pace->nap_us += pace->nap_us / 4;
-    if (pace->nap_us > NAP_MAX_US)
-        pace->nap_us = NAP_MAX_US;
-}
-
-/* Nothing is under way. What ended a moment ago may soon be followed by more, and
- * who naps has not to be woken. */
-static void idle(struct pace *pace, uint32_t seen)
-{
-    if (pace->idle++ == 0 && may_be_woken(pace))
-        pace->nap_us = NAP_FIRST_US;
-    if (may_be_woken(pace) ? pace->nap_us >= NAP_IDLE_US
-                           : pace->idle > IDLE_NAPS) {
+    if (us == ASPX_NAP_SLEEP)
         doze(SLEEP_US, seen);
-        return;
-    }
-    nap(pace->nap_us);
-    lengthen(pace);
-}
-
-static void work_once(struct pace *pace, uint32_t seen)
-{
-    bool news = seen != pace->seen && may_be_woken(pace);
-    enum found found = look(news);
-
-    pace->idle = 0;
-    pace->seen = seen;
-    if (found != KEPT_OUT)
-        pace->in_vain = 0;
-    else if (may_be_woken(pace))
-        pace->in_vain++;
-    if (found == MOVED || news)
-        pace->nap_us = NAP_FIRST_US;
+    else if (aspx_naps_may_be_woken(naps))
+        doze(us, seen);
     else
-        lengthen(pace);
-    if (may_be_woken(pace))
-        doze(pace->nap_us, seen);
-    else
-        nap(pace->nap_us);
+        nap(us);
 }
 
 static void work(void)
 {
-    struct pace pace = {.nap_us = NAP_FIRST_US};
-    uint32_t rests = 0;
+    struct aspx_naps naps = {0};
+    uint32_t before = 0, rests = 0;
 
     for (;;) {
-        uint32_t seen = atomic_load(&posts);
+        uint32_t seen = atomic_load(&posts), us;
+        bool news = seen != before;
 
         /* After the count: who asks us to stop says so, then counts. */
         if (aspx_own_thread_stopping())
             return;
         if (!aspx_helper_is_permitted()) {
+            naps = (struct aspx_naps) {0};
             nap(rests < RESTS ? REST_US : REST_LONG_US);
             rests += rests < RESTS;
             continue;
         }
         rests = 0;
+        before = seen;
         if (atomic_load(&aspx_watch_outstanding) == 0)
-            idle(&pace, seen);
+            us = aspx_naps_idle(&naps, news);
         else
-            work_once(&pace, seen);
+            us = aspx_naps_after(
+                &naps, look(news && aspx_naps_may_be_woken(&naps)), news);
+        rest(&naps, us, seen);
     }
 }
 

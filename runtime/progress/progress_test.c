@@ -89,11 +89,15 @@ static void call_out(int me)
     aspx_gate_leave();
 }
 
-/* A callback of the program in the helper, which calls MPI. */
+/* A callback of the program in the helper, which posts and waits. */
 static void callback(void)
 {
     aspx_gate_enter();
     mpi.cell[0]++;
+    aspx_watch_add(99);
+    aspx_gate_leave();
+    aspx_gate_enter();
+    aspx_watch_end(99);
     aspx_gate_leave();
     mpi.cell[0]--;
 }
@@ -167,6 +171,22 @@ static void start_helper(unsigned a_poll_us)
     assert_int_equal(aspx_helper_start(NULL), 0);
 }
 
+/* What the program posts, and what ends, inside the gate as in MPI's calls. */
+static void post(MPI_Request request)
+{
+    aspx_gate_enter();
+    aspx_watch_add(request);
+    aspx_gate_leave();
+    aspx_helper_wake();
+}
+
+static void end(MPI_Request request)
+{
+    aspx_gate_enter();
+    aspx_watch_end(request);
+    aspx_gate_leave();
+}
+
 /* Wait until the helper has polled once more. */
 static bool polls_again(void)
 {
@@ -199,15 +219,14 @@ static void call_from(int callers)
     pthread_t threads[CALLERS];
 
     start_helper(0);
-    aspx_watch_add(1); /* something is under way all the time */
-    aspx_helper_wake();
+    post(1); /* something is under way all the time */
     for (int i = 0; i < callers; i++)
         assert_int_equal(
             pthread_create(&threads[i], NULL, make_calls, &mpi.cell[i]), 0);
     for (int i = 0; i < callers; i++)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
     assert_true(polls_again());
-    aspx_watch_end(1);
+    end(1);
     aspx_helper_stop();
     assert_int_equal(value(&together), 0);
     for (int i = 0; i < callers; i++)
@@ -227,14 +246,13 @@ static void test_caller_waits_for_one_poll(void **state)
 {
     (void) state;
     start_helper(200);
-    aspx_watch_add(1);
-    aspx_helper_wake();
+    post(1);
     for (int i = 0; i < ROUNDS / 3; i++) {
         assert_true(polls_again()); /* in a row of 64 */
         call_in(0);
         call_out(0);
     }
-    aspx_watch_end(1);
+    end(1);
     aspx_helper_stop();
     assert_int_equal(value(&together), 0);
     assert_int_equal(impolite, 0);
@@ -320,19 +338,20 @@ static void test_helper_sleeps_and_wakes(void **state)
     uint64_t before;
 
     (void) state;
+    aspx_helper_counts = (struct aspx_helper_counts) {0};
     start_helper(0);
     for (int i = 0; i < ROUNDS; i++) {
         before = value(&polls);
-        aspx_watch_add(7);
-        aspx_helper_wake();
+        post(7);
         for (uint64_t until = now_ms() + LIMIT_MS;
              value(&polls) == before;)
             assert_true(now_ms() < until);
-        aspx_watch_end(7);
-        pause_us(i % 7 * 10); /* asleep, or about to sleep */
+        end(7);
+        pause_us(i % 2 ? i % 7 * 10 : 1500); /* about to sleep, or asleep */
     }
     rests_and_stops();
     assert_true(aspx_helper_counts.polls >= ROUNDS);
+    assert_true(aspx_helper_counts.wakes >= ROUNDS / 8);
 }
 
 /* A program that is inside MPI while something is under way does not wake it for
@@ -351,11 +370,9 @@ static void test_helper_is_not_woken_in_vain(void **state)
         call_out(0);
         pause_us(1000); /* it would go to sleep */
     }
-    assert_int_equal(value(&polls), 0);
-    aspx_watch_add(7);
-    aspx_helper_wake();
+    post(7);
     assert_true(polls_again());
-    aspx_watch_end(7);
+    end(7);
     rests_and_stops();
     assert_int_equal(value(&together), 0);
     assert_in_range(aspx_helper_counts.wakes, 0, ROUNDS / 3);
@@ -372,7 +389,7 @@ static void test_helper_needs_its_permit(void **state)
     aspx_helper_permit(&permit, 2);
     start_helper(0);
     pause_us(10000); /* it rests, with nothing to work for */
-    aspx_watch_add(7);
+    post(7);
     for (int i = 0; i < 50; i++) {
         aspx_helper_wake();
         pause_us(1000);
@@ -383,17 +400,16 @@ static void test_helper_needs_its_permit(void **state)
         assert_true(now_ms() < until);
     atomic_store(&permit, 1);
     rests_and_stops();
-    aspx_watch_end(7);
+    end(7);
     /* Nor ever, once it is barred. */
     aspx_helper_permit(NULL, 0);
     aspx_helper_bar();
     start_helper(0);
-    aspx_watch_add(7);
-    aspx_helper_wake();
+    post(7);
     pause_us(20000);
     assert_int_equal(value(&polls), 0);
     aspx_helper_stop();
-    aspx_watch_end(7);
+    end(7);
     aspx_helper_permit(NULL, 0);
 }
 
@@ -419,6 +435,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup(test_helper_needs_its_permit, open_gate),
     };
 
+    aspx_watch_share(false); /* one thread at a time uses the table */
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);

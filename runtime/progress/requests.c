@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls on requests: which of those that are watched have ended? The program's
  * array is MPI's to change, so the watched handles in it are copied before; in
- * the copy the others are null. While nothing is watched there is no copy. */
+ * the copy the others are null. While nothing is watched there is no copy. All
+ * inside the gate, as watch.h wants it. */
 #include "config.h"
 
 #include "progress.h"
@@ -87,11 +88,11 @@ int aspx_progress_MPI_Wait(MPI_Request *request, MPI_Status *status)
     struct copy copy;
     int rc;
 
-    take_copy(&copy, 1, request);
     aspx_gate_enter();
+    take_copy(&copy, 1, request);
     rc = aspx_progress_behind.MPI_Wait(request, status);
-    aspx_gate_leave();
     ended_all(&copy, rc, true, request);
+    aspx_gate_leave();
     return rc;
 }
 
@@ -100,11 +101,11 @@ int aspx_progress_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     struct copy copy;
     int rc;
 
-    take_copy(&copy, 1, request);
     aspx_gate_enter();
+    take_copy(&copy, 1, request);
     rc = aspx_progress_behind.MPI_Test(request, flag, status);
-    aspx_gate_leave();
     ended_all(&copy, rc, rc == MPI_SUCCESS && *flag, request);
+    aspx_gate_leave();
     return rc;
 }
 
@@ -113,9 +114,9 @@ int aspx_progress_MPI_Request_free(MPI_Request *request)
 {
     int rc;
 
+    aspx_gate_enter();
     if (request && *request != MPI_REQUEST_NULL)
         aspx_watch_forget(*request);
-    aspx_gate_enter();
     rc = aspx_progress_behind.MPI_Request_free(request);
     aspx_gate_leave();
     return rc;
@@ -129,11 +130,11 @@ int aspx_progress_MPI_Waitall(int count, MPI_Request requests[],
     struct copy copy;
     int rc;
 
-    take_copy(&copy, count, requests);
     aspx_gate_enter();
+    take_copy(&copy, count, requests);
     rc = aspx_progress_behind.MPI_Waitall(count, requests, statuses);
-    aspx_gate_leave();
     ended_all(&copy, rc, true, requests);
+    aspx_gate_leave();
     return rc;
 }
 
@@ -143,11 +144,11 @@ int aspx_progress_MPI_Testall(int count, MPI_Request requests[], int *flag,
     struct copy copy;
     int rc;
 
-    take_copy(&copy, count, requests);
     aspx_gate_enter();
+    take_copy(&copy, count, requests);
     rc = aspx_progress_behind.MPI_Testall(count, requests, flag, statuses);
-    aspx_gate_leave();
     ended_all(&copy, rc, rc == MPI_SUCCESS && *flag, requests);
+    aspx_gate_leave();
     return rc;
 }
 
@@ -157,11 +158,11 @@ int aspx_progress_MPI_Waitany(int count, MPI_Request requests[], int *indx,
     struct copy copy;
     int rc;
 
-    take_copy(&copy, count, requests);
     aspx_gate_enter();
+    take_copy(&copy, count, requests);
     rc = aspx_progress_behind.MPI_Waitany(count, requests, indx, status);
-    aspx_gate_leave();
     ended_some(&copy, rc, 1, indx, requests);
+    aspx_gate_leave();
     return rc;
 }
 
@@ -171,11 +172,11 @@ int aspx_progress_MPI_Testany(int count, MPI_Request requests[], int *indx,
     struct copy copy;
     int rc;
 
-    take_copy(&copy, count, requests);
     aspx_gate_enter();
+    take_copy(&copy, count, requests);
     rc = aspx_progress_behind.MPI_Testany(count, requests, indx, flag, status);
-    aspx_gate_leave();
     ended_some(&copy, rc, rc == MPI_SUCCESS && *flag ? 1 : 0, indx, requests);
+    aspx_gate_leave();
     return rc;
 }
 
@@ -187,13 +188,13 @@ int aspx_progress_MPI_Testany(int count, MPI_Request requests[], int *indx,
         struct copy copy;                                                     \
         int rc;                                                               \
                                                                               \
-        take_copy(&copy, incount, requests);                                  \
         aspx_gate_enter();                                                    \
+        take_copy(&copy, incount, requests);                                  \
         rc = aspx_progress_behind.NAME(incount, requests, outcount,           \
                                        indices, statuses);                    \
-        aspx_gate_leave();                                                    \
         ended_some(&copy, rc, rc == MPI_SUCCESS ? *outcount : 0, indices,     \
                    requests);                                                 \
+        aspx_gate_leave();                                                    \
         return rc;                                                            \
     }
 
@@ -204,12 +205,14 @@ SOME(MPI_Testsome)
 
 int aspx_progress_MPI_Start(MPI_Request *request)
 {
+    bool wake;
     int rc;
 
     aspx_gate_enter();
     rc = aspx_progress_behind.MPI_Start(request);
+    wake = rc == MPI_SUCCESS && aspx_watch_started(*request);
     aspx_gate_leave();
-    if (rc == MPI_SUCCESS && aspx_watch_started(*request))
+    if (wake)
         aspx_helper_wake();
     return rc;
 }
@@ -221,9 +224,9 @@ int aspx_progress_MPI_Startall(int count, MPI_Request requests[])
 
     aspx_gate_enter();
     rc = aspx_progress_behind.MPI_Startall(count, requests);
-    aspx_gate_leave();
     for (int i = 0; rc == MPI_SUCCESS && i < count; i++)
         wake |= aspx_watch_started(requests[i]);
+    aspx_gate_leave();
     if (wake)
         aspx_helper_wake();
     return rc;

@@ -50,7 +50,7 @@ void aspx_watch_share(bool many_threads)
     many = many_threads;
 }
 
-/* Written under the lock, read by the helper at any time. */
+/* Written by one thread at a time, read by the helper at any time. */
 static void add_outstanding(uint32_t n)
 {
     uint32_t now = atomic_load_explicit(&aspx_watch_outstanding,
