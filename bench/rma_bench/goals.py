@@ -94,11 +94,11 @@ CPU; MPICH's progress threads are too many for that and stay unbound. Where the
 target takes part it is 3 processes with ghosts against 2, on the same CPUs, and
 they yield to each other: on 2 CPUs the ghost takes turns with users, in every
 epoch. A layout has that with `placement.share`, or when no core is left, and the
-way out is adapt=ghosts, for which there are goals; alone it is shown without one. `apart`: as on a
-node with a CPU for the ghost, it has the last one to itself and the users share
-the others, with plain MPICH too. `adapt=ghosts`: who takes part is in MPI all
-the time, so redirection to it is soon switched off; 200 ms of steps before do
-not count."""
+way out is adapt=ghosts, for which there are goals; alone it is shown without
+one. `apart`: as on a node with a CPU for the ghost, it has the last one to
+itself and the users share the others, with plain MPICH too. `adapt=ghosts`: who
+takes part is in MPI all the time, so redirection to it is soon switched off; 200
+ms of steps before do not count."""
 
 
 def job_for(rival, users, nodes, target=NONE, knobs=()):

@@ -183,23 +183,18 @@ void aspx_command_nudge(void)
         wake();
 }
 
-/* A command lies in the cache of who posted it, on two lines: its head, and the
- * arguments. Asking for one too many does no harm. */
-static void prefetch(const void *command)
-{
-    __builtin_prefetch(command);
-    __builtin_prefetch((const char *) command + ASPX_COMMAND_LINE);
-}
-
-/* Ask for those behind this one while it is being carried out. */
+/* The commands behind this one lie in the caches of who posted them, on two lines
+ * each, head and arguments: ask for them while this one is being carried out. One
+ * line too many does no harm. */
 static void prefetch_later(void)
 {
     for (uint32_t after = 0; after < PREFETCHED; after++) {
-        const void *later = aspx_ring_peek(&ring, after);
+        const char *later = aspx_ring_peek(&ring, after);
 
         if (!later)
             return;
-        prefetch(later);
+        __builtin_prefetch(later);
+        __builtin_prefetch(later + ASPX_COMMAND_LINE);
     }
 }
 
