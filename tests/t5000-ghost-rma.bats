@@ -170,6 +170,27 @@ large() {
     printed 'native [0-9]+, window with async_config=off'
 }
 
+@test "windows of MPI's own that begin anywhere" {
+    local program
+
+    program=$(rma anywhere)
+    ghosts -n 1 -g 1 "$program"
+    ended_with 0
+    printed '^ok anywhere'
+    ghosts -n 3 -g 1 "$program"
+    ended_with 0
+    printed '^ok anywhere'
+    printed 'redirected 0 '
+    ghosts -n 4 -g 2 --nodes 2 "$program"
+    ended_with 0
+    printed '^ok anywhere'
+    # The mistake that this is about, if MPI still makes it.
+    run timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" -n 3 -g 0 "$program" 1
+    if [ "$status" -eq 0 ]; then
+        echo "# MPI takes the right base: win_native.c can go" >&3
+    fi
+}
+
 @test "little address space, short files: the arena is smaller" {
     run bash -c "ulimit -v 8000000 && exec timeout -k 5 60 \
         '$ASPEN_TOP/tests/ghostrun' --report -n 2 -g 1 '$(rma atomic)' 20"

@@ -34,7 +34,7 @@ int aspx_acc_send(const struct aspx_acc *acc, const struct aspx_route *to,
 }
 
 /* Returns false when MPI's own call has to run. */
-static bool accumulate(const struct aspx_acc *acc, MPI_Win win,
+static bool accumulate(struct aspx_acc *acc, MPI_Win win,
                        MPI_Request *request, int *rc)
 {
     struct aspx_route to;
@@ -62,8 +62,8 @@ int aspx_hand_MPI_Fetch_and_op(const void *origin_addr, void *result_addr,
                                MPI_Datatype type, int rank, MPI_Aint disp,
                                MPI_Op op, MPI_Win win)
 {
-    const struct aspx_touch touch = {ASPX_CALL_FETCH_AND_OP, rank, disp, 1,
-                                     type, false};
+    struct aspx_touch touch = {ASPX_CALL_FETCH_AND_OP, rank, disp, 1, type,
+                               false};
     struct aspx_route to;
 
     switch (aspx_route_find(win, &touch, NULL, &to)) {
@@ -75,7 +75,7 @@ int aspx_hand_MPI_Fetch_and_op(const void *origin_addr, void *result_addr,
         return to.code;
     default:
         return aspx_real.MPI_Fetch_and_op(origin_addr, result_addr, type, rank,
-                                          disp, op, win);
+                                          touch.disp, op, win);
     }
 }
 
@@ -84,8 +84,8 @@ int aspx_hand_MPI_Compare_and_swap(const void *origin_addr,
                                    MPI_Datatype type, int rank, MPI_Aint disp,
                                    MPI_Win win)
 {
-    const struct aspx_touch touch = {ASPX_CALL_COMPARE_AND_SWAP, rank, disp, 1,
-                                     type, false};
+    struct aspx_touch touch = {ASPX_CALL_COMPARE_AND_SWAP, rank, disp, 1, type,
+                               false};
     struct aspx_route to;
 
     switch (aspx_route_find(win, &touch, NULL, &to)) {
@@ -97,8 +97,8 @@ int aspx_hand_MPI_Compare_and_swap(const void *origin_addr,
         return to.code;
     default:
         return aspx_real.MPI_Compare_and_swap(origin_addr, compare_addr,
-                                              result_addr, type, rank, disp,
-                                              win);
+                                              result_addr, type, rank,
+                                              touch.disp, win);
     }
 }
 
@@ -108,7 +108,8 @@ int aspx_hand_MPI_Compare_and_swap(const void *origin_addr,
         int rank, MPI_Aint disp, COUNT count, MPI_Datatype type, MPI_Op op,   \
         MPI_Win win
 #define ADD_ARGUMENTS                                                         \
-    origin_addr, origin_count, origin_type, rank, disp, count, type, op, win
+    origin_addr, origin_count, origin_type, rank, acc.touch.disp, count,      \
+        type, op, win
 #define ADD_ACC                                                               \
     {                                                                         \
         {origin_addr, origin_count, origin_type},                             \
@@ -123,7 +124,7 @@ int aspx_hand_MPI_Compare_and_swap(const void *origin_addr,
         MPI_Win win
 #define FETCH_ARGUMENTS                                                       \
     origin_addr, origin_count, origin_type, result_addr, result_count,        \
-        result_type, rank, disp, count, type, op, win
+        result_type, rank, acc.touch.disp, count, type, op, win
 #define FETCH_ACC                                                             \
     {                                                                         \
         {origin_addr, origin_count, origin_type},                             \
@@ -136,7 +137,7 @@ int aspx_hand_MPI_Compare_and_swap(const void *origin_addr,
 #define TWINS(KIND, NAME, RNAME, COUNT, OK)                                   \
     int aspx_hand_##NAME(KIND##_PARAMETERS(COUNT))                            \
     {                                                                         \
-        const struct aspx_acc acc = KIND##_ACC;                               \
+        struct aspx_acc acc = KIND##_ACC;                                     \
         int rc;                                                               \
                                                                               \
         if ((OK) && accumulate(&acc, win, NULL, &rc))                         \
@@ -146,7 +147,7 @@ int aspx_hand_MPI_Compare_and_swap(const void *origin_addr,
                                                                               \
     int aspx_hand_##RNAME(KIND##_PARAMETERS(COUNT), MPI_Request *request)     \
     {                                                                         \
-        const struct aspx_acc acc = KIND##_ACC;                               \
+        struct aspx_acc acc = KIND##_ACC;                                     \
         int rc;                                                               \
                                                                               \
         if ((OK) && request && accumulate(&acc, win, request, &rc))           \

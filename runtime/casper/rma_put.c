@@ -56,9 +56,8 @@ static int copy(const struct aspx_side *origin, const struct aspx_touch *touch,
     return request ? aspx_route_done(request) : MPI_SUCCESS;
 }
 
-static bool move(const struct aspx_side *origin,
-                 const struct aspx_touch *touch, MPI_Win win,
-                 MPI_Request *request, int *rc)
+static bool move(const struct aspx_side *origin, struct aspx_touch *touch,
+                 MPI_Win win, MPI_Request *request, int *rc)
 {
     struct aspx_route to;
 
@@ -89,14 +88,13 @@ static bool move(const struct aspx_side *origin,
     {                                                                         \
         const struct aspx_side origin = {origin_addr, origin_count,           \
                                          origin_type};                        \
-        const struct aspx_touch touch = {CALL, rank, disp, count, type,       \
-                                         false};                              \
+        struct aspx_touch touch = {CALL, rank, disp, count, type, false};     \
         int rc;                                                               \
                                                                               \
         if (move(&origin, &touch, win, NULL, &rc))                            \
             return rc;                                                        \
         return aspx_real.NAME(origin_addr, origin_count, origin_type, rank,   \
-                              disp, count, type, win);                        \
+                              touch.disp, count, type, win);                  \
     }                                                                         \
                                                                               \
     int aspx_hand_##RNAME(BUFFER origin_addr, COUNT origin_count,             \
@@ -106,14 +104,13 @@ static bool move(const struct aspx_side *origin,
     {                                                                         \
         const struct aspx_side origin = {origin_addr, origin_count,           \
                                          origin_type};                        \
-        const struct aspx_touch touch = {CALL, rank, disp, count, type,       \
-                                         true};                               \
+        struct aspx_touch touch = {CALL, rank, disp, count, type, true};      \
         int rc;                                                               \
                                                                               \
         if (request && move(&origin, &touch, win, request, &rc))              \
             return rc;                                                        \
         return aspx_real.RNAME(origin_addr, origin_count, origin_type, rank,  \
-                               disp, count, type, win, request);              \
+                               touch.disp, count, type, win, request);        \
     }
 
 TWINS(MPI_Put, MPI_Rput, ASPX_CALL_PUT, const void *, int)

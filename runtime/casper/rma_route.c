@@ -17,6 +17,7 @@
 #include "rma_route.h"
 #include "sync.h"
 #include "types.h"
+#include "win_native.h"
 
 #include "runtime/mpi/handle.h"
 #include "runtime/mpi/real.h"
@@ -212,7 +213,7 @@ static enum aspx_road find_owner(struct aspx_route *route,
     return ASPX_ROAD_SPLIT;
 }
 
-enum aspx_road aspx_route_find(MPI_Win handle, const struct aspx_touch *touch,
+enum aspx_road aspx_route_find(MPI_Win handle, struct aspx_touch *touch,
                                const struct aspx_side *origin,
                                struct aspx_route *route)
 {
@@ -221,7 +222,8 @@ enum aspx_road aspx_route_find(MPI_Win handle, const struct aspx_touch *touch,
 
     route->win = win;
     if (!win) {
-        aspx_win_count_native(handle, touch->call);
+        touch->disp = aspx_native_disp(handle, touch->call, touch->rank,
+                                       touch->disp);
         return ASPX_ROAD_NATIVE;
     }
     if (touch->rank < 0 || touch->rank >= win->size || touch->count < 0 ||

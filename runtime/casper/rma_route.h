@@ -24,7 +24,7 @@ struct aspx_side {
 struct aspx_touch {
     enum aspx_call call;
     int rank;
-    MPI_Aint disp;
+    MPI_Aint disp; /* as the program says; ASPX_ROAD_NATIVE: for MPI */
     MPI_Count count;
     MPI_Datatype type;
     bool request; /* the program asked for one */
@@ -56,7 +56,7 @@ bool aspx_route_flat(struct aspx_route *route);
 /* Decide, check the bounds, count.
  *   origin  the buffer that Put and Get move, else NULL
  * Threads: any. */
-enum aspx_road aspx_route_find(MPI_Win handle, const struct aspx_touch *touch,
+enum aspx_road aspx_route_find(MPI_Win handle, struct aspx_touch *touch,
                                const struct aspx_side *origin,
                                struct aspx_route *route);
 

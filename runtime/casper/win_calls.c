@@ -7,7 +7,7 @@
 #include "roll.h"
 #include "switch.h"
 #include "win_flat.h"
-#include "win_make.h"
+#include "win_native.h"
 
 #include "runtime/mpi/real.h"
 #include "runtime/record.h"
@@ -78,13 +78,22 @@ static bool redirect(struct aspx_win_request *request, void *baseptr,
     return true;
 }
 
-/* MPI has made the window itself, or failed to. */
-static int note(int rc, const MPI_Win *win, struct aspx_win_request *request)
+/* MPI has made the window itself, or failed to. baseptr: where it has put the
+ * base, or NULL: the request has it. */
+static int settle(int rc, void *baseptr, MPI_Win *win,
+                  struct aspx_win_request *request)
 {
     enum aspx_way why = native_way(request);
 
+    if (rc == MPI_SUCCESS) {
+        if (baseptr)
+            memcpy(&request->base, baseptr, sizeof(request->base));
+        rc = aspx_native_mend(request, win);
+        if (baseptr)
+            memcpy(baseptr, &request->base, sizeof(request->base));
+    }
     if (rc == MPI_SUCCESS)
-        aspx_win_note_native(*win, why, aspx_roll_enter(request, why, false));
+        aspx_native_note(*win, why, aspx_roll_enter(request, why, false));
     aspx_rules_done(&request->verdict);
     return rc;
 }
@@ -104,7 +113,7 @@ static int note(int rc, const MPI_Win *win, struct aspx_win_request *request)
             return rc;                                                        \
         rc = aspx_real.NAME(size, disp_unit, request.info, request.comm,      \
                             baseptr, win);                                    \
-        return note(rc, win, &request);                                       \
+        return settle(rc, baseptr, win, &request);                            \
     }
 
 #define CREATE(NAME, UNIT)                                                    \
@@ -120,7 +129,7 @@ static int note(int rc, const MPI_Win *win, struct aspx_win_request *request)
             return rc;                                                        \
         rc = aspx_real.NAME(base, size, disp_unit, request.info,              \
                             request.comm, win);                               \
-        return note(rc, win, &request);                                       \
+        return settle(rc, NULL, win, &request);                               \
     }
 
 ALLOCATE(MPI_Win_allocate, int, MPI_WIN_FLAVOR_ALLOCATE, ASPX_MEMORY_OWN)
@@ -144,7 +153,7 @@ int aspx_hand_MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm,
     if (win && aspx_win_sane(&request) && !permit(&request, &rc))
         return rc;
     rc = aspx_real.MPI_Win_create_dynamic(request.info, request.comm, win);
-    return note(rc, win, &request);
+    return settle(rc, NULL, win, &request);
 }
 
 /* MPI's own MPI_Win_free has a barrier: when it returns, every process has

@@ -5,6 +5,7 @@
 
 #include "balance.h"
 #include "roll.h"
+#include "win_native.h"
 
 #include "runtime/mpi/real.h"
 #include "mpi_hand.h"
@@ -55,7 +56,7 @@ int aspx_hand_MPI_Win_set_name(MPI_Win handle, const char *name)
         aspx_roll_holds(win->serial, win->holds);
         count_rules(win);
     } else {
-        aspx_roll_name(aspx_win_serial_native(handle), name);
+        aspx_roll_name(aspx_native_serial(handle), name);
     }
     return rc;
 }

@@ -1,39 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a program asks of a window that MPI would answer otherwise, since its
- * own window was made by MPI_Win_create; errors, raised on that window; and why
- * a window is MPI's own, kept in an attribute of it. */
+ * own window was made by MPI_Win_create, or made anew; and errors, raised on that
+ * window. */
 #include "config.h"
 
-#include "window.h"
+#include "win_native.h"
 
-#include "runtime/mpi/handle.h"
 #include "runtime/mpi/real.h"
 #include "mpi_hand.h"
 
 #include <string.h>
 
-/* Attributes that are ours to tell: the flavor, and the base, for which MPICH
- * takes that of a larger window around this one if there is one. Returns the
- * attribute, or NULL: MPI's answer stands. */
-static void *own_attr(MPI_Win handle, int keyval)
+/* Attributes that are ours to tell. Of a redirected window, these are its flavor
+ * and the base, for which MPICH takes that of a larger window around this one if
+ * there is one. Returns the attribute, or NULL: MPI's answer stands. */
+static const void *own_attr(MPI_Win handle, int keyval)
 {
-    struct aspx_win *win;
+    const struct aspx_win *win;
 
-    if (keyval != MPI_WIN_CREATE_FLAVOR && keyval != MPI_WIN_BASE)
+    if (keyval != MPI_WIN_CREATE_FLAVOR && keyval != MPI_WIN_BASE &&
+        keyval != MPI_WIN_DISP_UNIT)
         return NULL;
     win = aspx_win_find(handle);
     if (!win)
-        return NULL;
+        return aspx_native_attr(handle, keyval);
     if (keyval == MPI_WIN_CREATE_FLAVOR)
         return &win->flavor;
-    return win->targets[win->rank].bytes ? win->targets[win->rank].here : NULL;
+    if (keyval == MPI_WIN_DISP_UNIT || !win->targets[win->rank].bytes)
+        return NULL;
+    return win->targets[win->rank].here;
 }
 
 int aspx_hand_MPI_Win_get_attr(MPI_Win handle, int keyval, void *value,
                                int *flag)
 {
     int rc = aspx_real.MPI_Win_get_attr(handle, keyval, value, flag);
-    void *own;
+    const void *own;
 
     if (rc != MPI_SUCCESS || !*flag)
         return rc;
@@ -50,8 +52,9 @@ int aspx_hand_MPII_Win_get_attr(MPI_Win handle, int keyval, void *value,
 {
     int rc = aspx_real.MPII_Win_get_attr(handle, keyval, value, flag, type);
     int of_c = keyval == MPI_WIN_CREATE_FLAVOR + 1 ||
-               keyval == MPI_WIN_BASE + 1 ? keyval - 1 : keyval;
-    void *own;
+               keyval == MPI_WIN_BASE + 1 ||
+               keyval == MPI_WIN_DISP_UNIT + 1 ? keyval - 1 : keyval;
+    const void *own;
 
     if (rc != MPI_SUCCESS || !*flag)
         return rc;
@@ -125,55 +128,6 @@ int aspx_hand_MPI_Win_shared_query_c(MPI_Win handle, int rank, MPI_Aint *size,
         return aspx_real.MPI_Win_shared_query_c(handle, rank, size, disp_unit,
                                                 baseptr);
     return rc;
-}
-
-static int why_keyval(void)
-{
-    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-    static int keyval = MPI_KEYVAL_INVALID;
-
-    pthread_mutex_lock(&mutex);
-    if (keyval == MPI_KEYVAL_INVALID)
-        aspx_real.MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN,
-                                        MPI_WIN_NULL_DELETE_FN, &keyval, NULL);
-    pthread_mutex_unlock(&mutex);
-    return keyval;
-}
-
-/* The attribute's value: why, and from bit WHY_BITS the serial. */
-enum { WHY_BITS = 8 };
-
-void aspx_win_note_native(MPI_Win handle, enum aspx_way why, uint32_t serial)
-{
-    aspx_real.MPI_Win_set_attr(handle, why_keyval(),
-                               (void *) ((uintptr_t) serial << WHY_BITS |
-                                         (uintptr_t) why));
-    aspx_count(ASPX_CALL_WINDOW, why);
-}
-
-/* The value of the attribute, or 0. */
-static uintptr_t why_of(MPI_Win handle)
-{
-    void *why = NULL;
-    int flag = 0;
-
-    if (!aspx_handle_is(handle, ASPX_HANDLE_WIN))
-        return 0;
-    aspx_real.MPI_Win_get_attr(handle, why_keyval(), &why, &flag);
-    return flag ? (uintptr_t) why : 0;
-}
-
-void aspx_win_count_native(MPI_Win handle, enum aspx_call call)
-{
-    uintptr_t why = why_of(handle);
-
-    if (why)
-        aspx_count(call, (enum aspx_way) (why & ((1 << WHY_BITS) - 1)));
-}
-
-uint32_t aspx_win_serial_native(MPI_Win handle)
-{
-    return (uint32_t) (why_of(handle) >> WHY_BITS);
 }
 
 int aspx_win_raise(const struct aspx_win *win, int errclass)

@@ -145,16 +145,6 @@ struct aspx_win *aspx_win_find(MPI_Win handle);
 int aspx_win_insert(struct aspx_win *win);
 void aspx_win_remove(struct aspx_win *win);
 
-/* Remember why a window is MPI's own, and count it. `serial`: in the roll. */
-void aspx_win_note_native(MPI_Win handle, enum aspx_way why, uint32_t serial);
-
-/* Serial in the roll of a window that is MPI's own; 0 when it has none. */
-uint32_t aspx_win_serial_native(MPI_Win handle);
-
-/* Count an operation on a window that is MPI's own; other handles are not
- * counted. */
-void aspx_win_count_native(MPI_Win handle, enum aspx_call call);
-
 /* Raise an error of class `errclass` on the window's error handler, as if MPI
  * had found it. Returns what the handler lets through. */
 int aspx_win_raise(const struct aspx_win *win, int errclass);

@@ -92,11 +92,13 @@ static void side_draw(struct window *w, int r, int private, struct prng *prng)
     side->bytes = ALIGN * prng_below(prng, 9);
     if (prng_chance(prng, 5))
         side->bytes = ALIGN * prng_range(prng, 64, 512);
-    /* plain MPICH over UCX misreads bases that are not aligned to 16 */
-    if (!options.plain_safe && w->promise != NO_GHOSTS && w->flavor != SHARED &&
-        prng_chance(prng, 30))
-        side->bytes += prng_below(prng, ALIGN);
     side->source = prng_chance(prng, private) ? PRIVATE : ALLOC_MEM;
+    /* plain MPICH over UCX misreads bases that are not aligned to 16 */
+    if (!options.plain_safe && w->flavor != SHARED && prng_chance(prng, 30))
+        side->bytes += prng_below(prng, ALIGN);
+    if (!options.plain_safe && side->source == PRIVATE &&
+        prng_chance(prng, 50))
+        side->lead = 8 * prng_below(prng, 4); /* the strictest C type */
     if (prng_chance(prng, 20) && w->flavor == ALLOCATE)
         side->reserve = 256;
     if (w->parent) {

@@ -58,7 +58,8 @@ static void create(struct window *w, MPI_Info info)
 
         w->base = w->parent->base + align((size_t) other->bytes);
     } else if (side->source == PRIVATE) {
-        w->base = w->memory = aligned_alloc(ALIGN, bytes + ALIGN);
+        w->memory = aligned_alloc(ALIGN, bytes + ALIGN);
+        w->base = w->memory + side->lead;
     } else {
         MPI_Alloc_mem((MPI_Aint) bytes + ALIGN, MPI_INFO_NULL, &w->memory);
         w->base = w->memory + (ALIGN - (uintptr_t) w->memory % ALIGN) % ALIGN;

@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Windows from mpi_f08: attributes, a shared counter, a put and a get under
-! fence. Prints "ok fortran".
+! fence; a window that begins where MPICH takes another base (anywhere.c).
+! Prints "ok fortran".
 program fortran
     use mpi_f08
     use, intrinsic :: iso_c_binding
@@ -10,7 +11,8 @@ program fortran
     integer :: rank, ranks, i, wrong, total
     integer(c_long), pointer :: words(:)
     integer(c_long), asynchronous :: one, ticket, got
-    integer(MPI_ADDRESS_KIND) :: attribute
+    integer(c_long), asynchronous, save :: private(9)
+    integer(MPI_ADDRESS_KIND) :: attribute, address
     logical :: flag
     type(c_ptr) :: memory
     type(MPI_Win) :: win
@@ -54,6 +56,25 @@ program fortran
     if (rank == ranks - 1 .and. words(1) /= rounds * ranks) &
         call complain('counter')
     call MPI_Win_free(win)
+
+    do i = 2, 3
+        private = 7
+        call MPI_Win_create(private(i), 48_MPI_ADDRESS_KIND, 8, &
+                            MPI_INFO_NULL, MPI_COMM_WORLD, win)
+        call MPI_Get_address(private(i), address)
+        call MPI_Win_get_attr(win, MPI_WIN_BASE, attribute, flag)
+        if (.not. flag .or. attribute /= address) call complain('MPI_WIN_BASE')
+        call MPI_Win_get_attr(win, MPI_WIN_DISP_UNIT, attribute, flag)
+        if (.not. flag .or. attribute /= 8) call complain('MPI_WIN_DISP_UNIT')
+        call MPI_Win_fence(0, win)
+        call MPI_Put(one, 1, MPI_LONG, modulo(rank + 1, ranks), &
+                     5_MPI_ADDRESS_KIND, 1, MPI_LONG, win)
+        call MPI_Win_fence(MPI_MODE_NOSUCCEED, win)
+        if (private(i + 5) /= 100 + modulo(rank - 1, ranks)) &
+            call complain('put to private memory')
+        if (count(private /= 7) /= 1) call complain('what lies beside it')
+        call MPI_Win_free(win)
+    end do
 
     call MPI_Allreduce(wrong, total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
     if (rank == 0 .and. total == 0) print '(a)', 'ok fortran'

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is known of a window hangs on it as an attribute, and goes with it. */
+#include "config.h"
+
+#include "win_native.h"
+
+#include "runtime/mpi/handle.h"
+#include "runtime/mpi/real.h"
+
+#include <stdlib.h>
+
+/* Where the memory of one process is for MPI. */
+struct place {
+    int64_t unit;  /* of the program's displacements, bytes */
+    int64_t shift; /* bytes from what MPI takes for the base to the base */
+};
+
+struct native {
+    enum aspx_way why;
+    uint32_t serial;
+    int size;          /* processes; 0: MPI goes nowhere astray */
+    int disp_unit;     /* own; for MPI_WIN_DISP_UNIT */
+    void *base;        /* own */
+    struct place places[];
+};
+
+static int forget(MPI_Win win, int keyval, void *native, void *extra)
+{
+    (void) win;
+    (void) keyval;
+    (void) extra;
+    free(native);
+    return MPI_SUCCESS;
+}
+
+static int own_keyval(void)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    static int keyval = MPI_KEYVAL_INVALID;
+
+    pthread_mutex_lock(&mutex);
+    if (keyval == MPI_KEYVAL_INVALID)
+        aspx_real.MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, forget, &keyval,
+                                        NULL);
+    pthread_mutex_unlock(&mutex);
+    return keyval;
+}
+
+static struct native *find(MPI_Win win)
+{
+    struct native *native = NULL;
+    int flag = 0;
+
+    if (!aspx_handle_is(win, ASPX_HANDLE_WIN))
+        return NULL;
+    aspx_real.MPI_Win_get_attr(win, own_keyval(), &native, &flag);
+    return flag ? native : NULL;
+}
+
+/* Returns NULL (ENOMEM). */
+static struct native *attach(MPI_Win win, int size)
+{
+    struct native *native = calloc(1, sizeof(*native) + (size_t) size *
+                                          sizeof(native->places[0]));
+
+    if (!native)
+        return NULL;
+    native->size = size;
+    aspx_real.MPI_Win_set_attr(win, own_keyval(), native);
+    return native;
+}
+
+/* Processes of another job do not take part in our exchange. */
+static bool are_ours(MPI_Comm comm)
+{
+    MPI_Group group, users, others;
+    int n = 0;
+
+    aspx_real.MPI_Comm_group(comm, &group);
+    aspx_real.MPI_Comm_group(aspx_engine.world->users, &users);
+    aspx_real.MPI_Group_difference(group, users, &others);
+    aspx_real.MPI_Group_size(others, &n);
+    aspx_real.MPI_Group_free(&group);
+    aspx_real.MPI_Group_free(&users);
+    if (others != MPI_GROUP_EMPTY)
+        aspx_real.MPI_Group_free(&others);
+    return n == 0;
+}
+
+static int64_t find_shift(const struct aspx_win_request *request, MPI_Win win)
+{
+    void *base = request->base;
+    int flag = 0;
+
+    aspx_real.MPI_Win_get_attr(win, MPI_WIN_BASE, &base, &flag);
+    if (!flag || request->bytes == 0)
+        return 0;
+    return (int64_t) ((uintptr_t) request->base - (uintptr_t) base);
+}
+
+static bool anybody(bool here, MPI_Comm comm)
+{
+    int mine = here, any = 0;
+
+    aspx_real.MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, comm);
+    return any != 0;
+}
+
+static int make_in_bytes(struct aspx_win_request *request, MPI_Win *win)
+{
+    if (request->flavor == MPI_WIN_FLAVOR_ALLOCATE)
+        return aspx_real.MPI_Win_allocate_c(request->bytes, 1, request->info,
+                                            request->comm, &request->base, win);
+    return aspx_real.MPI_Win_create_c(request->base, request->bytes, 1,
+                                      request->info, request->comm, win);
+}
+
+/* With the places of all. */
+static int make_anew(struct aspx_win_request *request, MPI_Win *win)
+{
+    struct place mine = {request->disp_unit, 0};
+    struct native *native;
+    int rc = aspx_real.MPI_Win_free(win), size;
+
+    if (rc == MPI_SUCCESS)
+        rc = make_in_bytes(request, win);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    aspx_real.MPI_Comm_size(request->comm, &size);
+    native = attach(*win, size);
+    if (!native) /* the others wait for our place: there is no way out */
+        return aspx_real.MPI_Abort(MPI_COMM_WORLD, 1);
+    native->base = request->base;
+    native->disp_unit = (int) request->disp_unit;
+    mine.shift = find_shift(request, *win);
+    return aspx_real.MPI_Allgather(&mine, sizeof(mine), MPI_BYTE,
+                                   native->places, sizeof(mine), MPI_BYTE,
+                                   request->comm);
+}
+
+int aspx_native_mend(struct aspx_win_request *request, MPI_Win *win)
+{
+    if ((request->flavor != MPI_WIN_FLAVOR_CREATE &&
+         request->flavor != MPI_WIN_FLAVOR_ALLOCATE) ||
+        !aspx_engine.world || !are_ours(request->comm) ||
+        !anybody(find_shift(request, *win) != 0, request->comm))
+        return MPI_SUCCESS;
+    return make_anew(request, win);
+}
+
+void aspx_native_note(MPI_Win win, enum aspx_way why, uint32_t serial)
+{
+    struct native *native = find(win);
+
+    if (!native)
+        native = attach(win, 0);
+    if (native) {
+        native->why = why;
+        native->serial = serial;
+    }
+    aspx_count(ASPX_CALL_WINDOW, why);
+}
+
+uint32_t aspx_native_serial(MPI_Win win)
+{
+    const struct native *native = find(win);
+
+    return native ? native->serial : 0;
+}
+
+MPI_Aint aspx_native_disp(MPI_Win win, enum aspx_call call, int rank,
+                          MPI_Aint disp)
+{
+    const struct native *native = find(win);
+    const struct place *place;
+
+    if (!native)
+        return disp;
+    aspx_count(call, native->why);
+    /* What is wrong shall look wrong to MPI, too. */
+    if (rank < 0 || rank >= native->size || disp < 0)
+        return disp;
+    place = &native->places[rank];
+    return (MPI_Aint) ((uint64_t) disp * (uint64_t) place->unit +
+                       (uint64_t) place->shift);
+}
+
+const void *aspx_native_attr(MPI_Win win, int keyval)
+{
+    const struct native *native;
+
+    if (keyval != MPI_WIN_BASE && keyval != MPI_WIN_DISP_UNIT)
+        return NULL;
+    native = find(win);
+    if (!native || native->size == 0)
+        return NULL;
+    return keyval == MPI_WIN_BASE ? native->base : &native->disp_unit;
+}
