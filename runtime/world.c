@@ -181,6 +181,23 @@ int aspx_world_start(struct aspx_world *world, const struct asp_layout *layout,
     return 0;
 }
 
+/* Programs have no communicator with ghosts. */
+bool aspx_world_holds(const struct aspx_world *world, MPI_Comm comm)
+{
+    MPI_Group group, users, others;
+    int n = 0;
+
+    aspx_real.MPI_Comm_group(comm, &group);
+    aspx_real.MPI_Comm_group(world->users, &users);
+    aspx_real.MPI_Group_difference(group, users, &others);
+    aspx_real.MPI_Group_size(others, &n);
+    aspx_real.MPI_Group_free(&group);
+    aspx_real.MPI_Group_free(&users);
+    if (others != MPI_GROUP_EMPTY)
+        aspx_real.MPI_Group_free(&others);
+    return n == 0;
+}
+
 void aspx_world_stop(struct aspx_world *world)
 {
     if (world->users != MPI_COMM_NULL && world->users != MPI_COMM_WORLD)

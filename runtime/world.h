@@ -55,6 +55,10 @@ static inline MPI_Comm aspx_comm_shown(MPI_Comm comm)
 int aspx_world_start(struct aspx_world *world, const struct asp_layout *layout,
                      uint32_t local, struct asp_err *err);
 
+/* Are all processes of a communicator of this world? Others (spawned,
+ * connected) take no part in exchanges of ours. Same result in all of them. */
+bool aspx_world_holds(const struct aspx_world *world, MPI_Comm comm);
+
 /* Free the communicators and tables. Collective over users (and, for the
  * duplicate, over all). */
 void aspx_world_stop(struct aspx_world *world);

@@ -83,31 +83,6 @@ static bool matches_site(const struct asp_winrule *rule,
            (site->function[0] && fnmatch(rule->site, site->function, 0) == 0);
 }
 
-/* Are all processes of the communicator of our world? Others (spawned,
- * connected) do not take part in our exchange. Same result everywhere. */
-static bool is_ours(MPI_Comm comm)
-{
-    int size, *ranks;
-    MPI_Group group, all;
-    bool ours = true;
-
-    aspx_real.MPI_Comm_size(comm, &size);
-    ranks = malloc(2 * sizeof(*ranks) * (size_t) size);
-    if (!ranks)
-        aspx_real.MPI_Abort(MPI_COMM_WORLD, 1); /* the others go on */
-    for (int i = 0; ranks && i < size; i++)
-        ranks[size + i] = i;
-    aspx_real.MPI_Comm_group(comm, &group);
-    aspx_real.MPI_Comm_group(aspx_engine.world->all, &all);
-    aspx_real.MPI_Group_translate_ranks(group, size, ranks + size, all, ranks);
-    aspx_real.MPI_Group_free(&group);
-    aspx_real.MPI_Group_free(&all);
-    for (int i = 0; ranks && i < size; i++)
-        ours = ours && ranks[i] != MPI_UNDEFINED;
-    free(ranks);
-    return ours;
-}
-
 /* Fill verdict->order and so on from what all processes said. */
 static void meet(struct aspx_verdict *verdict, const uint64_t *all)
 {
@@ -232,7 +207,7 @@ int aspx_rules_choose(struct aspx_win_request *request)
     struct aspx_verdict *verdict = &request->verdict;
     uint64_t mine[WORDS] = {0}, all[WORDS];
 
-    if (!active || !is_ours(request->comm))
+    if (!active || !aspx_world_holds(aspx_engine.world, request->comm))
         return MPI_SUCCESS;
     if (sites || listed_too)
         aspx_site_find(&verdict->site);

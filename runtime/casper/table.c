@@ -1,33 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From MPI_Win handle to struct aspx_win: an open-addressed table that is read
- * without a lock. A slot's handle is set once and stays; freeing a window only
- * clears the pointer, so a concurrent probe for another window never loses its
- * way. MPI reuses handles, so dead slots are reused too. A full table is
- * replaced by a larger one; the old one stays for readers that are still in it
- * (all old tables together are smaller than the current one). */
+/* Open addressing. A slot's handle is set once and stays; removing only clears
+ * the pointer, so a concurrent probe for another window never loses its way.
+ * MPI reuses handles, so dead slots are reused too. When a table is full, its
+ * slots are replaced by more; the old ones stay for readers that are still in
+ * them (all old ones together are fewer than the current ones). */
 #include "config.h"
 
-#include "window.h"
+#include "table.h"
 
 #include <errno.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 struct slot {
     _Atomic MPI_Win handle; /* MPI_WIN_NULL: never used */
-    struct aspx_win *_Atomic win;
+    void *_Atomic known;
 };
 
-struct table {
-    struct table *old;
+struct aspx_slots {
+    struct aspx_slots *old;
     size_t mask; /* slots - 1 */
     size_t used; /* slots with a handle */
-    struct slot slots[];
+    struct slot slot[];
 };
 
 enum { FIRST_SLOTS = 64 };
-
-static struct table *_Atomic current;
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* MPICH numbers windows in the low bits; spread them a little. */
 static size_t hash(MPI_Win handle)
@@ -37,90 +35,90 @@ static size_t hash(MPI_Win handle)
     return h >> 12;
 }
 
-struct aspx_win *aspx_win_find(MPI_Win handle)
+void *aspx_table_find(const struct aspx_table *table, MPI_Win handle)
 {
-    const struct table *table =
-        atomic_load_explicit(&current, memory_order_acquire);
+    const struct aspx_slots *slots =
+        atomic_load_explicit(&table->current, memory_order_acquire);
 
-    if (!table)
+    if (!slots)
         return NULL;
     for (size_t i = hash(handle);; i++) {
-        const struct slot *slot = &table->slots[i & table->mask];
+        const struct slot *slot = &slots->slot[i & slots->mask];
         MPI_Win found = atomic_load_explicit(&slot->handle,
                                              memory_order_acquire);
 
         if (found == handle)
-            return atomic_load_explicit(&slot->win, memory_order_acquire);
+            return atomic_load_explicit(&slot->known, memory_order_acquire);
         if (found == MPI_WIN_NULL)
             return NULL;
     }
 }
 
-static void put(struct table *table, MPI_Win handle, struct aspx_win *win)
+static void put(struct aspx_slots *slots, MPI_Win handle, void *known)
 {
     size_t i = hash(handle);
-    struct slot *slot = &table->slots[i & table->mask];
+    struct slot *slot = &slots->slot[i & slots->mask];
 
     while (slot->handle != MPI_WIN_NULL && slot->handle != handle)
-        slot = &table->slots[++i & table->mask];
-    atomic_store_explicit(&slot->win, win, memory_order_release);
+        slot = &slots->slot[++i & slots->mask];
+    atomic_store_explicit(&slot->known, known, memory_order_release);
     if (slot->handle == MPI_WIN_NULL) {
-        table->used++;
+        slots->used++;
         atomic_store_explicit(&slot->handle, handle, memory_order_release);
     }
 }
 
 /* At most half full, so that every probe ends at an unused slot. */
-static struct table *grow(struct table *old)
+static struct aspx_slots *grow(struct aspx_table *table)
 {
-    size_t slots = old ? 2 * (old->mask + 1) : FIRST_SLOTS;
-    struct table *table = calloc(1, sizeof(*table) +
-                                        slots * sizeof(struct slot));
+    struct aspx_slots *old = table->current, *slots;
+    size_t n = old ? 2 * (old->mask + 1) : FIRST_SLOTS;
 
-    if (!table)
+    slots = calloc(1, sizeof(*slots) + n * sizeof(slots->slot[0]));
+    if (!slots)
         return NULL;
-    table->mask = slots - 1;
-    table->old = old;
-    for (size_t i = 0; i < slots; i++)
-        table->slots[i].handle = MPI_WIN_NULL;
+    slots->mask = n - 1;
+    slots->old = old;
+    for (size_t i = 0; i < n; i++)
+        slots->slot[i].handle = MPI_WIN_NULL;
     for (size_t i = 0; old && i <= old->mask; i++)
-        if (old->slots[i].win)
-            put(table, old->slots[i].handle, old->slots[i].win);
-    atomic_store_explicit(&current, table, memory_order_release);
-    return table;
+        if (old->slot[i].known)
+            put(slots, old->slot[i].handle, old->slot[i].known);
+    atomic_store_explicit(&table->current, slots, memory_order_release);
+    return slots;
 }
 
-int aspx_win_insert(struct aspx_win *win)
+int aspx_table_insert(struct aspx_table *table, MPI_Win handle, void *known)
 {
-    struct table *table;
+    struct aspx_slots *slots;
 
-    pthread_mutex_lock(&mutex);
-    table = current;
-    if (!table || 2 * (table->used + 1) > table->mask + 1)
-        table = grow(table);
-    if (table)
-        put(table, win->handle, win);
-    pthread_mutex_unlock(&mutex);
-    if (!table)
+    pthread_mutex_lock(&table->mutex);
+    slots = table->current;
+    if (!slots || 2 * (slots->used + 1) > slots->mask + 1)
+        slots = grow(table);
+    if (slots)
+        put(slots, handle, known);
+    pthread_mutex_unlock(&table->mutex);
+    if (!slots)
         errno = ENOMEM;
-    return table ? 0 : -1;
+    return slots ? 0 : -1;
 }
 
-void aspx_win_remove(struct aspx_win *win)
+void aspx_table_remove(struct aspx_table *table, MPI_Win handle,
+                       const void *known)
 {
-    struct table *table;
+    struct aspx_slots *slots;
 
-    pthread_mutex_lock(&mutex);
-    table = current;
-    for (size_t i = 0; table && i <= table->mask; i++) {
-        struct slot *slot = &table->slots[(hash(win->handle) + i) &
-                                          table->mask];
+    pthread_mutex_lock(&table->mutex);
+    slots = table->current;
+    for (size_t i = 0; slots && i <= slots->mask; i++) {
+        struct slot *slot = &slots->slot[(hash(handle) + i) & slots->mask];
 
-        if (slot->handle == win->handle) {
-            if (slot->win == win)
-                atomic_store(&slot->win, NULL);
+        if (slot->handle == handle) {
+            if (slot->known == known)
+                atomic_store(&slot->known, NULL);
             break;
         }
     }
-    pthread_mutex_unlock(&mutex);
+    pthread_mutex_unlock(&table->mutex);
 }

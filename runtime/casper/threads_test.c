@@ -6,7 +6,7 @@
 #include "config.h"
 
 #include "locks.h"
-#include "window.h"
+#include "table.h"
 
 #include <sched.h>
 #include <setjmp.h>
@@ -148,15 +148,16 @@ static void test_words_and_queue(void **state)
     aspx_locks_destroy(locks);
 }
 
-enum { WINDOWS = 200, KEEPER = 0x20001234 };
+enum { WINDOWS = 200, FIRST = 0x20000000, KEEPER = 0x20001234 };
 
-static struct aspx_win keeper = {.handle = KEEPER};
+static struct aspx_table table = ASPX_TABLE_INITIALIZER;
+static int keeper;
 static _Atomic bool stop;
 
 static void *reader(void *context)
 {
     while (!atomic_load(&stop))
-        if (aspx_win_find(KEEPER) != &keeper)
+        if (aspx_table_find(&table, KEEPER) != &keeper)
             abort();
     return context;
 }
@@ -165,29 +166,30 @@ static void *reader(void *context)
  * grows. */
 static void test_table(void **state)
 {
-    static struct aspx_win wins[WINDOWS];
+    static char known[WINDOWS];
     pthread_t threads[2];
 
     (void) state;
-    assert_int_equal(aspx_win_insert(&keeper), 0);
+    assert_int_equal(aspx_table_insert(&table, KEEPER, &keeper), 0);
     for (int i = 0; i < 2; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, reader, NULL), 0);
     for (int round = 0; round < 20; round++) {
+        for (int i = 0; i < WINDOWS; i++)
+            assert_int_equal(aspx_table_insert(&table, FIRST + i, &known[i]),
+                             0);
         for (int i = 0; i < WINDOWS; i++) {
-            wins[i].handle = (int) 0x20000000 + i;
-            assert_int_equal(aspx_win_insert(&wins[i]), 0);
-        }
-        for (int i = 0; i < WINDOWS; i++) {
-            assert_ptr_equal(aspx_win_find(wins[i].handle), &wins[i]);
-            aspx_win_remove(&wins[i]);
-            assert_null(aspx_win_find(wins[i].handle));
+            assert_ptr_equal(aspx_table_find(&table, FIRST + i), &known[i]);
+            aspx_table_remove(&table, FIRST + i, &keeper); /* another one's */
+            assert_ptr_equal(aspx_table_find(&table, FIRST + i), &known[i]);
+            aspx_table_remove(&table, FIRST + i, &known[i]);
+            assert_null(aspx_table_find(&table, FIRST + i));
         }
     }
     atomic_store(&stop, true);
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
-    aspx_win_remove(&keeper);
-    assert_null(aspx_win_find(KEEPER));
+    aspx_table_remove(&table, KEEPER, &keeper);
+    assert_null(aspx_table_find(&table, KEEPER));
 }
 
 int main(void)

@@ -46,8 +46,8 @@ static bool permit(struct aspx_win_request *request, int *rc)
     return true;
 }
 
-/* Try to redirect; true when *rc is the answer. */
-static bool redirect(struct aspx_win_request *request, void *baseptr,
+/* True when *rc is the answer. */
+static bool make_redirected(struct aspx_win_request *request, void *baseptr,
                      MPI_Win *win, int *rc)
 {
     struct aspx_win *made;
@@ -78,6 +78,16 @@ static bool redirect(struct aspx_win_request *request, void *baseptr,
     return true;
 }
 
+/* Try to redirect; true when *rc is the answer, else MPI shall make it. */
+static bool redirect(struct aspx_win_request *request, void *baseptr,
+                     MPI_Win *win, int *rc)
+{
+    if (make_redirected(request, baseptr, win, rc))
+        return true;
+    aspx_native_begin(request);
+    return false;
+}
+
 /* MPI has made the window itself, or failed to. baseptr: where it has put the
  * base, or NULL: the request has it. */
 static int settle(int rc, void *baseptr, MPI_Win *win,
@@ -85,15 +95,16 @@ static int settle(int rc, void *baseptr, MPI_Win *win,
 {
     enum aspx_way why = native_way(request);
 
-    if (rc == MPI_SUCCESS) {
-        if (baseptr)
-            memcpy(&request->base, baseptr, sizeof(request->base));
+    if (rc == MPI_SUCCESS && baseptr)
+        memcpy(&request->base, baseptr, sizeof(request->base));
+    if (rc == MPI_SUCCESS)
         rc = aspx_native_mend(request, win);
-        if (baseptr)
-            memcpy(baseptr, &request->base, sizeof(request->base));
-    }
+    if (rc == MPI_SUCCESS && baseptr)
+        memcpy(baseptr, &request->base, sizeof(request->base));
     if (rc == MPI_SUCCESS)
         aspx_native_note(*win, why, aspx_roll_enter(request, why, false));
+    if (request->kept_info != MPI_INFO_NULL)
+        aspx_real.MPI_Info_free(&request->kept_info);
     aspx_rules_done(&request->verdict);
     return rc;
 }
@@ -106,7 +117,7 @@ static int settle(int rc, void *baseptr, MPI_Win *win,
     {                                                                         \
         struct aspx_win_request request = {                                   \
             MEMORY, FLAVOR, NULL, size, disp_unit, info, aspx_comm(comm),     \
-            false, {.order = 0}};                                             \
+            MPI_INFO_NULL, false, {.order = 0}};                              \
         int rc;                                                               \
                                                                               \
         if (redirect(&request, baseptr, win, &rc))                            \
@@ -122,7 +133,7 @@ static int settle(int rc, void *baseptr, MPI_Win *win,
     {                                                                         \
         struct aspx_win_request request = {                                   \
             ASPX_MEMORY_GIVEN, MPI_WIN_FLAVOR_CREATE, base, size, disp_unit,  \
-            info, aspx_comm(comm), false, {.order = 0}};                      \
+            info, aspx_comm(comm), MPI_INFO_NULL, false, {.order = 0}};       \
         int rc;                                                               \
                                                                               \
         if (redirect(&request, NULL, win, &rc))                               \
@@ -147,7 +158,7 @@ int aspx_hand_MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm,
 {
     struct aspx_win_request request = {
         ASPX_MEMORY_GIVEN, MPI_WIN_FLAVOR_DYNAMIC, NULL, 0, 1, info,
-        aspx_comm(comm), false, {.order = 0}};
+        aspx_comm(comm), MPI_INFO_NULL, false, {.order = 0}};
     int rc;
 
     if (win && aspx_win_sane(&request) && !permit(&request, &rc))
@@ -166,7 +177,7 @@ int aspx_hand_MPI_Win_free(MPI_Win *handle)
     int rc, access;
 
     if (!win)
-        return aspx_real.MPI_Win_free(handle);
+        return aspx_native_free(handle);
     access = atomic_load(&win->access);
     if (access > ASPX_ACCESS_FENCED)
         return aspx_win_raise(win, MPI_ERR_RMA_SYNC);
@@ -177,7 +188,7 @@ int aspx_hand_MPI_Win_free(MPI_Win *handle)
     if (rc != MPI_SUCCESS)
         return rc;
     aspx_win_flat_free(win);
-    aspx_win_remove(win);
+    aspx_table_remove(&aspx_redirected, win->handle, win);
     aspx_switch_end(win);
     aspx_win_destroy(win);
     return MPI_SUCCESS;

@@ -44,6 +44,8 @@ struct making {
     bool flats_full;      /* in some process */
 };
 
+struct aspx_table aspx_redirected = ASPX_TABLE_INITIALIZER;
+
 static _Atomic uint64_t offers_made;
 
 bool aspx_win_sane(const struct aspx_win_request *request)
@@ -381,7 +383,8 @@ static bool make_with(struct making *making, MPI_Win *handle, int *rc)
         return false;
     *rc = make_native(making);
     *handle = win->handle;
-    if (*rc == MPI_SUCCESS && aspx_win_insert(win) == 0) {
+    if (*rc == MPI_SUCCESS &&
+        aspx_table_insert(&aspx_redirected, win->handle, win) == 0) {
         making->win = NULL; /* the table has it */
         aspx_switch_begin(win);
         return true;

@@ -20,6 +20,7 @@ struct aspx_win_request {
     MPI_Aint bytes, disp_unit;
     MPI_Info info;
     MPI_Comm comm;            /* as the library knows it */
+    MPI_Info kept_info;       /* win_native.h */
     bool asked_off;           /* out: why the window is MPI's own */
     struct aspx_verdict verdict;
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is known of a window hangs on it as an attribute, and goes with it. */
+/* What is known of a window stays until MPI has freed it: attribute callbacks
+ * may still use it, and MPI_Win_free may fail. */
 #include "config.h"
 
 #include "win_native.h"
@@ -24,67 +25,39 @@ struct native {
     struct place places[];
 };
 
-static int forget(MPI_Win win, int keyval, void *native, void *extra)
-{
-    (void) win;
-    (void) keyval;
-    (void) extra;
-    free(native);
-    return MPI_SUCCESS;
-}
-
-static int own_keyval(void)
-{
-    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-    static int keyval = MPI_KEYVAL_INVALID;
-
-    pthread_mutex_lock(&mutex);
-    if (keyval == MPI_KEYVAL_INVALID)
-        aspx_real.MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, forget, &keyval,
-                                        NULL);
-    pthread_mutex_unlock(&mutex);
-    return keyval;
-}
+static struct aspx_table natives = ASPX_TABLE_INITIALIZER;
 
 static struct native *find(MPI_Win win)
 {
-    struct native *native = NULL;
-    int flag = 0;
-
-    if (!aspx_handle_is(win, ASPX_HANDLE_WIN))
-        return NULL;
-    aspx_real.MPI_Win_get_attr(win, own_keyval(), &native, &flag);
-    return flag ? native : NULL;
+    return aspx_table_find(&natives, win);
 }
 
 /* Returns NULL (ENOMEM). */
-static struct native *attach(MPI_Win win, int size)
+static struct native *enter(MPI_Win win, int size)
 {
     struct native *native = calloc(1, sizeof(*native) + (size_t) size *
                                           sizeof(native->places[0]));
 
-    if (!native)
-        return NULL;
-    native->size = size;
-    aspx_real.MPI_Win_set_attr(win, own_keyval(), native);
-    return native;
+    if (native)
+        native->size = size;
+    if (native && aspx_table_insert(&natives, win, native) == 0)
+        return native;
+    free(native);
+    return NULL;
 }
 
-/* Processes of another job do not take part in our exchange. */
-static bool are_ours(MPI_Comm comm)
+static bool may_stray(const struct aspx_win_request *request)
 {
-    MPI_Group group, users, others;
-    int n = 0;
+    return (request->flavor == MPI_WIN_FLAVOR_CREATE ||
+            request->flavor == MPI_WIN_FLAVOR_ALLOCATE) &&
+           aspx_engine.world;
+}
 
-    aspx_real.MPI_Comm_group(comm, &group);
-    aspx_real.MPI_Comm_group(aspx_engine.world->users, &users);
-    aspx_real.MPI_Group_difference(group, users, &others);
-    aspx_real.MPI_Group_size(others, &n);
-    aspx_real.MPI_Group_free(&group);
-    aspx_real.MPI_Group_free(&users);
-    if (others != MPI_GROUP_EMPTY)
-        aspx_real.MPI_Group_free(&others);
-    return n == 0;
+void aspx_native_begin(struct aspx_win_request *request)
+{
+    request->kept_info = MPI_INFO_NULL;
+    if (may_stray(request) && aspx_handle_is(request->info, ASPX_HANDLE_INFO))
+        aspx_real.MPI_Info_dup(request->info, &request->kept_info);
 }
 
 static int64_t find_shift(const struct aspx_win_request *request, MPI_Win win)
@@ -109,10 +82,11 @@ static bool anybody(bool here, MPI_Comm comm)
 static int make_in_bytes(struct aspx_win_request *request, MPI_Win *win)
 {
     if (request->flavor == MPI_WIN_FLAVOR_ALLOCATE)
-        return aspx_real.MPI_Win_allocate_c(request->bytes, 1, request->info,
-                                            request->comm, &request->base, win);
+        return aspx_real.MPI_Win_allocate_c(request->bytes, 1,
+                                            request->kept_info, request->comm,
+                                            &request->base, win);
     return aspx_real.MPI_Win_create_c(request->base, request->bytes, 1,
-                                      request->info, request->comm, win);
+                                      request->kept_info, request->comm, win);
 }
 
 /* With the places of all. */
@@ -120,14 +94,15 @@ static int make_anew(struct aspx_win_request *request, MPI_Win *win)
 {
     struct place mine = {request->disp_unit, 0};
     struct native *native;
-    int rc = aspx_real.MPI_Win_free(win), size;
+    int rc, size;
 
+    rc = aspx_real.MPI_Win_free(win);
     if (rc == MPI_SUCCESS)
         rc = make_in_bytes(request, win);
     if (rc != MPI_SUCCESS)
         return rc;
     aspx_real.MPI_Comm_size(request->comm, &size);
-    native = attach(*win, size);
+    native = enter(*win, size);
     if (!native) /* the others wait for our place: there is no way out */
         return aspx_real.MPI_Abort(MPI_COMM_WORLD, 1);
     native->base = request->base;
@@ -140,12 +115,14 @@ static int make_anew(struct aspx_win_request *request, MPI_Win *win)
 
 int aspx_native_mend(struct aspx_win_request *request, MPI_Win *win)
 {
-    if ((request->flavor != MPI_WIN_FLAVOR_CREATE &&
-         request->flavor != MPI_WIN_FLAVOR_ALLOCATE) ||
-        !aspx_engine.world || !are_ours(request->comm) ||
-        !anybody(find_shift(request, *win) != 0, request->comm))
-        return MPI_SUCCESS;
-    return make_anew(request, win);
+    int rc = MPI_SUCCESS;
+
+    if (!may_stray(request))
+        return rc;
+    if (aspx_world_holds(aspx_engine.world, request->comm) &&
+        anybody(find_shift(request, *win) != 0, request->comm))
+        rc = make_anew(request, win);
+    return rc;
 }
 
 void aspx_native_note(MPI_Win win, enum aspx_way why, uint32_t serial)
@@ -153,12 +130,25 @@ void aspx_native_note(MPI_Win win, enum aspx_way why, uint32_t serial)
     struct native *native = find(win);
 
     if (!native)
-        native = attach(win, 0);
+        native = enter(win, 0);
     if (native) {
         native->why = why;
         native->serial = serial;
     }
     aspx_count(ASPX_CALL_WINDOW, why);
+}
+
+int aspx_native_free(MPI_Win *win)
+{
+    MPI_Win freed = win ? *win : MPI_WIN_NULL;
+    struct native *native = find(freed);
+    int rc = aspx_real.MPI_Win_free(win);
+
+    if (rc != MPI_SUCCESS || !native)
+        return rc;
+    aspx_table_remove(&natives, freed, native);
+    free(native);
+    return rc;
 }
 
 uint32_t aspx_native_serial(MPI_Win win)

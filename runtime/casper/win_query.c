@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a program asks of a window that MPI would answer otherwise, since its
- * own window was made by MPI_Win_create, or made anew; and errors, raised on that
- * window. */
+ * own window was made by MPI_Win_create, or made anew; and errors, raised on
+ * that window. */
 #include "config.h"
 
 #include "win_native.h"
@@ -11,9 +11,10 @@
 
 #include <string.h>
 
-/* Attributes that are ours to tell. Of a redirected window, these are its flavor
- * and the base, for which MPICH takes that of a larger window around this one if
- * there is one. Returns the attribute, or NULL: MPI's answer stands. */
+/* Attributes that are ours to tell. Of a redirected window, these are its
+ * flavor and the base, for which MPICH takes that of a larger window around
+ * this one if there is one. Returns the attribute, or NULL: MPI's answer
+ * stands. */
 static const void *own_attr(MPI_Win handle, int keyval)
 {
     const struct aspx_win *win;

@@ -7,6 +7,7 @@
 #include "engine.h"
 #include "lock_word.h"
 #include "rules.h"
+#include "table.h"
 
 #include "runtime/adapt/adapt.h"
 #include "runtime/record.h"
@@ -135,15 +136,15 @@ struct aspx_win {
     struct aspx_target targets[];
 };
 
-/* The redirected window behind a handle, or NULL: MPI's own affair.
- * Threads: any.  Cost: a hash probe. */
-struct aspx_win *aspx_win_find(MPI_Win handle);
+/* All of them, from when they are made until MPI has freed theirs. */
+extern struct aspx_table aspx_redirected;
 
-/* Enter and remove; used by win_calls.c. aspx_win_remove() does nothing when
- * the handle was given to another window meanwhile. Returns 0, or -1
- * (ENOMEM). */
-int aspx_win_insert(struct aspx_win *win);
-void aspx_win_remove(struct aspx_win *win);
+/* The redirected window behind a handle, or NULL: MPI's own affair.
+ * Threads: any. */
+static inline struct aspx_win *aspx_win_find(MPI_Win handle)
+{
+    return aspx_table_find(&aspx_redirected, handle);
+}
 
 /* Raise an error of class `errclass` on the window's error handler, as if MPI
  * had found it. Returns what the handler lets through. */

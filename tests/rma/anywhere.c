@@ -26,8 +26,11 @@ enum kind {
 
 static _Alignas(64) char private[ROOM], expected[ROOM];
 
-/* The window, and all that may be compared with it in it. */
+/* This process's part of the window, and what it lies in. */
 static struct {
+    int round;
+    char *base;
+    MPI_Aint bytes;
     char *memory;
     size_t room, ahead; /* bytes; ahead of the window */
     int allocated;      /* by MPI, where ints can be */
@@ -46,9 +49,10 @@ static MPI_Datatype type_at(int where)
     return where % 4 ? MPI_SIGNED_CHAR : MPI_INT;
 }
 
-/* One operation with the value *in; *out is what it fetched. */
-static void operate(enum kind kind, const void *in, void *out,
-                    MPI_Datatype type, int target, MPI_Aint disp, MPI_Win win)
+/* One operation with the value *in, where *there is; *out is fetched. */
+static void operate(enum kind kind, const void *in, const void *there,
+                    void *out, MPI_Datatype type, int target, MPI_Aint disp,
+                    MPI_Win win)
 {
     MPI_Request request = MPI_REQUEST_NULL;
 
@@ -86,8 +90,8 @@ static void operate(enum kind kind, const void *in, void *out,
     case FETCH_ADD:
         MPI_Fetch_and_op(in, out, type, target, disp, MPI_SUM, win);
         break;
-    case SWAP: /* what is there is the compare value */
-        MPI_Compare_and_swap(in, out, out, type, target, disp, win);
+    case SWAP:
+        MPI_Compare_and_swap(in, there, out, type, target, disp, win);
         break;
     case KINDS:
         break;
@@ -142,15 +146,24 @@ static int fetches(enum kind kind)
            kind != RADD_LARGE;
 }
 
+/* Operations with requests are for passive epochs. */
+static enum rma_epoch epoch_for(enum kind kind, int step)
+{
+    int passive = kind == RPUT || kind == RGET_LARGE || kind == RADD_LARGE ||
+                  kind == RGET_ADD_LARGE;
+
+    return (enum rma_epoch) (((int) kind + step) % (passive ? FENCE : EPOCHS));
+}
+
 /* Everybody operates on the process `step` further on. */
 static void try(enum kind kind, int round, int step, MPI_Win win)
 {
-    enum rma_epoch epoch = (enum rma_epoch) (((int) kind + step) % EPOCHS);
+    enum rma_epoch epoch = epoch_for(kind, step);
     int target = (rma_rank + step) % rma_size;
     int origin = (rma_rank + rma_size - step) % rma_size;
     MPI_Datatype type = type_at(place(target, round));
     MPI_Datatype mine = type_at(place(rma_rank, round));
-    _Alignas(8) char in[8], out[8];
+    _Alignas(8) char in[8], there[8], out[8] = {0};
 
     for (size_t i = 0; i < here.room; i++)
         here.memory[i] = (char) (i * 11 + (size_t) rma_rank);
@@ -158,10 +171,10 @@ static void try(enum kind kind, int round, int step, MPI_Win win)
     memcpy(expected, here.memory, here.room);
     store(expected + here.ahead + AT, mine, becomes(kind, rma_rank, origin));
     store(in, type, given(rma_rank));
-    store(out, type, was(target));
+    store(there, type, was(target));
     MPI_Barrier(MPI_COMM_WORLD);
     rma_open(epoch, target, win);
-    operate(kind, in, out, type, target, AT / unit(target, round), win);
+    operate(kind, in, there, out, type, target, AT / unit(target, round), win);
     rma_close(epoch, target, win);
     MPI_Barrier(MPI_COMM_WORLD);
     if (fetches(kind))
@@ -178,8 +191,7 @@ static void try(enum kind kind, int round, int step, MPI_Win win)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void check_attributes(MPI_Win win, const char *base, MPI_Aint bytes,
-                             int round)
+static void check_attributes(MPI_Win win)
 {
     int flavor = here.allocated ? MPI_WIN_FLAVOR_ALLOCATE
                                 : MPI_WIN_FLAVOR_CREATE;
@@ -187,43 +199,87 @@ static void check_attributes(MPI_Win win, const char *base, MPI_Aint bytes,
     int flag;
 
     MPI_Win_get_attr(win, MPI_WIN_BASE, &value, &flag);
-    EXPECT(flag && value == base, "base %p, not %p", value,
-           (const void *) base);
+    EXPECT(flag && value == here.base, "base %p, not %p", value,
+           (void *) here.base);
     MPI_Win_get_attr(win, MPI_WIN_SIZE, &value, &flag);
-    EXPECT(flag && *(MPI_Aint *) value == bytes, "size %ld",
+    EXPECT(flag && *(MPI_Aint *) value == here.bytes, "size %ld",
            (long) *(MPI_Aint *) value);
     MPI_Win_get_attr(win, MPI_WIN_DISP_UNIT, &value, &flag);
-    EXPECT(flag && *(int *) value == unit(rma_rank, round), "unit %d, not %d",
-           *(int *) value, unit(rma_rank, round));
+    EXPECT(flag && *(int *) value == unit(rma_rank, here.round),
+           "unit %d, not %d", *(int *) value, unit(rma_rank, here.round));
     MPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, &value, &flag);
     EXPECT(flag && *(int *) value == flavor, "flavor %d", *(int *) value);
 }
 
-static void all_kinds(int round, MPI_Win win)
+/* A delete callback. It sees the window as it was, and may refuse. */
+static int leaving(MPI_Win win, int keyval, void *value, void *refuse)
 {
+    (void) keyval;
+    (void) value;
+    check_attributes(win);
+    return *(int *) refuse ? MPI_ERR_OTHER : MPI_SUCCESS;
+}
+
+static void use(MPI_Win *win)
+{
+    int refuse = here.round % 4 == 1, keyval;
+
+    check_attributes(*win);
     for (int kind = 0; kind < KINDS; kind++)
         for (int step = 0; step < rma_size; step++)
-            try((enum kind) kind, round, step, win);
+            try((enum kind) kind, here.round, step, *win);
+    MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, leaving, &keyval, &refuse);
+    MPI_Win_set_attr(*win, keyval, NULL);
+    MPI_Win_set_errhandler(*win, MPI_ERRORS_RETURN);
+    if (refuse) {
+        EXPECT(MPI_Win_free(win) != MPI_SUCCESS && *win != MPI_WIN_NULL,
+               "freed though the callback refused");
+        check_attributes(*win);
+        try(GET_ADD, here.round, rma_size - 1, *win);
+    }
+    refuse = 0;
+    MPI_Win_free(win);
+    MPI_Win_free_keyval(&keyval);
+}
+
+/* MPICH changes the values of some keys when it reads them. */
+static void check_info(MPI_Win win)
+{
+    char value[MPI_MAX_INFO_VAL + 1] = "";
+    MPI_Info info;
+    int flag;
+
+    MPI_Win_get_info(win, &info);
+    MPI_Info_get(info, "accumulate_ordering", MPI_MAX_INFO_VAL, value, &flag);
+    MPI_Info_free(&info);
+    EXPECT(flag && strcmp(value, "war,waw") == 0, "accumulate_ordering=%s",
+           value);
 }
 
 static void create(int round)
 {
     char *base = private + AHEAD + (5 * rma_rank + round) % PLACES;
+    MPI_Info info;
     MPI_Win win;
 
+    here.round = round;
+    here.base = base;
+    here.bytes = BYTES;
     here.memory = private;
     here.room = ROOM;
     here.ahead = (size_t) (base - private);
     here.allocated = 0;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "accumulate_ordering", "war,waw");
     if (round % 2)
-        MPI_Win_create(base, BYTES, unit(rma_rank, round), MPI_INFO_NULL,
+        MPI_Win_create(base, BYTES, unit(rma_rank, round), info,
                        MPI_COMM_WORLD, &win);
     else
-        MPI_Win_create_c(base, BYTES, unit(rma_rank, round), MPI_INFO_NULL,
+        MPI_Win_create_c(base, BYTES, unit(rma_rank, round), info,
                          MPI_COMM_WORLD, &win);
-    check_attributes(win, base, BYTES, round);
-    all_kinds(round, win);
-    MPI_Win_free(&win);
+    MPI_Info_free(&info);
+    check_info(win);
+    use(&win);
 }
 
 static void allocate(int round, MPI_Info native)
@@ -233,16 +289,17 @@ static void allocate(int round, MPI_Info native)
 
     if (round % 2)
         MPI_Win_allocate(bytes, unit(rma_rank, round), native, MPI_COMM_WORLD,
-                         &here.memory, &win);
+                         &here.base, &win);
     else
         MPI_Win_allocate_c(bytes, unit(rma_rank, round), native,
-                           MPI_COMM_WORLD, &here.memory, &win);
+                           MPI_COMM_WORLD, &here.base, &win);
+    here.round = round;
+    here.bytes = bytes;
+    here.memory = here.base;
     here.room = (size_t) bytes;
     here.ahead = 0;
     here.allocated = 1;
-    check_attributes(win, here.memory, bytes, round);
-    all_kinds(round, win);
-    MPI_Win_free(&win);
+    use(&win);
 }
 
 int main(int argc, char **argv)
