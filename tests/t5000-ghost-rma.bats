@@ -184,11 +184,6 @@ large() {
     ghosts -n 4 -g 2 --nodes 2 "$program"
     ended_with 0
     printed '^ok anywhere'
-    # The mistake that this is about, if MPI still makes it.
-    run timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" -n 3 -g 0 "$program" 1
-    if [ "$status" -eq 0 ]; then
-        echo "# MPI takes the right base: win_native.c can go" >&3
-    fi
 }
 
 @test "little address space, short files: the arena is smaller" {

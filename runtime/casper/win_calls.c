@@ -95,14 +95,16 @@ static int settle(int rc, void *baseptr, MPI_Win *win,
 {
     enum aspx_way why = native_way(request);
 
-    if (rc == MPI_SUCCESS && baseptr)
-        memcpy(&request->base, baseptr, sizeof(request->base));
-    if (rc == MPI_SUCCESS)
+    if (rc == MPI_SUCCESS) {
+        if (baseptr)
+            memcpy(&request->base, baseptr, sizeof(request->base));
         rc = aspx_native_mend(request, win);
-    if (rc == MPI_SUCCESS && baseptr)
-        memcpy(baseptr, &request->base, sizeof(request->base));
-    if (rc == MPI_SUCCESS)
+    }
+    if (rc == MPI_SUCCESS) {
+        if (baseptr)
+            memcpy(baseptr, &request->base, sizeof(request->base));
         aspx_native_note(*win, why, aspx_roll_enter(request, why, false));
+    }
     if (request->kept_info != MPI_INFO_NULL)
         aspx_real.MPI_Info_free(&request->kept_info);
     aspx_rules_done(&request->verdict);

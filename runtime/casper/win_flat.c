@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "win_flat.h"
+#include "win_native.h"
 
 #include "runtime/mpi/real.h"
 
@@ -13,17 +14,6 @@ static _Atomic int alive;
 bool aspx_win_flat_full(void)
 {
     return atomic_load(&alive) >= ASPX_WIN_FLATS_MAX;
-}
-
-/* MPICH gives a window on a part of another window's memory the base of that
- * one, and its operations go astray. */
-static bool is_astray(const struct aspx_win_request *request, MPI_Win made)
-{
-    void *base = NULL;
-    int flag = 0;
-
-    aspx_real.MPI_Win_get_attr(made, MPI_WIN_BASE, &base, &flag);
-    return request->bytes > 0 && base != request->base;
 }
 
 /* The same processes in a communicator of our own, whose errors are ours. It
@@ -67,7 +57,7 @@ static enum outcome try(const struct aspx_win_request *request,
     /* NOCHECK: nobody locks it otherwise, so this sends nothing. */
     if (aspx_real.MPI_Win_lock_all(MPI_MODE_NOCHECK, *made) != MPI_SUCCESS)
         return REFUSED;
-    return is_astray(request, *made) ? ASTRAY : MADE;
+    return aspx_native_shift(request, *made) ? ASTRAY : MADE;
 }
 
 void aspx_win_flat_make(const struct aspx_win_request *request,

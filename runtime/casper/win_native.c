@@ -38,9 +38,10 @@ static struct native *enter(MPI_Win win, int size)
     struct native *native = calloc(1, sizeof(*native) + (size_t) size *
                                           sizeof(native->places[0]));
 
-    if (native)
-        native->size = size;
-    if (native && aspx_table_insert(&natives, win, native) == 0)
+    if (!native)
+        return NULL;
+    native->size = size;
+    if (aspx_table_insert(&natives, win, native) == 0)
         return native;
     free(native);
     return NULL;
@@ -60,7 +61,7 @@ void aspx_native_begin(struct aspx_win_request *request)
         aspx_real.MPI_Info_dup(request->info, &request->kept_info);
 }
 
-static int64_t find_shift(const struct aspx_win_request *request, MPI_Win win)
+int64_t aspx_native_shift(const struct aspx_win_request *request, MPI_Win win)
 {
     void *base = request->base;
     int flag = 0;
@@ -107,7 +108,7 @@ static int make_anew(struct aspx_win_request *request, MPI_Win *win)
         return aspx_real.MPI_Abort(MPI_COMM_WORLD, 1);
     native->base = request->base;
     native->disp_unit = (int) request->disp_unit;
-    mine.shift = find_shift(request, *win);
+    mine.shift = aspx_native_shift(request, *win);
     return aspx_real.MPI_Allgather(&mine, sizeof(mine), MPI_BYTE,
                                    native->places, sizeof(mine), MPI_BYTE,
                                    request->comm);
@@ -115,14 +116,11 @@ static int make_anew(struct aspx_win_request *request, MPI_Win *win)
 
 int aspx_native_mend(struct aspx_win_request *request, MPI_Win *win)
 {
-    int rc = MPI_SUCCESS;
-
-    if (!may_stray(request))
-        return rc;
-    if (aspx_world_holds(aspx_engine.world, request->comm) &&
-        anybody(find_shift(request, *win) != 0, request->comm))
-        rc = make_anew(request, win);
-    return rc;
+    if (!may_stray(request) ||
+        !aspx_world_holds(aspx_engine.world, request->comm) ||
+        !anybody(aspx_native_shift(request, *win) != 0, request->comm))
+        return MPI_SUCCESS;
+    return make_anew(request, win);
 }
 
 void aspx_native_note(MPI_Win win, enum aspx_way why, uint32_t serial)

@@ -25,6 +25,10 @@
  * one: request->kept_info is a copy. */
 void aspx_native_begin(struct aspx_win_request *request);
 
+/* Bytes from what MPI takes for the base of this process's part to the base
+ * that was requested: 0, or it goes astray. */
+int64_t aspx_native_shift(const struct aspx_win_request *request, MPI_Win win);
+
 /* MPI has made *win as requested. Make it anew if it goes astray in some
  * process; request->base may be another one then. Returns MPI's code.
  * Collective over request->comm, when MPI has succeeded. */

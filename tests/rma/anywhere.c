@@ -8,7 +8,7 @@
 
 enum {
     ROOM = 512,  /* bytes around a window */
-    AHEAD = 64,  /* of them before it, and its offset */
+    AHEAD = 64,  /* of them before it, and its place of the 16 */
     BYTES = 240, /* of the window */
     AT = 48,     /* in the window, where operations go: all units divide it */
     PLACES = 16,
