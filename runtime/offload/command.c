@@ -5,10 +5,10 @@
  * more; who makes news publishes it, then looks for sleepers. A full fence
  * between the two steps on each side means that one of them sees the other.
  * Fences cost as much as a message between CPUs, and sleeps are rare; so where
- * the thread has a CPU of its own the sleeper has the kernel put a fence into all
- * threads of the process (membarrier), and who makes news needs none. Where CPUs
- * are shared sleeps are common, and both sides fence. Every sleep has a bound all
- * the same. */
+ * the thread has a CPU of its own the sleeper has the kernel put a fence into
+ * all threads of the process (membarrier), and who makes news needs none. Where
+ * CPUs are shared sleeps are common, and both sides fence. Every sleep has a
+ * bound all the same. */
 #include "config.h"
 
 #include "command.h"
@@ -27,29 +27,44 @@
 #include <unistd.h>
 
 enum {
-    /* Looks before a caller sleeps. Where the thread has a CPU of its own: some
-     * 40 to 90 us, more than a short operation takes. Where it has not, it can
-     * only work when the caller does not, and a sleeper's wake-up is quick,
-     * while who yields may wait for a time slice of somebody else. Among many
-     * callers another may have the work that this one's CPU should do. */
-    SPINS = 2000,
-    SPINS_MANY = 50,
-    SPINS_SHARED = 20,
-    YIELDS = 200,
     SLEEP_US = 100000,
     PREFETCHED = 4, /* commands */
 };
 
+/* What a caller does before it sleeps: first looks, then looks between which it
+ * gives the CPU to whoever wants it. */
+struct patience {
+    uint32_t spins;  /* 22 ns each on the CPUs this was tried on */
+    uint32_t yields; /* 450 ns */
+};
+
+/* By enum aspx_cpus. On CPUs of its own as long as the thread spins: a wake-up
+ * may take as long as a message of a MiB. Where other ranks' threads work too
+ * they need the CPU for what is waited for, and who yields comes back after
+ * each of their turns, or, if the system thinks it fairer, at once. Where the
+ * caller's own thread is there, it works when the caller sleeps, and wakes it
+ * quickly. */
+static const struct patience patiences[] = {
+    [ASPX_CPUS_OWN] = {200, 4000},
+    [ASPX_CPUS_VISITED] = {200, 10},
+    [ASPX_CPUS_SHARED] = {20, 0},
+};
+
+/* Among many callers another may have the work that this one's CPU should
+ * do. */
+static const struct patience patience_many = {50, 200};
+
 static struct aspx_ring ring;
-static uint32_t spins, yields;
+static struct patience patience;
 static bool sleeper_fences; /* for everybody, by membarrier */
 
 /* The thread sleeps on this: written by both sides, but seldom. */
 static _Alignas(ASPX_RING_LINE) _Atomic uint32_t napping;
 
-/* Callers sleep on news, which counts what was done while somebody slept. */
+/* Callers sleep on news, which counts what was done while somebody slept, or at
+ * the bell of one operation. */
 static _Alignas(ASPX_RING_LINE) _Atomic uint32_t news;
-static _Atomic uint32_t sleepers;
+static _Atomic uint32_t sleepers, at_bells;
 
 /* Commands taken, and how many of them before the last look at all requests:
  * written by the thread only. */
@@ -60,13 +75,21 @@ static bool membarrier(int command)
     return syscall(SYS_membarrier, command, 0, 0) == 0;
 }
 
-void aspx_command_start(bool several, bool many, bool alone)
+static uint32_t lesser(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+void aspx_command_start(bool several, bool many, enum aspx_cpus cpus)
 {
     aspx_ring_start(&ring, several);
-    spins = !alone ? SPINS_SHARED : many ? SPINS_MANY : SPINS;
-    yields = alone ? YIELDS : 0;
-    sleeper_fences =
-        alone && membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+    patience = patiences[cpus];
+    if (many) {
+        patience.spins = lesser(patience.spins, patience_many.spins);
+        patience.yields = lesser(patience.yields, patience_many.yields);
+    }
+    sleeper_fences = cpus != ASPX_CPUS_SHARED &&
+                     membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
 }
 
 /* Between publishing news and looking for sleepers. */
@@ -129,30 +152,24 @@ void aspx_command_news(void)
 
 void aspx_command_done(struct aspx_command *command)
 {
-    /* The command may be gone as soon as it is done: it is not touched again. */
+    /* The command may be gone as soon as it is done: it is not touched
+     * again. */
     atomic_store_explicit(&command->state, ASPX_DONE, memory_order_release);
     aspx_command_news();
 }
 
-void aspx_rest_step(struct aspx_rest *rest)
+void aspx_command_ended(struct aspx_command *command, _Atomic uint32_t *bell)
 {
-    uint32_t look = rest->looks++;
+    aspx_command_done(command);
+    if (atomic_load_explicit(bell, memory_order_relaxed) &&
+        atomic_exchange(bell, 0))
+        aspx_futex_wake(bell);
+}
 
-    if (aspx_offload_is_self()) {
-        aspx_offload_turn(); /* a callback waits: the progress is ours */
-        return;
-    }
-    if (look == 0)
-        aspx_command_nudge();
-    if (look < spins) {
-        ck_pr_stall();
-        return;
-    }
-    if (look < spins + yields) { /* another caller may want the CPU */
-        sched_yield();
-        return;
-    }
-    if (look == spins + yields) {
+/* Announce the sleep, or sleep until there is news. */
+static void sleep_on_news(struct aspx_rest *rest)
+{
+    if (!rest->sleeps) {
         atomic_fetch_add(&sleepers, 1);
         fence_of_sleeper();
         aspx_command_nudge();
@@ -162,10 +179,53 @@ void aspx_rest_step(struct aspx_rest *rest)
     rest->seen = atomic_load(&news);
 }
 
+/* Announce the sleep, once more if the bell was rung for somebody else who had
+ * the slot before; or sleep until it is rung. */
+static void sleep_at_bell(const struct aspx_rest *rest)
+{
+    if (!rest->sleeps)
+        atomic_fetch_add(&at_bells, 1);
+    if (atomic_load(rest->bell)) {
+        aspx_futex_wait(rest->bell, 1, SLEEP_US);
+        return;
+    }
+    atomic_store(rest->bell, 1);
+    fence_of_sleeper();
+    aspx_command_nudge();
+}
+
+void aspx_rest_step(struct aspx_rest *rest)
+{
+    if (aspx_offload_is_self()) {
+        aspx_offload_turn(); /* a callback waits: the progress is ours */
+        return;
+    }
+    if (rest->looks == 0)
+        aspx_command_nudge();
+    if (rest->looks < patience.spins) {
+        rest->looks++;
+        ck_pr_stall();
+        return;
+    }
+    if (rest->looks < patience.spins + patience.yields) {
+        rest->looks++;
+        sched_yield();
+        return;
+    }
+    if (rest->bell)
+        sleep_at_bell(rest);
+    else
+        sleep_on_news(rest);
+    rest->sleeps = true;
+}
+
 void aspx_rest_end(struct aspx_rest *rest)
 {
-    if (rest->looks > spins + yields && !aspx_offload_is_self())
-        atomic_fetch_sub(&sleepers, 1);
+    if (!rest->sleeps)
+        return;
+    if (rest->bell)
+        atomic_store(rest->bell, 0);
+    atomic_fetch_sub(rest->bell ? &at_bells : &sleepers, 1);
 }
 
 void aspx_command_wait(const struct aspx_command *command)
@@ -183,9 +243,9 @@ void aspx_command_nudge(void)
         wake();
 }
 
-/* The commands behind this one lie in the caches of who posted them, on two lines
- * each, head and arguments: ask for them while this one is being carried out. One
- * line too many does no harm. */
+/* The commands behind this one lie in the caches of who posted them, on two
+ * lines each, head and arguments: ask for them while this one is being carried
+ * out. One line too many does no harm. */
 static void prefetch_later(void)
 {
     for (uint32_t after = 0; after < PREFETCHED; after++) {
@@ -232,7 +292,8 @@ bool aspx_command_all_run(void)
 
 bool aspx_command_awaited(void)
 {
-    return atomic_load_explicit(&sleepers, memory_order_relaxed) != 0;
+    return atomic_load_explicit(&sleepers, memory_order_relaxed) != 0 ||
+           atomic_load_explicit(&at_bells, memory_order_relaxed) != 0;
 }
 
 /* The announcement stays between naps that nobody ended, so that only the first

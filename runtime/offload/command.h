@@ -9,8 +9,8 @@
  *
  * Threads: any, if MPI_THREAD_MULTIPLE was asked for; else, as MPI says, one at
  * a time. But some calls may come at any time from any thread that there is
- * (MPI_T_, MPI_Info_): only with MPI_THREAD_SINGLE, where there is one, the ring
- * takes no locked instruction. */
+ * (MPI_T_, MPI_Info_): only with MPI_THREAD_SINGLE, where there is one, the
+ * ring takes no locked instruction. */
 #ifndef ASPEN_RUNTIME_OFFLOAD_COMMAND_H
 #define ASPEN_RUNTIME_OFFLOAD_COMMAND_H
 
@@ -34,11 +34,18 @@ struct aspx_command {
     void (*run)(struct aspx_command *command);
 };
 
+/* Where the offload thread runs, and so what a caller's waiting costs it. */
+enum aspx_cpus {
+    ASPX_CPUS_OWN,     /* it and the callers have CPUs of their own */
+    ASPX_CPUS_VISITED, /* other ranks' callers are on its CPU, or their
+                          threads on its callers' CPUs */
+    ASPX_CPUS_SHARED,  /* on its callers' CPUs: it runs when they do not */
+};
+
 /* Prepare the ring.
  *   several  more than one thread may post
- *   many     several threads may wait at once
- *   alone    the offload thread has a CPU of its own */
-void aspx_command_start(bool several, bool many, bool alone);
+ *   many     several threads may wait at once */
+void aspx_command_start(bool several, bool many, enum aspx_cpus cpus);
 
 /* Hand a command to the thread; run it at once if this is the thread itself (a
  * callback of the program). Waits while the ring is full. */
@@ -49,6 +56,10 @@ void aspx_command_call(struct aspx_command *command);
 
 /* Say that a command is done: what the thread wrote is seen by who waits. */
 void aspx_command_done(struct aspx_command *command);
+
+/* The same of a command that outlives its caller, who may sleep at this
+ * bell. */
+void aspx_command_ended(struct aspx_command *command, _Atomic uint32_t *bell);
 
 /* Something that a resting caller may look at has been written: wake it. */
 void aspx_command_news(void);
@@ -69,11 +80,15 @@ static inline bool aspx_command_is_done(const struct aspx_command *command)
  *         aspx_rest_step(&rest);
  *     aspx_rest_end(&rest);
  *
- * spins, then yields, then sleeps until there is any news at all. Who is about to
- * sleep is counted, so that the thread knows of it. */
+ * spins, then yields, then sleeps until there is any news at all; with .bell,
+ * until that one operation has ended, so that the thread need not wake the
+ * caller for all the others, which takes it longer than a message. Who is about
+ * to sleep is counted, so that the thread knows of it. */
 struct aspx_rest {
-    uint32_t looks;
-    uint32_t seen; /* what had been done before the last look */
+    _Atomic uint32_t *bell; /* 0: nobody sleeps at it */
+    uint32_t looks; /* before it sleeps */
+    uint32_t seen;  /* what had been done before the last look */
+    bool sleeps;
 };
 
 void aspx_rest_step(struct aspx_rest *rest);

@@ -114,10 +114,18 @@ int aspx_offload_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     return *flag ? finish(slot, request, status, false) : MPI_SUCCESS;
 }
 
+static void wait_for(struct aspx_slot *slot)
+{
+    struct aspx_rest rest = aspx_slot_rest(slot);
+
+    while (!has_ended(slot))
+        aspx_rest_step(&rest);
+    aspx_rest_end(&rest);
+}
+
 int aspx_offload_MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     struct aspx_slot *slot;
-    struct aspx_rest rest = {0};
 
     if (!request || !status)
         return aspx_request_refuse();
@@ -126,9 +134,7 @@ int aspx_offload_MPI_Wait(MPI_Request *request, MPI_Status *status)
         set_empty(status);
         return MPI_SUCCESS;
     }
-    while (!has_ended(slot))
-        aspx_rest_step(&rest);
-    aspx_rest_end(&rest);
+    wait_for(slot);
     return finish(slot, request, status, false);
 }
 
@@ -213,7 +219,8 @@ static bool any_failed(const struct aspx_set *set)
     return false;
 }
 
-/* codes: set MPI_ERROR of each, also if none failed. What has not ended stays. */
+/* codes: set MPI_ERROR of each, also if none failed. What has not ended
+ * stays. */
 static int finish_all(const struct aspx_set *set, MPI_Status *statuses,
                       bool codes)
 {
@@ -233,6 +240,38 @@ static int finish_all(const struct aspx_set *set, MPI_Status *statuses,
     return failed ? aspx_request_raise(MPI_ERR_IN_STATUS) : MPI_SUCCESS;
 }
 
+static bool any_lazy(const struct aspx_set *set)
+{
+    for (int i = 0; i < set->count; i++) {
+        const struct aspx_slot *slot = at(set, i);
+
+        if (slot && slot->lazy)
+            return true;
+    }
+    return false;
+}
+
+/* What this one waits for may depend on a lazy one: all are looked at. */
+static void wait_in_turns(const struct aspx_set *set)
+{
+    struct aspx_rest rest = {0};
+
+    while (count_pending(set) != 0)
+        aspx_rest_step(&rest);
+    aspx_rest_end(&rest);
+}
+
+/* The last will hardly end before the others: who sleeps does so once. */
+static void wait_backwards(const struct aspx_set *set)
+{
+    for (int i = set->count; i-- > 0;) {
+        struct aspx_slot *slot = at(set, i);
+
+        if (is_active(slot))
+            wait_for(slot);
+    }
+}
+
 int aspx_offload_MPI_Waitall(int count, MPI_Request requests[],
                              MPI_Status statuses[])
 {
@@ -240,14 +279,10 @@ int aspx_offload_MPI_Waitall(int count, MPI_Request requests[],
 
     if (is_bad(&set) || (count > 0 && !statuses))
         return aspx_request_refuse();
-    for (int i = 0; i < count; i++) {
-        struct aspx_slot *slot = at(&set, i);
-        struct aspx_rest rest = {0};
-
-        while (is_active(slot) && !has_ended(slot))
-            aspx_rest_step(&rest);
-        aspx_rest_end(&rest);
-    }
+    if (any_lazy(&set))
+        wait_in_turns(&set);
+    else
+        wait_backwards(&set);
     return finish_all(&set, statuses, true); /* as MPICH does */
 }
 

@@ -9,10 +9,10 @@
  * test of its own.
  *
  * MPI calls the program's error handlers inside that test, and these may post,
- * wait and free themselves. Such an inner poll looks only at what came after the
- * outer one began; what is older is tested by the Wait that is for it. Nothing
- * older moves meanwhile: what is taken out leaves a hole, which the outermost
- * poll closes, and the outer one looks for holes before each test. */
+ * wait and free themselves. Such an inner poll looks only at what came after
+ * the outer one began; what is older is tested by the Wait that is for it.
+ * Nothing older moves meanwhile: what is taken out leaves a hole, which the
+ * outermost poll closes, and the outer one looks for holes before each test. */
 #include "config.h"
 
 #include "flight.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls without a non-blocking twin may wait for other ranks: blocking
- * collectives, making communicators, windows and files, epochs, spawn. In the offload thread one of
- * them would keep the program's other threads out of MPI, and what it waits for
- * may need one of those: two threads that make communicators, in another order
- * than those of the next rank, would wait for ever.
+ * collectives, making communicators, windows and files, epochs, spawn. In the
+ * offload thread one of them would keep the program's other threads out of MPI,
+ * and what it waits for may need one of those: two threads that make
+ * communicators, in another order than those of the next rank, would wait for
+ * ever.
  *
  * So in a program with MPI_THREAD_MULTIPLE the caller carries such calls out
  * itself, as a guest beside the offload thread. That is why MPI gets the level
@@ -28,7 +29,8 @@ bool aspx_guest_enter(void);
 /* Out again. */
 void aspx_guest_leave(void);
 
-/* In the offload thread: is anybody a guest now? Guests make progress for all. */
+/* In the offload thread: is anybody a guest now? Guests make progress for
+ * all. */
 bool aspx_guest_any(void);
 
 #endif

@@ -42,23 +42,45 @@ static struct {
     int sessions;
 } model;
 
+static bool helper_is_on(const struct asp_layout_task *helped,
+                         const struct asp_layout_task *task)
+{
+    return helped->cpu_helper_os >= 0 &&
+           asp_cpuset_has(&task->cpus, (unsigned) helped->cpu_helper_os);
+}
+
+/* Who is not bound shares all. */
+static enum aspx_cpus cpus_of(const struct asp_layout_task *task)
+{
+    if (!layout->bound || task->cpu_helper_os < 0 || helper_is_on(task, task))
+        return ASPX_CPUS_SHARED;
+    for (uint32_t i = 0; i < layout->ntasks; i++) {
+        const struct asp_layout_task *other = &layout->tasks[i];
+
+        if (helper_is_on(task, other) || helper_is_on(other, task))
+            return ASPX_CPUS_VISITED;
+    }
+    return ASPX_CPUS_OWN;
+}
+
 int aspx_offload_start(const struct asp_layout *its_layout, uint32_t local,
                        int required, aspx_offload_behind_f *its_behind)
 {
     const struct asp_layout_task *task = &its_layout->tasks[local];
     int cpu = its_layout->bound ? task->cpu_helper_os : -1, rc;
-    bool alone = cpu >= 0 && !asp_cpuset_has(&task->cpus, (unsigned) cpu);
+    enum aspx_cpus cpus;
 
     layout = its_layout;
+    cpus = cpus_of(task);
     put_behind = its_behind;
     level = required;
     main_thread = pthread_self();
     aspx_offload_many = required == MPI_THREAD_MULTIPLE;
     aspx_behind = aspx_real;
     aspx_offload_fill(&aspx_offload_entries);
-    aspx_command_start(required != MPI_THREAD_SINGLE, aspx_offload_many, alone);
+    aspx_command_start(required != MPI_THREAD_SINGLE, aspx_offload_many, cpus);
     aspx_slot_start(aspx_offload_many);
-    rc = aspx_thread_start(cpu, alone);
+    rc = aspx_thread_start(cpu, cpus);
     if (rc) {
         errno = rc;
         return -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The offload engine: one thread of each rank enters MPI for all the others, but
- * for guests (guest.h) and calls that read what no call changes.
- * (Paper: Vaidyanathan et al., SC15.) docs/design/offload.md tells the whole. */
+/* The offload engine: one thread of each rank enters MPI for all the others,
+ * but for guests (guest.h) and calls that read what no call changes. (Paper:
+ * Vaidyanathan et al., SC15.) docs/design/offload.md tells the whole. */
 #ifndef ASPEN_RUNTIME_OFFLOAD_OFFLOAD_H
 #define ASPEN_RUNTIME_OFFLOAD_OFFLOAD_H
 
@@ -32,8 +32,8 @@ typedef void aspx_offload_behind_f(struct aspx_real *table);
 
 /* Start the thread of this rank. MPI has not been started; the caller starts it
  * through aspx_offload_MPI_Init or its kin, and then switches the entries over
- * to aspx_offload_entries. The last MPI_Finalize or MPI_Session_finalize ends the
- * thread and sends the entries to the library.
+ * to aspx_offload_entries. The last MPI_Finalize or MPI_Session_finalize ends
+ * the thread and sends the entries to the library.
  *   layout    borrowed for the life of the process
  *   local     index of this task in it
  *   required  the thread level that the program asked for
@@ -46,8 +46,8 @@ int aspx_offload_start(const struct asp_layout *layout, uint32_t local,
  * made it. */
 void aspx_offload_keep_site(void);
 
-/* Before a call that makes a window: from then on other ranks may want something
- * of this one while it has nothing under way. */
+/* Before a call that makes a window: from then on other ranks may want
+ * something of this one while it has nothing under way. */
 extern _Atomic bool aspx_offload_had_window;
 static inline void aspx_offload_window_comes(void)
 {

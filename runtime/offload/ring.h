@@ -2,11 +2,11 @@
 /* A ring of pointers with one consumer, and one producer or many.
  *
  * Each cell holds a pointer and, in its lowest bit, the parity of the lap in
- * which it was written. The consumer looks at the next cell only: one cache line
- * travels for each command. (A ring with a head and a tail, as Concurrency Kit's,
- * moves two, and its producer reads the consumer's place each time.) A producer
- * looks at how far the consumer is only when, by what it last knew, the ring is
- * full; many producers draw tickets, so none waits for another. */
+ * which it was written. The consumer looks at the next cell only: one cache
+ * line travels for each command. (A ring with a head and a tail, as Concurrency
+ * Kit's, moves two, and its producer reads the consumer's place each time.) A
+ * producer looks at how far the consumer is only when, by what it last knew,
+ * the ring is full; many producers draw tickets, so none waits for another. */
 #ifndef ASPEN_RUNTIME_OFFLOAD_RING_H
 #define ASPEN_RUNTIME_OFFLOAD_RING_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Sendrecv for programs with many threads in MPI: a receive and a send, then
- * two waits. (Its twin would do, but MPICH's MPI_Isendrecv tells nothing of the
- * message in its status.) With one thread in MPI at a time the offload thread
- * calls MPI's own. */
+/* MPI_Sendrecv for programs with many threads in MPI: a receive and a send,
+ * then two waits. (Its twin would do, but MPICH's MPI_Isendrecv tells nothing
+ * of the message in its status.) With one thread in MPI at a time the offload
+ * thread calls MPI's own. */
 #include "config.h"
 
 #include "offload.h"

@@ -33,7 +33,8 @@ static uint32_t nchunks;
 static pthread_mutex_t grow_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool many_takers;
 
-/* Free slots: of the program's threads, one at a time; of many; of callbacks. */
+/* Free slots: of the program's threads, one at a time; of many; of
+ * callbacks. */
 static struct aspx_slot *free_one, *free_self;
 static ck_stack_t free_many = CK_STACK_INITIALIZER;
 
@@ -89,6 +90,7 @@ APART static void grow(void)
             (MPI_Request) (HANDLE_BASE | nchunks << CHUNK_BITS | i);
         chunk[i].real = MPI_REQUEST_NULL;
         chunk[i].tested = false;
+        atomic_init(&chunk[i].bell, 0);
         atomic_init(&chunk[i].issued, ASPX_ISSUED_NOT_YET);
     }
     atomic_store(&chunks[nchunks], chunk);
@@ -182,10 +184,13 @@ int aspx_slot_post(struct aspx_slot *slot, bool sane, MPI_Request *request)
 
 int aspx_slot_wait(struct aspx_slot *slot, MPI_Status *status)
 {
+    struct aspx_rest rest = aspx_slot_rest(slot);
     int rc;
 
     aspx_command_post(&slot->head);
-    aspx_command_wait(&slot->head);
+    while (!aspx_command_is_done(&slot->head))
+        aspx_rest_step(&rest);
+    aspx_rest_end(&rest);
     aspx_status_copy(&slot->status, status);
     rc = slot->rc;
     aspx_slot_give(slot);
@@ -217,7 +222,7 @@ MPI_Request aspx_slot_lazy(MPI_Request real)
 void aspx_slot_ended(struct aspx_slot *slot, int rc)
 {
     slot->rc = rc;
-    aspx_command_done(&slot->head);
+    aspx_command_ended(&slot->head, &slot->bell);
 }
 
 void aspx_slot_issued(struct aspx_slot *slot, int rc)

@@ -12,6 +12,7 @@
 #include "command.h"
 
 #include <mpi.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { ASPX_SLOT_ARGS = 128 };
@@ -25,6 +26,7 @@ struct aspx_slot {
     _Alignas(64) struct aspx_command head;
     int rc; /* of the call that posted it, or completed it */
     MPI_Status status;
+    _Atomic uint32_t bell; /* who waits for it alone sleeps here */
     /* what the caller writes */
     _Alignas(64) struct aspx_slot *next; /* while free */
     MPI_Request handle;
@@ -62,6 +64,12 @@ struct aspx_slot *aspx_slot_find(MPI_Request handle);
  * argument looks wrong or the call sets more than a request: wait until MPI has
  * taken it. Returns what MPI said if we waited. */
 int aspx_slot_post(struct aspx_slot *slot, bool sane, MPI_Request *request);
+
+/* How to wait for its end: nobody but its caller moves a lazy one on. */
+static inline struct aspx_rest aspx_slot_rest(struct aspx_slot *slot)
+{
+    return (struct aspx_rest) {.bell = slot->lazy ? NULL : &slot->bell};
+}
 
 /* Post the operation, wait for its end, give the slot back. */
 int aspx_slot_wait(struct aspx_slot *slot, MPI_Status *status);

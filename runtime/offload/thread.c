@@ -6,8 +6,8 @@
  * millisecond at most: that bounds what a message from elsewhere waits for a
  * rank that is computing, while a call of the program ends a nap at once. The
  * longest is two while nothing is under way, and four as long as no window was
- * made whose other ranks may want something here. Where it shares a CPU it naps at once. While
- * a caller sleeps the naps stay short. */
+ * made whose other ranks may want something here. Where it shares a CPU it naps
+ * at once. While a caller sleeps the naps stay short. */
 #include "config.h"
 
 #include "thread.h"
@@ -181,11 +181,11 @@ static void take_over(void)
     aspx_offload_self = true;
 }
 
-int aspx_thread_start(int cpu, bool alone)
+int aspx_thread_start(int cpu, enum aspx_cpus cpus)
 {
     on_cpu = cpu;
-    spin_us = alone ? SPIN_US : 0;
-    yield_us = alone ? YIELD_US : 0;
+    spin_us = cpus == ASPX_CPUS_OWN ? SPIN_US : 0;
+    yield_us = cpus == ASPX_CPUS_SHARED ? 0 : YIELD_US;
     return aspx_own_thread_start("aspen-offload", work, aspx_command_nudge,
                                  take_over);
 }

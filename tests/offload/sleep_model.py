@@ -268,6 +268,45 @@ def rest(waiters=1, news=fence, sleeper=fence, tell=True, **wrong):
             "end": finished(processes)}
 
 
+def bell(news=fence, sleeper=fence, tell=True, rounds=2):
+    """aspx_command_ended() against a caller that sleeps at the bell of a slot, which
+    it uses again: a late ring of the round before ends the sleep of the next."""
+    ended, waited = [], []
+    for i in map(str, range(rounds)):
+        over, again, rest, look = "over" + i, "again" + i, "rest" + i, "look" + i
+        ended += [
+            ("", lambda r, m, i=i: None if m.load("posted" + i) else BLOCKED),
+            ("", put("done" + i, 1)),
+            ("", nothing if tell else go(over)),
+            ("", news),
+            ("", get("bell", "bell")),
+            ("", when(lambda r: not r["bell"], over)),
+            ("", swap("was", "bell", 0)),
+            ("", when(lambda r: not r["was"], over)),
+            ("", wake("sleeps")),
+            (over, nothing),
+        ]
+        waited += [
+            ("", put("posted" + i, 1)),
+            (again, get("bell", "bell")),
+            ("", when(lambda r: r["bell"], rest)),
+            ("", put("bell", 1)),
+            ("", sleeper),
+            ("", go(look)),
+            (rest, futex_wait("bell", lambda r: 1, "sleeps")),
+            ("", sleep("sleeps")),
+            (look, get("done", "done" + i)),
+            ("", when(lambda r, again=again: not r["done"], again)),
+            ("", put("bell", 0)),
+        ]
+    processes = [Process(*ended), Process(*waited)]
+    memory = {"bell": 0, "sleeps": 0}
+    for i in map(str, range(rounds)):
+        memory.update({"done" + i: 0, "posted" + i: 0})
+    return {"memory": memory, "processes": processes,
+            "end": finished(processes)}
+
+
 def ring(producers=2, cells=2, each=1, parity=True, room=True):
     """ring.h: each command arrives once, and complete. A producer draws a ticket,
     waits until its cell is free, and writes value and parity of the lap in one
@@ -340,6 +379,13 @@ CASES = [
      rest(count_first=False), False),
     ("... if the count of news is taken after the look",
      rest(seen_first=False), False),
+    ("the end of an operation wakes who sleeps at its bell, again and again",
+     bell(rounds=3), True),
+    ("... without the thread's fence", bell(news=nothing), False),
+    ("... with a barrier by the caller instead",
+     bell(news=nothing, sleeper=barrier), True),
+    ("... and without that", bell(news=nothing, sleeper=nothing), False),
+    ("... if the thread does not ring", bell(tell=False), False),
     ("one producer, two cells, three laps", ring(producers=1, each=6), True),
     ("two producers, two cells, two laps", ring(each=2), True),
     ("three producers, two cells", ring(producers=3), True),
