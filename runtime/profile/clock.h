@@ -32,8 +32,8 @@ static inline uint64_t aspx_clock_ticks(void)
                                                    : aspx_clock_other();
 }
 
-/* Ticks between two readings; 0 when the second is the earlier one, as readings of
- * two threads or processors may seem. */
+/* Ticks between two readings; 0 when the second is the earlier one, as readings
+ * of two threads or processors may seem. */
 static inline uint64_t aspx_clock_between(uint64_t from, uint64_t to)
 {
     return to > from ? to - from : 0;

@@ -74,7 +74,8 @@ void aspx_profile_start(void)
                                                     ours.pointer));
 }
 
-/* Pointer by pointer: with MPI_THREAD_MULTIPLE others may be jumping through. */
+/* Pointer by pointer: with MPI_THREAD_MULTIPLE others may be jumping
+ * through. */
 static void set_behind(const struct aspx_real *table)
 {
     typedef void (*call_f)(void);

@@ -24,7 +24,8 @@ const struct aspx_real *aspx_profile_front(const struct aspx_real *table,
                                            struct aspx_real *room);
 
 /* What is behind the layer; and the layer (generated). */
-extern struct aspx_real aspx_profile_behind;
+extern struct aspx_real aspx_profile_behind
+    __attribute__((visibility("hidden")));
 void aspx_profile_fill(struct aspx_real *table);
 
 /* No call of the program counts any more: MPI_Finalize. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For how long at least one thread has been inside. How many there are and since
- * when are one word, so that whoever is the last to leave knows when the first
- * came; and when there is none, when the last one left, so that one who read the
- * clock before that and comes only now does not count that time again. */
+/* For how long at least one thread has been inside. How many there are and
+ * since when are one word, so that whoever is the last to leave knows when the
+ * first came; and when there is none, when the last one left, so that one who
+ * read the clock before that and comes only now does not count that time
+ * again. */
 #ifndef ASPEN_RUNTIME_PROFILE_SPAN_H
 #define ASPEN_RUNTIME_PROFILE_SPAN_H
 
@@ -18,8 +19,8 @@ struct aspx_span {
 enum { ASPX_SPAN_COUNT = 16, ASPX_SPAN_UNIT = 6,
        ASPX_SPAN_THREADS = (1 << ASPX_SPAN_COUNT) - 1 };
 
-/* The later of now and the word's time, in units: other threads' readings of the
- * clock may be later than ours. */
+/* The later of now and the word's time, in units: other threads' readings of
+ * the clock may be later than ours. */
 static inline uint64_t aspx_span_later(uint64_t word, uint64_t now)
 {
     now >>= ASPX_SPAN_UNIT;

@@ -34,9 +34,9 @@ enum {
 };
 
 _Thread_local struct aspx_timing_thread *aspx_timing_self
-    __attribute__((tls_model("initial-exec")));
+    __attribute__((tls_model("initial-exec"))) = &aspx_timing_nobody;
 
-struct aspx_timing_thread aspx_timing_first;
+struct aspx_timing_thread aspx_timing_first, aspx_timing_nobody;
 
 void (*_Atomic aspx_timing_after)(void);
 
@@ -62,8 +62,8 @@ static void add(_Atomic uint64_t *sum, uint64_t ticks)
         memory_order_relaxed);
 }
 
-/* Ticks of a call that is over: inside, less waiting. Of several threads one may
- * work while others wait, and that is not told apart. */
+/* Ticks of a call that is over: inside, less waiting. Of several threads one
+ * may work while others wait, and that is not told apart. */
 static void add_work(uint64_t ticks)
 {
     if (!many)
@@ -75,16 +75,18 @@ static uint64_t least_of(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* ---- threads -------------------------------------------------------------- */
+/* ---- threads
+ * -------------------------------------------------------------- */
 
 static void ended(void *thread)
 {
-    aspx_timing_self = NULL;
+    aspx_timing_self = &aspx_timing_nobody;
     atomic_store(&((struct aspx_timing_thread *) thread)->vacant, true);
 }
 
 bool aspx_timing_start(bool many_threads, bool polls_are_seen)
 {
+    aspx_timing_nobody.frame = ASPX_TIMING_OURS;
     aspx_clock_start();
     origin = aspx_clock_ticks();
     atomic_store(&pulse->word, 0);
@@ -184,7 +186,7 @@ struct aspx_timing_thread *aspx_timing_unusual(uintptr_t frame)
 {
     struct aspx_timing_thread *me = aspx_timing_self;
 
-    if (!me)
+    if (me == &aspx_timing_nobody)
         return take_thread();
     if (frame < me->frame && (me->frame == ASPX_TIMING_OURS || is_there(me)))
         return NULL;
@@ -199,7 +201,8 @@ struct aspx_timing_thread *aspx_timing_unusual(uintptr_t frame)
     return me;
 }
 
-/* ---- one call ------------------------------------------------------------- */
+/* ---- one call
+ * ------------------------------------------------------------- */
 
 /* Waiting of calls that were not timed. */
 static void account_idle(struct aspx_timing_thread *me, size_t call,
@@ -274,8 +277,8 @@ unsigned aspx_timing_step(struct aspx_timing_thread *me, unsigned found)
 
 /* How many calls of this function to count only, after one that worked for so
  * long. */
-static uint32_t next_gap(struct aspx_timing_thread *me, size_t call,
-                         uint64_t inside, uint64_t worked)
+static int32_t next_gap(struct aspx_timing_thread *me, size_t call,
+                        uint64_t inside, uint64_t worked)
 {
     const struct aspx_timing_row *row = &me->row[call];
     /* In calls that may wait, waiting is measured in each: what they take until
@@ -290,8 +293,8 @@ static uint32_t next_gap(struct aspx_timing_thread *me, size_t call,
         return 0;
     if (gap >= GAP)
         return GAP;
-    return (uint32_t) (gap - aspx_turns_chance(&me->turns) %
-                                 ((gap + 1) / GAP_CHANCE + 1));
+    return (int32_t) (gap - aspx_turns_chance(&me->turns) %
+                                ((gap + 1) / GAP_CHANCE + 1));
 }
 
 /* What a sample tells of the calls before it, that were only counted. Returns
@@ -301,7 +304,7 @@ static uint64_t stand_for_others(struct aspx_timing_thread *me, size_t call,
                                  uint64_t *idle_p)
 {
     struct aspx_timing_row *row = &me->row[call];
-    uint64_t others = row->gap, cost = aspx_turns_clock_cost();
+    uint64_t others = (uint64_t) row->gap, cost = aspx_turns_clock_cost();
 
     row->calls += others + 1;
     row->usual = row->usual ? (row->usual * (MEAN_PARTS - 1) + inside) /
@@ -317,7 +320,8 @@ static uint64_t stand_for_others(struct aspx_timing_thread *me, size_t call,
            aspx_clock_between(cost, least_of(inside, short_ticks + cost));
 }
 
-/* Where waiting is not seen: all that this function did not take at its best. */
+/* Where waiting is not seen: all that this function did not take at its
+ * best. */
 static uint64_t guess_idle(struct aspx_timing_row *row, uint64_t inside)
 {
     if (row->least == 0 || inside < row->least)
@@ -403,7 +407,8 @@ void aspx_timing_rested(void)
         seen(me);
 }
 
-/* ---- sums ----------------------------------------------------------------- */
+/* ---- sums
+ * ----------------------------------------------------------------- */
 
 double aspx_timing_inside(void)
 {
@@ -440,7 +445,8 @@ struct aspx_timing_call aspx_timing_call(size_t call)
     for (; thread; thread = thread->next) {
         const struct aspx_timing_row *row = &thread->row[call];
 
-        count += row->calls + row->gap - row->left;
+        count += row->calls;
+        count += (uint64_t) (row->gap - (row->left > 0 ? row->left : 0));
         ticks += row->ticks;
         idle += row->idle;
     }

@@ -30,9 +30,9 @@ extern const uint8_t aspx_timed[ASPX_CALLS];
 
 /* One function in one thread; times in ticks. */
 struct aspx_timing_row {
-    uint32_t left;  /* calls to count only, until one is timed */
+    int32_t left;   /* calls to count only; below 0: one is timed */
     uint32_t owed;  /* turns that were only counted, not in idle yet */
-    uint32_t gap;   /* what left was last */
+    int32_t gap;    /* what left was last */
     uint64_t calls; /* without the gap under way */
     uint64_t ticks, idle;
     uint64_t usual; /* of those timed from the beginning, until seen to wait */
@@ -67,14 +67,20 @@ struct aspx_timing_thread {
 /* The first thread that calls, most often the only one; and the hook. */
 extern struct aspx_timing_thread aspx_timing_first;
 
-/* The frame of a thread of ours: its calls are inside one that never ends. */
+/* The frame of a thread of ours, and of nobody: inside a call that never
+ * ends. */
 #define ASPX_TIMING_OURS UINTPTR_MAX
+
+/* Of a thread that has not called yet: as one that is inside a call, it does
+ * not take the quick way. */
+extern struct aspx_timing_thread aspx_timing_nobody
+    __attribute__((visibility("hidden")));
 
 extern _Thread_local struct aspx_timing_thread *aspx_timing_self
     __attribute__((tls_model("initial-exec")));
 
-/* Wrappers: nothing is written into their frame that could run over it; and what
- * few calls go through, apart from what most do. */
+/* Wrappers: nothing is written into their frame that could run over it; and
+ * what few calls go through, apart from what most do. */
 #if defined(__has_attribute) && __has_attribute(no_stack_protector)
 #define ASPX_TIMED_WRAPPER __attribute__((no_stack_protector))
 #else
@@ -102,15 +108,13 @@ static inline bool aspx_timing_begun(const struct aspx_timing_thread *me)
     return atomic_load_explicit(&me->began, memory_order_relaxed);
 }
 
-/* Only count a call? */
+/* Only count a call? An Isend of 8 B takes some 20 ns: each instruction here is
+ * one per cent of it. */
 static inline bool aspx_timing_skip(size_t call)
 {
     struct aspx_timing_thread *me = aspx_timing_self;
 
-    if (!me || me->frame || !me->row[call].left)
-        return false;
-    me->row[call].left--;
-    return true;
+    return !me->frame && --me->row[call].left >= 0;
 }
 
 /* The same of a call that may wait: enter it, if it is an outermost one of the
@@ -120,13 +124,12 @@ aspx_timing_quick(struct aspx_timing *here, size_t call)
 {
     struct aspx_timing_thread *me = aspx_timing_self;
 
-    if (!me || me->frame || !me->row[call].left ||
-        (aspx_timing_first.caller != me && !me->many)) {
+    if (me->frame || (aspx_timing_first.caller != me && !me->many) ||
+        --me->row[call].left < 0) {
         /* Where a call that was left half-way had its own, nobody is. */
         *(struct aspx_timing_thread *volatile *) &here->thread = NULL;
         return false;
     }
-    me->row[call].left--;
     me->frame = (uintptr_t) here;
     here->thread = me;
     return true;
@@ -137,7 +140,7 @@ aspx_timing_enter(struct aspx_timing *here, size_t call)
 {
     struct aspx_timing_thread *me = aspx_timing_self;
 
-    if (__builtin_expect(!me || me->frame, 0))
+    if (__builtin_expect(me->frame, 0))
         me = aspx_timing_unusual((uintptr_t) here);
     here->thread = me;
     if (!me)
@@ -145,7 +148,7 @@ aspx_timing_enter(struct aspx_timing *here, size_t call)
     me->frame = (uintptr_t) here;
     if (!me->many)
         aspx_timing_first.caller = me;
-    if (me->row[call].left)
+    if (me->row[call].left > 0)
         me->row[call].left--;
     else
         aspx_timing_begin(me);
@@ -165,7 +168,8 @@ aspx_timing_leave(const struct aspx_timing *here, size_t call)
         me->frame = 0;
 }
 
-/* ---- the whole process ---------------------------------------------------- */
+/* ---- the whole process
+ * ---------------------------------------------------- */
 
 /* Before the first call, or between two. Returns false when there is no room.
  *   many   several threads may be inside at once: MPI_THREAD_MULTIPLE
@@ -181,8 +185,8 @@ void aspx_timing_publish(struct aspx_pulse *to);
 /* This thread is one of ours: what it calls does not count. */
 void aspx_timing_ignore_thread(void);
 
-/* NULL, or what is called after an outermost call that was timed: many are not. In
- * the thread that made it. */
+/* NULL, or what is called after an outermost call that was timed: many are not.
+ * In the thread that made it. */
 extern void (*_Atomic aspx_timing_after)(void);
 
 /* The rest of the turn was waiting: this thread gave its CPU away. */
@@ -206,7 +210,7 @@ static inline struct aspx_timing_thread *aspx_timing_polls(void)
 {
     struct aspx_timing_thread *me = aspx_timing_self;
 
-    return me && me->frame && me->frame != ASPX_TIMING_OURS ? me : NULL;
+    return me->frame && me->frame != ASPX_TIMING_OURS ? me : NULL;
 }
 
 /* After a poll that is not just counted. Returns found. */

@@ -447,7 +447,8 @@ static void test_others_polls(void **state)
     assert_null(aspx_timing_only_polls());
 }
 
-/* ---- threads -------------------------------------------------------------- */
+/* ---- threads
+ * -------------------------------------------------------------- */
 
 enum { THREADS = 4, CALLS = 20000 };
 
@@ -456,7 +457,7 @@ static pthread_barrier_t all_in;
 static int real_clock_many(void **state)
 {
     (void) state;
-    aspx_timing_self = NULL;
+    aspx_timing_self = &aspx_timing_nobody;
     aspx_clock_other = NULL;
     aspx_clock_counter = false;
     return 0;
@@ -571,14 +572,14 @@ static void *wait_inside(void *unused)
     return unused;
 }
 
-/* One thread at a time: who polls is who called last, also in what a thread left
- * behind that has ended. */
+/* One thread at a time: who polls is who called last, also in what a thread
+ * left behind that has ended. */
 static void test_in_turns(void **state)
 {
     pthread_t thread;
 
     (void) state;
-    aspx_timing_self = NULL; /* begin anew: it was one of many */
+    aspx_timing_self = &aspx_timing_nobody; /* begin anew: it was one of many */
     assert_true(aspx_timing_start(false, true));
     for (int i = 0; i < 3; i++) {
         wait_inside(NULL);
