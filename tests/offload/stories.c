@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "tests/expect.h"
 
+#include <limits.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -16,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { BIG = 4 << 20, LIMIT_MS = 20000 };
+enum { BIG = 4 << 20, LIMIT_MS = 20000, WRITTEN = 20000 };
 
 static int peer;
 
@@ -408,6 +409,47 @@ static void handed_over(void)
     MPI_Win_free(&handed.win);
 }
 
+static int written[WRITTEN];
+
+/* A collective write moves on only while both ranks wait for it. Rank 0 waits
+ * for a word of rank 1 beside it, which is sent when rank 1 has written. */
+static void beside(void)
+{
+    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    MPI_Datatype every_other;
+    MPI_Info info;
+    MPI_File file;
+    char name[PATH_MAX];
+    MPI_Status statuses[2];
+    int word = -1;
+
+    if (rank == 0)
+        snprintf(name, sizeof(name), "/tmp/offload_stories.%ld",
+                 (long) getpid());
+    MPI_Bcast(name, sizeof(name), MPI_CHAR, 0, MPI_COMM_WORLD);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "romio_cb_write", "enable"); /* with messages */
+    MPI_File_open(MPI_COMM_WORLD, name,
+                  MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE,
+                  info, &file);
+    MPI_Info_free(&info);
+    MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &every_other);
+    MPI_Type_commit(&every_other);
+    MPI_File_set_view(file, (MPI_Offset) sizeof(int) * rank, MPI_INT,
+                      every_other, "native", MPI_INFO_NULL);
+    MPI_Type_free(&every_other);
+    for (int i = 0; i < WRITTEN; i++)
+        written[i] = rank;
+    if (rank == 0)
+        MPI_Irecv(&word, 1, MPI_INT, peer, 0, MPI_COMM_WORLD, &requests[0]);
+    MPI_File_iwrite_all(file, written, WRITTEN, MPI_INT, &requests[1]);
+    MPI_Waitall(2, requests, statuses);
+    if (rank == 1)
+        MPI_Send(&rank, 1, MPI_INT, peer, 0, MPI_COMM_WORLD);
+    EXPECT(rank == 1 || word == 1);
+    MPI_File_close(&file);
+}
+
 /* Signals are the program's; a child may exit. */
 static volatile sig_atomic_t signalled;
 static pthread_t main_thread;
@@ -444,7 +486,7 @@ static const struct {
     {"mixed", mixed},       {"many", many},           {"grequest", grequest},
     {"errors", errors},     {"handlers", handlers},   {"callbacks", callbacks},
     {"no stall", no_stall}, {"orders", orders},       {"handed over", handed_over},
-    {"processes", processes},
+    {"beside", beside},     {"processes", processes},
 };
 
 static int is_asked(int argc, char **argv, const char *name)
