@@ -485,7 +485,8 @@ static const struct {
     {"outside", outside},   {"idle", idle},           {"level", level},
     {"mixed", mixed},       {"many", many},           {"grequest", grequest},
     {"errors", errors},     {"handlers", handlers},   {"callbacks", callbacks},
-    {"no stall", no_stall}, {"orders", orders},       {"handed over", handed_over},
+    {"no stall", no_stall}, {"orders", orders},
+    {"handed over", handed_over},
     {"beside", beside},     {"processes", processes},
 };
 
