@@ -21,13 +21,23 @@ static uint64_t start_ticks, stop_ticks;
  * it). */
 typedef unsigned progress_f(void *worker);
 
+/* One turn in some fifty of who waits long; apart, so that others need not save
+ * more than a register. */
+static ASPX_TIMED_APART unsigned poll_clocked(void *worker,
+                                              struct aspx_timing_thread *me)
+{
+    aspx_turns_look(&me->turns);
+    return aspx_timing_after_poll(me, aspx_timing_first.progress(worker));
+}
+
 static unsigned poll(void *worker)
 {
     struct aspx_timing_thread *me = aspx_timing_only_polls();
 
     if (!me)
         return aspx_timing_first.progress(worker);
-    aspx_turns_before(&me->turns);
+    if (aspx_turns_clocks(&me->turns))
+        return poll_clocked(worker, me);
     return aspx_timing_after_poll(me, aspx_timing_first.progress(worker));
 }
 

@@ -87,6 +87,7 @@ static void ended(void *thread)
 bool aspx_timing_start(bool many_threads, bool polls_are_seen)
 {
     aspx_timing_nobody.frame = ASPX_TIMING_OURS;
+    aspx_timing_first.caller = &aspx_timing_first;
     aspx_clock_start();
     origin = aspx_clock_ticks();
     atomic_store(&pulse->word, 0);

@@ -47,7 +47,7 @@ struct aspx_timing_thread {
     /* The hook, of aspx_timing_first only: what a poll looks at before it knows
      * who waits, where one thread at a time is inside MPI. Not thread-local. */
     _Alignas(64) unsigned (*progress)(void *worker); /* behind ours */
-    struct aspx_timing_thread *caller; /* who called last; NULL: nobody yet */
+    struct aspx_timing_thread *caller; /* who called last; at first this one */
     bool ours; /* a thread of ours polls; written by it alone, inside MPI */
 
     bool many; /* several may be inside at once: the hook does not know */
@@ -65,7 +65,8 @@ struct aspx_timing_thread {
 };
 
 /* The first thread that calls, most often the only one; and the hook. */
-extern struct aspx_timing_thread aspx_timing_first;
+extern struct aspx_timing_thread aspx_timing_first
+    __attribute__((visibility("hidden")));
 
 /* The frame of a thread of ours, and of nobody: inside a call that never
  * ends. */
@@ -202,7 +203,7 @@ static inline struct aspx_timing_thread *aspx_timing_only_polls(void)
     if (aspx_timing_first.ours)
         return NULL;
     me = aspx_timing_first.caller;
-    return me && me->frame ? me : NULL;
+    return me->frame ? me : NULL;
 }
 
 /* The same of this thread, one of many. */

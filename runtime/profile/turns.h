@@ -68,11 +68,15 @@ static inline bool aspx_turns_any(const struct aspx_turns *t)
     return t->done | t->clocked | t->brief;
 }
 
-/* Before a poll. */
+/* Before a poll; and is it one of those that are clocked? */
 void aspx_turns_look(struct aspx_turns *t);
+static inline bool aspx_turns_clocks(const struct aspx_turns *t)
+{
+    return t->phase == ASPX_TURNS_CLOCKED;
+}
 static inline void aspx_turns_before(struct aspx_turns *t)
 {
-    if (t->phase == ASPX_TURNS_CLOCKED)
+    if (aspx_turns_clocks(t))
         aspx_turns_look(t);
 }
 
