@@ -50,7 +50,7 @@ story() {
 }
 
 @test "what one thread posted another one completes" { story 'handed over'; }
-@test "one wait moves a message and an operation on a file" { story beside; }
+@test "one wait moves a message and operations on a file" { story beside; }
 @test "signals, fork and exit of the child" { story processes; }
 
 @test "ranks may ask for different thread levels" {

@@ -28,6 +28,7 @@
 
 enum {
     SLEEP_US = 100000,
+    NAP_MOST_US = 1000,
     PREFETCHED = 4, /* commands */
 };
 
@@ -166,13 +167,17 @@ void aspx_command_ended(struct aspx_command *command, _Atomic uint32_t *bell)
         aspx_futex_wake(bell);
 }
 
-/* Announce the sleep, or sleep until there is news. */
+/* Announce the sleep, or sleep until there is news. What a look has the thread
+ * do is news, too: who naps does not count that. */
 static void sleep_on_news(struct aspx_rest *rest)
 {
     if (!rest->sleeps) {
         atomic_fetch_add(&sleepers, 1);
         fence_of_sleeper();
         aspx_command_nudge();
+    } else if (rest->nap_us) {
+        aspx_futex_wait(&news, atomic_load(&news), rest->nap_us);
+        rest->nap_us = lesser(2 * rest->nap_us, NAP_MOST_US);
     } else {
         aspx_futex_wait(&news, rest->seen, SLEEP_US);
     }

@@ -82,10 +82,14 @@ static inline bool aspx_command_is_done(const struct aspx_command *command)
  *
  * spins, then yields, then sleeps until there is any news at all; with .bell,
  * until that one operation has ended, so that the thread need not wake the
- * caller for all the others, which takes it longer than a message. Who is about
- * to sleep is counted, so that the thread knows of it. */
+ * caller for all the others, which takes it longer than a message; with
+ * .nap_us, for so long at first, because the look itself has the thread do
+ * something. Who is about to sleep is counted, so that the thread knows of
+ * it. */
+enum { ASPX_REST_NAP_US = 20 }; /* such naps grow */
 struct aspx_rest {
-    _Atomic uint32_t *bell; /* 0: nobody sleeps at it */
+    _Atomic uint32_t *bell; /* NULL: nobody sleeps at it */
+    uint32_t nap_us;        /* 0: no naps */
     uint32_t looks; /* before it sleeps */
     uint32_t seen;  /* what had been done before the last look */
     bool sleeps;

@@ -245,18 +245,41 @@ static bool any_lazy(const struct aspx_set *set)
     for (int i = 0; i < set->count; i++) {
         const struct aspx_slot *slot = at(set, i);
 
-        if (slot && slot->lazy)
+        if (is_active(slot) && slot->lazy &&
+            !aspx_command_is_done(&slot->head))
             return true;
     }
     return false;
 }
 
-/* What this one waits for may depend on a lazy one: all are looked at. */
+/* How to wait for any of several. */
+static struct aspx_rest rest_of(const struct aspx_set *set)
+{
+    return (struct aspx_rest) {.nap_us = any_lazy(set) ? ASPX_REST_NAP_US : 0};
+}
+
+/* One look at all, but of those on files only at the first that is left. */
+static bool all_ended(const struct aspx_set *set)
+{
+    bool all = true, on_file = false;
+
+    for (int i = 0; i < set->count; i++) {
+        struct aspx_slot *slot = at(set, i);
+
+        if (!is_active(slot) || (slot->on_file && on_file) || has_ended(slot))
+            continue;
+        all = false;
+        on_file |= slot->on_file;
+    }
+    return all;
+}
+
+/* What one waits for may depend on a lazy one: they move on together. */
 static void wait_in_turns(const struct aspx_set *set)
 {
-    struct aspx_rest rest = {0};
+    struct aspx_rest rest = rest_of(set);
 
-    while (count_pending(set) != 0)
+    while (!all_ended(set))
         aspx_rest_step(&rest);
     aspx_rest_end(&rest);
 }
@@ -337,11 +360,12 @@ int aspx_offload_MPI_Waitany(int count, MPI_Request requests[], int *indx,
                              MPI_Status *status)
 {
     const struct aspx_set set = {count, requests};
-    struct aspx_rest rest = {0};
+    struct aspx_rest rest;
     int i;
 
     if (is_bad(&set) || !indx || !status)
         return aspx_request_refuse();
+    rest = rest_of(&set);
     while ((i = find_ended(&set)) < 0 && count_active(&set) != 0)
         aspx_rest_step(&rest);
     aspx_rest_end(&rest);
@@ -399,10 +423,11 @@ int aspx_offload_MPI_Waitsome(int count, MPI_Request requests[], int *outcount,
                               int indices[], MPI_Status statuses[])
 {
     const struct aspx_set set = {count, requests};
-    struct aspx_rest rest = {0};
+    struct aspx_rest rest;
 
     if (is_bad(&set) || !outcount || (count > 0 && (!indices || !statuses)))
         return aspx_request_refuse();
+    rest = rest_of(&set);
     while (find_ended(&set) < 0 && count_active(&set) != 0)
         aspx_rest_step(&rest);
     aspx_rest_end(&rest);

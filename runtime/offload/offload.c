@@ -49,15 +49,22 @@ static bool helper_is_on(const struct asp_layout_task *helped,
            asp_cpuset_has(&task->cpus, (unsigned) helped->cpu_helper_os);
 }
 
-/* Who is not bound shares all. */
+static bool in_each_others_way(const struct asp_layout_task *a,
+                               const struct asp_layout_task *b)
+{
+    return helper_is_on(a, b) || helper_is_on(b, a) ||
+           (a != b && a->cpu_helper_os == b->cpu_helper_os);
+}
+
+/* Who is not bound shares all; a task without CPUs of its own may be on any. */
 static enum aspx_cpus cpus_of(const struct asp_layout_task *task)
 {
     if (!layout->bound || task->cpu_helper_os < 0 || helper_is_on(task, task))
         return ASPX_CPUS_SHARED;
+    if (asp_cpuset_count(&task->cpus) == 0)
+        return ASPX_CPUS_VISITED;
     for (uint32_t i = 0; i < layout->ntasks; i++) {
-        const struct asp_layout_task *other = &layout->tasks[i];
-
-        if (helper_is_on(task, other) || helper_is_on(other, task))
+        if (in_each_others_way(task, &layout->tasks[i]))
             return ASPX_CPUS_VISITED;
     }
     return ASPX_CPUS_OWN;

@@ -233,6 +233,7 @@ int aspx_offload_MPI_Start(MPI_Request *request)
     if (slot && slot->persistent &&
         atomic_load(&slot->head.state) == ASPX_INACTIVE) {
         slot->head.run = run_start;
+        slot->lazy = false; /* it was, if a guest started it before */
         atomic_store(&slot->head.state, ASPX_BUSY);
         aspx_command_post(&slot->head);
         return MPI_SUCCESS;

@@ -132,7 +132,7 @@ struct aspx_slot *aspx_slot_take(void (*run)(struct aspx_command *command))
     while (!(slot = pop()))
         grow();
     slot->head.run = run;
-    slot->persistent = slot->lazy = slot->asks = false;
+    slot->persistent = slot->lazy = slot->on_file = slot->asks = false;
     atomic_store_explicit(&slot->head.state, ASPX_BUSY, memory_order_relaxed);
     return slot;
 }

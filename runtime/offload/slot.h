@@ -32,9 +32,10 @@ struct aspx_slot {
     MPI_Request handle;
     bool persistent;
     bool lazy; /* MPI looks at it only when the program asks: because it has
-                  callbacks that belong to the program's Test or Wait, or is an
-                  operation on a file: ROMIO mixes up several on one file that
-                  are not waited for in the same order everywhere */
+                  callbacks that belong to the program's Test or Wait, or */
+    bool on_file; /* is an operation on a file: ROMIO mixes up several on one
+                     file that are not waited for in the same order everywhere,
+                     so one after the other is */
     bool asks; /* wants to know when MPI has taken it */
     _Alignas(16) unsigned char args[ASPX_SLOT_ARGS];
     /* what the offload thread has for itself */
@@ -68,7 +69,8 @@ int aspx_slot_post(struct aspx_slot *slot, bool sane, MPI_Request *request);
 /* How to wait for its end: nobody but its caller moves a lazy one on. */
 static inline struct aspx_rest aspx_slot_rest(struct aspx_slot *slot)
 {
-    return (struct aspx_rest) {.bell = slot->lazy ? NULL : &slot->bell};
+    return slot->lazy ? (struct aspx_rest) {.nap_us = ASPX_REST_NAP_US}
+                      : (struct aspx_rest) {.bell = &slot->bell};
 }
 
 /* Post the operation, wait for its end, give the slot back. */

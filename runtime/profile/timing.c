@@ -36,7 +36,8 @@ enum {
 _Thread_local struct aspx_timing_thread *aspx_timing_self
     __attribute__((tls_model("initial-exec"))) = &aspx_timing_nobody;
 
-struct aspx_timing_thread aspx_timing_first, aspx_timing_nobody;
+struct aspx_timing_thread aspx_timing_first = {.caller = &aspx_timing_first};
+struct aspx_timing_thread aspx_timing_nobody = {.frame = ASPX_TIMING_OURS};
 
 void (*_Atomic aspx_timing_after)(void);
 
@@ -86,8 +87,6 @@ static void ended(void *thread)
 
 bool aspx_timing_start(bool many_threads, bool polls_are_seen)
 {
-    aspx_timing_nobody.frame = ASPX_TIMING_OURS;
-    aspx_timing_first.caller = &aspx_timing_first;
     aspx_clock_start();
     origin = aspx_clock_ticks();
     atomic_store(&pulse->word, 0);

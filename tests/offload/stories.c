@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { BIG = 4 << 20, LIMIT_MS = 20000, WRITTEN = 20000 };
+enum { BIG = 4 << 20, LIMIT_MS = 20000, WRITES = 3, WRITTEN = 20000 };
 
 static int peer;
 
@@ -409,19 +409,13 @@ static void handed_over(void)
     MPI_Win_free(&handed.win);
 }
 
-static int written[WRITTEN];
-
-/* A collective write moves on only while both ranks wait for it. Rank 0 waits
- * for a word of rank 1 beside it, which is sent when rank 1 has written. */
-static void beside(void)
+/* Collective writes to a file of both ranks' words in turn. */
+static MPI_File open_together(void)
 {
-    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     MPI_Datatype every_other;
     MPI_Info info;
     MPI_File file;
     char name[PATH_MAX];
-    MPI_Status statuses[2];
-    int word = -1;
 
     if (rank == 0)
         snprintf(name, sizeof(name), "/tmp/offload_stories.%ld",
@@ -430,7 +424,7 @@ static void beside(void)
     MPI_Info_create(&info);
     MPI_Info_set(info, "romio_cb_write", "enable"); /* with messages */
     MPI_File_open(MPI_COMM_WORLD, name,
-                  MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE,
+                  MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
                   info, &file);
     MPI_Info_free(&info);
     MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &every_other);
@@ -438,15 +432,35 @@ static void beside(void)
     MPI_File_set_view(file, (MPI_Offset) sizeof(int) * rank, MPI_INT,
                       every_other, "native", MPI_INFO_NULL);
     MPI_Type_free(&every_other);
-    for (int i = 0; i < WRITTEN; i++)
-        written[i] = rank;
+    return file;
+}
+
+static int written[WRITES][WRITTEN], back[WRITES][WRITTEN];
+
+/* They move on only while both ranks wait for them. Rank 0 waits for a word of
+ * rank 1 beside them, which is sent when rank 1 has written. */
+static void beside(void)
+{
+    MPI_Request requests[WRITES + 1] = {MPI_REQUEST_NULL};
+    MPI_Status statuses[WRITES + 1];
+    MPI_File file = open_together();
+    int word = -1;
+
     if (rank == 0)
         MPI_Irecv(&word, 1, MPI_INT, peer, 0, MPI_COMM_WORLD, &requests[0]);
-    MPI_File_iwrite_all(file, written, WRITTEN, MPI_INT, &requests[1]);
-    MPI_Waitall(2, requests, statuses);
+    for (int w = 0; w < WRITES; w++) {
+        for (int i = 0; i < WRITTEN; i++)
+            written[w][i] = 1000 * w + 2 * i + rank;
+        MPI_File_iwrite_at_all(file, (MPI_Offset) w * WRITTEN, written[w],
+                               WRITTEN, MPI_INT, &requests[w + 1]);
+    }
+    MPI_Waitall(WRITES + 1, requests, statuses);
     if (rank == 1)
         MPI_Send(&rank, 1, MPI_INT, peer, 0, MPI_COMM_WORLD);
     EXPECT(rank == 1 || word == 1);
+    MPI_File_read_at_all(file, 0, back, WRITES * WRITTEN, MPI_INT,
+                         MPI_STATUS_IGNORE);
+    EXPECT(memcmp(written, back, sizeof(back)) == 0);
     MPI_File_close(&file);
 }
 
