@@ -89,7 +89,7 @@ void aspx_command_start(bool several, bool many, enum aspx_cpus cpus)
         patience.spins = lesser(patience.spins, patience_many.spins);
         patience.yields = lesser(patience.yields, patience_many.yields);
     }
-    sleeper_fences = cpus != ASPX_CPUS_SHARED &&
+    sleeper_fences = cpus == ASPX_CPUS_OWN &&
                      membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
 }
 
