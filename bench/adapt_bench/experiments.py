@@ -76,7 +76,7 @@ def swept(rival, spec):
 
 # The script: each of two windows has a phase that computes and one that talks,
 # some 6 and 12 intervals long.
-SCRIPT = "phases,n=100,computing=12,talking=40"
+SCRIPT = "phases,n=100,computing=12,talking=56"
 GET, ACC = SCRIPT + ",op=get", SCRIPT + ",op=acc"
 HALF = ",point=symmetric,every=half"
 EACH = ",point=symmetric,every=iteration"

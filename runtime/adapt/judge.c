@@ -317,14 +317,19 @@ int aspx_judge_step(struct aspx_judge *judge)
     return orders < 0 ? -1 : views + orders;
 }
 
-uint64_t aspx_judge_rest_us(const struct aspx_judge *judge)
+struct aspx_leave aspx_judge_leave(const struct aspx_judge *judge)
 {
+    uint64_t next;
+
     if (!judge)
-        return UINT64_MAX;
-    return judge->wishing && judge->force != ASPX_FORCE_OFF
-               ? 0
-               : (uint64_t) (1e6 * aspx_clock_seconds(aspx_clock_between(
-                                       judge->stepped, judge->look_at)));
+        return (struct aspx_leave) {.rest_us = UINT64_MAX};
+    if (judge->wishing && judge->force != ASPX_FORCE_OFF)
+        return (struct aspx_leave) {.rest_us = 0};
+    next = aspx_clock_between(judge->stepped, judge->look_at);
+    return (struct aspx_leave) {
+        .rest_us = (uint64_t) (1e6 * aspx_clock_seconds(next)),
+        .unwanted = true,
+    };
 }
 
 void aspx_judge_destroy(struct aspx_judge *judge)

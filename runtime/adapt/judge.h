@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* adapt=ghosts: the first ghost of a node, its leader, watches the pulses of the
- * users there and decides for them, whether they call MPI or not: a user that
- * computes cannot change its own mind. What it decides is told to the users of
- * the node through the arena, and to other nodes by their leaders.
+/* adapt=ghosts: the first ghost of a node, its leader, watches the pulses of
+ * the users there and decides for them, whether they call MPI or not: a user
+ * that computes cannot change its own mind. What it decides is told to the
+ * users of the node through the arena, and to other nodes by their leaders.
  *
  * Ghosts only, from the thread that calls MPI. */
 #ifndef ASPEN_RUNTIME_ADAPT_JUDGE_H
 #define ASPEN_RUNTIME_ADAPT_JUDGE_H
 
 #include "runtime/casper/engine.h"
+#include "runtime/casper/idle.h"
 
 #include <stdbool.h>
 
@@ -25,13 +26,13 @@ int aspx_judge_create(struct aspx_judge **judge_p,
  * Returns how many messages of other leaders it took, or -1 when MPI failed. */
 int aspx_judge_step(struct aspx_judge *judge);
 
-/* How long the ghost may sleep as of the last step if it has nothing else to do,
- * in microseconds: until the next look at the users. Not at all (0) while the
- * predictor wants ghosts for one of them: how long users stay outside MPI is
- * seen between two steps only. But when it was found that ghosts are no help,
- * what shows another phase is above all the rate of operations, which any step
- * sees. Takes NULL: as long as it likes. */
-uint64_t aspx_judge_rest_us(const struct aspx_judge *judge);
+/* How long the ghost may sleep as of the last step if it has nothing else to
+ * do: until the next look at the users. Not at all (0) while the predictor
+ * wants ghosts for one of them: how long users stay outside MPI is seen between
+ * two steps only. But when it was found that ghosts are no help, what shows
+ * another phase is above all the rate of operations, which any step sees. Takes
+ * NULL: as long as it likes. */
+struct aspx_leave aspx_judge_leave(const struct aspx_judge *judge);
 
 /* Takes NULL. */
 void aspx_judge_destroy(struct aspx_judge *judge);

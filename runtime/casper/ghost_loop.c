@@ -193,6 +193,7 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
     while (service.goodbyes_due > 0 && !service.failed) {
         uint64_t before = aspx_idle_events(), events;
         bool worked = poll_messages(&service, &next);
+        struct aspx_leave leave;
         int heard;
 
         aspx_life_beat();
@@ -203,8 +204,8 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
         events = aspx_idle_events() - before;
         tell_backlog(events);
         /* leaders' talk with each other keeps nobody awake */
-        aspx_idle_step(&idle, worked || events > (uint64_t) heard,
-                       aspx_judge_rest_us(judge));
+        leave = aspx_judge_leave(judge);
+        aspx_idle_step(&idle, worked || events > (uint64_t) heard, &leave);
         atomic_store_explicit(&aspx_life_own()->idle_ns, aspx_idle_ns(),
                               memory_order_relaxed);
     }

@@ -2,18 +2,19 @@
 /* The hard part is to know that there is work: MPI handles one-sided messages
  * inside its progress engine and tells nobody. Two signs are seen from here.
  * Messages from other nodes come through UCX, whose progress call counts its
- * events: aspen-ghost defines that call itself and passes it on. Messages
- * from this node may come through MPICH's own shared memory; their senders
- * ring the bell before they wait (aspx_bell_ring).
+ * events: aspen-ghost defines that call itself and passes it on. Messages from
+ * this node may come through MPICH's own shared memory; their senders ring the
+ * bell before they wait (aspx_bell_ring).
  *
- * Naps end by the bell, or by their time, which bounds what a sender on
- * another node waits for a ghost that has been idle: one nap, because the ghost
- * then stays awake for yield_us.
+ * Naps end by the bell, or by their time, which bounds what a sender on another
+ * node waits for a ghost that has been idle: one nap, because the ghost then
+ * stays awake for yield_us.
  *
  * A ghost that wakes up on a CPU of users pushes one aside each time, also when
- * it finds nothing. So there naps grow beyond nap_max_us, as a parked ghost's do,
- * but to no more than a hundredth of the time for which nothing has come: who
- * sends it something, now and then, loses 1 % of the time at most by that. */
+ * it finds nothing. So there naps grow beyond nap_max_us, as a parked ghost's
+ * do, but to no more than a hundredth of the time for which nothing has come:
+ * who sends it something, now and then, loses 1 % of the time at most by that;
+ * or to a tenth, while it is known that nobody on the node wants a ghost. */
 #include "config.h"
 
 #include "ghost.h"
@@ -36,6 +37,7 @@ enum {
     NAP_FIRST_US = 20,
     PARKED_MAX_US = 50000,
     LONG_PART = 100,
+    UNWANTED_PART = 10,
     KNOB_MAX_US = 1000000,
     POLLS_PER_CLOCK = 2, /* reading the clock costs as much as a poll */
 };
@@ -186,24 +188,25 @@ static void turn_in(struct aspx_idle *idle, bool parked)
 
 /* The longest nap after so long without work. */
 static uint64_t longest(struct aspx_idle *idle, uint64_t idle_us,
-                        uint64_t rest_us)
+                        const struct aspx_leave *leave)
 {
     bool parked = idle->bell &&
                   atomic_load_explicit(&idle->bell->duty.parked_since_ns,
                                        memory_order_relaxed) != 0;
     uint64_t bound = parked ? idle->parked_max_us : idle->rested_max_us;
-    uint64_t most = idle_us / LONG_PART;
+    uint64_t most = idle_us / (leave->unwanted ? UNWANTED_PART : LONG_PART);
 
     if (parked != idle->parked)
         turn_in(idle, parked);
     if (most > bound)
         most = bound;
-    if (most > rest_us)
-        most = rest_us;
+    if (most > leave->rest_us)
+        most = leave->rest_us;
     return most > idle->nap_max_us ? most : idle->nap_max_us;
 }
 
-void aspx_idle_step(struct aspx_idle *idle, bool worked, uint64_t rest_us)
+void aspx_idle_step(struct aspx_idle *idle, bool worked,
+                    const struct aspx_leave *leave)
 {
     uint64_t idle_us, most;
 
@@ -220,7 +223,7 @@ void aspx_idle_step(struct aspx_idle *idle, bool worked, uint64_t rest_us)
     idle_us = now_us() - idle->last_work_us;
     if (idle_us < idle->spin_us)
         return;
-    most = longest(idle, idle_us, rest_us);
+    most = longest(idle, idle_us, leave);
     if (idle_us < idle->spin_us + idle->yield_us || most == 0) {
         sched_yield();
         aspx_turns_rested(&turns);

@@ -25,10 +25,16 @@ struct aspx_idle {
 void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
                      uint32_t rank_world, struct aspx_bell *bell);
 
+/* What else the ghost has to do, or who leads it: how long may it nap? */
+struct aspx_leave {
+    uint64_t rest_us; /* a nap that is longer than the ladder's, so long */
+    bool unwanted;    /* no user of its node is to have ghosts */
+};
+
 /* After each poll.
- *   worked   it found something to do for users
- *   rest_us  a nap that is longer than the ladder's may take so long */
-void aspx_idle_step(struct aspx_idle *idle, bool worked, uint64_t rest_us);
+ *   worked  it found something to do for users */
+void aspx_idle_step(struct aspx_idle *idle, bool worked,
+                    const struct aspx_leave *leave);
 
 /* CLOCK_MONOTONIC at aspx_idle_start(), and how long this process has found
  * nothing to do since (runtime/profile/turns.h tells how that is seen). */
