@@ -76,7 +76,8 @@ EXPERIMENTS = [
         OWN + "The others: " + FOUR +
         "Reading the clock, some 20 ns, is part of it."),
     Experiment(
-        "o-e3-coll", "Time to post a collective", "bytes", (8, 8192),
+        "o-e3-coll", "Time to post a collective", "bytes",
+        (8, 8192, 1048576),
         [line for op in COLLECTIVES
          for line in rivals(f"post,op={op},bytes={{x}}", " " + op,
                              sleepers=False)],

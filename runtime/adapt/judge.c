@@ -328,7 +328,7 @@ struct aspx_leave aspx_judge_leave(const struct aspx_judge *judge)
     next = aspx_clock_between(judge->stepped, judge->look_at);
     return (struct aspx_leave) {
         .rest_us = (uint64_t) (1e6 * aspx_clock_seconds(next)),
-        .unwanted = true,
+        .unwanted = !judge->rounds, /* those are to hear orders in time */
     };
 }
 

@@ -14,6 +14,8 @@ struct aspx_idle {
     uint64_t rested_max_us, parked_max_us; /* its last step, after long */
     bool parked; /* as far as it was told to others */
     uint64_t last_work_us, nap_us;
+    uint64_t unwanted_us; /* since when nobody wants it; 0: somebody does */
+    uint64_t surprise_us; /* when it was called for all the same; 0: never */
     unsigned polls;
 };
 

@@ -28,7 +28,7 @@
 
 enum {
     SLEEP_US = 100000,
-    NAP_MOST_US = 1000,
+    NAP_MOST_US = 100,
     PREFETCHED = 4, /* commands */
 };
 

@@ -418,7 +418,8 @@ static MPI_File open_together(void)
     char name[PATH_MAX];
 
     if (rank == 0)
-        snprintf(name, sizeof(name), "/tmp/offload_stories.%ld",
+        snprintf(name, sizeof(name), "%s/offload_stories.%ld",
+                 getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp",
                  (long) getpid());
     MPI_Bcast(name, sizeof(name), MPI_CHAR, 0, MPI_COMM_WORLD);
     MPI_Info_create(&info);
@@ -441,11 +442,13 @@ static int written[WRITES][WRITTEN], back[WRITES][WRITTEN];
  * rank 1 beside them, which is sent when rank 1 has written. */
 static void beside(void)
 {
-    MPI_Request requests[WRITES + 1] = {MPI_REQUEST_NULL};
+    MPI_Request requests[WRITES + 1];
     MPI_Status statuses[WRITES + 1];
     MPI_File file = open_together();
     int word = -1;
 
+    for (int w = 0; w <= WRITES; w++)
+        requests[w] = MPI_REQUEST_NULL;
     if (rank == 0)
         MPI_Irecv(&word, 1, MPI_INT, peer, 0, MPI_COMM_WORLD, &requests[0]);
     for (int w = 0; w < WRITES; w++) {
