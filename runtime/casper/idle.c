@@ -39,7 +39,7 @@ enum {
     PARKED_MAX_US = 50000,
     LONG_PART = 100,
     UNWANTED_PART = 10,
-    LATE_US = 20000,       /* who has not heard of that calls so long */
+    LATE_US = 20000,        /* who has not heard of that calls so long */
     SURPRISED_US = 1000000, /* and who calls later does so again */
     KNOB_MAX_US = 1000000,
     POLLS_PER_CLOCK = 2, /* reading the clock costs as much as a poll */
@@ -210,6 +210,7 @@ static void note_surprise(struct aspx_idle *idle)
         idle->surprise_us = now;
 }
 
+/* Of the time without work a nap may take so small a part. */
 static uint64_t part(const struct aspx_idle *idle, uint64_t now)
 {
     bool surprised = idle->surprise_us &&
@@ -219,14 +220,14 @@ static uint64_t part(const struct aspx_idle *idle, uint64_t now)
 }
 
 /* The longest nap after so long without work. */
-static uint64_t longest(struct aspx_idle *idle, uint64_t idle_us,
+static uint64_t longest(struct aspx_idle *idle, uint64_t now,
                         const struct aspx_leave *leave)
 {
     bool parked = idle->bell &&
                   atomic_load_explicit(&idle->bell->duty.parked_since_ns,
                                        memory_order_relaxed) != 0;
     uint64_t bound = parked ? idle->parked_max_us : idle->rested_max_us;
-    uint64_t most = idle_us / part(idle, idle->last_work_us + idle_us);
+    uint64_t most = (now - idle->last_work_us) / part(idle, now);
 
     if (parked != idle->parked)
         turn_in(idle, parked);
@@ -240,7 +241,7 @@ static uint64_t longest(struct aspx_idle *idle, uint64_t idle_us,
 void aspx_idle_step(struct aspx_idle *idle, bool worked,
                     const struct aspx_leave *leave)
 {
-    uint64_t idle_us, most;
+    uint64_t now, idle_us, most;
 
     if (worked) {
         note_surprise(idle);
@@ -253,11 +254,12 @@ void aspx_idle_step(struct aspx_idle *idle, bool worked,
         return;
     if (idle->last_work_us == 0)
         idle->last_work_us = now_us();
-    idle_us = now_us() - idle->last_work_us;
+    now = now_us();
+    idle_us = now - idle->last_work_us;
     if (idle_us < idle->spin_us)
         return;
-    note_wanted(idle, leave->unwanted, idle->last_work_us + idle_us);
-    most = longest(idle, idle_us, leave);
+    note_wanted(idle, leave->unwanted, now);
+    most = longest(idle, now, leave);
     if (idle_us < idle->spin_us + idle->yield_us || most == 0) {
         sched_yield();
         aspx_turns_rested(&turns);

@@ -310,8 +310,8 @@ def off_caller(call):
 
 def off_post(call):
     # requests of files: see struct aspx_slot
-    lazy = ("    slot->lazy = slot->on_file = true;\n" if call.name.startswith("MPI_File_")
-            else "")
+    lazy = ("    slot->lazy = slot->on_file = true;\n"
+            if call.name.startswith("MPI_File_") else "")
     return (f"    struct aspx_slot *slot;\n\n"
             f"    if (!request) /* MPI says so */\n"
             f"        return ship_{call.name}({plain(call)});\n    "

@@ -277,7 +277,7 @@ static bool all_ended(const struct aspx_set *set)
 /* What one waits for may depend on a lazy one: they move on together. */
 static void wait_in_turns(const struct aspx_set *set)
 {
-    struct aspx_rest rest = rest_of(set);
+    struct aspx_rest rest = {.nap_us = ASPX_REST_NAP_US};
 
     while (!all_ended(set))
         aspx_rest_step(&rest);

@@ -31,11 +31,10 @@ struct aspx_slot {
     _Alignas(64) struct aspx_slot *next; /* while free */
     MPI_Request handle;
     bool persistent;
-    bool lazy; /* MPI looks at it only when the program asks: because it has
-                  callbacks that belong to the program's Test or Wait, or */
-    bool on_file; /* is an operation on a file: ROMIO mixes up several on one
-                     file that are not waited for in the same order everywhere,
-                     so one after the other is */
+    bool lazy; /* MPI looks at it only when the program asks: its callbacks
+                  belong to the program's Test or Wait, or it is on a file */
+    bool on_file; /* ROMIO mixes up operations on one file that are not waited
+                     for in the same order everywhere */
     bool asks; /* wants to know when MPI has taken it */
     _Alignas(16) unsigned char args[ASPX_SLOT_ARGS];
     /* what the offload thread has for itself */

@@ -76,8 +76,7 @@ static uint64_t least_of(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* ---- threads
- * -------------------------------------------------------------- */
+/* ---- threads ------------------------------------------------------------- */
 
 static void ended(void *thread)
 {
@@ -201,8 +200,7 @@ struct aspx_timing_thread *aspx_timing_unusual(uintptr_t frame)
     return me;
 }
 
-/* ---- one call
- * ------------------------------------------------------------- */
+/* ---- one call ------------------------------------------------------------ */
 
 /* Waiting of calls that were not timed. */
 static void account_idle(struct aspx_timing_thread *me, size_t call,
@@ -407,8 +405,7 @@ void aspx_timing_rested(void)
         seen(me);
 }
 
-/* ---- sums
- * ----------------------------------------------------------------- */
+/* ---- sums ---------------------------------------------------------------- */
 
 double aspx_timing_inside(void)
 {

@@ -169,8 +169,7 @@ aspx_timing_leave(const struct aspx_timing *here, size_t call)
         me->frame = 0;
 }
 
-/* ---- the whole process
- * ---------------------------------------------------- */
+/* ---- the whole process --------------------------------------------------- */
 
 /* Before the first call, or between two. Returns false when there is no room.
  *   many   several threads may be inside at once: MPI_THREAD_MULTIPLE

@@ -447,8 +447,7 @@ static void test_others_polls(void **state)
     assert_null(aspx_timing_only_polls());
 }
 
-/* ---- threads
- * -------------------------------------------------------------- */
+/* ---- threads ------------------------------------------------------------- */
 
 enum { THREADS = 4, CALLS = 20000 };
 
