@@ -284,15 +284,45 @@ static void wait_in_turns(const struct aspx_set *set)
     aspx_rest_end(&rest);
 }
 
-/* The last will hardly end before the others: who sleeps does so once. */
-static void wait_backwards(const struct aspx_set *set)
+/* The last that is active, or NULL. */
+static struct aspx_slot *last_active(const struct aspx_set *set)
 {
     for (int i = set->count; i-- > 0;) {
         struct aspx_slot *slot = at(set, i);
 
         if (is_active(slot))
-            wait_for(slot);
+            return slot;
     }
+    return NULL;
+}
+
+/* Each is finished as soon as it has ended: its outcome comes from the thread's
+ * cache, and does so while the thread is at work for the next. The last will
+ * hardly end before the others: who sleeps does so until then. */
+static int finish_in_order(const struct aspx_set *set, MPI_Status *statuses)
+{
+    struct aspx_slot *last = last_active(set);
+    struct aspx_rest rest = {0};
+    bool failed = false;
+
+    if (last)
+        rest = aspx_slot_rest(last);
+    for (int i = 0; i < set->count; i++) {
+        MPI_Status *status = status_at(statuses, i);
+        struct aspx_slot *slot = at(set, i);
+
+        if (!is_active(slot)) {
+            set_empty(status);
+            continue;
+        }
+        while (!has_ended(slot) && !aspx_command_is_done(&last->head))
+            aspx_rest_step(&rest);
+        if (slot == last)
+            aspx_rest_end(&rest);
+        wait_for(slot);
+        failed |= finish(slot, &set->requests[i], status, true) != MPI_SUCCESS;
+    }
+    return failed ? aspx_request_raise(MPI_ERR_IN_STATUS) : MPI_SUCCESS;
 }
 
 int aspx_offload_MPI_Waitall(int count, MPI_Request requests[],
@@ -302,10 +332,9 @@ int aspx_offload_MPI_Waitall(int count, MPI_Request requests[],
 
     if (is_bad(&set) || (count > 0 && !statuses))
         return aspx_request_refuse();
-    if (any_lazy(&set))
-        wait_in_turns(&set);
-    else
-        wait_backwards(&set);
+    if (!any_lazy(&set))
+        return finish_in_order(&set, statuses);
+    wait_in_turns(&set);
     return finish_all(&set, statuses, true); /* as MPICH does */
 }
 
