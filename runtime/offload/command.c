@@ -4,11 +4,10 @@
  * Both sleeps follow one rule: who goes to sleep announces it, then looks once
  * more; who makes news publishes it, then looks for sleepers. A full fence
  * between the two steps on each side means that one of them sees the other.
- * Fences cost as much as a message between CPUs, and sleeps are rare; so where
- * the thread has a CPU of its own, or one of other ranks, the sleeper has the
- * kernel put a fence into all threads of the process (membarrier), and who makes
- * news needs none: an Irecv takes 10 ns less. Where caller and thread share a
- * CPU sleeps are common, and both sides fence. Every sleep has a bound all the
+ * Fences cost as much as a message between CPUs, and sleeps are rare; so the
+ * sleeper has the kernel put a fence into all threads of the process
+ * (membarrier), and who makes news needs none: an Irecv takes 10 ns less. Where
+ * the kernel does not do that both sides fence. Every sleep has a bound all the
  * same. */
 #include "config.h"
 
@@ -40,21 +39,19 @@ struct patience {
     uint32_t yields; /* 450 ns */
 };
 
-/* By enum aspx_cpus. On CPUs of its own as long as the thread spins: a wake-up
- * may take as long as a message of a MiB. Where other ranks' threads work too
- * they need the CPU for what is waited for, and who yields comes back after
- * each of their turns, or, if the system thinks it fairer, at once. Where the
- * caller's own thread is there, it works when the caller sleeps, and wakes it
- * quickly. */
-static const struct patience patiences[] = {
-    [ASPX_CPUS_OWN] = {200, 4000},
-    [ASPX_CPUS_VISITED] = {200, 10},
-    [ASPX_CPUS_SHARED] = {20, 0},
-};
+/* On CPUs of their own as long as the thread spins: a wake-up may take as long
+ * as a message of a MiB. */
+static const struct patience patience_own = {200, 4000};
 
-/* Among many callers another may have the work that this one's CPU should
- * do. */
-static const struct patience patience_many = {50, 200};
+/* Likewise, but among many callers another may have the work that this one's
+ * CPU should do. To get the CPU back takes longer than most operations do, so it
+ * is not given away before. */
+static const struct patience patience_many = {400, 200};
+
+/* Where a thread shares the CPU, the caller's own or another rank's, it needs
+ * it for what is waited for. Who yields comes back after each of its turns, or,
+ * if the system thinks it fairer, at once; to sleep and be woken takes longer. */
+static const struct patience patience_shared = {5, 30};
 
 static struct aspx_ring ring;
 static struct patience patience;
@@ -77,21 +74,11 @@ static bool membarrier(int command)
     return syscall(SYS_membarrier, command, 0, 0) == 0;
 }
 
-static uint32_t lesser(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
-void aspx_command_start(bool several, bool many, enum aspx_cpus cpus)
+void aspx_command_start(bool several, bool many, bool apart)
 {
     aspx_ring_start(&ring, several);
-    patience = patiences[cpus];
-    if (many) {
-        patience.spins = lesser(patience.spins, patience_many.spins);
-        patience.yields = lesser(patience.yields, patience_many.yields);
-    }
-    sleeper_fences = cpus != ASPX_CPUS_SHARED &&
-                     membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+    patience = !apart ? patience_shared : many ? patience_many : patience_own;
+    sleeper_fences = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
 }
 
 /* Between publishing news and looking for sleepers. */
@@ -178,7 +165,9 @@ static void sleep_on_news(struct aspx_rest *rest)
         aspx_command_nudge();
     } else if (rest->nap_us) {
         aspx_futex_wait(&news, atomic_load(&news), rest->nap_us);
-        rest->nap_us = lesser(2 * rest->nap_us, NAP_MOST_US);
+        rest->nap_us *= 2;
+        if (rest->nap_us > NAP_MOST_US)
+            rest->nap_us = NAP_MOST_US;
     } else {
         aspx_futex_wait(&news, rest->seen, SLEEP_US);
     }

@@ -6,8 +6,8 @@
  * millisecond at most: that bounds what a message from elsewhere waits for a
  * rank that is computing, while a call of the program ends a nap at once. The
  * longest is two while nothing is under way, and four as long as no window was
- * made whose other ranks may want something here. Where it shares a CPU it naps
- * at once. While a caller sleeps the naps stay short. */
+ * made whose other ranks may want something here. Where it shares a CPU it does
+ * not spin, and naps sooner. While a caller sleeps it does not nap. */
 #include "config.h"
 
 #include "thread.h"
@@ -27,6 +27,7 @@ enum {
                             as long as 20 turns, and a command waits for it */
     SPIN_US = 2000,
     YIELD_US = 1000,
+    YIELD_SHARED_US = 100,
     NAP_FIRST_US = 20,
     NAP_MAX_US = 1000,
     NAP_IDLE_US = 2000,  /* at most, while nothing is under way */
@@ -138,7 +139,7 @@ static void rest(struct rest *rest)
     idle_us = now_us() - rest->since_us;
     if (idle_us < spin_us)
         return;
-    if (idle_us < spin_us + yield_us || (awaited && yield_us))
+    if (idle_us < spin_us + yield_us || awaited)
         sched_yield();
     else
         nap(rest, awaited);
@@ -181,11 +182,11 @@ static void take_over(void)
     aspx_offload_self = true;
 }
 
-int aspx_thread_start(int cpu, enum aspx_cpus cpus)
+int aspx_thread_start(int cpu, bool apart)
 {
     on_cpu = cpu;
-    spin_us = cpus == ASPX_CPUS_OWN ? SPIN_US : 0;
-    yield_us = cpus == ASPX_CPUS_SHARED ? 0 : YIELD_US;
+    spin_us = apart ? SPIN_US : 0;
+    yield_us = apart ? YIELD_US : YIELD_SHARED_US;
     return aspx_own_thread_start("aspen-offload", work, aspx_command_nudge,
                                  take_over);
 }

@@ -3,10 +3,11 @@
 #ifndef ASPEN_RUNTIME_OFFLOAD_THREAD_H
 #define ASPEN_RUNTIME_OFFLOAD_THREAD_H
 
-#include "command.h"
+#include <stdbool.h>
 
-/* Start it on a CPU, -1: wherever. Returns 0 or an errno value. */
-int aspx_thread_start(int cpu, enum aspx_cpus cpus);
+/* Start it on a CPU, -1: wherever. apart: as for aspx_command_start(). Returns 0
+ * or an errno value. */
+int aspx_thread_start(int cpu, bool apart);
 
 /* In the thread: bring the times in aspx_offload_counts up to date. */
 void aspx_thread_count(void);
