@@ -6,8 +6,8 @@
  * millisecond at most: that bounds what a message from elsewhere waits for a
  * rank that is computing, while a call of the program ends a nap at once. The
  * longest is two while nothing is under way, and four as long as no window was
- * made whose other ranks may want something here. Where it shares a CPU it does
- * not spin, and naps sooner. While a caller sleeps it does not nap. */
+ * made whose other ranks may want something here. Where it shares a CPU it
+ * yields from the beginning. While a caller sleeps it does not nap. */
 #include "config.h"
 
 #include "thread.h"
@@ -27,7 +27,6 @@ enum {
                             as long as 20 turns, and a command waits for it */
     SPIN_US = 2000,
     YIELD_US = 1000,
-    YIELD_SHARED_US = 100,
     NAP_FIRST_US = 20,
     NAP_MAX_US = 1000,
     NAP_IDLE_US = 2000,  /* at most, while nothing is under way */
@@ -38,7 +37,7 @@ enum {
 _Thread_local bool aspx_offload_self ASPX_TLS;
 
 static int on_cpu;
-static uint32_t spin_us, yield_us;
+static uint32_t spin_us;
 static uint64_t began_us;
 
 static uint64_t now_us(void)
@@ -139,7 +138,7 @@ static void rest(struct rest *rest)
     idle_us = now_us() - rest->since_us;
     if (idle_us < spin_us)
         return;
-    if (idle_us < spin_us + yield_us || awaited)
+    if (idle_us < spin_us + YIELD_US || awaited)
         sched_yield();
     else
         nap(rest, awaited);
@@ -186,7 +185,6 @@ int aspx_thread_start(int cpu, bool apart)
 {
     on_cpu = cpu;
     spin_us = apart ? SPIN_US : 0;
-    yield_us = apart ? YIELD_US : YIELD_SHARED_US;
     return aspx_own_thread_start("aspen-offload", work, aspx_command_nudge,
                                  take_over);
 }
