@@ -46,7 +46,7 @@ static const struct patience patience_own = {200, 4000};
 /* Likewise, but among many callers another may have the work that this one's
  * CPU should do. To get the CPU back takes longer than most operations do, so it
  * is not given away before. */
-static const struct patience patience_many = {400, 200};
+static const struct patience patience_many = {1000, 200};
 
 /* Where a thread shares the CPU, the caller's own or another rank's, it needs
  * it for what is waited for. Who yields comes back after each of its turns, or,
