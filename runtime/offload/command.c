@@ -17,6 +17,7 @@
 #include "ring.h"
 
 #include "runtime/futex.h"
+#include "runtime/own_thread.h"
 
 #include <ck_pr.h>
 #include <linux/membarrier.h>
@@ -29,7 +30,9 @@
 enum {
     SLEEP_US = 100000,
     NAP_MOST_US = 100,
-    PREFETCHED = 4, /* commands */
+    PREFETCHED = 4,      /* commands */
+    LATE_NS = 500000,    /* of a CPU that was given away */
+    LATE_PART = 50,      /* so small a part of the time may be lost by that */
 };
 
 /* What a caller does before it sleeps: first looks, then looks between which it
@@ -50,11 +53,13 @@ static const struct patience patience_many = {1000, 200};
 
 /* Where a thread shares the CPU, the caller's own or another rank's, it needs
  * it for what is waited for. Who yields comes back after each of its turns, or,
- * if the system thinks it fairer, at once; to sleep and be woken takes longer. */
+ * if the system thinks it fairer, at once; to sleep and be woken takes longer.
+ * But not where somebody computes: see aspx_command_yield(). */
 static const struct patience patience_shared = {5, 30};
 
 static struct aspx_ring ring;
 static struct patience patience;
+static bool alone; /* on our CPUs: who yields has his back at once */
 static bool sleeper_fences; /* for everybody, by membarrier */
 
 /* The thread sleeps on this: written by both sides, but seldom. */
@@ -77,6 +82,7 @@ static bool membarrier(int command)
 void aspx_command_start(bool several, bool many, bool apart)
 {
     aspx_ring_start(&ring, several);
+    alone = apart;
     patience = !apart ? patience_shared : many ? patience_many : patience_own;
     sleeper_fences = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
 }
@@ -189,6 +195,25 @@ static void sleep_at_bell(const struct aspx_rest *rest)
     aspx_command_nudge();
 }
 
+bool aspx_command_yield(void)
+{
+    static _Thread_local uint64_t sleeps_until ASPX_TLS;
+    uint64_t before, after;
+
+    if (alone) {
+        sched_yield();
+        return true;
+    }
+    before = aspx_clock_ns(CLOCK_MONOTONIC);
+    if (before < sleeps_until)
+        return false;
+    sched_yield();
+    after = aspx_clock_ns(CLOCK_MONOTONIC);
+    if (after - before > LATE_NS)
+        sleeps_until = after + LATE_PART * (after - before);
+    return true;
+}
+
 void aspx_rest_step(struct aspx_rest *rest)
 {
     if (aspx_offload_is_self()) {
@@ -202,9 +227,9 @@ void aspx_rest_step(struct aspx_rest *rest)
         ck_pr_stall();
         return;
     }
-    if (rest->looks < patience.spins + patience.yields) {
+    if (rest->looks < patience.spins + patience.yields &&
+        aspx_command_yield()) {
         rest->looks++;
-        sched_yield();
         return;
     }
     if (rest->bell)

@@ -138,9 +138,7 @@ static void rest(struct rest *rest)
     idle_us = now_us() - rest->since_us;
     if (idle_us < spin_us)
         return;
-    if (idle_us < spin_us + YIELD_US || awaited)
-        sched_yield();
-    else
+    if ((idle_us >= spin_us + YIELD_US && !awaited) || !aspx_command_yield())
         nap(rest, awaited);
 }
 

@@ -10,7 +10,9 @@
 #include <pthread.h>
 
 enum {
-    SLOTS = 1 << 16, /* memory is taken as it is used */
+    ROW = 8, /* entries: a cache line */
+    LINE_BITS = 13,
+    SLOTS = ROW << LINE_BITS, /* memory is taken as it is used */
     MOST = SLOTS / 4 * 3,
 };
 
@@ -28,7 +30,8 @@ static struct {
     uint64_t large, bursts;
 } seen;
 
-static struct entry table[SLOTS];
+static _Alignas(64) struct entry table[SLOTS];
+_Static_assert(ROW * sizeof(struct entry) == 64, "a cache line");
 static uint32_t entries;
 static bool many = true; /* threads */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -60,9 +63,14 @@ static void add_outstanding(uint32_t n)
                           memory_order_release);
 }
 
+/* MPICH counts handles up: those in a row come in a row, a cache line full of
+ * them, and lines are scattered. */
 static uint32_t home(MPI_Request request)
 {
-    return ((uint32_t) request * UINT32_C(2654435769)) >> 16;
+    uint32_t number = (uint32_t) request;
+    uint32_t line = (number / ROW * UINT32_C(2654435769)) >> (32 - LINE_BITS);
+
+    return line * ROW + number % ROW;
 }
 
 /* Where it is, or the free slot where it would be. */
