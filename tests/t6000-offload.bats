@@ -151,6 +151,20 @@ END
     done
 }
 
+@test "error handlers may do so, and post, while all of it is waited for" {
+    local way plain place
+    for way in first all free; do
+        plain=$(ghosts -n 2 -g 0 "$ASPEN_BUILD/tests/offload_handled" "$way")
+        [ "$plain" = "10 rounds, 0 wrong, then idle" ]
+        for place in "" --bind; do
+            run ghosts -n 2 --offload $place \
+                "$ASPEN_BUILD/tests/offload_handled" "$way"
+            ended_with 0
+            [ "$output" = "$plain" ]
+        done
+    done
+}
+
 @test "callbacks have the program's stack at least" {
     (
         ulimit -s unlimited

@@ -4,11 +4,12 @@
  * Both sleeps follow one rule: who goes to sleep announces it, then looks once
  * more; who makes news publishes it, then looks for sleepers. A full fence
  * between the two steps on each side means that one of them sees the other.
- * Fences cost as much as a message between CPUs, and sleeps are rare; so the
- * sleeper has the kernel put a fence into all threads of the process
+ * Fences cost as much as a message between CPUs. On CPUs of their own sleeps are
+ * rare, so the sleeper has the kernel put a fence into all threads of the process
  * (membarrier), and who makes news needs none: an Irecv takes 10 ns less. Where
- * the kernel does not do that both sides fence. Every sleep has a bound all the
- * same. */
+ * CPUs are shared sleeps are common, and the kernel carries out one such request
+ * of the whole node after the other; there, and where it knows none, both sides
+ * fence. Every sleep has a bound all the same. */
 #include "config.h"
 
 #include "command.h"
@@ -84,7 +85,8 @@ void aspx_command_start(bool several, bool many, bool apart)
     aspx_ring_start(&ring, several);
     alone = apart;
     patience = !apart ? patience_shared : many ? patience_many : patience_own;
-    sleeper_fences = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+    sleeper_fences =
+        apart && membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
 }
 
 /* Between publishing news and looking for sleepers. */
@@ -324,7 +326,8 @@ bool aspx_command_nap(uint32_t us)
         atomic_store(&napping, 1);
         fence_of_sleeper();
     }
-    if (aspx_ring_is_empty(&ring))
+    if (aspx_ring_is_empty(&ring) &&
+        (us <= ASPX_NAP_AWAITED_US || !aspx_command_awaited()))
         aspx_futex_wait(&napping, 1, us);
     return atomic_load(&napping) == 0;
 }

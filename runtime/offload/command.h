@@ -121,8 +121,10 @@ bool aspx_command_all_run(void);
 /* For the thread: is anybody waiting in a sleep? */
 bool aspx_command_awaited(void);
 
-/* For the thread: sleep until a command or a nudge comes, us at most. Returns
- * whether a nudge came. Who has napped says so when there is work again. */
+/* For the thread: sleep until a command or a nudge comes, us at most; longer than
+ * some us only while nobody waits in a sleep. Returns whether a nudge came. Who
+ * has napped says so when there is work again. */
+enum { ASPX_NAP_AWAITED_US = 20 };
 bool aspx_command_nap(uint32_t us);
 void aspx_command_rise(void);
 

@@ -284,6 +284,24 @@ static void wait_in_turns(const struct aspx_set *set)
     aspx_rest_end(&rest);
 }
 
+/* An error handler of the program's, in the thread, may end, free or post anew
+ * what we wait for: the handles are looked at each time, and nothing is finished
+ * before all is over. */
+static void wait_for_what_is_there(const struct aspx_set *set)
+{
+    struct aspx_rest rest = {0};
+
+    for (int i = 0; i < set->count; i++) {
+        struct aspx_slot *slot = at(set, i);
+
+        while (is_active(slot) && !has_ended(slot)) {
+            aspx_rest_step(&rest);
+            slot = at(set, i);
+        }
+    }
+    aspx_rest_end(&rest);
+}
+
 /* The last that is active, or NULL. */
 static struct aspx_slot *last_active(const struct aspx_set *set)
 {
@@ -296,9 +314,10 @@ static struct aspx_slot *last_active(const struct aspx_set *set)
     return NULL;
 }
 
-/* Each is finished as soon as it has ended: its outcome comes from the thread's
- * cache, and does so while the thread is at work for the next. The last will
- * hardly end before the others: who sleeps does so until then. */
+/* Where no handler is called each is finished as soon as it has ended: its
+ * outcome comes from the thread's cache, and does so while the thread is at work
+ * for the next. The last will hardly end before the others: who sleeps does so
+ * until then. */
 static int finish_in_order(const struct aspx_set *set, MPI_Status *statuses)
 {
     struct aspx_slot *last = last_active(set);
@@ -315,7 +334,8 @@ static int finish_in_order(const struct aspx_set *set, MPI_Status *statuses)
             set_empty(status);
             continue;
         }
-        while (!has_ended(slot) && !aspx_command_is_done(&last->head))
+        while (!has_ended(slot) &&
+               !(last && aspx_command_is_done(&last->head)))
             aspx_rest_step(&rest);
         if (slot == last)
             aspx_rest_end(&rest);
@@ -332,9 +352,12 @@ int aspx_offload_MPI_Waitall(int count, MPI_Request requests[],
 
     if (is_bad(&set) || (count > 0 && !statuses))
         return aspx_request_refuse();
-    if (!any_lazy(&set))
+    if (any_lazy(&set))
+        wait_in_turns(&set);
+    else if (aspx_offload_wants_codes())
+        wait_for_what_is_there(&set);
+    else
         return finish_in_order(&set, statuses);
-    wait_in_turns(&set);
     return finish_all(&set, statuses, true); /* as MPICH does */
 }
 

@@ -26,7 +26,7 @@ struct aspx_slot {
     _Alignas(64) struct aspx_command head;
     int rc; /* of the call that posted it, or completed it */
     MPI_Status status;
-    _Atomic uint32_t bell; /* who waits for it alone sleeps here */
+    _Atomic uint32_t bell; /* who waits until it has ended sleeps here */
     /* what the caller writes */
     _Alignas(64) struct aspx_slot *next; /* while free */
     MPI_Request handle;

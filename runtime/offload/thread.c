@@ -7,7 +7,8 @@
  * rank that is computing, while a call of the program ends a nap at once. The
  * longest is two while nothing is under way, and four as long as no window was
  * made whose other ranks may want something here. Where it shares a CPU it
- * yields from the beginning. While a caller sleeps it does not nap. */
+ * yields from the beginning. While a caller sleeps it yields, or, where that is
+ * no good, its naps stay short. */
 #include "config.h"
 
 #include "thread.h"
@@ -27,7 +28,7 @@ enum {
                             as long as 20 turns, and a command waits for it */
     SPIN_US = 2000,
     YIELD_US = 1000,
-    NAP_FIRST_US = 20,
+    NAP_FIRST_US = ASPX_NAP_AWAITED_US,
     NAP_MAX_US = 1000,
     NAP_IDLE_US = 2000,  /* at most, while nothing is under way */
     NAP_ALONE_US = 4000, /* and there has been no window */
