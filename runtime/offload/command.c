@@ -60,7 +60,7 @@ static const struct patience patience_shared = {5, 30};
 
 static struct aspx_ring ring;
 static struct patience patience;
-static bool alone; /* on our CPUs: who yields has his back at once */
+static bool shared; /* CPUs, also with threads that compute */
 static bool sleeper_fences; /* for everybody, by membarrier */
 
 /* The thread sleeps on this: written by both sides, but seldom. */
@@ -80,13 +80,15 @@ static bool membarrier(int command)
     return syscall(SYS_membarrier, command, 0, 0) == 0;
 }
 
-void aspx_command_start(bool several, bool many, bool apart)
+void aspx_command_start(bool several, bool many, enum aspx_cpus cpus)
 {
     aspx_ring_start(&ring, several);
-    alone = apart;
-    patience = !apart ? patience_shared : many ? patience_many : patience_own;
+    shared = cpus == ASPX_CPUS_SHARED;
+    patience = cpus != ASPX_CPUS_OWN ? patience_shared
+               : many                ? patience_many
+                                     : patience_own;
     sleeper_fences =
-        apart && membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+        !shared && membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
 }
 
 /* Between publishing news and looking for sleepers. */
@@ -202,7 +204,7 @@ bool aspx_command_yield(void)
     static _Thread_local uint64_t sleeps_until ASPX_TLS;
     uint64_t before, after;
 
-    if (alone) {
+    if (!shared) {
         sched_yield();
         return true;
     }

@@ -34,12 +34,19 @@ struct aspx_command {
     void (*run)(struct aspx_command *command);
 };
 
+/* Where the offload thread runs, and so what a caller's waiting costs it. */
+enum aspx_cpus {
+    ASPX_CPUS_OWN,     /* it and the callers have CPUs of their own */
+    ASPX_CPUS_VISITED, /* other ranks' callers are on its CPU, or their threads
+                          on its callers' CPUs: in tests and benchmarks only */
+    ASPX_CPUS_SHARED,  /* it shares CPUs with its callers, and with whatever else
+                          runs there */
+};
+
 /* Prepare the ring.
  *   several  more than one thread may post
- *   many     several threads may wait at once
- *   apart    the offload thread has a CPU of its own, and so have the callers:
- *            waiting costs nobody anything */
-void aspx_command_start(bool several, bool many, bool apart);
+ *   many     several threads may wait at once */
+void aspx_command_start(bool several, bool many, enum aspx_cpus cpus);
 
 /* Hand a command to the thread; run it at once if this is the thread itself (a
  * callback of the program). Waits while the ring is full. */

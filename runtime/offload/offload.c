@@ -56,18 +56,18 @@ static bool in_each_others_way(const struct asp_layout_task *a,
            (a != b && a->cpu_helper_os == b->cpu_helper_os);
 }
 
-/* Have the task's threads and its helper CPUs of their own? Who is not bound
- * shares all; a task of which no CPUs are told may be on any. */
-static bool is_apart(const struct asp_layout_task *task)
+/* Who is not bound shares all; a task without CPUs of its own may be on any. */
+static enum aspx_cpus cpus_of(const struct asp_layout_task *task)
 {
-    if (!layout->bound || task->cpu_helper_os < 0 ||
-        asp_cpuset_count(&task->cpus) == 0)
-        return false;
+    if (!layout->bound || task->cpu_helper_os < 0 || helper_is_on(task, task))
+        return ASPX_CPUS_SHARED;
+    if (asp_cpuset_count(&task->cpus) == 0)
+        return ASPX_CPUS_VISITED;
     for (uint32_t i = 0; i < layout->ntasks; i++) {
         if (in_each_others_way(task, &layout->tasks[i]))
-            return false;
+            return ASPX_CPUS_VISITED;
     }
-    return true;
+    return ASPX_CPUS_OWN;
 }
 
 int aspx_offload_start(const struct asp_layout *its_layout, uint32_t local,
@@ -75,19 +75,19 @@ int aspx_offload_start(const struct asp_layout *its_layout, uint32_t local,
 {
     const struct asp_layout_task *task = &its_layout->tasks[local];
     int cpu = its_layout->bound ? task->cpu_helper_os : -1, rc;
-    bool apart;
+    enum aspx_cpus cpus;
 
     layout = its_layout;
-    apart = is_apart(task);
+    cpus = cpus_of(task);
     put_behind = its_behind;
     level = required;
     main_thread = pthread_self();
     aspx_offload_many = required == MPI_THREAD_MULTIPLE;
     aspx_behind = aspx_real;
     aspx_offload_fill(&aspx_offload_entries);
-    aspx_command_start(required != MPI_THREAD_SINGLE, aspx_offload_many, apart);
+    aspx_command_start(required != MPI_THREAD_SINGLE, aspx_offload_many, cpus);
     aspx_slot_start(aspx_offload_many);
-    rc = aspx_thread_start(cpu, apart);
+    rc = aspx_thread_start(cpu, cpus);
     if (rc) {
         errno = rc;
         return -1;

@@ -61,12 +61,12 @@ static void *serve(void *pause_ms)
     return NULL;
 }
 
-static pthread_t start_server(bool many, bool apart, int *pause_ms)
+static pthread_t start_server(bool many, enum aspx_cpus cpus, int *pause_ms)
 {
     pthread_t server;
 
     atomic_store(&over, false);
-    aspx_command_start(many, many, apart);
+    aspx_command_start(many, many, cpus);
     aspx_slot_start(many);
     assert_int_equal(pthread_create(&server, NULL, serve, pause_ms), 0);
     return server;
@@ -110,10 +110,10 @@ static void *ask(void *first)
     return (void *) wrong;
 }
 
-static void ask_from(int callers, bool apart)
+static void ask_from(int callers, enum aspx_cpus cpus)
 {
     int none = 0;
-    pthread_t server = start_server(callers > 1, apart, &none);
+    pthread_t server = start_server(callers > 1, cpus, &none);
     pthread_t threads[CALLERS];
     long first[CALLERS];
 
@@ -135,15 +135,15 @@ static void ask_from(int callers, bool apart)
 static void test_one_caller(void **state)
 {
     (void) state;
-    ask_from(1, false);
-    ask_from(1, true);
+    for (enum aspx_cpus cpus = 0; cpus <= ASPX_CPUS_SHARED; cpus++)
+        ask_from(1, cpus);
 }
 
 static void test_many_callers(void **state)
 {
     (void) state;
-    ask_from(CALLERS, false);
-    ask_from(CALLERS, true);
+    for (enum aspx_cpus cpus = 0; cpus <= ASPX_CPUS_SHARED; cpus++)
+        ask_from(CALLERS, cpus);
 }
 
 /* The server is late, so the ring (4096) fills and the poster waits. */
@@ -162,7 +162,7 @@ static void note(struct aspx_command *head)
 static void test_full_ring_keeps_the_order(void **state)
 {
     int late_ms = 50;
-    pthread_t server = start_server(false, false, &late_ms);
+    pthread_t server = start_server(false, ASPX_CPUS_SHARED, &late_ms);
     MPI_Request *requests = calloc(POSTS, sizeof(*requests));
 
     (void) state;
@@ -197,7 +197,7 @@ static void refuse(struct aspx_command *head)
 static void test_refused_at_once(void **state)
 {
     int none = 0;
-    pthread_t server = start_server(false, true, &none);
+    pthread_t server = start_server(false, ASPX_CPUS_OWN, &none);
     MPI_Request request = 42;
 
     (void) state;
@@ -214,7 +214,7 @@ static void test_refused_at_once(void **state)
 static void test_sleeper_is_woken(void **state)
 {
     int late_ms = 300;
-    pthread_t server = start_server(false, true, &late_ms);
+    pthread_t server = start_server(false, ASPX_CPUS_OWN, &late_ms);
     struct call call = {.head.run = answer, .question = 21};
     struct timespec before, after;
 
@@ -246,7 +246,7 @@ static void issue_late(struct aspx_command *head)
 static void test_sleeper_is_woken_by_issue(void **state)
 {
     int none = 0;
-    pthread_t server = start_server(false, true, &none);
+    pthread_t server = start_server(false, ASPX_CPUS_OWN, &none);
     long best_ms = 1000;
 
     (void) state;

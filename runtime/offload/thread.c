@@ -180,10 +180,10 @@ static void take_over(void)
     aspx_offload_self = true;
 }
 
-int aspx_thread_start(int cpu, bool apart)
+int aspx_thread_start(int cpu, enum aspx_cpus cpus)
 {
     on_cpu = cpu;
-    spin_us = apart ? SPIN_US : 0;
+    spin_us = cpus == ASPX_CPUS_OWN ? SPIN_US : 0;
     return aspx_own_thread_start("aspen-offload", work, aspx_command_nudge,
                                  take_over);
 }
