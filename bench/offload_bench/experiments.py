@@ -42,8 +42,8 @@ COLLECTIVES = ("ibcast", "iallreduce", "ialltoall", "iallgather")
 # enough for both helpers.
 SLEEP = "compute=sleep,delay_us=300"
 FOUR = ("2 ranks on a CPU each, the helper of each on the other's CPU, MPICH's "
-        "unbound: with helpers four threads that yield to each other on two CPUs, "
-        "so the times of communication hold the scheduler's. ")
+        "unbound: with helpers four threads that yield to each other on two "
+        "CPUs, so the times of communication hold the scheduler's. ")
 SLEEPS = FOUR + "Who computes sleeps for as long as the communication took, " \
     "at least 300 us. "
 OWN = "1 rank on a CPU, messages to itself, its helper on the other CPU " \

@@ -4,12 +4,12 @@
  * Both sleeps follow one rule: who goes to sleep announces it, then looks once
  * more; who makes news publishes it, then looks for sleepers. A full fence
  * between the two steps on each side means that one of them sees the other.
- * Fences cost as much as a message between CPUs. On CPUs of their own sleeps are
- * rare, so the sleeper has the kernel put a fence into all threads of the process
- * (membarrier), and who makes news needs none: an Irecv takes 10 ns less. Where
- * CPUs are shared sleeps are common, and the kernel carries out one such request
- * of the whole node after the other; there, and where it knows none, both sides
- * fence. Every sleep has a bound all the same. */
+ * Fences cost as much as a message between CPUs. On CPUs of their own sleeps
+ * are rare, so the sleeper has the kernel put a fence into all threads of the
+ * process (membarrier), and who makes news needs none: an Irecv takes 10 ns
+ * less. Where CPUs are shared sleeps are common, and the kernel carries out one
+ * such request of the whole node after the other; there, and where it knows
+ * none, both sides fence. Every sleep has a bound all the same. */
 #include "config.h"
 
 #include "command.h"
@@ -48,8 +48,8 @@ struct patience {
 static const struct patience patience_own = {200, 4000};
 
 /* Likewise, but among many callers another may have the work that this one's
- * CPU should do. To get the CPU back takes longer than most operations do, so it
- * is not given away before. */
+ * CPU should do. To get the CPU back takes longer than most operations do, so
+ * it is not given away before. */
 static const struct patience patience_many = {1000, 200};
 
 /* Where a thread shares the CPU, the caller's own or another rank's, it needs

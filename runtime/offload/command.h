@@ -39,7 +39,7 @@ enum aspx_cpus {
     ASPX_CPUS_OWN,     /* it and the callers have CPUs of their own */
     ASPX_CPUS_VISITED, /* other ranks' callers are on its CPU, or their threads
                           on its callers' CPUs: in tests and benchmarks only */
-    ASPX_CPUS_SHARED,  /* it shares CPUs with its callers, and with whatever else
+    ASPX_CPUS_SHARED,  /* it shares CPUs with its callers, and with what else
                           runs there */
 };
 
@@ -99,9 +99,9 @@ struct aspx_rest {
 void aspx_rest_step(struct aspx_rest *rest);
 void aspx_rest_end(struct aspx_rest *rest);
 
-/* Give the CPU to whoever wants it; or do nothing and return false, on CPUs that
- * are shared, for a while after it came back late: somebody computes there, and
- * keeps it for a time slice from who yields, but not from who sleeps and is
+/* Give the CPU to whoever wants it; or do nothing and return false, on CPUs
+ * that are shared, for a while after it came back late: somebody computes there,
+ * and keeps it for a time slice from who yields, but not from who sleeps and is
  * woken. Threads: each finds out for itself. */
 bool aspx_command_yield(void);
 
@@ -128,9 +128,9 @@ bool aspx_command_all_run(void);
 /* For the thread: is anybody waiting in a sleep? */
 bool aspx_command_awaited(void);
 
-/* For the thread: sleep until a command or a nudge comes, us at most; longer than
- * some us only while nobody waits in a sleep. Returns whether a nudge came. Who
- * has napped says so when there is work again. */
+/* For the thread: sleep until a command or a nudge comes, us at most; longer
+ * than some us only while nobody waits in a sleep. Returns whether a nudge came.
+ * Who has napped says so when there is work again. */
 enum { ASPX_NAP_AWAITED_US = 20 };
 bool aspx_command_nap(uint32_t us);
 void aspx_command_rise(void);

@@ -285,8 +285,8 @@ static void wait_in_turns(const struct aspx_set *set)
 }
 
 /* An error handler of the program's, in the thread, may end, free or post anew
- * what we wait for: the handles are looked at each time, and nothing is finished
- * before all is over. */
+ * what we wait for: the handles are looked at each time, and nothing is
+ * finished before all is over. */
 static void wait_for_what_is_there(const struct aspx_set *set)
 {
     struct aspx_rest rest = {0};
@@ -315,9 +315,9 @@ static struct aspx_slot *last_active(const struct aspx_set *set)
 }
 
 /* Where no handler is called each is finished as soon as it has ended: its
- * outcome comes from the thread's cache, and does so while the thread is at work
- * for the next. The last will hardly end before the others: who sleeps does so
- * until then. */
+ * outcome comes from the thread's cache, and does so while the thread is at
+ * work for the next. The last will hardly end before the others: who sleeps
+ * does so until then. */
 static int finish_in_order(const struct aspx_set *set, MPI_Status *statuses)
 {
     struct aspx_slot *last = last_active(set);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An error handler that, while the program is in MPI_Waitall, waits for or frees
- * requests that are waited for there, and posts one that stays: their places may be
- * given out anew meanwhile. What it prints plain MPI prints, too.
+/* An error handler that, while the program is in MPI_Waitall, waits for or
+ * frees requests that are waited for there, and posts one that stays: their
+ * places may be given out anew meanwhile. What it prints plain MPI prints, too.
  * usage: handled first|all|free ; 2 ranks */
 #include <mpi.h>
 #include <stdbool.h>
