@@ -10,9 +10,7 @@
 #include <pthread.h>
 
 enum {
-    ROW = 8, /* entries: a cache line */
-    LINE_BITS = 13,
-    SLOTS = ROW << LINE_BITS, /* memory is taken as it is used */
+    SLOTS = 1 << 16, /* memory is taken as it is used */
     MOST = SLOTS / 4 * 3,
 };
 
@@ -30,8 +28,7 @@ static struct {
     uint64_t large, bursts;
 } seen;
 
-static _Alignas(64) struct entry table[SLOTS];
-_Static_assert(ROW * sizeof(struct entry) == 64, "a cache line");
+static struct entry table[SLOTS];
 static uint32_t entries;
 static bool many = true; /* threads */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -63,14 +60,9 @@ static void add_outstanding(uint32_t n)
                           memory_order_release);
 }
 
-/* MPICH counts handles up: those in a row come in a row, a cache line full of
- * them, and lines are scattered. */
 static uint32_t home(MPI_Request request)
 {
-    uint32_t number = (uint32_t) request;
-    uint32_t line = (number / ROW * UINT32_C(2654435769)) >> (32 - LINE_BITS);
-
-    return line * ROW + number % ROW;
+    return ((uint32_t) request * UINT32_C(2654435769)) >> 16;
 }
 
 /* Where it is, or the free slot where it would be. */
