@@ -31,9 +31,9 @@
 enum {
     SLEEP_US = 100000,
     NAP_MOST_US = 100,
-    PREFETCHED = 4,      /* commands */
-    LATE_NS = 500000,    /* of a CPU that was given away */
-    LATE_PART = 50,      /* so small a part of the time may be lost by that */
+    PREFETCHED = 4,   /* commands */
+    LATE_NS = 500000, /* of a CPU that was given away */
+    LATE_PART = 50,   /* so small a part of the time may be lost by that */
 };
 
 /* What a caller does before it sleeps: first looks, then looks between which it

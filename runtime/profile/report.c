@@ -160,6 +160,7 @@ double aspx_times_waited(const struct aspx_times *times,
 void aspx_times_print(FILE *to, const struct aspx_times *times)
 {
     struct rank_times sum;
+    char where[96] = "";
     uint64_t longest;
     size_t first;
 
@@ -167,15 +168,15 @@ void aspx_times_print(FILE *to, const struct aspx_times *times)
         return;
     sum = add_up(times, &longest);
     first = most(times);
+    if (times->call[first].mpi)
+        snprintf(where, sizeof(where), "; most in %s, %s s",
+                 aspx_real_name(first), words(times->call[first].mpi).s);
+    /* at once: other ranks may be printing */
     fprintf(to,
-            "aspen: %d %s in MPI %s of %s s: %s s waiting, %s s working",
+            "aspen: %d %s in MPI %s of %s s: %s s waiting, %s s working%s\n",
             times->nranks, times->nranks == 1 ? "rank was" : "ranks were",
             words(sum.mpi).s, words(sum.wall).s, words(sum.wait).s,
-            words(sum.mpi - sum.wait).s);
-    if (times->call[first].mpi)
-        fprintf(to, "; most in %s, %s s", aspx_real_name(first),
-                words(times->call[first].mpi).s);
-    fputc('\n', to);
+            words(sum.mpi - sum.wait).s, where);
 }
 
 static void put_times(FILE *to, uint64_t mpi, uint64_t wait)
