@@ -22,8 +22,17 @@ static const double listen_s = 1e-3;
  * talking rank that loses its CPU for a while is no computing one. */
 static const double CALM = 0.5;
 
-/* Decisions are young for so many judgements: two intervals. */
-enum { YOUNG = 2 * ASPX_PREDICT_LOOKS };
+/* Decisions are young for so many intervals. */
+static const double YOUNG = 2;
+
+/* A look wakes the leader up, on a CPU of users often, which costs them more
+ * than it takes. Where nobody is to have ghosts, and that has not changed for
+ * long, the next look may be later, by so small a part of that time; but no
+ * more than an interval. */
+static const double LATER = 0.02;
+
+/* So long it is not known how long that lasts, and orders may come fast. */
+static const double SETTLED_S = 1;
 
 /* Users of whom the kernel is asked for the time they wait for CPUs: each takes
  * an open file, and 1.5 us of each look. */
@@ -36,7 +45,7 @@ struct user {
     bool on;                  /* what is in force, see trace */
     struct aspx_predict predict;
     struct aspx_cpu_wait cpu_wait; /* while it is off */
-    uint64_t decided;         /* in which judgement it changed last; 0: never */
+    uint64_t decided;         /* when it changed last, in ticks; 0: never */
 };
 
 struct aspx_judge {
@@ -51,7 +60,8 @@ struct aspx_judge {
     struct aspx_pace pace;
     double high, low;
     uint64_t look_at, listen_at, listen_ticks;
-    uint64_t judgements, stepped; /* how many, and when the last step was */
+    uint64_t stepped; /* when the last step was */
+    uint64_t changed; /* when an opinion about a user here was, or an order */
     uint32_t wishing;             /* users here that should have ghosts */
     uint32_t nusers;
     struct user user[];
@@ -100,10 +110,30 @@ static void seat_users(struct aspx_judge *judge,
         }
 }
 
+static double passed_s(uint64_t since, uint64_t now)
+{
+    return aspx_clock_seconds(aspx_clock_between(since, now));
+}
+
+/* Somebody is to have ghosts, as far as the leader is asked. */
+static bool wanted(const struct aspx_judge *judge)
+{
+    return judge->wishing > 0 && judge->force != ASPX_FORCE_OFF;
+}
+
+static double until_next_s(const struct aspx_judge *judge, uint64_t now)
+{
+    double most = judge->pace.interval_s, least = most / ASPX_PREDICT_LOOKS;
+    double later = LATER * passed_s(judge->changed, now);
+
+    if (wanted(judge) || later < least)
+        return least;
+    return later < most ? later : most;
+}
+
 static void plan_next(struct aspx_judge *judge, uint64_t now)
 {
-    judge->look_at = now + aspx_clock_ticks_of(judge->pace.interval_s /
-                                               ASPX_PREDICT_LOOKS);
+    judge->look_at = now + aspx_clock_ticks_of(until_next_s(judge, now));
     atomic_store_explicit(&judge->notes->interval_us,
                           (uint32_t) (1e6 * judge->pace.interval_s),
                           memory_order_relaxed);
@@ -146,7 +176,8 @@ int aspx_judge_create(struct aspx_judge **judge_p,
                                                               : listen_s);
     seat_users(judge, world);
     judge->wishing = judge->nusers; /* until the first look */
-    plan_next(judge, aspx_clock_ticks());
+    judge->changed = aspx_clock_ticks();
+    plan_next(judge, judge->changed);
     judge->opinion = calloc(judge->size_all, sizeof(*judge->opinion));
     judge->spread = aspx_spread_create(engine, heard, judge);
     if (engine->settings.tried)
@@ -247,8 +278,9 @@ static bool look_at(struct aspx_judge *judge, struct user *user, double now,
     atomic_store_explicit(&user->seat->percent,
                           (int32_t) (100 * user->predict.share + 0.5),
                           memory_order_relaxed);
-    young = user->decided && judge->judgements - user->decided <= YOUNG;
-    user->decided = judge->judgements;
+    young = user->decided && passed_s(user->decided, ticks) <=
+                                 YOUNG * judge->pace.interval_s;
+    user->decided = judge->changed = ticks;
     decide(judge, user, !was, ticks);
     return young;
 }
@@ -258,7 +290,6 @@ static void look(struct aspx_judge *judge, uint64_t ticks)
     double now = aspx_clock_seconds(ticks);
     bool taken_back = false;
 
-    judge->judgements++;
     for (uint32_t i = 0; i < judge->nusers; i++)
         taken_back |= look_at(judge, &judge->user[i], now, ticks);
     judge->wishing = 0;
@@ -272,6 +303,7 @@ static void look(struct aspx_judge *judge, uint64_t ticks)
 /* An order for all, or its end. Returns how many messages came, or -1. */
 static int obey(struct aspx_judge *judge, uint64_t ticks)
 {
+    int32_t help;
     int came;
 
     if (!judge->rounds)
@@ -279,13 +311,16 @@ static int obey(struct aspx_judge *judge, uint64_t ticks)
     came = aspx_rounds_step(judge->rounds, ticks, judge->wishing);
     if (came < 0)
         return -1;
-    atomic_store_explicit(&judge->notes->help,
-                          (int32_t) aspx_rounds_help(judge->rounds),
-                          memory_order_relaxed);
+    help = (int32_t) aspx_rounds_help(judge->rounds);
+    if (help != atomic_load_explicit(&judge->notes->help,
+                                     memory_order_relaxed))
+        judge->changed = ticks;
+    atomic_store_explicit(&judge->notes->help, help, memory_order_relaxed);
     if (aspx_rounds_force(judge->rounds) == judge->force)
         return came;
     judge->force = aspx_rounds_force(judge->rounds);
     judge->ordered = true;
+    judge->changed = ticks;
     atomic_store_explicit(&judge->notes->force, (int32_t) judge->force,
                           memory_order_relaxed);
     for (uint32_t r = 0; r < judge->size_all; r++)
@@ -320,15 +355,18 @@ int aspx_judge_step(struct aspx_judge *judge)
 struct aspx_leave aspx_judge_leave(const struct aspx_judge *judge)
 {
     uint64_t next;
+    bool settled;
 
     if (!judge)
         return (struct aspx_leave) {.rest_us = UINT64_MAX};
-    if (judge->wishing && judge->force != ASPX_FORCE_OFF)
+    if (wanted(judge))
         return (struct aspx_leave) {.rest_us = 0};
     next = aspx_clock_between(judge->stepped, judge->look_at);
+    settled = passed_s(judge->changed, judge->stepped) > SETTLED_S;
     return (struct aspx_leave) {
         .rest_us = (uint64_t) (1e6 * aspx_clock_seconds(next)),
-        .unwanted = !judge->rounds, /* those are to hear orders in time */
+        .unwanted = judge->force != ASPX_FORCE_ON &&
+                    (!judge->rounds || settled), /* else orders come fast */
     };
 }
 

@@ -14,8 +14,8 @@
  * it finds nothing. So there naps grow beyond nap_max_us, as a parked ghost's
  * do, but to no more than a hundredth of the time for which nothing has come:
  * who sends it something, now and then, loses 1 % of the time at most by that;
- * or to a tenth, while it is known that nobody on the node wants a ghost, and
- * nobody else has called for it within a second. */
+ * or to a tenth, while it is known that nobody on the node wants a ghost
+ * (unwanted.h). */
 #include "config.h"
 
 #include "ghost.h"
@@ -39,8 +39,7 @@ enum {
     PARKED_MAX_US = 50000,
     LONG_PART = 100,
     UNWANTED_PART = 10,
-    LATE_US = 20000,        /* who has not heard of that calls so long */
-    SURPRISED_US = 1000000, /* and who calls later does so again */
+    UNWANTED_MAX_US = 20000, /* where it shares its CPU */
     KNOB_MAX_US = 1000000,
     POLLS_PER_CLOCK = 2, /* reading the clock costs as much as a poll */
 };
@@ -135,6 +134,9 @@ void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
         .rested_max_us = knob(layout, "idle.nap_us",
                               alone ? ASP_IDLE_NAP_MAX_US
                                     : ASP_IDLE_NAP_SHARED_US),
+        .unwanted_max_us = knob(layout, "idle.nap_us",
+                                alone ? ASP_IDLE_NAP_MAX_US
+                                      : UNWANTED_MAX_US),
         .parked_max_us = knob(layout, "idle.parked_nap_us", PARKED_MAX_US),
         .last_work_us = now_us(),
     };
@@ -189,36 +191,6 @@ static void turn_in(struct aspx_idle *idle, bool parked)
     idle->parked = parked;
 }
 
-static void note_wanted(struct aspx_idle *idle, bool unwanted, uint64_t now)
-{
-    if (!unwanted)
-        idle->unwanted_us = 0;
-    else if (idle->unwanted_us == 0)
-        idle->unwanted_us = now;
-}
-
-/* Work, though nobody of the node wants it: a lock, or a window that was told
- * to have ghosts. */
-static void note_surprise(struct aspx_idle *idle)
-{
-    uint64_t now;
-
-    if (idle->unwanted_us == 0)
-        return;
-    now = now_us();
-    if (now - idle->unwanted_us > LATE_US)
-        idle->surprise_us = now;
-}
-
-/* Of the time without work a nap may take so small a part. */
-static uint64_t part(const struct aspx_idle *idle, uint64_t now)
-{
-    bool surprised = idle->surprise_us &&
-                     now - idle->surprise_us < SURPRISED_US;
-
-    return idle->unwanted_us && !surprised ? UNWANTED_PART : LONG_PART;
-}
-
 /* The longest nap after so long without work. */
 static uint64_t longest(struct aspx_idle *idle, uint64_t now,
                         const struct aspx_leave *leave)
@@ -226,8 +198,11 @@ static uint64_t longest(struct aspx_idle *idle, uint64_t now,
     bool parked = idle->bell &&
                   atomic_load_explicit(&idle->bell->duty.parked_since_ns,
                                        memory_order_relaxed) != 0;
-    uint64_t bound = parked ? idle->parked_max_us : idle->rested_max_us;
-    uint64_t most = (now - idle->last_work_us) / part(idle, now);
+    bool unwanted = aspx_unwanted_sure(&idle->unwanted, now);
+    uint64_t bound = parked ? idle->parked_max_us
+                     : unwanted ? idle->unwanted_max_us : idle->rested_max_us;
+    uint64_t most = (now - idle->last_work_us) /
+                    (unwanted ? UNWANTED_PART : LONG_PART);
 
     if (parked != idle->parked)
         turn_in(idle, parked);
@@ -244,7 +219,8 @@ void aspx_idle_step(struct aspx_idle *idle, bool worked,
     uint64_t now, idle_us, most;
 
     if (worked) {
-        note_surprise(idle);
+        if (idle->unwanted.since_us)
+            aspx_unwanted_called(&idle->unwanted, now_us());
         idle->last_work_us = 0; /* the next idle step reads the clock */
         idle->nap_us = 0;
         return;
@@ -258,7 +234,7 @@ void aspx_idle_step(struct aspx_idle *idle, bool worked,
     idle_us = now - idle->last_work_us;
     if (idle_us < idle->spin_us)
         return;
-    note_wanted(idle, leave->unwanted, now);
+    aspx_unwanted_say(&idle->unwanted, leave->unwanted, now);
     most = longest(idle, now, leave);
     if (idle_us < idle->spin_us + idle->yield_us || most == 0) {
         sched_yield();

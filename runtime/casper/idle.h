@@ -5,17 +5,18 @@
 #define ASPEN_RUNTIME_CASPER_IDLE_H
 
 #include "arena.h"
+#include "unwanted.h"
 
 #include "common/layout.h"
 
 struct aspx_idle {
     struct aspx_bell *bell; /* NULL: naps cannot be cut short */
     uint64_t spin_us, yield_us, nap_max_us; /* the ladder */
-    uint64_t rested_max_us, parked_max_us; /* its last step, after long */
+    uint64_t rested_max_us, unwanted_max_us, parked_max_us; /* its last step,
+                                                             * after long */
     bool parked; /* as far as it was told to others */
     uint64_t last_work_us, nap_us;
-    uint64_t unwanted_us; /* since when nobody wants it; 0: somebody does */
-    uint64_t surprise_us; /* when it was called for all the same; 0: never */
+    struct aspx_unwanted unwanted;
     unsigned polls;
 };
 

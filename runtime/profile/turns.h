@@ -43,8 +43,8 @@ struct aspx_turns {
 };
 
 /* How many empty turns are only counted; at least 1. Set at start, mostly to
- * this: some 3 us. */
-enum { ASPX_TURNS_COUNTED = 32 };
+ * this: some 4 us. */
+enum { ASPX_TURNS_COUNTED = 48 };
 extern uint32_t aspx_turns_counted;
 
 /* Learn what the clock costs. After aspx_clock_start(). */
