@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ring, done flags and sleeping on both sides.
  *
- * Both sleeps follow one rule: who goes to sleep announces it, then looks once
- * more; who makes news publishes it, then looks for sleepers. A full fence
- * between the two steps on each side means that one of them sees the other.
- * Fences cost as much as a message between CPUs. On CPUs of their own sleeps
- * are rare, so the sleeper has the kernel put a fence into all threads of the
- * process (membarrier), and who makes news needs none: an Irecv takes 10 ns
- * less. Where CPUs are shared sleeps are common, and the kernel carries out one
- * such request of the whole node after the other; there, and where it knows
- * none, both sides fence. Every sleep has a bound all the same. */
+ * Sleeps are announced as sleeper_fence.h says. On CPUs of their own they are
+ * rare, and with the sleeper's fence alone an Irecv takes 10 ns less. Where CPUs
+ * are shared they are common, and the kernel carries out one such request of the
+ * whole node after the other; so there both sides fence. Every sleep has a bound
+ * all the same. */
 #include "config.h"
 
 #include "command.h"
@@ -19,14 +15,12 @@
 
 #include "runtime/futex.h"
 #include "runtime/own_thread.h"
+#include "runtime/sleeper_fence.h"
 
 #include <ck_pr.h>
-#include <linux/membarrier.h>
 #include <sched.h>
 #include <stddef.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 enum {
     SLEEP_US = 100000,
@@ -61,7 +55,7 @@ static const struct patience patience_shared = {5, 30};
 static struct aspx_ring ring;
 static struct patience patience;
 static bool shared; /* CPUs, also with threads that compute */
-static bool sleeper_fences; /* for everybody, by membarrier */
+static bool sleeper_fences; /* for both */
 
 /* The thread sleeps on this: written by both sides, but seldom. */
 static _Alignas(ASPX_RING_LINE) _Atomic uint32_t napping;
@@ -75,11 +69,6 @@ static _Atomic uint32_t sleepers, at_bells;
  * written by the thread only. */
 static _Alignas(ASPX_RING_LINE) _Atomic uint32_t looked;
 
-static bool membarrier(int command)
-{
-    return syscall(SYS_membarrier, command, 0, 0) == 0;
-}
-
 void aspx_command_start(bool several, bool many, enum aspx_cpus cpus)
 {
     aspx_ring_start(&ring, several);
@@ -87,30 +76,12 @@ void aspx_command_start(bool several, bool many, enum aspx_cpus cpus)
     patience = cpus != ASPX_CPUS_OWN ? patience_shared
                : many                ? patience_many
                                      : patience_own;
-    sleeper_fences =
-        !shared && membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
-}
-
-/* Between publishing news and looking for sleepers. */
-static void fence_of_news(void)
-{
-    if (sleeper_fences)
-        atomic_signal_fence(memory_order_seq_cst); /* the compiler's order */
-    else
-        atomic_thread_fence(memory_order_seq_cst);
-}
-
-/* Between announcing a sleep and looking once more. */
-static void fence_of_sleeper(void)
-{
-    atomic_thread_fence(memory_order_seq_cst);
-    if (sleeper_fences)
-        (void) membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+    sleeper_fences = !shared && aspx_fence_is_sleepers();
 }
 
 static void wake(void)
 {
-    fence_of_news();
+    aspx_fence_of_news(sleeper_fences);
     if (atomic_load_explicit(&napping, memory_order_relaxed) &&
         atomic_exchange(&napping, 0))
         aspx_futex_wake(&napping);
@@ -142,7 +113,7 @@ void aspx_command_call(struct aspx_command *command)
 
 void aspx_command_news(void)
 {
-    fence_of_news();
+    aspx_fence_of_news(sleeper_fences);
     if (atomic_load_explicit(&sleepers, memory_order_relaxed)) {
         atomic_fetch_add(&news, 1);
         aspx_futex_wake(&news);
@@ -171,7 +142,7 @@ static void sleep_on_news(struct aspx_rest *rest)
 {
     if (!rest->sleeps) {
         atomic_fetch_add(&sleepers, 1);
-        fence_of_sleeper();
+        aspx_fence_of_sleeper(sleeper_fences);
         aspx_command_nudge();
     } else if (rest->nap_us) {
         aspx_futex_wait(&news, atomic_load(&news), rest->nap_us);
@@ -195,7 +166,7 @@ static void sleep_at_bell(const struct aspx_rest *rest)
         return;
     }
     atomic_store(rest->bell, 1);
-    fence_of_sleeper();
+    aspx_fence_of_sleeper(sleeper_fences);
     aspx_command_nudge();
 }
 
@@ -326,7 +297,7 @@ bool aspx_command_nap(uint32_t us)
 {
     if (atomic_load_explicit(&napping, memory_order_relaxed) == 0) {
         atomic_store(&napping, 1);
-        fence_of_sleeper();
+        aspx_fence_of_sleeper(sleeper_fences);
     }
     if (aspx_ring_is_empty(&ring) &&
         (us <= ASPX_NAP_AWAITED_US || !aspx_command_awaited()))

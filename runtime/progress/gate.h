@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Who is inside MPI: any number of the program's threads, or the helper alone.
  *
- * A call of the program counts itself in and out, one atomic each. It never
- * waits for another call of the program: what those may do at once is between
- * the program and its thread level, as without us. So a callback that calls MPI
- * from inside MPI is only counted twice. The helper goes in only when nobody is
- * there, and never waits; a call that finds it inside waits for the end of one
- * poll. That is why MPI needs no higher thread level for the helper: its calls
- * and the program's are never at the same time, and each sees what the other
- * wrote. (Not so in a program with MPI_THREAD_MULTIPLE beside ghosts, on_call.h:
- * calls that began before there was a gate are not counted.) */
+ * A call of the program counts itself in and out. It never waits for another
+ * call of the program: what those may do at once is between the program and its
+ * thread level, as without us. So a callback that calls MPI from inside MPI is
+ * only counted twice. The helper goes in only when nobody is there, and never
+ * waits; a call that finds it inside waits for the end of one poll. That is why
+ * MPI needs no higher thread level for the helper: its calls and the program's
+ * are never at the same time, and each sees what the other wrote. (Not so in a
+ * program with MPI_THREAD_MULTIPLE beside ghosts, on_call.h: calls that began
+ * before there was a gate are not counted.)
+ */
 #ifndef ASPEN_RUNTIME_PROGRESS_GATE_H
 #define ASPEN_RUNTIME_PROGRESS_GATE_H
 
@@ -20,6 +21,10 @@
 enum { ASPX_GATE_HELPER = 1, ASPX_GATE_CALL = 2 };
 
 extern _Atomic uint32_t aspx_gate; /* one bit, and the number of calls above */
+
+/* May several threads of the program be inside at once? Said before the first
+ * call; they may until then. */
+extern bool aspx_gate_many;
 
 /* Wait until the helper is out; at once in the helper itself, where callbacks
  * of the program may run. */
@@ -32,9 +37,17 @@ static inline void aspx_gate_enter(void)
         aspx_gate_wait();
 }
 
+/* Between enter and leave the helper stays out, or is the caller: so where the
+ * program enters with one thread at a time nobody else writes now. */
 static inline void aspx_gate_leave(void)
 {
-    atomic_fetch_sub_explicit(&aspx_gate, ASPX_GATE_CALL,
+    uint32_t now = atomic_load_explicit(&aspx_gate, memory_order_relaxed);
+
+    if (aspx_gate_many || now & ASPX_GATE_HELPER)
+        atomic_fetch_sub_explicit(&aspx_gate, ASPX_GATE_CALL,
+                                  memory_order_release);
+    else
+        atomic_store_explicit(&aspx_gate, now - ASPX_GATE_CALL,
                               memory_order_release);
 }
 

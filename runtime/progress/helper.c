@@ -8,9 +8,8 @@
  * that moved data took longer than one that found nothing.
  *
  * The sleep: a call counts what it posted, then looks whether the helper
- * sleeps; the helper says that it sleeps, then looks at the count. Both in the
- * order of sequential consistency, so one sees the other. The sleep is bounded
- * all the same. */
+ * sleeps; the helper says that it sleeps, then looks at the count. One sees the
+ * other (sleeper_fence.h). The sleep is bounded all the same. */
 #include "config.h"
 
 #include "helper.h"
@@ -21,6 +20,7 @@
 
 #include "runtime/futex.h"
 #include "runtime/own_thread.h"
+#include "runtime/sleeper_fence.h"
 #include "runtime/profile/timing.h"
 
 #include <ck_pr.h>
@@ -44,6 +44,7 @@ struct aspx_helper_counts aspx_helper_counts;
 static struct asp_cpuset service;
 static bool confine;
 static _Atomic uint32_t posts, asleep;
+static bool sleeper_fences; /* for both */
 
 /* It may work while this word has this value; NULL: always. Not if barred. */
 static const _Atomic int32_t *permit;
@@ -85,17 +86,32 @@ static void doze(uint32_t us, uint32_t seen)
         nap(us);
         return;
     }
-    atomic_store(&asleep, 1);
+    atomic_store_explicit(&asleep, 1, memory_order_relaxed);
+    aspx_fence_of_sleeper(sleeper_fences);
     if (atomic_load(&posts) == seen)
         aspx_futex_wait(&asleep, 1, us);
     if (atomic_exchange(&asleep, 0) == 0 && !aspx_own_thread_stopping())
         aspx_helper_counts.wakes++;
 }
 
+/* Where a callback in the helper posts at the same time as the program one of
+ * the two may be lost: that is news all the same, and both are outstanding. */
+static void count_post(void)
+{
+    uint32_t now = atomic_load_explicit(&posts, memory_order_relaxed);
+
+    if (aspx_gate_many)
+        atomic_fetch_add_explicit(&posts, 1, memory_order_relaxed);
+    else
+        atomic_store_explicit(&posts, now + 1, memory_order_relaxed);
+}
+
 void aspx_helper_wake(void)
 {
-    atomic_fetch_add(&posts, 1);
-    if (atomic_load(&asleep) && atomic_exchange(&asleep, 0))
+    count_post();
+    aspx_fence_of_news(sleeper_fences);
+    if (atomic_load_explicit(&asleep, memory_order_relaxed) &&
+        atomic_exchange(&asleep, 0))
         aspx_futex_wake(&asleep);
 }
 
@@ -225,6 +241,7 @@ int aspx_helper_start(const struct asp_cpuset *its_service)
     if (!aspx_progress_request_start())
         return EIO;
     atomic_store(&stops, 0);
+    sleeper_fences = aspx_fence_is_sleepers();
     rc = aspx_own_thread_start("aspen-progress", run, wake_to_stop, NULL);
     if (rc)
         aspx_progress_request_stop();

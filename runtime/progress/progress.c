@@ -57,6 +57,7 @@ int aspx_progress_start(const struct asp_layout *its_layout)
         return -1;
     }
     (void) aspx_real.MPI_Query_thread(&level);
+    aspx_gate_many = level == MPI_THREAD_MULTIPLE;
     aspx_watch_share(level == MPI_THREAD_MULTIPLE);
     layout = its_layout;
     aspx_progress_measure(layout);
@@ -70,6 +71,8 @@ bool aspx_progress_is_large(MPI_Count count, MPI_Datatype type)
 {
     MPI_Count size = 0;
 
+    if (count > small_bytes) /* also of no bytes each, but nobody does that */
+        return true;
     if (count <= 0 ||
         aspx_real.MPI_Type_size_x(type, &size) != MPI_SUCCESS || size <= 0)
         return false;

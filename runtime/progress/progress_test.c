@@ -238,6 +238,7 @@ static void test_helper_is_never_inside_with_a_caller(void **state)
 {
     (void) state;
     call_from(1);
+    aspx_gate_many = true;
     call_from(CALLERS);
 }
 
@@ -418,6 +419,7 @@ static int open_gate(void **state)
 {
     (void) state;
     atomic_store(&aspx_gate, 0);
+    aspx_gate_many = false;
     return 0;
 }
 

@@ -109,8 +109,10 @@ static void take_out(uint32_t hole)
 static void begin(struct entry *entry)
 {
     entry->active++;
-    aspx_watch_total += aspx_helper_is_permitted();
-    if (public) {
+    if (!public) { /* mode thread: it always is */
+        aspx_watch_total++;
+    } else {
+        aspx_watch_total += aspx_helper_is_permitted();
         seen.large++;
         seen.bursts += !posting;
         atomic_store_explicit(&public->large, seen.large,
