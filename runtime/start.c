@@ -19,6 +19,7 @@
 #include "casper/casper.h"
 #include "casper/guard.h"
 #include "mpi/build.h"
+#include "mpi/close.h"
 #include "mpi/entry.h"
 #include "mpi/selfbind.h"
 #include "mpi/workers.h"
@@ -247,6 +248,7 @@ static bool join_ghosts(void)
         aspx_real.MPI_Abort(MPI_COMM_WORLD, 1);
     }
     aspx_selfbind();
+    aspx_close_mend();
     if (aspx_casper_start(&aspx_world) != 0) {
         fprintf(stderr, "aspen: MPI failed while the ghost engine started; "
                 "ending the job\n");
@@ -344,6 +346,7 @@ static void go_plain(void)
     table = aspx_real;
     table.MPI_Finalize = finalize_plain;
     aspx_selfbind();
+    aspx_close_mend();
     measure_if_asked();
     aspx_entry_use(&table);
 }

@@ -12,16 +12,16 @@ from rivals import RIVALS, THREAD, Job
 Line = collections.namedtuple("Line", "label rival spec value users knobs",
                               defaults=("time", 2, ()))
 
-FIELDS = "key title x xs lines note unit threads"
+FIELDS = "key title x xs lines note unit threads tcp"
 
 
 class Experiment(collections.namedtuple("Experiment", FIELDS,
-                                        defaults=("us", False))):
+                                        defaults=("us", False, False))):
     """A table of the page."""
 
     def job_of(self, line, _x):
         """The job of a cell."""
-        return Job(line.rival, line.users, self.threads)
+        return Job(line.rival, line.users, self.threads, self.tcp)
 
     @staticmethod
     def spec_of(line, x):
@@ -46,6 +46,8 @@ FOUR = ("2 ranks on a CPU each, the helper of each on the other's CPU, MPICH's "
         "CPUs, so the times of communication hold the scheduler's. ")
 SLEEPS = FOUR + "Who computes sleeps for as long as the communication took, " \
     "at least 300 us. "
+TCP = "Messages go through the kernel's TCP (UCX_TLS=tcp), as between nodes " \
+    "without RDMA. " + SLEEPS
 OWN = "1 rank on a CPU, messages to itself, its helper on the other CPU " \
     "(MPICH's thread unbound). "
 
@@ -123,4 +125,17 @@ EXPERIMENTS = [
         SLEEPS + "1 - (iteration - work) / iteration without work, in "
         "percent, for the longest work; the other side stays away half as "
         "long.", "%"),
+    Experiment(
+        "o-e2-tcp", "Overlap of non-blocking collectives, TCP", "bytes",
+        (8, 16384, 1048576),
+        [line for op in COLLECTIVES for line in
+         rivals(f"overlap,op={op},bytes={{x}},{SLEEP}", " " + op, "share")],
+        TCP + "As o-e1.", "%", tcp=True),
+    Experiment(
+        "k-e1-tcp", "Availability by Sandia's post-work-wait, TCP", "bytes",
+        SIZES,
+        [line for side in ("sender", "receiver") for line in
+         rivals(f"availability,side={side},bytes={{x}},{SLEEP}", " " + side,
+                "share")],
+        TCP + "As k-e1.", "%", tcp=True),
 ]

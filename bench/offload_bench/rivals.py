@@ -27,9 +27,11 @@ RIVALS = {
 GREEDY = ("chrt", "--other", "0", "nice", "-n", "-20")
 
 # One start of offload_app. threads: initialise with MPI_THREAD_MULTIPLE; then
-# who has no helper may use all CPUs. counted, nodes: as bench/rma's jobs.
-Job = collections.namedtuple("Job", "rival users threads counted nodes alone",
-                             defaults=(False, False, 1, False))
+# who has no helper may use all CPUs. tcp: messages go through the kernel, as
+# between nodes without RDMA. counted, nodes: as bench/rma's jobs.
+Job = collections.namedtuple("Job",
+                             "rival users threads tcp counted nodes alone",
+                             defaults=(False, False, False, 1, False))
 
 
 def options(job):
@@ -46,7 +48,7 @@ def words(job, specs, args, _record):
     need not yield; two ranks with helpers are four on two CPUs: all yield."""
     rival = RIVALS[job.rival]
     run = list(GREEDY) if args.realtime and job.rival == ASYNC else []
-    run += ["env", *rival.environment,
+    run += ["env", *rival.environment, *(["UCX_TLS=tcp"] if job.tcp else []),
            os.path.join(jobs.TOP, "tests", "ghostrun"), "-n", str(job.users),
            *options(job)]
     for knob in args.knob if job.rival in (OFFLOAD, THREAD) else ():

@@ -11,6 +11,7 @@
 
 #include "ghost.h"
 
+#include "runtime/mpi/close.h"
 #include "runtime/mpi/real.h"
 #include "runtime/pickup.h"
 
@@ -84,6 +85,7 @@ int main(void)
     if (aspx_real.MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided)
         != MPI_SUCCESS)
         return 1;
+    aspx_close_mend();
     status = run(layout, local);
     aspx_real.MPI_Finalize();
     aspx_ghost_gone();

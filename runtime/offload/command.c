@@ -14,6 +14,7 @@
 #include "ring.h"
 
 #include "runtime/futex.h"
+#include "runtime/give_way.h"
 #include "runtime/own_thread.h"
 #include "runtime/sleeper_fence.h"
 
@@ -25,9 +26,7 @@
 enum {
     SLEEP_US = 100000,
     NAP_MOST_US = 100,
-    PREFETCHED = 4,   /* commands */
-    LATE_NS = 500000, /* of a CPU that was given away */
-    LATE_PART = 50,   /* so small a part of the time may be lost by that */
+    PREFETCHED = 4, /* commands */
 };
 
 /* What a caller does before it sleeps: first looks, then looks between which it
@@ -172,20 +171,11 @@ static void sleep_at_bell(const struct aspx_rest *rest)
 
 bool aspx_command_yield(void)
 {
-    static _Thread_local uint64_t sleeps_until ASPX_TLS;
-    uint64_t before, after;
+    static _Thread_local struct aspx_give_way way ASPX_TLS;
 
-    if (!shared) {
-        sched_yield();
-        return true;
-    }
-    before = aspx_clock_ns(CLOCK_MONOTONIC);
-    if (before < sleeps_until)
-        return false;
+    if (shared)
+        return aspx_give_way(&way);
     sched_yield();
-    after = aspx_clock_ns(CLOCK_MONOTONIC);
-    if (after - before > LATE_NS)
-        sleeps_until = after + LATE_PART * (after - before);
     return true;
 }
 

@@ -99,10 +99,8 @@ struct aspx_rest {
 void aspx_rest_step(struct aspx_rest *rest);
 void aspx_rest_end(struct aspx_rest *rest);
 
-/* Give the CPU to whoever wants it; or do nothing and return false, on CPUs
- * that are shared, for a while after it came back late: somebody computes there,
- * and keeps it for a time slice from who yields, but not from who sleeps and is
- * woken. Threads: each finds out for itself. */
+/* Give the CPU to whoever wants it; on CPUs that are shared as give_way.h does.
+ * Threads: each finds out for itself. */
 bool aspx_command_yield(void);
 
 /* The thread may be napping while it has nothing to do but make progress: a

@@ -12,6 +12,7 @@
 #include "request.h"
 #include "thread.h"
 
+#include "runtime/mpi/close.h"
 #include "runtime/mpi/entry.h"
 #include "runtime/mpi/selfbind.h"
 #include "runtime/own_thread.h"
@@ -93,6 +94,7 @@ int aspx_offload_start(const struct asp_layout *its_layout, uint32_t local,
         return -1;
     }
     aspx_selfbind();
+    aspx_close_mend();
     return 0;
 }
 

@@ -31,6 +31,7 @@ uint32_t aspx_naps_after(struct aspx_naps *naps, enum aspx_look found,
     naps->idle = 0;
     switch (found) {
     case ASPX_LOOK_KEPT_OUT:
+        naps->near = 0;
         in_vain(naps);
         break;
     case ASPX_LOOK_NOTHING:
@@ -38,10 +39,15 @@ uint32_t aspx_naps_after(struct aspx_naps *naps, enum aspx_look found,
             naps->in_vain--;
             return first(naps);
         }
+        if (naps->near > 0) {
+            naps->near--;
+            return naps->us = ASPX_NAP_NEAR_US;
+        }
         break;
     case ASPX_LOOK_MOVED:
         naps->in_vain = 0;
-        return first(naps);
+        naps->near = ASPX_NAPS_NEAR - 1;
+        return naps->us = ASPX_NAP_NEAR_US;
     }
     return news && was ? first(naps) : longer(naps);
 }
@@ -50,6 +56,7 @@ uint32_t aspx_naps_idle(struct aspx_naps *naps, bool news)
 {
     bool was = aspx_naps_may_be_woken(naps), begins = naps->idle == 0;
 
+    naps->near = 0;
     if (news && !begins) { /* posted and over since the last nap */
         in_vain(naps);
         naps->idle = 0;

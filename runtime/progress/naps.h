@@ -4,9 +4,12 @@
  *
  * With something under way it looks 20 us after the last news, then after a quarter
  * more each time, every millisecond at last, which costs some 1 % of a CPU. So what
- * comes late is answered late by a fourth of that again, or a millisecond. With
- * nothing under way it naps some times, because more may follow soon, and then
- * sleeps until a post wakes it.
+ * comes late is answered late by a fourth of that again, or a millisecond. Where a
+ * look has moved something the next step of the conversation is near, and there may
+ * be many: it looks again after 5 us, some times. (To yield between these looks, and
+ * not to nap, costs a time slice where somebody computes.) With nothing under way it
+ * naps some times, because more may follow soon, and then sleeps until a post wakes
+ * it.
  *
  * To be woken costs the call that posts a system call and, on a CPU that they share,
  * two switches; and a program that waits as soon as it has posted needs no helper.
@@ -22,6 +25,8 @@
 #include <stdint.h>
 
 enum {
+    ASPX_NAP_NEAR_US = 5, /* after something moved */
+    ASPX_NAPS_NEAR = 6,
     ASPX_NAP_FIRST_US = 20,
     ASPX_NAP_IDLE_US = 50,   /* with nothing under way, before it sleeps */
     ASPX_NAP_MOST_US = 1000,
@@ -40,6 +45,7 @@ struct aspx_naps {
     uint32_t us;      /* the last nap */
     uint32_t in_vain; /* in a row, ASPX_NAPS_IN_VAIN at most */
     uint32_t idle;    /* naps with nothing under way */
+    uint32_t near;    /* naps that are left before the first */
 };
 
 /* May a post end the nap or sleep that comes next? Else only its end does, but for

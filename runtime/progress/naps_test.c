@@ -16,6 +16,15 @@ static uint32_t after(struct aspx_naps *naps, enum aspx_look found)
     return aspx_naps_after(naps, found, false);
 }
 
+/* Short naps, then one of the first length. */
+static void looks_on(struct aspx_naps *naps)
+{
+    assert_int_equal(after(naps, ASPX_LOOK_MOVED), ASPX_NAP_NEAR_US);
+    for (int i = 1; i < ASPX_NAPS_NEAR; i++)
+        assert_int_equal(after(naps, ASPX_LOOK_NOTHING), ASPX_NAP_NEAR_US);
+    assert_int_equal(after(naps, ASPX_LOOK_NOTHING), ASPX_NAP_FIRST_US);
+}
+
 /* An operation that is over when the program leaves MPI for the first time. */
 static void blocking(struct aspx_naps *naps)
 {
@@ -41,10 +50,27 @@ static void test_naps_grow_by_a_quarter(void **state)
     assert_in_range(looks, 15, 25);
     assert_int_equal(after(&naps, ASPX_LOOK_NOTHING), ASPX_NAP_MOST_US);
     assert_true(aspx_naps_may_be_woken(&naps));
-    assert_int_equal(after(&naps, ASPX_LOOK_MOVED), ASPX_NAP_FIRST_US);
+    looks_on(&naps);
     (void) after(&naps, ASPX_LOOK_NOTHING);
     assert_int_equal(aspx_naps_after(&naps, ASPX_LOOK_NOTHING, true),
                      ASPX_NAP_FIRST_US);
+}
+
+/* Each step of a conversation is followed at once, however many; but a program that
+ * comes in makes progress itself. */
+static void test_looks_on_while_something_moves(void **state)
+{
+    struct aspx_naps naps = {0};
+
+    (void) state;
+    for (int i = 0; i < 10; i++) {
+        (void) after(&naps, ASPX_LOOK_MOVED);
+        assert_int_equal(after(&naps, ASPX_LOOK_NOTHING), ASPX_NAP_NEAR_US);
+    }
+    looks_on(&naps);
+    (void) after(&naps, ASPX_LOOK_MOVED);
+    assert_int_equal(after(&naps, ASPX_LOOK_KEPT_OUT), ASPX_NAP_FIRST_US);
+    assert_true(after(&naps, ASPX_LOOK_NOTHING) > ASPX_NAP_FIRST_US);
 }
 
 static void test_idle_it_soon_sleeps(void **state)
@@ -113,7 +139,7 @@ static void test_comes_back(void **state)
     assert_true(after(&naps, ASPX_LOOK_NOTHING) < 2 * ASPX_NAP_FIRST_US);
     blocking(&naps);
     assert_false(aspx_naps_may_be_woken(&naps));
-    assert_int_equal(after(&naps, ASPX_LOOK_MOVED), ASPX_NAP_FIRST_US);
+    assert_int_equal(after(&naps, ASPX_LOOK_MOVED), ASPX_NAP_NEAR_US);
     for (int i = 1; i < ASPX_NAPS_IN_VAIN; i++)
         blocking(&naps);
     assert_true(aspx_naps_may_be_woken(&naps));
@@ -123,6 +149,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_naps_grow_by_a_quarter),
+        cmocka_unit_test(test_looks_on_while_something_moves),
         cmocka_unit_test(test_idle_it_soon_sleeps),
         cmocka_unit_test(test_not_woken_in_vain),
         cmocka_unit_test(test_over_before_it_is_up),

@@ -8,6 +8,7 @@
 #include "on_call.h"
 #include "report.h"
 
+#include "runtime/mpi/close.h"
 #include "runtime/mpi/entry.h"
 #include "runtime/mpi/selfbind.h"
 #include "runtime/own_thread.h"
@@ -64,6 +65,7 @@ int aspx_progress_start(const struct asp_layout *its_layout)
     aspx_progress_behind = aspx_real;
     aspx_progress_fill(&aspx_progress_entries);
     aspx_selfbind();
+    aspx_close_mend();
     return 0;
 }
 
