@@ -314,12 +314,13 @@ static void test_middling_waits(void **state)
     near(1e6 * (is.idle_s - was.idle_s), 5, 0.2);
     near(1e6 * (is.inside_s - was.inside_s), 0, 1e-9);
     aspx_timing_enter(&timing, SHORT);
-    poll_in_vain(232, 60, 40);
+    poll_in_vain(200 + ASPX_TURNS_COUNTED, 60, 40);
     near(1e6 * (aspx_timing_inside() - inside), 20, 0.2);
     find();
     aspx_timing_leave(&timing, SHORT);
     is = aspx_timing_call(SHORT);
-    near(1e6 * (is.idle_s - was.idle_s), 5 + 23.2, 0.3);
+    near(1e6 * (is.idle_s - was.idle_s), 5 + 20 + 0.1 * ASPX_TURNS_COUNTED,
+         0.3);
     near(1e6 * (is.inside_s - was.inside_s), 20, 0.2);
 }
 
@@ -330,7 +331,7 @@ static void wait_slices(int how)
     struct aspx_timing timing;
 
     aspx_timing_enter(&timing, SLICES);
-    poll_in_vain(40, 60, 40);
+    poll_in_vain(ASPX_TURNS_COUNTED + 8, 60, 40);
     poll_in_vain(1, 4000000, 40);
     if (how == 0)
         find();
@@ -353,7 +354,7 @@ static void test_slices(void **state)
         }
         wait_slices(2 - i % 3);
     }
-    /* 508 times 20 us were too much, 508 times the first 32 turns may be */
+    /* 508 times 20 us were too much, 508 times the first turns may be */
     near(1e6 * aspx_timing_call(SLICES).inside_s, calls_us + 6 * 4004, 2000);
 }
 
