@@ -321,6 +321,7 @@ static int obey(struct aspx_judge *judge, uint64_t ticks)
     judge->force = aspx_rounds_force(judge->rounds);
     judge->ordered = true;
     judge->changed = ticks;
+    plan_next(judge, ticks);
     atomic_store_explicit(&judge->notes->force, (int32_t) judge->force,
                           memory_order_relaxed);
     for (uint32_t r = 0; r < judge->size_all; r++)

@@ -15,6 +15,9 @@
 /* Operations under way in the old direction, and the time until all have heard
  * of the new one, are not counted. */
 static const double SETTLE_S = 12e-3;
+/* Who has heard of no new order for so long may be asleep when one comes, for as
+ * long as a leader that nobody wants naps. */
+static const double CALM_S = 1, SETTLE_CALM_S = 32e-3;
 /* Whoever is so late has left, or his node has no CPU for him. */
 static const double LAPSE_S = 1;
 /* Neighbours that leave say so, and wait to hear it from us, but no longer. */
@@ -54,6 +57,7 @@ struct aspx_rounds {
     struct report_message report, out; /* so far; as it was sent */
     enum { WAITING, SETTLING, COUNTING, COUNTED } state;
     uint64_t next, lapses; /* ticks */
+    uint64_t changed; /* when the last order came that was not the one before */
     int came; /* messages in this step */
     uint32_t nchildren;
     struct child child[ASPX_CHILDREN];
@@ -159,11 +163,17 @@ static int begin(struct aspx_rounds *rounds, uint64_t ticks,
 {
     bool changed = order->force != rounds->order.force ||
                    order->help != rounds->order.help;
+    double calm_s = aspx_clock_seconds(
+        aspx_clock_between(rounds->changed, ticks));
     int rc = 0;
 
     rounds->order = *order;
     rounds->state = SETTLING;
-    rounds->next = ticks + aspx_clock_ticks_of(changed ? SETTLE_S : 0);
+    rounds->next = ticks + aspx_clock_ticks_of(
+                               !changed         ? 0
+                               : calm_s > CALM_S ? SETTLE_CALM_S : SETTLE_S);
+    if (changed)
+        rounds->changed = ticks;
     rounds->lapses = ticks + aspx_clock_ticks_of(order->seconds + LAPSE_S);
     for (uint32_t c = 0; rc == 0 && c < rounds->nchildren; c++) {
         struct child *child = &rounds->child[c];

@@ -13,7 +13,6 @@ enum {
 };
 
 _Atomic uint32_t aspx_gate;
-bool aspx_gate_many = true;
 
 static _Thread_local bool helper
     __attribute__((tls_model("initial-exec")));

@@ -22,10 +22,6 @@ enum { ASPX_GATE_HELPER = 1, ASPX_GATE_CALL = 2 };
 
 extern _Atomic uint32_t aspx_gate; /* one bit, and the number of calls above */
 
-/* May several threads of the program be inside at once? Said before the first
- * call; they may until then. */
-extern bool aspx_gate_many;
-
 /* Wait until the helper is out; at once in the helper itself, where callbacks
  * of the program may run. */
 void aspx_gate_wait(void);
@@ -37,17 +33,11 @@ static inline void aspx_gate_enter(void)
         aspx_gate_wait();
 }
 
-/* Between enter and leave the helper stays out, or is the caller: so where the
- * program enters with one thread at a time nobody else writes now. */
+/* (A store is not enough where one thread at a time calls MPI: some calls may be
+ * made beside it at any level, MPI 4.0, 11.4.1, and MPI_T has its own.) */
 static inline void aspx_gate_leave(void)
 {
-    uint32_t now = atomic_load_explicit(&aspx_gate, memory_order_relaxed);
-
-    if (aspx_gate_many || now & ASPX_GATE_HELPER)
-        atomic_fetch_sub_explicit(&aspx_gate, ASPX_GATE_CALL,
-                                  memory_order_release);
-    else
-        atomic_store_explicit(&aspx_gate, now - ASPX_GATE_CALL,
+    atomic_fetch_sub_explicit(&aspx_gate, ASPX_GATE_CALL,
                               memory_order_release);
 }
 

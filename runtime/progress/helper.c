@@ -45,6 +45,7 @@ static struct asp_cpuset service;
 static bool confine;
 static _Atomic uint32_t posts, asleep;
 static bool sleeper_fences; /* for both */
+static bool many = true;    /* threads post */
 
 /* It may work while this word has this value; NULL: always. Not if barred. */
 static const _Atomic int32_t *permit;
@@ -87,7 +88,9 @@ static void doze(uint32_t us, uint32_t seen)
         return;
     }
     atomic_store_explicit(&asleep, 1, memory_order_relaxed);
-    aspx_fence_of_sleeper(sleeper_fences);
+    /* A nap is not worth a fence in all threads: who misses it waits for its
+     * end, a millisecond at most. */
+    aspx_fence_of_sleeper(sleeper_fences && us == SLEEP_US);
     if (atomic_load(&posts) == seen)
         aspx_futex_wait(&asleep, 1, us);
     if (atomic_exchange(&asleep, 0) == 0 && !aspx_own_thread_stopping())
@@ -100,10 +103,15 @@ static void count_post(void)
 {
     uint32_t now = atomic_load_explicit(&posts, memory_order_relaxed);
 
-    if (aspx_gate_many)
-        atomic_fetch_add_explicit(&posts, 1, memory_order_relaxed);
+    if (many)
+        atomic_fetch_add_explicit(&posts, 1, memory_order_release);
     else
-        atomic_store_explicit(&posts, now + 1, memory_order_relaxed);
+        atomic_store_explicit(&posts, now + 1, memory_order_release);
+}
+
+void aspx_helper_share(bool many_threads)
+{
+    many = many_threads;
 }
 
 void aspx_helper_wake(void)

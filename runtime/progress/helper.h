@@ -36,6 +36,10 @@ bool aspx_helper_is_permitted(void);
  * of that on; else from a few polls later. */
 void aspx_helper_bar(void);
 
+/* May several threads of the program post at once? (They may until it is
+ * said.) Before the first post. */
+void aspx_helper_share(bool many_threads);
+
 /* Something was posted that it is to work for. */
 void aspx_helper_wake(void);
 

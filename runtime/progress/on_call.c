@@ -240,7 +240,7 @@ void aspx_on_call_start(const struct asp_layout *its_layout,
     n = backtrace(frame, FRAMES);
     outermost = n > 0 && n < FRAMES ? frame[n - 1] : NULL;
     aspx_progress_measure(layout);
-    aspx_gate_many = aspx_threads;
+    aspx_helper_share(aspx_threads);
     aspx_watch_share(aspx_threads);
     aspx_watch_publish(posted);
     aspx_helper_permit(its_wanted, ASPX_HELP_ON);

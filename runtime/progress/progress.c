@@ -58,7 +58,7 @@ int aspx_progress_start(const struct asp_layout *its_layout)
         return -1;
     }
     (void) aspx_real.MPI_Query_thread(&level);
-    aspx_gate_many = level == MPI_THREAD_MULTIPLE;
+    aspx_helper_share(level == MPI_THREAD_MULTIPLE);
     aspx_watch_share(level == MPI_THREAD_MULTIPLE);
     layout = its_layout;
     aspx_progress_measure(layout);

@@ -238,7 +238,6 @@ static void test_helper_is_never_inside_with_a_caller(void **state)
 {
     (void) state;
     call_from(1);
-    aspx_gate_many = true;
     call_from(CALLERS);
 }
 
@@ -419,7 +418,6 @@ static int open_gate(void **state)
 {
     (void) state;
     atomic_store(&aspx_gate, 0);
-    aspx_gate_many = false;
     return 0;
 }
 
