@@ -15,8 +15,8 @@
 /* Operations under way in the old direction, and the time until all have heard
  * of the new one, are not counted. */
 static const double SETTLE_S = 12e-3;
-/* Who has heard of no new order for so long may be asleep when one comes, for as
- * long as a leader that nobody wants naps. */
+/* Who has heard of no new order for so long may be asleep when one comes, for
+ * as long as a leader that nobody wants naps. */
 static const double CALM_S = 1, SETTLE_CALM_S = 32e-3;
 /* Whoever is so late has left, or his node has no CPU for him. */
 static const double LAPSE_S = 1;

@@ -116,8 +116,8 @@ static void look(void)
     looked_ns = aspx_clock_ns(CLOCK_MONOTONIC);
 }
 
-/* MPI_Finalize makes progress and asks for all, over and over: one look for each
- * time. */
+/* MPI_Finalize makes progress and asks for all, over and over: one look for
+ * each time. */
 static int is_closed(void *request)
 {
     if (nclosing > 0 && request == closing[0].request)

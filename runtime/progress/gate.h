@@ -33,8 +33,8 @@ static inline void aspx_gate_enter(void)
         aspx_gate_wait();
 }
 
-/* (A store is not enough where one thread at a time calls MPI: some calls may be
- * made beside it at any level, MPI 4.0, 11.4.1, and MPI_T has its own.) */
+/* (A store is not enough where one thread at a time calls MPI: some calls may
+ * be made beside it at any level, MPI 4.0, 11.4.1, and MPI_T has its own.) */
 static inline void aspx_gate_leave(void)
 {
     atomic_fetch_sub_explicit(&aspx_gate, ASPX_GATE_CALL,
