@@ -47,7 +47,8 @@ FOUR = ("2 ranks on a CPU each, the helper of each on the other's CPU, MPICH's "
 SLEEPS = FOUR + "Who computes sleeps for as long as the communication took, " \
     "at least 300 us. "
 TCP = "Messages go through the kernel's TCP (UCX_TLS=tcp), as between nodes " \
-    "without RDMA. " + SLEEPS
+    "without RDMA. MPICH's thread has values of those rounds only in which " \
+    "its job ended (docs/design/ends.md). " + SLEEPS
 OWN = "1 rank on a CPU, messages to itself, its helper on the other CPU " \
     "(MPICH's thread unbound). "
 
