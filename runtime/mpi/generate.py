@@ -310,7 +310,7 @@ def off_caller(call):
 
 def off_post(call):
     # requests of files: see struct aspx_slot
-    lazy = ("    slot->lazy = slot->on_file = true;\n"
+    lazy = ("    slot->on_file = true;\n    aspx_slot_make_lazy(slot);\n"
             if call.name.startswith("MPI_File_") else "")
     return (f"    struct aspx_slot *slot;\n\n"
             f"    if (!request) /* MPI says so */\n"

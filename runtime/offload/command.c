@@ -16,6 +16,7 @@
 #include "runtime/futex.h"
 #include "runtime/give_way.h"
 #include "runtime/own_thread.h"
+#include "runtime/prefetch.h"
 #include "runtime/sleeper_fence.h"
 
 #include <ck_pr.h>
@@ -229,8 +230,8 @@ void aspx_command_nudge(void)
 }
 
 /* The commands behind this one lie in the caches of who posted them, on two
- * lines each, head and arguments: ask for them while this one is being carried
- * out. One line too many does no harm. */
+ * lines each, the head, which the thread will write, and the arguments: ask for
+ * them while this one is being carried out. One line too many does no harm. */
 static void prefetch_later(void)
 {
     for (uint32_t after = 0; after < PREFETCHED; after++) {
@@ -238,8 +239,8 @@ static void prefetch_later(void)
 
         if (!later)
             return;
-        __builtin_prefetch(later);
-        __builtin_prefetch(later + ASPX_COMMAND_LINE);
+        aspx_prefetch_to_write(later);
+        aspx_prefetch_to_read(later + ASPX_COMMAND_LINE);
     }
 }
 

@@ -10,6 +10,8 @@
 
 #include "mpi_hand.h"
 
+#include "runtime/prefetch.h"
+
 #include <stddef.h>
 
 /* MPI leaves MPI_ERROR alone in most single completions; so do we. */
@@ -242,6 +244,8 @@ static int finish_all(const struct aspx_set *set, MPI_Status *statuses,
 
 static bool any_lazy(const struct aspx_set *set)
 {
+    if (!aspx_slot_any_lazy())
+        return false; /* without a look at each */
     for (int i = 0; i < set->count; i++) {
         const struct aspx_slot *slot = at(set, i);
 
@@ -314,6 +318,21 @@ static struct aspx_slot *last_active(const struct aspx_set *set)
     return NULL;
 }
 
+/* Where the outcome of one was there at the first look, those of the next few
+ * probably are, too: they come from the thread's cache meanwhile, and so does
+ * what is written when a slot is given back. */
+static void fetch_later(const struct aspx_set *set, int i)
+{
+    enum { AHEAD = 8 };
+    struct aspx_slot *later =
+        i + AHEAD < set->count ? aspx_slot_find(set->requests[i + AHEAD]) : NULL;
+
+    if (later) {
+        aspx_prefetch_to_write(&later->head);
+        aspx_prefetch_to_write(&later->next);
+    }
+}
+
 /* Where no handler is called each is finished as soon as it has ended: its
  * outcome comes from the thread's cache, and does so while the thread is at
  * work for the next. The last will hardly end before the others: who sleeps
@@ -334,6 +353,8 @@ static int finish_in_order(const struct aspx_set *set, MPI_Status *statuses)
             set_empty(status);
             continue;
         }
+        if (has_ended(slot))
+            fetch_later(set, i);
         while (!has_ended(slot) &&
                !(last && aspx_command_is_done(&last->head)))
             aspx_rest_step(&rest);

@@ -20,6 +20,8 @@
 #include "offload.h"
 #include "report.h"
 
+#include "runtime/prefetch.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,6 +165,8 @@ static uint32_t test_some(uint32_t from, uint32_t n)
     rc = aspx_behind.MPI_Testsome((int) n, window, &ended, which, statuses);
     if (ended == MPI_UNDEFINED || ended <= 0)
         return 0;
+    for (int i = 0; i < ended; i++)
+        aspx_prefetch_to_write(slots[from + (uint32_t) which[i]]);
     for (int i = 0; i < ended; i++) {
         uint32_t place = from + (uint32_t) which[i];
 

@@ -32,6 +32,7 @@ static _Atomic(struct aspx_slot *) chunks[CHUNKS];
 static uint32_t nchunks;
 static pthread_mutex_t grow_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool many_takers;
+static _Atomic bool had_lazy;
 
 /* Free slots: of the program's threads, one at a time; of many; of
  * callbacks. */
@@ -43,6 +44,17 @@ _Static_assert(offsetof(struct aspx_slot, head) == 0, "aspx_slot_of");
 void aspx_slot_start(bool many)
 {
     many_takers = many;
+}
+
+void aspx_slot_make_lazy(struct aspx_slot *slot)
+{
+    slot->lazy = true;
+    atomic_store_explicit(&had_lazy, true, memory_order_relaxed);
+}
+
+bool aspx_slot_any_lazy(void)
+{
+    return atomic_load_explicit(&had_lazy, memory_order_relaxed);
 }
 
 /* A post goes past these; inlined they would have it save all registers. */
@@ -202,9 +214,10 @@ static MPI_Request wrap(MPI_Request real, bool lazy)
     struct aspx_slot *slot = aspx_slot_take(NULL);
 
     slot->real = real;
-    slot->lazy = lazy;
     slot->persistent = !lazy;
-    if (!lazy)
+    if (lazy)
+        aspx_slot_make_lazy(slot);
+    else
         atomic_store(&slot->head.state, ASPX_INACTIVE);
     return slot->handle;
 }
@@ -230,7 +243,7 @@ void aspx_slot_issued(struct aspx_slot *slot, int rc)
     bool failed = rc != MPI_SUCCESS;
 
     if (aspx_guest_inside)
-        slot->lazy = true;
+        aspx_slot_make_lazy(slot);
     if (!failed && !slot->lazy)
         aspx_flight_add(slot);
     if (failed && !slot->persistent)

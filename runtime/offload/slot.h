@@ -27,8 +27,9 @@ struct aspx_slot {
     int rc; /* of the call that posted it, or completed it */
     MPI_Status status;
     _Atomic uint32_t bell; /* who waits until it has ended sleeps here */
-    /* what the caller writes */
-    _Alignas(64) struct aspx_slot *next; /* while free */
+    /* what the caller writes; the next free one, too, else it would wait for
+     * the line that comes back from the thread */
+    _Alignas(64) struct aspx_slot *next;
     MPI_Request handle;
     bool persistent;
     bool lazy; /* MPI looks at it only when the program asks: its callbacks
@@ -49,6 +50,10 @@ static inline struct aspx_slot *aspx_slot_of(struct aspx_command *command)
 }
 
 void aspx_slot_start(bool many);
+
+/* Make one lazy; was ever one made so? */
+void aspx_slot_make_lazy(struct aspx_slot *slot);
+bool aspx_slot_any_lazy(void);
 
 /* A slot whose command runs `run`; its arguments are the caller's to write.
  * Ends the process when there is no memory. */

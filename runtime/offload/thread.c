@@ -24,6 +24,8 @@
 
 enum {
     BATCH = 16,         /* commands between two polls */
+    BATCHES = 4,        /* at most, without a poll */
+    BATCHES_US = 10,    /* after the first of them */
     TURNS_PER_LOOK = 64, /* at MPI, while nothing is under way: a look takes
                             as long as 20 turns, and a command waits for it */
     SPIN_US = 2000,
@@ -56,7 +58,7 @@ void aspx_thread_count(void)
     aspx_offload_counts.wall_us = now_us() - began_us;
 }
 
-static bool serve(void)
+static int serve_batch(void)
 {
     struct aspx_command *command;
     int served = 0;
@@ -66,7 +68,24 @@ static bool serve(void)
         served++;
         aspx_offload_counts.commands++;
     }
-    return served != 0;
+    return served;
+}
+
+/* To look at many requests takes longer than to post a batch: where nothing had
+ * ended at the last poll, commands that are quick come first. */
+static bool serve(bool had_ended)
+{
+    int served = serve_batch();
+    uint64_t until_us;
+
+    if (served < BATCH || had_ended)
+        return served != 0;
+    until_us = now_us() + BATCHES_US;
+    for (int i = 1; i < BATCHES && now_us() < until_us; i++) {
+        if (serve_batch() < BATCH)
+            break;
+    }
+    return true;
 }
 
 static bool progress(void)
@@ -146,6 +165,7 @@ static void rest(struct rest *rest)
 static void work(void)
 {
     struct rest resting = {0};
+    bool ended = false;
     cpu_set_t set;
 
     aspx_offload_self = true;
@@ -156,10 +176,10 @@ static void work(void)
         (void) sched_setaffinity(0, sizeof(set), &set);
     }
     while (!aspx_own_thread_stopping()) {
-        bool worked = serve();
+        bool worked = serve(ended);
 
-        worked |= progress();
-        if (worked) {
+        ended = progress();
+        if (worked || ended) {
             if (resting.nap_us)
                 aspx_command_rise();
             resting = (struct rest) {0};
@@ -167,7 +187,7 @@ static void work(void)
             rest(&resting);
         }
     }
-    while (serve()) { /* what was posted before exit() */
+    while (serve_batch()) { /* what was posted before exit() */
     }
     aspx_thread_count();
     over = true;
