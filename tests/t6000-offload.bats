@@ -41,6 +41,9 @@ story() {
 @test "null, inactive, active and freed requests" { story mixed; }
 @test "40000 requests at once keep their order" { story many; }
 @test "generalized requests" { story grequest; }
+@test "a request may end by what another of the same Waitall does" {
+    story 'moved together'
+}
 @test "errors come back as codes" { story errors; }
 @test "error handlers may call MPI" { story handlers; }
 @test "other callbacks too, and wait in it" { story callbacks; }

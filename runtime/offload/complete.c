@@ -242,14 +242,14 @@ static int finish_all(const struct aspx_set *set, MPI_Status *statuses,
     return failed ? aspx_request_raise(MPI_ERR_IN_STATUS) : MPI_SUCCESS;
 }
 
+/* A request that is not ours becomes a lazy one here; as long as there has been
+ * none, no slot is looked at. */
 static bool any_lazy(const struct aspx_set *set)
 {
-    if (!aspx_slot_any_lazy())
-        return false; /* without a look at each */
     for (int i = 0; i < set->count; i++) {
         const struct aspx_slot *slot = at(set, i);
 
-        if (is_active(slot) && slot->lazy &&
+        if (aspx_slot_had_lazy() && is_active(slot) && slot->lazy &&
             !aspx_command_is_done(&slot->head))
             return true;
     }

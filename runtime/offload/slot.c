@@ -52,7 +52,7 @@ void aspx_slot_make_lazy(struct aspx_slot *slot)
     atomic_store_explicit(&had_lazy, true, memory_order_relaxed);
 }
 
-bool aspx_slot_any_lazy(void)
+bool aspx_slot_had_lazy(void)
 {
     return atomic_load_explicit(&had_lazy, memory_order_relaxed);
 }

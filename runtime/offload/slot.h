@@ -51,9 +51,9 @@ static inline struct aspx_slot *aspx_slot_of(struct aspx_command *command)
 
 void aspx_slot_start(bool many);
 
-/* Make one lazy; was ever one made so? */
+/* Make one lazy; has there ever been one? */
 void aspx_slot_make_lazy(struct aspx_slot *slot);
-bool aspx_slot_any_lazy(void);
+bool aspx_slot_had_lazy(void);
 
 /* A slot whose command runs `run`; its arguments are the caller's to write.
  * Ends the process when there is no memory. */

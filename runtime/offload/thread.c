@@ -81,8 +81,8 @@ static bool serve(bool had_ended)
     if (served < BATCH || had_ended)
         return served != 0;
     until_us = now_us() + BATCHES_US;
-    for (int i = 1; i < BATCHES && now_us() < until_us; i++) {
-        if (serve_batch() < BATCH)
+    for (int i = 1; i < BATCHES; i++) {
+        if (serve_batch() < BATCH || now_us() >= until_us)
             break;
     }
     return true;

@@ -193,6 +193,52 @@ static void grequest(void)
     EXPECT(request == MPI_REQUEST_NULL);
 }
 
+enum { SENDS_AT = 3 }; /* looks */
+struct promise {
+    MPI_Request request;
+    int looks;
+};
+
+/* It sends what the other request of the Waitall receives. */
+static int send_at_last(void *extra, MPI_Status *status)
+{
+    struct promise *promise = extra;
+
+    (void) status;
+    if (++promise->looks == SENDS_AT) {
+        MPI_Send(&rank, 1, MPI_INT, rank, 7, MPI_COMM_WORLD);
+        MPI_Grequest_complete(promise->request);
+    }
+    return MPI_SUCCESS;
+}
+
+static int wait_so_long(int count, void **promises, double s,
+                        MPI_Status *status)
+{
+    (void) s;
+    for (int i = 0; i < count; i++) {
+        while (((struct promise *) promises[i])->looks < SENDS_AT)
+            (void) send_at_last(promises[i], status);
+    }
+    return MPI_SUCCESS;
+}
+
+/* Who waits in the order of the requests waits for ever. */
+static void moved_together(void)
+{
+    struct promise promise = {0};
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+    int got = -1;
+
+    MPI_Irecv(&got, 1, MPI_INT, rank, 7, MPI_COMM_WORLD, &requests[0]);
+    MPIX_Grequest_start(query, let_go, no_cancel, send_at_last,
+                        wait_so_long, &promise, &requests[1]);
+    promise.request = requests[1];
+    MPI_Waitall(2, requests, statuses);
+    EXPECT(got == rank && promise.looks >= SENDS_AT);
+}
+
 /* One of two fails: MPI_Request_get_status says so, and MPI_Testall does not
  * wait for the other. */
 static void half_failed(void)
@@ -501,6 +547,7 @@ static const struct {
 } stories[] = {
     {"outside", outside},   {"idle", idle},           {"level", level},
     {"mixed", mixed},       {"many", many},           {"grequest", grequest},
+    {"moved together", moved_together},
     {"errors", errors},     {"handlers", handlers},   {"callbacks", callbacks},
     {"no stall", no_stall}, {"orders", orders},
     {"handed over", handed_over},
