@@ -19,8 +19,7 @@ struct copy {
     int count;
 };
 
-static void take_copy(struct copy *copy, int count, const MPI_Request *handles,
-                      bool (*is_watched)(MPI_Request request))
+static void take_copy(struct copy *copy, int count, const MPI_Request *handles)
 {
     copy->handles = NULL;
     copy->count = count;
@@ -31,21 +30,7 @@ static void take_copy(struct copy *copy, int count, const MPI_Request *handles,
                         : malloc((size_t) count * sizeof(*handles));
     for (int i = 0; copy->handles && i < count; i++)
         copy->handles[i] =
-            is_watched(handles[i]) ? handles[i] : MPI_REQUEST_NULL;
-}
-
-/* For a call that looks what has ended. */
-static void copy_watched(struct copy *copy, int count,
-                         const MPI_Request *handles)
-{
-    take_copy(copy, count, handles, aspx_watch_has);
-}
-
-/* For a call that waits for all. */
-static void take_watched(struct copy *copy, int count,
-                         const MPI_Request *handles)
-{
-    take_copy(copy, count, handles, aspx_watch_take);
+            aspx_watch_has(handles[i]) ? handles[i] : MPI_REQUEST_NULL;
 }
 
 static void free_copy(struct copy *copy)
@@ -68,19 +53,6 @@ static void ended_those_gone(const struct copy *copy,
         if (handles[i] != copy->handles[i])
             ended_one(copy, i);
     }
-}
-
-/* The call that waited for all may have failed before that. */
-static void waited(struct copy *copy, int rc, const MPI_Request *handles)
-{
-    if (!copy->handles)
-        return;
-    for (int i = 0; rc != MPI_SUCCESS && i < copy->count; i++) {
-        if (copy->handles[i] != MPI_REQUEST_NULL &&
-            handles[i] == copy->handles[i])
-            aspx_watch_put_back(handles[i]);
-    }
-    free_copy(copy);
 }
 
 static void ended_all(struct copy *copy, int rc, bool all,
@@ -117,9 +89,9 @@ int aspx_progress_MPI_Wait(MPI_Request *request, MPI_Status *status)
     int rc;
 
     aspx_gate_enter();
-    take_watched(&copy, 1, request);
+    take_copy(&copy, 1, request);
     rc = aspx_progress_behind.MPI_Wait(request, status);
-    waited(&copy, rc, request);
+    ended_all(&copy, rc, true, request);
     aspx_gate_leave();
     return rc;
 }
@@ -130,7 +102,7 @@ int aspx_progress_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     int rc;
 
     aspx_gate_enter();
-    copy_watched(&copy, 1, request);
+    take_copy(&copy, 1, request);
     rc = aspx_progress_behind.MPI_Test(request, flag, status);
     ended_all(&copy, rc, rc == MPI_SUCCESS && *flag, request);
     aspx_gate_leave();
@@ -159,9 +131,9 @@ int aspx_progress_MPI_Waitall(int count, MPI_Request requests[],
     int rc;
 
     aspx_gate_enter();
-    take_watched(&copy, count, requests);
+    take_copy(&copy, count, requests);
     rc = aspx_progress_behind.MPI_Waitall(count, requests, statuses);
-    waited(&copy, rc, requests);
+    ended_all(&copy, rc, true, requests);
     aspx_gate_leave();
     return rc;
 }
@@ -173,7 +145,7 @@ int aspx_progress_MPI_Testall(int count, MPI_Request requests[], int *flag,
     int rc;
 
     aspx_gate_enter();
-    copy_watched(&copy, count, requests);
+    take_copy(&copy, count, requests);
     rc = aspx_progress_behind.MPI_Testall(count, requests, flag, statuses);
     ended_all(&copy, rc, rc == MPI_SUCCESS && *flag, requests);
     aspx_gate_leave();
@@ -187,7 +159,7 @@ int aspx_progress_MPI_Waitany(int count, MPI_Request requests[], int *indx,
     int rc;
 
     aspx_gate_enter();
-    copy_watched(&copy, count, requests);
+    take_copy(&copy, count, requests);
     rc = aspx_progress_behind.MPI_Waitany(count, requests, indx, status);
     ended_some(&copy, rc, 1, indx, requests);
     aspx_gate_leave();
@@ -201,7 +173,7 @@ int aspx_progress_MPI_Testany(int count, MPI_Request requests[], int *indx,
     int rc;
 
     aspx_gate_enter();
-    copy_watched(&copy, count, requests);
+    take_copy(&copy, count, requests);
     rc = aspx_progress_behind.MPI_Testany(count, requests, indx, flag, status);
     ended_some(&copy, rc, rc == MPI_SUCCESS && *flag ? 1 : 0, indx, requests);
     aspx_gate_leave();
@@ -217,7 +189,7 @@ int aspx_progress_MPI_Testany(int count, MPI_Request requests[], int *indx,
         int rc;                                                               \
                                                                               \
         aspx_gate_enter();                                                    \
-        copy_watched(&copy, incount, requests);                               \
+        take_copy(&copy, incount, requests);                                  \
         rc = aspx_progress_behind.NAME(incount, requests, outcount,           \
                                        indices, statuses);                    \
         ended_some(&copy, rc, rc == MPI_SUCCESS ? *outcount : 0, indices,     \

@@ -63,8 +63,8 @@ static void add_outstanding(uint32_t n)
 }
 
 /* MPICH counts its requests through: neighbours share a cache line, which a
- * program that has computed meanwhile must fetch anew. Lines are strewn, so that
- * no run of entries grows long. */
+ * program that has computed meanwhile must fetch anew. Lines are strewn, because
+ * to take an entry out all those behind it are looked at, up to a free slot. */
 static uint32_t home(MPI_Request request)
 {
     uint32_t number = (uint32_t) request;
@@ -208,37 +208,16 @@ bool aspx_watch_has(MPI_Request request)
     return has;
 }
 
-bool aspx_watch_take(MPI_Request request)
+void aspx_watch_end(MPI_Request request)
 {
-    bool watched;
     uint32_t at;
 
     lock();
     at = find(request);
-    watched = table[at].request && table[at].active;
-    if (watched) {
+    if (table[at].request && table[at].active) {
         end(&table[at]);
         if (!table[at].active && !table[at].persistent)
             take_out(at);
-    }
-    unlock();
-    return watched;
-}
-
-void aspx_watch_end(MPI_Request request)
-{
-    (void) aspx_watch_take(request);
-}
-
-void aspx_watch_put_back(MPI_Request request)
-{
-    struct entry *entry;
-
-    lock();
-    entry = insert(request);
-    if (entry) {
-        entry->active++;
-        add_outstanding(1);
     }
     unlock();
 }

@@ -2,11 +2,10 @@
 /* The requests that the helper works for, by their handles.
  *
  * A request is watched from the call that posts it, or starts it, to the call
- * that tells the program of its end; or waits for it, because a call that is
- * inside MPI needs no help. Calls that look ask before MPI is called whether a
- * request is watched, and say afterwards that it has ended: by then MPI may have
- * given the number to another thread's request. So a number can be watched more
- * than once.
+ * that tells the program of its end. Those calls ask before MPI is called
+ * whether a request is watched, and say afterwards that it has ended: by then
+ * MPI may have given the number to another thread's request. So a number can be
+ * watched more than once.
  *
  * Threads: as many at a time as was said at the start. */
 #ifndef ASPEN_RUNTIME_PROGRESS_WATCH_H
@@ -50,13 +49,6 @@ bool aspx_watch_has(MPI_Request request);
 
 /* It has ended: the program was told. */
 void aspx_watch_end(MPI_Request request);
-
-/* Both in one, for a call that will not return before it has ended. Returns
- * whether it was outstanding. */
-bool aspx_watch_take(MPI_Request request);
-
-/* The call did return before: outstanding again, and not counted as new. */
-void aspx_watch_put_back(MPI_Request request);
 
 /* The number is MPI's again. */
 void aspx_watch_forget(MPI_Request request);
