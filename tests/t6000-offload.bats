@@ -44,6 +44,7 @@ story() {
 @test "a request may end by what another of the same Waitall does" {
     story 'moved together'
 }
+@test "a small send ends before what answers it" { story answered; }
 @test "errors come back as codes" { story errors; }
 @test "error handlers may call MPI" { story handlers; }
 @test "other callbacks too, and wait in it" { story callbacks; }

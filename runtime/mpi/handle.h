@@ -12,12 +12,20 @@ enum aspx_handle_kind {
     ASPX_HANDLE_DATATYPE = 3,
     ASPX_HANDLE_INFO = 7,
     ASPX_HANDLE_WIN = 8,
+    ASPX_HANDLE_REQUEST = 11,
 };
 
 static inline bool aspx_handle_is(int handle, enum aspx_handle_kind kind)
 {
     return (unsigned) handle >> 30 != 0 &&
            ((unsigned) handle >> 26 & 0xf) == (unsigned) kind;
+}
+
+/* A request that is built in, of which MPICH has a handful: one for each kind of
+ * operation that was over when MPI had taken it, as a small send is. */
+static inline bool aspx_handle_is_over(int request)
+{
+    return (unsigned) request >> 26 == (1 << 4 | ASPX_HANDLE_REQUEST);
 }
 
 #endif

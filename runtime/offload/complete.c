@@ -397,16 +397,26 @@ int aspx_offload_MPI_Testall(int count, MPI_Request requests[], int *flag,
                : MPI_SUCCESS;
 }
 
-/* The first that has ended, or -1. */
+/* The one that ended first, of several at a time the first in the array, or -1.
+ * More may have ended since than plain MPI would have seen by now, which looks at
+ * the network only when it finds none. */
 static int find_ended(const struct aspx_set *set)
 {
+    const struct aspx_slot *first = NULL;
+    int found = -1;
+
     for (int i = 0; i < set->count; i++) {
         struct aspx_slot *slot = at(set, i);
 
-        if (is_active(slot) && has_ended(slot))
-            return i;
+        if (!is_active(slot) || !(first ? aspx_command_is_done(&slot->head)
+                                        : has_ended(slot)))
+            continue;
+        if (!first || aspx_slot_was_before(slot, first)) {
+            first = slot;
+            found = i;
+        }
     }
-    return -1;
+    return found;
 }
 
 int aspx_offload_MPI_Testany(int count, MPI_Request requests[], int *indx,

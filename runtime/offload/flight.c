@@ -20,6 +20,7 @@
 #include "offload.h"
 #include "report.h"
 
+#include "runtime/mpi/handle.h"
 #include "runtime/prefetch.h"
 
 #include <stdio.h>
@@ -46,8 +47,26 @@ static void *resized(void *array, size_t bytes)
     return larger;
 }
 
+/* Before anything else that ends later: MPI_Waitany of a small send and of the
+ * receive that answers it gives the send first. MPI does not look around in a wait
+ * for what is over. */
+static void end_at_once(struct aspx_slot *slot)
+{
+    int rc;
+
+    slot->status.MPI_ERROR = ASPX_ERROR_UNTOUCHED;
+    rc = aspx_behind.MPI_Wait(&slot->real, &slot->status);
+    aspx_offload_counts.ended++;
+    aspx_slot_ended(slot, rc);
+}
+
 void aspx_flight_add(struct aspx_slot *slot)
 {
+    aspx_offload_counts.posted++;
+    if (aspx_handle_is_over(slot->real)) {
+        end_at_once(slot);
+        return;
+    }
     if (count == room) {
         room = room ? 2 * room : ROOM_FIRST;
         reals = resized(reals, room * sizeof(*reals));
@@ -56,7 +75,6 @@ void aspx_flight_add(struct aspx_slot *slot)
     reals[count] = slot->real;
     slots[count] = slot;
     count++;
-    aspx_offload_counts.posted++;
 }
 
 static void fill(uint32_t i)
@@ -188,6 +206,7 @@ uint32_t aspx_flight_poll(void)
         if (n < count)
             taken--; /* not all of them */
         outer = count;
+        aspx_slot_next_moment();
         ended = aspx_offload_wants_codes() ? test_each(from, n)
                                            : test_some(from, n);
         outer = before;

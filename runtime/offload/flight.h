@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* slot->real is under way from now on. */
+/* slot->real is under way from now on; or it was over when MPI had taken it, and
+ * ends here. The slot may be somebody else's then. */
 void aspx_flight_add(struct aspx_slot *slot);
 
 /* It is no more, and was not completed. */

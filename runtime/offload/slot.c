@@ -23,8 +23,8 @@ enum {
     CHUNKS = 1 << 14, /* 16 million requests under way */
 };
 
-/* Kind and storage bits of an MPICH request that is built in, of which MPICH
- * has a handful; those that we get from it are never seen by the program. */
+/* As MPICH's requests that are built in, of which it has a handful; those that we
+ * get from it are never seen by the program. */
 #define HANDLE_BASE 0x6c000000
 #define HANDLE_MASK 0xfc000000u
 
@@ -33,6 +33,7 @@ static uint32_t nchunks;
 static pthread_mutex_t grow_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool many_takers;
 static _Atomic bool had_lazy;
+static _Atomic uint32_t moment; /* written by the offload thread only */
 
 /* Free slots: of the program's threads, one at a time; of many; of
  * callbacks. */
@@ -232,9 +233,17 @@ MPI_Request aspx_slot_lazy(MPI_Request real)
     return wrap(real, true);
 }
 
+void aspx_slot_next_moment(void)
+{
+    uint32_t now = atomic_load_explicit(&moment, memory_order_relaxed);
+
+    atomic_store_explicit(&moment, now + 1, memory_order_relaxed);
+}
+
 void aspx_slot_ended(struct aspx_slot *slot, int rc)
 {
     slot->rc = rc;
+    slot->moment = atomic_load_explicit(&moment, memory_order_relaxed);
     aspx_command_ended(&slot->head, &slot->bell);
 }
 
@@ -244,8 +253,6 @@ void aspx_slot_issued(struct aspx_slot *slot, int rc)
 
     if (aspx_guest_inside)
         aspx_slot_make_lazy(slot);
-    if (!failed && !slot->lazy)
-        aspx_flight_add(slot);
     if (failed && !slot->persistent)
         slot->real = MPI_REQUEST_NULL;
     if (slot->asks) {
@@ -256,4 +263,6 @@ void aspx_slot_issued(struct aspx_slot *slot, int rc)
     }
     if (failed)
         aspx_slot_ended(slot, rc);
+    else if (!slot->lazy)
+        aspx_flight_add(slot);
 }

@@ -26,6 +26,7 @@ struct aspx_slot {
     _Alignas(64) struct aspx_command head;
     int rc; /* of the call that posted it, or completed it */
     MPI_Status status;
+    uint32_t moment; /* of its end: of two that differ the one came first */
     _Atomic uint32_t bell; /* who waits until it has ended sleeps here */
     /* what the caller writes; the next free one, too, else it would wait for
      * the line that comes back from the thread */
@@ -90,5 +91,16 @@ void aspx_slot_issued(struct aspx_slot *slot, int rc);
 
 /* Likewise: the operation has ended so. */
 void aspx_slot_ended(struct aspx_slot *slot, int rc);
+
+/* In the offload thread: MPI looks what has ended. What a look finds ended at one
+ * moment, and after what had ended before. */
+void aspx_slot_next_moment(void);
+
+/* Of two that have ended: did this one before the other, for MPI? */
+static inline bool aspx_slot_was_before(const struct aspx_slot *slot,
+                                        const struct aspx_slot *other)
+{
+    return (int32_t) (slot->moment - other->moment) < 0;
+}
 
 #endif

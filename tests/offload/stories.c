@@ -239,6 +239,28 @@ static void moved_together(void)
     EXPECT(got == rank && promise.looks >= SENDS_AT);
 }
 
+/* A small send is over when it is posted, and before what answers it: who asks
+ * for any of the two late gets them in that order. */
+static void answered(void)
+{
+    MPI_Request requests[2];
+    int value = 0, index[2] = {-1, -1}, flag = 0;
+
+    if (rank == 1) {
+        MPI_Recv(&value, 1, MPI_INT, peer, 8, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+        value++;
+        MPI_Send(&value, 1, MPI_INT, peer, 8, MPI_COMM_WORLD);
+        return;
+    }
+    MPI_Irecv(&value, 1, MPI_INT, peer, 8, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(&peer, 1, MPI_INT, peer, 8, MPI_COMM_WORLD, &requests[1]);
+    pause_ms(20);
+    MPI_Testany(2, requests, &index[0], &flag, MPI_STATUS_IGNORE);
+    MPI_Waitany(2, requests, &index[1], MPI_STATUS_IGNORE);
+    EXPECT(flag && index[0] == 1 && index[1] == 0 && value == peer + 1);
+}
+
 /* One of two fails: MPI_Request_get_status says so, and MPI_Testall does not
  * wait for the other. */
 static void half_failed(void)
@@ -547,7 +569,7 @@ static const struct {
 } stories[] = {
     {"outside", outside},   {"idle", idle},           {"level", level},
     {"mixed", mixed},       {"many", many},           {"grequest", grequest},
-    {"moved together", moved_together},
+    {"moved together", moved_together}, {"answered", answered},
     {"errors", errors},     {"handlers", handlers},   {"callbacks", callbacks},
     {"no stall", no_stall}, {"orders", orders},
     {"handed over", handed_over},
