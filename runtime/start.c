@@ -32,7 +32,6 @@
 #include "progress/on_call.h"
 #include "progress/progress.h"
 #include "progress/report.h"
-#include "progress/sessions.h"
 #include "record.h"
 #include "record_form.h"
 #include "tally.h"
@@ -367,13 +366,6 @@ static void observe(void)
     }
 }
 
-static void say_mpichs(void)
-{
-    say_plain("MPICH's own progress thread is asked for "
-              "(MPIR_CVAR_ASYNC_PROGRESS), and two would be in each other's "
-              "way");
-}
-
 /* MPI runs: bring up the progress thread. Without it the program runs as it
  * would. */
 static void start_progress(void)
@@ -386,7 +378,9 @@ static void start_progress(void)
         return;
     }
     if (aspx_progress_is_mpichs())
-        say_mpichs();
+        say_plain("MPICH's own progress thread is asked for "
+                  "(MPIR_CVAR_ASYNC_PROGRESS), and two would be in each "
+                  "other's way");
     else if (aspx_progress_start(layout) != 0)
         say_plain("no progress thread can be started");
     else {
@@ -498,29 +492,6 @@ static void say_unmeasured(void)
                 "that open a session before MPI_Init is not taken\n");
 }
 
-/* The same with a hidden MPI_Init, before the first session. */
-static void start_hidden_progress(void)
-{
-    struct aspx_real table = aspx_real;
-    struct asp_err err;
-    int provided;
-
-    if (is_launched_elsewhere(&err))
-        complain(&err, "running without Aspen");
-    else if (aspx_progress_is_mpichs())
-        say_mpichs();
-    else if (aspx_real.MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE,
-                                       &provided) == MPI_SUCCESS) {
-        if (aspx_progress_start(layout) == 0)
-            table = aspx_progress_entries;
-        else
-            say_plain("no progress thread can be started");
-        aspx_progress_fill_sessions(&table);
-        measure_if_asked();
-        aspx_entry_use(&table);
-    }
-}
-
 /* The real MPI_Session_init asks for MPI_THREAD_MULTIPLE too. */
 static void start_hidden(void)
 {
@@ -533,11 +504,11 @@ static void start_hidden(void)
         if (start_offload(way, MPI_THREAD_MULTIPLE)) {
             use_offload();
         } else if (way != GHOST && way != BOTH) {
-            aspx_entry_inert();
             if (way == THREAD)
-                start_hidden_progress();
+                say_plain("mode thread knows no sessions before MPI_Init");
             if (way == OBSERVE)
                 say_unmeasured();
+            aspx_entry_inert();
         } else if (aspx_real.MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE,
                                              &provided) == MPI_SUCCESS) {
             atomic_store(&hidden, true);
@@ -555,8 +526,6 @@ int aspx_hand_MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler,
     start_hidden();
     if (aspx_offload_runs() && !aspx_offload_is_self())
         return aspx_offload_MPI_Session_init(info, errhandler, session);
-    if (aspx_progress_hides_init())
-        return aspx_progress_MPI_Session_init(info, errhandler, session);
     rc = aspx_real.MPI_Session_init(info, errhandler, session);
     if (rc == MPI_SUCCESS)
         atomic_fetch_add(&sessions, 1);

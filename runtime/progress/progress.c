@@ -53,7 +53,6 @@ int aspx_progress_start(const struct asp_layout *its_layout)
     int rc = aspx_helper_start(its_layout->bound ? &its_layout->service : NULL);
     int level = MPI_THREAD_MULTIPLE;
 
-    layout = its_layout;
     if (rc) {
         errno = rc;
         return -1;
@@ -61,6 +60,7 @@ int aspx_progress_start(const struct asp_layout *its_layout)
     (void) aspx_real.MPI_Query_thread(&level);
     aspx_helper_share(level == MPI_THREAD_MULTIPLE);
     aspx_watch_share(level == MPI_THREAD_MULTIPLE);
+    layout = its_layout;
     aspx_progress_measure(layout);
     aspx_progress_behind = aspx_real;
     aspx_progress_fill(&aspx_progress_entries);
@@ -102,22 +102,14 @@ int aspx_progress_made(int rc, const MPI_Request *request, bool large)
     return rc;
 }
 
-void aspx_progress_end(void)
-{
-    bool ran = aspx_own_thread_runs();
-
-    if (ran)
-        aspx_helper_stop();
-    if (layout)
-        aspx_progress_report(layout, ran);
-    layout = NULL;
-}
-
 int aspx_progress_MPI_Finalize(void)
 {
     int rc;
 
-    aspx_progress_end();
+    if (aspx_own_thread_runs()) {
+        aspx_helper_stop();
+        aspx_progress_report(layout, true);
+    }
     rc = aspx_real.MPI_Finalize();
     if (rc == MPI_SUCCESS)
         aspx_entry_inert();

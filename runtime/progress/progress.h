@@ -30,10 +30,6 @@ bool aspx_progress_is_mpichs(void);
  * Returns 0, or -1 with errno; then nothing has changed. */
 int aspx_progress_start(const struct asp_layout *layout);
 
-/* Before MPI_Finalize: end it, and report; collective when a report was asked for,
- * also of ranks where it could not be started. Idempotent; nothing without start. */
-void aspx_progress_end(void);
-
 /* What is large is said in the layout. */
 void aspx_progress_measure(const struct asp_layout *layout);
 
