@@ -45,6 +45,7 @@ story() {
     story 'moved together'
 }
 @test "a small send ends before what answers it" { story answered; }
+@test "a generalized request ends when the program looks" { story promised; }
 @test "errors come back as codes" { story errors; }
 @test "error handlers may call MPI" { story handlers; }
 @test "other callbacks too, and wait in it" { story callbacks; }

@@ -36,11 +36,11 @@ habits() {
 @test "what programs do with offload threads they do with this one" {
     local story
     run ghosts -n 2 --nodes 2 --thread "$ASPEN_BUILD/tests/offload_stories" \
-        outside level mixed many grequest errors handlers callbacks 'no stall' \
-        processes
+        outside level mixed many grequest answered errors handlers callbacks \
+        'no stall' processes
     ended_with 0
-    for story in outside level mixed many grequest errors handlers callbacks \
-        'no stall' processes; do
+    for story in outside level mixed many grequest answered errors handlers \
+        callbacks 'no stall' processes; do
         printed "^story $story: ok$"
     done
 }

@@ -399,7 +399,8 @@ int aspx_offload_MPI_Testall(int count, MPI_Request requests[], int *flag,
 
 /* The one that ended first, of several at a time the first in the array, or -1.
  * More may have ended since than plain MPI would have seen by now, which looks at
- * the network only when it finds none. */
+ * the network only when it finds none. A lazy one ends as it is looked at, here as
+ * there. */
 static int find_ended(const struct aspx_set *set)
 {
     const struct aspx_slot *first = NULL;
@@ -411,6 +412,8 @@ static int find_ended(const struct aspx_set *set)
         if (!is_active(slot) || !(first ? aspx_command_is_done(&slot->head)
                                         : has_ended(slot)))
             continue;
+        if (!first && slot->lazy)
+            return i;
         if (!first || aspx_slot_was_before(slot, first)) {
             first = slot;
             found = i;

@@ -261,6 +261,28 @@ static void answered(void)
     EXPECT(flag && index[0] == 1 && index[1] == 0 && value == peer + 1);
 }
 
+/* A generalized request that comes first in the array goes before a small send,
+ * while a receive is under way. */
+static void promised(void)
+{
+    MPI_Request requests[3];
+    int value = 0, index[2] = {-1, -1}, freed_before = freed;
+
+    MPI_Irecv(&value, 1, MPI_INT, rank, 9, MPI_COMM_WORLD, &requests[1]);
+    MPI_Grequest_start(query, let_go, no_cancel, NULL, &requests[0]);
+    MPI_Grequest_complete(requests[0]);
+    MPI_Isend(&rank, 1, MPI_INT, MPI_PROC_NULL, 9, MPI_COMM_WORLD,
+              &requests[2]);
+    pause_ms(20);
+    MPI_Waitany(3, requests, &index[0], MPI_STATUS_IGNORE);
+    EXPECT(index[0] == 0 && freed == freed_before + 2);
+    MPI_Waitany(3, requests, &index[1], MPI_STATUS_IGNORE);
+    EXPECT(index[1] == 2);
+    MPI_Send(&peer, 1, MPI_INT, rank, 9, MPI_COMM_WORLD);
+    MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+    EXPECT(value == peer);
+}
+
 /* One of two fails: MPI_Request_get_status says so, and MPI_Testall does not
  * wait for the other. */
 static void half_failed(void)
@@ -570,6 +592,7 @@ static const struct {
     {"outside", outside},   {"idle", idle},           {"level", level},
     {"mixed", mixed},       {"many", many},           {"grequest", grequest},
     {"moved together", moved_together}, {"answered", answered},
+    {"promised", promised},
     {"errors", errors},     {"handlers", handlers},   {"callbacks", callbacks},
     {"no stall", no_stall}, {"orders", orders},
     {"handed over", handed_over},
