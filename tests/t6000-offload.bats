@@ -50,6 +50,10 @@ story() {
 @test "error handlers may call MPI" { story handlers; }
 @test "other callbacks too, and wait in it" { story callbacks; }
 @test "no caller stalls another" { story 'no stall'; }
+@test "who waits in a collective call is not disturbed by its thread" {
+    story quiet
+}
+
 @test "threads make communicators in another order than those of the next rank" {
     story orders
 }

@@ -18,7 +18,7 @@ struct options {
     int op;       /* enum op: what is posted, and of post the call timed */
     int bytes;    /* of a message, or to each rank */
     int self;     /* messages go to the rank itself */
-    int threads;  /* threads: that many */
+    int threads;  /* threads, barrier: that many */
     int window;   /* bandwidth: messages in flight */
     int delay_us; /* overlap: at least; call: outside MPI before each */
     int spin;     /* compute in earnest; else sleep */
@@ -94,6 +94,7 @@ void availability_run(struct bench *bench, struct samples *samples);
 void threads_run(struct bench *bench, struct samples *samples);
 void bandwidth_run(struct bench *bench, struct samples *samples);
 void latency_run(struct bench *bench, struct samples *samples);
+void barrier_run(struct bench *bench, struct samples *samples);
 void idle_run(struct bench *bench, struct samples *samples);
 void line_run(struct bench *bench, struct samples *samples);
 

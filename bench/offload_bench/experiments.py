@@ -97,6 +97,13 @@ EXPERIMENTS = [
         "from 4 threads on that is no rival.",
         threads=True),
     Experiment(
+        "o-guest", "MPI_Barrier while other threads wait in a receive",
+        "threads", (1, 2, 4),
+        rivals("barrier,threads={x}", sleepers=False),
+        "MPI_THREAD_MULTIPLE, 2 ranks; x threads of each, of which one is in "
+        "MPI_Barrier. Plain and async are unbound; offload's ranks have a CPU "
+        "each, the helper of each on the other's.", threads=True),
+    Experiment(
         "o-e5", "Latency", "bytes", SIZES,
         rivals("sendrecv,peer=self,bytes={x}", " Sendrecv to self", users=1,
                sleepers=False) +

@@ -17,6 +17,7 @@ static const struct kernel kernels[] = {
     {"threads", "us", threads_run},
     {"bandwidth", "MB/s", bandwidth_run},
     {"latency", "us", latency_run},
+    {"barrier", "us", barrier_run},
     {"idle", "%", idle_run},
     {"line", "us", line_run},
     {NULL, NULL, NULL},

@@ -127,9 +127,9 @@ bool aspx_command_all_run(void);
 bool aspx_command_awaited(void);
 
 /* For the thread: sleep until a command or a nudge comes, us at most; longer
- * than some us only while nobody waits in a sleep. Returns whether a nudge came.
- * Who has napped says so when there is work again. */
-enum { ASPX_NAP_AWAITED_US = 20 };
+ * than ASPX_NAP_AWAITED_US only while nobody waits in a sleep. Returns whether
+ * a nudge came. Who has napped says so when there is work again. */
+enum { ASPX_NAP_AWAITED_US = 100 };
 bool aspx_command_nap(uint32_t us);
 void aspx_command_rise(void);
 

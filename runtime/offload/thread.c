@@ -30,7 +30,8 @@ enum {
                             as long as 20 turns, and a command waits for it */
     SPIN_US = 2000,
     YIELD_US = 1000,
-    NAP_FIRST_US = ASPX_NAP_AWAITED_US,
+    NAP_FIRST_US = 20, /* and all of them while a caller sleeps */
+    NAP_GUEST_US = ASPX_NAP_AWAITED_US,
     NAP_MAX_US = 1000,
     NAP_IDLE_US = 2000,  /* at most, while nothing is under way */
     NAP_ALONE_US = 4000, /* and there has been no window */
@@ -114,22 +115,31 @@ struct rest {
     uint32_t turns, nap_us;
 };
 
-static uint32_t longest_nap_us(void)
+/* Guests make progress for all, and what is looked for here is but whether
+ * something has ended meanwhile. On a CPU of its own the thread can look often,
+ * elsewhere each look may take the CPU from a guest that is late. */
+static uint32_t longest_nap_us(bool guests, bool awaited)
 {
-    if (aspx_flight_count())
+    uint32_t flights = aspx_flight_count();
+
+    if (guests && (awaited || flights))
+        return spin_us ? NAP_FIRST_US : NAP_GUEST_US;
+    if (awaited)
+        return NAP_FIRST_US;
+    if (flights)
         return NAP_MAX_US;
     return atomic_load_explicit(&aspx_offload_had_window, memory_order_relaxed)
                ? NAP_IDLE_US
                : NAP_ALONE_US;
 }
 
-static void nap(struct rest *rest, bool awaited)
+static void nap(struct rest *rest, bool guests, bool awaited)
 {
-    uint32_t most_us = longest_nap_us();
+    uint32_t most_us = longest_nap_us(guests, awaited);
 
-    rest->nap_us = rest->nap_us == 0 || awaited       ? NAP_FIRST_US
+    rest->nap_us = rest->nap_us == 0             ? NAP_FIRST_US
                    : 2 * rest->nap_us <= most_us ? 2 * rest->nap_us
-                                                   : most_us;
+                                                 : most_us;
     aspx_offload_counts.naps++;
     if (aspx_command_nap(rest->nap_us)) {
         aspx_command_rise();
@@ -142,15 +152,15 @@ static void nap(struct rest *rest, bool awaited)
 /* Nothing was done in this turn. */
 static void rest(struct rest *rest)
 {
-    bool awaited = aspx_command_awaited();
+    bool awaited = aspx_command_awaited(), guests = aspx_guest_any();
     uint64_t idle_us;
 
     if (rest->since_us == 0) {
         *rest = (struct rest) {.since_us = now_us()};
         return;
     }
-    if (aspx_guest_any()) { /* it makes progress for all; leave it the lock */
-        nap(rest, true);
+    if (guests) { /* leave them the lock */
+        nap(rest, guests, awaited);
         return;
     }
     if (rest->nap_us == 0 && ++rest->turns % TURNS_PER_CLOCK != 0)
@@ -159,7 +169,7 @@ static void rest(struct rest *rest)
     if (idle_us < spin_us)
         return;
     if ((idle_us >= spin_us + YIELD_US && !awaited) || !aspx_command_yield())
-        nap(rest, awaited);
+        nap(rest, guests, awaited);
 }
 
 static void work(void)

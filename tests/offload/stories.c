@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "tests/expect.h"
 
+#include <dirent.h>
 #include <limits.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -17,7 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { BIG = 4 << 20, LIMIT_MS = 20000, WRITES = 3, WRITTEN = 20000 };
+enum { BIG = 4 << 20, LIMIT_MS = 20000, WRITES = 3, WRITTEN = 20000,
+       QUIET_MS = 500 };
 
 static int peer;
 
@@ -428,6 +430,42 @@ static void no_stall(void)
     MPI_Comm_free(&comm);
 }
 
+/* How often this process's other threads have gone to sleep. */
+static long sleeps_of_others(void)
+{
+    char path[300], line[80];
+    struct dirent *task;
+    DIR *tasks = opendir("/proc/self/task");
+    long sleeps, sum = 0;
+    FILE *status;
+
+    while (tasks && (task = readdir(tasks))) {
+        snprintf(path, sizeof(path), "/proc/self/task/%s/status", task->d_name);
+        if (atoi(task->d_name) == gettid() || !(status = fopen(path, "r")))
+            continue;
+        while (fgets(line, sizeof(line), status)) {
+            if (sscanf(line, "voluntary_ctxt_switches: %ld", &sleeps) == 1)
+                sum += sleeps;
+        }
+        fclose(status);
+    }
+    if (tasks)
+        closedir(tasks);
+    return sum;
+}
+
+/* While a rank waits in a collective call its other threads leave it the CPU. */
+static void quiet(void)
+{
+    long sleeps = sleeps_of_others();
+
+    if (rank == 1)
+        pause_ms(QUIET_MS);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        EXPECT(sleeps_of_others() - sleeps <= 2 * QUIET_MS);
+}
+
 /* Two threads split two communicators, one rank in the other order: the first
  * call of one rank waits for the second call of the other. */
 static void *split_late(void *comm)
@@ -594,7 +632,7 @@ static const struct {
     {"moved together", moved_together}, {"answered", answered},
     {"promised", promised},
     {"errors", errors},     {"handlers", handlers},   {"callbacks", callbacks},
-    {"no stall", no_stall}, {"orders", orders},
+    {"no stall", no_stall}, {"quiet", quiet},         {"orders", orders},
     {"handed over", handed_over},
     {"beside", beside},     {"processes", processes},
 };
