@@ -290,11 +290,18 @@ def post_run(kinds, call):
            f"aspx_behind.{call.name}({args}));\n}}")
 
 
+# Whose memory the offload thread asks for early: struct aspx_block.
+BLOCKS = {("cbuf", "int", "dtype"): "ASPX_BLOCK_READ",
+          ("buf", "int", "dtype"): "ASPX_BLOCK_WRITTEN"}
+
+
 def post_fill(twin, call):
     """Take a slot and write the twin's arguments into it."""
     kept = [arg for arg in call.args if arg[1] not in ("req*", "status*")]
+    block = BLOCKS.get(tuple(kind for _name, kind in kept[:3]),
+                       "ASPX_BLOCK_NONE")
     values = "".join(f"\n        .{name} = {name}," for name, _kind in kept)
-    return (f"slot = aspx_slot_take(post_run_{twin});\n"
+    return (f"slot = aspx_slot_take(post_run_{twin}, {block});\n"
             f"    *(struct post_{twin} *) (void *) slot->args = "
             f"(struct post_{twin}) {{{values}\n    }};\n")
 

@@ -21,6 +21,14 @@ static inline bool aspx_handle_is(int handle, enum aspx_handle_kind kind)
            ((unsigned) handle >> 26 & 0xf) == (unsigned) kind;
 }
 
+/* Bytes of a datatype that is built in; 0 of any other. */
+static inline unsigned aspx_handle_basic_size(int datatype)
+{
+    return (unsigned) datatype >> 26 == (1 << 4 | ASPX_HANDLE_DATATYPE)
+               ? (unsigned) datatype >> 8 & 0xff
+               : 0;
+}
+
 /* A request that is built in, of which MPICH has a handful: one for each kind of
  * operation that was over when MPI had taken it, as a small send is. */
 static inline bool aspx_handle_is_over(int request)

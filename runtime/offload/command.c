@@ -15,6 +15,7 @@
 
 #include "runtime/futex.h"
 #include "runtime/give_way.h"
+#include "runtime/mpi/handle.h"
 #include "runtime/own_thread.h"
 #include "runtime/prefetch.h"
 #include "runtime/sleeper_fence.h"
@@ -229,6 +230,31 @@ void aspx_command_nudge(void)
         wake();
 }
 
+/* A message's data, too: it is copied from its first line on, and waits for the
+ * last one, of which no prefetching by the processor knows before. A program
+ * that fills a buffer from its beginning wrote that one last. And what the
+ * thread wrote down of an operation long ago has left its own caches. */
+static void prefetch_operation(const struct aspx_command *command)
+{
+    const char *at = (const char *) command, *first, *last;
+    const struct aspx_block *block = (const void *) (at + ASPX_COMMAND_ARGS);
+    size_t bytes;
+
+    if (command->block == ASPX_BLOCK_NONE)
+        return;
+    aspx_prefetch_to_write(at + ASPX_COMMAND_OWN);
+    bytes = (size_t) block->count * aspx_handle_basic_size(block->datatype);
+    first = block->at;
+    last = bytes ? first + bytes - 1 : first;
+    if (command->block == ASPX_BLOCK_READ) {
+        aspx_prefetch_to_read(first);
+        aspx_prefetch_to_read(last);
+    } else {
+        aspx_prefetch_to_write(first);
+        aspx_prefetch_to_write(last);
+    }
+}
+
 /* The commands behind this one lie in the caches of who posted them, on two
  * lines each, the head, which the thread will write, and the arguments: ask for
  * them while this one is being carried out. One line too many does no harm. */
@@ -241,6 +267,8 @@ static void prefetch_later(void)
             return;
         aspx_prefetch_to_write(later);
         aspx_prefetch_to_read(later + ASPX_COMMAND_LINE);
+        if (after == 0)
+            prefetch_operation((const void *) later);
     }
 }
 

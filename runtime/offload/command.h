@@ -27,11 +27,26 @@ enum aspx_command_state {
     ASPX_INACTIVE, /* slots: a persistent request that was not started */
 };
 
+/* What an operation does with the block of memory that its arguments begin
+ * with. */
+enum aspx_command_block { ASPX_BLOCK_NONE, ASPX_BLOCK_READ, ASPX_BLOCK_WRITTEN };
+
 struct aspx_command {
     _Atomic uint32_t state;
+    uint32_t block; /* enum aspx_command_block; unless none, this is the head of
+                       a slot whose arguments begin with a struct aspx_block */
     /* Runs in the offload thread. Ends with aspx_command_done(), or leaves that
      * to whoever sees the operation complete. */
     void (*run)(struct aspx_command *command);
+};
+
+/* Of a slot, bytes from the command on: arguments, and what is the thread's. */
+enum { ASPX_COMMAND_ARGS = 80, ASPX_COMMAND_OWN = 208 };
+
+struct aspx_block {
+    const void *at;
+    int count;
+    int datatype; /* MPICH's handle */
 };
 
 /* Where the offload thread runs, and so what a caller's waiting costs it. */

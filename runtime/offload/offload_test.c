@@ -9,6 +9,8 @@
 #include "offload.h"
 #include "slot.h"
 
+#include "runtime/mpi/handle.h"
+
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -147,6 +149,12 @@ static void test_many_callers(void **state)
 }
 
 /* The server is late, so the ring (4096) fills and the poster waits. */
+/* As of a send: the thread looks at its arguments early. */
+static struct aspx_slot *slot_of(void (*run)(struct aspx_command *head))
+{
+    return aspx_slot_take(run, ASPX_BLOCK_READ);
+}
+
 static long order[POSTS];
 static long ran;
 
@@ -169,7 +177,7 @@ static void test_full_ring_keeps_the_order(void **state)
     assert_non_null(requests);
     ran = 0;
     for (long i = 0; i < POSTS; i++) {
-        struct aspx_slot *slot = aspx_slot_take(note);
+        struct aspx_slot *slot = slot_of(note);
 
         *(long *) (void *) slot->args = i;
         assert_int_equal(aspx_slot_post(slot, true, &requests[i]),
@@ -201,10 +209,10 @@ static void test_refused_at_once(void **state)
     MPI_Request request = 42;
 
     (void) state;
-    assert_int_equal(aspx_slot_post(aspx_slot_take(refuse), false, &request),
+    assert_int_equal(aspx_slot_post(slot_of(refuse), false, &request),
                      MPI_ERR_RANK);
     assert_int_equal(request, 42);
-    assert_int_equal(aspx_slot_post(aspx_slot_take(note), false, &request),
+    assert_int_equal(aspx_slot_post(slot_of(note), false, &request),
                      MPI_SUCCESS);
     assert_non_null(aspx_slot_find(request));
     stop_server(server);
@@ -255,8 +263,8 @@ static void test_sleeper_is_woken_by_issue(void **state)
         MPI_Request request;
         long ms;
 
-        assert_int_equal(aspx_slot_post(aspx_slot_take(issue_late), false,
-                                        &request), MPI_SUCCESS);
+        assert_int_equal(aspx_slot_post(slot_of(issue_late), false, &request),
+                         MPI_SUCCESS);
         clock_gettime(CLOCK_MONOTONIC, &now);
         ms = (now.tv_sec - issued_at.tv_sec) * 1000 +
              (now.tv_nsec - issued_at.tv_nsec) / 1000000;
@@ -278,7 +286,7 @@ static void *hold(void *me)
         int n = SLOTS / (round % 7 + 1);
 
         for (int i = 0; i < n; i++) {
-            held[i] = aspx_slot_take(NULL);
+            held[i] = slot_of(NULL);
             wrong += aspx_slot_find(held[i]->handle) != held[i];
             wrong += atomic_exchange(
                          &owner_of[(uint32_t) held[i]->handle & 0xfffff],
@@ -324,6 +332,18 @@ static void test_foreign_handles(void **state)
     assert_null(aspx_slot_find((MPI_Request) 0xac000002)); /* as MPICH's */
 }
 
+static void test_basic_sizes(void **state)
+{
+    (void) state;
+    assert_int_equal(aspx_handle_basic_size(MPI_BYTE), 1);
+    assert_int_equal(aspx_handle_basic_size(MPI_INT), sizeof(int));
+    assert_int_equal(aspx_handle_basic_size(MPI_C_DOUBLE_COMPLEX),
+                     2 * sizeof(double));
+    assert_int_equal(aspx_handle_basic_size(MPI_DOUBLE_INT), 0);
+    assert_int_equal(aspx_handle_basic_size(MPI_DATATYPE_NULL), 0);
+    assert_int_equal(aspx_handle_basic_size(MPI_INFO_ENV), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -335,6 +355,7 @@ int main(void)
         cmocka_unit_test(test_sleeper_is_woken_by_issue),
         cmocka_unit_test(test_pool),
         cmocka_unit_test(test_foreign_handles),
+        cmocka_unit_test(test_basic_sizes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

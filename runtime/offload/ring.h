@@ -96,14 +96,13 @@ static inline void *aspx_ring_take(struct aspx_ring *ring)
     return (void *) (cell & ~(uintptr_t) 1);
 }
 
-/* Consumer: the pointer that comes so many after the next, or NULL. For
- * prefetching only: what it points to is not yet to be read. */
+/* Consumer: the pointer that comes so many after the next, or NULL. */
 static inline void *aspx_ring_peek(const struct aspx_ring *ring, uint32_t after)
 {
     uint64_t it = atomic_load_explicit(&ring->taken, memory_order_relaxed) +
                   after;
     uintptr_t cell = atomic_load_explicit(&ring->cells[it % ASPX_RING_CELLS],
-                                          memory_order_relaxed);
+                                          memory_order_acquire);
 
     return (cell & 1) == aspx_ring_parity(it)
                ? (void *) (cell & ~(uintptr_t) 1)

@@ -138,13 +138,15 @@ static struct aspx_slot *pop(void)
     return slot;
 }
 
-struct aspx_slot *aspx_slot_take(void (*run)(struct aspx_command *command))
+struct aspx_slot *aspx_slot_take(void (*run)(struct aspx_command *command),
+                                 enum aspx_command_block block)
 {
     struct aspx_slot *slot;
 
     while (!(slot = pop()))
         grow();
     slot->head.run = run;
+    slot->head.block = block;
     slot->persistent = slot->lazy = slot->on_file = slot->asks = false;
     atomic_store_explicit(&slot->head.state, ASPX_BUSY, memory_order_relaxed);
     return slot;
@@ -212,7 +214,7 @@ int aspx_slot_wait(struct aspx_slot *slot, MPI_Status *status)
 
 static MPI_Request wrap(MPI_Request real, bool lazy)
 {
-    struct aspx_slot *slot = aspx_slot_take(NULL);
+    struct aspx_slot *slot = aspx_slot_take(NULL, ASPX_BLOCK_NONE);
 
     slot->real = real;
     slot->persistent = !lazy;

@@ -45,6 +45,10 @@ struct aspx_slot {
     bool tested;             /* by itself, just now */
 };
 
+_Static_assert(offsetof(struct aspx_slot, args) == ASPX_COMMAND_ARGS &&
+                   offsetof(struct aspx_slot, real) == ASPX_COMMAND_OWN,
+               "as the ring expects");
+
 static inline struct aspx_slot *aspx_slot_of(struct aspx_command *command)
 {
     return (struct aspx_slot *) (void *) command; /* its first member */
@@ -56,9 +60,10 @@ void aspx_slot_start(bool many);
 void aspx_slot_make_lazy(struct aspx_slot *slot);
 bool aspx_slot_had_lazy(void);
 
-/* A slot whose command runs `run`; its arguments are the caller's to write.
- * Ends the process when there is no memory. */
-struct aspx_slot *aspx_slot_take(void (*run)(struct aspx_command *command));
+/* A slot whose command runs `run`; its arguments are the caller's to write, and
+ * begin with such a block. Ends the process when there is no memory. */
+struct aspx_slot *aspx_slot_take(void (*run)(struct aspx_command *command),
+                                 enum aspx_command_block block);
 
 /* Give a slot back. */
 void aspx_slot_give(struct aspx_slot *slot);
