@@ -95,7 +95,7 @@ sanitized() {
     TSAN_OPTIONS=suppressions=$ASPEN_TOP/tests/offload/tsan.supp \
         run timeout -k 5 120 setarch -R "$BATS_TEST_TMPDIR/test"
     ended_with 0
-    printed 'PASSED.*9 test'
+    printed 'PASSED.*10 test'
     not_printed 'ThreadSanitizer'
 }
 

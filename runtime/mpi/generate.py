@@ -274,6 +274,22 @@ def ship_body(call):
             f"    aspx_command_call(&c.head);{back}")
 
 
+# Whose memory the offload thread asks for early, by the kinds of the first
+# arguments: struct aspx_block.
+BLOCKS = {("cbuf", "int", "dtype"): "ASPX_BLOCK_READ",
+          ("buf", "int", "dtype"): "ASPX_BLOCK_WRITTEN"}
+
+
+def block_of(kept):
+    return BLOCKS.get(tuple(kind for _name, kind in kept[:3]))
+
+
+def block_checks(call, kept):
+    for (name, _kind), member in zip(kept, ("at", "count", "datatype")):
+        yield (f"_Static_assert(offsetof(struct post_{call.name}, {name}) == "
+               f"offsetof(struct aspx_block, {member}), \"its block\");")
+
+
 def post_run(kinds, call):
     """The same for a slot of the pool, without the argument request."""
     kept = [arg for arg in call.args if arg[1] != "req*"]
@@ -282,24 +298,20 @@ def post_run(kinds, call):
     for member in members(kinds, kept):
         yield f"    {member};"
     yield (f"}};\n_Static_assert(sizeof(struct post_{call.name}) <= "
-           f"ASPX_SLOT_ARGS, \"fits\");\n"
-           f"static void post_run_{call.name}(struct aspx_command *head)\n{{\n"
+           f"ASPX_SLOT_ARGS, \"fits\");")
+    if block_of(kept):
+        yield from block_checks(call, kept)
+    yield (f"static void post_run_{call.name}(struct aspx_command *head)\n{{\n"
            f"    struct aspx_slot *slot = aspx_slot_of(head);\n"
            f"    const struct post_{call.name} *p = (const void *) slot->args;"
            f"\n\n    aspx_slot_issued(slot, "
            f"aspx_behind.{call.name}({args}));\n}}")
 
 
-# Whose memory the offload thread asks for early: struct aspx_block.
-BLOCKS = {("cbuf", "int", "dtype"): "ASPX_BLOCK_READ",
-          ("buf", "int", "dtype"): "ASPX_BLOCK_WRITTEN"}
-
-
 def post_fill(twin, call):
     """Take a slot and write the twin's arguments into it."""
     kept = [arg for arg in call.args if arg[1] not in ("req*", "status*")]
-    block = BLOCKS.get(tuple(kind for _name, kind in kept[:3]),
-                       "ASPX_BLOCK_NONE")
+    block = block_of(kept) or "ASPX_BLOCK_NONE"
     values = "".join(f"\n        .{name} = {name}," for name, _kind in kept)
     return (f"slot = aspx_slot_take(post_run_{twin}, {block});\n"
             f"    *(struct post_{twin} *) (void *) slot->args = "

@@ -236,21 +236,22 @@ void aspx_command_nudge(void)
  * thread wrote down of an operation long ago has left its own caches. */
 static void prefetch_operation(const struct aspx_command *command)
 {
-    const char *at = (const char *) command, *first, *last;
+    const char *at = (const char *) command;
     const struct aspx_block *block = (const void *) (at + ASPX_COMMAND_ARGS);
-    size_t bytes;
+    uintptr_t first, bytes; /* both may be wrong, which does no harm here */
+    const void *last;
 
     if (command->block == ASPX_BLOCK_NONE)
         return;
     aspx_prefetch_to_write(at + ASPX_COMMAND_OWN);
-    bytes = (size_t) block->count * aspx_handle_basic_size(block->datatype);
-    first = block->at;
-    last = bytes ? first + bytes - 1 : first;
+    first = (uintptr_t) block->at;
+    bytes = (uintptr_t) block->count * aspx_handle_basic_size(block->datatype);
+    last = (const void *) (bytes ? first + bytes - 1 : first);
     if (command->block == ASPX_BLOCK_READ) {
-        aspx_prefetch_to_read(first);
+        aspx_prefetch_to_read(block->at);
         aspx_prefetch_to_read(last);
     } else {
-        aspx_prefetch_to_write(first);
+        aspx_prefetch_to_write(block->at);
         aspx_prefetch_to_write(last);
     }
 }

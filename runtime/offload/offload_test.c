@@ -6,6 +6,7 @@
 
 #include "flight.h"
 #include "guest.h"
+#include "naps.h"
 #include "offload.h"
 #include "slot.h"
 
@@ -148,12 +149,18 @@ static void test_many_callers(void **state)
         ask_from(CALLERS, cpus);
 }
 
-/* The server is late, so the ring (4096) fills and the poster waits. */
-/* As of a send: the thread looks at its arguments early. */
-static struct aspx_slot *slot_of(void (*run)(struct aspx_command *head))
+/* As of a send, of which the thread looks at the arguments early. */
+static struct aspx_slot *sending(void (*run)(struct aspx_command *head),
+                                 int count)
 {
-    return aspx_slot_take(run, ASPX_BLOCK_READ);
+    struct aspx_slot *slot = aspx_slot_take(run, ASPX_BLOCK_READ);
+
+    *(struct aspx_block *) (void *) slot->args =
+        (struct aspx_block) {NULL, count, MPI_INT};
+    return slot;
 }
+
+/* The server is late, so the ring (4096) fills and the poster waits. */
 
 static long order[POSTS];
 static long ran;
@@ -162,7 +169,7 @@ static void note(struct aspx_command *head)
 {
     struct aspx_slot *slot = aspx_slot_of(head);
 
-    order[ran++] = *(const long *) (void *) slot->args;
+    order[ran++] = ((const struct aspx_block *) (void *) slot->args)->count;
     aspx_slot_issued(slot, MPI_SUCCESS);
     aspx_slot_ended(slot, MPI_SUCCESS);
 }
@@ -176,13 +183,9 @@ static void test_full_ring_keeps_the_order(void **state)
     (void) state;
     assert_non_null(requests);
     ran = 0;
-    for (long i = 0; i < POSTS; i++) {
-        struct aspx_slot *slot = slot_of(note);
-
-        *(long *) (void *) slot->args = i;
-        assert_int_equal(aspx_slot_post(slot, true, &requests[i]),
+    for (int i = 0; i < POSTS; i++)
+        assert_int_equal(aspx_slot_post(sending(note, i), true, &requests[i]),
                          MPI_SUCCESS);
-    }
     for (long i = 0; i < POSTS; i++) {
         struct aspx_slot *slot = aspx_slot_find(requests[i]);
 
@@ -209,10 +212,10 @@ static void test_refused_at_once(void **state)
     MPI_Request request = 42;
 
     (void) state;
-    assert_int_equal(aspx_slot_post(slot_of(refuse), false, &request),
+    assert_int_equal(aspx_slot_post(sending(refuse, 1), false, &request),
                      MPI_ERR_RANK);
     assert_int_equal(request, 42);
-    assert_int_equal(aspx_slot_post(slot_of(note), false, &request),
+    assert_int_equal(aspx_slot_post(sending(note, 1), false, &request),
                      MPI_SUCCESS);
     assert_non_null(aspx_slot_find(request));
     stop_server(server);
@@ -263,7 +266,7 @@ static void test_sleeper_is_woken_by_issue(void **state)
         MPI_Request request;
         long ms;
 
-        assert_int_equal(aspx_slot_post(slot_of(issue_late), false, &request),
+        assert_int_equal(aspx_slot_post(sending(issue_late, 1), false, &request),
                          MPI_SUCCESS);
         clock_gettime(CLOCK_MONOTONIC, &now);
         ms = (now.tv_sec - issued_at.tv_sec) * 1000 +
@@ -286,7 +289,7 @@ static void *hold(void *me)
         int n = SLOTS / (round % 7 + 1);
 
         for (int i = 0; i < n; i++) {
-            held[i] = slot_of(NULL);
+            held[i] = aspx_slot_take(NULL, ASPX_BLOCK_NONE);
             wrong += aspx_slot_find(held[i]->handle) != held[i];
             wrong += atomic_exchange(
                          &owner_of[(uint32_t) held[i]->handle & 0xfffff],
@@ -344,6 +347,36 @@ static void test_basic_sizes(void **state)
     assert_int_equal(aspx_handle_basic_size(MPI_INFO_ENV), 0);
 }
 
+static void test_naps(void **state)
+{
+    enum { NO, YES };
+    static const struct {
+        bool own, guests, awaited, flights, window;
+        uint32_t longest_us;
+    } cases[] = {
+        {NO, NO, NO, NO, NO, 4000},    {NO, NO, NO, NO, YES, 2000},
+        {NO, NO, NO, YES, YES, 1000},  {NO, NO, YES, YES, YES, 20},
+        {NO, YES, NO, NO, NO, 4000},   {NO, YES, NO, NO, YES, 100},
+        {NO, YES, NO, YES, NO, 100},   {NO, YES, YES, NO, NO, 100},
+        {YES, YES, NO, YES, NO, 20},   {YES, YES, NO, NO, NO, 4000},
+    };
+    uint32_t us = 0;
+
+    (void) state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_int_equal(
+            aspx_nap_longest_us((struct aspx_nap_reasons) {
+                cases[i].own, cases[i].guests, cases[i].awaited,
+                cases[i].flights, cases[i].window}),
+            cases[i].longest_us);
+    for (int expected = 20; expected < 100; expected *= 2) {
+        us = aspx_nap_next_us(us, 100);
+        assert_int_equal(us, expected);
+    }
+    assert_int_equal(aspx_nap_next_us(us, 100), 100);
+    assert_int_equal(aspx_nap_next_us(1000, 20), 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -356,6 +389,7 @@ int main(void)
         cmocka_unit_test(test_pool),
         cmocka_unit_test(test_foreign_handles),
         cmocka_unit_test(test_basic_sizes),
+        cmocka_unit_test(test_naps),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,13 +8,15 @@
  * longest is two while nothing is under way, and four as long as no window was
  * made whose other ranks may want something here. Where it shares a CPU it
  * yields from the beginning. While a caller sleeps it yields, or, where that is
- * no good, its naps stay short. */
+ * no good, its naps stay short. While guests are inside MPI it naps, too, but
+ * not for long if there may be anything to see (naps.h). */
 #include "config.h"
 
 #include "thread.h"
 
 #include "flight.h"
 #include "guest.h"
+#include "naps.h"
 #include "offload.h"
 #include "report.h"
 
@@ -30,11 +32,6 @@ enum {
                             as long as 20 turns, and a command waits for it */
     SPIN_US = 2000,
     YIELD_US = 1000,
-    NAP_FIRST_US = 20, /* and all of them while a caller sleeps */
-    NAP_GUEST_US = ASPX_NAP_AWAITED_US,
-    NAP_MAX_US = 1000,
-    NAP_IDLE_US = 2000,  /* at most, while nothing is under way */
-    NAP_ALONE_US = 4000, /* and there has been no window */
     TURNS_PER_CLOCK = 32,
 };
 
@@ -115,31 +112,18 @@ struct rest {
     uint32_t turns, nap_us;
 };
 
-/* Guests make progress for all, and what is looked for here is but whether
- * something has ended meanwhile. On a CPU of its own the thread can look often,
- * elsewhere each look may take the CPU from a guest that is late. */
-static uint32_t longest_nap_us(bool guests, bool awaited)
-{
-    uint32_t flights = aspx_flight_count();
-
-    if (guests && (awaited || flights))
-        return spin_us ? NAP_FIRST_US : NAP_GUEST_US;
-    if (awaited)
-        return NAP_FIRST_US;
-    if (flights)
-        return NAP_MAX_US;
-    return atomic_load_explicit(&aspx_offload_had_window, memory_order_relaxed)
-               ? NAP_IDLE_US
-               : NAP_ALONE_US;
-}
-
 static void nap(struct rest *rest, bool guests, bool awaited)
 {
-    uint32_t most_us = longest_nap_us(guests, awaited);
+    uint32_t longest_us = aspx_nap_longest_us((struct aspx_nap_reasons) {
+        .own = spin_us != 0,
+        .guests = guests,
+        .awaited = awaited,
+        .flights = aspx_flight_count() != 0,
+        .window = atomic_load_explicit(&aspx_offload_had_window,
+                                       memory_order_relaxed),
+    });
 
-    rest->nap_us = rest->nap_us == 0             ? NAP_FIRST_US
-                   : 2 * rest->nap_us <= most_us ? 2 * rest->nap_us
-                                                 : most_us;
+    rest->nap_us = aspx_nap_next_us(rest->nap_us, longest_us);
     aspx_offload_counts.naps++;
     if (aspx_command_nap(rest->nap_us)) {
         aspx_command_rise();
