@@ -280,12 +280,12 @@ BLOCKS = {("cbuf", "int", "dtype"): "ASPX_BLOCK_READ",
           ("buf", "int", "dtype"): "ASPX_BLOCK_WRITTEN"}
 
 
-def block_of(kept):
-    return BLOCKS.get(tuple(kind for _name, kind in kept[:3]))
-
-
-def block_checks(call, kept):
-    for (name, _kind), member in zip(kept, ("at", "count", "datatype")):
+def block(call, kept):
+    """BLOCK_<call>, and that its struct begins as one."""
+    found = BLOCKS.get(tuple(kind for _name, kind in kept[:3]))
+    yield f"#define BLOCK_{call.name} {found or 'ASPX_BLOCK_NONE'}"
+    for (name, _kind), member in zip(kept if found else (),
+                                     ("at", "count", "datatype")):
         yield (f"_Static_assert(offsetof(struct post_{call.name}, {name}) == "
                f"offsetof(struct aspx_block, {member}), \"its block\");")
 
@@ -299,8 +299,7 @@ def post_run(kinds, call):
         yield f"    {member};"
     yield (f"}};\n_Static_assert(sizeof(struct post_{call.name}) <= "
            f"ASPX_SLOT_ARGS, \"fits\");")
-    if block_of(kept):
-        yield from block_checks(call, kept)
+    yield from block(call, kept)
     yield (f"static void post_run_{call.name}(struct aspx_command *head)\n{{\n"
            f"    struct aspx_slot *slot = aspx_slot_of(head);\n"
            f"    const struct post_{call.name} *p = (const void *) slot->args;"
@@ -311,9 +310,8 @@ def post_run(kinds, call):
 def post_fill(twin, call):
     """Take a slot and write the twin's arguments into it."""
     kept = [arg for arg in call.args if arg[1] not in ("req*", "status*")]
-    block = block_of(kept) or "ASPX_BLOCK_NONE"
     values = "".join(f"\n        .{name} = {name}," for name, _kind in kept)
-    return (f"slot = aspx_slot_take(post_run_{twin}, {block});\n"
+    return (f"slot = aspx_slot_take(post_run_{twin}, BLOCK_{twin});\n"
             f"    *(struct post_{twin} *) (void *) slot->args = "
             f"(struct post_{twin}) {{{values}\n    }};\n")
 

@@ -29,7 +29,11 @@ enum aspx_command_state {
 
 /* What an operation does with the block of memory that its arguments begin
  * with. */
-enum aspx_command_block { ASPX_BLOCK_NONE, ASPX_BLOCK_READ, ASPX_BLOCK_WRITTEN };
+enum aspx_command_block {
+    ASPX_BLOCK_NONE,
+    ASPX_BLOCK_READ,
+    ASPX_BLOCK_WRITTEN,
+};
 
 struct aspx_command {
     _Atomic uint32_t state;

@@ -324,9 +324,10 @@ static struct aspx_slot *last_active(const struct aspx_set *set)
 static void fetch_later(const struct aspx_set *set, int i)
 {
     enum { AHEAD = 8 };
-    struct aspx_slot *later =
-        i + AHEAD < set->count ? aspx_slot_find(set->requests[i + AHEAD]) : NULL;
+    struct aspx_slot *later = NULL;
 
+    if (i + AHEAD < set->count)
+        later = aspx_slot_find(set->requests[i + AHEAD]);
     if (later) {
         aspx_prefetch_to_write(&later->head);
         aspx_prefetch_to_write(&later->next);

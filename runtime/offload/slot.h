@@ -60,8 +60,9 @@ void aspx_slot_start(bool many);
 void aspx_slot_make_lazy(struct aspx_slot *slot);
 bool aspx_slot_had_lazy(void);
 
-/* A slot whose command runs `run`; its arguments are the caller's to write, and
- * begin with such a block. Ends the process when there is no memory. */
+/* A slot whose command runs `run`; its arguments are the caller's to write.
+ *   block  what they begin with: unless none, a struct aspx_block
+ * Ends the process when there is no memory. */
 struct aspx_slot *aspx_slot_take(void (*run)(struct aspx_command *command),
                                  enum aspx_command_block block);
 

@@ -9,14 +9,14 @@
  * made whose other ranks may want something here. Where it shares a CPU it
  * yields from the beginning. While a caller sleeps it yields, or, where that is
  * no good, its naps stay short. While guests are inside MPI it naps, too, but
- * not for long if there may be anything to see (naps.h). */
+ * not for long if there may be anything to see (nap_length.h). */
 #include "config.h"
 
 #include "thread.h"
 
 #include "flight.h"
 #include "guest.h"
-#include "naps.h"
+#include "nap_length.h"
 #include "offload.h"
 #include "report.h"
 

@@ -2,8 +2,8 @@
 /* How long the thread may nap between two looks at MPI. A call of the program
  * ends a nap at once; what comes from elsewhere, and what ends meanwhile, waits
  * for the end of the nap. */
-#ifndef ASPEN_RUNTIME_OFFLOAD_NAPS_H
-#define ASPEN_RUNTIME_OFFLOAD_NAPS_H
+#ifndef ASPEN_RUNTIME_OFFLOAD_NAP_LENGTH_H
+#define ASPEN_RUNTIME_OFFLOAD_NAP_LENGTH_H
 
 #include "command.h"
 
@@ -11,12 +11,14 @@
 #include <stdint.h>
 
 enum {
-    ASPX_NAP_FIRST_US = 20, /* they grow from there */
-    ASPX_NAP_GUEST_US = ASPX_NAP_AWAITED_US,
-    ASPX_NAP_MAX_US = 1000,
-    ASPX_NAP_IDLE_US = 2000,  /* nothing is under way */
-    ASPX_NAP_ALONE_US = 4000, /* and there has been no window */
+    ASPX_OFFLOAD_NAP_FIRST_US = 20, /* they grow from there */
+    ASPX_OFFLOAD_NAP_GUEST_US = ASPX_NAP_AWAITED_US,
+    ASPX_OFFLOAD_NAP_MAX_US = 1000,
+    ASPX_OFFLOAD_NAP_IDLE_US = 2000,  /* nothing is under way */
+    ASPX_OFFLOAD_NAP_ALONE_US = 4000, /* and there has been no window */
 };
+
+/* Why it may be long, or not. */
 
 struct aspx_nap_reasons {
     bool own;     /* the thread has a CPU of its own */
@@ -33,20 +35,22 @@ struct aspx_nap_reasons {
 static inline uint32_t aspx_nap_longest_us(struct aspx_nap_reasons why)
 {
     if (why.guests && (why.awaited || why.flights || why.window))
-        return why.own ? ASPX_NAP_FIRST_US : ASPX_NAP_GUEST_US;
+        return why.own ? ASPX_OFFLOAD_NAP_FIRST_US
+                       : ASPX_OFFLOAD_NAP_GUEST_US;
     if (why.awaited)
-        return ASPX_NAP_FIRST_US;
+        return ASPX_OFFLOAD_NAP_FIRST_US;
     if (why.flights)
-        return ASPX_NAP_MAX_US;
-    return why.window ? ASPX_NAP_IDLE_US : ASPX_NAP_ALONE_US;
+        return ASPX_OFFLOAD_NAP_MAX_US;
+    return why.window ? ASPX_OFFLOAD_NAP_IDLE_US
+                      : ASPX_OFFLOAD_NAP_ALONE_US;
 }
 
 /* The nap after one of last_us; 0: the first. */
 static inline uint32_t aspx_nap_next_us(uint32_t last_us, uint32_t longest_us)
 {
-    return last_us == 0              ? ASPX_NAP_FIRST_US
-           : 2 * last_us < longest_us ? 2 * last_us
-                                      : longest_us;
+    if (last_us == 0)
+        return ASPX_OFFLOAD_NAP_FIRST_US;
+    return 2 * last_us < longest_us ? 2 * last_us : longest_us;
 }
 
 #endif
