@@ -37,3 +37,16 @@ median() {
     run timeout 20 "$ASPEN_BUILD/bench/offload_app" post,bytes=12
     ended_with 2
 }
+
+@test "a rank and its helper share the CPUs that are theirs" {
+    [ "$(nproc)" -ge 2 ]
+    run timeout 20 "$ASPEN_TOP/tests/ghostrun" -n 1 \
+        --offload --share=2 sh -c 'taskset -pc $$; echo "$ASPEN_LAYOUT"'
+    ended_with 0
+    own=$(sed -n 's/.*affinity list: //p' <<<"$output")
+    printed ":h[0-9]+:c$own "
+    ! printed ":h$own:" || false
+    run timeout 20 "$ASPEN_TOP/tests/ghostrun" -n 100 -g 0 --share=100 true
+    ended_with 2
+    printed 'too few CPUs for --share=100'
+}

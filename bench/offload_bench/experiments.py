@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The papers' experiments, scaled down to a machine with two processors.
+"""The papers' experiments, scaled down to a machine with few processors.
 
 Each is a table: x across, a row for each rival and kernel. {x} in a kernel is
 the x of the column.
 """
 import collections
 
+from places import PLACE
 from rivals import RIVALS, THREAD, Job
 
 # A row. value: time, or another unit, of which no ratio is made.
@@ -38,37 +39,32 @@ def rivals(spec, suffix="", value="time", users=2, sleepers=True):
 
 SIZES = (8, 1024, 16384, 65536, 262144, 1048576, 4194304)
 COLLECTIVES = ("ibcast", "iallreduce", "ialltoall", "iallgather")
-# The two ranks and their helpers share two CPUs: what computes sleeps, long
-# enough for both helpers.
-SLEEP = "compute=sleep,delay_us=300"
-FOUR = ("2 ranks on a CPU each, the helper of each on the other's CPU, MPICH's "
-        "unbound: with helpers four threads that yield to each other on two "
-        "CPUs, so the times of communication hold the scheduler's. ")
-SLEEPS = FOUR + "Who computes sleeps for as long as the communication took, " \
-    "at least 300 us. "
+COMPUTE = PLACE.compute
+FOUR = PLACE.two
+SLEEPS = FOUR + PLACE.away + " for as long as the communication took, at " \
+    "least 300 us. "
 TCP = "Messages go through the kernel's TCP (UCX_TLS=tcp), as between nodes " \
     "without RDMA. MPICH's thread has values of those rounds only in which " \
     "its job ended (docs/design/ends.md). " + SLEEPS
-OWN = "1 rank on a CPU, messages to itself, its helper on the other CPU " \
-    "(MPICH's thread unbound). "
+OWN = PLACE.one
 
 EXPERIMENTS = [
     Experiment(
         "o-e1", "Overlap of Irecv, Isend, delay, Waitall", "bytes", SIZES,
-        rivals("overlap,bytes={x}," + SLEEP, value="share"),
+        rivals("overlap,bytes={x}," + COMPUTE, value="share"),
         SLEEPS + "(Wait without the delay - wait after it) in percent of the "
         "communication without it; medians of the slower rank.", "%"),
     Experiment(
         "o-e1-wait", "What Waitall takes after the delay", "bytes", SIZES,
-        rivals("overlap,value=wait_after,bytes={x}," + SLEEP) +
-        rivals("overlap,value=communication,bytes={x}," + SLEEP,
+        rivals("overlap,value=wait_after,bytes={x}," + COMPUTE) +
+        rivals("overlap,value=communication,bytes={x}," + COMPUTE,
                " communication, no delay"),
         SLEEPS + "The times behind o-e1."),
     Experiment(
         "o-e2", "Overlap of non-blocking collectives", "bytes",
         (8, 16384, 1048576),
         [line for op in COLLECTIVES for line in
-         rivals(f"overlap,op={op},bytes={{x}},{SLEEP}", " " + op, "share")],
+         rivals(f"overlap,op={op},bytes={{x}},{COMPUTE}", " " + op, "share")],
         SLEEPS + "As o-e1.", "%"),
     Experiment(
         "o-e3", "Time to post", "bytes", SIZES,
@@ -91,18 +87,14 @@ EXPERIMENTS = [
                sleepers=False) +
         rivals("threads,threads={x}", " between 2 ranks", sleepers=False),
         "MPI_THREAD_MULTIPLE, 8 bytes, each thread on its own tag; time of a "
-        "thread's exchange. Plain and async may use both CPUs, offload's "
-        "threads of one rank share one CPU, its helper has the other. With "
-        "SCHED_RR plain's threads of 2 ranks wait for time slices of 100 ms: "
-        "from 4 threads on that is no rival.",
+        "thread's exchange. " + PLACE.many,
         threads=True),
     Experiment(
         "o-guest", "MPI_Barrier while other threads wait in a receive",
         "threads", (1, 2, 4),
         rivals("barrier,threads={x}", sleepers=False),
         "MPI_THREAD_MULTIPLE, 2 ranks; x threads of each, of which one is in "
-        "MPI_Barrier. Plain and async are unbound; offload's ranks have a CPU "
-        "each, the helper of each on the other's.", threads=True),
+        "MPI_Barrier. " + PLACE.threads, threads=True),
     Experiment(
         "o-e5", "Latency", "bytes", SIZES,
         rivals("sendrecv,peer=self,bytes={x}", " Sendrecv to self", users=1,
@@ -128,7 +120,7 @@ EXPERIMENTS = [
     Experiment(
         "k-e1", "Availability by Sandia's post-work-wait", "bytes", SIZES,
         [line for side in ("sender", "receiver") for line in
-         rivals(f"availability,side={side},bytes={{x}},{SLEEP}", " " + side,
+         rivals(f"availability,side={side},bytes={{x}},{COMPUTE}", " " + side,
                 "share")],
         SLEEPS + "1 - (iteration - work) / iteration without work, in "
         "percent, for the longest work; the other side stays away half as "
@@ -137,13 +129,13 @@ EXPERIMENTS = [
         "o-e2-tcp", "Overlap of non-blocking collectives, TCP", "bytes",
         (8, 16384, 1048576),
         [line for op in COLLECTIVES for line in
-         rivals(f"overlap,op={op},bytes={{x}},{SLEEP}", " " + op, "share")],
+         rivals(f"overlap,op={op},bytes={{x}},{COMPUTE}", " " + op, "share")],
         TCP + "As o-e1.", "%", tcp=True),
     Experiment(
         "k-e1-tcp", "Availability by Sandia's post-work-wait, TCP", "bytes",
         SIZES,
         [line for side in ("sender", "receiver") for line in
-         rivals(f"availability,side={side},bytes={{x}},{SLEEP}", " " + side,
+         rivals(f"availability,side={side},bytes={{x}},{COMPUTE}", " " + side,
                 "share")],
         TCP + "As k-e1.", "%", tcp=True),
 ]

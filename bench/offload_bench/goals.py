@@ -2,13 +2,13 @@
 """The goals for speed, each a measure that must hold."""
 import collections
 
+import document
 import experiments
 import show
+from places import PLACE
 from rivals import ASYNC, OFFLOAD, PLAIN, RIVALS, THREAD, Job
 
-OWN = "1 rank + helper"     # on a CPU each, messages to self
-TWO = "2 ranks + 2 helpers" # on two CPUs; who computes sleeps
-MANY = "threads, 1 CPU + helper : 2 CPUs"
+OWN, TWO, MANY = PLACE.short
 PLACES = {OWN: (1, False), TWO: (2, False), MANY: (1, True)}
 
 # how: what is made of Aspen's value and plain's, and how to compare it with
@@ -31,7 +31,7 @@ POST_US = 0.14
 # Of the messages whose bandwidth counts. OSU's benchmark has 64; of larger ones
 # that would be more than caches and measure memory.
 IN_FLIGHT = {65536: 64, 1048576: 8, 4194304: 8}
-SLEEP = experiments.SLEEP
+COMPUTE = experiments.COMPUTE
 
 GOALS = [
     Goal(f"{op}, {NAMES[n]}{'' if how is ITSELF else ', no dearer'}", place,
@@ -40,11 +40,11 @@ GOALS = [
     for n in (8, 1024, 16384, 65536, 1048576, 4194304)
     for how, limit in ((ITSELF, POST_US), (LESS, 0))
 ] + [
-    Goal(f"overlap, {name}", TWO, f"overlap,bytes={n},{SLEEP}", LEAST,
+    Goal(f"overlap, {name}", TWO, f"overlap,bytes={n},{COMPUTE}", LEAST,
          95 if n >= 65536 else 85) for n, name in NAMES.items()
 ] + [
     Goal(f"overlap, {op}, {NAMES[n]}", TWO,
-         f"overlap,op={op},bytes={n},{SLEEP}", LEAST, 90)
+         f"overlap,op={op},bytes={n},{COMPUTE}", LEAST, 90)
     for op in experiments.COLLECTIVES for n in (8, 16384, 1048576)
 ] + [
     Goal("Sendrecv to self, 8 B", OWN, "sendrecv", LESS, 0.6),
@@ -60,14 +60,14 @@ GOALS = [
     Goal("idle helper, % of a CPU", OWN, "idle", ITSELF, 2),
 ] + [
     Goal(f"availability, receiver, {NAMES[n]}", TWO,
-         f"availability,side=receiver,bytes={n},{SLEEP}", LEAST, 90)
+         f"availability,side=receiver,bytes={n},{COMPUTE}", LEAST, 90)
     for n in (16384, 1048576)
 ] + [
-    Goal(f"thread: overlap, {NAMES[n]}", TWO, f"overlap,bytes={n},{SLEEP}",
+    Goal(f"thread: overlap, {NAMES[n]}", TWO, f"overlap,bytes={n},{COMPUTE}",
          LEAST, 95, mine=THREAD) for n in (65536, 262144, 1048576, 4194304)
 ] + [
     Goal(f"thread: overlap, {op}, 1 MiB", TWO,
-         f"overlap,op={op},bytes=1048576,{SLEEP}", LEAST, 90, mine=THREAD)
+         f"overlap,op={op},bytes=1048576,{COMPUTE}", LEAST, 90, mine=THREAD)
     for op in experiments.COLLECTIVES
 ] + [
     Goal(f"thread: bandwidth, {NAMES[n]}", place,
@@ -81,7 +81,7 @@ GOALS = [
          mine=THREAD),
 ] + [
     Goal(f"thread: availability, receiver, {NAMES[n]}", TWO,
-         f"availability,side=receiver,bytes={n},{SLEEP}", LEAST, 90,
+         f"availability,side=receiver,bytes={n},{COMPUTE}", LEAST, 90,
          mine=THREAD) for n in (16384, 1048576)
 ]
 
@@ -90,20 +90,16 @@ LINE = Goal("a cache line there and back, no MPI", OWN, "line", ITSELF, None)
 
 FILE = "offload-goals.tsv"
 HEAD = ["measure", "placement", *RIVALS, "value", "goal", "holds"]
-NOTES = f"""\
+NOTES = document.wrapped("""\
 Times in us, overlap, availability and idle in %, bandwidth in MB/s: median over
 rounds (least..most) of each round's median step; reading the clock, some 20 ns,
 is part of isend and irecv. Bandwidth is that of 64 messages of 64 KiB in flight,
 or 8 larger ones. value is what the goal is on:
 Aspen's own, less plain's, or a ratio to plain's, the median of the rounds'.
-Placement: {OWN}: the rank on one CPU, its helper on the other,
-messages to itself; {TWO}: each rank on a CPU, its helper on the
-other rank's, or on both (thread), who computes sleeps; {MANY}: the
-program's threads on one CPU, plain's on both. MPICH's progress thread and its
-ranks are unbound; where the others have SCHED_RR they are ordinary processes
-with a nice value of -20, because that thread never yields. near: each kernel
-began when a cache line went to the other CPU and back in less (3 s later at the
-latest)."""
+Placement: """ + "; ".join(
+    f"{short}: {note}" for short, note in zip(PLACE.short, PLACE.notes)) + """.
+near: each kernel began when a cache line went to the other CPU and back in less
+(3 s later at the latest).""")
 
 
 def job_for(goal, rival):

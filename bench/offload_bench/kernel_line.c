@@ -49,13 +49,28 @@ static void *answer(void *unused)
     return NULL;
 }
 
+/* Another CPU of the rank's own, or the next one of the machine. */
+static int other_cpu(void)
+{
+    int here = sched_getcpu();
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    (void) sched_getaffinity(0, sizeof(set), &set);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (cpu != here && CPU_ISSET(cpu, &set))
+            return cpu;
+    }
+    return (here + 1) % (int) sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 static void measure(int repeats, struct samples *samples)
 {
     pthread_t thread;
     int number = 0;
 
     line.there = line.back = 0;
-    line.cpu = (sched_getcpu() + 1) % (int) sysconf(_SC_NPROCESSORS_ONLN);
+    line.cpu = other_cpu();
     line.repeats = repeats;
     pthread_create(&thread, NULL, answer, NULL);
     for (int i = 0; i < repeats; i++) {

@@ -4,12 +4,14 @@ import collections
 import os
 
 import jobs
+import places
 
-# options: of tests/ghostrun. helper: works beside the program on a CPU that
-# --bind gives it; a helper without it (async) would share the program's CPU,
-# so that nobody is bound.
-Rival = collections.namedtuple("Rival",
-                               "label environment options binds helper")
+# options: of tests/ghostrun. helper: works beside the program. binds: may be
+# bound to one CPU where there are two; a helper that gets none of its own
+# (async) would share the program's. service: the helper is a sleeping one.
+Rival = collections.namedtuple(
+    "Rival", "label environment options binds helper service",
+    defaults=(False,))
 
 PLAIN, ASYNC, OFFLOAD, THREAD = "plain", "async", "offload", "thread"
 RIVALS = {
@@ -18,7 +20,7 @@ RIVALS = {
                  ("MPIR_CVAR_ASYNC_PROGRESS=1",), ("-g", "0"), False, True),
     OFFLOAD: Rival("Aspen, offload", (), ("--offload",), True, True),
     THREAD: Rival("Aspen, sleeping progress threads", (), ("--thread",), True,
-                  True),
+                  True, True),
 }
 
 # MPICH's progress thread never yields: as a real-time job with more threads
@@ -34,28 +36,16 @@ Job = collections.namedtuple("Job",
                              defaults=(False, False, False, 1, False))
 
 
-def options(job):
-    """Those of tests/ghostrun. Service CPUs: the one that the only rank does
-    not have; for two ranks both, as each helper's is the other's."""
-    if job.rival != THREAD:
-        return RIVALS[job.rival].options
-    cpus = sorted(os.sched_getaffinity(0))[-1 if job.users == 1 else 0:]
-    return ("--thread=" + ",".join(str(cpu) for cpu in cpus),)
-
-
 def words(job, specs, args, _record):
-    """The command line of a job. One rank and its helper have a CPU each and
-    need not yield; two ranks with helpers are four on two CPUs: all yield."""
+    """The command line of a job."""
     rival = RIVALS[job.rival]
     run = list(GREEDY) if args.realtime and job.rival == ASYNC else []
     run += ["env", *rival.environment, *(["UCX_TLS=tcp"] if job.tcp else []),
            os.path.join(jobs.TOP, "tests", "ghostrun"), "-n", str(job.users),
-           *options(job)]
+           *places.options(job, rival)]
     for knob in args.knob if job.rival in (OFFLOAD, THREAD) else ():
         run += ["--knob", knob]
-    if rival.binds and (rival.helper or not job.threads):
-        run.append("--bind")
-    if job.users == 1 and not job.threads:
+    if not places.yields(job):
         run.append("--no-yield")
     run += [os.path.join(args.build, "bench", "offload_app"),
             "--ms", str(args.ms), "--near", str(args.near)]

@@ -236,7 +236,9 @@ def machine(args, busy):
     version = subprocess.run(["mpiexec.mpich", "--version"], text=True,
                              capture_output=True, check=False).stdout
     number = re.search(r"Version:\s+(\S+)", version)
-    return (f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} CPUs, of which "
+    mine, all_cpus = len(os.sched_getaffinity(0)), os.cpu_count()
+    of = f" (of {all_cpus})" if mine != all_cpus else ""
+    return (f"{time.strftime('%Y-%m-%d')}, {mine} CPUs{of}, of which "
             f"others used {busy:.1f} at the start (load {load:.1f}), MPICH "
             f"{number.group(1) if number else '?'}, {args.rounds} rounds"
             f"{', SCHED_RR' if args.realtime else ''}"
