@@ -41,31 +41,31 @@ SIZES = (8, 1024, 16384, 65536, 262144, 1048576, 4194304)
 COLLECTIVES = ("ibcast", "iallreduce", "ialltoall", "iallgather")
 COMPUTE = PLACE.compute
 FOUR = PLACE.two
-SLEEPS = FOUR + PLACE.away + " for as long as the communication took, at " \
+AWAY = FOUR + PLACE.away + " for as long as the communication took, at " \
     "least 300 us. "
 TCP = "Messages go through the kernel's TCP (UCX_TLS=tcp), as between nodes " \
     "without RDMA. MPICH's thread has values of those rounds only in which " \
-    "its job ended (docs/design/ends.md). " + SLEEPS
+    "its job ended (docs/design/ends.md). " + AWAY
 OWN = PLACE.one
 
 EXPERIMENTS = [
     Experiment(
         "o-e1", "Overlap of Irecv, Isend, delay, Waitall", "bytes", SIZES,
         rivals("overlap,bytes={x}," + COMPUTE, value="share"),
-        SLEEPS + "(Wait without the delay - wait after it) in percent of the "
+        AWAY + "(Wait without the delay - wait after it) in percent of the "
         "communication without it; medians of the slower rank.", "%"),
     Experiment(
         "o-e1-wait", "What Waitall takes after the delay", "bytes", SIZES,
         rivals("overlap,value=wait_after,bytes={x}," + COMPUTE) +
         rivals("overlap,value=communication,bytes={x}," + COMPUTE,
                " communication, no delay"),
-        SLEEPS + "The times behind o-e1."),
+        AWAY + "The times behind o-e1."),
     Experiment(
         "o-e2", "Overlap of non-blocking collectives", "bytes",
         (8, 16384, 1048576),
         [line for op in COLLECTIVES for line in
          rivals(f"overlap,op={op},bytes={{x}},{COMPUTE}", " " + op, "share")],
-        SLEEPS + "As o-e1.", "%"),
+        AWAY + "As o-e1.", "%"),
     Experiment(
         "o-e3", "Time to post", "bytes", SIZES,
         [line for op in ("isend", "irecv") for line in
@@ -122,7 +122,7 @@ EXPERIMENTS = [
         [line for side in ("sender", "receiver") for line in
          rivals(f"availability,side={side},bytes={{x}},{COMPUTE}", " " + side,
                 "share")],
-        SLEEPS + "1 - (iteration - work) / iteration without work, in "
+        AWAY + "1 - (iteration - work) / iteration without work, in "
         "percent, for the longest work; the other side stays away half as "
         "long.", "%"),
     Experiment(

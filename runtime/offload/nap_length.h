@@ -19,7 +19,6 @@ enum {
 };
 
 /* Why it may be long, or not. */
-
 struct aspx_nap_reasons {
     bool own;     /* the thread has a CPU of its own */
     bool guests;  /* some are inside MPI (guest.h) */
