@@ -171,7 +171,7 @@ busy='sorted(x["ops"] > 20 for x in r["ghost_load"] if x["node"] == 1)'
 
 @test "rules that only some nodes have are left out everywhere" {
     local layouts=$BATS_TEST_TMPDIR/enter
-    # As ghostrun --enter, but node 1 knows of no rules.
+    # As ghostrun --rank, but node 1 knows of no rules.
     cat >"$layouts" <<'END'
 #!/bin/bash
 export ASPEN_LAYOUT=$ASPEN_LAYOUT

@@ -1,8 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # A step that hits its time limit: a minute, and Slurm's grace. A plain step
-# ends after 64 s with status 143 (SIGTERM) on an idle machine.
+# ends after 64 s with status 143 (SIGTERM) on an idle machine. A cluster of its
+# own, so that others need not wait.
 
 load helpers
+
+setup_file() {
+    ASPEN_CLUSTER_DIR=$("$ASPEN_TOP/scripts/cluster" dir limit-$$)
+    export ASPEN_CLUSTER_DIR
+    timeout 60 "$ASPEN_TOP/scripts/cluster" up --dir "$ASPEN_CLUSTER_DIR" \
+        --prefix "$ASPEN_PREFIX"
+}
+
+teardown_file() {
+    "$ASPEN_TOP/scripts/cluster" down --dir "$ASPEN_CLUSTER_DIR"
+}
 
 @test "the time limit ends a step with ghosts as it ends a plain one" {
     yield=$ASPEN_BUILD/tests/.libs/yield.so
