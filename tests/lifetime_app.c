@@ -12,6 +12,7 @@
  *   exit        all leave by exit(3), without MPI_Finalize
  *   exit-one    rank 1 does so, the others wait
  *   wait        all wait for ever
+ *   sleep       all sleep for ever, outside MPI
  *   late        MPI_Init after two seconds
  *   fork        a child of each rank exits, another runs a shell
  *   threads     four threads talk at once (MPI_THREAD_MULTIPLE) */
@@ -133,6 +134,9 @@ static void act(const char *mode)
         one ? exit(3) : wait_for_ever();
     else if (strcmp(mode, "wait") == 0)
         wait_for_ever();
+    else if (strcmp(mode, "sleep") == 0)
+        for (;;)
+            pause();
     else if (strcmp(mode, "fork") == 0)
         fork_children();
     else if (strcmp(mode, "threads") == 0)

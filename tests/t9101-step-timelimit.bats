@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # A step that hits its time limit: a minute, and Slurm's grace. A plain step
 # ends after 64 s with status 143 (SIGTERM) on an idle machine. A cluster of its
-# own, so that others need not wait.
+# own and a program that sleeps, so that other tests need not wait for this one.
 
 load helpers
 
@@ -21,7 +21,7 @@ teardown_file() {
     export ASPEN_GHOST_PRELOAD=$yield ASPEN_TEST_LIMIT=170
     run on_cluster env LD_PRELOAD="$yield" srun -I30 -t 1 -N2 -n2 \
         --ntasks-per-node=1 --async-progress=ghost:1 sh -c 'date +%s
-        exec "$0" wait' "$ASPEN_BUILD/tests/lifetime_app"
+        exec "$0" sleep' "$ASPEN_BUILD/tests/lifetime_app"
     ended_with 143
     printed 'DUE TO TIME LIMIT'
     begin=$(grep -E '^[0-9]+$' <<<"$output" | head -1)
