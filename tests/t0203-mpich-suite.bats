@@ -73,6 +73,18 @@ attr/sub/word 1 a SUITE_WORD=b	pass" ]
     printed '^\| attr/warm 1 \| pass \(1 of 2\) \| pass \|  \|$'
 }
 
+@test "a test that Aspen leaves alone is counted as such" {
+    program attr/left <<<'echo " No Errors"
+        echo "aspen: mode thread knows no sessions; running without Aspen" >&2'
+    program attr/warned <<<'echo " No Errors"
+        echo "aspen: something else; running without offload threads" >&2'
+    printf '%s 1\n' good left warned >"$suite/attr/testlist"
+    suite --only plain --out "$BATS_TEST_TMPDIR/out" "$suite" attr
+    printed '^plain: 1 fail 2 pass, 1 of them without Aspen, as it said$'
+    grep -qx 'attr/left 1	pass	1/1	[0-9.]*	alone' \
+        "$BATS_TEST_TMPDIR/out/plain.tsv"
+}
+
 @test "ghosts get the words of the policy" {
     program attr/layout <<<'"$ASPEN_BUILD/tests/mpi_nodes" >/dev/null &&
         [[ $ASPEN_LAYOUT == *" gpn=2 "*heap:shared* ]] &&
