@@ -41,7 +41,8 @@ struct bench {
     struct options opt;
     int rank, size, peer;
     double ms;        /* about how long a kernel may repeat */
-    double near_s;    /* kernels begin when CPUs are that near; 0: at once */
+    double near_s;     /* kernels begin when CPUs are that near; 0: at once */
+    double patience_s; /* or after so long */
     int64_t *out, *in; /* opt.bytes for each rank, or each of the window */
 };
 
@@ -63,8 +64,9 @@ double compute(const struct bench *bench, double seconds);
 /* How many steps of that duration to take; all ranks get the same answer. */
 int plan(const struct bench *bench, double step_s);
 
-/* Wait, for a while at most, until a word to another CPU and back takes less. */
-void await_near(const struct bench *bench, double limit_s);
+/* Wait until a word to another CPU and back takes less than near_s, or for
+ * patience_s. */
+void await_near(const struct bench *bench);
 
 double median(double *values, int n);
 void add(struct samples *samples, double value);

@@ -98,8 +98,8 @@ or 8 larger ones. value is what the goal is on:
 Aspen's own, less plain's, or a ratio to plain's, the median of the rounds'.
 Placement: """ + "; ".join(
     f"{short}: {note}" for short, note in zip(PLACE.short, PLACE.notes)) + """.
-near: each kernel began when a cache line went to the other CPU and back in less
-(3 s later at the latest).""")
+near: each kernel began when a cache line went to the other CPU and back in less,
+or that much later.""")
 
 
 def job_for(goal, rival):

@@ -14,8 +14,7 @@
 
 enum { LINE = 128, ROUNDS = 100, REPEATS = 500, TRIALS = 20 };
 
-/* How long to wait for near CPUs, and how often to look. */
-#define PATIENCE_S 3.0
+/* How often to look whether CPUs are near. */
 #define LOOK_S 0.02
 
 static struct {
@@ -104,10 +103,10 @@ static bool are_near(double limit_s)
     return least < limit_s;
 }
 
-void await_near(const struct bench *bench, double limit_s)
+void await_near(const struct bench *bench)
 {
     double begin = now();
 
-    while (!are_near(limit_s) && now() - begin < PATIENCE_S)
+    while (!are_near(bench->near_s) && now() - begin < bench->patience_s)
         compute(bench, LOOK_S);
 }

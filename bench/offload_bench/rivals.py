@@ -48,5 +48,6 @@ def words(job, specs, args, _record):
     if not places.yields(job):
         run.append("--no-yield")
     run += [os.path.join(args.build, "bench", "offload_app"),
-            "--ms", str(args.ms), "--near", str(args.near)]
+            "--ms", str(args.ms), "--near", str(args.near),
+            "--patience", str(args.patience)]
     return run + (["--threads"] if job.threads else []) + specs

@@ -243,4 +243,5 @@ def machine(args, busy):
             f"{number.group(1) if number else '?'}, {args.rounds} rounds"
             f"{', SCHED_RR' if args.realtime else ''}"
             + "".join(f", {knob}" for knob in args.knob)
-            + (f", near {args.near} ns" if getattr(args, "near", 0) else ""))
+            + (f", near {args.near} ns or {args.patience} s later"
+               if getattr(args, "near", 0) else ""))
