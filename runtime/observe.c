@@ -66,8 +66,10 @@ static int write_json(const char *path, const struct asp_layout *layout,
 void aspx_observe_report(const struct asp_layout *layout)
 {
     const char *where = aspx_record_where(layout);
+    struct aspx_record_text text;
     struct aspx_times *times;
     int rank, users;
+    FILE *out;
 
     if (!where)
         return;
@@ -77,12 +79,14 @@ void aspx_observe_report(const struct asp_layout *layout)
     aspx_real.MPI_Comm_size(MPI_COMM_WORLD, &users);
     if (rank != 0)
         return; /* it has no times */
-    fprintf(stderr, "aspen: mode off, %d rank%s on %u node%s: plain MPI, whose "
-                    "time was taken\n",
+    out = aspx_record_text_open(&text);
+    fprintf(out, "aspen: mode off, %d rank%s on %u node%s: plain MPI, whose "
+                 "time was taken\n",
             users, users == 1 ? "" : "s", layout->nnodes,
             layout->nnodes == 1 ? "" : "s");
-    aspx_times_print(stderr, times);
-    print_remedies(stderr, times);
+    aspx_times_print(out, times);
+    print_remedies(out, times);
+    aspx_record_text_close(&text);
     if (strcmp(where, "1") != 0 &&
         write_json(where, layout, users, times) != 0)
         fprintf(stderr, "aspen: cannot write the record to %s: %s\n", where,

@@ -129,7 +129,8 @@ static const char *way_words(const struct aspx_world *world,
     return ways[way].words;
 }
 
-static void print_line(const struct aspx_world *world, const struct sums *sums)
+static void print_line(FILE *out, const struct aspx_world *world,
+                       const struct sums *sums)
 {
     char calls[512], line[2048];
     size_t used;
@@ -156,20 +157,20 @@ static void print_line(const struct aspx_world *world, const struct sums *sums)
                                   way_words(world, (enum aspx_way) w),
                                   calls);
     }
-    fprintf(stderr, "%s\n", line);
+    fprintf(out, "%s\n", line);
     if (asp_layout_offloads(world->layout)) {
-        fprintf(stderr, "aspen: and an offload thread in %llu of %d ranks; ",
+        fprintf(out, "aspen: and an offload thread in %llu of %d ranks; ",
                 (unsigned long long) sums->offload.threads, world->size_users);
-        aspx_offload_say(stderr, &sums->offload.counts);
-        fputc('\n', stderr);
+        aspx_offload_say(out, &sums->offload.counts);
+        fputc('\n', out);
     }
     if (sums->progress.threads) {
-        fprintf(stderr, "aspen: and progress threads in %llu of %d ranks, %llu "
+        fprintf(out, "aspen: and progress threads in %llu of %d ranks, %llu "
                 "of them on the ghosts' CPUs; ",
                 (unsigned long long) sums->progress.threads, world->size_users,
                 (unsigned long long) sums->progress.helper.confined);
-        aspx_progress_say(stderr, &sums->progress);
-        fputc('\n', stderr);
+        aspx_progress_say(out, &sums->progress);
+        fputc('\n', out);
     }
 }
 
@@ -283,6 +284,7 @@ static bool sum_up(const struct aspx_world *world, struct sums *sums)
 void aspx_record_report(const struct aspx_world *world)
 {
     const char *where = aspx_record_where(world->layout);
+    struct aspx_record_text text;
     struct parts parts;
 
     if (!where)
@@ -294,11 +296,14 @@ void aspx_record_report(const struct aspx_world *world)
     parts.windows = aspx_windows_gather(world);
     parts.adaptation = aspx_adaptation_gather(world);
     if (sum_up(world, &parts.sums) && world->rank_user == 0) {
-        print_line(world, &parts.sums);
-        aspx_times_print(stderr, parts.times);
-        aspx_ghost_times_print(stderr, parts.ghosts);
-        aspx_windows_print(stderr, parts.windows);
-        aspx_adaptation_print(stderr, parts.adaptation);
+        FILE *out = aspx_record_text_open(&text);
+
+        print_line(out, world, &parts.sums);
+        aspx_times_print(out, parts.times);
+        aspx_ghost_times_print(out, parts.ghosts);
+        aspx_windows_print(out, parts.windows);
+        aspx_adaptation_print(out, parts.adaptation);
+        aspx_record_text_close(&text);
         if (strcmp(where, "1") != 0 && write_json(where, world, &parts) != 0)
             fprintf(stderr, "aspen: cannot write the record to %s: %s\n",
                     where, strerror(errno));

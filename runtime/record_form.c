@@ -129,6 +129,23 @@ static int write_counts(const char *path, const struct asp_layout *layout,
     return fclose(out);
 }
 
+FILE *aspx_record_text_open(struct aspx_record_text *text)
+{
+    text->out = open_memstream(&text->text, &text->size);
+    return text->out ? text->out : stderr;
+}
+
+void aspx_record_text_close(struct aspx_record_text *text)
+{
+    if (!text->out)
+        return;
+    if (fclose(text->out) == 0)
+        fwrite(text->text, 1, text->size, stderr);
+    else
+        fputs("aspen: no memory for the text of the record\n", stderr);
+    free(text->text);
+}
+
 static void name_ranks(const struct asp_layout *layout, int users,
                        int threads, char *buf, size_t size)
 {
@@ -148,9 +165,11 @@ void aspx_record_counts(const struct asp_layout *layout,
 {
     const char *where = aspx_record_where(layout);
     uint64_t mine[ASPX_RECORD_COUNTS + 1], sum[ASPX_RECORD_COUNTS + 1];
+    struct aspx_record_text text;
     struct aspx_times *times;
     int rank, users, threads;
     char who[96];
+    FILE *out;
 
     if (!where)
         return;
@@ -168,8 +187,10 @@ void aspx_record_counts(const struct asp_layout *layout,
         return;
     }
     name_ranks(layout, users, threads, who, sizeof(who));
-    mode->line(layout, who, threads, sum);
-    aspx_times_print(stderr, times);
+    out = aspx_record_text_open(&text);
+    mode->line(layout, who, threads, sum, out);
+    aspx_times_print(out, times);
+    aspx_record_text_close(&text);
     if (strcmp(where, "1") != 0 &&
         write_counts(where, layout, mode, users, threads, sum, times) != 0)
         fprintf(stderr, "aspen: cannot write the record to %s: %s\n", where,

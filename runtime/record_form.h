@@ -17,6 +17,16 @@ const char *aspx_record_where(const struct asp_layout *layout);
 /* The MPI build of the record that auto chose by (profile.build), or "". */
 const char *aspx_record_profile(const struct asp_layout *layout);
 
+/* Text for stderr that arrives there in one piece, also where other ranks write:
+ * open, write to what it returns, close. Without memory that is stderr itself. */
+struct aspx_record_text {
+    FILE *out;
+    char *text;
+    size_t size;
+};
+FILE *aspx_record_text_open(struct aspx_record_text *text);
+void aspx_record_text_close(struct aspx_record_text *text);
+
 /* Open the object, and write what is the same in all modes, without a comma
  * behind it. */
 void aspx_record_head(FILE *out, const struct asp_layout *layout, int users,
@@ -28,7 +38,7 @@ void aspx_record_head(FILE *out, const struct asp_layout *layout, int users,
 struct aspx_record_mode {
     const char *json_key; /* of the mode's own object */
     void (*line)(const struct asp_layout *layout, const char *who,
-                 int threads, const uint64_t *sum); /* to stderr */
+                 int threads, const uint64_t *sum, FILE *out);
     void (*json)(FILE *out, const uint64_t *sum); /* the object's members */
 };
 

@@ -58,14 +58,14 @@ void aspx_offload_add_up(MPI_Comm users, struct aspx_offload_sum *sum)
 }
 
 static void print_line(const struct asp_layout *layout, const char *who,
-                       int threads, const uint64_t *sum)
+                       int threads, const uint64_t *sum, FILE *out)
 {
     (void) threads;
-    fprintf(stderr, "aspen: offload mode, %s, %s%s%s; ", who,
+    fprintf(out, "aspen: offload mode, %s, %s%s%s; ", who,
             layout->bound ? "bound" : "not bound",
             layout->reason[0] ? ": " : "", layout->reason);
-    aspx_offload_say(stderr, (const void *) sum);
-    fputc('\n', stderr);
+    aspx_offload_say(out, (const void *) sum);
+    fputc('\n', out);
 }
 
 static void put_json(FILE *out, const uint64_t *sum)

@@ -27,7 +27,7 @@ void aspx_progress_say(FILE *out, const struct aspx_progress_sum *sum)
 }
 
 static void print_line(const struct asp_layout *layout, const char *who,
-                       int threads, const uint64_t *counts)
+                       int threads, const uint64_t *counts, FILE *out)
 {
     const struct aspx_progress_sum *sum = (const void *) counts;
     char where[ASP_VALUE_MAX + 64];
@@ -41,9 +41,9 @@ static void print_line(const struct asp_layout *layout, const char *who,
     else
         snprintf(where, sizeof(where), "not bound%s%s",
                  layout->reason[0] ? ": " : "", layout->reason);
-    fprintf(stderr, "aspen: thread mode, %s, %s; ", who, where);
-    aspx_progress_say(stderr, sum);
-    fputc('\n', stderr);
+    fprintf(out, "aspen: thread mode, %s, %s; ", who, where);
+    aspx_progress_say(out, sum);
+    fputc('\n', out);
 }
 
 void aspx_progress_json(FILE *out, const struct aspx_progress_sum *sum)
