@@ -2,13 +2,23 @@
 /* Fixed-size error texts; see err.h. */
 #include "err.h"
 
+#include "printable.h"
+
 #include <errno.h>
 #include <stdio.h>
+
+static void make_printable(char *text)
+{
+    for (char *c = text; *c; c++)
+        for (size_t n = asp_control(c); n; n--)
+            c[n - 1] = '?';
+}
 
 static void err_set(struct asp_err *err, const char *fmt, va_list args)
 {
     if (vsnprintf(err->text, sizeof(err->text), fmt, args) < 0)
         err->text[0] = '\0';
+    make_printable(err->text);
 }
 
 int asp_errf(struct asp_err *err, int errnum, const char *fmt, ...)
@@ -41,6 +51,7 @@ int asp_err_at(struct asp_err *err, int errnum, const char *file, size_t line,
             snprintf(err->place, sizeof(err->place), "%s:%zu", file, line);
         else
             snprintf(err->place, sizeof(err->place), "%s", file);
+        make_printable(err->place);
     }
     errno = errnum;
     return -1;

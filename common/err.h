@@ -11,11 +11,11 @@
 enum { ASP_ERR_TEXT_MAX = 512, ASP_ERR_PLACE_MAX = 256 };
 
 struct asp_err {
-    char text[ASP_ERR_TEXT_MAX];   /* reason and remedy, no newline */
+    char text[ASP_ERR_TEXT_MAX];   /* reason and remedy in one line */
     char place[ASP_ERR_PLACE_MAX]; /* "job.yaml:7:12", or "" */
 };
 
-/* Set the text of *err and errno.
+/* Set the text of *err and errno. Control characters become '?'.
  *   err      may be NULL: then only errno is set
  *   errnum   becomes errno
  * Returns -1, so that callers can write "return asp_errf(...)".

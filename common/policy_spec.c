@@ -8,6 +8,7 @@
 
 #include "nearest.h"
 #include "policy_priv.h"
+#include "printable.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -98,7 +99,7 @@ int asp_policy_add_spec(struct asp_policy *policy, const char *spec,
         return asp_err_at(err, EINVAL, origin, 0, 0,
                           "the request is longer than %d bytes", ASP_SPEC_MAX);
     for (size_t i = 0; i < len; i++)
-        if ((unsigned char)spec[i] < ' ' || spec[i] == 127)
+        if (asp_control(spec + i))
             return asp_err_at(err, EINVAL, origin, 0, 0,
                               "control character at byte %zu", i + 1);
     memcpy(text, len ? spec : "auto", len ? len + 1 : sizeof("auto"));

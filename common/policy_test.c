@@ -155,6 +155,9 @@ static void refuses_yaml(void **state)
         {"limits: {ghosts: {max: 1}}\n", "f:1:18", "deep"},
         {"mode: thraed\n", "f:1:7", "did you mean"},
         {"mode: \xff\n", "f:1:7", "UTF-8"},
+        /* What is quoted cannot act on a terminal. */
+        {"\"mo\\e[2Jde\": off\n", "f:1:1", "\"mo?[2Jde\""},
+        {"mode: \"\\u009b2J\\x7f\\r\"\n", "f:1:7", "\"??2J??\""},
         {"windows: {order: 1}\n", "f:1:10", "list"},
         {"windows:\n  - order: 1\n", "f:2:5", "nothing"},
         {"windows:\n  - order: 0\n", "f:2:12", "1-4"},

@@ -3,6 +3,8 @@
  * text form is in winrule_text.c. */
 #include "winrule.h"
 
+#include "printable.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -150,7 +152,7 @@ static int set_pattern(const char *key, const char *value, char *out,
         return asp_errf(err, EINVAL, "%s: give a pattern of 1 to %zu bytes",
                         key, size - 1);
     for (const char *c = value; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 127)
+        if (asp_control(c))
             return asp_errf(err, EINVAL, "%s: control character in it", key);
     memcpy(out, value, strlen(value) + 1);
     return 0;
