@@ -146,6 +146,23 @@ open(sys.argv[3], "wb").write(text.replace(mine, mine[::-1]))' \
     done
 }
 
+@test "nothing that a program's file names is run to tell its MPI" {
+    local program=$BATS_TEST_TMPDIR/rma_atomic
+    printf '#!/bin/sh\n: >%s\n' "$BATS_TEST_TMPDIR/ran" \
+        >"$BATS_TEST_TMPDIR/linker"
+    chmod 755 "$BATS_TEST_TMPDIR/linker"
+    echo 'int main(void) { return 0; }' >"$program.c"
+    mpicc.mpich -Wl,--dynamic-linker="$BATS_TEST_TMPDIR/linker" \
+        -Wl,--no-as-needed -o "$program" "$program.c"
+    changed windows.json "r['mpi_build'] = 'build-id:00'" other.json
+    asks other.json --program="$program" --nodes=2 --tasks-per-node=1
+    [ ! -e "$BATS_TEST_TMPDIR/ran" ]
+    # Told: this program's linker is that of aspen.
+    mpicc.mpich -Wl,--no-as-needed -o "$program" "$program.c"
+    asks other.json --program="$program" --nodes=2 --tasks-per-node=1
+    printed 'left alone: it is of another build of MPI: build-id:00\.\.\., here'
+}
+
 @test "what the user asks for holds, and so do limits" {
     local site=$BATS_TEST_TMPDIR/site.yaml
     changed windows.json "for g in r['ghost_busy']:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Called by advice.c, in srun as the user. The program is not run: its dynamic
- * linker is, which only lists what it would load (as ldd does). What it says,
- * and the library's file, are checked like any input. */
+/* Called by advice.c, in srun as the user. The program is not run, nor anything
+ * that it names: the dynamic linker of this process is, which only lists what it
+ * would load (as ldd does). What it says, and the library's file, are checked
+ * like any input. */
 #include "config.h"
 
 #include "mpi_build.h"
@@ -90,7 +91,7 @@ static bool build_of_file(const char *path, char out[ASP_BUILD_MAX])
 }
 
 /* The dynamic linker that a program names. */
-static bool linker_of(const char *program, char linker[PATH_MAX])
+static bool named_linker(const char *program, char linker[PATH_MAX])
 {
     Elf64_Phdr headers[HEADERS_MAX];
     int fd;
@@ -108,6 +109,19 @@ static bool linker_of(const char *program, char linker[PATH_MAX])
     if (fd >= 0)
         close(fd);
     return found;
+}
+
+/* The dynamic linker of a program, if it is this process's own. Another one is
+ * not run: the file can name anything. */
+static bool linker_of(const char *program, char linker[PATH_MAX])
+{
+    char named[PATH_MAX];
+    struct stat st, own;
+
+    return named_linker(program, named) &&
+           named_linker("/proc/self/exe", linker) && stat(named, &st) == 0 &&
+           stat(linker, &own) == 0 && st.st_dev == own.st_dev &&
+           st.st_ino == own.st_ino;
 }
 
 /* As srun looks for it: below the current directory, else along PATH. */

@@ -9,8 +9,9 @@
 /* The build of the MPI library that the dynamic linker finds for a program, as
  * it would in a job with this environment.
  *   program  as given to srun
+ * Nothing that the program's file names is run.
  * Returns 0, or -1 when that cannot be told: scripts, other machines' programs,
- * libraries without a build id. */
+ * programs with another dynamic linker, libraries without a build id. */
 int aspt_mpi_build(const char *program, char out[ASP_BUILD_MAX]);
 
 #endif
