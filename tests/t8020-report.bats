@@ -186,6 +186,47 @@ print(json.dumps(record))' "$full")
     printed 'cannot write .*/nowhere/page.html: No such'
 }
 
+@test "a page replaces pages of aspen report, not other files nor links" {
+    local work=$dir/beside
+    mkdir "$work"
+    cp "$full" "$work/job.json"
+    report "$work/job.json"
+    ended_with 0
+    printed "^$work/job.html\$"
+    [ "$(stat -c %a "$work/job.html")" = "$(printf %o $((0666 & ~$(umask))))" ]
+    echo old >>"$work/job.html"
+    report "$work/job.json"
+    ended_with 0
+    ! grep -q '^old' "$work/job.html"
+    rm "$work/job.html"
+    echo mine >"$work/other"
+    ln -s other "$work/job.html"
+    report "$work/job.json"
+    refused "$work/job.html is there and is no page of aspen report: name .* -o"
+    rm "$work/job.html"
+    cp "$work/other" "$work/job.html"
+    report "$work/job.json"
+    refused "$work/job.html is there and is no page"
+    [ "$(cat "$work"/{job.html,other})" = $'mine\nmine' ]
+    # The user's own word is enough.
+    report "$work/job.json" -o "$work/job.html"
+    ended_with 0
+    [ "$(ls "$work")" = $'job.html\njob.json\nother' ]
+}
+
+@test "a part that is more than its whole fills the bar" {
+    python3 - "$full" >"$dir/more.json" <<'END'
+import json, sys
+record = json.load(open(sys.argv[1]))
+record["ghost_busy"] = [dict(record["ghost_busy"][0], rank=7, busy_s=1e9,
+                             held_s=1e-9)]
+print(json.dumps(record))
+END
+    report --text "$dir/more.json"
+    ended_with 0
+    printed '^  rank 7, node [0-9]+ +#{20,} '
+}
+
 @test "a large job is summed up" {
     python3 - "$full" >"$dir/large.json" <<'END'
 import json, sys

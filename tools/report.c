@@ -46,25 +46,9 @@ static bool same_file(const char *path, const char *other)
            st.st_dev == other_st.st_dev && st.st_ino == other_st.st_ino;
 }
 
-static int write_out(const char *path, const char *text, size_t len,
-                     struct asp_err *err)
-{
-    bool to_stdout = strcmp(path, "-") == 0;
-    FILE *out = to_stdout ? stdout : fopen(path, "we");
-    bool good = out && fwrite(text, 1, len, out) == len && fflush(out) == 0;
-
-    if (!good)
-        asp_errf(err, errno, "cannot write %.200s: %s",
-                 to_stdout ? "the report" : path, strerror(errno));
-    if (out && !to_stdout && fclose(out) != 0 && good)
-        return asp_errf(err, errno, "cannot write %.200s: %s", path,
-                        strerror(errno));
-    return good ? 0 : -1;
-}
-
 /* In memory first, so that a mishap leaves no half of a page. */
 static int show(const struct aspt_record *record, report_f *form,
-                const char *path, struct asp_err *err)
+                const char *path, bool made_up, struct asp_err *err)
 {
     char *text = NULL;
     size_t len = 0;
@@ -78,7 +62,7 @@ static int show(const struct aspt_record *record, report_f *form,
     if (fclose(memory) != 0 || rc)
         rc = asp_errf(err, ENOMEM, "out of memory");
     else
-        rc = write_out(path, text, len, err);
+        rc = aspt_report_write(path, made_up, text, len, err);
     free(text);
     return rc;
 }
@@ -101,7 +85,7 @@ static int report(const char *path, const char *out, bool as_text)
                  "file for the report", out);
     else if (aspt_record_read(path, &record, &err) == 0)
         rc = show(record, as_text ? aspt_report_text : aspt_report_page, out,
-                  &err);
+                  name != NULL, &err);
     if (rc == 0 && name)
         printf("%s\n", name);
     aspt_record_free(record);

@@ -113,6 +113,20 @@ void aspt_unmeasured(const struct aspt_record *record,
 void aspt_report_text(FILE *to, const struct aspt_record *record);
 void aspt_report_page(FILE *to, const struct aspt_record *record);
 
+/* What every page begins with, and no other file. */
+#define ASPT_PAGE_BEGIN                                                        \
+    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"    \
+    "<meta name=\"generator\" content=\"aspen report\"/>\n"
+
+/* Write a report to a file.
+ *   path     "-" is stdout
+ *   made_up  the user did not name the file. Then nobody said that the name is
+ *            free: a page of an earlier aspen report is replaced, anything else,
+ *            a link too, is left as it is and named in err
+ * Returns 0, or -1 with err. */
+int aspt_report_write(const char *path, bool made_up, const char *text,
+                      size_t len, struct asp_err *err);
+
 /* The next character of a text as something that is safe to show: printable
  * UTF-8 of one character, or U+FFFD. Writes up to 4 bytes and a NUL; returns
  * how many bytes of the text it stands for. tools/report_words.c */

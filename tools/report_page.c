@@ -38,8 +38,8 @@ static void put_top(FILE *to, const struct aspt_record *record)
 {
     char ranks[ASPT_SAY_MAX], ghosts[ASPT_SAY_MAX], nodes[ASPT_SAY_MAX];
 
-    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
-          "<meta charset=\"utf-8\"/>\n<meta name=\"viewport\" "
+    fputs(ASPT_PAGE_BEGIN
+          "<meta name=\"viewport\" "
           "content=\"width=device-width, initial-scale=1\"/>\n<title>Job ",
           to);
     aspt_html_text(to, record->job);

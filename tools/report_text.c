@@ -137,12 +137,15 @@ static void print_tasks(FILE *to, const struct aspt_record *record)
         fact(to, "service CPUs", record->service_list);
 }
 
-/* A bar of letters; what is not zero gets one at least. */
+/* A bar of letters; what is not zero gets one at least. In a record that somebody
+ * wrote a part can be more than its whole, however much: that fills the bar. */
 static void bar(FILE *to, double part, double whole, char letter, int *used)
 {
-    int n = (int)(aspt_percent(part, whole) * BAR / 100 + 0.5);
+    int n = part < whole ? (int)(part / whole * BAR + 0.5) : BAR;
 
-    if (part > 0 && n == 0)
+    if (part <= 0)
+        return;
+    if (n == 0)
         n = 1;
     for (; n > 0 && *used < BAR; n--) {
         fputc(letter, to);
