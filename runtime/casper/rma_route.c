@@ -64,6 +64,13 @@ static bool in_bounds(const struct aspx_target *target,
     return *lo_p >= *hi_p || (begin >= 0 && (uint64_t) end <= target->bytes);
 }
 
+/* MPI has no question for it, so it is told to move nothing. */
+static bool is_committed(MPI_Datatype type)
+{
+    return aspx_real.MPI_Put(NULL, 0, type, MPI_PROC_NULL, 0, 0, type,
+                             aspx_engine.win) == MPI_SUCCESS;
+}
+
 /* Are both sides the same string of bytes? What does not fit together is left
  * to MPI and its error. */
 static bool alike(const struct aspx_side *origin,
@@ -75,7 +82,7 @@ static bool alike(const struct aspx_side *origin,
         return aspx_type_plain(origin->type) &&
                aspx_type_bytes(origin->count, origin->type) == bytes;
     return origin->type == touch->type && origin->count == touch->count &&
-           aspx_type_dense(touch->type);
+           aspx_type_dense(touch->type) && is_committed(touch->type);
 }
 
 uint32_t aspx_route_owner(const struct aspx_win *win,
@@ -226,8 +233,8 @@ enum aspx_road aspx_route_find(MPI_Win handle, struct aspx_touch *touch,
                                        touch->disp);
         return ASPX_ROAD_NATIVE;
     }
-    if (touch->rank < 0 || touch->rank >= win->size || touch->count < 0 ||
-        !aspx_handle_is(touch->type, ASPX_HANDLE_DATATYPE))
+    if (touch->rank < 0 || touch->rank >= win->size || touch->disp < 0 ||
+        touch->count < 0 || !aspx_handle_is(touch->type, ASPX_HANDLE_DATATYPE))
         return ASPX_ROAD_NATIVE;
     route->target = &win->targets[touch->rank];
     if (!in_epoch(win, route->target))
