@@ -344,6 +344,39 @@ static bool agree(struct making *making, bool possible)
            meet(making);
 }
 
+/* MPICH shows MPI_Win_get_info a key that depends on the flavor: it has to be
+ * said of a window that seems to be made by MPI_Win_create. */
+static MPI_Info add_flavor(const struct aspx_win_request *request)
+{
+    static const char key[] = "alloc_shm";
+    MPI_Info info = MPI_INFO_NULL;
+    int said = 0, length;
+
+    if (request->flavor == MPI_WIN_FLAVOR_CREATE)
+        return info;
+    if (request->info == MPI_INFO_NULL)
+        aspx_real.MPI_Info_create(&info);
+    else
+        aspx_real.MPI_Info_dup(request->info, &info);
+    aspx_real.MPI_Info_get_valuelen(info, key, &length, &said);
+    if (!said)
+        aspx_real.MPI_Info_set(info, key, "true");
+    return info;
+}
+
+/* The program's handle. */
+static int make_handle(const struct aspx_win_request *request, MPI_Win *handle)
+{
+    MPI_Info info = add_flavor(request);
+    int rc = aspx_real.MPI_Win_create_c(
+        request->base, request->bytes, request->disp_unit,
+        info == MPI_INFO_NULL ? request->info : info, request->comm, handle);
+
+    if (info != MPI_INFO_NULL)
+        aspx_real.MPI_Info_free(&info);
+    return rc;
+}
+
 /* The windows of MPI beneath ours: the program's handle, and one that stays
  * locked where a device carries out Put and Get, or targets of other nodes may
  * do so while redirection is off. */
@@ -351,9 +384,7 @@ static int make_native(struct making *making)
 {
     const struct aspx_win_request *request = making->request;
     struct aspx_win *win = making->win;
-    int rc = aspx_real.MPI_Win_create_c(request->base, request->bytes,
-                                        request->disp_unit, request->info,
-                                        request->comm, &win->handle);
+    int rc = make_handle(request, &win->handle);
 
     if (rc != MPI_SUCCESS)
         return rc;
