@@ -211,3 +211,18 @@ in_it() { timeout -k 5 30 "$script" run --dir "${extra:-$dir}" "$@"; }
     printed '^0 n1$'
     printed '^3 n2$'
 }
+
+@test "the first minutes of docs/HACKING.md go as written" {
+    local line
+    extra=$("$script" dir hacking-$$)
+    export ASPEN_CLUSTER_DIR=$extra
+    mapfile -t lines < <(sed -n 's/^    \(scripts\/cluster [^#]*\).*/\1/p' \
+        "$ASPEN_TOP/docs/HACKING.md")
+    [ "${#lines[@]}" -ge 3 ]
+    for line in "${lines[@]}"; do
+        run timeout 60 sh -c "cd '$ASPEN_TOP' && $line"
+        ended_with 0
+        [[ $line != *srun* ]] || printed '^n2$'
+    done
+    [ ! -e "$extra" ]
+}
