@@ -141,6 +141,18 @@ END
     done
 }
 
+@test "what the program has not waited for ends with MPI" {
+    local way plain
+    # UCX warns of them, with and without Aspen
+    export UCX_LOG_LEVEL=error
+    for way in world session; do
+        plain=$(ghosts -n 2 -g 0 "$ASPEN_BUILD/tests/offload_left" "$way" | sort)
+        run ghosts -n 2 --offload "$ASPEN_BUILD/tests/offload_left" "$way"
+        ended_with 0
+        [ "$(sort <<<"$output")" = "$plain" ]
+    done
+}
+
 @test "MPI_Abort goes past a call that never ends" {
     local way
     for way in alarm thread; do

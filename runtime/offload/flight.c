@@ -124,6 +124,16 @@ uint32_t aspx_flight_count(void)
     return count;
 }
 
+void aspx_flight_forget(void)
+{
+    for (uint32_t i = 0; i < outer; i++) {
+        if (slots[i])
+            take_out(i);
+    }
+    count = outer;
+    start = 0;
+}
+
 /* MPI keeps a persistent request's handle, and takes back any other. */
 static void end(uint32_t i, const MPI_Status *status, int rc)
 {

@@ -36,4 +36,8 @@ static inline bool aspx_flight_is_told(const struct aspx_slot *slot)
 
 uint32_t aspx_flight_count(void);
 
+/* MPI has ended, and with it what was under way: nobody waits for that any
+ * more. */
+void aspx_flight_forget(void);
+
 #endif

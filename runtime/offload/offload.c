@@ -7,6 +7,7 @@
 
 #include "offload.h"
 
+#include "flight.h"
 #include "guest.h"
 #include "report.h"
 #include "request.h"
@@ -226,6 +227,16 @@ static bool is_over(void)
     return model.sessions == 0 && model.initialized == model.finalized;
 }
 
+/* MPI_Finalize or MPI_Session_finalize has returned. Requests that the program
+ * left, a receive that nobody answers, end with MPI: to test one then is an
+ * error that ends the job. */
+static void note_end(struct opening *o)
+{
+    o->last = is_over();
+    if (o->last)
+        aspx_flight_forget();
+}
+
 static void stop(void)
 {
     aspx_own_thread_stop();
@@ -245,7 +256,7 @@ static void finalize(void *argument)
     if (o->rc != MPI_SUCCESS)
         return;
     model.finalized = true;
-    o->last = is_over();
+    note_end(o);
 }
 
 int aspx_offload_MPI_Finalize(void)
@@ -266,9 +277,9 @@ static void session_finalize(void *argument)
     if (o->rc != MPI_SUCCESS)
         return;
     model.sessions--;
-    o->last = is_over();
-    if (o->last && model.hidden && !model.initialized)
+    if (is_over() && model.hidden && !model.initialized)
         o->rc = really_finalize();
+    note_end(o);
 }
 
 int aspx_offload_MPI_Session_finalize(MPI_Session *session)
