@@ -153,7 +153,8 @@ static int give_up(const struct aspx_world *world, struct roll *roll,
                     limit_s(world->layout), names);
 }
 
-/* MPI_Allgather with a deadline. Returns 0 or -1. */
+/* MPI_Allgather with a deadline. Returns 0, or -1: a collective cannot be
+ * cancelled, so the offers are MPI's for ever then. */
 static int exchange(const struct aspx_world *world, struct aspx_offer *offers,
                     struct roll *roll)
 {
@@ -179,16 +180,25 @@ int aspx_join(const struct aspx_world *world, struct aspx_offer *offers,
 {
     const struct asp_layout *layout = world->layout;
     struct roll roll = {.first_asker = world->size_all};
-    struct aspx_offer *mine = &offers[world->rank_all];
+    size_t size = (size_t)world->size_all, bytes = size * sizeof(*offers);
+    struct aspx_offer *mine = &offers[world->rank_all], *copy = malloc(bytes);
     int rc = 0;
 
-    roll.here = calloc((size_t)world->size_all, sizeof(*roll.here));
-    if (!roll.here)
-        return asp_errf(err, ENOMEM, "no memory for %d ranks", world->size_all);
+    roll.here = calloc(size, sizeof(*roll.here));
+    if (!copy || !roll.here) {
+        free(copy);
+        free(roll.here);
+        return asp_errf(err, ENOMEM, "no memory for %zu ranks", size);
+    }
     mine->version = OFFER_VERSION;
     memcpy(mine->job, layout->job, sizeof(mine->job));
-    if (exchange(world, offers, &roll) != 0)
+    memcpy(copy, offers, bytes);
+    if (exchange(world, copy, &roll) == 0) {
+        memcpy(offers, copy, bytes);
+        free(copy);
+    } else {
         rc = give_up(world, &roll, err);
+    }
     for (int r = 0; rc == 0 && r < world->size_all; r++)
         if (offers[r].version != OFFER_VERSION ||
             strncmp(offers[r].job, layout->job, sizeof(layout->job)) != 0)

@@ -37,16 +37,33 @@ static uint32_t main_ghost(const struct asp_layout *layout, uint32_t local)
     return nusers + local * nghosts / nusers;
 }
 
+/* A leader is its node's lowest rank, so it has its number before the others. */
+int aspx_world_number(struct aspx_world *world, const uint32_t *leaders)
+{
+    world->nnodes = 0;
+    for (uint32_t r = 0; r < (uint32_t) world->size_all; r++) {
+        if (leaders[r] > r || leaders[leaders[r]] != leaders[r])
+            return -1;
+        if (leaders[r] == r)
+            world->peers[r].node = world->nnodes++;
+        else
+            world->peers[r].node = world->peers[leaders[r]].node;
+    }
+    world->node = world->peers[world->rank_all].node;
+    return 0;
+}
+
 /* Node of each rank: ranks that share memory as MPI sees it. All processes
  * compute the same dense numbers from the gathered leaders. */
-static int number_nodes(struct aspx_world *world)
+static int number_nodes(struct aspx_world *world, struct asp_err *err)
 {
+    size_t size = (size_t) world->size_all;
+    uint32_t leader, *leaders = malloc(sizeof(*leaders) * size);
     MPI_Comm node;
-    uint32_t leader, *leaders = malloc(sizeof(*leaders) *
-                                       (size_t) world->size_all);
+    int rc;
 
     if (!leaders)
-        return -1;
+        return asp_errf(err, ENOMEM, "no memory for %zu ranks", size);
     aspx_real.MPI_Comm_split_type(world->all, MPI_COMM_TYPE_SHARED,
                                   world->rank_all, MPI_INFO_NULL, &node);
     leader = (uint32_t) world->rank_all;
@@ -54,16 +71,10 @@ static int number_nodes(struct aspx_world *world)
     aspx_real.MPI_Comm_free(&node);
     aspx_real.MPI_Allgather(&leader, 1, MPI_UINT32_T, leaders, 1, MPI_UINT32_T,
                             world->all);
-    world->nnodes = 0;
-    for (int r = 0; r < world->size_all; r++) {
-        if (leaders[r] == (uint32_t) r)
-            world->peers[r].node = world->nnodes++;
-        else
-            world->peers[r].node = world->peers[leaders[r]].node;
-    }
-    world->node = world->peers[world->rank_all].node;
+    rc = aspx_world_number(world, leaders);
     free(leaders);
-    return 0;
+    return rc == 0 ? 0 : asp_errf(err, EPROTO, "the ranks do not agree on which "
+                                  "of them share a node");
 }
 
 /* Ghosts are offered by local id: find the rank of that id on the same node.
@@ -174,7 +185,11 @@ int aspx_world_start(struct aspx_world *world, const struct asp_layout *layout,
         return -1;
     }
     aspx_real.MPI_Comm_dup(MPI_COMM_WORLD, &world->all);
-    if (number_nodes(world) != 0 || meet_peers(world, offers) != 0)
+    if (number_nodes(world, err) != 0) {
+        free(offers);
+        return -1;
+    }
+    if (meet_peers(world, offers) != 0)
         aspx_real.MPI_Abort(MPI_COMM_WORLD, 1);
     free(offers);
     make_users(world);

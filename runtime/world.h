@@ -50,10 +50,16 @@ static inline MPI_Comm aspx_comm_shown(MPI_Comm comm)
  *   layout  borrowed for the life of the world
  *   local   index of this task in layout->tasks
  * Returns 0; -1 with a text when this process cannot take part: the real world
- * is not the step that the layout describes (errno ESRCH: stay inert), or some
- * ranks did not join within the time limit (ETIMEDOUT: abort). */
+ * is not the step that the layout describes (errno ESRCH: stay inert), some
+ * ranks did not join within the time limit (ETIMEDOUT: abort), or what they say
+ * does not fit together (EPROTO: abort). */
 int aspx_world_start(struct aspx_world *world, const struct asp_layout *layout,
                      uint32_t local, struct asp_err *err);
+
+/* Number the nodes: fill nnodes, node and the peers' nodes.
+ *   leaders  size_all world ranks, by rank: the lowest one of its node
+ * Returns 0, or -1 when that is not what they are. */
+int aspx_world_number(struct aspx_world *world, const uint32_t *leaders);
 
 /* Are all processes of a communicator of this world? Others (spawned,
  * connected) take no part in exchanges of ours. Same result in all of them. */
