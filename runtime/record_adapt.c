@@ -31,6 +31,16 @@ static int by_time(const void *a, const void *b)
     return (left->t_s > right->t_s) - (left->t_s < right->t_s);
 }
 
+/* Buckets that a trace of this length fills. Everybody's is as long as all its
+ * buckets at most, yet what came from other processes may be anything. */
+static uint32_t buckets_of(double length_s, double bucket_s)
+{
+    double n = length_s / bucket_s;
+
+    return n >= 0 && n < ASPX_TRACE_BUCKETS ? (uint32_t) n + 1
+                                            : ASPX_TRACE_BUCKETS;
+}
+
 /* The part of [0, end_s) that lies in a bucket. */
 static double covered(double end_s, double bucket_s, uint32_t b)
 {
@@ -138,7 +148,7 @@ struct aspx_adaptation *aspx_adaptation_gather(const struct aspx_world *world)
             .bucket_s = most[0],
             .interval_s = most[2],
             .nnodes = world->nnodes,
-            .nbuckets = (uint32_t) (most[1] / most[0]) + 1,
+            .nbuckets = buckets_of(most[1], most[0]),
             .on = calloc(2 * cells, sizeof(double)),
         };
     ok = all && sums && all->on;

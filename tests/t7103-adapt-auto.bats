@@ -88,3 +88,13 @@ finds() {
            if d["to"] != "trial"][-1] in ("on", "predictor")'
     [ "$late" -ge 20 ]
 }
+
+# NaN, and numbers far too large.
+@test "nonsense in the arena ends neither rank 0 nor its record" {
+    for byte in 0xff 0x7f; do
+        recorded tests/adapt_scribble -n 2 -g 1 --knob adapt=auto -- $byte
+        ended_with 0
+        printed '^ok scribble'
+        says 'a["decisions"] == [] and a["switches"] == []'
+    done
+}

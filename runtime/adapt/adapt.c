@@ -228,7 +228,7 @@ struct aspx_trace *aspx_adapt_judged(void)
               edition != atomic_load_explicit(&seat->edition,
                                               memory_order_relaxed)) &&
              --tries);
-    if (!tries)
+    if (!tries || !aspx_trace_sane(&copy))
         return NULL;
     aspx_trace_close(&copy, aspx_trace_clock());
     return &copy;
@@ -237,15 +237,16 @@ struct aspx_trace *aspx_adapt_judged(void)
 struct aspx_decisions *aspx_adapt_decisions(void)
 {
     struct aspx_decisions *all;
+    uint32_t n;
 
     if (!aspx_adapt_issued || aspx_world.rank_user != 0)
         return NULL;
     all = calloc(1, sizeof(*all));
     if (!all)
         return NULL;
-    all->n = atomic_load_explicit(&notes->decided.n, memory_order_acquire);
-    all->more = atomic_load_explicit(&notes->decided.more,
-                                     memory_order_relaxed);
-    memcpy(all->list, notes->decided.list, all->n * sizeof(all->list[0]));
+    n = atomic_load_explicit(&notes->decided.n, memory_order_acquire);
+    aspx_decisions_take(all, notes->decided.list, n,
+                        atomic_load_explicit(&notes->decided.more,
+                                             memory_order_relaxed));
     return all;
 }

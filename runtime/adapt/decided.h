@@ -58,6 +58,12 @@ void aspx_decide_v(struct aspx_decisions *all, double t_s,
                    enum aspx_decided to, const char *why, va_list args)
     __attribute__((format(printf, 4, 0)));
 
+/* Take over what another process wrote to shared memory. What can be none of
+ * its decisions is left out. */
+void aspx_decisions_take(struct aspx_decisions *all,
+                         const struct aspx_decision *list, uint32_t n,
+                         uint32_t more);
+
 /* "off", "trial", as in the record. */
 const char *aspx_decided_name(int32_t to);
 

@@ -9,6 +9,7 @@
 #include <time.h>
 
 static const double first_bucket_s = 1.0 / 1024;
+static const double last_bucket_s = 1u << 30; /* 64 of them are 2,000 years */
 
 double aspx_trace_clock(void)
 {
@@ -34,13 +35,44 @@ static void halve(struct aspx_trace *trace)
     trace->bucket_s *= 2;
 }
 
-/* The share holds from the last look to now. */
+/* Does what was written last lie in a bucket? Nothing does that is NaN. */
+static bool is_in_range(const struct aspx_trace *trace)
+{
+    double length = trace->last_s - trace->begin_s;
+
+    return trace->bucket_s >= first_bucket_s &&
+           trace->bucket_s <= last_bucket_s && trace->begin_s >= 0 &&
+           length >= 0 && length < trace->bucket_s * ASPX_TRACE_BUCKETS;
+}
+
+bool aspx_trace_sane(const struct aspx_trace *trace)
+{
+    if (!is_in_range(trace) || trace->n > ASPX_TRACE_SWITCHES ||
+        !(trace->share >= 0 && trace->share <= 1))
+        return false;
+    for (int b = 0; b < ASPX_TRACE_BUCKETS; b++)
+        if (!(trace->on_s[b] >= 0 && trace->on_s[b] <= 2 * trace->bucket_s))
+            return false; /* twice: sums are rounded */
+    for (uint32_t i = 0; i < trace->n; i++)
+        if (!(trace->change[i].t_s >= 0 &&
+              trace->change[i].t_s <= trace->last_s - trace->begin_s))
+            return false;
+    return true;
+}
+
+/* The share holds from the last look to now. A trace in shared memory may have
+ * been overwritten: such a one begins anew. */
 void aspx_trace_close(struct aspx_trace *trace, double now)
 {
     double from = trace->last_s - trace->begin_s, to = now - trace->begin_s;
 
     if (trace->bucket_s <= 0) /* it has not begun */
         return;
+    if (!is_in_range(trace) || to >= last_bucket_s * ASPX_TRACE_BUCKETS) {
+        *trace = (struct aspx_trace) {0};
+        aspx_trace_begin(trace, now);
+        return;
+    }
     while (to >= trace->bucket_s * ASPX_TRACE_BUCKETS)
         halve(trace);
     while (from < to) {
@@ -72,7 +104,7 @@ void aspx_trace_switched(struct aspx_trace *trace, double now, int32_t window,
                          bool on, int why)
 {
     change(trace, now, 0, on ? 1 : -1);
-    if (trace->n == ASPX_TRACE_SWITCHES) {
+    if (trace->n >= ASPX_TRACE_SWITCHES) {
         trace->more++;
         return;
     }

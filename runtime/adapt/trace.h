@@ -49,6 +49,11 @@ void aspx_trace_thing(struct aspx_trace *trace, double now, int by, bool on);
 void aspx_trace_switched(struct aspx_trace *trace, double now, int32_t window,
                          bool on, int why);
 
+/* May it be read? One that comes from shared memory may hold anything: then
+ * its numbers would lead out of its arrays. Beginning, switching and closing
+ * cope with that; reading and coarsening do not. */
+bool aspx_trace_sane(const struct aspx_trace *trace);
+
 /* Bring the trace up to now. */
 void aspx_trace_close(struct aspx_trace *trace, double now);
 
