@@ -144,7 +144,9 @@ static size_t encode(const struct asp_layout *layout, char *buf, size_t size,
     for (uint32_t t = 0; t < layout->ntasks; t++)
         put_task(&out, &layout->tasks[t]);
     for (uint32_t k = 0; k < layout->nknobs; k++) {
-        put(&out, " knob=%s:", layout->knobs[k].name);
+        put(&out, " knob=");
+        put_escaped(&out, layout->knobs[k].name, true);
+        put(&out, ":");
         put_escaped(&out, layout->knobs[k].value, false);
     }
     for (uint32_t w = 0; w < layout->windows.n; w++) {

@@ -20,7 +20,8 @@ static const char full[] =
     HEAD "reason=pretended%20CPUs digest=1a2b size=6 nnodes=2 node=0 "
          "nodes=n1:0-2;n2:3-5 service= "
          "task=0:user:0:2:numa0:h-1:c0 task=1:user:1:2:numa0:h-1:c1-2 "
-         "task=2:ghost:-:-:numa0:h-1:c3 knob=ghosts:1 knob=verbose:no end";
+         "task=2:ghost:-:-:numa0:h-1:c3 knob=ghosts:1 knob=verbose:no "
+         "knob=a%20b%3Ac:d:e end";
 
 static const char cyclic[] =
     HEAD "reason= digest=x size=8 nnodes=2 node=1 "
@@ -83,6 +84,7 @@ static void reads_fields(void **state)
     assert_true(asp_cpuset_has(&ghost->cpus, 3));
     assert_string_equal(asp_layout_knob(layout, "ghosts", "9"), "1");
     assert_string_equal(asp_layout_knob(layout, "none", "9"), "9");
+    assert_string_equal(asp_layout_knob(layout, "a b:c", "9"), "d:e");
     asp_layout_destroy(layout);
     layout = decode(cyclic);
     assert_string_equal(layout->nodes[1].name, "b:1");

@@ -87,21 +87,38 @@ void asps_filter_read(struct asps_filter_answer *out_p)
         read_line(line, out_p);
 }
 
+/* Take "KEY" and a number of one to nine digits off the front of text; nothing
+ * else is a number here, a sign least of all. Returns what follows, or NULL;
+ * takes NULL, so that calls can be chained. */
+static const char *take(const char *text, const char *key, uint32_t *out_p)
+{
+    size_t len = strlen(key), digits;
+
+    if (text == NULL || strncmp(text, key, len) != 0)
+        return NULL;
+    text += len;
+    digits = strspn(text, "0123456789");
+    if (digits < 1 || digits > 9)
+        return NULL;
+    *out_p = (uint32_t)strtoul(text, NULL, 10);
+    return text + digits;
+}
+
 int asps_grown_parse(const char *text, struct asps_grown *out_p)
 {
     struct asps_grown grown = {.plane = 0};
-    int used = 0, more = 0;
 
-    if (sscanf(text,
-               "users=%9" SCNu32 " ghosts=%9" SCNu32 " nodes=%9" SCNu32
-               " tasks=%9" SCNu32 " per_node=%9" SCNu32 "%n",
-               &grown.users, &grown.ghosts, &grown.nodes, &grown.tasks,
-               &grown.per_node, &used) != 5 ||
-        (text[used] != '\0' &&
-         (sscanf(text + used, " plane=%9" SCNu32 "%n", &grown.plane, &more) !=
-              1 ||
-          grown.plane == 0 || text[used + more] != '\0')) ||
-        grown.nodes == 0 ||
+    text = take(text, "users=", &grown.users);
+    text = take(text, " ghosts=", &grown.ghosts);
+    text = take(text, " nodes=", &grown.nodes);
+    text = take(text, " tasks=", &grown.tasks);
+    text = take(text, " per_node=", &grown.per_node);
+    if (text != NULL && *text != '\0') {
+        text = take(text, " plane=", &grown.plane);
+        if (grown.plane == 0)
+            text = NULL;
+    }
+    if (text == NULL || *text != '\0' || grown.nodes == 0 ||
         (uint64_t)grown.users + (uint64_t)grown.ghosts * grown.nodes !=
             grown.tasks ||
         (grown.per_node != 0 && grown.per_node <= grown.ghosts)) {
@@ -133,12 +150,11 @@ int asps_grown_print(const struct asps_grown *grown, char *buf, size_t size)
 int asps_cpus_parse(const char *text, struct asps_cpus *out_p)
 {
     struct asps_cpus cpus;
-    int used = 0;
 
     memset(out_p, 0, sizeof(*out_p));
-    if (sscanf(text, "user=%9" SCNu32 " total=%9" SCNu32 "%n", &cpus.user,
-               &cpus.total, &used) != 2 ||
-        text[used] != '\0' || cpus.total <= cpus.user) {
+    text = take(text, "user=", &cpus.user);
+    text = take(text, " total=", &cpus.total);
+    if (text == NULL || *text != '\0' || cpus.total <= cpus.user) {
         errno = EINVAL;
         return -1;
     }

@@ -170,7 +170,12 @@ static void test_grown(void **state)
         "users=6 ghosts=1 nodes=2 tasks=8 per_node=4x",
         "users=6 ghosts=1 nodes=2 tasks=8 per_node=4 plane=0",
         "users=6 ghosts=1 nodes=2 tasks=8 per_node=4 plane=2,",
-        "users=-1 ghosts=1 nodes=2 tasks=1 per_node=0"};
+        "users=-1 ghosts=1 nodes=2 tasks=1 per_node=0",
+        "users=6 ghosts=1 nodes=2 tasks=8 per_node=-4",
+        "users=6 ghosts=1 nodes=2 tasks=+8 per_node=4",
+        "users=6  ghosts=1 nodes=2 tasks=8 per_node=4",
+        "users= 6 ghosts=1 nodes=2 tasks=8 per_node=4",
+        "users=6 ghosts=1 nodes=2 tasks=8 per_node=0000000004"};
     struct asps_grown grown = {6, 1, 2, 8, 4, 0}, back;
     char buf[128];
 
@@ -194,8 +199,16 @@ static void test_grown(void **state)
 static void test_cpus(void **state)
 {
     static const char *const bad[] = {
-        "",  "user=4", "user=4 total=", "user=4 total=5x", "user=4 total=4",
-        "x", "total=5"};
+        "",
+        "user=4",
+        "user=4 total=",
+        "user=4 total=5x",
+        "user=4 total=4",
+        "user=4 total=-1",
+        "user=+4 total=5",
+        "user=4 total= 5",
+        "x",
+        "total=5"};
     struct asps_cpus cpus = {4, 5}, back;
     char buf[64];
 
