@@ -128,6 +128,21 @@ explain() {
     printed '^over$'
 }
 
+@test "its user has no way into the process, from its first instruction on" {
+    local nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'
+    [ "$(stat -c %a "$agent")" = 711 ]
+    run $nobody "$ASPEN_BUILD/tests/exec_stop" "$agent"
+    ended_with 0
+    printed '^memory closed: '
+    printed '^owner 0$'
+    run $nobody "$agent" --version
+    ended_with 0
+    # What it looks like for a program that its user may read.
+    run $nobody "$ASPEN_BUILD/tests/exec_stop" /bin/true
+    printed '^memory open$'
+    printed '^owner 65534$'
+}
+
 @test "usage errors and --help" {
     run "$agent" --frob
     ended_with 2
