@@ -12,15 +12,19 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { DEPTH_MAX = 2, STALE_MAX = 64 };
+/* Entries of base that are looked at, in search of a dead agent's: others may
+ * have put any number there. 16 random names that all exist are no accident. */
+enum { DEPTH_MAX = 2, LOOK_MAX = 16384, STALE_MAX = 64, NAMES_MAX = 16 };
 
 static void remove_at(int parent, const char *name, int depth)
 {
@@ -77,13 +81,15 @@ static void remove_stale(int base, const char *prefix)
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     struct dirent *entry;
     int removed = 0;
+    int looked = 0;
 
     if (dir == NULL) {
         if (fd >= 0)
             close(fd);
         return;
     }
-    while (removed < STALE_MAX && (entry = readdir(dir)) != NULL) {
+    while (removed < STALE_MAX && looked++ < LOOK_MAX &&
+           (entry = readdir(dir)) != NULL) {
         if (is_stale(base, entry->d_name, prefix)) {
             remove_at(base, entry->d_name, DEPTH_MAX);
             removed++;
@@ -92,24 +98,42 @@ static void remove_stale(int base, const char *prefix)
     closedir(dir);
 }
 
+/* A name that nobody could take before us: base is writable for all. */
+static int make_at(int base, const char *prefix, const char *job, unsigned node,
+                   char *name, size_t size)
+{
+    int rc = -1;
+
+    for (int i = 0; i < NAMES_MAX && rc < 0; i++) {
+        uint64_t random;
+
+        if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+            return -1;
+        snprintf(name, size, "%s%s.%u.%016" PRIx64 ".%d", prefix, job, node,
+                 random, (int)getpid());
+        rc = mkdirat(base, name, 0700);
+        if (rc < 0 && errno != EEXIST)
+            return -1;
+    }
+    return rc;
+}
+
 int aspa_tmpdir_make(const char *base, const char *job, unsigned node,
                      char *path, size_t size, struct asp_err *err)
 {
     char prefix[64];
-    char name[256];
+    char name[256] = "";
     int fd;
     int n;
 
-    snprintf(prefix, sizeof(prefix), "aspen-%u-", (unsigned)getuid());
-    snprintf(name, sizeof(name), "%s%s.%u.%d", prefix, job, node,
-             (int)getpid());
-    if (strlen(base) + strlen(name) + 2 > size)
+    if (strlen(base) + sizeof(name) + 1 > size)
         return asp_errf(err, ENAMETOOLONG, "%.200s: name too long", base);
+    snprintf(prefix, sizeof(prefix), "aspen-%u-", (unsigned)getuid());
     fd = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return asp_errf(err, errno, "cannot open %.200s: %m", base);
     remove_stale(fd, prefix);
-    n = mkdirat(fd, name, 0700);
+    n = make_at(fd, prefix, job, node, name, sizeof(name));
     if (n < 0)
         asp_errf(err, errno, "cannot make %.200s/%.100s: %m", base, name);
     else

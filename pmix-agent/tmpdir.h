@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-/* Make base/aspen-UID-JOB.NODE.PID, mode 0700, after removing what dead
+/* Make base/aspen-UID-JOB.NODE.RANDOM.PID, mode 0700, after removing what dead
  * agents of this user left in base.
  *   path   at least PATH_MAX bytes; untouched on failure
  * Returns 0, or -1 with errno ENAMETOOLONG or mkdir()'s. */

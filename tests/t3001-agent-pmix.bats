@@ -250,6 +250,16 @@ task=1:ghost:-:-:numa-1:h-1:c900 end"
     [ "$(ls "$tmp" | wc -l)" -eq 5 ]
 }
 
+@test "names that others took do not keep the server from its directory" {
+    mkdir $(seq -f "$tmp/aspen-$(id -u)-77.3.0.%.0f" $BASHPID $((BASHPID + 2000)))
+    chown 65534 "$tmp"/*
+    with_agent '$client'
+    ended_with 0
+    printed '^role user$'
+    not_printed '^message no PMIx'
+    [ "$(ls "$tmp" | wc -l)" -eq 2001 ]
+}
+
 @test "no directory for the server: layout by environment, and a word" {
     run timeout -k 2 20 "$run_agent" --agent-arg=--tmpdir=/nonexistent \
         "$agent" "$request" '$probe; env'
