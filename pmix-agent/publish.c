@@ -3,6 +3,8 @@
 #include "config.h"
 
 #include "publish.h"
+
+#include "memory_limit.h"
 #include "serve.h"
 #include "tmpdir.h"
 
@@ -22,7 +24,8 @@ static int start_server(const struct aspa_plan *plan, const char *tmp_base,
     char path[PATH_MAX] = "";
     int rc;
 
-    if (aspa_tmpdir_make(tmp_base, plan->layout->job, plan->layout->node, path,
+    if (aspa_memory_limit(plan->layout->size_world, err) < 0 ||
+        aspa_tmpdir_make(tmp_base, plan->layout->job, plan->layout->node, path,
                          sizeof(path), err) < 0)
         return -1;
     memcpy(tmpdir_path, path, sizeof(path));
@@ -40,10 +43,8 @@ void aspa_publish_abandon(void)
 
 /* What the runtime needs to ask our server: the namespace, so that it knows
  * our server from Slurm's, and the program that asks. */
-static int add_pick(struct aspa_env *env, const struct aspa_plan *plan,
-                    struct asp_err *err)
+static int add_pick(struct aspa_env *env, struct asp_err *err)
 {
-    char nspace[ASP_NAME_MAX + 16];
     char path[PATH_MAX];
     ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 16);
     char *slash;
@@ -54,8 +55,7 @@ static int add_pick(struct aspa_env *env, const struct aspa_plan *plan,
     slash = strrchr(path, '/');
     if (slash != NULL)
         strcpy(slash + 1, "aspen-pick");
-    aspa_serve_nspace(plan->layout, nspace, sizeof(nspace));
-    if (aspa_env_add(env, "ASPEN_PMIX", nspace, err) < 0)
+    if (aspa_env_add(env, "ASPEN_PMIX", aspa_serve_nspace(), err) < 0)
         return -1;
     return aspa_env_add(env, "ASPEN_PICK", path, err);
 }
@@ -87,7 +87,7 @@ static int add_task(struct aspa_answer *answer, struct aspa_env *env,
         aspa_env_add(env, "ASPEN_LAYOUT", plan->text, err) < 0)
         return -1;
     if (contents.pmix &&
-        (add_pick(env, plan, err) < 0 || aspa_serve_env(p, env, err) < 0))
+        (add_pick(env, err) < 0 || aspa_serve_env(p, env, err) < 0))
         return -1;
     return aspa_answer_add(answer, task->role, bind ? &task->cpus : NULL, env,
                            err);

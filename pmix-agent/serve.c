@@ -8,16 +8,21 @@
  *   the server and, through their environment, for the clients;
  * - with neither tool support nor a shared topology the server makes no file
  *   at all, so its directory can go as soon as it runs;
- * - the library answers no query for process sets itself: query_psets() does.
+ * - it believes whatever uid a client states, and reads the first message of a
+ *   connection without a limit in time: peer.c lets nobody else connect.
  * Callbacks run in PMIx's progress thread and only read what was set up
  * before PMIx_server_init(). */
 #include "config.h"
 
 #include "serve.h"
+
 #include "jobdata.h"
+#include "peer.h"
+#include "psets.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pmix.h>
@@ -26,20 +31,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { CALL_TIMEOUT_S = 5 };
 
+/* What a client may send at once. A layout has at most 96 KiB; the library
+ * counts in MiB, so this is the least, and by itself it would set no limit. */
+#define MESSAGE_MIB_MAX "1"
+
 static struct {
     const struct asp_layout *layout;
     pmix_nspace_t nspace;
     bool started;
 } server;
-
-/* By enum asp_role. Members are made when asked for: 260 bytes each. */
-static const char *const pset_names[] = {ASPA_PSET_USERS, ASPA_PSET_GHOSTS};
 
 /* Completion of one asynchronous PMIx call. Never freed while a call that
  * timed out could still complete it: it is static, and after a time-out no
@@ -144,115 +151,13 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs,
     return PMIX_SUCCESS;
 }
 
-/* Role of the i-th rank in a node's list: the last ones are ghosts. */
-static enum asp_role role_at(const struct asp_layout_node *node, uint32_t i)
+static pmix_status_t on_query(pmix_proc_t *proc, pmix_query_t *queries,
+                              size_t nqueries, pmix_info_cbfunc_t done,
+                              void *arg)
 {
-    return i + server.layout->ghosts_per_node >= node->ntasks ? ASP_ROLE_GHOST
-                                                              : ASP_ROLE_USER;
-}
-
-/* All ranks of the step in that role. NULL when there is no memory. */
-static pmix_data_array_t *make_members(enum asp_role role)
-{
-    const struct asp_layout *layout = server.layout;
-    pmix_data_array_t *array;
-    size_t used = 0;
-
-    for (uint32_t n = 0; n < layout->nnodes; n++)
-        for (uint32_t i = 0; i < layout->nodes[n].ntasks; i++)
-            used += role_at(&layout->nodes[n], i) == role;
-    PMIX_DATA_ARRAY_CREATE(array, used, PMIX_PROC);
-    if (array == NULL || (used > 0 && array->array == NULL))
-        return NULL;
-    used = 0;
-    for (uint32_t n = 0; n < layout->nnodes; n++)
-        for (uint32_t i = 0; i < layout->nodes[n].ntasks; i++)
-            if (role_at(&layout->nodes[n], i) == role) {
-                pmix_proc_t *proc = (pmix_proc_t *)array->array + used++;
-
-                PMIX_LOAD_PROCID(proc, server.nspace,
-                                 layout->nodes[n].ranks_world[i]);
-            }
-    return array;
-}
-
-/* Members of the set that the query's qualifier names. */
-static bool query_members(const pmix_query_t *query, pmix_value_t *value)
-{
-    const char *name = "";
-
-    for (size_t i = 0; i < query->nqual; i++)
-        if (PMIX_CHECK_KEY(&query->qualifiers[i], PMIX_PSET_NAME) &&
-            query->qualifiers[i].value.type == PMIX_STRING &&
-            query->qualifiers[i].value.data.string != NULL)
-            name = query->qualifiers[i].value.data.string;
-    for (int role = ASP_ROLE_USER; role <= ASP_ROLE_GHOST; role++) {
-        if (strcmp(pset_names[role], name) != 0)
-            continue;
-        value->type = PMIX_DATA_ARRAY;
-        value->data.darray = make_members(role);
-        return value->data.darray != NULL;
-    }
-    return false;
-}
-
-/* Answer one key. Returns false when it is not one of ours. */
-static bool query_key(const pmix_query_t *query, const char *key,
-                      pmix_info_t *info)
-{
-    PMIX_LOAD_KEY(info->key, key);
-    if (strcmp(key, PMIX_QUERY_NUM_PSETS) == 0) {
-        info->value.type = PMIX_SIZE;
-        info->value.data.size = 2;
-        return true;
-    }
-    if (strcmp(key, PMIX_QUERY_PSET_NAMES) == 0) {
-        info->value.type = PMIX_STRING;
-        info->value.data.string = strdup(ASPA_PSET_USERS "," ASPA_PSET_GHOSTS);
-        return info->value.data.string != NULL;
-    }
-    if (strcmp(key, PMIX_QUERY_PSET_MEMBERSHIP) == 0)
-        return query_members(query, &info->value);
-    return false;
-}
-
-static void free_infos(void *arg)
-{
-    pmix_data_array_t *array = arg;
-
-    PMIX_DATA_ARRAY_FREE(array);
-}
-
-static pmix_status_t query_psets(pmix_proc_t *proc, pmix_query_t *queries,
-                                 size_t nqueries, pmix_info_cbfunc_t done,
-                                 void *arg)
-{
-    pmix_data_array_t *array;
-    pmix_info_t *infos;
-    size_t nkeys = 0;
-    size_t n = 0;
-
     (void)proc;
-    for (size_t i = 0; i < nqueries; i++)
-        for (char **key = queries[i].keys; key != NULL && *key != NULL; key++)
-            nkeys++;
-    if (nkeys == 0)
-        return PMIX_ERR_BAD_PARAM;
-    PMIX_DATA_ARRAY_CREATE(array, nkeys, PMIX_INFO);
-    if (array == NULL)
-        return PMIX_ERR_NOMEM;
-    infos = array->array;
-    for (size_t i = 0; i < nqueries; i++)
-        for (char **key = queries[i].keys; key != NULL && *key != NULL; key++)
-            if (query_key(&queries[i], *key, &infos[n]))
-                n++;
-    if (n == 0) {
-        PMIX_DATA_ARRAY_FREE(array);
-        return PMIX_ERR_NOT_FOUND;
-    }
-    done(n == nkeys ? PMIX_SUCCESS : PMIX_QUERY_PARTIAL_SUCCESS, infos, n, arg,
-         free_infos, array);
-    return PMIX_SUCCESS;
+    return aspa_psets_answer(server.layout, server.nspace, queries, nqueries,
+                             done, arg);
 }
 
 static pmix_server_module_t module = {
@@ -260,7 +165,7 @@ static pmix_server_module_t module = {
     .client_finalized = on_finalized,
     .abort = on_abort,
     .fence_nb = on_fence,
-    .query = query_psets,
+    .query = on_query,
 };
 
 /* What the server and its clients must agree on, told by MCA variables: the
@@ -274,6 +179,7 @@ static int set_mca(struct asp_err *err)
         {"PMIX_MCA_gds", "hash"},
         {"PMIX_MCA_psec", "native"},
         {"PMIX_MCA_prm", "default"},
+        {"PMIX_MCA_ptl_base_max_msg_size", MESSAGE_MIB_MAX},
         {"HWLOC_SYNTHETIC", "numa:1 pu:1"},
     };
 
@@ -284,27 +190,37 @@ static int set_mca(struct asp_err *err)
     return 0;
 }
 
-/* PMIx writes a message in pieces and leaves Nagle's algorithm on, so that now
- * and then a piece waits 40 ms for a delayed acknowledgement, in the middle
- * of a client's PMIx_Init(). Accepted sockets inherit TCP_NODELAY from the
- * listening one, which is the only one there is at this time. */
-static void hurry_listener(void)
+/* The listening socket, the only one there is. -1 when there is none. */
+static int find_listener(void)
 {
     DIR *dir = opendir("/proc/self/fd");
     struct dirent *entry;
+    int found = -1;
 
-    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+    while (found < 0 && dir != NULL && (entry = readdir(dir)) != NULL) {
         int fd = atoi(entry->d_name);
         int listens = 0;
         socklen_t size = sizeof(listens);
-        int yes = 1;
 
         if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 &&
             listens)
-            setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+            found = fd;
     }
     if (dir != NULL)
         closedir(dir);
+    return found;
+}
+
+/* PMIx writes a message in pieces and leaves Nagle's algorithm on, so that now
+ * and then a piece waits 40 ms for a delayed acknowledgement, in the middle
+ * of a client's PMIx_Init(). Accepted sockets inherit TCP_NODELAY. */
+static int prepare_listener(struct asp_err *err)
+{
+    int fd = find_listener();
+    int yes = 1;
+
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+    return aspa_peer_check(fd, err);
 }
 
 /* The host is named as in the node map, so that "this node" in a client's
@@ -330,11 +246,10 @@ static int server_init(const char *tmpdir, const char *host,
         return asp_errf(err, EIO, "PMIx server does not start: %s",
                         PMIx_Error_string(status));
     server.started = true;
-    hurry_listener();
-    return 0;
+    return prepare_listener(err);
 }
 
-/* Let the tasks of this node connect, as this user only. */
+/* Let the tasks of this node connect. */
 static int register_clients(const struct asp_layout *layout,
                             struct asp_err *err)
 {
@@ -351,36 +266,22 @@ static int register_clients(const struct asp_layout *layout,
     return 0;
 }
 
-/* Announce the sets. Every client gets an event with all members of each, at
- * its PMIx_Init(): 260 bytes per rank, so large steps go without the event.
- * Queries are answered by query_psets() in either case.
- *
- * In OpenPMIx 4.2 the status of a call that worked is not set to anything;
- * only "not initialised" is told apart. */
-static int define_psets(const struct asp_layout *layout, struct asp_err *err)
+/* With a part that nobody can guess: who may read the environment of a task
+ * knows it, and nobody else can claim to be this step's server or client. */
+static int make_nspace(const struct asp_layout *layout, struct asp_err *err)
 {
-    if (layout->size_world > ASPA_DETAILED_RANKS_MAX)
-        return 0;
-    for (int role = ASP_ROLE_USER; role <= ASP_ROLE_GHOST; role++) {
-        pmix_data_array_t *members = make_members(role);
-        pmix_status_t status = PMIX_SUCCESS;
+    uint64_t secret;
 
-        if (members == NULL)
-            return asp_errf(err, ENOMEM, "out of memory for process sets");
-        if (members->size > 0)
-            status = PMIx_server_define_process_set(
-                members->array, members->size, pset_names[role]);
-        PMIX_DATA_ARRAY_FREE(members);
-        if (status == PMIX_ERR_INIT)
-            return asp_errf(err, EIO, "PMIx does not take process set %s: %s",
-                            pset_names[role], PMIx_Error_string(status));
-    }
+    if (getrandom(&secret, sizeof(secret), 0) != sizeof(secret))
+        return asp_errf(err, errno, "no random number: %m");
+    snprintf(server.nspace, sizeof(server.nspace), "aspen.%s.%016" PRIx64,
+             layout->job, secret);
     return 0;
 }
 
-void aspa_serve_nspace(const struct asp_layout *layout, char *buf, size_t size)
+const char *aspa_serve_nspace(void)
 {
-    snprintf(buf, size, "aspen.%s", layout->job);
+    return server.nspace;
 }
 
 int aspa_serve_start(const struct asp_layout *layout, const char *text,
@@ -393,9 +294,8 @@ int aspa_serve_start(const struct asp_layout *layout, const char *text,
     int rc;
 
     server.layout = layout;
-    aspa_serve_nspace(layout, server.nspace, sizeof(server.nspace));
     aspa_jobdata_node(layout, layout->node, host, sizeof(host));
-    if (server_init(tmpdir, host, err) < 0)
+    if (make_nspace(layout, err) < 0 || server_init(tmpdir, host, err) < 0)
         return -1;
     if (aspa_jobdata_make(layout, text, server.nspace, &info, &ninfo, err) < 0)
         return -1;
@@ -407,7 +307,7 @@ int aspa_serve_start(const struct asp_layout *layout, const char *text,
         PMIX_INFO_FREE(info, ninfo);
     if (rc < 0 || register_clients(layout, err) < 0)
         return -1;
-    return define_psets(layout, err);
+    return aspa_psets_define(layout, server.nspace, err);
 }
 
 int aspa_serve_env(uint32_t local_p, struct aspa_env *env, struct asp_err *err)

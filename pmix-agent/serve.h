@@ -15,11 +15,10 @@
 #define ASPA_KEY_LAYOUT "aspen.layout"
 #define ASPA_KEY_ROLE "aspen.role"
 #define ASPA_KEY_VERSION "aspen.version"
-#define ASPA_PSET_USERS "aspen://users"
-#define ASPA_PSET_GHOSTS "aspen://ghosts"
 
-/* Write the step's PMIx namespace, "aspen.JOB", into buf. */
-void aspa_serve_nspace(const struct asp_layout *layout, char *buf, size_t size);
+/* The step's PMIx namespace on this node, "aspen.JOB.RANDOM"; "" before
+ * aspa_serve_start(). Borrowed. */
+const char *aspa_serve_nspace(void);
 
 /* Start the server and register the namespace and this node's tasks.
  *   layout   borrowed until aspa_serve_stop(); not degraded

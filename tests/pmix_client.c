@@ -6,6 +6,7 @@
  *   pmix_client wait     after PMIx_Init print "connected", wait for a line
  *                        on stdin, then go on
  *   pmix_client rank N   print only what rank N has put as aspen.layout
+ *   pmix_client put N KB put N values of that size, one after the other
  *
  * Exit status 0 when layout, role, version and both process sets were there. */
 #include <pmix.h>
@@ -134,6 +135,30 @@ static void query_members(const char *name)
     PMIX_QUERY_DESTRUCT(&query);
 }
 
+/* Prints "put N", the number that the library took: the server may have left
+ * long before. */
+static void put_values(int n, size_t bytes)
+{
+    char *text = malloc(bytes + 1);
+    pmix_value_t value;
+    char key[32];
+    int put = 0;
+
+    memset(text, 'x', bytes);
+    text[bytes] = '\0';
+    PMIX_VALUE_CONSTRUCT(&value);
+    value.type = PMIX_STRING;
+    value.data.string = text;
+    for (; put < n; put++) {
+        snprintf(key, sizeof(key), "test.%d.%d", (int)getpid(), put);
+        if (PMIx_Put(PMIX_GLOBAL, key, &value) != PMIX_SUCCESS ||
+            PMIx_Commit() != PMIX_SUCCESS)
+            break;
+    }
+    printf("put %d\n", put);
+    free(text);
+}
+
 int main(int argc, char **argv)
 {
     pmix_status_t status;
@@ -151,6 +176,11 @@ int main(int argc, char **argv)
         fflush(stdout);
         if (fgets(line, sizeof(line), stdin) == NULL)
             return 2;
+    }
+    if (argc > 3 && strcmp(argv[1], "put") == 0) {
+        put_values(atoi(argv[2]), (size_t)atoi(argv[3]) * 1024);
+        PMIx_Finalize(NULL, 0);
+        return 0;
     }
     if (argc > 2 && strcmp(argv[1], "rank") == 0) {
         get_string(me.nspace, (pmix_rank_t)atoi(argv[2]), "aspen.layout",

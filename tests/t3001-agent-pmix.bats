@@ -10,10 +10,12 @@ setup() {
     run_agent=$ASPEN_TOP/tests/agent_run.py
     client=$ASPEN_BUILD/tests/pmix_client
     probe=$ASPEN_BUILD/tests/pickup_probe
+    neighbour=$ASPEN_BUILD/tests/pmix_neighbour
+    nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'
     request=$BATS_TEST_TMPDIR/request
     tmp=$BATS_TEST_TMPDIR/tmp
     mkdir "$tmp"
-    export agent run_agent client probe request tmp
+    export agent run_agent client probe neighbour nobody request tmp
     unset "${!PMIX_@}" "${!ASPEN_LAYOUT@}" HWLOC_SYNTHETIC HWLOC_XMLFILE
     cat >"$request" <<END
 version 1
@@ -40,6 +42,17 @@ with_agent() {
         "$agent" "$request" "${@: -1}"
 }
 
+# on_agent: run the script on standard input in a task's place.
+on_agent() {
+    cat >"$BATS_TEST_TMPDIR/script"
+    with_agent "bash '$BATS_TEST_TMPDIR/script'"
+}
+
+# To end one: wait, 10 s at most, for a line in a file.
+await='await() {
+    for _ in {1..200}; do [ -s "$1" ] && return; sleep 0.05; done; return 1
+}'
+
 nothing_left() {
     [ -z "$(ls -A "$tmp")" ]
 }
@@ -47,7 +60,7 @@ nothing_left() {
 @test "a PMIx client reads layout, role, version and both process sets" {
     with_agent '$client'
     ended_with 0
-    printed '^client aspen.77.3.0$'
+    printed '^client aspen\.77\.3\.[0-9a-f]{16}\.0$'
     printed '^size 5$'
     printed '^layout aspen-layout/1 job=77.3 mode=ghost gpn=2 '
     printed '^version [0-9]'
@@ -65,7 +78,7 @@ nothing_left() {
 @test "a ghost sees itself as a ghost" {
     with_agent --task 4 '$client'
     ended_with 0
-    printed '^client aspen.77.3.4$'
+    printed '^client aspen\.77\.3\.[0-9a-f]{16}\.4$'
     printed '^role ghost$'
 }
 
@@ -144,6 +157,44 @@ nothing_left() {
     [ "$(grep -c '^aspen: ' <<<"$output")" -eq 5 ]
     printed '^aspen: .*layout of job 77.3, this is 8.0'
     printed '^ok user .*job=8.0$'
+}
+
+@test "another user's process is not served, whatever uid it states" {
+    on_agent <<END
+$await
+\$nobody timeout 20 \$neighbour ask $(id -u) $(id -g)
+timeout 20 \$neighbour ask $(id -u) $(id -g)
+# Nor does it hold the server up by connecting and saying nothing.
+\$nobody bash -c 'exec 3<>/dev/tcp/127.0.0.1/'\${PMIX_SERVER_URI2##*:}'
+    echo connected; read -r -t 20 <&3' >\$tmp/silent &
+await \$tmp/silent
+timeout 10 \$client
+echo "client \$?"
+wait
+rm \$tmp/silent
+END
+    ended_with 0
+    printed '^refused '
+    [ "$(grep -c '^layout aspen-layout/1 ' <<<"$output")" -eq 2 ]
+    printed '^role user$'
+    printed '^client 0$'
+    nothing_left
+}
+
+@test "what clients put costs the agent a bounded memory, and it serves on" {
+    on_agent <<'END'
+grep -E '^Max (data size|address space)' /proc/$AGENT_PID/limits
+for _ in {1..100}; do timeout 20 $client put 1 400 >/dev/null 2>&1; done
+timeout 20 $client put 4 900
+sed -n 's/^VmHWM:/peak/p' /proc/$AGENT_PID/status
+timeout 20 $client
+END
+    ended_with 0
+    printed "^Max data size +$((64 * 1024 * 1024 + 5 * 1024)) +"
+    printed "^Max address space +$((576 * 1024 * 1024 + 5 * 1024)) +"
+    not_printed '^put 4$'
+    (($(awk '/^peak/ { print $2 }' <<<"$output") < 72 * 1024))
+    printed '^role user$'
 }
 
 @test "no layout anywhere: inert, no child, no warning" {

@@ -36,7 +36,7 @@ in_step() {
 @test "a PMIx client in the step reads the layout and both process sets" {
     in_step -l "$client"
     ended_with 0
-    printed '^0: client aspen\.[0-9]+\.0\.0$'
+    printed '^0: client aspen\.[0-9]+\.0\.[0-9a-f]{16}\.0$'
     printed '^0: size 6$'
     printed '^0: layout aspen-layout/1 job=[0-9]+\.0 mode=ghost gpn=1 '
     printed '^0: role user$'
@@ -66,7 +66,7 @@ in_step() {
 
 @test "the namespace is the step's, also with --export=NONE" {
     in_step --export=NONE /bin/sh -c \
-        'echo "$PMIX_NAMESPACE aspen.$SLURM_JOB_ID.$SLURM_STEP_ID"'
+        'echo "${PMIX_NAMESPACE%.*} aspen.$SLURM_JOB_ID.$SLURM_STEP_ID"'
     ended_with 0
     [ "$(awk '/^aspen/ && $1 == $2' <<<"$output" | wc -l)" -eq 4 ]
 }
