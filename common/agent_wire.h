@@ -13,9 +13,11 @@
  * names, where they were given), spec (canonical request), site_policy (path), partition,
  * account, qos, user, program, cpus_grown, prefix.
  *
- * Answer (agent's stdout -> plugin): one struct asp_answer, then for each local
- * task a struct asp_answer_task followed by env_bytes of NUL-terminated
- * "NAME=value" strings. Host byte order: both ends run on one machine. The
+ * Answer (agent's stdout -> plugin): one struct asp_answer and shared_bytes of
+ * NUL-terminated "NAME=value" strings for all tasks, then for each local task a
+ * struct asp_answer_task and env_bytes of such strings for it alone. What is the
+ * same in all of them, the layout above all, is there once, so that it fits for
+ * any number of tasks. Host byte order: both ends run on one machine. The
  * reader checks every count and length before use and takes nothing beyond
  * ASP_ANSWER_MAX bytes. */
 #ifndef ASPEN_COMMON_AGENT_WIRE_H
@@ -26,10 +28,10 @@
 #define ASP_ANSWER_MAGIC UINT32_C(0x41505341) /* "ASPA" */
 
 enum {
-    ASP_WIRE_VERSION = 1,
+    ASP_WIRE_VERSION = 2,
     ASP_REQUEST_MAX = 60 * 1024,
     ASP_ANSWER_MAX = 4 * 1024 * 1024,
-    ASP_ANSWER_ENV_MAX = 256 * 1024, /* of one task */
+    ASP_ANSWER_ENV_MAX = 256 * 1024, /* of one task, and shared */
     ASP_ANSWER_TASKS_MAX = 1024,
     ASP_ANSWER_CPU_WORDS = 16,       /* 1024 CPUs, as struct asp_cpuset */
 };
@@ -46,7 +48,8 @@ struct asp_answer {
     uint32_t status;       /* enum asp_answer_status */
     uint32_t ntasks;       /* must equal the number of local tasks */
     uint32_t total_bytes;  /* of the whole answer, this header included */
-    char message[500];     /* for the user's stderr, NUL-terminated; "" */
+    uint32_t shared_bytes; /* of the environment that all tasks get */
+    char message[496];     /* for the user's stderr, NUL-terminated; "" */
 };
 
 struct asp_answer_task {

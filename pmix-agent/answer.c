@@ -68,12 +68,28 @@ void aspa_answer_reset(struct aspa_answer *answer)
 {
     answer->used = 0;
     answer->ntasks = 0;
+    answer->shared_bytes = 0;
 }
 
 void aspa_answer_clear(struct aspa_answer *answer)
 {
     free(answer->bytes);
     memset(answer, 0, sizeof(*answer));
+}
+
+int aspa_answer_share(struct aspa_answer *answer, const struct aspa_env *env,
+                      struct asp_err *err)
+{
+    size_t need = sizeof(struct asp_answer) + env->used;
+
+    if (reserve(&answer->bytes, &answer->size, need, err) < 0)
+        return -1;
+    if (env->used > 0)
+        memcpy(answer->bytes + sizeof(struct asp_answer), env->bytes,
+               env->used);
+    answer->used = need;
+    answer->shared_bytes = (uint32_t)env->used;
+    return 0;
 }
 
 int aspa_answer_add(struct aspa_answer *answer, enum asp_role role,
@@ -116,6 +132,7 @@ int aspa_answer_finish(struct aspa_answer *answer,
         .status = status,
         .ntasks = answer->ntasks,
         .total_bytes = (uint32_t)used,
+        .shared_bytes = answer->shared_bytes,
     };
 
     if (reserve(&answer->bytes, &answer->size, used, err) < 0)

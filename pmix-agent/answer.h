@@ -24,6 +24,7 @@ struct aspa_answer {
     size_t used;
     size_t size;
     uint32_t ntasks;
+    uint32_t shared_bytes;
 };
 
 /* Add NAME=value. Returns 0, or -1 with errno ENOMEM, EMSGSIZE (more than
@@ -34,6 +35,12 @@ int aspa_env_add(struct aspa_env *env, const char *name, const char *value,
 /* Empty it but keep its memory; aspa_env_clear() gives the memory back. */
 void aspa_env_reset(struct aspa_env *env);
 void aspa_env_clear(struct aspa_env *env);
+
+/* What all tasks get; before the first of them.
+ *   env   copied
+ * Returns 0, or -1 with errno ENOMEM. */
+int aspa_answer_share(struct aspa_answer *answer, const struct aspa_env *env,
+                      struct asp_err *err);
 
 /* Add the next local task.
  *   cpus  NULL: leave the task where Slurm put it
@@ -55,7 +62,7 @@ int aspa_answer_finish(struct aspa_answer *answer,
 int aspa_answer_write(const struct aspa_answer *answer, int fd, int timeout_ms,
                       struct asp_err *err);
 
-/* Drop all tasks: what is left can only say why. */
+/* Drop all tasks and what they share: what is left can only say why. */
 void aspa_answer_reset(struct aspa_answer *answer);
 void aspa_answer_clear(struct aspa_answer *answer);
 

@@ -17,7 +17,8 @@ static void test_shape(void **state)
     (void)state;
     assert_int_equal(sizeof(struct asp_answer), 520);
     assert_int_equal(offsetof(struct asp_answer, ntasks), 12);
-    assert_int_equal(offsetof(struct asp_answer, message), 20);
+    assert_int_equal(offsetof(struct asp_answer, shared_bytes), 20);
+    assert_int_equal(offsetof(struct asp_answer, message), 24);
     assert_int_equal(sizeof(struct asp_answer_task), 144);
     assert_int_equal(offsetof(struct asp_answer_task, cpus), 8);
     assert_int_equal(offsetof(struct asp_answer_task, env_bytes), 136);
@@ -62,6 +63,9 @@ static void test_answer(void **state)
     (void)state;
     asp_cpuset_add(&cpus, 3);
     asp_cpuset_add(&cpus, 1023);
+    assert_int_equal(aspa_env_add(&env, "ALL", "2", &err), 0);
+    assert_int_equal(aspa_answer_share(&answer, &env, &err), 0);
+    aspa_env_reset(&env);
     assert_int_equal(aspa_env_add(&env, "A", "1", &err), 0);
     assert_int_equal(aspa_answer_add(&answer, ASP_ROLE_USER, &cpus, &env, &err),
                      0);
@@ -75,7 +79,10 @@ static void test_answer(void **state)
     assert_int_equal(head.version, ASP_WIRE_VERSION);
     assert_int_equal(head.ntasks, 2);
     assert_int_equal(head.total_bytes, answer.used);
-    assert_int_equal(head.total_bytes, sizeof(head) + 2 * sizeof(task) + 4);
+    assert_int_equal(head.total_bytes, sizeof(head) + 6 + 2 * sizeof(task) + 4);
+    assert_int_equal(head.shared_bytes, 6);
+    assert_memory_equal(answer.bytes + at, "ALL=2", 6);
+    at += head.shared_bytes;
     assert_string_equal(head.message, "two lines");
     memcpy(&task, answer.bytes + at, sizeof(task));
     assert_int_equal(task.role, 0);
@@ -111,18 +118,20 @@ static void test_too_large(void **state)
     memset(message, 'm', sizeof(message) - 1);
     message[sizeof(message) - 1] = '\0';
     assert_int_equal(aspa_env_add(&env, "BIG", big, &err), 0);
+    assert_int_equal(aspa_answer_share(&answer, &env, &err), 0);
     while (n < 1000 &&
            aspa_answer_add(&answer, ASP_ROLE_USER, NULL, &env, &err) == 0)
         n++;
-    assert_int_equal(n, 20);
+    assert_int_equal(n, 19);
     assert_int_equal(errno, EMSGSIZE);
     assert_true(answer.used <= ASP_ANSWER_MAX);
-    assert_int_equal(answer.ntasks, 20);
+    assert_int_equal(answer.ntasks, 19);
     aspa_answer_reset(&answer);
     assert_int_equal(
         aspa_answer_finish(&answer, ASP_ANSWER_REFUSE, message, &err), 0);
     memcpy(&head, answer.bytes, sizeof(head));
     assert_int_equal(head.ntasks, 0);
+    assert_int_equal(head.shared_bytes, 0);
     assert_int_equal(head.total_bytes, sizeof(head));
     assert_int_equal(strlen(head.message), sizeof(head.message) - 1);
     aspa_answer_clear(&answer);

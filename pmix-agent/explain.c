@@ -58,10 +58,12 @@ static void print_task(uint32_t p, const struct asp_answer_task *task)
 static void print_answer(const struct aspa_answer *answer)
 {
     static const char *const names[] = {"ok", "plain", "refuse"};
-    size_t at = sizeof(struct asp_answer);
+    const char *shared = answer->bytes + sizeof(struct asp_answer);
     struct asp_answer head;
+    size_t at;
 
     memcpy(&head, answer->bytes, sizeof(head));
+    at = sizeof(head) + head.shared_bytes;
     printf("status %s\n", names[head.status]);
     if (head.message[0] != '\0')
         printf("message %s\n", head.message);
@@ -71,6 +73,7 @@ static void print_answer(const struct aspa_answer *answer)
         memcpy(&task, answer->bytes + at, sizeof(task));
         at += sizeof(task);
         print_task(p, &task);
+        print_env(p, shared, head.shared_bytes);
         print_env(p, answer->bytes + at, task.env_bytes);
         at += task.env_bytes;
     }

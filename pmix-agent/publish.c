@@ -41,8 +41,8 @@ void aspa_publish_abandon(void)
         rmdir(tmpdir_path);
 }
 
-/* What the runtime needs to ask our server: the namespace, so that it knows
- * our server from Slurm's, and the program that asks. */
+/* What the runtime needs to hand the layout to a server that is not ours: the
+ * namespace, to tell them apart, and the program that does it. */
 static int add_pick(struct aspa_env *env, struct asp_err *err)
 {
     char path[PATH_MAX];
@@ -60,15 +60,25 @@ static int add_pick(struct aspa_env *env, struct asp_err *err)
     return aspa_env_add(env, "ASPEN_PICK", path, err);
 }
 
-/* What a task's environment holds besides its role. */
-struct contents {
-    bool layout; /* ASPEN_LAYOUT */
-    bool pmix;   /* PMIX_* and what leads to our server */
-};
+/* What all tasks of the node get. */
+static int add_shared(struct aspa_answer *answer, struct aspa_env *env,
+                      const struct aspa_plan *plan, bool pmix,
+                      struct asp_err *err)
+{
+    if (aspa_env_add(env, "ASPEN_LAYOUT", plan->text, err) < 0)
+        return -1;
+    /* For the plugin, which decides what a task preloads. */
+    if (strcmp(asp_layout_knob(plan->layout, "heap", ""), "shared") == 0 &&
+        aspa_env_add(env, "ASPEN_HEAP", "shared", err) < 0)
+        return -1;
+    if (pmix && add_pick(env, err) < 0)
+        return -1;
+    return aspa_answer_share(answer, env, err);
+}
 
 static int add_task(struct aspa_answer *answer, struct aspa_env *env,
-                    const struct aspa_plan *plan, uint32_t p,
-                    struct contents contents, struct asp_err *err)
+                    const struct aspa_plan *plan, uint32_t p, bool pmix,
+                    struct asp_err *err)
 {
     const struct asp_layout_task *task = &plan->layout->tasks[p];
     bool bind = plan->layout->bound && asp_cpuset_count(&task->cpus) > 0;
@@ -79,29 +89,22 @@ static int add_task(struct aspa_answer *answer, struct aspa_env *env,
     if (aspa_env_add(env, "ASPEN_LOCAL", local, err) < 0 ||
         aspa_env_add(env, "ASPEN_ROLE", asp_role_name(task->role), err) < 0)
         return -1;
-    /* For the plugin, which decides what a task preloads. */
-    if (strcmp(asp_layout_knob(plan->layout, "heap", ""), "shared") == 0 &&
-        aspa_env_add(env, "ASPEN_HEAP", "shared", err) < 0)
-        return -1;
-    if (contents.layout &&
-        aspa_env_add(env, "ASPEN_LAYOUT", plan->text, err) < 0)
-        return -1;
-    if (contents.pmix &&
-        (add_pick(env, err) < 0 || aspa_serve_env(p, env, err) < 0))
+    if (pmix && aspa_serve_env(p, env, err) < 0)
         return -1;
     return aspa_answer_add(answer, task->role, bind ? &task->cpus : NULL, env,
                            err);
 }
 
 static int add_tasks(struct aspa_answer *answer, const struct aspa_plan *plan,
-                     struct contents contents, struct asp_err *err)
+                     bool pmix, struct asp_err *err)
 {
     struct aspa_env env = {0};
-    int rc = 0;
+    int rc;
 
     aspa_answer_reset(answer);
+    rc = add_shared(answer, &env, plan, pmix, err);
     for (uint32_t p = 0; p < plan->layout->ntasks && rc == 0; p++)
-        rc = add_task(answer, &env, plan, p, contents, err);
+        rc = add_task(answer, &env, plan, p, pmix, err);
     aspa_env_clear(&env);
     return rc;
 }
@@ -114,28 +117,19 @@ static void remark(char *message, size_t size, const struct aspa_plan *plan,
              plan->note[0] != '\0' ? "; " : "", text, reason);
 }
 
-/* The layout goes by environment and by PMIx; by one of them if the other
- * cannot take it. The text is in every task's block, so that many tasks on
- * one node of a large job can exceed what the plugin accepts. */
+/* Without PMIx if the answer cannot take what leads to it. */
 static int fill(const struct aspa_plan *plan, bool pmix, char *message,
                 size_t size, struct aspa_answer *answer, struct asp_err *err)
 {
-    static const struct contents both = {true, true};
-    static const struct contents pmix_only = {false, true};
-    static const struct contents env_only = {true, false};
     char reason[ASP_ERR_TEXT_MAX + ASP_ERR_PLACE_MAX];
 
-    if (!pmix)
-        return add_tasks(answer, plan, env_only, err);
-    if (add_tasks(answer, plan, both, err) == 0)
-        return 0;
-    asp_err_print(err, reason, sizeof(reason));
-    if (errno == EMSGSIZE && add_tasks(answer, plan, pmix_only, err) == 0) {
-        remark(message, size, plan, "the layout goes by PMIx only", reason);
-        return 0;
+    if (pmix) {
+        if (add_tasks(answer, plan, true, err) == 0)
+            return 0;
+        remark(message, size, plan, "no PMIx keys on this node",
+               asp_err_print(err, reason, sizeof(reason)));
     }
-    remark(message, size, plan, "the layout goes by environment only", reason);
-    return add_tasks(answer, plan, env_only, err);
+    return add_tasks(answer, plan, false, err);
 }
 
 int aspa_publish(const struct aspa_plan *plan, const char *tmp_base,
@@ -148,8 +142,7 @@ int aspa_publish(const struct aspa_plan *plan, const char *tmp_base,
     snprintf(message, sizeof(message), "%s", plan->note);
     if (pmix && start_server(plan, tmp_base, err) < 0) {
         pmix = false;
-        remark(message, sizeof(message), plan,
-               "no PMIx keys on this node, the layout goes by environment only",
+        remark(message, sizeof(message), plan, "no PMIx keys on this node",
                asp_err_print(err, reason, sizeof(reason)));
     }
     if (fill(plan, pmix, message, sizeof(message), answer, err) < 0)

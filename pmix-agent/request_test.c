@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-static const char good[] = "version 1\n"
+static const char good[] = "version 2\n"
                            "job 12.0\n"
                            "uid 1000\n"
                            "nnodes 2\n"
@@ -77,7 +77,7 @@ static void test_bad(void **state)
         const char *line;
         int errnum;
     } rows[] = {
-        {"version", "version 2", EPROTO},
+        {"version", "version 1", EPROTO},
         {"version", NULL, EINVAL},
         {"job", "job ../../etc", EINVAL},
         {"job", "job ", EINVAL},

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Layout pick-up, see pickup.h. The road of one call:
+/* Layout pick-up, see pickup.h.
  *
- *   aspen-pick (a child) asks PMIx ----+
- *                                      +--> decode --> find ourselves --> mask
- *   ASPEN_LAYOUT from the plugin ------+
+ * ASPEN_LAYOUT is the only source: it came through slurmstepd, where no other
+ * user can write. A PMIx server is never asked, for a client cannot tell whose
+ * server it is: when the agent is gone, its port on the loopback interface is
+ * free for anybody. Under srun --mpi=pmix the server is Slurm's and does not
+ * know us: then the layout is Put there, for tools.
  *
- * Who set what: ASPEN_LAYOUT, ASPEN_LOCAL, ASPEN_PICK (path of the child) and
- * ASPEN_PMIX (our server's namespace) come from the agent; PMIX_* from the
- * agent or, under srun --mpi=pmix, from Slurm, whose server does not know
- * us: then the layout comes from the environment and is Put there.
- *
- * The child is needed because PMIx_Init() has no time limit and one process
- * has one PMIx: see pickup_pmix.c. docs/design/pmix.md has the numbers. */
+ * ASPEN_LOCAL, ASPEN_PICK (path of the program that does that) and ASPEN_PMIX
+ * (namespace of our own server) come from the agent; PMIX_* from the agent or
+ * from Slurm. */
 #include "config.h"
 
 #include "pickup.h"
@@ -29,32 +27,20 @@ struct source {
     const char *local;
     const char *role;
     const char *pick;
-    const char *nspace;  /* of our server */
-    const char *foreign; /* namespace of another server */
+    bool foreign; /* there is a PMIx server, and it is not ours */
 };
 
 static void read_environment(struct source *source)
 {
-    const char *current = getenv("PMIX_NAMESPACE");
+    const char *server = getenv("PMIX_NAMESPACE");
+    const char *ours = getenv("ASPEN_PMIX");
 
     source->layout = getenv("ASPEN_LAYOUT");
     source->local = getenv("ASPEN_LOCAL");
     source->role = getenv("ASPEN_ROLE");
     source->pick = getenv("ASPEN_PICK");
-    source->nspace = getenv("ASPEN_PMIX");
-    source->foreign = NULL;
-    if (current == NULL) {
-        source->nspace = NULL;
-    } else if (source->nspace == NULL || strcmp(source->nspace, current) != 0) {
-        source->nspace = NULL;
-        source->foreign = current;
-    }
-}
-
-/* One rank per node speaks for the node: local task 0 is always a user. */
-static bool speaks(const struct source *source)
-{
-    return source->local == NULL || strcmp(source->local, "0") == 0;
+    source->foreign =
+        server != NULL && (ours == NULL || strcmp(ours, server) != 0);
 }
 
 static int parse_index(const char *text, uint32_t *out_p)
@@ -72,27 +58,6 @@ static int parse_index(const char *text, uint32_t *out_p)
     return 0;
 }
 
-/* The server's layout must be for the job that the environment names; without
- * ASPEN_LAYOUT there is Slurm's own word for it. */
-static int check_job(const struct asp_layout *layout,
-                     const struct asp_layout *env, struct asp_err *err)
-{
-    const char *job = getenv("SLURM_JOB_ID");
-    const char *step = getenv("SLURM_STEP_ID");
-    char expected[ASP_NAME_MAX];
-
-    if (env != NULL)
-        snprintf(expected, sizeof(expected), "%s", env->job);
-    else if (job != NULL && step != NULL)
-        snprintf(expected, sizeof(expected), "%s.%s", job, step);
-    else
-        return 0;
-    if (strcmp(layout->job, expected) == 0)
-        return 0;
-    return asp_errf(err, EINVAL, "it has the layout of job %s, this is %s",
-                    layout->job, expected);
-}
-
 /* A task that the plugin gave a role is part of a step with ghosts in it: it
  * must not take Slurm's ranks for its own. */
 static int no_layout(const struct source *source, struct asp_err *err)
@@ -100,78 +65,9 @@ static int no_layout(const struct source *source, struct asp_err *err)
     if (source->role == NULL)
         return asp_errf(err, ENOENT, "no layout");
     return asp_errf(err, EINVAL,
-                    "this task is a %.20s of its step, but neither PMIx nor "
-                    "ASPEN_LAYOUT has the step's layout",
+                    "this task is a %.20s of its step, but ASPEN_LAYOUT, the "
+                    "step's layout, is not set",
                     source->role);
-}
-
-static struct asp_layout *decode_env(const struct source *source,
-                                     struct asp_err *err)
-{
-    struct asp_layout *layout = NULL;
-
-    if (source->layout == NULL) {
-        asp_errf(err, ENOENT, "no layout");
-        return NULL;
-    }
-    if (asp_layout_decode(source->layout, strlen(source->layout), &layout,
-                          err) < 0)
-        return NULL;
-    return layout;
-}
-
-static struct asp_layout *decode_pmix(const struct source *source,
-                                      const struct asp_layout *env,
-                                      struct asp_err *err)
-{
-    struct asp_layout *layout = NULL;
-    char *text = malloc(ASP_LAYOUT_TEXT_MAX);
-    size_t len = 0;
-    int rc;
-
-    if (text == NULL) {
-        asp_errf(err, ENOMEM, "out of memory");
-        return NULL;
-    }
-    rc = aspx_child_get(source->pick, text, ASP_LAYOUT_TEXT_MAX, &len,
-                        ASPX_PICK_TIMEOUT_MS, err);
-    if (rc == 0)
-        rc = asp_layout_decode(text, len, &layout, err);
-    free(text);
-    if (rc == 0 && check_job(layout, env, err) < 0) {
-        asp_layout_destroy(layout);
-        return NULL;
-    }
-    return layout;
-}
-
-/* Everything up to a decoded layout. NULL with errno and err. */
-static struct asp_layout *find_layout(const struct source *source,
-                                      struct asp_err *err)
-{
-    struct asp_layout *env = decode_env(source, err);
-    struct asp_layout *layout = NULL;
-    struct asp_err why = {0};
-    int saved = errno;
-
-    if (source->nspace == NULL || source->pick == NULL) {
-        if (env != NULL && source->foreign != NULL && source->pick != NULL)
-            aspx_child_put(source->pick, source->layout, ASPX_PICK_TIMEOUT_MS);
-        return env;
-    }
-    layout = decode_pmix(source, env, &why);
-    if (layout != NULL) {
-        asp_layout_destroy(env);
-        return layout;
-    }
-    if (speaks(source))
-        fprintf(stderr,
-                "aspen: this node's PMIx server is of no use (%s); %s\n",
-                why.text,
-                env != NULL ? "taking the layout from the environment"
-                            : "there is no layout");
-    errno = saved;
-    return env;
 }
 
 /* Make the layout of one node that of another node of the same step: for runs
@@ -286,16 +182,16 @@ static void check_mask(const struct asp_layout *layout, uint32_t local)
 int aspx_pickup(struct asp_layout **out_p, uint32_t *local_p,
                 struct asp_err *err)
 {
-    struct asp_layout *layout;
+    struct asp_layout *layout = NULL;
     struct source source;
     uint32_t local = 0;
 
     read_environment(&source);
-    if (source.layout == NULL && (source.nspace == NULL || source.pick == NULL))
+    if (source.layout == NULL)
         return no_layout(&source, err);
-    layout = find_layout(&source, err);
-    if (layout == NULL)
-        return errno == ENOENT ? no_layout(&source, err) : -1;
+    if (asp_layout_decode(source.layout, strlen(source.layout), &layout, err) <
+        0)
+        return -1;
     if (find_self(&source, layout, &local, err) < 0) {
         int saved = errno;
 
@@ -303,6 +199,8 @@ int aspx_pickup(struct asp_layout **out_p, uint32_t *local_p,
         errno = saved;
         return -1;
     }
+    if (source.foreign && source.pick != NULL)
+        aspx_child_put(source.pick, source.layout, ASPX_PICK_TIMEOUT_MS);
     check_mask(layout, local);
     *local_p = local;
     *out_p = layout;

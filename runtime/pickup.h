@@ -8,9 +8,9 @@
 
 #include <stdint.h>
 
-/* Find this task's layout: from the node's PMIx server, else from the
- * environment (ASPEN_LAYOUT). Called once at MPI_Init, in user ranks and in
- * aspen-ghost.
+/* Find this task's layout in the environment (ASPEN_LAYOUT), and hand it to a
+ * PMIx server that is not Aspen's, if there is one. Called once at MPI_Init, in
+ * user ranks and in aspen-ghost.
  *   out_p    owned by the caller, asp_layout_destroy()
  *   local_p  index of this task in (*out_p)->tasks
  *   err      reason, for the caller to print; may be NULL
@@ -18,12 +18,11 @@
  * inert), or EINVAL, EPROTO, ENOMEM: it is one, but its place cannot be
  * known. Then it must not go on, for its ranks would be wrong. Outputs
  * untouched.
- * Prints at most one warning line per node for a PMIx server that fails and
- * one per task whose real CPU mask differs from the layout.
+ * Prints a warning line where the real CPU mask differs from the layout.
  * Leaves no thread, child or descriptor behind, and libpmix is not loaded.
- * Threads: one.  Cost: about 4 ms (one helper process); at most
- * ASPX_PICK_TIMEOUT_MS when the server hangs. With no layout in the
- * environment: no system call, no allocation. */
+ * Threads: one.  Cost: microseconds; with another PMIx server about 4 ms (one
+ * helper process), at most ASPX_PICK_TIMEOUT_MS when that server hangs. With no
+ * layout in the environment: no system call, no allocation. */
 int aspx_pickup(struct asp_layout **out_p, uint32_t *local_p,
                 struct asp_err *err);
 

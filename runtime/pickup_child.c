@@ -178,32 +178,6 @@ static ssize_t run(const char *path, const char *verb, int in, char *buf,
     return used;
 }
 
-int aspx_child_get(const char *path, char *buf, size_t size, size_t *len_p,
-                   int timeout_ms, struct asp_err *err)
-{
-    int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    int status = 0;
-    ssize_t used;
-
-    if (in < 0)
-        return asp_errf(err, errno, "/dev/null: %m");
-    used = run(path, "get", in, buf, size, timeout_ms, &status);
-    if (used < 0 && errno == ETIMEDOUT)
-        asp_errf(err, ETIMEDOUT, "no answer within %d ms", timeout_ms);
-    else if (used < 0)
-        asp_errf(err, errno, "cannot run %.100s: %m", path);
-    close(in);
-    if (used < 0)
-        return -1;
-    if (status != 0 && used == 0)
-        return asp_errf(err, EIO, "%.100s ended with wait status 0x%x", path,
-                        (unsigned)status);
-    if (status != 0)
-        return asp_errf(err, EIO, "%.*s", used > 200 ? 200 : (int)used, buf);
-    *len_p = (size_t)used;
-    return 0;
-}
-
 void aspx_child_put(const char *path, const char *text, int timeout_ms)
 {
     int in = memfd_create("aspen-layout", MFD_CLOEXEC);

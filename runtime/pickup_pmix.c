@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* aspen-pick: ask this node's PMIx server for a step's layout, or hand a
- * layout to a server that is not Aspen's. Started by pickup.c, never by hand.
+/* aspen-pick: hand a step's layout to a PMIx server that is not Aspen's, so
+ * that tools find it there. Started by pickup.c, never by hand.
  *
- *   aspen-pick get     print aspen.layout to stdout
  *   aspen-pick put     read a layout from stdin, Put and Commit it
  *
- * Exit status 0, or 1 with the reason on stdout instead. A program of its own
+ * Exit status 0, or 1 with the reason on stdout. A program of its own
  * because PMIx_Init() waits for its server without a limit and cannot be
  * called off: the caller kills this process when time is up. It also keeps
  * libpmix, its thread and its one-per-process state out of the MPI program,
@@ -49,33 +48,6 @@ static int fail(const char *what, pmix_status_t status)
     return 1;
 }
 
-/* Job-level data: the rank is "any". PMIX_OPTIONAL: what the server did not
- * send at PMIx_Init() it does not have either, so do not ask again. */
-static int get_layout(const pmix_proc_t *me)
-{
-    pmix_value_t *value = NULL;
-    pmix_status_t status;
-    pmix_proc_t job;
-    pmix_info_t only;
-    bool yes = true;
-    int rc = 0;
-
-    PMIX_LOAD_PROCID(&job, me->nspace, PMIX_RANK_WILDCARD);
-    PMIX_INFO_LOAD(&only, PMIX_OPTIONAL, &yes, PMIX_BOOL);
-    status = PMIx_Get(&job, "aspen.layout", &only, 1, &value);
-    if (status != PMIX_SUCCESS)
-        return fail("no aspen.layout", status);
-    if (value->type != PMIX_STRING || value->data.string == NULL) {
-        printf("aspen.layout is not a string");
-        rc = 1;
-    } else {
-        fputs(value->data.string, stdout);
-    }
-    fflush(stdout);
-    PMIX_VALUE_RELEASE(value);
-    return rc;
-}
-
 static int put_layout(void)
 {
     static char text[ASP_LAYOUT_TEXT_MAX + 1];
@@ -95,20 +67,18 @@ static int put_layout(void)
 
 int main(int argc, char **argv)
 {
-    bool put = argc == 2 && strcmp(argv[1], "put") == 0;
     pmix_status_t status;
     pmix_proc_t me;
     int rc;
 
-    if (!put && (argc != 2 || strcmp(argv[1], "get") != 0)) {
-        fputs("usage: aspen-pick get|put (started by Aspen's runtime)\n",
-              stderr);
+    if (argc != 2 || strcmp(argv[1], "put") != 0) {
+        fputs("usage: aspen-pick put (started by Aspen's runtime)\n", stderr);
         return 2;
     }
     status = PMIx_Init(&me, NULL, 0);
     if (status != PMIX_SUCCESS)
         return fail("PMIx_Init", status);
-    rc = put ? put_layout() : get_layout(&me);
+    rc = put_layout();
     if (rc != 0)
         return rc;
     /* Ends the caller's wait for output; it then waits for our end. */

@@ -31,36 +31,6 @@ static int bad(struct reader *reader, const char *what, uint32_t task)
     return -1;
 }
 
-static int read_header(struct reader *reader, uint32_t ntasks,
-                       struct asps_answer *answer)
-{
-    struct asp_answer header;
-
-    if (reader->len < sizeof(header))
-        return bad(reader, "is incomplete", UINT32_MAX);
-    memcpy(&header, reader->bytes, sizeof(header));
-    reader->at = sizeof(header);
-    if (header.magic != ASP_ANSWER_MAGIC || header.version != ASP_WIRE_VERSION)
-        return bad(reader, "is not one", UINT32_MAX);
-    if (header.total_bytes != reader->len || reader->len > ASP_ANSWER_MAX)
-        return bad(reader, "lies about its length", UINT32_MAX);
-    if (header.status > ASP_ANSWER_REFUSE)
-        return bad(reader, "has an unknown status", UINT32_MAX);
-    if (memchr(header.message, '\0', sizeof(header.message)) == NULL)
-        return bad(reader, "has a message without end", UINT32_MAX);
-    if (header.ntasks != ntasks &&
-        (header.ntasks != 0 || header.status == ASP_ANSWER_OK))
-        return bad(reader, "is about another number of tasks", UINT32_MAX);
-    answer->status = (enum asp_answer_status)header.status;
-    answer->ntasks = header.ntasks;
-    memcpy(answer->message, header.message, sizeof(header.message));
-    /* It goes to a terminal and to logs. */
-    for (char *c = answer->message; *c; c++)
-        if (*c < ' ' || *c > '~')
-            *c = '?';
-    return 0;
-}
-
 static bool is_name_char(char c)
 {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
@@ -90,6 +60,48 @@ static int check_environment(struct reader *reader, uint32_t task,
         if (!is_variable(env + at))
             return bad(reader, "sets a variable it must not set", task);
     return 0;
+}
+
+/* Behind the header. */
+static const char *shared(const struct reader *reader)
+{
+    return (const char *)reader->bytes + sizeof(struct asp_answer);
+}
+
+static int read_header(struct reader *reader, uint32_t ntasks,
+                       struct asps_answer *answer, size_t *shared_bytes_p)
+{
+    struct asp_answer header;
+
+    if (reader->len < sizeof(header))
+        return bad(reader, "is incomplete", UINT32_MAX);
+    memcpy(&header, reader->bytes, sizeof(header));
+    reader->at = sizeof(header);
+    if (header.magic != ASP_ANSWER_MAGIC || header.version != ASP_WIRE_VERSION)
+        return bad(reader, "is not one", UINT32_MAX);
+    if (header.total_bytes != reader->len || reader->len > ASP_ANSWER_MAX)
+        return bad(reader, "lies about its length", UINT32_MAX);
+    if (header.status > ASP_ANSWER_REFUSE)
+        return bad(reader, "has an unknown status", UINT32_MAX);
+    if (memchr(header.message, '\0', sizeof(header.message)) == NULL)
+        return bad(reader, "has a message without end", UINT32_MAX);
+    if (header.ntasks != ntasks &&
+        (header.ntasks != 0 || header.status == ASP_ANSWER_OK))
+        return bad(reader, "is about another number of tasks", UINT32_MAX);
+    if (header.shared_bytes > ASP_ANSWER_ENV_MAX ||
+        header.shared_bytes > reader->len - reader->at)
+        return bad(reader, "lies about its environment's length", UINT32_MAX);
+    answer->status = (enum asp_answer_status)header.status;
+    answer->ntasks = header.ntasks;
+    memcpy(answer->message, header.message, sizeof(header.message));
+    /* It goes to a terminal and to logs. */
+    for (char *c = answer->message; *c; c++)
+        if (*c < ' ' || *c > '~')
+            *c = '?';
+    reader->at += header.shared_bytes;
+    *shared_bytes_p = header.shared_bytes;
+    return check_environment(reader, UINT32_MAX, shared(reader),
+                             header.shared_bytes);
 }
 
 static int read_task(struct reader *reader, uint32_t task, uint32_t role,
@@ -126,8 +138,9 @@ int asps_answer_parse(const void *bytes, size_t len, uint32_t ntasks,
     struct reader reader = {
         .bytes = bytes, .len = len, .why = why, .why_bytes = why_bytes};
     struct asps_answer answer = {.ntasks = 0};
+    size_t shared_bytes;
 
-    if (read_header(&reader, ntasks, &answer) < 0)
+    if (read_header(&reader, ntasks, &answer, &shared_bytes) < 0)
         return -1;
     if (answer.ntasks > 0) {
         answer.tasks = calloc(answer.ntasks, sizeof(*answer.tasks));
@@ -136,10 +149,13 @@ int asps_answer_parse(const void *bytes, size_t len, uint32_t ntasks,
             return -1;
         }
     }
-    for (uint32_t i = 0; i < answer.ntasks; i++)
+    for (uint32_t i = 0; i < answer.ntasks; i++) {
         if (read_task(&reader, i, i + ghosts >= ntasks ? 1 : 0,
                       &answer.tasks[i]) < 0)
             goto err;
+        answer.tasks[i].shared = shared(&reader);
+        answer.tasks[i].shared_bytes = shared_bytes;
+    }
     if (reader.at != len) {
         bad(&reader, "is longer than its tasks", UINT32_MAX);
         goto err;
@@ -159,14 +175,20 @@ void asps_answer_clear(struct asps_answer *answer)
     answer->ntasks = 0;
 }
 
-const char *asps_answer_getenv(const struct asps_answer_task *task,
-                               const char *name)
+static const char *find(const char *env, size_t bytes, const char *name)
 {
     size_t len = strlen(name);
 
-    for (size_t at = 0; at < task->env_bytes; at += strlen(task->env + at) + 1)
-        if (strncmp(task->env + at, name, len) == 0 &&
-            task->env[at + len] == '=')
-            return task->env + at + len + 1;
+    for (size_t at = 0; at < bytes; at += strlen(env + at) + 1)
+        if (strncmp(env + at, name, len) == 0 && env[at + len] == '=')
+            return env + at + len + 1;
     return NULL;
+}
+
+const char *asps_answer_getenv(const struct asps_answer_task *task,
+                               const char *name)
+{
+    const char *own = find(task->env, task->env_bytes, name);
+
+    return own != NULL ? own : find(task->shared, task->shared_bytes, name);
 }

@@ -16,6 +16,8 @@ struct asps_answer_task {
     uint64_t cpus[ASP_ANSWER_CPU_WORDS];
     const char *env; /* NAME=value strings, each NUL-terminated */
     size_t env_bytes;
+    const char *shared; /* the same, of all tasks */
+    size_t shared_bytes;
 };
 
 struct asps_answer {
@@ -37,7 +39,7 @@ int asps_answer_parse(const void *bytes, size_t len, uint32_t ntasks,
 
 void asps_answer_clear(struct asps_answer *answer);
 
-/* Value of a variable in a task's block; NULL if it is not there. */
+/* Value of a variable that a task gets; NULL if it is not there. */
 const char *asps_answer_getenv(const struct asps_answer_task *task,
                                const char *name);
 

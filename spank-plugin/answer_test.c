@@ -22,18 +22,22 @@ enum { NTASKS = 3, GHOSTS = 1, BYTES_MAX = 8192, FUZZ_ROUNDS = 200000 };
 struct good {
     struct asp_answer header;
     struct asp_answer_task tasks[NTASKS];
+    const char *shared;
     const char *env;
     size_t env_bytes;
 };
 
 static const char env_text[] = "ASPEN_A=1\0PMIX_B=\0OMP_NUM_THREADS=2";
+static const char shared_text[] = "ASPEN_A=0\0ASPEN_ALL=x";
 
 static struct good make_good(void)
 {
     struct good good = {.header = {.magic = ASP_ANSWER_MAGIC,
                                    .version = ASP_WIRE_VERSION,
                                    .ntasks = NTASKS,
+                                   .shared_bytes = sizeof(shared_text),
                                    .message = "hello"},
+                        .shared = shared_text,
                         .env = env_text,
                         .env_bytes = sizeof(env_text)};
 
@@ -51,6 +55,8 @@ static size_t write_out(struct good good, unsigned char *bytes)
 {
     size_t used = sizeof(good.header);
 
+    memcpy(bytes + used, good.shared, sizeof(shared_text));
+    used += sizeof(shared_text);
     for (int i = 0; i < NTASKS; i++) {
         memcpy(bytes + used, &good.tasks[i], sizeof(good.tasks[i]));
         used += sizeof(good.tasks[i]);
@@ -106,6 +112,7 @@ static void test_good(void **state)
     assert_true(answer.tasks[1].bind);
     assert_int_equal(answer.tasks[1].cpus[0], 2);
     assert_string_equal(asps_answer_getenv(&answer.tasks[2], "ASPEN_A"), "1");
+    assert_string_equal(asps_answer_getenv(&answer.tasks[2], "ASPEN_ALL"), "x");
     assert_string_equal(asps_answer_getenv(&answer.tasks[2], "PMIX_B"), "");
     assert_null(asps_answer_getenv(&answer.tasks[2], "ASPEN_"));
     assert_null(asps_answer_getenv(&answer.tasks[2], "OMP_NUM_THREADS2"));
@@ -123,7 +130,11 @@ static void test_bad(void **state)
 {
     (void)state;
     SPOIL(bad.header.magic = 0, "is not one");
-    SPOIL(bad.header.version = 2, "is not one");
+    SPOIL(bad.header.version = 1, "is not one");
+    SPOIL(bad.header.shared_bytes = UINT32_MAX, "length");
+    SPOIL(bad.header.shared_bytes = ASP_ANSWER_ENV_MAX, "length");
+    SPOIL(bad.header.shared_bytes -= 1, "without end");
+    SPOIL(bad.shared = "LD_PRELOAD=/x\0ASPEN_A", "must not set");
     SPOIL(bad.header.status = 3, "status");
     SPOIL(bad.header.total_bytes = 40, "length");
     SPOIL(bad.header.total_bytes = UINT32_MAX, "length");

@@ -150,17 +150,15 @@ static bool wants_heap(const struct asps_answer_task *task)
     return heap != NULL && strcmp(heap, "shared") == 0;
 }
 
-/* The agent's block. Names were checked. OpenMP settings that the user made
- * stay; so does a PMIx server that Slurm gave the task (--mpi=pmix). */
-static void set_answer(spank_t spank, const struct asps_answer_task *task)
+/* Names were checked. OpenMP settings that the user made stay; so does a PMIx
+ * server that Slurm gave the task (--mpi=pmix). */
+static void set_block(spank_t spank, const char *env, size_t bytes,
+                      bool has_server)
 {
     char name[256];
-    bool has_server = spank_getenv(spank, "PMIX_NAMESPACE", name,
-                                   sizeof(name)) != ESPANK_ENV_NOEXIST;
 
-    for (size_t at = 0; at < task->env_bytes;
-         at += strlen(task->env + at) + 1) {
-        const char *text = task->env + at;
+    for (size_t at = 0; at < bytes; at += strlen(env + at) + 1) {
+        const char *text = env + at;
         size_t len = strcspn(text, "=");
 
         if (len >= sizeof(name) ||
@@ -171,6 +169,17 @@ static void set_answer(spank_t spank, const struct asps_answer_task *task)
         spank_setenv(spank, name, text + len + 1,
                      strncmp(name, "OMP_", 4) != 0);
     }
+}
+
+/* The agent's blocks: what all tasks get, and this one's. */
+static void set_answer(spank_t spank, const struct asps_answer_task *task)
+{
+    char server[256];
+    bool has_server = spank_getenv(spank, "PMIX_NAMESPACE", server,
+                                   sizeof(server)) != ESPANK_ENV_NOEXIST;
+
+    set_block(spank, task->shared, task->shared_bytes, has_server);
+    set_block(spank, task->env, task->env_bytes, has_server);
 }
 
 static int set_layout(spank_t spank, const struct asps_step *step,

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 
-HEAD = struct.Struct("=IIIII500s")
+HEAD = struct.Struct("=IIIIII496s")
 TASK = struct.Struct("=II16QII")
 STATUS = ["ok", "plain", "refuse"]
 ANSWER_TIMEOUT_S = 20
@@ -39,24 +39,31 @@ def read_answer(fd):
         data += block
 
 
+def parse_block(block):
+    """NUL-terminated NAME=value strings as a dictionary."""
+    if block and block[-1] != 0:
+        raise ValueError("environment block without its end")
+    return dict(s.decode().split("=", 1) for s in block.split(b"\0")[:-1])
+
+
 def parse_answer(data):
     """Returns status, message and a list of environments."""
     if len(data) < HEAD.size:
         raise ValueError("answer of %d bytes" % len(data))
-    magic, version, status, ntasks, total, message = HEAD.unpack_from(data)
-    if magic != 0x41505341 or version != 1 or total != len(data):
+    (magic, version, status, ntasks, total, shared,
+     message) = HEAD.unpack_from(data)
+    if magic != 0x41505341 or version != 2 or total != len(data):
         raise ValueError("bad header %x %d %d" % (magic, version, total))
     at = HEAD.size
+    common = parse_block(data[at:at + shared])
+    at += shared
     environments = []
     for _ in range(ntasks):
         fields = TASK.unpack_from(data, at)
         at += TASK.size
-        block = data[at:at + fields[-2]]
+        own = parse_block(data[at:at + fields[-2]])
         at += fields[-2]
-        if block and block[-1] != 0:
-            raise ValueError("environment block without its end")
-        pairs = [s.decode().split("=", 1) for s in block.split(b"\0")[:-1]]
-        environments.append(dict(pairs))
+        environments.append(dict(common, **own))
     if at != total:
         raise ValueError("%d bytes too many" % (total - at))
     return STATUS[status], message.split(b"\0")[0].decode(), environments

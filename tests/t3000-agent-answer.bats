@@ -24,7 +24,7 @@ write_site() {
 
 # A request for one node with 4 users and a ghost; "key=value" replaces.
 write_request() {
-    declare -A r=([version]=1 [job]=12.0 [uid]=$(id -u) [nnodes]=1 [node]=0
+    declare -A r=([version]=2 [job]=12.0 [uid]=$(id -u) [nnodes]=1 [node]=0
         [nodename]=n1 [ntasks]=5 [local]=5 [ranks]=0,1,2,3,4
         [tasks_per_node]=5 [distribution]=block [nodelist]=n1 [step_cpus]=0-7
         [spec]=ghost:1 [user]=$(id -un) [program]=app)
@@ -90,7 +90,7 @@ explain() {
 
 @test "bad requests are answered, never obeyed" {
     local bad
-    for bad in version=2 job=../x job= uid=-1 ranks=4,3,2,1,0 local=4 \
+    for bad in version=1 job=../x job= uid=-1 ranks=4,3,2,1,0 local=4 \
         ntasks=3 nnodes=0 node=1 spec=colour:green spec=ghost:99999999999 \
         tasks_per_node=9 step_cpus=abc; do
         write_request "$bad"
@@ -110,7 +110,7 @@ explain() {
 }
 
 @test "a request that never ends costs a bounded time and an answer" {
-    printf 'version 1\n' >"$request"
+    printf 'version 2\n' >"$request"
     SECONDS=0
     run timeout -k 2 20 "$run_agent" "$agent" "$request"
     ((SECONDS < 10))
