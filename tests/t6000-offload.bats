@@ -141,6 +141,15 @@ END
     done
 }
 
+@test "calls that are allowed at any time do not wait for one that blocks" {
+    local level
+    for level in 1 3; do # MPI_THREAD_FUNNELED, MPI_THREAD_MULTIPLE
+        run ghosts -n 2 --offload "$ASPEN_BUILD/tests/offload_anytime" "$level"
+        ended_with 0
+        [ "$output" = "anytime: ok" ]
+    done
+}
+
 @test "what the program has not waited for ends with MPI" {
     local way plain
     # UCX warns of them, with and without Aspen

@@ -9,7 +9,7 @@
  *
  * Threads: any, if MPI_THREAD_MULTIPLE was asked for; else, as MPI says, one at
  * a time. But some calls may come at any time from any thread that there is
- * (MPI_T_, MPI_Info_): only with MPI_THREAD_SINGLE, where there is one, the
+ * (MPI_Errhandler_free): only with MPI_THREAD_SINGLE, where there is one, the
  * ring takes no locked instruction. */
 #ifndef ASPEN_RUNTIME_OFFLOAD_COMMAND_H
 #define ASPEN_RUNTIME_OFFLOAD_COMMAND_H
