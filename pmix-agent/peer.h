@@ -9,7 +9,7 @@
 
 /* Was the other end of this connection made by a process of our own user? The
  * kernel says it, not the peer. What cannot be found out is not ours.
- * Threads: reentrant.  Cost: one question to the kernel, 20 us; at most
+ * Threads: reentrant.  Cost: one question to the kernel, 10 us; at most
  * 1 s. */
 bool aspa_peer_is_ours(int fd);
 
