@@ -15,6 +15,7 @@
 
 #include "runtime/mpi/close.h"
 #include "runtime/mpi/entry.h"
+#include "runtime/mpi/last_barrier.h"
 #include "runtime/mpi/selfbind.h"
 #include "runtime/own_thread.h"
 #include "runtime/site.h"
@@ -169,8 +170,11 @@ static void init(void *argument)
     bool adopted = model.hidden && !model.initialized;
 
     o->rc = adopted ? MPI_SUCCESS : really_init(o->argc, o->argv);
-    if (o->rc == MPI_SUCCESS)
-        model.initialized = true;
+    if (o->rc != MPI_SUCCESS)
+        return;
+    model.initialized = true;
+    if (!put_behind) /* ghosts have one of their own */
+        aspx_last_barrier_set();
 }
 
 int aspx_offload_MPI_Init(int *argc, char ***argv)

@@ -10,6 +10,7 @@
 
 #include "runtime/mpi/close.h"
 #include "runtime/mpi/entry.h"
+#include "runtime/mpi/last_barrier.h"
 #include "runtime/mpi/selfbind.h"
 #include "runtime/own_thread.h"
 
@@ -66,6 +67,7 @@ int aspx_progress_start(const struct asp_layout *its_layout)
     aspx_progress_fill(&aspx_progress_entries);
     aspx_selfbind();
     aspx_close_mend();
+    aspx_last_barrier_set();
     return 0;
 }
 
