@@ -195,6 +195,17 @@ END
     done
 }
 
+@test "what MPI has completed the next Test says is complete" {
+    local level plain
+    plain=$(ghosts -n 2 -g 0 "$ASPEN_BUILD/tests/offload_seen" 0)
+    [ "$plain" = $'0 missed\n0 missed' ]
+    for level in 0 3; do
+        run ghosts -n 2 --offload "$ASPEN_BUILD/tests/offload_seen" "$level"
+        ended_with 0
+        [ "$output" = "$plain" ]
+    done
+}
+
 @test "callbacks have the program's stack at least" {
     (
         ulimit -s unlimited

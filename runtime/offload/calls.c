@@ -55,7 +55,7 @@ static int probe(struct probe *probe)
         aspx_command_call(&probe->head);
         if (probe->flag || probe->rc != MPI_SUCCESS)
             break;
-        (void) aspx_request_refresh();
+        aspx_request_miss();
     }
     return probe->rc;
 }

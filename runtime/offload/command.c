@@ -66,9 +66,9 @@ static _Alignas(ASPX_RING_LINE) _Atomic uint32_t napping;
 static _Alignas(ASPX_RING_LINE) _Atomic uint32_t news;
 static _Atomic uint32_t sleepers, at_bells;
 
-/* Commands taken, and how many of them before the last look at all requests:
+/* How many commands had been carried out before the last look at all requests:
  * written by the thread only. */
-static _Alignas(ASPX_RING_LINE) _Atomic uint32_t looked;
+static _Alignas(ASPX_RING_LINE) _Atomic uint64_t looked;
 
 void aspx_command_start(bool several, bool many, enum aspx_cpus cpus)
 {
@@ -282,27 +282,24 @@ struct aspx_command *aspx_command_next(void)
     return command;
 }
 
-uint32_t aspx_command_taken(void)
+uint64_t aspx_command_taken(void)
 {
-    return (uint32_t) atomic_load_explicit(&ring.taken, memory_order_relaxed);
+    return atomic_load_explicit(&ring.taken, memory_order_relaxed);
 }
 
-void aspx_command_looked(uint32_t before)
+uint64_t aspx_command_posted(void)
 {
-    atomic_store_explicit(&looked, before, memory_order_release);
+    return atomic_load_explicit(&ring.tickets, memory_order_relaxed);
 }
 
-bool aspx_command_is_fresh(void)
+void aspx_command_looked(uint64_t run)
 {
-    return atomic_load_explicit(&looked, memory_order_acquire) ==
-           aspx_command_taken();
+    atomic_store_explicit(&looked, run, memory_order_release);
 }
 
-bool aspx_command_all_run(void)
+bool aspx_command_has_looked(uint64_t posted)
 {
-    return atomic_load_explicit(&looked, memory_order_acquire) ==
-           (uint32_t) atomic_load_explicit(&ring.tickets,
-                                           memory_order_relaxed);
+    return atomic_load_explicit(&looked, memory_order_acquire) >= posted;
 }
 
 bool aspx_command_awaited(void)

@@ -130,17 +130,19 @@ void aspx_command_nudge(void);
 struct aspx_command *aspx_command_next(void);
 
 /* For the thread: how many commands it has taken; and that it has looked at all
- * requests under way since it had taken so many. */
-uint32_t aspx_command_taken(void);
-void aspx_command_looked(uint32_t taken);
+ * requests under way since it had carried out so many. */
+uint64_t aspx_command_taken(void);
+void aspx_command_looked(uint64_t run);
 
-/* Has it looked since it took its last command? Else a request that is not done
- * may be so by what the program has just been told. */
-bool aspx_command_is_fresh(void);
+/* How many have been posted: all of which the caller can know, and maybe
+ * more. */
+uint64_t aspx_command_posted(void);
 
-/* Has the thread carried out all commands of which the caller can know? False
- * may also say that it has not told yet. */
-bool aspx_command_all_run(void);
+/* Has the thread carried out so many, and looked at all requests since? Else one
+ * that is not done may be so by what the program has just been told. False may
+ * also say that there are too many requests to look at, or that it has not told
+ * yet. */
+bool aspx_command_has_looked(uint64_t posted);
 
 /* For the thread: is anybody waiting in a sleep? */
 bool aspx_command_awaited(void);

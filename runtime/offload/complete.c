@@ -5,6 +5,7 @@
 
 #include "request.h"
 
+#include "ask.h"
 #include "flight.h"
 #include "guest.h"
 
@@ -52,13 +53,18 @@ static bool is_active(const struct aspx_slot *slot)
            !aspx_flight_is_told(slot);
 }
 
+static bool is_over(const struct aspx_slot *slot)
+{
+    return aspx_command_is_done(&slot->head);
+}
+
 /* A lazy slot is moved on by MPI_Test in the offload thread. */
 static void test_lazy(void *argument)
 {
     struct aspx_slot *slot = argument;
     int flag = 0, rc;
 
-    if (aspx_command_is_done(&slot->head))
+    if (is_over(slot))
         return; /* it failed when it was posted */
     slot->status.MPI_ERROR = ASPX_ERROR_UNTOUCHED;
     rc = aspx_behind.MPI_Test(&slot->real, &flag, &slot->status);
@@ -69,15 +75,15 @@ static void test_lazy(void *argument)
 
 static bool has_ended(struct aspx_slot *slot)
 {
-    if (aspx_command_is_done(&slot->head))
+    if (is_over(slot))
         return true;
     if (slot->lazy)
         aspx_request_in_thread(test_lazy, slot);
     else if (aspx_offload_is_self() && !aspx_guest_inside)
-        aspx_flight_test_older(slot);
+        aspx_flight_test(&slot, 1);
     else
         return false;
-    return aspx_command_is_done(&slot->head);
+    return is_over(slot);
 }
 
 /* What has ended is given back; a persistent request sleeps. */
@@ -112,16 +118,33 @@ int aspx_offload_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
         set_empty(status);
         return MPI_SUCCESS;
     }
-    *flag = has_ended(slot) || (aspx_request_refresh() && has_ended(slot));
+    *flag = has_ended(slot);
+    if (!*flag) {
+        (void) aspx_ask_again(aspx_ask_is_fresh(), 1, request, ASPX_ASK_EACH);
+        *flag = is_over(slot);
+    }
     return *flag ? finish(slot, request, status, false) : MPI_SUCCESS;
+}
+
+/* Is it time to ask for old ones? Not at once, because the thread may be about to
+ * look at them, and to find out takes its time, too; and always before a sleep,
+ * which would last until then. */
+static bool may_ask(const struct aspx_rest *rest)
+{
+    enum { LOOKS = 16 }; /* 0.4 us, as long as the question takes */
+
+    return rest->sleeps || rest->looks % LOOKS == LOOKS - 1;
 }
 
 static void wait_for(struct aspx_slot *slot)
 {
     struct aspx_rest rest = aspx_slot_rest(slot);
 
-    while (!has_ended(slot))
+    while (!has_ended(slot)) {
+        if (may_ask(&rest))
+            aspx_ask_for_old(1, &slot->handle, ASPX_ASK_EACH);
         aspx_rest_step(&rest);
+    }
     aspx_rest_end(&rest);
 }
 
@@ -152,12 +175,14 @@ int aspx_offload_MPI_Request_get_status(MPI_Request request, int *flag,
         set_empty(status);
         return MPI_SUCCESS;
     }
-    if (!aspx_command_is_done(&slot->head)) {
-        if (slot->lazy)
-            return aspx_request_peek(slot, flag, status);
-        (void) aspx_request_refresh();
-    }
+    if (slot->lazy && !is_over(slot))
+        return aspx_request_peek(slot, flag, status);
     *flag = has_ended(slot);
+    if (!*flag) {
+        (void) aspx_ask_again(aspx_ask_is_fresh(), 1, &request,
+                              ASPX_ASK_EACH);
+        *flag = is_over(slot);
+    }
     if (!*flag)
         return MPI_SUCCESS;
     copy(&slot->status, status);
@@ -198,6 +223,17 @@ static int count_pending(const struct aspx_set *set)
     return pending;
 }
 
+static bool all_over(const struct aspx_set *set)
+{
+    for (int i = 0; i < set->count; i++) {
+        struct aspx_slot *slot = at(set, i);
+
+        if (is_active(slot) && !is_over(slot))
+            return false;
+    }
+    return true;
+}
+
 static MPI_Status *status_at(MPI_Status *statuses, int i)
 {
     return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
@@ -214,7 +250,7 @@ static bool any_failed(const struct aspx_set *set)
     for (int i = 0; i < set->count; i++) {
         struct aspx_slot *slot = at(set, i);
 
-        if (is_active(slot) && aspx_command_is_done(&slot->head) &&
+        if (is_active(slot) && is_over(slot) &&
             slot->rc != MPI_SUCCESS)
             return true;
     }
@@ -234,7 +270,7 @@ static int finish_all(const struct aspx_set *set, MPI_Status *statuses,
 
         if (!is_active(slot))
             set_empty(status);
-        else if (aspx_command_is_done(&slot->head))
+        else if (is_over(slot))
             finish(slot, &set->requests[i], status, codes || failed);
         else if (status != MPI_STATUS_IGNORE)
             status->MPI_ERROR = MPI_ERR_PENDING;
@@ -250,7 +286,7 @@ static bool any_lazy(const struct aspx_set *set)
         const struct aspx_slot *slot = at(set, i);
 
         if (aspx_slot_had_lazy() && is_active(slot) && slot->lazy &&
-            !aspx_command_is_done(&slot->head))
+            !is_over(slot))
             return true;
     }
     return false;
@@ -278,13 +314,20 @@ static bool all_ended(const struct aspx_set *set)
     return all;
 }
 
+static void rest_for_any(const struct aspx_set *set, struct aspx_rest *rest)
+{
+    if (may_ask(rest))
+        aspx_ask_for_old(set->count, set->requests, ASPX_ASK_EACH);
+    aspx_rest_step(rest);
+}
+
 /* What one waits for may depend on a lazy one: they move on together. */
 static void wait_in_turns(const struct aspx_set *set)
 {
     struct aspx_rest rest = {.nap_us = ASPX_REST_NAP_US};
 
     while (!all_ended(set))
-        aspx_rest_step(&rest);
+        rest_for_any(set, &rest);
     aspx_rest_end(&rest);
 }
 
@@ -299,6 +342,8 @@ static void wait_for_what_is_there(const struct aspx_set *set)
         struct aspx_slot *slot = at(set, i);
 
         while (is_active(slot) && !has_ended(slot)) {
+            if (may_ask(&rest))
+                aspx_ask_for_old(1, &set->requests[i], ASPX_ASK_EACH);
             aspx_rest_step(&rest);
             slot = at(set, i);
         }
@@ -356,9 +401,14 @@ static int finish_in_order(const struct aspx_set *set, MPI_Status *statuses)
         }
         if (has_ended(slot))
             fetch_later(set, i);
-        while (!has_ended(slot) &&
-               !(last && aspx_command_is_done(&last->head)))
+        while (!has_ended(slot) && !(last && is_over(last))) {
+            if (may_ask(&rest))
+                aspx_ask_for_old(set->count - i, &set->requests[i],
+                                 ASPX_ASK_UNTIL_ONE_IS_LEFT);
+            if (rest.sleeps)
+                aspx_ask_for_old(1, &last->handle, ASPX_ASK_EACH);
             aspx_rest_step(&rest);
+        }
         if (slot == last)
             aspx_rest_end(&rest);
         wait_for(slot);
@@ -387,13 +437,17 @@ int aspx_offload_MPI_Testall(int count, MPI_Request requests[], int *flag,
                              MPI_Status statuses[])
 {
     const struct aspx_set set = {count, requests};
+    bool fresh = aspx_ask_is_fresh(), codes = aspx_offload_wants_codes();
 
     if (is_bad(&set) || !flag || (count > 0 && !statuses))
         return aspx_request_refuse();
-    *flag = count_pending(&set) == 0 ||
-            (aspx_request_refresh() && count_pending(&set) == 0);
     /* MPICH does not wait for the others when one has failed. */
-    return *flag || (aspx_offload_wants_codes() && any_failed(&set))
+    *flag = count_pending(&set) == 0 ||
+            (aspx_ask_again(fresh, count, requests,
+                            codes ? ASPX_ASK_EACH
+                                  : ASPX_ASK_UNTIL_ONE_IS_LEFT) &&
+             all_over(&set));
+    return *flag || (codes && any_failed(&set))
                ? finish_all(&set, statuses, false)
                : MPI_SUCCESS;
 }
@@ -401,8 +455,8 @@ int aspx_offload_MPI_Testall(int count, MPI_Request requests[], int *flag,
 /* The one that ended first, of several at a time the first in the array, or -1.
  * More may have ended since than plain MPI would have seen by now, which looks at
  * the network only when it finds none. A lazy one ends as it is looked at, here as
- * there. */
-static int find_ended(const struct aspx_set *set)
+ * there; with flags, only flags are. */
+static int find_ended(const struct aspx_set *set, bool flags)
 {
     const struct aspx_slot *first = NULL;
     int found = -1;
@@ -410,8 +464,8 @@ static int find_ended(const struct aspx_set *set)
     for (int i = 0; i < set->count; i++) {
         struct aspx_slot *slot = at(set, i);
 
-        if (!is_active(slot) || !(first ? aspx_command_is_done(&slot->head)
-                                        : has_ended(slot)))
+        if (!is_active(slot) ||
+            !(first || flags ? is_over(slot) : has_ended(slot)))
             continue;
         if (!first && slot->lazy)
             return i;
@@ -427,13 +481,14 @@ int aspx_offload_MPI_Testany(int count, MPI_Request requests[], int *indx,
                              int *flag, MPI_Status *status)
 {
     const struct aspx_set set = {count, requests};
+    bool fresh = aspx_ask_is_fresh();
     int i;
 
     if (is_bad(&set) || !indx || !flag || !status)
         return aspx_request_refuse();
-    i = find_ended(&set);
-    if (i < 0 && aspx_request_refresh())
-        i = find_ended(&set);
+    i = find_ended(&set, false);
+    if (i < 0 && aspx_ask_again(fresh, count, requests, ASPX_ASK_EACH))
+        i = find_ended(&set, true);
     *indx = i >= 0 ? i : MPI_UNDEFINED;
     *flag = i >= 0 || count_active(&set) == 0;
     if (i >= 0)
@@ -453,8 +508,8 @@ int aspx_offload_MPI_Waitany(int count, MPI_Request requests[], int *indx,
     if (is_bad(&set) || !indx || !status)
         return aspx_request_refuse();
     rest = rest_of(&set);
-    while ((i = find_ended(&set)) < 0 && count_active(&set) != 0)
-        aspx_rest_step(&rest);
+    while ((i = find_ended(&set, false)) < 0 && count_active(&set) != 0)
+        rest_for_any(&set, &rest);
     aspx_rest_end(&rest);
     *indx = i >= 0 ? i : MPI_UNDEFINED;
     if (i >= 0)
@@ -477,7 +532,7 @@ static int finish_some(const struct aspx_set *set, int *ended, int *indices,
     for (int i = 0; i < set->count; i++) {
         struct aspx_slot *slot = at(set, i);
 
-        if (!is_active(slot) || !aspx_command_is_done(&slot->head))
+        if (!is_active(slot) || !is_over(slot))
             continue;
         indices[(*ended)++] = i;
         failed = failed || slot->rc != MPI_SUCCESS;
@@ -491,8 +546,11 @@ static int finish_some(const struct aspx_set *set, int *ended, int *indices,
 /* The thread may be in the middle of a look that ends more of these. */
 static void catch_up(const struct aspx_set *set)
 {
-    if (count_pending(set) != 0 && aspx_request_refresh())
-        (void) count_pending(set); /* moves lazy ones on */
+    bool fresh = aspx_ask_is_fresh();
+
+    if (count_pending(set) != 0)
+        (void) aspx_ask_again(fresh, set->count, set->requests,
+                              ASPX_ASK_EACH);
 }
 
 int aspx_offload_MPI_Testsome(int count, MPI_Request requests[], int *outcount,
@@ -515,8 +573,8 @@ int aspx_offload_MPI_Waitsome(int count, MPI_Request requests[], int *outcount,
     if (is_bad(&set) || !outcount || (count > 0 && (!indices || !statuses)))
         return aspx_request_refuse();
     rest = rest_of(&set);
-    while (find_ended(&set) < 0 && count_active(&set) != 0)
-        aspx_rest_step(&rest);
+    while (find_ended(&set, false) < 0 && count_active(&set) != 0)
+        rest_for_any(&set, &rest);
     aspx_rest_end(&rest);
     catch_up(&set);
     return finish_some(&set, outcount, indices, statuses);

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two arrays side by side, because MPI_Testsome wants the requests alone. It
- * gets a window of them, so that a thousand receives that wait for ever do not
- * make a poll slow; the window moves on at each poll.
+/* MPI tells of an end only when it is asked for the request, and each question
+ * takes some 15 ns: of a thousand receives that wait for ever as long as fifty
+ * messages. Up to a window of requests, a poll asks for all of them. Beyond
+ * that there are two lists. Recent is what was posted or asked for lately, a
+ * bounded number: each poll looks at these. Old is the rest: a poll looks at a
+ * portion of it, the next poll at the next one. A caller that waits for an old
+ * one, or tests it, asks for it by name (ask.h), which makes it recent; and the
+ * portions go on behind it, because programs mostly wait in the order in which
+ * they posted.
  *
  * An operation that fails inside MPI_Testsome is raised on MPI_COMM_WORLD, one
  * that fails inside MPI_Test on its own communicator. As long as the program
@@ -10,9 +16,8 @@
  *
  * MPI calls the program's error handlers inside that test, and these may post,
  * wait and free themselves. Such an inner poll looks only at what came after
- * the outer one began; what is older is tested by the Wait that is for it.
- * Nothing older moves meanwhile: what is taken out leaves a hole, which the
- * outermost poll closes, and the outer one looks for holes before each test. */
+ * the outer one began; what is older is tested by the Wait that is for it. The
+ * outer one knows its requests by their numbers, and so what is gone. */
 #include "config.h"
 
 #include "flight.h"
@@ -23,28 +28,90 @@
 #include "runtime/mpi/handle.h"
 #include "runtime/prefetch.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+enum {
+    WINDOW = ASPX_FLIGHT_WINDOW,
+    RECENT_MOST = WINDOW / 2, /* of a crowd */
+    /* After so many polls the same: 10 us at least, which most operations that
+     * somebody waits for do not take. */
+    RECENT_POLLS = 64,
+    PORTION_LEAST = 8, /* takes as long as one test of a single request */
+};
 
-enum { WINDOW = 64, ROOM_FIRST = 256 };
+struct list {
+    struct aspx_slot *first, *last;
+    uint32_t count;
+};
 
-static MPI_Request *reals;
-static struct aspx_slot **slots;
-static uint32_t count, room, start;
-static uint32_t outer; /* that many belong to polls that are under way */
-static uint32_t holes, holes_end; /* among them, and where the last one is */
+static struct list recent, old; /* recent: by number */
+static struct aspx_slot *next_old; /* where the next portion begins; NULL: at
+                                      the first */
+static uint32_t portion = PORTION_LEAST;
+static uint64_t number; /* the last one given */
+static uint64_t inner; /* where the numbers begin that a poll may look at:
+                          behind those of the polls that are under way */
 
-static void *resized(void *array, size_t bytes)
+static bool is_old(const struct aspx_slot *slot)
 {
-    void *larger = realloc(array, bytes);
+    return atomic_load_explicit(&slot->old, memory_order_relaxed);
+}
 
-    if (!larger) {
-        fprintf(stderr, "aspen: no memory for %u requests of this rank\n",
-                room);
-        abort();
-    }
-    return larger;
+uint32_t aspx_flight_count(void)
+{
+    return recent.count + old.count;
+}
+
+static void append(struct list *list, struct aspx_slot *slot)
+{
+    slot->before = list->last;
+    slot->behind = NULL;
+    if (list->last)
+        list->last->behind = slot;
+    else
+        list->first = slot;
+    list->last = slot;
+    list->count++;
+}
+
+static void take_out(struct aspx_slot *slot)
+{
+    struct list *list = is_old(slot) ? &old : &recent;
+
+    if (slot == next_old)
+        next_old = slot->behind;
+    if (slot->before)
+        slot->before->behind = slot->behind;
+    else
+        list->first = slot->behind;
+    if (slot->behind)
+        slot->behind->before = slot->before;
+    else
+        list->last = slot->before;
+    list->count--;
+}
+
+static void move(struct aspx_slot *slot, bool to_old)
+{
+    take_out(slot);
+    atomic_store_explicit(&slot->old, to_old, memory_order_relaxed);
+    append(to_old ? &old : &recent, slot);
+}
+
+/* It becomes the youngest. */
+static void enter_recent(struct aspx_slot *slot)
+{
+    slot->number = ++number;
+    if (aspx_flight_count() <= WINDOW)
+        return;
+    while (recent.count > RECENT_MOST)
+        move(recent.first, true);
+}
+
+static void leave(struct aspx_slot *slot)
+{
+    take_out(slot);
+    slot->number = 0;
+    if (is_old(slot))
+        atomic_store_explicit(&slot->old, false, memory_order_relaxed);
 }
 
 /* Before anything else that ends later: MPI_Waitany of a small send and of the
@@ -67,88 +134,35 @@ void aspx_flight_add(struct aspx_slot *slot)
         end_at_once(slot);
         return;
     }
-    if (count == room) {
-        room = room ? 2 * room : ROOM_FIRST;
-        reals = resized(reals, room * sizeof(*reals));
-        slots = resized(slots, room * sizeof(*slots));
-    }
-    reals[count] = slot->real;
-    slots[count] = slot;
-    count++;
+    append(&recent, slot);
+    enter_recent(slot);
 }
 
-static void fill(uint32_t i)
+void aspx_flight_remove(struct aspx_slot *slot)
 {
-    count--;
-    reals[i] = reals[count];
-    slots[i] = slots[count];
-}
-
-static void take_out(uint32_t i)
-{
-    if (i >= outer) {
-        fill(i);
-        return;
-    }
-    reals[i] = MPI_REQUEST_NULL;
-    slots[i] = NULL;
-    holes++;
-    if (holes_end <= i)
-        holes_end = i + 1;
-}
-
-/* What fills a hole comes from behind, so the last goes first. */
-static void close_holes(void)
-{
-    for (uint32_t i = holes_end; holes && i-- > 0;) {
-        if (!slots[i]) {
-            fill(i);
-            holes--;
-        }
-    }
-    holes_end = 0;
-}
-
-void aspx_flight_remove(const struct aspx_slot *slot)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (slots[i] == slot) {
-            take_out(i);
-            return;
-        }
-    }
-}
-
-uint32_t aspx_flight_count(void)
-{
-    return count;
+    if (slot->number != 0)
+        leave(slot);
 }
 
 void aspx_flight_forget(void)
 {
-    for (uint32_t i = 0; i < outer; i++) {
-        if (slots[i])
-            take_out(i);
-    }
-    count = outer;
-    start = 0;
+    while (recent.first)
+        leave(recent.first);
+    while (old.first)
+        leave(old.first);
 }
 
 /* MPI keeps a persistent request's handle, and takes back any other. */
-static void end(uint32_t i, const MPI_Status *status, int rc)
+static void end(struct aspx_slot *slot, const MPI_Status *status, int rc)
 {
-    struct aspx_slot *slot = slots[i];
-
-    slot->real = reals[i];
     slot->status = *status;
-    take_out(i);
+    leave(slot);
     aspx_offload_counts.ended++;
     aspx_slot_ended(slot, rc);
 }
 
-static bool test_one(uint32_t i)
+static bool test_one(struct aspx_slot *slot)
 {
-    struct aspx_slot *slot = slots[i];
     MPI_Status status = {.MPI_ERROR = ASPX_ERROR_UNTOUCHED};
     int flag = 0, rc;
 
@@ -157,82 +171,177 @@ static bool test_one(uint32_t i)
     slot->tested = false;
     if (!flag && rc == MPI_SUCCESS)
         return false;
-    reals[i] = slot->real;
-    end(i, &status, rc);
+    end(slot, &status, rc);
     return true;
 }
 
-static uint32_t test_each(uint32_t from, uint32_t n)
+struct window {
+    struct aspx_slot *slots[WINDOW];
+    uint32_t count;
+};
+
+static uint32_t test_each(const struct window *window)
 {
+    uint64_t numbers[WINDOW];
     uint32_t ended = 0;
 
-    for (uint32_t i = from; i < from + n; i++)
-        ended += slots[i] && test_one(i);
+    for (uint32_t i = 0; i < window->count; i++)
+        numbers[i] = window->slots[i]->number;
+    for (uint32_t i = 0; i < window->count; i++)
+        ended += window->slots[i]->number == numbers[i] &&
+                 test_one(window->slots[i]);
     return ended;
 }
 
-void aspx_flight_test_older(const struct aspx_slot *slot)
+static uint32_t test_some(const struct window *window)
 {
-    for (uint32_t i = 0; i < outer; i++) {
-        if (slots[i] == slot) {
-            (void) test_one(i);
-            return;
-        }
-    }
-}
-
-static uint32_t test_some(uint32_t from, uint32_t n)
-{
-    MPI_Request window[WINDOW];
+    MPI_Request reals[WINDOW];
     MPI_Status statuses[WINDOW];
     int which[WINDOW], ended = 0, rc;
 
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < window->count; i++) {
         statuses[i].MPI_ERROR = ASPX_ERROR_UNTOUCHED;
-    memcpy(window, &reals[from], n * sizeof(window[0]));
-    rc = aspx_behind.MPI_Testsome((int) n, window, &ended, which, statuses);
+        reals[i] = window->slots[i]->real;
+    }
+    rc = aspx_behind.MPI_Testsome((int) window->count, reals, &ended, which,
+                                  statuses);
     if (ended == MPI_UNDEFINED || ended <= 0)
         return 0;
     for (int i = 0; i < ended; i++)
-        aspx_prefetch_to_write(slots[from + (uint32_t) which[i]]);
+        aspx_prefetch_to_write(window->slots[which[i]]);
     for (int i = 0; i < ended; i++) {
-        uint32_t place = from + (uint32_t) which[i];
+        struct aspx_slot *slot = window->slots[which[i]];
 
-        reals[place] = window[which[i]];
-        end(place, &statuses[i],
+        slot->real = reals[which[i]];
+        end(slot, &statuses[i],
             rc == MPI_ERR_IN_STATUS ? statuses[i].MPI_ERROR : MPI_SUCCESS);
     }
     return (uint32_t) ended;
 }
 
-uint32_t aspx_flight_poll(void)
+static uint32_t look_at(const struct window *window)
 {
-    uint32_t taken = aspx_command_taken(), before = outer, from, n, ended = 0;
+    uint64_t outer = inner;
+    uint32_t ended;
 
-    if (count > before) {
-        from = start >= before && start < count ? start : before;
-        n = count - from < WINDOW ? count - from : WINDOW;
-        start = from + n;
-        if (n < count)
-            taken--; /* not all of them */
-        outer = count;
-        aspx_slot_next_moment();
-        ended = aspx_offload_wants_codes() ? test_each(from, n)
-                                           : test_some(from, n);
-        outer = before;
-        if (outer == 0)
-            close_holes();
-    }
-    aspx_command_looked(taken);
+    inner = number + 1;
+    aspx_slot_next_moment();
+    ended = aspx_offload_wants_codes() ? test_each(window) : test_some(window);
+    inner = outer;
     return ended;
 }
 
-uint32_t aspx_flight_poll_all(void)
+/* What came after the polls began that are under way. */
+static void gather_inner(struct window *window)
 {
-    uint32_t taken = aspx_command_taken(), ended = 0;
+    for (struct aspx_slot *slot = recent.last;
+         slot && slot->number >= inner && window->count < WINDOW;
+         slot = slot->before)
+        window->slots[window->count++] = slot;
+}
 
-    for (uint32_t seen = 0; seen < count; seen += WINDOW)
-        ended += aspx_flight_poll();
-    aspx_command_looked(taken);
+static void gather(struct window *window)
+{
+    uint32_t most = WINDOW - recent.count;
+
+    for (struct aspx_slot *slot = recent.first; slot; slot = slot->behind)
+        window->slots[window->count++] = slot;
+    if (old.count > most && portion < most)
+        most = portion;
+    for (uint32_t i = 0; i < most && i < old.count; i++) {
+        struct aspx_slot *slot = next_old ? next_old : old.first;
+
+        window->slots[window->count++] = slot;
+        next_old = slot->behind;
+    }
+}
+
+/* The larger portions are for times with nothing else to do, and where much of
+ * what is old ends. */
+static void choose_portion(bool worked, bool old_ended)
+{
+    if (old_ended)
+        portion = WINDOW;
+    else if (worked)
+        portion = portion / 2 > PORTION_LEAST ? portion / 2 : PORTION_LEAST;
+    else if (portion < WINDOW)
+        portion++;
+}
+
+/* Somebody who sleeps until one ends cannot ask for it again. */
+static void grow_old(void)
+{
+    static uint32_t polls;
+    static uint64_t younger;
+    struct aspx_slot *slot = recent.first;
+
+    if (++polls % RECENT_POLLS != 0)
+        return;
+    while (slot && slot->number <= younger) {
+        struct aspx_slot *behind = slot->behind;
+
+        if (!atomic_load_explicit(&slot->bell, memory_order_relaxed))
+            move(slot, true);
+        slot = behind;
+    }
+    younger = number;
+}
+
+static uint32_t poll_crowd(struct window *window)
+{
+    static uint64_t last_taken;
+    uint64_t taken = aspx_command_taken();
+    uint32_t olds = old.count, ended;
+    bool worked = taken != last_taken;
+
+    last_taken = taken;
+    gather(window);
+    ended = look_at(window);
+    choose_portion(worked || ended, old.count < olds);
+    grow_old();
     return ended;
+}
+
+uint32_t aspx_flight_poll(uint64_t run)
+{
+    struct window window;
+    uint32_t ended = 0;
+
+    window.count = 0;
+    if (inner != 0) {
+        gather_inner(&window);
+        return window.count ? look_at(&window) : 0;
+    }
+    if (aspx_flight_count() > WINDOW)
+        return poll_crowd(&window);
+    if (aspx_flight_count() != 0) {
+        gather(&window);
+        ended = look_at(&window);
+    }
+    aspx_command_looked(run);
+    return ended;
+}
+
+void aspx_flight_test(struct aspx_slot *const slots[], uint32_t count)
+{
+    struct window window;
+    bool few = count <= RECENT_MOST / 2;
+
+    window.count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct aspx_slot *slot = slots[i];
+
+        if (slot->number == 0)
+            continue;
+        window.slots[window.count++] = slot;
+        if (inner != 0 || !is_old(slot))
+            continue;
+        next_old = slot->behind;
+        if (few) {
+            move(slot, false);
+            enter_recent(slot);
+        }
+    }
+    if (window.count != 0)
+        (void) look_at(&window);
 }

@@ -10,22 +10,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* So many requests MPI is asked about at once. */
+enum { ASPX_FLIGHT_WINDOW = 64 };
+
 /* slot->real is under way from now on; or it was over when MPI had taken it, and
  * ends here. The slot may be somebody else's then. */
 void aspx_flight_add(struct aspx_slot *slot);
 
 /* It is no more, and was not completed. */
-void aspx_flight_remove(const struct aspx_slot *slot);
+void aspx_flight_remove(struct aspx_slot *slot);
 
-/* Let MPI make progress, and end what has ended. Returns how many. */
-uint32_t aspx_flight_poll(void);
+/* Let MPI make progress, and end what has ended: of all, if that is a window's
+ * worth at most, which is published (aspx_command_looked()); else of those that
+ * were posted or asked for lately, and some of the others.
+ *   run  so many of the commands taken have been carried out
+ * Returns how many ended. */
+uint32_t aspx_flight_poll(uint64_t run);
 
-/* The same, for all that is under way. */
-uint32_t aspx_flight_poll_all(void);
-
-/* In an error handler that was called by a poll: end this one, if it was there
- * before and has ended. */
-void aspx_flight_test_older(const struct aspx_slot *slot);
+/* Somebody asks for these, a window's worth at most: test those that are under
+ * way. Outside of polls a few of them count as posted lately from now on. */
+void aspx_flight_test(struct aspx_slot *const slots[], uint32_t count);
 
 /* Is this an error handler that is told of this one's failure? For it the
  * request is no more, as MPI has it. */

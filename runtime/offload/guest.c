@@ -27,7 +27,7 @@ bool aspx_guest_enter(void)
 {
     if (!allowed || !aspx_offload_twins())
         return false;
-    if (!aspx_command_all_run())
+    if (!aspx_command_has_looked(aspx_command_posted()))
         aspx_request_in_thread(nothing, NULL);
     atomic_fetch_add_explicit(&inside, 1, memory_order_relaxed);
     aspx_offload_self = aspx_guest_inside = true;

@@ -69,26 +69,15 @@ int aspx_request_raise(int code)
     return code;
 }
 
-static void look(void *unused)
-{
-    (void) unused;
-    (void) aspx_flight_poll_all();
-}
-
-bool aspx_request_refresh(void)
+void aspx_request_miss(void)
 {
     static _Thread_local unsigned misses ASPX_TLS;
 
-    if (!aspx_guest_inside && !aspx_command_is_fresh()) {
-        aspx_request_in_thread(look, NULL);
-        return true;
-    }
     aspx_command_nudge();
     if (aspx_offload_is_self())
         aspx_offload_turn();
     else if (++misses % 64 == 0)
         sched_yield();
-    return false;
 }
 
 /* What a call on one request needs, and what it gives. */

@@ -21,9 +21,8 @@ int aspx_request_raise(int code);
 /* MPI_Request_get_status of a lazy slot. */
 int aspx_request_peek(struct aspx_slot *slot, int *flag, MPI_Status *status);
 
-/* A test found nothing: let the thread look, unless it just has. Returns
- * whether it is worth another test. Keeps the thread from napping; and lets it
- * have the CPU now and then, in case it is on ours. */
-bool aspx_request_refresh(void);
+/* A look found nothing. Keeps the thread from napping; and lets it have the CPU
+ * now and then, in case it is on ours. */
+void aspx_request_miss(void);
 
 #endif

@@ -103,6 +103,9 @@ APART static void grow(void)
             (MPI_Request) (HANDLE_BASE | nchunks << CHUNK_BITS | i);
         chunk[i].real = MPI_REQUEST_NULL;
         chunk[i].tested = false;
+        chunk[i].number = 0;
+        chunk[i].seen = 0;
+        atomic_init(&chunk[i].old, false);
         atomic_init(&chunk[i].bell, 0);
         atomic_init(&chunk[i].issued, ASPX_ISSUED_NOT_YET);
     }

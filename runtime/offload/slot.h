@@ -28,6 +28,9 @@ struct aspx_slot {
     MPI_Status status;
     uint32_t moment; /* of its end: of two that differ the one came first */
     _Atomic uint32_t bell; /* who waits until it has ended sleeps here */
+    _Atomic bool old;      /* under way, and seldom looked at: see flight.c */
+    uint64_t seen; /* for who tests it: when so many commands had been carried
+                      out it was looked at, and had not ended */
     /* what the caller writes; the next free one, too, else it would wait for
      * the line that comes back from the thread */
     _Alignas(64) struct aspx_slot *next;
@@ -43,6 +46,8 @@ struct aspx_slot {
     MPI_Request real;        /* MPI's request; NULL between two uses */
     _Atomic uint32_t issued; /* enum aspx_slot_issue, if the caller asks */
     bool tested;             /* by itself, just now */
+    struct aspx_slot *before, *behind; /* it in a list of flight.c */
+    uint64_t number; /* counts what entered the lists; 0: not under way */
 };
 
 _Static_assert(offsetof(struct aspx_slot, args) == ASPX_COMMAND_ARGS &&

@@ -90,7 +90,7 @@ static bool progress(void)
 {
     static uint32_t turns;
 
-    if (aspx_flight_poll() != 0)
+    if (aspx_flight_poll(aspx_command_taken()) != 0)
         return true;
     if (aspx_flight_count() == 0 && ++turns % TURNS_PER_LOOK == 0)
         aspx_progress_poll();
@@ -103,8 +103,8 @@ void aspx_offload_turn(void)
         sched_yield(); /* the offload thread makes its own */
         return;
     }
-    (void) aspx_flight_poll();
-    aspx_command_looked(aspx_command_taken() - 1); /* one is being run */
+    /* one command is being carried out */
+    (void) aspx_flight_poll(aspx_command_taken() - 1);
 }
 
 struct rest {

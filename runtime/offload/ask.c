@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "ask.h"
+
+#include "flight.h"
+#include "offload.h"
+#include "request.h"
+
+/* The slot of a request that the thread can look at, and that has not ended;
+ * or NULL. */
+static struct aspx_slot *pending(MPI_Request request)
+{
+    struct aspx_slot *slot = aspx_slot_find(request);
+
+    return slot && !slot->lazy &&
+                   atomic_load_explicit(&slot->head.state,
+                                        memory_order_acquire) == ASPX_BUSY
+               ? slot
+               : NULL;
+}
+
+struct question {
+    int count;
+    const MPI_Request *requests;
+    enum aspx_ask how;
+    int asked;    /* so many have been looked at */
+    uint64_t run; /* after so many commands, this one among them */
+};
+
+static bool any_left(struct aspx_slot *const slots[], uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (!aspx_command_is_done(&slots[i]->head))
+            return true;
+    }
+    return false;
+}
+
+/* A window's worth of those that come next. Returns whether that may do. */
+static bool look_at_next(struct question *q)
+{
+    struct aspx_slot *slots[ASPX_FLIGHT_WINDOW];
+    uint32_t count = 0;
+
+    while (q->asked < q->count && count < ASPX_FLIGHT_WINDOW) {
+        struct aspx_slot *slot = pending(q->requests[q->asked++]);
+
+        if (slot)
+            slots[count++] = slot;
+    }
+    aspx_flight_test(slots, count);
+    return q->how == ASPX_ASK_UNTIL_ONE_IS_LEFT && any_left(slots, count);
+}
+
+static void look(void *question)
+{
+    struct question *q = question;
+
+    q->run = aspx_command_taken();
+    while (q->asked < q->count && !look_at_next(q)) {
+    }
+}
+
+static void ask(int count, const MPI_Request requests[], enum aspx_ask how)
+{
+    struct question q = {.count = count, .requests = requests, .how = how};
+
+    aspx_request_in_thread(look, &q);
+    for (int i = 0; i < q.asked; i++) {
+        struct aspx_slot *slot = pending(requests[i]);
+
+        if (slot)
+            slot->seen = q.run;
+    }
+}
+
+/* Have those been looked at that are not done, since so many commands had been
+ * posted? */
+static bool were_seen(int count, const MPI_Request requests[],
+                      enum aspx_ask how, uint64_t posted)
+{
+    for (int i = 0; i < count; i++) {
+        const struct aspx_slot *slot = pending(requests[i]);
+
+        if (!slot)
+            continue;
+        if (slot->seen != posted)
+            return false;
+        if (how == ASPX_ASK_UNTIL_ONE_IS_LEFT)
+            return true;
+    }
+    return true;
+}
+
+bool aspx_ask_is_fresh(void)
+{
+    return aspx_command_has_looked(aspx_command_posted());
+}
+
+bool aspx_ask_again(bool fresh, int count, const MPI_Request requests[],
+                    enum aspx_ask how)
+{
+    if (fresh || aspx_offload_is_self() ||
+        were_seen(count, requests, how, aspx_command_posted()))
+        aspx_request_miss();
+    else
+        ask(count, requests, how);
+    return !fresh;
+}
+
+static bool any_old(int count, const MPI_Request requests[])
+{
+    for (int i = 0; i < count; i++) {
+        const struct aspx_slot *slot = aspx_slot_find(requests[i]);
+
+        if (slot && atomic_load_explicit(&slot->old, memory_order_relaxed))
+            return true;
+    }
+    return false;
+}
+
+/* What was posted and not yet taken comes before the answer. Where that is much,
+ * flags that the thread sets between are earlier. */
+static bool is_near(void)
+{
+    enum { COMMANDS = 16 }; /* between two polls at most, see thread.c */
+    uint64_t taken = aspx_command_taken();
+
+    return aspx_command_posted() - taken <= COMMANDS;
+}
+
+void aspx_ask_for_old(int count, const MPI_Request requests[],
+                      enum aspx_ask how)
+{
+    int first = how == ASPX_ASK_EACH ? count : 1;
+
+    if (any_old(first, requests) && !aspx_offload_is_self() && is_near())
+        ask(count, requests, how);
+}
