@@ -106,6 +106,7 @@ static void find_user_ranks(spank_t spank)
     uint32_t *counts = calloc(step.nnodes, sizeof(*counts));
     char distribution[64] = "", plane[16] = "";
     struct asps_step_map map = {.counts = counts,
+                                .ntasks = step.ntasks,
                                 .nnodes = step.nnodes,
                                 .node = step.node,
                                 .ghosts = step.spec.ghosts,

@@ -116,10 +116,16 @@ static const char *user_ranks(const char *distribution, uint32_t plane,
     static char text[256];
     uint32_t counts[8], user[8];
     int n = asps_counts_parse(list, counts, 8);
-    struct asps_step_map map = {counts, (uint32_t)n, node,
-                                ghosts, plane,       distribution};
+    struct asps_step_map map = {.counts = counts,
+                                .nnodes = (uint32_t)n,
+                                .node = node,
+                                .ghosts = ghosts,
+                                .plane_size = plane,
+                                .distribution = distribution};
     size_t used = 0;
 
+    for (int i = 0; i < n; i++)
+        map.ntasks += counts[i];
     if (asps_user_ranks(&map, world, user) < 0)
         return "none";
     for (uint32_t i = 0; i < counts[node]; i++)
@@ -157,6 +163,57 @@ static void test_user_ranks(void **state)
         user_ranks("arbitrary", 0, "3(x2)", 0, 1, RANKS(0, 2, 3)), "none");
     assert_string_equal(user_ranks("", 0, "3(x2)", 7, 1, RANKS(0, 1, 2)),
                         "none");
+}
+
+enum { MANY_NODES = 4000 };
+
+/* What it costs to number the tasks of a node of 4,000: the first node has
+ * `first` tasks, the others have one; the step has `ntasks`, 0: as many. Looks,
+ * or the negative errno. */
+static long cost_of(const char *distribution, uint32_t first, uint32_t ntasks,
+                    uint32_t node, const uint32_t *world)
+{
+    static uint32_t counts[MANY_NODES], user[ASPS_NODE_TASKS_MAX];
+    uint64_t looks = 0;
+    struct asps_step_map map = {.counts = counts,
+                                .ntasks = ntasks ? ntasks
+                                                 : first + MANY_NODES - 1,
+                                .nnodes = MANY_NODES,
+                                .node = node,
+                                .distribution = distribution,
+                                .looks_p = &looks};
+
+    for (uint32_t i = 0; i < MANY_NODES; i++)
+        counts[i] = i ? 1 : first;
+    if (asps_user_ranks(&map, world, user) < 0)
+        return errno == ENOENT ? (long)looks : -errno;
+    return (long)looks;
+}
+
+/* Root counts with numbers of the user's environment: whatever they are, it
+ * has done after a few looks at each task that Slurm launches. */
+static void test_ranks_cost(void **state)
+{
+    const uint32_t tasks = ASPS_NODE_TASKS_MAX + MANY_NODES - 1;
+    static uint32_t wrong[ASPS_NODE_TASKS_MAX];
+    const char *const distributions[] = {"", "block", "cyclic", "plane"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        wrong[i] = 7;
+    for (size_t i = 0; i < sizeof(distributions) / sizeof(char *); i++) {
+        const char *by = distributions[i];
+
+        /* In no way of dealing is the last node's task the one before last. */
+        assert_in_range(cost_of(by, ASPS_NODE_TASKS_MAX, 0, MANY_NODES - 1,
+                                RANKS(tasks - 2)),
+                        MANY_NODES, 6 * tasks);
+        /* The first task of the first node is never task 7. */
+        assert_in_range(cost_of(by, ASPS_NODE_TASKS_MAX, 0, 0, wrong), 1, 6);
+        /* A million tasks on one node; a sum that is not the step's. */
+        assert_int_equal(cost_of(by, 1000000, 0, 1, RANKS(1)), -EINVAL);
+        assert_int_equal(cost_of(by, 9, MANY_NODES, 1, RANKS(1)), -EINVAL);
+    }
 }
 
 static void test_grown(void **state)
@@ -456,11 +513,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spec),          cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_user_ranks),    cmocka_unit_test(test_grown),
-        cmocka_unit_test(test_cpus),          cmocka_unit_test(test_hush),
-        cmocka_unit_test(test_filter),        cmocka_unit_test(test_settings),
-        cmocka_unit_test(test_degraded),      cmocka_unit_test(test_options),
-        cmocka_unit_test(test_other_options),
+        cmocka_unit_test(test_user_ranks),    cmocka_unit_test(test_ranks_cost),
+        cmocka_unit_test(test_grown),         cmocka_unit_test(test_cpus),
+        cmocka_unit_test(test_hush),          cmocka_unit_test(test_filter),
+        cmocka_unit_test(test_settings),      cmocka_unit_test(test_degraded),
+        cmocka_unit_test(test_options),       cmocka_unit_test(test_other_options),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
