@@ -11,7 +11,8 @@
  * step_cores (Slurm's list of the step's cores, counted by socket then core;
  * may be absent), cpu_bind and threads_per_core (of Slurm's options of these
  * names, where they were given), spec (canonical request), site_policy (path), partition,
- * account, qos, user, program, cpus_grown, prefix.
+ * account, qos, user, program, cpus_grown, prefix, timeout_ms (how long the plugin
+ * waits for the answer; may be absent).
  *
  * Answer (agent's stdout -> plugin): one struct asp_answer and shared_bytes of
  * NUL-terminated "NAME=value" strings for all tasks, then for each local task a

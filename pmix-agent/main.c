@@ -34,7 +34,8 @@
 #include <unistd.h>
 
 enum {
-    START_LIMIT_S = 15, /* request, plan, server, answer: all of it */
+    START_LIMIT_S = 15, /* request, plan, server, answer: all of it, until
+                           the request says how long the plugin waits */
     STOP_LIMIT_S = 1,   /* PMIx_server_finalize() */
     REQUEST_TIMEOUT_MS = 5000,
     ANSWER_TIMEOUT_MS = 5000,
@@ -176,6 +177,8 @@ static int run(const struct options *options)
     rc = aspa_request_read(STDIN_FILENO, REQUEST_TIMEOUT_MS, &text, &err);
     if (rc == 0 && (rc = aspa_request_parse(text, &request, &err)) < 0)
         free(text);
+    if (rc == 0 && request.timeout_ms) /* a second longer: the plugin says it */
+        alarm(request.timeout_ms / 1000 + 2);
     if (rc == 0 && request.uid != getuid())
         rc = asp_errf(&err, EPERM, "request is for uid %u, the agent has %u",
                       (unsigned)request.uid, (unsigned)getuid());

@@ -53,6 +53,7 @@ static const struct key keys[] = {
     {"program", KIND_TEXT, FIELD(program), 4095, false},
     {"cpus_grown", KIND_NUMBER, FIELD(cpus_grown), 1, false},
     {"prefix", KIND_TEXT, FIELD(prefix), 4095, false},
+    {"timeout_ms", KIND_NUMBER, FIELD(timeout_ms), 600000, false},
 };
 
 enum { NKEYS = sizeof(keys) / sizeof(keys[0]) };

@@ -32,6 +32,7 @@ struct aspa_request {
     const char *program;
     uint32_t cpus_grown; /* 1: each task has a core more for offload */
     const char *prefix;
+    uint32_t timeout_ms; /* how long the plugin waits; 0 = not known */
     uint32_t version;
     uint32_t uid;
     uint32_t nnodes;

@@ -144,6 +144,7 @@ int asps_request_write(spank_t spank, const struct asps_step *step, uid_t uid,
     if (step->cpus.total)
         put(&out, "cpus_grown 1\n");
     put_text(&out, "prefix", ASPEN_PREFIX, 4095);
+    put(&out, "timeout_ms %d\n", step->settings.agent_timeout_ms);
     put(&out, "end\n");
     if (out.full) {
         errno = ENOSPC;

@@ -265,3 +265,11 @@ explain() {
     printed '^status ok$'
     not_printed 'PMIX_|ASPEN_PICK|^message'
 }
+
+@test "it gives up when the plugin has, not after a time of its own" {
+    mkfifo "$BATS_TEST_TMPDIR/topology" # nobody writes: hwloc waits for ever
+    write_request timeout_ms=1000
+    HWLOC_XMLFILE=$BATS_TEST_TMPDIR/topology \
+        run timeout -k 2 8 "$agent" --no-pmix <"$request"
+    ended_with 3
+}
