@@ -21,6 +21,10 @@
 #define ASP_BOARD_MAGIC UINT32_C(0x42505341) /* "ASPB" */
 #define ASP_BOARD_FD_ENV "ASPEN_BOARD_FD"
 
+/* Beside it, to a ghost: the descriptor of the task's stdout, which the plugin
+ * puts aside until the TaskProlog has printed. */
+#define ASP_STDOUT_FD_ENV "ASPEN_STDOUT_FD"
+
 enum { ASP_BOARD_VERSION = 1, ASP_BOARD_SLOTS_MAX = 1024 };
 
 enum asp_board_state {

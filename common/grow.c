@@ -67,6 +67,10 @@ static int check_request(const struct asp_grow_request *r, struct asp_err *err)
                         "--multi-prog names programs by task id, "
                         "which ghosts shift: start them with one srun each, "
                         "or use --async-progress=off");
+    if (r->container)
+        return asp_errf(err, ERANGE,
+                        "ghosts cannot run in a container (--container): use "
+                        "--async-progress=offload, thread or off");
     if (r->per_device || (r->node_info && r->ntasks == 0))
         return asp_errf(err, ERANGE,
                         "--ntasks-per-gpu, --ntasks-per-tres and -B set the "

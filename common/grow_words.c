@@ -272,6 +272,9 @@ static int take_word(const char *word, struct words *words)
         request->overcommit = strcmp(value, "unset") != 0;
     else if (strncmp(word, "multi-prog=", 11) == 0)
         request->multi_prog = strcmp(value, "unset") != 0;
+    else if (strncmp(word, "container=", 10) == 0 ||
+             strncmp(word, "container-id=", 13) == 0)
+        request->container = strcmp(value, "unset") != 0;
     else
         return -1;
     return 0;

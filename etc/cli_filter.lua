@@ -20,7 +20,7 @@ local OPTIONS = {
     "distribution", "overcommit", "multi-prog", "mincpus", "ntasks-per-gpu",
     "ntasks-per-tres", "extra-node-info", "threads-per-core", "hint",
     "exclusive", "exact", "cpus-per-gpu", "gpus-per-task", "tres-per-task",
-    "ntasks-per-socket", "ntasks-per-core",
+    "ntasks-per-socket", "ntasks-per-core", "container", "container-id",
 }
 
 local function quoted(text)

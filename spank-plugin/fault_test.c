@@ -99,7 +99,7 @@ int __wrap_ftruncate(int fd, off_t size)
     return fails(ENOSPC) ? -1 : __real_ftruncate(fd, size);
 }
 
-static void describe_step(void)
+static void describe_step(const char *request)
 {
     host_reset();
     host.context = S_CTX_REMOTE;
@@ -115,7 +115,9 @@ static void describe_step(void)
     host_setenv("SLURM_NTASKS", "3");
     host_setenv("SLURM_GTIDS", "0,1,2");
     host_setenv("SLURM_PROCID", "0");
-    host_setenv(ASPS_REQUEST_ENV, "ghost:1");
+    host_setenv("LD_PRELOAD", "/opt/user.so");
+    host_setenv(ASPS_REPORT_ENV, "1"); /* without it mode off does nothing */
+    host_setenv(ASPS_REQUEST_ENV, request);
 }
 
 static void start(void)
@@ -143,8 +145,21 @@ static int count_fds(void)
     return n;
 }
 
-/* Exit status of local task `slot`; 42 for a ghost, 43 for a user task that is
- * marked as one, 44 for one that is not. */
+/* How a task can end. */
+enum { FAILED = 1, GHOST = 42, WITH_ASPEN, PLAIN, HALF };
+
+static int what_it_is(void)
+{
+    const char *preload = host_getenv("LD_PRELOAD");
+    bool marked = host_getenv("ASPEN_ROLE") != NULL &&
+                  host_getenv("ASPEN_LAYOUT") != NULL;
+
+    if (marked && strstr(preload, "/ghost:/opt/user.so") != NULL)
+        return WITH_ASPEN;
+    return !marked && strcmp(preload, "/opt/user.so") == 0 ? PLAIN : HALF;
+}
+
+/* Exit status of local task `slot`. */
 static int task(int slot, int at)
 {
     int status = -1;
@@ -156,56 +171,97 @@ static int task(int slot, int at)
         host.task = slot;
         asps_stepd_task_init(NULL);
         fail_at = 0;
-        _exit(host_getenv("ASPEN_ROLE") != NULL &&
-                      host_getenv("ASPEN_LAYOUT") != NULL
-                  ? 43
-                  : 44);
+        host_exec();
+        _exit(what_it_is());
     }
     waitpid(pid, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static void test_stepd(void **state)
-{
-    int fds = count_fds(), at, user, ghost;
+/* Every mode, and what a shortage may cost: all of the step with ghosts or
+ * require, and only Aspen without. */
+static const struct mode {
+    const char *request;
+    bool ghosts;
+    bool may_fail;
+} modes[] = {
+    {"ghost:1", true, true},       {"auto,adapt=auto", true, true},
+    {"offload", false, false},     {"thread", false, false},
+    {"off", false, false},         {"ghost:1,require", true, true},
+    {"offload,require", false, true}, {"thread,require", false, true},
+};
 
-    (void)state;
-    for (at = 1; at < CALLS_MAX; at++) {
-        describe_step();
-        calls = 0;
-        fail_at = at;
-        start();
-        fail_at = 0;
-        user = task(0, 0);
-        ghost = task(2, 0);
-        if (!(user == 43 && ghost == 42) && !(user == 1 && ghost == 1))
-            fail_msg("failure %d: user %d, ghost %d: %s", at, user, ghost,
-                     host.log);
-        if (user == 1 && host.log[0] == '\0')
-            fail_msg("failure %d: the step fails silently", at);
-        asps_stepd_exit();
-        assert_int_equal(count_fds(), fds);
-        assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
-        if (calls < at)
-            break; /* fewer calls than that */
-    }
-    assert_in_range(at, 10, CALLS_MAX - 1); /* the faults did happen */
+/* Did the first and the last task become what they may? */
+static bool is_right(const struct mode *mode, int first, int last)
+{
+    int wanted = mode->ghosts ? GHOST : WITH_ASPEN;
+
+    if (first == FAILED && last == FAILED)
+        return mode->may_fail;
+    if (first == PLAIN && last == PLAIN)
+        return !mode->ghosts;
+    return first == WITH_ASPEN && last == wanted;
 }
 
+/* The at-th call in slurmstepd fails. Returns whether there are so many. */
+static bool fail_in_stepd(const struct mode *mode, int at)
+{
+    int fds = count_fds(), first, last;
+
+    describe_step(mode->request);
+    calls = 0;
+    fail_at = at;
+    start();
+    fail_at = 0;
+    first = task(0, 0);
+    last = task(2, 0);
+    if (!is_right(mode, first, last))
+        fail_msg("%s: failure %d: first task %d, last %d: %s", mode->request,
+                 at, first, last, host.log);
+    if ((first == FAILED || first == PLAIN) && host.log[0] == '\0')
+        fail_msg("%s: failure %d: nothing is said", mode->request, at);
+    asps_stepd_exit();
+    assert_int_equal(count_fds(), fds);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    return calls >= at;
+}
+
+static void test_stepd(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+        int at = 1;
+
+        while (at < CALLS_MAX && fail_in_stepd(&modes[i], at))
+            at++;
+        /* The faults did happen; mode off calls nothing that can fail. */
+        assert_in_range(at, strcmp(modes[i].request, "off") ? 10 : 1,
+                        CALLS_MAX - 1);
+    }
+}
+
+/* The at-th call in a task fails; tasks know of no other's failure. */
 static void test_tasks(void **state)
 {
     (void)state;
-    describe_step();
-    start();
-    for (int at = 1; at < 30; at++) {
-        int user = task(0, at), ghost = task(2, at);
+    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+        int wanted = modes[i].ghosts ? GHOST : WITH_ASPEN;
 
-        if (user != 43 && user != 1)
-            fail_msg("failure %d: user task ends with %d", at, user);
-        if (ghost != 42 && ghost != 1)
-            fail_msg("failure %d: ghost ends with %d", at, ghost);
+        describe_step(modes[i].request);
+        start();
+        for (int at = 1; at < 12; at++) {
+            int first = task(0, at), last = task(2, at);
+            int fault = modes[i].may_fail ? FAILED : PLAIN;
+
+            if (first != WITH_ASPEN && first != fault)
+                fail_msg("%s: failure %d: first task ends with %d",
+                         modes[i].request, at, first);
+            if (last != wanted && last != fault)
+                fail_msg("%s: failure %d: last task ends with %d",
+                         modes[i].request, at, last);
+        }
+        asps_stepd_exit();
     }
-    asps_stepd_exit();
 }
 
 static int setup_group(void **state)

@@ -13,6 +13,7 @@
 #include "special.h"
 #include "submit.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,6 +184,39 @@ static void check_counts(uint32_t ntasks, uint32_t nnodes, uint32_t ghosts)
                         ntasks, nnodes, ntasks - ghosts_all, ghosts_all);
 }
 
+/* srun sends the file that --multi-prog names as the word behind its name. No
+ * item of SPANK tells, but nothing else has that form. */
+static bool is_multi_prog(spank_t spank)
+{
+    char **argv = NULL, *text = NULL;
+    bool same = false;
+    int argc = 0, fd;
+    ssize_t len;
+
+    if (spank_get_item(spank, S_JOB_ARGV, &argc, &argv) != ESPANK_SUCCESS ||
+        argc < 2 || argv == NULL || argv[0] == NULL || argv[1] == NULL)
+        return false;
+    fd = open(argv[0], O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    len = (ssize_t)strlen(argv[1]);
+    text = malloc((size_t)len + 1);
+    if (text != NULL && read(fd, text, (size_t)len + 1) == len)
+        same = memcmp(text, argv[1], (size_t)len) == 0;
+    free(text);
+    close(fd);
+    return same;
+}
+
+/* cli_filter.lua refuses it before anything is launched, where there is one. */
+static void check_programs(void)
+{
+    if (!srun.submit.spec.optional || srun.submit.filter.is_grown)
+        asps_submit_refuse(ASPS_NO_MULTI_PROG);
+    slurm_spank_log("aspen: running without ghosts: " ASPS_NO_MULTI_PROG);
+    setenv(ASPS_REQUEST_ENV, "off", 1); /* the environment is sent after us */
+}
+
 int asps_local_user_init(spank_t spank, int argc, char **argv)
 {
     uint32_t ntasks, nnodes, step;
@@ -197,6 +231,9 @@ int asps_local_user_init(spank_t spank, int argc, char **argv)
         spank_get_item(spank, S_JOB_TOTAL_TASK_COUNT, &ntasks) !=
             ESPANK_SUCCESS)
         return 0;
-    check_counts(ntasks, nnodes, srun.submit.spec.ghosts);
+    if (is_multi_prog(spank))
+        check_programs();
+    else
+        check_counts(ntasks, nnodes, srun.submit.spec.ghosts);
     return 0;
 }

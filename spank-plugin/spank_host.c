@@ -9,8 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct spank_host host;
+
+static char program[] = "./app", argument[] = "argument";
 
 static void clear(char **list)
 {
@@ -25,6 +28,16 @@ void host_reset(void)
     clear(host.env);
     clear(host.control);
     memset(&host, 0, sizeof(host));
+    host.argv[0] = program;
+    host.argv[1] = argument;
+}
+
+void host_exec(void)
+{
+    if (host.argv[0] == program)
+        return;
+    execve(host.argv[0], host.argv, host.env);
+    _exit(127);
 }
 
 static int find(char *const *list, const char *name)
@@ -189,8 +202,7 @@ static spank_err_t get_number(spank_item_t item, va_list *args)
 
 static spank_err_t get_other(spank_item_t item, va_list *args)
 {
-    static char program[] = "./app", cores[] = "0-2";
-    static char *argv[] = {program, NULL};
+    static char cores[] = "0-2";
     uint32_t local;
 
     switch ((int)item) {
@@ -205,8 +217,8 @@ static spank_err_t get_other(spank_item_t item, va_list *args)
         *va_arg(*args, int *) = host.ngids;
         return ESPANK_SUCCESS;
     case S_JOB_ARGV:
-        *va_arg(*args, int *) = 1;
-        *va_arg(*args, char ***) = argv;
+        *va_arg(*args, int *) = 2;
+        *va_arg(*args, char ***) = host.argv;
         return ESPANK_SUCCESS;
     case S_STEP_ALLOC_CORES:
         *va_arg(*args, char **) = cores;

@@ -21,6 +21,7 @@ struct spank_host {
     uint32_t ranks[64];
     int task;                    /* S_TASK_ID */
     int exit_status;             /* S_TASK_EXIT_STATUS */
+    char *argv[3];               /* S_JOB_ARGV: "./app", "argument" */
     char *env[HOST_ENV_MAX + 1]; /* owned strings */
     char *control[HOST_ENV_MAX + 1];
     char log[HOST_LOG_MAX]; /* everything logged, a line each */
@@ -33,6 +34,10 @@ extern struct spank_host host;
 
 /* Forget everything. */
 void host_reset(void);
+
+/* As Slurm does when task_init is over, if a hook put another program in place
+ * of "./app": exec it. */
+void host_exec(void);
 
 void host_setenv(const char *name, const char *value);
 const char *host_getenv(const char *name);

@@ -31,6 +31,7 @@
 enum {
     AGENT_GRACE_MS = 2000,
     COUNTS_TEXT_MAX = 16384,
+    NODENAME_MAX = sizeof(((struct asps_step *)NULL)->nodename) - 1,
 };
 
 static struct asps_step step = {.board_fd = -1, .agent = ASPS_AGENT_NONE};
@@ -67,19 +68,41 @@ static void degrade(const char *what, const char *why)
         step.kind = ASPS_STEP_NONE;
 }
 
-static void find_nodename(spank_t spank)
+/* As slurmstepd itself was told by slurmd. The job's variable of this name is
+ * the user's: in a batch script it names the node of the script, for steps on
+ * any node. It goes to logs, so only what a name can have is let through. */
+static void find_nodename(void)
 {
-    struct utsname name;
+    const char *name = getenv("SLURMD_NODENAME");
+    struct utsname host;
 
-    if (spank_getenv(spank, "SLURMD_NODENAME", step.nodename,
-                     sizeof(step.nodename)) == ESPANK_SUCCESS ||
-        uname(&name) < 0)
-        return;
-    snprintf(step.nodename, sizeof(step.nodename), "%.*s",
-             (int)strcspn(name.nodename, "."), name.nodename);
+    if (name == NULL && uname(&host) == 0) {
+        host.nodename[strcspn(host.nodename, ".")] = '\0';
+        name = host.nodename;
+    }
+    snprintf(step.nodename, sizeof(step.nodename), "%.*s", NODENAME_MAX,
+             name != NULL ? name : "?");
+    for (char *c = step.nodename; *c; c++)
+        if (*c <= ' ' || *c > '~')
+            *c = '?';
 }
 
-static int read_counts(spank_t spank)
+/* What no task can do without. With ghosts the step fails: in their place the
+ * program would run, as ranks that nobody asked for. Without ghosts nothing
+ * depends on us. */
+static void give_up(const char *what, const char *why)
+{
+    if (step.spec.ghosts == 0) {
+        degrade(what, why);
+        return;
+    }
+    slurm_spank_log("aspen: %s: %s%s; the step fails", step.nodename, what,
+                    why);
+    step.kind = ASPS_STEP_FAIL;
+}
+
+/* The step as Slurm itself describes it. */
+static int read_numbers(spank_t spank)
 {
     if (spank_get_item(spank, S_JOB_ID, &step.job) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_NNODES, &step.nnodes) != ESPANK_SUCCESS ||
@@ -89,8 +112,12 @@ static int read_counts(spank_t spank)
         spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &step.nlocal) !=
             ESPANK_SUCCESS)
         return -1;
-    if (step.nlocal == 0 || step.nlocal > ASPS_NODE_TASKS_MAX ||
-        step.node >= step.nnodes)
+    return step.nlocal == 0 || step.node >= step.nnodes ? -1 : 0;
+}
+
+static int read_ranks(spank_t spank)
+{
+    if (step.nlocal > ASPS_NODE_TASKS_MAX)
         return -1;
     for (uint32_t i = 0; i < step.nlocal; i++)
         if (spank_get_item(spank, S_JOB_LOCAL_TO_GLOBAL_ID, i,
@@ -99,11 +126,33 @@ static int read_counts(spank_t spank)
     return 0;
 }
 
-/* User ranks of this node, for the SLURM_* variables. */
-static void find_user_ranks(spank_t spank)
+/* How many tasks each node has; the caller frees it. NULL where the step's
+ * environment does not say, or not what Slurm itself says of this node and of
+ * the sum. */
+static uint32_t *read_node_counts(spank_t spank)
 {
     char *text = malloc(COUNTS_TEXT_MAX);
     uint32_t *counts = calloc(step.nnodes, sizeof(*counts));
+    uint64_t sum = 0;
+    bool known =
+        text != NULL && counts != NULL &&
+        asps_request_tasks_per_node(spank, &step, text, COUNTS_TEXT_MAX) == 0 &&
+        asps_counts_parse(text, counts, step.nnodes) == (int)step.nnodes &&
+        counts[step.node] == step.nlocal;
+
+    for (uint32_t i = 0; known && i < step.nnodes; i++)
+        sum += counts[i];
+    free(text);
+    if (known && sum == step.ntasks)
+        return counts;
+    free(counts);
+    return NULL;
+}
+
+/* User ranks of this node, for the SLURM_* variables. */
+static void find_user_ranks(spank_t spank)
+{
+    uint32_t *counts = read_node_counts(spank);
     char distribution[64] = "", plane[16] = "";
     struct asps_step_map map = {.counts = counts,
                                 .ntasks = step.ntasks,
@@ -112,11 +161,8 @@ static void find_user_ranks(spank_t spank)
                                 .ghosts = step.spec.ghosts,
                                 .distribution = distribution};
 
-    if (text == NULL || counts == NULL ||
-        asps_request_tasks_per_node(spank, &step, text, COUNTS_TEXT_MAX) < 0 ||
-        asps_counts_parse(text, counts, step.nnodes) != (int)step.nnodes ||
-        counts[step.node] != step.nlocal)
-        goto out;
+    if (counts == NULL)
+        return;
     spank_getenv(spank, "SLURM_DISTRIBUTION", distribution,
                  sizeof(distribution));
     if (spank_getenv(spank, "SLURM_DIST_PLANESIZE", plane, sizeof(plane)) ==
@@ -124,8 +170,6 @@ static void find_user_ranks(spank_t spank)
         map.plane_size = (uint32_t)strtoul(plane, NULL, 10);
     step.has_ranks_user =
         asps_user_ranks(&map, step.ranks_world, step.ranks_user) == 0;
-out:
-    free(text);
     free(counts);
 }
 
@@ -207,11 +251,11 @@ static bool wants_report(spank_t spank)
            (rc == ESPANK_SUCCESS && asps_report_wanted(value));
 }
 
-static bool has_added_tasks(spank_t spank)
+static bool has_variable(spank_t spank, const char *name)
 {
     char value[4];
 
-    return spank_getenv(spank, ASPS_ADDED_ENV, value, sizeof(value)) !=
+    return spank_getenv(spank, name, value, sizeof(value)) !=
            ESPANK_ENV_NOEXIST;
 }
 
@@ -227,7 +271,7 @@ static bool read_request(spank_t spank)
                         "asynchronous progress");
         return false;
     }
-    if (has_added_tasks(spank))
+    if (has_variable(spank, ASPS_ADDED_ENV))
         step.spec.optional = false;
     if (!is_off())
         return true;
@@ -248,71 +292,101 @@ static int check_programs(void)
         missing = step.settings.ghost;
     if (missing == NULL)
         return 0;
-    if (step.spec.ghosts == 0) {
-        degrade("no access to ", missing);
-        return -1;
-    }
-    slurm_spank_log("aspen: %s: no access to %s (%m): install Aspen on every "
-                    "node; the step fails",
-                    step.nodename, missing);
-    step.kind = ASPS_STEP_FAIL;
+    give_up("Aspen must be installed on every node: no access to ", missing);
     return -1;
 }
 
+static bool fits(uint32_t count)
+{
+    return count > step.spec.ghosts && count <= ASPS_NODE_TASKS_MAX;
+}
+
+static void say_counts(uint32_t node, uint32_t count)
+{
+    char why[80];
+
+    if (count > ASPS_NODE_TASKS_MAX)
+        snprintf(why, sizeof(why), "%d is the most for ghosts",
+                 ASPS_NODE_TASKS_MAX);
+    else
+        snprintf(why, sizeof(why),
+                 "%" PRIu32 " ghost(s) leave no user task there",
+                 step.spec.ghosts);
+    slurm_spank_log("aspen: node %" PRIu32 " of %" PRIu32 " got %" PRIu32
+                    " task(s), and %s: %s",
+                    node + 1, step.nnodes, count, why,
+                    step.spec.optional ? "running without ghosts"
+                    : count > ASPS_NODE_TASKS_MAX
+                        ? "use more nodes (-N)"
+                        : "use fewer nodes (-N), more tasks (-n, "
+                          "--ntasks-per-node) or fewer ghosts");
+}
+
 /* Every node knows the counts of all, so all fail alike, or do without ghosts,
- * and one says why. */
+ * and one says why. Without ghosts each node is alone. */
 static int check_counts(spank_t spank)
 {
     uint32_t node = step.node, count = step.nlocal;
-    char *text = malloc(COUNTS_TEXT_MAX);
-    uint32_t *counts = calloc(step.nnodes, sizeof(*counts));
-    bool known =
-        text != NULL && counts != NULL &&
-        asps_request_tasks_per_node(spank, &step, text, COUNTS_TEXT_MAX) == 0 &&
-        asps_counts_parse(text, counts, step.nnodes) == (int)step.nnodes;
+    uint32_t *counts = NULL;
+    bool known;
 
-    for (uint32_t i = 0; known && i < step.nnodes && count > step.spec.ghosts;
-         i++) {
+    if (step.spec.ghosts == 0 && count > ASPS_NODE_TASKS_MAX) {
+        degrade("it has more tasks than Aspen can serve", "");
+        return -1;
+    }
+    if (step.spec.ghosts == 0)
+        return 0;
+    counts = read_node_counts(spank);
+    known = counts != NULL;
+    for (uint32_t i = 0; known && i < step.nnodes && fits(count); i++) {
         count = counts[i];
         node = i;
     }
-    free(text);
     free(counts);
-    if (count > step.spec.ghosts)
+    if (fits(count))
         return 0;
     if (step.node == 0 || !known)
-        slurm_spank_log("aspen: node %" PRIu32 " of %" PRIu32 " got %" PRIu32
-                        " task(s), and %" PRIu32 " ghost(s) leave no user task "
-                        "there: %s",
-                        node + 1, step.nnodes, count, step.spec.ghosts,
-                        step.spec.optional
-                            ? "running without ghosts"
-                            : "use fewer nodes (-N), more tasks (-n, "
-                              "--ntasks-per-node) or fewer ghosts");
+        say_counts(node, count);
+    step.kind = step.spec.optional ? ASPS_STEP_NONE : ASPS_STEP_FAIL;
+    return -1;
+}
+
+/* Slurm fixes what runs in a container before it asks us: a ghost's task would
+ * run the program. srun refuses it, where it is of this version. */
+static int check_container(spank_t spank)
+{
+    if (step.spec.ghosts == 0 || (!has_variable(spank, "SLURM_CONTAINER") &&
+                                  !has_variable(spank, "SLURM_CONTAINER_ID")))
+        return 0;
+    if (step.node == 0)
+        slurm_spank_log("aspen: " ASPS_NO_CONTAINER "%s",
+                        step.spec.optional ? "; running without ghosts" : "");
     step.kind = step.spec.optional ? ASPS_STEP_NONE : ASPS_STEP_FAIL;
     return -1;
 }
 
 static void start_tasks(spank_t spank)
 {
+    char why[80];
+
     step.kind = ASPS_STEP_TASKS;
-    find_nodename(spank);
-    if (read_counts(spank) < 0) {
-        slurm_spank_log("aspen: %s: no task counts, or more than %d tasks: "
-                        "the step fails",
-                        step.nodename, ASPS_NODE_TASKS_MAX);
-        step.kind = ASPS_STEP_FAIL;
+    find_nodename();
+    if (read_numbers(spank) < 0) {
+        give_up("Slurm tells no task counts", "");
         return;
     }
-    if (check_counts(spank) < 0 || check_programs() < 0)
+    if (check_container(spank) < 0 || check_counts(spank) < 0 ||
+        check_programs() < 0)
         return;
+    if (read_ranks(spank) < 0) {
+        give_up("Slurm tells no task ids", "");
+        return;
+    }
     find_user_ranks(spank);
     step.board_fd = asps_board_create(step.nlocal, step.spec.ghosts);
     if (step.board_fd < 0) {
-        slurm_spank_log("aspen: %s: cannot make the board of tasks: %m; the "
-                        "step fails",
-                        step.nodename);
-        step.kind = ASPS_STEP_FAIL;
+        snprintf(why, sizeof(why), "%m");
+        give_up("cannot make the board of tasks: ", why);
         return;
     }
     run_agent(spank);
@@ -324,8 +398,8 @@ static void start_tasks(spank_t spank)
 static void start_observer(spank_t spank)
 {
     step.kind = ASPS_STEP_TASKS;
-    find_nodename(spank);
-    if (read_counts(spank) < 0)
+    find_nodename();
+    if (read_numbers(spank) < 0 || read_ranks(spank) < 0)
         degrade("Slurm tells no task counts, or too many", "");
     else if (check_programs() == 0)
         snprintf(step.reason, sizeof(step.reason),

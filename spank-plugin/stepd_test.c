@@ -30,7 +30,11 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-enum { USER_ID = 64998, GROUP_ID = 64997, OUTPUT_MAX = 65536 };
+enum {
+    USER_ID = 64998,
+    GROUP_ID = 64997,
+    OUTPUT_MAX = 262144, /* holds the longest variable there can be */
+};
 
 static char dir[64]; /* with the programs, readable by everybody */
 
@@ -51,7 +55,8 @@ static int setup(void **state)
     host.nlocal = 3;
     for (uint32_t i = 0; i < host.nlocal; i++)
         host.ranks[i] = 3 + i;
-    host_setenv("SLURMD_NODENAME", "n2");
+    setenv("SLURMD_NODENAME", "n2", 1);
+    host_setenv("SLURMD_NODENAME", "batch\nslurmd: forged");
     host_setenv("SLURM_STEP_TASKS_PER_NODE", "3(x2)");
     host_setenv("SLURM_TASKS_PER_NODE", "3(x2)");
     host_setenv("SLURM_NTASKS", "6");
@@ -113,6 +118,7 @@ static int task(int slot, char *text)
         close(pipe_fd[1]);
         host.task = slot;
         asps_stepd_task_init(NULL);
+        host_exec();
         print_task();
         _exit(0);
     }
@@ -217,12 +223,12 @@ static void test_ghost_task(void **state)
     (void)state;
     start("good", NULL);
     assert_int_equal(task(2, text), 42); /* the script's own status */
-    HAS("I am a ghost");
+    HAS("I am a ghost, 0 arguments");
+    assert_null(strstr(text, "never seen"));
     HAS("ASPEN_ROLE=ghost");
     HAS("ASPEN_LOCAL=2");
     HAS("SLURM_NTASKS=6");
     HAS("PMI_RANK=4");
-    HAS("stdin /dev/null");
     assert_null(strstr(text, "SECRET"));
     assert_null(strstr(text, "LD_PRELOAD"));
     asps_stepd_exit();
@@ -409,6 +415,7 @@ static void test_impossible(void **state)
     asps_stepd_exit();
     setup(NULL);
     host_setenv("SLURM_STEP_TASKS_PER_NODE", "1,3"); /* the other node */
+    host.ntasks = 4;
     start("good", NULL);
     assert_string_equal(host.log, "");
     assert_int_equal(task(0, text), EXIT_FAILURE);
@@ -506,6 +513,126 @@ static void test_observer(void **state)
     task(0, text);
     assert_null(strstr(text, "ASPEN_ROLE"));
     asps_stepd_exit();
+}
+
+/* A node with more tasks than the board and the agent can serve: without ghosts
+ * it runs plain, and says so; with ghosts all nodes decide alike. */
+static void test_too_many_tasks(void **state)
+{
+    static const char *const plain[] = {"offload", "thread",
+                                        "ghost:1,adapt=auto"};
+    static const char *const failing[] = {"ghost:1", "offload,require",
+                                          "ghost:1,adapt=auto,require"};
+    static char text[OUTPUT_MAX];
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        setup(NULL);
+        host.node = 0;
+        host.nlocal = 1025;
+        host.ntasks = 1028;
+        host_setenv("SLURM_STEP_TASKS_PER_NODE", "1025,3");
+        start("good", plain[i]);
+        if (strstr(host.log, "without") == NULL)
+            fail_msg("%s says \"%s\"", plain[i], host.log);
+        assert_int_equal(task(0, text), 0);
+        assert_null(strstr(text, "ASPEN_ROLE"));
+        HAS("LD_PRELOAD=/opt/user.so");
+        asps_stepd_exit();
+        setup(NULL);
+        host.node = 0;
+        host.nlocal = 1025;
+        host.ntasks = 1028;
+        host_setenv("SLURM_STEP_TASKS_PER_NODE", "1025,3");
+        start("good", failing[i]);
+        assert_int_equal(task(0, text), EXIT_FAILURE);
+        assert_true(strlen(host.log) > 0);
+        asps_stepd_exit();
+    }
+    setup(NULL); /* the other node has them */
+    host.ntasks = 1028;
+    host_setenv("SLURM_STEP_TASKS_PER_NODE", "1025,3");
+    start("good", "ghost:1,adapt=auto");
+    assert_int_equal(task(0, text), 0);
+    assert_null(strstr(text, "ASPEN_ROLE"));
+    asps_stepd_exit();
+    setup(NULL);
+    host.ntasks = 1028;
+    host_setenv("SLURM_STEP_TASKS_PER_NODE", "1025,3");
+    start("good", "offload");
+    assert_int_equal(task(0, text), 0);
+    HAS("ASPEN_ROLE=user");
+    asps_stepd_exit();
+}
+
+/* slurmstepd's name of the node counts, not the job's; no line is forged. */
+static void test_nodename(void **state)
+{
+    (void)state;
+    start("die", NULL);
+    if (strncmp(host.log, "aspen: n2: lost", 15) != 0)
+        fail_msg("says \"%s\"", host.log);
+    asps_stepd_exit();
+    setup(NULL);
+    setenv("SLURMD_NODENAME", "n2\nslurmd: n3\033[0m", 1);
+    start("die", NULL);
+    if (strncmp(host.log, "aspen: n2?slurmd:?n3?[0m: ", 26) != 0)
+        fail_msg("says \"%s\"", host.log);
+    asps_stepd_exit();
+}
+
+/* Where a ghost cannot take the program's place: no task runs as what it is not. */
+static void test_no_place(void **state)
+{
+    static char text[OUTPUT_MAX];
+
+    (void)state;
+    host.node = 0;
+    host_setenv("SLURM_CONTAINER", "/images/app");
+    start("good", NULL);
+    assert_non_null(strstr(host.log, "container"));
+    assert_int_equal(task(0, text), EXIT_FAILURE);
+    asps_stepd_exit();
+    setup(NULL);
+    host.node = 0;
+    host_setenv("SLURM_CONTAINER", "/images/app");
+    start("good", "ghost:1,adapt=auto");
+    assert_non_null(strstr(host.log, "container"));
+    assert_int_equal(task(0, text), 0);
+    assert_null(strstr(text, "ASPEN_ROLE"));
+    asps_stepd_exit();
+    setup(NULL);
+    start("good", NULL);
+    host.argv[0] = NULL; /* so in a container of Slurm 24.11 */
+    assert_int_equal(task(2, text), EXIT_FAILURE);
+    asps_stepd_exit();
+}
+
+/* What the user preloads stays, however long it is. */
+static void test_long_preload(void **state)
+{
+    enum { LONG = 100000, TOO_LONG = 131072 };
+    static char value[TOO_LONG + 1], text[OUTPUT_MAX];
+    char preload[128];
+
+    (void)state;
+    memset(value, 'x', LONG);
+    host_setenv("LD_PRELOAD", value);
+    start("good", NULL);
+    assert_int_equal(task(0, text), 0);
+    snprintf(preload, sizeof(preload), "LD_PRELOAD=%s/runtime:xxx", dir);
+    assert_non_null(strstr(text, preload));
+    assert_int_equal(strspn(strstr(text, ":xxx") + 1, "x"), LONG);
+    asps_stepd_exit();
+    memset(value, 'x', TOO_LONG);
+    for (int i = 0; i < 2; i++) {
+        setup(NULL);
+        host_setenv("LD_PRELOAD", value);
+        start("good", i == 0 ? "ghost:1" : "offload");
+        assert_int_equal(task(0, text), i == 0 ? EXIT_FAILURE : 0);
+        assert_null(strstr(text, "ASPEN_ROLE"));
+        asps_stepd_exit();
+    }
 }
 
 /* Without ghosts nothing depends on us: the program runs plain. */
@@ -621,8 +748,9 @@ static int setup_group(void **state)
     for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
         link_agent(modes[i]);
     write_file("runtime", "");
-    write_file("ghost", "#!/bin/sh\necho I am a ghost\n"
-                        "echo stdin $(readlink /proc/$$/fd/0)\nenv\nexit 42\n");
+    write_file("ghost", "#!/bin/sh\necho never seen\n"
+                        "exec >&$ASPEN_STDOUT_FD\n"
+                        "echo I am a ghost, $# arguments\nenv\nexit 42\n");
     return 0;
 }
 
@@ -650,6 +778,10 @@ int main(void)
         cmocka_unit_test_setup(test_impossible, setup),
         cmocka_unit_test_setup(test_optional, setup),
         cmocka_unit_test_setup(test_inactive, setup),
+        cmocka_unit_test_setup(test_too_many_tasks, setup),
+        cmocka_unit_test_setup(test_nodename, setup),
+        cmocka_unit_test_setup(test_no_place, setup),
+        cmocka_unit_test_setup(test_long_preload, setup),
         cmocka_unit_test_setup(test_no_ghosts, setup),
         cmocka_unit_test_setup(test_observer, setup),
         cmocka_unit_test_setup(test_batch_counts, setup),

@@ -5,6 +5,7 @@
 #include "submit.h"
 
 #include "run.h"
+#include "special.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -132,6 +133,15 @@ static void ask(const struct asps_settings *settings,
     snprintf(out_p->remarks, sizeof(out_p->remarks), "%s", err);
 }
 
+/* cli_filter.lua says so before it adds tasks, where there is one. */
+static void check_container(struct asps_submit *submit)
+{
+    if (submit->spec.ghosts > 0 && submit->filter.refusal[0] == '\0' &&
+        (getenv("SLURM_CONTAINER") != NULL ||
+         getenv("SLURM_CONTAINER_ID") != NULL))
+        strcpy(submit->filter.refusal, ASPS_NO_CONTAINER);
+}
+
 bool asps_submit_check(const struct asps_settings *settings,
                        struct asps_submit *out_p)
 {
@@ -143,6 +153,7 @@ bool asps_submit_check(const struct asps_settings *settings,
         return asps_spec_parse(out_p->text, &out_p->spec) == 0;
     }
     ask(settings, out_p, "");
+    check_container(out_p);
     if (!asps_submit_is_off(out_p) && out_p->filter.refusal[0] != '\0') {
         /* If auto chose the ghosts, it chooses anew. */
         ask(settings, out_p, out_p->filter.refusal);

@@ -260,6 +260,44 @@ static void test_srun_auto(void **state)
     assert_non_null(strstr(log, "leave no user task"));
 }
 
+/* Without the filter: programs by task id, and containers. */
+static void test_srun_no_place(void **state)
+{
+    static char log[HOST_LOG_MAX], text[] = "0-3 hostname\n";
+    char file[160];
+    FILE *out;
+
+    (void)state;
+    snprintf(file, sizeof(file), "%s/programs", dir);
+    command("echo ghost:1");
+    host.nnodes = 2;
+    host.ntasks = 4;
+    host.argv[0] = file;
+    host.argv[1] = text;
+    assert_int_equal(srun_exit("ghost:1", log), 0); /* an argument like one */
+    assert_non_null(strstr(log, "2 user + 2 ghost"));
+    out = fopen(file, "w");
+    fputs(text, out);
+    fclose(out);
+    assert_int_equal(srun_exit("ghost:1", log), 1);
+    assert_non_null(strstr(log, "--multi-prog"));
+    command("echo ghost:1,adapt=auto");
+    assert_int_equal(asps_local_init(NULL, 1, args), 0);
+    assert_int_equal(host_option("async-progress", "auto", 0), 0);
+    assert_int_equal(asps_local_init_post_opt(NULL, 0, NULL), 0);
+    assert_int_equal(asps_local_user_init(NULL, 0, NULL), 0);
+    assert_non_null(strstr(host.log, "running without ghosts: --multi-prog"));
+    assert_string_equal(getenv(ASPS_REQUEST_ENV), "off");
+    setenv("SLURM_CONTAINER", "/image", 1);
+    command("case \"$*\" in *--no-ghosts=*) echo off;; *) echo ghost:1;; esac");
+    assert_int_equal(srun_exit("auto", log), 0);
+    command("echo ghost:1");
+    assert_int_equal(srun_exit("ghost:1", log), 1);
+    assert_non_null(strstr(log, "--container"));
+    unsetenv("SLURM_CONTAINER");
+    unlink(file);
+}
+
 /* What Lua wrote: a growth that Slurm did not follow, a refusal. */
 static void test_srun_filter(void **state)
 {
@@ -450,6 +488,7 @@ int main(void)
         cmocka_unit_test_setup(test_srun_refuses, setup),
         cmocka_unit_test_setup(test_srun_counts, setup),
         cmocka_unit_test_setup(test_srun_auto, setup),
+        cmocka_unit_test_setup(test_srun_no_place, setup),
         cmocka_unit_test_setup(test_srun_filter, setup),
         cmocka_unit_test_setup(test_srun_in_grown, setup),
         cmocka_unit_test_setup(test_srun_has_cpus, setup),

@@ -7,19 +7,17 @@
 
 #include "board.h"
 #include "degraded.h"
-#include "fds.h"
 #include "taskenv.h"
+
+#include "common/board.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 _Static_assert(CPU_SETSIZE == 64 * ASP_ANSWER_CPU_WORDS, "CPUs of an answer");
@@ -48,68 +46,72 @@ static void bind_task(const struct asps_answer_task *task, uint32_t slot)
 }
 
 /* Mode off has none. */
-static void keep_board(const struct asps_step *step, uint32_t slot)
+static int keep_board(const struct asps_step *step, uint32_t slot)
 {
     int fd = step->board_fd, flags;
 
     if (fd < 0)
-        return;
-    flags = fcntl(fd, F_GETFD);
-    if (flags < 0 || fcntl(fd, F_SETFD, flags & ~FD_CLOEXEC) < 0)
-        fail("cannot keep the board of tasks");
+        return 0;
     if (asps_board_enter(fd, step->nlocal, slot) < 0)
-        fail("cannot map the board of tasks");
+        return -1;
+    flags = fcntl(fd, F_GETFD);
+    return flags < 0 ? -1 : fcntl(fd, F_SETFD, flags & ~FD_CLOEXEC);
 }
 
-/* srun sends its stdin to every task, and slurmstepd keeps a piece until every
- * task of the node has taken it: with one that does not read, the others get
- * no more after the first megabyte. (So it is in Slurm without us, even when
- * that task closes its stdin.) The ghost has other things to do, so a child
- * takes its share; it ends with the input or with the ghost. */
-static void drain_stdin(void)
+/* What a TaskProlog prints is meant once for each task that the user has. The
+ * ghost takes its stdout back. */
+static void put_stdout_aside(spank_t spank)
 {
-    static char scrap[65536];
-    ssize_t got;
+    char text[16];
+    int fd = dup(STDOUT_FILENO), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    prctl(PR_SET_NAME, "aspen-stdin");
-    asps_close_from(STDIN_FILENO + 1);
-    do
-        got = read(STDIN_FILENO, scrap, sizeof(scrap));
-    while (got > 0 || (got < 0 && errno == EINTR));
-    _exit(EXIT_SUCCESS);
+    if (fd < 0 || null < 0 || dup2(null, STDOUT_FILENO) < 0)
+        fail("cannot put the stdout of a ghost aside");
+    snprintf(text, sizeof(text), "%d", fd);
+    spank_setenv(spank, ASP_STDOUT_FD_ENV, text, 1);
 }
 
-static void give_stdin_away(void)
-{
-    struct stat info;
-    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-
-    if (null < 0)
-        fail("cannot open /dev/null");
-    if (fstat(STDIN_FILENO, &info) == 0 &&
-        (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode)) && fork() == 0)
-        drain_stdin();
-    if (dup2(null, STDIN_FILENO) < 0)
-        fail("cannot replace stdin");
-}
-
+/* Slurm itself execs the ghost, when it has given the task all that tasks get:
+ * limits, SELinux context, TaskProlog, TMPDIR. It takes the command line from
+ * the array that S_JOB_ARGV names, so that is where the ghost's is put. SPANK
+ * asks not to change what it returns; but here nobody else has it, for this
+ * process is a fork of slurmstepd, and only pointers are replaced. */
 static void become_ghost(spank_t spank, const struct asps_step *step)
 {
-    char name[] = "aspen-ghost";
-    char *argv[] = {name, NULL};
-    char **env = asps_taskenv_ghost(spank, step);
+    char *path = strdup(step->settings.ghost);
+    char **argv = NULL, **again = NULL;
+    int argc = 0;
 
-    if (env == NULL)
-        fail("no memory for the environment of a ghost");
-    give_stdin_away();
-    execve(step->settings.ghost, argv, env);
-    fail(step->settings.ghost);
+    if (path == NULL || asps_taskenv_ghost(spank, step) < 0)
+        fail("no memory for a ghost");
+    errno = ENOTSUP;
+    if (spank_get_item(spank, S_JOB_ARGV, &argc, &argv) != ESPANK_SUCCESS ||
+        argc < 1 || argv == NULL || argv[0] == NULL)
+        fail("Slurm names no program that a ghost could replace");
+    put_stdout_aside(spank);
+    argv[0] = path;
+    argv[1] = NULL;
+    if (spank_get_item(spank, S_JOB_ARGV, &argc, &again) != ESPANK_SUCCESS ||
+        again == NULL || again[0] != path)
+        fail("Slurm does not let a ghost replace the program");
+}
+
+/* Returns -1 with errno when Aspen cannot be in this task. */
+static int make_task(spank_t spank, const struct asps_step *step, uint32_t slot)
+{
+    const struct asps_answer_task *task = NULL;
+
+    if (step->answer_bytes != NULL && step->answer.ntasks == step->nlocal)
+        task = &step->answer.tasks[slot];
+    if (keep_board(step, slot) < 0)
+        return -1;
+    if (task != NULL && task->bind)
+        bind_task(task, slot);
+    return asps_taskenv_set(spank, step, slot, task);
 }
 
 void asps_task_start(spank_t spank, struct asps_step *step)
 {
-    const struct asps_answer_task *task = NULL;
     int slot = -1;
 
     if (spank_get_item(spank, S_TASK_ID, &slot) != ESPANK_SUCCESS || slot < 0 ||
@@ -118,13 +120,15 @@ void asps_task_start(spank_t spank, struct asps_step *step)
         _exit(EXIT_FAILURE);
     }
     asps_agent_forget(&step->agent);
-    if (step->answer_bytes != NULL && step->answer.ntasks == step->nlocal)
-        task = &step->answer.tasks[slot];
-    keep_board(step, (uint32_t)slot);
-    if (task != NULL && task->bind)
-        bind_task(task, (uint32_t)slot);
-    if (asps_taskenv_set(spank, step, (uint32_t)slot, task) < 0)
-        fail("no memory for the environment of a task");
+    if (make_task(spank, step, (uint32_t)slot) < 0) {
+        /* A ghost that is not there, or its user, would be waited for. */
+        if (step->spec.ghosts > 0 || step->spec.require)
+            fail("a task of the step cannot be set up");
+        slurm_spank_log("aspen: %s: local task %d runs without Aspen: %m",
+                        step->nodename, slot);
+        asps_taskenv_clear(spank);
+        return;
+    }
     if ((uint32_t)slot >= asps_step_users(step))
         become_ghost(spank, step);
 }

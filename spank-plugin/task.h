@@ -5,8 +5,8 @@
 
 #include "step.h"
 
-/* Make this task what the step says. For a ghost it does not return; nor if
- * the task cannot become what it must be. */
+/* Make this task what the step says: Slurm, when it goes on, execs the ghost or
+ * the program. Does not return if the task cannot become what it must be. */
 void asps_task_start(spank_t spank, struct asps_step *step);
 
 /* A batch script or shell in a grown allocation: show it the user's counts. */

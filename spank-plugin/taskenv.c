@@ -12,7 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIST_MAX = 16384, PRELOAD_MAX = 16384, PATH_BYTES = 4096 };
+enum {
+    LIST_MAX = 16384,
+    PATH_BYTES = 4096,
+    VARIABLE_MAX = 131072, /* Linux executes nothing with a longer one */
+};
 
 static void set_number(spank_t spank, const char *name, uint32_t value)
 {
@@ -123,22 +127,30 @@ static bool count_cpus(spank_t spank, const struct asps_cpus *cpus)
  *         their malloc untouched */
 static int set_preload(spank_t spank, const char *runtime, const char *heap)
 {
-    const size_t size = PRELOAD_MAX + 2 * PATH_BYTES;
+    const size_t size = VARIABLE_MAX + 2 * PATH_BYTES;
     char *value = malloc(size);
     size_t len;
+    spank_err_t rc;
 
-    if (value == NULL)
+    if (value == NULL) {
+        errno = ENOMEM;
         return -1;
-    len = (size_t)snprintf(value, size, "%s%s%s", runtime,
+    }
+    len = (size_t)snprintf(value, 2 * PATH_BYTES, "%s%s%s", runtime,
                            heap[0] != '\0' ? ":" : "", heap);
-    if (len < 2 * PATH_BYTES - 1 &&
-        spank_getenv(spank, "LD_PRELOAD", value + len + 1, PRELOAD_MAX) ==
-            ESPANK_SUCCESS &&
-        value[len + 1] != '\0')
+    if (len < 2 * PATH_BYTES - 1)
+        rc = spank_getenv(spank, "LD_PRELOAD", value + len + 1, VARIABLE_MAX);
+    else
+        rc = ESPANK_NOSPACE;
+    if (rc == ESPANK_SUCCESS && value[len + 1] != '\0')
         value[len] = ':';
-    spank_setenv(spank, "LD_PRELOAD", value, 1);
+    if (rc != ESPANK_NOSPACE)
+        rc = spank_setenv(spank, "LD_PRELOAD", value, 1);
     free(value);
-    return 0;
+    if (rc == ESPANK_SUCCESS)
+        return 0;
+    errno = E2BIG;
+    return -1;
 }
 
 /* What the agent resolved of the policy's `heap`. */
@@ -236,6 +248,15 @@ err:
     return -1;
 }
 
+void asps_taskenv_clear(spank_t spank)
+{
+    static const char *const ours[] = {"ASPEN_LAYOUT", "ASPEN_ROLE",
+                                       "ASPEN_LOCAL", "ASPEN_BOARD_FD"};
+
+    for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+        spank_unsetenv(spank, ours[i]);
+}
+
 static bool ghost_needs(const char *variable)
 {
     static const char *const wanted[] = {
@@ -251,42 +272,50 @@ static bool ghost_needs(const char *variable)
 }
 
 /* A ghost runs without the program's preloads; one may be named for it. */
-static char *ghost_preload(spank_t spank, const struct asps_step *step)
+static int set_ghost_preload(spank_t spank, const struct asps_step *step)
 {
-    char *value = malloc(PATH_BYTES), *variable = NULL;
+    char *value = malloc(PATH_BYTES);
 
     if (value == NULL)
-        return NULL;
+        return -1;
     if (spank_getenv(spank, "ASPEN_GHOST_PRELOAD", value, PATH_BYTES) ==
-        ESPANK_SUCCESS) {
-        if (asprintf(&variable, "LD_PRELOAD=%s", value) < 0)
-            variable = NULL;
-    } else if (step->settings.ghost_preload != NULL &&
-               asprintf(&variable, "LD_PRELOAD=%s",
-                        step->settings.ghost_preload) < 0) {
-        variable = NULL;
-    }
+        ESPANK_SUCCESS)
+        spank_setenv(spank, "LD_PRELOAD", value, 1);
+    else if (step->settings.ghost_preload != NULL)
+        spank_setenv(spank, "LD_PRELOAD", step->settings.ghost_preload, 1);
     free(value);
-    return variable;
+    return 0;
 }
 
-char **asps_taskenv_ghost(spank_t spank, const struct asps_step *step)
+/* Take "NAME=value" out; what holds no '=' no program finds anyway. */
+static int unset(spank_t spank, const char *variable)
 {
-    char **all = NULL, **env;
-    size_t n = 0, kept = 0;
+    char *name = strndup(variable, strcspn(variable, "="));
+
+    if (name == NULL)
+        return -1;
+    spank_unsetenv(spank, name);
+    free(name);
+    return 0;
+}
+
+int asps_taskenv_ghost(spank_t spank, const struct asps_step *step)
+{
+    char **all = NULL;
+    size_t n = 0, at = 0;
 
     if (spank_get_item(spank, S_JOB_ENV, &all) != ESPANK_SUCCESS || all == NULL)
-        return NULL;
+        return -1;
     while (all[n] != NULL)
         n++;
-    env = calloc(n + 2, sizeof(*env));
-    if (env == NULL)
-        return NULL;
-    for (size_t i = 0; i < n; i++)
-        if (ghost_needs(all[i]))
-            env[kept++] = all[i];
-    env[kept] = ghost_preload(spank, step);
-    return env;
+    /* Each turn passes one variable or takes one out of the array. */
+    for (; n > 0 && all[at] != NULL; n--) {
+        if (ghost_needs(all[at]) || strchr(all[at], '=') == NULL)
+            at++;
+        else if (unset(spank, all[at]) < 0)
+            return -1;
+    }
+    return set_ghost_preload(spank, step);
 }
 
 /* Only where the value is the one that the growth made. */

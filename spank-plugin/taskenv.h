@@ -9,13 +9,17 @@
  * that count or number tasks, which then describe user tasks only (the true
  * values under ASPEN_*). PMI_* is never touched.
  *   task  what the agent says about it, or NULL
- * Returns 0, or -1 with errno ENOMEM. */
+ * Returns 0, or -1 with errno ENOMEM or E2BIG (LD_PRELOAD): then it is not
+ * preloaded, and asps_taskenv_clear() takes back the rest. */
 int asps_taskenv_set(spank_t spank, const struct asps_step *step, uint32_t slot,
                      const struct asps_answer_task *task);
 
-/* What a ghost needs of the task's environment, once it is set: no preloads,
- * nothing of the program's own. NULL with errno ENOMEM. */
-char **asps_taskenv_ghost(spank_t spank, const struct asps_step *step);
+/* The program runs plain: nothing shall say otherwise. */
+void asps_taskenv_clear(spank_t spank);
+
+/* Reduce the task's environment, once it is set, to what a ghost needs of it: no
+ * preloads, nothing of the program's own. Returns 0, or -1 with errno ENOMEM. */
+int asps_taskenv_ghost(spank_t spank, const struct asps_step *step);
 
 /* Show a script or shell in a grown allocation the user's counts. */
 void asps_taskenv_script(spank_t spank, const struct asps_step *step);

@@ -187,3 +187,18 @@ teardown() {
     refused 'node 2 of 2 got 1 task' -p shared -N2 -n4 --async-progress=ghost:1
     [ "$(grep -c 'node 2 of 2' <<<"$output")" -eq 1 ]
 }
+
+@test "without the filter --multi-prog has no ghosts either" {
+    local programs=$ASPEN_BUILD/tests/t2002.conf
+    echo '0-3 hostname' >"$programs"
+    filter_off
+    run on_cluster srun --multi-prog -N2 -n4 --async-progress=ghost:1 \
+        "$programs"
+    ended_with 1
+    printed 'aspen: --multi-prog'
+    not_printed '^n[12]$'
+    run on_cluster srun --multi-prog -N2 -n4 --async-progress "$programs"
+    ended_with 0
+    printed 'running without ghosts: --multi-prog'
+    [ "$(users)" = 'n1:2 n2:2' ]
+}

@@ -74,6 +74,19 @@ check_degraded() {
     clean_after
 }
 
+# In a batch script SLURMD_NODENAME is the script's node, for all its steps.
+@test "a step of a batch script names the nodes that it means" {
+    plugin_with "agent=/nowhere/aspen-agent"
+    run on_cluster sbatch -W -N2 -n4 -o "$agents/out" --wrap \
+        'export SLURMD_NODENAME="n9
+forged"; srun -N2 --async-progress=ghost:1 true'
+    ended_with 0
+    output=$(cat "$agents/out")
+    printed 'aspen: n1: lost aspen-agent'
+    printed 'aspen: n2: lost aspen-agent'
+    not_printed 'n9|forged'
+}
+
 @test "agents that die, answer too little, too much, or garbage" {
     while read -r mode says; do
         fake "$mode"

@@ -64,6 +64,10 @@ lines_of() { grep -cE "$1" <<<"$output"; }
 @test "real CPUs: user and ghost are bound apart" {
     up p1b --nodes 1 --cpus 2 --bind
     run in_it -- srun -n1 --async-progress=ghost:1 sh -c '
+        for i in $(seq 100); do
+            pgrep -x aspen-ghost >/dev/null && break
+            sleep 0.1
+        done
         for p in /proc/[0-9]*; do
             [ "$(cat $p/comm 2>/dev/null)" = aspen-ghost ] || continue
             echo "ghost $(sed -n "s/^Cpus_allowed_list:.//p" $p/status)"

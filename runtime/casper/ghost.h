@@ -5,6 +5,11 @@
 
 #include "engine.h"
 
+/* Leave a stdin that is a pipe or a socket to a child that reads it to its end,
+ * and have /dev/null instead; have the task's stdout. Call it first, before
+ * there are threads. */
+void aspx_ghost_take_stdio(void);
+
 /* Map the board of ASPEN_BOARD_FD and watch the users of this node from a
  * thread: once all of them are gone, or one aborts, the process ends with
  * status 0, wherever it is.

@@ -73,6 +73,7 @@ int main(void)
     int provided, status;
 
     (void) prctl(PR_SET_NAME, "aspen-ghost");
+    aspx_ghost_take_stdio();
     /* The arena tries how long a file may be. */
     signal(SIGXFSZ, SIG_IGN);
     if (aspx_ghost_watch()) {
