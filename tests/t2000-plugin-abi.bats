@@ -20,6 +20,16 @@ expected=$ASPEN_TOP/tests/expected
     ended_with 0
 }
 
+# A new line here is a question as below: what does it do in a process of root?
+@test "it calls no function of the C library but these" {
+    # Without versions; the checking twins that _FORTIFY_SOURCE takes are alike.
+    run diff -u "$expected/libc-plugin.txt" \
+        <(nm -D --undefined-only "$plugin" |
+            sed -En '/ U .*@/{s/.* U ([^@]*)@.*/\1/
+                s/^__(.*)_chk$/\1/; s/^__isoc[0-9]+_//; p}' | LC_ALL=C sort -u)
+    ended_with 0
+}
+
 @test "it links the C library and nothing else" {
     run sh -c "readelf -d '$plugin' | grep NEEDED | grep -v 'libc\.so\.6'"
     ended_with 1
@@ -32,6 +42,29 @@ expected=$ASPEN_TOP/tests/expected
     run readelf -d "$plugin"
     printed 'NOW'
     not_printed 'TEXTREL'
+}
+
+@test "whatever is installed is compiled with the hardening flags" {
+    local flags='-fstack-protector-strong -fstack-clash-protection'
+    [ "$(uname -m)" != x86_64 ] || flags+=' -fcf-protection'
+    local file flag made kind
+    cd "$ASPEN_BUILD"
+    for file in runtime/.libs/{libaspen,libaspenheap}.so \
+        spank-plugin/.libs/aspen_spank.so tools/.libs/libaspenclock.so \
+        runtime/{casper/aspen-ghost,aspen-pick} pmix-agent/aspen-agent \
+        tools/aspen; do
+        made=$(readelf --debug-dump=info "$file" 2>/dev/null |
+            grep -m1 'DW_AT_producer.*GNU C')
+        kind=-fPIC
+        [[ $file == *.so ]] || kind=-fPIE
+        for flag in $flags $kind; do
+            [[ $made == *" $flag"* ]] || {
+                echo "$file: no $flag in $made"
+                return 1
+            }
+        done
+        readelf -h "$file" | grep -q 'Type: *DYN'
+    done
 }
 
 # A new line here is a question: whose rights, whose path? Answer it in
