@@ -91,6 +91,17 @@ rma() { echo "$ASPEN_BUILD/tests/rma_$1"; }
     not_printed 'native'
 }
 
+@test "memory from MPI: small blocks are small, aligned, and served by ghosts" {
+    ghosts -n 2 -g 0 "$(rma memory)"
+    ended_with 0
+    printed '^ok memory'
+    ghosts -n 2 -g 1 --nodes 2 "$(rma memory)" windows
+    ended_with 0
+    printed '^ok memory'
+    not_printed 'native'
+    printed 'redirected [1-9]'
+}
+
 @test "accumulates by segment: every operation, derived types, threads" {
     ghosts -n 3 -g 2 --knob rma.binding=segment "$(rma derived)" 60
     ended_with 0

@@ -11,7 +11,6 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -167,14 +166,21 @@ static int open_file(const struct aspx_arena_name *name)
     return fd;
 }
 
-static int add_first_gap(struct aspx_arena *arena)
+/* All of the own slice is free, or as much of it as the limits leave address
+ * space to keep account of. */
+static int begin_extents(struct aspx_arena *arena)
 {
-    arena->gaps = malloc(sizeof(*arena->gaps));
-    if (!arena->gaps)
-        return -1;
-    *arena->gaps = (struct aspx_gap) {NULL, arena->slice_off,
-                                      arena->slice_bytes};
-    return 0;
+    uint64_t page = page_bytes(), npages;
+
+    do {
+        npages = arena->slice_bytes / page;
+        if (npages < ASPX_EXTENT_NONE &&
+            aspx_extents_begin(&arena->extents, (uint32_t) npages,
+                               (uintptr_t) arena->slice / page) == 0)
+            return 0;
+        arena->slice_bytes = round_up(arena->slice_bytes / 2, page);
+    } while (arena->slice_bytes >= SLICE_MIN);
+    return -1;
 }
 
 /* Map the head and as much of the own slice as the limits allow. */
@@ -219,7 +225,7 @@ int aspx_arena_open(struct aspx_arena *arena,
             arena->slice = arena->base + arena->slice_off;
         else if (map_slice(arena, fd) != 0)
             goto err_close;
-        if (add_first_gap(arena) != 0)
+        if (begin_extents(arena) != 0)
             goto err_close;
     }
     close(fd);
@@ -252,85 +258,42 @@ void aspx_arena_close(struct aspx_arena *arena)
         if (arena->slice)
             munmap(arena->slice, arena->slice_bytes);
     }
-    while (arena->gaps) {
-        struct aspx_gap *gap = arena->gaps;
-
-        arena->gaps = gap->next;
-        free(gap);
-    }
+    aspx_extents_end(&arena->extents);
     arena->base = arena->slice = NULL;
     find_head(arena, NULL);
 }
 
-/* First fit: the list is short unless windows die in a scattered order. Whole
- * pages, so that freeing a window frees its memory. */
-void *aspx_arena_alloc(struct aspx_arena *arena, uint64_t bytes,
+void *aspx_arena_alloc(struct aspx_arena *arena, uint64_t bytes, uint64_t align,
                        uint64_t *off_p)
 {
-    struct aspx_gap **at, *gap;
-    void *addr = NULL;
+    uint64_t page = page_bytes();
+    uint32_t first = ASPX_EXTENT_NONE;
 
-    if (!arena->slice || bytes > arena->slice_bytes) {
+    if (arena->slice && bytes <= arena->slice_bytes &&
+        align <= arena->slice_bytes) {
+        pthread_mutex_lock(&arena->mutex);
+        first = aspx_extents_take(
+            &arena->extents, (uint32_t) (round_up(bytes + !bytes, page) / page),
+            (uint32_t) (round_up(align, page) / page));
+        pthread_mutex_unlock(&arena->mutex);
+    }
+    if (first == ASPX_EXTENT_NONE) {
         errno = ENOSPC;
         return NULL;
     }
-    bytes = round_up(bytes ? bytes : 1, page_bytes());
-    pthread_mutex_lock(&arena->mutex);
-    for (at = &arena->gaps; (gap = *at); at = &gap->next)
-        if (gap->bytes >= bytes)
-            break;
-    if (gap) {
-        *off_p = gap->off;
-        addr = arena->slice + (gap->off - arena->slice_off);
-        gap->off += bytes;
-        gap->bytes -= bytes;
-        if (gap->bytes == 0) {
-            *at = gap->next;
-            free(gap);
-        }
-    }
-    pthread_mutex_unlock(&arena->mutex);
-    if (!addr)
-        errno = ENOSPC;
-    return addr;
-}
-
-/* Put [off, off + bytes) back between its neighbours. Without memory for a
- * list node the stretch is lost to us, not to the system. */
-static void add_gap(struct aspx_arena *arena, uint64_t off, uint64_t bytes)
-{
-    struct aspx_gap *before = NULL, *after = arena->gaps, *gap;
-
-    while (after && after->off < off) {
-        before = after;
-        after = after->next;
-    }
-    if (before && before->off + before->bytes == off) {
-        before->bytes += bytes;
-        if (after && before->off + before->bytes == after->off) {
-            before->bytes += after->bytes;
-            before->next = after->next;
-            free(after);
-        }
-    } else if (after && off + bytes == after->off) {
-        after->off = off;
-        after->bytes += bytes;
-    } else if ((gap = malloc(sizeof(*gap)))) {
-        *gap = (struct aspx_gap) {after, off, bytes};
-        if (before)
-            before->next = gap;
-        else
-            arena->gaps = gap;
-    }
+    *off_p = arena->slice_off + first * page;
+    return arena->slice + first * page;
 }
 
 void aspx_arena_free(struct aspx_arena *arena, uint64_t off, uint64_t bytes)
 {
-    bytes = round_up(bytes ? bytes : 1, page_bytes());
-    (void) madvise(arena->slice + (off - arena->slice_off), bytes,
-                   MADV_REMOVE);
+    uint64_t page = page_bytes(), at = off - arena->slice_off;
+
+    bytes = round_up(bytes + !bytes, page);
+    (void) madvise(arena->slice + at, bytes, MADV_REMOVE);
     pthread_mutex_lock(&arena->mutex);
-    add_gap(arena, off, bytes);
+    aspx_extents_give(&arena->extents, (uint32_t) (at / page),
+                      (uint32_t) (bytes / page));
     pthread_mutex_unlock(&arena->mutex);
 }
 

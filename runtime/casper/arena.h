@@ -8,6 +8,7 @@
 #define ASPEN_RUNTIME_CASPER_ARENA_H
 
 #include "duty.h"
+#include "extents.h"
 #include "life.h"
 
 #include <pthread.h>
@@ -31,12 +32,6 @@ struct aspx_bell {
  * it something and is about to wait. Takes NULL. Threads: any. */
 void aspx_bell_ring(struct aspx_bell *bell);
 
-/* A free stretch of the own slice; offsets in the file. */
-struct aspx_gap {
-    struct aspx_gap *next; /* ascending, never adjacent */
-    uint64_t off, bytes;
-};
-
 /* How to find an arena; travels in the start-up exchange. */
 struct aspx_arena_name {
     int32_t pid, fd;
@@ -57,8 +52,8 @@ struct aspx_arena {
     uint64_t slice_off, slice_bytes;
     uint64_t bytes;          /* of the file */
     int fd;                  /* maker, until aspx_arena_made_known() */
-    pthread_mutex_t mutex;   /* gaps */
-    struct aspx_gap *gaps;
+    pthread_mutex_t mutex;   /* extents */
+    struct aspx_extents extents; /* the free pages of the own slice */
     bool kept;               /* the program may use it for ever: not unmapped */
 };
 
@@ -83,10 +78,13 @@ void aspx_arena_made_known(struct aspx_arena *arena);
 
 void aspx_arena_close(struct aspx_arena *arena);
 
-/* Take bytes of the own slice, page aligned, zero filled.
+/* Take bytes of the own slice: whole pages, so that their memory can go back to
+ * the system, zero filled.
+ *   align   of the address in this process, a power of two; a page at least
  *   off_p   offset in the file
- * Returns the address, or NULL with errno ENOSPC, ENOMEM. Threads: any. */
-void *aspx_arena_alloc(struct aspx_arena *arena, uint64_t bytes,
+ * Returns the address, or NULL with errno ENOSPC. Allocates nothing.
+ * Threads: any.  Cost: a lock, O(1). */
+void *aspx_arena_alloc(struct aspx_arena *arena, uint64_t bytes, uint64_t align,
                        uint64_t *off_p);
 
 /* Give a block back; its pages return to the system. Threads: any. */

@@ -7,6 +7,8 @@
 
 #include "runtime/mpi/real.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -40,11 +42,26 @@ static bool lists(char *list, const char *word)
     return false;
 }
 
+/* A power of two, as the standard asks for, or it is not for us. */
+uint64_t aspx_hints_align(MPI_Info info)
+{
+    char value[VALUE_MAX], *end;
+    unsigned long long align;
+
+    if (info == MPI_INFO_NULL ||
+        !get(info, "mpi_minimum_memory_alignment", value))
+        return 1;
+    errno = 0;
+    align = strtoull(value, &end, 10);
+    return errno == 0 && *end == '\0' && align && !(align & (align - 1))
+               ? align : 1;
+}
+
 void aspx_hints_read(struct aspx_hints *hints, MPI_Info info)
 {
     char value[VALUE_MAX];
 
-    *hints = (struct aspx_hints) {0};
+    *hints = (struct aspx_hints) {.align = aspx_hints_align(info)};
     if (info == MPI_INFO_NULL)
         return;
     if (get(info, "async_config", value))

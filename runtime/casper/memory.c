@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Alloc_mem from the arena, so that a window that the program makes on it
- * is served by ghosts; from MPI where the arena has no room. */
+ * is served by ghosts; from MPI where the arena has no room. Small blocks are of
+ * slabs, large ones have pages of their own. */
 #include "config.h"
 
 #include "engine.h"
+#include "hints.h"
+#include "slabs.h"
 
+#include "runtime/mpi/handle.h"
 #include "runtime/mpi/real.h"
 #include "mpi_hand.h"
 
@@ -12,6 +16,7 @@
 #include <string.h>
 #include <uthash.h>
 
+/* A large one. */
 struct block {
     void *addr;
     uint64_t off, bytes;
@@ -21,14 +26,15 @@ struct block {
 static struct block *blocks;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-static struct block *take(uint64_t bytes)
+static void *take_large(uint64_t bytes, uint64_t align)
 {
     struct block *block = calloc(1, sizeof(*block));
 
     if (!block)
         return NULL;
     block->bytes = bytes;
-    block->addr = aspx_arena_alloc(&aspx_engine.arena, bytes, &block->off);
+    block->addr = aspx_arena_alloc(&aspx_engine.arena, bytes, align,
+                                   &block->off);
     if (!block->addr) {
         free(block);
         return NULL;
@@ -36,34 +42,49 @@ static struct block *take(uint64_t bytes)
     pthread_mutex_lock(&mutex);
     HASH_ADD_PTR(blocks, addr, block);
     pthread_mutex_unlock(&mutex);
-    return block;
+    return block->addr;
+}
+
+static bool give_large(void *addr)
+{
+    struct block *block;
+
+    pthread_mutex_lock(&mutex);
+    HASH_FIND_PTR(blocks, &addr, block);
+    if (block)
+        HASH_DEL(blocks, block);
+    pthread_mutex_unlock(&mutex);
+    if (!block)
+        return false;
+    aspx_arena_free(&aspx_engine.arena, block->off, block->bytes);
+    free(block);
+    return true;
+}
+
+static void *take(uint64_t bytes, uint64_t align)
+{
+    if (bytes <= ASPX_SLAB_BLOCK_MAX && align <= ASPX_SLAB_BLOCK_MAX)
+        return aspx_slabs_take(&aspx_engine.arena, bytes, align);
+    return take_large(bytes, align);
 }
 
 int aspx_hand_MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
-    struct block *block = NULL;
+    void *addr = NULL;
 
     /* What MPI would refuse it shall refuse itself. */
-    if (aspx_engine.up && size > 0 && baseptr)
-        block = take((uint64_t) size);
-    if (!block)
+    if (aspx_engine.up && size > 0 && baseptr &&
+        (info == MPI_INFO_NULL || aspx_handle_is(info, ASPX_HANDLE_INFO)))
+        addr = take((uint64_t) size, aspx_hints_align(info));
+    if (!addr)
         return aspx_real.MPI_Alloc_mem(size, info, baseptr);
-    memcpy(baseptr, &block->addr, sizeof(block->addr));
+    memcpy(baseptr, &addr, sizeof(addr));
     return MPI_SUCCESS;
 }
 
 int aspx_hand_MPI_Free_mem(void *base)
 {
-    struct block *block = NULL;
-
-    pthread_mutex_lock(&mutex);
-    HASH_FIND_PTR(blocks, &base, block);
-    if (block)
-        HASH_DEL(blocks, block);
-    pthread_mutex_unlock(&mutex);
-    if (!block)
-        return aspx_real.MPI_Free_mem(base);
-    aspx_arena_free(&aspx_engine.arena, block->off, block->bytes);
-    free(block);
-    return MPI_SUCCESS;
+    if (aspx_slabs_give(&aspx_engine.arena, base) || give_large(base))
+        return MPI_SUCCESS;
+    return aspx_real.MPI_Free_mem(base);
 }

@@ -181,7 +181,7 @@ static struct aspx_win *blank(const struct aspx_win_request *request, int rank,
 
 /* Find or take the own memory. Fills request->base and the offer. */
 static void offer_memory(struct making *making, struct offer *offer,
-                         uint64_t block_bytes)
+                         uint64_t block_bytes, uint64_t align)
 {
     struct aspx_win_request *request = making->request;
     struct aspx_win *win = making->win;
@@ -193,7 +193,7 @@ static void offer_memory(struct making *making, struct offer *offer,
                                       &offer->off) == 0;
     } else if (request->memory == ASPX_MEMORY_OWN || win->rank == 0) {
         request->base = aspx_arena_alloc(&aspx_engine.arena, block_bytes,
-                                         &offer->off);
+                                         align, &offer->off);
         offer->ok = request->base != NULL;
         win->block_off = offer->off;
         win->block_bytes = offer->ok ? block_bytes + !block_bytes : 0;
@@ -219,7 +219,7 @@ static void offer_words(struct making *making, struct offer *offer)
         words += win->ghosts[mine->first_ghost + g].words;
     win->words_bytes = words * sizeof(struct aspx_lock_word) +
                        aspx_switch_bytes(win);
-    if (aspx_arena_alloc(&aspx_engine.arena, win->words_bytes,
+    if (aspx_arena_alloc(&aspx_engine.arena, win->words_bytes, 1,
                          &offer->words_off))
         win->words_block = offer->words_off;
     else
@@ -335,7 +335,7 @@ static bool agree(struct making *making, bool possible)
         .flats_full = aspx_win_flat_full(),
     };
     if (possible && !mine->native) {
-        offer_memory(making, mine, block);
+        offer_memory(making, mine, block, hints.align);
         offer_words(making, mine);
     }
     return aspx_real.MPI_Allgather(mine, sizeof(*mine), MPI_BYTE,

@@ -37,7 +37,7 @@ bool aspx_next_is_libc(void);
  *   align     a power of two
  *   zeroed_p  is it zero filled?
  * Returns NULL when there is none to have: use the ordinary heap. Keeps errno.
- * Threads: any.  Cost: one lock, O(blocks kept); a fresh one O(gaps). */
+ * Threads: any.  Cost: one lock, O(blocks kept); a fresh one another lock. */
 void *aspx_blocks_take(size_t bytes, size_t align, bool *zeroed_p);
 
 /* Give a block back. An address that is none ends the process, as the C

@@ -22,7 +22,7 @@ static void *take(uint64_t bytes)
 {
     uint64_t off;
 
-    return aspx_arena_alloc(memory, bytes, &off);
+    return aspx_arena_alloc(memory, bytes, 1, &off);
 }
 
 static void give(void *addr, uint64_t bytes)
