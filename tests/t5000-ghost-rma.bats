@@ -150,6 +150,13 @@ large() {
     printed '^ok linger'
 }
 
+@test "a Put of more elements than an int counts moves them all" {
+    ghosts -n 2 -g 1 --nodes 2 "$(rma large)" huge
+    ended_with 0
+    printed '^ok huge'
+    not_printed 'native'
+}
+
 @test "large operations are complete when they should be" {
     large -n 3 -g 1 --nodes 3
     large -n 4 -g 2 --nodes 2 --knob rma.balance=bytes \

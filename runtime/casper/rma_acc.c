@@ -4,7 +4,7 @@
  * one executor per byte makes it atomic and ordered. */
 #include "config.h"
 
-#include "rma_acc.h"
+#include "rma_large.h"
 
 #include "runtime/mpi/real.h"
 #include "mpi_hand.h"
@@ -33,13 +33,32 @@ int aspx_acc_send(const struct aspx_acc *acc, const struct aspx_route *to,
         to->addr, t->count, t->type, acc->op, to->on, request);
 }
 
+static int send_piece(const struct aspx_acc *piece, struct aspx_route *to)
+{
+    return aspx_route_sent(to, aspx_acc_send(piece, to, NULL));
+}
+
+static int split_piece(const struct aspx_acc *piece, struct aspx_route *to)
+{
+    return aspx_acc_split(piece, to, NULL);
+}
+
 /* Returns false when MPI's own call has to run. */
 static bool accumulate(struct aspx_acc *acc, MPI_Win win,
                        MPI_Request *request, int *rc)
 {
+    enum aspx_road road;
     struct aspx_route to;
 
-    switch (aspx_route_find(win, &acc->touch, NULL, &to)) {
+    road = aspx_route_find(win, &acc->touch, NULL, &to);
+    if ((road == ASPX_ROAD_SEND || road == ASPX_ROAD_SPLIT) &&
+        aspx_is_large(&acc->origin, &acc->touch)) {
+        *rc = aspx_large_run(acc, &to, road == ASPX_ROAD_SEND ? send_piece
+                                                              : split_piece,
+                             request);
+        return true;
+    }
+    switch (road) {
     case ASPX_ROAD_SEND:
         *rc = aspx_route_sent(&to, aspx_acc_send(acc, &to, request));
         if (request)

@@ -5,7 +5,7 @@
 
 #include "copy.h"
 #include "flat.h"
-#include "rma_route.h"
+#include "rma_large.h"
 
 #include "runtime/mpi/real.h"
 #include "mpi_hand.h"
@@ -43,6 +43,21 @@ static int send(const struct aspx_side *o, const struct aspx_touch *t,
                                 t->count, t->type, to->on, request);
 }
 
+static int send_piece(const struct aspx_acc *piece, struct aspx_route *to)
+{
+    return aspx_route_sent(to, send(&piece->origin, &piece->touch, to, NULL));
+}
+
+static int send_large(const struct aspx_side *origin,
+                      const struct aspx_touch *touch,
+                      const struct aspx_route *to, MPI_Request *request)
+{
+    const struct aspx_acc whole = {
+        *origin, {NULL, 0, MPI_DATATYPE_NULL}, *touch, MPI_OP_NULL};
+
+    return aspx_large_run(&whole, to, send_piece, request);
+}
+
 /* A Put to itself may name the very bytes it moves. */
 static int copy(const struct aspx_side *origin, const struct aspx_touch *touch,
                 const struct aspx_route *to, MPI_Request *request)
@@ -66,6 +81,10 @@ static bool move(const struct aspx_side *origin, struct aspx_touch *touch,
         *rc = aspx_win_pass(to.win, copy(origin, touch, &to, request));
         return true;
     case ASPX_ROAD_SEND:
+        if (aspx_is_large(origin, touch)) {
+            *rc = send_large(origin, touch, &to, request);
+            return true;
+        }
         *rc = aspx_route_sent(&to, send(origin, touch, &to, request));
         if (request)
             aspx_route_ring(&to);
