@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Notices programs that reach MPI behind our back.
  *
- * A preloaded library is found by the linker and by dlsym(RTLD_DEFAULT), but
- * not by dlsym() on libmpich's own handle: Python's ctypes and Julia look
- * there. Such a program starts MPI with the ghosts in its world, and waits for
- * ever for ghosts that wait for it. We cannot translate its calls; what we can
- * do is end it with the reason. On its way through MPI_Init libmpich calls
- * ucp_init_version() through its PLT, before it waits for any other process:
- * so that name is ours too. Everybody else's call goes through unseen. */
+ * Who is bound to libmpich before mpi/redirect.c can see it (a plugin that is
+ * loaded with RTLD_DEEPBIND, brings libmpich, and calls it in a constructor)
+ * starts MPI with the ghosts in its world, and waits for ever for ghosts that
+ * wait for it. We cannot translate its calls; what we can do is end it with the
+ * reason. On its way through MPI_Init libmpich calls ucp_init_version() through
+ * its PLT, before it waits for any other process: so that name is ours too.
+ * Everybody else's call goes through unseen. */
 #include "config.h"
 
 #include "mpi/entry.h"
@@ -66,10 +66,9 @@ ASPX_EXPORT int ucp_init_version(unsigned major, unsigned minor,
 
     if (!aspx_start_seen() && is_user() &&
         is_libmpich(__builtin_return_address(0))) {
-        fprintf(stderr, "aspen: this program looks MPI_Init up in libmpich's "
-                "own handle (as ctypes and Julia do), where Aspen cannot give "
-                "it a world without ghosts; link it with MPI, or run with "
-                "--async-progress=off\n");
+        fprintf(stderr, "aspen: MPI_Init of this program does not pass Aspen, "
+                "which cannot give it a world without ghosts; link it with "
+                "MPI, or run with --async-progress=off\n");
         exit(EXIT_FAILURE);
     }
     if (!next) {

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "entry.h"
+#include "redirect.h"
 #include "workers.h"
 
 #include "runtime/profile/profile.h"
@@ -13,18 +14,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { NAME_BYTES = 80 }; /* of the longest function's, and more */
+
 typedef void (*call_f)(void);
 
-/* The MPI_X of a tool preloaded behind us, or NULL. */
-static call_f tools[ASPX_CALLS];
+/* The MPI_X and PMPI_X of a tool behind us, or NULL. */
+static call_f tools_mpi[ASPX_CALLS], tools_pmpi[ASPX_CALLS];
 
-static void set_entry(size_t i, call_f mpi, call_f pmpi)
+static void set_entry(struct aspx_real *table, size_t i, call_f call)
 {
-    call_f *table_mpi = (call_f *)(void *)&aspx_entry_mpi;
-    call_f *table_pmpi = (call_f *)(void *)&aspx_entry_pmpi;
+    call_f *calls = (call_f *)(void *)table;
 
-    __atomic_store_n(&table_pmpi[i], pmpi, __ATOMIC_RELEASE);
-    __atomic_store_n(&table_mpi[i], mpi, __ATOMIC_RELEASE);
+    __atomic_store_n(&calls[i], call, __ATOMIC_RELEASE);
 }
 
 /* Pointer by pointer: other threads may be jumping through the tables. */
@@ -32,18 +33,32 @@ static void set_entries(const struct aspx_real *wanted)
 {
     const call_f *from = (const call_f *)(const void *)wanted;
 
-    for (size_t i = 0; i < ASPX_CALLS; i++)
-        set_entry(i, tools[i] ? tools[i] : from[i], from[i]);
+    for (size_t i = 0; i < ASPX_CALLS; i++) {
+        set_entry(&aspx_entry_inner, i, from[i]);
+        set_entry(&aspx_entry_pmpi, i, tools_pmpi[i] ? tools_pmpi[i] : from[i]);
+        set_entry(&aspx_entry_mpi, i, tools_mpi[i] ? tools_mpi[i] : from[i]);
+    }
+}
+
+/* What stands behind us under this name: NULL when that is libmpich, whose
+ * symbols may lead to us. */
+static call_f find_tool(size_t i, const char *prefix)
+{
+    const call_f *real = (const call_f *)(const void *)&aspx_real;
+    const call_f *inner = (const call_f *)(const void *)&aspx_inner;
+    char name[NAME_BYTES];
+    call_f next;
+
+    snprintf(name, sizeof(name), "%s%s", prefix, aspx_real_names[i]);
+    *(void **)&next = dlsym(RTLD_NEXT, name);
+    return next != real[i] && next != inner[i] ? next : NULL;
 }
 
 static void find_tools(void)
 {
     for (size_t i = 0; i < ASPX_CALLS; i++) {
-        call_f next, own;
-
-        *(void **)&next = dlsym(RTLD_NEXT, aspx_real_name(i));
-        *(void **)&own = dlsym(aspx_real_library(), aspx_real_name(i));
-        tools[i] = next && next != own ? next : NULL;
+        tools_mpi[i] = find_tool(i, "");
+        tools_pmpi[i] = find_tool(i, "P");
     }
 }
 
@@ -59,15 +74,16 @@ static void no_mpi(void)
  * other arguments, but a jump does not look at them. */
 static void step_aside(void)
 {
-    char pmpi_name[80];
+    char pmpi_name[NAME_BYTES];
 
     for (size_t i = 0; i < ASPX_CALLS; i++) {
         call_f mpi, pmpi;
 
-        snprintf(pmpi_name, sizeof(pmpi_name), "P%s", aspx_real_name(i));
-        *(void **)&mpi = dlsym(RTLD_NEXT, aspx_real_name(i));
+        snprintf(pmpi_name, sizeof(pmpi_name), "P%s", aspx_real_names[i]);
+        *(void **)&mpi = dlsym(RTLD_NEXT, aspx_real_names[i]);
         *(void **)&pmpi = dlsym(RTLD_NEXT, pmpi_name);
-        set_entry(i, mpi ? mpi : no_mpi, pmpi ? pmpi : no_mpi);
+        set_entry(&aspx_entry_pmpi, i, pmpi ? pmpi : no_mpi);
+        set_entry(&aspx_entry_mpi, i, mpi ? mpi : no_mpi);
     }
 }
 
@@ -79,6 +95,7 @@ static void resolve_once(void)
         step_aside();
         return;
     }
+    aspx_redirect();
     find_tools();
     aspx_workers_fill_start(&table);
     set_entries(&table);

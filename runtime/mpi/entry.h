@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The exported MPI_X and PMPI_X, each one indirect jump through a table:
+/* The exported MPI_X and PMPI_X, and the inner entries, to which libmpich's own
+ * symbols lead (redirect.h). Each is one indirect jump through a table:
  *
  *   at load          the first_ stubs: they resolve and jump on
  *   resolved         the library itself, but for MPI_Init and its kin
@@ -9,8 +10,9 @@
  *   measured         what takes the time (mpi_profile.c), in front of one of
  *                    these
  *
- * A PMPI tool preloaded behind us keeps its place: our MPI_X jumps to the
- * tool's MPI_X, and the work happens when the tool calls PMPI_X. */
+ * A tool behind us keeps its place: our MPI_X jumps to the tool's MPI_X, and
+ * our PMPI_X to its PMPI_X if it has one. The work happens when the tool calls
+ * PMPI_X, or what it found behind itself, which is the inner entry. */
 #ifndef ASPEN_RUNTIME_MPI_ENTRY_H
 #define ASPEN_RUNTIME_MPI_ENTRY_H
 
@@ -20,9 +22,12 @@
 
 #define ASPX_EXPORT __attribute__((visibility("default")))
 
-extern struct aspx_real aspx_entry_mpi, aspx_entry_pmpi;
+extern struct aspx_real aspx_entry_mpi, aspx_entry_pmpi, aspx_entry_inner;
 
-/* Called by a first_ stub: fill both tables. Threads: any, concurrently. */
+/* The inner entries themselves. */
+extern const struct aspx_real aspx_inner;
+
+/* Called by a first_ stub: fill the tables. Threads: any, concurrently. */
 void aspx_entry_resolve(void);
 
 /* Send every call to the library from now on. */

@@ -23,6 +23,8 @@ from collections import namedtuple
 
 Call = namedtuple("Call", "name version treatment offload ret args timed",
                   defaults=(None,))
+# Exported beside MPI: bypass.c and lookup.c.
+OTHERS = ("dlopen", "dlsym", "ucp_init_version")
 TREATMENTS = ("pass", "world", "inherit", "hand")
 OFFLOADS = ("caller", "thread", "post", "init", "twin", "own")
 TIMINGS = ("each", "wait", "some")
@@ -93,6 +95,12 @@ def prefixes(call):
     return [("", "mpi")] + [("P", "pmpi")] * (call.name[:5] != "MPII_")
 
 
+def entries(call):
+    """The same, and the entry that is not: linkage, prefix, table."""
+    exported = [("ASPX_EXPORT", *names) for names in prefixes(call)]
+    return exported + [("static", "inner_", "inner")]
+
+
 def inherit(kinds, call):
     """Body of a worker that hands the world's error handler on."""
     old = next(name for name, kind in call.args if kind == "comm")
@@ -150,21 +158,25 @@ def entry_c(kinds, calls):
     yield BANNER + '#include "entry.h"\n'
     for call in calls:
         params, args = declare(kinds, call), plain(call)
-        for prefix, table in prefixes(call):
+        for linkage, prefix, table in entries(call):
             target = f"aspx_entry_{table}.{call.name}"
             jump = (VARIADIC if "..." in params else
                     "    return {target}({args});").format(
                         target=target, args=args)
             yield (f"static {call.ret} first_{prefix}{call.name}({params})\n"
                    f"{{\n    aspx_entry_resolve();\n{jump}\n}}")
-            yield (f"ASPX_EXPORT {call.ret} {prefix}{call.name}({params})\n"
+            yield (f"{linkage} {call.ret} {prefix}{call.name}({params})\n"
                    f"{{\n{jump}\n}}")
-    for prefix, table in (("", "mpi"), ("P", "pmpi")):
+    for prefix, table in (("", "mpi"), ("P", "pmpi"), ("inner_", "inner")):
         yield f"struct aspx_real aspx_entry_{table} = {{"
         for call in calls:
-            if (prefix, table) in prefixes(call):
+            if table in [entry[2] for entry in entries(call)]:
                 yield f"    .{call.name} = first_{prefix}{call.name},"
         yield "};"
+    yield "const struct aspx_real aspx_inner = {"
+    for call in calls:
+        yield f"    .{call.name} = inner_{call.name},"
+    yield "};"
 
 
 def workers_c(kinds, calls):
@@ -550,7 +562,8 @@ def export_map(_kinds, calls):
     for call in calls:
         for prefix, _table in prefixes(call):
             yield f"    {prefix}{call.name};"
-    yield "    ucp_init_version;"  # runtime/bypass.c
+    for name in OTHERS:
+        yield f"    {name};"
     yield "local:\n    *;\n};"
 
 

@@ -9,25 +9,18 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <pthread.h>
 #include <string.h>
 
 #define LIBRARY "libmpich.so.12"
 
 struct aspx_real aspx_real;
 
-static void *library;
+static void *_Atomic library;
 
-static const char *const names[] = {
+const char *const aspx_real_names[] = {
 #include "mpi_real_names.h"
 };
-
-_Static_assert(sizeof(names) / sizeof(names[0]) == ASPX_CALLS,
-               "one name per function");
-
-const char *aspx_real_name(size_t i)
-{
-    return names[i];
-}
 
 void *aspx_real_library(void)
 {
@@ -36,10 +29,11 @@ void *aspx_real_library(void)
 
 int aspx_real_resolve(void)
 {
-    void *handle = library;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     void (*found[ASPX_CALLS])(void);
+    void *handle;
 
-    if (handle)
+    if (library)
         return 0;
     handle = dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
     if (!handle) {
@@ -47,9 +41,15 @@ int aspx_real_resolve(void)
         return -1;
     }
     for (size_t i = 0; i < ASPX_CALLS; i++)
-        *(void **)&found[i] = dlsym(handle, names[i]);
-    memcpy(&aspx_real, found, sizeof(found));
-    library = handle;
+        *(void **)&found[i] = dlsym(handle, aspx_real_names[i]);
+    /* Only the first to come here tells the truth: then libmpich's symbols may
+     * lead to us (redirect.c). No lock is held while the loader is asked. */
+    pthread_mutex_lock(&lock);
+    if (!library) {
+        memcpy(&aspx_real, found, sizeof(found));
+        library = handle;
+    }
+    pthread_mutex_unlock(&lock);
     return 0;
 }
 

@@ -14,13 +14,13 @@ enum { ASPX_CALLS = sizeof(struct aspx_real) / sizeof(void (*)(void)) };
 /* libmpich's own functions; valid after aspx_real_resolve(). */
 extern struct aspx_real aspx_real;
 
-/* Name of the i-th member of struct aspx_real ("MPI_Abort", ...). */
-const char *aspx_real_name(size_t i);
+/* Names of the members of struct aspx_real ("MPI_Abort", ...), sorted. */
+extern const char *const aspx_real_names[ASPX_CALLS];
 
 /* Fill aspx_real from the MPICH of this process; it is never loaded here.
  * Idempotent. Returns 0, or -1 with errno ENOENT when this process has none: a
  * program of another MPI that inherited LD_PRELOAD.
- * Threads: any, concurrently (all write the same values). */
+ * Threads: any, concurrently. */
 int aspx_real_resolve(void);
 
 /* Is this the address of an instruction of the MPI library? */

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 /* Bind libmpich's references to MPI functions to libmpich itself, as if it had
- * been linked with -Bsymbolic. Idempotent. After aspx_real_resolve(); while no
- * other thread is inside MPI. */
+ * been linked with -Bsymbolic. Idempotent. After aspx_real_resolve(), and the
+ * first time before libmpich's symbols lead elsewhere (redirect.h). */
 void aspx_selfbind(void);
 
 /* A function of another library, that libmpich calls by name: what it calls now;

@@ -148,7 +148,7 @@ double aspx_times_waited(const struct aspx_times *times,
     uint64_t waited = 0, held = 0;
 
     for (size_t i = 0; i < ASPX_CALLS; i++)
-        if (asp_remedy_of(aspx_real_name(i)) == remedy)
+        if (asp_remedy_of(aspx_real_names[i]) == remedy)
             waited += times->call[i].wait;
     for (int r = 0; r < times->nranks; r++) /* threads wait each on its own */
         held += times->rank[r].wall *
@@ -170,7 +170,7 @@ void aspx_times_print(FILE *to, const struct aspx_times *times)
     first = most(times);
     if (times->call[first].mpi)
         snprintf(where, sizeof(where), "; most in %s, %s s",
-                 aspx_real_name(first), words(times->call[first].mpi).s);
+                 aspx_real_names[first], words(times->call[first].mpi).s);
     /* at once: other ranks may be printing */
     fprintf(to,
             "aspen: %d %s in MPI %s of %s s: %s s waiting, %s s working%s\n",
@@ -215,7 +215,7 @@ void aspx_times_json(FILE *to, const struct aspx_times *times)
             continue;
         fprintf(to, "%s\n      \"%s\": {\"count\": %" PRIu64
                 ", \"seconds\": %.6f, \"wait_s\": %.6f}", comma,
-                aspx_real_name(i), call->count, seconds(call->mpi),
+                aspx_real_names[i], call->count, seconds(call->mpi),
                 seconds(call->wait));
         comma = ",";
     }
