@@ -201,7 +201,7 @@ static bool is_multi_prog(spank_t spank)
         return false;
     len = (ssize_t)strlen(argv[1]);
     text = malloc((size_t)len + 1);
-    if (text != NULL && read(fd, text, (size_t)len + 1) == len)
+    if (len > 0 && text != NULL && read(fd, text, (size_t)len + 1) == len)
         same = memcmp(text, argv[1], (size_t)len) == 0;
     free(text);
     close(fd);
@@ -209,7 +209,7 @@ static bool is_multi_prog(spank_t spank)
 }
 
 /* cli_filter.lua refuses it before anything is launched, where there is one. */
-static void check_programs(void)
+static void refuse_multi_prog(void)
 {
     if (!srun.submit.spec.optional || srun.submit.filter.is_grown)
         asps_submit_refuse(ASPS_NO_MULTI_PROG);
@@ -232,7 +232,7 @@ int asps_local_user_init(spank_t spank, int argc, char **argv)
             ESPANK_SUCCESS)
         return 0;
     if (is_multi_prog(spank))
-        check_programs();
+        refuse_multi_prog();
     else
         check_counts(ntasks, nnodes, srun.submit.spec.ghosts);
     return 0;

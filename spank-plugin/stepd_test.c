@@ -221,6 +221,9 @@ static void test_ghost_task(void **state)
     static char text[OUTPUT_MAX];
 
     (void)state;
+    host_setenv("LD_AUDIT", "/opt/audit.so");
+    host_setenv("LD_LIBRARY_PATH", "/opt/lib");
+    host_setenv("MALLOC_CHECK_", "3");
     start("good", NULL);
     assert_int_equal(task(2, text), 42); /* the script's own status */
     HAS("I am a ghost, 0 arguments");
@@ -229,8 +232,11 @@ static void test_ghost_task(void **state)
     HAS("ASPEN_LOCAL=2");
     HAS("SLURM_NTASKS=6");
     HAS("PMI_RANK=4");
-    assert_null(strstr(text, "SECRET"));
+    HAS("SECRET=x");
+    HAS("LD_LIBRARY_PATH=/opt/lib");
     assert_null(strstr(text, "LD_PRELOAD"));
+    assert_null(strstr(text, "LD_AUDIT"));
+    assert_null(strstr(text, "MALLOC_"));
     asps_stepd_exit();
 }
 

@@ -257,16 +257,15 @@ void asps_taskenv_clear(spank_t spank)
         spank_unsetenv(spank, ours[i]);
 }
 
-static bool ghost_needs(const char *variable)
+/* What makes the dynamic linker or the C library work otherwise. */
+static bool is_of_loader(const char *variable)
 {
-    static const char *const wanted[] = {
-        "PATH=", "HOME=",  "USER=",   "LOGNAME=", "TMPDIR=",
-        "LANG=", "TZ=",    "LC_",     "PMI_",     "PMI2_",
-        "PMIX_", "SLURM_", "SLURMD_", "ASPEN_",   "MPICH_",
-        "MPIR_", "UCX_",   "FI_",     "HWLOC_",   "LD_LIBRARY_PATH="};
+    static const char *const names[] = {"LD_", "GLIBC_TUNABLES=", "MALLOC_"};
 
-    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
-        if (strncmp(variable, wanted[i], strlen(wanted[i])) == 0)
+    if (strncmp(variable, "LD_LIBRARY_PATH=", 16) == 0)
+        return false;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strncmp(variable, names[i], strlen(names[i])) == 0)
             return true;
     return false;
 }
@@ -287,7 +286,7 @@ static int set_ghost_preload(spank_t spank, const struct asps_step *step)
     return 0;
 }
 
-/* Take "NAME=value" out; what holds no '=' no program finds anyway. */
+/* Take "NAME=value" out. */
 static int unset(spank_t spank, const char *variable)
 {
     char *name = strndup(variable, strcspn(variable, "="));
@@ -310,7 +309,7 @@ int asps_taskenv_ghost(spank_t spank, const struct asps_step *step)
         n++;
     /* Each turn passes one variable or takes one out of the array. */
     for (; n > 0 && all[at] != NULL; n--) {
-        if (ghost_needs(all[at]) || strchr(all[at], '=') == NULL)
+        if (!is_of_loader(all[at]) || strchr(all[at], '=') == NULL)
             at++;
         else if (unset(spank, all[at]) < 0)
             return -1;

@@ -17,8 +17,10 @@ int asps_taskenv_set(spank_t spank, const struct asps_step *step, uint32_t slot,
 /* The program runs plain: nothing shall say otherwise. */
 void asps_taskenv_clear(spank_t spank);
 
-/* Reduce the task's environment, once it is set, to what a ghost needs of it: no
- * preloads, nothing of the program's own. Returns 0, or -1 with errno ENOMEM. */
+/* Of the task's environment, once it is set, take out for a ghost what is meant
+ * for the dynamic linker and the C library of the program, preloads above all.
+ * The rest stays: a TaskProlog, which runs with it, may read any of it.
+ * Returns 0, or -1 with errno ENOMEM. */
 int asps_taskenv_ghost(spank_t spank, const struct asps_step *step);
 
 /* Show a script or shell in a grown allocation the user's counts. */

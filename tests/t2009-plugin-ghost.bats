@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Slurm starts ghosts as it starts any task: with the job's limits, after the
-# TaskProlog, with what that exported. But with an environment of their own.
+# TaskProlog, with what that exported. But nothing is preloaded into them.
 load helpers
 
 setup() {
@@ -45,23 +45,23 @@ END
     done
 }
 
-@test "what a TaskProlog exports is in a ghost; what is the program's is not" {
+@test "a TaskProlog runs for ghosts, too; what is preloaded is not for them" {
     local prolog=$BATS_FILE_TMPDIR/prolog
     cat >"$prolog" <<'END'
 #!/bin/sh
-echo export SEEN=$SLURM_PROCID-$ASPEN_ROLE
+echo export SEEN=$SLURM_PROCID-$ASPEN_ROLE-${OF_THE_JOB:?}
 echo print from prolog
 echo export TMPDIR=/tmp/of-$SLURM_JOB_ID
 END
     chmod 755 "$prolog"
-    run on_cluster env SECRET=x "LD_PRELOAD=$ASPEN_BUILD/tests/.libs/yield.so" \
+    run on_cluster env OF_THE_JOB=x "LD_PRELOAD=$ASPEN_BUILD/tests/.libs/yield.so" \
         srun -n1 --task-prolog="$prolog" --async-progress=ghost:1 "$look"
     ended_with 0
-    printed '^SEEN=1-ghost$'
+    printed '^SEEN=1-ghost-x$'
     [ "$(grep -c '^from prolog$' <<<"$output")" -eq 1 ]
     printed '^TMPDIR=/tmp/of-[0-9]+$'
     printed '^ASPEN_ROLE=ghost$'
-    not_printed '^(SECRET|LD_PRELOAD|SLURM_RLIMIT_)'
+    not_printed '^(LD_PRELOAD|SLURM_RLIMIT_)'
 }
 
 @test "in a container there are no ghosts, and srun says so" {
