@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Alloc_mem from the arena, so that a window that the program makes on it
- * is served by ghosts; from MPI where the arena has no room. Small blocks are of
- * slabs, large ones have pages of their own. */
+ * is served by ghosts; from MPI where the arena has no room. Small blocks come
+ * from slabs, large ones have pages of their own. */
 #include "config.h"
 
 #include "engine.h"

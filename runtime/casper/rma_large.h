@@ -27,9 +27,9 @@ typedef int aspx_large_send_f(const struct aspx_acc *piece,
 
 /* Issue all of it. With a request it waits until it is complete.
  *   whole  Put and Get: without a result
- * Returns the code for the program; MPI_ERR_TYPE when the sides have not the
- * same number of bytes, MPI_ERR_COUNT when no piece is small enough: one element
- * of one side has more than ASPX_PIECE_MAX of another one. */
+ * Returns the code for the program; MPI_ERR_TYPE when the sides do not have the
+ * same number of bytes, MPI_ERR_COUNT when no piece is small enough: one
+ * element of one side has more than ASPX_PIECE_MAX of another one. */
 int aspx_large_run(const struct aspx_acc *whole, const struct aspx_route *route,
                    aspx_large_send_f *send, MPI_Request *request);
 

@@ -14,8 +14,8 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-/* The least common multiple cannot overflow: the bytes of a side, whole elements
- * of every side, are one, too. */
+/* The least common multiple cannot overflow: all the bytes of a side, which are
+ * whole elements of every side, are one, too. */
 uint64_t aspx_piece_bytes(const uint64_t *element, int nsides)
 {
     uint64_t unit = 1, least = UINT64_MAX, most;

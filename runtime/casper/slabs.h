@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Small blocks of the arena. A slab of 64 KiB, aligned so, is cut into blocks of
- * one size class; what is taken of it is noted beside it, so nothing is stored
- * in memory that other processes write, and the slab of an address is found by
- * its upper bits.
+/* Small blocks of the arena. A slab of 64 KiB, aligned so, is cut into blocks
+ * of one size class; what is taken of it is noted beside it, so nothing is
+ * stored in memory that other processes write, and the slab of an address is
+ * found by its upper bits.
  *
  * No block is smaller than 64 bytes, or begins elsewhere than at a multiple of
  * that: MPICH over UCX takes a window that begins at no multiple of 16 for one

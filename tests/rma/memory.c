@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Alloc_mem: many small blocks take little memory and no time, blocks and
  * windows are aligned as asked for, windows on small blocks are as good as any.
- * usage: memory [windows]: alignment of windows, too, for which plain MPICH does
- * not care */
+ * usage: memory [windows]: alignment of windows, too, which plain MPICH does
+ * not care for */
 #include "rma.h"
 
 #include <unistd.h>
