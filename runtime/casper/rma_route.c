@@ -64,11 +64,20 @@ static bool in_bounds(const struct aspx_target *target,
     return *lo_p >= *hi_p || (begin >= 0 && (uint64_t) end <= target->bytes);
 }
 
-/* MPI has no question for it, so it is told to move nothing. */
+/* MPI has no question for it, so it is told to move nothing, once for a type
+ * that is used again and again. (A type that was freed may leave its handle to
+ * one that is not committed: that goes unnoticed then, and is copied rightly.) */
 static bool is_committed(MPI_Datatype type)
 {
-    return aspx_real.MPI_Put(NULL, 0, type, MPI_PROC_NULL, 0, 0, type,
-                             aspx_engine.win) == MPI_SUCCESS;
+    static _Atomic MPI_Datatype last = MPI_DATATYPE_NULL;
+
+    if (atomic_load_explicit(&last, memory_order_relaxed) == type)
+        return true;
+    if (aspx_real.MPI_Put(NULL, 0, type, MPI_PROC_NULL, 0, 0, type,
+                          aspx_engine.win) != MPI_SUCCESS)
+        return false;
+    atomic_store_explicit(&last, type, memory_order_relaxed);
+    return true;
 }
 
 /* Are both sides the same string of bytes? What does not fit together is left
