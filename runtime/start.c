@@ -279,7 +279,7 @@ static void after_init(void)
     aspx_on_call_start(layout, aspx_adapt_help(), aspx_adapt_posted());
 }
 
-/* In the offload thread: the workers lie behind it. */
+/* In the offload thread's place: the workers lie behind it. */
 static void put_ghosts_behind(struct aspx_real *behind)
 {
     if (join_ghosts()) {
@@ -296,7 +296,7 @@ static bool adopt(void)
     return atomic_load(&hidden) && !atomic_exchange(&initialized, true);
 }
 
-/* MPI is up in the offload thread. */
+/* MPI is up, and the offload thread has it. */
 static void use_offload(void)
 {
     measure_if_asked();

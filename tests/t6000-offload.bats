@@ -150,6 +150,23 @@ END
     done
 }
 
+@test "a library may start MPI when it is loaded, and end it when unloaded" {
+    local mode plain
+    cd "$BATS_TEST_TMPDIR"
+    mpicc.mpich -shared -fPIC -o plugin.so "$ASPEN_TOP/tests/offload/plugin.c"
+    gcc -o loader "$ASPEN_TOP/tests/offload/loader.c"
+    plain=$(ghosts -n 2 -g 0 ./loader ./plugin.so | sort)
+    [ "$(wc -l <<<"$plain")" -eq 6 ]
+    # the library that yields has a lookup of its own, at its first poll
+    for mode in --offload "-g 1 --knob offload=yes" --thread "-g 1"; do
+        # shellcheck disable=SC2086
+        run ghosts -n 2 --no-yield $mode ./loader ./plugin.so
+        echo "with $mode:"
+        ended_with 0
+        [ "$(sort <<<"$output")" = "$plain" ]
+    done
+}
+
 @test "what the program has not waited for ends with MPI" {
     local way plain
     # UCX warns of them, with and without Aspen

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Start and end of the engine, and the calls of the program that start and end
- * MPI. MPI is initialised in the thread, and with a level that needs no locks
- * inside MPI, unless the program has many threads in it (guest.h); the program
- * is told what it asked for, because it gets it. */
+ * MPI. These are the caller's, while the thread stands aside: MPICH's hwloc loads
+ * and unloads plugins there, and where the program makes them in a constructor of
+ * a library that it loads, the caller has the loader's lock. MPI gets a level
+ * that needs no locks inside MPI, unless the program has many threads in it
+ * (guest.h); the program is told what it asked for, because it gets it. */
 #include "config.h"
 
 #include "offload.h"
@@ -142,7 +144,8 @@ struct opening {
 
 static int really_init(int *argc, char ***argv)
 {
-    int wanted = aspx_offload_many ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
+    int wanted = aspx_offload_many ? MPI_THREAD_MULTIPLE
+                                   : MPI_THREAD_SERIALIZED;
     int provided;
     int rc = aspx_behind.MPI_Init_thread(argc, argv, wanted, &provided);
 
@@ -181,7 +184,7 @@ int aspx_offload_MPI_Init(int *argc, char ***argv)
 {
     struct opening opening = {.argc = argc, .argv = argv};
 
-    aspx_request_in_thread(init, &opening);
+    aspx_thread_replace(init, &opening);
     return opening.rc;
 }
 
@@ -220,12 +223,12 @@ int aspx_offload_MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler,
     struct opening opening = {
         .info = info, .errhandler = errhandler, .session = session};
 
-    aspx_request_in_thread(session_init, &opening);
+    aspx_thread_replace(session_init, &opening);
     return opening.rc;
 }
 
-/* Has the program ended all that it began? Asked in the thread, where one call
- * after the other is carried out: of several callers one is the last. */
+/* Has the program ended all that it began? Asked in the thread's place, where one
+ * call after the other is carried out: of several callers one is the last. */
 static bool is_over(void)
 {
     return model.sessions == 0 && model.initialized == model.finalized;
@@ -267,7 +270,7 @@ int aspx_offload_MPI_Finalize(void)
 {
     struct opening opening = {.last = false};
 
-    aspx_request_in_thread(finalize, &opening);
+    aspx_thread_replace(finalize, &opening);
     if (opening.last)
         stop();
     return opening.rc;
@@ -290,7 +293,7 @@ int aspx_offload_MPI_Session_finalize(MPI_Session *session)
 {
     struct opening opening = {.session = session};
 
-    aspx_request_in_thread(session_finalize, &opening);
+    aspx_thread_replace(session_finalize, &opening);
     if (opening.last && opening.rc == MPI_SUCCESS)
         stop();
     return opening.rc;

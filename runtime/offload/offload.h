@@ -25,7 +25,7 @@ extern struct aspx_real aspx_behind;
 /* What the program calls now: the entries, for calls made of other calls. */
 extern struct aspx_real aspx_offload_entries;
 
-/* In the thread, when MPI runs: bring up what shall lie behind it, and change
+/* In the thread's place, when MPI runs: bring up what shall lie behind it, and change
  * the library's table that is there into that one's workers. It writes the
  * record at the end, with aspx_offload_add_up(). */
 typedef void aspx_offload_behind_f(struct aspx_real *table);

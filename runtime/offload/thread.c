@@ -20,6 +20,7 @@
 #include "offload.h"
 #include "report.h"
 
+#include "runtime/futex.h"
 #include "runtime/own_thread.h"
 
 #include <sched.h>
@@ -33,6 +34,7 @@ enum {
     SPIN_US = 2000,
     YIELD_US = 1000,
     TURNS_PER_CLOCK = 32,
+    ASIDE_US = 10000, /* until it looks whether exit() wants it to end */
 };
 
 _Thread_local bool aspx_offload_self ASPX_TLS;
@@ -46,11 +48,12 @@ static uint64_t now_us(void)
     return aspx_clock_ns(CLOCK_MONOTONIC) / 1000;
 }
 
-static bool over; /* the thread has ended */
+static bool over;             /* the thread has ended */
+static _Atomic uint32_t away; /* a caller is inside MPI in its place */
 
 void aspx_thread_count(void)
 {
-    if (over)
+    if (over || away)
         return; /* what is called now is another thread's */
     aspx_offload_counts.cpu_us = aspx_clock_ns(CLOCK_THREAD_CPUTIME_ID) / 1000;
     aspx_offload_counts.wall_us = now_us() - began_us;
@@ -154,6 +157,31 @@ static void rest(struct rest *rest)
         return;
     if ((idle_us >= spin_us + YIELD_US && !awaited) || !aspx_command_yield())
         nap(rest, guests, awaited);
+}
+
+static void stand_aside(struct aspx_command *command)
+{
+    aspx_thread_count();
+    atomic_store(&away, 1);
+    aspx_command_done(command);
+    while (atomic_load(&away) && !aspx_own_thread_stopping())
+        aspx_futex_wait(&away, 1, ASIDE_US);
+}
+
+void aspx_thread_replace(void (*work)(void *argument), void *argument)
+{
+    struct aspx_command command = {.run = stand_aside};
+
+    if (aspx_offload_is_self()) {
+        work(argument);
+        return;
+    }
+    aspx_command_call(&command);
+    aspx_offload_self = true;
+    work(argument);
+    aspx_offload_self = false;
+    atomic_store(&away, 0);
+    aspx_futex_wake(&away);
 }
 
 static void work(void)
