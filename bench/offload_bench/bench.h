@@ -20,6 +20,8 @@ struct options {
     int self;     /* messages go to the rank itself */
     int threads;  /* threads, barrier: that many */
     int window;   /* bandwidth: messages in flight */
+    int pending;  /* pending: receives that nobody answers */
+    int ask;      /* pending: enum ask */
     int delay_us; /* overlap: at least; call: outside MPI before each */
     int spin;     /* compute in earnest; else sleep */
     int receiver; /* availability: of this side */
@@ -29,6 +31,11 @@ struct options {
 /* What the kernel overlap reports: the share of the communication that no
  * longer shows in the wait, and the times that make it. */
 enum overlap_value { OVERLAP, COMMUNICATION, WAIT, WAIT_AFTER };
+
+/* The kernel pending: an exchange that ends by MPI_Waitall, or by tests of the
+ * receive; the Irecv of one and a Test at once; a Test of what has been tested
+ * before. */
+enum ask { ASK_WAIT, ASK_TEST, ASK_FIRST, ASK_AGAIN };
 
 enum { SAMPLES_MOST = 5000, WINDOW_MOST = 64 };
 
@@ -99,5 +106,6 @@ void latency_run(struct bench *bench, struct samples *samples);
 void barrier_run(struct bench *bench, struct samples *samples);
 void idle_run(struct bench *bench, struct samples *samples);
 void line_run(struct bench *bench, struct samples *samples);
+void pending_run(struct bench *bench, struct samples *samples);
 
 #endif

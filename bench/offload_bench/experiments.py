@@ -114,6 +114,15 @@ EXPERIMENTS = [
         rivals("call,delay_us={x}", users=1, sleepers=False),
         OWN + "MPI_Comm_compare; what it takes to wake the helper is in it."),
     Experiment(
+        "o-pending", "An exchange beside receives that nobody answers",
+        "receives", (0, 60, 300, 1000),
+        [line for ask, name in
+         (("wait", "Waitall"), ("test", "Test until it is there"),
+          ("first", "Irecv and a Test at once"), ("again", "a Test again"))
+         for line in rivals(f"pending,peer=self,ask={ask},pending={{x}}",
+                            " " + name, users=1, sleepers=False)],
+        OWN + "8 bytes to self. A Test at once, or again, finds nothing."),
+    Experiment(
         "o-line", "What the machine allows", "-", (1,),
         [Line("plain", "plain", "line", users=1)],
         "A word to the other CPU and one back, without MPI."),

@@ -20,6 +20,7 @@ static const struct kernel kernels[] = {
     {"barrier", "us", barrier_run},
     {"idle", "%", idle_run},
     {"line", "us", line_run},
+    {"pending", "us", pending_run},
     {NULL, NULL, NULL},
 };
 
@@ -30,6 +31,8 @@ static const struct key keys[] = {
     {"peer", "next|self", offsetof(struct options, self)},
     {"threads", NULL, offsetof(struct options, threads)},
     {"window", NULL, offsetof(struct options, window)},
+    {"pending", NULL, offsetof(struct options, pending)},
+    {"ask", "wait|test|first|again", offsetof(struct options, ask)},
     {"delay_us", NULL, offsetof(struct options, delay_us)},
     {"compute", "sleep|spin", offsetof(struct options, spin)},
     {"side", "sender|receiver", offsetof(struct options, receiver)},

@@ -21,11 +21,12 @@ static struct aspx_slot *pending(MPI_Request request)
 }
 
 struct question {
+    struct aspx_command head;
     int count;
     const MPI_Request *requests;
     enum aspx_ask how;
     int asked;    /* so many have been looked at */
-    uint64_t run; /* after so many commands, this one among them */
+    uint64_t run; /* after so many commands */
 };
 
 static bool any_left(struct aspx_slot *const slots[], uint32_t count)
@@ -53,20 +54,24 @@ static bool look_at_next(struct question *q)
     return q->how == ASPX_ASK_UNTIL_ONE_IS_LEFT && any_left(slots, count);
 }
 
-static void look(void *question)
+static void look(struct aspx_command *head)
 {
-    struct question *q = question;
+    struct question *q = (void *) head;
 
-    q->run = aspx_command_taken();
+    q->run = aspx_command_asked();
     while (q->asked < q->count && !look_at_next(q)) {
     }
+    aspx_command_done(head);
 }
 
 static void ask(int count, const MPI_Request requests[], enum aspx_ask how)
 {
-    struct question q = {.count = count, .requests = requests, .how = how};
+    struct question q = {.head.run = look,
+                         .count = count,
+                         .requests = requests,
+                         .how = how};
 
-    aspx_request_in_thread(look, &q);
+    aspx_command_ask(&q.head);
     for (int i = 0; i < q.asked; i++) {
         struct aspx_slot *slot = pending(requests[i]);
 
@@ -120,14 +125,13 @@ static bool any_old(int count, const MPI_Request requests[])
     return false;
 }
 
-/* What was posted and not yet taken comes before the answer. Where that is much,
- * flags that the thread sets between are earlier. */
+/* What was posted and not yet taken comes before the answer. Where that is
+ * much, flags that the thread sets between are earlier. */
 static bool is_near(void)
 {
-    enum { COMMANDS = 16 }; /* between two polls at most, see thread.c */
-    uint64_t taken = aspx_command_taken();
+    enum { COMMANDS = 16 }; /* as the thread carries out between two polls */
 
-    return aspx_command_posted() - taken <= COMMANDS;
+    return !aspx_command_is_behind(COMMANDS);
 }
 
 void aspx_ask_for_old(int count, const MPI_Request requests[],

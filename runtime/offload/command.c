@@ -70,6 +70,11 @@ static _Atomic uint32_t sleepers, at_bells;
  * written by the thread only. */
 static _Alignas(ASPX_RING_LINE) _Atomic uint64_t looked;
 
+/* Commands that only ask. Posted: counted behind their tickets, so that what is
+ * left of those is never too little. */
+static _Alignas(ASPX_RING_LINE) _Atomic uint64_t questions;
+static uint64_t questions_taken;
+
 void aspx_command_start(bool several, bool many, enum aspx_cpus cpus)
 {
     aspx_ring_start(&ring, several);
@@ -110,6 +115,20 @@ void aspx_command_call(struct aspx_command *command)
     atomic_init(&command->state, ASPX_BUSY);
     aspx_command_post(command);
     aspx_command_wait(command);
+}
+
+void aspx_command_ask(struct aspx_command *question)
+{
+    atomic_init(&question->state, ASPX_BUSY);
+    aspx_command_post(question);
+    atomic_fetch_add_explicit(&questions, 1, memory_order_release);
+    aspx_command_wait(question);
+}
+
+uint64_t aspx_command_asked(void)
+{
+    questions_taken++;
+    return aspx_command_taken();
 }
 
 void aspx_command_news(void)
@@ -284,12 +303,23 @@ struct aspx_command *aspx_command_next(void)
 
 uint64_t aspx_command_taken(void)
 {
-    return atomic_load_explicit(&ring.taken, memory_order_relaxed);
+    return atomic_load_explicit(&ring.taken, memory_order_relaxed) -
+           questions_taken;
+}
+
+bool aspx_command_is_behind(uint64_t count)
+{
+    uint64_t taken = atomic_load_explicit(&ring.taken, memory_order_relaxed);
+
+    return atomic_load_explicit(&ring.tickets, memory_order_relaxed) - taken >
+           count;
 }
 
 uint64_t aspx_command_posted(void)
 {
-    return atomic_load_explicit(&ring.tickets, memory_order_relaxed);
+    uint64_t asked = atomic_load_explicit(&questions, memory_order_acquire);
+
+    return atomic_load_explicit(&ring.tickets, memory_order_relaxed) - asked;
 }
 
 void aspx_command_looked(uint64_t run)

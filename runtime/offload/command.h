@@ -129,6 +129,15 @@ void aspx_command_nudge(void);
 /* For the thread: the next command, or NULL. */
 struct aspx_command *aspx_command_next(void);
 
+/* As aspx_command_call(), for a command that only looks at what is under way.
+ * Such a question is not counted below, because it brings about nothing that
+ * another had to look for. Not in the thread. */
+void aspx_command_ask(struct aspx_command *question);
+
+/* For the thread, first in a question: takes it out of the count that
+ * aspx_command_taken() returns, as does this. */
+uint64_t aspx_command_asked(void);
+
 /* For the thread: how many commands it has taken; and that it has looked at all
  * requests under way since it had carried out so many. */
 uint64_t aspx_command_taken(void);
@@ -138,10 +147,12 @@ void aspx_command_looked(uint64_t run);
  * more. */
 uint64_t aspx_command_posted(void);
 
-/* Has the thread carried out so many, and looked at all requests since? Else one
- * that is not done may be so by what the program has just been told. False may
- * also say that there are too many requests to look at, or that it has not told
- * yet. */
+/* Have more than that been posted and not taken, with questions? */
+bool aspx_command_is_behind(uint64_t count);
+
+/* Has the thread carried out so many, and looked at all requests since? Else
+ * one that is not done may be so by what the program has just been told. False
+ * may also say that it has not told yet. */
 bool aspx_command_has_looked(uint64_t posted);
 
 /* For the thread: is anybody waiting in a sleep? */

@@ -126,9 +126,9 @@ int aspx_offload_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     return *flag ? finish(slot, request, status, false) : MPI_SUCCESS;
 }
 
-/* Is it time to ask for old ones? Not at once, because the thread may be about to
- * look at them, and to find out takes its time, too; and always before a sleep,
- * which would last until then. */
+/* Is it time to ask for old ones? Not at once, because the thread may be about
+ * to look at them, and to find out takes its time, too; and always before a
+ * sleep, which would last until then. */
 static bool may_ask(const struct aspx_rest *rest)
 {
     enum { LOOKS = 16 }; /* 0.4 us, as long as the question takes */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI tells of an end only when it is asked for the request, and each question
  * takes some 15 ns: of a thousand receives that wait for ever as long as fifty
- * messages. Up to a window of requests, a poll asks for all of them. Beyond
- * that there are two lists. Recent is what was posted or asked for lately, a
- * bounded number: each poll looks at these. Old is the rest: a poll looks at a
- * portion of it, the next poll at the next one. A caller that waits for an old
- * one, or tests it, asks for it by name (ask.h), which makes it recent; and the
- * portions go on behind it, because programs mostly wait in the order in which
- * they posted.
+ * messages. Up to a window of requests, a poll asks for all of them. For more
+ * there are two lists. Recent is what was posted or asked for lately: each poll
+ * looks at these. Old is the rest: a poll looks at a portion of it, the next
+ * poll at the next one. A caller that waits for an old one, or tests it, asks
+ * for it by name (ask.h), which makes it recent; and the portions go on behind
+ * it, because programs mostly wait in the order in which they posted.
  *
  * An operation that fails inside MPI_Testsome is raised on MPI_COMM_WORLD, one
  * that fails inside MPI_Test on its own communicator. As long as the program
@@ -30,11 +29,11 @@
 
 enum {
     WINDOW = ASPX_FLIGHT_WINDOW,
-    RECENT_MOST = WINDOW / 2, /* of a crowd */
-    /* After so many polls the same: 10 us at least, which most operations that
-     * somebody waits for do not take. */
+    RECENT_MOST = WINDOW / 2, /* of more than a window */
+    /* After so many polls others grow old: 5 us at least, which most operations
+     * that somebody waits for do not take. */
     RECENT_POLLS = 64,
-    PORTION_LEAST = 8, /* takes as long as one test of a single request */
+    PORTION_LEAST = 8, /* takes as long as two calls */
 };
 
 struct list {
@@ -46,9 +45,15 @@ static struct list recent, old; /* recent: by number */
 static struct aspx_slot *next_old; /* where the next portion begins; NULL: at
                                       the first */
 static uint32_t portion = PORTION_LEAST;
+/* When all of recent, and then so many of old, one after the other, have been
+ * looked at, all have, since so many commands had been carried out. */
+static struct sweep {
+    uint64_t run;
+    uint32_t left; /* more than needed, if one of old was taken out */
+} sweep;
 static uint64_t number; /* the last one given */
-static uint64_t inner; /* where the numbers begin that a poll may look at:
-                          behind those of the polls that are under way */
+static uint64_t inner; /* the last one when the poll began that is under way:
+                          an inner one looks at those behind; 0: none is */
 
 static bool is_old(const struct aspx_slot *slot)
 {
@@ -89,21 +94,23 @@ static void take_out(struct aspx_slot *slot)
     list->count--;
 }
 
-static void move(struct aspx_slot *slot, bool to_old)
+static void make_old(struct aspx_slot *slot)
 {
     take_out(slot);
-    atomic_store_explicit(&slot->old, to_old, memory_order_relaxed);
-    append(to_old ? &old : &recent, slot);
+    atomic_store_explicit(&slot->old, true, memory_order_relaxed);
+    append(&old, slot);
+    sweep.left++;
 }
 
-/* It becomes the youngest. */
-static void enter_recent(struct aspx_slot *slot)
+/* As the youngest. */
+static void enter(struct aspx_slot *slot)
 {
     slot->number = ++number;
+    append(&recent, slot);
     if (aspx_flight_count() <= WINDOW)
         return;
     while (recent.count > RECENT_MOST)
-        move(recent.first, true);
+        make_old(recent.first);
 }
 
 static void leave(struct aspx_slot *slot)
@@ -134,8 +141,7 @@ void aspx_flight_add(struct aspx_slot *slot)
         end_at_once(slot);
         return;
     }
-    append(&recent, slot);
-    enter_recent(slot);
+    enter(slot);
 }
 
 void aspx_flight_remove(struct aspx_slot *slot)
@@ -224,20 +230,37 @@ static uint32_t look_at(const struct window *window)
     uint64_t outer = inner;
     uint32_t ended;
 
-    inner = number + 1;
+    inner = number;
     aspx_slot_next_moment();
     ended = aspx_offload_wants_codes() ? test_each(window) : test_some(window);
     inner = outer;
     return ended;
 }
 
-/* What came after the polls began that are under way. */
-static void gather_inner(struct window *window)
+static void gather_behind(struct window *window, uint64_t last)
 {
-    for (struct aspx_slot *slot = recent.last;
-         slot && slot->number >= inner && window->count < WINDOW;
-         slot = slot->before)
+    struct aspx_slot *slot = recent.last, *first = NULL;
+
+    for (; slot && slot->number > last; slot = slot->before)
+        first = slot;
+    for (slot = first; slot && window->count < WINDOW; slot = slot->behind)
         window->slots[window->count++] = slot;
+}
+
+/* Of a window's worth, in every other poll, those alone that are new since the
+ * last one: they may be over already. */
+static bool gather_new(struct window *window)
+{
+    static uint64_t last;
+    static bool alone;
+    uint64_t before = last;
+
+    last = number;
+    alone = !alone && last != before && aspx_flight_count() <= WINDOW;
+    if (alone)
+        gather_behind(window, before);
+    alone = window->count != 0 && window->count != aspx_flight_count();
+    return alone;
 }
 
 static void gather(struct window *window)
@@ -246,13 +269,14 @@ static void gather(struct window *window)
 
     for (struct aspx_slot *slot = recent.first; slot; slot = slot->behind)
         window->slots[window->count++] = slot;
-    if (old.count > most && portion < most)
+    if (aspx_flight_count() > WINDOW && portion < most)
         most = portion;
     for (uint32_t i = 0; i < most && i < old.count; i++) {
         struct aspx_slot *slot = next_old ? next_old : old.first;
 
         window->slots[window->count++] = slot;
         next_old = slot->behind;
+        sweep.left -= sweep.left != 0;
     }
 }
 
@@ -275,51 +299,59 @@ static void grow_old(void)
     static uint64_t younger;
     struct aspx_slot *slot = recent.first;
 
-    if (++polls % RECENT_POLLS != 0)
+    if (++polls % RECENT_POLLS != 0 || aspx_flight_count() <= WINDOW)
         return;
     while (slot && slot->number <= younger) {
         struct aspx_slot *behind = slot->behind;
 
         if (!atomic_load_explicit(&slot->bell, memory_order_relaxed))
-            move(slot, true);
+            make_old(slot);
         slot = behind;
     }
     younger = number;
 }
 
-static uint32_t poll_crowd(struct window *window)
+static uint32_t poll_all_lists(uint64_t run)
 {
-    static uint64_t last_taken;
-    uint64_t taken = aspx_command_taken();
+    static uint64_t last_run;
     uint32_t olds = old.count, ended;
-    bool worked = taken != last_taken;
+    struct window window;
 
-    last_taken = taken;
-    gather(window);
-    ended = look_at(window);
-    choose_portion(worked || ended, old.count < olds);
+    window.count = 0;
+    if (gather_new(&window))
+        return look_at(&window);
+    window.count = 0;
+    if (sweep.left > old.count)
+        sweep.left = old.count;
+    if (sweep.left == 0)
+        sweep = (struct sweep) {run, old.count};
+    gather(&window);
+    ended = look_at(&window);
+    if (sweep.left == 0)
+        aspx_command_looked(sweep.run);
+    choose_portion(ended || run != last_run, old.count < olds);
+    last_run = run;
     grow_old();
     return ended;
 }
 
-uint32_t aspx_flight_poll(uint64_t run)
+static uint32_t poll_inner(void)
 {
     struct window window;
-    uint32_t ended = 0;
 
     window.count = 0;
-    if (inner != 0) {
-        gather_inner(&window);
-        return window.count ? look_at(&window) : 0;
-    }
-    if (aspx_flight_count() > WINDOW)
-        return poll_crowd(&window);
-    if (aspx_flight_count() != 0) {
-        gather(&window);
-        ended = look_at(&window);
-    }
+    gather_behind(&window, inner);
+    return window.count ? look_at(&window) : 0;
+}
+
+uint32_t aspx_flight_poll(uint64_t run)
+{
+    if (inner != 0)
+        return poll_inner();
+    if (aspx_flight_count() != 0)
+        return poll_all_lists(run);
     aspx_command_looked(run);
-    return ended;
+    return 0;
 }
 
 void aspx_flight_test(struct aspx_slot *const slots[], uint32_t count)
@@ -337,9 +369,10 @@ void aspx_flight_test(struct aspx_slot *const slots[], uint32_t count)
         if (inner != 0 || !is_old(slot))
             continue;
         next_old = slot->behind;
+        sweep.left = old.count;
         if (few) {
-            move(slot, false);
-            enter_recent(slot);
+            leave(slot);
+            enter(slot);
         }
     }
     if (window.count != 0)

@@ -20,9 +20,9 @@ void aspx_flight_add(struct aspx_slot *slot);
 /* It is no more, and was not completed. */
 void aspx_flight_remove(struct aspx_slot *slot);
 
-/* Let MPI make progress, and end what has ended: of all, if that is a window's
- * worth at most, which is published (aspx_command_looked()); else of those that
- * were posted or asked for lately, and some of the others.
+/* Let MPI make progress, and end what has ended: of what was posted or asked
+ * for lately, and of some of the others. Where that completes a sweep, so that
+ * all have been looked at, that is published (aspx_command_looked()).
  *   run  so many of the commands taken have been carried out
  * Returns how many ended. */
 uint32_t aspx_flight_poll(uint64_t run);

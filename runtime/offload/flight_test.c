@@ -50,12 +50,14 @@ void aspx_slot_ended(struct aspx_slot *slot, int rc)
 static struct aspx_slot *slots;
 static bool complete[CROWD + WINDOW];
 static int asked[CROWD + WINDOW], questions;
+static uint64_t asked_at[CROWD + WINDOW]; /* when so many had been taken */
 static void (*handler)(void); /* called by the test of the first one */
 
 static bool ask(MPI_Request request)
 {
     questions++;
     asked[request - 1]++;
+    asked_at[request - 1] = taken;
     return complete[request - 1];
 }
 
@@ -82,6 +84,8 @@ static int fake_test(MPI_Request *request, int *flag, MPI_Status *status)
 
 static void post(int i)
 {
+    complete[i % (CROWD + WINDOW)] = false;
+    asked_at[i % (CROWD + WINDOW)] = taken++;
     atomic_store(&slots[i].head.state, ASPX_BUSY);
     slots[i].real = i + 1;
     aspx_flight_add(&slots[i]);
@@ -131,31 +135,80 @@ static int end(void **state)
         aspx_flight_remove(&slots[i]);
     free(slots);
     memset(complete, 0, sizeof(complete));
+    taken = looked = 0;
     handler = NULL;
     atomic_store(&aspx_offload_handlers_set, false);
     return aspx_flight_count() != 0;
 }
 
-/* Up to a window all are looked at, and only then the poll says so. */
-static void test_says_what_it_looked_at(void **state)
+/* Up to a window all are looked at in each poll, but what is new comes first,
+ * and not again and again. */
+static void test_few(void **state)
 {
     (void) state;
-    post_all(0, WINDOW);
-    taken = 7;
-    assert_int_equal(poll(), 0);
-    assert_int_equal(looked, 7);
-    for (int i = 0; i < WINDOW; i++)
+    post_all(0, WINDOW - 2);
+    for (int i = 0; i < 3 * WINDOW; i++) {
+        assert_int_equal(poll(), 0);
+        assert_int_equal(looked, taken);
+        for (int k = 0; k < WINDOW - 2; k++)
+            assert_int_equal(asked[k], 1);
+    }
+    for (int i = WINDOW - 2; i < WINDOW; i++) {
+        post(i);
+        (void) poll();
+        assert_int_equal(questions, i == WINDOW - 2 ? 1 : WINDOW);
         assert_int_equal(asked[i], 1);
-    post(WINDOW);
-    taken = 8;
-    for (int i = 0; i < 3 * WINDOW; i++)
+    }
+    assert_int_equal(looked, taken);
+    /* So are those that come after a crowd. */
+    post_all(WINDOW, CROWD);
+    for (int i = 0; i < CROWD; i++)
+        aspx_flight_remove(&slots[i]);
+    post(0);
+    for (int i = 0; i < 2; i++) /* the first may end an earlier sweep */
         (void) poll();
-    assert_int_equal(looked, 7);
-    complete[WINDOW / 2] = true;
-    while (!has_ended(WINDOW / 2))
-        (void) poll();
-    (void) poll();
-    assert_int_equal(looked, 8);
+    assert_int_equal(asked[0], 1);
+    assert_int_equal(looked, taken);
+}
+
+/* What was posted before so many had been taken has been asked for since. */
+static void assert_sound(void)
+{
+    for (int i = 0; i < CROWD; i++) {
+        if (slots[i].number != 0)
+            assert_true(asked_at[i] >= looked);
+    }
+}
+
+/* When a poll says that all have been looked at, they have. */
+static void test_says_what_it_looked_at(void **state)
+{
+    uint64_t last = looked;
+    int said = 0;
+
+    (void) state;
+    srandom(1);
+    for (int i = 0; i < 100 * CROWD; i++) {
+        /* crowds come and go */
+        int which = (int) (random() % (i / CROWD % 10 * 50 + 20));
+
+        if (slots[which].number == 0)
+            post(which);
+        else if (random() % 4 == 0)
+            ask_for(which);
+        else if (random() % 4 == 0)
+            aspx_flight_remove(&slots[which]);
+        else
+            complete[which] = random() % 4 == 0;
+        if (random() % 2 == 0)
+            taken++;
+        if (random() % 2 == 0)
+            (void) poll();
+        said += looked != last;
+        last = looked;
+        assert_sound();
+    }
+    assert_in_range(said, CROWD / 10, 100 * CROWD);
 }
 
 /* In a crowd nothing is forgotten, what was posted lately is seen at once, and
@@ -174,10 +227,8 @@ static void test_crowd(void **state)
     }
     assert_int_equal(all, CROWD);
     for (int i = 0; i < 3 * WINDOW; i++) {
-        taken++;
         post(CROWD);
-        complete[CROWD] = false;
-        (void) poll();
+            (void) poll();
         assert_int_equal(asked[CROWD], 1);
         complete[CROWD] = true;
         taken++;
@@ -294,6 +345,7 @@ static void test_freed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_few, begin, end),
         cmocka_unit_test_setup_teardown(test_says_what_it_looked_at, begin,
                                         end),
         cmocka_unit_test_setup_teardown(test_crowd, begin, end),
