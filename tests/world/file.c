@@ -1,8 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A file of MPI_COMM_WORLD: collective and shared-pointer access.
+/* A file of MPI_COMM_WORLD: collective and shared-pointer access, and what is
+ * wrong with non-blocking calls.
  *
  * usage: file PATH */
 #include "say.h"
+
+static void say_posted(const char *what, int code, MPI_Request *request)
+{
+    say("%s: class %d%s", what, error_class(code),
+        *request == MPI_REQUEST_NULL ? "" : ", a request");
+    MPI_Wait(request, MPI_STATUS_IGNORE);
+}
+
+/* Files return their errors; these come from the call itself. */
+static void post_wrongly(MPI_File file, const char *path)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    int cell = 0, code;
+    MPI_File other;
+
+    code = MPI_File_iread_at(file, -1, &cell, 1, MPI_INT, &request);
+    say_posted("read before the file", code, &request);
+    code = MPI_File_iwrite_at_all(file, -1, &cell, 1, MPI_INT, &request);
+    say_posted("write before the file, all", code, &request);
+    code = MPI_File_iwrite(file, &cell, 1, MPI_CHAR, &request);
+    say_posted("a part of an etype", code, &request);
+    code = MPI_File_iread_at(file, 0, &cell, 1, MPI_INT, &request);
+    say_posted("read", code, &request);
+    MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &other);
+    code = MPI_File_iwrite(other, &cell, 1, MPI_INT, &request);
+    say_posted("write what is read only", code, &request);
+    MPI_File_close(&other);
+}
 
 int main(int argc, char **argv)
 {
@@ -36,6 +65,7 @@ int main(int argc, char **argv)
     MPI_File_read_ordered(file, cell, 2, MPI_INT, MPI_STATUS_IGNORE);
     MPI_Allreduce(cell, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     say("in order %d, sum %d", cell[0], sum);
+    post_wrongly(file, argv[1]);
     MPI_File_close(&file);
     amode = MPI_File_open(MPI_COMM_WORLD, "/nonexistent/file", MPI_MODE_RDONLY,
                           MPI_INFO_NULL, &file);
