@@ -41,19 +41,27 @@ struct list {
     uint32_t count;
 };
 
-static struct list recent, old; /* recent: by number */
-static struct aspx_slot *next_old; /* where the next portion begins; NULL: at
-                                      the first */
-static uint32_t portion = PORTION_LEAST;
-/* When all of recent, and then so many of old, one after the other, have been
- * looked at, all have, since so many commands had been carried out. */
-static struct sweep {
-    uint64_t run;
-    uint32_t left; /* more than needed, if one of old was taken out */
-} sweep;
-static uint64_t number; /* the last one given */
-static uint64_t inner; /* the last one when the poll began that is under way:
-                          an inner one looks at those behind; 0: none is */
+/* Written in each poll; on lines of its own, because callers would wait for what
+ * they read there. */
+static struct flights {
+    _Alignas(ASPX_COMMAND_LINE) struct list recent; /* by number */
+    struct list old;
+    struct aspx_slot *next_old; /* where the next portion begins; NULL: at the
+                                   first */
+    uint32_t portion;
+    /* When all of recent, and then so many of old, one after the other, have
+     * been looked at, all have, since so many commands had been carried out. */
+    uint32_t sweep_left; /* more than needed, if one of old was taken out */
+    uint64_t sweep_run;
+    uint64_t number; /* the last one given */
+    uint64_t inner; /* the last one when the poll began that is under way: an
+                       inner one looks at those behind; 0: none is */
+    uint64_t polled; /* the last one at the last poll */
+    bool new_alone;  /* which was only for what was new */
+    uint64_t run;    /* at the last one that was not */
+    uint32_t polls;  /* of those */
+    uint64_t younger; /* as the last ones grew old: what is old next time */
+} flights = {.portion = PORTION_LEAST};
 
 static bool is_old(const struct aspx_slot *slot)
 {
@@ -62,7 +70,7 @@ static bool is_old(const struct aspx_slot *slot)
 
 uint32_t aspx_flight_count(void)
 {
-    return recent.count + old.count;
+    return flights.recent.count + flights.old.count;
 }
 
 static void append(struct list *list, struct aspx_slot *slot)
@@ -79,10 +87,10 @@ static void append(struct list *list, struct aspx_slot *slot)
 
 static void take_out(struct aspx_slot *slot)
 {
-    struct list *list = is_old(slot) ? &old : &recent;
+    struct list *list = is_old(slot) ? &flights.old : &flights.recent;
 
-    if (slot == next_old)
-        next_old = slot->behind;
+    if (slot == flights.next_old)
+        flights.next_old = slot->behind;
     if (slot->before)
         slot->before->behind = slot->behind;
     else
@@ -98,19 +106,19 @@ static void make_old(struct aspx_slot *slot)
 {
     take_out(slot);
     atomic_store_explicit(&slot->old, true, memory_order_relaxed);
-    append(&old, slot);
-    sweep.left++;
+    append(&flights.old, slot);
+    flights.sweep_left++;
 }
 
 /* As the youngest. */
 static void enter(struct aspx_slot *slot)
 {
-    slot->number = ++number;
-    append(&recent, slot);
+    slot->number = ++flights.number;
+    append(&flights.recent, slot);
     if (aspx_flight_count() <= WINDOW)
         return;
-    while (recent.count > RECENT_MOST)
-        make_old(recent.first);
+    while (flights.recent.count > RECENT_MOST)
+        make_old(flights.recent.first);
 }
 
 static void leave(struct aspx_slot *slot)
@@ -152,10 +160,10 @@ void aspx_flight_remove(struct aspx_slot *slot)
 
 void aspx_flight_forget(void)
 {
-    while (recent.first)
-        leave(recent.first);
-    while (old.first)
-        leave(old.first);
+    while (flights.recent.first)
+        leave(flights.recent.first);
+    while (flights.old.first)
+        leave(flights.old.first);
 }
 
 /* MPI keeps a persistent request's handle, and takes back any other. */
@@ -227,19 +235,19 @@ static uint32_t test_some(const struct window *window)
 
 static uint32_t look_at(const struct window *window)
 {
-    uint64_t outer = inner;
+    uint64_t outer = flights.inner;
     uint32_t ended;
 
-    inner = number;
+    flights.inner = flights.number;
     aspx_slot_next_moment();
     ended = aspx_offload_wants_codes() ? test_each(window) : test_some(window);
-    inner = outer;
+    flights.inner = outer;
     return ended;
 }
 
 static void gather_behind(struct window *window, uint64_t last)
 {
-    struct aspx_slot *slot = recent.last, *first = NULL;
+    struct aspx_slot *slot = flights.recent.last, *first = NULL;
 
     for (; slot && slot->number > last; slot = slot->before)
         first = slot;
@@ -251,86 +259,86 @@ static void gather_behind(struct window *window, uint64_t last)
  * last one: they may be over already. */
 static bool gather_new(struct window *window)
 {
-    static uint64_t last;
-    static bool alone;
-    uint64_t before = last;
+    uint64_t before = flights.polled;
 
-    last = number;
-    alone = !alone && last != before && aspx_flight_count() <= WINDOW;
-    if (alone)
+    flights.polled = flights.number;
+    if (!flights.new_alone && flights.number != before &&
+        aspx_flight_count() <= WINDOW)
         gather_behind(window, before);
-    alone = window->count != 0 && window->count != aspx_flight_count();
-    return alone;
+    flights.new_alone = window->count != 0 &&
+                        window->count != aspx_flight_count();
+    return flights.new_alone;
 }
 
 static void gather(struct window *window)
 {
-    uint32_t most = WINDOW - recent.count;
+    uint32_t most = WINDOW - flights.recent.count;
+    struct aspx_slot *slot = flights.recent.first;
 
-    for (struct aspx_slot *slot = recent.first; slot; slot = slot->behind)
+    for (; slot; slot = slot->behind)
         window->slots[window->count++] = slot;
-    if (aspx_flight_count() > WINDOW && portion < most)
-        most = portion;
-    for (uint32_t i = 0; i < most && i < old.count; i++) {
-        struct aspx_slot *slot = next_old ? next_old : old.first;
-
+    if (aspx_flight_count() > WINDOW && flights.portion < most)
+        most = flights.portion;
+    for (uint32_t i = 0; i < most && i < flights.old.count; i++) {
+        slot = flights.next_old ? flights.next_old : flights.old.first;
         window->slots[window->count++] = slot;
-        next_old = slot->behind;
-        sweep.left -= sweep.left != 0;
+        flights.next_old = slot->behind;
+        flights.sweep_left -= flights.sweep_left != 0;
     }
 }
 
 /* The larger portions are for times with nothing else to do, and where much of
  * what is old ends. */
-static void choose_portion(bool worked, bool old_ended)
+static uint32_t next_portion(bool worked, bool old_ended)
 {
+    uint32_t portion = flights.portion;
+
     if (old_ended)
-        portion = WINDOW;
-    else if (worked)
-        portion = portion / 2 > PORTION_LEAST ? portion / 2 : PORTION_LEAST;
-    else if (portion < WINDOW)
-        portion++;
+        return WINDOW;
+    if (worked)
+        return portion / 2 > PORTION_LEAST ? portion / 2 : PORTION_LEAST;
+    return portion < WINDOW ? portion + 1 : WINDOW;
 }
 
 /* Somebody who sleeps until one ends cannot ask for it again. */
 static void grow_old(void)
 {
-    static uint32_t polls;
-    static uint64_t younger;
-    struct aspx_slot *slot = recent.first;
+    struct aspx_slot *slot = flights.recent.first;
 
-    if (++polls % RECENT_POLLS != 0 || aspx_flight_count() <= WINDOW)
+    if (++flights.polls % RECENT_POLLS != 0 || aspx_flight_count() <= WINDOW)
         return;
-    while (slot && slot->number <= younger) {
+    while (slot && slot->number <= flights.younger) {
         struct aspx_slot *behind = slot->behind;
 
         if (!atomic_load_explicit(&slot->bell, memory_order_relaxed))
             make_old(slot);
         slot = behind;
     }
-    younger = number;
+    flights.younger = flights.number;
 }
 
 static uint32_t poll_all_lists(uint64_t run)
 {
-    static uint64_t last_run;
-    uint32_t olds = old.count, ended;
+    uint32_t olds = flights.old.count, ended;
     struct window window;
 
     window.count = 0;
     if (gather_new(&window))
         return look_at(&window);
-    window.count = 0;
-    if (sweep.left > old.count)
-        sweep.left = old.count;
-    if (sweep.left == 0)
-        sweep = (struct sweep) {run, old.count};
+    window.count = 0; /* new are all */
+    if (flights.sweep_left > flights.old.count)
+        flights.sweep_left = flights.old.count;
+    if (flights.sweep_left == 0) {
+        flights.sweep_run = run;
+        flights.sweep_left = flights.old.count;
+    }
     gather(&window);
     ended = look_at(&window);
-    if (sweep.left == 0)
-        aspx_command_looked(sweep.run);
-    choose_portion(ended || run != last_run, old.count < olds);
-    last_run = run;
+    if (flights.sweep_left == 0)
+        aspx_command_looked(flights.sweep_run);
+    flights.portion = next_portion(ended || run != flights.run,
+                                   flights.old.count < olds);
+    flights.run = run;
     grow_old();
     return ended;
 }
@@ -340,13 +348,13 @@ static uint32_t poll_inner(void)
     struct window window;
 
     window.count = 0;
-    gather_behind(&window, inner);
+    gather_behind(&window, flights.inner);
     return window.count ? look_at(&window) : 0;
 }
 
 uint32_t aspx_flight_poll(uint64_t run)
 {
-    if (inner != 0)
+    if (flights.inner != 0)
         return poll_inner();
     if (aspx_flight_count() != 0)
         return poll_all_lists(run);
@@ -366,10 +374,10 @@ void aspx_flight_test(struct aspx_slot *const slots[], uint32_t count)
         if (slot->number == 0)
             continue;
         window.slots[window.count++] = slot;
-        if (inner != 0 || !is_old(slot))
+        if (flights.inner != 0 || !is_old(slot))
             continue;
-        next_old = slot->behind;
-        sweep.left = old.count;
+        flights.next_old = slot->behind;
+        flights.sweep_left = flights.old.count;
         if (few) {
             leave(slot);
             enter(slot);

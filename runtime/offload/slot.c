@@ -33,7 +33,10 @@ static uint32_t nchunks;
 static pthread_mutex_t grow_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool many_takers;
 static _Atomic bool had_lazy;
-static _Atomic uint32_t moment; /* written by the offload thread only */
+/* Written by the offload thread in each poll, on a line of its own. */
+static struct {
+    _Alignas(ASPX_COMMAND_LINE) _Atomic uint32_t count;
+} moment;
 
 /* Free slots: of the program's threads, one at a time; of many; of
  * callbacks. */
@@ -240,15 +243,15 @@ MPI_Request aspx_slot_lazy(MPI_Request real)
 
 void aspx_slot_next_moment(void)
 {
-    uint32_t now = atomic_load_explicit(&moment, memory_order_relaxed);
+    uint32_t now = atomic_load_explicit(&moment.count, memory_order_relaxed);
 
-    atomic_store_explicit(&moment, now + 1, memory_order_relaxed);
+    atomic_store_explicit(&moment.count, now + 1, memory_order_relaxed);
 }
 
 void aspx_slot_ended(struct aspx_slot *slot, int rc)
 {
     slot->rc = rc;
-    slot->moment = atomic_load_explicit(&moment, memory_order_relaxed);
+    slot->moment = atomic_load_explicit(&moment.count, memory_order_relaxed);
     aspx_command_ended(&slot->head, &slot->bell);
 }
 
