@@ -24,7 +24,7 @@ static int start_server(const struct aspa_plan *plan, const char *tmp_base,
     char path[PATH_MAX] = "";
     int rc;
 
-    if (aspa_memory_limit(plan->layout->size_world, err) < 0 ||
+    if (aspa_memory_limit(plan->layout, plan->text, err) < 0 ||
         aspa_tmpdir_make(tmp_base, plan->layout->job, plan->layout->node, path,
                          sizeof(path), err) < 0)
         return -1;

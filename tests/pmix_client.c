@@ -7,12 +7,15 @@
  *                        on stdin, then go on
  *   pmix_client rank N   print only what rank N has put as aspen.layout
  *   pmix_client put N KB put N values of that size, one after the other
+ *   pmix_client all N    ranks 0 to N-1 at once, each a process: print how many
+ *                        of them are served
  *
  * Exit status 0 when layout, role, version and both process sets were there. */
 #include <pmix.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int failures;
@@ -159,12 +162,52 @@ static void put_values(int n, size_t bytes)
     free(text);
 }
 
+/* Returns the exit status. */
+static int be_rank(int rank)
+{
+    char text[16];
+    pmix_proc_t me;
+
+    snprintf(text, sizeof(text), "%d", rank);
+    setenv("PMIX_RANK", text, 1);
+    if (PMIx_Init(&me, NULL, 0) != PMIX_SUCCESS)
+        return 1;
+    PMIx_Finalize(NULL, 0);
+    return 0;
+}
+
+/* They begin together, when the pipe closes. */
+static void start_all(int n)
+{
+    int served = 0;
+    int gate[2];
+    int status;
+    char end;
+
+    if (pipe(gate) < 0)
+        return;
+    for (int i = 0; i < n; i++) {
+        if (fork() != 0)
+            continue;
+        close(gate[1]);
+        _exit(read(gate[0], &end, 1) == 0 ? be_rank(i) : 1);
+    }
+    close(gate[1]);
+    while (wait(&status) > 0)
+        served += status == 0;
+    printf("served %d\n", served);
+}
+
 int main(int argc, char **argv)
 {
     pmix_status_t status;
     char line[16];
     pmix_proc_t me;
 
+    if (argc > 2 && strcmp(argv[1], "all") == 0) {
+        start_all(atoi(argv[2]));
+        return 0;
+    }
     status = PMIx_Init(&me, NULL, 0);
     if (status != PMIX_SUCCESS) {
         failed("server", status);

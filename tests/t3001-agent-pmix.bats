@@ -193,6 +193,7 @@ END
 
 @test "what clients put costs the agent a bounded memory, and it serves on" {
     on_agent <<'END'
+echo "text ${#ASPEN_LAYOUT}"
 grep -E '^Max (data size|address space)' /proc/$AGENT_PID/limits
 for _ in {1..100}; do timeout 20 $client put 1 400 >/dev/null 2>&1; done
 timeout 20 $client put 4 900
@@ -200,8 +201,11 @@ sed -n 's/^VmHWM:/peak/p' /proc/$AGENT_PID/status
 timeout 20 $client
 END
     ended_with 0
-    printed "^Max data size +$((64 * 1024 * 1024 + 5 * 1024)) +"
-    printed "^Max address space +$((576 * 1024 * 1024 + 5 * 1024)) +"
+    local text data
+    text=$(sed -n 's/^text //p' <<<"$output")
+    data=$((64 * 1024 * 1024 + 5 * 1024 + 5 * (2 * text + 5 * 384)))
+    printed "^Max data size +$data +"
+    printed "^Max address space +$((data + 512 * 1024 * 1024)) +"
     not_printed '^put 4$'
     (($(awk '/^peak/ { print $2 }' <<<"$output") < 72 * 1024))
     printed '^role user$'
@@ -286,6 +290,33 @@ END
     printed '^peer 399 ghost$'
     printed "^pset aspen://ghosts 398,399,798,.*,$((n * nodes - 1))$"
     not_printed 'missing|^aspen: '
+}
+
+@test "hundreds of tasks of a node may connect at once" {
+    local n=1024
+    sed -i "s/^ntasks.*/ntasks $n/;s/^local.*/local $n/
+        s/^ranks.*/ranks $(seq -s, 0 $((n - 1)))/
+        s/^nodename.*/nodename $(printf 'n%.0s' {1..63})/
+        s/^tasks_per.*/tasks_per_node $n/" "$request"
+    run timeout -k 2 80 "$run_agent" --agent-arg=--tmpdir="$tmp" \
+        "$agent" "$request" 'timeout 55 $client all 300 2>&1'
+    ended_with 0
+    printed '^served 300$'
+    printed '^agent status=0 '
+}
+
+@test "slurmd's limit for stacks does not keep the server from its threads" {
+    local kib
+    for kib in 32768 1048576; do
+        printf '#!/bin/sh\nulimit -s %d\nexec "%s" "$@"\n' $kib "$agent" \
+            >"$tmp/agent"
+        chmod +x "$tmp/agent"
+        run timeout -k 2 30 "$run_agent" --agent-arg=--tmpdir="$tmp" \
+            "$tmp/agent" "$request" 'timeout 10 $client'
+        ended_with 0
+        not_printed '^message .*PMIx'
+        printed '^role user$'
+    done
 }
 
 @test "a CPU mask that is not the layout's is told with both" {
