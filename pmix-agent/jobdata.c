@@ -91,6 +91,32 @@ static char *node_names(const struct asp_layout *layout, struct range range)
     return fclose(out) == 0 ? text : NULL;
 }
 
+/* OpenPMIx 4.2 finds the pattern of a name with a buffer of 50 bytes for the
+ * letters that it begins with, writes on beyond, and takes the number behind
+ * them for an int. */
+static bool has_pattern(const char *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    size_t before = strspn(name, letters);
+
+    return before < 50 && strspn(name + before, "0123456789") < 10;
+}
+
+/* Where one name has none, none is sought. NULL on failure. */
+static char *node_map(const struct asp_layout *layout, struct range range,
+                      const char *names)
+{
+    char *map = NULL;
+    bool patterns = true;
+
+    for (uint32_t n = range.first; n < range.end; n++)
+        patterns &= has_pattern(layout->nodes[n].name);
+    if (patterns)
+        return PMIx_generate_regex(names, &map) == PMIX_SUCCESS ? map : NULL;
+    return asprintf(&map, "pmix[%s]", names) < 0 ? NULL : map;
+}
+
 static void print_ranks(FILE *out, const struct asp_layout_node *node)
 {
     for (uint32_t i = 0; i < node->ntasks; i++)
@@ -120,24 +146,22 @@ static void add_maps(struct list *list, const struct asp_layout *layout)
     char *names = node_names(layout, all);
     char *ranks = node_ranks(layout, all);
     char *peers = node_ranks(layout, here);
-    char *node_map = NULL;
+    char *nodes = names != NULL ? node_map(layout, all, names) : NULL;
     char *proc_map = NULL;
 
-    if (names == NULL || ranks == NULL || peers == NULL)
+    if (nodes == NULL || ranks == NULL || peers == NULL)
         list->status = PMIX_ERR_NOMEM;
-    if (list->status == PMIX_SUCCESS)
-        list->status = PMIx_generate_regex(names, &node_map);
     if (list->status == PMIX_SUCCESS)
         list->status = PMIx_generate_ppn(ranks, &proc_map);
     if (list->status == PMIX_SUCCESS) {
-        list_add(list, PMIX_NODE_MAP, node_map, PMIX_REGEX);
+        list_add(list, PMIX_NODE_MAP, nodes, PMIX_REGEX);
         list_add(list, PMIX_PROC_MAP, proc_map, PMIX_REGEX);
         list_add(list, PMIX_LOCAL_PEERS, peers, PMIX_STRING);
     }
     free(names);
     free(ranks);
     free(peers);
-    free(node_map);
+    free(nodes);
     free(proc_map);
 }
 

@@ -305,6 +305,15 @@ END
     printed '^agent status=0 '
 }
 
+@test "a node's name may have as many letters as Slurm allows" {
+    sed -i "s/^nodename.*/nodename $(printf 'n%.0s' {1..63})/" "$request"
+    with_agent '$client'
+    ended_with 0
+    printed '^role user$'
+    printed '^peer 4 ghost$'
+    printed '^agent status=0 '
+}
+
 @test "slurmd's limit for stacks does not keep the server from its threads" {
     local kib
     for kib in 32768 1048576; do
