@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #define STACK_LEAST ((size_t) 64 << 20)
 #define STACK_UNLIMITED ((size_t) 256 << 20)
@@ -21,7 +22,7 @@
 atomic_bool aspx_own_thread_stop_flag;
 
 static pthread_t thread;
-static atomic_bool runs, ended;
+static atomic_bool runs, ended, stays;
 static bool ever;
 static void (*work)(void), (*wake)(void), (*gone)(void);
 
@@ -95,6 +96,7 @@ int aspx_own_thread_start(const char *name, void (*its_work)(void),
 
     atomic_store(&aspx_own_thread_stop_flag, false);
     atomic_store(&ended, false);
+    atomic_store(&stays, false);
     work = its_work;
     wake = its_wake;
     gone = its_gone;
@@ -128,7 +130,20 @@ void aspx_own_thread_stop(void)
     if (!atomic_exchange(&runs, false))
         return;
     ask_to_stop();
-    pthread_join(thread, NULL);
+    while (!atomic_load(&ended))
+        sched_yield();
+    if (atomic_load(&stays))
+        pthread_detach(thread);
+    else
+        pthread_join(thread, NULL);
+}
+
+void aspx_own_thread_stay(void)
+{
+    atomic_store(&stays, true);
+    atomic_store(&ended, true);
+    for (;;)
+        pause();
 }
 
 /* ---- progress ------------------------------------------------------------- */

@@ -35,6 +35,10 @@ static inline bool aspx_own_thread_stopping(void)
                                 memory_order_relaxed);
 }
 
+/* For the thread, when it was asked to stop: it can never leave what it is in.
+ * Who stops it goes on without it. Does not return. */
+_Noreturn void aspx_own_thread_stay(void);
+
 /* End it, from another thread; the second time, nothing is done. */
 void aspx_own_thread_stop(void);
 

@@ -90,6 +90,12 @@ sanitized() {
 
 @test "ring, done flags and pool are clean under the thread sanitizer" {
     local in=$ASPEN_TOP/runtime/offload
+    sanitized "$in/callback_test.c" "$in/callback.c" "$in/command.c" \
+        "$in/raised.c" "$in/stubs.c"
+    run timeout -k 5 120 setarch -R "$BATS_TEST_TMPDIR/test"
+    ended_with 0
+    printed 'PASSED.*7 test'
+    not_printed 'ThreadSanitizer'
     sanitized "$in/offload_test.c" "$in/command.c" "$in/slot.c"
     # without address randomization, which the sanitizer's map does not expect
     TSAN_OPTIONS=suppressions=$ASPEN_TOP/tests/offload/tsan.supp \
@@ -221,6 +227,80 @@ END
         ended_with 0
         [ "$output" = "$plain" ]
     done
+}
+
+# The same of the thread of mode thread, and of ghosts behind.
+@test "MPI calls functions of the program while that is in MPI" {
+    local level plain how
+    for level in 0 3; do
+        plain=$(ghosts -n 2 -g 0 "$ASPEN_BUILD/tests/offload_callbacks" \
+            "$level")
+        for how in --offload --thread "-g 1 --knob offload=yes"; do
+            # shellcheck disable=SC2086
+            run ghosts -n 2 $how "$ASPEN_BUILD/tests/offload_callbacks" \
+                "$level"
+            ended_with 0
+            [ "$output" = "$plain" ]
+            printed '^beside: 0 wrong, 0 calls elsewhere$'
+            printed '^errors: 0 wrong, 0 calls elsewhere$'
+            not_printed ' [1-9][0-9]* wrong'
+        done
+    done
+    printed '^attributes: 0 wrong'
+}
+
+@test "reductions in Fortran share its static arrays with the program" {
+    mpifort.mpich -o "$BATS_TEST_TMPDIR/reduce" -J "$BATS_TEST_TMPDIR" \
+        "$ASPEN_TOP/tests/offload/reduce.f90"
+    local how
+    for how in "-g 0" --offload --thread; do
+        # shellcheck disable=SC2086
+        run ghosts -n 2 $how "$BATS_TEST_TMPDIR/reduce"
+        ended_with 0
+        printed '^ *0 wrong$'
+    done
+}
+
+@test "exceptions leave error handlers, and the thread goes on" {
+    mpicxx.mpich -o "$BATS_TEST_TMPDIR/throws" \
+        "$ASPEN_TOP/tests/offload/throws.cc"
+    local how level
+    for level in 0 3; do
+        run ghosts -n 2 --offload "$BATS_TEST_TMPDIR/throws" "$level"
+        ended_with 0
+        printed '^5 caught, 2 together$'
+    done
+}
+
+@test "exit in a function that MPI calls ends the rank at once" {
+    cat >"$BATS_TEST_TMPDIR/leave.c" <<'END'
+#include <mpi.h>
+#include <stdlib.h>
+static void leave(void *in, void *out, int *n, MPI_Datatype *type)
+{
+    (void) in, (void) out, (void) n, (void) type;
+    exit(6);
+}
+int main(int argc, char **argv)
+{
+    int one = 1, sum = 0;
+    MPI_Request request;
+    MPI_Op op;
+    MPI_Init(&argc, &argv);
+    MPI_Op_create(leave, 1, &op);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Iallreduce(&one, &sum, 1, MPI_INT, op, MPI_COMM_WORLD, &request);
+    if (argc > 1)
+        exit(6); /* while the thread waits for somebody who runs it */
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return 0;
+}
+END
+    mpicc.mpich -o "$BATS_TEST_TMPDIR/leave" "$BATS_TEST_TMPDIR/leave.c"
+    run ghosts -n 2 --offload "$BATS_TEST_TMPDIR/leave"
+    ended_with 6
+    run ghosts -n 2 --offload "$BATS_TEST_TMPDIR/leave" early
+    ended_with 6
 }
 
 @test "callbacks have the program's stack at least" {

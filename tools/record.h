@@ -98,13 +98,14 @@ struct aspt_strip { /* how much of a node is redirected, by bucket */
  * this record. */
 struct aspt_offload {
     uint64_t threads; /* ranks that have one */
-    uint64_t commands, posted, ended, naps;
+    uint64_t commands, posted, ended, naps, callbacks;
     double cpu_seconds, core_seconds;
 };
 
 struct aspt_thread {
     uint64_t threads; /* ranks that have one */
-    uint64_t watched, wakes, polls, busy_polls, kept_out, confined;
+    uint64_t watched, wakes, polls, busy_polls, kept_out, held_back,
+        confined;
     double cpu_seconds;
 };
 

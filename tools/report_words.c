@@ -113,14 +113,16 @@ struct aspt_counts aspt_counts(const struct aspt_record *record)
 
     if (record->has_offload)
         return (struct aspt_counts){
-            "What the offload threads did", 4,
+            "What the offload threads did", 5,
             {{offload->commands, "calls that the threads carried out"},
              {offload->posted, "of them that gave a request"},
              {offload->ended, "requests that they saw end"},
-             {offload->naps, "naps, when there was nothing to do"}}};
+             {offload->naps, "naps, when there was nothing to do"},
+             {offload->callbacks, "functions of the program that they left to "
+                                  "its threads"}}};
     if (record->has_thread)
         return (struct aspt_counts){
-            "What the progress threads did", 6,
+            "What the progress threads did", 7,
             {{thread->watched, "operations that they were to help"},
              {thread->wakes, "wakes by calls that began one"},
              {thread->polls, "looks into MPI"},
@@ -128,6 +130,8 @@ struct aspt_counts aspt_counts(const struct aspt_record *record)
                                   "something"},
              {thread->kept_out, "times they kept out, because the program was "
                                 "inside MPI"},
+             {thread->held_back, "times they kept out, because MPI might have "
+                                 "called a function of the program"},
              {thread->confined, record->ghosts
                                     ? "ranks whose thread was on the ghosts' "
                                       "CPUs"

@@ -222,6 +222,7 @@ LOOKS_RIGHT = {
     "dtype": "aspx_handle_is({}, ASPX_HANDLE_DATATYPE)",
     "group": "aspx_handle_is({}, ASPX_HANDLE_GROUP)",
     "win": "aspx_handle_is({}, ASPX_HANDLE_WIN)",
+    "op": "aspx_handle_is({}, ASPX_HANDLE_OP)",
     "file": "{}",
 }
 NEVER_NEGATIVE = ("count", "origin_count", "target_count", "sendcount",
@@ -260,6 +261,16 @@ def twin_name(name):
     return stem + letter + rest[0].lower() + rest[1:]
 
 
+def has_op(call):
+    return any(kind == "op" for _name, kind in call.args)
+
+
+def rounds(call):
+    """A reduction that its caller waits for: as if the caller carried it out."""
+    return has_op(call) and call.offload == "thread" and any(
+        kind == "comm" for _name, kind in call.args)
+
+
 def ship(kinds, call):
     """A struct of the arguments, and the function that the thread runs."""
     args = ", ".join(f"c->{name}" for name, kind in call.args)
@@ -269,10 +280,15 @@ def ship(kinds, call):
         yield f"    {call.ret} answer;"
     for member in members(kinds, call.args):
         yield f"    {member};"
+    if rounds(call):
+        yield "    int rounding;"
     answer = "" if call.ret == "void" else "c->answer = "
+    before, after = (("    int before = aspx_rounding_become(c->rounding);\n",
+                      "    (void) aspx_rounding_become(before);\n")
+                     if rounds(call) else ("", ""))
     yield (f"}};\nstatic void run_{call.name}(struct aspx_command *head)\n{{\n"
-           f"    struct call_{call.name} *c = (void *) head;\n\n"
-           f"    {answer}aspx_behind.{call.name}({args});\n"
+           f"    struct call_{call.name} *c = (void *) head;\n{before}\n"
+           f"    {answer}aspx_behind.{call.name}({args});\n{after}"
            f"    aspx_command_done(head);\n}}")
 
 
@@ -283,8 +299,10 @@ def fill(call):
 
 def ship_body(call):
     back = "" if call.ret == "void" else "\n    return c.answer;"
+    rounding = ("\n        .rounding = aspx_rounding()," if rounds(call) else "")
     return (f"    struct call_{call.name} c = {{\n"
-            f"        .head.run = run_{call.name},{fill(call)}\n    }};\n\n"
+            f"        .head.run = run_{call.name},{fill(call)}{rounding}\n"
+            f"    }};\n\n"
             f"    aspx_command_call(&c.head);{back}")
 
 
@@ -330,9 +348,40 @@ def post_fill(twin, call):
             f"(struct post_{twin}) {{{values}\n    }};\n")
 
 
+# Functions of the program that MPI will call: what stands for them.
+STUBS = (("_errhandler_function*", "ASPX_CALLBACK_HANDLER"),
+         ("User_function*", "ASPX_CALLBACK_OP"),
+         ("User_function_c*", "ASPX_CALLBACK_OP"),
+         ("_attr_function*", "ASPX_CALLBACK_FUNCTION"),
+         ("Copy_function*", "ASPX_CALLBACK_FUNCTION"),
+         ("Delete_function*", "ASPX_CALLBACK_FUNCTION"),
+         ("query_function*", "ASPX_CALLBACK_FUNCTION"),
+         ("free_function*", "ASPX_CALLBACK_FUNCTION"),
+         ("cancel_function*", "ASPX_CALLBACK_FUNCTION"),
+         ("poll_function*", "ASPX_CALLBACK_FUNCTION"),
+         ("wait_function*", "ASPX_CALLBACK_FUNCTION"))
+
+
+def stubs(kinds, call):
+    """Statements that put stubs in the place of functions."""
+    for name, kind in call.args:
+        how = next((how for end, how in STUBS if kind.endswith(end)), None)
+        if how:
+            type_ = kinds[kind].replace("@", "")
+            yield (f"    {name} = ({type_}) aspx_callback_stub("
+                   f"(aspx_function_f *) {name}, {how});\n")
+    # It may be called for a datatype that was freed, when the last message
+    # that uses it has gone.
+    if call.name == "MPI_Type_create_keyval":
+        yield ("    if (type_delete_attr_fn)\n"
+               "        aspx_callback_expect();\n")
+
+
 def off_caller(call):
     tests = [LOOKS_RIGHT[kind].format(name) for name, kind in call.args
              if kind in LOOKS_RIGHT]
+    tests += [f"{name} >= 0" for name, kind in call.args
+              if kind in ("int", "count") and name in NEVER_NEGATIVE]
     args = plain(call)
     return (f"    if ({' && '.join(tests)})\n"
             f"        return aspx_behind.{call.name}({args});\n"
@@ -343,10 +392,12 @@ def off_post(call):
     # requests of files: see struct aspx_slot
     lazy = ("    slot->on_file = true;\n    aspx_slot_make_lazy(slot);\n"
             if call.name.startswith("MPI_File_") else "")
+    own = ("    if (aspx_handle_is_own_op(op))\n"
+           "        aspx_slot_calls_back(slot);\n" if has_op(call) else "")
     return (f"    struct aspx_slot *slot;\n\n"
             f"    if (!request) /* MPI says so */\n"
             f"        return ship_{call.name}({plain(call)});\n    "
-            f"{post_fill(call.name, call)}{lazy}    return aspx_slot_post(slot, "
+            f"{post_fill(call.name, call)}{lazy}{own}    return aspx_slot_post(slot, "
             f"{looks_right(call)},\n                          request);")
 
 
@@ -354,12 +405,15 @@ def off_init(call):
     args = ", ".join("&real" if kind == "req*" else name
                      for name, kind in call.args)
     maker = "aspx_slot_lazy" if "request" in call.name else "aspx_slot_persistent"
+    own = ("    if (rc == MPI_SUCCESS && aspx_handle_is_own_op(op))\n"
+           "        aspx_slot_calls_back(aspx_slot_find(*request));\n"
+           if has_op(call) else "")
     return (f"    MPI_Request real;\n    int rc;\n\n"
             f"    if (!request)\n        return ship_{call.name}"
             f"({plain(call)});\n"
             f"    rc = ship_{call.name}({args});\n"
             f"    if (rc == MPI_SUCCESS)\n"
-            f"        *request = {maker}(real);\n    return rc;")
+            f"        *request = {maker}(real);\n{own}    return rc;")
 
 
 def off_twin(call):
@@ -394,7 +448,10 @@ def offload_c(kinds, calls):
               "caller": off_caller}
     asks = {call.name for call in calls if call.offload == "caller" and
             any(kind in LOOKS_RIGHT for _name, kind in call.args)}
-    yield BANNER + '#include "runtime/offload/guest.h"\n#include "runtime/offload/offload.h"\n'
+    yield (BANNER + '#include "runtime/offload/callback.h"\n'
+           '#include "runtime/offload/guest.h"\n'
+           '#include "runtime/offload/offload.h"\n'
+           '#include "runtime/offload/rounding.h"\n')
     for call in calls:
         params = declare(kinds, call)
         if call.name in asks or call.offload in SHIPPED:
@@ -408,6 +465,7 @@ def offload_c(kinds, calls):
                                        call.offload != "caller"):
             yield (f"static {call.ret} off_{call.name}"
                    f"({declare(kinds, call)})\n{{\n"
+                   f"{''.join(stubs(kinds, call))}"
                    f"{bodies[call.offload](call)}\n}}")
     yield "void aspx_offload_fill(struct aspx_real *table)\n{"
     yield "    *table = aspx_behind;"
@@ -470,10 +528,17 @@ def progress_body(call):
     large = is_large(call) if call.offload in ("post", "init") else "0"
     if large != "0":
         end = "posted" if call.offload == "post" else "made"
+        if has_op(call) and large == "1":
+            return (f"    int rc;\n\n    aspx_gate_enter();\n    rc = {real};\n"
+                    f"    return aspx_progress_{end}_op(rc, request, op);")
         return (f"    int rc;\n\n    aspx_gate_enter();\n    rc = {real};\n"
                 f"    return aspx_progress_{end}(rc, request,\n"
                 f"        rc == MPI_SUCCESS && ({large}));")
-    return around(call, "aspx_gate_enter();",
+    enter = "aspx_gate_enter();"
+    if call.name == "MPI_Type_create_keyval":  # see stubs()
+        enter += ("\n    if (type_delete_attr_fn)\n"
+                  "        aspx_watch_own_for_good();")
+    return around(call, enter,
                   f"aspx_progress_behind.{call.name}", "aspx_gate_leave();")
 
 

@@ -10,6 +10,7 @@ enum aspx_handle_kind {
     ASPX_HANDLE_COMM = 1,
     ASPX_HANDLE_GROUP = 2,
     ASPX_HANDLE_DATATYPE = 3,
+    ASPX_HANDLE_OP = 6,
     ASPX_HANDLE_INFO = 7,
     ASPX_HANDLE_WIN = 8,
     ASPX_HANDLE_REQUEST = 11,
@@ -27,6 +28,12 @@ static inline unsigned aspx_handle_basic_size(int datatype)
     return (unsigned) datatype >> 26 == (1 << 4 | ASPX_HANDLE_DATATYPE)
                ? (unsigned) datatype >> 8 & 0xff
                : 0;
+}
+
+/* A reduction with a function of the program. */
+static inline bool aspx_handle_is_own_op(int op)
+{
+    return (unsigned) op >> 31 != 0 && aspx_handle_is(op, ASPX_HANDLE_OP);
 }
 
 /* A request that is built in, of which MPICH has a handful: one for each kind of

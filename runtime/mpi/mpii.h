@@ -16,6 +16,11 @@ typedef int aspx_copy_proxy_f(MPI_Comm_copy_attr_function *user, int handle,
 typedef int aspx_delete_proxy_f(MPI_Comm_delete_attr_function *user, int handle,
                                 int keyval, int type, void *value, void *extra);
 
+/* How the library calls an error handler of the C++ binding: kind of the handle,
+ * handle, code, the handler. */
+typedef void aspx_errcall_proxy_f(int kind, int *handle, int *code,
+                                  void (*user)(void));
+
 int MPII_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val,
                        int *flag, int type);
 int MPII_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val,
@@ -28,6 +33,8 @@ int MPII_Type_get_attr(MPI_Datatype datatype, int type_keyval,
                        void *attribute_val, int *flag, int type);
 int MPII_Type_set_attr(MPI_Datatype datatype, int type_keyval,
                        void *attribute_val, int type);
+void MPII_Errhandler_set_cxx(MPI_Errhandler errhand,
+                             aspx_errcall_proxy_f *errcall);
 void MPII_Grequest_set_lang_f77(MPI_Request request);
 void MPII_Keyval_set_proxy(int keyval, aspx_copy_proxy_f *copy,
                            aspx_delete_proxy_f *del);

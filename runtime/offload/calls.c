@@ -4,6 +4,7 @@
 
 #include "offload.h"
 
+#include "callback.h"
 #include "request.h"
 
 #include "mpi_hand.h"
@@ -113,6 +114,31 @@ int aspx_offload_MPI_Comm_set_errhandler(MPI_Comm comm,
 
     aspx_request_in_thread(set_errhandler, &setting);
     return setting.rc;
+}
+
+/* MPICH's C++ library calls handlers through a function of its own, with an
+ * object on its stack: that function, too, is called in the caller. */
+static struct aspx_callback cxx = {.kind = ASPX_CALLBACK_HANDLER_CXX};
+
+static void call_cxx(int kind, int *handle, int *code, void (*user)(void))
+{
+    const long words[ASPX_CALLBACK_WORDS] = {kind, (long) handle, (long) code,
+                                             (long) user};
+
+    (void) aspx_callback_called(&cxx, words);
+}
+
+static void set_cxx(void *errhandler)
+{
+    aspx_behind.MPII_Errhandler_set_cxx(*(MPI_Errhandler *) errhandler,
+                                        call_cxx);
+}
+
+void aspx_offload_MPII_Errhandler_set_cxx(MPI_Errhandler errhandler,
+                                          aspx_errcall_proxy_f *errcall)
+{
+    cxx.function = (aspx_function_f *) errcall;
+    aspx_request_in_thread(set_cxx, &errhandler);
 }
 
 int aspx_offload_MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)

@@ -10,7 +10,9 @@
 
 #include "command.h"
 
+#include "callback.h"
 #include "offload.h"
+#include "raised.h"
 #include "ring.h"
 
 #include "runtime/futex.h"
@@ -103,6 +105,7 @@ void aspx_command_post(struct aspx_command *command)
     }
     ticket = aspx_ring_ticket(&ring);
     while (!aspx_ring_has_room(&ring, ticket)) {
+        aspx_callback_look();
         wake();
         sched_yield();
     }
@@ -115,6 +118,7 @@ void aspx_command_call(struct aspx_command *command)
     atomic_init(&command->state, ASPX_BUSY);
     aspx_command_post(command);
     aspx_command_wait(command);
+    aspx_raised_call_of(command);
 }
 
 void aspx_command_ask(struct aspx_command *question)
@@ -206,6 +210,7 @@ void aspx_rest_step(struct aspx_rest *rest)
         aspx_offload_turn(); /* a callback waits: the progress is ours */
         return;
     }
+    aspx_callback_look();
     if (rest->looks == 0)
         aspx_command_nudge();
     if (rest->looks < patience.spins) {
@@ -218,6 +223,8 @@ void aspx_rest_step(struct aspx_rest *rest)
         rest->looks++;
         return;
     }
+    if (!rest->sleeps && aspx_callback_is_expected())
+        rest->bell = NULL; /* who sleeps at one is not woken for a callback */
     if (rest->bell)
         sleep_at_bell(rest);
     else

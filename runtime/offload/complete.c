@@ -8,6 +8,7 @@
 #include "ask.h"
 #include "flight.h"
 #include "guest.h"
+#include "raised.h"
 
 #include "mpi_hand.h"
 
@@ -90,8 +91,11 @@ static bool has_ended(struct aspx_slot *slot)
 static int finish(struct aspx_slot *slot, MPI_Request *request,
                   MPI_Status *status, bool error)
 {
+    struct aspx_raised *raised = NULL;
     int rc = slot->rc;
 
+    if (rc != MPI_SUCCESS)
+        raised = aspx_raised_take(&slot->head);
     if (error)
         slot->status.MPI_ERROR = rc;
     copy(&slot->status, status);
@@ -101,6 +105,7 @@ static int finish(struct aspx_slot *slot, MPI_Request *request,
         *request = MPI_REQUEST_NULL;
         aspx_slot_give(slot);
     }
+    aspx_raised_call(raised);
     return rc;
 }
 
@@ -331,9 +336,8 @@ static void wait_in_turns(const struct aspx_set *set)
     aspx_rest_end(&rest);
 }
 
-/* An error handler of the program's, in the thread, may end, free or post anew
- * what we wait for: the handles are looked at each time, and nothing is
- * finished before all is over. */
+/* An error handler, which is called as we finish what it is about, may end, free
+ * or post anew what else we wait for: nothing is finished before all is over. */
 static void wait_for_what_is_there(const struct aspx_set *set)
 {
     struct aspx_rest rest = {0};

@@ -13,7 +13,7 @@
  * has set no error handler both end the job; after that each request gets a
  * test of its own.
  *
- * MPI calls the program's error handlers inside that test, and these may post,
+ * MPI may call functions of the program inside that test, and these may post,
  * wait and free themselves. Such an inner poll looks only at what came after
  * the outer one began; what is older is tested by the Wait that is for it. The
  * outer one knows its requests by their numbers, and so what is gone. */
@@ -22,6 +22,7 @@
 #include "flight.h"
 
 #include "offload.h"
+#include "raised.h"
 #include "report.h"
 
 #include "runtime/mpi/handle.h"
@@ -180,6 +181,7 @@ static bool test_one(struct aspx_slot *slot)
     MPI_Status status = {.MPI_ERROR = ASPX_ERROR_UNTOUCHED};
     int flag = 0, rc;
 
+    aspx_raising.by = &slot->head;
     slot->tested = true;
     rc = aspx_behind.MPI_Test(&slot->real, &flag, &status);
     slot->tested = false;

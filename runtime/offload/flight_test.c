@@ -4,6 +4,7 @@
 
 #include "flight.h"
 
+#include "raised.h"
 #include "report.h"
 
 #include <setjmp.h>
@@ -23,6 +24,7 @@ _Thread_local bool aspx_guest_inside ASPX_TLS;
 _Atomic bool aspx_offload_handlers_set;
 struct aspx_offload_counts aspx_offload_counts;
 struct aspx_real aspx_behind;
+struct aspx_raising aspx_raising;
 
 static uint64_t taken, looked;
 

@@ -3,6 +3,7 @@
 
 #include "guest.h"
 
+#include "callback.h"
 #include "request.h"
 
 #include <stdatomic.h>
@@ -29,7 +30,8 @@ bool aspx_guest_enter(void)
         return false;
     if (!aspx_command_has_looked(aspx_command_posted()))
         aspx_request_in_thread(nothing, NULL);
-    atomic_fetch_add_explicit(&inside, 1, memory_order_relaxed);
+    aspx_callback_look();
+    atomic_fetch_add(&inside, 1);
     aspx_offload_self = aspx_guest_inside = true;
     return true;
 }
@@ -37,10 +39,12 @@ bool aspx_guest_enter(void)
 void aspx_guest_leave(void)
 {
     aspx_offload_self = aspx_guest_inside = false;
-    atomic_fetch_sub_explicit(&inside, 1, memory_order_relaxed);
+    atomic_fetch_sub(&inside, 1);
+    if (atomic_load(&aspx_callbacks.state) != ASPX_CALLBACK_NONE)
+        aspx_callback_guest_left();
 }
 
 bool aspx_guest_any(void)
 {
-    return atomic_load_explicit(&inside, memory_order_relaxed) != 0;
+    return atomic_load(&inside) != 0;
 }

@@ -9,10 +9,12 @@
 
 #include "offload.h"
 
+#include "callback.h"
 #include "flight.h"
 #include "guest.h"
 #include "report.h"
 #include "request.h"
+#include "rounding.h"
 #include "thread.h"
 
 #include "runtime/mpi/close.h"
@@ -92,6 +94,8 @@ int aspx_offload_start(const struct asp_layout *its_layout, uint32_t local,
     aspx_offload_fill(&aspx_offload_entries);
     aspx_command_start(required != MPI_THREAD_SINGLE, aspx_offload_many, cpus);
     aspx_slot_start(aspx_offload_many);
+    aspx_callback_start(aspx_offload_many);
+    aspx_rounding_start();
     rc = aspx_thread_start(cpu, cpus);
     if (rc) {
         errno = rc;

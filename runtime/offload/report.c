@@ -41,8 +41,8 @@ void aspx_offload_json(FILE *out, const struct aspx_offload_counts *sum)
     fprintf(out,
             "    \"commands\": %" PRIu64 ",\n    \"posted\": %" PRIu64
             ",\n    \"ended\": %" PRIu64 ",\n    \"naps\": %" PRIu64
-            ",\n    \"cpu_seconds\": %.3f,\n    \"core_seconds\": %.3f",
-            sum->commands, sum->posted, sum->ended, sum->naps,
+            ",\n    \"callbacks\": %" PRIu64 ",\n    \"cpu_seconds\": %.3f,\n    \"core_seconds\": %.3f",
+            sum->commands, sum->posted, sum->ended, sum->naps, sum->callbacks,
             seconds(sum->cpu_us), seconds(sum->wall_us));
 }
 

@@ -5,8 +5,10 @@
 
 #include "request.h"
 
+#include "callback.h"
 #include "flight.h"
 #include "guest.h"
+#include "raised.h"
 
 #include "mpi_hand.h"
 
@@ -73,6 +75,8 @@ void aspx_request_miss(void)
 {
     static _Thread_local unsigned misses ASPX_TLS;
 
+    if (!aspx_offload_is_self())
+        aspx_callback_look();
     aspx_command_nudge();
     if (aspx_offload_is_self())
         aspx_offload_turn();
@@ -144,8 +148,11 @@ int aspx_offload_MPI_Request_free(MPI_Request *request)
     rc = carry(&touch, do_free);
     if (rc == MPI_SUCCESS) {
         *request = MPI_REQUEST_NULL;
-        if (touch.slot)
+        if (touch.slot) {
+            aspx_raised_drop(aspx_raised_take(&touch.slot->head));
+            touch.slot->expected = false; /* what is under way remains so */
             aspx_slot_give(touch.slot);
+        }
     }
     return rc;
 }
@@ -224,7 +231,7 @@ int aspx_offload_MPI_Start(MPI_Request *request)
         slot->head.run = run_start;
         slot->lazy = false; /* it was, if a guest started it before */
         atomic_store(&slot->head.state, ASPX_BUSY);
-        aspx_command_post(&slot->head);
+        aspx_slot_post_start(slot);
         return MPI_SUCCESS;
     }
     touch = touch_of(*request); /* MPI knows what is wrong with it */

@@ -6,10 +6,12 @@
 
 #include "slot.h"
 
+#include "callback.h"
 #include "flight.h"
 #include "guest.h"
 #include "offload.h"
 #include "order.h"
+#include "raised.h"
 
 #include <ck_stack.h>
 #include <pthread.h>
@@ -105,7 +107,7 @@ APART static void grow(void)
         chunk[i].handle =
             (MPI_Request) (HANDLE_BASE | nchunks << CHUNK_BITS | i);
         chunk[i].real = MPI_REQUEST_NULL;
-        chunk[i].tested = false;
+        chunk[i].tested = chunk[i].expected = false;
         chunk[i].number = 0;
         chunk[i].seen = 0;
         atomic_init(&chunk[i].old, false);
@@ -153,7 +155,8 @@ struct aspx_slot *aspx_slot_take(void (*run)(struct aspx_command *command),
         grow();
     slot->head.run = run;
     slot->head.block = block;
-    slot->persistent = slot->lazy = slot->on_file = slot->asks = false;
+    slot->persistent = slot->lazy = slot->asks = false;
+    slot->on_file = slot->calls_back = false;
     atomic_store_explicit(&slot->head.state, ASPX_BUSY, memory_order_relaxed);
     return slot;
 }
@@ -171,12 +174,24 @@ struct aspx_slot *aspx_slot_find(MPI_Request handle)
     return chunk ? &chunk[index % CHUNK] : NULL;
 }
 
+/* Its end was waited for, and no request of the program tells of it. */
+static int give_back(struct aspx_slot *slot)
+{
+    struct aspx_raised *raised = NULL;
+    int rc = slot->rc;
+
+    if (rc != MPI_SUCCESS)
+        raised = aspx_raised_take(&slot->head);
+    aspx_slot_give(slot);
+    aspx_raised_call(raised);
+    return rc;
+}
+
 /* Wait until MPI has said what it thinks of the arguments. */
 APART static int wait_issued(struct aspx_slot *slot, MPI_Request *request)
 {
     struct aspx_rest rest = {0};
     uint32_t issued;
-    int rc;
 
     while (!(issued = atomic_load(&slot->issued)))
         aspx_rest_step(&rest);
@@ -188,13 +203,43 @@ APART static int wait_issued(struct aspx_slot *slot, MPI_Request *request)
         return MPI_SUCCESS;
     }
     aspx_command_wait(&slot->head);
-    rc = slot->rc;
-    aspx_slot_give(slot);
-    return rc;
+    return give_back(slot);
+}
+
+static void expect(struct aspx_slot *slot)
+{
+    slot->expected = true;
+    aspx_callback_expect();
+}
+
+void aspx_slot_calls_back(struct aspx_slot *slot)
+{
+    slot->calls_back = true;
+    if (!slot->persistent)
+        expect(slot);
+}
+
+void aspx_slot_post_start(struct aspx_slot *slot)
+{
+    struct aspx_rest rest = {0};
+
+    if (slot->calls_back)
+        expect(slot);
+    slot->asks = aspx_callback_is_expected();
+    aspx_command_post(&slot->head);
+    if (!slot->asks)
+        return;
+    while (!atomic_load(&slot->issued) && !aspx_command_is_done(&slot->head))
+        aspx_rest_step(&rest);
+    aspx_rest_end(&rest);
+    slot->asks = false;
+    atomic_store_explicit(&slot->issued, ASPX_ISSUED_NOT_YET,
+                          memory_order_relaxed);
 }
 
 int aspx_slot_post(struct aspx_slot *slot, bool sane, MPI_Request *request)
 {
+    sane = sane && !aspx_callback_is_expected();
     if (sane)
         *request = slot->handle;
     else
@@ -206,16 +251,13 @@ int aspx_slot_post(struct aspx_slot *slot, bool sane, MPI_Request *request)
 int aspx_slot_wait(struct aspx_slot *slot, MPI_Status *status)
 {
     struct aspx_rest rest = aspx_slot_rest(slot);
-    int rc;
 
     aspx_command_post(&slot->head);
     while (!aspx_command_is_done(&slot->head))
         aspx_rest_step(&rest);
     aspx_rest_end(&rest);
     aspx_status_copy(&slot->status, status);
-    rc = slot->rc;
-    aspx_slot_give(slot);
-    return rc;
+    return give_back(slot);
 }
 
 static MPI_Request wrap(MPI_Request real, bool lazy)
@@ -252,6 +294,11 @@ void aspx_slot_ended(struct aspx_slot *slot, int rc)
 {
     slot->rc = rc;
     slot->moment = atomic_load_explicit(&moment.count, memory_order_relaxed);
+    if (slot->expected) {
+        slot->expected = false;
+        atomic_fetch_sub_explicit(&aspx_callbacks.expected, 1,
+                                  memory_order_relaxed);
+    }
     aspx_command_ended(&slot->head, &slot->bell);
 }
 

@@ -38,14 +38,16 @@ struct aspx_slot {
     bool persistent;
     bool lazy; /* MPI looks at it only when the program asks: its callbacks
                   belong to the program's Test or Wait, or it is on a file */
-    bool on_file; /* ROMIO mixes up operations on one file that are not waited
-                     for in the same order everywhere */
+    bool on_file : 1; /* ROMIO mixes up operations on one file that are not
+                         waited for in the same order everywhere */
+    bool calls_back : 1; /* a reduction with a function of the program */
     bool asks; /* wants to know when MPI has taken it */
     _Alignas(16) unsigned char args[ASPX_SLOT_ARGS];
     /* what the offload thread has for itself */
     MPI_Request real;        /* MPI's request; NULL between two uses */
     _Atomic uint32_t issued; /* enum aspx_slot_issue, if the caller asks */
     bool tested;             /* by itself, just now */
+    bool expected;           /* counted among those that may call back */
     struct aspx_slot *before, *behind; /* it in a list of flight.c */
     uint64_t number; /* counts what entered the lists; 0: not under way */
 };
@@ -77,10 +79,17 @@ void aspx_slot_give(struct aspx_slot *slot);
 /* The slot of a handle; NULL when it is none of ours. */
 struct aspx_slot *aspx_slot_find(MPI_Request handle);
 
+/* It is a reduction with a function of the program: said before it is posted, or
+ * of a persistent request when it was made. */
+void aspx_slot_calls_back(struct aspx_slot *slot);
+
 /* Post the operation; *request becomes the slot's handle. With sane false, an
  * argument looks wrong or the call sets more than a request: wait until MPI has
  * taken it. Returns what MPI said if we waited. */
 int aspx_slot_post(struct aspx_slot *slot, bool sane, MPI_Request *request);
+
+/* Post the start of a persistent one. */
+void aspx_slot_post_start(struct aspx_slot *slot);
 
 /* How to wait for its end: nobody but its caller moves a lazy one on. */
 static inline struct aspx_rest aspx_slot_rest(struct aspx_slot *slot)

@@ -14,10 +14,12 @@
 
 #include "thread.h"
 
+#include "callback.h"
 #include "flight.h"
 #include "guest.h"
 #include "nap_length.h"
 #include "offload.h"
+#include "raised.h"
 #include "report.h"
 
 #include "runtime/futex.h"
@@ -65,6 +67,7 @@ static int serve_batch(void)
     int served = 0;
 
     while (served < BATCH && (command = aspx_command_next())) {
+        aspx_raising.by = command;
         command->run(command);
         served++;
         aspx_offload_counts.commands++;
@@ -191,6 +194,7 @@ static void work(void)
     cpu_set_t set;
 
     aspx_offload_self = true;
+    aspx_callback_i_am_thread();
     began_us = now_us();
     if (on_cpu >= 0) {
         CPU_ZERO(&set);
@@ -222,10 +226,16 @@ static void take_over(void)
     aspx_offload_self = true;
 }
 
+static void wake(void)
+{
+    aspx_command_nudge();
+    aspx_callback_stop();
+}
+
 int aspx_thread_start(int cpu, enum aspx_cpus cpus)
 {
     on_cpu = cpu;
     spin_us = cpus == ASPX_CPUS_OWN ? SPIN_US : 0;
-    return aspx_own_thread_start("aspen-offload", work, aspx_command_nudge,
+    return aspx_own_thread_start("aspen-offload", work, wake,
                                  take_over);
 }

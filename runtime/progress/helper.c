@@ -151,11 +151,16 @@ static enum aspx_look look(bool news)
     unsigned polls = 0;
     bool moved;
 
+    if (atomic_load(&aspx_watch_own) != 0) {
+        aspx_helper_counts.held_back++;
+        return ASPX_LOOK_NOTHING;
+    }
     if (!get_in(news)) {
         aspx_helper_counts.kept_out++;
         return ASPX_LOOK_KEPT_OUT;
     }
-    if (!aspx_helper_is_permitted()) { /* said by a call that has just left */
+    /* said by a call that has just left */
+    if (!aspx_helper_is_permitted() || atomic_load(&aspx_watch_own) != 0) {
         aspx_gate_out();
         return ASPX_LOOK_NOTHING;
     }

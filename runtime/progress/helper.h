@@ -16,6 +16,7 @@ struct aspx_helper_counts {
     uint64_t polls;    /* of MPI */
     uint64_t busy;     /* ... that moved something */
     uint64_t kept_out; /* the program was inside MPI */
+    uint64_t held_back; /* MPI might have called a function of the program */
     uint64_t cpu_us;
     uint64_t confined; /* 1: it runs on the service CPUs */
 };

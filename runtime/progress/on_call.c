@@ -163,7 +163,7 @@ void aspx_on_call_never(void)
 void aspx_on_call_made(int rc, const MPI_Request *request, bool large)
 {
     if (large && rc == MPI_SUCCESS && *request != MPI_REQUEST_NULL)
-        aspx_watch_persistent(*request);
+        aspx_watch_persistent(*request, false); /* see CALLED_BACK */
 }
 
 static int request_free(MPI_Request *request)

@@ -10,6 +10,7 @@
 
 #include "runtime/mpi/close.h"
 #include "runtime/mpi/entry.h"
+#include "runtime/mpi/handle.h"
 #include "runtime/mpi/last_barrier.h"
 #include "runtime/mpi/selfbind.h"
 #include "runtime/own_thread.h"
@@ -83,25 +84,46 @@ bool aspx_progress_is_large(MPI_Count count, MPI_Datatype type)
     return count > small_bytes / size;
 }
 
-int aspx_progress_posted(int rc, const MPI_Request *request, bool large)
+static int posted(int rc, const MPI_Request *request, bool large, bool own)
 {
     large = large && rc == MPI_SUCCESS && *request != MPI_REQUEST_NULL;
     if (large)
-        aspx_watch_add(*request);
+        aspx_watch_add(*request, own);
     aspx_gate_leave();
     if (large) {
-        aspx_helper_wake();
+        if (!own)
+            aspx_helper_wake();
         aspx_on_call_posted();
     }
     return rc;
 }
 
-int aspx_progress_made(int rc, const MPI_Request *request, bool large)
+static int made(int rc, const MPI_Request *request, bool large, bool own)
 {
     if (large && rc == MPI_SUCCESS && *request != MPI_REQUEST_NULL)
-        aspx_watch_persistent(*request);
+        aspx_watch_persistent(*request, own);
     aspx_gate_leave();
     return rc;
+}
+
+int aspx_progress_posted(int rc, const MPI_Request *request, bool large)
+{
+    return posted(rc, request, large, false);
+}
+
+int aspx_progress_posted_op(int rc, const MPI_Request *request, MPI_Op op)
+{
+    return posted(rc, request, true, aspx_handle_is_own_op(op));
+}
+
+int aspx_progress_made(int rc, const MPI_Request *request, bool large)
+{
+    return made(rc, request, large, false);
+}
+
+int aspx_progress_made_op(int rc, const MPI_Request *request, MPI_Op op)
+{
+    return made(rc, request, true, aspx_handle_is_own_op(op));
 }
 
 int aspx_progress_MPI_Finalize(void)

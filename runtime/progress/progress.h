@@ -39,6 +39,8 @@ bool aspx_progress_is_large(MPI_Count count, MPI_Datatype type);
 /* The ends of generated calls, which have entered the gate: a request was
  * posted, or a persistent one was made; rc is what MPI said. */
 int aspx_progress_posted(int rc, const MPI_Request *request, bool large);
+int aspx_progress_posted_op(int rc, const MPI_Request *request, MPI_Op op);
+int aspx_progress_made_op(int rc, const MPI_Request *request, MPI_Op op);
 int aspx_progress_made(int rc, const MPI_Request *request, bool large);
 
 /* The table of entries (generated). */

@@ -94,7 +94,7 @@ static void callback(void)
 {
     aspx_gate_enter();
     mpi.cell[0]++;
-    aspx_watch_add(99);
+    aspx_watch_add(99, false);
     aspx_gate_leave();
     aspx_gate_enter();
     aspx_watch_end(99);
@@ -175,7 +175,7 @@ static void start_helper(unsigned a_poll_us)
 static void post(MPI_Request request)
 {
     aspx_gate_enter();
-    aspx_watch_add(request);
+    aspx_watch_add(request, false);
     aspx_gate_leave();
     aspx_helper_wake();
 }
@@ -363,7 +363,7 @@ static void test_helper_is_not_woken_in_vain(void **state)
     start_helper(0);
     for (int i = 0; i < ROUNDS; i++) {
         call_in(0);
-        aspx_watch_add(7);
+        aspx_watch_add(7, false);
         aspx_helper_wake();
         pause_us(300);
         aspx_watch_end(7);
@@ -422,6 +422,28 @@ static int open_gate(void **state)
 }
 
 /* argument: the tests to run, as a pattern; all */
+/* While MPI may call a function of the program it stays outside. */
+static void test_helper_is_held_back(void **state)
+{
+    uint64_t before;
+
+    (void) state;
+    start_helper(0);
+    post(1);
+    assert_true(polls_again());
+    aspx_gate_enter();
+    aspx_watch_add(2, true);
+    aspx_gate_leave();
+    before = value(&polls);
+    pause_us(50000);
+    assert_int_equal(value(&polls), before);
+    end(2);
+    assert_true(polls_again());
+    end(1);
+    aspx_helper_stop();
+    assert_true(aspx_helper_counts.held_back > 0);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -433,6 +455,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup(test_helper_sleeps_and_wakes, open_gate),
         cmocka_unit_test_setup(test_helper_is_not_woken_in_vain, open_gate),
         cmocka_unit_test_setup(test_helper_needs_its_permit, open_gate),
+        cmocka_unit_test_setup(test_helper_is_held_back, open_gate),
     };
 
     aspx_watch_share(false); /* one thread at a time uses the table */

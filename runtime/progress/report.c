@@ -22,8 +22,11 @@ _Static_assert((int) COUNTS <= (int) ASPX_RECORD_COUNTS &&
 void aspx_progress_say(FILE *out, const struct aspx_progress_sum *sum)
 {
     fprintf(out, "%" PRIu64 " operations watched, %" PRIu64 " wakes, %" PRIu64
-            " polls; %.2f CPU-seconds", sum->watched, sum->helper.wakes,
-            sum->helper.polls, (double) sum->helper.cpu_us / 1e6);
+            " polls; ", sum->watched, sum->helper.wakes, sum->helper.polls);
+    if (sum->helper.held_back)
+        fprintf(out, "held back %" PRIu64 " times by reductions with the "
+                "program's own functions; ", sum->helper.held_back);
+    fprintf(out, "%.2f CPU-seconds", (double) sum->helper.cpu_us / 1e6);
 }
 
 static void print_line(const struct asp_layout *layout, const char *who,
@@ -51,10 +54,11 @@ void aspx_progress_json(FILE *out, const struct aspx_progress_sum *sum)
     fprintf(out,
             "    \"watched\": %" PRIu64 ",\n    \"wakes\": %" PRIu64
             ",\n    \"polls\": %" PRIu64 ",\n    \"busy_polls\": %" PRIu64
-            ",\n    \"kept_out\": %" PRIu64 ",\n    \"confined\": %" PRIu64
-            ",\n    \"cpu_seconds\": %.6f",
+            ",\n    \"kept_out\": %" PRIu64 ",\n    \"held_back\": %" PRIu64
+            ",\n    \"confined\": %" PRIu64 ",\n    \"cpu_seconds\": %.6f",
             sum->watched, sum->helper.wakes, sum->helper.polls,
-            sum->helper.busy, sum->helper.kept_out, sum->helper.confined,
+            sum->helper.busy, sum->helper.kept_out,
+            sum->helper.held_back, sum->helper.confined,
             (double) sum->helper.cpu_us / 1e6);
 }
 

@@ -19,10 +19,11 @@ enum {
 struct entry {
     MPI_Request request; /* 0: free; MPICH's handles are never 0 */
     uint32_t persistent : 1;
-    uint32_t active : 31; /* operations under way with this number */
+    uint32_t own : 1; /* one of these is */
+    uint32_t active : 30; /* operations under way with this number */
 };
 
-_Atomic uint32_t aspx_watch_outstanding;
+_Atomic uint32_t aspx_watch_outstanding, aspx_watch_own;
 uint64_t aspx_watch_total;
 static bool posting; /* nothing has ended since the last was posted */
 static struct aspx_watch_public *public;
@@ -53,13 +54,18 @@ void aspx_watch_share(bool many_threads)
 }
 
 /* Written by one thread at a time, read by the helper at any time. */
-static void add_outstanding(uint32_t n)
+static void add(_Atomic uint32_t *number, uint32_t n)
 {
-    uint32_t now = atomic_load_explicit(&aspx_watch_outstanding,
-                                        memory_order_relaxed);
+    uint32_t now = atomic_load_explicit(number, memory_order_relaxed);
 
-    atomic_store_explicit(&aspx_watch_outstanding, now + n,
-                          memory_order_release);
+    atomic_store_explicit(number, now + n, memory_order_release);
+}
+
+void aspx_watch_own_for_good(void)
+{
+    lock();
+    add(&aspx_watch_own, 1);
+    unlock();
 }
 
 /* MPICH counts its requests through: neighbours share a cache line, which a
@@ -129,14 +135,18 @@ static void begin(struct entry *entry)
                               memory_order_relaxed);
     }
     posting = true;
-    add_outstanding(1);
+    add(&aspx_watch_outstanding, 1);
+    if (entry->own && entry->active == 1)
+        add(&aspx_watch_own, 1);
 }
 
 static void end(struct entry *entry)
 {
     posting = false;
     entry->active--;
-    add_outstanding(-1u);
+    add(&aspx_watch_outstanding, -1u);
+    if (entry->own && !entry->active)
+        add(&aspx_watch_own, -1u);
 }
 
 void aspx_watch_publish(struct aspx_watch_public *to)
@@ -157,26 +167,41 @@ void aspx_watch_clear(void)
         }
     }
     atomic_store(&aspx_watch_outstanding, 0);
+    atomic_store(&aspx_watch_own, 0);
     unlock();
 }
 
-void aspx_watch_add(MPI_Request request)
+/* One that is own makes its number so, until all with that number have ended. */
+static struct entry *insert_own(MPI_Request request, bool own)
+{
+    struct entry *entry = insert(request);
+
+    if (!own)
+        return entry;
+    if (!entry || (entry->active && !entry->own))
+        add(&aspx_watch_own, 1);
+    if (entry)
+        entry->own = 1;
+    return entry;
+}
+
+void aspx_watch_add(MPI_Request request, bool own)
 {
     struct entry *entry;
 
     lock();
-    entry = insert(request);
+    entry = insert_own(request, own);
     if (entry)
         begin(entry);
     unlock();
 }
 
-void aspx_watch_persistent(MPI_Request request)
+void aspx_watch_persistent(MPI_Request request, bool own)
 {
     struct entry *entry;
 
     lock();
-    entry = insert(request);
+    entry = insert_own(request, own);
     if (entry)
         entry->persistent = 1;
     unlock();

@@ -19,6 +19,14 @@
 extern _Atomic uint32_t aspx_watch_outstanding; /* watched, and not ended */
 extern uint64_t aspx_watch_total; /* that the helper was permitted to help */
 
+/* Of these, reductions with a function of the program: while there are any the
+ * helper must not make progress, because MPI would call that function in it. It
+ * was written for the program's threads and may use what they compute with. */
+extern _Atomic uint32_t aspx_watch_own;
+
+/* From now on there always is one. */
+void aspx_watch_own_for_good(void);
+
 /* Before the first request: may several threads call at once? (They may until it
  * is said.) A program that enters MPI with one at a time needs no lock here: the
  * helper reads the number that is outstanding, and nothing else. */
@@ -34,12 +42,13 @@ void aspx_watch_publish(struct aspx_watch_public *to);
 /* Nothing is watched any more; which requests are persistent is kept. */
 void aspx_watch_clear(void);
 
-/* Posted. When the table is full it is not remembered: many others are, and
- * the helper works for all. */
-void aspx_watch_add(MPI_Request request);
+/* Posted; own: a reduction with a function of the program. When the table is full
+ * it is not remembered: many others are, and the helper works for all, or after
+ * one that is own for none. */
+void aspx_watch_add(MPI_Request request, bool own);
 
 /* A persistent request was made, which is to be watched when it is started. */
-void aspx_watch_persistent(MPI_Request request);
+void aspx_watch_persistent(MPI_Request request, bool own);
 
 /* It was started. Returns whether it is watched. */
 bool aspx_watch_started(MPI_Request request);

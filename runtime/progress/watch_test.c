@@ -65,13 +65,13 @@ static void step(struct model *model, const MPI_Request *numbers, int i,
     case 0:
         if (watched)
             break; /* MPI has not given the number to another one */
-        aspx_watch_add(numbers[i]);
+        aspx_watch_add(numbers[i], false);
         add(model, i);
         break;
     case 1:
         if (model->active[i])
             break;
-        aspx_watch_persistent(numbers[i]);
+        aspx_watch_persistent(numbers[i], false);
         model->persistent[i] = true;
         break;
     case 2:
@@ -133,8 +133,8 @@ static void test_cleared(void **state)
     aspx_watch_publish(&seen);
     for (int i = 1; i < 1000; i++) {
         if (i % 3 == 0)
-            aspx_watch_persistent(i);
-        aspx_watch_add(i);
+            aspx_watch_persistent(i, false);
+        aspx_watch_add(i, false);
     }
     assert_int_equal(atomic_load(&seen.large), 999);
     assert_int_equal(atomic_load(&seen.bursts), 1);
@@ -151,11 +151,47 @@ static void test_cleared(void **state)
         aspx_watch_forget(i);
         assert_false(aspx_watch_started(i));
     }
-    aspx_watch_add(5);
+    aspx_watch_add(5, false);
     assert_true(aspx_watch_has(5) && !aspx_watch_has(6));
     assert_int_equal(atomic_load(&seen.large), 999); /* not any more */
     aspx_watch_end(5);
     assert_int_equal(outstanding(), 0);
+}
+
+static uint32_t own(void)
+{
+    return atomic_load(&aspx_watch_own);
+}
+
+/* Those that may call back are counted as long as they are under way. */
+static void test_own(void **state)
+{
+    (void) state;
+    aspx_watch_add(1, true);
+    aspx_watch_add(2, false);
+    assert_int_equal(own(), 1);
+    aspx_watch_end(2);
+    assert_int_equal(own(), 1);
+    aspx_watch_end(1);
+    assert_int_equal(own(), 0);
+    aspx_watch_add(1, false); /* the number comes again */
+    assert_int_equal(own(), 0);
+    aspx_watch_add(1, true); /* two with one number */
+    aspx_watch_end(1);
+    assert_int_equal(own(), 1);
+    aspx_watch_end(1);
+    assert_int_equal(own(), 0);
+    aspx_watch_persistent(3, true);
+    assert_int_equal(own(), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_true(aspx_watch_started(3));
+        assert_int_equal(own(), 1);
+        aspx_watch_end(3);
+        assert_int_equal(own(), 0);
+    }
+    assert_true(aspx_watch_started(3));
+    aspx_watch_forget(3);
+    assert_int_equal(own(), 0);
 }
 
 /* More than it holds: those in it are counted and forgotten, and afterwards
@@ -167,7 +203,7 @@ static void test_full(void **state)
     (void) state;
     for (int turn = 0; turn < 2; turn++) {
         for (int i = 1; i <= MORE; i++)
-            aspx_watch_add((MPI_Request) 0xac000000 + i);
+            aspx_watch_add((MPI_Request) 0xac000000 + i, false);
         assert_int_equal(outstanding(), MOST);
         for (int i = 1; i <= MORE; i++)
             aspx_watch_end((MPI_Request) 0xac000000 + i);
@@ -182,8 +218,8 @@ static void *watch_many(void *first)
 
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < 50; i++) {
-            aspx_watch_add(*(const MPI_Request *) first + i);
-            aspx_watch_add(77);
+            aspx_watch_add(*(const MPI_Request *) first + i, false);
+            aspx_watch_add(77, false);
         }
         for (int i = 0; i < 50; i++) {
             wrong += !aspx_watch_has(*(const MPI_Request *) first + i);
@@ -224,6 +260,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts_what_is_under_way),
         cmocka_unit_test(test_cleared),
+        cmocka_unit_test(test_own),
         cmocka_unit_test(test_full),
         cmocka_unit_test(test_many_threads),
     };

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How a callback finds its thread. One at a time is asked for, because there is
+ * one offload thread, which waits for its end:
+ *
+ *     NONE -> ASKED -> TAKEN -> RETURNED -> NONE    a caller runs it
+ *                      TAKEN -> ALLOWED -> NONE     the thread runs it, while
+ *             ASKED -> ALLOWED -> NONE              a caller, or a guest, stays
+ *
+ * That nothing can wait for ever: the thread waits here only while no thread of
+ * the program waits or tests in MPI, and everything that the program has posted
+ * has been given to MPI. Plain MPI makes no progress then either.
+ *
+ * A callback below MPI_THREAD_MULTIPLE may leave its caller's call for good, by
+ * longjmp or an exception. Then the thread never returns, and the caller, which
+ * still stands in for it, carries out its calls itself, as without us. */
+#include "config.h"
+
+#include "callback.h"
+
+#include "command.h"
+#include "guest.h"
+#include "offload.h"
+#include "raised.h"
+#include "report.h"
+
+#include "runtime/futex.h"
+#include "runtime/own_thread.h"
+
+#include <ck_pr.h>
+
+enum {
+    LOOKS = 2000,     /* some 40 us: the caller may be about to look */
+    YIELDS = 30,      /* on a CPU that it shares it comes by these */
+    SLEEP_US = 100000,
+    SLEEP_GUESTS_US = 1000, /* nobody tells that one has come */
+};
+
+struct aspx_callbacks aspx_callbacks;
+
+static struct {
+    const struct aspx_callback *callback;
+    const long *words;
+    long answer;
+} asked;
+
+static _Atomic uint32_t sleepers; /* at the state */
+static bool many;
+static _Thread_local bool in_thread ASPX_TLS;
+
+void aspx_callback_start(bool many_threads)
+{
+    many = many_threads;
+}
+
+void aspx_callback_i_am_thread(void)
+{
+    in_thread = true;
+}
+
+typedef long word_f(long, long, long, long, long, long, long, long);
+typedef void handler_f(void *handle, int *code, ...);
+
+long aspx_callback_call(const struct aspx_callback *callback, const long *w)
+{
+    if (callback->kind == ASPX_CALLBACK_HANDLER) {
+        ((handler_f *) callback->function)((void *) w[0], (int *) w[1], NULL);
+        return 0;
+    }
+    return ((word_f *) callback->function)(w[0], w[1], w[2], w[3], w[4], w[5],
+                                           w[6], w[7]);
+}
+
+static uint32_t state(void)
+{
+    return atomic_load(&aspx_callbacks.state);
+}
+
+static void become(uint32_t next)
+{
+    atomic_store(&aspx_callbacks.state, next);
+    if (atomic_load(&sleepers))
+        aspx_futex_wake(&aspx_callbacks.state);
+}
+
+static bool change(uint32_t from, uint32_t to)
+{
+    if (!atomic_compare_exchange_strong(&aspx_callbacks.state, &from, to))
+        return false;
+    if (atomic_load(&sleepers))
+        aspx_futex_wake(&aspx_callbacks.state);
+    return true;
+}
+
+static void wait_while(uint32_t value, uint32_t *looks)
+{
+    if (++*looks < LOOKS) {
+        ck_pr_stall();
+    } else if (*looks < LOOKS + YIELDS) {
+        (void) aspx_command_yield();
+    } else {
+        atomic_fetch_add(&sleepers, 1);
+        if (state() == value)
+            aspx_futex_wait(&aspx_callbacks.state, value,
+                            many ? SLEEP_GUESTS_US : SLEEP_US);
+        atomic_fetch_sub(&sleepers, 1);
+    }
+}
+
+/* ---- the thread ------------------------------------------------------------ */
+
+static long run_here(void)
+{
+    long answer;
+
+    in_thread = false; /* what it calls of MPI may call back, here */
+    answer = aspx_callback_call(asked.callback, asked.words);
+    in_thread = true;
+    become(ASPX_CALLBACK_NONE);
+    return answer;
+}
+
+/* While a guest is in MPI the program is; but it may leave soon and run it. One
+ * that is about to leave either waits for us, or was gone before we looked
+ * again. */
+static bool may_beside_guests(uint32_t looks)
+{
+    if (looks < LOOKS || !aspx_guest_any() ||
+        !change(ASPX_CALLBACK_ASKED, ASPX_CALLBACK_ALLOWED))
+        return false;
+    if (aspx_guest_any())
+        return true;
+    become(ASPX_CALLBACK_ASKED);
+    return false;
+}
+
+static long hand_over(const struct aspx_callback *callback, const long *words)
+{
+    uint32_t now, looks = 0;
+
+    asked.callback = callback;
+    asked.words = words;
+    aspx_offload_counts.callbacks++;
+    become(ASPX_CALLBACK_ASKED);
+    aspx_command_news();
+    while ((now = state()) != ASPX_CALLBACK_RETURNED) {
+        if (now == ASPX_CALLBACK_ALLOWED || may_beside_guests(looks))
+            return run_here();
+        if (aspx_own_thread_stopping()) {
+            if (now == ASPX_CALLBACK_TAKEN)
+                aspx_own_thread_stay();
+            /* who exits waits for us, and does not compute */
+            if (change(ASPX_CALLBACK_ASKED, ASPX_CALLBACK_ALLOWED))
+                return run_here();
+        }
+        wait_while(now, &looks);
+    }
+    become(ASPX_CALLBACK_NONE);
+    return asked.answer;
+}
+
+long aspx_callback_called(const struct aspx_callback *callback,
+                          const long *words)
+{
+    const struct aspx_command *by = aspx_raising.by;
+    long answer;
+
+    if (!in_thread)
+        return aspx_callback_call(callback, words);
+    if ((callback->kind == ASPX_CALLBACK_HANDLER ||
+         callback->kind == ASPX_CALLBACK_HANDLER_CXX) &&
+        aspx_raised_note(callback, words))
+        return 0;
+    answer = hand_over(callback, words);
+    aspx_raising.by = by; /* what it called of MPI may have looked elsewhere */
+    return answer;
+}
+
+void aspx_callback_stop(void)
+{
+    aspx_futex_wake(&aspx_callbacks.state);
+}
+
+/* ---- callers --------------------------------------------------------------- */
+
+static void stay(void)
+{
+    uint32_t looks = 0;
+
+    while (state() == ASPX_CALLBACK_ALLOWED)
+        wait_while(ASPX_CALLBACK_ALLOWED, &looks);
+}
+
+void aspx_callback_serve(void)
+{
+    if (!change(ASPX_CALLBACK_ASKED, ASPX_CALLBACK_TAKEN))
+        return;
+    if (many && asked.callback->kind != ASPX_CALLBACK_OP) {
+        become(ASPX_CALLBACK_ALLOWED);
+        stay();
+        return;
+    }
+    aspx_offload_self = true;
+    asked.answer = aspx_callback_call(asked.callback, asked.words);
+    aspx_offload_self = false;
+    become(ASPX_CALLBACK_RETURNED);
+}
+
+void aspx_callback_guest_left(void)
+{
+    aspx_callback_look();
+    stay();
+}

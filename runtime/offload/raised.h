@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Errors that MPI has raised in the offload thread, until their caller calls the
+ * program's handler: in its own thread, when MPI's call is over. The handler may
+ * leave it by longjmp or an exception. */
+#ifndef ASPEN_RUNTIME_OFFLOAD_RAISED_H
+#define ASPEN_RUNTIME_OFFLOAD_RAISED_H
+
+#include "callback.h"
+#include "command.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct aspx_raised;
+
+/* For the thread: it carries out this command, or asks MPI for this slot's
+ * operation. It writes that each time, so nobody else reads this line. */
+extern struct aspx_raising {
+    _Alignas(64) const struct aspx_command *by;
+} aspx_raising;
+
+/* For the thread: MPI calls an error handler. False: there is no memory. */
+bool aspx_raised_note(const struct aspx_callback *handler, const long *words);
+
+/* What a command has raised, which is done; to be called, or dropped, when the
+ * command is not needed any more. Threads: any. */
+struct aspx_raised *aspx_raised_take(const struct aspx_command *command);
+void aspx_raised_call(struct aspx_raised *raised);
+void aspx_raised_drop(struct aspx_raised *raised);
+
+static inline void aspx_raised_call_of(const struct aspx_command *command)
+{
+    if (atomic_load_explicit(&aspx_callbacks.raised, memory_order_relaxed))
+        aspx_raised_call(aspx_raised_take(command));
+}
+
+#endif
