@@ -48,10 +48,8 @@ static void set_empty(MPI_Status *status)
 /* A request that is there to be completed. */
 static bool is_active(const struct aspx_slot *slot)
 {
-    return slot &&
-           atomic_load_explicit(&slot->head.state, memory_order_acquire) !=
-               ASPX_INACTIVE &&
-           !aspx_flight_is_told(slot);
+    return slot && atomic_load_explicit(&slot->head.state,
+                                        memory_order_acquire) != ASPX_INACTIVE;
 }
 
 static bool is_over(const struct aspx_slot *slot)
@@ -88,14 +86,11 @@ static bool has_ended(struct aspx_slot *slot)
 }
 
 /* What has ended is given back; a persistent request sleeps. */
-static int finish(struct aspx_slot *slot, MPI_Request *request,
-                  MPI_Status *status, bool error)
+static int hand_out(struct aspx_slot *slot, MPI_Request *request,
+                    MPI_Status *status, bool error)
 {
-    struct aspx_raised *raised = NULL;
     int rc = slot->rc;
 
-    if (rc != MPI_SUCCESS)
-        raised = aspx_raised_take(&slot->head);
     if (error)
         slot->status.MPI_ERROR = rc;
     copy(&slot->status, status);
@@ -105,8 +100,27 @@ static int finish(struct aspx_slot *slot, MPI_Request *request,
         *request = MPI_REQUEST_NULL;
         aspx_slot_give(slot);
     }
+    return rc;
+}
+
+/* For its error handler the request is no more. */
+static int __attribute__((noinline))
+finish_failed(struct aspx_slot *slot, MPI_Request *request, MPI_Status *status,
+              bool error)
+{
+    struct aspx_raised *raised = aspx_raised_take(&slot->head);
+    int rc = hand_out(slot, request, status, error);
+
     aspx_raised_call(raised);
     return rc;
+}
+
+static int finish(struct aspx_slot *slot, MPI_Request *request,
+                  MPI_Status *status, bool error)
+{
+    return slot->rc == MPI_SUCCESS
+               ? hand_out(slot, request, status, error)
+               : finish_failed(slot, request, status, error);
 }
 
 /* One request. */

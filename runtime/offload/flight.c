@@ -182,9 +182,7 @@ static bool test_one(struct aspx_slot *slot)
     int flag = 0, rc;
 
     aspx_raising.by = &slot->head;
-    slot->tested = true;
     rc = aspx_behind.MPI_Test(&slot->real, &flag, &status);
-    slot->tested = false;
     if (!flag && rc == MPI_SUCCESS)
         return false;
     end(slot, &status, rc);

@@ -3,7 +3,6 @@
 #ifndef ASPEN_RUNTIME_OFFLOAD_FLIGHT_H
 #define ASPEN_RUNTIME_OFFLOAD_FLIGHT_H
 
-#include "guest.h"
 #include "offload.h"
 #include "slot.h"
 
@@ -30,13 +29,6 @@ uint32_t aspx_flight_poll(uint64_t run);
 /* Somebody asks for these, a window's worth at most: test those that are under
  * way. Outside of polls a few of them count as posted lately from now on. */
 void aspx_flight_test(struct aspx_slot *const slots[], uint32_t count);
-
-/* Is this an error handler that is told of this one's failure? For it the
- * request is no more, as MPI has it. */
-static inline bool aspx_flight_is_told(const struct aspx_slot *slot)
-{
-    return aspx_offload_is_self() && !aspx_guest_inside && slot->tested;
-}
 
 uint32_t aspx_flight_count(void);
 

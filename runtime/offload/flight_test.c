@@ -290,7 +290,7 @@ static void test_asked_for_many(void **state)
     }
 }
 
-/* An error handler frees an older one, and waits for one of its own. */
+/* A function of the program frees an older one, and waits for one of its own. */
 static void handle(void)
 {
     handler = NULL;

@@ -141,10 +141,6 @@ int aspx_offload_MPI_Request_free(MPI_Request *request)
         *request = MPI_REQUEST_NULL; /* it ends, and its slot is not used */
         return MPI_SUCCESS;          /* again: in flight it is not ours */
     }
-    if (touch.slot && aspx_flight_is_told(touch.slot)) {
-        *request = MPI_REQUEST_NULL; /* it ends by itself, and who waits for */
-        return MPI_SUCCESS;          /* it gives the slot back */
-    }
     rc = carry(&touch, do_free);
     if (rc == MPI_SUCCESS) {
         *request = MPI_REQUEST_NULL;
@@ -173,8 +169,6 @@ int aspx_offload_MPI_Cancel(MPI_Request *request)
     if (!request)
         return aspx_request_refuse();
     touch = touch_of(*request);
-    if (touch.slot && aspx_flight_is_told(touch.slot))
-        return MPI_SUCCESS;
     return carry(&touch, do_cancel);
 }
 

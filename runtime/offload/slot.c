@@ -107,7 +107,7 @@ APART static void grow(void)
         chunk[i].handle =
             (MPI_Request) (HANDLE_BASE | nchunks << CHUNK_BITS | i);
         chunk[i].real = MPI_REQUEST_NULL;
-        chunk[i].tested = chunk[i].expected = false;
+        chunk[i].expected = false;
         chunk[i].number = 0;
         chunk[i].seen = 0;
         atomic_init(&chunk[i].old, false);

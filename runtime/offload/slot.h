@@ -46,7 +46,6 @@ struct aspx_slot {
     /* what the offload thread has for itself */
     MPI_Request real;        /* MPI's request; NULL between two uses */
     _Atomic uint32_t issued; /* enum aspx_slot_issue, if the caller asks */
-    bool tested;             /* by itself, just now */
     bool expected;           /* counted among those that may call back */
     struct aspx_slot *before, *behind; /* it in a list of flight.c */
     uint64_t number; /* counts what entered the lists; 0: not under way */
