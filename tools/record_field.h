@@ -27,8 +27,6 @@ struct aspt_field {
 
 #define ASPT_FIELD(type, member, kind) {#member, kind, \
                                         offsetof(struct type, member), false}
-#define ASPT_FIELD_MAYBE(type, member, kind) \
-    {#member, kind, offsetof(struct type, member), true}
 
 /* Where in which file; for messages. */
 struct aspt_place {

@@ -139,7 +139,7 @@ static void persistent(void)
     free(out);
 }
 
-/* A reduction of the program, which calls MPI and may run in the helper. */
+/* A reduction of the program, which calls MPI. */
 static int reduced;
 
 static void add(void *in, void *inout, int *count, MPI_Datatype *type)
@@ -157,23 +157,31 @@ static void collective(void)
 {
     enum { INTS = 5000, LONG_MS = 100 };
     int *in = malloc(INTS * sizeof(*in)), *sum = calloc(INTS, sizeof(*sum));
-    int waited = 0;
-    MPI_Request request;
+    int *twice = calloc(INTS, sizeof(*twice)), waited = 0, late;
+    MPI_Request request, own;
     MPI_Op op;
 
     for (int i = 0; i < INTS; i++)
         in[i] = i + rank;
     MPI_Op_create(add, 1, &op);
-    MPI_Iallreduce(in, sum, INTS, MPI_INT, op, MPI_COMM_WORLD, &request);
+    MPI_Iallreduce(in, sum, INTS, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
     while (*(volatile int *) &sum[INTS - 1] != 2 * INTS - 1 &&
            waited++ < LIMIT_MS)
         pause_ms(1);
     EXPECT(sum[INTS - 1] == 2 * INTS - 1); /* outside MPI */
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    EXPECT(sum[0] == 1 && reduced > 0);
+    EXPECT(sum[0] == 1);
+    /* one with a function of the program goes on inside MPI only */
+    MPI_Iallreduce(sum, twice, INTS, MPI_INT, op, MPI_COMM_WORLD, &own);
+    late = reduced;
+    pause_ms(20);
+    EXPECT(reduced == late);
+    MPI_Wait(&own, MPI_STATUS_IGNORE);
+    EXPECT(twice[0] == 2 && reduced > 0);
     MPI_Op_free(&op);
     free(in);
     free(sum);
+    free(twice);
 }
 
 /* The number of a request that has ended may be used again, and every call that
