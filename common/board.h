@@ -7,6 +7,7 @@
  * Life: the plugin makes a sealed memfd before the tasks are forked; every
  * task inherits it as descriptor ASPEN_BOARD_FD and, in task_init (already as
  * the user), writes its pid into its slot. aspen-ghost and the runtime map it.
+ * Under plain mpiexec tests/boards.c does the same.
  * Root never reads it, and nothing in it is trusted: a reader checks the
  * header against its layout and treats pids as hints (pidfd_open).
  *
@@ -34,6 +35,13 @@ enum asp_board_state {
     ASP_TASK_RUNNING,   /* MPI is up */
     ASP_TASK_FINALIZED, /* MPI_Finalize is over; a ghost: about to exit */
     ASP_TASK_ABORTING,  /* MPI_Abort was called: ghosts leave quietly */
+    ASP_TASK_LEFT,      /* exits between MPI_Init and MPI_Finalize */
+};
+
+/* What the launcher does when a task is ASP_TASK_LEFT. */
+enum asp_board_launcher {
+    ASP_LAUNCHER_WAITS, /* for the other tasks: Slurm */
+    ASP_LAUNCHER_KILLS, /* all of the job: mpiexec */
 };
 
 /* In `told`, beside what the guards of a ghost say of it: what it says of itself.
@@ -52,6 +60,7 @@ struct asp_board {
     uint32_t version;
     uint32_t ntasks;  /* slots, by local task id */
     uint32_t nghosts; /* the last ones are ghosts */
+    uint32_t launcher; /* enum asp_board_launcher */
     /* Counts changes; FUTEX_WAIT on it to sleep until the next one. */
     _Alignas(64) _Atomic uint32_t changes;
     struct asp_board_slot slots[];

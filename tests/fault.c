@@ -11,17 +11,23 @@
  *   arena     the arena is made, between MPI_Init and the first message
  *   progress  MPI makes progress, once ASPEN_FAULT_FILE exists
  *   finalize  MPI_Finalize disconnects from the others
- *   exit      after MPI_Finalize */
+ *   exit      after MPI_Finalize
+ *
+ *   ASPEN_FAULT=pidfd:ERRNO           pidfd_open() fails with it */
 #include "config.h"
 
 #include "fault_state.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -49,9 +55,31 @@ static void *next(const char *name)
     return found;
 }
 
+static void deny_pidfds(int error)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pidfd_open, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned) error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {
+        .len = sizeof(filter) / sizeof(filter[0]), .filter = filter};
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        abort();
+}
+
 __attribute__((constructor)) static void at_start(void)
 {
+    const char *fault = getenv("ASPEN_FAULT");
+    int error;
+
     reach("start");
+    if (fault && strstr(program_invocation_short_name, "aspen-ghost") &&
+        sscanf(fault, "pidfd:%d", &error) == 1)
+        deny_pidfds(error);
 }
 
 __attribute__((destructor)) static void at_exit(void)

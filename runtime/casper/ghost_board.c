@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The ghost's end of the board (common/board.h): users come, users go. The
- * pids on it are hints; pidfds say who is alive. */
+ * pids on it are hints; pidfds say who is alive, and /proc where there are
+ * none. */
 #include "config.h"
 
 #include "ghost.h"
 
 #include "common/board.h"
 #include "common/layout.h"
+#include "runtime/manager.h"
+#include "runtime/process.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -14,22 +17,37 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* How late we may notice a pid that changed: a user that a wrapper script
- * forked writes its own pid over the script's. Ends of processes are noticed
- * at once. */
-enum { RESCAN_MS = 500 };
+enum {
+    /* How late we may notice a pid that changed: a user that a wrapper script
+     * forked writes its own pid over the script's. Ends of processes are
+     * noticed at once. */
+    RESCAN_MS = 500,
+    /* Likewise, where who leaves waits for us to go first. */
+    RESCAN_KILLS_MS = 50,
+    /* Between two looks at programs that do not come, which grow rarer. */
+    STRANGERS_FIRST_S = 1,
+    STRANGERS_LAST_S = 64,
+};
+
+struct user {
+    struct aspx_process process; /* pid 0: not started */
+    bool ended;
+};
 
 static struct asp_board *board;
 static uint32_t nusers;
-static int32_t *pids;          /* by user: whom fds[i] stands for */
-static struct pollfd *fds;     /* fd -1: not started, or gone */
+static struct user *users;
+static struct pollfd *fds;  /* by user; -1: not started, ended, or no pidfd */
 static pid_t parent;
+static atomic_bool in_mpi; /* or about to be */
 
 static struct asp_board *map_board(void)
 {
@@ -58,6 +76,22 @@ static struct asp_board *map_board(void)
     return map;
 }
 
+static void forget(uint32_t i)
+{
+    if (fds[i].fd >= 0)
+        close(fds[i].fd);
+    fds[i].fd = -1;
+}
+
+/* That no pidfd can be had says nothing of the process, except ESRCH. */
+static void meet(uint32_t i, int32_t pid)
+{
+    forget(i);
+    aspx_process_know(&users[i].process, pid);
+    fds[i].fd = (int) syscall(SYS_pidfd_open, pid, 0);
+    users[i].ended = fds[i].fd < 0 && errno == ESRCH;
+}
+
 /* Follow the board: open who is new. Returns how many users may still live:
  * running, or not started yet. */
 static uint32_t rescan(void)
@@ -66,15 +100,13 @@ static uint32_t rescan(void)
 
     for (uint32_t i = 0; i < nusers; i++) {
         int32_t pid = atomic_load(&board->slots[i].pid);
+        struct user *user = &users[i];
 
-        if (pid != pids[i]) {
-            if (fds[i].fd >= 0)
-                close(fds[i].fd);
-            pids[i] = pid;
-            fds[i].fd = (int) syscall(SYS_pidfd_open, pid, 0);
-        }
-        if (pid == 0 || fds[i].fd >= 0)
-            alive++;
+        if (pid != user->process.pid)
+            meet(i, pid);
+        if (pid != 0 && !user->ended && fds[i].fd < 0)
+            user->ended = aspx_process_look(&user->process).ended;
+        alive += !user->ended;
     }
     return alive;
 }
@@ -83,16 +115,26 @@ static void drop_ended(void)
 {
     for (uint32_t i = 0; i < nusers; i++)
         if (fds[i].fd >= 0 && fds[i].revents) {
-            close(fds[i].fd);
-            fds[i].fd = -1;
+            forget(i);
+            users[i].ended = true;
         }
 }
 
-static bool aborting(void)
+static bool launcher_kills(void)
 {
-    for (uint32_t i = 0; i < nusers; i++)
-        if (atomic_load(&board->slots[i].state) == ASP_TASK_ABORTING)
+    return board->launcher == ASP_LAUNCHER_KILLS;
+}
+
+/* Does a user end the whole job? */
+static bool job_ends(void)
+{
+    for (uint32_t i = 0; i < nusers; i++) {
+        uint32_t state = atomic_load(&board->slots[i].state);
+
+        if (state == ASP_TASK_ABORTING ||
+            (state == ASP_TASK_LEFT && launcher_kills()))
             return true;
+    }
     return false;
 }
 
@@ -127,14 +169,19 @@ void aspx_ghost_parked(bool parked)
 }
 
 /* The whole life of the process. Leaves with _exit(): the other thread may be
- * anywhere in MPI. */
+ * anywhere in MPI. mpiexec would take that for a failure and kill the others,
+ * and one that it kills may hide the status of the program. */
 static void *watch(void *unused)
 {
-    while (rescan() > 0 && !aborting() && getppid() == parent) {
-        (void) poll(fds, nusers, RESCAN_MS);
+    int wait_ms = launcher_kills() ? RESCAN_KILLS_MS : RESCAN_MS;
+
+    while (rescan() > 0 && !job_ends() && getppid() == parent) {
+        (void) poll(fds, nusers, wait_ms);
         drop_ended();
     }
     aspx_ghost_gone();
+    if (launcher_kills() && atomic_load(&in_mpi))
+        aspx_manager_leave();
     _exit(0);
     return unused;
 }
@@ -149,10 +196,11 @@ bool aspx_ghost_watch(void)
     if (!board)
         return false;
     nusers = board->ntasks - board->nghosts;
-    pids = calloc(nusers, sizeof(*pids));
+    users = calloc(nusers, sizeof(*users));
     fds = calloc(nusers, sizeof(*fds));
-    if (!pids || !fds)
+    if (!users || !fds)
         return false;
+    aspx_manager_know();
     for (uint32_t i = 0; i < nusers; i++)
         fds[i] = (struct pollfd) {-1, POLLIN, 0};
     parent = getppid();
@@ -168,20 +216,57 @@ static bool users_in_mpi(void)
     for (uint32_t i = 0; i < nusers; i++) {
         uint32_t state = atomic_load(&board->slots[i].state);
 
-        if (state >= ASP_TASK_INIT && state != ASP_TASK_ABORTING)
+        if (state >= ASP_TASK_INIT && state <= ASP_TASK_FINALIZED)
             return true;
     }
+    return false;
+}
+
+/* Has this process MPI mapped, but not our library? */
+static bool is_stranger(pid_t pid)
+{
+    bool mpi = false, ours = false;
+    char path[64], line[512];
+    FILE *maps;
+
+    snprintf(path, sizeof(path), "/proc/%d/maps", (int) pid);
+    maps = fopen(path, "re");
+    while (maps && !ours && fgets(line, sizeof(line), maps)) {
+        mpi |= strstr(line, "/libmpich.so") != NULL;
+        ours = strstr(line, "/libaspen.so") != NULL;
+    }
+    if (maps)
+        fclose(maps);
+    return mpi && !ours;
+}
+
+/* A program that lost LD_PRELOAD enters MPI without a word, and waits there for
+ * us. We follow it, so that the others can name it (join.c). */
+static bool strangers_come(void)
+{
+    for (uint32_t i = 0; i < nusers; i++)
+        if (is_stranger(atomic_load(&board->slots[i].pid)))
+            return true;
     return false;
 }
 
 /* The other side is aspx_board_say(): state first, then changes, then wake. */
 void aspx_ghost_await_users(void)
 {
+    struct timespec wait = {.tv_sec = STRANGERS_FIRST_S};
+
     for (;;) {
         uint32_t seen = atomic_load(&board->changes);
 
         if (users_in_mpi())
-            return;
-        syscall(SYS_futex, &board->changes, FUTEX_WAIT, seen, NULL, NULL, 0);
+            break;
+        if (syscall(SYS_futex, &board->changes, FUTEX_WAIT, seen, &wait, NULL,
+                    0) == 0 || errno != ETIMEDOUT)
+            continue;
+        if (strangers_come())
+            break;
+        if (wait.tv_sec < STRANGERS_LAST_S)
+            wait.tv_sec *= 2;
     }
+    atomic_store(&in_mpi, true);
 }
