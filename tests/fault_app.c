@@ -5,7 +5,8 @@
  *
  *   idle   all compute, nobody is in MPI
  *   lock   rank 0 holds an exclusive lock and computes, the others wait for it
- *   flood  all add to the memory of rank 0 without end */
+ *   flood  all add to the memory of rank 0 without end
+ *   finish SECONDS  MPI_Finalize calls a function of rank 0 that takes so long */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +48,25 @@ static void flood(int rank, MPI_Win win)
     MPI_Win_unlock_all(win);
 }
 
+static int take_long(MPI_Comm comm, int keyval, void *seconds, void *extra)
+{
+    (void) comm;
+    (void) keyval;
+    (void) extra;
+    sleep((unsigned) atoi(seconds));
+    return MPI_SUCCESS;
+}
+
+static void finish_late(int rank, char *seconds)
+{
+    int keyval;
+
+    if (rank != 0)
+        return;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, take_long, &keyval, NULL);
+    MPI_Comm_set_attr(MPI_COMM_WORLD, keyval, seconds);
+}
+
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "idle";
@@ -65,6 +85,8 @@ int main(int argc, char **argv)
         queue_up(rank, win);
     } else if (strcmp(mode, "flood") == 0) {
         flood(rank, win);
+    } else if (strcmp(mode, "finish") == 0 && argc > 2) {
+        finish_late(rank, argv[2]);
     } else {
         if (rank == 0) {
             printf("ready\n");

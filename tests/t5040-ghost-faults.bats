@@ -1,9 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # Ghosts that are stopped or stuck, at any time of a job: they are named, with
-# their state, and the job ends within a bound. Several jobs at once, because
-# they mostly wait. Under Slurm, where ghosts are watched from before MPI_Init:
-# t5041.
+# their state, and the job ends within a bound; one that is at work is left
+# alone. Several jobs at once, because they mostly wait. Under Slurm: t5041.
 
 load helpers
 
@@ -118,8 +117,8 @@ named() {
     for mode in idle lock flood; do named $mode "${ghost[$mode]}"; done
 }
 
-@test "a ghost that is blocked, held, asleep or busy is named as that" {
-    local state states=(blocked held asleep busy)
+@test "a ghost that is blocked, held or asleep is named as that" {
+    local state states=(blocked held asleep)
     for state in "${states[@]}"; do
         stuck "$state" "$state" --knob ghost.timeout_s=3 "$app" idle
     done
@@ -129,6 +128,26 @@ named() {
     wait
     ((SECONDS - begin < 15))
     for state in "${states[@]}"; do named "$state" '' "${is[$state]}"; done
+}
+
+# Ghosts that are stopped end a job after 2 s. The first line comes after one
+# second, and each after twice the time of the last; of MPI_Finalize after 4 s.
+@test "a ghost that works for long and a long MPI_Finalize end no job" {
+    stuck busy busy --knob ghost.timeout_s=2 "$app" idle 7
+    job finish --knob ghost.timeout_s=2 "$app" finish 6
+    until_printed busy ready
+    touch busy.now
+    until_printed busy "for [3-9] s while .*: it is ${is[busy]}; .* waits for it"
+    rm busy.now
+    wait
+    result busy
+    ended_with 0
+    printed 'moves again'
+    not_printed 'the job ends\.'
+    result finish
+    ended_with 0
+    printed '^done$'
+    printed 'MPI_Finalize has lasted 4 s; .*; the job waits for it'
 }
 
 # Another process of the highest priority has the CPU of one that is starved.
@@ -218,7 +237,6 @@ named() {
     # mpiexec takes the killed ghost for a reason to end the others too.
     [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
     printed 'ghost process [0-9]+ .* the program has finished, so the ghost is'
-    # Without a board a ghost is known only once the engine is up.
     result arena19
     [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
     printed 'node n0: ghosts and ranks did not start MPI together within 8 s'
@@ -227,5 +245,23 @@ named() {
         # mpiexec ends everybody at once and may lose what they said; that the
         # ghost is named can be seen under Slurm (t5041).
         [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
+    done
+}
+
+@test "ghosts that can open no pidfd know who lives all the same" {
+    local errno errnos=(1 24 38) # EPERM, EMFILE, ENOSYS
+    for errno in "${errnos[@]}"; do
+        export ASPEN_FAULT=pidfd:$errno
+        job "idle$errno" --ghost-preload "$fault" "$app" idle 2
+        job "never$errno" --ghost-preload "$fault" sh -c 'exit 5'
+    done
+    wait
+    for errno in "${errnos[@]}"; do
+        result "idle$errno"
+        ended_with 0
+        printed '^done$'
+        result "never$errno"
+        ended_with 5
+        [ -z "$output" ]
     done
 }

@@ -2,14 +2,18 @@
 /* See guard.h. Every user rank has a guard of its own rather than one per
  * node: a rank that must end can always end itself, and no guard has to be
  * elected anew when a rank ends. It costs one wake-up per second, in which a
- * word is read for each ghost; no system call while the ghosts move.
+ * word is read for each ghost; no other system call while the ghosts move. It
+ * keeps no descriptor: a program may close those that it does not know, and
+ * open its own files under their numbers.
  *
  * Time is counted in rounds of this thread, not by a clock: when a whole step
  * is suspended its guards are too, and nothing seems to have happened.
  *
- * A ghost that moves bumps its beat (life.h). Where there is no beat to see,
- * before the engine is up, after it has gone, or without an arena, being
- * stopped is what counts: a ghost may well wait there, for ranks that are late.
+ * A ghost that moves bumps its beat (life.h). One that does not but uses CPU
+ * time is at work on something large, and is only told of. Where there is no
+ * beat to see, before the engine is up, after it has gone, or without an arena,
+ * being stopped is what counts: a ghost may well wait there, for ranks that are
+ * late.
  *
  * The thread blocks all signals: it must never run a handler of the program. */
 #include "config.h"
@@ -18,28 +22,30 @@
 
 #include "suspect.h"
 
+#include "runtime/futex.h"
 #include "runtime/job_end.h"
+#include "runtime/manager.h"
 #include "runtime/start.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
-    ROUND_MS = 1000,
+    ROUND_US = 1000000,
+    /* The first wait for the ghosts to be gone; each is twice the last. */
+    FINISH_US = 500,
     LIMIT_S = 60, /* defaults of ghost.timeout_s and init.timeout_s */
     LIMIT_MIN_S = 2, /* the longest nap is a second */
     TELL_S = 1, /* what the guard that speaks gets before the others act */
     PASS_ON_US = 100000, /* and the launcher, to pass on what it said */
     ROLL_S = 6, /* what join.c needs to say who is missing, and more */
     KILL_S = 5, /* what a killed ghost gets to be gone */
+    LEFT_S = 10, /* the launcher, to end a job that a rank has left */
     GUARD_STACK = 128 * 1024,
 };
 
@@ -50,18 +56,21 @@ struct ghost {
     const struct asp_board_slot *slot; /* NULL without a board */
     _Atomic uint32_t *told;            /* NULL: everybody tells */
     uint32_t beat;
-    bool slow; /* and we told */
+    unsigned tell_s; /* tell of it when it has been still for so long */
+    bool slow;       /* and we told */
+    bool gone;       /* its process has ended */
 };
 
 static struct {
     pthread_t thread;
     bool running;
-    _Atomic int phase;   /* enum phase */
-    unsigned phase_s;    /* how long it has lasted */
+    _Atomic uint32_t phase; /* enum phase; a futex */
+    unsigned phase_s;       /* how long it has lasted */
+    unsigned tell_phase_s;  /* tell of it then */
+    unsigned left_s;        /* how long a rank has left the job */
     unsigned limit_s, join_limit_s; /* 0: none */
     char node[ASP_NAME_MAX];
     struct ghost *ghosts;
-    struct pollfd *fds;  /* [0] wakes us, [1 + i] is of ghosts[i] */
     uint32_t nghosts;
 } guard = {.phase = STOPPED};
 
@@ -84,7 +93,7 @@ static bool may_tell(const struct ghost *ghost, uint32_t what)
 
 static _Noreturn void end_job(bool told)
 {
-    int phase = atomic_load(&guard.phase);
+    uint32_t phase = atomic_load(&guard.phase);
     bool in_mpi = phase == JOINING || phase == SERVING;
 
     /* MPI may also be so young that it has not met its manager. And mpiexec
@@ -96,15 +105,24 @@ static _Noreturn void end_job(bool told)
     aspx_job_end(in_mpi);
 }
 
-/* Another process of the node may have called MPI_Abort. */
-static bool aborting(void)
+/* Is another process of the node in this state? */
+static bool somebody_is(enum asp_board_state state)
 {
     const struct asp_board *board = aspx_board();
 
     for (uint32_t i = 0; board && i < board->ntasks; i++)
-        if (atomic_load(&board->slots[i].state) == ASP_TASK_ABORTING)
+        if (atomic_load(&board->slots[i].state) == (uint32_t) state)
             return true;
     return false;
+}
+
+/* Ghosts go before the launcher kills the others. */
+static bool job_was_left(void)
+{
+    const struct asp_board *board = aspx_board();
+
+    return board && board->launcher == ASP_LAUNCHER_KILLS &&
+           somebody_is(ASP_TASK_LEFT);
 }
 
 static bool left_on_purpose(const struct ghost *ghost)
@@ -113,18 +131,14 @@ static bool left_on_purpose(const struct ghost *ghost)
             atomic_load(&ghost->suspect.life->doing) == ASPX_GONE) ||
            (ghost->slot &&
             atomic_load(&ghost->slot->state) == ASP_TASK_FINALIZED) ||
-           aborting();
+           somebody_is(ASP_TASK_ABORTING) || job_was_left();
 }
 
-static void ended(uint32_t i)
+static void ended(struct ghost *ghost, uint32_t phase)
 {
-    struct ghost *ghost = &guard.ghosts[i];
-    int phase = atomic_load(&guard.phase);
     bool tell;
 
-    if (guard.fds[1 + i].fd >= 0)
-        close(guard.fds[1 + i].fd);
-    guard.fds[1 + i].fd = -1;
+    ghost->gone = true;
     if (left_on_purpose(ghost))
         return;
     tell = may_tell(ghost, ASPX_TOLD_LOST);
@@ -140,24 +154,18 @@ static void find_on_board(void)
     for (uint32_t i = 0; i < guard.nghosts; i++) {
         struct ghost *ghost = &guard.ghosts[i];
 
-        if (ghost->suspect.pid != 0 || !ghost->slot)
-            continue;
-        ghost->suspect.pid = atomic_load(&ghost->slot->pid);
-        if (ghost->suspect.pid == 0)
-            continue;
-        guard.fds[1 + i].fd = (int) syscall(SYS_pidfd_open,
-                                            ghost->suspect.pid, 0);
-        if (guard.fds[1 + i].fd < 0 && errno == ESRCH)
-            ended(i);
+        if (ghost->suspect.process.pid == 0 && ghost->slot)
+            aspx_process_know(&ghost->suspect.process,
+                              atomic_load(&ghost->slot->pid));
     }
 }
 
-static bool moved(struct ghost *ghost, int phase)
+static bool has_beat(struct ghost *ghost, uint32_t phase)
 {
     uint32_t beat;
 
     if (phase != SERVING || !ghost->suspect.life)
-        return !aspx_suspect_stopped(ghost->suspect.pid);
+        return false;
     beat = atomic_load_explicit(&ghost->suspect.life->beat,
                                 memory_order_relaxed);
     if (beat == ghost->beat)
@@ -168,7 +176,8 @@ static bool moved(struct ghost *ghost, int phase)
 
 static void recovered(struct ghost *ghost)
 {
-    ghost->suspect.stalled_s = 0;
+    ghost->suspect.still_s = ghost->suspect.idle_s = 0;
+    ghost->tell_s = guard.limit_s / 2;
     if (!ghost->slow)
         return;
     ghost->slow = false;
@@ -177,22 +186,25 @@ static void recovered(struct ghost *ghost)
     aspx_suspect_tell_moving(&ghost->suspect);
 }
 
-static void warn(struct ghost *ghost, int phase)
+/* The same guard tells all of it. */
+static void warn(struct ghost *ghost, uint32_t phase)
 {
-    char then[80];
+    const struct aspx_suspect *suspect = &ghost->suspect;
+    char then[80] = "the job waits for it";
 
-    ghost->slow = may_tell(ghost, ASPX_TOLD_SLOW);
+    ghost->tell_s *= 2;
+    ghost->slow = ghost->slow || may_tell(ghost, ASPX_TOLD_SLOW);
     if (!ghost->slow)
         return;
-    snprintf(then, sizeof(then), "%s in %u s if it stays so",
-             phase == FINISHED ? "it is killed" : "the job ends",
-             guard.limit_s - ghost->suspect.stalled_s);
-    aspx_suspect_tell_stalled(&ghost->suspect, then);
+    if (suspect->idle_s > 0)
+        snprintf(then, sizeof(then), "%s in %u s if it stays so",
+                 phase == FINISHED ? "it is killed" : "the job ends",
+                 guard.limit_s - suspect->idle_s);
+    aspx_suspect_tell_stalled(suspect, then);
 }
 
-static void lost(uint32_t i, int phase)
+static void lost(struct ghost *ghost, uint32_t phase)
 {
-    struct ghost *ghost = &guard.ghosts[i];
     bool tell = may_tell(ghost, ASPX_TOLD_LOST);
 
     if (phase != FINISHED) {
@@ -204,112 +216,159 @@ static void lost(uint32_t i, int phase)
     if (tell)
         aspx_suspect_tell_stalled(&ghost->suspect, "the program has finished, "
                                   "so the ghost is killed");
-    (void) syscall(SYS_pidfd_send_signal, guard.fds[1 + i].fd, SIGKILL, NULL,
-                   0);
+    (void) kill(ghost->suspect.process.pid, SIGKILL);
 }
 
-static void look_at(uint32_t i, int phase)
+static void look_at(struct ghost *ghost, uint32_t phase)
 {
-    struct ghost *ghost = &guard.ghosts[i];
     struct aspx_suspect *suspect = &ghost->suspect;
     bool overdue = phase == FINISHED && guard.phase_s >= 2 * guard.limit_s;
+    bool serving = phase == SERVING && suspect->life;
+    struct aspx_process_look look;
 
-    if (guard.fds[1 + i].fd < 0)
+    if (suspect->process.pid == 0 || ghost->gone)
         return;
-    if (moved(ghost, phase) && !overdue) {
+    if (has_beat(ghost, phase)) {
         recovered(ghost);
         return;
     }
-    if (suspect->stalled_s++ == 0)
-        (void) aspx_suspect_state(suspect->pid, &suspect->cpu);
-    if (overdue || suspect->stalled_s == guard.limit_s)
-        lost(i, phase);
-    else if (suspect->stalled_s == guard.limit_s / 2)
-        warn(ghost, phase);
+    look = aspx_process_look(&suspect->process);
+    if (look.ended) {
+        ended(ghost, phase);
+    } else if (!serving && !aspx_suspect_stopped(look.state) && !overdue) {
+        recovered(ghost);
+    } else if (guard.limit_s > 0) {
+        aspx_suspect_note(suspect, &look, serving);
+        if (overdue || suspect->idle_s >= guard.limit_s)
+            lost(ghost, phase);
+        else if (suspect->still_s >= ghost->tell_s)
+            warn(ghost, phase);
+    }
 }
 
-/* All ranks are where ours is, and yet it does not go on. Where no ghost of
- * this node is to be seen as the cause, it is on another. */
-static void check_phase(int phase)
+/* What is to be done about a phase that lasts, where no ghost of this node is to
+ * be seen as the cause. */
+__attribute__((format(printf, 1, 2)))
+static void tell_phase(const char *format, ...)
 {
-    unsigned limit = phase == JOINING ? guard.join_limit_s : 2 * guard.limit_s;
     char text[512];
-    int n;
+    va_list args;
+    int n, more;
 
-    if ((phase != JOINING && phase != LEAVING) || limit == 0 ||
-        guard.phase_s < limit)
+    n = snprintf(text, sizeof(text), "aspen: node %s: ", guard.node);
+    va_start(args, format);
+    more = vsnprintf(text + n, sizeof(text) - (size_t) n, format, args);
+    va_end(args);
+    n = more > 0 ? n + more : n;
+    if ((size_t) n >= sizeof(text))
+        n = (int) sizeof(text) - 1;
+    if (write(STDERR_FILENO, text, (size_t) n) < 0)
+        return;
+}
+
+/* All ranks are in MPI_Init, in code of ours, and yet it does not go on. */
+static void check_joining(void)
+{
+    if (guard.join_limit_s == 0 || guard.phase_s < guard.join_limit_s)
         return;
     if (guard.nghosts > 0 && !may_tell(&guard.ghosts[0], ASPX_TOLD_LOST))
         end_job(false);
-    n = snprintf(text, sizeof(text),
-                 "aspen: node %s: ghosts and ranks did not %s MPI together "
-                 "within %u s (knob %s); a process on this node or another "
-                 "is stopped or stuck, so the job ends\n", guard.node,
-                 phase == JOINING ? "start" : "leave", limit,
-                 phase == JOINING ? "init.timeout_s" : "ghost.timeout_s");
-    if (n > 0 && write(STDERR_FILENO, text, (size_t) n) < 0)
-        _exit(1);
+    tell_phase("ghosts and ranks did not start MPI together within %u s (knob "
+               "init.timeout_s); a process on this node or another is stopped "
+               "or stuck, so the job ends\n", guard.join_limit_s);
     end_job(true);
 }
 
-/* Every second, if anything has to be counted. */
-static void round_of_guard(int phase)
+/* A rank may be in a callback of the program's for as long as it likes. */
+static void check_leaving(void)
+{
+    if (guard.limit_s == 0 || guard.phase_s < guard.tell_phase_s)
+        return;
+    guard.tell_phase_s *= 2;
+    if (guard.nghosts == 0 || may_tell(&guard.ghosts[0], ASPX_TOLD_LEAVING))
+        tell_phase("MPI_Finalize has lasted %u s; a rank runs a delete "
+                   "callback of the program, or a process on another node is "
+                   "stopped or stuck; the job waits for it\n",
+                   guard.phase_s);
+}
+
+/* Not all launchers end the job then, nor always. */
+static void check_left(uint32_t phase)
+{
+    if (phase > LEAVING || !job_was_left() || ++guard.left_s < LEFT_S)
+        return;
+    tell_phase("a rank has exited without MPI_Finalize, and the ghosts went "
+               "with it, so the job ends\n");
+    end_job(true);
+}
+
+static void round_of_guard(uint32_t phase)
 {
     guard.phase_s++;
     find_on_board();
-    for (uint32_t i = 0; guard.limit_s > 0 && i < guard.nghosts; i++)
-        look_at(i, phase);
-    check_phase(phase);
+    for (uint32_t i = 0; i < guard.nghosts; i++)
+        look_at(&guard.ghosts[i], phase);
+    if (phase == JOINING)
+        check_joining();
+    if (phase == LEAVING)
+        check_leaving();
+    check_left(phase);
 }
 
-static bool must_count(int phase)
+static bool all_gone(void)
 {
-    if (guard.limit_s > 0 || (phase == JOINING && guard.join_limit_s > 0))
-        return true;
     for (uint32_t i = 0; i < guard.nghosts; i++)
-        if (guard.ghosts[i].suspect.pid == 0)
-            return true;
-    return false;
-}
-
-/* Returns true when there is nothing more to watch. */
-static bool finished(int phase)
-{
-    if (phase != FINISHED || guard.limit_s == 0)
-        return phase >= FINISHED;
-    if (guard.phase_s > 2 * guard.limit_s + KILL_S)
-        return true;
-    for (uint32_t i = 0; i < guard.nghosts; i++)
-        if (guard.fds[1 + i].fd >= 0)
+        if (guard.ghosts[i].suspect.process.pid && !guard.ghosts[i].gone)
             return false;
     return true;
 }
 
+/* MPI is finalized: the ghosts are about to be gone. Short waits, of which those
+ * that make up a second are a round. */
+static void finish(void)
+{
+    unsigned us = FINISH_US, passed_us = 0;
+
+    guard.phase_s = 0;
+    while (guard.limit_s > 0 && guard.phase_s <= 2 * guard.limit_s + KILL_S) {
+        for (uint32_t i = 0; i < guard.nghosts; i++) {
+            struct ghost *ghost = &guard.ghosts[i];
+
+            if (ghost->suspect.process.pid && !ghost->gone &&
+                aspx_process_look(&ghost->suspect.process).ended)
+                ended(ghost, FINISHED);
+        }
+        if (all_gone())
+            return;
+        usleep(us);
+        passed_us += us;
+        if (passed_us >= ROUND_US) {
+            round_of_guard(FINISHED);
+            passed_us = 0;
+        }
+        us = us < ROUND_US / 4 ? 2 * us : us;
+    }
+}
+
 static void *watch(void *unused)
 {
-    int phase = atomic_load(&guard.phase), before = phase;
+    uint32_t phase = atomic_load(&guard.phase);
 
-    find_on_board();
-    while (!finished(phase)) {
-        int ready = poll(guard.fds, 1 + guard.nghosts,
-                         must_count(phase) ? ROUND_MS : -1);
-        uint64_t count;
+    while (phase < FINISHED) {
+        uint32_t now;
 
-        if (ready < 0 && errno != EINTR)
-            break;
-        if (ready > 0 && guard.fds[0].revents &&
-            read(guard.fds[0].fd, &count, sizeof(count)) < 0)
-            break;
-        phase = atomic_load(&guard.phase);
-        if (phase != before)
-            guard.phase_s = 0;
-        before = phase;
-        for (uint32_t i = 0; ready > 0 && i < guard.nghosts; i++)
-            if (guard.fds[1 + i].fd >= 0 && guard.fds[1 + i].revents)
-                ended(i);
-        if (ready == 0)
+        aspx_futex_wait(&guard.phase, phase, ROUND_US);
+        now = atomic_load(&guard.phase);
+        if (now == phase) {
             round_of_guard(phase);
+        } else {
+            guard.phase_s = 0;
+            guard.tell_phase_s = 2 * guard.limit_s;
+        }
+        phase = now;
     }
+    if (phase == FINISHED)
+        finish();
     return unused;
 }
 
@@ -331,11 +390,9 @@ static void run_thread(void)
 
 static void set_phase(enum phase phase)
 {
-    const uint64_t one = 1;
-
     atomic_store(&guard.phase, phase);
-    if (guard.running && write(guard.fds[0].fd, &one, sizeof(one)) < 0)
-        return;
+    if (guard.running)
+        aspx_futex_wake(&guard.phase);
 }
 
 static void join_thread(void)
@@ -355,27 +412,20 @@ static unsigned knob(const struct asp_layout *layout, const char *name)
 static int make_room(uint32_t nghosts)
 {
     guard.ghosts = calloc(nghosts + 1, sizeof(*guard.ghosts));
-    guard.fds = calloc(nghosts + 1, sizeof(*guard.fds));
-    if (!guard.ghosts || !guard.fds)
+    if (!guard.ghosts)
         return -1;
-    guard.fds[0] = (struct pollfd) {eventfd(0, EFD_CLOEXEC), POLLIN, 0};
     guard.nghosts = nghosts;
     for (uint32_t i = 0; i < nghosts; i++) {
-        guard.fds[1 + i] = (struct pollfd) {-1, POLLIN, 0};
         guard.ghosts[i].suspect.node = guard.node;
         guard.ghosts[i].suspect.rank = -1;
+        guard.ghosts[i].tell_s = guard.limit_s / 2;
     }
-    return guard.fds[0].fd < 0 ? -1 : 0;
+    return 0;
 }
 
 static void drop_room(void)
 {
-    for (uint32_t i = 0; guard.fds && i < 1 + guard.nghosts; i++)
-        if (guard.fds[i].fd >= 0)
-            close(guard.fds[i].fd);
-    free(guard.fds);
     free(guard.ghosts);
-    guard.fds = NULL;
     guard.ghosts = NULL;
     guard.nghosts = 0;
 }
@@ -399,10 +449,9 @@ void aspx_guard_start(const struct asp_layout *layout)
         guard.limit_s = LIMIT_MIN_S;
     guard.join_limit_s = 2 * knob(layout, "init.timeout_s") + ROLL_S;
     name_node(layout);
-    if (make_room(layout->ghosts_per_node) != 0) {
-        drop_room();
+    aspx_manager_know();
+    if (make_room(layout->ghosts_per_node) != 0)
         return;
-    }
     for (uint32_t i = 0; board && i < guard.nghosts; i++) {
         uint32_t task = layout->ntasks - guard.nghosts + i;
         struct asp_board_slot *slot = &board->slots[task];
@@ -440,12 +489,8 @@ static void meet(const struct aspx_engine *engine, uint32_t i, int rank)
         ghost->suspect.life = aspx_life_map(bell);
     if (!ghost->told && ghost->suspect.life)
         ghost->told = &ghost->suspect.life->told;
-    if (guard.fds[1 + i].fd >= 0 || !same_pids(engine, rank))
-        return;
-    ghost->suspect.pid = engine->pids[rank];
-    guard.fds[1 + i].fd = (int) syscall(SYS_pidfd_open, ghost->suspect.pid, 0);
-    if (guard.fds[1 + i].fd < 0 && errno == ESRCH)
-        ended(i);
+    if (ghost->suspect.process.pid == 0 && same_pids(engine, rank))
+        aspx_process_know(&ghost->suspect.process, engine->pids[rank]);
 }
 
 void aspx_guard_serving(const struct aspx_engine *engine)
@@ -453,7 +498,7 @@ void aspx_guard_serving(const struct aspx_engine *engine)
     const struct aspx_world *world = engine->world;
     uint32_t i = 0;
 
-    if (!guard.fds)
+    if (!guard.ghosts)
         return;
     set_phase(STOPPED);
     join_thread();

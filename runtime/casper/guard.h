@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A thread in each user rank that watches the ghosts of its node, since an
- * origin would wait for a lost ghost for ever. A ghost that dies is noticed at
- * once, one that stops moving after ghost.timeout_s: it is named and the job
- * ends. */
+ * origin would wait for a lost ghost for ever. A ghost that dies is noticed
+ * within two seconds, one that neither moves nor computes after
+ * ghost.timeout_s: it is named and the job ends. */
 #ifndef ASPEN_RUNTIME_CASPER_GUARD_H
 #define ASPEN_RUNTIME_CASPER_GUARD_H
 

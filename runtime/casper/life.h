@@ -19,7 +19,7 @@ enum aspx_doing {
 };
 
 /* What the guards of the node have told; one of them does for all. */
-enum { ASPX_TOLD_SLOW = 1, ASPX_TOLD_LOST = 2 };
+enum { ASPX_TOLD_SLOW = 1, ASPX_TOLD_LOST = 2, ASPX_TOLD_LEAVING = 4 };
 
 /* A cache line of its own: the ghost writes it in every round. */
 struct aspx_life {

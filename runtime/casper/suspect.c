@@ -5,14 +5,10 @@
 
 #include "suspect.h"
 
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Below this share of the time it was stalled, a runnable ghost did not run. */
-enum { RAN_PERCENT = 10 };
 
 static const char *const doings[] = {
     [ASPX_STARTING] = "started",
@@ -39,55 +35,39 @@ static const struct {
     {STARVED, "runnable but not scheduled",
      "Its CPU is taken: leave it one of its own, or raise ghost.timeout_s"},
     {'R', "busy inside MPI",
-     "An operation is huge or MPI is stuck: see its stack with gdb -p, or "
-     "raise ghost.timeout_s"},
+     "An operation is huge, or MPI is stuck: see its stack with gdb -p"},
     {'S', "asleep inside MPI or the kernel",
      "See its stack with gdb -p on that node"},
     {'?', "in no state that can be read", "Look for it on that node"},
 };
 
-char aspx_suspect_state(pid_t pid, uint64_t *cpu_p)
+bool aspx_suspect_stopped(char state)
 {
-    unsigned long user = 0, system = 0;
-    char path[64], text[1024], state = '?', *end;
-    ssize_t got;
-    int fd;
-
-    if (cpu_p)
-        *cpu_p = 0;
-    snprintf(path, sizeof(path), "/proc/%d/stat", (int) pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return '?';
-    got = read(fd, text, sizeof(text) - 1);
-    close(fd);
-    text[got > 0 ? got : 0] = '\0';
-    end = strrchr(text, ')'); /* the name before it may hold anything */
-    if (!end || sscanf(end + 1,
-                       " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
-                       &state, &user, &system) < 1)
-        return '?';
-    if (cpu_p)
-        *cpu_p = user + system;
-    return state;
+    return state == 'T' || state == 't';
 }
 
-bool aspx_suspect_stopped(pid_t pid)
+/* A clock tick is a hundredth of the second between two looks. */
+void aspx_suspect_note(struct aspx_suspect *suspect,
+                       const struct aspx_process_look *look, bool serving)
 {
-    char state = aspx_suspect_state(pid, NULL);
+    bool ran = serving && suspect->still_s > 0 && look->cpu > suspect->cpu &&
+               !aspx_suspect_stopped(look->state);
 
-    return state == 'T' || state == 't';
+    suspect->still_s++;
+    suspect->idle_s = ran ? 0 : suspect->idle_s + 1;
+    suspect->cpu = look->cpu;
+    suspect->state = look->state;
 }
 
 /* Index in states[]. */
 static size_t state_of(const struct aspx_suspect *suspect)
 {
     size_t i, last = sizeof(states) / sizeof(states[0]) - 1;
-    uint64_t cpu, length = suspect->stalled_s *
-                           (uint64_t) sysconf(_SC_CLK_TCK);
-    char state = aspx_suspect_state(suspect->pid, &cpu);
+    char state = suspect->state;
 
-    if (state == 'R' && (cpu - suspect->cpu) * 100 < RAN_PERCENT * length)
+    if (suspect->idle_s == 0)
+        state = 'R'; /* whatever it did at that instant */
+    else if (state == 'R')
         state = STARVED;
     for (i = 0; i < last && states[i].state != state; i++)
         ;
@@ -113,7 +93,7 @@ static void tell(const struct aspx_suspect *suspect, const char *format, ...)
     int n;
 
     n = snprintf(text, room, "aspen: ghost process %d (world rank %d, node "
-                 "%.64s) ", (int) suspect->pid, suspect->rank, suspect->node);
+                 "%.64s) ", (int) suspect->process.pid, suspect->rank, suspect->node);
     va_start(args, format);
     if (n > 0 && (size_t) n < room)
         vsnprintf(text + n, room - (size_t) n, format, args);
@@ -130,7 +110,7 @@ void aspx_suspect_tell_stalled(const struct aspx_suspect *suspect,
     size_t state = state_of(suspect);
 
     tell(suspect, "has not moved for %u s while it %s: it is %s; %s. %s",
-         suspect->stalled_s, doing(suspect), states[state].is, then,
+         suspect->still_s, doing(suspect), states[state].is, then,
          states[state].advice);
 }
 

@@ -6,25 +6,29 @@
 
 #include "life.h"
 
+#include "runtime/process.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 struct aspx_suspect {
-    pid_t pid;
+    struct aspx_process process;
     int rank;                /* in the real world; -1: not known yet */
     const char *node;
     struct aspx_life *life;  /* NULL: only its process can be seen */
-    unsigned stalled_s;      /* how long it has not moved */
-    uint64_t cpu;            /* ticks it had used when that began */
+    unsigned still_s;        /* how long it has not moved */
+    unsigned idle_s;         /* the last part of it, without CPU time used */
+    uint64_t cpu;            /* clock ticks used at the last look */
+    char state;              /* then: letter of proc(5) */
 };
 
-/* State letter of a process (proc(5)), '?' when it cannot be read.
- *   cpu_p  CPU time it has used, in clock ticks; may be NULL */
-char aspx_suspect_state(pid_t pid, uint64_t *cpu_p);
+/* Take note of a look, a second after the last one, at which it had not moved.
+ *   serving  its own sign of life is missing: that it uses CPU time counts */
+void aspx_suspect_note(struct aspx_suspect *suspect,
+                       const struct aspx_process_look *look, bool serving);
 
-/* A process that somebody stopped: no load of the machine explains it. */
-bool aspx_suspect_stopped(pid_t pid);
+/* Somebody stopped it: no load of the machine explains that. */
+bool aspx_suspect_stopped(char state);
 
 /* It has not moved for a while.
  *   then  what follows from that */
