@@ -42,15 +42,27 @@ static int open_file(pid_t pid, const char *name)
 
 void aspx_cpu_wait_open(struct aspx_cpu_wait *wait, pid_t pid)
 {
-    *wait = (struct aspx_cpu_wait) {
-        .pid = pid,
-        .schedstat = open_file(pid, "schedstat"),
-    };
+    struct stat file;
+    int fd = open_file(pid, "schedstat");
+
+    *wait = (struct aspx_cpu_wait) {.pid = pid, .schedstat = fd};
+    if (fd >= 0 && fstat(fd, &file) == 0) {
+        wait->device = file.st_dev;
+        wait->inode = file.st_ino;
+    }
+}
+
+static bool is_ours(const struct aspx_cpu_wait *wait)
+{
+    struct stat file;
+
+    return wait->schedstat >= 0 && fstat(wait->schedstat, &file) == 0 &&
+           file.st_dev == wait->device && file.st_ino == wait->inode;
 }
 
 void aspx_cpu_wait_close(struct aspx_cpu_wait *wait)
 {
-    if (wait->schedstat >= 0)
+    if (is_ours(wait))
         (void) close(wait->schedstat);
     *wait = ASPX_CPU_WAIT_NOBODY;
 }
@@ -85,7 +97,7 @@ static bool read_sums(const struct aspx_cpu_wait *wait, double *ran_s,
     unsigned long long ran_ns, waited_ns;
     char text[128];
 
-    if (wait->schedstat < 0 ||
+    if (!is_ours(wait) ||
         !read_file(wait->schedstat, text, sizeof(text)) ||
         sscanf(text, "%llu %llu", &ran_ns, &waited_ns) != 2 ||
         ran_ns == 0) /* a kernel that does not count */

@@ -18,6 +18,8 @@ enum { ASPX_CPU_WAIT_UNCLEAR = 4 };
 struct aspx_cpu_wait {
     pid_t pid;
     int schedstat;            /* open; -1: nothing is known of it */
+    dev_t device;             /* the file that it is: the program may have */
+    ino_t inode;              /* closed it and opened one of its own there */
     bool begun;
     unsigned unclear;         /* looks in a row */
     double now_s, inside_s;   /* as it was told at the last clear look */
