@@ -23,6 +23,14 @@
 
 extern char **environ;
 
+enum {
+    /* Between two looks whether the child is gone, which is soon after its
+     * last word; each is twice the last. */
+    REAP_US = 100,
+    REAP_MAX_US = 10000,
+    KILLED_MS = 1000, /* what a killed child gets; then it stays a zombie */
+};
+
 /* What the child may see of the program's environment: what a PMIx client
  * reads, and what the loader needs to find libpmix. Never LD_PRELOAD. */
 static bool is_wanted(const char *var)
@@ -144,6 +152,24 @@ static void release_sigchld(const struct hold *hold)
     pthread_sigmask(SIG_SETMASK, &hold->before, NULL);
 }
 
+/* Wait for the child until then. Returns whether it is gone: reaped, perhaps
+ * by the kernel or the program. */
+static bool reap(pid_t pid, int *status_p, long long deadline_ms)
+{
+    unsigned us = REAP_US;
+
+    for (;;) {
+        pid_t got = waitpid(pid, status_p, WNOHANG);
+
+        if (got > 0 || (got < 0 && errno != EINTR))
+            return true;
+        if (asp_now_ms() >= deadline_ms)
+            return false;
+        (void) usleep(us);
+        us = us < REAP_MAX_US ? 2 * us : us;
+    }
+}
+
 /* Run the child to its end, or to the deadline. Returns bytes of output, or
  * -1 with errno. *status_p is its wait status, 0 when not known (the program
  * ignores SIGCHLD, so the kernel reaps). */
@@ -166,10 +192,10 @@ static ssize_t run(const char *path, const char *verb, int in, char *buf,
     if (rc == 0) {
         used = read_all(fds[0], buf, size, deadline_ms);
         rc = used < 0 ? errno : 0;
-        if (rc != 0)
+        if (rc != 0 || !reap(pid, status_p, deadline_ms)) {
             kill(pid, SIGKILL);
-        while (waitpid(pid, status_p, 0) < 0 && errno == EINTR)
-            ;
+            (void) reap(pid, status_p, asp_now_ms() + KILLED_MS);
+        }
     }
     saved = rc;
     release_sigchld(&hold);

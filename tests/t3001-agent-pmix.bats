@@ -211,6 +211,17 @@ END
     printed '^role user$'
 }
 
+@test "a child that has said all and does not end is ended" {
+    printf '#!/bin/sh\nexec >&-\nexec sleep 20\n' >"$tmp/pick"
+    chmod +x "$tmp/pick"
+    with_agent 'PMIX_NAMESPACE=slurm.pmix.77.3 ASPEN_PICK=$tmp/pick $probe'
+    ended_with 0
+    printed '^ok user local=0'
+    ms=$(sed -n 's/^ms=\([0-9]*\) .*/\1/p' <<<"$output")
+    ((ms >= 1400 && ms < 4000))
+    printed ' threads=1 fds=0 children=no'
+}
+
 @test "no layout anywhere: inert, no child, no warning" {
     run env -u PMIX_NAMESPACE "$probe"
     ended_with 1
