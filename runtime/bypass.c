@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Notices programs that reach MPI behind our back.
+/* Notices programs whose MPI is not the library that we stand in front of:
+ * MPICH is linked into them (libmpich.a).
  *
- * Who is bound to libmpich before mpi/redirect.c can see it (a plugin that is
- * loaded with RTLD_DEEPBIND, brings libmpich, and calls it in a constructor)
- * starts MPI with the ghosts in its world, and waits for ever for ghosts that
- * wait for it. We cannot translate its calls; what we can do is end it with the
- * reason. On its way through MPI_Init libmpich calls ucp_init_version() through
- * its PLT, before it waits for any other process: so that name is ours too.
- * Everybody else's call goes through unseen. */
+ * Such a program calls no entry of ours. Where there are ghosts it starts MPI
+ * with them in its world, and waits for ever for ghosts that wait for it: we
+ * cannot translate its calls, but end it with the reason. In other modes it runs
+ * plain, and is told. On its way through MPI_Init MPICH calls ucp_init_version(),
+ * before it waits for any other process: so that name is ours too. Everybody
+ * else's call goes through unseen. */
 #include "config.h"
 
+#include "job_end.h"
 #include "mpi/entry.h"
+#include "mpi/image.h"
+#include "mpi/redirect.h"
 #include "start.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
+#include <unistd.h>
+
+/* For the one that speaks to be heard: whoever ends first ends the others. */
+enum { OTHERS_S = 5 };
 
 /* As in UCX, whose header need not be installed: the pointers are only handed
  * on, and a status is returned in a register, as an int is. */
@@ -27,22 +33,69 @@ typedef int (*init_f)(unsigned major, unsigned minor, const void *params,
 int ucp_init_version(unsigned major, unsigned minor, const void *params,
                      const void *config, void *context_p);
 
-/* Is there a user rank of an Aspen step around this code? */
-static int is_user(void)
-{
-    const char *layout = getenv("ASPEN_LAYOUT");
-    const char *role = getenv("ASPEN_ROLE");
+struct search {
+    const void *code; /* an address in the object that is meant */
+    bool found;
+};
 
-    return layout && strstr(layout, " mode=ghost ") && getenv("PMI_RANK") &&
-           (!role || strcmp(role, "user") == 0) && !getauxval(AT_SECURE);
+/* Does this object have the names of MPICH's settings in it? */
+static int look_for_mpich(struct dl_phdr_info *object, size_t size,
+                          void *context)
+{
+    static const char sign[] = "MPIR_CVAR_";
+    struct search *search = context;
+    struct aspx_image image;
+
+    (void)size;
+    if (!aspx_image_read(object, &image) ||
+        !aspx_image_contains(&image, search->code))
+        return 0;
+    for (size_t i = 0; i < image.nparts && !search->found; i++) {
+        const ElfW(Phdr) *part = &image.parts[i];
+
+        if (part->p_type == PT_LOAD && (part->p_flags & PF_R) &&
+            !(part->p_flags & PF_W))
+            search->found = memmem((const void *)(image.base + part->p_vaddr),
+                                   part->p_filesz, sign, strlen(sign)) != NULL;
+    }
+    return 1;
 }
 
-static int is_libmpich(void *code)
+/* Is this code in an MPICH? */
+static bool is_mpich(const void *code)
 {
-    Dl_info info;
+    struct search search = {.code = code};
 
-    return dladdr(code, &info) && info.dli_fname &&
-           strstr(info.dli_fname, "/libmpich.so");
+    dl_iterate_phdr(look_for_mpich, &search);
+    return search.found;
+}
+
+/* Is there a user rank of an Aspen step around this code? */
+static bool is_user(void)
+{
+    const char *role = getenv("ASPEN_ROLE");
+
+    return aspx_redirect_is_wanted() && getenv("PMI_RANK") &&
+           (!role || strcmp(role, "user") == 0);
+}
+
+static void part_company(void)
+{
+    bool ghosts = strstr(getenv("ASPEN_LAYOUT"), " mode=ghost ") != NULL;
+
+    if (strcmp(getenv("PMI_RANK"), "0") == 0)
+        fprintf(stderr, "aspen: MPI is linked into this program (libmpich.a): "
+                "%s\n",
+                ghosts ? "Aspen cannot give it a world without ghosts; link "
+                         "it with libmpich.so, or run with "
+                         "--async-progress=off"
+                       : "running without Aspen");
+    else if (ghosts)
+        sleep(OTHERS_S);
+    if (ghosts) {
+        fflush(NULL);
+        aspx_job_end(false);
+    }
 }
 
 static init_f find_next(void)
@@ -65,12 +118,8 @@ ASPX_EXPORT int ucp_init_version(unsigned major, unsigned minor,
     init_f next = find_next();
 
     if (!aspx_start_seen() && is_user() &&
-        is_libmpich(__builtin_return_address(0))) {
-        fprintf(stderr, "aspen: MPI_Init of this program does not pass Aspen, "
-                "which cannot give it a world without ghosts; link it with "
-                "MPI, or run with --async-progress=off\n");
-        exit(EXIT_FAILURE);
-    }
+        is_mpich(__builtin_return_address(0)))
+        part_company();
     if (!next) {
         fprintf(stderr, "aspen: ucp_init_version was called, but there is no "
                 "libucp\n");

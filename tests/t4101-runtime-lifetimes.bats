@@ -216,6 +216,75 @@ mpi.MPI_Finalize()"
     done
 }
 
+@test "a program with libmpich.a in it says why Aspen does nothing, at once" {
+    gcc "$(mpicc.mpich -show -c | grep -o -- '-I[^ ]*')" \
+        -o "$BATS_TEST_TMPDIR/static" "$BATS_TEST_DIRNAME/lifetime_app.c" \
+        -pthread -Wl,-Bstatic -lmpich -Wl,-Bdynamic -lhwloc -lucp -lucs
+    begin=$SECONDS
+    for mode in --offload --thread; do
+        run ghosts $mode "$BATS_TEST_TMPDIR/static" normal
+        ended_with 0
+        printed '^rank 2 of 3 done'
+        [ "$(grep -c 'libmpich.a): running without' <<<"$output")" -eq 1 ]
+    done
+    for offload in no yes; do
+        run ghosts --knob offload=$offload "$BATS_TEST_TMPDIR/static" normal
+        [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
+        [ "$(grep -c 'libmpich.a): Aspen cannot' <<<"$output")" -eq 1 ]
+        not_printed ' done'
+    done
+    [ $((SECONDS - begin)) -lt 25 ]
+    run ghosts --inert "$BATS_TEST_TMPDIR/static" normal
+    ended_with 0
+    not_printed aspen
+}
+
+@test "programs with the address sanitizer run, and it finds what it finds" {
+    cat >"$BATS_TEST_TMPDIR/overrun.c" <<'C'
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    volatile int *box = malloc(4 * sizeof(int));
+    int rank, size;
+    double *base, one = 1;
+    MPI_Win win;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Win_allocate(8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    *base = 0;
+    MPI_Win_fence(0, win);
+    MPI_Accumulate(&one, 1, MPI_DOUBLE, (rank + 1) % size, 0, 1, MPI_DOUBLE,
+                   MPI_SUM, win);
+    MPI_Win_fence(0, win);
+    printf("rank %d of %d has %g\n", rank, size, *base);
+    fflush(stdout);
+    box[argc + 2] = 1; /* with an argument one too many */
+    free((void *)box);
+    MPI_Win_free(&win);
+    MPI_Finalize();
+    return 0;
+}
+C
+    mpicc.mpich -g -fsanitize=address \
+        -o "$BATS_TEST_TMPDIR/overrun" "$BATS_TEST_TMPDIR/overrun.c"
+    # MPICH itself leaks, with Aspen and without
+    export ASAN_OPTIONS=detect_leaks=0
+    for mode in '-g 1' --offload --thread '-g 1 --knob offload=yes'; do
+        # shellcheck disable=SC2086
+        run ghosts $mode "$BATS_TEST_TMPDIR/overrun"
+        ended_with 0
+        printed '^rank 2 of 3 has 1$'
+        not_printed ASan
+    done
+    run ghosts -n 1 "$BATS_TEST_TMPDIR/overrun" too-far
+    [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
+    printed 'AddressSanitizer: heap-buffer-overflow'
+}
+
 @test "a rank that never joins is named and the job ends" {
     run ghosts --nodes 2 --knob init.timeout_s=2 bash -c '
         [ "$PMI_RANK" != 1 ] || unset LD_PRELOAD ASPEN_LAYOUT

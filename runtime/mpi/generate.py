@@ -23,8 +23,8 @@ from collections import namedtuple
 
 Call = namedtuple("Call", "name version treatment offload ret args timed",
                   defaults=(None,))
-# Exported beside MPI: bypass.c and lookup.c.
-OTHERS = ("dlopen", "dlsym", "ucp_init_version")
+# Exported beside MPI: bypass.c, mpi/lookup.c, sanitizer.c.
+OTHERS = ("__asan_default_options", "dlopen", "dlsym", "ucp_init_version")
 TREATMENTS = ("pass", "world", "inherit", "hand")
 OFFLOADS = ("caller", "thread", "post", "init", "twin", "own")
 TIMINGS = ("each", "wait", "some")
