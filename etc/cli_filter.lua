@@ -135,7 +135,9 @@ local function describe(options)
     fact("partition", partition)
     fact("account", account)
     fact("qos", qos)
-    fact("program", options.argv and options.argv[1])
+    local program = options.argv and options.argv[1]
+    fact("program", program)
+    facts.program = program and "--program=" .. program
     return table.concat(words, " "), facts
 end
 
@@ -235,11 +237,11 @@ function aspen_grow(options)
     local words, facts = describe(options)
     if exists(os.getenv("ASPEN_FILTER_SITE")) or asks_shape() then
         count_facts(words, facts)
-        for _, fact in ipairs(facts) do
-            file:write("fact ", string.gsub(fact, "%c", "?"), "\n")
-        end
-    else
-        facts = {}
+    else -- then only what the program is matters
+        facts = { facts.program }
+    end
+    for _, fact in ipairs(facts) do
+        file:write("fact ", string.gsub(fact, "%c", "?"), "\n")
     end
     local spec = request(facts)
     if string.find(spec, "^offload") and in_allocation(options) then

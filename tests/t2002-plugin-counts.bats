@@ -128,6 +128,25 @@ places() {
     refused 'need 5 CPUs per node' -N2 -n8 --async-progress=ghost
 }
 
+@test "a program with libmpich.a in it runs as without Aspen" {
+    local spec program=$BATS_TEST_TMPDIR/static
+    gcc "$(mpicc.mpich -show -c | grep -o -- '-I[^ ]*')" -o "$program" \
+        "$ASPEN_TOP/tests/lifetime_app.c" -pthread \
+        -Wl,-Bstatic -lmpich -Wl,-Bdynamic -lhwloc -lucp -lucs
+    for spec in ghost:1 auto ghost:1,offload offload thread; do
+        run on_cluster srun -N2 -n3 --async-progress="$spec" "$program" normal
+        ended_with 0
+        printed '^rank 2 of 3 done'
+        [ "$(grep -c 'MPI is linked into .*/static (libmpich.a)' \
+            <<<"$output")" -eq 1 ]
+    done
+    run on_cluster srun -N2 -n3 --async-progress=ghost:1,require "$program" \
+        normal
+    [ "$status" -ne 0 ]
+    printed 'libmpich.a.*and the request says require'
+    not_printed ' done'
+}
+
 @test "user tasks are numbered and counted as if alone" {
     run on_cluster srun -N2 -n4 --async-progress=ghost:1 sh -c \
         'echo T $SLURM_PROCID $SLURM_NTASKS $SLURM_NPROCS \

@@ -7,6 +7,8 @@
 
 #include "mpi_build.h"
 
+#include "program.h"
+
 #include "common/clock.h"
 
 #include <elf.h>
@@ -50,20 +52,10 @@ static size_t get_headers(int fd, Elf64_Phdr *headers)
     return file.e_phnum;
 }
 
-/* A regular file: opening others could have effects, or wait. */
-static int open_file(const char *path)
-{
-    struct stat st;
-
-    if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
-        return -1;
-    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-}
-
 /* The program headers of a file. *fd_p is to be closed if it is not -1. */
 static size_t open_headers(const char *path, int *fd_p, Elf64_Phdr *headers)
 {
-    *fd_p = open_file(path);
+    *fd_p = aspt_program_open(path);
     return *fd_p < 0 ? 0 : get_headers(*fd_p, headers);
 }
 
@@ -122,26 +114,6 @@ static bool linker_of(const char *program, char linker[PATH_MAX])
            named_linker("/proc/self/exe", linker) && stat(named, &st) == 0 &&
            stat(linker, &own) == 0 && st.st_dev == own.st_dev &&
            st.st_ino == own.st_ino;
-}
-
-/* As srun looks for it: below the current directory, else along PATH. */
-static bool find_program(const char *program, char path[PATH_MAX])
-{
-    const char *dirs = getenv("PATH");
-
-    if (strchr(program, '/'))
-        return snprintf(path, PATH_MAX, "%s", program) < PATH_MAX;
-    while (dirs && *dirs) {
-        int len = (int)strcspn(dirs, ":");
-
-        if (len > 0 &&
-            snprintf(path, PATH_MAX, "%.*s/%s", len, dirs, program) <
-                PATH_MAX &&
-            access(path, X_OK) == 0)
-            return true;
-        dirs += len + (dirs[len] == ':');
-    }
-    return false;
 }
 
 /* Start "LINKER --list PROGRAM"; what it prints comes from *fd_p. */
@@ -209,7 +181,7 @@ int aspt_mpi_build(const char *program, char out[ASP_BUILD_MAX])
     pid_t pid;
     int fd;
 
-    if (!find_program(program, path) || !linker_of(path, linker) ||
+    if (!aspt_program_find(program, path) || !linker_of(path, linker) ||
         start_list(linker, path, &pid, &fd) < 0)
         return -1;
     read_list(fd, text, sizeof(text));

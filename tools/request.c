@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "advice.h"
+#include "program.h"
 #include "tools.h"
 
 #include "common/policy.h"
@@ -135,6 +136,24 @@ static int add_sources(struct asp_policy *policy, const struct request *request,
     return 0;
 }
 
+/* A program with MPI in it runs as without Aspen: nothing stands between the two,
+ * and of ghosts it would see ranks. Returns 1 if it is one, 0 if not, -1 with err
+ * if helpers are required. */
+static int runs_plain(const struct asp_policy *policy, const char *program,
+                      struct asp_err *err)
+{
+    if (asp_policy_mode(policy) == ASP_MODE_OFF || !program ||
+        !aspt_program_has_mpich(program))
+        return 0;
+    if (asp_policy_bool(policy, ASP_KNOB_REQUIRE))
+        return asp_errf(err, ENOTSUP, "MPI is linked into %.200s (libmpich.a), "
+                        "and the request says require: link it with "
+                        "libmpich.so", program);
+    asp_errf(err, 0, "MPI is linked into %.200s (libmpich.a), so it runs "
+             "without Aspen: link it with libmpich.so", program);
+    return 1;
+}
+
 static int answer(const struct request *request)
 {
     int (*print)(const struct asp_policy *, char *, size_t, struct asp_err *) =
@@ -142,15 +161,20 @@ static int answer(const struct request *request)
     struct asp_policy *policy = asp_policy_create();
     char line[ASP_SPEC_MAX + 1], notes[2048];
     struct asp_err err;
-    int rc = ASPT_REFUSED;
+    int rc = ASPT_REFUSED, plain = -1;
 
     if (!policy)
         return ASPT_REFUSED;
     if (add_sources(policy, request, &err) < 0 ||
         asp_policy_resolve(policy, &request->facts, &err) < 0 ||
         aspt_advice_take(policy, &request->facts, &err) < 0 ||
-        print(policy, line, sizeof(line), &err) < 0) {
+        (plain = runs_plain(policy, request->facts.program, &err)) < 0 ||
+        (!plain && print(policy, line, sizeof(line), &err) < 0)) {
         aspt_complain(&err);
+    } else if (plain) {
+        aspt_complain(&err);
+        puts(asp_mode_name(ASP_MODE_OFF));
+        rc = ASPT_OK;
     } else {
         if (asp_policy_notes(policy, notes, sizeof(notes))[0])
             fprintf(stderr, "%s\n", notes);

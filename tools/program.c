@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Called by mpi_build.c and request.c, in srun as the user. */
+#include "config.h"
+
+#include "program.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    CHUNK = 1 << 20,
+    CHUNKS_MAX = 1024, /* 1 GiB: no program is larger, and srun waits for us */
+    /* Names of settings in a program's file. MPICH has some 340; who sets a few
+     * has a few. */
+    SETTINGS_MIN = 100,
+};
+
+bool aspt_program_find(const char *program, char path[PATH_MAX])
+{
+    const char *dirs = getenv("PATH");
+
+    if (strchr(program, '/'))
+        return snprintf(path, PATH_MAX, "%s", program) < PATH_MAX;
+    while (dirs && *dirs) {
+        int len = (int)strcspn(dirs, ":");
+
+        if (len > 0 &&
+            snprintf(path, PATH_MAX, "%.*s/%s", len, dirs, program) <
+                PATH_MAX &&
+            access(path, X_OK) == 0)
+            return true;
+        dirs += len + (dirs[len] == ':');
+    }
+    return false;
+}
+
+int aspt_program_open(const char *path)
+{
+    struct stat st;
+
+    if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+        return -1;
+    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+/* How often the text stands in so many bytes. */
+static unsigned count(const char *bytes, size_t n, const char *text)
+{
+    const size_t len = strlen(text);
+    const char *end = bytes + n, *at = bytes;
+    unsigned found = 0;
+
+    while ((at = memmem(at, (size_t)(end - at), text, len)) != NULL) {
+        at += len;
+        found++;
+    }
+    return found;
+}
+
+bool aspt_program_has_mpich(const char *program)
+{
+    static const char setting[] = "MPIR_CVAR_";
+    const size_t keep = sizeof(setting) - 2; /* it may lie across two chunks */
+    char path[PATH_MAX], *buf;
+    unsigned found = 0;
+    size_t kept = 0;
+    int fd;
+
+    if (!aspt_program_find(program, path) ||
+        (fd = aspt_program_open(path)) < 0)
+        return false;
+    buf = malloc(CHUNK);
+    for (int i = 0; buf && i < CHUNKS_MAX && found < SETTINGS_MIN; i++) {
+        ssize_t got = read(fd, buf + kept, CHUNK - kept);
+
+        if (got <= 0 || (i == 0 && (got < SELFMAG ||
+                                    memcmp(buf, ELFMAG, SELFMAG) != 0)))
+            break;
+        kept += (size_t)got;
+        found += count(buf, kept, setting);
+        if (kept > keep)
+            memmove(buf, buf + kept - keep, keep);
+        kept = kept > keep ? keep : kept;
+    }
+    free(buf);
+    close(fd);
+    return found >= SETTINGS_MIN;
+}
