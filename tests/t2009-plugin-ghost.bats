@@ -71,3 +71,18 @@ END
     printed 'ghosts cannot run in a container'
     not_printed '^n[12]$'
 }
+
+@test "who enters MPI without our library does not wait for ever" {
+    # Also below a shell. The library alone, in a program that calls no MPI, is
+    # no reason to end anything.
+    run on_cluster srun -N2 -n4 --async-progress=ghost:1 sh -c '
+        [ "$SLURM_PROCID" != 3 ] || { sleep 9; echo "3 went on"; exit; }
+        env LD_PRELOAD="$0" "$1" 20; echo "$SLURM_PROCID ended $?"' \
+        "$ASPEN_BUILD/tests/.libs/yield.so" "$ASPEN_BUILD/examples/rma_stall"
+    ended_with 0
+    printed 'aspen-ghost: process [0-9]+ is in MPI_Init without Aspen'
+    printed '^0 ended 137$'
+    printed '^1 ended 137$'
+    printed '^2 ended 137$'
+    printed '^3 went on$'
+}

@@ -35,6 +35,9 @@ enum {
     /* Between two looks at programs that do not come, which grow rarer. */
     STRANGERS_FIRST_S = 1,
     STRANGERS_LAST_S = 64,
+    /* The same under Slurm, in rounds of the watcher: what is found waits for
+     * ever anyway. */
+    STRANGERS_ROUNDS = 6,
 };
 
 struct user {
@@ -168,6 +171,31 @@ void aspx_ghost_parked(bool parked)
         atomic_fetch_and(&slot->told, ~(uint32_t) ASP_TOLD_PARKED);
 }
 
+static bool users_in_mpi(void)
+{
+    for (uint32_t i = 0; i < nusers; i++) {
+        uint32_t state = atomic_load(&board->slots[i].state);
+
+        if (state >= ASP_TASK_INIT && state <= ASP_TASK_FINALIZED)
+            return true;
+    }
+    return false;
+}
+
+/* Under Slurm. One ghost of the node does it; who is found twice does not just
+ * wait for an answer of Slurm's. */
+static void look_for_strangers(void)
+{
+    static uint32_t rounds;
+    static bool found;
+
+    if (launcher_kills() || ++rounds % STRANGERS_ROUNDS != 0 ||
+        users_in_mpi() ||
+        atomic_load(&board->slots[nusers].pid) != (int32_t) getpid())
+        return;
+    found = aspx_ghost_strangers(found);
+}
+
 /* The whole life of the process. Leaves with _exit(): the other thread may be
  * anywhere in MPI. mpiexec would take that for a failure and kill the others,
  * and one that it kills may hide the status of the program. */
@@ -178,6 +206,7 @@ static void *watch(void *unused)
     while (rescan() > 0 && !job_ends() && getppid() == parent) {
         (void) poll(fds, nusers, wait_ms);
         drop_ended();
+        look_for_strangers();
     }
     aspx_ghost_gone();
     if (launcher_kills() && atomic_load(&in_mpi))
@@ -209,17 +238,6 @@ bool aspx_ghost_watch(void)
     started = pthread_create(&thread, NULL, watch, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return started;
-}
-
-static bool users_in_mpi(void)
-{
-    for (uint32_t i = 0; i < nusers; i++) {
-        uint32_t state = atomic_load(&board->slots[i].state);
-
-        if (state >= ASP_TASK_INIT && state <= ASP_TASK_FINALIZED)
-            return true;
-    }
-    return false;
 }
 
 /* Has this process MPI mapped, but not our library? */
@@ -263,7 +281,7 @@ void aspx_ghost_await_users(void)
         if (syscall(SYS_futex, &board->changes, FUTEX_WAIT, seen, &wait, NULL,
                     0) == 0 || errno != ETIMEDOUT)
             continue;
-        if (strangers_come())
+        if (launcher_kills() && strangers_come())
             break;
         if (wait.tv_sec < STRANGERS_LAST_S)
             wait.tv_sec *= 2;
