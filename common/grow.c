@@ -67,6 +67,11 @@ static int check_request(const struct asp_grow_request *r, struct asp_err *err)
                         "--multi-prog names programs by task id, "
                         "which ghosts shift: start them with one srun each, "
                         "or use --async-progress=off");
+    if (r->srun && r->stream_of) /* for sbatch they are names of files */
+        return asp_errf(err, ERANGE,
+                        "--input, --output and --error with a number name a "
+                        "task by its id, which ghosts shift: let the program "
+                        "choose by SLURM_PROCID, or use --async-progress=off");
     if (r->container)
         return asp_errf(err, ERANGE,
                         "ghosts cannot run in a container (--container): use "

@@ -44,6 +44,7 @@ struct asp_grow_request {
     uint32_t plane_size;
     bool overcommit;            /* CPUs are no limit */
     bool multi_prog;            /* a program per task id */
+    bool stream_of;             /* stdin, stdout or stderr of one task id */
     bool container;             /* Slurm fixes what runs in it */
     bool per_device;            /* --ntasks-per-gpu and the like decide -n */
     bool device_each;           /* --gpus-per-task and the like */

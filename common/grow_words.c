@@ -272,6 +272,10 @@ static int take_word(const char *word, struct words *words)
         request->overcommit = strcmp(value, "unset") != 0;
     else if (strncmp(word, "multi-prog=", 11) == 0)
         request->multi_prog = strcmp(value, "unset") != 0;
+    else if (strncmp(word, "input=", 6) == 0 ||
+             strncmp(word, "output=", 7) == 0 ||
+             strncmp(word, "error=", 6) == 0)
+        request->stream_of |= take_u32(value, &number) == 0 && number > 0;
     else if (strncmp(word, "container=", 10) == 0 ||
              strncmp(word, "container-id=", 13) == 0)
         request->container = strcmp(value, "unset") != 0;

@@ -21,6 +21,7 @@ local OPTIONS = {
     "ntasks-per-tres", "extra-node-info", "threads-per-core", "hint",
     "exclusive", "exact", "cpus-per-gpu", "gpus-per-task", "tres-per-task",
     "ntasks-per-socket", "ntasks-per-core", "container", "container-id",
+    "input", "output", "error",
 }
 
 local function quoted(text)

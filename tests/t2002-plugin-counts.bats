@@ -108,6 +108,8 @@ places() {
         --async-progress=ghost:1
     refused 'aspen: --ntasks-per-socket' -N2 -n4 --ntasks-per-socket=2 \
         --async-progress=ghost:1
+    refused 'aspen: --input.* name a task by its id' -N2 -n4 --input=2 \
+        --async-progress=ghost:1
     refused 'placement.share=yes. need --overcommit' -N2 -n8 \
         --async-progress=ghost:1,placement.share=yes
     echo '0-3 hostname' >"$ASPEN_BUILD/tests/t2002.conf"

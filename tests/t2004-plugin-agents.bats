@@ -221,7 +221,8 @@ mpi_step() {
     on_cluster scancel -n t2004
     wait "$srun" && status=0 || status=$?
     [ "$status" -ne 0 ]
-    ! grep -q 'ended before' "$agents/out"
+    output=$(cat "$agents/out")
+    not_printed 'ended before'
     clean_after
 }
 
