@@ -70,7 +70,7 @@ traces() {
     "$script" down --dir "$dir"
     after=$(traces || true)
     diff <(echo "$before") <(echo "$after")
-    ! ps -eo args | grep -q '^sleep 471[1]'
+    [ -z "$(ps -eo args | grep '^sleep 471[1]')" ]
 }
 
 @test "a process that left the tree ends with its step" {
@@ -176,7 +176,7 @@ traces() {
     printed 'slurmctld did not start'
     printed 'unrecognized key: NoSuchOption'
     [ ! -e "$dir" ]
-    ! ps -eo args | grep -F "$dir" | grep -qvE 'grep|bats'
+    [ -z "$(ps -eo args | grep -F "$dir" | grep -vE 'grep|bats')" ]
 }
 
 @test "up that is interrupted leaves nothing" {
@@ -188,7 +188,7 @@ traces() {
     wait "$pid" || ended=$?
     [ "$ended" -ne 0 ]
     [ ! -e "$dir" ]
-    ! ps -eo args | grep -F "$dir" | grep -qvE 'grep|bats'
+    [ -z "$(ps -eo args | grep -F "$dir" | grep -vE 'grep|bats')" ]
 }
 
 @test "up that is killed leaves what down finds" {

@@ -197,7 +197,7 @@ print(json.dumps(record))' "$full")
     echo old >>"$work/job.html"
     report "$work/job.json"
     ended_with 0
-    ! grep -q '^old' "$work/job.html"
+    [ "$(grep -c '^old' "$work/job.html")" -eq 0 ]
     rm "$work/job.html"
     echo mine >"$work/other"
     ln -s other "$work/job.html"
