@@ -11,6 +11,7 @@
 #include "config.h"
 
 #include "job_end.h"
+#include "manager.h"
 #include "mpi/entry.h"
 #include "mpi/image.h"
 #include "mpi/redirect.h"
@@ -22,8 +23,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* For the one that speaks to be heard: whoever ends first ends the others. */
-enum { OTHERS_S = 5 };
+enum {
+    OTHERS_S = 5, /* for rank 0 to speak: whoever ends first ends the others */
+    PASS_ON_US = 100000, /* the launcher drops what it has not passed on */
+};
 
 /* As in UCX, whose header need not be installed: the pointers are only handed
  * on, and a status is returned in a register, as an int is. */
@@ -79,23 +82,32 @@ static bool is_user(void)
            (!role || strcmp(role, "user") == 0);
 }
 
+static void say(bool ghosts)
+{
+    fprintf(stderr, "aspen: MPI is linked into this program (libmpich.a): %s\n",
+            ghosts ? "Aspen cannot give it a world without ghosts; link it "
+                     "with libmpich.so, or run with --async-progress=off"
+                   : "running without Aspen");
+}
+
 static void part_company(void)
 {
     bool ghosts = strstr(getenv("ASPEN_LAYOUT"), " mode=ghost ") != NULL;
+    bool first = strcmp(getenv("PMI_RANK"), "0") == 0;
 
-    if (strcmp(getenv("PMI_RANK"), "0") == 0)
-        fprintf(stderr, "aspen: MPI is linked into this program (libmpich.a): "
-                "%s\n",
-                ghosts ? "Aspen cannot give it a world without ghosts; link "
-                         "it with libmpich.so, or run with "
-                         "--async-progress=off"
-                       : "running without Aspen");
-    else if (ghosts)
+    if (first)
+        say(ghosts);
+    if (!ghosts)
+        return;
+    /* Rank 0 may run another program, of which this is not true. */
+    if (!first) {
         sleep(OTHERS_S);
-    if (ghosts) {
-        fflush(NULL);
-        aspx_job_end(false);
+        say(ghosts);
     }
+    fflush(NULL);
+    usleep(PASS_ON_US);
+    aspx_manager_know();
+    aspx_job_end(false);
 }
 
 static init_f find_next(void)
