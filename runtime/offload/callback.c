@@ -18,6 +18,7 @@
 #include "callback.h"
 
 #include "command.h"
+#include "flight.h"
 #include "guest.h"
 #include "offload.h"
 #include "raised.h"
@@ -142,6 +143,8 @@ static long hand_over(const struct aspx_callback *callback, const long *words)
     aspx_offload_counts.callbacks++;
     become(ASPX_CALLBACK_ASKED);
     aspx_command_news();
+    if (aspx_command_any_at_bell()) /* since before one was expected */
+        aspx_flight_ring_bells();
     while ((now = state()) != ASPX_CALLBACK_RETURNED) {
         if (now == ASPX_CALLBACK_ALLOWED || may_beside_guests(looks))
             return run_here();
@@ -161,7 +164,7 @@ static long hand_over(const struct aspx_callback *callback, const long *words)
 long aspx_callback_called(const struct aspx_callback *callback,
                           const long *words)
 {
-    const struct aspx_command *by = aspx_raising.by;
+    const struct aspx_command *by;
     long answer;
 
     if (!in_thread)
@@ -170,6 +173,7 @@ long aspx_callback_called(const struct aspx_callback *callback,
          callback->kind == ASPX_CALLBACK_HANDLER_CXX) &&
         aspx_raised_note(callback, words))
         return 0;
+    by = aspx_raising.by;
     answer = hand_over(callback, words);
     aspx_raising.by = by; /* what it called of MPI may have looked elsewhere */
     return answer;

@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "callback.h"
+#include "flight.h"
 #include "guest.h"
 #include "raised.h"
 #include "report.h"
@@ -30,6 +31,10 @@ atomic_bool aspx_own_thread_stop_flag;
 static atomic_bool guests;
 
 void aspx_offload_turn(void)
+{
+}
+
+void aspx_flight_ring_bells(void)
 {
 }
 

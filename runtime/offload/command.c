@@ -152,12 +152,22 @@ void aspx_command_done(struct aspx_command *command)
     aspx_command_news();
 }
 
-void aspx_command_ended(struct aspx_command *command, _Atomic uint32_t *bell)
+bool aspx_command_any_at_bell(void)
 {
-    aspx_command_done(command);
+    return atomic_load_explicit(&at_bells, memory_order_relaxed) != 0;
+}
+
+void aspx_command_ring_bell(_Atomic uint32_t *bell)
+{
     if (atomic_load_explicit(bell, memory_order_relaxed) &&
         atomic_exchange(bell, 0))
         aspx_futex_wake(bell);
+}
+
+void aspx_command_ended(struct aspx_command *command, _Atomic uint32_t *bell)
+{
+    aspx_command_done(command);
+    aspx_command_ring_bell(bell);
 }
 
 /* Announce the sleep, or sleep until there is news. What a look has the thread
@@ -342,7 +352,7 @@ bool aspx_command_has_looked(uint64_t posted)
 bool aspx_command_awaited(void)
 {
     return atomic_load_explicit(&sleepers, memory_order_relaxed) != 0 ||
-           atomic_load_explicit(&at_bells, memory_order_relaxed) != 0;
+           aspx_command_any_at_bell();
 }
 
 /* The announcement stays between naps that nobody ended, so that only the first

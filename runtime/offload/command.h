@@ -84,6 +84,11 @@ void aspx_command_ended(struct aspx_command *command, _Atomic uint32_t *bell);
 /* Something that a resting caller may look at has been written: wake it. */
 void aspx_command_news(void);
 
+/* Does anybody sleep at a bell? Wake who sleeps at this one, which has news but
+ * not that the operation has ended. */
+bool aspx_command_any_at_bell(void);
+void aspx_command_ring_bell(_Atomic uint32_t *bell);
+
 /* Wait until some command is done. */
 void aspx_command_wait(const struct aspx_command *command);
 

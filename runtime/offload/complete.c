@@ -66,6 +66,8 @@ static void test_lazy(void *argument)
     if (is_over(slot))
         return; /* it failed when it was posted */
     slot->status.MPI_ERROR = ASPX_ERROR_UNTOUCHED;
+    if (!aspx_guest_inside)
+        aspx_raising.by = &slot->head;
     rc = aspx_behind.MPI_Test(&slot->real, &flag, &slot->status);
 
     if (flag || rc != MPI_SUCCESS)
@@ -103,24 +105,48 @@ static int hand_out(struct aspx_slot *slot, MPI_Request *request,
     return rc;
 }
 
-/* For its error handler the request is no more. */
+/* For its error handler the request is no more. Of a request among others MPI
+ * says on MPI_COMM_WORLD alone that it failed, as our caller does; but on the
+ * operation's communicator that it could not be posted. */
 static int __attribute__((noinline))
 finish_failed(struct aspx_slot *slot, MPI_Request *request, MPI_Status *status,
-              bool error)
+              bool error, bool among)
 {
     struct aspx_raised *raised = aspx_raised_take(&slot->head);
+    bool drop = among && !slot->refused;
     int rc = hand_out(slot, request, status, error);
 
-    aspx_raised_call(raised);
+    if (drop)
+        aspx_raised_drop(raised);
+    else
+        aspx_raised_call(raised);
     return rc;
 }
 
 static int finish(struct aspx_slot *slot, MPI_Request *request,
-                  MPI_Status *status, bool error)
+                  MPI_Status *status)
+{
+    return slot->rc == MPI_SUCCESS
+               ? hand_out(slot, request, status, false)
+               : finish_failed(slot, request, status, false, false);
+}
+
+static int finish_among(struct aspx_slot *slot, MPI_Request *request,
+                        MPI_Status *status, bool error)
 {
     return slot->rc == MPI_SUCCESS
                ? hand_out(slot, request, status, error)
-               : finish_failed(slot, request, status, error);
+               : finish_failed(slot, request, status, error, true);
+}
+
+/* The one that was asked for among others. */
+static int finish_any(struct aspx_slot *slot, MPI_Request *request,
+                      MPI_Status *status)
+{
+    bool raise = slot->rc != MPI_SUCCESS && !slot->refused;
+    int rc = finish_among(slot, request, status, false);
+
+    return raise ? aspx_request_raise(rc) : rc;
 }
 
 /* One request. */
@@ -142,7 +168,7 @@ int aspx_offload_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
         (void) aspx_ask_again(aspx_ask_is_fresh(), 1, request, ASPX_ASK_EACH);
         *flag = is_over(slot);
     }
-    return *flag ? finish(slot, request, status, false) : MPI_SUCCESS;
+    return *flag ? finish(slot, request, status) : MPI_SUCCESS;
 }
 
 /* Is it time to ask for old ones? Not at once, because the thread may be about
@@ -179,7 +205,7 @@ int aspx_offload_MPI_Wait(MPI_Request *request, MPI_Status *status)
         return MPI_SUCCESS;
     }
     wait_for(slot);
-    return finish(slot, request, status, false);
+    return finish(slot, request, status);
 }
 
 int aspx_offload_MPI_Request_get_status(MPI_Request request, int *flag,
@@ -290,7 +316,7 @@ static int finish_all(const struct aspx_set *set, MPI_Status *statuses,
         if (!is_active(slot))
             set_empty(status);
         else if (is_over(slot))
-            finish(slot, &set->requests[i], status, codes || failed);
+            finish_among(slot, &set->requests[i], status, codes || failed);
         else if (status != MPI_STATUS_IGNORE)
             status->MPI_ERROR = MPI_ERR_PENDING;
     }
@@ -430,7 +456,8 @@ static int finish_in_order(const struct aspx_set *set, MPI_Status *statuses)
         if (slot == last)
             aspx_rest_end(&rest);
         wait_for(slot);
-        failed |= finish(slot, &set->requests[i], status, true) != MPI_SUCCESS;
+        failed |= finish_among(slot, &set->requests[i], status, true) !=
+                  MPI_SUCCESS;
     }
     return failed ? aspx_request_raise(MPI_ERR_IN_STATUS) : MPI_SUCCESS;
 }
@@ -510,7 +537,7 @@ int aspx_offload_MPI_Testany(int count, MPI_Request requests[], int *indx,
     *indx = i >= 0 ? i : MPI_UNDEFINED;
     *flag = i >= 0 || count_active(&set) == 0;
     if (i >= 0)
-        return finish(at(&set, i), &requests[i], status, false);
+        return finish_any(at(&set, i), &requests[i], status);
     if (*flag)
         set_empty(status);
     return MPI_SUCCESS;
@@ -531,7 +558,7 @@ int aspx_offload_MPI_Waitany(int count, MPI_Request requests[], int *indx,
     aspx_rest_end(&rest);
     *indx = i >= 0 ? i : MPI_UNDEFINED;
     if (i >= 0)
-        return finish(at(&set, i), &requests[i], status, false);
+        return finish_any(at(&set, i), &requests[i], status);
     set_empty(status);
     return MPI_SUCCESS;
 }
@@ -556,8 +583,8 @@ static int finish_some(const struct aspx_set *set, int *ended, int *indices,
         failed = failed || slot->rc != MPI_SUCCESS;
     }
     for (int n = 0; n < *ended; n++)
-        finish(at(set, indices[n]), &set->requests[indices[n]],
-               status_at(statuses, n), failed);
+        finish_among(at(set, indices[n]), &set->requests[indices[n]],
+                     status_at(statuses, n), failed);
     return failed ? aspx_request_raise(MPI_ERR_IN_STATUS) : MPI_SUCCESS;
 }
 

@@ -159,6 +159,18 @@ void aspx_flight_remove(struct aspx_slot *slot)
         leave(slot);
 }
 
+static void ring_bells(const struct list *list)
+{
+    for (struct aspx_slot *slot = list->first; slot; slot = slot->behind)
+        aspx_command_ring_bell(&slot->bell);
+}
+
+void aspx_flight_ring_bells(void)
+{
+    ring_bells(&flights.recent);
+    ring_bells(&flights.old);
+}
+
 void aspx_flight_forget(void)
 {
     while (flights.recent.first)

@@ -32,6 +32,10 @@ void aspx_flight_test(struct aspx_slot *const slots[], uint32_t count);
 
 uint32_t aspx_flight_count(void);
 
+/* Wake who sleeps until one of these ends, because there is something else to
+ * do. */
+void aspx_flight_ring_bells(void);
+
 /* MPI has ended, and with it what was under way: nobody waits for that any
  * more. */
 void aspx_flight_forget(void);

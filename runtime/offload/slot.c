@@ -290,9 +290,10 @@ void aspx_slot_next_moment(void)
     atomic_store_explicit(&moment.count, now + 1, memory_order_relaxed);
 }
 
-void aspx_slot_ended(struct aspx_slot *slot, int rc)
+static void ended(struct aspx_slot *slot, int rc, bool refused)
 {
     slot->rc = rc;
+    slot->refused = refused;
     slot->moment = atomic_load_explicit(&moment.count, memory_order_relaxed);
     if (slot->expected) {
         slot->expected = false;
@@ -300,6 +301,11 @@ void aspx_slot_ended(struct aspx_slot *slot, int rc)
                                   memory_order_relaxed);
     }
     aspx_command_ended(&slot->head, &slot->bell);
+}
+
+void aspx_slot_ended(struct aspx_slot *slot, int rc)
+{
+    ended(slot, rc, false);
 }
 
 void aspx_slot_issued(struct aspx_slot *slot, int rc)
@@ -317,7 +323,7 @@ void aspx_slot_issued(struct aspx_slot *slot, int rc)
         aspx_command_news(); /* who asked may sleep by now */
     }
     if (failed)
-        aspx_slot_ended(slot, rc);
+        ended(slot, rc, true);
     else if (!slot->lazy)
         aspx_flight_add(slot);
 }

@@ -29,6 +29,7 @@ struct aspx_slot {
     uint32_t moment; /* of its end: of two that differ the one came first */
     _Atomic uint32_t bell; /* who waits until it has ended sleeps here */
     _Atomic bool old;      /* under way, and seldom looked at: see flight.c */
+    bool refused; /* it failed when it was posted, if it did */
     uint64_t seen; /* for who tests it: when so many commands had been carried
                       out it was looked at, and had not ended */
     /* what the caller writes; the next free one, too, else it would wait for

@@ -212,6 +212,52 @@ static void posted(void)
     say("posted", wrong);
 }
 
+/* A thread that went to sleep in MPI before there was any reduction runs them
+ * while the one that posted them is away. */
+static _Atomic double received;
+
+static void *receive(void *unused)
+{
+    int token;
+
+    MPI_Recv(&token, 1, MPI_INT, 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    received = now();
+    return unused;
+}
+
+static void asleep(void)
+{
+    enum { REDUCTIONS = 20 };
+    static const double LIMIT_S = 1; /* a sleep takes 0.1 for each of them */
+    static double sums[REDUCTIONS][N];
+    MPI_Request requests[REDUCTIONS];
+    MPI_Status statuses[REDUCTIONS];
+    double began;
+    int token = 0, wrong = 0;
+    pthread_t receiver;
+
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        pthread_create(&receiver, NULL, receive, NULL);
+        nanosleep(&(struct timespec) {0, 50000000}, NULL);
+    }
+    if (rank == 1) /* its part comes when rank 0 has left MPI */
+        nanosleep(&(struct timespec) {0, 200000000}, NULL);
+    began = now();
+    for (int i = 0; i < REDUCTIONS; i++)
+        MPI_Iallreduce(in, sums[i], N, MPI_DOUBLE, op, MPI_COMM_WORLD,
+                       &requests[i]);
+    while (rank == 0 && received == 0 && now() < began + 10)
+        nanosleep(&(struct timespec) {0, 1000000}, NULL);
+    wrong = rank == 0 && !(received != 0 && received < began + LIMIT_S);
+    MPI_Waitall(REDUCTIONS, requests, statuses);
+    if (rank == 1)
+        MPI_Send(&token, 1, MPI_INT, 0, 5, MPI_COMM_WORLD);
+    if (rank == 0)
+        pthread_join(receiver, NULL);
+    say("asleep", wrong);
+}
+
 /* ---- locks and variables of a thread ---------------------------------------- */
 
 static pthread_mutex_t mutex;
@@ -406,6 +452,82 @@ static void errors(void)
     say("errors", wrong + told_early);
 }
 
+static int told_world;
+
+static void on_world(MPI_Comm *comm, int *code, ...)
+{
+    note_thread();
+    told_world += *comm == MPI_COMM_WORLD;
+    code_told = *code;
+}
+
+/* Of two requests the first fails. Asked for among others its error is raised in
+ * another place than alone. */
+static int end_failed(int way, MPI_Request requests[2])
+{
+    MPI_Status statuses[2];
+    int which[2], n = 0, flag = 0, rc = MPI_SUCCESS;
+
+    switch (way) {
+    case 0:
+        return MPI_Wait(&requests[0], statuses);
+    case 1:
+        return MPI_Waitall(2, requests, statuses);
+    case 2:
+        return MPI_Waitany(1, requests, which, statuses);
+    case 3:
+        return MPI_Waitsome(1, requests, &n, which, statuses);
+    default:
+        break;
+    }
+    while (!flag && n == 0 && rc == MPI_SUCCESS) {
+        if (way == 4)
+            rc = MPI_Test(&requests[0], &flag, statuses);
+        else if (way == 5)
+            rc = MPI_Testall(2, requests, &flag, statuses);
+        else if (way == 6)
+            rc = MPI_Testany(1, requests, which, &flag, statuses);
+        else
+            rc = MPI_Testsome(1, requests, &n, which, statuses);
+    }
+    return rc;
+}
+
+static void among_others(void)
+{
+    char large[100] = {0}, small[2][10];
+    MPI_Errhandler handler;
+    MPI_Request requests[2];
+    MPI_Comm comm;
+    int its, wrong = 0;
+
+    MPI_Comm_dup(MPI_COMM_SELF, &comm);
+    MPI_Comm_create_errhandler(on_error, &handler);
+    MPI_Comm_set_errhandler(comm, handler);
+    MPI_Errhandler_free(&handler);
+    failing = comm;
+    MPI_Comm_create_errhandler(on_world, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    for (int way = 0; way < 8; way++) {
+        told = told_world = 0;
+        for (int i = 0; i < 2; i++)
+            MPI_Irecv(small[i], sizeof(small[i]), MPI_CHAR, 0, i, comm,
+                      &requests[i]);
+        MPI_Send(large, sizeof(large), MPI_CHAR, 0, 0, comm);
+        MPI_Send(large, 1, MPI_CHAR, 0, 1, comm);
+        MPI_Error_class(end_failed(way, requests), &its);
+        if (rank == 0)
+            printf("way %d: class %d, told %d, for all %d, class %d\n", way,
+                   its, told, told_world, class_told());
+        wrong += requests[0] != MPI_REQUEST_NULL;
+        MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+    }
+    MPI_Comm_free(&comm);
+    MPI_Errhandler_free(&handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    say("among others", wrong);
+}
+
 static void jumps(void)
 {
     MPI_Comm comm = with_handler(jump);
@@ -475,6 +597,9 @@ int main(int argc, char **argv)
     rounding();
     attributes();
     errors();
+    among_others();
+    if (level == MPI_THREAD_MULTIPLE)
+        asleep();
     if (level != MPI_THREAD_MULTIPLE) { /* MPICH's locks would stay locked */
         jumps();
         left();
