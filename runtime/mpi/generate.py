@@ -298,12 +298,14 @@ def fill(call):
 
 
 def ship_body(call):
-    back = "" if call.ret == "void" else "\n    return c.answer;"
+    back = {"void": "aspx_command_call(&c.head);",
+            "int": "return aspx_command_answer(&c.head, &c.answer);"}.get(
+                call.ret, "aspx_command_call(&c.head);\n    return c.answer;")
     rounding = ("\n        .rounding = aspx_rounding()," if rounds(call) else "")
     return (f"    struct call_{call.name} c = {{\n"
             f"        .head.run = run_{call.name},{fill(call)}{rounding}\n"
             f"    }};\n\n"
-            f"    aspx_command_call(&c.head);{back}")
+            f"    {back}")
 
 
 # Whose memory the offload thread asks for early, by the kinds of the first

@@ -48,17 +48,16 @@ static int probe(struct probe *probe)
 {
     if (!aspx_offload_twins()) {
         probe->head.run = run_blocking;
-        aspx_command_call(&probe->head);
-        return probe->rc;
+        return aspx_command_answer(&probe->head, &probe->rc);
     }
     probe->head.run = run_asking;
     for (;;) {
-        aspx_command_call(&probe->head);
+        int rc = aspx_command_answer(&probe->head, &probe->rc);
+
         if (probe->flag || probe->rc != MPI_SUCCESS)
-            break;
+            return rc;
         aspx_request_miss();
     }
-    return probe->rc;
 }
 
 int aspx_offload_MPI_Probe(int source, int tag, MPI_Comm comm,

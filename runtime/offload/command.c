@@ -113,12 +113,23 @@ void aspx_command_post(struct aspx_command *command)
     wake();
 }
 
-void aspx_command_call(struct aspx_command *command)
+static void carry_out(struct aspx_command *command)
 {
     atomic_init(&command->state, ASPX_BUSY);
     aspx_command_post(command);
     aspx_command_wait(command);
-    aspx_raised_call_of(command);
+}
+
+void aspx_command_call(struct aspx_command *command)
+{
+    carry_out(command);
+    (void) aspx_raised_call_of(command, MPI_SUCCESS);
+}
+
+int aspx_command_answer(struct aspx_command *command, const int *code)
+{
+    carry_out(command);
+    return aspx_raised_call_of(command, *code);
 }
 
 void aspx_command_ask(struct aspx_command *question)

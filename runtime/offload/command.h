@@ -71,8 +71,13 @@ void aspx_command_start(bool several, bool many, enum aspx_cpus cpus);
  * callback of the program). Waits while the ring is full. */
 void aspx_command_post(struct aspx_command *command);
 
-/* The same, then wait until it is done. */
+/* The same, then wait until it is done. Error handlers that MPI called for it
+ * are called now. */
 void aspx_command_call(struct aspx_command *command);
+
+/* The same, of a command that leaves MPI's answer in *code. Returns the answer,
+ * which a handler may have changed. */
+int aspx_command_answer(struct aspx_command *command, const int *code);
 
 /* Say that a command is done: what the thread wrote is seen by who waits. */
 void aspx_command_done(struct aspx_command *command);

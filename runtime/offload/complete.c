@@ -118,8 +118,10 @@ finish_failed(struct aspx_slot *slot, MPI_Request *request, MPI_Status *status,
 
     if (drop)
         aspx_raised_drop(raised);
+    else if (among) /* of several the call says that some have failed */
+        (void) aspx_raised_call(raised, rc);
     else
-        aspx_raised_call(raised);
+        rc = aspx_raised_call(raised, rc);
     return rc;
 }
 

@@ -57,9 +57,10 @@ struct aspx_raised *aspx_raised_take(const struct aspx_command *command)
     return NULL;
 }
 
-void aspx_raised_call(struct aspx_raised *raised)
+int aspx_raised_call(struct aspx_raised *raised, int code)
 {
     (void) raised;
+    return code;
 }
 
 static _Atomic bool over;

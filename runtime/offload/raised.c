@@ -79,7 +79,7 @@ struct aspx_raised *aspx_raised_take(const struct aspx_command *command)
 }
 
 /* Nothing is kept across the call, which may not return. */
-void aspx_raised_call(struct aspx_raised *raised)
+int aspx_raised_call(struct aspx_raised *raised, int code)
 {
     while (raised) {
         struct aspx_raised now = *raised;
@@ -90,7 +90,10 @@ void aspx_raised_call(struct aspx_raised *raised)
         now.words[first] = (long) &now.handle;
         now.words[first + 1] = (long) &now.code;
         aspx_callback_call(now.handler, now.words);
+        if (code != MPI_SUCCESS)
+            code = now.code;
     }
+    return code;
 }
 
 void aspx_raised_drop(struct aspx_raised *raised)

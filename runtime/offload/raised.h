@@ -26,13 +26,18 @@ bool aspx_raised_note(const struct aspx_callback *handler, const long *words);
 /* What a command has raised, which is done; to be called, or dropped, when the
  * command is not needed any more. Threads: any. */
 struct aspx_raised *aspx_raised_take(const struct aspx_command *command);
-void aspx_raised_call(struct aspx_raised *raised);
+
+/* code: what MPI's call has returned. Returns what it is to return: of a failed
+ * call the code that the handler left, as MPI has it. */
+int aspx_raised_call(struct aspx_raised *raised, int code);
 void aspx_raised_drop(struct aspx_raised *raised);
 
-static inline void aspx_raised_call_of(const struct aspx_command *command)
+static inline int aspx_raised_call_of(const struct aspx_command *command,
+                                      int code)
 {
     if (atomic_load_explicit(&aspx_callbacks.raised, memory_order_relaxed))
-        aspx_raised_call(aspx_raised_take(command));
+        return aspx_raised_call(aspx_raised_take(command), code);
+    return code;
 }
 
 #endif

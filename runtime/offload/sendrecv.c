@@ -53,8 +53,7 @@ static void run_replace(struct aspx_command *head)
 static int carry(struct exchange *e, void (*run)(struct aspx_command *head))
 {
     e->head.run = run;
-    aspx_command_call(&e->head);
-    return e->rc;
+    return aspx_command_answer(&e->head, &e->rc);
 }
 
 static int in_two(const struct exchange *e)

@@ -183,8 +183,7 @@ static int give_back(struct aspx_slot *slot)
     if (rc != MPI_SUCCESS)
         raised = aspx_raised_take(&slot->head);
     aspx_slot_give(slot);
-    aspx_raised_call(raised);
-    return rc;
+    return aspx_raised_call(raised, rc);
 }
 
 /* Wait until MPI has said what it thinks of the arguments. */

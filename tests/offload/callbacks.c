@@ -528,6 +528,59 @@ static void among_others(void)
     say("among others", wrong);
 }
 
+static void forgive(MPI_Comm *comm, int *code, ...)
+{
+    (void) comm;
+    *code = MPI_SUCCESS;
+}
+
+static void forgive_file(MPI_File *file, int *code, ...)
+{
+    (void) file;
+    *code = MPI_SUCCESS;
+}
+
+/* MPI's call returns what a handler makes of the error. */
+static void forgiven(void)
+{
+    char large[100] = {0}, small[10];
+    MPI_Comm comm = with_handler(forgive);
+    MPI_Errhandler handler;
+    MPI_Request request;
+    MPI_File file;
+    int wrong = 0, flag, x = 0;
+
+    MPI_Comm_get_errhandler(comm, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    wrong += MPI_Send(&x, 1, MPI_INT, size + 3, 0, comm) != MPI_SUCCESS;
+    wrong += MPI_Probe(size + 3, 0, comm, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+    wrong += MPI_Iprobe(size + 3, 0, comm, &flag, MPI_STATUS_IGNORE) !=
+             MPI_SUCCESS;
+    wrong += MPI_Bcast(&x, 1, MPI_INT, size + 3, comm) != MPI_SUCCESS;
+    wrong += MPI_Sendrecv(&x, 1, MPI_INT, size + 3, 0, &x, 1, MPI_INT,
+                          MPI_PROC_NULL, 0, comm, MPI_STATUS_IGNORE) !=
+             MPI_SUCCESS;
+    for (int test = 0; test < 2; test++) {
+        MPI_Irecv(small, sizeof(small), MPI_CHAR, rank ^ 1, 1, comm, &request);
+        MPI_Send(large, sizeof(large), MPI_CHAR, rank ^ 1, 1, comm);
+        flag = 0;
+        while (test && !flag)
+            wrong += MPI_Test(&request, &flag, MPI_STATUS_IGNORE) !=
+                     MPI_SUCCESS;
+        wrong += MPI_Wait(&request, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+    }
+    MPI_Comm_free(&comm);
+    MPI_Errhandler_free(&handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_File_create_errhandler(forgive_file, &handler);
+    MPI_File_set_errhandler(MPI_FILE_NULL, handler);
+    wrong += MPI_File_open(MPI_COMM_SELF, "/nowhere/file", MPI_MODE_RDONLY,
+                           MPI_INFO_NULL, &file) != MPI_SUCCESS;
+    MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
+    MPI_Errhandler_free(&handler);
+    say("forgiven", wrong);
+}
+
 static void jumps(void)
 {
     MPI_Comm comm = with_handler(jump);
@@ -597,6 +650,7 @@ int main(int argc, char **argv)
     rounding();
     attributes();
     errors();
+    forgiven();
     among_others();
     if (level == MPI_THREAD_MULTIPLE)
         asleep();
