@@ -21,7 +21,6 @@
 #include "mpi/build.h"
 #include "mpi/close.h"
 #include "mpi/entry.h"
-#include "mpi/last_barrier.h"
 #include "mpi/selfbind.h"
 #include "mpi/workers.h"
 #include "observe.h"
@@ -348,7 +347,6 @@ static void go_plain(void)
     table.MPI_Finalize = finalize_plain;
     aspx_selfbind();
     aspx_close_mend();
-    aspx_last_barrier_set();
     measure_if_asked();
     aspx_entry_use(&table);
 }

@@ -54,3 +54,17 @@ ends_all() {
     ends_with --offload callback
     ends_with --thread callback
 }
+
+@test "a rank without Aspen among the others" {
+    local helper way
+    for helper in --offload --thread; do
+        for way in tcp all; do
+            run env UCX_TLS=$way timeout -k 5 30 "$ASPEN_TOP/tests/ghostrun" \
+                -n 3 $helper bash -c '
+                    [ "$PMI_RANK" != 1 ] || unset LD_PRELOAD
+                    exec "$0" normal' "$ASPEN_BUILD/tests/lifetime_app"
+            ended_with 0
+            [ "$(grep -c '^rank . of 3 done' <<<"$output")" -eq 3 ]
+        done
+    done
+}

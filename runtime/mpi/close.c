@@ -3,6 +3,7 @@
 
 #include "close.h"
 
+#include "end_barrier.h"
 #include "selfbind.h"
 
 #include "runtime/own_thread.h"
@@ -147,6 +148,7 @@ static void *begin_to_close(void *connection)
 {
     void *request = disconnect(connection);
 
+    aspx_end_barrier_comes();
     if (nclosing == room) {
         size_t more = room ? 2 * room : 16;
         struct closing *grown = realloc(closing, more * sizeof(*closing));
@@ -178,6 +180,7 @@ void aspx_close_mend(void)
     find(&print, "ucp_ep_print_info");
     if (!disconnect || !is_completed || !print)
         return;
+    aspx_end_barrier_mend();
     if (aspx_selfbind_lead("ucp_disconnect_nb", begin_to_close))
         (void) aspx_selfbind_lead("ucp_request_is_completed", is_closed);
 }

@@ -19,7 +19,6 @@
 
 #include "runtime/mpi/close.h"
 #include "runtime/mpi/entry.h"
-#include "runtime/mpi/last_barrier.h"
 #include "runtime/mpi/selfbind.h"
 #include "runtime/own_thread.h"
 #include "runtime/site.h"
@@ -180,8 +179,6 @@ static void init(void *argument)
     if (o->rc != MPI_SUCCESS)
         return;
     model.initialized = true;
-    if (!put_behind) /* ghosts have one of their own */
-        aspx_last_barrier_set();
 }
 
 int aspx_offload_MPI_Init(int *argc, char ***argv)

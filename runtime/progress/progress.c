@@ -11,7 +11,6 @@
 #include "runtime/mpi/close.h"
 #include "runtime/mpi/entry.h"
 #include "runtime/mpi/handle.h"
-#include "runtime/mpi/last_barrier.h"
 #include "runtime/mpi/selfbind.h"
 #include "runtime/own_thread.h"
 
@@ -68,7 +67,6 @@ int aspx_progress_start(const struct asp_layout *its_layout)
     aspx_progress_fill(&aspx_progress_entries);
     aspx_selfbind();
     aspx_close_mend();
-    aspx_last_barrier_set();
     return 0;
 }
 
