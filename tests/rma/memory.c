@@ -5,32 +5,18 @@
  * not care for */
 #include "rma.h"
 
-#include <unistd.h>
-
 enum { BLOCKS = 100000, BYTES = 32 };
-
-static long resident_kb(void)
-{
-    FILE *statm = fopen("/proc/self/statm", "r");
-    long pages = 0, resident = 0;
-
-    if (statm && fscanf(statm, "%ld %ld", &pages, &resident) != 2)
-        resident = 0;
-    if (statm)
-        fclose(statm);
-    return resident * sysconf(_SC_PAGESIZE) / 1024;
-}
 
 static void many(void)
 {
     static char *block[BLOCKS];
-    long before = resident_kb(), grown;
+    long before = rma_resident_kb(), grown;
 
     for (int i = 0; i < BLOCKS; i++) {
         MPI_Alloc_mem(BYTES, MPI_INFO_NULL, &block[i]);
         memset(block[i], i & 0x7f, BYTES);
     }
-    grown = resident_kb() - before;
+    grown = rma_resident_kb() - before;
     EXPECT(grown < BLOCKS / 4, "%d blocks of %d bytes took %ld KiB", BLOCKS,
            BYTES, grown);
     for (int i = 0; i < BLOCKS; i++) {

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int rma_rank, rma_size, rma_failures;
 
@@ -112,6 +113,19 @@ static inline unsigned rma_random(unsigned *state)
 {
     *state = *state * 1664525u + 1013904223u;
     return *state >> 8;
+}
+
+/* Memory of this process that is in use, in KiB; 0 if that is not known. */
+static inline long rma_resident_kb(void)
+{
+    FILE *statm = fopen("/proc/self/statm", "r");
+    long pages = 0, resident = 0;
+
+    if (statm && fscanf(statm, "%ld %ld", &pages, &resident) != 2)
+        resident = 0;
+    if (statm)
+        fclose(statm);
+    return resident * sysconf(_SC_PAGESIZE) / 1024;
 }
 
 #endif

@@ -5,8 +5,6 @@
  * usage: windows [cycles] */
 #include "rma.h"
 
-#include <unistd.h>
-
 static void attributes(void)
 {
     MPI_Win win;
@@ -164,18 +162,6 @@ static void empty(void)
     MPI_Win_free(&win);
 }
 
-static long resident_kb(void)
-{
-    FILE *statm = fopen("/proc/self/statm", "r");
-    long pages = 0, resident = 0;
-
-    if (statm && fscanf(statm, "%ld %ld", &pages, &resident) != 2)
-        resident = 0;
-    if (statm)
-        fclose(statm);
-    return resident * sysconf(_SC_PAGESIZE) / 1024;
-}
-
 static void cycles(int n)
 {
     long before = 0, after;
@@ -189,9 +175,9 @@ static void cycles(int n)
         memset(base, i, 1 << 16);
         MPI_Win_free(&win);
         if (i == n / 10)
-            before = resident_kb();
+            before = rma_resident_kb();
     }
-    after = resident_kb();
+    after = rma_resident_kb();
     EXPECT(after - before < 2048, "%d windows left %ld KiB", n,
            after - before);
 }
