@@ -18,7 +18,7 @@ static double now_ms(void)
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+    return (double) now.tv_sec * 1e3 + (double) now.tv_nsec / 1e6;
 }
 
 int main(int argc, char **argv)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls MPI functions that cost little themselves, many times each, and prints
- * nanoseconds per call, the median and the least. bench/wrapper_cost and bench/profile_cost run it in
- * several ways and under callgrind, which sees each function below as one line
- * of its profile. */
+ * nanoseconds per call, the median and the least. bench/wrapper_cost and
+ * bench/profile_cost run it in several ways and under callgrind, which sees
+ * each function below as one line of its profile. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static double now_ns(void)
     struct timespec ts;
 
     clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
+    return (double) ts.tv_sec * 1e9 + (double) ts.tv_nsec;
 }
 
 /* Messages of 8 bytes: to this rank itself, or from rank 0 to rank 1. */
@@ -109,10 +109,9 @@ static void step(void)
 
 MEASURE(rate_self, window_to_self())
 MEASURE(send_self, message_to_self())
-MEASURE(MPI_Iprobe,
-        MPI_Iprobe(0, 9, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE))
-MEASURE(MPI_Pack, (at = 0, MPI_Pack(out, 8, MPI_BYTE, in, 8, &at,
-                                    MPI_COMM_SELF)))
+MEASURE(MPI_Iprobe, MPI_Iprobe(0, 9, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE))
+MEASURE(MPI_Pack,
+        (at = 0, MPI_Pack(out, 8, MPI_BYTE, in, 8, &at, MPI_COMM_SELF)))
 MEASURE(MPI_Wait, MPI_Wait(&none, &status))
 MEASURE(step, step())
 MEASURE(rate_pair, window_to_other())
@@ -140,7 +139,7 @@ static const struct {
 
 static int compare(const void *a, const void *b)
 {
-    double x = *(const double *)a, y = *(const double *)b;
+    double x = *(const double *) a, y = *(const double *) b;
 
     return (x > y) - (x < y);
 }
@@ -167,12 +166,11 @@ int main(int argc, char **argv)
             double begin = now_ns();
 
             measures[m].run(n);
-            ns[r] = (now_ns() - begin) / (double)(n * measures[m].messages);
+            ns[r] = (now_ns() - begin) / (double) (n * measures[m].messages);
         }
-        qsort(ns, (size_t)repeats, sizeof(ns[0]), compare);
+        qsort(ns, (size_t) repeats, sizeof(ns[0]), compare);
         if (rank == 0)
-            printf("%s %.2f %.2f\n", measures[m].name, ns[repeats / 2],
-                   ns[0]);
+            printf("%s %.2f %.2f\n", measures[m].name, ns[repeats / 2], ns[0]);
     }
     MPI_Finalize();
     return 0;

@@ -10,15 +10,15 @@
  * distribution, plane_size, nodelist, step_cpus (OS list, may be empty),
  * step_cores (Slurm's list of the step's cores, counted by socket then core;
  * may be absent), cpu_bind and threads_per_core (of Slurm's options of these
- * names, where they were given), spec (canonical request), site_policy (path), partition,
- * account, qos, user, program, cpus_grown, prefix, timeout_ms (how long the plugin
- * waits for the answer; may be absent).
+ * names, where they were given), spec (canonical request), site_policy (path),
+ * partition, account, qos, user, program, cpus_grown, prefix, timeout_ms (how
+ * long the plugin waits for the answer; may be absent).
  *
  * Answer (agent's stdout -> plugin): one struct asp_answer and shared_bytes of
  * NUL-terminated "NAME=value" strings for all tasks, then for each local task a
- * struct asp_answer_task and env_bytes of such strings for it alone. What is the
- * same in all of them, the layout above all, is there once, so that it fits for
- * any number of tasks. Host byte order: both ends run on one machine. The
+ * struct asp_answer_task and env_bytes of such strings for it alone. What is
+ * the same in all of them, the layout above all, is there once, so that it fits
+ * for any number of tasks. Host byte order: both ends run on one machine. The
  * reader checks every count and length before use and takes nothing beyond
  * ASP_ANSWER_MAX bytes. */
 #ifndef ASPEN_COMMON_AGENT_WIRE_H
@@ -34,7 +34,7 @@ enum {
     ASP_ANSWER_MAX = 4 * 1024 * 1024,
     ASP_ANSWER_ENV_MAX = 256 * 1024, /* of one task, and shared */
     ASP_ANSWER_TASKS_MAX = 1024,
-    ASP_ANSWER_CPU_WORDS = 16,       /* 1024 CPUs, as struct asp_cpuset */
+    ASP_ANSWER_CPU_WORDS = 16, /* 1024 CPUs, as struct asp_cpuset */
 };
 
 enum asp_answer_status {
@@ -54,11 +54,11 @@ struct asp_answer {
 };
 
 struct asp_answer_task {
-    uint32_t role;         /* 0 user, 1 ghost */
-    uint32_t bind;         /* 1: apply cpus with sched_setaffinity */
+    uint32_t role; /* 0 user, 1 ghost */
+    uint32_t bind; /* 1: apply cpus with sched_setaffinity */
     uint64_t cpus[ASP_ANSWER_CPU_WORDS];
     uint32_t env_bytes;
-    uint32_t reserved;     /* 0 */
+    uint32_t reserved; /* 0 */
 };
 
 #endif

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ASP_BOARD_MAGIC UINT32_C(0x42505341) /* "ASPB" */
+#define ASP_BOARD_MAGIC  UINT32_C(0x42505341) /* "ASPB" */
 #define ASP_BOARD_FD_ENV "ASPEN_BOARD_FD"
 
 /* Beside it, to a ghost: the descriptor of the task's stdout, which the plugin
@@ -44,8 +44,8 @@ enum asp_board_launcher {
     ASP_LAUNCHER_KILLS, /* all of the job: mpiexec */
 };
 
-/* In `told`, beside what the guards of a ghost say of it: what it says of itself.
- * It is not needed at the moment, and sleeps. */
+/* In `told`, beside what the guards of a ghost say of it: what it says of
+ * itself. It is not needed at the moment, and sleeps. */
 enum { ASP_TOLD_PARKED = 1 << 8 };
 
 /* One cache line per task: a store here disturbs nobody else. */
@@ -58,8 +58,8 @@ struct asp_board_slot {
 struct asp_board {
     uint32_t magic;
     uint32_t version;
-    uint32_t ntasks;  /* slots, by local task id */
-    uint32_t nghosts; /* the last ones are ghosts */
+    uint32_t ntasks;   /* slots, by local task id */
+    uint32_t nghosts;  /* the last ones are ghosts */
     uint32_t launcher; /* enum asp_board_launcher */
     /* Counts changes; FUTEX_WAIT on it to sleep until the next one. */
     _Alignas(64) _Atomic uint32_t changes;

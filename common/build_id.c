@@ -58,7 +58,7 @@ void asp_build_of_version(const char *text, char out[ASP_BUILD_MAX])
     uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
 
     for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+        hash = (hash ^ (unsigned char) *text) * UINT64_C(0x100000001b3);
     snprintf(out, ASP_BUILD_MAX, "%s%016" PRIx64, version_prefix, hash);
 }
 

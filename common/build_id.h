@@ -19,8 +19,8 @@ bool asp_build_of_notes(const void *notes, size_t bytes,
 /* From the text of MPI_Get_library_version(). */
 void asp_build_of_version(const char *text, char out[ASP_BUILD_MAX]);
 
-/* Can the two be compared, and are they different? Texts of different kinds, and
- * empty ones, cannot. */
+/* Can the two be compared, and are they different? Texts of different kinds,
+ * and empty ones, cannot. */
 bool asp_build_differs(const char *one, const char *other);
 
 #endif

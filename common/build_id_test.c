@@ -18,15 +18,25 @@
 #define GNU 'G', 'N', 'U', 0
 
 static const unsigned char notes[] = {
-    NOTE(4, 5, 5, GNU, 1), 2, 3, 4, 5, 0, 0, 0, /* properties, filled up */
-    NOTE(4, 4, 3, GNU, 0xab), 0xcd, 0x00, 0x9f, /* the build id */
+    NOTE(4, 5, 5, GNU, 1),
+    2,
+    3,
+    4,
+    5,
+    0,
+    0,
+    0, /* properties, filled up */
+    NOTE(4, 4, 3, GNU, 0xab),
+    0xcd,
+    0x00,
+    0x9f, /* the build id */
 };
 
 static void test_notes(void **state)
 {
     char build[ASP_BUILD_MAX];
 
-    (void)state;
+    (void) state;
     if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
         skip();
     assert_true(asp_build_of_notes(notes, sizeof(notes), build));
@@ -42,7 +52,7 @@ static void test_long(void **state)
     unsigned char huge[] = {NOTE(0xff, 0xff, 3, GNU, 0)};
     char build[ASP_BUILD_MAX];
 
-    (void)state;
+    (void) state;
     if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
         skip();
     assert_true(asp_build_of_notes(big, sizeof(big), build));
@@ -55,7 +65,7 @@ static void test_differs(void **state)
 {
     char one[ASP_BUILD_MAX], other[ASP_BUILD_MAX];
 
-    (void)state;
+    (void) state;
     asp_build_of_version("MPICH Version: 4.0.2\n--with-a", one);
     asp_build_of_version("MPICH Version: 4.0.2\n--with-b", other);
     assert_int_equal(strlen(one), strlen("version:") + 16);

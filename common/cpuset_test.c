@@ -19,8 +19,7 @@ static void round_trip(void **state)
         struct asp_cpuset set;
         char text[64];
 
-        assert_int_equal(
-            asp_cpuset_parse(lists[i], strlen(lists[i]), &set), 0);
+        assert_int_equal(asp_cpuset_parse(lists[i], strlen(lists[i]), &set), 0);
         assert_int_equal(asp_cpuset_print(&set, text, sizeof(text)),
                          strlen(lists[i]));
         assert_string_equal(text, lists[i]);
@@ -29,14 +28,14 @@ static void round_trip(void **state)
 
 static void refuses(void **state)
 {
-    static const char *const lists[] = {",",    "0,", "1024", "3-1", "-1",
-                                        "0-",   "a",  "0 1",  "0,,1"};
+    static const char *const lists[] = {",",  "0,", "1024", "3-1", "-1",
+                                        "0-", "a",  "0 1",  "0,,1"};
     struct asp_cpuset set = {{42}};
 
     (void) state;
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
-        assert_int_equal(
-            asp_cpuset_parse(lists[i], strlen(lists[i]), &set), -1);
+        assert_int_equal(asp_cpuset_parse(lists[i], strlen(lists[i]), &set),
+                         -1);
     assert_int_equal(set.word[0], 42);
 }
 

@@ -144,7 +144,7 @@ static uint32_t choose_nodes(const struct asp_grow_request *r, uint32_t min)
         return min;
     for (uint32_t nodes = min; nodes <= r->nodes_max && nodes <= r->ntasks;
          nodes++)
-        if (((uint64_t)share(r->ntasks, nodes, 0) + r->ghosts) * cpus <= have)
+        if (((uint64_t) share(r->ntasks, nodes, 0) + r->ghosts) * cpus <= have)
             return nodes;
     return min;
 }
@@ -168,15 +168,16 @@ static int fix_nodes(const struct asp_grow_request *r,
             nodes = choose_nodes(r, nodes);
     }
     if (users == 0)
-        users = (uint64_t)nodes * (r->ntasks_per_node ? r->ntasks_per_node : 1);
-    if (users + (uint64_t)nodes * r->ghosts > ASP_GROW_TASKS_MAX)
+        users = (uint64_t) nodes *
+                (r->ntasks_per_node ? r->ntasks_per_node : 1);
+    if (users + (uint64_t) nodes * r->ghosts > ASP_GROW_TASKS_MAX)
         return asp_errf(err, EINVAL,
                         "%" PRIu64 " user tasks and their ghosts on %" PRIu32
                         " nodes are too many",
                         users, nodes);
     if (users < nodes) /* as Slurm does */
-        nodes = (uint32_t)users;
-    result->users = (uint32_t)users;
+        nodes = (uint32_t) users;
+    result->users = (uint32_t) users;
     result->nodes = nodes;
     result->tasks = result->users + nodes * r->ghosts;
     return 0;
@@ -263,17 +264,17 @@ static bool falls_right(const struct asp_grow_request *r,
                         uint32_t *scratch)
 {
     const uint32_t n = result->nodes;
-    uint32_t *before = scratch + BEFORE * (size_t)n;
-    uint32_t *after = scratch + AFTER * (size_t)n;
-    const uint32_t *room = scratch + ROOM * (size_t)n;
+    uint32_t *before = scratch + BEFORE * (size_t) n;
+    uint32_t *after = scratch + AFTER * (size_t) n;
+    const uint32_t *room = scratch + ROOM * (size_t) n;
     struct turns was = {.counts = before, .nnodes = n, .plane = r->plane_size};
     struct turns is = {.counts = after,
                        .nnodes = n,
                        .plane = plane ? plane : result->tasks,
                        .ghosts = r->ghosts};
 
-    was.dealt = scratch + DEALT * (size_t)n;
-    is.dealt = scratch + DEALT_AFTER * (size_t)n;
+    was.dealt = scratch + DEALT * (size_t) n;
+    is.dealt = scratch + DEALT_AFTER * (size_t) n;
     memset(was.dealt, 0, n * sizeof(*was.dealt));
     memset(is.dealt, 0, n * sizeof(*is.dealt));
     deal(result->users, n, room, r->plane_size, before);
@@ -291,8 +292,8 @@ static int refuse_plane(const struct asp_grow_request *r,
                         const struct asp_grow_result *result,
                         const uint32_t *scratch, struct asp_err *err)
 {
-    const uint32_t *before = scratch + BEFORE * (size_t)result->nodes;
-    const uint32_t *room = scratch + ROOM * (size_t)result->nodes;
+    const uint32_t *before = scratch + BEFORE * (size_t) result->nodes;
+    const uint32_t *room = scratch + ROOM * (size_t) result->nodes;
 
     for (uint32_t i = 0; i < result->nodes; i++)
         if (before[i] <= room[i] && before[i] + r->ghosts > room[i])
@@ -322,7 +323,7 @@ static int fix_plane(const struct asp_grow_request *r,
         return asp_errf(err, EINVAL, "--distribution=plane without a size");
     if (result->nodes == 1)
         return 0;
-    plane_rooms(r, result->nodes, scratch + ROOM * (size_t)result->nodes);
+    plane_rooms(r, result->nodes, scratch + ROOM * (size_t) result->nodes);
     if (falls_right(r, result, r->plane_size, scratch))
         return 0;
     if (falls_right(r, result, wider, scratch))
@@ -368,8 +369,7 @@ static int no_room(const struct asp_grow_request *r,
         err, ERANGE,
         "node %" PRIu32 " of the allocation has %" PRIu32
         " CPU(s), but %" PRIu32 " user task(s) and %" PRIu32
-        " ghost(s) of %" PRIu32 " CPU(s) each need %" PRIu32
-        ": %s",
+        " ghost(s) of %" PRIu32 " CPU(s) each need %" PRIu32 ": %s",
         node + 1, r->alloc_cpus[node], users, r->ghosts, cpus,
         (users + r->ghosts) * cpus,
         r->share ? share_remedy
@@ -386,7 +386,7 @@ static int check_largest(const struct asp_grow_request *r,
 {
     uint32_t cpus = r->cpus_per_task ? r->cpus_per_task : 1;
     uint32_t users = share(result->users, result->nodes, 0);
-    uint64_t need = ((uint64_t)users + r->ghosts) * cpus;
+    uint64_t need = ((uint64_t) users + r->ghosts) * cpus;
 
     if (r->max_cpus == 0 || need <= r->max_cpus)
         return 0;
@@ -394,8 +394,7 @@ static int check_largest(const struct asp_grow_request *r,
                     "%" PRIu32 " user task(s) and %" PRIu32
                     " ghost(s) of %" PRIu32 " CPU(s) on each of %" PRIu32
                     " node(s) need %" PRIu64
-                    " CPUs per node, but nodes have at most %" PRIu32
-                    ": %s",
+                    " CPUs per node, but nodes have at most %" PRIu32 ": %s",
                     users, r->ghosts, cpus, result->nodes, need, r->max_cpus,
                     r->share ? share_remedy
                              : "use more nodes (-N), fewer tasks (-n) or "
@@ -444,7 +443,7 @@ int asp_grow(const struct asp_grow_request *request,
 
     if (check_request(request, err) < 0 || fix_nodes(request, &result, err) < 0)
         return -1;
-    scratch = calloc((size_t)result.nodes * NSCRATCH, sizeof(*scratch));
+    scratch = calloc((size_t) result.nodes * NSCRATCH, sizeof(*scratch));
     if (scratch == NULL)
         return asp_errf(err, ENOMEM, "out of memory");
     if (request->dist == ASP_GROW_PLANE)

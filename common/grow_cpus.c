@@ -76,7 +76,7 @@ static bool fits_allocation(const struct asp_grow_request *r, uint32_t want)
     uint64_t room = room_of(r, r->alloc_cpus, r->alloc_nnodes, want, &least);
 
     if (nodes && nodes < r->alloc_nnodes)
-        room = (uint64_t)least * nodes;
+        room = (uint64_t) least * nodes;
     return least > 0 && room >= tasks_of(r) &&
            (r->ntasks_per_node == 0 || least >= r->ntasks_per_node);
 }
@@ -96,7 +96,7 @@ static bool fits_partition(const struct asp_grow_request *r, uint32_t want)
     uint32_t least;
     uint64_t room;
 
-    if (r->max_cpus && (uint64_t)want * fullest(r) > usable(r, r->max_cpus))
+    if (r->max_cpus && (uint64_t) want * fullest(r) > usable(r, r->max_cpus))
         return false;
     room = room_of(r, r->part_cpus, r->part_nnodes, want, &least);
     return r->part_nnodes == 0 || room >= tasks_of(r);

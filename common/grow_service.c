@@ -82,11 +82,11 @@ void asp_grow_service(const struct asp_grow_request *request,
         return;
     if (fullest == 0)
         fullest = request->ntasks ? (request->ntasks + nodes - 1) / nodes : 1;
-    need = (uint64_t)fullest * share.task + share.service;
+    need = (uint64_t) fullest * share.task + share.service;
     if (need > request->max_cpus || nodes_with(request, need) < nodes)
         return;
     if (need > request->mincpus)
-        out_p->mincpus = (uint32_t)need;
+        out_p->mincpus = (uint32_t) need;
     if (request->nodes_min == 0 && request->nodelist_count == 0 &&
         request->ntasks > 1 && request->ntasks_per_node == 0)
         out_p->nodes = nodes;

@@ -384,7 +384,7 @@ static const struct grow_case cases[] = {
 
 static void test_cases(void **state)
 {
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct grow_case *c = &cases[i];
         struct asp_grow_result out;
@@ -417,7 +417,7 @@ static void test_cases(void **state)
 /* Whatever is asked, the sums hold. */
 static void test_sums(void **state)
 {
-    (void)state;
+    (void) state;
     for (uint32_t ghosts = 1; ghosts <= 4; ghosts++)
         for (uint32_t nodes = 1; nodes <= 5; nodes++)
             for (uint32_t ntasks = 1; ntasks <= 24; ntasks++) {
@@ -590,7 +590,7 @@ static const struct {
 
 static void test_cpus(void **state)
 {
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < sizeof(cpu_cases) / sizeof(cpu_cases[0]); i++) {
         const struct asp_grow_cpus *want = &cpu_cases[i].out;
         struct asp_grow_cpus out;
@@ -606,7 +606,7 @@ static void test_cpus(void **state)
 
 static void test_nodelist(void **state)
 {
-    (void)state;
+    (void) state;
     assert_int_equal(asp_grow_nodelist_count("n1"), 1);
     assert_int_equal(asp_grow_nodelist_count("n1,n2"), 2);
     assert_int_equal(asp_grow_nodelist_count("n[1-3,7],login"), 5);
@@ -626,7 +626,7 @@ static void test_list(void **state)
 {
     uint32_t values[4];
 
-    (void)state;
+    (void) state;
     assert_int_equal(asp_grow_list_parse("4(x2),2", values, 4), 3);
     assert_int_equal(values[0] + values[1] * 10 + values[2] * 100, 244);
     assert_int_equal(asp_grow_list_parse("7", values, 4), 1);
@@ -646,8 +646,8 @@ static void test_list(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cases),     cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_cpus),      cmocka_unit_test(test_nodelist),
+        cmocka_unit_test(test_cases), cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_cpus),  cmocka_unit_test(test_nodelist),
         cmocka_unit_test(test_list),
     };
 

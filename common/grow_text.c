@@ -14,14 +14,14 @@ static int take_number(const char **text_p, uint32_t max, uint32_t *out_p)
     uint64_t value = 0;
 
     for (; *text >= '0' && *text <= '9'; text++) {
-        value = value * 10 + (uint64_t)(*text - '0');
+        value = value * 10 + (uint64_t) (*text - '0');
         if (value > max)
             return -1;
     }
     if (text == *text_p)
         return -1;
     *text_p = text;
-    *out_p = (uint32_t)value;
+    *out_p = (uint32_t) value;
     return 0;
 }
 
@@ -42,7 +42,7 @@ static uint32_t take_brackets(const char **text_p)
             if (take_number(&text, UINT32_MAX, &last) < 0 || last < first)
                 return 0;
         }
-        count += (uint64_t)last - first + 1;
+        count += (uint64_t) last - first + 1;
         if (count > ASP_GROW_NODES_MAX)
             return 0;
         if (*text == ']')
@@ -51,7 +51,7 @@ static uint32_t take_brackets(const char **text_p)
             return 0;
     }
     *text_p = text + 1;
-    return (uint32_t)count;
+    return (uint32_t) count;
 }
 
 uint32_t asp_grow_nodelist_count(const char *text)
@@ -77,7 +77,7 @@ uint32_t asp_grow_nodelist_count(const char *text)
         if (total > ASP_GROW_NODES_MAX)
             goto bad;
     } while (*text++ == ',');
-    return (uint32_t)total;
+    return (uint32_t) total;
 bad:
     errno = EINVAL;
     return 0;

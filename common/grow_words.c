@@ -30,7 +30,7 @@ static int take_u32(const char *text, uint32_t *out_p)
     value = strtoul(text, &end, 10);
     if (errno || *end != '\0' || value > UINT32_MAX)
         return -1;
-    *out_p = (uint32_t)value;
+    *out_p = (uint32_t) value;
     return 0;
 }
 
@@ -46,7 +46,7 @@ static int take_nodes(const char *text, struct asp_grow_request *request)
             return -1;
         max = min;
     } else {
-        size_t len = (size_t)(dash - text);
+        size_t len = (size_t) (dash - text);
 
         if (len >= sizeof(first))
             return -1;
@@ -91,9 +91,8 @@ static int take_list(const char *text, uint32_t **list_p,
 /* Threads of a core: the number of --threads-per-core, or the third of -B. */
 static int take_threads(const char *text, struct asp_grow_request *request)
 {
-    return *text < '0' || *text > '9'
-               ? 0 /* "unset", "*": all */
-               : take_u32(text, &request->threads_asked);
+    return *text < '0' || *text > '9' ? 0 /* "unset", "*": all */
+                                      : take_u32(text, &request->threads_asked);
 }
 
 static int take_node_info(const char *text, struct asp_grow_request *request)
@@ -252,8 +251,8 @@ static int take_word(const char *word, struct words *words)
              strncmp(word, "ntasks-per-core=", 16) == 0)
         /* A hint sets a number without end. */
         request->per_part = request->per_part ||
-                            (take_u32(value, &number) == 0 &&
-                             number > 0 && number <= ASP_GROW_TASKS_MAX);
+                            (take_u32(value, &number) == 0 && number > 0 &&
+                             number <= ASP_GROW_TASKS_MAX);
     else if (strncmp(word, "cpus-per-gpu=", 13) == 0)
         request->per_gpu = true;
     else if (strncmp(word, "hint=", 5) == 0)
@@ -288,37 +287,37 @@ static int write_result(const struct asp_grow_request *request,
                         const struct asp_grow_result *result, char *buf,
                         size_t size)
 {
-    int n =
-        snprintf(buf, size, "set ntasks %" PRIu32 "\nset nodes %" PRIu32 "\n",
-                 result->tasks, result->nodes);
-    size_t used = n > 0 ? (size_t)n : size;
+    int n = snprintf(buf, size,
+                     "set ntasks %" PRIu32 "\nset nodes %" PRIu32 "\n",
+                     result->tasks, result->nodes);
+    size_t used = n > 0 ? (size_t) n : size;
 
     if (used < size && result->ntasks_per_node)
-        used += (size_t)snprintf(buf + used, size - used,
-                                 "set ntasks-per-node %" PRIu32 "\n",
-                                 result->ntasks_per_node);
+        used += (size_t) snprintf(buf + used, size - used,
+                                  "set ntasks-per-node %" PRIu32 "\n",
+                                  result->ntasks_per_node);
     if (used < size && result->mincpus)
-        used += (size_t)snprintf(buf + used, size - used,
-                                 "set mincpus %" PRIu32 "\n", result->mincpus);
+        used += (size_t) snprintf(buf + used, size - used,
+                                  "set mincpus %" PRIu32 "\n", result->mincpus);
     if (used < size && result->plane_size)
-        used += (size_t)snprintf(buf + used, size - used,
-                                 "set distribution plane=%" PRIu32 "\n",
-                                 result->plane_size);
+        used += (size_t) snprintf(buf + used, size - used,
+                                  "set distribution plane=%" PRIu32 "\n",
+                                  result->plane_size);
     if (used < size && result->block)
-        used += (size_t)snprintf(buf + used, size - used,
-                                 "set distribution block\n");
+        used += (size_t) snprintf(buf + used, size - used,
+                                  "set distribution block\n");
     if (used < size)
-        used += (size_t)snprintf(buf + used, size - used,
-                                 "grown users=%" PRIu32 " ghosts=%" PRIu32
-                                 " nodes=%" PRIu32 " tasks=%" PRIu32
-                                 " per_node=%" PRIu32,
-                                 result->users, request->ghosts, result->nodes,
-                                 result->tasks, result->ntasks_per_node);
+        used += (size_t) snprintf(buf + used, size - used,
+                                  "grown users=%" PRIu32 " ghosts=%" PRIu32
+                                  " nodes=%" PRIu32 " tasks=%" PRIu32
+                                  " per_node=%" PRIu32,
+                                  result->users, request->ghosts, result->nodes,
+                                  result->tasks, result->ntasks_per_node);
     if (used < size && result->plane_size)
-        used += (size_t)snprintf(buf + used, size - used, " plane=%" PRIu32,
-                                 request->plane_size);
+        used += (size_t) snprintf(buf + used, size - used, " plane=%" PRIu32,
+                                  request->plane_size);
     if (used < size)
-        used += (size_t)snprintf(buf + used, size - used, "\n");
+        used += (size_t) snprintf(buf + used, size - used, "\n");
     return used < size ? 0 : -1;
 }
 
@@ -334,13 +333,13 @@ static int write_cpus(const struct asp_grow_cpus *cpus, char *buf, size_t size)
 
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
         if (options[i].value && used < size)
-            used += (size_t)snprintf(buf + used, size - used,
-                                     "set %s %" PRIu32 "\n", options[i].option,
-                                     options[i].value);
+            used += (size_t) snprintf(buf + used, size - used,
+                                      "set %s %" PRIu32 "\n", options[i].option,
+                                      options[i].value);
     if (cpus->total && used < size)
-        used += (size_t)snprintf(buf + used, size - used,
-                                 "cpus user=%" PRIu32 " total=%" PRIu32 "\n",
-                                 cpus->user, cpus->total);
+        used += (size_t) snprintf(buf + used, size - used,
+                                  "cpus user=%" PRIu32 " total=%" PRIu32 "\n",
+                                  cpus->user, cpus->total);
     return used < size ? 0 : -1;
 }
 
@@ -374,10 +373,10 @@ static int answer_thread(const struct asp_grow_request *request, char *buf,
     buf[0] = '\0';
     if (out.mincpus)
         n = snprintf(buf, size, "set mincpus %" PRIu32 "\n", out.mincpus);
-    if (out.nodes && n < (int)size)
-        n += snprintf(buf + n, size - (size_t)n, "set nodes %" PRIu32 "\n",
+    if (out.nodes && n < (int) size)
+        n += snprintf(buf + n, size - (size_t) n, "set nodes %" PRIu32 "\n",
                       out.nodes);
-    return n < (int)size ? 0 : -1;
+    return n < (int) size ? 0 : -1;
 }
 
 static int answer_ghosts(const struct asp_grow_request *request, char *buf,
@@ -390,7 +389,7 @@ static int answer_ghosts(const struct asp_grow_request *request, char *buf,
         return write_result(request, &result, buf, size);
     if (errno == ENOMEM)
         return asp_errf(err, ENOMEM, "%s", why.text);
-    return snprintf(buf, size, "refuse %s\n", why.text) < (int)size ? 0 : -1;
+    return snprintf(buf, size, "refuse %s\n", why.text) < (int) size ? 0 : -1;
 }
 
 int asp_grow_words(int nwords, const char *const words[], char *buf,

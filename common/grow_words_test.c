@@ -17,7 +17,7 @@
         __VA_ARGS__                                                            \
     }
 #define COUNT(...)                                                             \
-    ((int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *)))
+    ((int) (sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *)))
 #define ASK(...)                                                               \
     asp_grow_words(COUNT(__VA_ARGS__), WORDS(__VA_ARGS__), buf, sizeof(buf),   \
                    &err)
@@ -27,7 +27,7 @@ static void test_words(void **state)
     struct asp_err err = {.text = ""};
     char buf[512], tiny[24];
 
-    (void)state;
+    (void) state;
     assert_int_equal(ASK("spec=ghost:1,x=y", "ntasks=6", "nodes=2",
                          "ntasks-per-node=3", "cpus-per-task=1",
                          "distribution=block,NoPack", "overcommit=unset"),
@@ -64,7 +64,7 @@ static void test_offload_words(void **state)
     struct asp_err err = {.text = ""};
     char buf[512], tiny[24];
 
-    (void)state;
+    (void) state;
     assert_int_equal(ASK("spec=offload", "type=srun", "nodes=2"), 0);
     assert_int_equal(ASK("spec=off,offload=yes", "type=srun", "nodes=2"), 0);
     assert_string_equal(buf, "");
@@ -112,18 +112,17 @@ static void test_thread_words(void **state)
     struct asp_err err = {.text = ""};
     char buf[512], tiny[8];
 
-    (void)state;
-    assert_int_equal(ASK("spec=thread", "type=srun", "nodes=1", "ntasks=2",
-                         NODES),
-                     0);
+    (void) state;
+    assert_int_equal(
+        ASK("spec=thread", "type=srun", "nodes=1", "ntasks=2", NODES), 0);
     assert_string_equal(buf, "set mincpus 3\n");
     assert_int_equal(ASK("spec=thread,thread.service_cores=2", "type=srun",
                          "nodes=2", NODES),
                      0);
     assert_string_equal(buf, "set mincpus 3\n");
-    assert_int_equal(ASK("spec=thread", "type=sbatch", "ntasks=5",
-                         "cpus-per-task=1", NODES),
-                     0);
+    assert_int_equal(
+        ASK("spec=thread", "type=sbatch", "ntasks=5", "cpus-per-task=1", NODES),
+        0);
     assert_string_equal(buf, "set mincpus 4\nset nodes 2\n");
     assert_int_equal(ASK("spec=thread", "type=srun", "ntasks=2", "max-cpus=16",
                          "node-cpus=16", "node-threads=2"),
@@ -139,8 +138,8 @@ static void test_thread_words(void **state)
                      0);
     assert_string_equal(buf, "");
     assert_int_equal(
-        asp_grow_words(3, WORDS("spec=thread", "type=srun", "max-cpus=4"),
-                       tiny, sizeof(tiny), &err),
+        asp_grow_words(3, WORDS("spec=thread", "type=srun", "max-cpus=4"), tiny,
+                       sizeof(tiny), &err),
         -1);
     assert_int_equal(errno, ENOSPC);
     assert_int_equal(ASK("spec=thread,thread.service_cores=x", NODES), -1);
@@ -150,18 +149,23 @@ static void test_thread_words(void **state)
 static void test_thread_left_alone(void **state)
 {
     static const char *const left[][3] = {
-        {"type=srun", "ntasks=8", "nodes=2"},   {"type=srun", "ntasks=7"},
-        {"type=srun", "cpus-per-task=1"},       {"type=srun", "exact=set"},
-        {"type=srun", "exclusive=exclusive"},   {"type=sbatch", "nodes=1"},
-        {"type=srun", "alloc-cpus=4"},          {"type=srun", "overcommit=set"},
+        {"type=srun", "ntasks=8", "nodes=2"},
+        {"type=srun", "ntasks=7"},
+        {"type=srun", "cpus-per-task=1"},
+        {"type=srun", "exact=set"},
+        {"type=srun", "exclusive=exclusive"},
+        {"type=sbatch", "nodes=1"},
+        {"type=srun", "alloc-cpus=4"},
+        {"type=srun", "overcommit=set"},
         {"type=srun", "distribution=arbitrary"},
-        {"type=srun", "nodes=3"},               {"type=srun", "multi-prog=set"},
+        {"type=srun", "nodes=3"},
+        {"type=srun", "multi-prog=set"},
         {"type=srun", "node-threads=2", "threads-per-core=1"},
     };
     struct asp_err err = {.text = ""};
     char buf[512];
 
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < sizeof(left) / sizeof(left[0]); i++) {
         const char *second = left[i][1], *third = left[i][2];
 
@@ -201,7 +205,7 @@ static void test_bad_words(void **state)
                                       "nodelist=n["};
     char buf[512];
 
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct asp_err err = {.text = ""};
         char word[64];

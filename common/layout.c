@@ -8,8 +8,8 @@
 #include <string.h>
 
 static const char *const mode_names[] = {
-    [ASP_MODE_OFF] = "off",         [ASP_MODE_AUTO] = "auto",
-    [ASP_MODE_GHOST] = "ghost",     [ASP_MODE_OFFLOAD] = "offload",
+    [ASP_MODE_OFF] = "off",       [ASP_MODE_AUTO] = "auto",
+    [ASP_MODE_GHOST] = "ghost",   [ASP_MODE_OFFLOAD] = "offload",
     [ASP_MODE_THREAD] = "thread",
 };
 

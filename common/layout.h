@@ -43,20 +43,20 @@ enum asp_role { ASP_ROLE_USER, ASP_ROLE_GHOST };
 
 /* One task of this node. */
 struct asp_layout_task {
-    uint32_t rank_world;     /* Slurm's global task id = rank in MPI's world */
-    uint32_t rank_user;      /* what the program sees; ghosts ASP_RANK_NONE */
-    uint32_t ghost;          /* user: rank_world of its main ghost, else NONE */
+    uint32_t rank_world; /* Slurm's global task id = rank in MPI's world */
+    uint32_t rank_user;  /* what the program sees; ghosts ASP_RANK_NONE */
+    uint32_t ghost;      /* user: rank_world of its main ghost, else NONE */
     enum asp_role role;
-    int numa;                /* logical NUMA domain, -1 unknown */
-    int cpu_helper_os;       /* helper thread's CPU (offload), -1 none */
-    struct asp_cpuset cpus;  /* OS indexes; empty: not planned */
+    int numa;               /* logical NUMA domain, -1 unknown */
+    int cpu_helper_os;      /* helper thread's CPU (offload), -1 none */
+    struct asp_cpuset cpus; /* OS indexes; empty: not planned */
 };
 
 /* A node's world ranks, ascending; the last ghosts_per_node are ghosts. */
 struct asp_layout_node {
     char name[ASP_NAME_MAX]; /* "" when not known */
     uint32_t ntasks;
-    uint32_t *ranks_world;   /* ntasks of them, owned */
+    uint32_t *ranks_world; /* ntasks of them, owned */
 };
 
 /* A resolved knob that the runtime needs, by its policy name. */
@@ -67,19 +67,19 @@ struct asp_layout_knob {
 
 struct asp_layout {
     uint32_t version;
-    char job[ASP_NAME_MAX];       /* "1234.0" */
+    char job[ASP_NAME_MAX]; /* "1234.0" */
     enum asp_mode mode;
     uint32_t ghosts_per_node;
-    bool bound;                   /* are the CPU sets enforced? */
-    char reason[ASP_VALUE_MAX];   /* why not bound, or why degraded; "" */
+    bool bound;                 /* are the CPU sets enforced? */
+    char reason[ASP_VALUE_MAX]; /* why not bound, or why degraded; "" */
     char policy_digest[ASP_NAME_MAX];
-    uint32_t size_world;          /* users + ghosts of the step */
+    uint32_t size_world; /* users + ghosts of the step */
     uint32_t nnodes;
-    uint32_t node;                /* index of this node */
+    uint32_t node;                 /* index of this node */
     struct asp_layout_node *nodes; /* nnodes, owned; NULL when degraded */
-    uint32_t ntasks;              /* tasks of this node */
+    uint32_t ntasks;               /* tasks of this node */
     struct asp_layout_task *tasks; /* ntasks, by local task id, owned */
-    struct asp_cpuset service;    /* service CPUs of this node (thread mode) */
+    struct asp_cpuset service;     /* service CPUs of this node (thread mode) */
     uint32_t nknobs;
     struct asp_layout_knob knobs[ASP_KNOBS_MAX];
     struct asp_winrules windows; /* rules for single windows */

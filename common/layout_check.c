@@ -118,9 +118,9 @@ static int check_tasks(const struct asp_layout *layout, struct asp_err *err)
                             layout->ntasks, asp_role_name(role));
         if (task->rank_world != ASP_RANK_NONE &&
             task->rank_world >= layout->size_world)
-            return asp_errf(err, EINVAL, "task %" PRIu32 " has rank %" PRIu32
-                            " of %" PRIu32, t, task->rank_world,
-                            layout->size_world);
+            return asp_errf(err, EINVAL,
+                            "task %" PRIu32 " has rank %" PRIu32 " of %" PRIu32,
+                            t, task->rank_world, layout->size_world);
         if (task->rank_user != ASP_RANK_NONE &&
             (role == ASP_ROLE_GHOST || task->rank_user >= layout->size_world))
             return asp_errf(err, EINVAL,

@@ -146,8 +146,7 @@ static int scan_run(struct scan *scan, uint32_t *ranks, uint32_t *count_p)
     if (scan_word(scan, "-")) {
         if (scan_number(scan, ASP_RANKS_MAX - 1, &last))
             return -1;
-        if (scan_word(scan, "/") &&
-            scan_number(scan, ASP_RANKS_MAX - 1, &step))
+        if (scan_word(scan, "/") && scan_number(scan, ASP_RANKS_MAX - 1, &step))
             return -1;
     }
     if (last < first || !step || (last - first) % step)
@@ -233,8 +232,7 @@ static int read_reason(struct scan *scan, struct asp_layout *out)
 
 static int read_digest(struct scan *scan, struct asp_layout *out)
 {
-    return scan_string(scan, 0, out->policy_digest,
-                       sizeof(out->policy_digest));
+    return scan_string(scan, 0, out->policy_digest, sizeof(out->policy_digest));
 }
 
 static int read_size(struct scan *scan, struct asp_layout *out)

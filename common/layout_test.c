@@ -16,22 +16,22 @@
 
 #define HEAD "aspen-layout/1 job=12.0 mode=ghost gpn=1 bound=no "
 
-static const char full[] =
-    HEAD "reason=pretended%20CPUs digest=1a2b size=6 nnodes=2 node=0 "
-         "nodes=n1:0-2;n2:3-5 service= "
-         "task=0:user:0:2:numa0:h-1:c0 task=1:user:1:2:numa0:h-1:c1-2 "
-         "task=2:ghost:-:-:numa0:h-1:c3 knob=ghosts:1 knob=verbose:no "
-         "knob=a%20b%3Ac:d:e end";
+static const char full[] = HEAD
+    "reason=pretended%20CPUs digest=1a2b size=6 nnodes=2 node=0 "
+    "nodes=n1:0-2;n2:3-5 service= "
+    "task=0:user:0:2:numa0:h-1:c0 task=1:user:1:2:numa0:h-1:c1-2 "
+    "task=2:ghost:-:-:numa0:h-1:c3 knob=ghosts:1 knob=verbose:no "
+    "knob=a%20b%3Ac:d:e end";
 
-static const char cyclic[] =
-    HEAD "reason= digest=x size=8 nnodes=2 node=1 "
-         "nodes=:0-6/2;b%3A1:1-7/2 service=7 "
-         "task=1:user:1:7:numa-1:h5:c0 task=3:user:3:7:numa-1:h-1:c "
-         "task=5:user:5:7:numa-1:h-1:c task=7:ghost:-:-:numa3:h-1:c9,11 end";
+static const char cyclic[] = HEAD
+    "reason= digest=x size=8 nnodes=2 node=1 "
+    "nodes=:0-6/2;b%3A1:1-7/2 service=7 "
+    "task=1:user:1:7:numa-1:h5:c0 task=3:user:3:7:numa-1:h-1:c "
+    "task=5:user:5:7:numa-1:h-1:c task=7:ghost:-:-:numa3:h-1:c9,11 end";
 
-static const char degraded[] =
-    HEAD "reason=agent%20lost digest= size=4 nnodes=2 node=1 service= "
-         "task=-:user:-:-:numa-1:h-1:c task=-:ghost:-:-:numa-1:h-1:c end";
+static const char degraded[] = HEAD
+    "reason=agent%20lost digest= size=4 nnodes=2 node=1 service= "
+    "task=-:user:-:-:numa-1:h-1:c task=-:ghost:-:-:numa-1:h-1:c end";
 
 static const char mode_off[] =
     "aspen-layout/1 job= mode=off gpn=0 bound=yes reason= digest= size=1 "
@@ -58,7 +58,7 @@ static struct asp_layout *decode(const char *text)
 
 static void round_trip(void **state)
 {
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < GOOD; i++) {
         struct asp_layout *layout = decode(good[i]);
         char text[1024];
@@ -75,7 +75,7 @@ static void reads_fields(void **state)
     struct asp_layout *layout = decode(full);
     const struct asp_layout_task *ghost = &layout->tasks[2];
 
-    (void)state;
+    (void) state;
     assert_string_equal(layout->reason, "pretended CPUs");
     assert_string_equal(layout->nodes[1].name, "n2");
     assert_int_equal(layout->nodes[1].ranks_world[2], 5);
@@ -105,11 +105,11 @@ static void roles(void **state)
     enum asp_role role;
     uint32_t rank_user;
 
-    (void)state;
+    (void) state;
     for (uint32_t r = 0; r < 8; r++) {
         assert_int_equal(asp_layout_role(layout, r, &role, &rank_user), 0);
         assert_int_equal(role, user[r] < 0 ? ASP_ROLE_GHOST : ASP_ROLE_USER);
-        assert_int_equal((int)rank_user, user[r]);
+        assert_int_equal((int) rank_user, user[r]);
     }
     assert_int_equal(asp_layout_role(layout, 8, &role, NULL), -1);
     assert_int_equal(errno, ENOENT);
@@ -127,13 +127,13 @@ static void alone(void **state)
         const char *bound, *task, *ghost;
         bool is;
     } cases[] = {
-        {"yes", "c0-1", "c3", true},    {"no", "c0-1", "c3", false},
-        {"yes", "c0-1", "c1", false},   {"yes", "c0-1", "c1-2", false},
-        {"yes", "c0-1", "c", false},    {"yes", "c", "c3", true},
+        {"yes", "c0-1", "c3", true},      {"no", "c0-1", "c3", false},
+        {"yes", "c0-1", "c1", false},     {"yes", "c0-1", "c1-2", false},
+        {"yes", "c0-1", "c", false},      {"yes", "c", "c3", true},
         {"yes", "c0,600", "c600", false}, {"yes", "c64", "c0", true},
     };
 
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct asp_layout *layout;
         char text[512];
@@ -142,7 +142,8 @@ static void alone(void **state)
                  "aspen-layout/1 job=1.0 mode=ghost gpn=1 bound=%s reason= "
                  "digest= size=2 nnodes=1 node=0 nodes=n:0-1 service= "
                  "task=0:user:0:1:numa0:h-1:%s task=1:ghost:-:-:numa0:h-1:%s "
-                 "end", cases[i].bound, cases[i].task, cases[i].ghost);
+                 "end",
+                 cases[i].bound, cases[i].task, cases[i].ghost);
         layout = decode(text);
         assert_int_equal(asp_layout_alone(layout, 1), cases[i].is);
         assert_false(asp_layout_alone(layout, 2));
@@ -160,7 +161,7 @@ static void refuse(const char *text, const char *from, const char *to,
     struct asp_err err = {0};
 
     assert_non_null(at);
-    snprintf(changed, sizeof(changed), "%.*s%s%s", (int)(at - text), text, to,
+    snprintf(changed, sizeof(changed), "%.*s%s%s", (int) (at - text), text, to,
              at + strlen(from));
     if (!asp_layout_decode(changed, strlen(changed), &layout, &err))
         fail_msg("accepted: %s", changed);
@@ -220,7 +221,7 @@ static void refuses(void **state)
         {" knob=ghosts:1", " knob=:1"},
     };
 
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < sizeof(edits) / sizeof(edits[0]); i++)
         refuse(full, edits[i][0], edits[i][1], EINVAL);
     refuse(full, "layout/1", "layout/2", EPROTO);
@@ -237,7 +238,7 @@ static void refuses(void **state)
 /* Every prefix of a layout is refused: a cut text is never a shorter one. */
 static void refuses_cuts(void **state)
 {
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < GOOD; i++) {
         for (size_t len = 0; len < strlen(good[i]); len++) {
             struct asp_layout *layout = NULL;
@@ -257,10 +258,10 @@ static void no_room(void **state)
     size_t len = strlen(full);
     char text[1024];
 
-    (void)state;
-    assert_int_equal(asp_layout_encode(layout, text, len + 1, NULL), (int)len);
+    (void) state;
+    assert_int_equal(asp_layout_encode(layout, text, len + 1, NULL), (int) len);
     /* One byte less: the other node's name goes. */
-    assert_int_equal(asp_layout_encode(layout, text, len, NULL), (int)len - 2);
+    assert_int_equal(asp_layout_encode(layout, text, len, NULL), (int) len - 2);
     assert_non_null(strstr(text, "nodes=n1:0-2;:3-5"));
     for (size_t size = 0; size < len - 1; size++) {
         struct asp_err err = {0};
@@ -281,15 +282,15 @@ static void many_windows(void **state)
     char text[4096], *at = text;
     struct asp_layout *layout = NULL;
 
-    (void)state;
+    (void) state;
     for (int extra = 0; extra < 2; extra++) {
-        at = text + sprintf(text, "%.*s", (int)strlen(mode_off) - 4, mode_off);
+        at = text + sprintf(text, "%.*s", (int) strlen(mode_off) - 4, mode_off);
         for (int i = 0; i < ASP_WINRULES_MAX + extra; i++)
             at += sprintf(at, "%s", rule);
         at += sprintf(at, " end");
-        assert_int_equal(asp_layout_decode(text, (size_t)(at - text), &layout,
-                                           NULL),
-                         -extra);
+        assert_int_equal(
+            asp_layout_decode(text, (size_t) (at - text), &layout, NULL),
+            -extra);
         if (!extra)
             assert_int_equal(layout->windows.n, ASP_WINRULES_MAX);
         asp_layout_destroy(layout);
@@ -347,7 +348,7 @@ static void fuzz(void **state)
 {
     uint32_t seed = 20090, accepted = 0;
 
-    (void)state;
+    (void) state;
     for (int i = 0; i < 60000; i++) {
         const char *origin = good[i % GOOD];
         struct asp_layout *layout = NULL, *again = NULL;
@@ -365,7 +366,7 @@ static void fuzz(void **state)
             assert_sound(layout);
             n = asp_layout_encode(layout, text, sizeof(text), NULL);
             assert_true(n > 0);
-            assert_int_equal(asp_layout_decode(text, (size_t)n, &again, NULL),
+            assert_int_equal(asp_layout_decode(text, (size_t) n, &again, NULL),
                              0);
             asp_layout_destroy(again);
         }
@@ -379,11 +380,11 @@ static void fuzz(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip),   cmocka_unit_test(reads_fields),
-        cmocka_unit_test(roles),        cmocka_unit_test(refuses),
-        cmocka_unit_test(alone),
-        cmocka_unit_test(refuses_cuts), cmocka_unit_test(no_room),
-        cmocka_unit_test(many_windows), cmocka_unit_test(fuzz),
+        cmocka_unit_test(round_trip), cmocka_unit_test(reads_fields),
+        cmocka_unit_test(roles),      cmocka_unit_test(refuses),
+        cmocka_unit_test(alone),      cmocka_unit_test(refuses_cuts),
+        cmocka_unit_test(no_room),    cmocka_unit_test(many_windows),
+        cmocka_unit_test(fuzz),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,7 +39,7 @@ static inline size_t asp_mutate(const struct asp_mutate *how, char *text,
             span = len - at;
         switch (asp_random(seed) % (how->nedges ? 5 : 4)) {
         case 0:
-            text[at] = (char)(text[at] ^ (1 << asp_random(seed) % 8));
+            text[at] = (char) (text[at] ^ (1 << asp_random(seed) % 8));
             break;
         case 1:
             text[at] = how->bytes[asp_random(seed) % strlen(how->bytes)];

@@ -22,9 +22,9 @@ static unsigned distance(const char *a, const char *b)
     if (na > WORD_MAX || nb > WORD_MAX)
         return WORD_MAX;
     for (size_t i = 0; i <= na; i++)
-        d[i][0] = (unsigned)i;
+        d[i][0] = (unsigned) i;
     for (size_t j = 0; j <= nb; j++)
-        d[0][j] = (unsigned)j;
+        d[0][j] = (unsigned) j;
     for (size_t i = 1; i <= na; i++) {
         for (size_t j = 1; j <= nb; j++) {
             unsigned change = a[i - 1] != b[j - 1];
@@ -42,7 +42,7 @@ static unsigned distance(const char *a, const char *b)
 const char *asp_nearest(const char *word, const char *const candidates[],
                         size_t count)
 {
-    unsigned best = (unsigned)strlen(word) / 3 + 2;
+    unsigned best = (unsigned) strlen(word) / 3 + 2;
     const char *found = NULL;
 
     for (size_t i = 0; i < count; i++) {

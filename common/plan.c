@@ -176,7 +176,7 @@ static int numa_of_run(const struct asp_topo *topo, const uint32_t *run,
             best_count = same;
         }
     }
-    return (int)best;
+    return (int) best;
 }
 
 /* An offload thread sits on the last core of its task's run; on one thread of
@@ -191,17 +191,17 @@ static void set_offload_cpu(const struct asp_topo *topo, const uint32_t *run,
 
     if (core->nallowed >= 2 &&
         (request->use_threads || (request->share && alone))) {
-        task->cpu_helper_os = (int)last_cpu(core);
-        remove_cpu(&task->cpus, (uint32_t)task->cpu_helper_os);
+        task->cpu_helper_os = (int) last_cpu(core);
+        remove_cpu(&task->cpus, (uint32_t) task->cpu_helper_os);
     } else if (!alone) {
         for (uint32_t i = 0; i < core->ncpus; i++)
             remove_cpu(&task->cpus, core->cpu_os[i]);
         for (uint32_t i = core->ncpus; i-- > 0;) {
             if (core->allowed[i])
-                task->cpu_helper_os = (int)core->cpu_os[i];
+                task->cpu_helper_os = (int) core->cpu_os[i];
         }
     } else if (request->share) {
-        task->cpu_helper_os = (int)last_cpu(core);
+        task->cpu_helper_os = (int) last_cpu(core);
     }
 }
 
@@ -255,7 +255,7 @@ static void seat_helpers(const struct asp_topo *topo,
         if (layout->mode == ASP_MODE_GHOST) {
             struct asp_layout_task *task = &layout->tasks[place->nusers + h];
 
-            task->numa = (int)topo->cores[place->helpers[h]].numa_log;
+            task->numa = (int) topo->cores[place->helpers[h]].numa_log;
             seat_helper(topo, place, h, layout, &task->cpus);
         } else {
             seat_helper(topo, place, h, layout, &layout->service);
@@ -276,9 +276,9 @@ static int choose_ghosts(const struct asp_topo *topo, struct asp_layout *layout)
         uint32_t best = 0, best_far = UINT32_MAX;
 
         for (uint32_t g = 0; g < ghosts; g++) {
-            uint32_t far =
-                asp_topo_distance(topo, (uint32_t)layout->tasks[u].numa,
-                                  (uint32_t)layout->tasks[users + g].numa);
+            uint32_t far = asp_topo_distance(
+                topo, (uint32_t) layout->tasks[u].numa,
+                (uint32_t) layout->tasks[users + g].numa);
 
             if (far < best_far || (far == best_far && load[g] < load[best])) {
                 best = g;
@@ -321,8 +321,8 @@ static struct asp_topo *split_threads(const struct asp_topo *topo)
         return NULL;
     *split = *topo;
     split->distance = NULL; /* is asked of topo */
-    split->cores =
-        calloc(asp_cpuset_count(&topo->allowed) + 1, sizeof(split->cores[0]));
+    split->cores = calloc(asp_cpuset_count(&topo->allowed) + 1,
+                          sizeof(split->cores[0]));
     if (!split->cores) {
         free(split);
         return NULL;

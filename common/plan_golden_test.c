@@ -53,12 +53,12 @@ static int print_task(const struct asp_layout_task *task, char *buf,
                  task->rank_world, asp_role_name(task->role), task->numa,
                  cpus[0] ? cpus : "-");
     if (task->cpu_helper_os >= 0)
-        n += snprintf(buf + n, size - (size_t)n, " helper %d",
+        n += snprintf(buf + n, size - (size_t) n, " helper %d",
                       task->cpu_helper_os);
     if (task->ghost != ASP_RANK_NONE)
-        n +=
-            snprintf(buf + n, size - (size_t)n, " ghost %" PRIu32, task->ghost);
-    return n + snprintf(buf + n, size - (size_t)n, "\n");
+        n += snprintf(buf + n, size - (size_t) n, " ghost %" PRIu32,
+                      task->ghost);
+    return n + snprintf(buf + n, size - (size_t) n, "\n");
 }
 
 static void print_layout(const struct asp_layout *layout, char *buf)
@@ -69,9 +69,9 @@ static void print_layout(const struct asp_layout *layout, char *buf)
 
     asp_cpuset_print(&layout->service, cpus, sizeof(cpus));
     if (cpus[0])
-        n += snprintf(buf + n, TEXT_MAX - (size_t)n, "service %s\n", cpus);
+        n += snprintf(buf + n, TEXT_MAX - (size_t) n, "service %s\n", cpus);
     for (uint32_t t = 0; t < layout->ntasks; t++)
-        n += print_task(&layout->tasks[t], buf + n, TEXT_MAX - (size_t)n);
+        n += print_task(&layout->tasks[t], buf + n, TEXT_MAX - (size_t) n);
 }
 
 static void run_case(char *fields[FIELDS], char *buf)
@@ -82,7 +82,7 @@ static void run_case(char *fields[FIELDS], char *buf)
     struct asp_topo *topo = NULL;
     struct asp_err err = {0};
     uint32_t ranks[ASP_TASKS_MAX];
-    uint32_t helpers = (uint32_t)strtoul(fields[5], NULL, 10);
+    uint32_t helpers = (uint32_t) strtoul(fields[5], NULL, 10);
 
     for (uint32_t i = 0; i < ASP_TASKS_MAX; i++)
         ranks[i] = i;
@@ -94,10 +94,10 @@ static void run_case(char *fields[FIELDS], char *buf)
         request.service_cores = helpers;
     request.share = strstr(fields[6], "share") != NULL;
     request.use_threads = strstr(fields[6], "smt") != NULL;
-    request.spread =
-        strstr(fields[6], "pack") ? ASP_SPREAD_PACK : ASP_SPREAD_NUMA;
-    node.ntasks =
-        (uint32_t)strtoul(fields[4], NULL, 10) + request.ghosts_per_node;
+    request.spread = strstr(fields[6], "pack") ? ASP_SPREAD_PACK
+                                               : ASP_SPREAD_NUMA;
+    node.ntasks = (uint32_t) strtoul(fields[4], NULL, 10) +
+                  request.ghosts_per_node;
     node.ranks_world = ranks;
     request.nodes = &node;
     request.may_bind = true;
@@ -155,7 +155,7 @@ static void test_goldens(void **state)
     FILE *f = fopen(TESTS_DIR "/topo/plan-cases.txt", "r");
     int cases = 0, bad = 0;
 
-    (void)state;
+    (void) state;
     assert_non_null(f);
     while (fgets(line, sizeof(line), f)) {
         line[strcspn(line, "\n")] = '\0';

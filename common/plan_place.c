@@ -85,8 +85,8 @@ static bool better(const struct domain *domains, uint32_t ndomains,
         if (in_a != in_b)
             return in_a < in_b;
     }
-    return (uint64_t)a->ncores * (b->nhelpers + 1) >
-           (uint64_t)b->ncores * (a->nhelpers + 1);
+    return (uint64_t) a->ncores * (b->nhelpers + 1) >
+           (uint64_t) b->ncores * (a->nhelpers + 1);
 }
 
 static void spread_helpers(struct domain *domains, uint32_t ndomains,
@@ -109,8 +109,8 @@ static void pack_helpers(struct domain *domains, uint32_t ndomains,
     for (uint32_t d = ndomains; nhelpers && d > 0; d--) {
         struct domain *domain = &domains[d - 1];
 
-        domain->nhelpers =
-            nhelpers < domain->ncores ? nhelpers : domain->ncores;
+        domain->nhelpers = nhelpers < domain->ncores ? nhelpers
+                                                     : domain->ncores;
         nhelpers -= domain->nhelpers;
     }
 }
@@ -137,7 +137,7 @@ static uint32_t last_core(const struct asp_topo *topo, uint32_t numa_log,
 
 static int compare_cores(const void *a, const void *b)
 {
-    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    uint32_t left = *(const uint32_t *) a, right = *(const uint32_t *) b;
 
     return (left > right) - (left < right);
 }
@@ -295,7 +295,8 @@ static int place_users(const struct asp_topo *topo, struct asp_place *place)
     place->run = place->nfree / place->nusers;
     /* On the last level all cores are one group, and there they fit. */
     for (int level = LEVEL_L3; level <= LEVEL_NODE; level++) {
-        if (find_groups(topo, place, (enum level)level, &deal) >= place->nusers)
+        if (find_groups(topo, place, (enum level) level, &deal) >=
+            place->nusers)
             break;
     }
     deal_users(place, &deal);

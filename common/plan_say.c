@@ -18,7 +18,7 @@ static unsigned helper_cpus(const struct asp_topo *topo,
         bool found = false;
 
         for (uint32_t i = 0; i < core->ncpus; i++) {
-            found = found || (int)core->cpu_os[i] == task->cpu_helper_os;
+            found = found || (int) core->cpu_os[i] == task->cpu_helper_os;
             here += core->allowed[i] &&
                     !asp_cpuset_has(&task->cpus, core->cpu_os[i]);
         }
@@ -41,9 +41,9 @@ const char *asp_plan_say_cpus(const struct asp_topo *topo,
         return buf;
     ntasks = layout->size_world - layout->ghosts_per_node * layout->nnodes;
     helper = task->cpu_helper_os < 0 ? 0 : helper_cpus(topo, task);
-    snprintf(buf, size, "%" PRIu32 " task%s, %u CPU%s each: ",
-             ntasks, ntasks == 1 ? "" : "s",
-             own + helper, own + helper == 1 ? "" : "s");
+    snprintf(buf, size, "%" PRIu32 " task%s, %u CPU%s each: ", ntasks,
+             ntasks == 1 ? "" : "s", own + helper,
+             own + helper == 1 ? "" : "s");
     size -= strlen(buf);
     if (helper)
         snprintf(buf + strlen(buf), size, "%u + %u for the offload thread", own,

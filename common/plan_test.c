@@ -38,8 +38,8 @@ static uint32_t pick(uint32_t low, uint32_t high)
         if (!(truth))                                                          \
             fail_msg("%s (seed %u, %s, %u tasks, %u ghosts)", #truth,          \
                      (shape)->seed, (shape)->machine,                          \
-                     (unsigned)(shape)->node.ntasks,                           \
-                     (unsigned)(shape)->request.ghosts_per_node);              \
+                     (unsigned) (shape)->node.ntasks,                          \
+                     (unsigned) (shape)->request.ghosts_per_node);             \
     } while (0)
 
 static void make_shape(struct shape *shape, unsigned seed)
@@ -131,8 +131,8 @@ static void check_apart(const struct shape *shape,
             uint32_t on_cpu = 0;
 
             for (uint32_t t = 0; t < layout->ntasks; t++)
-                on_cpu +=
-                    asp_cpuset_has(&layout->tasks[t].cpus, core->cpu_os[i]);
+                on_cpu += asp_cpuset_has(&layout->tasks[t].cpus,
+                                         core->cpu_os[i]);
             check(shape, on_cpu == 0 || core->allowed[i]);
             check(shape, on_cpu <= 1 || (shape->request.share && on_cpu == 2));
         }
@@ -146,8 +146,8 @@ static void check_users(const struct shape *shape,
     uint32_t ghosts = shape->request.ghosts_per_node;
     uint32_t users = layout->ntasks - ghosts;
     uint32_t cores = step_cores(shape->topo), last = 0;
-    uint32_t run =
-        cores < users + ghosts ? cores / users : (cores - ghosts) / users;
+    uint32_t run = cores < users + ghosts ? cores / users
+                                          : (cores - ghosts) / users;
 
     for (uint32_t u = 0; u < users; u++) {
         const struct asp_layout_task *task = &layout->tasks[u];
@@ -155,8 +155,8 @@ static void check_users(const struct shape *shape,
 
         check(shape, few_cores(shape, layout) ||
                          cores_of(shape->topo, &task->cpus) == run);
-        check(shape, u == 0 || (uint32_t)first > last);
-        last = (uint32_t)first;
+        check(shape, u == 0 || (uint32_t) first > last);
+        last = (uint32_t) first;
     }
 }
 
@@ -175,10 +175,10 @@ static void check_ghosts(const struct shape *shape,
         mine = &layout->tasks[task->ghost];
         for (uint32_t g = users; g < layout->ntasks; g++)
             check(shape,
-                  asp_topo_distance(shape->topo, (uint32_t)task->numa,
-                                    (uint32_t)mine->numa) <=
-                      asp_topo_distance(shape->topo, (uint32_t)task->numa,
-                                        (uint32_t)layout->tasks[g].numa));
+                  asp_topo_distance(shape->topo, (uint32_t) task->numa,
+                                    (uint32_t) mine->numa) <=
+                      asp_topo_distance(shape->topo, (uint32_t) task->numa,
+                                        (uint32_t) layout->tasks[g].numa));
     }
 }
 
@@ -217,7 +217,7 @@ static void check_text(const struct shape *shape,
     int len = asp_layout_encode(layout, one, sizeof(one), NULL);
 
     check(shape, len > 0);
-    if (asp_layout_decode(one, (size_t)len, &decoded, &err))
+    if (asp_layout_decode(one, (size_t) len, &decoded, &err))
         fail_msg("seed %u: %s", shape->seed, err.text);
     check(shape, !asp_plan(shape->topo, &shape->request, &again, NULL));
     check(shape, asp_layout_encode(again, two, sizeof(two), NULL) == len);
@@ -231,7 +231,7 @@ static void test_rules(void **state)
     static struct shape shape;
     int placed = 0;
 
-    (void)state;
+    (void) state;
     for (unsigned seed = 1; seed <= ROUNDS; seed++) {
         struct asp_layout *layout = NULL;
         struct asp_err err = {0};
@@ -273,7 +273,7 @@ static void test_ranks(void **state)
                                        .node = 1};
     struct asp_layout *layout = NULL;
 
-    (void)state;
+    (void) state;
     assert_int_equal(asp_plan(NULL, &request, &layout, NULL), 0);
     assert_false(layout->bound);
     assert_string_equal(layout->reason, "the topology is not known");
@@ -305,7 +305,7 @@ static void test_bound(void **state)
     struct asp_layout *layout = NULL;
     struct asp_topo *topo = NULL;
 
-    (void)state;
+    (void) state;
     unsetenv("HWLOC_SYNTHETIC");
     unsetenv("HWLOC_XMLFILE");
     assert_int_equal(asp_topo_load(NULL, NULL, &topo, NULL), 0);
@@ -334,7 +334,7 @@ static void test_refused(void **state)
     struct asp_layout *layout = NULL;
     struct asp_err err = {0};
 
-    (void)state;
+    (void) state;
     assert_int_equal(asp_plan(NULL, &request, &layout, &err), -1);
     assert_int_equal(errno, EINVAL);
     assert_non_null(strstr(err.text, "node 1"));

@@ -183,7 +183,8 @@ static void choose_by_shape(const struct asp_policy *policy,
     /* What cannot be had is told with a remedy after a colon. */
     snprintf(choice->why, sizeof(choice->why), "%.*s",
              (int) (facts && why == facts->no_ghosts ? strcspn(why, ":")
-                                                     : strlen(why)), why);
+                                                     : strlen(why)),
+             why);
 }
 
 /* The run finds out if ghosts help, unless somebody said how it is to adapt. */
@@ -193,8 +194,8 @@ static void choose_adapt(struct asp_policy *policy)
     char buf[ASP_VALUE_MAX];
 
     if (adapt->layer != ASP_LAYER_BUILTIN || adapt->note[0] ||
-        asp_limit_apply(ASP_KNOB_ADAPT, &policy->limits[ASP_KNOB_ADAPT],
-                        "auto", buf))
+        asp_limit_apply(ASP_KNOB_ADAPT, &policy->limits[ASP_KNOB_ADAPT], "auto",
+                        buf))
         return;
     adapt->chosen = true;
     snprintf(adapt->value, sizeof(adapt->value), "auto");
@@ -247,7 +248,8 @@ static void note_idle_offload(struct asp_policy *policy)
         asp_policy_mode(policy) == ASP_MODE_THREAD)
         snprintf(offload->note, sizeof(offload->note),
                  "offload (%.60s) is left out: mode thread has no offload "
-                 "threads", offload->origin);
+                 "threads",
+                 offload->origin);
 }
 
 /* Did a limit cut what the job asked for, not what a site proposed? */
@@ -267,8 +269,8 @@ static void heed_wish(struct asp_policy *policy)
         snprintf(mode->value, sizeof(mode->value), "auto");
 }
 
-int asp_policy_resolve(struct asp_policy *policy,
-                       const struct asp_facts *facts, struct asp_err *err)
+int asp_policy_resolve(struct asp_policy *policy, const struct asp_facts *facts,
+                       struct asp_err *err)
 {
     for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++) {
         policy->resolved[id] = *strongest(policy, facts, id);
@@ -361,8 +363,7 @@ static bool is_said(const struct asp_policy *policy, enum asp_knob_id id,
     const struct asp_setting *s = &policy->resolved[id];
 
     if (id == ASP_KNOB_MODE || id == ASP_KNOB_GHOSTS ||
-        (id == ASP_KNOB_OFFLOAD &&
-         asp_policy_mode(policy) == ASP_MODE_THREAD))
+        (id == ASP_KNOB_OFFLOAD && asp_policy_mode(policy) == ASP_MODE_THREAD))
         return false;
     if (s->layer >= ASP_LAYER_JOB || s->chosen)
         return true;
@@ -375,29 +376,31 @@ static int print_request(const struct asp_policy *policy, bool counting,
 {
     enum asp_mode mode = asp_policy_mode(policy);
     int n = snprintf(buf, size, "%s", asp_mode_name(mode));
-    size_t used = (size_t)n;
+    size_t used = (size_t) n;
     char text[ASP_WINRULE_TEXT_MAX];
 
     if (mode == ASP_MODE_GHOST && n > 0 && used < size)
-        used += (size_t)snprintf(buf + used, size - used, ":%.20s",
-                                 asp_policy_text(policy, ASP_KNOB_GHOSTS));
+        used += (size_t) snprintf(buf + used, size - used, ":%.20s",
+                                  asp_policy_text(policy, ASP_KNOB_GHOSTS));
     for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT && used < size; id++) {
         if (is_said(policy, id, counting))
-            used += (size_t)snprintf(buf + used, size - used, ",%s=%s",
-                                     asp_knobs[id].name,
-                                     policy->resolved[id].value);
+            used += (size_t) snprintf(buf + used, size - used, ",%s=%s",
+                                      asp_knobs[id].name,
+                                      policy->resolved[id].value);
     }
     for (uint32_t i = policy->windows_site;
          i < policy->windows.n && used < size; i++) {
         asp_winrule_print(&policy->windows.rule[i], text, sizeof(text));
-        used += (size_t)snprintf(buf + used, size - used, ",%s=%s",
-                                 ASP_SPEC_WINDOW, text);
+        used += (size_t) snprintf(buf + used, size - used, ",%s=%s",
+                                  ASP_SPEC_WINDOW, text);
     }
     if (used >= size)
         return asp_errf(err, ENOSPC, "the request is longer than %zu bytes%s",
-                        size - 1, policy->windows.n > policy->windows_site
-                        ? ": too many rules for windows" : "");
-    return (int)used;
+                        size - 1,
+                        policy->windows.n > policy->windows_site
+                            ? ": too many rules for windows"
+                            : "");
+    return (int) used;
 }
 
 int asp_policy_canonical(const struct asp_policy *policy, char *buf,
@@ -416,7 +419,7 @@ int asp_policy_counting(const struct asp_policy *policy, char *buf, size_t size,
 static uint64_t add_hash(uint64_t hash, const char *text)
 {
     for (size_t i = 0; i <= strlen(text); i++)
-        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+        hash = (hash ^ (unsigned char) text[i]) * UINT64_C(0x100000001b3);
     return hash;
 }
 

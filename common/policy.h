@@ -130,8 +130,8 @@ const char *asp_policy_site_path(void);
 
 /* Add a policy that is in memory already; name is for messages. */
 int asp_policy_add_text(struct asp_policy *policy, const char *name,
-                        const char *text, size_t len,
-                        enum asp_policy_kind kind, struct asp_err *err);
+                        const char *text, size_t len, enum asp_policy_kind kind,
+                        struct asp_err *err);
 
 /* What an earlier run says of the next one. */
 struct asp_advice {
@@ -152,8 +152,8 @@ bool asp_policy_is_auto(const struct asp_policy *policy);
  *   facts  may be NULL: no rule that asks for something matches
  * Returns 0, or -1 with errno EPERM (require, and a limit changed what was
  * asked) or ENOTSUP; may be called again with other facts. */
-int asp_policy_resolve(struct asp_policy *policy,
-                       const struct asp_facts *facts, struct asp_err *err);
+int asp_policy_resolve(struct asp_policy *policy, const struct asp_facts *facts,
+                       struct asp_err *err);
 
 /* Resolved values. Results are borrowed from the policy. */
 const struct asp_setting *asp_policy_setting(const struct asp_policy *policy,

@@ -33,12 +33,13 @@ static int check_owner(const char *path, const struct stat *st, uid_t owner_uid,
     if (st->st_uid != owner_uid && st->st_uid != 0)
         return asp_err_at(err, EPERM, path, 0, 0,
                           "%s belongs to user %u, not %u: it is ignored until "
-                          "chown %u", what, st->st_uid, owner_uid, owner_uid);
+                          "chown %u",
+                          what, st->st_uid, owner_uid, owner_uid);
     if (st->st_mode & (S_IWGRP | S_IWOTH) && !sticky)
         return asp_err_at(err, EPERM, path, 0, 0,
                           "%s can be written by others (mode %04o): it is "
-                          "ignored until chmod go-w", what,
-                          st->st_mode & 07777);
+                          "ignored until chmod go-w",
+                          what, st->st_mode & 07777);
     return 0;
 }
 
@@ -76,8 +77,8 @@ static int check_file(const char *path, int fd, uid_t owner_uid,
     if (st.st_size > ASP_POLICY_FILE_MAX)
         return asp_err_at(err, EFBIG, path, 0, 0,
                           "has %lld bytes; a policy has at most %d",
-                          (long long)st.st_size, ASP_POLICY_FILE_MAX);
-    if (owner_uid == (uid_t)-1)
+                          (long long) st.st_size, ASP_POLICY_FILE_MAX);
+    if (owner_uid == (uid_t) -1)
         return 0;
     if (check_owner(path, &st, owner_uid, "the site policy", err) < 0)
         return -1;
@@ -99,7 +100,7 @@ static int read_whole(const char *path, int fd, char **text_p, size_t *len_p,
             continue;
         if (got == 0)
             break;
-        if (got < 0 || (len += (size_t)got) > ASP_POLICY_FILE_MAX) {
+        if (got < 0 || (len += (size_t) got) > ASP_POLICY_FILE_MAX) {
             asp_err_at(err, got < 0 ? errno : EFBIG, path, 0, 0, "%s",
                        got < 0 ? strerror(errno) : "grew while it was read");
             free(text);
@@ -117,7 +118,7 @@ int asp_policy_read(const char *path, uid_t owner_uid, char **text_p,
     int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
     int fd, rc, saved;
 
-    if (owner_uid != (uid_t)-1)
+    if (owner_uid != (uid_t) -1)
         flags |= O_NOFOLLOW;
     fd = open(path, flags);
     if (fd < 0)
@@ -159,9 +160,9 @@ int asp_policy_map(struct asp_setting settings[ASP_KNOB_COUNT],
         if (n->kind != ASP_YAML_SCALAR)
             return asp_err_at(err, EINVAL, file, n->line, n->column,
                               "%.64s takes one value, not a list", name);
-        if (asp_policy_set(settings, name, n->text, layer,
-                           asp_knob_find(name) == ASP_KNOB_COUNT ? &key : &value,
-                           err) < 0)
+        if (asp_policy_set(
+                settings, name, n->text, layer,
+                asp_knob_find(name) == ASP_KNOB_COUNT ? &key : &value, err) < 0)
             return -1;
     }
     return 0;
@@ -231,8 +232,8 @@ static int add_job_doc(struct asp_policy *policy, const char *file,
 }
 
 int asp_policy_add_text(struct asp_policy *policy, const char *name,
-                        const char *text, size_t len,
-                        enum asp_policy_kind kind, struct asp_err *err)
+                        const char *text, size_t len, enum asp_policy_kind kind,
+                        struct asp_err *err)
 {
     struct asp_yaml *doc;
     int rc = 0;
@@ -281,7 +282,7 @@ static int add_file(struct asp_policy *policy, const char *path,
 int asp_policy_add_job(struct asp_policy *policy, const char *path,
                        struct asp_err *err)
 {
-    return add_file(policy, path, (uid_t)-1, ASP_POLICY_JOB, err);
+    return add_file(policy, path, (uid_t) -1, ASP_POLICY_JOB, err);
 }
 
 int asp_policy_add_site(struct asp_policy *policy, const char *path,

@@ -59,7 +59,7 @@ static void fuzz(void **state)
     static const char *const texts[] = {site_text, job_text, spec};
     uint32_t seed = 4711, accepted[3] = {0};
 
-    (void)state;
+    (void) state;
     for (int i = 0; i < 12000; i++) {
         struct asp_policy *policy = asp_policy_create();
         struct asp_err err = {.text = ""};

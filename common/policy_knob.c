@@ -15,8 +15,8 @@
 
 #define ASP_KNOB_ROW(ID, NAME, TYPE, BUILTIN, VALUES, MIN, MAX, UNIT, FLAGS,   \
                      HELP)                                                     \
-    [ASP_KNOB_##ID] = {NAME, ASP_TYPE_##TYPE, BUILTIN, VALUES, MIN, MAX, UNIT, \
-                       FLAGS, HELP},
+    [ASP_KNOB_##ID] = {NAME, ASP_TYPE_##TYPE, BUILTIN, VALUES, MIN, MAX,       \
+                       UNIT, FLAGS,           HELP},
 
 const struct asp_knob asp_knobs[ASP_KNOB_COUNT] = {ASP_KNOBS(ASP_KNOB_ROW)};
 
@@ -102,8 +102,10 @@ static int refuse_word(const struct asp_knob *knob, const char *value,
     const char *near = meant(value, knob->values, words, sizeof(words));
 
     if (near)
-        return asp_errf(err, EINVAL, "unknown %s \"%.64s\": did you mean "
-                        "\"%s\"? (%s)", knob->name, value, near, knob->values);
+        return asp_errf(err, EINVAL,
+                        "unknown %s \"%.64s\": did you mean "
+                        "\"%s\"? (%s)",
+                        knob->name, value, near, knob->values);
     return asp_errf(err, EINVAL, "unknown %s \"%.64s\": one of %s", knob->name,
                     value, knob->values);
 }
@@ -125,7 +127,7 @@ static int parse_number(const char *value, int64_t *out_p)
     char *end;
     long long n;
 
-    if (!isdigit((unsigned char)value[0]))
+    if (!isdigit((unsigned char) value[0]))
         return -1;
     errno = 0;
     n = strtoll(value, &end, 10);
@@ -161,15 +163,18 @@ static int check_file(const struct asp_knob *knob, const char *value, char *out,
                       struct asp_err *err)
 {
     for (const char *c = value; *c; c++)
-        if (*c == ',' || iscntrl((unsigned char)*c))
-            return asp_errf(err, EINVAL, "%s: a file name must not have "
-                            "commas or control characters", knob->name);
-        else if ((unsigned char)*c > '~') /* requests are ASCII: spec.c */
-            return asp_errf(err, EINVAL, "%s: a file name must be of ASCII "
-                            "characters", knob->name);
+        if (*c == ',' || iscntrl((unsigned char) *c))
+            return asp_errf(err, EINVAL,
+                            "%s: a file name must not have "
+                            "commas or control characters",
+                            knob->name);
+        else if ((unsigned char) *c > '~') /* requests are ASCII: spec.c */
+            return asp_errf(err, EINVAL,
+                            "%s: a file name must be of ASCII "
+                            "characters",
+                            knob->name);
     if (!value[0])
-        return asp_errf(err, EINVAL, "%s: give no%s or a file name",
-                        knob->name,
+        return asp_errf(err, EINVAL, "%s: give no%s or a file name", knob->name,
                         knob->type == ASP_TYPE_REPORT ? ", yes" : "");
     snprintf(out, ASP_VALUE_MAX, "%s", value);
     return 0;
@@ -220,8 +225,8 @@ int asp_policy_unknown(const char *what, const char *word,
                           "unknown %s \"%.64s\": did you mean \"%s\"?", what,
                           word, near);
     for (size_t i = 0; i < nknown && used + 24 < sizeof(list); i++)
-        used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%.20s",
-                                 i ? ", " : "", known[i]);
+        used += (size_t) snprintf(list + used, sizeof(list) - used, "%s%.20s",
+                                  i ? ", " : "", known[i]);
     return asp_err_at(err, EINVAL, place->file, place->line, place->column,
                       "unknown %s \"%.64s\": one of %s", what, word, list);
 }
@@ -264,7 +269,7 @@ static int set_mode(struct asp_setting settings[ASP_KNOB_COUNT],
     char mode[ASP_VALUE_MAX];
 
     snprintf(mode, sizeof(mode), "%.*s",
-             colon ? (int)(colon - value) : (int)strlen(value), value);
+             colon ? (int) (colon - value) : (int) strlen(value), value);
     if (set_one(settings, ASP_KNOB_MODE, mode, layer, place, err) < 0)
         return -1;
     if (!colon)

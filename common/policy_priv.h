@@ -17,7 +17,7 @@ struct asp_rule {
     const struct asp_yaml_node *match; /* NULL: always; in policy->docs */
     struct asp_rule_set *sets;         /* owned */
     size_t nsets;
-    struct asp_winrules *windows;      /* owned; NULL: none */
+    struct asp_winrules *windows; /* owned; NULL: none */
 };
 
 struct asp_limit {
@@ -37,13 +37,13 @@ struct asp_policy {
     struct asp_limit limits[ASP_KNOB_COUNT];
     struct asp_advice advice; /* for auto */
     bool is_auto;
-    enum asp_layer wanted; /* strongest SPEC that says "on"; BUILTIN: none */
+    enum asp_layer wanted;  /* strongest SPEC that says "on"; BUILTIN: none */
     struct asp_rule *rules; /* owned */
     size_t nrules;
     struct asp_yaml *doc; /* the site policy: rules point into it */
     struct asp_winrules windows_of[ASP_LAYER_COUNT]; /* as they were read */
-    struct asp_winrules windows; /* resolved, weakest first */
-    uint32_t windows_site;       /* of these, from the site */
+    struct asp_winrules windows;          /* resolved, weakest first */
+    uint32_t windows_site;                /* of these, from the site */
     char windows_note[ASP_ERR_PLACE_MAX]; /* what a limit did, or "" */
 };
 

@@ -38,7 +38,7 @@ static void precedence(void **state)
     struct asp_facts facts = {.partition = "gpu7"};
     const struct asp_setting *ghosts;
 
-    (void)state;
+    (void) state;
     ghosts = asp_policy_setting(policy, ASP_KNOB_GHOSTS);
     resolve(policy, &facts);
     assert_string_equal(ghosts->origin, "built-in");
@@ -85,11 +85,13 @@ static void on_is_a_wish(void **state)
         {NULL, NULL, "on", "offload", "offload"},
         {"version: 1\ndefaults: {mode: off}\n", NULL, "on", NULL, "auto"},
         {"version: 1\ndefaults: {mode: off}\n", NULL, NULL, "pmix=off", "off"},
-        {"version: 1\ndefaults: {mode: offload}\n", NULL, NULL, "on", "offload"},
-        {"version: 1\nlimits: {mode: {allow: [off]}}\n", NULL, NULL, "on", "off"},
+        {"version: 1\ndefaults: {mode: offload}\n", NULL, NULL, "on",
+         "offload"},
+        {"version: 1\nlimits: {mode: {allow: [off]}}\n", NULL, NULL, "on",
+         "off"},
     };
 
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct asp_policy *policy = create();
         const struct asp_setting *mode;
@@ -122,14 +124,13 @@ static void idle_offload(void **state)
     struct asp_policy *policy = create();
     char notes[ASP_ERR_TEXT_MAX], line[ASP_SPEC_MAX + 1];
 
-    (void)state;
+    (void) state;
     add(policy, ASP_POLICY_JOB, "offload: yes\n");
     resolve(policy, NULL);
-    assert_null(strstr(asp_policy_notes(policy, notes, sizeof(notes)),
-                       "left out"));
-    assert_int_equal(asp_policy_add_spec(policy, "thread", ASP_LAYER_LINE,
-                                         "line", NULL),
-                     0);
+    assert_null(
+        strstr(asp_policy_notes(policy, notes, sizeof(notes)), "left out"));
+    assert_int_equal(
+        asp_policy_add_spec(policy, "thread", ASP_LAYER_LINE, "line", NULL), 0);
     resolve(policy, NULL);
     assert_string_equal(asp_policy_notes(policy, notes, sizeof(notes)),
                         "offload (job.yaml:1:10) is left out: mode thread has "
@@ -156,7 +157,7 @@ static void rules(void **state)
     };
     struct asp_policy *policy = create();
 
-    (void)state;
+    (void) state;
     add(policy, ASP_POLICY_SITE, site_text);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         resolve(policy, &rows[i].facts);
@@ -174,7 +175,7 @@ static void counting(void **state)
     struct asp_facts fat = {.partition = "fat"};
     char line[ASP_SPEC_MAX + 1];
 
-    (void)state;
+    (void) state;
     add(policy, ASP_POLICY_SITE,
         "version: 1\n"
         "defaults: {placement: {share: yes, spread: pack}, idle.spin_us: 7}\n"
@@ -205,7 +206,7 @@ static void limits(void **state)
     struct asp_err err = {.text = ""};
     char notes[1024], line[ASP_SPEC_MAX + 1];
 
-    (void)state;
+    (void) state;
     add(policy, ASP_POLICY_SITE, site_text);
     asp_policy_add_spec(policy, "ghost:9", ASP_LAYER_LINE, "line", NULL);
     resolve(policy, NULL);
@@ -252,7 +253,7 @@ static void limits_of_words(void **state)
         {ASP_KNOB_IDLE_NAP, "nap_us: {max: 5000}", "", "auto"},
     };
 
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct asp_policy *policy = create();
         char site[128], line[64];
@@ -263,8 +264,7 @@ static void limits_of_words(void **state)
         add(policy, ASP_POLICY_SITE, site);
         asp_policy_add_spec(policy, line, ASP_LAYER_LINE, "line", NULL);
         resolve(policy, NULL);
-        assert_string_equal(asp_policy_text(policy, rows[i].id),
-                            rows[i].value);
+        assert_string_equal(asp_policy_text(policy, rows[i].id), rows[i].value);
         asp_policy_destroy(policy);
     }
 }
@@ -277,23 +277,35 @@ static void chooses(void **state)
         struct asp_facts facts;
         const char *site, *line, *answer, *note;
     } rows[] = {
-        {{.nodes = 2, .tasks_per_node = 2}, "", "auto", "ghost:1,adapt=auto",
+        {{.nodes = 2, .tasks_per_node = 2},
+         "",
+         "auto",
+         "ghost:1,adapt=auto",
          "auto chose ghost: several ranks"},
         {{.nodes = 1, .tasks_per_node = 1}, "", "auto", "off", "one rank"},
-        {{.nodes = 2, .tasks_per_node = 1}, "", "auto", "ghost:1,adapt=auto",
+        {{.nodes = 2, .tasks_per_node = 1},
+         "",
+         "auto",
+         "ghost:1,adapt=auto",
          "several ranks"},
         {{.no_ghosts = room}, "", "auto", "off", room},
         {{.no_ghosts = room}, "", "ghost:2", "ghost:2", ""},
         {{0}, "", "ghost:2", "ghost:2", ""},
         {{0}, "", "auto,adapt=user", "ghost:1,adapt=user", "several"},
         {{0}, "defaults: {adapt: profile}\n", "auto", "ghost:1", "several"},
-        {{0}, "limits: {adapt: {allow: [off, user]}}\n", "auto", "ghost:1",
+        {{0},
+         "limits: {adapt: {allow: [off, user]}}\n",
+         "auto",
+         "ghost:1",
          "several"},
-        {{0}, "limits: {adapt: {allow: [user]}}\n", "auto", "ghost:1",
+        {{0},
+         "limits: {adapt: {allow: [user]}}\n",
+         "auto",
+         "ghost:1",
          "adapt off (built-in) became user"},
     };
 
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct asp_policy *policy = create();
         char line[ASP_SPEC_MAX + 1], notes[1024], site[256];
@@ -322,7 +334,7 @@ static const char *window_lines(const struct asp_policy *policy, char *buf,
     for (uint32_t i = 0; i < windows->n; i++) {
         char values[ASP_VALUE_MAX];
 
-        used += (size_t)snprintf(
+        used += (size_t) snprintf(
             buf + used, size - used, "%s %s\n", windows->rule[i].origin,
             asp_winrule_values(&windows->rule[i], values, sizeof(values)));
     }
@@ -352,7 +364,7 @@ static void window_rules(void **state)
     struct asp_policy *policy = create();
     char buf[1024], line[ASP_SPEC_MAX + 1];
 
-    (void)state;
+    (void) state;
     add(policy, ASP_POLICY_SITE, site);
     resolve(policy, NULL);
     assert_string_equal(window_lines(policy, buf, sizeof(buf)),
@@ -390,11 +402,12 @@ static void too_many_window_rules(void **state)
     struct asp_policy *policy = create();
     struct asp_err err = {.text = ""};
     char text[4096];
-    size_t used = (size_t)sprintf(text, "windows:\n");
+    size_t used = (size_t) sprintf(text, "windows:\n");
 
-    (void)state;
+    (void) state;
     for (int i = 0; i < ASP_WINRULES_MAX; i++)
-        used += (size_t)sprintf(text + used, "  - {order: 3, no_locks: yes}\n");
+        used += (size_t) sprintf(text + used,
+                                 "  - {order: 3, no_locks: yes}\n");
     add(policy, ASP_POLICY_JOB, text);
     resolve(policy, NULL);
     add(policy, ASP_POLICY_SITE, "version: 1\nwindows: [{no_locks: yes}]\n");
@@ -411,7 +424,7 @@ static void digests(void **state)
     struct asp_layout *layout = calloc(1, sizeof(*layout));
     char a[17], b[17];
 
-    (void)state;
+    (void) state;
     assert_non_null(layout);
     asp_policy_add_spec(one, "ghost:2", ASP_LAYER_LINE, "line", NULL);
     add(two, ASP_POLICY_JOB, "mode: ghost\nghosts: 2\n");
@@ -462,7 +475,7 @@ static void site_files(void **state)
     char folder[] = "/tmp/aspen-policy-XXXXXX", path[64], link_path[64];
     struct asp_policy *policy = create();
 
-    (void)state;
+    (void) state;
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof(path), "%s/p.yaml", folder);
     snprintf(link_path, sizeof(link_path), "%s/l.yaml", folder);

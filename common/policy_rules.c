@@ -64,7 +64,7 @@ static int read_count(const char **at_p, uint64_t *out_p)
 
     while (**at_p == ' ')
         ++*at_p;
-    if (!isdigit((unsigned char)**at_p))
+    if (!isdigit((unsigned char) **at_p))
         return -1;
     *out_p = strtoull(*at_p, &end, 10);
     while (*end == ' ')
@@ -102,8 +102,8 @@ static int check_match(const char *file, const struct asp_yaml_node *match,
     for (const struct asp_yaml_node *n = match->first; n; n = n->next) {
         const struct asp_place place = {file, n->key_line, n->key_column};
         enum fact fact = find_fact(n->key);
-        const struct asp_yaml_node *value =
-            n->kind == ASP_YAML_LIST ? n->first : n;
+        const struct asp_yaml_node *value = n->kind == ASP_YAML_LIST ? n->first
+                                                                     : n;
         struct range range;
 
         if (fact == FACTS)
@@ -117,8 +117,8 @@ static int check_match(const char *file, const struct asp_yaml_node *match,
             if (fact >= NODES && parse_range(value->text, &range) < 0)
                 return asp_err_at(err, EINVAL, file, value->line, value->column,
                                   "%s: \"%.32s\" is no comparison; give 4, "
-                                  "2-16, \">=4\" or \"<8\"", n->key,
-                                  value->text);
+                                  "2-16, \">=4\" or \"<8\"",
+                                  n->key, value->text);
         }
     }
     return 0;

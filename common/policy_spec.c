@@ -28,7 +28,8 @@ static int refuse_word(const char *item, const char *mode,
     if (asp_mode_parse(word, &second) == 0)
         return asp_err_at(err, EINVAL, place->file, 0, 0,
                           "two modes, %s and %s; for ghosts with offload "
-                          "threads write ghost:N,offload", mode, word);
+                          "threads write ghost:N,offload",
+                          mode, word);
     for (size_t id = 0; id < ASP_KNOB_COUNT; id++)
         if (asp_knobs[id].type == ASP_TYPE_BOOL)
             known[nknown++] = asp_knobs[id].name;

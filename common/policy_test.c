@@ -15,7 +15,7 @@
 /* The whole schema obeys itself. */
 static void schema(void **state)
 {
-    (void)state;
+    (void) state;
     for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++) {
         const struct asp_knob *knob = &asp_knobs[id];
         char out[ASP_VALUE_MAX], range[ASP_VALUE_MAX];
@@ -33,7 +33,7 @@ static void suggests(void **state)
 {
     static const char *const words[] = {"ghosts", "mode", "placement.spread"};
 
-    (void)state;
+    (void) state;
     assert_string_equal(asp_nearest("ghots", words, 3), "ghosts");
     assert_string_equal(asp_nearest("placement.sperad", words, 3),
                         "placement.spread");
@@ -59,7 +59,7 @@ static void reads_specs(void **state)
         {"auto,adapt=off", "ghost:1,adapt=off"},
     };
 
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         char line[ASP_SPEC_MAX + 1], again[ASP_SPEC_MAX + 1];
         struct asp_policy *policy = create();
@@ -114,7 +114,7 @@ static void refuses_specs(void **state)
         {"offload=yes,mode=thread", "write offload", EINVAL},
     };
 
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct asp_policy *policy = create();
         struct asp_err err = {.text = ""};
@@ -161,8 +161,7 @@ static void refuses_yaml(void **state)
         {"windows: {order: 1}\n", "f:1:10", "list"},
         {"windows:\n  - order: 1\n", "f:2:5", "nothing"},
         {"windows:\n  - order: 0\n", "f:2:12", "1-4"},
-        {"windows:\n  - {order: 1, no_lock: yes}\n", "f:2:16",
-         "\"no_locks\""},
+        {"windows:\n  - {order: 1, no_lock: yes}\n", "f:2:16", "\"no_locks\""},
         {"windows:\n  - {order: 1, rma: {bind: rank}}\n", "f:2:22", "bind"},
         {"windows:\n  - {order: 1, epochs_used: [fence, lok]}\n", "f:2:29",
          "pscw"},
@@ -190,7 +189,7 @@ static void refuses_yaml(void **state)
         {"version: 1\ndefaults: {report: yes}\n", "f:2:20", "jobs"},
     };
 
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++)
         refuse_yaml(ASP_POLICY_JOB, jobs[i][0], strlen(jobs[i][0]), jobs[i][1],
                     jobs[i][2]);

@@ -17,7 +17,7 @@ static inline struct asp_policy *create(void)
 }
 
 static inline void add(struct asp_policy *policy, enum asp_policy_kind kind,
-                const char *text)
+                       const char *text)
 {
     struct asp_err err = {.text = ""};
 
@@ -27,7 +27,8 @@ static inline void add(struct asp_policy *policy, enum asp_policy_kind kind,
         fail_msg("%s: %s", err.place, err.text);
 }
 
-static inline void resolve(struct asp_policy *policy, const struct asp_facts *facts)
+static inline void resolve(struct asp_policy *policy,
+                           const struct asp_facts *facts)
 {
     struct asp_err err = {.text = ""};
 
@@ -35,8 +36,8 @@ static inline void resolve(struct asp_policy *policy, const struct asp_facts *fa
         fail_msg("%s: %s", err.place, err.text);
 }
 
-static inline void refuse_yaml(enum asp_policy_kind kind, const char *text, size_t len,
-                        const char *place, const char *says)
+static inline void refuse_yaml(enum asp_policy_kind kind, const char *text,
+                               size_t len, const char *place, const char *says)
 {
     struct asp_policy *policy = create();
     struct asp_err err = {.text = ""};

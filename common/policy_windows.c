@@ -45,8 +45,8 @@ static int join(const char *file, const struct asp_yaml_node *list, char *out,
         if (n->kind != ASP_YAML_SCALAR || used + strlen(n->text) + 2 > size)
             return asp_err_at(err, EINVAL, file, n->line, n->column,
                               "a list of words is wanted here");
-        used += (size_t)snprintf(out + used, size - used, "%s%s",
-                                 used ? "," : "", n->text);
+        used += (size_t) snprintf(out + used, size - used, "%s%s",
+                                  used ? "," : "", n->text);
     }
     return 0;
 }
@@ -72,8 +72,7 @@ static int read_item(struct asp_winrule *rule, const char *file,
     if (n->kind == ASP_YAML_MAP)
         return asp_err_at(err, EINVAL, file, n->line, n->column,
                           "%.64s takes a value", key);
-    if (n->kind == ASP_YAML_LIST &&
-        join(file, n, list, sizeof(list), err) < 0)
+    if (n->kind == ASP_YAML_LIST && join(file, n, list, sizeof(list), err) < 0)
         return -1;
     if (asp_winrule_set(rule, key, n->kind == ASP_YAML_LIST ? list : n->text,
                         &why) < 0)
@@ -134,7 +133,7 @@ int asp_policy_windows_spec(struct asp_winrules *rules, const char *text,
         return asp_err_at(err, EINVAL, origin, 0, 0, "window: %s", why.text);
     if (!rule->origin[0])
         snprintf(rule->origin, sizeof(rule->origin), "%.*s",
-                 (int)sizeof(rule->origin) - 1, origin);
+                 (int) sizeof(rule->origin) - 1, origin);
     rules->n++;
     return 0;
 }
@@ -143,8 +142,10 @@ static int append(struct asp_winrules *to, const struct asp_winrules *from,
                   struct asp_err *err)
 {
     if (to->n + from->n > ASP_WINRULES_MAX)
-        return asp_errf(err, EINVAL, "more than %d rules for windows, of site "
-                        "and job together", ASP_WINRULES_MAX);
+        return asp_errf(err, EINVAL,
+                        "more than %d rules for windows, of site "
+                        "and job together",
+                        ASP_WINRULES_MAX);
     memcpy(to->rule + to->n, from->rule, from->n * sizeof(from->rule[0]));
     to->n += from->n;
     return 0;

@@ -113,7 +113,7 @@ static int read_kind(struct reader *reader, struct asp_yaml_node *node)
         if (memchr(event->data.scalar.value, '\0', event->data.scalar.length))
             return bad_at(reader, &event->start_mark, "value with a NUL");
         node->kind = ASP_YAML_SCALAR;
-        node->text = strdup((const char *)event->data.scalar.value);
+        node->text = strdup((const char *) event->data.scalar.value);
         return node->text ? 0 : bad_memory(reader);
     case YAML_MAPPING_START_EVENT:
         node->kind = ASP_YAML_MAP;
@@ -152,9 +152,8 @@ static int read_node(struct reader *reader, unsigned depth,
         return bad_memory(reader);
     node->line = reader->event.start_mark.line + 1;
     node->column = reader->event.start_mark.column + 1;
-    if (read_kind(reader, node) ||
-        (node->kind != ASP_YAML_SCALAR &&
-         read_children(reader, node, depth + 1))) {
+    if (read_kind(reader, node) || (node->kind != ASP_YAML_SCALAR &&
+                                    read_children(reader, node, depth + 1))) {
         node_free(node);
         return -1;
     }
@@ -250,14 +249,14 @@ int asp_yaml_parse(const char *file, const char *text, size_t len,
     if (nul)
         return asp_err_at(err, EINVAL, file, 0, 0,
                           "NUL byte at offset %zu: not a text file",
-                          (size_t)(nul - text));
+                          (size_t) (nul - text));
     yaml = calloc(1, sizeof(*yaml));
     if (!yaml || !yaml_parser_initialize(&reader.parser)) {
         free(yaml);
         return bad_memory(&reader);
     }
     yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&reader.parser, (const unsigned char *)text,
+    yaml_parser_set_input_string(&reader.parser, (const unsigned char *) text,
                                  len);
     rc = read_document(&reader, yaml);
     if (reader.has_event)

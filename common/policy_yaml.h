@@ -13,8 +13,8 @@ enum asp_yaml_kind { ASP_YAML_SCALAR, ASP_YAML_MAP, ASP_YAML_LIST };
 
 struct asp_yaml_node {
     enum asp_yaml_kind kind;
-    char *key;  /* when inside a map, else NULL */
-    char *text; /* scalar */
+    char *key;                   /* when inside a map, else NULL */
+    char *text;                  /* scalar */
     size_t line, column;         /* of the value */
     size_t key_line, key_column; /* of the key */
     struct asp_yaml_node *first; /* children */

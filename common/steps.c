@@ -17,14 +17,14 @@ static int take_number(const char **text_p, uint32_t max, uint32_t *out_p)
     uint64_t value = 0;
 
     for (; *text >= '0' && *text <= '9'; text++) {
-        value = value * 10 + (uint64_t)(*text - '0');
+        value = value * 10 + (uint64_t) (*text - '0');
         if (value > max)
             return -1;
     }
     if (!value)
         return -1;
     *text_p = text;
-    *out_p = (uint32_t)value;
+    *out_p = (uint32_t) value;
     return 0;
 }
 
@@ -35,7 +35,7 @@ static int add_nodes(struct asp_steps *steps, uint32_t ntasks, uint32_t count,
     void *nodes;
 
     if (count > ASP_NODES_MAX - steps->nnodes ||
-        (uint64_t)ntasks * count > ASP_RANKS_MAX - steps->ntasks)
+        (uint64_t) ntasks * count > ASP_RANKS_MAX - steps->ntasks)
         return asp_errf(err, E2BIG, "more than %d nodes or %d tasks",
                         ASP_NODES_MAX, ASP_RANKS_MAX);
     nodes = realloc(steps->nodes,
@@ -159,8 +159,8 @@ static const char *print_ranks(const uint32_t *ranks, uint32_t nranks,
 
     buf[0] = '\0';
     for (uint32_t i = 0; i < nranks && used + 16 < size; i++)
-        used += (size_t)snprintf(buf + used, size - used, "%s%" PRIu32,
-                                 i ? "," : "", ranks[i]);
+        used += (size_t) snprintf(buf + used, size - used, "%s%" PRIu32,
+                                  i ? "," : "", ranks[i]);
     return buf;
 }
 
@@ -239,7 +239,7 @@ int asp_steps_parse_ranks(const char *text, uint32_t *ranks, uint32_t *count_p)
         for (; first <= last; first++) {
             if (count == *count_p)
                 goto bad;
-            ranks[count++] = (uint32_t)first;
+            ranks[count++] = (uint32_t) first;
         }
         text = end;
         if (*text == ',' && !*++text)

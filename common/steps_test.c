@@ -30,7 +30,7 @@ static void computes(void **state)
         {"2,2", "block:cyclic,pack", 0, "0,1|2,3"},
     };
 
-    (void)state;
+    (void) state;
     for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
         struct asp_steps *steps = NULL;
         char text[64] = "";
@@ -41,12 +41,12 @@ static void computes(void **state)
                          0);
         for (uint32_t n = 0; n < steps->nnodes; n++)
             for (uint32_t i = 0; i < steps->nodes[n].ntasks; i++)
-                used +=
-                    (size_t)snprintf(text + used, sizeof(text) - used, "%s%u",
-                                     i       ? ","
-                                     : n > 0 ? "|"
-                                             : "",
-                                     (unsigned)steps->nodes[n].ranks_world[i]);
+                used += (size_t) snprintf(
+                    text + used, sizeof(text) - used, "%s%u",
+                    i       ? ","
+                    : n > 0 ? "|"
+                            : "",
+                    (unsigned) steps->nodes[n].ranks_world[i]);
         assert_string_equal(text, rows[r].ranks);
         asp_steps_destroy(steps);
     }
@@ -67,7 +67,7 @@ static void refuses(void **state)
         {"2", "plane=0", EINVAL},    {"2", "sideways", EINVAL},
     };
 
-    (void)state;
+    (void) state;
     for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
         struct asp_steps *steps = NULL;
         struct asp_err err = {.text = ""};
@@ -87,7 +87,7 @@ static void finds(void **state)
     struct asp_steps *steps = NULL;
     struct asp_err err = {.text = ""};
 
-    (void)state;
+    (void) state;
     /* Announced as block, dealt cyclically. */
     assert_int_equal(
         asp_steps_find("2(x2)", "block", 0, 1, cyclic, 2, &steps, &err), 0);
@@ -114,7 +114,7 @@ static void parses_ranks(void **state)
                                       "2,1", "0-9", "-1",  "1048576"};
     uint32_t ranks[4], count = 4;
 
-    (void)state;
+    (void) state;
     assert_int_equal(asp_steps_parse_ranks("0-2,5", ranks, &count), 0);
     assert_int_equal(count, 4);
     assert_int_equal(ranks[3], 5);

@@ -93,8 +93,8 @@ static int fill_core(hwloc_topology_t hw, hwloc_obj_t obj,
                             "CPU %d of core %u: more than %d CPUs, or %d in "
                             "one core",
                             cpu, core->core_log, ASP_CPUS_MAX, ASP_SMT_MAX);
-        core->cpu_os[core->ncpus] = (uint32_t)cpu;
-        core->allowed[core->ncpus] = asp_cpuset_has(allowed, (unsigned)cpu);
+        core->cpu_os[core->ncpus] = (uint32_t) cpu;
+        core->allowed[core->ncpus] = asp_cpuset_has(allowed, (unsigned) cpu);
         core->nallowed += core->allowed[core->ncpus];
         core->ncpus++;
     }
@@ -112,10 +112,10 @@ static int fill_cores(hwloc_topology_t hw, struct asp_topo *topo,
 
     if (count <= 0)
         return asp_errf(err, EINVAL, "the topology has no CPUs");
-    topo->cores = calloc((size_t)count, sizeof(topo->cores[0]));
+    topo->cores = calloc((size_t) count, sizeof(topo->cores[0]));
     if (!topo->cores)
         return asp_errf(err, ENOMEM, "out of memory");
-    topo->ncores = (uint32_t)count;
+    topo->ncores = (uint32_t) count;
     for (uint32_t i = 0; i < topo->ncores; i++) {
         struct asp_core *core = &topo->cores[i];
 
@@ -139,8 +139,8 @@ static int fill_allowed(hwloc_topology_t hw, const struct asp_cpuset *cpus,
 
     for (int cpu = hwloc_bitmap_first(set); cpu >= 0;
          cpu = hwloc_bitmap_next(set, cpu)) {
-        if (!cpus || asp_cpuset_has(cpus, (unsigned)cpu))
-            asp_cpuset_add(&topo->allowed, (unsigned)cpu);
+        if (!cpus || asp_cpuset_has(cpus, (unsigned) cpu))
+            asp_cpuset_add(&topo->allowed, (unsigned) cpu);
     }
     if (asp_cpuset_count(&topo->allowed))
         return 0;
@@ -173,7 +173,7 @@ static int fill_distance(hwloc_topology_t hw, struct asp_topo *topo,
 
                 if (a < n && b < n)
                     topo->distance[a * n + b] =
-                        (uint32_t)found->values[i * found->nbobjs + j];
+                        (uint32_t) found->values[i * found->nbobjs + j];
             }
         }
     }
@@ -225,7 +225,7 @@ int asp_topo_keep_cores(struct asp_topo *topo, const struct asp_cpuset *cores,
 
     if (beyond >= 0)
         return asp_errf(err, ENOENT, "core %d of a machine with %u", beyond,
-                        (unsigned)topo->ncores);
+                        (unsigned) topo->ncores);
     for (uint32_t c = 0; c < topo->ncores; c++)
         left += asp_cpuset_has(cores, c) && topo->cores[c].nallowed;
     if (!left)

@@ -33,7 +33,7 @@ static void test_two_sockets(void **state)
     struct asp_topo *topo = topo_of("pack:2 numa:2 core:4 pu:2", NULL);
     const struct asp_core *core = &topo->cores[13];
 
-    (void)state;
+    (void) state;
     assert_false(topo->real);
     assert_int_equal(topo->ncores, 16);
     assert_int_equal(topo->nnumas, 4);
@@ -54,7 +54,7 @@ static void test_restricted(void **state)
 {
     struct asp_topo *topo = topo_of("numa:2 core:4 pu:2", "1,4-5,14");
 
-    (void)state;
+    (void) state;
     assert_int_equal(topo->ncores, 8);
     assert_int_equal(topo->cores[0].nallowed, 1);
     assert_false(topo->cores[0].allowed[0]);
@@ -70,7 +70,7 @@ static void test_l3_groups(void **state)
 {
     struct asp_topo *topo = topo_of("pack:1 numa:1 l3:4 core:4 pu:1", NULL);
 
-    (void)state;
+    (void) state;
     assert_int_equal(topo->nnumas, 1);
     assert_int_equal(topo->cores[3].l3_log, 0);
     assert_int_equal(topo->cores[4].l3_log, 1);
@@ -84,7 +84,7 @@ static void test_keep_cores(void **state)
     struct asp_cpuset cores = {0};
     struct asp_err err = {0};
 
-    (void)state;
+    (void) state;
     asp_cpuset_add(&cores, 1);
     assert_int_equal(asp_topo_keep_cores(topo, &cores, &err), -1);
     asp_cpuset_add(&cores, 2);
@@ -116,13 +116,13 @@ static void test_live(void **state)
 {
     struct asp_topo *topo;
 
-    (void)state;
+    (void) state;
     unsetenv("HWLOC_SYNTHETIC");
     unsetenv("HWLOC_XMLFILE");
     topo = topo_of(NULL, NULL);
     assert_true(topo->real);
     assert_true(topo->ncores >= 1);
-    assert_true(asp_cpuset_has(&topo->allowed, (unsigned)sched_getcpu()));
+    assert_true(asp_cpuset_has(&topo->allowed, (unsigned) sched_getcpu()));
     asp_topo_destroy(topo);
 }
 
@@ -131,7 +131,7 @@ static void test_environment(void **state)
 {
     struct asp_topo *topo;
 
-    (void)state;
+    (void) state;
     setenv("HWLOC_SYNTHETIC", "numa:3 core:5 pu:1", 1);
     topo = topo_of(NULL, NULL);
     assert_false(topo->real);
@@ -151,7 +151,7 @@ static void test_refused(void **state)
     struct asp_cpuset cpus = {0};
     struct asp_err err;
 
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
         memset(&err, 0, sizeof(err));
         assert_int_equal(asp_topo_load(sources[i], NULL, &topo, &err), -1);

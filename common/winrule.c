@@ -62,8 +62,8 @@ static int check_list(const struct asp_winkey *key, const char *value,
 
         if (!among(at, len, key->values))
             return refuse(key, value, err);
-        for (const char *w = key->values; strncmp(w, at, len) != 0 ||
-                                          (w[len] != '|' && w[len] != '\0');
+        for (const char *w = key->values;
+             strncmp(w, at, len) != 0 || (w[len] != '|' && w[len] != '\0');
              w += strcspn(w, "|") + 1)
             index++;
         wanted[index] = 1;
@@ -73,8 +73,9 @@ static int check_list(const struct asp_winkey *key, const char *value,
         size_t len = strcspn(w, "|");
 
         if (wanted[n]) {
-            used += (size_t)snprintf(text + used, sizeof(text) - used,
-                                     "%s%.*s", words++ ? "," : "", (int)len, w);
+            used += (size_t) snprintf(text + used, sizeof(text) - used,
+                                      "%s%.*s", words++ ? "," : "", (int) len,
+                                      w);
         }
         w += len + (w[len] == '|');
     }
@@ -114,11 +115,11 @@ static int read_number(const char **at_p, uint32_t *out_p)
     const char *at = *at_p;
 
     for (; *at >= '0' && *at <= '9' && n <= UINT32_MAX; at++)
-        n = n * 10 + (uint64_t)(*at - '0');
+        n = n * 10 + (uint64_t) (*at - '0');
     if (at == *at_p || n == 0 || n >= UINT32_MAX)
         return -1;
     *at_p = at;
-    *out_p = (uint32_t)n;
+    *out_p = (uint32_t) n;
     return 0;
 }
 
@@ -137,8 +138,10 @@ static int set_order(struct asp_winrule *rule, const char *value,
             rc = read_number(&at, &last);
     }
     if (rc < 0 || *at || last < first)
-        return asp_errf(err, EINVAL, "order: \"%.32s\" is no number of a "
-                        "window; give 3, 1-4 or 5- (the first is 1)", value);
+        return asp_errf(err, EINVAL,
+                        "order: \"%.32s\" is no number of a "
+                        "window; give 3, 1-4 or 5- (the first is 1)",
+                        value);
     rule->first = first;
     rule->last = last;
     return 0;
@@ -188,9 +191,8 @@ int asp_winrule_set(struct asp_winrule *rule, const char *key,
 /* Can it be set for a window that is in use? It cannot become MPI's own. */
 static bool comes_late(const struct asp_winrule *rule, enum asp_winkey_id id)
 {
-    return !rule->value[id][0] ||
-           (asp_winkeys[id].flags & ASP_WIN_LATER &&
-            strcmp(rule->value[id], "native") != 0);
+    return !rule->value[id][0] || (asp_winkeys[id].flags & ASP_WIN_LATER &&
+                                   strcmp(rule->value[id], "native") != 0);
 }
 
 /* Names come when the window is in use: see docs/design/window-rules.md. */
@@ -219,13 +221,16 @@ int asp_winrule_check(const struct asp_winrule *rule, struct asp_err *err)
         if (off && asp_winkeys[id].flags & ASP_WIN_KNOB)
             return asp_errf(err, EINVAL,
                             "%s says nothing of a window that async_config: "
-                            "%s leaves to MPI", asp_winkeys[id].name, config);
+                            "%s leaves to MPI",
+                            asp_winkeys[id].name, config);
     }
     if (set == 0)
         return asp_errf(err, EINVAL, "a rule for windows sets nothing");
     if (strcmp(rule->value[ASP_WIN_NO_LOCKS], "true") == 0 &&
         strstr(rule->value[ASP_WIN_EPOCHS_USED], "lock"))
-        return asp_errf(err, EINVAL, "no_locks: true contradicts epochs_used: "
-                        "%s", rule->value[ASP_WIN_EPOCHS_USED]);
+        return asp_errf(err, EINVAL,
+                        "no_locks: true contradicts epochs_used: "
+                        "%s",
+                        rule->value[ASP_WIN_EPOCHS_USED]);
     return rule->name[0] ? check_name(rule, err) : 0;
 }

@@ -15,9 +15,9 @@
 #include <stdint.h>
 
 enum {
-    ASP_WINRULES_MAX = 32,   /* of a step, site and job together */
+    ASP_WINRULES_MAX = 32, /* of a step, site and job together */
     ASP_WINRULE_TEXT_MAX = 2048,
-    ASP_WINNAME_MAX = 64,    /* a pattern, with its NUL */
+    ASP_WINNAME_MAX = 64, /* a pattern, with its NUL */
     ASP_WINSITE_MAX = 128,
     ASP_WINORIGIN_MAX = 64,
     ASP_WINVALUE_MAX = 24,

@@ -15,7 +15,7 @@
 
 static void schema(void **state)
 {
-    (void)state;
+    (void) state;
     for (enum asp_winkey_id id = 0; id < ASP_WINKEY_COUNT; id++) {
         const struct asp_winkey *key = &asp_winkeys[id];
         char value[ASP_VALUE_MAX], *end;
@@ -53,7 +53,7 @@ static void values(void **state)
         {"accumulate_ordering", "none", "none"},
     };
 
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct asp_winrule rule = {.first = 0};
         struct asp_err err = {.text = ""};
@@ -73,14 +73,25 @@ static void orders(void **state)
         const char *text;
         uint32_t first, last;
     } rows[] = {
-        {"1", 1, 1}, {"2-7", 2, 7}, {"5-", 5, UINT32_MAX}, {"3-3", 3, 3},
+        {"1", 1, 1},
+        {"2-7", 2, 7},
+        {"5-", 5, UINT32_MAX},
+        {"3-3", 3, 3},
         /* refused */
-        {"0", 0, 0}, {"-3", 0, 0}, {"4-2", 0, 0}, {"", 0, 0}, {"x", 0, 0},
-        {"1-x", 0, 0}, {"1,2", 0, 0}, {"99999999999", 0, 0},
-        {"1-4294967295", 0, 0}, {"1--", 0, 0}, {"0-3", 0, 0},
+        {"0", 0, 0},
+        {"-3", 0, 0},
+        {"4-2", 0, 0},
+        {"", 0, 0},
+        {"x", 0, 0},
+        {"1-x", 0, 0},
+        {"1,2", 0, 0},
+        {"99999999999", 0, 0},
+        {"1-4294967295", 0, 0},
+        {"1--", 0, 0},
+        {"0-3", 0, 0},
     };
 
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct asp_winrule rule = {.first = 0};
 
@@ -121,7 +132,7 @@ static void refuses(void **state)
         {"from:x;from:y;no_locks:true", "twice"},
     };
 
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct asp_winrule rule;
         struct asp_err err = {.text = ""};
@@ -146,7 +157,7 @@ static void round_trip(void **state)
         "alloc_shared_noncontig:true;rma.binding:segment",
     };
 
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct asp_winrule rule;
         char text[ASP_WINRULE_TEXT_MAX];
@@ -169,7 +180,7 @@ static void longest(void **state)
     char text[ASP_WINRULE_TEXT_MAX];
     int len;
 
-    (void)state;
+    (void) state;
     memset(rule.name, '*', sizeof(rule.name) - 1);
     memset(rule.site, '%', sizeof(rule.site) - 1);
     memset(rule.origin, ':', sizeof(rule.origin) - 1);
@@ -180,7 +191,7 @@ static void longest(void **state)
     strcpy(rule.value[ASP_WIN_BALANCE], "bytes");
     len = asp_winrule_print(&rule, text, sizeof(text));
     assert_true(len > 0);
-    assert_int_equal(asp_winrule_parse(text, (size_t)len, &again, NULL), 0);
+    assert_int_equal(asp_winrule_parse(text, (size_t) len, &again, NULL), 0);
     assert_memory_equal(&rule, &again, sizeof(rule));
 }
 
@@ -190,7 +201,7 @@ static void words(void **state)
     struct asp_winrule rule;
     char buf[256];
 
-    (void)state;
+    (void) state;
     assert_int_equal(asp_winrule_parse(text, strlen(text), &rule, NULL), 0);
     assert_string_equal(asp_winrule_matchers(&rule, buf, sizeof(buf)),
                         "name x, order 2-");

@@ -28,7 +28,7 @@ static void put(struct out *out, const char *fmt, ...)
     va_start(args, fmt);
     n = vsnprintf(out->buf + out->used, out->size - out->used, fmt, args);
     va_end(args);
-    out->used = n < 0 ? out->size : out->used + (size_t)n;
+    out->used = n < 0 ? out->size : out->used + (size_t) n;
 }
 
 static bool is_plain(char c)
@@ -46,7 +46,7 @@ static void put_item(struct out *out, const char *key, const char *value)
         if (is_plain(*value))
             put(out, "%c", *value);
         else
-            put(out, "%%%02X", (unsigned)(unsigned char)*value);
+            put(out, "%%%02X", (unsigned) (unsigned char) *value);
     }
 }
 
@@ -78,7 +78,7 @@ int asp_winrule_print(const struct asp_winrule *rule, char *buf, size_t size)
         errno = ENOSPC;
         return -1;
     }
-    return (int)out.used;
+    return (int) out.used;
 }
 
 static int hex_digit(char c)
@@ -103,12 +103,12 @@ static int unescape(const char *text, size_t len, char *out, size_t size)
 
             if (high < 0 || low < 0)
                 return -1;
-            c = (char)(high * 16 + low);
+            c = (char) (high * 16 + low);
             i += 2;
         } else if (!is_plain(c)) {
             return -1;
         }
-        if ((unsigned char)c < ' ' || c == 127 || used + 1 >= size)
+        if ((unsigned char) c < ' ' || c == 127 || used + 1 >= size)
             return -1;
         out[used++] = c;
     }
@@ -123,11 +123,13 @@ static int parse_item(struct asp_winrule *rule, const char *item, size_t len,
     char key[ASP_WINNAME_MAX], value[ASP_WINSITE_MAX];
 
     if (!colon ||
-        unescape(item, (size_t)(colon - item), key, sizeof(key)) < 0 ||
-        unescape(colon + 1, len - (size_t)(colon - item) - 1, value,
+        unescape(item, (size_t) (colon - item), key, sizeof(key)) < 0 ||
+        unescape(colon + 1, len - (size_t) (colon - item) - 1, value,
                  sizeof(value)) < 0)
-        return asp_errf(err, EINVAL, "\"%.*s\" is no KEY:VALUE of a window "
-                        "rule", len < 40 ? (int)len : 40, item);
+        return asp_errf(err, EINVAL,
+                        "\"%.*s\" is no KEY:VALUE of a window "
+                        "rule",
+                        len < 40 ? (int) len : 40, item);
     if (strcmp(key, origin_key) != 0)
         return asp_winrule_set(rule, key, value, err);
     if (rule->origin[0] || strlen(value) >= sizeof(rule->origin))
@@ -147,7 +149,7 @@ int asp_winrule_parse(const char *text, size_t len, struct asp_winrule *rule_p,
     for (size_t at = 0, end; at <= len; at = end + 1) {
         const char *stop = at < len ? memchr(text + at, ';', len - at) : NULL;
 
-        end = stop ? (size_t)(stop - text) : len;
+        end = stop ? (size_t) (stop - text) : len;
         if (parse_item(&rule, text + at, end - at, err) < 0)
             return -1;
     }

@@ -30,9 +30,9 @@ static void own_cpus(char *list, size_t size)
             continue;
         while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &set))
             last++;
-        used += (size_t)snprintf(list + used, size - used,
-                                 last > c ? "%s%d-%d" : "%s%d", used ? "," : "",
-                                 c, last);
+        used += (size_t) snprintf(list + used, size - used,
+                                  last > c ? "%s%d-%d" : "%s%d",
+                                  used ? "," : "", c, last);
         if (used >= size)
             return;
         c = last;
@@ -50,7 +50,7 @@ static int read_task(const char *word, char *cpus, size_t size)
         list--;
     if (*list == 'c')
         list++;
-    snprintf(cpus, size, "%.*s", (int)(word + length - list), list);
+    snprintf(cpus, size, "%.*s", (int) (word + length - list), list);
     return strstr(word, ":ghost:") && strstr(word, ":ghost:") < word + length;
 }
 
@@ -99,12 +99,12 @@ int main(int argc, char **argv)
     snprintf(line, sizeof(line), "rank %d of %d on %.64s, CPUs %s; %s", rank,
              size, node, cpus, layout);
     if (rank == 0)
-        lines = malloc((size_t)size * LINE);
+        lines = malloc((size_t) size * LINE);
     if (rank == 0 && !lines)
         MPI_Abort(MPI_COMM_WORLD, 1);
     MPI_Gather(line, LINE, MPI_CHAR, lines, LINE, MPI_CHAR, 0, MPI_COMM_WORLD);
     for (int i = 0; rank == 0 && i < size; i++)
-        puts(lines + (size_t)i * LINE);
+        puts(lines + (size_t) i * LINE);
     free(lines);
     MPI_Finalize();
     return 0;

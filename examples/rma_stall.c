@@ -79,7 +79,8 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0)
         printf("updates took: %.3f ms (%d of them, to rank %d, which was busy "
-               "for %ld ms)\n", ms, updates, target, busy_ms);
+               "for %ld ms)\n",
+               ms, updates, target, busy_ms);
     MPI_Win_unlock_all(win);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win);

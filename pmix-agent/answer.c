@@ -88,7 +88,7 @@ int aspa_answer_share(struct aspa_answer *answer, const struct aspa_env *env,
         memcpy(answer->bytes + sizeof(struct asp_answer), env->bytes,
                env->used);
     answer->used = need;
-    answer->shared_bytes = (uint32_t)env->used;
+    answer->shared_bytes = (uint32_t) env->used;
     return 0;
 }
 
@@ -101,7 +101,7 @@ int aspa_answer_add(struct aspa_answer *answer, enum asp_role role,
     struct asp_answer_task task = {
         .role = role == ASP_ROLE_GHOST,
         .bind = cpus != NULL,
-        .env_bytes = (uint32_t)env->used,
+        .env_bytes = (uint32_t) env->used,
     };
 
     _Static_assert(sizeof(task.cpus) == sizeof(cpus->word),
@@ -131,7 +131,7 @@ int aspa_answer_finish(struct aspa_answer *answer,
         .version = ASP_WIRE_VERSION,
         .status = status,
         .ntasks = answer->ntasks,
-        .total_bytes = (uint32_t)used,
+        .total_bytes = (uint32_t) used,
         .shared_bytes = answer->shared_bytes,
     };
 
@@ -161,11 +161,11 @@ int aspa_answer_write(const struct aspa_answer *answer, int fd, int timeout_ms,
         ssize_t n = write(fd, answer->bytes + done, answer->used - done);
 
         if (n >= 0) {
-            done += (size_t)n;
+            done += (size_t) n;
             continue;
         }
         if (errno == EAGAIN && left > 0) {
-            poll(&wait, 1, (int)left);
+            poll(&wait, 1, (int) left);
             continue;
         }
         if (errno == EINTR)

@@ -14,7 +14,7 @@
 /* The wire is read by another program: its shape is fixed here. */
 static void test_shape(void **state)
 {
-    (void)state;
+    (void) state;
     assert_int_equal(sizeof(struct asp_answer), 520);
     assert_int_equal(offsetof(struct asp_answer, ntasks), 12);
     assert_int_equal(offsetof(struct asp_answer, shared_bytes), 20);
@@ -30,7 +30,7 @@ static void test_env(void **state)
     struct asp_err err = {0};
     char *big = malloc(ASP_ANSWER_ENV_MAX);
 
-    (void)state;
+    (void) state;
     assert_int_equal(aspa_env_add(&env, "A", "1", &err), 0);
     assert_int_equal(aspa_env_add(&env, "BB", "", &err), 0);
     assert_int_equal(env.used, 8);
@@ -60,7 +60,7 @@ static void test_answer(void **state)
     struct asp_answer head;
     size_t at = sizeof(head);
 
-    (void)state;
+    (void) state;
     asp_cpuset_add(&cpus, 3);
     asp_cpuset_add(&cpus, 1023);
     assert_int_equal(aspa_env_add(&env, "ALL", "2", &err), 0);
@@ -112,7 +112,7 @@ static void test_too_large(void **state)
     struct asp_answer head;
     int n = 0;
 
-    (void)state;
+    (void) state;
     memset(big, 'x', 200 * 1024 - 1);
     big[200 * 1024 - 1] = '\0';
     memset(message, 'm', sizeof(message) - 1);
@@ -148,7 +148,7 @@ static void test_write(void **state)
     char *big = calloc(1, 150 * 1024);
     int fds[2];
 
-    (void)state;
+    (void) state;
     memset(big, 'x', 150 * 1024 - 1);
     assert_int_equal(aspa_env_add(&env, "BIG", big, &err), 0);
     assert_int_equal(aspa_answer_add(&answer, ASP_ROLE_USER, NULL, &env, &err),

@@ -39,7 +39,7 @@ static void print_env(uint32_t p, const char *env, size_t bytes)
 {
     for (size_t at = 0; at < bytes; at += strlen(env + at) + 1)
         if (strncmp(env + at, "ASPEN_LAYOUT=", 13) != 0)
-            printf("env %u %s\n", (unsigned)p, env + at);
+            printf("env %u %s\n", (unsigned) p, env + at);
 }
 
 static void print_task(uint32_t p, const struct asp_answer_task *task)
@@ -50,7 +50,7 @@ static void print_task(uint32_t p, const struct asp_answer_task *task)
     memcpy(cpus.word, task->cpus, sizeof(cpus.word));
     if (task->bind != 0)
         asp_cpuset_print(&cpus, list, sizeof(list));
-    printf("task %u %s bind %s\n", (unsigned)p,
+    printf("task %u %s bind %s\n", (unsigned) p,
            task->role != 0 ? "ghost" : "user", list);
 }
 

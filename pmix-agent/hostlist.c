@@ -39,7 +39,7 @@ static int parse_digits(const char **text_p, unsigned *value_p, int *width_p)
     for (; *text >= '0' && *text <= '9'; text++, width++) {
         if (width == DIGITS_MAX)
             return -1;
-        value = value * 10 + (unsigned)(*text - '0');
+        value = value * 10 + (unsigned) (*text - '0');
     }
     *text_p = text;
     *value_p = value;
@@ -72,7 +72,7 @@ static int expand_group(struct out *out, const char *prefix, const char *text,
         for (unsigned i = first; i <= last; i++) {
             int len = snprintf(name, sizeof(name), "%s%0*u", prefix, width, i);
 
-            if (len >= (int)sizeof(name) ||
+            if (len >= (int) sizeof(name) ||
                 expand(out, name, close + 1, end) < 0)
                 return -1;
         }
@@ -88,8 +88,8 @@ static int expand(struct out *out, const char *prefix, const char *text,
                   const char *end)
 {
     size_t len = strlen(prefix);
-    const char *open = memchr(text, '[', (size_t)(end - text));
-    size_t plain = (size_t)((open != NULL ? open : end) - text);
+    const char *open = memchr(text, '[', (size_t) (end - text));
+    size_t plain = (size_t) ((open != NULL ? open : end) - text);
     const char *close;
     char name[ASP_NAME_MAX];
 
@@ -100,7 +100,7 @@ static int expand(struct out *out, const char *prefix, const char *text,
     name[len + plain] = '\0';
     if (open == NULL)
         return add_name(out, name, len + plain);
-    close = memchr(open, ']', (size_t)(end - open));
+    close = memchr(open, ']', (size_t) (end - open));
     if (close == NULL)
         return -1;
     return expand_group(out, name, open + 1, close, end);
@@ -134,6 +134,6 @@ int aspa_hostlist_name(const char *list, struct asp_layout_node *nodes,
     }
     if (out.used != nnodes)
         return asp_errf(err, EINVAL, "node list \"%.100s\" has %u of %u nodes",
-                        list, (unsigned)out.used, (unsigned)nnodes);
+                        list, (unsigned) out.used, (unsigned) nnodes);
     return 0;
 }

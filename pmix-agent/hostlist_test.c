@@ -45,7 +45,7 @@ static const struct {
 
 static void test_rows(void **state)
 {
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct asp_layout_node nodes[8] = {{{0}, 0, NULL}};
         struct asp_err err = {0};

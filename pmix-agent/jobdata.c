@@ -53,7 +53,7 @@ static void list_add_u32(struct list *list, const char *key, uint32_t value)
 
 static void list_add_u16(struct list *list, const char *key, uint32_t value)
 {
-    uint16_t value16 = (uint16_t)value;
+    uint16_t value16 = (uint16_t) value;
 
     list_add(list, key, &value16, PMIX_UINT16);
 }
@@ -71,7 +71,7 @@ void aspa_jobdata_node(const struct asp_layout *layout, uint32_t n, char *buf,
     if (layout->nodes[n].name[0] != '\0')
         snprintf(buf, size, "%s", layout->nodes[n].name);
     else
-        snprintf(buf, size, "node%u", (unsigned)n);
+        snprintf(buf, size, "node%u", (unsigned) n);
 }
 
 /* "n1,n2": names of the nodes, comma-separated. NULL on ENOMEM. */
@@ -120,7 +120,7 @@ static char *node_map(const struct asp_layout *layout, struct range range,
 static void print_ranks(FILE *out, const struct asp_layout_node *node)
 {
     for (uint32_t i = 0; i < node->ntasks; i++)
-        fprintf(out, "%s%u", i > 0 ? "," : "", (unsigned)node->ranks_world[i]);
+        fprintf(out, "%s%u", i > 0 ? "," : "", (unsigned) node->ranks_world[i]);
 }
 
 /* "0,1,2;3,4,5": ranks of the nodes. NULL on ENOMEM. */

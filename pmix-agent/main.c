@@ -71,11 +71,11 @@ static void on_alarm(int sig)
     static const char text[] = "aspen-agent: timed out\n";
     ssize_t ignored;
 
-    (void)sig;
+    (void) sig;
     if (stopping)
         _exit(0);
     ignored = write(STDERR_FILENO, text, sizeof(text) - 1);
-    (void)ignored;
+    (void) ignored;
     aspa_publish_abandon();
     _exit(EXIT_HUNG);
 }
@@ -181,7 +181,7 @@ static int run(const struct options *options)
         alarm(request.timeout_ms / 1000 + 2);
     if (rc == 0 && request.uid != getuid())
         rc = asp_errf(&err, EPERM, "request is for uid %u, the agent has %u",
-                      (unsigned)request.uid, (unsigned)getuid());
+                      (unsigned) request.uid, (unsigned) getuid());
     if (rc == 0)
         rc = aspa_resolve(&request, &plan, &err);
     if (rc == 0)

@@ -44,8 +44,8 @@ static int lower(int what, uint64_t most)
 
 static uint64_t job_data(const struct asp_layout *layout, const char *text)
 {
-    uint64_t one =
-        TEXT_COPIES * strlen(text) + (uint64_t)ENTRY_BYTES * layout->ntasks;
+    uint64_t one = TEXT_COPIES * strlen(text) +
+                   (uint64_t) ENTRY_BYTES * layout->ntasks;
 
     return one * layout->ntasks;
 }
@@ -68,7 +68,7 @@ int aspa_memory_limit(const struct asp_layout *layout, const char *text,
                       struct asp_err *err)
 {
     uint64_t data = DATA_MIB * MIB + job_data(layout, text) +
-                    (uint64_t)RANK_BYTES * layout->size_world;
+                    (uint64_t) RANK_BYTES * layout->size_world;
 
     if (set_stacks() < 0 || lower(RLIMIT_DATA, data) < 0 ||
         lower(RLIMIT_AS, data + OTHER_MIB * MIB) < 0)

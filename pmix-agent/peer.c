@@ -47,8 +47,8 @@ union answer {
 static int put_end(const struct sockaddr_storage *addr, __be32 *host,
                    __be16 *port)
 {
-    const struct sockaddr_in *v4 = (const struct sockaddr_in *)addr;
-    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)addr;
+    const struct sockaddr_in *v4 = (const struct sockaddr_in *) addr;
+    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *) addr;
 
     if (addr->ss_family == AF_INET) {
         host[0] = v4->sin_addr.s_addr;
@@ -80,7 +80,7 @@ static int exchange(const struct question *question, union answer *answer)
     close(fd);
     if (got < 0)
         return -1;
-    if ((size_t)got < NLMSG_LENGTH(sizeof(struct inet_diag_msg)) ||
+    if ((size_t) got < NLMSG_LENGTH(sizeof(struct inet_diag_msg)) ||
         answer->head.nlmsg_type != SOCK_DIAG_BY_FAMILY) {
         errno = ENOENT;
         return -1;
@@ -98,7 +98,7 @@ static bool is_ours(const struct sockaddr_storage *own,
         .head = {.nlmsg_len = sizeof(question),
                  .nlmsg_type = SOCK_DIAG_BY_FAMILY,
                  .nlmsg_flags = NLM_F_REQUEST},
-        .what = {.sdiag_family = (uint8_t)own->ss_family,
+        .what = {.sdiag_family = (uint8_t) own->ss_family,
                  .sdiag_protocol = IPPROTO_TCP,
                  .idiag_states = ~0U,
                  .id.idiag_cookie = {INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE}},
@@ -123,8 +123,8 @@ bool aspa_peer_is_ours(int fd)
     socklen_t here_size = sizeof(here);
     socklen_t there_size = sizeof(there);
 
-    return getsockname(fd, (struct sockaddr *)&here, &here_size) == 0 &&
-           getpeername(fd, (struct sockaddr *)&there, &there_size) == 0 &&
+    return getsockname(fd, (struct sockaddr *) &here, &here_size) == 0 &&
+           getpeername(fd, (struct sockaddr *) &there, &there_size) == 0 &&
            is_ours(&there, &here, TCP_ESTABLISHED);
 }
 
@@ -134,7 +134,7 @@ int aspa_peer_check(int listening, struct asp_err *err)
     struct sockaddr_storage nobody = {0};
     socklen_t size = sizeof(here);
 
-    if (getsockname(listening, (struct sockaddr *)&here, &size) == 0) {
+    if (getsockname(listening, (struct sockaddr *) &here, &size) == 0) {
         nobody.ss_family = here.ss_family;
         if (is_ours(&here, &nobody, TCP_LISTEN))
             return 0;
@@ -148,7 +148,7 @@ int aspa_peer_check(int listening, struct asp_err *err)
 static int accept_ours(int fd, struct sockaddr *addr, socklen_t *size,
                        int flags)
 {
-    int got = (int)syscall(SYS_accept4, fd, addr, size, flags);
+    int got = (int) syscall(SYS_accept4, fd, addr, size, flags);
 
     if (got < 0 || aspa_peer_is_ours(got))
         return got;

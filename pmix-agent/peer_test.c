@@ -19,22 +19,22 @@ static int start(void **state)
 {
     socklen_t size = sizeof(address);
 
-    (void)state;
+    (void) state;
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     listening = socket(AF_INET, SOCK_STREAM, 0);
     return listening >= 0 &&
-                   bind(listening, (struct sockaddr *)&address, size) == 0 &&
+                   bind(listening, (struct sockaddr *) &address, size) == 0 &&
                    listen(listening, 4) == 0 &&
-                   getsockname(listening, (struct sockaddr *)&address, &size) ==
-                       0
+                   getsockname(listening, (struct sockaddr *) &address,
+                               &size) == 0
                ? 0
                : -1;
 }
 
 static int stop(void **state)
 {
-    (void)state;
+    (void) state;
     return close(listening);
 }
 
@@ -42,7 +42,7 @@ static int connect_here(void)
 {
     int fd = socket(AF_INET, SOCK_STREAM, 0);
 
-    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)),
+    assert_int_equal(connect(fd, (struct sockaddr *) &address, sizeof(address)),
                      0);
     return fd;
 }
@@ -52,7 +52,7 @@ static void test_check(void **state)
     struct asp_err err = {0};
     int idle = socket(AF_INET, SOCK_STREAM, 0);
 
-    (void)state;
+    (void) state;
     assert_int_equal(aspa_peer_check(listening, &err), 0);
     assert_int_equal(aspa_peer_check(idle, &err), -1);
     assert_int_equal(aspa_peer_check(-1, &err), -1);
@@ -65,7 +65,7 @@ static void test_ours(void **state)
     int there = connect_here();
     int here = accept(listening, NULL, NULL);
 
-    (void)state;
+    (void) state;
     assert_true(here >= 0);
     assert_true(aspa_peer_is_ours(here));
     assert_true(aspa_peer_is_ours(there));
@@ -78,7 +78,7 @@ static void test_ours(void **state)
  * for an agent of root. */
 static void test_closed(void **state)
 {
-    (void)state;
+    (void) state;
     close(connect_here());
     errno = 0;
     assert_int_equal(accept(listening, NULL, NULL), -1);

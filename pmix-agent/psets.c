@@ -50,7 +50,7 @@ static pmix_data_array_t *make_members(const struct step *step,
     for (uint32_t n = 0; n < layout->nnodes; n++)
         for (uint32_t i = 0; i < layout->nodes[n].ntasks; i++)
             if (role_at(layout, &layout->nodes[n], i) == role) {
-                pmix_proc_t *proc = (pmix_proc_t *)array->array + used++;
+                pmix_proc_t *proc = (pmix_proc_t *) array->array + used++;
 
                 PMIX_LOAD_PROCID(proc, step->nspace,
                                  layout->nodes[n].ranks_world[i]);

@@ -10,7 +10,7 @@
 #include <pmix_server.h>
 
 /* Names that users and tools rely on; docs/design/pmix.md. */
-#define ASPA_PSET_USERS "aspen://users"
+#define ASPA_PSET_USERS  "aspen://users"
 #define ASPA_PSET_GHOSTS "aspen://ghosts"
 
 /* A client asks for the number of sets, their names and the members of both:

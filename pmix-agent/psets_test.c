@@ -63,8 +63,8 @@ static void take_answer(pmix_status_t status, pmix_info_t *info, size_t ninfo,
                         void *arg, pmix_release_cbfunc_t release,
                         void *release_arg)
 {
-    (void)status;
-    (void)arg;
+    (void) status;
+    (void) arg;
     answered = ninfo;
     members = info[ninfo - 1].value.type == PMIX_DATA_ARRAY
                   ? info[ninfo - 1].value.data.darray->size
@@ -81,7 +81,7 @@ static pmix_status_t ask(const char *key, size_t nkeys)
     pmix_query_t query = {.keys = keys, .qualifiers = &which, .nqual = 1};
 
     for (size_t i = 0; i < nkeys; i++)
-        keys[i] = (char *)key;
+        keys[i] = (char *) key;
     PMIX_LOAD_KEY(which.key, PMIX_PSET_NAME);
     which.value.data.string = name;
     answered = members = 0;
@@ -91,7 +91,7 @@ static pmix_status_t ask(const char *key, size_t nkeys)
 
 static void test_members(void **state)
 {
-    (void)state;
+    (void) state;
     block_max = 1000;
     assert_int_equal(ask(PMIX_QUERY_PSET_MEMBERSHIP, 1), PMIX_SUCCESS);
     assert_int_equal(answered, 1);
@@ -103,7 +103,7 @@ static void test_members(void **state)
 /* Each key costs a copy of the set. */
 static void test_keys_are_bounded(void **state)
 {
-    (void)state;
+    (void) state;
     block_max = 1000;
     assert_int_equal(ask(PMIX_QUERY_PSET_MEMBERSHIP, ASPA_QUERY_KEYS_MAX),
                      PMIX_SUCCESS);
@@ -117,7 +117,7 @@ static void test_keys_are_bounded(void **state)
  * two are the answer's; the library frees its second one, unseen by us. */
 static void test_no_leak(void **state)
 {
-    (void)state;
+    (void) state;
     for (block_max = 0; block_max < 4; block_max++) {
         pmix_status_t status = ask(PMIX_QUERY_PSET_MEMBERSHIP, 1);
 

@@ -85,7 +85,7 @@ static int add_task(struct aspa_answer *answer, struct aspa_env *env,
     char local[16];
 
     aspa_env_reset(env);
-    snprintf(local, sizeof(local), "%u", (unsigned)p);
+    snprintf(local, sizeof(local), "%u", (unsigned) p);
     if (aspa_env_add(env, "ASPEN_LOCAL", local, err) < 0 ||
         aspa_env_add(env, "ASPEN_ROLE", asp_role_name(task->role), err) < 0)
         return -1;

@@ -76,7 +76,7 @@ static ssize_t read_some(int fd, char *buf, size_t size, long long deadline_ms)
     do {
         long long left = deadline_ms - asp_now_ms();
 
-        ready = poll(&wait, 1, left > 0 ? (int)left : 0);
+        ready = poll(&wait, 1, left > 0 ? (int) left : 0);
     } while (ready < 0 && errno == EINTR);
     if (ready < 0)
         return -1;
@@ -116,11 +116,11 @@ int aspa_request_read(int fd, int timeout_ms, char **text_p,
             asp_errf(err, EPIPE, "request ends before its \"end\" line");
             break;
         }
-        if (memchr(text + used, '\0', (size_t)got) != NULL) {
+        if (memchr(text + used, '\0', (size_t) got) != NULL) {
             asp_errf(err, EINVAL, "request holds a NUL byte");
             break;
         }
-        used += (size_t)got;
+        used += (size_t) got;
         text[used] = '\0';
         if (is_complete(text)) {
             *text_p = text;
@@ -140,12 +140,12 @@ static int parse_number(const char **text_p, uint32_t max, uint32_t *out_p)
     if (*text < '0' || *text > '9')
         return -1;
     for (; *text >= '0' && *text <= '9'; text++) {
-        value = value * 10 + (uint64_t)(*text - '0');
+        value = value * 10 + (uint64_t) (*text - '0');
         if (value > max)
             return -1;
     }
     *text_p = text;
-    *out_p = (uint32_t)value;
+    *out_p = (uint32_t) value;
     return 0;
 }
 
@@ -171,7 +171,7 @@ static int parse_ranks(const char *text, uint32_t max,
 static int parse_value(const struct key *key, char *value,
                        struct aspa_request *request)
 {
-    void *field = (char *)request + key->offset;
+    void *field = (char *) request + key->offset;
     const char *text = value;
 
     switch (key->kind) {
@@ -231,20 +231,20 @@ static int check_whole(const struct aspa_request *request, struct asp_err *err)
         return asp_errf(err, EPROTO,
                         "request is version %u and this agent speaks %d: "
                         "plugin and agent come from different installations",
-                        (unsigned)request->version, ASP_WIRE_VERSION);
+                        (unsigned) request->version, ASP_WIRE_VERSION);
     if (!is_job_name(request->job))
         return asp_errf(err, EINVAL, "request has job \"%.60s\"", request->job);
     if (request->nlocal == 0 || request->nranks != request->nlocal)
         return asp_errf(err, EINVAL, "request has %u ranks for %u local tasks",
-                        (unsigned)request->nranks, (unsigned)request->nlocal);
+                        (unsigned) request->nranks, (unsigned) request->nlocal);
     if (request->node >= request->nnodes)
         return asp_errf(err, EINVAL, "request is for node %u of %u",
-                        (unsigned)request->node, (unsigned)request->nnodes);
+                        (unsigned) request->node, (unsigned) request->nnodes);
     for (uint32_t i = 0; i < request->nranks; i++) {
         if (request->ranks[i] >= request->ntasks)
             return asp_errf(err, EINVAL, "request has rank %u of %u",
-                            (unsigned)request->ranks[i],
-                            (unsigned)request->ntasks);
+                            (unsigned) request->ranks[i],
+                            (unsigned) request->ntasks);
         if (i > 0 && request->ranks[i] <= request->ranks[i - 1])
             return asp_errf(err, EINVAL, "request's ranks do not ascend");
     }
@@ -258,7 +258,7 @@ static void set_defaults(struct aspa_request *request)
     memset(request, 0, sizeof(*request));
     for (size_t i = 0; i < NKEYS; i++)
         if (keys[i].kind == KIND_TEXT)
-            memcpy((char *)request + keys[i].offset, &empty, sizeof(empty));
+            memcpy((char *) request + keys[i].offset, &empty, sizeof(empty));
 }
 
 int aspa_request_parse(char *text, struct aspa_request *out_p,

@@ -19,12 +19,12 @@ struct aspa_request {
     const char *tasks_per_node; /* "3(x2),2", users and ghosts */
     const char *distribution;   /* as Slurm names it, "" = block */
     const char *nodelist;
-    const char *step_cpus;   /* OS list; "" = not known */
-    const char *step_cores;  /* Slurm's core numbers; "" = not known */
-    const char *cpu_bind;    /* as Slurm names its kind; "" = not given */
+    const char *step_cpus;        /* OS list; "" = not known */
+    const char *step_cores;       /* Slurm's core numbers; "" = not known */
+    const char *cpu_bind;         /* as Slurm names its kind; "" = not given */
     const char *threads_per_core; /* that the user wants; likewise */
-    const char *spec;        /* canonical --async-progress text */
-    const char *site_policy; /* path; "" = built-in defaults */
+    const char *spec;             /* canonical --async-progress text */
+    const char *site_policy;      /* path; "" = built-in defaults */
     const char *partition;
     const char *account;
     const char *qos;

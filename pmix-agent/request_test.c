@@ -45,7 +45,7 @@ static void test_good(void **state)
     struct aspa_request r;
     struct asp_err err = {0};
 
-    (void)state;
+    (void) state;
     assert_int_equal(parse(good, &r, &err), 0);
     assert_string_equal(r.job, "12.0");
     assert_int_equal(r.uid, 1000);
@@ -65,7 +65,7 @@ static char *altered(const char *key, const char *line)
     const char *at = strstr(good, key);
     const char *end = strchr(at, '\n') + 1;
 
-    snprintf(out, sizeof(out), "%.*s%s%s%s", (int)(at - good), good,
+    snprintf(out, sizeof(out), "%.*s%s%s%s", (int) (at - good), good,
              line ? line : "", line ? "\n" : "", end);
     return out;
 }
@@ -108,7 +108,7 @@ static void test_bad(void **state)
         {"end", "fin", EINVAL},
     };
 
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct aspa_request r;
         struct asp_err err = {0};
@@ -124,7 +124,7 @@ static void test_bad(void **state)
 /* Every proper prefix is refused, none is read beyond. */
 static void test_truncated(void **state)
 {
-    (void)state;
+    (void) state;
     for (size_t len = 0; len < strlen(good) - 1; len++) {
         struct aspa_request r;
         struct asp_err err = {0};
@@ -142,15 +142,15 @@ static void test_damaged(void **state)
     static const char bytes[] = "\n ,-0123456789xe\377\1%(";
     unsigned seed = 20221105;
 
-    (void)state;
+    (void) state;
     for (int i = 0; i < 20000; i++) {
         struct aspa_request r;
         struct asp_err err = {0};
         char *text = strdup(good);
 
         for (int n = 1 + i % 4; n > 0; n--)
-            text[(size_t)rand_r(&seed) % strlen(good)] =
-                bytes[(size_t)rand_r(&seed) % (sizeof(bytes) - 1)];
+            text[(size_t) rand_r(&seed) % strlen(good)] =
+                bytes[(size_t) rand_r(&seed) % (sizeof(bytes) - 1)];
         if (aspa_request_parse(text, &r, &err) < 0) {
             free(text);
             continue;
@@ -169,9 +169,9 @@ static void test_read(void **state)
     char *text = NULL;
     int fds[2];
 
-    (void)state;
+    (void) state;
     assert_int_equal(pipe(fds), 0);
-    assert_int_equal(write(fds[1], good, strlen(good)), (ssize_t)strlen(good));
+    assert_int_equal(write(fds[1], good, strlen(good)), (ssize_t) strlen(good));
     assert_int_equal(aspa_request_read(fds[0], 1000, &text, &err), 0);
     assert_string_equal(text, good);
     free(text);
@@ -200,7 +200,7 @@ static void test_read_too_long(void **state)
     char block[4096];
     int fds[2];
 
-    (void)state;
+    (void) state;
     assert_true(fd >= 0);
     assert_int_equal(aspa_request_read(fd, 1000, &text, &err), -1);
     assert_int_equal(errno, EINVAL);

@@ -69,7 +69,7 @@ static uint32_t counted_ghosts(const char *spec)
     size_t len = sizeof(mode) - 1;
 
     return strncmp(spec, mode, len) == 0
-               ? (uint32_t)strtoul(spec + len, NULL, 10)
+               ? (uint32_t) strtoul(spec + len, NULL, 10)
                : 0;
 }
 
@@ -105,8 +105,8 @@ static int resolve_policy(const struct aspa_request *request, struct work *work,
             "the site's policy on this node gives %lld ghosts, but "
             "the step was started with %u: policy files differ "
             "between the nodes",
-            (long long)asp_policy_number(work->policy, ASP_KNOB_GHOSTS),
-            (unsigned)counted);
+            (long long) asp_policy_number(work->policy, ASP_KNOB_GHOSTS),
+            (unsigned) counted);
     return 0;
 }
 
@@ -126,8 +126,8 @@ static int resolve_steps(const struct aspa_request *request, struct work *work,
         return asp_errf(err, EINVAL,
                         "tasks per node \"%.60s\" do not add up to %u tasks on "
                         "%u nodes",
-                        request->tasks_per_node, (unsigned)request->ntasks,
-                        (unsigned)request->nnodes);
+                        request->tasks_per_node, (unsigned) request->ntasks,
+                        (unsigned) request->nnodes);
     if (aspa_hostlist_name(request->nodelist, steps->nodes, steps->nnodes,
                            NULL) < 0)
         for (uint32_t n = 0; n < steps->nnodes; n++)
@@ -163,8 +163,9 @@ static void keep_step(const struct aspa_request *request, struct work *work,
     work->topo = NULL;
 }
 
-/* A --cpu-bind that says where tasks go, or that they go anywhere, is the user's
- * own plan. By cores and threads is what we do, and what hints become. */
+/* A --cpu-bind that says where tasks go, or that they go anywhere, is the
+ * user's own plan. By cores and threads is what we do, and what hints become.
+ */
 static bool binds_itself(const char *kind)
 {
     return kind[0] != '\0' && strncmp(kind, "cores", 5) != 0 &&
@@ -179,7 +180,7 @@ static void keep_threads(const struct aspa_request *request, struct work *work)
 
     if (work->topo != NULL && threads > 0 && threads < UINT32_MAX &&
         strcmp(asp_policy_text(work->policy, ASP_KNOB_SMT), "use") != 0)
-        asp_topo_keep_threads(work->topo, (uint32_t)threads);
+        asp_topo_keep_threads(work->topo, (uint32_t) threads);
 }
 
 /* The machine. Without it, or without knowing which of its CPUs are the
@@ -221,7 +222,7 @@ static uint32_t service_cores(const struct asp_policy *policy)
 {
     if (asp_policy_mode(policy) != ASP_MODE_THREAD)
         return 0;
-    return (uint32_t)asp_policy_number(policy, ASP_KNOB_THREAD_CORES);
+    return (uint32_t) asp_policy_number(policy, ASP_KNOB_THREAD_CORES);
 }
 
 static int make_layout(const struct aspa_request *request, struct work *work,
@@ -233,16 +234,17 @@ static int make_layout(const struct aspa_request *request, struct work *work,
     struct asp_plan_request wish = {
         .job = request->job,
         .mode = mode,
-        .ghosts_per_node =
-            mode == ASP_MODE_GHOST ? counted_ghosts(request->spec) : 0,
+        .ghosts_per_node = mode == ASP_MODE_GHOST
+                               ? counted_ghosts(request->spec)
+                               : 0,
         .service_cores = service_cores(policy),
         .offload = mode == ASP_MODE_GHOST &&
                    asp_policy_bool(policy, ASP_KNOB_OFFLOAD),
-        .spread =
-            strcmp(spread, "pack") == 0 ? ASP_SPREAD_PACK : ASP_SPREAD_NUMA,
+        .spread = strcmp(spread, "pack") == 0 ? ASP_SPREAD_PACK
+                                              : ASP_SPREAD_NUMA,
         .share = asp_policy_bool(policy, ASP_KNOB_SHARE),
-        .use_threads =
-            strcmp(asp_policy_text(policy, ASP_KNOB_SMT), "use") == 0,
+        .use_threads = strcmp(asp_policy_text(policy, ASP_KNOB_SMT), "use") ==
+                       0,
         .may_bind = work->unbound[0] == '\0',
         .reason = known(work->unbound),
         .nodes = work->steps->nodes,
@@ -279,8 +281,9 @@ static int note_cpus(const struct aspa_request *request,
     if (!asp_layout_offloads(layout))
         return 0;
     if (none && plan->require && work->topo != NULL)
-        return asp_errf(err, ENOSPC, "no CPU for the offload threads: ask for "
-                                     "one more per task (-c)");
+        return asp_errf(err, ENOSPC,
+                        "no CPU for the offload threads: ask for "
+                        "one more per task (-c)");
     asp_plan_say_cpus(work->topo, layout, text, sizeof(text));
     if (text[0] != '\0' && !request->cpus_grown && !(none && layout->bound))
         snprintf(plan->note + used, sizeof(plan->note) - used, "%s%s",
@@ -320,8 +323,8 @@ int aspa_resolve(const struct aspa_request *request, struct aspa_plan *plan,
         rc = resolve_policy(request, &work, err);
     if (rc == 0) {
         plan->require = asp_policy_bool(work.policy, ASP_KNOB_REQUIRE);
-        plan->pmix =
-            strcmp(asp_policy_text(work.policy, ASP_KNOB_PMIX), "off") != 0;
+        plan->pmix = strcmp(asp_policy_text(work.policy, ASP_KNOB_PMIX),
+                            "off") != 0;
         asp_policy_notes(work.policy, plan->note, sizeof(plan->note));
         rc = resolve_topo(request, &work, err);
     }

@@ -60,7 +60,7 @@ static struct {
 
 static void call_done(pmix_status_t status, void *arg)
 {
-    (void)arg;
+    (void) arg;
     pthread_mutex_lock(&call.mutex);
     call.status = status;
     call.done = true;
@@ -97,22 +97,22 @@ static pmix_status_t on_connected(const pmix_proc_t *proc, void *object,
                                   pmix_info_t info[], size_t ninfo,
                                   pmix_op_cbfunc_t done, void *arg)
 {
-    (void)proc;
-    (void)object;
-    (void)info;
-    (void)ninfo;
-    (void)done;
-    (void)arg;
+    (void) proc;
+    (void) object;
+    (void) info;
+    (void) ninfo;
+    (void) done;
+    (void) arg;
     return PMIX_OPERATION_SUCCEEDED;
 }
 
 static pmix_status_t on_finalized(const pmix_proc_t *proc, void *object,
                                   pmix_op_cbfunc_t done, void *arg)
 {
-    (void)proc;
-    (void)object;
-    (void)done;
-    (void)arg;
+    (void) proc;
+    (void) object;
+    (void) done;
+    (void) arg;
     return PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -121,14 +121,14 @@ static pmix_status_t on_abort(const pmix_proc_t *proc, void *object, int status,
                               const char msg[], pmix_proc_t procs[],
                               size_t nprocs, pmix_op_cbfunc_t done, void *arg)
 {
-    (void)proc;
-    (void)object;
-    (void)status;
-    (void)msg;
-    (void)procs;
-    (void)nprocs;
-    (void)done;
-    (void)arg;
+    (void) proc;
+    (void) object;
+    (void) status;
+    (void) msg;
+    (void) procs;
+    (void) nprocs;
+    (void) done;
+    (void) arg;
     return PMIX_ERR_NOT_SUPPORTED;
 }
 
@@ -140,10 +140,10 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs,
                               char *data, size_t ndata,
                               pmix_modex_cbfunc_t done, void *arg)
 {
-    (void)procs;
-    (void)nprocs;
-    (void)info;
-    (void)ninfo;
+    (void) procs;
+    (void) nprocs;
+    (void) info;
+    (void) ninfo;
     if (server.layout->nnodes > 1)
         return PMIX_ERR_NOT_SUPPORTED;
     if (done != NULL)
@@ -155,7 +155,7 @@ static pmix_status_t on_query(pmix_proc_t *proc, pmix_query_t *queries,
                               size_t nqueries, pmix_info_cbfunc_t done,
                               void *arg)
 {
-    (void)proc;
+    (void) proc;
     return aspa_psets_answer(server.layout, server.nspace, queries, nqueries,
                              done, arg);
 }
@@ -299,7 +299,7 @@ int aspa_serve_start(const struct asp_layout *layout, const char *text,
         return -1;
     if (aspa_jobdata_make(layout, text, server.nspace, &info, &ninfo, err) < 0)
         return -1;
-    status = PMIx_server_register_nspace(server.nspace, (int)layout->ntasks,
+    status = PMIx_server_register_nspace(server.nspace, (int) layout->ntasks,
                                          info, ninfo, call_done, NULL);
     rc = call_wait(status, "PMIx does not take the step", err);
     /* After a time-out the library may still read it: leak it then. */

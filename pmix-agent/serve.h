@@ -12,8 +12,8 @@
 #include <sys/types.h>
 
 /* Names that users and tools rely on; docs/design/pmix.md. */
-#define ASPA_KEY_LAYOUT "aspen.layout"
-#define ASPA_KEY_ROLE "aspen.role"
+#define ASPA_KEY_LAYOUT  "aspen.layout"
+#define ASPA_KEY_ROLE    "aspen.role"
 #define ASPA_KEY_VERSION "aspen.version"
 
 /* The step's PMIx namespace on this node, "aspen.JOB.RANDOM"; "" before

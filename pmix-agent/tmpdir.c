@@ -28,8 +28,8 @@ enum { DEPTH_MAX = 2, LOOK_MAX = 16384, STALE_MAX = 64, NAMES_MAX = 16 };
 
 static void remove_at(int parent, const char *name, int depth)
 {
-    int fd =
-        openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = openat(parent, name,
+                    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     struct dirent *entry;
     DIR *dir;
 
@@ -69,7 +69,7 @@ static bool is_stale(int base, const char *name, const char *prefix)
     pid = strtol(dot + 1, &end, 10);
     if (*end != '\0' || end == dot + 1 || pid <= 0)
         return false;
-    if (kill((pid_t)pid, 0) == 0 || errno != ESRCH)
+    if (kill((pid_t) pid, 0) == 0 || errno != ESRCH)
         return false;
     return fstatat(base, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
            S_ISDIR(st.st_mode) && st.st_uid == getuid();
@@ -110,7 +110,7 @@ static int make_at(int base, const char *prefix, const char *job, unsigned node,
         if (getrandom(&random, sizeof(random), 0) != sizeof(random))
             return -1;
         snprintf(name, size, "%s%s.%u.%016" PRIx64 ".%d", prefix, job, node,
-                 random, (int)getpid());
+                 random, (int) getpid());
         rc = mkdirat(base, name, 0700);
         if (rc < 0 && errno != EEXIST)
             return -1;
@@ -128,7 +128,7 @@ int aspa_tmpdir_make(const char *base, const char *job, unsigned node,
 
     if (strlen(base) + sizeof(name) + 1 > size)
         return asp_errf(err, ENAMETOOLONG, "%.200s: name too long", base);
-    snprintf(prefix, sizeof(prefix), "aspen-%u-", (unsigned)getuid());
+    snprintf(prefix, sizeof(prefix), "aspen-%u-", (unsigned) getuid());
     fd = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return asp_errf(err, errno, "cannot open %.200s: %m", base);

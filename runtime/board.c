@@ -18,8 +18,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Milliseconds that the ghosts of this node get to leave; and the launcher then,
- * which takes one end for another when it finds two of them at once. */
+/* Milliseconds that the ghosts of this node get to leave; and the launcher
+ * then, which takes one end for another when it finds two of them at once. */
 enum { LEAVE_MS = 1000, SETTLE_MS = 20 };
 
 static struct asp_board *board;

@@ -4,10 +4,10 @@
  *
  * Such a program calls no entry of ours. Where there are ghosts it starts MPI
  * with them in its world, and waits for ever for ghosts that wait for it: we
- * cannot translate its calls, but end it with the reason. In other modes it runs
- * plain, and is told. On its way through MPI_Init MPICH calls ucp_init_version(),
- * before it waits for any other process: so that name is ours too. Everybody
- * else's call goes through unseen. */
+ * cannot translate its calls, but end it with the reason. In other modes it
+ * runs plain, and is told. On its way through MPI_Init MPICH calls
+ * ucp_init_version(), before it waits for any other process: so that name is
+ * ours too. Everybody else's call goes through unseen. */
 #include "config.h"
 
 #include "job_end.h"
@@ -49,7 +49,7 @@ static int look_for_mpich(struct dl_phdr_info *object, size_t size,
     struct search *search = context;
     struct aspx_image image;
 
-    (void)size;
+    (void) size;
     if (!aspx_image_read(object, &image) ||
         !aspx_image_contains(&image, search->code))
         return 0;
@@ -58,7 +58,7 @@ static int look_for_mpich(struct dl_phdr_info *object, size_t size,
 
         if (part->p_type == PT_LOAD && (part->p_flags & PF_R) &&
             !(part->p_flags & PF_W))
-            search->found = memmem((const void *)(image.base + part->p_vaddr),
+            search->found = memmem((const void *) (image.base + part->p_vaddr),
                                    part->p_filesz, sign, strlen(sign)) != NULL;
     }
     return 1;
@@ -115,11 +115,11 @@ static init_f find_next(void)
     init_f next;
     void *ucp;
 
-    *(void **)&next = dlsym(RTLD_NEXT, "ucp_init_version");
+    *(void **) &next = dlsym(RTLD_NEXT, "ucp_init_version");
     if (next)
         return next;
     ucp = dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD);
-    *(void **)&next = ucp ? dlsym(ucp, "ucp_init_version") : NULL;
+    *(void **) &next = ucp ? dlsym(ucp, "ucp_init_version") : NULL;
     return next;
 }
 
@@ -134,7 +134,7 @@ ASPX_EXPORT int ucp_init_version(unsigned major, unsigned minor,
         part_company();
     if (!next) {
         fprintf(stderr, "aspen: ucp_init_version was called, but there is no "
-                "libucp\n");
+                        "libucp\n");
         abort();
     }
     return next(major, minor, params, config, context_p);

@@ -16,14 +16,12 @@ static inline void aspx_futex_wait(_Atomic uint32_t *word, uint32_t value,
 {
     const struct timespec limit = {us / 1000000, us % 1000000 * 1000};
 
-    (void) syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &limit, NULL,
-                   0);
+    (void) syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &limit, NULL, 0);
 }
 
 static inline void aspx_futex_wake(_Atomic uint32_t *word)
 {
-    (void) syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL,
-                   0);
+    (void) syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
 #endif

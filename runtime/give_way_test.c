@@ -18,7 +18,7 @@ static void test_who_is_not_late_goes_on(void **state)
     (void) state;
     for (int i = 0; i < 100; i++)
         assert_true(aspx_give_way(&way) || way.not_before_ns);
-    way = (struct aspx_give_way) {0};
+    way = (struct aspx_give_way){0};
     aspx_give_way_took(&way, 10 * MS, 10 * MS + ASPX_GIVE_WAY_LATE_NS);
     assert_int_equal(way.not_before_ns, 0);
 }
@@ -29,8 +29,7 @@ static void test_who_is_late_stops_for_long(void **state)
 
     (void) state;
     aspx_give_way_took(&way, 10 * MS, 14 * MS);
-    assert_int_equal(way.not_before_ns,
-                     14 * MS + ASPX_GIVE_WAY_PART * 4 * MS);
+    assert_int_equal(way.not_before_ns, 14 * MS + ASPX_GIVE_WAY_PART * 4 * MS);
 }
 
 static void test_and_begins_anew(void **state)

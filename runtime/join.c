@@ -38,7 +38,7 @@ static double now_s(void)
     struct timespec ts;
 
     clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+    return (double) ts.tv_sec + (double) ts.tv_nsec * 1e-9;
 }
 
 /* Take one message with this tag, if there is one. Returns its source or -1. */
@@ -95,7 +95,7 @@ static const char *node_name(const struct asp_layout *layout, int rank)
 {
     for (uint32_t n = 0; layout->nodes && n < layout->nnodes; n++)
         for (uint32_t t = 0; t < layout->nodes[n].ntasks; t++)
-            if (layout->nodes[n].ranks_world[t] == (uint32_t)rank)
+            if (layout->nodes[n].ranks_world[t] == (uint32_t) rank)
                 return layout->nodes[n].name;
     return "";
 }
@@ -114,9 +114,9 @@ static int name_missing(const struct aspx_world *world, const bool *here,
 
         if (here[r] || ++missing > NAMED_MAX || used >= size)
             continue;
-        used += (size_t)snprintf(text + used, size - used, "%srank %d%s%.20s",
-                                 missing > 1 ? ", " : "", r,
-                                 node[0] ? " on " : "", node);
+        used += (size_t) snprintf(text + used, size - used, "%srank %d%s%.20s",
+                                  missing > 1 ? ", " : "", r,
+                                  node[0] ? " on " : "", node);
     }
     if (missing > NAMED_MAX && used < size)
         snprintf(text + used, size - used, " and %d more", missing - NAMED_MAX);
@@ -180,7 +180,7 @@ int aspx_join(const struct aspx_world *world, struct aspx_offer *offers,
 {
     const struct asp_layout *layout = world->layout;
     struct roll roll = {.first_asker = world->size_all};
-    size_t size = (size_t)world->size_all, bytes = size * sizeof(*offers);
+    size_t size = (size_t) world->size_all, bytes = size * sizeof(*offers);
     struct aspx_offer *mine = &offers[world->rank_all], *copy = malloc(bytes);
     int rc = 0;
 

@@ -36,7 +36,9 @@ static int find(void)
     int fd = number();
 
     return known.st_mode && fstat(fd, &now) == 0 &&
-           now.st_dev == known.st_dev && now.st_ino == known.st_ino ? fd : -1;
+                   now.st_dev == known.st_dev && now.st_ino == known.st_ino
+               ? fd
+               : -1;
 }
 
 static bool say(int fd, const char *message)

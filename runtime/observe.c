@@ -45,8 +45,9 @@ static void print_remedies(FILE *to, const struct aspx_times *times)
                 100 * share, helps[i].waits, helps[i].what);
     }
     if (!any)
-        fprintf(to, "aspen: helpers would find little to do: less than %.0f %% "
-                    "of the time went to waiting for windows or messages\n",
+        fprintf(to,
+                "aspen: helpers would find little to do: less than %.0f %% "
+                "of the time went to waiting for windows or messages\n",
                 100 * ASP_REMEDY_LEAST);
 }
 
@@ -80,15 +81,15 @@ void aspx_observe_report(const struct asp_layout *layout)
     if (rank != 0)
         return; /* it has no times */
     out = aspx_record_text_open(&text);
-    fprintf(out, "aspen: mode off, %d rank%s on %u node%s: plain MPI, whose "
-                 "time was taken\n",
+    fprintf(out,
+            "aspen: mode off, %d rank%s on %u node%s: plain MPI, whose "
+            "time was taken\n",
             users, users == 1 ? "" : "s", layout->nnodes,
             layout->nnodes == 1 ? "" : "s");
     aspx_times_print(out, times);
     print_remedies(out, times);
     aspx_record_text_close(&text);
-    if (strcmp(where, "1") != 0 &&
-        write_json(where, layout, users, times) != 0)
+    if (strcmp(where, "1") != 0 && write_json(where, layout, users, times) != 0)
         fprintf(stderr, "aspen: cannot write the record to %s: %s\n", where,
                 strerror(errno));
     aspx_times_free(times);

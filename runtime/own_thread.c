@@ -15,9 +15,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define STACK_LEAST ((size_t) 64 << 20)
+#define STACK_LEAST     ((size_t) 64 << 20)
 #define STACK_UNLIMITED ((size_t) 256 << 20)
-#define EXIT_LIMIT_NS UINT64_C(1000000000)
+#define EXIT_LIMIT_NS   UINT64_C(1000000000)
 
 atomic_bool aspx_own_thread_stop_flag;
 

@@ -10,11 +10,11 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Start it, or another one when it has ended. The program's signals stay with the program's threads. exit()
- * without MPI_Finalize asks it to stop too, and waits a second at most: libraries
- * that tidy up then should not find a thread at work in them, but it may be
- * inside MPI for good. The child of a fork() has no such thread, and its entries
- * lead to the library.
+/* Start it, or another one when it has ended. The program's signals stay with
+ * the program's threads. exit() without MPI_Finalize asks it to stop too, and
+ * waits a second at most: libraries that tidy up then should not find a thread
+ * at work in them, but it may be inside MPI for good. The child of a fork() has
+ * no such thread, and its entries lead to the library.
  *   name  as ps shows it, 15 bytes at most
  *   work  the thread; returns when aspx_own_thread_stopping()
  *   wake  ends its sleep; any thread may call it

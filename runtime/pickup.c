@@ -39,8 +39,8 @@ static void read_environment(struct source *source)
     source->local = getenv("ASPEN_LOCAL");
     source->role = getenv("ASPEN_ROLE");
     source->pick = getenv("ASPEN_PICK");
-    source->foreign =
-        server != NULL && (ours == NULL || strcmp(ours, server) != 0);
+    source->foreign = server != NULL &&
+                      (ours == NULL || strcmp(ours, server) != 0);
 }
 
 static int parse_index(const char *text, uint32_t *out_p)
@@ -54,7 +54,7 @@ static int parse_index(const char *text, uint32_t *out_p)
     value = strtoul(text, &end, 10);
     if (errno != 0 || *end != '\0' || value >= ASP_RANK_NONE)
         return -1;
-    *out_p = (uint32_t)value;
+    *out_p = (uint32_t) value;
     return 0;
 }
 
@@ -81,7 +81,7 @@ static int rehome(struct asp_layout *layout, uint32_t node, struct asp_err *err)
 
     if (home->ntasks < layout->ghosts_per_node)
         return asp_errf(err, EINVAL, "node %u has fewer tasks than ghosts",
-                        (unsigned)node);
+                        (unsigned) node);
     tasks = calloc(home->ntasks, sizeof(*tasks));
     if (tasks == NULL)
         return asp_errf(err, ENOMEM, "out of memory for the layout");
@@ -96,7 +96,7 @@ static int rehome(struct asp_layout *layout, uint32_t node, struct asp_err *err)
             task->rank_user = ASP_RANK_NONE;
         else if (layout->ghosts_per_node > 0)
             task->ghost =
-                home->ranks_world[users + (uint64_t)p *
+                home->ranks_world[users + (uint64_t) p *
                                               layout->ghosts_per_node / users];
         task->numa = -1;
         task->cpu_helper_os = -1;
@@ -125,7 +125,7 @@ static int find_rank(struct asp_layout *layout, uint32_t rank,
         }
     }
     return asp_errf(err, EINVAL, "rank %u is not in the layout",
-                    (unsigned)rank);
+                    (unsigned) rank);
 }
 
 /* By the plugin's word, else by the rank that the launcher gave. */
@@ -139,7 +139,7 @@ static int find_self(const struct source *source, struct asp_layout *layout,
             return asp_errf(err, EINVAL,
                             "ASPEN_LOCAL is \"%.40s\" but the layout has %u "
                             "tasks on this node",
-                            source->local, (unsigned)layout->ntasks);
+                            source->local, (unsigned) layout->ntasks);
         *local_p = index;
         return 0;
     }
@@ -175,7 +175,7 @@ static void check_mask(const struct asp_layout *layout, uint32_t local)
     fprintf(stderr,
             "aspen: task %u (%s) runs on CPUs %s, but the layout gives it %s: "
             "something after Aspen changed its CPU mask\n",
-            (unsigned)local, asp_role_name(layout->tasks[local].role),
+            (unsigned) local, asp_role_name(layout->tasks[local].role),
             real_text, plan_text);
 }
 

@@ -60,7 +60,7 @@ static char **make_environment(void)
 static int start(const char *path, const char *verb, int in, int out,
                  pid_t *pid_p)
 {
-    char *argv[] = {(char *)path, (char *)verb, NULL};
+    char *argv[] = {(char *) path, (char *) verb, NULL};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
     char **env = make_environment();
@@ -98,7 +98,7 @@ static ssize_t read_all(int fd, char *buf, size_t size, long long deadline_ms)
     for (;;) {
         struct pollfd wait = {.fd = fd, .events = POLLIN};
         long long left = deadline_ms - asp_now_ms();
-        int ready = poll(&wait, 1, left > 0 ? (int)left : 0);
+        int ready = poll(&wait, 1, left > 0 ? (int) left : 0);
         ssize_t got;
 
         if (ready < 0 && errno == EINTR)
@@ -112,8 +112,8 @@ static ssize_t read_all(int fd, char *buf, size_t size, long long deadline_ms)
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            return got < 0 ? -1 : (ssize_t)used;
-        used += (size_t)got;
+            return got < 0 ? -1 : (ssize_t) used;
+        used += (size_t) got;
         if (used == size) {
             errno = EMSGSIZE;
             return -1;
@@ -213,7 +213,7 @@ void aspx_child_put(const char *path, const char *text, int timeout_ms)
 
     if (in < 0)
         return;
-    if (write(in, text, len) == (ssize_t)len && lseek(in, 0, SEEK_SET) == 0)
+    if (write(in, text, len) == (ssize_t) len && lseek(in, 0, SEEK_SET) == 0)
         run(path, "put", in, reason, sizeof(reason), timeout_ms, &status);
     close(in);
 }

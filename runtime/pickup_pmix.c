@@ -28,7 +28,7 @@ enum { FINALIZE_LIMIT_US = 400 * 1000 };
  * was to be said is said by then. */
 static void on_alarm(int sig)
 {
-    (void)sig;
+    (void) sig;
     _exit(0);
 }
 

@@ -60,7 +60,7 @@ struct aspx_process_look aspx_process_look(const struct aspx_process *process)
 
 void aspx_process_know(struct aspx_process *process, pid_t pid)
 {
-    *process = (struct aspx_process) {.pid = pid};
+    *process = (struct aspx_process){.pid = pid};
     if (pid > 0)
         process->started = aspx_process_look(process).started;
 }

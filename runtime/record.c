@@ -64,8 +64,8 @@ static const struct {
 
 struct sums {
     uint64_t count[ASPX_CALLS_COUNTED][ASPX_WAYS];
-    uint64_t *ghosts; /* operations and bytes, by world rank */
-    struct aspx_offload_sum offload; /* with offload threads too */
+    uint64_t *ghosts;                  /* operations and bytes, by world rank */
+    struct aspx_offload_sum offload;   /* with offload threads too */
     struct aspx_progress_sum progress; /* with progress threads, for a while */
 };
 
@@ -119,8 +119,7 @@ static void name_calls(const struct sums *sums, enum aspx_way way, char *buf,
 }
 
 /* What is still private with a shared heap. */
-static const char *way_words(const struct aspx_world *world,
-                             enum aspx_way way)
+static const char *way_words(const struct aspx_world *world, enum aspx_way way)
 {
     if (way == ASPX_WAY_PRIVATE && world->layout &&
         strcmp(asp_layout_knob(world->layout, "heap", ""), "shared") == 0)
@@ -140,7 +139,8 @@ static void print_line(FILE *out, const struct aspx_world *world,
     used = (size_t) snprintf(
         line, sizeof(line),
         "aspen: ghost mode, %d user ranks and %d ghosts on %u nodes, %s%s%s; "
-        "redirected %llu (%s)", world->size_users, nghosts, world->nnodes,
+        "redirected %llu (%s)",
+        world->size_users, nghosts, world->nnodes,
         world->layout->bound ? "bound" : "not bound",
         world->layout->reason[0] ? ": " : "", world->layout->reason,
         (unsigned long long) sum_way(sums, ASPX_WAY_GHOST),
@@ -149,13 +149,11 @@ static void print_line(FILE *out, const struct aspx_world *world,
         if (!sum_way(sums, (enum aspx_way) w) || used >= sizeof(line))
             continue;
         name_calls(sums, (enum aspx_way) w, calls, sizeof(calls));
-        used += (size_t) snprintf(line + used, sizeof(line) - used,
-                                  "; %s %llu, %s (%s)",
-                                  w < ASPX_WAY_PRIVATE ? "direct" : "native",
-                                  (unsigned long long) sum_way(
-                                      sums, (enum aspx_way) w),
-                                  way_words(world, (enum aspx_way) w),
-                                  calls);
+        used += (size_t) snprintf(
+            line + used, sizeof(line) - used, "; %s %llu, %s (%s)",
+            w < ASPX_WAY_PRIVATE ? "direct" : "native",
+            (unsigned long long) sum_way(sums, (enum aspx_way) w),
+            way_words(world, (enum aspx_way) w), calls);
     }
     fprintf(out, "%s\n", line);
     if (asp_layout_offloads(world->layout)) {
@@ -165,7 +163,8 @@ static void print_line(FILE *out, const struct aspx_world *world,
         fputc('\n', out);
     }
     if (sums->progress.threads) {
-        fprintf(out, "aspen: and progress threads in %llu of %d ranks, %llu "
+        fprintf(out,
+                "aspen: and progress threads in %llu of %d ranks, %llu "
                 "of them on the ghosts' CPUs; ",
                 (unsigned long long) sums->progress.threads, world->size_users,
                 (unsigned long long) sums->progress.helper.confined);
@@ -195,9 +194,10 @@ static void put_ghosts(FILE *out, const struct aspx_world *world,
     for (int r = 0; r < world->size_all; r++) {
         if (world->peers[r].role != ASP_ROLE_GHOST)
             continue;
-        fprintf(out, "%s\n    {\"rank\": %d, \"node\": %u, \"ops\": %llu, "
-                "\"bytes\": %llu}", first ? "" : ",", r,
-                world->peers[r].node,
+        fprintf(out,
+                "%s\n    {\"rank\": %d, \"node\": %u, \"ops\": %llu, "
+                "\"bytes\": %llu}",
+                first ? "" : ",", r, world->peers[r].node,
                 (unsigned long long) sums->ghosts[2 * r],
                 (unsigned long long) sums->ghosts[2 * r + 1]);
         first = false;
@@ -270,8 +270,8 @@ static bool sum_up(const struct aspx_world *world, struct sums *sums)
         aspx_casper_loads(ghosts);
         aspx_real.MPI_Reduce(counts, sums->count, COUNTERS, MPI_UINT64_T,
                              MPI_SUM, 0, world->users);
-        aspx_real.MPI_Reduce(ghosts, sums->ghosts, (int) nghosts,
-                             MPI_UINT64_T, MPI_SUM, 0, world->users);
+        aspx_real.MPI_Reduce(ghosts, sums->ghosts, (int) nghosts, MPI_UINT64_T,
+                             MPI_SUM, 0, world->users);
         if (asp_layout_offloads(world->layout))
             aspx_offload_add_up(world->users, &sums->offload);
         aspx_progress_add_up(world->users, aspx_on_call_came(),
@@ -305,8 +305,8 @@ void aspx_record_report(const struct aspx_world *world)
         aspx_adaptation_print(out, parts.adaptation);
         aspx_record_text_close(&text);
         if (strcmp(where, "1") != 0 && write_json(where, world, &parts) != 0)
-            fprintf(stderr, "aspen: cannot write the record to %s: %s\n",
-                    where, strerror(errno));
+            fprintf(stderr, "aspen: cannot write the record to %s: %s\n", where,
+                    strerror(errno));
     }
     free(parts.sums.ghosts);
     aspx_windows_free(parts.windows);

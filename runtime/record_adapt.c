@@ -52,8 +52,7 @@ static double covered(double end_s, double bucket_s, uint32_t b)
 /* Seconds on and seconds alive of all processes of a node, then shares.
  *   mine  room for both, zeroed; so has all->on */
 static void sum_up(struct aspx_adaptation *all, const struct aspx_world *world,
-                   const struct aspx_trace *trace, uint64_t more,
-                   double *mine)
+                   const struct aspx_trace *trace, uint64_t more, double *mine)
 {
     size_t cells = (size_t) all->nnodes * ASPX_TRACE_BUCKETS;
     size_t own = (size_t) world->node * ASPX_TRACE_BUCKETS;
@@ -109,8 +108,8 @@ static void gather_switches(struct aspx_adaptation *all,
         aspx_real.MPI_Bcast(&ok, 1, MPI_INT, 0, world->users);
     }
     if (ok) {
-        aspx_real.MPI_Gatherv(change, mine, MPI_BYTE, all->change,
-                              bytes, bytes ? bytes + users : NULL, MPI_BYTE, 0,
+        aspx_real.MPI_Gatherv(change, mine, MPI_BYTE, all->change, bytes,
+                              bytes ? bytes + users : NULL, MPI_BYTE, 0,
                               world->users);
         all->n = (uint64_t) sum / sizeof(*all->change);
         if (all->n)
@@ -144,7 +143,7 @@ struct aspx_adaptation *aspx_adaptation_gather(const struct aspx_world *world)
     sums = calloc(2 * cells, sizeof(*sums));
     all = calloc(1, sizeof(*all));
     if (all)
-        *all = (struct aspx_adaptation) {
+        *all = (struct aspx_adaptation){
             .bucket_s = most[0],
             .interval_s = most[2],
             .nnodes = world->nnodes,
@@ -186,9 +185,10 @@ void aspx_adaptation_print(FILE *to, const struct aspx_adaptation *all)
 {
     if (!all)
         return;
-    fprintf(to, "aspen: adapt=%s, redirection to a rank was switched %" PRIu64
-            " times; on # + - . off, %.3g s each:\n", aspx_adapt_mode(),
-            all->n + all->more, all->bucket_s);
+    fprintf(to,
+            "aspen: adapt=%s, redirection to a rank was switched %" PRIu64
+            " times; on # + - . off, %.3g s each:\n",
+            aspx_adapt_mode(), all->n + all->more, all->bucket_s);
     for (uint32_t n = 0; n < all->nnodes && n < STRIPS; n++) {
         fprintf(to, "aspen:   node %" PRIu32 " |", n);
         for (uint32_t b = 0; b < all->nbuckets; b++)
@@ -207,7 +207,8 @@ void aspx_adaptation_print(FILE *to, const struct aspx_adaptation *all)
 
 static void put_switch(FILE *to, const struct aspx_trace_switch *change)
 {
-    fprintf(to, "{\"t_s\": %.6f, \"node\": %" PRIu32 ", \"rank\": %" PRId32
+    fprintf(to,
+            "{\"t_s\": %.6f, \"node\": %" PRIu32 ", \"rank\": %" PRId32
             ", \"window\": %" PRId32 ", \"to\": \"%s\", \"why\": ",
             change->t_s, change->node, change->rank, change->window,
             change->on ? "on" : "off");
@@ -221,8 +222,8 @@ static void put_switch(FILE *to, const struct aspx_trace_switch *change)
 
 static void put_decisions(FILE *to, const struct aspx_decisions *all)
 {
-    fprintf(to, "],\n   \"decisions_more\": %" PRIu32
-            ",\n   \"decisions\": [", all ? all->more : 0);
+    fprintf(to, "],\n   \"decisions_more\": %" PRIu32 ",\n   \"decisions\": [",
+            all ? all->more : 0);
     for (uint32_t i = 0; all && i < all->n; i++)
         fprintf(to, "%s{\"t_s\": %.6f, \"to\": \"%s\", \"why\": \"%s\"}",
                 i ? ",\n    " : "\n    ", all->list[i].t_s,
@@ -233,10 +234,11 @@ void aspx_adaptation_json(FILE *to, const struct aspx_adaptation *all)
 {
     if (!all)
         return;
-    fprintf(to, ",\n  \"adaptation\": {\"mode\": \"%s\", \"interval_s\": %g, "
+    fprintf(to,
+            ",\n  \"adaptation\": {\"mode\": \"%s\", \"interval_s\": %g, "
             "\"bucket_s\": %.9g,\n   \"switches_more\": %" PRIu64
-            ",\n   \"switches\": [", aspx_adapt_mode(),
-            all->interval_s, all->bucket_s, all->more);
+            ",\n   \"switches\": [",
+            aspx_adapt_mode(), all->interval_s, all->bucket_s, all->more);
     for (uint64_t i = 0; i < all->n; i++) {
         fputs(i ? ",\n    " : "\n    ", to);
         put_switch(to, &all->change[i]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Called by record.c. The first user of each node reads what its first ghost has
- * noted in the arena (casper/duty.h). */
+/* Called by record.c. The first user of each node reads what its first ghost
+ * has noted in the arena (casper/duty.h). */
 #include "config.h"
 
 #include "record_crew.h"
@@ -76,9 +76,10 @@ void aspx_crews_json(FILE *to, const struct aspx_crews *crews)
         uint64_t room = ASPX_DUTY_CHANGES, c;
 
         for (c = 0; c < crew->changes && c < room; c++) {
-            fprintf(to, "%s\n    {\"t_s\": %.6f, \"node\": %" PRIu32
-                    ", \"active\": %" PRIu64 "}", comma,
-                    1e-6 * (double) (crew->change[c] >> 8), n,
+            fprintf(to,
+                    "%s\n    {\"t_s\": %.6f, \"node\": %" PRIu32
+                    ", \"active\": %" PRIu64 "}",
+                    comma, 1e-6 * (double) (crew->change[c] >> 8), n,
                     crew->change[c] & 0xff);
             comma = ",";
         }

@@ -71,8 +71,8 @@ static void put_tasks(FILE *out, const struct asp_layout *layout)
     for (uint32_t i = 0; i < layout->ntasks; i++) {
         const struct asp_layout_task *task = &layout->tasks[i];
 
-        fprintf(out, "%s\n    {\"local\": %u, \"role\": \"%s\"",
-                i ? "," : "", i, asp_role_name(task->role));
+        fprintf(out, "%s\n    {\"local\": %u, \"role\": \"%s\"", i ? "," : "",
+                i, asp_role_name(task->role));
         put_cpus(out, ", \"cpus\": ", &task->cpus);
         fprintf(out, ", \"numa\": %d, \"helper_cpu\": %d}", task->numa,
                 task->cpu_helper_os);
@@ -84,10 +84,13 @@ void aspx_record_head(FILE *out, const struct asp_layout *layout, int users,
 {
     const char *profile = aspx_record_profile(layout);
 
-    fprintf(out, "{\n  \"aspen_record\": 1,\n  \"version\": \"%s\",\n"
-            "  \"job\": ", PACKAGE_VERSION);
+    fprintf(out,
+            "{\n  \"aspen_record\": 1,\n  \"version\": \"%s\",\n"
+            "  \"job\": ",
+            PACKAGE_VERSION);
     put_string(out, layout->job);
-    fprintf(out, ",\n  \"mode\": \"%s\",\n  \"users\": %d,\n  \"ghosts\": %d,\n"
+    fprintf(out,
+            ",\n  \"mode\": \"%s\",\n  \"users\": %d,\n  \"ghosts\": %d,\n"
             "  \"nodes\": %u,\n  \"bound\": %s,\n  \"reason\": ",
             asp_mode_name(layout->mode), users, ghosts, nodes,
             layout->bound ? "true" : "false");
@@ -146,8 +149,8 @@ void aspx_record_text_close(struct aspx_record_text *text)
     free(text->text);
 }
 
-static void name_ranks(const struct asp_layout *layout, int users,
-                       int threads, char *buf, size_t size)
+static void name_ranks(const struct asp_layout *layout, int users, int threads,
+                       char *buf, size_t size)
 {
     int n = snprintf(buf, size, "%d rank%s on %u node%s, ", users,
                      users == 1 ? "" : "s", layout->nnodes,

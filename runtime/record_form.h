@@ -17,8 +17,9 @@ const char *aspx_record_where(const struct asp_layout *layout);
 /* The MPI build of the record that auto chose by (profile.build), or "". */
 const char *aspx_record_profile(const struct asp_layout *layout);
 
-/* Text for stderr that arrives there in one piece, also where other ranks write:
- * open, write to what it returns, close. Without memory that is stderr itself. */
+/* Text for stderr that arrives there in one piece, also where other ranks
+ * write: open, write to what it returns, close. Without memory that is stderr
+ * itself. */
 struct aspx_record_text {
     FILE *out;
     char *text;
@@ -37,8 +38,8 @@ void aspx_record_head(FILE *out, const struct asp_layout *layout, int users,
  *   threads  how many ranks have one */
 struct aspx_record_mode {
     const char *json_key; /* of the mode's own object */
-    void (*line)(const struct asp_layout *layout, const char *who,
-                 int threads, const uint64_t *sum, FILE *out);
+    void (*line)(const struct asp_layout *layout, const char *who, int threads,
+                 const uint64_t *sum, FILE *out);
     void (*json)(FILE *out, const uint64_t *sum); /* the object's members */
 };
 
@@ -49,7 +50,7 @@ enum { ASPX_RECORD_COUNTS = 16 };
  * zeros. Inside MPI, before MPI_Finalize; collective over
  * MPI_COMM_WORLD when asked for, else nothing. */
 void aspx_record_counts(const struct asp_layout *layout,
-                        const struct aspx_record_mode *mode,
-                        bool has_thread, const uint64_t *own, int n);
+                        const struct aspx_record_mode *mode, bool has_thread,
+                        const uint64_t *own, int n);
 
 #endif

@@ -70,8 +70,7 @@ static bool reads_ghosts(const struct aspx_world *world)
            aspx_engine_local(world, (uint32_t) world->rank_all) == 0;
 }
 
-struct aspx_ghost_times *
-aspx_ghost_times_gather(const struct aspx_world *world)
+struct aspx_ghost_times *aspx_ghost_times_gather(const struct aspx_world *world)
 {
     size_t n = (size_t) world->size_all;
     struct aspx_ghost_times *times;
@@ -134,16 +133,19 @@ void aspx_ghost_times_print(FILE *to, const struct aspx_ghost_times *times)
         sum.parked_cpu += time->parked_cpu;
     }
     if (ghosts)
-        fprintf(to, "aspen: %d %s at work %.2f of %.2f s, %.0f %%; %.2f "
-                "CPU-seconds\n", ghosts,
-                ghosts == 1 ? "ghost was" : "ghosts were", seconds(sum.busy),
-                seconds(sum.held),
+        fprintf(to,
+                "aspen: %d %s at work %.2f of %.2f s, %.0f %%; %.2f "
+                "CPU-seconds\n",
+                ghosts, ghosts == 1 ? "ghost was" : "ghosts were",
+                seconds(sum.busy), seconds(sum.held),
                 100.0 * (double) sum.busy / (double) sum.held,
                 seconds(sum.cpu));
     if (ghosts && aspx_engine.settings.crew)
-        fprintf(to, "aspen: they were parked for %.2f of these %.2f s and then "
-                "used %.3g CPU-seconds\n", seconds(sum.parked),
-                seconds(sum.held), seconds(sum.parked_cpu));
+        fprintf(to,
+                "aspen: they were parked for %.2f of these %.2f s and then "
+                "used %.3g CPU-seconds\n",
+                seconds(sum.parked), seconds(sum.held),
+                seconds(sum.parked_cpu));
 }
 
 void aspx_ghost_times_json(FILE *to, const struct aspx_ghost_times *times)
@@ -158,9 +160,10 @@ void aspx_ghost_times_json(FILE *to, const struct aspx_ghost_times *times)
 
         if (!time)
             continue;
-        fprintf(to, "%s\n    {\"rank\": %d, \"node\": %u, \"busy_s\": %.6f, "
-                "\"held_s\": %.6f, \"cpu_s\": %.6f", comma, r,
-                times->world->peers[r].node, seconds(time->busy),
+        fprintf(to,
+                "%s\n    {\"rank\": %d, \"node\": %u, \"busy_s\": %.6f, "
+                "\"held_s\": %.6f, \"cpu_s\": %.6f",
+                comma, r, times->world->peers[r].node, seconds(time->busy),
                 seconds(time->held), seconds(time->cpu));
         if (aspx_engine.settings.crew)
             fprintf(to, ", \"parked_s\": %.6f, \"parked_cpu_s\": %.6f",

@@ -12,8 +12,8 @@ struct aspx_ghost_times; /* opaque */
 /* Those of all ghosts, in user rank 0; elsewhere, and without memory, NULL. The
  * ghosts do nothing for it: the first user of each node reads their signs of
  * life in the arena. Collective over users, while the ghosts serve. */
-struct aspx_ghost_times *
-aspx_ghost_times_gather(const struct aspx_world *world);
+struct aspx_ghost_times *aspx_ghost_times_gather(
+    const struct aspx_world *world);
 
 /* Takes NULL. */
 void aspx_ghost_times_free(struct aspx_ghost_times *times);

@@ -34,8 +34,7 @@ static int count(const struct aspx_world *world, int *bytes, int *starts)
 {
     int mine = (int) (aspx_roll.n * sizeof(aspx_roll.entry[0])), sum = 0;
 
-    aspx_real.MPI_Gather(&mine, 1, MPI_INT, bytes, 1, MPI_INT, 0,
-                         world->users);
+    aspx_real.MPI_Gather(&mine, 1, MPI_INT, bytes, 1, MPI_INT, 0, world->users);
     for (int r = 0; world->rank_user == 0 && r < world->size_users; r++) {
         starts[r] = sum;
         sum += bytes[r];
@@ -60,11 +59,10 @@ struct aspx_windows *aspx_windows_gather(const struct aspx_world *world)
     aspx_real.MPI_Bcast(&ok, 1, MPI_INT, 0, world->users);
     if (!ok)
         goto out;
-    aspx_real.MPI_Gatherv(aspx_roll.entry,
-                          (int) (aspx_roll.n * sizeof(aspx_roll.entry[0])),
-                          MPI_BYTE, windows ? windows->entry : NULL, bytes,
-                          bytes ? bytes + users : NULL, MPI_BYTE, 0,
-                          world->users);
+    aspx_real.MPI_Gatherv(
+        aspx_roll.entry, (int) (aspx_roll.n * sizeof(aspx_roll.entry[0])),
+        MPI_BYTE, windows ? windows->entry : NULL, bytes,
+        bytes ? bytes + users : NULL, MPI_BYTE, 0, world->users);
     aspx_real.MPI_Reduce(&more, windows ? &windows->more : NULL, 1,
                          MPI_UINT64_T, MPI_SUM, 0, world->users);
     aspx_real.MPI_Reduce(&flat_less, windows ? &windows->flat_less : NULL, 1,
@@ -152,7 +150,8 @@ void aspx_windows_print(FILE *to, const struct aspx_windows *windows)
     if (more)
         fprintf(to, "aspen: and %" PRIu64 " more windows\n", more);
     if (windows->flat_less)
-        fprintf(to, "aspen: %" PRIu64 " windows had no flat window of their "
+        fprintf(to,
+                "aspen: %" PRIu64 " windows had no flat window of their "
                 "own: puts and gets to targets themselves took longer\n",
                 windows->flat_less);
     for (uint32_t r = 0; r < rules->n; r++)
@@ -179,8 +178,8 @@ static size_t character(const unsigned char *at)
     return c < least || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0 : n;
 }
 
-/* A JSON string. Names are bytes of the program's, cut at any place: what is not
- * UTF-8 becomes the replacement character. */
+/* A JSON string. Names are bytes of the program's, cut at any place: what is
+ * not UTF-8 becomes the replacement character. */
 static void put_text(FILE *to, const char *key, const char *text)
 {
     const unsigned char *at = (const unsigned char *) text;
@@ -205,19 +204,20 @@ static void put_entry(FILE *to, const struct aspx_roll_entry *entry)
     const struct asp_winrules *rules = aspx_rules_all();
     const char *between = "";
 
-    fprintf(to, "{\"order\": %" PRIu32 ", \"last\": %" PRIu32
-            ", \"count\": %" PRIu32 ", ", entry->first, entry->last,
-            entry->count);
+    fprintf(to,
+            "{\"order\": %" PRIu32 ", \"last\": %" PRIu32
+            ", \"count\": %" PRIu32 ", ",
+            entry->first, entry->last, entry->count);
     put_text(to, "name", entry->name);
     fputs(", ", to);
     put_text(to, "site", entry->site.place);
     fputs(", ", to);
     put_text(to, "function", entry->site.function);
-    fprintf(to, ",\n     \"made_by\": \"%s\", \"processes\": %" PRIu32
+    fprintf(to,
+            ",\n     \"made_by\": \"%s\", \"processes\": %" PRIu32
             ", \"bytes_least\": %" PRIu64 ", \"bytes_most\": %" PRIu64
             ", \"way\": \"%s\", \"switchable\": %s, \"rules\": [",
-            maker(entry->flavor),
-            entry->processes, entry->least, entry->most,
+            maker(entry->flavor), entry->processes, entry->least, entry->most,
             aspx_way_key((enum aspx_way) entry->way),
             entry->switchable ? "true" : "false");
     for (uint32_t r = 0; r < rules->n; r++)
@@ -252,10 +252,9 @@ void aspx_windows_json(FILE *to, const struct aspx_windows *windows)
     }
     fputs("\n  ]", to);
     if (windows && windows->flat_less)
-        fprintf(to, ",\n  \"windows_flat_less\": %" PRIu64,
-                windows->flat_less);
-    fprintf(to, ",\n  \"windows_more\": %" PRIu64
-            ",\n  \"window_rules\": [", windows ? windows->more : 0);
+        fprintf(to, ",\n  \"windows_flat_less\": %" PRIu64, windows->flat_less);
+    fprintf(to, ",\n  \"windows_more\": %" PRIu64 ",\n  \"window_rules\": [",
+            windows ? windows->more : 0);
     for (uint32_t r = 0; windows && r < rules->n; r++) {
         fputs(r ? ",\n    " : "\n    ", to);
         put_rule(to, &rules->rule[r], windows->hits[r]);

@@ -50,7 +50,7 @@ void aspx_site_find(struct aspx_site *site)
         return;
     }
     n = backtrace(frames, FRAMES);
-    *site = (struct aspx_site) {.place = ""};
+    *site = (struct aspx_site){.place = ""};
     for (int i = 1; i < n; i++) {
         /* The address is that of the return: look at the call. */
         char *at = (char *) frames[i] - 1;

@@ -17,8 +17,8 @@
 /* Once in each process: will the sleeper's be enough? */
 static inline bool aspx_fence_is_sleepers(void)
 {
-    return syscall(SYS_membarrier,
-                   MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0,
+                   0) == 0;
 }
 
 /* Between publishing news and looking for sleepers. */

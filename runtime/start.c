@@ -74,10 +74,10 @@ static void complain(const struct asp_err *err, const char *then)
 /* MPI_Finalize is deleting our attribute of MPI_COMM_SELF. */
 static int leave(MPI_Comm comm, int keyval, void *value, void *extra)
 {
-    (void)comm;
-    (void)keyval;
-    (void)value;
-    (void)extra;
+    (void) comm;
+    (void) keyval;
+    (void) value;
+    (void) extra;
     aspx_on_call_stop();
     aspx_record_report(&aspx_world);
     aspx_casper_stop();
@@ -173,7 +173,7 @@ static enum way before_init(void)
 /* The size of the world, and who is to say that it is another one. */
 static int is_other_size(long size, bool speaks, struct asp_err *err)
 {
-    if (size == (long)layout->size_world)
+    if (size == (long) layout->size_world)
         return 0;
     if (speaks)
         asp_errf(err, ESRCH, "MPI started %ld ranks where job %s has %u tasks",
@@ -251,7 +251,7 @@ static bool join_ghosts(void)
     aspx_close_mend();
     if (aspx_casper_start(&aspx_world) != 0) {
         fprintf(stderr, "aspen: MPI failed while the ghost engine started; "
-                "ending the job\n");
+                        "ending the job\n");
         aspx_real.MPI_Abort(MPI_COMM_WORLD, 1);
     }
     aspx_real.MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, leave,
@@ -489,7 +489,7 @@ static void say_unmeasured(void)
 {
     if (layout->tasks[local].rank_world == 0)
         fprintf(stderr, "aspen: no report: in mode off the time of programs "
-                "that open a session before MPI_Init is not taken\n");
+                        "that open a session before MPI_Init is not taken\n");
 }
 
 /* The real MPI_Session_init asks for MPI_THREAD_MULTIPLE too. */

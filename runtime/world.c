@@ -37,7 +37,8 @@ static uint32_t main_ghost(const struct asp_layout *layout, uint32_t local)
     return nusers + local * nghosts / nusers;
 }
 
-/* A leader is its node's lowest rank, so it has its number before the others. */
+/* A leader is its node's lowest rank, so it has its number before the others.
+ */
 int aspx_world_number(struct aspx_world *world, const uint32_t *leaders)
 {
     world->nnodes = 0;
@@ -73,8 +74,10 @@ static int number_nodes(struct aspx_world *world, struct asp_err *err)
                             world->all);
     rc = aspx_world_number(world, leaders);
     free(leaders);
-    return rc == 0 ? 0 : asp_errf(err, EPROTO, "the ranks do not agree on which "
-                                  "of them share a node");
+    return rc == 0 ? 0
+                   : asp_errf(err, EPROTO,
+                              "the ranks do not agree on which "
+                              "of them share a node");
 }
 
 /* Ghosts are offered by local id: find the rank of that id on the same node.
@@ -110,8 +113,7 @@ static int find_ghosts(struct aspx_world *world,
 }
 
 /* Fill peers from the offers; their nodes are known. */
-static int meet_peers(struct aspx_world *world,
-                      const struct aspx_offer *offers)
+static int meet_peers(struct aspx_world *world, const struct aspx_offer *offers)
 {
     uint32_t users = 0;
 

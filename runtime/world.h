@@ -24,8 +24,8 @@ struct aspx_world {
     int rank_all, size_all;
     int rank_user, size_users; /* rank_user is -1 in ghosts */
     uint32_t node, nnodes;
-    struct aspx_peer *peers;        /* size_all */
-    uint32_t *user_to_world;        /* size_users */
+    struct aspx_peer *peers;         /* size_all */
+    uint32_t *user_to_world;         /* size_users */
     const struct asp_layout *layout; /* borrowed */
 };
 

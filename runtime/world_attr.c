@@ -24,7 +24,7 @@ static struct {
 /* An integer that Fortran has set is shown to C by its address. */
 static void *value_for_c(int type, void **value)
 {
-    return type & 1 ? (void *)value : *value;
+    return type & 1 ? (void *) value : *value;
 }
 
 static int copy_c(MPI_Comm_copy_attr_function *user, int handle, int keyval,
@@ -140,8 +140,8 @@ static void shrink_universe(int keyval, void *value, const int *flag)
 
     if (keyval != MPI_UNIVERSE_SIZE || !*flag)
         return;
-    universe = **(int **)value - count_ghosts();
-    *(int **)value = &universe;
+    universe = **(int **) value - count_ghosts();
+    *(int **) value = &universe;
 }
 
 int aspx_hand_MPI_Comm_get_attr(MPI_Comm comm, int keyval, void *value,
@@ -176,6 +176,6 @@ int aspx_hand_MPII_Comm_get_attr(MPI_Comm comm, int keyval, void *value,
     if (!(type & 1))
         shrink_universe(keyval, value, flag);
     else if (keyval == MPI_UNIVERSE_SIZE || keyval == MPI_UNIVERSE_SIZE + 1)
-        *(intptr_t *)value -= count_ghosts();
+        *(intptr_t *) value -= count_ghosts();
     return rc;
 }

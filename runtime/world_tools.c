@@ -9,7 +9,7 @@
 static void *object_meant(int bind, void *object)
 {
     if (bind == MPI_T_BIND_MPI_COMM && object &&
-        *(MPI_Comm *)object == MPI_COMM_WORLD)
+        *(MPI_Comm *) object == MPI_COMM_WORLD)
         return &aspx_world.users;
     return object;
 }

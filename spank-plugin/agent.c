@@ -95,7 +95,7 @@ static int drop_privileges(const struct asps_user *user)
     if (syscall(SYS_setresuid, 0, 0, 0) < 0)
         return -1;
     lose_oom_privilege();
-    if (syscall(SYS_setgroups, (size_t)user->ngids, user->gids) < 0 ||
+    if (syscall(SYS_setgroups, (size_t) user->ngids, user->gids) < 0 ||
         syscall(SYS_setresgid, user->gid, user->gid, user->gid) < 0 ||
         syscall(SYS_setresuid, user->uid, user->uid, user->uid) < 0)
         return -1;
@@ -130,9 +130,8 @@ static void lower_limits(void)
     static const struct {
         int what;
         rlim_t most;
-    } limits[] = {{RLIMIT_CORE, 0},
-                  {RLIMIT_MEMLOCK, 0},
-                  {RLIMIT_NOFILE, AGENT_FILES}};
+    } limits[] = {
+        {RLIMIT_CORE, 0}, {RLIMIT_MEMLOCK, 0}, {RLIMIT_NOFILE, AGENT_FILES}};
     struct rlimit now;
 
     for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
@@ -149,7 +148,7 @@ static void lower_limits(void)
 static void child(const char *path, const struct asps_user *user, int in,
                   int out, char **env)
 {
-    char *argv[] = {(char *)(uintptr_t)path, NULL};
+    char *argv[] = {(char *) (uintptr_t) path, NULL};
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
     /* Its stderr must not be the step's: srun waits until that is closed. */
@@ -187,7 +186,7 @@ int asps_agent_start(const char *path, const struct asps_user *user,
     if (agent.pid == 0)
         child(path, user, ask[0], answer[1], env->vars);
 #ifdef SYS_pidfd_open
-    agent.pid_fd = (int)syscall(SYS_pidfd_open, agent.pid, 0);
+    agent.pid_fd = (int) syscall(SYS_pidfd_open, agent.pid, 0);
 #endif
     close_fd(&answer[1]);
     agent.life_fd = ask[1];
@@ -228,7 +227,7 @@ static void write_some(struct asps_agent *agent, struct exchange *ex)
         return;
     }
     ex->request += put;
-    ex->to_write -= (size_t)put;
+    ex->to_write -= (size_t) put;
 }
 
 /* The header is here: how long is the answer? */
@@ -258,8 +257,8 @@ static void read_header(struct exchange *ex)
 
 static void read_some(struct asps_agent *agent, struct exchange *ex)
 {
-    ssize_t got =
-        read(agent->answer_fd, ex->answer + ex->got, ex->wanted - ex->got);
+    ssize_t got = read(agent->answer_fd, ex->answer + ex->got,
+                       ex->wanted - ex->got);
 
     if (got < 0 && (errno == EINTR || errno == EAGAIN))
         return;
@@ -268,7 +267,7 @@ static void read_some(struct asps_agent *agent, struct exchange *ex)
                                    : "its answer is incomplete";
         return;
     }
-    ex->got += (size_t)got;
+    ex->got += (size_t) got;
     if (ex->got == ex->wanted && ex->wanted == sizeof(struct asp_answer))
         read_header(ex);
 }
@@ -281,7 +280,7 @@ static void run_exchange(struct asps_agent *agent, struct exchange *ex,
             {.fd = agent->answer_fd, .events = POLLIN},
             {.fd = ex->to_write ? agent->life_fd : -1, .events = POLLOUT}};
         long long left = deadline_ms - asp_now_ms();
-        int ready = left > 0 ? poll(wait, 2, (int)left) : 0;
+        int ready = left > 0 ? poll(wait, 2, (int) left) : 0;
 
         if (ready < 0 && errno == EINTR)
             continue;

@@ -66,7 +66,7 @@ int asps_allocator_init_post_opt(spank_t spank, int argc, char **argv)
     const struct asps_filter_answer *filter = &allocator.submit.filter;
     char text[256], policy[PATH_MAX];
 
-    (void)argc, (void)argv;
+    (void) argc, (void) argv;
     if (!asps_submit_check(&allocator.settings, &allocator.submit) ||
         asps_submit_is_off(&allocator.submit))
         return 0;

@@ -26,7 +26,7 @@ static int bad(struct reader *reader, const char *what, uint32_t task)
         snprintf(reader->why, reader->why_bytes, "its answer %s", what);
     else
         snprintf(reader->why, reader->why_bytes,
-                 "its answer for local task %u %s", (unsigned)task, what);
+                 "its answer for local task %u %s", (unsigned) task, what);
     errno = EPROTO;
     return -1;
 }
@@ -65,7 +65,7 @@ static int check_environment(struct reader *reader, uint32_t task,
 /* Behind the header. */
 static const char *shared(const struct reader *reader)
 {
-    return (const char *)reader->bytes + sizeof(struct asp_answer);
+    return (const char *) reader->bytes + sizeof(struct asp_answer);
 }
 
 static int read_header(struct reader *reader, uint32_t ntasks,
@@ -91,7 +91,7 @@ static int read_header(struct reader *reader, uint32_t ntasks,
     if (header.shared_bytes > ASP_ANSWER_ENV_MAX ||
         header.shared_bytes > reader->len - reader->at)
         return bad(reader, "lies about its environment's length", UINT32_MAX);
-    answer->status = (enum asp_answer_status)header.status;
+    answer->status = (enum asp_answer_status) header.status;
     answer->ntasks = header.ntasks;
     memcpy(answer->message, header.message, sizeof(header.message));
     /* It goes to a terminal and to logs. */
@@ -125,7 +125,7 @@ static int read_task(struct reader *reader, uint32_t task, uint32_t role,
         return bad(reader, "is garbage", task);
     out->bind = header.bind;
     memcpy(out->cpus, header.cpus, sizeof(out->cpus));
-    out->env = (const char *)reader->bytes + reader->at;
+    out->env = (const char *) reader->bytes + reader->at;
     out->env_bytes = header.env_bytes;
     reader->at += header.env_bytes;
     return check_environment(reader, task, out->env, out->env_bytes);

@@ -22,7 +22,7 @@ struct asps_answer_task {
 
 struct asps_answer {
     enum asp_answer_status status;
-    char message[sizeof(((struct asp_answer *)NULL)->message)]; /* printable */
+    char message[sizeof(((struct asp_answer *) NULL)->message)]; /* printable */
     uint32_t ntasks; /* that of the request, or 0: it says nothing of tasks */
     struct asps_answer_task *tasks; /* owned */
 };

@@ -64,7 +64,7 @@ static size_t write_out(struct good good, unsigned char *bytes)
         used += good.env_bytes;
     }
     if (good.header.total_bytes == 0)
-        good.header.total_bytes = (uint32_t)used;
+        good.header.total_bytes = (uint32_t) used;
     memcpy(bytes, &good.header, sizeof(good.header));
     return used;
 }
@@ -78,8 +78,8 @@ static const char *parse(const unsigned char *bytes, size_t len)
     int rc;
 
     memcpy(copy, bytes, len);
-    rc =
-        asps_answer_parse(copy, len, NTASKS, GHOSTS, &answer, why, sizeof(why));
+    rc = asps_answer_parse(copy, len, NTASKS, GHOSTS, &answer, why,
+                           sizeof(why));
     if (rc == 0)
         asps_answer_clear(&answer);
     free(copy);
@@ -103,7 +103,7 @@ static void test_good(void **state)
     char why[256];
     size_t len = write_out(make_good(), bytes);
 
-    (void)state;
+    (void) state;
     assert_int_equal(asps_answer_parse(bytes, len, NTASKS, GHOSTS, &answer, why,
                                        sizeof(why)),
                      0);
@@ -128,7 +128,7 @@ static void test_good(void **state)
 
 static void test_bad(void **state)
 {
-    (void)state;
+    (void) state;
     SPOIL(bad.header.magic = 0, "is not one");
     SPOIL(bad.header.version = 1, "is not one");
     SPOIL(bad.header.shared_bytes = UINT32_MAX, "length");
@@ -163,7 +163,7 @@ static void test_bad(void **state)
         bad.env = *env;
         bad.env_bytes = strlen(*env) + 1;
         for (int i = 0; i < NTASKS; i++)
-            bad.tasks[i].env_bytes = (uint32_t)bad.env_bytes;
+            bad.tasks[i].env_bytes = (uint32_t) bad.env_bytes;
         refused(bad, "must not set");
     }
 }
@@ -173,7 +173,7 @@ static void test_lengths(void **state)
     unsigned char bytes[BYTES_MAX];
     size_t len = write_out(make_good(), bytes);
 
-    (void)state;
+    (void) state;
     for (size_t cut = 0; cut < len; cut++)
         if (parse(bytes, cut) == NULL)
             fail_msg("accepted %zu of %zu bytes", cut, len);
@@ -191,7 +191,7 @@ static void test_status(void **state)
     struct asps_answer answer;
     char why[256];
 
-    (void)state;
+    (void) state;
     assert_int_equal(asps_answer_parse(&header, sizeof(header), NTASKS, GHOSTS,
                                        &answer, why, sizeof(why)),
                      0);
@@ -208,12 +208,12 @@ static void test_fuzz(void **state)
     uint32_t seed = 20260921;
     unsigned accepted = 0;
 
-    (void)state;
+    (void) state;
     for (int round = 0; round < FUZZ_ROUNDS; round++) {
         memcpy(bytes, good, len);
         for (int change = round % 4; change >= 0; change--) {
             seed = seed * 1664525 + 1013904223;
-            bytes[(seed >> 8) % len] = (unsigned char)(seed >> 24);
+            bytes[(seed >> 8) % len] = (unsigned char) (seed >> 24);
         }
         accepted += parse(bytes, len) == NULL;
     }

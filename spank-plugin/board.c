@@ -25,8 +25,8 @@ int asps_board_create(uint32_t ntasks, uint32_t nghosts)
 
     if (fd < 0)
         return -1;
-    if (ftruncate(fd, (off_t)asp_board_bytes(ntasks)) < 0 ||
-        pwrite(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
+    if (ftruncate(fd, (off_t) asp_board_bytes(ntasks)) < 0 ||
+        pwrite(fd, &header, sizeof(header), 0) != (ssize_t) sizeof(header) ||
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
         int saved = errno;
 
@@ -40,8 +40,8 @@ int asps_board_create(uint32_t ntasks, uint32_t nghosts)
 int asps_board_enter(int board_fd, uint32_t ntasks, uint32_t slot)
 {
     size_t bytes = asp_board_bytes(ntasks);
-    struct asp_board *board =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, board_fd, 0);
+    struct asp_board *board = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                                   MAP_SHARED, board_fd, 0);
 
     if (board == MAP_FAILED)
         return -1;

@@ -20,14 +20,14 @@ static int take_number(const char **text_p, uint32_t max, uint32_t *out_p)
     const char *text = *text_p;
 
     for (; *text >= '0' && *text <= '9'; text++) {
-        value = value * 10 + (uint64_t)(*text - '0');
+        value = value * 10 + (uint64_t) (*text - '0');
         if (value > max)
             return -1;
     }
     if (text == *text_p || value == 0)
         return -1;
     *text_p = text;
-    *out_p = (uint32_t)value;
+    *out_p = (uint32_t) value;
     return 0;
 }
 
@@ -72,7 +72,7 @@ int asps_counts_parse(const char *text, uint32_t *counts, uint32_t max)
         errno = EINVAL;
         return -1;
     }
-    return (int)n;
+    return (int) n;
 }
 
 int asps_counts_less(const char *text, uint32_t less, char *buf, size_t size)
@@ -98,13 +98,13 @@ int asps_counts_less(const char *text, uint32_t less, char *buf, size_t size)
         else
             n = snprintf(buf + used, size - used, "%s%" PRIu32 "(x%" PRIu32 ")",
                          used ? "," : "", count, times);
-        if (n < 0 || (size_t)n >= size - used) {
+        if (n < 0 || (size_t) n >= size - used) {
             errno = ENOSPC;
             return -1;
         }
-        used += (size_t)n;
+        used += (size_t) n;
     }
-    return (int)used;
+    return (int) used;
 }
 
 /* What dealing needs to remember. */

@@ -23,7 +23,7 @@ static size_t escape(const char *text, char *buf)
     size_t used = 0;
 
     for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
+        unsigned char c = (unsigned char) *text;
 
         if (is_plain(*text)) {
             buf[used++] = *text;
@@ -44,31 +44,30 @@ static size_t put_task(const struct asps_step *step, uint32_t slot, char *buf,
     uint32_t rank = step->ranks_world[slot];
 
     if (step->spec.ghosts == 0)
-        return (size_t)snprintf(buf, size,
-                                " task=%" PRIu32 ":user:%" PRIu32
-                                ":-:numa-1:h-1:c",
-                                rank, rank);
-    return (size_t)snprintf(buf, size, " task=-:%s:-:-:numa-1:h-1:c",
-                            slot < asps_step_users(step) ? "user" : "ghost");
+        return (size_t) snprintf(
+            buf, size, " task=%" PRIu32 ":user:%" PRIu32 ":-:numa-1:h-1:c",
+            rank, rank);
+    return (size_t) snprintf(buf, size, " task=-:%s:-:-:numa-1:h-1:c",
+                             slot < asps_step_users(step) ? "user" : "ghost");
 }
 
 char *asps_degraded_layout(const struct asps_step *step)
 {
-    size_t size = HEAD_MAX + (size_t)step->nlocal * TASK_MAX, used;
+    size_t size = HEAD_MAX + (size_t) step->nlocal * TASK_MAX, used;
     char *text = malloc(size);
 
     if (text == NULL)
         return NULL;
-    used = (size_t)snprintf(text, size,
-                            "aspen-layout/1 job=%" PRIu32 ".%" PRIu32
-                            " mode=%s gpn=%" PRIu32 " bound=no reason=",
-                            step->job, step->id, step->spec.mode,
-                            step->spec.ghosts);
+    used = (size_t) snprintf(text, size,
+                             "aspen-layout/1 job=%" PRIu32 ".%" PRIu32
+                             " mode=%s gpn=%" PRIu32 " bound=no reason=",
+                             step->job, step->id, step->spec.mode,
+                             step->spec.ghosts);
     used += escape(step->reason, text + used);
-    used += (size_t)snprintf(text + used, size - used,
-                             " digest= size=%" PRIu32 " nnodes=%" PRIu32
-                             " node=%" PRIu32 " service=",
-                             step->ntasks, step->nnodes, step->node);
+    used += (size_t) snprintf(text + used, size - used,
+                              " digest= size=%" PRIu32 " nnodes=%" PRIu32
+                              " node=%" PRIu32 " service=",
+                              step->ntasks, step->nnodes, step->node);
     for (uint32_t i = 0; i < step->nlocal; i++)
         used += put_task(step, i, text + used, size - used);
     snprintf(text + used, size - used, " end");

@@ -22,7 +22,7 @@ SPANK_PLUGIN(aspen, 1)
 
 EXPORT int slurm_spank_init(spank_t spank, int argc, char **argv)
 {
-    switch ((int)spank_context()) {
+    switch ((int) spank_context()) {
     case S_CTX_LOCAL:
         return asps_local_init(spank, argc, argv);
     case S_CTX_ALLOCATOR:
@@ -35,7 +35,7 @@ EXPORT int slurm_spank_init(spank_t spank, int argc, char **argv)
 
 EXPORT int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)
 {
-    switch ((int)spank_context()) {
+    switch ((int) spank_context()) {
     case S_CTX_LOCAL:
         return asps_local_init_post_opt(spank, argc, argv);
     case S_CTX_ALLOCATOR:
@@ -51,25 +51,25 @@ EXPORT int slurm_spank_local_user_init(spank_t spank, int argc, char **argv)
 
 EXPORT int slurm_spank_user_init(spank_t spank, int argc, char **argv)
 {
-    (void)argc, (void)argv;
+    (void) argc, (void) argv;
     return asps_stepd_user_init(spank);
 }
 
 EXPORT int slurm_spank_task_init(spank_t spank, int argc, char **argv)
 {
-    (void)argc, (void)argv;
+    (void) argc, (void) argv;
     return asps_stepd_task_init(spank);
 }
 
 EXPORT int slurm_spank_task_exit(spank_t spank, int argc, char **argv)
 {
-    (void)argc, (void)argv;
+    (void) argc, (void) argv;
     return asps_stepd_task_exit(spank);
 }
 
 EXPORT int slurm_spank_exit(spank_t spank, int argc, char **argv)
 {
-    (void)spank, (void)argc, (void)argv;
+    (void) spank, (void) argc, (void) argv;
     if (spank_context() == S_CTX_REMOTE)
         return asps_stepd_exit();
     return 0;

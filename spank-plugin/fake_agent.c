@@ -32,24 +32,24 @@ static void read_request(void)
     while ((used < 4 || memcmp(request + used - 4, "end\n", 4) != 0) &&
            (got = read(STDIN_FILENO, request + used, ASP_REQUEST_MAX - used)) >
                0)
-        used += (size_t)got;
+        used += (size_t) got;
 }
 
 static uint32_t number(const char *key)
 {
     const char *at = strstr(request, key);
 
-    return at != NULL ? (uint32_t)strtoul(at + strlen(key), NULL, 10) : 0;
+    return at != NULL ? (uint32_t) strtoul(at + strlen(key), NULL, 10) : 0;
 }
 
 static void add_env(const char *name, const char *value)
 {
-    int n =
-        snprintf(env_text + env_used, ENV_MAX - env_used, "%s=%s", name, value);
+    int n = snprintf(env_text + env_used, ENV_MAX - env_used, "%s=%s", name,
+                     value);
 
-    if (n < 0 || (size_t)n >= ENV_MAX - env_used)
+    if (n < 0 || (size_t) n >= ENV_MAX - env_used)
         exit(9);
-    env_used += (size_t)n + 1;
+    env_used += (size_t) n + 1;
 }
 
 /* Lines of /proc/self/status that say who we are. */
@@ -86,27 +86,27 @@ static void report_rest(void)
 
     while (dir != NULL && (entry = readdir(dir)) != NULL)
         if (entry->d_name[0] != '.' && atoi(entry->d_name) != dirfd(dir))
-            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s,",
-                                     entry->d_name);
+            used += (size_t) snprintf(text + used, sizeof(text) - used, "%s,",
+                                      entry->d_name);
     if (dir != NULL)
         closedir(dir);
     add_env("ASPEN_T_FDS", text);
     used = 0;
     text[0] = '\0';
     for (char **var = environ; *var != NULL; var++)
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%.*s,",
-                                 (int)strcspn(*var, "="), *var);
+        used += (size_t) snprintf(text + used, sizeof(text) - used, "%.*s,",
+                                  (int) strcspn(*var, "="), *var);
     add_env("ASPEN_T_ENV", text);
     if (getcwd(cwd, sizeof(cwd)) != NULL)
         add_env("ASPEN_T_CWD", cwd);
-    snprintf(text, sizeof(text), "%04o", (unsigned)umask(0));
+    snprintf(text, sizeof(text), "%04o", (unsigned) umask(0));
     add_env("ASPEN_T_UMASK", text);
     getrlimit(RLIMIT_NOFILE, &files);
     getrlimit(RLIMIT_MEMLOCK, &locked);
     snprintf(text, sizeof(text), "%d,%d", files.rlim_max <= 4096,
-             (int)locked.rlim_max);
+             (int) locked.rlim_max);
     add_env("ASPEN_T_LIMITS", text);
-    snprintf(text, sizeof(text), "%d", (int)getpid());
+    snprintf(text, sizeof(text), "%d", (int) getpid());
     add_env("ASPEN_T_PID", text);
 }
 
@@ -131,8 +131,8 @@ static void build(const char *mode)
                                 .ntasks = nlocal};
 
     if (is(mode, "plain") || is(mode, "refuse")) {
-        header.status =
-            is(mode, "plain") ? ASP_ANSWER_PLAIN : ASP_ANSWER_REFUSE;
+        header.status = is(mode, "plain") ? ASP_ANSWER_PLAIN
+                                          : ASP_ANSWER_REFUSE;
         header.ntasks = 0;
         strcpy(header.message, "no\033free core");
     }
@@ -143,7 +143,7 @@ static void build(const char *mode)
     add(&header, sizeof(header));
     for (uint32_t i = 0; i < header.ntasks; i++) {
         struct asp_answer_task task = {.role = i + ghosts >= nlocal,
-                                       .env_bytes = (uint32_t)env_used};
+                                       .env_bytes = (uint32_t) env_used};
 
         if (is(mode, "role"))
             task.role = !task.role;
@@ -152,7 +152,7 @@ static void build(const char *mode)
         add(&task, sizeof(task));
         add(env_text, env_used);
     }
-    header.total_bytes = (uint32_t)answer_used;
+    header.total_bytes = (uint32_t) answer_used;
     if (is(mode, "oversize"))
         header.total_bytes = UINT32_MAX;
     if (is(mode, "longer"))
@@ -197,7 +197,7 @@ int main(int argc, char **argv)
     if (is(mode, "endless"))
         env_text[env_used - 1] = 'x';
     build(mode);
-    if (write(STDOUT_FILENO, answer, answer_used) != (ssize_t)answer_used)
+    if (write(STDOUT_FILENO, answer, answer_used) != (ssize_t) answer_used)
         return 4;
     if (is(mode, "brief") || is(mode, "short"))
         return 0;

@@ -185,10 +185,14 @@ static const struct mode {
     bool ghosts;
     bool may_fail;
 } modes[] = {
-    {"ghost:1", true, true},       {"auto,adapt=auto", true, true},
-    {"offload", false, false},     {"thread", false, false},
-    {"off", false, false},         {"ghost:1,require", true, true},
-    {"offload,require", false, true}, {"thread,require", false, true},
+    {"ghost:1", true, true},
+    {"auto,adapt=auto", true, true},
+    {"offload", false, false},
+    {"thread", false, false},
+    {"off", false, false},
+    {"ghost:1,require", true, true},
+    {"offload,require", false, true},
+    {"thread,require", false, true},
 };
 
 /* Did the first and the last task become what they may? */
@@ -228,7 +232,7 @@ static bool fail_in_stepd(const struct mode *mode, int at)
 
 static void test_stepd(void **state)
 {
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
         int at = 1;
 
@@ -243,7 +247,7 @@ static void test_stepd(void **state)
 /* The at-th call in a task fails; tasks know of no other's failure. */
 static void test_tasks(void **state)
 {
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
         int wanted = modes[i].ghosts ? GHOST : WITH_ASPEN;
 
@@ -268,7 +272,7 @@ static int setup_group(void **state)
 {
     char text[256];
 
-    (void)state;
+    (void) state;
     strcpy(dir, "/tmp/aspen-fault-test-XXXXXX");
     if (mkdtemp(dir) == NULL || chmod(dir, 0755) < 0)
         return -1;
@@ -283,7 +287,7 @@ static int teardown_group(void **state)
 {
     char text[128];
 
-    (void)state;
+    (void) state;
     snprintf(text, sizeof(text), "rm -rf %s", dir);
     return system(text);
 }

@@ -16,5 +16,5 @@ void asps_close_from(unsigned first)
         return;
 #endif
     for (unsigned fd = first; fd < FD_MAX_WITHOUT_CLOSE_RANGE; fd++)
-        close((int)fd);
+        close((int) fd);
 }

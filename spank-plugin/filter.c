@@ -100,7 +100,7 @@ static const char *take(const char *text, const char *key, uint32_t *out_p)
     digits = strspn(text, "0123456789");
     if (digits < 1 || digits > 9)
         return NULL;
-    *out_p = (uint32_t)strtoul(text, NULL, 10);
+    *out_p = (uint32_t) strtoul(text, NULL, 10);
     return text + digits;
 }
 
@@ -119,7 +119,7 @@ int asps_grown_parse(const char *text, struct asps_grown *out_p)
             text = NULL;
     }
     if (text == NULL || *text != '\0' || grown.nodes == 0 ||
-        (uint64_t)grown.users + (uint64_t)grown.ghosts * grown.nodes !=
+        (uint64_t) grown.users + (uint64_t) grown.ghosts * grown.nodes !=
             grown.tasks ||
         (grown.per_node != 0 && grown.per_node <= grown.ghosts)) {
         errno = EINVAL;
@@ -137,10 +137,10 @@ int asps_grown_print(const struct asps_grown *grown, char *buf, size_t size)
                      grown->users, grown->ghosts, grown->nodes, grown->tasks,
                      grown->per_node);
 
-    if (grown->plane && n >= 0 && (size_t)n < size)
-        n += snprintf(buf + n, size - (size_t)n, " plane=%" PRIu32,
+    if (grown->plane && n >= 0 && (size_t) n < size)
+        n += snprintf(buf + n, size - (size_t) n, " plane=%" PRIu32,
                       grown->plane);
-    if (n < 0 || (size_t)n >= size) {
+    if (n < 0 || (size_t) n >= size) {
         errno = ENOSPC;
         return -1;
     }
@@ -167,7 +167,7 @@ int asps_cpus_print(const struct asps_cpus *cpus, char *buf, size_t size)
     int n = snprintf(buf, size, "user=%" PRIu32 " total=%" PRIu32, cpus->user,
                      cpus->total);
 
-    if (n < 0 || (size_t)n >= size) {
+    if (n < 0 || (size_t) n >= size) {
         errno = ENOSPC;
         return -1;
     }

@@ -19,7 +19,7 @@ enum { ASPS_REFUSAL_MAX = 1024, ASPS_FACTS_MAX = 8, ASPS_FACT_MAX = 512 };
 /* From an allocation that was grown to the sruns inside it; the name that
  * Slurm makes of spank_job_control_setenv(ASPS_GROWN_CONTROL). */
 #define ASPS_GROWN_CONTROL "ASPEN_GROWN"
-#define ASPS_GROWN_ENV "SLURM_SPANK_" ASPS_GROWN_CONTROL
+#define ASPS_GROWN_ENV     "SLURM_SPANK_" ASPS_GROWN_CONTROL
 
 /* What a growth was. */
 struct asps_grown {
@@ -36,10 +36,10 @@ struct asps_grown {
  * from an allocation to its sruns, and from srun to the nodes. */
 #define ASPS_CPUS_CONTROL "ASPEN_CPUS"
 #define ASPS_HAD_CPUS_ENV "SLURM_SPANK_" ASPS_CPUS_CONTROL
-#define ASPS_CPUS_ENV "SLURM_ASPEN_CPUS"
+#define ASPS_CPUS_ENV     "SLURM_ASPEN_CPUS"
 
-/* From srun to the nodes: tasks were added for ghosts. Without ghosts they would
- * run the program, as ranks that nobody asked for. */
+/* From srun to the nodes: tasks were added for ghosts. Without ghosts they
+ * would run the program, as ranks that nobody asked for. */
 #define ASPS_ADDED_ENV "SLURM_ASPEN_ADDED"
 
 struct asps_cpus {
@@ -65,7 +65,7 @@ void asps_filter_name_plugin(const char *variable);
 /* What Lua wrote. */
 struct asps_filter_answer {
     bool is_grown;
-    struct asps_grown grown;        /* if it is */
+    struct asps_grown grown; /* if it is */
     struct asps_cpus cpus;
     char refusal[ASPS_REFUSAL_MAX]; /* why the counts are impossible, or "" */
     int nfacts;                     /* about the job, which SPANK cannot see: */
@@ -76,7 +76,8 @@ struct asps_filter_answer {
 void asps_filter_read(struct asps_filter_answer *out_p);
 
 /* "users=6 ghosts=1 nodes=2 tasks=8 per_node=0", and " plane=2" if it is set.
- * parse returns 0, or -1 with errno EINVAL (form, or numbers that do not add up). */
+ * parse returns 0, or -1 with errno EINVAL (form, or numbers that do not add
+ * up). */
 int asps_grown_parse(const char *text, struct asps_grown *out_p);
 int asps_grown_print(const struct asps_grown *grown, char *buf, size_t size);
 

@@ -24,7 +24,7 @@ int aspen_hush(void *lua)
     static int kept = -1;
     int null;
 
-    (void)lua;
+    (void) lua;
     quiet = !quiet;
     if (!quiet && kept >= 0) {
         dup2(kept, STDERR_FILENO);
@@ -47,7 +47,7 @@ void asps_filter_name_plugin(const char *variable)
 {
     Dl_info info;
 
-    if (dladdr((void *)(uintptr_t)aspen_hush, &info) != 0 &&
+    if (dladdr((void *) (uintptr_t) aspen_hush, &info) != 0 &&
         info.dli_fname != NULL)
         setenv(variable, info.dli_fname, 1);
 }

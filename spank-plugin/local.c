@@ -121,7 +121,7 @@ int asps_local_init_post_opt(spank_t spank, int argc, char **argv)
 {
     char cpus[64];
 
-    (void)spank, (void)argc, (void)argv;
+    (void) spank, (void) argc, (void) argv;
     unsetenv(ASPS_REQUEST_ENV);
     unsetenv(ASPS_REPORT_ENV);
     unsetenv(ASPS_CPUS_ENV);
@@ -155,7 +155,7 @@ static void check_counts(uint32_t ntasks, uint32_t nnodes, uint32_t ghosts)
 {
     const struct asps_grown *grown = &srun.submit.filter.grown;
     bool is_grown = srun.submit.filter.is_grown;
-    uint64_t ghosts_all = (uint64_t)ghosts * nnodes;
+    uint64_t ghosts_all = (uint64_t) ghosts * nnodes;
     char text[512];
 
     if (ntasks <= ghosts_all && srun.submit.spec.optional)
@@ -199,10 +199,10 @@ static bool is_multi_prog(spank_t spank)
     fd = open(argv[0], O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    len = (ssize_t)strlen(argv[1]);
-    text = malloc((size_t)len + 1);
-    if (len > 0 && text != NULL && read(fd, text, (size_t)len + 1) == len)
-        same = memcmp(text, argv[1], (size_t)len) == 0;
+    len = (ssize_t) strlen(argv[1]);
+    text = malloc((size_t) len + 1);
+    if (len > 0 && text != NULL && read(fd, text, (size_t) len + 1) == len)
+        same = memcmp(text, argv[1], (size_t) len) == 0;
     free(text);
     close(fd);
     return same;
@@ -221,7 +221,7 @@ int asps_local_user_init(spank_t spank, int argc, char **argv)
 {
     uint32_t ntasks, nnodes, step;
 
-    (void)argc, (void)argv;
+    (void) argc, (void) argv;
     if (!srun.active || srun.submit.spec.ghosts == 0)
         return 0;
     if (spank_get_item(spank, S_JOB_STEPID, &step) == ESPANK_SUCCESS &&

@@ -43,13 +43,12 @@ struct row {
 
 #define FIELD(member)                                                          \
     offsetof(struct asps_options, member),                                     \
-        sizeof(((struct asps_options *)NULL)->member)
+        sizeof(((struct asps_options *) NULL)->member)
 
 static const struct row rows[OPT_COUNT] = {
     [OPT_PROGRESS] = {"async-progress", "ASPEN_PROGRESS",
                       "SLURM_SPANK__SLURM_SPANK_OPTION_aspen_async_progress",
-                      "SLURM_SPANK_" ASPS_SEEN_PROGRESS, "on",
-                      FIELD(progress)},
+                      "SLURM_SPANK_" ASPS_SEEN_PROGRESS, "on", FIELD(progress)},
     [OPT_POLICY] = {"async-policy", "ASPEN_POLICY",
                     "SLURM_SPANK__SLURM_SPANK_OPTION_aspen_async_policy",
                     "SLURM_SPANK_" ASPS_SEEN_POLICY, "", FIELD(policy)},
@@ -60,7 +59,7 @@ static const struct row rows[OPT_COUNT] = {
 
 static char *value_of(struct asps_options *options, int opt)
 {
-    return (char *)options + rows[opt].offset;
+    return (char *) options + rows[opt].offset;
 }
 
 /* Slurm writes an absent argument as NULL, "" or, between processes,

@@ -13,8 +13,8 @@ enum { ASPS_PATH_MAX = 4096 };
 /* From an allocation to the sruns inside it: the environment twins as sbatch or
  * salloc found them. */
 #define ASPS_SEEN_PROGRESS "ASPEN_SEEN_PROGRESS"
-#define ASPS_SEEN_POLICY "ASPEN_SEEN_POLICY"
-#define ASPS_SEEN_REPORT "ASPEN_SEEN_REPORT"
+#define ASPS_SEEN_POLICY   "ASPEN_SEEN_POLICY"
+#define ASPS_SEEN_REPORT   "ASPEN_SEEN_REPORT"
 
 /* What a command line asks for. "" means: not asked. */
 struct asps_options {

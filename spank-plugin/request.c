@@ -37,10 +37,10 @@ static void put(struct out *out, const char *fmt, ...)
     va_start(args, fmt);
     n = vsnprintf(out->buf + out->used, out->size - out->used, fmt, args);
     va_end(args);
-    if (n < 0 || (size_t)n >= out->size - out->used)
+    if (n < 0 || (size_t) n >= out->size - out->used)
         out->full = true;
     else
-        out->used += (size_t)n;
+        out->used += (size_t) n;
 }
 
 static void put_text(struct out *out, const char *key, const char *value,
@@ -49,7 +49,7 @@ static void put_text(struct out *out, const char *key, const char *value,
     if (strlen(value) > max)
         return;
     for (const char *c = value; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 127)
+        if ((unsigned char) *c < ' ' || *c == 127)
             return;
     put(out, "%s %s\n", key, value);
 }
@@ -61,7 +61,7 @@ static void put_env(struct out *out, spank_t spank, const char *key,
     char *value = malloc(max + 1);
 
     if (value != NULL &&
-        spank_getenv(spank, name, value, (int)max + 1) == ESPANK_SUCCESS)
+        spank_getenv(spank, name, value, (int) max + 1) == ESPANK_SUCCESS)
         put_text(out, key, value, max);
     free(value);
 }
@@ -89,9 +89,9 @@ static void put_cores(struct out *out, spank_t spank)
 int asps_request_tasks_per_node(spank_t spank, const struct asps_step *step,
                                 char *buf, size_t size)
 {
-    if (spank_getenv(spank, "SLURM_STEP_TASKS_PER_NODE", buf, (int)size) ==
+    if (spank_getenv(spank, "SLURM_STEP_TASKS_PER_NODE", buf, (int) size) ==
             ESPANK_SUCCESS ||
-        spank_getenv(spank, "SLURM_TASKS_PER_NODE", buf, (int)size) ==
+        spank_getenv(spank, "SLURM_TASKS_PER_NODE", buf, (int) size) ==
             ESPANK_SUCCESS)
         return 0;
     if (step->nnodes != 1)
@@ -124,7 +124,7 @@ int asps_request_write(spank_t spank, const struct asps_step *step, uid_t uid,
     struct out out = {.buf = buf, .size = size};
 
     put(&out, "version %d\njob %" PRIu32 ".%" PRIu32 "\nuid %u\n",
-        ASP_WIRE_VERSION, step->job, step->id, (unsigned)uid);
+        ASP_WIRE_VERSION, step->job, step->id, (unsigned) uid);
     put_text(&out, "nodename", step->nodename, sizeof(step->nodename));
     put_counts(&out, spank, step);
     put_env(&out, spank, "distribution", "SLURM_DISTRIBUTION", 64);
@@ -150,5 +150,5 @@ int asps_request_write(spank_t spank, const struct asps_step *step, uid_t uid,
         errno = ENOSPC;
         return -1;
     }
-    return (int)out.used;
+    return (int) out.used;
 }

@@ -57,7 +57,7 @@ static void drain(struct sink *sink)
         return;
     }
     if (!full)
-        sink->used += (size_t)got;
+        sink->used += (size_t) got;
 }
 
 /* Returns 0 when both sinks ended, -1 with ETIMEDOUT. */
@@ -72,7 +72,7 @@ static int collect(struct sink sinks[2], long long deadline_ms)
             errno = ETIMEDOUT;
             return -1;
         }
-        if (poll(wait, 2, (int)left) < 0 && errno != EINTR)
+        if (poll(wait, 2, (int) left) < 0 && errno != EINTR)
             return -1;
         for (int i = 0; i < 2; i++)
             if (sinks[i].fd >= 0 && wait[i].revents)

@@ -33,14 +33,14 @@ static int read_path(const char *arg, struct asps_settings *settings)
 
     if (value == NULL)
         return -1;
-    len = (size_t)(value - arg);
+    len = (size_t) (value - arg);
     value++;
     if (value[0] != '/')
         return -1;
     for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
         if (strlen(paths[i].name) == len &&
             strncmp(arg, paths[i].name, len) == 0) {
-            memcpy((char *)settings + paths[i].offset, &value, sizeof(value));
+            memcpy((char *) settings + paths[i].offset, &value, sizeof(value));
             return 0;
         }
     return -1;
@@ -60,7 +60,7 @@ static int read_timeout(const char *arg, struct asps_settings *settings)
     if (errno || end == arg || *end != '\0' || seconds < 1 ||
         seconds > TIMEOUT_MAX_S)
         return -1;
-    settings->agent_timeout_ms = (int)seconds * 1000;
+    settings->agent_timeout_ms = (int) seconds * 1000;
     return 0;
 }
 
@@ -83,12 +83,13 @@ int asps_settings_read(int argc, char **argv, struct asps_settings *out_p,
             read_path(argv[i], &settings) == 0)
             continue;
         if (rc == 0)
-            snprintf(why, why_bytes,
-                     "plugstack.conf: argument \"%.200s\" not understood; "
-                     "known are agent=, ghost=, runtime=, heap=, command=, "
-                     "policy=, ghost_preload= (absolute paths) and agent_timeout= "
-                     "(1-%d seconds)",
-                     argv[i], TIMEOUT_MAX_S);
+            snprintf(
+                why, why_bytes,
+                "plugstack.conf: argument \"%.200s\" not understood; "
+                "known are agent=, ghost=, runtime=, heap=, command=, "
+                "policy=, ghost_preload= (absolute paths) and agent_timeout= "
+                "(1-%d seconds)",
+                argv[i], TIMEOUT_MAX_S);
         rc = -1;
     }
     *out_p = settings;

@@ -98,11 +98,11 @@ static void append(const char *prefix, const char *format, va_list args)
     size_t used = strlen(host.log);
     int saved = errno;
 
-    used += (size_t)snprintf(host.log + used, sizeof(host.log) - used, "%s",
-                             prefix);
+    used += (size_t) snprintf(host.log + used, sizeof(host.log) - used, "%s",
+                              prefix);
     errno = saved; /* for %m */
-    used += (size_t)vsnprintf(host.log + used, sizeof(host.log) - used, format,
-                              args);
+    used += (size_t) vsnprintf(host.log + used, sizeof(host.log) - used, format,
+                               args);
     snprintf(host.log + used, sizeof(host.log) - used, "\n");
 }
 
@@ -131,7 +131,7 @@ spank_context_t spank_context(void)
 
 spank_err_t spank_option_register(spank_t spank, struct spank_option *opt)
 {
-    (void)spank;
+    (void) spank;
     if (host.noptions == HOST_OPTIONS_MAX)
         return ESPANK_NOSPACE;
     host.options[host.noptions++] = *opt;
@@ -142,17 +142,17 @@ spank_err_t spank_getenv(spank_t spank, const char *var, char *buf, int len)
 {
     const char *value = host_getenv(var);
 
-    (void)spank;
+    (void) spank;
     if (value == NULL)
         return ESPANK_ENV_NOEXIST;
-    return snprintf(buf, (size_t)len, "%s", value) >= len ? ESPANK_NOSPACE
-                                                          : ESPANK_SUCCESS;
+    return snprintf(buf, (size_t) len, "%s", value) >= len ? ESPANK_NOSPACE
+                                                           : ESPANK_SUCCESS;
 }
 
 spank_err_t spank_setenv(spank_t spank, const char *var, const char *val,
                          int overwrite)
 {
-    (void)spank;
+    (void) spank;
     if (!overwrite && host_getenv(var) != NULL)
         return ESPANK_ENV_EXISTS;
     host_setenv(var, val);
@@ -163,7 +163,7 @@ spank_err_t spank_unsetenv(spank_t spank, const char *var)
 {
     int i = find(host.env, var);
 
-    (void)spank;
+    (void) spank;
     free(host.env[i]);
     for (; host.env[i] != NULL; i++)
         host.env[i] = host.env[i + 1];
@@ -173,7 +173,7 @@ spank_err_t spank_unsetenv(spank_t spank, const char *var)
 spank_err_t spank_job_control_setenv(spank_t spank, const char *name,
                                      const char *value, int overwrite)
 {
-    (void)spank;
+    (void) spank;
     if (!overwrite && host_control(name) != NULL)
         return ESPANK_ENV_EXISTS;
     put(host.control, name, value);
@@ -205,7 +205,7 @@ static spank_err_t get_other(spank_item_t item, va_list *args)
     static char cores[] = "0-2";
     uint32_t local;
 
-    switch ((int)item) {
+    switch ((int) item) {
     case S_JOB_UID:
         *va_arg(*args, uid_t *) = host.uid;
         return ESPANK_SUCCESS;
@@ -247,7 +247,7 @@ spank_err_t spank_get_item(spank_t spank, spank_item_t item, ...)
     spank_err_t rc;
     va_list args;
 
-    (void)spank;
+    (void) spank;
     va_start(args, item);
     rc = get_other(item, &args);
     va_end(args);

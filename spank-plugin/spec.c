@@ -25,7 +25,7 @@ static uint32_t parse_count(const char *text, size_t len)
     for (size_t i = 1; i < len; i++) {
         if (text[i] < '0' || text[i] > '9')
             return 0;
-        value = value * 10 + (uint32_t)(text[i] - '0');
+        value = value * 10 + (uint32_t) (text[i] - '0');
     }
     return value <= ASPS_GHOSTS_MAX ? value : 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The little that the plugin reads in a canonical request ("ghost:2,key=...",
- * made by `aspen request`): the mode, the number of ghosts, `require`, and if the
- * run is to find out whether ghosts help.
- * The rest is the agent's. Everything here treats the text as hostile. */
+ * made by `aspen request`): the mode, the number of ghosts, `require`, and if
+ * the run is to find out whether ghosts help. The rest is the agent's.
+ * Everything here treats the text as hostile. */
 #ifndef ASPEN_SPANK_PLUGIN_SPEC_H
 #define ASPEN_SPANK_PLUGIN_SPEC_H
 
@@ -17,7 +17,7 @@ enum {
 /* Carries the canonical request and the report from srun to the nodes. The
  * prefix SLURM is what survives every --export. */
 #define ASPS_REQUEST_ENV "SLURM_ASPEN_REQUEST"
-#define ASPS_REPORT_ENV "SLURM_ASPEN_REPORT"
+#define ASPS_REPORT_ENV  "SLURM_ASPEN_REPORT"
 
 struct asps_spec {
     char mode[16];   /* "ghost", "offload", "thread", "off" */

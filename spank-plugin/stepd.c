@@ -31,7 +31,7 @@
 enum {
     AGENT_GRACE_MS = 2000,
     COUNTS_TEXT_MAX = 16384,
-    NODENAME_MAX = sizeof(((struct asps_step *)NULL)->nodename) - 1,
+    NODENAME_MAX = sizeof(((struct asps_step *) NULL)->nodename) - 1,
 };
 
 static struct asps_step step = {.board_fd = -1, .agent = ASPS_AGENT_NONE};
@@ -134,11 +134,12 @@ static uint32_t *read_node_counts(spank_t spank)
     char *text = malloc(COUNTS_TEXT_MAX);
     uint32_t *counts = calloc(step.nnodes, sizeof(*counts));
     uint64_t sum = 0;
-    bool known =
-        text != NULL && counts != NULL &&
-        asps_request_tasks_per_node(spank, &step, text, COUNTS_TEXT_MAX) == 0 &&
-        asps_counts_parse(text, counts, step.nnodes) == (int)step.nnodes &&
-        counts[step.node] == step.nlocal;
+    bool known = text != NULL && counts != NULL &&
+                 asps_request_tasks_per_node(spank, &step, text,
+                                             COUNTS_TEXT_MAX) == 0 &&
+                 asps_counts_parse(text, counts, step.nnodes) ==
+                     (int) step.nnodes &&
+                 counts[step.node] == step.nlocal;
 
     for (uint32_t i = 0; known && i < step.nnodes; i++)
         sum += counts[i];
@@ -167,9 +168,9 @@ static void find_user_ranks(spank_t spank)
                  sizeof(distribution));
     if (spank_getenv(spank, "SLURM_DIST_PLANESIZE", plane, sizeof(plane)) ==
         ESPANK_SUCCESS)
-        map.plane_size = (uint32_t)strtoul(plane, NULL, 10);
-    step.has_ranks_user =
-        asps_user_ranks(&map, step.ranks_world, step.ranks_user) == 0;
+        map.plane_size = (uint32_t) strtoul(plane, NULL, 10);
+    step.has_ranks_user = asps_user_ranks(&map, step.ranks_world,
+                                          step.ranks_user) == 0;
     free(counts);
 }
 
@@ -196,13 +197,13 @@ static int ask_agent(spank_t spank, const struct asps_user *user, char *why,
         snprintf(why, why_bytes, "there is no memory for the request");
         return -1;
     }
-    request_len =
-        asps_request_write(spank, &step, user->uid, request, ASP_REQUEST_MAX);
+    request_len = asps_request_write(spank, &step, user->uid, request,
+                                     ASP_REQUEST_MAX);
     if (request_len < 0)
         snprintf(why, why_bytes, "the step's description is too long for it");
     else if (asps_agent_start(step.settings.agent, user, &step.agent) < 0)
         snprintf(why, why_bytes, "it cannot be started: %m");
-    else if (asps_agent_ask(&step.agent, request, (size_t)request_len,
+    else if (asps_agent_ask(&step.agent, request, (size_t) request_len,
                             step.settings.agent_timeout_ms, &step.answer_bytes,
                             &len, why, why_bytes) == 0)
         rc = take_answer(len, why, why_bytes);
@@ -244,8 +245,7 @@ static void run_agent(spank_t spank)
 static bool wants_report(spank_t spank)
 {
     char value[4];
-    spank_err_t rc =
-        spank_getenv(spank, ASPS_REPORT_ENV, value, sizeof(value));
+    spank_err_t rc = spank_getenv(spank, ASPS_REPORT_ENV, value, sizeof(value));
 
     return rc == ESPANK_NOSPACE ||
            (rc == ESPANK_SUCCESS && asps_report_wanted(value));

@@ -40,7 +40,7 @@ static char dir[64]; /* with the programs, readable by everybody */
 
 static int setup(void **state)
 {
-    (void)state;
+    (void) state;
     host_reset();
     host.context = S_CTX_REMOTE;
     host.uid = getuid() == 0 ? USER_ID : getuid();
@@ -124,7 +124,7 @@ static int task(int slot, char *text)
     }
     close(pipe_fd[1]);
     while ((got = read(pipe_fd[0], text + used, OUTPUT_MAX - 1 - used)) > 0)
-        used += (size_t)got;
+        used += (size_t) got;
     text[used] = '\0';
     close(pipe_fd[0]);
     waitpid(pid, &status, 0);
@@ -148,7 +148,7 @@ static const char *line_of(const char *text, const char *start_of)
 
     if (at == NULL)
         return "(none)";
-    snprintf(line, sizeof(line), "%.*s", (int)strcspn(at, "\n"), at);
+    snprintf(line, sizeof(line), "%.*s", (int) strcspn(at, "\n"), at);
     return line;
 }
 
@@ -163,7 +163,7 @@ static void test_user_task(void **state)
     static char text[OUTPUT_MAX];
     char preload[128];
 
-    (void)state;
+    (void) state;
     start("good", NULL);
     assert_string_equal(host.log, "");
     assert_int_equal(task(1, text), 0);
@@ -199,7 +199,7 @@ static void test_heap_task(void **state)
     static char text[OUTPUT_MAX];
     char preload[512];
 
-    (void)state;
+    (void) state;
     host_setenv("ASPEN_HEAP", "shared"); /* nobody asks the job's environment */
     start("good", NULL);
     task(0, text);
@@ -220,7 +220,7 @@ static void test_ghost_task(void **state)
 {
     static char text[OUTPUT_MAX];
 
-    (void)state;
+    (void) state;
     host_setenv("LD_AUDIT", "/opt/audit.so");
     host_setenv("LD_LIBRARY_PATH", "/opt/lib");
     host_setenv("MALLOC_CHECK_", "3");
@@ -247,7 +247,7 @@ static void test_board(void **state)
     struct asp_board *board;
     int fd;
 
-    (void)state;
+    (void) state;
     start("good", NULL);
     task(0, text);
     fd = atoi(line_of(text, "ASPEN_BOARD_FD=") + strlen("ASPEN_BOARD_FD="));
@@ -273,7 +273,7 @@ static void test_agent_is_bare(void **state)
     static char text[OUTPUT_MAX];
     char want[128];
 
-    (void)state;
+    (void) state;
     start("good", NULL);
     task(0, text);
     snprintf(want, sizeof(want), "ASPEN_T_Uid=%u %u %u %u", host.uid, host.uid,
@@ -316,7 +316,7 @@ static void test_leaves_no_trace(void **state)
     char before[512], after[512];
     int fds = count_fds();
 
-    (void)state;
+    (void) state;
     assert_non_null(getcwd(before, sizeof(before)));
     for (size_t i = 0; i < sizeof(agents) / sizeof(agents[0]); i++) {
         setup(NULL);
@@ -351,7 +351,7 @@ static void test_bad_agents(void **state)
     };
     static char text[OUTPUT_MAX];
 
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         time_t begin = time(NULL);
 
@@ -375,7 +375,7 @@ static void test_require(void **state)
 {
     static char text[OUTPUT_MAX];
 
-    (void)state;
+    (void) state;
     start("die", "ghost:1,require");
     assert_non_null(strstr(host.log, "require"));
     assert_int_equal(task(0, text), EXIT_FAILURE);
@@ -393,7 +393,7 @@ static void test_agent_ends_early(void **state)
 {
     struct timespec pause = {.tv_nsec = 100000000};
 
-    (void)state;
+    (void) state;
     start("brief", NULL);
     nanosleep(&pause, NULL);
     assert_string_equal(host.log, "");
@@ -413,7 +413,7 @@ static void test_impossible(void **state)
 {
     static char text[OUTPUT_MAX];
 
-    (void)state;
+    (void) state;
     host.node = 0; /* the one that speaks */
     start("good", "ghost:3");
     assert_non_null(strstr(host.log, "leave no user task"));
@@ -433,7 +433,7 @@ static void test_optional(void **state)
 {
     static char text[OUTPUT_MAX];
 
-    (void)state;
+    (void) state;
     host.node = 0;
     start("good", "ghost:3,adapt=auto");
     assert_non_null(strstr(host.log, "running without ghosts"));
@@ -458,7 +458,7 @@ static void test_inactive(void **state)
 {
     static char before[OUTPUT_MAX], text[OUTPUT_MAX];
 
-    (void)state;
+    (void) state;
     spank_unsetenv(NULL, ASPS_REQUEST_ENV);
     start("good", NULL);
     task(0, before);
@@ -487,7 +487,7 @@ static void test_observer(void **state)
 {
     static char text[OUTPUT_MAX];
 
-    (void)state;
+    (void) state;
     host_setenv(ASPS_REPORT_ENV, "no");
     start("good", "off,require");
     task(0, text);
@@ -531,7 +531,7 @@ static void test_too_many_tasks(void **state)
                                           "ghost:1,adapt=auto,require"};
     static char text[OUTPUT_MAX];
 
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < 3; i++) {
         setup(NULL);
         host.node = 0;
@@ -574,7 +574,7 @@ static void test_too_many_tasks(void **state)
 /* slurmstepd's name of the node counts, not the job's; no line is forged. */
 static void test_nodename(void **state)
 {
-    (void)state;
+    (void) state;
     start("die", NULL);
     if (strncmp(host.log, "aspen: n2: lost", 15) != 0)
         fail_msg("says \"%s\"", host.log);
@@ -587,12 +587,13 @@ static void test_nodename(void **state)
     asps_stepd_exit();
 }
 
-/* Where a ghost cannot take the program's place: no task runs as what it is not. */
+/* Where a ghost cannot take the program's place: no task runs as what it is
+ * not. */
 static void test_no_place(void **state)
 {
     static char text[OUTPUT_MAX];
 
-    (void)state;
+    (void) state;
     host.node = 0;
     host_setenv("SLURM_CONTAINER", "/images/app");
     start("good", NULL);
@@ -621,7 +622,7 @@ static void test_long_preload(void **state)
     static char value[TOO_LONG + 1], text[OUTPUT_MAX];
     char preload[128];
 
-    (void)state;
+    (void) state;
     memset(value, 'x', LONG);
     host_setenv("LD_PRELOAD", value);
     start("good", NULL);
@@ -646,7 +647,7 @@ static void test_no_ghosts(void **state)
 {
     static char text[OUTPUT_MAX];
 
-    (void)state;
+    (void) state;
     start("good", "offload");
     assert_string_equal(host.log, "");
     task(2, text);
@@ -666,7 +667,7 @@ static void test_batch_counts(void **state)
 {
     static char text[OUTPUT_MAX];
 
-    (void)state;
+    (void) state;
     host.step = 0xfffffffbU;
     host_setenv(ASPS_GROWN_ENV, "users=4 ghosts=1 nodes=2 tasks=6 per_node=3");
     start("good", NULL);
@@ -684,7 +685,7 @@ static void test_cpus(void **state)
 {
     static char text[OUTPUT_MAX];
 
-    (void)state;
+    (void) state;
     host.step = 0xfffffffbU;
     host_setenv(ASPS_HAD_CPUS_ENV, "user=4 total=5");
     host_setenv("SLURM_CPUS_PER_TASK", "5");
@@ -738,13 +739,13 @@ static void write_file(const char *name, const char *text)
 static int setup_group(void **state)
 {
     static const char *const modes[] = {
-        "good",   "short", "magic", "version", "garbage", "oversize",
-        "longer", "lying", "role",  "preload", "endless", "hang",
-        "deaf",   "die",   "plain", "refuse",  "stay",    "brief",
-        "heap"};
+        "good",     "short",  "magic", "version", "garbage",
+        "oversize", "longer", "lying", "role",    "preload",
+        "endless",  "hang",   "deaf",  "die",     "plain",
+        "refuse",   "stay",   "brief", "heap"};
     char command[256];
 
-    (void)state;
+    (void) state;
     strcpy(dir, "/tmp/aspen-stepd-test-XXXXXX");
     if (mkdtemp(dir) == NULL || chmod(dir, 0755) < 0)
         return -1;
@@ -764,7 +765,7 @@ static int teardown_group(void **state)
 {
     char command[256];
 
-    (void)state;
+    (void) state;
     snprintf(command, sizeof(command), "rm -rf %s", dir);
     return system(command);
 }

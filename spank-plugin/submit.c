@@ -23,7 +23,7 @@ static void say(const char *text, bool error)
     while (*text) {
         size_t len = strcspn(text, "\n");
 
-        snprintf(line, sizeof(line), "%.*s", (int)len, text);
+        snprintf(line, sizeof(line), "%.*s", (int) len, text);
         if (len > 0 && error)
             slurm_error("aspen: %s", line);
         else if (len > 0)
@@ -62,12 +62,12 @@ static void make_argv(const struct asps_settings *settings,
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         if (*parts[i].value == '\0')
             continue;
-        argv[n] = words + (size_t)n * WORD_BYTES;
+        argv[n] = words + (size_t) n * WORD_BYTES;
         snprintf(argv[n], WORD_BYTES, "%s%s", parts[i].prefix, parts[i].value);
         n++;
     }
     for (int i = 0; i < submit->filter.nfacts; i++) {
-        argv[n] = words + (size_t)n * WORD_BYTES;
+        argv[n] = words + (size_t) n * WORD_BYTES;
         snprintf(argv[n], WORD_BYTES, "%s", submit->filter.facts[i]);
         n++;
     }
@@ -91,7 +91,7 @@ static void refuse_broken(const struct asps_settings *settings, int rc,
         snprintf(text, sizeof(text), "%s", err);
     else
         snprintf(text, sizeof(text), "%s request failed, status 0x%x",
-                 settings->command, (unsigned)status);
+                 settings->command, (unsigned) status);
     asps_submit_refuse(text);
 }
 
@@ -102,11 +102,11 @@ bool asps_submit_is_off(const struct asps_submit *submit)
 
 /* Ask, and parse the answer.
  *   no_ghosts  why there cannot be any, or "" */
-static void ask(const struct asps_settings *settings,
-                struct asps_submit *out_p, const char *no_ghosts)
+static void ask(const struct asps_settings *settings, struct asps_submit *out_p,
+                const char *no_ghosts)
 {
     char *argv[WORDS + 1];
-    char *words = malloc((size_t)WORDS * WORD_BYTES);
+    char *words = malloc((size_t) WORDS * WORD_BYTES);
     char err[MESSAGE_MAX];
     int status = 0, rc;
 

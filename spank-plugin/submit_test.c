@@ -46,7 +46,7 @@ static void test_run(void **state)
     char missing[] = "/nowhere/aspen", out[16], err[16];
     int status;
 
-    (void)state;
+    (void) state;
     run_text("cat; echo hello", 5000, 0, out, sizeof(out), &status);
     assert_string_equal(out, "hello\n");
     assert_int_equal(status, 0);
@@ -87,7 +87,7 @@ static void command(const char *script)
 
 static int setup(void **state)
 {
-    (void)state;
+    (void) state;
     host_reset();
     asps_options_reset();
     unsetenv("ASPEN_PROGRESS");
@@ -139,7 +139,7 @@ static void test_srun_sends_request(void **state)
 {
     FILE *file;
 
-    (void)state;
+    (void) state;
     command("case \"$*\" in \"request --site-policy=\"*\" --progress=ghost:2 "
             "--partition=main\") "
             "echo ghost:2,seen=yes;; *) echo \"$*\" >&2; exit 1;; esac");
@@ -166,7 +166,7 @@ static void test_srun_het(void **state)
 {
     static char log[HOST_LOG_MAX];
 
-    (void)state;
+    (void) state;
     command("echo ghost:1");
     components = 2;
     assert_int_equal(srun_exit("ghost:1", log), 1);
@@ -178,7 +178,7 @@ static void test_srun_het(void **state)
 
 static void test_srun_off(void **state)
 {
-    (void)state;
+    (void) state;
     command("echo called >&2; exit 1");
     setenv(ASPS_REQUEST_ENV, "stale", 1);
     setenv("ASPEN_PROGRESS", "ghost:1", 1);
@@ -205,7 +205,7 @@ static void test_srun_refuses(void **state)
 {
     static char log[HOST_LOG_MAX];
 
-    (void)state;
+    (void) state;
     command("echo 'job.yaml:7:12: unknown key' >&2; exit 1");
     assert_int_equal(srun_exit("ghost:1", log), 1);
     assert_string_equal(log, "error: aspen: job.yaml:7:12: unknown key\n");
@@ -233,7 +233,7 @@ static void test_srun_counts(void **state)
 {
     static char log[HOST_LOG_MAX];
 
-    (void)state;
+    (void) state;
     command("echo ghost:2");
     host.nnodes = 2;
     host.ntasks = 4;
@@ -249,7 +249,7 @@ static void test_srun_auto(void **state)
 {
     static char log[HOST_LOG_MAX];
 
-    (void)state;
+    (void) state;
     command("echo ghost:1,adapt=auto");
     host.nnodes = 2;
     host.ntasks = 2;
@@ -267,7 +267,7 @@ static void test_srun_no_place(void **state)
     char file[160];
     FILE *out;
 
-    (void)state;
+    (void) state;
     snprintf(file, sizeof(file), "%s/programs", dir);
     command("echo ghost:1");
     host.nnodes = 2;
@@ -306,15 +306,15 @@ static void test_srun_filter(void **state)
         uint32_t nnodes, ntasks;
         int status; /* 99: goes on, with a remark */
     } rows[] = {
-        {"ghost:1", "grown users=6 ghosts=1 nodes=2 tasks=8 per_node=4\n", 2,
-         8, 0},
-        {"ghost:1", "grown users=6 ghosts=1 nodes=2 tasks=8 per_node=4\n", 3,
-         8, 1},
+        {"ghost:1", "grown users=6 ghosts=1 nodes=2 tasks=8 per_node=4\n", 2, 8,
+         0},
+        {"ghost:1", "grown users=6 ghosts=1 nodes=2 tasks=8 per_node=4\n", 3, 8,
+         1},
         {"ghost:1", "refuse no room\n", 2, 8, 1},
         {"off", "refuse no room\n", 2, 8, 99}, /* auto had chosen ghosts */
     };
 
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         char script[256];
         int status;
@@ -350,7 +350,7 @@ static void test_srun_filter(void **state)
 /* In a grown allocation srun must find the user's counts as its defaults. */
 static void test_srun_in_grown(void **state)
 {
-    (void)state;
+    (void) state;
     command("exit 1");
     setenv(ASPS_GROWN_ENV, "users=6 ghosts=1 nodes=2 tasks=8 per_node=4", 1);
     setenv("SLURM_NTASKS", "8", 1);
@@ -369,7 +369,7 @@ static void test_srun_in_grown(void **state)
 /* The same of CPUs, which may be the user's or only ours. */
 static void test_srun_has_cpus(void **state)
 {
-    (void)state;
+    (void) state;
     command("exit 1");
     setenv(ASPS_HAD_CPUS_ENV, "user=4 total=5", 1);
     setenv("SLURM_CPUS_PER_TASK", "5", 1);
@@ -390,7 +390,7 @@ static void test_srun_sends_cpus(void **state)
 {
     FILE *file;
 
-    (void)state;
+    (void) state;
     command("echo offload");
     setenv(ASPS_CPUS_ENV, "user=1 total=9", 1); /* of an outer step */
     assert_int_equal(asps_local_init(NULL, 1, args), 0);
@@ -406,7 +406,7 @@ static void test_srun_sends_cpus(void **state)
 /* A step inside a step's task inherits no layout. */
 static void test_srun_in_task(void **state)
 {
-    (void)state;
+    (void) state;
     command("exit 1");
     setenv("ASPEN_LAYOUT", "aspen-layout/1", 1);
     setenv("ASPEN_ROLE", "user", 1);
@@ -427,7 +427,7 @@ static void test_allocator(void **state)
     char path[128], *full;
     FILE *file;
 
-    (void)state;
+    (void) state;
     host.context = S_CTX_ALLOCATOR;
     command("echo ghost:1,bound=yes");
     snprintf(path, sizeof(path), "%s/../%s/job.yaml", dir,
@@ -464,7 +464,7 @@ static void test_allocator(void **state)
 
 static int setup_group(void **state)
 {
-    (void)state;
+    (void) state;
     strcpy(dir, "/tmp/aspen-submit-test-XXXXXX");
     return mkdtemp(dir) != NULL ? 0 : -1;
 }
@@ -473,7 +473,7 @@ static int teardown_group(void **state)
 {
     char text[128];
 
-    (void)state;
+    (void) state;
     snprintf(text, sizeof(text), "rm -rf %s", dir);
     return system(text);
 }

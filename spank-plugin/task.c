@@ -115,12 +115,12 @@ void asps_task_start(spank_t spank, struct asps_step *step)
     int slot = -1;
 
     if (spank_get_item(spank, S_TASK_ID, &slot) != ESPANK_SUCCESS || slot < 0 ||
-        (uint32_t)slot >= step->nlocal) {
+        (uint32_t) slot >= step->nlocal) {
         slurm_error("aspen: Slurm does not name this task");
         _exit(EXIT_FAILURE);
     }
     asps_agent_forget(&step->agent);
-    if (make_task(spank, step, (uint32_t)slot) < 0) {
+    if (make_task(spank, step, (uint32_t) slot) < 0) {
         /* A ghost that is not there, or its user, would be waited for. */
         if (step->spec.ghosts > 0 || step->spec.require)
             fail("a task of the step cannot be set up");
@@ -129,7 +129,7 @@ void asps_task_start(spank_t spank, struct asps_step *step)
         asps_taskenv_clear(spank);
         return;
     }
-    if ((uint32_t)slot >= asps_step_users(step))
+    if ((uint32_t) slot >= asps_step_users(step))
         become_ghost(spank, step);
 }
 

@@ -70,9 +70,9 @@ static void renumber_gtids(spank_t spank, const struct asps_step *step)
         int n = snprintf(list + used, LIST_MAX - used, "%s%" PRIu32,
                          i ? "," : "", step->ranks_user[i]);
 
-        if (n < 0 || (size_t)n >= LIST_MAX - used)
+        if (n < 0 || (size_t) n >= LIST_MAX - used)
             goto out;
-        used += (size_t)n;
+        used += (size_t) n;
     }
     spank_setenv(spank, "SLURM_GTIDS", list, 1);
 out:
@@ -94,7 +94,7 @@ static void count_users(spank_t spank, const struct asps_step *step,
     shrink_list(spank, "SLURM_STEP_TASKS_PER_NODE", step->spec.ghosts);
     if (spank_getenv(spank, "SLURM_NTASKS_PER_NODE", text, sizeof(text)) ==
         ESPANK_SUCCESS) {
-        per_node = (uint32_t)strtoul(text, NULL, 10);
+        per_node = (uint32_t) strtoul(text, NULL, 10);
         if (per_node > step->spec.ghosts)
             renumber(spank, "SLURM_NTASKS_PER_NODE",
                      per_node - step->spec.ghosts);
@@ -136,8 +136,8 @@ static int set_preload(spank_t spank, const char *runtime, const char *heap)
         errno = ENOMEM;
         return -1;
     }
-    len = (size_t)snprintf(value, 2 * PATH_BYTES, "%s%s%s", runtime,
-                           heap[0] != '\0' ? ":" : "", heap);
+    len = (size_t) snprintf(value, 2 * PATH_BYTES, "%s%s%s", runtime,
+                            heap[0] != '\0' ? ":" : "", heap);
     if (len < 2 * PATH_BYTES - 1)
         rc = spank_getenv(spank, "LD_PRELOAD", value + len + 1, VARIABLE_MAX);
     else
@@ -156,8 +156,8 @@ static int set_preload(spank_t spank, const char *runtime, const char *heap)
 /* What the agent resolved of the policy's `heap`. */
 static bool wants_heap(const struct asps_answer_task *task)
 {
-    const char *heap =
-        task != NULL ? asps_answer_getenv(task, "ASPEN_HEAP") : NULL;
+    const char *heap = task != NULL ? asps_answer_getenv(task, "ASPEN_HEAP")
+                                    : NULL;
 
     return heap != NULL && strcmp(heap, "shared") == 0;
 }
@@ -221,7 +221,7 @@ int asps_taskenv_set(spank_t spank, const struct asps_step *step, uint32_t slot,
         goto err;
     set_number(spank, "ASPEN_LOCAL", slot);
     if (step->board_fd >= 0)
-        set_number(spank, "ASPEN_BOARD_FD", (uint32_t)step->board_fd);
+        set_number(spank, "ASPEN_BOARD_FD", (uint32_t) step->board_fd);
     spank_setenv(spank, "ASPEN_ROLE", ghost ? "ghost" : "user", 1);
     if (spank_getenv(spank, ASPS_REPORT_ENV, report, PATH_BYTES) ==
         ESPANK_SUCCESS)

@@ -62,7 +62,7 @@ static void test_spec(void **state)
     struct asps_spec spec;
     char *big = malloc(ASPS_SPEC_MAX + 1);
 
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
         if (asps_spec_parse(specs[i].text, &spec) != specs[i].rc)
             fail_msg("spec \"%s\"", specs[i].text);
@@ -88,7 +88,7 @@ static void test_counts(void **state)
     uint32_t counts[4];
     char buf[32];
 
-    (void)state;
+    (void) state;
     assert_int_equal(asps_counts_parse("3(x2),2", counts, 4), 3);
     assert_int_equal(counts[0], 3);
     assert_int_equal(counts[1], 3);
@@ -117,7 +117,7 @@ static const char *user_ranks(const char *distribution, uint32_t plane,
     uint32_t counts[8], user[8];
     int n = asps_counts_parse(list, counts, 8);
     struct asps_step_map map = {.counts = counts,
-                                .nnodes = (uint32_t)n,
+                                .nnodes = (uint32_t) n,
                                 .node = node,
                                 .ghosts = ghosts,
                                 .plane_size = plane,
@@ -129,9 +129,9 @@ static const char *user_ranks(const char *distribution, uint32_t plane,
     if (asps_user_ranks(&map, world, user) < 0)
         return "none";
     for (uint32_t i = 0; i < counts[node]; i++)
-        used += (size_t)snprintf(text + used, sizeof(text) - used,
-                                 user[i] == ASPS_RANK_NONE ? "%s-" : "%s%u",
-                                 i ? "," : "", (unsigned)user[i]);
+        used += (size_t) snprintf(text + used, sizeof(text) - used,
+                                  user[i] == ASPS_RANK_NONE ? "%s-" : "%s%u",
+                                  i ? "," : "", (unsigned) user[i]);
     return text;
 }
 
@@ -143,7 +143,7 @@ static const char *user_ranks(const char *distribution, uint32_t plane,
 
 static void test_user_ranks(void **state)
 {
-    (void)state;
+    (void) state;
     assert_string_equal(user_ranks("", 0, "3(x2)", 0, 1, RANKS(0, 1, 2)),
                         "0,1,-");
     assert_string_equal(user_ranks("block", 0, "3(x2)", 1, 1, RANKS(3, 4, 5)),
@@ -186,8 +186,8 @@ static long cost_of(const char *distribution, uint32_t first, uint32_t ntasks,
     for (uint32_t i = 0; i < MANY_NODES; i++)
         counts[i] = i ? 1 : first;
     if (asps_user_ranks(&map, world, user) < 0)
-        return errno == ENOENT ? (long)looks : -errno;
-    return (long)looks;
+        return errno == ENOENT ? (long) looks : -errno;
+    return (long) looks;
 }
 
 /* Root counts with numbers of the user's environment: whatever they are, it
@@ -198,7 +198,7 @@ static void test_ranks_cost(void **state)
     static uint32_t wrong[ASPS_NODE_TASKS_MAX];
     const char *const distributions[] = {"", "block", "cyclic", "plane"};
 
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
         wrong[i] = 7;
     for (size_t i = 0; i < sizeof(distributions) / sizeof(char *); i++) {
@@ -236,7 +236,7 @@ static void test_grown(void **state)
     struct asps_grown grown = {6, 1, 2, 8, 4, 0}, back;
     char buf[128];
 
-    (void)state;
+    (void) state;
     assert_int_equal(asps_grown_parse("users=6 ghosts=1 nodes=2 tasks=8 "
                                       "per_node=4 plane=2",
                                       &back),
@@ -255,21 +255,20 @@ static void test_grown(void **state)
 
 static void test_cpus(void **state)
 {
-    static const char *const bad[] = {
-        "",
-        "user=4",
-        "user=4 total=",
-        "user=4 total=5x",
-        "user=4 total=4",
-        "user=4 total=-1",
-        "user=+4 total=5",
-        "user=4 total= 5",
-        "x",
-        "total=5"};
+    static const char *const bad[] = {"",
+                                      "user=4",
+                                      "user=4 total=",
+                                      "user=4 total=5x",
+                                      "user=4 total=4",
+                                      "user=4 total=-1",
+                                      "user=+4 total=5",
+                                      "user=4 total= 5",
+                                      "x",
+                                      "total=5"};
     struct asps_cpus cpus = {4, 5}, back;
     char buf[64];
 
-    (void)state;
+    (void) state;
     assert_true(asps_cpus_print(&cpus, buf, sizeof(buf)) > 0);
     assert_string_equal(buf, "user=4 total=5");
     assert_int_equal(asps_cpus_parse(buf, &back), 0);
@@ -287,7 +286,7 @@ static void test_hush(void **state)
     int ends[2], kept = dup(STDERR_FILENO);
     char buf[64];
 
-    (void)state;
+    (void) state;
     assert_int_equal(pipe(ends), 0);
     dup2(ends[1], STDERR_FILENO);
     dprintf(STDERR_FILENO, "one ");
@@ -312,7 +311,7 @@ static void test_filter(void **state)
                                           ""};
     FILE *file;
 
-    (void)state;
+    (void) state;
     asps_filter_read(&answer);
     assert_false(answer.is_grown);
     asps_filter_publish(&request);
@@ -357,7 +356,7 @@ static void test_settings(void **state)
     struct asps_settings settings;
     char why[512];
 
-    (void)state;
+    (void) state;
     assert_int_equal(asps_settings_read(2, (char *[]){agent, slow}, &settings,
                                         why, sizeof(why)),
                      0);
@@ -381,7 +380,7 @@ static void test_degraded(void **state)
     struct asp_err err = {.text = ""};
     char *text;
 
-    (void)state;
+    (void) state;
     strcpy(step.spec.mode, "ghost");
     step.spec.ghosts = 1;
     memset(step.reason, '%', sizeof(step.reason) - 1);
@@ -430,7 +429,7 @@ static void test_options(void **state)
     static const char seen[] = "SLURM_SPANK_" ASPS_SEEN_PROGRESS;
     static struct asps_options now;
 
-    (void)state;
+    (void) state;
     host_reset();
     clear_environment();
     assert_int_equal(asps_options_register(NULL, "/bin/aspen", "/p"), 0);
@@ -479,7 +478,7 @@ static void test_other_options(void **state)
     static struct asps_options now;
     char *big = malloc(ASPS_SPEC_MAX + 1);
 
-    (void)state;
+    (void) state;
     host_reset();
     clear_environment();
     assert_int_equal(asps_options_register(NULL, "/bin/aspen", "/p"), 0);
@@ -512,12 +511,12 @@ static void test_other_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spec),          cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_user_ranks),    cmocka_unit_test(test_ranks_cost),
-        cmocka_unit_test(test_grown),         cmocka_unit_test(test_cpus),
-        cmocka_unit_test(test_hush),          cmocka_unit_test(test_filter),
-        cmocka_unit_test(test_settings),      cmocka_unit_test(test_degraded),
-        cmocka_unit_test(test_options),       cmocka_unit_test(test_other_options),
+        cmocka_unit_test(test_spec),       cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_user_ranks), cmocka_unit_test(test_ranks_cost),
+        cmocka_unit_test(test_grown),      cmocka_unit_test(test_cpus),
+        cmocka_unit_test(test_hush),       cmocka_unit_test(test_filter),
+        cmocka_unit_test(test_settings),   cmocka_unit_test(test_degraded),
+        cmocka_unit_test(test_options),    cmocka_unit_test(test_other_options),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,8 +18,13 @@
 #include <unistd.h>
 
 /* So many messages as the kernel takes of who is not listened to. */
-enum { ROUNDS = 20, MESSAGES = 400, BYTES = 4096, LATE_MS = 300,
-       LIMIT_MS = 10000 };
+enum {
+    ROUNDS = 20,
+    MESSAGES = 400,
+    BYTES = 4096,
+    LATE_MS = 300,
+    LIMIT_MS = 10000
+};
 
 static int rank, size;
 
@@ -52,8 +57,7 @@ static void answers(const char *unused)
 
     (void) unused;
     while (rank == 0 && MPI_Wtime() < until) {
-        MPI_Iprobe(MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, &flag,
-                   MPI_STATUS_IGNORE);
+        MPI_Iprobe(MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
         wait_ms(1);
     }
 }

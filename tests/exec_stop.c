@@ -23,7 +23,7 @@ static void look(pid_t pid)
     struct stat st = {0};
     int fd;
 
-    snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+    snprintf(path, sizeof(path), "/proc/%d/mem", (int) pid);
     fd = open(path, O_RDWR);
     if (fd >= 0)
         puts("memory open");
@@ -32,7 +32,7 @@ static void look(pid_t pid)
     if (fd >= 0)
         close(fd);
     if (stat(path, &st) == 0)
-        printf("owner %u\n", (unsigned)st.st_uid);
+        printf("owner %u\n", (unsigned) st.st_uid);
 }
 
 int main(int argc, char **argv)
@@ -45,7 +45,7 @@ int main(int argc, char **argv)
     pid = fork();
     if (pid == 0) {
         ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-        execl(argv[1], argv[1], "--version", (char *)NULL);
+        execl(argv[1], argv[1], "--version", (char *) NULL);
         _exit(127);
     }
     if (waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status)) {

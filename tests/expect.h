@@ -9,13 +9,13 @@
 
 static int rank, wrong;
 
-#define EXPECT(what)                                                          \
-    do {                                                                      \
-        if (!(what)) {                                                        \
-            wrong++;                                                          \
-            fprintf(stderr, "rank %d, line %d: not so: %s\n", rank, __LINE__, \
-                    #what);                                                   \
-        }                                                                     \
+#define EXPECT(what)                                                           \
+    do {                                                                       \
+        if (!(what)) {                                                         \
+            wrong++;                                                           \
+            fprintf(stderr, "rank %d, line %d: not so: %s\n", rank, __LINE__,  \
+                    #what);                                                    \
+        }                                                                      \
     } while (0)
 
 /* Be busy outside MPI. */

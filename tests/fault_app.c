@@ -6,7 +6,8 @@
  *   idle   all compute, nobody is in MPI
  *   lock   rank 0 holds an exclusive lock and computes, the others wait for it
  *   flood  all add to the memory of rank 0 without end
- *   finish SECONDS  MPI_Finalize calls a function of rank 0 that takes so long */
+ *   finish SECONDS  MPI_Finalize calls a function of rank 0 that takes so long
+ */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,8 +38,8 @@ static void flood(int rank, MPI_Win win)
     MPI_Win_lock_all(0, win);
     for (long i = 0; MPI_Wtime() < end; i++) {
         for (int k = 0; k < BURST; k++)
-            MPI_Accumulate(&one, 1, MPI_DOUBLE, 0, rank, 1, MPI_DOUBLE,
-                           MPI_SUM, win);
+            MPI_Accumulate(&one, 1, MPI_DOUBLE, 0, rank, 1, MPI_DOUBLE, MPI_SUM,
+                           win);
         MPI_Win_flush(0, win);
         if (rank == 0 && i == 10) {
             printf("ready\n");

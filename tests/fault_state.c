@@ -126,11 +126,8 @@ static const struct {
     const char *name;
     void (*be)(const char *during);
 } states[] = {
-    {"asleep", be_asleep},
-    {"blocked", be_blocked},
-    {"busy", be_busy},
-    {"held", be_held},
-    {"starved", be_starved},
+    {"asleep", be_asleep}, {"blocked", be_blocked}, {"busy", be_busy},
+    {"held", be_held},     {"starved", be_starved},
 };
 
 int fault_state(const char *name, const char *during)

@@ -9,14 +9,15 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* One poll of so many sleeps, up to so long, or to ASPEN_LAG_US microseconds. */
+/* One poll of so many sleeps, up to so long, or to ASPEN_LAG_US microseconds.
+ */
 enum { POLLS = 16, LONGEST_NS = 2000000 };
 
 typedef unsigned progress_f(void *worker);
 
 /* Interposes UCX's progress call. */
-__attribute__((visibility("default"))) unsigned
-ucp_worker_progress(void *worker);
+__attribute__((visibility("default"))) unsigned ucp_worker_progress(
+    void *worker);
 
 unsigned ucp_worker_progress(void *worker)
 {

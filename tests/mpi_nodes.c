@@ -14,7 +14,7 @@ enum { LONG_BYTES = 1 << 20 };
 static int wrong(const char *data, int value)
 {
     for (size_t i = 0; i < LONG_BYTES; i++)
-        if (data[i] != (char)value)
+        if (data[i] != (char) value)
             return 1;
     return 0;
 }
@@ -68,7 +68,7 @@ int main(int argc, char **argv)
     MPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     gethostname(host, sizeof host);
     printf("rank %d of %d on %s: %d of %d there, uid %d, data %s\n", rank, size,
-           host, node_rank, node_size, (int)getuid(), bad ? "WRONG" : "good");
+           host, node_rank, node_size, (int) getuid(), bad ? "WRONG" : "good");
     fflush(stdout);
     MPI_Finalize();
     return any;

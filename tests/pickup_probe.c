@@ -21,7 +21,7 @@ static volatile sig_atomic_t sigchlds;
 
 static void on_sigchld(int sig)
 {
-    (void)sig;
+    (void) sig;
     sigchlds++;
 }
 
@@ -68,9 +68,9 @@ int main(void)
     clock_gettime(CLOCK_MONOTONIC, &to);
     if (rc == 0)
         printf("ok %s local=%u rank=%u node=%u size=%u job=%s\n",
-               asp_role_name(layout->tasks[local].role), (unsigned)local,
-               (unsigned)layout->tasks[local].rank_world,
-               (unsigned)layout->node, (unsigned)layout->size_world,
+               asp_role_name(layout->tasks[local].role), (unsigned) local,
+               (unsigned) layout->tasks[local].rank_world,
+               (unsigned) layout->node, (unsigned) layout->size_world,
                layout->job);
     else if (errno == ENOENT)
         puts("none");
@@ -81,7 +81,7 @@ int main(void)
                (to.tv_nsec - from.tv_nsec) / 1000000,
            count("/proc/self/task"), count("/proc/self/fd") - fds,
            waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD ? "no" : "yes",
-           (int)sigchlds, has_pmix());
+           (int) sigchlds, has_pmix());
     asp_layout_destroy(layout);
     return rc == 0 ? 0 : 1;
 }

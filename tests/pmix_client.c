@@ -58,7 +58,7 @@ static void get_size(const char *nspace)
         failed("job size", status);
         return;
     }
-    printf("size %u\n", (unsigned)value->data.uint32);
+    printf("size %u\n", (unsigned) value->data.uint32);
     PMIX_VALUE_RELEASE(value);
 }
 
@@ -68,15 +68,15 @@ static void get_peers(const char *nspace)
     pmix_proc_t *procs = NULL;
     char label[32];
     size_t n = 0;
-    pmix_status_t status =
-        PMIx_Resolve_peers(getenv("PMIX_HOSTNAME"), nspace, &procs, &n);
+    pmix_status_t status = PMIx_Resolve_peers(getenv("PMIX_HOSTNAME"), nspace,
+                                              &procs, &n);
 
     if (status != PMIX_SUCCESS) {
         failed("peers", status);
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        snprintf(label, sizeof(label), "peer %u", (unsigned)procs[i].rank);
+        snprintf(label, sizeof(label), "peer %u", (unsigned) procs[i].rank);
         get_string(nspace, procs[i].rank, "aspen.role", label);
     }
     PMIX_PROC_FREE(procs, n);
@@ -113,7 +113,7 @@ static void print_members(const char *name, const pmix_data_array_t *array)
 
     printf("pset %s", name);
     for (size_t i = 0; i < array->size; i++)
-        printf("%c%u", i == 0 ? ' ' : ',', (unsigned)members[i].rank);
+        printf("%c%u", i == 0 ? ' ' : ',', (unsigned) members[i].rank);
     printf("\n");
 }
 
@@ -153,7 +153,7 @@ static void put_values(int n, size_t bytes)
     value.type = PMIX_STRING;
     value.data.string = text;
     for (; put < n; put++) {
-        snprintf(key, sizeof(key), "test.%d.%d", (int)getpid(), put);
+        snprintf(key, sizeof(key), "test.%d.%d", (int) getpid(), put);
         if (PMIx_Put(PMIX_GLOBAL, key, &value) != PMIX_SUCCESS ||
             PMIx_Commit() != PMIX_SUCCESS)
             break;
@@ -213,7 +213,7 @@ int main(int argc, char **argv)
         failed("server", status);
         return 1;
     }
-    printf("client %s.%u\n", me.nspace, (unsigned)me.rank);
+    printf("client %s.%u\n", me.nspace, (unsigned) me.rank);
     if (argc > 1 && strcmp(argv[1], "wait") == 0) {
         puts("connected");
         fflush(stdout);
@@ -221,12 +221,12 @@ int main(int argc, char **argv)
             return 2;
     }
     if (argc > 3 && strcmp(argv[1], "put") == 0) {
-        put_values(atoi(argv[2]), (size_t)atoi(argv[3]) * 1024);
+        put_values(atoi(argv[2]), (size_t) atoi(argv[3]) * 1024);
         PMIx_Finalize(NULL, 0);
         return 0;
     }
     if (argc > 2 && strcmp(argv[1], "rank") == 0) {
-        get_string(me.nspace, (pmix_rank_t)atoi(argv[2]), "aspen.layout",
+        get_string(me.nspace, (pmix_rank_t) atoi(argv[2]), "aspen.layout",
                    "put");
         PMIx_Finalize(NULL, 0);
         return failures == 0 ? 0 : 1;

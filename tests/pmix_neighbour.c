@@ -58,7 +58,7 @@ static sem_t done;
 
 static void on_done(pmix_status_t status, void *arg)
 {
-    (void)arg;
+    (void) arg;
     if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED)
         printf("failed %s\n", PMIx_Error_string(status));
     sem_post(&done);
@@ -102,7 +102,7 @@ static int add_step(const char *nspace, uint32_t rank, const char *layout)
     uint32_t size = rank + 1;
     pmix_info_t info[7];
 
-    snprintf(peers, sizeof(peers), "%u", (unsigned)rank);
+    snprintf(peers, sizeof(peers), "%u", (unsigned) rank);
     PMIx_generate_regex("n1", &node_map);
     PMIx_generate_ppn(peers, &proc_map);
     PMIX_INFO_LOAD(&info[0], PMIX_NODE_MAP, node_map, PMIX_REGEX);
@@ -122,12 +122,13 @@ static int serve(char **args)
     char line[16];
 
     sem_init(&done, 0, 0);
-    PMIX_LOAD_PROCID(&client, args[1], (pmix_rank_t)atoi(args[2]));
+    PMIX_LOAD_PROCID(&client, args[1], (pmix_rank_t) atoi(args[2]));
     if (start_server(args[0]) < 0 ||
         add_step(args[1], client.rank, args[5]) < 0 ||
-        wait_done("client", PMIx_server_register_client(
-                                &client, (uid_t)atoi(args[3]),
-                                (gid_t)atoi(args[4]), NULL, on_done, NULL)) < 0)
+        wait_done("client",
+                  PMIx_server_register_client(&client, (uid_t) atoi(args[3]),
+                                              (gid_t) atoi(args[4]), NULL,
+                                              on_done, NULL)) < 0)
         return 1;
     puts("ready");
     fflush(stdout);
@@ -142,8 +143,8 @@ int main(int argc, char **argv)
     stated_uid = getuid();
     stated_gid = getgid();
     if (argc == 4 && strcmp(argv[1], "ask") == 0) {
-        stated_uid = (uid_t)atoi(argv[2]);
-        stated_gid = (gid_t)atoi(argv[3]);
+        stated_uid = (uid_t) atoi(argv[2]);
+        stated_gid = (gid_t) atoi(argv[3]);
         return ask();
     }
     if (argc == 8 && strcmp(argv[1], "serve") == 0)

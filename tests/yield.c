@@ -31,8 +31,8 @@ static progress_f *find_progress(void)
 }
 
 /* Interposes UCX's progress call. */
-__attribute__((visibility("default"))) unsigned
-ucp_worker_progress(void *worker);
+__attribute__((visibility("default"))) unsigned ucp_worker_progress(
+    void *worker);
 
 unsigned ucp_worker_progress(void *worker)
 {

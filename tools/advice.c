@@ -63,7 +63,8 @@ static bool is_same(const struct aspt_record *record,
              asp_build_differs(build, record->mpi_build))
         snprintf(advice->why, sizeof(advice->why),
                  "it is of another build of MPI: %.24s..., here it is "
-                 "%.24s...", record->mpi_build, build);
+                 "%.24s...",
+                 record->mpi_build, build);
     else
         return true;
     return false;
@@ -72,7 +73,7 @@ static bool is_same(const struct aspt_record *record,
 /* Share of the run that an average rank waited in MPI; 1 if not measured. */
 static double waited(const struct aspt_record *record)
 {
-    double all = record->time.wall_s * (double)record->users;
+    double all = record->time.wall_s * (double) record->users;
 
     return record->has_time && all > 0 ? record->time.wait_s / all : 1;
 }
@@ -127,15 +128,18 @@ static void after_ghosts(const struct aspt_record *record,
 
     if (!aspt_calls_sum(record)) {
         if (threads_helped(record)) {
-            advice->ghosts = each ? (uint32_t)each : 1;
-            choose(advice, ASP_MODE_GHOST, "last time it made no call on a "
+            advice->ghosts = each ? (uint32_t) each : 1;
+            choose(advice, ASP_MODE_GHOST,
+                   "last time it made no call on a "
                    "window, and progress threads helped its messages");
         } else if (waited(record) < WAITED)
-            choose(advice, ASP_MODE_OFF, "last time it made no call on a "
+            choose(advice, ASP_MODE_OFF,
+                   "last time it made no call on a "
                    "window and waited %.1f %% of the time",
                    100 * waited(record));
         else
-            choose(advice, ASP_MODE_OFFLOAD, "last time it made no call on a "
+            choose(advice, ASP_MODE_OFFLOAD,
+                   "last time it made no call on a "
                    "window and waited %.0f %% of the time",
                    100 * waited(record));
         return;
@@ -144,12 +148,15 @@ static void after_ghosts(const struct aspt_record *record,
         each++;
     else if (record->has_busy && busy < IDLE && each > 1)
         each--;
-    advice->ghosts = each ? (uint32_t)each : 1;
+    advice->ghosts = each ? (uint32_t) each : 1;
     if (record->has_busy)
-        choose(advice, ASP_MODE_GHOST, "last time the busiest ghost worked "
-               "%.0f %% of the time%s", 100 * busy,
+        choose(advice, ASP_MODE_GHOST,
+               "last time the busiest ghost worked "
+               "%.0f %% of the time%s",
+               100 * busy,
                busy > BUSY && facts->no_more_ghosts
-                   ? ", and one more has no room" : "");
+                   ? ", and one more has no room"
+                   : "");
     else
         choose(advice, ASP_MODE_GHOST, "as last time");
 }
@@ -164,13 +171,18 @@ static void after_off(const struct aspt_record *record,
 
     advice->ghosts = 1;
     if (all > 0 && window >= ASP_REMEDY_LEAST * all)
-        choose(advice, ASP_MODE_GHOST, "last time, without helpers, it waited "
-               "%.0f %% of the time for windows", 100 * window / all);
+        choose(advice, ASP_MODE_GHOST,
+               "last time, without helpers, it waited "
+               "%.0f %% of the time for windows",
+               100 * window / all);
     else if (all > 0 && message >= ASP_REMEDY_LEAST * all)
-        choose(advice, ASP_MODE_OFFLOAD, "last time, without helpers, it "
-               "waited %.0f %% of the time for messages", 100 * message / all);
+        choose(advice, ASP_MODE_OFFLOAD,
+               "last time, without helpers, it "
+               "waited %.0f %% of the time for messages",
+               100 * message / all);
     else
-        choose(advice, ASP_MODE_OFF, "last time it waited little for windows "
+        choose(advice, ASP_MODE_OFF,
+               "last time it waited little for windows "
                "or messages");
 }
 
@@ -184,16 +196,19 @@ bool aspt_advise(const struct aspt_record *record,
     if (!is_same(record, facts, advice))
         return false;
     snprintf(advice->build, sizeof(advice->build), "%s", record->mpi_build);
-    (void)asp_mode_parse(record->mode, &mode);
+    (void) asp_mode_parse(record->mode, &mode);
     if (mode == ASP_MODE_GHOST)
         after_ghosts(record, facts, advice);
     else if (mode == ASP_MODE_OFF)
         after_off(record, advice);
     else if (mode == ASP_MODE_OFFLOAD && !record->offload.posted && rested)
-        choose(advice, ASP_MODE_OFF, "last time it posted nothing and waited "
-               "%.1f %% of the time", 100 * waited(record));
+        choose(advice, ASP_MODE_OFF,
+               "last time it posted nothing and waited "
+               "%.1f %% of the time",
+               100 * waited(record));
     else if (mode == ASP_MODE_THREAD && !record->thread.watched)
-        choose(advice, ASP_MODE_OFF, "last time no operation was large "
+        choose(advice, ASP_MODE_OFF,
+               "last time no operation was large "
                "enough for the progress thread");
     else
         choose(advice, mode, "as last time");

@@ -25,8 +25,8 @@ static void print_settings(const struct asp_policy *policy)
     for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++) {
         const struct asp_setting *s = asp_policy_setting(policy, id);
 
-        printf("%-18s %-12s %s%s%s\n", asp_knobs[id].name, s->value,
-               s->origin, s->note[0] ? "; " : "", s->note);
+        printf("%-18s %-12s %s%s%s\n", asp_knobs[id].name, s->value, s->origin,
+               s->note[0] ? "; " : "", s->note);
     }
     aspt_print_windows(stdout, asp_policy_windows(policy));
 }
@@ -54,12 +54,9 @@ static int check(const char *path, bool job)
 int aspt_check_policy(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"site", no_argument, NULL, 's'},
-        {"job", no_argument, NULL, 'j'},
-        {"list-knobs", no_argument, NULL, 'l'},
-        {"man", no_argument, NULL, 'm'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"site", no_argument, NULL, 's'},       {"job", no_argument, NULL, 'j'},
+        {"list-knobs", no_argument, NULL, 'l'}, {"man", no_argument, NULL, 'm'},
+        {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0},
     };
     bool job = false, list = false, man = false;
     int option;

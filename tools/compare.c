@@ -85,8 +85,10 @@ static int parse_count(const char *what, const char *text, long least,
     errno = 0;
     value = strtol(text, &end, 10);
     if (end == text || *end || errno || value < least || value > most)
-        return asp_errf(err, EINVAL, "%s \"%.40s\" is no number from %ld to "
-                        "%ld%s", what, text, least, most,
+        return asp_errf(err, EINVAL,
+                        "%s \"%.40s\" is no number from %ld to "
+                        "%ld%s",
+                        what, text, least, most,
                         least == ASPT_RUNS_MIN
                             ? " (fewer runs cannot give a verdict)"
                             : "");
@@ -125,7 +127,8 @@ static int parse_metric(const char *text, struct aspt_compare *compare,
     if (compare->regex.re_nsub == 0)
         return asp_errf(err, EINVAL,
                         "--metric \"%.200s\" has no parenthesis around the "
-                        "number", text);
+                        "number",
+                        text);
     return 0;
 }
 

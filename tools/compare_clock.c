@@ -29,7 +29,7 @@ static double now(void)
     struct timespec time;
 
     clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+    return (double) time.tv_sec + 1e-9 * (double) time.tv_nsec;
 }
 
 static void put(const char *text)

@@ -11,11 +11,11 @@
 /* Mode thread: on all nodes, as many as on the first. */
 static long spare_ranks(const struct aspt_record *record)
 {
-    int each = record->ntasks ? (int)asp_cpuset_count(&record->tasks[0].cpus)
+    int each = record->ntasks ? (int) asp_cpuset_count(&record->tasks[0].cpus)
                               : 0;
-    int service = (int)asp_cpuset_count(&record->service);
+    int service = (int) asp_cpuset_count(&record->service);
 
-    return each ? service / each * (long)record->nodes : 0;
+    return each ? service / each * (long) record->nodes : 0;
 }
 
 int aspt_facts_read(const char *path, struct aspt_facts *out_p)
@@ -26,10 +26,10 @@ int aspt_facts_read(const char *path, struct aspt_facts *out_p)
     if (aspt_record_read(path, &record, NULL) < 0)
         return -1;
     snprintf(facts.mode, sizeof(facts.mode), "%s", record->mode);
-    facts.users = (long)record->users;
-    facts.ghosts = (long)record->ghosts;
-    facts.nodes = (long)record->nodes;
-    facts.redirected = record->has_calls ? (long)record->redirected : -1;
+    facts.users = (long) record->users;
+    facts.ghosts = (long) record->ghosts;
+    facts.nodes = (long) record->nodes;
+    facts.redirected = record->has_calls ? (long) record->redirected : -1;
     facts.spare = spare_ranks(record);
     facts.helpers_s = aspt_helpers_s(record, &facts.holds_cores);
     facts.has_time = record->has_time;

@@ -75,9 +75,10 @@ static void set_saved(json_t *out, const struct aspt_compare *compare)
     }
     json_object_set_new(out, "saved", object);
     if (cost >= 0)
-        json_object_set_new(out, compare->facts.holds_cores
-                                     ? "helpers_core_s"
-                                     : "helpers_cpu_s", json_real(cost));
+        json_object_set_new(out,
+                            compare->facts.holds_cores ? "helpers_core_s"
+                                                       : "helpers_cpu_s",
+                            json_real(cost));
 }
 
 static void set_facts(json_t *out, const struct aspt_facts *facts)
@@ -87,8 +88,7 @@ static void set_facts(json_t *out, const struct aspt_facts *facts)
     json_object_set_new(out, "ghosts", json_integer(facts->ghosts));
     json_object_set_new(out, "nodes", json_integer(facts->nodes));
     if (facts->redirected >= 0)
-        json_object_set_new(out, "redirected",
-                            json_integer(facts->redirected));
+        json_object_set_new(out, "redirected", json_integer(facts->redirected));
     if (facts->mpi_s >= 0)
         json_object_set_new(out, "mpi_wall_s", json_real(facts->mpi_s));
 }
@@ -110,7 +110,7 @@ int aspt_compare_json(const struct aspt_compare *compare, struct asp_err *err)
                         strerror(errno));
     out = json_pack("{s:i, s:s, s:s, s:s*, s:I, s:b}", "aspen_compare", 1,
                     "version", PACKAGE_VERSION, "compared", compared, "regex",
-                    compare->metric, "cpus", (json_int_t)compare->cpus, "fill",
+                    compare->metric, "cpus", (json_int_t) compare->cpus, "fill",
                     compare->fill);
     set_effect(out, &compare->effect);
     if (compare->has_facts)

@@ -177,15 +177,15 @@ static int read_figures(struct aspt_compare *compare, struct attempt *attempt,
 }
 
 /* The first run with Aspen tells what ran; one without has mode off. */
-static int look_at_record(struct aspt_compare *compare,
-                          struct attempt *attempt, struct asp_err *err)
+static int look_at_record(struct aspt_compare *compare, struct attempt *attempt,
+                          struct asp_err *err)
 {
     struct aspt_facts *facts = &attempt->facts;
     bool is_there = aspt_facts_read(attempt->file[FILE_RECORD], facts) == 0;
 
     compare->is_timed = compare->is_timed && is_there && facts->has_time;
-    if (!is_there || (attempt->side == ASPT_WITHOUT &&
-                      strcmp(facts->mode, "off") == 0))
+    if (!is_there ||
+        (attempt->side == ASPT_WITHOUT && strcmp(facts->mode, "off") == 0))
         return 0;
     if (attempt->side == ASPT_WITHOUT)
         return asp_errf(err, EINVAL,
@@ -244,8 +244,7 @@ static void forget_files(const struct aspt_compare *compare,
 static int introduce(struct aspt_compare *compare,
                      const struct attempt *attempt, struct asp_err *err)
 {
-    if (attempt->side != ASPT_WITH ||
-        compare->side[ASPT_WITHOUT].argv != NULL)
+    if (attempt->side != ASPT_WITH || compare->side[ASPT_WITHOUT].argv != NULL)
         return 0;
     copy_to(attempt->file[FILE_OUT], stdout);
     copy_to(attempt->file[FILE_ERR], stderr);

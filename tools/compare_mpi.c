@@ -67,11 +67,11 @@ static void print_saved(FILE *to, const struct aspt_compare *compare,
     fprintf(to, "  With Aspen all ranks together wait %.3g s %s",
             fabs(saved->s), sign(saved->s));
     if (users > 1 && !compare->fill && !compare->without)
-        fprintf(to, ", %.3g s each", fabs(saved->s) / (double)users);
+        fprintf(to, ", %.3g s each", fabs(saved->s) / (double) users);
     if (saved->confidence > 0) {
         fputs(":\n  between ", to);
         print_ends(to, saved);
-        fprintf(to, " (%d %% sure)", (int)(100 * saved->confidence));
+        fprintf(to, " (%d %% sure)", (int) (100 * saved->confidence));
     }
     fputs(".\n", to);
 }
@@ -82,9 +82,8 @@ void aspt_mpi_print(FILE *to, const struct aspt_compare *compare)
 
     if (!aspt_saved(compare, &saved))
         return;
-    fprintf(to, "\n  %-20s %8s %9s %9s %9s %9s %9s\n",
-            "of all ranks, seconds", "waiting", "least", "most", "in MPI",
-            "in all", "share");
+    fprintf(to, "\n  %-20s %8s %9s %9s %9s %9s %9s\n", "of all ranks, seconds",
+            "waiting", "least", "most", "in MPI", "in all", "share");
     for (int i = 0; i < ASPT_SIDES; i++)
         print_row(to, &compare->side[i]);
     fputc('\n', to);
@@ -97,8 +96,7 @@ static bool is_trifle(const struct aspt_compare *compare,
 {
     const struct aspt_side *without = &compare->side[ASPT_WITHOUT];
 
-    return fabs(saved->s) <
-           trifle * aspt_median(without->ranks_s, without->n);
+    return fabs(saved->s) < trifle * aspt_median(without->ranks_s, without->n);
 }
 
 const char *aspt_mpi_verdict(const struct aspt_compare *compare, char *buf,
@@ -119,7 +117,7 @@ const char *aspt_mpi_verdict(const struct aspt_compare *compare, char *buf,
         n = snprintf(buf, size, "%s about %.3g s +- %.2g of MPI wait",
                      saved.s < 0 ? "added" : "saved", fabs(saved.s), width);
     if (cost >= 0)
-        snprintf(buf + n, size - (size_t)n, "; helpers cost %.3g %s-seconds",
+        snprintf(buf + n, size - (size_t) n, "; helpers cost %.3g %s-seconds",
                  cost, compare->facts.holds_cores ? "core" : "CPU");
     return buf;
 }

@@ -53,7 +53,7 @@ static double seconds_now(void)
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return (double) now.tv_sec + 1e-9 * (double) now.tv_nsec;
 }
 
 /* Have a file at a descriptor, which may be closed until now. */
@@ -106,8 +106,8 @@ static void wait_for(pid_t pid, struct aspt_run_end *end)
         int sig = sigtimedwait(&waited, NULL,
                                end->interrupted ? &grace : &forever);
 
-        if (sig == SIGCHLD || (sig < 0 && (errno == EINTR ||
-                                           !end->interrupted)))
+        if (sig == SIGCHLD ||
+            (sig < 0 && (errno == EINTR || !end->interrupted)))
             continue;
         kill(-pid, end->interrupted ? SIGKILL : SIGTERM);
         if (!end->interrupted)

@@ -59,7 +59,7 @@ static void print_side(FILE *to, const struct aspt_compare *compare, int which)
         fprintf(to, " %9.4g", wall);
     if (compare->cpus)
         fprintf(to, " %6ld %13.4g", compare->cpus,
-                wall * (double)compare->cpus);
+                wall * (double) compare->cpus);
     fputc('\n', to);
 }
 
@@ -88,8 +88,9 @@ static void print_without(FILE *to, const struct aspt_compare *compare)
     const struct aspt_facts *facts = &compare->facts;
 
     if (compare->without || !compare->is_srun) {
-        fprintf(to, "%s\n", compare->without ? "the command of --without"
-                                             : "the same command");
+        fprintf(to, "%s\n",
+                compare->without ? "the command of --without"
+                                 : "the same command");
         return;
     }
     print_count(to, facts->users + aspt_fill_ranks(compare), "rank");
@@ -157,8 +158,9 @@ static void print_compared(FILE *to, const struct aspt_compare *compare)
     if (!with->n || !without->n)
         return;
     if (compare->is_clocked)
-        fprintf(to, "  The rest of the job, its start by Slurm: %.2g s with, "
-                    "%.2g s without.\n",
+        fprintf(to,
+                "  The rest of the job, its start by Slurm: %.2g s with, "
+                "%.2g s without.\n",
                 rest_of(with), rest_of(without));
     if (aspt_median(aspt_compared(compare, ASPT_WITHOUT), without->n) < SHORT_S)
         fprintf(to, "  The runs are short: that helpers take some tenths of a "
@@ -172,7 +174,7 @@ static void print_interval(FILE *to, const struct aspt_effect *effect)
                 "  With Aspen it takes %.3g times as long: between %.3g and "
                 "%.3g (%d %% sure).\n",
                 effect->ratio, effect->low, effect->high,
-                (int)(100 * effect->confidence));
+                (int) (100 * effect->confidence));
 }
 
 void aspt_compare_print(FILE *to, const struct aspt_compare *compare)

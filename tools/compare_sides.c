@@ -45,8 +45,8 @@ static int check_progress(const char *value, struct asp_err *err)
 static int check_srun(const struct aspt_compare *compare, struct asp_err *err)
 {
     const struct aspt_srun *srun = &compare->srun;
-    const struct aspt_srun_option *option =
-        aspt_srun_find(srun, "async-progress");
+    const struct aspt_srun_option *option = aspt_srun_find(srun,
+                                                           "async-progress");
 
     if (!*srun->program)
         return asp_errf(err, EINVAL,
@@ -67,8 +67,7 @@ static int check_srun(const struct aspt_compare *compare, struct asp_err *err)
     return 0;
 }
 
-static int check_script(const struct aspt_compare *compare,
-                        struct asp_err *err)
+static int check_script(const struct aspt_compare *compare, struct asp_err *err)
 {
     const char *slash = strrchr(compare->command[0], '/');
     const char *name = slash ? slash + 1 : compare->command[0];
@@ -113,7 +112,7 @@ static char *time_of_all(const struct aspt_compare *compare,
                          const struct aspt_srun_option *option)
 {
     unsigned long minutes = aspt_srun_minutes(option->value);
-    unsigned long runs = 2 * (unsigned long)(compare->runs + compare->warmups);
+    unsigned long runs = 2 * (unsigned long) (compare->runs + compare->warmups);
     char *word = NULL;
 
     if (!minutes)
@@ -199,13 +198,17 @@ static int make_without(struct aspt_compare *compare, struct asp_err *err)
     static char off[] = "--async-progress=off", nodes[32], tasks[32];
     static const char *const aspen[] = {"async-progress", "async-policy",
                                         "async-report", NULL};
-    static const char *const counts[] = {
-        "async-progress", "async-policy", "async-report", "nodes",
-        "ntasks",         "ntasks-per-node", NULL};
+    static const char *const counts[] = {"async-progress",
+                                         "async-policy",
+                                         "async-report",
+                                         "nodes",
+                                         "ntasks",
+                                         "ntasks-per-node",
+                                         NULL};
     char *plain[] = {off, NULL}, *counted[] = {off, nodes, tasks, NULL};
     const struct aspt_facts *facts = &compare->facts;
-    const struct aspt_srun_option *option =
-        aspt_srun_find(&compare->srun, "ntasks");
+    const struct aspt_srun_option *option = aspt_srun_find(&compare->srun,
+                                                           "ntasks");
     long more = aspt_fill_ranks(compare), users = facts->users + more;
     bool same = !compare->has_facts || users <= 0 || facts->nodes <= 0 ||
                 (option && option->value && atol(option->value) == users);
@@ -217,9 +220,10 @@ static int make_without(struct aspt_compare *compare, struct asp_err *err)
                         why_not_filled(compare));
     snprintf(nodes, sizeof(nodes), "--nodes=%ld", facts->nodes);
     snprintf(tasks, sizeof(tasks), "--ntasks=%ld", users);
-    compare->side[ASPT_WITHOUT].argv =
-        same ? aspt_srun_make(&compare->srun, plain, aspen)
-             : aspt_srun_make(&compare->srun, counted, counts);
+    compare->side[ASPT_WITHOUT].argv = same ? aspt_srun_make(&compare->srun,
+                                                             plain, aspen)
+                                            : aspt_srun_make(&compare->srun,
+                                                             counted, counts);
     return 0;
 }
 
@@ -235,8 +239,7 @@ static void make_with(struct aspt_compare *compare)
         &compare->srun, compare->progress ? added : none, report);
 }
 
-int aspt_sides_make(struct aspt_compare *compare, int side,
-                    struct asp_err *err)
+int aspt_sides_make(struct aspt_compare *compare, int side, struct asp_err *err)
 {
     static char sh[] = "/bin/sh", c[] = "-c";
 

@@ -172,8 +172,8 @@ static int take_next(struct aspt_srun_option *option, char *next)
 static int parse_long(struct aspt_srun *srun, char **argv)
 {
     char *name = argv[0] + 2, *equals = strchr(name, '=');
-    const struct row *row =
-        row_named(name, equals ? (size_t)(equals - name) : strlen(name));
+    const struct row *row = row_named(name, equals ? (size_t) (equals - name)
+                                                   : strlen(name));
     struct aspt_srun_option *option = add(srun, row, argv[0]);
 
     if (!option->words[0])

@@ -12,11 +12,11 @@
 
 static const double confidence_least = 0.95;
 static const double same_within = 0.05; /* wider than this is no answer */
-static const double trifle = 0.005; /* nobody asks for less than that */
+static const double trifle = 0.005;     /* nobody asks for less than that */
 
 static int by_size(const void *a, const void *b)
 {
-    double x = *(const double *)a, y = *(const double *)b;
+    double x = *(const double *) a, y = *(const double *) b;
 
     return (x > y) - (x < y);
 }
@@ -74,7 +74,7 @@ static double trim(size_t n, size_t m, size_t *out_p)
     size_t u, length = n * m / 2 + 1;
 
     for (size_t i = 1; i <= n; i++)
-        all *= (double)(m + i) / (double)i;
+        all *= (double) (m + i) / (double) i;
     mann_whitney(n, m, counts, length);
     for (u = 0; u < length; u++) {
         if (2 * (tail + counts[u]) / all > 1 - confidence_least)
@@ -173,8 +173,8 @@ void aspt_effect_of(const double *with, size_t nwith, const double *without,
     struct aspt_effect effect = {.verdict = ASPT_TOO_FEW};
 
     if (nwith && nwithout)
-        effect.ratio =
-            aspt_median(with, nwith) / aspt_median(without, nwithout);
+        effect.ratio = aspt_median(with, nwith) /
+                       aspt_median(without, nwithout);
     if (is_enough(nwith, nwithout))
         measure(with, nwith, without, nwithout, &effect);
     *out_p = effect;
@@ -182,8 +182,8 @@ void aspt_effect_of(const double *with, size_t nwith, const double *without,
 
 double aspt_effect_width(const struct aspt_effect *effect)
 {
-    return 100 * fmax(effect->high - effect->ratio,
-                      effect->ratio - effect->low);
+    return 100 *
+           fmax(effect->high - effect->ratio, effect->ratio - effect->low);
 }
 
 const char *aspt_verdict_name(enum aspt_verdict verdict)
@@ -210,8 +210,7 @@ static void print_change(const struct aspt_effect *effect, char *buf,
 {
     double width = aspt_effect_width(effect);
     double change = 100 * fabs(effect->ratio - 1);
-    double ends[] = {100 * fabs(effect->low - 1),
-                     100 * fabs(effect->high - 1)};
+    double ends[] = {100 * fabs(effect->low - 1), 100 * fabs(effect->high - 1)};
     const char *name = aspt_verdict_name(effect->verdict);
     int digits = width < 0.95 || round(width) >= round(change);
 

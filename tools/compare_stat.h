@@ -52,8 +52,7 @@ void aspt_saved_of(const double *with, size_t nwith, const double *without,
                    size_t nwithout, struct aspt_saved *out_p);
 
 /* Smallest and largest; n >= 1. */
-void aspt_ends(const double *values, size_t n, double *least_p,
-               double *most_p);
+void aspt_ends(const double *values, size_t n, double *least_p, double *most_p);
 
 /* How far the ends of the interval are from the estimate, at most, in percent
  * of the time without Aspen. */

@@ -21,12 +21,12 @@ enum { LENGTH = 9 };
 static void fill(double *values, size_t n, double base, double step)
 {
     for (size_t i = 0; i < n; i++)
-        values[i] = base * exp(step * (double)i);
+        values[i] = base * exp(step * (double) i);
 }
 
 static int by_size(const void *a, const void *b)
 {
-    double x = *(const double *)a, y = *(const double *)b;
+    double x = *(const double *) a, y = *(const double *) b;
 
     return (x > y) - (x < y);
 }
@@ -35,13 +35,13 @@ static int by_size(const void *a, const void *b)
  * textbook): the interval leaves out that many quotients at either end. */
 static const struct {
     size_t n, m, u;
-} critical[] = {{4, 4, 0},   {4, 5, 1},   {5, 5, 2},     {5, 8, 6},
-                {6, 6, 5},   {7, 7, 8},   {8, 8, 13},    {10, 10, 23},
+} critical[] = {{4, 4, 0},   {4, 5, 1},    {5, 5, 2},     {5, 8, 6},
+                {6, 6, 5},   {7, 7, 8},    {8, 8, 13},    {10, 10, 23},
                 {12, 9, 26}, {15, 15, 64}, {20, 20, 127}, {20, 15, 90}};
 
 static void test_critical_values(void **state)
 {
-    (void)state;
+    (void) state;
     for (size_t c = 0; c < sizeof(critical) / sizeof(critical[0]); c++) {
         size_t n = critical[c].n, m = critical[c].m, k = 0;
         double with[20], without[20], all[400];
@@ -66,7 +66,7 @@ static void test_exact_confidence(void **state)
     struct aspt_effect effect;
     char text[128];
 
-    (void)state;
+    (void) state;
     aspt_effect_of(with, 4, without, 4, &effect);
     assert_near(effect.confidence, 1 - 2.0 / 70);
     assert_near(effect.low, 8.0 / 22);
@@ -114,7 +114,7 @@ static const struct {
 
 static void test_verdicts(void **state)
 {
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < sizeof(verdicts) / sizeof(verdicts[0]); i++) {
         struct aspt_effect effect;
         char text[128];
@@ -132,7 +132,7 @@ static void test_saved(void **state)
     struct aspt_saved saved;
     double least, most;
 
-    (void)state;
+    (void) state;
     aspt_saved_of(with, 4, without, 4, &saved);
     assert_near(saved.low, 7);
     assert_near(saved.high, 16);
@@ -154,7 +154,7 @@ static void test_too_few(void **state)
     struct aspt_effect effect;
     char text[128];
 
-    (void)state;
+    (void) state;
     aspt_effect_of(times, 3, times, 2, &effect);
     assert_int_equal(effect.verdict, ASPT_TOO_FEW);
     assert_near(effect.ratio, 1);
@@ -172,15 +172,15 @@ static void test_many_runs(void **state)
     double out = 5000 - 1.96 * sqrt(100.0 * 100 * 201 / 12);
     struct aspt_effect effect;
 
-    (void)state;
+    (void) state;
     fill(with, ASPT_RUNS_MAX, 1, 0.00001);
     fill(without, ASPT_RUNS_MAX, 1, 0.00317);
     for (size_t i = 0; i < 10000; i++)
         all[i] = with[i / 100] / without[i % 100];
     qsort(all, 10000, sizeof(*all), by_size);
     aspt_effect_of(with, ASPT_RUNS_MAX, without, ASPT_RUNS_MAX, &effect);
-    assert_true(effect.low >= all[(size_t)out - 3]);
-    assert_true(effect.low <= all[(size_t)out + 3]);
+    assert_true(effect.low >= all[(size_t) out - 3]);
+    assert_true(effect.low <= all[(size_t) out + 3]);
     assert_true(effect.confidence >= 0.95 && effect.confidence < 0.951);
 }
 
@@ -191,7 +191,7 @@ static double random_time(uint64_t *seed)
     double u;
 
     *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    u = (double)((*seed >> 11) + 1) / 9007199254740993.0;
+    u = (double) ((*seed >> 11) + 1) / 9007199254740993.0;
     return 1 - 0.1 * log(u);
 }
 
@@ -202,7 +202,7 @@ static void test_coverage(void **state)
     uint64_t seed = 1;
     int held = 0;
 
-    (void)state;
+    (void) state;
     for (int t = 0; t < TRIALS; t++) {
         double with[7], without[7];
         struct aspt_effect effect;
@@ -221,7 +221,7 @@ static void test_median(void **state)
 {
     static const double values[] = {9, 1, 5, 3};
 
-    (void)state;
+    (void) state;
     assert_near(aspt_median(values, 1), 9);
     assert_near(aspt_median(values, 3), 5);
     assert_near(aspt_median(values, 4), 4);
@@ -254,13 +254,13 @@ static const struct {
 
 static void test_srun_lines(void **state)
 {
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         char text[256] = "";
         struct aspt_srun srun;
 
         assert_int_equal(
-            aspt_srun_parse((char **)(uintptr_t)lines[i].words, &srun), 0);
+            aspt_srun_parse((char **) (uintptr_t) lines[i].words, &srun), 0);
         for (size_t k = 0; k < srun.noptions; k++) {
             const struct aspt_srun_option *option = &srun.options[k];
 
@@ -290,8 +290,8 @@ static void test_srun_make(void **state)
     char **made;
     size_t i;
 
-    (void)state;
-    assert_int_equal(aspt_srun_parse((char **)(uintptr_t)words, &srun), 0);
+    (void) state;
+    assert_int_equal(aspt_srun_parse((char **) (uintptr_t) words, &srun), 0);
     made = aspt_srun_make(&srun, added, left_out);
     assert_non_null(made);
     for (i = 0; expected[i]; i++)
@@ -314,14 +314,14 @@ static void test_minutes(void **state)
                  {"1-", 0},        {"1:2:3:4:5", 0}, {"5 ", 0},
                  {"1-2-3", 0}};
 
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
         assert_int_equal(aspt_srun_minutes(times[i].text), times[i].minutes);
 }
 
 static void test_cpus(void **state)
 {
-    (void)state;
+    (void) state;
     assert_int_equal(aspt_srun_cpus("4(x2),3"), 11);
     assert_int_equal(aspt_srun_cpus("72"), 72);
     assert_int_equal(aspt_srun_cpus("4(x"), 0);

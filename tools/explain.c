@@ -39,7 +39,7 @@ struct step {
     struct asp_policy *policy;
     struct asp_topo *topo;
     struct asp_steps *ranks;
-    uint32_t ghosts; /* per node */
+    uint32_t ghosts;  /* per node */
     uint32_t service; /* cores per node, in mode thread */
     bool offload;     /* an offload thread for each user, ghosts or not */
 };
@@ -118,8 +118,8 @@ static int parse_count(const char *what, const char *text, uint32_t max,
     value = strtoul(text, &end, 10);
     if (*text < '0' || *text > '9' || *end || errno || !value || value > max)
         return asp_errf(err, EINVAL, "%s \"%.40s\" is no number from 1 to %u",
-                        what, text, (unsigned)max);
-    *out_p = (uint32_t)value;
+                        what, text, (unsigned) max);
+    *out_p = (uint32_t) value;
     return 0;
 }
 
@@ -175,7 +175,7 @@ static int set_option(int opt, const char *arg, struct options *options,
     if (parse_count("--ghosts", arg, 64, &ghosts, err) < 0)
         return -1;
     snprintf(options->ghosts, sizeof(options->ghosts), "ghost:%u",
-             (unsigned)ghosts);
+             (unsigned) ghosts);
     options->progress = options->ghosts;
     return 0;
 }
@@ -271,11 +271,11 @@ static int make_ranks(const struct options *options, struct step *step,
     rest = tasks % nodes;
     if (rest)
         snprintf(counts, sizeof(counts), "%u(x%u),%u(x%u)",
-                 (unsigned)(each + 1), (unsigned)rest, (unsigned)each,
-                 (unsigned)(nodes - rest));
+                 (unsigned) (each + 1), (unsigned) rest, (unsigned) each,
+                 (unsigned) (nodes - rest));
     else
-        snprintf(counts, sizeof(counts), "%u(x%u)", (unsigned)each,
-                 (unsigned)nodes);
+        snprintf(counts, sizeof(counts), "%u(x%u)", (unsigned) each,
+                 (unsigned) nodes);
     return asp_steps_compute(counts, options->distribution, 0, &step->ranks,
                              err);
 }
@@ -291,8 +291,8 @@ static int draw_node(const struct step *step, uint32_t node,
         .offload = step->offload,
         .spread = strcmp(spread, "pack") ? ASP_SPREAD_NUMA : ASP_SPREAD_PACK,
         .share = asp_policy_bool(step->policy, ASP_KNOB_SHARE),
-        .use_threads =
-            !strcmp(asp_policy_text(step->policy, ASP_KNOB_SMT), "use"),
+        .use_threads = !strcmp(asp_policy_text(step->policy, ASP_KNOB_SMT),
+                               "use"),
         .may_bind = true,
         .nodes = step->ranks->nodes,
         .nnodes = step->ranks->nnodes,
@@ -318,7 +318,7 @@ static int draw_nodes(const struct options *options, const struct step *step,
 
     if (options->node > ranks->nnodes)
         return asp_errf(err, EINVAL, "--node %u of %u nodes",
-                        (unsigned)options->node, (unsigned)ranks->nnodes);
+                        (unsigned) options->node, (unsigned) ranks->nnodes);
     if (options->node)
         return draw_node(step, options->node - 1, err);
     for (uint32_t n = 0, end; n < ranks->nnodes; n = end) {
@@ -333,7 +333,7 @@ static int draw_nodes(const struct options *options, const struct step *step,
         if (end > n + 1)
             printf("\nnodes %u to %u: the same with other ranks "
                    "(--node N draws one)\n",
-                   (unsigned)n + 2, (unsigned)end);
+                   (unsigned) n + 2, (unsigned) end);
     }
     return 0;
 }
@@ -343,8 +343,8 @@ static int resolve(const struct options *options, struct step *step,
                    struct asp_err *err)
 {
     const char *env = getenv("ASPEN_PROGRESS");
-    const char *job =
-        options->policy ? options->policy : getenv("ASPEN_POLICY");
+    const char *job = options->policy ? options->policy
+                                      : getenv("ASPEN_POLICY");
     const char *line = options->progress;
 
     if (!line && !(env && env[0]) && !(job && job[0]))
@@ -366,11 +366,11 @@ static int resolve(const struct options *options, struct step *step,
                     (asp_policy_mode(step->policy) == ASP_MODE_GHOST &&
                      asp_policy_bool(step->policy, ASP_KNOB_OFFLOAD));
     if (asp_policy_mode(step->policy) == ASP_MODE_GHOST)
-        step->ghosts =
-            (uint32_t)asp_policy_number(step->policy, ASP_KNOB_GHOSTS);
+        step->ghosts = (uint32_t) asp_policy_number(step->policy,
+                                                    ASP_KNOB_GHOSTS);
     if (asp_policy_mode(step->policy) == ASP_MODE_THREAD)
-        step->service = (uint32_t)asp_policy_number(step->policy,
-                                                    ASP_KNOB_THREAD_CORES);
+        step->service = (uint32_t) asp_policy_number(step->policy,
+                                                     ASP_KNOB_THREAD_CORES);
     return 0;
 }
 

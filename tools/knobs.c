@@ -21,7 +21,7 @@ void aspt_print_wrapped(FILE *to, const char *text)
             fprintf(to, "\n%*s", INDENT, "");
             column = INDENT;
         }
-        fprintf(to, "%s%.*s", column > INDENT ? " " : "", (int)len, text);
+        fprintf(to, "%s%.*s", column > INDENT ? " " : "", (int) len, text);
         column += len + 1;
         text += len + strspn(text + len, " ");
     }

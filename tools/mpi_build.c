@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Called by advice.c, in srun as the user. The program is not run, nor anything
- * that it names: the dynamic linker of this process is, which only lists what it
- * would load (as ldd does). What it says, and the library's file, are checked
- * like any input. */
+ * that it names: the dynamic linker of this process is, which only lists what
+ * it would load (as ldd does). What it says, and the library's file, are
+ * checked like any input. */
 #include "config.h"
 
 #include "mpi_build.h"
@@ -32,7 +32,8 @@ enum { HEADERS_MAX = 64, NOTES_MAX = 65536, LIST_LIMIT_MS = 2000 };
 /* Exactly so many bytes at an offset. */
 static bool get(int fd, void *out, size_t bytes, uint64_t at)
 {
-    return at < INT64_MAX && pread(fd, out, bytes, (off_t)at) == (ssize_t)bytes;
+    return at < INT64_MAX &&
+           pread(fd, out, bytes, (off_t) at) == (ssize_t) bytes;
 }
 
 /* The program headers of a 64-bit file of this machine. Returns how many. */
@@ -43,9 +44,9 @@ static size_t get_headers(int fd, Elf64_Phdr *headers)
     if (!get(fd, &file, sizeof(file), 0) ||
         memcmp(file.e_ident, ELFMAG, SELFMAG) != 0 ||
         file.e_ident[EI_CLASS] != ELFCLASS64 ||
-        file.e_ident[EI_DATA] !=
-            (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB
-                                                       : ELFDATA2MSB) ||
+        file.e_ident[EI_DATA] != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+                                      ? ELFDATA2LSB
+                                      : ELFDATA2MSB) ||
         file.e_phentsize != sizeof(*headers) || file.e_phnum > HEADERS_MAX ||
         !get(fd, headers, file.e_phnum * sizeof(*headers), file.e_phoff))
         return 0;
@@ -149,11 +150,12 @@ static void read_list(int fd, char *text, size_t size)
     size_t used = 0;
     ssize_t got = 1;
 
-    for (; got > 0 && used + 1 < size && left > 0; left = until - asp_now_ms()) {
-        if (poll(&ready, 1, (int)left) <= 0)
+    for (; got > 0 && used + 1 < size && left > 0;
+         left = until - asp_now_ms()) {
+        if (poll(&ready, 1, (int) left) <= 0)
             break;
         got = read(fd, text + used, size - 1 - used);
-        used += got > 0 ? (size_t)got : 0;
+        used += got > 0 ? (size_t) got : 0;
     }
     text[used] = '\0';
 }
@@ -168,7 +170,7 @@ static bool find_library(char *text, char **path_p)
         return false;
     *path_p = at + sizeof(name) - 2;
     at = strstr(*path_p, " (0x");
-    if (!at || memchr(*path_p, '\n', (size_t)(at - *path_p)))
+    if (!at || memchr(*path_p, '\n', (size_t) (at - *path_p)))
         return false;
     *at = '\0';
     return true;
@@ -189,6 +191,5 @@ int aspt_mpi_build(const char *program, char out[ASP_BUILD_MAX])
     kill(pid, SIGKILL); /* of no effect on one that has ended */
     while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
         ;
-    return find_library(text, &library) && build_of_file(library, out) ? 0
-                                                                       : -1;
+    return find_library(text, &library) && build_of_file(library, out) ? 0 : -1;
 }

@@ -38,7 +38,7 @@ static void add(struct text *text, const char *fmt, ...)
     n = vsnprintf(text->buf + text->used, text->size - text->used, fmt, args);
     va_end(args);
     if (n > 0)
-        text->used += (size_t)n;
+        text->used += (size_t) n;
     if (text->used >= text->size)
         text->used = text->size - 1;
 }
@@ -91,7 +91,7 @@ static void add_sitters(struct text *who, const struct asp_layout *layout,
             add_task(who, layout, t);
         if (task->cpu_helper_os < 0)
             continue;
-        asp_cpuset_add(&helper, (unsigned)task->cpu_helper_os);
+        asp_cpuset_add(&helper, (unsigned) task->cpu_helper_os);
         if (aspt_on_core(core, &helper))
             add(who, "%sh%" PRIu32, who->used ? "+" : "", task->rank_user);
     }
@@ -124,7 +124,7 @@ static int cell_width(const struct cell *cell)
         width = strlen(cell->cpus);
     if (strlen(cell->who) > width)
         width = strlen(cell->who);
-    return (int)width + 1;
+    return (int) width + 1;
 }
 
 static void print_cells(FILE *to, const char *head, const char *cells)
@@ -133,7 +133,7 @@ static void print_cells(FILE *to, const char *head, const char *cells)
 
     while (len && cells[len - 1] == ' ')
         len--;
-    fprintf(to, "%*s  %.*s\n", HEAD_WIDTH - 2, head, (int)len, cells);
+    fprintf(to, "%*s  %.*s\n", HEAD_WIDTH - 2, head, (int) len, cells);
 }
 
 /* Cores from..end-1, which are of one domain, as lines of cells. */
@@ -154,11 +154,11 @@ static void draw_domain(FILE *to, const struct asp_topo *topo,
             width = cell_width(&cell);
             if (used + width > ASPT_WIDTH && at > 0)
                 break;
-            snprintf(core + at, sizeof(core) - (size_t)at, "%-*s", width,
+            snprintf(core + at, sizeof(core) - (size_t) at, "%-*s", width,
                      cell.core);
-            snprintf(cpus + at, sizeof(cpus) - (size_t)at, "%-*s", width,
+            snprintf(cpus + at, sizeof(cpus) - (size_t) at, "%-*s", width,
                      cell.cpus);
-            snprintf(who + at, sizeof(who) - (size_t)at, "%-*s", width,
+            snprintf(who + at, sizeof(who) - (size_t) at, "%-*s", width,
                      cell.who);
             used += width;
         }
@@ -228,7 +228,7 @@ static const struct asp_core *core_of(const struct asp_topo *topo,
 /* Print text at an indent, broken at blanks where a line is full. */
 static void print_wrapped(FILE *to, int indent, const char *text)
 {
-    size_t room = (size_t)(ASPT_WIDTH - indent);
+    size_t room = (size_t) (ASPT_WIDTH - indent);
 
     while (*text) {
         size_t len = strlen(text);
@@ -239,7 +239,7 @@ static void print_wrapped(FILE *to, int indent, const char *text)
             if (len == 1)
                 len = room;
         }
-        fprintf(to, "%*s%.*s\n", indent, "", (int)len, text);
+        fprintf(to, "%*s%.*s\n", indent, "", (int) len, text);
         text += len;
         text += strspn(text, " ");
     }

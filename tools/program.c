@@ -27,7 +27,7 @@ bool aspt_program_find(const char *program, char path[PATH_MAX])
     if (strchr(program, '/'))
         return snprintf(path, PATH_MAX, "%s", program) < PATH_MAX;
     while (dirs && *dirs) {
-        int len = (int)strcspn(dirs, ":");
+        int len = (int) strcspn(dirs, ":");
 
         if (len > 0 &&
             snprintf(path, PATH_MAX, "%.*s/%s", len, dirs, program) <
@@ -55,7 +55,7 @@ static unsigned count(const char *bytes, size_t n, const char *text)
     const char *end = bytes + n, *at = bytes;
     unsigned found = 0;
 
-    while ((at = memmem(at, (size_t)(end - at), text, len)) != NULL) {
+    while ((at = memmem(at, (size_t) (end - at), text, len)) != NULL) {
         at += len;
         found++;
     }
@@ -71,17 +71,16 @@ bool aspt_program_has_mpich(const char *program)
     size_t kept = 0;
     int fd;
 
-    if (!aspt_program_find(program, path) ||
-        (fd = aspt_program_open(path)) < 0)
+    if (!aspt_program_find(program, path) || (fd = aspt_program_open(path)) < 0)
         return false;
     buf = malloc(CHUNK);
     for (int i = 0; buf && i < CHUNKS_MAX && found < SETTINGS_MIN; i++) {
         ssize_t got = read(fd, buf + kept, CHUNK - kept);
 
-        if (got <= 0 || (i == 0 && (got < SELFMAG ||
-                                    memcmp(buf, ELFMAG, SELFMAG) != 0)))
+        if (got <= 0 ||
+            (i == 0 && (got < SELFMAG || memcmp(buf, ELFMAG, SELFMAG) != 0)))
             break;
-        kept += (size_t)got;
+        kept += (size_t) got;
         found += count(buf, kept, setting);
         if (kept > keep)
             memmove(buf, buf + kept - keep, keep);

@@ -16,8 +16,8 @@
 
 enum {
     ASPT_RECORD_FORM = 1,
-    ASPT_WAYS_MAX = 16,      /* ways that one record can name */
-    ASPT_CALLS_MAX = 64,     /* kinds of calls that are counted by way */
+    ASPT_WAYS_MAX = 16,  /* ways that one record can name */
+    ASPT_CALLS_MAX = 64, /* kinds of calls that are counted by way */
     ASPT_CPU_NONE = -1,
     ASPT_ALL_WINDOWS = -1,
 };
@@ -104,8 +104,7 @@ struct aspt_offload {
 
 struct aspt_thread {
     uint64_t threads; /* ranks that have one */
-    uint64_t watched, wakes, polls, busy_polls, kept_out, held_back,
-        confined;
+    uint64_t watched, wakes, polls, busy_polls, kept_out, held_back, confined;
     double cpu_seconds;
 };
 
@@ -147,9 +146,9 @@ struct aspt_record {
     struct aspt_window *windows;
     struct aspt_rule *rules;
     struct aspt_busy *busy;
-    bool has_crew;       /* ghosts could be parked */
+    bool has_crew; /* ghosts could be parked */
     size_t ncrew;
-    uint64_t crew_more;  /* changes that found no room in the list */
+    uint64_t crew_more; /* changes that found no room in the list */
     struct aspt_crew *crew;
     struct aspt_time time;
     struct aspt_adaptation adaptation;

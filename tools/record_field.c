@@ -33,30 +33,30 @@ static bool take(const json_t *value, enum aspt_kind kind, void *to)
     switch (kind) {
     case ASPT_TEXT:
         if (json_is_string(value))
-            *(const char **)to = json_string_value(value);
+            *(const char **) to = json_string_value(value);
         return json_is_string(value);
     case ASPT_COUNT:
         if (!json_is_integer(value) || json_integer_value(value) < 0)
             return false;
-        *(uint64_t *)to = (uint64_t)json_integer_value(value);
+        *(uint64_t *) to = (uint64_t) json_integer_value(value);
         return true;
     case ASPT_NUMBER:
         if (!json_is_integer(value) || json_integer_value(value) < -1)
             return false;
-        *(int64_t *)to = json_integer_value(value);
+        *(int64_t *) to = json_integer_value(value);
         return true;
     case ASPT_SECONDS:
         if (!json_is_number(value) || json_number_value(value) < 0)
             return false;
-        *(double *)to = json_number_value(value);
+        *(double *) to = json_number_value(value);
         return true;
     case ASPT_BOOL:
         if (json_is_boolean(value))
-            *(bool *)to = json_is_true(value);
+            *(bool *) to = json_is_true(value);
         return json_is_boolean(value);
     case ASPT_LIST:
         if (json_is_array(value))
-            *(const json_t **)to = value;
+            *(const json_t **) to = value;
         return json_is_array(value);
     }
     return false;
@@ -76,7 +76,7 @@ int aspt_fields_read(const json_t *object, const struct aspt_place *place,
             continue;
         if (!value)
             return aspt_field_refuse(place, field->key, err, "is missing");
-        if (take(value, field->kind, (char *)out + field->at))
+        if (take(value, field->kind, (char *) out + field->at))
             continue;
         snprintf(text, sizeof(text), "is not %s", wanted[field->kind]);
         return aspt_field_refuse(place, field->key, err, text);
@@ -85,8 +85,8 @@ int aspt_fields_read(const json_t *object, const struct aspt_place *place,
 }
 
 int aspt_items_read(const json_t *object, const char *file,
-                    const struct aspt_items *items, void **array_p,
-                    size_t *n_p, struct asp_err *err)
+                    const struct aspt_items *items, void **array_p, size_t *n_p,
+                    struct asp_err *err)
 {
     const json_t *list = json_object_get(object, items->key);
     struct aspt_place place = {file, "", 0};

@@ -25,8 +25,10 @@ struct aspt_field {
     bool optional; /* then the member stays as it is */
 };
 
-#define ASPT_FIELD(type, member, kind) {#member, kind, \
-                                        offsetof(struct type, member), false}
+#define ASPT_FIELD(type, member, kind)                                         \
+    {                                                                          \
+#member, kind, offsetof(struct type, member), false                    \
+    }
 
 /* Where in which file; for messages. */
 struct aspt_place {
@@ -57,7 +59,7 @@ struct aspt_items {
  *             failure
  * Returns 0, or -1 with err. */
 int aspt_items_read(const json_t *object, const char *file,
-                    const struct aspt_items *items, void **array_p,
-                    size_t *n_p, struct asp_err *err);
+                    const struct aspt_items *items, void **array_p, size_t *n_p,
+                    struct asp_err *err);
 
 #endif

@@ -86,16 +86,17 @@ static int add_call(struct aspt_record *record, const char *name,
                                  json_is_object(ways) ? "is one too many"
                                                       : "is not an object");
     call->name = name;
-    json_object_foreach((json_t *)ways, way, count) {
+    json_object_foreach((json_t *) ways, way, count)
+    {
         size_t w = way_index(record, way);
 
         if (w == ASPT_WAYS_MAX)
             return aspt_field_refuse(place, way, err, "is one way too many");
         if (!json_is_integer(count) || json_integer_value(count) < 0 ||
-            json_integer_value(count) > INT64_MAX / ASPT_CALLS_MAX /
-                                            ASPT_WAYS_MAX)
+            json_integer_value(count) >
+                INT64_MAX / ASPT_CALLS_MAX / ASPT_WAYS_MAX)
             return aspt_field_refuse(place, way, err, "is not a count");
-        call->count[w] = (uint64_t)json_integer_value(count);
+        call->count[w] = (uint64_t) json_integer_value(count);
         call->sum += call->count[w];
     }
     record->ncalls++;
@@ -139,7 +140,8 @@ int aspt_part_calls(struct aspt_record *record, const char *file,
                                  calls ? "is not an object" : "is missing");
     if (aspt_fields_read(record->root, &top, redirected, 1, record, err) < 0)
         return -1;
-    json_object_foreach(calls, name, ways) {
+    json_object_foreach(calls, name, ways)
+    {
         if (add_call(record, name, ways, &place, err) < 0)
             return -1;
         place.index++;
@@ -158,9 +160,10 @@ static int check_rules(const struct aspt_record *record, const char *file,
     for (; place.index < record->nwindows; place.index++) {
         const json_t *rules = record->windows[place.index].rules;
 
-        json_array_foreach((json_t *)rules, i, rule) {
+        json_array_foreach((json_t *) rules, i, rule)
+        {
             if (!json_is_integer(rule) || json_integer_value(rule) < 0 ||
-                (uint64_t)json_integer_value(rule) >= record->nrules)
+                (uint64_t) json_integer_value(rule) >= record->nrules)
                 return aspt_field_refuse(&place, "rules", err,
                                          "names a rule that is not there");
         }
@@ -194,9 +197,9 @@ int aspt_part_windows(struct aspt_record *record, const char *file,
     };
     static const struct aspt_items windows = {"windows", fields, SIZE(fields),
                                               sizeof(struct aspt_window)};
-    static const struct aspt_items rules = {
-        "window_rules", rule_fields, SIZE(rule_fields),
-        sizeof(struct aspt_rule)};
+    static const struct aspt_items rules = {"window_rules", rule_fields,
+                                            SIZE(rule_fields),
+                                            sizeof(struct aspt_rule)};
     static const struct aspt_field more[] = {
         ASPT_FIELD(aspt_record, windows_more, ASPT_COUNT),
     };
@@ -205,8 +208,8 @@ int aspt_part_windows(struct aspt_record *record, const char *file,
 
     if (!record->has_calls)
         return 0;
-    if (aspt_items_read(record->root, file, &windows, &array,
-                        &record->nwindows, err) < 0)
+    if (aspt_items_read(record->root, file, &windows, &array, &record->nwindows,
+                        err) < 0)
         return -1;
     record->windows = array;
     if (aspt_items_read(record->root, file, &rules, &array, &record->nrules,
@@ -220,8 +223,8 @@ int aspt_part_windows(struct aspt_record *record, const char *file,
 
 /* An object of numbers, named like its mode. Returns 1 when it is there. */
 static int read_mode(const struct aspt_record *record, const char *file,
-                     const char *key, const struct aspt_field *fields,
-                     size_t n, void *out, struct asp_err *err)
+                     const char *key, const struct aspt_field *fields, size_t n,
+                     void *out, struct asp_err *err)
 {
     const json_t *object = json_object_get(record->root, key);
     struct aspt_place place = {file, "", 0};
@@ -262,10 +265,10 @@ int aspt_part_helpers(struct aspt_record *record, const char *file,
 
     has_offload = read_mode(record, file, "offload", offload, SIZE(offload),
                             &record->offload, err);
-    has_thread = has_offload < 0 ? -1
-                                 : read_mode(record, file, "thread", thread,
-                                             SIZE(thread), &record->thread,
-                                             err);
+    has_thread = has_offload < 0
+                     ? -1
+                     : read_mode(record, file, "thread", thread, SIZE(thread),
+                                 &record->thread, err);
     record->has_offload = has_offload > 0;
     record->has_thread = has_thread > 0;
     return has_thread < 0 ? -1 : 0;

@@ -68,7 +68,7 @@ static int check_form(const struct aspt_record *record, const char *file,
         return asp_err_at(err, EPROTO, file, 0, 0,
                           "is a record of form %lld; this aspen (%s) reads "
                           "form %d",
-                          (long long)json_integer_value(form), PACKAGE_VERSION,
+                          (long long) json_integer_value(form), PACKAGE_VERSION,
                           ASPT_RECORD_FORM);
     return 0;
 }
@@ -137,9 +137,8 @@ int aspt_record_read(const char *path, struct aspt_record **record_p,
     record->root = json_load_callback(feed, &source, JSON_REJECT_DUPLICATES,
                                       &error);
     if (!record->root)
-        asp_err_at(err, EINVAL, file,
-                   error.line > 0 ? (size_t)error.line : 0,
-                   error.column > 0 ? (size_t)error.column : 0,
+        asp_err_at(err, EINVAL, file, error.line > 0 ? (size_t) error.line : 0,
+                   error.column > 0 ? (size_t) error.column : 0,
                    "is not JSON: %s", error.text);
     if (record->root && check_form(record, file, err) == 0 &&
         read_all(record, file, err) == 0) {

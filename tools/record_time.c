@@ -37,7 +37,8 @@ static int read_call_times(struct aspt_time *time, json_t *calls,
     time->calls = calloc(json_object_size(calls) + 1, sizeof(*time->calls));
     if (!time->calls)
         return asp_errf(err, ENOMEM, "out of memory");
-    json_object_foreach(calls, name, call) {
+    json_object_foreach(calls, name, call)
+    {
         if (!json_is_object(call))
             return aspt_field_refuse(&place, name, err, "is not an object");
         time->calls[time->ncalls].name = name;
@@ -80,8 +81,8 @@ int aspt_part_time(struct aspt_record *record, const char *file,
         return aspt_field_refuse(&place, "time", err, "is not an object");
     if (aspt_fields_read(time, &place, fields, SIZE(fields), &record->time,
                          err) < 0 ||
-        aspt_items_read(time, file, &ranks, &array, &record->time.nranks,
-                        err) < 0)
+        aspt_items_read(time, file, &ranks, &array, &record->time.nranks, err) <
+            0)
         return -1;
     record->time.ranks = array;
     record->has_time = true;
@@ -99,8 +100,8 @@ int aspt_part_busy(struct aspt_record *record, const char *file,
         ASPT_FIELD(aspt_busy, held_s, ASPT_SECONDS),
         ASPT_FIELD(aspt_busy, cpu_s, ASPT_SECONDS),
         {"parked_s", ASPT_SECONDS, offsetof(struct aspt_busy, parked_s), true},
-        {"parked_cpu_s", ASPT_SECONDS,
-         offsetof(struct aspt_busy, parked_cpu_s), true},
+        {"parked_cpu_s", ASPT_SECONDS, offsetof(struct aspt_busy, parked_cpu_s),
+         true},
     };
     static const struct aspt_items items = {"ghost_busy", fields, SIZE(fields),
                                             sizeof(struct aspt_busy)};
@@ -154,7 +155,8 @@ static int check_strips(const struct aspt_adaptation *adaptation,
         struct aspt_strip *strip = &adaptation->strips[place.index];
 
         strip->n = json_array_size(strip->on);
-        json_array_foreach((json_t *)strip->on, i, share) {
+        json_array_foreach((json_t *) strip->on, i, share)
+        {
             double value = json_number_value(share);
 
             if (!json_is_number(share) || value < 0 || value > 1)
@@ -194,8 +196,8 @@ int aspt_part_adaptation(struct aspt_record *record, const char *file,
         ASPT_FIELD(aspt_strip, node, ASPT_COUNT),
         ASPT_FIELD(aspt_strip, on, ASPT_LIST),
     };
-    static const struct aspt_items switches = {
-        "switches", change, SIZE(change), sizeof(struct aspt_switch)};
+    static const struct aspt_items switches = {"switches", change, SIZE(change),
+                                               sizeof(struct aspt_switch)};
     static const struct aspt_items strips = {"timeline", strip, SIZE(strip),
                                              sizeof(struct aspt_strip)};
     struct aspt_adaptation *out = &record->adaptation;
@@ -206,15 +208,14 @@ int aspt_part_adaptation(struct aspt_record *record, const char *file,
     if (!part)
         return 0;
     if (!json_is_object(part))
-        return aspt_field_refuse(&place, "adaptation", err,
-                                 "is not an object");
+        return aspt_field_refuse(&place, "adaptation", err, "is not an object");
     if (aspt_fields_read(part, &place, fields, SIZE(fields), out, err) < 0 ||
-        aspt_items_read(part, file, &switches, &array, &out->nswitches,
-                        err) < 0)
+        aspt_items_read(part, file, &switches, &array, &out->nswitches, err) <
+            0)
         return -1;
     out->switches = array;
-    if (aspt_items_read(part, file, &decisions, &array, &out->ndecisions,
-                        err) < 0)
+    if (aspt_items_read(part, file, &decisions, &array, &out->ndecisions, err) <
+        0)
         return -1;
     out->decisions = array;
     if (aspt_items_read(part, file, &strips, &array, &out->nstrips, err) < 0)

@@ -17,9 +17,11 @@
 static const char usage[] =
     "usage: aspen report FILE [-o OUT.html]\n"
     "       aspen report --text FILE [-o OUT]\n\n"
-    "Shows the record that a job wrote (srun --async-report=FILE): as one HTML\n"
+    "Shows the record that a job wrote (srun --async-report=FILE): as one "
+    "HTML\n"
     "page that needs nothing else, by default beside FILE (job.json:\n"
-    "job.html); or as text, by default on the terminal. FILE and OUT can be -.\n";
+    "job.html); or as text, by default on the terminal. FILE and OUT can be "
+    "-.\n";
 
 typedef void report_f(FILE *to, const struct aspt_record *record);
 
@@ -81,8 +83,10 @@ static int report(const char *path, const char *out, bool as_text)
     if (!out)
         asp_errf(&err, ENOMEM, "out of memory");
     else if (same_file(path, out))
-        asp_errf(&err, EINVAL, "%.200s is the record itself: name another "
-                 "file for the report", out);
+        asp_errf(&err, EINVAL,
+                 "%.200s is the record itself: name another "
+                 "file for the report",
+                 out);
     else if (aspt_record_read(path, &record, &err) == 0)
         rc = show(record, as_text ? aspt_report_text : aspt_report_page, out,
                   name != NULL, &err);

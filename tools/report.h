@@ -88,11 +88,9 @@ const char *aspt_say_count(uint64_t count, char *buf, size_t size);
  * "808 B", "1.5 GiB"; "3 ghosts", "1 ghost". */
 const char *aspt_say_number(double number, char *buf, size_t size);
 const char *aspt_say_seconds(double seconds, char *buf, size_t size);
-const char *aspt_say_percent(double part, double whole, char *buf,
-                             size_t size);
+const char *aspt_say_percent(double part, double whole, char *buf, size_t size);
 const char *aspt_say_bytes(uint64_t bytes, char *buf, size_t size);
-const char *aspt_say_many(uint64_t n, const char *what, char *buf,
-                          size_t size);
+const char *aspt_say_many(uint64_t n, const char *what, char *buf, size_t size);
 
 /* Lines of a report that are the same in both forms. */
 struct aspt_lines {
@@ -115,7 +113,7 @@ void aspt_report_page(FILE *to, const struct aspt_record *record);
 
 /* What every page begins with, and no other file. */
 #define ASPT_PAGE_BEGIN                                                        \
-    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"    \
+    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n" \
     "<meta name=\"generator\" content=\"aspen report\"/>\n"
 
 /* Write a report to a file.

@@ -46,13 +46,13 @@ static void call_row(FILE *to, const struct aspt_record *record,
         way_title(record, w, words, sizeof(words));
         snprintf(titles[w], sizeof(titles[w]), "%s: %" PRIu64, words,
                  call->count[w]);
-        parts[w] = (struct aspt_bar){(double)call->count[w],
+        parts[w] = (struct aspt_bar){(double) call->count[w],
                                      way_class(record, w), titles[w]};
     }
     fputs("<tr><td class=\"fit\">", to);
     aspt_html_text(to, call->name);
     fputs("</td><td class=\"wide\">", to);
-    aspt_svg_bar(to, parts, record->nways, (double)most);
+    aspt_svg_bar(to, parts, record->nways, (double) most);
     fputs("</td>", to);
     for (size_t w = 0; w < record->nways; w++)
         aspt_html_count(to, call->count[w]);
@@ -136,13 +136,13 @@ void aspt_page_loads(FILE *to, const struct aspt_record *record)
     aspt_html_table(to, titles);
     for (size_t i = 0; i < record->nloads && i < ASPT_ROWS_MAX; i++) {
         const struct aspt_load *load = &record->loads[i];
-        struct aspt_bar part = {(double)load->ops, "ghost", NULL};
+        struct aspt_bar part = {(double) load->ops, "ghost", NULL};
         char bytes[ASPT_SAY_MAX];
 
         fputs("<tr>", to);
         aspt_page_rank(to, "rank ", load->rank, load->node);
         fputs("<td class=\"wide\">", to);
-        aspt_svg_bar(to, &part, 1, (double)most);
+        aspt_svg_bar(to, &part, 1, (double) most);
         fputs("</td>", to);
         aspt_html_count(to, load->ops);
         aspt_html_tag(to, "td", "n", "%s",
@@ -184,7 +184,8 @@ static void window_rules(FILE *to, const struct aspt_record *record,
     json_t *rule;
 
     fputs("<td class=\"code\">", to);
-    json_array_foreach((json_t *)window->rules, i, rule) {
+    json_array_foreach((json_t *) window->rules, i, rule)
+    {
         if (i)
             fputs(", ", to);
         aspt_html_text(to, record->rules[json_integer_value(rule)].from);
@@ -200,8 +201,8 @@ static void window_row(FILE *to, const struct aspt_record *record,
 
     fputs("<tr>", to);
     if (window->count > 1)
-        aspt_html_tag(to, "td", "fit", "%" PRIu64 "-%" PRIu64 " (%" PRIu64
-                      ")", window->order, window->last, window->count);
+        aspt_html_tag(to, "td", "fit", "%" PRIu64 "-%" PRIu64 " (%" PRIu64 ")",
+                      window->order, window->last, window->count);
     else
         aspt_html_tag(to, "td", NULL, "%" PRIu64, window->order);
     fputs("<td>", to);
@@ -260,9 +261,14 @@ static void put_rules(FILE *to, const struct aspt_record *record)
 
 void aspt_page_windows(FILE *to, const struct aspt_record *record)
 {
-    const char *titles[] = {"No.", "Name", "Made by, at", "#processes",
-                            "#bytes each", "Carried out",
-                            record->nrules ? "Rules" : NULL, NULL};
+    const char *titles[] = {"No.",
+                            "Name",
+                            "Made by, at",
+                            "#processes",
+                            "#bytes each",
+                            "Carried out",
+                            record->nrules ? "Rules" : NULL,
+                            NULL};
 
     if (!record->nwindows && !record->nrules)
         return;

@@ -30,8 +30,8 @@ void aspt_page_seconds(FILE *to, double seconds)
 
 void aspt_page_rank(FILE *to, const char *before, uint64_t rank, uint64_t node)
 {
-    aspt_html_tag(to, "td", "fit", "%s%" PRIu64 ", node %" PRIu64, before,
-                  rank, node);
+    aspt_html_tag(to, "td", "fit", "%s%" PRIu64 ", node %" PRIu64, before, rank,
+                  node);
 }
 
 static void put_top(FILE *to, const struct aspt_record *record)
@@ -46,16 +46,17 @@ static void put_top(FILE *to, const struct aspt_record *record)
     fputs(": Aspen report</title>\n<style>\n", to);
     fputs(style, to);
     fputs("</style>\n</head>\n<body>\n<main>\n<header>\n"
-          "<div class=\"brand\">Aspen report</div>\n<h1>Job ", to);
+          "<div class=\"brand\">Aspen report</div>\n<h1>Job ",
+          to);
     aspt_html_text(to, record->job);
     fputs("</h1>\n", to);
     aspt_html_tag(to, "span", "pill mode", "%s mode", record->mode);
     aspt_html_tag(to, "span", "pill", "%s",
                   aspt_say_many(record->users, "rank", ranks, sizeof(ranks)));
     if (record->ghosts)
-        aspt_html_tag(to, "span", "pill", "%s",
-                      aspt_say_many(record->ghosts, "ghost", ghosts,
-                                    sizeof(ghosts)));
+        aspt_html_tag(
+            to, "span", "pill", "%s",
+            aspt_say_many(record->ghosts, "ghost", ghosts, sizeof(ghosts)));
     aspt_html_tag(to, "span", "pill", "%s",
                   aspt_say_many(record->nodes, "node", nodes, sizeof(nodes)));
     aspt_html_tag(to, "span", "pill", "%s",
@@ -138,12 +139,12 @@ static void put_tiles(FILE *to, const struct aspt_record *record)
     for (size_t i = 0; i < counts.n && i < 2; i++)
         count_tile(to, counts.item[i].count, counts.item[i].words);
     if (counts.n)
-        seconds_tile(to, record->has_offload ? record->offload.cpu_seconds
-                                             : record->thread.cpu_seconds,
+        seconds_tile(to,
+                     record->has_offload ? record->offload.cpu_seconds
+                                         : record->thread.cpu_seconds,
                      "CPU time of the threads");
     if (record->has_time) {
-        seconds_tile(to, record->time.wall_s,
-                     "from MPI_Init to MPI_Finalize");
+        seconds_tile(to, record->time.wall_s, "from MPI_Init to MPI_Finalize");
         seconds_tile(to, record->time.wait_s,
                      "waited in MPI, all ranks together");
     }

@@ -28,8 +28,7 @@ void aspt_page_strips(FILE *to, const struct aspt_adaptation *adaptation);
 
 /* Cells of a table: a time; and which rank, on which node. */
 void aspt_page_seconds(FILE *to, double seconds);
-void aspt_page_rank(FILE *to, const char *before, uint64_t rank,
-                    uint64_t node);
+void aspt_page_rank(FILE *to, const char *before, uint64_t rank, uint64_t node);
 
 /* A line below a table: how many rows it leaves out. */
 void aspt_page_more(FILE *to, uint64_t n, uint64_t shown);

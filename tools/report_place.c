@@ -15,8 +15,10 @@
 enum {
     NUMA_UNKNOWN = -1,
     LARGE_MAX = 128, /* CPUs that are drawn large enough for words */
-    LARGE = 50, SMALL = 17, /* pixels from one CPU to the next */
-    PER_ROW = 16, PER_ROW_SMALL = 48,
+    LARGE = 50,
+    SMALL = 17, /* pixels from one CPU to the next */
+    PER_ROW = 16,
+    PER_ROW_SMALL = 48,
 };
 
 /* Who is on a CPU. */
@@ -29,9 +31,9 @@ struct cpu {
 static void enter(struct cpu *cpus, const struct aspt_task *task)
 {
     for (int c = asp_cpuset_next(&task->cpus, 0); c >= 0;
-         c = asp_cpuset_next(&task->cpus, (unsigned)c + 1)) {
+         c = asp_cpuset_next(&task->cpus, (unsigned) c + 1)) {
         cpus[c].task = task->local;
-        cpus[c].numa = (int)task->numa;
+        cpus[c].numa = (int) task->numa;
         if (task->ghost)
             cpus[c].ghosts++;
         else
@@ -41,7 +43,7 @@ static void enter(struct cpu *cpus, const struct aspt_task *task)
         return;
     if (!cpus[task->helper_cpu].users)
         cpus[task->helper_cpu].task = task->local;
-    cpus[task->helper_cpu].numa = (int)task->numa;
+    cpus[task->helper_cpu].numa = (int) task->numa;
     cpus[task->helper_cpu].threads++;
 }
 
@@ -60,7 +62,7 @@ static unsigned fill(struct cpu *cpus, const struct aspt_record *record)
     for (size_t t = 0; t < record->ntasks; t++)
         enter(cpus, &record->tasks[t]);
     for (int c = asp_cpuset_next(&record->service, 0); c >= 0;
-         c = asp_cpuset_next(&record->service, (unsigned)c + 1))
+         c = asp_cpuset_next(&record->service, (unsigned) c + 1))
         cpus[c].service = 1;
     for (int c = 0; c < ASP_CPUS_MAX; c++)
         n += sitters(&cpus[c]) > 0;
@@ -90,7 +92,9 @@ static void draw_cpu(FILE *to, const struct cpu *cpu, int number, int x, int y,
         snprintf(who, sizeof(who), "%" PRIu64, cpu->task);
     else
         snprintf(who, sizeof(who), "%s",
-                 cpu->ghosts ? "G" : cpu->threads ? "T" : "S");
+                 cpu->ghosts    ? "G"
+                 : cpu->threads ? "T"
+                                : "S");
     if (n == cpu->service)
         snprintf(title, sizeof(title), "CPU %d: progress threads", number);
     else
@@ -116,7 +120,8 @@ static void draw_domain(FILE *to, const struct cpu *cpus, int numa, bool small)
         aspt_html_tag(to, "h3", NULL, "CPUs");
     else
         aspt_html_tag(to, "h3", NULL, "NUMA domain %d", numa);
-    fprintf(to, "\n<svg class=\"cpus\" role=\"img\" width=\"%d\" "
+    fprintf(to,
+            "\n<svg class=\"cpus\" role=\"img\" width=\"%d\" "
             "height=\"%d\" viewBox=\"0 0 %d %d\">\n",
             (n < row ? n : row) * step, (n + row - 1) / row * step,
             (n < row ? n : row) * step, (n + row - 1) / row * step);

@@ -62,7 +62,7 @@ static void redirection(FILE *to, const struct aspt_strip *strip)
         shares[c] = aspt_strip_mean(strip, c, n);
     for (size_t i = 0; i < strip->n; i++)
         sum += json_number_value(json_array_get(strip->on, i));
-    put_strip(to, strip->node, shares, n, sum, (double)strip->n);
+    put_strip(to, strip->node, shares, n, sum, (double) strip->n);
 }
 
 void aspt_page_strips(FILE *to, const struct aspt_adaptation *adaptation)
@@ -71,14 +71,16 @@ void aspt_page_strips(FILE *to, const struct aspt_adaptation *adaptation)
 
     if (!adaptation->nstrips)
         return;
-    open_strips(to, "How much of a node was redirected, over time: the darker "
-                "the more.", "#on");
+    open_strips(to,
+                "How much of a node was redirected, over time: the darker "
+                "the more.",
+                "#on");
     for (size_t i = 0; i < adaptation->nstrips && i < STRIPS_MAX; i++) {
         redirection(to, &adaptation->strips[i]);
         if (adaptation->strips[i].n > most)
             most = adaptation->strips[i].n;
     }
-    close_strips(to, (double)most * adaptation->bucket_s, adaptation->nstrips);
+    close_strips(to, (double) most * adaptation->bucket_s, adaptation->nstrips);
 }
 
 /* A node's ghosts: how many, until when, and how many of them were active. */
@@ -94,7 +96,7 @@ static void add_active(struct crew *crew, double from_s, double end_s,
     double field_s = crew->end_s / CREW_FIELDS;
 
     for (size_t c = 0; c < CREW_FIELDS; c++) {
-        double from = (double)c * field_s, end = from + field_s;
+        double from = (double) c * field_s, end = from + field_s;
 
         from = from > from_s ? from : from_s;
         end = end < end_s ? end : end_s;
@@ -120,7 +122,7 @@ static void read_crew(struct crew *crew, const struct aspt_record *record,
         if (record->crew[i].node == node && record->crew[i].t_s >= since_s) {
             add_active(crew, since_s, record->crew[i].t_s, active);
             since_s = record->crew[i].t_s;
-            active = fmin((double)record->crew[i].active, crew->ghosts);
+            active = fmin((double) record->crew[i].active, crew->ghosts);
         }
     add_active(crew, since_s, crew->end_s, active);
 }
@@ -161,8 +163,10 @@ void aspt_page_crew(FILE *to, const struct aspt_record *record)
 
     if (!record->has_crew || !n)
         return;
-    open_strips(to, "How many of a node's ghosts were active, the others being "
-                "parked, over time: the darker the more.", "#active");
+    open_strips(to,
+                "How many of a node's ghosts were active, the others being "
+                "parked, over time: the darker the more.",
+                "#active");
     for (size_t i = 0; i < n; i++) {
         struct crew crew;
 
@@ -171,8 +175,10 @@ void aspt_page_crew(FILE *to, const struct aspt_record *record)
         if (crew.end_s > most_s)
             most_s = crew.end_s;
     }
-    close_strips(to, most_s, n < STRIPS_MAX ? n : (size_t)record->nodes);
+    close_strips(to, most_s, n < STRIPS_MAX ? n : (size_t) record->nodes);
     if (record->crew_more)
-        aspt_html_tag(to, "p", "note", "%" PRIu64 " later changes found no "
-                      "room in the record.", record->crew_more);
+        aspt_html_tag(to, "p", "note",
+                      "%" PRIu64 " later changes found no "
+                      "room in the record.",
+                      record->crew_more);
 }

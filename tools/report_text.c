@@ -24,7 +24,7 @@ static void head(FILE *to, const char *title)
 /* Words, wrapped at an indent; the first line after `first`. */
 static void wrap(FILE *to, const char *first, int indent, const char *text)
 {
-    int column = (int)strlen(first);
+    int column = (int) strlen(first);
 
     fputs(first, to);
     if (column < indent)
@@ -34,7 +34,7 @@ static void wrap(FILE *to, const char *first, int indent, const char *text)
         size_t len = strcspn(text, " "), at = 0;
         char safe[5];
 
-        if (!begin && column + 1 + (int)len > ASPT_WIDTH - 1) {
+        if (!begin && column + 1 + (int) len > ASPT_WIDTH - 1) {
             fprintf(to, "\n%*s", indent, "");
             column = indent;
         } else if (!begin) {
@@ -118,15 +118,15 @@ static void print_tasks(FILE *to, const struct aspt_record *record)
         size_t used;
 
         snprintf(first, sizeof(first), "  task %" PRIu64, task->local);
-        used = (size_t)snprintf(text, sizeof(text), "%s, %s%.1500s",
-                                task->ghost ? "ghost" : "rank",
-                                !task->cpu_list[0] ? "no CPUs planned"
-                                : strpbrk(task->cpu_list, ",-.") ? "CPUs "
-                                                                 : "CPU ",
-                                task->cpu_list);
+        used = (size_t) snprintf(text, sizeof(text), "%s, %s%.1500s",
+                                 task->ghost ? "ghost" : "rank",
+                                 !task->cpu_list[0] ? "no CPUs planned"
+                                 : strpbrk(task->cpu_list, ",-.") ? "CPUs "
+                                                                  : "CPU ",
+                                 task->cpu_list);
         if (task->numa >= 0)
-            used += (size_t)snprintf(text + used, sizeof(text) - used,
-                                     ", NUMA domain %" PRId64, task->numa);
+            used += (size_t) snprintf(text + used, sizeof(text) - used,
+                                      ", NUMA domain %" PRId64, task->numa);
         if (task->helper_cpu >= 0)
             snprintf(text + used, sizeof(text) - used,
                      ", offload thread on CPU %" PRId64, task->helper_cpu);
@@ -137,11 +137,12 @@ static void print_tasks(FILE *to, const struct aspt_record *record)
         fact(to, "service CPUs", record->service_list);
 }
 
-/* A bar of letters; what is not zero gets one at least. In a record that somebody
- * wrote a part can be more than its whole, however much: that fills the bar. */
+/* A bar of letters; what is not zero gets one at least. In a record that
+ * somebody wrote a part can be more than its whole, however much: that fills
+ * the bar. */
 static void bar(FILE *to, double part, double whole, char letter, int *used)
 {
-    int n = part < whole ? (int)(part / whole * BAR + 0.5) : BAR;
+    int n = part < whole ? (int) (part / whole * BAR + 0.5) : BAR;
 
     if (part <= 0)
         return;
@@ -164,9 +165,9 @@ static void print_call(FILE *to, const struct aspt_record *record,
         uint64_t sum = 0;
 
         for (size_t w = 0; w < record->nways; w++)
-            if (aspt_way_words(record->ways[w]).doer == (enum aspt_doer)d)
+            if (aspt_way_words(record->ways[w]).doer == (enum aspt_doer) d)
                 sum += call->count[w];
-        bar(to, (double)sum, (double)most, doer_letters[d], &used);
+        bar(to, (double) sum, (double) most, doer_letters[d], &used);
     }
     fprintf(to, "%*s %" PRIu64 "\n", BAR - used, "", call->sum);
 }
@@ -213,7 +214,7 @@ static void print_loads(FILE *to, const struct aspt_record *record)
                  load->rank, load->node);
         fputs("  ", to);
         cell(to, name, NAME_COLUMNS - 2);
-        bar(to, (double)load->ops, (double)most, doer_letters[0], &used);
+        bar(to, (double) load->ops, (double) most, doer_letters[0], &used);
         fprintf(to, "%*s %" PRIu64 " operations, %s\n", BAR - used, "",
                 load->ops, aspt_say_bytes(load->bytes, bytes, sizeof(bytes)));
     }
@@ -236,14 +237,14 @@ static void print_busy(FILE *to, const struct aspt_record *record)
         fputs("  ", to);
         cell(to, name, NAME_COLUMNS - 2);
         bar(to, busy->busy_s, busy->held_s, '#', &used);
-        fprintf(to, "%*s %s of %s, %s %s\n", BAR - used, "",
-                aspt_say_percent(busy->busy_s, busy->held_s, share,
-                                 sizeof(share)),
-                aspt_say_seconds(busy->held_s, held, sizeof(held)),
-                busy->parked_s > 0 ? "parked" : "CPU",
-                busy->parked_s > 0
-                    ? aspt_say_seconds(busy->parked_s, parked, sizeof(parked))
-                    : aspt_say_seconds(busy->cpu_s, cpu, sizeof(cpu)));
+        fprintf(
+            to, "%*s %s of %s, %s %s\n", BAR - used, "",
+            aspt_say_percent(busy->busy_s, busy->held_s, share, sizeof(share)),
+            aspt_say_seconds(busy->held_s, held, sizeof(held)),
+            busy->parked_s > 0 ? "parked" : "CPU",
+            busy->parked_s > 0
+                ? aspt_say_seconds(busy->parked_s, parked, sizeof(parked))
+                : aspt_say_seconds(busy->cpu_s, cpu, sizeof(cpu)));
     }
     more(to, record->nbusy, ROWS);
 }
@@ -257,28 +258,30 @@ static void print_window(FILE *to, const struct aspt_record *record,
     json_t *rule;
 
     if (window->count > 1)
-        snprintf(first, sizeof(first), "  %" PRIu64 "-%" PRIu64 " (%" PRIu64
-                 ")", window->order, window->last, window->count);
+        snprintf(first, sizeof(first),
+                 "  %" PRIu64 "-%" PRIu64 " (%" PRIu64 ")", window->order,
+                 window->last, window->count);
     else
         snprintf(first, sizeof(first), "  %" PRIu64, window->order);
     aspt_say_bytes(window->bytes_least, least, sizeof(least));
     aspt_say_bytes(window->bytes_most, most, sizeof(most));
-    used = (size_t)snprintf(
-        text, sizeof(text), "%s%.200s%s%.80s at %.200s%s%.200s%s, %" PRIu64
-        " processes, %s%s%s each, %s%.200s%s", window->name[0] ? "\"" : "",
-        window->name, window->name[0] ? "\": " : "", window->made_by,
+    used = (size_t) snprintf(
+        text, sizeof(text),
+        "%s%.200s%s%.80s at %.200s%s%.200s%s, %" PRIu64
+        " processes, %s%s%s each, %s%.200s%s",
+        window->name[0] ? "\"" : "", window->name,
+        window->name[0] ? "\": " : "", window->made_by,
         window->site[0] ? window->site : "?", window->function[0] ? " (" : "",
         window->function, window->function[0] ? ")" : "", window->processes,
         window->bytes_least == window->bytes_most ? "" : least,
         window->bytes_least == window->bytes_most ? "" : " to ", most,
         way.doer == ASPT_BY_MPI ? "plain MPI: " : "", way.words,
         window->switchable ? " (can be switched)" : "");
-    json_array_foreach((json_t *)window->rules, i, rule)
-        if (used < sizeof(text))
-            used += (size_t)snprintf(
-                text + used, sizeof(text) - used, "%s%.200s",
-                i ? ", " : "; rules ",
-                record->rules[json_integer_value(rule)].from);
+    json_array_foreach((json_t *) window->rules, i,
+                       rule) if (used < sizeof(text))
+        used += (size_t) snprintf(text + used, sizeof(text) - used, "%s%.200s",
+                                  i ? ", " : "; rules ",
+                                  record->rules[json_integer_value(rule)].from);
     wrap(to, first, NAME_COLUMNS, text);
 }
 
@@ -296,9 +299,10 @@ static void print_windows(FILE *to, const struct aspt_record *record)
         const struct aspt_rule *rule = &record->rules[i];
         char text[2048];
 
-        snprintf(text, sizeof(text), "%.200s: %.800s: %.800s (%" PRIu64
-                 " window%s)", rule->from, rule->match, rule->set,
-                 rule->windows, rule->windows == 1 ? "" : "s");
+        snprintf(text, sizeof(text),
+                 "%.200s: %.800s: %.800s (%" PRIu64 " window%s)", rule->from,
+                 rule->match, rule->set, rule->windows,
+                 rule->windows == 1 ? "" : "s");
         wrap(to, "  -", 4, text);
     }
 }
@@ -344,9 +348,10 @@ static void print_time(FILE *to, const struct aspt_record *record)
         bar(to, time->calls[i].wait_s, time->calls[0].seconds, 'w', &used);
         bar(to, aspt_call_work(&time->calls[i]), time->calls[0].seconds, '#',
             &used);
-        fprintf(to, "%*s %s in %" PRIu64 "\n", BAR - used, "",
-                aspt_say_seconds(time->calls[i].seconds, seconds,
-                                 sizeof(seconds)), time->calls[i].count);
+        fprintf(
+            to, "%*s %s in %" PRIu64 "\n", BAR - used, "",
+            aspt_say_seconds(time->calls[i].seconds, seconds, sizeof(seconds)),
+            time->calls[i].count);
     }
     more(to, time->ncalls, ROWS);
 }
@@ -363,7 +368,7 @@ static void print_strip(FILE *to, const struct aspt_strip *strip)
     for (size_t c = 0; c < columns; c++) {
         double on = aspt_strip_mean(strip, c, columns);
 
-        fputc(shades[(size_t)(on * (sizeof(shades) - 2) + 0.5)], to);
+        fputc(shades[(size_t) (on * (sizeof(shades) - 2) + 0.5)], to);
     }
     fputs("|\n", to);
 }
@@ -377,7 +382,8 @@ static void print_adaptation(FILE *to, const struct aspt_record *record)
     head(to, "Adaptation");
     if (adaptation->nstrips)
         fputs("  how much of a node is redirected, over time: blank nothing, "
-              "# all\n", to);
+              "# all\n",
+              to);
     for (size_t i = 0; i < adaptation->nstrips && i < ROWS; i++)
         print_strip(to, &adaptation->strips[i]);
     more(to, adaptation->nstrips, ROWS);
@@ -397,12 +403,11 @@ static void print_adaptation(FILE *to, const struct aspt_record *record)
         char first[64], text[1024], window[64] = "all windows";
 
         if (change->window != ASPT_ALL_WINDOWS)
-            snprintf(window, sizeof(window), "window %" PRId64,
-                     change->window);
+            snprintf(window, sizeof(window), "window %" PRId64, change->window);
         snprintf(first, sizeof(first), "  %.3f s", change->t_s);
-        snprintf(text, sizeof(text), "rank %" PRIu64 " (node %" PRIu64
-                 "), %s: %.40s, %.700s", change->rank, change->node, window,
-                 change->to, change->why);
+        snprintf(text, sizeof(text),
+                 "rank %" PRIu64 " (node %" PRIu64 "), %s: %.40s, %.700s",
+                 change->rank, change->node, window, change->to, change->why);
         wrap(to, first, NAME_COLUMNS, text);
     }
     more(to, adaptation->nswitches + adaptation->switches_more,

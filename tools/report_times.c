@@ -24,8 +24,8 @@ static const struct aspt_legend wait_legend[] = {
 
 static void rank_rows(FILE *to, const struct aspt_time *time)
 {
-    static const char *const titles[] = {"Rank", "", "#waiting", "#working",
-                                         "#in MPI", NULL};
+    static const char *const titles[] = {"Rank",     "",        "#waiting",
+                                         "#working", "#in MPI", NULL};
     char wall[ASPT_SAY_MAX];
 
     aspt_html_table(to, titles);
@@ -67,9 +67,9 @@ static void rank_columns(FILE *to, const struct aspt_time *time)
         bars[2 * c] = (struct aspt_bar){0, "work", NULL};
         bars[2 * c + 1] = (struct aspt_bar){0, "wait", NULL};
         for (size_t i = from; i < end; i++) {
-            bars[2 * c].value += time->ranks[i].work_s / (double)(end - from);
-            bars[2 * c + 1].value +=
-                time->ranks[i].wait_s / (double)(end - from);
+            bars[2 * c].value += time->ranks[i].work_s / (double) (end - from);
+            bars[2 * c + 1].value += time->ranks[i].wait_s /
+                                     (double) (end - from);
         }
         if (bars[2 * c].value + bars[2 * c + 1].value > most)
             most = bars[2 * c].value + bars[2 * c + 1].value;
@@ -90,8 +90,8 @@ static void rank_columns(FILE *to, const struct aspt_time *time)
 
 static int by_wait(const void *a, const void *b)
 {
-    const struct aspt_rank_time *left = *(struct aspt_rank_time *const *)a;
-    const struct aspt_rank_time *right = *(struct aspt_rank_time *const *)b;
+    const struct aspt_rank_time *left = *(struct aspt_rank_time *const *) a;
+    const struct aspt_rank_time *right = *(struct aspt_rank_time *const *) b;
 
     return (left->wait_s > right->wait_s) - (left->wait_s < right->wait_s);
 }
@@ -111,21 +111,21 @@ static void rank_spread(FILE *to, const struct aspt_time *time)
     first = order[0];
     half = order[time->nranks / 2];
     last = order[time->nranks - 1];
-    aspt_html_tag(to, "p", NULL, "Waiting: least %s (rank %" PRIu64
-                  "), median %s, most %s (rank %" PRIu64 ").",
-                  aspt_say_seconds(first->wait_s, least, sizeof(least)),
-                  first->rank,
-                  aspt_say_seconds(half->wait_s, middle, sizeof(middle)),
-                  aspt_say_seconds(last->wait_s, most, sizeof(most)),
-                  last->rank);
+    aspt_html_tag(
+        to, "p", NULL,
+        "Waiting: least %s (rank %" PRIu64
+        "), median %s, most %s (rank %" PRIu64 ").",
+        aspt_say_seconds(first->wait_s, least, sizeof(least)), first->rank,
+        aspt_say_seconds(half->wait_s, middle, sizeof(middle)),
+        aspt_say_seconds(last->wait_s, most, sizeof(most)), last->rank);
     fputc('\n', to);
     free(order);
 }
 
 static void call_times(FILE *to, const struct aspt_time *time)
 {
-    static const char *const titles[] = {"Call", "", "#waiting", "#working",
-                                         "#calls", "#mean", NULL};
+    static const char *const titles[] = {
+        "Call", "", "#waiting", "#working", "#calls", "#mean", NULL};
 
     if (!time->ncalls)
         return;
@@ -140,7 +140,7 @@ static void call_times(FILE *to, const struct aspt_time *time)
         };
 
         if (call->count)
-            aspt_say_seconds(call->seconds / (double)call->count, mean,
+            aspt_say_seconds(call->seconds / (double) call->count, mean,
                              sizeof(mean));
         fputs("<tr><td class=\"code fit\">", to);
         aspt_html_text(to, call->name);
@@ -177,8 +177,13 @@ void aspt_page_time(FILE *to, const struct aspt_record *record)
 
 void aspt_page_busy(FILE *to, const struct aspt_record *record)
 {
-    const char *titles[] = {"Ghost", "", "#at work", "#share", "#there for",
-                            "#CPU time", record->has_crew ? "#parked" : NULL,
+    const char *titles[] = {"Ghost",
+                            "",
+                            "#at work",
+                            "#share",
+                            "#there for",
+                            "#CPU time",
+                            record->has_crew ? "#parked" : NULL,
                             NULL};
 
     if (!record->nbusy)
@@ -196,9 +201,9 @@ void aspt_page_busy(FILE *to, const struct aspt_record *record)
         aspt_svg_bar(to, &part, 1, busy->held_s);
         fputs("</td>", to);
         aspt_page_seconds(to, busy->busy_s);
-        aspt_html_tag(to, "td", "n", "%s",
-                      aspt_say_percent(busy->busy_s, busy->held_s, text,
-                                       sizeof(text)));
+        aspt_html_tag(
+            to, "td", "n", "%s",
+            aspt_say_percent(busy->busy_s, busy->held_s, text, sizeof(text)));
         aspt_page_seconds(to, busy->held_s);
         aspt_page_seconds(to, busy->cpu_s);
         if (record->has_crew)
@@ -233,13 +238,14 @@ static void put_decisions(FILE *to, const struct aspt_adaptation *adaptation)
     fputs("</tbody></table>\n", to);
     aspt_page_more(to, adaptation->ndecisions + adaptation->decisions_more,
                    adaptation->ndecisions < ASPT_ROWS_MAX
-                       ? adaptation->ndecisions : ASPT_ROWS_MAX);
+                       ? adaptation->ndecisions
+                       : ASPT_ROWS_MAX);
 }
 
 static void put_switches(FILE *to, const struct aspt_adaptation *adaptation)
 {
-    static const char *const titles[] = {"#at", "Rank", "Window", "To", "Why",
-                                         NULL};
+    static const char *const titles[] = {"#at", "Rank", "Window",
+                                         "To",  "Why",  NULL};
 
     if (!adaptation->nswitches)
         return;
@@ -276,11 +282,13 @@ void aspt_page_adaptation(FILE *to, const struct aspt_record *record)
         return;
     aspt_html_section(to, "Adaptation");
     fputs("<p>", to);
-    aspt_html_put(to, "adapt=%.100s. Redirection was looked at every %s and switched %" PRIu64
-                  " times.", adaptation->mode,
-                  aspt_say_seconds(adaptation->interval_s, interval,
-                                   sizeof(interval)),
-                  adaptation->nswitches + adaptation->switches_more);
+    aspt_html_put(
+        to,
+        "adapt=%.100s. Redirection was looked at every %s and switched %" PRIu64
+        " times.",
+        adaptation->mode,
+        aspt_say_seconds(adaptation->interval_s, interval, sizeof(interval)),
+        adaptation->nswitches + adaptation->switches_more);
     fputs("</p>\n", to);
     aspt_page_strips(to, adaptation);
     put_decisions(to, adaptation);

@@ -54,9 +54,9 @@ static void name_calls(const struct aspt_record *record, enum aspt_doer doer,
             return;
         n = snprintf(buf + used, size - used, "%s%.40s %" PRIu64,
                      named ? ", " : "", record->calls[most].name, sums[most]);
-        if (n < 0 || (size_t)n >= size - used)
+        if (n < 0 || (size_t) n >= size - used)
             return;
-        used += (size_t)n;
+        used += (size_t) n;
         sums[most] = 0;
     }
     for (size_t c = 0; c < record->ncalls; c++)
@@ -83,19 +83,27 @@ static void say_redirected(const struct aspt_record *record,
     }
     name_calls(record, ASPT_BY_GHOST, calls, sizeof(calls));
     if (ghost)
-        say(lines, "Ghosts carried out %" PRIu64 " of %" PRIu64
-            " calls on windows, %s (%s).", ghost, all,
-            aspt_say_percent((double)ghost, (double)all, share,
-                             sizeof(share)), calls);
+        say(lines,
+            "Ghosts carried out %" PRIu64 " of %" PRIu64
+            " calls on windows, %s (%s).",
+            ghost, all,
+            aspt_say_percent((double) ghost, (double) all, share,
+                             sizeof(share)),
+            calls);
     else
-        say(lines, "Ghosts carried out none of the %" PRIu64
-            " calls on windows.", all);
+        say(lines,
+            "Ghosts carried out none of the %" PRIu64 " calls on windows.",
+            all);
     if (direct)
-        say(lines, "%" PRIu64 " needed no ghost: copies on the node, or the "
-            "RDMA device.", direct);
+        say(lines,
+            "%" PRIu64 " needed no ghost: copies on the node, or the "
+            "RDMA device.",
+            direct);
     if (target)
-        say(lines, "%" PRIu64 " were left to their targets while redirection "
-            "was off.", target);
+        say(lines,
+            "%" PRIu64 " were left to their targets while redirection "
+            "was off.",
+            target);
 }
 
 static void say_native(const struct aspt_record *record,
@@ -113,15 +121,14 @@ static void say_native(const struct aspt_record *record,
 
         if (words.doer != ASPT_BY_MPI || !sum || used >= sizeof(reasons))
             continue;
-        used += (size_t)snprintf(reasons + used, sizeof(reasons) - used,
-                                 "%s%.80s %" PRIu64, used ? "; " : "",
-                                 words.words, sum);
+        used += (size_t) snprintf(reasons + used, sizeof(reasons) - used,
+                                  "%s%.80s %" PRIu64, used ? "; " : "",
+                                  words.words, sum);
     }
     say(lines, "%" PRIu64 " stayed plain MPI: %s.", native, reasons);
 }
 
-static void say_time(const struct aspt_record *record,
-                     struct aspt_lines *lines)
+static void say_time(const struct aspt_record *record, struct aspt_lines *lines)
 {
     const struct aspt_time *time = &record->time;
     double all = aspt_ranks_s(record);
@@ -133,9 +140,11 @@ static void say_time(const struct aspt_record *record,
     aspt_say_seconds(time->wall_s, wall, sizeof(wall));
     aspt_say_seconds(time->mpi_s, mpi, sizeof(mpi));
     aspt_say_seconds(time->wait_s, wait, sizeof(wait));
-    say(lines, "In the %s from MPI_Init to MPI_Finalize the ranks together "
-        "spent %s inside MPI (%s of their time), %s of it waiting.", wall, mpi,
-        aspt_say_percent(time->mpi_s, all, share, sizeof(share)), wait);
+    say(lines,
+        "In the %s from MPI_Init to MPI_Finalize the ranks together "
+        "spent %s inside MPI (%s of their time), %s of it waiting.",
+        wall, mpi, aspt_say_percent(time->mpi_s, all, share, sizeof(share)),
+        wait);
 }
 
 /* Does a ghost of the first node sit on a CPU that a user has, too? */
@@ -164,7 +173,7 @@ static void say_ghosts_cost(const struct aspt_record *record,
         return;
     aspt_say_many(record->ghosts, "core", ghosts, sizeof(ghosts));
     if (held >= 0)
-        aspt_say_seconds(held / (double)record->ghosts, each, sizeof(each));
+        aspt_say_seconds(held / (double) record->ghosts, each, sizeof(each));
     aspt_say_number(held, all, sizeof(all));
     if (!record->bound || shares_cpu(record))
         say(lines, "The helpers were %" PRIu64 " ghost process%s%s%s%s%s; %s.",
@@ -175,12 +184,11 @@ static void say_ghosts_cost(const struct aspt_record *record,
     else if (held < 0)
         say(lines, "The helpers cost %s as long as the job ran.", ghosts);
     else
-        say(lines, "The helpers cost %s for %s: %s core-seconds.", ghosts,
-            each, all);
+        say(lines, "The helpers cost %s for %s: %s core-seconds.", ghosts, each,
+            all);
 }
 
-static void say_busy(const struct aspt_record *record,
-                     struct aspt_lines *lines)
+static void say_busy(const struct aspt_record *record, struct aspt_lines *lines)
 {
     double busy = 0, held = 0, cpu = 0, parked = 0, parked_cpu = 0;
     char share[ASPT_SAY_MAX], text[ASPT_SAY_MAX], changes[ASPT_SAY_MAX];
@@ -193,12 +201,14 @@ static void say_busy(const struct aspt_record *record,
         parked_cpu += record->busy[i].parked_cpu_s;
     }
     if (held > 0)
-        say(lines, "Ghosts were at work for %s of the time they were there "
+        say(lines,
+            "Ghosts were at work for %s of the time they were there "
             "and used %s of CPU time.",
             aspt_say_percent(busy, held, share, sizeof(share)),
             aspt_say_seconds(cpu, text, sizeof(text)));
     if (held > 0 && record->has_crew)
-        say(lines, "They were parked for %s of the time and used %s of CPU time "
+        say(lines,
+            "They were parked for %s of the time and used %s of CPU time "
             "then; how many were active changed %s.",
             aspt_say_percent(parked, held, share, sizeof(share)),
             aspt_say_seconds(parked_cpu, text, sizeof(text)),
@@ -220,9 +230,11 @@ static void say_balance(const struct aspt_record *record,
         }
     }
     if (record->nloads > 1 && sum && most > 2 * sum / record->nloads)
-        say(lines, "The load was uneven: the ghost with rank %" PRIu64
-            " took %s of the operations that went to %zu ghosts.", rank,
-            aspt_say_percent((double)most, (double)sum, share, sizeof(share)),
+        say(lines,
+            "The load was uneven: the ghost with rank %" PRIu64
+            " took %s of the operations that went to %zu ghosts.",
+            rank,
+            aspt_say_percent((double) most, (double) sum, share, sizeof(share)),
             record->nloads);
 }
 
@@ -240,7 +252,8 @@ static void say_adaptation(const struct aspt_record *record,
     if (!record->has_adaptation)
         return;
     for (size_t s = 0; s < adaptation->nstrips; s++)
-        json_array_foreach((json_t *)adaptation->strips[s].on, i, on) {
+        json_array_foreach((json_t *) adaptation->strips[s].on, i, on)
+        {
             sum += json_number_value(on);
             n++;
         }
@@ -251,8 +264,10 @@ static void say_adaptation(const struct aspt_record *record,
             switches == 1 ? "" : "s");
     for (i = adaptation->ndecisions; i-- > 0;)
         if (strcmp(adaptation->decisions[i].to, "trial") != 0) {
-            say(lines, "adapt=auto decided %" PRIu64 " time%s, %s for %.40s: "
-                "%.300s.", decisions, decisions == 1 ? "" : "s",
+            say(lines,
+                "adapt=auto decided %" PRIu64 " time%s, %s for %.40s: "
+                "%.300s.",
+                decisions, decisions == 1 ? "" : "s",
                 adaptation->decisions_more ? "the last of which is known"
                                            : "in the end",
                 adaptation->decisions[i].to, adaptation->decisions[i].why);
@@ -260,7 +275,7 @@ static void say_adaptation(const struct aspt_record *record,
         }
     if (n)
         say(lines, "It was on for %s of the time, over all nodes.",
-            aspt_say_percent(sum, (double)n, share, sizeof(share)));
+            aspt_say_percent(sum, (double) n, share, sizeof(share)));
 }
 
 static void say_offload(const struct aspt_record *record,
@@ -271,15 +286,19 @@ static void say_offload(const struct aspt_record *record,
 
     if (!record->has_offload)
         return;
-    say(lines, "The offload threads carried out %" PRIu64 " calls, %" PRIu64
-        " of them non-blocking.", offload->commands, offload->posted);
+    say(lines,
+        "The offload threads carried out %" PRIu64 " calls, %" PRIu64
+        " of them non-blocking.",
+        offload->commands, offload->posted);
     aspt_say_seconds(offload->cpu_seconds, cpu, sizeof(cpu));
     if (record->bound)
-        say(lines, "They cost %s core-seconds and were at work for %s of "
+        say(lines,
+            "They cost %s core-seconds and were at work for %s of "
             "them (%s of CPU time).",
             aspt_say_number(offload->core_seconds, core, sizeof(core)),
-            aspt_say_percent(offload->cpu_seconds, offload->core_seconds,
-                             share, sizeof(share)), cpu);
+            aspt_say_percent(offload->cpu_seconds, offload->core_seconds, share,
+                             sizeof(share)),
+            cpu);
     else
         say(lines, "They used %s of CPU time; no CPU was reserved for them.",
             cpu);
@@ -294,16 +313,20 @@ static void say_thread(const struct aspt_record *record,
     if (!record->has_thread)
         return;
     if (record->ghosts)
-        say(lines, "For a while, or to try, %" PRIu64 " of %" PRIu64 " ranks "
-            "had progress threads.", thread->threads, record->users);
-    say(lines, "The progress threads watched %" PRIu64 " operations and "
+        say(lines,
+            "For a while, or to try, %" PRIu64 " of %" PRIu64 " ranks "
+            "had progress threads.",
+            thread->threads, record->users);
+    say(lines,
+        "The progress threads watched %" PRIu64 " operations and "
         "looked after them %" PRIu64 " times; %" PRIu64 " of these looks were "
-        "long enough to have moved something.", thread->watched,
-        thread->polls, thread->busy_polls);
+        "long enough to have moved something.",
+        thread->watched, thread->polls, thread->busy_polls);
     aspt_say_seconds(thread->cpu_seconds, cpu, sizeof(cpu));
     say(lines, "They used %s of CPU time, %s%s CPUs.", cpu,
         record->bound && thread->confined == thread->threads
-            ? "on the " : "not all of it on the ",
+            ? "on the "
+            : "not all of it on the ",
         record->ghosts ? "ghosts'" : "service");
 }
 
@@ -352,13 +375,15 @@ static void hint_remedies(const struct aspt_record *record,
 
         if (wait < ASP_REMEDY_LEAST * all)
             continue;
-        say(lines, "The ranks waited %s, %s of their time, %s; aspen compare "
+        say(lines,
+            "The ranks waited %s, %s of their time, %s; aspen compare "
             "tells what that brings.",
             aspt_say_seconds(wait, text, sizeof(text)),
             aspt_say_percent(wait, all, share, sizeof(share)), rows[i].words);
     }
     if (!lines->n)
-        say(lines, "The ranks waited for windows and messages less than "
+        say(lines,
+            "The ranks waited for windows and messages less than "
             "%.0f %% of their time: helpers would find little to do.",
             100 * ASP_REMEDY_LEAST);
 }
@@ -369,9 +394,11 @@ void aspt_hints(const struct aspt_record *record, struct aspt_lines *lines)
     hint_remedies(record, lines);
     if (record->profile_build &&
         asp_build_differs(record->profile_build, record->mpi_build))
-        say(lines, "The mode was chosen by the record of a run with another "
+        say(lines,
+            "The mode was chosen by the record of a run with another "
             "build of MPI (%.90s): the next run with profile= and this record "
-            "knows better.", record->profile_build);
+            "knows better.",
+            record->profile_build);
     for (size_t w = 0; w < record->nways; w++) {
         struct aspt_way_words words = aspt_way_words(record->ways[w]);
 
@@ -384,8 +411,7 @@ void aspt_hints(const struct aspt_record *record, struct aspt_lines *lines)
                 record->rules[r].from);
 }
 
-void aspt_unmeasured(const struct aspt_record *record,
-                     struct aspt_lines *lines)
+void aspt_unmeasured(const struct aspt_record *record, struct aspt_lines *lines)
 {
     bool ghosts = strcmp(record->mode, "ghost") == 0;
 

@@ -13,12 +13,11 @@ static const struct aspt_way_words ways[] = {
     {"copy", ASPT_BY_COPY, "copied on the node by the rank itself", NULL},
     {"device", ASPT_BY_DEVICE, "by the RDMA device", NULL},
     {"target", ASPT_BY_TARGET, "by targets, while redirection was off", NULL},
-    {"private_memory", ASPT_BY_MPI,
-     "window on private memory (MPI_Win_create)",
+    {"private_memory", ASPT_BY_MPI, "window on private memory (MPI_Win_create)",
      "heap=shared lets ghosts reach windows on memory from malloc"},
     {"dynamic_window", ASPT_BY_MPI, "dynamic window", NULL},
-    {"shared_window", ASPT_BY_MPI,
-     "MPI_Win_allocate_shared outside the arena", NULL},
+    {"shared_window", ASPT_BY_MPI, "MPI_Win_allocate_shared outside the arena",
+     NULL},
     {"asked", ASPT_BY_MPI, "window with async_config=off",
      "a rule or an info key of the program keeps windows from ghosts"},
     {"arena_unavailable", ASPT_BY_MPI, "no room in the node's arena",
@@ -101,8 +100,9 @@ const char *aspt_say_helpers(const struct aspt_record *record, char *buf,
         snprintf(buf, size, "%s%s%s %s thread in each rank", ghosts, and,
                  record->has_offload ? "an" : "a", kind);
     else
-        snprintf(buf, size, "%s%s%s threads in %" PRIu64 " of %" PRIu64
-                 " ranks", ghosts, and, kind, threads, record->users);
+        snprintf(buf, size,
+                 "%s%s%s threads in %" PRIu64 " of %" PRIu64 " ranks", ghosts,
+                 and, kind, threads, record->users);
     return buf;
 }
 
@@ -113,7 +113,8 @@ struct aspt_counts aspt_counts(const struct aspt_record *record)
 
     if (record->has_offload)
         return (struct aspt_counts){
-            "What the offload threads did", 5,
+            "What the offload threads did",
+            5,
             {{offload->commands, "calls that the threads carried out"},
              {offload->posted, "of them that gave a request"},
              {offload->ended, "requests that they saw end"},
@@ -122,7 +123,8 @@ struct aspt_counts aspt_counts(const struct aspt_record *record)
                                   "its threads"}}};
     if (record->has_thread)
         return (struct aspt_counts){
-            "What the progress threads did", 7,
+            "What the progress threads did",
+            7,
             {{thread->watched, "operations that they were to help"},
              {thread->wakes, "wakes by calls that began one"},
              {thread->polls, "looks into MPI"},
@@ -167,7 +169,7 @@ double aspt_ghosts_s(const struct aspt_record *record)
         held += record->busy[i].held_s;
     if (record->has_busy)
         return held;
-    return record->has_time ? record->time.wall_s * (double)record->ghosts
+    return record->has_time ? record->time.wall_s * (double) record->ghosts
                             : -1;
 }
 
@@ -188,15 +190,14 @@ double aspt_call_work(const struct aspt_call_time *call)
     return call->wait_s < call->seconds ? call->seconds - call->wait_s : 0;
 }
 
-double aspt_strip_mean(const struct aspt_strip *strip, size_t c,
-                       size_t columns)
+double aspt_strip_mean(const struct aspt_strip *strip, size_t c, size_t columns)
 {
     size_t from = c * strip->n / columns, end = (c + 1) * strip->n / columns;
     double sum = 0;
 
     for (size_t i = from; i < end; i++)
         sum += json_number_value(json_array_get(strip->on, i));
-    return sum / (double)(end - from);
+    return sum / (double) (end - from);
 }
 
 double aspt_percent(double part, double whole)
@@ -207,12 +208,12 @@ double aspt_percent(double part, double whole)
 const char *aspt_say_count(uint64_t count, char *buf, size_t size)
 {
     char digits[24];
-    size_t n = (size_t)snprintf(digits, sizeof(digits), "%" PRIu64, count);
+    size_t n = (size_t) snprintf(digits, sizeof(digits), "%" PRIu64, count);
     size_t used = 0;
 
     buf[0] = '\0';
     for (size_t i = 0; i < n && used + 5 < size; i++)
-        used += (size_t)snprintf(
+        used += (size_t) snprintf(
             buf + used, size - used, "%s%c",
             i && n > 4 && (n - i) % 3 == 0 ? "\xe2\x80\xaf" : "", digits[i]);
     return buf;
@@ -241,9 +242,10 @@ const char *aspt_say_seconds(double seconds, char *buf, size_t size)
     if (seconds <= 0)
         snprintf(buf, size, "0 s");
     else
-        snprintf(buf, size, "%s %s",
-                 aspt_say_number(seconds * units[u].scale, number,
-                                 sizeof(number)), units[u].unit);
+        snprintf(
+            buf, size, "%s %s",
+            aspt_say_number(seconds * units[u].scale, number, sizeof(number)),
+            units[u].unit);
     return buf;
 }
 
@@ -262,9 +264,9 @@ const char *aspt_say_percent(double part, double whole, char *buf, size_t size)
 
 const char *aspt_say_bytes(uint64_t bytes, char *buf, size_t size)
 {
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB",
-                                        "PiB", "EiB"};
-    double value = (double)bytes;
+    static const char *const units[] = {"B",   "KiB", "MiB", "GiB",
+                                        "TiB", "PiB", "EiB"};
+    double value = (double) bytes;
     size_t unit = 0;
 
     for (; value >= 1024; value /= 1024)
@@ -297,7 +299,7 @@ static bool is_safe(uint32_t c)
  * since: *c is 0 then. */
 static size_t decode(const char *text, uint32_t *c)
 {
-    const unsigned char *at = (const unsigned char *)text;
+    const unsigned char *at = (const unsigned char *) text;
     size_t len = *at < 0x80 ? 1 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
 
     *c = len == 1 ? *at : *at & (0xffu >> (len + 1));

@@ -25,12 +25,12 @@ static bool is_own_page(const char *path)
     if (fstat(file, &st) == 0 && S_ISREG(st.st_mode))
         got = pread(file, begin, sizeof(begin), 0);
     close(file);
-    return got == (ssize_t)sizeof(begin) &&
+    return got == (ssize_t) sizeof(begin) &&
            memcmp(begin, ASPT_PAGE_BEGIN, sizeof(begin)) == 0;
 }
 
-/* The file that becomes `path` when it is complete: with a name of its own, which
- * goes to `made`, so that nothing is followed or written over. */
+/* The file that becomes `path` when it is complete: with a name of its own,
+ * which goes to `made`, so that nothing is followed or written over. */
 static FILE *open_beside(const char *path, char made[PATH_MAX])
 {
     mode_t mask = umask(0);
@@ -63,8 +63,10 @@ int aspt_report_write(const char *path, bool made_up, const char *text,
     bool good;
 
     if (made_up && lstat(path, &st) == 0 && !is_own_page(path))
-        return asp_errf(err, EEXIST, "%.200s is there and is no page of aspen "
-                        "report: name the page with -o", path);
+        return asp_errf(err, EEXIST,
+                        "%.200s is there and is no page of aspen "
+                        "report: name the page with -o",
+                        path);
     out = to_stdout ? stdout
           : made_up ? open_beside(path, made)
                     : fopen(path, "we");

@@ -46,12 +46,26 @@ static int read_number(const char *text, uint32_t *out_p)
     n = strtoul(text, &end, 10);
     if (errno || *end || end == text || n > UINT32_MAX)
         return -1;
-    *out_p = (uint32_t)n;
+    *out_p = (uint32_t) n;
     return 0;
 }
 
-enum { PROGRESS = 1, POLICY, SITE, PARTITION, ACCOUNT, QOS, PROGRAM, NODES,
-       TASKS, NO_MORE, NO_GHOSTS, COUNTING, KNOBS, HELP };
+enum {
+    PROGRESS = 1,
+    POLICY,
+    SITE,
+    PARTITION,
+    ACCOUNT,
+    QOS,
+    PROGRAM,
+    NODES,
+    TASKS,
+    NO_MORE,
+    NO_GHOSTS,
+    COUNTING,
+    KNOBS,
+    HELP
+};
 
 static const struct option options[] = {
     {"progress", required_argument, NULL, PROGRESS},
@@ -136,9 +150,9 @@ static int add_sources(struct asp_policy *policy, const struct request *request,
     return 0;
 }
 
-/* A program with MPI in it runs as without Aspen: nothing stands between the two,
- * and of ghosts it would see ranks. Returns 1 if it is one, 0 if not, -1 with err
- * if helpers are required. */
+/* A program with MPI in it runs as without Aspen: nothing stands between the
+ * two, and of ghosts it would see ranks. Returns 1 if it is one, 0 if not, -1
+ * with err if helpers are required. */
 static int runs_plain(const struct asp_policy *policy, const char *program,
                       struct asp_err *err)
 {
@@ -146,18 +160,23 @@ static int runs_plain(const struct asp_policy *policy, const char *program,
         !aspt_program_has_mpich(program))
         return 0;
     if (asp_policy_bool(policy, ASP_KNOB_REQUIRE))
-        return asp_errf(err, ENOTSUP, "MPI is linked into %.200s (libmpich.a), "
+        return asp_errf(err, ENOTSUP,
+                        "MPI is linked into %.200s (libmpich.a), "
                         "and the request says require: link it with "
-                        "libmpich.so", program);
-    asp_errf(err, 0, "MPI is linked into %.200s (libmpich.a), so it runs "
-             "without Aspen: link it with libmpich.so", program);
+                        "libmpich.so",
+                        program);
+    asp_errf(err, 0,
+             "MPI is linked into %.200s (libmpich.a), so it runs "
+             "without Aspen: link it with libmpich.so",
+             program);
     return 1;
 }
 
 static int answer(const struct request *request)
 {
-    int (*print)(const struct asp_policy *, char *, size_t, struct asp_err *) =
-        request->counting ? asp_policy_counting : asp_policy_canonical;
+    int (*print)(const struct asp_policy *, char *, size_t,
+                 struct asp_err *) = request->counting ? asp_policy_counting
+                                                       : asp_policy_canonical;
     struct asp_policy *policy = asp_policy_create();
     char line[ASP_SPEC_MAX + 1], notes[2048];
     struct asp_err err;

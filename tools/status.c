@@ -17,7 +17,8 @@ enum { APART_MS = 250, WATCH_MAX_S = 3600, HOST_BYTES = 256 };
 
 static const char usage[] =
     "usage: aspen status [--watch SECONDS] JOBID[.STEP]\n\n"
-    "Shows what the tasks of a job of yours do on this node: which are ranks and\n"
+    "Shows what the tasks of a job of yours do on this node: which are ranks "
+    "and\n"
     "which ghosts, how far they are with MPI, and their CPU time. Reads /proc\n"
     "and disturbs nothing. On another node of the job:\n"
     "    srun --jobid=JOBID --overlap -w NODE aspen status JOBID\n";
@@ -38,7 +39,7 @@ static int parse_target(char *text, struct target *target)
     if (*text < '0' || *text > '9' || errno || !job || job >= UINT32_MAX ||
         (*end && *end != '.') || (*end == '.' && !end[1]))
         return -1;
-    target->job = (uint32_t)job;
+    target->job = (uint32_t) job;
     target->step = *end ? end + 1 : NULL;
     return 0;
 }
@@ -56,10 +57,12 @@ static int explain(const struct aspt_found *found, const struct target *target,
 {
     char text[HOST_BYTES + 128], host[HOST_BYTES] = "?";
 
-    (void)gethostname(host, sizeof(host) - 1);
+    (void) gethostname(host, sizeof(host) - 1);
     if (found->nsteps && !named) {
-        snprintf(text, sizeof(text), "is not here (%s), but other steps of "
-                 "that job are", host);
+        snprintf(text, sizeof(text),
+                 "is not here (%s), but other steps of "
+                 "that job are",
+                 host);
         return nothing(target, text);
     }
     for (size_t s = 0; s < found->nsteps; s++)
@@ -67,11 +70,13 @@ static int explain(const struct aspt_found *found, const struct target *target,
             return nothing(target, "has a layout that this aspen cannot read");
     if (found->nsteps)
         return nothing(target, "runs here, but without Aspen");
-    snprintf(text, sizeof(text), found->foreign
-             ? "is on this node (%s), but no process of it is yours: only its "
-               "user can look"
-             : "has no process on this node (%s); is it over, or elsewhere?",
-             host);
+    snprintf(
+        text, sizeof(text),
+        found->foreign
+            ? "is on this node (%s), but no process of it is yours: only its "
+              "user can look"
+            : "has no process on this node (%s); is it over, or elsewhere?",
+        host);
     return nothing(target, text);
 }
 
@@ -148,9 +153,11 @@ int aspt_status(int argc, char **argv)
         return ASPT_REFUSED;
     }
     if (parse_target(argv[optind], &target) < 0) {
-        fprintf(stderr, "aspen: \"%.40s\" is no number of a job or step, such "
-                "as 1234 or 1234.0\n", argv[optind]);
+        fprintf(stderr,
+                "aspen: \"%.40s\" is no number of a job or step, such "
+                "as 1234 or 1234.0\n",
+                argv[optind]);
         return ASPT_REFUSED;
     }
-    return seconds ? watch(&target, (unsigned)seconds) : show(&target);
+    return seconds ? watch(&target, (unsigned) seconds) : show(&target);
 }

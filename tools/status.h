@@ -53,13 +53,13 @@ struct aspt_board {
 
 struct aspt_member { /* a process of a step */
     pid_t pid;
-    uint32_t local;  /* task on the node; or of the task it descends from */
-    int board_fd;    /* -1: none */
+    uint32_t local; /* task on the node; or of the task it descends from */
+    int board_fd;   /* -1: none */
 };
 
 enum { ASPT_STEP_NAME_MAX = 24 };
 
-struct aspt_step { /* as far as it runs on a node */
+struct aspt_step {                 /* as far as it runs on a node */
     char name[ASPT_STEP_NAME_MAX]; /* "0", "batch" */
     char node[ASP_NAME_MAX];       /* as slurmd calls it */
     struct asp_layout *layout;     /* NULL: without Aspen */

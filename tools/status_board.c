@@ -21,10 +21,10 @@ static int open_board(const struct aspt_member *member)
     struct stat st;
     int fd;
 
-    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)member->pid,
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int) member->pid,
              member->board_fd);
     if (member->board_fd < 0 ||
-        readlink(path, target, sizeof(target)) < (ssize_t)sizeof(name) - 1 ||
+        readlink(path, target, sizeof(target)) < (ssize_t) sizeof(name) - 1 ||
         strncmp(target, name, sizeof(name) - 1) != 0)
         return -1;
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -48,7 +48,7 @@ static bool copy_slots(int fd, uint32_t ntasks, struct aspt_board *board)
 {
     size_t bytes = asp_board_bytes(ntasks);
     struct asp_board *raw = aligned_alloc(64, (bytes + 63) / 64 * 64);
-    bool good = raw && pread(fd, raw, bytes, 0) == (ssize_t)bytes;
+    bool good = raw && pread(fd, raw, bytes, 0) == (ssize_t) bytes;
 
     for (uint32_t t = 0; good && t < ntasks; t++) {
         board->task[t].pid = atomic_load(&raw->slots[t].pid);
@@ -68,8 +68,7 @@ void aspt_board_copy(const struct aspt_step *step, struct aspt_board *board)
 
         if (fd < 0)
             continue;
-        if (pread(fd, &header, sizeof(header), 0) ==
-                (ssize_t)sizeof(header) &&
+        if (pread(fd, &header, sizeof(header), 0) == (ssize_t) sizeof(header) &&
             check_header(&header, step->layout->ntasks) &&
             copy_slots(fd, header.ntasks, board)) {
             board->nghosts = header.nghosts;

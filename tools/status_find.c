@@ -27,7 +27,7 @@ static uint32_t number(const char *text)
         return UINT32_MAX;
     errno = 0;
     value = strtoul(text, &end, 10);
-    return *end || errno || value >= UINT32_MAX ? UINT32_MAX : (uint32_t)value;
+    return *end || errno || value >= UINT32_MAX ? UINT32_MAX : (uint32_t) value;
 }
 
 /* slurmstepd writes "slurmstepd: [1234.0]" over its command line, for all to
@@ -39,8 +39,8 @@ static bool is_stepd(pid_t pid, uint32_t job)
     char *text = aspt_proc_read(pid, "cmdline", CMDLINE_MAX, &len);
     bool found;
 
-    n = (size_t)snprintf(start, sizeof(start), "slurmstepd: [%" PRIu32 ".",
-                         job);
+    n = (size_t) snprintf(start, sizeof(start), "slurmstepd: [%" PRIu32 ".",
+                          job);
     found = text && strncmp(text, start, n) == 0;
     free(text);
     return found;
@@ -87,17 +87,16 @@ static int add_member(struct aspt_step *step, pid_t pid, const char *env,
     struct aspt_member *members;
 
     if (layout && !step->layout)
-        step->broken = asp_layout_decode(layout, strlen(layout),
-                                         &step->layout, NULL) < 0;
-    members = realloc(step->members,
-                      (step->nmembers + 1) * sizeof(*members));
+        step->broken = asp_layout_decode(layout, strlen(layout), &step->layout,
+                                         NULL) < 0;
+    members = realloc(step->members, (step->nmembers + 1) * sizeof(*members));
     if (!members)
         return -1;
     step->members = members;
     step->members[step->nmembers++] = (struct aspt_member){
         .pid = pid,
         .local = number(aspt_proc_env(env, len, "ASPEN_LOCAL")),
-        .board_fd = board > INT32_MAX ? -1 : (int)board,
+        .board_fd = board > INT32_MAX ? -1 : (int) board,
     };
     return 0;
 }
@@ -154,7 +153,7 @@ int aspt_find(uint32_t job, struct aspt_found *found, struct asp_err *err)
         uint32_t pid = number(entry->d_name);
 
         if (pid && pid <= INT32_MAX)
-            rc = look_at((pid_t)pid, job, found);
+            rc = look_at((pid_t) pid, job, found);
     }
     closedir(folder);
     if (found->nsteps)

@@ -22,7 +22,7 @@ char *aspt_proc_read(pid_t pid, const char *name, size_t max, size_t *len_p)
     ssize_t n;
     int fd;
 
-    snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int) pid, name);
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return NULL;
@@ -35,7 +35,7 @@ char *aspt_proc_read(pid_t pid, const char *name, size_t max, size_t *len_p)
         }
         text = more;
         n = read(fd, text + len, size - len);
-        len += n > 0 ? (size_t)n : 0;
+        len += n > 0 ? (size_t) n : 0;
         size = len == size ? 2 * size : size;
     } while (n > 0 && len < max);
     close(fd);
@@ -53,8 +53,7 @@ const char *aspt_proc_env(const char *env, size_t len, const char *name)
     size_t name_len = strlen(name);
 
     for (size_t at = 0; at < len; at += strlen(env + at) + 1)
-        if (strncmp(env + at, name, name_len) == 0 &&
-            env[at + name_len] == '=')
+        if (strncmp(env + at, name, name_len) == 0 && env[at + name_len] == '=')
             return env + at + name_len + 1;
     return NULL;
 }
@@ -64,7 +63,7 @@ bool aspt_proc_mine(pid_t pid)
     char path[64];
     struct stat st;
 
-    snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+    snprintf(path, sizeof(path), "/proc/%d", (int) pid);
     return stat(path, &st) == 0 && st.st_uid == geteuid();
 }
 
@@ -78,10 +77,10 @@ static bool read_stat(pid_t pid, struct aspt_proc *proc)
 
     at = text ? strrchr(text, ')') : NULL;
     /* Fields 3, 14 and 15 of proc(5). */
-    if (at && sscanf(at + 1,
-                     " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu",
-                     &proc->state, &user, &kernel) == 3) {
-        proc->cpu_s = (double)(user + kernel) / (double)sysconf(_SC_CLK_TCK);
+    if (at &&
+        sscanf(at + 1, " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu",
+               &proc->state, &user, &kernel) == 3) {
+        proc->cpu_s = (double) (user + kernel) / (double) sysconf(_SC_CLK_TCK);
         good = proc->state != 'Z' && proc->state != 'X';
     }
     free(text);
@@ -125,7 +124,7 @@ static void add_threads(pid_t pid, struct aspt_proc *proc)
     DIR *folder;
     struct dirent *entry;
 
-    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    snprintf(path, sizeof(path), "/proc/%d/task", (int) pid);
     folder = opendir(path);
     while (folder && (entry = readdir(folder))) {
         double seconds;

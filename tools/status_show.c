@@ -19,8 +19,8 @@ struct task {
 
 /* In the order of enum asp_board_state. */
 static const char *const rank_words[] = {
-    "not started", "before MPI", "in MPI_Init", "MPI is up", "MPI is over",
-    "aborting",
+    "not started", "before MPI",  "in MPI_Init",
+    "MPI is up",   "MPI is over", "aborting",
 };
 
 enum { STATES = sizeof(rank_words) / sizeof(rank_words[0]) };
@@ -75,7 +75,7 @@ static const char *ghost_words(const struct aspt_step *step,
 {
     bool up = false, init = false, left = true;
 
-    if (board->task[task].told & ~(uint32_t)ASP_TOLD_PARKED)
+    if (board->task[task].told & ~(uint32_t) ASP_TOLD_PARKED)
         return "does not move";
     for (uint32_t t = 0; t < step->layout->ntasks; t++) {
         uint32_t state = board->task[t].state;
@@ -122,7 +122,7 @@ static double clock_s(void)
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+    return (double) now.tv_sec + (double) now.tv_nsec / 1e9;
 }
 
 /* Returns how long the two looks were apart. */
@@ -170,12 +170,14 @@ static void print_head(FILE *to, uint32_t job, const struct aspt_step *step)
     fprintf(to, "job %" PRIu32 ", step %s, mode %s, node ", job, step->name,
             asp_mode_name(layout->mode));
     print_safe(to, step->node[0] ? step->node : "?");
-    fprintf(to, " (%" PRIu32 " of %" PRIu32 ")\n  %s%s%s here, %" PRIu32
-            " tasks in all; bound: %s%s", layout->node + 1, layout->nnodes,
-            aspt_say_many(layout->ntasks - ghosts, "rank", ranks,
-                          sizeof(ranks)),
-            ghosts ? " and " : "", text, layout->size_world,
-            layout->bound ? "yes" : "no", layout->reason[0] ? ", " : "");
+    fprintf(
+        to,
+        " (%" PRIu32 " of %" PRIu32 ")\n  %s%s%s here, %" PRIu32
+        " tasks in all; bound: %s%s",
+        layout->node + 1, layout->nnodes,
+        aspt_say_many(layout->ntasks - ghosts, "rank", ranks, sizeof(ranks)),
+        ghosts ? " and " : "", text, layout->size_world,
+        layout->bound ? "yes" : "no", layout->reason[0] ? ", " : "");
     print_safe(to, layout->reason);
     fputc('\n', to);
 }
@@ -203,13 +205,11 @@ static void print_task(FILE *to, const struct aspt_step *step,
     if (asp_cpuset_print(&plan->cpus, cpus, sizeof(cpus)) < 0)
         strcpy(cpus, "...");
     if (task->pid)
-        snprintf(pid, sizeof(pid), "%d", (int)task->pid);
+        snprintf(pid, sizeof(pid), "%d", (int) task->pid);
     fprintf(to, "  %4" PRIu32 "  %-10s %8s  %-13s %-12s", t, name, pid,
-            mpi_words(step, board, t, &task->now),
-            process_words(&task->now));
+            mpi_words(step, board, t, &task->now), process_words(&task->now));
     if (task->now.alive)
-        fprintf(to, " %7.2f s %3.0f %%", task->now.cpu_s,
-                usage(task, apart_s));
+        fprintf(to, " %7.2f s %3.0f %%", task->now.cpu_s, usage(task, apart_s));
     else
         fprintf(to, " %9s %5s", "-", "-");
     if (has_thread(step) && task->now.helper_s >= 0)
@@ -230,8 +230,10 @@ static void print_sum(FILE *to, const struct aspt_step *step,
             now += usage(&tasks[t], apart_s);
         }
     if (step->layout->ghosts_per_node)
-        fprintf(to, "  the ghosts have used %.2f s of CPU time, and use %.0f %% "
-                "of a CPU now\n", so_far, now);
+        fprintf(to,
+                "  the ghosts have used %.2f s of CPU time, and use %.0f %% "
+                "of a CPU now\n",
+                so_far, now);
 }
 
 void aspt_status_show(FILE *to, uint32_t job, const struct aspt_step *step,

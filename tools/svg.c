@@ -10,15 +10,19 @@ enum { WIDE = 1000, LEAST = 3 }; /* units of a bar; what can still be seen */
 
 static void open_svg(FILE *to, const char *class, int height)
 {
-    fprintf(to, "<svg class=\"%s\" viewBox=\"0 0 %d %d\" "
-            "preserveAspectRatio=\"none\" role=\"img\">", class, WIDE, height);
+    fprintf(to,
+            "<svg class=\"%s\" viewBox=\"0 0 %d %d\" "
+            "preserveAspectRatio=\"none\" role=\"img\">",
+            class, WIDE, height);
 }
 
 static void rect(FILE *to, double x, double y, double width, double height,
                  const char *class, const char *title)
 {
-    fprintf(to, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
-            "class=\"%s\">", x, y, width, height, class);
+    fprintf(to,
+            "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
+            "class=\"%s\">",
+            x, y, width, height, class);
     if (title)
         aspt_html_tag(to, "title", NULL, "%s", title);
     fputs("</rect>", to);
@@ -49,7 +53,7 @@ void aspt_svg_bar(FILE *to, const struct aspt_bar *parts, size_t n,
 void aspt_svg_columns(FILE *to, const struct aspt_bar *bars, size_t parts,
                       size_t n, double whole, const char *label)
 {
-    double width = (double)WIDE / (double)n;
+    double width = (double) WIDE / (double) n;
 
     open_svg(to, "columns", 100);
     aspt_html_tag(to, "title", NULL, "%s", label);
@@ -67,25 +71,26 @@ void aspt_svg_columns(FILE *to, const struct aspt_bar *bars, size_t parts,
                 height = y;
             y -= height;
             if (height > 0)
-                rect(to, width * ((double)i + 0.08), y, width * 0.84, height,
+                rect(to, width * ((double) i + 0.08), y, width * 0.84, height,
                      bar->class, bar->name);
         }
     }
     fputs("</svg>\n", to);
 }
 
-void aspt_svg_strip(FILE *to, const double *shares, size_t n,
-                    const char *label)
+void aspt_svg_strip(FILE *to, const double *shares, size_t n, const char *label)
 {
-    double width = (double)WIDE / (double)n;
+    double width = (double) WIDE / (double) n;
 
     open_svg(to, "strip", 10);
     aspt_html_tag(to, "title", NULL, "%s", label);
     for (size_t i = 0; i < n; i++)
         if (shares[i] > 0)
-            fprintf(to, "<rect x=\"%.2f\" y=\"0\" width=\"%.2f\" "
+            fprintf(to,
+                    "<rect x=\"%.2f\" y=\"0\" width=\"%.2f\" "
                     "height=\"10\" class=\"ghost\" fill-opacity=\"%.3f\">"
-                    "</rect>", width * (double)i, width, shares[i]);
+                    "</rect>",
+                    width * (double) i, width, shares[i]);
     fputs("</svg>", to);
 }
 
@@ -94,13 +99,15 @@ void aspt_svg_cpu(FILE *to, int x, int y, int cpu, const char *class,
 {
     int size = small ? 14 : 44;
 
-    fprintf(to, "<g><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
-            "rx=\"%d\" class=\"cpu %s\"></rect>", x, y, size, size,
-            small ? 2 : 6, class);
+    fprintf(to,
+            "<g><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
+            "rx=\"%d\" class=\"cpu %s\"></rect>",
+            x, y, size, size, small ? 2 : 6, class);
     if (!small) {
-        fprintf(to, "<text x=\"%d\" y=\"%d\" class=\"os %s\">%d</text>"
-                "<text x=\"%d\" y=\"%d\" class=\"who %s\">", x + 5, y + 12,
-                class, cpu, x + size / 2, y + 32, class);
+        fprintf(to,
+                "<text x=\"%d\" y=\"%d\" class=\"os %s\">%d</text>"
+                "<text x=\"%d\" y=\"%d\" class=\"who %s\">",
+                x + 5, y + 12, class, cpu, x + size / 2, y + 32, class);
         aspt_html_text(to, who);
         fputs("</text>", to);
     }

@@ -38,7 +38,7 @@ static uint32_t ghosts_in(const struct asp_layout *layout, uint32_t numa)
     uint32_t count = 0;
 
     for (uint32_t t = first_ghost(layout); t < layout->ntasks; t++)
-        count += layout->tasks[t].numa == (int)numa;
+        count += layout->tasks[t].numa == (int) numa;
     return count;
 }
 

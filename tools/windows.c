@@ -21,8 +21,7 @@ void aspt_print_windows(FILE *to, const struct asp_winrules *rules)
 static const struct {
     const char *name, *takes, *help;
 } matchers[] = {
-    {"order", "N, N-M or N-",
-     "the Nth window of the job, from 1"},
+    {"order", "N, N-M or N-", "the Nth window of the job, from 1"},
     {"site", "PATTERN",
      "where the program made it, as the report tells: OBJECT+0xOFFSET or "
      "OBJECT:FUNCTION"},
@@ -41,7 +40,8 @@ static const char *mark(const struct asp_winkey *key)
 void aspt_print_winkeys(FILE *to)
 {
     fputs("\nIn policy files, windows: is a list of rules for single windows."
-          "\nA rule matches by\n\n", to);
+          "\nA rule matches by\n\n",
+          to);
     for (size_t i = 0; i < MATCHERS; i++) {
         fprintf(to, "  %s: %s\n", matchers[i].name, matchers[i].takes);
         aspt_print_wrapped(to, matchers[i].help);

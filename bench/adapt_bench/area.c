@@ -63,7 +63,7 @@ static void make_infos(MPI_Info infos[3])
 
 static double *buffer(int count, double value)
 {
-    double *memory = malloc((size_t)count * sizeof(*memory));
+    double *memory = malloc((size_t) count * sizeof(*memory));
 
     if (!memory)
         MPI_Abort(MPI_COMM_WORLD, 1);
@@ -89,11 +89,11 @@ void area_open(struct bench *bench)
     }
     bench->from = buffer(area_doubles(o), o->op == OP_ACC ? 1.0 : PATTERN);
     bench->into = buffer(area_doubles(o), 0);
-    bench->issued = calloc((size_t)bench->size, sizeof(*bench->issued));
+    bench->issued = calloc((size_t) bench->size, sizeof(*bench->issued));
     bench->got = false;
     bench->there = make_type(o);
     make_infos(bench->config);
-    MPI_Win_allocate(count * (MPI_Aint)sizeof(double), sizeof(double), info,
+    MPI_Win_allocate(count * (MPI_Aint) sizeof(double), sizeof(double), info,
                      MPI_COMM_WORLD, &bench->base, &bench->win);
     for (int i = 0; i < count; i++)
         bench->base[i] = o->op == OP_GET ? PATTERN : 0;
@@ -111,7 +111,7 @@ void issue(struct bench *bench, int target)
 {
     int count = area_doubles(&bench->opt);
 
-    switch ((enum op)bench->opt.op) {
+    switch ((enum op) bench->opt.op) {
     case OP_PUT:
         MPI_Put(bench->from, count, MPI_DOUBLE, target, 0, 1, bench->there,
                 bench->win);
@@ -142,7 +142,7 @@ static void expect(const struct bench *bench, const char *what, double value,
 /* The epoch is over and everyone has come: this rank's memory has it all. */
 static void check(const struct bench *bench)
 {
-    long *all = calloc((size_t)bench->size, sizeof(*all));
+    long *all = calloc((size_t) bench->size, sizeof(*all));
     double sum = 0;
 
     MPI_Allreduce(bench->issued, all, bench->size, MPI_LONG, MPI_SUM,
@@ -153,7 +153,7 @@ static void check(const struct bench *bench)
     MPI_Win_unlock(bench->rank, bench->win);
     if (bench->opt.op == OP_ACC)
         expect(bench, "sum", sum,
-               (double)all[bench->rank] * area_doubles(&bench->opt));
+               (double) all[bench->rank] * area_doubles(&bench->opt));
     if (bench->opt.op == OP_PUT && all[bench->rank])
         expect(bench, "put left", sum, PATTERN * area_doubles(&bench->opt));
     if (bench->got)

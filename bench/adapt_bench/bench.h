@@ -17,12 +17,12 @@ enum hints { HINTS_NONE, HINTS_WINDOW, HINTS_PHASE };
 
 /* What the command line says; options.c has the names and the defaults. */
 struct options {
-    int op;                 /* enum op */
-    int n;                  /* operations to each peer before the computation */
-    int x;                  /* doubles of a row; an operation has 2 x 2 rows */
-    int contig;             /* no gaps at the target */
-    int compute_us;         /* steady, messages; phases: of the phase that computes */
-    int pause_us;           /* phases: of the phase that communicates */
+    int op;         /* enum op */
+    int n;          /* operations to each peer before the computation */
+    int x;          /* doubles of a row; an operation has 2 x 2 rows */
+    int contig;     /* no gaps at the target */
+    int compute_us; /* steady, messages; phases: of the phase that computes */
+    int pause_us;   /* phases: of the phase that communicates */
     int computing, talking; /* phases: iterations of a half of each phase */
     int halves;             /* of each phase */
     int windows;            /* phases: how many, one after the other */

@@ -125,7 +125,7 @@ static double block(struct bench *bench, void (*its_step)(struct bench *bench),
 static int fitting(double ms, int count, double took)
 {
     double fit = ms * 1e-3 * count / (took + 1e-9);
-    int n = fit > ITERATIONS_MOST ? ITERATIONS_MOST : (int)fit;
+    int n = fit > ITERATIONS_MOST ? ITERATIONS_MOST : (int) fit;
 
     n = n < ITERATIONS_LEAST ? ITERATIONS_LEAST : n;
     MPI_Bcast(&n, 1, MPI_INT, 0, MPI_COMM_WORLD);

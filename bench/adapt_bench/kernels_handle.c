@@ -51,7 +51,7 @@ void total_run(struct bench *bench)
         for (int i = 0; i < WARM_UP; i++)
             us = total_us(bench, 10);
         fit = bench->run_ms * 1e3 / STEPS / us;
-        n = fit < 1 ? 1 : fit > OPS_MOST ? OPS_MOST : (int)fit;
+        n = fit < 1 ? 1 : fit > OPS_MOST ? OPS_MOST : (int) fit;
         for (int i = 0; i < STEPS; i++)
             samples[i] = total_us(bench, n);
         MPI_Send(NULL, 0, MPI_BYTE, 1, TAG, MPI_COMM_WORLD);
@@ -68,7 +68,7 @@ static double cpu_us(void)
     struct timespec now;
 
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec * 1e-3;
+    return (double) now.tv_sec * 1e6 + (double) now.tv_nsec * 1e-3;
 }
 
 /* `queued` operations wait while the target is away; what it then takes to

@@ -28,7 +28,7 @@ void emit(const struct bench *bench, const char *part, const char *unit,
 
 static int compare(const void *a, const void *b)
 {
-    double x = *(const double *)a, y = *(const double *)b;
+    double x = *(const double *) a, y = *(const double *) b;
 
     return (x > y) - (x < y);
 }
@@ -36,7 +36,7 @@ static int compare(const void *a, const void *b)
 void emit_samples(const struct bench *bench, const char *part, const char *unit,
                   double *samples, int count)
 {
-    qsort(samples, (size_t)count, sizeof(*samples), compare);
+    qsort(samples, (size_t) count, sizeof(*samples), compare);
     emit(bench, part, unit,
          (const double[3]){samples[count / 2], samples[0], samples[count - 1]},
          count);

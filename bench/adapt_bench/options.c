@@ -9,10 +9,14 @@
 #include <string.h>
 
 const struct kernel kernel_table[] = {
-    {"alloc", alloc_run},         {"fence", fence_run},
-    {"symmetric", symmetric_run}, {"phases", phases_run},
-    {"steady", steady_run},       {"total", total_run},
-    {"handle", handle_run},       {"messages", messages_run},
+    {"alloc", alloc_run},
+    {"fence", fence_run},
+    {"symmetric", symmetric_run},
+    {"phases", phases_run},
+    {"steady", steady_run},
+    {"total", total_run},
+    {"handle", handle_run},
+    {"messages", messages_run},
     {NULL, NULL},
 };
 

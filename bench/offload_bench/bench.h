@@ -10,8 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum op { OP_ISEND, OP_IRECV, OP_IBCAST, OP_IALLREDUCE, OP_IALLTOALL,
-          OP_IALLGATHER };
+enum op {
+    OP_ISEND,
+    OP_IRECV,
+    OP_IBCAST,
+    OP_IALLREDUCE,
+    OP_IALLTOALL,
+    OP_IALLGATHER
+};
 
 /* What the command line says; options.c has the names and the defaults. */
 struct options {
@@ -47,7 +53,7 @@ struct samples {
 struct bench {
     struct options opt;
     int rank, size, peer;
-    double ms;        /* about how long a kernel may repeat */
+    double ms;         /* about how long a kernel may repeat */
     double near_s;     /* kernels begin when CPUs are that near; 0: at once */
     double patience_s; /* or after so long */
     int64_t *out, *in; /* opt.bytes for each rank, or each of the window */

@@ -26,8 +26,8 @@ static struct {
 /* Wait for a number; on a single CPU the other needs it to say so. */
 static void await(_Atomic int *word, int number)
 {
-    for (int looks = 1; atomic_load_explicit(word, memory_order_acquire) !=
-                        number; looks++) {
+    for (int looks = 1;
+         atomic_load_explicit(word, memory_order_acquire) != number; looks++) {
         if (looks % 10000 == 0)
             sched_yield();
     }

@@ -5,8 +5,13 @@
 #include <math.h>
 #include <time.h>
 
-enum { WARM_UP = 20, SENDRECVS = 10, CALLS = 100,
-       CALL_WARM_UP = 3, IDLE_AFTER_MS = 100 };
+enum {
+    WARM_UP = 20,
+    SENDRECVS = 10,
+    CALLS = 100,
+    CALL_WARM_UP = 3,
+    IDLE_AFTER_MS = 100
+};
 
 /* One step of `post`: its whole duration. */
 static double post_step(struct bench *bench, int step, bool last,

@@ -9,8 +9,8 @@
 #include <string.h>
 
 enum {
-    WARM_UP = 20,  /* exchanges */
-    WARM_UPS = 5,  /* steps, to see how many fit */
+    WARM_UP = 20, /* exchanges */
+    WARM_UPS = 5, /* steps, to see how many fit */
     PING_PONGS = 10,
     THREADS_MOST = 64,
     REPEATS = 15,

@@ -6,9 +6,11 @@
 
 enum { WARM_UP = 3, LENGTHS_MOST = 12 };
 
-#define GROWTH 1.5     /* of the work, from one length to the next */
+#define GROWTH      1.5 /* of the work, from one length to the next */
 #define LENGTH_FROM 0.5
-#define LENGTH_TO 3.0  /* of the communication: the overlap is what it can be */
+#define LENGTH_TO                                                              \
+    3.0 /* of the communication: the overlap is what it can be                 \
+         */
 
 /* Times of a step, each the greatest over the ranks. */
 enum { TOTAL, WAITED, TIMES };
@@ -67,18 +69,18 @@ void overlap_run(struct bench *bench, struct samples *samples)
     away_s = fmax(bench->opt.delay_us * 1e-6, plain[TOTAL]);
     medians(bench, plan(bench, away_s + plain[TOTAL]), away_s, after);
     switch ((enum overlap_value) bench->opt.value) {
-        case OVERLAP:
-            add(samples, share(plain[WAITED] - after[WAITED], plain[TOTAL]));
-            break;
-        case COMMUNICATION:
-            add(samples, plain[TOTAL] * 1e6);
-            break;
-        case WAIT:
-            add(samples, plain[WAITED] * 1e6);
-            break;
-        case WAIT_AFTER:
-            add(samples, after[WAITED] * 1e6);
-            break;
+    case OVERLAP:
+        add(samples, share(plain[WAITED] - after[WAITED], plain[TOTAL]));
+        break;
+    case COMMUNICATION:
+        add(samples, plain[TOTAL] * 1e6);
+        break;
+    case WAIT:
+        add(samples, plain[WAITED] * 1e6);
+        break;
+    case WAIT_AFTER:
+        add(samples, after[WAITED] * 1e6);
+        break;
     }
 }
 

@@ -62,8 +62,8 @@ void pending_run(struct bench *bench, struct samples *samples)
         MPI_Irecv(&never, 1, MPI_INT, bench->rank, TAG_NEVER, MPI_COMM_WORLD,
                   &requests[i]);
     for (int i = 0; i < WARM_UP; i++)
-        least = fmin(least, STEPS * steps(bench, &requests[others - 1],
-                                          STEPS * i));
+        least = fmin(least,
+                     STEPS * steps(bench, &requests[others - 1], STEPS * i));
     n = plan(bench, least);
     for (int i = 0; i < n; i++)
         add(samples, steps(bench, &requests[others - 1], STEPS * i));

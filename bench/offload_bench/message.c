@@ -88,21 +88,21 @@ static int collective(struct bench *bench, MPI_Request *request)
     int bytes = bench->opt.bytes;
 
     switch ((enum op) bench->opt.op) {
-        case OP_IBCAST:
-            return MPI_Ibcast(bench->rank == 0 ? out : in, bytes, MPI_BYTE, 0,
+    case OP_IBCAST:
+        return MPI_Ibcast(bench->rank == 0 ? out : in, bytes, MPI_BYTE, 0,
+                          MPI_COMM_WORLD, request);
+    case OP_IALLREDUCE:
+        return MPI_Iallreduce(out, in, words(bench), MPI_INT64_T, MPI_SUM,
                               MPI_COMM_WORLD, request);
-        case OP_IALLREDUCE:
-            return MPI_Iallreduce(out, in, words(bench), MPI_INT64_T, MPI_SUM,
-                                  MPI_COMM_WORLD, request);
-        case OP_IALLTOALL:
-            return MPI_Ialltoall(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE,
-                                 MPI_COMM_WORLD, request);
-        case OP_IALLGATHER:
-            return MPI_Iallgather(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE,
-                                  MPI_COMM_WORLD, request);
-        case OP_ISEND:
-        case OP_IRECV:
-            break;
+    case OP_IALLTOALL:
+        return MPI_Ialltoall(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE,
+                             MPI_COMM_WORLD, request);
+    case OP_IALLGATHER:
+        return MPI_Iallgather(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE,
+                              MPI_COMM_WORLD, request);
+    case OP_ISEND:
+    case OP_IRECV:
+        break;
     }
     return MPI_ERR_INTERN;
 }
@@ -140,23 +140,22 @@ void wait_all(int n, MPI_Request requests[])
 void check_posted(struct bench *bench, int step, bool whole)
 {
     switch ((enum op) bench->opt.op) {
-        case OP_ISEND:
-        case OP_IRECV:
-            check(bench, bench->in, bench->peer, 0, step, whole);
-            break;
-        case OP_IBCAST:
-            if (bench->rank != 0)
-                check(bench, bench->in, 0, 0, step, whole);
-            break;
-        case OP_IALLREDUCE:
-            check(bench, bench->in, -1, 0, step, whole);
-            break;
-        case OP_IALLTOALL:
-        case OP_IALLGATHER:
-            for (int rank = 0; rank < bench->size; rank++)
-                check(bench, bench->in + rank * words(bench), rank,
-                      bench->opt.op == OP_IALLTOALL ? bench->rank : 0, step,
-                      whole);
-            break;
+    case OP_ISEND:
+    case OP_IRECV:
+        check(bench, bench->in, bench->peer, 0, step, whole);
+        break;
+    case OP_IBCAST:
+        if (bench->rank != 0)
+            check(bench, bench->in, 0, 0, step, whole);
+        break;
+    case OP_IALLREDUCE:
+        check(bench, bench->in, -1, 0, step, whole);
+        break;
+    case OP_IALLTOALL:
+    case OP_IALLGATHER:
+        for (int rank = 0; rank < bench->size; rank++)
+            check(bench, bench->in + rank * words(bench), rank,
+                  bench->opt.op == OP_IALLTOALL ? bench->rank : 0, step, whole);
+        break;
     }
 }

@@ -21,10 +21,16 @@ void compute(int us)
         nanosleep(&length, NULL);
 }
 
-static long larger(long a, long b) { return a > b ? a : b; }
+static long larger(long a, long b)
+{
+    return a > b ? a : b;
+}
 
 /* Sizes that 16 divides: MPICH 4.0.2 misaligns others. */
-static long padded(long bytes) { return (bytes + 15) / 16 * 16; }
+static long padded(long bytes)
+{
+    return (bytes + 15) / 16 * 16;
+}
 
 /* Whether this kernel issues that operation at all. */
 static bool uses(const struct options *o, bool accumulate)
@@ -45,9 +51,9 @@ static long area_bytes(const struct bench *bench, int rank)
 
     if (!hot)
         return larger(one, o->area);
-    return bench->locals[rank] ? one
-                               : larger(larger(one, padded(o->hot_bytes)),
-                                        o->area);
+    return bench->locals[rank]
+               ? one
+               : larger(larger(one, padded(o->hot_bytes)), o->area);
 }
 
 MPI_Info area_info(const struct options *options)
@@ -108,23 +114,23 @@ void issue(struct bench *bench, enum op op, int target, int i, int bytes)
     if (op != OP_ACC && uses(&bench->opt, true))
         at += area; /* behind the target's accumulate area */
     switch (op) {
-        case OP_PUT:
-            MPI_Put(bench->from, count, MPI_DOUBLE, target, at, count,
-                    MPI_DOUBLE, bench->win);
-            bench->put = true;
-            break;
-        case OP_GET:
-            MPI_Get(bench->into, count, MPI_DOUBLE, target, at, count,
-                    MPI_DOUBLE, bench->win);
-            bench->got = true;
-            break;
-        case OP_ACC:
-            MPI_Accumulate(bench->from, count, MPI_DOUBLE, target, at, count,
-                           MPI_DOUBLE, MPI_SUM, bench->win);
-            bench->issued[target] += count;
-            break;
-        case OPS:
-            break;
+    case OP_PUT:
+        MPI_Put(bench->from, count, MPI_DOUBLE, target, at, count, MPI_DOUBLE,
+                bench->win);
+        bench->put = true;
+        break;
+    case OP_GET:
+        MPI_Get(bench->into, count, MPI_DOUBLE, target, at, count, MPI_DOUBLE,
+                bench->win);
+        bench->got = true;
+        break;
+    case OP_ACC:
+        MPI_Accumulate(bench->from, count, MPI_DOUBLE, target, at, count,
+                       MPI_DOUBLE, MPI_SUM, bench->win);
+        bench->issued[target] += count;
+        break;
+    case OPS:
+        break;
     }
 }
 
@@ -145,8 +151,7 @@ static double *read_window(const struct bench *bench)
     double *copy = buffer_pages((size_t) (bytes + 16));
 
     MPI_Win_lock(MPI_LOCK_SHARED, bench->rank, 0, bench->win);
-    MPI_Get(copy, bytes, MPI_BYTE, bench->rank, 0, bytes, MPI_BYTE,
-            bench->win);
+    MPI_Get(copy, bytes, MPI_BYTE, bench->rank, 0, bytes, MPI_BYTE, bench->win);
     MPI_Win_unlock(bench->rank, bench->win);
     return copy;
 }
@@ -165,8 +170,7 @@ static void check(const struct bench *bench)
     for (long i = 0; i < bench->acc_bytes / 8; i++)
         sum += copy[i];
     if (bench->acc_bytes)
-        expect(bench, "sum", sum,
-               (double) all[bench->rank] * bench->from[0]);
+        expect(bench, "sum", sum, (double) all[bench->rank] * bench->from[0]);
     if (any_put && bench->rank == bench->target)
         expect(bench, "put left", copy[bench->acc_bytes / 8], PATTERN);
     if (bench->got)

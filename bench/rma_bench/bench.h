@@ -14,38 +14,38 @@ enum op { OP_PUT, OP_GET, OP_ACC, OPS };
 
 /* What the command line says; options.c has the names and the defaults. */
 struct options {
-    int op;              /* enum op */
-    int bytes;           /* of one operation */
-    int n;               /* operations of one step to one target */
-    int first;           /* all: operations before the computation */
-    int hot_acc, hot_put;     /* all: operations to each node's first rank */
-    int acc, put;             /* all: operations to each other rank */
-    int hot_bytes;       /* all: of an operation to a node's first rank */
-    int area;            /* bytes that operations walk over; 0: of one */
-    int delay_us;        /* how long the target, or everyone, "computes" */
-    int windows;         /* ghost_rss: idle windows */
-    int warm_ms;         /* steps that do not count, about so long */
-    int threads;         /* rate: threads that send */
-    int self;            /* the target is the origin itself */
-    int sleep;           /* the target sleeps; else it polls MPI */
-    int nocheck;         /* assert MPI_MODE_NOCHECK */
-    int cpu;             /* slowdown: processor time instead of time */
-    char info[128];      /* KEY:VALUE[+KEY:VALUE...] of the window */
+    int op;               /* enum op */
+    int bytes;            /* of one operation */
+    int n;                /* operations of one step to one target */
+    int first;            /* all: operations before the computation */
+    int hot_acc, hot_put; /* all: operations to each node's first rank */
+    int acc, put;         /* all: operations to each other rank */
+    int hot_bytes;        /* all: of an operation to a node's first rank */
+    int area;             /* bytes that operations walk over; 0: of one */
+    int delay_us;         /* how long the target, or everyone, "computes" */
+    int windows;          /* ghost_rss: idle windows */
+    int warm_ms;          /* steps that do not count, about so long */
+    int threads;          /* rate: threads that send */
+    int self;             /* the target is the origin itself */
+    int sleep;            /* the target sleeps; else it polls MPI */
+    int nocheck;          /* assert MPI_MODE_NOCHECK */
+    int cpu;              /* slowdown: processor time instead of time */
+    char info[128];       /* KEY:VALUE[+KEY:VALUE...] of the window */
 };
 
 /* A window of two areas, accumulates in the first, put and get in the second:
  * the two kinds may not meet in one epoch. */
 struct bench {
     struct options opt;
-    int rank, size, local;      /* local: index on this node */
-    const int *locals;          /* of every rank */
+    int rank, size, local; /* local: index on this node */
+    const int *locals;     /* of every rank */
     int target;
     MPI_Win win;
     double *base;
-    double *from, *into;        /* the origin's buffers */
-    long *issued;               /* doubles accumulated, by target */
+    double *from, *into; /* the origin's buffers */
+    long *issued;        /* doubles accumulated, by target */
     bool got, put;
-    long acc_bytes, rma_bytes;  /* size of my two areas */
+    long acc_bytes, rma_bytes; /* size of my two areas */
 };
 
 struct kernel {

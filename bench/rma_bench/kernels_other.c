@@ -92,13 +92,11 @@ static void *exchange(void *argument)
     for (int b = 0; b < BURSTS; b++) {
         for (int i = 0; i < BURST; i++) {
             if (me->sends)
-                MPI_Isend(bytes + (long) i * me->bytes, me->bytes,
-                          MPI_BYTE, me->peer, me->tag, MPI_COMM_WORLD,
-                          &requests[i]);
+                MPI_Isend(bytes + (long) i * me->bytes, me->bytes, MPI_BYTE,
+                          me->peer, me->tag, MPI_COMM_WORLD, &requests[i]);
             else
-                MPI_Irecv(bytes + (long) i * me->bytes, me->bytes,
-                          MPI_BYTE, me->peer, me->tag, MPI_COMM_WORLD,
-                          &requests[i]);
+                MPI_Irecv(bytes + (long) i * me->bytes, me->bytes, MPI_BYTE,
+                          me->peer, me->tag, MPI_COMM_WORLD, &requests[i]);
         }
         MPI_Waitall(BURST, requests, statuses);
         if (me->sends)
@@ -123,7 +121,8 @@ double rate_step(struct bench *bench)
         return 0;
     begin = MPI_Wtime();
     for (int i = 0; i < n; i++) {
-        senders[i] = (struct sender){.peer = 1 - bench->rank, .tag = i,
+        senders[i] = (struct sender){.peer = 1 - bench->rank,
+                                     .tag = i,
                                      .bytes = bench->opt.bytes,
                                      .sends = bench->rank == 0};
         if (i > 0 && pthread_create(&senders[i].thread, NULL, exchange,

@@ -45,13 +45,13 @@ struct plan {
     int steps, warm;
 };
 
-static struct plan plan_steps(const struct kernel *kernel,
-                              struct bench *bench, double ms)
+static struct plan plan_steps(const struct kernel *kernel, struct bench *bench,
+                              double ms)
 {
     double least = 1e9, step_s, took, steps;
 
     if (kernel->once)
-        return (struct plan) {1, 0};
+        return (struct plan){1, 0};
     for (int i = 0; i < WARM_UP; i++) {
         took = whole_step(kernel, bench, &step_s);
         least = took < least ? took : least;
@@ -59,7 +59,7 @@ static struct plan plan_steps(const struct kernel *kernel,
     steps = ms * 1e-3 / (least + 1e-9);
     if (steps < STEPS_LEAST)
         steps = STEPS_LEAST;
-    return (struct plan) {
+    return (struct plan){
         .steps = steps > STEPS_MOST ? STEPS_MOST : (int) steps,
         .warm = (int) (bench->opt.warm_ms * 1e-3 / (least + 1e-9)),
     };
@@ -106,18 +106,17 @@ static int run_steps(const struct kernel *kernel, struct bench *bench,
     for (int i = 0; i < n; i++)
         mine[i] = kernel->step(bench);
     switch (kernel->timed) {
-        case ORIGIN_ALONE:
-            release(bench);
-            memcpy(samples, mine, (size_t) n * sizeof(*mine));
-            break;
-        case ORIGIN:
-            memcpy(samples, mine, (size_t) n * sizeof(*mine));
-            break;
-        case TARGET: /* the others measured nothing: 0 */
-        case SLOWEST:
-            MPI_Reduce(mine, samples, n, MPI_DOUBLE, MPI_MAX, 0,
-                       MPI_COMM_WORLD);
-            break;
+    case ORIGIN_ALONE:
+        release(bench);
+        memcpy(samples, mine, (size_t) n * sizeof(*mine));
+        break;
+    case ORIGIN:
+        memcpy(samples, mine, (size_t) n * sizeof(*mine));
+        break;
+    case TARGET: /* the others measured nothing: 0 */
+    case SLOWEST:
+        MPI_Reduce(mine, samples, n, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+        break;
     }
     return n;
 }

@@ -61,7 +61,8 @@ static pid_t own_pid(void)
 
     aspx_real.MPI_Query_thread(&level);
     return level == MPI_THREAD_MULTIPLE || !aspx_cpu_wait_namespace()
-               ? 0 : getpid();
+               ? 0
+               : getpid();
 }
 
 /* Let the ghosts see this process's time in MPI. */
@@ -225,8 +226,8 @@ struct aspx_trace *aspx_adapt_judged(void)
         copy = seat->trace;
         atomic_thread_fence(memory_order_acquire);
     } while ((edition % 2 ||
-              edition != atomic_load_explicit(&seat->edition,
-                                              memory_order_relaxed)) &&
+              edition !=
+                  atomic_load_explicit(&seat->edition, memory_order_relaxed)) &&
              --tries);
     if (!tries || !aspx_trace_sane(&copy))
         return NULL;
@@ -245,8 +246,8 @@ struct aspx_decisions *aspx_adapt_decisions(void)
     if (!all)
         return NULL;
     n = atomic_load_explicit(&notes->decided.n, memory_order_acquire);
-    aspx_decisions_take(all, notes->decided.list, n,
-                        atomic_load_explicit(&notes->decided.more,
-                                             memory_order_relaxed));
+    aspx_decisions_take(
+        all, notes->decided.list, n,
+        atomic_load_explicit(&notes->decided.more, memory_order_relaxed));
     return all;
 }

@@ -86,8 +86,8 @@ static inline void aspx_adapt_count_wait(void)
  * free. Until aspx_adapt_stop(). */
 struct aspx_decisions *aspx_adapt_decisions(void);
 
-/* What they thought of this process, over the time, up to now; the caller's until
- * the next call. NULL: nothing. Until aspx_adapt_stop(). Threads: one. */
+/* What they thought of this process, over the time, up to now; the caller's
+ * until the next call. NULL: nothing. Until aspx_adapt_stop(). Threads: one. */
 struct aspx_trace *aspx_adapt_judged(void);
 
 /* Why the wish is what it was at last: as in trace.h. */

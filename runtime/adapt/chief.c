@@ -22,8 +22,8 @@ static const double SILENCE_LEAST_S = 1e-3;
  * cannot make up its mind: a trial shows which. */
 static const double OF_ONE_MIND = 0.9;
 /* Each of the first kinds of phase is tried, as many as are remembered. No more
- * of the run than this is spent on trials after that, of which half is the wrong
- * way; each comparison of two ways takes a second at most. */
+ * of the run than this is spent on trials after that, of which half is the
+ * wrong way; each comparison of two ways takes a second at most. */
 static const double TRIALS_SHARE = 0.04, COMPARISON_S = 1;
 /* What was found is found anew. */
 static const double STALE_S = 300;
@@ -51,25 +51,26 @@ static void say(struct aspx_chief *chief, double now, enum aspx_decided to,
 void aspx_chief_begin(struct aspx_chief *chief, double now,
                       enum aspx_messages_mode mode)
 {
-    *chief = (struct aspx_chief) {.begin_s = now, .cost = {.scale = 1},
-                                  .mind = ASPX_MIND_ON};
+    *chief = (struct aspx_chief){
+        .begin_s = now, .cost = {.scale = 1}, .mind = ASPX_MIND_ON};
     aspx_messages_begin(&chief->messages, now, mode);
 }
 
 static enum aspx_decided decided(enum aspx_force force)
 {
     return !aspx_force_overrules(force) ? ASPX_DECIDED_PREDICTOR
-           : force == ASPX_FORCE_ON ? ASPX_DECIDED_ON : ASPX_DECIDED_OFF;
+           : force == ASPX_FORCE_ON     ? ASPX_DECIDED_ON
+                                        : ASPX_DECIDED_OFF;
 }
 
 struct aspx_order aspx_chief_order(const struct aspx_chief *chief)
 {
     if (chief->state != ASPX_CHIEF_TRIAL)
-        return (struct aspx_order) {
-            chief->force, aspx_messages_help(&chief->messages),
-            aspx_messages_round_s(&chief->messages)};
-    return (struct aspx_order) {chief->ways[aspx_trial_next(&chief->trial)],
-                                ASPX_HELP_NONE, SLICE_S};
+        return (struct aspx_order){chief->force,
+                                   aspx_messages_help(&chief->messages),
+                                   aspx_messages_round_s(&chief->messages)};
+    return (struct aspx_order){chief->ways[aspx_trial_next(&chief->trial)],
+                               ASPX_HELP_NONE, SLICE_S};
 }
 
 static double wish_share(const struct aspx_demand *demand)
@@ -82,7 +83,7 @@ static void listen(struct aspx_chief *chief)
     chief->state = ASPX_CHIEF_LISTEN;
     chief->force = ASPX_FORCE_NONE;
     chief->rounds = 0;
-    chief->listened = (struct aspx_demand) {0};
+    chief->listened = (struct aspx_demand){0};
 }
 
 static void hold(struct aspx_chief *chief, double now, enum aspx_force force,
@@ -109,9 +110,11 @@ static bool may_try(const struct aspx_chief *chief, double now, bool known)
 static const char *in_words(const struct aspx_forecast *f, char *buf,
                             size_t size)
 {
-    snprintf(buf, size, "a rank's operations of one second would take %.3g ms "
-             "with ghosts (%.0f %% busy), %.3g ms without", 1e3 * f->with_s,
-             100 * (f->load < 1 ? f->load : 1), 1e3 * f->without_s);
+    snprintf(buf, size,
+             "a rank's operations of one second would take %.3g ms "
+             "with ghosts (%.0f %% busy), %.3g ms without",
+             1e3 * f->with_s, 100 * (f->load < 1 ? f->load : 1),
+             1e3 * f->without_s);
     return buf;
 }
 
@@ -158,7 +161,7 @@ static void learn(struct aspx_chief *chief, enum aspx_force force)
 
     if (!lesson)
         lesson = &chief->lesson[chief->nlessons++ % ASPX_LESSONS];
-    *lesson = (struct aspx_lesson) {
+    *lesson = (struct aspx_lesson){
         .mind = chief->mind,
         .rate = rate,
         .silence_s = silence(chief),
@@ -168,8 +171,9 @@ static void learn(struct aspx_chief *chief, enum aspx_force force)
 
 static enum aspx_mind mind_of(double share)
 {
-    return share > OF_ONE_MIND ? ASPX_MIND_ON
-           : share < 1 - OF_ONE_MIND ? ASPX_MIND_OFF : ASPX_MIND_MIXED;
+    return share > OF_ONE_MIND       ? ASPX_MIND_ON
+           : share < 1 - OF_ONE_MIND ? ASPX_MIND_OFF
+                                     : ASPX_MIND_MIXED;
 }
 
 /* Without a trial: as one has shown before, or by the prices.
@@ -183,8 +187,10 @@ static void choose(struct aspx_chief *chief, double now,
     char words[ASPX_WHY_BYTES];
 
     if (known) {
-        say(chief, now, decided(known->force), "as in the trial of a phase "
-            "with %.3g operations/s", known->rate);
+        say(chief, now, decided(known->force),
+            "as in the trial of a phase "
+            "with %.3g operations/s",
+            known->rate);
         hold(chief, now, known->force, 0);
     } else if (chief->mind == ASPX_MIND_MIXED) {
         say(chief, now, ASPX_DECIDED_PREDICTOR,
@@ -247,7 +253,8 @@ static enum aspx_force conclude(const struct aspx_chief *chief,
         return chief->ways[1];
     case ASPX_TRIAL_OFF:
         return fewer == ASPX_FORCE_NONE && chief->mind == ASPX_MIND_OFF
-                   ? ASPX_FORCE_CALM : fewer;
+                   ? ASPX_FORCE_CALM
+                   : fewer;
     case ASPX_TRIAL_SAME:
         if (chief->mind == ASPX_MIND_MIXED)
             return fewer == ASPX_FORCE_OFF ? ASPX_FORCE_CALM : ASPX_FORCE_NONE;
@@ -267,24 +274,26 @@ static enum aspx_decided meaning(const struct aspx_chief *chief,
                                  enum aspx_force force)
 {
     if (!aspx_force_overrules(force) && chief->mind != ASPX_MIND_MIXED)
-        return chief->mind == ASPX_MIND_ON ? ASPX_DECIDED_ON
-                                           : ASPX_DECIDED_OFF;
+        return chief->mind == ASPX_MIND_ON ? ASPX_DECIDED_ON : ASPX_DECIDED_OFF;
     return decided(force);
 }
 
 static const char *outcome(const struct aspx_chief *chief,
                            enum aspx_trial_end end)
 {
-    static const char *const words[] = {
-        [ASPX_TRIAL_SAME] = "ghosts make no difference",
-        [ASPX_TRIAL_UNDECIDED] = "too uneven to tell",
-        [ASPX_TRIAL_SILENT] = "operations ceased",
-        [ASPX_TRIAL_DEAF] = "no legal point, operations go the same way",
-    }, *const faster[] = {
-        [ASPX_DECIDED_PREDICTOR] = "faster as predicted",
-        [ASPX_DECIDED_ON] = "faster with ghosts",
-        [ASPX_DECIDED_OFF] = "faster without",
-    };
+    static const char *const words[] =
+        {
+            [ASPX_TRIAL_SAME] = "ghosts make no difference",
+            [ASPX_TRIAL_UNDECIDED] = "too uneven to tell",
+            [ASPX_TRIAL_SILENT] = "operations ceased",
+            [ASPX_TRIAL_DEAF] = "no legal point, operations go the same way",
+        },
+                             *const faster[] = {
+                                 [ASPX_DECIDED_PREDICTOR] =
+                                     "faster as predicted",
+                                 [ASPX_DECIDED_ON] = "faster with ghosts",
+                                 [ASPX_DECIDED_OFF] = "faster without",
+                             };
 
     if (end == ASPX_TRIAL_ON || end == ASPX_TRIAL_OFF)
         return faster[meaning(chief, chief->ways[end == ASPX_TRIAL_ON])];
@@ -298,8 +307,8 @@ static bool tells(enum aspx_trial_end end)
            end == ASPX_TRIAL_SAME;
 }
 
-/* Two ways were compared, neither of them the predictor's: is the better one, or
- * off if they are the same, better than the predictor, too? */
+/* Two ways were compared, neither of them the predictor's: is the better one,
+ * or off if they are the same, better than the predictor, too? */
 static bool goes_on(const struct aspx_chief *chief)
 {
     return chief->ways[0] == ASPX_FORCE_OFF &&
@@ -319,8 +328,8 @@ static void end_trial(struct aspx_chief *chief, double now)
         to = meaning(chief, force);
     say(chief, now, to,
         "trial of %.2f s: %s; %s over %s %.3g (%.3g to %.3g), %.3g against "
-        "%.3g operations/s", now - chief->trial_began_s,
-        outcome(chief, trial->end),
+        "%.3g operations/s",
+        now - chief->trial_began_s, outcome(chief, trial->end),
         aspx_decided_name((int32_t) meaning(chief, chief->ways[1])),
         aspx_decided_name((int32_t) meaning(chief, chief->ways[0])),
         trial->ratio, trial->low, trial->high, aspx_trial_rate(trial, true),
@@ -345,7 +354,8 @@ static void compare(struct aspx_chief *chief, double now,
     double rate = aspx_demand_rate(demand);
     enum aspx_mind mind = mind_of(wish_share(demand));
     bool other = mind != ASPX_MIND_MIXED && mind != chief->mind &&
-                 chief->mind != ASPX_MIND_MIXED, overruled;
+                 chief->mind != ASPX_MIND_MIXED,
+         overruled;
 
     if (chief->rate == 0)
         chief->rate = rate;
@@ -356,13 +366,11 @@ static void compare(struct aspx_chief *chief, double now,
     if (overruled && chief->odd < ODD_ROUNDS)
         say(chief, now, ASPX_DECIDED_PREDICTOR, "it was decided long ago");
     else if (overruled && other)
-        say(chief, now, ASPX_DECIDED_PREDICTOR,
-            "another phase: it says %s now",
+        say(chief, now, ASPX_DECIDED_PREDICTOR, "another phase: it says %s now",
             mind == ASPX_MIND_ON ? "on" : "off");
     else if (overruled)
         say(chief, now, ASPX_DECIDED_PREDICTOR,
-            "another phase: %.3g operations/s, it was %.3g", rate,
-            chief->rate);
+            "another phase: %.3g operations/s, it was %.3g", rate, chief->rate);
     listen(chief);
 }
 
@@ -393,11 +401,10 @@ void aspx_chief_round(struct aspx_chief *chief, double now,
     aspx_cost_learn(&chief->cost, demand);
     chief->heard |= ops > 0;
     if (chief->state == ASPX_CHIEF_TRIAL) {
-        double seconds = demand->users > 0 ? demand->user_s / demand->users
-                                           : 0;
+        double seconds = demand->users > 0 ? demand->user_s / demand->users : 0;
 
-        if (aspx_trial_slice(&chief->trial, seconds, ops, demand->redirected)
-            != ASPX_TRIAL_GOES_ON)
+        if (aspx_trial_slice(&chief->trial, seconds, ops, demand->redirected) !=
+            ASPX_TRIAL_GOES_ON)
             end_trial(chief, now);
         return;
     }

@@ -35,7 +35,7 @@ enum aspx_mind { ASPX_MIND_OFF, ASPX_MIND_ON, ASPX_MIND_MIXED };
 /* What a trial has shown of a phase. */
 struct aspx_lesson {
     enum aspx_mind mind;
-    double rate;  /* of operations, while the predictor was left alone */
+    double rate;      /* of operations, while the predictor was left alone */
     double silence_s; /* of targets, then (aspx_demand_silence) */
     enum aspx_force force;
 };
@@ -46,21 +46,21 @@ struct aspx_chief {
     enum { ASPX_CHIEF_LISTEN, ASPX_CHIEF_TRIAL, ASPX_CHIEF_HOLD } state;
     enum aspx_force force; /* outside of trials */
     double begin_s;
-    bool heard;            /* there has been an operation */
-    bool excused;          /* it was said that there is none */
-    struct aspx_demand silent; /* before there was one */
+    bool heard;                    /* there has been an operation */
+    bool excused;                  /* it was said that there is none */
+    struct aspx_demand silent;     /* before there was one */
     struct aspx_messages messages; /* what to do for those */
     struct aspx_cost cost;
     struct aspx_demand listened; /* in this state */
-    uint32_t rounds;       /* of these with operations */
+    uint32_t rounds;             /* of these with operations */
     struct aspx_trial trial;
-    enum aspx_force ways[2];  /* that it compares: of fewer ghosts, of more */
+    enum aspx_force ways[2]; /* that it compares: of fewer ghosts, of more */
     double trial_began_s, trials_s; /* length of all trials */
     uint32_t trials, nlessons;
-    double held_s;         /* since when */
-    enum aspx_mind mind;   /* while it was decided */
-    double rate;           /* then, the chosen way; 0: not known */
-    uint32_t odd;          /* rounds in a row that are unlike it */
+    double held_s;       /* since when */
+    enum aspx_mind mind; /* while it was decided */
+    double rate;         /* then, the chosen way; 0: not known */
+    uint32_t odd;        /* rounds in a row that are unlike it */
     struct aspx_lesson lesson[ASPX_LESSONS]; /* the last trials */
     struct aspx_decisions decisions;
 };

@@ -41,7 +41,7 @@ static double noise(double most)
 
 static void begin(struct run *run)
 {
-    *run = (struct run) {.now = 5000};
+    *run = (struct run){.now = 5000};
     seed = 1;
     aspx_chief_begin(&run->chief, run->now, ASPX_MESSAGES_AUTO);
 }
@@ -56,26 +56,31 @@ static void pass(struct run *run, const struct phase *phase, double seconds)
         bool ordered = aspx_force_overrules(order.force);
         bool on = ordered ? order.force == ASPX_FORCE_ON : phase->wish > 0.5;
         bool alone = !ordered && phase->alone > 0;
-        double s = order.seconds, rate = alone ? phase->alone
+        double s = order.seconds, rate = alone                    ? phase->alone
                                          : on || phase->is & DEAF ? phase->on
-                                                             : phase->off;
+                                                                  : phase->off;
         double ops = s * rate * noise(0.1);
         struct aspx_demand d = {
-            .users = USERS, .ghosts = GHOSTS, .user_s = USERS * s,
-            .ghost_s = GHOSTS * s, .mpi_s = phase->mpi * USERS * s,
+            .users = USERS,
+            .ghosts = GHOSTS,
+            .user_s = USERS * s,
+            .ghost_s = GHOSTS * s,
+            .mpi_s = phase->mpi * USERS * s,
             .wait_s = phase->mpi * USERS * s,
-            .wish_s = phase->wish * USERS * s, .waits = ops,
+            .wish_s = phase->wish * USERS * s,
+            .waits = ops,
             .silence_s2 = USERS * s * 0.5 * phase->silence,
             .busy_s = on ? 0.5e-6 * ops : 0,
-            .redirected = alone ? phase->wish * ops : on ? ops : 0,
+            .redirected = alone ? phase->wish * ops
+                          : on  ? ops
+                                : 0,
         };
 
         d.ops[ASPX_KIND_GET] = ops;
         d.bytes[ASPX_KIND_GET] = 8 * ops;
         if (phase->is & DEAF)
             d.redirected = ops;
-        *((phase->on >= phase->off) == on ? &run->right_s : &run->wrong_s)
-            += s;
+        *((phase->on >= phase->off) == on ? &run->right_s : &run->wrong_s) += s;
         run->now += s + 0.01;
         aspx_chief_round(&run->chief, run->now, &d);
     }
@@ -275,8 +280,7 @@ static void test_silence(void **state)
     (void) state;
     begin(&run);
     pass(&run, &messages, 10);
-    assert_true(decided(&run, ASPX_DECIDED_NOTHING,
-                        "in MPI for 40 % of") < 4);
+    assert_true(decided(&run, ASPX_DECIDED_NOTHING, "in MPI for 40 % of") < 4);
     assert_int_equal(run.chief.decisions.n, 1);
     pass(&run, &help, 3);
     decided(&run, ASPX_DECIDED_ON, "faster with ghosts");

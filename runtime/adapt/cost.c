@@ -66,8 +66,8 @@ struct aspx_forecast aspx_cost_forecast(const struct aspx_cost *cost,
     each = cost->scale * handling(demand) / demand->user_s;
     f.load = each * demand->users / demand->ghosts;
     f.with_s = each * crowding(f.load, demand->users / demand->ghosts);
-    f.without_s = each + demand->waits / demand->user_s *
-                             aspx_demand_silence(demand);
+    f.without_s = each +
+                  demand->waits / demand->user_s * aspx_demand_silence(demand);
     seen = each + demand->wait_s / demand->user_s;
     share = demand->redirected / aspx_demand_ops(demand);
     if (share < NEARLY)

@@ -3,11 +3,12 @@
  * without: a prediction from a demand (demand.h), before anything is tried.
  *
  * With ghosts an operation takes as long as a ghost handles it, and queues
- * behind others when the ghosts are busy. Without, the target handles it, at the
- * same price, but everything that waits for an answer waits until the target is
- * in MPI. Prices are measured (bench/handling) and corrected while the program
- * runs by what its ghosts take. Of the way that operations go already no more is
- * believed than ranks were seen to wait in MPI for anything. Pure. */
+ * behind others when the ghosts are busy. Without, the target handles it, at
+ * the same price, but everything that waits for an answer waits until the
+ * target is in MPI. Prices are measured (bench/handling) and corrected while
+ * the program runs by what its ghosts take. Of the way that operations go
+ * already no more is believed than ranks were seen to wait in MPI for anything.
+ * Pure. */
 #ifndef ASPEN_RUNTIME_ADAPT_COST_H
 #define ASPEN_RUNTIME_ADAPT_COST_H
 

@@ -14,7 +14,7 @@
 /* A second of 8 users and 2 ghosts. */
 static struct aspx_demand second(void)
 {
-    return (struct aspx_demand) {
+    return (struct aspx_demand){
         .users = 8, .ghosts = 2, .user_s = 8, .ghost_s = 2, .wait_s = 8};
 }
 
@@ -38,7 +38,7 @@ static void test_adds_up(void **state)
     assert_true(aspx_demand_ops(&sum) == 160);
     /* 160 in 16 user-seconds of 16 users: in one second. */
     assert_true(aspx_demand_rate(&sum) == 160);
-    assert_true(aspx_demand_rate(&(struct aspx_demand) {0}) == 0);
+    assert_true(aspx_demand_rate(&(struct aspx_demand){0}) == 0);
 }
 
 /* One stay of half the time: met half of the time, half of it left. */
@@ -113,7 +113,7 @@ static void test_nothing(void **state)
     d.ghosts = 0;
     d.ops[ASPX_KIND_ACC] = 1e6;
     assert_int_equal(verdict(&d), ASPX_VERDICT_NONE);
-    assert_int_equal(verdict(&(struct aspx_demand) {0}), ASPX_VERDICT_NONE);
+    assert_int_equal(verdict(&(struct aspx_demand){0}), ASPX_VERDICT_NONE);
 }
 
 /* Ghosts take five times what the table says, on half of the operations. */

@@ -10,7 +10,7 @@ enum { PATIENCE = 4, PATIENCE_MAX = 64, SOON = 2 };
 void aspx_crew_init(struct aspx_crew *crew, uint32_t reserved, double high,
                     double low)
 {
-    *crew = (struct aspx_crew) {
+    *crew = (struct aspx_crew){
         .high = high,
         .low = low < high ? low : high,
         .reserved = reserved,

@@ -52,8 +52,8 @@ const char *aspx_decided_name(int32_t to)
     return names[to];
 }
 
-void aspx_decide_v(struct aspx_decisions *all, double t_s,
-                   enum aspx_decided to, const char *why, va_list args)
+void aspx_decide_v(struct aspx_decisions *all, double t_s, enum aspx_decided to,
+                   const char *why, va_list args)
 {
     struct aspx_decision *new;
 

@@ -7,10 +7,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* For all ranks, over the predictor; CALM: as it says, but it takes less time in
- * MPI to make it say on. */
-enum aspx_force { ASPX_FORCE_NONE, ASPX_FORCE_CALM, ASPX_FORCE_ON,
-                  ASPX_FORCE_OFF };
+/* For all ranks, over the predictor; CALM: as it says, but it takes less time
+ * in MPI to make it say on. */
+enum aspx_force {
+    ASPX_FORCE_NONE,
+    ASPX_FORCE_CALM,
+    ASPX_FORCE_ON,
+    ASPX_FORCE_OFF
+};
 
 /* What progress threads of ranks are to do (progress/on_call.h): there is none;
  * they rest, and what they would work for is counted; they work. */
@@ -54,8 +58,8 @@ void aspx_decide(struct aspx_decisions *all, double t_s, enum aspx_decided to,
                  const char *why, ...) __attribute__((format(printf, 4, 5)));
 
 /* The same with the words' arguments taken already. */
-void aspx_decide_v(struct aspx_decisions *all, double t_s,
-                   enum aspx_decided to, const char *why, va_list args)
+void aspx_decide_v(struct aspx_decisions *all, double t_s, enum aspx_decided to,
+                   const char *why, va_list args)
     __attribute__((format(printf, 4, 0)));
 
 /* Take over what another process wrote to shared memory. What can be none of

@@ -28,7 +28,8 @@ double aspx_demand_ops(const struct aspx_demand *demand)
 double aspx_demand_rate(const struct aspx_demand *demand)
 {
     return demand->user_s > 0
-               ? aspx_demand_ops(demand) * demand->users / demand->user_s : 0;
+               ? aspx_demand_ops(demand) * demand->users / demand->user_s
+               : 0;
 }
 
 double aspx_demand_silence(const struct aspx_demand *demand)

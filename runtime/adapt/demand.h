@@ -12,23 +12,23 @@ enum { ASPX_KIND_PUT, ASPX_KIND_GET, ASPX_KIND_ACC, ASPX_KINDS };
 
 /* Doubles only: travels as an array of them. */
 struct aspx_demand {
-    double users, ghosts;     /* that are counted here */
-    double user_s;            /* users times seconds */
-    double ops[ASPX_KINDS];   /* that a ghost could carry out or the target */
+    double users, ghosts;   /* that are counted here */
+    double user_s;          /* users times seconds */
+    double ops[ASPX_KINDS]; /* that a ghost could carry out or the target */
     double bytes[ASPX_KINDS];
-    double redirected;        /* of these operations, by ghosts */
-    double waits;             /* flushes and the like that had to wait */
-    double large;             /* operations that a progress thread would work
-                                 for: large messages that do not block */
-    double bursts;            /* of these, the first after another had ended: about
-                                 one in each step of the program */
-    double mpi_s;             /* time of users inside MPI */
-    double wait_s;            /* of it, what is not known to be work */
-    double silence_s2;        /* the sum of the squares of all stays outside MPI,
-                                 in seconds: see aspx_demand_silence() */
-    double wish_s;            /* of user_s, when the predictor wanted ghosts */
-    double ghost_s;           /* ghosts times seconds */
-    double busy_s;            /* of these, at work */
+    double redirected; /* of these operations, by ghosts */
+    double waits;      /* flushes and the like that had to wait */
+    double large;      /* operations that a progress thread would work
+                          for: large messages that do not block */
+    double bursts;     /* of these, the first after another had ended: about
+                          one in each step of the program */
+    double mpi_s;      /* time of users inside MPI */
+    double wait_s;     /* of it, what is not known to be work */
+    double silence_s2; /* the sum of the squares of all stays outside MPI,
+                          in seconds: see aspx_demand_silence() */
+    double wish_s;     /* of user_s, when the predictor wanted ghosts */
+    double ghost_s;    /* ghosts times seconds */
+    double busy_s;     /* of these, at work */
 };
 
 enum { ASPX_DEMAND_DOUBLES = sizeof(struct aspx_demand) / sizeof(double) };

@@ -9,12 +9,12 @@
 
 struct user {
     struct aspx_seat *seat;
-    bool seen;          /* its pulse beats: the next two are known */
-    uint64_t inside;    /* ticks in MPI, at the last look */
-    double inside_s;    /* in MPI, at the last take */
-    uint64_t work;      /* ticks of it at work, then */
-    double owed_s;      /* work that was told later than it was done */
-    double away_s;      /* the stay outside MPI under way, so far */
+    bool seen;               /* its pulse beats: the next two are known */
+    uint64_t inside;         /* ticks in MPI, at the last look */
+    double inside_s;         /* in MPI, at the last take */
+    uint64_t work;           /* ticks of it at work, then */
+    double owed_s;           /* work that was told later than it was done */
+    double away_s;           /* the stay outside MPI under way, so far */
     struct aspx_demand done; /* at the last take: ops, bytes, ... */
 };
 
@@ -60,8 +60,8 @@ struct aspx_gauge *aspx_gauge_create(const struct aspx_engine *engine,
 }
 
 /* A stay of s seconds counts s * s, bit by bit as it grows. */
-static void look_at(struct aspx_gauge *gauge, struct user *user,
-                    uint64_t ticks, double passed)
+static void look_at(struct aspx_gauge *gauge, struct user *user, uint64_t ticks,
+                    double passed)
 {
     uint64_t inside;
 
@@ -77,11 +77,10 @@ static void look_at(struct aspx_gauge *gauge, struct user *user,
     user->inside = inside;
 }
 
-void aspx_gauge_look(struct aspx_gauge *gauge, uint64_t ticks,
-                     uint32_t wishing)
+void aspx_gauge_look(struct aspx_gauge *gauge, uint64_t ticks, uint32_t wishing)
 {
-    double passed = aspx_clock_seconds(aspx_clock_between(gauge->looked,
-                                                          ticks));
+    double passed = aspx_clock_seconds(
+        aspx_clock_between(gauge->looked, ticks));
 
     for (uint32_t u = 0; u < gauge->nusers; u++)
         look_at(gauge, &gauge->user[u], ticks, passed);
@@ -140,8 +139,8 @@ static void take_from(struct aspx_gauge *gauge, struct user *user,
     done.large -= less.large;
     done.bursts -= less.bursts;
     if (seen) {
-        inside_s = aspx_clock_seconds(aspx_pulse_read(&user->seat->pulse,
-                                                      ticks));
+        inside_s = aspx_clock_seconds(
+            aspx_pulse_read(&user->seat->pulse, ticks));
         work = atomic_load_explicit(&user->seat->pulse.work,
                                     memory_order_relaxed);
     }
@@ -168,7 +167,7 @@ void aspx_gauge_take(struct aspx_gauge *gauge, uint64_t ticks,
     gauge->sum.busy_s = busy_s - gauge->busy_s;
     gauge->busy_s = busy_s;
     *demand_p = gauge->sum;
-    gauge->sum = (struct aspx_demand) {0};
+    gauge->sum = (struct aspx_demand){0};
     gauge->took = ticks;
 }
 

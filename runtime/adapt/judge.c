@@ -41,17 +41,17 @@ enum { LOOKED_AT_MOST = 128 };
 struct user {
     uint32_t rank_all;
     struct aspx_seat *seat;
-    bool watched;             /* its pulse has been seen */
-    bool on;                  /* what is in force, see trace */
+    bool watched; /* its pulse has been seen */
+    bool on;      /* what is in force, see trace */
     struct aspx_predict predict;
     struct aspx_cpu_wait cpu_wait; /* while it is off */
-    uint64_t decided;         /* when it changed last, in ticks; 0: never */
+    uint64_t decided; /* when it changed last, in ticks; 0: never */
 };
 
 struct aspx_judge {
     struct aspx_notes *notes;
-    aspx_view_byte *view;     /* by world rank: what holds */
-    unsigned char *opinion;   /* what predictors say: enum aspx_view */
+    aspx_view_byte *view;   /* by world rank: what holds */
+    unsigned char *opinion; /* what predictors say: enum aspx_view */
     uint32_t size_all;
     struct aspx_spread *spread;
     struct aspx_rounds *rounds; /* adapt=auto; else NULL */
@@ -62,7 +62,7 @@ struct aspx_judge {
     uint64_t look_at, listen_at, listen_ticks;
     uint64_t stepped; /* when the last step was */
     uint64_t changed; /* when an opinion about a user here was, or an order */
-    uint32_t wishing;             /* users here that should have ghosts */
+    uint32_t wishing; /* users here that should have ghosts */
     uint32_t nusers;
     struct user user[];
 };
@@ -74,7 +74,8 @@ static void put_view(struct aspx_judge *judge, uint32_t rank)
         [ASPX_FORCE_OFF] = ASPX_VIEW_ITSELF,
     };
     unsigned char view = aspx_force_overrules(judge->force)
-                             ? forced[judge->force] : judge->opinion[rank];
+                             ? forced[judge->force]
+                             : judge->opinion[rank];
 
     /* A predictor that has said nothing means on. Windows that were made, or
      * came to a legal point, under an order would take it for what they had
@@ -95,8 +96,7 @@ static void heard(void *context, enum aspx_spread_kind kind, uint32_t index,
     put_view(judge, index);
 }
 
-static void seat_users(struct aspx_judge *judge,
-                       const struct aspx_world *world)
+static void seat_users(struct aspx_judge *judge, const struct aspx_world *world)
 {
     for (int r = 0; r < world->size_all; r++)
         if (world->peers[r].node == world->node &&
@@ -218,7 +218,8 @@ static void apply(struct aspx_judge *judge, struct user *user, uint64_t ticks,
         return;
     user->on = on;
     atomic_store_explicit(&user->seat->since, ticks, memory_order_relaxed);
-    if (aspx_seat_beats(user->seat)) /* else nobody sits there, or not any more */
+    if (aspx_seat_beats(
+            user->seat)) /* else nobody sits there, or not any more */
         write_trace(user->seat, on, why);
 }
 
@@ -229,8 +230,8 @@ static void decide(struct aspx_judge *judge, struct user *user, bool on,
 
     judge->opinion[user->rank_all] = (unsigned char) view;
     aspx_spread_say(judge->spread, ASPX_SPREAD_VIEW, user->rank_all, view);
-    apply(judge, user, ticks, atomic_load_explicit(&user->seat->percent,
-                                                   memory_order_relaxed));
+    apply(judge, user, ticks,
+          atomic_load_explicit(&user->seat->percent, memory_order_relaxed));
 }
 
 static void watch(struct aspx_judge *judge, struct user *user, double now,
@@ -278,8 +279,8 @@ static bool look_at(struct aspx_judge *judge, struct user *user, double now,
     atomic_store_explicit(&user->seat->percent,
                           (int32_t) (100 * user->predict.share + 0.5),
                           memory_order_relaxed);
-    young = user->decided && passed_s(user->decided, ticks) <=
-                                 YOUNG * judge->pace.interval_s;
+    young = user->decided &&
+            passed_s(user->decided, ticks) <= YOUNG * judge->pace.interval_s;
     user->decided = judge->changed = ticks;
     decide(judge, user, !was, ticks);
     return young;
@@ -312,8 +313,7 @@ static int obey(struct aspx_judge *judge, uint64_t ticks)
     if (came < 0)
         return -1;
     help = (int32_t) aspx_rounds_help(judge->rounds);
-    if (help != atomic_load_explicit(&judge->notes->help,
-                                     memory_order_relaxed))
+    if (help != atomic_load_explicit(&judge->notes->help, memory_order_relaxed))
         judge->changed = ticks;
     atomic_store_explicit(&judge->notes->help, help, memory_order_relaxed);
     if (aspx_rounds_force(judge->rounds) == judge->force)
@@ -359,12 +359,12 @@ struct aspx_leave aspx_judge_leave(const struct aspx_judge *judge)
     bool settled;
 
     if (!judge)
-        return (struct aspx_leave) {.rest_us = UINT64_MAX};
+        return (struct aspx_leave){.rest_us = UINT64_MAX};
     if (wanted(judge))
-        return (struct aspx_leave) {.rest_us = 0};
+        return (struct aspx_leave){.rest_us = 0};
     next = aspx_clock_between(judge->stepped, judge->look_at);
     settled = passed_s(judge->changed, judge->stepped) > SETTLED_S;
-    return (struct aspx_leave) {
+    return (struct aspx_leave){
         .rest_us = (uint64_t) (1e6 * aspx_clock_seconds(next)),
         .unwanted = judge->force != ASPX_FORCE_ON &&
                     (!judge->rounds || settled), /* else orders come fast */

@@ -25,7 +25,7 @@ int aspx_leaders_tree(const struct aspx_engine *engine, uint32_t root,
             me = n;
         leader[n++] = engine->ghosts[first[0]];
     }
-    *tree_p = (struct aspx_tree) {
+    *tree_p = (struct aspx_tree){
         .parent = me > 0 ? (int) leader[(me - 1) / ASPX_CHILDREN] : -1};
     for (uint32_t c = ASPX_CHILDREN * me + 1; c <= ASPX_CHILDREN * (me + 1);
          c++)

@@ -5,29 +5,29 @@
 
 #include <math.h>
 
-/* So long is looked how much ranks are in MPI, and more than this share of it is
- * worth a look at what for. */
+/* So long is looked how much ranks are in MPI, and more than this share of it
+ * is worth a look at what for. */
 static const double LOOK_S = 1, SHARE_LEAST = 0.02;
-/* Counting begins in each rank when it next leaves MPI, so these rounds at least,
- * and so many where there is a little, or where nothing was seen twice before: who
- * posts seldom. It costs small messages some ns each. And what makes a trial worth
- * while, of each rank. */
+/* Counting begins in each rank when it next leaves MPI, so these rounds at
+ * least, and so many where there is a little, or where nothing was seen twice
+ * before: who posts seldom. It costs small messages some ns each. And what
+ * makes a trial worth while, of each rank. */
 enum { COUNT_ROUNDS = 5, COUNT_ROUNDS_MOST = 20 };
 static const double LARGE_LEAST = 4;
 /* A slice of a trial has so many steps of the program, if a tenth of a second
  * to a half is enough for that: counts of fewer are coarse. */
 static const double ROUND_S = 0.1, SLICE_S = 0.1, SLICE_MOST_S = 0.5,
                     SLICE_STEPS = 16;
-/* Another phase, as in chief.c, so many times so many rounds; or large messages have
- * ceased. */
+/* Another phase, as in chief.c, so many times so many rounds; or large messages
+ * have ceased. */
 static const double OTHER_RATE = 2.5;
 enum { HOLD_ROUNDS = 10, ODD = 2, IDLE = 5 };
 /* A trial goes the wrong way half of the time: so much longer than it was is
  * waited before the next, and longer each time. What it said holds so long. */
 static const double REST_FACTOR = 25, REST_LEAST_S = 10, REST_MOST_S = 300,
                     STALE_S = 300;
-/* Ghosts need their CPU where each has so many operations in a second, for so many
- * rounds: a counter that is fetched now and then is no phase. */
+/* Ghosts need their CPU where each has so many operations in a second, for so
+ * many rounds: a counter that is fetched now and then is no phase. */
 static const double BUSY_RATE = 200;
 enum { BUSY_ROUNDS = 3 };
 
@@ -35,14 +35,14 @@ static void enter(struct aspx_messages *messages, int state, double now)
 {
     messages->state = state;
     messages->since_s = now;
-    messages->sum = (struct aspx_demand) {0};
+    messages->sum = (struct aspx_demand){0};
     messages->rounds = 0;
 }
 
 void aspx_messages_begin(struct aspx_messages *messages, double now,
                          enum aspx_messages_mode mode)
 {
-    *messages = (struct aspx_messages) {.mode = mode, .rest_s = REST_LEAST_S};
+    *messages = (struct aspx_messages){.mode = mode, .rest_s = REST_LEAST_S};
     enter(messages, ASPX_MESSAGES_QUIET, now);
 }
 
@@ -70,9 +70,9 @@ double aspx_messages_round_s(const struct aspx_messages *messages)
 
     if (messages->state != ASPX_MESSAGES_TRIAL)
         return ROUND_S;
-    return steps >= SLICE_STEPS ? SLICE_S
-                                : fmin(SLICE_MOST_S,
-                                       SLICE_S * SLICE_STEPS / steps);
+    return steps >= SLICE_STEPS
+               ? SLICE_S
+               : fmin(SLICE_MOST_S, SLICE_S * SLICE_STEPS / steps);
 }
 
 bool aspx_messages_matter(const struct aspx_demand *demand, double *share_p)
@@ -119,7 +119,8 @@ static void hold(struct aspx_messages *messages, double now)
     messages->rest_s = REST_LEAST_S;
 }
 
-/* Has a trial found threads to help, not long ago? And did ranks post as often? */
+/* Has a trial found threads to help, not long ago? And did ranks post as often?
+ */
 static bool have_helped(const struct aspx_messages *messages, double now)
 {
     return messages->helped_rate > 0 && now - messages->helped_s < STALE_S;
@@ -143,7 +144,9 @@ static void look(struct aspx_messages *messages, double now)
     enter(messages,
           now >= messages->rest_until_s &&
                   aspx_messages_matter(&messages->sum, &share)
-              ? ASPX_MESSAGES_COUNT : ASPX_MESSAGES_QUIET, now);
+              ? ASPX_MESSAGES_COUNT
+              : ASPX_MESSAGES_QUIET,
+          now);
 }
 
 /* COUNT. */
@@ -153,7 +156,8 @@ static void count(struct aspx_messages *messages, double now,
     double share;
     bool again = have_helped(messages, now);
     uint32_t most = messages->sum.large > 0 || messages->vain >= 2
-                        ? COUNT_ROUNDS_MOST : COUNT_ROUNDS << messages->vain;
+                        ? COUNT_ROUNDS_MOST
+                        : COUNT_ROUNDS << messages->vain;
 
     if (again && messages->sum.large == 0)
         most = COUNT_ROUNDS;
@@ -164,15 +168,17 @@ static void count(struct aspx_messages *messages, double now,
     if (is_known(messages, now, rate(&messages->sum))) {
         hold(messages, now);
     } else if (messages->sum.large >= LARGE_LEAST * messages->users) {
-        aspx_decide(all, t_s, ASPX_DECIDED_TRIAL, "ranks are in MPI for %.0f "
+        aspx_decide(all, t_s, ASPX_DECIDED_TRIAL,
+                    "ranks are in MPI for %.0f "
                     "%% of the time, and post %.3g large messages/s each: to "
-                    "see if progress threads help", 100 * share,
-                    rate(&messages->sum));
+                    "see if progress threads help",
+                    100 * share, rate(&messages->sum));
         begin_trial(messages, now, &messages->sum);
     } else if (messages->rounds >= most) {
         messages->vain += !again;
         if (!messages->told && aspx_demand_ops(&messages->sum) == 0)
-            aspx_decide(all, t_s, ASPX_DECIDED_NOTHING, "ranks are in MPI "
+            aspx_decide(all, t_s, ASPX_DECIDED_NOTHING,
+                        "ranks are in MPI "
                         "for %.0f %% of the time, but no operation is seen "
                         "that a ghost or a progress thread could work for",
                         100 * share);
@@ -208,9 +214,10 @@ static void try(struct aspx_messages *messages, double now,
     messages->trial_s = now - messages->trial_began_s;
     aspx_decide(all, t_s, on ? ASPX_DECIDED_THREADS : ASPX_DECIDED_PLAIN,
                 "trial of %.2f s: %s; with over without %.3g (%.3g to %.3g), "
-                "%.3g against %.3g large messages/s", messages->trial_s,
-                outcome(trial->end), trial->ratio, trial->low, trial->high,
-                aspx_trial_rate(trial, true), aspx_trial_rate(trial, false));
+                "%.3g against %.3g large messages/s",
+                messages->trial_s, outcome(trial->end), trial->ratio,
+                trial->low, trial->high, aspx_trial_rate(trial, true),
+                aspx_trial_rate(trial, false));
     if (!on) {
         messages->helped_rate = 0;
         messages->rest_s = fmax(messages->rest_s,
@@ -223,9 +230,9 @@ static void try(struct aspx_messages *messages, double now,
     hold(messages, now);
 }
 
-/* HOLD. It is over when there is nothing to work for, and begins again without a
- * trial; it is tried anew when the program does something else, or a long time is
- * over. */
+/* HOLD. It is over when there is nothing to work for, and begins again without
+ * a trial; it is tried anew when the program does something else, or a long
+ * time is over. */
 static void compare(struct aspx_messages *messages, double now,
                     struct aspx_decisions *all, double t_s)
 {
@@ -234,7 +241,7 @@ static void compare(struct aspx_messages *messages, double now,
 
     if (messages->rounds < HOLD_ROUNDS)
         return;
-    messages->sum = (struct aspx_demand) {0};
+    messages->sum = (struct aspx_demand){0};
     messages->rounds = 0;
     messages->idle = its_rate > 0 ? 0 : messages->idle + 1;
     if (messages->idle >= IDLE)
@@ -243,14 +250,17 @@ static void compare(struct aspx_messages *messages, double now,
         return;
     messages->odd = its_rate > OTHER_RATE * messages->rate ||
                             its_rate < messages->rate / OTHER_RATE
-                        ? messages->odd + 1 : 0;
+                        ? messages->odd + 1
+                        : 0;
     if ((messages->odd >= ODD &&
          now - messages->trial_began_s > REST_FACTOR * messages->trial_s) ||
         now - messages->helped_s > STALE_S) {
-        aspx_decide(all, t_s, ASPX_DECIDED_TRIAL, "%s: %.3g large messages/s "
-                    "each, it was %.3g", messages->odd >= ODD
-                    ? "another phase" : "it was decided long ago", its_rate,
-                    messages->rate);
+        aspx_decide(all, t_s, ASPX_DECIDED_TRIAL,
+                    "%s: %.3g large messages/s "
+                    "each, it was %.3g",
+                    messages->odd >= ODD ? "another phase"
+                                         : "it was decided long ago",
+                    its_rate, messages->rate);
         begin_trial(messages, now, &seen);
     }
 }
@@ -276,7 +286,8 @@ static void yield(struct aspx_messages *messages, double now,
         messages->rest_until_s = now + messages->rest_s;
     if (tries ||
         (messages->state == ASPX_MESSAGES_HOLD && !messages->yielded)) {
-        aspx_decide(all, t_s, ASPX_DECIDED_PLAIN, "one-sided operations have "
+        aspx_decide(all, t_s, ASPX_DECIDED_PLAIN,
+                    "one-sided operations have "
                     "begun, and ghosts work for them: no progress threads "
                     "meanwhile");
         messages->yielded = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* adapt=auto, programs that send messages: would progress threads on the ghosts'
- * CPUs help their ranks (progress/on_call.h)? Ghosts can do nothing for them, but
- * the CPUs are there.
+/* adapt=auto, programs that send messages: would progress threads on the
+ * ghosts' CPUs help their ranks (progress/on_call.h)? Ghosts can do nothing for
+ * them, but the CPUs are there.
  *
  *   QUIET  ranks are left alone, while it is measured how long they are in MPI
  *   COUNT  long enough: is there anything that a thread could work for?
@@ -17,31 +17,38 @@
 #include "trial.h"
 
 /* The knob adapt.threads. */
-enum aspx_messages_mode { ASPX_MESSAGES_OFF, ASPX_MESSAGES_AUTO,
-                          ASPX_MESSAGES_ON };
+enum aspx_messages_mode {
+    ASPX_MESSAGES_OFF,
+    ASPX_MESSAGES_AUTO,
+    ASPX_MESSAGES_ON
+};
 
 struct aspx_messages {
     enum aspx_messages_mode mode;
-    enum { ASPX_MESSAGES_QUIET, ASPX_MESSAGES_COUNT, ASPX_MESSAGES_TRIAL,
-           ASPX_MESSAGES_HOLD } state;
-    bool busy;              /* ghosts need their CPU themselves */
-    uint32_t busy_rounds;   /* in a row that say so */
+    enum {
+        ASPX_MESSAGES_QUIET,
+        ASPX_MESSAGES_COUNT,
+        ASPX_MESSAGES_TRIAL,
+        ASPX_MESSAGES_HOLD
+    } state;
+    bool busy;            /* ghosts need their CPU themselves */
+    uint32_t busy_rounds; /* in a row that say so */
     double users;
     double since_s;         /* of this state, or of what is added up in it */
     struct aspx_demand sum; /* since then */
     uint32_t rounds;
     double rest_s, rest_until_s; /* QUIET for so long before the next look */
-    bool told;              /* that there is nothing to work for */
-    bool yielded;           /* that threads went for ghosts */
-    uint32_t vain;          /* times that counting found nothing */
+    bool told;                   /* that there is nothing to work for */
+    bool yielded;                /* that threads went for ghosts */
+    uint32_t vain;               /* times that counting found nothing */
     struct aspx_trial trial;
     double trial_s, trial_began_s;
-    double rate, steps;     /* of a rank, per second: large messages; bursts of
-                               them */
+    double rate, steps; /* of a rank, per second: large messages; bursts of
+                           them */
     double helped_rate, helped_s; /* what the last trial that said on found that
                                      threads help, and when; 0: nothing */
-    uint32_t odd, idle;     /* HOLD: seconds in a row that are unlike it; that had
-                               no large message */
+    uint32_t odd, idle; /* HOLD: seconds in a row that are unlike it; that had
+                           no large message */
 };
 
 void aspx_messages_begin(struct aspx_messages *messages, double now,

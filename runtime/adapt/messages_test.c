@@ -42,7 +42,7 @@ static double noise(double most)
 
 static void begin(struct run *run, enum aspx_messages_mode mode)
 {
-    *run = (struct run) {.now = 700};
+    *run = (struct run){.now = 700};
     aspx_messages_begin(&run->messages, run->now, mode);
 }
 
@@ -56,8 +56,10 @@ static void pass(struct run *run, const struct phase *phase, double seconds)
         double share = help == ASPX_HELP_ON
                            ? phase->mpi * phase->on_s / phase->off_s
                            : phase->mpi;
-        struct aspx_demand d = {.users = USERS, .user_s = USERS * s,
-                                .ghosts = 2, .mpi_s = USERS * s * share};
+        struct aspx_demand d = {.users = USERS,
+                                .user_s = USERS * s,
+                                .ghosts = 2,
+                                .mpi_s = USERS * s * share};
 
         run->steps += s * noise(0.05) /
                       (help == ASPX_HELP_ON ? phase->on_s : phase->off_s);
@@ -136,8 +138,7 @@ static void test_threads_do_not_help(void **state)
             seed = s;
             pass(&run, kinds[k], 6);
             decided(&run, ASPX_DECIDED_PLAIN, k ? "faster without" : "");
-            assert_int_equal(aspx_messages_help(&run.messages),
-                             ASPX_HELP_NONE);
+            assert_int_equal(aspx_messages_help(&run.messages), ASPX_HELP_NONE);
             assert_true(run.on_s < 2);
             pass(&run, kinds[k], 600);
             on_s += run.on_s;
@@ -193,7 +194,8 @@ static void test_coarse_counts(void **state)
     }
 }
 
-/* What is held is given up when there is nothing to work for, and comes again. */
+/* What is held is given up when there is nothing to work for, and comes again.
+ */
 static void test_idle(void **state)
 {
     struct run run;

@@ -31,21 +31,21 @@ typedef _Atomic unsigned char aspx_view_byte;
  * target or a ghost carries out. */
 struct aspx_issued {
     _Alignas(64) _Atomic uint64_t ops[ASPX_KINDS], bytes[ASPX_KINDS];
-    _Atomic uint64_t redirected; /* of these, to ghosts */
-    _Atomic uint64_t waits;      /* flushes and the like that had to wait */
+    _Atomic uint64_t redirected;     /* of these, to ghosts */
+    _Atomic uint64_t waits;          /* flushes and the like that had to wait */
     struct aspx_watch_public posted; /* large messages, while counted */
 };
 
 struct aspx_seat {
-    struct aspx_pulse pulse;  /* the user writes */
+    struct aspx_pulse pulse;   /* the user writes */
     struct aspx_issued issued; /* likewise */
-    _Atomic uint32_t edition; /* of the trace; odd while it is written */
-    _Atomic int32_t percent;  /* of the time in MPI, when it was last judged */
-    _Atomic uint64_t since;   /* ticks of the last decision */
+    _Atomic uint32_t edition;  /* of the trace; odd while it is written */
+    _Atomic int32_t percent;   /* of the time in MPI, when it was last judged */
+    _Atomic uint64_t since;    /* ticks of the last decision */
     _Atomic uint64_t pid_namespace; /* the user's, and its pid there */
     _Atomic int32_t pid;
-    struct aspx_trace trace;  /* of the byte; the user's until its pulse beats,
-                                 then the leader's */
+    struct aspx_trace trace; /* of the byte; the user's until its pulse beats,
+                                then the leader's */
 };
 
 /* Does its user sit there, with a clock that can be compared with ours? */

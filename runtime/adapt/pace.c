@@ -11,7 +11,7 @@ enum { CALM = 64 * ASPX_PREDICT_LOOKS };
 
 void aspx_pace_init(struct aspx_pace *pace, double least_s, double most_s)
 {
-    *pace = (struct aspx_pace) {
+    *pace = (struct aspx_pace){
         .least_s = least_s < most_s ? least_s : most_s,
         .most_s = most_s,
     };

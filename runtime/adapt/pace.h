@@ -12,8 +12,8 @@
 struct aspx_pace {
     double least_s, most_s; /* bounds of the interval */
     double interval_s;
-    uint32_t calm;          /* judgements, four in an interval, without one
-                               taken back */
+    uint32_t calm; /* judgements, four in an interval, without one
+                      taken back */
 };
 
 /* Starts at the lower bound; a lower bound above the upper is taken for it. */

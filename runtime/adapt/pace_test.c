@@ -51,7 +51,8 @@ static void test_shrinks_when_calm(void **state)
     is(&pace, 20);
 }
 
-/* Who turns back every now and then does not come down, however low the bound. */
+/* Who turns back every now and then does not come down, however low the bound.
+ */
 static void test_stays_where_it_turns_back(void **state)
 {
     struct aspx_pace pace;

@@ -52,13 +52,13 @@ struct aspx_rounds {
     struct aspx_chief *chief; /* at the root */
     int parent;
     MPI_Request receive, send;
-    struct order_message in;    /* from the parent */
-    struct order_message order; /* in force */
+    struct order_message in;           /* from the parent */
+    struct order_message order;        /* in force */
     struct report_message report, out; /* so far; as it was sent */
     enum { WAITING, SETTLING, COUNTING, COUNTED } state;
     uint64_t next, lapses; /* ticks */
     uint64_t changed; /* when the last order came that was not the one before */
-    int came; /* messages in this step */
+    int came;         /* messages in this step */
     uint32_t nchildren;
     struct child child[ASPX_CHILDREN];
 };
@@ -91,7 +91,8 @@ static enum aspx_messages_mode messages_mode(const struct asp_layout *layout)
 
     return asp_layout_offloads(layout) || strcmp(knob, "off") == 0
                ? ASPX_MESSAGES_OFF
-           : strcmp(knob, "on") == 0 ? ASPX_MESSAGES_ON : ASPX_MESSAGES_AUTO;
+           : strcmp(knob, "on") == 0 ? ASPX_MESSAGES_ON
+                                     : ASPX_MESSAGES_AUTO;
 }
 
 struct aspx_rounds *aspx_rounds_create(const struct aspx_engine *engine,
@@ -119,8 +120,7 @@ struct aspx_rounds *aspx_rounds_create(const struct aspx_engine *engine,
         rounds->chief = malloc(sizeof(*rounds->chief));
         if (!rounds->chief)
             goto err;
-        aspx_chief_begin(rounds->chief,
-                         aspx_clock_seconds(aspx_clock_ticks()),
+        aspx_chief_begin(rounds->chief, aspx_clock_seconds(aspx_clock_ticks()),
                          messages_mode(world->layout));
     }
     return rounds;
@@ -154,7 +154,9 @@ static int send(const struct aspx_rounds *rounds, const void *what,
         return 0;
     memcpy(buffer, what, bytes);
     return aspx_real.MPI_Isend(buffer, (int) bytes, MPI_BYTE, to, tag,
-                               rounds->comm, request) == MPI_SUCCESS ? 0 : -1;
+                               rounds->comm, request) == MPI_SUCCESS
+               ? 0
+               : -1;
 }
 
 /* A new order: pass it on and obey. */
@@ -169,9 +171,9 @@ static int begin(struct aspx_rounds *rounds, uint64_t ticks,
 
     rounds->order = *order;
     rounds->state = SETTLING;
-    rounds->next = ticks + aspx_clock_ticks_of(
-                               !changed         ? 0
-                               : calm_s > CALM_S ? SETTLE_CALM_S : SETTLE_S);
+    rounds->next = ticks + aspx_clock_ticks_of(!changed          ? 0
+                                               : calm_s > CALM_S ? SETTLE_CALM_S
+                                                                 : SETTLE_S);
     if (changed)
         rounds->changed = ticks;
     rounds->lapses = ticks + aspx_clock_ticks_of(order->seconds + LAPSE_S);
@@ -220,8 +222,8 @@ static int hear_children(struct aspx_rounds *rounds)
 
         if (child->receive == MPI_REQUEST_NULL)
             continue;
-        if (aspx_real.MPI_Test(&child->receive, &came, MPI_STATUS_IGNORE)
-            != MPI_SUCCESS)
+        if (aspx_real.MPI_Test(&child->receive, &came, MPI_STATUS_IGNORE) !=
+            MPI_SUCCESS)
             return -1;
         rounds->came += came;
         if (!came || child->in.round == GOODBYE)
@@ -245,8 +247,8 @@ static int hear_parent(struct aspx_rounds *rounds, uint64_t ticks)
 
     if (rounds->receive == MPI_REQUEST_NULL)
         return 0;
-    if (aspx_real.MPI_Test(&rounds->receive, &came, MPI_STATUS_IGNORE)
-        != MPI_SUCCESS)
+    if (aspx_real.MPI_Test(&rounds->receive, &came, MPI_STATUS_IGNORE) !=
+        MPI_SUCCESS)
         return -1;
     rounds->came += came;
     if (!came || rounds->in.round == GOODBYE)
@@ -268,9 +270,8 @@ static int finish(struct aspx_rounds *rounds, uint64_t ticks)
     rounds->state = WAITING;
     if (rounds->parent >= 0) {
         rounds->report.round = rounds->order.round;
-        return send(rounds, &rounds->report, &rounds->out,
-                    sizeof(rounds->out), rounds->parent, ASPX_REPORT_TAG,
-                    &rounds->send);
+        return send(rounds, &rounds->report, &rounds->out, sizeof(rounds->out),
+                    rounds->parent, ASPX_REPORT_TAG, &rounds->send);
     }
     aspx_chief_round(rounds->chief, aspx_clock_seconds(ticks),
                      &rounds->report.demand);
@@ -290,7 +291,7 @@ static int step(struct aspx_rounds *rounds, uint64_t ticks, uint32_t wishing)
         return -1;
     if (rounds->state == SETTLING && ticks >= rounds->next) {
         aspx_gauge_take(rounds->gauge, ticks, &unwanted);
-        rounds->report.demand = (struct aspx_demand) {0};
+        rounds->report.demand = (struct aspx_demand){0};
         rounds->state = COUNTING;
         rounds->next = ticks + aspx_clock_ticks_of(rounds->order.seconds);
     }
@@ -331,17 +332,19 @@ static uint32_t find_lines(struct aspx_rounds *rounds, struct line *line)
     uint32_t n = 0;
 
     if (rounds->parent >= 0)
-        line[n++] = (struct line) {
-            rounds->parent, ASPX_ORDER_TAG, ASPX_REPORT_TAG,
-            &rounds->receive, &rounds->send, &rounds->in, &rounds->out,
-            sizeof(rounds->in), sizeof(rounds->out), false};
+        line[n++] = (struct line){rounds->parent,      ASPX_ORDER_TAG,
+                                  ASPX_REPORT_TAG,     &rounds->receive,
+                                  &rounds->send,       &rounds->in,
+                                  &rounds->out,        sizeof(rounds->in),
+                                  sizeof(rounds->out), false};
     for (uint32_t c = 0; c < rounds->nchildren; c++) {
         struct child *child = &rounds->child[c];
 
-        line[n++] = (struct line) {
-            child->rank, ASPX_REPORT_TAG, ASPX_ORDER_TAG,
-            &child->receive, &child->send, &child->in, &child->out,
-            sizeof(child->in), sizeof(child->out), false};
+        line[n++] = (struct line){child->rank,        ASPX_REPORT_TAG,
+                                  ASPX_ORDER_TAG,     &child->receive,
+                                  &child->send,       &child->in,
+                                  &child->out,        sizeof(child->in),
+                                  sizeof(child->out), false};
     }
     return n;
 }
@@ -352,8 +355,7 @@ static bool part_from(const struct aspx_rounds *rounds, struct line *line)
     int done = 1;
 
     if (*line->send != MPI_REQUEST_NULL &&
-        aspx_real.MPI_Test(line->send, &done, MPI_STATUS_IGNORE)
-            != MPI_SUCCESS)
+        aspx_real.MPI_Test(line->send, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
         return true;
     if (done && !line->told) {
         line->told = true;
@@ -367,8 +369,8 @@ static bool part_from(const struct aspx_rounds *rounds, struct line *line)
     }
     if (*line->receive == MPI_REQUEST_NULL)
         return done;
-    if (aspx_real.MPI_Test(line->receive, &done, MPI_STATUS_IGNORE)
-        != MPI_SUCCESS)
+    if (aspx_real.MPI_Test(line->receive, &done, MPI_STATUS_IGNORE) !=
+        MPI_SUCCESS)
         return true;
     if (done && memcmp(line->in, &GOODBYE, sizeof(GOODBYE)) != 0 &&
         aspx_real.MPI_Irecv(line->in, (int) line->in_bytes, MPI_BYTE,

@@ -15,8 +15,8 @@
 
 struct aspx_rounds;
 
-/* Both are borrowed; this process leads its node. Returns NULL without memory, or
- * when MPI fails. */
+/* Both are borrowed; this process leads its node. Returns NULL without memory,
+ * or when MPI fails. */
 struct aspx_rounds *aspx_rounds_create(const struct aspx_engine *engine,
                                        struct aspx_notes *notes);
 

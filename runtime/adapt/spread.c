@@ -29,7 +29,7 @@ struct neighbour {
     struct message in, out;
     uint64_t *news; /* a bit by key: has to be told */
     uint32_t nnews;
-    uint32_t from;  /* where to go on looking for it, in words */
+    uint32_t from; /* where to go on looking for it, in words */
 };
 
 struct aspx_spread {
@@ -86,8 +86,8 @@ static int open_ear(const struct aspx_spread *spread, struct neighbour *to)
     to->news = calloc(spread->nwords, sizeof(*to->news));
     if (!to->news ||
         aspx_real.MPI_Recv_init(&to->in, sizeof(to->in), MPI_BYTE, to->rank,
-                                ASPX_SPREAD_TAG, spread->comm, &to->receive)
-            != MPI_SUCCESS)
+                                ASPX_SPREAD_TAG, spread->comm,
+                                &to->receive) != MPI_SUCCESS)
         return -1;
     return aspx_real.MPI_Start(&to->receive) == MPI_SUCCESS ? 0 : -1;
 }
@@ -196,8 +196,9 @@ static int tell(const struct aspx_spread *spread, struct neighbour *to)
                                (int) (offsetof(struct message, entry) +
                                       to->out.n * sizeof(struct entry)),
                                MPI_BYTE, to->rank, ASPX_SPREAD_TAG,
-                               spread->comm, &to->send) == MPI_SUCCESS ? 0
-                                                                       : -1;
+                               spread->comm, &to->send) == MPI_SUCCESS
+               ? 0
+               : -1;
 }
 
 int aspx_spread_step(struct aspx_spread *spread)
@@ -208,8 +209,8 @@ int aspx_spread_step(struct aspx_spread *spread)
         struct neighbour *from = &spread->neighbour[i];
         int came = 0;
 
-        if (aspx_real.MPI_Test(&from->receive, &came, MPI_STATUS_IGNORE)
-            != MPI_SUCCESS)
+        if (aspx_real.MPI_Test(&from->receive, &came, MPI_STATUS_IGNORE) !=
+            MPI_SUCCESS)
             return -1;
         if (!came)
             continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the leaders of all nodes, their first ghosts, tell each other: a table of
- * numbers that is the same everywhere a little later. Every number has one
+/* What the leaders of all nodes, their first ghosts, tell each other: a table
+ * of numbers that is the same everywhere a little later. Every number has one
  * author. Only what changed travels, in small messages along a tree of leaders,
  * so no leader has more than nine neighbours and a change costs one message per
  * node however many users changed meanwhile. Between two leaders there is at
@@ -31,8 +31,7 @@ typedef void aspx_spread_heard(void *context, enum aspx_spread_kind kind,
  *   engine  borrowed; this process leads its node
  * Returns NULL without memory, or when MPI fails. */
 struct aspx_spread *aspx_spread_create(const struct aspx_engine *engine,
-                                       aspx_spread_heard *heard,
-                                       void *context);
+                                       aspx_spread_heard *heard, void *context);
 
 /* Our own number. heard() is not called. */
 void aspx_spread_say(struct aspx_spread *spread, enum aspx_spread_kind kind,

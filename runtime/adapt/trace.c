@@ -69,7 +69,7 @@ void aspx_trace_close(struct aspx_trace *trace, double now)
     if (trace->bucket_s <= 0) /* it has not begun */
         return;
     if (!is_in_range(trace) || to >= last_bucket_s * ASPX_TRACE_BUCKETS) {
-        *trace = (struct aspx_trace) {0};
+        *trace = (struct aspx_trace){0};
         aspx_trace_begin(trace, now);
         return;
     }
@@ -108,7 +108,7 @@ void aspx_trace_switched(struct aspx_trace *trace, double now, int32_t window,
         trace->more++;
         return;
     }
-    trace->change[trace->n++] = (struct aspx_trace_switch) {
+    trace->change[trace->n++] = (struct aspx_trace_switch){
         .t_s = now - trace->begin_s,
         .window = window,
         .on = on,

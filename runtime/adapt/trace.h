@@ -19,9 +19,9 @@ enum { ASPX_WHY_ASKED = -1, ASPX_WHY_ORDER = -2 /* for all ranks */ };
 enum { ASPX_TRACE_SOME_WINDOW = 0, ASPX_TRACE_MOVES = -1 };
 
 struct aspx_trace_switch {
-    double t_s;      /* since the beginning */
-    int32_t window;  /* above */
-    int32_t rank;    /* of the program's world */
+    double t_s;     /* since the beginning */
+    int32_t window; /* above */
+    int32_t rank;   /* of the program's world */
     uint32_t node;
     int16_t on, why;
 };
@@ -32,7 +32,7 @@ struct aspx_trace {
     double share;   /* on, of all; what it was last when there are none */
     double on_s[ASPX_TRACE_BUCKETS];
     uint32_t n;
-    uint64_t more;  /* switches that found no room */
+    uint64_t more; /* switches that found no room */
     struct aspx_trace_switch change[ASPX_TRACE_SWITCHES];
 };
 

@@ -75,13 +75,13 @@ static void spoil(size_t offset, const void *bytes, size_t length)
     assert_memory_equal(all.after, canary, sizeof(canary));
 }
 
-#define SPOIL(FIELD, TYPE, ...)                                               \
-    do {                                                                      \
-        const TYPE values[] = {__VA_ARGS__};                                  \
-                                                                              \
-        for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)       \
-            spoil(offsetof(struct aspx_trace, FIELD), &values[i],             \
-                  sizeof(values[i]));                                         \
+#define SPOIL(FIELD, TYPE, ...)                                                \
+    do {                                                                       \
+        const TYPE values[] = {__VA_ARGS__};                                   \
+                                                                               \
+        for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)        \
+            spoil(offsetof(struct aspx_trace, FIELD), &values[i],              \
+                  sizeof(values[i]));                                          \
     } while (0)
 
 static void test_a_spoilt_one_leads_nowhere(void **state)

@@ -15,11 +15,16 @@
  * Switching moves FOLLOWS of the operations at least, or it is for nothing. */
 static const double MATTERS = 0.05, ROUGH = 0.15, PLAIN = 1.0, FOLLOWS = 0.2;
 static const double FEW = 20;
-/* Of N grains a slice has one more or less, and the program's rhythm may give it to
- * all slices of a kind: more pairs make that no better. */
+/* Of N grains a slice has one more or less, and the program's rhythm may give
+ * it to all slices of a kind: more pairs make that no better. */
 static const double COARSE = 1.1;
-enum { PAIRS_PLAIN = 2, PAIRS_LEAST = 3, PAIRS_SIGN = 6, PAIRS_AGREE = 7,
-       SILENT = 3 };
+enum {
+    PAIRS_PLAIN = 2,
+    PAIRS_LEAST = 3,
+    PAIRS_SIGN = 6,
+    PAIRS_AGREE = 7,
+    SILENT = 3
+};
 
 /* Student's t, two-sided 95 %, by pairs. */
 static const double student[ASPX_TRIAL_PAIRS + 1] = {
@@ -27,7 +32,7 @@ static const double student[ASPX_TRIAL_PAIRS + 1] = {
 
 void aspx_trial_begin(struct aspx_trial *trial, uint32_t seed, bool follow)
 {
-    *trial = (struct aspx_trial) {.seed = seed, .follow = follow, .ratio = 1};
+    *trial = (struct aspx_trial){.seed = seed, .follow = follow, .ratio = 1};
 }
 
 /* A coin for each pair. */
@@ -57,8 +62,8 @@ static double followed(const struct aspx_trial *trial)
     double share[2];
 
     for (int on = 0; on < 2; on++)
-        share[on] = trial->ops[on] > 0
-                        ? trial->redirected[on] / trial->ops[on] : on;
+        share[on] = trial->ops[on] > 0 ? trial->redirected[on] / trial->ops[on]
+                                       : on;
     return share[1] - share[0];
 }
 
@@ -97,14 +102,14 @@ static void measure(struct aspx_trial *trial, double *mean_p, double *error_p)
     for (uint32_t p = 0; p < trial->npairs; p++)
         squares += (trial->log_ratio[p] - mean) * (trial->log_ratio[p] - mean);
     grains = trial->grain > 0
-                 ? (trial->ops[0] + trial->ops[1]) / (2 * n * trial->grain) : 0;
+                 ? (trial->ops[0] + trial->ops[1]) / (2 * n * trial->grain)
+                 : 0;
     error = n > 1 ? student[trial->npairs] * sqrt(squares / (n - 1) / n) : 0;
     trial->ratio = exp(mean);
     trial->low = exp(least);
     trial->high = exp(most);
     *mean_p = mean;
-    *error_p = trial->grain > 0 ? fmax(error, COARSE / grains)
-                                : error;
+    *error_p = trial->grain > 0 ? fmax(error, COARSE / grains) : error;
 }
 
 static enum aspx_trial_end faster(double mean)
@@ -149,7 +154,8 @@ static enum aspx_trial_end judge(struct aspx_trial *trial)
     if (fabs(mean) > log1p(ROUGH) && agreeing(trial) >= PAIRS_AGREE)
         return faster(mean);
     return fabs(mean) < log1p(MATTERS) && error < log1p(ROUGH)
-               ? ASPX_TRIAL_SAME : ASPX_TRIAL_UNDECIDED;
+               ? ASPX_TRIAL_SAME
+               : ASPX_TRIAL_UNDECIDED;
 }
 
 /* Operations and seconds of the two slices of a pair: on, off. */

@@ -3,8 +3,8 @@
  * operations came through in each: does the program get on faster with them or
  * without? Slices come in pairs, one of each kind, and each pair gives a ratio;
  * the order within a pair is random, so that neither a drift nor the program's
- * own rhythm is taken for an effect. It is over as soon as the ratios say so, and
- * after a few pairs at the latest. Pure: the caller runs the slices. */
+ * own rhythm is taken for an effect. It is over as soon as the ratios say so,
+ * and after a few pairs at the latest. Pure: the caller runs the slices. */
 #ifndef ASPEN_RUNTIME_ADAPT_TRIAL_H
 #define ASPEN_RUNTIME_ADAPT_TRIAL_H
 

@@ -22,15 +22,17 @@ static double noise(void)
 }
 
 struct program {
-    double on, off;      /* operations per second */
-    double noise;        /* of each slice, of its size */
-    double drift;        /* factor from slice to slice */
-    enum { DEAF = 1,     /* operations go to ghosts, on or off */
-           FOLLOWS = 2   /* and that is known to mean nothing */ } is;
+    double on, off; /* operations per second */
+    double noise;   /* of each slice, of its size */
+    double drift;   /* factor from slice to slice */
+    enum {
+        DEAF = 1,   /* operations go to ghosts, on or off */
+        FOLLOWS = 2 /* and that is known to mean nothing */
+    } is;
 };
 
-static enum aspx_trial_end try_it(const struct program *program,
-                                  uint32_t order, struct aspx_trial *trial)
+static enum aspx_trial_end try_it(const struct program *program, uint32_t order,
+                                  struct aspx_trial *trial)
 {
     double drift = 1;
 
@@ -141,8 +143,7 @@ static void test_deaf_and_silent(void **state)
     assert_int_equal(try_it(&silent, 7, &trial), ASPX_TRIAL_SILENT);
     assert_int_equal(trial.slices, 6);
     /* It is over: nothing more is taken. */
-    assert_int_equal(aspx_trial_slice(&trial, 0.05, 1e6, 0),
-                     ASPX_TRIAL_SILENT);
+    assert_int_equal(aspx_trial_slice(&trial, 0.05, 1e6, 0), ASPX_TRIAL_SILENT);
     assert_int_equal(trial.slices, 6);
 }
 
@@ -177,8 +178,8 @@ static void test_bursts(void **state)
     (void) state;
     for (double period = 60; period < 500; period += 7)
         for (uint32_t order = 0; order < 50; order++, n++) {
-            enum aspx_trial_end end =
-                try_bursts(period, 20, 13.0 * order, order * 77);
+            enum aspx_trial_end end = try_bursts(period, 20, 13.0 * order,
+                                                 order * 77);
 
             made += end == ASPX_TRIAL_ON || end == ASPX_TRIAL_OFF;
         }
@@ -215,13 +216,12 @@ static void test_ends(void **state)
 {
     (void) state;
     for (uint32_t s = 0; s < 1000; s++) {
-        struct program program = {1e5 * (1 + noise()), 1e5 * (1 + noise()),
-                                  1, 1 + 0.2 * noise(), 0};
+        struct program program = {1e5 * (1 + noise()), 1e5 * (1 + noise()), 1,
+                                  1 + 0.2 * noise(), 0};
         struct aspx_trial trial;
 
         seed = s;
-        assert_int_not_equal(try_it(&program, s, &trial),
-                             ASPX_TRIAL_GOES_ON);
+        assert_int_not_equal(try_it(&program, s, &trial), ASPX_TRIAL_GOES_ON);
         assert_true(trial.slices <= 2 * ASPX_TRIAL_PAIRS);
         if (trial.npairs) /* but for rounding */
             assert_true(trial.low <= 1.001 * trial.ratio &&

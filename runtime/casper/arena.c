@@ -72,13 +72,12 @@ static void *map_at(uint64_t addr, uint64_t bytes, int fd, uint64_t off)
 
 static void clear(struct aspx_arena *arena)
 {
-    *arena = (struct aspx_arena) {.fd = -1};
+    *arena = (struct aspx_arena){.fd = -1};
     pthread_mutex_init(&arena->mutex, NULL);
 }
 
 /* The file is sparse, but RLIMIT_FSIZE counts its length. */
-static int size_file(int fd, uint64_t head, uint32_t nusers,
-                     uint64_t *slice_p)
+static int size_file(int fd, uint64_t head, uint32_t nusers, uint64_t *slice_p)
 {
     struct rlimit limit;
 
@@ -87,8 +86,7 @@ static int size_file(int fd, uint64_t head, uint32_t nusers,
         limit.rlim_cur = limit.rlim_max;
         (void) setrlimit(RLIMIT_FSIZE, &limit);
     }
-    for (uint64_t slice = wanted_slice(nusers); slice >= SLICE_MIN;
-         slice /= 2)
+    for (uint64_t slice = wanted_slice(nusers); slice >= SLICE_MIN; slice /= 2)
         if (ftruncate(fd, (off_t) (head + nusers * slice)) == 0) {
             *slice_p = slice;
             return 0;
@@ -129,7 +127,7 @@ int aspx_arena_make(struct aspx_arena *arena, uint32_t nusers,
     }
     arena->head_bytes = head;
     find_head(arena, arena->base);
-    *name_p = (struct aspx_arena_name) {
+    *name_p = (struct aspx_arena_name){
         .pid = (int32_t) getpid(),
         .fd = arena->fd,
         .inode = st.st_ino,
@@ -189,8 +187,8 @@ static int map_slice(struct aspx_arena *arena, int fd)
     find_head(arena, map_at(0, arena->head_bytes, fd, 0));
     if (!arena->bells)
         return -1;
-    while (!(arena->slice = map_at(0, arena->slice_bytes, fd,
-                                   arena->slice_off))) {
+    while (
+        !(arena->slice = map_at(0, arena->slice_bytes, fd, arena->slice_off))) {
         arena->slice_bytes = round_up(arena->slice_bytes / 2, page_bytes());
         if (arena->slice_bytes < SLICE_MIN)
             return -1;

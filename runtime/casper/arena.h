@@ -36,10 +36,10 @@ void aspx_bell_ring(struct aspx_bell *bell);
 struct aspx_arena_name {
     int32_t pid, fd;
     uint64_t inode;
-    uint64_t bytes;       /* of the file; 0: there is none */
-    uint64_t head_bytes;  /* before the first slice */
+    uint64_t bytes;      /* of the file; 0: there is none */
+    uint64_t head_bytes; /* before the first slice */
     uint64_t slice_bytes;
-    uint64_t addr;        /* where its maker mapped it */
+    uint64_t addr; /* where its maker mapped it */
 };
 
 struct aspx_arena {
@@ -50,11 +50,11 @@ struct aspx_arena {
     char *base;              /* whole file; NULL when only the slice fits */
     char *slice;             /* own slice, users only; NULL: not usable */
     uint64_t slice_off, slice_bytes;
-    uint64_t bytes;          /* of the file */
-    int fd;                  /* maker, until aspx_arena_made_known() */
-    pthread_mutex_t mutex;   /* extents */
+    uint64_t bytes;              /* of the file */
+    int fd;                      /* maker, until aspx_arena_made_known() */
+    pthread_mutex_t mutex;       /* extents */
     struct aspx_extents extents; /* the free pages of the own slice */
-    bool kept;               /* the program may use it for ever: not unmapped */
+    bool kept; /* the program may use it for ever: not unmapped */
 };
 
 /* Make the arena of this node.

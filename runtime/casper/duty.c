@@ -15,11 +15,11 @@
 
 static struct {
     struct aspx_crew crew;
-    struct aspx_bell *bells; /* of the node's ghosts; NULL: nobody decides */
+    struct aspx_bell *bells;  /* of the node's ghosts; NULL: nobody decides */
     uint64_t begun, interval; /* in ticks of the clock */
     uint64_t begun_ns;
-    double *busy;    /* by ghost, shares of the last interval */
-    uint64_t *work;  /* by ghost, nanoseconds at work up to its begin */
+    double *busy;   /* by ghost, shares of the last interval */
+    uint64_t *work; /* by ghost, nanoseconds at work up to its begin */
 } lead;
 
 static uint64_t now_ns(void)

@@ -24,8 +24,8 @@ struct aspx_duty {
     _Atomic uint32_t changes;             /* the first ghost's: so many */
     _Atomic uint64_t parked_since_ns;     /* CLOCK_MONOTONIC; 0: active */
     _Atomic uint64_t parked_ns;           /* before that */
-    /* The ghost itself: CPU time it has used while parked, less what it had used
-     * in all when that began; and is it still, as far as it knows? */
+    /* The ghost itself: CPU time it has used while parked, less what it had
+     * used in all when that began; and is it still, as far as it knows? */
     _Atomic int64_t parked_cpu_ns;
     _Atomic uint32_t parked_seen;
     _Atomic aspx_duty_change change[ASPX_DUTY_CHANGES]; /* the first of them */
@@ -51,8 +51,8 @@ uint32_t aspx_duty_active(uint32_t node, uint32_t reserved);
  * main one, or one that is active in its place.  Cost: a load. */
 uint32_t aspx_duty_mine(void);
 
-/* Before a flush of a ghost (world rank): let it bring how many of its node are,
- * if that was long ago.
+/* Before a flush of a ghost (world rank): let it bring how many of its node
+ * are, if that was long ago.
  *   flat  the flush is that of the flat window */
 void aspx_duty_ask(int ghost, bool flat);
 

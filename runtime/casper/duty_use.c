@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The users' side. On the own node the number is looked up. From other nodes it
- * comes with flushes, which bring it from the ghost that they flush, twice in an
- * interval at most: who flushes often pays once in a while, and who does not has
- * little to send. */
+ * comes with flushes, which bring it from the ghost that they flush, twice in
+ * an interval at most: who flushes often pays once in a while, and who does not
+ * has little to send. */
 #include "config.h"
 
 #include "duty.h"
@@ -60,8 +60,10 @@ uint32_t aspx_duty_active(uint32_t node, uint32_t reserved)
 
 uint32_t aspx_duty_mine(void)
 {
-    return reserved_here ? main_ghost % aspx_duty_active(
-                               aspx_engine.world->node, reserved_here) : 0;
+    return reserved_here
+               ? main_ghost %
+                     aspx_duty_active(aspx_engine.world->node, reserved_here)
+               : 0;
 }
 
 /* Is it time to ask, and is it us to do it? */

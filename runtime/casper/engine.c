@@ -98,8 +98,7 @@ static int make_window(struct aspx_engine *engine)
     aspx_real.MPI_Win_set_errhandler(engine->win, MPI_ERRORS_RETURN);
     if (!attaches(engine) || !engine->arena.base ||
         aspx_real.MPI_Win_attach(engine->win, engine->arena.base,
-                                 (MPI_Aint) engine->arena.bytes)
-            == MPI_SUCCESS)
+                                 (MPI_Aint) engine->arena.bytes) == MPI_SUCCESS)
         return 0;
     /* Not attached: say so in the exchange that follows. */
     if (is_ghost(world))
@@ -183,8 +182,8 @@ static int start_with(struct aspx_engine *engine, struct card *cards)
             &engine->arena, nusers,
             aspx_notes_bytes(nusers, (uint32_t) world->size_all), &mine.arena);
     if (aspx_real.MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, cards,
-                                sizeof(mine), MPI_BYTE, world->all)
-        != MPI_SUCCESS)
+                                sizeof(mine), MPI_BYTE,
+                                world->all) != MPI_SUCCESS)
         return -1;
     for (int r = 0; r < world->size_all; r++) {
         engine->pids[r] = cards[r].pid;
@@ -203,8 +202,10 @@ static int start_with(struct aspx_engine *engine, struct card *cards)
     if (exchange_addresses(engine, flat) != 0)
         return -1;
     /* NOCHECK: nobody ever locks this window otherwise, so no messages. */
-    return aspx_real.MPI_Win_lock_all(MPI_MODE_NOCHECK, engine->win)
-                   == MPI_SUCCESS ? 0 : -1;
+    return aspx_real.MPI_Win_lock_all(MPI_MODE_NOCHECK, engine->win) ==
+                   MPI_SUCCESS
+               ? 0
+               : -1;
 }
 
 int aspx_engine_start(struct aspx_engine *engine,
@@ -214,7 +215,7 @@ int aspx_engine_start(struct aspx_engine *engine,
     struct card *cards = calloc(size, sizeof(*cards));
     int rc = -1;
 
-    *engine = (struct aspx_engine) {
+    *engine = (struct aspx_engine){
         .world = world,
         .arena = {.fd = -1, .mutex = PTHREAD_MUTEX_INITIALIZER},
         .locks = MPI_COMM_NULL,
@@ -244,8 +245,9 @@ void aspx_engine_stop(struct aspx_engine *engine)
     }
     if (engine->locks != MPI_COMM_NULL)
         aspx_real.MPI_Comm_free(&engine->locks);
-    /* What MPI_Alloc_mem gave may be an attached buffer, at which MPI looks once
-     * more, and MPICH lets programs read their memory after MPI_Finalize. */
+    /* What MPI_Alloc_mem gave may be an attached buffer, at which MPI looks
+     * once more, and MPICH lets programs read their memory after MPI_Finalize.
+     */
     engine->arena.kept |= engine->world->rank_user >= 0;
     aspx_arena_close(&engine->arena);
     free(engine->arena_addr);

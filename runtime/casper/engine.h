@@ -28,14 +28,14 @@ enum aspx_balance {
 
 /* What the policy wants, from the layout's knobs. Same in every process. */
 struct aspx_settings {
-    bool segments;        /* accumulates are bound by segment, not by rank */
-    bool hardware;        /* the device carries out contiguous Put and Get */
-    bool flat;            /* contiguous Put and Get may take the flat window */
+    bool segments; /* accumulates are bound by segment, not by rank */
+    bool hardware; /* the device carries out contiguous Put and Get */
+    bool flat;     /* contiguous Put and Get may take the flat window */
     enum aspx_balance balance;
-    bool adapt;           /* redirection may be switched off and on */
-    bool judged;          /* and if so, ghosts decide (adapt/judge.h), */
-    bool tried;           /* and what they decide is tried (adapt/chief.h) */
-    bool crew;            /* idle ghosts are parked */
+    bool adapt;  /* redirection may be switched off and on */
+    bool judged; /* and if so, ghosts decide (adapt/judge.h), */
+    bool tried;  /* and what they decide is tried (adapt/chief.h) */
+    bool crew;   /* idle ghosts are parked */
 };
 
 /* What this process has sent to one ghost, of all windows. */
@@ -74,14 +74,19 @@ enum aspx_lock_verb {
     ASPX_LOCK_TRY, /* shared: at once, or refused */
     ASPX_UNLOCK,
     ASPX_LOCK_SETTLE, /* answered when all before it of this origin is done */
-    ASPX_GOODBYE, /* this user enters MPI_Finalize */
+    ASPX_GOODBYE,     /* this user enters MPI_Finalize */
 };
 
 #define ASPX_LOCK_EVERY UINT32_MAX /* all targets of the window here */
 
-enum { ASPX_LOCK_TAG = 0, ASPX_REPLY_TAG_FIRST = 1, ASPX_REPLY_TAGS = 30000,
-       ASPX_SPREAD_TAG = 30001, /* adapt/spread.h */
-       ASPX_ORDER_TAG = 30002, ASPX_REPORT_TAG = 30003 }; /* adapt/rounds.h */
+enum {
+    ASPX_LOCK_TAG = 0,
+    ASPX_REPLY_TAG_FIRST = 1,
+    ASPX_REPLY_TAGS = 30000,
+    ASPX_SPREAD_TAG = 30001, /* adapt/spread.h */
+    ASPX_ORDER_TAG = 30002,
+    ASPX_REPORT_TAG = 30003
+}; /* adapt/rounds.h */
 
 struct aspx_lock_message {
     uint64_t window;    /* aspx_win.id */

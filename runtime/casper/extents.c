@@ -59,7 +59,7 @@ int aspx_extents_begin(struct aspx_extents *extents, uint32_t npages,
     if (map == MAP_FAILED)
         return -1;
     (void) madvise(map, bytes, MADV_NOHUGEPAGE);
-    *extents = (struct aspx_extents) {
+    *extents = (struct aspx_extents){
         .table = map, .npages = npages, .origin = origin};
     for (unsigned b = 0; b < ASPX_EXTENT_BINS; b++)
         extents->bins[b] = ASPX_EXTENT_NONE;
@@ -72,14 +72,14 @@ void aspx_extents_end(struct aspx_extents *extents)
     if (extents->table)
         munmap(extents->table,
                (size_t) extents->npages * sizeof(*extents->table));
-    *extents = (struct aspx_extents) {0};
+    *extents = (struct aspx_extents){0};
 }
 
 /* Pages to leave out at the begin of a stretch. */
 static uint32_t lead(const struct aspx_extents *extents, uint32_t first,
                      uint32_t align)
 {
-    return (uint32_t) -(extents->origin + first) & (align - 1);
+    return (uint32_t) - (extents->origin + first) & (align - 1);
 }
 
 static bool fits(const struct aspx_extents *extents, uint32_t first,
@@ -95,8 +95,7 @@ static uint32_t find(const struct aspx_extents *extents, uint32_t pages,
     for (unsigned b = bin_of(pages); b < ASPX_EXTENT_BINS; b++) {
         uint32_t left = tries;
 
-        for (uint32_t at = extents->bins[b];
-             at != ASPX_EXTENT_NONE && left > 0;
+        for (uint32_t at = extents->bins[b]; at != ASPX_EXTENT_NONE && left > 0;
              at = extents->table[at].next, left--)
             if (fits(extents, at, pages, align))
                 return at;

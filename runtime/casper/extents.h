@@ -17,8 +17,8 @@ enum { ASPX_EXTENT_BINS = 124 };
 #define ASPX_EXTENT_NONE UINT32_MAX
 
 struct aspx_extent {
-    uint32_t begins; /* a free stretch of so many pages; 0: none */
-    uint32_t ends;   /* likewise, with this page as its last */
+    uint32_t begins;     /* a free stretch of so many pages; 0: none */
+    uint32_t ends;       /* likewise, with this page as its last */
     uint32_t prev, next; /* where one begins: in its list */
 };
 

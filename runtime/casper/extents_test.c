@@ -35,8 +35,7 @@ static void mark(uint32_t first, uint32_t pages, bool as)
 static bool has_room(uint32_t pages, uint32_t align)
 {
     for (uint32_t i = 0; i + pages <= PAGES; i++) {
-        if ((i + ORIGIN) % align == 0 &&
-            !memchr(used + i, true, pages))
+        if ((i + ORIGIN) % align == 0 && !memchr(used + i, true, pages))
             return true;
     }
     return false;
@@ -64,7 +63,7 @@ static struct taken take(void)
     one.first = aspx_extents_take(&extents, one.pages, align);
     if (one.first == ASPX_EXTENT_NONE) {
         assert_false(has_room(one.pages, align));
-        return (struct taken) {0};
+        return (struct taken){0};
     }
     assert_int_equal((one.first + ORIGIN) % align, 0);
     mark(one.first, one.pages, true);
@@ -75,7 +74,8 @@ static struct taken take(void)
 static void give(struct taken *one)
 {
     uint32_t part = one->pages > 1 && rand() % 3 == 0
-                        ? (uint32_t) rand() % one->pages : one->pages;
+                        ? (uint32_t) rand() % one->pages
+                        : one->pages;
     uint32_t at = rand() % 2 ? one->first : one->first + one->pages - part;
 
     if (part == 0)

@@ -10,10 +10,9 @@ bool aspx_flat_make(struct aspx_engine *engine)
     const struct aspx_arena *arena = &engine->arena;
     bool ghost = engine->world->rank_user < 0 && arena->base;
 
-    if (aspx_real.MPI_Win_create_c(ghost ? arena->base : NULL,
-                                   ghost ? (MPI_Aint) arena->bytes : 0, 1,
-                                   MPI_INFO_NULL, engine->locks,
-                                   &engine->flat) != MPI_SUCCESS) {
+    if (aspx_real.MPI_Win_create_c(
+            ghost ? arena->base : NULL, ghost ? (MPI_Aint) arena->bytes : 0, 1,
+            MPI_INFO_NULL, engine->locks, &engine->flat) != MPI_SUCCESS) {
         engine->flat = MPI_WIN_NULL;
         return false;
     }

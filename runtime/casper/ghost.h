@@ -20,8 +20,8 @@ bool aspx_ghost_watch(void);
  * without a board. */
 void aspx_ghost_await_users(void);
 
-/* Look for processes of this step on this node that wait in MPI_Init without our
- * library. Call it only while no user of the node has come to MPI.
+/* Look for processes of this step on this node that wait in MPI_Init without
+ * our library. Call it only while no user of the node has come to MPI.
  *   end  end each, and say so
  * Returns whether there are any. */
 bool aspx_ghost_strangers(bool end);

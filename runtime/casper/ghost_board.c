@@ -48,7 +48,7 @@ struct user {
 static struct asp_board *board;
 static uint32_t nusers;
 static struct user *users;
-static struct pollfd *fds;  /* by user; -1: not started, ended, or no pidfd */
+static struct pollfd *fds; /* by user; -1: not started, ended, or no pidfd */
 static pid_t parent;
 static atomic_bool in_mpi; /* or about to be */
 
@@ -231,7 +231,7 @@ bool aspx_ghost_watch(void)
         return false;
     aspx_manager_know();
     for (uint32_t i = 0; i < nusers; i++)
-        fds[i] = (struct pollfd) {-1, POLLIN, 0};
+        fds[i] = (struct pollfd){-1, POLLIN, 0};
     parent = getppid();
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
@@ -279,7 +279,8 @@ void aspx_ghost_await_users(void)
         if (users_in_mpi())
             break;
         if (syscall(SYS_futex, &board->changes, FUTEX_WAIT, seen, &wait, NULL,
-                    0) == 0 || errno != ETIMEDOUT)
+                    0) == 0 ||
+            errno != ETIMEDOUT)
             continue;
         if (launcher_kills() && strangers_come())
             break;

@@ -36,8 +36,7 @@ static void reply(struct service *service, int origin, uint32_t tag, int bytes)
     MPI_Request request;
 
     if (aspx_real.MPI_Isend(refused, bytes, MPI_BYTE, origin, (int) tag,
-                            service->engine->locks, &request)
-            != MPI_SUCCESS ||
+                            service->engine->locks, &request) != MPI_SUCCESS ||
         aspx_real.MPI_Request_free(&request) != MPI_SUCCESS)
         service->failed = true;
 }
@@ -48,9 +47,8 @@ static void grant(void *context, int origin, uint32_t tag)
 }
 
 /* The lock words that a message names, or NULL: none, or not in the arena. */
-static struct aspx_lock_word *
-find_words(const struct service *service,
-           const struct aspx_lock_message *message)
+static struct aspx_lock_word *find_words(
+    const struct service *service, const struct aspx_lock_message *message)
 {
     const struct aspx_arena *arena = &service->engine->arena;
     uint64_t bytes = message->words * sizeof(struct aspx_lock_word);
@@ -88,8 +86,8 @@ static void handle(struct service *service,
               aspx_locks_try(service->locks, &request) ? 0 : 1);
         break;
     case ASPX_UNLOCK:
-        (void) aspx_locks_drop(service->locks, message->window,
-                               message->target, origin);
+        (void) aspx_locks_drop(service->locks, message->window, message->target,
+                               origin);
         break;
     case ASPX_LOCK_SETTLE:
         grant(service, origin, message->reply_tag);
@@ -112,8 +110,8 @@ static bool poll_messages(struct service *service, unsigned *next)
         MPI_Status status;
         int done = 0;
 
-        if (aspx_real.MPI_Test(&service->receives[i], &done, &status)
-            != MPI_SUCCESS)
+        if (aspx_real.MPI_Test(&service->receives[i], &done, &status) !=
+            MPI_SUCCESS)
             service->failed = true;
         if (!done) {
             polls++;
@@ -136,11 +134,10 @@ static bool poll_messages(struct service *service, unsigned *next)
 static int open_inbox(struct service *service)
 {
     for (unsigned i = 0; i < INBOX; i++)
-        if (aspx_real.MPI_Recv_init(&service->inbox[i],
-                                    sizeof(service->inbox[i]), MPI_BYTE,
-                                    MPI_ANY_SOURCE, ASPX_LOCK_TAG,
-                                    service->engine->locks,
-                                    &service->receives[i]) != MPI_SUCCESS ||
+        if (aspx_real.MPI_Recv_init(
+                &service->inbox[i], sizeof(service->inbox[i]), MPI_BYTE,
+                MPI_ANY_SOURCE, ASPX_LOCK_TAG, service->engine->locks,
+                &service->receives[i]) != MPI_SUCCESS ||
             aspx_real.MPI_Start(&service->receives[i]) != MPI_SUCCESS)
             return -1;
     return 0;
@@ -164,17 +161,17 @@ static void tell_backlog(uint64_t events)
     uint32_t old = atomic_load_explicit(backlog, memory_order_relaxed);
 
     if (old > 0 || events > 0)
-        atomic_store_explicit(backlog, (uint32_t) (old - (old + 7) / 8 +
-                                                   16 * events),
+        atomic_store_explicit(backlog,
+                              (uint32_t) (old - (old + 7) / 8 + 16 * events),
                               memory_order_relaxed);
 }
 
 int aspx_ghost_serve(const struct aspx_engine *engine)
 {
     const struct aspx_world *world = engine->world;
-    struct service service = {.engine = engine,
-                              .goodbyes_due = aspx_engine_count(
-                                  world, ASP_ROLE_USER)};
+    struct service service = {
+        .engine = engine,
+        .goodbyes_due = aspx_engine_count(world, ASP_ROLE_USER)};
     struct aspx_bell *bell = aspx_engine_bell(engine,
                                               (uint32_t) world->rank_all);
     struct aspx_judge *judge;

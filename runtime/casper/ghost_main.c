@@ -25,9 +25,8 @@
  * and the ghost goes with them. */
 static void ignore_signals(void)
 {
-    static const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2,
-                                  SIGXCPU, SIGPIPE, SIGALRM, SIGQUIT,
-                                  SIGTSTP};
+    static const int signals[] = {SIGTERM, SIGINT,  SIGHUP,  SIGUSR1, SIGUSR2,
+                                  SIGXCPU, SIGPIPE, SIGALRM, SIGQUIT, SIGTSTP};
 
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
         signal(signals[i], SIG_IGN);
@@ -83,8 +82,8 @@ int main(void)
     if (aspx_pickup(&layout, &local, &err) != 0)
         return fail(&err);
     aspx_real_resolve();
-    if (aspx_real.MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided)
-        != MPI_SUCCESS)
+    if (aspx_real.MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) !=
+        MPI_SUCCESS)
         return 1;
     aspx_close_mend();
     status = run(layout, local);

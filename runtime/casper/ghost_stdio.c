@@ -7,8 +7,8 @@
  * that task closes its stdin.) The ghost has other things to do, so a child
  * takes its share; it ends with the input or with the ghost.
  *
- * The plugin put stdout aside, so that a TaskProlog prints as often as there are
- * user tasks; what MPI and UCX say in a ghost shall be seen. */
+ * The plugin put stdout aside, so that a TaskProlog prints as often as there
+ * are user tasks; what MPI and UCX say in a ghost shall be seen. */
 #include "config.h"
 
 #include "ghost.h"

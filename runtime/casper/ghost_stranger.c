@@ -59,8 +59,7 @@ static bool has(const char *pid, const char *name, int end, const char *what,
     if (!file)
         return false;
     while (!found && getdelim(&piece, &bytes, end, file) > 0)
-        found = within ? strstr(piece, what) != NULL
-                       : strcmp(piece, what) == 0;
+        found = within ? strstr(piece, what) != NULL : strcmp(piece, what) == 0;
     free(piece);
     fclose(file);
     return found;

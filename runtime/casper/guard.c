@@ -39,13 +39,13 @@ enum {
     ROUND_US = 1000000,
     /* The first wait for the ghosts to be gone; each is twice the last. */
     FINISH_US = 500,
-    LIMIT_S = 60, /* defaults of ghost.timeout_s and init.timeout_s */
+    LIMIT_S = 60,    /* defaults of ghost.timeout_s and init.timeout_s */
     LIMIT_MIN_S = 2, /* the longest nap is a second */
-    TELL_S = 1, /* what the guard that speaks gets before the others act */
+    TELL_S = 1,      /* what the guard that speaks gets before the others act */
     PASS_ON_US = 100000, /* and the launcher, to pass on what it said */
-    ROLL_S = 6, /* what join.c needs to say who is missing, and more */
-    KILL_S = 5, /* what a killed ghost gets to be gone */
-    LEFT_S = 10, /* the launcher, to end a job that a rank has left */
+    ROLL_S = 6,          /* what join.c needs to say who is missing, and more */
+    KILL_S = 5,          /* what a killed ghost gets to be gone */
+    LEFT_S = 10,         /* the launcher, to end a job that a rank has left */
     GUARD_STACK = 128 * 1024,
 };
 
@@ -64,10 +64,10 @@ struct ghost {
 static struct {
     pthread_t thread;
     bool running;
-    _Atomic uint32_t phase; /* enum phase; a futex */
-    unsigned phase_s;       /* how long it has lasted */
-    unsigned tell_phase_s;  /* tell of it then */
-    unsigned left_s;        /* how long a rank has left the job */
+    _Atomic uint32_t phase;         /* enum phase; a futex */
+    unsigned phase_s;               /* how long it has lasted */
+    unsigned tell_phase_s;          /* tell of it then */
+    unsigned left_s;                /* how long a rank has left the job */
     unsigned limit_s, join_limit_s; /* 0: none */
     char node[ASP_NAME_MAX];
     struct ghost *ghosts;
@@ -215,7 +215,7 @@ static void lost(struct ghost *ghost, uint32_t phase)
     /* Nobody needs it any more, and the step would wait for it. */
     if (tell)
         aspx_suspect_tell_stalled(&ghost->suspect, "the program has finished, "
-                                  "so the ghost is killed");
+                                                   "so the ghost is killed");
     (void) kill(ghost->suspect.process.pid, SIGKILL);
 }
 
@@ -246,10 +246,10 @@ static void look_at(struct ghost *ghost, uint32_t phase)
     }
 }
 
-/* What is to be done about a phase that lasts, where no ghost of this node is to
- * be seen as the cause. */
-__attribute__((format(printf, 1, 2)))
-static void tell_phase(const char *format, ...)
+/* What is to be done about a phase that lasts, where no ghost of this node is
+ * to be seen as the cause. */
+__attribute__((format(printf, 1, 2))) static void tell_phase(const char *format,
+                                                             ...)
 {
     char text[512];
     va_list args;
@@ -275,7 +275,8 @@ static void check_joining(void)
         end_job(false);
     tell_phase("ghosts and ranks did not start MPI together within %u s (knob "
                "init.timeout_s); a process on this node or another is stopped "
-               "or stuck, so the job ends\n", guard.join_limit_s);
+               "or stuck, so the job ends\n",
+               guard.join_limit_s);
     end_job(true);
 }
 
@@ -323,8 +324,8 @@ static bool all_gone(void)
     return true;
 }
 
-/* MPI is finalized: the ghosts are about to be gone. Short waits, of which those
- * that make up a second are a round. */
+/* MPI is finalized: the ghosts are about to be gone. Short waits, of which
+ * those that make up a second are a round. */
 static void finish(void)
 {
     unsigned us = FINISH_US, passed_us = 0;

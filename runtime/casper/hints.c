@@ -53,15 +53,15 @@ uint64_t aspx_hints_align(MPI_Info info)
         return 1;
     errno = 0;
     align = strtoull(value, &end, 10);
-    return errno == 0 && *end == '\0' && align && !(align & (align - 1))
-               ? align : 1;
+    return errno == 0 && *end == '\0' && align && !(align & (align - 1)) ? align
+                                                                         : 1;
 }
 
 void aspx_hints_read(struct aspx_hints *hints, MPI_Info info)
 {
     char value[VALUE_MAX];
 
-    *hints = (struct aspx_hints) {.align = aspx_hints_align(info)};
+    *hints = (struct aspx_hints){.align = aspx_hints_align(info)};
     if (info == MPI_INFO_NULL)
         return;
     if (get(info, "async_config", value))

@@ -13,15 +13,15 @@
 
 struct aspx_hints {
     enum aspx_async async; /* async_config */
-    bool symmetric;   /* all processes are here and have completed all they
-                         issued; for MPI_Win_set_info */
-    bool no_locks;    /* no_locks, or epochs_used without "lock" */
-    bool noncontig;   /* alloc_shared_noncontig */
-    uint64_t align;   /* mpi_minimum_memory_alignment; 1: not said */
+    bool symmetric;        /* all processes are here and have completed all they
+                              issued; for MPI_Win_set_info */
+    bool no_locks;         /* no_locks, or epochs_used without "lock" */
+    bool noncontig;        /* alloc_shared_noncontig */
+    uint64_t align;        /* mpi_minimum_memory_alignment; 1: not said */
 };
 
-/* Read the keys, info may be MPI_INFO_NULL; unknown keys and values are ignored,
- * as MPI asks. */
+/* Read the keys, info may be MPI_INFO_NULL; unknown keys and values are
+ * ignored, as MPI asks. */
 void aspx_hints_read(struct aspx_hints *hints, MPI_Info info);
 
 /* Of these, the alignment only: for MPI_Alloc_mem. */

@@ -61,8 +61,8 @@ static progress_f *find_progress(void)
 }
 
 /* Interposes UCX's progress call in the ghost program only. */
-__attribute__((visibility("default"))) unsigned
-ucp_worker_progress(void *worker);
+__attribute__((visibility("default"))) unsigned ucp_worker_progress(
+    void *worker);
 
 unsigned ucp_worker_progress(void *worker)
 {
@@ -125,7 +125,7 @@ void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
 {
     bool alone = asp_layout_alone(layout, rank_world);
 
-    *idle = (struct aspx_idle) {
+    *idle = (struct aspx_idle){
         .bell = bell,
         .spin_us = knob(layout, "idle.spin_us",
                         alone ? ASP_IDLE_SPIN_ALONE_US : ASP_IDLE_SPIN_US),
@@ -135,14 +135,13 @@ void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
                               alone ? ASP_IDLE_NAP_MAX_US
                                     : ASP_IDLE_NAP_SHARED_US),
         .unwanted_max_us = knob(layout, "idle.nap_us",
-                                alone ? ASP_IDLE_NAP_MAX_US
-                                      : UNWANTED_MAX_US),
+                                alone ? ASP_IDLE_NAP_MAX_US : UNWANTED_MAX_US),
         .parked_max_us = knob(layout, "idle.parked_nap_us", PARKED_MAX_US),
         .last_work_us = now_us(),
     };
     aspx_clock_start();
     aspx_turns_start(ASPX_TURNS_COUNTED);
-    turns = (struct aspx_turns) {0};
+    turns = (struct aspx_turns){0};
     began_ns = now_ns();
     /* The default slack of 50 us would double the shortest naps. */
     (void) prctl(PR_SET_TIMERSLACK, 1000);
@@ -199,8 +198,9 @@ static uint64_t longest(struct aspx_idle *idle, uint64_t now,
                   atomic_load_explicit(&idle->bell->duty.parked_since_ns,
                                        memory_order_relaxed) != 0;
     bool unwanted = aspx_unwanted_sure(&idle->unwanted, now);
-    uint64_t bound = parked ? idle->parked_max_us
-                     : unwanted ? idle->unwanted_max_us : idle->rested_max_us;
+    uint64_t bound = parked     ? idle->parked_max_us
+                     : unwanted ? idle->unwanted_max_us
+                                : idle->rested_max_us;
     uint64_t most = (now - idle->last_work_us) /
                     (unwanted ? UNWANTED_PART : LONG_PART);
 

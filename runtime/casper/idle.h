@@ -10,7 +10,7 @@
 #include "common/layout.h"
 
 struct aspx_idle {
-    struct aspx_bell *bell; /* NULL: naps cannot be cut short */
+    struct aspx_bell *bell;                 /* NULL: naps cannot be cut short */
     uint64_t spin_us, yield_us, nap_max_us; /* the ladder */
     uint64_t rested_max_us, unwanted_max_us, parked_max_us; /* its last step,
                                                              * after long */

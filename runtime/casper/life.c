@@ -12,8 +12,8 @@ static struct aspx_life unseen;
 
 struct aspx_life *_Atomic aspx_life_mine = &unseen;
 
-/* A nap that begins or ends meanwhile would be counted twice, or not at all. The
- * ghost may be at work on that again and again: a few times are enough. */
+/* A nap that begins or ends meanwhile would be counted twice, or not at all.
+ * The ghost may be at work on that again and again: a few times are enough. */
 uint64_t aspx_life_work_ns(const struct aspx_life *life, uint64_t now)
 {
     uint64_t since = atomic_load(&life->since_ns), nap, idle;

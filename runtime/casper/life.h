@@ -26,7 +26,7 @@ struct aspx_life {
     _Alignas(64) _Atomic uint32_t beat; /* rounds of the loop */
     _Atomic uint32_t doing;             /* enum aspx_doing */
     _Atomic uint32_t told;
-    _Atomic uint32_t backlog; /* how busy it has been of late */
+    _Atomic uint32_t backlog;  /* how busy it has been of late */
     _Atomic uint64_t since_ns; /* CLOCK_MONOTONIC at the first round */
     _Atomic uint64_t idle_ns;  /* since then, what was not work */
     _Atomic uint64_t nap_ns;   /* when the nap began that it takes; 0: none */
@@ -48,8 +48,7 @@ static inline struct aspx_life *aspx_life_own(void)
 
 static inline void aspx_life_say(enum aspx_doing doing)
 {
-    atomic_store_explicit(&aspx_life_own()->doing, doing,
-                          memory_order_release);
+    atomic_store_explicit(&aspx_life_own()->doing, doing, memory_order_release);
 }
 
 /* There is one writer, so no locked instruction is needed. */

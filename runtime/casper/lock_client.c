@@ -124,8 +124,8 @@ int aspx_lock_drop(struct aspx_win *win, int rank, enum aspx_held held)
 
     atomic_fetch_sub(&held_by_us, 1);
     if (held == ASPX_HELD_GHOST)
-        return send_message(win, target->ghost, ASPX_UNLOCK, (uint32_t) rank,
-                            0, ASPX_PASSES_NOT);
+        return send_message(win, target->ghost, ASPX_UNLOCK, (uint32_t) rank, 0,
+                            ASPX_PASSES_NOT);
     if (aspx_word_release(target->word, held == ASPX_HELD_EXCLUSIVE))
         aspx_win_ring(win, target->ghost);
     return MPI_SUCCESS;
@@ -150,7 +150,7 @@ static int ask_every(struct aspx_win *win, enum aspx_lock_verb verb,
     int rc = MPI_SUCCESS;
 
     for (uint32_t g = 0; rc == MPI_SUCCESS && g < win->nghosts; g++) {
-        questions[g] = (struct question) {.answer = MPI_REQUEST_NULL};
+        questions[g] = (struct question){.answer = MPI_REQUEST_NULL};
         if (concerned(&win->ghosts[g]))
             rc = ask(win, g, verb, ASPX_LOCK_EVERY, ASPX_PASSES_NOT,
                      &questions[g]);

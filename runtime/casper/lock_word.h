@@ -18,9 +18,9 @@ struct aspx_lock_word {
     _Alignas(64) _Atomic uint32_t state; /* zero: free */
 };
 
-#define ASPX_WORD_QUEUED UINT32_C(0x80000000)    /* the ghost has entries */
+#define ASPX_WORD_QUEUED    UINT32_C(0x80000000) /* the ghost has entries */
 #define ASPX_WORD_EXCLUSIVE UINT32_C(0x40000000) /* one direct holder */
-#define ASPX_WORD_SHARED UINT32_C(0x3fffffff)    /* count of direct holders */
+#define ASPX_WORD_SHARED    UINT32_C(0x3fffffff) /* count of direct holders */
 
 /* Origin: take it now, or not at all. */
 static inline bool aspx_word_try(struct aspx_lock_word *word, bool exclusive)
@@ -28,9 +28,8 @@ static inline bool aspx_word_try(struct aspx_lock_word *word, bool exclusive)
     uint32_t state = atomic_load_explicit(&word->state, memory_order_relaxed);
 
     if (exclusive)
-        return state == 0 &&
-               atomic_compare_exchange_strong(&word->state, &state,
-                                              ASPX_WORD_EXCLUSIVE);
+        return state == 0 && atomic_compare_exchange_strong(
+                                 &word->state, &state, ASPX_WORD_EXCLUSIVE);
     while (!(state & (ASPX_WORD_QUEUED | ASPX_WORD_EXCLUSIVE)))
         if (atomic_compare_exchange_weak(&word->state, &state, state + 1))
             return true;
@@ -41,8 +40,7 @@ static inline bool aspx_word_try(struct aspx_lock_word *word, bool exclusive)
 static inline bool aspx_word_release(struct aspx_lock_word *word,
                                      bool exclusive)
 {
-    return atomic_fetch_sub(&word->state,
-                            exclusive ? ASPX_WORD_EXCLUSIVE : 1) &
+    return atomic_fetch_sub(&word->state, exclusive ? ASPX_WORD_EXCLUSIVE : 1) &
            ASPX_WORD_QUEUED;
 }
 
@@ -58,8 +56,7 @@ static inline void aspx_word_open(struct aspx_lock_word *word)
 }
 
 /* Ghost: does a direct holder stand in the way? */
-static inline bool aspx_word_blocks(struct aspx_lock_word *word,
-                                    bool exclusive)
+static inline bool aspx_word_blocks(struct aspx_lock_word *word, bool exclusive)
 {
     uint32_t state = atomic_load(&word->state);
 

@@ -65,7 +65,8 @@ void aspx_locks_destroy(struct aspx_locks *locks)
 
     if (!locks)
         return;
-    HASH_ITER(hh, locks->windows, window, next) {
+    HASH_ITER(hh, locks->windows, window, next)
+    {
         HASH_DEL(locks->windows, window);
         free_entries(window->holders);
         free_entries(window->waiters);
@@ -170,8 +171,7 @@ static void pump(struct aspx_locks *locks, struct window *window)
         locks->waiting--;
         entry->next = window->holders;
         window->holders = entry;
-        locks->grant(locks->context, entry->request.origin,
-                     entry->request.tag);
+        locks->grant(locks->context, entry->request.origin, entry->request.tag);
     }
     window->last = at;
 }
@@ -255,7 +255,8 @@ bool aspx_locks_poll(struct aspx_locks *locks)
 
     if (before == 0)
         return false;
-    HASH_ITER(hh, locks->windows, window, next) {
+    HASH_ITER(hh, locks->windows, window, next)
+    {
         if (window->waiters)
             pump(locks, window);
     }
@@ -270,8 +271,7 @@ int aspx_locks_drop(struct aspx_locks *locks, uint64_t id, uint32_t target,
 
     for (at = window ? &window->holders : NULL; at && (entry = *at);
          at = &entry->next) {
-        if (entry->request.origin != origin ||
-            entry->request.target != target)
+        if (entry->request.origin != origin || entry->request.target != target)
             continue;
         *at = entry->next;
         free(entry);

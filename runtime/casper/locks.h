@@ -35,8 +35,8 @@ struct aspx_lock_request {
     uint32_t target; /* rank in the window, or ASPX_LOCK_EVERY */
     bool exclusive;
     enum aspx_lock_passes passes;
-    int origin;      /* who asks; opaque */
-    uint32_t tag;    /* opaque, for the grant */
+    int origin;                   /* who asks; opaque */
+    uint32_t tag;                 /* opaque, for the grant */
     struct aspx_lock_word *words; /* of the targets concerned; borrowed until
                                      the window has no holder or waiter */
     uint32_t nwords;

@@ -49,8 +49,11 @@ static void take(struct aspx_locks *locks, int origin, uint32_t target,
                  bool exclusive)
 {
     const struct aspx_lock_request request = {
-        .window = 7, .target = target, .exclusive = exclusive,
-        .origin = origin, .tag = (uint32_t) (100 + origin),
+        .window = 7,
+        .target = target,
+        .exclusive = exclusive,
+        .origin = origin,
+        .tag = (uint32_t) (100 + origin),
         .words = target == ASPX_LOCK_EVERY ? words : &words[target],
         .nwords = target == ASPX_LOCK_EVERY ? WORDS : 1};
 
@@ -197,9 +200,11 @@ static void test_every_and_direct(void **state)
 
 static void test_try(void **state)
 {
-    struct aspx_lock_request every = {
-        .window = 7, .target = ASPX_LOCK_EVERY, .origin = 5, .words = words,
-        .nwords = WORDS};
+    struct aspx_lock_request every = {.window = 7,
+                                      .target = ASPX_LOCK_EVERY,
+                                      .origin = 5,
+                                      .words = words,
+                                      .nwords = WORDS};
 
     assert_true(aspx_word_try(&words[1], true));
     assert_false(aspx_locks_try(*state, &every));
@@ -221,9 +226,13 @@ static void test_try(void **state)
  * who holds a lock must not wait behind one who waits for it. */
 static void test_holders_pass_waiters(void **state)
 {
-    struct aspx_lock_request more = {
-        .window = 7, .target = 4, .origin = 0, .tag = 100, .words = &words[4],
-        .nwords = 1, .passes = ASPX_PASSES_NOW};
+    struct aspx_lock_request more = {.window = 7,
+                                     .target = 4,
+                                     .origin = 0,
+                                     .tag = 100,
+                                     .words = &words[4],
+                                     .nwords = 1,
+                                     .passes = ASPX_PASSES_NOW};
 
     take(*state, 0, 3, false);
     take(*state, 1, 4, false);
@@ -245,9 +254,13 @@ static void test_holders_pass_waiters(void **state)
 
 static void test_late_pass(void **state)
 {
-    struct aspx_lock_request late = {
-        .window = 7, .target = 3, .origin = 2, .tag = 102, .words = &words[3],
-        .nwords = 1, .passes = ASPX_PASSES_LATE};
+    struct aspx_lock_request late = {.window = 7,
+                                     .target = 3,
+                                     .origin = 2,
+                                     .tag = 102,
+                                     .words = &words[3],
+                                     .nwords = 1,
+                                     .passes = ASPX_PASSES_LATE};
 
     take(*state, 0, 3, false);
     take(*state, 1, 3, true);
@@ -262,18 +275,12 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_shared_together),
-        TEST(test_exclusive_in_order),
-        TEST(test_no_starvation),
-        TEST(test_targets_are_independent),
-        TEST(test_every_against_one),
-        TEST(test_windows_are_independent),
-        TEST(test_drop_of_nothing),
-        TEST(test_try),
-        TEST(test_holders_pass_waiters),
-        TEST(test_late_pass),
-        TEST(test_direct_holders),
-        TEST(test_every_and_direct),
+        TEST(test_shared_together),      TEST(test_exclusive_in_order),
+        TEST(test_no_starvation),        TEST(test_targets_are_independent),
+        TEST(test_every_against_one),    TEST(test_windows_are_independent),
+        TEST(test_drop_of_nothing),      TEST(test_try),
+        TEST(test_holders_pass_waiters), TEST(test_late_pass),
+        TEST(test_direct_holders),       TEST(test_every_and_direct),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,9 +14,9 @@ enum { ORIGIN, TARGET, RESULT, SIDES };
 struct sides {
     int n;
     struct aspx_side *side[SIDES];
-    uint64_t bytes[SIDES];  /* of an element */
+    uint64_t bytes[SIDES]; /* of an element */
     MPI_Count extent[SIDES];
-    uint64_t total;         /* bytes, of each side */
+    uint64_t total; /* bytes, of each side */
 };
 
 /* Returns false when they do not have the same number of bytes. */
@@ -103,6 +103,6 @@ int aspx_large_run(const struct aspx_acc *whole, const struct aspx_route *route,
     if (rc != MPI_SUCCESS || !request)
         return rc;
     rc = aspx_sync_flush(route->win, whole->touch.rank);
-    return aspx_win_pass(route->win, rc == MPI_SUCCESS
-                                         ? aspx_route_done(request) : rc);
+    return aspx_win_pass(route->win,
+                         rc == MPI_SUCCESS ? aspx_route_done(request) : rc);
 }

@@ -100,36 +100,36 @@ static bool move(const struct aspx_side *origin, struct aspx_touch *touch,
 }
 
 /* NAME and R##NAME, for one type of counts. */
-#define TWINS(NAME, RNAME, CALL, BUFFER, COUNT)                               \
-    int aspx_hand_##NAME(BUFFER origin_addr, COUNT origin_count,              \
-                         MPI_Datatype origin_type, int rank, MPI_Aint disp,   \
-                         COUNT count, MPI_Datatype type, MPI_Win win)         \
-    {                                                                         \
-        const struct aspx_side origin = {origin_addr, origin_count,           \
-                                         origin_type};                        \
-        struct aspx_touch touch = {CALL, rank, disp, count, type, false};     \
-        int rc;                                                               \
-                                                                              \
-        if (move(&origin, &touch, win, NULL, &rc))                            \
-            return rc;                                                        \
-        return aspx_real.NAME(origin_addr, origin_count, origin_type, rank,   \
-                              touch.disp, count, type, win);                  \
-    }                                                                         \
-                                                                              \
-    int aspx_hand_##RNAME(BUFFER origin_addr, COUNT origin_count,             \
-                          MPI_Datatype origin_type, int rank, MPI_Aint disp,  \
-                          COUNT count, MPI_Datatype type, MPI_Win win,        \
-                          MPI_Request *request)                               \
-    {                                                                         \
-        const struct aspx_side origin = {origin_addr, origin_count,           \
-                                         origin_type};                        \
-        struct aspx_touch touch = {CALL, rank, disp, count, type, true};      \
-        int rc;                                                               \
-                                                                              \
-        if (request && move(&origin, &touch, win, request, &rc))              \
-            return rc;                                                        \
-        return aspx_real.RNAME(origin_addr, origin_count, origin_type, rank,  \
-                               touch.disp, count, type, win, request);        \
+#define TWINS(NAME, RNAME, CALL, BUFFER, COUNT)                                \
+    int aspx_hand_##NAME(BUFFER origin_addr, COUNT origin_count,               \
+                         MPI_Datatype origin_type, int rank, MPI_Aint disp,    \
+                         COUNT count, MPI_Datatype type, MPI_Win win)          \
+    {                                                                          \
+        const struct aspx_side origin = {origin_addr, origin_count,            \
+                                         origin_type};                         \
+        struct aspx_touch touch = {CALL, rank, disp, count, type, false};      \
+        int rc;                                                                \
+                                                                               \
+        if (move(&origin, &touch, win, NULL, &rc))                             \
+            return rc;                                                         \
+        return aspx_real.NAME(origin_addr, origin_count, origin_type, rank,    \
+                              touch.disp, count, type, win);                   \
+    }                                                                          \
+                                                                               \
+    int aspx_hand_##RNAME(BUFFER origin_addr, COUNT origin_count,              \
+                          MPI_Datatype origin_type, int rank, MPI_Aint disp,   \
+                          COUNT count, MPI_Datatype type, MPI_Win win,         \
+                          MPI_Request *request)                                \
+    {                                                                          \
+        const struct aspx_side origin = {origin_addr, origin_count,            \
+                                         origin_type};                         \
+        struct aspx_touch touch = {CALL, rank, disp, count, type, true};       \
+        int rc;                                                                \
+                                                                               \
+        if (request && move(&origin, &touch, win, request, &rc))               \
+            return rc;                                                         \
+        return aspx_real.RNAME(origin_addr, origin_count, origin_type, rank,   \
+                               touch.disp, count, type, win, request);         \
     }
 
 TWINS(MPI_Put, MPI_Rput, ASPX_CALL_PUT, const void *, int)

@@ -66,7 +66,8 @@ static bool in_bounds(const struct aspx_target *target,
 
 /* MPI has no question for it, so it is told to move nothing, once for a type
  * that is used again and again. (A type that was freed may leave its handle to
- * one that is not committed: that goes unnoticed then, and is copied rightly.) */
+ * one that is not committed: that goes unnoticed then, and is copied rightly.)
+ */
 static bool is_committed(MPI_Datatype type)
 {
     static _Atomic MPI_Datatype last = MPI_DATATYPE_NULL;
@@ -113,7 +114,8 @@ void aspx_route_to(struct aspx_route *route, uint32_t g)
     route->ghost = g;
     route->rank = rank;
     route->addr = (MPI_Aint) (aspx_engine.arena_addr[rank] +
-                              route->target->off) + route->start;
+                              route->target->off) +
+                  route->start;
 }
 
 /* Both kinds of roads, for the record and for who decides which it is. */
@@ -121,7 +123,8 @@ static void count(const struct aspx_route *route, enum aspx_call call,
                   enum aspx_way way)
 {
     int kind = call == ASPX_CALL_PUT   ? ASPX_KIND_PUT
-               : call == ASPX_CALL_GET ? ASPX_KIND_GET : ASPX_KIND_ACC;
+               : call == ASPX_CALL_GET ? ASPX_KIND_GET
+                                       : ASPX_KIND_ACC;
 
     aspx_count(call, way);
     aspx_adapt_count(kind, route->bytes, way == ASPX_WAY_GHOST);
@@ -136,7 +139,8 @@ static enum aspx_road to_itself(struct aspx_route *route, enum aspx_call call)
     route->ghost = ASPX_ROUTE_TARGET;
     route->rank = target->rank_all;
     route->addr = (MPI_Aint) (aspx_engine.arena_addr[target->rank_all] +
-                              target->off) + route->start;
+                              target->off) +
+                  route->start;
     count(route, call, ASPX_WAY_TARGET);
     return ASPX_ROAD_SEND;
 }
@@ -276,9 +280,9 @@ int aspx_route_sent(const struct aspx_route *route, int rc)
     if (route->ghost == ASPX_ROUTE_TARGET) {
         /* No bound here: the target may compute, and waiting for it before the
          * program does would be worse than what MPI does. */
-        (void) aspx_tally(route->on == win->flat
-                              ? &route->target->flat.issued
-                              : &route->target->sent.issued, 1);
+        (void) aspx_tally(route->on == win->flat ? &route->target->flat.issued
+                                                 : &route->target->sent.issued,
+                          1);
         (void) aspx_tally(&win->turn.to_targets.issued, 1);
         return rc;
     }
@@ -286,14 +290,17 @@ int aspx_route_sent(const struct aspx_route *route, int rc)
     bit = UINT64_C(1) << (route->ghost -
                           win->nodes[route->target->node].first_ghost);
     if (!(atomic_load_explicit(&route->target->served_by,
-                               memory_order_relaxed) & bit))
+                               memory_order_relaxed) &
+          bit))
         atomic_fetch_or(&route->target->served_by, bit);
     (void) aspx_tally(route->on == aspx_engine.flat ? &ghost->flat.issued
-                                                    : &ghost->sent.issued, 1);
+                                                    : &ghost->sent.issued,
+                      1);
     bytes = aspx_tally(&ghost->bytes, route->bytes);
     aspx_balance_note(ghost->rank_all, route->bytes);
     if (aspx_flow_open(&ghost->sent) + aspx_flow_open(&ghost->flat) <
-            CREDIT_OPS && bytes < CREDIT_BYTES)
+            CREDIT_OPS &&
+        bytes < CREDIT_BYTES)
         return rc;
     return aspx_win_pass(win, aspx_sync_flush_ghost(win, route->ghost));
 }

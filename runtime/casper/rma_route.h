@@ -35,16 +35,16 @@ struct aspx_touch {
 struct aspx_route {
     struct aspx_win *win;
     struct aspx_target *target;
-    MPI_Aint start;     /* in the target's window, bytes */
-    uint64_t bytes;     /* of data, at the target */
-    int code;           /* ASPX_ROAD_ERROR */
+    MPI_Aint start; /* in the target's window, bytes */
+    uint64_t bytes; /* of data, at the target */
+    int code;       /* ASPX_ROAD_ERROR */
     /* ASPX_ROAD_SEND: */
-    MPI_Win on;         /* MPI's window to use */
-    int rank;           /* in it */
-    MPI_Aint addr;      /* displacement in it, bytes */
-    uint32_t ghost;     /* index in win->ghosts; ASPX_ROUTE_TARGET: the target
-                           itself, with its device or by its own hand */
-    bool flat;          /* a flat window would take it, see below */
+    MPI_Win on;     /* MPI's window to use */
+    int rank;       /* in it */
+    MPI_Aint addr;  /* displacement in it, bytes */
+    uint32_t ghost; /* index in win->ghosts; ASPX_ROUTE_TARGET: the target
+                       itself, with its device or by its own hand */
+    bool flat;      /* a flat window would take it, see below */
     /* ASPX_ROAD_COPY: */
     char *here;
 };

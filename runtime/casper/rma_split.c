@@ -15,17 +15,16 @@
 
 /* Where the elements of one buffer are. */
 struct elements {
-    MPI_Aint *at;       /* displacements; NULL: back to back from 0 */
+    MPI_Aint *at; /* displacements; NULL: back to back from 0 */
     MPI_Datatype basic;
-    MPI_Aint unit;      /* extent of basic */
+    MPI_Aint unit; /* extent of basic */
     size_t count;
-    bool used;          /* the operation looks at this buffer */
+    bool used; /* the operation looks at this buffer */
 };
 
 static MPI_Aint place(const struct elements *elements, size_t i)
 {
-    return elements->at ? elements->at[i]
-                        : (MPI_Aint) i * elements->unit;
+    return elements->at ? elements->at[i] : (MPI_Aint) i * elements->unit;
 }
 
 static bool find_elements(struct elements *elements, MPI_Count count,
@@ -33,7 +32,7 @@ static bool find_elements(struct elements *elements, MPI_Count count,
 {
     MPI_Count lb, extent;
 
-    *elements = (struct elements) {.used = true};
+    *elements = (struct elements){.used = true};
     if (aspx_type_plain(type)) {
         elements->basic = type;
         elements->count = (size_t) count;
@@ -104,8 +103,7 @@ static int send_part(const struct aspx_acc *acc,
 
     for (int s = 0; s < 2; s++)
         if (elements[s].used)
-            ok = ok && part_side(&elements[s], first, last, sides[s],
-                                 &made[s]);
+            ok = ok && part_side(&elements[s], first, last, sides[s], &made[s]);
     ok = ok && part_side(&elements[2], first, last, &target, &made[2]);
     if (ok) {
         part.touch.count = target.count;
@@ -170,6 +168,6 @@ int aspx_acc_split(const struct aspx_acc *acc, struct aspx_route *to,
     if (rc != MPI_SUCCESS || !request)
         return rc;
     rc = aspx_sync_flush(to->win, acc->touch.rank);
-    return aspx_win_pass(to->win, rc == MPI_SUCCESS ? aspx_route_done(request)
-                                                    : rc);
+    return aspx_win_pass(to->win,
+                         rc == MPI_SUCCESS ? aspx_route_done(request) : rc);
 }

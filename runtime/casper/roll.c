@@ -20,9 +20,8 @@ static bool alike(const struct aspx_roll_entry *a,
 {
     return a->holds == b->holds && a->processes == b->processes &&
            a->way == b->way && a->switchable == b->switchable &&
-           a->flavor == b->flavor &&
-           a->least == b->least && a->most == b->most &&
-           strcmp(a->name, b->name) == 0 &&
+           a->flavor == b->flavor && a->least == b->least &&
+           a->most == b->most && strcmp(a->name, b->name) == 0 &&
            strcmp(a->site.place, b->site.place) == 0;
 }
 
@@ -76,11 +75,16 @@ uint32_t aspx_roll_enter(const struct aspx_win_request *request,
 {
     const struct aspx_verdict *verdict = &request->verdict;
     struct aspx_roll_entry entry = {
-        .first = verdict->order, .last = verdict->order, .count = 1,
-        .holds = verdict->holds, .way = (uint32_t) way,
+        .first = verdict->order,
+        .last = verdict->order,
+        .count = 1,
+        .holds = verdict->holds,
+        .way = (uint32_t) way,
         .switchable = switchable,
-        .flavor = request->flavor, .least = verdict->least,
-        .most = verdict->most, .site = verdict->site,
+        .flavor = request->flavor,
+        .least = verdict->least,
+        .most = verdict->most,
+        .site = verdict->site,
     };
     int rank = 0, size = 0;
 

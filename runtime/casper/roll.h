@@ -22,8 +22,8 @@ struct aspx_roll_entry {
     uint32_t count;       /* windows */
     uint32_t holds;       /* rules, as bits */
     uint32_t processes;
-    uint32_t way;         /* enum aspx_way */
-    uint32_t switchable;  /* redirection can be switched off and on */
+    uint32_t way;        /* enum aspx_way */
+    uint32_t switchable; /* redirection can be switched off and on */
     int32_t flavor;
     uint64_t least, most; /* bytes of a process */
     char name[ASPX_ROLL_NAME_MAX];
@@ -32,8 +32,8 @@ struct aspx_roll_entry {
 
 struct aspx_roll {
     uint32_t n;
-    uint32_t more; /* windows that found no room */
-    uint32_t flat_less; /* windows, as in struct aspx_win */
+    uint32_t more;                   /* windows that found no room */
+    uint32_t flat_less;              /* windows, as in struct aspx_win */
     uint64_t hits[ASP_WINRULES_MAX]; /* windows for which a rule held */
     struct aspx_roll_entry entry[ASPX_ROLL_MAX];
 };

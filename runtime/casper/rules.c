@@ -26,8 +26,15 @@ static bool active, listed_too, sites;
 static _Atomic uint64_t counted;
 
 /* What is reduced, by MPI_MAX; ~x brings the minimum. */
-enum { COUNTED, MOST, LEAST, UNIT_MOST, UNIT_LEAST, MISSED, WORDS = MISSED +
-       ASP_WINRULES_MAX };
+enum {
+    COUNTED,
+    MOST,
+    LEAST,
+    UNIT_MOST,
+    UNIT_LEAST,
+    MISSED,
+    WORDS = MISSED + ASP_WINRULES_MAX
+};
 
 const struct asp_winrules *aspx_rules_all(void)
 {
@@ -49,8 +56,7 @@ static uint64_t digest(const struct asp_winrules *of)
         int len = asp_winrule_print(&of->rule[r], text, sizeof(text));
 
         for (int i = 0; i <= len; i++)
-            hash = (hash ^ (unsigned char) text[i]) *
-                   UINT64_C(0x100000001b3);
+            hash = (hash ^ (unsigned char) text[i]) * UINT64_C(0x100000001b3);
     }
     return hash;
 }
@@ -68,7 +74,7 @@ void aspx_rules_start(const struct aspx_world *world, bool listed)
         rules = &world->layout->windows;
     else if (world->rank_user == 0)
         fprintf(stderr, "aspen: the rules for windows are left out: the nodes "
-                "do not have the same ones\n");
+                        "do not have the same ones\n");
     listed_too = !all[3];
     active = rules->n > 0 || listed_too;
     for (uint32_t r = 0; r < rules->n; r++)
@@ -97,9 +103,8 @@ static void meet(struct aspx_verdict *verdict, const uint64_t *all)
     for (uint32_t r = 0; r < rules->n; r++) {
         const struct asp_winrule *rule = &rules->rule[r];
 
-        if (all[MISSED + r] ||
-            (rule->first && (verdict->order < rule->first ||
-                             verdict->order > rule->last)))
+        if (all[MISSED + r] || (rule->first && (verdict->order < rule->first ||
+                                                verdict->order > rule->last)))
             continue;
         verdict->could |= UINT32_C(1) << r;
         if (!rule->name[0])
@@ -107,8 +112,7 @@ static void meet(struct aspx_verdict *verdict, const uint64_t *all)
     }
 }
 
-const struct asp_winrule *aspx_rules_last(uint32_t holds,
-                                          enum asp_winkey_id id)
+const struct asp_winrule *aspx_rules_last(uint32_t holds, enum asp_winkey_id id)
 {
     for (uint32_t r = rules->n; r-- > 0;)
         if (holds >> r & 1 && rules->rule[r].value[id][0])
@@ -185,19 +189,20 @@ static void set_info(struct aspx_win_request *request)
     }
 }
 
-static int refuse(const struct aspx_win_request *request,
-                  enum asp_winkey_id id, int errclass)
+static int refuse(const struct aspx_win_request *request, enum asp_winkey_id id,
+                  int errclass)
 {
-    const struct asp_winrule *rule =
-        aspx_rules_last(request->verdict.holds, id);
+    const struct asp_winrule *rule = aspx_rules_last(request->verdict.holds,
+                                                     id);
     int rank;
 
     aspx_real.MPI_Comm_rank(request->comm, &rank);
     if (rank != 0)
         return errclass;
-    fprintf(stderr, "aspen: the rule at %s says %s=true, but the processes of "
-            "window %u differ\n", rule->origin, asp_winkeys[id].name,
-            request->verdict.order);
+    fprintf(stderr,
+            "aspen: the rule at %s says %s=true, but the processes of "
+            "window %u differ\n",
+            rule->origin, asp_winkeys[id].name, request->verdict.order);
     aspx_roll_hit(request->verdict.holds);
     return errclass;
 }
@@ -222,8 +227,7 @@ int aspx_rules_choose(struct aspx_win_request *request)
                                 request->comm) != MPI_SUCCESS)
         return MPI_SUCCESS; /* what comes next will fail, too */
     meet(verdict, all);
-    if (is_true(verdict->holds, ASP_WIN_SAME_SIZE) &&
-        all[MOST] != ~all[LEAST])
+    if (is_true(verdict->holds, ASP_WIN_SAME_SIZE) && all[MOST] != ~all[LEAST])
         return refuse(request, ASP_WIN_SAME_SIZE, MPI_ERR_SIZE);
     if (is_true(verdict->holds, ASP_WIN_SAME_DISP_UNIT) &&
         all[UNIT_MOST] != ~all[UNIT_LEAST])
@@ -247,8 +251,8 @@ uint32_t aspx_rules_named(uint32_t could, const char *name)
     for (uint32_t r = 0; r < rules->n; r++) {
         const struct asp_winrule *rule = &rules->rule[r];
 
-        if (could >> r & 1 && (!rule->name[0] ||
-                               (name[0] && fnmatch(rule->name, name, 0) == 0)))
+        if (could >> r & 1 &&
+            (!rule->name[0] || (name[0] && fnmatch(rule->name, name, 0) == 0)))
             holds |= UINT32_C(1) << r;
     }
     return holds;

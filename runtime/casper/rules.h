@@ -26,13 +26,13 @@ enum aspx_epoch {
 
 /* What is decided of a window. All zero when there are no rules. */
 struct aspx_verdict {
-    uint32_t order;     /* from 1; 0: not counted */
-    uint32_t could;     /* bit r: rule r holds, if it names no name */
-    uint32_t holds;     /* of these, the ones without a name */
-    unsigned forbidden; /* enum aspx_epoch: promised not to happen */
+    uint32_t order;       /* from 1; 0: not counted */
+    uint32_t could;       /* bit r: rule r holds, if it names no name */
+    uint32_t holds;       /* of these, the ones without a name */
+    unsigned forbidden;   /* enum aspx_epoch: promised not to happen */
     uint64_t least, most; /* bytes of the smallest and of the largest part */
     struct aspx_site site;
-    MPI_Info info;      /* owned, when own_info */
+    MPI_Info info; /* owned, when own_info */
     bool own_info;
 };
 

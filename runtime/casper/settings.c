@@ -8,10 +8,8 @@
 #include <unistd.h>
 
 static const char *const balances[] = {
-    [ASPX_BALANCE_NONE] = "none",
-    [ASPX_BALANCE_RANDOM] = "random",
-    [ASPX_BALANCE_OPS] = "ops",
-    [ASPX_BALANCE_BYTES] = "bytes",
+    [ASPX_BALANCE_NONE] = "none",   [ASPX_BALANCE_RANDOM] = "random",
+    [ASPX_BALANCE_OPS] = "ops",     [ASPX_BALANCE_BYTES] = "bytes",
     [ASPX_BALANCE_QUEUE] = "queue",
 };
 
@@ -50,13 +48,12 @@ unsigned aspx_settings_pins(void)
 }
 
 void aspx_settings_read(struct aspx_settings *settings,
-                        const struct asp_layout *layout, bool device,
-                        bool pins)
+                        const struct asp_layout *layout, bool device, bool pins)
 {
     const char *direct = asp_layout_knob(layout, "rma.direct", "auto");
     const char *adapt = asp_layout_knob(layout, "adapt", "off");
 
-    *settings = (struct aspx_settings) {
+    *settings = (struct aspx_settings){
         .segments = strcmp(asp_layout_knob(layout, "rma.binding", "rank"),
                            "segment") == 0,
         .hardware = strcmp(direct, "yes") == 0 ||

@@ -21,9 +21,9 @@ struct slab {
     void *base;
     uint64_t off;
     unsigned class;
-    unsigned used, total;    /* blocks */
+    unsigned used, total;     /* blocks */
     struct slab *prev, *next; /* in with_room, while used < total */
-    UT_hash_handle hh;       /* by base */
+    UT_hash_handle hh;        /* by base */
     uint64_t taken[SLAB_BYTES / UNIT / BITS];
 };
 
@@ -44,7 +44,7 @@ static unsigned class_of(uint64_t bytes, uint64_t align)
     unsigned class = 0;
 
     while (bytes_of(class) < bytes || bytes_of(class) % align != 0)
-        class++;
+        class ++;
     return class;
 }
 
@@ -116,8 +116,7 @@ static bool untake(struct slab *slab, const void *addr)
  * each time. */
 static bool is_spare(const struct slab *slab)
 {
-    return slab->used == 0 &&
-           (with_room[slab->class] != slab || slab->next);
+    return slab->used == 0 && (with_room[slab->class] != slab || slab->next);
 }
 
 bool aspx_slabs_give(struct aspx_arena *arena, void *addr)

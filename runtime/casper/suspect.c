@@ -11,12 +11,9 @@
 #include <unistd.h>
 
 static const char *const doings[] = {
-    [ASPX_STARTING] = "started",
-    [ASPX_POLLING] = "made MPI progress",
-    [ASPX_SERVING] = "served a lock",
-    [ASPX_NAPPING] = "slept for want of work",
-    [ASPX_PARKED] = "was parked",
-    [ASPX_LEAVING] = "left MPI",
+    [ASPX_STARTING] = "started",      [ASPX_POLLING] = "made MPI progress",
+    [ASPX_SERVING] = "served a lock", [ASPX_NAPPING] = "slept for want of work",
+    [ASPX_PARKED] = "was parked",     [ASPX_LEAVING] = "left MPI",
     [ASPX_GONE] = "exited",
 };
 
@@ -28,8 +25,7 @@ static const struct {
 } states[] = {
     {'T', "stopped (SIGSTOP)",
      "kill -CONT on that node or scontrol resume lets it go on"},
-    {'t', "held by a debugger",
-     "Debug ghosts with ghost.timeout_s=0"},
+    {'t', "held by a debugger", "Debug ghosts with ghost.timeout_s=0"},
     {'D', "blocked in the kernel",
      "Look for a lack of memory or a dead file system on that node"},
     {STARVED, "runnable but not scheduled",
@@ -84,16 +80,18 @@ static const char *doing(const struct aspx_suspect *suspect)
 }
 
 /* One line, one write. */
-__attribute__((format(printf, 2, 3)))
-static void tell(const struct aspx_suspect *suspect, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void tell(
+    const struct aspx_suspect *suspect, const char *format, ...)
 {
     char text[1024];
     size_t room = sizeof(text) - 1; /* for the newline */
     va_list args;
     int n;
 
-    n = snprintf(text, room, "aspen: ghost process %d (world rank %d, node "
-                 "%.64s) ", (int) suspect->process.pid, suspect->rank, suspect->node);
+    n = snprintf(text, room,
+                 "aspen: ghost process %d (world rank %d, node "
+                 "%.64s) ",
+                 (int) suspect->process.pid, suspect->rank, suspect->node);
     va_start(args, format);
     if (n > 0 && (size_t) n < room)
         vsnprintf(text + n, room - (size_t) n, format, args);
@@ -122,7 +120,9 @@ void aspx_suspect_tell_moving(const struct aspx_suspect *suspect)
 void aspx_suspect_tell_died(const struct aspx_suspect *suspect,
                             const char *then)
 {
-    tell(suspect, "died while it %s; %s. Look for its core file or an "
+    tell(suspect,
+         "died while it %s; %s. Look for its core file or an "
          "out-of-memory kill on that node; --async-progress=off runs without "
-         "ghosts", doing(suspect), then);
+         "ghosts",
+         doing(suspect), then);
 }

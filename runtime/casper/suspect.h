@@ -13,13 +13,13 @@
 
 struct aspx_suspect {
     struct aspx_process process;
-    int rank;                /* in the real world; -1: not known yet */
+    int rank; /* in the real world; -1: not known yet */
     const char *node;
-    struct aspx_life *life;  /* NULL: only its process can be seen */
-    unsigned still_s;        /* how long it has not moved */
-    unsigned idle_s;         /* the last part of it, without CPU time used */
-    uint64_t cpu;            /* clock ticks used at the last look */
-    char state;              /* then: letter of proc(5) */
+    struct aspx_life *life; /* NULL: only its process can be seen */
+    unsigned still_s;       /* how long it has not moved */
+    unsigned idle_s;        /* the last part of it, without CPU time used */
+    uint64_t cpu;           /* clock ticks used at the last look */
+    char state;             /* then: letter of proc(5) */
 };
 
 /* Take note of a look, a second after the last one, at which it had not moved.

@@ -17,10 +17,11 @@ enum { BANKS = 2 };
 
 unsigned char aspx_switch_wish(enum aspx_async asked, bool first)
 {
-    return (unsigned char) (
-        (aspx_adapt_wish(asked, first) ? 0 : ASPX_SWITCH_ITSELF) |
-        (aspx_adapt_said(asked) ? ASPX_SWITCH_FIXED : 0) |
-        ASPX_SWITCH_OWNER * aspx_duty_mine());
+    return (unsigned char) ((aspx_adapt_wish(asked, first)
+                                 ? 0
+                                 : ASPX_SWITCH_ITSELF) |
+                            (aspx_adapt_said(asked) ? ASPX_SWITCH_FIXED : 0) |
+                            ASPX_SWITCH_OWNER * aspx_duty_mine());
 }
 
 uint64_t aspx_switch_bytes(const struct aspx_win *win)

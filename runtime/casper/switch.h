@@ -5,13 +5,13 @@
  *
  * A legal point is a call in which every process first completes all it has
  * issued on the window and then waits for all others to get there:
- * MPI_Win_fence, and MPI_Win_set_info with symmetric=true. Each process tells before the
- * barrier what it wants for itself as a target, and looks after the barrier
- * what all told. It tells by one byte in the arena of every node of the window,
- * where all processes of the node see it, and only if the byte has to change.
- * There are two banks of such bytes, for points of odd and even number: who is
- * ahead writes to the one that nobody reads any more. A byte says what is not
- * as in the beginning, so zero-filled pages are right.
+ * MPI_Win_fence, and MPI_Win_set_info with symmetric=true. Each process tells
+ * before the barrier what it wants for itself as a target, and looks after the
+ * barrier what all told. It tells by one byte in the arena of every node of the
+ * window, where all processes of the node see it, and only if the byte has to
+ * change. There are two banks of such bytes, for points of odd and even number:
+ * who is ahead writes to the one that nobody reads any more. A byte says what
+ * is not as in the beginning, so zero-filled pages are right.
  *
  * docs/design/adaptation.md says why this is safe. */
 #ifndef ASPEN_RUNTIME_CASPER_SWITCH_H

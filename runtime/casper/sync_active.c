@@ -37,8 +37,8 @@ int aspx_hand_MPI_Win_fence(int assert, MPI_Win handle)
     aspx_switch_take(win);
     aspx_count(ASPX_CALL_FENCE, ASPX_WAY_GHOST);
     atomic_store(&win->exposed, false);
-    atomic_store(&win->access, assert & MPI_MODE_NOSUCCEED
-                                   ? ASPX_ACCESS_NONE : ASPX_ACCESS_FENCED);
+    atomic_store(&win->access, assert &MPI_MODE_NOSUCCEED ? ASPX_ACCESS_NONE
+                                                          : ASPX_ACCESS_FENCED);
     return MPI_SUCCESS;
 }
 

@@ -230,8 +230,8 @@ int aspx_hand_MPI_Win_flush_local(int rank, MPI_Win handle)
     if (!win || !may_flush(win, rank))
         return aspx_real.MPI_Win_flush_local(rank, handle);
     aspx_count(ASPX_CALL_FLUSH, ASPX_WAY_GHOST);
-    return aspx_win_pass(win, flush_target(win, rank,
-                                           aspx_real.MPI_Win_flush_local));
+    return aspx_win_pass(
+        win, flush_target(win, rank, aspx_real.MPI_Win_flush_local));
 }
 
 int aspx_hand_MPI_Win_flush_local_all(MPI_Win handle)
@@ -241,8 +241,7 @@ int aspx_hand_MPI_Win_flush_local_all(MPI_Win handle)
     if (!win)
         return aspx_real.MPI_Win_flush_local_all(handle);
     aspx_count(ASPX_CALL_FLUSH, ASPX_WAY_GHOST);
-    return aspx_win_pass(win,
-                         flush_every(win, aspx_real.MPI_Win_flush_local));
+    return aspx_win_pass(win, flush_every(win, aspx_real.MPI_Win_flush_local));
 }
 
 int aspx_hand_MPI_Win_sync(MPI_Win handle)

@@ -37,8 +37,8 @@ static size_t hash(MPI_Win handle)
 
 void *aspx_table_find(const struct aspx_table *table, MPI_Win handle)
 {
-    const struct aspx_slots *slots =
-        atomic_load_explicit(&table->current, memory_order_acquire);
+    const struct aspx_slots *slots = atomic_load_explicit(&table->current,
+                                                          memory_order_acquire);
 
     if (!slots)
         return NULL;

@@ -14,7 +14,10 @@ struct aspx_table {
     pthread_mutex_t mutex; /* changes */
 };
 
-#define ASPX_TABLE_INITIALIZER {NULL, PTHREAD_MUTEX_INITIALIZER}
+#define ASPX_TABLE_INITIALIZER                                                 \
+    {                                                                          \
+        NULL, PTHREAD_MUTEX_INITIALIZER                                        \
+    }
 
 /* What was entered for a handle; NULL: nothing.
  * Threads: any.  Cost: a hash probe. */

@@ -49,9 +49,12 @@ static void grant(void *context, int origin, uint32_t tag)
 
 static void serve(struct aspx_locks *locks, const struct letter *letter)
 {
-    const struct aspx_lock_request request = {
-        .window = 1, .target = letter->target, .exclusive = letter->exclusive,
-        .origin = letter->origin, .words = &words[letter->target], .nwords = 1};
+    const struct aspx_lock_request request = {.window = 1,
+                                              .target = letter->target,
+                                              .exclusive = letter->exclusive,
+                                              .origin = letter->origin,
+                                              .words = &words[letter->target],
+                                              .nwords = 1};
 
     if (letter->unlock)
         (void) aspx_locks_drop(locks, 1, letter->target, letter->origin);
@@ -87,7 +90,7 @@ static bool take(int origin, uint32_t target, bool exclusive, bool near)
     if (near && aspx_word_try(&words[target], exclusive))
         return true;
     atomic_store(&granted[origin], false);
-    post((struct letter) {false, exclusive, origin, target});
+    post((struct letter){false, exclusive, origin, target});
     while (!atomic_load(&granted[origin]))
         sched_yield();
     return false;
@@ -98,7 +101,7 @@ static void drop(int origin, uint32_t target, bool exclusive, bool direct)
     if (direct)
         (void) aspx_word_release(&words[target], exclusive);
     else
-        post((struct letter) {true, exclusive, origin, target});
+        post((struct letter){true, exclusive, origin, target});
 }
 
 /* Half of the origins are on the target's node. */
@@ -131,8 +134,8 @@ static void test_words_and_queue(void **state)
     assert_non_null(locks);
     assert_int_equal(pthread_create(&server, NULL, ghost, locks), 0);
     for (intptr_t i = 0; i < ORIGINS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, origin,
-                                        (void *) i), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, origin, (void *) i),
+                         0);
     for (int i = 0; i < ORIGINS; i++)
         pthread_join(threads[i], NULL);
     pthread_mutex_lock(&box_mutex);

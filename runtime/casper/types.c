@@ -47,10 +47,8 @@ bool aspx_type_dense(MPI_Datatype type)
     if (aspx_type_plain(type))
         return true;
     return aspx_real.MPI_Type_size_x(type, &size) == MPI_SUCCESS &&
-           aspx_real.MPI_Type_get_extent_x(type, &lb, &extent) ==
-               MPI_SUCCESS &&
-           aspx_real.MPI_Type_get_true_extent_x(type, &true_lb,
-                                                &true_extent) ==
+           aspx_real.MPI_Type_get_extent_x(type, &lb, &extent) == MPI_SUCCESS &&
+           aspx_real.MPI_Type_get_true_extent_x(type, &true_lb, &true_extent) ==
                MPI_SUCCESS &&
            lb == 0 && true_lb == 0 && extent == size && true_extent == size;
 }
@@ -78,8 +76,7 @@ MPI_Datatype aspx_type_basic(MPI_Datatype type)
         for (int i = 0; i < ntypes; i++) {
             int a, b, c;
 
-            if (found == MPI_DATATYPE_NULL &&
-                aspx_type_bytes(1, types[i]) > 0)
+            if (found == MPI_DATATYPE_NULL && aspx_type_bytes(1, types[i]) > 0)
                 found = aspx_type_basic(types[i]);
             aspx_real.MPI_Type_get_envelope(types[i], &a, &b, &c, &combiner);
             if (combiner != MPI_COMBINER_NAMED)
@@ -94,15 +91,16 @@ MPI_Datatype aspx_type_basic(MPI_Datatype type)
 
 /* One pass: pack bytes that tell digit `digit` of their own displacement. */
 static bool pack_digit(MPI_Datatype type, unsigned char *image,
-                       MPI_Count true_lb, MPI_Count span,
-                       unsigned char *packed, int size, unsigned digit)
+                       MPI_Count true_lb, MPI_Count span, unsigned char *packed,
+                       int size, unsigned digit)
 {
     int at = 0;
 
     for (MPI_Count i = 0; i < span; i++)
         image[i] = (unsigned char) (i >> 8 * digit);
     return aspx_real.MPI_Pack(image - true_lb, 1, type, packed, size, &at,
-                              MPI_COMM_SELF) == MPI_SUCCESS && at == size;
+                              MPI_COMM_SELF) == MPI_SUCCESS &&
+           at == size;
 }
 
 /* Displacements of the bytes of one element of the type, by having MPI pack a
@@ -118,8 +116,8 @@ static MPI_Aint *find_bytes(MPI_Datatype type, int size)
     aspx_real.MPI_Type_get_true_extent_x(type, &true_lb, &span);
     image = malloc((size_t) span);
     ok = at && packed && image;
-    for (unsigned digit = 0; ok && digit < sizeof(MPI_Aint) &&
-                             (span - 1) >> 8 * digit; digit++) {
+    for (unsigned digit = 0;
+         ok && digit < sizeof(MPI_Aint) && (span - 1) >> 8 * digit; digit++) {
         ok = pack_digit(type, image, true_lb, span, packed, size, digit);
         for (int i = 0; ok && i < size; i++)
             at[i] |= (MPI_Aint) packed[i] << 8 * digit;

@@ -48,7 +48,7 @@ static bool permit(struct aspx_win_request *request, int *rc)
 
 /* True when *rc is the answer. */
 static bool make_redirected(struct aspx_win_request *request, void *baseptr,
-                     MPI_Win *win, int *rc)
+                            MPI_Win *win, int *rc)
 {
     struct aspx_win *made;
     void *base;
@@ -113,41 +113,47 @@ static int settle(int rc, void *baseptr, MPI_Win *win,
 
 /* Each call and its twin with large counts: NAME is the call, UNIT the type of
  * its displacement unit. */
-#define ALLOCATE(NAME, UNIT, FLAVOR, MEMORY)                                  \
-    int aspx_hand_##NAME(MPI_Aint size, UNIT disp_unit, MPI_Info info,        \
-                         MPI_Comm comm, void *baseptr, MPI_Win *win)          \
-    {                                                                         \
-        struct aspx_win_request request = {                                   \
-            MEMORY, FLAVOR, NULL, size, disp_unit, info, aspx_comm(comm),     \
-            MPI_INFO_NULL, false, {.order = 0}};                              \
-        int rc;                                                               \
-                                                                              \
-        if (redirect(&request, baseptr, win, &rc))                            \
-            return rc;                                                        \
-        rc = aspx_real.NAME(size, disp_unit, request.info, request.comm,      \
-                            baseptr, win);                                    \
-        return settle(rc, baseptr, win, &request);                            \
+#define ALLOCATE(NAME, UNIT, FLAVOR, MEMORY)                                   \
+    int aspx_hand_##NAME(MPI_Aint size, UNIT disp_unit, MPI_Info info,         \
+                         MPI_Comm comm, void *baseptr, MPI_Win *win)           \
+    {                                                                          \
+        struct aspx_win_request request = {                                    \
+            MEMORY, FLAVOR,          NULL,          size,  disp_unit,          \
+            info,   aspx_comm(comm), MPI_INFO_NULL, false, {.order = 0}};      \
+        int rc;                                                                \
+                                                                               \
+        if (redirect(&request, baseptr, win, &rc))                             \
+            return rc;                                                         \
+        rc = aspx_real.NAME(size, disp_unit, request.info, request.comm,       \
+                            baseptr, win);                                     \
+        return settle(rc, baseptr, win, &request);                             \
     }
 
-#define CREATE(NAME, UNIT)                                                    \
-    int aspx_hand_##NAME(void *base, MPI_Aint size, UNIT disp_unit,           \
-                         MPI_Info info, MPI_Comm comm, MPI_Win *win)          \
-    {                                                                         \
-        struct aspx_win_request request = {                                   \
-            ASPX_MEMORY_GIVEN, MPI_WIN_FLAVOR_CREATE, base, size, disp_unit,  \
-            info, aspx_comm(comm), MPI_INFO_NULL, false, {.order = 0}};       \
-        int rc;                                                               \
-                                                                              \
-        if (redirect(&request, NULL, win, &rc))                               \
-            return rc;                                                        \
-        rc = aspx_real.NAME(base, size, disp_unit, request.info,              \
-                            request.comm, win);                               \
-        return settle(rc, NULL, win, &request);                               \
+#define CREATE(NAME, UNIT)                                                     \
+    int aspx_hand_##NAME(void *base, MPI_Aint size, UNIT disp_unit,            \
+                         MPI_Info info, MPI_Comm comm, MPI_Win *win)           \
+    {                                                                          \
+        struct aspx_win_request request = {ASPX_MEMORY_GIVEN,                  \
+                                           MPI_WIN_FLAVOR_CREATE,              \
+                                           base,                               \
+                                           size,                               \
+                                           disp_unit,                          \
+                                           info,                               \
+                                           aspx_comm(comm),                    \
+                                           MPI_INFO_NULL,                      \
+                                           false,                              \
+                                           {.order = 0}};                      \
+        int rc;                                                                \
+                                                                               \
+        if (redirect(&request, NULL, win, &rc))                                \
+            return rc;                                                         \
+        rc = aspx_real.NAME(base, size, disp_unit, request.info, request.comm, \
+                            win);                                              \
+        return settle(rc, NULL, win, &request);                                \
     }
 
 ALLOCATE(MPI_Win_allocate, int, MPI_WIN_FLAVOR_ALLOCATE, ASPX_MEMORY_OWN)
-ALLOCATE(MPI_Win_allocate_c, MPI_Aint, MPI_WIN_FLAVOR_ALLOCATE,
-         ASPX_MEMORY_OWN)
+ALLOCATE(MPI_Win_allocate_c, MPI_Aint, MPI_WIN_FLAVOR_ALLOCATE, ASPX_MEMORY_OWN)
 ALLOCATE(MPI_Win_allocate_shared, int, MPI_WIN_FLAVOR_SHARED,
          ASPX_MEMORY_SHARED)
 ALLOCATE(MPI_Win_allocate_shared_c, MPI_Aint, MPI_WIN_FLAVOR_SHARED,
@@ -155,12 +161,11 @@ ALLOCATE(MPI_Win_allocate_shared_c, MPI_Aint, MPI_WIN_FLAVOR_SHARED,
 CREATE(MPI_Win_create, int)
 CREATE(MPI_Win_create_c, MPI_Aint)
 
-int aspx_hand_MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm,
-                                     MPI_Win *win)
+int aspx_hand_MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
     struct aspx_win_request request = {
-        ASPX_MEMORY_GIVEN, MPI_WIN_FLAVOR_DYNAMIC, NULL, 0, 1, info,
-        aspx_comm(comm), MPI_INFO_NULL, false, {.order = 0}};
+        ASPX_MEMORY_GIVEN, MPI_WIN_FLAVOR_DYNAMIC, NULL,  0,           1, info,
+        aspx_comm(comm),   MPI_INFO_NULL,          false, {.order = 0}};
     int rc;
 
     if (win && aspx_win_sane(&request) && !permit(&request, &rc))

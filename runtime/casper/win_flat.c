@@ -17,10 +17,10 @@ bool aspx_win_flat_full(void)
 }
 
 /* The same processes in a communicator of our own, whose errors are ours. It
- * comes from the engine's, for an error on the program's would be the program's,
- * and to change the handler there, if only for now, is for good: MPICH takes
- * that of MPI_COMM_WORLD until one was set.
- * The tag keeps windows apart that threads make at the same time. */
+ * comes from the engine's, for an error on the program's would be the
+ * program's, and to change the handler there, if only for now, is for good:
+ * MPICH takes that of MPI_COMM_WORLD until one was set. The tag keeps windows
+ * apart that threads make at the same time. */
 static int make_comm(const struct aspx_win_request *request,
                      const struct aspx_win *win, MPI_Comm *comm)
 {

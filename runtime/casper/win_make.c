@@ -21,7 +21,7 @@
 
 /* What each process of a window tells the others. */
 struct offer {
-    uint64_t off;       /* of its memory, in the arena of its node */
+    uint64_t off; /* of its memory, in the arena of its node */
     uint64_t bytes;
     int64_t disp_unit;
     uint64_t number;    /* windows this process has offered so far */
@@ -58,7 +58,8 @@ bool aspx_win_sane(const struct aspx_win_request *request)
          !aspx_handle_is(request->info, ASPX_HANDLE_INFO)))
         return false;
     return aspx_real.MPI_Comm_test_inter(request->comm, &inter) ==
-               MPI_SUCCESS && !inter;
+               MPI_SUCCESS &&
+           !inter;
 }
 
 /* World ranks of the communicator's processes. Returns false when some process
@@ -87,7 +88,7 @@ static bool enter_node(struct aspx_win *win, uint32_t node)
 {
     const uint32_t *first = aspx_engine.first_ghost + node;
 
-    win->nodes[win->nnodes++] = (struct aspx_win_node) {
+    win->nodes[win->nnodes++] = (struct aspx_win_node){
         .node = node,
         .first_ghost = win->nghosts,
         .nghosts = first[1] - first[0],
@@ -98,8 +99,7 @@ static bool enter_node(struct aspx_win *win, uint32_t node)
         if (!aspx_engine.arena_addr[rank])
             return false;
         win->ghosts[win->nghosts].rank_all = (int) rank;
-        win->ghosts[win->nghosts++].bell = aspx_engine_bell(&aspx_engine,
-                                                            rank);
+        win->ghosts[win->nghosts++].bell = aspx_engine_bell(&aspx_engine, rank);
     }
     return true;
 }
@@ -157,8 +157,8 @@ static void obey(struct aspx_win *win, const struct aspx_win_request *request)
 static struct aspx_win *blank(const struct aspx_win_request *request, int rank,
                               int size)
 {
-    struct aspx_win *win = calloc(1, sizeof(*win) + (size_t) size *
-                                         sizeof(struct aspx_target));
+    struct aspx_win *win = calloc(
+        1, sizeof(*win) + (size_t) size * sizeof(struct aspx_target));
     size_t nghosts = (size_t) (aspx_engine.world->size_all -
                                aspx_engine.world->size_users);
 
@@ -192,8 +192,8 @@ static void offer_memory(struct making *making, struct offer *offer,
                     aspx_arena_offset(&aspx_engine.arena, request->base, bytes,
                                       &offer->off) == 0;
     } else if (request->memory == ASPX_MEMORY_OWN || win->rank == 0) {
-        request->base = aspx_arena_alloc(&aspx_engine.arena, block_bytes,
-                                         align, &offer->off);
+        request->base = aspx_arena_alloc(&aspx_engine.arena, block_bytes, align,
+                                         &offer->off);
         offer->ok = request->base != NULL;
         win->block_off = offer->off;
         win->block_bytes = offer->ok ? block_bytes + !block_bytes : 0;
@@ -325,7 +325,7 @@ static bool agree(struct making *making, bool possible)
     if (request->memory == ASPX_MEMORY_SHARED)
         block = sum_bytes(request);
     making->win->turn.asked = hints.async;
-    *mine = (struct offer) {
+    *mine = (struct offer){
         .bytes = (uint64_t) request->bytes,
         .disp_unit = request->disp_unit,
         .number = atomic_fetch_add(&offers_made, 1),
@@ -457,8 +457,7 @@ void aspx_win_destroy(struct aspx_win *win)
     if (!win)
         return;
     if (win->words_block)
-        aspx_arena_free(&aspx_engine.arena, win->words_block,
-                        win->words_bytes);
+        aspx_arena_free(&aspx_engine.arena, win->words_block, win->words_bytes);
     if (win->block_bytes)
         aspx_arena_free(&aspx_engine.arena, win->block_off, win->block_bytes);
     pthread_mutex_destroy(&win->mutex);

@@ -16,12 +16,12 @@ enum aspx_memory {
 struct aspx_win_request {
     enum aspx_memory memory;
     int flavor;
-    void *base;               /* ASPX_MEMORY_GIVEN: in; else out */
+    void *base; /* ASPX_MEMORY_GIVEN: in; else out */
     MPI_Aint bytes, disp_unit;
     MPI_Info info;
-    MPI_Comm comm;            /* as the library knows it */
-    MPI_Info kept_info;       /* win_native.h */
-    bool asked_off;           /* out: why the window is MPI's own */
+    MPI_Comm comm;      /* as the library knows it */
+    MPI_Info kept_info; /* win_native.h */
+    bool asked_off;     /* out: why the window is MPI's own */
     struct aspx_verdict verdict;
 };
 

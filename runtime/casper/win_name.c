@@ -35,9 +35,11 @@ static void obey(struct aspx_win *win, const char *name)
     if (win->turn.able)
         win->turn.asked = aspx_async_read(rule->value[ASP_WIN_ASYNC_CONFIG]);
     else if (win->rank == 0)
-        fprintf(stderr, "aspen: the rule at %s says async_config=%s of window "
-                "\"%s\", which cannot be switched (adapt=%s)\n", rule->origin,
-                rule->value[ASP_WIN_ASYNC_CONFIG], name, aspx_adapt_mode());
+        fprintf(stderr,
+                "aspen: the rule at %s says async_config=%s of window "
+                "\"%s\", which cannot be switched (adapt=%s)\n",
+                rule->origin, rule->value[ASP_WIN_ASYNC_CONFIG], name,
+                aspx_adapt_mode());
 }
 
 int aspx_hand_MPI_Win_set_name(MPI_Win handle, const char *name)
@@ -72,9 +74,11 @@ int aspx_win_refuse(struct aspx_win *win, const char *call)
         const struct asp_winrule *rule = aspx_rules_last(win->holds, keys[k]);
 
         if (rule && strcmp(rule->value[keys[k]], "false") != 0)
-            fprintf(stderr, "aspen: rank %d: %s on window %u, but the rule at "
-                    "%s says %s=%s\n", aspx_engine.world->rank_user, call,
-                    win->order, rule->origin, asp_winkeys[keys[k]].name,
+            fprintf(stderr,
+                    "aspen: rank %d: %s on window %u, but the rule at "
+                    "%s says %s=%s\n",
+                    aspx_engine.world->rank_user, call, win->order,
+                    rule->origin, asp_winkeys[keys[k]].name,
                     rule->value[keys[k]]);
     }
     return aspx_win_raise(win, MPI_ERR_RMA_SYNC);

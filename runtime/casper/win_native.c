@@ -19,9 +19,9 @@ struct place {
 struct native {
     enum aspx_way why;
     uint32_t serial;
-    int size;          /* processes; 0: MPI goes nowhere astray */
-    int disp_unit;     /* own; for MPI_WIN_DISP_UNIT */
-    void *base;        /* own */
+    int size;      /* processes; 0: MPI goes nowhere astray */
+    int disp_unit; /* own; for MPI_WIN_DISP_UNIT */
+    void *base;    /* own */
     struct place places[];
 };
 
@@ -35,8 +35,8 @@ static struct native *find(MPI_Win win)
 /* Returns NULL (ENOMEM). */
 static struct native *enter(MPI_Win win, int size)
 {
-    struct native *native = calloc(1, sizeof(*native) + (size_t) size *
-                                          sizeof(native->places[0]));
+    struct native *native = calloc(
+        1, sizeof(*native) + (size_t) size * sizeof(native->places[0]));
 
     if (!native)
         return NULL;

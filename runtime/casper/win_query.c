@@ -53,17 +53,18 @@ int aspx_hand_MPII_Win_get_attr(MPI_Win handle, int keyval, void *value,
 {
     int rc = aspx_real.MPII_Win_get_attr(handle, keyval, value, flag, type);
     int of_c = keyval == MPI_WIN_CREATE_FLAVOR + 1 ||
-               keyval == MPI_WIN_BASE + 1 ||
-               keyval == MPI_WIN_DISP_UNIT + 1 ? keyval - 1 : keyval;
+                       keyval == MPI_WIN_BASE + 1 ||
+                       keyval == MPI_WIN_DISP_UNIT + 1
+                   ? keyval - 1
+                   : keyval;
     const void *own;
 
     if (rc != MPI_SUCCESS || !*flag)
         return rc;
     own = own_attr(handle, of_c);
     if (own && type & 1)
-        *(MPI_Aint *) value = of_c == MPI_WIN_BASE
-                                  ? (MPI_Aint) (uintptr_t) own
-                                  : *(const int *) own;
+        *(MPI_Aint *) value = of_c == MPI_WIN_BASE ? (MPI_Aint) (uintptr_t) own
+                                                   : *(const int *) own;
     else if (own)
         memcpy(value, &own, sizeof(own));
     return rc;
@@ -82,8 +83,8 @@ static const struct aspx_target *find_shared(const struct aspx_win *win,
 }
 
 /* Returns false when MPI shall answer. */
-static bool query(MPI_Win handle, int rank, MPI_Aint *size,
-                  MPI_Aint *disp_unit, void *baseptr, int *rc)
+static bool query(MPI_Win handle, int rank, MPI_Aint *size, MPI_Aint *disp_unit,
+                  void *baseptr, int *rc)
 {
     const struct aspx_win *win = aspx_win_find(handle);
     const struct aspx_target *target;
@@ -94,8 +95,7 @@ static bool query(MPI_Win handle, int rank, MPI_Aint *size,
     *rc = MPI_SUCCESS;
     target = find_shared(win, rank);
     if ((!target && rank != MPI_PROC_NULL) || !size || !baseptr) {
-        *rc = aspx_win_raise(win, size && baseptr ? MPI_ERR_RANK
-                                                  : MPI_ERR_ARG);
+        *rc = aspx_win_raise(win, size && baseptr ? MPI_ERR_RANK : MPI_ERR_ARG);
         return true;
     }
     *size = target ? (MPI_Aint) target->bytes : 0;

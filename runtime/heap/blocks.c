@@ -25,9 +25,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define MIB ((size_t) 1 << 20)
+#define MIB        ((size_t) 1 << 20)
 #define KEEP_BLOCK (32 * MIB)
-#define KEEP_ALL (64 * MIB)
+#define KEEP_ALL   (64 * MIB)
 
 enum { KEEP_SLOTS = 16 };
 
@@ -66,8 +66,8 @@ static void *map_private(size_t bytes, int advice)
     return NULL;
 }
 
-__attribute__((visibility("default"))) int
-aspx_heap_offer(const struct aspx_heap *offered)
+__attribute__((visibility("default"))) int aspx_heap_offer(
+    const struct aspx_heap *offered)
 {
     static atomic_flag taken = ATOMIC_FLAG_INIT;
     size_t page = (size_t) sysconf(_SC_PAGESIZE);
@@ -213,7 +213,7 @@ static int keep_block(char *addr, uint32_t pages, struct kept gone[KEEP_SLOTS])
     keep.used -= ngone;
     memmove(keep.slot, keep.slot + ngone,
             (size_t) keep.used * sizeof(keep.slot[0]));
-    keep.slot[keep.used++] = (struct kept) {addr, pages};
+    keep.slot[keep.used++] = (struct kept){addr, pages};
     keep.bytes += bytes;
     pthread_mutex_unlock(&keep.mutex);
     return ngone;

@@ -18,15 +18,15 @@ extern _Atomic size_t aspx_blocks_bytes;
 
 static inline bool aspx_blocks_want(size_t bytes)
 {
-    return bytes >= atomic_load_explicit(&aspx_blocks_threshold,
-                                         memory_order_acquire);
+    return bytes >=
+           atomic_load_explicit(&aspx_blocks_threshold, memory_order_acquire);
 }
 
 /* Who has an address of a block has it after the offer was published. */
 static inline bool aspx_blocks_have(const void *addr)
 {
-    return (uintptr_t) addr - atomic_load_explicit(&aspx_blocks_base,
-                                                   memory_order_relaxed) <
+    return (uintptr_t) addr -
+               atomic_load_explicit(&aspx_blocks_base, memory_order_relaxed) <
            atomic_load_explicit(&aspx_blocks_bytes, memory_order_relaxed);
 }
 

@@ -37,14 +37,19 @@ struct next {
     size_t (*malloc_usable_size)(void *);
 };
 
-#define ROW(name) {#name, offsetof(struct next, name)}
+#define ROW(name)                                                              \
+    {                                                                          \
+#name, offsetof(struct next, name)                                     \
+    }
 
 static const struct {
     const char *name;
     size_t offset;
 } rows[] = {
-    ROW(malloc),         ROW(calloc),        ROW(realloc), ROW(free),
-    ROW(posix_memalign), ROW(aligned_alloc), ROW(memalign), ROW(valloc),
+    ROW(malloc),         ROW(calloc),
+    ROW(realloc),        ROW(free),
+    ROW(posix_memalign), ROW(aligned_alloc),
+    ROW(memalign),       ROW(valloc),
     ROW(pvalloc),        ROW(malloc_usable_size),
 };
 
@@ -226,8 +231,8 @@ EXPORT void *calloc(size_t count, size_t bytes)
     size_t all;
     void *addr;
 
-    if (!__builtin_mul_overflow(count, bytes, &all) &&
-        aspx_blocks_want(all) && (addr = take(all, 1, true)))
+    if (!__builtin_mul_overflow(count, bytes, &all) && aspx_blocks_want(all) &&
+        (addr = take(all, 1, true)))
         return addr;
     return next.calloc(count, bytes);
 }
@@ -270,8 +275,9 @@ EXPORT void *realloc(void *addr, size_t bytes)
         return new || bytes > aspx_blocks_size(addr) ? new : addr;
     }
     if (in_boot(addr))
-        return move(addr, (size_t) (boot.bytes + sizeof(boot.bytes) -
-                                    (char *) addr), bytes);
+        return move(addr,
+                    (size_t) (boot.bytes + sizeof(boot.bytes) - (char *) addr),
+                    bytes);
     if (aspx_blocks_want(bytes) && (new = take(bytes, 1, false))) {
         size_t old = next.malloc_usable_size(addr);
 

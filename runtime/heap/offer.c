@@ -45,8 +45,10 @@ static uint64_t threshold(const struct asp_layout *layout)
 static void complain(const struct aspx_world *world, const char *why)
 {
     if (world->rank_user == 0)
-        fprintf(stderr, "aspen: heap=shared, but %s; allocations stay "
-                "private\n", why);
+        fprintf(stderr,
+                "aspen: heap=shared, but %s; allocations stay "
+                "private\n",
+                why);
 }
 
 void aspx_heap_start(struct aspx_arena *arena, const struct aspx_world *world)
@@ -65,7 +67,7 @@ void aspx_heap_start(struct aspx_arena *arena, const struct aspx_world *world)
     }
     memcpy(&offer, &found, sizeof(found));
     memory = arena;
-    if (offer(&(struct aspx_heap) {
+    if (offer(&(struct aspx_heap){
             .version = ASPX_HEAP_VERSION,
             .threshold_bytes = threshold(layout),
             .base = arena->slice,

@@ -37,7 +37,7 @@ static print_f *print;
 static struct closing {
     void *connection, *request;
     enum { NOT_ASKED, TCP, OTHER } leads;
-} *closing;
+} * closing;
 static size_t nclosing, room;
 
 static uint64_t looked_ns;
@@ -98,7 +98,8 @@ static bool leads_over_tcp(void *connection)
 
         lanes++;
         tcp += sscanf(line, "lane[%u]: %u:%7[^/]", &lane, &resource,
-                      transport) == 3 && strcmp(transport, "tcp") == 0;
+                      transport) == 3 &&
+               strcmp(transport, "tcp") == 0;
     }
     free(text);
     return lanes > 0 && lanes == tcp;
@@ -159,7 +160,7 @@ static void *begin_to_close(void *connection)
         room = more;
     }
     if (is_request(request))
-        closing[nclosing++] = (struct closing) {connection, request, NOT_ASKED};
+        closing[nclosing++] = (struct closing){connection, request, NOT_ASKED};
     return request;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Finalize over TCP. MPICH 4.0.2 closes its UCX connections there and waits
  * until each peer has answered; then it waits in a barrier of the launcher, and
- * answers nobody any more. Over TCP a peer answers as soon as it makes progress.
- * So a rank that makes progress while others end, before it ends itself, has
- * answered them and gets no answer: it waits for ever. On plain MPICH that is a
- * rank which calls MPI when another is in MPI_Finalize already; with ghosts,
- * offload or progress threads, which make progress all the time, it is whoever
- * comes last.
+ * answers nobody any more. Over TCP a peer answers as soon as it makes
+ * progress. So a rank that makes progress while others end, before it ends
+ * itself, has answered them and gets no answer: it waits for ever. On plain
+ * MPICH that is a rank which calls MPI when another is in MPI_Finalize already;
+ * with ghosts, offload or progress threads, which make progress all the time,
+ * it is whoever comes last.
  *
  * What the answer would say is that all has arrived. Here that is asked of the
  * kernel: when none of the process's TCP connections has anything that the

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Finalize polls UCX between closing and the barrier, which tells what to
  * poll; and the first that it reads from the launcher after that is the end of
- * the barrier. (Launchers that speak PMI-1 on a descriptor of ours: hydra, Slurm's
- * pmi2. With others the barrier is as it was.) */
+ * the barrier. (Launchers that speak PMI-1 on a descriptor of ours: hydra,
+ * Slurm's pmi2. With others the barrier is as it was.) */
 #include "config.h"
 
 #include "end_barrier.h"
@@ -20,9 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The others may compute for hours yet: a rank that waits for them polls all the
- * time at first, as ranks mostly end together, and then between naps. As others
- * may be in the middle of a large message from it, these stay short. */
+/* The others may compute for hours yet: a rank that waits for them polls all
+ * the time at first, as ranks mostly end together, and then between naps. As
+ * others may be in the middle of a large message from it, these stay short. */
 enum {
     AWAKE_NS = 2000000,
     NAP_FIRST_NS = 20000,
@@ -37,7 +37,8 @@ static progress_f *progress;
 static read_f *next_read;
 static void *workers[WORKERS_MAX];
 static size_t nworkers;
-static bool comes; /* between the beginning of the close and the barrier's end */
+static bool
+    comes; /* between the beginning of the close and the barrier's end */
 
 static unsigned note_and_poll(void *worker)
 {

@@ -23,7 +23,7 @@ static call_f tools_mpi[ASPX_CALLS], tools_pmpi[ASPX_CALLS];
 
 static void set_entry(struct aspx_real *table, size_t i, call_f call)
 {
-    call_f *calls = (call_f *)(void *)table;
+    call_f *calls = (call_f *) (void *) table;
 
     __atomic_store_n(&calls[i], call, __ATOMIC_RELEASE);
 }
@@ -31,7 +31,7 @@ static void set_entry(struct aspx_real *table, size_t i, call_f call)
 /* Pointer by pointer: other threads may be jumping through the tables. */
 static void set_entries(const struct aspx_real *wanted)
 {
-    const call_f *from = (const call_f *)(const void *)wanted;
+    const call_f *from = (const call_f *) (const void *) wanted;
 
     for (size_t i = 0; i < ASPX_CALLS; i++) {
         set_entry(&aspx_entry_inner, i, from[i]);
@@ -44,13 +44,13 @@ static void set_entries(const struct aspx_real *wanted)
  * symbols may lead to us. */
 static call_f find_tool(size_t i, const char *prefix)
 {
-    const call_f *real = (const call_f *)(const void *)&aspx_real;
-    const call_f *inner = (const call_f *)(const void *)&aspx_inner;
+    const call_f *real = (const call_f *) (const void *) &aspx_real;
+    const call_f *inner = (const call_f *) (const void *) &aspx_inner;
     char name[NAME_BYTES];
     call_f next;
 
     snprintf(name, sizeof(name), "%s%s", prefix, aspx_real_names[i]);
-    *(void **)&next = dlsym(RTLD_NEXT, name);
+    *(void **) &next = dlsym(RTLD_NEXT, name);
     return next != real[i] && next != inner[i] ? next : NULL;
 }
 
@@ -80,8 +80,8 @@ static void step_aside(void)
         call_f mpi, pmpi;
 
         snprintf(pmpi_name, sizeof(pmpi_name), "P%s", aspx_real_names[i]);
-        *(void **)&mpi = dlsym(RTLD_NEXT, aspx_real_names[i]);
-        *(void **)&pmpi = dlsym(RTLD_NEXT, pmpi_name);
+        *(void **) &mpi = dlsym(RTLD_NEXT, aspx_real_names[i]);
+        *(void **) &pmpi = dlsym(RTLD_NEXT, pmpi_name);
         set_entry(&aspx_entry_pmpi, i, pmpi ? pmpi : no_mpi);
         set_entry(&aspx_entry_mpi, i, mpi ? mpi : no_mpi);
     }

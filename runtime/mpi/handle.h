@@ -36,8 +36,8 @@ static inline bool aspx_handle_is_own_op(int op)
     return (unsigned) op >> 31 != 0 && aspx_handle_is(op, ASPX_HANDLE_OP);
 }
 
-/* A request that is built in, of which MPICH has a handful: one for each kind of
- * operation that was over when MPI had taken it, as a small send is. */
+/* A request that is built in, of which MPICH has a handful: one for each kind
+ * of operation that was over when MPI had taken it, as a small send is. */
 static inline bool aspx_handle_is_over(int request)
 {
     return (unsigned) request >> 26 == (1 << 4 | ASPX_HANDLE_REQUEST);

@@ -29,14 +29,14 @@ enum {
 
 /* The loader adds the base in place, but not where the section is read-only, as
  * in the kernel's own object. */
-static void *pointer_of(const struct aspx_image *image, const ElfW(Dyn) *d)
+static void *pointer_of(const struct aspx_image *image, const ElfW(Dyn) * d)
 {
     ElfW(Addr) address = d->d_un.d_ptr;
 
-    return (void *)(address < image->base ? address + image->base : address);
+    return (void *) (address < image->base ? address + image->base : address);
 }
 
-static void read_dynamic(struct aspx_image *image, const ElfW(Dyn) *d)
+static void read_dynamic(struct aspx_image *image, const ElfW(Dyn) * d)
 {
     size_t plt_bytes = 0, rela_bytes = 0;
 
@@ -68,16 +68,16 @@ bool aspx_image_read(const struct dl_phdr_info *object,
                                  .nparts = object->dlpi_phnum};
     for (size_t i = 0; i < image->nparts; i++)
         if (image->parts[i].p_type == PT_DYNAMIC)
-            read_dynamic(image, (const ElfW(Dyn) *)(image->base +
-                                                    image->parts[i].p_vaddr));
+            read_dynamic(image, (const ElfW(Dyn) *) (image->base +
+                                                     image->parts[i].p_vaddr));
     return image->symbols && image->strings;
 }
 
 /* The part of this type that an address is in, or NULL. */
-static const ElfW(Phdr) *part_of(const struct aspx_image *image,
-                                 ElfW(Word) type, const void *address)
+static const ElfW(Phdr) * part_of(const struct aspx_image *image,
+                                  ElfW(Word) type, const void *address)
 {
-    ElfW(Addr) offset = (ElfW(Addr))address - image->base;
+    ElfW(Addr) offset = (ElfW(Addr)) address - image->base;
 
     for (size_t i = 0; i < image->nparts; i++) {
         const ElfW(Phdr) *part = &image->parts[i];
@@ -105,7 +105,7 @@ static int look_at(struct dl_phdr_info *object, size_t size, void *context)
     struct search *search = context;
     struct aspx_image image;
 
-    (void)size;
+    (void) size;
     if (!aspx_image_read(object, &image) ||
         !aspx_image_contains(&image, search->inside))
         return 0;
@@ -130,7 +130,7 @@ static uint32_t hash_of(const char *name)
 {
     uint32_t hash = 5381; /* as DT_GNU_HASH wants it */
 
-    for (const unsigned char *c = (const unsigned char *)name; *c; c++)
+    for (const unsigned char *c = (const unsigned char *) name; *c; c++)
         hash = hash * 33 + *c;
     return hash;
 }
@@ -138,7 +138,7 @@ static uint32_t hash_of(const char *name)
 /* The table: counts of buckets, of symbols before the first that is in it, of
  * words of a Bloom filter, a shift; the filter, the buckets, a hash for each
  * symbol, of which the lowest bit marks the last of a bucket. */
-ElfW(Sym) *aspx_image_symbol(const struct aspx_image *image, const char *name)
+ElfW(Sym) * aspx_image_symbol(const struct aspx_image *image, const char *name)
 {
     const uint32_t *table = image->hash, *buckets, *chain;
     uint32_t hash = hash_of(name), index;
@@ -168,7 +168,7 @@ static int protection(const struct aspx_image *image, const void *address)
 {
     const ElfW(Phdr) *part = part_of(image, PT_LOAD, address);
     const ElfW(Phdr) *relro = part_of(image, PT_GNU_RELRO, address);
-    ElfW(Addr) page_bytes = (ElfW(Addr))sysconf(_SC_PAGESIZE), end;
+    ElfW(Addr) page_bytes = (ElfW(Addr)) sysconf(_SC_PAGESIZE), end;
     int prot = PROT_READ;
 
     if (!part)
@@ -178,7 +178,7 @@ static int protection(const struct aspx_image *image, const void *address)
     if (relro) {
         end = (image->base + relro->p_vaddr + relro->p_memsz) &
               ~(page_bytes - 1);
-        if ((ElfW(Addr))address < end)
+        if ((ElfW(Addr)) address < end)
             return prot;
     }
     return part->p_flags & PF_W ? prot | PROT_WRITE : prot;
@@ -186,10 +186,10 @@ static int protection(const struct aspx_image *image, const void *address)
 
 static bool protect(void *begin, void *end, int prot)
 {
-    uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uintptr_t first = (uintptr_t)begin & ~(page_bytes - 1);
+    uintptr_t page_bytes = (uintptr_t) sysconf(_SC_PAGESIZE);
+    uintptr_t first = (uintptr_t) begin & ~(page_bytes - 1);
 
-    return mprotect((void *)first, (uintptr_t)end - first, prot) == 0;
+    return mprotect((void *) first, (uintptr_t) end - first, prot) == 0;
 }
 
 bool aspx_image_open(const struct aspx_image *image, void *begin, void *end)
@@ -204,7 +204,7 @@ void aspx_image_close(const struct aspx_image *image, void *begin, void *end)
     int prot = protection(image, begin);
 
     if (!(prot & PROT_WRITE))
-        (void)protect(begin, end, prot);
+        (void) protect(begin, end, prot);
 }
 
 bool aspx_image_store(const struct aspx_image *image, void **slot, void *value)
@@ -218,7 +218,7 @@ bool aspx_image_store(const struct aspx_image *image, void **slot, void *value)
     return true;
 }
 
-static bool is_reference(const struct aspx_image *image, const ElfW(Rela) *r,
+static bool is_reference(const struct aspx_image *image, const ElfW(Rela) * r,
                          struct aspx_reference *reference)
 {
     unsigned long type = ELF64_R_TYPE(r->r_info);
@@ -229,11 +229,10 @@ static bool is_reference(const struct aspx_image *image, const ElfW(Rela) *r,
     reference->name = image->strings + symbol->st_name;
     reference->defined = symbol->st_shndx != SHN_UNDEF;
     reference->definition =
-        (void *)(image->base + symbol->st_value +
-                 (type == RELOC_WORD ? (ElfW(Addr))r->r_addend : 0));
-    reference->slot = (void **)(image->base + r->r_offset);
-    return !reference->defined ||
-           ELF64_ST_TYPE(symbol->st_info) == STT_FUNC;
+        (void *) (image->base + symbol->st_value +
+                  (type == RELOC_WORD ? (ElfW(Addr)) r->r_addend : 0));
+    reference->slot = (void **) (image->base + r->r_offset);
+    return !reference->defined || ELF64_ST_TYPE(symbol->st_info) == STT_FUNC;
 }
 
 void aspx_image_each(const struct aspx_image *image, aspx_reference_f *visit,

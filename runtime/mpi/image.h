@@ -11,12 +11,12 @@
 
 struct aspx_image {
     ElfW(Addr) base;
-    const ElfW(Phdr) *parts;
+    const ElfW(Phdr) * parts;
     size_t nparts;
-    ElfW(Sym) *symbols; /* lies in read-only memory */
+    ElfW(Sym) * symbols; /* lies in read-only memory */
     const char *strings;
     const uint32_t *hash; /* DT_GNU_HASH, or NULL */
-    const ElfW(Rela) *tables[2];
+    const ElfW(Rela) * tables[2];
     size_t counts[2];
 };
 
@@ -30,7 +30,7 @@ bool aspx_image_read(const struct dl_phdr_info *object,
 bool aspx_image_of_handle(void *handle, struct aspx_image *image);
 
 /* A symbol that the library defines, or NULL. */
-ElfW(Sym) *aspx_image_symbol(const struct aspx_image *image, const char *name);
+ElfW(Sym) * aspx_image_symbol(const struct aspx_image *image, const char *name);
 
 /* Is this address in the library? */
 bool aspx_image_contains(const struct aspx_image *image, const void *address);

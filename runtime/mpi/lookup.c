@@ -18,51 +18,51 @@
 
 #ifdef __x86_64__
 #define FIRST_VERSION "GLIBC_2.2.5"
-#define STAND_BEFORE(name)                                                    \
-    __asm__(".text\n"                                                         \
-            ".globl " #name "\n"                                              \
-            ".type " #name ", @function\n" #name ":\n"                        \
-            ".cfi_startproc\n"                                                \
-            "    endbr64\n"                                                   \
-            "    push %rdi\n"                                                 \
-            "    .cfi_adjust_cfa_offset 8\n"                                  \
-            "    push %rsi\n"                                                 \
-            "    .cfi_adjust_cfa_offset 8\n"                                  \
-            "    sub $8, %rsp\n"                                              \
-            "    .cfi_adjust_cfa_offset 8\n"                                  \
-            "    call aspx_before_" #name "\n"                                \
-            "    add $8, %rsp\n"                                              \
-            "    .cfi_adjust_cfa_offset -8\n"                                 \
-            "    pop %rsi\n"                                                  \
-            "    .cfi_adjust_cfa_offset -8\n"                                 \
-            "    pop %rdi\n"                                                  \
-            "    .cfi_adjust_cfa_offset -8\n"                                 \
-            "    jmp *%rax\n"                                                 \
-            ".cfi_endproc\n"                                                  \
+#define STAND_BEFORE(name)                                                     \
+    __asm__(".text\n"                                                          \
+            ".globl " #name "\n"                                               \
+            ".type " #name ", @function\n" #name ":\n"                         \
+            ".cfi_startproc\n"                                                 \
+            "    endbr64\n"                                                    \
+            "    push %rdi\n"                                                  \
+            "    .cfi_adjust_cfa_offset 8\n"                                   \
+            "    push %rsi\n"                                                  \
+            "    .cfi_adjust_cfa_offset 8\n"                                   \
+            "    sub $8, %rsp\n"                                               \
+            "    .cfi_adjust_cfa_offset 8\n"                                   \
+            "    call aspx_before_" #name "\n"                                 \
+            "    add $8, %rsp\n"                                               \
+            "    .cfi_adjust_cfa_offset -8\n"                                  \
+            "    pop %rsi\n"                                                   \
+            "    .cfi_adjust_cfa_offset -8\n"                                  \
+            "    pop %rdi\n"                                                   \
+            "    .cfi_adjust_cfa_offset -8\n"                                  \
+            "    jmp *%rax\n"                                                  \
+            ".cfi_endproc\n"                                                   \
             ".size " #name ", . - " #name "\n")
 #else /* aarch64; hint #34 is "bti c" */
 #define FIRST_VERSION "GLIBC_2.17"
-#define STAND_BEFORE(name)                                                    \
-    __asm__(".text\n"                                                         \
-            ".balign 4\n"                                                     \
-            ".globl " #name "\n"                                              \
-            ".type " #name ", %function\n" #name ":\n"                        \
-            ".cfi_startproc\n"                                                \
-            "    hint #34\n"                                                  \
-            "    stp x29, x30, [sp, #-32]!\n"                                 \
-            "    .cfi_adjust_cfa_offset 32\n"                                 \
-            "    .cfi_offset x29, -32\n"                                      \
-            "    .cfi_offset x30, -24\n"                                      \
-            "    stp x0, x1, [sp, #16]\n"                                     \
-            "    bl aspx_before_" #name "\n"                                  \
-            "    mov x16, x0\n"                                               \
-            "    ldp x0, x1, [sp, #16]\n"                                     \
-            "    ldp x29, x30, [sp], #32\n"                                   \
-            "    .cfi_restore x29\n"                                          \
-            "    .cfi_restore x30\n"                                          \
-            "    .cfi_adjust_cfa_offset -32\n"                                \
-            "    br x16\n"                                                    \
-            ".cfi_endproc\n"                                                  \
+#define STAND_BEFORE(name)                                                     \
+    __asm__(".text\n"                                                          \
+            ".balign 4\n"                                                      \
+            ".globl " #name "\n"                                               \
+            ".type " #name ", %function\n" #name ":\n"                         \
+            ".cfi_startproc\n"                                                 \
+            "    hint #34\n"                                                   \
+            "    stp x29, x30, [sp, #-32]!\n"                                  \
+            "    .cfi_adjust_cfa_offset 32\n"                                  \
+            "    .cfi_offset x29, -32\n"                                       \
+            "    .cfi_offset x30, -24\n"                                       \
+            "    stp x0, x1, [sp, #16]\n"                                      \
+            "    bl aspx_before_" #name "\n"                                   \
+            "    mov x16, x0\n"                                                \
+            "    ldp x0, x1, [sp, #16]\n"                                      \
+            "    ldp x29, x30, [sp], #32\n"                                    \
+            "    .cfi_restore x29\n"                                           \
+            "    .cfi_restore x30\n"                                           \
+            "    .cfi_adjust_cfa_offset -32\n"                                 \
+            "    br x16\n"                                                     \
+            ".cfi_endproc\n"                                                   \
             ".size " #name ", . - " #name "\n")
 #endif
 
@@ -82,8 +82,8 @@ extern void __tsan_init(void) __attribute__((weak));
 /* How many objects have been loaded so far. */
 static int count_objects(struct dl_phdr_info *object, size_t size, void *count)
 {
-    (void)size;
-    *(unsigned long long *)count = object->dlpi_adds;
+    (void) size;
+    *(unsigned long long *) count = object->dlpi_adds;
     return 1;
 }
 

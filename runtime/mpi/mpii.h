@@ -16,8 +16,8 @@ typedef int aspx_copy_proxy_f(MPI_Comm_copy_attr_function *user, int handle,
 typedef int aspx_delete_proxy_f(MPI_Comm_delete_attr_function *user, int handle,
                                 int keyval, int type, void *value, void *extra);
 
-/* How the library calls an error handler of the C++ binding: kind of the handle,
- * handle, code, the handler. */
+/* How the library calls an error handler of the C++ binding: kind of the
+ * handle, handle, code, the handler. */
 typedef void aspx_errcall_proxy_f(int kind, int *handle, int *code,
                                   void (*user)(void));
 

@@ -41,7 +41,7 @@ int aspx_real_resolve(void)
         return -1;
     }
     for (size_t i = 0; i < ASPX_CALLS; i++)
-        *(void **)&found[i] = dlsym(handle, aspx_real_names[i]);
+        *(void **) &found[i] = dlsym(handle, aspx_real_names[i]);
     /* Only the first to come here tells the truth: then libmpich's symbols may
      * lead to us (redirect.c). No lock is held while the loader is asked. */
     pthread_mutex_lock(&lock);

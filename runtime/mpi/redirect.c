@@ -28,20 +28,21 @@
 
 typedef void (*call_f)(void);
 
-static const call_f *const real_calls = (const call_f *)(const void *)&aspx_real;
+static const call_f *const real_calls =
+    (const call_f *) (const void *) &aspx_real;
 static const call_f *const inner_calls =
-    (const call_f *)(const void *)&aspx_inner;
+    (const call_f *) (const void *) &aspx_inner;
 
 bool aspx_redirect_is_wanted(void)
 {
     return getenv("ASPEN_LAYOUT") && !getauxval(AT_SECURE);
 }
 
-static ElfW(Sym) *find_symbol(const struct aspx_image *image,
-                              const char *prefix, size_t i)
+static ElfW(Sym) *
+    find_symbol(const struct aspx_image *image, const char *prefix, size_t i)
 {
-    ElfW(Addr) real = (ElfW(Addr))(uintptr_t)real_calls[i];
-    ElfW(Sym) *symbol;
+    ElfW(Addr) real = (ElfW(Addr))(uintptr_t) real_calls[i];
+    ElfW(Sym) * symbol;
     char name[80];
 
     snprintf(name, sizeof(name), "%s%s", prefix, aspx_real_names[i]);
@@ -51,7 +52,7 @@ static ElfW(Sym) *find_symbol(const struct aspx_image *image,
 
 /* All symbols and where each is to lead. */
 struct change {
-    ElfW(Sym) *symbol;
+    ElfW(Sym) * symbol;
     ElfW(Addr) value;
 };
 
@@ -68,7 +69,7 @@ static size_t find_changes(const struct aspx_image *image,
             if (symbol)
                 changes[n++] = (struct change){
                     symbol,
-                    (ElfW(Addr))(uintptr_t)inner_calls[i] - image->base};
+                    (ElfW(Addr))(uintptr_t) inner_calls[i] - image->base};
         }
     return n;
 }
@@ -78,7 +79,7 @@ static int change_symbols(const struct aspx_image *image)
 {
     static struct change changes[2 * ASPX_CALLS];
     size_t n = find_changes(image, changes);
-    ElfW(Sym) *first, *last;
+    ElfW(Sym) * first, *last;
 
     if (n == 0) {
         errno = ENOEXEC;
@@ -100,7 +101,7 @@ static int change_symbols(const struct aspx_image *image)
 
 static int compare_names(const void *name, const void *other)
 {
-    return strcmp(name, *(const char *const *)other);
+    return strcmp(name, *(const char *const *) other);
 }
 
 /* A library that was bound to libmpich before. */
@@ -111,18 +112,18 @@ static void rebind(const struct aspx_image *image,
     const char *const *found;
     size_t i;
 
-    (void)unused;
+    (void) unused;
     name += name[0] == 'P';
     if (strncmp(name, "MPI", 3) != 0)
         return;
-    found = bsearch(name, aspx_real_names, ASPX_CALLS,
-                    sizeof(*aspx_real_names), compare_names);
+    found = bsearch(name, aspx_real_names, ASPX_CALLS, sizeof(*aspx_real_names),
+                    compare_names);
     if (!found)
         return;
-    i = (size_t)(found - aspx_real_names);
-    if (*reference->slot == *(void *const *)(const void *)&real_calls[i])
+    i = (size_t) (found - aspx_real_names);
+    if (*reference->slot == *(void *const *) (const void *) &real_calls[i])
         aspx_image_store(image, reference->slot,
-                         *(void *const *)(const void *)&inner_calls[i]);
+                         *(void *const *) (const void *) &inner_calls[i]);
 }
 
 /* The libraries that are bound to libmpich past us: RTLD_DEEPBIND. */
@@ -132,7 +133,7 @@ static int rebind_object(struct dl_phdr_info *object, size_t size,
     const struct aspx_image *mpi = libmpich;
     struct aspx_image image;
 
-    (void)size;
+    (void) size;
     if (aspx_image_read(object, &image) && image.base != mpi->base &&
         !aspx_image_contains(&image, &aspx_real))
         aspx_image_each(&image, rebind, NULL);
@@ -144,9 +145,11 @@ static void complain(const char *why)
     const char *rank = getenv("PMI_RANK");
 
     if (!rank || strcmp(rank, "0") == 0)
-        fprintf(stderr, "aspen: the symbols of libmpich cannot be changed "
+        fprintf(stderr,
+                "aspen: the symbols of libmpich cannot be changed "
                 "(%s): tools behind Aspen that use RTLD_NEXT, and what looks "
-                "MPI up in libmpich's own handle, go around it\n", why);
+                "MPI up in libmpich's own handle, go around it\n",
+                why);
 }
 
 /* libmpich itself keeps calling itself, so that comes first. */

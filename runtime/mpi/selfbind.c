@@ -32,7 +32,7 @@ static void walk(aspx_reference_f *visit, void *context)
 static void bind_own(const struct aspx_image *image,
                      const struct aspx_reference *reference, void *unused)
 {
-    (void)unused;
+    (void) unused;
     if (reference->defined && is_mpi(reference->name))
         aspx_image_store(image, reference->slot, reference->definition);
 }

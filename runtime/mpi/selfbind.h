@@ -11,9 +11,9 @@
  * first time before libmpich's symbols lead elsewhere (redirect.h). */
 void aspx_selfbind(void);
 
-/* A function of another library, that libmpich calls by name: what it calls now;
- * NULL when there is none. And let it call something else, for good; false when
- * it does not call it. */
+/* A function of another library, that libmpich calls by name: what it calls
+ * now; NULL when there is none. And let it call something else, for good; false
+ * when it does not call it. */
 void *aspx_selfbind_find(const char *name);
 bool aspx_selfbind_lead(const char *name, void *to);
 

@@ -66,10 +66,8 @@ static void look(struct aspx_command *head)
 
 static void ask(int count, const MPI_Request requests[], enum aspx_ask how)
 {
-    struct question q = {.head.run = look,
-                         .count = count,
-                         .requests = requests,
-                         .how = how};
+    struct question q = {
+        .head.run = look, .count = count, .requests = requests, .how = how};
 
     aspx_command_ask(&q.head);
     for (int i = 0; i < q.asked; i++) {

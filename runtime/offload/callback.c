@@ -30,8 +30,8 @@
 #include <ck_pr.h>
 
 enum {
-    LOOKS = 2000,     /* some 40 us: the caller may be about to look */
-    YIELDS = 30,      /* on a CPU that it shares it comes by these */
+    LOOKS = 2000, /* some 40 us: the caller may be about to look */
+    YIELDS = 30,  /* on a CPU that it shares it comes by these */
     SLEEP_US = 100000,
     SLEEP_GUESTS_US = 1000, /* nobody tells that one has come */
 };

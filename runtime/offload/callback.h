@@ -18,8 +18,8 @@
  *                  called without the lock)
  *
  * Guests (guest.h) run what is waiting before they enter MPI and when they have
- * left it. While they are inside the thread runs everything itself: they may wait
- * for what it does.
+ * left it. While they are inside the thread runs everything itself: they may
+ * wait for what it does.
  *
  * MPI has to call some function; which one tells of which of the program's it
  * stands for (stubs.c). */
@@ -34,8 +34,8 @@ typedef void aspx_function_f(void);
 
 enum aspx_callback_kind {
     ASPX_CALLBACK_OP,
-    ASPX_CALLBACK_FUNCTION, /* another: MPI goes on with what it did */
-    ASPX_CALLBACK_HANDLER,  /* of errors: MPI is about to return */
+    ASPX_CALLBACK_FUNCTION,    /* another: MPI goes on with what it did */
+    ASPX_CALLBACK_HANDLER,     /* of errors: MPI is about to return */
     ASPX_CALLBACK_HANDLER_CXX, /* what MPI's C++ library calls one with */
 };
 
@@ -80,8 +80,8 @@ enum aspx_callback_state {
 /* Read in each call, and written seldom: on a line of its own. */
 extern struct aspx_callbacks {
     _Alignas(64) _Atomic uint32_t state; /* enum aspx_callback_state */
-    _Atomic uint32_t expected; /* see below */
-    _Atomic uint32_t raised;   /* errors that wait for their callers, raised.h */
+    _Atomic uint32_t expected;           /* see below */
+    _Atomic uint32_t raised; /* errors that wait for their callers, raised.h */
 } aspx_callbacks;
 
 /* For callers that wait or test: if the thread waits for one, do what it needs.

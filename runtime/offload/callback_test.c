@@ -126,8 +126,7 @@ static void *ask(void *first)
 
     its_own = *(const long *) first;
     for (long i = 0; i < CALLS; i++) {
-        struct call call = {
-            .head.run = call_back, .stub = stub, .argument = i};
+        struct call call = {.head.run = call_back, .stub = stub, .argument = i};
 
         aspx_command_call(&call.head);
         wrong += call.answer < i + 35; /* the caller's own comes on top */
@@ -205,10 +204,9 @@ static void test_not_while_nobody_is_in_mpi(void **state)
 /* What may want MPI's lock the thread runs, and its caller stays. */
 static void test_the_thread_runs_it(void **state)
 {
-    struct call call = {
-        .head.run = call_back,
-        .stub = aspx_callback_stub((aspx_function_f *) sum,
-                                   ASPX_CALLBACK_FUNCTION)};
+    struct call call = {.head.run = call_back,
+                        .stub = aspx_callback_stub((aspx_function_f *) sum,
+                                                   ASPX_CALLBACK_FUNCTION)};
 
     (void) state;
     start(true);
@@ -263,10 +261,9 @@ static void raise_error(struct aspx_command *head)
 
 static void test_handlers_come_when_the_call_is_over(void **state)
 {
-    struct call call = {
-        .head.run = raise_error,
-        .stub = aspx_callback_stub((aspx_function_f *) handler,
-                                   ASPX_CALLBACK_HANDLER)};
+    struct call call = {.head.run = raise_error,
+                        .stub = aspx_callback_stub((aspx_function_f *) handler,
+                                                   ASPX_CALLBACK_HANDLER)};
 
     (void) state;
     start(false);
@@ -285,8 +282,8 @@ static void test_stubs(void **state)
 
     (void) state;
     first = aspx_callback_stub((aspx_function_f *) sum, ASPX_CALLBACK_OP);
-    assert_ptr_equal(first, aspx_callback_stub((aspx_function_f *) sum,
-                                               ASPX_CALLBACK_OP));
+    assert_ptr_equal(
+        first, aspx_callback_stub((aspx_function_f *) sum, ASPX_CALLBACK_OP));
     assert_ptr_not_equal(first, (aspx_function_f *) sum);
     assert_null(aspx_callback_stub(NULL, ASPX_CALLBACK_OP));
     function = (aspx_function_f *) pthread_self; /* MPI's, as we pretend */
@@ -296,8 +293,8 @@ static void test_stubs(void **state)
         (void) aspx_callback_stub(function, ASPX_CALLBACK_OP);
     }
     assert_ptr_equal(function, aspx_callback_stub(function, ASPX_CALLBACK_OP));
-    assert_ptr_equal(first, aspx_callback_stub((aspx_function_f *) sum,
-                                               ASPX_CALLBACK_OP));
+    assert_ptr_equal(
+        first, aspx_callback_stub((aspx_function_f *) sum, ASPX_CALLBACK_OP));
 }
 
 int main(void)

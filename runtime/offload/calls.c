@@ -25,10 +25,10 @@ static void run_blocking(struct aspx_command *head)
 {
     struct probe *p = (void *) head;
 
-    p->rc = p->message ? aspx_behind.MPI_Mprobe(p->source, p->tag, p->comm,
-                                                p->message, p->status)
-                       : aspx_behind.MPI_Probe(p->source, p->tag, p->comm,
-                                               p->status);
+    p->rc = p->message
+                ? aspx_behind.MPI_Mprobe(p->source, p->tag, p->comm, p->message,
+                                         p->status)
+                : aspx_behind.MPI_Probe(p->source, p->tag, p->comm, p->status);
     aspx_command_done(head);
 }
 

@@ -2,10 +2,10 @@
 /* Ring, done flags and sleeping on both sides.
  *
  * Sleeps are announced as sleeper_fence.h says. On CPUs of their own they are
- * rare, and with the sleeper's fence alone an Irecv takes 10 ns less. Where CPUs
- * are shared they are common, and the kernel carries out one such request of the
- * whole node after the other; so there both sides fence. Every sleep has a bound
- * all the same. */
+ * rare, and with the sleeper's fence alone an Irecv takes 10 ns less. Where
+ * CPUs are shared they are common, and the kernel carries out one such request
+ * of the whole node after the other; so there both sides fence. Every sleep has
+ * a bound all the same. */
 #include "config.h"
 
 #include "command.h"
@@ -57,7 +57,7 @@ static const struct patience patience_shared = {5, 30};
 
 static struct aspx_ring ring;
 static struct patience patience;
-static bool shared; /* CPUs, also with threads that compute */
+static bool shared;         /* CPUs, also with threads that compute */
 static bool sleeper_fences; /* for both */
 
 /* The thread sleeps on this: written by both sides, but seldom. */

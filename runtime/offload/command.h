@@ -22,7 +22,7 @@
 enum { ASPX_COMMAND_LINE = 64 };
 
 enum aspx_command_state {
-    ASPX_BUSY,     /* on its way, or under way */
+    ASPX_BUSY, /* on its way, or under way */
     ASPX_DONE,
     ASPX_INACTIVE, /* slots: a persistent request that was not started */
 };
@@ -120,8 +120,8 @@ enum { ASPX_REST_NAP_US = 20 }; /* such naps grow */
 struct aspx_rest {
     _Atomic uint32_t *bell; /* NULL: nobody sleeps at it */
     uint32_t nap_us;        /* 0: no naps */
-    uint32_t looks; /* before it sleeps */
-    uint32_t seen;  /* what had been done before the last look */
+    uint32_t looks;         /* before it sleeps */
+    uint32_t seen;          /* what had been done before the last look */
     bool sleeps;
 };
 

@@ -226,8 +226,7 @@ int aspx_offload_MPI_Request_get_status(MPI_Request request, int *flag,
         return aspx_request_peek(slot, flag, status);
     *flag = has_ended(slot);
     if (!*flag) {
-        (void) aspx_ask_again(aspx_ask_is_fresh(), 1, &request,
-                              ASPX_ASK_EACH);
+        (void) aspx_ask_again(aspx_ask_is_fresh(), 1, &request, ASPX_ASK_EACH);
         *flag = is_over(slot);
     }
     if (!*flag)
@@ -297,8 +296,7 @@ static bool any_failed(const struct aspx_set *set)
     for (int i = 0; i < set->count; i++) {
         struct aspx_slot *slot = at(set, i);
 
-        if (is_active(slot) && is_over(slot) &&
-            slot->rc != MPI_SUCCESS)
+        if (is_active(slot) && is_over(slot) && slot->rc != MPI_SUCCESS)
             return true;
     }
     return false;
@@ -342,7 +340,7 @@ static bool any_lazy(const struct aspx_set *set)
 /* How to wait for any of several. */
 static struct aspx_rest rest_of(const struct aspx_set *set)
 {
-    return (struct aspx_rest) {.nap_us = any_lazy(set) ? ASPX_REST_NAP_US : 0};
+    return (struct aspx_rest){.nap_us = any_lazy(set) ? ASPX_REST_NAP_US : 0};
 }
 
 /* One look at all, but of those on files only at the first that is left. */
@@ -378,8 +376,9 @@ static void wait_in_turns(const struct aspx_set *set)
     aspx_rest_end(&rest);
 }
 
-/* An error handler, which is called as we finish what it is about, may end, free
- * or post anew what else we wait for: nothing is finished before all is over. */
+/* An error handler, which is called as we finish what it is about, may end,
+ * free or post anew what else we wait for: nothing is finished before all is
+ * over. */
 static void wait_for_what_is_there(const struct aspx_set *set)
 {
     struct aspx_rest rest = {0};
@@ -500,9 +499,9 @@ int aspx_offload_MPI_Testall(int count, MPI_Request requests[], int *flag,
 }
 
 /* The one that ended first, of several at a time the first in the array, or -1.
- * More may have ended since than plain MPI would have seen by now, which looks at
- * the network only when it finds none. A lazy one ends as it is looked at, here as
- * there; with flags, only flags are. */
+ * More may have ended since than plain MPI would have seen by now, which looks
+ * at the network only when it finds none. A lazy one ends as it is looked at,
+ * here as there; with flags, only flags are. */
 static int find_ended(const struct aspx_set *set, bool flags)
 {
     const struct aspx_slot *first = NULL;
@@ -596,8 +595,7 @@ static void catch_up(const struct aspx_set *set)
     bool fresh = aspx_ask_is_fresh();
 
     if (count_pending(set) != 0)
-        (void) aspx_ask_again(fresh, set->count, set->requests,
-                              ASPX_ASK_EACH);
+        (void) aspx_ask_again(fresh, set->count, set->requests, ASPX_ASK_EACH);
 }
 
 int aspx_offload_MPI_Testsome(int count, MPI_Request requests[], int *outcount,

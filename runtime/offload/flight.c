@@ -42,8 +42,8 @@ struct list {
     uint32_t count;
 };
 
-/* Written in each poll; on lines of its own, because callers would wait for what
- * they read there. */
+/* Written in each poll; on lines of its own, because callers would wait for
+ * what they read there. */
 static struct flights {
     _Alignas(ASPX_COMMAND_LINE) struct list recent; /* by number */
     struct list old;
@@ -54,13 +54,13 @@ static struct flights {
      * been looked at, all have, since so many commands had been carried out. */
     uint32_t sweep_left; /* more than needed, if one of old was taken out */
     uint64_t sweep_run;
-    uint64_t number; /* the last one given */
-    uint64_t inner; /* the last one when the poll began that is under way: an
-                       inner one looks at those behind; 0: none is */
-    uint64_t polled; /* the last one at the last poll */
-    bool new_alone;  /* which was only for what was new */
-    uint64_t run;    /* at the last one that was not */
-    uint32_t polls;  /* of those */
+    uint64_t number;  /* the last one given */
+    uint64_t inner;   /* the last one when the poll began that is under way: an
+                         inner one looks at those behind; 0: none is */
+    uint64_t polled;  /* the last one at the last poll */
+    bool new_alone;   /* which was only for what was new */
+    uint64_t run;     /* at the last one that was not */
+    uint32_t polls;   /* of those */
     uint64_t younger; /* as the last ones grew old: what is old next time */
 } flights = {.portion = PORTION_LEAST};
 
@@ -131,8 +131,8 @@ static void leave(struct aspx_slot *slot)
 }
 
 /* Before anything else that ends later: MPI_Waitany of a small send and of the
- * receive that answers it gives the send first. MPI does not look around in a wait
- * for what is over. */
+ * receive that answers it gives the send first. MPI does not look around in a
+ * wait for what is over. */
 static void end_at_once(struct aspx_slot *slot)
 {
     int rc;

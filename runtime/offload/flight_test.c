@@ -235,7 +235,7 @@ static void test_crowd(void **state)
     assert_int_equal(all, CROWD);
     for (int i = 0; i < 3 * WINDOW; i++) {
         post(CROWD);
-            (void) poll();
+        (void) poll();
         assert_int_equal(asked[CROWD], 1);
         complete[CROWD] = true;
         taken++;
@@ -295,7 +295,8 @@ static void test_asked_for_many(void **state)
     }
 }
 
-/* A function of the program frees an older one, and waits for one of its own. */
+/* A function of the program frees an older one, and waits for one of its own.
+ */
 static void handle(void)
 {
     handler = NULL;

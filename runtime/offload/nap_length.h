@@ -34,14 +34,12 @@ struct aspx_nap_reasons {
 static inline uint32_t aspx_nap_longest_us(struct aspx_nap_reasons why)
 {
     if (why.guests && (why.awaited || why.flights || why.window))
-        return why.own ? ASPX_OFFLOAD_NAP_FIRST_US
-                       : ASPX_OFFLOAD_NAP_GUEST_US;
+        return why.own ? ASPX_OFFLOAD_NAP_FIRST_US : ASPX_OFFLOAD_NAP_GUEST_US;
     if (why.awaited)
         return ASPX_OFFLOAD_NAP_FIRST_US;
     if (why.flights)
         return ASPX_OFFLOAD_NAP_MAX_US;
-    return why.window ? ASPX_OFFLOAD_NAP_IDLE_US
-                      : ASPX_OFFLOAD_NAP_ALONE_US;
+    return why.window ? ASPX_OFFLOAD_NAP_IDLE_US : ASPX_OFFLOAD_NAP_ALONE_US;
 }
 
 /* The nap after one of last_us; 0: the first. */

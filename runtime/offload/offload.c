@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Start and end of the engine, and the calls of the program that start and end
- * MPI. These are the caller's, while the thread stands aside: MPICH's hwloc loads
- * and unloads plugins there, and where the program makes them in a constructor of
- * a library that it loads, the caller has the loader's lock. MPI gets a level
- * that needs no locks inside MPI, unless the program has many threads in it
- * (guest.h); the program is told what it asked for, because it gets it. */
+ * MPI. These are the caller's, while the thread stands aside: MPICH's hwloc
+ * loads and unloads plugins there, and where the program makes them in a
+ * constructor of a library that it loads, the caller has the loader's lock. MPI
+ * gets a level that needs no locks inside MPI, unless the program has many
+ * threads in it (guest.h); the program is told what it asked for, because it
+ * gets it. */
 #include "config.h"
 
 #include "offload.h"
@@ -228,8 +229,9 @@ int aspx_offload_MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler,
     return opening.rc;
 }
 
-/* Has the program ended all that it began? Asked in the thread's place, where one
- * call after the other is carried out: of several callers one is the last. */
+/* Has the program ended all that it began? Asked in the thread's place, where
+ * one call after the other is carried out: of several callers one is the last.
+ */
 static bool is_over(void)
 {
     return model.sessions == 0 && model.initialized == model.finalized;

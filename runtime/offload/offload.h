@@ -25,9 +25,9 @@ extern struct aspx_real aspx_behind;
 /* What the program calls now: the entries, for calls made of other calls. */
 extern struct aspx_real aspx_offload_entries;
 
-/* In the thread's place, when MPI runs: bring up what shall lie behind it, and change
- * the library's table that is there into that one's workers. It writes the
- * record at the end, with aspx_offload_add_up(). */
+/* In the thread's place, when MPI runs: bring up what shall lie behind it, and
+ * change the library's table that is there into that one's workers. It writes
+ * the record at the end, with aspx_offload_add_up(). */
 typedef void aspx_offload_behind_f(struct aspx_real *table);
 
 /* Start the thread of this rank. MPI has not been started; the caller starts it
@@ -51,8 +51,7 @@ void aspx_offload_keep_site(void);
 extern _Atomic bool aspx_offload_had_window;
 static inline void aspx_offload_window_comes(void)
 {
-    atomic_store_explicit(&aspx_offload_had_window, true,
-                          memory_order_relaxed);
+    atomic_store_explicit(&aspx_offload_had_window, true, memory_order_relaxed);
 }
 
 /* May several threads of the program call at once? */

@@ -175,8 +175,8 @@ static struct aspx_slot *sending(void (*run)(struct aspx_command *head),
 {
     struct aspx_slot *slot = aspx_slot_take(run, ASPX_BLOCK_READ);
 
-    *(struct aspx_block *) (void *) slot->args =
-        (struct aspx_block) {NULL, count, MPI_INT};
+    *(struct aspx_block *) (void *) slot->args = (struct aspx_block){
+        NULL, count, MPI_INT};
     return slot;
 }
 
@@ -373,21 +373,20 @@ static void test_naps(void **state)
         bool own, guests, awaited, flights, window;
         uint32_t longest_us;
     } cases[] = {
-        {NO, NO, NO, NO, NO, 4000},    {NO, NO, NO, NO, YES, 2000},
-        {NO, NO, NO, YES, YES, 1000},  {NO, NO, YES, YES, YES, 20},
-        {NO, YES, NO, NO, NO, 4000},   {NO, YES, NO, NO, YES, 100},
-        {NO, YES, NO, YES, NO, 100},   {NO, YES, YES, NO, NO, 100},
-        {YES, YES, NO, YES, NO, 20},   {YES, YES, NO, NO, NO, 4000},
+        {NO, NO, NO, NO, NO, 4000},   {NO, NO, NO, NO, YES, 2000},
+        {NO, NO, NO, YES, YES, 1000}, {NO, NO, YES, YES, YES, 20},
+        {NO, YES, NO, NO, NO, 4000},  {NO, YES, NO, NO, YES, 100},
+        {NO, YES, NO, YES, NO, 100},  {NO, YES, YES, NO, NO, 100},
+        {YES, YES, NO, YES, NO, 20},  {YES, YES, NO, NO, NO, 4000},
     };
     uint32_t us = 0;
 
     (void) state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        assert_int_equal(
-            aspx_nap_longest_us((struct aspx_nap_reasons) {
-                cases[i].own, cases[i].guests, cases[i].awaited,
-                cases[i].flights, cases[i].window}),
-            cases[i].longest_us);
+        assert_int_equal(aspx_nap_longest_us((struct aspx_nap_reasons){
+                             cases[i].own, cases[i].guests, cases[i].awaited,
+                             cases[i].flights, cases[i].window}),
+                         cases[i].longest_us);
     for (int expected = 20; expected < 100; expected *= 2) {
         us = aspx_nap_next_us(us, 100);
         assert_int_equal(us, expected);

@@ -9,10 +9,10 @@
 void __tsan_acquire(void *address);
 void __tsan_release(void *address);
 #define ASPX_HANDED_OVER(thing) __tsan_release(thing)
-#define ASPX_TAKEN(thing) __tsan_acquire(thing)
+#define ASPX_TAKEN(thing)       __tsan_acquire(thing)
 #else
 #define ASPX_HANDED_OVER(thing) ((void) (thing))
-#define ASPX_TAKEN(thing) ((void) (thing))
+#define ASPX_TAKEN(thing)       ((void) (thing))
 #endif
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A list, since errors are rare. What MPI gives to a handler are the addresses of
- * a handle and of a code, both its own: they are copied. */
+/* A list, since errors are rare. What MPI gives to a handler are the addresses
+ * of a handle and of a code, both its own: they are copied. */
 #include "config.h"
 
 #include "raised.h"
@@ -44,9 +44,9 @@ bool aspx_raised_note(const struct aspx_callback *handler, const long *words)
 
     if (!raised)
         return false;
-    *raised = (struct aspx_raised) {.by = aspx_raising.by,
-                                    .handler = handler,
-                                    .code = *(const int *) words[first + 1]};
+    *raised = (struct aspx_raised){.by = aspx_raising.by,
+                                   .handler = handler,
+                                   .code = *(const int *) words[first + 1]};
     memcpy(raised->words, words, sizeof(raised->words));
     memcpy(&raised->handle, (const void *) words[first],
            sizeof(raised->handle));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Errors that MPI has raised in the offload thread, until their caller calls the
- * program's handler: in its own thread, when MPI's call is over. The handler may
- * leave it by longjmp or an exception. */
+/* Errors that MPI has raised in the offload thread, until their caller calls
+ * the program's handler: in its own thread, when MPI's call is over. The
+ * handler may leave it by longjmp or an exception. */
 #ifndef ASPEN_RUNTIME_OFFLOAD_RAISED_H
 #define ASPEN_RUNTIME_OFFLOAD_RAISED_H
 

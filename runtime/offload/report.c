@@ -41,7 +41,8 @@ void aspx_offload_json(FILE *out, const struct aspx_offload_counts *sum)
     fprintf(out,
             "    \"commands\": %" PRIu64 ",\n    \"posted\": %" PRIu64
             ",\n    \"ended\": %" PRIu64 ",\n    \"naps\": %" PRIu64
-            ",\n    \"callbacks\": %" PRIu64 ",\n    \"cpu_seconds\": %.3f,\n    \"core_seconds\": %.3f",
+            ",\n    \"callbacks\": %" PRIu64
+            ",\n    \"cpu_seconds\": %.3f,\n    \"core_seconds\": %.3f",
             sum->commands, sum->posted, sum->ended, sum->naps, sum->callbacks,
             seconds(sum->cpu_us), seconds(sum->wall_us));
 }
@@ -81,6 +82,6 @@ void aspx_offload_report(const struct asp_layout *layout)
 
     if (runs)
         aspx_thread_count();
-    aspx_record_counts(layout, &mode, runs,
-                       (const void *) &aspx_offload_counts, COUNTS);
+    aspx_record_counts(layout, &mode, runs, (const void *) &aspx_offload_counts,
+                       COUNTS);
 }

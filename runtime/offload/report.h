@@ -16,8 +16,8 @@ struct aspx_offload_counts {
     uint64_t ended;    /* requests that it saw end */
     uint64_t naps;
     uint64_t callbacks; /* that it left to a caller, or ran while one waited */
-    uint64_t cpu_us;   /* its CPU time */
-    uint64_t wall_us;  /* since it began */
+    uint64_t cpu_us;    /* its CPU time */
+    uint64_t wall_us;   /* since it began */
 };
 
 extern struct aspx_offload_counts aspx_offload_counts;

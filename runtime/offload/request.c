@@ -30,9 +30,8 @@ static void run_errand(struct aspx_command *head)
 
 void aspx_request_in_thread(void (*work)(void *argument), void *argument)
 {
-    struct errand errand = {.head.run = run_errand,
-                            .work = work,
-                            .argument = argument};
+    struct errand errand = {
+        .head.run = run_errand, .work = work, .argument = argument};
 
     aspx_command_call(&errand.head);
 }
@@ -99,7 +98,7 @@ static struct touch touch_of(MPI_Request request)
 {
     struct aspx_slot *slot = aspx_slot_find(request);
 
-    return (struct touch) {.slot = slot, .real = slot ? 0 : request};
+    return (struct touch){.slot = slot, .real = slot ? 0 : request};
 }
 
 static MPI_Request *real_of(struct touch *touch)
@@ -285,8 +284,7 @@ static void do_pready_list(void *argument)
                                             *real_of(touch));
 }
 
-int aspx_offload_MPI_Pready_list(int length, int list[],
-                                 MPI_Request request)
+int aspx_offload_MPI_Pready_list(int length, int list[], MPI_Request request)
 {
     struct touch touch = touch_of(request);
 

@@ -104,9 +104,8 @@ static inline void *aspx_ring_peek(const struct aspx_ring *ring, uint32_t after)
     uintptr_t cell = atomic_load_explicit(&ring->cells[it % ASPX_RING_CELLS],
                                           memory_order_acquire);
 
-    return (cell & 1) == aspx_ring_parity(it)
-               ? (void *) (cell & ~(uintptr_t) 1)
-               : NULL;
+    return (cell & 1) == aspx_ring_parity(it) ? (void *) (cell & ~(uintptr_t) 1)
+                                              : NULL;
 }
 
 #endif

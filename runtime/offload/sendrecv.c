@@ -126,45 +126,44 @@ static int replace(struct exchange *e)
     return rc;
 }
 
-#define SENDRECV(NAME, COUNT)                                                 \
-    int aspx_offload_##NAME(const void *sendbuf, COUNT sendcount,             \
-                            MPI_Datatype sendtype, int dest, int sendtag,     \
-                            void *recvbuf, COUNT recvcount,                   \
-                            MPI_Datatype recvtype, int source, int recvtag,   \
-                            MPI_Comm comm, MPI_Status *status)                \
-    {                                                                         \
-        struct exchange exchange = {.sendbuf = sendbuf,                       \
-                                    .sendcount = sendcount,                   \
-                                    .sendtype = sendtype,                     \
-                                    .dest = dest,                             \
-                                    .sendtag = sendtag,                       \
-                                    .recvbuf = recvbuf,                       \
-                                    .recvcount = recvcount,                   \
-                                    .recvtype = recvtype,                     \
-                                    .source = source,                         \
-                                    .recvtag = recvtag,                       \
-                                    .comm = comm,                             \
-                                    .status = status};                        \
-                                                                              \
-        return sendrecv(&exchange);                                           \
+#define SENDRECV(NAME, COUNT)                                                  \
+    int aspx_offload_##NAME(                                                   \
+        const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, int dest, \
+        int sendtag, void *recvbuf, COUNT recvcount, MPI_Datatype recvtype,    \
+        int source, int recvtag, MPI_Comm comm, MPI_Status *status)            \
+    {                                                                          \
+        struct exchange exchange = {.sendbuf = sendbuf,                        \
+                                    .sendcount = sendcount,                    \
+                                    .sendtype = sendtype,                      \
+                                    .dest = dest,                              \
+                                    .sendtag = sendtag,                        \
+                                    .recvbuf = recvbuf,                        \
+                                    .recvcount = recvcount,                    \
+                                    .recvtype = recvtype,                      \
+                                    .source = source,                          \
+                                    .recvtag = recvtag,                        \
+                                    .comm = comm,                              \
+                                    .status = status};                         \
+                                                                               \
+        return sendrecv(&exchange);                                            \
     }
 
-#define REPLACE(NAME, COUNT)                                                  \
-    int aspx_offload_##NAME(void *buf, COUNT count, MPI_Datatype datatype,    \
-                            int dest, int sendtag, int source, int recvtag,   \
-                            MPI_Comm comm, MPI_Status *status)                \
-    {                                                                         \
-        struct exchange exchange = {.dest = dest,                             \
-                                    .sendtag = sendtag,                       \
-                                    .recvbuf = buf,                           \
-                                    .recvcount = count,                       \
-                                    .recvtype = datatype,                     \
-                                    .source = source,                         \
-                                    .recvtag = recvtag,                       \
-                                    .comm = comm,                             \
-                                    .status = status};                        \
-                                                                              \
-        return replace(&exchange);                                            \
+#define REPLACE(NAME, COUNT)                                                   \
+    int aspx_offload_##NAME(void *buf, COUNT count, MPI_Datatype datatype,     \
+                            int dest, int sendtag, int source, int recvtag,    \
+                            MPI_Comm comm, MPI_Status *status)                 \
+    {                                                                          \
+        struct exchange exchange = {.dest = dest,                              \
+                                    .sendtag = sendtag,                        \
+                                    .recvbuf = buf,                            \
+                                    .recvcount = count,                        \
+                                    .recvtype = datatype,                      \
+                                    .source = source,                          \
+                                    .recvtag = recvtag,                        \
+                                    .comm = comm,                              \
+                                    .status = status};                         \
+                                                                               \
+        return replace(&exchange);                                             \
     }
 
 SENDRECV(MPI_Sendrecv, int)

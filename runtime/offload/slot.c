@@ -25,8 +25,8 @@ enum {
     CHUNKS = 1 << 14, /* 16 million requests under way */
 };
 
-/* As MPICH's requests that are built in, of which it has a handful; those that we
- * get from it are never seen by the program. */
+/* As MPICH's requests that are built in, of which it has a handful; those that
+ * we get from it are never seen by the program. */
 #define HANDLE_BASE 0x6c000000
 #define HANDLE_MASK 0xfc000000u
 
@@ -99,13 +99,15 @@ APART static void grow(void)
                 ? aligned_alloc(64, CHUNK * sizeof(struct aspx_slot))
                 : NULL;
     if (!chunk) {
-        fprintf(stderr, "aspen: no memory for more than %u requests of this "
-                        "rank\n", nchunks * CHUNK);
+        fprintf(stderr,
+                "aspen: no memory for more than %u requests of this "
+                "rank\n",
+                nchunks * CHUNK);
         abort();
     }
     for (uint32_t i = 0; i < CHUNK; i++) {
-        chunk[i].handle =
-            (MPI_Request) (HANDLE_BASE | nchunks << CHUNK_BITS | i);
+        chunk[i].handle = (MPI_Request) (HANDLE_BASE | nchunks << CHUNK_BITS |
+                                         i);
         chunk[i].real = MPI_REQUEST_NULL;
         chunk[i].expected = false;
         chunk[i].number = 0;

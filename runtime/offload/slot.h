@@ -29,7 +29,7 @@ struct aspx_slot {
     uint32_t moment; /* of its end: of two that differ the one came first */
     _Atomic uint32_t bell; /* who waits until it has ended sleeps here */
     _Atomic bool old;      /* under way, and seldom looked at: see flight.c */
-    bool refused; /* it failed when it was posted, if it did */
+    bool refused;          /* it failed when it was posted, if it did */
     uint64_t seen; /* for who tests it: when so many commands had been carried
                       out it was looked at, and had not ended */
     /* what the caller writes; the next free one, too, else it would wait for
@@ -39,10 +39,10 @@ struct aspx_slot {
     bool persistent;
     bool lazy; /* MPI looks at it only when the program asks: its callbacks
                   belong to the program's Test or Wait, or it is on a file */
-    bool on_file : 1; /* ROMIO mixes up operations on one file that are not
-                         waited for in the same order everywhere */
+    bool on_file : 1;    /* ROMIO mixes up operations on one file that are not
+                            waited for in the same order everywhere */
     bool calls_back : 1; /* a reduction with a function of the program */
-    bool asks; /* wants to know when MPI has taken it */
+    bool asks;           /* wants to know when MPI has taken it */
     _Alignas(16) unsigned char args[ASPX_SLOT_ARGS];
     /* what the offload thread has for itself */
     MPI_Request real;        /* MPI's request; NULL between two uses */
@@ -79,8 +79,8 @@ void aspx_slot_give(struct aspx_slot *slot);
 /* The slot of a handle; NULL when it is none of ours. */
 struct aspx_slot *aspx_slot_find(MPI_Request handle);
 
-/* It is a reduction with a function of the program: said before it is posted, or
- * of a persistent request when it was made. */
+/* It is a reduction with a function of the program: said before it is posted,
+ * or of a persistent request when it was made. */
 void aspx_slot_calls_back(struct aspx_slot *slot);
 
 /* Post the operation; *request becomes the slot's handle. With sane false, an
@@ -94,8 +94,8 @@ void aspx_slot_post_start(struct aspx_slot *slot);
 /* How to wait for its end: nobody but its caller moves a lazy one on. */
 static inline struct aspx_rest aspx_slot_rest(struct aspx_slot *slot)
 {
-    return slot->lazy ? (struct aspx_rest) {.nap_us = ASPX_REST_NAP_US}
-                      : (struct aspx_rest) {.bell = &slot->bell};
+    return slot->lazy ? (struct aspx_rest){.nap_us = ASPX_REST_NAP_US}
+                      : (struct aspx_rest){.bell = &slot->bell};
 }
 
 /* Post the operation, wait for its end, give the slot back. */
@@ -112,8 +112,8 @@ void aspx_slot_issued(struct aspx_slot *slot, int rc);
 /* Likewise: the operation has ended so. */
 void aspx_slot_ended(struct aspx_slot *slot, int rc);
 
-/* In the offload thread: MPI looks what has ended. What a look finds ended at one
- * moment, and after what had ended before. */
+/* In the offload thread: MPI looks what has ended. What a look finds ended at
+ * one moment, and after what had ended before. */
 void aspx_slot_next_moment(void);
 
 /* Of two that have ended: did this one before the other, for MPI? */

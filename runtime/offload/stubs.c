@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The functions that MPI calls in place of the program's. MPI gives most of them
- * nothing by which one could tell of whom it is, so there is one for each. They
- * hand on eight words whatever was given: on the ABIs that we know integers and
- * pointers are words, in registers or just above the return address, so that it
- * is safe to read some that are not there. */
+/* The functions that MPI calls in place of the program's. MPI gives most of
+ * them nothing by which one could tell of whom it is, so there is one for each.
+ * They hand on eight words whatever was given: on the ABIs that we know
+ * integers and pointers are words, in registers or just above the return
+ * address, so that it is safe to read some that are not there. */
 #include "config.h"
 
 #include "callback.h"
@@ -16,14 +16,15 @@
 
 static struct aspx_callback callbacks[0x100];
 
-#define STUB(N)                                                               \
-    static long stub_##N(long a, long b, long c, long d, long e, long f,      \
-                         long g, long h)                                      \
-    {                                                                         \
-        const long words[ASPX_CALLBACK_WORDS] = {a, b, c, d, e, f, g, h};     \
-                                                                              \
-        return aspx_callback_called(&callbacks[0x##N], words);                \
+#define STUB(N)                                                                \
+    static long stub_##N(long a, long b, long c, long d, long e, long f,       \
+                         long g, long h)                                       \
+    {                                                                          \
+        const long words[ASPX_CALLBACK_WORDS] = {a, b, c, d, e, f, g, h};      \
+                                                                               \
+        return aspx_callback_called(&callbacks[0x##N], words);                 \
     }
+/* clang-format off */
 #define NAME(N) (aspx_function_f *) stub_##N,
 #define ROW(DO, H)                                                            \
     DO(H##0) DO(H##1) DO(H##2) DO(H##3) DO(H##4) DO(H##5) DO(H##6) DO(H##7)   \
@@ -32,6 +33,7 @@ static struct aspx_callback callbacks[0x100];
     ROW(DO, 0) ROW(DO, 1) ROW(DO, 2) ROW(DO, 3) ROW(DO, 4) ROW(DO, 5)         \
     ROW(DO, 6) ROW(DO, 7) ROW(DO, 8) ROW(DO, 9) ROW(DO, a) ROW(DO, b)         \
     ROW(DO, c) ROW(DO, d) ROW(DO, e) ROW(DO, f)
+/* clang-format on */
 
 ALL(STUB)
 
@@ -49,13 +51,14 @@ static aspx_function_f *take(unsigned i, aspx_function_f *function,
     static bool told;
 
     if (i < STUBS) {
-        callbacks[i] = (struct aspx_callback) {function, kind};
+        callbacks[i] = (struct aspx_callback){function, kind};
         return stubs[i];
     }
     if (!told)
         fprintf(stderr,
                 "aspen: this rank gave MPI more than %d functions to call; "
-                "further ones run in its offload thread\n", (int) STUBS);
+                "further ones run in its offload thread\n",
+                (int) STUBS);
     told = true;
     return function;
 }

@@ -28,9 +28,9 @@
 #include <sched.h>
 
 enum {
-    BATCH = 16,         /* commands between two polls */
-    BATCHES = 4,        /* at most, without a poll */
-    BATCHES_US = 10,    /* after the first of them */
+    BATCH = 16,          /* commands between two polls */
+    BATCHES = 4,         /* at most, without a poll */
+    BATCHES_US = 10,     /* after the first of them */
     TURNS_PER_LOOK = 64, /* at MPI, while nothing is under way: a look takes
                             as long as 20 turns, and a command waits for it */
     SPIN_US = 2000,
@@ -120,7 +120,7 @@ struct rest {
 
 static void nap(struct rest *rest, bool guests, bool awaited)
 {
-    uint32_t longest_us = aspx_nap_longest_us((struct aspx_nap_reasons) {
+    uint32_t longest_us = aspx_nap_longest_us((struct aspx_nap_reasons){
         .own = spin_us != 0,
         .guests = guests,
         .awaited = awaited,
@@ -133,7 +133,7 @@ static void nap(struct rest *rest, bool guests, bool awaited)
     aspx_offload_counts.naps++;
     if (aspx_command_nap(rest->nap_us)) {
         aspx_command_rise();
-        *rest = (struct rest) {0};
+        *rest = (struct rest){0};
     } else {
         aspx_progress_poll();
     }
@@ -146,7 +146,7 @@ static void rest(struct rest *rest)
     uint64_t idle_us;
 
     if (rest->since_us == 0) {
-        *rest = (struct rest) {.since_us = now_us()};
+        *rest = (struct rest){.since_us = now_us()};
         return;
     }
     if (guests) { /* leave them the lock */
@@ -208,7 +208,7 @@ static void work(void)
         if (worked || ended) {
             if (resting.nap_us)
                 aspx_command_rise();
-            resting = (struct rest) {0};
+            resting = (struct rest){0};
         } else {
             rest(&resting);
         }
@@ -236,6 +236,5 @@ int aspx_thread_start(int cpu, enum aspx_cpus cpus)
 {
     on_cpu = cpu;
     spin_us = cpus == ASPX_CPUS_OWN ? SPIN_US : 0;
-    return aspx_own_thread_start("aspen-offload", work, wake,
-                                 take_over);
+    return aspx_own_thread_start("aspen-offload", work, wake, take_over);
 }

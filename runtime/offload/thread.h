@@ -8,9 +8,9 @@
 /* Start it on a CPU, -1: wherever. Returns 0 or an errno value. */
 int aspx_thread_start(int cpu, enum aspx_cpus cpus);
 
-/* Carry out work in the caller, alone, as the thread would: it stands aside until
- * that has returned. For calls that load or unload libraries: the caller may be
- * in a constructor or destructor, and then has the loader's lock. */
+/* Carry out work in the caller, alone, as the thread would: it stands aside
+ * until that has returned. For calls that load or unload libraries: the caller
+ * may be in a constructor or destructor, and then has the loader's lock. */
 void aspx_thread_replace(void (*work)(void *argument), void *argument);
 
 /* In the thread: bring the times in aspx_offload_counts up to date. */

@@ -35,8 +35,7 @@ static bool counter_is_sound(void)
     char name[16] = "";
     FILE *in;
 
-    if (!__get_cpuid(0x80000007u, &eax, &ebx, &ecx, &edx) ||
-        !(edx & INVARIANT))
+    if (!__get_cpuid(0x80000007u, &eax, &ebx, &ecx, &edx) || !(edx & INVARIANT))
         return false;
     in = fopen(path, "re");
     if (!in)
@@ -70,7 +69,7 @@ static struct pair look(void)
 
         if (after - before < least) {
             least = after - before;
-            best = (struct pair) {before + least / 2, ns};
+            best = (struct pair){before + least / 2, ns};
         }
     }
     return best;

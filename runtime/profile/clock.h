@@ -11,7 +11,7 @@
 #include <x86intrin.h>
 #endif
 
-extern bool aspx_clock_counter;         /* is the counter used? */
+extern bool aspx_clock_counter;            /* is the counter used? */
 extern uint64_t (*aspx_clock_other)(void); /* else this; tests bring theirs */
 
 static inline uint64_t aspx_clock_read_counter(void)

@@ -45,7 +45,7 @@ void aspx_cpu_wait_open(struct aspx_cpu_wait *wait, pid_t pid)
     struct stat file;
     int fd = open_file(pid, "schedstat");
 
-    *wait = (struct aspx_cpu_wait) {.pid = pid, .schedstat = fd};
+    *wait = (struct aspx_cpu_wait){.pid = pid, .schedstat = fd};
     if (fd >= 0 && fstat(fd, &file) == 0) {
         wait->device = file.st_dev;
         wait->inode = file.st_ino;
@@ -97,8 +97,7 @@ static bool read_sums(const struct aspx_cpu_wait *wait, double *ran_s,
     unsigned long long ran_ns, waited_ns;
     char text[128];
 
-    if (!is_ours(wait) ||
-        !read_file(wait->schedstat, text, sizeof(text)) ||
+    if (!is_ours(wait) || !read_file(wait->schedstat, text, sizeof(text)) ||
         sscanf(text, "%llu %llu", &ran_ns, &waited_ns) != 2 ||
         ran_ns == 0) /* a kernel that does not count */
         return false;
@@ -141,7 +140,8 @@ double aspx_cpu_wait_lost(const struct aspx_cpu_wait_look *look)
            part = least(look->waited_s / look->passed_s, 1);
 
     return outside > 0 && part > 0
-               ? least(part * outside, LOST_MOST * look->passed_s) : 0;
+               ? least(part * outside, LOST_MOST * look->passed_s)
+               : 0;
 }
 
 bool aspx_cpu_wait_may_go_on(const struct aspx_cpu_wait_look *look)
@@ -161,7 +161,7 @@ bool aspx_cpu_wait_look(struct aspx_cpu_wait *wait, double now_s,
     if (!wait->begun || now_s <= wait->now_s ||
         !read_sums(wait, &ran_s, &waited_s))
         return true;
-    look = (struct aspx_cpu_wait_look) {
+    look = (struct aspx_cpu_wait_look){
         .passed_s = now_s - wait->now_s,
         .outside_s = now_s - wait->now_s - (inside_s - wait->inside_s),
         .ran_s = ran_s - wait->ran_s,

@@ -17,18 +17,18 @@ enum { ASPX_CPU_WAIT_UNCLEAR = 4 };
 
 struct aspx_cpu_wait {
     pid_t pid;
-    int schedstat;            /* open; -1: nothing is known of it */
-    dev_t device;             /* the file that it is: the program may have */
-    ino_t inode;              /* closed it and opened one of its own there */
+    int schedstat; /* open; -1: nothing is known of it */
+    dev_t device;  /* the file that it is: the program may have */
+    ino_t inode;   /* closed it and opened one of its own there */
     bool begun;
-    unsigned unclear;         /* looks in a row */
-    double now_s, inside_s;   /* as it was told at the last clear look */
-    double ran_s, waited_s;   /* so far, likewise */
-    double lost_s;            /* outside MPI waiting for a CPU, so far */
+    unsigned unclear;       /* looks in a row */
+    double now_s, inside_s; /* as it was told at the last clear look */
+    double ran_s, waited_s; /* so far, likewise */
+    double lost_s;          /* outside MPI waiting for a CPU, so far */
 };
 
 /* Whom nothing is known of. */
-#define ASPX_CPU_WAIT_NOBODY ((struct aspx_cpu_wait) {.schedstat = -1})
+#define ASPX_CPU_WAIT_NOBODY ((struct aspx_cpu_wait){.schedstat = -1})
 
 /* Between two looks. */
 struct aspx_cpu_wait_look {

@@ -21,8 +21,7 @@
 static void sleep_s(double seconds)
 {
     const struct timespec time = {
-        (time_t) seconds,
-        (long) (1e9 * (seconds - (double) (time_t) seconds))};
+        (time_t) seconds, (long) (1e9 * (seconds - (double) (time_t) seconds))};
 
     nanosleep(&time, NULL);
 }
@@ -128,7 +127,7 @@ static void test_who_shares_a_cpu_waits(void **state)
     talks = lost_of(all.pid[0], 1);
     stop(&all);
     assert_true(computes > 0.5 && computes < 1); /* two thirds, and others */
-    assert_true(half > 0.02 && half < 0.5); /* a third */
+    assert_true(half > 0.02 && half < 0.5);      /* a third */
     assert_true(talks < 0.01);
 }
 
@@ -191,18 +190,18 @@ static void test_what_a_look_is_made_of(void **state)
         bool may_go_on;
     } table[] = {
         /* passed, outside, ran, waited */
-        {{20, 4, 16, 4}, 0.8, false},   /* inside as well as outside */
-        {{5, 4, 1, 4}, 3.2, false},     /* talked, and lost its CPU */
-        {{5, 4, 1, 0}, 0, true},        /* the same, or it sleeps */
-        {{5, 4, 4, 0}, 0, false},       /* computes, and is charged late */
-        {{5, 0.4, 1, 0}, 0, false},     /* inside, which is enough */
-        {{20, 20, 20, 0}, 0, false},    /* computes */
-        {{20, 20, 10, 10}, 10, false},  /* and shares its CPU */
-        {{20, 8, 10, 10}, 4, false},    /* iterations that are short */
-        {{20, 5, 0, 25}, 5, false},     /* clocks differ */
+        {{20, 4, 16, 4}, 0.8, false},  /* inside as well as outside */
+        {{5, 4, 1, 4}, 3.2, false},    /* talked, and lost its CPU */
+        {{5, 4, 1, 0}, 0, true},       /* the same, or it sleeps */
+        {{5, 4, 4, 0}, 0, false},      /* computes, and is charged late */
+        {{5, 0.4, 1, 0}, 0, false},    /* inside, which is enough */
+        {{20, 20, 20, 0}, 0, false},   /* computes */
+        {{20, 20, 10, 10}, 10, false}, /* and shares its CPU */
+        {{20, 8, 10, 10}, 4, false},   /* iterations that are short */
+        {{20, 5, 0, 25}, 5, false},    /* clocks differ */
         {{20, -1, 0, 25}, 0, false},
-        {{20, 40, 5, 15}, 15, false},   /* time inside was taken back */
-        {{20, 20, 0, 20}, 18, false},   /* starves */
+        {{20, 40, 5, 15}, 15, false}, /* time inside was taken back */
+        {{20, 20, 0, 20}, 18, false}, /* starves */
     };
 
     (void) state;

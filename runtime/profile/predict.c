@@ -18,7 +18,7 @@ static void keep(struct aspx_predict *p, double now, double mpi)
 void aspx_predict_init(struct aspx_predict *p, double interval_s, double high,
                        double low, double now, double mpi)
 {
-    *p = (struct aspx_predict) {
+    *p = (struct aspx_predict){
         .interval_s = interval_s,
         .high = high,
         .low = low < high ? low : high,

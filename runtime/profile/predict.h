@@ -19,7 +19,7 @@ struct aspx_predict {
     double high, low;  /* fractions of the time */
     double share;      /* what was seen last */
     bool on;
-    uint32_t looks;    /* so far; the last ones are kept */
+    uint32_t looks; /* so far; the last ones are kept */
     double t[ASPX_PREDICT_LOOKS + 1], mpi[ASPX_PREDICT_LOOKS + 1];
 };
 

@@ -71,7 +71,8 @@ void aspx_profile_start(void)
 
     if (runs)
         return;
-    if (aspx_offload_runs()) { /* the threads that wait are not those that poll */
+    if (aspx_offload_runs()) { /* the threads that wait are not those that poll
+                                */
         start(aspx_offload_many, false);
         return;
     }
@@ -80,8 +81,8 @@ void aspx_profile_start(void)
     ours.function = many ? poll_shared : poll;
     found.pointer = aspx_selfbind_find("ucp_worker_progress");
     progress = aspx_timing_first.progress = found.function;
-    start(many, found.pointer && aspx_selfbind_lead("ucp_worker_progress",
-                                                    ours.pointer));
+    start(many, found.pointer &&
+                    aspx_selfbind_lead("ucp_worker_progress", ours.pointer));
 }
 
 /* Pointer by pointer: with MPI_THREAD_MULTIPLE others may be jumping

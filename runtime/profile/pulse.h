@@ -52,8 +52,7 @@ static inline void aspx_pulse_leave(struct aspx_pulse *pulse, uint64_t now,
     uint64_t word = atomic_load_explicit(&pulse->word, memory_order_relaxed);
 
     atomic_store_explicit(
-        &pulse->word,
-        aspx_clock_between(word & ~ASPX_PULSE_INSIDE, now) + more,
+        &pulse->word, aspx_clock_between(word & ~ASPX_PULSE_INSIDE, now) + more,
         memory_order_relaxed);
 }
 
@@ -72,8 +71,7 @@ static inline uint64_t aspx_pulse_read(struct aspx_pulse *pulse, uint64_t now)
 
     if (word & ASPX_PULSE_INSIDE)
         word = aspx_clock_between(word & ~ASPX_PULSE_INSIDE, now);
-    return word + aspx_span_read(&pulse->span,
-                                 aspx_clock_between(origin, now));
+    return word + aspx_span_read(&pulse->span, aspx_clock_between(origin, now));
 }
 
 #endif

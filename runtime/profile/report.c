@@ -56,10 +56,10 @@ static struct rank_times measure(uint32_t node, struct call_times *calls)
     for (size_t i = 0; i < ASPX_CALLS; i++) {
         struct aspx_timing_call call = aspx_timing_call(i);
 
-        calls[i] = (struct call_times) {call.count, ns(call.inside_s),
-                                        ns(call.idle_s)};
+        calls[i] = (struct call_times){call.count, ns(call.inside_s),
+                                       ns(call.idle_s)};
     }
-    return (struct rank_times) {
+    return (struct rank_times){
         .wall = ns(wall_s),
         .mpi = ns(sum.inside_s),
         .wait = ns(sum.idle_s),
@@ -142,8 +142,7 @@ static struct text words(uint64_t some_ns)
     return text;
 }
 
-double aspx_times_waited(const struct aspx_times *times,
-                         enum asp_remedy remedy)
+double aspx_times_waited(const struct aspx_times *times, enum asp_remedy remedy)
 {
     uint64_t waited = 0, held = 0;
 
@@ -213,9 +212,10 @@ void aspx_times_json(FILE *to, const struct aspx_times *times)
 
         if (!call->count)
             continue;
-        fprintf(to, "%s\n      \"%s\": {\"count\": %" PRIu64
-                ", \"seconds\": %.6f, \"wait_s\": %.6f}", comma,
-                aspx_real_names[i], call->count, seconds(call->mpi),
+        fprintf(to,
+                "%s\n      \"%s\": {\"count\": %" PRIu64
+                ", \"seconds\": %.6f, \"wait_s\": %.6f}",
+                comma, aspx_real_names[i], call->count, seconds(call->mpi),
                 seconds(call->wait));
         comma = ",";
     }

@@ -16,8 +16,11 @@ struct aspx_span {
 };
 
 /* 65535 threads; and 54 bits of ticks, which last for two months. */
-enum { ASPX_SPAN_COUNT = 16, ASPX_SPAN_UNIT = 6,
-       ASPX_SPAN_THREADS = (1 << ASPX_SPAN_COUNT) - 1 };
+enum {
+    ASPX_SPAN_COUNT = 16,
+    ASPX_SPAN_UNIT = 6,
+    ASPX_SPAN_THREADS = (1 << ASPX_SPAN_COUNT) - 1
+};
 
 /* The later of now and the word's time, in units: other threads' readings of
  * the clock may be later than ours. */
@@ -33,7 +36,7 @@ static inline void aspx_span_enter(struct aspx_span *span, uint64_t now)
     uint64_t old = atomic_load(&span->word), new;
 
     do
-        new = old & ASPX_SPAN_THREADS
+        new = old &ASPX_SPAN_THREADS
                   ? old + 1
                   : aspx_span_later(old, now) << ASPX_SPAN_COUNT | 1;
     while (!atomic_compare_exchange_weak(&span->word, &old, new));
@@ -48,9 +51,9 @@ static inline void aspx_span_leave(struct aspx_span *span, uint64_t now)
                   ? old - 1
                   : aspx_span_later(old, now) << ASPX_SPAN_COUNT;
     while (!atomic_compare_exchange_weak(&span->word, &old, new));
-    if (!(new & ASPX_SPAN_THREADS))
-        atomic_fetch_add(&span->sum, (new >> ASPX_SPAN_COUNT) -
-                                         (old >> ASPX_SPAN_COUNT));
+    if (!(new &ASPX_SPAN_THREADS))
+        atomic_fetch_add(&span->sum,
+                         (new >> ASPX_SPAN_COUNT) - (old >> ASPX_SPAN_COUNT));
 }
 
 /* Ticks up to now. */

@@ -28,7 +28,7 @@ enum {
      * differ widely, and who looks every few milliseconds (runtime/adapt/)
      * would see lumps: first nothing, then more than there was time. */
     LUMP_NS = 100000,
-    MEAN_PARTS = 16, /* of which the newest is one */
+    MEAN_PARTS = 16,    /* of which the newest is one */
     HANDOVER_NS = 2000, /* what a call that only hands on may work */
     OWED = 512, /* turns of a function that were only counted, till told */
 };
@@ -173,8 +173,8 @@ void aspx_timing_ignore_thread(void)
 }
 
 /* The stack of a call that was left is soon written over. */
-__attribute__((no_sanitize("address"))) static bool
-is_there(const struct aspx_timing_thread *me)
+__attribute__((no_sanitize("address"))) static bool is_there(
+    const struct aspx_timing_thread *me)
 {
     const struct aspx_timing *call = (const void *) me->frame;
 
@@ -196,7 +196,7 @@ struct aspx_timing_thread *aspx_timing_unusual(uintptr_t frame)
         aspx_pulse_leave(pulse, atomic_load(&me->began), 0);
     atomic_store(&me->began, 0);
     me->seen = 0;
-    me->turns = (struct aspx_turns) {0};
+    me->turns = (struct aspx_turns){0};
     return me;
 }
 
@@ -259,8 +259,7 @@ static void seen(struct aspx_timing_thread *me)
         me->sample = false;
         atomic_store_explicit(&me->began, me->seen, memory_order_relaxed);
         if (many)
-            aspx_span_enter(&pulse->span,
-                            aspx_clock_between(origin, me->seen));
+            aspx_span_enter(&pulse->span, aspx_clock_between(origin, me->seen));
         else
             aspx_pulse_enter(pulse, me->seen);
     }
@@ -282,7 +281,8 @@ static int32_t next_gap(struct aspx_timing_thread *me, size_t call,
     /* In calls that may wait, waiting is measured in each: what they take until
      * then counts. Of others the rare long ones do, too. */
     uint64_t usual = aspx_timed[call] == ASPX_TIMED_SOME && row->calls
-                         ? row->ticks / row->calls : row->usual;
+                         ? row->ticks / row->calls
+                         : row->usual;
     uint64_t most = lump_ticks / ((usual > inside ? usual : inside) + 1);
     uint64_t gap = least_of(row->calls / GAP_SHARE, most);
 
@@ -305,9 +305,9 @@ static uint64_t stand_for_others(struct aspx_timing_thread *me, size_t call,
     uint64_t others = (uint64_t) row->gap, cost = aspx_turns_clock_cost();
 
     row->calls += others + 1;
-    row->usual = row->usual ? (row->usual * (MEAN_PARTS - 1) + inside) /
-                                  MEAN_PARTS
-                            : inside;
+    row->usual = row->usual
+                     ? (row->usual * (MEAN_PARTS - 1) + inside) / MEAN_PARTS
+                     : inside;
     row->left = row->gap = next_gap(me, call, inside, inside - idle);
     /* waiting in calls that may wait has been seen in each of them */
     *idle_p = aspx_timed[call] == ASPX_TIMED_SOME
@@ -427,7 +427,7 @@ struct aspx_timing_sum aspx_timing_sum(void)
         ticks += atomic_load(&thread->ticks);
         idle += atomic_load(&thread->idle);
     }
-    return (struct aspx_timing_sum) {
+    return (struct aspx_timing_sum){
         .inside_s = aspx_clock_seconds(ticks),
         .idle_s = aspx_clock_seconds(least_of(idle, ticks)),
         .threads = threads,
@@ -447,7 +447,7 @@ struct aspx_timing_call aspx_timing_call(size_t call)
         ticks += row->ticks;
         idle += row->idle;
     }
-    return (struct aspx_timing_call) {
+    return (struct aspx_timing_call){
         .count = count,
         .inside_s = aspx_clock_seconds(ticks),
         .idle_s = aspx_clock_seconds(least_of(idle, ticks)),

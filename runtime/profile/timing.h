@@ -23,8 +23,12 @@
 #include <stdint.h>
 
 /* How a function is timed: mpi_timed.tab. */
-enum aspx_timed { ASPX_TIMED_NOT, ASPX_TIMED_EACH, ASPX_TIMED_WAIT,
-                  ASPX_TIMED_SOME };
+enum aspx_timed {
+    ASPX_TIMED_NOT,
+    ASPX_TIMED_EACH,
+    ASPX_TIMED_WAIT,
+    ASPX_TIMED_SOME
+};
 
 extern const uint8_t aspx_timed[ASPX_CALLS];
 
@@ -50,8 +54,8 @@ struct aspx_timing_thread {
     struct aspx_timing_thread *caller; /* who called last; at first this one */
     bool ours; /* a thread of ours polls; written by it alone, inside MPI */
 
-    bool many; /* several may be inside at once: the hook does not know */
-    uintptr_t frame;        /* of the call under way; 0: outside MPI */
+    bool many;       /* several may be inside at once: the hook does not know */
+    uintptr_t frame; /* of the call under way; 0: outside MPI */
     _Atomic uint64_t began; /* when its timing began; 0: not timed */
     struct aspx_turns turns;
     bool sample;         /* it is timed from its beginning */
@@ -120,8 +124,8 @@ static inline bool aspx_timing_skip(size_t call)
 
 /* The same of a call that may wait: enter it, if it is an outermost one of the
  * thread that called last. */
-static inline __attribute__((always_inline)) bool
-aspx_timing_quick(struct aspx_timing *here, size_t call)
+static inline __attribute__((always_inline)) bool aspx_timing_quick(
+    struct aspx_timing *here, size_t call)
 {
     struct aspx_timing_thread *me = aspx_timing_self;
 
@@ -136,8 +140,8 @@ aspx_timing_quick(struct aspx_timing *here, size_t call)
     return true;
 }
 
-static inline __attribute__((always_inline)) void
-aspx_timing_enter(struct aspx_timing *here, size_t call)
+static inline __attribute__((always_inline)) void aspx_timing_enter(
+    struct aspx_timing *here, size_t call)
 {
     struct aspx_timing_thread *me = aspx_timing_self;
 
@@ -155,8 +159,8 @@ aspx_timing_enter(struct aspx_timing *here, size_t call)
         aspx_timing_begin(me);
 }
 
-static inline __attribute__((always_inline)) void
-aspx_timing_leave(const struct aspx_timing *here, size_t call)
+static inline __attribute__((always_inline)) void aspx_timing_leave(
+    const struct aspx_timing *here, size_t call)
 {
     struct aspx_timing_thread *me = here->thread;
 

@@ -18,8 +18,24 @@
 enum { MANY = 20000 };
 
 /* Functions of the tests, each with a row of its own. */
-enum { EACH, WAITS, WAITS_TOO, SOME, NESTED, LONG, ODD, MIXED, SLEEPS, SHORT,
-       BLIND, JUMPS, RHYTHM, BRIEF, BESIDE, SLICES };
+enum {
+    EACH,
+    WAITS,
+    WAITS_TOO,
+    SOME,
+    NESTED,
+    LONG,
+    ODD,
+    MIXED,
+    SLEEPS,
+    SHORT,
+    BLIND,
+    JUMPS,
+    RHYTHM,
+    BRIEF,
+    BESIDE,
+    SLICES
+};
 
 const uint8_t aspx_timed[ASPX_CALLS] = {
     [EACH] = ASPX_TIMED_EACH,      [WAITS] = ASPX_TIMED_WAIT,
@@ -64,9 +80,8 @@ static uint64_t calls(size_t function, int n, uint64_t ns)
     do {
         call(function, ns);
         made++;
-    } while (made < (uint64_t) n ||
-             aspx_timing_self->row[function].left !=
-                 aspx_timing_self->row[function].gap);
+    } while (made < (uint64_t) n || aspx_timing_self->row[function].left !=
+                                        aspx_timing_self->row[function].gap);
     return made;
 }
 
@@ -654,10 +669,8 @@ int main(void)
         cmocka_unit_test(test_others_polls),
     };
     const struct CMUnitTest real[] = {
-        cmocka_unit_test(test_span),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_many_threads),
-        cmocka_unit_test(test_own_thread),
+        cmocka_unit_test(test_span),         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_many_threads), cmocka_unit_test(test_own_thread),
         cmocka_unit_test(test_in_turns),
     };
     int failed = cmocka_run_group_tests(turned, turn_the_clock, NULL);

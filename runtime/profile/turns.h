@@ -34,7 +34,7 @@ struct aspx_turns {
     uint64_t idle;  /* waiting so far, but for what was only counted */
     uint64_t mark;  /* up to here all is told; not while counting */
     uint64_t since, since_idle; /* when the clock began to be read; idle then */
-    uint32_t left;  /* of a stretch that the last wait did not need */
+    uint32_t left; /* of a stretch that the last wait did not need */
     uint32_t dice;
     uint64_t ahead; /* of a clocked turn's poll; 0: took long, or not known */
     /* Of clocked turns: the mean of those that did not take long, and by how

@@ -14,8 +14,7 @@ enum {
 
 _Atomic uint32_t aspx_gate;
 
-static _Thread_local bool helper
-    __attribute__((tls_model("initial-exec")));
+static _Thread_local bool helper __attribute__((tls_model("initial-exec")));
 
 void aspx_gate_i_am_helper(void)
 {

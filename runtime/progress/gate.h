@@ -29,7 +29,8 @@ void aspx_gate_wait(void);
 static inline void aspx_gate_enter(void)
 {
     if (atomic_fetch_add_explicit(&aspx_gate, ASPX_GATE_CALL,
-                                  memory_order_acquire) & ASPX_GATE_HELPER)
+                                  memory_order_acquire) &
+        ASPX_GATE_HELPER)
         aspx_gate_wait();
 }
 
@@ -37,8 +38,7 @@ static inline void aspx_gate_enter(void)
  * be made beside it at any level, MPI 4.0, 11.4.1, and MPI_T has its own.) */
 static inline void aspx_gate_leave(void)
 {
-    atomic_fetch_sub_explicit(&aspx_gate, ASPX_GATE_CALL,
-                              memory_order_release);
+    atomic_fetch_sub_explicit(&aspx_gate, ASPX_GATE_CALL, memory_order_release);
 }
 
 /* Is a call of the program inside? */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The helper's loop. Nothing outstanding: it sleeps, in the end, until a call posts
- * something. Else it looks at MPI now and then (naps.h), when the program is
- * outside.
+/* The helper's loop. Nothing outstanding: it sleeps, in the end, until a call
+ * posts something. Else it looks at MPI now and then (naps.h), when the program
+ * is outside.
  *
  * What a poll has moved MPI does not say, and to ask for the end of the
  * program's requests would raise their errors in the wrong place. But a poll
@@ -34,7 +34,7 @@ enum {
     BUSY_NS = 3000,     /* a poll that finds nothing takes some 500 */
     POLLS_AT_ONCE = 64, /* while they are busy */
     TRIES = 100,        /* some 3 us, at the gate */
-    REST_US = 5000,     /* without a permit, until it asks again; so many times */
+    REST_US = 5000, /* without a permit, until it asks again; so many times */
     RESTS = 200,
     REST_LONG_US = 100000, /* after that */
 };
@@ -182,8 +182,7 @@ static void stay_on_service(void)
         if (asp_cpuset_has(&service, (unsigned) cpu))
             CPU_SET(cpu, &set);
     }
-    aspx_helper_counts.confined =
-        sched_setaffinity(0, sizeof(set), &set) == 0;
+    aspx_helper_counts.confined = sched_setaffinity(0, sizeof(set), &set) == 0;
 }
 
 static void rest(const struct aspx_naps *naps, uint32_t us, uint32_t seen)
@@ -209,7 +208,7 @@ static void work(void)
         if (aspx_own_thread_stopping())
             return;
         if (!aspx_helper_is_permitted()) {
-            naps = (struct aspx_naps) {0};
+            naps = (struct aspx_naps){0};
             nap(rests < RESTS ? REST_US : REST_LONG_US);
             rests += rests < RESTS;
             continue;

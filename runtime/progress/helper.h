@@ -12,10 +12,10 @@
 /* What it has done, or those of this process one after the other; written by it
  * alone, read when it has ended. */
 struct aspx_helper_counts {
-    uint64_t wakes;    /* by calls that posted something */
-    uint64_t polls;    /* of MPI */
-    uint64_t busy;     /* ... that moved something */
-    uint64_t kept_out; /* the program was inside MPI */
+    uint64_t wakes;     /* by calls that posted something */
+    uint64_t polls;     /* of MPI */
+    uint64_t busy;      /* ... that moved something */
+    uint64_t kept_out;  /* the program was inside MPI */
     uint64_t held_back; /* MPI might have called a function of the program */
     uint64_t cpu_us;
     uint64_t confined; /* 1: it runs on the service CPUs */
@@ -28,13 +28,13 @@ extern struct aspx_helper_counts aspx_helper_counts;
  * Returns 0, or an errno. */
 int aspx_helper_start(const struct asp_cpuset *service);
 
-/* It may work while this word, which others write, has this value; else it rests.
- * NULL: always. While there is no helper. */
+/* It may work while this word, which others write, has this value; else it
+ * rests. NULL: always. While there is no helper. */
 void aspx_helper_permit(const _Atomic int32_t *word, int32_t value);
 bool aspx_helper_is_permitted(void);
 
-/* Never again: where the gate keeps the helper out of the calling call, from the end
- * of that on; else from a few polls later. */
+/* Never again: where the gate keeps the helper out of the calling call, from
+ * the end of that on; else from a few polls later. */
 void aspx_helper_bar(void);
 
 /* May several threads of the program post at once? (They may until it is

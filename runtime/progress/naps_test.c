@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* When the helper looks, and who may wake it: programs of several habits, step by
- * step. */
+/* When the helper looks, and who may wake it: programs of several habits, step
+ * by step. */
 #include "config.h"
 
 #include "naps.h"
@@ -56,8 +56,8 @@ static void test_naps_grow_by_a_quarter(void **state)
                      ASPX_NAP_FIRST_US);
 }
 
-/* Each step of a conversation is followed at once, however many; but a program that
- * comes in makes progress itself. */
+/* Each step of a conversation is followed at once, however many; but a program
+ * that comes in makes progress itself. */
 static void test_looks_on_while_something_moves(void **state)
 {
     struct aspx_naps naps = {0};
@@ -125,8 +125,8 @@ static void test_over_before_it_is_up(void **state)
     assert_false(aspx_naps_may_be_woken(&naps));
 }
 
-/* Then it computes: the helper is there at once for all that follows; a look that
- * just fell between a post and its wait changes little. */
+/* Then it computes: the helper is there at once for all that follows; a look
+ * that just fell between a post and its wait changes little. */
 static void test_comes_back(void **state)
 {
     struct aspx_naps naps = {0};

@@ -25,7 +25,7 @@ struct aspx_real aspx_on_call_behind;
 
 static const struct asp_layout *layout;
 static const _Atomic int32_t *_Atomic wanted; /* NULL: not, or not any more */
-static struct asp_cpuset cpus; /* of the ghosts of this node */
+static struct asp_cpuset cpus;                /* of the ghosts of this node */
 static atomic_bool gated, never;
 static atomic_bool failed; /* no thread could be started */
 static bool came;
@@ -41,10 +41,10 @@ static const double RETRY_S = 0.02;
 static const void *outermost; /* frame of the thread that began */
 static uint64_t retry_at;     /* ticks */
 
-/* Is this the end of a call of the program that is not inside another? Callbacks
- * run inside calls that have not passed the gate, and many of those are not timed:
- * the outermost one that timing knows of may be a callback's. So MPI must not be
- * on the stack; which must be seen down to where it begins. */
+/* Is this the end of a call of the program that is not inside another?
+ * Callbacks run inside calls that have not passed the gate, and many of those
+ * are not timed: the outermost one that timing knows of may be a callback's. So
+ * MPI must not be on the stack; which must be seen down to where it begins. */
 static bool is_outside(void)
 {
     void *frame[FRAMES];
@@ -94,7 +94,7 @@ static void start_thread(void)
     failed = aspx_helper_start(layout->bound ? &cpus : NULL) != 0;
     if (failed)
         fprintf(stderr, "aspen: a rank cannot start its progress thread, and "
-                "goes on without\n");
+                        "goes on without\n");
     came |= !failed;
 }
 
@@ -173,8 +173,8 @@ static int request_free(MPI_Request *request)
     return aspx_on_call_behind.MPI_Request_free(request);
 }
 
-/* MPI may end inside, and the helper is joined there: it must not wait in MPI for
- * a lock of ours then, so these pass the gate in any case. */
+/* MPI may end inside, and the helper is joined there: it must not wait in MPI
+ * for a lock of ours then, so these pass the gate in any case. */
 static int finalize(void)
 {
     int rc;

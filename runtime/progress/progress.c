@@ -45,8 +45,8 @@ bool aspx_progress_is_mpichs(void)
 
 void aspx_progress_measure(const struct asp_layout *its_layout)
 {
-    small_bytes = 1024 * atoll(asp_layout_knob(its_layout, "thread.min_kb",
-                                               "8"));
+    small_bytes = 1024 *
+                  atoll(asp_layout_knob(its_layout, "thread.min_kb", "8"));
 }
 
 int aspx_progress_start(const struct asp_layout *its_layout)
@@ -76,8 +76,8 @@ bool aspx_progress_is_large(MPI_Count count, MPI_Datatype type)
 
     if (count > small_bytes) /* also of no bytes each, but nobody does that */
         return true;
-    if (count <= 0 ||
-        aspx_real.MPI_Type_size_x(type, &size) != MPI_SUCCESS || size <= 0)
+    if (count <= 0 || aspx_real.MPI_Type_size_x(type, &size) != MPI_SUCCESS ||
+        size <= 0)
         return false;
     return count > small_bytes / size;
 }

@@ -17,8 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the program calls in this mode, and what lies behind that: the library, or
- * beside ghosts the workers (on_call.h). */
+/* What the program calls in this mode, and what lies behind that: the library,
+ * or beside ghosts the workers (on_call.h). */
 extern struct aspx_real aspx_progress_entries, aspx_progress_behind;
 
 /* Is a thread like ours asked of MPICH itself? Then ours is not started. */

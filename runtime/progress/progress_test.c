@@ -162,7 +162,7 @@ void aspx_own_thread_stop(void)
 
 static void start_helper(unsigned a_poll_us)
 {
-    mpi = (struct mpi) {{0}};
+    mpi = (struct mpi){{0}};
     atomic_store(&polls, 0);
     atomic_store(&together, 0);
     poll_us = a_poll_us;
@@ -338,13 +338,12 @@ static void test_helper_sleeps_and_wakes(void **state)
     uint64_t before;
 
     (void) state;
-    aspx_helper_counts = (struct aspx_helper_counts) {0};
+    aspx_helper_counts = (struct aspx_helper_counts){0};
     start_helper(0);
     for (int i = 0; i < ROUNDS; i++) {
         before = value(&polls);
         post(7);
-        for (uint64_t until = now_ms() + LIMIT_MS;
-             value(&polls) == before;)
+        for (uint64_t until = now_ms() + LIMIT_MS; value(&polls) == before;)
             assert_true(now_ms() < until);
         end(7);
         pause_us(i % 2 ? i % 7 * 10 : 1500); /* about to sleep, or asleep */
@@ -354,12 +353,12 @@ static void test_helper_sleeps_and_wakes(void **state)
     assert_true(aspx_helper_counts.wakes >= ROUNDS / 8);
 }
 
-/* A program that is inside MPI while something is under way does not wake it for
- * long; but when it is outside it finds the helper there. */
+/* A program that is inside MPI while something is under way does not wake it
+ * for long; but when it is outside it finds the helper there. */
 static void test_helper_is_not_woken_in_vain(void **state)
 {
     (void) state;
-    aspx_helper_counts = (struct aspx_helper_counts) {0};
+    aspx_helper_counts = (struct aspx_helper_counts){0};
     start_helper(0);
     for (int i = 0; i < ROUNDS; i++) {
         call_in(0);

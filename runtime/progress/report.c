@@ -21,11 +21,15 @@ _Static_assert((int) COUNTS <= (int) ASPX_RECORD_COUNTS &&
 
 void aspx_progress_say(FILE *out, const struct aspx_progress_sum *sum)
 {
-    fprintf(out, "%" PRIu64 " operations watched, %" PRIu64 " wakes, %" PRIu64
-            " polls; ", sum->watched, sum->helper.wakes, sum->helper.polls);
+    fprintf(out,
+            "%" PRIu64 " operations watched, %" PRIu64 " wakes, %" PRIu64
+            " polls; ",
+            sum->watched, sum->helper.wakes, sum->helper.polls);
     if (sum->helper.held_back)
-        fprintf(out, "held back %" PRIu64 " times by reductions with the "
-                "program's own functions; ", sum->helper.held_back);
+        fprintf(out,
+                "held back %" PRIu64 " times by reductions with the "
+                "program's own functions; ",
+                sum->helper.held_back);
     fprintf(out, "%.2f CPU-seconds", (double) sum->helper.cpu_us / 1e6);
 }
 
@@ -40,7 +44,8 @@ static void print_line(const struct asp_layout *layout, const char *who,
     else if (layout->bound)
         snprintf(where, sizeof(where),
                  "%" PRIu64 " of them on the service CPUs, which are out of "
-                 "reach for the others", sum->helper.confined);
+                 "reach for the others",
+                 sum->helper.confined);
     else
         snprintf(where, sizeof(where), "not bound%s%s",
                  layout->reason[0] ? ": " : "", layout->reason);
@@ -57,9 +62,8 @@ void aspx_progress_json(FILE *out, const struct aspx_progress_sum *sum)
             ",\n    \"kept_out\": %" PRIu64 ",\n    \"held_back\": %" PRIu64
             ",\n    \"confined\": %" PRIu64 ",\n    \"cpu_seconds\": %.6f",
             sum->watched, sum->helper.wakes, sum->helper.polls,
-            sum->helper.busy, sum->helper.kept_out,
-            sum->helper.held_back, sum->helper.confined,
-            (double) sum->helper.cpu_us / 1e6);
+            sum->helper.busy, sum->helper.kept_out, sum->helper.held_back,
+            sum->helper.confined, (double) sum->helper.cpu_us / 1e6);
 }
 
 static void put_json(FILE *out, const uint64_t *counts)
@@ -70,11 +74,12 @@ static void put_json(FILE *out, const uint64_t *counts)
 void aspx_progress_add_up(MPI_Comm users, bool had_thread,
                           struct aspx_progress_sum *sum)
 {
-    const struct aspx_progress_sum none = {.threads = 0}, one = {
-        .helper = aspx_helper_counts,
-        .watched = aspx_watch_total,
-        .threads = 1,
-    };
+    const struct aspx_progress_sum none = {.threads = 0},
+                                   one = {
+                                       .helper = aspx_helper_counts,
+                                       .watched = aspx_watch_total,
+                                       .threads = 1,
+                                   };
 
     aspx_real.MPI_Reduce(had_thread ? &one : &none, sum, COUNTS + 1,
                          MPI_UINT64_T, MPI_SUM, 0, users);
@@ -87,6 +92,5 @@ void aspx_progress_report(const struct asp_layout *layout, bool has_thread)
     const struct aspx_progress_sum own = {.helper = aspx_helper_counts,
                                           .watched = aspx_watch_total};
 
-    aspx_record_counts(layout, &mode, has_thread, (const void *) &own,
-                       COUNTS);
+    aspx_record_counts(layout, &mode, has_thread, (const void *) &own, COUNTS);
 }

@@ -25,12 +25,11 @@ static void take_copy(struct copy *copy, int count, const MPI_Request *handles)
     copy->count = count;
     if (count <= 0 || !handles || atomic_load(&aspx_watch_outstanding) == 0)
         return;
-    copy->handles = count <= FEW
-                        ? copy->few
-                        : malloc((size_t) count * sizeof(*handles));
+    copy->handles = count <= FEW ? copy->few
+                                 : malloc((size_t) count * sizeof(*handles));
     for (int i = 0; copy->handles && i < count; i++)
-        copy->handles[i] =
-            aspx_watch_has(handles[i]) ? handles[i] : MPI_REQUEST_NULL;
+        copy->handles[i] = aspx_watch_has(handles[i]) ? handles[i]
+                                                      : MPI_REQUEST_NULL;
 }
 
 static void free_copy(struct copy *copy)
@@ -67,8 +66,8 @@ static void ended_all(struct copy *copy, int rc, bool all,
     free_copy(copy);
 }
 
-static void ended_some(struct copy *copy, int rc, int count,
-                       const int *indices, const MPI_Request *handles)
+static void ended_some(struct copy *copy, int rc, int count, const int *indices,
+                       const MPI_Request *handles)
 {
     if (!copy->handles)
         return;
@@ -180,22 +179,22 @@ int aspx_progress_MPI_Testany(int count, MPI_Request requests[], int *indx,
     return rc;
 }
 
-#define SOME(NAME)                                                            \
-    int aspx_progress_##NAME(int incount, MPI_Request requests[],             \
-                             int *outcount, int indices[],                    \
-                             MPI_Status statuses[])                           \
-    {                                                                         \
-        struct copy copy;                                                     \
-        int rc;                                                               \
-                                                                              \
-        aspx_gate_enter();                                                    \
-        take_copy(&copy, incount, requests);                                  \
-        rc = aspx_progress_behind.NAME(incount, requests, outcount,           \
-                                       indices, statuses);                    \
-        ended_some(&copy, rc, rc == MPI_SUCCESS ? *outcount : 0, indices,     \
-                   requests);                                                 \
-        aspx_gate_leave();                                                    \
-        return rc;                                                            \
+#define SOME(NAME)                                                             \
+    int aspx_progress_##NAME(int incount, MPI_Request requests[],              \
+                             int *outcount, int indices[],                     \
+                             MPI_Status statuses[])                            \
+    {                                                                          \
+        struct copy copy;                                                      \
+        int rc;                                                                \
+                                                                               \
+        aspx_gate_enter();                                                     \
+        take_copy(&copy, incount, requests);                                   \
+        rc = aspx_progress_behind.NAME(incount, requests, outcount, indices,   \
+                                       statuses);                              \
+        ended_some(&copy, rc, rc == MPI_SUCCESS ? *outcount : 0, indices,      \
+                   requests);                                                  \
+        aspx_gate_leave();                                                     \
+        return rc;                                                             \
     }
 
 SOME(MPI_Waitsome)

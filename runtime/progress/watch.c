@@ -19,7 +19,7 @@ enum {
 struct entry {
     MPI_Request request; /* 0: free; MPICH's handles are never 0 */
     uint32_t persistent : 1;
-    uint32_t own : 1; /* one of these is */
+    uint32_t own : 1;     /* one of these is */
     uint32_t active : 30; /* operations under way with this number */
 };
 
@@ -69,14 +69,16 @@ void aspx_watch_own_for_good(void)
 }
 
 /* MPICH counts its requests through: neighbours share a cache line, which a
- * program that has computed meanwhile must fetch anew. Lines are strewn, because
- * to take an entry out all those behind it are looked at, up to a free slot. */
+ * program that has computed meanwhile must fetch anew. Lines are strewn,
+ * because to take an entry out all those behind it are looked at, up to a free
+ * slot. */
 static uint32_t home(MPI_Request request)
 {
     uint32_t number = (uint32_t) request;
 
     return ((number >> GROUP_BITS) * UINT32_C(2654435769) >>
-            (16 + GROUP_BITS) << GROUP_BITS) | number % GROUP;
+            (16 + GROUP_BITS) << GROUP_BITS) |
+           number % GROUP;
 }
 
 /* Where it is, or the free slot where it would be. */
@@ -98,7 +100,7 @@ static struct entry *insert(MPI_Request request)
     if (entries == MOST)
         return NULL;
     entries++;
-    *entry = (struct entry) {.request = request};
+    *entry = (struct entry){.request = request};
     return entry;
 }
 
@@ -108,7 +110,7 @@ static void take_out(uint32_t hole)
 
     entries--;
     for (;;) {
-        table[hole] = (struct entry) {0};
+        table[hole] = (struct entry){0};
         do {
             at = (at + 1) % SLOTS;
             if (!table[at].request)
@@ -129,8 +131,7 @@ static void begin(struct entry *entry)
         aspx_watch_total += aspx_helper_is_permitted();
         seen.large++;
         seen.bursts += !posting;
-        atomic_store_explicit(&public->large, seen.large,
-                              memory_order_relaxed);
+        atomic_store_explicit(&public->large, seen.large, memory_order_relaxed);
         atomic_store_explicit(&public->bursts, seen.bursts,
                               memory_order_relaxed);
     }
@@ -171,7 +172,8 @@ void aspx_watch_clear(void)
     unlock();
 }
 
-/* One that is own makes its number so, until all with that number have ended. */
+/* One that is own makes its number so, until all with that number have ended.
+ */
 static struct entry *insert_own(MPI_Request request, bool own)
 {
     struct entry *entry = insert(request);

@@ -27,9 +27,9 @@ extern _Atomic uint32_t aspx_watch_own;
 /* From now on there always is one. */
 void aspx_watch_own_for_good(void);
 
-/* Before the first request: may several threads call at once? (They may until it
- * is said.) A program that enters MPI with one at a time needs no lock here: the
- * helper reads the number that is outstanding, and nothing else. */
+/* Before the first request: may several threads call at once? (They may until
+ * it is said.) A program that enters MPI with one at a time needs no lock here:
+ * the helper reads the number that is outstanding, and nothing else. */
 void aspx_watch_share(bool many_threads);
 
 /* From now on others see there how many were watched; NULL: no more. */
@@ -42,9 +42,9 @@ void aspx_watch_publish(struct aspx_watch_public *to);
 /* Nothing is watched any more; which requests are persistent is kept. */
 void aspx_watch_clear(void);
 
-/* Posted; own: a reduction with a function of the program. When the table is full
- * it is not remembered: many others are, and the helper works for all, or after
- * one that is own for none. */
+/* Posted; own: a reduction with a function of the program. When the table is
+ * full it is not remembered: many others are, and the helper works for all, or
+ * after one that is own for none. */
 void aspx_watch_add(MPI_Request request, bool own);
 
 /* A persistent request was made, which is to be watched when it is started. */

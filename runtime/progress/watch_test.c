@@ -103,8 +103,7 @@ static void count_what_is_under_way(void)
     choose_numbers(numbers);
     srandom(4);
     for (int n = 0; n < STEPS; n++) {
-        step(&model, numbers, (int) (random() % NUMBERS),
-             (int) (random() % 8));
+        step(&model, numbers, (int) (random() % NUMBERS), (int) (random() % 8));
         assert_int_equal(outstanding(), model.outstanding);
         for (int i = 0; i < NUMBERS; i++)
             assert_int_equal(aspx_watch_has(numbers[i]), model.active[i] > 0);
@@ -250,8 +249,7 @@ static void test_many_threads(void **state)
         assert_null(wrong);
     }
     assert_int_equal(outstanding(), 0);
-    assert_int_equal(aspx_watch_total - before,
-                     (long) THREADS * ROUNDS * 100);
+    assert_int_equal(aspx_watch_total - before, (long) THREADS * ROUNDS * 100);
 }
 
 /* argument: the tests to run, as a pattern; all */

@@ -19,8 +19,15 @@
 #include <dirent.h>
 #include <time.h>
 
-enum { PAIRS = 8, ROUNDS = 16, NAP_NS = 10000000, PAUSE_NS = 200000,
-       REST_NS = 1000000, WORK_NS = 2000000, HALO = 1 << 19 };
+enum {
+    PAIRS = 8,
+    ROUNDS = 16,
+    NAP_NS = 10000000,
+    PAUSE_NS = 200000,
+    REST_NS = 1000000,
+    WORK_NS = 2000000,
+    HALO = 1 << 19
+};
 
 static long *base, round_now;
 static MPI_Win win;
@@ -169,14 +176,10 @@ static const struct kind {
     void (*step)(void);
     int fences, windows, together;
 } kinds[] = {
-    {"talk", talk, 0, 1, 0},
-    {"pause", talk_and_pause, 0, 1, 0},
-    {"sleep", sleep_or_talk, 0, 1, 0},
-    {"fence", add, 1, 1, 1},
-    {"messages", pass, 0, 0, 1},
-    {"halo", exchange, 0, 0, 1},
-    {"persistent", exchange, 0, 0, 1},
-    {"pending", talk_and_rest, 0, 1, 1},
+    {"talk", talk, 0, 1, 0},           {"pause", talk_and_pause, 0, 1, 0},
+    {"sleep", sleep_or_talk, 0, 1, 0}, {"fence", add, 1, 1, 1},
+    {"messages", pass, 0, 0, 1},       {"halo", exchange, 0, 0, 1},
+    {"persistent", exchange, 0, 0, 1}, {"pending", talk_and_rest, 0, 1, 1},
     {"bursts", burst, 0, 1, 1},
 };
 
@@ -233,8 +236,9 @@ int main(int argc, char **argv)
     if (!kind)
         MPI_Abort(MPI_COMM_WORLD, 2);
     if (strcmp(kind->name, "persistent") == 0) {
-        MPI_Recv_init(in_halo, HALO, MPI_LONG, (rma_rank + rma_size - 1) %
-                      rma_size, 0, MPI_COMM_WORLD, &made[0]);
+        MPI_Recv_init(in_halo, HALO, MPI_LONG,
+                      (rma_rank + rma_size - 1) % rma_size, 0, MPI_COMM_WORLD,
+                      &made[0]);
         MPI_Send_init(out_halo, HALO, MPI_LONG, (rma_rank + 1) % rma_size, 0,
                       MPI_COMM_WORLD, &made[1]);
     }
@@ -258,8 +262,7 @@ int main(int argc, char **argv)
     while (goes_on(kind, until))
         kind->step();
     if (rma_rank == 0)
-        printf("progress thread at the end: %s\n",
-               has_helper() ? "yes" : "no");
+        printf("progress thread at the end: %s\n", has_helper() ? "yes" : "no");
     if (pending != MPI_REQUEST_NULL) {
         MPI_Send(out_halo, HALO, MPI_LONG, rma_rank, 5, MPI_COMM_WORLD);
         MPI_Wait(&pending, MPI_STATUS_IGNORE);

@@ -2,10 +2,9 @@
 /* A rank that is slow between the barrier of a legal point and its look at what
  * all told before it, while another one tells for the next point: rank 1 waits
  * in MPI_Win_fence and is held there by a signal when rank 0 comes. What rank 0
- * told for that fence, after a long stay in MPI, holds for rank 1's accumulates,
- * not what it tells for the next one, after a long rest.
- * 2 ranks, adapt=profile.
- * usage: banks */
+ * told for that fence, after a long stay in MPI, holds for rank 1's
+ * accumulates, not what it tells for the next one, after a long rest. 2 ranks,
+ * adapt=profile. usage: banks */
 #include "../rma/rma.h"
 
 #include <signal.h>
@@ -51,8 +50,8 @@ int main(int argc, char **argv)
     MPI_Win win;
 
     rma_begin(&argc, &argv);
-    MPI_Win_allocate(sizeof(*sum), sizeof(*sum), MPI_INFO_NULL,
-                     MPI_COMM_WORLD, &sum, &win);
+    MPI_Win_allocate(sizeof(*sum), sizeof(*sum), MPI_INFO_NULL, MPI_COMM_WORLD,
+                     &sum, &win);
     *sum = 0;
     MPI_Barrier(MPI_COMM_WORLD);
     if (rma_rank == 0) {

@@ -56,7 +56,7 @@ static int work(MPI_Comm comm, int keyval, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
-static void delete(void)
+static void delete (void)
 {
     int keyval;
 
@@ -169,7 +169,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (strcmp(kind, "delete") == 0)
-        delete();
+        delete ();
     else if (strcmp(kind, "op") == 0)
         op();
     else if (strcmp(kind, "type") == 0)

@@ -58,8 +58,7 @@ int main(int argc, char **argv)
     begin = MPI_Wtime();
     MPI_Type_vector(COLUMNS, 1, rma_size, MPI_LONG, &gaps);
     MPI_Type_commit(&gaps);
-    bytes = (NUMBERS + (MPI_Aint) COLUMNS * rma_size) *
-            (MPI_Aint) sizeof(long);
+    bytes = (NUMBERS + (MPI_Aint) COLUMNS * rma_size) * (MPI_Aint) sizeof(long);
     MPI_Win_allocate(bytes, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &sums,
                      &win);
     ones = malloc(NUMBERS * sizeof(*ones));
@@ -85,8 +84,7 @@ int main(int argc, char **argv)
         }
         to = MPI_Wtime() - begin;
         if (rma_rank == 0)
-            printf("phase %s %.6f %.6f\n", p % 2 ? "heavy" : "quiet", from,
-                   to);
+            printf("phase %s %.6f %.6f\n", p % 2 ? "heavy" : "quiet", from, to);
     }
     MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
     EXPECT(sums[0] == turns * rma_size, "%ld of %ld", sums[0],

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program that is inside MPI for a while, as programs are that start, and then
- * makes a window without fences: the others sleep while rank 0 accumulates to
- * them.
- * usage: late [milliseconds] */
+/* A program that is inside MPI for a while, as programs are that start, and
+ * then makes a window without fences: the others sleep while rank 0 accumulates
+ * to them. usage: late [milliseconds] */
 #include "../rma/rma.h"
 
 #include <time.h>

@@ -12,8 +12,8 @@ static MPI_Comm comms[COMMS_MAX];
 
 static void make(int i)
 {
-    MPI_Win_allocate(sizeof(long), sizeof(long), MPI_INFO_NULL,
-                     MPI_COMM_WORLD, &memory[i], &windows[i]);
+    MPI_Win_allocate(sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD,
+                     &memory[i], &windows[i]);
     *memory[i] = -1;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Phases in and out of MPI, as in phases.c, of a program that has no legal point
- * but making its window: Put and Get under one lock for all, strided so that
- * they are sent on the same node as well. In a phase outside, all sleep without
- * a call of MPI in the meantime. What is read must be what was written last, and
- * nothing may be lost where the direction changes under way.
- * usage: moves [milliseconds [phases]] */
+/* Phases in and out of MPI, as in phases.c, of a program that has no legal
+ * point but making its window: Put and Get under one lock for all, strided so
+ * that they are sent on the same node as well. In a phase outside, all sleep
+ * without a call of MPI in the meantime. What is read must be what was written
+ * last, and nothing may be lost where the direction changes under way. usage:
+ * moves [milliseconds [phases]] */
 #include "../rma/rma.h"
 
 #include <time.h>
@@ -44,8 +44,8 @@ static void exchange(void)
         MPI_Get(in, PAIRS, MPI_LONG, t, own_part(), 1, strided, win);
         MPI_Win_flush(t, win);
         for (int i = 0; i < PAIRS; i++)
-            EXPECT(in[i] == out[i], "round %ld, %d: %ld, not %ld", round_now,
-                   t, in[i], out[i]);
+            EXPECT(in[i] == out[i], "round %ld, %d: %ld, not %ld", round_now, t,
+                   in[i], out[i]);
     }
 }
 

@@ -20,8 +20,7 @@ static void turns(int n)
     for (int i = 0; i < n; i++) {
         nanosleep(&rest, NULL);
         for (int t = 0; t < rma_size; t++)
-            MPI_Accumulate(&one, 1, MPI_LONG, t, 0, 1, MPI_LONG, MPI_SUM,
-                           win);
+            MPI_Accumulate(&one, 1, MPI_LONG, t, 0, 1, MPI_LONG, MPI_SUM, win);
         MPI_Win_flush_all(win);
     }
 }
@@ -36,8 +35,8 @@ int main(int argc, char **argv)
     before = argc > 1 ? atoi(argv[1]) : 50;
     after = argc > 2 ? atoi(argv[2]) : 20;
     begin = MPI_Wtime();
-    MPI_Win_allocate(sizeof(*sum), sizeof(*sum), MPI_INFO_NULL,
-                     MPI_COMM_WORLD, &sum, &win);
+    MPI_Win_allocate(sizeof(*sum), sizeof(*sum), MPI_INFO_NULL, MPI_COMM_WORLD,
+                     &sum, &win);
     made = MPI_Wtime() - begin;
     *sum = 0;
     MPI_Barrier(MPI_COMM_WORLD);

@@ -36,7 +36,7 @@ static struct aspx_engine pretend(struct aspx_world *world)
     struct aspx_engine engine = {.world = world};
     size_t n = (size_t) rma_size;
 
-    *world = (struct aspx_world) {
+    *world = (struct aspx_world){
         .rank_all = rma_rank,
         .size_all = rma_size,
         .node = (uint32_t) rma_rank,

@@ -126,8 +126,8 @@ static void fences(int each)
         set(direction(r, each), 0);
         MPI_Win_fence(r % 2 ? MPI_MODE_NOSTORE : 0, win);
         check_replaced(r);
-        EXPECT(base[0] >= (long) (r + 1) * BURST * rma_size,
-               "round %d: %ld", r, base[0]);
+        EXPECT(base[0] >= (long) (r + 1) * BURST * rma_size, "round %d: %ld", r,
+               base[0]);
     }
     MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
     check_own(rounds);
@@ -195,8 +195,8 @@ static void large(int fence)
         MPI_Win_lock_all(0, win);
     for (int r = 0; r < rounds; r++) {
         for (int i = 0; i < TIMES * rma_size; i++)
-            MPI_Accumulate(ones, LONGS, MPI_LONG, (rma_rank + i) % rma_size,
-                           0, LONGS, MPI_LONG, MPI_SUM, win);
+            MPI_Accumulate(ones, LONGS, MPI_LONG, (rma_rank + i) % rma_size, 0,
+                           LONGS, MPI_LONG, MPI_SUM, win);
         maybe_nap();
         set(r % 2 ? "on" : "off", !fence);
         if (fence)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions of the program that MPI calls: they may use what the program's
- * threads use, so they run only while one of these is in MPI, and with less than
- * MPI_THREAD_MULTIPLE in that thread. What it prints plain MPI prints, too.
- * usage: callbacks LEVEL ; 2 ranks on one node */
+ * threads use, so they run only while one of these is in MPI, and with less
+ * than MPI_THREAD_MULTIPLE in that thread. What it prints plain MPI prints,
+ * too. usage: callbacks LEVEL ; 2 ranks on one node */
 #include <fenv.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -158,7 +158,8 @@ static void beside(void)
     say("beside", wrong + clashes);
 }
 
-/* A program that only tests ends its reduction, too, and not while it is away. */
+/* A program that only tests ends its reduction, too, and not while it is away.
+ */
 static void tested(void)
 {
     static double mine[N], sum[N];
@@ -195,7 +196,7 @@ static void posted(void)
     MPI_Barrier(MPI_COMM_WORLD);
     reduction = begin(ALL);
     if (rank == 0) {
-        nanosleep(&(struct timespec) {0, 20000000}, NULL);
+        nanosleep(&(struct timespec){0, 20000000}, NULL);
         MPI_Isend(&token, 1, MPI_INT, 1, 4, MPI_COMM_WORLD, &message);
         for (until = now() + 10;
              !__atomic_load_n(there, __ATOMIC_ACQUIRE) && now() < until;) {
@@ -239,16 +240,16 @@ static void asleep(void)
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) {
         pthread_create(&receiver, NULL, receive, NULL);
-        nanosleep(&(struct timespec) {0, 50000000}, NULL);
+        nanosleep(&(struct timespec){0, 50000000}, NULL);
     }
     if (rank == 1) /* its part comes when rank 0 has left MPI */
-        nanosleep(&(struct timespec) {0, 200000000}, NULL);
+        nanosleep(&(struct timespec){0, 200000000}, NULL);
     began = now();
     for (int i = 0; i < REDUCTIONS; i++)
         MPI_Iallreduce(in, sums[i], N, MPI_DOUBLE, op, MPI_COMM_WORLD,
                        &requests[i]);
     while (rank == 0 && received == 0 && now() < began + 10)
-        nanosleep(&(struct timespec) {0, 1000000}, NULL);
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
     wrong = rank == 0 && !(received != 0 && received < began + LIMIT_S);
     MPI_Waitall(REDUCTIONS, requests, statuses);
     if (rank == 1)
@@ -287,7 +288,7 @@ static void own(void)
     MPI_Op_create(reduce_locked, 1, &locked);
     pthread_mutex_lock(&mutex);
     MPI_Iallreduce(&one, &sum, 1, MPI_INT, locked, MPI_COMM_WORLD, &request);
-    nanosleep(&(struct timespec) {0, 20000000}, NULL);
+    nanosleep(&(struct timespec){0, 20000000}, NULL);
     MPI_Iprobe(MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Allreduce(&one, &blocking, 1, MPI_INT, locked, MPI_COMM_WORLD);
@@ -306,8 +307,7 @@ static void rounding(void)
     int kept = fegetround();
 
     fesetround(FE_UPWARD);
-    MPI_Allreduce((void *) &mine, &sum, 1, MPI_DOUBLE, MPI_SUM,
-                  MPI_COMM_WORLD);
+    MPI_Allreduce((void *) &mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     fesetround(kept);
     say("rounding", sum <= 1);
 }
@@ -327,7 +327,7 @@ static int copy(MPI_Comm comm, int key, void *extra, void *from, void *to,
     return MPI_SUCCESS;
 }
 
-static int delete(MPI_Comm comm, int key, void *value, void *extra)
+static int delete (MPI_Comm comm, int key, void *value, void *extra)
 {
     (void) comm;
     note_thread();
@@ -433,8 +433,7 @@ static void errors(void)
     MPI_Comm_get_errhandler(comm, &handler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
     for (int round = 1; round <= 5; round++) {
-        MPI_Irecv(small, sizeof(small), MPI_CHAR, rank ^ 1, 1, comm,
-                  &request);
+        MPI_Irecv(small, sizeof(small), MPI_CHAR, rank ^ 1, 1, comm, &request);
         MPI_Send(large, sizeof(large), MPI_CHAR, rank ^ 1, 1, comm);
         computing = 1;
         for (until = now() + 0.02; now() < until;) {
@@ -461,8 +460,8 @@ static void on_world(MPI_Comm *comm, int *code, ...)
     code_told = *code;
 }
 
-/* Of two requests the first fails. Asked for among others its error is raised in
- * another place than alone. */
+/* Of two requests the first fails. Asked for among others its error is raised
+ * in another place than alone. */
 static int end_failed(int way, MPI_Request requests[2])
 {
     MPI_Status statuses[2];
@@ -558,8 +557,8 @@ static void forgiven(void)
              MPI_SUCCESS;
     wrong += MPI_Bcast(&x, 1, MPI_INT, size + 3, comm) != MPI_SUCCESS;
     wrong += MPI_Sendrecv(&x, 1, MPI_INT, size + 3, 0, &x, 1, MPI_INT,
-                          MPI_PROC_NULL, 0, comm, MPI_STATUS_IGNORE) !=
-             MPI_SUCCESS;
+                          MPI_PROC_NULL, 0, comm,
+                          MPI_STATUS_IGNORE) != MPI_SUCCESS;
     for (int test = 0; test < 2; test++) {
         MPI_Irecv(small, sizeof(small), MPI_CHAR, rank ^ 1, 1, comm, &request);
         MPI_Send(large, sizeof(large), MPI_CHAR, rank ^ 1, 1, comm);
@@ -593,8 +592,8 @@ static void jumps(void)
         else
             times++;
     }
-    MPI_Sendrecv(&rank, 1, MPI_INT, rank ^ 1, 0, &got, 1, MPI_INT, rank ^ 1,
-                 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&rank, 1, MPI_INT, rank ^ 1, 0, &got, 1, MPI_INT, rank ^ 1, 0,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     say("jumps", (times != 3) + (got != (rank ^ 1)));
 }
 

@@ -49,8 +49,7 @@ static void use(const char *when)
                   MPI_INFO_NULL, &file);
     MPI_File_write(file, &sum, 1, MPI_INT, MPI_STATUS_IGNORE);
     MPI_File_close(&file);
-    printf("%s: rank %d of %d, %d, %d\n", when, rank, size, sum,
-           in[BYTES - 1]);
+    printf("%s: rank %d of %d, %d, %d\n", when, rank, size, sum, in[BYTES - 1]);
     fflush(stdout);
     free(out);
     free(in);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What MPI has completed, the next Test says is complete: after MPI_Cancel, after
- * the receive of a message has returned, and of small messages, which MPI copies,
- * as soon as they are sent. With few and with many other requests under way.
- * Each rank talks to itself; MPI copies only what goes through a larger world.
- * usage: seen LEVEL (of MPI_Init_thread) ; 2 ranks */
+/* What MPI has completed, the next Test says is complete: after MPI_Cancel,
+ * after the receive of a message has returned, and of small messages, which MPI
+ * copies, as soon as they are sent. With few and with many other requests under
+ * way. Each rank talks to itself; MPI copies only what goes through a larger
+ * world. usage: seen LEVEL (of MPI_Init_thread) ; 2 ranks */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -18,8 +18,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { BIG = 4 << 20, LIMIT_MS = 20000, WRITES = 3, WRITTEN = 20000,
-       QUIET_MS = 500 };
+enum {
+    BIG = 4 << 20,
+    LIMIT_MS = 20000,
+    WRITES = 3,
+    WRITTEN = 20000,
+    QUIET_MS = 500
+};
 
 static int peer;
 
@@ -234,8 +239,8 @@ static void moved_together(void)
     int got = -1;
 
     MPI_Irecv(&got, 1, MPI_INT, rank, 7, MPI_COMM_WORLD, &requests[0]);
-    MPIX_Grequest_start(query, let_go, no_cancel, send_at_last,
-                        wait_so_long, &promise, &requests[1]);
+    MPIX_Grequest_start(query, let_go, no_cancel, send_at_last, wait_so_long,
+                        &promise, &requests[1]);
     promise.request = requests[1];
     MPI_Waitall(2, requests, statuses);
     EXPECT(got == rank && promise.looks >= SENDS_AT);
@@ -430,7 +435,8 @@ static void no_stall(void)
     MPI_Comm_free(&comm);
 }
 
-/* How often this process's other threads have gone to sleep; -1: cannot tell. */
+/* How often this process's other threads have gone to sleep; -1: cannot tell.
+ */
 static long sleeps_of_others(void)
 {
     char path[300], line[80];
@@ -557,8 +563,7 @@ static MPI_File open_together(void)
 
     if (rank == 0)
         snprintf(name, sizeof(name), "%s/offload_stories.%ld",
-                 getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp",
-                 (long) getpid());
+                 getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (long) getpid());
     MPI_Bcast(name, sizeof(name), MPI_CHAR, 0, MPI_COMM_WORLD);
     MPI_Info_create(&info);
     MPI_Info_set(info, "romio_cb_write", "enable"); /* with messages */
@@ -637,15 +642,15 @@ static const struct {
     const char *name;
     void (*tell)(void);
 } stories[] = {
-    {"quiet", quiet},
-    {"outside", outside},   {"idle", idle},           {"level", level},
-    {"mixed", mixed},       {"many", many},           {"grequest", grequest},
-    {"moved together", moved_together}, {"answered", answered},
-    {"promised", promised},
-    {"errors", errors},     {"handlers", handlers},   {"callbacks", callbacks},
-    {"no stall", no_stall}, {"orders", orders},
-    {"handed over", handed_over},
-    {"beside", beside},     {"processes", processes},
+    {"quiet", quiet},         {"outside", outside},
+    {"idle", idle},           {"level", level},
+    {"mixed", mixed},         {"many", many},
+    {"grequest", grequest},   {"moved together", moved_together},
+    {"answered", answered},   {"promised", promised},
+    {"errors", errors},       {"handlers", handlers},
+    {"callbacks", callbacks}, {"no stall", no_stall},
+    {"orders", orders},       {"handed over", handed_over},
+    {"beside", beside},       {"processes", processes},
 };
 
 static int is_asked(int argc, char **argv, const char *name)

@@ -86,8 +86,8 @@ static void exchange(struct worker *w)
     MPI_Status status;
 
     fill(w, w->out, tag, n);
-    MPI_Sendrecv(w->out, n, MPI_BYTE, right(w), tag, w->in, BYTES_MAX,
-                 MPI_BYTE, left(w), tag, w->comm, &status);
+    MPI_Sendrecv(w->out, n, MPI_BYTE, right(w), tag, w->in, BYTES_MAX, MPI_BYTE,
+                 left(w), tag, w->comm, &status);
     check_status(w, &status, left(w), tag, n);
     check(w, w->in, left(w), tag, n);
 }
@@ -248,8 +248,8 @@ static void cancel(struct worker *w)
 static void *work(void *argument)
 {
     static void (*const kinds[])(struct worker *) = {
-        exchange, exchange, burst, burst, persistent, probe, bcast, allreduce,
-        duplicate, cancel};
+        exchange, exchange, burst,     burst,     persistent,
+        probe,    bcast,    allreduce, duplicate, cancel};
     struct worker *w = argument;
     double start = MPI_Wtime();
     int go = 1;
@@ -267,10 +267,10 @@ static void *work(void *argument)
 
 static void start(struct worker *w, int id, uint64_t seed)
 {
-    *w = (struct worker) {.id = id,
-                          .random = seed * 977 + (uint64_t) id,
-                          .in = malloc(BYTES_MAX),
-                          .out = malloc(BYTES_MAX)};
+    *w = (struct worker){.id = id,
+                         .random = seed * 977 + (uint64_t) id,
+                         .in = malloc(BYTES_MAX),
+                         .out = malloc(BYTES_MAX)};
     MPI_Comm_dup(MPI_COMM_WORLD, &w->comm);
     MPI_Comm_rank(w->comm, &w->rank);
     MPI_Comm_size(w->comm, &w->size);

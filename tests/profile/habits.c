@@ -9,8 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LATE_MS = 300, BYTES = 1 << 20, WORKS = 200, SMALLS = 200000,
-       THREADS = 3, ACCUMULATES = 300, NUMBERS = 8192 };
+enum {
+    LATE_MS = 300,
+    BYTES = 1 << 20,
+    WORKS = 200,
+    SMALLS = 200000,
+    THREADS = 3,
+    ACCUMULATES = 300,
+    NUMBERS = 8192
+};
 
 static void late(void)
 {

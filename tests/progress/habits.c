@@ -11,8 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BIG = 1 << 20, IDLE_MS = 300,
-       LIMIT_MS = 5000 /* less than a helper sleeps that nobody wakes */ };
+enum {
+    BIG = 1 << 20,
+    IDLE_MS = 300,
+    LIMIT_MS = 5000 /* less than a helper sleeps that nobody wakes */
+};
 
 static int peer;
 static MPI_Status statuses[16];
@@ -197,8 +200,8 @@ static void endings(void)
         for (int i = 0; i < MANY; i++) {
             MPI_Irecv(in[i], sizeof(in[i]), MPI_BYTE, peer, i, MPI_COMM_WORLD,
                       &requests[i]);
-            MPI_Isend(out[i], sizeof(out[i]), MPI_BYTE, peer, i,
-                      MPI_COMM_WORLD, &requests[MANY + i]);
+            MPI_Isend(out[i], sizeof(out[i]), MPI_BYTE, peer, i, MPI_COMM_WORLD,
+                      &requests[MANY + i]);
         }
         switch (way) {
         case 0:
@@ -221,13 +224,11 @@ static void endings(void)
             break;
         case 4:
             for (int i = 0; i < 2 * MANY; i += count)
-                MPI_Waitsome(2 * MANY, requests, &count, indices,
-                             statuses);
+                MPI_Waitsome(2 * MANY, requests, &count, indices, statuses);
             break;
         case 5:
             for (int i = 0; i < 2 * MANY; i += count)
-                MPI_Testsome(2 * MANY, requests, &count, indices,
-                             statuses);
+                MPI_Testsome(2 * MANY, requests, &count, indices, statuses);
             break;
         default:
             for (int i = 0; i < MANY; i++)

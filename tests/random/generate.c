@@ -96,8 +96,7 @@ static void side_draw(struct window *w, int r, int private, struct prng *prng)
     /* plain MPICH over UCX misreads bases that are not aligned to 16 */
     if (!options.plain_safe && w->flavor != SHARED && prng_chance(prng, 30))
         side->bytes += prng_below(prng, ALIGN);
-    if (!options.plain_safe && side->source == PRIVATE &&
-        prng_chance(prng, 50))
+    if (!options.plain_safe && side->source == PRIVATE && prng_chance(prng, 50))
         side->lead = 8 * prng_below(prng, 4); /* the strictest C type */
     if (prng_chance(prng, 20) && w->flavor == ALLOCATE)
         side->reserve = 256;
@@ -411,20 +410,20 @@ static int one_of(unsigned set, struct prng *prng)
 static void words_trace(struct program *p, const struct window *w, int t,
                         struct region *region)
 {
-    region->words =
-        region->bytes / 8 < MAX_WORDS ? region->bytes / 8 : MAX_WORDS;
+    region->words = region->bytes / 8 < MAX_WORDS ? region->bytes / 8
+                                                  : MAX_WORDS;
     for (int i = 0; i < region->words; i++) {
         region->group[i] = p->n_groups++;
         region->final[i] = p->n_traces;
-        p->trace[p->n_traces++] =
-            (struct trace){.mode = region->mode,
-                           .group = region->group[i],
-                           .phase = p->phase,
-                           .window = (int) (w - p->window),
-                           .target = w->comm->world[t],
-                           .origin = w->comm->world[t],
-                           .fetches = 1,
-                           .final = 1};
+        p->trace[p->n_traces++] = (struct trace){
+            .mode = region->mode,
+            .group = region->group[i],
+            .phase = p->phase,
+            .window = (int) (w - p->window),
+            .target = w->comm->world[t],
+            .origin = w->comm->world[t],
+            .fetches = 1,
+            .final = 1};
     }
 }
 
@@ -456,8 +455,8 @@ static int traced_draw(struct program *p, struct window *w, int t,
     } else {
         return 0;
     }
-    region->type =
-        region->mode == GUARDED ? &types[TYPE_LONG] : type_word(prng);
+    region->type = region->mode == GUARDED ? &types[TYPE_LONG]
+                                           : type_word(prng);
     region->filled = 1;
     words_trace(p, w, t, region);
     return 1;
@@ -512,8 +511,8 @@ static void modes_draw(struct program *p, struct window *w, int first)
             struct region *region = &side->region[i];
 
             if (first) {
-                region->filled =
-                    !region->type || region->words || prng_chance(&p->prng, 40);
+                region->filled = !region->type || region->words ||
+                                 prng_chance(&p->prng, 40);
                 if (traced_draw(p, w, t, region)) {
                     model_fill(region, side, &p->prng);
                     continue;

@@ -117,8 +117,8 @@ void layout_random(struct layout *layout, struct prng *prng, int n, int slots,
                    int shift, int of_origin)
 {
     for (int tries = 0; n > 0 && tries < 4; tries++) {
-        enum shape shape =
-            (enum shape) prng_below(prng, of_origin ? SHAPES : ABSOLUTE);
+        enum shape shape = (enum shape) prng_below(prng, of_origin ? SHAPES
+                                                                   : ABSOLUTE);
 
         if (tries == 3 && !shift)
             break;

@@ -74,8 +74,8 @@ static void kind_draw(struct op *op, const struct region *region,
     op->op = region->op;
     switch (region->mode) {
     case OWNED:
-        op->kind =
-            among(prng, type_may_swap(op->type) ? "PPGGAARFC" : "PGAARF");
+        op->kind = among(prng,
+                         type_may_swap(op->type) ? "PPGGAARFC" : "PGAARF");
         do { /* an accumulate that does nothing is not legal */
             op->op = operator_for(op->type, prng);
         } while (op->kind == ACCUMULATE && op->op == OP_NO_OP);
@@ -153,15 +153,15 @@ static int trace_op(struct program *p, struct op *op,
                       ? 0
                       : (uint64_t) 1 << bit;
         memcpy(op->data + i * 8, &bit, sizeof bit);
-        p->trace[p->n_traces++] =
-            (struct trace){.mode = region->mode,
-                           .group = group,
-                           .phase = p->phase,
-                           .window = (int) (op->window - p->window),
-                           .target = op->window->comm->world[op->target],
-                           .origin = op->window->comm->world[op->origin],
-                           .bit = bit,
-                           .fetches = op->kind != ACCUMULATE};
+        p->trace[p->n_traces++] = (struct trace){
+            .mode = region->mode,
+            .group = group,
+            .phase = p->phase,
+            .window = (int) (op->window - p->window),
+            .target = op->window->comm->world[op->target],
+            .origin = op->window->comm->world[op->origin],
+            .bit = bit,
+            .fetches = op->kind != ACCUMULATE};
     }
     return 1;
 }

@@ -159,7 +159,7 @@ struct side { /* one process of a window */
     int bytes, unit;
     int reserve; /* bytes behind, for a window created on this one's memory */
     enum source source;
-    int lead;  /* PRIVATE: bytes to the base from a multiple of ALIGN */
+    int lead; /* PRIVATE: bytes to the base from a multiple of ALIGN */
     int regions;
     struct region region[MAX_REGIONS];
     unsigned char *model, *known, *start, *touched;

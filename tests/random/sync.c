@@ -29,10 +29,12 @@ enum { POINT_BEGIN = MAX_ROUNDS + 1, POINT_END, POINTS };
 static void reconfigure(const struct program *p, const struct window *w,
                         int point, int symmetric)
 {
-    struct prng prng = {p->seed * 0x9e3779b9u +
-                        (uint64_t) ((p->number * MAX_PHASES + p->phase) *
-                                        MAX_WINDOWS + (w - p->window)) *
-                            POINTS * 2 + (unsigned) (point * 2 + symmetric)};
+    struct prng prng = {
+        p->seed * 0x9e3779b9u +
+        (uint64_t) ((p->number * MAX_PHASES + p->phase) * MAX_WINDOWS +
+                    (w - p->window)) *
+            POINTS * 2 +
+        (unsigned) (point * 2 + symmetric)};
     int roll, all, mine = 0;
     MPI_Info info;
 
@@ -360,7 +362,8 @@ static void self_unlock(const struct window *w)
 
 static void fill(struct program *p)
 {
-    EACH_WINDOW (w) {
+    EACH_WINDOW(w)
+    {
         const struct side *side = &w->side[w->comm->me];
 
         self_lock(w, FILL_LOCKED);
@@ -373,35 +376,36 @@ static void fill(struct program *p)
         }
         self_unlock(w);
     }
-    EACH_WINDOW (w)
-        reconfigure(p, w, POINT_BEGIN, 1);
+    EACH_WINDOW(w)
+    reconfigure(p, w, POINT_BEGIN, 1);
     /* Plain MPICH counts posts whoever they come from: one for the next epoch
      * must not arrive during the start of this one. */
-    EACH_WINDOW (w)
-        if (w->epoch == PASSIVE || (w->epoch == PSCW && !options.early_posts))
-            MPI_Barrier(w->comm->mpi);
+    EACH_WINDOW(w)
+    if (w->epoch == PASSIVE || (w->epoch == PSCW && !options.early_posts))
+        MPI_Barrier(w->comm->mpi);
 }
 
 static void open(struct program *p)
 {
-    EACH_WINDOW (w)
-        if (w->epoch == PSCW)
-            post(p, w);
-    EACH_WINDOW (w) {
+    EACH_WINDOW(w)
+    if (w->epoch == PSCW)
+        post(p, w);
+    EACH_WINDOW(w)
+    {
         if (w->epoch == PSCW && w->nocheck)
             MPI_Barrier(w->comm->mpi);
         if (w->epoch == FENCE)
             fence(p, w, 0);
     }
-    EACH_WINDOW (w)
-        if (w->epoch == PSCW)
-            start(w);
-    EACH_WINDOW (w)
-        if (one_by_one(w))
-            sessions(p, w);
-    EACH_WINDOW (w)
-        if (w->epoch == PASSIVE)
-            locks_open(w);
+    EACH_WINDOW(w)
+    if (w->epoch == PSCW)
+        start(w);
+    EACH_WINDOW(w)
+    if (one_by_one(w))
+        sessions(p, w);
+    EACH_WINDOW(w)
+    if (w->epoch == PASSIVE)
+        locks_open(w);
 }
 
 static void rounds(struct program *p)
@@ -414,7 +418,8 @@ static void rounds(struct program *p)
                 is_own(op, op->window, -1) && !one_by_one(op->window))
                 op_issue(p, op);
         }
-        EACH_WINDOW (w) {
+        EACH_WINDOW(w)
+        {
             /* whoever waits for an exclusive lock would not come */
             if (round < w->rounds && !w->exclusive)
                 reconfigure(p, w, round, 1);
@@ -435,37 +440,38 @@ static void rounds(struct program *p)
 
 static void close_all(struct program *p)
 {
-    EACH_WINDOW (w)
-        if (w->epoch == PASSIVE) {
-            finish_requests(p, w);
-            locks_close(w);
-            finish(p, w, -1);
-        }
-    EACH_WINDOW (w)
-        if (w->epoch == PSCW && !skips(w, w->may[w->comm->me])) {
-            MPI_Win_complete(w->mpi);
-            finish(p, w, -1);
-        }
-    EACH_WINDOW (w)
-        switch (w->epoch) {
-        case FENCE:
-            fence(p, w, w->rounds);
-            finish(p, w, -1);
-            break;
-        case PSCW:
-            wait(w);
-            break;
-        case PASSIVE:
-            MPI_Barrier(w->comm->mpi);
-            break;
-        }
-    EACH_WINDOW (w)
-        reconfigure(p, w, POINT_END, 1);
+    EACH_WINDOW(w)
+    if (w->epoch == PASSIVE) {
+        finish_requests(p, w);
+        locks_close(w);
+        finish(p, w, -1);
+    }
+    EACH_WINDOW(w)
+    if (w->epoch == PSCW && !skips(w, w->may[w->comm->me])) {
+        MPI_Win_complete(w->mpi);
+        finish(p, w, -1);
+    }
+    EACH_WINDOW(w)
+    switch (w->epoch) {
+    case FENCE:
+        fence(p, w, w->rounds);
+        finish(p, w, -1);
+        break;
+    case PSCW:
+        wait(w);
+        break;
+    case PASSIVE:
+        MPI_Barrier(w->comm->mpi);
+        break;
+    }
+    EACH_WINDOW(w)
+    reconfigure(p, w, POINT_END, 1);
 }
 
 static void compare(struct program *p)
 {
-    EACH_WINDOW (w) {
+    EACH_WINDOW(w)
+    {
         self_lock(w, CHECK_LOCKED);
         check_memory(p, w);
         self_unlock(w);

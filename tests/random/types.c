@@ -7,16 +7,16 @@
 #include <complex.h>
 #include <stdbool.h>
 
-#define ALL(bytes) ((uint32_t) ((1ull << (bytes)) - 1))
+#define ALL(bytes)        ((uint32_t) ((1ull << (bytes)) - 1))
 #define AT(bytes, offset) (ALL(bytes) << (offset))
 #define ROW(mpi, class, c, significant, part, at)                              \
     {                                                                          \
         mpi, class, (int) sizeof(c), significant, part, at                     \
     }
-#define INT_(mpi, c) ROW(mpi, INTEGER, c, ALL(sizeof(c)), sizeof(c), 0)
-#define SHARED_(mpi, c) ROW(mpi, SHARED_INT, c, ALL(sizeof(c)), sizeof(c), 0)
+#define INT_(mpi, c)     ROW(mpi, INTEGER, c, ALL(sizeof(c)), sizeof(c), 0)
+#define SHARED_(mpi, c)  ROW(mpi, SHARED_INT, c, ALL(sizeof(c)), sizeof(c), 0)
 #define FORTRAN_(mpi, c) ROW(mpi, INTEGER_F, c, ALL(sizeof(c)), sizeof(c), 0)
-#define FLOAT_(mpi, c) ROW(mpi, FLOATING, c, ALL(sizeof(c)), sizeof(c), 0)
+#define FLOAT_(mpi, c)   ROW(mpi, FLOATING, c, ALL(sizeof(c)), sizeof(c), 0)
 #define COMPLEX_(mpi, c, part)                                                 \
     ROW(mpi, COMPLEX, c, ALL(sizeof(c)), sizeof(part), sizeof(part))
 

@@ -19,8 +19,7 @@ int main(int argc, char **argv)
     if (rma_rank == 0)
         MPI_Bsend(&message, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
     if (rma_rank == 1)
-        MPI_Recv(&message, 1, MPI_INT, 0, 0, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
+        MPI_Recv(&message, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     message = rma_end("afterwards");
     return *value == 7 ? message : EXIT_FAILURE;
 }

@@ -20,8 +20,18 @@ enum { UNITS = sizeof(units) / sizeof(units[0]) };
 
 /* What is tried. */
 enum kind {
-    PUT, RPUT, PUT_LARGE, GET, RGET_LARGE, ADD, RADD_LARGE, GET_ADD,
-    RGET_ADD_LARGE, FETCH_ADD, SWAP, KINDS
+    PUT,
+    RPUT,
+    PUT_LARGE,
+    GET,
+    RGET_LARGE,
+    ADD,
+    RADD_LARGE,
+    GET_ADD,
+    RGET_ADD_LARGE,
+    FETCH_ADD,
+    SWAP,
+    KINDS
 };
 
 static _Alignas(64) char private[ROOM], expected[ROOM];
@@ -41,7 +51,10 @@ static int place(int rank, int round)
     return here.allocated ? 0 : (5 * rank + round) % PLACES;
 }
 
-static int unit(int rank, int round) { return units[(rank + round) % UNITS]; }
+static int unit(int rank, int round)
+{
+    return units[(rank + round) % UNITS];
+}
 
 /* Elements are aligned as C wants them. */
 static MPI_Datatype type_at(int where)
@@ -120,9 +133,15 @@ static void store(char *to, MPI_Datatype type, int value)
         memcpy(to, &value, sizeof(value));
 }
 
-static int was(int target) { return 7 + target; }
+static int was(int target)
+{
+    return 7 + target;
+}
 
-static int given(int origin) { return 20 + 3 * origin; }
+static int given(int origin)
+{
+    return 20 + 3 * origin;
+}
 
 static int becomes(enum kind kind, int target, int origin)
 {
@@ -152,7 +171,7 @@ static enum rma_epoch epoch_for(enum kind kind, int step)
     int passive = kind == RPUT || kind == RGET_LARGE || kind == RADD_LARGE ||
                   kind == RGET_ADD_LARGE;
 
-    return (enum rma_epoch) (((int) kind + step) % (passive ? FENCE : EPOCHS));
+    return (enum rma_epoch)(((int) kind + step) % (passive ? FENCE : EPOCHS));
 }
 
 /* Everybody operates on the process `step` further on. */
@@ -178,14 +197,16 @@ static void try(enum kind kind, int round, int step, MPI_Win win)
     rma_close(epoch, target, win);
     MPI_Barrier(MPI_COMM_WORLD);
     if (fetches(kind))
-        EXPECT(load(out, type) == was(target), "kind %d, %s, place %d, unit "
-               "%d: fetched %d, not %d", (int) kind, rma_epoch_name(epoch),
-               place(target, round), unit(target, round), load(out, type),
-               was(target));
+        EXPECT(load(out, type) == was(target),
+               "kind %d, %s, place %d, unit "
+               "%d: fetched %d, not %d",
+               (int) kind, rma_epoch_name(epoch), place(target, round),
+               unit(target, round), load(out, type), was(target));
     for (size_t i = 0; i < here.room; i++)
-        EXPECT(here.memory[i] == expected[i], "kind %d, %s, place %d, unit %d: "
-               "byte %d of the window is %d, not %d", (int) kind,
-               rma_epoch_name(epoch), place(rma_rank, round),
+        EXPECT(here.memory[i] == expected[i],
+               "kind %d, %s, place %d, unit %d: "
+               "byte %d of the window is %d, not %d",
+               (int) kind, rma_epoch_name(epoch), place(rma_rank, round),
                unit(rma_rank, round), (int) i - (int) here.ahead,
                here.memory[i], expected[i]);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -272,8 +293,8 @@ static void create(int round)
     MPI_Info_create(&info);
     MPI_Info_set(info, "accumulate_ordering", "war,waw");
     if (round % 2)
-        MPI_Win_create(base, BYTES, unit(rma_rank, round), info,
-                       MPI_COMM_WORLD, &win);
+        MPI_Win_create(base, BYTES, unit(rma_rank, round), info, MPI_COMM_WORLD,
+                       &win);
     else
         MPI_Win_create_c(base, BYTES, unit(rma_rank, round), info,
                          MPI_COMM_WORLD, &win);
@@ -291,8 +312,8 @@ static void allocate(int round, MPI_Info native)
         MPI_Win_allocate(bytes, unit(rma_rank, round), native, MPI_COMM_WORLD,
                          &here.base, &win);
     else
-        MPI_Win_allocate_c(bytes, unit(rma_rank, round), native,
-                           MPI_COMM_WORLD, &here.base, &win);
+        MPI_Win_allocate_c(bytes, unit(rma_rank, round), native, MPI_COMM_WORLD,
+                           &here.base, &win);
     here.round = round;
     here.bytes = bytes;
     here.memory = here.base;

@@ -21,8 +21,8 @@ static void tickets(int target, MPI_Win win)
         MPI_Fetch_and_op(&one, &ticket, MPI_LONG, target, COUNTER, MPI_SUM,
                          win);
         MPI_Win_flush(target, win);
-        EXPECT(ticket >= 0 && ticket < (long) rounds * rma_size,
-               "ticket %ld", ticket);
+        EXPECT(ticket >= 0 && ticket < (long) rounds * rma_size, "ticket %ld",
+               ticket);
         if (ticket >= 0 && ticket < (long) rounds * rma_size)
             MPI_Accumulate(&one, 1, MPI_LONG, target, TICKETS + ticket, 1,
                            MPI_LONG, MPI_SUM, win);

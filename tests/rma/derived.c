@@ -105,8 +105,8 @@ static void make_nested(struct map *map, int n)
 static void make(struct map *map, int n)
 {
     static void (*const makers[])(struct map *, int) = {
-        make_contiguous, make_vector, make_indexed, make_struct, make_subarray,
-        make_nested};
+        make_contiguous, make_vector,   make_indexed,
+        make_struct,     make_subarray, make_nested};
 
     map->n = n;
     makers[pick((int) (sizeof(makers) / sizeof(makers[0])))](map, n);
@@ -134,8 +134,8 @@ static void round_trip(long *mirror, int target, int unit, MPI_Win win,
     if (kind == 0) {
         MPI_Put(source, 1, from.type, target, disp, 1, to.type, win);
     } else if (kind == 1) {
-        MPI_Accumulate(source, 1, from.type, target, disp, 1, to.type,
-                       MPI_SUM, win);
+        MPI_Accumulate(source, 1, from.type, target, disp, 1, to.type, MPI_SUM,
+                       win);
     } else if (kind == 2) {
         MPI_Get_accumulate(source, 1, from.type, result, 1, back.type, target,
                            disp, 1, to.type, MPI_SUM, win);
@@ -180,7 +180,7 @@ int main(int argc, char **argv)
         int target = pick(rma_size);
 
         round_trip(mirror + target * ELEMENTS, target, units[target % 4], win,
-                   (enum rma_epoch) (i % EPOCHS));
+                   (enum rma_epoch)(i % EPOCHS));
     }
     for (int t = 0; t < rma_size; t++) {
         long got[ELEMENTS];

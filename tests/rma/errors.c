@@ -40,13 +40,29 @@ struct use {
 /* Each call with them; what it has no parameter for is left out. A request that
  * was made is waited for, and its error is that of the call. */
 enum call {
-    PUT, RPUT, GET, RGET, ACCUMULATE, RACCUMULATE, GET_ACCUMULATE,
-    RGET_ACCUMULATE, FETCH_AND_OP, COMPARE_AND_SWAP, CALLS
+    PUT,
+    RPUT,
+    GET,
+    RGET,
+    ACCUMULATE,
+    RACCUMULATE,
+    GET_ACCUMULATE,
+    RGET_ACCUMULATE,
+    FETCH_AND_OP,
+    COMPARE_AND_SWAP,
+    CALLS
 };
 
-static const char *const call_names[CALLS] = {
-    "put", "rput", "get", "rget", "accumulate", "raccumulate",
-    "get_accumulate", "rget_accumulate", "fetch_and_op", "compare_and_swap"};
+static const char *const call_names[CALLS] = {"put",
+                                              "rput",
+                                              "get",
+                                              "rget",
+                                              "accumulate",
+                                              "raccumulate",
+                                              "get_accumulate",
+                                              "rget_accumulate",
+                                              "fetch_and_op",
+                                              "compare_and_swap"};
 
 static long here[4], there[4];
 
@@ -57,14 +73,14 @@ static int issue(enum call call, const struct use *u, MPI_Request *request)
         return MPI_Put(here, u->origin_count, u->origin_type, u->rank, u->disp,
                        u->count, u->type, u->win);
     case RPUT:
-        return MPI_Rput(here, u->origin_count, u->origin_type, u->rank,
-                        u->disp, u->count, u->type, u->win, request);
+        return MPI_Rput(here, u->origin_count, u->origin_type, u->rank, u->disp,
+                        u->count, u->type, u->win, request);
     case GET:
         return MPI_Get(here, u->origin_count, u->origin_type, u->rank, u->disp,
                        u->count, u->type, u->win);
     case RGET:
-        return MPI_Rget(here, u->origin_count, u->origin_type, u->rank,
-                        u->disp, u->count, u->type, u->win, request);
+        return MPI_Rget(here, u->origin_count, u->origin_type, u->rank, u->disp,
+                        u->count, u->type, u->win, request);
     case ACCUMULATE:
         return MPI_Accumulate(here, u->origin_count, u->origin_type, u->rank,
                               u->disp, u->count, u->type, u->op, u->win);
@@ -77,10 +93,10 @@ static int issue(enum call call, const struct use *u, MPI_Request *request)
                                   u->origin_count, u->origin_type, u->rank,
                                   u->disp, u->count, u->type, u->op, u->win);
     case RGET_ACCUMULATE:
-        return MPI_Rget_accumulate(here, u->origin_count, u->origin_type,
-                                   there, u->origin_count, u->origin_type,
-                                   u->rank, u->disp, u->count, u->type, u->op,
-                                   u->win, request);
+        return MPI_Rget_accumulate(here, u->origin_count, u->origin_type, there,
+                                   u->origin_count, u->origin_type, u->rank,
+                                   u->disp, u->count, u->type, u->op, u->win,
+                                   request);
     case FETCH_AND_OP:
         return MPI_Fetch_and_op(here, there, u->type, u->rank, u->disp, u->op,
                                 u->win);
@@ -120,17 +136,17 @@ static void ignore(void *in, void *inout, int *count, MPI_Datatype *type)
 /* One mistake each, and some pairs, which tell what is looked at first. */
 static void mistakes(void)
 {
-    const struct use right = {target, 0, 1, 1, MPI_LONG, MPI_LONG, MPI_REPLACE,
-                              win};
+    const struct use right = {target,   0,        1,           1,
+                              MPI_LONG, MPI_LONG, MPI_REPLACE, win};
     MPI_Datatype pair;
     MPI_Op own;
     struct use use;
 
     MPI_Type_contiguous(2, MPI_LONG, &pair);
     MPI_Op_create(ignore, 1, &own);
-#define TRY(MISTAKE, ...)                                                     \
-    use = right;                                                              \
-    __VA_ARGS__;                                                              \
+#define TRY(MISTAKE, ...)                                                      \
+    use = right;                                                               \
+    __VA_ARGS__;                                                               \
     all_calls(MISTAKE, &use)
 
     TRY("none", (void) use);
@@ -163,8 +179,8 @@ static void mistakes(void)
 
 static void outside(void)
 {
-    const struct use right = {target, 0, 1, 1, MPI_LONG, MPI_LONG, MPI_REPLACE,
-                              win};
+    const struct use right = {target,   0,        1,           1,
+                              MPI_LONG, MPI_LONG, MPI_REPLACE, win};
     struct use wrong = right;
 
     all_calls("outside an epoch", &right);
@@ -193,8 +209,7 @@ static void arguments(void)
          MPI_Accumulate(NULL, 1, MPI_LONG, target, 0, 1, MPI_LONG, MPI_OP_NULL,
                         win));
     mistakes();
-    show("lock under lock_all",
-         MPI_Win_lock(MPI_LOCK_SHARED, target, 0, win));
+    show("lock under lock_all", MPI_Win_lock(MPI_LOCK_SHARED, target, 0, win));
     show("lock_all under lock_all", MPI_Win_lock_all(0, win));
     show("fence under lock_all", MPI_Win_fence(0, win));
     show("flush of rank 1000", MPI_Win_flush(1000, win));
@@ -282,8 +297,8 @@ static void bounds(void)
     MPI_Win_lock_all(0, win);
     show("put beyond the end", put(target, 8, 1, MPI_LONG));
     show("put across the end", put(target, 6, 4, MPI_LONG));
-    show("put at the end of space", put(target, (MPI_Aint) 1 << 62, 1,
-                                        MPI_LONG));
+    show("put at the end of space",
+         put(target, (MPI_Aint) 1 << 62, 1, MPI_LONG));
     show("put of the last", put(target, 7, 1, MPI_LONG));
     MPI_Win_unlock_all(win);
 }

@@ -71,8 +71,7 @@ static void add_everywhere(MPI_Win win)
 
     MPI_Win_lock_all(0, win);
     for (int target = 0; target < rma_size; target++) {
-        MPI_Accumulate(&one, 1, MPI_LONG, target, 0, 1, MPI_LONG, MPI_SUM,
-                       win);
+        MPI_Accumulate(&one, 1, MPI_LONG, target, 0, 1, MPI_LONG, MPI_SUM, win);
         MPI_Accumulate(&one, 1, MPI_LONG, target, last, 1, MPI_LONG, MPI_SUM,
                        win);
     }
@@ -125,8 +124,8 @@ static void try_sleeping(long ms)
             MPI_Win_flush(target, win);
         }
         MPI_Win_unlock(target, win);
-        printf("origin took %.0f of %ld ms\n",
-               (MPI_Wtime() - begin) * 1000, ms);
+        printf("origin took %.0f of %ld ms\n", (MPI_Wtime() - begin) * 1000,
+               ms);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (rma_rank == target)

@@ -97,15 +97,16 @@ static void allocate(struct slot *slot, unsigned *state)
                slot->bytes);
     } else if (way == 1) {
         EXPECT(posix_memalign(&addr, align, slot->bytes) == 0 &&
-               (uintptr_t) addr % align == 0, "align %zu: %p", align, addr);
+                   (uintptr_t) addr % align == 0,
+               "align %zu: %p", align, addr);
     } else if (way == 2) {
         addr = memalign(align, slot->bytes);
         EXPECT((uintptr_t) addr % align == 0, "align %zu: %p", align, addr);
     } else {
         addr = malloc(slot->bytes);
     }
-    EXPECT(addr && malloc_usable_size(addr) >= slot->bytes,
-           "%zu usable of %zu", malloc_usable_size(addr), slot->bytes);
+    EXPECT(addr && malloc_usable_size(addr) >= slot->bytes, "%zu usable of %zu",
+           malloc_usable_size(addr), slot->bytes);
     slot->addr = addr;
     slot->seed = (unsigned char) rma_random(state);
     fill(slot);
@@ -147,9 +148,9 @@ static void try_threads(int rounds)
     pthread_t threads[THREADS];
 
     for (int i = 0; i < THREADS; i++)
-        pthread_create(&threads[i], NULL, work,
-                       (void *) (uintptr_t) (rounds << 8 | (rma_rank * THREADS +
-                                                            i + 1)));
+        pthread_create(
+            &threads[i], NULL, work,
+            (void *) (uintptr_t) (rounds << 8 | (rma_rank * THREADS + i + 1)));
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
 }
@@ -170,7 +171,7 @@ static void try_fork(void)
     pid = fork();
     if (pid == 0) {
         /* Would be the next pages of the arena in both processes. */
-        mine = (struct slot) {malloc(LARGE), LARGE, 9};
+        mine = (struct slot){malloc(LARGE), LARGE, 9};
         fill(&mine);
         free(doomed);
         slot.addr = realloc(slot.addr, 2 * LARGE);
@@ -181,7 +182,7 @@ static void try_fork(void)
         check(&mine, LARGE, "the child's block");
         _exit(rma_failures || is_shared(mine.addr) ? 1 : 0);
     }
-    mine = (struct slot) {malloc(LARGE), LARGE, 21};
+    mine = (struct slot){malloc(LARGE), LARGE, 21};
     fill(&mine);
     waitpid(pid, &status, 0);
     EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0, "child: %#x",
@@ -201,7 +202,7 @@ static void try_full(int mib)
     int nshared = 0;
 
     for (int i = 0; i < mib; i++) {
-        slots[i] = (struct slot) {malloc(LARGE), LARGE, (unsigned char) i};
+        slots[i] = (struct slot){malloc(LARGE), LARGE, (unsigned char) i};
         EXPECT(slots[i].addr, "block %d", i);
         if (!slots[i].addr)
             break;

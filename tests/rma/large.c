@@ -94,8 +94,8 @@ static void refused(const char *from, MPI_Win win)
     EXPECT(class == MPI_ERR_TYPE, "two sizes: class %d", class);
     MPI_Type_contiguous_c(HUGE_BYTES, MPI_BYTE, &all);
     MPI_Type_commit(&all);
-    class = class_of(MPI_Put_c(from, 1, all, rma_size - 1, 0, HUGE_BYTES,
-                               MPI_BYTE, win));
+    class = class_of(
+        MPI_Put_c(from, 1, all, rma_size - 1, 0, HUGE_BYTES, MPI_BYTE, win));
     EXPECT(class == MPI_ERR_COUNT, "one element of all: class %d", class);
     MPI_Type_free(&all);
 }
@@ -122,7 +122,8 @@ static void huge(void)
         for (int i = 0; i < MARKS; i++)
             from[marks[i]] = (char) (i + 1);
         EXPECT(MPI_Put_c(from, HUGE_BYTES, MPI_BYTE, target, 0, HUGE_BYTES,
-                         MPI_BYTE, win) == MPI_SUCCESS, "put");
+                         MPI_BYTE, win) == MPI_SUCCESS,
+               "put");
     }
     MPI_Win_unlock_all(win);
     MPI_Barrier(MPI_COMM_WORLD);

@@ -47,8 +47,8 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*issue)(void);
-    } cases[] = {{"large", large}, {"large_get", large_get},
-                 {"derived", derived}};
+    } cases[] = {
+        {"large", large}, {"large_get", large_get}, {"derived", derived}};
     const struct timespec away = {(time_t) AWAY_S, 0},
                           later = {0, (long) (0.2e9 * AWAY_S)};
     double *base;

@@ -52,12 +52,16 @@ static void aligned(MPI_Aint align, int windows)
         if (!windows)
             continue;
         MPI_Win_allocate(sizes[s], 1, info, MPI_COMM_WORLD, &base, &win);
-        EXPECT((size_t) base % (size_t) align == 0, "window of %ld bytes, "
-               "alignment %ld: %p", (long) sizes[s], (long) align, base);
+        EXPECT((size_t) base % (size_t) align == 0,
+               "window of %ld bytes, "
+               "alignment %ld: %p",
+               (long) sizes[s], (long) align, base);
         MPI_Win_free(&win);
         MPI_Win_allocate_shared(sizes[s], 1, info, MPI_COMM_SELF, &base, &win);
-        EXPECT((size_t) base % (size_t) align == 0, "shared window of %ld "
-               "bytes, alignment %ld: %p", (long) sizes[s], (long) align, base);
+        EXPECT((size_t) base % (size_t) align == 0,
+               "shared window of %ld "
+               "bytes, alignment %ld: %p",
+               (long) sizes[s], (long) align, base);
         MPI_Win_free(&win);
     }
     MPI_Info_free(&info);
@@ -74,8 +78,8 @@ static void window(void)
         MPI_Alloc_mem(BYTES, MPI_INFO_NULL, &block[i]);
         memset(block[i], 0, BYTES);
     }
-    MPI_Win_create(block[1], BYTES, sizeof(long), MPI_INFO_NULL,
-                   MPI_COMM_WORLD, &win);
+    MPI_Win_create(block[1], BYTES, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD,
+                   &win);
     MPI_Win_fence(0, win);
     for (int r = 0; r < rma_size; r++)
         MPI_Accumulate(one, WORDS, MPI_LONG, r, 0, WORDS, MPI_LONG, MPI_SUM,

@@ -68,8 +68,16 @@ static const struct operation {
     {"MPI_NO_OP", MPI_NO_OP, ~0u},
 };
 
-enum call { ACCUMULATE, RACCUMULATE, GET_ACCUMULATE, RGET_ACCUMULATE, FETCH,
-            PUT, RPUT, CALLS };
+enum call {
+    ACCUMULATE,
+    RACCUMULATE,
+    GET_ACCUMULATE,
+    RGET_ACCUMULATE,
+    FETCH,
+    PUT,
+    RPUT,
+    CALLS
+};
 
 static unsigned seed;
 
@@ -163,16 +171,16 @@ static void issue(enum call call, const struct type *type, MPI_Op op,
 
     switch (call) {
     case ACCUMULATE:
-        MPI_Accumulate(source, COUNT, type->type, target, at, COUNT,
-                       type->type, op, win);
+        MPI_Accumulate(source, COUNT, type->type, target, at, COUNT, type->type,
+                       op, win);
         break;
     case RACCUMULATE:
         MPI_Raccumulate(source, COUNT, type->type, target, at, COUNT,
                         type->type, op, win, &request);
         break;
     case GET_ACCUMULATE:
-        MPI_Get_accumulate(source, COUNT, type->type, result, COUNT,
-                           type->type, target, at, COUNT, type->type, op, win);
+        MPI_Get_accumulate(source, COUNT, type->type, result, COUNT, type->type,
+                           target, at, COUNT, type->type, op, win);
         break;
     case RGET_ACCUMULATE:
         MPI_Rget_accumulate(source, COUNT, type->type, result, COUNT,
@@ -212,9 +220,8 @@ static bool applies(enum call call, enum rma_epoch epoch, MPI_Op op)
     return op != MPI_NO_OP || fetches(call);
 }
 
-static void check(enum call call, enum rma_epoch epoch,
-                  const struct type *type, const struct operation *operation,
-                  int target, MPI_Win win)
+static void check(enum call call, enum rma_epoch epoch, const struct type *type,
+                  const struct operation *operation, int target, MPI_Win win)
 {
     _Alignas(64) unsigned char value[SLOT], source[SLOT], result[SLOT],
         got[SLOT];

@@ -15,14 +15,13 @@
 static int rma_rank, rma_size, rma_failures;
 
 /* Count a failure and say where; the first ten per rank are printed. */
-#define EXPECT(ok, ...)                                                       \
-    do {                                                                      \
-        if (!(ok) && rma_failures++ < 10) {                                   \
-            fprintf(stderr, "rank %d, %s:%d: ", rma_rank, __FILE__,           \
-                    __LINE__);                                                \
-            fprintf(stderr, __VA_ARGS__);                                     \
-            fputc('\n', stderr);                                              \
-        }                                                                     \
+#define EXPECT(ok, ...)                                                        \
+    do {                                                                       \
+        if (!(ok) && rma_failures++ < 10) {                                    \
+            fprintf(stderr, "rank %d, %s:%d: ", rma_rank, __FILE__, __LINE__); \
+            fprintf(stderr, __VA_ARGS__);                                      \
+            fputc('\n', stderr);                                               \
+        }                                                                      \
     } while (0)
 
 static inline void rma_begin(int *argc, char ***argv)
@@ -50,9 +49,8 @@ enum rma_epoch { LOCK_ALL, LOCK, LOCK_EXCLUSIVE, FENCE, PSCW, EPOCHS };
 
 static inline const char *rma_epoch_name(enum rma_epoch epoch)
 {
-    static const char *const names[EPOCHS] = {"lock_all", "lock",
-                                              "exclusive lock", "fence",
-                                              "pscw"};
+    static const char *const names[EPOCHS] = {
+        "lock_all", "lock", "exclusive lock", "fence", "pscw"};
 
     return names[epoch];
 }

@@ -113,9 +113,10 @@ static void uneven(const char *name)
     if (code != MPI_SUCCESS) {
         code = error_class(code);
         if (rma_rank == 0)
-            printf("%s: %s\n", name, code == MPI_ERR_SIZE   ? "MPI_ERR_SIZE"
-                                     : code == MPI_ERR_DISP ? "MPI_ERR_DISP"
-                                                            : "another error");
+            printf("%s: %s\n", name,
+                   code == MPI_ERR_SIZE   ? "MPI_ERR_SIZE"
+                   : code == MPI_ERR_DISP ? "MPI_ERR_DISP"
+                                          : "another error");
         return;
     }
     MPI_Win_set_name(win, name);

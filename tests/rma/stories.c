@@ -288,8 +288,7 @@ static void lock_all_and_writers(void)
             MPI_Win_lock_all(0, win);
             MPI_Win_unlock_all(win);
         } else {
-            MPI_Win_lock(MPI_LOCK_EXCLUSIVE, (rma_rank + i) % rma_size, 0,
-                         win);
+            MPI_Win_lock(MPI_LOCK_EXCLUSIVE, (rma_rank + i) % rma_size, 0, win);
             MPI_Win_unlock((rma_rank + i) % rma_size, win);
         }
     }
@@ -298,7 +297,8 @@ static void lock_all_and_writers(void)
 
 /* Two readers of two targets, who take them in different orders, with writers
  * queued between: readers do not exclude each other, so none may wait behind a
- * writer that waits for the other. The targets are in one window, and in two. */
+ * writer that waits for the other. The targets are in one window, and in two.
+ */
 static void readers_of_two(void)
 {
     int mine = rma_rank % 2, other = 1 - mine;

@@ -96,8 +96,7 @@ static void use(MPI_Win win, MPI_Comm comm, long *base)
     MPI_Win_unlock_all(win);
     MPI_Barrier(comm);
     MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win);
-    EXPECT(*base == (long) size * (size + 1) / 2, "sum %ld of %d", *base,
-           size);
+    EXPECT(*base == (long) size * (size + 1) / 2, "sum %ld of %d", *base, size);
     MPI_Win_unlock(rank, win);
 }
 
@@ -178,8 +177,7 @@ static void cycles(int n)
             before = rma_resident_kb();
     }
     after = rma_resident_kb();
-    EXPECT(after - before < 2048, "%d windows left %ld KiB", n,
-           after - before);
+    EXPECT(after - before < 2048, "%d windows left %ld KiB", n, after - before);
 }
 
 int main(int argc, char **argv)

@@ -10,10 +10,10 @@ static char W[] = "W", A[] = "A", S[] = "S", old[] = "old";
 static int copy(MPI_Comm comm, int keyval, void *extra, void *value,
                 void *copied, int *flag)
 {
-    (void)keyval;
-    say("copy %s from %s, value %d", (char *)extra, comm_word(comm),
-        (int)(intptr_t)value);
-    *(void **)copied = (void *)((intptr_t)value + 1);
+    (void) keyval;
+    say("copy %s from %s, value %d", (char *) extra, comm_word(comm),
+        (int) (intptr_t) value);
+    *(void **) copied = (void *) ((intptr_t) value + 1);
     *flag = 1;
     return MPI_SUCCESS;
 }
@@ -22,10 +22,10 @@ static int delete (MPI_Comm comm, int keyval, void *value, void *extra)
 {
     int rank = -1;
 
-    (void)keyval;
+    (void) keyval;
     MPI_Comm_rank(comm, &rank);
-    say("delete %s from %s, value %d, rank there %d", (char *)extra,
-        comm_word(comm), (int)(intptr_t)value, rank);
+    say("delete %s from %s, value %d, rank there %d", (char *) extra,
+        comm_word(comm), (int) (intptr_t) value, rank);
     return MPI_SUCCESS;
 }
 
@@ -36,7 +36,7 @@ static void tell_predefined(const char *name, int keyval)
 
     MPI_Comm_get_attr(MPI_COMM_WORLD, keyval, &value, &flag);
     if (flag)
-        say("%s is %d", name, *(int *)value);
+        say("%s is %d", name, *(int *) value);
     else
         say("%s is not set", name);
 }
@@ -47,11 +47,11 @@ static int old_style(void)
     void *value;
 
     MPI_Keyval_create(copy, delete, &keyval, old);
-    MPI_Attr_put(MPI_COMM_WORLD, keyval, (void *)(intptr_t)30);
+    MPI_Attr_put(MPI_COMM_WORLD, keyval, (void *) (intptr_t) 30);
     MPI_Attr_get(MPI_COMM_WORLD, keyval, &value, &flag);
-    say("old attribute %d %d", flag, (int)(intptr_t)value);
+    say("old attribute %d %d", flag, (int) (intptr_t) value);
     MPI_Attr_get(MPI_COMM_WORLD, MPI_TAG_UB, &value, &flag);
-    say("old tag_ub %d %d", flag, *(int *)value);
+    say("old tag_ub %d %d", flag, *(int *) value);
     MPI_Attr_delete(MPI_COMM_WORLD, keyval);
     return MPI_Keyval_free(&keyval);
 }
@@ -74,14 +74,14 @@ int main(int argc, char **argv)
     MPI_Comm_create_keyval(copy, delete, &on_world, W);
     MPI_Comm_create_keyval(copy, delete, &again, A);
     MPI_Comm_create_keyval(copy, delete, &on_self, S);
-    MPI_Comm_set_attr(MPI_COMM_WORLD, on_world, (void *)(intptr_t)10);
-    MPI_Comm_set_attr(MPI_COMM_WORLD, on_world, (void *)(intptr_t)11);
-    MPI_Comm_set_attr(MPI_COMM_WORLD, again, (void *)(intptr_t)12);
-    MPI_Comm_set_attr(MPI_COMM_SELF, on_self, (void *)(intptr_t)20);
-    MPI_Comm_set_attr(MPI_COMM_SELF, on_world, (void *)(intptr_t)21);
+    MPI_Comm_set_attr(MPI_COMM_WORLD, on_world, (void *) (intptr_t) 10);
+    MPI_Comm_set_attr(MPI_COMM_WORLD, on_world, (void *) (intptr_t) 11);
+    MPI_Comm_set_attr(MPI_COMM_WORLD, again, (void *) (intptr_t) 12);
+    MPI_Comm_set_attr(MPI_COMM_SELF, on_self, (void *) (intptr_t) 20);
+    MPI_Comm_set_attr(MPI_COMM_SELF, on_world, (void *) (intptr_t) 21);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_get_attr(comm, on_world, &value, &flag);
-    say("copied %d %d", flag, (int)(intptr_t)value);
+    say("copied %d %d", flag, (int) (intptr_t) value);
     MPI_Comm_free(&comm);
     MPI_Comm_dup(MPI_COMM_SELF, &comm);
     MPI_Comm_free(&comm);

@@ -90,8 +90,8 @@ static void test_splits(int size)
 static void test_topologies(int size)
 {
     int dims[1] = {0}, periods[1] = {1}, from, to, newrank, type;
-    int *index = malloc((size_t)size * sizeof(*index));
-    int *edges = malloc((size_t)size * sizeof(*edges));
+    int *index = malloc((size_t) size * sizeof(*index));
+    int *edges = malloc((size_t) size * sizeof(*edges));
     MPI_Comm comm;
 
     MPI_Dims_create(size, 1, dims);

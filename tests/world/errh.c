@@ -24,10 +24,10 @@ static void fail(const char *what, MPI_Comm comm)
 
 static int refuse(MPI_Datatype type, int keyval, void *value, void *extra)
 {
-    (void)type;
-    (void)keyval;
-    (void)value;
-    (void)extra;
+    (void) type;
+    (void) keyval;
+    (void) value;
+    (void) extra;
     return MPI_ERR_OTHER;
 }
 

@@ -52,7 +52,7 @@ int main(int argc, char **argv)
     say("file of %d, rank %d, mode %d", size, rank, amode);
     cell[0] = cell[1] = 100 + say_rank;
     MPI_File_set_size(file, 0);
-    MPI_File_write_at_all(file, (MPI_Offset)(say_rank * (int)sizeof(cell)),
+    MPI_File_write_at_all(file, (MPI_Offset) (say_rank * (int) sizeof(cell)),
                           cell, 2, MPI_INT, MPI_STATUS_IGNORE);
     MPI_File_sync(file);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -60,7 +60,7 @@ int main(int argc, char **argv)
     MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
     MPI_File_read_at_all(file, 2 * ((say_rank + 1) % size), cell, 2, MPI_INT,
                          MPI_STATUS_IGNORE);
-    say("%d bytes, next wrote %d %d", (int)bytes, cell[0], cell[1]);
+    say("%d bytes, next wrote %d %d", (int) bytes, cell[0], cell[1]);
     MPI_File_seek_shared(file, 0, MPI_SEEK_SET);
     MPI_File_read_ordered(file, cell, 2, MPI_INT, MPI_STATUS_IGNORE);
     MPI_Allreduce(cell, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

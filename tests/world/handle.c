@@ -23,8 +23,8 @@ static void exchange(void *mpi)
     int (*waitall)(int, MPI_Request *, MPI_Status *);
     int size, next, wrong = 0;
 
-    *(void **)&isend = find(mpi, "MPI_Isend");
-    *(void **)&waitall = find(mpi, "PMPI_Waitall");
+    *(void **) &isend = find(mpi, "MPI_Isend");
+    *(void **) &waitall = find(mpi, "PMPI_Waitall");
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     next = (say_rank + 1) % size;
     for (int i = 0; i < 1000; i++) {
@@ -53,13 +53,13 @@ int main(int argc, char **argv)
     plugin = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
     if (!mpi || !plugin)
         MPI_Abort(MPI_COMM_WORLD, 1);
-    *(void **)&comm_size = find(mpi, "MPI_Comm_size");
+    *(void **) &comm_size = find(mpi, "MPI_Comm_size");
     comm_size(MPI_COMM_WORLD, &size);
     say("one of %d", size);
     exchange(mpi);
-    *(void **)&run = find(plugin, "plugin_run");
+    *(void **) &run = find(plugin, "plugin_run");
     run();
-    *(void **)&finalize = find(mpi, "MPI_Finalize");
+    *(void **) &finalize = find(mpi, "MPI_Finalize");
     dlclose(plugin);
     dlclose(mpi);
     finalize();

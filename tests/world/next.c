@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A tool like world/count.c that does not call PMPI_X, but what it finds behind
  * itself: some of it as Darshan and Recorder do, which stand for MPI_X and
- * PMPI_X and look PMPI_X up when it is called, and the rest under the same name,
- * before MPI_Init and main(). */
+ * PMPI_X and look PMPI_X up when it is called, and the rest under the same
+ * name, before MPI_Init and main(). */
 #include <mpi.h>
 
 #include <dlfcn.h>
@@ -13,9 +13,9 @@
 #pragma GCC visibility push(default)
 
 /* One function under both names. */
-#define BOTH(ret, name, ...)                                                  \
-    ret MPI_##name(__VA_ARGS__);                                              \
-    ret PMPI_##name(__VA_ARGS__) __attribute__((alias("MPI_" #name)));        \
+#define BOTH(ret, name, ...)                                                   \
+    ret MPI_##name(__VA_ARGS__);                                               \
+    ret PMPI_##name(__VA_ARGS__) __attribute__((alias("MPI_" #name)));         \
     ret MPI_##name(__VA_ARGS__)
 
 static int rank, calls, on_world;
@@ -30,10 +30,10 @@ static void *find(const char *name)
 }
 
 /* Set the pointer, of the type of the function that it is called like. */
-#define FIND(pointer, name)                                                   \
-    do {                                                                      \
-        if (!(pointer))                                                       \
-            *(void **)&(pointer) = find(name);                                \
+#define FIND(pointer, name)                                                    \
+    do {                                                                       \
+        if (!(pointer))                                                        \
+            *(void **) &(pointer) = find(name);                                \
     } while (0)
 
 static int (*next_rank)(MPI_Comm, int *);
