@@ -12,8 +12,8 @@ enum { BUFFER_PAGE = 4096 };
 /* `bytes` bytes of zeros from the beginning of a page on, so that all rivals
  * copy between equal places within a page: some processors take 20 times as
  * long when the destination lies 16 bytes further than the source, as two
- * blocks of malloc may (runtime/casper/copy.h). For free(); ends the job when
- * there is no memory. */
+ * blocks of malloc may (runtime/casper/rma/copy.h). For free(); ends the job
+ * when there is no memory. */
 static inline void *buffer_pages(size_t bytes)
 {
     size_t pages = (bytes + BUFFER_PAGE - 1) / BUFFER_PAGE;

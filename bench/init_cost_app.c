@@ -6,7 +6,7 @@
  *   init_cost_app pickup    one layout pick-up, then MPI_Init, both timed */
 #include "config.h"
 
-#include "runtime/pickup.h"
+#include "runtime/world/layout_fetch.h"
 
 #include <mpi.h>
 #include <stdio.h>

@@ -5,9 +5,9 @@
 #define ASPEN_PMIX_AGENT_ANSWER_H
 
 #include "common/agent_wire.h"
-#include "common/cpuset.h"
-#include "common/err.h"
-#include "common/layout.h"
+#include "common/base/cpuset.h"
+#include "common/base/err.h"
+#include "common/layout/layout.h"
 
 #include <stddef.h>
 #include <stdint.h>

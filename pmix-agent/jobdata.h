@@ -3,8 +3,8 @@
 #ifndef ASPEN_PMIX_AGENT_JOBDATA_H
 #define ASPEN_PMIX_AGENT_JOBDATA_H
 
-#include "common/err.h"
-#include "common/layout.h"
+#include "common/base/err.h"
+#include "common/layout/layout.h"
 
 #include <pmix_common.h>
 #include <stddef.h>

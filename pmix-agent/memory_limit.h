@@ -3,8 +3,8 @@
 #ifndef ASPEN_PMIX_AGENT_MEMORY_LIMIT_H
 #define ASPEN_PMIX_AGENT_MEMORY_LIMIT_H
 
-#include "common/err.h"
-#include "common/layout.h"
+#include "common/base/err.h"
+#include "common/layout/layout.h"
 
 /* Lower RLIMIT_DATA and RLIMIT_AS, for good, to what the server of that step
  * needs: 64 MiB, 1 KiB per rank, and what is under way when all tasks of the

@@ -3,7 +3,7 @@
 #ifndef ASPEN_PMIX_AGENT_PEER_H
 #define ASPEN_PMIX_AGENT_PEER_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 #include <stdbool.h>
 

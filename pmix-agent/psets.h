@@ -4,8 +4,8 @@
 #ifndef ASPEN_PMIX_AGENT_PSETS_H
 #define ASPEN_PMIX_AGENT_PSETS_H
 
-#include "common/err.h"
-#include "common/layout.h"
+#include "common/base/err.h"
+#include "common/layout/layout.h"
 
 #include <pmix_server.h>
 

@@ -6,7 +6,7 @@
 #include "answer.h"
 #include "resolve.h"
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 #include <stdbool.h>
 

@@ -4,7 +4,7 @@
 
 #include "request.h"
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -5,8 +5,8 @@
 #define ASPEN_PMIX_AGENT_REQUEST_H
 
 #include "common/agent_wire.h"
-#include "common/err.h"
-#include "common/layout.h"
+#include "common/base/err.h"
+#include "common/layout/layout.h"
 
 #include <stddef.h>
 #include <stdint.h>

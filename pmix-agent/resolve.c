@@ -11,10 +11,10 @@
 
 #include "hostlist.h"
 
-#include "common/plan.h"
-#include "common/policy.h"
-#include "common/steps.h"
-#include "common/topo.h"
+#include "common/plan/plan.h"
+#include "common/policy/policy.h"
+#include "common/plan/taskmap.h"
+#include "common/plan/topo.h"
 
 #include <errno.h>
 #include <stdio.h>

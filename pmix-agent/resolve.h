@@ -6,8 +6,8 @@
 
 #include "request.h"
 
-#include "common/err.h"
-#include "common/layout.h"
+#include "common/base/err.h"
+#include "common/layout/layout.h"
 
 #include <stdbool.h>
 

@@ -3,7 +3,7 @@
 #ifndef ASPEN_PMIX_AGENT_TMPDIR_H
 #define ASPEN_PMIX_AGENT_TMPDIR_H
 
-#include "common/err.h"
+#include "common/base/err.h"
 
 #include <stddef.h>
 

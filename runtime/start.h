@@ -4,7 +4,7 @@
 #define ASPEN_RUNTIME_START_H
 
 #include "common/board.h"
-#include "common/layout.h"
+#include "common/layout/layout.h"
 
 #include <stdbool.h>
 

@@ -14,7 +14,7 @@
 #include "fds.h"
 
 #include "common/agent_wire.h"
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -170,7 +170,7 @@ static const char *effective(int opt)
     return option;
 }
 
-/* As the runtime reads ASPEN_REPORT (record_form.c). */
+/* As the runtime reads ASPEN_REPORT (frame.c). */
 bool asps_report_wanted(const char *value)
 {
     return *value != '\0' && strcmp(value, "0") != 0 &&

@@ -6,7 +6,7 @@
 
 #include "run.h"
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

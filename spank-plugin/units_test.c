@@ -11,7 +11,7 @@
 #include "spank_host.h"
 #include "spec.h"
 
-#include "common/layout.h"
+#include "common/layout/layout.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -7,7 +7,7 @@
  * fds counts what is open now but was not before. */
 #include "config.h"
 
-#include "runtime/pickup.h"
+#include "runtime/world/layout_fetch.h"
 
 #include <dirent.h>
 #include <errno.h>

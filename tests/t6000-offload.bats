@@ -96,7 +96,8 @@ sanitized() {
     ended_with 0
     printed 'PASSED.*7 test'
     not_printed 'ThreadSanitizer'
-    sanitized "$in/offload_test.c" "$in/command.c" "$in/slot.c"
+    sanitized "$in/offload_test.c" "$in/command.c" \
+        "$in/request_pool.c"
     # without address randomization, which the sanitizer's map does not expect
     TSAN_OPTIONS=suppressions=$ASPEN_TOP/tests/offload/tsan.supp \
         run timeout -k 5 120 setarch -R "$BATS_TEST_TMPDIR/test"

@@ -16,7 +16,7 @@ setup() {
 # the sanitizer's map does not expect.
 sanitized() {
     local cflags parts=("$1.c" watch.c)
-    [[ $1 == watch_test ]] || parts+=(gate.c helper.c naps.c)
+    [[ $1 == watch_test ]] || parts+=(gate.c helper.c backoff.c)
     cflags=$(sed -n 's/^MPI_CPPFLAGS = //p' "$ASPEN_BUILD/runtime/Makefile")
     # shellcheck disable=SC2086
     gcc -g -O1 -fsanitize=thread -o "$BATS_TEST_TMPDIR/test" $cflags \
@@ -62,7 +62,7 @@ race='ThreadSanitizer: data race'
 }
 
 @test "found: a caller that goes in beside the helper" {
-    planted gate.h ' & ASPX_GATE_HELPER)$' ' \& 0)' '*one_poll*' "$race"
+    planted gate.h '^        ASPX_GATE_HELPER)' '        0)' '*one_poll*' "$race"
 }
 
 @test "found: memory accesses that a weak order lets out of the gate" {
@@ -83,11 +83,11 @@ race='ThreadSanitizer: data race'
 }
 
 @test "found: a helper that is woken in vain" {
-    planted naps.h 'IN_VAIN = 8' 'IN_VAIN = 1000000' '*in_vain*' "$failed"
+    planted backoff.h 'IN_VAIN = 8' 'IN_VAIN = 1000000' '*in_vain*' "$failed"
 }
 
 @test "found: a callback in the helper beside a caller in the table" {
-    planted gate.h 'ASPX_GATE_HELPER)$' 'ASPX_GATE_HELPER \&\& 0)' \
+    planted gate.h '^        ASPX_GATE_HELPER)' '        ASPX_GATE_HELPER \&\& 0)' \
         '*wakes*' "$race"
 }
 

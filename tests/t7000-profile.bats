@@ -123,7 +123,7 @@ habit() {
     gcc -g -O1 -fsanitize=thread -o "$BATS_TEST_TMPDIR/test" $cflags \
         -I"$ASPEN_BUILD" -I"$ASPEN_TOP" -I"$ASPEN_BUILD/runtime/mpi" \
         -I"$ASPEN_TOP/runtime/mpi" "$in/timing_test.c" "$in/timing.c" \
-        "$in/turns.c" "$in/clock.c" -lcmocka -lpthread -lm
+        "$in/poll_sampler.c" "$in/../base/clock.c" -lcmocka -lpthread -lm
     # without address randomization, which the sanitizer's map does not expect
     run timeout -k 5 60 setarch -R "$BATS_TEST_TMPDIR/test"
     ended_with 0

@@ -4,8 +4,8 @@
 #ifndef ASPEN_TOOLS_TOOLS_H
 #define ASPEN_TOOLS_TOOLS_H
 
-#include "common/err.h"
-#include "common/policy.h"
+#include "common/base/err.h"
+#include "common/policy/policy.h"
 
 #include <stdio.h>
 
@@ -21,20 +21,22 @@ int aspt_status(int argc, char **argv);
 /* `explain --extra WORD...`: takes the words only. */
 int aspt_extra(int nwords, char **words);
 
-/* All knobs with their values and where each comes from. tools/settings.c. */
+/* All knobs with their values and where each comes from.
+ * tools/explain/settings.c. */
 void aspt_print_settings(FILE *to, const struct asp_policy *policy);
 
 /* The schema: for --async-progress=help, and as part of aspen-policy(5).
- * tools/knobs.c. */
+ * tools/explain/knobs.c. */
 void aspt_print_knobs(FILE *to);
 void aspt_print_knobs_man(FILE *to);
 
-/* Words of text, wrapped and indented; text for troff. tools/knobs.c. */
+/* Words of text, wrapped and indented; text for troff. tools/explain/knobs.c.
+ */
 void aspt_print_wrapped(FILE *to, const char *text);
 void aspt_put_troff(FILE *to, const char *text);
 
 /* Rules for windows: a table of some, nothing when there are none; and their
- * schema, for the two above. tools/windows.c. */
+ * schema, for the two above. tools/explain/windows.c. */
 void aspt_print_windows(FILE *to, const struct asp_winrules *rules);
 void aspt_print_winkeys(FILE *to);
 void aspt_print_winkeys_man(FILE *to);

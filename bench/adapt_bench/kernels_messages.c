@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A program without windows: everyone to the next, beside a computation. */
 #include "bench.h"
-#include "../buffer.h"
+#include "bench/buffer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

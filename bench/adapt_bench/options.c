@@ -2,7 +2,7 @@
 /* The kernels, and the keys they take. */
 #include "bench.h"
 
-#include "../keys.h"
+#include "bench/keys.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Many messages: from several threads, in windows, to and fro. */
 #include "bench.h"
-#include "../buffer.h"
+#include "bench/buffer.h"
 
 #include <math.h>
 #include <pthread.h>

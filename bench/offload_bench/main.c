@@ -10,7 +10,7 @@
  * Prints a line for each kernel: its text, unit, median, least, greatest and
  * number of samples, tabs between. Ends itself when one takes too long. */
 #include "bench.h"
-#include "../buffer.h"
+#include "bench/buffer.h"
 
 #include <math.h>
 #include <stdio.h>

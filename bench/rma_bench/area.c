@@ -2,7 +2,7 @@
 /* The window that kernels use, the operations on it, and whether they arrived:
  * a fast kernel that loses updates would look good. */
 #include "bench.h"
-#include "../buffer.h"
+#include "bench/buffer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

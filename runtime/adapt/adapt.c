@@ -5,10 +5,10 @@
 #include "knobs.h"
 #include "own_trace.h"
 
-#include "runtime/casper/engine.h"
+#include "runtime/casper/arena/engine.h"
 #include "runtime/mpi/real.h"
 #include "runtime/profile/cpu_wait.h"
-#include "runtime/profile/predict.h"
+#include "runtime/adapt/decide/predictor.h"
 #include "runtime/profile/profile.h"
 #include "runtime/profile/timing.h"
 

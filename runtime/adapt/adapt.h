@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Should ghosts serve this process, or does it serve itself? What decides;
- * casper/switch.h carries it out. docs/design/adaptation.md */
+ * casper/window/switch.h carries it out. docs/design/adaptation.md */
 #ifndef ASPEN_RUNTIME_ADAPT_ADAPT_H
 #define ASPEN_RUNTIME_ADAPT_ADAPT_H
 
-#include "notes.h"
+#include "node_status_page.h"
 
-#include "runtime/tally.h"
+#include "runtime/base/counter.h"
 
 #include <stdbool.h>
 
@@ -90,7 +90,7 @@ struct aspx_decisions *aspx_adapt_decisions(void);
  * until the next call. NULL: nothing. Until aspx_adapt_stop(). Threads: one. */
 struct aspx_trace *aspx_adapt_judged(void);
 
-/* Why the wish is what it was at last: as in trace.h. */
+/* Why the wish is what it was at last: as in adapt/decide/trace.h. */
 int aspx_adapt_why(enum aspx_async said);
 
 #endif

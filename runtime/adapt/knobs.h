@@ -3,7 +3,7 @@
 #ifndef ASPEN_RUNTIME_ADAPT_KNOBS_H
 #define ASPEN_RUNTIME_ADAPT_KNOBS_H
 
-#include "common/layout.h"
+#include "common/layout/layout.h"
 
 #include <stdlib.h>
 

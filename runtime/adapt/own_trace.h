@@ -4,7 +4,7 @@
 #ifndef ASPEN_RUNTIME_ADAPT_OWN_TRACE_H
 #define ASPEN_RUNTIME_ADAPT_OWN_TRACE_H
 
-#include "trace.h"
+#include "runtime/adapt/decide/trace.h"
 
 void aspx_own_trace_start(void);
 

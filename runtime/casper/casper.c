@@ -3,15 +3,15 @@
 #include "config.h"
 
 #include "casper.h"
-#include "duty.h"
-#include "engine.h"
-#include "guard.h"
-#include "rules.h"
+#include "runtime/casper/arena/ghost_scaling.h"
+#include "runtime/casper/arena/engine.h"
+#include "runtime/casper/watchdog/watchdog.h"
+#include "runtime/casper/window/rules.h"
 
 #include "runtime/adapt/adapt.h"
 #include "runtime/heap/offer.h"
 #include "runtime/mpi/real.h"
-#include "runtime/record.h"
+#include "runtime/record/record.h"
 
 int aspx_casper_start(const struct aspx_world *world)
 {

@@ -4,7 +4,7 @@
 #ifndef ASPEN_RUNTIME_CASPER_CASPER_H
 #define ASPEN_RUNTIME_CASPER_CASPER_H
 
-#include "runtime/world.h"
+#include "runtime/world/world.h"
 
 /* Start the engine in a user rank. Collective over world->all; the ghosts run
  * the same steps in aspen-ghost.

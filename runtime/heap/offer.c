@@ -6,7 +6,7 @@
 
 #include "heap.h"
 
-#include "common/layout.h"
+#include "common/layout/layout.h"
 
 #include <dlfcn.h>
 #include <errno.h>

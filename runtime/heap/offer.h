@@ -3,8 +3,8 @@
 #ifndef ASPEN_RUNTIME_HEAP_OFFER_H
 #define ASPEN_RUNTIME_HEAP_OFFER_H
 
-#include "runtime/casper/arena.h"
-#include "runtime/world.h"
+#include "runtime/casper/arena/arena.h"
+#include "runtime/world/world.h"
 
 /* Offer the own slice to libaspenheap.so, if the policy says so. Afterwards
  * the arena stays mapped until the process ends (aspx_arena.kept).

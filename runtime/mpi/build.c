@@ -7,7 +7,7 @@
 
 #include "real.h"
 
-#include "common/build_id.h"
+#include "common/base/build_id.h"
 
 #include <link.h>
 #include <stdint.h>

@@ -7,9 +7,9 @@
 
 #include "end_barrier.h"
 
-#include "selfbind.h"
+#include "plt_patch.h"
 
-#include "runtime/own_thread.h"
+#include "runtime/base/helper_thread.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -8,7 +8,7 @@
 #ifndef ASPEN_RUNTIME_MPI_END_BARRIER_H
 #define ASPEN_RUNTIME_MPI_END_BARRIER_H
 
-/* Once, with close.c: libmpich's read() leads here. */
+/* Once, with tcp_finalize_fix.c: libmpich's read() leads here. */
 void aspx_end_barrier_mend(void);
 
 /* MPI_Finalize has begun to close its connections: what it polls from now on is

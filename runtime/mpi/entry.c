@@ -5,7 +5,7 @@
 
 #include "entry.h"
 #include "redirect.h"
-#include "workers.h"
+#include "wrappers.h"
 
 #include "runtime/profile/profile.h"
 

@@ -23,7 +23,7 @@ from collections import namedtuple
 
 Call = namedtuple("Call", "name version treatment offload ret args timed",
                   defaults=(None,))
-# Exported beside MPI: bypass.c, mpi/lookup.c, sanitizer.c.
+# Exported beside MPI: world/bypass.c, mpi/lookup.c, sanitizer.c.
 OTHERS = ("__asan_default_options", "dlopen", "dlsym", "ucp_init_version")
 TREATMENTS = ("pass", "world", "inherit", "hand")
 OFFLOADS = ("caller", "thread", "post", "init", "twin", "own")
@@ -180,7 +180,7 @@ def entry_c(kinds, calls):
 
 
 def workers_c(kinds, calls):
-    yield BANNER + '#include "workers.h"\n'
+    yield BANNER + '#include "wrappers.h"\n'
     for call in calls:
         if call.treatment == "world":
             yield (f"static {call.ret} work_{call.name}"
@@ -451,7 +451,7 @@ def offload_c(kinds, calls):
     asks = {call.name for call in calls if call.offload == "caller" and
             any(kind in LOOKS_RIGHT for _name, kind in call.args)}
     yield (BANNER + '#include "runtime/offload/callback.h"\n'
-           '#include "runtime/offload/guest.h"\n'
+           '#include "runtime/offload/direct_call.h"\n'
            '#include "runtime/offload/offload.h"\n'
            '#include "runtime/offload/rounding.h"\n')
     for call in calls:
@@ -489,7 +489,7 @@ PROGRESS_FREE = ("MPI_Abort", "MPI_Finalized", "MPI_Init", "MPI_Init_thread",
                  "MPI_Initialized", "MPI_Is_thread_main", "MPI_Query_thread")
 
 
-# Beside ghosts (on_call.c): with these a program makes functions that MPI calls
+# Beside ghosts (progress/on_demand.c): with these a program makes functions that MPI calls
 # while it makes progress. A datatype that was freed is deleted, with its
 # attributes, when the last message that uses it has gone.
 CALLED_BACK = ("MPIX_Grequest_class_create", "MPIX_Grequest_start",
@@ -558,7 +558,7 @@ def on_call_body(call):
 def progress_c(kinds, calls):
     gated = [call for call in calls if call.offload != "caller" and
              call.name not in PROGRESS_OWN + PROGRESS_FREE]
-    yield (BANNER + '#include "runtime/progress/on_call.h"\n'
+    yield (BANNER + '#include "runtime/progress/on_demand.h"\n'
            '#include "runtime/progress/progress.h"\n')
     for call in gated:
         yield (f"static {call.ret} gated_{call.name}"

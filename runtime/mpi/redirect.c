@@ -16,7 +16,7 @@
 #include "entry.h"
 #include "image.h"
 #include "real.h"
-#include "selfbind.h"
+#include "plt_patch.h"
 
 #include <errno.h>
 #include <pthread.h>

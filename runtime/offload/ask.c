@@ -3,7 +3,7 @@
 
 #include "ask.h"
 
-#include "flight.h"
+#include "pending.h"
 #include "offload.h"
 #include "request.h"
 

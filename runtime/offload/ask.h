@@ -29,7 +29,7 @@ bool aspx_ask_again(bool fresh, int count, const MPI_Request requests[],
                     enum aspx_ask how);
 
 /* For a Wait: have the thread look at these, and often from now on, if one of
- * them is old (slot.h), or, unless ASPX_ASK_EACH, the first. */
+ * them is old (request_pool.h), or, unless ASPX_ASK_EACH, the first. */
 void aspx_ask_for_old(int count, const MPI_Request requests[],
                       enum aspx_ask how);
 

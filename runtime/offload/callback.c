@@ -18,14 +18,14 @@
 #include "callback.h"
 
 #include "command.h"
-#include "flight.h"
-#include "guest.h"
+#include "pending.h"
+#include "direct_call.h"
 #include "offload.h"
 #include "raised.h"
 #include "report.h"
 
-#include "runtime/futex.h"
-#include "runtime/own_thread.h"
+#include "runtime/base/futex.h"
+#include "runtime/base/helper_thread.h"
 
 #include <ck_pr.h>
 

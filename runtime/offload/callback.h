@@ -17,9 +17,9 @@
  *                  MPI's lock, which the function may want (a reduction is
  *                  called without the lock)
  *
- * Guests (guest.h) run what is waiting before they enter MPI and when they have
- * left it. While they are inside the thread runs everything itself: they may
- * wait for what it does.
+ * Guests (direct_call.h) run what is waiting before they enter MPI and when
+ * they have left it. While they are inside the thread runs everything itself:
+ * they may wait for what it does.
  *
  * MPI has to call some function; which one tells of which of the program's it
  * stands for (stubs.c). */

@@ -5,12 +5,12 @@
 #include "config.h"
 
 #include "callback.h"
-#include "flight.h"
-#include "guest.h"
+#include "pending.h"
+#include "direct_call.h"
 #include "raised.h"
 #include "report.h"
 
-#include "runtime/own_thread.h"
+#include "runtime/base/helper_thread.h"
 
 #include <pthread.h>
 #include <setjmp.h>

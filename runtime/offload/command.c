@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ring, done flags and sleeping on both sides.
  *
- * Sleeps are announced as sleeper_fence.h says. On CPUs of their own they are
- * rare, and with the sleeper's fence alone an Irecv takes 10 ns less. Where
+ * Sleeps are announced as base/sleeper_fence.h says. On CPUs of their own they
+ * are rare, and with the sleeper's fence alone an Irecv takes 10 ns less. Where
  * CPUs are shared they are common, and the kernel carries out one such request
  * of the whole node after the other; so there both sides fence. Every sleep has
  * a bound all the same. */
@@ -15,12 +15,12 @@
 #include "raised.h"
 #include "ring.h"
 
-#include "runtime/futex.h"
-#include "runtime/give_way.h"
+#include "runtime/base/futex.h"
+#include "runtime/base/yield_backoff.h"
 #include "runtime/mpi/handle.h"
-#include "runtime/own_thread.h"
-#include "runtime/prefetch.h"
-#include "runtime/sleeper_fence.h"
+#include "runtime/base/helper_thread.h"
+#include "runtime/base/prefetch.h"
+#include "runtime/base/sleeper_fence.h"
 
 #include <ck_pr.h>
 #include <sched.h>

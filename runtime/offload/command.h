@@ -3,9 +3,10 @@
  * to commands (ring.h).
  *
  * A command is a function and its arguments. For a call that waits it lies on
- * the caller's stack, for a call that does not in a slot of the pool (slot.h);
- * nothing is allocated or copied. (Paper: Vaidyanathan et al., section 3.1, has
- * the arguments in the ring; then a large command is copied twice.)
+ * the caller's stack, for a call that does not in a slot of the pool
+ * (request_pool.h); nothing is allocated or copied. (Paper: Vaidyanathan et
+ * al., section 3.1, has the arguments in the ring; then a large command is
+ * copied twice.)
  *
  * Threads: any, if MPI_THREAD_MULTIPLE was asked for; else, as MPI says, one at
  * a time. But some calls may come at any time from any thread that there is
@@ -128,8 +129,8 @@ struct aspx_rest {
 void aspx_rest_step(struct aspx_rest *rest);
 void aspx_rest_end(struct aspx_rest *rest);
 
-/* Give the CPU to whoever wants it; on CPUs that are shared as give_way.h does.
- * Threads: each finds out for itself. */
+/* Give the CPU to whoever wants it; on CPUs that are shared as
+ * base/yield_backoff.h does. Threads: each finds out for itself. */
 bool aspx_command_yield(void);
 
 /* The thread may be napping while it has nothing to do but make progress: a

@@ -6,13 +6,13 @@
 #include "request.h"
 
 #include "ask.h"
-#include "flight.h"
-#include "guest.h"
+#include "pending.h"
+#include "direct_call.h"
 #include "raised.h"
 
 #include "mpi_hand.h"
 
-#include "runtime/prefetch.h"
+#include "runtime/base/prefetch.h"
 
 #include <stddef.h>
 

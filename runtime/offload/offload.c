@@ -4,25 +4,25 @@
  * loads and unloads plugins there, and where the program makes them in a
  * constructor of a library that it loads, the caller has the loader's lock. MPI
  * gets a level that needs no locks inside MPI, unless the program has many
- * threads in it (guest.h); the program is told what it asked for, because it
- * gets it. */
+ * threads in it (direct_call.h); the program is told what it asked for, because
+ * it gets it. */
 #include "config.h"
 
 #include "offload.h"
 
 #include "callback.h"
-#include "flight.h"
-#include "guest.h"
+#include "pending.h"
+#include "direct_call.h"
 #include "report.h"
 #include "request.h"
 #include "rounding.h"
 #include "thread.h"
 
-#include "runtime/mpi/close.h"
+#include "runtime/mpi/tcp_finalize_fix.h"
 #include "runtime/mpi/entry.h"
-#include "runtime/mpi/selfbind.h"
-#include "runtime/own_thread.h"
-#include "runtime/site.h"
+#include "runtime/mpi/plt_patch.h"
+#include "runtime/base/helper_thread.h"
+#include "runtime/world/call_site.h"
 #include "mpi_hand.h"
 
 #include <errno.h>

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The offload engine: one thread of each rank enters MPI for all the others,
- * but for guests (guest.h) and calls that read what no call changes. (Paper:
- * Vaidyanathan et al., SC15.) docs/design/offload.md tells the whole. */
+ * but for guests (direct_call.h) and calls that read what no call changes.
+ * (Paper: Vaidyanathan et al., SC15.) docs/design/offload.md tells the whole.
+ */
 #ifndef ASPEN_RUNTIME_OFFLOAD_OFFLOAD_H
 #define ASPEN_RUNTIME_OFFLOAD_OFFLOAD_H
 
 #include "command.h"
-#include "slot.h"
+#include "request_pool.h"
 
 #include "runtime/mpi/handle.h"
 #include "runtime/mpi/real.h"
 #include "mpi_hand.h"
 
-#include "common/layout.h"
+#include "common/layout/layout.h"
 
 #include <mpi.h>
 #include <stdatomic.h>

@@ -5,12 +5,12 @@
 #include "config.h"
 
 #include "callback.h"
-#include "flight.h"
-#include "guest.h"
-#include "nap_length.h"
+#include "pending.h"
+#include "direct_call.h"
+#include "backoff.h"
 #include "offload.h"
 #include "raised.h"
-#include "slot.h"
+#include "request_pool.h"
 
 #include "runtime/mpi/handle.h"
 

@@ -6,8 +6,8 @@
 #include "thread.h"
 
 #include "runtime/mpi/real.h"
-#include "runtime/own_thread.h"
-#include "runtime/record_form.h"
+#include "runtime/base/helper_thread.h"
+#include "runtime/record/frame.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef ASPEN_RUNTIME_OFFLOAD_REPORT_H
 #define ASPEN_RUNTIME_OFFLOAD_REPORT_H
 
-#include "common/layout.h"
+#include "common/layout/layout.h"
 
 #include <mpi.h>
 #include <stdint.h>

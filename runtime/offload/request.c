@@ -6,8 +6,8 @@
 #include "request.h"
 
 #include "callback.h"
-#include "flight.h"
-#include "guest.h"
+#include "pending.h"
+#include "direct_call.h"
 #include "raised.h"
 
 #include "mpi_hand.h"

@@ -9,21 +9,21 @@
  * made whose other ranks may want something here. Where it shares a CPU it
  * yields from the beginning. While a caller sleeps it yields, or, where that is
  * no good, its naps stay short. While guests are inside MPI it naps, too, but
- * not for long if there may be anything to see (nap_length.h). */
+ * not for long if there may be anything to see (backoff.h). */
 #include "config.h"
 
 #include "thread.h"
 
 #include "callback.h"
-#include "flight.h"
-#include "guest.h"
-#include "nap_length.h"
+#include "pending.h"
+#include "direct_call.h"
+#include "backoff.h"
 #include "offload.h"
 #include "raised.h"
 #include "report.h"
 
-#include "runtime/futex.h"
-#include "runtime/own_thread.h"
+#include "runtime/base/futex.h"
+#include "runtime/base/helper_thread.h"
 
 #include <sched.h>
 

@@ -3,10 +3,10 @@
 
 #include "profile.h"
 
-#include "clock.h"
+#include "runtime/base/clock.h"
 #include "timing.h"
 
-#include "runtime/mpi/selfbind.h"
+#include "runtime/mpi/plt_patch.h"
 #include "runtime/offload/offload.h"
 
 #include <sched.h>

@@ -3,7 +3,7 @@
 #ifndef ASPEN_RUNTIME_PROFILE_REPORT_H
 #define ASPEN_RUNTIME_PROFILE_REPORT_H
 
-#include "common/remedy.h"
+#include "common/base/advice.h"
 
 #include <mpi.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
 
 #include "timing.h"
 
-#include "clock.h"
-#include "pulse.h"
+#include "runtime/base/clock.h"
+#include "mpi_time_shared.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -9,12 +9,12 @@
  *
  * Two readings of the clock cost more than many a call. So most calls are only
  * counted, and one in many is timed and stands for them. What calls wait is
- * measured in each (turns.h), and one that waits long is timed from where its
- * wait began to be. */
+ * measured in each (poll_sampler.h), and one that waits long is timed from
+ * where its wait began to be. */
 #ifndef ASPEN_RUNTIME_PROFILE_TIMING_H
 #define ASPEN_RUNTIME_PROFILE_TIMING_H
 
-#include "turns.h"
+#include "poll_sampler.h"
 
 #include "runtime/mpi/real.h"
 
@@ -197,8 +197,8 @@ extern void (*_Atomic aspx_timing_after)(void);
 void aspx_timing_rested(void);
 
 /* A poll of the only thread inside MPI, in a call that counts: to hand to
- * turns.h. NULL: there is no such call. A thread of ours reads nothing else of
- * what the program's threads write: one may be on its way in. */
+ * poll_sampler.h. NULL: there is no such call. A thread of ours reads nothing
+ * else of what the program's threads write: one may be on its way in. */
 static inline struct aspx_timing_thread *aspx_timing_only_polls(void)
 {
     struct aspx_timing_thread *me;

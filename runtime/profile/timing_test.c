@@ -4,9 +4,9 @@
  * order. */
 #include "config.h"
 
-#include "clock.h"
-#include "pulse.h"
-#include "span.h"
+#include "runtime/base/clock.h"
+#include "mpi_time_shared.h"
+#include "busy_union.h"
 #include "test_clock.h"
 #include "timing.h"
 

@@ -3,7 +3,7 @@
 
 #include "gate.h"
 
-#include "runtime/futex.h"
+#include "runtime/base/futex.h"
 
 #include <ck_pr.h>
 

@@ -8,7 +8,7 @@
  * waits; a call that finds it inside waits for the end of one poll. That is why
  * MPI needs no higher thread level for the helper: its calls and the program's
  * are never at the same time, and each sees what the other wrote. (Not so in a
- * program with MPI_THREAD_MULTIPLE beside ghosts, on_call.h: calls that began
+ * program with MPI_THREAD_MULTIPLE beside ghosts, on_demand.h: calls that began
  * before there was a gate are not counted.)
  */
 #ifndef ASPEN_RUNTIME_PROGRESS_GATE_H

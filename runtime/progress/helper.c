@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The helper's loop. Nothing outstanding: it sleeps, in the end, until a call
- * posts something. Else it looks at MPI now and then (naps.h), when the program
- * is outside.
+ * posts something. Else it looks at MPI now and then (backoff.h), when the
+ * program is outside.
  *
  * What a poll has moved MPI does not say, and to ask for the end of the
  * program's requests would raise their errors in the wrong place. But a poll
@@ -9,18 +9,18 @@
  *
  * The sleep: a call counts what it posted, then looks whether the helper
  * sleeps; the helper says that it sleeps, then looks at the count. One sees the
- * other (sleeper_fence.h). The sleep is bounded all the same. */
+ * other (base/sleeper_fence.h). The sleep is bounded all the same. */
 #include "config.h"
 
 #include "helper.h"
 
 #include "gate.h"
-#include "naps.h"
+#include "backoff.h"
 #include "watch.h"
 
-#include "runtime/futex.h"
-#include "runtime/own_thread.h"
-#include "runtime/sleeper_fence.h"
+#include "runtime/base/futex.h"
+#include "runtime/base/helper_thread.h"
+#include "runtime/base/sleeper_fence.h"
 #include "runtime/profile/timing.h"
 
 #include <ck_pr.h>

@@ -3,7 +3,7 @@
 #ifndef ASPEN_RUNTIME_PROGRESS_HELPER_H
 #define ASPEN_RUNTIME_PROGRESS_HELPER_H
 
-#include "common/cpuset.h"
+#include "common/base/cpuset.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

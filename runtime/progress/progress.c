@@ -5,14 +5,14 @@
 #include "progress.h"
 
 #include "helper.h"
-#include "on_call.h"
+#include "on_demand.h"
 #include "report.h"
 
-#include "runtime/mpi/close.h"
+#include "runtime/mpi/tcp_finalize_fix.h"
 #include "runtime/mpi/entry.h"
 #include "runtime/mpi/handle.h"
-#include "runtime/mpi/selfbind.h"
-#include "runtime/own_thread.h"
+#include "runtime/mpi/plt_patch.h"
+#include "runtime/base/helper_thread.h"
 
 #include <errno.h>
 #include <stdlib.h>

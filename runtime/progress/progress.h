@@ -11,14 +11,14 @@
 #include "runtime/mpi/real.h"
 #include "mpi_hand.h"
 
-#include "common/layout.h"
+#include "common/layout/layout.h"
 
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 /* What the program calls in this mode, and what lies behind that: the library,
- * or beside ghosts the workers (on_call.h). */
+ * or beside ghosts the workers (on_demand.h). */
 extern struct aspx_real aspx_progress_entries, aspx_progress_behind;
 
 /* Is a thread like ours asked of MPICH itself? Then ours is not started. */

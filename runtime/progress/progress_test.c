@@ -9,7 +9,7 @@
 #include "helper.h"
 #include "watch.h"
 
-#include "runtime/own_thread.h"
+#include "runtime/base/helper_thread.h"
 #include "runtime/profile/timing.h"
 
 #include <pthread.h>

@@ -6,7 +6,7 @@
 #include "watch.h"
 
 #include "runtime/mpi/real.h"
-#include "runtime/record_form.h"
+#include "runtime/record/frame.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 
 #include "helper.h"
 
-#include "common/layout.h"
+#include "common/layout/layout.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -18,7 +18,7 @@
 void aspx_progress_report(const struct asp_layout *layout, bool has_thread);
 
 /* The same for the record of a job with ghosts, where ranks may have had such a
- * thread (on_call.h): the sum over these ranks, in their rank 0; collective.
+ * thread (on_demand.h): the sum over these ranks, in their rank 0; collective.
  * Then a sentence, without a line's end, and the members of the JSON object but
  * for threads. */
 struct aspx_progress_sum {

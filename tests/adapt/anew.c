@@ -3,7 +3,7 @@
  * for it, then a new window for another one, in which rank 1 computes (sleeps)
  * and rank 0 puts to it. Prints how many Puts the end of that took.
  * usage: anew */
-#include "../rma/rma.h"
+#include "tests/rma/rma.h"
 
 #include <time.h>
 

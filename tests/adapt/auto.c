@@ -14,7 +14,7 @@
  * Puts and Gets are strided, so that they are sent on the same node, too, and
  * read back what was written. Rank 0 prints how many rounds it has done.
  * usage: auto KIND [seconds] */
-#include "../rma/rma.h"
+#include "tests/rma/rma.h"
 
 #include <dirent.h>
 #include <time.h>

@@ -5,7 +5,7 @@
  * told for that fence, after a long stay in MPI, holds for rank 1's
  * accumulates, not what it tells for the next one, after a long rest. 2 ranks,
  * adapt=profile. usage: banks */
-#include "../rma/rma.h"
+#include "tests/rma/rma.h"
 
 #include <signal.h>
 #include <sys/time.h>

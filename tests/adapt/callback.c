@@ -8,7 +8,7 @@
  *           that a function of the program deletes when it has gone
  *   error   a call that fails is told to the communicator's handler, once
  * usage: callback KIND [seconds] */
-#include "../expect.h"
+#include "tests/expect.h"
 
 #include <mpi.h>
 #include <pthread.h>

@@ -4,7 +4,7 @@
  * both. Rank 0 prints when they began and ended, in seconds since MPI_Init
  * returned.
  * usage: crew [milliseconds of a quiet phase [of a heavy one [phases]]] */
-#include "../rma/rma.h"
+#include "tests/rma/rma.h"
 
 #include <time.h>
 

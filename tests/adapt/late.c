@@ -2,7 +2,7 @@
 /* A program that is inside MPI for a while, as programs are that start, and
  * then makes a window without fences: the others sleep while rank 0 accumulates
  * to them. usage: late [milliseconds] */
-#include "../rma/rma.h"
+#include "tests/rma/rma.h"
 
 #include <time.h>
 

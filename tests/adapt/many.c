@@ -2,7 +2,7 @@
 /* Very many windows at once; then one more with hardly a context id left. Each
  * rank puts to the next one on each window and looks at what came.
  * usage: many WINDOWS */
-#include "../rma/rma.h"
+#include "tests/rma/rma.h"
 
 enum { WINDOWS_MAX = 2048, COMMS_MAX = 4096 };
 

@@ -5,7 +5,7 @@
  * without a call of MPI in the meantime. What is read must be what was written
  * last, and nothing may be lost where the direction changes under way. usage:
  * moves [milliseconds [phases]] */
-#include "../rma/rma.h"
+#include "tests/rma/rma.h"
 
 #include <time.h>
 

@@ -5,7 +5,7 @@
  * MPI_Init returned, and how many accumulates there were for each target before
  * it and after.
  * usage: owner [turns before [turns after]], of 20 ms */
-#include "../rma/rma.h"
+#include "tests/rma/rma.h"
 
 #include <time.h>
 

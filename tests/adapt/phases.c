@@ -4,7 +4,7 @@
  * prints when they began and ended, in seconds since MPI_Init returned, so that
  * somebody can compare with what was predicted.
  * usage: phases [milliseconds [phases [a rank that never computes]]] */
-#include "../rma/rma.h"
+#include "tests/rma/rma.h"
 
 #include <time.h>
 

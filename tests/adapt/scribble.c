@@ -3,11 +3,11 @@
  * wild store of the program, at the end of the job: it ends as it should, and
  * its record can be read.
  * usage: scribble BYTE */
-#include "../rma/rma.h"
+#include "tests/rma/rma.h"
 
-#include "common/layout.h"
-#include "runtime/adapt/notes.h"
-#include "runtime/casper/arena.h"
+#include "common/layout/layout.h"
+#include "runtime/adapt/node_status_page.h"
+#include "runtime/casper/arena/arena.h"
 
 #include <inttypes.h>
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Leaders that tell each other (runtime/adapt/spread.h), without ghosts: every
- * process of MPI stands for the leader of a node of its own. Each changes its
- * number again and again, at its own speed; numbers only grow, so who hears a
- * smaller one after a larger one has heard them out of order. In the end all
- * must have all the last numbers.
- * usage: spread [changes] */
+/* Leaders that tell each other (runtime/adapt/node/status_broadcast.h), without
+ * ghosts: every process of MPI stands for the leader of a node of its own. Each
+ * changes its number again and again, at its own speed; numbers only grow, so
+ * who hears a smaller one after a larger one has heard them out of order. In
+ * the end all must have all the last numbers. usage: spread [changes] */
 #include "config.h"
 
-#include "../rma/rma.h"
-#include "runtime/adapt/spread.h"
+#include "tests/rma/rma.h"
+#include "runtime/adapt/node/status_broadcast.h"
 #include "runtime/mpi/real.h"
 
 #include <sched.h>

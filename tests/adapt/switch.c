@@ -3,7 +3,7 @@
  * nothing of Aspen: on plain MPICH the keys say nothing and the values are the
  * same. Prints "story NAME: ok" for each story.
  * usage: switch [rounds [story]] */
-#include "../rma/rma.h"
+#include "tests/rma/rma.h"
 
 #include <time.h>
 

@@ -2,7 +2,7 @@
 /* A program that knows how long it waits and works in MPI; it knows nothing of
  * Aspen. usage: profile_habits late|work|small|threads|callback|accumulate
  * Rank 0 prints the seconds of what it measured itself, where it did. */
-#include "../expect.h"
+#include "tests/expect.h"
 
 #include <mpi.h>
 #include <pthread.h>

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whose help can take waiting away, by the MPI function that it was in: what a
+ * run without helpers (mode off) suggests. It is a suggestion: why a rank waits
+ * no function tells (docs/design/profile.md). */
+#ifndef ASPEN_COMMON_BASE_ADVICE_H
+#define ASPEN_COMMON_BASE_ADVICE_H
+
+enum asp_remedy {
+    ASP_REMEDY_NONE,   /* late partners, files, what happens once */
+    ASP_REMEDY_GHOST,  /* operations on windows, whose target computes */
+    ASP_REMEDY_THREAD, /* messages, non-blocking collectives */
+    ASP_REMEDIES,
+};
+
+/* The share of ranks' time in waiting from which a helper is worth trying. */
+#define ASP_REMEDY_LEAST 0.02
+
+/* Of "MPI_Win_flush"; large-count twins are as the function without _c. */
+enum asp_remedy asp_remedy_of(const char *function);
+
+#endif

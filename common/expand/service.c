@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Mode thread: cores more on each node, for the progress threads of its ranks.
+ * Called by words.c.
+ *
+ * Slurm counts CPUs by task; what it can be asked for by node is --mincpus. The
+ * step has all CPUs of its job, and so the added ones, unless srun counts CPUs
+ * exactly (-c, --exact): then nothing is added. */
+#include "expand.h"
+
+struct share {
+    uint32_t task;    /* CPUs of a task, */
+    uint32_t service; /* and of the service cores */
+};
+
+/* In whole cores, as the plan gives them. */
+static struct share share_of(const struct asp_grow_request *r)
+{
+    uint32_t own = r->cpus_per_task ? r->cpus_per_task : 1;
+    uint32_t threads = r->threads && !r->sibling ? r->threads : 1;
+
+    return (struct share){
+        .task = (own + threads - 1) / threads * threads,
+        .service = r->service * threads,
+    };
+}
+
+static bool can_ask(const struct asp_grow_request *r)
+{
+    bool exact = r->srun && (r->cpus_per_task || r->exact);
+    bool some_threads = r->threads_asked && r->threads_asked < r->threads;
+
+    /* In a job without -n, a step with -c starts as many tasks as fit. */
+    bool fills = !r->srun && r->ntasks == 0;
+
+    return !exact && !fills && !some_threads && !r->overcommit && !r->per_gpu &&
+           !r->per_device && !r->node_info && !r->multi_prog &&
+           r->dist != ASP_GROW_ARBITRARY && r->alloc_cpus == NULL &&
+           r->max_cpus && r->ntasks <= ASP_GROW_TASKS_MAX &&
+           r->cpus_per_task <= ASP_GROW_TASKS_MAX &&
+           r->ntasks_per_node <= ASP_GROW_TASKS_MAX;
+}
+
+/* Nodes whose CPUs are enough; where they are not known, any number. */
+static uint32_t nodes_with(const struct asp_grow_request *r, uint64_t cpus)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < r->part_nnodes; i++)
+        count += r->part_cpus[i] >= cpus;
+    return r->part_nnodes ? count : UINT32_MAX;
+}
+
+/* The number of nodes: the user's, or what the tasks need. 0: too many. */
+static uint32_t choose_nodes(const struct asp_grow_request *r,
+                             const struct share *share)
+{
+    uint32_t nodes = r->nodelist_count > r->nodes_min ? r->nodelist_count
+                                                      : r->nodes_min;
+    uint32_t each;
+
+    if (nodes)
+        return nodes;
+    if (r->ntasks < 2)
+        return 1;
+    each = r->ntasks_per_node ? r->ntasks_per_node
+           : r->node_cpus > share->service
+               ? (r->node_cpus - share->service) / share->task
+               : 0;
+    return each ? (r->ntasks + each - 1) / each : 0;
+}
+
+void asp_grow_service(const struct asp_grow_request *request,
+                      struct asp_grow_service *out_p)
+{
+    const struct share share = share_of(request);
+    uint32_t nodes = choose_nodes(request, &share);
+    uint32_t fullest = request->ntasks_per_node;
+    uint64_t need;
+
+    *out_p = (struct asp_grow_service){.nodes = 0};
+    if (!can_ask(request) || nodes == 0)
+        return;
+    if (fullest == 0)
+        fullest = request->ntasks ? (request->ntasks + nodes - 1) / nodes : 1;
+    need = (uint64_t) fullest * share.task + share.service;
+    if (need > request->max_cpus || nodes_with(request, need) < nodes)
+        return;
+    if (need > request->mincpus)
+        out_p->mincpus = (uint32_t) need;
+    if (request->nodes_min == 0 && request->nodelist_count == 0 &&
+        request->ntasks > 1 && request->ntasks_per_node == 0)
+        out_p->nodes = nodes;
+}

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What cli_filter.lua says to `aspen explain --extra`, and the answer. */
+#include "expand.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A request with the memory for its lists, and what other words must be known
+ * for. */
+struct words {
+    struct asp_grow_request request;
+    uint32_t *alloc_cpus; /* owned */
+    uint32_t *part_cpus;  /* owned */
+    bool offload;
+    bool thread;
+    bool exclusive;
+};
+
+static int take_u32(const char *text, uint32_t *out_p)
+{
+    char *end;
+    unsigned long value;
+
+    if (*text < '0' || *text > '9')
+        return -1;
+    errno = 0;
+    value = strtoul(text, &end, 10);
+    if (errno || *end != '\0' || value > UINT32_MAX)
+        return -1;
+    *out_p = (uint32_t) value;
+    return 0;
+}
+
+/* "2", "2-4", or "2-0" (no upper bound). */
+static int take_nodes(const char *text, struct asp_grow_request *request)
+{
+    char first[16];
+    const char *dash = strchr(text, '-');
+    uint32_t min, max;
+
+    if (dash == NULL) {
+        if (take_u32(text, &min) < 0)
+            return -1;
+        max = min;
+    } else {
+        size_t len = (size_t) (dash - text);
+
+        if (len >= sizeof(first))
+            return -1;
+        memcpy(first, text, len);
+        first[len] = '\0';
+        if (take_u32(first, &min) < 0 || take_u32(dash + 1, &max) < 0)
+            return -1;
+    }
+    request->nodes_min = min;
+    request->nodes_max = max ? max : min;
+    return 0;
+}
+
+static int take_distribution(const char *text, struct asp_grow_request *request)
+{
+    request->dist = ASP_GROW_BLOCK;
+    if (strncmp(text, "cyclic", 6) == 0)
+        request->dist = ASP_GROW_CYCLIC;
+    else if (strncmp(text, "arbitrary", 9) == 0)
+        request->dist = ASP_GROW_ARBITRARY;
+    else if (strncmp(text, "plane", 5) == 0) {
+        request->dist = ASP_GROW_PLANE;
+        if (text[5] != '=' || take_u32(text + 6, &request->plane_size) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* CPUs by node, "4(x2)". */
+static int take_list(const char *text, uint32_t **list_p,
+                     const uint32_t **values_p, uint32_t *n_p)
+{
+    free(*list_p);
+    *list_p = calloc(ASP_GROW_NODES_MAX, sizeof(**list_p));
+    if (*list_p == NULL)
+        return -1;
+    *values_p = *list_p;
+    *n_p = asp_grow_list_parse(text, *list_p, ASP_GROW_NODES_MAX);
+    return *n_p ? 0 : -1;
+}
+
+/* Threads of a core: the number of --threads-per-core, or the third of -B. */
+static int take_threads(const char *text, struct asp_grow_request *request)
+{
+    return *text < '0' || *text > '9' ? 0 /* "unset", "*": all */
+                                      : take_u32(text, &request->threads_asked);
+}
+
+static int take_node_info(const char *text, struct asp_grow_request *request)
+{
+    const char *cores = strchr(text, ':');
+    const char *threads = cores ? strchr(cores + 1, ':') : NULL;
+
+    request->node_info = true;
+    return threads ? take_threads(threads + 1, request) : 0;
+}
+
+/* All hints but one mean one thread on each core. */
+static void take_hint(const char *text, struct asp_grow_request *request)
+{
+    if (strcmp(text, "nomultithread") == 0 ||
+        strcmp(text, "compute_bound") == 0 || strcmp(text, "memory_bound") == 0)
+        request->threads_asked = 1;
+}
+
+/* "4+5": what the allocation was grown from, and to. */
+static int take_had(const char *text, struct asp_grow_request *request)
+{
+    char first[16];
+    size_t len = strcspn(text, "+");
+
+    if (len >= sizeof(first) || text[len] == '\0')
+        return -1;
+    memcpy(first, text, len);
+    first[len] = '\0';
+    if (take_u32(first, &request->had_user) < 0)
+        return -1;
+    return take_u32(text + len + 1, &request->had_total);
+}
+
+static bool has_item(const char *spec, const char *item)
+{
+    size_t len = strlen(item);
+
+    for (; *spec; spec += *spec == ',') {
+        size_t n = strcspn(spec, ",");
+
+        if (n == len && strncmp(spec, item, len) == 0)
+            return true;
+        spec += n;
+    }
+    return false;
+}
+
+/* The mode comes first. */
+static bool is_mode(const char *spec, const char *mode)
+{
+    size_t n = strlen(mode);
+
+    return strncmp(spec, mode, n) == 0 && (spec[n] == ',' || spec[n] == '\0');
+}
+
+/* The number of thread.service_cores; 1 where it is not said. */
+static int take_service(const char *spec, uint32_t *out_p)
+{
+    static const char name[] = "thread.service_cores=";
+    const char *found = strstr(spec, name);
+    char number[8];
+    size_t len;
+
+    *out_p = 1;
+    if (found == NULL)
+        return 0;
+    found += sizeof(name) - 1;
+    len = strcspn(found, ",");
+    if (len >= sizeof(number))
+        return -1;
+    memcpy(number, found, len);
+    number[len] = '\0';
+    return take_u32(number, out_p);
+}
+
+/* "ghost:2,..." needs tasks, "offload,..." and "thread,..." CPUs. */
+static int take_spec(const char *text, struct words *words)
+{
+    struct asp_grow_request *request = &words->request;
+    char count[8];
+    size_t len;
+
+    words->offload = is_mode(text, "offload");
+    words->thread = is_mode(text, "thread");
+    if (words->thread && take_service(text, &request->service) < 0)
+        return -1;
+    request->sibling = has_item(text, "placement.smt=use");
+    request->share = has_item(text, "placement.share=yes");
+    if (strncmp(text, "ghost", 5) != 0)
+        return 0;
+    text += 5;
+    len = strcspn(text, ",");
+    if (len == 0) {
+        request->ghosts = 1;
+        return 0;
+    }
+    if (text[0] != ':' || len > sizeof(count))
+        return -1;
+    memcpy(count, text + 1, len - 1);
+    count[len - 1] = '\0';
+    return take_u32(count, &request->ghosts);
+}
+
+static int take_word(const char *word, struct words *words)
+{
+    struct asp_grow_request *request = &words->request;
+    const struct {
+        const char *key;
+        uint32_t *number;
+    } numbers[] = {{"ntasks=", &request->ntasks},
+                   {"ntasks-per-node=", &request->ntasks_per_node},
+                   {"cpus-per-task=", &request->cpus_per_task},
+                   {"node-cpus=", &request->node_cpus},
+                   {"max-cpus=", &request->max_cpus},
+                   {"mincpus=", &request->mincpus},
+                   {"node-threads=", &request->threads}};
+    const char *value = strchr(word, '=');
+    uint32_t number;
+
+    if (value == NULL)
+        return -1;
+    value++;
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        if (strncmp(word, numbers[i].key, strlen(numbers[i].key)) == 0)
+            return take_u32(value, numbers[i].number);
+    if (strncmp(word, "nodes=", 6) == 0)
+        return take_nodes(value, request);
+    if (strncmp(word, "distribution=", 13) == 0)
+        return take_distribution(value, request);
+    if (strncmp(word, "alloc-cpus=", 11) == 0)
+        return take_list(value, &words->alloc_cpus, &request->alloc_cpus,
+                         &request->alloc_nnodes);
+    if (strncmp(word, "part-cpus=", 10) == 0)
+        return take_list(value, &words->part_cpus, &request->part_cpus,
+                         &request->part_nnodes);
+    if (strncmp(word, "spec=", 5) == 0)
+        return take_spec(value, words);
+    if (strncmp(word, "had-cpus=", 9) == 0)
+        return take_had(value, request);
+    if (strncmp(word, "threads-per-core=", 17) == 0)
+        return take_threads(value, request);
+    if (strncmp(word, "extra-node-info=", 16) == 0)
+        return take_node_info(value, request);
+    if (strncmp(word, "nodelist=", 9) == 0) {
+        request->nodelist_count = asp_grow_nodelist_count(value);
+        return request->nodelist_count ? 0 : -1;
+    }
+    if (strncmp(word, "ntasks-per-gpu=", 15) == 0 ||
+        strncmp(word, "ntasks-per-tres=", 16) == 0)
+        request->per_device = true;
+    else if (strncmp(word, "gpus-per-task=", 14) == 0 ||
+             strncmp(word, "tres-per-task=", 14) == 0)
+        request->device_each = true;
+    else if (strncmp(word, "ntasks-per-socket=", 18) == 0 ||
+             strncmp(word, "ntasks-per-core=", 16) == 0)
+        /* A hint sets a number without end. */
+        request->per_part = request->per_part ||
+                            (take_u32(value, &number) == 0 && number > 0 &&
+                             number <= ASP_GROW_TASKS_MAX);
+    else if (strncmp(word, "cpus-per-gpu=", 13) == 0)
+        request->per_gpu = true;
+    else if (strncmp(word, "hint=", 5) == 0)
+        take_hint(value, request);
+    else if (strncmp(word, "type=", 5) == 0)
+        request->srun = strcmp(value, "srun") == 0;
+    else if (strncmp(word, "exclusive=", 10) == 0)
+        words->exclusive = strcmp(value, "exclusive") == 0;
+    else if (strncmp(word, "exact=", 6) == 0)
+        request->exact = strcmp(value, "unset") != 0;
+    else if (strncmp(word, "alloc-asked=", 12) == 0)
+        request->alloc_asked = strcmp(value, "yes") == 0;
+    else if (strncmp(word, "whole-nodes=", 12) == 0)
+        request->whole_nodes = strcmp(value, "yes") == 0;
+    else if (strncmp(word, "overcommit=", 11) == 0)
+        request->overcommit = strcmp(value, "unset") != 0;
+    else if (strncmp(word, "multi-prog=", 11) == 0)
+        request->multi_prog = strcmp(value, "unset") != 0;
+    else if (strncmp(word, "input=", 6) == 0 ||
+             strncmp(word, "output=", 7) == 0 ||
+             strncmp(word, "error=", 6) == 0)
+        request->stream_of |= take_u32(value, &number) == 0 && number > 0;
+    else if (strncmp(word, "container=", 10) == 0 ||
+             strncmp(word, "container-id=", 13) == 0)
+        request->container = strcmp(value, "unset") != 0;
+    else
+        return -1;
+    return 0;
+}
+
+static int write_result(const struct asp_grow_request *request,
+                        const struct asp_grow_result *result, char *buf,
+                        size_t size)
+{
+    int n = snprintf(buf, size,
+                     "set ntasks %" PRIu32 "\nset nodes %" PRIu32 "\n",
+                     result->tasks, result->nodes);
+    size_t used = n > 0 ? (size_t) n : size;
+
+    if (used < size && result->ntasks_per_node)
+        used += (size_t) snprintf(buf + used, size - used,
+                                  "set ntasks-per-node %" PRIu32 "\n",
+                                  result->ntasks_per_node);
+    if (used < size && result->mincpus)
+        used += (size_t) snprintf(buf + used, size - used,
+                                  "set mincpus %" PRIu32 "\n", result->mincpus);
+    if (used < size && result->plane_size)
+        used += (size_t) snprintf(buf + used, size - used,
+                                  "set distribution plane=%" PRIu32 "\n",
+                                  result->plane_size);
+    if (used < size && result->block)
+        used += (size_t) snprintf(buf + used, size - used,
+                                  "set distribution block\n");
+    if (used < size)
+        used += (size_t) snprintf(buf + used, size - used,
+                                  "grown users=%" PRIu32 " ghosts=%" PRIu32
+                                  " nodes=%" PRIu32 " tasks=%" PRIu32
+                                  " per_node=%" PRIu32,
+                                  result->users, request->ghosts, result->nodes,
+                                  result->tasks, result->ntasks_per_node);
+    if (used < size && result->plane_size)
+        used += (size_t) snprintf(buf + used, size - used, " plane=%" PRIu32,
+                                  request->plane_size);
+    if (used < size)
+        used += (size_t) snprintf(buf + used, size - used, "\n");
+    return used < size ? 0 : -1;
+}
+
+static int write_cpus(const struct asp_grow_cpus *cpus, char *buf, size_t size)
+{
+    const struct {
+        const char *option;
+        uint32_t value;
+    } options[] = {{"cpus-per-task", cpus->cpus_per_task},
+                   {"ntasks", cpus->ntasks},
+                   {"nodes", cpus->nodes}};
+    size_t used = 0;
+
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+        if (options[i].value && used < size)
+            used += (size_t) snprintf(buf + used, size - used,
+                                      "set %s %" PRIu32 "\n", options[i].option,
+                                      options[i].value);
+    if (cpus->total && used < size)
+        used += (size_t) snprintf(buf + used, size - used,
+                                  "cpus user=%" PRIu32 " total=%" PRIu32 "\n",
+                                  cpus->user, cpus->total);
+    return used < size ? 0 : -1;
+}
+
+/* --exclusive of srun counts CPUs; that of sbatch and salloc takes nodes. */
+static void heed_exclusive(struct words *words)
+{
+    struct asp_grow_request *request = &words->request;
+
+    if (words->exclusive && request->srun)
+        request->exact = true;
+    else if (words->exclusive)
+        request->whole_nodes = true;
+}
+
+static int answer_offload(const struct asp_grow_request *request, char *buf,
+                          size_t size)
+{
+    struct asp_grow_cpus cpus;
+
+    asp_grow_cpus(request, &cpus);
+    return write_cpus(&cpus, buf, size);
+}
+
+static int answer_thread(const struct asp_grow_request *request, char *buf,
+                         size_t size)
+{
+    struct asp_grow_service out;
+    int n = 0;
+
+    asp_grow_service(request, &out);
+    buf[0] = '\0';
+    if (out.mincpus)
+        n = snprintf(buf, size, "set mincpus %" PRIu32 "\n", out.mincpus);
+    if (out.nodes && n < (int) size)
+        n += snprintf(buf + n, size - (size_t) n, "set nodes %" PRIu32 "\n",
+                      out.nodes);
+    return n < (int) size ? 0 : -1;
+}
+
+static int answer_ghosts(const struct asp_grow_request *request, char *buf,
+                         size_t size, struct asp_err *err)
+{
+    struct asp_grow_result result;
+    struct asp_err why = {.text = ""};
+
+    if (asp_grow(request, &result, &why) == 0)
+        return write_result(request, &result, buf, size);
+    if (errno == ENOMEM)
+        return asp_errf(err, ENOMEM, "%s", why.text);
+    return snprintf(buf, size, "refuse %s\n", why.text) < (int) size ? 0 : -1;
+}
+
+int asp_grow_words(int nwords, const char *const words[], char *buf,
+                   size_t size, struct asp_err *err)
+{
+    struct words all = {.alloc_cpus = NULL};
+    int rc = 0;
+
+    if (size > 0)
+        buf[0] = '\0';
+    for (int i = 0; i < nwords && rc == 0; i++)
+        if (take_word(words[i], &all) < 0)
+            rc = asp_errf(err, EINVAL,
+                          "explain --extra: \"%.80s\" is not "
+                          "understood",
+                          words[i]);
+    if (rc < 0 || (all.request.ghosts == 0 && !all.offload && !all.thread))
+        goto out;
+    heed_exclusive(&all);
+    errno = 0;
+    rc = all.offload  ? answer_offload(&all.request, buf, size)
+         : all.thread ? answer_thread(&all.request, buf, size)
+                      : answer_ghosts(&all.request, buf, size, err);
+    if (rc < 0 && errno != ENOMEM)
+        asp_errf(err, ENOSPC, "explain --extra: no room for the answer");
+out:
+    free(all.alloc_cpus);
+    free(all.part_cpus);
+    return rc;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What cli_filter says and hears: asp_grow_words(). */
+#include "expand.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define WORDS(...)                                                             \
+    (const char *const[])                                                      \
+    {                                                                          \
+        __VA_ARGS__                                                            \
+    }
+#define COUNT(...)                                                             \
+    ((int) (sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *)))
+#define ASK(...)                                                               \
+    asp_grow_words(COUNT(__VA_ARGS__), WORDS(__VA_ARGS__), buf, sizeof(buf),   \
+                   &err)
+
+static void test_words(void **state)
+{
+    struct asp_err err = {.text = ""};
+    char buf[512], tiny[24];
+
+    (void) state;
+    assert_int_equal(ASK("spec=ghost:1,x=y", "ntasks=6", "nodes=2",
+                         "ntasks-per-node=3", "cpus-per-task=1",
+                         "distribution=block,NoPack", "overcommit=unset"),
+                     0);
+    assert_string_equal(buf, "set ntasks 8\nset nodes 2\n"
+                             "set ntasks-per-node 4\nset mincpus 4\n"
+                             "grown users=6 ghosts=1 nodes=2 tasks=8 "
+                             "per_node=4\n");
+    assert_int_equal(ASK("spec=ghost", "ntasks=4", "nodes=2",
+                         "distribution=plane=2", "overcommit=set"),
+                     0);
+    assert_non_null(strstr(buf, "set distribution plane=3\n"));
+    assert_non_null(strstr(buf, " plane=2\n")); /* the user's */
+    assert_null(strstr(buf, "mincpus"));
+    assert_int_equal(
+        ASK("spec=ghost:1", "ntasks=8", "nodes=2", "alloc-cpus=4(x2)"), 0);
+    assert_int_equal(strncmp(buf, "refuse node 1 of", 16), 0);
+    assert_int_equal(ASK("spec=thread", "ntasks=8", "nodes=2"), 0);
+    assert_string_equal(buf, "");
+    assert_int_equal(ASK("spec=ghost:1", "nodes=2", "extra-node-info=1:4"), 0);
+    assert_int_equal(strncmp(buf, "refuse ", 7), 0);
+    assert_int_equal(
+        ASK("spec=ghost:1", "ntasks=4", "nodes=2", "extra-node-info=1:4"), 0);
+    assert_int_equal(strncmp(buf, "set ", 4), 0);
+    assert_int_equal(ASK("spec=ghost:1", "nodelist=n[1-2]", "nodes=1-0"), 0);
+    assert_non_null(strstr(buf, "set nodes 2\n"));
+    assert_int_equal(
+        asp_grow_words(1, WORDS("spec=ghost:1"), tiny, sizeof(tiny), &err), -1);
+    assert_int_equal(errno, ENOSPC);
+}
+
+static void test_offload_words(void **state)
+{
+    struct asp_err err = {.text = ""};
+    char buf[512], tiny[24];
+
+    (void) state;
+    assert_int_equal(ASK("spec=offload", "type=srun", "nodes=2"), 0);
+    assert_int_equal(ASK("spec=off,offload=yes", "type=srun", "nodes=2"), 0);
+    assert_string_equal(buf, "");
+    assert_int_equal(ASK("spec=offload", "type=srun", "nodes=2"), 0);
+    assert_string_equal(buf, "set cpus-per-task 2\nset ntasks 2\nset nodes 2\n"
+                             "cpus user=0 total=2\n");
+    assert_int_equal(ASK("type=sbatch", "cpus-per-task=3", "node-threads=2",
+                         "spec=offload,require=yes,placement.smt=use"),
+                     0);
+    assert_string_equal(buf, "set cpus-per-task 4\ncpus user=3 total=4\n");
+    for (const char *const *one =
+             (const char *const[]){"hint=nomultithread", "threads-per-core=1",
+                                   "extra-node-info=1:4:1", NULL};
+         *one; one++) {
+        assert_int_equal(
+            ASK("spec=offload", "cpus-per-task=3", "node-threads=2", *one), 0);
+        assert_string_equal(buf, "set cpus-per-task 4\ncpus user=3 total=4\n");
+    }
+    assert_int_equal(ASK("spec=offload", "cpus-per-task=3", "node-threads=2",
+                         "hint=multithread", "threads-per-core=unset",
+                         "extra-node-info=1:4", "exact=unset"),
+                     0);
+    assert_string_equal(buf, "set cpus-per-task 6\ncpus user=3 total=6\n");
+    assert_int_equal(ASK("spec=offload", "type=srun", "ntasks=2",
+                         "cpus-per-task=5", "had-cpus=4+5", "alloc-cpus=8(x2)"),
+                     0);
+    assert_string_equal(buf, "cpus user=4 total=5\n");
+    assert_int_equal(ASK("spec=offload", "exclusive=exclusive", "ntasks=4",
+                         "type=salloc", "node-cpus=4", "part-cpus=4(x2)"),
+                     0);
+    assert_string_equal(buf, "set nodes 2\n");
+    assert_int_equal(ASK("spec=offload", "exclusive=exclusive", "ntasks=4",
+                         "type=srun", "whole-nodes=yes"),
+                     0);
+    assert_string_equal(buf, "set cpus-per-task 2\ncpus user=0 total=2\n");
+    assert_int_equal(
+        asp_grow_words(1, WORDS("spec=offload"), tiny, sizeof(tiny), &err), -1);
+    assert_int_equal(errno, ENOSPC);
+}
+
+/* Mode thread: cores more on each node, by the words of the filter. */
+static void test_thread_words(void **state)
+{
+#define NODES "node-cpus=4", "max-cpus=4", "part-cpus=4(x2)"
+    struct asp_err err = {.text = ""};
+    char buf[512], tiny[8];
+
+    (void) state;
+    assert_int_equal(
+        ASK("spec=thread", "type=srun", "nodes=1", "ntasks=2", NODES), 0);
+    assert_string_equal(buf, "set mincpus 3\n");
+    assert_int_equal(ASK("spec=thread,thread.service_cores=2", "type=srun",
+                         "nodes=2", NODES),
+                     0);
+    assert_string_equal(buf, "set mincpus 3\n");
+    assert_int_equal(
+        ASK("spec=thread", "type=sbatch", "ntasks=5", "cpus-per-task=1", NODES),
+        0);
+    assert_string_equal(buf, "set mincpus 4\nset nodes 2\n");
+    assert_int_equal(ASK("spec=thread", "type=srun", "ntasks=2", "max-cpus=16",
+                         "node-cpus=16", "node-threads=2"),
+                     0);
+    assert_string_equal(buf, "set mincpus 6\nset nodes 1\n");
+    assert_int_equal(ASK("spec=thread,placement.smt=use", "type=srun",
+                         "ntasks=2", "max-cpus=16", "node-cpus=16",
+                         "node-threads=2"),
+                     0);
+    assert_string_equal(buf, "set mincpus 3\nset nodes 1\n");
+    assert_int_equal(ASK("spec=thread", "type=srun", "ntasks=2", "mincpus=4",
+                         "nodes=1", NODES),
+                     0);
+    assert_string_equal(buf, "");
+    assert_int_equal(
+        asp_grow_words(3, WORDS("spec=thread", "type=srun", "max-cpus=4"), tiny,
+                       sizeof(tiny), &err),
+        -1);
+    assert_int_equal(errno, ENOSPC);
+    assert_int_equal(ASK("spec=thread,thread.service_cores=x", NODES), -1);
+}
+
+/* What has no place for them, or would be changed otherwise, is left alone. */
+static void test_thread_left_alone(void **state)
+{
+    static const char *const left[][3] = {
+        {"type=srun", "ntasks=8", "nodes=2"},
+        {"type=srun", "ntasks=7"},
+        {"type=srun", "cpus-per-task=1"},
+        {"type=srun", "exact=set"},
+        {"type=srun", "exclusive=exclusive"},
+        {"type=sbatch", "nodes=1"},
+        {"type=srun", "alloc-cpus=4"},
+        {"type=srun", "overcommit=set"},
+        {"type=srun", "distribution=arbitrary"},
+        {"type=srun", "nodes=3"},
+        {"type=srun", "multi-prog=set"},
+        {"type=srun", "node-threads=2", "threads-per-core=1"},
+    };
+    struct asp_err err = {.text = ""};
+    char buf[512];
+
+    (void) state;
+    for (size_t i = 0; i < sizeof(left) / sizeof(left[0]); i++) {
+        const char *second = left[i][1], *third = left[i][2];
+
+        assert_int_equal(ASK("spec=thread", NODES, left[i][0], second,
+                             third ? third : second),
+                         0);
+        if (buf[0] != '\0')
+            fail_msg("%s %s: %s", second, third ? third : "", buf);
+    }
+    assert_int_equal(ASK("spec=thread", "type=srun"), 0); /* nodes unknown */
+    assert_string_equal(buf, "");
+}
+
+static void test_bad_words(void **state)
+{
+    static const char *const bad[] = {"",
+                                      "x",
+                                      "x=1",
+                                      "ntasks=",
+                                      "ntasks=-1",
+                                      "ntasks=2x",
+                                      "ntasks=99999999999",
+                                      "nodes=x",
+                                      "nodes=1-x",
+                                      "nodes=1-2-3",
+                                      "distribution=plane",
+                                      "distribution=plane=x",
+                                      "alloc-cpus=x",
+                                      "spec=ghost:x",
+                                      "spec=ghost:123456789",
+                                      "spec=ghostx",
+                                      "part-cpus=4,",
+                                      "had-cpus=4",
+                                      "had-cpus=4+x",
+                                      "node-threads=x",
+                                      "threads-per-core=2x",
+                                      "nodelist=n["};
+    char buf[512];
+
+    (void) state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct asp_err err = {.text = ""};
+        char word[64];
+
+        snprintf(word, sizeof(word), "%s", bad[i]);
+        errno = 0;
+        assert_int_equal(ASK(word), -1);
+        assert_int_equal(errno, EINVAL);
+        assert_non_null(strstr(err.text, "not understood"));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_offload_words),
+        cmocka_unit_test(test_thread_words),
+        cmocka_unit_test(test_thread_left_alone),
+        cmocka_unit_test(test_bad_words),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "decision.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+
+static const char *const names[] = {
+    [ASPX_DECIDED_PREDICTOR] = "predictor",
+    [ASPX_DECIDED_ON] = "on",
+    [ASPX_DECIDED_OFF] = "off",
+    [ASPX_DECIDED_TRIAL] = "trial",
+    [ASPX_DECIDED_NOTHING] = "nothing",
+    [ASPX_DECIDED_THREADS] = "threads",
+    [ASPX_DECIDED_PLAIN] = "plain",
+};
+
+/* The words go into the record as they are. */
+static bool are_words(const char why[ASPX_WHY_BYTES])
+{
+    int i;
+
+    for (i = 0; i < ASPX_WHY_BYTES && why[i]; i++)
+        if (why[i] < ' ' || why[i] > '~' || why[i] == '"' || why[i] == '\\')
+            return false;
+    return i < ASPX_WHY_BYTES;
+}
+
+static bool is_sane(const struct aspx_decision *decision)
+{
+    return decision->to >= 0 &&
+           (size_t) decision->to < sizeof(names) / sizeof(names[0]) &&
+           isfinite(decision->t_s) && are_words(decision->why);
+}
+
+void aspx_decisions_take(struct aspx_decisions *all,
+                         const struct aspx_decision *list, uint32_t n,
+                         uint32_t more)
+{
+    all->n = 0;
+    all->more = more;
+    for (uint32_t i = 0; i < n && i < ASPX_DECISIONS; i++) {
+        all->list[all->n] = list[i]; /* it may change while it is looked at */
+        all->n += is_sane(&all->list[all->n]);
+    }
+}
+
+const char *aspx_decided_name(int32_t to)
+{
+    return names[to];
+}
+
+void aspx_decide_v(struct aspx_decisions *all, double t_s, enum aspx_decided to,
+                   const char *why, va_list args)
+{
+    struct aspx_decision *new;
+
+    if (all->n >= ASPX_DECISIONS) {
+        all->more++;
+        return;
+    }
+    new = &all->list[all->n];
+    new->t_s = t_s;
+    new->to = (int32_t) to;
+    vsnprintf(new->why, sizeof(new->why), why, args);
+    all->n++;
+}
+
+void aspx_decide(struct aspx_decisions *all, double t_s, enum aspx_decided to,
+                 const char *why, ...)
+{
+    va_list args;
+
+    va_start(args, why);
+    aspx_decide_v(all, t_s, to, why, args);
+    va_end(args);
+}

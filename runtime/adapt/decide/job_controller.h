@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* adapt=auto: what all nodes do next, decided by one ghost of the job from the
+ * demand of the round that is over. Mostly the predictor of each node is left
+ * alone (adapt/node/node_controller.h). It is overruled, for all ranks at once,
+ * where the cost of the operations says so clearly, and where a trial has shown
+ * that the program gets on faster the other way, or no slower without ghosts.
+ *
+ *   LISTEN  a few rounds with operations; then what the prices say
+ *   TRIAL   two ways in turns: the predictor's and the other one; where it
+ *           tells ranks or phases apart all on and all off, then the better of
+ *           them and the predictor's
+ *   HOLD    what was decided, until the phase changes or a long time is over
+ *
+ * Beside that, in rounds without operations, thread_controller.h.
+ *
+ * Pure: the caller brings clock and rounds (adapt/node/sample_tree.h). */
+#ifndef ASPEN_RUNTIME_ADAPT_DECIDE_JOB_CONTROLLER_H
+#define ASPEN_RUNTIME_ADAPT_DECIDE_JOB_CONTROLLER_H
+
+#include "cost.h"
+#include "decision.h"
+#include "thread_controller.h"
+#include "trial.h"
+
+/* One round: what is in force, and how long to count operations under it. */
+struct aspx_order {
+    enum aspx_force force;
+    enum aspx_help help;
+    double seconds;
+};
+
+/* What the predictor wants of all ranks together. */
+enum aspx_mind { ASPX_MIND_OFF, ASPX_MIND_ON, ASPX_MIND_MIXED };
+
+/* What a trial has shown of a phase. */
+struct aspx_lesson {
+    enum aspx_mind mind;
+    double rate;      /* of operations, while the predictor was left alone */
+    double silence_s; /* of targets, then (aspx_demand_silence) */
+    enum aspx_force force;
+};
+
+enum { ASPX_LESSONS = 4 };
+
+struct aspx_chief {
+    enum { ASPX_CHIEF_LISTEN, ASPX_CHIEF_TRIAL, ASPX_CHIEF_HOLD } state;
+    enum aspx_force force; /* outside of trials */
+    double begin_s;
+    bool heard;                    /* there has been an operation */
+    bool excused;                  /* it was said that there is none */
+    struct aspx_demand silent;     /* before there was one */
+    struct aspx_messages messages; /* what to do for those */
+    struct aspx_cost cost;
+    struct aspx_demand listened; /* in this state */
+    uint32_t rounds;             /* of these with operations */
+    struct aspx_trial trial;
+    enum aspx_force ways[2]; /* that it compares: of fewer ghosts, of more */
+    double trial_began_s, trials_s; /* length of all trials */
+    uint32_t trials, nlessons;
+    double held_s;       /* since when */
+    enum aspx_mind mind; /* while it was decided */
+    double rate;         /* then, the chosen way; 0: not known */
+    uint32_t odd;        /* rounds in a row that are unlike it */
+    struct aspx_lesson lesson[ASPX_LESSONS]; /* the last trials */
+    struct aspx_decisions decisions;
+};
+
+/* now  seconds of a clock that does not go back, in all calls the same */
+void aspx_chief_begin(struct aspx_chief *chief, double now,
+                      enum aspx_messages_mode mode);
+
+/* The first round, and each one after the last is over. */
+struct aspx_order aspx_chief_order(const struct aspx_chief *chief);
+void aspx_chief_round(struct aspx_chief *chief, double now,
+                      const struct aspx_demand *demand);
+
+#endif

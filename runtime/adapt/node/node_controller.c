@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "node_controller.h"
+
+#include "runtime/adapt/knobs.h"
+#include "runtime/adapt/node_status_page.h"
+#include "runtime/adapt/decide/sample_interval.h"
+#include "sample_tree.h"
+#include "status_broadcast.h"
+
+#include "runtime/profile/cpu_wait.h"
+#include "runtime/adapt/decide/predictor.h"
+
+#include <stdlib.h>
+
+/* Leaders listen to each other so often, or a quarter of the shortest interval
+ * if that is more often. */
+static const double listen_s = 1e-3;
+
+/* Of adapt.low, where it is known that ghosts are no help to ranks that talk: a
+ * talking rank that loses its CPU for a while is no computing one. */
+static const double CALM = 0.5;
+
+/* Decisions are young for so many intervals. */
+static const double YOUNG = 2;
+
+/* A look wakes the leader up, on a CPU of users often, which costs them more
+ * than it takes. Where nobody is to have ghosts, and that has not changed for
+ * long, the next look may be later, by so small a part of that time; but no
+ * more than an interval. */
+static const double LATER = 0.02;
+
+/* So long it is not known how long that lasts, and orders may come fast. */
+static const double SETTLED_S = 1;
+
+/* Users of whom the kernel is asked for the time they wait for CPUs: each takes
+ * an open file, and 1.5 us of each look. */
+enum { LOOKED_AT_MOST = 128 };
+
+struct user {
+    uint32_t rank_all;
+    struct aspx_seat *seat;
+    bool watched; /* its pulse has been seen */
+    bool on;      /* what is in force, see trace */
+    struct aspx_predict predict;
+    struct aspx_cpu_wait cpu_wait; /* while it is off */
+    uint64_t decided; /* when it changed last, in ticks; 0: never */
+};
+
+struct aspx_judge {
+    struct aspx_notes *notes;
+    aspx_view_byte *view;   /* by world rank: what holds */
+    unsigned char *opinion; /* what predictors say: enum aspx_view */
+    uint32_t size_all;
+    struct aspx_spread *spread;
+    struct aspx_rounds *rounds; /* adapt=auto; else NULL */
+    enum aspx_force force;      /* over all opinions */
+    bool ordered;               /* there has been one */
+    struct aspx_pace pace;
+    double high, low;
+    uint64_t look_at, listen_at, listen_ticks;
+    uint64_t stepped; /* when the last step was */
+    uint64_t changed; /* when an opinion about a user here was, or an order */
+    uint32_t wishing; /* users here that should have ghosts */
+    uint32_t nusers;
+    struct user user[];
+};
+
+static void put_view(struct aspx_judge *judge, uint32_t rank)
+{
+    static const unsigned char forced[] = {
+        [ASPX_FORCE_ON] = ASPX_VIEW_GHOSTS,
+        [ASPX_FORCE_OFF] = ASPX_VIEW_ITSELF,
+    };
+    unsigned char view = aspx_force_overrules(judge->force)
+                             ? forced[judge->force]
+                             : judge->opinion[rank];
+
+    /* A predictor that has said nothing means on. Windows that were made, or
+     * came to a legal point, under an order would take it for what they had
+     * then. */
+    if (view == ASPX_VIEW_UNSAID && judge->ordered)
+        view = ASPX_VIEW_GHOSTS;
+    atomic_store_explicit(&judge->view[rank], view, memory_order_relaxed);
+}
+
+static void heard(void *context, enum aspx_spread_kind kind, uint32_t index,
+                  uint64_t value)
+{
+    struct aspx_judge *judge = context;
+
+    if (kind != ASPX_SPREAD_VIEW)
+        return;
+    judge->opinion[index] = (unsigned char) value;
+    put_view(judge, index);
+}
+
+static void seat_users(struct aspx_judge *judge, const struct aspx_world *world)
+{
+    for (int r = 0; r < world->size_all; r++)
+        if (world->peers[r].node == world->node &&
+            world->peers[r].role == ASP_ROLE_USER) {
+            struct user *user = &judge->user[judge->nusers];
+
+            user->rank_all = (uint32_t) r;
+            user->on = true;
+            user->cpu_wait = ASPX_CPU_WAIT_NOBODY;
+            user->seat = &judge->notes->seats[judge->nusers++];
+        }
+}
+
+static double passed_s(uint64_t since, uint64_t now)
+{
+    return aspx_clock_seconds(aspx_clock_between(since, now));
+}
+
+/* Somebody is to have ghosts, as far as the leader is asked. */
+static bool wanted(const struct aspx_judge *judge)
+{
+    return judge->wishing > 0 && judge->force != ASPX_FORCE_OFF;
+}
+
+static double until_next_s(const struct aspx_judge *judge, uint64_t now)
+{
+    double most = judge->pace.interval_s, least = most / ASPX_PREDICT_LOOKS;
+    double later = LATER * passed_s(judge->changed, now);
+
+    if (wanted(judge) || later < least)
+        return least;
+    return later < most ? later : most;
+}
+
+static void plan_next(struct aspx_judge *judge, uint64_t now)
+{
+    judge->look_at = now + aspx_clock_ticks_of(until_next_s(judge, now));
+    atomic_store_explicit(&judge->notes->interval_us,
+                          (uint32_t) (1e6 * judge->pace.interval_s),
+                          memory_order_relaxed);
+}
+
+static bool leads(const struct aspx_engine *engine)
+{
+    const struct aspx_world *world = engine->world;
+    uint32_t first = engine->first_ghost[world->node];
+
+    return engine->settings.judged && engine->arena.notes &&
+           engine->ghosts[first] == (uint32_t) world->rank_all;
+}
+
+int aspx_judge_create(struct aspx_judge **judge_p,
+                      const struct aspx_engine *engine)
+{
+    const struct aspx_world *world = engine->world;
+    const struct asp_layout *layout = world->layout;
+    uint32_t nusers = aspx_engine_count(world, ASP_ROLE_USER);
+    struct aspx_judge *judge;
+    double most_s, part;
+
+    *judge_p = NULL;
+    if (!leads(engine))
+        return 0;
+    aspx_clock_start(); /* ticks from here on */
+    judge = calloc(1, sizeof(*judge) + nusers * sizeof(judge->user[0]));
+    if (!judge)
+        return -1;
+    judge->size_all = (uint32_t) world->size_all;
+    judge->notes = engine->arena.notes;
+    judge->view = aspx_notes_views(judge->notes, nusers);
+    judge->high = aspx_knob_high(layout);
+    judge->low = aspx_knob_low(layout);
+    most_s = aspx_knob_interval_s(layout);
+    aspx_pace_init(&judge->pace, aspx_knob_interval_min_s(layout), most_s);
+    part = judge->pace.least_s / 4;
+    judge->listen_ticks = aspx_clock_ticks_of(part < listen_s ? part
+                                                              : listen_s);
+    seat_users(judge, world);
+    judge->wishing = judge->nusers; /* until the first look */
+    judge->changed = aspx_clock_ticks();
+    plan_next(judge, judge->changed);
+    judge->opinion = calloc(judge->size_all, sizeof(*judge->opinion));
+    judge->spread = aspx_spread_create(engine, heard, judge);
+    if (engine->settings.tried)
+        judge->rounds = aspx_rounds_create(engine, judge->notes);
+    if (!judge->opinion || !judge->spread ||
+        (engine->settings.tried && !judge->rounds)) {
+        aspx_judge_destroy(judge);
+        return -1;
+    }
+    *judge_p = judge;
+    return 0;
+}
+
+/* The user looks at its trace when it leaves; a number that it catches half
+ * written it reads again. */
+static void write_trace(struct aspx_seat *seat, bool on, int why)
+{
+    uint32_t edition = atomic_load_explicit(&seat->edition,
+                                            memory_order_relaxed);
+
+    atomic_store_explicit(&seat->edition, edition + 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    aspx_trace_switched(&seat->trace, aspx_trace_clock(), ASPX_TRACE_MOVES, on,
+                        why);
+    atomic_store_explicit(&seat->edition, edition + 2, memory_order_release);
+}
+
+/* What holds for a user of this node may have changed. */
+static void apply(struct aspx_judge *judge, struct user *user, uint64_t ticks,
+                  int why)
+{
+    bool on;
+
+    put_view(judge, user->rank_all);
+    on = atomic_load_explicit(&judge->view[user->rank_all],
+                              memory_order_relaxed) != ASPX_VIEW_ITSELF;
+    if (on == user->on)
+        return;
+    user->on = on;
+    atomic_store_explicit(&user->seat->since, ticks, memory_order_relaxed);
+    if (aspx_seat_beats(
+            user->seat)) /* else nobody sits there, or not any more */
+        write_trace(user->seat, on, why);
+}
+
+static void decide(struct aspx_judge *judge, struct user *user, bool on,
+                   uint64_t ticks)
+{
+    enum aspx_view view = on ? ASPX_VIEW_GHOSTS : ASPX_VIEW_ITSELF;
+
+    judge->opinion[user->rank_all] = (unsigned char) view;
+    aspx_spread_say(judge->spread, ASPX_SPREAD_VIEW, user->rank_all, view);
+    apply(judge, user, ticks,
+          atomic_load_explicit(&user->seat->percent, memory_order_relaxed));
+}
+
+static void watch(struct aspx_judge *judge, struct user *user, double now,
+                  double inside)
+{
+    uint64_t its = atomic_load(&user->seat->pid_namespace);
+    bool near = its && its == aspx_cpu_wait_namespace() &&
+                user - judge->user < LOOKED_AT_MOST;
+
+    aspx_predict_init(&user->predict, judge->pace.interval_s, judge->high,
+                      judge->low, now, inside);
+    aspx_cpu_wait_close(&user->cpu_wait);
+    aspx_cpu_wait_open(&user->cpu_wait,
+                       near ? (pid_t) atomic_load(&user->seat->pid) : 0);
+    user->watched = true;
+}
+
+/* Returns whether a young decision was taken back. */
+static bool look_at(struct aspx_judge *judge, struct user *user, double now,
+                    uint64_t ticks)
+{
+    struct aspx_pulse *pulse = &user->seat->pulse;
+    bool young, was = user->predict.on;
+    double inside;
+
+    if (!aspx_seat_beats(user->seat)) {
+        user->watched = false;
+        return false;
+    }
+    inside = aspx_clock_seconds(aspx_pulse_read(pulse, ticks));
+    if (!user->watched) {
+        watch(judge, user, now, inside);
+        return false;
+    }
+    user->predict.interval_s = judge->pace.interval_s;
+    user->predict.low = judge->force == ASPX_FORCE_CALM ? CALM * judge->low
+                                                        : judge->low;
+    if (!was && !aspx_cpu_wait_look(&user->cpu_wait, now, inside))
+        return false;
+    if (aspx_predict_update(&user->predict, now - user->cpu_wait.lost_s,
+                            inside) == was)
+        return false;
+    if (was)
+        aspx_cpu_wait_begin(&user->cpu_wait, now, inside);
+    atomic_store_explicit(&user->seat->percent,
+                          (int32_t) (100 * user->predict.share + 0.5),
+                          memory_order_relaxed);
+    young = user->decided &&
+            passed_s(user->decided, ticks) <= YOUNG * judge->pace.interval_s;
+    user->decided = judge->changed = ticks;
+    decide(judge, user, !was, ticks);
+    return young;
+}
+
+static void look(struct aspx_judge *judge, uint64_t ticks)
+{
+    double now = aspx_clock_seconds(ticks);
+    bool taken_back = false;
+
+    for (uint32_t i = 0; i < judge->nusers; i++)
+        taken_back |= look_at(judge, &judge->user[i], now, ticks);
+    judge->wishing = 0;
+    for (uint32_t i = 0; i < judge->nusers; i++)
+        judge->wishing += judge->opinion[judge->user[i].rank_all] !=
+                          ASPX_VIEW_ITSELF;
+    aspx_pace_after(&judge->pace, taken_back);
+    plan_next(judge, ticks);
+}
+
+/* An order for all, or its end. Returns how many messages came, or -1. */
+static int obey(struct aspx_judge *judge, uint64_t ticks)
+{
+    int32_t help;
+    int came;
+
+    if (!judge->rounds)
+        return 0;
+    came = aspx_rounds_step(judge->rounds, ticks, judge->wishing);
+    if (came < 0)
+        return -1;
+    help = (int32_t) aspx_rounds_help(judge->rounds);
+    if (help != atomic_load_explicit(&judge->notes->help, memory_order_relaxed))
+        judge->changed = ticks;
+    atomic_store_explicit(&judge->notes->help, help, memory_order_relaxed);
+    if (aspx_rounds_force(judge->rounds) == judge->force)
+        return came;
+    judge->force = aspx_rounds_force(judge->rounds);
+    judge->ordered = true;
+    judge->changed = ticks;
+    plan_next(judge, ticks);
+    atomic_store_explicit(&judge->notes->force, (int32_t) judge->force,
+                          memory_order_relaxed);
+    for (uint32_t r = 0; r < judge->size_all; r++)
+        put_view(judge, r);
+    for (uint32_t i = 0; i < judge->nusers; i++)
+        apply(judge, &judge->user[i], ticks, ASPX_WHY_ORDER);
+    return came;
+}
+
+int aspx_judge_step(struct aspx_judge *judge)
+{
+    uint64_t now;
+    bool looks;
+    int views, orders;
+
+    if (!judge)
+        return 0;
+    now = judge->stepped = aspx_clock_ticks();
+    looks = now >= judge->look_at;
+    if (looks)
+        look(judge, now);
+    if (!looks && now < judge->listen_at)
+        return 0;
+    judge->listen_at = now + judge->listen_ticks;
+    views = aspx_spread_step(judge->spread);
+    if (views < 0)
+        return -1;
+    orders = obey(judge, now);
+    return orders < 0 ? -1 : views + orders;
+}
+
+struct aspx_leave aspx_judge_leave(const struct aspx_judge *judge)
+{
+    uint64_t next;
+    bool settled;
+
+    if (!judge)
+        return (struct aspx_leave){.rest_us = UINT64_MAX};
+    if (wanted(judge))
+        return (struct aspx_leave){.rest_us = 0};
+    next = aspx_clock_between(judge->stepped, judge->look_at);
+    settled = passed_s(judge->changed, judge->stepped) > SETTLED_S;
+    return (struct aspx_leave){
+        .rest_us = (uint64_t) (1e6 * aspx_clock_seconds(next)),
+        .unwanted = judge->force != ASPX_FORCE_ON &&
+                    (!judge->rounds || settled), /* else orders come fast */
+    };
+}
+
+void aspx_judge_destroy(struct aspx_judge *judge)
+{
+    if (!judge)
+        return;
+    for (uint32_t i = 0; i < judge->nusers; i++)
+        aspx_cpu_wait_close(&judge->user[i].cpu_wait);
+    aspx_rounds_destroy(judge->rounds);
+    aspx_spread_destroy(judge->spread);
+    free(judge->opinion);
+    free(judge);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* adapt=ghosts: the first ghost of a node, its leader, watches the pulses of
+ * the users there and decides for them, whether they call MPI or not: a user
+ * that computes cannot change its own mind. What it decides is told to the
+ * users of the node through the arena, and to other nodes by their leaders.
+ *
+ * Ghosts only, from the thread that calls MPI. */
+#ifndef ASPEN_RUNTIME_ADAPT_NODE_NODE_CONTROLLER_H
+#define ASPEN_RUNTIME_ADAPT_NODE_NODE_CONTROLLER_H
+
+#include "runtime/casper/arena/engine.h"
+#include "runtime/casper/server/idle.h"
+
+#include <stdbool.h>
+
+struct aspx_judge;
+
+/* Fills *judge_p; with NULL where there is nothing to judge: not asked for, not
+ * the leader, no arena.
+ * Returns 0, or -1 without memory, or when MPI failed. */
+int aspx_judge_create(struct aspx_judge **judge_p,
+                      const struct aspx_engine *engine);
+
+/* In every round of the ghost's loop. Takes NULL. Reads the clock; does more
+ * when its time has come.
+ * Returns how many messages of other leaders it took, or -1 when MPI failed. */
+int aspx_judge_step(struct aspx_judge *judge);
+
+/* How long the ghost may sleep as of the last step if it has nothing else to
+ * do: until the next look at the users. Not at all (0) while the predictor
+ * wants ghosts for one of them: how long users stay outside MPI is seen between
+ * two steps only. But when it was found that ghosts are no help, what shows
+ * another phase is above all the rate of operations, which any step sees. Takes
+ * NULL: as long as it likes. */
+struct aspx_leave aspx_judge_leave(const struct aspx_judge *judge);
+
+/* Takes NULL. */
+void aspx_judge_destroy(struct aspx_judge *judge);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "node_stats.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct user {
+    struct aspx_seat *seat;
+    bool seen;               /* its pulse beats: the next two are known */
+    uint64_t inside;         /* ticks in MPI, at the last look */
+    double inside_s;         /* in MPI, at the last take */
+    uint64_t work;           /* ticks of it at work, then */
+    double owed_s;           /* work that was told later than it was done */
+    double away_s;           /* the stay outside MPI under way, so far */
+    struct aspx_demand done; /* at the last take: ops, bytes, ... */
+};
+
+struct aspx_gauge {
+    const struct aspx_bell *bells; /* of the node's ghosts */
+    uint32_t nghosts, nusers;
+    uint64_t took, looked; /* ticks */
+    double busy_s;         /* of all ghosts so far, at the last take */
+    struct aspx_demand sum;
+    struct user user[];
+};
+
+/* All ghosts of the node, up to now. */
+static double busy(const struct aspx_gauge *gauge)
+{
+    struct timespec clock;
+    uint64_t now, sum = 0;
+
+    clock_gettime(CLOCK_MONOTONIC, &clock);
+    now = (uint64_t) clock.tv_sec * 1000000000 + (uint64_t) clock.tv_nsec;
+    for (uint32_t g = 0; g < gauge->nghosts; g++)
+        sum += aspx_life_work_ns(&gauge->bells[g].life, now);
+    return 1e-9 * (double) sum;
+}
+
+struct aspx_gauge *aspx_gauge_create(const struct aspx_engine *engine,
+                                     struct aspx_notes *notes)
+{
+    const struct aspx_world *world = engine->world;
+    uint32_t nusers = aspx_engine_count(world, ASP_ROLE_USER);
+    struct aspx_gauge *gauge = calloc(1, sizeof(*gauge) +
+                                             nusers * sizeof(gauge->user[0]));
+
+    if (!gauge)
+        return NULL;
+    gauge->bells = engine->arena.bells;
+    gauge->nghosts = aspx_engine_count(world, ASP_ROLE_GHOST);
+    gauge->nusers = nusers;
+    for (uint32_t u = 0; u < nusers; u++)
+        gauge->user[u].seat = &notes->seats[u];
+    gauge->took = gauge->looked = aspx_clock_ticks();
+    return gauge;
+}
+
+/* A stay of s seconds counts s * s, bit by bit as it grows. */
+static void look_at(struct aspx_gauge *gauge, struct user *user, uint64_t ticks,
+                    double passed)
+{
+    uint64_t inside;
+
+    if (!user->seen)
+        return;
+    inside = aspx_pulse_read(&user->seat->pulse, ticks);
+    if (inside != user->inside) {
+        user->away_s = 0;
+    } else {
+        gauge->sum.silence_s2 += passed * (2 * user->away_s + passed);
+        user->away_s += passed;
+    }
+    user->inside = inside;
+}
+
+void aspx_gauge_look(struct aspx_gauge *gauge, uint64_t ticks, uint32_t wishing)
+{
+    double passed = aspx_clock_seconds(
+        aspx_clock_between(gauge->looked, ticks));
+
+    for (uint32_t u = 0; u < gauge->nusers; u++)
+        look_at(gauge, &gauge->user[u], ticks, passed);
+    gauge->sum.wish_s += wishing * passed;
+    gauge->looked = ticks;
+}
+
+/* All that the user has done so far. */
+static void count(const struct aspx_issued *issued, struct aspx_demand *done)
+{
+    for (int k = 0; k < ASPX_KINDS; k++) {
+        done->ops[k] = (double) atomic_load_explicit(&issued->ops[k],
+                                                     memory_order_relaxed);
+        done->bytes[k] = (double) atomic_load_explicit(&issued->bytes[k],
+                                                       memory_order_relaxed);
+    }
+    done->redirected = (double) atomic_load_explicit(&issued->redirected,
+                                                     memory_order_relaxed);
+    done->waits = (double) atomic_load_explicit(&issued->waits,
+                                                memory_order_relaxed);
+    done->large = (double) atomic_load_explicit(&issued->posted.large,
+                                                memory_order_relaxed);
+    done->bursts = (double) atomic_load_explicit(&issued->posted.bursts,
+                                                 memory_order_relaxed);
+}
+
+/* A call tells of its work when it is over, so what looked like waiting until
+ * then is taken back; ticks of work may go back, too. */
+static double waited(struct user *user, double mpi_s, uint64_t work)
+{
+    double work_s = (int64_t) work < 0 ? -aspx_clock_seconds(-work)
+                                       : aspx_clock_seconds(work);
+    double wait_s = mpi_s - work_s - user->owed_s;
+
+    user->owed_s = wait_s < 0 ? -wait_s : 0;
+    return wait_s < 0 ? 0 : wait_s < mpi_s ? wait_s : mpi_s;
+}
+
+static void take_from(struct aspx_gauge *gauge, struct user *user,
+                      uint64_t ticks, double passed)
+{
+    struct aspx_demand done = {.users = 1, .user_s = passed};
+    struct aspx_demand less = user->done;
+    bool seen = aspx_seat_beats(user->seat);
+    double inside_s = 0;
+    uint64_t work = 0;
+
+    count(&user->seat->issued, &done);
+    user->done = done;
+    for (int k = 0; k < ASPX_KINDS; k++) {
+        done.ops[k] -= less.ops[k];
+        done.bytes[k] -= less.bytes[k];
+    }
+    done.redirected -= less.redirected;
+    done.waits -= less.waits;
+    done.large -= less.large;
+    done.bursts -= less.bursts;
+    if (seen) {
+        inside_s = aspx_clock_seconds(
+            aspx_pulse_read(&user->seat->pulse, ticks));
+        work = atomic_load_explicit(&user->seat->pulse.work,
+                                    memory_order_relaxed);
+    }
+    if (seen && user->seen) {
+        done.mpi_s = inside_s - user->inside_s;
+        done.wait_s = waited(user, done.mpi_s, work - user->work);
+    }
+    user->inside_s = inside_s;
+    user->work = work;
+    user->seen = seen;
+    aspx_demand_add(&gauge->sum, &done);
+}
+
+void aspx_gauge_take(struct aspx_gauge *gauge, uint64_t ticks,
+                     struct aspx_demand *demand_p)
+{
+    double passed = aspx_clock_seconds(aspx_clock_between(gauge->took, ticks));
+    double busy_s = busy(gauge);
+
+    for (uint32_t u = 0; u < gauge->nusers; u++)
+        take_from(gauge, &gauge->user[u], ticks, passed);
+    gauge->sum.ghosts = gauge->nghosts;
+    gauge->sum.ghost_s = gauge->nghosts * passed;
+    gauge->sum.busy_s = busy_s - gauge->busy_s;
+    gauge->busy_s = busy_s;
+    *demand_p = gauge->sum;
+    gauge->sum = (struct aspx_demand){0};
+    gauge->took = ticks;
+}
+
+void aspx_gauge_destroy(struct aspx_gauge *gauge)
+{
+    free(gauge);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* adapt=auto: a leader measures the demand of its node. What users have done
+ * lies in the arena; how long they stay outside MPI shows by looking often. */
+#ifndef ASPEN_RUNTIME_ADAPT_NODE_NODE_STATS_H
+#define ASPEN_RUNTIME_ADAPT_NODE_NODE_STATS_H
+
+#include "runtime/adapt/decide/workload.h"
+#include "runtime/adapt/node_status_page.h"
+
+#include "runtime/casper/arena/engine.h"
+
+struct aspx_gauge; /* opaque */
+
+/* Both are borrowed. Returns NULL without memory. */
+struct aspx_gauge *aspx_gauge_create(const struct aspx_engine *engine,
+                                     struct aspx_notes *notes);
+
+/* A look, often.
+ *   ticks    the clock's
+ *   wishing  users that the predictor wants served by ghosts now */
+void aspx_gauge_look(struct aspx_gauge *gauge, uint64_t ticks,
+                     uint32_t wishing);
+
+/* What came together since the last call; begins anew. */
+void aspx_gauge_take(struct aspx_gauge *gauge, uint64_t ticks,
+                     struct aspx_demand *demand_p);
+
+/* Takes NULL. */
+void aspx_gauge_destroy(struct aspx_gauge *gauge);
+
+#endif

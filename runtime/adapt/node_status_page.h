@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the users of a node and their leader, its first ghost, tell each other
+ * behind the bells of the arena: each user its pulse, the leader what it thinks
+ * of every user of the job. (The papers' level-2 cache; there is no level 1, as
+ * everybody reads these bytes where they lie.) All zeros is a right beginning.
+ *
+ *   struct aspx_notes | seats, by user of the node | a byte by world rank */
+#ifndef ASPEN_RUNTIME_ADAPT_NODE_STATUS_PAGE_H
+#define ASPEN_RUNTIME_ADAPT_NODE_STATUS_PAGE_H
+
+#include "runtime/adapt/decide/decision.h"
+#include "runtime/adapt/decide/workload.h"
+#include "runtime/adapt/decide/trace.h"
+
+#include "runtime/profile/mpi_time_shared.h"
+#include "runtime/progress/watch.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* Who should carry out Puts and Gets for a user. */
+enum aspx_view {
+    ASPX_VIEW_UNSAID,
+    ASPX_VIEW_GHOSTS,
+    ASPX_VIEW_ITSELF,
+};
+
+typedef _Atomic unsigned char aspx_view_byte;
+
+/* What a user has done with windows so far, for adapt=auto: operations that its
+ * target or a ghost carries out. */
+struct aspx_issued {
+    _Alignas(64) _Atomic uint64_t ops[ASPX_KINDS], bytes[ASPX_KINDS];
+    _Atomic uint64_t redirected;     /* of these, to ghosts */
+    _Atomic uint64_t waits;          /* flushes and the like that had to wait */
+    struct aspx_watch_public posted; /* large messages, while counted */
+};
+
+struct aspx_seat {
+    struct aspx_pulse pulse;   /* the user writes */
+    struct aspx_issued issued; /* likewise */
+    _Atomic uint32_t edition;  /* of the trace; odd while it is written */
+    _Atomic int32_t percent;   /* of the time in MPI, when it was last judged */
+    _Atomic uint64_t since;    /* ticks of the last decision */
+    _Atomic uint64_t pid_namespace; /* the user's, and its pid there */
+    _Atomic int32_t pid;
+    struct aspx_trace trace; /* of the byte; the user's until its pulse beats,
+                                then the leader's */
+};
+
+/* Does its user sit there, with a clock that can be compared with ours? */
+static inline bool aspx_seat_beats(const struct aspx_seat *seat)
+{
+    return atomic_load_explicit(&seat->pulse.clock, memory_order_acquire) ==
+           aspx_pulse_clock();
+}
+
+/* What was decided for all, where the first user of the job is. */
+struct aspx_decided_notes {
+    _Atomic uint32_t n, more; /* n: that can be read */
+    struct aspx_decision list[ASPX_DECISIONS];
+};
+
+struct aspx_notes {
+    _Alignas(64) _Atomic uint32_t interval_us; /* between two judgements, now */
+    _Atomic int32_t force; /* enum aspx_force: in force now */
+    _Atomic int32_t help;  /* enum aspx_help: likewise */
+    struct aspx_decided_notes decided;
+    struct aspx_seat seats[];
+};
+
+static inline uint64_t aspx_notes_bytes(uint32_t nusers, uint32_t size_all)
+{
+    return sizeof(struct aspx_notes) + nusers * sizeof(struct aspx_seat) +
+           size_all;
+}
+
+static inline aspx_view_byte *aspx_notes_views(struct aspx_notes *notes,
+                                               uint32_t nusers)
+{
+    return (aspx_view_byte *) &notes->seats[nusers];
+}
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "helper_thread.h"
+
+#include "runtime/mpi/entry.h"
+#include "runtime/profile/timing.h"
+
+#include <mpi.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define STACK_LEAST     ((size_t) 64 << 20)
+#define STACK_UNLIMITED ((size_t) 256 << 20)
+#define EXIT_LIMIT_NS   UINT64_C(1000000000)
+
+atomic_bool aspx_own_thread_stop_flag;
+
+static pthread_t thread;
+static atomic_bool runs, ended, stays;
+static bool ever;
+static void (*work)(void), (*wake)(void), (*gone)(void);
+
+static void ask_to_stop(void)
+{
+    atomic_store(&aspx_own_thread_stop_flag, true);
+    wake();
+}
+
+static void at_exit(void)
+{
+    uint64_t began = aspx_clock_ns(CLOCK_MONOTONIC);
+
+    if (!atomic_load(&runs) || pthread_equal(pthread_self(), thread))
+        return;
+    ask_to_stop();
+    while (!atomic_load(&ended) &&
+           aspx_clock_ns(CLOCK_MONOTONIC) - began < EXIT_LIMIT_NS)
+        sched_yield();
+    if (gone && atomic_load(&ended))
+        gone();
+}
+
+static void in_child(void)
+{
+    if (atomic_exchange(&runs, false))
+        aspx_entry_inert();
+}
+
+static void *run(void *unused)
+{
+    /* The default slack of 50 us would double the shortest naps. */
+    (void) prctl(PR_SET_TIMERSLACK, 1000);
+    aspx_timing_ignore_thread();
+    work();
+    atomic_store(&ended, true);
+    return unused;
+}
+
+/* Callbacks of the program run on its stack, which were written for that of the
+ * main thread. It is address space only, until it is used. */
+static int start_with_stack(void)
+{
+    struct rlimit limit;
+    size_t bytes = STACK_LEAST;
+    pthread_attr_t attr;
+    int rc;
+
+    if (getrlimit(RLIMIT_STACK, &limit) == 0) {
+        if (limit.rlim_cur == RLIM_INFINITY)
+            bytes = STACK_UNLIMITED;
+        else if (limit.rlim_cur > bytes)
+            bytes = limit.rlim_cur;
+    }
+    rc = pthread_attr_init(&attr);
+    if (rc)
+        return rc;
+    rc = pthread_attr_setstacksize(&attr, bytes);
+    if (rc == 0)
+        rc = pthread_create(&thread, &attr, run, NULL);
+    (void) pthread_attr_destroy(&attr);
+    return rc;
+}
+
+int aspx_own_thread_start(const char *name, void (*its_work)(void),
+                          void (*its_wake)(void), void (*its_gone)(void))
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+    sigset_t all, old;
+    int rc;
+
+    atomic_store(&aspx_own_thread_stop_flag, false);
+    atomic_store(&ended, false);
+    atomic_store(&stays, false);
+    work = its_work;
+    wake = its_wake;
+    gone = its_gone;
+    sigfillset(&all);
+    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+        sigdelset(&all, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    rc = start_with_stack();
+    if (rc) /* no room for so large a stack */
+        rc = pthread_create(&thread, NULL, run, NULL);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (rc)
+        return rc;
+    (void) pthread_setname_np(thread, name);
+    atomic_store(&runs, true);
+    if (!ever) {
+        atexit(at_exit);
+        pthread_atfork(NULL, NULL, in_child);
+    }
+    ever = true;
+    return 0;
+}
+
+bool aspx_own_thread_runs(void)
+{
+    return atomic_load(&runs);
+}
+
+void aspx_own_thread_stop(void)
+{
+    if (!atomic_exchange(&runs, false))
+        return;
+    ask_to_stop();
+    while (!atomic_load(&ended))
+        sched_yield();
+    if (atomic_load(&stays))
+        pthread_detach(thread);
+    else
+        pthread_join(thread, NULL);
+}
+
+void aspx_own_thread_stay(void)
+{
+    atomic_store(&stays, true);
+    atomic_store(&ended, true);
+    for (;;)
+        pause();
+}
+
+/* ---- progress ------------------------------------------------------------- */
+
+static MPI_Request endless = MPI_REQUEST_NULL;
+
+static int query(void *unused, MPI_Status *status)
+{
+    (void) unused;
+    aspx_real.MPI_Status_set_elements(status, MPI_BYTE, 0);
+    return aspx_real.MPI_Status_set_cancelled(status, 0);
+}
+
+static int ignore(void *unused)
+{
+    (void) unused;
+    return MPI_SUCCESS;
+}
+
+static int ignore_cancel(void *unused, int complete)
+{
+    (void) complete;
+    return ignore(unused);
+}
+
+bool aspx_progress_request_start(void)
+{
+    return endless != MPI_REQUEST_NULL ||
+           aspx_real.MPI_Grequest_start(query, ignore, ignore_cancel, NULL,
+                                        &endless) == MPI_SUCCESS;
+}
+
+void aspx_progress_request_stop(void)
+{
+    if (endless == MPI_REQUEST_NULL)
+        return;
+    aspx_real.MPI_Grequest_complete(endless);
+    aspx_real.MPI_Wait(&endless, MPI_STATUS_IGNORE);
+}
+
+void aspx_progress_poll(void)
+{
+    MPI_Status status;
+    int flag;
+
+    if (endless != MPI_REQUEST_NULL)
+        aspx_real.MPI_Request_get_status(endless, &flag, &status);
+}

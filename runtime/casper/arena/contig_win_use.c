@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "contig_win.h"
+
+#include "runtime/mpi/real.h"
+#include "runtime/base/counter.h"
+
+static pthread_mutex_t one_thread = PTHREAD_MUTEX_INITIALIZER;
+
+bool aspx_flat_enter(void)
+{
+    return aspx_threads && pthread_mutex_lock(&one_thread) == 0;
+}
+
+void aspx_flat_leave(bool entered)
+{
+    if (entered)
+        pthread_mutex_unlock(&one_thread);
+}
+
+int aspx_flat_flush(int rank, MPI_Win flat)
+{
+    bool entered = aspx_flat_enter();
+    int rc = aspx_real.MPI_Win_flush(rank, flat);
+
+    aspx_flat_leave(entered);
+    return rc;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A ghost's sign of life: a few words in the arena's head that it writes as it
+ * goes round its loop, and that the guards of its node
+ * (casper/watchdog/watchdog.h) read. No system call, no clock. */
+#ifndef ASPEN_RUNTIME_CASPER_ARENA_HEARTBEAT_H
+#define ASPEN_RUNTIME_CASPER_ARENA_HEARTBEAT_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum aspx_doing {
+    ASPX_STARTING, /* has not come to its loop yet */
+    ASPX_POLLING,  /* makes MPI progress, looks for messages */
+    ASPX_SERVING,  /* a request of the lock service */
+    ASPX_NAPPING,  /* nothing to do, bounded */
+    ASPX_PARKED,   /* likewise, not on duty (ghost_scaling.h) */
+    ASPX_LEAVING,  /* all users of the node said goodbye */
+    ASPX_GONE,     /* about to exit because it should */
+};
+
+/* What the guards of the node have told; one of them does for all. */
+enum { ASPX_TOLD_SLOW = 1, ASPX_TOLD_LOST = 2, ASPX_TOLD_LEAVING = 4 };
+
+/* A cache line of its own: the ghost writes it in every round. */
+struct aspx_life {
+    _Alignas(64) _Atomic uint32_t beat; /* rounds of the loop */
+    _Atomic uint32_t doing;             /* enum aspx_doing */
+    _Atomic uint32_t told;
+    _Atomic uint32_t backlog;  /* how busy it has been of late */
+    _Atomic uint64_t since_ns; /* CLOCK_MONOTONIC at the first round */
+    _Atomic uint64_t idle_ns;  /* since then, what was not work */
+    _Atomic uint64_t nap_ns;   /* when the nap began that it takes; 0: none */
+};
+
+/* The ghost's own side: a place where nobody looks until aspx_life_begin(). */
+extern struct aspx_life *_Atomic aspx_life_mine;
+
+struct aspx_bell;
+
+/* From now on write into this bell of the arena, or nowhere when it is NULL.
+ * The mapping outlives the arena's, to the end of the process. */
+void aspx_life_begin(const struct aspx_bell *bell);
+
+static inline struct aspx_life *aspx_life_own(void)
+{
+    return atomic_load_explicit(&aspx_life_mine, memory_order_relaxed);
+}
+
+static inline void aspx_life_say(enum aspx_doing doing)
+{
+    atomic_store_explicit(&aspx_life_own()->doing, doing, memory_order_release);
+}
+
+/* There is one writer, so no locked instruction is needed. */
+static inline void aspx_life_beat(void)
+{
+    struct aspx_life *life = aspx_life_own();
+    uint32_t beat = atomic_load_explicit(&life->beat, memory_order_relaxed);
+
+    atomic_store_explicit(&life->beat, beat + 1, memory_order_relaxed);
+}
+
+/* How long a ghost has been at work up to now, CLOCK_MONOTONIC; 0 before its
+ * first round. While it naps its own count stands still, so what naps is taken
+ * for idle. Any process of the node. */
+uint64_t aspx_life_work_ns(const struct aspx_life *life, uint64_t now);
+
+/* Map a bell's page once more, for who outlives the arena. Returns its life,
+ * or NULL. */
+struct aspx_life *aspx_life_map(const struct aspx_bell *bell);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The origin's end of the locks: the lock word of a target of this node, or
+ * the lock service of its ghost (locks.h is the ghost's end).
+ * All return an MPI code. Threads: any, several at once. */
+#ifndef ASPEN_RUNTIME_CASPER_LOCK_CLIENT_H
+#define ASPEN_RUNTIME_CASPER_LOCK_CLIENT_H
+
+#include "runtime/casper/window/window.h"
+
+/* Lock one target; waits until it is granted.
+ *   rank    in the window
+ *   more    this process holds locks of the window already
+ *   held_p  how it is held, for aspx_lock_drop() */
+int aspx_lock_take(struct aspx_win *win, int rank, bool exclusive, bool more,
+                   enum aspx_held *held_p);
+
+/* Give the lock back; no answer. The operations under it were flushed. */
+int aspx_lock_drop(struct aspx_win *win, int rank, enum aspx_held held);
+
+/* Lock all targets of the window, shared: at all ghosts at once, or, where
+ * somebody is in the way, at one after the other. */
+int aspx_lock_take_every(struct aspx_win *win);
+int aspx_lock_drop_every(struct aspx_win *win);
+
+/* Wait until the ghosts have handled all that this process sent them about the
+ * window: before its lock words are used for something else. */
+int aspx_lock_settle(struct aspx_win *win);
+
+#endif

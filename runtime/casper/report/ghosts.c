@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Called by record/record.c. */
+#include "config.h"
+
+#include "ghosts.h"
+
+#include "runtime/casper/arena/engine.h"
+#include "runtime/mpi/real.h"
+#include "runtime/base/helper_thread.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* Of one world rank, in nanoseconds; held 0: not known, or no ghost. */
+struct ghost_time {
+    uint64_t held, busy, cpu;
+    uint64_t parked, parked_cpu;
+};
+
+enum { NUMBERS = sizeof(struct ghost_time) / sizeof(uint64_t) };
+
+struct aspx_ghost_times {
+    const struct aspx_world *world;
+    struct ghost_time ghost[]; /* own, then the sums */
+};
+
+static uint64_t cpu_ns(int32_t pid)
+{
+    clockid_t clock;
+
+    return clock_getcpuclockid(pid, &clock) == 0 ? aspx_clock_ns(clock) : 0;
+}
+
+/* How long it was parked, and what it used then. */
+static void read_parked(const struct aspx_duty *duty, struct ghost_time *time)
+{
+    uint64_t since = atomic_load(&duty->parked_since_ns);
+    int64_t used = atomic_load(&duty->parked_cpu_ns);
+
+    time->parked = atomic_load(&duty->parked_ns);
+    if (since)
+        time->parked += aspx_clock_ns(CLOCK_MONOTONIC) - since;
+    if (atomic_load(&duty->parked_seen))
+        used += (int64_t) time->cpu;
+    time->parked_cpu = used > 0 ? (uint64_t) used : 0;
+}
+
+static struct ghost_time read_ghost(uint32_t rank)
+{
+    const struct aspx_bell *bell = aspx_engine_bell(&aspx_engine, rank);
+    struct ghost_time time = {0};
+    uint64_t since, now;
+
+    since = bell ? atomic_load(&bell->life.since_ns) : 0;
+    if (!since)
+        return time;
+    now = aspx_clock_ns(CLOCK_MONOTONIC);
+    time.held = now - since;
+    time.busy = aspx_life_work_ns(&bell->life, now);
+    time.cpu = cpu_ns(aspx_engine.pids[rank]);
+    read_parked(&bell->duty, &time);
+    return time;
+}
+
+/* Is this the first user of its node? */
+static bool reads_ghosts(const struct aspx_world *world)
+{
+    return aspx_engine.pids &&
+           aspx_engine_local(world, (uint32_t) world->rank_all) == 0;
+}
+
+struct aspx_ghost_times *aspx_ghost_times_gather(const struct aspx_world *world)
+{
+    size_t n = (size_t) world->size_all;
+    struct aspx_ghost_times *times;
+    int have, ok;
+
+    times = calloc(1, sizeof(*times) + 2 * n * sizeof(times->ghost[0]));
+    have = times != NULL;
+    aspx_real.MPI_Allreduce(&have, &ok, 1, MPI_INT, MPI_LAND, world->users);
+    if (ok) {
+        times->world = world;
+        for (uint32_t r = 0; reads_ghosts(world) && r < n; r++)
+            if (world->peers[r].node == world->node &&
+                world->peers[r].role == ASP_ROLE_GHOST)
+                times->ghost[r] = read_ghost(r);
+        aspx_real.MPI_Reduce(times->ghost, times->ghost + n,
+                             NUMBERS * world->size_all, MPI_UINT64_T, MPI_SUM,
+                             0, world->users);
+        if (world->rank_user == 0)
+            return times;
+    }
+    free(times);
+    return NULL;
+}
+
+void aspx_ghost_times_free(struct aspx_ghost_times *times)
+{
+    free(times);
+}
+
+/* The time of a world rank, or NULL. */
+static const struct ghost_time *known(const struct aspx_ghost_times *times,
+                                      int rank)
+{
+    const struct ghost_time *time =
+        &times->ghost[times->world->size_all + rank];
+
+    return time->held ? time : NULL;
+}
+
+static double seconds(uint64_t ns)
+{
+    return 1e-9 * (double) ns;
+}
+
+void aspx_ghost_times_print(FILE *to, const struct aspx_ghost_times *times)
+{
+    struct ghost_time sum = {0};
+    int ghosts = 0;
+
+    for (int r = 0; times && r < times->world->size_all; r++) {
+        const struct ghost_time *time = known(times, r);
+
+        if (!time)
+            continue;
+        ghosts++;
+        sum.held += time->held;
+        sum.busy += time->busy;
+        sum.cpu += time->cpu;
+        sum.parked += time->parked;
+        sum.parked_cpu += time->parked_cpu;
+    }
+    if (ghosts)
+        fprintf(to,
+                "aspen: %d %s at work %.2f of %.2f s, %.0f %%; %.2f "
+                "CPU-seconds\n",
+                ghosts, ghosts == 1 ? "ghost was" : "ghosts were",
+                seconds(sum.busy), seconds(sum.held),
+                100.0 * (double) sum.busy / (double) sum.held,
+                seconds(sum.cpu));
+    if (ghosts && aspx_engine.settings.crew)
+        fprintf(to,
+                "aspen: they were parked for %.2f of these %.2f s and then "
+                "used %.3g CPU-seconds\n",
+                seconds(sum.parked), seconds(sum.held),
+                seconds(sum.parked_cpu));
+}
+
+void aspx_ghost_times_json(FILE *to, const struct aspx_ghost_times *times)
+{
+    const char *comma = "";
+
+    if (!times)
+        return;
+    fputs(",\n  \"ghost_busy\": [", to);
+    for (int r = 0; r < times->world->size_all; r++) {
+        const struct ghost_time *time = known(times, r);
+
+        if (!time)
+            continue;
+        fprintf(to,
+                "%s\n    {\"rank\": %d, \"node\": %u, \"busy_s\": %.6f, "
+                "\"held_s\": %.6f, \"cpu_s\": %.6f",
+                comma, r, times->world->peers[r].node, seconds(time->busy),
+                seconds(time->held), seconds(time->cpu));
+        if (aspx_engine.settings.crew)
+            fprintf(to, ", \"parked_s\": %.6f, \"parked_cpu_s\": %.6f",
+                    seconds(time->parked), seconds(time->parked_cpu));
+        fputc('}', to);
+        comma = ",";
+    }
+    fputs("\n  ]", to);
+}

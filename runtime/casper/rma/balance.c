@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See balance.h. Counters are this process's own, but for the backlog, which
+ * a ghost publishes in its arena and every flush of it fetches. */
+#include "config.h"
+
+#include "balance.h"
+#include "runtime/casper/arena/ghost_scaling.h"
+#include "runtime/casper/arena/contig_win.h"
+#include "runtime/casper/arena/settings.h"
+
+#include "runtime/mpi/real.h"
+
+#include <stddef.h>
+
+static _Atomic uint32_t turn;
+
+static enum aspx_balance balance_of(const struct aspx_win *win)
+{
+    return (enum aspx_balance) atomic_load_explicit(&win->balance,
+                                                    memory_order_relaxed);
+}
+
+void aspx_balance_obey(struct aspx_win *win)
+{
+    const char *word = aspx_rules_value(win->holds, ASP_WIN_BALANCE);
+
+    atomic_store(&win->balance, (int) (word ? aspx_settings_balance(word)
+                                            : aspx_engine.settings.balance));
+}
+
+/* How much ghost g has to do, in the unit of the chosen way. */
+static uint64_t weigh(enum aspx_balance balance, int ghost)
+{
+    const struct aspx_load *load = &aspx_engine.loads[ghost];
+
+    switch (balance) {
+    case ASPX_BALANCE_OPS:
+        return atomic_load_explicit(&load->ops, memory_order_relaxed);
+    case ASPX_BALANCE_BYTES:
+        return atomic_load_explicit(&load->bytes, memory_order_relaxed);
+    case ASPX_BALANCE_QUEUE:
+        /* What was sent since the backlog came is part of it by now. */
+        return load->backlog +
+               atomic_load_explicit(&load->ops, memory_order_relaxed) -
+               load->ops_asked;
+    case ASPX_BALANCE_NONE:
+    case ASPX_BALANCE_RANDOM:
+        break;
+    }
+    return 0;
+}
+
+uint32_t aspx_balance_choose(struct aspx_win *win,
+                             const struct aspx_target *target)
+{
+    const struct aspx_win_node *node = &win->nodes[target->node];
+    enum aspx_balance balance = balance_of(win);
+    uint32_t first = node->first_ghost;
+    uint32_t active = aspx_duty_active(node->node, node->nghosts);
+    uint32_t best = first + (target->ghost - first) % active;
+    uint64_t least;
+
+    if (balance == ASPX_BALANCE_NONE || active == 1)
+        return best;
+    if (balance == ASPX_BALANCE_RANDOM)
+        return first +
+               atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed) %
+                   active;
+    least = weigh(balance, win->ghosts[best].rank_all);
+    for (uint32_t g = first; g < first + active; g++) {
+        uint64_t weight = weigh(balance, win->ghosts[g].rank_all);
+
+        if (weight < least) {
+            least = weight;
+            best = g;
+        }
+    }
+    return best;
+}
+
+void aspx_balance_note(int ghost, uint64_t bytes)
+{
+    struct aspx_load *load = &aspx_engine.loads[ghost];
+
+    (void) aspx_tally(&load->ops, 1);
+    (void) aspx_tally(&load->bytes, bytes);
+}
+
+/* Get it from where the ghost publishes it: its place in the head of its
+ * arena. */
+static void get_backlog(int ghost, uint32_t local, uint32_t *into, bool flat)
+{
+    uint64_t off = local * sizeof(struct aspx_bell) +
+                   offsetof(struct aspx_bell, life.backlog);
+    bool entered = flat && aspx_flat_enter();
+
+    (void) aspx_real.MPI_Get(
+        into, 1, MPI_UINT32_T, ghost,
+        (MPI_Aint) (flat ? off : aspx_engine.arena_addr[ghost] + off), 1,
+        MPI_UINT32_T, flat ? aspx_engine.flat : aspx_engine.win);
+    aspx_flat_leave(entered);
+}
+
+/* What the others of the node told is getting old: believe half of it, so that
+ * none is shunned for ever for a bad moment. */
+void aspx_balance_ask(const struct aspx_win *win, int ghost, bool flat)
+{
+    const uint32_t *first = aspx_engine.first_ghost +
+                            aspx_engine.world->peers[ghost].node;
+    struct aspx_load *load = &aspx_engine.loads[ghost];
+
+    if (balance_of(win) != ASPX_BALANCE_QUEUE)
+        return;
+    for (uint32_t i = first[0]; i < first[1]; i++) {
+        uint32_t other = aspx_engine.ghosts[i];
+
+        if (other != (uint32_t) ghost) {
+            aspx_engine.loads[other].backlog /= 2;
+            continue;
+        }
+        load->ops_asked = atomic_load(&load->ops);
+        get_backlog(ghost, i - first[0], &load->backlog, flat);
+    }
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "large.h"
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* The least common multiple cannot overflow: all the bytes of a side, which are
+ * whole elements of every side, are one, too. */
+uint64_t aspx_piece_bytes(const uint64_t *element, int nsides)
+{
+    uint64_t unit = 1, least = UINT64_MAX, most;
+
+    for (int s = 0; s < nsides; s++) {
+        unit *= element[s] / common_divisor(unit, element[s]);
+        if (element[s] < least)
+            least = element[s];
+    }
+    most = unit / least; /* elements of the side that has most of them */
+    return most <= ASPX_PIECE_MAX ? unit * (ASPX_PIECE_MAX / most) : 0;
+}

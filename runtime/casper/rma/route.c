@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The decision every operation takes. Wrong arguments and operations outside
+ * an epoch go to MPI's own window, which reports them as it always does: it
+ * was never told of a lock, so it refuses. Only what MPI does not check, the
+ * bounds of the window, is refused here, because a ghost would corrupt the
+ * memory of somebody else.
+ *
+ * What may take which road: Put and Get may be carried out by anybody, so they
+ * are copied here where the target's memory is in reach, left to the device
+ * where one is trusted (rma.direct), and sent to whatever ghost is least busy
+ * otherwise (rma.balance), the simple ones on the flat window. Each byte has
+ * one ghost that carries out all its accumulates, of all origins and in all
+ * kinds of epochs. */
+#include "config.h"
+
+#include "balance.h"
+#include "route.h"
+#include "runtime/casper/sync/sync.h"
+#include "types.h"
+#include "runtime/casper/window/native.h"
+
+#include "runtime/mpi/handle.h"
+#include "runtime/mpi/real.h"
+
+/* Operations and bytes that may be under way to one ghost from one window of
+ * one process, before the process waits: bounds the memory that queues take. */
+enum { CREDIT_OPS = 1024, CREDIT_BYTES = 64 << 20 };
+
+/* Is an operation on this target legal now? */
+static bool in_epoch(struct aspx_win *win, const struct aspx_target *target)
+{
+    switch (atomic_load_explicit(&win->access, memory_order_relaxed)) {
+    case ASPX_ACCESS_LOCK_ALL:
+    case ASPX_ACCESS_FENCE:
+        return true;
+    case ASPX_ACCESS_FENCED:
+        atomic_store(&win->access, ASPX_ACCESS_FENCE);
+        atomic_store(&win->exposed, true);
+        return true;
+    case ASPX_ACCESS_LOCK:
+    case ASPX_ACCESS_START:
+        return atomic_load_explicit(&target->held, memory_order_relaxed) !=
+               ASPX_HELD_NONE;
+    }
+    return false;
+}
+
+/* Is what the operation touches inside the target's window? Fills start and
+ * the span: first byte and last + 1, from start. */
+static bool in_bounds(const struct aspx_target *target,
+                      const struct aspx_touch *touch, MPI_Aint *start_p,
+                      MPI_Count *lo_p, MPI_Count *hi_p)
+{
+    MPI_Count begin, end;
+
+    *start_p = *lo_p = *hi_p = 0;
+    if (touch->count == 0)
+        return true;
+    if (!aspx_type_span(touch->count, touch->type, lo_p, hi_p) ||
+        __builtin_mul_overflow(touch->disp, target->disp_unit, start_p) ||
+        __builtin_add_overflow(*start_p, *lo_p, &begin) ||
+        __builtin_add_overflow(*start_p, *hi_p, &end))
+        return false;
+    return *lo_p >= *hi_p || (begin >= 0 && (uint64_t) end <= target->bytes);
+}
+
+/* MPI has no question for it, so it is told to move nothing, once for a type
+ * that is used again and again. (A type that was freed may leave its handle to
+ * one that is not committed: that goes unnoticed then, and is copied rightly.)
+ */
+static bool is_committed(MPI_Datatype type)
+{
+    static _Atomic MPI_Datatype last = MPI_DATATYPE_NULL;
+
+    if (atomic_load_explicit(&last, memory_order_relaxed) == type)
+        return true;
+    if (aspx_real.MPI_Put(NULL, 0, type, MPI_PROC_NULL, 0, 0, type,
+                          aspx_engine.win) != MPI_SUCCESS)
+        return false;
+    atomic_store_explicit(&last, type, memory_order_relaxed);
+    return true;
+}
+
+/* Are both sides the same string of bytes? What does not fit together is left
+ * to MPI and its error. */
+static bool alike(const struct aspx_side *origin,
+                  const struct aspx_touch *touch, uint64_t bytes)
+{
+    if (origin->count < 0 || (!origin->addr && bytes > 0))
+        return false;
+    if (aspx_type_plain(touch->type))
+        return aspx_type_plain(origin->type) &&
+               aspx_type_bytes(origin->count, origin->type) == bytes;
+    return origin->type == touch->type && origin->count == touch->count &&
+           aspx_type_dense(touch->type) && is_committed(touch->type);
+}
+
+uint32_t aspx_route_owner(const struct aspx_win *win,
+                          const struct aspx_target *target, MPI_Aint byte)
+{
+    const struct aspx_win_node *node = &win->nodes[target->node];
+    uint64_t segment = (node->bytes + node->nghosts - 1) / node->nghosts;
+    uint64_t at = target->first_byte + (uint64_t) byte;
+
+    return node->first_ghost + (uint32_t) (segment ? at / segment : 0);
+}
+
+void aspx_route_to(struct aspx_route *route, uint32_t g)
+{
+    const struct aspx_win *win = route->win;
+    int rank = win->ghosts[g].rank_all;
+
+    route->on = aspx_engine.win;
+    route->ghost = g;
+    route->rank = rank;
+    route->addr = (MPI_Aint) (aspx_engine.arena_addr[rank] +
+                              route->target->off) +
+                  route->start;
+}
+
+/* Both kinds of roads, for the record and for who decides which it is. */
+static void count(const struct aspx_route *route, enum aspx_call call,
+                  enum aspx_way way)
+{
+    int kind = call == ASPX_CALL_PUT   ? ASPX_KIND_PUT
+               : call == ASPX_CALL_GET ? ASPX_KIND_GET
+                                       : ASPX_KIND_ACC;
+
+    aspx_count(call, way);
+    aspx_adapt_count(kind, route->bytes, way == ASPX_WAY_GHOST);
+}
+
+/* Redirection is off: the target's own address of its memory. */
+static enum aspx_road to_itself(struct aspx_route *route, enum aspx_call call)
+{
+    const struct aspx_target *target = route->target;
+
+    route->on = aspx_engine.win;
+    route->ghost = ASPX_ROUTE_TARGET;
+    route->rank = target->rank_all;
+    route->addr = (MPI_Aint) (aspx_engine.arena_addr[target->rank_all] +
+                              target->off) +
+                  route->start;
+    count(route, call, ASPX_WAY_TARGET);
+    return ASPX_ROAD_SEND;
+}
+
+static bool is_itself(const struct aspx_target *target)
+{
+    return atomic_load_explicit(&target->itself, memory_order_relaxed);
+}
+
+bool aspx_route_flat(struct aspx_route *route)
+{
+    if (!route->flat)
+        return false;
+    if (route->ghost == ASPX_ROUTE_TARGET) {
+        route->on = route->win->flat;
+        route->rank = (int) (route->target - route->win->targets);
+        route->addr = route->start;
+        return true;
+    }
+    route->on = aspx_engine.flat;
+    route->addr = (MPI_Aint) route->target->off + route->start;
+    return true;
+}
+
+/* Puts and Gets have neither order nor atomicity, so they need not wait for a
+ * legal point; origins may even differ. */
+static bool moves_itself(const struct aspx_target *target)
+{
+    const aspx_view_byte *views = aspx_adapt_views;
+    enum aspx_view view = ASPX_VIEW_UNSAID;
+
+    if (views && atomic_load_explicit(&target->free, memory_order_relaxed))
+        view = (enum aspx_view) atomic_load_explicit(&views[target->rank_all],
+                                                     memory_order_relaxed);
+    return view == ASPX_VIEW_UNSAID ? is_itself(target)
+                                    : view == ASPX_VIEW_ITSELF;
+}
+
+/* Put and Get. */
+static enum aspx_road find_mover(struct aspx_route *route,
+                                 const struct aspx_touch *touch,
+                                 const struct aspx_side *origin)
+{
+    bool bytes_only = alike(origin, touch, route->bytes);
+
+    route->flat = false;
+    if (bytes_only && route->target->here) {
+        route->here = route->target->here + route->start;
+        aspx_count(touch->call, ASPX_WAY_COPY);
+        return ASPX_ROAD_COPY;
+    }
+    if (bytes_only && route->win->device && !touch->request) {
+        route->flat = true;
+        route->ghost = ASPX_ROUTE_TARGET;
+        aspx_count(touch->call, ASPX_WAY_DEVICE);
+        return ASPX_ROAD_SEND;
+    }
+    if (moves_itself(route->target)) {
+        route->flat = bytes_only && route->win->flat != MPI_WIN_NULL;
+        return to_itself(route, touch->call);
+    }
+    aspx_route_to(route, aspx_balance_choose(route->win, route->target));
+    route->flat = bytes_only && aspx_engine.settings.flat &&
+                  !route->win->ghosts[route->ghost].bell;
+    count(route, touch->call, ASPX_WAY_GHOST);
+    return ASPX_ROAD_SEND;
+}
+
+/* Accumulates. lo, hi: the span from route->start. */
+static enum aspx_road find_owner(struct aspx_route *route,
+                                 const struct aspx_touch *touch, MPI_Count lo,
+                                 MPI_Count hi)
+{
+    uint32_t first = atomic_load_explicit(&route->target->owner,
+                                          memory_order_relaxed);
+    uint32_t last = first;
+
+    if (is_itself(route->target))
+        return to_itself(route, touch->call);
+    if (route->win->segments && lo < hi) {
+        first = aspx_route_owner(route->win, route->target, route->start + lo);
+        last = aspx_route_owner(route->win, route->target,
+                                route->start + hi - 1);
+    }
+    count(route, touch->call, ASPX_WAY_GHOST);
+    aspx_route_to(route, first);
+    if (first == last || touch->call == ASPX_CALL_FETCH_AND_OP ||
+        touch->call == ASPX_CALL_COMPARE_AND_SWAP)
+        return ASPX_ROAD_SEND; /* one element: whose first byte it is */
+    return ASPX_ROAD_SPLIT;
+}
+
+enum aspx_road aspx_route_find(MPI_Win handle, struct aspx_touch *touch,
+                               const struct aspx_side *origin,
+                               struct aspx_route *route)
+{
+    struct aspx_win *win = aspx_win_find(handle);
+    MPI_Count lo, hi;
+
+    route->win = win;
+    if (!win) {
+        touch->disp = aspx_native_disp(handle, touch->call, touch->rank,
+                                       touch->disp);
+        return ASPX_ROAD_NATIVE;
+    }
+    if (touch->rank < 0 || touch->rank >= win->size || touch->disp < 0 ||
+        touch->count < 0 || !aspx_handle_is(touch->type, ASPX_HANDLE_DATATYPE))
+        return ASPX_ROAD_NATIVE;
+    route->target = &win->targets[touch->rank];
+    if (!in_epoch(win, route->target))
+        return ASPX_ROAD_NATIVE;
+    if (!in_bounds(route->target, touch, &route->start, &lo, &hi)) {
+        route->code = aspx_win_raise(win, MPI_ERR_RMA_RANGE);
+        return ASPX_ROAD_ERROR;
+    }
+    route->bytes = aspx_type_bytes(touch->count, touch->type);
+    return origin ? find_mover(route, touch, origin)
+                  : find_owner(route, touch, lo, hi);
+}
+
+void aspx_route_ring(const struct aspx_route *route)
+{
+    if (route->ghost != ASPX_ROUTE_TARGET)
+        aspx_win_ring(route->win, route->ghost);
+}
+
+/* Notes come after the operation: a flush that began before them may have
+ * missed it, and one that begins later covers it. */
+int aspx_route_sent(const struct aspx_route *route, int rc)
+{
+    struct aspx_win *win = route->win;
+    struct aspx_win_ghost *ghost;
+    uint64_t bytes, bit;
+
+    if (rc != MPI_SUCCESS)
+        return aspx_win_pass(win, rc);
+    if (route->ghost == ASPX_ROUTE_TARGET) {
+        /* No bound here: the target may compute, and waiting for it before the
+         * program does would be worse than what MPI does. */
+        (void) aspx_tally(route->on == win->flat ? &route->target->flat.issued
+                                                 : &route->target->sent.issued,
+                          1);
+        (void) aspx_tally(&win->turn.to_targets.issued, 1);
+        return rc;
+    }
+    ghost = &win->ghosts[route->ghost];
+    bit = UINT64_C(1) << (route->ghost -
+                          win->nodes[route->target->node].first_ghost);
+    if (!(atomic_load_explicit(&route->target->served_by,
+                               memory_order_relaxed) &
+          bit))
+        atomic_fetch_or(&route->target->served_by, bit);
+    (void) aspx_tally(route->on == aspx_engine.flat ? &ghost->flat.issued
+                                                    : &ghost->sent.issued,
+                      1);
+    bytes = aspx_tally(&ghost->bytes, route->bytes);
+    aspx_balance_note(ghost->rank_all, route->bytes);
+    if (aspx_flow_open(&ghost->sent) + aspx_flow_open(&ghost->flat) <
+            CREDIT_OPS &&
+        bytes < CREDIT_BYTES)
+        return rc;
+    return aspx_win_pass(win, aspx_sync_flush_ghost(win, route->ghost));
+}
+
+int aspx_route_done(MPI_Request *request)
+{
+    return aspx_real.MPI_Rput(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, 0, MPI_BYTE,
+                              aspx_engine.win, request);
+}

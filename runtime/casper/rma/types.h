@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Datatypes as the engine has to know them. */
+#ifndef ASPEN_RUNTIME_CASPER_RMA_TYPES_H
+#define ASPEN_RUNTIME_CASPER_RMA_TYPES_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* MPICH's predefined types, but pair types, carry their size in the handle. */
+static inline bool aspx_type_plain(MPI_Datatype type)
+{
+    return ((unsigned) type & 0xff000000u) == 0x4c000000u;
+}
+
+static inline unsigned aspx_type_plain_bytes(MPI_Datatype type)
+{
+    return (unsigned) type >> 8 & 0xff;
+}
+
+/* First byte, and last + 1, that count > 0 elements touch. Returns false when
+ * that is beyond any address. */
+bool aspx_type_span(MPI_Count count, MPI_Datatype type, MPI_Count *lo_p,
+                    MPI_Count *hi_p);
+
+/* Bytes of data in count elements. */
+uint64_t aspx_type_bytes(MPI_Count count, MPI_Datatype type);
+
+/* Data without gaps from the start of the buffer on; two buffers of one such
+ * type are alike byte by byte. */
+bool aspx_type_dense(MPI_Datatype type);
+
+/* The one predefined type that a type for an accumulate is made of. */
+MPI_Datatype aspx_type_basic(MPI_Datatype type);
+
+/* Displacements in bytes of the basic elements of (count, type), in the order
+ * of the type map.
+ *   basic_p  the predefined type of all elements
+ *   count_p  elements
+ * Returns them, owned by the caller, or NULL without memory. Takes as many
+ * bytes as one element of the type spans while it runs. */
+MPI_Aint *aspx_type_flatten(MPI_Count count, MPI_Datatype type,
+                            MPI_Datatype *basic_p, size_t *count_p);
+
+#endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The ghost's end of the board (common/board.h): users come, users go. The
+ * pids on it are hints; pidfds say who is alive, and /proc where there are
+ * none. */
+#include "config.h"
+
+#include "ghost.h"
+
+#include "common/board.h"
+#include "common/layout/layout.h"
+#include "runtime/world/manager.h"
+#include "runtime/base/process.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+    /* How late we may notice a pid that changed: a user that a wrapper script
+     * forked writes its own pid over the script's. Ends of processes are
+     * noticed at once. */
+    RESCAN_MS = 500,
+    /* Likewise, where who leaves waits for us to go first. */
+    RESCAN_KILLS_MS = 50,
+    /* Between two looks at programs that do not come, which grow rarer. */
+    STRANGERS_FIRST_S = 1,
+    STRANGERS_LAST_S = 64,
+    /* The same under Slurm, in rounds of the watcher: what is found waits for
+     * ever anyway. */
+    STRANGERS_ROUNDS = 6,
+};
+
+struct user {
+    struct aspx_process process; /* pid 0: not started */
+    bool ended;
+};
+
+static struct asp_board *board;
+static uint32_t nusers;
+static struct user *users;
+static struct pollfd *fds; /* by user; -1: not started, ended, or no pidfd */
+static pid_t parent;
+static atomic_bool in_mpi; /* or about to be */
+
+static struct asp_board *map_board(void)
+{
+    const char *text = getenv(ASP_BOARD_FD_ENV);
+    struct asp_board *map;
+    struct stat st;
+    size_t bytes;
+    int fd;
+
+    if (!text)
+        return NULL;
+    fd = (int) strtol(text, NULL, 10);
+    if (fd < 3 || fstat(fd, &st) != 0 ||
+        (size_t) st.st_size < asp_board_bytes(1))
+        return NULL;
+    bytes = (size_t) st.st_size;
+    map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (map == MAP_FAILED)
+        return NULL;
+    if (map->magic != ASP_BOARD_MAGIC || map->version != ASP_BOARD_VERSION ||
+        map->ntasks > ASP_TASKS_MAX || map->nghosts >= map->ntasks ||
+        asp_board_bytes(map->ntasks) > bytes) {
+        munmap(map, bytes);
+        return NULL;
+    }
+    return map;
+}
+
+static void forget(uint32_t i)
+{
+    if (fds[i].fd >= 0)
+        close(fds[i].fd);
+    fds[i].fd = -1;
+}
+
+/* That no pidfd can be had says nothing of the process, except ESRCH. */
+static void meet(uint32_t i, int32_t pid)
+{
+    forget(i);
+    aspx_process_know(&users[i].process, pid);
+    fds[i].fd = (int) syscall(SYS_pidfd_open, pid, 0);
+    users[i].ended = fds[i].fd < 0 && errno == ESRCH;
+}
+
+/* Follow the board: open who is new. Returns how many users may still live:
+ * running, or not started yet. */
+static uint32_t rescan(void)
+{
+    uint32_t alive = 0;
+
+    for (uint32_t i = 0; i < nusers; i++) {
+        int32_t pid = atomic_load(&board->slots[i].pid);
+        struct user *user = &users[i];
+
+        if (pid != user->process.pid)
+            meet(i, pid);
+        if (pid != 0 && !user->ended && fds[i].fd < 0)
+            user->ended = aspx_process_look(&user->process).ended;
+        alive += !user->ended;
+    }
+    return alive;
+}
+
+static void drop_ended(void)
+{
+    for (uint32_t i = 0; i < nusers; i++)
+        if (fds[i].fd >= 0 && fds[i].revents) {
+            forget(i);
+            users[i].ended = true;
+        }
+}
+
+static bool launcher_kills(void)
+{
+    return board->launcher == ASP_LAUNCHER_KILLS;
+}
+
+/* Does a user end the whole job? */
+static bool job_ends(void)
+{
+    for (uint32_t i = 0; i < nusers; i++) {
+        uint32_t state = atomic_load(&board->slots[i].state);
+
+        if (state == ASP_TASK_ABORTING ||
+            (state == ASP_TASK_LEFT && launcher_kills()))
+            return true;
+    }
+    return false;
+}
+
+/* This process's place on the board, or NULL. */
+static struct asp_board_slot *own_slot(void)
+{
+    int32_t self = (int32_t) getpid();
+
+    for (uint32_t i = nusers; board && i < board->ntasks; i++)
+        if (atomic_load(&board->slots[i].pid) == self)
+            return &board->slots[i];
+    return NULL;
+}
+
+void aspx_ghost_gone(void)
+{
+    struct asp_board_slot *slot = own_slot();
+
+    aspx_life_say(ASPX_GONE);
+    if (slot)
+        atomic_store(&slot->state, ASP_TASK_FINALIZED);
+}
+
+void aspx_ghost_parked(bool parked)
+{
+    struct asp_board_slot *slot = own_slot();
+
+    if (slot && parked)
+        atomic_fetch_or(&slot->told, ASP_TOLD_PARKED);
+    else if (slot)
+        atomic_fetch_and(&slot->told, ~(uint32_t) ASP_TOLD_PARKED);
+}
+
+static bool users_in_mpi(void)
+{
+    for (uint32_t i = 0; i < nusers; i++) {
+        uint32_t state = atomic_load(&board->slots[i].state);
+
+        if (state >= ASP_TASK_INIT && state <= ASP_TASK_FINALIZED)
+            return true;
+    }
+    return false;
+}
+
+/* Under Slurm. One ghost of the node does it; who is found twice does not just
+ * wait for an answer of Slurm's. */
+static void look_for_strangers(void)
+{
+    static uint32_t rounds;
+    static bool found;
+
+    if (launcher_kills() || ++rounds % STRANGERS_ROUNDS != 0 ||
+        users_in_mpi() ||
+        atomic_load(&board->slots[nusers].pid) != (int32_t) getpid())
+        return;
+    found = aspx_ghost_strangers(found);
+}
+
+/* The whole life of the process. Leaves with _exit(): the other thread may be
+ * anywhere in MPI. mpiexec would take that for a failure and kill the others,
+ * and one that it kills may hide the status of the program. */
+static void *watch(void *unused)
+{
+    int wait_ms = launcher_kills() ? RESCAN_KILLS_MS : RESCAN_MS;
+
+    while (rescan() > 0 && !job_ends() && getppid() == parent) {
+        (void) poll(fds, nusers, wait_ms);
+        drop_ended();
+        look_for_strangers();
+    }
+    aspx_ghost_gone();
+    if (launcher_kills() && atomic_load(&in_mpi))
+        aspx_manager_leave();
+    _exit(0);
+    return unused;
+}
+
+bool aspx_ghost_watch(void)
+{
+    pthread_t thread;
+    sigset_t all, old;
+    bool started;
+
+    board = map_board();
+    if (!board)
+        return false;
+    nusers = board->ntasks - board->nghosts;
+    users = calloc(nusers, sizeof(*users));
+    fds = calloc(nusers, sizeof(*fds));
+    if (!users || !fds)
+        return false;
+    aspx_manager_know();
+    for (uint32_t i = 0; i < nusers; i++)
+        fds[i] = (struct pollfd){-1, POLLIN, 0};
+    parent = getppid();
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    started = pthread_create(&thread, NULL, watch, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return started;
+}
+
+/* Has this process MPI mapped, but not our library? */
+static bool is_stranger(pid_t pid)
+{
+    bool mpi = false, ours = false;
+    char path[64], line[512];
+    FILE *maps;
+
+    snprintf(path, sizeof(path), "/proc/%d/maps", (int) pid);
+    maps = fopen(path, "re");
+    while (maps && !ours && fgets(line, sizeof(line), maps)) {
+        mpi |= strstr(line, "/libmpich.so") != NULL;
+        ours = strstr(line, "/libaspen.so") != NULL;
+    }
+    if (maps)
+        fclose(maps);
+    return mpi && !ours;
+}
+
+/* A program that lost LD_PRELOAD enters MPI without a word, and waits there for
+ * us. We follow it, so that the others can name it (world/join.c). */
+static bool strangers_come(void)
+{
+    for (uint32_t i = 0; i < nusers; i++)
+        if (is_stranger(atomic_load(&board->slots[i].pid)))
+            return true;
+    return false;
+}
+
+/* The other side is aspx_board_say(): state first, then changes, then wake. */
+void aspx_ghost_await_users(void)
+{
+    struct timespec wait = {.tv_sec = STRANGERS_FIRST_S};
+
+    for (;;) {
+        uint32_t seen = atomic_load(&board->changes);
+
+        if (users_in_mpi())
+            break;
+        if (syscall(SYS_futex, &board->changes, FUTEX_WAIT, seen, &wait, NULL,
+                    0) == 0 ||
+            errno != ETIMEDOUT)
+            continue;
+        if (launcher_kills() && strangers_come())
+            break;
+        if (wait.tv_sec < STRANGERS_LAST_S)
+            wait.tv_sec *= 2;
+    }
+    atomic_store(&in_mpi, true);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The program aspen-ghost, in its parts. */
+#ifndef ASPEN_RUNTIME_CASPER_SERVER_GHOST_H
+#define ASPEN_RUNTIME_CASPER_SERVER_GHOST_H
+
+#include "runtime/casper/arena/engine.h"
+
+/* Leave a stdin that is a pipe or a socket to a child that reads it to its end,
+ * and have /dev/null instead; have the task's stdout. Call it first, before
+ * there are threads. */
+void aspx_ghost_take_stdio(void);
+
+/* Map the board of ASPEN_BOARD_FD and watch the users of this node from a
+ * thread: once all of them are gone, or one aborts, the process ends with
+ * status 0, wherever it is.
+ * Returns true when there is a board, false when there is none to watch. */
+bool aspx_ghost_watch(void);
+
+/* Sleep until a user of this node is about to call MPI_Init. Returns at once
+ * without a board. */
+void aspx_ghost_await_users(void);
+
+/* Look for processes of this step on this node that wait in MPI_Init without
+ * our library. Call it only while no user of the node has come to MPI.
+ *   end  end each, and say so
+ * Returns whether there are any. */
+bool aspx_ghost_strangers(bool end);
+
+/* Tell who asks for the job's status that this ghost is parked, or no more. */
+void aspx_ghost_parked(bool parked);
+
+/* Tell the guards of the node that this process is about to exit and should. */
+void aspx_ghost_gone(void);
+
+/* Serve: MPI progress, locks, goodbyes. Returns 0 when every user of this
+ * node said goodbye, or -1 when MPI failed. */
+int aspx_ghost_serve(const struct aspx_engine *engine);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The ghosts' side. */
+#include "config.h"
+
+#include "runtime/casper/arena/ghost_scaling.h"
+
+#include "runtime/casper/arena/engine.h"
+
+#include "runtime/adapt/decide/ghost_scaling.h"
+#include "runtime/adapt/knobs.h"
+#include "runtime/base/clock.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+static struct {
+    struct aspx_crew crew;
+    struct aspx_bell *bells;  /* of the node's ghosts; NULL: nobody decides */
+    uint64_t begun, interval; /* in ticks of the clock */
+    uint64_t begun_ns;
+    double *busy;   /* by ghost, shares of the last interval */
+    uint64_t *work; /* by ghost, nanoseconds at work up to its begin */
+} lead;
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
+}
+
+void aspx_duty_start(const struct aspx_engine *engine)
+{
+    const struct aspx_world *world = engine->world;
+    const struct asp_layout *layout = world->layout;
+    const uint32_t *first = engine->first_ghost + world->node;
+    uint32_t ghosts = first[1] - first[0];
+
+    if (!engine->settings.crew || !engine->arena.bells || ghosts < 2 ||
+        engine->ghosts[first[0]] != (uint32_t) world->rank_all)
+        return;
+    lead.busy = calloc(ghosts, sizeof(*lead.busy));
+    lead.work = calloc(ghosts, sizeof(*lead.work));
+    if (!lead.busy || !lead.work)
+        return; /* then all are active */
+    aspx_crew_init(&lead.crew, ghosts,
+                   aspx_knob(layout, "ghost.high", "70") / 100,
+                   aspx_knob(layout, "ghost.low", "40") / 100);
+    lead.interval = aspx_clock_ticks_of(aspx_knob_interval_s(layout));
+    lead.begun = aspx_clock_ticks();
+    lead.begun_ns = now_ns();
+    lead.bells = engine->arena.bells;
+}
+
+static void park(struct aspx_duty *duty, uint64_t now)
+{
+    atomic_store(&duty->parked_since_ns, now);
+}
+
+static void call_up(struct aspx_bell *bell, uint64_t now)
+{
+    struct aspx_duty *duty = &bell->duty;
+    uint64_t since = atomic_load(&duty->parked_since_ns);
+
+    atomic_store(&duty->parked_since_ns, 0);
+    atomic_fetch_add(&duty->parked_ns, now - since);
+    aspx_bell_ring(bell); /* its nap may be a long one */
+}
+
+static void note(uint32_t active, uint64_t now)
+{
+    struct aspx_duty *duty = &lead.bells[0].duty;
+    uint64_t us = (now - atomic_load(&lead.bells[0].life.since_ns)) / 1000;
+    uint32_t n = atomic_load(&duty->changes);
+
+    if (n < ASPX_DUTY_CHANGES)
+        atomic_store(&duty->change[n], us << 8 | active);
+    atomic_store(&duty->changes, n + 1);
+}
+
+static void change(uint32_t from, uint32_t to, uint64_t now)
+{
+    for (uint32_t g = 0; g < lead.crew.reserved; g++) {
+        struct aspx_bell *bell = &lead.bells[g];
+
+        atomic_store(&bell->duty.active, to);
+        if (g >= to && g < from)
+            park(&bell->duty, now);
+        else if (g < to && g >= from)
+            call_up(bell, now);
+    }
+    note(to, now);
+}
+
+void aspx_duty_step(void)
+{
+    uint64_t ticks, now;
+    uint32_t was = lead.crew.active;
+
+    if (!lead.bells)
+        return;
+    ticks = aspx_clock_ticks();
+    if (aspx_clock_between(lead.begun, ticks) < lead.interval)
+        return;
+    now = now_ns();
+    for (uint32_t g = 0; g < lead.crew.reserved; g++) {
+        uint64_t work = aspx_life_work_ns(&lead.bells[g].life, now);
+
+        lead.busy[g] = 0;
+        if (work > lead.work[g] && now > lead.begun_ns)
+            lead.busy[g] = (double) (work - lead.work[g]) /
+                           (double) (now - lead.begun_ns);
+        if (lead.busy[g] > 1)
+            lead.busy[g] = 1;
+        if (work > lead.work[g])
+            lead.work[g] = work;
+    }
+    lead.begun = ticks;
+    lead.begun_ns = now;
+    if (aspx_crew_update(&lead.crew, lead.busy) != was)
+        change(was, lead.crew.active, now);
+}

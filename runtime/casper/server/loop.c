@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The one loop of a ghost. It never blocks in MPI: every wait of every user
+ * depends on it. */
+#include "config.h"
+
+#include "runtime/casper/arena/ghost_scaling.h"
+#include "ghost.h"
+#include "idle.h"
+#include "runtime/casper/lock/locks.h"
+
+#include "runtime/adapt/node/node_controller.h"
+#include "runtime/mpi/real.h"
+
+enum {
+    /* Receives posted at once: a burst of requests is taken without a new one
+     * being posted in between. */
+    INBOX = 8,
+    /* Looks at MPI in each round of the loop: what else there is to do costs
+     * as much as a look. */
+    POLLS = 8,
+};
+
+struct service {
+    const struct aspx_engine *engine;
+    struct aspx_locks *locks;
+    struct aspx_lock_message inbox[INBOX];
+    MPI_Request receives[INBOX];
+    uint32_t goodbyes_due;
+    bool failed;
+};
+
+/* So small a message is gone when MPI_Isend returns, or soon after. */
+static void reply(struct service *service, int origin, uint32_t tag, int bytes)
+{
+    static const char refused[1];
+    MPI_Request request;
+
+    if (aspx_real.MPI_Isend(refused, bytes, MPI_BYTE, origin, (int) tag,
+                            service->engine->locks, &request) != MPI_SUCCESS ||
+        aspx_real.MPI_Request_free(&request) != MPI_SUCCESS)
+        service->failed = true;
+}
+
+static void grant(void *context, int origin, uint32_t tag)
+{
+    reply(context, origin, tag, 0);
+}
+
+/* The lock words that a message names, or NULL: none, or not in the arena. */
+static struct aspx_lock_word *find_words(
+    const struct service *service, const struct aspx_lock_message *message)
+{
+    const struct aspx_arena *arena = &service->engine->arena;
+    uint64_t bytes = message->words * sizeof(struct aspx_lock_word);
+
+    if (message->words_off == 0 || !arena->base ||
+        message->words_off % sizeof(struct aspx_lock_word) ||
+        bytes > arena->bytes || message->words_off > arena->bytes - bytes)
+        return NULL;
+    return (void *) (arena->base + message->words_off);
+}
+
+static void handle(struct service *service,
+                   const struct aspx_lock_message *message, int origin)
+{
+    struct aspx_lock_word *words = find_words(service, message);
+    const struct aspx_lock_request request = {
+        .words = words,
+        .nwords = words ? message->words : 0,
+        .window = message->window,
+        .target = message->target,
+        .exclusive = message->verb == ASPX_LOCK_EXCLUSIVE,
+        .passes = (enum aspx_lock_passes) message->passes,
+        .origin = origin,
+        .tag = message->reply_tag,
+    };
+
+    switch ((enum aspx_lock_verb) message->verb) {
+    case ASPX_LOCK_SHARED:
+    case ASPX_LOCK_EXCLUSIVE:
+        if (aspx_locks_take(service->locks, &request) != 0)
+            service->failed = true;
+        break;
+    case ASPX_LOCK_TRY:
+        reply(service, origin, message->reply_tag,
+              aspx_locks_try(service->locks, &request) ? 0 : 1);
+        break;
+    case ASPX_UNLOCK:
+        (void) aspx_locks_drop(service->locks, message->window, message->target,
+                               origin);
+        break;
+    case ASPX_LOCK_SETTLE:
+        grant(service, origin, message->reply_tag);
+        break;
+    case ASPX_GOODBYE:
+        service->goodbyes_due--;
+        break;
+    }
+}
+
+/* Take the messages that have come, oldest first: receives match in the order
+ * in which they were posted, so the inbox is a ring. Also makes MPI progress.
+ * Returns whether there was one. */
+static bool poll_messages(struct service *service, unsigned *next)
+{
+    bool any = false;
+
+    for (unsigned polls = 0, taken = 0; polls < POLLS && taken < INBOX;) {
+        unsigned i = *next % INBOX;
+        MPI_Status status;
+        int done = 0;
+
+        if (aspx_real.MPI_Test(&service->receives[i], &done, &status) !=
+            MPI_SUCCESS)
+            service->failed = true;
+        if (!done) {
+            polls++;
+            continue;
+        }
+        any = true;
+        taken++; /* others wait for a sign of life, or for a lock by hand */
+        aspx_life_say(ASPX_SERVING);
+        handle(service, &service->inbox[i], status.MPI_SOURCE);
+        aspx_life_say(ASPX_POLLING);
+        if (aspx_real.MPI_Start(&service->receives[i]) != MPI_SUCCESS)
+            service->failed = true;
+        ++*next;
+        if (service->goodbyes_due == 0 || service->failed)
+            break;
+    }
+    return any;
+}
+
+static int open_inbox(struct service *service)
+{
+    for (unsigned i = 0; i < INBOX; i++)
+        if (aspx_real.MPI_Recv_init(
+                &service->inbox[i], sizeof(service->inbox[i]), MPI_BYTE,
+                MPI_ANY_SOURCE, ASPX_LOCK_TAG, service->engine->locks,
+                &service->receives[i]) != MPI_SUCCESS ||
+            aspx_real.MPI_Start(&service->receives[i]) != MPI_SUCCESS)
+            return -1;
+    return 0;
+}
+
+static void close_inbox(struct service *service)
+{
+    for (unsigned i = 0; i < INBOX; i++) {
+        aspx_real.MPI_Cancel(&service->receives[i]);
+        aspx_real.MPI_Wait(&service->receives[i], MPI_STATUS_IGNORE);
+        aspx_real.MPI_Request_free(&service->receives[i]);
+    }
+}
+
+/* Publish events per poll, in 16ths, averaged over the last few polls: MPI does
+ * not tell how much it has queued, but a queue shows as polls that find much.
+ * Origins that balance by queue read it (casper/rma/balance.c). */
+static void tell_backlog(uint64_t events)
+{
+    _Atomic uint32_t *backlog = &aspx_life_own()->backlog;
+    uint32_t old = atomic_load_explicit(backlog, memory_order_relaxed);
+
+    if (old > 0 || events > 0)
+        atomic_store_explicit(backlog,
+                              (uint32_t) (old - (old + 7) / 8 + 16 * events),
+                              memory_order_relaxed);
+}
+
+int aspx_ghost_serve(const struct aspx_engine *engine)
+{
+    const struct aspx_world *world = engine->world;
+    struct service service = {
+        .engine = engine,
+        .goodbyes_due = aspx_engine_count(world, ASP_ROLE_USER)};
+    struct aspx_bell *bell = aspx_engine_bell(engine,
+                                              (uint32_t) world->rank_all);
+    struct aspx_judge *judge;
+    struct aspx_idle idle;
+    unsigned next = 0;
+
+    aspx_life_begin(bell);
+    service.locks = aspx_locks_create(grant, &service);
+    if (!service.locks || open_inbox(&service) != 0 ||
+        aspx_judge_create(&judge, engine) != 0)
+        return -1;
+    aspx_idle_start(&idle, world->layout, (uint32_t) world->rank_all, bell);
+    aspx_duty_start(engine);
+    atomic_store(&aspx_life_own()->since_ns, aspx_idle_began_ns());
+    aspx_life_say(ASPX_POLLING);
+    while (service.goodbyes_due > 0 && !service.failed) {
+        uint64_t before = aspx_idle_events(), events;
+        bool worked = poll_messages(&service, &next);
+        struct aspx_leave leave;
+        int heard;
+
+        aspx_life_beat();
+        aspx_duty_step();
+        worked |= aspx_locks_poll(service.locks);
+        heard = aspx_judge_step(judge);
+        service.failed |= heard < 0;
+        events = aspx_idle_events() - before;
+        tell_backlog(events);
+        /* leaders' talk with each other keeps nobody awake */
+        leave = aspx_judge_leave(judge);
+        aspx_idle_step(&idle, worked || events > (uint64_t) heard, &leave);
+        atomic_store_explicit(&aspx_life_own()->idle_ns, aspx_idle_ns(),
+                              memory_order_relaxed);
+    }
+    aspx_life_say(ASPX_LEAVING);
+    aspx_judge_destroy(judge);
+    if (!service.failed)
+        close_inbox(&service);
+    aspx_locks_destroy(service.locks);
+    return service.failed ? -1 : 0;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* aspen-ghost: the program that a ghost task runs in place of the user's. It
+ * writes nothing and reads nothing of the job, waits until its users enter
+ * MPI, serves them, and goes when they go:
+ *
+ *   board -> wait for INIT -> MPI_Init -> world -> engine -> serve
+ *         -> engine stop -> MPI_Finalize
+ *
+ * It calls MPI from this thread only. */
+#include "config.h"
+
+#include "ghost.h"
+
+#include "runtime/mpi/tcp_finalize_fix.h"
+#include "runtime/mpi/real.h"
+#include "runtime/world/layout_fetch.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+
+/* Signals that are meant for the program: its users decide what happens then,
+ * and the ghost goes with them. */
+static void ignore_signals(void)
+{
+    static const int signals[] = {SIGTERM, SIGINT,  SIGHUP,  SIGUSR1, SIGUSR2,
+                                  SIGXCPU, SIGPIPE, SIGALRM, SIGQUIT, SIGTSTP};
+
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        signal(signals[i], SIG_IGN);
+}
+
+static int fail(const struct asp_err *err)
+{
+    char text[ASP_ERR_TEXT_MAX + ASP_ERR_PLACE_MAX];
+
+    fprintf(stderr, "aspen-ghost: %s\n",
+            asp_err_print(err, text, sizeof(text)));
+    return 1;
+}
+
+/* Inside MPI. Returns an exit status. */
+static int run(const struct asp_layout *layout, uint32_t local)
+{
+    struct asp_err err = {.text = "MPI failed in a ghost; see the messages of "
+                                  "MPI around this one"};
+
+    if (aspx_world_start(&aspx_world, layout, local, &err) != 0) {
+        /* ESRCH: users say so and run without us; ghosts just leave. */
+        if (errno == ESRCH)
+            return 0;
+        fail(&err);
+        aspx_real.MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    if (aspx_engine_start(&aspx_engine, &aspx_world) != 0 ||
+        aspx_ghost_serve(&aspx_engine) != 0) {
+        fail(&err);
+        aspx_real.MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    aspx_engine_stop(&aspx_engine);
+    aspx_world_stop(&aspx_world);
+    return 0;
+}
+
+int main(void)
+{
+    struct asp_layout *layout;
+    struct asp_err err;
+    uint32_t local;
+    int provided, status;
+
+    (void) prctl(PR_SET_NAME, "aspen-ghost");
+    aspx_ghost_take_stdio();
+    /* The arena tries how long a file may be. */
+    signal(SIGXFSZ, SIG_IGN);
+    if (aspx_ghost_watch()) {
+        ignore_signals();
+        aspx_ghost_await_users();
+    }
+    if (aspx_pickup(&layout, &local, &err) != 0)
+        return fail(&err);
+    aspx_real_resolve();
+    if (aspx_real.MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) !=
+        MPI_SUCCESS)
+        return 1;
+    aspx_close_mend();
+    status = run(layout, local);
+    aspx_real.MPI_Finalize();
+    aspx_ghost_gone();
+    asp_layout_destroy(layout);
+    return status;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a guard says of a ghost: its state as the kernel sees it, what it was
+ * doing as the ghost itself said last, and what to do about it. */
+#ifndef ASPEN_RUNTIME_CASPER_WATCHDOG_DIAGNOSIS_H
+#define ASPEN_RUNTIME_CASPER_WATCHDOG_DIAGNOSIS_H
+
+#include "runtime/casper/arena/heartbeat.h"
+
+#include "runtime/base/process.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct aspx_suspect {
+    struct aspx_process process;
+    int rank; /* in the real world; -1: not known yet */
+    const char *node;
+    struct aspx_life *life; /* NULL: only its process can be seen */
+    unsigned still_s;       /* how long it has not moved */
+    unsigned idle_s;        /* the last part of it, without CPU time used */
+    uint64_t cpu;           /* clock ticks used at the last look */
+    char state;             /* then: letter of proc(5) */
+};
+
+/* Take note of a look, a second after the last one, at which it had not moved.
+ *   serving  its own sign of life is missing: that it uses CPU time counts */
+void aspx_suspect_note(struct aspx_suspect *suspect,
+                       const struct aspx_process_look *look, bool serving);
+
+/* Somebody stopped it: no load of the machine explains that. */
+bool aspx_suspect_stopped(char state);
+
+/* It has not moved for a while.
+ *   then  what follows from that */
+void aspx_suspect_tell_stalled(const struct aspx_suspect *suspect,
+                               const char *then);
+
+/* It moves again after all. */
+void aspx_suspect_tell_moving(const struct aspx_suspect *suspect);
+
+/* Its process is no more. */
+void aspx_suspect_tell_died(const struct aspx_suspect *suspect,
+                            const char *then);
+
+#endif

@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See watchdog.h. Every user rank has a guard of its own rather than one per
+ * node: a rank that must end can always end itself, and no guard has to be
+ * elected anew when a rank ends. It costs one wake-up per second, in which a
+ * word is read for each ghost; no other system call while the ghosts move. It
+ * keeps no descriptor: a program may close those that it does not know, and
+ * open its own files under their numbers.
+ *
+ * Time is counted in rounds of this thread, not by a clock: when a whole step
+ * is suspended its guards are too, and nothing seems to have happened.
+ *
+ * A ghost that moves bumps its beat (casper/arena/heartbeat.h). One that does
+ * not but uses CPU time is at work on something large, and is only told of.
+ * Where there is no beat to see, before the engine is up, after it has gone, or
+ * without an arena, being stopped is what counts: a ghost may well wait there,
+ * for ranks that are late.
+ *
+ * The thread blocks all signals: it must never run a handler of the program. */
+#include "config.h"
+
+#include "watchdog.h"
+
+#include "diagnosis.h"
+
+#include "runtime/base/futex.h"
+#include "runtime/world/job_end.h"
+#include "runtime/world/manager.h"
+#include "runtime/start.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    ROUND_US = 1000000,
+    /* The first wait for the ghosts to be gone; each is twice the last. */
+    FINISH_US = 500,
+    LIMIT_S = 60,    /* defaults of ghost.timeout_s and init.timeout_s */
+    LIMIT_MIN_S = 2, /* the longest nap is a second */
+    TELL_S = 1,      /* what the guard that speaks gets before the others act */
+    PASS_ON_US = 100000, /* and the launcher, to pass on what it said */
+    ROLL_S = 6,  /* what world/join.c needs to say who is missing, and more */
+    KILL_S = 5,  /* what a killed ghost gets to be gone */
+    LEFT_S = 10, /* the launcher, to end a job that a rank has left */
+    GUARD_STACK = 128 * 1024,
+};
+
+enum phase { INIT, JOINING, SERVING, LEAVING, FINISHED, STOPPED };
+
+struct ghost {
+    struct aspx_suspect suspect;
+    const struct asp_board_slot *slot; /* NULL without a board */
+    _Atomic uint32_t *told;            /* NULL: everybody tells */
+    uint32_t beat;
+    unsigned tell_s; /* tell of it when it has been still for so long */
+    bool slow;       /* and we told */
+    bool gone;       /* its process has ended */
+};
+
+static struct {
+    pthread_t thread;
+    bool running;
+    _Atomic uint32_t phase;         /* enum phase; a futex */
+    unsigned phase_s;               /* how long it has lasted */
+    unsigned tell_phase_s;          /* tell of it then */
+    unsigned left_s;                /* how long a rank has left the job */
+    unsigned limit_s, join_limit_s; /* 0: none */
+    char node[ASP_NAME_MAX];
+    struct ghost *ghosts;
+    uint32_t nghosts;
+} guard = {.phase = STOPPED};
+
+/* What follows from the death of a ghost. */
+static const char *const follows[] = {
+    [INIT] = "MPI_Init cannot complete, so the job ends",
+    [JOINING] = "MPI_Init cannot complete, so the job ends",
+    [SERVING] = "operations on windows it serves cannot complete, so the job "
+                "ends",
+    [LEAVING] = "MPI_Finalize cannot complete, so the job ends",
+    [FINISHED] = "the program had finished by then",
+    [STOPPED] = "so the job ends",
+};
+
+/* Returns true in one of the guards of the node. */
+static bool may_tell(const struct ghost *ghost, uint32_t what)
+{
+    return !ghost->told || !(atomic_fetch_or(ghost->told, what) & what);
+}
+
+static _Noreturn void end_job(bool told)
+{
+    uint32_t phase = atomic_load(&guard.phase);
+    bool in_mpi = phase == JOINING || phase == SERVING;
+
+    /* MPI may also be so young that it has not met its manager. And mpiexec
+     * drops what it has not yet passed on when a job is aborted. */
+    if (!told || !in_mpi)
+        sleep(TELL_S);
+    else
+        usleep(PASS_ON_US);
+    aspx_job_end(in_mpi);
+}
+
+/* Is another process of the node in this state? */
+static bool somebody_is(enum asp_board_state state)
+{
+    const struct asp_board *board = aspx_board();
+
+    for (uint32_t i = 0; board && i < board->ntasks; i++)
+        if (atomic_load(&board->slots[i].state) == (uint32_t) state)
+            return true;
+    return false;
+}
+
+/* Ghosts go before the launcher kills the others. */
+static bool job_was_left(void)
+{
+    const struct asp_board *board = aspx_board();
+
+    return board && board->launcher == ASP_LAUNCHER_KILLS &&
+           somebody_is(ASP_TASK_LEFT);
+}
+
+static bool left_on_purpose(const struct ghost *ghost)
+{
+    return (ghost->suspect.life &&
+            atomic_load(&ghost->suspect.life->doing) == ASPX_GONE) ||
+           (ghost->slot &&
+            atomic_load(&ghost->slot->state) == ASP_TASK_FINALIZED) ||
+           somebody_is(ASP_TASK_ABORTING) || job_was_left();
+}
+
+static void ended(struct ghost *ghost, uint32_t phase)
+{
+    bool tell;
+
+    ghost->gone = true;
+    if (left_on_purpose(ghost))
+        return;
+    tell = may_tell(ghost, ASPX_TOLD_LOST);
+    if (tell)
+        aspx_suspect_tell_died(&ghost->suspect, follows[phase]);
+    if (phase != FINISHED)
+        end_job(tell);
+}
+
+/* Ghosts that the board told of before they ran. */
+static void find_on_board(void)
+{
+    for (uint32_t i = 0; i < guard.nghosts; i++) {
+        struct ghost *ghost = &guard.ghosts[i];
+
+        if (ghost->suspect.process.pid == 0 && ghost->slot)
+            aspx_process_know(&ghost->suspect.process,
+                              atomic_load(&ghost->slot->pid));
+    }
+}
+
+static bool has_beat(struct ghost *ghost, uint32_t phase)
+{
+    uint32_t beat;
+
+    if (phase != SERVING || !ghost->suspect.life)
+        return false;
+    beat = atomic_load_explicit(&ghost->suspect.life->beat,
+                                memory_order_relaxed);
+    if (beat == ghost->beat)
+        return false;
+    ghost->beat = beat;
+    return true;
+}
+
+static void recovered(struct ghost *ghost)
+{
+    ghost->suspect.still_s = ghost->suspect.idle_s = 0;
+    ghost->tell_s = guard.limit_s / 2;
+    if (!ghost->slow)
+        return;
+    ghost->slow = false;
+    if (ghost->told)
+        atomic_fetch_and(ghost->told, ~(uint32_t) ASPX_TOLD_SLOW);
+    aspx_suspect_tell_moving(&ghost->suspect);
+}
+
+/* The same guard tells all of it. */
+static void warn(struct ghost *ghost, uint32_t phase)
+{
+    const struct aspx_suspect *suspect = &ghost->suspect;
+    char then[80] = "the job waits for it";
+
+    ghost->tell_s *= 2;
+    ghost->slow = ghost->slow || may_tell(ghost, ASPX_TOLD_SLOW);
+    if (!ghost->slow)
+        return;
+    if (suspect->idle_s > 0)
+        snprintf(then, sizeof(then), "%s in %u s if it stays so",
+                 phase == FINISHED ? "it is killed" : "the job ends",
+                 guard.limit_s - suspect->idle_s);
+    aspx_suspect_tell_stalled(suspect, then);
+}
+
+static void lost(struct ghost *ghost, uint32_t phase)
+{
+    bool tell = may_tell(ghost, ASPX_TOLD_LOST);
+
+    if (phase != FINISHED) {
+        if (tell)
+            aspx_suspect_tell_stalled(&ghost->suspect, "the job ends");
+        end_job(tell);
+    }
+    /* Nobody needs it any more, and the step would wait for it. */
+    if (tell)
+        aspx_suspect_tell_stalled(&ghost->suspect, "the program has finished, "
+                                                   "so the ghost is killed");
+    (void) kill(ghost->suspect.process.pid, SIGKILL);
+}
+
+static void look_at(struct ghost *ghost, uint32_t phase)
+{
+    struct aspx_suspect *suspect = &ghost->suspect;
+    bool overdue = phase == FINISHED && guard.phase_s >= 2 * guard.limit_s;
+    bool serving = phase == SERVING && suspect->life;
+    struct aspx_process_look look;
+
+    if (suspect->process.pid == 0 || ghost->gone)
+        return;
+    if (has_beat(ghost, phase)) {
+        recovered(ghost);
+        return;
+    }
+    look = aspx_process_look(&suspect->process);
+    if (look.ended) {
+        ended(ghost, phase);
+    } else if (!serving && !aspx_suspect_stopped(look.state) && !overdue) {
+        recovered(ghost);
+    } else if (guard.limit_s > 0) {
+        aspx_suspect_note(suspect, &look, serving);
+        if (overdue || suspect->idle_s >= guard.limit_s)
+            lost(ghost, phase);
+        else if (suspect->still_s >= ghost->tell_s)
+            warn(ghost, phase);
+    }
+}
+
+/* What is to be done about a phase that lasts, where no ghost of this node is
+ * to be seen as the cause. */
+__attribute__((format(printf, 1, 2))) static void tell_phase(const char *format,
+                                                             ...)
+{
+    char text[512];
+    va_list args;
+    int n, more;
+
+    n = snprintf(text, sizeof(text), "aspen: node %s: ", guard.node);
+    va_start(args, format);
+    more = vsnprintf(text + n, sizeof(text) - (size_t) n, format, args);
+    va_end(args);
+    n = more > 0 ? n + more : n;
+    if ((size_t) n >= sizeof(text))
+        n = (int) sizeof(text) - 1;
+    if (write(STDERR_FILENO, text, (size_t) n) < 0)
+        return;
+}
+
+/* All ranks are in MPI_Init, in code of ours, and yet it does not go on. */
+static void check_joining(void)
+{
+    if (guard.join_limit_s == 0 || guard.phase_s < guard.join_limit_s)
+        return;
+    if (guard.nghosts > 0 && !may_tell(&guard.ghosts[0], ASPX_TOLD_LOST))
+        end_job(false);
+    tell_phase("ghosts and ranks did not start MPI together within %u s (knob "
+               "init.timeout_s); a process on this node or another is stopped "
+               "or stuck, so the job ends\n",
+               guard.join_limit_s);
+    end_job(true);
+}
+
+/* A rank may be in a callback of the program's for as long as it likes. */
+static void check_leaving(void)
+{
+    if (guard.limit_s == 0 || guard.phase_s < guard.tell_phase_s)
+        return;
+    guard.tell_phase_s *= 2;
+    if (guard.nghosts == 0 || may_tell(&guard.ghosts[0], ASPX_TOLD_LEAVING))
+        tell_phase("MPI_Finalize has lasted %u s; a rank runs a delete "
+                   "callback of the program, or a process on another node is "
+                   "stopped or stuck; the job waits for it\n",
+                   guard.phase_s);
+}
+
+/* Not all launchers end the job then, nor always. */
+static void check_left(uint32_t phase)
+{
+    if (phase > LEAVING || !job_was_left() || ++guard.left_s < LEFT_S)
+        return;
+    tell_phase("a rank has exited without MPI_Finalize, and the ghosts went "
+               "with it, so the job ends\n");
+    end_job(true);
+}
+
+static void round_of_guard(uint32_t phase)
+{
+    guard.phase_s++;
+    find_on_board();
+    for (uint32_t i = 0; i < guard.nghosts; i++)
+        look_at(&guard.ghosts[i], phase);
+    if (phase == JOINING)
+        check_joining();
+    if (phase == LEAVING)
+        check_leaving();
+    check_left(phase);
+}
+
+static bool all_gone(void)
+{
+    for (uint32_t i = 0; i < guard.nghosts; i++)
+        if (guard.ghosts[i].suspect.process.pid && !guard.ghosts[i].gone)
+            return false;
+    return true;
+}
+
+/* MPI is finalized: the ghosts are about to be gone. Short waits, of which
+ * those that make up a second are a round. */
+static void finish(void)
+{
+    unsigned us = FINISH_US, passed_us = 0;
+
+    guard.phase_s = 0;
+    while (guard.limit_s > 0 && guard.phase_s <= 2 * guard.limit_s + KILL_S) {
+        for (uint32_t i = 0; i < guard.nghosts; i++) {
+            struct ghost *ghost = &guard.ghosts[i];
+
+            if (ghost->suspect.process.pid && !ghost->gone &&
+                aspx_process_look(&ghost->suspect.process).ended)
+                ended(ghost, FINISHED);
+        }
+        if (all_gone())
+            return;
+        usleep(us);
+        passed_us += us;
+        if (passed_us >= ROUND_US) {
+            round_of_guard(FINISHED);
+            passed_us = 0;
+        }
+        us = us < ROUND_US / 4 ? 2 * us : us;
+    }
+}
+
+static void *watch(void *unused)
+{
+    uint32_t phase = atomic_load(&guard.phase);
+
+    while (phase < FINISHED) {
+        uint32_t now;
+
+        aspx_futex_wait(&guard.phase, phase, ROUND_US);
+        now = atomic_load(&guard.phase);
+        if (now == phase) {
+            round_of_guard(phase);
+        } else {
+            guard.phase_s = 0;
+            guard.tell_phase_s = 2 * guard.limit_s;
+        }
+        phase = now;
+    }
+    if (phase == FINISHED)
+        finish();
+    return unused;
+}
+
+static void run_thread(void)
+{
+    pthread_attr_t attr;
+    sigset_t all, old;
+
+    sigfillset(&all);
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, GUARD_STACK);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    guard.running = pthread_create(&guard.thread, &attr, watch, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_attr_destroy(&attr);
+    if (guard.running)
+        pthread_setname_np(guard.thread, "aspen-guard");
+}
+
+static void set_phase(enum phase phase)
+{
+    atomic_store(&guard.phase, phase);
+    if (guard.running)
+        aspx_futex_wake(&guard.phase);
+}
+
+static void join_thread(void)
+{
+    if (guard.running)
+        pthread_join(guard.thread, NULL);
+    guard.running = false;
+}
+
+static unsigned knob(const struct asp_layout *layout, const char *name)
+{
+    const char *text = asp_layout_knob(layout, name, NULL);
+
+    return text && *text ? (unsigned) strtoul(text, NULL, 10) : LIMIT_S;
+}
+
+static int make_room(uint32_t nghosts)
+{
+    guard.ghosts = calloc(nghosts + 1, sizeof(*guard.ghosts));
+    if (!guard.ghosts)
+        return -1;
+    guard.nghosts = nghosts;
+    for (uint32_t i = 0; i < nghosts; i++) {
+        guard.ghosts[i].suspect.node = guard.node;
+        guard.ghosts[i].suspect.rank = -1;
+        guard.ghosts[i].tell_s = guard.limit_s / 2;
+    }
+    return 0;
+}
+
+static void drop_room(void)
+{
+    free(guard.ghosts);
+    guard.ghosts = NULL;
+    guard.nghosts = 0;
+}
+
+static void name_node(const struct asp_layout *layout)
+{
+    const char *name = layout->nodes ? layout->nodes[layout->node].name : "";
+
+    if (*name)
+        snprintf(guard.node, sizeof(guard.node), "%s", name);
+    else if (gethostname(guard.node, sizeof(guard.node) - 1) != 0)
+        strcpy(guard.node, "?");
+}
+
+void aspx_guard_start(const struct asp_layout *layout)
+{
+    struct asp_board *board = aspx_board();
+
+    guard.limit_s = knob(layout, "ghost.timeout_s");
+    if (guard.limit_s == 1)
+        guard.limit_s = LIMIT_MIN_S;
+    guard.join_limit_s = 2 * knob(layout, "init.timeout_s") + ROLL_S;
+    name_node(layout);
+    aspx_manager_know();
+    if (make_room(layout->ghosts_per_node) != 0)
+        return;
+    for (uint32_t i = 0; board && i < guard.nghosts; i++) {
+        uint32_t task = layout->ntasks - guard.nghosts + i;
+        struct asp_board_slot *slot = &board->slots[task];
+        uint32_t rank = layout->tasks[task].rank_world;
+
+        guard.ghosts[i].slot = slot;
+        guard.ghosts[i].told = &slot->told;
+        if (rank != ASP_RANK_NONE)
+            guard.ghosts[i].suspect.rank = (int) rank;
+    }
+    set_phase(INIT);
+    run_thread();
+}
+
+void aspx_guard_joining(void)
+{
+    set_phase(JOINING);
+}
+
+/* In a container of its own, a user sees other pids than its ghosts do, and
+ * cannot open their arena either. */
+static bool same_pids(const struct aspx_engine *engine, int ghost)
+{
+    return engine->arena.bells || !engine->arena_addr[ghost];
+}
+
+/* Now that pid, rank and bell of each ghost are known. */
+static void meet(const struct aspx_engine *engine, uint32_t i, int rank)
+{
+    const struct aspx_bell *bell = aspx_engine_bell(engine, (uint32_t) rank);
+    struct ghost *ghost = &guard.ghosts[i];
+
+    ghost->suspect.rank = rank;
+    if (bell)
+        ghost->suspect.life = aspx_life_map(bell);
+    if (!ghost->told && ghost->suspect.life)
+        ghost->told = &ghost->suspect.life->told;
+    if (ghost->suspect.process.pid == 0 && same_pids(engine, rank))
+        aspx_process_know(&ghost->suspect.process, engine->pids[rank]);
+}
+
+void aspx_guard_serving(const struct aspx_engine *engine)
+{
+    const struct aspx_world *world = engine->world;
+    uint32_t i = 0;
+
+    if (!guard.ghosts)
+        return;
+    set_phase(STOPPED);
+    join_thread();
+    for (int r = 0; r < world->size_all && i < guard.nghosts; r++)
+        if (world->peers[r].node == world->node &&
+            world->peers[r].role == ASP_ROLE_GHOST)
+            meet(engine, i++, r);
+    set_phase(SERVING);
+    guard.phase_s = 0;
+    run_thread();
+}
+
+void aspx_guard_leaving(void)
+{
+    set_phase(LEAVING);
+}
+
+void aspx_guard_finish(void)
+{
+    set_phase(FINISHED);
+    join_thread();
+    drop_room();
+}
+
+void aspx_guard_stop(void)
+{
+    set_phase(STOPPED);
+    join_thread();
+    drop_room();
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The calls that make and free windows: to ghosts where that is possible, else
+ * MPI's own, counted with the reason. */
+#include "config.h"
+
+#include "runtime/casper/lock/client.h"
+#include "registry.h"
+#include "switch.h"
+#include "contig.h"
+#include "native.h"
+
+#include "runtime/mpi/real.h"
+#include "runtime/record/record.h"
+#include "mpi_hand.h"
+
+#include <string.h>
+
+/* Why a window is MPI's own. */
+static enum aspx_way native_way(const struct aspx_win_request *request)
+{
+    if (request->flavor == MPI_WIN_FLAVOR_DYNAMIC)
+        return ASPX_WAY_DYNAMIC;
+    if (request->asked_off)
+        return ASPX_WAY_ASKED;
+    if (request->memory == ASPX_MEMORY_GIVEN)
+        return ASPX_WAY_PRIVATE;
+    return request->flavor == MPI_WIN_FLAVOR_SHARED ? ASPX_WAY_SHARED
+                                                    : ASPX_WAY_ARENA;
+}
+
+/* What the rules say, before anything is made. Returns false when MPI shall
+ * not make the window either: *rc is the error then. */
+static bool permit(struct aspx_win_request *request, int *rc)
+{
+    const char *config;
+    int errclass = aspx_rules_choose(request);
+
+    if (errclass != MPI_SUCCESS) {
+        aspx_real.MPI_Comm_call_errhandler(aspx_comm_shown(request->comm),
+                                           errclass);
+        *rc = errclass;
+        return false;
+    }
+    config = aspx_rules_value(request->verdict.holds, ASP_WIN_ASYNC_CONFIG);
+    request->asked_off = config && aspx_adapt_native(aspx_async_read(config));
+    return true;
+}
+
+/* True when *rc is the answer. */
+static bool make_redirected(struct aspx_win_request *request, void *baseptr,
+                            MPI_Win *win, int *rc)
+{
+    struct aspx_win *made;
+    void *base;
+
+    if (!win || !aspx_win_sane(request) ||
+        (request->memory != ASPX_MEMORY_GIVEN && !baseptr))
+        return false;
+    if (!permit(request, rc))
+        return true;
+    if (!aspx_engine.up || request->asked_off ||
+        !aspx_win_make(request, win, rc))
+        return false;
+    if (*rc == MPI_SUCCESS) {
+        made = aspx_win_find(*win);
+        made->serial = aspx_roll_enter(request, ASPX_WAY_GHOST,
+                                       made->turn.able);
+        if (made->flat_less && made->rank == 0)
+            aspx_roll_flat_less();
+    }
+    aspx_rules_done(&request->verdict);
+    /* As in MPICH, who brings no memory has no address, nor has the
+     * attribute MPI_WIN_BASE. */
+    base = request->bytes > 0 ? request->base : NULL;
+    if (*rc == MPI_SUCCESS && request->flavor != MPI_WIN_FLAVOR_CREATE)
+        memcpy(baseptr, &base, sizeof(base));
+    aspx_count(ASPX_CALL_WINDOW, ASPX_WAY_GHOST);
+    return true;
+}
+
+/* Try to redirect; true when *rc is the answer, else MPI shall make it. */
+static bool redirect(struct aspx_win_request *request, void *baseptr,
+                     MPI_Win *win, int *rc)
+{
+    if (make_redirected(request, baseptr, win, rc))
+        return true;
+    aspx_native_begin(request);
+    return false;
+}
+
+/* MPI has made the window itself, or failed to. baseptr: where it has put the
+ * base, or NULL: the request has it. */
+static int settle(int rc, void *baseptr, MPI_Win *win,
+                  struct aspx_win_request *request)
+{
+    enum aspx_way why = native_way(request);
+
+    if (rc == MPI_SUCCESS) {
+        if (baseptr)
+            memcpy(&request->base, baseptr, sizeof(request->base));
+        rc = aspx_native_mend(request, win);
+    }
+    if (rc == MPI_SUCCESS) {
+        if (baseptr)
+            memcpy(baseptr, &request->base, sizeof(request->base));
+        aspx_native_note(*win, why, aspx_roll_enter(request, why, false));
+    }
+    if (request->kept_info != MPI_INFO_NULL)
+        aspx_real.MPI_Info_free(&request->kept_info);
+    aspx_rules_done(&request->verdict);
+    return rc;
+}
+
+/* Each call and its twin with large counts: NAME is the call, UNIT the type of
+ * its displacement unit. */
+#define ALLOCATE(NAME, UNIT, FLAVOR, MEMORY)                                   \
+    int aspx_hand_##NAME(MPI_Aint size, UNIT disp_unit, MPI_Info info,         \
+                         MPI_Comm comm, void *baseptr, MPI_Win *win)           \
+    {                                                                          \
+        struct aspx_win_request request = {                                    \
+            MEMORY, FLAVOR,          NULL,          size,  disp_unit,          \
+            info,   aspx_comm(comm), MPI_INFO_NULL, false, {.order = 0}};      \
+        int rc;                                                                \
+                                                                               \
+        if (redirect(&request, baseptr, win, &rc))                             \
+            return rc;                                                         \
+        rc = aspx_real.NAME(size, disp_unit, request.info, request.comm,       \
+                            baseptr, win);                                     \
+        return settle(rc, baseptr, win, &request);                             \
+    }
+
+#define CREATE(NAME, UNIT)                                                     \
+    int aspx_hand_##NAME(void *base, MPI_Aint size, UNIT disp_unit,            \
+                         MPI_Info info, MPI_Comm comm, MPI_Win *win)           \
+    {                                                                          \
+        struct aspx_win_request request = {ASPX_MEMORY_GIVEN,                  \
+                                           MPI_WIN_FLAVOR_CREATE,              \
+                                           base,                               \
+                                           size,                               \
+                                           disp_unit,                          \
+                                           info,                               \
+                                           aspx_comm(comm),                    \
+                                           MPI_INFO_NULL,                      \
+                                           false,                              \
+                                           {.order = 0}};                      \
+        int rc;                                                                \
+                                                                               \
+        if (redirect(&request, NULL, win, &rc))                                \
+            return rc;                                                         \
+        rc = aspx_real.NAME(base, size, disp_unit, request.info, request.comm, \
+                            win);                                              \
+        return settle(rc, NULL, win, &request);                                \
+    }
+
+ALLOCATE(MPI_Win_allocate, int, MPI_WIN_FLAVOR_ALLOCATE, ASPX_MEMORY_OWN)
+ALLOCATE(MPI_Win_allocate_c, MPI_Aint, MPI_WIN_FLAVOR_ALLOCATE, ASPX_MEMORY_OWN)
+ALLOCATE(MPI_Win_allocate_shared, int, MPI_WIN_FLAVOR_SHARED,
+         ASPX_MEMORY_SHARED)
+ALLOCATE(MPI_Win_allocate_shared_c, MPI_Aint, MPI_WIN_FLAVOR_SHARED,
+         ASPX_MEMORY_SHARED)
+CREATE(MPI_Win_create, int)
+CREATE(MPI_Win_create_c, MPI_Aint)
+
+int aspx_hand_MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+    struct aspx_win_request request = {
+        ASPX_MEMORY_GIVEN, MPI_WIN_FLAVOR_DYNAMIC, NULL,  0,           1, info,
+        aspx_comm(comm),   MPI_INFO_NULL,          false, {.order = 0}};
+    int rc;
+
+    if (win && aspx_win_sane(&request) && !permit(&request, &rc))
+        return rc;
+    rc = aspx_real.MPI_Win_create_dynamic(request.info, request.comm, win);
+    return settle(rc, NULL, win, &request);
+}
+
+/* MPI's own MPI_Win_free has a barrier: when it returns, every process has
+ * closed its epochs, each with a flush, and settled its locks, so no ghost
+ * touches block or lock words again.
+ * The entry stays until then, because attribute callbacks may ask for it. */
+int aspx_hand_MPI_Win_free(MPI_Win *handle)
+{
+    struct aspx_win *win = handle ? aspx_win_find(*handle) : NULL;
+    int rc, access;
+
+    if (!win)
+        return aspx_native_free(handle);
+    access = atomic_load(&win->access);
+    if (access > ASPX_ACCESS_FENCED)
+        return aspx_win_raise(win, MPI_ERR_RMA_SYNC);
+    rc = aspx_lock_settle(win);
+    if (rc != MPI_SUCCESS)
+        return aspx_win_pass(win, rc);
+    rc = aspx_real.MPI_Win_free(handle);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    aspx_win_flat_free(win);
+    aspx_table_remove(&aspx_redirected, win->handle, win);
+    aspx_switch_end(win);
+    aspx_win_destroy(win);
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "registry.h"
+
+#include "runtime/mpi/real.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+struct aspx_roll aspx_roll;
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static uint32_t serials;
+
+static bool alike(const struct aspx_roll_entry *a,
+                  const struct aspx_roll_entry *b)
+{
+    return a->holds == b->holds && a->processes == b->processes &&
+           a->way == b->way && a->switchable == b->switchable &&
+           a->flavor == b->flavor && a->least == b->least &&
+           a->most == b->most && strcmp(a->name, b->name) == 0 &&
+           strcmp(a->site.place, b->site.place) == 0;
+}
+
+/* The newest window has got its name by now, if it gets one: let it join
+ * others of its kind. */
+static void fold(void)
+{
+    struct aspx_roll *roll = &aspx_roll;
+    struct aspx_roll_entry *newest = &roll->entry[roll->n ? roll->n - 1 : 0];
+
+    for (uint32_t i = 0; i + 1 < roll->n; i++) {
+        struct aspx_roll_entry *entry = &roll->entry[i];
+
+        if (!alike(entry, newest))
+            continue;
+        entry->count += newest->count;
+        entry->last = newest->last;
+        entry->serial = newest->serial;
+        roll->n--;
+        return;
+    }
+}
+
+void aspx_roll_close(void)
+{
+    fold();
+}
+
+static void hit(uint32_t holds)
+{
+    for (uint32_t r = 0; r < ASP_WINRULES_MAX; r++)
+        aspx_roll.hits[r] += holds >> r & 1;
+}
+
+void aspx_roll_hit(uint32_t holds)
+{
+    pthread_mutex_lock(&mutex);
+    hit(holds);
+    pthread_mutex_unlock(&mutex);
+}
+
+void aspx_roll_flat_less(void)
+{
+    pthread_mutex_lock(&mutex);
+    aspx_roll.flat_less++;
+    pthread_mutex_unlock(&mutex);
+}
+
+uint32_t aspx_roll_enter(const struct aspx_win_request *request,
+                         enum aspx_way way, bool switchable)
+{
+    const struct aspx_verdict *verdict = &request->verdict;
+    struct aspx_roll_entry entry = {
+        .first = verdict->order,
+        .last = verdict->order,
+        .count = 1,
+        .holds = verdict->holds,
+        .way = (uint32_t) way,
+        .switchable = switchable,
+        .flavor = request->flavor,
+        .least = verdict->least,
+        .most = verdict->most,
+        .site = verdict->site,
+    };
+    int rank = 0, size = 0;
+
+    if (verdict->order == 0)
+        return 0;
+    aspx_real.MPI_Comm_rank(request->comm, &rank);
+    if (rank != 0)
+        return 0;
+    aspx_real.MPI_Comm_size(request->comm, &size);
+    entry.processes = (uint32_t) size;
+    pthread_mutex_lock(&mutex);
+    fold();
+    hit(verdict->holds);
+    if (aspx_roll.n == ASPX_ROLL_MAX) {
+        aspx_roll.more++;
+    } else {
+        entry.serial = ++serials;
+        aspx_roll.entry[aspx_roll.n++] = entry;
+    }
+    pthread_mutex_unlock(&mutex);
+    return entry.serial;
+}
+
+static struct aspx_roll_entry *find(uint32_t serial)
+{
+    for (uint32_t i = 0; serial && i < aspx_roll.n; i++)
+        if (aspx_roll.entry[i].serial == serial &&
+            aspx_roll.entry[i].count == 1)
+            return &aspx_roll.entry[i];
+    return NULL;
+}
+
+void aspx_roll_name(uint32_t serial, const char *name)
+{
+    struct aspx_roll_entry *entry;
+
+    pthread_mutex_lock(&mutex);
+    entry = find(serial);
+    if (entry)
+        snprintf(entry->name, sizeof(entry->name), "%.*s",
+                 ASPX_ROLL_NAME_MAX - 1, name);
+    pthread_mutex_unlock(&mutex);
+}
+
+void aspx_roll_holds(uint32_t serial, uint32_t holds)
+{
+    struct aspx_roll_entry *entry;
+
+    pthread_mutex_lock(&mutex);
+    entry = find(serial);
+    if (entry)
+        entry->holds = holds;
+    pthread_mutex_unlock(&mutex);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Walks libmpich's relocations and rewrites those that name an MPI function.
+ * ROMIO and others call MPI through the PLT (91 PMPI_ and 99 MPI_ functions in
+ * 4.0.2); these calls mean the library's view of the world, not the program's.
+ * Rewriting them once costs nothing per call, and a user callback that tail
+ * calls MPI is still seen as the user's, which a look at return addresses
+ * would get wrong. */
+#include "config.h"
+
+#include "plt_patch.h"
+
+#include "image.h"
+#include "real.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+static int is_mpi(const char *name)
+{
+    return strncmp(name, "MPI", 3) == 0 || strncmp(name, "PMPI", 4) == 0;
+}
+
+/* Go through what libmpich calls by name. */
+static void walk(aspx_reference_f *visit, void *context)
+{
+    struct aspx_image image;
+
+    if (aspx_image_of_handle(aspx_real_library(), &image))
+        aspx_image_each(&image, visit, context);
+}
+
+static void bind_own(const struct aspx_image *image,
+                     const struct aspx_reference *reference, void *unused)
+{
+    (void) unused;
+    if (reference->defined && is_mpi(reference->name))
+        aspx_image_store(image, reference->slot, reference->definition);
+}
+
+void aspx_selfbind(void)
+{
+    static bool done;
+
+    if (!done)
+        walk(bind_own, NULL);
+    done = true;
+}
+
+struct lead {
+    const char *name;
+    void *to;
+    bool found;
+};
+
+static void lead(const struct aspx_image *image,
+                 const struct aspx_reference *reference, void *context)
+{
+    struct lead *wanted = context;
+
+    if (!reference->defined && strcmp(reference->name, wanted->name) == 0)
+        wanted->found = aspx_image_store(image, reference->slot, wanted->to);
+}
+
+bool aspx_selfbind_lead(const char *name, void *to)
+{
+    struct lead wanted = {.name = name, .to = to};
+
+    walk(lead, &wanted);
+    return wanted.found;
+}
+
+void *aspx_selfbind_find(const char *name)
+{
+    void *found = dlsym(RTLD_DEFAULT, name);
+
+    return found ? found : dlsym(aspx_real_library(), name);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "tcp_finalize_fix.h"
+
+#include "end_barrier.h"
+#include "plt_patch.h"
+
+#include "runtime/base/helper_thread.h"
+
+#include <dirent.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+enum {
+    LOOK_NS = 10000000, /* between two looks at the sockets */
+    QUIET_LOOKS = 5,    /* in a row, with nothing under way */
+};
+
+/* UCX's functions; handles are pointers of its own. */
+typedef void *disconnect_f(void *connection);
+typedef int is_completed_f(void *request);
+typedef void print_f(void *connection, FILE *to);
+
+static disconnect_f *disconnect;
+static is_completed_f *is_completed;
+static print_f *print;
+
+/* Connections that are being closed. */
+static struct closing {
+    void *connection, *request;
+    enum { NOT_ASKED, TCP, OTHER } leads;
+} * closing;
+static size_t nclosing, room;
+
+static uint64_t looked_ns;
+static unsigned quiet; /* looks */
+
+static int option(int fd, int name)
+{
+    int value = -1;
+    socklen_t size = sizeof(value);
+
+    return getsockopt(fd, SOL_SOCKET, name, &value, &size) == 0 ? value : -1;
+}
+
+/* Bytes that the peer's kernel has not acknowledged? Of other streams between
+ * nodes than TCP's nobody knows. */
+static bool may_have_unsent(int fd)
+{
+    int bytes = 0;
+
+    if (option(fd, SO_TYPE) != SOCK_STREAM || option(fd, SO_DOMAIN) == AF_UNIX)
+        return false;
+    if (option(fd, SO_PROTOCOL) != IPPROTO_TCP)
+        return true;
+    return ioctl(fd, SIOCOUTQ, &bytes) == 0 && bytes > 0;
+}
+
+static bool all_is_sent(void)
+{
+    DIR *fds = opendir("/proc/self/fd");
+    bool unsent = !fds; /* nobody knows */
+    struct dirent *entry;
+
+    while (!unsent && (entry = readdir(fds)))
+        unsent = may_have_unsent(atoi(entry->d_name));
+    if (fds)
+        closedir(fds);
+    return !unsent;
+}
+
+/* UCX tells how a connection leads only in words, a line for each lane:
+ *     #                 lane[0]:  2:tcp/eth0.0 md[1]    -> md[1]/tcp/... am
+ * None of them may lead elsewhere: a lane of shared memory is full until its
+ * reader comes, and no kernel has what waits for it. */
+static bool leads_over_tcp(void *connection)
+{
+    char *text = NULL, *line;
+    size_t size = 0, lanes = 0, tcp = 0;
+    FILE *to = open_memstream(&text, &size);
+
+    if (!to)
+        return false;
+    print(connection, to);
+    if (fclose(to) != 0 || !text)
+        return false;
+    for (line = strstr(text, "lane["); line; line = strstr(line + 1, "lane[")) {
+        unsigned lane, resource;
+        char transport[8] = "";
+
+        lanes++;
+        tcp += sscanf(line, "lane[%u]: %u:%7[^/]", &lane, &resource,
+                      transport) == 3 &&
+               strcmp(transport, "tcp") == 0;
+    }
+    free(text);
+    return lanes > 0 && lanes == tcp;
+}
+
+/* Is there nothing left to wait for, as far as the kernel knows? */
+static void look(void)
+{
+    uint64_t now = aspx_clock_ns(CLOCK_MONOTONIC);
+
+    if (looked_ns == 0)
+        looked_ns = now;
+    if (quiet == QUIET_LOOKS || now - looked_ns < LOOK_NS)
+        return;
+    quiet = all_is_sent() ? quiet + 1 : 0;
+    looked_ns = aspx_clock_ns(CLOCK_MONOTONIC);
+}
+
+/* MPI_Finalize makes progress and asks for all, over and over: one look for
+ * each time. */
+static int is_closed(void *request)
+{
+    if (nclosing > 0 && request == closing[0].request)
+        look();
+    if (is_completed(request))
+        return 1;
+    if (quiet < QUIET_LOOKS)
+        return 0;
+    for (size_t i = 0; i < nclosing; i++) {
+        struct closing *it = &closing[i];
+
+        if (it->request != request)
+            continue;
+        if (it->leads == NOT_ASKED)
+            it->leads = leads_over_tcp(it->connection) ? TCP : OTHER;
+        return it->leads == TCP;
+    }
+    return 0;
+}
+
+static bool is_request(const void *request)
+{
+    return request && (intptr_t) request > 0; /* errors are small, below 0 */
+}
+
+static void *begin_to_close(void *connection)
+{
+    void *request = disconnect(connection);
+
+    aspx_end_barrier_comes();
+    if (nclosing == room) {
+        size_t more = room ? 2 * room : 16;
+        struct closing *grown = realloc(closing, more * sizeof(*closing));
+
+        if (!grown)
+            return request; /* is waited for as ever */
+        closing = grown;
+        room = more;
+    }
+    if (is_request(request))
+        closing[nclosing++] = (struct closing){connection, request, NOT_ASKED};
+    return request;
+}
+
+static void find(void *function_p, const char *name)
+{
+    *(void **) function_p = aspx_selfbind_find(name);
+}
+
+void aspx_close_mend(void)
+{
+    static bool done;
+
+    if (done)
+        return;
+    done = true;
+    find(&disconnect, "ucp_disconnect_nb");
+    find(&is_completed, "ucp_request_is_completed");
+    find(&print, "ucp_ep_print_info");
+    if (!disconnect || !is_completed || !print)
+        return;
+    aspx_end_barrier_mend();
+    if (aspx_selfbind_lead("ucp_disconnect_nb", begin_to_close))
+        (void) aspx_selfbind_lead("ucp_request_is_completed", is_closed);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "direct_call.h"
+
+#include "callback.h"
+#include "request.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+_Thread_local bool aspx_guest_inside ASPX_TLS;
+
+static bool allowed;
+static _Atomic uint32_t inside; /* guests */
+
+void aspx_guest_allow(int level)
+{
+    allowed = level == MPI_THREAD_MULTIPLE;
+}
+
+static void nothing(void *unused)
+{
+    (void) unused;
+}
+
+bool aspx_guest_enter(void)
+{
+    if (!allowed || !aspx_offload_twins())
+        return false;
+    if (!aspx_command_has_looked(aspx_command_posted()))
+        aspx_request_in_thread(nothing, NULL);
+    aspx_callback_look();
+    atomic_fetch_add(&inside, 1);
+    aspx_offload_self = aspx_guest_inside = true;
+    return true;
+}
+
+void aspx_guest_leave(void)
+{
+    aspx_offload_self = aspx_guest_inside = false;
+    atomic_fetch_sub(&inside, 1);
+    if (atomic_load(&aspx_callbacks.state) != ASPX_CALLBACK_NONE)
+        aspx_callback_guest_left();
+}
+
+bool aspx_guest_any(void)
+{
+    return atomic_load(&inside) != 0;
+}

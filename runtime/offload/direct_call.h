@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls without a non-blocking twin may wait for other ranks: blocking
+ * collectives, making communicators, windows and files, epochs, spawn. In the
+ * offload thread one of them would keep the program's other threads out of MPI,
+ * and what it waits for may need one of those: two threads that make
+ * communicators, in another order than those of the next rank, would wait for
+ * ever.
+ *
+ * So in a program with MPI_THREAD_MULTIPLE the caller carries such calls out
+ * itself, as a guest beside the offload thread. That is why MPI gets the level
+ * that such a program asked for. */
+#ifndef ASPEN_RUNTIME_OFFLOAD_DIRECT_CALL_H
+#define ASPEN_RUNTIME_OFFLOAD_DIRECT_CALL_H
+
+#include "offload.h"
+
+/* Is this thread a guest? Then it is inside MPI, in a callback of the program:
+ * what it calls is carried out on the spot, and its requests are lazy, because
+ * those in flight are the offload thread's. */
+extern _Thread_local bool aspx_guest_inside ASPX_TLS;
+
+/* MPI has this level: may there be guests? */
+void aspx_guest_allow(int level);
+
+/* Enter MPI as a guest, when all that has been posted, by any thread, has been
+ * taken by MPI. Returns false when the offload thread shall do it. */
+bool aspx_guest_enter(void);
+
+/* Out again. */
+void aspx_guest_leave(void);
+
+/* In the offload thread: is anybody a guest now? Guests make progress for
+ * all. */
+bool aspx_guest_any(void);
+
+#endif

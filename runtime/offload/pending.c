@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* MPI tells of an end only when it is asked for the request, and each question
+ * takes some 15 ns: of a thousand receives that wait for ever as long as fifty
+ * messages. Up to a window of requests, a poll asks for all of them. For more
+ * there are two lists. Recent is what was posted or asked for lately: each poll
+ * looks at these. Old is the rest: a poll looks at a portion of it, the next
+ * poll at the next one. A caller that waits for an old one, or tests it, asks
+ * for it by name (ask.h), which makes it recent; and the portions go on behind
+ * it, because programs mostly wait in the order in which they posted.
+ *
+ * An operation that fails inside MPI_Testsome is raised on MPI_COMM_WORLD, one
+ * that fails inside MPI_Test on its own communicator. As long as the program
+ * has set no error handler both end the job; after that each request gets a
+ * test of its own.
+ *
+ * MPI may call functions of the program inside that test, and these may post,
+ * wait and free themselves. Such an inner poll looks only at what came after
+ * the outer one began; what is older is tested by the Wait that is for it. The
+ * outer one knows its requests by their numbers, and so what is gone. */
+#include "config.h"
+
+#include "pending.h"
+
+#include "offload.h"
+#include "raised.h"
+#include "report.h"
+
+#include "runtime/mpi/handle.h"
+#include "runtime/base/prefetch.h"
+
+enum {
+    WINDOW = ASPX_FLIGHT_WINDOW,
+    RECENT_MOST = WINDOW / 2, /* of more than a window */
+    /* After so many polls others grow old: 5 us at least, which most operations
+     * that somebody waits for do not take. */
+    RECENT_POLLS = 64,
+    PORTION_LEAST = 8, /* takes as long as two calls */
+};
+
+struct list {
+    struct aspx_slot *first, *last;
+    uint32_t count;
+};
+
+/* Written in each poll; on lines of its own, because callers would wait for
+ * what they read there. */
+static struct flights {
+    _Alignas(ASPX_COMMAND_LINE) struct list recent; /* by number */
+    struct list old;
+    struct aspx_slot *next_old; /* where the next portion begins; NULL: at the
+                                   first */
+    uint32_t portion;
+    /* When all of recent, and then so many of old, one after the other, have
+     * been looked at, all have, since so many commands had been carried out. */
+    uint32_t sweep_left; /* more than needed, if one of old was taken out */
+    uint64_t sweep_run;
+    uint64_t number;  /* the last one given */
+    uint64_t inner;   /* the last one when the poll began that is under way: an
+                         inner one looks at those behind; 0: none is */
+    uint64_t polled;  /* the last one at the last poll */
+    bool new_alone;   /* which was only for what was new */
+    uint64_t run;     /* at the last one that was not */
+    uint32_t polls;   /* of those */
+    uint64_t younger; /* as the last ones grew old: what is old next time */
+} flights = {.portion = PORTION_LEAST};
+
+static bool is_old(const struct aspx_slot *slot)
+{
+    return atomic_load_explicit(&slot->old, memory_order_relaxed);
+}
+
+uint32_t aspx_flight_count(void)
+{
+    return flights.recent.count + flights.old.count;
+}
+
+static void append(struct list *list, struct aspx_slot *slot)
+{
+    slot->before = list->last;
+    slot->behind = NULL;
+    if (list->last)
+        list->last->behind = slot;
+    else
+        list->first = slot;
+    list->last = slot;
+    list->count++;
+}
+
+static void take_out(struct aspx_slot *slot)
+{
+    struct list *list = is_old(slot) ? &flights.old : &flights.recent;
+
+    if (slot == flights.next_old)
+        flights.next_old = slot->behind;
+    if (slot->before)
+        slot->before->behind = slot->behind;
+    else
+        list->first = slot->behind;
+    if (slot->behind)
+        slot->behind->before = slot->before;
+    else
+        list->last = slot->before;
+    list->count--;
+}
+
+static void make_old(struct aspx_slot *slot)
+{
+    take_out(slot);
+    atomic_store_explicit(&slot->old, true, memory_order_relaxed);
+    append(&flights.old, slot);
+    flights.sweep_left++;
+}
+
+/* As the youngest. */
+static void enter(struct aspx_slot *slot)
+{
+    slot->number = ++flights.number;
+    append(&flights.recent, slot);
+    if (aspx_flight_count() <= WINDOW)
+        return;
+    while (flights.recent.count > RECENT_MOST)
+        make_old(flights.recent.first);
+}
+
+static void leave(struct aspx_slot *slot)
+{
+    take_out(slot);
+    slot->number = 0;
+    if (is_old(slot))
+        atomic_store_explicit(&slot->old, false, memory_order_relaxed);
+}
+
+/* Before anything else that ends later: MPI_Waitany of a small send and of the
+ * receive that answers it gives the send first. MPI does not look around in a
+ * wait for what is over. */
+static void end_at_once(struct aspx_slot *slot)
+{
+    int rc;
+
+    slot->status.MPI_ERROR = ASPX_ERROR_UNTOUCHED;
+    rc = aspx_behind.MPI_Wait(&slot->real, &slot->status);
+    aspx_offload_counts.ended++;
+    aspx_slot_ended(slot, rc);
+}
+
+void aspx_flight_add(struct aspx_slot *slot)
+{
+    aspx_offload_counts.posted++;
+    if (aspx_handle_is_over(slot->real)) {
+        end_at_once(slot);
+        return;
+    }
+    enter(slot);
+}
+
+void aspx_flight_remove(struct aspx_slot *slot)
+{
+    if (slot->number != 0)
+        leave(slot);
+}
+
+static void ring_bells(const struct list *list)
+{
+    for (struct aspx_slot *slot = list->first; slot; slot = slot->behind)
+        aspx_command_ring_bell(&slot->bell);
+}
+
+void aspx_flight_ring_bells(void)
+{
+    ring_bells(&flights.recent);
+    ring_bells(&flights.old);
+}
+
+void aspx_flight_forget(void)
+{
+    while (flights.recent.first)
+        leave(flights.recent.first);
+    while (flights.old.first)
+        leave(flights.old.first);
+}
+
+/* MPI keeps a persistent request's handle, and takes back any other. */
+static void end(struct aspx_slot *slot, const MPI_Status *status, int rc)
+{
+    slot->status = *status;
+    leave(slot);
+    aspx_offload_counts.ended++;
+    aspx_slot_ended(slot, rc);
+}
+
+static bool test_one(struct aspx_slot *slot)
+{
+    MPI_Status status = {.MPI_ERROR = ASPX_ERROR_UNTOUCHED};
+    int flag = 0, rc;
+
+    aspx_raising.by = &slot->head;
+    rc = aspx_behind.MPI_Test(&slot->real, &flag, &status);
+    if (!flag && rc == MPI_SUCCESS)
+        return false;
+    end(slot, &status, rc);
+    return true;
+}
+
+struct window {
+    struct aspx_slot *slots[WINDOW];
+    uint32_t count;
+};
+
+static uint32_t test_each(const struct window *window)
+{
+    uint64_t numbers[WINDOW];
+    uint32_t ended = 0;
+
+    for (uint32_t i = 0; i < window->count; i++)
+        numbers[i] = window->slots[i]->number;
+    for (uint32_t i = 0; i < window->count; i++)
+        ended += window->slots[i]->number == numbers[i] &&
+                 test_one(window->slots[i]);
+    return ended;
+}
+
+static uint32_t test_some(const struct window *window)
+{
+    MPI_Request reals[WINDOW];
+    MPI_Status statuses[WINDOW];
+    int which[WINDOW], ended = 0, rc;
+
+    for (uint32_t i = 0; i < window->count; i++) {
+        statuses[i].MPI_ERROR = ASPX_ERROR_UNTOUCHED;
+        reals[i] = window->slots[i]->real;
+    }
+    rc = aspx_behind.MPI_Testsome((int) window->count, reals, &ended, which,
+                                  statuses);
+    if (ended == MPI_UNDEFINED || ended <= 0)
+        return 0;
+    for (int i = 0; i < ended; i++)
+        aspx_prefetch_to_write(window->slots[which[i]]);
+    for (int i = 0; i < ended; i++) {
+        struct aspx_slot *slot = window->slots[which[i]];
+
+        slot->real = reals[which[i]];
+        end(slot, &statuses[i],
+            rc == MPI_ERR_IN_STATUS ? statuses[i].MPI_ERROR : MPI_SUCCESS);
+    }
+    return (uint32_t) ended;
+}
+
+static uint32_t look_at(const struct window *window)
+{
+    uint64_t outer = flights.inner;
+    uint32_t ended;
+
+    flights.inner = flights.number;
+    aspx_slot_next_moment();
+    ended = aspx_offload_wants_codes() ? test_each(window) : test_some(window);
+    flights.inner = outer;
+    return ended;
+}
+
+static void gather_behind(struct window *window, uint64_t last)
+{
+    struct aspx_slot *slot = flights.recent.last, *first = NULL;
+
+    for (; slot && slot->number > last; slot = slot->before)
+        first = slot;
+    for (slot = first; slot && window->count < WINDOW; slot = slot->behind)
+        window->slots[window->count++] = slot;
+}
+
+/* Of a window's worth, in every other poll, those alone that are new since the
+ * last one: they may be over already. */
+static bool gather_new(struct window *window)
+{
+    uint64_t before = flights.polled;
+
+    flights.polled = flights.number;
+    if (!flights.new_alone && flights.number != before &&
+        aspx_flight_count() <= WINDOW)
+        gather_behind(window, before);
+    flights.new_alone = window->count != 0 &&
+                        window->count != aspx_flight_count();
+    return flights.new_alone;
+}
+
+static void gather(struct window *window)
+{
+    uint32_t most = WINDOW - flights.recent.count;
+    struct aspx_slot *slot = flights.recent.first;
+
+    for (; slot; slot = slot->behind)
+        window->slots[window->count++] = slot;
+    if (aspx_flight_count() > WINDOW && flights.portion < most)
+        most = flights.portion;
+    for (uint32_t i = 0; i < most && i < flights.old.count; i++) {
+        slot = flights.next_old ? flights.next_old : flights.old.first;
+        window->slots[window->count++] = slot;
+        flights.next_old = slot->behind;
+        flights.sweep_left -= flights.sweep_left != 0;
+    }
+}
+
+/* The larger portions are for times with nothing else to do, and where much of
+ * what is old ends. */
+static uint32_t next_portion(bool worked, bool old_ended)
+{
+    uint32_t portion = flights.portion;
+
+    if (old_ended)
+        return WINDOW;
+    if (worked)
+        return portion / 2 > PORTION_LEAST ? portion / 2 : PORTION_LEAST;
+    return portion < WINDOW ? portion + 1 : WINDOW;
+}
+
+/* Somebody who sleeps until one ends cannot ask for it again. */
+static void grow_old(void)
+{
+    struct aspx_slot *slot = flights.recent.first;
+
+    if (++flights.polls % RECENT_POLLS != 0 || aspx_flight_count() <= WINDOW)
+        return;
+    while (slot && slot->number <= flights.younger) {
+        struct aspx_slot *behind = slot->behind;
+
+        if (!atomic_load_explicit(&slot->bell, memory_order_relaxed))
+            make_old(slot);
+        slot = behind;
+    }
+    flights.younger = flights.number;
+}
+
+static uint32_t poll_all_lists(uint64_t run)
+{
+    uint32_t olds = flights.old.count, ended;
+    struct window window;
+
+    window.count = 0;
+    if (gather_new(&window))
+        return look_at(&window);
+    window.count = 0; /* new are all */
+    if (flights.sweep_left > flights.old.count)
+        flights.sweep_left = flights.old.count;
+    if (flights.sweep_left == 0) {
+        flights.sweep_run = run;
+        flights.sweep_left = flights.old.count;
+    }
+    gather(&window);
+    ended = look_at(&window);
+    if (flights.sweep_left == 0)
+        aspx_command_looked(flights.sweep_run);
+    flights.portion = next_portion(ended || run != flights.run,
+                                   flights.old.count < olds);
+    flights.run = run;
+    grow_old();
+    return ended;
+}
+
+static uint32_t poll_inner(void)
+{
+    struct window window;
+
+    window.count = 0;
+    gather_behind(&window, flights.inner);
+    return window.count ? look_at(&window) : 0;
+}
+
+uint32_t aspx_flight_poll(uint64_t run)
+{
+    if (flights.inner != 0)
+        return poll_inner();
+    if (aspx_flight_count() != 0)
+        return poll_all_lists(run);
+    aspx_command_looked(run);
+    return 0;
+}
+
+void aspx_flight_test(struct aspx_slot *const slots[], uint32_t count)
+{
+    struct window window;
+    bool few = count <= RECENT_MOST / 2;
+
+    window.count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct aspx_slot *slot = slots[i];
+
+        if (slot->number == 0)
+            continue;
+        window.slots[window.count++] = slot;
+        if (flights.inner != 0 || !is_old(slot))
+            continue;
+        flights.next_old = slot->behind;
+        flights.sweep_left = flights.old.count;
+        if (few) {
+            leave(slot);
+            enter(slot);
+        }
+    }
+    if (window.count != 0)
+        (void) look_at(&window);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The requests that MPI has and that have not ended. Offload thread only. */
+#ifndef ASPEN_RUNTIME_OFFLOAD_PENDING_H
+#define ASPEN_RUNTIME_OFFLOAD_PENDING_H
+
+#include "offload.h"
+#include "request_pool.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* So many requests MPI is asked about at once. */
+enum { ASPX_FLIGHT_WINDOW = 64 };
+
+/* slot->real is under way from now on; or it was over when MPI had taken it, and
+ * ends here. The slot may be somebody else's then. */
+void aspx_flight_add(struct aspx_slot *slot);
+
+/* It is no more, and was not completed. */
+void aspx_flight_remove(struct aspx_slot *slot);
+
+/* Let MPI make progress, and end what has ended: of what was posted or asked
+ * for lately, and of some of the others. Where that completes a sweep, so that
+ * all have been looked at, that is published (aspx_command_looked()).
+ *   run  so many of the commands taken have been carried out
+ * Returns how many ended. */
+uint32_t aspx_flight_poll(uint64_t run);
+
+/* Somebody asks for these, a window's worth at most: test those that are under
+ * way. Outside of polls a few of them count as posted lately from now on. */
+void aspx_flight_test(struct aspx_slot *const slots[], uint32_t count);
+
+uint32_t aspx_flight_count(void);
+
+/* Wake who sleeps until one of these ends, because there is something else to
+ * do. */
+void aspx_flight_ring_bells(void);
+
+/* MPI has ended, and with it what was under way: nobody waits for that any
+ * more. */
+void aspx_flight_forget(void);
+
+#endif

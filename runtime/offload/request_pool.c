@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The pool: chunks of slots, found by index, and lists of free ones. A program
+ * with one thread in MPI at a time has a list without locked instructions;
+ * callbacks in the offload thread have one of their own. */
+#include "config.h"
+
+#include "request_pool.h"
+
+#include "callback.h"
+#include "pending.h"
+#include "direct_call.h"
+#include "offload.h"
+#include "order.h"
+#include "raised.h"
+
+#include <ck_stack.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    CHUNK_BITS = 10,
+    CHUNK = 1 << CHUNK_BITS,
+    CHUNKS = 1 << 14, /* 16 million requests under way */
+};
+
+/* As MPICH's requests that are built in, of which it has a handful; those that
+ * we get from it are never seen by the program. */
+#define HANDLE_BASE 0x6c000000
+#define HANDLE_MASK 0xfc000000u
+
+static _Atomic(struct aspx_slot *) chunks[CHUNKS];
+static uint32_t nchunks;
+static pthread_mutex_t grow_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool many_takers;
+static _Atomic bool had_lazy;
+/* Written by the offload thread in each poll, on a line of its own. */
+static struct {
+    _Alignas(ASPX_COMMAND_LINE) _Atomic uint32_t count;
+} moment;
+
+/* Free slots: of the program's threads, one at a time; of many; of
+ * callbacks. */
+static struct aspx_slot *free_one, *free_self;
+static ck_stack_t free_many = CK_STACK_INITIALIZER;
+
+_Static_assert(offsetof(struct aspx_slot, head) == 0, "aspx_slot_of");
+
+void aspx_slot_start(bool many)
+{
+    many_takers = many;
+}
+
+void aspx_slot_make_lazy(struct aspx_slot *slot)
+{
+    slot->lazy = true;
+    atomic_store_explicit(&had_lazy, true, memory_order_relaxed);
+}
+
+bool aspx_slot_had_lazy(void)
+{
+    return atomic_load_explicit(&had_lazy, memory_order_relaxed);
+}
+
+/* A post goes past these; inlined they would have it save all registers. */
+#define APART __attribute__((noinline))
+
+static struct aspx_slot **own_list(void)
+{
+    return aspx_offload_is_self() ? &free_self : &free_one;
+}
+
+/* ck_stack's entry is one pointer, as our next is. */
+static ck_stack_entry_t *entry_of(struct aspx_slot *slot)
+{
+    return (ck_stack_entry_t *) (void *) &slot->next;
+}
+
+void aspx_slot_give(struct aspx_slot *slot)
+{
+    struct aspx_slot **list = own_list();
+
+    if (many_takers) {
+        ASPX_HANDED_OVER(slot);
+        ck_stack_push_mpmc(&free_many, entry_of(slot));
+        return;
+    }
+    slot->next = *list;
+    *list = slot;
+}
+
+APART static void grow(void)
+{
+    struct aspx_slot *chunk;
+
+    pthread_mutex_lock(&grow_lock);
+    chunk = nchunks < CHUNKS
+                ? aligned_alloc(64, CHUNK * sizeof(struct aspx_slot))
+                : NULL;
+    if (!chunk) {
+        fprintf(stderr,
+                "aspen: no memory for more than %u requests of this "
+                "rank\n",
+                nchunks * CHUNK);
+        abort();
+    }
+    for (uint32_t i = 0; i < CHUNK; i++) {
+        chunk[i].handle = (MPI_Request) (HANDLE_BASE | nchunks << CHUNK_BITS |
+                                         i);
+        chunk[i].real = MPI_REQUEST_NULL;
+        chunk[i].expected = false;
+        chunk[i].number = 0;
+        chunk[i].seen = 0;
+        atomic_init(&chunk[i].old, false);
+        atomic_init(&chunk[i].bell, 0);
+        atomic_init(&chunk[i].issued, ASPX_ISSUED_NOT_YET);
+    }
+    atomic_store(&chunks[nchunks], chunk);
+    nchunks++;
+    for (uint32_t i = CHUNK; i-- > 0;)
+        aspx_slot_give(&chunk[i]);
+    pthread_mutex_unlock(&grow_lock);
+}
+
+APART static struct aspx_slot *pop_many(void)
+{
+    ck_stack_entry_t *entry = ck_stack_pop_mpmc(&free_many);
+    struct aspx_slot *slot;
+
+    if (!entry)
+        return NULL;
+    slot = (struct aspx_slot *) (void *) ((char *) entry -
+                                          offsetof(struct aspx_slot, next));
+    ASPX_TAKEN(slot);
+    return slot;
+}
+
+static struct aspx_slot *pop(void)
+{
+    struct aspx_slot **list = own_list(), *slot;
+
+    if (many_takers)
+        return pop_many();
+    slot = *list;
+    if (slot)
+        *list = slot->next;
+    return slot;
+}
+
+struct aspx_slot *aspx_slot_take(void (*run)(struct aspx_command *command),
+                                 enum aspx_command_block block)
+{
+    struct aspx_slot *slot;
+
+    while (!(slot = pop()))
+        grow();
+    slot->head.run = run;
+    slot->head.block = block;
+    slot->persistent = slot->lazy = slot->asks = false;
+    slot->on_file = slot->calls_back = false;
+    atomic_store_explicit(&slot->head.state, ASPX_BUSY, memory_order_relaxed);
+    return slot;
+}
+
+struct aspx_slot *aspx_slot_find(MPI_Request handle)
+{
+    uint32_t index = (uint32_t) handle & ~HANDLE_MASK;
+    struct aspx_slot *chunk;
+
+    if (((uint32_t) handle & HANDLE_MASK) != HANDLE_BASE ||
+        index >> CHUNK_BITS >= CHUNKS)
+        return NULL;
+    chunk = atomic_load_explicit(&chunks[index >> CHUNK_BITS],
+                                 memory_order_acquire);
+    return chunk ? &chunk[index % CHUNK] : NULL;
+}
+
+/* Its end was waited for, and no request of the program tells of it. */
+static int give_back(struct aspx_slot *slot)
+{
+    struct aspx_raised *raised = NULL;
+    int rc = slot->rc;
+
+    if (rc != MPI_SUCCESS)
+        raised = aspx_raised_take(&slot->head);
+    aspx_slot_give(slot);
+    return aspx_raised_call(raised, rc);
+}
+
+/* Wait until MPI has said what it thinks of the arguments. */
+APART static int wait_issued(struct aspx_slot *slot, MPI_Request *request)
+{
+    struct aspx_rest rest = {0};
+    uint32_t issued;
+
+    while (!(issued = atomic_load(&slot->issued)))
+        aspx_rest_step(&rest);
+    aspx_rest_end(&rest);
+    atomic_store_explicit(&slot->issued, ASPX_ISSUED_NOT_YET,
+                          memory_order_relaxed);
+    if (issued == ASPX_ISSUED) {
+        *request = slot->handle;
+        return MPI_SUCCESS;
+    }
+    aspx_command_wait(&slot->head);
+    return give_back(slot);
+}
+
+static void expect(struct aspx_slot *slot)
+{
+    slot->expected = true;
+    aspx_callback_expect();
+}
+
+void aspx_slot_calls_back(struct aspx_slot *slot)
+{
+    slot->calls_back = true;
+    if (!slot->persistent)
+        expect(slot);
+}
+
+void aspx_slot_post_start(struct aspx_slot *slot)
+{
+    struct aspx_rest rest = {0};
+
+    if (slot->calls_back)
+        expect(slot);
+    slot->asks = aspx_callback_is_expected();
+    aspx_command_post(&slot->head);
+    if (!slot->asks)
+        return;
+    while (!atomic_load(&slot->issued) && !aspx_command_is_done(&slot->head))
+        aspx_rest_step(&rest);
+    aspx_rest_end(&rest);
+    slot->asks = false;
+    atomic_store_explicit(&slot->issued, ASPX_ISSUED_NOT_YET,
+                          memory_order_relaxed);
+}
+
+int aspx_slot_post(struct aspx_slot *slot, bool sane, MPI_Request *request)
+{
+    sane = sane && !aspx_callback_is_expected();
+    if (sane)
+        *request = slot->handle;
+    else
+        slot->asks = true;
+    aspx_command_post(&slot->head);
+    return sane ? MPI_SUCCESS : wait_issued(slot, request);
+}
+
+int aspx_slot_wait(struct aspx_slot *slot, MPI_Status *status)
+{
+    struct aspx_rest rest = aspx_slot_rest(slot);
+
+    aspx_command_post(&slot->head);
+    while (!aspx_command_is_done(&slot->head))
+        aspx_rest_step(&rest);
+    aspx_rest_end(&rest);
+    aspx_status_copy(&slot->status, status);
+    return give_back(slot);
+}
+
+static MPI_Request wrap(MPI_Request real, bool lazy)
+{
+    struct aspx_slot *slot = aspx_slot_take(NULL, ASPX_BLOCK_NONE);
+
+    slot->real = real;
+    slot->persistent = !lazy;
+    if (lazy)
+        aspx_slot_make_lazy(slot);
+    else
+        atomic_store(&slot->head.state, ASPX_INACTIVE);
+    return slot->handle;
+}
+
+MPI_Request aspx_slot_persistent(MPI_Request real)
+{
+    return wrap(real, false);
+}
+
+MPI_Request aspx_slot_lazy(MPI_Request real)
+{
+    return wrap(real, true);
+}
+
+void aspx_slot_next_moment(void)
+{
+    uint32_t now = atomic_load_explicit(&moment.count, memory_order_relaxed);
+
+    atomic_store_explicit(&moment.count, now + 1, memory_order_relaxed);
+}
+
+static void ended(struct aspx_slot *slot, int rc, bool refused)
+{
+    slot->rc = rc;
+    slot->refused = refused;
+    slot->moment = atomic_load_explicit(&moment.count, memory_order_relaxed);
+    if (slot->expected) {
+        slot->expected = false;
+        atomic_fetch_sub_explicit(&aspx_callbacks.expected, 1,
+                                  memory_order_relaxed);
+    }
+    aspx_command_ended(&slot->head, &slot->bell);
+}
+
+void aspx_slot_ended(struct aspx_slot *slot, int rc)
+{
+    ended(slot, rc, false);
+}
+
+void aspx_slot_issued(struct aspx_slot *slot, int rc)
+{
+    bool failed = rc != MPI_SUCCESS;
+
+    if (aspx_guest_inside)
+        aspx_slot_make_lazy(slot);
+    if (failed && !slot->persistent)
+        slot->real = MPI_REQUEST_NULL;
+    if (slot->asks) {
+        atomic_store_explicit(&slot->issued,
+                              failed ? ASPX_ISSUED_FAILED : ASPX_ISSUED,
+                              memory_order_release);
+        aspx_command_news(); /* who asked may sleep by now */
+    }
+    if (failed)
+        ended(slot, rc, true);
+    else if (!slot->lazy)
+        aspx_flight_add(slot);
+}

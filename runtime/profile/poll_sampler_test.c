@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What turns of a loop are found to be, by a clock that the tests turn. */
+#include "config.h"
+
+#include "runtime/base/clock.h"
+#include "test_clock.h"
+#include "poll_sampler.h"
+
+static int turn_the_clock(void **state)
+{
+    (void) state;
+    aspx_clock_other = turned_clock;
+    aspx_clock_start();
+    aspx_turns_start(ASPX_TURNS_COUNTED);
+    return 0;
+}
+
+/* An empty turn ends. Is it known to be a long wait? */
+static bool long_wait(struct aspx_turns *turns)
+{
+    return !aspx_turns_count(turns, 0) && aspx_turns_step(turns, 0);
+}
+
+/* Where all long times are of one kind, it is known whose they are, but for a
+ * slack of each, even if few of them were clocked. */
+static void test_of_one_kind(void **state)
+{
+    struct aspx_turns turns = {0};
+    uint64_t began = now, worked = 0;
+
+    (void) state;
+    for (int i = 0; i < 50000; i++) {
+        aspx_turns_before(&turns);
+        now += 60;
+        (void) long_wait(&turns);
+        now += i % 77 ? 40 : 20000;
+        worked += i % 77 ? 0 : 20000 - 40;
+    }
+    near((double) aspx_turns_finish(&turns), (double) (now - began - worked),
+         0.03 * (double) worked);
+}
+
+/* The clock is read after the first polls, and then for few of them. */
+static void test_few_readings(void **state)
+{
+    struct aspx_turns turns = {0};
+    uint64_t before = reads;
+    unsigned told = 0;
+
+    (void) state;
+    for (int i = 0; i < 10000; i++) {
+        aspx_turns_before(&turns);
+        now += 100;
+        told += long_wait(&turns);
+        assert_true(i >= 31 || reads == before);
+        assert_true(i >= 31 + 100 || !told); /* 10 us */
+        assert_true(i < 31 + 100 + 65 || told);
+    }
+    assert_in_range(aspx_turns_finish(&turns), 999900, 1000000);
+    assert_in_range(reads - before, 10000 / 20, 10000 / 10);
+}
+
+/* Who looks on while it waits, as at ghosts, never sees it wait less than
+ * before, though turns turn out to be quicker than thought. */
+static void test_never_less(void **state)
+{
+    struct aspx_turns turns = {0};
+    uint64_t usual = aspx_turns_usual(), last = 0;
+
+    (void) state;
+    for (int i = 0; i < 10000; i++) {
+        now += usual / 6;
+        aspx_turns_before(&turns);
+        now += usual / 6;
+        if (i < 5000 && i % 10 == 9)
+            assert_true(aspx_turns_count(&turns, 1));
+        else
+            (void) long_wait(&turns);
+        assert_true(aspx_turns_idle(&turns) >= last);
+        last = aspx_turns_idle(&turns);
+    }
+    assert_true(aspx_turns_usual() < usual / 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_of_one_kind),
+        cmocka_unit_test(test_few_readings),
+        cmocka_unit_test(test_never_less),
+    };
+
+    return cmocka_run_group_tests(tests, turn_the_clock, NULL);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The process manager, on the descriptor that MPI has from it (PMI_FD), for
+ * what MPI itself cannot tell it from a thread of ours. Speaks PMI-1, as MPICH
+ * does to hydra and to Slurm's pmi2 plugin; any other manager takes it for an
+ * error like our exit. */
+#ifndef ASPEN_RUNTIME_WORLD_MANAGER_H
+#define ASPEN_RUNTIME_WORLD_MANAGER_H
+
+/* Before the real MPI_Init: remember which socket it is. The program may close
+ * it and open one of its own under the same number. */
+void aspx_manager_know(void);
+
+/* End the whole job with exit status 1. Returns if it was not heard, or after
+ * some seconds in which nothing happened. */
+void aspx_manager_abort(void);
+
+/* This process will exit and shall not be missed, though MPI is not finalized
+ * in it. No thread of it may be in MPI_Init or MPI_Finalize. Returns when the
+ * manager has heard it, or after some seconds. */
+void aspx_manager_leave(void);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* aspen check-policy: would this file be accepted, and what would it mean? */
+#include "config.h"
+
+#include "tools/tools.h"
+
+#include "common/policy/policy.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "usage: aspen check-policy [--site|--job] FILE\n"
+    "       aspen check-policy --list-knobs [--man]\n\n"
+    "Checks a policy file and prints the value that every setting would have\n"
+    "and where it comes from. --site (the default) reads it as a site policy,\n"
+    "with the demands on owner and mode; rules apply to no job in particular.\n"
+    "--list-knobs prints the schema; with --man, as in aspen-policy(5).\n";
+
+static void print_settings(const struct asp_policy *policy)
+{
+    printf("%-18s %-12s %s\n", "setting", "value", "from");
+    for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++) {
+        const struct asp_setting *s = asp_policy_setting(policy, id);
+
+        printf("%-18s %-12s %s%s%s\n", asp_knobs[id].name, s->value, s->origin,
+               s->note[0] ? "; " : "", s->note);
+    }
+    aspt_print_windows(stdout, asp_policy_windows(policy));
+}
+
+static int check(const char *path, bool job)
+{
+    struct asp_policy *policy = asp_policy_create();
+    struct asp_err err;
+    int rc = ASPT_REFUSED;
+
+    if (!policy)
+        return ASPT_REFUSED;
+    if ((job ? asp_policy_add_job(policy, path, &err)
+             : asp_policy_add_site(policy, path, getuid(), &err)) < 0 ||
+        asp_policy_resolve(policy, NULL, &err) < 0) {
+        aspt_complain(&err);
+    } else {
+        print_settings(policy);
+        rc = ASPT_OK;
+    }
+    asp_policy_destroy(policy);
+    return rc;
+}
+
+int aspt_check_policy(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"site", no_argument, NULL, 's'},       {"job", no_argument, NULL, 'j'},
+        {"list-knobs", no_argument, NULL, 'l'}, {"man", no_argument, NULL, 'm'},
+        {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0},
+    };
+    bool job = false, list = false, man = false;
+    int option;
+
+    optind = 1;
+    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        if (option == 'h') {
+            fputs(usage, stdout);
+            return ASPT_OK;
+        }
+        if (option == '?') {
+            fputs(usage, stderr);
+            return ASPT_REFUSED;
+        }
+        job = option == 'j' || (job && option != 's');
+        list = list || option == 'l';
+        man = man || option == 'm';
+    }
+    if (list && optind == argc) {
+        (man ? aspt_print_knobs_man : aspt_print_knobs)(stdout);
+        return ASPT_OK;
+    }
+    if (optind != argc - 1) {
+        fputs(usage, stderr);
+        return ASPT_REFUSED;
+    }
+    return check(argv[optind], job);
+}

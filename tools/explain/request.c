@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* aspen request: what the plugin asks in srun, sbatch and salloc, as the
+ * caller. Reads option, environment and policies, and prints the canonical
+ * request, which is all that travels to the nodes. */
+#include "config.h"
+
+#include "advice.h"
+#include "program.h"
+#include "tools/tools.h"
+
+#include "common/policy/policy.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "usage: aspen request [--progress=SPEC] [--policy=FILE]\n"
+    "                     [--site-policy=FILE] [--partition=NAME]\n"
+    "                     [--account=NAME] [--qos=NAME] [--program=NAME]\n"
+    "                     [--nodes=N] [--tasks-per-node=N]\n"
+    "                     [--no-more-ghosts] [--no-ghosts=WHY] [--counting]\n"
+    "       aspen request --help-knobs\n\n"
+    "Prints the canonical request. ASPEN_PROGRESS and ASPEN_POLICY stand in\n"
+    "for options that are not given. --counting: with the site's knobs that\n"
+    "change what Slurm is asked for, as aspen explain --extra needs them.\n";
+
+struct request {
+    const char *progress;
+    const char *policy;
+    const char *site;
+    struct asp_facts facts;
+    bool counting;
+};
+
+static int read_number(const char *text, uint32_t *out_p)
+{
+    char *end;
+    unsigned long n;
+
+    errno = 0;
+    n = strtoul(text, &end, 10);
+    if (errno || *end || end == text || n > UINT32_MAX)
+        return -1;
+    *out_p = (uint32_t) n;
+    return 0;
+}
+
+enum {
+    PROGRESS = 1,
+    POLICY,
+    SITE,
+    PARTITION,
+    ACCOUNT,
+    QOS,
+    PROGRAM,
+    NODES,
+    TASKS,
+    NO_MORE,
+    NO_GHOSTS,
+    COUNTING,
+    KNOBS,
+    HELP
+};
+
+static const struct option options[] = {
+    {"progress", required_argument, NULL, PROGRESS},
+    {"policy", required_argument, NULL, POLICY},
+    {"site-policy", required_argument, NULL, SITE},
+    {"partition", required_argument, NULL, PARTITION},
+    {"account", required_argument, NULL, ACCOUNT},
+    {"qos", required_argument, NULL, QOS},
+    {"program", required_argument, NULL, PROGRAM},
+    {"nodes", required_argument, NULL, NODES},
+    {"tasks-per-node", required_argument, NULL, TASKS},
+    {"no-more-ghosts", no_argument, NULL, NO_MORE},
+    {"no-ghosts", required_argument, NULL, NO_GHOSTS},
+    {"counting", no_argument, NULL, COUNTING},
+    {"help-knobs", no_argument, NULL, KNOBS},
+    {"help", no_argument, NULL, HELP},
+    {NULL, 0, NULL, 0},
+};
+
+/* Take one option. Returns 0, or -1 when its value is bad. */
+static int take(struct request *request, int option, char *value)
+{
+    switch (option) {
+    case PROGRESS:
+        request->progress = value;
+        return 0;
+    case POLICY:
+        request->policy = value;
+        return 0;
+    case SITE:
+        request->site = value;
+        return 0;
+    case PARTITION:
+        request->facts.partition = value;
+        return 0;
+    case ACCOUNT:
+        request->facts.account = value;
+        return 0;
+    case QOS:
+        request->facts.qos = value;
+        return 0;
+    case PROGRAM:
+        request->facts.program = value;
+        return 0;
+    case NODES:
+        return read_number(value, &request->facts.nodes);
+    case TASKS:
+        return read_number(value, &request->facts.tasks_per_node);
+    case NO_MORE:
+        request->facts.no_more_ghosts = true;
+        return 0;
+    case NO_GHOSTS:
+        request->facts.no_ghosts = value;
+        return 0;
+    case COUNTING:
+        request->counting = true;
+        return 0;
+    default:
+        return -1;
+    }
+}
+
+static int add_sources(struct asp_policy *policy, const struct request *request,
+                       struct asp_err *err)
+{
+    const char *env_progress = getenv("ASPEN_PROGRESS");
+    const char *job = request->policy ? request->policy
+                                      : getenv("ASPEN_POLICY");
+
+    if (asp_policy_add_default_site(policy, request->site, err) < 0)
+        return -1;
+    if (job && job[0] && asp_policy_add_job(policy, job, err) < 0)
+        return -1;
+    if (env_progress && env_progress[0] &&
+        asp_policy_add_spec(policy, env_progress, ASP_LAYER_ENV,
+                            "ASPEN_PROGRESS", err) < 0)
+        return -1;
+    if (request->progress &&
+        asp_policy_add_spec(policy, request->progress, ASP_LAYER_LINE,
+                            "--async-progress", err) < 0)
+        return -1;
+    return 0;
+}
+
+/* A program with MPI in it runs as without Aspen: nothing stands between the
+ * two, and of ghosts it would see ranks. Returns 1 if it is one, 0 if not, -1
+ * with err if helpers are required. */
+static int runs_plain(const struct asp_policy *policy, const char *program,
+                      struct asp_err *err)
+{
+    if (asp_policy_mode(policy) == ASP_MODE_OFF || !program ||
+        !aspt_program_has_mpich(program))
+        return 0;
+    if (asp_policy_bool(policy, ASP_KNOB_REQUIRE))
+        return asp_errf(err, ENOTSUP,
+                        "MPI is linked into %.200s (libmpich.a), "
+                        "and the request says require: link it with "
+                        "libmpich.so",
+                        program);
+    asp_errf(err, 0,
+             "MPI is linked into %.200s (libmpich.a), so it runs "
+             "without Aspen: link it with libmpich.so",
+             program);
+    return 1;
+}
+
+static int answer(const struct request *request)
+{
+    int (*print)(const struct asp_policy *, char *, size_t,
+                 struct asp_err *) = request->counting ? asp_policy_counting
+                                                       : asp_policy_canonical;
+    struct asp_policy *policy = asp_policy_create();
+    char line[ASP_SPEC_MAX + 1], notes[2048];
+    struct asp_err err;
+    int rc = ASPT_REFUSED, plain = -1;
+
+    if (!policy)
+        return ASPT_REFUSED;
+    if (add_sources(policy, request, &err) < 0 ||
+        asp_policy_resolve(policy, &request->facts, &err) < 0 ||
+        aspt_advice_take(policy, &request->facts, &err) < 0 ||
+        (plain = runs_plain(policy, request->facts.program, &err)) < 0 ||
+        (!plain && print(policy, line, sizeof(line), &err) < 0)) {
+        aspt_complain(&err);
+    } else if (plain) {
+        aspt_complain(&err);
+        puts(asp_mode_name(ASP_MODE_OFF));
+        rc = ASPT_OK;
+    } else {
+        if (asp_policy_notes(policy, notes, sizeof(notes))[0])
+            fprintf(stderr, "%s\n", notes);
+        printf("%s\n", line);
+        rc = ASPT_OK;
+    }
+    asp_policy_destroy(policy);
+    return rc;
+}
+
+int aspt_request(int argc, char **argv)
+{
+    struct request request = {0};
+    struct passwd *user = getpwuid(getuid());
+    int option;
+
+    request.facts.user = user ? user->pw_name : NULL;
+    optind = 1;
+    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        if (option == KNOBS) {
+            aspt_print_knobs(stdout);
+            return ASPT_OK;
+        }
+        if (option == HELP) {
+            fputs(usage, stdout);
+            return ASPT_OK;
+        }
+        if (take(&request, option, optarg) < 0) {
+            fputs(usage, stderr);
+            return ASPT_REFUSED;
+        }
+    }
+    if (optind < argc) {
+        fputs(usage, stderr);
+        return ASPT_REFUSED;
+    }
+    return answer(&request);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The record of a job (docs/design/record.md), read from its JSON form. A
+ * record may come from anywhere: every value is checked here once, so that
+ * what shows it need not. Unknown keys are left alone: a newer Aspen may have
+ * more of them. docs/record.schema.json says the same to other programs. */
+#ifndef ASPEN_TOOLS_RECORD_RECORD_H
+#define ASPEN_TOOLS_RECORD_RECORD_H
+
+#include "common/base/cpuset.h"
+#include "common/base/err.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    ASPT_RECORD_FORM = 1,
+    ASPT_WAYS_MAX = 16,  /* ways that one record can name */
+    ASPT_CALLS_MAX = 64, /* kinds of calls that are counted by way */
+    ASPT_CPU_NONE = -1,
+    ASPT_ALL_WINDOWS = -1,
+};
+
+/* All texts are borrowed from the JSON tree, UTF-8 and of any content. */
+
+struct aspt_task { /* of the first user's node */
+    uint64_t local;
+    const char *role, *cpu_list;
+    int64_t numa, helper_cpu;
+    bool ghost;
+    struct asp_cpuset cpus;
+};
+
+struct aspt_load { /* what all users sent to a ghost */
+    uint64_t rank, node, ops, bytes;
+};
+
+struct aspt_call {
+    const char *name;
+    uint64_t count[ASPT_WAYS_MAX]; /* by aspt_record.ways */
+    uint64_t sum;
+};
+
+struct aspt_window {
+    uint64_t order, last, count, processes, bytes_least, bytes_most;
+    const char *name, *site, *function, *made_by, *way;
+    bool switchable;
+    const json_t *rules; /* indexes in aspt_record.rules, checked */
+};
+
+struct aspt_rule {
+    const char *from, *match, *set;
+    uint64_t windows;
+};
+
+struct aspt_rank_time {
+    uint64_t rank, node, threads; /* whose times are added up */
+    double mpi_s, wait_s, work_s, wall_s;
+};
+
+struct aspt_call_time {
+    const char *name;
+    uint64_t count;
+    double seconds, wait_s;
+};
+
+struct aspt_busy {
+    uint64_t rank, node;
+    double busy_s, held_s, cpu_s;
+    double parked_s, parked_cpu_s; /* of these */
+};
+
+struct aspt_crew { /* from then on so many ghosts of the node were active */
+    double t_s;
+    uint64_t node, active;
+};
+
+struct aspt_switch {
+    double t_s;
+    uint64_t node, rank;
+    int64_t window; /* order, or ASPT_ALL_WINDOWS */
+    const char *to, *why;
+};
+
+struct aspt_decision { /* of adapt=auto, for all ranks */
+    double t_s;
+    const char *to, *why;
+};
+
+struct aspt_strip { /* how much of a node is redirected, by bucket */
+    uint64_t node;
+    size_t n;
+    const json_t *on;
+};
+
+/* The parts of a mode, or of what was measured; absent ones are not there in
+ * this record. */
+struct aspt_offload {
+    uint64_t threads; /* ranks that have one */
+    uint64_t commands, posted, ended, naps, callbacks;
+    double cpu_seconds, core_seconds;
+};
+
+struct aspt_thread {
+    uint64_t threads; /* ranks that have one */
+    uint64_t watched, wakes, polls, busy_polls, kept_out, held_back, confined;
+    double cpu_seconds;
+};
+
+struct aspt_time {
+    double wall_s, mpi_s, wait_s, work_s;
+    size_t nranks, ncalls;
+    struct aspt_rank_time *ranks;
+    struct aspt_call_time *calls; /* the longest first */
+};
+
+struct aspt_adaptation {
+    const char *mode;       /* the knob adapt */
+    uint64_t switches_more; /* that found no room in the list */
+    double interval_s, bucket_s;
+    uint64_t decisions_more;
+    size_t nswitches, nstrips, ndecisions;
+    struct aspt_decision *decisions;
+    struct aspt_switch *switches;
+    struct aspt_strip *strips;
+};
+
+struct aspt_record {
+    json_t *root;
+    uint64_t form, users, ghosts, nodes;
+    const char *program;
+    const char *mpi, *mpi_build;
+    const char *profile_build; /* NULL: not chosen by a profile */
+    const char *version, *job, *mode, *reason, *digest, *service_list;
+    struct asp_cpuset service; /* CPUs of the first node, for mode thread */
+    bool bound;
+    size_t ntasks, nloads, ncalls, nways, nwindows, nrules, nbusy;
+    struct aspt_task *tasks;
+    struct aspt_load *loads;
+    struct aspt_call calls[ASPT_CALLS_MAX];
+    const char *ways[ASPT_WAYS_MAX]; /* that occur, in the record's order */
+    bool has_calls, has_time, has_busy, has_adaptation;
+    bool has_offload, has_thread;
+    uint64_t redirected, windows_more;
+    struct aspt_window *windows;
+    struct aspt_rule *rules;
+    struct aspt_busy *busy;
+    bool has_crew; /* ghosts could be parked */
+    size_t ncrew;
+    uint64_t crew_more; /* changes that found no room in the list */
+    struct aspt_crew *crew;
+    struct aspt_time time;
+    struct aspt_adaptation adaptation;
+    struct aspt_offload offload;
+    struct aspt_thread thread;
+};
+
+/* Read and check a record.
+ *   path  "-": stdin
+ *   *record_p  owned by the caller, aspt_record_free(); untouched on failure
+ * Returns 0, or -1 with the reason and its place in err. */
+int aspt_record_read(const char *path, struct aspt_record **record_p,
+                     struct asp_err *err);
+
+/* Takes NULL. */
+void aspt_record_free(struct aspt_record *record);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* aspen report: the record of a job as a page or as text. */
+#include "config.h"
+
+#include "report.h"
+
+#include "tools/tools.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "usage: aspen report FILE [-o OUT.html]\n"
+    "       aspen report --text FILE [-o OUT]\n\n"
+    "Shows the record that a job wrote (srun --async-report=FILE): as one "
+    "HTML\n"
+    "page that needs nothing else, by default beside FILE (job.json:\n"
+    "job.html); or as text, by default on the terminal. FILE and OUT can be "
+    "-.\n";
+
+typedef void report_f(FILE *to, const struct aspt_record *record);
+
+/* "job.json": "job.html". Owned by the caller; NULL without memory. */
+static char *page_name(const char *path)
+{
+    size_t len = strlen(path);
+    char *name = malloc(len + sizeof(".html"));
+
+    if (!name)
+        return NULL;
+    if (len > 5 && strcmp(path + len - 5, ".json") == 0)
+        len -= 5;
+    memcpy(name, path, len);
+    strcpy(name + len, ".html");
+    return name;
+}
+
+static bool same_file(const char *path, const char *other)
+{
+    struct stat st, other_st;
+
+    return stat(path, &st) == 0 && stat(other, &other_st) == 0 &&
+           st.st_dev == other_st.st_dev && st.st_ino == other_st.st_ino;
+}
+
+/* In memory first, so that a mishap leaves no half of a page. */
+static int show(const struct aspt_record *record, report_f *form,
+                const char *path, bool made_up, struct asp_err *err)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *memory = open_memstream(&text, &len);
+    int rc;
+
+    if (!memory)
+        return asp_errf(err, ENOMEM, "out of memory");
+    form(memory, record);
+    rc = ferror(memory);
+    if (fclose(memory) != 0 || rc)
+        rc = asp_errf(err, ENOMEM, "out of memory");
+    else
+        rc = aspt_report_write(path, made_up, text, len, err);
+    free(text);
+    return rc;
+}
+
+static int report(const char *path, const char *out, bool as_text)
+{
+    struct aspt_record *record = NULL;
+    struct asp_err err = {.text = ""};
+    char *name = NULL;
+    int rc = -1;
+
+    if (!out && (as_text || strcmp(path, "-") == 0))
+        out = "-";
+    else if (!out)
+        out = name = page_name(path);
+    if (!out)
+        asp_errf(&err, ENOMEM, "out of memory");
+    else if (same_file(path, out))
+        asp_errf(&err, EINVAL,
+                 "%.200s is the record itself: name another "
+                 "file for the report",
+                 out);
+    else if (aspt_record_read(path, &record, &err) == 0)
+        rc = show(record, as_text ? aspt_report_text : aspt_report_page, out,
+                  name != NULL, &err);
+    if (rc == 0 && name)
+        printf("%s\n", name);
+    aspt_record_free(record);
+    free(name);
+    return rc == 0 ? ASPT_OK : aspt_complain(&err);
+}
+
+int aspt_report(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"text", no_argument, NULL, 't'},
+        {"output", required_argument, NULL, 'o'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    const char *out = NULL;
+    bool as_text = false;
+    int option;
+
+    optind = 1;
+    while ((option = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
+        if (option == 'h') {
+            fputs(usage, stdout);
+            return ASPT_OK;
+        }
+        if (option == '?') {
+            fputs(usage, stderr);
+            return ASPT_REFUSED;
+        }
+        if (option == 'o')
+            out = optarg;
+        as_text |= option == 't';
+    }
+    if (optind != argc - 1) {
+        fputs(usage, stderr);
+        return ASPT_REFUSED;
+    }
+    return report(argv[optind], out, as_text);
+}
