@@ -7,43 +7,16 @@
 #include "request.h"
 
 #include "common/agent_wire.h"
+#include "common/base/strbuf.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { LIST_MAX = 16384, NODES_MAX = 32768, NAME_MAX_BYTES = 256 };
 
-struct out {
-    char *buf;
-    size_t size;
-    size_t used;
-    bool full;
-};
-
-static void put(struct out *out, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void put(struct out *out, const char *fmt, ...)
-{
-    va_list args;
-    int n;
-
-    if (out->full)
-        return;
-    va_start(args, fmt);
-    n = vsnprintf(out->buf + out->used, out->size - out->used, fmt, args);
-    va_end(args);
-    if (n < 0 || (size_t) n >= out->size - out->used)
-        out->full = true;
-    else
-        out->used += (size_t) n;
-}
-
-static void put_text(struct out *out, const char *key, const char *value,
+static void put_text(struct asp_strbuf *out, const char *key, const char *value,
                      size_t max)
 {
     if (strlen(value) > max)
@@ -51,11 +24,11 @@ static void put_text(struct out *out, const char *key, const char *value,
     for (const char *c = value; *c; c++)
         if ((unsigned char) *c < ' ' || *c == 127)
             return;
-    put(out, "%s %s\n", key, value);
+    asp_strbuf_add(out, "%s %s\n", key, value);
 }
 
 /* A variable of the step's environment; absent or too long: nothing. */
-static void put_env(struct out *out, spank_t spank, const char *key,
+static void put_env(struct asp_strbuf *out, spank_t spank, const char *key,
                     const char *name, size_t max)
 {
     char *value = malloc(max + 1);
@@ -66,7 +39,7 @@ static void put_env(struct out *out, spank_t spank, const char *key,
     free(value);
 }
 
-static void put_program(struct out *out, spank_t spank)
+static void put_program(struct asp_strbuf *out, spank_t spank)
 {
     char **argv = NULL;
     int argc = 0;
@@ -77,7 +50,7 @@ static void put_program(struct out *out, spank_t spank)
 }
 
 /* Slurm's own numbers of cores: which CPUs those are is for the agent. */
-static void put_cores(struct out *out, spank_t spank)
+static void put_cores(struct asp_strbuf *out, spank_t spank)
 {
     char *cores = NULL;
 
@@ -100,18 +73,18 @@ int asps_request_tasks_per_node(spank_t spank, const struct asps_step *step,
     return 0;
 }
 
-static void put_counts(struct out *out, spank_t spank,
+static void put_counts(struct asp_strbuf *out, spank_t spank,
                        const struct asps_step *step)
 {
     char *list = malloc(LIST_MAX);
 
-    put(out, "nnodes %" PRIu32 "\nnode %" PRIu32 "\n", step->nnodes,
-        step->node);
-    put(out, "ntasks %" PRIu32 "\nlocal %" PRIu32 "\nranks ", step->ntasks,
-        step->nlocal);
+    asp_strbuf_add(out, "nnodes %" PRIu32 "\nnode %" PRIu32 "\n", step->nnodes,
+                   step->node);
+    asp_strbuf_add(out, "ntasks %" PRIu32 "\nlocal %" PRIu32 "\nranks ",
+                   step->ntasks, step->nlocal);
     for (uint32_t i = 0; i < step->nlocal; i++)
-        put(out, "%s%" PRIu32, i ? "," : "", step->ranks_world[i]);
-    put(out, "\n");
+        asp_strbuf_add(out, "%s%" PRIu32, i ? "," : "", step->ranks_world[i]);
+    asp_strbuf_add(out, "\n");
     if (list != NULL &&
         asps_request_tasks_per_node(spank, step, list, LIST_MAX) == 0)
         put_text(out, "tasks_per_node", list, LIST_MAX - 1);
@@ -121,10 +94,10 @@ static void put_counts(struct out *out, spank_t spank,
 int asps_request_write(spank_t spank, const struct asps_step *step, uid_t uid,
                        char *buf, size_t size)
 {
-    struct out out = {.buf = buf, .size = size};
+    struct asp_strbuf out = asp_strbuf_on(buf, size);
 
-    put(&out, "version %d\njob %" PRIu32 ".%" PRIu32 "\nuid %u\n",
-        ASP_WIRE_VERSION, step->job, step->id, (unsigned) uid);
+    asp_strbuf_add(&out, "version %d\njob %" PRIu32 ".%" PRIu32 "\nuid %u\n",
+                   ASP_WIRE_VERSION, step->job, step->id, (unsigned) uid);
     put_text(&out, "nodename", step->nodename, sizeof(step->nodename));
     put_counts(&out, spank, step);
     put_env(&out, spank, "distribution", "SLURM_DISTRIBUTION", 64);
@@ -142,13 +115,9 @@ int asps_request_write(spank_t spank, const struct asps_step *step, uid_t uid,
     put_env(&out, spank, "user", "SLURM_JOB_USER", NAME_MAX_BYTES - 1);
     put_program(&out, spank);
     if (step->cpus.total)
-        put(&out, "cpus_grown 1\n");
+        asp_strbuf_add(&out, "cpus_grown 1\n");
     put_text(&out, "prefix", ASPEN_PREFIX, 4095);
-    put(&out, "timeout_ms %d\n", step->settings.agent_timeout_ms);
-    put(&out, "end\n");
-    if (out.full) {
-        errno = ENOSPC;
-        return -1;
-    }
-    return (int) out.used;
+    asp_strbuf_add(&out, "timeout_ms %d\n", step->settings.agent_timeout_ms);
+    asp_strbuf_add(&out, "end\n");
+    return asp_strbuf_end(&out);
 }
