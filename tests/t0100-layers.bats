@@ -1,0 +1,94 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Who includes whom: the layers of docs/HACKING.md, and the tool that holds the
+# tree against them, in a tree made up for it.
+
+load helpers
+
+setup() {
+    tree=$BATS_TEST_TMPDIR/tree
+}
+
+# plant FILE HEADER...: a file that includes these headers.
+plant() {
+    local file=$tree/$1
+    mkdir -p "$(dirname "$file")"
+    shift
+    : >"$file"
+    (($# == 0)) || printf '#include "%s"\n' "$@" >>"$file"
+}
+
+# A tree of three layers in which all is well.
+plant_tree() {
+    mkdir -p "$tree/docs"
+    printf '<!-- layers -->\n```\n%s\n%s\n%s\n```\n' base 'left right # both' \
+        top >"$tree/docs/HACKING.md"
+    plant base/a.h
+    plant base/a.c a.h
+    plant left/b.h base/a.h
+    plant right/c.c base/a.h
+    plant top/d.c left/b.h base/a.h
+    git -C "$tree" init -q
+}
+
+graph() {
+    git -C "$tree" add .
+    run "$ASPEN_TOP/tests/include-graph" "$tree"
+}
+
+# Fail unless the last `run` found just what $1 says.
+found() {
+    ended_with 1
+    [ "$output" = "$1" ] || { echo "not '$1': $output"; return 1; }
+}
+
+@test "a tree in order passes" {
+    plant_tree
+    graph
+    ended_with 0
+    [ -z "$output" ]
+}
+
+@test "an include upward or sideways is found" {
+    plant_tree
+    plant base/a.c a.h left/b.h
+    graph
+    printed '^base/a.c includes left/b.h, which is not below it$'
+    printed '^folders in a cycle: base, left$'
+    ended_with 1
+    plant base/a.c a.h
+    plant right/c.c left/b.h
+    graph
+    found 'right/c.c includes left/b.h, which is not below it'
+}
+
+@test "a folder without a layer is found" {
+    plant_tree
+    plant other/e.h
+    plant top/d.c other/e.h
+    graph
+    printed '^other is not among the layers of HACKING.md$'
+    ended_with 1
+}
+
+@test "of a circle of modules three pass and four do not" {
+    plant_tree
+    plant left/e.h b.h
+    plant left/f.h e.h
+    plant left/b.c f.h
+    graph
+    ended_with 0
+    plant left/g.h f.h
+    plant left/b.c g.h
+    graph
+    found '4 modules in a circle: left/b, left/e, left/f, left/g'
+}
+
+@test "tests may include what they test" {
+    plant_tree
+    plant base/a_test.c top/d.h
+    plant tests/t.c top/d.h
+    plant top/d.h
+    graph
+    ended_with 0
+}
