@@ -9,16 +9,22 @@
 #include "runtime/casper/window/rules.h"
 
 #include "runtime/adapt/adapt.h"
+#include "runtime/adapt/knobs.h"
+#include "runtime/adapt/node_status_page.h"
 #include "runtime/heap/offer.h"
 #include "runtime/mpi/real.h"
 #include "runtime/record/record.h"
 
 int aspx_casper_start(const struct aspx_world *world)
 {
-    if (aspx_engine_start(&aspx_engine, world) != 0)
+    uint32_t nusers = aspx_engine_count(world, ASP_ROLE_USER);
+
+    if (aspx_engine_start(
+            &aspx_engine, world,
+            aspx_notes_bytes(nusers, (uint32_t) world->size_all)) != 0)
         return -1;
     aspx_adapt_start(&aspx_engine);
-    aspx_duty_follow(&aspx_engine);
+    aspx_duty_follow(&aspx_engine, aspx_knob_interval_s(world->layout));
     aspx_guard_serving(&aspx_engine);
     aspx_rules_start(world, aspx_record_wanted(world));
     aspx_heap_start(&aspx_engine.arena, world);

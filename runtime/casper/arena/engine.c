@@ -9,7 +9,6 @@
 #include "settings.h"
 
 #include "common/layout/layout.h"
-#include "runtime/adapt/node_status_page.h"
 #include "runtime/mpi/real.h"
 
 #include <stdio.h>
@@ -167,7 +166,8 @@ static void list_ghosts(struct aspx_engine *engine)
     first[world->nnodes] = (uint32_t) (world->size_all - world->size_users);
 }
 
-static int start_with(struct aspx_engine *engine, struct card *cards)
+static int start_with(struct aspx_engine *engine, struct card *cards,
+                      uint64_t notes_bytes)
 {
     const struct aspx_world *world = engine->world;
     struct card mine = {.pid = (int32_t) getpid(),
@@ -178,9 +178,8 @@ static int start_with(struct aspx_engine *engine, struct card *cards)
     bool flat = false, pins = false;
 
     if (world->rank_all == maker && nusers > 0)
-        (void) aspx_arena_make(
-            &engine->arena, nusers,
-            aspx_notes_bytes(nusers, (uint32_t) world->size_all), &mine.arena);
+        (void) aspx_arena_make(&engine->arena, nusers, notes_bytes,
+                               &mine.arena);
     if (aspx_real.MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, cards,
                                 sizeof(mine), MPI_BYTE,
                                 world->all) != MPI_SUCCESS)
@@ -209,7 +208,7 @@ static int start_with(struct aspx_engine *engine, struct card *cards)
 }
 
 int aspx_engine_start(struct aspx_engine *engine,
-                      const struct aspx_world *world)
+                      const struct aspx_world *world, uint64_t notes_bytes)
 {
     size_t size = (size_t) world->size_all;
     struct card *cards = calloc(size, sizeof(*cards));
@@ -230,7 +229,7 @@ int aspx_engine_start(struct aspx_engine *engine,
     if (cards && engine->arena_addr && engine->pids && engine->loads &&
         engine->ghosts && engine->first_ghost) {
         list_ghosts(engine);
-        rc = start_with(engine, cards);
+        rc = start_with(engine, cards, notes_bytes);
     }
     free(cards);
     return rc;

@@ -100,9 +100,10 @@ struct aspx_lock_message {
     uint32_t reply_tag;
 };
 
-/* Collective over world->all. Returns 0, or -1 when MPI failed. */
+/* Collective over world->all. Returns 0, or -1 when MPI failed.
+ *   notes_bytes  as in aspx_arena_make() */
 int aspx_engine_start(struct aspx_engine *engine,
-                      const struct aspx_world *world);
+                      const struct aspx_world *world, uint64_t notes_bytes);
 
 /* Collective over world->all, after the goodbyes. */
 void aspx_engine_stop(struct aspx_engine *engine);

@@ -40,8 +40,9 @@ void aspx_duty_start(const struct aspx_engine *engine);
  * ghost of a node.  Cost: a look at the clock there, else nothing. */
 void aspx_duty_step(void);
 
-/* In a user, once: the engine has started. */
-void aspx_duty_follow(const struct aspx_engine *engine);
+/* In a user, once: the engine has started.
+ *   interval_s  how often the first ghosts decide */
+void aspx_duty_follow(const struct aspx_engine *engine, double interval_s);
 
 /* How many of the ghosts of a node are active, as far as this process knows: 1
  * to reserved. Threads: any.  Cost: a load. */

@@ -8,7 +8,6 @@
 #include "ghost_scaling.h"
 #include "contig_win.h"
 
-#include "runtime/adapt/knobs.h"
 #include "runtime/mpi/real.h"
 #include "runtime/base/clock.h"
 
@@ -24,7 +23,7 @@ static struct known *nodes; /* by node; NULL: all ghosts are always active */
 static uint64_t period;     /* in ticks */
 static uint32_t main_ghost, reserved_here; /* of the own node */
 
-void aspx_duty_follow(const struct aspx_engine *engine)
+void aspx_duty_follow(const struct aspx_engine *engine, double interval_s)
 {
     const struct aspx_world *world = engine->world;
     const uint32_t *first = engine->first_ghost + world->node;
@@ -37,7 +36,7 @@ void aspx_duty_follow(const struct aspx_engine *engine)
     if (!engine->settings.crew || !engine->up)
         return;
     aspx_clock_start();
-    period = aspx_clock_ticks_of(aspx_knob_interval_s(world->layout) / 2);
+    period = aspx_clock_ticks_of(interval_s / 2);
     /* Without memory all ghosts are taken for active. Windows, and so flushes
      * that may still write here, are gone before the process is. */
     nodes = calloc(world->nnodes, sizeof(*nodes));

@@ -7,8 +7,8 @@
 
 #include "client.h"
 #include "locks.h"
-#include "runtime/casper/sync/sync.h"
 
+#include "runtime/base/counter.h"
 #include "runtime/mpi/real.h"
 #include "runtime/profile/profile.h"
 
@@ -16,6 +16,9 @@
 
 /* Poll this often before giving the CPU away: a grant takes a few us. */
 enum { POLLS_BEFORE_YIELD = 64 };
+
+/* Calls of aspx_lock_progress_rarely() to one that calls MPI. */
+enum { CALLS_PER_PROGRESS = 16 };
 
 static _Atomic uint32_t tags;
 
@@ -102,7 +105,7 @@ int aspx_lock_take(struct aspx_win *win, int rank, bool exclusive, bool more,
     int rc;
 
     if (target->word && aspx_word_try(target->word, exclusive)) {
-        aspx_sync_poke();
+        aspx_lock_progress_rarely();
         *held_p = exclusive ? ASPX_HELD_EXCLUSIVE : ASPX_HELD_SHARED;
         atomic_fetch_add(&held_by_us, 1);
         return MPI_SUCCESS;
@@ -227,4 +230,20 @@ int aspx_lock_settle(struct aspx_win *win)
         rc = ask_every(win, ASPX_LOCK_SETTLE, was_asked, questions);
     free(questions);
     return rc;
+}
+
+int aspx_lock_progress(void)
+{
+    int flag;
+
+    return aspx_real.MPI_Iprobe(MPI_ANY_SOURCE, ASPX_LOCK_TAG,
+                                aspx_engine.locks, &flag, MPI_STATUS_IGNORE);
+}
+
+void aspx_lock_progress_rarely(void)
+{
+    static _Atomic uint64_t calls;
+
+    if (aspx_tally(&calls, 1) % CALLS_PER_PROGRESS == 0)
+        (void) aspx_lock_progress();
 }

@@ -26,4 +26,12 @@ int aspx_lock_drop_every(struct aspx_win *win);
  * window: before its lock words are used for something else. */
 int aspx_lock_settle(struct aspx_win *win);
 
+/* Let MPI make progress, in calls that need no other call of MPI: a program may
+ * wait in a loop of them for something that another process does only after a
+ * message of ours. Returns an MPI code. Threads: any. */
+int aspx_lock_progress(void);
+
+/* The same in every 16th call: costs little for programs that do not wait. */
+void aspx_lock_progress_rarely(void);
+
 #endif

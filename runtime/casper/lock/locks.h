@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The lock service of a ghost: who may access which target of which window.
  * Pure bookkeeping; casper/server/loop.c carries the messages. Origins of the
- * ghost's node also take locks in the lock words (lock_word.h) without asking.
+ * ghost's node also take locks in the lock words (arena/lock_word.h) without
+ * asking.
  *
  * Requests are granted in order of arrival, except that one passes those
  * before it that it does not conflict with (other targets, or both shared).
@@ -14,7 +15,7 @@
 #ifndef ASPEN_RUNTIME_CASPER_LOCK_LOCKS_H
 #define ASPEN_RUNTIME_CASPER_LOCK_LOCKS_H
 
-#include "lock_word.h"
+#include "runtime/casper/arena/lock_word.h"
 
 #include <stdbool.h>
 #include <stdint.h>

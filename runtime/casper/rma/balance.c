@@ -6,7 +6,6 @@
 #include "balance.h"
 #include "runtime/casper/arena/ghost_scaling.h"
 #include "runtime/casper/arena/contig_win.h"
-#include "runtime/casper/arena/settings.h"
 
 #include "runtime/mpi/real.h"
 
@@ -18,14 +17,6 @@ static enum aspx_balance balance_of(const struct aspx_win *win)
 {
     return (enum aspx_balance) atomic_load_explicit(&win->balance,
                                                     memory_order_relaxed);
-}
-
-void aspx_balance_obey(struct aspx_win *win)
-{
-    const char *word = aspx_rules_value(win->holds, ASP_WIN_BALANCE);
-
-    atomic_store(&win->balance, (int) (word ? aspx_settings_balance(word)
-                                            : aspx_engine.settings.balance));
 }
 
 /* How much ghost g has to do, in the unit of the chosen way. */

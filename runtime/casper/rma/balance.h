@@ -13,10 +13,6 @@
 uint32_t aspx_balance_choose(struct aspx_win *win,
                              const struct aspx_target *target);
 
-/* Take the way from the rules that hold for the window, or from the settings.
- * Each process may do so when it likes: see docs/design/window-rules.md. */
-void aspx_balance_obey(struct aspx_win *win);
-
 /* Count an operation that went to a ghost (world rank). */
 void aspx_balance_note(int ghost, uint64_t bytes);
 

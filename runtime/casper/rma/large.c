@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include "flush.h"
 #include "large.h"
-#include "runtime/casper/sync/sync.h"
 #include "types.h"
 
 #include "runtime/mpi/handle.h"
@@ -102,7 +102,7 @@ int aspx_large_run(const struct aspx_acc *whole, const struct aspx_route *route,
     }
     if (rc != MPI_SUCCESS || !request)
         return rc;
-    rc = aspx_sync_flush(route->win, whole->touch.rank);
+    rc = aspx_flush(route->win, whole->touch.rank);
     return aspx_win_pass(route->win,
                          rc == MPI_SUCCESS ? aspx_route_done(request) : rc);
 }

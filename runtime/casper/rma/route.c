@@ -14,8 +14,8 @@
 #include "config.h"
 
 #include "balance.h"
+#include "flush.h"
 #include "route.h"
-#include "runtime/casper/sync/sync.h"
 #include "types.h"
 #include "runtime/casper/window/native.h"
 
@@ -302,7 +302,7 @@ int aspx_route_sent(const struct aspx_route *route, int rc)
             CREDIT_OPS &&
         bytes < CREDIT_BYTES)
         return rc;
-    return aspx_win_pass(win, aspx_sync_flush_ghost(win, route->ghost));
+    return aspx_win_pass(win, aspx_flush_ghost(win, route->ghost));
 }
 
 int aspx_route_done(MPI_Request *request)

@@ -6,10 +6,10 @@
 #include "config.h"
 
 #include "acc.h"
+#include "flush.h"
 #include "types.h"
 
 #include "runtime/mpi/real.h"
-#include "runtime/casper/sync/sync.h"
 
 #include <stdlib.h>
 
@@ -167,7 +167,7 @@ int aspx_acc_split(const struct aspx_acc *acc, struct aspx_route *to,
         free(elements[s].at);
     if (rc != MPI_SUCCESS || !request)
         return rc;
-    rc = aspx_sync_flush(to->win, acc->touch.rank);
+    rc = aspx_flush(to->win, acc->touch.rank);
     return aspx_win_pass(to->win,
                          rc == MPI_SUCCESS ? aspx_route_done(request) : rc);
 }

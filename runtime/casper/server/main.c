@@ -11,6 +11,7 @@
 
 #include "ghost.h"
 
+#include "runtime/adapt/node_status_page.h"
 #include "runtime/mpi/tcp_finalize_fix.h"
 #include "runtime/mpi/real.h"
 #include "runtime/world/layout_fetch.h"
@@ -46,6 +47,7 @@ static int run(const struct asp_layout *layout, uint32_t local)
 {
     struct asp_err err = {.text = "MPI failed in a ghost; see the messages of "
                                   "MPI around this one"};
+    uint32_t nusers;
 
     if (aspx_world_start(&aspx_world, layout, local, &err) != 0) {
         /* ESRCH: users say so and run without us; ghosts just leave. */
@@ -54,7 +56,10 @@ static int run(const struct asp_layout *layout, uint32_t local)
         fail(&err);
         aspx_real.MPI_Abort(MPI_COMM_WORLD, 1);
     }
-    if (aspx_engine_start(&aspx_engine, &aspx_world) != 0 ||
+    nusers = aspx_engine_count(&aspx_world, ASP_ROLE_USER);
+    if (aspx_engine_start(
+            &aspx_engine, &aspx_world,
+            aspx_notes_bytes(nusers, (uint32_t) aspx_world.size_all)) != 0 ||
         aspx_ghost_serve(&aspx_engine) != 0) {
         fail(&err);
         aspx_real.MPI_Abort(MPI_COMM_WORLD, 1);

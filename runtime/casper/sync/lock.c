@@ -6,7 +6,7 @@
 #include "config.h"
 
 #include "runtime/casper/lock/client.h"
-#include "sync.h"
+#include "runtime/casper/rma/flush.h"
 
 #include "runtime/mpi/real.h"
 #include "runtime/record/record.h"
@@ -91,7 +91,7 @@ int aspx_hand_MPI_Win_unlock(int rank, MPI_Win handle)
     held = (enum aspx_held) atomic_load(&target->held);
     if (held < ASPX_HELD_NOCHECK)
         return aspx_win_raise(win, MPI_ERR_RMA_SYNC);
-    rc = aspx_sync_flush(win, rank);
+    rc = aspx_flush(win, rank);
     if (rc == MPI_SUCCESS && held != ASPX_HELD_NOCHECK)
         rc = aspx_lock_drop(win, rank, held);
     close_lock(win, target);
@@ -131,7 +131,7 @@ int aspx_hand_MPI_Win_unlock_all(MPI_Win handle)
 
     if (!win || atomic_load(&win->access) != ASPX_ACCESS_LOCK_ALL)
         return aspx_real.MPI_Win_unlock_all(handle);
-    rc = aspx_sync_flush_every(win);
+    rc = aspx_flush_every(win);
     if (rc == MPI_SUCCESS && win->lock_all_asked)
         rc = aspx_lock_drop_every(win);
     atomic_store(&win->access, ASPX_ACCESS_NONE);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls that make and free windows: to ghosts where that is possible, else
+/* The calls that make windows: to ghosts where that is possible, else
  * MPI's own, counted with the reason. */
 #include "config.h"
 
-#include "runtime/casper/lock/client.h"
-#include "registry.h"
-#include "switch.h"
-#include "contig.h"
+#include "make.h"
 #include "native.h"
+#include "registry.h"
+#include "rules.h"
 
 #include "runtime/mpi/real.h"
 #include "runtime/record/record.h"
@@ -172,31 +171,4 @@ int aspx_hand_MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
         return rc;
     rc = aspx_real.MPI_Win_create_dynamic(request.info, request.comm, win);
     return settle(rc, NULL, win, &request);
-}
-
-/* MPI's own MPI_Win_free has a barrier: when it returns, every process has
- * closed its epochs, each with a flush, and settled its locks, so no ghost
- * touches block or lock words again.
- * The entry stays until then, because attribute callbacks may ask for it. */
-int aspx_hand_MPI_Win_free(MPI_Win *handle)
-{
-    struct aspx_win *win = handle ? aspx_win_find(*handle) : NULL;
-    int rc, access;
-
-    if (!win)
-        return aspx_native_free(handle);
-    access = atomic_load(&win->access);
-    if (access > ASPX_ACCESS_FENCED)
-        return aspx_win_raise(win, MPI_ERR_RMA_SYNC);
-    rc = aspx_lock_settle(win);
-    if (rc != MPI_SUCCESS)
-        return aspx_win_pass(win, rc);
-    rc = aspx_real.MPI_Win_free(handle);
-    if (rc != MPI_SUCCESS)
-        return rc;
-    aspx_win_flat_free(win);
-    aspx_table_remove(&aspx_redirected, win->handle, win);
-    aspx_switch_end(win);
-    aspx_win_destroy(win);
-    return MPI_SUCCESS;
 }

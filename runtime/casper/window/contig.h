@@ -8,7 +8,8 @@
 #ifndef ASPEN_RUNTIME_CASPER_WINDOW_CONTIG_H
 #define ASPEN_RUNTIME_CASPER_WINDOW_CONTIG_H
 
-#include "make.h"
+#include "request.h"
+#include "window.h"
 
 enum { ASPX_WIN_FLATS_MAX = 256 };
 

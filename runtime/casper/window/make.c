@@ -7,11 +7,11 @@
  * in them (trap X11). */
 #include "config.h"
 
-#include "runtime/casper/rma/balance.h"
-#include "hints.h"
-#include "switch.h"
 #include "contig.h"
+#include "hints.h"
 #include "make.h"
+#include "rules.h"
+#include "switch.h"
 
 #include "runtime/mpi/handle.h"
 #include "runtime/mpi/real.h"
@@ -43,8 +43,6 @@ struct making {
     uint64_t share_off;   /* ASPX_MEMORY_SHARED: own part in the block */
     bool flats_full;      /* in some process */
 };
-
-struct aspx_table aspx_redirected = ASPX_TABLE_INITIALIZER;
 
 static _Atomic uint64_t offers_made;
 
@@ -151,7 +149,7 @@ static void obey(struct aspx_win *win, const struct aspx_win_request *request)
     win->could = verdict->could;
     win->holds = verdict->holds;
     atomic_init(&win->held_once, verdict->holds);
-    aspx_balance_obey(win);
+    aspx_win_choose_balance(win);
 }
 
 static struct aspx_win *blank(const struct aspx_win_request *request, int rank,

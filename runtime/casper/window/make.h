@@ -3,27 +3,8 @@
 #ifndef ASPEN_RUNTIME_CASPER_WINDOW_MAKE_H
 #define ASPEN_RUNTIME_CASPER_WINDOW_MAKE_H
 
-#include "rules.h"
+#include "request.h"
 #include "window.h"
-
-/* Where the memory of a new window comes from. */
-enum aspx_memory {
-    ASPX_MEMORY_GIVEN,  /* the program has it */
-    ASPX_MEMORY_OWN,    /* each process takes its own */
-    ASPX_MEMORY_SHARED, /* the first process takes it for all, in one piece */
-};
-
-struct aspx_win_request {
-    enum aspx_memory memory;
-    int flavor;
-    void *base; /* ASPX_MEMORY_GIVEN: in; else out */
-    MPI_Aint bytes, disp_unit;
-    MPI_Info info;
-    MPI_Comm comm;      /* as the library knows it */
-    MPI_Info kept_info; /* native.h */
-    bool asked_off;     /* out: why the window is MPI's own */
-    struct aspx_verdict verdict;
-};
 
 /* Would MPI take the arguments? What it refuses it shall refuse itself. */
 bool aspx_win_sane(const struct aspx_win_request *request);

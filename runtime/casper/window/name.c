@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Win_set_name, and what rules by name can still change then; and the
- * error of an epoch that rules said would not happen. */
+/* MPI_Win_set_name, and what rules by name can still change then. */
 #include "config.h"
 
-#include "runtime/casper/rma/balance.h"
-#include "registry.h"
 #include "native.h"
+#include "registry.h"
+#include "rules.h"
+#include "window.h"
 
 #include "runtime/mpi/real.h"
 #include "mpi_hand.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* The roll's entry may stand for several windows by now, or there is none, so
  * who counts a rule once for each window is the window. */
@@ -52,7 +51,7 @@ int aspx_hand_MPI_Win_set_name(MPI_Win handle, const char *name)
     win = aspx_win_find(handle);
     if (win) {
         win->holds = aspx_rules_named(win->could, name);
-        aspx_balance_obey(win);
+        aspx_win_choose_balance(win);
         obey(win, name);
         aspx_roll_name(win->serial, name);
         aspx_roll_holds(win->serial, win->holds);
@@ -61,25 +60,4 @@ int aspx_hand_MPI_Win_set_name(MPI_Win handle, const char *name)
         aspx_roll_name(aspx_native_serial(handle), name);
     }
     return rc;
-}
-
-int aspx_win_refuse(struct aspx_win *win, const char *call)
-{
-    static const enum asp_winkey_id keys[] = {ASP_WIN_EPOCHS_USED,
-                                              ASP_WIN_NO_LOCKS};
-
-    bool told = atomic_flag_test_and_set(&win->refused);
-
-    for (int k = 0; !told && k < 2; k++) {
-        const struct asp_winrule *rule = aspx_rules_last(win->holds, keys[k]);
-
-        if (rule && strcmp(rule->value[keys[k]], "false") != 0)
-            fprintf(stderr,
-                    "aspen: rank %d: %s on window %u, but the rule at "
-                    "%s says %s=%s\n",
-                    aspx_engine.world->rank_user, call, win->order,
-                    rule->origin, asp_winkeys[keys[k]].name,
-                    rule->value[keys[k]]);
-    }
-    return aspx_win_raise(win, MPI_ERR_RMA_SYNC);
 }

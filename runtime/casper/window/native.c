@@ -4,6 +4,8 @@
 #include "config.h"
 
 #include "native.h"
+#include "table.h"
+#include "runtime/casper/arena/engine.h"
 
 #include "runtime/mpi/handle.h"
 #include "runtime/mpi/real.h"

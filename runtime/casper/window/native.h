@@ -13,7 +13,7 @@
 #ifndef ASPEN_RUNTIME_CASPER_WINDOW_NATIVE_H
 #define ASPEN_RUNTIME_CASPER_WINDOW_NATIVE_H
 
-#include "make.h"
+#include "request.h"
 
 #include "runtime/record/record.h"
 

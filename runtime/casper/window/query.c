@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a program asks of a window that MPI would answer otherwise, since its
- * own window was made by MPI_Win_create, or made anew; and errors, raised on
- * that window. */
+ * own window was made by MPI_Win_create, or made anew. */
 #include "config.h"
 
 #include "native.h"
+#include "window.h"
 
 #include "runtime/mpi/real.h"
 #include "mpi_hand.h"
@@ -129,18 +129,4 @@ int aspx_hand_MPI_Win_shared_query_c(MPI_Win handle, int rank, MPI_Aint *size,
         return aspx_real.MPI_Win_shared_query_c(handle, rank, size, disp_unit,
                                                 baseptr);
     return rc;
-}
-
-int aspx_win_raise(const struct aspx_win *win, int errclass)
-{
-    aspx_real.MPI_Win_call_errhandler(win->handle, errclass);
-    return errclass;
-}
-
-int aspx_win_pass(const struct aspx_win *win, int code)
-{
-    if (code == MPI_SUCCESS)
-        return code;
-    aspx_real.MPI_Win_call_errhandler(win->handle, code);
-    return code;
 }

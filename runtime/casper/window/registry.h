@@ -6,7 +6,7 @@
 #define ASPEN_RUNTIME_CASPER_WINDOW_REGISTRY_H
 
 #include "runtime/world/call_site.h"
-#include "make.h"
+#include "request.h"
 
 #include "common/rules/winrule.h"
 #include "runtime/record/record.h"

@@ -7,7 +7,7 @@
 
 #include "registry.h"
 #include "rules.h"
-#include "make.h"
+#include "runtime/casper/arena/engine.h"
 
 #include "runtime/mpi/real.h"
 

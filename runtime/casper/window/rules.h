@@ -5,36 +5,14 @@
 #ifndef ASPEN_RUNTIME_CASPER_WINDOW_RULES_H
 #define ASPEN_RUNTIME_CASPER_WINDOW_RULES_H
 
-#include "runtime/casper/arena/engine.h"
-#include "runtime/world/call_site.h"
+#include "request.h"
 
 #include "common/rules/winrule.h"
 
-#include <mpi.h>
+#include "runtime/world/world.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-
-struct aspx_win_request;
-
-/* Kinds of epochs, as bits. */
-enum aspx_epoch {
-    ASPX_EPOCH_FENCE = 1,
-    ASPX_EPOCH_PSCW = 2,
-    ASPX_EPOCH_LOCK = 4,
-    ASPX_EPOCH_LOCK_ALL = 8,
-};
-
-/* What is decided of a window. All zero when there are no rules. */
-struct aspx_verdict {
-    uint32_t order;       /* from 1; 0: not counted */
-    uint32_t could;       /* bit r: rule r holds, if it names no name */
-    uint32_t holds;       /* of these, the ones without a name */
-    unsigned forbidden;   /* enum aspx_epoch: promised not to happen */
-    uint64_t least, most; /* bytes of the smallest and of the largest part */
-    struct aspx_site site;
-    MPI_Info info; /* owned, when own_info */
-    bool own_info;
-};
 
 /* Agree on the rules. Collective over world->users. `listed`: windows are
  * counted even if there are no rules, because the record shall list them. */

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "runtime/casper/arena/ghost_scaling.h"
-#include "hints.h"
 #include "switch.h"
-#include "runtime/casper/sync/sync.h"
+#include "runtime/casper/arena/ghost_scaling.h"
 
 #include "runtime/adapt/own_trace.h"
-#include "runtime/mpi/handle.h"
 #include "runtime/mpi/real.h"
-#include "mpi_hand.h"
 
 #include <string.h>
 
@@ -157,29 +153,4 @@ void aspx_switch_take(struct aspx_win *win)
             aspx_own_trace_switched(win->order, was,
                                     aspx_adapt_why(win->turn.asked));
     }
-}
-
-/* MPICH's own MPI_Win_set_info has a barrier. The program promises with
- * symmetric=true that nothing is open; we do not rely on it. */
-int aspx_hand_MPI_Win_set_info(MPI_Win handle, MPI_Info info)
-{
-    struct aspx_win *win = aspx_win_find(handle);
-    struct aspx_hints hints;
-    int rc = MPI_SUCCESS;
-
-    if (!win || !win->turn.able || !aspx_handle_is(info, ASPX_HANDLE_INFO))
-        return aspx_real.MPI_Win_set_info(handle, info);
-    aspx_hints_read(&hints, info);
-    if (hints.async != ASPX_ASYNC_UNSAID && hints.async != ASPX_ASYNC_NATIVE)
-        win->turn.asked = hints.async;
-    if (hints.symmetric)
-        rc = aspx_sync_flush_every(win);
-    if (hints.symmetric && rc == MPI_SUCCESS)
-        rc = aspx_switch_tell(win);
-    if (rc != MPI_SUCCESS)
-        return aspx_win_pass(win, rc);
-    rc = aspx_real.MPI_Win_set_info(handle, info);
-    if (hints.symmetric && rc == MPI_SUCCESS)
-        aspx_switch_take(win);
-    return rc;
 }

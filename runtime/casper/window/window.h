@@ -5,8 +5,8 @@
 #define ASPEN_RUNTIME_CASPER_WINDOW_WINDOW_H
 
 #include "runtime/casper/arena/engine.h"
-#include "runtime/casper/lock/lock_word.h"
-#include "rules.h"
+#include "runtime/casper/arena/lock_word.h"
+#include "request.h"
 #include "table.h"
 
 #include "runtime/adapt/adapt.h"
@@ -156,6 +156,11 @@ int aspx_win_pass(const struct aspx_win *win, int code);
 /* An epoch that a rule of the policy promised not to happen: say so once, and
  * raise MPI_ERR_RMA_SYNC. `call` is its name. */
 int aspx_win_refuse(struct aspx_win *win, const char *call);
+
+/* Take the way of balancing from the rules that hold for the window, or from
+ * the settings. Each process may do so when it likes: see
+ * docs/design/window-rules.md. */
+void aspx_win_choose_balance(struct aspx_win *win);
 
 /* Operations that may not be complete. */
 static inline uint64_t aspx_flow_open(const struct aspx_flow *flow)

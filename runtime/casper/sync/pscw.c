@@ -1,46 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fence and post/start/complete/wait: operations went to ghosts, so they are
- * flushed there first; then MPI's own window does the synchronisation, with
- * the program's asserts. Only our own calls know that operations were issued:
- * the errors that follow from it are raised here. */
+/* Post/start/complete/wait: operations went to ghosts, so they are flushed
+ * there first; then MPI's own window does the synchronisation, with the
+ * program's asserts. Only our own calls know that operations were issued: the
+ * errors that follow from it are raised here. */
 #include "config.h"
 
-#include "runtime/casper/window/switch.h"
-#include "sync.h"
+#include "runtime/casper/rma/flush.h"
 
 #include "runtime/mpi/real.h"
 #include "runtime/record/record.h"
 #include "mpi_hand.h"
 
 #include <stdlib.h>
-
-int aspx_hand_MPI_Win_fence(int assert, MPI_Win handle)
-{
-    struct aspx_win *win = aspx_win_find(handle);
-    int rc;
-
-    if (!win)
-        return aspx_real.MPI_Win_fence(assert, handle);
-    if (win->forbidden & ASPX_EPOCH_FENCE)
-        return aspx_win_refuse(win, "MPI_Win_fence");
-    /* A lock epoch is open, and MPI's window knows nothing of it. */
-    if (atomic_load(&win->access) >= ASPX_ACCESS_LOCK)
-        return aspx_win_raise(win, MPI_ERR_RMA_SYNC);
-    rc = aspx_sync_flush_every(win);
-    if (rc == MPI_SUCCESS)
-        rc = aspx_switch_tell(win);
-    if (rc != MPI_SUCCESS)
-        return aspx_win_pass(win, rc);
-    rc = aspx_real.MPI_Win_fence(assert, handle);
-    if (rc != MPI_SUCCESS)
-        return rc;
-    aspx_switch_take(win);
-    aspx_count(ASPX_CALL_FENCE, ASPX_WAY_GHOST);
-    atomic_store(&win->exposed, false);
-    atomic_store(&win->access, assert &MPI_MODE_NOSUCCEED ? ASPX_ACCESS_NONE
-                                                          : ASPX_ACCESS_FENCED);
-    return MPI_SUCCESS;
-}
 
 /* Mark the targets of a group; returns how many, or -1 without memory. */
 static int mark_group(struct aspx_win *win, MPI_Group group)
@@ -93,7 +64,7 @@ int aspx_hand_MPI_Win_complete(MPI_Win handle)
 
     if (!win || atomic_load(&win->access) != ASPX_ACCESS_START)
         return aspx_real.MPI_Win_complete(handle);
-    rc = aspx_sync_flush_every(win);
+    rc = aspx_flush_every(win);
     for (int i = 0; i < win->size; i++)
         atomic_store(&win->targets[i].held, ASPX_HELD_NONE);
     atomic_store(&win->access, ASPX_ACCESS_NONE);

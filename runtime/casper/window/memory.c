@@ -4,9 +4,9 @@
  * from slabs, large ones have pages of their own. */
 #include "config.h"
 
-#include "engine.h"
-#include "runtime/casper/window/hints.h"
-#include "slabs.h"
+#include "hints.h"
+#include "runtime/casper/arena/engine.h"
+#include "runtime/casper/arena/slabs.h"
 
 #include "runtime/mpi/handle.h"
 #include "runtime/mpi/real.h"

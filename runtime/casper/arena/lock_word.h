@@ -3,12 +3,12 @@
  * node. Origins of that node take it directly while no ghost needs it; all
  * others ask the target's ghost, which closes the word for direct use
  * (QUEUED), waits until the direct holders are gone, and from then on keeps the
- * books itself (locks.h) until nobody of its queue is left. So the direct way
- * never overtakes a request that waits.
+ * books itself (lock/locks.h) until nobody of its queue is left. So the direct
+ * way never overtakes a request that waits.
  *
  * Order: taking is an acquire, releasing a release, on both ways. */
-#ifndef ASPEN_RUNTIME_CASPER_LOCK_LOCK_WORD_H
-#define ASPEN_RUNTIME_CASPER_LOCK_LOCK_WORD_H
+#ifndef ASPEN_RUNTIME_CASPER_ARENA_LOCK_WORD_H
+#define ASPEN_RUNTIME_CASPER_ARENA_LOCK_WORD_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Completing what was issued.
+ *
+ * Memory model. A flush of the internal window returns when the ghost has
+ * applied the operations to the arena and answered. The arena is the same
+ * physical pages in the ghost and in the target, so the update is then in the
+ * coherent memory that the target's loads see: the window is "unified". What
+ * remains is order. Ghost: it stores, then sends the answer (a message through
+ * shared memory is published with release semantics; a network message leaves
+ * after the stores are performed). Origin: it receives the answer (acquire)
+ * and then tells the target through MPI or through a lock grant, which are
+ * again release and acquire. So the target's later load is ordered after the
+ * ghost's store. In the other direction, a target's store before it unlocks,
+ * posts or fences is released by that message and acquired by the ghost with
+ * the operation that follows from it. A target that polls without a message
+ * calls MPI_Win_sync, a full fence here, as MPI asks of it. */
+#include "config.h"
+
+#include "balance.h"
+#include "flush.h"
+#include "runtime/casper/lock/client.h"
+#include "runtime/casper/arena/contig_win.h"
+#include "runtime/casper/arena/ghost_scaling.h"
+
+#include "runtime/mpi/real.h"
+
+/* Raise *flushed to `issued`; another thread may have raised it further. */
+static void note_flushed(_Atomic uint64_t *flushed, uint64_t issued)
+{
+    uint64_t seen = atomic_load(flushed);
+
+    if (!aspx_threads) {
+        atomic_store_explicit(flushed, issued, memory_order_relaxed);
+        return;
+    }
+    while (seen < issued &&
+           !atomic_compare_exchange_weak(flushed, &seen, issued))
+        ;
+}
+
+/* Complete with `flush` what this process issued to ghost g. What another
+ * thread issues meanwhile is that thread's to flush.
+ *   called  set when MPI was called */
+static int flush_ghost(struct aspx_win *win, uint32_t g, aspx_flush_f *flush,
+                       bool *called)
+{
+    struct aspx_win_ghost *ghost = &win->ghosts[g];
+    uint64_t sent = atomic_load(&ghost->sent.issued);
+    uint64_t flat = atomic_load(&ghost->flat.issued);
+    bool do_sent = atomic_load(&ghost->sent.flushed) < sent;
+    bool do_flat = atomic_load(&ghost->flat.flushed) < flat;
+    int rc = MPI_SUCCESS;
+
+    if (!do_sent && !do_flat)
+        return MPI_SUCCESS;
+    *called = true;
+    aspx_bell_ring(ghost->bell);
+    aspx_balance_ask(win, ghost->rank_all, do_flat);
+    aspx_duty_ask(ghost->rank_all, do_flat);
+    atomic_store_explicit(&ghost->bytes, 0, memory_order_relaxed);
+    if (do_flat) {
+        rc = aspx_flat_flush(ghost->rank_all, aspx_engine.flat);
+        if (rc != MPI_SUCCESS)
+            return rc;
+        note_flushed(&ghost->flat.flushed, flat);
+    }
+    if (do_sent)
+        rc = flush(ghost->rank_all, aspx_engine.win);
+    if (rc == MPI_SUCCESS && flush == aspx_real.MPI_Win_flush)
+        note_flushed(&ghost->sent.flushed, sent);
+    return rc;
+}
+
+/* The same for what targets, or their devices, carry out. */
+static int flush_itself(struct aspx_win *win, int rank, aspx_flush_f *flush,
+                        bool *called)
+{
+    struct aspx_target *target = &win->targets[rank];
+    uint64_t sent = atomic_load(&target->sent.issued);
+    uint64_t flat = atomic_load(&target->flat.issued);
+    int rc = MPI_SUCCESS;
+
+    if (atomic_load(&target->flat.flushed) < flat) {
+        *called = true;
+        rc = aspx_flat_flush(rank, win->flat);
+        if (rc != MPI_SUCCESS)
+            return rc;
+        note_flushed(&target->flat.flushed, flat);
+    }
+    if (atomic_load(&target->sent.flushed) < sent) {
+        *called = true;
+        rc = flush(target->rank_all, aspx_engine.win);
+        if (rc == MPI_SUCCESS && flush == aspx_real.MPI_Win_flush)
+            note_flushed(&target->sent.flushed, sent);
+    }
+    return rc;
+}
+
+static int flush_themselves(struct aspx_win *win, aspx_flush_f *flush,
+                            bool *called)
+{
+    struct aspx_flow *flow = &win->turn.to_targets;
+    uint64_t issued = atomic_load(&flow->issued);
+    int rc = MPI_SUCCESS;
+
+    if (atomic_load(&flow->flushed) >= issued)
+        return MPI_SUCCESS;
+    for (int i = 0; rc == MPI_SUCCESS && i < win->size; i++)
+        rc = flush_itself(win, i, flush, called);
+    if (rc == MPI_SUCCESS && flush == aspx_real.MPI_Win_flush)
+        note_flushed(&flow->flushed, issued);
+    return rc;
+}
+
+/* Who fences waits for all others anyway. */
+static void note_wait(const struct aspx_win *win, bool called)
+{
+    if (!called)
+        aspx_lock_progress_rarely();
+    else if (atomic_load_explicit(&win->access, memory_order_relaxed) >=
+             ASPX_ACCESS_LOCK)
+        aspx_adapt_count_wait();
+}
+
+/* Ghosts other than the main one serve a target by segment or balance. */
+int aspx_flush_with(struct aspx_win *win, int rank, aspx_flush_f *flush)
+{
+    const struct aspx_target *target = &win->targets[rank];
+    uint64_t served_by = atomic_load(&target->served_by);
+    uint32_t first = win->nodes[target->node].first_ghost;
+    bool called = false;
+    int rc = flush_itself(win, rank, flush, &called);
+
+    for (; rc == MPI_SUCCESS && served_by; served_by &= served_by - 1)
+        rc = flush_ghost(win, first + (uint32_t) __builtin_ctzll(served_by),
+                         flush, &called);
+    note_wait(win, called);
+    atomic_thread_fence(memory_order_release); /* direct copies */
+    return rc;
+}
+
+int aspx_flush_every_with(struct aspx_win *win, aspx_flush_f *flush)
+{
+    bool called = false;
+    int rc = flush_themselves(win, flush, &called);
+
+    for (uint32_t g = 0; rc == MPI_SUCCESS && g < win->nghosts; g++)
+        rc = flush_ghost(win, g, flush, &called);
+    note_wait(win, called);
+    atomic_thread_fence(memory_order_release);
+    return rc;
+}
+
+int aspx_flush_ghost(struct aspx_win *win, uint32_t g)
+{
+    bool called;
+
+    return flush_ghost(win, g, aspx_real.MPI_Win_flush, &called);
+}
