@@ -78,7 +78,7 @@ static int leave(MPI_Comm comm, int keyval, void *value, void *extra)
     (void) keyval;
     (void) value;
     (void) extra;
-    aspx_on_call_stop();
+    aspx_on_demand_stop();
     aspx_record_report(&aspx_world);
     aspx_casper_stop();
     aspx_world_stop(&aspx_world);
@@ -275,7 +275,7 @@ static void after_init(void)
         return;
     }
     measure_if_asked();
-    aspx_on_call_start(layout, aspx_adapt_help(), aspx_adapt_posted());
+    aspx_on_demand_start(layout, aspx_adapt_help(), aspx_adapt_posted());
 }
 
 /* In the offload thread's place: the workers lie behind it. */

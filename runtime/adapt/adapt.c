@@ -79,7 +79,7 @@ static void take_seat(const struct aspx_engine *engine)
     atomic_store(&seat->pid_namespace, aspx_cpu_wait_namespace());
     atomic_store(&seat->pid, (int32_t) own_pid());
     aspx_profile_start();
-    aspx_timing_publish(&seat->pulse);
+    aspx_timing_publish(&seat->mpi_time);
     if (engine->settings.tried)
         aspx_adapt_issued = &seat->issued;
     aspx_adapt_views = aspx_notes_views(

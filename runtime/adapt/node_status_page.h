@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the users of a node and their leader, its first ghost, tell each other
- * behind the bells of the arena: each user its pulse, the leader what it thinks
- * of every user of the job. (The papers' level-2 cache; there is no level 1, as
- * everybody reads these bytes where they lie.) All zeros is a right beginning.
+ * behind the bells of the arena: each user its time in MPI, the leader what it
+ * thinks of every user of the job. (The papers' level-2 cache; there is no
+ * level 1, as everybody reads these bytes where they lie.) All zeros is a right
+ * beginning.
  *
  *   struct aspx_notes | seats, by user of the node | a byte by world rank */
 #ifndef ASPEN_RUNTIME_ADAPT_NODE_STATUS_PAGE_H
@@ -37,22 +38,22 @@ struct aspx_issued {
 };
 
 struct aspx_seat {
-    struct aspx_pulse pulse;   /* the user writes */
-    struct aspx_issued issued; /* likewise */
-    _Atomic uint32_t edition;  /* of the trace; odd while it is written */
-    _Atomic int32_t percent;   /* of the time in MPI, when it was last judged */
-    _Atomic uint64_t since;    /* ticks of the last decision */
+    struct aspx_mpi_time mpi_time; /* the user writes */
+    struct aspx_issued issued;     /* likewise */
+    _Atomic uint32_t edition;      /* of the trace; odd while it is written */
+    _Atomic int32_t percent; /* of the time in MPI, when it was last judged */
+    _Atomic uint64_t since;  /* ticks of the last decision */
     _Atomic uint64_t pid_namespace; /* the user's, and its pid there */
     _Atomic int32_t pid;
-    struct aspx_trace trace; /* of the byte; the user's until its pulse beats,
+    struct aspx_trace trace; /* of the byte; the user's until it publishes,
                                 then the leader's */
 };
 
 /* Does its user sit there, with a clock that can be compared with ours? */
 static inline bool aspx_seat_beats(const struct aspx_seat *seat)
 {
-    return atomic_load_explicit(&seat->pulse.clock, memory_order_acquire) ==
-           aspx_pulse_clock();
+    return atomic_load_explicit(&seat->mpi_time.clock, memory_order_acquire) ==
+           aspx_mpi_time_clock();
 }
 
 /* What was decided for all, where the first user of the job is. */

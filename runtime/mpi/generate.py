@@ -544,13 +544,13 @@ def progress_body(call):
                   f"aspx_progress_behind.{call.name}", "aspx_gate_leave();")
 
 
-def on_call_body(call):
+def on_demand_body(call):
     """The same while there is no gate: what is to be known once there is."""
-    behind = f"aspx_on_call_behind.{call.name}({plain(call)})"
+    behind = f"aspx_on_demand_behind.{call.name}({plain(call)})"
     if call.name in CALLED_BACK:
-        return f"    aspx_on_call_never();\n    return {behind};"
+        return f"    aspx_on_demand_disable();\n    return {behind};"
     return (f"    int rc = {behind};\n\n"
-            f"    aspx_on_call_made(rc, request,\n"
+            f"    aspx_on_demand_made(rc, request,\n"
             f"        rc == MPI_SUCCESS && ({is_large(call)}));\n"
             f"    return rc;")
 
@@ -575,9 +575,9 @@ def progress_c(kinds, calls):
              call.offload == "init" and is_large(call) != "0"]
     for call in bars + inits:
         yield (f"static {call.ret} noted_{call.name}"
-               f"({declare(kinds, call)})\n{{\n{on_call_body(call)}\n}}")
+               f"({declare(kinds, call)})\n{{\n{on_demand_body(call)}\n}}")
     for what, noted in (("bars", bars), ("inits", inits)):
-        yield f"void aspx_on_call_fill_{what}(struct aspx_real *table)\n{{"
+        yield f"void aspx_on_demand_fill_{what}(struct aspx_real *table)\n{{"
         for call in noted:
             yield f"    table->{call.name} = noted_{call.name};"
         yield "}"

@@ -1,69 +1,76 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For how long at least one thread has been inside. How many there are and
- * since when are one word, so that whoever is the last to leave knows when the
- * first came; and when there is none, when the last one left, so that one who
- * read the clock before that and comes only now does not count that time
- * again. */
+/* The time in which at least one of many threads is inside MPI.
+ *
+ * One atomic word holds the number of threads inside and a time: while there
+ * are any, when the first of them entered; else, when the last one left. So the
+ * last one that leaves knows what to add to the sum, and a thread that read the
+ * clock before that and enters only now counts no time twice. */
 #ifndef ASPEN_RUNTIME_PROFILE_BUSY_UNION_H
 #define ASPEN_RUNTIME_PROFILE_BUSY_UNION_H
 
 #include <stdatomic.h>
 #include <stdint.h>
 
-struct aspx_span {
-    _Atomic uint64_t word; /* since << COUNT | threads inside */
-    _Atomic uint64_t sum;  /* of the ended ones, in units */
+/* Times are units of 64 ticks, counted from the start of the program, or they
+ * would not fit: 48 bits of units are two months. Threads: 65,535 at most. */
+struct aspx_busy_union {
+    _Atomic uint64_t word; /* time << ASPX_BUSY_COUNT_BITS | threads inside */
+    _Atomic uint64_t sum;  /* of the periods that are over, in units */
 };
 
-/* 65535 threads; and 54 bits of ticks, which last for two months. */
 enum {
-    ASPX_SPAN_COUNT = 16,
-    ASPX_SPAN_UNIT = 6,
-    ASPX_SPAN_THREADS = (1 << ASPX_SPAN_COUNT) - 1
+    ASPX_BUSY_COUNT_BITS = 16,
+    ASPX_BUSY_UNIT_BITS = 6,
+    ASPX_BUSY_THREADS = (1 << ASPX_BUSY_COUNT_BITS) - 1,
 };
 
-/* The later of now and the word's time, in units: other threads' readings of
- * the clock may be later than ours. */
-static inline uint64_t aspx_span_later(uint64_t word, uint64_t now)
+/* The later one of now (ticks) and the word's time, in units: the clocks of two
+ * threads may differ. */
+static inline uint64_t aspx_busy_union_later(uint64_t word, uint64_t now)
 {
-    now >>= ASPX_SPAN_UNIT;
-    return now > word >> ASPX_SPAN_COUNT ? now : word >> ASPX_SPAN_COUNT;
+    uint64_t then = word >> ASPX_BUSY_COUNT_BITS;
+
+    now >>= ASPX_BUSY_UNIT_BITS;
+    return now > then ? now : then;
 }
 
-/* Ticks count from the start of the program, or they do not fit. */
-static inline void aspx_span_enter(struct aspx_span *span, uint64_t now)
+static inline void aspx_busy_union_enter(struct aspx_busy_union *busy,
+                                         uint64_t now)
 {
-    uint64_t old = atomic_load(&span->word), new;
+    uint64_t old = atomic_load(&busy->word), new;
 
     do
-        new = old &ASPX_SPAN_THREADS
+        new = old &ASPX_BUSY_THREADS
                   ? old + 1
-                  : aspx_span_later(old, now) << ASPX_SPAN_COUNT | 1;
-    while (!atomic_compare_exchange_weak(&span->word, &old, new));
+                  : aspx_busy_union_later(old, now) << ASPX_BUSY_COUNT_BITS | 1;
+    while (!atomic_compare_exchange_weak(&busy->word, &old, new));
 }
 
-static inline void aspx_span_leave(struct aspx_span *span, uint64_t now)
+static inline void aspx_busy_union_leave(struct aspx_busy_union *busy,
+                                         uint64_t now)
 {
-    uint64_t old = atomic_load(&span->word), new;
+    uint64_t old = atomic_load(&busy->word), new;
 
     do
-        new = (old & ASPX_SPAN_THREADS) > 1
+        new = (old & ASPX_BUSY_THREADS) > 1
                   ? old - 1
-                  : aspx_span_later(old, now) << ASPX_SPAN_COUNT;
-    while (!atomic_compare_exchange_weak(&span->word, &old, new));
-    if (!(new &ASPX_SPAN_THREADS))
-        atomic_fetch_add(&span->sum,
-                         (new >> ASPX_SPAN_COUNT) - (old >> ASPX_SPAN_COUNT));
+                  : aspx_busy_union_later(old, now) << ASPX_BUSY_COUNT_BITS;
+    while (!atomic_compare_exchange_weak(&busy->word, &old, new));
+    if (!(new &ASPX_BUSY_THREADS))
+        atomic_fetch_add(&busy->sum, (new >> ASPX_BUSY_COUNT_BITS) -
+                                         (old >> ASPX_BUSY_COUNT_BITS));
 }
 
-/* Ticks up to now. */
-static inline uint64_t aspx_span_read(struct aspx_span *span, uint64_t now)
+/* Ticks up to now, the period under way included. */
+static inline uint64_t aspx_busy_union_read(struct aspx_busy_union *busy,
+                                            uint64_t now)
 {
-    uint64_t sum = atomic_load(&span->sum), word = atomic_load(&span->word);
+    uint64_t sum = atomic_load(&busy->sum), word = atomic_load(&busy->word);
 
-    if (word & ASPX_SPAN_THREADS)
-        sum += aspx_span_later(word, now) - (word >> ASPX_SPAN_COUNT);
-    return sum << ASPX_SPAN_UNIT;
+    if (word & ASPX_BUSY_THREADS)
+        sum += aspx_busy_union_later(word, now) -
+               (word >> ASPX_BUSY_COUNT_BITS);
+    return sum << ASPX_BUSY_UNIT_BITS;
 }
 
 #endif

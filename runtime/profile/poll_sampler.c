@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The phases of a wait (poll_sampler.h), and what each tells. */
 #include "config.h"
 
 #include "poll_sampler.h"
@@ -8,27 +9,25 @@
 #include <stdatomic.h>
 
 enum {
-    USUAL_NS = 100, /* until one was measured */
-    LEAST_NS = 20,
-    /* What happens between two polls, or in one, may take so many times a usual
-     * turn before it is taken for long. */
-    SLACK = 4,
-    READS = 64,
-    /* Turns of a stretch; by chance up to 31 more, so that what comes in a
-     * rhythm is met as often as it comes. */
-    STRETCH_LEAST = 32,
-    STRETCH_CHANCE = 32,
-    MEAN_PARTS = 16,    /* of which the newest is one */
-    MEMORY_NS = 200000, /* so much long time is remembered */
-    LONG_NS = 10000,
+    TYPICAL_NS = 100, /* of an empty poll, until one was measured */
+    LEAST_NS = 20,    /* a shorter one is an error of measurement */
+    SLACK = 4,        /* typical polls; half a poll that takes longer is long */
+    READS = 64,       /* of the clock, to learn its cost */
+    /* Polls of a batch. The random part keeps batches out of step with what
+     * arrives in a rhythm. */
+    BATCH_LEAST = 32,
+    BATCH_RANDOM = 32,
+    MEAN_PARTS = 16,    /* the newest poll is one of them */
+    MEMORY_NS = 200000, /* of long times: older ones fade */
+    LONG_NS = 10000,    /* a wait that is worth timing the call for */
 };
 
-uint32_t aspx_turns_counted = 1;
+uint32_t aspx_polls_counted_first = 1;
 
-static _Atomic uint64_t usual;
-static uint64_t least, clock_cost, memory, longer;
+static _Atomic uint64_t typical;
+static uint64_t least, clock_cost, memory, long_wait;
 
-void aspx_turns_start(uint32_t counted)
+void aspx_poll_sampler_start(uint32_t counted_first)
 {
     uint64_t best = UINT64_MAX;
 
@@ -42,222 +41,231 @@ void aspx_turns_start(uint32_t counted)
     clock_cost = best;
     least = aspx_clock_ticks_of(1e-9 * LEAST_NS);
     memory = aspx_clock_ticks_of(1e-9 * MEMORY_NS);
-    longer = aspx_clock_ticks_of(1e-9 * LONG_NS);
-    atomic_store(&usual, aspx_clock_ticks_of(1e-9 * USUAL_NS));
-    aspx_turns_counted = counted;
+    long_wait = aspx_clock_ticks_of(1e-9 * LONG_NS);
+    atomic_store(&typical, aspx_clock_ticks_of(1e-9 * TYPICAL_NS));
+    aspx_polls_counted_first = counted_first;
 }
 
-uint64_t aspx_turns_clock_cost(void)
+uint64_t aspx_poll_sampler_clock_cost(void)
 {
     return clock_cost;
 }
 
-uint64_t aspx_turns_usual(void)
+uint64_t aspx_poll_sampler_typical(void)
 {
-    return atomic_load_explicit(&usual, memory_order_relaxed);
+    return atomic_load_explicit(&typical, memory_order_relaxed);
 }
 
-/* What is not yet long, with a reading of the clock in it. */
+/* The longest time that is not long; one reading of the clock is in it. */
 static uint64_t slack(void)
 {
-    return SLACK * aspx_turns_usual() + clock_cost;
+    return SLACK * aspx_poll_sampler_typical() + clock_cost;
 }
 
-/* How long since the mark, which is now from here on. */
-static uint64_t pass(struct aspx_turns *t)
+/* Move the mark to now. Returns the time since it was set. */
+static uint64_t move_mark(struct aspx_poll_sampler *sampler)
 {
     uint64_t now = aspx_clock_ticks();
-    uint64_t passed = aspx_clock_between(t->mark, now);
+    uint64_t passed = aspx_clock_between(sampler->mark, now);
 
-    t->mark = now;
+    sampler->mark = now;
     return passed;
 }
 
-static void enter(struct aspx_turns *t, enum aspx_turns_phase phase,
-                  uint32_t turns)
+static void enter_phase(struct aspx_poll_sampler *sampler,
+                        enum aspx_poll_phase phase, uint32_t polls)
 {
-    t->phase = phase;
-    t->done = 0;
-    t->limit = turns - 1;
+    sampler->phase = phase;
+    sampler->done = 0;
+    sampler->limit = polls - 1;
 }
 
-uint32_t aspx_turns_chance(struct aspx_turns *t)
+uint32_t aspx_poll_sampler_random(struct aspx_poll_sampler *sampler)
 {
-    t->dice = t->dice * 1664525 + 1013904223;
-    return t->dice >> 16;
+    sampler->random = sampler->random * 1664525 + 1013904223;
+    return sampler->random >> 16;
 }
 
-/* So long took the turns of a stretch that are over, and what is under way. */
-static void account_stretch(struct aspx_turns *t, uint64_t passed)
+/* A batch took so long, from its begin or the last yield up to now. */
+static void account_batch(struct aspx_poll_sampler *sampler, uint64_t passed)
 {
-    uint64_t rest = aspx_clock_between(t->done * t->mean, passed);
-    uint64_t seen = t->waited + t->worked;
+    uint64_t usual = sampler->done * sampler->mean;
+    uint64_t beyond = aspx_clock_between(usual, passed);
+    uint64_t known = sampler->long_waited + sampler->long_worked;
 
-    if (rest <= slack())
-        rest = 0;
-    t->idle += passed - rest;
-    if (rest && seen)
-        t->idle += (uint64_t) ((double) rest * (double) t->waited /
-                               (double) seen);
+    if (beyond <= slack())
+        beyond = 0;
+    sampler->idle += passed - beyond;
+    if (beyond && known)
+        sampler->idle += (uint64_t) ((double) beyond *
+                                     (double) sampler->long_waited /
+                                     (double) known);
 }
 
-/* Long time is forgotten by and by. */
-static void remember(struct aspx_turns *t, uint64_t waited, uint64_t worked)
+static void remember_long(struct aspx_poll_sampler *sampler, uint64_t waited,
+                          uint64_t worked)
 {
-    t->waited += waited;
-    t->worked += worked;
-    while (t->waited + t->worked > memory) {
-        t->waited /= 2;
-        t->worked /= 2;
+    sampler->long_waited += waited;
+    sampler->long_worked += worked;
+    while (sampler->long_waited + sampler->long_worked > memory) {
+        sampler->long_waited /= 2;
+        sampler->long_worked /= 2;
     }
 }
 
-/* A clocked turn did not take long; two readings of the clock were in it. */
-static void learn(struct aspx_turns *t, uint64_t took)
+/* A TIMED poll did not take long; two readings of the clock were in it. */
+static void learn_typical(struct aspx_poll_sampler *sampler, uint64_t took)
 {
     took = aspx_clock_between(2 * clock_cost, took);
     if (took < least)
         took = least;
-    if (took < aspx_turns_usual())
-        atomic_store_explicit(&usual, took, memory_order_relaxed);
-    t->mean = (t->mean * (MEAN_PARTS - 1) + took) / MEAN_PARTS;
+    if (took < aspx_poll_sampler_typical())
+        atomic_store_explicit(&typical, took, memory_order_relaxed);
+    sampler->mean = (sampler->mean * (MEAN_PARTS - 1) + took) / MEAN_PARTS;
 }
 
-/* Before the poll of a clocked turn: a long time was work, all but a slack. */
-void aspx_turns_look(struct aspx_turns *t)
+/* Outside of the call, what is beyond the slack was work. */
+void aspx_poll_sampler_before_timed(struct aspx_poll_sampler *sampler)
 {
-    uint64_t passed = pass(t);
-    uint64_t work = aspx_clock_between(slack(), passed);
+    uint64_t passed = move_mark(sampler);
+    uint64_t worked = aspx_clock_between(slack(), passed);
 
-    t->idle += passed - work;
-    t->ahead = work ? 0 : passed;
-    remember(t, 0, work);
+    sampler->idle += passed - worked;
+    sampler->before_call = worked ? 0 : passed;
+    remember_long(sampler, 0, worked);
 }
 
-static void begin(struct aspx_turns *t)
+static void begin_reading(struct aspx_poll_sampler *sampler)
 {
-    /* once and for all: what is usual may be learned anew */
-    t->idle += (t->brief + t->done + 1) * aspx_turns_usual();
-    t->brief = 0;
-    t->clocked = true;
-    t->mark = t->since = aspx_clock_ticks();
-    t->since_idle = t->idle;
-    if (t->mean == 0)
-        t->mean = aspx_turns_usual();
-    if (t->left)
-        enter(t, ASPX_TURNS_STRETCH, t->left);
+    /* at today's typical poll, for good: idle must not decrease later */
+    sampler->idle += (sampler->counted + sampler->done + 1) *
+                     aspx_poll_sampler_typical();
+    sampler->counted = 0;
+    sampler->clock_read = true;
+    sampler->mark = sampler->since = aspx_clock_ticks();
+    sampler->idle_at_since = sampler->idle;
+    if (sampler->mean == 0)
+        sampler->mean = aspx_poll_sampler_typical();
+    if (sampler->batch_left)
+        enter_phase(sampler, ASPX_POLLS_BATCHED, sampler->batch_left);
     else
-        enter(t, ASPX_TURNS_CLOCKED, 1);
+        enter_phase(sampler, ASPX_POLLS_TIMED, 1);
 }
 
-static void end_stretch(struct aspx_turns *t)
+static void end_batch(struct aspx_poll_sampler *sampler)
 {
-    t->done++;
-    account_stretch(t, pass(t));
-    enter(t, ASPX_TURNS_CLOCKED, 1);
+    sampler->done++;
+    account_batch(sampler, move_mark(sampler));
+    enter_phase(sampler, ASPX_POLLS_TIMED, 1);
 }
 
-static void end_clocked(struct aspx_turns *t)
+/* An empty call was waiting however long it took: it yielded its CPU then. */
+static void end_timed(struct aspx_poll_sampler *sampler)
 {
-    uint64_t passed = pass(t);
-    uint64_t late = aspx_clock_between(slack(), passed);
+    uint64_t passed = move_mark(sampler);
+    uint64_t beyond = aspx_clock_between(slack(), passed);
 
-    t->idle += passed;
-    if (t->ahead && !late)
-        learn(t, t->ahead + passed);
-    t->ahead = 0;
-    remember(t, late, 0);
-    enter(t, ASPX_TURNS_STRETCH,
-          STRETCH_LEAST + aspx_turns_chance(t) % STRETCH_CHANCE);
+    sampler->idle += passed;
+    if (sampler->before_call && !beyond)
+        learn_typical(sampler, sampler->before_call + passed);
+    sampler->before_call = 0;
+    remember_long(sampler, beyond, 0);
+    enter_phase(sampler, ASPX_POLLS_BATCHED,
+                BATCH_LEAST + aspx_poll_sampler_random(sampler) % BATCH_RANDOM);
 }
 
 /* Up to the last reading of the clock. */
-static bool is_long(const struct aspx_turns *t)
+static bool is_long(const struct aspx_poll_sampler *sampler)
 {
-    return t->clocked && aspx_clock_between(t->since, t->mark) > longer;
+    return sampler->clock_read &&
+           aspx_clock_between(sampler->since, sampler->mark) > long_wait;
 }
 
-/* Waiting is over. */
-static void count_again(struct aspx_turns *t)
+/* The wait is over; the next one goes on with the batch. */
+static void count_again(struct aspx_poll_sampler *sampler)
 {
-    t->left = t->phase == ASPX_TURNS_STRETCH ? t->limit + 1 - t->done : 0;
-    enter(t, ASPX_TURNS_COUNT, aspx_turns_counted);
+    sampler->batch_left = sampler->phase == ASPX_POLLS_BATCHED
+                              ? sampler->limit + 1 - sampler->done
+                              : 0;
+    enter_phase(sampler, ASPX_POLLS_COUNTED, aspx_polls_counted_first);
 }
 
-/* A poll that found something was work. */
-static void found_some(struct aspx_turns *t)
+/* A call that handled something was work. */
+static void end_of_wait(struct aspx_poll_sampler *sampler)
 {
-    uint64_t passed = pass(t);
+    uint64_t passed = move_mark(sampler);
 
-    if (t->phase == ASPX_TURNS_STRETCH)
-        account_stretch(t, passed);
+    if (sampler->phase == ASPX_POLLS_BATCHED)
+        account_batch(sampler, passed);
     else
-        remember(t, 0, passed);
-    count_again(t);
+        remember_long(sampler, 0, passed);
+    count_again(sampler);
 }
 
-bool aspx_turns_step(struct aspx_turns *t, unsigned found)
+bool aspx_poll_sampler_after(struct aspx_poll_sampler *sampler, unsigned events)
 {
-    if (found) {
-        found_some(t);
-    } else if (t->phase == ASPX_TURNS_STRETCH) {
-        end_stretch(t);
-    } else if (t->phase == ASPX_TURNS_CLOCKED) {
-        end_clocked(t);
-    } else if (t->done + 1 < aspx_turns_counted) { /* the first that ever was */
-        t->limit = aspx_turns_counted - 1;
-        t->done++;
+    if (events) {
+        end_of_wait(sampler);
+    } else if (sampler->phase == ASPX_POLLS_BATCHED) {
+        end_batch(sampler);
+    } else if (sampler->phase == ASPX_POLLS_TIMED) {
+        end_timed(sampler);
+    } else if (sampler->done + 1 < aspx_polls_counted_first) {
+        /* the first wait of all: it began with a limit of 0 */
+        sampler->limit = aspx_polls_counted_first - 1;
+        sampler->done++;
         return false;
     } else {
-        begin(t);
+        begin_reading(sampler);
     }
-    return is_long(t);
+    return is_long(sampler);
 }
 
-bool aspx_turns_rested(struct aspx_turns *t)
+bool aspx_poll_sampler_yielded(struct aspx_poll_sampler *sampler)
 {
-    if (t->phase == ASPX_TURNS_COUNT)
+    if (sampler->phase == ASPX_POLLS_COUNTED)
         return false;
-    t->idle += pass(t);
-    t->limit -= t->done;
-    t->done = 0;
-    return is_long(t);
+    sampler->idle += move_mark(sampler);
+    sampler->limit -= sampler->done;
+    sampler->done = 0;
+    return is_long(sampler);
 }
 
-uint64_t aspx_turns_idle(const struct aspx_turns *t)
+uint64_t aspx_poll_sampler_idle(const struct aspx_poll_sampler *sampler)
 {
-    uint64_t counted = t->phase == ASPX_TURNS_COUNT ? t->done : 0;
+    uint64_t now = sampler->phase == ASPX_POLLS_COUNTED ? sampler->done : 0;
 
-    return t->idle + (t->brief + counted) * aspx_turns_usual();
+    return sampler->idle +
+           (sampler->counted + now) * aspx_poll_sampler_typical();
 }
 
-bool aspx_turns_stop(struct aspx_turns *t)
+bool aspx_poll_sampler_stop(struct aspx_poll_sampler *sampler)
 {
-    if (t->phase == ASPX_TURNS_COUNT)
+    if (sampler->phase == ASPX_POLLS_COUNTED)
         return false;
-    if (t->phase == ASPX_TURNS_STRETCH)
-        account_stretch(t, pass(t));
+    if (sampler->phase == ASPX_POLLS_BATCHED)
+        account_batch(sampler, move_mark(sampler));
     else
-        aspx_turns_look(t);
-    count_again(t);
-    return is_long(t);
+        aspx_poll_sampler_before_timed(sampler);
+    count_again(sampler);
+    return is_long(sampler);
 }
 
-uint32_t aspx_turns_take(struct aspx_turns *t)
+uint32_t aspx_poll_sampler_take_counted(struct aspx_poll_sampler *sampler)
 {
-    uint64_t counted = t->brief + t->done;
+    uint64_t counted = sampler->counted + sampler->done;
 
-    t->brief = t->done = 0;
+    sampler->counted = sampler->done = 0;
     return (uint32_t) counted;
 }
 
-uint64_t aspx_turns_finish(struct aspx_turns *t)
+uint64_t aspx_poll_sampler_finish(struct aspx_poll_sampler *sampler)
 {
     uint64_t idle;
 
-    (void) aspx_turns_stop(t);
-    idle = aspx_turns_idle(t);
-    t->idle = t->brief = t->done = 0;
-    t->clocked = false;
+    (void) aspx_poll_sampler_stop(sampler);
+    idle = aspx_poll_sampler_idle(sampler);
+    sampler->idle = sampler->counted = sampler->done = 0;
+    sampler->clock_read = false;
     return idle;
 }

@@ -1,115 +1,132 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waiting, told from working by the turns of MPI's progress loop: a turn that
- * polled the network, found nothing and took no longer than such turns take was
- * waiting. Seen from the one call that every turn makes, ucp_worker_progress();
- * what happens between two of them is MPI's shared memory, which says nothing,
- * and shows by the time it takes.
+/* Tells waiting from working by the polls of MPI's progress loop.
  *
- * Reading a clock costs as much as a poll, and what arrives soon should not be
- * delayed. So the first empty turns in a row are only counted, at what a turn
- * usually takes. After them one turn in about fifty is clocked, from poll to
- * poll, and those between are measured as one stretch. A stretch that took as
- * long as its turns take was waiting; one that took longer worked and waited
- * for the rest of it as the clocked turns did that took long, in proportion. */
+ * A poll, here, is one iteration of that loop: from one call of
+ * ucp_worker_progress() to the next. It is empty if the call handled no event.
+ * An empty poll that takes no longer than usual is waiting; all else is work.
+ * (What arrives through MPI's shared memory is not reported by the call, but
+ * shows by the time that it takes.)
+ *
+ * To read the clock costs as much as a poll, and would delay what arrives. So:
+ *
+ *   COUNTED   the first empty polls in a row; each stands for a typical poll
+ *      |      (48 in a row)
+ *   TIMED     one poll, with the clock read before and after its call
+ *      |  ^   (after that one poll; after the batch)
+ *   BATCHED   the next 32 to 63 polls, measured together
+ *
+ * and a poll that handled something leads back to COUNTED. A batch that took as
+ * long as its polls usually take was waiting. What it took beyond that is split
+ * into work and waiting like the long times in recent TIMED polls. */
 #ifndef ASPEN_RUNTIME_PROFILE_POLL_SAMPLER_H
 #define ASPEN_RUNTIME_PROFILE_POLL_SAMPLER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What an empty turn is. */
-enum aspx_turns_phase {
-    ASPX_TURNS_COUNT,   /* one of the first in a row */
-    ASPX_TURNS_STRETCH, /* measured together with others */
-    ASPX_TURNS_CLOCKED, /* measured by itself */
+enum aspx_poll_phase {
+    ASPX_POLLS_COUNTED,
+    ASPX_POLLS_BATCHED,
+    ASPX_POLLS_TIMED,
 };
 
-/* Of one loop after the other. To begin with all 0; times in ticks. */
-struct aspx_turns {
-    uint32_t done;  /* empty turns of this phase that are over */
-    uint32_t limit; /* so many are only counted */
-    enum aspx_turns_phase phase;
-    bool clocked;   /* since the last finish the clock was read */
-    uint64_t brief; /* turns before, in waits that were over while counting */
-    uint64_t idle;  /* waiting so far, but for what was only counted */
-    uint64_t mark;  /* up to here all is told; not while counting */
-    uint64_t since, since_idle; /* when the clock began to be read; idle then */
-    uint32_t left; /* of a stretch that the last wait did not need */
-    uint32_t dice;
-    uint64_t ahead; /* of a clocked turn's poll; 0: took long, or not known */
-    /* Of clocked turns: the mean of those that did not take long, and by how
-     * much others took longer, in polls that found nothing and elsewhere. */
-    uint64_t mean, waited, worked;
+/* The waits of one thread, one after the other. All 0 to begin with; all times
+ * in ticks (base/clock.h). */
+struct aspx_poll_sampler {
+    uint32_t done;  /* empty polls of this phase that are over */
+    uint32_t limit; /* of done: the next one may end the phase */
+    enum aspx_poll_phase phase;
+    bool clock_read;        /* since the last finish */
+    uint64_t counted;       /* empty polls of counted phases that are over */
+    uint64_t idle;          /* waiting so far, without what is counted only */
+    uint64_t mark;          /* idle is complete up to here; not while COUNTED */
+    uint64_t since;         /* when the clock began to be read, */
+    uint64_t idle_at_since; /* and idle at that time */
+    uint32_t batch_left;    /* of a batch that the last wait did not finish */
+    uint32_t random;
+    uint64_t before_call; /* of a TIMED poll: up to its call; 0: took long */
+    uint64_t mean;        /* of TIMED polls that did not take long */
+    uint64_t long_waited; /* time beyond that in empty calls, */
+    uint64_t long_worked; /* and elsewhere; both of the last 200 us */
 };
 
-/* How many empty turns are only counted; at least 1. Set at start, mostly to
- * this: some 4 us. */
-enum { ASPX_TURNS_COUNTED = 48 };
-extern uint32_t aspx_turns_counted;
+/* How many empty polls in a row are counted only; at least 1. 48 are some 4 us.
+ * MPI libraries, and tests/yield.c, yield after some 30 polls. */
+enum { ASPX_POLLS_COUNTED_FIRST = 48 };
+extern uint32_t aspx_polls_counted_first;
 
-/* Learn what the clock costs. After aspx_clock_start(). */
-void aspx_turns_start(uint32_t counted);
+/* Learn what the clock costs. After aspx_clock_start().
+ *   counted_first  sets aspx_polls_counted_first */
+void aspx_poll_sampler_start(uint32_t counted_first);
 
-/* What a reading of the clock costs, in ticks. */
-uint64_t aspx_turns_clock_cost(void);
+/* Ticks of one reading of the clock. */
+uint64_t aspx_poll_sampler_clock_cost(void);
 
-/* What an empty turn takes, in ticks. */
-uint64_t aspx_turns_usual(void);
+/* Ticks of a typical empty poll: the shortest measured in this process. */
+uint64_t aspx_poll_sampler_typical(void);
 
-/* A number by chance, of 16 bits. */
-uint32_t aspx_turns_chance(struct aspx_turns *t);
+/* A pseudo-random number of 16 bits. */
+uint32_t aspx_poll_sampler_random(struct aspx_poll_sampler *sampler);
 
-/* Waiting so far, in ticks: never less than before, until finished. */
-uint64_t aspx_turns_idle(const struct aspx_turns *t);
+/* Ticks of waiting so far; never decreases before the finish. */
+uint64_t aspx_poll_sampler_idle(const struct aspx_poll_sampler *sampler);
 
-/* Was there any? */
-static inline bool aspx_turns_any(const struct aspx_turns *t)
+/* Has there been an empty poll since the last finish? */
+static inline bool aspx_poll_sampler_saw_empty(
+    const struct aspx_poll_sampler *sampler)
 {
-    return t->done | t->clocked | t->brief;
+    return sampler->done | sampler->clock_read | sampler->counted;
 }
 
-/* Before a poll; and is it one of those that are clocked? */
-void aspx_turns_look(struct aspx_turns *t);
-static inline bool aspx_turns_clocks(const struct aspx_turns *t)
+/* Before the call of a TIMED poll. */
+void aspx_poll_sampler_before_timed(struct aspx_poll_sampler *sampler);
+static inline bool aspx_poll_sampler_is_timed(
+    const struct aspx_poll_sampler *sampler)
 {
-    return t->phase == ASPX_TURNS_CLOCKED;
-}
-static inline void aspx_turns_before(struct aspx_turns *t)
-{
-    if (aspx_turns_clocks(t))
-        aspx_turns_look(t);
+    return sampler->phase == ASPX_POLLS_TIMED;
 }
 
-/* After it: was it one of those that are just counted? Most are. */
-static inline bool aspx_turns_count(struct aspx_turns *t, unsigned found)
+/* Before the call of any poll. */
+static inline void aspx_poll_sampler_before(struct aspx_poll_sampler *sampler)
 {
-    if (found && t->phase == ASPX_TURNS_COUNT) {
-        t->brief += t->done;
-        t->done = 0;
+    if (aspx_poll_sampler_is_timed(sampler))
+        aspx_poll_sampler_before_timed(sampler);
+}
+
+/* After the call, which handled so many events. Returns true if that was all:
+ * most polls are only counted. Else aspx_poll_sampler_after() follows. */
+static inline bool aspx_poll_sampler_count(struct aspx_poll_sampler *sampler,
+                                           unsigned events)
+{
+    if (events && sampler->phase == ASPX_POLLS_COUNTED) {
+        sampler->counted += sampler->done;
+        sampler->done = 0;
         return true;
     }
-    if (!found && t->done < t->limit) {
-        t->done++;
+    if (!events && sampler->done < sampler->limit) {
+        sampler->done++;
         return true;
     }
     return false;
 }
 
-/* If not. Returns true when the clock was read and says that this is a long
- * wait: some 10 us since it began to be read. */
-bool aspx_turns_step(struct aspx_turns *t, unsigned found);
+/* Returns true if the clock has been read for 10 us of this wait: it is long.
+ */
+bool aspx_poll_sampler_after(struct aspx_poll_sampler *sampler,
+                             unsigned events);
 
-/* All since the last poll was waiting: the CPU was given away, or other threads
- * polled. Returns as the step. */
-bool aspx_turns_rested(struct aspx_turns *t);
+/* All time since the last poll was waiting: the thread yielded its CPU, or
+ * other threads polled. Returns as _after(). */
+bool aspx_poll_sampler_yielded(struct aspx_poll_sampler *sampler);
 
-/* The end of the loop, if it is not over. Returns as the step. */
-bool aspx_turns_stop(struct aspx_turns *t);
+/* The loop has ended, but for a call of _finish(). Returns as _after(). */
+bool aspx_poll_sampler_stop(struct aspx_poll_sampler *sampler);
 
-/* Where no clock was read: how many turns were only counted. Begins anew. */
-uint32_t aspx_turns_take(struct aspx_turns *t);
+/* Where the clock was not read: take the number of counted polls, and begin
+ * anew. */
+uint32_t aspx_poll_sampler_take_counted(struct aspx_poll_sampler *sampler);
 
-/* The end of the loop. Returns the ticks of waiting, and begins anew. */
-uint64_t aspx_turns_finish(struct aspx_turns *t);
+/* The loop has ended. Returns the ticks of waiting, and begins anew. */
+uint64_t aspx_poll_sampler_finish(struct aspx_poll_sampler *sampler);
 
 #endif

@@ -26,7 +26,7 @@ typedef unsigned progress_f(void *worker);
 static ASPX_TIMED_APART unsigned poll_clocked(void *worker,
                                               struct aspx_timing_thread *me)
 {
-    aspx_turns_look(&me->turns);
+    aspx_poll_sampler_before_timed(&me->sampler);
     return aspx_timing_after_poll(me, aspx_timing_first.progress(worker));
 }
 
@@ -36,7 +36,7 @@ static unsigned poll(void *worker)
 
     if (!me)
         return aspx_timing_first.progress(worker);
-    if (aspx_turns_clocks(&me->turns))
+    if (aspx_poll_sampler_is_timed(&me->sampler))
         return poll_clocked(worker, me);
     return aspx_timing_after_poll(me, aspx_timing_first.progress(worker));
 }

@@ -14,9 +14,9 @@ enum {
     /* Of each function the first calls, then 1 in 9 of the calls so far, until
      * it is 1 in 509, which no program's own rhythm divides. Where it is more
      * often, chance takes up to half off, for the same reason. */
-    GAP_SHARE = 8,
-    GAP = 508,
-    GAP_CHANCE = 2,
+    PERIOD_SHARE = 8,
+    PERIOD_MAX = 508,
+    PERIOD_RANDOM = 2,
     /* While calls of a function work longer than so many readings of the clock,
      * they are all timed: two more do not matter then. Or than this, if that is
      * more: what is read and written with them takes longer than they do. And a
@@ -27,10 +27,11 @@ enum {
     /* A sample stands for about so much time at the most. The times of calls
      * differ widely, and who looks every few milliseconds (runtime/adapt/)
      * would see lumps: first nothing, then more than there was time. */
-    LUMP_NS = 100000,
+    SAMPLE_WEIGHT_MAX_NS = 100000,
     MEAN_PARTS = 16,    /* of which the newest is one */
     HANDOVER_NS = 2000, /* what a call that only hands on may work */
-    OWED = 512, /* turns of a function that were only counted, till told */
+    UNCHARGED_MAX =
+        512, /* turns of a function that were only counted, till told */
 };
 
 _Thread_local struct aspx_timing_thread *aspx_timing_self
@@ -42,7 +43,7 @@ struct aspx_timing_thread aspx_timing_nobody = {.frame = ASPX_TIMING_OURS};
 void (*_Atomic aspx_timing_after)(void);
 
 static bool started, many, polls;
-static uint64_t origin, short_ticks, lump_ticks, handover_ticks;
+static uint64_t origin, short_ticks, sample_weight_max, handover_ticks;
 static pthread_key_t ended_key;
 
 /* All that there ever were. One whose thread has ended goes to the next thread
@@ -50,7 +51,7 @@ static pthread_key_t ended_key;
 static struct aspx_timing_thread *_Atomic all;
 
 /* When at least one thread was inside. */
-static struct aspx_pulse own_pulse, *pulse = &own_pulse;
+static struct aspx_mpi_time own_time, *shared = &own_time;
 
 /* The polls of all threads: did others make one? */
 static _Atomic uint64_t poll_count;
@@ -68,7 +69,7 @@ static void add(_Atomic uint64_t *sum, uint64_t ticks)
 static void add_work(uint64_t ticks)
 {
     if (!many)
-        add(&pulse->work, ticks);
+        add(&shared->work, ticks);
 }
 
 static uint64_t least_of(uint64_t a, uint64_t b)
@@ -88,36 +89,37 @@ bool aspx_timing_start(bool many_threads, bool polls_are_seen)
 {
     aspx_clock_start();
     origin = aspx_clock_ticks();
-    atomic_store(&pulse->word, 0);
-    atomic_store(&pulse->work, 0);
-    atomic_store(&pulse->origin, origin);
+    atomic_store(&shared->word, 0);
+    atomic_store(&shared->work, 0);
+    atomic_store(&shared->origin, origin);
     many = many_threads;
     polls = polls_are_seen;
     handover_ticks = aspx_clock_ticks_of(1e-9 * HANDOVER_NS);
-    lump_ticks = aspx_clock_ticks_of(1e-9 * LUMP_NS);
-    aspx_turns_start(many ? 1 : ASPX_TURNS_COUNTED);
-    short_ticks = SHORT_READS * aspx_turns_clock_cost();
+    sample_weight_max = aspx_clock_ticks_of(1e-9 * SAMPLE_WEIGHT_MAX_NS);
+    aspx_poll_sampler_start(many ? 1 : ASPX_POLLS_COUNTED_FIRST);
+    short_ticks = SHORT_READS * aspx_poll_sampler_clock_cost();
     if (short_ticks < aspx_clock_ticks_of(1e-9 * SHORT_NS))
         short_ticks = aspx_clock_ticks_of(1e-9 * SHORT_NS);
     started = pthread_key_create(&ended_key, ended) == 0;
     return started;
 }
 
-void aspx_timing_publish(struct aspx_pulse *to)
+void aspx_timing_publish(struct aspx_mpi_time *to)
 {
-    struct aspx_pulse *from = pulse;
+    struct aspx_mpi_time *from = shared;
 
-    to = to ? to : &own_pulse;
+    to = to ? to : &own_time;
     if (to == from)
         return;
-    atomic_store(&from->clock, ASPX_PULSE_NONE);
+    atomic_store(&from->clock, ASPX_MPI_TIME_NONE);
     atomic_store(&to->word, atomic_load(&from->word));
-    atomic_store(&to->span.word, atomic_load(&from->span.word));
-    atomic_store(&to->span.sum, atomic_load(&from->span.sum));
+    atomic_store(&to->busy.word, atomic_load(&from->busy.word));
+    atomic_store(&to->busy.sum, atomic_load(&from->busy.sum));
     atomic_store(&to->work, atomic_load(&from->work));
     atomic_store(&to->origin, origin);
-    atomic_store(&to->clock, started ? aspx_pulse_clock() : ASPX_PULSE_NONE);
-    pulse = to;
+    atomic_store(&to->clock,
+                 started ? aspx_mpi_time_clock() : ASPX_MPI_TIME_NONE);
+    shared = to;
 }
 
 static struct aspx_timing_thread *take_vacant(void)
@@ -191,12 +193,12 @@ struct aspx_timing_thread *aspx_timing_unusual(uintptr_t frame)
         return NULL;
     /* The call before was left half-way, and nobody knows when. */
     if (many && atomic_load(&me->began))
-        aspx_span_leave(&pulse->span, aspx_clock_ticks() - origin);
-    else if (aspx_pulse_inside(pulse))
-        aspx_pulse_leave(pulse, atomic_load(&me->began), 0);
+        aspx_busy_union_leave(&shared->busy, aspx_clock_ticks() - origin);
+    else if (aspx_mpi_time_inside(shared))
+        aspx_mpi_time_leave(shared, atomic_load(&me->began), 0);
     atomic_store(&me->began, 0);
     me->seen = 0;
-    me->turns = (struct aspx_turns){0};
+    me->sampler = (struct aspx_poll_sampler){0};
     return me;
 }
 
@@ -214,8 +216,9 @@ static void account_idle(struct aspx_timing_thread *me, size_t call,
 /* Also of what was only counted, and not worth to be told at once. */
 static void settle(struct aspx_timing_thread *me, size_t call)
 {
-    account_idle(me, call, me->row[call].owed * aspx_turns_usual());
-    me->row[call].owed = 0;
+    account_idle(me, call,
+                 me->row[call].uncharged * aspx_poll_sampler_typical());
+    me->row[call].uncharged = 0;
 }
 
 void aspx_timing_begin(struct aspx_timing_thread *me)
@@ -226,18 +229,19 @@ void aspx_timing_begin(struct aspx_timing_thread *me)
     me->seen = 0;
     atomic_store_explicit(&me->began, now, memory_order_relaxed);
     if (many)
-        aspx_span_enter(&pulse->span, now - origin);
+        aspx_busy_union_enter(&shared->busy, now - origin);
     else
-        aspx_pulse_enter(pulse, now);
+        aspx_mpi_time_enter(shared, now);
 }
 
 void aspx_timing_before_shared_poll(struct aspx_timing_thread *me)
 {
     if (atomic_load_explicit(&poll_count, memory_order_relaxed) !=
         me->polls_then)
-        (void) aspx_turns_rested(&me->turns); /* others were in MPI, we not */
+        (void) aspx_poll_sampler_yielded(
+            &me->sampler); /* others were in MPI, we not */
     else
-        aspx_turns_before(&me->turns);
+        aspx_poll_sampler_before(&me->sampler);
 }
 
 unsigned aspx_timing_after_shared_poll(struct aspx_timing_thread *me,
@@ -253,29 +257,30 @@ static void seen(struct aspx_timing_thread *me)
 {
     if (me->seen)
         return;
-    me->seen = me->turns.since;
-    me->seen_idle = me->turns.since_idle;
+    me->seen = me->sampler.since;
+    me->seen_idle = me->sampler.idle_at_since;
     if (!atomic_load_explicit(&me->began, memory_order_relaxed)) {
         me->sample = false;
         atomic_store_explicit(&me->began, me->seen, memory_order_relaxed);
         if (many)
-            aspx_span_enter(&pulse->span, aspx_clock_between(origin, me->seen));
+            aspx_busy_union_enter(&shared->busy,
+                                  aspx_clock_between(origin, me->seen));
         else
-            aspx_pulse_enter(pulse, me->seen);
+            aspx_mpi_time_enter(shared, me->seen);
     }
 }
 
 unsigned aspx_timing_step(struct aspx_timing_thread *me, unsigned found)
 {
-    if (aspx_turns_step(&me->turns, found))
+    if (aspx_poll_sampler_after(&me->sampler, found))
         seen(me);
     return found;
 }
 
 /* How many calls of this function to count only, after one that worked for so
  * long. */
-static int32_t next_gap(struct aspx_timing_thread *me, size_t call,
-                        uint64_t inside, uint64_t worked)
+static int32_t choose_sample_period(struct aspx_timing_thread *me, size_t call,
+                                    uint64_t inside, uint64_t worked)
 {
     const struct aspx_timing_row *row = &me->row[call];
     /* In calls that may wait, waiting is measured in each: what they take until
@@ -283,16 +288,16 @@ static int32_t next_gap(struct aspx_timing_thread *me, size_t call,
     uint64_t usual = aspx_timed[call] == ASPX_TIMED_SOME && row->calls
                          ? row->ticks / row->calls
                          : row->usual;
-    uint64_t most = lump_ticks / ((usual > inside ? usual : inside) + 1);
-    uint64_t gap = least_of(row->calls / GAP_SHARE, most);
+    uint64_t most = sample_weight_max / ((usual > inside ? usual : inside) + 1);
+    uint64_t gap = least_of(row->calls / PERIOD_SHARE, most);
 
     if (aspx_timed[call] == ASPX_TIMED_EACH || worked > short_ticks ||
         (aspx_timed[call] == ASPX_TIMED_WAIT && (many || !polls)))
         return 0;
-    if (gap >= GAP)
-        return GAP;
-    return (int32_t) (gap - aspx_turns_chance(&me->turns) %
-                                ((gap + 1) / GAP_CHANCE + 1));
+    if (gap >= PERIOD_MAX)
+        return PERIOD_MAX;
+    return (int32_t) (gap - aspx_poll_sampler_random(&me->sampler) %
+                                ((gap + 1) / PERIOD_RANDOM + 1));
 }
 
 /* What a sample tells of the calls before it, that were only counted. Returns
@@ -302,13 +307,15 @@ static uint64_t stand_for_others(struct aspx_timing_thread *me, size_t call,
                                  uint64_t *idle_p)
 {
     struct aspx_timing_row *row = &me->row[call];
-    uint64_t others = (uint64_t) row->gap, cost = aspx_turns_clock_cost();
+    uint64_t others = (uint64_t) row->sample_period,
+             cost = aspx_poll_sampler_clock_cost();
 
     row->calls += others + 1;
     row->usual = row->usual
                      ? (row->usual * (MEAN_PARTS - 1) + inside) / MEAN_PARTS
                      : inside;
-    row->left = row->gap = next_gap(me, call, inside, inside - idle);
+    row->left = row->sample_period = choose_sample_period(me, call, inside,
+                                                          inside - idle);
     /* waiting in calls that may wait has been seen in each of them */
     *idle_p = aspx_timed[call] == ASPX_TIMED_SOME
                   ? others * least_of(idle, short_ticks)
@@ -333,7 +340,7 @@ static void end(struct aspx_timing_thread *me, size_t call)
     uint64_t began = atomic_load_explicit(&me->began, memory_order_relaxed);
     uint64_t now = aspx_clock_ticks();
     uint64_t inside = aspx_clock_between(began, now);
-    uint64_t idle = aspx_turns_finish(&me->turns);
+    uint64_t idle = aspx_poll_sampler_finish(&me->sampler);
     uint64_t early = inside, early_idle = idle, more = 0, more_idle = 0;
 
     if (!polls && aspx_timed[call] != ASPX_TIMED_SOME)
@@ -347,10 +354,10 @@ static void end(struct aspx_timing_thread *me, size_t call)
         more = stand_for_others(me, call, early, least_of(early_idle, early),
                                 &more_idle);
     if (many) {
-        aspx_span_leave(&pulse->span, now - origin);
-        atomic_fetch_add(&pulse->word, more);
+        aspx_busy_union_leave(&shared->busy, now - origin);
+        atomic_fetch_add(&shared->word, more);
     } else {
-        aspx_pulse_leave(pulse, now, more);
+        aspx_mpi_time_leave(shared, now, more);
     }
     row->ticks += inside + more;
     row->idle += idle + more_idle;
@@ -374,18 +381,18 @@ static void over(void)
 /* A call that was not timed has waited, and not for long. */
 static void waited(struct aspx_timing_thread *me, size_t call)
 {
-    if (me->turns.clocked) {
-        account_idle(me, call, aspx_turns_finish(&me->turns));
+    if (me->sampler.clock_read) {
+        account_idle(me, call, aspx_poll_sampler_finish(&me->sampler));
         return;
     }
-    me->row[call].owed += aspx_turns_take(&me->turns);
-    if (me->row[call].owed > OWED)
+    me->row[call].uncharged += aspx_poll_sampler_take_counted(&me->sampler);
+    if (me->row[call].uncharged > UNCHARGED_MAX)
         settle(me, call);
 }
 
 void aspx_timing_left(struct aspx_timing_thread *me, size_t call)
 {
-    if (aspx_turns_stop(&me->turns))
+    if (aspx_poll_sampler_stop(&me->sampler))
         seen(me);
     if (!aspx_timing_begun(me)) {
         waited(me, call);
@@ -401,7 +408,7 @@ void aspx_timing_rested(void)
 {
     struct aspx_timing_thread *me = aspx_timing_polls();
 
-    if (me && aspx_turns_rested(&me->turns))
+    if (me && aspx_poll_sampler_yielded(&me->sampler))
         seen(me);
 }
 
@@ -414,7 +421,7 @@ double aspx_timing_inside(void)
     if (!started)
         return 0;
     return aspx_clock_seconds(
-        least_of(aspx_pulse_read(pulse, now), now - origin));
+        least_of(aspx_mpi_time_read(shared, now), now - origin));
 }
 
 struct aspx_timing_sum aspx_timing_sum(void)
@@ -443,7 +450,8 @@ struct aspx_timing_call aspx_timing_call(size_t call)
         const struct aspx_timing_row *row = &thread->row[call];
 
         count += row->calls;
-        count += (uint64_t) (row->gap - (row->left > 0 ? row->left : 0));
+        count += (uint64_t) (row->sample_period -
+                             (row->left > 0 ? row->left : 0));
         ticks += row->ticks;
         idle += row->idle;
     }

@@ -34,10 +34,10 @@ extern const uint8_t aspx_timed[ASPX_CALLS];
 
 /* One function in one thread; times in ticks. */
 struct aspx_timing_row {
-    int32_t left;   /* calls to count only; below 0: one is timed */
-    uint32_t owed;  /* turns that were only counted, not in idle yet */
-    int32_t gap;    /* what left was last */
-    uint64_t calls; /* without the gap under way */
+    int32_t left;          /* calls to count only; below 0: one is timed */
+    uint32_t uncharged;    /* turns that were only counted, not in idle yet */
+    int32_t sample_period; /* what left was last */
+    uint64_t calls;        /* without the gap under way */
     uint64_t ticks, idle;
     uint64_t usual; /* of those timed from the beginning, until seen to wait */
     uint64_t least; /* of a call that may wait, where waiting is not seen */
@@ -57,7 +57,7 @@ struct aspx_timing_thread {
     bool many;       /* several may be inside at once: the hook does not know */
     uintptr_t frame; /* of the call under way; 0: outside MPI */
     _Atomic uint64_t began; /* when its timing began; 0: not timed */
-    struct aspx_turns turns;
+    struct aspx_poll_sampler sampler;
     bool sample;         /* it is timed from its beginning */
     uint64_t polls_then; /* of all threads, after its last one */
     uint64_t seen;       /* since when it was seen to wait; 0: not yet */
@@ -166,7 +166,8 @@ static inline __attribute__((always_inline)) void aspx_timing_leave(
 
     if (!me)
         return;
-    if (__builtin_expect(aspx_timing_begun(me) || aspx_turns_any(&me->turns),
+    if (__builtin_expect(aspx_timing_begun(me) ||
+                             aspx_poll_sampler_saw_empty(&me->sampler),
                          0))
         aspx_timing_left(me, call);
     else
@@ -183,8 +184,8 @@ bool aspx_timing_start(bool many, bool polls);
 
 /* Count the time in which at least one thread is inside here from now on, where
  * others can see it; NULL: in memory of our own again. No thread is inside. */
-struct aspx_pulse;
-void aspx_timing_publish(struct aspx_pulse *to);
+struct aspx_mpi_time;
+void aspx_timing_publish(struct aspx_mpi_time *to);
 
 /* This thread is one of ours: what it calls does not count. */
 void aspx_timing_ignore_thread(void);
@@ -225,8 +226,9 @@ unsigned aspx_timing_step(struct aspx_timing_thread *me, unsigned found);
 static inline unsigned aspx_timing_after_poll(struct aspx_timing_thread *me,
                                               unsigned found)
 {
-    return aspx_turns_count(&me->turns, found) ? found
-                                               : aspx_timing_step(me, found);
+    return aspx_poll_sampler_count(&me->sampler, found)
+               ? found
+               : aspx_timing_step(me, found);
 }
 
 /* The same among many threads: did others poll meanwhile? */

@@ -80,8 +80,9 @@ static uint64_t calls(size_t function, int n, uint64_t ns)
     do {
         call(function, ns);
         made++;
-    } while (made < (uint64_t) n || aspx_timing_self->row[function].left !=
-                                        aspx_timing_self->row[function].gap);
+    } while (made < (uint64_t) n ||
+             aspx_timing_self->row[function].left !=
+                 aspx_timing_self->row[function].sample_period);
     return made;
 }
 
@@ -92,7 +93,7 @@ static void poll_in_vain(int n, uint64_t in, uint64_t between)
         struct aspx_timing_thread *me = aspx_timing_only_polls();
 
         if (me)
-            aspx_turns_before(&me->turns);
+            aspx_poll_sampler_before(&me->sampler);
         now += in;
         if (me)
             (void) aspx_timing_after_poll(me, 0);
@@ -105,7 +106,7 @@ static void find(void)
     struct aspx_timing_thread *me = aspx_timing_only_polls();
 
     if (me) {
-        aspx_turns_before(&me->turns);
+        aspx_poll_sampler_before(&me->sampler);
         (void) aspx_timing_after_poll(me, 1);
     }
 }
@@ -229,42 +230,42 @@ static void test_waits(void **state)
 /* Others see how much of the time inside was work. */
 static void test_published(void **state)
 {
-    struct aspx_pulse pulse = {0};
+    struct aspx_mpi_time shared = {0};
     struct aspx_timing timing;
     uint64_t inside, work;
 
     (void) state;
-    aspx_timing_publish(&pulse);
-    inside = aspx_pulse_read(&pulse, now);
-    work = atomic_load(&pulse.work);
+    aspx_timing_publish(&shared);
+    inside = aspx_mpi_time_read(&shared, now);
+    work = atomic_load(&shared.work);
     call(EACH, 500);
-    assert_int_equal(atomic_load(&pulse.work) - work, 500);
+    assert_int_equal(atomic_load(&shared.work) - work, 500);
     while (aspx_timing_self->row[SHORT].left <= 103 ||
-           aspx_timing_self->row[SHORT].owed)
+           aspx_timing_self->row[SHORT].uncharged)
         call(SHORT, 600);
-    inside = aspx_pulse_read(&pulse, now) - 500;
-    work = atomic_load(&pulse.work) - 500;
+    inside = aspx_mpi_time_read(&shared, now) - 500;
+    work = atomic_load(&shared.work) - 500;
     for (int i = 0; i < 103; i++) { /* counted, and known to have waited */
-        assert_int_equal(atomic_load(&pulse.work) - work, 500);
+        assert_int_equal(atomic_load(&shared.work) - work, 500);
         aspx_timing_enter(&timing, SHORT);
         poll_in_vain(5, 60, 40);
         find();
         aspx_timing_leave(&timing, SHORT);
     }
-    assert_in_range(work + 500 - atomic_load(&pulse.work), 51000, 51500);
-    work = atomic_load(&pulse.work);
+    assert_in_range(work + 500 - atomic_load(&shared.work), 51000, 51500);
+    work = atomic_load(&shared.work);
     aspx_timing_enter(&timing, EACH);
     poll_in_vain(3000, 60, 40);
-    assert_int_equal(atomic_load(&pulse.work), work); /* under way */
+    assert_int_equal(atomic_load(&shared.work), work); /* under way */
     find();
     now += 700;
     aspx_timing_leave(&timing, EACH);
-    assert_in_range(atomic_load(&pulse.work) - work, 600, 800);
-    assert_in_range(aspx_pulse_read(&pulse, now) - inside, 301200, 301300);
+    assert_in_range(atomic_load(&shared.work) - work, 600, 800);
+    assert_in_range(aspx_mpi_time_read(&shared, now) - inside, 301200, 301300);
     aspx_timing_publish(NULL);
 }
 
-/* A few turns are only counted, and read no clock. */
+/* A few polls are only counted, and read no clock. */
 static void test_short_waits(void **state)
 {
     struct aspx_timing timing;
@@ -329,13 +330,13 @@ static void test_middling_waits(void **state)
     near(1e6 * (is.idle_s - was.idle_s), 5, 0.2);
     near(1e6 * (is.inside_s - was.inside_s), 0, 1e-9);
     aspx_timing_enter(&timing, SHORT);
-    poll_in_vain(200 + ASPX_TURNS_COUNTED, 60, 40);
+    poll_in_vain(200 + ASPX_POLLS_COUNTED_FIRST, 60, 40);
     near(1e6 * (aspx_timing_inside() - inside), 20, 0.2);
     find();
     aspx_timing_leave(&timing, SHORT);
     is = aspx_timing_call(SHORT);
-    near(1e6 * (is.idle_s - was.idle_s), 5 + 20 + 0.1 * ASPX_TURNS_COUNTED,
-         0.3);
+    near(1e6 * (is.idle_s - was.idle_s),
+         5 + 20 + 0.1 * ASPX_POLLS_COUNTED_FIRST, 0.3);
     near(1e6 * (is.inside_s - was.inside_s), 20, 0.2);
 }
 
@@ -346,7 +347,7 @@ static void wait_slices(int how)
     struct aspx_timing timing;
 
     aspx_timing_enter(&timing, SLICES);
-    poll_in_vain(ASPX_TURNS_COUNTED + 8, 60, 40);
+    poll_in_vain(ASPX_POLLS_COUNTED_FIRST + 8, 60, 40);
     poll_in_vain(1, 4000000, 40);
     if (how == 0)
         find();
@@ -355,7 +356,7 @@ static void wait_slices(int how)
     aspx_timing_leave(&timing, SLICES);
 }
 
-/* Few turns may take long, where each gives the CPU away: what is waited is
+/* Few polls may take long, where each yields the CPU: what is waited is
  * time inside, too; and not of calls that a sample stands for. */
 static void test_slices(void **state)
 {
@@ -369,12 +370,12 @@ static void test_slices(void **state)
         }
         wait_slices(2 - i % 3);
     }
-    /* 508 times 20 us were too much, 508 times the first turns may be */
+    /* 508 times 20 us were too much, 508 times the first polls may be */
     near(1e6 * aspx_timing_call(SLICES).inside_s, calls_us + 6 * 4004, 2000);
 }
 
 /* What takes long between two polls was work; a poll that takes long gave the
- * CPU away, and so does the program's own wait. Most turns are not clocked, so
+ * CPU away, and so does the program's own wait. Most polls are not timed, so
  * of what happens often only the proportion is right. */
 static void test_waits_and_works(void **state)
 {
@@ -541,19 +542,19 @@ static void test_threads(void **state)
 /* One that reads the clock, and comes only when others have been inside. */
 static void test_span(void **state)
 {
-    struct aspx_span span = {0};
+    struct aspx_busy_union busy = {0};
 
     (void) state;
-    aspx_span_enter(&span, 1600);
-    aspx_span_enter(&span, 3200);
-    aspx_span_leave(&span, 4800);
-    assert_int_equal(aspx_span_read(&span, 6400), 4800);
-    aspx_span_leave(&span, 8000);
-    assert_int_equal(aspx_span_read(&span, 9600), 6400);
-    aspx_span_enter(&span, 160);
-    assert_int_equal(aspx_span_read(&span, 9600), 8000);
-    aspx_span_leave(&span, 160);
-    assert_int_equal(aspx_span_read(&span, 9600), 6400);
+    aspx_busy_union_enter(&busy, 1600);
+    aspx_busy_union_enter(&busy, 3200);
+    aspx_busy_union_leave(&busy, 4800);
+    assert_int_equal(aspx_busy_union_read(&busy, 6400), 4800);
+    aspx_busy_union_leave(&busy, 8000);
+    assert_int_equal(aspx_busy_union_read(&busy, 9600), 6400);
+    aspx_busy_union_enter(&busy, 160);
+    assert_int_equal(aspx_busy_union_read(&busy, 9600), 8000);
+    aspx_busy_union_leave(&busy, 160);
+    assert_int_equal(aspx_busy_union_read(&busy, 9600), 6400);
 }
 
 /* Threads that come and go take each other's places. */

@@ -21,14 +21,14 @@
 /* Entries lead here, past the gate, while no thread is wanted; behind them the
  * workers. */
 static struct aspx_real ungated;
-struct aspx_real aspx_on_call_behind;
+struct aspx_real aspx_on_demand_behind;
 
 static const struct asp_layout *layout;
 static const _Atomic int32_t *_Atomic wanted; /* NULL: not, or not any more */
 static struct asp_cpuset cpus;                /* of the ghosts of this node */
-static atomic_bool gated, never;
+static atomic_bool gated, disabled;
 static atomic_bool failed; /* no thread could be started */
-static bool came;
+static bool was_started;
 
 /* Of several threads of the program one carries it out. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -95,10 +95,10 @@ static void start_thread(void)
     if (failed)
         fprintf(stderr, "aspen: a rank cannot start its progress thread, and "
                         "goes on without\n");
-    came |= !failed;
+    was_started |= !failed;
 }
 
-static void obey(enum aspx_help help)
+static void apply(enum aspx_help help)
 {
     if (help == ASPX_HELP_NONE) {
         /* With MPI_THREAD_MULTIPLE we may be in a callback, and hold the lock
@@ -119,7 +119,7 @@ static void obey(enum aspx_help help)
 }
 
 /* Is there something to do? Cheap. */
-static bool is_new(enum aspx_help help)
+static bool is_change(enum aspx_help help)
 {
     bool runs = aspx_own_thread_runs();
 
@@ -129,38 +129,38 @@ static bool is_new(enum aspx_help help)
 }
 
 /* The end of what may be an outermost call of the program. */
-static void look(void)
+static void apply_if_new(void)
 {
     const _Atomic int32_t *word = wanted;
     enum aspx_help help;
 
     if (!word || (!aspx_threads && aspx_gate_calls()))
         return;
-    help = never ? ASPX_HELP_NONE
-                 : (enum aspx_help) atomic_load_explicit(word,
-                                                         memory_order_relaxed);
-    if (!is_new(help) || pthread_mutex_trylock(&lock) != 0)
+    help = disabled ? ASPX_HELP_NONE
+                    : (enum aspx_help) atomic_load_explicit(
+                          word, memory_order_relaxed);
+    if (!is_change(help) || pthread_mutex_trylock(&lock) != 0)
         return;
     if (wanted)
-        obey(help);
+        apply(help);
     pthread_mutex_unlock(&lock);
 }
 
-void aspx_on_call_posted(void)
+void aspx_on_demand_posted(void)
 {
     if (!aspx_threads && !aspx_gate_is_helper())
-        look();
+        apply_if_new();
 }
 
-void aspx_on_call_never(void)
+void aspx_on_demand_disable(void)
 {
-    never = true;
+    disabled = true;
     aspx_helper_bar();
 }
 
 /* ---- calls ---------------------------------------------------------------- */
 
-void aspx_on_call_made(int rc, const MPI_Request *request, bool large)
+void aspx_on_demand_made(int rc, const MPI_Request *request, bool large)
 {
     if (large && rc == MPI_SUCCESS && *request != MPI_REQUEST_NULL)
         aspx_watch_persistent(*request, false); /* see CALLED_BACK */
@@ -170,7 +170,7 @@ static int request_free(MPI_Request *request)
 {
     if (request && *request != MPI_REQUEST_NULL)
         aspx_watch_forget(*request);
-    return aspx_on_call_behind.MPI_Request_free(request);
+    return aspx_on_demand_behind.MPI_Request_free(request);
 }
 
 /* MPI may end inside, and the helper is joined there: it must not wait in MPI
@@ -180,7 +180,7 @@ static int finalize(void)
     int rc;
 
     aspx_gate_enter();
-    rc = aspx_on_call_behind.MPI_Finalize();
+    rc = aspx_on_demand_behind.MPI_Finalize();
     aspx_gate_leave();
     return rc;
 }
@@ -190,7 +190,7 @@ static int session_finalize(MPI_Session *session)
     int rc;
 
     aspx_gate_enter();
-    rc = aspx_on_call_behind.MPI_Session_finalize(session);
+    rc = aspx_on_demand_behind.MPI_Session_finalize(session);
     aspx_gate_leave();
     return rc;
 }
@@ -212,11 +212,11 @@ static void find_cpus(void)
 
 static void fill_tables(void)
 {
-    aspx_workers_fill(&aspx_on_call_behind);
-    aspx_progress_behind = aspx_on_call_behind;
-    aspx_on_call_fill_bars(&aspx_progress_behind);
+    aspx_workers_fill(&aspx_on_demand_behind);
+    aspx_progress_behind = aspx_on_demand_behind;
+    aspx_on_demand_fill_bars(&aspx_progress_behind);
     ungated = aspx_progress_behind;
-    aspx_on_call_fill_inits(&ungated);
+    aspx_on_demand_fill_inits(&ungated);
     ungated.MPI_Request_free = request_free;
     ungated.MPI_Finalize = finalize;
     ungated.MPI_Session_finalize = session_finalize;
@@ -224,9 +224,9 @@ static void fill_tables(void)
     aspx_progress_entries.MPI_Finalize = finalize;
 }
 
-void aspx_on_call_start(const struct asp_layout *its_layout,
-                        const _Atomic int32_t *its_wanted,
-                        struct aspx_watch_public *posted)
+void aspx_on_demand_start(const struct asp_layout *its_layout,
+                          const _Atomic int32_t *its_wanted,
+                          struct aspx_watch_public *posted)
 {
     void *frame[FRAMES];
     int n;
@@ -247,10 +247,10 @@ void aspx_on_call_start(const struct asp_layout *its_layout,
     fill_tables();
     aspx_entry_use(&ungated);
     wanted = its_wanted;
-    aspx_timing_after = look;
+    aspx_timing_after = apply_if_new;
 }
 
-void aspx_on_call_stop(void)
+void aspx_on_demand_stop(void)
 {
     if (!wanted)
         return;
@@ -264,7 +264,7 @@ void aspx_on_call_stop(void)
     pthread_mutex_unlock(&lock);
 }
 
-bool aspx_on_call_came(void)
+bool aspx_on_demand_was_started(void)
 {
-    return came;
+    return was_started;
 }

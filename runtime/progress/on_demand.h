@@ -23,33 +23,33 @@
  *   wanted  enum aspx_help, which others write at any time; until stop. NULL: all
  *           this is not wanted, and the entries lead to the workers for good
  *   posted  where others see what there is to work for; until stop */
-void aspx_on_call_start(const struct asp_layout *layout,
-                        const _Atomic int32_t *wanted,
-                        struct aspx_watch_public *posted);
+void aspx_on_demand_start(const struct asp_layout *layout,
+                          const _Atomic int32_t *wanted,
+                          struct aspx_watch_public *posted);
 
 /* The end, inside the program's MPI_Finalize, while MPI still works.
  * Idempotent; fine without start. */
-void aspx_on_call_stop(void);
+void aspx_on_demand_stop(void);
 
 /* A call of the program that posted something large has left the gate. */
-void aspx_on_call_posted(void);
+void aspx_on_demand_posted(void);
 
 /* The program makes a function that MPI may call while it makes progress. It
  * was written for the program's threads: it may hold their locks, or look for
  * what is theirs. Who asked for mode thread knows; here nobody asked. */
-void aspx_on_call_never(void);
+void aspx_on_demand_disable(void);
 
 /* A persistent request was made, large or not; rc is what MPI said. */
-void aspx_on_call_made(int rc, const MPI_Request *request, bool large);
+void aspx_on_demand_made(int rc, const MPI_Request *request, bool large);
 
 /* Has there been a thread in this rank? */
-bool aspx_on_call_came(void);
+bool aspx_on_demand_was_started(void);
 
 /* Generated: calls after which there is never a thread; and what makes
  * persistent requests, where it does not pass the gate. What they go on to. */
 struct aspx_real;
-void aspx_on_call_fill_bars(struct aspx_real *table);
-void aspx_on_call_fill_inits(struct aspx_real *table);
-extern struct aspx_real aspx_on_call_behind;
+void aspx_on_demand_fill_bars(struct aspx_real *table);
+void aspx_on_demand_fill_inits(struct aspx_real *table);
+extern struct aspx_real aspx_on_demand_behind;
 
 #endif

@@ -91,7 +91,7 @@ static int posted(int rc, const MPI_Request *request, bool large, bool own)
     if (large) {
         if (!own)
             aspx_helper_wake();
-        aspx_on_call_posted();
+        aspx_on_demand_posted();
     }
     return rc;
 }

@@ -274,7 +274,7 @@ static bool sum_up(const struct aspx_world *world, struct sums *sums)
                              MPI_SUM, 0, world->users);
         if (asp_layout_offloads(world->layout))
             aspx_offload_add_up(world->users, &sums->offload);
-        aspx_progress_add_up(world->users, aspx_on_call_came(),
+        aspx_progress_add_up(world->users, aspx_on_demand_was_started(),
                              &sums->progress);
     }
     free(ghosts);

@@ -41,7 +41,7 @@ enum { LOOKED_AT_MOST = 128 };
 struct user {
     uint32_t rank_all;
     struct aspx_seat *seat;
-    bool watched; /* its pulse has been seen */
+    bool watched; /* its time in MPI has been seen */
     bool on;      /* what is in force, see trace */
     struct aspx_predict predict;
     struct aspx_cpu_wait cpu_wait; /* while it is off */
@@ -253,7 +253,7 @@ static void watch(struct aspx_judge *judge, struct user *user, double now,
 static bool look_at(struct aspx_judge *judge, struct user *user, double now,
                     uint64_t ticks)
 {
-    struct aspx_pulse *pulse = &user->seat->pulse;
+    struct aspx_mpi_time *mpi_time = &user->seat->mpi_time;
     bool young, was = user->predict.on;
     double inside;
 
@@ -261,7 +261,7 @@ static bool look_at(struct aspx_judge *judge, struct user *user, double now,
         user->watched = false;
         return false;
     }
-    inside = aspx_clock_seconds(aspx_pulse_read(pulse, ticks));
+    inside = aspx_clock_seconds(aspx_mpi_time_read(mpi_time, ticks));
     if (!user->watched) {
         watch(judge, user, now, inside);
         return false;

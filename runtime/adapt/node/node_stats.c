@@ -9,12 +9,12 @@
 
 struct user {
     struct aspx_seat *seat;
-    bool seen;               /* its pulse beats: the next two are known */
-    uint64_t inside;         /* ticks in MPI, at the last look */
-    double inside_s;         /* in MPI, at the last take */
-    uint64_t work;           /* ticks of it at work, then */
-    double owed_s;           /* work that was told later than it was done */
-    double away_s;           /* the stay outside MPI under way, so far */
+    bool seen;       /* its time in MPI is published: the next two are known */
+    uint64_t inside; /* ticks in MPI, at the last look */
+    double inside_s; /* in MPI, at the last take */
+    uint64_t work;   /* ticks of it at work, then */
+    double owed_s;   /* work that was told later than it was done */
+    double away_s;   /* the stay outside MPI under way, so far */
     struct aspx_demand done; /* at the last take: ops, bytes, ... */
 };
 
@@ -67,7 +67,7 @@ static void look_at(struct aspx_gauge *gauge, struct user *user, uint64_t ticks,
 
     if (!user->seen)
         return;
-    inside = aspx_pulse_read(&user->seat->pulse, ticks);
+    inside = aspx_mpi_time_read(&user->seat->mpi_time, ticks);
     if (inside != user->inside) {
         user->away_s = 0;
     } else {
@@ -140,8 +140,8 @@ static void take_from(struct aspx_gauge *gauge, struct user *user,
     done.bursts -= less.bursts;
     if (seen) {
         inside_s = aspx_clock_seconds(
-            aspx_pulse_read(&user->seat->pulse, ticks));
-        work = atomic_load_explicit(&user->seat->pulse.work,
+            aspx_mpi_time_read(&user->seat->mpi_time, ticks));
+        work = atomic_load_explicit(&user->seat->mpi_time.work,
                                     memory_order_relaxed);
     }
     if (seen && user->seen) {

@@ -45,7 +45,7 @@ enum {
 };
 
 static uint64_t events, began_ns;
-static struct aspx_turns turns;
+static struct aspx_poll_sampler sampler;
 
 typedef unsigned progress_f(void *worker);
 
@@ -71,10 +71,10 @@ unsigned ucp_worker_progress(void *worker)
 
     if (!progress)
         progress = find_progress();
-    aspx_turns_before(&turns);
+    aspx_poll_sampler_before(&sampler);
     count = progress(worker);
-    if (!aspx_turns_count(&turns, count))
-        (void) aspx_turns_step(&turns, count);
+    if (!aspx_poll_sampler_count(&sampler, count))
+        (void) aspx_poll_sampler_after(&sampler, count);
     events += count;
     return count;
 }
@@ -104,7 +104,8 @@ uint64_t aspx_idle_began_ns(void)
 
 uint64_t aspx_idle_ns(void)
 {
-    return (uint64_t) (1e9 * aspx_clock_seconds(aspx_turns_idle(&turns)));
+    return (uint64_t) (1e9 *
+                       aspx_clock_seconds(aspx_poll_sampler_idle(&sampler)));
 }
 
 static uint64_t knob(const struct asp_layout *layout, const char *name,
@@ -140,8 +141,8 @@ void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
         .last_work_us = now_us(),
     };
     aspx_clock_start();
-    aspx_turns_start(ASPX_TURNS_COUNTED);
-    turns = (struct aspx_turns){0};
+    aspx_poll_sampler_start(ASPX_POLLS_COUNTED_FIRST);
+    sampler = (struct aspx_poll_sampler){0};
     began_ns = now_ns();
     /* The default slack of 50 us would double the shortest naps. */
     (void) prctl(PR_SET_TIMERSLACK, 1000);
@@ -158,7 +159,7 @@ static bool nap(struct aspx_idle *idle)
 
     if (!idle->bell) {
         nanosleep(&length, NULL);
-        aspx_turns_rested(&turns);
+        aspx_poll_sampler_yielded(&sampler);
         return false;
     }
     bell = &idle->bell->state;
@@ -169,7 +170,7 @@ static bool nap(struct aspx_idle *idle)
         syscall(SYS_futex, bell, FUTEX_WAIT, ASPX_BELL_ASLEEP, &length, NULL,
                 0);
     aspx_life_say(ASPX_POLLING);
-    aspx_turns_rested(&turns);
+    aspx_poll_sampler_yielded(&sampler);
     atomic_store(&life->idle_ns, aspx_idle_ns());
     atomic_store(&life->nap_ns, 0);
     return atomic_exchange(bell, ASPX_BELL_AWAKE) == ASPX_BELL_RUNG || rang;
@@ -238,7 +239,7 @@ void aspx_idle_step(struct aspx_idle *idle, bool worked,
     most = longest(idle, now, leave);
     if (idle_us < idle->spin_us + idle->yield_us || most == 0) {
         sched_yield();
-        aspx_turns_rested(&turns);
+        aspx_poll_sampler_yielded(&sampler);
         return;
     }
     idle->nap_us = idle->nap_us ? 2 * idle->nap_us : NAP_FIRST_US;
