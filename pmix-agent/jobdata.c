@@ -13,7 +13,10 @@
 #include "jobdata.h"
 #include "serve.h"
 
+#include "common/base/strbuf.h"
+
 #include <errno.h>
+#include <inttypes.h>
 #include <pmix.h>
 #include <pmix_server.h>
 #include <stdio.h>
@@ -78,17 +81,13 @@ void aspa_jobdata_node(const struct asp_layout *layout, uint32_t n, char *buf,
 static char *node_names(const struct asp_layout *layout, struct range range)
 {
     char name[ASP_NAME_MAX + 16];
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
+    struct asp_strbuf out = ASP_STRBUF_GROWING;
 
-    if (out == NULL)
-        return NULL;
     for (uint32_t n = range.first; n < range.end; n++) {
         aspa_jobdata_node(layout, n, name, sizeof(name));
-        fprintf(out, "%s%s", n > range.first ? "," : "", name);
+        asp_strbuf_add(&out, "%s%s", n > range.first ? "," : "", name);
     }
-    return fclose(out) == 0 ? text : NULL;
+    return asp_strbuf_take(&out);
 }
 
 /* OpenPMIx 4.2 finds the pattern of a name with a buffer of 50 bytes for the
@@ -117,26 +116,20 @@ static char *node_map(const struct asp_layout *layout, struct range range,
     return asprintf(&map, "pmix[%s]", names) < 0 ? NULL : map;
 }
 
-static void print_ranks(FILE *out, const struct asp_layout_node *node)
-{
-    for (uint32_t i = 0; i < node->ntasks; i++)
-        fprintf(out, "%s%u", i > 0 ? "," : "", (unsigned) node->ranks_world[i]);
-}
-
 /* "0,1,2;3,4,5": ranks of the nodes. NULL on ENOMEM. */
 static char *node_ranks(const struct asp_layout *layout, struct range range)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
+    struct asp_strbuf out = ASP_STRBUF_GROWING;
 
-    if (out == NULL)
-        return NULL;
     for (uint32_t n = range.first; n < range.end; n++) {
-        fputs(n > range.first ? ";" : "", out);
-        print_ranks(out, &layout->nodes[n]);
+        const struct asp_layout_node *node = &layout->nodes[n];
+
+        asp_strbuf_add(&out, "%s", n > range.first ? ";" : "");
+        for (uint32_t i = 0; i < node->ntasks; i++)
+            asp_strbuf_add(&out, "%s%" PRIu32, i > 0 ? "," : "",
+                           node->ranks_world[i]);
     }
-    return fclose(out) == 0 ? text : NULL;
+    return asp_strbuf_take(&out);
 }
 
 static void add_maps(struct list *list, const struct asp_layout *layout)

@@ -5,6 +5,8 @@
 
 #include "filter.h"
 
+#include "common/base/strbuf.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -131,20 +133,16 @@ int asps_grown_parse(const char *text, struct asps_grown *out_p)
 
 int asps_grown_print(const struct asps_grown *grown, char *buf, size_t size)
 {
-    int n = snprintf(buf, size,
-                     "users=%" PRIu32 " ghosts=%" PRIu32 " nodes=%" PRIu32
-                     " tasks=%" PRIu32 " per_node=%" PRIu32,
-                     grown->users, grown->ghosts, grown->nodes, grown->tasks,
-                     grown->per_node);
+    struct asp_strbuf out = asp_strbuf_on(buf, size);
 
-    if (grown->plane && n >= 0 && (size_t) n < size)
-        n += snprintf(buf + n, size - (size_t) n, " plane=%" PRIu32,
-                      grown->plane);
-    if (n < 0 || (size_t) n >= size) {
-        errno = ENOSPC;
-        return -1;
-    }
-    return n;
+    asp_strbuf_add(&out,
+                   "users=%" PRIu32 " ghosts=%" PRIu32 " nodes=%" PRIu32
+                   " tasks=%" PRIu32 " per_node=%" PRIu32,
+                   grown->users, grown->ghosts, grown->nodes, grown->tasks,
+                   grown->per_node);
+    if (grown->plane)
+        asp_strbuf_add(&out, " plane=%" PRIu32, grown->plane);
+    return asp_strbuf_end(&out);
 }
 
 int asps_cpus_parse(const char *text, struct asps_cpus *out_p)
@@ -164,12 +162,9 @@ int asps_cpus_parse(const char *text, struct asps_cpus *out_p)
 
 int asps_cpus_print(const struct asps_cpus *cpus, char *buf, size_t size)
 {
-    int n = snprintf(buf, size, "user=%" PRIu32 " total=%" PRIu32, cpus->user,
-                     cpus->total);
+    struct asp_strbuf out = asp_strbuf_on(buf, size);
 
-    if (n < 0 || (size_t) n >= size) {
-        errno = ENOSPC;
-        return -1;
-    }
-    return n;
+    asp_strbuf_add(&out, "user=%" PRIu32 " total=%" PRIu32, cpus->user,
+                   cpus->total);
+    return asp_strbuf_end(&out);
 }

@@ -6,6 +6,8 @@
 
 #include "degraded.h"
 
+#include "common/base/strbuf.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -62,19 +64,15 @@ static void shrink_list(spank_t spank, const char *name, uint32_t ghosts)
 static void renumber_gtids(spank_t spank, const struct asps_step *step)
 {
     char *list = malloc(LIST_MAX);
-    size_t used = 0;
+    struct asp_strbuf sb;
 
     if (list == NULL || !keep_true(spank, "SLURM_GTIDS", list, LIST_MAX))
         goto out;
-    for (uint32_t i = 0; i < asps_step_users(step); i++) {
-        int n = snprintf(list + used, LIST_MAX - used, "%s%" PRIu32,
-                         i ? "," : "", step->ranks_user[i]);
-
-        if (n < 0 || (size_t) n >= LIST_MAX - used)
-            goto out;
-        used += (size_t) n;
-    }
-    spank_setenv(spank, "SLURM_GTIDS", list, 1);
+    sb = asp_strbuf_on(list, LIST_MAX);
+    for (uint32_t i = 0; i < asps_step_users(step); i++)
+        asp_strbuf_add(&sb, "%s%" PRIu32, i ? "," : "", step->ranks_user[i]);
+    if (!sb.cut)
+        spank_setenv(spank, "SLURM_GTIDS", list, 1);
 out:
     free(list);
 }

@@ -2,6 +2,8 @@
 /* CPU list text to bits and back; see cpuset.h. */
 #include "cpuset.h"
 
+#include "strbuf.h"
+
 #include <errno.h>
 #include <stdio.h>
 
@@ -76,26 +78,17 @@ bad:
 
 int asp_cpuset_print(const struct asp_cpuset *set, char *buf, size_t size)
 {
-    size_t used = 0;
+    struct asp_strbuf list = asp_strbuf_on(buf, size);
 
-    if (size)
-        buf[0] = '\0';
     for (int cpu = asp_cpuset_next(set, 0); cpu >= 0;) {
-        int last = cpu, n;
+        int last = cpu;
 
         while (asp_cpuset_has(set, (unsigned) last + 1))
             last++;
+        asp_strbuf_add(&list, "%s%d", list.len ? "," : "", cpu);
         if (last > cpu)
-            n = snprintf(buf + used, size - used, "%s%d-%d", used ? "," : "",
-                         cpu, last);
-        else
-            n = snprintf(buf + used, size - used, "%s%d", used ? "," : "", cpu);
-        if (n < 0 || (size_t) n >= size - used) {
-            errno = ENOSPC;
-            return -1;
-        }
-        used += (size_t) n;
+            asp_strbuf_add(&list, "-%d", last);
         cpu = asp_cpuset_next(set, (unsigned) last + 1);
     }
-    return (int) used;
+    return asp_strbuf_end(&list);
 }

@@ -2,6 +2,8 @@
 /* What cli_filter.lua says to `aspen explain --extra`, and the answer. */
 #include "expand.h"
 
+#include "common/base/strbuf.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -283,64 +285,35 @@ static int take_word(const char *word, struct words *words)
     return 0;
 }
 
-static int write_result(const struct asp_grow_request *request,
-                        const struct asp_grow_result *result, char *buf,
-                        size_t size)
+/* "set OPTION VALUE", where there is one. */
+static void write_set(struct asp_strbuf *out, const char *option,
+                      uint32_t value)
 {
-    int n = snprintf(buf, size,
-                     "set ntasks %" PRIu32 "\nset nodes %" PRIu32 "\n",
-                     result->tasks, result->nodes);
-    size_t used = n > 0 ? (size_t) n : size;
-
-    if (used < size && result->ntasks_per_node)
-        used += (size_t) snprintf(buf + used, size - used,
-                                  "set ntasks-per-node %" PRIu32 "\n",
-                                  result->ntasks_per_node);
-    if (used < size && result->mincpus)
-        used += (size_t) snprintf(buf + used, size - used,
-                                  "set mincpus %" PRIu32 "\n", result->mincpus);
-    if (used < size && result->plane_size)
-        used += (size_t) snprintf(buf + used, size - used,
-                                  "set distribution plane=%" PRIu32 "\n",
-                                  result->plane_size);
-    if (used < size && result->block)
-        used += (size_t) snprintf(buf + used, size - used,
-                                  "set distribution block\n");
-    if (used < size)
-        used += (size_t) snprintf(buf + used, size - used,
-                                  "grown users=%" PRIu32 " ghosts=%" PRIu32
-                                  " nodes=%" PRIu32 " tasks=%" PRIu32
-                                  " per_node=%" PRIu32,
-                                  result->users, request->ghosts, result->nodes,
-                                  result->tasks, result->ntasks_per_node);
-    if (used < size && result->plane_size)
-        used += (size_t) snprintf(buf + used, size - used, " plane=%" PRIu32,
-                                  request->plane_size);
-    if (used < size)
-        used += (size_t) snprintf(buf + used, size - used, "\n");
-    return used < size ? 0 : -1;
+    if (value)
+        asp_strbuf_add(out, "set %s %" PRIu32 "\n", option, value);
 }
 
-static int write_cpus(const struct asp_grow_cpus *cpus, char *buf, size_t size)
+static void write_result(const struct asp_grow_request *request,
+                         const struct asp_grow_result *result,
+                         struct asp_strbuf *out)
 {
-    const struct {
-        const char *option;
-        uint32_t value;
-    } options[] = {{"cpus-per-task", cpus->cpus_per_task},
-                   {"ntasks", cpus->ntasks},
-                   {"nodes", cpus->nodes}};
-    size_t used = 0;
-
-    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
-        if (options[i].value && used < size)
-            used += (size_t) snprintf(buf + used, size - used,
-                                      "set %s %" PRIu32 "\n", options[i].option,
-                                      options[i].value);
-    if (cpus->total && used < size)
-        used += (size_t) snprintf(buf + used, size - used,
-                                  "cpus user=%" PRIu32 " total=%" PRIu32 "\n",
-                                  cpus->user, cpus->total);
-    return used < size ? 0 : -1;
+    asp_strbuf_add(out, "set ntasks %" PRIu32 "\nset nodes %" PRIu32 "\n",
+                   result->tasks, result->nodes);
+    write_set(out, "ntasks-per-node", result->ntasks_per_node);
+    write_set(out, "mincpus", result->mincpus);
+    if (result->plane_size)
+        asp_strbuf_add(out, "set distribution plane=%" PRIu32 "\n",
+                       result->plane_size);
+    if (result->block)
+        asp_strbuf_add(out, "set distribution block\n");
+    asp_strbuf_add(out,
+                   "grown users=%" PRIu32 " ghosts=%" PRIu32 " nodes=%" PRIu32
+                   " tasks=%" PRIu32 " per_node=%" PRIu32,
+                   result->users, request->ghosts, result->nodes, result->tasks,
+                   result->ntasks_per_node);
+    if (result->plane_size)
+        asp_strbuf_add(out, " plane=%" PRIu32, request->plane_size);
+    asp_strbuf_add(out, "\n");
 }
 
 /* --exclusive of srun counts CPUs; that of sbatch and salloc takes nodes. */
@@ -354,52 +327,52 @@ static void heed_exclusive(struct words *words)
         request->whole_nodes = true;
 }
 
-static int answer_offload(const struct asp_grow_request *request, char *buf,
-                          size_t size)
+static void answer_offload(const struct asp_grow_request *request,
+                           struct asp_strbuf *out)
 {
     struct asp_grow_cpus cpus;
 
     asp_grow_cpus(request, &cpus);
-    return write_cpus(&cpus, buf, size);
+    write_set(out, "cpus-per-task", cpus.cpus_per_task);
+    write_set(out, "ntasks", cpus.ntasks);
+    write_set(out, "nodes", cpus.nodes);
+    if (cpus.total)
+        asp_strbuf_add(out, "cpus user=%" PRIu32 " total=%" PRIu32 "\n",
+                       cpus.user, cpus.total);
 }
 
-static int answer_thread(const struct asp_grow_request *request, char *buf,
-                         size_t size)
+static void answer_thread(const struct asp_grow_request *request,
+                          struct asp_strbuf *out)
 {
-    struct asp_grow_service out;
-    int n = 0;
+    struct asp_grow_service service;
 
-    asp_grow_service(request, &out);
-    buf[0] = '\0';
-    if (out.mincpus)
-        n = snprintf(buf, size, "set mincpus %" PRIu32 "\n", out.mincpus);
-    if (out.nodes && n < (int) size)
-        n += snprintf(buf + n, size - (size_t) n, "set nodes %" PRIu32 "\n",
-                      out.nodes);
-    return n < (int) size ? 0 : -1;
+    asp_grow_service(request, &service);
+    write_set(out, "mincpus", service.mincpus);
+    write_set(out, "nodes", service.nodes);
 }
 
-static int answer_ghosts(const struct asp_grow_request *request, char *buf,
-                         size_t size, struct asp_err *err)
+static int answer_ghosts(const struct asp_grow_request *request,
+                         struct asp_strbuf *out, struct asp_err *err)
 {
     struct asp_grow_result result;
     struct asp_err why = {.text = ""};
 
     if (asp_grow(request, &result, &why) == 0)
-        return write_result(request, &result, buf, size);
-    if (errno == ENOMEM)
+        write_result(request, &result, out);
+    else if (errno == ENOMEM)
         return asp_errf(err, ENOMEM, "%s", why.text);
-    return snprintf(buf, size, "refuse %s\n", why.text) < (int) size ? 0 : -1;
+    else
+        asp_strbuf_add(out, "refuse %s\n", why.text);
+    return 0;
 }
 
 int asp_grow_words(int nwords, const char *const words[], char *buf,
                    size_t size, struct asp_err *err)
 {
     struct words all = {.alloc_cpus = NULL};
+    struct asp_strbuf out = asp_strbuf_on(buf, size);
     int rc = 0;
 
-    if (size > 0)
-        buf[0] = '\0';
     for (int i = 0; i < nwords && rc == 0; i++)
         if (take_word(words[i], &all) < 0)
             rc = asp_errf(err, EINVAL,
@@ -407,15 +380,17 @@ int asp_grow_words(int nwords, const char *const words[], char *buf,
                           "understood",
                           words[i]);
     if (rc < 0 || (all.request.ghosts == 0 && !all.offload && !all.thread))
-        goto out;
+        goto free;
     heed_exclusive(&all);
-    errno = 0;
-    rc = all.offload  ? answer_offload(&all.request, buf, size)
-         : all.thread ? answer_thread(&all.request, buf, size)
-                      : answer_ghosts(&all.request, buf, size, err);
-    if (rc < 0 && errno != ENOMEM)
-        asp_errf(err, ENOSPC, "explain --extra: no room for the answer");
-out:
+    if (all.offload)
+        answer_offload(&all.request, &out);
+    else if (all.thread)
+        answer_thread(&all.request, &out);
+    else
+        rc = answer_ghosts(&all.request, &out, err);
+    if (rc == 0 && out.cut)
+        rc = asp_errf(err, ENOSPC, "explain --extra: no room for the answer");
+free:
     free(all.alloc_cpus);
     free(all.part_cpus);
     return rc;

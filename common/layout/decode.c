@@ -4,6 +4,8 @@
  * The text may come from anybody; nothing in it is trusted. */
 #include "wire.h"
 
+#include "common/base/escape.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -76,35 +78,13 @@ static int scan_index(struct scan *scan, uint32_t max, int *out_p)
     return 0;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 /* One byte of an escaped value into *out_p. */
 static int scan_byte(struct scan *scan, char *out_p)
 {
-    int high, low;
+    const char *wrong = asp_unescape(&scan->at, scan->end, ASP_ESCAPE_MARKS,
+                                     out_p);
 
-    if (asp_layout_plain(*scan->at)) {
-        *out_p = *scan->at++;
-        return 0;
-    }
-    if (scan->end - scan->at < 3 || *scan->at != '%')
-        return bad(scan, "unexpected character");
-    high = hex_digit(scan->at[1]);
-    low = hex_digit(scan->at[2]);
-    if (high < 0 || low < 0)
-        return bad(scan, "bad %XX escape");
-    if (high * 16 + low < 0x20 || high * 16 + low == 0x7f)
-        return bad(scan, "control character");
-    *out_p = (char) (high * 16 + low);
-    scan->at += 3;
-    return 0;
+    return wrong ? bad(scan, wrong) : 0;
 }
 
 /* An escaped value up to a space, or up to stop (0: none). */

@@ -3,22 +3,22 @@
  * (decode.c) is its other half. */
 #include "wire.h"
 
-#include "common/base/strbuf.h"
+#include "common/base/escape.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A value; colon is escaped too where it separates. */
-static void put_escaped(struct asp_strbuf *out, const char *text, bool colon)
+/* A value of several that colons separate. */
+static void put_part(struct asp_strbuf *out, const char *text)
 {
-    for (; *text; text++) {
-        if (asp_layout_plain(*text) && !(colon && *text == ':'))
-            asp_strbuf_add(out, "%c", *text);
-        else
-            asp_strbuf_add(out, "%%%02X", (unsigned) (unsigned char) *text);
-    }
+    asp_escape(out, text, "._,@+/-");
+}
+
+static void put_value(struct asp_strbuf *out, const char *text)
+{
+    asp_escape(out, text, ASP_ESCAPE_MARKS);
 }
 
 static void put_rank(struct asp_strbuf *out, uint32_t rank)
@@ -75,7 +75,7 @@ static void put_nodes(struct asp_strbuf *out, const struct asp_layout *layout,
         if (n)
             asp_strbuf_add(out, ";");
         if (names || n == layout->node)
-            put_escaped(out, node->name, true);
+            put_part(out, node->name);
         asp_strbuf_add(out, ":");
         put_ranks(out, node->ranks_world, node->ntasks);
     }
@@ -99,13 +99,13 @@ static size_t encode(const struct asp_layout *layout, char *buf, size_t size,
     struct asp_strbuf out = asp_strbuf_on(buf, size);
 
     asp_strbuf_add(&out, ASP_LAYOUT_MAGIC "%" PRIu32 " job=", layout->version);
-    put_escaped(&out, layout->job, false);
+    put_value(&out, layout->job);
     asp_strbuf_add(&out, " mode=%s gpn=%" PRIu32 " bound=%s reason=",
                    asp_mode_name(layout->mode), layout->ghosts_per_node,
                    layout->bound ? "yes" : "no");
-    put_escaped(&out, layout->reason, false);
+    put_value(&out, layout->reason);
     asp_strbuf_add(&out, " digest=");
-    put_escaped(&out, layout->policy_digest, false);
+    put_value(&out, layout->policy_digest);
     asp_strbuf_add(&out, " size=%" PRIu32 " nnodes=%" PRIu32 " node=%" PRIu32,
                    layout->size_world, layout->nnodes, layout->node);
     put_nodes(&out, layout, names);
@@ -115,9 +115,9 @@ static size_t encode(const struct asp_layout *layout, char *buf, size_t size,
         put_task(&out, &layout->tasks[t]);
     for (uint32_t k = 0; k < layout->nknobs; k++) {
         asp_strbuf_add(&out, " knob=");
-        put_escaped(&out, layout->knobs[k].name, true);
+        put_part(&out, layout->knobs[k].name);
         asp_strbuf_add(&out, ":");
-        put_escaped(&out, layout->knobs[k].value, false);
+        put_value(&out, layout->knobs[k].value);
     }
     for (uint32_t w = 0; w < layout->windows.n; w++) {
         char text[ASP_WINRULE_TEXT_MAX];

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "common/base/nearest.h"
+#include "common/base/strbuf.h"
 #include "priv.h"
 
 #include <ctype.h>
@@ -217,16 +218,15 @@ int asp_policy_unknown(const char *what, const char *word,
                        const struct asp_place *place, struct asp_err *err)
 {
     const char *near = asp_nearest(word, known, nknown);
-    char list[320] = "";
-    size_t used = 0;
+    char list[320];
+    struct asp_strbuf sb = ASP_STRBUF(list);
 
     if (near)
         return asp_err_at(err, EINVAL, place->file, place->line, place->column,
                           "unknown %s \"%.64s\": did you mean \"%s\"?", what,
                           word, near);
-    for (size_t i = 0; i < nknown && used + 24 < sizeof(list); i++)
-        used += (size_t) snprintf(list + used, sizeof(list) - used, "%s%.20s",
-                                  i ? ", " : "", known[i]);
+    for (size_t i = 0; i < nknown && sb.len + 24 < sizeof(list); i++)
+        asp_strbuf_add(&sb, "%s%.20s", i ? ", " : "", known[i]);
     return asp_err_at(err, EINVAL, place->file, place->line, place->column,
                       "unknown %s \"%.64s\": one of %s", what, word, list);
 }

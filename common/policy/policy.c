@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "common/layout/idle_auto.h"
+#include "common/base/strbuf.h"
 #include "priv.h"
 
 #include <errno.h>
@@ -375,32 +376,29 @@ static int print_request(const struct asp_policy *policy, bool counting,
                          char *buf, size_t size, struct asp_err *err)
 {
     enum asp_mode mode = asp_policy_mode(policy);
-    int n = snprintf(buf, size, "%s", asp_mode_name(mode));
-    size_t used = (size_t) n;
+    struct asp_strbuf out = asp_strbuf_on(buf, size);
     char text[ASP_WINRULE_TEXT_MAX];
 
-    if (mode == ASP_MODE_GHOST && n > 0 && used < size)
-        used += (size_t) snprintf(buf + used, size - used, ":%.20s",
-                                  asp_policy_text(policy, ASP_KNOB_GHOSTS));
-    for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT && used < size; id++) {
+    asp_strbuf_add(&out, "%s", asp_mode_name(mode));
+    if (mode == ASP_MODE_GHOST)
+        asp_strbuf_add(&out, ":%.20s",
+                       asp_policy_text(policy, ASP_KNOB_GHOSTS));
+    for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++) {
         if (is_said(policy, id, counting))
-            used += (size_t) snprintf(buf + used, size - used, ",%s=%s",
-                                      asp_knobs[id].name,
-                                      policy->resolved[id].value);
+            asp_strbuf_add(&out, ",%s=%s", asp_knobs[id].name,
+                           policy->resolved[id].value);
     }
-    for (uint32_t i = policy->windows_site;
-         i < policy->windows.n && used < size; i++) {
+    for (uint32_t i = policy->windows_site; i < policy->windows.n; i++) {
         asp_winrule_print(&policy->windows.rule[i], text, sizeof(text));
-        used += (size_t) snprintf(buf + used, size - used, ",%s=%s",
-                                  ASP_SPEC_WINDOW, text);
+        asp_strbuf_add(&out, ",%s=%s", ASP_SPEC_WINDOW, text);
     }
-    if (used >= size)
+    if (out.cut)
         return asp_errf(err, ENOSPC, "the request is longer than %zu bytes%s",
                         size - 1,
                         policy->windows.n > policy->windows_site
                             ? ": too many rules for windows"
                             : "");
-    return (int) used;
+    return (int) out.len;
 }
 
 int asp_policy_canonical(const struct asp_policy *policy, char *buf,

@@ -3,6 +3,7 @@
  * of a request; merged into one list, weakest first. */
 #include "config.h"
 
+#include "common/base/strbuf.h"
 #include "priv.h"
 
 #include <errno.h>
@@ -39,14 +40,14 @@ static bool is_known(const char *key)
 static int join(const char *file, const struct asp_yaml_node *list, char *out,
                 size_t size, struct asp_err *err)
 {
-    size_t used = 0;
+    struct asp_strbuf sb = asp_strbuf_on(out, size);
 
     for (const struct asp_yaml_node *n = list->first; n; n = n->next) {
-        if (n->kind != ASP_YAML_SCALAR || used + strlen(n->text) + 2 > size)
+        if (n->kind == ASP_YAML_SCALAR)
+            asp_strbuf_add(&sb, "%s%s", sb.len ? "," : "", n->text);
+        if (n->kind != ASP_YAML_SCALAR || sb.cut)
             return asp_err_at(err, EINVAL, file, n->line, n->column,
                               "a list of words is wanted here");
-        used += (size_t) snprintf(out + used, size - used, "%s%s",
-                                  used ? "," : "", n->text);
     }
     return 0;
 }

@@ -2,52 +2,24 @@
 /* Rules for windows as text: the form that travels, and words for people. */
 #include "winrule.h"
 
+#include "common/base/escape.h"
+
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 static const char origin_key[] = "from";
 
-struct out {
-    char *buf;
-    size_t size, used; /* used >= size: full */
-};
+/* Neither comma nor colon: rules stand in requests, and have colons. */
+static const char marks[] = "._@+/-";
 
-static void put(struct out *out, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void put(struct out *out, const char *fmt, ...)
-{
-    va_list args;
-    int n;
-
-    if (out->used >= out->size)
-        return;
-    va_start(args, fmt);
-    n = vsnprintf(out->buf + out->used, out->size - out->used, fmt, args);
-    va_end(args);
-    out->used = n < 0 ? out->size : out->used + (size_t) n;
-}
-
-static bool is_plain(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (c >= '0' && c <= '9') || (c && strchr("._@+/-", c));
-}
-
-static void put_item(struct out *out, const char *key, const char *value)
+static void put_item(struct asp_strbuf *out, const char *key, const char *value)
 {
     if (!value[0])
         return;
-    put(out, "%s%s:", out->used ? ";" : "", key);
-    for (; *value; value++) {
-        if (is_plain(*value))
-            put(out, "%c", *value);
-        else
-            put(out, "%%%02X", (unsigned) (unsigned char) *value);
-    }
+    asp_strbuf_add(out, "%s%s:", out->len ? ";" : "", key);
+    asp_escape(out, value, marks);
 }
 
 static const char *print_order(const struct asp_winrule *rule, char buf[24])
@@ -65,7 +37,7 @@ static const char *print_order(const struct asp_winrule *rule, char buf[24])
 
 int asp_winrule_print(const struct asp_winrule *rule, char *buf, size_t size)
 {
-    struct out out = {.buf = buf, .size = size};
+    struct asp_strbuf out = asp_strbuf_on(buf, size);
     char order[24];
 
     put_item(&out, "name", rule->name);
@@ -74,44 +46,19 @@ int asp_winrule_print(const struct asp_winrule *rule, char *buf, size_t size)
     for (enum asp_winkey_id id = 0; id < ASP_WINKEY_COUNT; id++)
         put_item(&out, asp_winkeys[id].name, rule->value[id]);
     put_item(&out, origin_key, rule->origin);
-    if (out.used >= size) {
-        errno = ENOSPC;
-        return -1;
-    }
-    return (int) out.used;
+    return asp_strbuf_end(&out);
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-/* Undo the escapes of one value. Returns -1 where there is none, a control
- * character or too much. */
+/* Undo the escapes of one value. Returns -1 where they are wrong, or it is too
+ * long. */
 static int unescape(const char *text, size_t len, char *out, size_t size)
 {
+    const char *end = text + len;
     size_t used = 0;
 
-    for (size_t i = 0; i < len; i++) {
-        char c = text[i];
-
-        if (c == '%') {
-            int high = i + 2 < len ? hex_digit(text[i + 1]) : -1;
-            int low = i + 2 < len ? hex_digit(text[i + 2]) : -1;
-
-            if (high < 0 || low < 0)
-                return -1;
-            c = (char) (high * 16 + low);
-            i += 2;
-        } else if (!is_plain(c)) {
+    while (text < end)
+        if (used + 1 >= size || asp_unescape(&text, end, marks, &out[used++]))
             return -1;
-        }
-        if ((unsigned char) c < ' ' || c == 127 || used + 1 >= size)
-            return -1;
-        out[used++] = c;
-    }
     out[used] = '\0';
     return 0;
 }
@@ -159,34 +106,33 @@ int asp_winrule_parse(const char *text, size_t len, struct asp_winrule *rule_p,
     return 0;
 }
 
-static void put_word(struct out *out, const char *key, const char *between,
-                     const char *value)
+static void put_word(struct asp_strbuf *out, const char *key,
+                     const char *between, const char *value)
 {
     if (value[0])
-        put(out, "%s%s%s%s", out->used ? ", " : "", key, between, value);
+        asp_strbuf_add(out, "%s%s%s%s", out->len ? ", " : "", key, between,
+                       value);
 }
 
 const char *asp_winrule_matchers(const struct asp_winrule *rule, char *buf,
                                  size_t size)
 {
-    struct out out = {.buf = buf, .size = size};
+    struct asp_strbuf out = asp_strbuf_on(buf, size);
     char order[24];
 
-    buf[0] = '\0';
     put_word(&out, "name", " ", rule->name);
     put_word(&out, "order", " ", print_order(rule, order));
     put_word(&out, "site", " ", rule->site);
-    if (out.used == 0)
-        put(&out, "every window");
+    if (out.len == 0)
+        asp_strbuf_add(&out, "every window");
     return buf;
 }
 
 const char *asp_winrule_values(const struct asp_winrule *rule, char *buf,
                                size_t size)
 {
-    struct out out = {.buf = buf, .size = size};
+    struct asp_strbuf out = asp_strbuf_on(buf, size);
 
-    buf[0] = '\0';
     for (enum asp_winkey_id id = 0; id < ASP_WINKEY_COUNT; id++)
         put_word(&out, asp_winkeys[id].name, "=", rule->value[id]);
     return buf;

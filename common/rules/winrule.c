@@ -4,6 +4,7 @@
 #include "winrule.h"
 
 #include "common/base/printable.h"
+#include "common/base/strbuf.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -55,7 +56,8 @@ static int check_list(const struct asp_winkey *key, const char *value,
                       char out[ASP_WINVALUE_MAX], struct asp_err *err)
 {
     char wanted[16] = "", text[ASP_WINVALUE_MAX] = "";
-    size_t used = 0, words = 0, n = 0;
+    struct asp_strbuf list = ASP_STRBUF(text);
+    size_t words = 0, n = 0;
 
     for (const char *at = value; *at; at += strspn(at, ", ")) {
         size_t len = strcspn(at, ", "), index = 0;
@@ -72,11 +74,8 @@ static int check_list(const struct asp_winkey *key, const char *value,
     for (const char *w = key->values; *w; n++) {
         size_t len = strcspn(w, "|");
 
-        if (wanted[n]) {
-            used += (size_t) snprintf(text + used, sizeof(text) - used,
-                                      "%s%.*s", words++ ? "," : "", (int) len,
-                                      w);
-        }
+        if (wanted[n])
+            asp_strbuf_add(&list, "%s%.*s", words++ ? "," : "", (int) len, w);
         w += len + (w[len] == '|');
     }
     if (words == 0 || (words > 1 && strncmp(text, "none", 4) == 0))
