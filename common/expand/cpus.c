@@ -6,7 +6,7 @@
  * thread. */
 #include "expand.h"
 
-static uint32_t threads_of(const struct asp_grow_request *r)
+static uint32_t threads_of(const struct asp_expand_request *r)
 {
     uint32_t threads = r->threads ? r->threads : 1;
 
@@ -16,7 +16,7 @@ static uint32_t threads_of(const struct asp_grow_request *r)
 
 /* CPUs of a task with its thread: the user's in whole cores, and one core; or
  * one thread where the policy lets it sit beside the user. */
-static uint32_t wanted(const struct asp_grow_request *r)
+static uint32_t wanted(const struct asp_expand_request *r)
 {
     uint32_t own = r->cpus_per_task ? r->cpus_per_task : 1;
     uint32_t threads = threads_of(r);
@@ -27,7 +27,7 @@ static uint32_t wanted(const struct asp_grow_request *r)
 }
 
 /* Of the CPUs of a node, those that the job may count. */
-static uint32_t usable(const struct asp_grow_request *r, uint32_t cpus)
+static uint32_t usable(const struct asp_expand_request *r, uint32_t cpus)
 {
     uint32_t threads = r->threads ? r->threads : 1;
 
@@ -35,13 +35,13 @@ static uint32_t usable(const struct asp_grow_request *r, uint32_t cpus)
                                            : cpus / threads * threads_of(r);
 }
 
-static uint32_t nodes_asked(const struct asp_grow_request *r)
+static uint32_t nodes_asked(const struct asp_expand_request *r)
 {
     return r->nodelist_count > r->nodes_min ? r->nodelist_count : r->nodes_min;
 }
 
 /* Tasks of the step, as far as its options tell; 0: as many as fit. */
-static uint32_t tasks_of(const struct asp_grow_request *r)
+static uint32_t tasks_of(const struct asp_expand_request *r)
 {
     uint32_t nodes = nodes_asked(r) ? nodes_asked(r) : 1;
 
@@ -54,8 +54,9 @@ static uint32_t tasks_of(const struct asp_grow_request *r)
 
 /* Tasks of so many CPUs that fit into the nodes; *least_p is set to those of
  * the smallest node. */
-static uint64_t room_of(const struct asp_grow_request *r, const uint32_t *cpus,
-                        uint32_t nnodes, uint32_t want, uint32_t *least_p)
+static uint64_t room_of(const struct asp_expand_request *r,
+                        const uint32_t *cpus, uint32_t nnodes, uint32_t want,
+                        uint32_t *least_p)
 {
     uint64_t room = 0;
 
@@ -71,7 +72,7 @@ static uint64_t room_of(const struct asp_grow_request *r, const uint32_t *cpus,
 }
 
 /* Which nodes of an allocation a smaller step gets is Slurm's choice. */
-static bool fits_allocation(const struct asp_grow_request *r, uint32_t want)
+static bool fits_allocation(const struct asp_expand_request *r, uint32_t want)
 {
     uint32_t nodes = nodes_asked(r), least;
     uint64_t room = room_of(r, r->alloc_cpus, r->alloc_nnodes, want, &least);
@@ -83,7 +84,7 @@ static bool fits_allocation(const struct asp_grow_request *r, uint32_t want)
 }
 
 /* Tasks on the fullest node, at least. */
-static uint32_t fullest(const struct asp_grow_request *r)
+static uint32_t fullest(const struct asp_expand_request *r)
 {
     uint32_t nodes = r->nodes_max ? r->nodes_max : nodes_asked(r);
 
@@ -92,7 +93,7 @@ static uint32_t fullest(const struct asp_grow_request *r)
     return nodes && tasks_of(r) ? (tasks_of(r) + nodes - 1) / nodes : 1;
 }
 
-static bool fits_partition(const struct asp_grow_request *r, uint32_t want)
+static bool fits_partition(const struct asp_expand_request *r, uint32_t want)
 {
     uint32_t least;
     uint64_t room;
@@ -105,8 +106,8 @@ static bool fits_partition(const struct asp_grow_request *r, uint32_t want)
 
 /* The step gets all CPUs of its nodes, unless -c is given: then -c would take
  * CPUs away. Only the number of nodes may have to grow. */
-static void choose_nodes(const struct asp_grow_request *r, uint32_t want,
-                         struct asp_grow_cpus *out)
+static void choose_nodes(const struct asp_expand_request *r, uint32_t want,
+                         struct asp_expand_cpus *out)
 {
     uint32_t each = usable(r, r->node_cpus) / want;
 
@@ -117,8 +118,8 @@ static void choose_nodes(const struct asp_grow_request *r, uint32_t want,
         out->nodes = 0;
 }
 
-static void grow_step(const struct asp_grow_request *r,
-                      struct asp_grow_cpus *out)
+static void grow_step(const struct asp_expand_request *r,
+                      struct asp_expand_cpus *out)
 {
     uint32_t want = wanted(r);
     bool counted = r->cpus_per_task || r->exact;
@@ -131,8 +132,8 @@ static void grow_step(const struct asp_grow_request *r,
     }
 }
 
-static void grow_job(const struct asp_grow_request *r,
-                     struct asp_grow_cpus *out)
+static void grow_job(const struct asp_expand_request *r,
+                     struct asp_expand_cpus *out)
 {
     uint32_t want = wanted(r);
 
@@ -149,12 +150,12 @@ static void grow_job(const struct asp_grow_request *r,
     }
 }
 
-void asp_grow_cpus(const struct asp_grow_request *request,
-                   struct asp_grow_cpus *out_p)
+void asp_expand_cpus(const struct asp_expand_request *request,
+                     struct asp_expand_cpus *out_p)
 {
-    *out_p = (struct asp_grow_cpus){.user = request->cpus_per_task};
+    *out_p = (struct asp_expand_cpus){.user = request->cpus_per_task};
     if (request->overcommit || request->per_gpu ||
-        request->cpus_per_task > ASP_GROW_TASKS_MAX)
+        request->cpus_per_task > ASP_EXPAND_TASKS_MAX)
         return;
     if (request->alloc_cpus)
         grow_step(request, out_p);

@@ -47,16 +47,18 @@ static uint32_t share(uint32_t users, uint32_t nnodes, uint32_t node)
     return users / nnodes + (node < users % nnodes);
 }
 
-static int check_request(const struct asp_grow_request *r, struct asp_err *err)
+static int check_request(const struct asp_expand_request *r,
+                         struct asp_err *err)
 {
-    if (r->ghosts == 0 || r->ghosts > ASP_GROW_GHOSTS_MAX)
+    if (r->ghosts == 0 || r->ghosts > ASP_EXPAND_GHOSTS_MAX)
         return asp_errf(err, EINVAL,
                         "%" PRIu32 " ghosts per node: 1 to %d "
                         "are possible",
-                        r->ghosts, ASP_GROW_GHOSTS_MAX);
-    if (r->ntasks > ASP_GROW_TASKS_MAX || r->nodes_min > ASP_GROW_NODES_MAX ||
-        r->ntasks_per_node > ASP_GROW_TASKS_MAX ||
-        r->cpus_per_task > ASP_GROW_TASKS_MAX ||
+                        r->ghosts, ASP_EXPAND_GHOSTS_MAX);
+    if (r->ntasks > ASP_EXPAND_TASKS_MAX ||
+        r->nodes_min > ASP_EXPAND_NODES_MAX ||
+        r->ntasks_per_node > ASP_EXPAND_TASKS_MAX ||
+        r->cpus_per_task > ASP_EXPAND_TASKS_MAX ||
         (r->nodes_max && r->nodes_max < r->nodes_min))
         return asp_errf(err, EINVAL,
                         "absurd request: %" PRIu32 " tasks on %" PRIu32
@@ -91,7 +93,7 @@ static int check_request(const struct asp_grow_request *r, struct asp_err *err)
                         "--ntasks-per-socket and --ntasks-per-core count "
                         "ghosts, too, and leave no place for them: use "
                         "--ntasks-per-node, or -c, instead");
-    if (r->dist == ASP_GROW_ARBITRARY)
+    if (r->dist == ASP_EXPAND_ARBITRARY)
         return asp_errf(err, ERANGE,
                         "--distribution=arbitrary (or "
                         "SLURM_HOSTFILE) fixes the tasks of each node, so "
@@ -100,7 +102,7 @@ static int check_request(const struct asp_grow_request *r, struct asp_err *err)
 }
 
 /* Without -N: how many nodes the tasks need. */
-static int guess_nodes(const struct asp_grow_request *r, uint32_t *nodes_p,
+static int guess_nodes(const struct asp_expand_request *r, uint32_t *nodes_p,
                        struct asp_err *err)
 {
     uint32_t cpus = r->cpus_per_task ? r->cpus_per_task : 1, users;
@@ -135,7 +137,7 @@ static int guess_nodes(const struct asp_grow_request *r, uint32_t *nodes_p,
 }
 
 /* The smallest number in the range of -N whose nodes have room for all. */
-static uint32_t choose_nodes(const struct asp_grow_request *r, uint32_t min)
+static uint32_t choose_nodes(const struct asp_expand_request *r, uint32_t min)
 {
     uint32_t cpus = r->cpus_per_task ? r->cpus_per_task : 1;
     uint32_t have = r->alloc_cpus ? r->alloc_cpus[0] : r->node_cpus;
@@ -150,8 +152,8 @@ static uint32_t choose_nodes(const struct asp_grow_request *r, uint32_t min)
 }
 
 /* The number of nodes becomes fixed: ghosts are counted per node. */
-static int fix_nodes(const struct asp_grow_request *r,
-                     struct asp_grow_result *result, struct asp_err *err)
+static int fix_nodes(const struct asp_expand_request *r,
+                     struct asp_expand_result *result, struct asp_err *err)
 {
     uint32_t nodes = r->nodes_min;
     uint64_t users = r->ntasks;
@@ -170,7 +172,7 @@ static int fix_nodes(const struct asp_grow_request *r,
     if (users == 0)
         users = (uint64_t) nodes *
                 (r->ntasks_per_node ? r->ntasks_per_node : 1);
-    if (users + (uint64_t) nodes * r->ghosts > ASP_GROW_TASKS_MAX)
+    if (users + (uint64_t) nodes * r->ghosts > ASP_EXPAND_TASKS_MAX)
         return asp_errf(err, EINVAL,
                         "%" PRIu64 " user tasks and their ghosts on %" PRIu32
                         " nodes are too many",
@@ -193,7 +195,7 @@ static bool all_alike(const uint32_t *values, uint32_t n)
 
 /* CPUs of each node that Slurm looks at when it deals planes; 0: not known.
  * With -O a job has all of its nodes, or one core of each. */
-static uint32_t plane_cpus(const struct asp_grow_request *r)
+static uint32_t plane_cpus(const struct asp_expand_request *r)
 {
     bool more = r->cpus_per_task > 1 || r->ntasks_per_node || r->mincpus;
 
@@ -209,7 +211,7 @@ static uint32_t plane_cpus(const struct asp_grow_request *r)
 /* Tasks that the nodes have room for. -O takes each for a task of one CPU, but
  * does not keep Slurm from filling the CPUs that there are first. Only srun
  * places tasks. */
-static void plane_rooms(const struct asp_grow_request *r, uint32_t nnodes,
+static void plane_rooms(const struct asp_expand_request *r, uint32_t nnodes,
                         uint32_t *room)
 {
     bool named = r->alloc_cpus && nnodes == r->alloc_nnodes;
@@ -259,8 +261,8 @@ enum { BEFORE, AFTER, ROOM, DEALT, DEALT_AFTER, NSCRATCH };
 /* Dealt by planes, does every user fall on the node where he was, and G ghosts
  * on every node?
  *   plane  0: by -m block */
-static bool falls_right(const struct asp_grow_request *r,
-                        const struct asp_grow_result *result, uint32_t plane,
+static bool falls_right(const struct asp_expand_request *r,
+                        const struct asp_expand_result *result, uint32_t plane,
                         uint32_t *scratch)
 {
     const uint32_t n = result->nodes;
@@ -288,8 +290,8 @@ static bool falls_right(const struct asp_grow_request *r,
     return true;
 }
 
-static int refuse_plane(const struct asp_grow_request *r,
-                        const struct asp_grow_result *result,
+static int refuse_plane(const struct asp_expand_request *r,
+                        const struct asp_expand_result *result,
                         const uint32_t *scratch, struct asp_err *err)
 {
     const uint32_t *before = scratch + BEFORE * (size_t) result->nodes;
@@ -313,8 +315,8 @@ static int refuse_plane(const struct asp_grow_request *r,
                     r->plane_size, result->users, r->ghosts, result->nodes);
 }
 
-static int fix_plane(const struct asp_grow_request *r,
-                     struct asp_grow_result *result, uint32_t *scratch,
+static int fix_plane(const struct asp_expand_request *r,
+                     struct asp_expand_result *result, uint32_t *scratch,
                      struct asp_err *err)
 {
     uint32_t wider = r->plane_size + r->ghosts;
@@ -336,8 +338,8 @@ static int fix_plane(const struct asp_grow_request *r,
 }
 
 /* Ask for nodes that have room for what they are to get. */
-static void fix_room(const struct asp_grow_request *r,
-                     struct asp_grow_result *result)
+static void fix_room(const struct asp_expand_request *r,
+                     struct asp_expand_result *result)
 {
     uint32_t cpus = r->cpus_per_task ? r->cpus_per_task : 1;
 
@@ -358,8 +360,8 @@ static void fix_room(const struct asp_grow_request *r,
 static const char share_remedy[] =
     "ghosts that share cores (placement.share=yes) need --overcommit (-O)";
 
-static int no_room(const struct asp_grow_request *r,
-                   const struct asp_grow_result *result, uint32_t node,
+static int no_room(const struct asp_expand_request *r,
+                   const struct asp_expand_result *result, uint32_t node,
                    struct asp_err *err)
 {
     uint32_t cpus = r->cpus_per_task ? r->cpus_per_task : 1;
@@ -380,8 +382,8 @@ static int no_room(const struct asp_grow_request *r,
 
 /* Outside one: could any node hold its share? Slurm would refuse without
  * naming the ghosts. */
-static int check_largest(const struct asp_grow_request *r,
-                         const struct asp_grow_result *result,
+static int check_largest(const struct asp_expand_request *r,
+                         const struct asp_expand_result *result,
                          struct asp_err *err)
 {
     uint32_t cpus = r->cpus_per_task ? r->cpus_per_task : 1;
@@ -402,8 +404,8 @@ static int check_largest(const struct asp_grow_request *r,
 }
 
 /* Inside an allocation the CPUs are given: does each node have enough? */
-static int check_room(const struct asp_grow_request *r,
-                      const struct asp_grow_result *result, uint32_t *scratch,
+static int check_room(const struct asp_expand_request *r,
+                      const struct asp_expand_result *result, uint32_t *scratch,
                       struct asp_err *err)
 {
     uint32_t plane = result->plane_size ? result->plane_size : r->plane_size;
@@ -427,17 +429,17 @@ static int check_room(const struct asp_grow_request *r,
     for (uint32_t i = 0; i < result->nodes; i++)
         room[i] = r->alloc_cpus[i] / (r->cpus_per_task ? r->cpus_per_task : 1);
     deal(result->tasks, result->nodes, room,
-         r->dist == ASP_GROW_PLANE && !result->block ? plane : 1, after);
+         r->dist == ASP_EXPAND_PLANE && !result->block ? plane : 1, after);
     for (uint32_t i = 0; i < result->nodes; i++)
         if (room[i] < least || after[i] < least || after[i] > room[i])
             return no_room(r, result, i, err);
     return 0;
 }
 
-int asp_grow(const struct asp_grow_request *request,
-             struct asp_grow_result *out_p, struct asp_err *err)
+int asp_expand_tasks(const struct asp_expand_request *request,
+                     struct asp_expand_result *out_p, struct asp_err *err)
 {
-    struct asp_grow_result result = {.users = 0};
+    struct asp_expand_result result = {.users = 0};
     uint32_t *scratch;
     int rc = 0;
 
@@ -446,7 +448,7 @@ int asp_grow(const struct asp_grow_request *request,
     scratch = calloc((size_t) result.nodes * NSCRATCH, sizeof(*scratch));
     if (scratch == NULL)
         return asp_errf(err, ENOMEM, "out of memory");
-    if (request->dist == ASP_GROW_PLANE)
+    if (request->dist == ASP_EXPAND_PLANE)
         rc = fix_plane(request, &result, scratch, err);
     if (rc == 0)
         rc = check_room(request, &result, scratch, err);

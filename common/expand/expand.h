@@ -17,21 +17,21 @@
 #include <stdint.h>
 
 enum {
-    ASP_GROW_TASKS_MAX = 1 << 20,
-    ASP_GROW_NODES_MAX = 1 << 16,
-    ASP_GROW_GHOSTS_MAX = 64, /* per node */
+    ASP_EXPAND_TASKS_MAX = 1 << 20,
+    ASP_EXPAND_NODES_MAX = 1 << 16,
+    ASP_EXPAND_GHOSTS_MAX = 64, /* per node */
 };
 
-enum asp_grow_dist {
-    ASP_GROW_BLOCK, /* and whatever Slurm's default is */
-    ASP_GROW_CYCLIC,
-    ASP_GROW_PLANE,
-    ASP_GROW_ARBITRARY,
+enum asp_expand_dist {
+    ASP_EXPAND_BLOCK, /* and whatever Slurm's default is */
+    ASP_EXPAND_CYCLIC,
+    ASP_EXPAND_PLANE,
+    ASP_EXPAND_ARBITRARY,
 };
 
 /* A request as the user wrote it; 0 (or NULL) is "not given". */
-struct asp_grow_request {
-    uint32_t ghosts;    /* per node, 1..ASP_GROW_GHOSTS_MAX */
+struct asp_expand_request {
+    uint32_t ghosts;    /* per node, 1..ASP_EXPAND_GHOSTS_MAX */
     uint32_t ntasks;    /* -n */
     uint32_t nodes_min; /* -N */
     uint32_t nodes_max;
@@ -40,7 +40,7 @@ struct asp_grow_request {
     uint32_t cpus_per_task; /* -c */
     uint32_t node_cpus;     /* of a typical node, to guess -N */
     uint32_t max_cpus;      /* of the largest node */
-    enum asp_grow_dist dist;
+    enum asp_expand_dist dist;
     uint32_t plane_size;
     bool overcommit;            /* CPUs are no limit */
     bool multi_prog;            /* a program per task id */
@@ -54,7 +54,7 @@ struct asp_grow_request {
     uint32_t mincpus;           /* --mincpus */
     const uint32_t *alloc_cpus; /* by node of the allocation srun is in */
     uint32_t alloc_nnodes;
-    /* What only asp_grow_cpus() asks for. */
+    /* What only asp_expand_cpus() asks for. */
     const uint32_t *part_cpus; /* by node of the partition */
     uint32_t part_nnodes;
     uint32_t threads;       /* CPUs of a core of these nodes */
@@ -65,13 +65,13 @@ struct asp_grow_request {
     bool exact;             /* srun --exact, --exclusive: CPUs are counted */
     bool whole_nodes;       /* the job gets all CPUs of its nodes */
     bool per_gpu;           /* --cpus-per-gpu decides -c */
-    uint32_t service;       /* what asp_grow_service() adds, cores per node */
+    uint32_t service;       /* what asp_expand_service() adds, cores per node */
     uint32_t had_user;      /* what the allocation was grown from, */
     uint32_t had_total;     /* and to; 0: it was not */
 };
 
 /* What to ask for instead; 0 is "leave it as it is". */
-struct asp_grow_result {
+struct asp_expand_result {
     uint32_t users; /* tasks that the user gets */
     uint32_t nodes; /* always set: the number is fixed now */
     uint32_t tasks; /* users + ghosts * nodes; always set */
@@ -85,12 +85,12 @@ struct asp_grow_result {
 /* Returns 0, or -1 with errno EINVAL (absurd request) or ERANGE (impossible),
  * and the numbers and a remedy in err; *out_p is untouched then.
  * Threads: reentrant.  Cost: O(tasks), allocates O(nodes). */
-int asp_grow(const struct asp_grow_request *request,
-             struct asp_grow_result *out_p, struct asp_err *err);
+int asp_expand_tasks(const struct asp_expand_request *request,
+                     struct asp_expand_result *out_p, struct asp_err *err);
 
 /* What to ask for so that each task has a core for its offload thread; 0 is
  * "leave it as it is". */
-struct asp_grow_cpus {
+struct asp_expand_cpus {
     uint32_t cpus_per_task;
     uint32_t ntasks; /* set where -c would change Slurm's default */
     uint32_t nodes;
@@ -101,12 +101,12 @@ struct asp_grow_cpus {
 
 /* Nothing is refused: where there is no room for one core more, the thread
  * takes one of the user's. Threads: reentrant.  Cost: O(nodes). */
-void asp_grow_cpus(const struct asp_grow_request *request,
-                   struct asp_grow_cpus *out_p);
+void asp_expand_cpus(const struct asp_expand_request *request,
+                     struct asp_expand_cpus *out_p);
 
 /* What to ask for so that each node has cores for its progress threads; 0 is
  * "leave it as it is". */
-struct asp_grow_service {
+struct asp_expand_service {
     uint32_t mincpus;
     uint32_t nodes;
 };
@@ -114,18 +114,19 @@ struct asp_grow_service {
 /* Nothing is refused: where nothing is added, the threads take a core that the
  * step has to spare, or share those of the ranks. Threads: reentrant.  Cost:
  * O(nodes). */
-void asp_grow_service(const struct asp_grow_request *request,
-                      struct asp_grow_service *out_p);
+void asp_expand_service(const struct asp_expand_request *request,
+                        struct asp_expand_service *out_p);
 
 /* Number of names in a Slurm node list: "n[1-3,7],login" is 5.
  * Returns 0 with errno EINVAL when text is no such list or names more than
- * ASP_GROW_NODES_MAX. */
-uint32_t asp_grow_nodelist_count(const char *text);
+ * ASP_EXPAND_NODES_MAX. */
+uint32_t asp_expand_nodelist_count(const char *text);
 
 /* Numbers per node as Slurm writes them: "4(x2),2" is 4, 4, 2.
  *   max  room in values
  * Returns how many, or 0 with errno EINVAL or ENOSPC. */
-uint32_t asp_grow_list_parse(const char *text, uint32_t *values, uint32_t max);
+uint32_t asp_expand_list_parse(const char *text, uint32_t *values,
+                               uint32_t max);
 
 /* The whole of `aspen explain --extra WORD...`: each word is key=value, a
  * Slurm option (ntasks, nodes, nodelist, ntasks-per-node, cpus-per-task,
@@ -140,7 +141,7 @@ uint32_t asp_grow_list_parse(const char *text, uint32_t *values, uint32_t max);
  * and nothing at all when no mode is asked for that wants CPUs.
  * Returns 0 also for a refusal, or -1 with errno EINVAL (a word that is not
  * understood), ENOSPC, ENOMEM. Threads: reentrant. */
-int asp_grow_words(int nwords, const char *const words[], char *buf,
-                   size_t size, struct asp_err *err);
+int asp_expand_words(int nwords, const char *const words[], char *buf,
+                     size_t size, struct asp_err *err);
 
 #endif

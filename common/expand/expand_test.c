@@ -21,9 +21,9 @@ static const uint32_t four_four[] = {4, 4}, three_one[] = {3, 1},
 
 struct grow_case {
     const char *name;
-    struct asp_grow_request in;
-    struct asp_grow_result out; /* users == 0: refused */
-    const char *says;           /* in the refusal */
+    struct asp_expand_request in;
+    struct asp_expand_result out; /* users == 0: refused */
+    const char *says;             /* in the refusal */
 };
 
 static const struct grow_case cases[] = {
@@ -120,7 +120,7 @@ static const struct grow_case cases[] = {
       .ntasks = 4,
       .nodes_min = 2,
       .nodes_max = 2,
-      .dist = ASP_GROW_CYCLIC},
+      .dist = ASP_EXPAND_CYCLIC},
      {4, 2, 6, 3, 3, 0, false, false},
      NULL},
     {"plane=2, one round: a larger plane",
@@ -128,7 +128,7 @@ static const struct grow_case cases[] = {
       .ntasks = 4,
       .nodes_min = 2,
       .nodes_max = 2,
-      .dist = ASP_GROW_PLANE,
+      .dist = ASP_EXPAND_PLANE,
       .plane_size = 2},
      {4, 2, 6, 3, 3, 3, false, false},
      NULL},
@@ -137,7 +137,7 @@ static const struct grow_case cases[] = {
       .ntasks = 8,
       .nodes_min = 2,
       .nodes_max = 2,
-      .dist = ASP_GROW_PLANE,
+      .dist = ASP_EXPAND_PLANE,
       .plane_size = 2},
      {8, 2, 12, 6, 6, 0, false, false},
      NULL},
@@ -146,7 +146,7 @@ static const struct grow_case cases[] = {
       .ntasks = 8,
       .nodes_min = 2,
       .nodes_max = 2,
-      .dist = ASP_GROW_PLANE,
+      .dist = ASP_EXPAND_PLANE,
       .plane_size = 2},
      {0},
      "plane=2 with 8 user tasks"},
@@ -156,7 +156,7 @@ static const struct grow_case cases[] = {
       .nodes_min = 2,
       .nodes_max = 2,
       .overcommit = true,
-      .dist = ASP_GROW_PLANE,
+      .dist = ASP_EXPAND_PLANE,
       .plane_size = 2},
      {0},
      "plane=2 with 6 user tasks"},
@@ -170,7 +170,7 @@ static const struct grow_case cases[] = {
       .overcommit = true,
       .srun = true,
       .whole_nodes = true,
-      .dist = ASP_GROW_PLANE,
+      .dist = ASP_EXPAND_PLANE,
       .plane_size = 4},
      {6, 2, 8, 0, 0, 5, false, false},
      NULL},
@@ -184,7 +184,7 @@ static const struct grow_case cases[] = {
       .overcommit = true,
       .srun = true,
       .whole_nodes = true,
-      .dist = ASP_GROW_PLANE,
+      .dist = ASP_EXPAND_PLANE,
       .plane_size = 4},
      {0},
      "node 1 of 2 has room for 4 task(s), but -m plane=4 gives it 4"},
@@ -198,7 +198,7 @@ static const struct grow_case cases[] = {
       .overcommit = true,
       .whole_nodes = true,
       .srun = true,
-      .dist = ASP_GROW_PLANE,
+      .dist = ASP_EXPAND_PLANE,
       .plane_size = 4},
      {8, 2, 10, 0, 0, 0, false, true},
      NULL},
@@ -211,7 +211,7 @@ static const struct grow_case cases[] = {
       .threads = 1,
       .overcommit = true,
       .whole_nodes = true,
-      .dist = ASP_GROW_PLANE,
+      .dist = ASP_EXPAND_PLANE,
       .plane_size = 4},
      {8, 2, 10, 0, 0, 5, false, false},
      NULL},
@@ -224,7 +224,7 @@ static const struct grow_case cases[] = {
       .srun = true,
       .alloc_cpus = four_four,
       .alloc_nnodes = 2,
-      .dist = ASP_GROW_PLANE,
+      .dist = ASP_EXPAND_PLANE,
       .plane_size = 4},
      {0},
      "--overcommit or not: use -m block"},
@@ -237,12 +237,12 @@ static const struct grow_case cases[] = {
       .threads = 1,
       .overcommit = true,
       .srun = true,
-      .dist = ASP_GROW_PLANE,
+      .dist = ASP_EXPAND_PLANE,
       .plane_size = 4},
      {0},
      "has room for 1 task(s)"},
     {"arbitrary",
-     {.ghosts = 1, .ntasks = 4, .nodes_min = 2, .dist = ASP_GROW_ARBITRARY},
+     {.ghosts = 1, .ntasks = 4, .nodes_min = 2, .dist = ASP_EXPAND_ARBITRARY},
      {0},
      "arbitrary"},
     {"--multi-prog",
@@ -387,12 +387,12 @@ static void test_cases(void **state)
     (void) state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct grow_case *c = &cases[i];
-        struct asp_grow_result out;
+        struct asp_expand_result out;
         struct asp_err err = {.text = ""};
         int rc;
 
         memset(&out, 0x55, sizeof(out));
-        rc = asp_grow(&c->in, &out, &err);
+        rc = asp_expand_tasks(&c->in, &out, &err);
         if ((rc == 0) != (c->out.users != 0))
             fail_msg("%s: rc %d: %s", c->name, rc, err.text);
         if (rc < 0) {
@@ -421,13 +421,13 @@ static void test_sums(void **state)
     for (uint32_t ghosts = 1; ghosts <= 4; ghosts++)
         for (uint32_t nodes = 1; nodes <= 5; nodes++)
             for (uint32_t ntasks = 1; ntasks <= 24; ntasks++) {
-                struct asp_grow_request in = {.ghosts = ghosts,
-                                              .ntasks = ntasks,
-                                              .nodes_min = nodes,
-                                              .nodes_max = nodes};
-                struct asp_grow_result out;
+                struct asp_expand_request in = {.ghosts = ghosts,
+                                                .ntasks = ntasks,
+                                                .nodes_min = nodes,
+                                                .nodes_max = nodes};
+                struct asp_expand_result out;
 
-                assert_int_equal(asp_grow(&in, &out, NULL), 0);
+                assert_int_equal(asp_expand_tasks(&in, &out, NULL), 0);
                 assert_int_equal(out.users, ntasks);
                 assert_true(out.nodes <= nodes && out.nodes <= ntasks);
                 assert_int_equal(out.tasks, ntasks + ghosts * out.nodes);
@@ -443,8 +443,8 @@ static void test_sums(void **state)
 
 static const struct {
     const char *name;
-    struct asp_grow_request in;
-    struct asp_grow_cpus out;
+    struct asp_expand_request in;
+    struct asp_expand_cpus out;
 } cpu_cases[] = {
     {"-n4", {.ntasks = 4, .srun = true}, {2, 0, 0, 0, 2}},
     {"-n4 -c3", {.ntasks = 4, .cpus_per_task = 3}, {4, 0, 0, 3, 4}},
@@ -592,11 +592,11 @@ static void test_cpus(void **state)
 {
     (void) state;
     for (size_t i = 0; i < sizeof(cpu_cases) / sizeof(cpu_cases[0]); i++) {
-        const struct asp_grow_cpus *want = &cpu_cases[i].out;
-        struct asp_grow_cpus out;
+        const struct asp_expand_cpus *want = &cpu_cases[i].out;
+        struct asp_expand_cpus out;
 
         memset(&out, 0x55, sizeof(out));
-        asp_grow_cpus(&cpu_cases[i].in, &out);
+        asp_expand_cpus(&cpu_cases[i].in, &out);
         if (memcmp(&out, want, sizeof(out)) != 0)
             fail_msg("%s: -c%u -n%u -N%u user %u total %u", cpu_cases[i].name,
                      out.cpus_per_task, out.ntasks, out.nodes, out.user,
@@ -607,19 +607,19 @@ static void test_cpus(void **state)
 static void test_nodelist(void **state)
 {
     (void) state;
-    assert_int_equal(asp_grow_nodelist_count("n1"), 1);
-    assert_int_equal(asp_grow_nodelist_count("n1,n2"), 2);
-    assert_int_equal(asp_grow_nodelist_count("n[1-3,7],login"), 5);
-    assert_int_equal(asp_grow_nodelist_count("r[0-1]n[0-9]"), 20);
-    assert_int_equal(asp_grow_nodelist_count("n[001-010]"), 10);
-    assert_int_equal(asp_grow_nodelist_count(""), 0);
-    assert_int_equal(asp_grow_nodelist_count("n1,"), 0);
-    assert_int_equal(asp_grow_nodelist_count(",n1"), 0);
-    assert_int_equal(asp_grow_nodelist_count("n[1"), 0);
-    assert_int_equal(asp_grow_nodelist_count("n[]"), 0);
-    assert_int_equal(asp_grow_nodelist_count("n[3-1]"), 0);
-    assert_int_equal(asp_grow_nodelist_count("n[1-4294967295]"), 0);
-    assert_int_equal(asp_grow_nodelist_count("n[1-99999]n[1-99999]"), 0);
+    assert_int_equal(asp_expand_nodelist_count("n1"), 1);
+    assert_int_equal(asp_expand_nodelist_count("n1,n2"), 2);
+    assert_int_equal(asp_expand_nodelist_count("n[1-3,7],login"), 5);
+    assert_int_equal(asp_expand_nodelist_count("r[0-1]n[0-9]"), 20);
+    assert_int_equal(asp_expand_nodelist_count("n[001-010]"), 10);
+    assert_int_equal(asp_expand_nodelist_count(""), 0);
+    assert_int_equal(asp_expand_nodelist_count("n1,"), 0);
+    assert_int_equal(asp_expand_nodelist_count(",n1"), 0);
+    assert_int_equal(asp_expand_nodelist_count("n[1"), 0);
+    assert_int_equal(asp_expand_nodelist_count("n[]"), 0);
+    assert_int_equal(asp_expand_nodelist_count("n[3-1]"), 0);
+    assert_int_equal(asp_expand_nodelist_count("n[1-4294967295]"), 0);
+    assert_int_equal(asp_expand_nodelist_count("n[1-99999]n[1-99999]"), 0);
 }
 
 static void test_list(void **state)
@@ -627,18 +627,18 @@ static void test_list(void **state)
     uint32_t values[4];
 
     (void) state;
-    assert_int_equal(asp_grow_list_parse("4(x2),2", values, 4), 3);
+    assert_int_equal(asp_expand_list_parse("4(x2),2", values, 4), 3);
     assert_int_equal(values[0] + values[1] * 10 + values[2] * 100, 244);
-    assert_int_equal(asp_grow_list_parse("7", values, 4), 1);
-    assert_int_equal(asp_grow_list_parse("1(x4)", values, 4), 4);
-    assert_int_equal(asp_grow_list_parse("1(x5)", values, 4), 0);
+    assert_int_equal(asp_expand_list_parse("7", values, 4), 1);
+    assert_int_equal(asp_expand_list_parse("1(x4)", values, 4), 4);
+    assert_int_equal(asp_expand_list_parse("1(x5)", values, 4), 0);
     assert_int_equal(errno, ENOSPC);
     for (const char *const *bad =
              (const char *const[]){"", "x", "1,", ",1", "1(x", "1(x)", "1(x0)",
                                    "1(x2", "1(y2)", "-1", "99999999999", NULL};
          *bad; bad++) {
         errno = 0;
-        assert_int_equal(asp_grow_list_parse(*bad, values, 4), 0);
+        assert_int_equal(asp_expand_list_parse(*bad, values, 4), 0);
         assert_int_equal(errno, EINVAL);
     }
 }

@@ -13,7 +13,7 @@ struct share {
 };
 
 /* In whole cores, as the plan gives them. */
-static struct share share_of(const struct asp_grow_request *r)
+static struct share share_of(const struct asp_expand_request *r)
 {
     uint32_t own = r->cpus_per_task ? r->cpus_per_task : 1;
     uint32_t threads = r->threads && !r->sibling ? r->threads : 1;
@@ -24,7 +24,7 @@ static struct share share_of(const struct asp_grow_request *r)
     };
 }
 
-static bool can_ask(const struct asp_grow_request *r)
+static bool can_ask(const struct asp_expand_request *r)
 {
     bool exact = r->srun && (r->cpus_per_task || r->exact);
     bool some_threads = r->threads_asked && r->threads_asked < r->threads;
@@ -34,14 +34,14 @@ static bool can_ask(const struct asp_grow_request *r)
 
     return !exact && !fills && !some_threads && !r->overcommit && !r->per_gpu &&
            !r->per_device && !r->node_info && !r->multi_prog &&
-           r->dist != ASP_GROW_ARBITRARY && r->alloc_cpus == NULL &&
-           r->max_cpus && r->ntasks <= ASP_GROW_TASKS_MAX &&
-           r->cpus_per_task <= ASP_GROW_TASKS_MAX &&
-           r->ntasks_per_node <= ASP_GROW_TASKS_MAX;
+           r->dist != ASP_EXPAND_ARBITRARY && r->alloc_cpus == NULL &&
+           r->max_cpus && r->ntasks <= ASP_EXPAND_TASKS_MAX &&
+           r->cpus_per_task <= ASP_EXPAND_TASKS_MAX &&
+           r->ntasks_per_node <= ASP_EXPAND_TASKS_MAX;
 }
 
 /* Nodes whose CPUs are enough; where they are not known, any number. */
-static uint32_t nodes_with(const struct asp_grow_request *r, uint64_t cpus)
+static uint32_t nodes_with(const struct asp_expand_request *r, uint64_t cpus)
 {
     uint32_t count = 0;
 
@@ -51,7 +51,7 @@ static uint32_t nodes_with(const struct asp_grow_request *r, uint64_t cpus)
 }
 
 /* The number of nodes: the user's, or what the tasks need. 0: too many. */
-static uint32_t choose_nodes(const struct asp_grow_request *r,
+static uint32_t choose_nodes(const struct asp_expand_request *r,
                              const struct share *share)
 {
     uint32_t nodes = r->nodelist_count > r->nodes_min ? r->nodelist_count
@@ -69,15 +69,15 @@ static uint32_t choose_nodes(const struct asp_grow_request *r,
     return each ? (r->ntasks + each - 1) / each : 0;
 }
 
-void asp_grow_service(const struct asp_grow_request *request,
-                      struct asp_grow_service *out_p)
+void asp_expand_service(const struct asp_expand_request *request,
+                        struct asp_expand_service *out_p)
 {
     const struct share share = share_of(request);
     uint32_t nodes = choose_nodes(request, &share);
     uint32_t fullest = request->ntasks_per_node;
     uint64_t need;
 
-    *out_p = (struct asp_grow_service){.nodes = 0};
+    *out_p = (struct asp_expand_service){.nodes = 0};
     if (!can_ask(request) || nodes == 0)
         return;
     if (fullest == 0)

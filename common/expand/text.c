@@ -43,7 +43,7 @@ static uint32_t take_brackets(const char **text_p)
                 return 0;
         }
         count += (uint64_t) last - first + 1;
-        if (count > ASP_GROW_NODES_MAX)
+        if (count > ASP_EXPAND_NODES_MAX)
             return 0;
         if (*text == ']')
             break;
@@ -54,7 +54,7 @@ static uint32_t take_brackets(const char **text_p)
     return (uint32_t) count;
 }
 
-uint32_t asp_grow_nodelist_count(const char *text)
+uint32_t asp_expand_nodelist_count(const char *text)
 {
     uint64_t total = 0;
 
@@ -68,13 +68,13 @@ uint32_t asp_grow_nodelist_count(const char *text)
                 continue;
             }
             names *= take_brackets(&text);
-            if (names == 0 || names > ASP_GROW_NODES_MAX)
+            if (names == 0 || names > ASP_EXPAND_NODES_MAX)
                 goto bad;
         }
         if (text == start)
             goto bad;
         total += names;
-        if (total > ASP_GROW_NODES_MAX)
+        if (total > ASP_EXPAND_NODES_MAX)
             goto bad;
     } while (*text++ == ',');
     return (uint32_t) total;
@@ -83,18 +83,18 @@ bad:
     return 0;
 }
 
-uint32_t asp_grow_list_parse(const char *text, uint32_t *values, uint32_t max)
+uint32_t asp_expand_list_parse(const char *text, uint32_t *values, uint32_t max)
 {
     uint32_t n = 0;
 
     for (;;) {
         uint32_t value, times = 1;
 
-        if (take_number(&text, ASP_GROW_TASKS_MAX, &value) < 0)
+        if (take_number(&text, ASP_EXPAND_TASKS_MAX, &value) < 0)
             goto bad;
         if (strncmp(text, "(x", 2) == 0) {
             text += 2;
-            if (take_number(&text, ASP_GROW_NODES_MAX, &times) < 0 ||
+            if (take_number(&text, ASP_EXPAND_NODES_MAX, &times) < 0 ||
                 times == 0 || *text++ != ')')
                 goto bad;
         }

@@ -13,7 +13,7 @@
 /* A request with the memory for its lists, and what other words must be known
  * for. */
 struct words {
-    struct asp_grow_request request;
+    struct asp_expand_request request;
     uint32_t *alloc_cpus; /* owned */
     uint32_t *part_cpus;  /* owned */
     bool offload;
@@ -37,7 +37,7 @@ static int take_u32(const char *text, uint32_t *out_p)
 }
 
 /* "2", "2-4", or "2-0" (no upper bound). */
-static int take_nodes(const char *text, struct asp_grow_request *request)
+static int take_nodes(const char *text, struct asp_expand_request *request)
 {
     char first[16];
     const char *dash = strchr(text, '-');
@@ -62,15 +62,16 @@ static int take_nodes(const char *text, struct asp_grow_request *request)
     return 0;
 }
 
-static int take_distribution(const char *text, struct asp_grow_request *request)
+static int take_distribution(const char *text,
+                             struct asp_expand_request *request)
 {
-    request->dist = ASP_GROW_BLOCK;
+    request->dist = ASP_EXPAND_BLOCK;
     if (strncmp(text, "cyclic", 6) == 0)
-        request->dist = ASP_GROW_CYCLIC;
+        request->dist = ASP_EXPAND_CYCLIC;
     else if (strncmp(text, "arbitrary", 9) == 0)
-        request->dist = ASP_GROW_ARBITRARY;
+        request->dist = ASP_EXPAND_ARBITRARY;
     else if (strncmp(text, "plane", 5) == 0) {
-        request->dist = ASP_GROW_PLANE;
+        request->dist = ASP_EXPAND_PLANE;
         if (text[5] != '=' || take_u32(text + 6, &request->plane_size) < 0)
             return -1;
     }
@@ -82,22 +83,22 @@ static int take_list(const char *text, uint32_t **list_p,
                      const uint32_t **values_p, uint32_t *n_p)
 {
     free(*list_p);
-    *list_p = calloc(ASP_GROW_NODES_MAX, sizeof(**list_p));
+    *list_p = calloc(ASP_EXPAND_NODES_MAX, sizeof(**list_p));
     if (*list_p == NULL)
         return -1;
     *values_p = *list_p;
-    *n_p = asp_grow_list_parse(text, *list_p, ASP_GROW_NODES_MAX);
+    *n_p = asp_expand_list_parse(text, *list_p, ASP_EXPAND_NODES_MAX);
     return *n_p ? 0 : -1;
 }
 
 /* Threads of a core: the number of --threads-per-core, or the third of -B. */
-static int take_threads(const char *text, struct asp_grow_request *request)
+static int take_threads(const char *text, struct asp_expand_request *request)
 {
     return *text < '0' || *text > '9' ? 0 /* "unset", "*": all */
                                       : take_u32(text, &request->threads_asked);
 }
 
-static int take_node_info(const char *text, struct asp_grow_request *request)
+static int take_node_info(const char *text, struct asp_expand_request *request)
 {
     const char *cores = strchr(text, ':');
     const char *threads = cores ? strchr(cores + 1, ':') : NULL;
@@ -107,7 +108,7 @@ static int take_node_info(const char *text, struct asp_grow_request *request)
 }
 
 /* All hints but one mean one thread on each core. */
-static void take_hint(const char *text, struct asp_grow_request *request)
+static void take_hint(const char *text, struct asp_expand_request *request)
 {
     if (strcmp(text, "nomultithread") == 0 ||
         strcmp(text, "compute_bound") == 0 || strcmp(text, "memory_bound") == 0)
@@ -115,7 +116,7 @@ static void take_hint(const char *text, struct asp_grow_request *request)
 }
 
 /* "4+5": what the allocation was grown from, and to. */
-static int take_had(const char *text, struct asp_grow_request *request)
+static int take_had(const char *text, struct asp_expand_request *request)
 {
     char first[16];
     size_t len = strcspn(text, "+");
@@ -174,7 +175,7 @@ static int take_service(const char *spec, uint32_t *out_p)
 /* "ghost:2,..." needs tasks, "offload,..." and "thread,..." CPUs. */
 static int take_spec(const char *text, struct words *words)
 {
-    struct asp_grow_request *request = &words->request;
+    struct asp_expand_request *request = &words->request;
     char count[8];
     size_t len;
 
@@ -201,7 +202,7 @@ static int take_spec(const char *text, struct words *words)
 
 static int take_word(const char *word, struct words *words)
 {
-    struct asp_grow_request *request = &words->request;
+    struct asp_expand_request *request = &words->request;
     const struct {
         const char *key;
         uint32_t *number;
@@ -240,7 +241,7 @@ static int take_word(const char *word, struct words *words)
     if (strncmp(word, "extra-node-info=", 16) == 0)
         return take_node_info(value, request);
     if (strncmp(word, "nodelist=", 9) == 0) {
-        request->nodelist_count = asp_grow_nodelist_count(value);
+        request->nodelist_count = asp_expand_nodelist_count(value);
         return request->nodelist_count ? 0 : -1;
     }
     if (strncmp(word, "ntasks-per-gpu=", 15) == 0 ||
@@ -254,7 +255,7 @@ static int take_word(const char *word, struct words *words)
         /* A hint sets a number without end. */
         request->per_part = request->per_part ||
                             (take_u32(value, &number) == 0 && number > 0 &&
-                             number <= ASP_GROW_TASKS_MAX);
+                             number <= ASP_EXPAND_TASKS_MAX);
     else if (strncmp(word, "cpus-per-gpu=", 13) == 0)
         request->per_gpu = true;
     else if (strncmp(word, "hint=", 5) == 0)
@@ -293,8 +294,8 @@ static void write_set(struct asp_strbuf *out, const char *option,
         asp_strbuf_add(out, "set %s %" PRIu32 "\n", option, value);
 }
 
-static void write_result(const struct asp_grow_request *request,
-                         const struct asp_grow_result *result,
+static void write_result(const struct asp_expand_request *request,
+                         const struct asp_expand_result *result,
                          struct asp_strbuf *out)
 {
     asp_strbuf_add(out, "set ntasks %" PRIu32 "\nset nodes %" PRIu32 "\n",
@@ -319,7 +320,7 @@ static void write_result(const struct asp_grow_request *request,
 /* --exclusive of srun counts CPUs; that of sbatch and salloc takes nodes. */
 static void heed_exclusive(struct words *words)
 {
-    struct asp_grow_request *request = &words->request;
+    struct asp_expand_request *request = &words->request;
 
     if (words->exclusive && request->srun)
         request->exact = true;
@@ -327,12 +328,12 @@ static void heed_exclusive(struct words *words)
         request->whole_nodes = true;
 }
 
-static void answer_offload(const struct asp_grow_request *request,
+static void answer_offload(const struct asp_expand_request *request,
                            struct asp_strbuf *out)
 {
-    struct asp_grow_cpus cpus;
+    struct asp_expand_cpus cpus;
 
-    asp_grow_cpus(request, &cpus);
+    asp_expand_cpus(request, &cpus);
     write_set(out, "cpus-per-task", cpus.cpus_per_task);
     write_set(out, "ntasks", cpus.ntasks);
     write_set(out, "nodes", cpus.nodes);
@@ -341,23 +342,23 @@ static void answer_offload(const struct asp_grow_request *request,
                        cpus.user, cpus.total);
 }
 
-static void answer_thread(const struct asp_grow_request *request,
+static void answer_thread(const struct asp_expand_request *request,
                           struct asp_strbuf *out)
 {
-    struct asp_grow_service service;
+    struct asp_expand_service service;
 
-    asp_grow_service(request, &service);
+    asp_expand_service(request, &service);
     write_set(out, "mincpus", service.mincpus);
     write_set(out, "nodes", service.nodes);
 }
 
-static int answer_ghosts(const struct asp_grow_request *request,
+static int answer_ghosts(const struct asp_expand_request *request,
                          struct asp_strbuf *out, struct asp_err *err)
 {
-    struct asp_grow_result result;
+    struct asp_expand_result result;
     struct asp_err why = {.text = ""};
 
-    if (asp_grow(request, &result, &why) == 0)
+    if (asp_expand_tasks(request, &result, &why) == 0)
         write_result(request, &result, out);
     else if (errno == ENOMEM)
         return asp_errf(err, ENOMEM, "%s", why.text);
@@ -366,8 +367,8 @@ static int answer_ghosts(const struct asp_grow_request *request,
     return 0;
 }
 
-int asp_grow_words(int nwords, const char *const words[], char *buf,
-                   size_t size, struct asp_err *err)
+int asp_expand_words(int nwords, const char *const words[], char *buf,
+                     size_t size, struct asp_err *err)
 {
     struct words all = {.alloc_cpus = NULL};
     struct asp_strbuf out = asp_strbuf_on(buf, size);

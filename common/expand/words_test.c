@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What cli_filter says and hears: asp_grow_words(). */
+/* What cli_filter says and hears: asp_expand_words(). */
 #include "expand.h"
 
 #include <errno.h>
@@ -19,8 +19,8 @@
 #define COUNT(...)                                                             \
     ((int) (sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *)))
 #define ASK(...)                                                               \
-    asp_grow_words(COUNT(__VA_ARGS__), WORDS(__VA_ARGS__), buf, sizeof(buf),   \
-                   &err)
+    asp_expand_words(COUNT(__VA_ARGS__), WORDS(__VA_ARGS__), buf, sizeof(buf), \
+                     &err)
 
 static void test_words(void **state)
 {
@@ -55,7 +55,8 @@ static void test_words(void **state)
     assert_int_equal(ASK("spec=ghost:1", "nodelist=n[1-2]", "nodes=1-0"), 0);
     assert_non_null(strstr(buf, "set nodes 2\n"));
     assert_int_equal(
-        asp_grow_words(1, WORDS("spec=ghost:1"), tiny, sizeof(tiny), &err), -1);
+        asp_expand_words(1, WORDS("spec=ghost:1"), tiny, sizeof(tiny), &err),
+        -1);
     assert_int_equal(errno, ENOSPC);
 }
 
@@ -101,7 +102,8 @@ static void test_offload_words(void **state)
                      0);
     assert_string_equal(buf, "set cpus-per-task 2\ncpus user=0 total=2\n");
     assert_int_equal(
-        asp_grow_words(1, WORDS("spec=offload"), tiny, sizeof(tiny), &err), -1);
+        asp_expand_words(1, WORDS("spec=offload"), tiny, sizeof(tiny), &err),
+        -1);
     assert_int_equal(errno, ENOSPC);
 }
 
@@ -138,8 +140,8 @@ static void test_thread_words(void **state)
                      0);
     assert_string_equal(buf, "");
     assert_int_equal(
-        asp_grow_words(3, WORDS("spec=thread", "type=srun", "max-cpus=4"), tiny,
-                       sizeof(tiny), &err),
+        asp_expand_words(3, WORDS("spec=thread", "type=srun", "max-cpus=4"),
+                         tiny, sizeof(tiny), &err),
         -1);
     assert_int_equal(errno, ENOSPC);
     assert_int_equal(ASK("spec=thread,thread.service_cores=x", NODES), -1);

@@ -179,7 +179,7 @@ int asp_policy_canonical(const struct asp_policy *policy, char *buf,
                          size_t size, struct asp_err *err);
 
 /* The same with the site's values of the knobs that counting depends on
- * (ASP_KNOB_COUNTS): for asp_grow_words(), not for the nodes, which know the
+ * (ASP_KNOB_COUNTS): for asp_expand_words(), not for the nodes, which know the
  * site's values themselves. */
 int asp_policy_counting(const struct asp_policy *policy, char *buf, size_t size,
                         struct asp_err *err);

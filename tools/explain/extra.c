@@ -17,8 +17,8 @@ int aspt_extra(int nwords, char **words)
     char answer[ANSWER_MAX];
     struct asp_err err;
 
-    if (asp_grow_words(nwords, (const char *const *) words, answer,
-                       sizeof(answer), &err) < 0)
+    if (asp_expand_words(nwords, (const char *const *) words, answer,
+                         sizeof(answer), &err) < 0)
         return aspt_complain(&err);
     fputs(answer, stdout);
     return ASPT_OK;
