@@ -204,14 +204,14 @@ local function exists(name)
 end
 
 -- Set an option. srun would warn of a -c that exceeds the user's: the plugin
--- can keep it quiet for the moment (spank-plugin/hush.c).
+-- can keep it quiet for the moment (spank-plugin/mute_stderr.c).
 local function set_option(options, name, value)
     local plugin = os.getenv("ASPEN_FILTER_PLUGIN")
-    local hush = name == "cpus-per-task" and options.type == "srun" and
+    local mute = name == "cpus-per-task" and options.type == "srun" and
                  plugin and package.loadlib(plugin, "aspen_hush")
-    if hush then hush() end
+    if mute then mute() end
     local good, why = pcall(function() options[name] = value end)
-    if hush then hush() end
+    if mute then mute() end
     if not good then error(why, 0) end
 end
 

@@ -284,7 +284,7 @@ static int note_cpus(const struct aspa_request *request,
         return asp_errf(err, ENOSPC,
                         "no CPU for the offload threads: ask for "
                         "one more per task (-c)");
-    asp_plan_say_cpus(work->topo, layout, text, sizeof(text));
+    asp_plan_describe_cpus(work->topo, layout, text, sizeof(text));
     if (text[0] != '\0' && !request->cpus_grown && !(none && layout->bound))
         snprintf(plan->note + used, sizeof(plan->note) - used, "%s%s",
                  used ? "; " : "", text);

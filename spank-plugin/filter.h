@@ -59,7 +59,7 @@ struct asps_filter_request {
  * not wanted. Failing is as if no filter were installed. */
 void asps_filter_publish(const struct asps_filter_request *request);
 
-/* Set variable to the file that this plugin was loaded from (hush.c). */
+/* Set variable to the file that this plugin was loaded from (mute_stderr.c). */
 void asps_filter_name_plugin(const char *variable);
 
 /* What Lua wrote. */

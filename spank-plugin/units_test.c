@@ -280,7 +280,7 @@ static void test_cpus(void **state)
 }
 
 /* What Lua calls around one assignment. */
-static void test_hush(void **state)
+static void test_mute_stderr(void **state)
 {
     int aspen_hush(void *);
     int ends[2], kept = dup(STDERR_FILENO);
@@ -511,12 +511,18 @@ static void test_other_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spec),       cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_user_ranks), cmocka_unit_test(test_ranks_cost),
-        cmocka_unit_test(test_grown),      cmocka_unit_test(test_cpus),
-        cmocka_unit_test(test_hush),       cmocka_unit_test(test_filter),
-        cmocka_unit_test(test_settings),   cmocka_unit_test(test_degraded),
-        cmocka_unit_test(test_options),    cmocka_unit_test(test_other_options),
+        cmocka_unit_test(test_spec),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_user_ranks),
+        cmocka_unit_test(test_ranks_cost),
+        cmocka_unit_test(test_grown),
+        cmocka_unit_test(test_cpus),
+        cmocka_unit_test(test_mute_stderr),
+        cmocka_unit_test(test_filter),
+        cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_degraded),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_other_options),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,7 +108,7 @@ static void run_case(char *fields[FIELDS], char *buf)
         char says[128];
         size_t used = strlen(buf);
 
-        asp_plan_say_cpus(topo, layout, says, sizeof(says));
+        asp_plan_describe_cpus(topo, layout, says, sizeof(says));
         snprintf(buf + used, TEXT_MAX - used, "says %s\n", says);
     }
     asp_layout_destroy(layout);

@@ -59,8 +59,8 @@ int asp_plan(const struct asp_topo *topo,
 /* Mode offload, in words: "8 tasks, 4 CPUs each: 3 + 1 for the offload thread",
  * or that there is none; of this node's first task. "" where CPUs are not
  * known. Returns buf. */
-const char *asp_plan_say_cpus(const struct asp_topo *topo,
-                              const struct asp_layout *layout, char *buf,
-                              size_t size);
+const char *asp_plan_describe_cpus(const struct asp_topo *topo,
+                                   const struct asp_layout *layout, char *buf,
+                                   size_t size);
 
 #endif

@@ -327,7 +327,7 @@ static void print_head(FILE *to, const struct asp_topo *topo,
     print_wrapped(to, 2, line);
     if (asp_layout_offloads(layout))
         print_wrapped(to, 2,
-                      asp_plan_say_cpus(topo, layout, line, sizeof(line)));
+                      asp_plan_describe_cpus(topo, layout, line, sizeof(line)));
 }
 
 void aspt_picture(FILE *to, const struct asp_topo *topo,

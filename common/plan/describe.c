@@ -28,9 +28,9 @@ static unsigned helper_cpus(const struct asp_topo *topo,
     return count;
 }
 
-const char *asp_plan_say_cpus(const struct asp_topo *topo,
-                              const struct asp_layout *layout, char *buf,
-                              size_t size)
+const char *asp_plan_describe_cpus(const struct asp_topo *topo,
+                                   const struct asp_layout *layout, char *buf,
+                                   size_t size)
 {
     const struct asp_layout_task *task = &layout->tasks[0];
     unsigned own = asp_cpuset_count(&task->cpus), helper;
