@@ -31,6 +31,7 @@ def arguments(bench):
     parser.add_argument("--limit", type=int, default=120)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--out")
+    parser.add_argument("--plot", action="store_true")
     parser.add_argument("--docs", action="store_true")
     parser.add_argument("--force", action="store_true")
     parser.add_argument("--knob", action="append", default=[])
@@ -44,9 +45,9 @@ def arguments(bench):
     args.build = os.path.abspath(args.build)
     args.rounds = args.rounds or (1 if args.quick else 5)
     args.ms = args.ms or (10 if args.quick else 100)
-    args.out = args.out or (
-        os.path.join(jobs.TOP, "docs", "bench") if args.docs else
-        os.path.join(args.build, "bench", bench.name + "-results"))
+    args.results = os.path.join(args.build, "bench", bench.name + "-results")
+    args.out = args.out or (os.path.join(jobs.TOP, "docs", "bench")
+                            if args.docs else args.results)
     return args
 
 
@@ -83,6 +84,9 @@ def run_experiment(bench, experiment, args):
     if samples.uncounted():
         print("no counts: this build's record says nothing of each ghost")
     document.write(experiment, xs, rows, where, args.out)
+    if args.plot:
+        os.makedirs(args.results, exist_ok=True)
+        document.plot(experiment, xs, rows, args.results)
     return samples.failures
 
 

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/bench: a file of values and a plot for each experiment, and one page
-made from the files of values that are there."""
+"""docs/bench: a table of values for each experiment and for the goals, and one
+page that says what was measured and how, made from the tables that are there."""
 import os
 import textwrap
 
 import counters
 import show
-
-HEAD = ["line", "x", "median", "least", "most"]
 
 
 def wrapped(text):
@@ -24,14 +22,19 @@ def drawn(rows):
 
 
 def write(experiment, xs, rows, where, directory):
-    """Files of one experiment; rows as cells.py makes them."""
-    base = os.path.join(directory, experiment.key)
-    show.write_tsv(base + ".tsv", where, HEAD,
-                   [[label, x, *cell] for label, _, found in rows
-                    for x, cell in zip(xs, found)])
+    """The table of an experiment; rows as cells.py makes them."""
+    show.write_tsv(os.path.join(directory, experiment.key + ".tsv"), where,
+                   [experiment.x, *map(str, xs)],
+                   [[label, *map(show.with_range, found)]
+                    for label, _, found in rows])
+
+
+def plot(experiment, xs, rows, directory):
+    """The picture of an experiment."""
     picture = drawn(rows)
     counts = any(line.value.startswith("busiest") for _, line, _ in picture)
-    show.plot(base + ".svg", experiment.title, experiment.x,
+    show.plot(os.path.join(directory, experiment.key + ".svg"),
+              experiment.title, experiment.x,
               "load of the busiest ghost" if counts else experiment.unit,
               [(label, line.rival,
                 [(x, *cell) for x, cell in zip(xs, found)
@@ -39,48 +42,38 @@ def write(experiment, xs, rows, where, directory):
                for label, line, found in picture])
 
 
-def optional(text):
-    """A value of a file, None if it is empty."""
-    return float(text) if text else None
-
-
 def experiment_part(experiment, directory):
     """Its part of the page, or nothing if it was not measured."""
-    base = os.path.join(directory, experiment.key)
-    if not os.path.exists(base + ".tsv"):
+    name = experiment.key + ".tsv"
+    if not os.path.exists(os.path.join(directory, name)):
         return []
-    where, rows = show.read_tsv(base + ".tsv")
-    labels = list(dict.fromkeys(row["line"] for row in rows))
-    cells = {(row["line"], row["x"]): show.with_range(show.Cell(*(
-        optional(row[key]) for key in ("median", "least", "most"))))
-        for row in rows}
-    xs = list(dict.fromkeys(row["x"] for row in rows))
-    part = [f"## {experiment.key.upper()}: {experiment.title}",
-            wrapped(experiment.note),
-            show.markdown([experiment.x] + xs,
-                          [[label] + [cells.get((label, x), "-") for x in xs]
-                           for label in labels])]
-    if os.path.exists(base + ".svg"):
-        part.append(f"![{experiment.title}]({experiment.key}.svg)")
-    return part + [f"Measured {where}."]
+    return [f"## [{experiment.key.upper()}]({name}): {experiment.title}",
+            wrapped(experiment.note)]
 
 
-def goals_part(bench, directory):
-    """The goals, if they were measured."""
-    path = os.path.join(directory, bench.goals.FILE)
-    goals = bench.goals
+def goals_part(goals, directory):
+    """How many goals hold, and those that do not, if they were measured."""
+    path = os.path.join(directory, goals.FILE)
     if not os.path.exists(path):
         return []
     where, rows = show.read_tsv(path)
-    return ["## Goals",
-            show.markdown(goals.HEAD, [[row[key] for key in goals.HEAD]
-                                       for row in rows]),
-            goals.NOTES, f"Measured {where}."]
+    checked = [row for row in rows if row["holds"]]
+    missed = [row for row in checked if row["holds"] != "yes"]
+    shown = [key for key in ("measure", "placement", "target", "plain",
+                             "value", "ratio", "goal") if key in goals.HEAD]
+    count = f"{len(checked) - len(missed)} of {len(checked)} goals hold"
+    return [f"## [Goals]({goals.FILE})"] + ([
+        count + "; these do not:",
+        show.markdown(shown, [[row[key] for key in shown] for row in missed])
+    ] if missed else [count + "."]) + [goals.NOTES, f"Measured {where}."]
 
 
 def write_page(bench, directory):
-    """The page of a bench (command.py), from the files of values."""
-    parts = [bench.opening.rstrip("\n")] + goals_part(bench, directory)
+    """The page of a bench (command.py), from the tables that are there."""
+    parts = [bench.opening.rstrip("\n"), """\
+The tables are the files that the headings point to: a row for each line, a column
+for each value of what varied, and first when and where it was measured."""]
+    parts += goals_part(bench.goals, directory)
     for experiment in bench.experiments:
         parts += experiment_part(experiment, directory)
     with open(os.path.join(directory, bench.name + ".md"), "w",
