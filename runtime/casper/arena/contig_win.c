@@ -5,26 +5,26 @@
 
 #include "runtime/mpi/real.h"
 
-bool aspx_flat_make(struct aspx_engine *engine)
+bool aspx_contig_win_make(struct aspx_engine *engine)
 {
     const struct aspx_arena *arena = &engine->arena;
     bool ghost = engine->world->rank_user < 0 && arena->base;
 
     if (aspx_real.MPI_Win_create_c(
             ghost ? arena->base : NULL, ghost ? (MPI_Aint) arena->bytes : 0, 1,
-            MPI_INFO_NULL, engine->locks, &engine->flat) != MPI_SUCCESS) {
-        engine->flat = MPI_WIN_NULL;
+            MPI_INFO_NULL, engine->locks, &engine->contig_win) != MPI_SUCCESS) {
+        engine->contig_win = MPI_WIN_NULL;
         return false;
     }
-    aspx_real.MPI_Win_set_errhandler(engine->flat, MPI_ERRORS_RETURN);
-    return aspx_real.MPI_Win_lock_all(MPI_MODE_NOCHECK, engine->flat) ==
+    aspx_real.MPI_Win_set_errhandler(engine->contig_win, MPI_ERRORS_RETURN);
+    return aspx_real.MPI_Win_lock_all(MPI_MODE_NOCHECK, engine->contig_win) ==
            MPI_SUCCESS;
 }
 
-void aspx_flat_free(struct aspx_engine *engine)
+void aspx_contig_win_free(struct aspx_engine *engine)
 {
-    if (engine->flat == MPI_WIN_NULL)
+    if (engine->contig_win == MPI_WIN_NULL)
         return;
-    aspx_real.MPI_Win_unlock_all(engine->flat);
-    aspx_real.MPI_Win_free(&engine->flat);
+    aspx_real.MPI_Win_unlock_all(engine->contig_win);
+    aspx_real.MPI_Win_free(&engine->contig_win);
 }

@@ -17,23 +17,24 @@
 
 #include "engine.h"
 
-/* Make the window, where settings.flat asks for it: not where a transport would
- * pin the arena or map it again (aspx_settings_pins), nor with rma.direct=no.
+/* Make the window, where settings.contig_win asks for it: not where a transport
+ * would pin the arena or map it again (aspx_settings_pins), nor with
+ * rma.direct=no.
  * Collective over world->all; the arena is mapped. Returns whether it can be
  * used from here; without it everything goes on the dynamic window. */
-bool aspx_flat_make(struct aspx_engine *engine);
+bool aspx_contig_win_make(struct aspx_engine *engine);
 
 /* Collective over world->all. Does nothing when there is none. */
-void aspx_flat_free(struct aspx_engine *engine);
+void aspx_contig_win_free(struct aspx_engine *engine);
 
 /* Around operations on the window: MPICH's flush forgets what another thread
  * issues meanwhile, so only one thread uses it at a time. Returns whether there
  * is something to leave. */
-bool aspx_flat_enter(void);
-void aspx_flat_leave(bool entered);
+bool aspx_contig_win_enter(void);
+void aspx_contig_win_leave(bool entered);
 
 /* Complete what this process issued to a rank, a ghost on the engine's window,
  * or a target on that of its own window. Returns an MPI code. */
-int aspx_flat_flush(int rank, MPI_Win flat);
+int aspx_contig_win_flush(int rank, MPI_Win contig_win);
 
 #endif

@@ -8,22 +8,22 @@
 
 static pthread_mutex_t one_thread = PTHREAD_MUTEX_INITIALIZER;
 
-bool aspx_flat_enter(void)
+bool aspx_contig_win_enter(void)
 {
     return aspx_threads && pthread_mutex_lock(&one_thread) == 0;
 }
 
-void aspx_flat_leave(bool entered)
+void aspx_contig_win_leave(bool entered)
 {
     if (entered)
         pthread_mutex_unlock(&one_thread);
 }
 
-int aspx_flat_flush(int rank, MPI_Win flat)
+int aspx_contig_win_flush(int rank, MPI_Win contig_win)
 {
-    bool entered = aspx_flat_enter();
-    int rc = aspx_real.MPI_Win_flush(rank, flat);
+    bool entered = aspx_contig_win_enter();
+    int rc = aspx_real.MPI_Win_flush(rank, contig_win);
 
-    aspx_flat_leave(entered);
+    aspx_contig_win_leave(entered);
     return rc;
 }

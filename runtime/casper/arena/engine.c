@@ -18,7 +18,7 @@
 struct aspx_engine aspx_engine = {
     .locks = MPI_COMM_NULL,
     .win = MPI_WIN_NULL,
-    .flat = MPI_WIN_NULL,
+    .contig_win = MPI_WIN_NULL,
 };
 
 uint32_t aspx_engine_local(const struct aspx_world *world, uint32_t rank_all)
@@ -108,14 +108,14 @@ static int make_window(struct aspx_engine *engine)
 }
 
 /* What fits in the low bits of a page's address: ready in this process? */
-enum { READY_FLAT = 1, READY_ADAPT = 2, READY = 3 };
+enum { READY_CONTIG = 1, READY_ADAPT = 2, READY = 3 };
 
 /* Tell where this process has attached the arena, learn where the others
  * have. */
-static int exchange_addresses(struct aspx_engine *engine, bool flat)
+static int exchange_addresses(struct aspx_engine *engine, bool contig)
 {
     const struct aspx_world *world = engine->world;
-    uint64_t mine = (flat ? READY_FLAT : 0) |
+    uint64_t mine = (contig ? READY_CONTIG : 0) |
                     (engine->settings.adapt ? READY_ADAPT : 0);
     uint64_t everywhere = READY;
 
@@ -136,13 +136,14 @@ static int exchange_addresses(struct aspx_engine *engine, bool flat)
             engine->settings.judged = false;
     }
     engine->settings.adapt &= (everywhere & READY_ADAPT) != 0;
-    flat = everywhere & READY_FLAT;
-    if (engine->settings.flat && !flat && world->rank_all == 0)
+    contig = everywhere & READY_CONTIG;
+    if (engine->settings.contig_win && !contig && world->rank_all == 0)
         fprintf(stderr, "aspen: MPI refused one of the engine's windows; puts "
                         "and gets between nodes take longer\n");
-    engine->settings.flat &= flat;
-    if (!engine->settings.flat)
-        engine->flat = MPI_WIN_NULL; /* nobody uses it, not all can free it */
+    engine->settings.contig_win &= contig;
+    if (!engine->settings.contig_win)
+        engine->contig_win =
+            MPI_WIN_NULL; /* nobody uses it, not all can free it */
     return 0;
 }
 
@@ -175,7 +176,7 @@ static int start_with(struct aspx_engine *engine, struct card *cards,
                         .pins = (uint16_t) aspx_settings_pins()};
     uint32_t nusers = aspx_engine_count(world, ASP_ROLE_USER);
     int maker = find_maker(world), devices = 0;
-    bool flat = false, pins = false;
+    bool contig = false, pins = false;
 
     if (world->rank_all == maker && nusers > 0)
         (void) aspx_arena_make(&engine->arena, nusers, notes_bytes,
@@ -196,9 +197,9 @@ static int start_with(struct aspx_engine *engine, struct card *cards,
         make_window(engine) != 0)
         return -1;
     aspx_real.MPI_Comm_set_errhandler(engine->locks, MPI_ERRORS_RETURN);
-    if (engine->settings.flat)
-        flat = aspx_flat_make(engine);
-    if (exchange_addresses(engine, flat) != 0)
+    if (engine->settings.contig_win)
+        contig = aspx_contig_win_make(engine);
+    if (exchange_addresses(engine, contig) != 0)
         return -1;
     /* NOCHECK: nobody ever locks this window otherwise, so no messages. */
     return aspx_real.MPI_Win_lock_all(MPI_MODE_NOCHECK, engine->win) ==
@@ -219,7 +220,7 @@ int aspx_engine_start(struct aspx_engine *engine,
         .arena = {.fd = -1, .mutex = PTHREAD_MUTEX_INITIALIZER},
         .locks = MPI_COMM_NULL,
         .win = MPI_WIN_NULL,
-        .flat = MPI_WIN_NULL,
+        .contig_win = MPI_WIN_NULL,
         .arena_addr = calloc(size, sizeof(uint64_t)),
         .pids = calloc(size, sizeof(int32_t)),
         .loads = calloc(size, sizeof(struct aspx_load)),
@@ -237,7 +238,7 @@ int aspx_engine_start(struct aspx_engine *engine,
 
 void aspx_engine_stop(struct aspx_engine *engine)
 {
-    aspx_flat_free(engine);
+    aspx_contig_win_free(engine);
     if (engine->win != MPI_WIN_NULL) {
         aspx_real.MPI_Win_unlock_all(engine->win);
         aspx_real.MPI_Win_free(&engine->win);

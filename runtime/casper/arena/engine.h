@@ -28,9 +28,9 @@ enum aspx_balance {
 
 /* What the policy wants, from the layout's knobs. Same in every process. */
 struct aspx_settings {
-    bool segments; /* accumulates are bound by segment, not by rank */
-    bool hardware; /* the device carries out contiguous Put and Get */
-    bool flat;     /* contiguous Put and Get may take the flat window */
+    bool segments;   /* accumulates are bound by segment, not by rank */
+    bool hardware;   /* the device carries out contiguous Put and Get */
+    bool contig_win; /* contiguous Put and Get may take the contiguous window */
     enum aspx_balance balance;
     bool adapt;  /* redirection may be switched off and on */
     bool judged; /* and if so, ghosts decide (adapt/node/node_controller.h), */
@@ -56,7 +56,7 @@ struct aspx_engine {
     struct aspx_arena arena;
     MPI_Comm locks;       /* lock service, goodbyes, leaders */
     MPI_Win win;          /* dynamic, over world->all, lock_all for life */
-    MPI_Win flat;         /* contig_win.h; MPI_WIN_NULL: there is none */
+    MPI_Win contig_win;   /* contig_win.h; MPI_WIN_NULL: there is none */
     uint64_t *arena_addr; /* by world rank: where that process maps its node's
                              arena and has attached it to win; 0: nowhere,
                              as users that only reach their own slice, and

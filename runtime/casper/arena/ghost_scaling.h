@@ -54,7 +54,7 @@ uint32_t aspx_duty_mine(void);
 
 /* Before a flush of a ghost (world rank): let it bring how many of its node
  * are, if that was long ago.
- *   flat  the flush is that of the flat window */
-void aspx_duty_ask(int ghost, bool flat);
+ *   contig  the flush is that of the contiguous window */
+void aspx_duty_ask(int ghost, bool contig);
 
 #endif

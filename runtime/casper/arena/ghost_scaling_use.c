@@ -75,7 +75,7 @@ static bool take_turn(struct known *known)
            atomic_compare_exchange_strong(&known->asked, &last, now);
 }
 
-void aspx_duty_ask(int ghost, bool flat)
+void aspx_duty_ask(int ghost, bool contig)
 {
     const struct aspx_world *world = aspx_engine.world;
     uint32_t node = world->peers[ghost].node;
@@ -87,10 +87,10 @@ void aspx_duty_ask(int ghost, bool flat)
     off = aspx_engine_local(world, (uint32_t) ghost) *
               sizeof(struct aspx_bell) +
           offsetof(struct aspx_bell, duty.active);
-    entered = flat && aspx_flat_enter();
+    entered = contig && aspx_contig_win_enter();
     (void) aspx_real.MPI_Get(
         (void *) &nodes[node].active, 1, MPI_UINT32_T, ghost,
-        (MPI_Aint) (flat ? off : aspx_engine.arena_addr[ghost] + off), 1,
-        MPI_UINT32_T, flat ? aspx_engine.flat : aspx_engine.win);
-    aspx_flat_leave(entered);
+        (MPI_Aint) (contig ? off : aspx_engine.arena_addr[ghost] + off), 1,
+        MPI_UINT32_T, contig ? aspx_engine.contig_win : aspx_engine.win);
+    aspx_contig_win_leave(entered);
 }

@@ -60,7 +60,7 @@ void aspx_settings_read(struct aspx_settings *settings,
                     (strcmp(direct, "auto") == 0 && device),
         .balance = aspx_settings_balance(
             asp_layout_knob(layout, "rma.balance", "none")),
-        .flat = strcmp(direct, "auto") == 0 && !pins,
+        .contig_win = strcmp(direct, "auto") == 0 && !pins,
         .adapt = strcmp(adapt, "off") != 0,
         .tried = strcmp(adapt, "auto") == 0,
         .judged = strcmp(adapt, "ghosts") == 0 || strcmp(adapt, "auto") == 0,

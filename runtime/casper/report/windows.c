@@ -17,7 +17,7 @@ enum { LINES = 12 }; /* of windows on stderr; the file has all */
 
 struct aspx_windows {
     int n;
-    uint64_t more, flat_less;
+    uint64_t more, contig_missing;
     uint64_t hits[ASP_WINRULES_MAX];
     struct aspx_roll_entry entry[];
 };
@@ -47,7 +47,7 @@ struct aspx_windows *aspx_windows_gather(const struct aspx_world *world)
     size_t users = world->rank_user == 0 ? (size_t) world->size_users : 1;
     int *bytes = malloc(2 * users * sizeof(*bytes)), ok = bytes != NULL, sum;
     struct aspx_windows *windows = NULL;
-    uint64_t more = aspx_roll.more, flat_less = aspx_roll.flat_less;
+    uint64_t more = aspx_roll.more, contig_missing = aspx_roll.contig_missing;
 
     aspx_roll_close();
     aspx_real.MPI_Bcast(&ok, 1, MPI_INT, 0, world->users);
@@ -65,7 +65,8 @@ struct aspx_windows *aspx_windows_gather(const struct aspx_world *world)
         bytes ? bytes + users : NULL, MPI_BYTE, 0, world->users);
     aspx_real.MPI_Reduce(&more, windows ? &windows->more : NULL, 1,
                          MPI_UINT64_T, MPI_SUM, 0, world->users);
-    aspx_real.MPI_Reduce(&flat_less, windows ? &windows->flat_less : NULL, 1,
+    aspx_real.MPI_Reduce(&contig_missing,
+                         windows ? &windows->contig_missing : NULL, 1,
                          MPI_UINT64_T, MPI_SUM, 0, world->users);
     aspx_real.MPI_Reduce(aspx_roll.hits, windows ? windows->hits : NULL,
                          ASP_WINRULES_MAX, MPI_UINT64_T, MPI_SUM, 0,
@@ -149,11 +150,11 @@ void aspx_windows_print(FILE *to, const struct aspx_windows *windows)
     }
     if (more)
         fprintf(to, "aspen: and %" PRIu64 " more windows\n", more);
-    if (windows->flat_less)
+    if (windows->contig_missing)
         fprintf(to,
                 "aspen: %" PRIu64 " windows had no flat window of their "
                 "own: puts and gets to targets themselves took longer\n",
-                windows->flat_less);
+                windows->contig_missing);
     for (uint32_t r = 0; r < rules->n; r++)
         if (!windows->hits[r])
             fprintf(to, "aspen: the rule at %s held for no window\n",
@@ -251,8 +252,9 @@ void aspx_windows_json(FILE *to, const struct aspx_windows *windows)
         put_entry(to, &windows->entry[i]);
     }
     fputs("\n  ]", to);
-    if (windows && windows->flat_less)
-        fprintf(to, ",\n  \"windows_flat_less\": %" PRIu64, windows->flat_less);
+    if (windows && windows->contig_missing)
+        fprintf(to, ",\n  \"windows_flat_less\": %" PRIu64,
+                windows->contig_missing);
     fprintf(to, ",\n  \"windows_more\": %" PRIu64 ",\n  \"window_rules\": [",
             windows ? windows->more : 0);
     for (uint32_t r = 0; windows && r < rules->n; r++) {

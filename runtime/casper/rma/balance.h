@@ -17,7 +17,7 @@ uint32_t aspx_balance_choose(struct aspx_win *win,
 void aspx_balance_note(int ghost, uint64_t bytes);
 
 /* Before a flush of a ghost: let it bring how much that ghost has to do.
- *   flat  the flush is that of the flat window */
-void aspx_balance_ask(const struct aspx_win *win, int ghost, bool flat);
+ *   contig  the flush is that of the contiguous window */
+void aspx_balance_ask(const struct aspx_win *win, int ghost, bool contig);
 
 #endif

@@ -46,23 +46,23 @@ static int flush_ghost(struct aspx_win *win, uint32_t g, aspx_flush_f *flush,
 {
     struct aspx_win_ghost *ghost = &win->ghosts[g];
     uint64_t sent = atomic_load(&ghost->sent.issued);
-    uint64_t flat = atomic_load(&ghost->flat.issued);
+    uint64_t contig = atomic_load(&ghost->contig.issued);
     bool do_sent = atomic_load(&ghost->sent.flushed) < sent;
-    bool do_flat = atomic_load(&ghost->flat.flushed) < flat;
+    bool do_contig = atomic_load(&ghost->contig.flushed) < contig;
     int rc = MPI_SUCCESS;
 
-    if (!do_sent && !do_flat)
+    if (!do_sent && !do_contig)
         return MPI_SUCCESS;
     *called = true;
     aspx_bell_ring(ghost->bell);
-    aspx_balance_ask(win, ghost->rank_all, do_flat);
-    aspx_duty_ask(ghost->rank_all, do_flat);
+    aspx_balance_ask(win, ghost->rank_all, do_contig);
+    aspx_duty_ask(ghost->rank_all, do_contig);
     atomic_store_explicit(&ghost->bytes, 0, memory_order_relaxed);
-    if (do_flat) {
-        rc = aspx_flat_flush(ghost->rank_all, aspx_engine.flat);
+    if (do_contig) {
+        rc = aspx_contig_win_flush(ghost->rank_all, aspx_engine.contig_win);
         if (rc != MPI_SUCCESS)
             return rc;
-        note_flushed(&ghost->flat.flushed, flat);
+        note_flushed(&ghost->contig.flushed, contig);
     }
     if (do_sent)
         rc = flush(ghost->rank_all, aspx_engine.win);
@@ -77,15 +77,15 @@ static int flush_itself(struct aspx_win *win, int rank, aspx_flush_f *flush,
 {
     struct aspx_target *target = &win->targets[rank];
     uint64_t sent = atomic_load(&target->sent.issued);
-    uint64_t flat = atomic_load(&target->flat.issued);
+    uint64_t contig = atomic_load(&target->contig.issued);
     int rc = MPI_SUCCESS;
 
-    if (atomic_load(&target->flat.flushed) < flat) {
+    if (atomic_load(&target->contig.flushed) < contig) {
         *called = true;
-        rc = aspx_flat_flush(rank, win->flat);
+        rc = aspx_contig_win_flush(rank, win->contig_win);
         if (rc != MPI_SUCCESS)
             return rc;
-        note_flushed(&target->flat.flushed, flat);
+        note_flushed(&target->contig.flushed, contig);
     }
     if (atomic_load(&target->sent.flushed) < sent) {
         *called = true;

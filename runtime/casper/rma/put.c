@@ -30,9 +30,9 @@ static int send(const struct aspx_side *o, const struct aspx_touch *t,
     int rc;
 
     if (!request) {
-        entered = aspx_route_flat(to) && aspx_flat_enter();
+        entered = aspx_route_to_contig(to) && aspx_contig_win_enter();
         rc = send_plainly(o, t, to);
-        aspx_flat_leave(entered);
+        aspx_contig_win_leave(entered);
         return rc;
     }
     if (t->call == ASPX_CALL_PUT)

@@ -8,8 +8,8 @@
  * What may take which road: Put and Get may be carried out by anybody, so they
  * are copied here where the target's memory is in reach, left to the device
  * where one is trusted (rma.direct), and sent to whatever ghost is least busy
- * otherwise (rma.balance), the simple ones on the flat window. Each byte has
- * one ghost that carries out all its accumulates, of all origins and in all
+ * otherwise (rma.balance), the simple ones on the contiguous window. Each byte
+ * has one ghost that carries out all its accumulates, of all origins and in all
  * kinds of epochs. */
 #include "config.h"
 
@@ -150,17 +150,17 @@ static bool is_itself(const struct aspx_target *target)
     return atomic_load_explicit(&target->itself, memory_order_relaxed);
 }
 
-bool aspx_route_flat(struct aspx_route *route)
+bool aspx_route_to_contig(struct aspx_route *route)
 {
-    if (!route->flat)
+    if (!route->contig)
         return false;
     if (route->ghost == ASPX_ROUTE_TARGET) {
-        route->on = route->win->flat;
+        route->on = route->win->contig_win;
         route->rank = (int) (route->target - route->win->targets);
         route->addr = route->start;
         return true;
     }
-    route->on = aspx_engine.flat;
+    route->on = aspx_engine.contig_win;
     route->addr = (MPI_Aint) route->target->off + route->start;
     return true;
 }
@@ -186,25 +186,25 @@ static enum aspx_road find_mover(struct aspx_route *route,
 {
     bool bytes_only = alike(origin, touch, route->bytes);
 
-    route->flat = false;
+    route->contig = false;
     if (bytes_only && route->target->here) {
         route->here = route->target->here + route->start;
         aspx_count(touch->call, ASPX_WAY_COPY);
         return ASPX_ROAD_COPY;
     }
     if (bytes_only && route->win->device && !touch->request) {
-        route->flat = true;
+        route->contig = true;
         route->ghost = ASPX_ROUTE_TARGET;
         aspx_count(touch->call, ASPX_WAY_DEVICE);
         return ASPX_ROAD_SEND;
     }
     if (moves_itself(route->target)) {
-        route->flat = bytes_only && route->win->flat != MPI_WIN_NULL;
+        route->contig = bytes_only && route->win->contig_win != MPI_WIN_NULL;
         return to_itself(route, touch->call);
     }
     aspx_route_to(route, aspx_balance_choose(route->win, route->target));
-    route->flat = bytes_only && aspx_engine.settings.flat &&
-                  !route->win->ghosts[route->ghost].bell;
+    route->contig = bytes_only && aspx_engine.settings.contig_win &&
+                    !route->win->ghosts[route->ghost].bell;
     count(route, touch->call, ASPX_WAY_GHOST);
     return ASPX_ROAD_SEND;
 }
@@ -280,8 +280,9 @@ int aspx_route_sent(const struct aspx_route *route, int rc)
     if (route->ghost == ASPX_ROUTE_TARGET) {
         /* No bound here: the target may compute, and waiting for it before the
          * program does would be worse than what MPI does. */
-        (void) aspx_tally(route->on == win->flat ? &route->target->flat.issued
-                                                 : &route->target->sent.issued,
+        (void) aspx_tally(route->on == win->contig_win
+                              ? &route->target->contig.issued
+                              : &route->target->sent.issued,
                           1);
         (void) aspx_tally(&win->turn.to_targets.issued, 1);
         return rc;
@@ -293,12 +294,13 @@ int aspx_route_sent(const struct aspx_route *route, int rc)
                                memory_order_relaxed) &
           bit))
         atomic_fetch_or(&route->target->served_by, bit);
-    (void) aspx_tally(route->on == aspx_engine.flat ? &ghost->flat.issued
-                                                    : &ghost->sent.issued,
+    (void) aspx_tally(route->on == aspx_engine.contig_win
+                          ? &ghost->contig.issued
+                          : &ghost->sent.issued,
                       1);
     bytes = aspx_tally(&ghost->bytes, route->bytes);
     aspx_balance_note(ghost->rank_all, route->bytes);
-    if (aspx_flow_open(&ghost->sent) + aspx_flow_open(&ghost->flat) <
+    if (aspx_flow_open(&ghost->sent) + aspx_flow_open(&ghost->contig) <
             CREDIT_OPS &&
         bytes < CREDIT_BYTES)
         return rc;

@@ -44,14 +44,14 @@ struct aspx_route {
     MPI_Aint addr;  /* displacement in it, bytes */
     uint32_t ghost; /* index in win->ghosts; ASPX_ROUTE_TARGET: the target
                        itself, with its device or by its own hand */
-    bool flat;      /* a flat window would take it, see below */
+    bool contig;    /* a contiguous window would take it, see below */
     /* ASPX_ROAD_COPY: */
     char *here;
 };
 
-/* A Put or Get without a request goes on a flat window instead
+/* A Put or Get without a request goes on a contiguous window instead
  * (casper/arena/contig_win.h), if it may: returns whether it does. */
-bool aspx_route_flat(struct aspx_route *route);
+bool aspx_route_to_contig(struct aspx_route *route);
 
 /* Decide, check the bounds, count.
  *   origin  the buffer that Put and Get move, else NULL

@@ -90,7 +90,7 @@ int aspx_hand_MPI_Win_free(MPI_Win *handle)
     rc = aspx_real.MPI_Win_free(handle);
     if (rc != MPI_SUCCESS)
         return rc;
-    aspx_win_flat_free(win);
+    aspx_win_contig_free(win);
     aspx_table_remove(&aspx_redirected, win->handle, win);
     aspx_switch_end(win);
     aspx_win_destroy(win);

@@ -64,8 +64,8 @@ static bool make_redirected(struct aspx_win_request *request, void *baseptr,
         made = aspx_win_find(*win);
         made->serial = aspx_roll_enter(request, ASPX_WAY_GHOST,
                                        made->turn.able);
-        if (made->flat_less && made->rank == 0)
-            aspx_roll_flat_less();
+        if (made->contig_missing && made->rank == 0)
+            aspx_roll_contig_missing();
     }
     aspx_rules_done(&request->verdict);
     /* As in MPICH, who brings no memory has no address, nor has the

@@ -11,9 +11,9 @@ enum outcome { MADE, ASTRAY, REFUSED };
 
 static _Atomic int alive;
 
-bool aspx_win_flat_full(void)
+bool aspx_win_contig_full(void)
 {
-    return atomic_load(&alive) >= ASPX_WIN_FLATS_MAX;
+    return atomic_load(&alive) >= ASPX_WIN_CONTIG_MAX;
 }
 
 /* The same processes in a communicator of our own, whose errors are ours. It
@@ -60,28 +60,28 @@ static enum outcome try(const struct aspx_win_request *request,
     return aspx_native_shift(request, *made) ? ASTRAY : MADE;
 }
 
-void aspx_win_flat_make(const struct aspx_win_request *request,
-                        struct aspx_win *win)
+void aspx_win_contig_make(const struct aspx_win_request *request,
+                          struct aspx_win *win)
 {
     MPI_Win made = MPI_WIN_NULL;
     int mine = (int) try(request, win, &made), worst = REFUSED;
 
     aspx_real.MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, request->comm);
     if (worst != REFUSED) {
-        win->flat = made;
+        win->contig_win = made;
         atomic_fetch_add(&alive, 1);
     }
     /* Where it was refused to some, the others keep theirs: not all can free
      * it. */
     if (worst == ASTRAY)
-        aspx_win_flat_free(win);
+        aspx_win_contig_free(win);
 }
 
-void aspx_win_flat_free(struct aspx_win *win)
+void aspx_win_contig_free(struct aspx_win *win)
 {
-    if (win->flat == MPI_WIN_NULL)
+    if (win->contig_win == MPI_WIN_NULL)
         return;
-    aspx_real.MPI_Win_unlock_all(win->flat);
-    aspx_real.MPI_Win_free(&win->flat);
+    aspx_real.MPI_Win_unlock_all(win->contig_win);
+    aspx_real.MPI_Win_free(&win->contig_win);
     atomic_fetch_sub(&alive, 1);
 }

@@ -24,13 +24,13 @@ struct offer {
     uint64_t off; /* of its memory, in the arena of its node */
     uint64_t bytes;
     int64_t disp_unit;
-    uint64_t number;    /* windows this process has offered so far */
-    uint64_t words_off; /* leader of a node: lock words; 0: none */
-    uint16_t ok;        /* the memory is in the arena */
-    uint16_t no_locks;  /* hint */
-    uint16_t native;    /* hint: leave it to MPI */
-    uint8_t wish;       /* of how redirection to it begins: switch.h */
-    uint8_t flats_full; /* contig.h */
+    uint64_t number;     /* windows this process has offered so far */
+    uint64_t words_off;  /* leader of a node: lock words; 0: none */
+    uint16_t ok;         /* the memory is in the arena */
+    uint16_t no_locks;   /* hint */
+    uint16_t native;     /* hint: leave it to MPI */
+    uint8_t wish;        /* of how redirection to it begins: switch.h */
+    uint8_t contig_full; /* contig.h */
 };
 
 /* A window on its way. */
@@ -41,7 +41,7 @@ struct making {
     int *ranks;           /* in world->all */
     int *leader;          /* by node of the window: its lowest rank */
     uint64_t share_off;   /* ASPX_MEMORY_SHARED: own part in the block */
-    bool flats_full;      /* in some process */
+    bool contig_full;     /* in some process */
 };
 
 static _Atomic uint64_t offers_made;
@@ -166,7 +166,7 @@ static struct aspx_win *blank(const struct aspx_win_request *request, int rank,
     win->nodes = calloc((size_t) size, sizeof(*win->nodes));
     win->turn.taken = calloc((size_t) size, 1);
     pthread_mutex_init(&win->mutex, NULL);
-    win->handle = win->flat = MPI_WIN_NULL;
+    win->handle = win->contig_win = MPI_WIN_NULL;
     win->flavor = request->flavor;
     win->rank = rank;
     win->size = size;
@@ -287,7 +287,7 @@ static bool meet(struct making *making)
         node->bytes += offer->bytes;
         inside += offer->bytes;
         win->no_locks &= offer->no_locks;
-        making->flats_full |= offer->flats_full;
+        making->contig_full |= offer->contig_full;
     }
     win->id = (uint64_t) making->ranks[0] << 40 | making->offers[0].number;
     place_words(making);
@@ -330,7 +330,7 @@ static bool agree(struct making *making, bool possible)
         .no_locks = hints.no_locks,
         .native = aspx_adapt_native(hints.async),
         .wish = aspx_switch_wish(hints.async, true),
-        .flats_full = aspx_win_flat_full(),
+        .contig_full = aspx_win_contig_full(),
     };
     if (possible && !mine->native) {
         offer_memory(making, mine, block, hints.align);
@@ -387,12 +387,14 @@ static int make_native(struct making *making)
     if (rc != MPI_SUCCESS)
         return rc;
     if (aspx_engine.settings.hardware ||
-        (win->turn.able && aspx_engine.settings.flat && win->nnodes > 1)) {
-        if (!making->flats_full)
-            aspx_win_flat_make(request, win);
-        win->flat_less = win->flat == MPI_WIN_NULL;
+        (win->turn.able && aspx_engine.settings.contig_win &&
+         win->nnodes > 1)) {
+        if (!making->contig_full)
+            aspx_win_contig_make(request, win);
+        win->contig_missing = win->contig_win == MPI_WIN_NULL;
     }
-    win->device = aspx_engine.settings.hardware && win->flat != MPI_WIN_NULL;
+    win->device = aspx_engine.settings.hardware &&
+                  win->contig_win != MPI_WIN_NULL;
     return rc;
 }
 

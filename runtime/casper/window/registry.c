@@ -63,10 +63,10 @@ void aspx_roll_hit(uint32_t holds)
     pthread_mutex_unlock(&mutex);
 }
 
-void aspx_roll_flat_less(void)
+void aspx_roll_contig_missing(void)
 {
     pthread_mutex_lock(&mutex);
-    aspx_roll.flat_less++;
+    aspx_roll.contig_missing++;
     pthread_mutex_unlock(&mutex);
 }
 

@@ -33,7 +33,7 @@ struct aspx_roll_entry {
 struct aspx_roll {
     uint32_t n;
     uint32_t more;                   /* windows that found no room */
-    uint32_t flat_less;              /* windows, as in struct aspx_win */
+    uint32_t contig_missing;         /* windows, as in struct aspx_win */
     uint64_t hits[ASP_WINRULES_MAX]; /* windows for which a rule held */
     struct aspx_roll_entry entry[ASPX_ROLL_MAX];
 };
@@ -47,9 +47,9 @@ void aspx_roll_close(void);
  * name, each for the first time. Called by its first process. Threads: any. */
 void aspx_roll_hit(uint32_t holds);
 
-/* A window of which this is the first process is without its flat one.
+/* A window of which this is the first process is without its contiguous one.
  * Threads: any. */
-void aspx_roll_flat_less(void);
+void aspx_roll_contig_missing(void);
 
 /* A window was made. Returns its serial for aspx_roll_name(), 0 when it is not
  * listed. Threads: any. */

@@ -67,19 +67,19 @@ struct aspx_target {
     _Atomic uint32_t owner; /* who carries out accumulates bound by rank, unless
                                it does itself; index in aspx_win.ghosts */
     struct aspx_flow sent;  /* to itself, on the engine's dynamic window */
-    struct aspx_flow flat;  /* to itself, on aspx_win.flat */
+    struct aspx_flow contig; /* to itself, on aspx_win.contig_win */
 };
 
 /* A ghost of some node of the window. */
 struct aspx_win_ghost {
     int rank_all;
-    struct aspx_bell *bell; /* NULL: on another node */
-    uint32_t words;         /* targets whose main ghost it is; their lock */
-    uint64_t words_off;     /* words, one after another; 0: none */
-    _Atomic bool asked;     /* it got lock messages from here */
-    struct aspx_flow sent;  /* on the engine's dynamic window */
-    struct aspx_flow flat;  /* on its flat one */
-    _Atomic uint64_t bytes; /* sent since the last flush, roughly */
+    struct aspx_bell *bell;  /* NULL: on another node */
+    uint32_t words;          /* targets whose main ghost it is; their lock */
+    uint64_t words_off;      /* words, one after another; 0: none */
+    _Atomic bool asked;      /* it got lock messages from here */
+    struct aspx_flow sent;   /* on the engine's dynamic window */
+    struct aspx_flow contig; /* on its contiguous one */
+    _Atomic uint64_t bytes;  /* sent since the last flush, roughly */
 };
 
 /* A node with processes of the window; its ghosts are neighbours. */
@@ -99,18 +99,18 @@ struct aspx_switch {
     unsigned char told[2]; /* what this process has put in each bank */
     _Atomic unsigned char *bank; /* of this node, both; see status_off */
     unsigned char *taken; /* what targets told at the last point, size bytes */
-    struct aspx_flow to_targets; /* all of aspx_target.sent and flat */
+    struct aspx_flow to_targets; /* all of aspx_target.sent and contig */
 };
 
 struct aspx_win {
     MPI_Win handle;
-    MPI_Win flat;   /* locked for life, for simple Put and Get to
-                       targets themselves, under the rules of
-                       casper/arena/contig_win.h;   or MPI_WIN_NULL. contig.h */
-    bool flat_less; /* it would be of use, but there is none */
-    bool device;    /* which carries out all of these; else those to
-                       targets for which redirection is off */
-    uint64_t id;    /* same in all its processes, unique in the job */
+    MPI_Win contig_win;  /* locked for life, for simple Put and Get to
+                      targets themselves, under the rules of
+                      casper/arena/contig_win.h;   or MPI_WIN_NULL. contig.h */
+    bool contig_missing; /* it would be of use, but there is none */
+    bool device;         /* which carries out all of these; else those to
+                            targets for which redirection is off */
+    uint64_t id;         /* same in all its processes, unique in the job */
     int rank, size;
     int flavor;          /* MPI_WIN_CREATE_FLAVOR as the program sees it */
     bool segments;       /* accumulates go by segment, not by rank */
