@@ -37,31 +37,32 @@ static const struct {
     {'?', "in no state that can be read", "Look for it on that node"},
 };
 
-bool aspx_suspect_stopped(char state)
+bool aspx_diagnosis_stopped(char state)
 {
     return state == 'T' || state == 't';
 }
 
 /* A clock tick is a hundredth of the second between two looks. */
-void aspx_suspect_note(struct aspx_suspect *suspect,
-                       const struct aspx_process_look *look, bool serving)
+void aspx_diagnosis_update(struct aspx_diagnosis *diagnosis,
+                           const struct aspx_process_look *look, bool serving)
 {
-    bool ran = serving && suspect->still_s > 0 && look->cpu > suspect->cpu &&
-               !aspx_suspect_stopped(look->state);
+    bool ran = serving && diagnosis->still_s > 0 &&
+               look->cpu > diagnosis->cpu &&
+               !aspx_diagnosis_stopped(look->state);
 
-    suspect->still_s++;
-    suspect->idle_s = ran ? 0 : suspect->idle_s + 1;
-    suspect->cpu = look->cpu;
-    suspect->state = look->state;
+    diagnosis->still_s++;
+    diagnosis->idle_s = ran ? 0 : diagnosis->idle_s + 1;
+    diagnosis->cpu = look->cpu;
+    diagnosis->state = look->state;
 }
 
 /* Index in states[]. */
-static size_t state_of(const struct aspx_suspect *suspect)
+static size_t state_of(const struct aspx_diagnosis *diagnosis)
 {
     size_t i, last = sizeof(states) / sizeof(states[0]) - 1;
-    char state = suspect->state;
+    char state = diagnosis->state;
 
-    if (suspect->idle_s == 0)
+    if (diagnosis->idle_s == 0)
         state = 'R'; /* whatever it did at that instant */
     else if (state == 'R')
         state = STARVED;
@@ -70,18 +71,18 @@ static size_t state_of(const struct aspx_suspect *suspect)
     return i;
 }
 
-static const char *doing(const struct aspx_suspect *suspect)
+static const char *doing(const struct aspx_diagnosis *diagnosis)
 {
     uint32_t now = ASPX_STARTING;
 
-    if (suspect->life)
-        now = atomic_load(&suspect->life->doing);
+    if (diagnosis->life)
+        now = atomic_load(&diagnosis->life->doing);
     return now <= ASPX_GONE ? doings[now] : "wrote nonsense";
 }
 
 /* One line, one write. */
 __attribute__((format(printf, 2, 3))) static void tell(
-    const struct aspx_suspect *suspect, const char *format, ...)
+    const struct aspx_diagnosis *diagnosis, const char *format, ...)
 {
     char text[1024];
     size_t room = sizeof(text) - 1; /* for the newline */
@@ -91,7 +92,8 @@ __attribute__((format(printf, 2, 3))) static void tell(
     n = snprintf(text, room,
                  "aspen: ghost process %d (world rank %d, node "
                  "%.64s) ",
-                 (int) suspect->process.pid, suspect->rank, suspect->node);
+                 (int) diagnosis->process.pid, diagnosis->rank,
+                 diagnosis->node);
     va_start(args, format);
     if (n > 0 && (size_t) n < room)
         vsnprintf(text + n, room - (size_t) n, format, args);
@@ -102,27 +104,27 @@ __attribute__((format(printf, 2, 3))) static void tell(
         return;
 }
 
-void aspx_suspect_tell_stalled(const struct aspx_suspect *suspect,
-                               const char *then)
+void aspx_diagnosis_report_stalled(const struct aspx_diagnosis *diagnosis,
+                                   const char *then)
 {
-    size_t state = state_of(suspect);
+    size_t state = state_of(diagnosis);
 
-    tell(suspect, "has not moved for %u s while it %s: it is %s; %s. %s",
-         suspect->still_s, doing(suspect), states[state].is, then,
+    tell(diagnosis, "has not moved for %u s while it %s: it is %s; %s. %s",
+         diagnosis->still_s, doing(diagnosis), states[state].is, then,
          states[state].advice);
 }
 
-void aspx_suspect_tell_moving(const struct aspx_suspect *suspect)
+void aspx_diagnosis_report_moving(const struct aspx_diagnosis *diagnosis)
 {
-    tell(suspect, "moves again");
+    tell(diagnosis, "moves again");
 }
 
-void aspx_suspect_tell_died(const struct aspx_suspect *suspect,
-                            const char *then)
+void aspx_diagnosis_report_died(const struct aspx_diagnosis *diagnosis,
+                                const char *then)
 {
-    tell(suspect,
+    tell(diagnosis,
          "died while it %s; %s. Look for its core file or an "
          "out-of-memory kill on that node; --async-progress=off runs without "
          "ghosts",
-         doing(suspect), then);
+         doing(diagnosis), then);
 }

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct aspx_suspect {
+struct aspx_diagnosis {
     struct aspx_process process;
     int rank; /* in the real world; -1: not known yet */
     const char *node;
@@ -24,22 +24,22 @@ struct aspx_suspect {
 
 /* Take note of a look, a second after the last one, at which it had not moved.
  *   serving  its own sign of life is missing: that it uses CPU time counts */
-void aspx_suspect_note(struct aspx_suspect *suspect,
-                       const struct aspx_process_look *look, bool serving);
+void aspx_diagnosis_update(struct aspx_diagnosis *diagnosis,
+                           const struct aspx_process_look *look, bool serving);
 
 /* Somebody stopped it: no load of the machine explains that. */
-bool aspx_suspect_stopped(char state);
+bool aspx_diagnosis_stopped(char state);
 
 /* It has not moved for a while.
  *   then  what follows from that */
-void aspx_suspect_tell_stalled(const struct aspx_suspect *suspect,
-                               const char *then);
+void aspx_diagnosis_report_stalled(const struct aspx_diagnosis *diagnosis,
+                                   const char *then);
 
 /* It moves again after all. */
-void aspx_suspect_tell_moving(const struct aspx_suspect *suspect);
+void aspx_diagnosis_report_moving(const struct aspx_diagnosis *diagnosis);
 
 /* Its process is no more. */
-void aspx_suspect_tell_died(const struct aspx_suspect *suspect,
-                            const char *then);
+void aspx_diagnosis_report_died(const struct aspx_diagnosis *diagnosis,
+                                const char *then);
 
 #endif

@@ -52,7 +52,7 @@ enum {
 enum phase { INIT, JOINING, SERVING, LEAVING, FINISHED, STOPPED };
 
 struct ghost {
-    struct aspx_suspect suspect;
+    struct aspx_diagnosis diagnosis;
     const struct asp_board_slot *slot; /* NULL without a board */
     _Atomic uint32_t *told;            /* NULL: everybody tells */
     uint32_t beat;
@@ -127,8 +127,8 @@ static bool job_was_left(void)
 
 static bool left_on_purpose(const struct ghost *ghost)
 {
-    return (ghost->suspect.life &&
-            atomic_load(&ghost->suspect.life->doing) == ASPX_GONE) ||
+    return (ghost->diagnosis.life &&
+            atomic_load(&ghost->diagnosis.life->doing) == ASPX_GONE) ||
            (ghost->slot &&
             atomic_load(&ghost->slot->state) == ASP_TASK_FINALIZED) ||
            somebody_is(ASP_TASK_ABORTING) || job_was_left();
@@ -143,7 +143,7 @@ static void ended(struct ghost *ghost, uint32_t phase)
         return;
     tell = may_tell(ghost, ASPX_TOLD_LOST);
     if (tell)
-        aspx_suspect_tell_died(&ghost->suspect, follows[phase]);
+        aspx_diagnosis_report_died(&ghost->diagnosis, follows[phase]);
     if (phase != FINISHED)
         end_job(tell);
 }
@@ -154,8 +154,8 @@ static void find_on_board(void)
     for (uint32_t i = 0; i < guard.nghosts; i++) {
         struct ghost *ghost = &guard.ghosts[i];
 
-        if (ghost->suspect.process.pid == 0 && ghost->slot)
-            aspx_process_know(&ghost->suspect.process,
+        if (ghost->diagnosis.process.pid == 0 && ghost->slot)
+            aspx_process_know(&ghost->diagnosis.process,
                               atomic_load(&ghost->slot->pid));
     }
 }
@@ -164,9 +164,9 @@ static bool has_beat(struct ghost *ghost, uint32_t phase)
 {
     uint32_t beat;
 
-    if (phase != SERVING || !ghost->suspect.life)
+    if (phase != SERVING || !ghost->diagnosis.life)
         return false;
-    beat = atomic_load_explicit(&ghost->suspect.life->beat,
+    beat = atomic_load_explicit(&ghost->diagnosis.life->beat,
                                 memory_order_relaxed);
     if (beat == ghost->beat)
         return false;
@@ -176,31 +176,31 @@ static bool has_beat(struct ghost *ghost, uint32_t phase)
 
 static void recovered(struct ghost *ghost)
 {
-    ghost->suspect.still_s = ghost->suspect.idle_s = 0;
+    ghost->diagnosis.still_s = ghost->diagnosis.idle_s = 0;
     ghost->tell_s = guard.limit_s / 2;
     if (!ghost->slow)
         return;
     ghost->slow = false;
     if (ghost->told)
         atomic_fetch_and(ghost->told, ~(uint32_t) ASPX_TOLD_SLOW);
-    aspx_suspect_tell_moving(&ghost->suspect);
+    aspx_diagnosis_report_moving(&ghost->diagnosis);
 }
 
 /* The same guard tells all of it. */
 static void warn(struct ghost *ghost, uint32_t phase)
 {
-    const struct aspx_suspect *suspect = &ghost->suspect;
+    const struct aspx_diagnosis *diagnosis = &ghost->diagnosis;
     char then[80] = "the job waits for it";
 
     ghost->tell_s *= 2;
     ghost->slow = ghost->slow || may_tell(ghost, ASPX_TOLD_SLOW);
     if (!ghost->slow)
         return;
-    if (suspect->idle_s > 0)
+    if (diagnosis->idle_s > 0)
         snprintf(then, sizeof(then), "%s in %u s if it stays so",
                  phase == FINISHED ? "it is killed" : "the job ends",
-                 guard.limit_s - suspect->idle_s);
-    aspx_suspect_tell_stalled(suspect, then);
+                 guard.limit_s - diagnosis->idle_s);
+    aspx_diagnosis_report_stalled(diagnosis, then);
 }
 
 static void lost(struct ghost *ghost, uint32_t phase)
@@ -209,39 +209,40 @@ static void lost(struct ghost *ghost, uint32_t phase)
 
     if (phase != FINISHED) {
         if (tell)
-            aspx_suspect_tell_stalled(&ghost->suspect, "the job ends");
+            aspx_diagnosis_report_stalled(&ghost->diagnosis, "the job ends");
         end_job(tell);
     }
     /* Nobody needs it any more, and the step would wait for it. */
     if (tell)
-        aspx_suspect_tell_stalled(&ghost->suspect, "the program has finished, "
-                                                   "so the ghost is killed");
-    (void) kill(ghost->suspect.process.pid, SIGKILL);
+        aspx_diagnosis_report_stalled(&ghost->diagnosis,
+                                      "the program has finished, "
+                                      "so the ghost is killed");
+    (void) kill(ghost->diagnosis.process.pid, SIGKILL);
 }
 
 static void look_at(struct ghost *ghost, uint32_t phase)
 {
-    struct aspx_suspect *suspect = &ghost->suspect;
+    struct aspx_diagnosis *diagnosis = &ghost->diagnosis;
     bool overdue = phase == FINISHED && guard.phase_s >= 2 * guard.limit_s;
-    bool serving = phase == SERVING && suspect->life;
+    bool serving = phase == SERVING && diagnosis->life;
     struct aspx_process_look look;
 
-    if (suspect->process.pid == 0 || ghost->gone)
+    if (diagnosis->process.pid == 0 || ghost->gone)
         return;
     if (has_beat(ghost, phase)) {
         recovered(ghost);
         return;
     }
-    look = aspx_process_look(&suspect->process);
+    look = aspx_process_look(&diagnosis->process);
     if (look.ended) {
         ended(ghost, phase);
-    } else if (!serving && !aspx_suspect_stopped(look.state) && !overdue) {
+    } else if (!serving && !aspx_diagnosis_stopped(look.state) && !overdue) {
         recovered(ghost);
     } else if (guard.limit_s > 0) {
-        aspx_suspect_note(suspect, &look, serving);
-        if (overdue || suspect->idle_s >= guard.limit_s)
+        aspx_diagnosis_update(diagnosis, &look, serving);
+        if (overdue || diagnosis->idle_s >= guard.limit_s)
             lost(ghost, phase);
-        else if (suspect->still_s >= ghost->tell_s)
+        else if (diagnosis->still_s >= ghost->tell_s)
             warn(ghost, phase);
     }
 }
@@ -319,7 +320,7 @@ static void round_of_guard(uint32_t phase)
 static bool all_gone(void)
 {
     for (uint32_t i = 0; i < guard.nghosts; i++)
-        if (guard.ghosts[i].suspect.process.pid && !guard.ghosts[i].gone)
+        if (guard.ghosts[i].diagnosis.process.pid && !guard.ghosts[i].gone)
             return false;
     return true;
 }
@@ -335,8 +336,8 @@ static void finish(void)
         for (uint32_t i = 0; i < guard.nghosts; i++) {
             struct ghost *ghost = &guard.ghosts[i];
 
-            if (ghost->suspect.process.pid && !ghost->gone &&
-                aspx_process_look(&ghost->suspect.process).ended)
+            if (ghost->diagnosis.process.pid && !ghost->gone &&
+                aspx_process_look(&ghost->diagnosis.process).ended)
                 ended(ghost, FINISHED);
         }
         if (all_gone())
@@ -417,8 +418,8 @@ static int make_room(uint32_t nghosts)
         return -1;
     guard.nghosts = nghosts;
     for (uint32_t i = 0; i < nghosts; i++) {
-        guard.ghosts[i].suspect.node = guard.node;
-        guard.ghosts[i].suspect.rank = -1;
+        guard.ghosts[i].diagnosis.node = guard.node;
+        guard.ghosts[i].diagnosis.rank = -1;
         guard.ghosts[i].tell_s = guard.limit_s / 2;
     }
     return 0;
@@ -461,7 +462,7 @@ void aspx_guard_start(const struct asp_layout *layout)
         guard.ghosts[i].slot = slot;
         guard.ghosts[i].told = &slot->told;
         if (rank != ASP_RANK_NONE)
-            guard.ghosts[i].suspect.rank = (int) rank;
+            guard.ghosts[i].diagnosis.rank = (int) rank;
     }
     set_phase(INIT);
     run_thread();
@@ -485,13 +486,13 @@ static void meet(const struct aspx_engine *engine, uint32_t i, int rank)
     const struct aspx_bell *bell = aspx_engine_bell(engine, (uint32_t) rank);
     struct ghost *ghost = &guard.ghosts[i];
 
-    ghost->suspect.rank = rank;
+    ghost->diagnosis.rank = rank;
     if (bell)
-        ghost->suspect.life = aspx_life_map(bell);
-    if (!ghost->told && ghost->suspect.life)
-        ghost->told = &ghost->suspect.life->told;
-    if (ghost->suspect.process.pid == 0 && same_pids(engine, rank))
-        aspx_process_know(&ghost->suspect.process, engine->pids[rank]);
+        ghost->diagnosis.life = aspx_life_map(bell);
+    if (!ghost->told && ghost->diagnosis.life)
+        ghost->told = &ghost->diagnosis.life->told;
+    if (ghost->diagnosis.process.pid == 0 && same_pids(engine, rank))
+        aspx_process_know(&ghost->diagnosis.process, engine->pids[rank]);
 }
 
 void aspx_guard_serving(const struct aspx_engine *engine)
