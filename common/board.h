@@ -44,7 +44,7 @@ enum asp_board_launcher {
     ASP_LAUNCHER_KILLS, /* all of the job: mpiexec */
 };
 
-/* In `told`, beside what the guards of a ghost say of it: what it says of
+/* In `told`, beside what the watchdogs of a ghost say of it: what it says of
  * itself. It is not needed at the moment, and sleeps. */
 enum { ASP_TOLD_PARKED = 1 << 8 };
 

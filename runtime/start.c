@@ -91,7 +91,7 @@ static int leave(MPI_Comm comm, int keyval, void *value, void *extra)
 static void stay_inert(void)
 {
     aspx_world.users = MPI_COMM_WORLD;
-    aspx_guard_stop();
+    aspx_watchdog_stop();
     if (atomic_load(&hidden))
         aspx_entry_activate();
     else
@@ -166,7 +166,7 @@ static enum way before_init(void)
     }
     aspx_board_open(layout, local);
     aspx_board_say(ASP_TASK_INIT);
-    aspx_guard_start(layout);
+    aspx_watchdog_start(layout);
     return way_of_layout();
 }
 
@@ -242,7 +242,7 @@ static bool join_ghosts(void)
     }
     if (aspx_real.MPI_Query_thread(&level) == MPI_SUCCESS)
         aspx_threads = level == MPI_THREAD_MULTIPLE;
-    aspx_guard_joining();
+    aspx_watchdog_joining();
     if (aspx_world_start(&aspx_world, layout, local, &err) != 0) {
         complain(&err, "ending the job");
         aspx_real.MPI_Abort(MPI_COMM_WORLD, 1);
@@ -285,7 +285,7 @@ static void put_ghosts_behind(struct aspx_real *behind)
         aspx_threads = true; /* callers carry out some calls */
         aspx_workers_fill(behind);
     } else {
-        aspx_guard_stop();
+        aspx_watchdog_stop();
     }
 }
 
@@ -454,7 +454,7 @@ static void after_finalize(void)
     else
         aspx_entry_inert();
     aspx_board_say(ASP_TASK_FINALIZED);
-    aspx_guard_finish();
+    aspx_watchdog_finish();
 }
 
 int aspx_hand_MPI_Finalize(void)

@@ -87,7 +87,7 @@ teardown() {
     done
 }
 
-# The guards look once a second; what they did to a file would show.
+# The watchdogs look once a second; what they did to a file would show.
 @test "files under the numbers of descriptors that were closed are left alone" {
     local shape ms=2200
     for shape in '-g 1' '-g 1 --knob adapt=profile' \

@@ -25,7 +25,7 @@ int aspx_casper_start(const struct aspx_world *world)
         return -1;
     aspx_adapt_start(&aspx_engine);
     aspx_duty_follow(&aspx_engine, aspx_knob_interval_s(world->layout));
-    aspx_guard_serving(&aspx_engine);
+    aspx_watchdog_serving(&aspx_engine);
     aspx_rules_start(world, aspx_record_wanted(world));
     aspx_heap_start(&aspx_engine.arena, world);
     return 0;
@@ -45,7 +45,7 @@ void aspx_casper_stop(void)
     aspx_adapt_stop();
     aspx_real.MPI_Win_flush_all(aspx_engine.win);
     aspx_real.MPI_Barrier(world->users);
-    aspx_guard_leaving();
+    aspx_watchdog_leaving();
     for (int r = 0; r < world->size_all; r++)
         if (world->peers[r].node == world->node &&
             world->peers[r].role == ASP_ROLE_GHOST) {

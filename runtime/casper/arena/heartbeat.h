@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A ghost's sign of life: a few words in the arena's head that it writes as it
- * goes round its loop, and that the guards of its node
+ * goes round its loop, and that the watchdogs of its node
  * (casper/watchdog/watchdog.h) read. No system call, no clock. */
 #ifndef ASPEN_RUNTIME_CASPER_ARENA_HEARTBEAT_H
 #define ASPEN_RUNTIME_CASPER_ARENA_HEARTBEAT_H
@@ -18,7 +18,7 @@ enum aspx_doing {
     ASPX_GONE,     /* about to exit because it should */
 };
 
-/* What the guards of the node have told; one of them does for all. */
+/* What the watchdogs of the node have told; one of them does for all. */
 enum { ASPX_TOLD_SLOW = 1, ASPX_TOLD_LOST = 2, ASPX_TOLD_LEAVING = 4 };
 
 /* A cache line of its own: the ghost writes it in every round. */

@@ -29,7 +29,8 @@ bool aspx_ghost_strangers(bool end);
 /* Tell who asks for the job's status that this ghost is parked, or no more. */
 void aspx_ghost_parked(bool parked);
 
-/* Tell the guards of the node that this process is about to exit and should. */
+/* Tell the watchdogs of the node that this process is about to exit and should.
+ */
 void aspx_ghost_gone(void);
 
 /* Serve: MPI progress, locks, goodbyes. Returns 0 when every user of this

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a guard says of a ghost: its state as the kernel sees it, what it was
+/* What a watchdog says of a ghost: its state as the kernel sees it, what it was
  * doing as the ghost itself said last, and what to do about it. */
 #ifndef ASPEN_RUNTIME_CASPER_WATCHDOG_DIAGNOSIS_H
 #define ASPEN_RUNTIME_CASPER_WATCHDOG_DIAGNOSIS_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See watchdog.h. Every user rank has a guard of its own rather than one per
- * node: a rank that must end can always end itself, and no guard has to be
+/* See watchdog.h. Every user rank has a watchdog of its own rather than one per
+ * node: a rank that must end can always end itself, and no watchdog has to be
  * elected anew when a rank ends. It costs one wake-up per second, in which a
  * word is read for each ghost; no other system call while the ghosts move. It
  * keeps no descriptor: a program may close those that it does not know, and
  * open its own files under their numbers.
  *
  * Time is counted in rounds of this thread, not by a clock: when a whole step
- * is suspended its guards are too, and nothing seems to have happened.
+ * is suspended its watchdogs are too, and nothing seems to have happened.
  *
  * A ghost that moves bumps its beat (casper/arena/heartbeat.h). One that does
  * not but uses CPU time is at work on something large, and is only told of.
@@ -41,12 +41,12 @@ enum {
     FINISH_US = 500,
     LIMIT_S = 60,    /* defaults of ghost.timeout_s and init.timeout_s */
     LIMIT_MIN_S = 2, /* the longest nap is a second */
-    TELL_S = 1,      /* what the guard that speaks gets before the others act */
+    TELL_S = 1, /* what the watchdog that speaks gets before the others act */
     PASS_ON_US = 100000, /* and the launcher, to pass on what it said */
     ROLL_S = 6,  /* what world/join.c needs to say who is missing, and more */
     KILL_S = 5,  /* what a killed ghost gets to be gone */
     LEFT_S = 10, /* the launcher, to end a job that a rank has left */
-    GUARD_STACK = 128 * 1024,
+    WATCHDOG_STACK = 128 * 1024,
 };
 
 enum phase { INIT, JOINING, SERVING, LEAVING, FINISHED, STOPPED };
@@ -72,7 +72,7 @@ static struct {
     char node[ASP_NAME_MAX];
     struct ghost *ghosts;
     uint32_t nghosts;
-} guard = {.phase = STOPPED};
+} watchdog = {.phase = STOPPED};
 
 /* What follows from the death of a ghost. */
 static const char *const follows[] = {
@@ -85,7 +85,7 @@ static const char *const follows[] = {
     [STOPPED] = "so the job ends",
 };
 
-/* Returns true in one of the guards of the node. */
+/* Returns true in one of the watchdogs of the node. */
 static bool may_tell(const struct ghost *ghost, uint32_t what)
 {
     return !ghost->told || !(atomic_fetch_or(ghost->told, what) & what);
@@ -93,7 +93,7 @@ static bool may_tell(const struct ghost *ghost, uint32_t what)
 
 static _Noreturn void end_job(bool told)
 {
-    uint32_t phase = atomic_load(&guard.phase);
+    uint32_t phase = atomic_load(&watchdog.phase);
     bool in_mpi = phase == JOINING || phase == SERVING;
 
     /* MPI may also be so young that it has not met its manager. And mpiexec
@@ -151,8 +151,8 @@ static void ended(struct ghost *ghost, uint32_t phase)
 /* Ghosts that the board told of before they ran. */
 static void find_on_board(void)
 {
-    for (uint32_t i = 0; i < guard.nghosts; i++) {
-        struct ghost *ghost = &guard.ghosts[i];
+    for (uint32_t i = 0; i < watchdog.nghosts; i++) {
+        struct ghost *ghost = &watchdog.ghosts[i];
 
         if (ghost->diagnosis.process.pid == 0 && ghost->slot)
             aspx_process_know(&ghost->diagnosis.process,
@@ -177,7 +177,7 @@ static bool has_beat(struct ghost *ghost, uint32_t phase)
 static void recovered(struct ghost *ghost)
 {
     ghost->diagnosis.still_s = ghost->diagnosis.idle_s = 0;
-    ghost->tell_s = guard.limit_s / 2;
+    ghost->tell_s = watchdog.limit_s / 2;
     if (!ghost->slow)
         return;
     ghost->slow = false;
@@ -186,7 +186,7 @@ static void recovered(struct ghost *ghost)
     aspx_diagnosis_report_moving(&ghost->diagnosis);
 }
 
-/* The same guard tells all of it. */
+/* The same watchdog tells all of it. */
 static void warn(struct ghost *ghost, uint32_t phase)
 {
     const struct aspx_diagnosis *diagnosis = &ghost->diagnosis;
@@ -199,7 +199,7 @@ static void warn(struct ghost *ghost, uint32_t phase)
     if (diagnosis->idle_s > 0)
         snprintf(then, sizeof(then), "%s in %u s if it stays so",
                  phase == FINISHED ? "it is killed" : "the job ends",
-                 guard.limit_s - diagnosis->idle_s);
+                 watchdog.limit_s - diagnosis->idle_s);
     aspx_diagnosis_report_stalled(diagnosis, then);
 }
 
@@ -223,7 +223,8 @@ static void lost(struct ghost *ghost, uint32_t phase)
 static void look_at(struct ghost *ghost, uint32_t phase)
 {
     struct aspx_diagnosis *diagnosis = &ghost->diagnosis;
-    bool overdue = phase == FINISHED && guard.phase_s >= 2 * guard.limit_s;
+    bool overdue = phase == FINISHED &&
+                   watchdog.phase_s >= 2 * watchdog.limit_s;
     bool serving = phase == SERVING && diagnosis->life;
     struct aspx_process_look look;
 
@@ -238,9 +239,9 @@ static void look_at(struct ghost *ghost, uint32_t phase)
         ended(ghost, phase);
     } else if (!serving && !aspx_diagnosis_stopped(look.state) && !overdue) {
         recovered(ghost);
-    } else if (guard.limit_s > 0) {
+    } else if (watchdog.limit_s > 0) {
         aspx_diagnosis_update(diagnosis, &look, serving);
-        if (overdue || diagnosis->idle_s >= guard.limit_s)
+        if (overdue || diagnosis->idle_s >= watchdog.limit_s)
             lost(ghost, phase);
         else if (diagnosis->still_s >= ghost->tell_s)
             warn(ghost, phase);
@@ -256,7 +257,7 @@ __attribute__((format(printf, 1, 2))) static void tell_phase(const char *format,
     va_list args;
     int n, more;
 
-    n = snprintf(text, sizeof(text), "aspen: node %s: ", guard.node);
+    n = snprintf(text, sizeof(text), "aspen: node %s: ", watchdog.node);
     va_start(args, format);
     more = vsnprintf(text + n, sizeof(text) - (size_t) n, format, args);
     va_end(args);
@@ -270,46 +271,47 @@ __attribute__((format(printf, 1, 2))) static void tell_phase(const char *format,
 /* All ranks are in MPI_Init, in code of ours, and yet it does not go on. */
 static void check_joining(void)
 {
-    if (guard.join_limit_s == 0 || guard.phase_s < guard.join_limit_s)
+    if (watchdog.join_limit_s == 0 || watchdog.phase_s < watchdog.join_limit_s)
         return;
-    if (guard.nghosts > 0 && !may_tell(&guard.ghosts[0], ASPX_TOLD_LOST))
+    if (watchdog.nghosts > 0 && !may_tell(&watchdog.ghosts[0], ASPX_TOLD_LOST))
         end_job(false);
     tell_phase("ghosts and ranks did not start MPI together within %u s (knob "
                "init.timeout_s); a process on this node or another is stopped "
                "or stuck, so the job ends\n",
-               guard.join_limit_s);
+               watchdog.join_limit_s);
     end_job(true);
 }
 
 /* A rank may be in a callback of the program's for as long as it likes. */
 static void check_leaving(void)
 {
-    if (guard.limit_s == 0 || guard.phase_s < guard.tell_phase_s)
+    if (watchdog.limit_s == 0 || watchdog.phase_s < watchdog.tell_phase_s)
         return;
-    guard.tell_phase_s *= 2;
-    if (guard.nghosts == 0 || may_tell(&guard.ghosts[0], ASPX_TOLD_LEAVING))
+    watchdog.tell_phase_s *= 2;
+    if (watchdog.nghosts == 0 ||
+        may_tell(&watchdog.ghosts[0], ASPX_TOLD_LEAVING))
         tell_phase("MPI_Finalize has lasted %u s; a rank runs a delete "
                    "callback of the program, or a process on another node is "
                    "stopped or stuck; the job waits for it\n",
-                   guard.phase_s);
+                   watchdog.phase_s);
 }
 
 /* Not all launchers end the job then, nor always. */
 static void check_left(uint32_t phase)
 {
-    if (phase > LEAVING || !job_was_left() || ++guard.left_s < LEFT_S)
+    if (phase > LEAVING || !job_was_left() || ++watchdog.left_s < LEFT_S)
         return;
     tell_phase("a rank has exited without MPI_Finalize, and the ghosts went "
                "with it, so the job ends\n");
     end_job(true);
 }
 
-static void round_of_guard(uint32_t phase)
+static void run_round(uint32_t phase)
 {
-    guard.phase_s++;
+    watchdog.phase_s++;
     find_on_board();
-    for (uint32_t i = 0; i < guard.nghosts; i++)
-        look_at(&guard.ghosts[i], phase);
+    for (uint32_t i = 0; i < watchdog.nghosts; i++)
+        look_at(&watchdog.ghosts[i], phase);
     if (phase == JOINING)
         check_joining();
     if (phase == LEAVING)
@@ -319,8 +321,9 @@ static void round_of_guard(uint32_t phase)
 
 static bool all_gone(void)
 {
-    for (uint32_t i = 0; i < guard.nghosts; i++)
-        if (guard.ghosts[i].diagnosis.process.pid && !guard.ghosts[i].gone)
+    for (uint32_t i = 0; i < watchdog.nghosts; i++)
+        if (watchdog.ghosts[i].diagnosis.process.pid &&
+            !watchdog.ghosts[i].gone)
             return false;
     return true;
 }
@@ -331,10 +334,11 @@ static void finish(void)
 {
     unsigned us = FINISH_US, passed_us = 0;
 
-    guard.phase_s = 0;
-    while (guard.limit_s > 0 && guard.phase_s <= 2 * guard.limit_s + KILL_S) {
-        for (uint32_t i = 0; i < guard.nghosts; i++) {
-            struct ghost *ghost = &guard.ghosts[i];
+    watchdog.phase_s = 0;
+    while (watchdog.limit_s > 0 &&
+           watchdog.phase_s <= 2 * watchdog.limit_s + KILL_S) {
+        for (uint32_t i = 0; i < watchdog.nghosts; i++) {
+            struct ghost *ghost = &watchdog.ghosts[i];
 
             if (ghost->diagnosis.process.pid && !ghost->gone &&
                 aspx_process_look(&ghost->diagnosis.process).ended)
@@ -345,7 +349,7 @@ static void finish(void)
         usleep(us);
         passed_us += us;
         if (passed_us >= ROUND_US) {
-            round_of_guard(FINISHED);
+            run_round(FINISHED);
             passed_us = 0;
         }
         us = us < ROUND_US / 4 ? 2 * us : us;
@@ -354,18 +358,18 @@ static void finish(void)
 
 static void *watch(void *unused)
 {
-    uint32_t phase = atomic_load(&guard.phase);
+    uint32_t phase = atomic_load(&watchdog.phase);
 
     while (phase < FINISHED) {
         uint32_t now;
 
-        aspx_futex_wait(&guard.phase, phase, ROUND_US);
-        now = atomic_load(&guard.phase);
+        aspx_futex_wait(&watchdog.phase, phase, ROUND_US);
+        now = atomic_load(&watchdog.phase);
         if (now == phase) {
-            round_of_guard(phase);
+            run_round(phase);
         } else {
-            guard.phase_s = 0;
-            guard.tell_phase_s = 2 * guard.limit_s;
+            watchdog.phase_s = 0;
+            watchdog.tell_phase_s = 2 * watchdog.limit_s;
         }
         phase = now;
     }
@@ -381,27 +385,28 @@ static void run_thread(void)
 
     sigfillset(&all);
     pthread_attr_init(&attr);
-    pthread_attr_setstacksize(&attr, GUARD_STACK);
+    pthread_attr_setstacksize(&attr, WATCHDOG_STACK);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    guard.running = pthread_create(&guard.thread, &attr, watch, NULL) == 0;
+    watchdog.running = pthread_create(&watchdog.thread, &attr, watch, NULL) ==
+                       0;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     pthread_attr_destroy(&attr);
-    if (guard.running)
-        pthread_setname_np(guard.thread, "aspen-guard");
+    if (watchdog.running)
+        pthread_setname_np(watchdog.thread, "aspen-guard");
 }
 
 static void set_phase(enum phase phase)
 {
-    atomic_store(&guard.phase, phase);
-    if (guard.running)
-        aspx_futex_wake(&guard.phase);
+    atomic_store(&watchdog.phase, phase);
+    if (watchdog.running)
+        aspx_futex_wake(&watchdog.phase);
 }
 
 static void join_thread(void)
 {
-    if (guard.running)
-        pthread_join(guard.thread, NULL);
-    guard.running = false;
+    if (watchdog.running)
+        pthread_join(watchdog.thread, NULL);
+    watchdog.running = false;
 }
 
 static unsigned knob(const struct asp_layout *layout, const char *name)
@@ -413,23 +418,23 @@ static unsigned knob(const struct asp_layout *layout, const char *name)
 
 static int make_room(uint32_t nghosts)
 {
-    guard.ghosts = calloc(nghosts + 1, sizeof(*guard.ghosts));
-    if (!guard.ghosts)
+    watchdog.ghosts = calloc(nghosts + 1, sizeof(*watchdog.ghosts));
+    if (!watchdog.ghosts)
         return -1;
-    guard.nghosts = nghosts;
+    watchdog.nghosts = nghosts;
     for (uint32_t i = 0; i < nghosts; i++) {
-        guard.ghosts[i].diagnosis.node = guard.node;
-        guard.ghosts[i].diagnosis.rank = -1;
-        guard.ghosts[i].tell_s = guard.limit_s / 2;
+        watchdog.ghosts[i].diagnosis.node = watchdog.node;
+        watchdog.ghosts[i].diagnosis.rank = -1;
+        watchdog.ghosts[i].tell_s = watchdog.limit_s / 2;
     }
     return 0;
 }
 
 static void drop_room(void)
 {
-    free(guard.ghosts);
-    guard.ghosts = NULL;
-    guard.nghosts = 0;
+    free(watchdog.ghosts);
+    watchdog.ghosts = NULL;
+    watchdog.nghosts = 0;
 }
 
 static void name_node(const struct asp_layout *layout)
@@ -437,38 +442,38 @@ static void name_node(const struct asp_layout *layout)
     const char *name = layout->nodes ? layout->nodes[layout->node].name : "";
 
     if (*name)
-        snprintf(guard.node, sizeof(guard.node), "%s", name);
-    else if (gethostname(guard.node, sizeof(guard.node) - 1) != 0)
-        strcpy(guard.node, "?");
+        snprintf(watchdog.node, sizeof(watchdog.node), "%s", name);
+    else if (gethostname(watchdog.node, sizeof(watchdog.node) - 1) != 0)
+        strcpy(watchdog.node, "?");
 }
 
-void aspx_guard_start(const struct asp_layout *layout)
+void aspx_watchdog_start(const struct asp_layout *layout)
 {
     struct asp_board *board = aspx_board();
 
-    guard.limit_s = knob(layout, "ghost.timeout_s");
-    if (guard.limit_s == 1)
-        guard.limit_s = LIMIT_MIN_S;
-    guard.join_limit_s = 2 * knob(layout, "init.timeout_s") + ROLL_S;
+    watchdog.limit_s = knob(layout, "ghost.timeout_s");
+    if (watchdog.limit_s == 1)
+        watchdog.limit_s = LIMIT_MIN_S;
+    watchdog.join_limit_s = 2 * knob(layout, "init.timeout_s") + ROLL_S;
     name_node(layout);
     aspx_manager_know();
     if (make_room(layout->ghosts_per_node) != 0)
         return;
-    for (uint32_t i = 0; board && i < guard.nghosts; i++) {
-        uint32_t task = layout->ntasks - guard.nghosts + i;
+    for (uint32_t i = 0; board && i < watchdog.nghosts; i++) {
+        uint32_t task = layout->ntasks - watchdog.nghosts + i;
         struct asp_board_slot *slot = &board->slots[task];
         uint32_t rank = layout->tasks[task].rank_world;
 
-        guard.ghosts[i].slot = slot;
-        guard.ghosts[i].told = &slot->told;
+        watchdog.ghosts[i].slot = slot;
+        watchdog.ghosts[i].told = &slot->told;
         if (rank != ASP_RANK_NONE)
-            guard.ghosts[i].diagnosis.rank = (int) rank;
+            watchdog.ghosts[i].diagnosis.rank = (int) rank;
     }
     set_phase(INIT);
     run_thread();
 }
 
-void aspx_guard_joining(void)
+void aspx_watchdog_joining(void)
 {
     set_phase(JOINING);
 }
@@ -484,7 +489,7 @@ static bool same_pids(const struct aspx_engine *engine, int ghost)
 static void meet(const struct aspx_engine *engine, uint32_t i, int rank)
 {
     const struct aspx_bell *bell = aspx_engine_bell(engine, (uint32_t) rank);
-    struct ghost *ghost = &guard.ghosts[i];
+    struct ghost *ghost = &watchdog.ghosts[i];
 
     ghost->diagnosis.rank = rank;
     if (bell)
@@ -495,37 +500,37 @@ static void meet(const struct aspx_engine *engine, uint32_t i, int rank)
         aspx_process_know(&ghost->diagnosis.process, engine->pids[rank]);
 }
 
-void aspx_guard_serving(const struct aspx_engine *engine)
+void aspx_watchdog_serving(const struct aspx_engine *engine)
 {
     const struct aspx_world *world = engine->world;
     uint32_t i = 0;
 
-    if (!guard.ghosts)
+    if (!watchdog.ghosts)
         return;
     set_phase(STOPPED);
     join_thread();
-    for (int r = 0; r < world->size_all && i < guard.nghosts; r++)
+    for (int r = 0; r < world->size_all && i < watchdog.nghosts; r++)
         if (world->peers[r].node == world->node &&
             world->peers[r].role == ASP_ROLE_GHOST)
             meet(engine, i++, r);
     set_phase(SERVING);
-    guard.phase_s = 0;
+    watchdog.phase_s = 0;
     run_thread();
 }
 
-void aspx_guard_leaving(void)
+void aspx_watchdog_leaving(void)
 {
     set_phase(LEAVING);
 }
 
-void aspx_guard_finish(void)
+void aspx_watchdog_finish(void)
 {
     set_phase(FINISHED);
     join_thread();
     drop_room();
 }
 
-void aspx_guard_stop(void)
+void aspx_watchdog_stop(void)
 {
     set_phase(STOPPED);
     join_thread();

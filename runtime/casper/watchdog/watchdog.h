@@ -10,22 +10,22 @@
 
 /* Before the real MPI_Init: watch the ghosts that the board knows. Without a
  * board they are known only once the engine is up. */
-void aspx_guard_start(const struct asp_layout *layout);
+void aspx_watchdog_start(const struct asp_layout *layout);
 
 /* The real MPI_Init is over, so all ranks live: what follows has a limit. */
-void aspx_guard_joining(void);
+void aspx_watchdog_joining(void);
 
 /* Ghosts serve from now on, and show signs of life. */
-void aspx_guard_serving(const struct aspx_engine *engine);
+void aspx_watchdog_serving(const struct aspx_engine *engine);
 
 /* The ghosts are about to leave: their end is no accident any more. */
-void aspx_guard_leaving(void);
+void aspx_watchdog_leaving(void);
 
 /* MPI is finalized: wait until the ghosts of this node are gone, and see to it
  * that they go. */
-void aspx_guard_finish(void);
+void aspx_watchdog_finish(void);
 
 /* Watch no more, for a process that stays without ghosts. */
-void aspx_guard_stop(void);
+void aspx_watchdog_stop(void);
 
 #endif
