@@ -36,7 +36,7 @@ static double busy(const struct aspx_gauge *gauge)
     clock_gettime(CLOCK_MONOTONIC, &clock);
     now = (uint64_t) clock.tv_sec * 1000000000 + (uint64_t) clock.tv_nsec;
     for (uint32_t g = 0; g < gauge->nghosts; g++)
-        sum += aspx_life_work_ns(&gauge->bells[g].life, now);
+        sum += aspx_heartbeat_work_ns(&gauge->bells[g].heartbeat, now);
     return 1e-9 * (double) sum;
 }
 

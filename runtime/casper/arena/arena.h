@@ -24,7 +24,7 @@ enum { ASPX_BELL_AWAKE, ASPX_BELL_RUNG, ASPX_BELL_ASLEEP };
 
 struct aspx_bell {
     _Alignas(64) _Atomic uint32_t state;
-    struct aspx_life life;
+    struct aspx_heartbeat heartbeat;
     struct aspx_duty duty;
 };
 

@@ -13,7 +13,8 @@
 
 enum { ASPX_DUTY_CHANGES = 63 };
 
-/* When, in microseconds since the first ghost's life.since_ns, and how many are
+/* When, in microseconds since the first ghost's heartbeat.since_ns, and how
+ * many are
  * active since: us << 8 | active. */
 typedef uint64_t aspx_duty_change;
 

@@ -8,23 +8,24 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static struct aspx_life unseen;
+static struct aspx_heartbeat unseen;
 
-struct aspx_life *_Atomic aspx_life_mine = &unseen;
+struct aspx_heartbeat *_Atomic aspx_heartbeat_mine = &unseen;
 
 /* A nap that begins or ends meanwhile would be counted twice, or not at all.
  * The ghost may be at work on that again and again: a few times are enough. */
-uint64_t aspx_life_work_ns(const struct aspx_life *life, uint64_t now)
+uint64_t aspx_heartbeat_work_ns(const struct aspx_heartbeat *heartbeat,
+                                uint64_t now)
 {
-    uint64_t since = atomic_load(&life->since_ns), nap, idle;
+    uint64_t since = atomic_load(&heartbeat->since_ns), nap, idle;
     int tries = 8;
 
     if (!since)
         return 0;
     do {
-        nap = atomic_load(&life->nap_ns);
-        idle = atomic_load(&life->idle_ns);
-    } while (nap != atomic_load(&life->nap_ns) && --tries);
+        nap = atomic_load(&heartbeat->nap_ns);
+        idle = atomic_load(&heartbeat->idle_ns);
+    } while (nap != atomic_load(&heartbeat->nap_ns) && --tries);
     if (nap)
         now = nap;
     return now > since + idle ? now - since - idle : 0;
@@ -32,23 +33,23 @@ uint64_t aspx_life_work_ns(const struct aspx_life *life, uint64_t now)
 
 /* Shared memory may be mapped again from its address alone: an old size of 0
  * leaves the first mapping as it is. */
-struct aspx_life *aspx_life_map(const struct aspx_bell *bell)
+struct aspx_heartbeat *aspx_heartbeat_map(const struct aspx_bell *bell)
 {
     size_t page = (size_t) sysconf(_SC_PAGESIZE);
-    size_t within = (uintptr_t) &bell->life % page;
+    size_t within = (uintptr_t) &bell->heartbeat % page;
     char *map;
 
-    map = mremap((char *) (uintptr_t) &bell->life - within, 0, page,
+    map = mremap((char *) (uintptr_t) &bell->heartbeat - within, 0, page,
                  MREMAP_MAYMOVE);
     if (map == MAP_FAILED)
         return NULL;
-    return (struct aspx_life *) (void *) (map + within);
+    return (struct aspx_heartbeat *) (void *) (map + within);
 }
 
-void aspx_life_begin(const struct aspx_bell *bell)
+void aspx_heartbeat_begin(const struct aspx_bell *bell)
 {
-    struct aspx_life *life = bell ? aspx_life_map(bell) : NULL;
+    struct aspx_heartbeat *heartbeat = bell ? aspx_heartbeat_map(bell) : NULL;
 
-    if (life)
-        atomic_store(&aspx_life_mine, life);
+    if (heartbeat)
+        atomic_store(&aspx_heartbeat_mine, heartbeat);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A ghost's sign of life: a few words in the arena's head that it writes as it
+/* A ghost's heartbeat: a few words in the arena's head that it writes as it
  * goes round its loop, and that the watchdogs of its node
  * (casper/watchdog/watchdog.h) read. No system call, no clock. */
 #ifndef ASPEN_RUNTIME_CASPER_ARENA_HEARTBEAT_H
@@ -22,7 +22,7 @@ enum aspx_doing {
 enum { ASPX_TOLD_SLOW = 1, ASPX_TOLD_LOST = 2, ASPX_TOLD_LEAVING = 4 };
 
 /* A cache line of its own: the ghost writes it in every round. */
-struct aspx_life {
+struct aspx_heartbeat {
     _Alignas(64) _Atomic uint32_t beat; /* rounds of the loop */
     _Atomic uint32_t doing;             /* enum aspx_doing */
     _Atomic uint32_t told;
@@ -32,41 +32,45 @@ struct aspx_life {
     _Atomic uint64_t nap_ns;   /* when the nap began that it takes; 0: none */
 };
 
-/* The ghost's own side: a place where nobody looks until aspx_life_begin(). */
-extern struct aspx_life *_Atomic aspx_life_mine;
+/* The ghost's own side: a place where nobody looks until
+ * aspx_heartbeat_begin(). */
+extern struct aspx_heartbeat *_Atomic aspx_heartbeat_mine;
 
 struct aspx_bell;
 
 /* From now on write into this bell of the arena, or nowhere when it is NULL.
  * The mapping outlives the arena's, to the end of the process. */
-void aspx_life_begin(const struct aspx_bell *bell);
+void aspx_heartbeat_begin(const struct aspx_bell *bell);
 
-static inline struct aspx_life *aspx_life_own(void)
+static inline struct aspx_heartbeat *aspx_heartbeat_own(void)
 {
-    return atomic_load_explicit(&aspx_life_mine, memory_order_relaxed);
+    return atomic_load_explicit(&aspx_heartbeat_mine, memory_order_relaxed);
 }
 
-static inline void aspx_life_say(enum aspx_doing doing)
+static inline void aspx_heartbeat_set_doing(enum aspx_doing doing)
 {
-    atomic_store_explicit(&aspx_life_own()->doing, doing, memory_order_release);
+    atomic_store_explicit(&aspx_heartbeat_own()->doing, doing,
+                          memory_order_release);
 }
 
 /* There is one writer, so no locked instruction is needed. */
-static inline void aspx_life_beat(void)
+static inline void aspx_heartbeat_bump(void)
 {
-    struct aspx_life *life = aspx_life_own();
-    uint32_t beat = atomic_load_explicit(&life->beat, memory_order_relaxed);
+    struct aspx_heartbeat *heartbeat = aspx_heartbeat_own();
+    uint32_t beat = atomic_load_explicit(&heartbeat->beat,
+                                         memory_order_relaxed);
 
-    atomic_store_explicit(&life->beat, beat + 1, memory_order_relaxed);
+    atomic_store_explicit(&heartbeat->beat, beat + 1, memory_order_relaxed);
 }
 
 /* How long a ghost has been at work up to now, CLOCK_MONOTONIC; 0 before its
  * first round. While it naps its own count stands still, so what naps is taken
  * for idle. Any process of the node. */
-uint64_t aspx_life_work_ns(const struct aspx_life *life, uint64_t now);
+uint64_t aspx_heartbeat_work_ns(const struct aspx_heartbeat *heartbeat,
+                                uint64_t now);
 
-/* Map a bell's page once more, for who outlives the arena. Returns its life,
- * or NULL. */
-struct aspx_life *aspx_life_map(const struct aspx_bell *bell);
+/* Map a bell's page once more, for who outlives the arena. Returns its
+ * heartbeat, or NULL. */
+struct aspx_heartbeat *aspx_heartbeat_map(const struct aspx_bell *bell);
 
 #endif

@@ -52,12 +52,12 @@ static struct ghost_time read_ghost(uint32_t rank)
     struct ghost_time time = {0};
     uint64_t since, now;
 
-    since = bell ? atomic_load(&bell->life.since_ns) : 0;
+    since = bell ? atomic_load(&bell->heartbeat.since_ns) : 0;
     if (!since)
         return time;
     now = aspx_clock_ns(CLOCK_MONOTONIC);
     time.held = now - since;
-    time.busy = aspx_life_work_ns(&bell->life, now);
+    time.busy = aspx_heartbeat_work_ns(&bell->heartbeat, now);
     time.cpu = cpu_ns(aspx_engine.pids[rank]);
     read_parked(&bell->duty, &time);
     return time;

@@ -156,7 +156,7 @@ void aspx_ghost_gone(void)
 {
     struct asp_board_slot *slot = own_slot();
 
-    aspx_life_say(ASPX_GONE);
+    aspx_heartbeat_set_doing(ASPX_GONE);
     if (slot)
         atomic_store(&slot->state, ASP_TASK_FINALIZED);
 }

@@ -71,7 +71,7 @@ static void call_up(struct aspx_bell *bell, uint64_t now)
 static void note(uint32_t active, uint64_t now)
 {
     struct aspx_duty *duty = &lead.bells[0].duty;
-    uint64_t us = (now - atomic_load(&lead.bells[0].life.since_ns)) / 1000;
+    uint64_t us = (now - atomic_load(&lead.bells[0].heartbeat.since_ns)) / 1000;
     uint32_t n = atomic_load(&duty->changes);
 
     if (n < ASPX_DUTY_CHANGES)
@@ -105,7 +105,7 @@ void aspx_duty_step(void)
         return;
     now = now_ns();
     for (uint32_t g = 0; g < lead.crew.reserved; g++) {
-        uint64_t work = aspx_life_work_ns(&lead.bells[g].life, now);
+        uint64_t work = aspx_heartbeat_work_ns(&lead.bells[g].heartbeat, now);
 
         lead.busy[g] = 0;
         if (work > lead.work[g] && now > lead.begun_ns)

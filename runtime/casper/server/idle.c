@@ -153,7 +153,7 @@ static bool nap(struct aspx_idle *idle)
 {
     const struct timespec length = {(time_t) (idle->nap_us / 1000000),
                                     (long) (idle->nap_us % 1000000) * 1000};
-    struct aspx_life *life = aspx_life_own();
+    struct aspx_heartbeat *heartbeat = aspx_heartbeat_own();
     _Atomic uint32_t *bell;
     bool rang;
 
@@ -163,16 +163,16 @@ static bool nap(struct aspx_idle *idle)
         return false;
     }
     bell = &idle->bell->state;
-    aspx_life_say(idle->parked ? ASPX_PARKED : ASPX_NAPPING);
-    atomic_store(&life->nap_ns, now_ns());
+    aspx_heartbeat_set_doing(idle->parked ? ASPX_PARKED : ASPX_NAPPING);
+    atomic_store(&heartbeat->nap_ns, now_ns());
     rang = atomic_exchange(bell, ASPX_BELL_ASLEEP) == ASPX_BELL_RUNG;
     if (!rang)
         syscall(SYS_futex, bell, FUTEX_WAIT, ASPX_BELL_ASLEEP, &length, NULL,
                 0);
-    aspx_life_say(ASPX_POLLING);
+    aspx_heartbeat_set_doing(ASPX_POLLING);
     aspx_poll_sampler_yielded(&sampler);
-    atomic_store(&life->idle_ns, aspx_idle_ns());
-    atomic_store(&life->nap_ns, 0);
+    atomic_store(&heartbeat->idle_ns, aspx_idle_ns());
+    atomic_store(&heartbeat->nap_ns, 0);
     return atomic_exchange(bell, ASPX_BELL_AWAKE) == ASPX_BELL_RUNG || rang;
 }
 

@@ -118,10 +118,10 @@ static bool poll_messages(struct service *service, unsigned *next)
             continue;
         }
         any = true;
-        taken++; /* others wait for a sign of life, or for a lock by hand */
-        aspx_life_say(ASPX_SERVING);
+        taken++; /* others wait for a heartbeat, or for a lock by hand */
+        aspx_heartbeat_set_doing(ASPX_SERVING);
         handle(service, &service->inbox[i], status.MPI_SOURCE);
-        aspx_life_say(ASPX_POLLING);
+        aspx_heartbeat_set_doing(ASPX_POLLING);
         if (aspx_real.MPI_Start(&service->receives[i]) != MPI_SUCCESS)
             service->failed = true;
         ++*next;
@@ -157,7 +157,7 @@ static void close_inbox(struct service *service)
  * Origins that balance by queue read it (casper/rma/balance.c). */
 static void tell_backlog(uint64_t events)
 {
-    _Atomic uint32_t *backlog = &aspx_life_own()->backlog;
+    _Atomic uint32_t *backlog = &aspx_heartbeat_own()->backlog;
     uint32_t old = atomic_load_explicit(backlog, memory_order_relaxed);
 
     if (old > 0 || events > 0)
@@ -178,22 +178,22 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
     struct aspx_idle idle;
     unsigned next = 0;
 
-    aspx_life_begin(bell);
+    aspx_heartbeat_begin(bell);
     service.locks = aspx_locks_create(grant, &service);
     if (!service.locks || open_inbox(&service) != 0 ||
         aspx_judge_create(&judge, engine) != 0)
         return -1;
     aspx_idle_start(&idle, world->layout, (uint32_t) world->rank_all, bell);
     aspx_duty_start(engine);
-    atomic_store(&aspx_life_own()->since_ns, aspx_idle_began_ns());
-    aspx_life_say(ASPX_POLLING);
+    atomic_store(&aspx_heartbeat_own()->since_ns, aspx_idle_began_ns());
+    aspx_heartbeat_set_doing(ASPX_POLLING);
     while (service.goodbyes_due > 0 && !service.failed) {
         uint64_t before = aspx_idle_events(), events;
         bool worked = poll_messages(&service, &next);
         struct aspx_leave leave;
         int heard;
 
-        aspx_life_beat();
+        aspx_heartbeat_bump();
         aspx_duty_step();
         worked |= aspx_locks_poll(service.locks);
         heard = aspx_judge_step(judge);
@@ -203,10 +203,10 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
         /* leaders' talk with each other keeps nobody awake */
         leave = aspx_judge_leave(judge);
         aspx_idle_step(&idle, worked || events > (uint64_t) heard, &leave);
-        atomic_store_explicit(&aspx_life_own()->idle_ns, aspx_idle_ns(),
+        atomic_store_explicit(&aspx_heartbeat_own()->idle_ns, aspx_idle_ns(),
                               memory_order_relaxed);
     }
-    aspx_life_say(ASPX_LEAVING);
+    aspx_heartbeat_set_doing(ASPX_LEAVING);
     aspx_judge_destroy(judge);
     if (!service.failed)
         close_inbox(&service);

@@ -75,8 +75,8 @@ static const char *doing(const struct aspx_diagnosis *diagnosis)
 {
     uint32_t now = ASPX_STARTING;
 
-    if (diagnosis->life)
-        now = atomic_load(&diagnosis->life->doing);
+    if (diagnosis->heartbeat)
+        now = atomic_load(&diagnosis->heartbeat->doing);
     return now <= ASPX_GONE ? doings[now] : "wrote nonsense";
 }
 

@@ -15,15 +15,15 @@ struct aspx_diagnosis {
     struct aspx_process process;
     int rank; /* in the real world; -1: not known yet */
     const char *node;
-    struct aspx_life *life; /* NULL: only its process can be seen */
-    unsigned still_s;       /* how long it has not moved */
-    unsigned idle_s;        /* the last part of it, without CPU time used */
-    uint64_t cpu;           /* clock ticks used at the last look */
-    char state;             /* then: letter of proc(5) */
+    struct aspx_heartbeat *heartbeat; /* NULL: only its process can be seen */
+    unsigned still_s;                 /* how long it has not moved */
+    unsigned idle_s; /* the last part of it, without CPU time used */
+    uint64_t cpu;    /* clock ticks used at the last look */
+    char state;      /* then: letter of proc(5) */
 };
 
 /* Take note of a look, a second after the last one, at which it had not moved.
- *   serving  its own sign of life is missing: that it uses CPU time counts */
+ *   serving  its own heartbeat is missing: that it uses CPU time counts */
 void aspx_diagnosis_update(struct aspx_diagnosis *diagnosis,
                            const struct aspx_process_look *look, bool serving);
 

@@ -127,8 +127,8 @@ static bool job_was_left(void)
 
 static bool left_on_purpose(const struct ghost *ghost)
 {
-    return (ghost->diagnosis.life &&
-            atomic_load(&ghost->diagnosis.life->doing) == ASPX_GONE) ||
+    return (ghost->diagnosis.heartbeat &&
+            atomic_load(&ghost->diagnosis.heartbeat->doing) == ASPX_GONE) ||
            (ghost->slot &&
             atomic_load(&ghost->slot->state) == ASP_TASK_FINALIZED) ||
            somebody_is(ASP_TASK_ABORTING) || job_was_left();
@@ -164,9 +164,9 @@ static bool has_beat(struct ghost *ghost, uint32_t phase)
 {
     uint32_t beat;
 
-    if (phase != SERVING || !ghost->diagnosis.life)
+    if (phase != SERVING || !ghost->diagnosis.heartbeat)
         return false;
-    beat = atomic_load_explicit(&ghost->diagnosis.life->beat,
+    beat = atomic_load_explicit(&ghost->diagnosis.heartbeat->beat,
                                 memory_order_relaxed);
     if (beat == ghost->beat)
         return false;
@@ -225,7 +225,7 @@ static void look_at(struct ghost *ghost, uint32_t phase)
     struct aspx_diagnosis *diagnosis = &ghost->diagnosis;
     bool overdue = phase == FINISHED &&
                    watchdog.phase_s >= 2 * watchdog.limit_s;
-    bool serving = phase == SERVING && diagnosis->life;
+    bool serving = phase == SERVING && diagnosis->heartbeat;
     struct aspx_process_look look;
 
     if (diagnosis->process.pid == 0 || ghost->gone)
@@ -493,9 +493,9 @@ static void meet(const struct aspx_engine *engine, uint32_t i, int rank)
 
     ghost->diagnosis.rank = rank;
     if (bell)
-        ghost->diagnosis.life = aspx_life_map(bell);
-    if (!ghost->told && ghost->diagnosis.life)
-        ghost->told = &ghost->diagnosis.life->told;
+        ghost->diagnosis.heartbeat = aspx_heartbeat_map(bell);
+    if (!ghost->told && ghost->diagnosis.heartbeat)
+        ghost->told = &ghost->diagnosis.heartbeat->told;
     if (ghost->diagnosis.process.pid == 0 && same_pids(engine, rank))
         aspx_process_know(&ghost->diagnosis.process, engine->pids[rank]);
 }

@@ -15,7 +15,7 @@ void aspx_watchdog_start(const struct asp_layout *layout);
 /* The real MPI_Init is over, so all ranks live: what follows has a limit. */
 void aspx_watchdog_joining(void);
 
-/* Ghosts serve from now on, and show signs of life. */
+/* Ghosts serve from now on, and show heartbeats. */
 void aspx_watchdog_serving(const struct aspx_engine *engine);
 
 /* The ghosts are about to leave: their end is no accident any more. */
