@@ -44,15 +44,15 @@ enum asp_board_launcher {
     ASP_LAUNCHER_KILLS, /* all of the job: mpiexec */
 };
 
-/* In `told`, beside what the watchdogs of a ghost say of it: what it says of
- * itself. It is not needed at the moment, and sleeps. */
-enum { ASP_TOLD_PARKED = 1 << 8 };
+/* In `reported`, beside what the watchdogs of a ghost say of it: what it says
+ * of itself. It is not needed at the moment, and sleeps. */
+enum { ASP_REPORTED_PARKED = 1 << 8 };
 
 /* One cache line per task: a store here disturbs nobody else. */
 struct asp_board_slot {
     _Alignas(64) _Atomic int32_t pid; /* 0 until task_init */
     _Atomic uint32_t state;           /* enum asp_board_state */
-    _Atomic uint32_t told; /* ghosts: what users of the node told of it */
+    _Atomic uint32_t reported; /* ghosts: what users of the node told of it */
 };
 
 struct asp_board {

@@ -53,7 +53,7 @@ static bool copy_slots(int fd, uint32_t ntasks, struct aspt_board *board)
     for (uint32_t t = 0; good && t < ntasks; t++) {
         board->task[t].pid = atomic_load(&raw->slots[t].pid);
         board->task[t].state = atomic_load(&raw->slots[t].state);
-        board->task[t].told = atomic_load(&raw->slots[t].told);
+        board->task[t].reported = atomic_load(&raw->slots[t].reported);
     }
     free(raw);
     return good;

@@ -75,7 +75,7 @@ static const char *ghost_words(const struct aspt_step *step,
 {
     bool up = false, init = false, left = true;
 
-    if (board->task[task].told & ~(uint32_t) ASP_TOLD_PARKED)
+    if (board->task[task].reported & ~(uint32_t) ASP_REPORTED_PARKED)
         return "does not move";
     for (uint32_t t = 0; t < step->layout->ntasks; t++) {
         uint32_t state = board->task[t].state;
@@ -88,7 +88,7 @@ static const char *ghost_words(const struct aspt_step *step,
     }
     if (board->task[task].state == ASP_TASK_FINALIZED || left)
         return "leaving";
-    if (up && board->task[task].told)
+    if (up && board->task[task].reported)
         return "parked";
     return up ? "serves" : init ? "in MPI_Init" : "awaits ranks";
 }

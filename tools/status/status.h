@@ -47,7 +47,7 @@ struct aspt_board {
     struct {
         int32_t pid;
         uint32_t state; /* enum asp_board_state, or anything */
-        uint32_t told;
+        uint32_t reported;
     } task[ASP_BOARD_SLOTS_MAX];
 };
 

@@ -19,13 +19,17 @@ enum aspx_doing {
 };
 
 /* What the watchdogs of the node have told; one of them does for all. */
-enum { ASPX_TOLD_SLOW = 1, ASPX_TOLD_LOST = 2, ASPX_TOLD_LEAVING = 4 };
+enum {
+    ASPX_REPORTED_SLOW = 1,
+    ASPX_REPORTED_LOST = 2,
+    ASPX_REPORTED_LEAVING = 4
+};
 
 /* A cache line of its own: the ghost writes it in every round. */
 struct aspx_heartbeat {
     _Alignas(64) _Atomic uint32_t beat; /* rounds of the loop */
     _Atomic uint32_t doing;             /* enum aspx_doing */
-    _Atomic uint32_t told;
+    _Atomic uint32_t reported;
     _Atomic uint32_t backlog;  /* how busy it has been of late */
     _Atomic uint64_t since_ns; /* CLOCK_MONOTONIC at the first round */
     _Atomic uint64_t idle_ns;  /* since then, what was not work */

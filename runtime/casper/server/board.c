@@ -166,9 +166,9 @@ void aspx_ghost_parked(bool parked)
     struct asp_board_slot *slot = own_slot();
 
     if (slot && parked)
-        atomic_fetch_or(&slot->told, ASP_TOLD_PARKED);
+        atomic_fetch_or(&slot->reported, ASP_REPORTED_PARKED);
     else if (slot)
-        atomic_fetch_and(&slot->told, ~(uint32_t) ASP_TOLD_PARKED);
+        atomic_fetch_and(&slot->reported, ~(uint32_t) ASP_REPORTED_PARKED);
 }
 
 static bool users_in_mpi(void)

@@ -41,9 +41,10 @@ enum {
     FINISH_US = 500,
     LIMIT_S = 60,    /* defaults of ghost.timeout_s and init.timeout_s */
     LIMIT_MIN_S = 2, /* the longest nap is a second */
-    TELL_S = 1, /* what the watchdog that speaks gets before the others act */
+    REPORT_S = 1, /* what the watchdog that speaks gets before the others act */
     PASS_ON_US = 100000, /* and the launcher, to pass on what it said */
-    ROLL_S = 6,  /* what world/join.c needs to say who is missing, and more */
+    JOIN_REPORT_S =
+        6,       /* what world/join.c needs to say who is missing, and more */
     KILL_S = 5,  /* what a killed ghost gets to be gone */
     LEFT_S = 10, /* the launcher, to end a job that a rank has left */
     WATCHDOG_STACK = 128 * 1024,
@@ -54,11 +55,11 @@ enum phase { INIT, JOINING, SERVING, LEAVING, FINISHED, STOPPED };
 struct ghost {
     struct aspx_diagnosis diagnosis;
     const struct asp_board_slot *slot; /* NULL without a board */
-    _Atomic uint32_t *told;            /* NULL: everybody tells */
+    _Atomic uint32_t *reported;        /* NULL: everybody tells */
     uint32_t beat;
-    unsigned tell_s; /* tell of it when it has been still for so long */
-    bool slow;       /* and we told */
-    bool gone;       /* its process has ended */
+    unsigned report_s; /* tell of it when it has been still for so long */
+    bool slow;         /* and we told */
+    bool gone;         /* its process has ended */
 };
 
 static struct {
@@ -66,7 +67,7 @@ static struct {
     bool running;
     _Atomic uint32_t phase;         /* enum phase; a futex */
     unsigned phase_s;               /* how long it has lasted */
-    unsigned tell_phase_s;          /* tell of it then */
+    unsigned report_phase_s;        /* tell of it then */
     unsigned left_s;                /* how long a rank has left the job */
     unsigned limit_s, join_limit_s; /* 0: none */
     char node[ASP_NAME_MAX];
@@ -86,20 +87,20 @@ static const char *const follows[] = {
 };
 
 /* Returns true in one of the watchdogs of the node. */
-static bool may_tell(const struct ghost *ghost, uint32_t what)
+static bool may_report(const struct ghost *ghost, uint32_t what)
 {
-    return !ghost->told || !(atomic_fetch_or(ghost->told, what) & what);
+    return !ghost->reported || !(atomic_fetch_or(ghost->reported, what) & what);
 }
 
-static _Noreturn void end_job(bool told)
+static _Noreturn void end_job(bool reported)
 {
     uint32_t phase = atomic_load(&watchdog.phase);
     bool in_mpi = phase == JOINING || phase == SERVING;
 
     /* MPI may also be so young that it has not met its manager. And mpiexec
      * drops what it has not yet passed on when a job is aborted. */
-    if (!told || !in_mpi)
-        sleep(TELL_S);
+    if (!reported || !in_mpi)
+        sleep(REPORT_S);
     else
         usleep(PASS_ON_US);
     aspx_job_end(in_mpi);
@@ -136,16 +137,16 @@ static bool left_on_purpose(const struct ghost *ghost)
 
 static void ended(struct ghost *ghost, uint32_t phase)
 {
-    bool tell;
+    bool report;
 
     ghost->gone = true;
     if (left_on_purpose(ghost))
         return;
-    tell = may_tell(ghost, ASPX_TOLD_LOST);
-    if (tell)
+    report = may_report(ghost, ASPX_REPORTED_LOST);
+    if (report)
         aspx_diagnosis_report_died(&ghost->diagnosis, follows[phase]);
     if (phase != FINISHED)
-        end_job(tell);
+        end_job(report);
 }
 
 /* Ghosts that the board told of before they ran. */
@@ -177,12 +178,12 @@ static bool has_beat(struct ghost *ghost, uint32_t phase)
 static void recovered(struct ghost *ghost)
 {
     ghost->diagnosis.still_s = ghost->diagnosis.idle_s = 0;
-    ghost->tell_s = watchdog.limit_s / 2;
+    ghost->report_s = watchdog.limit_s / 2;
     if (!ghost->slow)
         return;
     ghost->slow = false;
-    if (ghost->told)
-        atomic_fetch_and(ghost->told, ~(uint32_t) ASPX_TOLD_SLOW);
+    if (ghost->reported)
+        atomic_fetch_and(ghost->reported, ~(uint32_t) ASPX_REPORTED_SLOW);
     aspx_diagnosis_report_moving(&ghost->diagnosis);
 }
 
@@ -192,8 +193,8 @@ static void warn(struct ghost *ghost, uint32_t phase)
     const struct aspx_diagnosis *diagnosis = &ghost->diagnosis;
     char then[80] = "the job waits for it";
 
-    ghost->tell_s *= 2;
-    ghost->slow = ghost->slow || may_tell(ghost, ASPX_TOLD_SLOW);
+    ghost->report_s *= 2;
+    ghost->slow = ghost->slow || may_report(ghost, ASPX_REPORTED_SLOW);
     if (!ghost->slow)
         return;
     if (diagnosis->idle_s > 0)
@@ -205,15 +206,15 @@ static void warn(struct ghost *ghost, uint32_t phase)
 
 static void lost(struct ghost *ghost, uint32_t phase)
 {
-    bool tell = may_tell(ghost, ASPX_TOLD_LOST);
+    bool report = may_report(ghost, ASPX_REPORTED_LOST);
 
     if (phase != FINISHED) {
-        if (tell)
+        if (report)
             aspx_diagnosis_report_stalled(&ghost->diagnosis, "the job ends");
-        end_job(tell);
+        end_job(report);
     }
     /* Nobody needs it any more, and the step would wait for it. */
-    if (tell)
+    if (report)
         aspx_diagnosis_report_stalled(&ghost->diagnosis,
                                       "the program has finished, "
                                       "so the ghost is killed");
@@ -243,15 +244,15 @@ static void look_at(struct ghost *ghost, uint32_t phase)
         aspx_diagnosis_update(diagnosis, &look, serving);
         if (overdue || diagnosis->idle_s >= watchdog.limit_s)
             lost(ghost, phase);
-        else if (diagnosis->still_s >= ghost->tell_s)
+        else if (diagnosis->still_s >= ghost->report_s)
             warn(ghost, phase);
     }
 }
 
 /* What is to be done about a phase that lasts, where no ghost of this node is
  * to be seen as the cause. */
-__attribute__((format(printf, 1, 2))) static void tell_phase(const char *format,
-                                                             ...)
+__attribute__((format(printf, 1, 2))) static void report_phase(
+    const char *format, ...)
 {
     char text[512];
     va_list args;
@@ -273,27 +274,29 @@ static void check_joining(void)
 {
     if (watchdog.join_limit_s == 0 || watchdog.phase_s < watchdog.join_limit_s)
         return;
-    if (watchdog.nghosts > 0 && !may_tell(&watchdog.ghosts[0], ASPX_TOLD_LOST))
+    if (watchdog.nghosts > 0 &&
+        !may_report(&watchdog.ghosts[0], ASPX_REPORTED_LOST))
         end_job(false);
-    tell_phase("ghosts and ranks did not start MPI together within %u s (knob "
-               "init.timeout_s); a process on this node or another is stopped "
-               "or stuck, so the job ends\n",
-               watchdog.join_limit_s);
+    report_phase(
+        "ghosts and ranks did not start MPI together within %u s (knob "
+        "init.timeout_s); a process on this node or another is stopped "
+        "or stuck, so the job ends\n",
+        watchdog.join_limit_s);
     end_job(true);
 }
 
 /* A rank may be in a callback of the program's for as long as it likes. */
 static void check_leaving(void)
 {
-    if (watchdog.limit_s == 0 || watchdog.phase_s < watchdog.tell_phase_s)
+    if (watchdog.limit_s == 0 || watchdog.phase_s < watchdog.report_phase_s)
         return;
-    watchdog.tell_phase_s *= 2;
+    watchdog.report_phase_s *= 2;
     if (watchdog.nghosts == 0 ||
-        may_tell(&watchdog.ghosts[0], ASPX_TOLD_LEAVING))
-        tell_phase("MPI_Finalize has lasted %u s; a rank runs a delete "
-                   "callback of the program, or a process on another node is "
-                   "stopped or stuck; the job waits for it\n",
-                   watchdog.phase_s);
+        may_report(&watchdog.ghosts[0], ASPX_REPORTED_LEAVING))
+        report_phase("MPI_Finalize has lasted %u s; a rank runs a delete "
+                     "callback of the program, or a process on another node is "
+                     "stopped or stuck; the job waits for it\n",
+                     watchdog.phase_s);
 }
 
 /* Not all launchers end the job then, nor always. */
@@ -301,8 +304,8 @@ static void check_left(uint32_t phase)
 {
     if (phase > LEAVING || !job_was_left() || ++watchdog.left_s < LEFT_S)
         return;
-    tell_phase("a rank has exited without MPI_Finalize, and the ghosts went "
-               "with it, so the job ends\n");
+    report_phase("a rank has exited without MPI_Finalize, and the ghosts went "
+                 "with it, so the job ends\n");
     end_job(true);
 }
 
@@ -369,7 +372,7 @@ static void *watch(void *unused)
             run_round(phase);
         } else {
             watchdog.phase_s = 0;
-            watchdog.tell_phase_s = 2 * watchdog.limit_s;
+            watchdog.report_phase_s = 2 * watchdog.limit_s;
         }
         phase = now;
     }
@@ -425,7 +428,7 @@ static int make_room(uint32_t nghosts)
     for (uint32_t i = 0; i < nghosts; i++) {
         watchdog.ghosts[i].diagnosis.node = watchdog.node;
         watchdog.ghosts[i].diagnosis.rank = -1;
-        watchdog.ghosts[i].tell_s = watchdog.limit_s / 2;
+        watchdog.ghosts[i].report_s = watchdog.limit_s / 2;
     }
     return 0;
 }
@@ -454,7 +457,7 @@ void aspx_watchdog_start(const struct asp_layout *layout)
     watchdog.limit_s = knob(layout, "ghost.timeout_s");
     if (watchdog.limit_s == 1)
         watchdog.limit_s = LIMIT_MIN_S;
-    watchdog.join_limit_s = 2 * knob(layout, "init.timeout_s") + ROLL_S;
+    watchdog.join_limit_s = 2 * knob(layout, "init.timeout_s") + JOIN_REPORT_S;
     name_node(layout);
     aspx_manager_know();
     if (make_room(layout->ghosts_per_node) != 0)
@@ -465,7 +468,7 @@ void aspx_watchdog_start(const struct asp_layout *layout)
         uint32_t rank = layout->tasks[task].rank_world;
 
         watchdog.ghosts[i].slot = slot;
-        watchdog.ghosts[i].told = &slot->told;
+        watchdog.ghosts[i].reported = &slot->reported;
         if (rank != ASP_RANK_NONE)
             watchdog.ghosts[i].diagnosis.rank = (int) rank;
     }
@@ -494,8 +497,8 @@ static void meet(const struct aspx_engine *engine, uint32_t i, int rank)
     ghost->diagnosis.rank = rank;
     if (bell)
         ghost->diagnosis.heartbeat = aspx_heartbeat_map(bell);
-    if (!ghost->told && ghost->diagnosis.heartbeat)
-        ghost->told = &ghost->diagnosis.heartbeat->told;
+    if (!ghost->reported && ghost->diagnosis.heartbeat)
+        ghost->reported = &ghost->diagnosis.heartbeat->reported;
     if (ghost->diagnosis.process.pid == 0 && same_pids(engine, rank))
         aspx_process_know(&ghost->diagnosis.process, engine->pids[rank]);
 }
