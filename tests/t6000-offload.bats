@@ -106,6 +106,15 @@ sanitized() {
     not_printed 'ThreadSanitizer'
 }
 
+@test "event counts are clean under the thread sanitizer" {
+    local in=$ASPEN_TOP/runtime/base
+    sanitized "$in/event_test.c" "$in/event.c"
+    run timeout -k 5 120 setarch -R "$BATS_TEST_TMPDIR/test"
+    ended_with 0
+    printed 'PASSED.*7 test'
+    not_printed 'ThreadSanitizer'
+}
+
 @test "no wake-up can be lost, and no command" {
     run timeout -k 5 60 python3 "$ASPEN_TOP/tests/offload/sleep_model.py"
     ended_with 0

@@ -307,6 +307,64 @@ def bell(news=fence, sleeper=fence, tell=True, rounds=2):
             "end": finished(processes)}
 
 
+def event(notifiers=1, waiters=1, news=fence, waiter=fence, inner=fence,
+          announce=True, key_first=True, compare=True):
+    """runtime/base/event.h: each notifier has news of its own, each waiter waits
+    for all of them."""
+    def claim(r, m):
+        word = m.load("word")
+        m.fence()
+        if word == m.load("word"):
+            m.memory["word"] = word + 1
+            return None
+        return "again"
+
+    def notifier(i):
+        return Process(
+            ("", put(f"news{i}", 1)),
+            ("", news),
+            ("", get("waiters", "waiters")),
+            ("", when(lambda r: not r["waiters"], "out")),
+            ("", inner),
+            ("again", get("word", "word")),
+            ("", when(lambda r: not r["word"] & 1, "out")),
+            ("", claim),
+            ("", wake(*(f"sleeps{j}" for j in range(waiters)))),
+            ("out", nothing),
+        )
+
+    def key(r, m):
+        m.fence()
+        r["key"] = m.memory["word"] = m.memory["word"] | 1
+
+    def look(r, m):
+        r["there"] = all(m.load(f"news{i}") for i in range(notifiers))
+
+    def waits(j):
+        looks = [("", key), ("", look)]
+        return Process(
+            ("", add("waiters", 1) if announce else nothing),
+            ("", waiter),
+            ("again", nothing),
+            *(looks if key_first else looks[::-1]),
+            ("", when(lambda r: r["there"], "out")),
+            ("", futex_wait("word", lambda r: r["key"], f"sleeps{j}")
+             if compare else
+             lambda r, m: m.memory.update({f"sleeps{j}": 1})),
+            ("", sleep(f"sleeps{j}")),
+            ("", go("again")),
+            ("out", add("waiters", -1) if announce else nothing),
+        )
+
+    processes = ([notifier(i) for i in range(notifiers)] +
+                 [waits(j) for j in range(waiters)])
+    memory = {"waiters": 0, "word": 0}
+    memory.update({f"news{i}": 0 for i in range(notifiers)})
+    memory.update({f"sleeps{j}": 0 for j in range(waiters)})
+    return {"memory": memory, "processes": processes,
+            "end": finished(processes)}
+
+
 def ring(producers=2, cells=2, each=1, parity=True, room=True):
     """ring.h: each command arrives once, and complete. A producer draws a ticket,
     waits until its cell is free, and writes value and parity of the lap in one
@@ -386,6 +444,21 @@ CASES = [
      bell(news=nothing, sleeper=barrier), True),
     ("... and without that", bell(news=nothing, sleeper=nothing), False),
     ("... if the thread does not ring", bell(tell=False), False),
+    ("an event wakes who waits", event(), True),
+    ("... of two notifiers", event(notifiers=2), True),
+    ("... and each of two waiters", event(waiters=2), True),
+    ("... without the notifier's fence", event(news=nothing), False),
+    ("... with a barrier by the waiter instead",
+     event(notifiers=2, news=nothing, waiter=barrier), True),
+    ("... and each of two waiters",
+     event(waiters=2, news=nothing, waiter=barrier), True),
+    ("... and without that", event(news=nothing, waiter=nothing), False),
+    ("... if the notifier does not fence for those who are there",
+     event(notifiers=2, news=nothing, waiter=barrier, inner=nothing), False),
+    ("... if waiters do not announce themselves", event(announce=False),
+     False),
+    ("... if the key is taken after the look", event(key_first=False), False),
+    ("... if the kernel does not compare", event(compare=False), False),
     ("one producer, two cells, three laps", ring(producers=1, each=6), True),
     ("two producers, two cells, two laps", ring(each=2), True),
     ("three producers, two cells", ring(producers=3), True),

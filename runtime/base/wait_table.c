@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The rows. All durations by which a wait is tuned are here; change one only
+ * with the measurement that its reason names. */
+#include "config.h"
+
+#include "wait_table.h"
+
+enum {
+    /* Nothing is lost by this bound: it is there for what nobody announces, and
+     * to show the watchdog that the process lives (ghost.timeout_s >= 2). */
+    LONGEST_US = 1000000,
+    /* What nobody waits for: a look in vain costs some 10 us on a CPU that
+     * others want. */
+    NAP_MAX_US = 1000,
+    NAP_FIRST_US = 20,
+};
+
+const struct aspx_wait_policy aspx_wait_table[ASPX_WAITERS] = {
+    [ASPX_WAIT_GHOST_OWN_CPU] = {"ghost with a CPU of its own", 5000, 0,
+                                 LONGEST_US, LONGEST_US,
+                                 "answers in a microsecond while it spins; "
+                                 "knob idle.spin_us"},
+    [ASPX_WAIT_GHOST_SHARED_CPU] = {"ghost on a CPU of others", 20, 500,
+                                    LONGEST_US, LONGEST_US,
+                                    "a few round trips: the next message may "
+                                    "be under way"},
+    [ASPX_WAIT_GHOST_PARKED] = {"parked ghost", 0, 0, LONGEST_US, LONGEST_US,
+                                "nobody is sent to it"},
+    [ASPX_WAIT_GHOST_NO_EVENTS] = {"ghost where UCX has no events", 1000, 500,
+                                   NAP_FIRST_US, NAP_MAX_US,
+                                   "its longest nap is what a message to an "
+                                   "idle ghost waits"},
+    [ASPX_WAIT_GHOST_BOARD] = {"ghost's watch over its users", 0, 0, 500000,
+                               500000,
+                               "ends of users wake it; the bound is for pids "
+                               "that change"},
+    [ASPX_WAIT_OFFLOAD_OWN_CPU] = {"offload thread with a CPU of its own", 2000,
+                                   1000, LONGEST_US, LONGEST_US,
+                                   "a wake-up costs more than a message"},
+    [ASPX_WAIT_OFFLOAD_SHARED_CPU] = {"offload thread on a CPU of others", 0,
+                                      1000, LONGEST_US, LONGEST_US,
+                                      "the CPU is its caller's"},
+    [ASPX_WAIT_OFFLOAD_NO_EVENTS] = {"offload thread where UCX has no events",
+                                     0, 0, NAP_FIRST_US, NAP_MAX_US,
+                                     "calls of the program end a nap; messages "
+                                     "wait for its end"},
+    [ASPX_WAIT_CALLER_OWN_CPU] = {"caller of the offload thread", 5, 2000,
+                                  100000, 100000,
+                                  "as long as that thread spins"},
+    [ASPX_WAIT_CALLER_MANY] = {"one of many callers", 20, 100, 100000, 100000,
+                               "another may have the work that this CPU should "
+                               "do"},
+    [ASPX_WAIT_CALLER_SHARED_CPU] = {"caller on the offload thread's CPU", 0,
+                                     20, 100000, 100000,
+                                     "that thread needs the CPU for what is "
+                                     "waited for"},
+    [ASPX_WAIT_PROGRESS] = {"progress thread", 0, 0, LONGEST_US, LONGEST_US,
+                            "posts and messages wake it"},
+    [ASPX_WAIT_PROGRESS_NO_EVENTS] = {"progress thread where UCX has no events",
+                                      0, 0, NAP_FIRST_US, NAP_MAX_US,
+                                      "a look each millisecond costs 1 % of a "
+                                      "CPU"},
+    [ASPX_WAIT_GATE] = {"caller that meets the progress thread in MPI", 5, 0,
+                        NAP_MAX_US, NAP_MAX_US,
+                        "an empty poll takes less than 1 us"},
+    [ASPX_WAIT_WATCHDOG] = {"watchdog of a rank", 0, 0, LONGEST_US, LONGEST_US,
+                            "counts its rounds as seconds"},
+    [ASPX_WAIT_WATCHDOG_FINISH] = {"watchdog that awaits the ghosts' ends", 0,
+                                   0, 500, 250000,
+                                   "they end within a millisecond, mostly"},
+    [ASPX_WAIT_END_BARRIER] = {"rank in the launcher's last barrier", 2000, 0,
+                               NAP_FIRST_US, 100,
+                               "others may still want something of it"},
+};

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The one table of how anything in Aspen waits: a row for each waiter.
+ * `aspen explain --waits` prints it; docs/design/waiting.md says what follows
+ * from it. */
+#ifndef ASPEN_RUNTIME_BASE_WAIT_TABLE_H
+#define ASPEN_RUNTIME_BASE_WAIT_TABLE_H
+
+#include <stdint.h>
+
+enum aspx_waiter {
+    ASPX_WAIT_GHOST_OWN_CPU,
+    ASPX_WAIT_GHOST_SHARED_CPU,
+    ASPX_WAIT_GHOST_PARKED,
+    ASPX_WAIT_GHOST_NO_EVENTS,
+    ASPX_WAIT_GHOST_BOARD,
+    ASPX_WAIT_OFFLOAD_OWN_CPU,
+    ASPX_WAIT_OFFLOAD_SHARED_CPU,
+    ASPX_WAIT_OFFLOAD_NO_EVENTS,
+    ASPX_WAIT_CALLER_OWN_CPU,
+    ASPX_WAIT_CALLER_MANY,
+    ASPX_WAIT_CALLER_SHARED_CPU,
+    ASPX_WAIT_PROGRESS,
+    ASPX_WAIT_PROGRESS_NO_EVENTS,
+    ASPX_WAIT_GATE,
+    ASPX_WAIT_WATCHDOG,
+    ASPX_WAIT_WATCHDOG_FINISH,
+    ASPX_WAIT_END_BARRIER,
+    ASPX_WAITERS
+};
+
+/* Microseconds since the waiter last found work: it spins up to spin_us, yields
+ * its CPU for yield_us more, then blocks: for first_us, then for as long as it
+ * has been blocking already, but for max_us at most. A waiter that is woken by
+ * events blocks for max_us at once (first_us equals max_us). */
+struct aspx_wait_policy {
+    const char *waiter; /* as a reader knows it */
+    uint32_t spin_us, yield_us, first_us, max_us;
+    const char *why;
+};
+
+extern const struct aspx_wait_policy aspx_wait_table[ASPX_WAITERS];
+
+#endif
