@@ -91,13 +91,13 @@ sanitized() {
 @test "ring, done flags and pool are clean under the thread sanitizer" {
     local in=$ASPEN_TOP/runtime/offload
     sanitized "$in/callback_test.c" "$in/callback.c" "$in/command.c" \
-        "$in/raised.c" "$in/stubs.c"
+        "$in/pending.c" "$in/raised.c" "$in/state.c" "$in/stubs.c"
     run timeout -k 5 120 setarch -R "$BATS_TEST_TMPDIR/test"
     ended_with 0
     printed 'PASSED.*7 test'
     not_printed 'ThreadSanitizer'
     sanitized "$in/offload_test.c" "$in/command.c" \
-        "$in/request_pool.c"
+        "$in/pending.c" "$in/raised.c" "$in/request_pool.c" "$in/state.c"
     # without address randomization, which the sanitizer's map does not expect
     TSAN_OPTIONS=suppressions=$ASPEN_TOP/tests/offload/tsan.supp \
         run timeout -k 5 120 setarch -R "$BATS_TEST_TMPDIR/test"

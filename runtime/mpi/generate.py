@@ -453,7 +453,11 @@ def offload_c(kinds, calls):
     yield (BANNER + '#include "runtime/offload/callback.h"\n'
            '#include "runtime/offload/direct_call.h"\n'
            '#include "runtime/offload/offload.h"\n'
-           '#include "runtime/offload/rounding.h"\n')
+           '#include "runtime/offload/pending.h"\n'
+           '#include "runtime/offload/request_pool.h"\n'
+           '#include "runtime/offload/rounding.h"\n'
+           '#include "runtime/mpi/handle.h"\n'
+           '#include "mpi_hand.h"\n')
     for call in calls:
         params = declare(kinds, call)
         if call.name in asks or call.offload in SHIPPED:

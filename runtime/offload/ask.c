@@ -4,8 +4,8 @@
 #include "ask.h"
 
 #include "pending.h"
-#include "offload.h"
 #include "request.h"
+#include "state.h"
 
 /* The slot of a request that the thread can look at, and that has not ended;
  * or NULL. */

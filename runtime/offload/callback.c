@@ -19,10 +19,7 @@
 
 #include "command.h"
 #include "pending.h"
-#include "direct_call.h"
-#include "offload.h"
 #include "raised.h"
-#include "report.h"
 
 #include "runtime/base/futex.h"
 #include "runtime/base/helper_thread.h"
@@ -35,8 +32,6 @@ enum {
     SLEEP_US = 100000,
     SLEEP_GUESTS_US = 1000, /* nobody tells that one has come */
 };
-
-struct aspx_callbacks aspx_callbacks;
 
 static struct {
     const struct aspx_callback *callback;
@@ -56,19 +51,6 @@ void aspx_callback_start(bool many_threads)
 void aspx_callback_i_am_thread(void)
 {
     in_thread = true;
-}
-
-typedef long word_f(long, long, long, long, long, long, long, long);
-typedef void handler_f(void *handle, int *code, ...);
-
-long aspx_callback_call(const struct aspx_callback *callback, const long *w)
-{
-    if (callback->kind == ASPX_CALLBACK_HANDLER) {
-        ((handler_f *) callback->function)((void *) w[0], (int *) w[1], NULL);
-        return 0;
-    }
-    return ((word_f *) callback->function)(w[0], w[1], w[2], w[3], w[4], w[5],
-                                           w[6], w[7]);
 }
 
 static uint32_t state(void)

@@ -26,27 +26,8 @@
 #ifndef ASPEN_RUNTIME_OFFLOAD_CALLBACK_H
 #define ASPEN_RUNTIME_OFFLOAD_CALLBACK_H
 
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
-
-typedef void aspx_function_f(void);
-
-enum aspx_callback_kind {
-    ASPX_CALLBACK_OP,
-    ASPX_CALLBACK_FUNCTION,    /* another: MPI goes on with what it did */
-    ASPX_CALLBACK_HANDLER,     /* of errors: MPI is about to return */
-    ASPX_CALLBACK_HANDLER_CXX, /* what MPI's C++ library calls one with */
-};
-
-struct aspx_callback {
-    aspx_function_f *function;
-    enum aspx_callback_kind kind;
-};
-
-/* Arguments, as words: no callback of MPI has more, in C or Fortran, or any
- * that is not an integer or a pointer. */
-enum { ASPX_CALLBACK_WORDS = 8 };
+#include "function.h"
+#include "state.h"
 
 /* many: the program may call from several threads at once. */
 void aspx_callback_start(bool many);
@@ -61,28 +42,9 @@ void aspx_callback_i_am_thread(void);
 aspx_function_f *aspx_callback_stub(aspx_function_f *function,
                                     enum aspx_callback_kind kind);
 
-/* Call it, in this thread. */
-long aspx_callback_call(const struct aspx_callback *callback,
-                        const long *words);
-
 /* Of the stubs: MPI calls this one. */
 long aspx_callback_called(const struct aspx_callback *callback,
                           const long *words);
-
-enum aspx_callback_state {
-    ASPX_CALLBACK_NONE,
-    ASPX_CALLBACK_ASKED,   /* the thread waits for a caller */
-    ASPX_CALLBACK_TAKEN,   /* by a caller, which runs it */
-    ASPX_CALLBACK_ALLOWED, /* the thread runs it, and callers stay in MPI */
-    ASPX_CALLBACK_RETURNED,
-};
-
-/* Read in each call, and written seldom: on a line of its own. */
-extern struct aspx_callbacks {
-    _Alignas(64) _Atomic uint32_t state; /* enum aspx_callback_state */
-    _Atomic uint32_t expected;           /* see below */
-    _Atomic uint32_t raised; /* errors that wait for their callers, raised.h */
-} aspx_callbacks;
 
 /* For callers that wait or test: if the thread waits for one, do what it needs.
  * Not in the thread, or a guest. */
@@ -100,20 +62,5 @@ void aspx_callback_guest_left(void);
 
 /* The thread was asked to stop: it may wait for a caller that will not come. */
 void aspx_callback_stop(void);
-
-/* Operations under way that may call back while MPI makes progress: reductions
- * with a function of the program. As long as there are any a caller that posts
- * something waits until MPI has taken it, because the thread may come to wait
- * for a caller before, and what MPI has been given goes on without us. */
-static inline bool aspx_callback_is_expected(void)
-{
-    return atomic_load_explicit(&aspx_callbacks.expected,
-                                memory_order_relaxed) != 0;
-}
-static inline void aspx_callback_expect(void)
-{
-    atomic_fetch_add_explicit(&aspx_callbacks.expected, 1,
-                              memory_order_relaxed);
-}
 
 #endif

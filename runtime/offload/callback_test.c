@@ -24,24 +24,9 @@
 enum { CALLS = 2000, CALLERS = 4, AWAY_MS = 30 };
 
 /* What the tested files want from the others. */
-_Thread_local bool aspx_offload_self ASPX_TLS;
-_Thread_local bool aspx_guest_inside ASPX_TLS;
-struct aspx_offload_counts aspx_offload_counts;
 atomic_bool aspx_own_thread_stop_flag;
-static atomic_bool guests;
 
-void aspx_offload_turn(void)
-{
-}
-
-void aspx_flight_ring_bells(void)
-{
-}
-
-bool aspx_guest_any(void)
-{
-    return atomic_load(&guests);
-}
+static const struct aspx_command_hooks hooks = {aspx_callback_serve, NULL};
 
 void aspx_own_thread_stay(void)
 {
@@ -77,7 +62,7 @@ static void *serve(void *unused)
 static void start(bool many)
 {
     atomic_store(&over, false);
-    aspx_command_start(true, many, ASPX_CPUS_SHARED);
+    aspx_command_start(true, many, ASPX_CPUS_SHARED, &hooks);
     aspx_callback_start(many);
     assert_int_equal(pthread_create(&server, NULL, serve, NULL), 0);
 }
@@ -230,10 +215,10 @@ static void test_beside_a_guest(void **state)
     start(true);
     aspx_command_post(&call.head);
     wait_until(ASPX_CALLBACK_ASKED);
-    atomic_store(&guests, true);
+    atomic_store(&aspx_guests, true);
     while (!atomic_load(&call.is_over))
         sched_yield();
-    atomic_store(&guests, false);
+    atomic_store(&aspx_guests, false);
     aspx_callback_guest_left();
     stop();
 }

@@ -2,9 +2,8 @@
 /* The few other calls that are more than a trip to the thread. */
 #include "config.h"
 
-#include "offload.h"
-
 #include "callback.h"
+#include "command.h"
 #include "request.h"
 
 #include "mpi_hand.h"
@@ -111,7 +110,7 @@ int aspx_offload_MPI_Comm_set_errhandler(MPI_Comm comm,
 {
     struct setting setting = {.comm = comm, .errhandler = errhandler};
 
-    aspx_request_in_thread(set_errhandler, &setting);
+    aspx_command_in_thread(set_errhandler, &setting);
     return setting.rc;
 }
 
@@ -137,7 +136,7 @@ void aspx_offload_MPII_Errhandler_set_cxx(MPI_Errhandler errhandler,
                                           aspx_errcall_proxy_f *errcall)
 {
     cxx.function = (aspx_function_f *) errcall;
-    aspx_request_in_thread(set_cxx, &errhandler);
+    aspx_command_in_thread(set_cxx, &errhandler);
 }
 
 int aspx_offload_MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)

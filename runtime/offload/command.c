@@ -10,15 +10,13 @@
 
 #include "command.h"
 
-#include "callback.h"
-#include "offload.h"
 #include "raised.h"
 #include "ring.h"
+#include "state.h"
 
 #include "runtime/base/futex.h"
 #include "runtime/base/yield_backoff.h"
 #include "runtime/mpi/handle.h"
-#include "runtime/base/helper_thread.h"
 #include "runtime/base/prefetch.h"
 #include "runtime/base/sleeper_fence.h"
 
@@ -56,6 +54,7 @@ static const struct patience patience_many = {1000, 200};
 static const struct patience patience_shared = {5, 30};
 
 static struct aspx_ring ring;
+static const struct aspx_command_hooks *hooks;
 static struct patience patience;
 static bool shared;         /* CPUs, also with threads that compute */
 static bool sleeper_fences; /* for both */
@@ -77,8 +76,10 @@ static _Alignas(ASPX_RING_LINE) _Atomic uint64_t looked;
 static _Alignas(ASPX_RING_LINE) _Atomic uint64_t questions;
 static uint64_t questions_taken;
 
-void aspx_command_start(bool several, bool many, enum aspx_cpus cpus)
+void aspx_command_start(bool several, bool many, enum aspx_cpus cpus,
+                        const struct aspx_command_hooks *its_hooks)
 {
+    hooks = its_hooks;
     aspx_ring_start(&ring, several);
     shared = cpus == ASPX_CPUS_SHARED;
     patience = cpus != ASPX_CPUS_OWN ? patience_shared
@@ -95,6 +96,13 @@ static void wake(void)
         aspx_futex_wake(&napping);
 }
 
+static void serve_callback(void)
+{
+    if (atomic_load_explicit(&aspx_callbacks.state, memory_order_relaxed) ==
+        ASPX_CALLBACK_ASKED)
+        hooks->serve_callback();
+}
+
 void aspx_command_post(struct aspx_command *command)
 {
     uint64_t ticket;
@@ -105,7 +113,7 @@ void aspx_command_post(struct aspx_command *command)
     }
     ticket = aspx_ring_ticket(&ring);
     while (!aspx_ring_has_room(&ring, ticket)) {
-        aspx_callback_look();
+        serve_callback();
         wake();
         sched_yield();
     }
@@ -130,6 +138,28 @@ int aspx_command_answer(struct aspx_command *command, const int *code)
 {
     carry_out(command);
     return aspx_raised_call_of(command, *code);
+}
+
+struct call {
+    struct aspx_command head;
+    void (*work)(void *argument);
+    void *argument;
+};
+
+static void run_call(struct aspx_command *head)
+{
+    struct call *call = (void *) head;
+
+    call->work(call->argument);
+    aspx_command_done(head);
+}
+
+void aspx_command_in_thread(void (*work)(void *argument), void *argument)
+{
+    struct call call = {
+        .head.run = run_call, .work = work, .argument = argument};
+
+    aspx_command_call(&call.head);
 }
 
 void aspx_command_ask(struct aspx_command *question)
@@ -228,10 +258,10 @@ bool aspx_command_yield(void)
 void aspx_rest_step(struct aspx_rest *rest)
 {
     if (aspx_offload_is_self()) {
-        aspx_offload_turn(); /* a callback waits: the progress is ours */
+        hooks->make_progress(); /* a callback waits: the progress is ours */
         return;
     }
-    aspx_callback_look();
+    serve_callback();
     if (rest->looks == 0)
         aspx_command_nudge();
     if (rest->looks < patience.spins) {

@@ -63,10 +63,20 @@ enum aspx_cpus {
                           runs there */
 };
 
+/* What a thread that waits does besides, by layers above. */
+struct aspx_command_hooks {
+    /* A caller: the thread waits for one that runs a callback. */
+    void (*serve_callback)(void);
+    /* The thread itself, in a callback that waits: one turn of its loop. */
+    void (*make_progress)(void);
+};
+
 /* Prepare the ring.
  *   several  more than one thread may post
- *   many     several threads may wait at once */
-void aspx_command_start(bool several, bool many, enum aspx_cpus cpus);
+ *   many     several threads may wait at once
+ *   hooks    borrowed for the life of the process */
+void aspx_command_start(bool several, bool many, enum aspx_cpus cpus,
+                        const struct aspx_command_hooks *hooks);
 
 /* Hand a command to the thread; run it at once if this is the thread itself (a
  * callback of the program). Waits while the ring is full. */
@@ -79,6 +89,9 @@ void aspx_command_call(struct aspx_command *command);
 /* The same, of a command that leaves MPI's answer in *code. Returns the answer,
  * which a handler may have changed. */
 int aspx_command_answer(struct aspx_command *command, const int *code);
+
+/* Run work(argument) in the offload thread, and wait for it. */
+void aspx_command_in_thread(void (*work)(void *argument), void *argument);
 
 /* Say that a command is done: what the thread wrote is seen by who waits. */
 void aspx_command_done(struct aspx_command *command);

@@ -7,7 +7,6 @@
 
 #include "ask.h"
 #include "pending.h"
-#include "direct_call.h"
 #include "raised.h"
 
 #include "mpi_hand.h"
@@ -15,24 +14,6 @@
 #include "runtime/base/prefetch.h"
 
 #include <stddef.h>
-
-/* MPI leaves MPI_ERROR alone in most single completions; so do we. */
-static void copy(const MPI_Status *from, MPI_Status *to)
-{
-    int kept;
-
-    if (to == MPI_STATUS_IGNORE)
-        return;
-    kept = to->MPI_ERROR;
-    *to = *from;
-    if (from->MPI_ERROR == ASPX_ERROR_UNTOUCHED)
-        to->MPI_ERROR = kept;
-}
-
-void aspx_status_copy(const MPI_Status *from, MPI_Status *to)
-{
-    copy(from, to);
-}
 
 static void set_empty(MPI_Status *status)
 {
@@ -42,7 +23,7 @@ static void set_empty(MPI_Status *status)
 
     aspx_real.MPI_Status_set_elements(&empty, MPI_BYTE, 0);
     aspx_real.MPI_Status_set_cancelled(&empty, 0);
-    copy(&empty, status);
+    aspx_status_copy(&empty, status);
 }
 
 /* A request that is there to be completed. */
@@ -79,7 +60,7 @@ static bool has_ended(struct aspx_slot *slot)
     if (is_over(slot))
         return true;
     if (slot->lazy)
-        aspx_request_in_thread(test_lazy, slot);
+        aspx_command_in_thread(test_lazy, slot);
     else if (aspx_offload_is_self() && !aspx_guest_inside)
         aspx_flight_test(&slot, 1);
     else
@@ -95,7 +76,7 @@ static int hand_out(struct aspx_slot *slot, MPI_Request *request,
 
     if (error)
         slot->status.MPI_ERROR = rc;
-    copy(&slot->status, status);
+    aspx_status_copy(&slot->status, status);
     if (slot->persistent) {
         atomic_store(&slot->head.state, ASPX_INACTIVE);
     } else {
@@ -231,7 +212,7 @@ int aspx_offload_MPI_Request_get_status(MPI_Request request, int *flag,
     }
     if (!*flag)
         return MPI_SUCCESS;
-    copy(&slot->status, status);
+    aspx_status_copy(&slot->status, status);
     return slot->rc;
 }
 

@@ -4,15 +4,9 @@
 #include "direct_call.h"
 
 #include "callback.h"
-#include "request.h"
-
-#include <stdatomic.h>
-#include <stdint.h>
-
-_Thread_local bool aspx_guest_inside ASPX_TLS;
+#include "command.h"
 
 static bool allowed;
-static _Atomic uint32_t inside; /* guests */
 
 void aspx_guest_allow(int level)
 {
@@ -29,9 +23,9 @@ bool aspx_guest_enter(void)
     if (!allowed || !aspx_offload_twins())
         return false;
     if (!aspx_command_has_looked(aspx_command_posted()))
-        aspx_request_in_thread(nothing, NULL);
+        aspx_command_in_thread(nothing, NULL);
     aspx_callback_look();
-    atomic_fetch_add(&inside, 1);
+    atomic_fetch_add(&aspx_guests, 1);
     aspx_offload_self = aspx_guest_inside = true;
     return true;
 }
@@ -39,12 +33,7 @@ bool aspx_guest_enter(void)
 void aspx_guest_leave(void)
 {
     aspx_offload_self = aspx_guest_inside = false;
-    atomic_fetch_sub(&inside, 1);
+    atomic_fetch_sub(&aspx_guests, 1);
     if (atomic_load(&aspx_callbacks.state) != ASPX_CALLBACK_NONE)
         aspx_callback_guest_left();
-}
-
-bool aspx_guest_any(void)
-{
-    return atomic_load(&inside) != 0;
 }

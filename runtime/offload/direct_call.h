@@ -12,12 +12,7 @@
 #ifndef ASPEN_RUNTIME_OFFLOAD_DIRECT_CALL_H
 #define ASPEN_RUNTIME_OFFLOAD_DIRECT_CALL_H
 
-#include "offload.h"
-
-/* Is this thread a guest? Then it is inside MPI, in a callback of the program:
- * what it calls is carried out on the spot, and its requests are lazy, because
- * those in flight are the offload thread's. */
-extern _Thread_local bool aspx_guest_inside ASPX_TLS;
+#include <stdbool.h>
 
 /* MPI has this level: may there be guests? */
 void aspx_guest_allow(int level);
@@ -28,9 +23,5 @@ bool aspx_guest_enter(void);
 
 /* Out again. */
 void aspx_guest_leave(void);
-
-/* In the offload thread: is anybody a guest now? Guests make progress for
- * all. */
-bool aspx_guest_any(void);
 
 #endif

@@ -11,6 +11,7 @@
 #include "offload.h"
 
 #include "callback.h"
+#include "command.h"
 #include "pending.h"
 #include "direct_call.h"
 #include "report.h"
@@ -22,6 +23,7 @@
 #include "runtime/mpi/entry.h"
 #include "runtime/mpi/plt_patch.h"
 #include "runtime/base/helper_thread.h"
+#include "runtime/profile/profile.h"
 #include "runtime/world/call_site.h"
 #include "mpi_hand.h"
 
@@ -29,11 +31,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <strings.h>
-
-struct aspx_real aspx_behind, aspx_offload_entries;
-bool aspx_offload_many;
-_Atomic bool aspx_offload_handlers_set, aspx_offload_had_window;
-int aspx_offload_ranks = INT32_MAX;
 
 static const struct asp_layout *layout;
 static aspx_offload_behind_f *put_behind;
@@ -77,9 +74,16 @@ static enum aspx_cpus cpus_of(const struct asp_layout_task *task)
     return ASPX_CPUS_OWN;
 }
 
+static bool is_thread(void)
+{
+    return aspx_offload_self && !aspx_guest_inside;
+}
+
 int aspx_offload_start(const struct asp_layout *its_layout, uint32_t local,
                        int required, aspx_offload_behind_f *its_behind)
 {
+    static const struct aspx_command_hooks hooks = {aspx_callback_serve,
+                                                    aspx_offload_turn};
     const struct asp_layout_task *task = &its_layout->tasks[local];
     int cpu = its_layout->bound ? task->cpu_helper_os : -1, rc;
     enum aspx_cpus cpus;
@@ -92,7 +96,8 @@ int aspx_offload_start(const struct asp_layout *its_layout, uint32_t local,
     aspx_offload_many = required == MPI_THREAD_MULTIPLE;
     aspx_behind = aspx_real;
     aspx_offload_fill(&aspx_offload_entries);
-    aspx_command_start(required != MPI_THREAD_SINGLE, aspx_offload_many, cpus);
+    aspx_command_start(required != MPI_THREAD_SINGLE, aspx_offload_many, cpus,
+                       &hooks);
     aspx_slot_start(aspx_offload_many);
     aspx_callback_start(aspx_offload_many);
     aspx_rounding_start();
@@ -101,6 +106,8 @@ int aspx_offload_start(const struct asp_layout *its_layout, uint32_t local,
         errno = rc;
         return -1;
     }
+    aspx_site_use_kept(is_thread);
+    aspx_profile_waits_elsewhere(aspx_offload_many);
     aspx_selfbind();
     aspx_close_mend();
     return 0;

@@ -21,9 +21,8 @@
 
 #include "pending.h"
 
-#include "offload.h"
 #include "raised.h"
-#include "report.h"
+#include "state.h"
 
 #include "runtime/mpi/handle.h"
 #include "runtime/base/prefetch.h"
@@ -63,6 +62,11 @@ static struct flights {
     uint32_t polls;   /* of those */
     uint64_t younger; /* as the last ones grew old: what is old next time */
 } flights = {.portion = PORTION_LEAST};
+
+/* Raised by each poll, so on a line of its own. */
+static struct {
+    _Alignas(ASPX_COMMAND_LINE) _Atomic uint32_t count;
+} moment;
 
 static bool is_old(const struct aspx_slot *slot)
 {
@@ -130,6 +134,24 @@ static void leave(struct aspx_slot *slot)
         atomic_store_explicit(&slot->old, false, memory_order_relaxed);
 }
 
+static void ended(struct aspx_slot *slot, int rc, bool refused)
+{
+    slot->rc = rc;
+    slot->refused = refused;
+    slot->moment = atomic_load_explicit(&moment.count, memory_order_relaxed);
+    if (slot->expected) {
+        slot->expected = false;
+        atomic_fetch_sub_explicit(&aspx_callbacks.expected, 1,
+                                  memory_order_relaxed);
+    }
+    aspx_command_ended(&slot->head, &slot->bell);
+}
+
+void aspx_slot_ended(struct aspx_slot *slot, int rc)
+{
+    ended(slot, rc, false);
+}
+
 /* Before anything else that ends later: MPI_Waitany of a small send and of the
  * receive that answers it gives the send first. MPI does not look around in a
  * wait for what is over. */
@@ -143,7 +165,7 @@ static void end_at_once(struct aspx_slot *slot)
     aspx_slot_ended(slot, rc);
 }
 
-void aspx_flight_add(struct aspx_slot *slot)
+static void add(struct aspx_slot *slot)
 {
     aspx_offload_counts.posted++;
     if (aspx_handle_is_over(slot->real)) {
@@ -151,6 +173,26 @@ void aspx_flight_add(struct aspx_slot *slot)
         return;
     }
     enter(slot);
+}
+
+void aspx_slot_issued(struct aspx_slot *slot, int rc)
+{
+    bool failed = rc != MPI_SUCCESS;
+
+    if (aspx_guest_inside)
+        aspx_slot_make_lazy(slot);
+    if (failed && !slot->persistent)
+        slot->real = MPI_REQUEST_NULL;
+    if (slot->asks) {
+        atomic_store_explicit(&slot->issued,
+                              failed ? ASPX_ISSUED_FAILED : ASPX_ISSUED,
+                              memory_order_release);
+        aspx_command_news(); /* who asked may sleep by now */
+    }
+    if (failed)
+        ended(slot, rc, true);
+    else if (!slot->lazy)
+        add(slot);
 }
 
 void aspx_flight_remove(struct aspx_slot *slot)
@@ -251,7 +293,10 @@ static uint32_t look_at(const struct window *window)
     uint32_t ended;
 
     flights.inner = flights.number;
-    aspx_slot_next_moment();
+    atomic_store_explicit(
+        &moment.count,
+        atomic_load_explicit(&moment.count, memory_order_relaxed) + 1,
+        memory_order_relaxed);
     ended = aspx_offload_wants_codes() ? test_each(window) : test_some(window);
     flights.inner = outer;
     return ended;

@@ -3,7 +3,6 @@
 #ifndef ASPEN_RUNTIME_OFFLOAD_PENDING_H
 #define ASPEN_RUNTIME_OFFLOAD_PENDING_H
 
-#include "offload.h"
 #include "request_pool.h"
 
 #include <stdbool.h>
@@ -12,9 +11,12 @@
 /* So many requests MPI is asked about at once. */
 enum { ASPX_FLIGHT_WINDOW = 64 };
 
-/* slot->real is under way from now on; or it was over when MPI had taken it, and
- * ends here. The slot may be somebody else's then. */
-void aspx_flight_add(struct aspx_slot *slot);
+/* In the offload thread, or a guest: MPI was asked to take the operation, and
+ * said rc. */
+void aspx_slot_issued(struct aspx_slot *slot, int rc);
+
+/* Likewise: the operation has ended so. */
+void aspx_slot_ended(struct aspx_slot *slot, int rc);
 
 /* It is no more, and was not completed. */
 void aspx_flight_remove(struct aspx_slot *slot);

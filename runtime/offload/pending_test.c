@@ -5,7 +5,7 @@
 #include "pending.h"
 
 #include "raised.h"
-#include "report.h"
+#include "state.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,11 +19,6 @@
 enum { WINDOW = ASPX_FLIGHT_WINDOW, CROWD = 1000, MANY = 200000 };
 
 /* What the tested file wants from the others. */
-_Thread_local bool aspx_offload_self ASPX_TLS;
-_Thread_local bool aspx_guest_inside ASPX_TLS;
-_Atomic bool aspx_offload_handlers_set;
-struct aspx_offload_counts aspx_offload_counts;
-struct aspx_real aspx_behind;
 struct aspx_raising aspx_raising;
 
 static uint64_t taken, looked;
@@ -43,14 +38,14 @@ void aspx_command_looked(uint64_t run)
     looked = run;
 }
 
-void aspx_slot_next_moment(void)
+void aspx_command_news(void)
 {
 }
 
-void aspx_slot_ended(struct aspx_slot *slot, int rc)
+void aspx_command_ended(struct aspx_command *command, _Atomic uint32_t *bell)
 {
-    slot->rc = rc;
-    atomic_store(&slot->head.state, ASPX_DONE);
+    (void) bell;
+    atomic_store(&command->state, ASPX_DONE);
 }
 
 /* Request i + 1 is that of slot i. */
@@ -95,7 +90,7 @@ static void post(int i)
     asked_at[i % (CROWD + WINDOW)] = taken++;
     atomic_store(&slots[i].head.state, ASPX_BUSY);
     slots[i].real = i + 1;
-    aspx_flight_add(&slots[i]);
+    aspx_slot_issued(&slots[i], MPI_SUCCESS);
 }
 
 static void post_all(int from, int to)

@@ -5,13 +5,10 @@
 #ifndef ASPEN_RUNTIME_OFFLOAD_RAISED_H
 #define ASPEN_RUNTIME_OFFLOAD_RAISED_H
 
-#include "callback.h"
-#include "command.h"
+#include "function.h"
+#include "state.h"
 
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
-
+struct aspx_command;
 struct aspx_raised;
 
 /* For the thread: it carries out this command, or asks MPI for this slot's

@@ -12,8 +12,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-struct aspx_offload_counts aspx_offload_counts;
-
 enum { COUNTS = sizeof(struct aspx_offload_counts) / sizeof(uint64_t) };
 
 _Static_assert((int) COUNTS <= (int) ASPX_RECORD_COUNTS &&

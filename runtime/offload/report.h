@@ -3,24 +3,13 @@
 #ifndef ASPEN_RUNTIME_OFFLOAD_REPORT_H
 #define ASPEN_RUNTIME_OFFLOAD_REPORT_H
 
+#include "state.h"
+
 #include "common/layout/layout.h"
 
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
-
-/* What the thread has done; counted by it alone. */
-struct aspx_offload_counts {
-    uint64_t commands; /* taken from the ring */
-    uint64_t posted;   /* ... that nobody waited for: requests */
-    uint64_t ended;    /* requests that it saw end */
-    uint64_t naps;
-    uint64_t callbacks; /* that it left to a caller, or ran while one waited */
-    uint64_t cpu_us;    /* its CPU time */
-    uint64_t wall_us;   /* since it began */
-};
-
-extern struct aspx_offload_counts aspx_offload_counts;
 
 /* Sum over all ranks and tell what the user asked for. In the thread, before
  * MPI_Finalize; collective over MPI_COMM_WORLD when asked for, else nothing. */

@@ -7,34 +7,12 @@
 
 #include "callback.h"
 #include "pending.h"
-#include "direct_call.h"
 #include "raised.h"
+#include "thread.h"
 
 #include "mpi_hand.h"
 
 #include <sched.h>
-
-struct errand {
-    struct aspx_command head;
-    void (*work)(void *argument);
-    void *argument;
-};
-
-static void run_errand(struct aspx_command *head)
-{
-    struct errand *errand = (void *) head;
-
-    errand->work(errand->argument);
-    aspx_command_done(head);
-}
-
-void aspx_request_in_thread(void (*work)(void *argument), void *argument)
-{
-    struct errand errand = {
-        .head.run = run_errand, .work = work, .argument = argument};
-
-    aspx_command_call(&errand.head);
-}
 
 struct aspx_slot *aspx_request_adopt(MPI_Request *request)
 {
@@ -55,7 +33,7 @@ int aspx_request_refuse(void)
 {
     int code;
 
-    aspx_request_in_thread(refuse, &code);
+    aspx_command_in_thread(refuse, &code);
     return code;
 }
 
@@ -66,7 +44,7 @@ static void raise_code(void *code)
 
 int aspx_request_raise(int code)
 {
-    aspx_request_in_thread(raise_code, &code);
+    aspx_command_in_thread(raise_code, &code);
     return code;
 }
 
@@ -108,7 +86,7 @@ static MPI_Request *real_of(struct touch *touch)
 
 static int carry(struct touch *touch, void (*work)(void *touch))
 {
-    aspx_request_in_thread(work, touch);
+    aspx_command_in_thread(work, touch);
     return touch->rc;
 }
 

@@ -3,14 +3,11 @@
 #ifndef ASPEN_RUNTIME_OFFLOAD_REQUEST_H
 #define ASPEN_RUNTIME_OFFLOAD_REQUEST_H
 
-#include "offload.h"
+#include "request_pool.h"
 
 /* The slot of a request. A request that is not ours gets one; NULL for
  * MPI_REQUEST_NULL. */
 struct aspx_slot *aspx_request_adopt(MPI_Request *request);
-
-/* Run work(argument) in the offload thread, and wait for it. */
-void aspx_request_in_thread(void (*work)(void *argument), void *argument);
 
 /* A null pointer or a negative count: let MPI say so. */
 int aspx_request_refuse(void);

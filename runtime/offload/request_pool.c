@@ -6,12 +6,9 @@
 
 #include "request_pool.h"
 
-#include "callback.h"
-#include "pending.h"
-#include "direct_call.h"
-#include "offload.h"
 #include "order.h"
 #include "raised.h"
+#include "state.h"
 
 #include <ck_stack.h>
 #include <pthread.h>
@@ -34,11 +31,6 @@ static _Atomic(struct aspx_slot *) chunks[CHUNKS];
 static uint32_t nchunks;
 static pthread_mutex_t grow_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool many_takers;
-static _Atomic bool had_lazy;
-/* Written by the offload thread in each poll, on a line of its own. */
-static struct {
-    _Alignas(ASPX_COMMAND_LINE) _Atomic uint32_t count;
-} moment;
 
 /* Free slots: of the program's threads, one at a time; of many; of
  * callbacks. */
@@ -47,20 +39,22 @@ static ck_stack_t free_many = CK_STACK_INITIALIZER;
 
 _Static_assert(offsetof(struct aspx_slot, head) == 0, "aspx_slot_of");
 
+/* MPI leaves MPI_ERROR alone in most single completions; so do we. */
+void aspx_status_copy(const MPI_Status *from, MPI_Status *to)
+{
+    int kept;
+
+    if (to == MPI_STATUS_IGNORE)
+        return;
+    kept = to->MPI_ERROR;
+    *to = *from;
+    if (from->MPI_ERROR == ASPX_ERROR_UNTOUCHED)
+        to->MPI_ERROR = kept;
+}
+
 void aspx_slot_start(bool many)
 {
     many_takers = many;
-}
-
-void aspx_slot_make_lazy(struct aspx_slot *slot)
-{
-    slot->lazy = true;
-    atomic_store_explicit(&had_lazy, true, memory_order_relaxed);
-}
-
-bool aspx_slot_had_lazy(void)
-{
-    return atomic_load_explicit(&had_lazy, memory_order_relaxed);
 }
 
 /* A post goes past these; inlined they would have it save all registers. */
@@ -282,49 +276,4 @@ MPI_Request aspx_slot_persistent(MPI_Request real)
 MPI_Request aspx_slot_lazy(MPI_Request real)
 {
     return wrap(real, true);
-}
-
-void aspx_slot_next_moment(void)
-{
-    uint32_t now = atomic_load_explicit(&moment.count, memory_order_relaxed);
-
-    atomic_store_explicit(&moment.count, now + 1, memory_order_relaxed);
-}
-
-static void ended(struct aspx_slot *slot, int rc, bool refused)
-{
-    slot->rc = rc;
-    slot->refused = refused;
-    slot->moment = atomic_load_explicit(&moment.count, memory_order_relaxed);
-    if (slot->expected) {
-        slot->expected = false;
-        atomic_fetch_sub_explicit(&aspx_callbacks.expected, 1,
-                                  memory_order_relaxed);
-    }
-    aspx_command_ended(&slot->head, &slot->bell);
-}
-
-void aspx_slot_ended(struct aspx_slot *slot, int rc)
-{
-    ended(slot, rc, false);
-}
-
-void aspx_slot_issued(struct aspx_slot *slot, int rc)
-{
-    bool failed = rc != MPI_SUCCESS;
-
-    if (aspx_guest_inside)
-        aspx_slot_make_lazy(slot);
-    if (failed && !slot->persistent)
-        slot->real = MPI_REQUEST_NULL;
-    if (slot->asks) {
-        atomic_store_explicit(&slot->issued,
-                              failed ? ASPX_ISSUED_FAILED : ASPX_ISSUED,
-                              memory_order_release);
-        aspx_command_news(); /* who asked may sleep by now */
-    }
-    if (failed)
-        ended(slot, rc, true);
-    else if (!slot->lazy)
-        aspx_flight_add(slot);
 }

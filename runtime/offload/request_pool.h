@@ -10,6 +10,7 @@
 #define ASPEN_RUNTIME_OFFLOAD_REQUEST_POOL_H
 
 #include "command.h"
+#include "state.h"
 
 #include <mpi.h>
 #include <stddef.h>
@@ -64,8 +65,15 @@ static inline struct aspx_slot *aspx_slot_of(struct aspx_command *command)
 void aspx_slot_start(bool many);
 
 /* Make one lazy; has there ever been one? */
-void aspx_slot_make_lazy(struct aspx_slot *slot);
-bool aspx_slot_had_lazy(void);
+static inline void aspx_slot_make_lazy(struct aspx_slot *slot)
+{
+    slot->lazy = true;
+    atomic_store_explicit(&aspx_offload_had_lazy, true, memory_order_relaxed);
+}
+static inline bool aspx_slot_had_lazy(void)
+{
+    return atomic_load_explicit(&aspx_offload_had_lazy, memory_order_relaxed);
+}
 
 /* A slot whose command runs `run`; its arguments are the caller's to write.
  *   block  what they begin with: unless none, a struct aspx_block
@@ -98,23 +106,15 @@ static inline struct aspx_rest aspx_slot_rest(struct aspx_slot *slot)
                       : (struct aspx_rest){.bell = &slot->bell};
 }
 
+/* Hand a status to the program, which may ignore it. */
+void aspx_status_copy(const MPI_Status *from, MPI_Status *to);
+
 /* Post the operation, wait for its end, give the slot back. */
 int aspx_slot_wait(struct aspx_slot *slot, MPI_Status *status);
 
 /* Wrap a request that MPI made: a persistent one, or a lazy one. */
 MPI_Request aspx_slot_persistent(MPI_Request real);
 MPI_Request aspx_slot_lazy(MPI_Request real);
-
-/* In the offload thread, or a guest: MPI was asked to take the operation, and
- * said rc. */
-void aspx_slot_issued(struct aspx_slot *slot, int rc);
-
-/* Likewise: the operation has ended so. */
-void aspx_slot_ended(struct aspx_slot *slot, int rc);
-
-/* In the offload thread: MPI looks what has ended. What a look finds ended at
- * one moment, and after what had ended before. */
-void aspx_slot_next_moment(void);
 
 /* Of two that have ended: did this one before the other, for MPI? */
 static inline bool aspx_slot_was_before(const struct aspx_slot *slot,

@@ -5,8 +5,10 @@
  * thread calls MPI's own. */
 #include "config.h"
 
-#include "offload.h"
+#include "command.h"
+#include "state.h"
 
+#include "runtime/mpi/handle.h"
 #include "mpi_hand.h"
 
 #include <stdlib.h>

@@ -16,11 +16,9 @@
 
 #include "callback.h"
 #include "pending.h"
-#include "direct_call.h"
 #include "backoff.h"
-#include "offload.h"
 #include "raised.h"
-#include "report.h"
+#include "state.h"
 
 #include "runtime/base/futex.h"
 #include "runtime/base/helper_thread.h"
@@ -38,8 +36,6 @@ enum {
     TURNS_PER_CLOCK = 32,
     ASIDE_US = 10000, /* until it looks whether exit() wants it to end */
 };
-
-_Thread_local bool aspx_offload_self ASPX_TLS;
 
 static int on_cpu;
 static uint32_t spin_us;

@@ -13,6 +13,9 @@ int aspx_thread_start(int cpu, enum aspx_cpus cpus);
  * may be in a constructor or destructor, and then has the loader's lock. */
 void aspx_thread_replace(void (*work)(void *argument), void *argument);
 
+/* One turn of the thread's loop, for callbacks in it that wait. */
+void aspx_offload_turn(void);
+
 /* In the thread: bring the times in aspx_offload_counts up to date. */
 void aspx_thread_count(void);
 

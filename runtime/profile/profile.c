@@ -7,7 +7,6 @@
 #include "timing.h"
 
 #include "runtime/mpi/plt_patch.h"
-#include "runtime/offload/offload.h"
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -20,6 +19,8 @@ static uint64_t start_ticks, stop_ticks;
 /* What libmpich calls to poll UCX, in place of UCX (or of who stands before
  * it). */
 typedef unsigned progress_f(void *worker);
+
+static bool elsewhere, many_wait; /* aspx_profile_waits_elsewhere() */
 
 /* One turn in some fifty of who waits long; apart, so that others need not save
  * more than a register. */
@@ -60,6 +61,12 @@ static void start(bool many, bool polls)
     start_ticks = aspx_clock_ticks();
 }
 
+void aspx_profile_waits_elsewhere(bool many_threads)
+{
+    elsewhere = true;
+    many_wait = many_threads;
+}
+
 void aspx_profile_start(void)
 {
     union {
@@ -71,9 +78,8 @@ void aspx_profile_start(void)
 
     if (runs)
         return;
-    if (aspx_offload_runs()) { /* the threads that wait are not those that poll
-                                */
-        start(aspx_offload_many, false);
+    if (elsewhere) {
+        start(many_wait, false);
         return;
     }
     aspx_real.MPI_Query_thread(&level);

@@ -13,6 +13,10 @@
  * (mpi/entry.h). Idempotent. */
 void aspx_profile_start(void);
 
+/* Before that: the threads that wait in MPI are not those that poll.
+ *   many  several may wait at once */
+void aspx_profile_waits_elsewhere(bool many);
+
 /* Total seconds in MPI of this process up to now, running call included; of
  * several threads, the time in which at least one was inside. 0 without
  * aspx_profile_start(). Threads: any. */

@@ -6,8 +6,6 @@
 
 #include "call_site.h"
 
-#include "runtime/offload/direct_call.h"
-
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <link.h>
@@ -19,6 +17,7 @@
 enum { FRAMES = 24 };
 
 static struct aspx_site kept;
+static bool (*uses_kept)(void);
 
 static const char *last_part(const char *path)
 {
@@ -45,7 +44,7 @@ void aspx_site_find(struct aspx_site *site)
     void *frames[FRAMES];
     int n;
 
-    if (aspx_offload_is_self() && !aspx_guest_inside) {
+    if (uses_kept && uses_kept()) {
         *site = kept;
         return;
     }
@@ -73,4 +72,9 @@ void aspx_site_find(struct aspx_site *site)
 void aspx_site_keep(void)
 {
     aspx_site_find(&kept);
+}
+
+void aspx_site_use_kept(bool (*when)(void))
+{
+    uses_kept = when;
 }

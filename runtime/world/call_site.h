@@ -3,6 +3,8 @@
 #ifndef ASPEN_RUNTIME_WORLD_CALL_SITE_H
 #define ASPEN_RUNTIME_WORLD_CALL_SITE_H
 
+#include <stdbool.h>
+
 enum { ASPX_SITE_MAX = 80 };
 
 /* Both "" when it cannot be told. */
@@ -19,5 +21,8 @@ void aspx_site_find(struct aspx_site *site);
 /* Find it for the offload thread, which will carry out the call and ask. One
  * caller at a time: with several, they make their windows themselves. */
 void aspx_site_keep(void);
+
+/* Where `when` says so in a thread, aspx_site_find() gives the kept one. */
+void aspx_site_use_kept(bool (*when)(void));
 
 #endif
