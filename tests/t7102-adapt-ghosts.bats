@@ -33,9 +33,9 @@ judged_right() {
     local n
     for n in 1 2 9 11; do
         run timeout -k 5 60 env LD_PRELOAD="$ASPEN_BUILD/tests/.libs/yield.so" \
-            mpiexec.mpich -n "$n" "$ASPEN_BUILD/tests/adapt_spread" 200
+            mpiexec.mpich -n "$n" "$ASPEN_BUILD/tests/adapt_status_broadcast" 200
         ended_with 0
-        printed '^ok spread'
+        printed '^ok status_broadcast'
     done
     # Each at its own speed: not all that was said is told.
     printed '^heard [1-9]'

@@ -104,7 +104,7 @@ void aspx_adapt_start(const struct aspx_engine *engine)
     mode = asp_layout_knob(layout, "adapt", "off");
     interval_s = aspx_knob_interval_s(layout);
     aspx_own_trace_start();
-    if (able && engine->settings.judged && engine->arena.notes)
+    if (able && engine->settings.ghosts_decide && engine->arena.notes)
         take_seat(engine);
     else if (able && strcmp(mode, "user") != 0)
         watch_myself(layout);
@@ -214,7 +214,7 @@ int aspx_adapt_why(enum aspx_async said)
     return profiled ? percent : ASPX_WHY_ASKED;
 }
 
-struct aspx_trace *aspx_adapt_judged(void)
+struct aspx_trace *aspx_adapt_target_trace(void)
 {
     static struct aspx_trace copy;
     uint32_t edition, tries = 1000;

@@ -88,7 +88,7 @@ struct aspx_decisions *aspx_adapt_decisions(void);
 
 /* What they thought of this process, over the time, up to now; the caller's
  * until the next call. NULL: nothing. Until aspx_adapt_stop(). Threads: one. */
-struct aspx_trace *aspx_adapt_judged(void);
+struct aspx_trace *aspx_adapt_target_trace(void);
 
 /* Why the wish is what it was at last: as in adapt/decide/trace.h. */
 int aspx_adapt_why(enum aspx_async said);

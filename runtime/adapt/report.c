@@ -124,7 +124,7 @@ struct aspx_adaptation *aspx_adaptation_gather(const struct aspx_world *world)
     struct aspx_trace_switch change[2 * ASPX_TRACE_SWITCHES];
     size_t cells = (size_t) world->nnodes * ASPX_TRACE_BUCKETS;
     struct aspx_adaptation *all;
-    struct aspx_trace *own, *judged, *shown;
+    struct aspx_trace *own, *target, *shown;
     double mine[3], most[3], *sums;
     uint32_t n;
     int ok, everywhere;
@@ -132,9 +132,9 @@ struct aspx_adaptation *aspx_adaptation_gather(const struct aspx_world *world)
     if (!aspx_adapt_able()) /* the same everywhere */
         return NULL;
     own = aspx_own_trace_close();
-    judged = aspx_adapt_judged();
-    shown = judged ? judged : own;
-    n = join(change, world, own, judged ? judged : &none);
+    target = aspx_adapt_target_trace();
+    shown = target ? target : own;
+    n = join(change, world, own, target ? target : &none);
     mine[0] = shown->bucket_s;
     mine[1] = shown->last_s - shown->begin_s;
     mine[2] = aspx_adapt_interval_s();
@@ -154,7 +154,7 @@ struct aspx_adaptation *aspx_adaptation_gather(const struct aspx_world *world)
     aspx_real.MPI_Allreduce(&ok, &everywhere, 1, MPI_INT, MPI_LAND,
                             world->users);
     if (everywhere) {
-        sum_up(all, world, shown, own->more + (judged ? judged->more : 0),
+        sum_up(all, world, shown, own->more + (target ? target->more : 0),
                sums);
         gather_switches(all, world, change, n);
         all->decisions = aspx_adapt_decisions();

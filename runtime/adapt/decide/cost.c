@@ -20,24 +20,25 @@ static const double MARGIN = 1.25, MATTERS = 0.01;
 /* Enough operations to learn from; how much one interval changes; bounds. */
 static const double LEARN_OPS = 1000, LEARN = 0.25, LEAST = 0.2, MOST = 50;
 
-static double handling(const struct aspx_demand *demand)
+static double handling(const struct aspx_workload *workload)
 {
     double sum = 0;
 
     for (int k = 0; k < ASPX_KINDS; k++)
-        sum += prices[k].base_s * demand->ops[k] +
-               prices[k].per_byte_s * demand->bytes[k];
+        sum += prices[k].base_s * workload->ops[k] +
+               prices[k].per_byte_s * workload->bytes[k];
     return sum;
 }
 
-void aspx_cost_learn(struct aspx_cost *cost, const struct aspx_demand *demand)
+void aspx_cost_learn(struct aspx_cost *cost,
+                     const struct aspx_workload *workload)
 {
-    double ops = aspx_demand_ops(demand), table, scale;
+    double ops = aspx_workload_ops(workload), table, scale;
 
-    if (demand->redirected < LEARN_OPS || demand->busy_s <= 0 || ops <= 0)
+    if (workload->redirected < LEARN_OPS || workload->busy_s <= 0 || ops <= 0)
         return;
-    table = handling(demand) * demand->redirected / ops;
-    scale = cost->scale + LEARN * (demand->busy_s / table - cost->scale);
+    table = handling(workload) * workload->redirected / ops;
+    scale = cost->scale + LEARN * (workload->busy_s / table - cost->scale);
     cost->scale = scale < LEAST ? LEAST : scale > MOST ? MOST : scale;
 }
 
@@ -56,20 +57,20 @@ static double lesser(double a, double b)
 }
 
 struct aspx_forecast aspx_cost_forecast(const struct aspx_cost *cost,
-                                        const struct aspx_demand *demand)
+                                        const struct aspx_workload *workload)
 {
     struct aspx_forecast f = {.verdict = ASPX_VERDICT_NONE};
     double each, seen, share;
 
-    if (demand->user_s <= 0 || demand->ghosts <= 0)
+    if (workload->user_s <= 0 || workload->ghosts <= 0)
         return f;
-    each = cost->scale * handling(demand) / demand->user_s;
-    f.load = each * demand->users / demand->ghosts;
-    f.with_s = each * crowding(f.load, demand->users / demand->ghosts);
-    f.without_s = each +
-                  demand->waits / demand->user_s * aspx_demand_silence(demand);
-    seen = each + demand->wait_s / demand->user_s;
-    share = demand->redirected / aspx_demand_ops(demand);
+    each = cost->scale * handling(workload) / workload->user_s;
+    f.load = each * workload->users / workload->ghosts;
+    f.with_s = each * crowding(f.load, workload->users / workload->ghosts);
+    f.without_s = each + workload->waits / workload->user_s *
+                             aspx_workload_delay(workload);
+    seen = each + workload->wait_s / workload->user_s;
+    share = workload->redirected / aspx_workload_ops(workload);
     if (share < NEARLY)
         f.without_s = lesser(f.without_s, seen);
     else if (share > 1 - NEARLY)

@@ -32,9 +32,10 @@ struct aspx_forecast {
 };
 
 /* Ghosts have carried out some: correct the prices. */
-void aspx_cost_learn(struct aspx_cost *cost, const struct aspx_demand *demand);
+void aspx_cost_learn(struct aspx_cost *cost,
+                     const struct aspx_workload *workload);
 
 struct aspx_forecast aspx_cost_forecast(const struct aspx_cost *cost,
-                                        const struct aspx_demand *demand);
+                                        const struct aspx_workload *workload);
 
 #endif

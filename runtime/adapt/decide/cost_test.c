@@ -12,52 +12,52 @@
 #include <cmocka.h>
 
 /* A second of 8 users and 2 ghosts. */
-static struct aspx_demand second(void)
+static struct aspx_workload second(void)
 {
-    return (struct aspx_demand){
+    return (struct aspx_workload){
         .users = 8, .ghosts = 2, .user_s = 8, .ghost_s = 2, .wait_s = 8};
 }
 
-static enum aspx_verdict verdict(const struct aspx_demand *demand)
+static enum aspx_verdict verdict(const struct aspx_workload *workload)
 {
     const struct aspx_cost cost = {.scale = 1};
 
-    return aspx_cost_forecast(&cost, demand).verdict;
+    return aspx_cost_forecast(&cost, workload).verdict;
 }
 
 static void test_adds_up(void **state)
 {
-    struct aspx_demand sum = second(), more = second();
+    struct aspx_workload sum = second(), more = second();
 
     (void) state;
     more.ops[ASPX_KIND_GET] = 100;
     more.ops[ASPX_KIND_ACC] = 60;
-    more.silence_s2 = 4;
-    aspx_demand_add(&sum, &more);
-    assert_true(sum.users == 16 && sum.user_s == 16 && sum.silence_s2 == 4);
-    assert_true(aspx_demand_ops(&sum) == 160);
+    more.outside_s2 = 4;
+    aspx_workload_add(&sum, &more);
+    assert_true(sum.users == 16 && sum.user_s == 16 && sum.outside_s2 == 4);
+    assert_true(aspx_workload_ops(&sum) == 160);
     /* 160 in 16 user-seconds of 16 users: in one second. */
-    assert_true(aspx_demand_rate(&sum) == 160);
-    assert_true(aspx_demand_rate(&(struct aspx_demand){0}) == 0);
+    assert_true(aspx_workload_rate(&sum) == 160);
+    assert_true(aspx_workload_rate(&(struct aspx_workload){0}) == 0);
 }
 
 /* One stay of half the time: met half of the time, half of it left. */
-static void test_silence(void **state)
+static void test_delay(void **state)
 {
-    struct aspx_demand d = {.users = 1, .user_s = 2, .silence_s2 = 1};
+    struct aspx_workload d = {.users = 1, .user_s = 2, .outside_s2 = 1};
 
     (void) state;
-    assert_true(aspx_demand_silence(&d) == 0.25);
+    assert_true(aspx_workload_delay(&d) == 0.25);
 }
 
 /* Targets sleep 10 ms at a time, and somebody waits for each of his Gets. */
 static void test_sleeping_targets(void **state)
 {
-    struct aspx_demand d = second();
+    struct aspx_workload d = second();
 
     (void) state;
     d.ops[ASPX_KIND_GET] = d.waits = 800;
-    d.silence_s2 = 8 * 100 * 0.01 * 0.01;
+    d.outside_s2 = 8 * 100 * 0.01 * 0.01;
     assert_int_equal(verdict(&d), ASPX_VERDICT_ON);
     /* Nobody waits for them one by one; and too rare to matter. */
     d.waits = 8;
@@ -68,11 +68,11 @@ static void test_sleeping_targets(void **state)
  * more than what the prices say; and it tells nothing of the other way. */
 static void test_seen_not_to_wait(void **state)
 {
-    struct aspx_demand d = second();
+    struct aspx_workload d = second();
 
     (void) state;
     d.ops[ASPX_KIND_GET] = d.waits = 800;
-    d.silence_s2 = 8 * 100 * 0.01 * 0.01;
+    d.outside_s2 = 8 * 100 * 0.01 * 0.01;
     d.wait_s = 0.01;
     assert_int_equal(verdict(&d), ASPX_VERDICT_NONE);
     d.redirected = 800;
@@ -92,7 +92,7 @@ static void test_seen_not_to_wait(void **state)
  * 2. */
 static void test_many_accumulates(void **state)
 {
-    struct aspx_demand d = second();
+    struct aspx_workload d = second();
 
     (void) state;
     d.ops[ASPX_KIND_ACC] = 8e5;
@@ -106,21 +106,21 @@ static void test_many_accumulates(void **state)
 
 static void test_nothing(void **state)
 {
-    struct aspx_demand d = second();
+    struct aspx_workload d = second();
 
     (void) state;
     assert_int_equal(verdict(&d), ASPX_VERDICT_NONE);
     d.ghosts = 0;
     d.ops[ASPX_KIND_ACC] = 1e6;
     assert_int_equal(verdict(&d), ASPX_VERDICT_NONE);
-    assert_int_equal(verdict(&(struct aspx_demand){0}), ASPX_VERDICT_NONE);
+    assert_int_equal(verdict(&(struct aspx_workload){0}), ASPX_VERDICT_NONE);
 }
 
 /* Ghosts take five times what the table says, on half of the operations. */
 static void test_learns(void **state)
 {
     struct aspx_cost cost = {.scale = 1};
-    struct aspx_demand d = second();
+    struct aspx_workload d = second();
     double with_s;
 
     (void) state;
@@ -146,7 +146,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_adds_up),
-        cmocka_unit_test(test_silence),
+        cmocka_unit_test(test_delay),
         cmocka_unit_test(test_sleeping_targets),
         cmocka_unit_test(test_seen_not_to_wait),
         cmocka_unit_test(test_many_accumulates),

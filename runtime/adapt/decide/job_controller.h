@@ -35,24 +35,24 @@ enum aspx_mind { ASPX_MIND_OFF, ASPX_MIND_ON, ASPX_MIND_MIXED };
 /* What a trial has shown of a phase. */
 struct aspx_lesson {
     enum aspx_mind mind;
-    double rate;      /* of operations, while the predictor was left alone */
-    double silence_s; /* of targets, then (aspx_demand_silence) */
+    double rate;    /* of operations, while the predictor was left alone */
+    double delay_s; /* of targets, then (aspx_workload_delay) */
     enum aspx_force force;
 };
 
 enum { ASPX_LESSONS = 4 };
 
-struct aspx_chief {
-    enum { ASPX_CHIEF_LISTEN, ASPX_CHIEF_TRIAL, ASPX_CHIEF_HOLD } state;
+struct aspx_job_controller {
+    enum { ASPX_JOB_LISTEN, ASPX_JOB_TRIAL, ASPX_JOB_HOLD } state;
     enum aspx_force force; /* outside of trials */
     double begin_s;
-    bool heard;                    /* there has been an operation */
-    bool excused;                  /* it was said that there is none */
-    struct aspx_demand silent;     /* before there was one */
-    struct aspx_messages messages; /* what to do for those */
+    bool heard;                            /* there has been an operation */
+    bool excused;                          /* it was said that there is none */
+    struct aspx_workload silent;           /* before there was one */
+    struct aspx_thread_controller threads; /* what to do for those */
     struct aspx_cost cost;
-    struct aspx_demand listened; /* in this state */
-    uint32_t rounds;             /* of these with operations */
+    struct aspx_workload listened; /* in this state */
+    uint32_t rounds;               /* of these with operations */
     struct aspx_trial trial;
     enum aspx_force ways[2]; /* that it compares: of fewer ghosts, of more */
     double trial_began_s, trials_s; /* length of all trials */
@@ -66,12 +66,13 @@ struct aspx_chief {
 };
 
 /* now  seconds of a clock that does not go back, in all calls the same */
-void aspx_chief_begin(struct aspx_chief *chief, double now,
-                      enum aspx_messages_mode mode);
+void aspx_job_controller_begin(struct aspx_job_controller *job, double now,
+                               enum aspx_threads_mode mode);
 
 /* The first round, and each one after the last is over. */
-struct aspx_order aspx_chief_order(const struct aspx_chief *chief);
-void aspx_chief_round(struct aspx_chief *chief, double now,
-                      const struct aspx_demand *demand);
+struct aspx_order aspx_job_controller_next(
+    const struct aspx_job_controller *job);
+void aspx_job_controller_round(struct aspx_job_controller *job, double now,
+                               const struct aspx_workload *workload);
 
 #endif

@@ -19,7 +19,7 @@ enum { USERS = 8, GHOSTS = 2 };
 struct phase {
     double on, off; /* operations per second */
     double wish;    /* share of the time that the predictor wants ghosts */
-    double silence; /* seconds a target is away, half of the time; 0: never */
+    double delay;   /* seconds a target is away, half of the time; 0: never */
     double mpi;     /* share of the time in MPI */
     double alone;   /* operations per second as the predictor switches, if it
                        is of two minds; 0: it is not */
@@ -27,7 +27,7 @@ struct phase {
 };
 
 struct run {
-    struct aspx_chief chief;
+    struct aspx_job_controller job;
     double now, right_s, wrong_s;
 };
 
@@ -43,7 +43,7 @@ static void begin(struct run *run)
 {
     *run = (struct run){.now = 5000};
     seed = 1;
-    aspx_chief_begin(&run->chief, run->now, ASPX_MESSAGES_AUTO);
+    aspx_job_controller_begin(&run->job, run->now, ASPX_THREADS_AUTO);
 }
 
 /* Let the phase go on for so long. */
@@ -52,7 +52,7 @@ static void pass(struct run *run, const struct phase *phase, double seconds)
     double end = run->now + seconds;
 
     while (run->now < end) {
-        struct aspx_order order = aspx_chief_order(&run->chief);
+        struct aspx_order order = aspx_job_controller_next(&run->job);
         bool ordered = aspx_force_overrules(order.force);
         bool on = ordered ? order.force == ASPX_FORCE_ON : phase->wish > 0.5;
         bool alone = !ordered && phase->alone > 0;
@@ -60,16 +60,16 @@ static void pass(struct run *run, const struct phase *phase, double seconds)
                                          : on || phase->is & DEAF ? phase->on
                                                                   : phase->off;
         double ops = s * rate * noise(0.1);
-        struct aspx_demand d = {
+        struct aspx_workload d = {
             .users = USERS,
             .ghosts = GHOSTS,
             .user_s = USERS * s,
             .ghost_s = GHOSTS * s,
             .mpi_s = phase->mpi * USERS * s,
             .wait_s = phase->mpi * USERS * s,
-            .wish_s = phase->wish * USERS * s,
+            .wanted_s = phase->wish * USERS * s,
             .waits = ops,
-            .silence_s2 = USERS * s * 0.5 * phase->silence,
+            .outside_s2 = USERS * s * 0.5 * phase->delay,
             .busy_s = on ? 0.5e-6 * ops : 0,
             .redirected = alone ? phase->wish * ops
                           : on  ? ops
@@ -82,7 +82,7 @@ static void pass(struct run *run, const struct phase *phase, double seconds)
             d.redirected = ops;
         *((phase->on >= phase->off) == on ? &run->right_s : &run->wrong_s) += s;
         run->now += s + 0.01;
-        aspx_chief_round(&run->chief, run->now, &d);
+        aspx_job_controller_round(&run->job, run->now, &d);
     }
 }
 
@@ -90,7 +90,7 @@ static void pass(struct run *run, const struct phase *phase, double seconds)
 static double decided(const struct run *run, enum aspx_decided to,
                       const char *why)
 {
-    const struct aspx_decisions *all = &run->chief.decisions;
+    const struct aspx_decisions *all = &run->job.decisions;
 
     for (uint32_t i = 0; i < all->n; i++)
         if (all->list[i].to == (int32_t) to && strstr(all->list[i].why, why))
@@ -114,14 +114,14 @@ static void test_ghosts_in_the_way(void **state)
     pass(&run, &seen, 2);
     decided(&run, ASPX_DECIDED_TRIAL, "");
     decided(&run, ASPX_DECIDED_OFF, "faster without");
-    assert_int_equal(run.chief.force, ASPX_FORCE_CALM);
+    assert_int_equal(run.job.force, ASPX_FORCE_CALM);
     begin(&run);
     pass(&run, &unseen, 2);
     assert_true(decided(&run, ASPX_DECIDED_OFF, "faster without") < 2);
-    assert_int_equal(run.chief.force, ASPX_FORCE_OFF);
+    assert_int_equal(run.job.force, ASPX_FORCE_OFF);
     /* And so it stays, at a small price. */
     pass(&run, &unseen, 60);
-    assert_int_equal(run.chief.force, ASPX_FORCE_OFF);
+    assert_int_equal(run.job.force, ASPX_FORCE_OFF);
     assert_true(run.wrong_s < 0.03 * run.right_s);
 }
 
@@ -140,7 +140,7 @@ static void test_ghosts_help(void **state)
     begin(&run);
     pass(&run, &unseen, 60);
     assert_true(decided(&run, ASPX_DECIDED_ON, "faster with ghosts") < 2);
-    assert_int_equal(run.chief.force, ASPX_FORCE_ON);
+    assert_int_equal(run.job.force, ASPX_FORCE_ON);
     assert_true(run.wrong_s < 0.03 * run.right_s);
     begin(&run);
     pass(&run, &stuck, 3);
@@ -160,13 +160,13 @@ static void test_no_difference(void **state)
         begin(&run);
         seed = 77 * s;
         pass(&run, &same, 2);
-        ended += run.chief.force == ASPX_FORCE_OFF;
+        ended += run.job.force == ASPX_FORCE_OFF;
     }
     assert_true(ended > 15); /* noise of 10 % may leave it undecided */
     begin(&run);
     pass(&run, &deaf, 2);
     decided(&run, ASPX_DECIDED_PREDICTOR, "no legal point");
-    assert_int_equal(run.chief.force, ASPX_FORCE_NONE);
+    assert_int_equal(run.job.force, ASPX_FORCE_NONE);
 }
 
 /* An order is taken back when the phase that it was made for is over. */
@@ -180,18 +180,18 @@ static void test_phases(void **state)
     (void) state;
     begin(&run);
     pass(&run, &talk, 5);
-    assert_int_equal(run.chief.force, ASPX_FORCE_OFF);
+    assert_int_equal(run.job.force, ASPX_FORCE_OFF);
     pass(&run, &compute, 1);
     decided(&run, ASPX_DECIDED_PREDICTOR, "another phase");
-    assert_int_not_equal(run.chief.force, ASPX_FORCE_OFF);
+    assert_int_not_equal(run.job.force, ASPX_FORCE_OFF);
     begin(&run);
     pass(&run, &talk, 5);
     pass(&run, &seen, 1);
-    assert_int_equal(run.chief.force, ASPX_FORCE_CALM);
-    assert_int_equal(run.chief.trials, 2);
+    assert_int_equal(run.job.force, ASPX_FORCE_CALM);
+    assert_int_equal(run.job.trials, 2);
     pass(&run, &talk, 1); /* known */
-    assert_int_equal(run.chief.trials, 2);
-    assert_int_equal(run.chief.force, ASPX_FORCE_OFF);
+    assert_int_equal(run.job.trials, 2);
+    assert_int_equal(run.job.force, ASPX_FORCE_OFF);
     decided(&run, ASPX_DECIDED_OFF, "as in the trial");
     /* For ever: trials have to stay rare. */
     begin(&run);
@@ -199,9 +199,9 @@ static void test_phases(void **state)
         pass(&run, &compute, 1);
         pass(&run, &seen, 1);
     }
-    assert_true(run.chief.trials_s < 0.05 * (run.now - 5000) + 1);
+    assert_true(run.job.trials_s < 0.05 * (run.now - 5000) + 1);
     assert_true(run.wrong_s < 0.1 * run.right_s);
-    assert_true(run.chief.decisions.n <= ASPX_DECISIONS);
+    assert_true(run.job.decisions.n <= ASPX_DECISIONS);
 }
 
 /* A phase that is tried again after a long time: what was found last counts. */
@@ -217,13 +217,13 @@ static void test_learns_anew(void **state)
     fast.off = 3e4;
     begin(&run);
     pass(&run, &slow, 5);
-    assert_int_equal(run.chief.force, ASPX_FORCE_OFF);
+    assert_int_equal(run.job.force, ASPX_FORCE_OFF);
     pass(&run, &fast, 700); /* of much the same rate, with ghosts */
     decided(&run, ASPX_DECIDED_ON, "faster with ghosts");
-    assert_int_equal(run.chief.nlessons, 1);
+    assert_int_equal(run.job.nlessons, 1);
     pass(&run, &other, 5);
     pass(&run, &fast, 2);
-    assert_int_equal(run.chief.force, ASPX_FORCE_NONE);
+    assert_int_equal(run.job.force, ASPX_FORCE_NONE);
 }
 
 /* The predictor tells ranks apart, or phases shorter than a trial, and is left
@@ -241,15 +241,15 @@ static void test_mixed(void **state)
     pass(&run, &apart, 10);
     decided(&run, ASPX_DECIDED_PREDICTOR, "tells ranks or phases apart");
     decided(&run, ASPX_DECIDED_PREDICTOR, "faster as predicted");
-    assert_int_equal(run.chief.force, ASPX_FORCE_NONE);
-    assert_int_equal(run.chief.trials, 1);
+    assert_int_equal(run.job.force, ASPX_FORCE_NONE);
+    assert_int_equal(run.job.trials, 1);
     begin(&run);
     pass(&run, &same, 10);
-    assert_int_equal(run.chief.force, ASPX_FORCE_CALM);
+    assert_int_equal(run.job.force, ASPX_FORCE_CALM);
     /* On and off are the same, and it switches for nothing, which costs. */
     begin(&run);
     pass(&run, &idle, 3);
-    assert_int_equal(run.chief.force, ASPX_FORCE_OFF);
+    assert_int_equal(run.job.force, ASPX_FORCE_OFF);
     for (size_t i = 0; i < 2; i++) {
         struct phase torn = {1e5, 4e5, shares[i], 0.001, 0.6, 2e5, 0};
 
@@ -257,16 +257,16 @@ static void test_mixed(void **state)
         pass(&run, &torn, 2);
         decided(&run, ASPX_DECIDED_TRIAL, "off");
         decided(&run, ASPX_DECIDED_OFF, "faster without; predictor over off");
-        assert_int_equal(run.chief.force, ASPX_FORCE_OFF);
+        assert_int_equal(run.job.force, ASPX_FORCE_OFF);
         pass(&run, &torn, 60);
-        assert_int_equal(run.chief.force, ASPX_FORCE_OFF);
-        assert_int_equal(run.chief.trials, 1);
+        assert_int_equal(run.job.force, ASPX_FORCE_OFF);
+        assert_int_equal(run.job.trials, 1);
         torn.off = 1e4;
         torn.alone = 5e4;
         begin(&run);
         pass(&run, &torn, 2);
         decided(&run, ASPX_DECIDED_ON, "faster with ghosts; on over predictor");
-        assert_int_equal(run.chief.force, ASPX_FORCE_ON);
+        assert_int_equal(run.job.force, ASPX_FORCE_ON);
     }
 }
 
@@ -279,24 +279,24 @@ static void test_silence(void **state)
 
     (void) state;
     begin(&run);
-    pass(&run, &messages, 10);
+    pass(&run, &threads, 10);
     assert_true(decided(&run, ASPX_DECIDED_NOTHING, "in MPI for 40 % of") < 4);
-    assert_int_equal(run.chief.decisions.n, 1);
+    assert_int_equal(run.job.decisions.n, 1);
     pass(&run, &help, 3);
     decided(&run, ASPX_DECIDED_ON, "faster with ghosts");
     begin(&run);
     pass(&run, &nothing, 10);
     decided(&run, ASPX_DECIDED_NOTHING, "first 2 s");
     begin(&run);
-    aspx_chief_begin(&run.chief, run.now, ASPX_MESSAGES_OFF);
-    pass(&run, &messages, 10);
+    aspx_job_controller_begin(&run.job, run.now, ASPX_THREADS_OFF);
+    pass(&run, &threads, 10);
     decided(&run, ASPX_DECIDED_NOTHING, "first 2 s");
     /* Operations cease during the trial. */
     begin(&run);
     pass(&run, &help, 0.4);
-    assert_int_equal(run.chief.state, ASPX_CHIEF_TRIAL);
+    assert_int_equal(run.job.state, ASPX_JOB_TRIAL);
     pass(&run, &nothing, 1);
-    assert_int_equal(run.chief.state, ASPX_CHIEF_HOLD);
+    assert_int_equal(run.job.state, ASPX_JOB_HOLD);
     decided(&run, ASPX_DECIDED_PREDICTOR, "ceased");
 }
 

@@ -9,29 +9,32 @@
  * interval does not pay for each of them. */
 enum { CALM = 64 * ASPX_PREDICT_LOOKS };
 
-void aspx_pace_init(struct aspx_pace *pace, double least_s, double most_s)
+void aspx_sample_interval_init(struct aspx_sample_interval *interval,
+                               double least_s, double most_s)
 {
-    *pace = (struct aspx_pace){
+    *interval = (struct aspx_sample_interval){
         .least_s = least_s < most_s ? least_s : most_s,
         .most_s = most_s,
     };
-    pace->interval_s = pace->least_s;
+    interval->interval_s = interval->least_s;
 }
 
-static double within(const struct aspx_pace *pace, double interval_s)
+static double within(const struct aspx_sample_interval *interval,
+                     double interval_s)
 {
-    if (interval_s < pace->least_s)
-        return pace->least_s;
-    return interval_s > pace->most_s ? pace->most_s : interval_s;
+    if (interval_s < interval->least_s)
+        return interval->least_s;
+    return interval_s > interval->most_s ? interval->most_s : interval_s;
 }
 
-void aspx_pace_after(struct aspx_pace *pace, bool taken_back)
+void aspx_sample_interval_update(struct aspx_sample_interval *interval,
+                                 bool taken_back)
 {
     if (taken_back) {
-        pace->interval_s = within(pace, 2 * pace->interval_s);
-        pace->calm = 0;
-    } else if (++pace->calm == CALM) {
-        pace->interval_s = within(pace, pace->interval_s / 2);
-        pace->calm = 0;
+        interval->interval_s = within(interval, 2 * interval->interval_s);
+        interval->calm = 0;
+    } else if (++interval->calm == CALM) {
+        interval->interval_s = within(interval, interval->interval_s / 2);
+        interval->calm = 0;
     }
 }

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct aspx_pace {
+struct aspx_sample_interval {
     double least_s, most_s; /* bounds of the interval */
     double interval_s;
     uint32_t calm; /* judgements, four in an interval, without one
@@ -17,10 +17,12 @@ struct aspx_pace {
 };
 
 /* Starts at the lower bound; a lower bound above the upper is taken for it. */
-void aspx_pace_init(struct aspx_pace *pace, double least_s, double most_s);
+void aspx_sample_interval_init(struct aspx_sample_interval *interval,
+                               double least_s, double most_s);
 
 /* After all have been judged: was a decision taken back that was no older than
  * two intervals? */
-void aspx_pace_after(struct aspx_pace *pace, bool taken_back);
+void aspx_sample_interval_update(struct aspx_sample_interval *interval,
+                                 bool taken_back);
 
 #endif

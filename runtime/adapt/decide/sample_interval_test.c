@@ -11,68 +11,69 @@
 
 enum { LONG_CALM = 4000 };
 
-static void is(const struct aspx_pace *pace, double ms)
+static void is(const struct aspx_sample_interval *interval, double ms)
 {
-    assert_int_equal((int) (pace->interval_s * 1e6 + 0.5), (int) (ms * 1e3));
+    assert_int_equal((int) (interval->interval_s * 1e6 + 0.5),
+                     (int) (ms * 1e3));
 }
 
 static void test_grows_to_its_bound(void **state)
 {
-    struct aspx_pace pace;
+    struct aspx_sample_interval interval;
 
     (void) state;
-    aspx_pace_init(&pace, 0.02, 0.1);
-    is(&pace, 20);
-    aspx_pace_after(&pace, true);
-    is(&pace, 40);
-    aspx_pace_after(&pace, false);
-    is(&pace, 40);
-    aspx_pace_after(&pace, true);
-    is(&pace, 80);
+    aspx_sample_interval_init(&interval, 0.02, 0.1);
+    is(&interval, 20);
+    aspx_sample_interval_update(&interval, true);
+    is(&interval, 40);
+    aspx_sample_interval_update(&interval, false);
+    is(&interval, 40);
+    aspx_sample_interval_update(&interval, true);
+    is(&interval, 80);
     for (int i = 0; i < 3; i++)
-        aspx_pace_after(&pace, true);
-    is(&pace, 100);
+        aspx_sample_interval_update(&interval, true);
+    is(&interval, 100);
 }
 
 static void test_shrinks_when_calm(void **state)
 {
-    struct aspx_pace pace;
+    struct aspx_sample_interval interval;
     int steps = 0;
 
     (void) state;
-    aspx_pace_init(&pace, 0.02, 0.1);
-    aspx_pace_after(&pace, true);
-    while (pace.interval_s > 0.03 && steps++ < LONG_CALM)
-        aspx_pace_after(&pace, false);
-    is(&pace, 20);
+    aspx_sample_interval_init(&interval, 0.02, 0.1);
+    aspx_sample_interval_update(&interval, true);
+    while (interval.interval_s > 0.03 && steps++ < LONG_CALM)
+        aspx_sample_interval_update(&interval, false);
+    is(&interval, 20);
     assert_true(steps > 10);
     for (int i = 0; i < LONG_CALM; i++)
-        aspx_pace_after(&pace, false);
-    is(&pace, 20);
+        aspx_sample_interval_update(&interval, false);
+    is(&interval, 20);
 }
 
 /* Who turns back every now and then does not come down, however low the bound.
  */
 static void test_stays_where_it_turns_back(void **state)
 {
-    struct aspx_pace pace;
+    struct aspx_sample_interval interval;
 
     (void) state;
-    aspx_pace_init(&pace, 0.02, 10);
+    aspx_sample_interval_init(&interval, 0.02, 10);
     for (int i = 0; i < LONG_CALM; i++)
-        aspx_pace_after(&pace, i % 100 == 0);
-    is(&pace, 10000);
+        aspx_sample_interval_update(&interval, i % 100 == 0);
+    is(&interval, 10000);
 }
 
 static void test_bounds_in_any_order(void **state)
 {
-    struct aspx_pace pace;
+    struct aspx_sample_interval interval;
 
     (void) state;
-    aspx_pace_init(&pace, 0.05, 0.02);
-    is(&pace, 20);
-    aspx_pace_after(&pace, true);
-    is(&pace, 20);
+    aspx_sample_interval_init(&interval, 0.05, 0.02);
+    is(&interval, 20);
+    aspx_sample_interval_update(&interval, true);
+    is(&interval, 20);
 }
 
 int main(void)

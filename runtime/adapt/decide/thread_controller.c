@@ -31,161 +31,166 @@ static const double REST_FACTOR = 25, REST_LEAST_S = 10, REST_MOST_S = 300,
 static const double BUSY_RATE = 200;
 enum { BUSY_ROUNDS = 3 };
 
-static void enter(struct aspx_messages *messages, int state, double now)
+static void enter(struct aspx_thread_controller *threads, int state, double now)
 {
-    messages->state = state;
-    messages->since_s = now;
-    messages->sum = (struct aspx_demand){0};
-    messages->rounds = 0;
+    threads->state = state;
+    threads->since_s = now;
+    threads->sum = (struct aspx_workload){0};
+    threads->rounds = 0;
 }
 
-void aspx_messages_begin(struct aspx_messages *messages, double now,
-                         enum aspx_messages_mode mode)
+void aspx_thread_controller_begin(struct aspx_thread_controller *threads,
+                                  double now, enum aspx_threads_mode mode)
 {
-    *messages = (struct aspx_messages){.mode = mode, .rest_s = REST_LEAST_S};
-    enter(messages, ASPX_MESSAGES_QUIET, now);
+    *threads = (struct aspx_thread_controller){.mode = mode,
+                                               .rest_s = REST_LEAST_S};
+    enter(threads, ASPX_THREADS_QUIET, now);
 }
 
-enum aspx_help aspx_messages_help(const struct aspx_messages *messages)
+enum aspx_help aspx_thread_controller_help(
+    const struct aspx_thread_controller *threads)
 {
-    if (messages->mode == ASPX_MESSAGES_ON)
-        return messages->busy ? ASPX_HELP_NONE : ASPX_HELP_ON;
-    switch (messages->state) {
-    case ASPX_MESSAGES_QUIET:
+    if (threads->mode == ASPX_THREADS_ON)
+        return threads->busy ? ASPX_HELP_NONE : ASPX_HELP_ON;
+    switch (threads->state) {
+    case ASPX_THREADS_QUIET:
         break;
-    case ASPX_MESSAGES_COUNT:
+    case ASPX_THREADS_COUNT:
         return ASPX_HELP_COUNT;
-    case ASPX_MESSAGES_TRIAL:
-        return aspx_trial_next(&messages->trial) ? ASPX_HELP_ON
-                                                 : ASPX_HELP_COUNT;
-    case ASPX_MESSAGES_HOLD:
+    case ASPX_THREADS_TRIAL:
+        return aspx_trial_next(&threads->trial) ? ASPX_HELP_ON
+                                                : ASPX_HELP_COUNT;
+    case ASPX_THREADS_HOLD:
         return ASPX_HELP_ON;
     }
     return ASPX_HELP_NONE;
 }
 
-double aspx_messages_round_s(const struct aspx_messages *messages)
+double aspx_thread_controller_round_s(
+    const struct aspx_thread_controller *threads)
 {
-    double steps = messages->steps * SLICE_S;
+    double steps = threads->steps * SLICE_S;
 
-    if (messages->state != ASPX_MESSAGES_TRIAL)
+    if (threads->state != ASPX_THREADS_TRIAL)
         return ROUND_S;
     return steps >= SLICE_STEPS
                ? SLICE_S
                : fmin(SLICE_MOST_S, SLICE_S * SLICE_STEPS / steps);
 }
 
-bool aspx_messages_matter(const struct aspx_demand *demand, double *share_p)
+bool aspx_thread_controller_worth_counting(const struct aspx_workload *workload,
+                                           double *share_p)
 {
-    *share_p = demand->user_s > 0 ? demand->mpi_s / demand->user_s : 0;
+    *share_p = workload->user_s > 0 ? workload->mpi_s / workload->user_s : 0;
     return *share_p > SHARE_LEAST;
 }
 
 /* Large messages of a rank in a second. */
-static double rate(const struct aspx_demand *demand)
+static double rate(const struct aspx_workload *workload)
 {
-    return demand->user_s > 0 ? demand->large / demand->user_s : 0;
+    return workload->user_s > 0 ? workload->large / workload->user_s : 0;
 }
 
 /* Leave ranks alone, and look again later: each time later. */
-static void rest(struct aspx_messages *messages, double now)
+static void rest(struct aspx_thread_controller *threads, double now)
 {
-    messages->rest_until_s = now + messages->rest_s;
-    messages->rest_s = fmin(2 * messages->rest_s, REST_MOST_S);
-    enter(messages, ASPX_MESSAGES_QUIET, now);
+    threads->rest_until_s = now + threads->rest_s;
+    threads->rest_s = fmin(2 * threads->rest_s, REST_MOST_S);
+    enter(threads, ASPX_THREADS_QUIET, now);
 }
 
 /*   seen  rounds that tell what the program does now */
-static void begin_trial(struct aspx_messages *messages, double now,
-                        const struct aspx_demand *seen)
+static void begin_trial(struct aspx_thread_controller *threads, double now,
+                        const struct aspx_workload *seen)
 {
     double bursts = seen->bursts > 1 ? seen->bursts : 1;
-    double grain = seen->large * messages->users / bursts;
+    double grain = seen->large * threads->users / bursts;
 
-    messages->rate = rate(seen);
-    messages->steps = seen->user_s > 0 ? bursts / seen->user_s : 1;
-    enter(messages, ASPX_MESSAGES_TRIAL, now);
-    messages->trial_began_s = now;
-    aspx_trial_begin(&messages->trial, (uint32_t) (uint64_t) (1e6 * now), true);
+    threads->rate = rate(seen);
+    threads->steps = seen->user_s > 0 ? bursts / seen->user_s : 1;
+    enter(threads, ASPX_THREADS_TRIAL, now);
+    threads->trial_began_s = now;
+    aspx_trial_begin(&threads->trial, (uint32_t) (uint64_t) (1e6 * now), true);
     /* All ranks post at the same time. */
-    messages->trial.grain = grain;
+    threads->trial.grain = grain;
 }
 
-static void hold(struct aspx_messages *messages, double now)
+static void hold(struct aspx_thread_controller *threads, double now)
 {
-    enter(messages, ASPX_MESSAGES_HOLD, now);
-    messages->odd = messages->idle = 0;
-    messages->rate = messages->helped_rate;
-    messages->rest_s = REST_LEAST_S;
+    enter(threads, ASPX_THREADS_HOLD, now);
+    threads->odd = threads->idle = 0;
+    threads->rate = threads->helped_rate;
+    threads->rest_s = REST_LEAST_S;
 }
 
 /* Has a trial found threads to help, not long ago? And did ranks post as often?
  */
-static bool have_helped(const struct aspx_messages *messages, double now)
+static bool have_helped(const struct aspx_thread_controller *threads,
+                        double now)
 {
-    return messages->helped_rate > 0 && now - messages->helped_s < STALE_S;
+    return threads->helped_rate > 0 && now - threads->helped_s < STALE_S;
 }
 
-static bool is_known(const struct aspx_messages *messages, double now,
+static bool is_known(const struct aspx_thread_controller *threads, double now,
                      double its_rate)
 {
-    return have_helped(messages, now) &&
-           its_rate < OTHER_RATE * messages->helped_rate &&
-           its_rate > messages->helped_rate / OTHER_RATE;
+    return have_helped(threads, now) &&
+           its_rate < OTHER_RATE * threads->helped_rate &&
+           its_rate > threads->helped_rate / OTHER_RATE;
 }
 
 /* QUIET. */
-static void look(struct aspx_messages *messages, double now)
+static void look(struct aspx_thread_controller *threads, double now)
 {
     double share;
 
-    if (now - messages->since_s < LOOK_S)
+    if (now - threads->since_s < LOOK_S)
         return;
-    enter(messages,
-          now >= messages->rest_until_s &&
-                  aspx_messages_matter(&messages->sum, &share)
-              ? ASPX_MESSAGES_COUNT
-              : ASPX_MESSAGES_QUIET,
+    enter(threads,
+          now >= threads->rest_until_s &&
+                  aspx_thread_controller_worth_counting(&threads->sum, &share)
+              ? ASPX_THREADS_COUNT
+              : ASPX_THREADS_QUIET,
           now);
 }
 
 /* COUNT. */
-static void count(struct aspx_messages *messages, double now,
+static void count(struct aspx_thread_controller *threads, double now,
                   struct aspx_decisions *all, double t_s)
 {
     double share;
-    bool again = have_helped(messages, now);
-    uint32_t most = messages->sum.large > 0 || messages->vain >= 2
+    bool again = have_helped(threads, now);
+    uint32_t most = threads->sum.large > 0 || threads->vain >= 2
                         ? COUNT_ROUNDS_MOST
-                        : COUNT_ROUNDS << messages->vain;
+                        : COUNT_ROUNDS << threads->vain;
 
-    if (again && messages->sum.large == 0)
+    if (again && threads->sum.large == 0)
         most = COUNT_ROUNDS;
 
-    if (messages->rounds < COUNT_ROUNDS)
+    if (threads->rounds < COUNT_ROUNDS)
         return;
-    aspx_messages_matter(&messages->sum, &share);
-    if (is_known(messages, now, rate(&messages->sum))) {
-        hold(messages, now);
-    } else if (messages->sum.large >= LARGE_LEAST * messages->users) {
+    aspx_thread_controller_worth_counting(&threads->sum, &share);
+    if (is_known(threads, now, rate(&threads->sum))) {
+        hold(threads, now);
+    } else if (threads->sum.large >= LARGE_LEAST * threads->users) {
         aspx_decide(all, t_s, ASPX_DECIDED_TRIAL,
                     "ranks are in MPI for %.0f "
                     "%% of the time, and post %.3g large messages/s each: to "
                     "see if progress threads help",
-                    100 * share, rate(&messages->sum));
-        begin_trial(messages, now, &messages->sum);
-    } else if (messages->rounds >= most) {
-        messages->vain += !again;
-        if (!messages->told && aspx_demand_ops(&messages->sum) == 0)
+                    100 * share, rate(&threads->sum));
+        begin_trial(threads, now, &threads->sum);
+    } else if (threads->rounds >= most) {
+        threads->vain += !again;
+        if (!threads->told && aspx_workload_ops(&threads->sum) == 0)
             aspx_decide(all, t_s, ASPX_DECIDED_NOTHING,
                         "ranks are in MPI "
                         "for %.0f %% of the time, but no operation is seen "
                         "that a ghost or a progress thread could work for",
                         100 * share);
-        messages->told = true;
+        threads->told = true;
         if (again) /* it may begin at any time */
-            messages->rest_s = REST_LEAST_S;
-        rest(messages, now);
+            threads->rest_s = REST_LEAST_S;
+        rest(threads, now);
     }
 }
 
@@ -199,130 +204,130 @@ static const char *outcome(enum aspx_trial_end end)
 }
 
 /* TRIAL: a slice is over. */
-static void try(struct aspx_messages *messages, double now,
-                const struct aspx_demand *demand, struct aspx_decisions *all,
-                double t_s)
+static void try(struct aspx_thread_controller *threads, double now,
+                const struct aspx_workload *workload,
+                struct aspx_decisions *all, double t_s)
 {
-    struct aspx_trial *trial = &messages->trial;
-    double seconds = demand->users > 0 ? demand->user_s / demand->users : 0;
+    struct aspx_trial *trial = &threads->trial;
+    double seconds = workload->users > 0 ? workload->user_s / workload->users
+                                         : 0;
     bool on;
 
-    if (aspx_trial_slice(trial, seconds, demand->large, 0) ==
+    if (aspx_trial_slice(trial, seconds, workload->large, 0) ==
         ASPX_TRIAL_GOES_ON)
         return;
     on = trial->end == ASPX_TRIAL_ON;
-    messages->trial_s = now - messages->trial_began_s;
+    threads->trial_s = now - threads->trial_began_s;
     aspx_decide(all, t_s, on ? ASPX_DECIDED_THREADS : ASPX_DECIDED_PLAIN,
                 "trial of %.2f s: %s; with over without %.3g (%.3g to %.3g), "
                 "%.3g against %.3g large messages/s",
-                messages->trial_s, outcome(trial->end), trial->ratio,
-                trial->low, trial->high, aspx_trial_rate(trial, true),
+                threads->trial_s, outcome(trial->end), trial->ratio, trial->low,
+                trial->high, aspx_trial_rate(trial, true),
                 aspx_trial_rate(trial, false));
     if (!on) {
-        messages->helped_rate = 0;
-        messages->rest_s = fmax(messages->rest_s,
-                                REST_FACTOR * messages->trial_s);
-        rest(messages, now);
+        threads->helped_rate = 0;
+        threads->rest_s = fmax(threads->rest_s, REST_FACTOR * threads->trial_s);
+        rest(threads, now);
         return;
     }
-    messages->helped_rate = aspx_trial_rate(trial, true) / messages->users;
-    messages->helped_s = now;
-    hold(messages, now);
+    threads->helped_rate = aspx_trial_rate(trial, true) / threads->users;
+    threads->helped_s = now;
+    hold(threads, now);
 }
 
 /* HOLD. It is over when there is nothing to work for, and begins again without
  * a trial; it is tried anew when the program does something else, or a long
  * time is over. */
-static void compare(struct aspx_messages *messages, double now,
+static void compare(struct aspx_thread_controller *threads, double now,
                     struct aspx_decisions *all, double t_s)
 {
-    const struct aspx_demand seen = messages->sum;
+    const struct aspx_workload seen = threads->sum;
     double its_rate = rate(&seen);
 
-    if (messages->rounds < HOLD_ROUNDS)
+    if (threads->rounds < HOLD_ROUNDS)
         return;
-    messages->sum = (struct aspx_demand){0};
-    messages->rounds = 0;
-    messages->idle = its_rate > 0 ? 0 : messages->idle + 1;
-    if (messages->idle >= IDLE)
-        enter(messages, ASPX_MESSAGES_QUIET, now);
+    threads->sum = (struct aspx_workload){0};
+    threads->rounds = 0;
+    threads->idle = its_rate > 0 ? 0 : threads->idle + 1;
+    if (threads->idle >= IDLE)
+        enter(threads, ASPX_THREADS_QUIET, now);
     if (its_rate == 0)
         return;
-    messages->odd = its_rate > OTHER_RATE * messages->rate ||
-                            its_rate < messages->rate / OTHER_RATE
-                        ? messages->odd + 1
-                        : 0;
-    if ((messages->odd >= ODD &&
-         now - messages->trial_began_s > REST_FACTOR * messages->trial_s) ||
-        now - messages->helped_s > STALE_S) {
+    threads->odd = its_rate > OTHER_RATE * threads->rate ||
+                           its_rate < threads->rate / OTHER_RATE
+                       ? threads->odd + 1
+                       : 0;
+    if ((threads->odd >= ODD &&
+         now - threads->trial_began_s > REST_FACTOR * threads->trial_s) ||
+        now - threads->helped_s > STALE_S) {
         aspx_decide(all, t_s, ASPX_DECIDED_TRIAL,
                     "%s: %.3g large messages/s "
                     "each, it was %.3g",
-                    messages->odd >= ODD ? "another phase"
-                                         : "it was decided long ago",
-                    its_rate, messages->rate);
-        begin_trial(messages, now, &seen);
+                    threads->odd >= ODD ? "another phase"
+                                        : "it was decided long ago",
+                    its_rate, threads->rate);
+        begin_trial(threads, now, &seen);
     }
 }
 
 /* Have ghosts enough to do to need their CPU for themselves? */
-static bool is_busy(struct aspx_messages *messages,
-                    const struct aspx_demand *demand)
+static bool is_busy(struct aspx_thread_controller *threads,
+                    const struct aspx_workload *workload)
 {
-    if (aspx_demand_rate(demand) < BUSY_RATE * fmax(demand->ghosts, 1))
-        messages->busy_rounds = 0;
-    else if (messages->busy_rounds < BUSY_ROUNDS)
-        messages->busy_rounds++;
-    return messages->busy_rounds == BUSY_ROUNDS;
+    if (aspx_workload_rate(workload) < BUSY_RATE * fmax(workload->ghosts, 1))
+        threads->busy_rounds = 0;
+    else if (threads->busy_rounds < BUSY_ROUNDS)
+        threads->busy_rounds++;
+    return threads->busy_rounds == BUSY_ROUNDS;
 }
 
 /* They have. A trial that is cut off is made again later. */
-static void yield(struct aspx_messages *messages, double now,
+static void yield(struct aspx_thread_controller *threads, double now,
                   struct aspx_decisions *all, double t_s)
 {
-    bool tries = messages->state == ASPX_MESSAGES_TRIAL;
+    bool tries = threads->state == ASPX_THREADS_TRIAL;
 
     if (tries)
-        messages->rest_until_s = now + messages->rest_s;
-    if (tries ||
-        (messages->state == ASPX_MESSAGES_HOLD && !messages->yielded)) {
+        threads->rest_until_s = now + threads->rest_s;
+    if (tries || (threads->state == ASPX_THREADS_HOLD && !threads->yielded)) {
         aspx_decide(all, t_s, ASPX_DECIDED_PLAIN,
                     "one-sided operations have "
                     "begun, and ghosts work for them: no progress threads "
                     "meanwhile");
-        messages->yielded = true;
+        threads->yielded = true;
     }
-    enter(messages, ASPX_MESSAGES_QUIET, now);
+    enter(threads, ASPX_THREADS_QUIET, now);
 }
 
-void aspx_messages_round(struct aspx_messages *messages, double now,
-                         const struct aspx_demand *demand,
-                         struct aspx_decisions *all, double begin_s)
+void aspx_thread_controller_round(struct aspx_thread_controller *threads,
+                                  double now,
+                                  const struct aspx_workload *workload,
+                                  struct aspx_decisions *all, double begin_s)
 {
     double t_s = now - begin_s;
 
-    messages->busy = is_busy(messages, demand);
-    messages->users = demand->users > 1 ? demand->users : 1;
-    if (messages->mode != ASPX_MESSAGES_AUTO)
+    threads->busy = is_busy(threads, workload);
+    threads->users = workload->users > 1 ? workload->users : 1;
+    if (threads->mode != ASPX_THREADS_AUTO)
         return;
-    if (messages->busy) {
-        yield(messages, now, all, t_s);
+    if (threads->busy) {
+        yield(threads, now, all, t_s);
         return;
     }
-    aspx_demand_add(&messages->sum, demand);
-    messages->rounds++;
-    switch (messages->state) {
-    case ASPX_MESSAGES_QUIET:
-        look(messages, now);
+    aspx_workload_add(&threads->sum, workload);
+    threads->rounds++;
+    switch (threads->state) {
+    case ASPX_THREADS_QUIET:
+        look(threads, now);
         break;
-    case ASPX_MESSAGES_COUNT:
-        count(messages, now, all, t_s);
+    case ASPX_THREADS_COUNT:
+        count(threads, now, all, t_s);
         break;
-    case ASPX_MESSAGES_TRIAL:
-        try(messages, now, demand, all, t_s);
+    case ASPX_THREADS_TRIAL:
+        try(threads, now, workload, all, t_s);
         break;
-    case ASPX_MESSAGES_HOLD:
-        compare(messages, now, all, t_s);
+    case ASPX_THREADS_HOLD:
+        compare(threads, now, all, t_s);
         break;
     }
 }

@@ -8,7 +8,7 @@
  *   TRIAL  with threads and without, in turns (trial.h)
  *   HOLD   with threads: the trial said so, until the phase changes
  *
- * Pure: the chief (job_controller.h) brings clock and rounds. */
+ * Pure: the job controller (job_controller.h) brings clock and rounds. */
 #ifndef ASPEN_RUNTIME_ADAPT_DECIDE_THREAD_CONTROLLER_H
 #define ASPEN_RUNTIME_ADAPT_DECIDE_THREAD_CONTROLLER_H
 
@@ -17,25 +17,21 @@
 #include "trial.h"
 
 /* The knob adapt.threads. */
-enum aspx_messages_mode {
-    ASPX_MESSAGES_OFF,
-    ASPX_MESSAGES_AUTO,
-    ASPX_MESSAGES_ON
-};
+enum aspx_threads_mode { ASPX_THREADS_OFF, ASPX_THREADS_AUTO, ASPX_THREADS_ON };
 
-struct aspx_messages {
-    enum aspx_messages_mode mode;
+struct aspx_thread_controller {
+    enum aspx_threads_mode mode;
     enum {
-        ASPX_MESSAGES_QUIET,
-        ASPX_MESSAGES_COUNT,
-        ASPX_MESSAGES_TRIAL,
-        ASPX_MESSAGES_HOLD
+        ASPX_THREADS_QUIET,
+        ASPX_THREADS_COUNT,
+        ASPX_THREADS_TRIAL,
+        ASPX_THREADS_HOLD
     } state;
     bool busy;            /* ghosts need their CPU themselves */
     uint32_t busy_rounds; /* in a row that say so */
     double users;
-    double since_s;         /* of this state, or of what is added up in it */
-    struct aspx_demand sum; /* since then */
+    double since_s;           /* of this state, or of what is added up in it */
+    struct aspx_workload sum; /* since then */
     uint32_t rounds;
     double rest_s, rest_until_s; /* QUIET for so long before the next look */
     bool told;                   /* that there is nothing to work for */
@@ -51,24 +47,28 @@ struct aspx_messages {
                            no large message */
 };
 
-void aspx_messages_begin(struct aspx_messages *messages, double now,
-                         enum aspx_messages_mode mode);
+void aspx_thread_controller_begin(struct aspx_thread_controller *threads,
+                                  double now, enum aspx_threads_mode mode);
 
 /* What threads do in the next round. */
-enum aspx_help aspx_messages_help(const struct aspx_messages *messages);
+enum aspx_help aspx_thread_controller_help(
+    const struct aspx_thread_controller *threads);
 
 /* How long that round is: seconds. */
-double aspx_messages_round_s(const struct aspx_messages *messages);
+double aspx_thread_controller_round_s(
+    const struct aspx_thread_controller *threads);
 
 /* A round is over in which ranks did so.
  *   begin_s  when the program began, for what is written to `all` */
-void aspx_messages_round(struct aspx_messages *messages, double now,
-                         const struct aspx_demand *demand,
-                         struct aspx_decisions *all, double begin_s);
+void aspx_thread_controller_round(struct aspx_thread_controller *threads,
+                                  double now,
+                                  const struct aspx_workload *workload,
+                                  struct aspx_decisions *all, double begin_s);
 
 /* Are ranks in MPI for so much of their time, share_p, that it is worth a look
  * what for? To move data for a message that could have moved before is not
  * waiting, but it takes as long. */
-bool aspx_messages_matter(const struct aspx_demand *demand, double *share_p);
+bool aspx_thread_controller_worth_counting(const struct aspx_workload *workload,
+                                           double *share_p);
 
 #endif

@@ -16,7 +16,7 @@
 enum { USERS = 8 };
 
 /* A program in steps: of so many seconds with threads and without, in each of
- * which a rank posts so many large messages. */
+ * which a rank posts so many large threads. */
 struct phase {
     double on_s, off_s;
     double large;
@@ -25,7 +25,7 @@ struct phase {
 };
 
 struct run {
-    struct aspx_messages messages;
+    struct aspx_thread_controller threads;
     struct aspx_decisions all;
     double now;
     double steps; /* that the program has done; posts are at whole numbers */
@@ -40,10 +40,10 @@ static double noise(double most)
     return 1 + most * ((double) (seed >> 8) / (1 << 23) - 1);
 }
 
-static void begin(struct run *run, enum aspx_messages_mode mode)
+static void begin(struct run *run, enum aspx_threads_mode mode)
 {
     *run = (struct run){.now = 700};
-    aspx_messages_begin(&run->messages, run->now, mode);
+    aspx_thread_controller_begin(&run->threads, run->now, mode);
 }
 
 static void pass(struct run *run, const struct phase *phase, double seconds)
@@ -51,15 +51,16 @@ static void pass(struct run *run, const struct phase *phase, double seconds)
     double end = run->now + seconds;
 
     while (run->now < end) {
-        enum aspx_help help = aspx_messages_help(&run->messages);
-        double s = aspx_messages_round_s(&run->messages), before = run->steps;
+        enum aspx_help help = aspx_thread_controller_help(&run->threads);
+        double s = aspx_thread_controller_round_s(&run->threads),
+               before = run->steps;
         double share = help == ASPX_HELP_ON
                            ? phase->mpi * phase->on_s / phase->off_s
                            : phase->mpi;
-        struct aspx_demand d = {.users = USERS,
-                                .user_s = USERS * s,
-                                .ghosts = 2,
-                                .mpi_s = USERS * s * share};
+        struct aspx_workload d = {.users = USERS,
+                                  .user_s = USERS * s,
+                                  .ghosts = 2,
+                                  .mpi_s = USERS * s * share};
 
         run->steps += s * noise(0.05) /
                       (help == ASPX_HELP_ON ? phase->on_s : phase->off_s);
@@ -70,7 +71,8 @@ static void pass(struct run *run, const struct phase *phase, double seconds)
         run->on_s += help == ASPX_HELP_ON ? s : 0;
         run->counted_s += help == ASPX_HELP_COUNT ? s : 0;
         run->now += s + 0.01;
-        aspx_messages_round(&run->messages, run->now, &d, &run->all, 700);
+        aspx_thread_controller_round(&run->threads, run->now, &d, &run->all,
+                                     700);
     }
 }
 
@@ -106,17 +108,18 @@ static void test_threads_help(void **state)
 
     (void) state;
     for (uint32_t s = 0; s < 20; s++) {
-        begin(&run, ASPX_MESSAGES_AUTO);
+        begin(&run, ASPX_THREADS_AUTO);
         seed = s;
         pass(&run, &halo, 60);
         assert_true(decided(&run, ASPX_DECIDED_THREADS, "faster with") < 4);
-        assert_int_equal(aspx_messages_help(&run.messages), ASPX_HELP_ON);
+        assert_int_equal(aspx_thread_controller_help(&run.threads),
+                         ASPX_HELP_ON);
         assert_int_equal(run.all.n, 2);
         /* In long steps: it takes much, and is never wrong. */
-        begin(&run, ASPX_MESSAGES_AUTO);
+        begin(&run, ASPX_THREADS_AUTO);
         seed = s;
         pass(&run, &slow, 100);
-        right += aspx_messages_help(&run.messages) == ASPX_HELP_ON;
+        right += aspx_thread_controller_help(&run.threads) == ASPX_HELP_ON;
         for (uint32_t i = 0; i < run.all.n; i++)
             assert_null(strstr(run.all.list[i].why, "faster without"));
     }
@@ -134,11 +137,12 @@ static void test_threads_do_not_help(void **state)
     (void) state;
     for (uint32_t s = 0; s < 20; s++)
         for (size_t k = 0; k < 2; k++) {
-            begin(&run, ASPX_MESSAGES_AUTO);
+            begin(&run, ASPX_THREADS_AUTO);
             seed = s;
             pass(&run, kinds[k], 6);
             decided(&run, ASPX_DECIDED_PLAIN, k ? "faster without" : "");
-            assert_int_equal(aspx_messages_help(&run.messages), ASPX_HELP_NONE);
+            assert_int_equal(aspx_thread_controller_help(&run.threads),
+                             ASPX_HELP_NONE);
             assert_true(run.on_s < 2);
             pass(&run, kinds[k], 600);
             on_s += run.on_s;
@@ -152,18 +156,18 @@ static void test_nothing_to_work_for(void **state)
     struct run run;
 
     (void) state;
-    begin(&run, ASPX_MESSAGES_AUTO);
+    begin(&run, ASPX_THREADS_AUTO);
     pass(&run, &small, 600);
     decided(&run, ASPX_DECIDED_NOTHING, "ranks are in MPI for 60 %");
     assert_int_equal(run.all.n, 1);
     assert_true(run.on_s == 0 && run.counted_s < 0.02 * 600);
-    begin(&run, ASPX_MESSAGES_AUTO);
+    begin(&run, ASPX_THREADS_AUTO);
     pass(&run, &small, 60);
     assert_true(run.counted_s < 0.06 * 60);
-    begin(&run, ASPX_MESSAGES_AUTO);
+    begin(&run, ASPX_THREADS_AUTO);
     pass(&run, &seldom, 200);
     decided(&run, ASPX_DECIDED_TRIAL, "");
-    begin(&run, ASPX_MESSAGES_AUTO);
+    begin(&run, ASPX_THREADS_AUTO);
     pass(&run, &alone, 100);
     assert_int_equal(run.all.n, 0);
     assert_true(run.on_s == 0 && run.counted_s == 0);
@@ -184,10 +188,10 @@ static void test_coarse_counts(void **state)
 
         same.off_s = same.on_s;
         for (uint32_t s = 0; s < 200; s++) {
-            begin(&run, ASPX_MESSAGES_AUTO);
+            begin(&run, ASPX_THREADS_AUTO);
             seed = s;
             pass(&run, &same, 12);
-            wrong += aspx_messages_help(&run.messages) == ASPX_HELP_ON;
+            wrong += aspx_thread_controller_help(&run.threads) == ASPX_HELP_ON;
         }
         if (wrong > 10)
             fail_msg("%u of 200 with steps of %.2f s", wrong, same.on_s);
@@ -201,23 +205,23 @@ static void test_idle(void **state)
     struct run run;
 
     (void) state;
-    begin(&run, ASPX_MESSAGES_AUTO);
+    begin(&run, ASPX_THREADS_AUTO);
     pass(&run, &halo, 10);
-    assert_int_equal(aspx_messages_help(&run.messages), ASPX_HELP_ON);
+    assert_int_equal(aspx_thread_controller_help(&run.threads), ASPX_HELP_ON);
     pass(&run, &small, 8);
     run.counted_s = run.on_s = 0;
     pass(&run, &small, 200);
     assert_true(run.on_s == 0 && run.counted_s < 12);
-    begin(&run, ASPX_MESSAGES_AUTO);
+    begin(&run, ASPX_THREADS_AUTO);
     pass(&run, &halo, 10);
     pass(&run, &small, 5.5);
     pass(&run, &halo, 3);
-    assert_int_equal(aspx_messages_help(&run.messages), ASPX_HELP_ON);
+    assert_int_equal(aspx_thread_controller_help(&run.threads), ASPX_HELP_ON);
     assert_int_equal(run.all.n, 2);
     /* And it is looked at anew after a long time. */
     pass(&run, &halo, 400);
     assert_int_equal(run.all.n, 4);
-    assert_int_equal(aspx_messages_help(&run.messages), ASPX_HELP_ON);
+    assert_int_equal(aspx_thread_controller_help(&run.threads), ASPX_HELP_ON);
 }
 
 /* Ghosts that have work have their CPU for themselves. */
@@ -227,10 +231,11 @@ static void test_onesided_comes_first(void **state)
 
     (void) state;
     for (double t = 0.3; t < 6; t += 0.3) { /* whatever it is at */
-        begin(&run, ASPX_MESSAGES_AUTO);
+        begin(&run, ASPX_THREADS_AUTO);
         pass(&run, &halo, t);
         pass(&run, &onesided, 0.5);
-        assert_int_equal(aspx_messages_help(&run.messages), ASPX_HELP_NONE);
+        assert_int_equal(aspx_thread_controller_help(&run.threads),
+                         ASPX_HELP_NONE);
         pass(&run, &onesided, 10);
         assert_true(run.on_s < t + 0.6);
     }
@@ -240,13 +245,13 @@ static void test_onesided_comes_first(void **state)
     assert_true(run.on_s > 4); /* without another trial */
     assert_int_equal(run.all.n, 3);
     /* A counter that is fetched now and then changes nothing. */
-    begin(&run, ASPX_MESSAGES_AUTO);
+    begin(&run, ASPX_THREADS_AUTO);
     for (int i = 0; i < 100; i++) {
         pass(&run, &halo, 1);
         pass(&run, &counter, 0.05);
     }
     assert_int_equal(run.all.n, 2);
-    assert_int_equal(aspx_messages_help(&run.messages), ASPX_HELP_ON);
+    assert_int_equal(aspx_thread_controller_help(&run.threads), ASPX_HELP_ON);
     /* Nor do programs that do both write their history for ever. */
     for (int i = 0; i < 100; i++) {
         pass(&run, &halo, 3);
@@ -262,12 +267,12 @@ static void test_phases(void **state)
     struct run run;
 
     (void) state;
-    begin(&run, ASPX_MESSAGES_AUTO);
+    begin(&run, ASPX_THREADS_AUTO);
     pass(&run, &halo, 60);
     run.on_s = 0;
     pass(&run, &fast, 60);
     decided(&run, ASPX_DECIDED_PLAIN, "faster without");
-    assert_int_equal(aspx_messages_help(&run.messages), ASPX_HELP_NONE);
+    assert_int_equal(aspx_thread_controller_help(&run.threads), ASPX_HELP_NONE);
     assert_true(run.on_s < 20); /* it had been tried a while ago */
     for (int i = 0; i < 200; i++) {
         pass(&run, &halo, 1);
@@ -281,17 +286,17 @@ static void test_knob(void **state)
     struct run run;
 
     (void) state;
-    begin(&run, ASPX_MESSAGES_OFF);
+    begin(&run, ASPX_THREADS_OFF);
     pass(&run, &halo, 60);
     assert_true(run.on_s == 0 && run.counted_s == 0);
-    begin(&run, ASPX_MESSAGES_ON);
-    assert_int_equal(aspx_messages_help(&run.messages), ASPX_HELP_ON);
+    begin(&run, ASPX_THREADS_ON);
+    assert_int_equal(aspx_thread_controller_help(&run.threads), ASPX_HELP_ON);
     pass(&run, &halo, 1);
-    assert_int_equal(aspx_messages_help(&run.messages), ASPX_HELP_ON);
+    assert_int_equal(aspx_thread_controller_help(&run.threads), ASPX_HELP_ON);
     pass(&run, &onesided, 1);
-    assert_int_equal(aspx_messages_help(&run.messages), ASPX_HELP_NONE);
+    assert_int_equal(aspx_thread_controller_help(&run.threads), ASPX_HELP_NONE);
     pass(&run, &halo, 0.2);
-    assert_int_equal(aspx_messages_help(&run.messages), ASPX_HELP_ON);
+    assert_int_equal(aspx_thread_controller_help(&run.threads), ASPX_HELP_ON);
     assert_int_equal(run.all.n, 0);
 }
 

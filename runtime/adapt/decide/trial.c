@@ -118,8 +118,8 @@ static enum aspx_trial_end faster(double mean)
 }
 
 /* From pairs of which some are lame. */
-static enum aspx_trial_end judge_signs(const struct aspx_trial *trial,
-                                       double mean)
+static enum aspx_trial_end conclude_by_signs(const struct aspx_trial *trial,
+                                             double mean)
 {
     if (trial->npairs >= PAIRS_SIGN && agreeing(trial) == trial->npairs)
         return faster(mean);
@@ -127,7 +127,7 @@ static enum aspx_trial_end judge_signs(const struct aspx_trial *trial,
                                                 : ASPX_TRIAL_UNDECIDED;
 }
 
-static enum aspx_trial_end judge(struct aspx_trial *trial)
+static enum aspx_trial_end conclude(struct aspx_trial *trial)
 {
     double mean, error;
     bool deaf;
@@ -143,7 +143,7 @@ static enum aspx_trial_end judge(struct aspx_trial *trial)
     if (!deaf && is_plain(trial))
         return faster(mean);
     if (trial->lame)
-        return judge_signs(trial, mean);
+        return conclude_by_signs(trial, mean);
     if (trial->npairs >= PAIRS_LEAST && fabs(mean) > log1p(MATTERS) &&
         fabs(mean) > error)
         return faster(mean);
@@ -197,5 +197,5 @@ enum aspx_trial_end aspx_trial_slice(struct aspx_trial *trial, double seconds,
     else
         add_pair(trial, (const double[2]){trial->half, ops},
                  (const double[2]){trial->half_s, seconds});
-    return trial->end = judge(trial);
+    return trial->end = conclude(trial);
 }

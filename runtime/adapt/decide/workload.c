@@ -5,34 +5,36 @@
 
 #include <string.h>
 
-void aspx_demand_add(struct aspx_demand *sum, const struct aspx_demand *more)
+void aspx_workload_add(struct aspx_workload *sum,
+                       const struct aspx_workload *more)
 {
-    double a[ASPX_DEMAND_DOUBLES], b[ASPX_DEMAND_DOUBLES];
+    double a[ASPX_WORKLOAD_DOUBLES], b[ASPX_WORKLOAD_DOUBLES];
 
     memcpy(a, sum, sizeof(a));
     memcpy(b, more, sizeof(b));
-    for (int i = 0; i < ASPX_DEMAND_DOUBLES; i++)
+    for (int i = 0; i < ASPX_WORKLOAD_DOUBLES; i++)
         a[i] += b[i];
     memcpy(sum, a, sizeof(a));
 }
 
-double aspx_demand_ops(const struct aspx_demand *demand)
+double aspx_workload_ops(const struct aspx_workload *workload)
 {
     double ops = 0;
 
     for (int k = 0; k < ASPX_KINDS; k++)
-        ops += demand->ops[k];
+        ops += workload->ops[k];
     return ops;
 }
 
-double aspx_demand_rate(const struct aspx_demand *demand)
+double aspx_workload_rate(const struct aspx_workload *workload)
 {
-    return demand->user_s > 0
-               ? aspx_demand_ops(demand) * demand->users / demand->user_s
-               : 0;
+    return workload->user_s > 0 ? aspx_workload_ops(workload) *
+                                      workload->users / workload->user_s
+                                : 0;
 }
 
-double aspx_demand_silence(const struct aspx_demand *demand)
+double aspx_workload_delay(const struct aspx_workload *workload)
 {
-    return demand->user_s > 0 ? demand->silence_s2 / 2 / demand->user_s : 0;
+    return workload->user_s > 0 ? workload->outside_s2 / 2 / workload->user_s
+                                : 0;
 }

@@ -11,7 +11,7 @@
 enum { ASPX_KIND_PUT, ASPX_KIND_GET, ASPX_KIND_ACC, ASPX_KINDS };
 
 /* Doubles only: travels as an array of them. */
-struct aspx_demand {
+struct aspx_workload {
     double users, ghosts;   /* that are counted here */
     double user_s;          /* users times seconds */
     double ops[ASPX_KINDS]; /* that a ghost could carry out or the target */
@@ -24,25 +24,26 @@ struct aspx_demand {
                           one in each step of the program */
     double mpi_s;      /* time of users inside MPI */
     double wait_s;     /* of it, what is not known to be work */
-    double silence_s2; /* the sum of the squares of all stays outside MPI,
-                          in seconds: see aspx_demand_silence() */
-    double wish_s;     /* of user_s, when the predictor wanted ghosts */
+    double outside_s2; /* the sum of the squares of all stays outside MPI,
+                          in seconds: see aspx_workload_delay() */
+    double wanted_s;   /* of user_s, when the predictor wanted ghosts */
     double ghost_s;    /* ghosts times seconds */
     double busy_s;     /* of these, at work */
 };
 
-enum { ASPX_DEMAND_DOUBLES = sizeof(struct aspx_demand) / sizeof(double) };
+enum { ASPX_WORKLOAD_DOUBLES = sizeof(struct aspx_workload) / sizeof(double) };
 
-void aspx_demand_add(struct aspx_demand *sum, const struct aspx_demand *more);
+void aspx_workload_add(struct aspx_workload *sum,
+                       const struct aspx_workload *more);
 
-double aspx_demand_ops(const struct aspx_demand *demand);
+double aspx_workload_ops(const struct aspx_workload *workload);
 
 /* Operations per second of the job. */
-double aspx_demand_rate(const struct aspx_demand *demand);
+double aspx_workload_rate(const struct aspx_workload *workload);
 
 /* Seconds from when an operation comes, at any time, to when a target, any of
  * them, is in MPI: a stay of s seconds is met with a probability of s / T and
  * has s / 2 left. */
-double aspx_demand_silence(const struct aspx_demand *demand);
+double aspx_workload_delay(const struct aspx_workload *workload);
 
 #endif

@@ -7,8 +7,8 @@
 
 /* The leaders in order of their nodes, beginning with the root and going round,
  * are a tree as a heap is one. */
-int aspx_leaders_tree(const struct aspx_engine *engine, uint32_t root,
-                      struct aspx_tree *tree_p)
+int aspx_leader_tree_build(const struct aspx_engine *engine, uint32_t root,
+                           struct aspx_leader_tree *tree_p)
 {
     const struct aspx_world *world = engine->world;
     uint32_t *leader = calloc(world->nnodes, sizeof(*leader)), n = 0, me = 0;
@@ -25,10 +25,10 @@ int aspx_leaders_tree(const struct aspx_engine *engine, uint32_t root,
             me = n;
         leader[n++] = engine->ghosts[first[0]];
     }
-    *tree_p = (struct aspx_tree){
-        .parent = me > 0 ? (int) leader[(me - 1) / ASPX_CHILDREN] : -1};
-    for (uint32_t c = ASPX_CHILDREN * me + 1; c <= ASPX_CHILDREN * (me + 1);
-         c++)
+    *tree_p = (struct aspx_leader_tree){
+        .parent = me > 0 ? (int) leader[(me - 1) / ASPX_LEADER_CHILDREN] : -1};
+    for (uint32_t c = ASPX_LEADER_CHILDREN * me + 1;
+         c <= ASPX_LEADER_CHILDREN * (me + 1); c++)
         if (c < n)
             tree_p->child[tree_p->nchildren++] = (int) leader[c];
     free(leader);

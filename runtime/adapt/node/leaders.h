@@ -7,17 +7,17 @@
 
 #include <stdint.h>
 
-enum { ASPX_CHILDREN = 8 }; /* 9 nodes need two steps, 73 four */
+enum { ASPX_LEADER_CHILDREN = 8 }; /* 9 nodes need two steps, 73 four */
 
-struct aspx_tree {
+struct aspx_leader_tree {
     int parent; /* world rank; -1: this one is the root */
     uint32_t nchildren;
-    int child[ASPX_CHILDREN];
+    int child[ASPX_LEADER_CHILDREN];
 };
 
 /* Of all nodes that have a leader; the one of node `root` is the root, or the
  * first if that has none. Returns 0, or -1 without memory. */
-int aspx_leaders_tree(const struct aspx_engine *engine, uint32_t root,
-                      struct aspx_tree *tree_p);
+int aspx_leader_tree_build(const struct aspx_engine *engine, uint32_t root,
+                           struct aspx_leader_tree *tree_p);
 
 #endif

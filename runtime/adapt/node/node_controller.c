@@ -48,16 +48,16 @@ struct user {
     uint64_t decided; /* when it changed last, in ticks; 0: never */
 };
 
-struct aspx_judge {
+struct aspx_node_controller {
     struct aspx_notes *notes;
     aspx_view_byte *view;   /* by world rank: what holds */
     unsigned char *opinion; /* what predictors say: enum aspx_view */
     uint32_t size_all;
-    struct aspx_spread *spread;
-    struct aspx_rounds *rounds; /* adapt=auto; else NULL */
-    enum aspx_force force;      /* over all opinions */
-    bool ordered;               /* there has been one */
-    struct aspx_pace pace;
+    struct aspx_status_broadcast *broadcast;
+    struct aspx_sample_tree *samples; /* adapt=auto; else NULL */
+    enum aspx_force force;            /* over all opinions */
+    bool ordered;                     /* there has been one */
+    struct aspx_sample_interval interval;
     double high, low;
     uint64_t look_at, listen_at, listen_ticks;
     uint64_t stepped; /* when the last step was */
@@ -67,46 +67,44 @@ struct aspx_judge {
     struct user user[];
 };
 
-static void put_view(struct aspx_judge *judge, uint32_t rank)
+static void put_view(struct aspx_node_controller *controller, uint32_t rank)
 {
     static const unsigned char forced[] = {
         [ASPX_FORCE_ON] = ASPX_VIEW_GHOSTS,
         [ASPX_FORCE_OFF] = ASPX_VIEW_ITSELF,
     };
-    unsigned char view = aspx_force_overrules(judge->force)
-                             ? forced[judge->force]
-                             : judge->opinion[rank];
+    unsigned char view = aspx_force_overrules(controller->force)
+                             ? forced[controller->force]
+                             : controller->opinion[rank];
 
     /* A predictor that has said nothing means on. Windows that were made, or
      * came to a legal point, under an order would take it for what they had
      * then. */
-    if (view == ASPX_VIEW_UNSAID && judge->ordered)
+    if (view == ASPX_VIEW_UNSAID && controller->ordered)
         view = ASPX_VIEW_GHOSTS;
-    atomic_store_explicit(&judge->view[rank], view, memory_order_relaxed);
+    atomic_store_explicit(&controller->view[rank], view, memory_order_relaxed);
 }
 
-static void heard(void *context, enum aspx_spread_kind kind, uint32_t index,
-                  uint64_t value)
+static void heard(void *context, uint32_t rank, uint64_t value)
 {
-    struct aspx_judge *judge = context;
+    struct aspx_node_controller *controller = context;
 
-    if (kind != ASPX_SPREAD_VIEW)
-        return;
-    judge->opinion[index] = (unsigned char) value;
-    put_view(judge, index);
+    controller->opinion[rank] = (unsigned char) value;
+    put_view(controller, rank);
 }
 
-static void seat_users(struct aspx_judge *judge, const struct aspx_world *world)
+static void seat_users(struct aspx_node_controller *controller,
+                       const struct aspx_world *world)
 {
     for (int r = 0; r < world->size_all; r++)
         if (world->peers[r].node == world->node &&
             world->peers[r].role == ASP_ROLE_USER) {
-            struct user *user = &judge->user[judge->nusers];
+            struct user *user = &controller->user[controller->nusers];
 
             user->rank_all = (uint32_t) r;
             user->on = true;
             user->cpu_wait = ASPX_CPU_WAIT_NOBODY;
-            user->seat = &judge->notes->seats[judge->nusers++];
+            user->seat = &controller->notes->seats[controller->nusers++];
         }
 }
 
@@ -116,26 +114,29 @@ static double passed_s(uint64_t since, uint64_t now)
 }
 
 /* Somebody is to have ghosts, as far as the leader is asked. */
-static bool wanted(const struct aspx_judge *judge)
+static bool wanted(const struct aspx_node_controller *controller)
 {
-    return judge->wishing > 0 && judge->force != ASPX_FORCE_OFF;
+    return controller->wishing > 0 && controller->force != ASPX_FORCE_OFF;
 }
 
-static double until_next_s(const struct aspx_judge *judge, uint64_t now)
+static double until_next_s(const struct aspx_node_controller *controller,
+                           uint64_t now)
 {
-    double most = judge->pace.interval_s, least = most / ASPX_PREDICT_LOOKS;
-    double later = LATER * passed_s(judge->changed, now);
+    double most = controller->interval.interval_s,
+           least = most / ASPX_PREDICT_LOOKS;
+    double later = LATER * passed_s(controller->changed, now);
 
-    if (wanted(judge) || later < least)
+    if (wanted(controller) || later < least)
         return least;
     return later < most ? later : most;
 }
 
-static void plan_next(struct aspx_judge *judge, uint64_t now)
+static void plan_next(struct aspx_node_controller *controller, uint64_t now)
 {
-    judge->look_at = now + aspx_clock_ticks_of(until_next_s(judge, now));
-    atomic_store_explicit(&judge->notes->interval_us,
-                          (uint32_t) (1e6 * judge->pace.interval_s),
+    controller->look_at = now +
+                          aspx_clock_ticks_of(until_next_s(controller, now));
+    atomic_store_explicit(&controller->notes->interval_us,
+                          (uint32_t) (1e6 * controller->interval.interval_s),
                           memory_order_relaxed);
 }
 
@@ -144,50 +145,55 @@ static bool leads(const struct aspx_engine *engine)
     const struct aspx_world *world = engine->world;
     uint32_t first = engine->first_ghost[world->node];
 
-    return engine->settings.judged && engine->arena.notes &&
+    return engine->settings.ghosts_decide && engine->arena.notes &&
            engine->ghosts[first] == (uint32_t) world->rank_all;
 }
 
-int aspx_judge_create(struct aspx_judge **judge_p,
-                      const struct aspx_engine *engine)
+int aspx_node_controller_create(struct aspx_node_controller **controller_p,
+                                const struct aspx_engine *engine)
 {
     const struct aspx_world *world = engine->world;
     const struct asp_layout *layout = world->layout;
     uint32_t nusers = aspx_engine_count(world, ASP_ROLE_USER);
-    struct aspx_judge *judge;
+    struct aspx_node_controller *controller;
     double most_s, part;
 
-    *judge_p = NULL;
+    *controller_p = NULL;
     if (!leads(engine))
         return 0;
     aspx_clock_start(); /* ticks from here on */
-    judge = calloc(1, sizeof(*judge) + nusers * sizeof(judge->user[0]));
-    if (!judge)
+    controller = calloc(1, sizeof(*controller) +
+                               nusers * sizeof(controller->user[0]));
+    if (!controller)
         return -1;
-    judge->size_all = (uint32_t) world->size_all;
-    judge->notes = engine->arena.notes;
-    judge->view = aspx_notes_views(judge->notes, nusers);
-    judge->high = aspx_knob_high(layout);
-    judge->low = aspx_knob_low(layout);
+    controller->size_all = (uint32_t) world->size_all;
+    controller->notes = engine->arena.notes;
+    controller->view = aspx_notes_views(controller->notes, nusers);
+    controller->high = aspx_knob_high(layout);
+    controller->low = aspx_knob_low(layout);
     most_s = aspx_knob_interval_s(layout);
-    aspx_pace_init(&judge->pace, aspx_knob_interval_min_s(layout), most_s);
-    part = judge->pace.least_s / 4;
-    judge->listen_ticks = aspx_clock_ticks_of(part < listen_s ? part
-                                                              : listen_s);
-    seat_users(judge, world);
-    judge->wishing = judge->nusers; /* until the first look */
-    judge->changed = aspx_clock_ticks();
-    plan_next(judge, judge->changed);
-    judge->opinion = calloc(judge->size_all, sizeof(*judge->opinion));
-    judge->spread = aspx_spread_create(engine, heard, judge);
+    aspx_sample_interval_init(&controller->interval,
+                              aspx_knob_interval_min_s(layout), most_s);
+    part = controller->interval.least_s / 4;
+    controller->listen_ticks = aspx_clock_ticks_of(part < listen_s ? part
+                                                                   : listen_s);
+    seat_users(controller, world);
+    controller->wishing = controller->nusers; /* until the first look */
+    controller->changed = aspx_clock_ticks();
+    plan_next(controller, controller->changed);
+    controller->opinion = calloc(controller->size_all,
+                                 sizeof(*controller->opinion));
+    controller->broadcast = aspx_status_broadcast_create(engine, heard,
+                                                         controller);
     if (engine->settings.tried)
-        judge->rounds = aspx_rounds_create(engine, judge->notes);
-    if (!judge->opinion || !judge->spread ||
-        (engine->settings.tried && !judge->rounds)) {
-        aspx_judge_destroy(judge);
+        controller->samples = aspx_sample_tree_create(engine,
+                                                      controller->notes);
+    if (!controller->opinion || !controller->broadcast ||
+        (engine->settings.tried && !controller->samples)) {
+        aspx_node_controller_destroy(controller);
         return -1;
     }
-    *judge_p = judge;
+    *controller_p = controller;
     return 0;
 }
 
@@ -206,13 +212,13 @@ static void write_trace(struct aspx_seat *seat, bool on, int why)
 }
 
 /* What holds for a user of this node may have changed. */
-static void apply(struct aspx_judge *judge, struct user *user, uint64_t ticks,
-                  int why)
+static void apply(struct aspx_node_controller *controller, struct user *user,
+                  uint64_t ticks, int why)
 {
     bool on;
 
-    put_view(judge, user->rank_all);
-    on = atomic_load_explicit(&judge->view[user->rank_all],
+    put_view(controller, user->rank_all);
+    on = atomic_load_explicit(&controller->view[user->rank_all],
                               memory_order_relaxed) != ASPX_VIEW_ITSELF;
     if (on == user->on)
         return;
@@ -223,26 +229,26 @@ static void apply(struct aspx_judge *judge, struct user *user, uint64_t ticks,
         write_trace(user->seat, on, why);
 }
 
-static void decide(struct aspx_judge *judge, struct user *user, bool on,
-                   uint64_t ticks)
+static void decide(struct aspx_node_controller *controller, struct user *user,
+                   bool on, uint64_t ticks)
 {
     enum aspx_view view = on ? ASPX_VIEW_GHOSTS : ASPX_VIEW_ITSELF;
 
-    judge->opinion[user->rank_all] = (unsigned char) view;
-    aspx_spread_say(judge->spread, ASPX_SPREAD_VIEW, user->rank_all, view);
-    apply(judge, user, ticks,
+    controller->opinion[user->rank_all] = (unsigned char) view;
+    aspx_status_broadcast_set(controller->broadcast, user->rank_all, view);
+    apply(controller, user, ticks,
           atomic_load_explicit(&user->seat->percent, memory_order_relaxed));
 }
 
-static void watch(struct aspx_judge *judge, struct user *user, double now,
-                  double inside)
+static void watch(struct aspx_node_controller *controller, struct user *user,
+                  double now, double inside)
 {
     uint64_t its = atomic_load(&user->seat->pid_namespace);
     bool near = its && its == aspx_cpu_wait_namespace() &&
-                user - judge->user < LOOKED_AT_MOST;
+                user - controller->user < LOOKED_AT_MOST;
 
-    aspx_predict_init(&user->predict, judge->pace.interval_s, judge->high,
-                      judge->low, now, inside);
+    aspx_predict_init(&user->predict, controller->interval.interval_s,
+                      controller->high, controller->low, now, inside);
     aspx_cpu_wait_close(&user->cpu_wait);
     aspx_cpu_wait_open(&user->cpu_wait,
                        near ? (pid_t) atomic_load(&user->seat->pid) : 0);
@@ -250,8 +256,8 @@ static void watch(struct aspx_judge *judge, struct user *user, double now,
 }
 
 /* Returns whether a young decision was taken back. */
-static bool look_at(struct aspx_judge *judge, struct user *user, double now,
-                    uint64_t ticks)
+static bool look_at(struct aspx_node_controller *controller, struct user *user,
+                    double now, uint64_t ticks)
 {
     struct aspx_mpi_time *mpi_time = &user->seat->mpi_time;
     bool young, was = user->predict.on;
@@ -263,12 +269,13 @@ static bool look_at(struct aspx_judge *judge, struct user *user, double now,
     }
     inside = aspx_clock_seconds(aspx_mpi_time_read(mpi_time, ticks));
     if (!user->watched) {
-        watch(judge, user, now, inside);
+        watch(controller, user, now, inside);
         return false;
     }
-    user->predict.interval_s = judge->pace.interval_s;
-    user->predict.low = judge->force == ASPX_FORCE_CALM ? CALM * judge->low
-                                                        : judge->low;
+    user->predict.interval_s = controller->interval.interval_s;
+    user->predict.low = controller->force == ASPX_FORCE_CALM
+                            ? CALM * controller->low
+                            : controller->low;
     if (!was && !aspx_cpu_wait_look(&user->cpu_wait, now, inside))
         return false;
     if (aspx_predict_update(&user->predict, now - user->cpu_wait.lost_s,
@@ -279,106 +286,111 @@ static bool look_at(struct aspx_judge *judge, struct user *user, double now,
     atomic_store_explicit(&user->seat->percent,
                           (int32_t) (100 * user->predict.share + 0.5),
                           memory_order_relaxed);
-    young = user->decided &&
-            passed_s(user->decided, ticks) <= YOUNG * judge->pace.interval_s;
-    user->decided = judge->changed = ticks;
-    decide(judge, user, !was, ticks);
+    young = user->decided && passed_s(user->decided, ticks) <=
+                                 YOUNG * controller->interval.interval_s;
+    user->decided = controller->changed = ticks;
+    decide(controller, user, !was, ticks);
     return young;
 }
 
-static void look(struct aspx_judge *judge, uint64_t ticks)
+static void look(struct aspx_node_controller *controller, uint64_t ticks)
 {
     double now = aspx_clock_seconds(ticks);
     bool taken_back = false;
 
-    for (uint32_t i = 0; i < judge->nusers; i++)
-        taken_back |= look_at(judge, &judge->user[i], now, ticks);
-    judge->wishing = 0;
-    for (uint32_t i = 0; i < judge->nusers; i++)
-        judge->wishing += judge->opinion[judge->user[i].rank_all] !=
-                          ASPX_VIEW_ITSELF;
-    aspx_pace_after(&judge->pace, taken_back);
-    plan_next(judge, ticks);
+    for (uint32_t i = 0; i < controller->nusers; i++)
+        taken_back |= look_at(controller, &controller->user[i], now, ticks);
+    controller->wishing = 0;
+    for (uint32_t i = 0; i < controller->nusers; i++)
+        controller->wishing +=
+            controller->opinion[controller->user[i].rank_all] !=
+            ASPX_VIEW_ITSELF;
+    aspx_sample_interval_update(&controller->interval, taken_back);
+    plan_next(controller, ticks);
 }
 
 /* An order for all, or its end. Returns how many messages came, or -1. */
-static int obey(struct aspx_judge *judge, uint64_t ticks)
+static int obey(struct aspx_node_controller *controller, uint64_t ticks)
 {
     int32_t help;
     int came;
 
-    if (!judge->rounds)
+    if (!controller->samples)
         return 0;
-    came = aspx_rounds_step(judge->rounds, ticks, judge->wishing);
+    came = aspx_sample_tree_step(controller->samples, ticks,
+                                 controller->wishing);
     if (came < 0)
         return -1;
-    help = (int32_t) aspx_rounds_help(judge->rounds);
-    if (help != atomic_load_explicit(&judge->notes->help, memory_order_relaxed))
-        judge->changed = ticks;
-    atomic_store_explicit(&judge->notes->help, help, memory_order_relaxed);
-    if (aspx_rounds_force(judge->rounds) == judge->force)
+    help = (int32_t) aspx_sample_tree_help(controller->samples);
+    if (help !=
+        atomic_load_explicit(&controller->notes->help, memory_order_relaxed))
+        controller->changed = ticks;
+    atomic_store_explicit(&controller->notes->help, help, memory_order_relaxed);
+    if (aspx_sample_tree_force(controller->samples) == controller->force)
         return came;
-    judge->force = aspx_rounds_force(judge->rounds);
-    judge->ordered = true;
-    judge->changed = ticks;
-    plan_next(judge, ticks);
-    atomic_store_explicit(&judge->notes->force, (int32_t) judge->force,
-                          memory_order_relaxed);
-    for (uint32_t r = 0; r < judge->size_all; r++)
-        put_view(judge, r);
-    for (uint32_t i = 0; i < judge->nusers; i++)
-        apply(judge, &judge->user[i], ticks, ASPX_WHY_ORDER);
+    controller->force = aspx_sample_tree_force(controller->samples);
+    controller->ordered = true;
+    controller->changed = ticks;
+    plan_next(controller, ticks);
+    atomic_store_explicit(&controller->notes->force,
+                          (int32_t) controller->force, memory_order_relaxed);
+    for (uint32_t r = 0; r < controller->size_all; r++)
+        put_view(controller, r);
+    for (uint32_t i = 0; i < controller->nusers; i++)
+        apply(controller, &controller->user[i], ticks, ASPX_WHY_ORDER);
     return came;
 }
 
-int aspx_judge_step(struct aspx_judge *judge)
+int aspx_node_controller_step(struct aspx_node_controller *controller)
 {
     uint64_t now;
     bool looks;
     int views, orders;
 
-    if (!judge)
+    if (!controller)
         return 0;
-    now = judge->stepped = aspx_clock_ticks();
-    looks = now >= judge->look_at;
+    now = controller->stepped = aspx_clock_ticks();
+    looks = now >= controller->look_at;
     if (looks)
-        look(judge, now);
-    if (!looks && now < judge->listen_at)
+        look(controller, now);
+    if (!looks && now < controller->listen_at)
         return 0;
-    judge->listen_at = now + judge->listen_ticks;
-    views = aspx_spread_step(judge->spread);
+    controller->listen_at = now + controller->listen_ticks;
+    views = aspx_status_broadcast_step(controller->broadcast);
     if (views < 0)
         return -1;
-    orders = obey(judge, now);
+    orders = obey(controller, now);
     return orders < 0 ? -1 : views + orders;
 }
 
-struct aspx_leave aspx_judge_leave(const struct aspx_judge *judge)
+struct aspx_leave aspx_node_controller_leave(
+    const struct aspx_node_controller *controller)
 {
     uint64_t next;
     bool settled;
 
-    if (!judge)
+    if (!controller)
         return (struct aspx_leave){.rest_us = UINT64_MAX};
-    if (wanted(judge))
+    if (wanted(controller))
         return (struct aspx_leave){.rest_us = 0};
-    next = aspx_clock_between(judge->stepped, judge->look_at);
-    settled = passed_s(judge->changed, judge->stepped) > SETTLED_S;
+    next = aspx_clock_between(controller->stepped, controller->look_at);
+    settled = passed_s(controller->changed, controller->stepped) > SETTLED_S;
     return (struct aspx_leave){
         .rest_us = (uint64_t) (1e6 * aspx_clock_seconds(next)),
-        .unwanted = judge->force != ASPX_FORCE_ON &&
-                    (!judge->rounds || settled), /* else orders come fast */
+        .unwanted = controller->force != ASPX_FORCE_ON &&
+                    (!controller->samples ||
+                     settled), /* else orders come fast */
     };
 }
 
-void aspx_judge_destroy(struct aspx_judge *judge)
+void aspx_node_controller_destroy(struct aspx_node_controller *controller)
 {
-    if (!judge)
+    if (!controller)
         return;
-    for (uint32_t i = 0; i < judge->nusers; i++)
-        aspx_cpu_wait_close(&judge->user[i].cpu_wait);
-    aspx_rounds_destroy(judge->rounds);
-    aspx_spread_destroy(judge->spread);
-    free(judge->opinion);
-    free(judge);
+    for (uint32_t i = 0; i < controller->nusers; i++)
+        aspx_cpu_wait_close(&controller->user[i].cpu_wait);
+    aspx_sample_tree_destroy(controller->samples);
+    aspx_status_broadcast_destroy(controller->broadcast);
+    free(controller->opinion);
+    free(controller);
 }

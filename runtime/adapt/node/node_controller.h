@@ -13,18 +13,18 @@
 
 #include <stdbool.h>
 
-struct aspx_judge;
+struct aspx_node_controller;
 
-/* Fills *judge_p; with NULL where there is nothing to judge: not asked for, not
- * the leader, no arena.
- * Returns 0, or -1 without memory, or when MPI failed. */
-int aspx_judge_create(struct aspx_judge **judge_p,
-                      const struct aspx_engine *engine);
+/* Fills *controller_p; with NULL where there is nothing to judge: not asked
+ * for, not the leader, no arena. Returns 0, or -1 without memory, or when MPI
+ * failed. */
+int aspx_node_controller_create(struct aspx_node_controller **controller_p,
+                                const struct aspx_engine *engine);
 
 /* In every round of the ghost's loop. Takes NULL. Reads the clock; does more
  * when its time has come.
  * Returns how many messages of other leaders it took, or -1 when MPI failed. */
-int aspx_judge_step(struct aspx_judge *judge);
+int aspx_node_controller_step(struct aspx_node_controller *controller);
 
 /* How long the ghost may sleep as of the last step if it has nothing else to
  * do: until the next look at the users. Not at all (0) while the predictor
@@ -32,9 +32,10 @@ int aspx_judge_step(struct aspx_judge *judge);
  * two steps only. But when it was found that ghosts are no help, what shows
  * another phase is above all the rate of operations, which any step sees. Takes
  * NULL: as long as it likes. */
-struct aspx_leave aspx_judge_leave(const struct aspx_judge *judge);
+struct aspx_leave aspx_node_controller_leave(
+    const struct aspx_node_controller *controller);
 
 /* Takes NULL. */
-void aspx_judge_destroy(struct aspx_judge *judge);
+void aspx_node_controller_destroy(struct aspx_node_controller *controller);
 
 #endif

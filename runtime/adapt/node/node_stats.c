@@ -15,53 +15,53 @@ struct user {
     uint64_t work;   /* ticks of it at work, then */
     double owed_s;   /* work that was told later than it was done */
     double away_s;   /* the stay outside MPI under way, so far */
-    struct aspx_demand done; /* at the last take: ops, bytes, ... */
+    struct aspx_workload done; /* at the last take: ops, bytes, ... */
 };
 
-struct aspx_gauge {
+struct aspx_node_stats {
     const struct aspx_bell *bells; /* of the node's ghosts */
     uint32_t nghosts, nusers;
     uint64_t took, looked; /* ticks */
     double busy_s;         /* of all ghosts so far, at the last take */
-    struct aspx_demand sum;
+    struct aspx_workload sum;
     struct user user[];
 };
 
 /* All ghosts of the node, up to now. */
-static double busy(const struct aspx_gauge *gauge)
+static double busy(const struct aspx_node_stats *stats)
 {
     struct timespec clock;
     uint64_t now, sum = 0;
 
     clock_gettime(CLOCK_MONOTONIC, &clock);
     now = (uint64_t) clock.tv_sec * 1000000000 + (uint64_t) clock.tv_nsec;
-    for (uint32_t g = 0; g < gauge->nghosts; g++)
-        sum += aspx_heartbeat_work_ns(&gauge->bells[g].heartbeat, now);
+    for (uint32_t g = 0; g < stats->nghosts; g++)
+        sum += aspx_heartbeat_work_ns(&stats->bells[g].heartbeat, now);
     return 1e-9 * (double) sum;
 }
 
-struct aspx_gauge *aspx_gauge_create(const struct aspx_engine *engine,
-                                     struct aspx_notes *notes)
+struct aspx_node_stats *aspx_node_stats_create(const struct aspx_engine *engine,
+                                               struct aspx_notes *notes)
 {
     const struct aspx_world *world = engine->world;
     uint32_t nusers = aspx_engine_count(world, ASP_ROLE_USER);
-    struct aspx_gauge *gauge = calloc(1, sizeof(*gauge) +
-                                             nusers * sizeof(gauge->user[0]));
+    struct aspx_node_stats *stats = calloc(
+        1, sizeof(*stats) + nusers * sizeof(stats->user[0]));
 
-    if (!gauge)
+    if (!stats)
         return NULL;
-    gauge->bells = engine->arena.bells;
-    gauge->nghosts = aspx_engine_count(world, ASP_ROLE_GHOST);
-    gauge->nusers = nusers;
+    stats->bells = engine->arena.bells;
+    stats->nghosts = aspx_engine_count(world, ASP_ROLE_GHOST);
+    stats->nusers = nusers;
     for (uint32_t u = 0; u < nusers; u++)
-        gauge->user[u].seat = &notes->seats[u];
-    gauge->took = gauge->looked = aspx_clock_ticks();
-    return gauge;
+        stats->user[u].seat = &notes->seats[u];
+    stats->took = stats->looked = aspx_clock_ticks();
+    return stats;
 }
 
 /* A stay of s seconds counts s * s, bit by bit as it grows. */
-static void look_at(struct aspx_gauge *gauge, struct user *user, uint64_t ticks,
-                    double passed)
+static void look_at(struct aspx_node_stats *stats, struct user *user,
+                    uint64_t ticks, double passed)
 {
     uint64_t inside;
 
@@ -71,25 +71,26 @@ static void look_at(struct aspx_gauge *gauge, struct user *user, uint64_t ticks,
     if (inside != user->inside) {
         user->away_s = 0;
     } else {
-        gauge->sum.silence_s2 += passed * (2 * user->away_s + passed);
+        stats->sum.outside_s2 += passed * (2 * user->away_s + passed);
         user->away_s += passed;
     }
     user->inside = inside;
 }
 
-void aspx_gauge_look(struct aspx_gauge *gauge, uint64_t ticks, uint32_t wishing)
+void aspx_node_stats_sample(struct aspx_node_stats *stats, uint64_t ticks,
+                            uint32_t wishing)
 {
     double passed = aspx_clock_seconds(
-        aspx_clock_between(gauge->looked, ticks));
+        aspx_clock_between(stats->looked, ticks));
 
-    for (uint32_t u = 0; u < gauge->nusers; u++)
-        look_at(gauge, &gauge->user[u], ticks, passed);
-    gauge->sum.wish_s += wishing * passed;
-    gauge->looked = ticks;
+    for (uint32_t u = 0; u < stats->nusers; u++)
+        look_at(stats, &stats->user[u], ticks, passed);
+    stats->sum.wanted_s += wishing * passed;
+    stats->looked = ticks;
 }
 
 /* All that the user has done so far. */
-static void count(const struct aspx_issued *issued, struct aspx_demand *done)
+static void count(const struct aspx_issued *issued, struct aspx_workload *done)
 {
     for (int k = 0; k < ASPX_KINDS; k++) {
         done->ops[k] = (double) atomic_load_explicit(&issued->ops[k],
@@ -119,11 +120,11 @@ static double waited(struct user *user, double mpi_s, uint64_t work)
     return wait_s < 0 ? 0 : wait_s < mpi_s ? wait_s : mpi_s;
 }
 
-static void take_from(struct aspx_gauge *gauge, struct user *user,
+static void take_from(struct aspx_node_stats *stats, struct user *user,
                       uint64_t ticks, double passed)
 {
-    struct aspx_demand done = {.users = 1, .user_s = passed};
-    struct aspx_demand less = user->done;
+    struct aspx_workload done = {.users = 1, .user_s = passed};
+    struct aspx_workload less = user->done;
     bool seen = aspx_seat_beats(user->seat);
     double inside_s = 0;
     uint64_t work = 0;
@@ -151,27 +152,27 @@ static void take_from(struct aspx_gauge *gauge, struct user *user,
     user->inside_s = inside_s;
     user->work = work;
     user->seen = seen;
-    aspx_demand_add(&gauge->sum, &done);
+    aspx_workload_add(&stats->sum, &done);
 }
 
-void aspx_gauge_take(struct aspx_gauge *gauge, uint64_t ticks,
-                     struct aspx_demand *demand_p)
+void aspx_node_stats_take(struct aspx_node_stats *stats, uint64_t ticks,
+                          struct aspx_workload *workload_p)
 {
-    double passed = aspx_clock_seconds(aspx_clock_between(gauge->took, ticks));
-    double busy_s = busy(gauge);
+    double passed = aspx_clock_seconds(aspx_clock_between(stats->took, ticks));
+    double busy_s = busy(stats);
 
-    for (uint32_t u = 0; u < gauge->nusers; u++)
-        take_from(gauge, &gauge->user[u], ticks, passed);
-    gauge->sum.ghosts = gauge->nghosts;
-    gauge->sum.ghost_s = gauge->nghosts * passed;
-    gauge->sum.busy_s = busy_s - gauge->busy_s;
-    gauge->busy_s = busy_s;
-    *demand_p = gauge->sum;
-    gauge->sum = (struct aspx_demand){0};
-    gauge->took = ticks;
+    for (uint32_t u = 0; u < stats->nusers; u++)
+        take_from(stats, &stats->user[u], ticks, passed);
+    stats->sum.ghosts = stats->nghosts;
+    stats->sum.ghost_s = stats->nghosts * passed;
+    stats->sum.busy_s = busy_s - stats->busy_s;
+    stats->busy_s = busy_s;
+    *workload_p = stats->sum;
+    stats->sum = (struct aspx_workload){0};
+    stats->took = ticks;
 }
 
-void aspx_gauge_destroy(struct aspx_gauge *gauge)
+void aspx_node_stats_destroy(struct aspx_node_stats *stats)
 {
-    free(gauge);
+    free(stats);
 }

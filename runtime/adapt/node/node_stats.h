@@ -9,23 +9,23 @@
 
 #include "runtime/casper/arena/engine.h"
 
-struct aspx_gauge; /* opaque */
+struct aspx_node_stats; /* opaque */
 
 /* Both are borrowed. Returns NULL without memory. */
-struct aspx_gauge *aspx_gauge_create(const struct aspx_engine *engine,
-                                     struct aspx_notes *notes);
+struct aspx_node_stats *aspx_node_stats_create(const struct aspx_engine *engine,
+                                               struct aspx_notes *notes);
 
 /* A look, often.
  *   ticks    the clock's
  *   wishing  users that the predictor wants served by ghosts now */
-void aspx_gauge_look(struct aspx_gauge *gauge, uint64_t ticks,
-                     uint32_t wishing);
+void aspx_node_stats_sample(struct aspx_node_stats *stats, uint64_t ticks,
+                            uint32_t wishing);
 
 /* What came together since the last call; begins anew. */
-void aspx_gauge_take(struct aspx_gauge *gauge, uint64_t ticks,
-                     struct aspx_demand *demand_p);
+void aspx_node_stats_take(struct aspx_node_stats *stats, uint64_t ticks,
+                          struct aspx_workload *workload_p);
 
 /* Takes NULL. */
-void aspx_gauge_destroy(struct aspx_gauge *gauge);
+void aspx_node_stats_destroy(struct aspx_node_stats *stats);
 
 #endif

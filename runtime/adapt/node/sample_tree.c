@@ -33,7 +33,7 @@ struct order_message {
 
 struct report_message {
     uint32_t round, unused;
-    struct aspx_demand demand;
+    struct aspx_workload workload;
 };
 
 /* A leader below. */
@@ -45,11 +45,11 @@ struct child {
     bool in_hand; /* its report of this round has come */
 };
 
-struct aspx_rounds {
+struct aspx_sample_tree {
     MPI_Comm comm;
     struct aspx_notes *notes;
-    struct aspx_gauge *gauge;
-    struct aspx_chief *chief; /* at the root */
+    struct aspx_node_stats *stats;
+    struct aspx_job_controller *job; /* at the root */
     int parent;
     MPI_Request receive, send;
     struct order_message in;           /* from the parent */
@@ -60,24 +60,25 @@ struct aspx_rounds {
     uint64_t changed; /* when the last order came that was not the one before */
     int came;         /* messages in this step */
     uint32_t nchildren;
-    struct child child[ASPX_CHILDREN];
+    struct child child[ASPX_LEADER_CHILDREN];
 };
 
-static int open_ears(struct aspx_rounds *rounds, const struct aspx_tree *tree)
+static int open_ears(struct aspx_sample_tree *tree,
+                     const struct aspx_leader_tree *leaders)
 {
-    rounds->parent = tree->parent;
-    if (tree->parent >= 0 &&
-        aspx_real.MPI_Irecv(&rounds->in, sizeof(rounds->in), MPI_BYTE,
-                            tree->parent, ASPX_ORDER_TAG, rounds->comm,
-                            &rounds->receive) != MPI_SUCCESS)
+    tree->parent = leaders->parent;
+    if (leaders->parent >= 0 &&
+        aspx_real.MPI_Irecv(&tree->in, sizeof(tree->in), MPI_BYTE,
+                            leaders->parent, ASPX_ORDER_TAG, tree->comm,
+                            &tree->receive) != MPI_SUCCESS)
         return -1;
-    for (uint32_t c = 0; c < tree->nchildren; c++) {
-        struct child *child = &rounds->child[rounds->nchildren++];
+    for (uint32_t c = 0; c < leaders->nchildren; c++) {
+        struct child *child = &tree->child[tree->nchildren++];
 
-        child->rank = tree->child[c];
+        child->rank = leaders->child[c];
         child->receive = child->send = MPI_REQUEST_NULL;
         if (aspx_real.MPI_Irecv(&child->in, sizeof(child->in), MPI_BYTE,
-                                child->rank, ASPX_REPORT_TAG, rounds->comm,
+                                child->rank, ASPX_REPORT_TAG, tree->comm,
                                 &child->receive) != MPI_SUCCESS)
             return -1;
     }
@@ -85,63 +86,64 @@ static int open_ears(struct aspx_rounds *rounds, const struct aspx_tree *tree)
 }
 
 /* Ranks with offload threads have what makes progress. */
-static enum aspx_messages_mode messages_mode(const struct asp_layout *layout)
+static enum aspx_threads_mode threads_mode(const struct asp_layout *layout)
 {
     const char *knob = asp_layout_knob(layout, "adapt.threads", "auto");
 
     return asp_layout_offloads(layout) || strcmp(knob, "off") == 0
-               ? ASPX_MESSAGES_OFF
-           : strcmp(knob, "on") == 0 ? ASPX_MESSAGES_ON
-                                     : ASPX_MESSAGES_AUTO;
+               ? ASPX_THREADS_OFF
+           : strcmp(knob, "on") == 0 ? ASPX_THREADS_ON
+                                     : ASPX_THREADS_AUTO;
 }
 
-struct aspx_rounds *aspx_rounds_create(const struct aspx_engine *engine,
-                                       struct aspx_notes *notes)
+struct aspx_sample_tree *aspx_sample_tree_create(
+    const struct aspx_engine *engine, struct aspx_notes *notes)
 {
     const struct aspx_world *world = engine->world;
-    struct aspx_rounds *rounds = calloc(1, sizeof(*rounds));
-    struct aspx_tree tree;
+    struct aspx_sample_tree *tree = calloc(1, sizeof(*tree));
+    struct aspx_leader_tree leaders;
     uint32_t root = 0;
 
-    if (!rounds)
+    if (!tree)
         return NULL;
-    rounds->comm = engine->locks;
-    rounds->notes = notes;
-    rounds->parent = -1;
-    rounds->receive = rounds->send = MPI_REQUEST_NULL;
-    rounds->gauge = aspx_gauge_create(engine, notes);
+    tree->comm = engine->locks;
+    tree->notes = notes;
+    tree->parent = -1;
+    tree->receive = tree->send = MPI_REQUEST_NULL;
+    tree->stats = aspx_node_stats_create(engine, notes);
     for (int r = 0; r < world->size_all; r++)
         if (world->peers[r].rank_user == 0)
             root = world->peers[r].node;
-    if (!rounds->gauge || aspx_leaders_tree(engine, root, &tree) != 0 ||
-        open_ears(rounds, &tree) != 0)
+    if (!tree->stats || aspx_leader_tree_build(engine, root, &leaders) != 0 ||
+        open_ears(tree, &leaders) != 0)
         goto err;
-    if (tree.parent < 0) {
-        rounds->chief = malloc(sizeof(*rounds->chief));
-        if (!rounds->chief)
+    if (leaders.parent < 0) {
+        tree->job = malloc(sizeof(*tree->job));
+        if (!tree->job)
             goto err;
-        aspx_chief_begin(rounds->chief, aspx_clock_seconds(aspx_clock_ticks()),
-                         messages_mode(world->layout));
+        aspx_job_controller_begin(tree->job,
+                                  aspx_clock_seconds(aspx_clock_ticks()),
+                                  threads_mode(world->layout));
     }
-    return rounds;
+    return tree;
 err:
-    aspx_rounds_destroy(rounds);
+    aspx_sample_tree_destroy(tree);
     return NULL;
 }
 
-enum aspx_force aspx_rounds_force(const struct aspx_rounds *rounds)
+enum aspx_force aspx_sample_tree_force(const struct aspx_sample_tree *tree)
 {
-    return (enum aspx_force) rounds->order.force;
+    return (enum aspx_force) tree->order.force;
 }
 
-enum aspx_help aspx_rounds_help(const struct aspx_rounds *rounds)
+enum aspx_help aspx_sample_tree_help(const struct aspx_sample_tree *tree)
 {
-    return (enum aspx_help) rounds->order.help;
+    return (enum aspx_help) tree->order.help;
 }
 
 /* A message of the round before has gone, or it is lost with its reader: then
  * nothing more is told. */
-static int send(const struct aspx_rounds *rounds, const void *what,
+static int send(const struct aspx_sample_tree *tree, const void *what,
                 void *buffer, size_t bytes, int to, int tag,
                 MPI_Request *request)
 {
@@ -154,44 +156,44 @@ static int send(const struct aspx_rounds *rounds, const void *what,
         return 0;
     memcpy(buffer, what, bytes);
     return aspx_real.MPI_Isend(buffer, (int) bytes, MPI_BYTE, to, tag,
-                               rounds->comm, request) == MPI_SUCCESS
+                               tree->comm, request) == MPI_SUCCESS
                ? 0
                : -1;
 }
 
 /* A new order: pass it on and obey. */
-static int begin(struct aspx_rounds *rounds, uint64_t ticks,
+static int begin(struct aspx_sample_tree *tree, uint64_t ticks,
                  const struct order_message *order)
 {
-    bool changed = order->force != rounds->order.force ||
-                   order->help != rounds->order.help;
+    bool changed = order->force != tree->order.force ||
+                   order->help != tree->order.help;
     double calm_s = aspx_clock_seconds(
-        aspx_clock_between(rounds->changed, ticks));
+        aspx_clock_between(tree->changed, ticks));
     int rc = 0;
 
-    rounds->order = *order;
-    rounds->state = SETTLING;
-    rounds->next = ticks + aspx_clock_ticks_of(!changed          ? 0
-                                               : calm_s > CALM_S ? SETTLE_CALM_S
-                                                                 : SETTLE_S);
+    tree->order = *order;
+    tree->state = SETTLING;
+    tree->next = ticks + aspx_clock_ticks_of(!changed          ? 0
+                                             : calm_s > CALM_S ? SETTLE_CALM_S
+                                                               : SETTLE_S);
     if (changed)
-        rounds->changed = ticks;
-    rounds->lapses = ticks + aspx_clock_ticks_of(order->seconds + LAPSE_S);
-    for (uint32_t c = 0; rc == 0 && c < rounds->nchildren; c++) {
-        struct child *child = &rounds->child[c];
+        tree->changed = ticks;
+    tree->lapses = ticks + aspx_clock_ticks_of(order->seconds + LAPSE_S);
+    for (uint32_t c = 0; rc == 0 && c < tree->nchildren; c++) {
+        struct child *child = &tree->child[c];
 
         child->in_hand = false;
-        rc = send(rounds, order, &child->out, sizeof(child->out), child->rank,
+        rc = send(tree, order, &child->out, sizeof(child->out), child->rank,
                   ASPX_ORDER_TAG, &child->send);
     }
     return rc;
 }
 
 /* Let the first user see what is new. */
-static void note(const struct aspx_rounds *rounds)
+static void note(const struct aspx_sample_tree *tree)
 {
-    const struct aspx_decisions *all = &rounds->chief->decisions;
-    struct aspx_decided_notes *notes = &rounds->notes->decided;
+    const struct aspx_decisions *all = &tree->job->decisions;
+    struct aspx_decided_notes *notes = &tree->notes->decided;
     uint32_t n = atomic_load_explicit(&notes->n, memory_order_relaxed);
 
     for (; n < all->n; n++)
@@ -200,24 +202,24 @@ static void note(const struct aspx_rounds *rounds)
     atomic_store_explicit(&notes->n, n, memory_order_release);
 }
 
-static int begin_next(struct aspx_rounds *rounds, uint64_t ticks)
+static int begin_next(struct aspx_sample_tree *tree, uint64_t ticks)
 {
-    struct aspx_order order = aspx_chief_order(rounds->chief);
+    struct aspx_order order = aspx_job_controller_next(tree->job);
     const struct order_message message = {
-        .round = rounds->order.round + 1,
+        .round = tree->order.round + 1,
         .force = (int16_t) order.force,
         .help = (int16_t) order.help,
         .seconds = order.seconds,
     };
 
-    return begin(rounds, ticks, &message);
+    return begin(tree, ticks, &message);
 }
 
 /* Take what children have sent. Reports of another round are late. */
-static int hear_children(struct aspx_rounds *rounds)
+static int hear_children(struct aspx_sample_tree *tree)
 {
-    for (uint32_t c = 0; c < rounds->nchildren; c++) {
-        struct child *child = &rounds->child[c];
+    for (uint32_t c = 0; c < tree->nchildren; c++) {
+        struct child *child = &tree->child[c];
         int came = 0;
 
         if (child->receive == MPI_REQUEST_NULL)
@@ -225,97 +227,97 @@ static int hear_children(struct aspx_rounds *rounds)
         if (aspx_real.MPI_Test(&child->receive, &came, MPI_STATUS_IGNORE) !=
             MPI_SUCCESS)
             return -1;
-        rounds->came += came;
+        tree->came += came;
         if (!came || child->in.round == GOODBYE)
             continue;
-        if (child->in.round == rounds->order.round && !child->in_hand) {
-            aspx_demand_add(&rounds->report.demand, &child->in.demand);
+        if (child->in.round == tree->order.round && !child->in_hand) {
+            aspx_workload_add(&tree->report.workload, &child->in.workload);
             child->in_hand = true;
         }
         if (aspx_real.MPI_Irecv(&child->in, sizeof(child->in), MPI_BYTE,
-                                child->rank, ASPX_REPORT_TAG, rounds->comm,
+                                child->rank, ASPX_REPORT_TAG, tree->comm,
                                 &child->receive) != MPI_SUCCESS)
             return -1;
     }
     return 0;
 }
 
-static int hear_parent(struct aspx_rounds *rounds, uint64_t ticks)
+static int hear_parent(struct aspx_sample_tree *tree, uint64_t ticks)
 {
     struct order_message order;
     int came = 0;
 
-    if (rounds->receive == MPI_REQUEST_NULL)
+    if (tree->receive == MPI_REQUEST_NULL)
         return 0;
-    if (aspx_real.MPI_Test(&rounds->receive, &came, MPI_STATUS_IGNORE) !=
+    if (aspx_real.MPI_Test(&tree->receive, &came, MPI_STATUS_IGNORE) !=
         MPI_SUCCESS)
         return -1;
-    rounds->came += came;
-    if (!came || rounds->in.round == GOODBYE)
+    tree->came += came;
+    if (!came || tree->in.round == GOODBYE)
         return 0;
-    order = rounds->in;
-    if (aspx_real.MPI_Irecv(&rounds->in, sizeof(rounds->in), MPI_BYTE,
-                            rounds->parent, ASPX_ORDER_TAG, rounds->comm,
-                            &rounds->receive) != MPI_SUCCESS)
+    order = tree->in;
+    if (aspx_real.MPI_Irecv(&tree->in, sizeof(tree->in), MPI_BYTE, tree->parent,
+                            ASPX_ORDER_TAG, tree->comm,
+                            &tree->receive) != MPI_SUCCESS)
         return -1;
-    return begin(rounds, ticks, &order);
+    return begin(tree, ticks, &order);
 }
 
-/* All have counted: up, or to the chief. */
-static int finish(struct aspx_rounds *rounds, uint64_t ticks)
+/* All have counted: up, or to the job controller. */
+static int finish(struct aspx_sample_tree *tree, uint64_t ticks)
 {
-    for (uint32_t c = 0; c < rounds->nchildren; c++)
-        if (!rounds->child[c].in_hand)
+    for (uint32_t c = 0; c < tree->nchildren; c++)
+        if (!tree->child[c].in_hand)
             return 0;
-    rounds->state = WAITING;
-    if (rounds->parent >= 0) {
-        rounds->report.round = rounds->order.round;
-        return send(rounds, &rounds->report, &rounds->out, sizeof(rounds->out),
-                    rounds->parent, ASPX_REPORT_TAG, &rounds->send);
+    tree->state = WAITING;
+    if (tree->parent >= 0) {
+        tree->report.round = tree->order.round;
+        return send(tree, &tree->report, &tree->out, sizeof(tree->out),
+                    tree->parent, ASPX_REPORT_TAG, &tree->send);
     }
-    aspx_chief_round(rounds->chief, aspx_clock_seconds(ticks),
-                     &rounds->report.demand);
-    note(rounds);
-    return begin_next(rounds, ticks);
+    aspx_job_controller_round(tree->job, aspx_clock_seconds(ticks),
+                              &tree->report.workload);
+    note(tree);
+    return begin_next(tree, ticks);
 }
 
-static int step(struct aspx_rounds *rounds, uint64_t ticks, uint32_t wishing)
+static int step(struct aspx_sample_tree *tree, uint64_t ticks, uint32_t wishing)
 {
-    struct aspx_demand unwanted;
+    struct aspx_workload unwanted;
 
-    aspx_gauge_look(rounds->gauge, ticks, wishing);
-    if (hear_parent(rounds, ticks) != 0)
+    aspx_node_stats_sample(tree->stats, ticks, wishing);
+    if (hear_parent(tree, ticks) != 0)
         return -1;
-    if (rounds->parent < 0 && rounds->order.round == 0 &&
-        begin_next(rounds, ticks) != 0)
+    if (tree->parent < 0 && tree->order.round == 0 &&
+        begin_next(tree, ticks) != 0)
         return -1;
-    if (rounds->state == SETTLING && ticks >= rounds->next) {
-        aspx_gauge_take(rounds->gauge, ticks, &unwanted);
-        rounds->report.demand = (struct aspx_demand){0};
-        rounds->state = COUNTING;
-        rounds->next = ticks + aspx_clock_ticks_of(rounds->order.seconds);
+    if (tree->state == SETTLING && ticks >= tree->next) {
+        aspx_node_stats_take(tree->stats, ticks, &unwanted);
+        tree->report.workload = (struct aspx_workload){0};
+        tree->state = COUNTING;
+        tree->next = ticks + aspx_clock_ticks_of(tree->order.seconds);
     }
-    if (rounds->state >= COUNTING && hear_children(rounds) != 0)
+    if (tree->state >= COUNTING && hear_children(tree) != 0)
         return -1;
-    if (rounds->state == COUNTING && ticks >= rounds->next) {
-        struct aspx_demand own;
+    if (tree->state == COUNTING && ticks >= tree->next) {
+        struct aspx_workload own;
 
-        aspx_gauge_take(rounds->gauge, ticks, &own);
-        aspx_demand_add(&rounds->report.demand, &own);
-        rounds->state = COUNTED;
+        aspx_node_stats_take(tree->stats, ticks, &own);
+        aspx_workload_add(&tree->report.workload, &own);
+        tree->state = COUNTED;
     }
-    if (ticks > rounds->lapses) {
-        rounds->order.force = ASPX_FORCE_NONE;
-        rounds->order.help = ASPX_HELP_NONE;
+    if (ticks > tree->lapses) {
+        tree->order.force = ASPX_FORCE_NONE;
+        tree->order.help = ASPX_HELP_NONE;
     }
-    return rounds->state == COUNTED ? finish(rounds, ticks) : 0;
+    return tree->state == COUNTED ? finish(tree, ticks) : 0;
 }
 
-int aspx_rounds_step(struct aspx_rounds *rounds, uint64_t ticks,
-                     uint32_t wishing)
+int aspx_sample_tree_step(struct aspx_sample_tree *tree, uint64_t ticks,
+                          uint32_t wishing)
 {
-    rounds->came = 0;
-    return step(rounds, ticks, wishing) == 0 ? rounds->came : -1;
+    tree->came = 0;
+    return step(tree, ticks, wishing) == 0 ? tree->came : -1;
 }
 
 /* One neighbour, when we part. */
@@ -327,18 +329,18 @@ struct line {
     bool told;
 };
 
-static uint32_t find_lines(struct aspx_rounds *rounds, struct line *line)
+static uint32_t find_lines(struct aspx_sample_tree *tree, struct line *line)
 {
     uint32_t n = 0;
 
-    if (rounds->parent >= 0)
-        line[n++] = (struct line){rounds->parent,      ASPX_ORDER_TAG,
-                                  ASPX_REPORT_TAG,     &rounds->receive,
-                                  &rounds->send,       &rounds->in,
-                                  &rounds->out,        sizeof(rounds->in),
-                                  sizeof(rounds->out), false};
-    for (uint32_t c = 0; c < rounds->nchildren; c++) {
-        struct child *child = &rounds->child[c];
+    if (tree->parent >= 0)
+        line[n++] = (struct line){tree->parent,      ASPX_ORDER_TAG,
+                                  ASPX_REPORT_TAG,   &tree->receive,
+                                  &tree->send,       &tree->in,
+                                  &tree->out,        sizeof(tree->in),
+                                  sizeof(tree->out), false};
+    for (uint32_t c = 0; c < tree->nchildren; c++) {
+        struct child *child = &tree->child[c];
 
         line[n++] = (struct line){child->rank,        ASPX_REPORT_TAG,
                                   ASPX_ORDER_TAG,     &child->receive,
@@ -350,7 +352,7 @@ static uint32_t find_lines(struct aspx_rounds *rounds, struct line *line)
 }
 
 /* Returns whether all is said on this line, or nothing can be. */
-static bool part_from(const struct aspx_rounds *rounds, struct line *line)
+static bool part_from(const struct aspx_sample_tree *tree, struct line *line)
 {
     int done = 1;
 
@@ -362,7 +364,7 @@ static bool part_from(const struct aspx_rounds *rounds, struct line *line)
         memset(line->out, 0, line->out_bytes);
         memcpy(line->out, &GOODBYE, sizeof(GOODBYE));
         if (aspx_real.MPI_Isend(line->out, (int) line->out_bytes, MPI_BYTE,
-                                line->rank, line->tell_tag, rounds->comm,
+                                line->rank, line->tell_tag, tree->comm,
                                 line->send) != MPI_SUCCESS)
             return true;
         done = 0;
@@ -374,23 +376,23 @@ static bool part_from(const struct aspx_rounds *rounds, struct line *line)
         return true;
     if (done && memcmp(line->in, &GOODBYE, sizeof(GOODBYE)) != 0 &&
         aspx_real.MPI_Irecv(line->in, (int) line->in_bytes, MPI_BYTE,
-                            line->rank, line->hear_tag, rounds->comm,
+                            line->rank, line->hear_tag, tree->comm,
                             line->receive) != MPI_SUCCESS)
         return true;
     return false;
 }
 
 /* What neighbours have sent is taken before we go: MPI would complain of it. */
-static void part(struct aspx_rounds *rounds)
+static void part(struct aspx_sample_tree *tree)
 {
     uint64_t until = aspx_clock_ticks() + aspx_clock_ticks_of(PART_S);
-    struct line line[ASPX_CHILDREN + 1];
-    uint32_t n = find_lines(rounds, line), left;
+    struct line line[ASPX_LEADER_CHILDREN + 1];
+    uint32_t n = find_lines(tree, line), left;
 
     do {
         left = 0;
         for (uint32_t i = 0; i < n; i++)
-            left += !part_from(rounds, &line[i]);
+            left += !part_from(tree, &line[i]);
     } while (left > 0 && aspx_clock_ticks() < until);
 }
 
@@ -411,18 +413,18 @@ static bool hang_up(MPI_Request *receive, MPI_Request *out)
 }
 
 /* A message that is still under way keeps its buffer. */
-void aspx_rounds_destroy(struct aspx_rounds *rounds)
+void aspx_sample_tree_destroy(struct aspx_sample_tree *tree)
 {
     bool sent;
 
-    if (!rounds)
+    if (!tree)
         return;
-    part(rounds);
-    sent = hang_up(&rounds->receive, &rounds->send);
-    for (uint32_t c = 0; c < rounds->nchildren; c++)
-        sent &= hang_up(&rounds->child[c].receive, &rounds->child[c].send);
-    aspx_gauge_destroy(rounds->gauge);
-    free(rounds->chief);
+    part(tree);
+    sent = hang_up(&tree->receive, &tree->send);
+    for (uint32_t c = 0; c < tree->nchildren; c++)
+        sent &= hang_up(&tree->child[c].receive, &tree->child[c].send);
+    aspx_node_stats_destroy(tree->stats);
+    free(tree->job);
     if (sent)
-        free(rounds);
+        free(tree);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* adapt=auto: all leaders count for a while under one order, their sums go up
- * the tree of leaders to the first user's node, and the chief there
+ * the tree of leaders to the first user's node, and the job controller there
  * (adapt/decide/job_controller.h) says what comes next. One round after the
  * other; between two leaders there is one message each way per round, and
  * nobody waits for it. An order that no other follows in time has lapsed.
@@ -13,24 +13,24 @@
 
 #include "runtime/casper/arena/engine.h"
 
-struct aspx_rounds;
+struct aspx_sample_tree;
 
 /* Both are borrowed; this process leads its node. Returns NULL without memory,
  * or when MPI fails. */
-struct aspx_rounds *aspx_rounds_create(const struct aspx_engine *engine,
-                                       struct aspx_notes *notes);
+struct aspx_sample_tree *aspx_sample_tree_create(
+    const struct aspx_engine *engine, struct aspx_notes *notes);
 
 /* Often.
  *   wishing  users of the node that the predictor wants served by ghosts
  * Returns how many messages came, or -1 when MPI failed. */
-int aspx_rounds_step(struct aspx_rounds *rounds, uint64_t ticks,
-                     uint32_t wishing);
+int aspx_sample_tree_step(struct aspx_sample_tree *tree, uint64_t ticks,
+                          uint32_t wishing);
 
 /* What is in force. */
-enum aspx_force aspx_rounds_force(const struct aspx_rounds *rounds);
-enum aspx_help aspx_rounds_help(const struct aspx_rounds *rounds);
+enum aspx_force aspx_sample_tree_force(const struct aspx_sample_tree *tree);
+enum aspx_help aspx_sample_tree_help(const struct aspx_sample_tree *tree);
 
 /* Takes NULL. */
-void aspx_rounds_destroy(struct aspx_rounds *rounds);
+void aspx_sample_tree_destroy(struct aspx_sample_tree *tree);
 
 #endif

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 enum {
-    NEIGHBOURS = ASPX_CHILDREN + 1,
+    NEIGHBOURS = ASPX_LEADER_CHILDREN + 1,
     ENTRIES = 32, /* in a message, which MPI sends at once then */
     WORD = 64,
 };
@@ -19,7 +19,7 @@ struct message {
     uint32_t n, unused;
     struct entry {
         uint64_t value;
-        uint32_t key, unused;
+        uint32_t rank, unused;
     } entry[ENTRIES];
 };
 
@@ -27,160 +27,139 @@ struct neighbour {
     int rank;
     MPI_Request receive, send;
     struct message in, out;
-    uint64_t *news; /* a bit by key: has to be told */
+    uint64_t *news; /* a bit by rank: has to be told */
     uint32_t nnews;
     uint32_t from; /* where to go on looking for it, in words */
 };
 
-struct aspx_spread {
+struct aspx_status_broadcast {
     MPI_Comm comm;
-    aspx_spread_heard *heard;
+    aspx_status_heard *heard;
     void *context;
-    uint32_t first[ASPX_SPREAD_KINDS + 1]; /* key of a kind's index 0 */
-    uint32_t nwords;
-    uint64_t *value; /* by key */
+    uint32_t size, nwords; /* of the table: numbers, and words of their bits */
+    uint64_t *value;       /* by world rank */
     uint32_t nneighbours;
     struct neighbour neighbour[NEIGHBOURS];
 };
 
-static void lay_out(struct aspx_spread *spread,
-                    const struct aspx_engine *engine)
+static void add(struct aspx_status_broadcast *broadcast, int leader)
 {
-    const uint32_t length[ASPX_SPREAD_KINDS] = {
-        [ASPX_SPREAD_VIEW] = (uint32_t) engine->world->size_all,
-    };
-    uint32_t sum = 0;
-
-    for (unsigned k = 0; k < ASPX_SPREAD_KINDS; k++) {
-        spread->first[k] = sum;
-        sum += length[k];
-    }
-    spread->first[ASPX_SPREAD_KINDS] = sum;
-    spread->nwords = (sum + WORD - 1) / WORD;
-}
-
-static void add(struct aspx_spread *spread, int leader)
-{
-    struct neighbour *new = &spread->neighbour[spread->nneighbours++];
+    struct neighbour *new = &broadcast->neighbour[broadcast->nneighbours++];
 
     new->rank = leader;
     new->receive = new->send = MPI_REQUEST_NULL;
 }
 
-static int find_neighbours(struct aspx_spread *spread,
+static int find_neighbours(struct aspx_status_broadcast *broadcast,
                            const struct aspx_engine *engine)
 {
-    struct aspx_tree tree;
+    struct aspx_leader_tree leaders;
 
-    if (aspx_leaders_tree(engine, 0, &tree) != 0)
+    if (aspx_leader_tree_build(engine, 0, &leaders) != 0)
         return -1;
-    if (tree.parent >= 0)
-        add(spread, tree.parent);
-    for (uint32_t c = 0; c < tree.nchildren; c++)
-        add(spread, tree.child[c]);
+    if (leaders.parent >= 0)
+        add(broadcast, leaders.parent);
+    for (uint32_t c = 0; c < leaders.nchildren; c++)
+        add(broadcast, leaders.child[c]);
     return 0;
 }
 
-static int open_ear(const struct aspx_spread *spread, struct neighbour *to)
+static int open_ear(const struct aspx_status_broadcast *broadcast,
+                    struct neighbour *to)
 {
-    to->news = calloc(spread->nwords, sizeof(*to->news));
+    to->news = calloc(broadcast->nwords, sizeof(*to->news));
     if (!to->news ||
         aspx_real.MPI_Recv_init(&to->in, sizeof(to->in), MPI_BYTE, to->rank,
-                                ASPX_SPREAD_TAG, spread->comm,
+                                ASPX_STATUS_TAG, broadcast->comm,
                                 &to->receive) != MPI_SUCCESS)
         return -1;
     return aspx_real.MPI_Start(&to->receive) == MPI_SUCCESS ? 0 : -1;
 }
 
-struct aspx_spread *aspx_spread_create(const struct aspx_engine *engine,
-                                       aspx_spread_heard *heard, void *context)
+struct aspx_status_broadcast *aspx_status_broadcast_create(
+    const struct aspx_engine *engine, aspx_status_heard *heard, void *context)
 {
-    struct aspx_spread *spread = calloc(1, sizeof(*spread));
+    struct aspx_status_broadcast *broadcast = calloc(1, sizeof(*broadcast));
     bool good;
 
-    if (!spread)
+    if (!broadcast)
         return NULL;
-    spread->comm = engine->locks;
-    spread->heard = heard;
-    spread->context = context;
-    lay_out(spread, engine);
-    spread->value = calloc(spread->first[ASPX_SPREAD_KINDS],
-                           sizeof(*spread->value));
-    good = spread->value && find_neighbours(spread, engine) == 0;
-    for (uint32_t i = 0; good && i < spread->nneighbours; i++)
-        good = open_ear(spread, &spread->neighbour[i]) == 0;
+    broadcast->comm = engine->locks;
+    broadcast->heard = heard;
+    broadcast->context = context;
+    broadcast->size = (uint32_t) engine->world->size_all;
+    broadcast->nwords = (broadcast->size + WORD - 1) / WORD;
+    broadcast->value = calloc(broadcast->size, sizeof(*broadcast->value));
+    good = broadcast->value && find_neighbours(broadcast, engine) == 0;
+    for (uint32_t i = 0; good && i < broadcast->nneighbours; i++)
+        good = open_ear(broadcast, &broadcast->neighbour[i]) == 0;
     if (good)
-        return spread;
-    aspx_spread_destroy(spread);
+        return broadcast;
+    aspx_status_broadcast_destroy(broadcast);
     return NULL;
 }
 
 /* Remember a number, and that all neighbours but one have to hear of it. */
-static void keep(struct aspx_spread *spread, uint32_t key, uint64_t value,
-                 const struct neighbour *but)
+static void keep(struct aspx_status_broadcast *broadcast, uint32_t rank,
+                 uint64_t value, const struct neighbour *but)
 {
-    uint64_t bit = UINT64_C(1) << key % WORD;
+    uint64_t bit = UINT64_C(1) << rank % WORD;
 
-    spread->value[key] = value;
-    for (uint32_t i = 0; i < spread->nneighbours; i++) {
-        struct neighbour *to = &spread->neighbour[i];
+    broadcast->value[rank] = value;
+    for (uint32_t i = 0; i < broadcast->nneighbours; i++) {
+        struct neighbour *to = &broadcast->neighbour[i];
 
-        if (to == but || to->news[key / WORD] & bit)
+        if (to == but || to->news[rank / WORD] & bit)
             continue;
-        to->news[key / WORD] |= bit;
+        to->news[rank / WORD] |= bit;
         to->nnews++;
     }
 }
 
-void aspx_spread_say(struct aspx_spread *spread, enum aspx_spread_kind kind,
-                     uint32_t index, uint64_t value)
+void aspx_status_broadcast_set(struct aspx_status_broadcast *broadcast,
+                               uint32_t rank, uint64_t value)
 {
-    uint32_t key = spread->first[kind] + index;
-
-    if (key < spread->first[kind + 1] && spread->value[key] != value)
-        keep(spread, key, value, NULL);
+    if (broadcast->value[rank] != value)
+        keep(broadcast, rank, value, NULL);
 }
 
-static void hear(struct aspx_spread *spread, const struct neighbour *from)
+static void hear(struct aspx_status_broadcast *broadcast,
+                 const struct neighbour *from)
 {
     uint32_t n = from->in.n < ENTRIES ? from->in.n : ENTRIES;
 
     for (const struct entry *e = from->in.entry; e < from->in.entry + n; e++) {
-        unsigned kind = 0;
-
-        if (e->key >= spread->first[ASPX_SPREAD_KINDS] ||
-            spread->value[e->key] == e->value)
+        if (e->rank >= broadcast->size || broadcast->value[e->rank] == e->value)
             continue;
-        while (e->key >= spread->first[kind + 1])
-            kind++;
-        keep(spread, e->key, e->value, from);
-        spread->heard(spread->context, (enum aspx_spread_kind) kind,
-                      e->key - spread->first[kind], e->value);
+        keep(broadcast, e->rank, e->value, from);
+        broadcast->heard(broadcast->context, e->rank, e->value);
     }
 }
 
 /* Fill a message with news, going round. */
-static void collect(const struct aspx_spread *spread, struct neighbour *to)
+static void collect(const struct aspx_status_broadcast *broadcast,
+                    struct neighbour *to)
 {
     to->out.n = 0;
     while (to->nnews > 0 && to->out.n < ENTRIES) {
         uint64_t *word = &to->news[to->from];
 
         if (!*word) {
-            to->from = (to->from + 1) % spread->nwords;
+            to->from = (to->from + 1) % broadcast->nwords;
             continue;
         }
-        to->out.entry[to->out.n].key = to->from * WORD +
-                                       (uint32_t) __builtin_ctzll(*word);
+        to->out.entry[to->out.n].rank = to->from * WORD +
+                                        (uint32_t) __builtin_ctzll(*word);
         to->out.entry[to->out.n].value =
-            spread->value[to->out.entry[to->out.n].key];
+            broadcast->value[to->out.entry[to->out.n].rank];
         to->out.n++;
         to->nnews--;
         *word &= *word - 1;
     }
 }
 
-static int tell(const struct aspx_spread *spread, struct neighbour *to)
+static int tell(const struct aspx_status_broadcast *broadcast,
+                struct neighbour *to)
 {
     int sent = 1;
 
@@ -191,22 +170,22 @@ static int tell(const struct aspx_spread *spread, struct neighbour *to)
         return -1;
     if (!sent)
         return 0;
-    collect(spread, to);
+    collect(broadcast, to);
     return aspx_real.MPI_Isend(&to->out,
                                (int) (offsetof(struct message, entry) +
                                       to->out.n * sizeof(struct entry)),
-                               MPI_BYTE, to->rank, ASPX_SPREAD_TAG,
-                               spread->comm, &to->send) == MPI_SUCCESS
+                               MPI_BYTE, to->rank, ASPX_STATUS_TAG,
+                               broadcast->comm, &to->send) == MPI_SUCCESS
                ? 0
                : -1;
 }
 
-int aspx_spread_step(struct aspx_spread *spread)
+int aspx_status_broadcast_step(struct aspx_status_broadcast *broadcast)
 {
     int all = 0;
 
-    for (uint32_t i = 0; i < spread->nneighbours; i++) {
-        struct neighbour *from = &spread->neighbour[i];
+    for (uint32_t i = 0; i < broadcast->nneighbours; i++) {
+        struct neighbour *from = &broadcast->neighbour[i];
         int came = 0;
 
         if (aspx_real.MPI_Test(&from->receive, &came, MPI_STATUS_IGNORE) !=
@@ -215,12 +194,12 @@ int aspx_spread_step(struct aspx_spread *spread)
         if (!came)
             continue;
         all++;
-        hear(spread, from);
+        hear(broadcast, from);
         if (aspx_real.MPI_Start(&from->receive) != MPI_SUCCESS)
             return -1;
     }
-    for (uint32_t i = 0; i < spread->nneighbours; i++)
-        if (tell(spread, &spread->neighbour[i]) != 0)
+    for (uint32_t i = 0; i < broadcast->nneighbours; i++)
+        if (tell(broadcast, &broadcast->neighbour[i]) != 0)
             return -1;
     return all;
 }
@@ -243,15 +222,15 @@ static bool hang_up(struct neighbour *from)
     return sent;
 }
 
-void aspx_spread_destroy(struct aspx_spread *spread)
+void aspx_status_broadcast_destroy(struct aspx_status_broadcast *broadcast)
 {
     bool sent = true;
 
-    if (!spread)
+    if (!broadcast)
         return;
-    for (uint32_t i = 0; i < spread->nneighbours; i++)
-        sent &= hang_up(&spread->neighbour[i]);
-    free(spread->value);
+    for (uint32_t i = 0; i < broadcast->nneighbours; i++)
+        sent &= hang_up(&broadcast->neighbour[i]);
+    free(broadcast->value);
     if (sent)
-        free(spread);
+        free(broadcast);
 }

@@ -16,32 +16,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum aspx_spread_kind {
-    ASPX_SPREAD_VIEW, /* by world rank of a user: enum aspx_view */
-    ASPX_SPREAD_KINDS
-};
-
-struct aspx_spread;
+struct aspx_status_broadcast;
 
 /* Called when a number is not what it was, by whoever it was changed. */
-typedef void aspx_spread_heard(void *context, enum aspx_spread_kind kind,
-                               uint32_t index, uint64_t value);
+typedef void aspx_status_heard(void *context, uint32_t rank, uint64_t value);
 
 /* All numbers are 0 in the beginning.
  *   engine  borrowed; this process leads its node
  * Returns NULL without memory, or when MPI fails. */
-struct aspx_spread *aspx_spread_create(const struct aspx_engine *engine,
-                                       aspx_spread_heard *heard, void *context);
+struct aspx_status_broadcast *aspx_status_broadcast_create(
+    const struct aspx_engine *engine, aspx_status_heard *heard, void *context);
 
 /* Our own number. heard() is not called. */
-void aspx_spread_say(struct aspx_spread *spread, enum aspx_spread_kind kind,
-                     uint32_t index, uint64_t value);
+void aspx_status_broadcast_set(struct aspx_status_broadcast *broadcast,
+                               uint32_t rank, uint64_t value);
 
 /* Take what has come, send what has changed. Cheap when there is nothing.
  * Returns how many messages came, or -1 when MPI failed. */
-int aspx_spread_step(struct aspx_spread *spread);
+int aspx_status_broadcast_step(struct aspx_status_broadcast *broadcast);
 
 /* Takes NULL. */
-void aspx_spread_destroy(struct aspx_spread *spread);
+void aspx_status_broadcast_destroy(struct aspx_status_broadcast *broadcast);
 
 #endif

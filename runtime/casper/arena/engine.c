@@ -133,7 +133,7 @@ static int exchange_addresses(struct aspx_engine *engine, bool contig)
         if (engine->arena_addr[r])
             engine->up = true;
         else /* leaders could not reach each other through it */
-            engine->settings.judged = false;
+            engine->settings.ghosts_decide = false;
     }
     engine->settings.adapt &= (everywhere & READY_ADAPT) != 0;
     contig = everywhere & READY_CONTIG;

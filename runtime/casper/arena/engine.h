@@ -32,11 +32,13 @@ struct aspx_settings {
     bool hardware;   /* the device carries out contiguous Put and Get */
     bool contig_win; /* contiguous Put and Get may take the contiguous window */
     enum aspx_balance balance;
-    bool adapt;  /* redirection may be switched off and on */
-    bool judged; /* and if so, ghosts decide (adapt/node/node_controller.h), */
-    bool tried; /* and what they decide is tried (adapt/decide/job_controller.h)
-                 */
-    bool crew;  /* idle ghosts are parked */
+    bool adapt;         /* redirection may be switched off and on */
+    bool ghosts_decide; /* and if so, ghosts do (adapt/node/node_controller.h),
+                         */
+    bool
+        tried; /* and the whole job is tried out (adapt/decide/job_controller.h)
+                */
+    bool crew; /* idle ghosts are parked */
 };
 
 /* What this process has sent to one ghost, of all windows. */
@@ -84,7 +86,7 @@ enum {
     ASPX_LOCK_TAG = 0,
     ASPX_REPLY_TAG_FIRST = 1,
     ASPX_REPLY_TAGS = 30000,
-    ASPX_SPREAD_TAG = 30001, /* adapt/node/status_broadcast.h */
+    ASPX_STATUS_TAG = 30001, /* adapt/node/status_broadcast.h */
     ASPX_ORDER_TAG = 30002,
     ASPX_REPORT_TAG = 30003
 }; /* adapt/node/sample_tree.h */

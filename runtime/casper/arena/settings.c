@@ -63,7 +63,8 @@ void aspx_settings_read(struct aspx_settings *settings,
         .contig_win = strcmp(direct, "auto") == 0 && !pins,
         .adapt = strcmp(adapt, "off") != 0,
         .tried = strcmp(adapt, "auto") == 0,
-        .judged = strcmp(adapt, "ghosts") == 0 || strcmp(adapt, "auto") == 0,
+        .ghosts_decide = strcmp(adapt, "ghosts") == 0 ||
+                         strcmp(adapt, "auto") == 0,
         .crew = strcmp(asp_layout_knob(layout, "ghost.active", "all"),
                        "auto") == 0,
     };

@@ -174,14 +174,14 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
         .goodbyes_due = aspx_engine_count(world, ASP_ROLE_USER)};
     struct aspx_bell *bell = aspx_engine_bell(engine,
                                               (uint32_t) world->rank_all);
-    struct aspx_judge *judge;
+    struct aspx_node_controller *controller;
     struct aspx_idle idle;
     unsigned next = 0;
 
     aspx_heartbeat_begin(bell);
     service.locks = aspx_locks_create(grant, &service);
     if (!service.locks || open_inbox(&service) != 0 ||
-        aspx_judge_create(&judge, engine) != 0)
+        aspx_node_controller_create(&controller, engine) != 0)
         return -1;
     aspx_idle_start(&idle, world->layout, (uint32_t) world->rank_all, bell);
     aspx_duty_start(engine);
@@ -196,18 +196,18 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
         aspx_heartbeat_bump();
         aspx_duty_step();
         worked |= aspx_locks_poll(service.locks);
-        heard = aspx_judge_step(judge);
+        heard = aspx_node_controller_step(controller);
         service.failed |= heard < 0;
         events = aspx_idle_events() - before;
         tell_backlog(events);
         /* leaders' talk with each other keeps nobody awake */
-        leave = aspx_judge_leave(judge);
+        leave = aspx_node_controller_leave(controller);
         aspx_idle_step(&idle, worked || events > (uint64_t) heard, &leave);
         atomic_store_explicit(&aspx_heartbeat_own()->idle_ns, aspx_idle_ns(),
                               memory_order_relaxed);
     }
     aspx_heartbeat_set_doing(ASPX_LEAVING);
-    aspx_judge_destroy(judge);
+    aspx_node_controller_destroy(controller);
     if (!service.failed)
         close_inbox(&service);
     aspx_locks_destroy(service.locks);

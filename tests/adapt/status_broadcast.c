@@ -3,7 +3,8 @@
  * ghosts: every process of MPI stands for the leader of a node of its own. Each
  * changes its number again and again, at its own speed; numbers only grow, so
  * who hears a smaller one after a larger one has heard them out of order. In
- * the end all must have all the last numbers. usage: spread [changes] */
+ * the end all must have all the last numbers. usage: status_broadcast [changes]
+ */
 #include "config.h"
 
 #include "tests/rma/rma.h"
@@ -17,16 +18,14 @@ enum { LIMIT_S = 30 };
 static uint64_t *heard_last, changes;
 static long heard_calls;
 
-static void heard(void *context, enum aspx_spread_kind kind, uint32_t index,
-                  uint64_t value)
+static void heard(void *context, uint32_t rank, uint64_t value)
 {
     (void) context;
     heard_calls++;
-    EXPECT(kind == ASPX_SPREAD_VIEW, "kind %d", (int) kind);
-    EXPECT((int) index != rma_rank, "our own number came back");
-    EXPECT(value > heard_last[index], "%lu after %lu of %u",
-           (unsigned long) value, (unsigned long) heard_last[index], index);
-    heard_last[index] = value;
+    EXPECT((int) rank != rma_rank, "our own number came back");
+    EXPECT(value > heard_last[rank], "%lu after %lu of %u",
+           (unsigned long) value, (unsigned long) heard_last[rank], rank);
+    heard_last[rank] = value;
 }
 
 /* A job of nodes with one process each, all of them ghosts. */
@@ -62,7 +61,7 @@ int main(int argc, char **argv)
 {
     struct aspx_world world;
     struct aspx_engine engine;
-    struct aspx_spread *spread;
+    struct aspx_status_broadcast *broadcast;
     int done = 0, all = 0;
     double began;
 
@@ -71,27 +70,27 @@ int main(int argc, char **argv)
     aspx_real_resolve();
     engine = pretend(&world);
     heard_last = calloc((size_t) rma_size, sizeof(*heard_last));
-    spread = aspx_spread_create(&engine, heard, NULL);
-    if (!spread)
+    broadcast = aspx_status_broadcast_create(&engine, heard, NULL);
+    if (!broadcast)
         MPI_Abort(MPI_COMM_WORLD, 1);
     for (uint64_t value = 1; value <= changes; value++) {
-        aspx_spread_say(spread, ASPX_SPREAD_VIEW, (uint32_t) rma_rank, value);
+        aspx_status_broadcast_set(broadcast, (uint32_t) rma_rank, value);
         for (int i = 0; i <= rma_rank % 3; i++)
-            EXPECT(aspx_spread_step(spread) >= 0, "MPI failed");
+            EXPECT(aspx_status_broadcast_step(broadcast) >= 0, "MPI failed");
         sched_yield();
     }
     began = MPI_Wtime();
     /* Others may need us to pass numbers on. */
     while (!all && MPI_Wtime() - began < LIMIT_S) {
         for (int i = 0; i < 100; i++)
-            EXPECT(aspx_spread_step(spread) >= 0, "MPI failed");
+            EXPECT(aspx_status_broadcast_step(broadcast) >= 0, "MPI failed");
         sched_yield();
         done = all_came();
         MPI_Allreduce(&done, &all, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
     }
     EXPECT(done, "some numbers never came");
     MPI_Barrier(MPI_COMM_WORLD);
-    aspx_spread_destroy(spread);
+    aspx_status_broadcast_destroy(broadcast);
     MPI_Comm_free(&engine.locks);
     free(engine.ghosts);
     free(engine.first_ghost);
@@ -99,5 +98,5 @@ int main(int argc, char **argv)
     if (rma_rank == 0)
         printf("heard %ld changes of %ld\n", heard_calls,
                (long) (changes * (uint64_t) (rma_size - 1)));
-    return rma_end("spread");
+    return rma_end("status_broadcast");
 }
