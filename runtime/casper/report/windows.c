@@ -19,12 +19,12 @@ struct aspx_windows {
     int n;
     uint64_t more, contig_missing;
     uint64_t hits[ASP_WINRULES_MAX];
-    struct aspx_roll_entry entry[];
+    struct aspx_registry_entry entry[];
 };
 
 static int by_order(const void *a, const void *b)
 {
-    const struct aspx_roll_entry *left = a, *right = b;
+    const struct aspx_registry_entry *left = a, *right = b;
 
     return (left->first > right->first) - (left->first < right->first);
 }
@@ -32,7 +32,8 @@ static int by_order(const void *a, const void *b)
 /* Rank 0 learns how many bytes come from whom. Returns their sum. */
 static int count(const struct aspx_world *world, int *bytes, int *starts)
 {
-    int mine = (int) (aspx_roll.n * sizeof(aspx_roll.entry[0])), sum = 0;
+    int mine = (int) (aspx_registry.n * sizeof(aspx_registry.entry[0])),
+        sum = 0;
 
     aspx_real.MPI_Gather(&mine, 1, MPI_INT, bytes, 1, MPI_INT, 0, world->users);
     for (int r = 0; world->rank_user == 0 && r < world->size_users; r++) {
@@ -47,9 +48,10 @@ struct aspx_windows *aspx_windows_gather(const struct aspx_world *world)
     size_t users = world->rank_user == 0 ? (size_t) world->size_users : 1;
     int *bytes = malloc(2 * users * sizeof(*bytes)), ok = bytes != NULL, sum;
     struct aspx_windows *windows = NULL;
-    uint64_t more = aspx_roll.more, contig_missing = aspx_roll.contig_missing;
+    uint64_t more = aspx_registry.more,
+             contig_missing = aspx_registry.contig_missing;
 
-    aspx_roll_close();
+    aspx_registry_close();
     aspx_real.MPI_Bcast(&ok, 1, MPI_INT, 0, world->users);
     if (!ok)
         goto out;
@@ -60,15 +62,16 @@ struct aspx_windows *aspx_windows_gather(const struct aspx_world *world)
     if (!ok)
         goto out;
     aspx_real.MPI_Gatherv(
-        aspx_roll.entry, (int) (aspx_roll.n * sizeof(aspx_roll.entry[0])),
-        MPI_BYTE, windows ? windows->entry : NULL, bytes,
-        bytes ? bytes + users : NULL, MPI_BYTE, 0, world->users);
+        aspx_registry.entry,
+        (int) (aspx_registry.n * sizeof(aspx_registry.entry[0])), MPI_BYTE,
+        windows ? windows->entry : NULL, bytes, bytes ? bytes + users : NULL,
+        MPI_BYTE, 0, world->users);
     aspx_real.MPI_Reduce(&more, windows ? &windows->more : NULL, 1,
                          MPI_UINT64_T, MPI_SUM, 0, world->users);
     aspx_real.MPI_Reduce(&contig_missing,
                          windows ? &windows->contig_missing : NULL, 1,
                          MPI_UINT64_T, MPI_SUM, 0, world->users);
-    aspx_real.MPI_Reduce(aspx_roll.hits, windows ? windows->hits : NULL,
+    aspx_real.MPI_Reduce(aspx_registry.hits, windows ? windows->hits : NULL,
                          ASP_WINRULES_MAX, MPI_UINT64_T, MPI_SUM, 0,
                          world->users);
     if (windows && world->rank_user == 0) {
@@ -104,7 +107,7 @@ static const char *maker(int flavor)
     return "?";
 }
 
-static void print_entry(FILE *to, const struct aspx_roll_entry *entry)
+static void print_entry(FILE *to, const struct aspx_registry_entry *entry)
 {
     const struct asp_winrules *rules = aspx_rules_all();
     const char *between = "; rules ";
@@ -200,7 +203,7 @@ static void put_text(FILE *to, const char *key, const char *text)
     fputc('"', to);
 }
 
-static void put_entry(FILE *to, const struct aspx_roll_entry *entry)
+static void put_entry(FILE *to, const struct aspx_registry_entry *entry)
 {
     const struct asp_winrules *rules = aspx_rules_all();
     const char *between = "";

@@ -62,10 +62,10 @@ static bool make_redirected(struct aspx_win_request *request, void *baseptr,
         return false;
     if (*rc == MPI_SUCCESS) {
         made = aspx_win_find(*win);
-        made->serial = aspx_roll_enter(request, ASPX_WAY_GHOST,
-                                       made->turn.able);
+        made->serial = aspx_registry_add(request, ASPX_WAY_GHOST,
+                                         made->turn.able);
         if (made->contig_missing && made->rank == 0)
-            aspx_roll_contig_missing();
+            aspx_registry_count_contig_missing();
     }
     aspx_rules_done(&request->verdict);
     /* As in MPICH, who brings no memory has no address, nor has the
@@ -102,7 +102,7 @@ static int settle(int rc, void *baseptr, MPI_Win *win,
     if (rc == MPI_SUCCESS) {
         if (baseptr)
             memcpy(baseptr, &request->base, sizeof(request->base));
-        aspx_native_note(*win, why, aspx_roll_enter(request, why, false));
+        aspx_native_note(*win, why, aspx_registry_add(request, why, false));
     }
     if (request->kept_info != MPI_INFO_NULL)
         aspx_real.MPI_Info_free(&request->kept_info);

@@ -12,14 +12,14 @@
 
 #include <stdio.h>
 
-/* The roll's entry may stand for several windows by now, or there is none, so
- * who counts a rule once for each window is the window. */
+/* The registry's entry may stand for several windows by now, or there is none,
+ * so who counts a rule once for each window is the window. */
 static void count_rules(struct aspx_win *win)
 {
     uint32_t known = atomic_fetch_or(&win->held_once, win->holds);
 
     if (win->rank == 0)
-        aspx_roll_hit(win->holds & ~known);
+        aspx_registry_count_rules(win->holds & ~known);
 }
 
 /* A rule by name can still switch redirection, at the next legal point: each
@@ -53,11 +53,11 @@ int aspx_hand_MPI_Win_set_name(MPI_Win handle, const char *name)
         win->holds = aspx_rules_named(win->could, name);
         aspx_win_choose_balance(win);
         obey(win, name);
-        aspx_roll_name(win->serial, name);
-        aspx_roll_holds(win->serial, win->holds);
+        aspx_registry_set_name(win->serial, name);
+        aspx_registry_set_rules(win->serial, win->holds);
         count_rules(win);
     } else {
-        aspx_roll_name(aspx_native_serial(handle), name);
+        aspx_registry_set_name(aspx_native_serial(handle), name);
     }
     return rc;
 }

@@ -34,13 +34,14 @@ int64_t aspx_native_shift(const struct aspx_win_request *request, MPI_Win win);
  * Collective over request->comm, when MPI has succeeded. */
 int aspx_native_mend(struct aspx_win_request *request, MPI_Win *win);
 
-/* Remember why a window is MPI's own, and count it. `serial`: in the roll. */
+/* Remember why a window is MPI's own, and count it. `serial`: in the registry.
+ */
 void aspx_native_note(MPI_Win win, enum aspx_way why, uint32_t serial);
 
 /* Forget what is known of *win if MPI frees it: MPI_Win_free(). */
 int aspx_native_free(MPI_Win *win);
 
-/* Serial in the roll of a window that is MPI's own; 0 when it has none. */
+/* Serial in the registry of a window that is MPI's own; 0 when it has none. */
 uint32_t aspx_native_serial(MPI_Win win);
 
 /* Count an operation on a window that is MPI's own. Returns the displacement

@@ -10,13 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
-struct aspx_roll aspx_roll;
+struct aspx_registry aspx_registry;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t serials;
 
-static bool alike(const struct aspx_roll_entry *a,
-                  const struct aspx_roll_entry *b)
+static bool alike(const struct aspx_registry_entry *a,
+                  const struct aspx_registry_entry *b)
 {
     return a->holds == b->holds && a->processes == b->processes &&
            a->way == b->way && a->switchable == b->switchable &&
@@ -29,23 +29,24 @@ static bool alike(const struct aspx_roll_entry *a,
  * others of its kind. */
 static void fold(void)
 {
-    struct aspx_roll *roll = &aspx_roll;
-    struct aspx_roll_entry *newest = &roll->entry[roll->n ? roll->n - 1 : 0];
+    struct aspx_registry *registry = &aspx_registry;
+    struct aspx_registry_entry *newest =
+        &registry->entry[registry->n ? registry->n - 1 : 0];
 
-    for (uint32_t i = 0; i + 1 < roll->n; i++) {
-        struct aspx_roll_entry *entry = &roll->entry[i];
+    for (uint32_t i = 0; i + 1 < registry->n; i++) {
+        struct aspx_registry_entry *entry = &registry->entry[i];
 
         if (!alike(entry, newest))
             continue;
         entry->count += newest->count;
         entry->last = newest->last;
         entry->serial = newest->serial;
-        roll->n--;
+        registry->n--;
         return;
     }
 }
 
-void aspx_roll_close(void)
+void aspx_registry_close(void)
 {
     fold();
 }
@@ -53,28 +54,28 @@ void aspx_roll_close(void)
 static void hit(uint32_t holds)
 {
     for (uint32_t r = 0; r < ASP_WINRULES_MAX; r++)
-        aspx_roll.hits[r] += holds >> r & 1;
+        aspx_registry.hits[r] += holds >> r & 1;
 }
 
-void aspx_roll_hit(uint32_t holds)
+void aspx_registry_count_rules(uint32_t holds)
 {
     pthread_mutex_lock(&mutex);
     hit(holds);
     pthread_mutex_unlock(&mutex);
 }
 
-void aspx_roll_contig_missing(void)
+void aspx_registry_count_contig_missing(void)
 {
     pthread_mutex_lock(&mutex);
-    aspx_roll.contig_missing++;
+    aspx_registry.contig_missing++;
     pthread_mutex_unlock(&mutex);
 }
 
-uint32_t aspx_roll_enter(const struct aspx_win_request *request,
-                         enum aspx_way way, bool switchable)
+uint32_t aspx_registry_add(const struct aspx_win_request *request,
+                           enum aspx_way way, bool switchable)
 {
     const struct aspx_verdict *verdict = &request->verdict;
-    struct aspx_roll_entry entry = {
+    struct aspx_registry_entry entry = {
         .first = verdict->order,
         .last = verdict->order,
         .count = 1,
@@ -98,40 +99,40 @@ uint32_t aspx_roll_enter(const struct aspx_win_request *request,
     pthread_mutex_lock(&mutex);
     fold();
     hit(verdict->holds);
-    if (aspx_roll.n == ASPX_ROLL_MAX) {
-        aspx_roll.more++;
+    if (aspx_registry.n == ASPX_REGISTRY_MAX) {
+        aspx_registry.more++;
     } else {
         entry.serial = ++serials;
-        aspx_roll.entry[aspx_roll.n++] = entry;
+        aspx_registry.entry[aspx_registry.n++] = entry;
     }
     pthread_mutex_unlock(&mutex);
     return entry.serial;
 }
 
-static struct aspx_roll_entry *find(uint32_t serial)
+static struct aspx_registry_entry *find(uint32_t serial)
 {
-    for (uint32_t i = 0; serial && i < aspx_roll.n; i++)
-        if (aspx_roll.entry[i].serial == serial &&
-            aspx_roll.entry[i].count == 1)
-            return &aspx_roll.entry[i];
+    for (uint32_t i = 0; serial && i < aspx_registry.n; i++)
+        if (aspx_registry.entry[i].serial == serial &&
+            aspx_registry.entry[i].count == 1)
+            return &aspx_registry.entry[i];
     return NULL;
 }
 
-void aspx_roll_name(uint32_t serial, const char *name)
+void aspx_registry_set_name(uint32_t serial, const char *name)
 {
-    struct aspx_roll_entry *entry;
+    struct aspx_registry_entry *entry;
 
     pthread_mutex_lock(&mutex);
     entry = find(serial);
     if (entry)
         snprintf(entry->name, sizeof(entry->name), "%.*s",
-                 ASPX_ROLL_NAME_MAX - 1, name);
+                 ASPX_REGISTRY_NAME_MAX - 1, name);
     pthread_mutex_unlock(&mutex);
 }
 
-void aspx_roll_holds(uint32_t serial, uint32_t holds)
+void aspx_registry_set_rules(uint32_t serial, uint32_t holds)
 {
-    struct aspx_roll_entry *entry;
+    struct aspx_registry_entry *entry;
 
     pthread_mutex_lock(&mutex);
     entry = find(serial);

@@ -203,7 +203,7 @@ static int refuse(const struct aspx_win_request *request, enum asp_winkey_id id,
             "aspen: the rule at %s says %s=true, but the processes of "
             "window %u differ\n",
             rule->origin, asp_winkeys[id].name, request->verdict.order);
-    aspx_roll_hit(request->verdict.holds);
+    aspx_registry_count_rules(request->verdict.holds);
     return errclass;
 }
 

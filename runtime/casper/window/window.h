@@ -120,7 +120,7 @@ struct aspx_win {
     atomic_flag refused; /* the user was told of it */
     uint32_t order, could, holds; /* as in struct aspx_verdict */
     _Atomic uint32_t held_once;   /* rules that hold or held, by another name */
-    uint32_t serial;              /* in the roll; 0: not there */
+    uint32_t serial;              /* in the registry; 0: not there */
     uint64_t block_off, block_bytes; /* own block; bytes 0: none */
     uint64_t words_block;            /* own block of lock words; 0: none */
     uint64_t words_bytes;            /* its length */
