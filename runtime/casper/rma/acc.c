@@ -13,7 +13,7 @@ int aspx_acc_send(const struct aspx_acc *acc, const struct aspx_route *to,
                   MPI_Request *request)
 {
     const struct aspx_side *o = &acc->origin, *r = &acc->result;
-    const struct aspx_touch *t = &acc->touch;
+    const struct aspx_target_access *t = &acc->target;
     void *result = (void *) (uintptr_t) r->addr;
 
     if (r->type == MPI_DATATYPE_NULL && !request)
@@ -50,9 +50,9 @@ static bool accumulate(struct aspx_acc *acc, MPI_Win win, MPI_Request *request,
     enum aspx_road road;
     struct aspx_route to;
 
-    road = aspx_route_find(win, &acc->touch, NULL, &to);
+    road = aspx_route_find(win, &acc->target, NULL, &to);
     if ((road == ASPX_ROAD_SEND || road == ASPX_ROAD_SPLIT) &&
-        aspx_is_large(&acc->origin, &acc->touch)) {
+        aspx_is_large(&acc->origin, &acc->target)) {
         *rc = aspx_large_run(acc, &to,
                              road == ASPX_ROAD_SEND ? send_piece : split_piece,
                              request);
@@ -81,11 +81,11 @@ int aspx_hand_MPI_Fetch_and_op(const void *origin_addr, void *result_addr,
                                MPI_Datatype type, int rank, MPI_Aint disp,
                                MPI_Op op, MPI_Win win)
 {
-    struct aspx_touch touch = {
+    struct aspx_target_access access = {
         ASPX_CALL_FETCH_AND_OP, rank, disp, 1, type, false};
     struct aspx_route to;
 
-    switch (aspx_route_find(win, &touch, NULL, &to)) {
+    switch (aspx_route_find(win, &access, NULL, &to)) {
     case ASPX_ROAD_SEND:
         return aspx_route_sent(
             &to, aspx_real.MPI_Fetch_and_op(origin_addr, result_addr, type,
@@ -94,7 +94,7 @@ int aspx_hand_MPI_Fetch_and_op(const void *origin_addr, void *result_addr,
         return to.code;
     default:
         return aspx_real.MPI_Fetch_and_op(origin_addr, result_addr, type, rank,
-                                          touch.disp, op, win);
+                                          access.disp, op, win);
     }
 }
 
@@ -103,11 +103,11 @@ int aspx_hand_MPI_Compare_and_swap(const void *origin_addr,
                                    MPI_Datatype type, int rank, MPI_Aint disp,
                                    MPI_Win win)
 {
-    struct aspx_touch touch = {
+    struct aspx_target_access access = {
         ASPX_CALL_COMPARE_AND_SWAP, rank, disp, 1, type, false};
     struct aspx_route to;
 
-    switch (aspx_route_find(win, &touch, NULL, &to)) {
+    switch (aspx_route_find(win, &access, NULL, &to)) {
     case ASPX_ROAD_SEND:
         return aspx_route_sent(&to, aspx_real.MPI_Compare_and_swap(
                                         origin_addr, compare_addr, result_addr,
@@ -117,7 +117,7 @@ int aspx_hand_MPI_Compare_and_swap(const void *origin_addr,
     default:
         return aspx_real.MPI_Compare_and_swap(origin_addr, compare_addr,
                                               result_addr, type, rank,
-                                              touch.disp, win);
+                                              access.disp, win);
     }
 }
 
@@ -127,8 +127,8 @@ int aspx_hand_MPI_Compare_and_swap(const void *origin_addr,
         int rank, MPI_Aint disp, COUNT count, MPI_Datatype type, MPI_Op op,    \
         MPI_Win win
 #define ADD_ARGUMENTS                                                          \
-    origin_addr, origin_count, origin_type, rank, acc.touch.disp, count, type, \
-        op, win
+    origin_addr, origin_count, origin_type, rank, acc.target.disp, count,      \
+        type, op, win
 #define ADD_ACC                                                                \
     {                                                                          \
         {origin_addr, origin_count, origin_type},                              \
@@ -143,7 +143,7 @@ int aspx_hand_MPI_Compare_and_swap(const void *origin_addr,
         MPI_Win win
 #define FETCH_ARGUMENTS                                                        \
     origin_addr, origin_count, origin_type, result_addr, result_count,         \
-        result_type, rank, acc.touch.disp, count, type, op, win
+        result_type, rank, acc.target.disp, count, type, op, win
 #define FETCH_ACC                                                              \
     {                                                                          \
         {origin_addr, origin_count, origin_type},                              \

@@ -8,7 +8,7 @@
 struct aspx_acc {
     struct aspx_side origin;
     struct aspx_side result; /* type MPI_DATATYPE_NULL: nothing is fetched */
-    struct aspx_touch touch;
+    struct aspx_target_access target;
     MPI_Op op;
 };
 

@@ -67,7 +67,7 @@ static int send_pieces(struct sides *sides, struct aspx_acc *piece,
         struct aspx_route to = *route;
 
         cut(sides, begin, done, bytes);
-        piece->touch.count = target->count;
+        piece->target.count = target->count;
         to.start += (MPI_Aint) (uintptr_t) target->addr;
         to.addr += (MPI_Aint) (uintptr_t) target->addr;
         to.bytes = bytes;
@@ -80,7 +80,7 @@ int aspx_large_run(const struct aspx_acc *whole, const struct aspx_route *route,
                    aspx_large_send_f *send, MPI_Request *request)
 {
     struct aspx_acc piece = *whole;
-    struct aspx_side target = {NULL, whole->touch.count, whole->touch.type};
+    struct aspx_side target = {NULL, whole->target.count, whole->target.type};
     struct sides sides = {.n = 0};
     uint64_t step = 0;
     int rc = MPI_SUCCESS;
@@ -102,7 +102,7 @@ int aspx_large_run(const struct aspx_acc *whole, const struct aspx_route *route,
     }
     if (rc != MPI_SUCCESS || !request)
         return rc;
-    rc = aspx_flush(route->win, whole->touch.rank);
+    rc = aspx_flush(route->win, whole->target.rank);
     return aspx_win_pass(route->win,
                          rc == MPI_SUCCESS ? aspx_route_done(request) : rc);
 }

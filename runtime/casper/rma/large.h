@@ -14,9 +14,9 @@
 enum { ASPX_PIECE_MAX = 1 << 30 };
 
 static inline bool aspx_is_large(const struct aspx_side *origin,
-                                 const struct aspx_touch *touch)
+                                 const struct aspx_target_access *access)
 {
-    return __builtin_expect(origin->count > INT_MAX || touch->count > INT_MAX,
+    return __builtin_expect(origin->count > INT_MAX || access->count > INT_MAX,
                             0);
 }
 

@@ -10,7 +10,8 @@
 #include "runtime/mpi/real.h"
 #include "mpi_hand.h"
 
-static int send_plainly(const struct aspx_side *o, const struct aspx_touch *t,
+static int send_plainly(const struct aspx_side *o,
+                        const struct aspx_target_access *t,
                         const struct aspx_route *to)
 {
     void *out = (void *) (uintptr_t) o->addr; /* Get writes there */
@@ -22,7 +23,7 @@ static int send_plainly(const struct aspx_side *o, const struct aspx_touch *t,
                                t->count, t->type, to->on);
 }
 
-static int send(const struct aspx_side *o, const struct aspx_touch *t,
+static int send(const struct aspx_side *o, const struct aspx_target_access *t,
                 struct aspx_route *to, MPI_Request *request)
 {
     void *out = (void *) (uintptr_t) o->addr;
@@ -45,47 +46,49 @@ static int send(const struct aspx_side *o, const struct aspx_touch *t,
 
 static int send_piece(const struct aspx_acc *piece, struct aspx_route *to)
 {
-    return aspx_route_sent(to, send(&piece->origin, &piece->touch, to, NULL));
+    return aspx_route_sent(to, send(&piece->origin, &piece->target, to, NULL));
 }
 
 static int send_large(const struct aspx_side *origin,
-                      const struct aspx_touch *touch,
+                      const struct aspx_target_access *access,
                       const struct aspx_route *to, MPI_Request *request)
 {
     const struct aspx_acc whole = {
-        *origin, {NULL, 0, MPI_DATATYPE_NULL}, *touch, MPI_OP_NULL};
+        *origin, {NULL, 0, MPI_DATATYPE_NULL}, *access, MPI_OP_NULL};
 
     return aspx_large_run(&whole, to, send_piece, request);
 }
 
 /* A Put to itself may name the very bytes it moves. */
-static int copy(const struct aspx_side *origin, const struct aspx_touch *touch,
+static int copy(const struct aspx_side *origin,
+                const struct aspx_target_access *access,
                 const struct aspx_route *to, MPI_Request *request)
 {
     void *out = (void *) (uintptr_t) origin->addr;
 
-    if (to->bytes && touch->call == ASPX_CALL_PUT)
+    if (to->bytes && access->call == ASPX_CALL_PUT)
         aspx_copy(to->here, origin->addr, to->bytes);
     else if (to->bytes)
         aspx_copy(out, to->here, to->bytes);
     return request ? aspx_route_done(request) : MPI_SUCCESS;
 }
 
-static bool move(const struct aspx_side *origin, struct aspx_touch *touch,
-                 MPI_Win win, MPI_Request *request, int *rc)
+static bool move(const struct aspx_side *origin,
+                 struct aspx_target_access *access, MPI_Win win,
+                 MPI_Request *request, int *rc)
 {
     struct aspx_route to;
 
-    switch (aspx_route_find(win, touch, origin, &to)) {
+    switch (aspx_route_find(win, access, origin, &to)) {
     case ASPX_ROAD_COPY:
-        *rc = aspx_win_pass(to.win, copy(origin, touch, &to, request));
+        *rc = aspx_win_pass(to.win, copy(origin, access, &to, request));
         return true;
     case ASPX_ROAD_SEND:
-        if (aspx_is_large(origin, touch)) {
-            *rc = send_large(origin, touch, &to, request);
+        if (aspx_is_large(origin, access)) {
+            *rc = send_large(origin, access, &to, request);
             return true;
         }
-        *rc = aspx_route_sent(&to, send(origin, touch, &to, request));
+        *rc = aspx_route_sent(&to, send(origin, access, &to, request));
         if (request)
             aspx_route_ring(&to);
         return true;
@@ -107,13 +110,14 @@ static bool move(const struct aspx_side *origin, struct aspx_touch *touch,
     {                                                                          \
         const struct aspx_side origin = {origin_addr, origin_count,            \
                                          origin_type};                         \
-        struct aspx_touch touch = {CALL, rank, disp, count, type, false};      \
+        struct aspx_target_access access = {CALL,  rank, disp,                 \
+                                            count, type, false};               \
         int rc;                                                                \
                                                                                \
-        if (move(&origin, &touch, win, NULL, &rc))                             \
+        if (move(&origin, &access, win, NULL, &rc))                            \
             return rc;                                                         \
         return aspx_real.NAME(origin_addr, origin_count, origin_type, rank,    \
-                              touch.disp, count, type, win);                   \
+                              access.disp, count, type, win);                  \
     }                                                                          \
                                                                                \
     int aspx_hand_##RNAME(BUFFER origin_addr, COUNT origin_count,              \
@@ -123,13 +127,14 @@ static bool move(const struct aspx_side *origin, struct aspx_touch *touch,
     {                                                                          \
         const struct aspx_side origin = {origin_addr, origin_count,            \
                                          origin_type};                         \
-        struct aspx_touch touch = {CALL, rank, disp, count, type, true};       \
+        struct aspx_target_access access = {CALL,  rank, disp,                 \
+                                            count, type, true};                \
         int rc;                                                                \
                                                                                \
-        if (request && move(&origin, &touch, win, request, &rc))               \
+        if (request && move(&origin, &access, win, request, &rc))              \
             return rc;                                                         \
         return aspx_real.RNAME(origin_addr, origin_count, origin_type, rank,   \
-                               touch.disp, count, type, win, request);         \
+                               access.disp, count, type, win, request);        \
     }
 
 TWINS(MPI_Put, MPI_Rput, ASPX_CALL_PUT, const void *, int)

@@ -48,16 +48,16 @@ static bool in_epoch(struct aspx_win *win, const struct aspx_target *target)
 /* Is what the operation touches inside the target's window? Fills start and
  * the span: first byte and last + 1, from start. */
 static bool in_bounds(const struct aspx_target *target,
-                      const struct aspx_touch *touch, MPI_Aint *start_p,
-                      MPI_Count *lo_p, MPI_Count *hi_p)
+                      const struct aspx_target_access *access,
+                      MPI_Aint *start_p, MPI_Count *lo_p, MPI_Count *hi_p)
 {
     MPI_Count begin, end;
 
     *start_p = *lo_p = *hi_p = 0;
-    if (touch->count == 0)
+    if (access->count == 0)
         return true;
-    if (!aspx_type_span(touch->count, touch->type, lo_p, hi_p) ||
-        __builtin_mul_overflow(touch->disp, target->disp_unit, start_p) ||
+    if (!aspx_type_span(access->count, access->type, lo_p, hi_p) ||
+        __builtin_mul_overflow(access->disp, target->disp_unit, start_p) ||
         __builtin_add_overflow(*start_p, *lo_p, &begin) ||
         __builtin_add_overflow(*start_p, *hi_p, &end))
         return false;
@@ -84,15 +84,15 @@ static bool is_committed(MPI_Datatype type)
 /* Are both sides the same string of bytes? What does not fit together is left
  * to MPI and its error. */
 static bool alike(const struct aspx_side *origin,
-                  const struct aspx_touch *touch, uint64_t bytes)
+                  const struct aspx_target_access *access, uint64_t bytes)
 {
     if (origin->count < 0 || (!origin->addr && bytes > 0))
         return false;
-    if (aspx_type_plain(touch->type))
+    if (aspx_type_plain(access->type))
         return aspx_type_plain(origin->type) &&
                aspx_type_bytes(origin->count, origin->type) == bytes;
-    return origin->type == touch->type && origin->count == touch->count &&
-           aspx_type_dense(touch->type) && is_committed(touch->type);
+    return origin->type == access->type && origin->count == access->count &&
+           aspx_type_dense(access->type) && is_committed(access->type);
 }
 
 uint32_t aspx_route_owner(const struct aspx_win *win,
@@ -181,59 +181,60 @@ static bool moves_itself(const struct aspx_target *target)
 
 /* Put and Get. */
 static enum aspx_road find_mover(struct aspx_route *route,
-                                 const struct aspx_touch *touch,
+                                 const struct aspx_target_access *access,
                                  const struct aspx_side *origin)
 {
-    bool bytes_only = alike(origin, touch, route->bytes);
+    bool bytes_only = alike(origin, access, route->bytes);
 
     route->contig = false;
     if (bytes_only && route->target->here) {
         route->here = route->target->here + route->start;
-        aspx_count(touch->call, ASPX_WAY_COPY);
+        aspx_count(access->call, ASPX_WAY_COPY);
         return ASPX_ROAD_COPY;
     }
-    if (bytes_only && route->win->device && !touch->request) {
+    if (bytes_only && route->win->device && !access->request) {
         route->contig = true;
         route->ghost = ASPX_ROUTE_TARGET;
-        aspx_count(touch->call, ASPX_WAY_DEVICE);
+        aspx_count(access->call, ASPX_WAY_DEVICE);
         return ASPX_ROAD_SEND;
     }
     if (moves_itself(route->target)) {
         route->contig = bytes_only && route->win->contig_win != MPI_WIN_NULL;
-        return to_itself(route, touch->call);
+        return to_itself(route, access->call);
     }
     aspx_route_to(route, aspx_balance_choose(route->win, route->target));
     route->contig = bytes_only && aspx_engine.settings.contig_win &&
                     !route->win->ghosts[route->ghost].bell;
-    count(route, touch->call, ASPX_WAY_GHOST);
+    count(route, access->call, ASPX_WAY_GHOST);
     return ASPX_ROAD_SEND;
 }
 
 /* Accumulates. lo, hi: the span from route->start. */
 static enum aspx_road find_owner(struct aspx_route *route,
-                                 const struct aspx_touch *touch, MPI_Count lo,
-                                 MPI_Count hi)
+                                 const struct aspx_target_access *access,
+                                 MPI_Count lo, MPI_Count hi)
 {
     uint32_t first = atomic_load_explicit(&route->target->owner,
                                           memory_order_relaxed);
     uint32_t last = first;
 
     if (is_itself(route->target))
-        return to_itself(route, touch->call);
+        return to_itself(route, access->call);
     if (route->win->segments && lo < hi) {
         first = aspx_route_owner(route->win, route->target, route->start + lo);
         last = aspx_route_owner(route->win, route->target,
                                 route->start + hi - 1);
     }
-    count(route, touch->call, ASPX_WAY_GHOST);
+    count(route, access->call, ASPX_WAY_GHOST);
     aspx_route_to(route, first);
-    if (first == last || touch->call == ASPX_CALL_FETCH_AND_OP ||
-        touch->call == ASPX_CALL_COMPARE_AND_SWAP)
+    if (first == last || access->call == ASPX_CALL_FETCH_AND_OP ||
+        access->call == ASPX_CALL_COMPARE_AND_SWAP)
         return ASPX_ROAD_SEND; /* one element: whose first byte it is */
     return ASPX_ROAD_SPLIT;
 }
 
-enum aspx_road aspx_route_find(MPI_Win handle, struct aspx_touch *touch,
+enum aspx_road aspx_route_find(MPI_Win handle,
+                               struct aspx_target_access *access,
                                const struct aspx_side *origin,
                                struct aspx_route *route)
 {
@@ -242,23 +243,24 @@ enum aspx_road aspx_route_find(MPI_Win handle, struct aspx_touch *touch,
 
     route->win = win;
     if (!win) {
-        touch->disp = aspx_native_disp(handle, touch->call, touch->rank,
-                                       touch->disp);
+        access->disp = aspx_native_disp(handle, access->call, access->rank,
+                                        access->disp);
         return ASPX_ROAD_NATIVE;
     }
-    if (touch->rank < 0 || touch->rank >= win->size || touch->disp < 0 ||
-        touch->count < 0 || !aspx_handle_is(touch->type, ASPX_HANDLE_DATATYPE))
+    if (access->rank < 0 || access->rank >= win->size || access->disp < 0 ||
+        access->count < 0 ||
+        !aspx_handle_is(access->type, ASPX_HANDLE_DATATYPE))
         return ASPX_ROAD_NATIVE;
-    route->target = &win->targets[touch->rank];
+    route->target = &win->targets[access->rank];
     if (!in_epoch(win, route->target))
         return ASPX_ROAD_NATIVE;
-    if (!in_bounds(route->target, touch, &route->start, &lo, &hi)) {
+    if (!in_bounds(route->target, access, &route->start, &lo, &hi)) {
         route->code = aspx_win_raise(win, MPI_ERR_RMA_RANGE);
         return ASPX_ROAD_ERROR;
     }
-    route->bytes = aspx_type_bytes(touch->count, touch->type);
-    return origin ? find_mover(route, touch, origin)
-                  : find_owner(route, touch, lo, hi);
+    route->bytes = aspx_type_bytes(access->count, access->type);
+    return origin ? find_mover(route, access, origin)
+                  : find_owner(route, access, lo, hi);
 }
 
 void aspx_route_ring(const struct aspx_route *route)

@@ -21,7 +21,7 @@ struct aspx_side {
 };
 
 /* What an operation touches at its target. */
-struct aspx_touch {
+struct aspx_target_access {
     enum aspx_call call;
     int rank;
     MPI_Aint disp; /* as the program says; ASPX_ROAD_NATIVE: for MPI */
@@ -56,7 +56,8 @@ bool aspx_route_to_contig(struct aspx_route *route);
 /* Decide, check the bounds, count.
  *   origin  the buffer that Put and Get move, else NULL
  * Threads: any. */
-enum aspx_road aspx_route_find(MPI_Win handle, struct aspx_touch *touch,
+enum aspx_road aspx_route_find(MPI_Win handle,
+                               struct aspx_target_access *access,
                                const struct aspx_side *origin,
                                struct aspx_route *route);
 

@@ -96,7 +96,7 @@ static int send_part(const struct aspx_acc *acc,
 {
     struct aspx_acc part = *acc;
     struct aspx_side *sides[2] = {&part.origin, &part.result};
-    struct aspx_side target = {NULL, acc->touch.count, acc->touch.type};
+    struct aspx_side target = {NULL, acc->target.count, acc->target.type};
     bool made[3] = {false, false, false}, ok = true;
     MPI_Aint start = to->start;
     int rc = MPI_ERR_NO_MEM;
@@ -106,8 +106,8 @@ static int send_part(const struct aspx_acc *acc,
             ok = ok && part_side(&elements[s], first, last, sides[s], &made[s]);
     ok = ok && part_side(&elements[2], first, last, &target, &made[2]);
     if (ok) {
-        part.touch.count = target.count;
-        part.touch.type = target.type;
+        part.target.count = target.count;
+        part.target.type = target.type;
         to->start = start + ((const char *) target.addr - (const char *) 0);
         to->bytes = (last - first) * aspx_type_bytes(1, elements[2].basic);
         aspx_route_to(to, g);
@@ -148,7 +148,7 @@ int aspx_acc_split(const struct aspx_acc *acc, struct aspx_route *to,
 {
     struct elements elements[3] = {{.used = false}}; /* of origin, result, and
                                                         target */
-    bool ok = find_elements(&elements[2], acc->touch.count, acc->touch.type);
+    bool ok = find_elements(&elements[2], acc->target.count, acc->target.type);
     int rc = MPI_ERR_NO_MEM;
 
     /* MPI_NO_OP looks at no origin. */
@@ -167,7 +167,7 @@ int aspx_acc_split(const struct aspx_acc *acc, struct aspx_route *to,
         free(elements[s].at);
     if (rc != MPI_SUCCESS || !request)
         return rc;
-    rc = aspx_flush(to->win, acc->touch.rank);
+    rc = aspx_flush(to->win, acc->target.rank);
     return aspx_win_pass(to->win,
                          rc == MPI_SUCCESS ? aspx_route_done(request) : rc);
 }

@@ -19,7 +19,7 @@ static inline unsigned aspx_type_plain_bytes(MPI_Datatype type)
     return (unsigned) type >> 8 & 0xff;
 }
 
-/* First byte, and last + 1, that count > 0 elements touch. Returns false when
+/* First byte, and last + 1, that count > 0 elements access. Returns false when
  * that is beyond any address. */
 bool aspx_type_span(MPI_Count count, MPI_Datatype type, MPI_Count *lo_p,
                     MPI_Count *hi_p);
