@@ -12,7 +12,7 @@
 int aspx_acc_send(const struct aspx_acc *acc, const struct aspx_route *to,
                   MPI_Request *request)
 {
-    const struct aspx_side *o = &acc->origin, *r = &acc->result;
+    const struct aspx_buffer *o = &acc->origin, *r = &acc->result;
     const struct aspx_target_access *t = &acc->target;
     void *result = (void *) (uintptr_t) r->addr;
 

@@ -6,8 +6,8 @@
 #include "route.h"
 
 struct aspx_acc {
-    struct aspx_side origin;
-    struct aspx_side result; /* type MPI_DATATYPE_NULL: nothing is fetched */
+    struct aspx_buffer origin;
+    struct aspx_buffer result; /* type MPI_DATATYPE_NULL: nothing is fetched */
     struct aspx_target_access target;
     MPI_Op op;
 };

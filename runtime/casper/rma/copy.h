@@ -23,7 +23,7 @@ static inline void aspx_copy(void *to, const void *from, size_t bytes)
     char *out = to;
     const char *in = from;
 
-    /* Neither side may reach the other: it would be overwritten. */
+    /* Neither buffer may reach the other: it would be overwritten. */
     if (in_page > 0 && in_page < ASPX_COPY_NEAR && ahead >= bytes &&
         -ahead >= bytes)
         piece = ASPX_COPY_PIECE;

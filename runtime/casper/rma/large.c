@@ -8,65 +8,67 @@
 #include "runtime/mpi/handle.h"
 #include "runtime/mpi/real.h"
 
-enum { ORIGIN, TARGET, RESULT, SIDES };
+enum { ORIGIN, TARGET, RESULT, BUFFERS };
 
-/* The sides that the operation looks at: with MPI_NO_OP not the origin. */
-struct sides {
+/* The buffers that the operation looks at: with MPI_NO_OP not the origin. */
+struct buffers {
     int n;
-    struct aspx_side *side[SIDES];
-    uint64_t bytes[SIDES]; /* of an element */
-    MPI_Count extent[SIDES];
-    uint64_t total; /* bytes, of each side */
+    struct aspx_buffer *buffer[BUFFERS];
+    uint64_t bytes[BUFFERS]; /* of an element */
+    MPI_Count extent[BUFFERS];
+    uint64_t total; /* bytes, of each buffer */
 };
 
 /* Returns false when they do not have the same number of bytes. */
-static bool add(struct sides *sides, struct aspx_side *side)
+static bool add(struct buffers *buffers, struct aspx_buffer *buffer)
 {
-    int s = sides->n++;
+    int s = buffers->n++;
     MPI_Count lb;
     uint64_t all;
 
-    if (!aspx_handle_is(side->type, ASPX_HANDLE_DATATYPE))
+    if (!aspx_handle_is(buffer->type, ASPX_HANDLE_DATATYPE))
         return false;
-    all = aspx_type_bytes(side->count, side->type);
-    sides->side[s] = side;
-    sides->bytes[s] = aspx_type_bytes(1, side->type);
-    aspx_real.MPI_Type_get_extent_x(side->type, &lb, &sides->extent[s]);
+    all = aspx_type_bytes(buffer->count, buffer->type);
+    buffers->buffer[s] = buffer;
+    buffers->bytes[s] = aspx_type_bytes(1, buffer->type);
+    aspx_real.MPI_Type_get_extent_x(buffer->type, &lb, &buffers->extent[s]);
     if (s == 0)
-        sides->total = all;
-    return all == sides->total;
+        buffers->total = all;
+    return all == buffers->total;
 }
 
-/* Make every side the piece of these bytes that begins `done` bytes after its
+/* Make every buffer the piece of these bytes that begins `done` bytes after its
  * own begin. */
-static void cut(const struct sides *sides, const struct aspx_side *begin,
+static void cut(const struct buffers *buffers, const struct aspx_buffer *begin,
                 uint64_t done, uint64_t bytes)
 {
-    for (int s = 0; s < sides->n; s++) {
-        uint64_t element = sides->bytes[s];
+    for (int s = 0; s < buffers->n; s++) {
+        uint64_t element = buffers->bytes[s];
 
-        sides->side[s]->addr = (const char *) begin[s].addr +
-                               (MPI_Aint) (done / element) * sides->extent[s];
-        sides->side[s]->count = (MPI_Count) (bytes / element);
+        buffers->buffer[s]->addr = (const char *) begin[s].addr +
+                                   (MPI_Aint) (done / element) *
+                                       buffers->extent[s];
+        buffers->buffer[s]->count = (MPI_Count) (bytes / element);
     }
 }
 
-/* The addresses of the target's side are displacements. */
-static int send_pieces(struct sides *sides, struct aspx_acc *piece,
-                       struct aspx_side *target, uint64_t step,
+/* The addresses of the target's buffer are displacements. */
+static int send_pieces(struct buffers *buffers, struct aspx_acc *piece,
+                       struct aspx_buffer *target, uint64_t step,
                        const struct aspx_route *route, aspx_large_send_f *send)
 {
-    struct aspx_side begin[SIDES];
+    struct aspx_buffer begin[BUFFERS];
     int rc = MPI_SUCCESS;
 
-    for (int s = 0; s < sides->n; s++)
-        begin[s] = *sides->side[s];
-    for (uint64_t done = 0; rc == MPI_SUCCESS && done < sides->total;
+    for (int s = 0; s < buffers->n; s++)
+        begin[s] = *buffers->buffer[s];
+    for (uint64_t done = 0; rc == MPI_SUCCESS && done < buffers->total;
          done += step) {
-        uint64_t left = sides->total - done, bytes = left < step ? left : step;
+        uint64_t left = buffers->total - done,
+                 bytes = left < step ? left : step;
         struct aspx_route to = *route;
 
-        cut(sides, begin, done, bytes);
+        cut(buffers, begin, done, bytes);
         piece->target.count = target->count;
         to.start += (MPI_Aint) (uintptr_t) target->addr;
         to.addr += (MPI_Aint) (uintptr_t) target->addr;
@@ -80,8 +82,8 @@ int aspx_large_run(const struct aspx_acc *whole, const struct aspx_route *route,
                    aspx_large_send_f *send, MPI_Request *request)
 {
     struct aspx_acc piece = *whole;
-    struct aspx_side target = {NULL, whole->target.count, whole->target.type};
-    struct sides sides = {.n = 0};
+    struct aspx_buffer target = {NULL, whole->target.count, whole->target.type};
+    struct buffers buffers = {.n = 0};
     uint64_t step = 0;
     int rc = MPI_SUCCESS;
 
@@ -89,16 +91,16 @@ int aspx_large_run(const struct aspx_acc *whole, const struct aspx_route *route,
         piece.origin.count = 0;
     if (piece.origin.count < 0 || piece.result.count < 0)
         return aspx_win_raise(route->win, MPI_ERR_COUNT);
-    if (!add(&sides, &target) ||
-        (whole->op != MPI_NO_OP && !add(&sides, &piece.origin)) ||
+    if (!add(&buffers, &target) ||
+        (whole->op != MPI_NO_OP && !add(&buffers, &piece.origin)) ||
         (whole->result.type != MPI_DATATYPE_NULL &&
-         !add(&sides, &piece.result)))
+         !add(&buffers, &piece.result)))
         return aspx_win_raise(route->win, MPI_ERR_TYPE);
-    if (sides.total > 0) {
-        step = aspx_piece_bytes(sides.bytes, sides.n);
+    if (buffers.total > 0) {
+        step = aspx_piece_bytes(buffers.bytes, buffers.n);
         if (step == 0)
             return aspx_win_raise(route->win, MPI_ERR_COUNT);
-        rc = send_pieces(&sides, &piece, &target, step, route, send);
+        rc = send_pieces(&buffers, &piece, &target, step, route, send);
     }
     if (rc != MPI_SUCCESS || !request)
         return rc;

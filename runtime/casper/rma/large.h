@@ -10,10 +10,10 @@
 
 #include <limits.h>
 
-/* Elements of a piece, on the side that has most of them. */
+/* Elements of a piece, on the buffer that has most of them. */
 enum { ASPX_PIECE_MAX = 1 << 30 };
 
-static inline bool aspx_is_large(const struct aspx_side *origin,
+static inline bool aspx_is_large(const struct aspx_buffer *origin,
                                  const struct aspx_target_access *access)
 {
     return __builtin_expect(origin->count > INT_MAX || access->count > INT_MAX,
@@ -27,15 +27,15 @@ typedef int aspx_large_send_f(const struct aspx_acc *piece,
 
 /* Issue all of it. With a request it waits until it is complete.
  *   whole  Put and Get: without a result
- * Returns the code for the program; MPI_ERR_TYPE when the sides do not have the
- * same number of bytes, MPI_ERR_COUNT when no piece is small enough: one
- * element of one side has more than ASPX_PIECE_MAX of another one. */
+ * Returns the code for the program; MPI_ERR_TYPE when the buffers do not have
+ * the same number of bytes, MPI_ERR_COUNT when no piece is small enough: one
+ * element of one buffer has more than ASPX_PIECE_MAX of another one. */
 int aspx_large_run(const struct aspx_acc *whole, const struct aspx_route *route,
                    aspx_large_send_f *send, MPI_Request *request);
 
-/* Bytes of each piece but the last one, for sides of elements of these bytes
+/* Bytes of each piece but the last one, for buffers of elements of these bytes
  * (not 0) and as many bytes in all: as many as ASPX_PIECE_MAX allows, in whole
- * elements of every side. Returns 0 when there is no such piece. */
-uint64_t aspx_piece_bytes(const uint64_t *element, int nsides);
+ * elements of every buffer. Returns 0 when there is no such piece. */
+uint64_t aspx_piece_bytes(const uint64_t *element, int nbuffers);
 
 #endif

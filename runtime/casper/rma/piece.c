@@ -14,17 +14,17 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-/* The least common multiple cannot overflow: all the bytes of a side, which are
- * whole elements of every side, are one, too. */
-uint64_t aspx_piece_bytes(const uint64_t *element, int nsides)
+/* The least common multiple cannot overflow: all the bytes of a buffer, which
+ * are whole elements of every buffer, are one, too. */
+uint64_t aspx_piece_bytes(const uint64_t *element, int nbuffers)
 {
     uint64_t unit = 1, least = UINT64_MAX, most;
 
-    for (int s = 0; s < nsides; s++) {
+    for (int s = 0; s < nbuffers; s++) {
         unit *= element[s] / common_divisor(unit, element[s]);
         if (element[s] < least)
             least = element[s];
     }
-    most = unit / least; /* elements of the side that has most of them */
+    most = unit / least; /* elements of the buffer that has most of them */
     return most <= ASPX_PIECE_MAX ? unit * (ASPX_PIECE_MAX / most) : 0;
 }

@@ -10,7 +10,7 @@
 #include "runtime/mpi/real.h"
 #include "mpi_hand.h"
 
-static int send_plainly(const struct aspx_side *o,
+static int send_plainly(const struct aspx_buffer *o,
                         const struct aspx_target_access *t,
                         const struct aspx_route *to)
 {
@@ -23,7 +23,7 @@ static int send_plainly(const struct aspx_side *o,
                                t->count, t->type, to->on);
 }
 
-static int send(const struct aspx_side *o, const struct aspx_target_access *t,
+static int send(const struct aspx_buffer *o, const struct aspx_target_access *t,
                 struct aspx_route *to, MPI_Request *request)
 {
     void *out = (void *) (uintptr_t) o->addr;
@@ -49,7 +49,7 @@ static int send_piece(const struct aspx_acc *piece, struct aspx_route *to)
     return aspx_route_sent(to, send(&piece->origin, &piece->target, to, NULL));
 }
 
-static int send_large(const struct aspx_side *origin,
+static int send_large(const struct aspx_buffer *origin,
                       const struct aspx_target_access *access,
                       const struct aspx_route *to, MPI_Request *request)
 {
@@ -60,7 +60,7 @@ static int send_large(const struct aspx_side *origin,
 }
 
 /* A Put to itself may name the very bytes it moves. */
-static int copy(const struct aspx_side *origin,
+static int copy(const struct aspx_buffer *origin,
                 const struct aspx_target_access *access,
                 const struct aspx_route *to, MPI_Request *request)
 {
@@ -73,7 +73,7 @@ static int copy(const struct aspx_side *origin,
     return request ? aspx_route_done(request) : MPI_SUCCESS;
 }
 
-static bool move(const struct aspx_side *origin,
+static bool move(const struct aspx_buffer *origin,
                  struct aspx_target_access *access, MPI_Win win,
                  MPI_Request *request, int *rc)
 {
@@ -108,8 +108,8 @@ static bool move(const struct aspx_side *origin,
                          MPI_Datatype origin_type, int rank, MPI_Aint disp,    \
                          COUNT count, MPI_Datatype type, MPI_Win win)          \
     {                                                                          \
-        const struct aspx_side origin = {origin_addr, origin_count,            \
-                                         origin_type};                         \
+        const struct aspx_buffer origin = {origin_addr, origin_count,          \
+                                           origin_type};                       \
         struct aspx_target_access access = {CALL,  rank, disp,                 \
                                             count, type, false};               \
         int rc;                                                                \
@@ -125,8 +125,8 @@ static bool move(const struct aspx_side *origin,
                           COUNT count, MPI_Datatype type, MPI_Win win,         \
                           MPI_Request *request)                                \
     {                                                                          \
-        const struct aspx_side origin = {origin_addr, origin_count,            \
-                                         origin_type};                         \
+        const struct aspx_buffer origin = {origin_addr, origin_count,          \
+                                           origin_type};                       \
         struct aspx_target_access access = {CALL,  rank, disp,                 \
                                             count, type, true};                \
         int rc;                                                                \

@@ -81,9 +81,9 @@ static bool is_committed(MPI_Datatype type)
     return true;
 }
 
-/* Are both sides the same string of bytes? What does not fit together is left
+/* Are both buffers the same string of bytes? What does not fit together is left
  * to MPI and its error. */
-static bool alike(const struct aspx_side *origin,
+static bool alike(const struct aspx_buffer *origin,
                   const struct aspx_target_access *access, uint64_t bytes)
 {
     if (origin->count < 0 || (!origin->addr && bytes > 0))
@@ -182,7 +182,7 @@ static bool moves_itself(const struct aspx_target *target)
 /* Put and Get. */
 static enum aspx_road find_mover(struct aspx_route *route,
                                  const struct aspx_target_access *access,
-                                 const struct aspx_side *origin)
+                                 const struct aspx_buffer *origin)
 {
     bool bytes_only = alike(origin, access, route->bytes);
 
@@ -235,7 +235,7 @@ static enum aspx_road find_owner(struct aspx_route *route,
 
 enum aspx_road aspx_route_find(MPI_Win handle,
                                struct aspx_target_access *access,
-                               const struct aspx_side *origin,
+                               const struct aspx_buffer *origin,
                                struct aspx_route *route)
 {
     struct aspx_win *win = aspx_win_find(handle);

@@ -7,14 +7,14 @@
 
 enum aspx_road {
     ASPX_ROAD_SEND,   /* to a ghost, or to the target: route->on */
-    ASPX_ROAD_COPY,   /* Put, Get: both sides are bytes in our reach */
+    ASPX_ROAD_COPY,   /* Put, Get: both buffers are bytes in our reach */
     ASPX_ROAD_SPLIT,  /* accumulates: several ghosts own parts of it */
     ASPX_ROAD_NATIVE, /* not ours, or MPI shall complain about it */
     ASPX_ROAD_ERROR,  /* already raised: return code */
 };
 
 /* A buffer of the origin. */
-struct aspx_side {
+struct aspx_buffer {
     const void *addr;
     MPI_Count count;
     MPI_Datatype type;
@@ -58,7 +58,7 @@ bool aspx_route_to_contig(struct aspx_route *route);
  * Threads: any. */
 enum aspx_road aspx_route_find(MPI_Win handle,
                                struct aspx_target_access *access,
-                               const struct aspx_side *origin,
+                               const struct aspx_buffer *origin,
                                struct aspx_route *route);
 
 /* Send what is bound to the main ghost, or to ghost g, from here on:

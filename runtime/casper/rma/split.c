@@ -49,10 +49,10 @@ static bool find_elements(struct elements *elements, MPI_Count count,
 
 /* A type of the elements [first, last) of a buffer, with runs merged; or the
  * basic type when they lie back to back.
- *   side_p  in: the whole buffer; out: the part
+ *   buffer_p  in: the whole buffer; out: the part
  *   *made   the caller frees the type */
-static bool part_side(const struct elements *elements, size_t first,
-                      size_t last, struct aspx_side *side_p, bool *made)
+static bool part_buffer(const struct elements *elements, size_t first,
+                        size_t last, struct aspx_buffer *buffer_p, bool *made)
 {
     size_t n = last - first, runs = 0;
     MPI_Count *lengths;
@@ -61,9 +61,9 @@ static bool part_side(const struct elements *elements, size_t first,
 
     *made = false;
     if (!elements->at) {
-        side_p->addr = (const char *) side_p->addr +
-                       (MPI_Aint) first * elements->unit;
-        side_p->count = (MPI_Count) n;
+        buffer_p->addr = (const char *) buffer_p->addr +
+                         (MPI_Aint) first * elements->unit;
+        buffer_p->count = (MPI_Count) n;
         return true;
     }
     lengths = malloc(n * sizeof(*lengths));
@@ -78,10 +78,10 @@ static bool part_side(const struct elements *elements, size_t first,
     }
     ok = runs && aspx_real.MPI_Type_create_hindexed_c(
                      (MPI_Count) runs, lengths, places, elements->basic,
-                     &side_p->type) == MPI_SUCCESS;
+                     &buffer_p->type) == MPI_SUCCESS;
     if (ok) {
-        aspx_real.MPI_Type_commit(&side_p->type);
-        side_p->count = 1;
+        aspx_real.MPI_Type_commit(&buffer_p->type);
+        buffer_p->count = 1;
         *made = true;
     }
     free(lengths);
@@ -95,16 +95,17 @@ static int send_part(const struct aspx_acc *acc,
                      size_t last, struct aspx_route *to, uint32_t g)
 {
     struct aspx_acc part = *acc;
-    struct aspx_side *sides[2] = {&part.origin, &part.result};
-    struct aspx_side target = {NULL, acc->target.count, acc->target.type};
+    struct aspx_buffer *buffers[2] = {&part.origin, &part.result};
+    struct aspx_buffer target = {NULL, acc->target.count, acc->target.type};
     bool made[3] = {false, false, false}, ok = true;
     MPI_Aint start = to->start;
     int rc = MPI_ERR_NO_MEM;
 
     for (int s = 0; s < 2; s++)
         if (elements[s].used)
-            ok = ok && part_side(&elements[s], first, last, sides[s], &made[s]);
-    ok = ok && part_side(&elements[2], first, last, &target, &made[2]);
+            ok = ok &&
+                 part_buffer(&elements[s], first, last, buffers[s], &made[s]);
+    ok = ok && part_buffer(&elements[2], first, last, &target, &made[2]);
     if (ok) {
         part.target.count = target.count;
         part.target.type = target.type;
@@ -116,7 +117,7 @@ static int send_part(const struct aspx_acc *acc,
     }
     for (int s = 0; s < 2; s++)
         if (made[s])
-            aspx_real.MPI_Type_free(&sides[s]->type);
+            aspx_real.MPI_Type_free(&buffers[s]->type);
     if (made[2])
         aspx_real.MPI_Type_free(&target.type);
     return aspx_route_sent(to, rc);
