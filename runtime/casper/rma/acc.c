@@ -47,31 +47,31 @@ static int split_piece(const struct aspx_acc *piece, struct aspx_route *to)
 static bool accumulate(struct aspx_acc *acc, MPI_Win win, MPI_Request *request,
                        int *rc)
 {
-    enum aspx_road road;
+    enum aspx_path path;
     struct aspx_route to;
 
-    road = aspx_route_find(win, &acc->target, NULL, &to);
-    if ((road == ASPX_ROAD_SEND || road == ASPX_ROAD_SPLIT) &&
+    path = aspx_route_find(win, &acc->target, NULL, &to);
+    if ((path == ASPX_PATH_SEND || path == ASPX_PATH_SPLIT) &&
         aspx_is_large(&acc->origin, &acc->target)) {
         *rc = aspx_large_run(acc, &to,
-                             road == ASPX_ROAD_SEND ? send_piece : split_piece,
+                             path == ASPX_PATH_SEND ? send_piece : split_piece,
                              request);
         return true;
     }
-    switch (road) {
-    case ASPX_ROAD_SEND:
+    switch (path) {
+    case ASPX_PATH_SEND:
         *rc = aspx_route_sent(&to, aspx_acc_send(acc, &to, request));
         if (request)
             aspx_route_ring(&to);
         return true;
-    case ASPX_ROAD_SPLIT:
+    case ASPX_PATH_SPLIT:
         *rc = aspx_acc_split(acc, &to, request);
         return true;
-    case ASPX_ROAD_ERROR:
+    case ASPX_PATH_ERROR:
         *rc = to.code;
         return true;
-    case ASPX_ROAD_COPY: /* Put and Get only */
-    case ASPX_ROAD_NATIVE:
+    case ASPX_PATH_COPY: /* Put and Get only */
+    case ASPX_PATH_NATIVE:
         break;
     }
     return false;
@@ -86,11 +86,11 @@ int aspx_hand_MPI_Fetch_and_op(const void *origin_addr, void *result_addr,
     struct aspx_route to;
 
     switch (aspx_route_find(win, &access, NULL, &to)) {
-    case ASPX_ROAD_SEND:
+    case ASPX_PATH_SEND:
         return aspx_route_sent(
             &to, aspx_real.MPI_Fetch_and_op(origin_addr, result_addr, type,
                                             to.rank, to.addr, op, to.on));
-    case ASPX_ROAD_ERROR:
+    case ASPX_PATH_ERROR:
         return to.code;
     default:
         return aspx_real.MPI_Fetch_and_op(origin_addr, result_addr, type, rank,
@@ -108,11 +108,11 @@ int aspx_hand_MPI_Compare_and_swap(const void *origin_addr,
     struct aspx_route to;
 
     switch (aspx_route_find(win, &access, NULL, &to)) {
-    case ASPX_ROAD_SEND:
+    case ASPX_PATH_SEND:
         return aspx_route_sent(&to, aspx_real.MPI_Compare_and_swap(
                                         origin_addr, compare_addr, result_addr,
                                         type, to.rank, to.addr, to.on));
-    case ASPX_ROAD_ERROR:
+    case ASPX_PATH_ERROR:
         return to.code;
     default:
         return aspx_real.MPI_Compare_and_swap(origin_addr, compare_addr,

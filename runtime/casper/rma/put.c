@@ -80,10 +80,10 @@ static bool move(const struct aspx_buffer *origin,
     struct aspx_route to;
 
     switch (aspx_route_find(win, access, origin, &to)) {
-    case ASPX_ROAD_COPY:
+    case ASPX_PATH_COPY:
         *rc = aspx_win_pass(to.win, copy(origin, access, &to, request));
         return true;
-    case ASPX_ROAD_SEND:
+    case ASPX_PATH_SEND:
         if (aspx_is_large(origin, access)) {
             *rc = send_large(origin, access, &to, request);
             return true;
@@ -92,11 +92,11 @@ static bool move(const struct aspx_buffer *origin,
         if (request)
             aspx_route_ring(&to);
         return true;
-    case ASPX_ROAD_ERROR:
+    case ASPX_PATH_ERROR:
         *rc = to.code;
         return true;
-    case ASPX_ROAD_SPLIT: /* accumulates only */
-    case ASPX_ROAD_NATIVE:
+    case ASPX_PATH_SPLIT: /* accumulates only */
+    case ASPX_PATH_NATIVE:
         break;
     }
     return false;

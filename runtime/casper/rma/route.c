@@ -5,7 +5,7 @@
  * bounds of the window, is refused here, because a ghost would corrupt the
  * memory of somebody else.
  *
- * What may take which road: Put and Get may be carried out by anybody, so they
+ * What may take which path: Put and Get may be carried out by anybody, so they
  * are copied here where the target's memory is in reach, left to the device
  * where one is trusted (rma.direct), and sent to whatever ghost is least busy
  * otherwise (rma.balance), the simple ones on the contiguous window. Each byte
@@ -118,7 +118,7 @@ void aspx_route_to(struct aspx_route *route, uint32_t g)
                   route->start;
 }
 
-/* Both kinds of roads, for the record and for who decides which it is. */
+/* Both kinds of paths, for the record and for who decides which it is. */
 static void count(const struct aspx_route *route, enum aspx_call call,
                   enum aspx_way way)
 {
@@ -131,7 +131,7 @@ static void count(const struct aspx_route *route, enum aspx_call call,
 }
 
 /* Redirection is off: the target's own address of its memory. */
-static enum aspx_road to_itself(struct aspx_route *route, enum aspx_call call)
+static enum aspx_path to_itself(struct aspx_route *route, enum aspx_call call)
 {
     const struct aspx_target *target = route->target;
 
@@ -142,7 +142,7 @@ static enum aspx_road to_itself(struct aspx_route *route, enum aspx_call call)
                               target->off) +
                   route->start;
     count(route, call, ASPX_WAY_TARGET);
-    return ASPX_ROAD_SEND;
+    return ASPX_PATH_SEND;
 }
 
 static bool is_itself(const struct aspx_target *target)
@@ -180,7 +180,7 @@ static bool moves_itself(const struct aspx_target *target)
 }
 
 /* Put and Get. */
-static enum aspx_road find_mover(struct aspx_route *route,
+static enum aspx_path find_mover(struct aspx_route *route,
                                  const struct aspx_target_access *access,
                                  const struct aspx_buffer *origin)
 {
@@ -190,13 +190,13 @@ static enum aspx_road find_mover(struct aspx_route *route,
     if (bytes_only && route->target->here) {
         route->here = route->target->here + route->start;
         aspx_count(access->call, ASPX_WAY_COPY);
-        return ASPX_ROAD_COPY;
+        return ASPX_PATH_COPY;
     }
     if (bytes_only && route->win->device && !access->request) {
         route->contig = true;
         route->ghost = ASPX_ROUTE_TARGET;
         aspx_count(access->call, ASPX_WAY_DEVICE);
-        return ASPX_ROAD_SEND;
+        return ASPX_PATH_SEND;
     }
     if (moves_itself(route->target)) {
         route->contig = bytes_only && route->win->contig_win != MPI_WIN_NULL;
@@ -206,11 +206,11 @@ static enum aspx_road find_mover(struct aspx_route *route,
     route->contig = bytes_only && aspx_engine.settings.contig_win &&
                     !route->win->ghosts[route->ghost].bell;
     count(route, access->call, ASPX_WAY_GHOST);
-    return ASPX_ROAD_SEND;
+    return ASPX_PATH_SEND;
 }
 
 /* Accumulates. lo, hi: the span from route->start. */
-static enum aspx_road find_owner(struct aspx_route *route,
+static enum aspx_path find_owner(struct aspx_route *route,
                                  const struct aspx_target_access *access,
                                  MPI_Count lo, MPI_Count hi)
 {
@@ -229,11 +229,11 @@ static enum aspx_road find_owner(struct aspx_route *route,
     aspx_route_to(route, first);
     if (first == last || access->call == ASPX_CALL_FETCH_AND_OP ||
         access->call == ASPX_CALL_COMPARE_AND_SWAP)
-        return ASPX_ROAD_SEND; /* one element: whose first byte it is */
-    return ASPX_ROAD_SPLIT;
+        return ASPX_PATH_SEND; /* one element: whose first byte it is */
+    return ASPX_PATH_SPLIT;
 }
 
-enum aspx_road aspx_route_find(MPI_Win handle,
+enum aspx_path aspx_route_find(MPI_Win handle,
                                struct aspx_target_access *access,
                                const struct aspx_buffer *origin,
                                struct aspx_route *route)
@@ -245,18 +245,18 @@ enum aspx_road aspx_route_find(MPI_Win handle,
     if (!win) {
         access->disp = aspx_native_disp(handle, access->call, access->rank,
                                         access->disp);
-        return ASPX_ROAD_NATIVE;
+        return ASPX_PATH_NATIVE;
     }
     if (access->rank < 0 || access->rank >= win->size || access->disp < 0 ||
         access->count < 0 ||
         !aspx_handle_is(access->type, ASPX_HANDLE_DATATYPE))
-        return ASPX_ROAD_NATIVE;
+        return ASPX_PATH_NATIVE;
     route->target = &win->targets[access->rank];
     if (!in_epoch(win, route->target))
-        return ASPX_ROAD_NATIVE;
+        return ASPX_PATH_NATIVE;
     if (!in_bounds(route->target, access, &route->start, &lo, &hi)) {
         route->code = aspx_win_raise(win, MPI_ERR_RMA_RANGE);
-        return ASPX_ROAD_ERROR;
+        return ASPX_PATH_ERROR;
     }
     route->bytes = aspx_type_bytes(access->count, access->type);
     return origin ? find_mover(route, access, origin)

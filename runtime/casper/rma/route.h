@@ -5,12 +5,12 @@
 
 #include "runtime/casper/window/window.h"
 
-enum aspx_road {
-    ASPX_ROAD_SEND,   /* to a ghost, or to the target: route->on */
-    ASPX_ROAD_COPY,   /* Put, Get: both buffers are bytes in our reach */
-    ASPX_ROAD_SPLIT,  /* accumulates: several ghosts own parts of it */
-    ASPX_ROAD_NATIVE, /* not ours, or MPI shall complain about it */
-    ASPX_ROAD_ERROR,  /* already raised: return code */
+enum aspx_path {
+    ASPX_PATH_SEND,   /* to a ghost, or to the target: route->on */
+    ASPX_PATH_COPY,   /* Put, Get: both buffers are bytes in our reach */
+    ASPX_PATH_SPLIT,  /* accumulates: several ghosts own parts of it */
+    ASPX_PATH_NATIVE, /* not ours, or MPI shall complain about it */
+    ASPX_PATH_ERROR,  /* already raised: return code */
 };
 
 /* A buffer of the origin. */
@@ -24,7 +24,7 @@ struct aspx_buffer {
 struct aspx_target_access {
     enum aspx_call call;
     int rank;
-    MPI_Aint disp; /* as the program says; ASPX_ROAD_NATIVE: for MPI */
+    MPI_Aint disp; /* as the program says; ASPX_PATH_NATIVE: for MPI */
     MPI_Count count;
     MPI_Datatype type;
     bool request; /* the program asked for one */
@@ -37,15 +37,15 @@ struct aspx_route {
     struct aspx_target *target;
     MPI_Aint start; /* in the target's window, bytes */
     uint64_t bytes; /* of data, at the target */
-    int code;       /* ASPX_ROAD_ERROR */
-    /* ASPX_ROAD_SEND: */
+    int code;       /* ASPX_PATH_ERROR */
+    /* ASPX_PATH_SEND: */
     MPI_Win on;     /* MPI's window to use */
     int rank;       /* in it */
     MPI_Aint addr;  /* displacement in it, bytes */
     uint32_t ghost; /* index in win->ghosts; ASPX_ROUTE_TARGET: the target
                        itself, with its device or by its own hand */
     bool contig;    /* a contiguous window would take it, see below */
-    /* ASPX_ROAD_COPY: */
+    /* ASPX_PATH_COPY: */
     char *here;
 };
 
@@ -56,7 +56,7 @@ bool aspx_route_to_contig(struct aspx_route *route);
 /* Decide, check the bounds, count.
  *   origin  the buffer that Put and Get move, else NULL
  * Threads: any. */
-enum aspx_road aspx_route_find(MPI_Win handle,
+enum aspx_path aspx_route_find(MPI_Win handle,
                                struct aspx_target_access *access,
                                const struct aspx_buffer *origin,
                                struct aspx_route *route);
