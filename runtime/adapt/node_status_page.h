@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the users of a node and their leader, its first ghost, tell each other
- * behind the bells of the arena: each user its time in MPI, the leader what it
- * thinks of every user of the job. (The papers' level-2 cache; there is no
+ * behind the doorbells of the arena: each user its time in MPI, the leader what
+ * it thinks of every user of the job. (The papers' level-2 cache; there is no
  * level 1, as everybody reads these bytes where they lie.) All zeros is a right
  * beginning.
  *

@@ -49,12 +49,12 @@ void aspx_casper_stop(void)
     for (int r = 0; r < world->size_all; r++)
         if (world->peers[r].node == world->node &&
             world->peers[r].role == ASP_ROLE_GHOST) {
-            struct aspx_bell *bell = aspx_engine_bell(&aspx_engine,
-                                                      (uint32_t) r);
+            struct aspx_doorbell *doorbell = aspx_engine_doorbell(&aspx_engine,
+                                                                  (uint32_t) r);
 
             aspx_real.MPI_Send(&goodbye, sizeof(goodbye), MPI_BYTE, r,
                                ASPX_LOCK_TAG, aspx_engine.locks);
-            aspx_bell_ring(bell);
+            aspx_doorbell_ring(doorbell);
         }
     aspx_engine_stop(&aspx_engine);
 }

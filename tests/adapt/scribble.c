@@ -24,7 +24,7 @@ static struct aspx_notes *find_notes(void)
     if (maps)
         fclose(maps);
     EXPECT(base, "no arena in /proc/self/maps");
-    return base ? (void *) (base + ASP_TASKS_MAX * sizeof(struct aspx_bell))
+    return base ? (void *) (base + ASP_TASKS_MAX * sizeof(struct aspx_doorbell))
                 : NULL;
 }
 

@@ -19,7 +19,7 @@ struct user {
 };
 
 struct aspx_node_stats {
-    const struct aspx_bell *bells; /* of the node's ghosts */
+    const struct aspx_doorbell *doorbells; /* of the node's ghosts */
     uint32_t nghosts, nusers;
     uint64_t took, looked; /* ticks */
     double busy_s;         /* of all ghosts so far, at the last take */
@@ -36,7 +36,7 @@ static double busy(const struct aspx_node_stats *stats)
     clock_gettime(CLOCK_MONOTONIC, &clock);
     now = (uint64_t) clock.tv_sec * 1000000000 + (uint64_t) clock.tv_nsec;
     for (uint32_t g = 0; g < stats->nghosts; g++)
-        sum += aspx_heartbeat_work_ns(&stats->bells[g].heartbeat, now);
+        sum += aspx_heartbeat_work_ns(&stats->doorbells[g].heartbeat, now);
     return 1e-9 * (double) sum;
 }
 
@@ -50,7 +50,7 @@ struct aspx_node_stats *aspx_node_stats_create(const struct aspx_engine *engine,
 
     if (!stats)
         return NULL;
-    stats->bells = engine->arena.bells;
+    stats->doorbells = engine->arena.doorbells;
     stats->nghosts = aspx_engine_count(world, ASP_ROLE_GHOST);
     stats->nusers = nusers;
     for (uint32_t u = 0; u < nusers; u++)

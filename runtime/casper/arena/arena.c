@@ -25,7 +25,7 @@
  * 0x55..) and libraries and stacks (0x7f.., 0xff..); taken only if free. */
 #define ADDRESS UINT64_C(0x200000000000)
 
-enum { BELLS_BYTES = ASP_TASKS_MAX * (int) sizeof(struct aspx_bell) };
+enum { DOORBELLS_BYTES = ASP_TASKS_MAX * (int) sizeof(struct aspx_doorbell) };
 
 /* All slices together; 47 bits of address space hold more than this. */
 #define TOTAL_MAX (UINT64_C(16) << 40)
@@ -96,14 +96,14 @@ static int size_file(int fd, uint64_t head, uint32_t nusers, uint64_t *slice_p)
 
 static void find_head(struct aspx_arena *arena, char *at)
 {
-    arena->bells = (struct aspx_bell *) (void *) at;
-    arena->notes = at ? at + BELLS_BYTES : NULL;
+    arena->doorbells = (struct aspx_doorbell *) (void *) at;
+    arena->notes = at ? at + DOORBELLS_BYTES : NULL;
 }
 
 int aspx_arena_make(struct aspx_arena *arena, uint32_t nusers,
                     uint64_t notes_bytes, struct aspx_arena_name *name_p)
 {
-    uint64_t head = round_up(BELLS_BYTES + notes_bytes, page_bytes());
+    uint64_t head = round_up(DOORBELLS_BYTES + notes_bytes, page_bytes());
     uint64_t slice = 0;
     struct stat st;
     int saved;
@@ -185,7 +185,7 @@ static int begin_extents(struct aspx_arena *arena)
 static int map_slice(struct aspx_arena *arena, int fd)
 {
     find_head(arena, map_at(0, arena->head_bytes, fd, 0));
-    if (!arena->bells)
+    if (!arena->doorbells)
         return -1;
     while (
         !(arena->slice = map_at(0, arena->slice_bytes, fd, arena->slice_off))) {
@@ -251,8 +251,8 @@ void aspx_arena_close(struct aspx_arena *arena)
     if (arena->base) {
         munmap(arena->base, arena->bytes);
     } else {
-        if (arena->bells)
-            munmap(arena->bells, arena->head_bytes);
+        if (arena->doorbells)
+            munmap(arena->doorbells, arena->head_bytes);
         if (arena->slice)
             munmap(arena->slice, arena->slice_bytes);
     }
@@ -336,16 +336,18 @@ void *aspx_arena_address(const struct aspx_arena *arena, uint64_t off,
 }
 
 /* The ghost's side is nap() in casper/server/idle.c. The fence orders our
- * message before the look at the bell; a look that comes too early costs one
- * bounded nap. */
-void aspx_bell_ring(struct aspx_bell *bell)
+ * message before the look at the doorbell; a look that comes too early costs
+ * one bounded nap. */
+void aspx_doorbell_ring(struct aspx_doorbell *doorbell)
 {
-    if (!bell)
+    if (!doorbell)
         return;
     atomic_thread_fence(memory_order_seq_cst);
-    if (atomic_load_explicit(&bell->state, memory_order_relaxed) ==
-        ASPX_BELL_RUNG)
+    if (atomic_load_explicit(&doorbell->state, memory_order_relaxed) ==
+        ASPX_DOORBELL_RUNG)
         return;
-    if (atomic_exchange(&bell->state, ASPX_BELL_RUNG) == ASPX_BELL_ASLEEP)
-        syscall(SYS_futex, &bell->state, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    if (atomic_exchange(&doorbell->state, ASPX_DOORBELL_RUNG) ==
+        ASPX_DOORBELL_ASLEEP)
+        syscall(SYS_futex, &doorbell->state, FUTEX_WAKE, INT_MAX, NULL, NULL,
+                0);
 }

@@ -18,11 +18,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* States of a bell. A ghost that found nothing to do for a while is ASLEEP for
- * a bounded nap; a user of its node that waits for it makes it RUNG. */
-enum { ASPX_BELL_AWAKE, ASPX_BELL_RUNG, ASPX_BELL_ASLEEP };
+/* States of a doorbell. A ghost that found nothing to do for a while is ASLEEP
+ * for a bounded nap; a user of its node that waits for it makes it RUNG. */
+enum { ASPX_DOORBELL_AWAKE, ASPX_DOORBELL_RUNG, ASPX_DOORBELL_ASLEEP };
 
-struct aspx_bell {
+struct aspx_doorbell {
     _Alignas(64) _Atomic uint32_t state;
     struct aspx_heartbeat heartbeat;
     struct aspx_duty duty;
@@ -30,7 +30,7 @@ struct aspx_bell {
 
 /* Wake the ghost if it naps, or keep it from the next nap: the caller has sent
  * it something and is about to wait. Takes NULL. Threads: any. */
-void aspx_bell_ring(struct aspx_bell *bell);
+void aspx_doorbell_ring(struct aspx_doorbell *doorbell);
 
 /* How to find an arena; travels in the start-up exchange. */
 struct aspx_arena_name {
@@ -43,12 +43,12 @@ struct aspx_arena_name {
 };
 
 struct aspx_arena {
-    struct aspx_bell *bells; /* one per ghost of the node */
-    void *notes;             /* behind them, zero-filled and page aligned; who
-                                maps anything of the arena maps this */
-    uint64_t head_bytes;     /* of both */
-    char *base;              /* whole file; NULL when only the slice fits */
-    char *slice;             /* own slice, users only; NULL: not usable */
+    struct aspx_doorbell *doorbells; /* one per ghost of the node */
+    void *notes;         /* behind them, zero-filled and page aligned; who
+                            maps anything of the arena maps this */
+    uint64_t head_bytes; /* of both */
+    char *base;          /* whole file; NULL when only the slice fits */
+    char *slice;         /* own slice, users only; NULL: not usable */
     uint64_t slice_off, slice_bytes;
     uint64_t bytes;              /* of the file */
     int fd;                      /* maker, until aspx_arena_made_known() */
@@ -59,7 +59,7 @@ struct aspx_arena {
 
 /* Make the arena of this node.
  *   nusers  1..ASP_TASKS_MAX, slices to cut
- *   notes   bytes behind the bells for what the processes of a node tell each
+ *   notes   bytes behind the doorbells for what the processes of a node tell each
  *           other (runtime/adapt/node_status_page.h)
  *   name_p  what the others need
  * Returns 0, or -1 with errno (EFBIG: RLIMIT_FSIZE; ENOMEM: RLIMIT_AS). */

@@ -262,11 +262,11 @@ void aspx_engine_stop(struct aspx_engine *engine)
     engine->up = false;
 }
 
-struct aspx_bell *aspx_engine_bell(const struct aspx_engine *engine,
-                                   uint32_t ghost)
+struct aspx_doorbell *aspx_engine_doorbell(const struct aspx_engine *engine,
+                                           uint32_t ghost)
 {
-    if (!engine->arena.bells ||
+    if (!engine->arena.doorbells ||
         engine->world->peers[ghost].node != engine->world->node)
         return NULL;
-    return &engine->arena.bells[aspx_engine_local(engine->world, ghost)];
+    return &engine->arena.doorbells[aspx_engine_local(engine->world, ghost)];
 }

@@ -116,8 +116,8 @@ uint32_t aspx_engine_local(const struct aspx_world *world, uint32_t rank_all);
 /* How many ranks of this node have a role. */
 uint32_t aspx_engine_count(const struct aspx_world *world, enum asp_role role);
 
-/* The bell of a ghost of this node; NULL for ghosts elsewhere. */
-struct aspx_bell *aspx_engine_bell(const struct aspx_engine *engine,
-                                   uint32_t ghost);
+/* The doorbell of a ghost of this node; NULL for ghosts elsewhere. */
+struct aspx_doorbell *aspx_engine_doorbell(const struct aspx_engine *engine,
+                                           uint32_t ghost);
 
 #endif

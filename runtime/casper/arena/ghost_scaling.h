@@ -18,8 +18,8 @@ enum { ASPX_DUTY_CHANGES = 63 };
  * active since: us << 8 | active. */
 typedef uint64_t aspx_duty_change;
 
-/* Of one ghost, in its bell of the arena; its node's first ghost writes most of
- * it, and only when something changes. */
+/* Of one ghost, in its doorbell of the arena; its node's first ghost writes
+ * most of it, and only when something changes. */
 struct aspx_duty {
     _Alignas(64) _Atomic uint32_t active; /* ghosts of the node; 0: all */
     _Atomic uint32_t changes;             /* the first ghost's: so many */

@@ -51,9 +51,9 @@ uint32_t aspx_duty_active(uint32_t node, uint32_t reserved)
     if (node != aspx_engine.world->node)
         active = atomic_load_explicit(&nodes[node].active,
                                       memory_order_relaxed);
-    else if (aspx_engine.arena.bells)
-        active = atomic_load_explicit(&aspx_engine.arena.bells[0].duty.active,
-                                      memory_order_relaxed);
+    else if (aspx_engine.arena.doorbells)
+        active = atomic_load_explicit(
+            &aspx_engine.arena.doorbells[0].duty.active, memory_order_relaxed);
     return active && active < reserved ? active : reserved;
 }
 
@@ -85,8 +85,8 @@ void aspx_duty_ask(int ghost, bool contig)
     if (!nodes || node == world->node || !take_turn(&nodes[node]))
         return;
     off = aspx_engine_local(world, (uint32_t) ghost) *
-              sizeof(struct aspx_bell) +
-          offsetof(struct aspx_bell, duty.active);
+              sizeof(struct aspx_doorbell) +
+          offsetof(struct aspx_doorbell, duty.active);
     entered = contig && aspx_contig_win_enter();
     (void) aspx_real.MPI_Get(
         (void *) &nodes[node].active, 1, MPI_UINT32_T, ghost,

@@ -33,22 +33,23 @@ uint64_t aspx_heartbeat_work_ns(const struct aspx_heartbeat *heartbeat,
 
 /* Shared memory may be mapped again from its address alone: an old size of 0
  * leaves the first mapping as it is. */
-struct aspx_heartbeat *aspx_heartbeat_map(const struct aspx_bell *bell)
+struct aspx_heartbeat *aspx_heartbeat_map(const struct aspx_doorbell *doorbell)
 {
     size_t page = (size_t) sysconf(_SC_PAGESIZE);
-    size_t within = (uintptr_t) &bell->heartbeat % page;
+    size_t within = (uintptr_t) &doorbell->heartbeat % page;
     char *map;
 
-    map = mremap((char *) (uintptr_t) &bell->heartbeat - within, 0, page,
+    map = mremap((char *) (uintptr_t) &doorbell->heartbeat - within, 0, page,
                  MREMAP_MAYMOVE);
     if (map == MAP_FAILED)
         return NULL;
     return (struct aspx_heartbeat *) (void *) (map + within);
 }
 
-void aspx_heartbeat_begin(const struct aspx_bell *bell)
+void aspx_heartbeat_begin(const struct aspx_doorbell *doorbell)
 {
-    struct aspx_heartbeat *heartbeat = bell ? aspx_heartbeat_map(bell) : NULL;
+    struct aspx_heartbeat *heartbeat = doorbell ? aspx_heartbeat_map(doorbell)
+                                                : NULL;
 
     if (heartbeat)
         atomic_store(&aspx_heartbeat_mine, heartbeat);

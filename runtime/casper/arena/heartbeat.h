@@ -40,11 +40,11 @@ struct aspx_heartbeat {
  * aspx_heartbeat_begin(). */
 extern struct aspx_heartbeat *_Atomic aspx_heartbeat_mine;
 
-struct aspx_bell;
+struct aspx_doorbell;
 
-/* From now on write into this bell of the arena, or nowhere when it is NULL.
- * The mapping outlives the arena's, to the end of the process. */
-void aspx_heartbeat_begin(const struct aspx_bell *bell);
+/* From now on write into this doorbell of the arena, or nowhere when it is
+ * NULL. The mapping outlives the arena's, to the end of the process. */
+void aspx_heartbeat_begin(const struct aspx_doorbell *doorbell);
 
 static inline struct aspx_heartbeat *aspx_heartbeat_own(void)
 {
@@ -73,8 +73,8 @@ static inline void aspx_heartbeat_bump(void)
 uint64_t aspx_heartbeat_work_ns(const struct aspx_heartbeat *heartbeat,
                                 uint64_t now);
 
-/* Map a bell's page once more, for who outlives the arena. Returns its
+/* Map a doorbell's page once more, for who outlives the arena. Returns its
  * heartbeat, or NULL. */
-struct aspx_heartbeat *aspx_heartbeat_map(const struct aspx_bell *bell);
+struct aspx_heartbeat *aspx_heartbeat_map(const struct aspx_doorbell *doorbell);
 
 #endif

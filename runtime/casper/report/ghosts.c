@@ -48,18 +48,19 @@ static void read_parked(const struct aspx_duty *duty, struct ghost_time *time)
 
 static struct ghost_time read_ghost(uint32_t rank)
 {
-    const struct aspx_bell *bell = aspx_engine_bell(&aspx_engine, rank);
+    const struct aspx_doorbell *doorbell = aspx_engine_doorbell(&aspx_engine,
+                                                                rank);
     struct ghost_time time = {0};
     uint64_t since, now;
 
-    since = bell ? atomic_load(&bell->heartbeat.since_ns) : 0;
+    since = doorbell ? atomic_load(&doorbell->heartbeat.since_ns) : 0;
     if (!since)
         return time;
     now = aspx_clock_ns(CLOCK_MONOTONIC);
     time.held = now - since;
-    time.busy = aspx_heartbeat_work_ns(&bell->heartbeat, now);
+    time.busy = aspx_heartbeat_work_ns(&doorbell->heartbeat, now);
     time.cpu = cpu_ns(aspx_engine.pids[rank]);
-    read_parked(&bell->duty, &time);
+    read_parked(&doorbell->duty, &time);
     return time;
 }
 

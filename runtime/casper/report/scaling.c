@@ -26,7 +26,7 @@ struct aspx_crews {
 
 static void read_crew(struct crew *crew)
 {
-    const struct aspx_duty *duty = &aspx_engine.arena.bells[0].duty;
+    const struct aspx_duty *duty = &aspx_engine.arena.doorbells[0].duty;
 
     crew->changes = atomic_load(&duty->changes);
     for (uint64_t c = 0; c < crew->changes && c < ASPX_DUTY_CHANGES; c++)
@@ -46,7 +46,7 @@ struct aspx_crews *aspx_crews_gather(const struct aspx_world *world)
     aspx_real.MPI_Allreduce(&have, &ok, 1, MPI_INT, MPI_LAND, world->users);
     if (ok) {
         crews->nnodes = world->nnodes;
-        if (aspx_engine.arena.bells &&
+        if (aspx_engine.arena.doorbells &&
             aspx_engine_local(world, (uint32_t) world->rank_all) == 0)
             read_crew(&crews->crew[world->node]);
         aspx_real.MPI_Reduce(crews->crew, crews->crew + n, (int) n * NUMBERS,

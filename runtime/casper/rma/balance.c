@@ -81,8 +81,8 @@ void aspx_balance_note(int ghost, uint64_t bytes)
  * arena. */
 static void get_backlog(int ghost, uint32_t local, uint32_t *into, bool contig)
 {
-    uint64_t off = local * sizeof(struct aspx_bell) +
-                   offsetof(struct aspx_bell, heartbeat.backlog);
+    uint64_t off = local * sizeof(struct aspx_doorbell) +
+                   offsetof(struct aspx_doorbell, heartbeat.backlog);
     bool entered = contig && aspx_contig_win_enter();
 
     (void) aspx_real.MPI_Get(

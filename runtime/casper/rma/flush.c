@@ -54,7 +54,7 @@ static int flush_ghost(struct aspx_win *win, uint32_t g, aspx_flush_f *flush,
     if (!do_sent && !do_contig)
         return MPI_SUCCESS;
     *called = true;
-    aspx_bell_ring(ghost->bell);
+    aspx_doorbell_ring(ghost->doorbell);
     aspx_balance_ask(win, ghost->rank_all, do_contig);
     aspx_duty_ask(ghost->rank_all, do_contig);
     atomic_store_explicit(&ghost->bytes, 0, memory_order_relaxed);

@@ -204,7 +204,7 @@ static enum aspx_path find_mover(struct aspx_route *route,
     }
     aspx_route_to(route, aspx_balance_choose(route->win, route->target));
     route->contig = bytes_only && aspx_engine.settings.contig_win &&
-                    !route->win->ghosts[route->ghost].bell;
+                    !route->win->ghosts[route->ghost].doorbell;
     count(route, access->call, ASPX_WAY_GHOST);
     return ASPX_PATH_SEND;
 }

@@ -15,7 +15,8 @@
 
 static struct {
     struct aspx_crew crew;
-    struct aspx_bell *bells;  /* of the node's ghosts; NULL: nobody decides */
+    struct aspx_doorbell
+        *doorbells;           /* of the node's ghosts; NULL: nobody decides */
     uint64_t begun, interval; /* in ticks of the clock */
     uint64_t begun_ns;
     double *busy;   /* by ghost, shares of the last interval */
@@ -37,7 +38,7 @@ void aspx_duty_start(const struct aspx_engine *engine)
     const uint32_t *first = engine->first_ghost + world->node;
     uint32_t ghosts = first[1] - first[0];
 
-    if (!engine->settings.crew || !engine->arena.bells || ghosts < 2 ||
+    if (!engine->settings.crew || !engine->arena.doorbells || ghosts < 2 ||
         engine->ghosts[first[0]] != (uint32_t) world->rank_all)
         return;
     lead.busy = calloc(ghosts, sizeof(*lead.busy));
@@ -50,7 +51,7 @@ void aspx_duty_start(const struct aspx_engine *engine)
     lead.interval = aspx_clock_ticks_of(aspx_knob_interval_s(layout));
     lead.begun = aspx_clock_ticks();
     lead.begun_ns = now_ns();
-    lead.bells = engine->arena.bells;
+    lead.doorbells = engine->arena.doorbells;
 }
 
 static void park(struct aspx_duty *duty, uint64_t now)
@@ -58,20 +59,21 @@ static void park(struct aspx_duty *duty, uint64_t now)
     atomic_store(&duty->parked_since_ns, now);
 }
 
-static void call_up(struct aspx_bell *bell, uint64_t now)
+static void call_up(struct aspx_doorbell *doorbell, uint64_t now)
 {
-    struct aspx_duty *duty = &bell->duty;
+    struct aspx_duty *duty = &doorbell->duty;
     uint64_t since = atomic_load(&duty->parked_since_ns);
 
     atomic_store(&duty->parked_since_ns, 0);
     atomic_fetch_add(&duty->parked_ns, now - since);
-    aspx_bell_ring(bell); /* its nap may be a long one */
+    aspx_doorbell_ring(doorbell); /* its nap may be a long one */
 }
 
 static void note(uint32_t active, uint64_t now)
 {
-    struct aspx_duty *duty = &lead.bells[0].duty;
-    uint64_t us = (now - atomic_load(&lead.bells[0].heartbeat.since_ns)) / 1000;
+    struct aspx_duty *duty = &lead.doorbells[0].duty;
+    uint64_t us = (now - atomic_load(&lead.doorbells[0].heartbeat.since_ns)) /
+                  1000;
     uint32_t n = atomic_load(&duty->changes);
 
     if (n < ASPX_DUTY_CHANGES)
@@ -82,13 +84,13 @@ static void note(uint32_t active, uint64_t now)
 static void change(uint32_t from, uint32_t to, uint64_t now)
 {
     for (uint32_t g = 0; g < lead.crew.reserved; g++) {
-        struct aspx_bell *bell = &lead.bells[g];
+        struct aspx_doorbell *doorbell = &lead.doorbells[g];
 
-        atomic_store(&bell->duty.active, to);
+        atomic_store(&doorbell->duty.active, to);
         if (g >= to && g < from)
-            park(&bell->duty, now);
+            park(&doorbell->duty, now);
         else if (g < to && g >= from)
-            call_up(bell, now);
+            call_up(doorbell, now);
     }
     note(to, now);
 }
@@ -98,14 +100,15 @@ void aspx_duty_step(void)
     uint64_t ticks, now;
     uint32_t was = lead.crew.active;
 
-    if (!lead.bells)
+    if (!lead.doorbells)
         return;
     ticks = aspx_clock_ticks();
     if (aspx_clock_between(lead.begun, ticks) < lead.interval)
         return;
     now = now_ns();
     for (uint32_t g = 0; g < lead.crew.reserved; g++) {
-        uint64_t work = aspx_heartbeat_work_ns(&lead.bells[g].heartbeat, now);
+        uint64_t work = aspx_heartbeat_work_ns(&lead.doorbells[g].heartbeat,
+                                               now);
 
         lead.busy[g] = 0;
         if (work > lead.work[g] && now > lead.begun_ns)

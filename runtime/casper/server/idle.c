@@ -4,11 +4,11 @@
  * Messages from other nodes come through UCX, whose progress call counts its
  * events: aspen-ghost defines that call itself and passes it on. Messages from
  * this node may come through MPICH's own shared memory; their senders ring the
- * bell before they wait (aspx_bell_ring).
+ * doorbell before they wait (aspx_doorbell_ring).
  *
- * Naps end by the bell, or by their time, which bounds what a sender on another
- * node waits for a ghost that has been idle: one nap, because the ghost then
- * stays awake for yield_us.
+ * Naps end by the doorbell, or by their time, which bounds what a sender on
+ * another node waits for a ghost that has been idle: one nap, because the ghost
+ * then stays awake for yield_us.
  *
  * A ghost that wakes up on a CPU of users pushes one aside each time, also when
  * it finds nothing. So there naps grow beyond nap_max_us, as a parked ghost's
@@ -122,12 +122,12 @@ static uint64_t knob(const struct asp_layout *layout, const char *name,
 }
 
 void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
-                     uint32_t rank_world, struct aspx_bell *bell)
+                     uint32_t rank_world, struct aspx_doorbell *doorbell)
 {
     bool alone = asp_layout_alone(layout, rank_world);
 
     *idle = (struct aspx_idle){
-        .bell = bell,
+        .doorbell = doorbell,
         .spin_us = knob(layout, "idle.spin_us",
                         alone ? ASP_IDLE_SPIN_ALONE_US : ASP_IDLE_SPIN_US),
         .yield_us = knob(layout, "idle.yield_us", ASP_IDLE_YIELD_US),
@@ -148,38 +148,41 @@ void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
     (void) prctl(PR_SET_TIMERSLACK, 1000);
 }
 
-/* Returns true when the bell rang before or during the nap. */
+/* Returns true when the doorbell rang before or during the nap. */
 static bool nap(struct aspx_idle *idle)
 {
     const struct timespec length = {(time_t) (idle->nap_us / 1000000),
                                     (long) (idle->nap_us % 1000000) * 1000};
     struct aspx_heartbeat *heartbeat = aspx_heartbeat_own();
-    _Atomic uint32_t *bell;
+    _Atomic uint32_t *doorbell;
     bool rang;
 
-    if (!idle->bell) {
+    if (!idle->doorbell) {
         nanosleep(&length, NULL);
         aspx_poll_sampler_yielded(&sampler);
         return false;
     }
-    bell = &idle->bell->state;
+    doorbell = &idle->doorbell->state;
     aspx_heartbeat_set_doing(idle->parked ? ASPX_PARKED : ASPX_NAPPING);
     atomic_store(&heartbeat->nap_ns, now_ns());
-    rang = atomic_exchange(bell, ASPX_BELL_ASLEEP) == ASPX_BELL_RUNG;
+    rang = atomic_exchange(doorbell, ASPX_DOORBELL_ASLEEP) ==
+           ASPX_DOORBELL_RUNG;
     if (!rang)
-        syscall(SYS_futex, bell, FUTEX_WAIT, ASPX_BELL_ASLEEP, &length, NULL,
-                0);
+        syscall(SYS_futex, doorbell, FUTEX_WAIT, ASPX_DOORBELL_ASLEEP, &length,
+                NULL, 0);
     aspx_heartbeat_set_doing(ASPX_POLLING);
     aspx_poll_sampler_yielded(&sampler);
     atomic_store(&heartbeat->idle_ns, aspx_idle_ns());
     atomic_store(&heartbeat->nap_ns, 0);
-    return atomic_exchange(bell, ASPX_BELL_AWAKE) == ASPX_BELL_RUNG || rang;
+    return atomic_exchange(doorbell, ASPX_DOORBELL_AWAKE) ==
+               ASPX_DOORBELL_RUNG ||
+           rang;
 }
 
 /* Parked, or no more: tell who wants to know. */
 static void turn_in(struct aspx_idle *idle, bool parked)
 {
-    struct aspx_duty *duty = &idle->bell->duty;
+    struct aspx_duty *duty = &idle->doorbell->duty;
     struct timespec cpu;
     int64_t used;
 
@@ -195,8 +198,8 @@ static void turn_in(struct aspx_idle *idle, bool parked)
 static uint64_t longest(struct aspx_idle *idle, uint64_t now,
                         const struct aspx_leave *leave)
 {
-    bool parked = idle->bell &&
-                  atomic_load_explicit(&idle->bell->duty.parked_since_ns,
+    bool parked = idle->doorbell &&
+                  atomic_load_explicit(&idle->doorbell->duty.parked_since_ns,
                                        memory_order_relaxed) != 0;
     bool unwanted = aspx_unwanted_sure(&idle->unwanted, now);
     uint64_t bound = parked     ? idle->parked_max_us

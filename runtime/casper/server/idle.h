@@ -10,7 +10,7 @@
 #include "common/layout/layout.h"
 
 struct aspx_idle {
-    struct aspx_bell *bell;                 /* NULL: naps cannot be cut short */
+    struct aspx_doorbell *doorbell;         /* NULL: naps cannot be cut short */
     uint64_t spin_us, yield_us, nap_max_us; /* the ladder */
     uint64_t rested_max_us, unwanted_max_us, parked_max_us; /* its last step,
                                                              * after long */
@@ -27,7 +27,7 @@ struct aspx_idle {
  * for 20 us, and they grow to 5 ms.
  *   rank_world  its own */
 void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
-                     uint32_t rank_world, struct aspx_bell *bell);
+                     uint32_t rank_world, struct aspx_doorbell *doorbell);
 
 /* What else the ghost has to do, or who leads it: how long may it nap? */
 struct aspx_leave {

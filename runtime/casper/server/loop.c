@@ -172,18 +172,18 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
     struct service service = {
         .engine = engine,
         .goodbyes_due = aspx_engine_count(world, ASP_ROLE_USER)};
-    struct aspx_bell *bell = aspx_engine_bell(engine,
-                                              (uint32_t) world->rank_all);
+    struct aspx_doorbell *doorbell = aspx_engine_doorbell(
+        engine, (uint32_t) world->rank_all);
     struct aspx_node_controller *controller;
     struct aspx_idle idle;
     unsigned next = 0;
 
-    aspx_heartbeat_begin(bell);
+    aspx_heartbeat_begin(doorbell);
     service.locks = aspx_locks_create(grant, &service);
     if (!service.locks || open_inbox(&service) != 0 ||
         aspx_node_controller_create(&controller, engine) != 0)
         return -1;
-    aspx_idle_start(&idle, world->layout, (uint32_t) world->rank_all, bell);
+    aspx_idle_start(&idle, world->layout, (uint32_t) world->rank_all, doorbell);
     aspx_duty_start(engine);
     atomic_store(&aspx_heartbeat_own()->since_ns, aspx_idle_began_ns());
     aspx_heartbeat_set_doing(ASPX_POLLING);

@@ -485,18 +485,19 @@ void aspx_watchdog_joining(void)
  * cannot open their arena either. */
 static bool same_pids(const struct aspx_engine *engine, int ghost)
 {
-    return engine->arena.bells || !engine->arena_addr[ghost];
+    return engine->arena.doorbells || !engine->arena_addr[ghost];
 }
 
-/* Now that pid, rank and bell of each ghost are known. */
+/* Now that pid, rank and doorbell of each ghost are known. */
 static void meet(const struct aspx_engine *engine, uint32_t i, int rank)
 {
-    const struct aspx_bell *bell = aspx_engine_bell(engine, (uint32_t) rank);
+    const struct aspx_doorbell *doorbell = aspx_engine_doorbell(
+        engine, (uint32_t) rank);
     struct ghost *ghost = &watchdog.ghosts[i];
 
     ghost->diagnosis.rank = rank;
-    if (bell)
-        ghost->diagnosis.heartbeat = aspx_heartbeat_map(bell);
+    if (doorbell)
+        ghost->diagnosis.heartbeat = aspx_heartbeat_map(doorbell);
     if (!ghost->reported && ghost->diagnosis.heartbeat)
         ghost->reported = &ghost->diagnosis.heartbeat->reported;
     if (ghost->diagnosis.process.pid == 0 && same_pids(engine, rank))

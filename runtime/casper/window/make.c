@@ -97,7 +97,8 @@ static bool enter_node(struct aspx_win *win, uint32_t node)
         if (!aspx_engine.arena_addr[rank])
             return false;
         win->ghosts[win->nghosts].rank_all = (int) rank;
-        win->ghosts[win->nghosts++].bell = aspx_engine_bell(&aspx_engine, rank);
+        win->ghosts[win->nghosts++].doorbell = aspx_engine_doorbell(
+            &aspx_engine, rank);
     }
     return true;
 }

@@ -73,7 +73,7 @@ struct aspx_target {
 /* A ghost of some node of the window. */
 struct aspx_win_ghost {
     int rank_all;
-    struct aspx_bell *bell;  /* NULL: on another node */
+    struct aspx_doorbell *doorbell; /* NULL: on another node */
     uint32_t words;          /* targets whose main ghost it is; their lock */
     uint64_t words_off;      /* words, one after another; 0: none */
     _Atomic bool asked;      /* it got lock messages from here */
@@ -172,7 +172,7 @@ static inline uint64_t aspx_flow_open(const struct aspx_flow *flow)
 /* Wake ghost g of the window if it naps: we are about to wait for it. */
 static inline void aspx_win_ring(const struct aspx_win *win, uint32_t g)
 {
-    aspx_bell_ring(win->ghosts[g].bell);
+    aspx_doorbell_ring(win->ghosts[g].doorbell);
 }
 
 #endif
