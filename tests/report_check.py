@@ -308,7 +308,7 @@ def page_time(root, record):
         complain("the verdict is silent about time")
 
 
-def page_crew(section, record):
+def page_scaling(section, record):
     """As dark as ghosts were not parked; and where that changed."""
     for row in rows(section, 1)[:-1]:
         node = int(row[0].split()[1])
@@ -320,19 +320,19 @@ def page_crew(section, record):
             bar_share = sum(float(r.get("fill-opacity"))
                             for r in row[1].iter("rect")) / 120
             if abs(bar_share - (1 - parked / held)) > 0.01:
-                complain(f"crew of node {node}: {bar_share} active, parked "
+                complain(f"scaling of node {node}: {bar_share} active, parked "
                          f"{parked} of {held}")
             shades = {r.get("fill-opacity") for r in row[1].iter("rect")}
             moves = [c for c in record["ghost_crew"] if c["node"] == node]
             if bool(moves) != (len(shades) > 1):
-                complain(f"crew of node {node}: {len(moves)} changes, "
+                complain(f"scaling of node {node}: {len(moves)} changes, "
                          f"{len(shades)} shades")
 
 
 def page_busy(root, record):
     section = sections(root)["How busy the ghosts were"]
     if "ghost_crew" in record:
-        page_crew(section, record)
+        page_scaling(section, record)
     for row, busy in zip(rows(section), record["ghost_busy"], strict=True):
         equal("ghost", row[0], f"rank {busy['rank']}, node {busy['node']}")
         near("busy", row[2], busy["busy_s"])

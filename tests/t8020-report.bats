@@ -17,9 +17,9 @@ setup_file() {
         "$ASPEN_BUILD/tests/adapt_switch" 2 counted >>"$dir/log" 2>&1
     ghosts -n 2 -g 1 --nodes 2 --report="$dir/auto.json" --knob adapt=auto \
         "$ASPEN_BUILD/tests/adapt_auto" talk 0.8 >>"$dir/log" 2>&1
-    ghosts -n 4 -g 2 --nodes 2 --report="$dir/crew.json" \
+    ghosts -n 4 -g 2 --nodes 2 --report="$dir/scaling.json" \
         --knob ghost.active=auto --knob adapt.interval_ms=20 \
-        "$ASPEN_BUILD/tests/adapt_crew" 200 200 2 >>"$dir/log" 2>&1
+        "$ASPEN_BUILD/tests/adapt_ghost_scaling" 200 200 2 >>"$dir/log" 2>&1
     ghosts -n 2 -g 1 --knob offload=yes --report="$dir/both.json" \
         "$ASPEN_BUILD/examples/rma_stall" 100 >>"$dir/log" 2>&1
     ghosts -n 2 --offload --report="$dir/offload.json" \
@@ -29,7 +29,7 @@ setup_file() {
     ghosts -n 2 --off --report="$dir/off.json" \
         "$ASPEN_BUILD/examples/rma_stall" 100 >>"$dir/log" 2>&1
     cat "$dir/log"
-    ls "$dir"/{ghost,native,adapt,auto,crew,both,offload,thread,off}.json
+    ls "$dir"/{ghost,native,adapt,auto,scaling,both,offload,thread,off}.json
 }
 
 setup() {
@@ -56,19 +56,19 @@ refused() {
 }
 
 @test "records of all modes are as docs/record.schema.json says" {
-    run check strict "$schema" "$dir"/{ghost,native,adapt,auto,crew,both,offload,thread,off}.json "$full"
+    run check strict "$schema" "$dir"/{ghost,native,adapt,auto,scaling,both,offload,thread,off}.json "$full"
     echo "$output"
     ended_with 0
 }
 
 @test "the page of every mode says what the record says, and needs no other" {
     cp "$full" "$dir/full.json"
-    for mode in ghost native adapt auto crew both offload thread off full; do
+    for mode in ghost native adapt auto scaling both offload thread off full; do
         report "$dir/$mode.json"
         ended_with 0
         [ "$output" = "$dir/$mode.html" ]
     done
-    check page "$dir"/{ghost,native,adapt,auto,crew,both,offload,thread,off,full}.json
+    check page "$dir"/{ghost,native,adapt,auto,scaling,both,offload,thread,off,full}.json
     # The check sees a difference where there is one.
     sed 's/182340/182341/' "$full" >"$dir/full.json"
     run check page "$dir/full.json"
@@ -77,7 +77,7 @@ refused() {
 }
 
 @test "the text of every mode fits a terminal and has the numbers" {
-    for file in "$dir"/{ghost,native,adapt,auto,crew,both,offload,thread,off}.json "$full"; do
+    for file in "$dir"/{ghost,native,adapt,auto,scaling,both,offload,thread,off}.json "$full"; do
         report --text "$file" -o "$dir/$(basename "$file" .json).txt"
         ended_with 0
     done

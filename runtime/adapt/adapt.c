@@ -32,10 +32,10 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* The ghosts' judgement; and after how long it holds for new windows. */
 static const double settled_s = 1;
-const aspx_view_byte *aspx_adapt_views;
+const aspx_target_byte *aspx_adapt_target_states;
 struct aspx_issued *aspx_adapt_issued;
-static struct aspx_notes *notes;
-static struct aspx_seat *seat;
+static struct aspx_node_status_page *page;
+static struct aspx_rank_slot *slot;
 static int rank_all;
 
 enum aspx_async aspx_async_read(const char *value)
@@ -66,24 +66,24 @@ static pid_t own_pid(void)
 }
 
 /* Let the ghosts see this process's time in MPI. */
-static void take_seat(const struct aspx_engine *engine)
+static void take_slot(const struct aspx_engine *engine)
 {
     const struct aspx_world *world = engine->world;
     double now = aspx_trace_clock();
 
-    notes = engine->arena.notes;
+    page = engine->arena.status_page;
     rank_all = world->rank_all;
-    seat = &notes->seats[aspx_engine_local(world, (uint32_t) rank_all)];
-    aspx_trace_begin(&seat->trace, now);
-    aspx_trace_thing(&seat->trace, now, 1, true);
-    atomic_store(&seat->pid_namespace, aspx_cpu_wait_namespace());
-    atomic_store(&seat->pid, (int32_t) own_pid());
+    slot = &page->slots[aspx_engine_local(world, (uint32_t) rank_all)];
+    aspx_trace_begin(&slot->trace, now);
+    aspx_trace_thing(&slot->trace, now, 1, true);
+    atomic_store(&slot->pid_namespace, aspx_cpu_wait_namespace());
+    atomic_store(&slot->pid, (int32_t) own_pid());
     aspx_profile_start();
-    aspx_timing_publish(&seat->mpi_time);
+    aspx_timing_publish(&slot->mpi_time);
     if (engine->settings.tried)
-        aspx_adapt_issued = &seat->issued;
-    aspx_adapt_views = aspx_notes_views(
-        notes, aspx_engine_count(world, ASP_ROLE_USER));
+        aspx_adapt_issued = &slot->issued;
+    aspx_adapt_target_states = aspx_status_page_targets(
+        page, aspx_engine_count(world, ASP_ROLE_USER));
 }
 
 static void watch_myself(const struct asp_layout *layout)
@@ -104,8 +104,8 @@ void aspx_adapt_start(const struct aspx_engine *engine)
     mode = asp_layout_knob(layout, "adapt", "off");
     interval_s = aspx_knob_interval_s(layout);
     aspx_own_trace_start();
-    if (able && engine->settings.ghosts_decide && engine->arena.notes)
-        take_seat(engine);
+    if (able && engine->settings.ghosts_decide && engine->arena.status_page)
+        take_slot(engine);
     else if (able && strcmp(mode, "user") != 0)
         watch_myself(layout);
 }
@@ -113,18 +113,18 @@ void aspx_adapt_start(const struct aspx_engine *engine)
 void aspx_adapt_stop(void)
 {
     aspx_cpu_wait_close(&cpu_wait);
-    if (!seat)
+    if (!slot)
         return;
     aspx_timing_publish(NULL);
-    aspx_adapt_views = NULL;
+    aspx_adapt_target_states = NULL;
     aspx_adapt_issued = NULL;
-    seat = NULL;
-    notes = NULL;
+    slot = NULL;
+    page = NULL;
 }
 
 const _Atomic int32_t *aspx_adapt_help(void)
 {
-    return aspx_adapt_issued ? &notes->help : NULL;
+    return aspx_adapt_issued ? &page->help : NULL;
 }
 
 struct aspx_watch_public *aspx_adapt_posted(void)
@@ -144,7 +144,7 @@ const char *aspx_adapt_mode(void)
 
 double aspx_adapt_interval_s(void)
 {
-    return notes ? 1e-6 * atomic_load(&notes->interval_us) : interval_s;
+    return page ? 1e-6 * atomic_load(&page->interval_us) : interval_s;
 }
 
 bool aspx_adapt_native(enum aspx_async said)
@@ -180,7 +180,7 @@ static bool wish_of_profile(void)
  * that may wait for ever, with it a little longer than it might. */
 static bool is_settled(void)
 {
-    uint64_t since = atomic_load_explicit(&seat->since, memory_order_relaxed);
+    uint64_t since = atomic_load_explicit(&slot->since, memory_order_relaxed);
 
     return aspx_clock_between(since, aspx_clock_ticks()) >
            aspx_clock_ticks_of(settled_s);
@@ -188,8 +188,9 @@ static bool is_settled(void)
 
 static bool wish_of_ghosts(bool first)
 {
-    return atomic_load_explicit(&aspx_adapt_views[rank_all],
-                                memory_order_relaxed) != ASPX_VIEW_ITSELF ||
+    return atomic_load_explicit(&aspx_adapt_target_states[rank_all],
+                                memory_order_relaxed) !=
+               ASPX_TARGET_BY_ITSELF ||
            (first && !is_settled());
 }
 
@@ -197,7 +198,7 @@ bool aspx_adapt_wish(enum aspx_async said, bool first)
 {
     if (aspx_adapt_said(said))
         return said == ASPX_ASYNC_ON;
-    if (aspx_adapt_views)
+    if (aspx_adapt_target_states)
         return wish_of_ghosts(first);
     return !profiled || wish_of_profile();
 }
@@ -206,11 +207,11 @@ int aspx_adapt_why(enum aspx_async said)
 {
     if (aspx_adapt_said(said))
         return ASPX_WHY_ASKED;
-    if (seat && aspx_force_overrules((enum aspx_force) atomic_load_explicit(
-                    &notes->force, memory_order_relaxed)))
+    if (slot && aspx_force_overrules((enum aspx_force) atomic_load_explicit(
+                    &page->force, memory_order_relaxed)))
         return ASPX_WHY_ORDER;
-    if (seat)
-        return atomic_load_explicit(&seat->percent, memory_order_relaxed);
+    if (slot)
+        return atomic_load_explicit(&slot->percent, memory_order_relaxed);
     return profiled ? percent : ASPX_WHY_ASKED;
 }
 
@@ -219,15 +220,15 @@ struct aspx_trace *aspx_adapt_target_trace(void)
     static struct aspx_trace copy;
     uint32_t edition, tries = 1000;
 
-    if (!seat)
+    if (!slot)
         return NULL;
     do {
-        edition = atomic_load_explicit(&seat->edition, memory_order_acquire);
-        copy = seat->trace;
+        edition = atomic_load_explicit(&slot->edition, memory_order_acquire);
+        copy = slot->trace;
         atomic_thread_fence(memory_order_acquire);
     } while ((edition % 2 ||
               edition !=
-                  atomic_load_explicit(&seat->edition, memory_order_relaxed)) &&
+                  atomic_load_explicit(&slot->edition, memory_order_relaxed)) &&
              --tries);
     if (!tries || !aspx_trace_sane(&copy))
         return NULL;
@@ -245,9 +246,9 @@ struct aspx_decisions *aspx_adapt_decisions(void)
     all = calloc(1, sizeof(*all));
     if (!all)
         return NULL;
-    n = atomic_load_explicit(&notes->decided.n, memory_order_acquire);
+    n = atomic_load_explicit(&page->decided.n, memory_order_acquire);
     aspx_decisions_take(
-        all, notes->decided.list, n,
-        atomic_load_explicit(&notes->decided.more, memory_order_relaxed));
+        all, page->decided.list, n,
+        atomic_load_explicit(&page->decided.more, memory_order_relaxed));
     return all;
 }

@@ -49,7 +49,7 @@ bool aspx_adapt_wish(enum aspx_async said, bool first);
 
 /* What the ghosts think of everybody (adapt=ghosts), by world rank: enum
  * aspx_view. NULL: nothing, or it is out of our reach. */
-extern const aspx_view_byte *aspx_adapt_views;
+extern const aspx_target_byte *aspx_adapt_target_states;
 
 /* Where this process counts what it does with windows (adapt=auto), or NULL. */
 extern struct aspx_issued *aspx_adapt_issued;

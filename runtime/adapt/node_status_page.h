@@ -5,7 +5,7 @@
  * level 1, as everybody reads these bytes where they lie.) All zeros is a right
  * beginning.
  *
- *   struct aspx_notes | seats, by user of the node | a byte by world rank */
+ *   struct aspx_node_status_page | slots, by user of the node | a byte by world rank */
 #ifndef ASPEN_RUNTIME_ADAPT_NODE_STATUS_PAGE_H
 #define ASPEN_RUNTIME_ADAPT_NODE_STATUS_PAGE_H
 
@@ -20,13 +20,13 @@
 #include <stdint.h>
 
 /* Who should carry out Puts and Gets for a user. */
-enum aspx_view {
-    ASPX_VIEW_UNSAID,
-    ASPX_VIEW_GHOSTS,
-    ASPX_VIEW_ITSELF,
+enum aspx_target_state {
+    ASPX_TARGET_UNKNOWN,
+    ASPX_TARGET_BY_GHOSTS,
+    ASPX_TARGET_BY_ITSELF,
 };
 
-typedef _Atomic unsigned char aspx_view_byte;
+typedef _Atomic unsigned char aspx_target_byte;
 
 /* What a user has done with windows so far, for adapt=auto: operations that its
  * target or a ghost carries out. */
@@ -37,7 +37,7 @@ struct aspx_issued {
     struct aspx_watch_public posted; /* large messages, while counted */
 };
 
-struct aspx_seat {
+struct aspx_rank_slot {
     struct aspx_mpi_time mpi_time; /* the user writes */
     struct aspx_issued issued;     /* likewise */
     _Atomic uint32_t edition;      /* of the trace; odd while it is written */
@@ -50,36 +50,37 @@ struct aspx_seat {
 };
 
 /* Does its user sit there, with a clock that can be compared with ours? */
-static inline bool aspx_seat_beats(const struct aspx_seat *seat)
+static inline bool aspx_rank_slot_live(const struct aspx_rank_slot *slot)
 {
-    return atomic_load_explicit(&seat->mpi_time.clock, memory_order_acquire) ==
+    return atomic_load_explicit(&slot->mpi_time.clock, memory_order_acquire) ==
            aspx_mpi_time_clock();
 }
 
 /* What was decided for all, where the first user of the job is. */
-struct aspx_decided_notes {
+struct aspx_shared_decisions {
     _Atomic uint32_t n, more; /* n: that can be read */
     struct aspx_decision list[ASPX_DECISIONS];
 };
 
-struct aspx_notes {
+struct aspx_node_status_page {
     _Alignas(64) _Atomic uint32_t interval_us; /* between two judgements, now */
     _Atomic int32_t force; /* enum aspx_force: in force now */
     _Atomic int32_t help;  /* enum aspx_help: likewise */
-    struct aspx_decided_notes decided;
-    struct aspx_seat seats[];
+    struct aspx_shared_decisions decided;
+    struct aspx_rank_slot slots[];
 };
 
-static inline uint64_t aspx_notes_bytes(uint32_t nusers, uint32_t size_all)
+static inline uint64_t aspx_status_page_bytes(uint32_t nusers,
+                                              uint32_t size_all)
 {
-    return sizeof(struct aspx_notes) + nusers * sizeof(struct aspx_seat) +
-           size_all;
+    return sizeof(struct aspx_node_status_page) +
+           nusers * sizeof(struct aspx_rank_slot) + size_all;
 }
 
-static inline aspx_view_byte *aspx_notes_views(struct aspx_notes *notes,
-                                               uint32_t nusers)
+static inline aspx_target_byte *aspx_status_page_targets(
+    struct aspx_node_status_page *page, uint32_t nusers)
 {
-    return (aspx_view_byte *) &notes->seats[nusers];
+    return (aspx_target_byte *) &page->slots[nusers];
 }
 
 #endif

@@ -21,10 +21,11 @@ int aspx_casper_start(const struct aspx_world *world)
 
     if (aspx_engine_start(
             &aspx_engine, world,
-            aspx_notes_bytes(nusers, (uint32_t) world->size_all)) != 0)
+            aspx_status_page_bytes(nusers, (uint32_t) world->size_all)) != 0)
         return -1;
     aspx_adapt_start(&aspx_engine);
-    aspx_duty_follow(&aspx_engine, aspx_knob_interval_s(world->layout));
+    aspx_ghost_scaling_follow(&aspx_engine,
+                              aspx_knob_interval_s(world->layout));
     aspx_watchdog_serving(&aspx_engine);
     aspx_rules_start(world, aspx_record_wanted(world));
     aspx_heap_start(&aspx_engine.arena, world);

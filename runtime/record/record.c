@@ -76,7 +76,7 @@ struct parts {
     struct aspx_adaptation *adaptation;
     struct aspx_times *times;
     struct aspx_ghost_times *ghosts;
-    struct aspx_crews *crews;
+    struct aspx_scaling_report *scaling;
 };
 
 const char *aspx_way_words(enum aspx_way way)
@@ -243,7 +243,7 @@ static int write_json(const char *path, const struct aspx_world *world,
     aspx_adaptation_json(out, parts->adaptation);
     aspx_times_json(out, parts->times);
     aspx_ghost_times_json(out, parts->ghosts);
-    aspx_crews_json(out, parts->crews);
+    aspx_scaling_json(out, parts->scaling);
     fprintf(out, "\n}\n");
     return fclose(out);
 }
@@ -292,7 +292,7 @@ void aspx_record_report(const struct aspx_world *world)
     aspx_profile_stop();
     parts.times = aspx_times_gather(world->users, world->node);
     parts.ghosts = aspx_ghost_times_gather(world);
-    parts.crews = aspx_crews_gather(world);
+    parts.scaling = aspx_scaling_gather(world);
     parts.windows = aspx_windows_gather(world);
     parts.adaptation = aspx_adaptation_gather(world);
     if (sum_up(world, &parts.sums) && world->rank_user == 0) {
@@ -313,5 +313,5 @@ void aspx_record_report(const struct aspx_world *world)
     aspx_adaptation_free(parts.adaptation);
     aspx_times_free(parts.times);
     aspx_ghost_times_free(parts.ghosts);
-    aspx_crews_free(parts.crews);
+    aspx_scaling_free(parts.scaling);
 }

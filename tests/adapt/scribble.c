@@ -11,7 +11,7 @@
 
 #include <inttypes.h>
 
-static struct aspx_notes *find_notes(void)
+static struct aspx_node_status_page *find_page(void)
 {
     FILE *maps = fopen("/proc/self/maps", "r");
     char line[512], *base = NULL;
@@ -30,27 +30,27 @@ static struct aspx_notes *find_notes(void)
 
 /* Only what is told for the record: pulses, for instance, are read all the
  * time, and what a ghost is to make of nonsense is another question. */
-static void scribble(struct aspx_notes *notes, int byte)
+static void scribble(struct aspx_node_status_page *page, int byte)
 {
-    memset((void *) &notes->decided, byte, sizeof(notes->decided));
+    memset((void *) &page->decided, byte, sizeof(page->decided));
     for (int u = 0; u < rma_size; u++) {
-        memset(&notes->seats[u].trace, byte, sizeof(notes->seats[u].trace));
-        atomic_store(&notes->seats[u].edition, 2);
+        memset(&page->slots[u].trace, byte, sizeof(page->slots[u].trace));
+        atomic_store(&page->slots[u].edition, 2);
     }
 }
 
 int main(int argc, char **argv)
 {
     int byte = argc > 1 ? (int) strtol(argv[1], NULL, 0) : 0xff;
-    struct aspx_notes *notes;
+    struct aspx_node_status_page *page;
     MPI_Win win;
     void *base;
 
     rma_begin(&argc, &argv);
     MPI_Win_allocate(64, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
     MPI_Win_free(&win);
-    notes = find_notes();
-    if (notes && rma_rank == 0)
-        scribble(notes, byte);
+    page = find_page();
+    if (page && rma_rank == 0)
+        scribble(page, byte);
     return rma_end("scribble");
 }

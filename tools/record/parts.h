@@ -20,8 +20,8 @@ int aspt_part_time(struct aspt_record *record, const char *file,
                    struct asp_err *err);
 int aspt_part_busy(struct aspt_record *record, const char *file,
                    struct asp_err *err);
-int aspt_part_crew(struct aspt_record *record, const char *file,
-                   struct asp_err *err);
+int aspt_part_scaling(struct aspt_record *record, const char *file,
+                      struct asp_err *err);
 int aspt_part_adaptation(struct aspt_record *record, const char *file,
                          struct asp_err *err);
 

@@ -109,7 +109,7 @@ static int read_all(struct aspt_record *record, const char *file,
                                 struct asp_err *) = {
         read_head,         aspt_part_tasks,   aspt_part_calls,
         aspt_part_windows, aspt_part_helpers, aspt_part_time,
-        aspt_part_busy,    aspt_part_crew,    aspt_part_adaptation,
+        aspt_part_busy,    aspt_part_scaling, aspt_part_adaptation,
     };
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
@@ -165,7 +165,7 @@ void aspt_record_free(struct aspt_record *record)
     free(record->time.calls);
     free(record->busy);
     free(record->adaptation.decisions);
-    free(record->crew);
+    free(record->scaling);
     free(record->adaptation.switches);
     free(record->adaptation.strips);
     json_decref(record->root);

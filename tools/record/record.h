@@ -71,7 +71,7 @@ struct aspt_busy {
     double parked_s, parked_cpu_s; /* of these */
 };
 
-struct aspt_crew { /* from then on so many ghosts of the node were active */
+struct aspt_scaling { /* from then on so many ghosts of the node were active */
     double t_s;
     uint64_t node, active;
 };
@@ -146,10 +146,10 @@ struct aspt_record {
     struct aspt_window *windows;
     struct aspt_rule *rules;
     struct aspt_busy *busy;
-    bool has_crew; /* ghosts could be parked */
-    size_t ncrew;
-    uint64_t crew_more; /* changes that found no room in the list */
-    struct aspt_crew *crew;
+    bool has_scaling; /* ghosts could be parked */
+    size_t nscaling;
+    uint64_t scaling_more; /* changes that found no room in the list */
+    struct aspt_scaling *scaling;
     struct aspt_time time;
     struct aspt_adaptation adaptation;
     struct aspt_offload offload;

@@ -117,30 +117,30 @@ int aspt_part_busy(struct aspt_record *record, const char *file,
     return 0;
 }
 
-int aspt_part_crew(struct aspt_record *record, const char *file,
-                   struct asp_err *err)
+int aspt_part_scaling(struct aspt_record *record, const char *file,
+                      struct asp_err *err)
 {
     static const struct aspt_field fields[] = {
-        ASPT_FIELD(aspt_crew, t_s, ASPT_SECONDS),
-        ASPT_FIELD(aspt_crew, node, ASPT_COUNT),
-        ASPT_FIELD(aspt_crew, active, ASPT_COUNT),
+        ASPT_FIELD(aspt_scaling, t_s, ASPT_SECONDS),
+        ASPT_FIELD(aspt_scaling, node, ASPT_COUNT),
+        ASPT_FIELD(aspt_scaling, active, ASPT_COUNT),
     };
     static const struct aspt_field more = {
-        "ghost_crew_more", ASPT_COUNT, offsetof(struct aspt_record, crew_more),
-        true};
+        "ghost_crew_more", ASPT_COUNT,
+        offsetof(struct aspt_record, scaling_more), true};
     static const struct aspt_items items = {"ghost_crew", fields, SIZE(fields),
-                                            sizeof(struct aspt_crew)};
+                                            sizeof(struct aspt_scaling)};
     struct aspt_place place = {file, "", 0};
     void *array;
 
     if (!json_object_get(record->root, items.key))
         return 0;
     if (aspt_fields_read(record->root, &place, &more, 1, record, err) < 0 ||
-        aspt_items_read(record->root, file, &items, &array, &record->ncrew,
+        aspt_items_read(record->root, file, &items, &array, &record->nscaling,
                         err) < 0)
         return -1;
-    record->crew = array;
-    record->has_crew = true;
+    record->scaling = array;
+    record->has_scaling = true;
     return 0;
 }
 

@@ -23,7 +23,7 @@ void aspt_page_busy(FILE *to, const struct aspt_record *record);
 void aspt_page_adaptation(FILE *to, const struct aspt_record *record);
 
 /* Parts of these: strips of time, a row for each node. tools/report/strips.c */
-void aspt_page_crew(FILE *to, const struct aspt_record *record);
+void aspt_page_scaling(FILE *to, const struct aspt_record *record);
 void aspt_page_strips(FILE *to, const struct aspt_adaptation *adaptation);
 
 /* Cells of a table: a time; and which rank, on which node. */

@@ -12,7 +12,7 @@
 
 enum {
     FIELDS_MAX = 240, /* of a strip */
-    CREW_FIELDS = 120,
+    SCALING_FIELDS = 120,
     STRIPS_MAX = 32,
 };
 
@@ -84,58 +84,60 @@ void aspt_page_strips(FILE *to, const struct aspt_adaptation *adaptation)
 }
 
 /* A node's ghosts: how many, until when, and how many of them were active. */
-struct crew {
+struct scaling {
     double ghosts, end_s;
-    double shares[CREW_FIELDS]; /* ghost-seconds at first */
+    double shares[SCALING_FIELDS]; /* ghost-seconds at first */
 };
 
 /* So many were active from one time to the other. */
-static void add_active(struct crew *crew, double from_s, double end_s,
+static void add_active(struct scaling *scaling, double from_s, double end_s,
                        double active)
 {
-    double field_s = crew->end_s / CREW_FIELDS;
+    double field_s = scaling->end_s / SCALING_FIELDS;
 
-    for (size_t c = 0; c < CREW_FIELDS; c++) {
+    for (size_t c = 0; c < SCALING_FIELDS; c++) {
         double from = (double) c * field_s, end = from + field_s;
 
         from = from > from_s ? from : from_s;
         end = end < end_s ? end : end_s;
         if (end > from)
-            crew->shares[c] += active * (end - from);
+            scaling->shares[c] += active * (end - from);
     }
 }
 
-static void read_crew(struct crew *crew, const struct aspt_record *record,
-                      uint64_t node)
+static void read_scaling(struct scaling *scaling,
+                         const struct aspt_record *record, uint64_t node)
 {
     double since_s = 0, active;
 
-    *crew = (struct crew){0};
+    *scaling = (struct scaling){0};
     for (size_t i = 0; i < record->nbusy; i++)
         if (record->busy[i].node == node) {
-            crew->ghosts++;
-            if (record->busy[i].held_s > crew->end_s)
-                crew->end_s = record->busy[i].held_s;
+            scaling->ghosts++;
+            if (record->busy[i].held_s > scaling->end_s)
+                scaling->end_s = record->busy[i].held_s;
         }
-    active = crew->ghosts;
-    for (size_t i = 0; i < record->ncrew; i++)
-        if (record->crew[i].node == node && record->crew[i].t_s >= since_s) {
-            add_active(crew, since_s, record->crew[i].t_s, active);
-            since_s = record->crew[i].t_s;
-            active = fmin((double) record->crew[i].active, crew->ghosts);
+    active = scaling->ghosts;
+    for (size_t i = 0; i < record->nscaling; i++)
+        if (record->scaling[i].node == node &&
+            record->scaling[i].t_s >= since_s) {
+            add_active(scaling, since_s, record->scaling[i].t_s, active);
+            since_s = record->scaling[i].t_s;
+            active = fmin((double) record->scaling[i].active, scaling->ghosts);
         }
-    add_active(crew, since_s, crew->end_s, active);
+    add_active(scaling, since_s, scaling->end_s, active);
 }
 
-static void put_crew(FILE *to, struct crew *crew, uint64_t node)
+static void put_scaling(FILE *to, struct scaling *scaling, uint64_t node)
 {
-    double sum = 0, field_s = crew->end_s / CREW_FIELDS;
+    double sum = 0, field_s = scaling->end_s / SCALING_FIELDS;
 
-    for (size_t c = 0; c < CREW_FIELDS; c++) {
-        crew->shares[c] = fmin(crew->shares[c] / field_s / crew->ghosts, 1);
-        sum += crew->shares[c];
+    for (size_t c = 0; c < SCALING_FIELDS; c++) {
+        scaling->shares[c] = fmin(
+            scaling->shares[c] / field_s / scaling->ghosts, 1);
+        sum += scaling->shares[c];
     }
-    put_strip(to, node, crew->shares, CREW_FIELDS, sum, CREW_FIELDS);
+    put_strip(to, node, scaling->shares, SCALING_FIELDS, sum, SCALING_FIELDS);
 }
 
 /* The first nodes that have ghosts, in the record's order. */
@@ -155,30 +157,30 @@ static size_t first_nodes(const struct aspt_record *record,
     return n;
 }
 
-void aspt_page_crew(FILE *to, const struct aspt_record *record)
+void aspt_page_scaling(FILE *to, const struct aspt_record *record)
 {
     uint64_t nodes[STRIPS_MAX];
     double most_s = 0;
     size_t n = first_nodes(record, nodes);
 
-    if (!record->has_crew || !n)
+    if (!record->has_scaling || !n)
         return;
     open_strips(to,
                 "How many of a node's ghosts were active, the others being "
                 "parked, over time: the darker the more.",
                 "#active");
     for (size_t i = 0; i < n; i++) {
-        struct crew crew;
+        struct scaling scaling;
 
-        read_crew(&crew, record, nodes[i]);
-        put_crew(to, &crew, nodes[i]);
-        if (crew.end_s > most_s)
-            most_s = crew.end_s;
+        read_scaling(&scaling, record, nodes[i]);
+        put_scaling(to, &scaling, nodes[i]);
+        if (scaling.end_s > most_s)
+            most_s = scaling.end_s;
     }
     close_strips(to, most_s, n < STRIPS_MAX ? n : (size_t) record->nodes);
-    if (record->crew_more)
+    if (record->scaling_more)
         aspt_html_tag(to, "p", "note",
                       "%" PRIu64 " later changes found no "
                       "room in the record.",
-                      record->crew_more);
+                      record->scaling_more);
 }

@@ -183,7 +183,7 @@ void aspt_page_busy(FILE *to, const struct aspt_record *record)
                             "#share",
                             "#there for",
                             "#CPU time",
-                            record->has_crew ? "#parked" : NULL,
+                            record->has_scaling ? "#parked" : NULL,
                             NULL};
 
     if (!record->nbusy)
@@ -206,13 +206,13 @@ void aspt_page_busy(FILE *to, const struct aspt_record *record)
             aspt_say_percent(busy->busy_s, busy->held_s, text, sizeof(text)));
         aspt_page_seconds(to, busy->held_s);
         aspt_page_seconds(to, busy->cpu_s);
-        if (record->has_crew)
+        if (record->has_scaling)
             aspt_page_seconds(to, busy->parked_s);
         fputs("</tr>\n", to);
     }
     fputs("</tbody></table>\n", to);
     aspt_page_more(to, record->nbusy, ASPT_ROWS_MAX);
-    aspt_page_crew(to, record);
+    aspt_page_scaling(to, record);
     aspt_html_section_end(to);
 }
 

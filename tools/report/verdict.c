@@ -206,14 +206,14 @@ static void say_busy(const struct aspt_record *record, struct aspt_lines *lines)
             "and used %s of CPU time.",
             aspt_say_percent(busy, held, share, sizeof(share)),
             aspt_say_seconds(cpu, text, sizeof(text)));
-    if (held > 0 && record->has_crew)
+    if (held > 0 && record->has_scaling)
         say(lines,
             "They were parked for %s of the time and used %s of CPU time "
             "then; how many were active changed %s.",
             aspt_say_percent(parked, held, share, sizeof(share)),
             aspt_say_seconds(parked_cpu, text, sizeof(text)),
-            aspt_say_many(record->ncrew + record->crew_more, "time", changes,
-                          sizeof(changes)));
+            aspt_say_many(record->nscaling + record->scaling_more, "time",
+                          changes, sizeof(changes)));
 }
 
 static void say_balance(const struct aspt_record *record,

@@ -7,10 +7,10 @@
  * with it: who had to grow soon after it shrank is more patient next time. */
 enum { PATIENCE = 4, PATIENCE_MAX = 64, SOON = 2 };
 
-void aspx_crew_init(struct aspx_crew *crew, uint32_t reserved, double high,
-                    double low)
+void aspx_scaler_init(struct aspx_scaler *scaler, uint32_t reserved,
+                      double high, double low)
 {
-    *crew = (struct aspx_crew){
+    *scaler = (struct aspx_scaler){
         .high = high,
         .low = low < high ? low : high,
         .reserved = reserved,
@@ -20,46 +20,47 @@ void aspx_crew_init(struct aspx_crew *crew, uint32_t reserved, double high,
     };
 }
 
-static void grow(struct aspx_crew *crew)
+static void grow(struct aspx_scaler *scaler)
 {
-    crew->calm = 0;
-    if (crew->shrunk > SOON * crew->patience)
-        crew->patience = PATIENCE;
-    else if (crew->patience < PATIENCE_MAX)
-        crew->patience *= 2;
-    crew->active = 2 * crew->active < crew->reserved ? 2 * crew->active
-                                                     : crew->reserved;
+    scaler->calm = 0;
+    if (scaler->shrunk > SOON * scaler->patience)
+        scaler->patience = PATIENCE;
+    else if (scaler->patience < PATIENCE_MAX)
+        scaler->patience *= 2;
+    scaler->active = 2 * scaler->active < scaler->reserved ? 2 * scaler->active
+                                                           : scaler->reserved;
 }
 
 /* The busiest of the rest would do at least this, with one ghost less. */
-static double with_one_less(const struct aspx_crew *crew, double most,
+static double with_one_less(const struct aspx_scaler *scaler, double most,
                             double sum)
 {
-    double mean = sum / (crew->active - 1);
+    double mean = sum / (scaler->active - 1);
 
     return mean > most ? mean : most;
 }
 
-uint32_t aspx_crew_update(struct aspx_crew *crew, const double *busy)
+uint32_t aspx_scaler_update(struct aspx_scaler *scaler, const double *busy)
 {
     double most = 0, sum = 0;
 
-    for (uint32_t g = 0; g < crew->reserved; g++) {
+    for (uint32_t g = 0; g < scaler->reserved; g++) {
         sum += busy[g];
         if (busy[g] > most)
             most = busy[g];
     }
-    if (crew->shrunk < UINT32_MAX)
-        crew->shrunk++;
-    if (most > crew->high && crew->active < crew->reserved) {
-        grow(crew);
-        return crew->active;
+    if (scaler->shrunk < UINT32_MAX)
+        scaler->shrunk++;
+    if (most > scaler->high && scaler->active < scaler->reserved) {
+        grow(scaler);
+        return scaler->active;
     }
-    if (crew->active == 1 || with_one_less(crew, most, sum) >= crew->low) {
-        crew->calm = 0;
-    } else if (++crew->calm >= crew->patience) {
-        crew->calm = crew->shrunk = 0;
-        crew->active--;
+    if (scaler->active == 1 ||
+        with_one_less(scaler, most, sum) >= scaler->low) {
+        scaler->calm = 0;
+    } else if (++scaler->calm >= scaler->patience) {
+        scaler->calm = scaler->shrunk = 0;
+        scaler->active--;
     }
-    return crew->active;
+    return scaler->active;
 }

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-struct aspx_crew {
+struct aspx_scaler {
     double high, low; /* shares of the time */
     uint32_t reserved, active;
     uint32_t calm;     /* intervals in a row in which one less would do */
@@ -19,14 +19,14 @@ struct aspx_crew {
 /* Starts with all ghosts active: nobody is worse off before something is known.
  *   reserved   ghosts of the node, at least 1
  *   high, low  0..1; a low above high is taken for high */
-void aspx_crew_init(struct aspx_crew *crew, uint32_t reserved, double high,
-                    double low);
+void aspx_scaler_init(struct aspx_scaler *scaler, uint32_t reserved,
+                      double high, double low);
 
 /* An interval has passed. Returns how many ghosts are active from now on, from
  * 1 to reserved.
  *   busy  shares of the interval that the ghosts were at work, 0..1, one for
  *         each that is reserved: what reaches those that are not active counts
  *         as well */
-uint32_t aspx_crew_update(struct aspx_crew *crew, const double *busy);
+uint32_t aspx_scaler_update(struct aspx_scaler *scaler, const double *busy);
 
 #endif

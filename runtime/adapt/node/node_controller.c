@@ -40,7 +40,7 @@ enum { LOOKED_AT_MOST = 128 };
 
 struct user {
     uint32_t rank_all;
-    struct aspx_seat *seat;
+    struct aspx_rank_slot *slot;
     bool watched; /* its time in MPI has been seen */
     bool on;      /* what is in force, see trace */
     struct aspx_predict predict;
@@ -49,9 +49,9 @@ struct user {
 };
 
 struct aspx_node_controller {
-    struct aspx_notes *notes;
-    aspx_view_byte *view;   /* by world rank: what holds */
-    unsigned char *opinion; /* what predictors say: enum aspx_view */
+    struct aspx_node_status_page *page;
+    aspx_target_byte *target; /* by world rank: what holds */
+    unsigned char *opinion;   /* what predictors say: enum aspx_target_state */
     uint32_t size_all;
     struct aspx_status_broadcast *broadcast;
     struct aspx_sample_tree *samples; /* adapt=auto; else NULL */
@@ -67,22 +67,23 @@ struct aspx_node_controller {
     struct user user[];
 };
 
-static void put_view(struct aspx_node_controller *controller, uint32_t rank)
+static void publish(struct aspx_node_controller *controller, uint32_t rank)
 {
     static const unsigned char forced[] = {
-        [ASPX_FORCE_ON] = ASPX_VIEW_GHOSTS,
-        [ASPX_FORCE_OFF] = ASPX_VIEW_ITSELF,
+        [ASPX_FORCE_ON] = ASPX_TARGET_BY_GHOSTS,
+        [ASPX_FORCE_OFF] = ASPX_TARGET_BY_ITSELF,
     };
-    unsigned char view = aspx_force_overrules(controller->force)
-                             ? forced[controller->force]
-                             : controller->opinion[rank];
+    unsigned char state = aspx_force_overrules(controller->force)
+                              ? forced[controller->force]
+                              : controller->opinion[rank];
 
     /* A predictor that has said nothing means on. Windows that were made, or
      * came to a legal point, under an order would take it for what they had
      * then. */
-    if (view == ASPX_VIEW_UNSAID && controller->ordered)
-        view = ASPX_VIEW_GHOSTS;
-    atomic_store_explicit(&controller->view[rank], view, memory_order_relaxed);
+    if (state == ASPX_TARGET_UNKNOWN && controller->ordered)
+        state = ASPX_TARGET_BY_GHOSTS;
+    atomic_store_explicit(&controller->target[rank], state,
+                          memory_order_relaxed);
 }
 
 static void heard(void *context, uint32_t rank, uint64_t value)
@@ -90,11 +91,11 @@ static void heard(void *context, uint32_t rank, uint64_t value)
     struct aspx_node_controller *controller = context;
 
     controller->opinion[rank] = (unsigned char) value;
-    put_view(controller, rank);
+    publish(controller, rank);
 }
 
-static void seat_users(struct aspx_node_controller *controller,
-                       const struct aspx_world *world)
+static void assign_slots(struct aspx_node_controller *controller,
+                         const struct aspx_world *world)
 {
     for (int r = 0; r < world->size_all; r++)
         if (world->peers[r].node == world->node &&
@@ -104,7 +105,7 @@ static void seat_users(struct aspx_node_controller *controller,
             user->rank_all = (uint32_t) r;
             user->on = true;
             user->cpu_wait = ASPX_CPU_WAIT_NOBODY;
-            user->seat = &controller->notes->seats[controller->nusers++];
+            user->slot = &controller->page->slots[controller->nusers++];
         }
 }
 
@@ -135,7 +136,7 @@ static void plan_next(struct aspx_node_controller *controller, uint64_t now)
 {
     controller->look_at = now +
                           aspx_clock_ticks_of(until_next_s(controller, now));
-    atomic_store_explicit(&controller->notes->interval_us,
+    atomic_store_explicit(&controller->page->interval_us,
                           (uint32_t) (1e6 * controller->interval.interval_s),
                           memory_order_relaxed);
 }
@@ -145,7 +146,7 @@ static bool leads(const struct aspx_engine *engine)
     const struct aspx_world *world = engine->world;
     uint32_t first = engine->first_ghost[world->node];
 
-    return engine->settings.ghosts_decide && engine->arena.notes &&
+    return engine->settings.ghosts_decide && engine->arena.status_page &&
            engine->ghosts[first] == (uint32_t) world->rank_all;
 }
 
@@ -167,8 +168,8 @@ int aspx_node_controller_create(struct aspx_node_controller **controller_p,
     if (!controller)
         return -1;
     controller->size_all = (uint32_t) world->size_all;
-    controller->notes = engine->arena.notes;
-    controller->view = aspx_notes_views(controller->notes, nusers);
+    controller->page = engine->arena.status_page;
+    controller->target = aspx_status_page_targets(controller->page, nusers);
     controller->high = aspx_knob_high(layout);
     controller->low = aspx_knob_low(layout);
     most_s = aspx_knob_interval_s(layout);
@@ -177,7 +178,7 @@ int aspx_node_controller_create(struct aspx_node_controller **controller_p,
     part = controller->interval.least_s / 4;
     controller->listen_ticks = aspx_clock_ticks_of(part < listen_s ? part
                                                                    : listen_s);
-    seat_users(controller, world);
+    assign_slots(controller, world);
     controller->wishing = controller->nusers; /* until the first look */
     controller->changed = aspx_clock_ticks();
     plan_next(controller, controller->changed);
@@ -186,8 +187,7 @@ int aspx_node_controller_create(struct aspx_node_controller **controller_p,
     controller->broadcast = aspx_status_broadcast_create(engine, heard,
                                                          controller);
     if (engine->settings.tried)
-        controller->samples = aspx_sample_tree_create(engine,
-                                                      controller->notes);
+        controller->samples = aspx_sample_tree_create(engine, controller->page);
     if (!controller->opinion || !controller->broadcast ||
         (engine->settings.tried && !controller->samples)) {
         aspx_node_controller_destroy(controller);
@@ -199,16 +199,16 @@ int aspx_node_controller_create(struct aspx_node_controller **controller_p,
 
 /* The user looks at its trace when it leaves; a number that it catches half
  * written it reads again. */
-static void write_trace(struct aspx_seat *seat, bool on, int why)
+static void write_trace(struct aspx_rank_slot *slot, bool on, int why)
 {
-    uint32_t edition = atomic_load_explicit(&seat->edition,
+    uint32_t edition = atomic_load_explicit(&slot->edition,
                                             memory_order_relaxed);
 
-    atomic_store_explicit(&seat->edition, edition + 1, memory_order_relaxed);
+    atomic_store_explicit(&slot->edition, edition + 1, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
-    aspx_trace_switched(&seat->trace, aspx_trace_clock(), ASPX_TRACE_MOVES, on,
+    aspx_trace_switched(&slot->trace, aspx_trace_clock(), ASPX_TRACE_MOVES, on,
                         why);
-    atomic_store_explicit(&seat->edition, edition + 2, memory_order_release);
+    atomic_store_explicit(&slot->edition, edition + 2, memory_order_release);
 }
 
 /* What holds for a user of this node may have changed. */
@@ -217,33 +217,34 @@ static void apply(struct aspx_node_controller *controller, struct user *user,
 {
     bool on;
 
-    put_view(controller, user->rank_all);
-    on = atomic_load_explicit(&controller->view[user->rank_all],
-                              memory_order_relaxed) != ASPX_VIEW_ITSELF;
+    publish(controller, user->rank_all);
+    on = atomic_load_explicit(&controller->target[user->rank_all],
+                              memory_order_relaxed) != ASPX_TARGET_BY_ITSELF;
     if (on == user->on)
         return;
     user->on = on;
-    atomic_store_explicit(&user->seat->since, ticks, memory_order_relaxed);
-    if (aspx_seat_beats(
-            user->seat)) /* else nobody sits there, or not any more */
-        write_trace(user->seat, on, why);
+    atomic_store_explicit(&user->slot->since, ticks, memory_order_relaxed);
+    if (aspx_rank_slot_live(
+            user->slot)) /* else nobody sits there, or not any more */
+        write_trace(user->slot, on, why);
 }
 
 static void decide(struct aspx_node_controller *controller, struct user *user,
                    bool on, uint64_t ticks)
 {
-    enum aspx_view view = on ? ASPX_VIEW_GHOSTS : ASPX_VIEW_ITSELF;
+    enum aspx_target_state state = on ? ASPX_TARGET_BY_GHOSTS
+                                      : ASPX_TARGET_BY_ITSELF;
 
-    controller->opinion[user->rank_all] = (unsigned char) view;
-    aspx_status_broadcast_set(controller->broadcast, user->rank_all, view);
+    controller->opinion[user->rank_all] = (unsigned char) state;
+    aspx_status_broadcast_set(controller->broadcast, user->rank_all, state);
     apply(controller, user, ticks,
-          atomic_load_explicit(&user->seat->percent, memory_order_relaxed));
+          atomic_load_explicit(&user->slot->percent, memory_order_relaxed));
 }
 
 static void watch(struct aspx_node_controller *controller, struct user *user,
                   double now, double inside)
 {
-    uint64_t its = atomic_load(&user->seat->pid_namespace);
+    uint64_t its = atomic_load(&user->slot->pid_namespace);
     bool near = its && its == aspx_cpu_wait_namespace() &&
                 user - controller->user < LOOKED_AT_MOST;
 
@@ -251,7 +252,7 @@ static void watch(struct aspx_node_controller *controller, struct user *user,
                       controller->high, controller->low, now, inside);
     aspx_cpu_wait_close(&user->cpu_wait);
     aspx_cpu_wait_open(&user->cpu_wait,
-                       near ? (pid_t) atomic_load(&user->seat->pid) : 0);
+                       near ? (pid_t) atomic_load(&user->slot->pid) : 0);
     user->watched = true;
 }
 
@@ -259,11 +260,11 @@ static void watch(struct aspx_node_controller *controller, struct user *user,
 static bool look_at(struct aspx_node_controller *controller, struct user *user,
                     double now, uint64_t ticks)
 {
-    struct aspx_mpi_time *mpi_time = &user->seat->mpi_time;
+    struct aspx_mpi_time *mpi_time = &user->slot->mpi_time;
     bool young, was = user->predict.on;
     double inside;
 
-    if (!aspx_seat_beats(user->seat)) {
+    if (!aspx_rank_slot_live(user->slot)) {
         user->watched = false;
         return false;
     }
@@ -283,7 +284,7 @@ static bool look_at(struct aspx_node_controller *controller, struct user *user,
         return false;
     if (was)
         aspx_cpu_wait_begin(&user->cpu_wait, now, inside);
-    atomic_store_explicit(&user->seat->percent,
+    atomic_store_explicit(&user->slot->percent,
                           (int32_t) (100 * user->predict.share + 0.5),
                           memory_order_relaxed);
     young = user->decided && passed_s(user->decided, ticks) <=
@@ -304,7 +305,7 @@ static void look(struct aspx_node_controller *controller, uint64_t ticks)
     for (uint32_t i = 0; i < controller->nusers; i++)
         controller->wishing +=
             controller->opinion[controller->user[i].rank_all] !=
-            ASPX_VIEW_ITSELF;
+            ASPX_TARGET_BY_ITSELF;
     aspx_sample_interval_update(&controller->interval, taken_back);
     plan_next(controller, ticks);
 }
@@ -323,19 +324,19 @@ static int obey(struct aspx_node_controller *controller, uint64_t ticks)
         return -1;
     help = (int32_t) aspx_sample_tree_help(controller->samples);
     if (help !=
-        atomic_load_explicit(&controller->notes->help, memory_order_relaxed))
+        atomic_load_explicit(&controller->page->help, memory_order_relaxed))
         controller->changed = ticks;
-    atomic_store_explicit(&controller->notes->help, help, memory_order_relaxed);
+    atomic_store_explicit(&controller->page->help, help, memory_order_relaxed);
     if (aspx_sample_tree_force(controller->samples) == controller->force)
         return came;
     controller->force = aspx_sample_tree_force(controller->samples);
     controller->ordered = true;
     controller->changed = ticks;
     plan_next(controller, ticks);
-    atomic_store_explicit(&controller->notes->force,
-                          (int32_t) controller->force, memory_order_relaxed);
+    atomic_store_explicit(&controller->page->force, (int32_t) controller->force,
+                          memory_order_relaxed);
     for (uint32_t r = 0; r < controller->size_all; r++)
-        put_view(controller, r);
+        publish(controller, r);
     for (uint32_t i = 0; i < controller->nusers; i++)
         apply(controller, &controller->user[i], ticks, ASPX_WHY_ORDER);
     return came;
@@ -345,7 +346,7 @@ int aspx_node_controller_step(struct aspx_node_controller *controller)
 {
     uint64_t now;
     bool looks;
-    int views, orders;
+    int states, orders;
 
     if (!controller)
         return 0;
@@ -356,11 +357,11 @@ int aspx_node_controller_step(struct aspx_node_controller *controller)
     if (!looks && now < controller->listen_at)
         return 0;
     controller->listen_at = now + controller->listen_ticks;
-    views = aspx_status_broadcast_step(controller->broadcast);
-    if (views < 0)
+    states = aspx_status_broadcast_step(controller->broadcast);
+    if (states < 0)
         return -1;
     orders = obey(controller, now);
-    return orders < 0 ? -1 : views + orders;
+    return orders < 0 ? -1 : states + orders;
 }
 
 struct aspx_leave aspx_node_controller_leave(

@@ -8,7 +8,7 @@
 #include <time.h>
 
 struct user {
-    struct aspx_seat *seat;
+    struct aspx_rank_slot *slot;
     bool seen;       /* its time in MPI is published: the next two are known */
     uint64_t inside; /* ticks in MPI, at the last look */
     double inside_s; /* in MPI, at the last take */
@@ -40,8 +40,8 @@ static double busy(const struct aspx_node_stats *stats)
     return 1e-9 * (double) sum;
 }
 
-struct aspx_node_stats *aspx_node_stats_create(const struct aspx_engine *engine,
-                                               struct aspx_notes *notes)
+struct aspx_node_stats *aspx_node_stats_create(
+    const struct aspx_engine *engine, struct aspx_node_status_page *page)
 {
     const struct aspx_world *world = engine->world;
     uint32_t nusers = aspx_engine_count(world, ASP_ROLE_USER);
@@ -54,7 +54,7 @@ struct aspx_node_stats *aspx_node_stats_create(const struct aspx_engine *engine,
     stats->nghosts = aspx_engine_count(world, ASP_ROLE_GHOST);
     stats->nusers = nusers;
     for (uint32_t u = 0; u < nusers; u++)
-        stats->user[u].seat = &notes->seats[u];
+        stats->user[u].slot = &page->slots[u];
     stats->took = stats->looked = aspx_clock_ticks();
     return stats;
 }
@@ -67,7 +67,7 @@ static void look_at(struct aspx_node_stats *stats, struct user *user,
 
     if (!user->seen)
         return;
-    inside = aspx_mpi_time_read(&user->seat->mpi_time, ticks);
+    inside = aspx_mpi_time_read(&user->slot->mpi_time, ticks);
     if (inside != user->inside) {
         user->away_s = 0;
     } else {
@@ -125,11 +125,11 @@ static void take_from(struct aspx_node_stats *stats, struct user *user,
 {
     struct aspx_workload done = {.users = 1, .user_s = passed};
     struct aspx_workload less = user->done;
-    bool seen = aspx_seat_beats(user->seat);
+    bool seen = aspx_rank_slot_live(user->slot);
     double inside_s = 0;
     uint64_t work = 0;
 
-    count(&user->seat->issued, &done);
+    count(&user->slot->issued, &done);
     user->done = done;
     for (int k = 0; k < ASPX_KINDS; k++) {
         done.ops[k] -= less.ops[k];
@@ -141,8 +141,8 @@ static void take_from(struct aspx_node_stats *stats, struct user *user,
     done.bursts -= less.bursts;
     if (seen) {
         inside_s = aspx_clock_seconds(
-            aspx_mpi_time_read(&user->seat->mpi_time, ticks));
-        work = atomic_load_explicit(&user->seat->mpi_time.work,
+            aspx_mpi_time_read(&user->slot->mpi_time, ticks));
+        work = atomic_load_explicit(&user->slot->mpi_time.work,
                                     memory_order_relaxed);
     }
     if (seen && user->seen) {

@@ -12,8 +12,8 @@
 struct aspx_node_stats; /* opaque */
 
 /* Both are borrowed. Returns NULL without memory. */
-struct aspx_node_stats *aspx_node_stats_create(const struct aspx_engine *engine,
-                                               struct aspx_notes *notes);
+struct aspx_node_stats *aspx_node_stats_create(
+    const struct aspx_engine *engine, struct aspx_node_status_page *page);
 
 /* A look, often.
  *   ticks    the clock's

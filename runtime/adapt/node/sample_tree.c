@@ -47,7 +47,7 @@ struct child {
 
 struct aspx_sample_tree {
     MPI_Comm comm;
-    struct aspx_notes *notes;
+    struct aspx_node_status_page *page;
     struct aspx_node_stats *stats;
     struct aspx_job_controller *job; /* at the root */
     int parent;
@@ -97,7 +97,7 @@ static enum aspx_threads_mode threads_mode(const struct asp_layout *layout)
 }
 
 struct aspx_sample_tree *aspx_sample_tree_create(
-    const struct aspx_engine *engine, struct aspx_notes *notes)
+    const struct aspx_engine *engine, struct aspx_node_status_page *page)
 {
     const struct aspx_world *world = engine->world;
     struct aspx_sample_tree *tree = calloc(1, sizeof(*tree));
@@ -107,10 +107,10 @@ struct aspx_sample_tree *aspx_sample_tree_create(
     if (!tree)
         return NULL;
     tree->comm = engine->locks;
-    tree->notes = notes;
+    tree->page = page;
     tree->parent = -1;
     tree->receive = tree->send = MPI_REQUEST_NULL;
-    tree->stats = aspx_node_stats_create(engine, notes);
+    tree->stats = aspx_node_stats_create(engine, page);
     for (int r = 0; r < world->size_all; r++)
         if (world->peers[r].rank_user == 0)
             root = world->peers[r].node;
@@ -193,13 +193,13 @@ static int begin(struct aspx_sample_tree *tree, uint64_t ticks,
 static void note(const struct aspx_sample_tree *tree)
 {
     const struct aspx_decisions *all = &tree->job->decisions;
-    struct aspx_decided_notes *notes = &tree->notes->decided;
-    uint32_t n = atomic_load_explicit(&notes->n, memory_order_relaxed);
+    struct aspx_shared_decisions *page = &tree->page->decided;
+    uint32_t n = atomic_load_explicit(&page->n, memory_order_relaxed);
 
     for (; n < all->n; n++)
-        notes->list[n] = all->list[n];
-    atomic_store_explicit(&notes->more, all->more, memory_order_relaxed);
-    atomic_store_explicit(&notes->n, n, memory_order_release);
+        page->list[n] = all->list[n];
+    atomic_store_explicit(&page->more, all->more, memory_order_relaxed);
+    atomic_store_explicit(&page->n, n, memory_order_release);
 }
 
 static int begin_next(struct aspx_sample_tree *tree, uint64_t ticks)

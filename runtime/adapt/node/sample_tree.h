@@ -18,7 +18,7 @@ struct aspx_sample_tree;
 /* Both are borrowed; this process leads its node. Returns NULL without memory,
  * or when MPI fails. */
 struct aspx_sample_tree *aspx_sample_tree_create(
-    const struct aspx_engine *engine, struct aspx_notes *notes);
+    const struct aspx_engine *engine, struct aspx_node_status_page *page);
 
 /* Often.
  *   wishing  users of the node that the predictor wants served by ghosts

@@ -97,13 +97,13 @@ static int size_file(int fd, uint64_t head, uint32_t nusers, uint64_t *slice_p)
 static void find_head(struct aspx_arena *arena, char *at)
 {
     arena->doorbells = (struct aspx_doorbell *) (void *) at;
-    arena->notes = at ? at + DOORBELLS_BYTES : NULL;
+    arena->status_page = at ? at + DOORBELLS_BYTES : NULL;
 }
 
 int aspx_arena_make(struct aspx_arena *arena, uint32_t nusers,
-                    uint64_t notes_bytes, struct aspx_arena_name *name_p)
+                    uint64_t status_bytes, struct aspx_arena_name *name_p)
 {
-    uint64_t head = round_up(DOORBELLS_BYTES + notes_bytes, page_bytes());
+    uint64_t head = round_up(DOORBELLS_BYTES + status_bytes, page_bytes());
     uint64_t slice = 0;
     struct stat st;
     int saved;

@@ -25,7 +25,7 @@ enum { ASPX_DOORBELL_AWAKE, ASPX_DOORBELL_RUNG, ASPX_DOORBELL_ASLEEP };
 struct aspx_doorbell {
     _Alignas(64) _Atomic uint32_t state;
     struct aspx_heartbeat heartbeat;
-    struct aspx_duty duty;
+    struct aspx_ghost_scaling scaling;
 };
 
 /* Wake the ghost if it naps, or keep it from the next nap: the caller has sent
@@ -44,7 +44,7 @@ struct aspx_arena_name {
 
 struct aspx_arena {
     struct aspx_doorbell *doorbells; /* one per ghost of the node */
-    void *notes;         /* behind them, zero-filled and page aligned; who
+    void *status_page;   /* behind them, zero-filled and page aligned; who
                             maps anything of the arena maps this */
     uint64_t head_bytes; /* of both */
     char *base;          /* whole file; NULL when only the slice fits */
@@ -59,12 +59,12 @@ struct aspx_arena {
 
 /* Make the arena of this node.
  *   nusers  1..ASP_TASKS_MAX, slices to cut
- *   notes   bytes behind the doorbells for what the processes of a node tell each
+ *   status_bytes  bytes behind the doorbells for what the processes of a node tell each
  *           other (runtime/adapt/node_status_page.h)
  *   name_p  what the others need
  * Returns 0, or -1 with errno (EFBIG: RLIMIT_FSIZE; ENOMEM: RLIMIT_AS). */
-int aspx_arena_make(struct aspx_arena *arena, uint32_t nusers, uint64_t notes,
-                    struct aspx_arena_name *name_p);
+int aspx_arena_make(struct aspx_arena *arena, uint32_t nusers,
+                    uint64_t status_bytes, struct aspx_arena_name *name_p);
 
 /* Map the arena that another process of this node made.
  *   slice   index of the own slice, or -1 for ghosts (who need all of it)

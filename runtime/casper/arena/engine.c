@@ -168,7 +168,7 @@ static void list_ghosts(struct aspx_engine *engine)
 }
 
 static int start_with(struct aspx_engine *engine, struct card *cards,
-                      uint64_t notes_bytes)
+                      uint64_t status_bytes)
 {
     const struct aspx_world *world = engine->world;
     struct card mine = {.pid = (int32_t) getpid(),
@@ -179,7 +179,7 @@ static int start_with(struct aspx_engine *engine, struct card *cards,
     bool contig = false, pins = false;
 
     if (world->rank_all == maker && nusers > 0)
-        (void) aspx_arena_make(&engine->arena, nusers, notes_bytes,
+        (void) aspx_arena_make(&engine->arena, nusers, status_bytes,
                                &mine.arena);
     if (aspx_real.MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, cards,
                                 sizeof(mine), MPI_BYTE,
@@ -209,7 +209,7 @@ static int start_with(struct aspx_engine *engine, struct card *cards,
 }
 
 int aspx_engine_start(struct aspx_engine *engine,
-                      const struct aspx_world *world, uint64_t notes_bytes)
+                      const struct aspx_world *world, uint64_t status_bytes)
 {
     size_t size = (size_t) world->size_all;
     struct card *cards = calloc(size, sizeof(*cards));
@@ -230,7 +230,7 @@ int aspx_engine_start(struct aspx_engine *engine,
     if (cards && engine->arena_addr && engine->pids && engine->loads &&
         engine->ghosts && engine->first_ghost) {
         list_ghosts(engine);
-        rc = start_with(engine, cards, notes_bytes);
+        rc = start_with(engine, cards, status_bytes);
     }
     free(cards);
     return rc;

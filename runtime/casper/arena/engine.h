@@ -38,7 +38,7 @@ struct aspx_settings {
     bool
         tried; /* and the whole job is tried out (adapt/decide/job_controller.h)
                 */
-    bool crew; /* idle ghosts are parked */
+    bool scaling; /* idle ghosts are parked */
 };
 
 /* What this process has sent to one ghost, of all windows. */
@@ -103,9 +103,9 @@ struct aspx_lock_message {
 };
 
 /* Collective over world->all. Returns 0, or -1 when MPI failed.
- *   notes_bytes  as in aspx_arena_make() */
+ *   status_bytes  as in aspx_arena_make() */
 int aspx_engine_start(struct aspx_engine *engine,
-                      const struct aspx_world *world, uint64_t notes_bytes);
+                      const struct aspx_world *world, uint64_t status_bytes);
 
 /* Collective over world->all, after the goodbyes. */
 void aspx_engine_stop(struct aspx_engine *engine);

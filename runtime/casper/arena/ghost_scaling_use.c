@@ -23,7 +23,8 @@ static struct known *nodes; /* by node; NULL: all ghosts are always active */
 static uint64_t period;     /* in ticks */
 static uint32_t main_ghost, reserved_here; /* of the own node */
 
-void aspx_duty_follow(const struct aspx_engine *engine, double interval_s)
+void aspx_ghost_scaling_follow(const struct aspx_engine *engine,
+                               double interval_s)
 {
     const struct aspx_world *world = engine->world;
     const uint32_t *first = engine->first_ghost + world->node;
@@ -33,7 +34,7 @@ void aspx_duty_follow(const struct aspx_engine *engine, double interval_s)
         reserved_here = first[1] - first[0];
         main_ghost = aspx_engine_local(world, ghost);
     }
-    if (!engine->settings.crew || !engine->up)
+    if (!engine->settings.scaling || !engine->up)
         return;
     aspx_clock_start();
     period = aspx_clock_ticks_of(interval_s / 2);
@@ -42,7 +43,7 @@ void aspx_duty_follow(const struct aspx_engine *engine, double interval_s)
     nodes = calloc(world->nnodes, sizeof(*nodes));
 }
 
-uint32_t aspx_duty_active(uint32_t node, uint32_t reserved)
+uint32_t aspx_ghost_scaling_active(uint32_t node, uint32_t reserved)
 {
     uint32_t active = 0;
 
@@ -53,15 +54,16 @@ uint32_t aspx_duty_active(uint32_t node, uint32_t reserved)
                                       memory_order_relaxed);
     else if (aspx_engine.arena.doorbells)
         active = atomic_load_explicit(
-            &aspx_engine.arena.doorbells[0].duty.active, memory_order_relaxed);
+            &aspx_engine.arena.doorbells[0].scaling.active,
+            memory_order_relaxed);
     return active && active < reserved ? active : reserved;
 }
 
-uint32_t aspx_duty_mine(void)
+uint32_t aspx_ghost_scaling_mine(void)
 {
     return reserved_here
-               ? main_ghost %
-                     aspx_duty_active(aspx_engine.world->node, reserved_here)
+               ? main_ghost % aspx_ghost_scaling_active(aspx_engine.world->node,
+                                                        reserved_here)
                : 0;
 }
 
@@ -75,7 +77,7 @@ static bool take_turn(struct known *known)
            atomic_compare_exchange_strong(&known->asked, &last, now);
 }
 
-void aspx_duty_ask(int ghost, bool contig)
+void aspx_ghost_scaling_ask(int ghost, bool contig)
 {
     const struct aspx_world *world = aspx_engine.world;
     uint32_t node = world->peers[ghost].node;
@@ -86,7 +88,7 @@ void aspx_duty_ask(int ghost, bool contig)
         return;
     off = aspx_engine_local(world, (uint32_t) ghost) *
               sizeof(struct aspx_doorbell) +
-          offsetof(struct aspx_doorbell, duty.active);
+          offsetof(struct aspx_doorbell, scaling.active);
     entered = contig && aspx_contig_win_enter();
     (void) aspx_real.MPI_Get(
         (void *) &nodes[node].active, 1, MPI_UINT32_T, ghost,

@@ -13,7 +13,7 @@ enum aspx_doing {
     ASPX_POLLING,  /* makes MPI progress, looks for messages */
     ASPX_SERVING,  /* a request of the lock service */
     ASPX_NAPPING,  /* nothing to do, bounded */
-    ASPX_PARKED,   /* likewise, not on duty (ghost_scaling.h) */
+    ASPX_PARKED,   /* likewise, not active (ghost_scaling.h) */
     ASPX_LEAVING,  /* all users of the node said goodbye */
     ASPX_GONE,     /* about to exit because it should */
 };

@@ -65,7 +65,7 @@ void aspx_settings_read(struct aspx_settings *settings,
         .tried = strcmp(adapt, "auto") == 0,
         .ghosts_decide = strcmp(adapt, "ghosts") == 0 ||
                          strcmp(adapt, "auto") == 0,
-        .crew = strcmp(asp_layout_knob(layout, "ghost.active", "all"),
-                       "auto") == 0,
+        .scaling = strcmp(asp_layout_knob(layout, "ghost.active", "all"),
+                          "auto") == 0,
     };
 }

@@ -33,15 +33,16 @@ static uint64_t cpu_ns(int32_t pid)
 }
 
 /* How long it was parked, and what it used then. */
-static void read_parked(const struct aspx_duty *duty, struct ghost_time *time)
+static void read_parked(const struct aspx_ghost_scaling *scaling,
+                        struct ghost_time *time)
 {
-    uint64_t since = atomic_load(&duty->parked_since_ns);
-    int64_t used = atomic_load(&duty->parked_cpu_ns);
+    uint64_t since = atomic_load(&scaling->parked_since_ns);
+    int64_t used = atomic_load(&scaling->parked_cpu_ns);
 
-    time->parked = atomic_load(&duty->parked_ns);
+    time->parked = atomic_load(&scaling->parked_ns);
     if (since)
         time->parked += aspx_clock_ns(CLOCK_MONOTONIC) - since;
-    if (atomic_load(&duty->parked_seen))
+    if (atomic_load(&scaling->parked_seen))
         used += (int64_t) time->cpu;
     time->parked_cpu = used > 0 ? (uint64_t) used : 0;
 }
@@ -60,7 +61,7 @@ static struct ghost_time read_ghost(uint32_t rank)
     time.held = now - since;
     time.busy = aspx_heartbeat_work_ns(&doorbell->heartbeat, now);
     time.cpu = cpu_ns(aspx_engine.pids[rank]);
-    read_parked(&doorbell->duty, &time);
+    read_parked(&doorbell->scaling, &time);
     return time;
 }
 
@@ -141,7 +142,7 @@ void aspx_ghost_times_print(FILE *to, const struct aspx_ghost_times *times)
                 seconds(sum.busy), seconds(sum.held),
                 100.0 * (double) sum.busy / (double) sum.held,
                 seconds(sum.cpu));
-    if (ghosts && aspx_engine.settings.crew)
+    if (ghosts && aspx_engine.settings.scaling)
         fprintf(to,
                 "aspen: they were parked for %.2f of these %.2f s and then "
                 "used %.3g CPU-seconds\n",
@@ -166,7 +167,7 @@ void aspx_ghost_times_json(FILE *to, const struct aspx_ghost_times *times)
                 "\"held_s\": %.6f, \"cpu_s\": %.6f",
                 comma, r, times->world->peers[r].node, seconds(time->busy),
                 seconds(time->held), seconds(time->cpu));
-        if (aspx_engine.settings.crew)
+        if (aspx_engine.settings.scaling)
             fprintf(to, ", \"parked_s\": %.6f, \"parked_cpu_s\": %.6f",
                     seconds(time->parked), seconds(time->parked_cpu));
         fputc('}', to);

@@ -12,78 +12,79 @@
 #include <stdlib.h>
 
 /* Of one node. */
-struct crew {
+struct node_scaling {
     uint64_t changes; /* all there were */
-    aspx_duty_change change[ASPX_DUTY_CHANGES];
+    aspx_scaling_change change[ASPX_SCALING_CHANGES];
 };
 
-enum { NUMBERS = sizeof(struct crew) / sizeof(uint64_t) };
+enum { NUMBERS = sizeof(struct node_scaling) / sizeof(uint64_t) };
 
-struct aspx_crews {
+struct aspx_scaling_report {
     uint32_t nnodes;
-    struct crew crew[]; /* own, then the sums */
+    struct node_scaling node[]; /* own, then the sums */
 };
 
-static void read_crew(struct crew *crew)
+static void read_scaling(struct node_scaling *node)
 {
-    const struct aspx_duty *duty = &aspx_engine.arena.doorbells[0].duty;
+    const struct aspx_ghost_scaling *scaling =
+        &aspx_engine.arena.doorbells[0].scaling;
 
-    crew->changes = atomic_load(&duty->changes);
-    for (uint64_t c = 0; c < crew->changes && c < ASPX_DUTY_CHANGES; c++)
-        crew->change[c] = atomic_load(&duty->change[c]);
+    node->changes = atomic_load(&scaling->changes);
+    for (uint64_t c = 0; c < node->changes && c < ASPX_SCALING_CHANGES; c++)
+        node->change[c] = atomic_load(&scaling->change[c]);
 }
 
-struct aspx_crews *aspx_crews_gather(const struct aspx_world *world)
+struct aspx_scaling_report *aspx_scaling_gather(const struct aspx_world *world)
 {
     size_t n = world->nnodes;
-    struct aspx_crews *crews;
+    struct aspx_scaling_report *report;
     int have, ok;
 
-    if (!aspx_engine.settings.crew) /* the same everywhere */
+    if (!aspx_engine.settings.scaling) /* the same everywhere */
         return NULL;
-    crews = calloc(1, sizeof(*crews) + 2 * n * sizeof(crews->crew[0]));
-    have = crews != NULL;
+    report = calloc(1, sizeof(*report) + 2 * n * sizeof(report->node[0]));
+    have = report != NULL;
     aspx_real.MPI_Allreduce(&have, &ok, 1, MPI_INT, MPI_LAND, world->users);
     if (ok) {
-        crews->nnodes = world->nnodes;
+        report->nnodes = world->nnodes;
         if (aspx_engine.arena.doorbells &&
             aspx_engine_local(world, (uint32_t) world->rank_all) == 0)
-            read_crew(&crews->crew[world->node]);
-        aspx_real.MPI_Reduce(crews->crew, crews->crew + n, (int) n * NUMBERS,
+            read_scaling(&report->node[world->node]);
+        aspx_real.MPI_Reduce(report->node, report->node + n, (int) n * NUMBERS,
                              MPI_UINT64_T, MPI_SUM, 0, world->users);
         if (world->rank_user == 0)
-            return crews;
+            return report;
     }
-    free(crews);
+    free(report);
     return NULL;
 }
 
-void aspx_crews_free(struct aspx_crews *crews)
+void aspx_scaling_free(struct aspx_scaling_report *report)
 {
-    free(crews);
+    free(report);
 }
 
-void aspx_crews_json(FILE *to, const struct aspx_crews *crews)
+void aspx_scaling_json(FILE *to, const struct aspx_scaling_report *report)
 {
     const char *comma = "";
     uint64_t more = 0;
 
-    if (!crews)
+    if (!report)
         return;
     fputs(",\n  \"ghost_crew\": [", to);
-    for (uint32_t n = 0; n < crews->nnodes; n++) {
-        const struct crew *crew = &crews->crew[crews->nnodes + n];
-        uint64_t room = ASPX_DUTY_CHANGES, c;
+    for (uint32_t n = 0; n < report->nnodes; n++) {
+        const struct node_scaling *node = &report->node[report->nnodes + n];
+        uint64_t room = ASPX_SCALING_CHANGES, c;
 
-        for (c = 0; c < crew->changes && c < room; c++) {
+        for (c = 0; c < node->changes && c < room; c++) {
             fprintf(to,
                     "%s\n    {\"t_s\": %.6f, \"node\": %" PRIu32
                     ", \"active\": %" PRIu64 "}",
-                    comma, 1e-6 * (double) (crew->change[c] >> 8), n,
-                    crew->change[c] & 0xff);
+                    comma, 1e-6 * (double) (node->change[c] >> 8), n,
+                    node->change[c] & 0xff);
             comma = ",";
         }
-        more += crew->changes - c;
+        more += node->changes - c;
     }
     fprintf(to, "\n  ],\n  \"ghost_crew_more\": %" PRIu64, more);
 }

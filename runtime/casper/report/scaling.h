@@ -8,18 +8,18 @@
 
 #include <stdio.h>
 
-struct aspx_crews; /* opaque */
+struct aspx_scaling_report; /* opaque */
 
 /* Those of all nodes, in user rank 0; elsewhere, without memory, and where all
  * ghosts are always active, NULL. Collective over users, while the ghosts
  * serve. */
-struct aspx_crews *aspx_crews_gather(const struct aspx_world *world);
+struct aspx_scaling_report *aspx_scaling_gather(const struct aspx_world *world);
 
 /* Takes NULL. */
-void aspx_crews_free(struct aspx_crews *crews);
+void aspx_scaling_free(struct aspx_scaling_report *report);
 
 /* The members "ghost_crew" and "ghost_crew_more", with a comma before them.
  * Takes NULL. */
-void aspx_crews_json(FILE *to, const struct aspx_crews *crews);
+void aspx_scaling_json(FILE *to, const struct aspx_scaling_report *report);
 
 #endif

@@ -47,7 +47,7 @@ uint32_t aspx_balance_choose(struct aspx_win *win,
     const struct aspx_win_node *node = &win->nodes[target->node];
     enum aspx_balance balance = balance_of(win);
     uint32_t first = node->first_ghost;
-    uint32_t active = aspx_duty_active(node->node, node->nghosts);
+    uint32_t active = aspx_ghost_scaling_active(node->node, node->nghosts);
     uint32_t best = first + (target->ghost - first) % active;
     uint64_t least;
 

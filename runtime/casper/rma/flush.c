@@ -56,7 +56,7 @@ static int flush_ghost(struct aspx_win *win, uint32_t g, aspx_flush_f *flush,
     *called = true;
     aspx_doorbell_ring(ghost->doorbell);
     aspx_balance_ask(win, ghost->rank_all, do_contig);
-    aspx_duty_ask(ghost->rank_all, do_contig);
+    aspx_ghost_scaling_ask(ghost->rank_all, do_contig);
     atomic_store_explicit(&ghost->bytes, 0, memory_order_relaxed);
     if (do_contig) {
         rc = aspx_contig_win_flush(ghost->rank_all, aspx_engine.contig_win);

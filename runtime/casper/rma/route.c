@@ -169,14 +169,14 @@ bool aspx_route_to_contig(struct aspx_route *route)
  * legal point; origins may even differ. */
 static bool moves_itself(const struct aspx_target *target)
 {
-    const aspx_view_byte *views = aspx_adapt_views;
-    enum aspx_view view = ASPX_VIEW_UNSAID;
+    const aspx_target_byte *states = aspx_adapt_target_states;
+    enum aspx_target_state state = ASPX_TARGET_UNKNOWN;
 
-    if (views && atomic_load_explicit(&target->free, memory_order_relaxed))
-        view = (enum aspx_view) atomic_load_explicit(&views[target->rank_all],
-                                                     memory_order_relaxed);
-    return view == ASPX_VIEW_UNSAID ? is_itself(target)
-                                    : view == ASPX_VIEW_ITSELF;
+    if (states && atomic_load_explicit(&target->free, memory_order_relaxed))
+        state = (enum aspx_target_state) atomic_load_explicit(
+            &states[target->rank_all], memory_order_relaxed);
+    return state == ASPX_TARGET_UNKNOWN ? is_itself(target)
+                                        : state == ASPX_TARGET_BY_ITSELF;
 }
 
 /* Put and Get. */

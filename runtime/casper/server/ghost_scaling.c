@@ -14,7 +14,7 @@
 #include <time.h>
 
 static struct {
-    struct aspx_crew crew;
+    struct aspx_scaler scaler;
     struct aspx_doorbell
         *doorbells;           /* of the node's ghosts; NULL: nobody decides */
     uint64_t begun, interval; /* in ticks of the clock */
@@ -31,74 +31,74 @@ static uint64_t now_ns(void)
     return (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
 }
 
-void aspx_duty_start(const struct aspx_engine *engine)
+void aspx_ghost_scaling_start(const struct aspx_engine *engine)
 {
     const struct aspx_world *world = engine->world;
     const struct asp_layout *layout = world->layout;
     const uint32_t *first = engine->first_ghost + world->node;
     uint32_t ghosts = first[1] - first[0];
 
-    if (!engine->settings.crew || !engine->arena.doorbells || ghosts < 2 ||
+    if (!engine->settings.scaling || !engine->arena.doorbells || ghosts < 2 ||
         engine->ghosts[first[0]] != (uint32_t) world->rank_all)
         return;
     lead.busy = calloc(ghosts, sizeof(*lead.busy));
     lead.work = calloc(ghosts, sizeof(*lead.work));
     if (!lead.busy || !lead.work)
         return; /* then all are active */
-    aspx_crew_init(&lead.crew, ghosts,
-                   aspx_knob(layout, "ghost.high", "70") / 100,
-                   aspx_knob(layout, "ghost.low", "40") / 100);
+    aspx_scaler_init(&lead.scaler, ghosts,
+                     aspx_knob(layout, "ghost.high", "70") / 100,
+                     aspx_knob(layout, "ghost.low", "40") / 100);
     lead.interval = aspx_clock_ticks_of(aspx_knob_interval_s(layout));
     lead.begun = aspx_clock_ticks();
     lead.begun_ns = now_ns();
     lead.doorbells = engine->arena.doorbells;
 }
 
-static void park(struct aspx_duty *duty, uint64_t now)
+static void park(struct aspx_ghost_scaling *scaling, uint64_t now)
 {
-    atomic_store(&duty->parked_since_ns, now);
+    atomic_store(&scaling->parked_since_ns, now);
 }
 
 static void call_up(struct aspx_doorbell *doorbell, uint64_t now)
 {
-    struct aspx_duty *duty = &doorbell->duty;
-    uint64_t since = atomic_load(&duty->parked_since_ns);
+    struct aspx_ghost_scaling *scaling = &doorbell->scaling;
+    uint64_t since = atomic_load(&scaling->parked_since_ns);
 
-    atomic_store(&duty->parked_since_ns, 0);
-    atomic_fetch_add(&duty->parked_ns, now - since);
+    atomic_store(&scaling->parked_since_ns, 0);
+    atomic_fetch_add(&scaling->parked_ns, now - since);
     aspx_doorbell_ring(doorbell); /* its nap may be a long one */
 }
 
 static void note(uint32_t active, uint64_t now)
 {
-    struct aspx_duty *duty = &lead.doorbells[0].duty;
+    struct aspx_ghost_scaling *scaling = &lead.doorbells[0].scaling;
     uint64_t us = (now - atomic_load(&lead.doorbells[0].heartbeat.since_ns)) /
                   1000;
-    uint32_t n = atomic_load(&duty->changes);
+    uint32_t n = atomic_load(&scaling->changes);
 
-    if (n < ASPX_DUTY_CHANGES)
-        atomic_store(&duty->change[n], us << 8 | active);
-    atomic_store(&duty->changes, n + 1);
+    if (n < ASPX_SCALING_CHANGES)
+        atomic_store(&scaling->change[n], us << 8 | active);
+    atomic_store(&scaling->changes, n + 1);
 }
 
 static void change(uint32_t from, uint32_t to, uint64_t now)
 {
-    for (uint32_t g = 0; g < lead.crew.reserved; g++) {
+    for (uint32_t g = 0; g < lead.scaler.reserved; g++) {
         struct aspx_doorbell *doorbell = &lead.doorbells[g];
 
-        atomic_store(&doorbell->duty.active, to);
+        atomic_store(&doorbell->scaling.active, to);
         if (g >= to && g < from)
-            park(&doorbell->duty, now);
+            park(&doorbell->scaling, now);
         else if (g < to && g >= from)
             call_up(doorbell, now);
     }
     note(to, now);
 }
 
-void aspx_duty_step(void)
+void aspx_ghost_scaling_step(void)
 {
     uint64_t ticks, now;
-    uint32_t was = lead.crew.active;
+    uint32_t was = lead.scaler.active;
 
     if (!lead.doorbells)
         return;
@@ -106,7 +106,7 @@ void aspx_duty_step(void)
     if (aspx_clock_between(lead.begun, ticks) < lead.interval)
         return;
     now = now_ns();
-    for (uint32_t g = 0; g < lead.crew.reserved; g++) {
+    for (uint32_t g = 0; g < lead.scaler.reserved; g++) {
         uint64_t work = aspx_heartbeat_work_ns(&lead.doorbells[g].heartbeat,
                                                now);
 
@@ -121,6 +121,6 @@ void aspx_duty_step(void)
     }
     lead.begun = ticks;
     lead.begun_ns = now;
-    if (aspx_crew_update(&lead.crew, lead.busy) != was)
-        change(was, lead.crew.active, now);
+    if (aspx_scaler_update(&lead.scaler, lead.busy) != was)
+        change(was, lead.scaler.active, now);
 }

@@ -182,14 +182,14 @@ static bool nap(struct aspx_idle *idle)
 /* Parked, or no more: tell who wants to know. */
 static void turn_in(struct aspx_idle *idle, bool parked)
 {
-    struct aspx_duty *duty = &idle->doorbell->duty;
+    struct aspx_ghost_scaling *scaling = &idle->doorbell->scaling;
     struct timespec cpu;
     int64_t used;
 
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
     used = (int64_t) cpu.tv_sec * 1000000000 + cpu.tv_nsec;
-    atomic_fetch_add(&duty->parked_cpu_ns, parked ? -used : used);
-    atomic_store(&duty->parked_seen, parked);
+    atomic_fetch_add(&scaling->parked_cpu_ns, parked ? -used : used);
+    atomic_store(&scaling->parked_seen, parked);
     aspx_ghost_parked(parked);
     idle->parked = parked;
 }
@@ -199,7 +199,7 @@ static uint64_t longest(struct aspx_idle *idle, uint64_t now,
                         const struct aspx_leave *leave)
 {
     bool parked = idle->doorbell &&
-                  atomic_load_explicit(&idle->doorbell->duty.parked_since_ns,
+                  atomic_load_explicit(&idle->doorbell->scaling.parked_since_ns,
                                        memory_order_relaxed) != 0;
     bool unwanted = aspx_unwanted_sure(&idle->unwanted, now);
     uint64_t bound = parked     ? idle->parked_max_us

@@ -21,7 +21,7 @@ struct aspx_idle {
 };
 
 /* Take the ladder from the layout's knobs idle.spin_us, idle.yield_us and
- * idle.nap_us, and idle.parked_nap_us for ghosts that are not on duty
+ * idle.nap_us, and idle.parked_nap_us for ghosts that are not active
  * (casper/arena/ghost_scaling.h). Without them a ghost on a CPU of its own
  * spins for 1 ms, and its naps grow to 1 ms; one that may share its CPU spins
  * for 20 us, and they grow to 5 ms.

@@ -184,7 +184,7 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
         aspx_node_controller_create(&controller, engine) != 0)
         return -1;
     aspx_idle_start(&idle, world->layout, (uint32_t) world->rank_all, doorbell);
-    aspx_duty_start(engine);
+    aspx_ghost_scaling_start(engine);
     atomic_store(&aspx_heartbeat_own()->since_ns, aspx_idle_began_ns());
     aspx_heartbeat_set_doing(ASPX_POLLING);
     while (service.goodbyes_due > 0 && !service.failed) {
@@ -194,7 +194,7 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
         int heard;
 
         aspx_heartbeat_bump();
-        aspx_duty_step();
+        aspx_ghost_scaling_step();
         worked |= aspx_locks_poll(service.locks);
         heard = aspx_node_controller_step(controller);
         service.failed |= heard < 0;

@@ -57,9 +57,9 @@ static int run(const struct asp_layout *layout, uint32_t local)
         aspx_real.MPI_Abort(MPI_COMM_WORLD, 1);
     }
     nusers = aspx_engine_count(&aspx_world, ASP_ROLE_USER);
-    if (aspx_engine_start(
-            &aspx_engine, &aspx_world,
-            aspx_notes_bytes(nusers, (uint32_t) aspx_world.size_all)) != 0 ||
+    if (aspx_engine_start(&aspx_engine, &aspx_world,
+                          aspx_status_page_bytes(
+                              nusers, (uint32_t) aspx_world.size_all)) != 0 ||
         aspx_ghost_serve(&aspx_engine) != 0) {
         fail(&err);
         aspx_real.MPI_Abort(MPI_COMM_WORLD, 1);

@@ -17,7 +17,7 @@ unsigned char aspx_switch_wish(enum aspx_async asked, bool first)
                                  ? 0
                                  : ASPX_SWITCH_ITSELF) |
                             (aspx_adapt_said(asked) ? ASPX_SWITCH_FIXED : 0) |
-                            ASPX_SWITCH_OWNER * aspx_duty_mine());
+                            ASPX_SWITCH_OWNER * aspx_ghost_scaling_mine());
 }
 
 uint64_t aspx_switch_bytes(const struct aspx_win *win)

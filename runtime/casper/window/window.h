@@ -63,7 +63,7 @@ struct aspx_target {
     _Atomic bool itself; /* redirection is off: it carries out what is for it,
                             and no ghost does */
     _Atomic bool free;   /* for Put and Get the ghosts may know better
-                            (aspx_adapt_views) */
+                            (aspx_adapt_target_states) */
     _Atomic uint32_t owner; /* who carries out accumulates bound by rank, unless
                                it does itself; index in aspx_win.ghosts */
     struct aspx_flow sent;  /* to itself, on the engine's dynamic window */

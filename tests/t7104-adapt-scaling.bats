@@ -9,8 +9,8 @@ setup() {
     record=$BATS_TEST_TMPDIR/record.json
 }
 
-# crew PROGRAM GHOSTRUN-OPTIONS... -- ARGUMENT...
-crew() {
+# scaled PROGRAM GHOSTRUN-OPTIONS... -- ARGUMENT...
+scaled() {
     recorded "$@"
     ended_with 0
 }
@@ -49,9 +49,9 @@ auto="--knob ghost.active=auto"
     for shape in '-n 2 -g 2' \
         '-n 4 -g 2 --nodes 2 --knob rma.balance=queue --knob adapt=user'; do
         # shellcheck disable=SC2086
-        crew tests/adapt_crew $shape $auto --knob adapt.interval_ms=20 \
+        scaled tests/adapt_ghost_scaling $shape $auto --knob adapt.interval_ms=20 \
             --knob ghost.high=50 --knob ghost.low=30 -- 800 1500 2
-        printed '^ok crew'
+        printed '^ok ghost_scaling'
         active quiet 1
         active heavy 2
         says 'all(0 < g["parked_s"] < g["held_s"]
@@ -64,7 +64,7 @@ auto="--knob ghost.active=auto"
 
 @test "a parked ghost sleeps" {
     # shellcheck disable=SC2086
-    crew examples/rma_stall -n 2 -g 2 $auto --knob adapt.interval_ms=100 \
+    scaled examples/rma_stall -n 2 -g 2 $auto --knob adapt.interval_ms=100 \
         -- 5000 1
     # Its naps grow with the rest: most of that is the first seconds. The other
     # ghost, idle as well, uses some 2 % in naps of 1 ms.
@@ -73,7 +73,7 @@ auto="--knob ghost.active=auto"
            second["parked_cpu_s"] / second["parked_s"] <
                first["cpu_s"] / first["held_s"] / 2)(*r["ghost_busy"])'
     # Without the knob nobody is parked, nor spoken of.
-    crew examples/rma_stall -n 2 -g 2 --knob adapt.interval_ms=20 -- 300 1
+    scaled examples/rma_stall -n 2 -g 2 --knob adapt.interval_ms=20 -- 300 1
     says '"ghost_crew" not in r and "parked_s" not in r["ghost_busy"][0]'
     not_printed 'parked'
 }
@@ -88,10 +88,10 @@ r = json.load(open(sys.argv[1]))
 made, point, before, after = map(float, re.search(
     r"made (\S+) point (\S+) before (\d+) after (\d+)",
     sys.argv[2]).groups())
-crew = r["ghost_crew"]
-if (len(crew) != 1 or crew[0]["active"] != 1 or
-        not made + 0.1 < crew[0]["t_s"] < point - 0.5):
-    print("not parked as wanted:", crew)
+changes = r["ghost_crew"]
+if (len(changes) != 1 or changes[0]["active"] != 1 or
+        not made + 0.1 < changes[0]["t_s"] < point - 0.5):
+    print("not parked as wanted:", changes)
     sys.exit(2)
 loads = [load["ops"] for load in r["ghost_load"]]
 sys.exit(loads != [before + 2 * after, before] and "ops: %s" % loads)
@@ -116,7 +116,7 @@ PY
     local test shape='-n 4 -g 2 --nodes 2 --knob rma.balance=random'
     for test in active: atomic:2 stories:1; do
         # shellcheck disable=SC2086
-        crew "tests/rma_${test%:*}" $shape $auto --knob adapt.interval_ms=1 \
+        scaled "tests/rma_${test%:*}" $shape $auto --knob adapt.interval_ms=1 \
             -- ${test#*:}
         printed "^ok ${test%:*}"
     done

@@ -3,7 +3,8 @@
  * in which they have as much as they can, in turn; a fence again and again in
  * both. Rank 0 prints when they began and ended, in seconds since MPI_Init
  * returned.
- * usage: crew [milliseconds of a quiet phase [of a heavy one [phases]]] */
+ * usage: ghost_scaling [milliseconds of a quiet phase [of a heavy one
+ * [phases]]] */
 #include "tests/rma/rma.h"
 
 #include <time.h>
@@ -100,5 +101,5 @@ int main(int argc, char **argv)
     MPI_Type_free(&gaps);
     free(ones);
     free(mine);
-    return rma_end("crew");
+    return rma_end("ghost_scaling");
 }
