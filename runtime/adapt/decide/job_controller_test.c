@@ -272,7 +272,7 @@ static void test_mixed(void **state)
 
 static void test_silence(void **state)
 {
-    static const struct phase messages = {0, 0, 1, 0.01, 0.4, 0, 0},
+    static const struct phase threads = {0, 0, 1, 0.01, 0.4, 0, 0},
                               nothing = {0, 0, 1, 1, 0, 0, 0},
                               help = {1e5, 1e2, 1, 0.01, 0.3, 0, 0};
     struct run run;
