@@ -436,9 +436,9 @@ def off_thread(call):
         re.search("keyval|errhandler", call.name)
     site = "    aspx_offload_keep_site();\n" if makes_window else ""
     told = "    aspx_offload_window_comes();\n" if makes_window else ""
-    return (f"{told}    if (aspx_guest_enter()) {{\n"
+    return (f"{told}    if (aspx_direct_call_enter()) {{\n"
             f"        {store}aspx_behind.{call.name}({args});\n\n"
-            f"        aspx_guest_leave();\n        {back}\n    }}\n"
+            f"        aspx_direct_call_leave();\n        {back}\n    }}\n"
             f"{site}    {give}ship_{call.name}({args});")
 
 

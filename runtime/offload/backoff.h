@@ -12,7 +12,7 @@
 
 enum {
     ASPX_OFFLOAD_NAP_FIRST_US = 20, /* they grow from there */
-    ASPX_OFFLOAD_NAP_GUEST_US = ASPX_NAP_AWAITED_US,
+    ASPX_OFFLOAD_NAP_DIRECT_CALL_US = ASPX_NAP_AWAITED_US,
     ASPX_OFFLOAD_NAP_MAX_US = 1000,
     ASPX_OFFLOAD_NAP_IDLE_US = 2000,  /* nothing is under way */
     ASPX_OFFLOAD_NAP_ALONE_US = 4000, /* and there has been no window */
@@ -20,11 +20,11 @@ enum {
 
 /* Why it may be long, or not. */
 struct aspx_nap_reasons {
-    bool own;     /* the thread has a CPU of its own */
-    bool guests;  /* some are inside MPI (direct_call.h) */
-    bool awaited; /* a caller sleeps */
-    bool flights; /* operations are under way */
-    bool window;  /* there has been one: others may want something here */
+    bool own;          /* the thread has a CPU of its own */
+    bool direct_calls; /* some are inside MPI (direct_call.h) */
+    bool awaited;      /* a caller sleeps */
+    bool flights;      /* operations are under way */
+    bool window;       /* there has been one: others may want something here */
 };
 
 /* The longest nap. Guests mostly make progress for all, and what is looked for
@@ -33,8 +33,9 @@ struct aspx_nap_reasons {
  * those on files. */
 static inline uint32_t aspx_nap_longest_us(struct aspx_nap_reasons why)
 {
-    if (why.guests && (why.awaited || why.flights || why.window))
-        return why.own ? ASPX_OFFLOAD_NAP_FIRST_US : ASPX_OFFLOAD_NAP_GUEST_US;
+    if (why.direct_calls && (why.awaited || why.flights || why.window))
+        return why.own ? ASPX_OFFLOAD_NAP_FIRST_US
+                       : ASPX_OFFLOAD_NAP_DIRECT_CALL_US;
     if (why.awaited)
         return ASPX_OFFLOAD_NAP_FIRST_US;
     if (why.flights)

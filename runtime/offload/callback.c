@@ -30,7 +30,7 @@ enum {
     LOOKS = 2000, /* some 40 us: the caller may be about to look */
     YIELDS = 30,  /* on a CPU that it shares it comes by these */
     SLEEP_US = 100000,
-    SLEEP_GUESTS_US = 1000, /* nobody tells that one has come */
+    SLEEP_DIRECT_CALLS_US = 1000, /* nobody tells that one has come */
 };
 
 static struct {
@@ -84,7 +84,7 @@ static void wait_while(uint32_t value, uint32_t *looks)
         atomic_fetch_add(&sleepers, 1);
         if (state() == value)
             aspx_futex_wait(&aspx_callbacks.state, value,
-                            many ? SLEEP_GUESTS_US : SLEEP_US);
+                            many ? SLEEP_DIRECT_CALLS_US : SLEEP_US);
         atomic_fetch_sub(&sleepers, 1);
     }
 }
@@ -105,12 +105,12 @@ static long run_here(void)
 /* While a guest is in MPI the program is; but it may leave soon and run it. One
  * that is about to leave either waits for us, or was gone before we looked
  * again. */
-static bool may_beside_guests(uint32_t looks)
+static bool may_run_beside_direct_calls(uint32_t looks)
 {
-    if (looks < LOOKS || !aspx_guest_any() ||
+    if (looks < LOOKS || !aspx_direct_call_any() ||
         !change(ASPX_CALLBACK_ASKED, ASPX_CALLBACK_ALLOWED))
         return false;
-    if (aspx_guest_any())
+    if (aspx_direct_call_any())
         return true;
     become(ASPX_CALLBACK_ASKED);
     return false;
@@ -128,7 +128,7 @@ static long hand_over(const struct aspx_callback *callback, const long *words)
     if (aspx_command_any_at_bell()) /* since before one was expected */
         aspx_flight_ring_bells();
     while ((now = state()) != ASPX_CALLBACK_RETURNED) {
-        if (now == ASPX_CALLBACK_ALLOWED || may_beside_guests(looks))
+        if (now == ASPX_CALLBACK_ALLOWED || may_run_beside_direct_calls(looks))
             return run_here();
         if (aspx_own_thread_stopping()) {
             if (now == ASPX_CALLBACK_TAKEN)
@@ -191,7 +191,7 @@ void aspx_callback_serve(void)
     become(ASPX_CALLBACK_RETURNED);
 }
 
-void aspx_callback_guest_left(void)
+void aspx_callback_direct_call_left(void)
 {
     aspx_callback_look();
     stay();

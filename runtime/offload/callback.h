@@ -57,8 +57,8 @@ static inline void aspx_callback_look(void)
 }
 
 /* A guest has left MPI, and is not counted any more: wait until the thread has
- * run what it runs while there are guests. */
-void aspx_callback_guest_left(void);
+ * run what it runs while there are direct_calls. */
+void aspx_callback_direct_call_left(void);
 
 /* The thread was asked to stop: it may wait for a caller that will not come. */
 void aspx_callback_stop(void);

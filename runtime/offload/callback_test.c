@@ -215,11 +215,11 @@ static void test_beside_a_guest(void **state)
     start(true);
     aspx_command_post(&call.head);
     wait_until(ASPX_CALLBACK_ASKED);
-    atomic_store(&aspx_guests, true);
+    atomic_store(&aspx_direct_calls, true);
     while (!atomic_load(&call.is_over))
         sched_yield();
-    atomic_store(&aspx_guests, false);
-    aspx_callback_guest_left();
+    atomic_store(&aspx_direct_calls, false);
+    aspx_callback_direct_call_left();
     stop();
 }
 

@@ -47,7 +47,7 @@ static void test_lazy(void *argument)
     if (is_over(slot))
         return; /* it failed when it was posted */
     slot->status.MPI_ERROR = ASPX_ERROR_UNTOUCHED;
-    if (!aspx_guest_inside)
+    if (!aspx_in_direct_call)
         aspx_raising.by = &slot->head;
     rc = aspx_behind.MPI_Test(&slot->real, &flag, &slot->status);
 
@@ -61,7 +61,7 @@ static bool has_ended(struct aspx_slot *slot)
         return true;
     if (slot->lazy)
         aspx_command_in_thread(test_lazy, slot);
-    else if (aspx_offload_is_self() && !aspx_guest_inside)
+    else if (aspx_offload_is_self() && !aspx_in_direct_call)
         aspx_flight_test(&slot, 1);
     else
         return false;

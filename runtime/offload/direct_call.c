@@ -8,7 +8,7 @@
 
 static bool allowed;
 
-void aspx_guest_allow(int level)
+void aspx_direct_call_allow(int level)
 {
     allowed = level == MPI_THREAD_MULTIPLE;
 }
@@ -18,22 +18,22 @@ static void nothing(void *unused)
     (void) unused;
 }
 
-bool aspx_guest_enter(void)
+bool aspx_direct_call_enter(void)
 {
     if (!allowed || !aspx_offload_twins())
         return false;
     if (!aspx_command_has_looked(aspx_command_posted()))
         aspx_command_in_thread(nothing, NULL);
     aspx_callback_look();
-    atomic_fetch_add(&aspx_guests, 1);
-    aspx_offload_self = aspx_guest_inside = true;
+    atomic_fetch_add(&aspx_direct_calls, 1);
+    aspx_offload_self = aspx_in_direct_call = true;
     return true;
 }
 
-void aspx_guest_leave(void)
+void aspx_direct_call_leave(void)
 {
-    aspx_offload_self = aspx_guest_inside = false;
-    atomic_fetch_sub(&aspx_guests, 1);
+    aspx_offload_self = aspx_in_direct_call = false;
+    atomic_fetch_sub(&aspx_direct_calls, 1);
     if (atomic_load(&aspx_callbacks.state) != ASPX_CALLBACK_NONE)
-        aspx_callback_guest_left();
+        aspx_callback_direct_call_left();
 }

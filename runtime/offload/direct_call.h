@@ -14,14 +14,14 @@
 
 #include <stdbool.h>
 
-/* MPI has this level: may there be guests? */
-void aspx_guest_allow(int level);
+/* MPI has this level: may there be direct_calls? */
+void aspx_direct_call_allow(int level);
 
 /* Enter MPI as a guest, when all that has been posted, by any thread, has been
  * taken by MPI. Returns false when the offload thread shall do it. */
-bool aspx_guest_enter(void);
+bool aspx_direct_call_enter(void);
 
 /* Out again. */
-void aspx_guest_leave(void);
+void aspx_direct_call_leave(void);
 
 #endif

@@ -76,7 +76,7 @@ static enum aspx_cpus cpus_of(const struct asp_layout_task *task)
 
 static bool is_thread(void)
 {
-    return aspx_offload_self && !aspx_guest_inside;
+    return aspx_offload_self && !aspx_in_direct_call;
 }
 
 int aspx_offload_start(const struct asp_layout *its_layout, uint32_t local,
@@ -163,7 +163,7 @@ static int really_init(int *argc, char ***argv)
     if (rc == MPI_SUCCESS) {
         if (put_behind)
             put_behind(&aspx_behind);
-        aspx_guest_allow(provided);
+        aspx_direct_call_allow(provided);
         aspx_behind.MPI_Comm_size(MPI_COMM_WORLD, &aspx_offload_ranks);
         (void) aspx_progress_request_start();
     }

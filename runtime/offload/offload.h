@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The offload engine: one thread of each rank enters MPI for all the others,
- * but for guests (direct_call.h) and calls that read what no call changes.
- * (Paper: Vaidyanathan et al., SC15.) docs/design/offload.md tells the whole.
+ * but for direct_calls (direct_call.h) and calls that read what no call
+ * changes. (Paper: Vaidyanathan et al., SC15.) docs/design/offload.md tells the
+ * whole.
  */
 #ifndef ASPEN_RUNTIME_OFFLOAD_OFFLOAD_H
 #define ASPEN_RUNTIME_OFFLOAD_OFFLOAD_H

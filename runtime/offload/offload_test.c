@@ -332,7 +332,7 @@ static void test_naps(void **state)
 {
     enum { NO, YES };
     static const struct {
-        bool own, guests, awaited, flights, window;
+        bool own, direct_calls, awaited, flights, window;
         uint32_t longest_us;
     } cases[] = {
         {NO, NO, NO, NO, NO, 4000},   {NO, NO, NO, NO, YES, 2000},
@@ -345,10 +345,11 @@ static void test_naps(void **state)
 
     (void) state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        assert_int_equal(aspx_nap_longest_us((struct aspx_nap_reasons){
-                             cases[i].own, cases[i].guests, cases[i].awaited,
-                             cases[i].flights, cases[i].window}),
-                         cases[i].longest_us);
+        assert_int_equal(
+            aspx_nap_longest_us((struct aspx_nap_reasons){
+                cases[i].own, cases[i].direct_calls, cases[i].awaited,
+                cases[i].flights, cases[i].window}),
+            cases[i].longest_us);
     for (int expected = 20; expected < 100; expected *= 2) {
         us = aspx_nap_next_us(us, 100);
         assert_int_equal(us, expected);

@@ -179,7 +179,7 @@ void aspx_slot_issued(struct aspx_slot *slot, int rc)
 {
     bool failed = rc != MPI_SUCCESS;
 
-    if (aspx_guest_inside)
+    if (aspx_in_direct_call)
         aspx_slot_make_lazy(slot);
     if (failed && !slot->persistent)
         slot->real = MPI_REQUEST_NULL;

@@ -114,7 +114,7 @@ int aspx_offload_MPI_Request_free(MPI_Request *request)
     if (!request)
         return aspx_request_refuse();
     touch = touch_of(*request);
-    if (aspx_guest_inside && touch.slot && !touch.slot->lazy) {
+    if (aspx_in_direct_call && touch.slot && !touch.slot->lazy) {
         *request = MPI_REQUEST_NULL; /* it ends, and its slot is not used */
         return MPI_SUCCESS;          /* again: in flight it is not ours */
     }

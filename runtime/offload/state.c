@@ -5,8 +5,8 @@
 #include "state.h"
 
 struct aspx_real aspx_behind, aspx_offload_entries;
-_Thread_local bool aspx_offload_self ASPX_TLS, aspx_guest_inside ASPX_TLS;
-_Atomic uint32_t aspx_guests;
+_Thread_local bool aspx_offload_self ASPX_TLS, aspx_in_direct_call ASPX_TLS;
+_Atomic uint32_t aspx_direct_calls;
 bool aspx_offload_many;
 _Atomic bool aspx_offload_handlers_set, aspx_offload_had_window,
     aspx_offload_had_lazy;

@@ -34,13 +34,13 @@ static inline bool aspx_offload_is_self(void)
  * callback of the program: what it calls is carried out on the spot, and its
  * requests are caller-progressed, because the pending ones are the offload
  * thread's. */
-extern _Thread_local bool aspx_guest_inside ASPX_TLS;
+extern _Thread_local bool aspx_in_direct_call ASPX_TLS;
 
 /* So many threads are. They make progress for all. */
-extern _Atomic uint32_t aspx_guests;
-static inline bool aspx_guest_any(void)
+extern _Atomic uint32_t aspx_direct_calls;
+static inline bool aspx_direct_call_any(void)
 {
-    return atomic_load(&aspx_guests) != 0;
+    return atomic_load(&aspx_direct_calls) != 0;
 }
 
 /* May several threads of the program call at once? Written at the start. */

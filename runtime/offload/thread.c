@@ -8,8 +8,8 @@
  * longest is two while nothing is under way, and four as long as no window was
  * made whose other ranks may want something here. Where it shares a CPU it
  * yields from the beginning. While a caller sleeps it yields, or, where that is
- * no good, its naps stay short. While guests are inside MPI it naps, too, but
- * not for long if there may be anything to see (backoff.h). */
+ * no good, its naps stay short. While direct_calls are inside MPI it naps, too,
+ * but not for long if there may be anything to see (backoff.h). */
 #include "config.h"
 
 #include "thread.h"
@@ -101,7 +101,7 @@ static bool progress(void)
 
 void aspx_offload_turn(void)
 {
-    if (aspx_guest_inside) {
+    if (aspx_in_direct_call) {
         sched_yield(); /* the offload thread makes its own */
         return;
     }
@@ -114,11 +114,11 @@ struct rest {
     uint32_t turns, nap_us;
 };
 
-static void nap(struct rest *rest, bool guests, bool awaited)
+static void nap(struct rest *rest, bool direct_calls, bool awaited)
 {
     uint32_t longest_us = aspx_nap_longest_us((struct aspx_nap_reasons){
         .own = spin_us != 0,
-        .guests = guests,
+        .direct_calls = direct_calls,
         .awaited = awaited,
         .flights = aspx_flight_count() != 0,
         .window = atomic_load_explicit(&aspx_offload_had_window,
@@ -138,15 +138,16 @@ static void nap(struct rest *rest, bool guests, bool awaited)
 /* Nothing was done in this turn. */
 static void rest(struct rest *rest)
 {
-    bool awaited = aspx_command_awaited(), guests = aspx_guest_any();
+    bool awaited = aspx_command_awaited(),
+         direct_calls = aspx_direct_call_any();
     uint64_t idle_us;
 
     if (rest->since_us == 0) {
         *rest = (struct rest){.since_us = now_us()};
         return;
     }
-    if (guests) { /* leave them the lock */
-        nap(rest, guests, awaited);
+    if (direct_calls) { /* leave them the lock */
+        nap(rest, direct_calls, awaited);
         return;
     }
     if (rest->nap_us == 0 && ++rest->turns % TURNS_PER_CLOCK != 0)
@@ -155,7 +156,7 @@ static void rest(struct rest *rest)
     if (idle_us < spin_us)
         return;
     if ((idle_us >= spin_us + YIELD_US && !awaited) || !aspx_command_yield())
-        nap(rest, guests, awaited);
+        nap(rest, direct_calls, awaited);
 }
 
 static void stand_aside(struct aspx_command *command)
