@@ -9,7 +9,7 @@
 
 /* The slot of a request that the thread can look at, and that has not ended;
  * or NULL. */
-static struct aspx_slot *pending(MPI_Request request)
+static struct aspx_slot *find_pending(MPI_Request request)
 {
     struct aspx_slot *slot = aspx_slot_find(request);
 
@@ -41,16 +41,16 @@ static bool any_left(struct aspx_slot *const slots[], uint32_t count)
 /* A window's worth of those that come next. Returns whether that may do. */
 static bool look_at_next(struct question *q)
 {
-    struct aspx_slot *slots[ASPX_FLIGHT_WINDOW];
+    struct aspx_slot *slots[ASPX_PENDING_WINDOW];
     uint32_t count = 0;
 
-    while (q->asked < q->count && count < ASPX_FLIGHT_WINDOW) {
-        struct aspx_slot *slot = pending(q->requests[q->asked++]);
+    while (q->asked < q->count && count < ASPX_PENDING_WINDOW) {
+        struct aspx_slot *slot = find_pending(q->requests[q->asked++]);
 
         if (slot)
             slots[count++] = slot;
     }
-    aspx_flight_test(slots, count);
+    aspx_pending_test(slots, count);
     return q->how == ASPX_ASK_UNTIL_ONE_IS_LEFT && any_left(slots, count);
 }
 
@@ -71,7 +71,7 @@ static void ask(int count, const MPI_Request requests[], enum aspx_ask how)
 
     aspx_command_ask(&q.head);
     for (int i = 0; i < q.asked; i++) {
-        struct aspx_slot *slot = pending(requests[i]);
+        struct aspx_slot *slot = find_pending(requests[i]);
 
         if (slot)
             slot->seen = q.run;
@@ -84,7 +84,7 @@ static bool were_seen(int count, const MPI_Request requests[],
                       enum aspx_ask how, uint64_t posted)
 {
     for (int i = 0; i < count; i++) {
-        const struct aspx_slot *slot = pending(requests[i]);
+        const struct aspx_slot *slot = find_pending(requests[i]);
 
         if (!slot)
             continue;

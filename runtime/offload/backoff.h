@@ -23,7 +23,7 @@ struct aspx_nap_reasons {
     bool own;          /* the thread has a CPU of its own */
     bool direct_calls; /* some are inside MPI (direct_call.h) */
     bool awaited;      /* a caller sleeps */
-    bool flights;      /* operations are under way */
+    bool pending;      /* operations are under way */
     bool window;       /* there has been one: others may want something here */
 };
 
@@ -33,12 +33,12 @@ struct aspx_nap_reasons {
  * those on files. */
 static inline uint32_t aspx_nap_longest_us(struct aspx_nap_reasons why)
 {
-    if (why.direct_calls && (why.awaited || why.flights || why.window))
+    if (why.direct_calls && (why.awaited || why.pending || why.window))
         return why.own ? ASPX_OFFLOAD_NAP_FIRST_US
                        : ASPX_OFFLOAD_NAP_DIRECT_CALL_US;
     if (why.awaited)
         return ASPX_OFFLOAD_NAP_FIRST_US;
-    if (why.flights)
+    if (why.pending)
         return ASPX_OFFLOAD_NAP_MAX_US;
     return why.window ? ASPX_OFFLOAD_NAP_IDLE_US : ASPX_OFFLOAD_NAP_ALONE_US;
 }

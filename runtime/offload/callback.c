@@ -126,7 +126,7 @@ static long hand_over(const struct aspx_callback *callback, const long *words)
     become(ASPX_CALLBACK_ASKED);
     aspx_command_news();
     if (aspx_command_any_at_bell()) /* since before one was expected */
-        aspx_flight_ring_bells();
+        aspx_pending_ring_bells();
     while ((now = state()) != ASPX_CALLBACK_RETURNED) {
         if (now == ASPX_CALLBACK_ALLOWED || may_run_beside_direct_calls(looks))
             return run_here();

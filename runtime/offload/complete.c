@@ -62,7 +62,7 @@ static bool has_ended(struct aspx_slot *slot)
     if (slot->lazy)
         aspx_command_in_thread(test_lazy, slot);
     else if (aspx_offload_is_self() && !aspx_in_direct_call)
-        aspx_flight_test(&slot, 1);
+        aspx_pending_test(&slot, 1);
     else
         return false;
     return is_over(slot);

@@ -251,7 +251,7 @@ static void note_end(struct opening *o)
 {
     o->last = is_over();
     if (o->last)
-        aspx_flight_forget();
+        aspx_pending_forget();
 }
 
 static void stop(void)

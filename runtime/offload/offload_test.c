@@ -149,7 +149,7 @@ static void note(struct aspx_command *head)
     order[ran++] = ((const struct aspx_block *) (void *) slot->args)->count;
     slot->real = 1;
     aspx_slot_issued(slot, MPI_SUCCESS);
-    aspx_flight_remove(slot);
+    aspx_pending_remove(slot);
     aspx_slot_ended(slot, MPI_SUCCESS);
 }
 
@@ -332,7 +332,7 @@ static void test_naps(void **state)
 {
     enum { NO, YES };
     static const struct {
-        bool own, direct_calls, awaited, flights, window;
+        bool own, direct_calls, awaited, pending, window;
         uint32_t longest_us;
     } cases[] = {
         {NO, NO, NO, NO, NO, 4000},   {NO, NO, NO, NO, YES, 2000},
@@ -348,7 +348,7 @@ static void test_naps(void **state)
         assert_int_equal(
             aspx_nap_longest_us((struct aspx_nap_reasons){
                 cases[i].own, cases[i].direct_calls, cases[i].awaited,
-                cases[i].flights, cases[i].window}),
+                cases[i].pending, cases[i].window}),
             cases[i].longest_us);
     for (int expected = 20; expected < 100; expected *= 2) {
         us = aspx_nap_next_us(us, 100);

@@ -28,7 +28,7 @@
 #include "runtime/base/prefetch.h"
 
 enum {
-    WINDOW = ASPX_FLIGHT_WINDOW,
+    WINDOW = ASPX_PENDING_WINDOW,
     RECENT_MOST = WINDOW / 2, /* of more than a window */
     /* After so many polls others grow old: 5 us at least, which most operations
      * that somebody waits for do not take. */
@@ -43,7 +43,7 @@ struct list {
 
 /* Written in each poll; on lines of its own, because callers would wait for
  * what they read there. */
-static struct flights {
+static struct {
     _Alignas(ASPX_COMMAND_LINE) struct list recent; /* by number */
     struct list old;
     struct aspx_slot *next_old; /* where the next portion begins; NULL: at the
@@ -61,7 +61,7 @@ static struct flights {
     uint64_t run;     /* at the last one that was not */
     uint32_t polls;   /* of those */
     uint64_t younger; /* as the last ones grew old: what is old next time */
-} flights = {.portion = PORTION_LEAST};
+} pending = {.portion = PORTION_LEAST};
 
 /* Raised by each poll, so on a line of its own. */
 static struct {
@@ -73,9 +73,9 @@ static bool is_old(const struct aspx_slot *slot)
     return atomic_load_explicit(&slot->old, memory_order_relaxed);
 }
 
-uint32_t aspx_flight_count(void)
+uint32_t aspx_pending_count(void)
 {
-    return flights.recent.count + flights.old.count;
+    return pending.recent.count + pending.old.count;
 }
 
 static void append(struct list *list, struct aspx_slot *slot)
@@ -92,10 +92,10 @@ static void append(struct list *list, struct aspx_slot *slot)
 
 static void take_out(struct aspx_slot *slot)
 {
-    struct list *list = is_old(slot) ? &flights.old : &flights.recent;
+    struct list *list = is_old(slot) ? &pending.old : &pending.recent;
 
-    if (slot == flights.next_old)
-        flights.next_old = slot->behind;
+    if (slot == pending.next_old)
+        pending.next_old = slot->behind;
     if (slot->before)
         slot->before->behind = slot->behind;
     else
@@ -111,19 +111,19 @@ static void make_old(struct aspx_slot *slot)
 {
     take_out(slot);
     atomic_store_explicit(&slot->old, true, memory_order_relaxed);
-    append(&flights.old, slot);
-    flights.sweep_left++;
+    append(&pending.old, slot);
+    pending.sweep_left++;
 }
 
 /* As the youngest. */
 static void enter(struct aspx_slot *slot)
 {
-    slot->number = ++flights.number;
-    append(&flights.recent, slot);
-    if (aspx_flight_count() <= WINDOW)
+    slot->number = ++pending.number;
+    append(&pending.recent, slot);
+    if (aspx_pending_count() <= WINDOW)
         return;
-    while (flights.recent.count > RECENT_MOST)
-        make_old(flights.recent.first);
+    while (pending.recent.count > RECENT_MOST)
+        make_old(pending.recent.first);
 }
 
 static void leave(struct aspx_slot *slot)
@@ -195,7 +195,7 @@ void aspx_slot_issued(struct aspx_slot *slot, int rc)
         add(slot);
 }
 
-void aspx_flight_remove(struct aspx_slot *slot)
+void aspx_pending_remove(struct aspx_slot *slot)
 {
     if (slot->number != 0)
         leave(slot);
@@ -207,18 +207,18 @@ static void ring_bells(const struct list *list)
         aspx_command_ring_bell(&slot->bell);
 }
 
-void aspx_flight_ring_bells(void)
+void aspx_pending_ring_bells(void)
 {
-    ring_bells(&flights.recent);
-    ring_bells(&flights.old);
+    ring_bells(&pending.recent);
+    ring_bells(&pending.old);
 }
 
-void aspx_flight_forget(void)
+void aspx_pending_forget(void)
 {
-    while (flights.recent.first)
-        leave(flights.recent.first);
-    while (flights.old.first)
-        leave(flights.old.first);
+    while (pending.recent.first)
+        leave(pending.recent.first);
+    while (pending.old.first)
+        leave(pending.old.first);
 }
 
 /* MPI keeps a persistent request's handle, and takes back any other. */
@@ -289,22 +289,22 @@ static uint32_t test_some(const struct window *window)
 
 static uint32_t look_at(const struct window *window)
 {
-    uint64_t outer = flights.inner;
+    uint64_t outer = pending.inner;
     uint32_t ended;
 
-    flights.inner = flights.number;
+    pending.inner = pending.number;
     atomic_store_explicit(
         &moment.count,
         atomic_load_explicit(&moment.count, memory_order_relaxed) + 1,
         memory_order_relaxed);
     ended = aspx_offload_wants_codes() ? test_each(window) : test_some(window);
-    flights.inner = outer;
+    pending.inner = outer;
     return ended;
 }
 
 static void gather_behind(struct window *window, uint64_t last)
 {
-    struct aspx_slot *slot = flights.recent.last, *first = NULL;
+    struct aspx_slot *slot = pending.recent.last, *first = NULL;
 
     for (; slot && slot->number > last; slot = slot->before)
         first = slot;
@@ -316,31 +316,31 @@ static void gather_behind(struct window *window, uint64_t last)
  * last one: they may be over already. */
 static bool gather_new(struct window *window)
 {
-    uint64_t before = flights.polled;
+    uint64_t before = pending.polled;
 
-    flights.polled = flights.number;
-    if (!flights.new_alone && flights.number != before &&
-        aspx_flight_count() <= WINDOW)
+    pending.polled = pending.number;
+    if (!pending.new_alone && pending.number != before &&
+        aspx_pending_count() <= WINDOW)
         gather_behind(window, before);
-    flights.new_alone = window->count != 0 &&
-                        window->count != aspx_flight_count();
-    return flights.new_alone;
+    pending.new_alone = window->count != 0 &&
+                        window->count != aspx_pending_count();
+    return pending.new_alone;
 }
 
 static void gather(struct window *window)
 {
-    uint32_t most = WINDOW - flights.recent.count;
-    struct aspx_slot *slot = flights.recent.first;
+    uint32_t most = WINDOW - pending.recent.count;
+    struct aspx_slot *slot = pending.recent.first;
 
     for (; slot; slot = slot->behind)
         window->slots[window->count++] = slot;
-    if (aspx_flight_count() > WINDOW && flights.portion < most)
-        most = flights.portion;
-    for (uint32_t i = 0; i < most && i < flights.old.count; i++) {
-        slot = flights.next_old ? flights.next_old : flights.old.first;
+    if (aspx_pending_count() > WINDOW && pending.portion < most)
+        most = pending.portion;
+    for (uint32_t i = 0; i < most && i < pending.old.count; i++) {
+        slot = pending.next_old ? pending.next_old : pending.old.first;
         window->slots[window->count++] = slot;
-        flights.next_old = slot->behind;
-        flights.sweep_left -= flights.sweep_left != 0;
+        pending.next_old = slot->behind;
+        pending.sweep_left -= pending.sweep_left != 0;
     }
 }
 
@@ -348,7 +348,7 @@ static void gather(struct window *window)
  * what is old ends. */
 static uint32_t next_portion(bool worked, bool old_ended)
 {
-    uint32_t portion = flights.portion;
+    uint32_t portion = pending.portion;
 
     if (old_ended)
         return WINDOW;
@@ -360,42 +360,42 @@ static uint32_t next_portion(bool worked, bool old_ended)
 /* Somebody who sleeps until one ends cannot ask for it again. */
 static void grow_old(void)
 {
-    struct aspx_slot *slot = flights.recent.first;
+    struct aspx_slot *slot = pending.recent.first;
 
-    if (++flights.polls % RECENT_POLLS != 0 || aspx_flight_count() <= WINDOW)
+    if (++pending.polls % RECENT_POLLS != 0 || aspx_pending_count() <= WINDOW)
         return;
-    while (slot && slot->number <= flights.younger) {
+    while (slot && slot->number <= pending.younger) {
         struct aspx_slot *behind = slot->behind;
 
         if (!atomic_load_explicit(&slot->bell, memory_order_relaxed))
             make_old(slot);
         slot = behind;
     }
-    flights.younger = flights.number;
+    pending.younger = pending.number;
 }
 
 static uint32_t poll_all_lists(uint64_t run)
 {
-    uint32_t olds = flights.old.count, ended;
+    uint32_t olds = pending.old.count, ended;
     struct window window;
 
     window.count = 0;
     if (gather_new(&window))
         return look_at(&window);
     window.count = 0; /* new are all */
-    if (flights.sweep_left > flights.old.count)
-        flights.sweep_left = flights.old.count;
-    if (flights.sweep_left == 0) {
-        flights.sweep_run = run;
-        flights.sweep_left = flights.old.count;
+    if (pending.sweep_left > pending.old.count)
+        pending.sweep_left = pending.old.count;
+    if (pending.sweep_left == 0) {
+        pending.sweep_run = run;
+        pending.sweep_left = pending.old.count;
     }
     gather(&window);
     ended = look_at(&window);
-    if (flights.sweep_left == 0)
-        aspx_command_looked(flights.sweep_run);
-    flights.portion = next_portion(ended || run != flights.run,
-                                   flights.old.count < olds);
-    flights.run = run;
+    if (pending.sweep_left == 0)
+        aspx_command_looked(pending.sweep_run);
+    pending.portion = next_portion(ended || run != pending.run,
+                                   pending.old.count < olds);
+    pending.run = run;
     grow_old();
     return ended;
 }
@@ -405,21 +405,21 @@ static uint32_t poll_inner(void)
     struct window window;
 
     window.count = 0;
-    gather_behind(&window, flights.inner);
+    gather_behind(&window, pending.inner);
     return window.count ? look_at(&window) : 0;
 }
 
-uint32_t aspx_flight_poll(uint64_t run)
+uint32_t aspx_pending_poll(uint64_t run)
 {
-    if (flights.inner != 0)
+    if (pending.inner != 0)
         return poll_inner();
-    if (aspx_flight_count() != 0)
+    if (aspx_pending_count() != 0)
         return poll_all_lists(run);
     aspx_command_looked(run);
     return 0;
 }
 
-void aspx_flight_test(struct aspx_slot *const slots[], uint32_t count)
+void aspx_pending_test(struct aspx_slot *const slots[], uint32_t count)
 {
     struct window window;
     bool few = count <= RECENT_MOST / 2;
@@ -431,10 +431,10 @@ void aspx_flight_test(struct aspx_slot *const slots[], uint32_t count)
         if (slot->number == 0)
             continue;
         window.slots[window.count++] = slot;
-        if (flights.inner != 0 || !is_old(slot))
+        if (pending.inner != 0 || !is_old(slot))
             continue;
-        flights.next_old = slot->behind;
-        flights.sweep_left = flights.old.count;
+        pending.next_old = slot->behind;
+        pending.sweep_left = pending.old.count;
         if (few) {
             leave(slot);
             enter(slot);

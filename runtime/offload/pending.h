@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* So many requests MPI is asked about at once. */
-enum { ASPX_FLIGHT_WINDOW = 64 };
+enum { ASPX_PENDING_WINDOW = 64 };
 
 /* In the offload thread, or a guest: MPI was asked to take the operation, and
  * said rc. */
@@ -19,27 +19,27 @@ void aspx_slot_issued(struct aspx_slot *slot, int rc);
 void aspx_slot_ended(struct aspx_slot *slot, int rc);
 
 /* It is no more, and was not completed. */
-void aspx_flight_remove(struct aspx_slot *slot);
+void aspx_pending_remove(struct aspx_slot *slot);
 
 /* Let MPI make progress, and end what has ended: of what was posted or asked
  * for lately, and of some of the others. Where that completes a sweep, so that
  * all have been looked at, that is published (aspx_command_looked()).
  *   run  so many of the commands taken have been carried out
  * Returns how many ended. */
-uint32_t aspx_flight_poll(uint64_t run);
+uint32_t aspx_pending_poll(uint64_t run);
 
 /* Somebody asks for these, a window's worth at most: test those that are under
  * way. Outside of polls a few of them count as posted lately from now on. */
-void aspx_flight_test(struct aspx_slot *const slots[], uint32_t count);
+void aspx_pending_test(struct aspx_slot *const slots[], uint32_t count);
 
-uint32_t aspx_flight_count(void);
+uint32_t aspx_pending_count(void);
 
 /* Wake who sleeps until one of these ends, because there is something else to
  * do. */
-void aspx_flight_ring_bells(void);
+void aspx_pending_ring_bells(void);
 
 /* MPI has ended, and with it what was under way: nobody waits for that any
  * more. */
-void aspx_flight_forget(void);
+void aspx_pending_forget(void);
 
 #endif

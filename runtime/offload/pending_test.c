@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-enum { WINDOW = ASPX_FLIGHT_WINDOW, CROWD = 1000, MANY = 200000 };
+enum { WINDOW = ASPX_PENDING_WINDOW, CROWD = 1000, MANY = 200000 };
 
 /* What the tested file wants from the others. */
 struct aspx_raising aspx_raising;
@@ -103,7 +103,7 @@ static void ask_for(int i)
 {
     struct aspx_slot *slot = &slots[i];
 
-    aspx_flight_test(&slot, 1);
+    aspx_pending_test(&slot, 1);
 }
 
 static bool has_ended(int i)
@@ -115,7 +115,7 @@ static uint32_t poll(void)
 {
     memset(asked, 0, sizeof(asked));
     questions = 0;
-    return aspx_flight_poll(taken);
+    return aspx_pending_poll(taken);
 }
 
 static int begin(void **state)
@@ -134,13 +134,13 @@ static int end(void **state)
 {
     (void) state;
     for (int i = 0; i < MANY; i++)
-        aspx_flight_remove(&slots[i]);
+        aspx_pending_remove(&slots[i]);
     free(slots);
     memset(complete, 0, sizeof(complete));
     taken = looked = 0;
     handler = NULL;
     atomic_store(&aspx_offload_handlers_set, false);
-    return aspx_flight_count() != 0;
+    return aspx_pending_count() != 0;
 }
 
 /* Up to a window all are looked at in each poll, but what is new comes first,
@@ -165,7 +165,7 @@ static void test_few(void **state)
     /* So are those that come after a crowd. */
     post_all(WINDOW, CROWD);
     for (int i = 0; i < CROWD; i++)
-        aspx_flight_remove(&slots[i]);
+        aspx_pending_remove(&slots[i]);
     post(0);
     for (int i = 0; i < 2; i++) /* the first may end an earlier sweep */
         (void) poll();
@@ -199,7 +199,7 @@ static void test_says_what_it_looked_at(void **state)
         else if (random() % 4 == 0)
             ask_for(which);
         else if (random() % 4 == 0)
-            aspx_flight_remove(&slots[which]);
+            aspx_pending_remove(&slots[which]);
         else
             complete[which] = random() % 4 == 0;
         if (random() % 2 == 0)
@@ -283,7 +283,7 @@ static void test_asked_for_many(void **state)
         window[i] = &slots[2 * i];
         complete[2 * i] = i % 2;
     }
-    aspx_flight_test(window, WINDOW);
+    aspx_pending_test(window, WINDOW);
     for (int i = 0; i < WINDOW; i++) {
         assert_int_equal(has_ended(2 * i), i % 2);
         assert_int_equal(atomic_load(&window[i]->old), i % 2 == 0);
@@ -295,10 +295,10 @@ static void test_asked_for_many(void **state)
 static void handle(void)
 {
     handler = NULL;
-    aspx_flight_remove(&slots[1]);
+    aspx_pending_remove(&slots[1]);
     memset(asked, 0, sizeof(asked));
     post(3);
-    assert_int_equal(aspx_flight_poll(taken), 0);
+    assert_int_equal(aspx_pending_poll(taken), 0);
     assert_int_equal(asked[3], 1);
     assert_int_equal(asked[2], 0);
     complete[2] = true;
@@ -317,7 +317,7 @@ static void test_handler(void **state)
     assert_int_equal(poll(), 1);
     assert_true(has_ended(0));
     assert_int_equal(asked[1] + asked[2] + asked[3], 0);
-    assert_int_equal(aspx_flight_count(), 1);
+    assert_int_equal(aspx_pending_count(), 1);
     (void) poll();
     assert_int_equal(questions, 1);
     assert_int_equal(asked[3], 1);
@@ -340,9 +340,9 @@ static void test_freed(void **state)
     post_all(0, MANY);
     began = cpu_seconds();
     for (int i = 0; i < MANY; i++)
-        aspx_flight_remove(&slots[i]);
+        aspx_pending_remove(&slots[i]);
     assert_true(cpu_seconds() - began < 1);
-    assert_int_equal(aspx_flight_count(), 0);
+    assert_int_equal(aspx_pending_count(), 0);
 }
 
 int main(void)

@@ -103,7 +103,7 @@ static void do_free(void *argument)
         return; /* failed when it was posted */
     touch->rc = aspx_behind.MPI_Request_free(real_of(touch));
     if (slot && !slot->lazy && touch->rc == MPI_SUCCESS)
-        aspx_flight_remove(slot);
+        aspx_pending_remove(slot);
 }
 
 int aspx_offload_MPI_Request_free(MPI_Request *request)

@@ -92,9 +92,9 @@ static bool progress(void)
 {
     static uint32_t turns;
 
-    if (aspx_flight_poll(aspx_command_taken()) != 0)
+    if (aspx_pending_poll(aspx_command_taken()) != 0)
         return true;
-    if (aspx_flight_count() == 0 && ++turns % TURNS_PER_LOOK == 0)
+    if (aspx_pending_count() == 0 && ++turns % TURNS_PER_LOOK == 0)
         aspx_progress_poll();
     return false;
 }
@@ -106,7 +106,7 @@ void aspx_offload_turn(void)
         return;
     }
     /* one command is being carried out */
-    (void) aspx_flight_poll(aspx_command_taken() - 1);
+    (void) aspx_pending_poll(aspx_command_taken() - 1);
 }
 
 struct rest {
@@ -120,7 +120,7 @@ static void nap(struct rest *rest, bool direct_calls, bool awaited)
         .own = spin_us != 0,
         .direct_calls = direct_calls,
         .awaited = awaited,
-        .flights = aspx_flight_count() != 0,
+        .pending = aspx_pending_count() != 0,
         .window = atomic_load_explicit(&aspx_offload_had_window,
                                        memory_order_relaxed),
     });
