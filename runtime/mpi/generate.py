@@ -332,12 +332,12 @@ def post_run(kinds, call):
     for member in members(kinds, kept):
         yield f"    {member};"
     yield (f"}};\n_Static_assert(sizeof(struct post_{call.name}) <= "
-           f"ASPX_SLOT_ARGS, \"fits\");")
+           f"ASPX_REQUEST_ARGS, \"fits\");")
     yield from block(call, kept)
     yield (f"static void post_run_{call.name}(struct aspx_command *head)\n{{\n"
-           f"    struct aspx_slot *slot = aspx_slot_of(head);\n"
+           f"    struct aspx_request *slot = aspx_request_of(head);\n"
            f"    const struct post_{call.name} *p = (const void *) slot->args;"
-           f"\n\n    aspx_slot_issued(slot, "
+           f"\n\n    aspx_request_posted(slot, "
            f"aspx_behind.{call.name}({args}));\n}}")
 
 
@@ -345,7 +345,7 @@ def post_fill(twin, call):
     """Take a slot and write the twin's arguments into it."""
     kept = [arg for arg in call.args if arg[1] not in ("req*", "status*")]
     values = "".join(f"\n        .{name} = {name}," for name, _kind in kept)
-    return (f"slot = aspx_slot_take(post_run_{twin}, BLOCK_{twin});\n"
+    return (f"slot = aspx_pool_take(post_run_{twin}, BLOCK_{twin});\n"
             f"    *(struct post_{twin} *) (void *) slot->args = "
             f"(struct post_{twin}) {{{values}\n    }};\n")
 
@@ -391,24 +391,24 @@ def off_caller(call):
 
 
 def off_post(call):
-    # requests of files: see struct aspx_slot
-    lazy = ("    slot->on_file = true;\n    aspx_slot_make_lazy(slot);\n"
+    # requests of files: see struct aspx_request
+    lazy = ("    slot->on_file = true;\n    aspx_request_set_caller_progressed(slot);\n"
             if call.name.startswith("MPI_File_") else "")
     own = ("    if (aspx_handle_is_own_op(op))\n"
-           "        aspx_slot_calls_back(slot);\n" if has_op(call) else "")
-    return (f"    struct aspx_slot *slot;\n\n"
+           "        aspx_request_expect_callback(slot);\n" if has_op(call) else "")
+    return (f"    struct aspx_request *slot;\n\n"
             f"    if (!request) /* MPI says so */\n"
             f"        return ship_{call.name}({plain(call)});\n    "
-            f"{post_fill(call.name, call)}{lazy}{own}    return aspx_slot_post(slot, "
+            f"{post_fill(call.name, call)}{lazy}{own}    return aspx_request_post(slot, "
             f"{looks_right(call)},\n                          request);")
 
 
 def off_init(call):
     args = ", ".join("&real" if kind == "req*" else name
                      for name, kind in call.args)
-    maker = "aspx_slot_lazy" if "request" in call.name else "aspx_slot_persistent"
+    maker = "aspx_request_wrap_caller_progressed" if "request" in call.name else "aspx_request_wrap_persistent"
     own = ("    if (rc == MPI_SUCCESS && aspx_handle_is_own_op(op))\n"
-           "        aspx_slot_calls_back(aspx_slot_find(*request));\n"
+           "        aspx_request_expect_callback(aspx_pool_find(*request));\n"
            if has_op(call) else "")
     return (f"    MPI_Request real;\n    int rc;\n\n"
             f"    if (!request)\n        return ship_{call.name}"
@@ -421,11 +421,11 @@ def off_init(call):
 def off_twin(call):
     status = next((name for name, kind in call.args if kind == "status*"),
                   "MPI_STATUS_IGNORE")
-    return (f"    struct aspx_slot *slot;\n\n"
+    return (f"    struct aspx_request *slot;\n\n"
             f"    if (!aspx_offload_twins())\n"
             f"        return ship_{call.name}({plain(call)});\n"
             f"    {post_fill(twin_name(call.name), call)}"
-            f"    return aspx_slot_wait(slot, {status});")
+            f"    return aspx_request_post_and_wait(slot, {status});")
 
 
 def off_thread(call):

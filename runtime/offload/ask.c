@@ -9,11 +9,11 @@
 
 /* The slot of a request that the thread can look at, and that has not ended;
  * or NULL. */
-static struct aspx_slot *find_pending(MPI_Request request)
+static struct aspx_request *find_pending(MPI_Request request)
 {
-    struct aspx_slot *slot = aspx_slot_find(request);
+    struct aspx_request *slot = aspx_pool_find(request);
 
-    return slot && !slot->lazy &&
+    return slot && !slot->caller_progressed &&
                    atomic_load_explicit(&slot->head.state,
                                         memory_order_acquire) == ASPX_BUSY
                ? slot
@@ -29,7 +29,7 @@ struct question {
     uint64_t run; /* after so many commands */
 };
 
-static bool any_left(struct aspx_slot *const slots[], uint32_t count)
+static bool any_left(struct aspx_request *const slots[], uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (!aspx_command_is_done(&slots[i]->head))
@@ -41,11 +41,11 @@ static bool any_left(struct aspx_slot *const slots[], uint32_t count)
 /* A window's worth of those that come next. Returns whether that may do. */
 static bool look_at_next(struct question *q)
 {
-    struct aspx_slot *slots[ASPX_PENDING_WINDOW];
+    struct aspx_request *slots[ASPX_PENDING_WINDOW];
     uint32_t count = 0;
 
     while (q->asked < q->count && count < ASPX_PENDING_WINDOW) {
-        struct aspx_slot *slot = find_pending(q->requests[q->asked++]);
+        struct aspx_request *slot = find_pending(q->requests[q->asked++]);
 
         if (slot)
             slots[count++] = slot;
@@ -71,10 +71,10 @@ static void ask(int count, const MPI_Request requests[], enum aspx_ask how)
 
     aspx_command_ask(&q.head);
     for (int i = 0; i < q.asked; i++) {
-        struct aspx_slot *slot = find_pending(requests[i]);
+        struct aspx_request *slot = find_pending(requests[i]);
 
         if (slot)
-            slot->seen = q.run;
+            slot->tested_at = q.run;
     }
 }
 
@@ -84,11 +84,11 @@ static bool were_seen(int count, const MPI_Request requests[],
                       enum aspx_ask how, uint64_t posted)
 {
     for (int i = 0; i < count; i++) {
-        const struct aspx_slot *slot = find_pending(requests[i]);
+        const struct aspx_request *slot = find_pending(requests[i]);
 
         if (!slot)
             continue;
-        if (slot->seen != posted)
+        if (slot->tested_at != posted)
             return false;
         if (how == ASPX_ASK_UNTIL_ONE_IS_LEFT)
             return true;
@@ -106,7 +106,7 @@ bool aspx_ask_again(bool fresh, int count, const MPI_Request requests[],
 {
     if (fresh || aspx_offload_is_self() ||
         were_seen(count, requests, how, aspx_command_posted()))
-        aspx_request_miss();
+        aspx_request_found_nothing();
     else
         ask(count, requests, how);
     return !fresh;
@@ -115,7 +115,7 @@ bool aspx_ask_again(bool fresh, int count, const MPI_Request requests[],
 static bool any_old(int count, const MPI_Request requests[])
 {
     for (int i = 0; i < count; i++) {
-        const struct aspx_slot *slot = aspx_slot_find(requests[i]);
+        const struct aspx_request *slot = aspx_pool_find(requests[i]);
 
         if (slot && atomic_load_explicit(&slot->old, memory_order_relaxed))
             return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the program's threads ask the offload thread about requests that are not
  * done. The answer is in their done flags. Requests that are null, inactive or
- * lazy are left alone.
+ * caller-progressed are left alone.
  *
  * Threads: any; a request, of one at a time. In the offload thread these only
  * make progress: it tests by itself what it waits for. */

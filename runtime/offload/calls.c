@@ -55,7 +55,7 @@ static int probe(struct probe *probe)
 
         if (probe->flag || probe->rc != MPI_SUCCESS)
             return rc;
-        aspx_request_miss();
+        aspx_request_found_nothing();
     }
 }
 
@@ -78,7 +78,7 @@ int aspx_offload_MPI_Mprobe(int source, int tag, MPI_Comm comm,
                        .status = status};
 
     if (!message)
-        return aspx_request_refuse();
+        return aspx_refuse_arguments();
     return probe(&it);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Test and Wait, in all their shapes: they read flags, and enter MPI only for
- * what has callbacks of the program (lazy slots) or was not made by us. */
+ * what has callbacks of the program (caller-progressed slots) or was not made
+ * by us. */
 #include "config.h"
 
 #include "request.h"
@@ -27,21 +28,21 @@ static void set_empty(MPI_Status *status)
 }
 
 /* A request that is there to be completed. */
-static bool is_active(const struct aspx_slot *slot)
+static bool is_active(const struct aspx_request *slot)
 {
     return slot && atomic_load_explicit(&slot->head.state,
                                         memory_order_acquire) != ASPX_INACTIVE;
 }
 
-static bool is_over(const struct aspx_slot *slot)
+static bool is_over(const struct aspx_request *slot)
 {
     return aspx_command_is_done(&slot->head);
 }
 
-/* A lazy slot is moved on by MPI_Test in the offload thread. */
-static void test_lazy(void *argument)
+/* A caller-progressed slot is moved on by MPI_Test in the offload thread. */
+static void test_caller_progressed(void *argument)
 {
-    struct aspx_slot *slot = argument;
+    struct aspx_request *slot = argument;
     int flag = 0, rc;
 
     if (is_over(slot))
@@ -52,15 +53,15 @@ static void test_lazy(void *argument)
     rc = aspx_behind.MPI_Test(&slot->real, &flag, &slot->status);
 
     if (flag || rc != MPI_SUCCESS)
-        aspx_slot_ended(slot, rc);
+        aspx_request_ended(slot, rc);
 }
 
-static bool has_ended(struct aspx_slot *slot)
+static bool has_ended(struct aspx_request *slot)
 {
     if (is_over(slot))
         return true;
-    if (slot->lazy)
-        aspx_command_in_thread(test_lazy, slot);
+    if (slot->caller_progressed)
+        aspx_command_in_thread(test_caller_progressed, slot);
     else if (aspx_offload_is_self() && !aspx_in_direct_call)
         aspx_pending_test(&slot, 1);
     else
@@ -69,7 +70,7 @@ static bool has_ended(struct aspx_slot *slot)
 }
 
 /* What has ended is given back; a persistent request sleeps. */
-static int hand_out(struct aspx_slot *slot, MPI_Request *request,
+static int hand_out(struct aspx_request *slot, MPI_Request *request,
                     MPI_Status *status, bool error)
 {
     int rc = slot->rc;
@@ -81,7 +82,7 @@ static int hand_out(struct aspx_slot *slot, MPI_Request *request,
         atomic_store(&slot->head.state, ASPX_INACTIVE);
     } else {
         *request = MPI_REQUEST_NULL;
-        aspx_slot_give(slot);
+        aspx_pool_give(slot);
     }
     return rc;
 }
@@ -90,8 +91,8 @@ static int hand_out(struct aspx_slot *slot, MPI_Request *request,
  * says on MPI_COMM_WORLD alone that it failed, as our caller does; but on the
  * operation's communicator that it could not be posted. */
 static int __attribute__((noinline))
-finish_failed(struct aspx_slot *slot, MPI_Request *request, MPI_Status *status,
-              bool error, bool among)
+finish_failed(struct aspx_request *slot, MPI_Request *request,
+              MPI_Status *status, bool error, bool among)
 {
     struct aspx_raised *raised = aspx_raised_take(&slot->head);
     bool drop = among && !slot->refused;
@@ -106,7 +107,7 @@ finish_failed(struct aspx_slot *slot, MPI_Request *request, MPI_Status *status,
     return rc;
 }
 
-static int finish(struct aspx_slot *slot, MPI_Request *request,
+static int finish(struct aspx_request *slot, MPI_Request *request,
                   MPI_Status *status)
 {
     return slot->rc == MPI_SUCCESS
@@ -114,7 +115,7 @@ static int finish(struct aspx_slot *slot, MPI_Request *request,
                : finish_failed(slot, request, status, false, false);
 }
 
-static int finish_among(struct aspx_slot *slot, MPI_Request *request,
+static int finish_among(struct aspx_request *slot, MPI_Request *request,
                         MPI_Status *status, bool error)
 {
     return slot->rc == MPI_SUCCESS
@@ -123,23 +124,23 @@ static int finish_among(struct aspx_slot *slot, MPI_Request *request,
 }
 
 /* The one that was asked for among others. */
-static int finish_any(struct aspx_slot *slot, MPI_Request *request,
+static int finish_any(struct aspx_request *slot, MPI_Request *request,
                       MPI_Status *status)
 {
     bool raise = slot->rc != MPI_SUCCESS && !slot->refused;
     int rc = finish_among(slot, request, status, false);
 
-    return raise ? aspx_request_raise(rc) : rc;
+    return raise ? aspx_raise_code(rc) : rc;
 }
 
 /* One request. */
 
 int aspx_offload_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
-    struct aspx_slot *slot;
+    struct aspx_request *slot;
 
     if (!request || !flag || !status)
-        return aspx_request_refuse();
+        return aspx_refuse_arguments();
     slot = aspx_request_adopt(request);
     if (!is_active(slot)) {
         *flag = 1;
@@ -164,9 +165,9 @@ static bool may_ask(const struct aspx_rest *rest)
     return rest->sleeps || rest->looks % LOOKS == LOOKS - 1;
 }
 
-static void wait_for(struct aspx_slot *slot)
+static void wait_for(struct aspx_request *slot)
 {
-    struct aspx_rest rest = aspx_slot_rest(slot);
+    struct aspx_rest rest = aspx_request_rest(slot);
 
     while (!has_ended(slot)) {
         if (may_ask(&rest))
@@ -178,10 +179,10 @@ static void wait_for(struct aspx_slot *slot)
 
 int aspx_offload_MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
-    struct aspx_slot *slot;
+    struct aspx_request *slot;
 
     if (!request || !status)
-        return aspx_request_refuse();
+        return aspx_refuse_arguments();
     slot = aspx_request_adopt(request);
     if (!is_active(slot)) {
         set_empty(status);
@@ -194,17 +195,17 @@ int aspx_offload_MPI_Wait(MPI_Request *request, MPI_Status *status)
 int aspx_offload_MPI_Request_get_status(MPI_Request request, int *flag,
                                         MPI_Status *status)
 {
-    struct aspx_slot *slot = aspx_slot_find(request);
+    struct aspx_request *slot = aspx_pool_find(request);
 
     if (!flag || !status || (!slot && request != MPI_REQUEST_NULL))
-        return aspx_request_refuse();
+        return aspx_refuse_arguments();
     if (!is_active(slot)) {
         *flag = 1;
         set_empty(status);
         return MPI_SUCCESS;
     }
-    if (slot->lazy && !is_over(slot))
-        return aspx_request_peek(slot, flag, status);
+    if (slot->caller_progressed && !is_over(slot))
+        return aspx_request_get_status(slot, flag, status);
     *flag = has_ended(slot);
     if (!*flag) {
         (void) aspx_ask_again(aspx_ask_is_fresh(), 1, &request, ASPX_ASK_EACH);
@@ -223,7 +224,7 @@ struct aspx_set {
     MPI_Request *requests;
 };
 
-static struct aspx_slot *at(const struct aspx_set *set, int i)
+static struct aspx_request *at(const struct aspx_set *set, int i)
 {
     return aspx_request_adopt(&set->requests[i]);
 }
@@ -243,7 +244,7 @@ static int count_pending(const struct aspx_set *set)
     int pending = 0;
 
     for (int i = 0; i < set->count; i++) {
-        struct aspx_slot *slot = at(set, i);
+        struct aspx_request *slot = at(set, i);
 
         pending += is_active(slot) && !has_ended(slot);
     }
@@ -253,7 +254,7 @@ static int count_pending(const struct aspx_set *set)
 static bool all_over(const struct aspx_set *set)
 {
     for (int i = 0; i < set->count; i++) {
-        struct aspx_slot *slot = at(set, i);
+        struct aspx_request *slot = at(set, i);
 
         if (is_active(slot) && !is_over(slot))
             return false;
@@ -275,7 +276,7 @@ static bool is_bad(const struct aspx_set *set)
 static bool any_failed(const struct aspx_set *set)
 {
     for (int i = 0; i < set->count; i++) {
-        struct aspx_slot *slot = at(set, i);
+        struct aspx_request *slot = at(set, i);
 
         if (is_active(slot) && is_over(slot) && slot->rc != MPI_SUCCESS)
             return true;
@@ -292,7 +293,7 @@ static int finish_all(const struct aspx_set *set, MPI_Status *statuses,
 
     for (int i = 0; i < set->count; i++) {
         MPI_Status *status = status_at(statuses, i);
-        struct aspx_slot *slot = at(set, i);
+        struct aspx_request *slot = at(set, i);
 
         if (!is_active(slot))
             set_empty(status);
@@ -301,18 +302,18 @@ static int finish_all(const struct aspx_set *set, MPI_Status *statuses,
         else if (status != MPI_STATUS_IGNORE)
             status->MPI_ERROR = MPI_ERR_PENDING;
     }
-    return failed ? aspx_request_raise(MPI_ERR_IN_STATUS) : MPI_SUCCESS;
+    return failed ? aspx_raise_code(MPI_ERR_IN_STATUS) : MPI_SUCCESS;
 }
 
-/* A request that is not ours becomes a lazy one here; as long as there has been
- * none, no slot is looked at. */
-static bool any_lazy(const struct aspx_set *set)
+/* A request that is not ours becomes a caller-progressed one here; as long as
+ * there has been none, no slot is looked at. */
+static bool any_caller_progressed(const struct aspx_set *set)
 {
     for (int i = 0; i < set->count; i++) {
-        const struct aspx_slot *slot = at(set, i);
+        const struct aspx_request *slot = at(set, i);
 
-        if (aspx_slot_had_lazy() && is_active(slot) && slot->lazy &&
-            !is_over(slot))
+        if (aspx_request_any_caller_progressed() && is_active(slot) &&
+            slot->caller_progressed && !is_over(slot))
             return true;
     }
     return false;
@@ -321,7 +322,8 @@ static bool any_lazy(const struct aspx_set *set)
 /* How to wait for any of several. */
 static struct aspx_rest rest_of(const struct aspx_set *set)
 {
-    return (struct aspx_rest){.nap_us = any_lazy(set) ? ASPX_REST_NAP_US : 0};
+    return (struct aspx_rest){
+        .nap_us = any_caller_progressed(set) ? ASPX_REST_NAP_US : 0};
 }
 
 /* One look at all, but of those on files only at the first that is left. */
@@ -330,7 +332,7 @@ static bool all_ended(const struct aspx_set *set)
     bool all = true, on_file = false;
 
     for (int i = 0; i < set->count; i++) {
-        struct aspx_slot *slot = at(set, i);
+        struct aspx_request *slot = at(set, i);
 
         if (!is_active(slot) || (slot->on_file && on_file) || has_ended(slot))
             continue;
@@ -347,7 +349,8 @@ static void rest_for_any(const struct aspx_set *set, struct aspx_rest *rest)
     aspx_rest_step(rest);
 }
 
-/* What one waits for may depend on a lazy one: they move on together. */
+/* What one waits for may depend on a caller-progressed one: they move on
+ * together. */
 static void wait_in_turns(const struct aspx_set *set)
 {
     struct aspx_rest rest = {.nap_us = ASPX_REST_NAP_US};
@@ -365,7 +368,7 @@ static void wait_for_what_is_there(const struct aspx_set *set)
     struct aspx_rest rest = {0};
 
     for (int i = 0; i < set->count; i++) {
-        struct aspx_slot *slot = at(set, i);
+        struct aspx_request *slot = at(set, i);
 
         while (is_active(slot) && !has_ended(slot)) {
             if (may_ask(&rest))
@@ -378,10 +381,10 @@ static void wait_for_what_is_there(const struct aspx_set *set)
 }
 
 /* The last that is active, or NULL. */
-static struct aspx_slot *last_active(const struct aspx_set *set)
+static struct aspx_request *last_active(const struct aspx_set *set)
 {
     for (int i = set->count; i-- > 0;) {
-        struct aspx_slot *slot = at(set, i);
+        struct aspx_request *slot = at(set, i);
 
         if (is_active(slot))
             return slot;
@@ -395,10 +398,10 @@ static struct aspx_slot *last_active(const struct aspx_set *set)
 static void fetch_later(const struct aspx_set *set, int i)
 {
     enum { AHEAD = 8 };
-    struct aspx_slot *later = NULL;
+    struct aspx_request *later = NULL;
 
     if (i + AHEAD < set->count)
-        later = aspx_slot_find(set->requests[i + AHEAD]);
+        later = aspx_pool_find(set->requests[i + AHEAD]);
     if (later) {
         aspx_prefetch_to_write(&later->head);
         aspx_prefetch_to_write(&later->next);
@@ -411,15 +414,15 @@ static void fetch_later(const struct aspx_set *set, int i)
  * does so until then. */
 static int finish_in_order(const struct aspx_set *set, MPI_Status *statuses)
 {
-    struct aspx_slot *last = last_active(set);
+    struct aspx_request *last = last_active(set);
     struct aspx_rest rest = {0};
     bool failed = false;
 
     if (last)
-        rest = aspx_slot_rest(last);
+        rest = aspx_request_rest(last);
     for (int i = 0; i < set->count; i++) {
         MPI_Status *status = status_at(statuses, i);
-        struct aspx_slot *slot = at(set, i);
+        struct aspx_request *slot = at(set, i);
 
         if (!is_active(slot)) {
             set_empty(status);
@@ -441,7 +444,7 @@ static int finish_in_order(const struct aspx_set *set, MPI_Status *statuses)
         failed |= finish_among(slot, &set->requests[i], status, true) !=
                   MPI_SUCCESS;
     }
-    return failed ? aspx_request_raise(MPI_ERR_IN_STATUS) : MPI_SUCCESS;
+    return failed ? aspx_raise_code(MPI_ERR_IN_STATUS) : MPI_SUCCESS;
 }
 
 int aspx_offload_MPI_Waitall(int count, MPI_Request requests[],
@@ -450,8 +453,8 @@ int aspx_offload_MPI_Waitall(int count, MPI_Request requests[],
     const struct aspx_set set = {count, requests};
 
     if (is_bad(&set) || (count > 0 && !statuses))
-        return aspx_request_refuse();
-    if (any_lazy(&set))
+        return aspx_refuse_arguments();
+    if (any_caller_progressed(&set))
         wait_in_turns(&set);
     else if (aspx_offload_wants_codes())
         wait_for_what_is_there(&set);
@@ -467,7 +470,7 @@ int aspx_offload_MPI_Testall(int count, MPI_Request requests[], int *flag,
     bool fresh = aspx_ask_is_fresh(), codes = aspx_offload_wants_codes();
 
     if (is_bad(&set) || !flag || (count > 0 && !statuses))
-        return aspx_request_refuse();
+        return aspx_refuse_arguments();
     /* MPICH does not wait for the others when one has failed. */
     *flag = count_pending(&set) == 0 ||
             (aspx_ask_again(fresh, count, requests,
@@ -481,22 +484,22 @@ int aspx_offload_MPI_Testall(int count, MPI_Request requests[], int *flag,
 
 /* The one that ended first, of several at a time the first in the array, or -1.
  * More may have ended since than plain MPI would have seen by now, which looks
- * at the network only when it finds none. A lazy one ends as it is looked at,
- * here as there; with flags, only flags are. */
+ * at the network only when it finds none. A caller-progressed one ends as it is
+ * looked at, here as there; with flags, only flags are. */
 static int find_ended(const struct aspx_set *set, bool flags)
 {
-    const struct aspx_slot *first = NULL;
+    const struct aspx_request *first = NULL;
     int found = -1;
 
     for (int i = 0; i < set->count; i++) {
-        struct aspx_slot *slot = at(set, i);
+        struct aspx_request *slot = at(set, i);
 
         if (!is_active(slot) ||
             !(first || flags ? is_over(slot) : has_ended(slot)))
             continue;
-        if (!first && slot->lazy)
+        if (!first && slot->caller_progressed)
             return i;
-        if (!first || aspx_slot_was_before(slot, first)) {
+        if (!first || aspx_request_ended_before(slot, first)) {
             first = slot;
             found = i;
         }
@@ -512,7 +515,7 @@ int aspx_offload_MPI_Testany(int count, MPI_Request requests[], int *indx,
     int i;
 
     if (is_bad(&set) || !indx || !flag || !status)
-        return aspx_request_refuse();
+        return aspx_refuse_arguments();
     i = find_ended(&set, false);
     if (i < 0 && aspx_ask_again(fresh, count, requests, ASPX_ASK_EACH))
         i = find_ended(&set, true);
@@ -533,7 +536,7 @@ int aspx_offload_MPI_Waitany(int count, MPI_Request requests[], int *indx,
     int i;
 
     if (is_bad(&set) || !indx || !status)
-        return aspx_request_refuse();
+        return aspx_refuse_arguments();
     rest = rest_of(&set);
     while ((i = find_ended(&set, false)) < 0 && count_active(&set) != 0)
         rest_for_any(&set, &rest);
@@ -557,7 +560,7 @@ static int finish_some(const struct aspx_set *set, int *ended, int *indices,
         return MPI_SUCCESS;
     /* One look at each: more may end meanwhile, and fail. */
     for (int i = 0; i < set->count; i++) {
-        struct aspx_slot *slot = at(set, i);
+        struct aspx_request *slot = at(set, i);
 
         if (!is_active(slot) || !is_over(slot))
             continue;
@@ -567,7 +570,7 @@ static int finish_some(const struct aspx_set *set, int *ended, int *indices,
     for (int n = 0; n < *ended; n++)
         finish_among(at(set, indices[n]), &set->requests[indices[n]],
                      status_at(statuses, n), failed);
-    return failed ? aspx_request_raise(MPI_ERR_IN_STATUS) : MPI_SUCCESS;
+    return failed ? aspx_raise_code(MPI_ERR_IN_STATUS) : MPI_SUCCESS;
 }
 
 /* The thread may be in the middle of a look that ends more of these. */
@@ -585,7 +588,7 @@ int aspx_offload_MPI_Testsome(int count, MPI_Request requests[], int *outcount,
     const struct aspx_set set = {count, requests};
 
     if (is_bad(&set) || !outcount || (count > 0 && (!indices || !statuses)))
-        return aspx_request_refuse();
+        return aspx_refuse_arguments();
     catch_up(&set);
     return finish_some(&set, outcount, indices, statuses);
 }
@@ -597,7 +600,7 @@ int aspx_offload_MPI_Waitsome(int count, MPI_Request requests[], int *outcount,
     struct aspx_rest rest;
 
     if (is_bad(&set) || !outcount || (count > 0 && (!indices || !statuses)))
-        return aspx_request_refuse();
+        return aspx_refuse_arguments();
     rest = rest_of(&set);
     while (find_ended(&set, false) < 0 && count_active(&set) != 0)
         rest_for_any(&set, &rest);

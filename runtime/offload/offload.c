@@ -98,7 +98,7 @@ int aspx_offload_start(const struct asp_layout *its_layout, uint32_t local,
     aspx_offload_fill(&aspx_offload_entries);
     aspx_command_start(required != MPI_THREAD_SINGLE, aspx_offload_many, cpus,
                        &hooks);
-    aspx_slot_start(aspx_offload_many);
+    aspx_pool_start(aspx_offload_many);
     aspx_callback_start(aspx_offload_many);
     aspx_rounding_start();
     rc = aspx_thread_start(cpu, cpus);
@@ -328,7 +328,7 @@ int aspx_offload_MPI_Finalized(int *flag)
 int aspx_offload_MPI_Query_thread(int *provided)
 {
     if (!provided)
-        return aspx_request_refuse();
+        return aspx_refuse_arguments();
     *provided = level;
     return MPI_SUCCESS;
 }
@@ -336,7 +336,7 @@ int aspx_offload_MPI_Query_thread(int *provided)
 int aspx_offload_MPI_Is_thread_main(int *flag)
 {
     if (!flag)
-        return aspx_request_refuse();
+        return aspx_refuse_arguments();
     *flag = pthread_equal(pthread_self(), main_thread) != 0;
     return MPI_SUCCESS;
 }

@@ -49,7 +49,7 @@ static pthread_t start_server(bool many, enum aspx_cpus cpus, int *pause_ms)
 
     atomic_store(&over, false);
     aspx_command_start(many, many, cpus, NULL);
-    aspx_slot_start(many);
+    aspx_pool_start(many);
     assert_int_equal(pthread_create(&server, NULL, serve, pause_ms), 0);
     return server;
 }
@@ -129,10 +129,10 @@ static void test_many_callers(void **state)
 }
 
 /* As of a send, of which the thread looks at the arguments early. */
-static struct aspx_slot *sending(void (*run)(struct aspx_command *head),
-                                 int count)
+static struct aspx_request *sending(void (*run)(struct aspx_command *head),
+                                    int count)
 {
-    struct aspx_slot *slot = aspx_slot_take(run, ASPX_BLOCK_READ);
+    struct aspx_request *slot = aspx_pool_take(run, ASPX_BLOCK_READ);
 
     *(struct aspx_block *) (void *) slot->args = (struct aspx_block){
         NULL, count, MPI_INT};
@@ -144,13 +144,13 @@ static long ran;
 
 static void note(struct aspx_command *head)
 {
-    struct aspx_slot *slot = aspx_slot_of(head);
+    struct aspx_request *slot = aspx_request_of(head);
 
     order[ran++] = ((const struct aspx_block *) (void *) slot->args)->count;
     slot->real = 1;
-    aspx_slot_issued(slot, MPI_SUCCESS);
+    aspx_request_posted(slot, MPI_SUCCESS);
     aspx_pending_remove(slot);
-    aspx_slot_ended(slot, MPI_SUCCESS);
+    aspx_request_ended(slot, MPI_SUCCESS);
 }
 
 /* The server is late, so the ring (4096) fills and the poster waits. */
@@ -164,15 +164,16 @@ static void test_full_ring_keeps_the_order(void **state)
     assert_non_null(requests);
     ran = 0;
     for (int i = 0; i < POSTS; i++)
-        assert_int_equal(aspx_slot_post(sending(note, i), true, &requests[i]),
-                         MPI_SUCCESS);
+        assert_int_equal(
+            aspx_request_post(sending(note, i), true, &requests[i]),
+            MPI_SUCCESS);
     for (long i = 0; i < POSTS; i++) {
-        struct aspx_slot *slot = aspx_slot_find(requests[i]);
+        struct aspx_request *slot = aspx_pool_find(requests[i]);
 
         assert_non_null(slot);
         aspx_command_wait(&slot->head);
         assert_int_equal(order[i], i);
-        aspx_slot_give(slot);
+        aspx_pool_give(slot);
     }
     stop_server(server);
     assert_int_equal(ran, POSTS);
@@ -181,7 +182,7 @@ static void test_full_ring_keeps_the_order(void **state)
 
 static void refuse(struct aspx_command *head)
 {
-    aspx_slot_issued(aspx_slot_of(head), MPI_ERR_RANK);
+    aspx_request_posted(aspx_request_of(head), MPI_ERR_RANK);
 }
 
 /* What looks wrong is asked of MPI before the call returns. */
@@ -192,12 +193,12 @@ static void test_refused_at_once(void **state)
     MPI_Request request = 42;
 
     (void) state;
-    assert_int_equal(aspx_slot_post(sending(refuse, 1), false, &request),
+    assert_int_equal(aspx_request_post(sending(refuse, 1), false, &request),
                      MPI_ERR_RANK);
     assert_int_equal(request, 42);
-    assert_int_equal(aspx_slot_post(sending(note, 1), false, &request),
+    assert_int_equal(aspx_request_post(sending(note, 1), false, &request),
                      MPI_SUCCESS);
-    assert_non_null(aspx_slot_find(request));
+    assert_non_null(aspx_pool_find(request));
     stop_server(server);
 }
 
@@ -229,8 +230,8 @@ static void issue_late(struct aspx_command *head)
 
     nanosleep(&pause, NULL);
     clock_gettime(CLOCK_MONOTONIC, &issued_at);
-    aspx_slot_of(head)->real = 1;
-    aspx_slot_issued(aspx_slot_of(head), MPI_SUCCESS);
+    aspx_request_of(head)->real = 1;
+    aspx_request_posted(aspx_request_of(head), MPI_SUCCESS);
 }
 
 /* Who sleeps until MPI has taken an operation is woken when it has; a sleep
@@ -246,7 +247,7 @@ static void test_sleeper_is_woken_by_issue(void **state)
         struct timespec now;
         MPI_Request request;
         long ms;
-        int error = aspx_slot_post(sending(issue_late, 1), false, &request);
+        int error = aspx_request_post(sending(issue_late, 1), false, &request);
 
         assert_int_equal(error, MPI_SUCCESS);
         clock_gettime(CLOCK_MONOTONIC, &now);
@@ -263,15 +264,15 @@ static _Atomic int owner_of[1 << 20];
 
 static void *hold(void *me)
 {
-    struct aspx_slot **held = calloc(SLOTS, sizeof(struct aspx_slot *));
+    struct aspx_request **held = calloc(SLOTS, sizeof(struct aspx_request *));
     long wrong = held == NULL;
 
     for (int round = 0; held && round < ROUNDS; round++) {
         int n = SLOTS / (round % 7 + 1);
 
         for (int i = 0; i < n; i++) {
-            held[i] = aspx_slot_take(NULL, ASPX_BLOCK_NONE);
-            wrong += aspx_slot_find(held[i]->handle) != held[i];
+            held[i] = aspx_pool_take(NULL, ASPX_BLOCK_NONE);
+            wrong += aspx_pool_find(held[i]->handle) != held[i];
             wrong += atomic_exchange(
                          &owner_of[(uint32_t) held[i]->handle & 0xfffff],
                          *(const int *) me) != 0;
@@ -280,7 +281,7 @@ static void *hold(void *me)
             wrong += atomic_exchange(
                          &owner_of[(uint32_t) held[i]->handle & 0xfffff], 0) !=
                      *(const int *) me;
-            aspx_slot_give(held[i]);
+            aspx_pool_give(held[i]);
         }
     }
     free(held);
@@ -293,7 +294,7 @@ static void test_pool(void **state)
     int me[CALLERS];
 
     (void) state;
-    aspx_slot_start(true);
+    aspx_pool_start(true);
     for (int i = 0; i < CALLERS; i++) {
         me[i] = i + 1;
         assert_int_equal(pthread_create(&threads[i], NULL, hold, &me[i]), 0);
@@ -309,11 +310,11 @@ static void test_pool(void **state)
 static void test_foreign_handles(void **state)
 {
     (void) state;
-    assert_null(aspx_slot_find(MPI_REQUEST_NULL));
-    assert_null(aspx_slot_find(0));
-    assert_null(aspx_slot_find(-1));
-    assert_null(aspx_slot_find((MPI_Request) 0x6fffffff)); /* no such chunk */
-    assert_null(aspx_slot_find((MPI_Request) 0xac000002)); /* as MPICH's */
+    assert_null(aspx_pool_find(MPI_REQUEST_NULL));
+    assert_null(aspx_pool_find(0));
+    assert_null(aspx_pool_find(-1));
+    assert_null(aspx_pool_find((MPI_Request) 0x6fffffff)); /* no such chunk */
+    assert_null(aspx_pool_find((MPI_Request) 0xac000002)); /* as MPICH's */
 }
 
 static void test_basic_sizes(void **state)

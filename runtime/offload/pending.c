@@ -37,7 +37,7 @@ enum {
 };
 
 struct list {
-    struct aspx_slot *first, *last;
+    struct aspx_request *first, *last;
     uint32_t count;
 };
 
@@ -46,14 +46,14 @@ struct list {
 static struct {
     _Alignas(ASPX_COMMAND_LINE) struct list recent; /* by number */
     struct list old;
-    struct aspx_slot *next_old; /* where the next portion begins; NULL: at the
-                                   first */
+    struct aspx_request *next_old; /* where the next portion begins; NULL: at
+                                   the first */
     uint32_t portion;
     /* When all of recent, and then so many of old, one after the other, have
      * been looked at, all have, since so many commands had been carried out. */
     uint32_t sweep_left; /* more than needed, if one of old was taken out */
     uint64_t sweep_run;
-    uint64_t number;  /* the last one given */
+    uint64_t pending_seq; /* the last one given */
     uint64_t inner;   /* the last one when the poll began that is under way: an
                          inner one looks at those behind; 0: none is */
     uint64_t polled;  /* the last one at the last poll */
@@ -66,9 +66,9 @@ static struct {
 /* Raised by each poll, so on a line of its own. */
 static struct {
     _Alignas(ASPX_COMMAND_LINE) _Atomic uint32_t count;
-} moment;
+} completion_seq;
 
-static bool is_old(const struct aspx_slot *slot)
+static bool is_old(const struct aspx_request *slot)
 {
     return atomic_load_explicit(&slot->old, memory_order_relaxed);
 }
@@ -78,36 +78,36 @@ uint32_t aspx_pending_count(void)
     return pending.recent.count + pending.old.count;
 }
 
-static void append(struct list *list, struct aspx_slot *slot)
+static void append(struct list *list, struct aspx_request *slot)
 {
-    slot->before = list->last;
-    slot->behind = NULL;
+    slot->pending_prev = list->last;
+    slot->pending_next = NULL;
     if (list->last)
-        list->last->behind = slot;
+        list->last->pending_next = slot;
     else
         list->first = slot;
     list->last = slot;
     list->count++;
 }
 
-static void take_out(struct aspx_slot *slot)
+static void take_out(struct aspx_request *slot)
 {
     struct list *list = is_old(slot) ? &pending.old : &pending.recent;
 
     if (slot == pending.next_old)
-        pending.next_old = slot->behind;
-    if (slot->before)
-        slot->before->behind = slot->behind;
+        pending.next_old = slot->pending_next;
+    if (slot->pending_prev)
+        slot->pending_prev->pending_next = slot->pending_next;
     else
-        list->first = slot->behind;
-    if (slot->behind)
-        slot->behind->before = slot->before;
+        list->first = slot->pending_next;
+    if (slot->pending_next)
+        slot->pending_next->pending_prev = slot->pending_prev;
     else
-        list->last = slot->before;
+        list->last = slot->pending_prev;
     list->count--;
 }
 
-static void make_old(struct aspx_slot *slot)
+static void make_old(struct aspx_request *slot)
 {
     take_out(slot);
     atomic_store_explicit(&slot->old, true, memory_order_relaxed);
@@ -116,9 +116,9 @@ static void make_old(struct aspx_slot *slot)
 }
 
 /* As the youngest. */
-static void enter(struct aspx_slot *slot)
+static void enter(struct aspx_request *slot)
 {
-    slot->number = ++pending.number;
+    slot->pending_seq = ++pending.pending_seq;
     append(&pending.recent, slot);
     if (aspx_pending_count() <= WINDOW)
         return;
@@ -126,19 +126,20 @@ static void enter(struct aspx_slot *slot)
         make_old(pending.recent.first);
 }
 
-static void leave(struct aspx_slot *slot)
+static void leave(struct aspx_request *slot)
 {
     take_out(slot);
-    slot->number = 0;
+    slot->pending_seq = 0;
     if (is_old(slot))
         atomic_store_explicit(&slot->old, false, memory_order_relaxed);
 }
 
-static void ended(struct aspx_slot *slot, int rc, bool refused)
+static void ended(struct aspx_request *slot, int rc, bool refused)
 {
     slot->rc = rc;
     slot->refused = refused;
-    slot->moment = atomic_load_explicit(&moment.count, memory_order_relaxed);
+    slot->completion_seq = atomic_load_explicit(&completion_seq.count,
+                                                memory_order_relaxed);
     if (slot->expected) {
         slot->expected = false;
         atomic_fetch_sub_explicit(&aspx_callbacks.expected, 1,
@@ -147,7 +148,7 @@ static void ended(struct aspx_slot *slot, int rc, bool refused)
     aspx_command_ended(&slot->head, &slot->bell);
 }
 
-void aspx_slot_ended(struct aspx_slot *slot, int rc)
+void aspx_request_ended(struct aspx_request *slot, int rc)
 {
     ended(slot, rc, false);
 }
@@ -155,17 +156,17 @@ void aspx_slot_ended(struct aspx_slot *slot, int rc)
 /* Before anything else that ends later: MPI_Waitany of a small send and of the
  * receive that answers it gives the send first. MPI does not look around in a
  * wait for what is over. */
-static void end_at_once(struct aspx_slot *slot)
+static void end_at_once(struct aspx_request *slot)
 {
     int rc;
 
     slot->status.MPI_ERROR = ASPX_ERROR_UNTOUCHED;
     rc = aspx_behind.MPI_Wait(&slot->real, &slot->status);
     aspx_offload_counts.ended++;
-    aspx_slot_ended(slot, rc);
+    aspx_request_ended(slot, rc);
 }
 
-static void add(struct aspx_slot *slot)
+static void add(struct aspx_request *slot)
 {
     aspx_offload_counts.posted++;
     if (aspx_handle_is_over(slot->real)) {
@@ -175,35 +176,36 @@ static void add(struct aspx_slot *slot)
     enter(slot);
 }
 
-void aspx_slot_issued(struct aspx_slot *slot, int rc)
+void aspx_request_posted(struct aspx_request *slot, int rc)
 {
     bool failed = rc != MPI_SUCCESS;
 
     if (aspx_in_direct_call)
-        aspx_slot_make_lazy(slot);
+        aspx_request_set_caller_progressed(slot);
     if (failed && !slot->persistent)
         slot->real = MPI_REQUEST_NULL;
-    if (slot->asks) {
-        atomic_store_explicit(&slot->issued,
-                              failed ? ASPX_ISSUED_FAILED : ASPX_ISSUED,
+    if (slot->wants_posted) {
+        atomic_store_explicit(&slot->posted,
+                              failed ? ASPX_POSTING_FAILED : ASPX_POSTED,
                               memory_order_release);
         aspx_command_news(); /* who asked may sleep by now */
     }
     if (failed)
         ended(slot, rc, true);
-    else if (!slot->lazy)
+    else if (!slot->caller_progressed)
         add(slot);
 }
 
-void aspx_pending_remove(struct aspx_slot *slot)
+void aspx_pending_remove(struct aspx_request *slot)
 {
-    if (slot->number != 0)
+    if (slot->pending_seq != 0)
         leave(slot);
 }
 
 static void ring_bells(const struct list *list)
 {
-    for (struct aspx_slot *slot = list->first; slot; slot = slot->behind)
+    for (struct aspx_request *slot = list->first; slot;
+         slot = slot->pending_next)
         aspx_command_ring_bell(&slot->bell);
 }
 
@@ -222,15 +224,15 @@ void aspx_pending_forget(void)
 }
 
 /* MPI keeps a persistent request's handle, and takes back any other. */
-static void end(struct aspx_slot *slot, const MPI_Status *status, int rc)
+static void end(struct aspx_request *slot, const MPI_Status *status, int rc)
 {
     slot->status = *status;
     leave(slot);
     aspx_offload_counts.ended++;
-    aspx_slot_ended(slot, rc);
+    aspx_request_ended(slot, rc);
 }
 
-static bool test_one(struct aspx_slot *slot)
+static bool test_one(struct aspx_request *slot)
 {
     MPI_Status status = {.MPI_ERROR = ASPX_ERROR_UNTOUCHED};
     int flag = 0, rc;
@@ -244,7 +246,7 @@ static bool test_one(struct aspx_slot *slot)
 }
 
 struct window {
-    struct aspx_slot *slots[WINDOW];
+    struct aspx_request *slots[WINDOW];
     uint32_t count;
 };
 
@@ -254,9 +256,9 @@ static uint32_t test_each(const struct window *window)
     uint32_t ended = 0;
 
     for (uint32_t i = 0; i < window->count; i++)
-        numbers[i] = window->slots[i]->number;
+        numbers[i] = window->slots[i]->pending_seq;
     for (uint32_t i = 0; i < window->count; i++)
-        ended += window->slots[i]->number == numbers[i] &&
+        ended += window->slots[i]->pending_seq == numbers[i] &&
                  test_one(window->slots[i]);
     return ended;
 }
@@ -278,7 +280,7 @@ static uint32_t test_some(const struct window *window)
     for (int i = 0; i < ended; i++)
         aspx_prefetch_to_write(window->slots[which[i]]);
     for (int i = 0; i < ended; i++) {
-        struct aspx_slot *slot = window->slots[which[i]];
+        struct aspx_request *slot = window->slots[which[i]];
 
         slot->real = reals[which[i]];
         end(slot, &statuses[i],
@@ -292,10 +294,10 @@ static uint32_t look_at(const struct window *window)
     uint64_t outer = pending.inner;
     uint32_t ended;
 
-    pending.inner = pending.number;
+    pending.inner = pending.pending_seq;
     atomic_store_explicit(
-        &moment.count,
-        atomic_load_explicit(&moment.count, memory_order_relaxed) + 1,
+        &completion_seq.count,
+        atomic_load_explicit(&completion_seq.count, memory_order_relaxed) + 1,
         memory_order_relaxed);
     ended = aspx_offload_wants_codes() ? test_each(window) : test_some(window);
     pending.inner = outer;
@@ -304,11 +306,12 @@ static uint32_t look_at(const struct window *window)
 
 static void gather_behind(struct window *window, uint64_t last)
 {
-    struct aspx_slot *slot = pending.recent.last, *first = NULL;
+    struct aspx_request *slot = pending.recent.last, *first = NULL;
 
-    for (; slot && slot->number > last; slot = slot->before)
+    for (; slot && slot->pending_seq > last; slot = slot->pending_prev)
         first = slot;
-    for (slot = first; slot && window->count < WINDOW; slot = slot->behind)
+    for (slot = first; slot && window->count < WINDOW;
+         slot = slot->pending_next)
         window->slots[window->count++] = slot;
 }
 
@@ -318,8 +321,8 @@ static bool gather_new(struct window *window)
 {
     uint64_t before = pending.polled;
 
-    pending.polled = pending.number;
-    if (!pending.new_alone && pending.number != before &&
+    pending.polled = pending.pending_seq;
+    if (!pending.new_alone && pending.pending_seq != before &&
         aspx_pending_count() <= WINDOW)
         gather_behind(window, before);
     pending.new_alone = window->count != 0 &&
@@ -330,16 +333,16 @@ static bool gather_new(struct window *window)
 static void gather(struct window *window)
 {
     uint32_t most = WINDOW - pending.recent.count;
-    struct aspx_slot *slot = pending.recent.first;
+    struct aspx_request *slot = pending.recent.first;
 
-    for (; slot; slot = slot->behind)
+    for (; slot; slot = slot->pending_next)
         window->slots[window->count++] = slot;
     if (aspx_pending_count() > WINDOW && pending.portion < most)
         most = pending.portion;
     for (uint32_t i = 0; i < most && i < pending.old.count; i++) {
         slot = pending.next_old ? pending.next_old : pending.old.first;
         window->slots[window->count++] = slot;
-        pending.next_old = slot->behind;
+        pending.next_old = slot->pending_next;
         pending.sweep_left -= pending.sweep_left != 0;
     }
 }
@@ -360,18 +363,18 @@ static uint32_t next_portion(bool worked, bool old_ended)
 /* Somebody who sleeps until one ends cannot ask for it again. */
 static void grow_old(void)
 {
-    struct aspx_slot *slot = pending.recent.first;
+    struct aspx_request *slot = pending.recent.first;
 
     if (++pending.polls % RECENT_POLLS != 0 || aspx_pending_count() <= WINDOW)
         return;
-    while (slot && slot->number <= pending.younger) {
-        struct aspx_slot *behind = slot->behind;
+    while (slot && slot->pending_seq <= pending.younger) {
+        struct aspx_request *behind = slot->pending_next;
 
         if (!atomic_load_explicit(&slot->bell, memory_order_relaxed))
             make_old(slot);
         slot = behind;
     }
-    pending.younger = pending.number;
+    pending.younger = pending.pending_seq;
 }
 
 static uint32_t poll_all_lists(uint64_t run)
@@ -419,21 +422,21 @@ uint32_t aspx_pending_poll(uint64_t run)
     return 0;
 }
 
-void aspx_pending_test(struct aspx_slot *const slots[], uint32_t count)
+void aspx_pending_test(struct aspx_request *const slots[], uint32_t count)
 {
     struct window window;
     bool few = count <= RECENT_MOST / 2;
 
     window.count = 0;
     for (uint32_t i = 0; i < count; i++) {
-        struct aspx_slot *slot = slots[i];
+        struct aspx_request *slot = slots[i];
 
-        if (slot->number == 0)
+        if (slot->pending_seq == 0)
             continue;
         window.slots[window.count++] = slot;
         if (pending.inner != 0 || !is_old(slot))
             continue;
-        pending.next_old = slot->behind;
+        pending.next_old = slot->pending_next;
         pending.sweep_left = pending.old.count;
         if (few) {
             leave(slot);

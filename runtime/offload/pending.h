@@ -13,13 +13,13 @@ enum { ASPX_PENDING_WINDOW = 64 };
 
 /* In the offload thread, or a guest: MPI was asked to take the operation, and
  * said rc. */
-void aspx_slot_issued(struct aspx_slot *slot, int rc);
+void aspx_request_posted(struct aspx_request *slot, int rc);
 
 /* Likewise: the operation has ended so. */
-void aspx_slot_ended(struct aspx_slot *slot, int rc);
+void aspx_request_ended(struct aspx_request *slot, int rc);
 
 /* It is no more, and was not completed. */
-void aspx_pending_remove(struct aspx_slot *slot);
+void aspx_pending_remove(struct aspx_request *slot);
 
 /* Let MPI make progress, and end what has ended: of what was posted or asked
  * for lately, and of some of the others. Where that completes a sweep, so that
@@ -30,7 +30,7 @@ uint32_t aspx_pending_poll(uint64_t run);
 
 /* Somebody asks for these, a window's worth at most: test those that are under
  * way. Outside of polls a few of them count as posted lately from now on. */
-void aspx_pending_test(struct aspx_slot *const slots[], uint32_t count);
+void aspx_pending_test(struct aspx_request *const slots[], uint32_t count);
 
 uint32_t aspx_pending_count(void);
 

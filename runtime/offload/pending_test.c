@@ -49,7 +49,7 @@ void aspx_command_ended(struct aspx_command *command, _Atomic uint32_t *bell)
 }
 
 /* Request i + 1 is that of slot i. */
-static struct aspx_slot *slots;
+static struct aspx_request *slots;
 static bool complete[CROWD + WINDOW];
 static int asked[CROWD + WINDOW], questions;
 static uint64_t asked_at[CROWD + WINDOW]; /* when so many had been taken */
@@ -90,7 +90,7 @@ static void post(int i)
     asked_at[i % (CROWD + WINDOW)] = taken++;
     atomic_store(&slots[i].head.state, ASPX_BUSY);
     slots[i].real = i + 1;
-    aspx_slot_issued(&slots[i], MPI_SUCCESS);
+    aspx_request_posted(&slots[i], MPI_SUCCESS);
 }
 
 static void post_all(int from, int to)
@@ -101,7 +101,7 @@ static void post_all(int from, int to)
 
 static void ask_for(int i)
 {
-    struct aspx_slot *slot = &slots[i];
+    struct aspx_request *slot = &slots[i];
 
     aspx_pending_test(&slot, 1);
 }
@@ -177,7 +177,7 @@ static void test_few(void **state)
 static void assert_sound(void)
 {
     for (int i = 0; i < CROWD; i++) {
-        if (slots[i].number != 0)
+        if (slots[i].pending_seq != 0)
             assert_true(asked_at[i] >= looked);
     }
 }
@@ -194,7 +194,7 @@ static void test_says_what_it_looked_at(void **state)
         /* crowds come and go */
         int which = (int) (random() % (i / CROWD % 10 * 50 + 20));
 
-        if (slots[which].number == 0)
+        if (slots[which].pending_seq == 0)
             post(which);
         else if (random() % 4 == 0)
             ask_for(which);
@@ -275,7 +275,7 @@ static void test_asked_for(void **state)
 /* Many at once are looked at and stay old. */
 static void test_asked_for_many(void **state)
 {
-    struct aspx_slot *window[WINDOW];
+    struct aspx_request *window[WINDOW];
 
     (void) state;
     post_all(0, CROWD);

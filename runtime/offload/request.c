@@ -14,14 +14,14 @@
 
 #include <sched.h>
 
-struct aspx_slot *aspx_request_adopt(MPI_Request *request)
+struct aspx_request *aspx_request_adopt(MPI_Request *request)
 {
-    struct aspx_slot *slot = aspx_slot_find(*request);
+    struct aspx_request *slot = aspx_pool_find(*request);
 
     if (slot || *request == MPI_REQUEST_NULL)
         return slot;
-    *request = aspx_slot_lazy(*request);
-    return aspx_slot_find(*request);
+    *request = aspx_request_wrap_caller_progressed(*request);
+    return aspx_pool_find(*request);
 }
 
 static void refuse(void *code)
@@ -29,7 +29,7 @@ static void refuse(void *code)
     *(int *) code = aspx_behind.MPI_Waitall(-1, NULL, NULL);
 }
 
-int aspx_request_refuse(void)
+int aspx_refuse_arguments(void)
 {
     int code;
 
@@ -42,13 +42,13 @@ static void raise_code(void *code)
     aspx_behind.MPI_Comm_call_errhandler(MPI_COMM_WORLD, *(int *) code);
 }
 
-int aspx_request_raise(int code)
+int aspx_raise_code(int code)
 {
     aspx_command_in_thread(raise_code, &code);
     return code;
 }
 
-void aspx_request_miss(void)
+void aspx_request_found_nothing(void)
 {
     static _Thread_local unsigned misses ASPX_TLS;
 
@@ -62,8 +62,8 @@ void aspx_request_miss(void)
 }
 
 /* What a call on one request needs, and what it gives. */
-struct touch {
-    struct aspx_slot *slot;
+struct request_call {
+    struct aspx_request *slot;
     MPI_Request real; /* where there is no slot */
     int rc;
     int *flag;
@@ -72,59 +72,59 @@ struct touch {
     int *list;
 };
 
-static struct touch touch_of(MPI_Request request)
+static struct request_call call_of(MPI_Request request)
 {
-    struct aspx_slot *slot = aspx_slot_find(request);
+    struct aspx_request *slot = aspx_pool_find(request);
 
-    return (struct touch){.slot = slot, .real = slot ? 0 : request};
+    return (struct request_call){.slot = slot, .real = slot ? 0 : request};
 }
 
-static MPI_Request *real_of(struct touch *touch)
+static MPI_Request *real_of(struct request_call *call)
 {
-    return touch->slot ? &touch->slot->real : &touch->real;
+    return call->slot ? &call->slot->real : &call->real;
 }
 
-static int carry(struct touch *touch, void (*work)(void *touch))
+static int carry(struct request_call *call, void (*work)(void *call))
 {
-    aspx_command_in_thread(work, touch);
-    return touch->rc;
+    aspx_command_in_thread(work, call);
+    return call->rc;
 }
 
 /* MPI_Request_free, MPI_Cancel: MPI may have seen the end already. */
 static void do_free(void *argument)
 {
-    struct touch *touch = argument;
-    struct aspx_slot *slot = touch->slot;
+    struct request_call *call = argument;
+    struct aspx_request *slot = call->slot;
 
-    touch->rc = MPI_SUCCESS;
+    call->rc = MPI_SUCCESS;
     if (slot && !slot->persistent && aspx_command_is_done(&slot->head))
         return;
-    if (*real_of(touch) == MPI_REQUEST_NULL && slot)
+    if (*real_of(call) == MPI_REQUEST_NULL && slot)
         return; /* failed when it was posted */
-    touch->rc = aspx_behind.MPI_Request_free(real_of(touch));
-    if (slot && !slot->lazy && touch->rc == MPI_SUCCESS)
+    call->rc = aspx_behind.MPI_Request_free(real_of(call));
+    if (slot && !slot->caller_progressed && call->rc == MPI_SUCCESS)
         aspx_pending_remove(slot);
 }
 
 int aspx_offload_MPI_Request_free(MPI_Request *request)
 {
-    struct touch touch;
+    struct request_call call;
     int rc;
 
     if (!request)
-        return aspx_request_refuse();
-    touch = touch_of(*request);
-    if (aspx_in_direct_call && touch.slot && !touch.slot->lazy) {
+        return aspx_refuse_arguments();
+    call = call_of(*request);
+    if (aspx_in_direct_call && call.slot && !call.slot->caller_progressed) {
         *request = MPI_REQUEST_NULL; /* it ends, and its slot is not used */
         return MPI_SUCCESS;          /* again: in flight it is not ours */
     }
-    rc = carry(&touch, do_free);
+    rc = carry(&call, do_free);
     if (rc == MPI_SUCCESS) {
         *request = MPI_REQUEST_NULL;
-        if (touch.slot) {
-            aspx_raised_drop(aspx_raised_take(&touch.slot->head));
-            touch.slot->expected = false; /* what is under way remains so */
-            aspx_slot_give(touch.slot);
+        if (call.slot) {
+            aspx_raised_drop(aspx_raised_take(&call.slot->head));
+            call.slot->expected = false; /* what is under way remains so */
+            aspx_pool_give(call.slot);
         }
     }
     return rc;
@@ -132,43 +132,44 @@ int aspx_offload_MPI_Request_free(MPI_Request *request)
 
 static void do_cancel(void *argument)
 {
-    struct touch *touch = argument;
+    struct request_call *call = argument;
 
-    touch->rc = MPI_SUCCESS;
-    if (!touch->slot || !aspx_command_is_done(&touch->slot->head))
-        touch->rc = aspx_behind.MPI_Cancel(real_of(touch));
+    call->rc = MPI_SUCCESS;
+    if (!call->slot || !aspx_command_is_done(&call->slot->head))
+        call->rc = aspx_behind.MPI_Cancel(real_of(call));
 }
 
 int aspx_offload_MPI_Cancel(MPI_Request *request)
 {
-    struct touch touch;
+    struct request_call call;
 
     if (!request)
-        return aspx_request_refuse();
-    touch = touch_of(*request);
-    return carry(&touch, do_cancel);
+        return aspx_refuse_arguments();
+    call = call_of(*request);
+    return carry(&call, do_cancel);
 }
 
 static void do_peek(void *argument)
 {
-    struct touch *touch = argument;
+    struct request_call *call = argument;
 
-    touch->rc = aspx_behind.MPI_Request_get_status(*real_of(touch), touch->flag,
-                                                   touch->status);
+    call->rc = aspx_behind.MPI_Request_get_status(*real_of(call), call->flag,
+                                                  call->status);
 }
 
-int aspx_request_peek(struct aspx_slot *slot, int *flag, MPI_Status *status)
+int aspx_request_get_status(struct aspx_request *slot, int *flag,
+                            MPI_Status *status)
 {
-    struct touch touch = {.slot = slot, .flag = flag, .status = status};
+    struct request_call call = {.slot = slot, .flag = flag, .status = status};
 
-    return carry(&touch, do_peek);
+    return carry(&call, do_peek);
 }
 
 /* Persistent requests. */
 
 static void run_start(struct aspx_command *head)
 {
-    struct aspx_slot *slot = aspx_slot_of(head);
+    struct aspx_request *slot = aspx_request_of(head);
 
     int flag = 0, rc = aspx_behind.MPI_Start(&slot->real);
 
@@ -178,35 +179,36 @@ static void run_start(struct aspx_command *head)
     if (rc == MPI_SUCCESS)
         rc = aspx_behind.MPI_Test(&slot->real, &flag, &slot->status);
     if (flag)
-        aspx_slot_ended(slot, rc);
+        aspx_request_ended(slot, rc);
     else
-        aspx_slot_issued(slot, rc);
+        aspx_request_posted(slot, rc);
 }
 
 static void do_start(void *argument)
 {
-    struct touch *touch = argument;
+    struct request_call *call = argument;
 
-    touch->rc = aspx_behind.MPI_Start(real_of(touch));
+    call->rc = aspx_behind.MPI_Start(real_of(call));
 }
 
 int aspx_offload_MPI_Start(MPI_Request *request)
 {
-    struct aspx_slot *slot = request ? aspx_slot_find(*request) : NULL;
-    struct touch touch;
+    struct aspx_request *slot = request ? aspx_pool_find(*request) : NULL;
+    struct request_call call;
 
     if (!request)
-        return aspx_request_refuse();
+        return aspx_refuse_arguments();
     if (slot && slot->persistent &&
         atomic_load(&slot->head.state) == ASPX_INACTIVE) {
         slot->head.run = run_start;
-        slot->lazy = false; /* it was, if a guest started it before */
+        slot->caller_progressed =
+            false; /* it was, if a guest started it before */
         atomic_store(&slot->head.state, ASPX_BUSY);
-        aspx_slot_post_start(slot);
+        aspx_request_post_start(slot);
         return MPI_SUCCESS;
     }
-    touch = touch_of(*request); /* MPI knows what is wrong with it */
-    return carry(&touch, do_start);
+    call = call_of(*request); /* MPI knows what is wrong with it */
+    return carry(&call, do_start);
 }
 
 int aspx_offload_MPI_Startall(int count, MPI_Request requests[])
@@ -214,7 +216,7 @@ int aspx_offload_MPI_Startall(int count, MPI_Request requests[])
     int rc = MPI_SUCCESS;
 
     if (count < 0 || (count > 0 && !requests))
-        return aspx_request_refuse();
+        return aspx_refuse_arguments();
     for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
         rc = aspx_offload_MPI_Start(&requests[i]);
     return rc;
@@ -224,106 +226,105 @@ int aspx_offload_MPI_Startall(int count, MPI_Request requests[])
 
 static void do_pready(void *argument)
 {
-    struct touch *touch = argument;
+    struct request_call *call = argument;
 
-    touch->rc = aspx_behind.MPI_Pready(touch->low, *real_of(touch));
+    call->rc = aspx_behind.MPI_Pready(call->low, *real_of(call));
 }
 
 int aspx_offload_MPI_Pready(int partition, MPI_Request request)
 {
-    struct touch touch = touch_of(request);
+    struct request_call call = call_of(request);
 
-    touch.low = partition;
-    return carry(&touch, do_pready);
+    call.low = partition;
+    return carry(&call, do_pready);
 }
 
 static void do_pready_range(void *argument)
 {
-    struct touch *touch = argument;
+    struct request_call *call = argument;
 
-    touch->rc = aspx_behind.MPI_Pready_range(touch->low, touch->high,
-                                             *real_of(touch));
+    call->rc = aspx_behind.MPI_Pready_range(call->low, call->high,
+                                            *real_of(call));
 }
 
 int aspx_offload_MPI_Pready_range(int low, int high, MPI_Request request)
 {
-    struct touch touch = touch_of(request);
+    struct request_call call = call_of(request);
 
-    touch.low = low;
-    touch.high = high;
-    return carry(&touch, do_pready_range);
+    call.low = low;
+    call.high = high;
+    return carry(&call, do_pready_range);
 }
 
 static void do_pready_list(void *argument)
 {
-    struct touch *touch = argument;
+    struct request_call *call = argument;
 
-    touch->rc = aspx_behind.MPI_Pready_list(touch->high, touch->list,
-                                            *real_of(touch));
+    call->rc = aspx_behind.MPI_Pready_list(call->high, call->list,
+                                           *real_of(call));
 }
 
 int aspx_offload_MPI_Pready_list(int length, int list[], MPI_Request request)
 {
-    struct touch touch = touch_of(request);
+    struct request_call call = call_of(request);
 
-    touch.high = length;
-    touch.list = list;
-    return carry(&touch, do_pready_list);
+    call.high = length;
+    call.list = list;
+    return carry(&call, do_pready_list);
 }
 
 static void do_parrived(void *argument)
 {
-    struct touch *touch = argument;
+    struct request_call *call = argument;
 
     /* it may have ended since */
-    if (touch->slot && aspx_command_is_done(&touch->slot->head)) {
-        *touch->flag = 1;
-        touch->rc = MPI_SUCCESS;
+    if (call->slot && aspx_command_is_done(&call->slot->head)) {
+        *call->flag = 1;
+        call->rc = MPI_SUCCESS;
         return;
     }
-    touch->rc = aspx_behind.MPI_Parrived(*real_of(touch), touch->low,
-                                         touch->flag);
+    call->rc = aspx_behind.MPI_Parrived(*real_of(call), call->low, call->flag);
 }
 
 /* All partitions of what has ended have arrived; MPI's own request is inactive
  * by then. */
 int aspx_offload_MPI_Parrived(MPI_Request request, int partition, int *flag)
 {
-    struct touch touch = touch_of(request);
+    struct request_call call = call_of(request);
 
     if (!flag)
-        return aspx_request_refuse();
-    touch.low = partition;
-    touch.flag = flag;
-    return carry(&touch, do_parrived);
+        return aspx_refuse_arguments();
+    call.low = partition;
+    call.flag = flag;
+    return carry(&call, do_parrived);
 }
 
 /* Generalized requests. */
 
 static void do_complete(void *argument)
 {
-    struct touch *touch = argument;
+    struct request_call *call = argument;
 
-    touch->rc = aspx_behind.MPI_Grequest_complete(*real_of(touch));
+    call->rc = aspx_behind.MPI_Grequest_complete(*real_of(call));
 }
 
 int aspx_offload_MPI_Grequest_complete(MPI_Request request)
 {
-    struct touch touch = touch_of(request);
+    struct request_call call = call_of(request);
 
-    return carry(&touch, do_complete);
+    return carry(&call, do_complete);
 }
 
 static void do_set_lang(void *argument)
 {
-    struct touch *touch = argument;
+    struct request_call *call = argument;
 
-    aspx_behind.MPII_Grequest_set_lang_f77(*real_of(touch));
+    aspx_behind.MPII_Grequest_set_lang_f77(*real_of(call));
 }
 
 void aspx_offload_MPII_Grequest_set_lang_f77(MPI_Request request)
 {
-    struct touch touch = touch_of(request);
+    struct request_call call = call_of(request);
 
-    (void) carry(&touch, do_set_lang);
+    (void) carry(&call, do_set_lang);
 }

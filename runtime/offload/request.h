@@ -7,19 +7,20 @@
 
 /* The slot of a request. A request that is not ours gets one; NULL for
  * MPI_REQUEST_NULL. */
-struct aspx_slot *aspx_request_adopt(MPI_Request *request);
+struct aspx_request *aspx_request_adopt(MPI_Request *request);
 
 /* A null pointer or a negative count: let MPI say so. */
-int aspx_request_refuse(void);
+int aspx_refuse_arguments(void);
 
 /* Raise a code that belongs to no communicator. Returns what is left of it. */
-int aspx_request_raise(int code);
+int aspx_raise_code(int code);
 
-/* MPI_Request_get_status of a lazy slot. */
-int aspx_request_peek(struct aspx_slot *slot, int *flag, MPI_Status *status);
+/* MPI_Request_get_status of a caller-progressed slot. */
+int aspx_request_get_status(struct aspx_request *slot, int *flag,
+                            MPI_Status *status);
 
 /* A look found nothing. Keeps the thread from napping; and lets it have the CPU
  * now and then, in case it is on ours. */
-void aspx_request_miss(void);
+void aspx_request_found_nothing(void);
 
 #endif

@@ -27,17 +27,17 @@ enum {
 #define HANDLE_BASE 0x6c000000
 #define HANDLE_MASK 0xfc000000u
 
-static _Atomic(struct aspx_slot *) chunks[CHUNKS];
+static _Atomic(struct aspx_request *) chunks[CHUNKS];
 static uint32_t nchunks;
 static pthread_mutex_t grow_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool many_takers;
 
 /* Free slots: of the program's threads, one at a time; of many; of
  * callbacks. */
-static struct aspx_slot *free_one, *free_self;
+static struct aspx_request *free_one, *free_self;
 static ck_stack_t free_many = CK_STACK_INITIALIZER;
 
-_Static_assert(offsetof(struct aspx_slot, head) == 0, "aspx_slot_of");
+_Static_assert(offsetof(struct aspx_request, head) == 0, "aspx_request_of");
 
 /* MPI leaves MPI_ERROR alone in most single completions; so do we. */
 void aspx_status_copy(const MPI_Status *from, MPI_Status *to)
@@ -52,7 +52,7 @@ void aspx_status_copy(const MPI_Status *from, MPI_Status *to)
         to->MPI_ERROR = kept;
 }
 
-void aspx_slot_start(bool many)
+void aspx_pool_start(bool many)
 {
     many_takers = many;
 }
@@ -60,20 +60,20 @@ void aspx_slot_start(bool many)
 /* A post goes past these; inlined they would have it save all registers. */
 #define APART __attribute__((noinline))
 
-static struct aspx_slot **own_list(void)
+static struct aspx_request **own_list(void)
 {
     return aspx_offload_is_self() ? &free_self : &free_one;
 }
 
 /* ck_stack's entry is one pointer, as our next is. */
-static ck_stack_entry_t *entry_of(struct aspx_slot *slot)
+static ck_stack_entry_t *entry_of(struct aspx_request *slot)
 {
     return (ck_stack_entry_t *) (void *) &slot->next;
 }
 
-void aspx_slot_give(struct aspx_slot *slot)
+void aspx_pool_give(struct aspx_request *slot)
 {
-    struct aspx_slot **list = own_list();
+    struct aspx_request **list = own_list();
 
     if (many_takers) {
         ASPX_HANDED_OVER(slot);
@@ -86,11 +86,11 @@ void aspx_slot_give(struct aspx_slot *slot)
 
 APART static void grow(void)
 {
-    struct aspx_slot *chunk;
+    struct aspx_request *chunk;
 
     pthread_mutex_lock(&grow_lock);
     chunk = nchunks < CHUNKS
-                ? aligned_alloc(64, CHUNK * sizeof(struct aspx_slot))
+                ? aligned_alloc(64, CHUNK * sizeof(struct aspx_request))
                 : NULL;
     if (!chunk) {
         fprintf(stderr,
@@ -104,35 +104,36 @@ APART static void grow(void)
                                          i);
         chunk[i].real = MPI_REQUEST_NULL;
         chunk[i].expected = false;
-        chunk[i].number = 0;
-        chunk[i].seen = 0;
+        chunk[i].pending_seq = 0;
+        chunk[i].tested_at = 0;
         atomic_init(&chunk[i].old, false);
         atomic_init(&chunk[i].bell, 0);
-        atomic_init(&chunk[i].issued, ASPX_ISSUED_NOT_YET);
+        atomic_init(&chunk[i].posted, ASPX_POSTED_NOT_YET);
     }
     atomic_store(&chunks[nchunks], chunk);
     nchunks++;
     for (uint32_t i = CHUNK; i-- > 0;)
-        aspx_slot_give(&chunk[i]);
+        aspx_pool_give(&chunk[i]);
     pthread_mutex_unlock(&grow_lock);
 }
 
-APART static struct aspx_slot *pop_many(void)
+APART static struct aspx_request *pop_many(void)
 {
     ck_stack_entry_t *entry = ck_stack_pop_mpmc(&free_many);
-    struct aspx_slot *slot;
+    struct aspx_request *slot;
 
     if (!entry)
         return NULL;
-    slot = (struct aspx_slot *) (void *) ((char *) entry -
-                                          offsetof(struct aspx_slot, next));
+    slot = (struct aspx_request *) (void *) ((char *) entry -
+                                             offsetof(struct aspx_request,
+                                                      next));
     ASPX_TAKEN(slot);
     return slot;
 }
 
-static struct aspx_slot *pop(void)
+static struct aspx_request *pop(void)
 {
-    struct aspx_slot **list = own_list(), *slot;
+    struct aspx_request **list = own_list(), *slot;
 
     if (many_takers)
         return pop_many();
@@ -142,25 +143,25 @@ static struct aspx_slot *pop(void)
     return slot;
 }
 
-struct aspx_slot *aspx_slot_take(void (*run)(struct aspx_command *command),
-                                 enum aspx_command_block block)
+struct aspx_request *aspx_pool_take(void (*run)(struct aspx_command *command),
+                                    enum aspx_command_block block)
 {
-    struct aspx_slot *slot;
+    struct aspx_request *slot;
 
     while (!(slot = pop()))
         grow();
     slot->head.run = run;
     slot->head.block = block;
-    slot->persistent = slot->lazy = slot->asks = false;
+    slot->persistent = slot->caller_progressed = slot->wants_posted = false;
     slot->on_file = slot->calls_back = false;
     atomic_store_explicit(&slot->head.state, ASPX_BUSY, memory_order_relaxed);
     return slot;
 }
 
-struct aspx_slot *aspx_slot_find(MPI_Request handle)
+struct aspx_request *aspx_pool_find(MPI_Request handle)
 {
     uint32_t index = (uint32_t) handle & ~HANDLE_MASK;
-    struct aspx_slot *chunk;
+    struct aspx_request *chunk;
 
     if (((uint32_t) handle & HANDLE_MASK) != HANDLE_BASE ||
         index >> CHUNK_BITS >= CHUNKS)
@@ -171,29 +172,29 @@ struct aspx_slot *aspx_slot_find(MPI_Request handle)
 }
 
 /* Its end was waited for, and no request of the program tells of it. */
-static int give_back(struct aspx_slot *slot)
+static int give_back(struct aspx_request *slot)
 {
     struct aspx_raised *raised = NULL;
     int rc = slot->rc;
 
     if (rc != MPI_SUCCESS)
         raised = aspx_raised_take(&slot->head);
-    aspx_slot_give(slot);
+    aspx_pool_give(slot);
     return aspx_raised_call(raised, rc);
 }
 
 /* Wait until MPI has said what it thinks of the arguments. */
-APART static int wait_issued(struct aspx_slot *slot, MPI_Request *request)
+APART static int wait_posted(struct aspx_request *slot, MPI_Request *request)
 {
     struct aspx_rest rest = {0};
-    uint32_t issued;
+    uint32_t posted;
 
-    while (!(issued = atomic_load(&slot->issued)))
+    while (!(posted = atomic_load(&slot->posted)))
         aspx_rest_step(&rest);
     aspx_rest_end(&rest);
-    atomic_store_explicit(&slot->issued, ASPX_ISSUED_NOT_YET,
+    atomic_store_explicit(&slot->posted, ASPX_POSTED_NOT_YET,
                           memory_order_relaxed);
-    if (issued == ASPX_ISSUED) {
+    if (posted == ASPX_POSTED) {
         *request = slot->handle;
         return MPI_SUCCESS;
     }
@@ -201,51 +202,52 @@ APART static int wait_issued(struct aspx_slot *slot, MPI_Request *request)
     return give_back(slot);
 }
 
-static void expect(struct aspx_slot *slot)
+static void expect(struct aspx_request *slot)
 {
     slot->expected = true;
     aspx_callback_expect();
 }
 
-void aspx_slot_calls_back(struct aspx_slot *slot)
+void aspx_request_expect_callback(struct aspx_request *slot)
 {
     slot->calls_back = true;
     if (!slot->persistent)
         expect(slot);
 }
 
-void aspx_slot_post_start(struct aspx_slot *slot)
+void aspx_request_post_start(struct aspx_request *slot)
 {
     struct aspx_rest rest = {0};
 
     if (slot->calls_back)
         expect(slot);
-    slot->asks = aspx_callback_is_expected();
+    slot->wants_posted = aspx_callback_is_expected();
     aspx_command_post(&slot->head);
-    if (!slot->asks)
+    if (!slot->wants_posted)
         return;
-    while (!atomic_load(&slot->issued) && !aspx_command_is_done(&slot->head))
+    while (!atomic_load(&slot->posted) && !aspx_command_is_done(&slot->head))
         aspx_rest_step(&rest);
     aspx_rest_end(&rest);
-    slot->asks = false;
-    atomic_store_explicit(&slot->issued, ASPX_ISSUED_NOT_YET,
+    slot->wants_posted = false;
+    atomic_store_explicit(&slot->posted, ASPX_POSTED_NOT_YET,
                           memory_order_relaxed);
 }
 
-int aspx_slot_post(struct aspx_slot *slot, bool sane, MPI_Request *request)
+int aspx_request_post(struct aspx_request *slot, bool sane,
+                      MPI_Request *request)
 {
     sane = sane && !aspx_callback_is_expected();
     if (sane)
         *request = slot->handle;
     else
-        slot->asks = true;
+        slot->wants_posted = true;
     aspx_command_post(&slot->head);
-    return sane ? MPI_SUCCESS : wait_issued(slot, request);
+    return sane ? MPI_SUCCESS : wait_posted(slot, request);
 }
 
-int aspx_slot_wait(struct aspx_slot *slot, MPI_Status *status)
+int aspx_request_post_and_wait(struct aspx_request *slot, MPI_Status *status)
 {
-    struct aspx_rest rest = aspx_slot_rest(slot);
+    struct aspx_rest rest = aspx_request_rest(slot);
 
     aspx_command_post(&slot->head);
     while (!aspx_command_is_done(&slot->head))
@@ -255,25 +257,25 @@ int aspx_slot_wait(struct aspx_slot *slot, MPI_Status *status)
     return give_back(slot);
 }
 
-static MPI_Request wrap(MPI_Request real, bool lazy)
+static MPI_Request wrap(MPI_Request real, bool caller_progressed)
 {
-    struct aspx_slot *slot = aspx_slot_take(NULL, ASPX_BLOCK_NONE);
+    struct aspx_request *slot = aspx_pool_take(NULL, ASPX_BLOCK_NONE);
 
     slot->real = real;
-    slot->persistent = !lazy;
-    if (lazy)
-        aspx_slot_make_lazy(slot);
+    slot->persistent = !caller_progressed;
+    if (caller_progressed)
+        aspx_request_set_caller_progressed(slot);
     else
         atomic_store(&slot->head.state, ASPX_INACTIVE);
     return slot->handle;
 }
 
-MPI_Request aspx_slot_persistent(MPI_Request real)
+MPI_Request aspx_request_wrap_persistent(MPI_Request real)
 {
     return wrap(real, false);
 }
 
-MPI_Request aspx_slot_lazy(MPI_Request real)
+MPI_Request aspx_request_wrap_caller_progressed(MPI_Request real)
 {
     return wrap(real, true);
 }

@@ -9,7 +9,7 @@ _Thread_local bool aspx_offload_self ASPX_TLS, aspx_in_direct_call ASPX_TLS;
 _Atomic uint32_t aspx_direct_calls;
 bool aspx_offload_many;
 _Atomic bool aspx_offload_handlers_set, aspx_offload_had_window,
-    aspx_offload_had_lazy;
+    aspx_offload_had_caller_progressed;
 int aspx_offload_ranks = INT32_MAX;
 struct aspx_offload_counts aspx_offload_counts;
 struct aspx_callbacks aspx_callbacks;

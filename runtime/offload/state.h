@@ -69,7 +69,7 @@ static inline bool aspx_offload_wants_codes(void)
 }
 
 /* Has any request been one that only its caller moves on? */
-extern _Atomic bool aspx_offload_had_lazy;
+extern _Atomic bool aspx_offload_had_caller_progressed;
 
 /* Size of MPI_COMM_WORLD, once known: can this be the rank of something?
  * MPI_PROC_NULL and its kin can. */

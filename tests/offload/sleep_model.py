@@ -244,7 +244,7 @@ def waiter(me, sleeper, count_first=True, seen_first=True):
 
 
 def rest(waiters=1, news=fence, sleeper=fence, tell=True, **wrong):
-    """aspx_command_done(), or the word `issued` of aspx_slot_issued(), and
+    """aspx_command_done(), or the word `issued` of aspx_request_posted(), and
     aspx_command_news() against aspx_rest_step(): the caller goes on."""
     names = [str(i) for i in range(waiters)]
     done = []
