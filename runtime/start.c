@@ -26,7 +26,7 @@
 #include "runtime/profile/observe.h"
 #include "runtime/offload/offload.h"
 #include "runtime/offload/report.h"
-#include "runtime/base/helper_thread.h"
+#include "runtime/mpi/helper_thread.h"
 #include "runtime/world/layout_fetch.h"
 #include "runtime/profile/profile.h"
 #include "runtime/progress/on_demand.h"

@@ -16,7 +16,7 @@ setup() {
 # the sanitizer's map does not expect.
 sanitized() {
     local cflags parts=("$1.c" watch.c)
-    [[ $1 == watch_test ]] || parts+=(gate.c helper.c backoff.c)
+    [[ $1 == watch_test ]] || parts+=(gate.c thread.c backoff.c)
     cflags=$(sed -n 's/^MPI_CPPFLAGS = //p' "$ASPEN_BUILD/runtime/Makefile")
     # shellcheck disable=SC2086
     gcc -g -O1 -fsanitize=thread -o "$BATS_TEST_TMPDIR/test" $cflags \
@@ -74,11 +74,11 @@ race='ThreadSanitizer: data race'
 
 @test "found: a caller that spins, and a helper that is not polite" {
     planted gate.c 'LOOKS = 200' 'LOOKS = 2000000000' '*spins*' "$failed"
-    planted helper.c ' && !aspx_gate_calls()' '' '*one_poll*' "$failed"
+    planted thread.c ' && !aspx_gate_calls()' '' '*one_poll*' "$failed"
 }
 
 @test "found: a helper that nobody wakes, and one that goes on polling" {
-    planted helper.c 'aspx_futex_wake(&asleep);' ';' '*wakes*' "$failed"
+    planted thread.c 'aspx_futex_wake(&asleep);' ';' '*wakes*' "$failed"
     planted watch.c 'add(&aspx_watch_outstanding, -1u);' ';' '*wakes*' "$failed"
 }
 

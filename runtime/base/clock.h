@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 #ifdef __x86_64__
 #include <x86intrin.h>
 #endif
@@ -46,5 +47,14 @@ void aspx_clock_start(void);
 /* Ticks to seconds, and back. */
 double aspx_clock_seconds(uint64_t ticks);
 uint64_t aspx_clock_ticks_of(double seconds);
+
+/* A clock in nanoseconds. */
+static inline uint64_t aspx_clock_ns(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
+}
 
 #endif

@@ -7,7 +7,7 @@
 #ifndef ASPEN_RUNTIME_BASE_YIELD_BACKOFF_H
 #define ASPEN_RUNTIME_BASE_YIELD_BACKOFF_H
 
-#include "helper_thread.h"
+#include "clock.h"
 
 #include <sched.h>
 #include <stdbool.h>

@@ -9,7 +9,7 @@
 
 #include "plt_patch.h"
 
-#include "runtime/base/helper_thread.h"
+#include "runtime/base/clock.h"
 
 #include <errno.h>
 #include <poll.h>

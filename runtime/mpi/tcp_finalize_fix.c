@@ -6,7 +6,7 @@
 #include "end_barrier.h"
 #include "plt_patch.h"
 
-#include "runtime/base/helper_thread.h"
+#include "runtime/base/clock.h"
 
 #include <dirent.h>
 #include <linux/sockios.h>

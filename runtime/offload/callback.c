@@ -22,7 +22,7 @@
 #include "raised.h"
 
 #include "runtime/base/futex.h"
-#include "runtime/base/helper_thread.h"
+#include "runtime/mpi/helper_thread.h"
 
 #include <ck_pr.h>
 
@@ -130,9 +130,9 @@ static long hand_over(const struct aspx_callback *callback, const long *words)
     while ((now = state()) != ASPX_CALLBACK_RETURNED) {
         if (now == ASPX_CALLBACK_ALLOWED || may_run_beside_direct_calls(looks))
             return run_here();
-        if (aspx_own_thread_stopping()) {
+        if (aspx_helper_thread_stopping()) {
             if (now == ASPX_CALLBACK_TAKEN)
-                aspx_own_thread_stay();
+                aspx_helper_thread_stay();
             /* who exits waits for us, and does not compute */
             if (change(ASPX_CALLBACK_ASKED, ASPX_CALLBACK_ALLOWED))
                 return run_here();

@@ -10,7 +10,7 @@
 #include "raised.h"
 #include "report.h"
 
-#include "runtime/base/helper_thread.h"
+#include "runtime/mpi/helper_thread.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -24,11 +24,11 @@
 enum { CALLS = 2000, CALLERS = 4, AWAY_MS = 30 };
 
 /* What the tested files want from the others. */
-atomic_bool aspx_own_thread_stop_flag;
+atomic_bool aspx_helper_thread_stop_flag;
 
 static const struct aspx_command_hooks hooks = {aspx_callback_serve, NULL};
 
-void aspx_own_thread_stay(void)
+void aspx_helper_thread_stay(void)
 {
     abort();
 }

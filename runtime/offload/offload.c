@@ -22,7 +22,7 @@
 #include "runtime/mpi/tcp_finalize_fix.h"
 #include "runtime/mpi/entry.h"
 #include "runtime/mpi/plt_patch.h"
-#include "runtime/base/helper_thread.h"
+#include "runtime/mpi/helper_thread.h"
 #include "runtime/profile/profile.h"
 #include "runtime/world/call_site.h"
 #include "mpi_hand.h"
@@ -121,7 +121,7 @@ void aspx_offload_keep_site(void)
 
 bool aspx_offload_runs(void)
 {
-    return layout && aspx_own_thread_runs();
+    return layout && aspx_helper_thread_runs();
 }
 
 int aspx_offload_default_level(void)
@@ -256,7 +256,7 @@ static void note_end(struct opening *o)
 
 static void stop(void)
 {
-    aspx_own_thread_stop();
+    aspx_helper_thread_stop();
     aspx_offload_entries = aspx_real;
     if (model.hidden && !model.initialized) { /* it stays hidden */
         aspx_offload_entries.MPI_Initialized = aspx_offload_MPI_Initialized;

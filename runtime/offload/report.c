@@ -6,7 +6,7 @@
 #include "thread.h"
 
 #include "runtime/mpi/real.h"
-#include "runtime/base/helper_thread.h"
+#include "runtime/mpi/helper_thread.h"
 #include "runtime/record/frame.h"
 
 #include <inttypes.h>
@@ -47,7 +47,7 @@ void aspx_offload_json(FILE *out, const struct aspx_offload_counts *sum)
 
 void aspx_offload_add_up(MPI_Comm users, struct aspx_offload_sum *sum)
 {
-    struct aspx_offload_sum own = {.threads = aspx_own_thread_runs()};
+    struct aspx_offload_sum own = {.threads = aspx_helper_thread_runs()};
 
     if (own.threads)
         aspx_thread_count();
@@ -76,7 +76,7 @@ void aspx_offload_report(const struct asp_layout *layout)
 {
     static const struct aspx_record_mode mode = {"offload", print_line,
                                                  put_json};
-    bool runs = aspx_own_thread_runs();
+    bool runs = aspx_helper_thread_runs();
 
     if (runs)
         aspx_thread_count();

@@ -21,7 +21,8 @@
 #include "state.h"
 
 #include "runtime/base/futex.h"
-#include "runtime/base/helper_thread.h"
+#include "runtime/mpi/helper_thread.h"
+#include "runtime/profile/timing.h"
 
 #include <sched.h>
 
@@ -164,7 +165,7 @@ static void stand_aside(struct aspx_command *command)
     aspx_thread_count();
     atomic_store(&away, 1);
     aspx_command_done(command);
-    while (atomic_load(&away) && !aspx_own_thread_stopping())
+    while (atomic_load(&away) && !aspx_helper_thread_stopping())
         aspx_futex_wait(&away, 1, ASIDE_US);
 }
 
@@ -190,6 +191,7 @@ static void work(void)
     bool ended = false;
     cpu_set_t set;
 
+    aspx_timing_ignore_thread();
     aspx_offload_self = true;
     aspx_callback_i_am_thread();
     began_us = now_us();
@@ -198,7 +200,7 @@ static void work(void)
         CPU_SET(on_cpu, &set);
         (void) sched_setaffinity(0, sizeof(set), &set);
     }
-    while (!aspx_own_thread_stopping()) {
+    while (!aspx_helper_thread_stopping()) {
         bool worked = serve(ended);
 
         ended = progress();
@@ -233,5 +235,5 @@ int aspx_thread_start(int cpu, enum aspx_cpus cpus)
 {
     on_cpu = cpu;
     spin_us = cpus == ASPX_CPUS_OWN ? SPIN_US : 0;
-    return aspx_own_thread_start("aspen-offload", work, wake, take_over);
+    return aspx_helper_thread_start("aspen-offload", work, wake, take_over);
 }

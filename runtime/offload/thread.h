@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The offload thread's loop; base/helper_thread.h ends it. */
+/* The offload thread's loop; mpi/helper_thread.h ends it. */
 #ifndef ASPEN_RUNTIME_OFFLOAD_THREAD_H
 #define ASPEN_RUNTIME_OFFLOAD_THREAD_H
 

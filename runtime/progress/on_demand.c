@@ -3,13 +3,13 @@
 
 #include "on_demand.h"
 
-#include "helper.h"
+#include "thread.h"
 #include "progress.h"
 
 #include "runtime/adapt/decide/decision.h"
 #include "runtime/mpi/entry.h"
 #include "runtime/mpi/wrappers.h"
-#include "runtime/base/helper_thread.h"
+#include "runtime/mpi/helper_thread.h"
 #include "runtime/base/clock.h"
 #include "runtime/profile/timing.h"
 #include "runtime/base/counter.h"
@@ -89,9 +89,9 @@ static void close_gate(void)
 
 static void start_thread(void)
 {
-    if (aspx_own_thread_runs() || failed)
+    if (aspx_helper_thread_runs() || failed)
         return;
-    failed = aspx_helper_start(layout->bound ? &cpus : NULL) != 0;
+    failed = aspx_progress_thread_start(layout->bound ? &cpus : NULL) != 0;
     if (failed)
         fprintf(stderr, "aspen: a rank cannot start its progress thread, and "
                         "goes on without\n");
@@ -103,8 +103,8 @@ static void apply(enum aspx_help help)
     if (help == ASPX_HELP_NONE) {
         /* With MPI_THREAD_MULTIPLE we may be in a callback, and hold the lock
          * that the helper waits for in MPI: it rests. */
-        if (aspx_own_thread_runs() && !aspx_threads)
-            aspx_helper_stop();
+        if (aspx_helper_thread_runs() && !aspx_threads)
+            aspx_progress_thread_stop();
         if (gated)
             close_gate();
         return;
@@ -121,7 +121,7 @@ static void apply(enum aspx_help help)
 /* Is there something to do? Cheap. */
 static bool is_change(enum aspx_help help)
 {
-    bool runs = aspx_own_thread_runs();
+    bool runs = aspx_helper_thread_runs();
 
     if (help == ASPX_HELP_NONE)
         return (runs && !aspx_threads) || gated;
@@ -155,7 +155,7 @@ void aspx_on_demand_posted(void)
 void aspx_on_demand_disable(void)
 {
     disabled = true;
-    aspx_helper_bar();
+    aspx_progress_thread_disable();
 }
 
 /* ---- calls ---------------------------------------------------------------- */
@@ -239,11 +239,11 @@ void aspx_on_demand_start(const struct asp_layout *its_layout,
     find_cpus();
     n = backtrace(frame, FRAMES);
     outermost = n > 0 && n < FRAMES ? frame[n - 1] : NULL;
-    aspx_progress_measure(layout);
-    aspx_helper_share(aspx_threads);
-    aspx_watch_share(aspx_threads);
+    aspx_progress_read_limits(layout);
+    aspx_progress_thread_set_many(aspx_threads);
+    aspx_watch_set_many(aspx_threads);
     aspx_watch_publish(posted);
-    aspx_helper_permit(its_wanted, ASPX_HELP_ON);
+    aspx_progress_thread_permit(its_wanted, ASPX_HELP_ON);
     fill_tables();
     aspx_entry_use(&ungated);
     wanted = its_wanted;
@@ -256,9 +256,9 @@ void aspx_on_demand_stop(void)
         return;
     pthread_mutex_lock(&lock);
     aspx_timing_after = NULL;
-    if (aspx_own_thread_runs())
-        aspx_helper_stop();
-    aspx_helper_permit(NULL, 0);
+    if (aspx_helper_thread_runs())
+        aspx_progress_thread_stop();
+    aspx_progress_thread_permit(NULL, 0);
     aspx_watch_publish(NULL);
     wanted = NULL;
     pthread_mutex_unlock(&lock);

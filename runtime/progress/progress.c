@@ -4,7 +4,7 @@
 
 #include "progress.h"
 
-#include "helper.h"
+#include "thread.h"
 #include "on_demand.h"
 #include "report.h"
 
@@ -12,7 +12,7 @@
 #include "runtime/mpi/entry.h"
 #include "runtime/mpi/handle.h"
 #include "runtime/mpi/plt_patch.h"
-#include "runtime/base/helper_thread.h"
+#include "runtime/mpi/helper_thread.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ bool aspx_progress_is_mpichs(void)
     return false;
 }
 
-void aspx_progress_measure(const struct asp_layout *its_layout)
+void aspx_progress_read_limits(const struct asp_layout *its_layout)
 {
     small_bytes = 1024 *
                   atoll(asp_layout_knob(its_layout, "thread.min_kb", "8"));
@@ -51,7 +51,7 @@ void aspx_progress_measure(const struct asp_layout *its_layout)
 
 int aspx_progress_start(const struct asp_layout *its_layout)
 {
-    int rc = aspx_helper_start(its_layout->bound ? &its_layout->service : NULL);
+    int rc = aspx_progress_thread_start(its_layout->bound ? &its_layout->service : NULL);
     int level = MPI_THREAD_MULTIPLE;
 
     if (rc) {
@@ -59,10 +59,10 @@ int aspx_progress_start(const struct asp_layout *its_layout)
         return -1;
     }
     (void) aspx_real.MPI_Query_thread(&level);
-    aspx_helper_share(level == MPI_THREAD_MULTIPLE);
-    aspx_watch_share(level == MPI_THREAD_MULTIPLE);
+    aspx_progress_thread_set_many(level == MPI_THREAD_MULTIPLE);
+    aspx_watch_set_many(level == MPI_THREAD_MULTIPLE);
     layout = its_layout;
-    aspx_progress_measure(layout);
+    aspx_progress_read_limits(layout);
     aspx_progress_behind = aspx_real;
     aspx_progress_fill(&aspx_progress_entries);
     aspx_selfbind();
@@ -90,7 +90,7 @@ static int posted(int rc, const MPI_Request *request, bool large, bool own)
     aspx_gate_leave();
     if (large) {
         if (!own)
-            aspx_helper_wake();
+            aspx_progress_thread_notify();
         aspx_on_demand_posted();
     }
     return rc;
@@ -128,8 +128,8 @@ int aspx_progress_MPI_Finalize(void)
 {
     int rc;
 
-    if (aspx_own_thread_runs()) {
-        aspx_helper_stop();
+    if (aspx_helper_thread_runs()) {
+        aspx_progress_thread_stop();
         aspx_progress_report(layout, true);
     }
     rc = aspx_real.MPI_Finalize();

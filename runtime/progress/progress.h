@@ -31,7 +31,7 @@ bool aspx_progress_is_mpichs(void);
 int aspx_progress_start(const struct asp_layout *layout);
 
 /* What is large is said in the layout. */
-void aspx_progress_measure(const struct asp_layout *layout);
+void aspx_progress_read_limits(const struct asp_layout *layout);
 
 /* Is a message so large that it may need both sides in MPI? */
 bool aspx_progress_is_large(MPI_Count count, MPI_Datatype type);

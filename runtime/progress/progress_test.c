@@ -6,10 +6,10 @@
 #include "config.h"
 
 #include "gate.h"
-#include "helper.h"
+#include "thread.h"
 #include "watch.h"
 
-#include "runtime/base/helper_thread.h"
+#include "runtime/mpi/helper_thread.h"
 #include "runtime/profile/timing.h"
 
 #include <pthread.h>
@@ -62,6 +62,11 @@ static uint64_t poll_us; /* a poll that moves something takes long */
 static long calls_seen, impolite, unsaid;
 
 struct aspx_timing_thread aspx_timing_first;
+
+void aspx_timing_ignore_thread(void)
+{
+}
+
 static bool wanted_before;
 
 static void more(_Atomic uint64_t *number, uint64_t by)
@@ -132,7 +137,7 @@ void aspx_progress_request_stop(void)
 
 /* ---- the thread --------------------------------------------------------- */
 
-atomic_bool aspx_own_thread_stop_flag;
+atomic_bool aspx_helper_thread_stop_flag;
 static pthread_t thread;
 static void (*thread_work)(void), (*thread_wake)(void);
 
@@ -142,20 +147,20 @@ static void *run(void *unused)
     return unused;
 }
 
-int aspx_own_thread_start(const char *name, void (*work)(void),
-                          void (*wake)(void), void (*gone)(void))
+int aspx_helper_thread_start(const char *name, void (*work)(void),
+                             void (*wake)(void), void (*gone)(void))
 {
     (void) name;
     (void) gone;
     thread_work = work;
     thread_wake = wake;
-    atomic_store(&aspx_own_thread_stop_flag, false);
+    atomic_store(&aspx_helper_thread_stop_flag, false);
     return pthread_create(&thread, NULL, run, NULL);
 }
 
-void aspx_own_thread_stop(void)
+void aspx_helper_thread_stop(void)
 {
-    atomic_store(&aspx_own_thread_stop_flag, true);
+    atomic_store(&aspx_helper_thread_stop_flag, true);
     thread_wake();
     assert_int_equal(pthread_join(thread, NULL), 0);
 }
@@ -168,7 +173,7 @@ static void start_helper(unsigned a_poll_us)
     poll_us = a_poll_us;
     impolite = calls_seen = unsaid = 0;
     wanted_before = false;
-    assert_int_equal(aspx_helper_start(NULL), 0);
+    assert_int_equal(aspx_progress_thread_start(NULL), 0);
 }
 
 /* What the program posts, and what ends, inside the gate as in MPI's calls. */
@@ -177,7 +182,7 @@ static void post(MPI_Request request)
     aspx_gate_enter();
     aspx_watch_add(request, false);
     aspx_gate_leave();
-    aspx_helper_wake();
+    aspx_progress_thread_notify();
 }
 
 static void end(MPI_Request request)
@@ -227,7 +232,7 @@ static void call_from(int callers)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
     assert_true(polls_again());
     end(1);
-    aspx_helper_stop();
+    aspx_progress_thread_stop();
     assert_int_equal(value(&together), 0);
     for (int i = 0; i < callers; i++)
         assert_int_equal(mpi.cell[i], 2 * CALLS);
@@ -253,7 +258,7 @@ static void test_caller_waits_for_one_poll(void **state)
         call_out(0);
     }
     end(1);
-    aspx_helper_stop();
+    aspx_progress_thread_stop();
     assert_int_equal(value(&together), 0);
     assert_int_equal(impolite, 0);
     assert_int_equal(unsaid, 0);
@@ -328,7 +333,7 @@ static void rests_and_stops(void)
     pause_us(50000);
     assert_int_equal(value(&polls), before);
     before = now_ms();
-    aspx_helper_stop();
+    aspx_progress_thread_stop();
     assert_true(now_ms() - before < LIMIT_MS);
 }
 
@@ -338,7 +343,7 @@ static void test_helper_sleeps_and_wakes(void **state)
     uint64_t before;
 
     (void) state;
-    aspx_helper_counts = (struct aspx_helper_counts){0};
+    aspx_progress_counts = (struct aspx_progress_counts){0};
     start_helper(0);
     for (int i = 0; i < ROUNDS; i++) {
         before = value(&polls);
@@ -349,8 +354,8 @@ static void test_helper_sleeps_and_wakes(void **state)
         pause_us(i % 2 ? i % 7 * 10 : 1500); /* about to sleep, or asleep */
     }
     rests_and_stops();
-    assert_true(aspx_helper_counts.polls >= ROUNDS);
-    assert_true(aspx_helper_counts.wakes >= ROUNDS / 8);
+    assert_true(aspx_progress_counts.polls >= ROUNDS);
+    assert_true(aspx_progress_counts.wakes >= ROUNDS / 8);
 }
 
 /* A program that is inside MPI while something is under way does not wake it
@@ -358,12 +363,12 @@ static void test_helper_sleeps_and_wakes(void **state)
 static void test_helper_is_not_woken_in_vain(void **state)
 {
     (void) state;
-    aspx_helper_counts = (struct aspx_helper_counts){0};
+    aspx_progress_counts = (struct aspx_progress_counts){0};
     start_helper(0);
     for (int i = 0; i < ROUNDS; i++) {
         call_in(0);
         aspx_watch_add(7, false);
-        aspx_helper_wake();
+        aspx_progress_thread_notify();
         pause_us(300);
         aspx_watch_end(7);
         call_out(0);
@@ -374,7 +379,7 @@ static void test_helper_is_not_woken_in_vain(void **state)
     end(7);
     rests_and_stops();
     assert_int_equal(value(&together), 0);
-    assert_in_range(aspx_helper_counts.wakes, 0, ROUNDS / 3);
+    assert_in_range(aspx_progress_counts.wakes, 0, ROUNDS / 3);
 }
 
 /* Without its permit it polls nothing, whatever is posted, and stops all the
@@ -385,12 +390,12 @@ static void test_helper_needs_its_permit(void **state)
 
     (void) state;
     atomic_store(&permit, 1);
-    aspx_helper_permit(&permit, 2);
+    aspx_progress_thread_permit(&permit, 2);
     start_helper(0);
     pause_us(10000); /* it rests, with nothing to work for */
     post(7);
     for (int i = 0; i < 50; i++) {
-        aspx_helper_wake();
+        aspx_progress_thread_notify();
         pause_us(1000);
     }
     assert_int_equal(value(&polls), 0);
@@ -401,15 +406,15 @@ static void test_helper_needs_its_permit(void **state)
     rests_and_stops();
     end(7);
     /* Nor ever, once it is barred. */
-    aspx_helper_permit(NULL, 0);
-    aspx_helper_bar();
+    aspx_progress_thread_permit(NULL, 0);
+    aspx_progress_thread_disable();
     start_helper(0);
     post(7);
     pause_us(20000);
     assert_int_equal(value(&polls), 0);
-    aspx_helper_stop();
+    aspx_progress_thread_stop();
     end(7);
-    aspx_helper_permit(NULL, 0);
+    aspx_progress_thread_permit(NULL, 0);
 }
 
 /* A test that failed may have left the gate shut. */
@@ -439,8 +444,8 @@ static void test_helper_is_held_back(void **state)
     end(2);
     assert_true(polls_again());
     end(1);
-    aspx_helper_stop();
-    assert_true(aspx_helper_counts.held_back > 0);
+    aspx_progress_thread_stop();
+    assert_true(aspx_progress_counts.held_back > 0);
 }
 
 int main(int argc, char **argv)
@@ -457,7 +462,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup(test_helper_is_held_back, open_gate),
     };
 
-    aspx_watch_share(false); /* one thread at a time uses the table */
+    aspx_watch_set_many(false); /* one thread at a time uses the table */
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@ _Static_assert((int) COUNTS <= (int) ASPX_RECORD_COUNTS &&
                        sizeof(struct aspx_progress_sum),
                "an array of counts");
 
-void aspx_progress_say(FILE *out, const struct aspx_progress_sum *sum)
+void aspx_progress_print(FILE *out, const struct aspx_progress_sum *sum)
 {
     fprintf(out,
             "%" PRIu64 " operations watched, %" PRIu64 " wakes, %" PRIu64
@@ -50,7 +50,7 @@ static void print_line(const struct asp_layout *layout, const char *who,
         snprintf(where, sizeof(where), "not bound%s%s",
                  layout->reason[0] ? ": " : "", layout->reason);
     fprintf(out, "aspen: thread mode, %s, %s; ", who, where);
-    aspx_progress_say(out, sum);
+    aspx_progress_print(out, sum);
     fputc('\n', out);
 }
 
@@ -76,7 +76,7 @@ void aspx_progress_add_up(MPI_Comm users, bool had_thread,
 {
     const struct aspx_progress_sum none = {.threads = 0},
                                    one = {
-                                       .helper = aspx_helper_counts,
+                                       .helper = aspx_progress_counts,
                                        .watched = aspx_watch_total,
                                        .threads = 1,
                                    };
@@ -89,7 +89,7 @@ void aspx_progress_report(const struct asp_layout *layout, bool has_thread)
 {
     static const struct aspx_record_mode mode = {"thread", print_line,
                                                  put_json};
-    const struct aspx_progress_sum own = {.helper = aspx_helper_counts,
+    const struct aspx_progress_sum own = {.helper = aspx_progress_counts,
                                           .watched = aspx_watch_total};
 
     aspx_record_counts(layout, &mode, has_thread, (const void *) &own, COUNTS);

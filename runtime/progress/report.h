@@ -3,7 +3,7 @@
 #ifndef ASPEN_RUNTIME_PROGRESS_REPORT_H
 #define ASPEN_RUNTIME_PROGRESS_REPORT_H
 
-#include "helper.h"
+#include "thread.h"
 
 #include "common/layout/layout.h"
 
@@ -22,13 +22,13 @@ void aspx_progress_report(const struct asp_layout *layout, bool has_thread);
  * Then a sentence, without a line's end, and the members of the JSON object but
  * for threads. */
 struct aspx_progress_sum {
-    struct aspx_helper_counts helper;
+    struct aspx_progress_counts helper;
     uint64_t watched;
     uint64_t threads; /* ranks that had one */
 };
 void aspx_progress_add_up(MPI_Comm users, bool had_thread,
                           struct aspx_progress_sum *sum);
-void aspx_progress_say(FILE *out, const struct aspx_progress_sum *sum);
+void aspx_progress_print(FILE *out, const struct aspx_progress_sum *sum);
 void aspx_progress_json(FILE *out, const struct aspx_progress_sum *sum);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "progress.h"
 
-#include "helper.h"
+#include "thread.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -212,7 +212,7 @@ int aspx_progress_MPI_Start(MPI_Request *request)
     wake = rc == MPI_SUCCESS && aspx_watch_started(*request);
     aspx_gate_leave();
     if (wake)
-        aspx_helper_wake();
+        aspx_progress_thread_notify();
     return rc;
 }
 
@@ -227,6 +227,6 @@ int aspx_progress_MPI_Startall(int count, MPI_Request requests[])
         wake |= aspx_watch_started(requests[i]);
     aspx_gate_leave();
     if (wake)
-        aspx_helper_wake();
+        aspx_progress_thread_notify();
     return rc;
 }

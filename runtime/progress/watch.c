@@ -5,7 +5,7 @@
 
 #include "watch.h"
 
-#include "helper.h"
+#include "thread.h"
 
 #include <pthread.h>
 
@@ -48,7 +48,7 @@ static void unlock(void)
         pthread_mutex_unlock(&mutex);
 }
 
-void aspx_watch_share(bool many_threads)
+void aspx_watch_set_many(bool many_threads)
 {
     many = many_threads;
 }
@@ -128,7 +128,7 @@ static void begin(struct entry *entry)
     if (!public) { /* mode thread: it always is */
         aspx_watch_total++;
     } else {
-        aspx_watch_total += aspx_helper_is_permitted();
+        aspx_watch_total += aspx_progress_thread_is_permitted();
         seen.large++;
         seen.bursts += !posting;
         atomic_store_explicit(&public->large, seen.large, memory_order_relaxed);

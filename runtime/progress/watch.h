@@ -30,7 +30,7 @@ void aspx_watch_own_for_good(void);
 /* Before the first request: may several threads call at once? (They may until
  * it is said.) A program that enters MPI with one at a time needs no lock here:
  * the helper reads the number that is outstanding, and nothing else. */
-void aspx_watch_share(bool many_threads);
+void aspx_watch_set_many(bool many_threads);
 
 /* From now on others see there how many were watched; NULL: no more. */
 struct aspx_watch_public {

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "config.h"
 
-#include "helper.h"
+#include "thread.h"
 #include "watch.h"
 
 #include <pthread.h>
@@ -16,7 +16,7 @@
 
 enum { THREADS = 4, ROUNDS = 100 };
 
-bool aspx_helper_is_permitted(void)
+bool aspx_progress_thread_is_permitted(void)
 {
     return true;
 }
@@ -117,9 +117,9 @@ static void count_what_is_under_way(void)
 static void test_counts_what_is_under_way(void **state)
 {
     (void) state;
-    aspx_watch_share(false);
+    aspx_watch_set_many(false);
     count_what_is_under_way();
-    aspx_watch_share(true);
+    aspx_watch_set_many(true);
     count_what_is_under_way();
 }
 

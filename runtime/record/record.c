@@ -168,7 +168,7 @@ static void print_line(FILE *out, const struct aspx_world *world,
                 "of them on the ghosts' CPUs; ",
                 (unsigned long long) sums->progress.threads, world->size_users,
                 (unsigned long long) sums->progress.helper.confined);
-        aspx_progress_say(out, &sums->progress);
+        aspx_progress_print(out, &sums->progress);
         fputc('\n', out);
     }
 }

@@ -107,7 +107,7 @@ static double thread_seconds(pid_t pid, const char *tid)
     return seconds;
 }
 
-/* Is it the thread of mode offload or thread? (runtime/base/helper_thread.c) */
+/* Is it the thread of mode offload or thread? (runtime/mpi/helper_thread.c) */
 static bool is_helper(pid_t pid, const char *tid)
 {
     char *text = thread_file(pid, tid, "comm");

@@ -6,7 +6,7 @@
 
 #include "runtime/casper/arena/engine.h"
 #include "runtime/mpi/real.h"
-#include "runtime/base/helper_thread.h"
+#include "runtime/base/clock.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Start and end of our thread in a rank, and its calls that make progress. */
 #include "config.h"
 
 #include "helper_thread.h"
 
-#include "runtime/mpi/entry.h"
-#include "runtime/profile/timing.h"
+#include "entry.h"
 
 #include <mpi.h>
 #include <pthread.h>
@@ -19,7 +19,7 @@
 #define STACK_UNLIMITED ((size_t) 256 << 20)
 #define EXIT_LIMIT_NS   UINT64_C(1000000000)
 
-atomic_bool aspx_own_thread_stop_flag;
+atomic_bool aspx_helper_thread_stop_flag;
 
 static pthread_t thread;
 static atomic_bool runs, ended, stays;
@@ -28,7 +28,7 @@ static void (*work)(void), (*wake)(void), (*gone)(void);
 
 static void ask_to_stop(void)
 {
-    atomic_store(&aspx_own_thread_stop_flag, true);
+    atomic_store(&aspx_helper_thread_stop_flag, true);
     wake();
 }
 
@@ -56,7 +56,6 @@ static void *run(void *unused)
 {
     /* The default slack of 50 us would double the shortest naps. */
     (void) prctl(PR_SET_TIMERSLACK, 1000);
-    aspx_timing_ignore_thread();
     work();
     atomic_store(&ended, true);
     return unused;
@@ -87,14 +86,14 @@ static int start_with_stack(void)
     return rc;
 }
 
-int aspx_own_thread_start(const char *name, void (*its_work)(void),
+int aspx_helper_thread_start(const char *name, void (*its_work)(void),
                           void (*its_wake)(void), void (*its_gone)(void))
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
     sigset_t all, old;
     int rc;
 
-    atomic_store(&aspx_own_thread_stop_flag, false);
+    atomic_store(&aspx_helper_thread_stop_flag, false);
     atomic_store(&ended, false);
     atomic_store(&stays, false);
     work = its_work;
@@ -120,12 +119,12 @@ int aspx_own_thread_start(const char *name, void (*its_work)(void),
     return 0;
 }
 
-bool aspx_own_thread_runs(void)
+bool aspx_helper_thread_runs(void)
 {
     return atomic_load(&runs);
 }
 
-void aspx_own_thread_stop(void)
+void aspx_helper_thread_stop(void)
 {
     if (!atomic_exchange(&runs, false))
         return;
@@ -138,7 +137,7 @@ void aspx_own_thread_stop(void)
         pthread_join(thread, NULL);
 }
 
-void aspx_own_thread_stay(void)
+void aspx_helper_thread_stay(void)
 {
     atomic_store(&stays, true);
     atomic_store(&ended, true);

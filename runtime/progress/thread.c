@@ -12,14 +12,14 @@
  * other (base/sleeper_fence.h). The sleep is bounded all the same. */
 #include "config.h"
 
-#include "helper.h"
+#include "thread.h"
 
 #include "gate.h"
 #include "backoff.h"
 #include "watch.h"
 
 #include "runtime/base/futex.h"
-#include "runtime/base/helper_thread.h"
+#include "runtime/mpi/helper_thread.h"
 #include "runtime/base/sleeper_fence.h"
 #include "runtime/profile/timing.h"
 
@@ -39,7 +39,7 @@ enum {
     REST_LONG_US = 100000, /* after that */
 };
 
-struct aspx_helper_counts aspx_helper_counts;
+struct aspx_progress_counts aspx_progress_counts;
 
 static struct asp_cpuset service;
 static bool confine;
@@ -52,19 +52,19 @@ static const _Atomic int32_t *permit;
 static int32_t permit_value;
 static atomic_bool barred;
 
-void aspx_helper_permit(const _Atomic int32_t *word, int32_t value)
+void aspx_progress_thread_permit(const _Atomic int32_t *word, int32_t value)
 {
     permit = word;
     permit_value = value;
     barred = false;
 }
 
-void aspx_helper_bar(void)
+void aspx_progress_thread_disable(void)
 {
     atomic_store(&barred, true);
 }
 
-bool aspx_helper_is_permitted(void)
+bool aspx_progress_thread_is_permitted(void)
 {
     if (atomic_load_explicit(&barred, memory_order_relaxed))
         return false;
@@ -93,8 +93,8 @@ static void doze(uint32_t us, uint32_t seen)
     aspx_fence_of_sleeper(sleeper_fences && us == SLEEP_US);
     if (atomic_load(&posts) == seen)
         aspx_futex_wait(&asleep, 1, us);
-    if (atomic_exchange(&asleep, 0) == 0 && !aspx_own_thread_stopping())
-        aspx_helper_counts.wakes++;
+    if (atomic_exchange(&asleep, 0) == 0 && !aspx_helper_thread_stopping())
+        aspx_progress_counts.wakes++;
 }
 
 /* Where a callback in the helper posts at the same time as the program one of
@@ -109,12 +109,12 @@ static void count_post(void)
         atomic_store_explicit(&posts, now + 1, memory_order_release);
 }
 
-void aspx_helper_share(bool many_threads)
+void aspx_progress_thread_set_many(bool many_threads)
 {
     many = many_threads;
 }
 
-void aspx_helper_wake(void)
+void aspx_progress_thread_notify(void)
 {
     count_post();
     aspx_fence_of_news(sleeper_fences);
@@ -131,7 +131,7 @@ static bool poll_once(void)
     aspx_timing_first.ours = true; /* its caller is not who polls */
     aspx_progress_poll();
     aspx_timing_first.ours = false;
-    aspx_helper_counts.polls++;
+    aspx_progress_counts.polls++;
     return aspx_clock_ns(CLOCK_MONOTONIC) - began > BUSY_NS;
 }
 
@@ -152,24 +152,24 @@ static enum aspx_look look(bool news)
     bool moved;
 
     if (atomic_load(&aspx_watch_own) != 0) {
-        aspx_helper_counts.held_back++;
+        aspx_progress_counts.held_back++;
         return ASPX_LOOK_NOTHING;
     }
     if (!get_in(news)) {
-        aspx_helper_counts.kept_out++;
+        aspx_progress_counts.kept_out++;
         return ASPX_LOOK_KEPT_OUT;
     }
     /* said by a call that has just left */
-    if (!aspx_helper_is_permitted() || atomic_load(&aspx_watch_own) != 0) {
+    if (!aspx_progress_thread_is_permitted() || atomic_load(&aspx_watch_own) != 0) {
         aspx_gate_out();
         return ASPX_LOOK_NOTHING;
     }
     do
         moved = poll_once();
     while (moved && ++polls < POLLS_AT_ONCE && !aspx_gate_calls() &&
-           aspx_helper_is_permitted());
+           aspx_progress_thread_is_permitted());
     aspx_gate_out();
-    aspx_helper_counts.busy += polls;
+    aspx_progress_counts.busy += polls;
     return polls ? ASPX_LOOK_MOVED : ASPX_LOOK_NOTHING;
 }
 
@@ -182,7 +182,7 @@ static void stay_on_service(void)
         if (asp_cpuset_has(&service, (unsigned) cpu))
             CPU_SET(cpu, &set);
     }
-    aspx_helper_counts.confined = sched_setaffinity(0, sizeof(set), &set) == 0;
+    aspx_progress_counts.confined = sched_setaffinity(0, sizeof(set), &set) == 0;
 }
 
 static void rest(const struct aspx_naps *naps, uint32_t us, uint32_t seen)
@@ -205,9 +205,9 @@ static void work(void)
         bool news = seen != before;
 
         /* After the count: who asks us to stop says so, then counts. */
-        if (aspx_own_thread_stopping())
+        if (aspx_helper_thread_stopping())
             return;
-        if (!aspx_helper_is_permitted()) {
+        if (!aspx_progress_thread_is_permitted()) {
             naps = (struct aspx_naps){0};
             nap(rests < RESTS ? REST_US : REST_LONG_US);
             rests += rests < RESTS;
@@ -226,11 +226,12 @@ static void work(void)
 
 static void run(void)
 {
+    aspx_timing_ignore_thread();
     aspx_gate_i_am_helper();
     if (confine)
         stay_on_service();
     work();
-    aspx_helper_counts.cpu_us += aspx_clock_ns(CLOCK_THREAD_CPUTIME_ID) / 1000;
+    aspx_progress_counts.cpu_us += aspx_clock_ns(CLOCK_THREAD_CPUTIME_ID) / 1000;
 }
 
 /* ---- start and end ------------------------------------------------------ */
@@ -239,10 +240,10 @@ static void wake_to_stop(void)
 {
     atomic_store(&stops, 1);
     aspx_futex_wake(&stops);
-    aspx_helper_wake();
+    aspx_progress_thread_notify();
 }
 
-int aspx_helper_start(const struct asp_cpuset *its_service)
+int aspx_progress_thread_start(const struct asp_cpuset *its_service)
 {
     int rc;
 
@@ -254,14 +255,14 @@ int aspx_helper_start(const struct asp_cpuset *its_service)
         return EIO;
     atomic_store(&stops, 0);
     sleeper_fences = aspx_fence_is_sleepers();
-    rc = aspx_own_thread_start("aspen-progress", run, wake_to_stop, NULL);
+    rc = aspx_helper_thread_start("aspen-progress", run, wake_to_stop, NULL);
     if (rc)
         aspx_progress_request_stop();
     return rc;
 }
 
-void aspx_helper_stop(void)
+void aspx_progress_thread_stop(void)
 {
-    aspx_own_thread_stop();
+    aspx_helper_thread_stop();
     aspx_progress_request_stop();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The sleeping progress thread of a rank. */
-#ifndef ASPEN_RUNTIME_PROGRESS_HELPER_H
-#define ASPEN_RUNTIME_PROGRESS_HELPER_H
+#ifndef ASPEN_RUNTIME_PROGRESS_THREAD_H
+#define ASPEN_RUNTIME_PROGRESS_THREAD_H
 
 #include "common/base/cpuset.h"
 
@@ -11,7 +11,7 @@
 
 /* What it has done, or those of this process one after the other; written by it
  * alone, read when it has ended. */
-struct aspx_helper_counts {
+struct aspx_progress_counts {
     uint64_t wakes;     /* by calls that posted something */
     uint64_t polls;     /* of MPI */
     uint64_t busy;      /* ... that moved something */
@@ -21,30 +21,30 @@ struct aspx_helper_counts {
     uint64_t confined; /* 1: it runs on the service CPUs */
 };
 
-extern struct aspx_helper_counts aspx_helper_counts;
+extern struct aspx_progress_counts aspx_progress_counts;
 
 /* Start it, when MPI runs.
  *   service  the CPUs to stay on; NULL: wherever the program may run
  * Returns 0, or an errno. */
-int aspx_helper_start(const struct asp_cpuset *service);
+int aspx_progress_thread_start(const struct asp_cpuset *service);
 
 /* It may work while this word, which others write, has this value; else it
  * rests. NULL: always. While there is no helper. */
-void aspx_helper_permit(const _Atomic int32_t *word, int32_t value);
-bool aspx_helper_is_permitted(void);
+void aspx_progress_thread_permit(const _Atomic int32_t *word, int32_t value);
+bool aspx_progress_thread_is_permitted(void);
 
 /* Never again: where the gate keeps the helper out of the calling call, from
  * the end of that on; else from a few polls later. */
-void aspx_helper_bar(void);
+void aspx_progress_thread_disable(void);
 
 /* May several threads of the program post at once? (They may until it is
  * said.) Before the first post. */
-void aspx_helper_share(bool many_threads);
+void aspx_progress_thread_set_many(bool many_threads);
 
 /* Something was posted that it is to work for. */
-void aspx_helper_wake(void);
+void aspx_progress_thread_notify(void);
 
 /* End it, while MPI still runs. */
-void aspx_helper_stop(void);
+void aspx_progress_thread_stop(void);
 
 #endif

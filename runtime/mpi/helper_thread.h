@@ -2,13 +2,14 @@
 /* The thread of ours in a rank: the offload thread, or the helper of mode
  * thread; a process has one at the most. And how such a thread makes MPI
  * progress. */
-#ifndef ASPEN_RUNTIME_BASE_HELPER_THREAD_H
-#define ASPEN_RUNTIME_BASE_HELPER_THREAD_H
+#ifndef ASPEN_RUNTIME_MPI_HELPER_THREAD_H
+#define ASPEN_RUNTIME_MPI_HELPER_THREAD_H
+
+#include "runtime/base/clock.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
 
 /* Start it, or another one when it has ended. The program's signals stay with
  * the program's threads. exit() without MPI_Finalize asks it to stop too, and
@@ -16,31 +17,31 @@
  * at work in them, but it may be inside MPI for good. The child of a fork() has
  * no such thread, and its entries lead to the library.
  *   name  as ps shows it, 15 bytes at most
- *   work  the thread; returns when aspx_own_thread_stopping()
+ *   work  the thread; returns when aspx_helper_thread_stopping()
  *   wake  ends its sleep; any thread may call it
  *   gone  NULL, or what the thread that exits calls when it has ended: handlers
  *         of exit() that were set before may still call MPI
  * Returns 0, or an errno. */
-int aspx_own_thread_start(const char *name, void (*work)(void),
+int aspx_helper_thread_start(const char *name, void (*work)(void),
                           void (*wake)(void), void (*gone)(void));
 
 /* Is it there? */
-bool aspx_own_thread_runs(void);
+bool aspx_helper_thread_runs(void);
 
 /* For the thread: was it asked to stop? */
-extern atomic_bool aspx_own_thread_stop_flag;
-static inline bool aspx_own_thread_stopping(void)
+extern atomic_bool aspx_helper_thread_stop_flag;
+static inline bool aspx_helper_thread_stopping(void)
 {
-    return atomic_load_explicit(&aspx_own_thread_stop_flag,
+    return atomic_load_explicit(&aspx_helper_thread_stop_flag,
                                 memory_order_relaxed);
 }
 
 /* For the thread, when it was asked to stop: it can never leave what it is in.
  * Who stops it goes on without it. Does not return. */
-_Noreturn void aspx_own_thread_stay(void);
+_Noreturn void aspx_helper_thread_stay(void);
 
 /* End it, from another thread; the second time, nothing is done. */
-void aspx_own_thread_stop(void);
+void aspx_helper_thread_stop(void);
 
 /* In the thread. Any call of MPI makes progress; this one changes nothing and
  * needs no communicator: it asks for the status of a request that nobody
@@ -50,14 +51,5 @@ void aspx_own_thread_stop(void);
 bool aspx_progress_request_start(void);
 void aspx_progress_request_stop(void);
 void aspx_progress_poll(void);
-
-/* A clock in nanoseconds. */
-static inline uint64_t aspx_clock_ns(clockid_t clock)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
-}
 
 #endif
