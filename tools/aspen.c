@@ -2,7 +2,11 @@
 /* aspen: the command for users and administrators; aspen(1). */
 #include "config.h"
 
-#include "tools.h"
+#include "tools/base/command.h"
+#include "tools/compare/compare.h"
+#include "tools/explain/explain.h"
+#include "tools/report/report.h"
+#include "tools/status/status.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,14 +25,6 @@ static const struct subcommand {
 };
 
 enum { SUBCOMMANDS = sizeof(subcommands) / sizeof(subcommands[0]) };
-
-int aspt_complain(const struct asp_err *err)
-{
-    char text[ASP_ERR_TEXT_MAX + ASP_ERR_PLACE_MAX];
-
-    fprintf(stderr, "%s\n", asp_err_print(err, text, sizeof(text)));
-    return ASPT_REFUSED;
-}
 
 static void usage(FILE *out)
 {

@@ -6,7 +6,7 @@
 
 #include "compare.h"
 #include "run.h"
-#include "tools/tools.h"
+#include "tools/base/command.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+int aspt_compare(int argc, char **argv);
+
 enum { ASPT_WITH, ASPT_WITHOUT, ASPT_SIDES };
 
 /* What the record of a run with Aspen says (docs/design/record.md). */

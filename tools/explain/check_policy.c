@@ -2,7 +2,9 @@
 /* aspen check-policy: would this file be accepted, and what would it mean? */
 #include "config.h"
 
-#include "tools/tools.h"
+#include "explain.h"
+
+#include "tools/base/command.h"
 
 #include "common/policy/policy.h"
 

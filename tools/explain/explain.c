@@ -3,9 +3,11 @@
  * layout that a step really had. */
 #include "config.h"
 
-#include "picture.h"
+#include "explain.h"
 #include "advice.h"
-#include "tools/tools.h"
+#include "picture.h"
+
+#include "tools/base/command.h"
 
 #include "common/plan/plan.h"
 #include "common/policy/policy.h"

@@ -4,7 +4,9 @@
  * common/expand/expand.h. */
 #include "config.h"
 
-#include "tools/tools.h"
+#include "explain.h"
+
+#include "tools/base/command.h"
 
 #include "common/expand/expand.h"
 

@@ -3,7 +3,7 @@
  * aspen-policy(5). A test compares the page with this. */
 #include "config.h"
 
-#include "tools/tools.h"
+#include "explain.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 
 #include "mpi_build.h"
 
-#include "program.h"
+#include "tools/base/program.h"
 
 #include "common/base/clock.h"
 

@@ -4,6 +4,8 @@
 
 #include "picture.h"
 
+#include "tools/base/command.h"
+
 #include "common/plan/plan.h"
 
 #include <inttypes.h>

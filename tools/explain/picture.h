@@ -8,8 +8,6 @@
 
 #include <stdio.h>
 
-enum { ASPT_WIDTH = 80 };
-
 /* Draw the layout's node: its cores with who sits on them, then the helpers,
  * whom each serves and why it sits there.
  *   topo  NULL: not known, the tasks are listed instead of drawn */

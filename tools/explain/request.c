@@ -4,9 +4,11 @@
  * request, which is all that travels to the nodes. */
 #include "config.h"
 
+#include "explain.h"
 #include "advice.h"
-#include "program.h"
-#include "tools/tools.h"
+
+#include "tools/base/command.h"
+#include "tools/base/program.h"
 
 #include "common/policy/policy.h"
 

@@ -2,7 +2,7 @@
 /* Resolved knobs as a table: value, source, and what a limit did. */
 #include "config.h"
 
-#include "tools/tools.h"
+#include "explain.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* Rules for windows as a table, and their schema in words. */
 #include "config.h"
 
-#include "tools/tools.h"
+#include "explain.h"
 
 void aspt_print_windows(FILE *to, const struct asp_winrules *rules)
 {

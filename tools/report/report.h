@@ -9,6 +9,8 @@
 
 #include <stdio.h>
 
+int aspt_report(int argc, char **argv);
+
 /* Who carried a call out. */
 enum aspt_doer {
     ASPT_BY_GHOST,

@@ -5,7 +5,7 @@
 
 #include "report.h"
 
-#include "tools/explain/picture.h"
+#include "tools/base/command.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "status.h"
 
-#include "tools/tools.h"
+#include "tools/base/command.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -18,6 +18,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+int aspt_status(int argc, char **argv);
+
 /* What /proc says of a process of ours. */
 struct aspt_proc {
     bool alive;

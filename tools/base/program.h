@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The file of a program that srun is about to start. Nothing of it is run. */
-#ifndef ASPEN_TOOLS_EXPLAIN_PROGRAM_H
-#define ASPEN_TOOLS_EXPLAIN_PROGRAM_H
+#ifndef ASPEN_TOOLS_BASE_PROGRAM_H
+#define ASPEN_TOOLS_BASE_PROGRAM_H
 
 #include <limits.h>
 #include <stdbool.h>

@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Subcommands of `aspen`. Each takes its own name as argv[0] and returns an
- * exit status: 0 done, 1 a negative answer, 2 a refusal or a usage error. */
-#ifndef ASPEN_TOOLS_TOOLS_H
-#define ASPEN_TOOLS_TOOLS_H
+/* The subcommands about requests and plans, and what they print alike. */
+#ifndef ASPEN_TOOLS_EXPLAIN_EXPLAIN_H
+#define ASPEN_TOOLS_EXPLAIN_EXPLAIN_H
 
-#include "common/base/err.h"
 #include "common/policy/policy.h"
 
 #include <stdio.h>
 
-enum { ASPT_OK = 0, ASPT_NO = 1, ASPT_REFUSED = 2 };
-
 int aspt_request(int argc, char **argv);
 int aspt_check_policy(int argc, char **argv);
-int aspt_compare(int argc, char **argv);
 int aspt_explain(int argc, char **argv);
-int aspt_report(int argc, char **argv);
-int aspt_status(int argc, char **argv);
 
 /* `explain --extra WORD...`: takes the words only. */
 int aspt_extra(int nwords, char **words);
@@ -40,8 +33,5 @@ void aspt_put_troff(FILE *to, const char *text);
 void aspt_print_windows(FILE *to, const struct asp_winrules *rules);
 void aspt_print_winkeys(FILE *to);
 void aspt_print_winkeys_man(FILE *to);
-
-/* Print "aspen: place: text" on stderr. Returns ASPT_REFUSED. */
-int aspt_complain(const struct asp_err *err);
 
 #endif

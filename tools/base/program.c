@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Called by mpi_build.c and request.c, in srun as the user. */
+/* A program's file is found and read, never run; in srun as the user. */
 #include "config.h"
 
 #include "program.h"
