@@ -113,7 +113,7 @@ static _Atomic uint32_t *entry(const void *addr)
 }
 
 /* As the C library does: memory is no longer what the program believes. */
-static void die(void)
+static void die_of_bad_free(void)
 {
     static const char text[] =
         "aspen: free() or realloc() of an address that malloc() did not give\n";
@@ -130,7 +130,7 @@ static uint32_t pages_of(const void *addr)
     if ((size_t) ((const char *) addr - heap.base) % page_bytes == 0)
         pages = atomic_load_explicit(entry(addr), memory_order_relaxed);
     if (pages == 0)
-        die();
+        die_of_bad_free();
     return pages;
 }
 

@@ -96,58 +96,27 @@ static void boot_free(void *addr)
  * dynamic linker's own first call before that. */
 static void resolve(void);
 
-static void *first_malloc(size_t bytes)
-{
-    resolve();
-    return malloc(bytes);
-}
+#define FIRST(type, name, parameters, arguments)                               \
+    static type first_##name parameters                                        \
+    {                                                                          \
+        resolve();                                                             \
+        return name arguments;                                                 \
+    }
 
-static void *first_calloc(size_t count, size_t bytes)
-{
-    resolve();
-    return calloc(count, bytes);
-}
-
-static void *first_realloc(void *addr, size_t bytes)
-{
-    resolve();
-    return realloc(addr, bytes);
-}
+FIRST(void *, malloc, (size_t bytes), (bytes))
+FIRST(void *, calloc, (size_t count, size_t bytes), (count, bytes))
+FIRST(void *, realloc, (void *addr, size_t bytes), (addr, bytes))
+FIRST(int, posix_memalign, (void **addr_p, size_t align, size_t bytes),
+      (addr_p, align, bytes))
+FIRST(void *, memalign, (size_t align, size_t bytes), (align, bytes))
+FIRST(void *, valloc, (size_t bytes), (bytes))
+FIRST(void *, pvalloc, (size_t bytes), (bytes))
+FIRST(size_t, malloc_usable_size, (void *addr), (addr))
 
 static void first_free(void *addr)
 {
     resolve();
     free(addr);
-}
-
-static int first_posix_memalign(void **addr_p, size_t align, size_t bytes)
-{
-    resolve();
-    return posix_memalign(addr_p, align, bytes);
-}
-
-static void *first_memalign(size_t align, size_t bytes)
-{
-    resolve();
-    return memalign(align, bytes);
-}
-
-static void *first_valloc(size_t bytes)
-{
-    resolve();
-    return valloc(bytes);
-}
-
-static void *first_pvalloc(size_t bytes)
-{
-    resolve();
-    return pvalloc(bytes);
-}
-
-static size_t first_usable_size(void *addr)
-{
-    resolve();
-    return malloc_usable_size(addr);
 }
 
 static struct next next = {
@@ -160,7 +129,7 @@ static struct next next = {
     .memalign = first_memalign,
     .valloc = first_valloc,
     .pvalloc = first_pvalloc,
-    .malloc_usable_size = first_usable_size,
+    .malloc_usable_size = first_malloc_usable_size,
 };
 
 static void die(const char *text)
@@ -207,7 +176,7 @@ bool aspx_next_is_libc(void)
 }
 
 /* A large block, or NULL. */
-static void *take(size_t bytes, size_t align, bool zero)
+static void *take_block(size_t bytes, size_t align, bool zero)
 {
     bool zeroed;
     void *addr = aspx_blocks_take(bytes, align, &zeroed);
@@ -221,7 +190,7 @@ EXPORT void *malloc(size_t bytes)
 {
     void *addr;
 
-    if (aspx_blocks_want(bytes) && (addr = take(bytes, 1, false)))
+    if (aspx_blocks_want(bytes) && (addr = take_block(bytes, 1, false)))
         return addr;
     return next.malloc(bytes);
 }
@@ -232,7 +201,7 @@ EXPORT void *calloc(size_t count, size_t bytes)
     void *addr;
 
     if (!__builtin_mul_overflow(count, bytes, &all) && aspx_blocks_want(all) &&
-        (addr = take(all, 1, true)))
+        (addr = take_block(all, 1, true)))
         return addr;
     return next.calloc(count, bytes);
 }
@@ -246,7 +215,7 @@ EXPORT void free(void *addr)
 }
 
 /* To new memory, wherever that is. */
-static void *move(void *addr, size_t old, size_t bytes)
+static void *move_block(void *addr, size_t old, size_t bytes)
 {
     void *new = malloc(bytes);
 
@@ -270,15 +239,15 @@ EXPORT void *realloc(void *addr, size_t bytes)
         }
         if (aspx_blocks_resize(addr, bytes))
             return addr;
-        new = move(addr, aspx_blocks_size(addr), bytes);
+        new = move_block(addr, aspx_blocks_size(addr), bytes);
         /* Growing may fail, shrinking may not. */
         return new || bytes > aspx_blocks_size(addr) ? new : addr;
     }
     if (in_boot(addr))
-        return move(addr,
-                    (size_t) (boot.bytes + sizeof(boot.bytes) - (char *) addr),
-                    bytes);
-    if (aspx_blocks_want(bytes) && (new = take(bytes, 1, false))) {
+        return move_block(
+            addr, (size_t) (boot.bytes + sizeof(boot.bytes) - (char *) addr),
+            bytes);
+    if (aspx_blocks_want(bytes) && (new = take_block(bytes, 1, false))) {
         size_t old = next.malloc_usable_size(addr);
 
         memcpy(new, addr, old < bytes ? old : bytes);
@@ -304,7 +273,7 @@ static void *take_aligned(size_t align, size_t bytes)
 {
     if (!aspx_blocks_want(bytes) || align == 0 || (align & (align - 1)))
         return NULL;
-    return take(bytes, align, false);
+    return take_block(bytes, align, false);
 }
 
 EXPORT int posix_memalign(void **addr_p, size_t align, size_t bytes)
@@ -319,33 +288,20 @@ EXPORT int posix_memalign(void **addr_p, size_t align, size_t bytes)
     return 0;
 }
 
-EXPORT void *aligned_alloc(size_t align, size_t bytes)
-{
-    void *addr = take_aligned(align, bytes);
+/* One of the calls that return an aligned block. */
+#define ALIGNED(name, parameters, align, arguments)                            \
+    EXPORT void *name parameters                                               \
+    {                                                                          \
+        void *addr = take_aligned(align, bytes);                               \
+                                                                               \
+        return addr ? addr : next.name arguments;                              \
+    }
 
-    return addr ? addr : next.aligned_alloc(align, bytes);
-}
-
-EXPORT void *memalign(size_t align, size_t bytes)
-{
-    void *addr = take_aligned(align, bytes);
-
-    return addr ? addr : next.memalign(align, bytes);
-}
-
-EXPORT void *valloc(size_t bytes)
-{
-    void *addr = take_aligned(1, bytes); /* a block is page aligned */
-
-    return addr ? addr : next.valloc(bytes);
-}
-
-EXPORT void *pvalloc(size_t bytes)
-{
-    void *addr = take_aligned(1, bytes);
-
-    return addr ? addr : next.pvalloc(bytes);
-}
+ALIGNED(aligned_alloc, (size_t align, size_t bytes), align, (align, bytes))
+ALIGNED(memalign, (size_t align, size_t bytes), align, (align, bytes))
+/* Every block is page aligned. */
+ALIGNED(valloc, (size_t bytes), 1, (bytes))
+ALIGNED(pvalloc, (size_t bytes), 1, (bytes))
 
 EXPORT size_t malloc_usable_size(void *addr)
 {

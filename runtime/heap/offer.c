@@ -18,14 +18,14 @@ enum { THRESHOLD_KB = 128 };
 
 static struct aspx_arena *memory;
 
-static void *take(uint64_t bytes)
+static void *take_pages(uint64_t bytes)
 {
     uint64_t off;
 
     return aspx_arena_alloc(memory, bytes, 1, &off);
 }
 
-static void give(void *addr, uint64_t bytes)
+static void give_pages(void *addr, uint64_t bytes)
 {
     uint64_t off;
 
@@ -42,7 +42,7 @@ static uint64_t threshold(const struct asp_layout *layout)
 }
 
 /* All ranks run the same program, so one of them says it. */
-static void complain(const struct aspx_world *world, const char *why)
+static void report_private(const struct aspx_world *world, const char *why)
 {
     if (world->rank_user == 0)
         fprintf(stderr,
@@ -62,7 +62,7 @@ void aspx_heap_start(struct aspx_arena *arena, const struct aspx_world *world)
         return;
     found = dlsym(RTLD_DEFAULT, "aspx_heap_offer");
     if (!found) {
-        complain(world, "libaspenheap.so is not preloaded");
+        report_private(world, "libaspenheap.so is not preloaded");
         return;
     }
     memcpy(&offer, &found, sizeof(found));
@@ -72,14 +72,15 @@ void aspx_heap_start(struct aspx_arena *arena, const struct aspx_world *world)
             .threshold_bytes = threshold(layout),
             .base = arena->slice,
             .bytes = arena->slice_bytes,
-            .take = take,
-            .give = give,
+            .take = take_pages,
+            .give = give_pages,
         }) == 0)
         arena->kept = true;
     else
-        complain(world, errno == ENOTSUP ? "the program brings an allocator of "
-                                           "its own"
-                                         : strerror(errno));
+        report_private(world, errno == ENOTSUP
+                                  ? "the program brings an allocator of "
+                                    "its own"
+                                  : strerror(errno));
 }
 
 void aspx_heap_stop(void)

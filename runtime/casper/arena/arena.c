@@ -70,7 +70,7 @@ static void *map_at(uint64_t addr, uint64_t bytes, int fd, uint64_t off)
     return map;
 }
 
-static void clear(struct aspx_arena *arena)
+static void init_closed(struct aspx_arena *arena)
 {
     *arena = (struct aspx_arena){.fd = -1};
     pthread_mutex_init(&arena->mutex, NULL);
@@ -108,7 +108,7 @@ int aspx_arena_make(struct aspx_arena *arena, uint32_t nusers,
     struct stat st;
     int saved;
 
-    clear(arena);
+    init_closed(arena);
     arena->fd = memfd_create("aspen-arena", MFD_CLOEXEC);
     if (arena->fd < 0)
         return -1;
@@ -201,7 +201,7 @@ int aspx_arena_open(struct aspx_arena *arena,
 {
     int fd, saved;
 
-    clear(arena);
+    init_closed(arena);
     if (name->bytes == 0) {
         errno = ENOENT;
         return -1;
@@ -296,8 +296,8 @@ void aspx_arena_free(struct aspx_arena *arena, uint64_t off, uint64_t bytes)
 }
 
 /* The slices that are mapped here: all of them, or the own one, or none. */
-static char *mapped(const struct aspx_arena *arena, uint64_t *off_p,
-                    uint64_t *bytes_p)
+static char *mapped_slices(const struct aspx_arena *arena, uint64_t *off_p,
+                           uint64_t *bytes_p)
 {
     if (arena->base) {
         *off_p = arena->head_bytes;
@@ -313,7 +313,7 @@ int aspx_arena_offset(const struct aspx_arena *arena, const void *addr,
                       uint64_t bytes, uint64_t *off_p)
 {
     uint64_t first_off, length;
-    uintptr_t begin = (uintptr_t) mapped(arena, &first_off, &length);
+    uintptr_t begin = (uintptr_t) mapped_slices(arena, &first_off, &length);
     uintptr_t at = (uintptr_t) addr;
 
     if (!begin || at < begin || at - begin > length ||
@@ -327,7 +327,7 @@ void *aspx_arena_address(const struct aspx_arena *arena, uint64_t off,
                          uint64_t bytes)
 {
     uint64_t first_off, length;
-    char *begin = mapped(arena, &first_off, &length);
+    char *begin = mapped_slices(arena, &first_off, &length);
 
     if (!begin || off < first_off || off - first_off > length ||
         bytes > length - (off - first_off))

@@ -37,4 +37,14 @@ void aspx_contig_win_leave(bool entered);
  * or a target on that of its own window. Returns an MPI code. */
 int aspx_contig_win_flush(int rank, MPI_Win contig_win);
 
+/* Begin to get a word that a ghost publishes in its doorbell; the next flush of
+ * the ghost completes it. Errors are left to that flush.
+ *   ghost   world rank
+ *   local   index among the ghosts of its node
+ *   at      of the word, in struct aspx_doorbell
+ *   into    must stay until the flush
+ *   contig  the flush is that of the contiguous window */
+void aspx_contig_win_get_word(int ghost, uint32_t local, size_t at,
+                              uint32_t *into, bool contig);
+
 #endif

@@ -27,3 +27,16 @@ int aspx_contig_win_flush(int rank, MPI_Win contig_win)
     aspx_contig_win_leave(entered);
     return rc;
 }
+
+void aspx_contig_win_get_word(int ghost, uint32_t local, size_t at,
+                              uint32_t *into, bool contig)
+{
+    uint64_t off = local * sizeof(struct aspx_doorbell) + at;
+    bool entered = contig && aspx_contig_win_enter();
+
+    (void) aspx_real.MPI_Get(
+        into, 1, MPI_UINT32_T, ghost,
+        (MPI_Aint) (contig ? off : aspx_engine.arena_addr[ghost] + off), 1,
+        MPI_UINT32_T, contig ? aspx_engine.contig_win : aspx_engine.win);
+    aspx_contig_win_leave(entered);
+}

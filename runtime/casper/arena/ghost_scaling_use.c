@@ -81,18 +81,10 @@ void aspx_ghost_scaling_ask(int ghost, bool contig)
 {
     const struct aspx_world *world = aspx_engine.world;
     uint32_t node = world->peers[ghost].node;
-    uint64_t off;
-    bool entered;
 
     if (!nodes || node == world->node || !take_turn(&nodes[node]))
         return;
-    off = aspx_engine_local(world, (uint32_t) ghost) *
-              sizeof(struct aspx_doorbell) +
-          offsetof(struct aspx_doorbell, scaling.active);
-    entered = contig && aspx_contig_win_enter();
-    (void) aspx_real.MPI_Get(
-        (void *) &nodes[node].active, 1, MPI_UINT32_T, ghost,
-        (MPI_Aint) (contig ? off : aspx_engine.arena_addr[ghost] + off), 1,
-        MPI_UINT32_T, contig ? aspx_engine.contig_win : aspx_engine.win);
-    aspx_contig_win_leave(entered);
+    aspx_contig_win_get_word(ghost, aspx_engine_local(world, (uint32_t) ghost),
+                             offsetof(struct aspx_doorbell, scaling.active),
+                             (void *) &nodes[node].active, contig);
 }

@@ -48,7 +48,7 @@ static unsigned class_of(uint64_t bytes, uint64_t align)
     return class;
 }
 
-static struct slab *make(struct aspx_arena *arena, unsigned class)
+static struct slab *make_slab(struct aspx_arena *arena, unsigned class)
 {
     struct slab *slab = calloc(1, sizeof(*slab));
 
@@ -89,7 +89,7 @@ void *aspx_slabs_take(struct aspx_arena *arena, uint64_t bytes, uint64_t align)
     pthread_mutex_lock(&mutex);
     slab = with_room[class];
     if (!slab)
-        slab = make(arena, class);
+        slab = make_slab(arena, class);
     if (slab)
         addr = take_from(slab);
     pthread_mutex_unlock(&mutex);
@@ -97,7 +97,7 @@ void *aspx_slabs_take(struct aspx_arena *arena, uint64_t bytes, uint64_t align)
 }
 
 /* Returns false when no block that is taken begins there. */
-static bool untake(struct slab *slab, const void *addr)
+static bool untake_block(struct slab *slab, const void *addr)
 {
     uint64_t at = (uint64_t) ((const char *) addr - (char *) slab->base);
     uint64_t size = bytes_of(slab->class), i = at / size;
@@ -127,7 +127,7 @@ bool aspx_slabs_give(struct aspx_arena *arena, void *addr)
 
     pthread_mutex_lock(&mutex);
     HASH_FIND_PTR(slabs, &base, slab);
-    known = slab && untake(slab, addr);
+    known = slab && untake_block(slab, addr);
     if (known && is_spare(slab)) {
         HASH_DEL(slabs, slab);
         DL_DELETE(with_room[slab->class], slab);

@@ -57,9 +57,9 @@ static int send_message(struct aspx_win *win, uint32_t g,
     return rc;
 }
 
-static int ask(struct aspx_win *win, uint32_t g, enum aspx_lock_verb verb,
-               uint32_t target, enum aspx_lock_passes passes,
-               struct question *question)
+static int ask_ghost(struct aspx_win *win, uint32_t g, enum aspx_lock_verb verb,
+                     uint32_t target, enum aspx_lock_passes passes,
+                     struct question *question)
 {
     uint32_t tag = ASPX_REPLY_TAG_FIRST +
                    atomic_fetch_add(&tags, 1) % ASPX_REPLY_TAGS;
@@ -73,7 +73,7 @@ static int ask(struct aspx_win *win, uint32_t g, enum aspx_lock_verb verb,
 }
 
 /* MPI_Wait() would spin without yielding, and the holder may need this CPU. */
-static int await(struct question *question)
+static int await_answer(struct question *question)
 {
     MPI_Status status;
     int done = 0, bytes, rc;
@@ -111,11 +111,11 @@ int aspx_lock_take(struct aspx_win *win, int rank, bool exclusive, bool more,
         return MPI_SUCCESS;
     }
     *held_p = ASPX_HELD_GHOST;
-    rc = ask(win, target->ghost,
-             exclusive ? ASPX_LOCK_EXCLUSIVE : ASPX_LOCK_SHARED,
-             (uint32_t) rank, who_passes(more), &question);
+    rc = ask_ghost(win, target->ghost,
+                   exclusive ? ASPX_LOCK_EXCLUSIVE : ASPX_LOCK_SHARED,
+                   (uint32_t) rank, who_passes(more), &question);
     if (rc == MPI_SUCCESS)
-        rc = await(&question);
+        rc = await_answer(&question);
     if (rc == MPI_SUCCESS)
         atomic_fetch_add(&held_by_us, 1);
     return rc;
@@ -146,21 +146,21 @@ static bool was_asked(const struct aspx_win_ghost *ghost)
 
 /* Ask every ghost that is `concerned` and wait for all answers. questions has
  * room for all ghosts; the others of them say no. */
-static int ask_every(struct aspx_win *win, enum aspx_lock_verb verb,
-                     bool concerned(const struct aspx_win_ghost *ghost),
-                     struct question *questions)
+static int ask_ghosts(struct aspx_win *win, enum aspx_lock_verb verb,
+                      bool concerned(const struct aspx_win_ghost *ghost),
+                      struct question *questions)
 {
     int rc = MPI_SUCCESS;
 
     for (uint32_t g = 0; rc == MPI_SUCCESS && g < win->nghosts; g++) {
         questions[g] = (struct question){.answer = MPI_REQUEST_NULL};
         if (concerned(&win->ghosts[g]))
-            rc = ask(win, g, verb, ASPX_LOCK_EVERY, ASPX_PASSES_NOT,
-                     &questions[g]);
+            rc = ask_ghost(win, g, verb, ASPX_LOCK_EVERY, ASPX_PASSES_NOT,
+                           &questions[g]);
     }
     for (uint32_t g = 0; rc == MPI_SUCCESS && g < win->nghosts; g++)
         if (questions[g].answer != MPI_REQUEST_NULL)
-            rc = await(&questions[g]);
+            rc = await_answer(&questions[g]);
     return rc;
 }
 
@@ -182,10 +182,10 @@ static int take_in_order(struct aspx_win *win, struct question *questions)
     for (uint32_t g = first; rc == MPI_SUCCESS && g < win->nghosts; g++) {
         if (!has_targets(&win->ghosts[g]))
             continue;
-        rc = ask(win, g, ASPX_LOCK_SHARED, ASPX_LOCK_EVERY, who_passes(false),
-                 &questions[g]);
+        rc = ask_ghost(win, g, ASPX_LOCK_SHARED, ASPX_LOCK_EVERY,
+                       who_passes(false), &questions[g]);
         if (rc == MPI_SUCCESS)
-            rc = await(&questions[g]);
+            rc = await_answer(&questions[g]);
     }
     return rc;
 }
@@ -197,7 +197,7 @@ int aspx_lock_take_every(struct aspx_win *win)
     int rc = MPI_ERR_NO_MEM;
 
     if (questions)
-        rc = ask_every(win, ASPX_LOCK_TRY, has_targets, questions);
+        rc = ask_ghosts(win, ASPX_LOCK_TRY, has_targets, questions);
     for (uint32_t g = 0; rc == MPI_SUCCESS && g < win->nghosts; g++)
         if (has_targets(&win->ghosts[g]) && !questions[g].yes)
             all = false;
@@ -227,7 +227,7 @@ int aspx_lock_settle(struct aspx_win *win)
     int rc = MPI_ERR_NO_MEM;
 
     if (questions)
-        rc = ask_every(win, ASPX_LOCK_SETTLE, was_asked, questions);
+        rc = ask_ghosts(win, ASPX_LOCK_SETTLE, was_asked, questions);
     free(questions);
     return rc;
 }

@@ -75,8 +75,8 @@ void aspx_locks_destroy(struct aspx_locks *locks)
     free(locks);
 }
 
-static bool conflict(const struct aspx_lock_request *a,
-                     const struct aspx_lock_request *b)
+static bool in_conflict(const struct aspx_lock_request *a,
+                        const struct aspx_lock_request *b)
 {
     return (a->exclusive || b->exclusive) &&
            (a->target == b->target || a->target == ASPX_LOCK_EVERY ||
@@ -88,7 +88,7 @@ static bool blocked(const struct entry *first, const struct entry *end,
                     const struct aspx_lock_request *request)
 {
     for (; first != end; first = first->next)
-        if (conflict(&first->request, request))
+        if (in_conflict(&first->request, request))
             return true;
     return false;
 }
@@ -124,7 +124,7 @@ static void close_words(struct window *window,
     window->nwords = (uint32_t) (end - window->words);
 }
 
-static void forget(struct aspx_locks *locks, struct window *window)
+static void remove_window(struct aspx_locks *locks, struct window *window)
 {
     for (uint32_t i = 0; i < window->nwords; i++)
         aspx_word_open(&window->words[i]);
@@ -140,7 +140,7 @@ static uint64_t now_us(void)
     return (uint64_t) now.tv_sec * 1000000 + (uint64_t) now.tv_nsec / 1000;
 }
 
-static bool passes(const struct entry *entry)
+static bool may_pass(const struct entry *entry)
 {
     switch (entry->request.passes) {
     case ASPX_PASSES_NOT:
@@ -155,7 +155,7 @@ static bool passes(const struct entry *entry)
 
 /* Grant every waiter that no holder, no direct holder and no earlier waiter
  * blocks. */
-static void pump(struct aspx_locks *locks, struct window *window)
+static void grant_possible(struct aspx_locks *locks, struct window *window)
 {
     struct entry **at = &window->waiters, *entry;
 
@@ -163,7 +163,7 @@ static void pump(struct aspx_locks *locks, struct window *window)
         if (blocked(window->holders, NULL, &entry->request) ||
             words_block(&entry->request) ||
             (blocked(window->waiters, entry, &entry->request) &&
-             !passes(entry))) {
+             !may_pass(entry))) {
             at = &entry->next;
             continue;
         }
@@ -176,7 +176,7 @@ static void pump(struct aspx_locks *locks, struct window *window)
     window->last = at;
 }
 
-static struct window *find(const struct aspx_locks *locks, uint64_t id)
+static struct window *find_window(const struct aspx_locks *locks, uint64_t id)
 {
     struct window *window;
 
@@ -186,12 +186,12 @@ static struct window *find(const struct aspx_locks *locks, uint64_t id)
 
 /* The window of a request, and a new entry with it. Returns NULL with errno
  * ENOMEM. */
-static struct entry *enter(struct aspx_locks *locks,
-                           const struct aspx_lock_request *request,
-                           struct window **window_p)
+static struct entry *new_entry(struct aspx_locks *locks,
+                               const struct aspx_lock_request *request,
+                               struct window **window_p)
 {
     struct entry *entry = calloc(1, sizeof(*entry));
-    struct window *window = find(locks, request->window);
+    struct window *window = find_window(locks, request->window);
 
     if (!entry)
         return NULL;
@@ -215,7 +215,7 @@ int aspx_locks_take(struct aspx_locks *locks,
                     const struct aspx_lock_request *request)
 {
     struct window *window;
-    struct entry *entry = enter(locks, request, &window);
+    struct entry *entry = new_entry(locks, request, &window);
 
     if (!entry)
         return -1;
@@ -224,7 +224,7 @@ int aspx_locks_take(struct aspx_locks *locks,
     *window->last = entry;
     window->last = &entry->next;
     locks->waiting++;
-    pump(locks, window);
+    grant_possible(locks, window);
     return 0;
 }
 
@@ -232,7 +232,7 @@ bool aspx_locks_try(struct aspx_locks *locks,
                     const struct aspx_lock_request *request)
 {
     struct window *window;
-    struct entry *entry = enter(locks, request, &window);
+    struct entry *entry = new_entry(locks, request, &window);
 
     if (!entry)
         return false;
@@ -240,7 +240,7 @@ bool aspx_locks_try(struct aspx_locks *locks,
         blocked(window->waiters, NULL, request) || words_block(request)) {
         free(entry);
         if (!window->holders && !window->waiters)
-            forget(locks, window);
+            remove_window(locks, window);
         return false;
     }
     entry->next = window->holders;
@@ -258,7 +258,7 @@ bool aspx_locks_poll(struct aspx_locks *locks)
     HASH_ITER(hh, locks->windows, window, next)
     {
         if (window->waiters)
-            pump(locks, window);
+            grant_possible(locks, window);
     }
     return locks->waiting != before;
 }
@@ -266,7 +266,7 @@ bool aspx_locks_poll(struct aspx_locks *locks)
 int aspx_locks_drop(struct aspx_locks *locks, uint64_t id, uint32_t target,
                     int origin)
 {
-    struct window *window = find(locks, id);
+    struct window *window = find_window(locks, id);
     struct entry **at, *entry;
 
     for (at = window ? &window->holders : NULL; at && (entry = *at);
@@ -275,9 +275,9 @@ int aspx_locks_drop(struct aspx_locks *locks, uint64_t id, uint32_t target,
             continue;
         *at = entry->next;
         free(entry);
-        pump(locks, window);
+        grant_possible(locks, window);
         if (!window->holders && !window->waiters)
-            forget(locks, window);
+            remove_window(locks, window);
         return 0;
     }
     errno = ENOENT;

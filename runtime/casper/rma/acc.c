@@ -4,7 +4,7 @@
  * one executor per byte makes it atomic and ordered. */
 #include "config.h"
 
-#include "large.h"
+#include "acc.h"
 
 #include "runtime/mpi/real.h"
 #include "mpi_hand.h"
@@ -44,8 +44,8 @@ static int split_piece(const struct aspx_acc *piece, struct aspx_route *to)
 }
 
 /* Returns false when MPI's own call has to run. */
-static bool accumulate(struct aspx_acc *acc, MPI_Win win, MPI_Request *request,
-                       int *rc)
+static bool carry_out(struct aspx_acc *acc, MPI_Win win, MPI_Request *request,
+                      int *rc)
 {
     enum aspx_path path;
     struct aspx_route to;
@@ -159,7 +159,7 @@ int aspx_hand_MPI_Compare_and_swap(const void *origin_addr,
         struct aspx_acc acc = KIND##_ACC;                                      \
         int rc;                                                                \
                                                                                \
-        if ((OK) && accumulate(&acc, win, NULL, &rc))                          \
+        if ((OK) && carry_out(&acc, win, NULL, &rc))                           \
             return rc;                                                         \
         return aspx_real.NAME(KIND##_ARGUMENTS);                               \
     }                                                                          \
@@ -169,7 +169,7 @@ int aspx_hand_MPI_Compare_and_swap(const void *origin_addr,
         struct aspx_acc acc = KIND##_ACC;                                      \
         int rc;                                                                \
                                                                                \
-        if ((OK) && request && accumulate(&acc, win, request, &rc))            \
+        if ((OK) && request && carry_out(&acc, win, request, &rc))             \
             return rc;                                                         \
         return aspx_real.RNAME(KIND##_ARGUMENTS, request);                     \
     }

@@ -77,21 +77,6 @@ void aspx_balance_note(int ghost, uint64_t bytes)
     (void) aspx_tally(&load->bytes, bytes);
 }
 
-/* Get it from where the ghost publishes it: its place in the head of its
- * arena. */
-static void get_backlog(int ghost, uint32_t local, uint32_t *into, bool contig)
-{
-    uint64_t off = local * sizeof(struct aspx_doorbell) +
-                   offsetof(struct aspx_doorbell, heartbeat.backlog);
-    bool entered = contig && aspx_contig_win_enter();
-
-    (void) aspx_real.MPI_Get(
-        into, 1, MPI_UINT32_T, ghost,
-        (MPI_Aint) (contig ? off : aspx_engine.arena_addr[ghost] + off), 1,
-        MPI_UINT32_T, contig ? aspx_engine.contig_win : aspx_engine.win);
-    aspx_contig_win_leave(entered);
-}
-
 /* What the others of the node told is getting old: believe half of it, so that
  * none is shunned for ever for a bad moment. */
 void aspx_balance_ask(const struct aspx_win *win, int ghost, bool contig)
@@ -110,6 +95,9 @@ void aspx_balance_ask(const struct aspx_win *win, int ghost, bool contig)
             continue;
         }
         load->ops_asked = atomic_load(&load->ops);
-        get_backlog(ghost, i - first[0], &load->backlog, contig);
+        aspx_contig_win_get_word(
+            ghost, i - first[0],
+            offsetof(struct aspx_doorbell, heartbeat.backlog), &load->backlog,
+            contig);
     }
 }

@@ -38,6 +38,31 @@ static void note_flushed(_Atomic uint64_t *flushed, uint64_t issued)
         ;
 }
 
+static bool is_open(const struct aspx_flow *flow)
+{
+    return atomic_load(&flow->flushed) < atomic_load(&flow->issued);
+}
+
+static int flush_contig(struct aspx_flow *flow, int rank, MPI_Win contig_win)
+{
+    uint64_t issued = atomic_load(&flow->issued);
+    int rc = aspx_contig_win_flush(rank, contig_win);
+
+    if (rc == MPI_SUCCESS)
+        note_flushed(&flow->flushed, issued);
+    return rc;
+}
+
+static int flush_dynamic(struct aspx_flow *flow, int rank, aspx_flush_f *flush)
+{
+    uint64_t issued = atomic_load(&flow->issued);
+    int rc = flush(rank, aspx_engine.win);
+
+    if (rc == MPI_SUCCESS && flush == aspx_real.MPI_Win_flush)
+        note_flushed(&flow->flushed, issued);
+    return rc;
+}
+
 /* Complete with `flush` what this process issued to ghost g. What another
  * thread issues meanwhile is that thread's to flush.
  *   called  set when MPI was called */
@@ -45,29 +70,21 @@ static int flush_ghost(struct aspx_win *win, uint32_t g, aspx_flush_f *flush,
                        bool *called)
 {
     struct aspx_win_ghost *ghost = &win->ghosts[g];
-    uint64_t sent = atomic_load(&ghost->sent.issued);
-    uint64_t contig = atomic_load(&ghost->contig.issued);
-    bool do_sent = atomic_load(&ghost->sent.flushed) < sent;
-    bool do_contig = atomic_load(&ghost->contig.flushed) < contig;
+    bool sent = is_open(&ghost->sent), contig = is_open(&ghost->contig);
     int rc = MPI_SUCCESS;
 
-    if (!do_sent && !do_contig)
+    if (!sent && !contig)
         return MPI_SUCCESS;
     *called = true;
     aspx_doorbell_ring(ghost->doorbell);
-    aspx_balance_ask(win, ghost->rank_all, do_contig);
-    aspx_ghost_scaling_ask(ghost->rank_all, do_contig);
+    aspx_balance_ask(win, ghost->rank_all, contig);
+    aspx_ghost_scaling_ask(ghost->rank_all, contig);
     atomic_store_explicit(&ghost->bytes, 0, memory_order_relaxed);
-    if (do_contig) {
-        rc = aspx_contig_win_flush(ghost->rank_all, aspx_engine.contig_win);
-        if (rc != MPI_SUCCESS)
-            return rc;
-        note_flushed(&ghost->contig.flushed, contig);
-    }
-    if (do_sent)
-        rc = flush(ghost->rank_all, aspx_engine.win);
-    if (rc == MPI_SUCCESS && flush == aspx_real.MPI_Win_flush)
-        note_flushed(&ghost->sent.flushed, sent);
+    if (contig)
+        rc = flush_contig(&ghost->contig, ghost->rank_all,
+                          aspx_engine.contig_win);
+    if (sent && rc == MPI_SUCCESS)
+        rc = flush_dynamic(&ghost->sent, ghost->rank_all, flush);
     return rc;
 }
 
@@ -76,23 +93,14 @@ static int flush_itself(struct aspx_win *win, int rank, aspx_flush_f *flush,
                         bool *called)
 {
     struct aspx_target *target = &win->targets[rank];
-    uint64_t sent = atomic_load(&target->sent.issued);
-    uint64_t contig = atomic_load(&target->contig.issued);
+    bool sent = is_open(&target->sent), contig = is_open(&target->contig);
     int rc = MPI_SUCCESS;
 
-    if (atomic_load(&target->contig.flushed) < contig) {
-        *called = true;
-        rc = aspx_contig_win_flush(rank, win->contig_win);
-        if (rc != MPI_SUCCESS)
-            return rc;
-        note_flushed(&target->contig.flushed, contig);
-    }
-    if (atomic_load(&target->sent.flushed) < sent) {
-        *called = true;
-        rc = flush(target->rank_all, aspx_engine.win);
-        if (rc == MPI_SUCCESS && flush == aspx_real.MPI_Win_flush)
-            note_flushed(&target->sent.flushed, sent);
-    }
+    *called |= sent || contig;
+    if (contig)
+        rc = flush_contig(&target->contig, rank, win->contig_win);
+    if (sent && rc == MPI_SUCCESS)
+        rc = flush_dynamic(&target->sent, target->rank_all, flush);
     return rc;
 }
 

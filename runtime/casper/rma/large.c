@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "flush.h"
-#include "large.h"
+#include "acc.h"
 #include "types.h"
 
 #include "runtime/mpi/handle.h"
@@ -20,7 +20,7 @@ struct buffers {
 };
 
 /* Returns false when they do not have the same number of bytes. */
-static bool add(struct buffers *buffers, struct aspx_buffer *buffer)
+static bool add_buffer(struct buffers *buffers, struct aspx_buffer *buffer)
 {
     int s = buffers->n++;
     MPI_Count lb;
@@ -39,8 +39,9 @@ static bool add(struct buffers *buffers, struct aspx_buffer *buffer)
 
 /* Make every buffer the piece of these bytes that begins `done` bytes after its
  * own begin. */
-static void cut(const struct buffers *buffers, const struct aspx_buffer *begin,
-                uint64_t done, uint64_t bytes)
+static void set_piece(const struct buffers *buffers,
+                      const struct aspx_buffer *begin, uint64_t done,
+                      uint64_t bytes)
 {
     for (int s = 0; s < buffers->n; s++) {
         uint64_t element = buffers->bytes[s];
@@ -68,7 +69,7 @@ static int send_pieces(struct buffers *buffers, struct aspx_acc *piece,
                  bytes = left < step ? left : step;
         struct aspx_route to = *route;
 
-        cut(buffers, begin, done, bytes);
+        set_piece(buffers, begin, done, bytes);
         piece->target.count = target->count;
         to.start += (MPI_Aint) (uintptr_t) target->addr;
         to.addr += (MPI_Aint) (uintptr_t) target->addr;
@@ -91,10 +92,10 @@ int aspx_large_run(const struct aspx_acc *whole, const struct aspx_route *route,
         piece.origin.count = 0;
     if (piece.origin.count < 0 || piece.result.count < 0)
         return aspx_win_raise(route->win, MPI_ERR_COUNT);
-    if (!add(&buffers, &target) ||
-        (whole->op != MPI_NO_OP && !add(&buffers, &piece.origin)) ||
+    if (!add_buffer(&buffers, &target) ||
+        (whole->op != MPI_NO_OP && !add_buffer(&buffers, &piece.origin)) ||
         (whole->result.type != MPI_DATATYPE_NULL &&
-         !add(&buffers, &piece.result)))
+         !add_buffer(&buffers, &piece.result)))
         return aspx_win_raise(route->win, MPI_ERR_TYPE);
     if (buffers.total > 0) {
         step = aspx_piece_bytes(buffers.bytes, buffers.n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "large.h"
+#include "acc.h"
 
 static uint64_t common_divisor(uint64_t a, uint64_t b)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "large.h"
+#include "acc.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

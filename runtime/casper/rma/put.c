@@ -5,7 +5,7 @@
 
 #include "copy.h"
 #include "runtime/casper/arena/contig_win.h"
-#include "large.h"
+#include "acc.h"
 
 #include "runtime/mpi/real.h"
 #include "mpi_hand.h"
@@ -23,8 +23,9 @@ static int send_plainly(const struct aspx_buffer *o,
                                t->count, t->type, to->on);
 }
 
-static int send(const struct aspx_buffer *o, const struct aspx_target_access *t,
-                struct aspx_route *to, MPI_Request *request)
+static int send_move(const struct aspx_buffer *o,
+                     const struct aspx_target_access *t, struct aspx_route *to,
+                     MPI_Request *request)
 {
     void *out = (void *) (uintptr_t) o->addr;
     bool entered;
@@ -46,7 +47,8 @@ static int send(const struct aspx_buffer *o, const struct aspx_target_access *t,
 
 static int send_piece(const struct aspx_acc *piece, struct aspx_route *to)
 {
-    return aspx_route_sent(to, send(&piece->origin, &piece->target, to, NULL));
+    return aspx_route_sent(to,
+                           send_move(&piece->origin, &piece->target, to, NULL));
 }
 
 static int send_large(const struct aspx_buffer *origin,
@@ -60,9 +62,9 @@ static int send_large(const struct aspx_buffer *origin,
 }
 
 /* A Put to itself may name the very bytes it moves. */
-static int copy(const struct aspx_buffer *origin,
-                const struct aspx_target_access *access,
-                const struct aspx_route *to, MPI_Request *request)
+static int copy_here(const struct aspx_buffer *origin,
+                     const struct aspx_target_access *access,
+                     const struct aspx_route *to, MPI_Request *request)
 {
     void *out = (void *) (uintptr_t) origin->addr;
 
@@ -73,22 +75,22 @@ static int copy(const struct aspx_buffer *origin,
     return request ? aspx_route_done(request) : MPI_SUCCESS;
 }
 
-static bool move(const struct aspx_buffer *origin,
-                 struct aspx_target_access *access, MPI_Win win,
-                 MPI_Request *request, int *rc)
+static bool carry_out(const struct aspx_buffer *origin,
+                      struct aspx_target_access *access, MPI_Win win,
+                      MPI_Request *request, int *rc)
 {
     struct aspx_route to;
 
     switch (aspx_route_find(win, access, origin, &to)) {
     case ASPX_PATH_COPY:
-        *rc = aspx_win_pass(to.win, copy(origin, access, &to, request));
+        *rc = aspx_win_pass(to.win, copy_here(origin, access, &to, request));
         return true;
     case ASPX_PATH_SEND:
         if (aspx_is_large(origin, access)) {
             *rc = send_large(origin, access, &to, request);
             return true;
         }
-        *rc = aspx_route_sent(&to, send(origin, access, &to, request));
+        *rc = aspx_route_sent(&to, send_move(origin, access, &to, request));
         if (request)
             aspx_route_ring(&to);
         return true;
@@ -114,7 +116,7 @@ static bool move(const struct aspx_buffer *origin,
                                             count, type, false};               \
         int rc;                                                                \
                                                                                \
-        if (move(&origin, &access, win, NULL, &rc))                            \
+        if (carry_out(&origin, &access, win, NULL, &rc))                       \
             return rc;                                                         \
         return aspx_real.NAME(origin_addr, origin_count, origin_type, rank,    \
                               access.disp, count, type, win);                  \
@@ -131,7 +133,7 @@ static bool move(const struct aspx_buffer *origin,
                                             count, type, true};                \
         int rc;                                                                \
                                                                                \
-        if (request && move(&origin, &access, win, request, &rc))              \
+        if (request && carry_out(&origin, &access, win, request, &rc))         \
             return rc;                                                         \
         return aspx_real.RNAME(origin_addr, origin_count, origin_type, rank,   \
                                access.disp, count, type, win, request);        \

@@ -83,8 +83,8 @@ static bool is_committed(MPI_Datatype type)
 
 /* Are both buffers the same string of bytes? What does not fit together is left
  * to MPI and its error. */
-static bool alike(const struct aspx_buffer *origin,
-                  const struct aspx_target_access *access, uint64_t bytes)
+static bool same_bytes(const struct aspx_buffer *origin,
+                       const struct aspx_target_access *access, uint64_t bytes)
 {
     if (origin->count < 0 || (!origin->addr && bytes > 0))
         return false;
@@ -119,8 +119,8 @@ void aspx_route_to(struct aspx_route *route, uint32_t g)
 }
 
 /* Both kinds of paths, for the record and for who decides which it is. */
-static void count(const struct aspx_route *route, enum aspx_call call,
-                  enum aspx_way way)
+static void count_operation(const struct aspx_route *route, enum aspx_call call,
+                            enum aspx_way way)
 {
     int kind = call == ASPX_CALL_PUT   ? ASPX_KIND_PUT
                : call == ASPX_CALL_GET ? ASPX_KIND_GET
@@ -141,7 +141,7 @@ static enum aspx_path to_itself(struct aspx_route *route, enum aspx_call call)
     route->addr = (MPI_Aint) (aspx_engine.arena_addr[target->rank_all] +
                               target->off) +
                   route->start;
-    count(route, call, ASPX_WAY_TARGET);
+    count_operation(route, call, ASPX_WAY_TARGET);
     return ASPX_PATH_SEND;
 }
 
@@ -184,7 +184,7 @@ static enum aspx_path find_mover(struct aspx_route *route,
                                  const struct aspx_target_access *access,
                                  const struct aspx_buffer *origin)
 {
-    bool bytes_only = alike(origin, access, route->bytes);
+    bool bytes_only = same_bytes(origin, access, route->bytes);
 
     route->contig = false;
     if (bytes_only && route->target->here) {
@@ -205,7 +205,7 @@ static enum aspx_path find_mover(struct aspx_route *route,
     aspx_route_to(route, aspx_balance_choose(route->win, route->target));
     route->contig = bytes_only && aspx_engine.settings.contig_win &&
                     !route->win->ghosts[route->ghost].doorbell;
-    count(route, access->call, ASPX_WAY_GHOST);
+    count_operation(route, access->call, ASPX_WAY_GHOST);
     return ASPX_PATH_SEND;
 }
 
@@ -225,7 +225,7 @@ static enum aspx_path find_owner(struct aspx_route *route,
         last = aspx_route_owner(route->win, route->target,
                                 route->start + hi - 1);
     }
-    count(route, access->call, ASPX_WAY_GHOST);
+    count_operation(route, access->call, ASPX_WAY_GHOST);
     aspx_route_to(route, first);
     if (first == last || access->call == ASPX_CALL_FETCH_AND_OP ||
         access->call == ASPX_CALL_COMPARE_AND_SWAP)

@@ -22,7 +22,7 @@ struct elements {
     bool used; /* the operation looks at this buffer */
 };
 
-static MPI_Aint place(const struct elements *elements, size_t i)
+static MPI_Aint element_at(const struct elements *elements, size_t i)
 {
     return elements->at ? elements->at[i] : (MPI_Aint) i * elements->unit;
 }
@@ -133,11 +133,11 @@ static int send_parts(const struct aspx_acc *acc,
     for (size_t first = 0, last; rc == MPI_SUCCESS && first < target->count;
          first = last) {
         uint32_t g = aspx_route_owner(to->win, to->target,
-                                      to->start + place(target, first));
+                                      to->start + element_at(target, first));
 
         for (last = first + 1; last < target->count; last++)
             if (aspx_route_owner(to->win, to->target,
-                                 to->start + place(target, last)) != g)
+                                 to->start + element_at(target, last)) != g)
                 break;
         rc = send_part(acc, elements, first, last, to, g);
     }

@@ -8,7 +8,7 @@
 #include "runtime/casper/rma/flush.h"
 #include "runtime/casper/window/contig.h"
 #include "runtime/casper/window/hints.h"
-#include "runtime/casper/window/make.h"
+#include "runtime/casper/window/request.h"
 #include "runtime/casper/window/native.h"
 #include "runtime/casper/window/switch.h"
 

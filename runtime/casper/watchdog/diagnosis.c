@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Not fprintf(): the program may hold stderr's lock while it waits for the
- * ghost that is told of. */
+/* What is said of a ghost that does not move, or has died: its state in words,
+ * and what to do. */
 #include "config.h"
 
 #include "diagnosis.h"
@@ -71,7 +71,7 @@ static size_t state_of(const struct aspx_diagnosis *diagnosis)
     return i;
 }
 
-static const char *doing(const struct aspx_diagnosis *diagnosis)
+static const char *last_doing(const struct aspx_diagnosis *diagnosis)
 {
     uint32_t now = ASPX_STARTING;
 
@@ -80,51 +80,50 @@ static const char *doing(const struct aspx_diagnosis *diagnosis)
     return now <= ASPX_GONE ? doings[now] : "wrote nonsense";
 }
 
-/* One line, one write. */
-__attribute__((format(printf, 2, 3))) static void tell(
-    const struct aspx_diagnosis *diagnosis, const char *format, ...)
+/* Not fprintf(): the program may hold stderr's lock while it waits for the
+ * ghost that the line is about. */
+void aspx_diagnosis_write_line(const char *format, ...)
 {
     char text[1024];
-    size_t room = sizeof(text) - 1; /* for the newline */
     va_list args;
-    int n;
+    size_t length;
 
-    n = snprintf(text, room,
-                 "aspen: ghost process %d (world rank %d, node "
-                 "%.64s) ",
-                 (int) diagnosis->process.pid, diagnosis->rank,
-                 diagnosis->node);
     va_start(args, format);
-    if (n > 0 && (size_t) n < room)
-        vsnprintf(text + n, room - (size_t) n, format, args);
+    vsnprintf(text, sizeof(text) - 1, format, args);
     va_end(args);
-    n = (int) strlen(text);
-    text[n++] = '\n';
-    if (write(STDERR_FILENO, text, (size_t) n) < 0)
+    length = strlen(text);
+    text[length] = '\n';
+    if (write(STDERR_FILENO, text, length + 1) < 0)
         return;
 }
+
+#define GHOST_FORMAT "aspen: ghost process %d (world rank %d, node %.64s) "
+#define GHOST_ARGUMENTS                                                        \
+    (int) diagnosis->process.pid, diagnosis->rank, diagnosis->node
 
 void aspx_diagnosis_report_stalled(const struct aspx_diagnosis *diagnosis,
                                    const char *then)
 {
     size_t state = state_of(diagnosis);
 
-    tell(diagnosis, "has not moved for %u s while it %s: it is %s; %s. %s",
-         diagnosis->still_s, doing(diagnosis), states[state].is, then,
-         states[state].advice);
+    aspx_diagnosis_write_line(
+        GHOST_FORMAT "has not moved for %u s while it %s: it is %s; %s. %s",
+        GHOST_ARGUMENTS, diagnosis->still_s, last_doing(diagnosis),
+        states[state].is, then, states[state].advice);
 }
 
 void aspx_diagnosis_report_moving(const struct aspx_diagnosis *diagnosis)
 {
-    tell(diagnosis, "moves again");
+    aspx_diagnosis_write_line(GHOST_FORMAT "moves again", GHOST_ARGUMENTS);
 }
 
 void aspx_diagnosis_report_died(const struct aspx_diagnosis *diagnosis,
                                 const char *then)
 {
-    tell(diagnosis,
-         "died while it %s; %s. Look for its core file or an "
-         "out-of-memory kill on that node; --async-progress=off runs without "
-         "ghosts",
-         doing(diagnosis), then);
+    aspx_diagnosis_write_line(
+        GHOST_FORMAT
+        "died while it %s; %s. Look for its core file or an "
+        "out-of-memory kill on that node; --async-progress=off runs without "
+        "ghosts",
+        GHOST_ARGUMENTS, last_doing(diagnosis), then);
 }

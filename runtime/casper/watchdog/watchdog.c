@@ -135,7 +135,7 @@ static bool left_on_purpose(const struct ghost *ghost)
            somebody_is(ASP_TASK_ABORTING) || job_was_left();
 }
 
-static void ended(struct ghost *ghost, uint32_t phase)
+static void ghost_ended(struct ghost *ghost, uint32_t phase)
 {
     bool report;
 
@@ -175,7 +175,7 @@ static bool has_beat(struct ghost *ghost, uint32_t phase)
     return true;
 }
 
-static void recovered(struct ghost *ghost)
+static void ghost_recovered(struct ghost *ghost)
 {
     ghost->diagnosis.still_s = ghost->diagnosis.idle_s = 0;
     ghost->report_s = watchdog.limit_s / 2;
@@ -188,7 +188,7 @@ static void recovered(struct ghost *ghost)
 }
 
 /* The same watchdog tells all of it. */
-static void warn(struct ghost *ghost, uint32_t phase)
+static void warn_of_ghost(struct ghost *ghost, uint32_t phase)
 {
     const struct aspx_diagnosis *diagnosis = &ghost->diagnosis;
     char then[80] = "the job waits for it";
@@ -204,7 +204,7 @@ static void warn(struct ghost *ghost, uint32_t phase)
     aspx_diagnosis_report_stalled(diagnosis, then);
 }
 
-static void lost(struct ghost *ghost, uint32_t phase)
+static void ghost_lost(struct ghost *ghost, uint32_t phase)
 {
     bool report = may_report(ghost, ASPX_REPORTED_LOST);
 
@@ -221,7 +221,7 @@ static void lost(struct ghost *ghost, uint32_t phase)
     (void) kill(ghost->diagnosis.process.pid, SIGKILL);
 }
 
-static void look_at(struct ghost *ghost, uint32_t phase)
+static void check_ghost(struct ghost *ghost, uint32_t phase)
 {
     struct aspx_diagnosis *diagnosis = &ghost->diagnosis;
     bool overdue = phase == FINISHED &&
@@ -232,20 +232,20 @@ static void look_at(struct ghost *ghost, uint32_t phase)
     if (diagnosis->process.pid == 0 || ghost->gone)
         return;
     if (has_beat(ghost, phase)) {
-        recovered(ghost);
+        ghost_recovered(ghost);
         return;
     }
     look = aspx_process_look(&diagnosis->process);
     if (look.ended) {
-        ended(ghost, phase);
+        ghost_ended(ghost, phase);
     } else if (!serving && !aspx_diagnosis_stopped(look.state) && !overdue) {
-        recovered(ghost);
+        ghost_recovered(ghost);
     } else if (watchdog.limit_s > 0) {
         aspx_diagnosis_update(diagnosis, &look, serving);
         if (overdue || diagnosis->idle_s >= watchdog.limit_s)
-            lost(ghost, phase);
+            ghost_lost(ghost, phase);
         else if (diagnosis->still_s >= ghost->report_s)
-            warn(ghost, phase);
+            warn_of_ghost(ghost, phase);
     }
 }
 
@@ -254,19 +254,13 @@ static void look_at(struct ghost *ghost, uint32_t phase)
 __attribute__((format(printf, 1, 2))) static void report_phase(
     const char *format, ...)
 {
-    char text[512];
+    char what[512];
     va_list args;
-    int n, more;
 
-    n = snprintf(text, sizeof(text), "aspen: node %s: ", watchdog.node);
     va_start(args, format);
-    more = vsnprintf(text + n, sizeof(text) - (size_t) n, format, args);
+    vsnprintf(what, sizeof(what), format, args);
     va_end(args);
-    n = more > 0 ? n + more : n;
-    if ((size_t) n >= sizeof(text))
-        n = (int) sizeof(text) - 1;
-    if (write(STDERR_FILENO, text, (size_t) n) < 0)
-        return;
+    aspx_diagnosis_write_line("aspen: node %s: %s", watchdog.node, what);
 }
 
 /* All ranks are in MPI_Init, in code of ours, and yet it does not go on. */
@@ -280,7 +274,7 @@ static void check_joining(void)
     report_phase(
         "ghosts and ranks did not start MPI together within %u s (knob "
         "init.timeout_s); a process on this node or another is stopped "
-        "or stuck, so the job ends\n",
+        "or stuck, so the job ends",
         watchdog.join_limit_s);
     end_job(true);
 }
@@ -295,7 +289,7 @@ static void check_leaving(void)
         may_report(&watchdog.ghosts[0], ASPX_REPORTED_LEAVING))
         report_phase("MPI_Finalize has lasted %u s; a rank runs a delete "
                      "callback of the program, or a process on another node is "
-                     "stopped or stuck; the job waits for it\n",
+                     "stopped or stuck; the job waits for it",
                      watchdog.phase_s);
 }
 
@@ -305,7 +299,7 @@ static void check_left(uint32_t phase)
     if (phase > LEAVING || !job_was_left() || ++watchdog.left_s < LEFT_S)
         return;
     report_phase("a rank has exited without MPI_Finalize, and the ghosts went "
-                 "with it, so the job ends\n");
+                 "with it, so the job ends");
     end_job(true);
 }
 
@@ -314,7 +308,7 @@ static void run_round(uint32_t phase)
     watchdog.phase_s++;
     find_on_board();
     for (uint32_t i = 0; i < watchdog.nghosts; i++)
-        look_at(&watchdog.ghosts[i], phase);
+        check_ghost(&watchdog.ghosts[i], phase);
     if (phase == JOINING)
         check_joining();
     if (phase == LEAVING)
@@ -333,7 +327,7 @@ static bool all_gone(void)
 
 /* MPI is finalized: the ghosts are about to be gone. Short waits, of which
  * those that make up a second are a round. */
-static void finish(void)
+static void await_ghosts_gone(void)
 {
     unsigned us = FINISH_US, passed_us = 0;
 
@@ -345,7 +339,7 @@ static void finish(void)
 
             if (ghost->diagnosis.process.pid && !ghost->gone &&
                 aspx_process_look(&ghost->diagnosis.process).ended)
-                ended(ghost, FINISHED);
+                ghost_ended(ghost, FINISHED);
         }
         if (all_gone())
             return;
@@ -359,7 +353,7 @@ static void finish(void)
     }
 }
 
-static void *watch(void *unused)
+static void *run_watchdog(void *unused)
 {
     uint32_t phase = atomic_load(&watchdog.phase);
 
@@ -377,7 +371,7 @@ static void *watch(void *unused)
         phase = now;
     }
     if (phase == FINISHED)
-        finish();
+        await_ghosts_gone();
     return unused;
 }
 
@@ -390,8 +384,8 @@ static void run_thread(void)
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, WATCHDOG_STACK);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    watchdog.running = pthread_create(&watchdog.thread, &attr, watch, NULL) ==
-                       0;
+    watchdog.running = pthread_create(&watchdog.thread, &attr, run_watchdog,
+                                      NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     pthread_attr_destroy(&attr);
     if (watchdog.running)
@@ -489,7 +483,7 @@ static bool same_pids(const struct aspx_engine *engine, int ghost)
 }
 
 /* Now that pid, rank and doorbell of each ghost are known. */
-static void meet(const struct aspx_engine *engine, uint32_t i, int rank)
+static void learn_ghost(const struct aspx_engine *engine, uint32_t i, int rank)
 {
     const struct aspx_doorbell *doorbell = aspx_engine_doorbell(
         engine, (uint32_t) rank);
@@ -516,7 +510,7 @@ void aspx_watchdog_serving(const struct aspx_engine *engine)
     for (int r = 0; r < world->size_all && i < watchdog.nghosts; r++)
         if (world->peers[r].node == world->node &&
             world->peers[r].role == ASP_ROLE_GHOST)
-            meet(engine, i++, r);
+            learn_ghost(engine, i++, r);
     set_phase(SERVING);
     watchdog.phase_s = 0;
     run_thread();

@@ -3,7 +3,7 @@
  * MPI's own, counted with the reason. */
 #include "config.h"
 
-#include "make.h"
+#include "window.h"
 #include "native.h"
 #include "registry.h"
 #include "rules.h"
@@ -13,6 +13,21 @@
 #include "mpi_hand.h"
 
 #include <string.h>
+
+static struct aspx_win_request make_request(enum aspx_memory memory, int flavor,
+                                            void *base, MPI_Aint bytes,
+                                            MPI_Aint unit, MPI_Info info,
+                                            MPI_Comm comm)
+{
+    return (struct aspx_win_request){.memory = memory,
+                                     .flavor = flavor,
+                                     .base = base,
+                                     .bytes = bytes,
+                                     .disp_unit = unit,
+                                     .info = info,
+                                     .comm = aspx_comm(comm),
+                                     .kept_info = MPI_INFO_NULL};
+}
 
 /* Why a window is MPI's own. */
 static enum aspx_way native_way(const struct aspx_win_request *request)
@@ -29,7 +44,7 @@ static enum aspx_way native_way(const struct aspx_win_request *request)
 
 /* What the rules say, before anything is made. Returns false when MPI shall
  * not make the window either: *rc is the error then. */
-static bool permit(struct aspx_win_request *request, int *rc)
+static bool apply_rules(struct aspx_win_request *request, int *rc)
 {
     const char *config;
     int errclass = aspx_rules_choose(request);
@@ -55,7 +70,7 @@ static bool make_redirected(struct aspx_win_request *request, void *baseptr,
     if (!win || !aspx_win_sane(request) ||
         (request->memory != ASPX_MEMORY_GIVEN && !baseptr))
         return false;
-    if (!permit(request, rc))
+    if (!apply_rules(request, rc))
         return true;
     if (!aspx_engine.up || request->asked_off ||
         !aspx_win_make(request, win, rc))
@@ -78,8 +93,8 @@ static bool make_redirected(struct aspx_win_request *request, void *baseptr,
 }
 
 /* Try to redirect; true when *rc is the answer, else MPI shall make it. */
-static bool redirect(struct aspx_win_request *request, void *baseptr,
-                     MPI_Win *win, int *rc)
+static bool try_redirect(struct aspx_win_request *request, void *baseptr,
+                         MPI_Win *win, int *rc)
 {
     if (make_redirected(request, baseptr, win, rc))
         return true;
@@ -89,8 +104,8 @@ static bool redirect(struct aspx_win_request *request, void *baseptr,
 
 /* MPI has made the window itself, or failed to. baseptr: where it has put the
  * base, or NULL: the request has it. */
-static int settle(int rc, void *baseptr, MPI_Win *win,
-                  struct aspx_win_request *request)
+static int finish_native(int rc, void *baseptr, MPI_Win *win,
+                         struct aspx_win_request *request)
 {
     enum aspx_way why = native_way(request);
 
@@ -116,39 +131,31 @@ static int settle(int rc, void *baseptr, MPI_Win *win,
     int aspx_hand_##NAME(MPI_Aint size, UNIT disp_unit, MPI_Info info,         \
                          MPI_Comm comm, void *baseptr, MPI_Win *win)           \
     {                                                                          \
-        struct aspx_win_request request = {                                    \
-            MEMORY, FLAVOR,          NULL,          size,  disp_unit,          \
-            info,   aspx_comm(comm), MPI_INFO_NULL, false, {.order = 0}};      \
+        struct aspx_win_request request = make_request(                        \
+            MEMORY, FLAVOR, NULL, size, disp_unit, info, comm);                \
         int rc;                                                                \
                                                                                \
-        if (redirect(&request, baseptr, win, &rc))                             \
+        if (try_redirect(&request, baseptr, win, &rc))                         \
             return rc;                                                         \
         rc = aspx_real.NAME(size, disp_unit, request.info, request.comm,       \
                             baseptr, win);                                     \
-        return settle(rc, baseptr, win, &request);                             \
+        return finish_native(rc, baseptr, win, &request);                      \
     }
 
 #define CREATE(NAME, UNIT)                                                     \
     int aspx_hand_##NAME(void *base, MPI_Aint size, UNIT disp_unit,            \
                          MPI_Info info, MPI_Comm comm, MPI_Win *win)           \
     {                                                                          \
-        struct aspx_win_request request = {ASPX_MEMORY_GIVEN,                  \
-                                           MPI_WIN_FLAVOR_CREATE,              \
-                                           base,                               \
-                                           size,                               \
-                                           disp_unit,                          \
-                                           info,                               \
-                                           aspx_comm(comm),                    \
-                                           MPI_INFO_NULL,                      \
-                                           false,                              \
-                                           {.order = 0}};                      \
+        struct aspx_win_request request = make_request(                        \
+            ASPX_MEMORY_GIVEN, MPI_WIN_FLAVOR_CREATE, base, size, disp_unit,   \
+            info, comm);                                                       \
         int rc;                                                                \
                                                                                \
-        if (redirect(&request, NULL, win, &rc))                                \
+        if (try_redirect(&request, NULL, win, &rc))                            \
             return rc;                                                         \
         rc = aspx_real.NAME(base, size, disp_unit, request.info, request.comm, \
                             win);                                              \
-        return settle(rc, NULL, win, &request);                                \
+        return finish_native(rc, NULL, win, &request);                         \
     }
 
 ALLOCATE(MPI_Win_allocate, int, MPI_WIN_FLAVOR_ALLOCATE, ASPX_MEMORY_OWN)
@@ -162,13 +169,12 @@ CREATE(MPI_Win_create_c, MPI_Aint)
 
 int aspx_hand_MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    struct aspx_win_request request = {
-        ASPX_MEMORY_GIVEN, MPI_WIN_FLAVOR_DYNAMIC, NULL,  0,           1, info,
-        aspx_comm(comm),   MPI_INFO_NULL,          false, {.order = 0}};
+    struct aspx_win_request request = make_request(
+        ASPX_MEMORY_GIVEN, MPI_WIN_FLAVOR_DYNAMIC, NULL, 0, 1, info, comm);
     int rc;
 
-    if (win && aspx_win_sane(&request) && !permit(&request, &rc))
+    if (win && aspx_win_sane(&request) && !apply_rules(&request, &rc))
         return rc;
     rc = aspx_real.MPI_Win_create_dynamic(request.info, request.comm, win);
-    return settle(rc, NULL, win, &request);
+    return finish_native(rc, NULL, win, &request);
 }

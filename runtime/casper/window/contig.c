@@ -39,8 +39,8 @@ static int make_comm(const struct aspx_win_request *request,
     return rc;
 }
 
-static enum outcome try(const struct aspx_win_request *request,
-                        const struct aspx_win *win, MPI_Win *made)
+static enum outcome try_make(const struct aspx_win_request *request,
+                             const struct aspx_win *win, MPI_Win *made)
 {
     MPI_Comm comm;
     int rc;
@@ -64,7 +64,7 @@ void aspx_win_contig_make(const struct aspx_win_request *request,
                           struct aspx_win *win)
 {
     MPI_Win made = MPI_WIN_NULL;
-    int mine = (int) try(request, win, &made), worst = REFUSED;
+    int mine = (int) try_make(request, win, &made), worst = REFUSED;
 
     aspx_real.MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, request->comm);
     if (worst != REFUSED) {

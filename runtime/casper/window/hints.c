@@ -14,7 +14,7 @@
 
 enum { VALUE_MAX = 128 };
 
-static bool get(MPI_Info info, const char *key, char value[VALUE_MAX])
+static bool get_hint(MPI_Info info, const char *key, char value[VALUE_MAX])
 {
     int flag = 0;
 
@@ -27,11 +27,11 @@ static bool is_true(MPI_Info info, const char *key)
 {
     char value[VALUE_MAX];
 
-    return get(info, key, value) && strcasecmp(value, "true") == 0;
+    return get_hint(info, key, value) && strcasecmp(value, "true") == 0;
 }
 
 /* Is `word` in the comma list? */
-static bool lists(char *list, const char *word)
+static bool list_has(char *list, const char *word)
 {
     char *rest = NULL;
 
@@ -49,7 +49,7 @@ uint64_t aspx_hints_align(MPI_Info info)
     unsigned long long align;
 
     if (info == MPI_INFO_NULL ||
-        !get(info, "mpi_minimum_memory_alignment", value))
+        !get_hint(info, "mpi_minimum_memory_alignment", value))
         return 1;
     errno = 0;
     align = strtoull(value, &end, 10);
@@ -64,12 +64,12 @@ void aspx_hints_read(struct aspx_hints *hints, MPI_Info info)
     *hints = (struct aspx_hints){.align = aspx_hints_align(info)};
     if (info == MPI_INFO_NULL)
         return;
-    if (get(info, "async_config", value))
+    if (get_hint(info, "async_config", value))
         hints->async = aspx_async_read(value);
     hints->symmetric = is_true(info, "symmetric");
     hints->no_locks = is_true(info, "no_locks") ||
-                      ((get(info, "epochs_used", value) ||
-                        get(info, "epoch_type", value)) &&
-                       !lists(value, "lock"));
+                      ((get_hint(info, "epochs_used", value) ||
+                        get_hint(info, "epoch_type", value)) &&
+                       !list_has(value, "lock"));
     hints->noncontig = is_true(info, "alloc_shared_noncontig");
 }

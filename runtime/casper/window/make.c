@@ -9,7 +9,8 @@
 
 #include "contig.h"
 #include "hints.h"
-#include "make.h"
+#include "request.h"
+#include "window.h"
 #include "rules.h"
 #include "switch.h"
 
@@ -137,7 +138,8 @@ static bool place_targets(struct making *making)
 }
 
 /* The settings of all windows, unless rules say otherwise of this one. */
-static void obey(struct aspx_win *win, const struct aspx_win_request *request)
+static void apply_verdict(struct aspx_win *win,
+                          const struct aspx_win_request *request)
 {
     const struct aspx_verdict *verdict = &request->verdict;
     const char *binding = aspx_rules_value(verdict->holds, ASP_WIN_BINDING);
@@ -153,8 +155,8 @@ static void obey(struct aspx_win *win, const struct aspx_win_request *request)
     aspx_win_choose_balance(win);
 }
 
-static struct aspx_win *blank(const struct aspx_win_request *request, int rank,
-                              int size)
+static struct aspx_win *new_win(const struct aspx_win_request *request,
+                                int rank, int size)
 {
     struct aspx_win *win = calloc(
         1, sizeof(*win) + (size_t) size * sizeof(struct aspx_target));
@@ -171,7 +173,7 @@ static struct aspx_win *blank(const struct aspx_win_request *request, int rank,
     win->flavor = request->flavor;
     win->rank = rank;
     win->size = size;
-    obey(win, request);
+    apply_verdict(win, request);
     if (win->ghosts && win->nodes && win->turn.taken)
         return win;
     aspx_win_destroy(win);
@@ -260,7 +262,7 @@ static void place_words(struct making *making)
 
 /* Complete the targets from the offers. Returns false when the window has to
  * be native. */
-static bool meet(struct making *making)
+static bool complete_targets(struct making *making)
 {
     struct aspx_win *win = making->win;
     uint64_t inside = 0, shared_off = making->offers[0].off;
@@ -310,7 +312,7 @@ static uint64_t sum_bytes(const struct aspx_win_request *request)
 }
 
 /* Exchange offers. Returns whether all agree that ghosts can serve it. */
-static bool agree(struct making *making, bool possible)
+static bool exchange_offers(struct making *making, bool possible)
 {
     struct aspx_win_request *request = making->request;
     struct offer *mine = &making->offers[making->win->size];
@@ -340,7 +342,7 @@ static bool agree(struct making *making, bool possible)
     return aspx_real.MPI_Allgather(mine, sizeof(*mine), MPI_BYTE,
                                    making->offers, sizeof(*mine), MPI_BYTE,
                                    request->comm) == MPI_SUCCESS &&
-           meet(making);
+           complete_targets(making);
 }
 
 /* MPICH shows MPI_Win_get_info a key that depends on the flavor: it has to be
@@ -411,7 +413,7 @@ static bool make_with(struct making *making, MPI_Win *handle, int *rc)
     possible = place_targets(making);
     if (making->request->flavor == MPI_WIN_FLAVOR_SHARED && win->nnodes > 1)
         return false; /* MPI's error; nobody gets further */
-    if (!agree(making, possible))
+    if (!exchange_offers(making, possible))
         return false;
     *rc = make_native(making);
     *handle = win->handle;
@@ -436,7 +438,7 @@ bool aspx_win_make(struct aspx_win_request *request, MPI_Win *handle, int *rc)
     aspx_real.MPI_Comm_rank(request->comm, &rank);
     aspx_real.MPI_Comm_size(request->comm, &n);
     size = (size_t) n;
-    making.win = blank(request, rank, n);
+    making.win = new_win(request, rank, n);
     making.offers = calloc(size + 1, sizeof(*making.offers));
     making.ranks = calloc(2 * size, sizeof(*making.ranks));
     making.leader = calloc(size, sizeof(*making.leader));

@@ -61,7 +61,7 @@ static bool give_large(void *addr)
     return true;
 }
 
-static void *take(uint64_t bytes, uint64_t align)
+static void *take_block(uint64_t bytes, uint64_t align)
 {
     if (bytes <= ASPX_SLAB_BLOCK_MAX && align <= ASPX_SLAB_BLOCK_MAX)
         return aspx_slabs_take(&aspx_engine.arena, bytes, align);
@@ -75,7 +75,7 @@ int aspx_hand_MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
     /* What MPI would refuse it shall refuse itself. */
     if (aspx_engine.up && size > 0 && baseptr &&
         (info == MPI_INFO_NULL || aspx_handle_is(info, ASPX_HANDLE_INFO)))
-        addr = take((uint64_t) size, aspx_hints_align(info));
+        addr = take_block((uint64_t) size, aspx_hints_align(info));
     if (!addr)
         return aspx_real.MPI_Alloc_mem(size, info, baseptr);
     memcpy(baseptr, &addr, sizeof(addr));

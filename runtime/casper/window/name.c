@@ -24,7 +24,7 @@ static void count_rules(struct aspx_win *win)
 
 /* A rule by name can still switch redirection, at the next legal point: each
  * process speaks for itself there. */
-static void obey(struct aspx_win *win, const char *name)
+static void apply_async_rule(struct aspx_win *win, const char *name)
 {
     const struct asp_winrule *rule = aspx_rules_last(win->holds,
                                                      ASP_WIN_ASYNC_CONFIG);
@@ -52,7 +52,7 @@ int aspx_hand_MPI_Win_set_name(MPI_Win handle, const char *name)
     if (win) {
         win->holds = aspx_rules_named(win->could, name);
         aspx_win_choose_balance(win);
-        obey(win, name);
+        apply_async_rule(win, name);
         aspx_registry_set_name(win->serial, name);
         aspx_registry_set_rules(win->serial, win->holds);
         count_rules(win);

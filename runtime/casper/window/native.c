@@ -29,13 +29,13 @@ struct native {
 
 static struct aspx_table natives = ASPX_TABLE_INITIALIZER;
 
-static struct native *find(MPI_Win win)
+static struct native *find_native(MPI_Win win)
 {
     return aspx_table_find(&natives, win);
 }
 
 /* Returns NULL (ENOMEM). */
-static struct native *enter(MPI_Win win, int size)
+static struct native *add_native(MPI_Win win, int size)
 {
     struct native *native = calloc(
         1, sizeof(*native) + (size_t) size * sizeof(native->places[0]));
@@ -105,7 +105,7 @@ static int make_anew(struct aspx_win_request *request, MPI_Win *win)
     if (rc != MPI_SUCCESS)
         return rc;
     aspx_real.MPI_Comm_size(request->comm, &size);
-    native = enter(*win, size);
+    native = add_native(*win, size);
     if (!native) /* the others wait for our place: there is no way out */
         return aspx_real.MPI_Abort(MPI_COMM_WORLD, 1);
     native->base = request->base;
@@ -127,10 +127,10 @@ int aspx_native_mend(struct aspx_win_request *request, MPI_Win *win)
 
 void aspx_native_note(MPI_Win win, enum aspx_way why, uint32_t serial)
 {
-    struct native *native = find(win);
+    struct native *native = find_native(win);
 
     if (!native)
-        native = enter(win, 0);
+        native = add_native(win, 0);
     if (native) {
         native->why = why;
         native->serial = serial;
@@ -141,7 +141,7 @@ void aspx_native_note(MPI_Win win, enum aspx_way why, uint32_t serial)
 int aspx_native_free(MPI_Win *win)
 {
     MPI_Win freed = win ? *win : MPI_WIN_NULL;
-    struct native *native = find(freed);
+    struct native *native = find_native(freed);
     int rc = aspx_real.MPI_Win_free(win);
 
     if (rc != MPI_SUCCESS || !native)
@@ -153,7 +153,7 @@ int aspx_native_free(MPI_Win *win)
 
 uint32_t aspx_native_serial(MPI_Win win)
 {
-    const struct native *native = find(win);
+    const struct native *native = find_native(win);
 
     return native ? native->serial : 0;
 }
@@ -161,7 +161,7 @@ uint32_t aspx_native_serial(MPI_Win win)
 MPI_Aint aspx_native_disp(MPI_Win win, enum aspx_call call, int rank,
                           MPI_Aint disp)
 {
-    const struct native *native = find(win);
+    const struct native *native = find_native(win);
     const struct place *place;
 
     if (!native)
@@ -181,7 +181,7 @@ const void *aspx_native_attr(MPI_Win win, int keyval)
 
     if (keyval != MPI_WIN_BASE && keyval != MPI_WIN_DISP_UNIT)
         return NULL;
-    native = find(win);
+    native = find_native(win);
     if (!native || native->size == 0)
         return NULL;
     return keyval == MPI_WIN_BASE ? native->base : &native->disp_unit;

@@ -83,8 +83,8 @@ static const struct aspx_target *find_shared(const struct aspx_win *win,
 }
 
 /* Returns false when MPI shall answer. */
-static bool query(MPI_Win handle, int rank, MPI_Aint *size, MPI_Aint *disp_unit,
-                  void *baseptr, int *rc)
+static bool query_shared(MPI_Win handle, int rank, MPI_Aint *size,
+                         MPI_Aint *disp_unit, void *baseptr, int *rc)
 {
     const struct aspx_win *win = aspx_win_find(handle);
     const struct aspx_target *target;
@@ -112,7 +112,7 @@ int aspx_hand_MPI_Win_shared_query(MPI_Win handle, int rank, MPI_Aint *size,
     MPI_Aint unit = 0;
     int rc;
 
-    if (!disp_unit || !query(handle, rank, size, &unit, baseptr, &rc))
+    if (!disp_unit || !query_shared(handle, rank, size, &unit, baseptr, &rc))
         return aspx_real.MPI_Win_shared_query(handle, rank, size, disp_unit,
                                               baseptr);
     if (rc == MPI_SUCCESS)
@@ -125,7 +125,8 @@ int aspx_hand_MPI_Win_shared_query_c(MPI_Win handle, int rank, MPI_Aint *size,
 {
     int rc;
 
-    if (!disp_unit || !query(handle, rank, size, disp_unit, baseptr, &rc))
+    if (!disp_unit ||
+        !query_shared(handle, rank, size, disp_unit, baseptr, &rc))
         return aspx_real.MPI_Win_shared_query_c(handle, rank, size, disp_unit,
                                                 baseptr);
     return rc;

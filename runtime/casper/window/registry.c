@@ -15,8 +15,8 @@ struct aspx_registry aspx_registry;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t serials;
 
-static bool alike(const struct aspx_registry_entry *a,
-                  const struct aspx_registry_entry *b)
+static bool same_kind(const struct aspx_registry_entry *a,
+                      const struct aspx_registry_entry *b)
 {
     return a->holds == b->holds && a->processes == b->processes &&
            a->way == b->way && a->switchable == b->switchable &&
@@ -27,7 +27,7 @@ static bool alike(const struct aspx_registry_entry *a,
 
 /* The newest window has got its name by now, if it gets one: let it join
  * others of its kind. */
-static void fold(void)
+static void merge_newest(void)
 {
     struct aspx_registry *registry = &aspx_registry;
     struct aspx_registry_entry *newest =
@@ -36,7 +36,7 @@ static void fold(void)
     for (uint32_t i = 0; i + 1 < registry->n; i++) {
         struct aspx_registry_entry *entry = &registry->entry[i];
 
-        if (!alike(entry, newest))
+        if (!same_kind(entry, newest))
             continue;
         entry->count += newest->count;
         entry->last = newest->last;
@@ -48,10 +48,10 @@ static void fold(void)
 
 void aspx_registry_close(void)
 {
-    fold();
+    merge_newest();
 }
 
-static void hit(uint32_t holds)
+static void count_rules(uint32_t holds)
 {
     for (uint32_t r = 0; r < ASP_WINRULES_MAX; r++)
         aspx_registry.hits[r] += holds >> r & 1;
@@ -60,7 +60,7 @@ static void hit(uint32_t holds)
 void aspx_registry_count_rules(uint32_t holds)
 {
     pthread_mutex_lock(&mutex);
-    hit(holds);
+    count_rules(holds);
     pthread_mutex_unlock(&mutex);
 }
 
@@ -97,8 +97,8 @@ uint32_t aspx_registry_add(const struct aspx_win_request *request,
     aspx_real.MPI_Comm_size(request->comm, &size);
     entry.processes = (uint32_t) size;
     pthread_mutex_lock(&mutex);
-    fold();
-    hit(verdict->holds);
+    merge_newest();
+    count_rules(verdict->holds);
     if (aspx_registry.n == ASPX_REGISTRY_MAX) {
         aspx_registry.more++;
     } else {
@@ -109,7 +109,7 @@ uint32_t aspx_registry_add(const struct aspx_win_request *request,
     return entry.serial;
 }
 
-static struct aspx_registry_entry *find(uint32_t serial)
+static struct aspx_registry_entry *find_single(uint32_t serial)
 {
     for (uint32_t i = 0; serial && i < aspx_registry.n; i++)
         if (aspx_registry.entry[i].serial == serial &&
@@ -123,7 +123,7 @@ void aspx_registry_set_name(uint32_t serial, const char *name)
     struct aspx_registry_entry *entry;
 
     pthread_mutex_lock(&mutex);
-    entry = find(serial);
+    entry = find_single(serial);
     if (entry)
         snprintf(entry->name, sizeof(entry->name), "%.*s",
                  ASPX_REGISTRY_NAME_MAX - 1, name);
@@ -135,7 +135,7 @@ void aspx_registry_set_rules(uint32_t serial, uint32_t holds)
     struct aspx_registry_entry *entry;
 
     pthread_mutex_lock(&mutex);
-    entry = find(serial);
+    entry = find_single(serial);
     if (entry)
         entry->holds = holds;
     pthread_mutex_unlock(&mutex);

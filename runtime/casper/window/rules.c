@@ -90,7 +90,7 @@ static bool matches_site(const struct asp_winrule *rule,
 }
 
 /* Fill verdict->order and so on from what all processes said. */
-static void meet(struct aspx_verdict *verdict, const uint64_t *all)
+static void fill_verdict(struct aspx_verdict *verdict, const uint64_t *all)
 {
     uint64_t seen = atomic_load(&counted);
 
@@ -135,7 +135,7 @@ static bool is_true(uint32_t holds, enum asp_winkey_id id)
 }
 
 /* Is `word` in the comma list? */
-static bool lists(const char *list, const char *word)
+static bool list_has(const char *list, const char *word)
 {
     size_t len = strlen(word);
 
@@ -149,7 +149,7 @@ static bool lists(const char *list, const char *word)
     return false;
 }
 
-static unsigned forbid(uint32_t holds)
+static unsigned forbidden_epochs(uint32_t holds)
 {
     static const struct {
         const char *word;
@@ -162,7 +162,7 @@ static unsigned forbid(uint32_t holds)
     unsigned forbidden = 0;
 
     for (unsigned e = 0; used && e < sizeof(epochs) / sizeof(*epochs); e++)
-        if (!lists(used, epochs[e].word))
+        if (!list_has(used, epochs[e].word))
             forbidden |= epochs[e].epoch;
     if (is_true(holds, ASP_WIN_NO_LOCKS))
         forbidden |= ASPX_EPOCH_LOCK | ASPX_EPOCH_LOCK_ALL;
@@ -189,8 +189,8 @@ static void set_info(struct aspx_win_request *request)
     }
 }
 
-static int refuse(const struct aspx_win_request *request, enum asp_winkey_id id,
-                  int errclass)
+static int refuse_arguments(const struct aspx_win_request *request,
+                            enum asp_winkey_id id, int errclass)
 {
     const struct asp_winrule *rule = aspx_rules_last(request->verdict.holds,
                                                      id);
@@ -226,13 +226,13 @@ int aspx_rules_choose(struct aspx_win_request *request)
     if (aspx_real.MPI_Allreduce(mine, all, WORDS, MPI_UINT64_T, MPI_MAX,
                                 request->comm) != MPI_SUCCESS)
         return MPI_SUCCESS; /* what comes next will fail, too */
-    meet(verdict, all);
+    fill_verdict(verdict, all);
     if (is_true(verdict->holds, ASP_WIN_SAME_SIZE) && all[MOST] != ~all[LEAST])
-        return refuse(request, ASP_WIN_SAME_SIZE, MPI_ERR_SIZE);
+        return refuse_arguments(request, ASP_WIN_SAME_SIZE, MPI_ERR_SIZE);
     if (is_true(verdict->holds, ASP_WIN_SAME_DISP_UNIT) &&
         all[UNIT_MOST] != ~all[UNIT_LEAST])
-        return refuse(request, ASP_WIN_SAME_DISP_UNIT, MPI_ERR_DISP);
-    verdict->forbidden = forbid(verdict->holds);
+        return refuse_arguments(request, ASP_WIN_SAME_DISP_UNIT, MPI_ERR_DISP);
+    verdict->forbidden = forbidden_epochs(verdict->holds);
     set_info(request);
     return MPI_SUCCESS;
 }

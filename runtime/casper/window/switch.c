@@ -43,8 +43,8 @@ static bool is_itself(const struct aspx_target *target)
     return atomic_load_explicit(&target->itself, memory_order_relaxed);
 }
 
-static void obey(const struct aspx_win *win, struct aspx_target *target,
-                 unsigned char wish)
+static void apply_wish(const struct aspx_win *win, struct aspx_target *target,
+                       unsigned char wish)
 {
     const struct aspx_win_node *node = &win->nodes[target->node];
 
@@ -67,7 +67,7 @@ void aspx_switch_make(struct aspx_win *win)
     win->turn.bank = aspx_arena_address(&aspx_engine.arena, mine->status_off,
                                         aspx_switch_bytes(win));
     for (int i = 0; i < win->size; i++)
-        obey(win, &win->targets[i], win->targets[i].began);
+        apply_wish(win, &win->targets[i], win->targets[i].began);
 }
 
 void aspx_switch_begin(const struct aspx_win *win)
@@ -83,7 +83,7 @@ void aspx_switch_end(const struct aspx_win *win)
 }
 
 /* Where the byte of this process is, from the start of the banks. */
-static uint64_t place(const struct aspx_win *win)
+static uint64_t own_byte(const struct aspx_win *win)
 {
     return win->turn.points % BANKS * (uint64_t) win->size +
            (uint64_t) win->rank;
@@ -103,7 +103,8 @@ static int put_away(const struct aspx_win *win, const unsigned char *byte)
         if (n != home)
             rc = aspx_real.MPI_Put(byte, 1, MPI_BYTE, ghost,
                                    (MPI_Aint) (aspx_engine.arena_addr[ghost] +
-                                               node->status_off + place(win)),
+                                               node->status_off +
+                                               own_byte(win)),
                                    1, MPI_BYTE, aspx_engine.win);
     }
     for (uint32_t n = 0; rc == MPI_SUCCESS && n < win->nnodes; n++)
@@ -126,7 +127,7 @@ int aspx_switch_tell(struct aspx_win *win)
     if (changed == *told)
         return MPI_SUCCESS;
     *told = changed;
-    atomic_store(&turn->bank[place(win)], changed);
+    atomic_store(&turn->bank[own_byte(win)], changed);
     return put_away(win, &changed);
 }
 
@@ -148,7 +149,7 @@ void aspx_switch_take(struct aspx_win *win)
         if (win->turn.taken[i] == atomic_load(&bank[i]))
             continue;
         win->turn.taken[i] = atomic_load(&bank[i]);
-        obey(win, target, win->turn.taken[i] ^ target->began);
+        apply_wish(win, target, win->turn.taken[i] ^ target->began);
         if (i == win->rank && is_itself(target) != was)
             aspx_own_trace_switched(win->order, was,
                                     aspx_adapt_why(win->turn.asked));

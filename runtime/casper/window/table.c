@@ -54,7 +54,7 @@ void *aspx_table_find(const struct aspx_table *table, MPI_Win handle)
     }
 }
 
-static void put(struct aspx_slots *slots, MPI_Win handle, void *known)
+static void put_slot(struct aspx_slots *slots, MPI_Win handle, void *known)
 {
     size_t i = hash(handle);
     struct slot *slot = &slots->slot[i & slots->mask];
@@ -83,7 +83,7 @@ static struct aspx_slots *grow(struct aspx_table *table)
         slots->slot[i].handle = MPI_WIN_NULL;
     for (size_t i = 0; old && i <= old->mask; i++)
         if (old->slot[i].known)
-            put(slots, old->slot[i].handle, old->slot[i].known);
+            put_slot(slots, old->slot[i].handle, old->slot[i].known);
     atomic_store_explicit(&table->current, slots, memory_order_release);
     return slots;
 }
@@ -97,7 +97,7 @@ int aspx_table_insert(struct aspx_table *table, MPI_Win handle, void *known)
     if (!slots || 2 * (slots->used + 1) > slots->mask + 1)
         slots = grow(table);
     if (slots)
-        put(slots, handle, known);
+        put_slot(slots, handle, known);
     pthread_mutex_unlock(&table->mutex);
     if (!slots)
         errno = ENOMEM;
