@@ -207,8 +207,8 @@ int aspx_adapt_why(enum aspx_async said)
 {
     if (aspx_adapt_said(said))
         return ASPX_WHY_ASKED;
-    if (slot && aspx_force_overrules((enum aspx_force) atomic_load_explicit(
-                    &page->force, memory_order_relaxed)))
+    if (slot && aspx_order_overrules((enum aspx_order) atomic_load_explicit(
+                    &page->order, memory_order_relaxed)))
         return ASPX_WHY_ORDER;
     if (slot)
         return atomic_load_explicit(&slot->percent, memory_order_relaxed);
@@ -246,9 +246,9 @@ struct aspx_decisions *aspx_adapt_decisions(void)
     all = calloc(1, sizeof(*all));
     if (!all)
         return NULL;
-    n = atomic_load_explicit(&page->decided.n, memory_order_acquire);
+    n = atomic_load_explicit(&page->decisions.n, memory_order_acquire);
     aspx_decisions_take(
-        all, page->decided.list, n,
-        atomic_load_explicit(&page->decided.more, memory_order_relaxed));
+        all, page->decisions.list, n,
+        atomic_load_explicit(&page->decisions.more, memory_order_relaxed));
     return all;
 }

@@ -64,9 +64,9 @@ struct aspx_shared_decisions {
 
 struct aspx_node_status_page {
     _Alignas(64) _Atomic uint32_t interval_us; /* between two judgements, now */
-    _Atomic int32_t force; /* enum aspx_force: in force now */
+    _Atomic int32_t order; /* enum aspx_order: in force now */
     _Atomic int32_t help;  /* enum aspx_help: likewise */
-    struct aspx_shared_decisions decided;
+    struct aspx_shared_decisions decisions;
     struct aspx_rank_slot slots[];
 };
 

@@ -198,7 +198,7 @@ void aspx_adaptation_print(FILE *to, const struct aspx_adaptation *all)
     for (uint32_t i = 0; all->decisions && i < all->decisions->n; i++)
         fprintf(to, "aspen: auto, at %.2f s: %s: %s\n",
                 all->decisions->list[i].t_s,
-                aspx_decided_name(all->decisions->list[i].to),
+                aspx_decision_name(all->decisions->list[i].to),
                 all->decisions->list[i].why);
     if (all->decisions && all->decisions->more)
         fprintf(to, "aspen: auto: and %" PRIu32 " decisions after these\n",
@@ -227,7 +227,7 @@ static void put_decisions(FILE *to, const struct aspx_decisions *all)
     for (uint32_t i = 0; all && i < all->n; i++)
         fprintf(to, "%s{\"t_s\": %.6f, \"to\": \"%s\", \"why\": \"%s\"}",
                 i ? ",\n    " : "\n    ", all->list[i].t_s,
-                aspx_decided_name(all->list[i].to), all->list[i].why);
+                aspx_decision_name(all->list[i].to), all->list[i].why);
 }
 
 void aspx_adaptation_json(FILE *to, const struct aspx_adaptation *all)

@@ -32,7 +32,7 @@ static struct aspx_node_status_page *find_page(void)
  * time, and what a ghost is to make of nonsense is another question. */
 static void scribble(struct aspx_node_status_page *page, int byte)
 {
-    memset((void *) &page->decided, byte, sizeof(page->decided));
+    memset((void *) &page->decisions, byte, sizeof(page->decisions));
     for (int u = 0; u < rma_size; u++) {
         memset(&page->slots[u].trace, byte, sizeof(page->slots[u].trace));
         atomic_store(&page->slots[u].edition, 2);

@@ -59,7 +59,7 @@ static double lesser(double a, double b)
 struct aspx_forecast aspx_cost_forecast(const struct aspx_cost *cost,
                                         const struct aspx_workload *workload)
 {
-    struct aspx_forecast f = {.verdict = ASPX_VERDICT_NONE};
+    struct aspx_forecast f = {.cheaper = ASPX_CHEAPER_NEITHER};
     double each, seen, share;
 
     if (workload->user_s <= 0 || workload->ghosts <= 0)
@@ -76,9 +76,9 @@ struct aspx_forecast aspx_cost_forecast(const struct aspx_cost *cost,
     else if (share > 1 - NEARLY)
         f.with_s = lesser(f.with_s, seen);
     if (f.without_s > MARGIN * f.with_s && f.without_s - f.with_s > MATTERS)
-        f.verdict = ASPX_VERDICT_ON;
+        f.cheaper = ASPX_CHEAPER_GHOSTS;
     else if (f.with_s > MARGIN * f.without_s &&
              f.with_s - f.without_s > MATTERS)
-        f.verdict = ASPX_VERDICT_OFF;
+        f.cheaper = ASPX_CHEAPER_TARGETS;
     return f;
 }

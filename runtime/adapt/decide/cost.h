@@ -14,10 +14,10 @@
 
 #include "workload.h"
 
-enum aspx_verdict {
-    ASPX_VERDICT_NONE, /* hardly a difference */
-    ASPX_VERDICT_ON,
-    ASPX_VERDICT_OFF,
+enum aspx_cheaper {
+    ASPX_CHEAPER_NEITHER, /* hardly a difference */
+    ASPX_CHEAPER_GHOSTS,
+    ASPX_CHEAPER_TARGETS,
 };
 
 struct aspx_cost {
@@ -25,7 +25,7 @@ struct aspx_cost {
 };
 
 struct aspx_forecast {
-    enum aspx_verdict verdict;
+    enum aspx_cheaper cheaper;
     /* Seconds that the operations of one second keep an average rank. */
     double with_s, without_s;
     double load; /* of the ghosts, if they carry out all */

@@ -18,11 +18,11 @@ static struct aspx_workload second(void)
         .users = 8, .ghosts = 2, .user_s = 8, .ghost_s = 2, .wait_s = 8};
 }
 
-static enum aspx_verdict verdict(const struct aspx_workload *workload)
+static enum aspx_cheaper cheaper(const struct aspx_workload *workload)
 {
     const struct aspx_cost cost = {.scale = 1};
 
-    return aspx_cost_forecast(&cost, workload).verdict;
+    return aspx_cost_forecast(&cost, workload).cheaper;
 }
 
 static void test_adds_up(void **state)
@@ -58,10 +58,10 @@ static void test_sleeping_targets(void **state)
     (void) state;
     d.ops[ASPX_KIND_GET] = d.waits = 800;
     d.outside_s2 = 8 * 100 * 0.01 * 0.01;
-    assert_int_equal(verdict(&d), ASPX_VERDICT_ON);
+    assert_int_equal(cheaper(&d), ASPX_CHEAPER_GHOSTS);
     /* Nobody waits for them one by one; and too rare to matter. */
     d.waits = 8;
-    assert_int_equal(verdict(&d), ASPX_VERDICT_NONE);
+    assert_int_equal(cheaper(&d), ASPX_CHEAPER_NEITHER);
 }
 
 /* The same targets, but ranks were not seen to wait for them, which is worth
@@ -74,18 +74,18 @@ static void test_seen_not_to_wait(void **state)
     d.ops[ASPX_KIND_GET] = d.waits = 800;
     d.outside_s2 = 8 * 100 * 0.01 * 0.01;
     d.wait_s = 0.01;
-    assert_int_equal(verdict(&d), ASPX_VERDICT_NONE);
+    assert_int_equal(cheaper(&d), ASPX_CHEAPER_NEITHER);
     d.redirected = 800;
-    assert_int_equal(verdict(&d), ASPX_VERDICT_ON);
+    assert_int_equal(cheaper(&d), ASPX_CHEAPER_GHOSTS);
     d.redirected = 400;
-    assert_int_equal(verdict(&d), ASPX_VERDICT_ON);
+    assert_int_equal(cheaper(&d), ASPX_CHEAPER_GHOSTS);
     /* With ghosts, who are said to be in the way. */
     d = second();
     d.ops[ASPX_KIND_ACC] = d.waits = d.redirected = 8e5;
     d.bytes[ASPX_KIND_ACC] = 8e5 * 4096;
-    assert_int_equal(verdict(&d), ASPX_VERDICT_OFF);
+    assert_int_equal(cheaper(&d), ASPX_CHEAPER_TARGETS);
     d.wait_s = 0.1;
-    assert_int_equal(verdict(&d), ASPX_VERDICT_NONE);
+    assert_int_equal(cheaper(&d), ASPX_CHEAPER_NEITHER);
 }
 
 /* Large accumulates between ranks that are always in MPI: 8 handle faster than
@@ -98,10 +98,10 @@ static void test_many_accumulates(void **state)
     d.ops[ASPX_KIND_ACC] = 8e5;
     d.bytes[ASPX_KIND_ACC] = 8e5 * 4096;
     d.waits = 8e5;
-    assert_int_equal(verdict(&d), ASPX_VERDICT_OFF);
+    assert_int_equal(cheaper(&d), ASPX_CHEAPER_TARGETS);
     /* As many ghosts as users. */
     d.ghosts = d.ghost_s = 8;
-    assert_int_equal(verdict(&d), ASPX_VERDICT_NONE);
+    assert_int_equal(cheaper(&d), ASPX_CHEAPER_NEITHER);
 }
 
 static void test_nothing(void **state)
@@ -109,11 +109,11 @@ static void test_nothing(void **state)
     struct aspx_workload d = second();
 
     (void) state;
-    assert_int_equal(verdict(&d), ASPX_VERDICT_NONE);
+    assert_int_equal(cheaper(&d), ASPX_CHEAPER_NEITHER);
     d.ghosts = 0;
     d.ops[ASPX_KIND_ACC] = 1e6;
-    assert_int_equal(verdict(&d), ASPX_VERDICT_NONE);
-    assert_int_equal(verdict(&(struct aspx_workload){0}), ASPX_VERDICT_NONE);
+    assert_int_equal(cheaper(&d), ASPX_CHEAPER_NEITHER);
+    assert_int_equal(cheaper(&(struct aspx_workload){0}), ASPX_CHEAPER_NEITHER);
 }
 
 /* Ghosts take five times what the table says, on half of the operations. */

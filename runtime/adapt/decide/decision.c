@@ -8,13 +8,13 @@
 #include <stdio.h>
 
 static const char *const names[] = {
-    [ASPX_DECIDED_PREDICTOR] = "predictor",
-    [ASPX_DECIDED_ON] = "on",
-    [ASPX_DECIDED_OFF] = "off",
-    [ASPX_DECIDED_TRIAL] = "trial",
-    [ASPX_DECIDED_NOTHING] = "nothing",
-    [ASPX_DECIDED_THREADS] = "threads",
-    [ASPX_DECIDED_PLAIN] = "plain",
+    [ASPX_DECISION_PREDICTOR] = "predictor",
+    [ASPX_DECISION_ON] = "on",
+    [ASPX_DECISION_OFF] = "off",
+    [ASPX_DECISION_TRIAL] = "trial",
+    [ASPX_DECISION_NOTHING] = "nothing",
+    [ASPX_DECISION_THREADS] = "threads",
+    [ASPX_DECISION_PLAIN] = "plain",
 };
 
 /* The words go into the record as they are. */
@@ -47,13 +47,14 @@ void aspx_decisions_take(struct aspx_decisions *all,
     }
 }
 
-const char *aspx_decided_name(int32_t to)
+const char *aspx_decision_name(int32_t to)
 {
     return names[to];
 }
 
-void aspx_decide_v(struct aspx_decisions *all, double t_s, enum aspx_decided to,
-                   const char *why, va_list args)
+void aspx_decisions_addv(struct aspx_decisions *all, double t_s,
+                         enum aspx_decision_kind to, const char *why,
+                         va_list args)
 {
     struct aspx_decision *new;
 
@@ -68,12 +69,12 @@ void aspx_decide_v(struct aspx_decisions *all, double t_s, enum aspx_decided to,
     all->n++;
 }
 
-void aspx_decide(struct aspx_decisions *all, double t_s, enum aspx_decided to,
-                 const char *why, ...)
+void aspx_decisions_add(struct aspx_decisions *all, double t_s,
+                        enum aspx_decision_kind to, const char *why, ...)
 {
     va_list args;
 
     va_start(args, why);
-    aspx_decide_v(all, t_s, to, why, args);
+    aspx_decisions_addv(all, t_s, to, why, args);
     va_end(args);
 }

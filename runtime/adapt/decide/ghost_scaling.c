@@ -22,7 +22,7 @@ void aspx_scaler_init(struct aspx_scaler *scaler, uint32_t reserved,
 
 static void grow(struct aspx_scaler *scaler)
 {
-    scaler->calm = 0;
+    scaler->low_intervals = 0;
     if (scaler->shrunk > SOON * scaler->patience)
         scaler->patience = PATIENCE;
     else if (scaler->patience < PATIENCE_MAX)
@@ -57,9 +57,9 @@ uint32_t aspx_scaler_update(struct aspx_scaler *scaler, const double *busy)
     }
     if (scaler->active == 1 ||
         with_one_less(scaler, most, sum) >= scaler->low) {
-        scaler->calm = 0;
-    } else if (++scaler->calm >= scaler->patience) {
-        scaler->calm = scaler->shrunk = 0;
+        scaler->low_intervals = 0;
+    } else if (++scaler->low_intervals >= scaler->patience) {
+        scaler->low_intervals = scaler->shrunk = 0;
         scaler->active--;
     }
     return scaler->active;

@@ -11,9 +11,9 @@
 struct aspx_scaler {
     double high, low; /* shares of the time */
     uint32_t reserved, active;
-    uint32_t calm;     /* intervals in a row in which one less would do */
-    uint32_t patience; /* how many of them it takes */
-    uint32_t shrunk;   /* intervals since it shrank last */
+    uint32_t low_intervals; /* intervals in a row in which one less would do */
+    uint32_t patience;      /* how many of them it takes */
+    uint32_t shrunk;        /* intervals since it shrank last */
 };
 
 /* Starts with all ghosts active: nobody is worse off before something is known.

@@ -20,7 +20,7 @@ static const double DELAY_LEAST_S = 1e-3;
 /* The predictor is of one mind: it wants so much of the users' time on, or
  * off. In between it follows phases or ranks, which no order for all can, or it
  * cannot make up its mind: a trial shows which. */
-static const double OF_ONE_MIND = 0.9;
+static const double UNANIMOUS = 0.9;
 /* Each of the first kinds of phase is tried, as many as are remembered. No more
  * of the run than this is spent on trials after that, of which half is the
  * wrong way; each comparison of two ways takes a second at most. */
@@ -31,21 +31,21 @@ static const double STALE_S = 300;
 static const double SILENT_S = 2;
 
 static void say(struct aspx_job_controller *job, double now,
-                enum aspx_decided to, const char *why, ...)
+                enum aspx_decision_kind to, const char *why, ...)
     __attribute__((format(printf, 4, 5)));
 
 static void say(struct aspx_job_controller *job, double now,
-                enum aspx_decided to, const char *why, ...)
+                enum aspx_decision_kind to, const char *why, ...)
 {
     const struct aspx_decisions *all = &job->decisions;
     va_list args;
 
     /* That nothing changes is told once. */
-    if (to == ASPX_DECIDED_PREDICTOR && all->n > 0 &&
-        all->list[all->n - 1].to == ASPX_DECIDED_PREDICTOR)
+    if (to == ASPX_DECISION_PREDICTOR && all->n > 0 &&
+        all->list[all->n - 1].to == ASPX_DECISION_PREDICTOR)
         return;
     va_start(args, why);
-    aspx_decide_v(&job->decisions, now - job->begin_s, to, why, args);
+    aspx_decisions_addv(&job->decisions, now - job->begin_s, to, why, args);
     va_end(args);
 }
 
@@ -53,25 +53,25 @@ void aspx_job_controller_begin(struct aspx_job_controller *job, double now,
                                enum aspx_threads_mode mode)
 {
     *job = (struct aspx_job_controller){
-        .begin_s = now, .cost = {.scale = 1}, .mind = ASPX_MIND_ON};
+        .begin_s = now, .cost = {.scale = 1}, .vote = ASPX_VOTE_ON};
     aspx_thread_controller_begin(&job->threads, now, mode);
 }
 
-static enum aspx_decided decided(enum aspx_force force)
+static enum aspx_decision_kind decision_of(enum aspx_order order)
 {
-    return !aspx_force_overrules(force) ? ASPX_DECIDED_PREDICTOR
-           : force == ASPX_FORCE_ON     ? ASPX_DECIDED_ON
-                                        : ASPX_DECIDED_OFF;
+    return !aspx_order_overrules(order) ? ASPX_DECISION_PREDICTOR
+           : order == ASPX_ORDER_ON     ? ASPX_DECISION_ON
+                                        : ASPX_DECISION_OFF;
 }
 
-struct aspx_order aspx_job_controller_next(
+struct aspx_round aspx_job_controller_next(
     const struct aspx_job_controller *job)
 {
     if (job->state != ASPX_JOB_TRIAL)
-        return (struct aspx_order){
-            job->force, aspx_thread_controller_help(&job->threads),
+        return (struct aspx_round){
+            job->order, aspx_thread_controller_help(&job->threads),
             aspx_thread_controller_round_s(&job->threads)};
-    return (struct aspx_order){job->ways[aspx_trial_next(&job->trial)],
+    return (struct aspx_round){job->ways[aspx_trial_next(&job->trial)],
                                ASPX_HELP_NONE, SLICE_S};
 }
 
@@ -83,16 +83,16 @@ static double redirect_share(const struct aspx_workload *workload)
 static void listen(struct aspx_job_controller *job)
 {
     job->state = ASPX_JOB_LISTEN;
-    job->force = ASPX_FORCE_NONE;
+    job->order = ASPX_ORDER_NONE;
     job->rounds = 0;
     job->listened = (struct aspx_workload){0};
 }
 
 static void hold(struct aspx_job_controller *job, double now,
-                 enum aspx_force force, double rate)
+                 enum aspx_order order, double rate)
 {
     job->state = ASPX_JOB_HOLD;
-    job->force = force;
+    job->order = order;
     job->held_s = now;
     job->rate = rate;
     job->odd = 0;
@@ -102,10 +102,10 @@ static void hold(struct aspx_job_controller *job, double now,
 static bool may_try(const struct aspx_job_controller *job, double now,
                     bool known)
 {
-    double most = job->mind == ASPX_MIND_MIXED ? 2 * COMPARISON_S
+    double most = job->vote == ASPX_VOTE_MIXED ? 2 * COMPARISON_S
                                                : COMPARISON_S;
 
-    return (!known && job->trials < ASPX_LESSONS) ||
+    return (!known && job->trials < ASPX_TRIAL_RESULTS) ||
            job->trials_s + most < TRIALS_SHARE * (now - job->begin_s);
 }
 
@@ -130,7 +130,7 @@ static bool is_other(double rate, double than)
 static double rate_alone(const struct aspx_job_controller *job)
 {
     for (int more = 0; more < 2; more++)
-        if (job->ways[more] == ASPX_FORCE_NONE)
+        if (job->ways[more] == ASPX_ORDER_NONE)
             return aspx_trial_rate(&job->trial, more);
     return aspx_workload_rate(&job->listened);
 }
@@ -144,139 +144,143 @@ static double delay(const struct aspx_job_controller *job)
 }
 
 /* What was learned of such a phase, or NULL. */
-static struct aspx_lesson *recall(struct aspx_job_controller *job, double rate)
+static struct aspx_trial_result *recall(struct aspx_job_controller *job,
+                                        double rate)
 {
-    for (uint32_t i = 0; i < ASPX_LESSONS && i < job->nlessons; i++) {
-        struct aspx_lesson *lesson = &job->lesson[i];
+    for (uint32_t i = 0; i < ASPX_TRIAL_RESULTS && i < job->nresults; i++) {
+        struct aspx_trial_result *result = &job->results[i];
 
-        if (lesson->mind == job->mind && !is_other(rate, lesson->rate) &&
-            !is_other(delay(job), lesson->delay_s))
-            return lesson;
+        if (result->vote == job->vote && !is_other(rate, result->rate) &&
+            !is_other(delay(job), result->delay_s))
+            return result;
     }
     return NULL;
 }
 
 /* In the place of what was learned of the same phase, or of the oldest. */
-static void learn(struct aspx_job_controller *job, enum aspx_force force)
+static void learn(struct aspx_job_controller *job, enum aspx_order order)
 {
     double rate = rate_alone(job);
-    struct aspx_lesson *lesson = recall(job, rate);
+    struct aspx_trial_result *result = recall(job, rate);
 
-    if (!lesson)
-        lesson = &job->lesson[job->nlessons++ % ASPX_LESSONS];
-    *lesson = (struct aspx_lesson){
-        .mind = job->mind,
+    if (!result)
+        result = &job->results[job->nresults++ % ASPX_TRIAL_RESULTS];
+    *result = (struct aspx_trial_result){
+        .vote = job->vote,
         .rate = rate,
         .delay_s = delay(job),
-        .force = force,
+        .order = order,
     };
 }
 
-static enum aspx_mind mind_of(double share)
+static enum aspx_predictor_vote vote_of(double share)
 {
-    return share > OF_ONE_MIND       ? ASPX_MIND_ON
-           : share < 1 - OF_ONE_MIND ? ASPX_MIND_OFF
-                                     : ASPX_MIND_MIXED;
+    return share > UNANIMOUS       ? ASPX_VOTE_ON
+           : share < 1 - UNANIMOUS ? ASPX_VOTE_OFF
+                                   : ASPX_VOTE_MIXED;
 }
 
 /* Without a trial: as one has shown before, or by the prices.
  *   known  what was learned of this phase, or NULL */
 static void choose(struct aspx_job_controller *job, double now,
-                   const struct aspx_lesson *known)
+                   const struct aspx_trial_result *known)
 {
     const struct aspx_workload *all = &job->listened;
     struct aspx_forecast f = aspx_cost_forecast(&job->cost, all);
-    bool on = job->mind == ASPX_MIND_ON;
+    bool on = job->vote == ASPX_VOTE_ON;
     char words[ASPX_WHY_BYTES];
 
     if (known) {
-        say(job, now, decided(known->force),
+        say(job, now, decision_of(known->order),
             "as in the trial of a phase "
             "with %.3g operations/s",
             known->rate);
-        hold(job, now, known->force, 0);
-    } else if (job->mind == ASPX_MIND_MIXED) {
-        say(job, now, ASPX_DECIDED_PREDICTOR,
+        hold(job, now, known->order, 0);
+    } else if (job->vote == ASPX_VOTE_MIXED) {
+        say(job, now, ASPX_DECISION_PREDICTOR,
             "it tells ranks or phases apart: wants ghosts for %.0f %% of them",
             100 * redirect_share(all));
-        hold(job, now, ASPX_FORCE_NONE, 0);
-    } else if (f.verdict == (on ? ASPX_VERDICT_OFF : ASPX_VERDICT_ON)) {
-        enum aspx_force force = on ? ASPX_FORCE_OFF : ASPX_FORCE_ON;
+        hold(job, now, ASPX_ORDER_NONE, 0);
+    } else if (f.cheaper == (on ? ASPX_CHEAPER_TARGETS : ASPX_CHEAPER_GHOSTS)) {
+        enum aspx_order order = on ? ASPX_ORDER_OFF : ASPX_ORDER_ON;
 
-        say(job, now, decided(force), "%s", in_words(&f, words, sizeof(words)));
-        hold(job, now, force, 0);
+        say(job, now, decision_of(order), "%s",
+            in_words(&f, words, sizeof(words)));
+        hold(job, now, order, 0);
     } else {
-        say(job, now, ASPX_DECIDED_PREDICTOR, "it says %s; %s",
+        say(job, now, ASPX_DECISION_PREDICTOR, "it says %s; %s",
             on ? "on" : "off", in_words(&f, words, sizeof(words)));
-        hold(job, now, ASPX_FORCE_NONE, 0);
+        hold(job, now, ASPX_ORDER_NONE, 0);
     }
 }
 
 static void begin_trial(struct aspx_job_controller *job, double now,
-                        enum aspx_force fewer, enum aspx_force more,
-                        bool follow)
+                        enum aspx_order fewer, enum aspx_order more,
+                        bool known_effective)
 {
     job->trial_began_s = now;
     job->state = ASPX_JOB_TRIAL;
     job->ways[0] = fewer;
     job->ways[1] = more;
-    aspx_trial_begin(&job->trial, (uint32_t) (uint64_t) (1e6 * now), follow);
+    aspx_trial_begin(&job->trial, (uint32_t) (uint64_t) (1e6 * now),
+                     known_effective);
 }
 
 /* Enough rounds have had operations. */
 static void weigh(struct aspx_job_controller *job, double now)
 {
-    const struct aspx_lesson *known;
+    const struct aspx_trial_result *known;
 
-    job->mind = mind_of(redirect_share(&job->listened));
+    job->vote = vote_of(redirect_share(&job->listened));
     known = recall(job, aspx_workload_rate(&job->listened));
     choose(job, now, known);
     if (!may_try(job, now, known))
         return;
-    say(job, now, ASPX_DECIDED_TRIAL, "to see if that is right");
+    say(job, now, ASPX_DECISION_TRIAL, "to see if that is right");
     job->trials++;
     begin_trial(
-        job, now, job->mind == ASPX_MIND_OFF ? ASPX_FORCE_NONE : ASPX_FORCE_OFF,
-        job->mind == ASPX_MIND_ON ? ASPX_FORCE_NONE : ASPX_FORCE_ON, false);
+        job, now, job->vote == ASPX_VOTE_OFF ? ASPX_ORDER_NONE : ASPX_ORDER_OFF,
+        job->vote == ASPX_VOTE_ON ? ASPX_ORDER_NONE : ASPX_ORDER_ON, false);
 }
 
 /* What a trial means for what is in force. Where ghosts make no difference
  * they are let rest, unless the predictor, left alone, could do better later;
  * and where it is right to say off, or no better than that, it may say so
  * longer. */
-static enum aspx_force conclude(const struct aspx_job_controller *job,
+static enum aspx_order conclude(const struct aspx_job_controller *job,
                                 enum aspx_trial_end end)
 {
-    enum aspx_force fewer = job->ways[0];
+    enum aspx_order fewer = job->ways[0];
 
     switch (end) {
     case ASPX_TRIAL_ON:
         return job->ways[1];
     case ASPX_TRIAL_OFF:
-        return fewer == ASPX_FORCE_NONE && job->mind == ASPX_MIND_OFF
-                   ? ASPX_FORCE_CALM
+        return fewer == ASPX_ORDER_NONE && job->vote == ASPX_VOTE_OFF
+                   ? ASPX_ORDER_LOW_THRESHOLD
                    : fewer;
     case ASPX_TRIAL_SAME:
-        if (job->mind == ASPX_MIND_MIXED)
-            return fewer == ASPX_FORCE_OFF ? ASPX_FORCE_CALM : ASPX_FORCE_NONE;
-        return fewer == ASPX_FORCE_NONE ? ASPX_FORCE_CALM : fewer;
-    case ASPX_TRIAL_DEAF:
-        return ASPX_FORCE_NONE;
+        if (job->vote == ASPX_VOTE_MIXED)
+            return fewer == ASPX_ORDER_OFF ? ASPX_ORDER_LOW_THRESHOLD
+                                           : ASPX_ORDER_NONE;
+        return fewer == ASPX_ORDER_NONE ? ASPX_ORDER_LOW_THRESHOLD : fewer;
+    case ASPX_TRIAL_INEFFECTIVE:
+        return ASPX_ORDER_NONE;
     case ASPX_TRIAL_GOES_ON:
     case ASPX_TRIAL_UNDECIDED:
     case ASPX_TRIAL_SILENT:
         break;
     }
-    return job->force; /* as was said before */
+    return job->order; /* as was said before */
 }
 
 /* What an order means, while the predictor is of that mind. */
-static enum aspx_decided meaning(const struct aspx_job_controller *job,
-                                 enum aspx_force force)
+static enum aspx_decision_kind meaning(const struct aspx_job_controller *job,
+                                       enum aspx_order order)
 {
-    if (!aspx_force_overrules(force) && job->mind != ASPX_MIND_MIXED)
-        return job->mind == ASPX_MIND_ON ? ASPX_DECIDED_ON : ASPX_DECIDED_OFF;
-    return decided(force);
+    if (!aspx_order_overrules(order) && job->vote != ASPX_VOTE_MIXED)
+        return job->vote == ASPX_VOTE_ON ? ASPX_DECISION_ON : ASPX_DECISION_OFF;
+    return decision_of(order);
 }
 
 static const char *outcome(const struct aspx_job_controller *job,
@@ -287,13 +291,14 @@ static const char *outcome(const struct aspx_job_controller *job,
             [ASPX_TRIAL_SAME] = "ghosts make no difference",
             [ASPX_TRIAL_UNDECIDED] = "too uneven to tell",
             [ASPX_TRIAL_SILENT] = "operations ceased",
-            [ASPX_TRIAL_DEAF] = "no legal point, operations go the same way",
+            [ASPX_TRIAL_INEFFECTIVE] =
+                "no legal point, operations go the same way",
         },
                              *const faster[] = {
-                                 [ASPX_DECIDED_PREDICTOR] =
+                                 [ASPX_DECISION_PREDICTOR] =
                                      "faster as predicted",
-                                 [ASPX_DECIDED_ON] = "faster with ghosts",
-                                 [ASPX_DECIDED_OFF] = "faster without",
+                                 [ASPX_DECISION_ON] = "faster with ghosts",
+                                 [ASPX_DECISION_OFF] = "faster without",
                              };
 
     if (end == ASPX_TRIAL_ON || end == ASPX_TRIAL_OFF)
@@ -312,40 +317,40 @@ static bool tells(enum aspx_trial_end end)
  * or off if they are the same, better than the predictor, too? */
 static bool goes_on(const struct aspx_job_controller *job)
 {
-    return job->ways[0] == ASPX_FORCE_OFF && job->ways[1] == ASPX_FORCE_ON &&
+    return job->ways[0] == ASPX_ORDER_OFF && job->ways[1] == ASPX_ORDER_ON &&
            tells(job->trial.end);
 }
 
 static void end_trial(struct aspx_job_controller *job, double now)
 {
     const struct aspx_trial *trial = &job->trial;
-    enum aspx_force force = conclude(job, trial->end);
-    enum aspx_decided to = decided(force);
-    bool on = force == job->ways[1], off = force == job->ways[0];
+    enum aspx_order order = conclude(job, trial->end);
+    enum aspx_decision_kind to = decision_of(order);
+    bool on = order == job->ways[1], off = order == job->ways[0];
 
     if (goes_on(job))
-        to = ASPX_DECIDED_TRIAL;
+        to = ASPX_DECISION_TRIAL;
     else if (tells(trial->end))
-        to = meaning(job, force);
+        to = meaning(job, order);
     say(job, now, to,
         "trial of %.2f s: %s; %s over %s %.3g (%.3g to %.3g), %.3g against "
         "%.3g operations/s",
         now - job->trial_began_s, outcome(job, trial->end),
-        aspx_decided_name((int32_t) meaning(job, job->ways[1])),
-        aspx_decided_name((int32_t) meaning(job, job->ways[0])), trial->ratio,
+        aspx_decision_name((int32_t) meaning(job, job->ways[1])),
+        aspx_decision_name((int32_t) meaning(job, job->ways[0])), trial->ratio,
         trial->low, trial->high, aspx_trial_rate(trial, true),
         aspx_trial_rate(trial, false));
     job->trials_s += now - job->trial_began_s;
     if (goes_on(job)) {
         if (on || off)
-            job->force = force; /* for now */
-        begin_trial(job, now, on ? ASPX_FORCE_NONE : ASPX_FORCE_OFF,
-                    on ? ASPX_FORCE_ON : ASPX_FORCE_NONE, true);
+            job->order = order; /* for now */
+        begin_trial(job, now, on ? ASPX_ORDER_NONE : ASPX_ORDER_OFF,
+                    on ? ASPX_ORDER_ON : ASPX_ORDER_NONE, true);
         return;
     }
-    if (tells(trial->end) || trial->end == ASPX_TRIAL_DEAF)
-        learn(job, force);
-    hold(job, now, force, on || off ? aspx_trial_rate(trial, on) : 0);
+    if (tells(trial->end) || trial->end == ASPX_TRIAL_INEFFECTIVE)
+        learn(job, order);
+    hold(job, now, order, on || off ? aspx_trial_rate(trial, on) : 0);
 }
 
 /* Is it another phase than the one that was decided about? */
@@ -353,9 +358,9 @@ static void compare(struct aspx_job_controller *job, double now,
                     const struct aspx_workload *workload)
 {
     double rate = aspx_workload_rate(workload);
-    enum aspx_mind mind = mind_of(redirect_share(workload));
-    bool other = mind != ASPX_MIND_MIXED && mind != job->mind &&
-                 job->mind != ASPX_MIND_MIXED,
+    enum aspx_predictor_vote vote = vote_of(redirect_share(workload));
+    bool other = vote != ASPX_VOTE_MIXED && vote != job->vote &&
+                 job->vote != ASPX_VOTE_MIXED,
          overruled;
 
     if (job->rate == 0)
@@ -363,14 +368,14 @@ static void compare(struct aspx_job_controller *job, double now,
     job->odd = other || is_other(rate, job->rate) ? job->odd + 1 : 0;
     if (job->odd < ODD_ROUNDS && now - job->held_s < STALE_S)
         return;
-    overruled = aspx_force_overrules(job->force);
+    overruled = aspx_order_overrules(job->order);
     if (overruled && job->odd < ODD_ROUNDS)
-        say(job, now, ASPX_DECIDED_PREDICTOR, "it was decided long ago");
+        say(job, now, ASPX_DECISION_PREDICTOR, "it was decided long ago");
     else if (overruled && other)
-        say(job, now, ASPX_DECIDED_PREDICTOR, "another phase: it says %s now",
-            mind == ASPX_MIND_ON ? "on" : "off");
+        say(job, now, ASPX_DECISION_PREDICTOR, "another phase: it says %s now",
+            vote == ASPX_VOTE_ON ? "on" : "off");
     else if (overruled)
-        say(job, now, ASPX_DECIDED_PREDICTOR,
+        say(job, now, ASPX_DECISION_PREDICTOR,
             "another phase: %.3g operations/s, it was %.3g", rate, job->rate);
     listen(job);
 }
@@ -390,7 +395,7 @@ static void excuse(struct aspx_job_controller *job, double now,
     job->excused = true;
     if (job->threads.mode != ASPX_THREADS_AUTO ||
         !aspx_thread_controller_worth_counting(&job->silent, &share))
-        say(job, now, ASPX_DECIDED_NOTHING,
+        say(job, now, ASPX_DECISION_NOTHING,
             "no one-sided operation to judge by in the first %.0f s", SILENT_S);
 }
 

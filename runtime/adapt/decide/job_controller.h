@@ -22,29 +22,29 @@
 #include "thread_controller.h"
 #include "trial.h"
 
-/* One round: what is in force, and how long to count operations under it. */
-struct aspx_order {
-    enum aspx_force force;
+/* One round: what is in order, and how long to count operations under it. */
+struct aspx_round {
+    enum aspx_order order;
     enum aspx_help help;
     double seconds;
 };
 
 /* What the predictor wants of all ranks together. */
-enum aspx_mind { ASPX_MIND_OFF, ASPX_MIND_ON, ASPX_MIND_MIXED };
+enum aspx_predictor_vote { ASPX_VOTE_OFF, ASPX_VOTE_ON, ASPX_VOTE_MIXED };
 
 /* What a trial has shown of a phase. */
-struct aspx_lesson {
-    enum aspx_mind mind;
+struct aspx_trial_result {
+    enum aspx_predictor_vote vote;
     double rate;    /* of operations, while the predictor was left alone */
     double delay_s; /* of targets, then (aspx_workload_delay) */
-    enum aspx_force force;
+    enum aspx_order order;
 };
 
-enum { ASPX_LESSONS = 4 };
+enum { ASPX_TRIAL_RESULTS = 4 };
 
 struct aspx_job_controller {
     enum { ASPX_JOB_LISTEN, ASPX_JOB_TRIAL, ASPX_JOB_HOLD } state;
-    enum aspx_force force; /* outside of trials */
+    enum aspx_order order; /* outside of trials */
     double begin_s;
     bool heard;                            /* there has been an operation */
     bool excused;                          /* it was said that there is none */
@@ -54,14 +54,14 @@ struct aspx_job_controller {
     struct aspx_workload listened; /* in this state */
     uint32_t rounds;               /* of these with operations */
     struct aspx_trial trial;
-    enum aspx_force ways[2]; /* that it compares: of fewer ghosts, of more */
+    enum aspx_order ways[2]; /* that it compares: of fewer ghosts, of more */
     double trial_began_s, trials_s; /* length of all trials */
-    uint32_t trials, nlessons;
-    double held_s;       /* since when */
-    enum aspx_mind mind; /* while it was decided */
-    double rate;         /* then, the chosen way; 0: not known */
-    uint32_t odd;        /* rounds in a row that are unlike it */
-    struct aspx_lesson lesson[ASPX_LESSONS]; /* the last trials */
+    uint32_t trials, nresults;
+    double held_s;                 /* since when */
+    enum aspx_predictor_vote vote; /* while it was decided */
+    double rate;                   /* then, the chosen way; 0: not known */
+    uint32_t odd;                  /* rounds in a row that are unlike it */
+    struct aspx_trial_result results[ASPX_TRIAL_RESULTS]; /* the last trials */
     struct aspx_decisions decisions;
 };
 
@@ -70,7 +70,7 @@ void aspx_job_controller_begin(struct aspx_job_controller *job, double now,
                                enum aspx_threads_mode mode);
 
 /* The first round, and each one after the last is over. */
-struct aspx_order aspx_job_controller_next(
+struct aspx_round aspx_job_controller_next(
     const struct aspx_job_controller *job);
 void aspx_job_controller_round(struct aspx_job_controller *job, double now,
                                const struct aspx_workload *workload);

@@ -52,9 +52,9 @@ static void pass(struct run *run, const struct phase *phase, double seconds)
     double end = run->now + seconds;
 
     while (run->now < end) {
-        struct aspx_order order = aspx_job_controller_next(&run->job);
-        bool ordered = aspx_force_overrules(order.force);
-        bool on = ordered ? order.force == ASPX_FORCE_ON : phase->wish > 0.5;
+        struct aspx_round order = aspx_job_controller_next(&run->job);
+        bool ordered = aspx_order_overrules(order.order);
+        bool on = ordered ? order.order == ASPX_ORDER_ON : phase->wish > 0.5;
         bool alone = !ordered && phase->alone > 0;
         double s = order.seconds, rate = alone                    ? phase->alone
                                          : on || phase->is & DEAF ? phase->on
@@ -87,8 +87,8 @@ static void pass(struct run *run, const struct phase *phase, double seconds)
 }
 
 /* Was it ever decided so? Returns the time; fails if not. */
-static double decided(const struct run *run, enum aspx_decided to,
-                      const char *why)
+static double decision_of(const struct run *run, enum aspx_decision_kind to,
+                          const char *why)
 {
     const struct aspx_decisions *all = &run->job.decisions;
 
@@ -97,8 +97,8 @@ static double decided(const struct run *run, enum aspx_decided to,
             return all->list[i].t_s;
     for (uint32_t i = 0; i < all->n; i++)
         print_message("%.2f %s: %s\n", all->list[i].t_s,
-                      aspx_decided_name(all->list[i].to), all->list[i].why);
-    fail_msg("no decision %s: %s", aspx_decided_name((int32_t) to), why);
+                      aspx_decision_name(all->list[i].to), all->list[i].why);
+    fail_msg("no decision %s: %s", aspx_decision_name((int32_t) to), why);
     return 0;
 }
 
@@ -112,16 +112,16 @@ static void test_ghosts_in_the_way(void **state)
     (void) state;
     begin(&run);
     pass(&run, &seen, 2);
-    decided(&run, ASPX_DECIDED_TRIAL, "");
-    decided(&run, ASPX_DECIDED_OFF, "faster without");
-    assert_int_equal(run.job.force, ASPX_FORCE_CALM);
+    decision_of(&run, ASPX_DECISION_TRIAL, "");
+    decision_of(&run, ASPX_DECISION_OFF, "faster without");
+    assert_int_equal(run.job.order, ASPX_ORDER_LOW_THRESHOLD);
     begin(&run);
     pass(&run, &unseen, 2);
-    assert_true(decided(&run, ASPX_DECIDED_OFF, "faster without") < 2);
-    assert_int_equal(run.job.force, ASPX_FORCE_OFF);
+    assert_true(decision_of(&run, ASPX_DECISION_OFF, "faster without") < 2);
+    assert_int_equal(run.job.order, ASPX_ORDER_OFF);
     /* And so it stays, at a small price. */
     pass(&run, &unseen, 60);
-    assert_int_equal(run.job.force, ASPX_FORCE_OFF);
+    assert_int_equal(run.job.order, ASPX_ORDER_OFF);
     assert_true(run.wrong_s < 0.03 * run.right_s);
 }
 
@@ -135,23 +135,23 @@ static void test_ghosts_help(void **state)
     (void) state;
     begin(&run);
     pass(&run, &sleeping, 60);
-    decided(&run, ASPX_DECIDED_ON, "faster with ghosts");
+    decision_of(&run, ASPX_DECISION_ON, "faster with ghosts");
     assert_true(run.wrong_s < 0.03 * run.right_s);
     begin(&run);
     pass(&run, &unseen, 60);
-    assert_true(decided(&run, ASPX_DECIDED_ON, "faster with ghosts") < 2);
-    assert_int_equal(run.job.force, ASPX_FORCE_ON);
+    assert_true(decision_of(&run, ASPX_DECISION_ON, "faster with ghosts") < 2);
+    assert_int_equal(run.job.order, ASPX_ORDER_ON);
     assert_true(run.wrong_s < 0.03 * run.right_s);
     begin(&run);
     pass(&run, &stuck, 3);
-    assert_true(decided(&run, ASPX_DECIDED_ON, "faster with ghosts") < 2);
+    assert_true(decision_of(&run, ASPX_DECISION_ON, "faster with ghosts") < 2);
 }
 
 /* What makes no difference rests. */
 static void test_no_difference(void **state)
 {
     static const struct phase same = {1e5, 1e5, 1, 0, 0.3, 0, 0},
-                              deaf = {1e5, 1e5, 1, 0, 0.3, 0, DEAF};
+                              ineffective = {1e5, 1e5, 1, 0, 0.3, 0, DEAF};
     struct run run;
     uint32_t ended = 0;
 
@@ -160,13 +160,13 @@ static void test_no_difference(void **state)
         begin(&run);
         seed = 77 * s;
         pass(&run, &same, 2);
-        ended += run.job.force == ASPX_FORCE_OFF;
+        ended += run.job.order == ASPX_ORDER_OFF;
     }
     assert_true(ended > 15); /* noise of 10 % may leave it undecided */
     begin(&run);
-    pass(&run, &deaf, 2);
-    decided(&run, ASPX_DECIDED_PREDICTOR, "no legal point");
-    assert_int_equal(run.job.force, ASPX_FORCE_NONE);
+    pass(&run, &ineffective, 2);
+    decision_of(&run, ASPX_DECISION_PREDICTOR, "no legal point");
+    assert_int_equal(run.job.order, ASPX_ORDER_NONE);
 }
 
 /* An order is taken back when the phase that it was made for is over. */
@@ -180,19 +180,19 @@ static void test_phases(void **state)
     (void) state;
     begin(&run);
     pass(&run, &talk, 5);
-    assert_int_equal(run.job.force, ASPX_FORCE_OFF);
+    assert_int_equal(run.job.order, ASPX_ORDER_OFF);
     pass(&run, &compute, 1);
-    decided(&run, ASPX_DECIDED_PREDICTOR, "another phase");
-    assert_int_not_equal(run.job.force, ASPX_FORCE_OFF);
+    decision_of(&run, ASPX_DECISION_PREDICTOR, "another phase");
+    assert_int_not_equal(run.job.order, ASPX_ORDER_OFF);
     begin(&run);
     pass(&run, &talk, 5);
     pass(&run, &seen, 1);
-    assert_int_equal(run.job.force, ASPX_FORCE_CALM);
+    assert_int_equal(run.job.order, ASPX_ORDER_LOW_THRESHOLD);
     assert_int_equal(run.job.trials, 2);
     pass(&run, &talk, 1); /* known */
     assert_int_equal(run.job.trials, 2);
-    assert_int_equal(run.job.force, ASPX_FORCE_OFF);
-    decided(&run, ASPX_DECIDED_OFF, "as in the trial");
+    assert_int_equal(run.job.order, ASPX_ORDER_OFF);
+    decision_of(&run, ASPX_DECISION_OFF, "as in the trial");
     /* For ever: trials have to stay rare. */
     begin(&run);
     for (int i = 0; i < 100; i++) {
@@ -217,17 +217,17 @@ static void test_learns_anew(void **state)
     fast.off = 3e4;
     begin(&run);
     pass(&run, &slow, 5);
-    assert_int_equal(run.job.force, ASPX_FORCE_OFF);
+    assert_int_equal(run.job.order, ASPX_ORDER_OFF);
     pass(&run, &fast, 700); /* of much the same rate, with ghosts */
-    decided(&run, ASPX_DECIDED_ON, "faster with ghosts");
-    assert_int_equal(run.job.nlessons, 1);
+    decision_of(&run, ASPX_DECISION_ON, "faster with ghosts");
+    assert_int_equal(run.job.nresults, 1);
     pass(&run, &other, 5);
     pass(&run, &fast, 2);
-    assert_int_equal(run.job.force, ASPX_FORCE_NONE);
+    assert_int_equal(run.job.order, ASPX_ORDER_NONE);
 }
 
 /* The predictor tells ranks apart, or phases shorter than a trial, and is left
- * alone; or it cannot make up its mind, whether by a little more or less. */
+ * alone; or it cannot make up its vote, whether by a little more or less. */
 static void test_mixed(void **state)
 {
     static const struct phase apart = {1e5, 1.5e5, 0.6, 0.001, 0.6, 3e5, 0},
@@ -239,34 +239,36 @@ static void test_mixed(void **state)
     (void) state;
     begin(&run);
     pass(&run, &apart, 10);
-    decided(&run, ASPX_DECIDED_PREDICTOR, "tells ranks or phases apart");
-    decided(&run, ASPX_DECIDED_PREDICTOR, "faster as predicted");
-    assert_int_equal(run.job.force, ASPX_FORCE_NONE);
+    decision_of(&run, ASPX_DECISION_PREDICTOR, "tells ranks or phases apart");
+    decision_of(&run, ASPX_DECISION_PREDICTOR, "faster as predicted");
+    assert_int_equal(run.job.order, ASPX_ORDER_NONE);
     assert_int_equal(run.job.trials, 1);
     begin(&run);
     pass(&run, &same, 10);
-    assert_int_equal(run.job.force, ASPX_FORCE_CALM);
+    assert_int_equal(run.job.order, ASPX_ORDER_LOW_THRESHOLD);
     /* On and off are the same, and it switches for nothing, which costs. */
     begin(&run);
     pass(&run, &idle, 3);
-    assert_int_equal(run.job.force, ASPX_FORCE_OFF);
+    assert_int_equal(run.job.order, ASPX_ORDER_OFF);
     for (size_t i = 0; i < 2; i++) {
         struct phase torn = {1e5, 4e5, shares[i], 0.001, 0.6, 2e5, 0};
 
         begin(&run);
         pass(&run, &torn, 2);
-        decided(&run, ASPX_DECIDED_TRIAL, "off");
-        decided(&run, ASPX_DECIDED_OFF, "faster without; predictor over off");
-        assert_int_equal(run.job.force, ASPX_FORCE_OFF);
+        decision_of(&run, ASPX_DECISION_TRIAL, "off");
+        decision_of(&run, ASPX_DECISION_OFF,
+                    "faster without; predictor over off");
+        assert_int_equal(run.job.order, ASPX_ORDER_OFF);
         pass(&run, &torn, 60);
-        assert_int_equal(run.job.force, ASPX_FORCE_OFF);
+        assert_int_equal(run.job.order, ASPX_ORDER_OFF);
         assert_int_equal(run.job.trials, 1);
         torn.off = 1e4;
         torn.alone = 5e4;
         begin(&run);
         pass(&run, &torn, 2);
-        decided(&run, ASPX_DECIDED_ON, "faster with ghosts; on over predictor");
-        assert_int_equal(run.job.force, ASPX_FORCE_ON);
+        decision_of(&run, ASPX_DECISION_ON,
+                    "faster with ghosts; on over predictor");
+        assert_int_equal(run.job.order, ASPX_ORDER_ON);
     }
 }
 
@@ -280,24 +282,25 @@ static void test_silence(void **state)
     (void) state;
     begin(&run);
     pass(&run, &threads, 10);
-    assert_true(decided(&run, ASPX_DECIDED_NOTHING, "in MPI for 40 % of") < 4);
+    assert_true(decision_of(&run, ASPX_DECISION_NOTHING, "in MPI for 40 % of") <
+                4);
     assert_int_equal(run.job.decisions.n, 1);
     pass(&run, &help, 3);
-    decided(&run, ASPX_DECIDED_ON, "faster with ghosts");
+    decision_of(&run, ASPX_DECISION_ON, "faster with ghosts");
     begin(&run);
     pass(&run, &nothing, 10);
-    decided(&run, ASPX_DECIDED_NOTHING, "first 2 s");
+    decision_of(&run, ASPX_DECISION_NOTHING, "first 2 s");
     begin(&run);
     aspx_job_controller_begin(&run.job, run.now, ASPX_THREADS_OFF);
     pass(&run, &threads, 10);
-    decided(&run, ASPX_DECIDED_NOTHING, "first 2 s");
+    decision_of(&run, ASPX_DECISION_NOTHING, "first 2 s");
     /* Operations cease during the trial. */
     begin(&run);
     pass(&run, &help, 0.4);
     assert_int_equal(run.job.state, ASPX_JOB_TRIAL);
     pass(&run, &nothing, 1);
     assert_int_equal(run.job.state, ASPX_JOB_HOLD);
-    decided(&run, ASPX_DECIDED_PREDICTOR, "ceased");
+    decision_of(&run, ASPX_DECISION_PREDICTOR, "ceased");
 }
 
 int main(void)

@@ -7,7 +7,7 @@
 
 /* 64 intervals: so long that a program whose iterations are longer than the
  * interval does not pay for each of them. */
-enum { CALM = 64 * ASPX_PREDICT_LOOKS };
+enum { STEADY = 64 * ASPX_PREDICT_LOOKS };
 
 void aspx_sample_interval_init(struct aspx_sample_interval *interval,
                                double least_s, double most_s)
@@ -32,9 +32,9 @@ void aspx_sample_interval_update(struct aspx_sample_interval *interval,
 {
     if (taken_back) {
         interval->interval_s = within(interval, 2 * interval->interval_s);
-        interval->calm = 0;
-    } else if (++interval->calm == CALM) {
+        interval->steady = 0;
+    } else if (++interval->steady == STEADY) {
         interval->interval_s = within(interval, interval->interval_s / 2);
-        interval->calm = 0;
+        interval->steady = 0;
     }
 }

@@ -12,7 +12,7 @@
 struct aspx_sample_interval {
     double least_s, most_s; /* bounds of the interval */
     double interval_s;
-    uint32_t calm; /* judgements, four in an interval, without one
+    uint32_t steady; /* judgements, four in an interval, without one
                       taken back */
 };
 

@@ -104,7 +104,7 @@ static void begin_trial(struct aspx_thread_controller *threads, double now,
                         const struct aspx_workload *seen)
 {
     double bursts = seen->bursts > 1 ? seen->bursts : 1;
-    double grain = seen->large * threads->users / bursts;
+    double burst_size = seen->large * threads->users / bursts;
 
     threads->rate = rate(seen);
     threads->steps = seen->user_s > 0 ? bursts / seen->user_s : 1;
@@ -112,7 +112,7 @@ static void begin_trial(struct aspx_thread_controller *threads, double now,
     threads->trial_began_s = now;
     aspx_trial_begin(&threads->trial, (uint32_t) (uint64_t) (1e6 * now), true);
     /* All ranks post at the same time. */
-    threads->trial.grain = grain;
+    threads->trial.burst_size = burst_size;
 }
 
 static void hold(struct aspx_thread_controller *threads, double now)
@@ -173,20 +173,22 @@ static void count(struct aspx_thread_controller *threads, double now,
     if (is_known(threads, now, rate(&threads->sum))) {
         hold(threads, now);
     } else if (threads->sum.large >= LARGE_LEAST * threads->users) {
-        aspx_decide(all, t_s, ASPX_DECIDED_TRIAL,
-                    "ranks are in MPI for %.0f "
-                    "%% of the time, and post %.3g large messages/s each: to "
-                    "see if progress threads help",
-                    100 * share, rate(&threads->sum));
+        aspx_decisions_add(
+            all, t_s, ASPX_DECISION_TRIAL,
+            "ranks are in MPI for %.0f "
+            "%% of the time, and post %.3g large messages/s each: to "
+            "see if progress threads help",
+            100 * share, rate(&threads->sum));
         begin_trial(threads, now, &threads->sum);
     } else if (threads->rounds >= most) {
         threads->vain += !again;
         if (!threads->told && aspx_workload_ops(&threads->sum) == 0)
-            aspx_decide(all, t_s, ASPX_DECIDED_NOTHING,
-                        "ranks are in MPI "
-                        "for %.0f %% of the time, but no operation is seen "
-                        "that a ghost or a progress thread could work for",
-                        100 * share);
+            aspx_decisions_add(
+                all, t_s, ASPX_DECISION_NOTHING,
+                "ranks are in MPI "
+                "for %.0f %% of the time, but no operation is seen "
+                "that a ghost or a progress thread could work for",
+                100 * share);
         threads->told = true;
         if (again) /* it may begin at any time */
             threads->rest_s = REST_LEAST_S;
@@ -218,12 +220,13 @@ static void try(struct aspx_thread_controller *threads, double now,
         return;
     on = trial->end == ASPX_TRIAL_ON;
     threads->trial_s = now - threads->trial_began_s;
-    aspx_decide(all, t_s, on ? ASPX_DECIDED_THREADS : ASPX_DECIDED_PLAIN,
-                "trial of %.2f s: %s; with over without %.3g (%.3g to %.3g), "
-                "%.3g against %.3g large messages/s",
-                threads->trial_s, outcome(trial->end), trial->ratio, trial->low,
-                trial->high, aspx_trial_rate(trial, true),
-                aspx_trial_rate(trial, false));
+    aspx_decisions_add(
+        all, t_s, on ? ASPX_DECISION_THREADS : ASPX_DECISION_PLAIN,
+        "trial of %.2f s: %s; with over without %.3g (%.3g to %.3g), "
+        "%.3g against %.3g large messages/s",
+        threads->trial_s, outcome(trial->end), trial->ratio, trial->low,
+        trial->high, aspx_trial_rate(trial, true),
+        aspx_trial_rate(trial, false));
     if (!on) {
         threads->helped_rate = 0;
         threads->rest_s = fmax(threads->rest_s, REST_FACTOR * threads->trial_s);
@@ -260,12 +263,12 @@ static void compare(struct aspx_thread_controller *threads, double now,
     if ((threads->odd >= ODD &&
          now - threads->trial_began_s > REST_FACTOR * threads->trial_s) ||
         now - threads->helped_s > STALE_S) {
-        aspx_decide(all, t_s, ASPX_DECIDED_TRIAL,
-                    "%s: %.3g large messages/s "
-                    "each, it was %.3g",
-                    threads->odd >= ODD ? "another phase"
-                                        : "it was decided long ago",
-                    its_rate, threads->rate);
+        aspx_decisions_add(all, t_s, ASPX_DECISION_TRIAL,
+                           "%s: %.3g large messages/s "
+                           "each, it was %.3g",
+                           threads->odd >= ODD ? "another phase"
+                                               : "it was decided long ago",
+                           its_rate, threads->rate);
         begin_trial(threads, now, &seen);
     }
 }
@@ -290,10 +293,11 @@ static void yield(struct aspx_thread_controller *threads, double now,
     if (tries)
         threads->rest_until_s = now + threads->rest_s;
     if (tries || (threads->state == ASPX_THREADS_HOLD && !threads->yielded)) {
-        aspx_decide(all, t_s, ASPX_DECIDED_PLAIN,
-                    "one-sided operations have "
-                    "begun, and ghosts work for them: no progress threads "
-                    "meanwhile");
+        aspx_decisions_add(
+            all, t_s, ASPX_DECISION_PLAIN,
+            "one-sided operations have "
+            "begun, and ghosts work for them: no progress threads "
+            "meanwhile");
         threads->yielded = true;
     }
     enter(threads, ASPX_THREADS_QUIET, now);

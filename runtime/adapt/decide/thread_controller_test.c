@@ -76,8 +76,8 @@ static void pass(struct run *run, const struct phase *phase, double seconds)
     }
 }
 
-static double decided(const struct run *run, enum aspx_decided to,
-                      const char *why)
+static double decision_of(const struct run *run, enum aspx_decision_kind to,
+                          const char *why)
 {
     for (uint32_t i = 0; i < run->all.n; i++)
         if (run->all.list[i].to == (int32_t) to &&
@@ -85,9 +85,9 @@ static double decided(const struct run *run, enum aspx_decided to,
             return run->all.list[i].t_s;
     for (uint32_t i = 0; i < run->all.n; i++)
         print_message("%.2f %s: %s\n", run->all.list[i].t_s,
-                      aspx_decided_name(run->all.list[i].to),
+                      aspx_decision_name(run->all.list[i].to),
                       run->all.list[i].why);
-    fail_msg("no decision %s: %s", aspx_decided_name((int32_t) to), why);
+    fail_msg("no decision %s: %s", aspx_decision_name((int32_t) to), why);
     return 0;
 }
 
@@ -111,7 +111,8 @@ static void test_threads_help(void **state)
         begin(&run, ASPX_THREADS_AUTO);
         seed = s;
         pass(&run, &halo, 60);
-        assert_true(decided(&run, ASPX_DECIDED_THREADS, "faster with") < 4);
+        assert_true(decision_of(&run, ASPX_DECISION_THREADS, "faster with") <
+                    4);
         assert_int_equal(aspx_thread_controller_help(&run.threads),
                          ASPX_HELP_ON);
         assert_int_equal(run.all.n, 2);
@@ -140,7 +141,7 @@ static void test_threads_do_not_help(void **state)
             begin(&run, ASPX_THREADS_AUTO);
             seed = s;
             pass(&run, kinds[k], 6);
-            decided(&run, ASPX_DECIDED_PLAIN, k ? "faster without" : "");
+            decision_of(&run, ASPX_DECISION_PLAIN, k ? "faster without" : "");
             assert_int_equal(aspx_thread_controller_help(&run.threads),
                              ASPX_HELP_NONE);
             assert_true(run.on_s < 2);
@@ -158,7 +159,7 @@ static void test_nothing_to_work_for(void **state)
     (void) state;
     begin(&run, ASPX_THREADS_AUTO);
     pass(&run, &small, 600);
-    decided(&run, ASPX_DECIDED_NOTHING, "ranks are in MPI for 60 %");
+    decision_of(&run, ASPX_DECISION_NOTHING, "ranks are in MPI for 60 %");
     assert_int_equal(run.all.n, 1);
     assert_true(run.on_s == 0 && run.counted_s < 0.02 * 600);
     begin(&run, ASPX_THREADS_AUTO);
@@ -166,13 +167,13 @@ static void test_nothing_to_work_for(void **state)
     assert_true(run.counted_s < 0.06 * 60);
     begin(&run, ASPX_THREADS_AUTO);
     pass(&run, &seldom, 200);
-    decided(&run, ASPX_DECIDED_TRIAL, "");
+    decision_of(&run, ASPX_DECISION_TRIAL, "");
     begin(&run, ASPX_THREADS_AUTO);
     pass(&run, &alone, 100);
     assert_int_equal(run.all.n, 0);
     assert_true(run.on_s == 0 && run.counted_s == 0);
     pass(&run, &halo, 5);
-    decided(&run, ASPX_DECIDED_THREADS, "");
+    decision_of(&run, ASPX_DECISION_THREADS, "");
 }
 
 /* Of 64 ranks that post one message in each long step, in which threads make no
@@ -239,7 +240,7 @@ static void test_onesided_comes_first(void **state)
         pass(&run, &onesided, 10);
         assert_true(run.on_s < t + 0.6);
     }
-    decided(&run, ASPX_DECIDED_PLAIN, "one-sided operations have begun");
+    decision_of(&run, ASPX_DECISION_PLAIN, "one-sided operations have begun");
     run.on_s = 0;
     pass(&run, &halo, 6);
     assert_true(run.on_s > 4); /* without another trial */
@@ -271,7 +272,7 @@ static void test_phases(void **state)
     pass(&run, &halo, 60);
     run.on_s = 0;
     pass(&run, &fast, 60);
-    decided(&run, ASPX_DECIDED_PLAIN, "faster without");
+    decision_of(&run, ASPX_DECISION_PLAIN, "faster without");
     assert_int_equal(aspx_thread_controller_help(&run.threads), ASPX_HELP_NONE);
     assert_true(run.on_s < 20); /* it had been tried a while ago */
     for (int i = 0; i < 200; i++) {

@@ -99,14 +99,14 @@ static void test_a_spoilt_one_leads_nowhere(void **state)
 static void test_decisions_are_taken_over(void **state)
 {
     struct aspx_decision list[ASPX_DECISIONS] = {
-        {1, ASPX_DECIDED_ON, "faster with ghosts; on over predictor"},
-        {NAN, ASPX_DECIDED_ON, "when?"},
+        {1, ASPX_DECISION_ON, "faster with ghosts; on over predictor"},
+        {NAN, ASPX_DECISION_ON, "when?"},
         {1, 1000, "what?"},
         {1, -1, "what?"},
-        {1, ASPX_DECIDED_ON, "\", \"ended\": true"},
-        {1, ASPX_DECIDED_ON, "\033[2J"},
-        {.t_s = 1, .to = ASPX_DECIDED_ON},
-        {2, ASPX_DECIDED_PLAIN, ""},
+        {1, ASPX_DECISION_ON, "\", \"ended\": true"},
+        {1, ASPX_DECISION_ON, "\033[2J"},
+        {.t_s = 1, .to = ASPX_DECISION_ON},
+        {2, ASPX_DECISION_PLAIN, ""},
     };
     struct aspx_decisions all;
 
@@ -116,7 +116,7 @@ static void test_decisions_are_taken_over(void **state)
     assert_int_equal(all.n, 2);
     assert_int_equal(all.more, 3);
     assert_string_equal(all.list[0].why, list[0].why);
-    assert_int_equal(all.list[1].to, ASPX_DECIDED_PLAIN);
+    assert_int_equal(all.list[1].to, ASPX_DECISION_PLAIN);
     aspx_decisions_take(&all, list, UINT32_MAX, 0);
     assert_true(all.n <= ASPX_DECISIONS);
 }

@@ -12,10 +12,11 @@
  * operations in a pair with some may be the program's rhythm, and its size says
  * nothing: then only PAIRS_SIGN pairs count that all agree, which by chance is
  * one trial in 32. No pair with operations for SILENT pairs: it is over.
- * Switching moves FOLLOWS of the operations at least, or it is for nothing. */
-static const double MATTERS = 0.05, ROUGH = 0.15, PLAIN = 1.0, FOLLOWS = 0.2;
+ * Switching moves EFFECT_MIN of the operations at least, or it is for nothing.
+ */
+static const double MATTERS = 0.05, ROUGH = 0.15, PLAIN = 1.0, EFFECT_MIN = 0.2;
 static const double FEW = 20;
-/* Of N grains a slice has one more or less, and the program's rhythm may give
+/* Of N bursts a slice has one more or less, and the program's rhythm may give
  * it to all slices of a kind: more pairs make that no better. */
 static const double COARSE = 1.1;
 enum {
@@ -30,9 +31,11 @@ enum {
 static const double student[ASPX_TRIAL_PAIRS + 1] = {
     0, 0, 12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36};
 
-void aspx_trial_begin(struct aspx_trial *trial, uint32_t seed, bool follow)
+void aspx_trial_begin(struct aspx_trial *trial, uint32_t seed,
+                      bool known_effective)
 {
-    *trial = (struct aspx_trial){.seed = seed, .follow = follow, .ratio = 1};
+    *trial = (struct aspx_trial){
+        .seed = seed, .known_effective = known_effective, .ratio = 1};
 }
 
 /* A coin for each pair. */
@@ -57,7 +60,7 @@ double aspx_trial_rate(const struct aspx_trial *trial, bool on)
     return trial->seconds[on] > 0 ? trial->ops[on] / trial->seconds[on] : 0;
 }
 
-static double followed(const struct aspx_trial *trial)
+static double redirected_change(const struct aspx_trial *trial)
 {
     double share[2];
 
@@ -71,7 +74,8 @@ static bool is_plain(const struct aspx_trial *trial)
 {
     const double *r = trial->log_ratio;
 
-    if (trial->npairs < PAIRS_PLAIN || trial->lame || trial->thin)
+    if (trial->npairs < PAIRS_PLAIN || trial->one_sided_pairs ||
+        trial->low_count_pairs)
         return false;
     for (uint32_t p = 0; p < trial->npairs; p++)
         if (fabs(r[p]) < log1p(PLAIN) || (r[p] > 0) != (r[0] > 0))
@@ -91,7 +95,7 @@ static uint32_t agreeing(const struct aspx_trial *trial)
 
 static void measure(struct aspx_trial *trial, double *mean_p, double *error_p)
 {
-    double n = trial->npairs, mean = 0, squares = 0, error, grains;
+    double n = trial->npairs, mean = 0, squares = 0, error, bursts;
     double least = trial->log_ratio[0], most = least;
 
     for (uint32_t p = 0; p < trial->npairs; p++) {
@@ -101,15 +105,15 @@ static void measure(struct aspx_trial *trial, double *mean_p, double *error_p)
     }
     for (uint32_t p = 0; p < trial->npairs; p++)
         squares += (trial->log_ratio[p] - mean) * (trial->log_ratio[p] - mean);
-    grains = trial->grain > 0
-                 ? (trial->ops[0] + trial->ops[1]) / (2 * n * trial->grain)
+    bursts = trial->burst_size > 0
+                 ? (trial->ops[0] + trial->ops[1]) / (2 * n * trial->burst_size)
                  : 0;
     error = n > 1 ? student[trial->npairs] * sqrt(squares / (n - 1) / n) : 0;
     trial->ratio = exp(mean);
     trial->low = exp(least);
     trial->high = exp(most);
     *mean_p = mean;
-    *error_p = trial->grain > 0 ? fmax(error, COARSE / grains) : error;
+    *error_p = trial->burst_size > 0 ? fmax(error, COARSE / bursts) : error;
 }
 
 static enum aspx_trial_end faster(double mean)
@@ -130,19 +134,20 @@ static enum aspx_trial_end conclude_by_signs(const struct aspx_trial *trial,
 static enum aspx_trial_end conclude(struct aspx_trial *trial)
 {
     double mean, error;
-    bool deaf;
+    bool ineffective;
 
-    if (trial->quiet >= SILENT)
+    if (trial->empty_pairs >= SILENT)
         return ASPX_TRIAL_SILENT;
     if (trial->npairs == 0)
         return ASPX_TRIAL_GOES_ON;
     measure(trial, &mean, &error);
-    deaf = !trial->follow && followed(trial) < FOLLOWS;
-    if (trial->npairs >= PAIRS_LEAST && deaf)
-        return ASPX_TRIAL_DEAF;
-    if (!deaf && is_plain(trial))
+    ineffective = !trial->known_effective &&
+                  redirected_change(trial) < EFFECT_MIN;
+    if (trial->npairs >= PAIRS_LEAST && ineffective)
+        return ASPX_TRIAL_INEFFECTIVE;
+    if (!ineffective && is_plain(trial))
         return faster(mean);
-    if (trial->lame)
+    if (trial->one_sided_pairs)
         return conclude_by_signs(trial, mean);
     if (trial->npairs >= PAIRS_LEAST && fabs(mean) > log1p(MATTERS) &&
         fabs(mean) > error)
@@ -162,17 +167,17 @@ static enum aspx_trial_end conclude(struct aspx_trial *trial)
 static void add_pair(struct aspx_trial *trial, const double ops[2],
                      const double seconds[2])
 {
-    double rate[2], few = FEW * (trial->grain > 1 ? trial->grain : 1);
+    double rate[2], few = FEW * (trial->burst_size > 1 ? trial->burst_size : 1);
 
     if (ops[0] <= 0 && ops[1] <= 0) {
-        trial->quiet++;
+        trial->empty_pairs++;
         return;
     }
     for (int i = 0; i < 2; i++) /* half an operation where there was none */
         rate[i] = (ops[i] > 0 ? ops[i] : 0.5) / seconds[i];
-    trial->quiet = 0;
-    trial->lame += ops[0] <= 0 || ops[1] <= 0;
-    trial->thin += ops[0] < few && ops[1] < few;
+    trial->empty_pairs = 0;
+    trial->one_sided_pairs += ops[0] <= 0 || ops[1] <= 0;
+    trial->low_count_pairs += ops[0] < few && ops[1] < few;
     trial->log_ratio[trial->npairs++] = log(rate[0] / rate[1]);
 }
 

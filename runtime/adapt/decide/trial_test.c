@@ -26,8 +26,8 @@ struct program {
     double noise;   /* of each slice, of its size */
     double drift;   /* factor from slice to slice */
     enum {
-        DEAF = 1,   /* operations go to ghosts, on or off */
-        FOLLOWS = 2 /* and that is known to mean nothing */
+        DEAF = 1,      /* operations go to ghosts, on or off */
+        EFFECT_MIN = 2 /* and that is known to mean nothing */
     } is;
 };
 
@@ -36,7 +36,7 @@ static enum aspx_trial_end try_it(const struct program *program, uint32_t order,
 {
     double drift = 1;
 
-    aspx_trial_begin(trial, order, program->is & FOLLOWS);
+    aspx_trial_begin(trial, order, program->is & EFFECT_MIN);
     for (int s = 0; s < 100; s++) {
         bool on = aspx_trial_next(trial);
         double ops = 0.05 * drift * (on ? program->on : program->off) *
@@ -131,13 +131,13 @@ static void test_noise(void **state)
 
 static void test_deaf_and_silent(void **state)
 {
-    static const struct program deaf = {1e5, 1.5e5, 0.1, 1, DEAF},
-                                few = {1e5, 1.5e5, 0.1, 1, DEAF | FOLLOWS},
+    static const struct program ineffective = {1e5, 1.5e5, 0.1, 1, DEAF},
+                                few = {1e5, 1.5e5, 0.1, 1, DEAF | EFFECT_MIN},
                                 silent = {0, 0, 0, 1, 0};
     struct aspx_trial trial;
 
     (void) state;
-    assert_int_equal(try_it(&deaf, 5, &trial), ASPX_TRIAL_DEAF);
+    assert_int_equal(try_it(&ineffective, 5, &trial), ASPX_TRIAL_INEFFECTIVE);
     assert_int_equal(trial.slices, 6);
     assert_int_equal(try_it(&few, 6, &trial), ASPX_TRIAL_OFF);
     assert_int_equal(try_it(&silent, 7, &trial), ASPX_TRIAL_SILENT);

@@ -42,7 +42,7 @@ struct user {
     uint32_t rank_all;
     struct aspx_rank_slot *slot;
     bool watched; /* its time in MPI has been seen */
-    bool on;      /* what is in force, see trace */
+    bool on;      /* what is in order, see trace */
     struct aspx_predict predict;
     struct aspx_cpu_wait cpu_wait; /* while it is off */
     uint64_t decided; /* when it changed last, in ticks; 0: never */
@@ -55,7 +55,7 @@ struct aspx_node_controller {
     uint32_t size_all;
     struct aspx_status_broadcast *broadcast;
     struct aspx_sample_tree *samples; /* adapt=auto; else NULL */
-    enum aspx_force force;            /* over all opinions */
+    enum aspx_order order;            /* over all opinions */
     bool ordered;                     /* there has been one */
     struct aspx_sample_interval interval;
     double high, low;
@@ -70,11 +70,11 @@ struct aspx_node_controller {
 static void publish(struct aspx_node_controller *controller, uint32_t rank)
 {
     static const unsigned char forced[] = {
-        [ASPX_FORCE_ON] = ASPX_TARGET_BY_GHOSTS,
-        [ASPX_FORCE_OFF] = ASPX_TARGET_BY_ITSELF,
+        [ASPX_ORDER_ON] = ASPX_TARGET_BY_GHOSTS,
+        [ASPX_ORDER_OFF] = ASPX_TARGET_BY_ITSELF,
     };
-    unsigned char state = aspx_force_overrules(controller->force)
-                              ? forced[controller->force]
+    unsigned char state = aspx_order_overrules(controller->order)
+                              ? forced[controller->order]
                               : controller->opinion[rank];
 
     /* A predictor that has said nothing means on. Windows that were made, or
@@ -117,7 +117,7 @@ static double passed_s(uint64_t since, uint64_t now)
 /* Somebody is to have ghosts, as far as the leader is asked. */
 static bool wanted(const struct aspx_node_controller *controller)
 {
-    return controller->wishing > 0 && controller->force != ASPX_FORCE_OFF;
+    return controller->wishing > 0 && controller->order != ASPX_ORDER_OFF;
 }
 
 static double until_next_s(const struct aspx_node_controller *controller,
@@ -274,7 +274,7 @@ static bool look_at(struct aspx_node_controller *controller, struct user *user,
         return false;
     }
     user->predict.interval_s = controller->interval.interval_s;
-    user->predict.low = controller->force == ASPX_FORCE_CALM
+    user->predict.low = controller->order == ASPX_ORDER_LOW_THRESHOLD
                             ? CALM * controller->low
                             : controller->low;
     if (!was && !aspx_cpu_wait_look(&user->cpu_wait, now, inside))
@@ -327,13 +327,13 @@ static int obey(struct aspx_node_controller *controller, uint64_t ticks)
         atomic_load_explicit(&controller->page->help, memory_order_relaxed))
         controller->changed = ticks;
     atomic_store_explicit(&controller->page->help, help, memory_order_relaxed);
-    if (aspx_sample_tree_force(controller->samples) == controller->force)
+    if (aspx_sample_tree_order(controller->samples) == controller->order)
         return came;
-    controller->force = aspx_sample_tree_force(controller->samples);
+    controller->order = aspx_sample_tree_order(controller->samples);
     controller->ordered = true;
     controller->changed = ticks;
     plan_next(controller, ticks);
-    atomic_store_explicit(&controller->page->force, (int32_t) controller->force,
+    atomic_store_explicit(&controller->page->order, (int32_t) controller->order,
                           memory_order_relaxed);
     for (uint32_t r = 0; r < controller->size_all; r++)
         publish(controller, r);
@@ -378,7 +378,7 @@ struct aspx_leave aspx_node_controller_leave(
     settled = passed_s(controller->changed, controller->stepped) > SETTLED_S;
     return (struct aspx_leave){
         .rest_us = (uint64_t) (1e6 * aspx_clock_seconds(next)),
-        .unwanted = controller->force != ASPX_FORCE_ON &&
+        .unwanted = controller->order != ASPX_ORDER_ON &&
                     (!controller->samples ||
                      settled), /* else orders come fast */
     };

@@ -25,9 +25,9 @@ static const double PART_S = 1;
 /* In the place of a round, with which messages of both kinds begin. */
 static const uint32_t GOODBYE = UINT32_MAX;
 
-struct order_message {
+struct round_message {
     uint32_t round;
-    int16_t force, help; /* enum aspx_force, enum aspx_help */
+    int16_t order, help; /* enum aspx_order, enum aspx_help */
     double seconds;
 };
 
@@ -41,7 +41,7 @@ struct child {
     int rank;
     MPI_Request receive, send;
     struct report_message in;
-    struct order_message out;
+    struct round_message out;
     bool in_hand; /* its report of this round has come */
 };
 
@@ -52,8 +52,8 @@ struct aspx_sample_tree {
     struct aspx_job_controller *job; /* at the root */
     int parent;
     MPI_Request receive, send;
-    struct order_message in;           /* from the parent */
-    struct order_message order;        /* in force */
+    struct round_message in;           /* from the parent */
+    struct round_message round;        /* in force */
     struct report_message report, out; /* so far; as it was sent */
     enum { WAITING, SETTLING, COUNTING, COUNTED } state;
     uint64_t next, lapses; /* ticks */
@@ -131,14 +131,14 @@ err:
     return NULL;
 }
 
-enum aspx_force aspx_sample_tree_force(const struct aspx_sample_tree *tree)
+enum aspx_order aspx_sample_tree_order(const struct aspx_sample_tree *tree)
 {
-    return (enum aspx_force) tree->order.force;
+    return (enum aspx_order) tree->round.order;
 }
 
 enum aspx_help aspx_sample_tree_help(const struct aspx_sample_tree *tree)
 {
-    return (enum aspx_help) tree->order.help;
+    return (enum aspx_help) tree->round.help;
 }
 
 /* A message of the round before has gone, or it is lost with its reader: then
@@ -163,27 +163,27 @@ static int send(const struct aspx_sample_tree *tree, const void *what,
 
 /* A new order: pass it on and obey. */
 static int begin(struct aspx_sample_tree *tree, uint64_t ticks,
-                 const struct order_message *order)
+                 const struct round_message *round)
 {
-    bool changed = order->force != tree->order.force ||
-                   order->help != tree->order.help;
+    bool changed = round->order != tree->round.order ||
+                   round->help != tree->round.help;
     double calm_s = aspx_clock_seconds(
         aspx_clock_between(tree->changed, ticks));
     int rc = 0;
 
-    tree->order = *order;
+    tree->round = *round;
     tree->state = SETTLING;
     tree->next = ticks + aspx_clock_ticks_of(!changed          ? 0
                                              : calm_s > CALM_S ? SETTLE_CALM_S
                                                                : SETTLE_S);
     if (changed)
         tree->changed = ticks;
-    tree->lapses = ticks + aspx_clock_ticks_of(order->seconds + LAPSE_S);
+    tree->lapses = ticks + aspx_clock_ticks_of(round->seconds + LAPSE_S);
     for (uint32_t c = 0; rc == 0 && c < tree->nchildren; c++) {
         struct child *child = &tree->child[c];
 
         child->in_hand = false;
-        rc = send(tree, order, &child->out, sizeof(child->out), child->rank,
+        rc = send(tree, round, &child->out, sizeof(child->out), child->rank,
                   ASPX_ORDER_TAG, &child->send);
     }
     return rc;
@@ -193,7 +193,7 @@ static int begin(struct aspx_sample_tree *tree, uint64_t ticks,
 static void note(const struct aspx_sample_tree *tree)
 {
     const struct aspx_decisions *all = &tree->job->decisions;
-    struct aspx_shared_decisions *page = &tree->page->decided;
+    struct aspx_shared_decisions *page = &tree->page->decisions;
     uint32_t n = atomic_load_explicit(&page->n, memory_order_relaxed);
 
     for (; n < all->n; n++)
@@ -204,12 +204,12 @@ static void note(const struct aspx_sample_tree *tree)
 
 static int begin_next(struct aspx_sample_tree *tree, uint64_t ticks)
 {
-    struct aspx_order order = aspx_job_controller_next(tree->job);
-    const struct order_message message = {
-        .round = tree->order.round + 1,
-        .force = (int16_t) order.force,
-        .help = (int16_t) order.help,
-        .seconds = order.seconds,
+    struct aspx_round round = aspx_job_controller_next(tree->job);
+    const struct round_message message = {
+        .round = tree->round.round + 1,
+        .order = (int16_t) round.order,
+        .help = (int16_t) round.help,
+        .seconds = round.seconds,
     };
 
     return begin(tree, ticks, &message);
@@ -230,7 +230,7 @@ static int hear_children(struct aspx_sample_tree *tree)
         tree->came += came;
         if (!came || child->in.round == GOODBYE)
             continue;
-        if (child->in.round == tree->order.round && !child->in_hand) {
+        if (child->in.round == tree->round.round && !child->in_hand) {
             aspx_workload_add(&tree->report.workload, &child->in.workload);
             child->in_hand = true;
         }
@@ -244,7 +244,7 @@ static int hear_children(struct aspx_sample_tree *tree)
 
 static int hear_parent(struct aspx_sample_tree *tree, uint64_t ticks)
 {
-    struct order_message order;
+    struct round_message round;
     int came = 0;
 
     if (tree->receive == MPI_REQUEST_NULL)
@@ -255,12 +255,12 @@ static int hear_parent(struct aspx_sample_tree *tree, uint64_t ticks)
     tree->came += came;
     if (!came || tree->in.round == GOODBYE)
         return 0;
-    order = tree->in;
+    round = tree->in;
     if (aspx_real.MPI_Irecv(&tree->in, sizeof(tree->in), MPI_BYTE, tree->parent,
                             ASPX_ORDER_TAG, tree->comm,
                             &tree->receive) != MPI_SUCCESS)
         return -1;
-    return begin(tree, ticks, &order);
+    return begin(tree, ticks, &round);
 }
 
 /* All have counted: up, or to the job controller. */
@@ -271,7 +271,7 @@ static int finish(struct aspx_sample_tree *tree, uint64_t ticks)
             return 0;
     tree->state = WAITING;
     if (tree->parent >= 0) {
-        tree->report.round = tree->order.round;
+        tree->report.round = tree->round.round;
         return send(tree, &tree->report, &tree->out, sizeof(tree->out),
                     tree->parent, ASPX_REPORT_TAG, &tree->send);
     }
@@ -288,14 +288,14 @@ static int step(struct aspx_sample_tree *tree, uint64_t ticks, uint32_t wishing)
     aspx_node_stats_sample(tree->stats, ticks, wishing);
     if (hear_parent(tree, ticks) != 0)
         return -1;
-    if (tree->parent < 0 && tree->order.round == 0 &&
+    if (tree->parent < 0 && tree->round.round == 0 &&
         begin_next(tree, ticks) != 0)
         return -1;
     if (tree->state == SETTLING && ticks >= tree->next) {
         aspx_node_stats_take(tree->stats, ticks, &unwanted);
         tree->report.workload = (struct aspx_workload){0};
         tree->state = COUNTING;
-        tree->next = ticks + aspx_clock_ticks_of(tree->order.seconds);
+        tree->next = ticks + aspx_clock_ticks_of(tree->round.seconds);
     }
     if (tree->state >= COUNTING && hear_children(tree) != 0)
         return -1;
@@ -307,8 +307,8 @@ static int step(struct aspx_sample_tree *tree, uint64_t ticks, uint32_t wishing)
         tree->state = COUNTED;
     }
     if (ticks > tree->lapses) {
-        tree->order.force = ASPX_FORCE_NONE;
-        tree->order.help = ASPX_HELP_NONE;
+        tree->round.order = ASPX_ORDER_NONE;
+        tree->round.help = ASPX_HELP_NONE;
     }
     return tree->state == COUNTED ? finish(tree, ticks) : 0;
 }

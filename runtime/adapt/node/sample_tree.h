@@ -27,7 +27,7 @@ int aspx_sample_tree_step(struct aspx_sample_tree *tree, uint64_t ticks,
                           uint32_t wishing);
 
 /* What is in force. */
-enum aspx_force aspx_sample_tree_force(const struct aspx_sample_tree *tree);
+enum aspx_order aspx_sample_tree_order(const struct aspx_sample_tree *tree);
 enum aspx_help aspx_sample_tree_help(const struct aspx_sample_tree *tree);
 
 /* Takes NULL. */
