@@ -127,7 +127,7 @@ const _Atomic int32_t *aspx_adapt_help(void)
     return aspx_adapt_issued ? &page->help : NULL;
 }
 
-struct aspx_watch_public *aspx_adapt_posted(void)
+struct aspx_message_counts *aspx_adapt_posted(void)
 {
     return aspx_adapt_issued ? &aspx_adapt_issued->posted : NULL;
 }

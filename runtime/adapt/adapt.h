@@ -58,7 +58,7 @@ extern struct aspx_issued *aspx_adapt_issued;
  * aspx_help), and where to count what it could work for; adapt=auto, else NULL.
  * Until aspx_adapt_stop(). */
 const _Atomic int32_t *aspx_adapt_help(void);
-struct aspx_watch_public *aspx_adapt_posted(void);
+struct aspx_message_counts *aspx_adapt_posted(void);
 
 /* An operation that the target or a ghost carries out. Threads: any.  Cost: one
  * branch; with adapt=auto, three additions to a line of our own. */

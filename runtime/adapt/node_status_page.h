@@ -14,7 +14,7 @@
 #include "runtime/adapt/decide/trace.h"
 
 #include "runtime/profile/mpi_time_shared.h"
-#include "runtime/progress/watch.h"
+#include "runtime/base/message_counts.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -32,9 +32,9 @@ typedef _Atomic unsigned char aspx_target_byte;
  * target or a ghost carries out. */
 struct aspx_issued {
     _Alignas(64) _Atomic uint64_t ops[ASPX_KINDS], bytes[ASPX_KINDS];
-    _Atomic uint64_t redirected;     /* of these, to ghosts */
-    _Atomic uint64_t waits;          /* flushes and the like that had to wait */
-    struct aspx_watch_public posted; /* large messages, while counted */
+    _Atomic uint64_t redirected; /* of these, to ghosts */
+    _Atomic uint64_t waits;      /* flushes and the like that had to wait */
+    struct aspx_message_counts posted; /* large messages, while counted */
 };
 
 struct aspx_rank_slot {

@@ -226,7 +226,7 @@ static void fill_tables(void)
 
 void aspx_on_demand_start(const struct asp_layout *its_layout,
                           const _Atomic int32_t *its_wanted,
-                          struct aspx_watch_public *posted)
+                          struct aspx_message_counts *posted)
 {
     void *frame[FRAMES];
     int n;

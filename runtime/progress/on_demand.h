@@ -25,7 +25,7 @@
  *   posted  where others see what there is to work for; until stop */
 void aspx_on_demand_start(const struct asp_layout *layout,
                           const _Atomic int32_t *wanted,
-                          struct aspx_watch_public *posted);
+                          struct aspx_message_counts *posted);
 
 /* The end, inside the program's MPI_Finalize, while MPI still works.
  * Idempotent; fine without start. */

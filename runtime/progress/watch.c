@@ -26,7 +26,7 @@ struct entry {
 _Atomic uint32_t aspx_watch_outstanding, aspx_watch_own;
 uint64_t aspx_watch_total;
 static bool posting; /* nothing has ended since the last was posted */
-static struct aspx_watch_public *public;
+static struct aspx_message_counts *public;
 static struct {
     uint64_t large, bursts;
 } seen;
@@ -150,7 +150,7 @@ static void end(struct entry *entry)
         add(&aspx_watch_own, -1u);
 }
 
-void aspx_watch_publish(struct aspx_watch_public *to)
+void aspx_watch_publish(struct aspx_message_counts *to)
 {
     lock();
     public = to;

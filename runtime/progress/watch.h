@@ -11,6 +11,8 @@
 #ifndef ASPEN_RUNTIME_PROGRESS_WATCH_H
 #define ASPEN_RUNTIME_PROGRESS_WATCH_H
 
+#include "runtime/base/message_counts.h"
+
 #include <mpi.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -33,11 +35,7 @@ void aspx_watch_own_for_good(void);
 void aspx_watch_set_many(bool many_threads);
 
 /* From now on others see there how many were watched; NULL: no more. */
-struct aspx_watch_public {
-    _Atomic uint64_t large;
-    _Atomic uint64_t bursts; /* of these, the first after another had ended */
-};
-void aspx_watch_publish(struct aspx_watch_public *to);
+void aspx_watch_publish(struct aspx_message_counts *to);
 
 /* Nothing is watched any more; which requests are persistent is kept. */
 void aspx_watch_clear(void);

@@ -126,7 +126,7 @@ static void test_counts_what_is_under_way(void **state)
 /* Cleared, it knows nothing but which are persistent. */
 static void test_cleared(void **state)
 {
-    struct aspx_watch_public seen = {0};
+    struct aspx_message_counts seen = {0};
 
     (void) state;
     aspx_watch_publish(&seen);

@@ -364,24 +364,26 @@ int aspx_node_controller_step(struct aspx_node_controller *controller)
     return orders < 0 ? -1 : states + orders;
 }
 
-struct aspx_leave aspx_node_controller_leave(
+uint64_t aspx_node_controller_nap_limit_us(
     const struct aspx_node_controller *controller)
 {
     uint64_t next;
-    bool settled;
 
     if (!controller)
-        return (struct aspx_leave){.rest_us = UINT64_MAX};
+        return UINT64_MAX;
     if (wanted(controller))
-        return (struct aspx_leave){.rest_us = 0};
+        return 0;
     next = aspx_clock_between(controller->stepped, controller->look_at);
-    settled = passed_s(controller->changed, controller->stepped) > SETTLED_S;
-    return (struct aspx_leave){
-        .rest_us = (uint64_t) (1e6 * aspx_clock_seconds(next)),
-        .unwanted = controller->order != ASPX_ORDER_ON &&
-                    (!controller->samples ||
-                     settled), /* else orders come fast */
-    };
+    return (uint64_t) (1e6 * aspx_clock_seconds(next));
+}
+
+bool aspx_node_controller_unwanted(
+    const struct aspx_node_controller *controller)
+{
+    if (!controller || wanted(controller) || controller->order == ASPX_ORDER_ON)
+        return false;
+    return !controller->samples ||
+           passed_s(controller->changed, controller->stepped) > SETTLED_S;
 }
 
 void aspx_node_controller_destroy(struct aspx_node_controller *controller)

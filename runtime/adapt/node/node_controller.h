@@ -9,9 +9,9 @@
 #define ASPEN_RUNTIME_ADAPT_NODE_NODE_CONTROLLER_H
 
 #include "runtime/casper/arena/engine.h"
-#include "runtime/casper/server/idle.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct aspx_node_controller;
 
@@ -26,13 +26,18 @@ int aspx_node_controller_create(struct aspx_node_controller **controller_p,
  * Returns how many messages of other leaders it took, or -1 when MPI failed. */
 int aspx_node_controller_step(struct aspx_node_controller *controller);
 
-/* How long the ghost may sleep as of the last step if it has nothing else to
- * do: until the next look at the users. Not at all (0) while the predictor
- * wants ghosts for one of them: how long users stay outside MPI is seen between
- * two steps only. But when it was found that ghosts are no help, what shows
- * another phase is above all the rate of operations, which any step sees. Takes
- * NULL: as long as it likes. */
-struct aspx_leave aspx_node_controller_leave(
+/* The longest nap, in microseconds, that the ghost may take after this step if
+ * it has nothing else to do: until the next sample of the users is due. 0 while
+ * the predictor wants ghosts for a user of the node, because how long users
+ * stay outside MPI is only seen between two steps. Takes NULL: UINT64_MAX. */
+uint64_t aspx_node_controller_nap_limit_us(
+    const struct aspx_node_controller *controller);
+
+/* Is no user of the node to be served by ghosts, and has that been so for long
+ * enough that no order is expected soon? Then the ghost may nap longer: what
+ * shows the next phase is the rate of operations, which any later step sees.
+ * Takes NULL: false. */
+bool aspx_node_controller_unwanted(
     const struct aspx_node_controller *controller);
 
 /* Takes NULL. */

@@ -201,7 +201,10 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
         events = aspx_idle_events() - before;
         tell_backlog(events);
         /* leaders' talk with each other keeps nobody awake */
-        leave = aspx_node_controller_leave(controller);
+        leave = (struct aspx_leave){
+            .rest_us = aspx_node_controller_nap_limit_us(controller),
+            .unwanted = aspx_node_controller_unwanted(controller),
+        };
         aspx_idle_step(&idle, worked || events > (uint64_t) heard, &leave);
         atomic_store_explicit(&aspx_heartbeat_own()->idle_ns, aspx_idle_ns(),
                               memory_order_relaxed);
