@@ -33,8 +33,7 @@ enum {
     ASP_REQUEST_MAX = 60 * 1024,
     ASP_ANSWER_MAX = 4 * 1024 * 1024,
     ASP_ANSWER_ENV_MAX = 256 * 1024, /* of one task, and shared */
-    ASP_ANSWER_TASKS_MAX = 1024,
-    ASP_ANSWER_CPU_WORDS = 16, /* 1024 CPUs, as struct asp_cpuset */
+    ASP_ANSWER_CPU_WORDS = 16,       /* 1024 CPUs, as struct asp_cpuset */
 };
 
 enum asp_answer_status {

@@ -106,7 +106,7 @@ int aspa_answer_add(struct aspa_answer *answer, enum asp_role role,
 
     _Static_assert(sizeof(task.cpus) == sizeof(cpus->word),
                    "wire and cpuset have the same CPUs");
-    if (answer->ntasks == ASP_ANSWER_TASKS_MAX || need > ASP_ANSWER_MAX)
+    if (answer->ntasks == ASP_TASKS_MAX || need > ASP_ANSWER_MAX)
         return asp_errf(err, EMSGSIZE,
                         "the tasks' environment does not fit the answer");
     if (reserve(&answer->bytes, &answer->size, need, err) < 0)

@@ -11,9 +11,10 @@
 
 #include "hostlist.h"
 
+#include "common/base/request_spec.h"
 #include "common/plan/plan.h"
 #include "common/policy/policy.h"
-#include "common/plan/taskmap.h"
+#include "common/plan/step_ranks.h"
 #include "common/plan/topo.h"
 
 #include <errno.h>
@@ -24,26 +25,11 @@
 /* What is made on the way; all owned. */
 struct work {
     struct asp_policy *policy;
-    struct asp_steps *steps;
+    struct asp_step_ranks *steps;
     struct asp_topo *topo;
+    uint32_t ghosts;             /* per node, as the plugin counted them */
     char unbound[ASP_VALUE_MAX]; /* why CPUs cannot be enforced, or "" */
 };
-
-/* Does the canonical request hold require, whatever else is wrong with it? */
-static bool says_require(const char *spec)
-{
-    static const char *const words[] = {"require", "require=yes"};
-
-    while (*spec != '\0') {
-        size_t len = strcspn(spec, ",");
-
-        for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-            if (len == strlen(words[i]) && strncmp(spec, words[i], len) == 0)
-                return true;
-        spec += len + (spec[len] == ',');
-    }
-    return false;
-}
 
 static const char *known(const char *text)
 {
@@ -51,7 +37,7 @@ static const char *known(const char *text)
 }
 
 /* User tasks of the fullest node. */
-static uint32_t most_users(const struct asp_steps *steps, uint32_t ghosts)
+static uint32_t most_users(const struct asp_step_ranks *steps, uint32_t ghosts)
 {
     uint32_t most = 0;
 
@@ -61,24 +47,11 @@ static uint32_t most_users(const struct asp_steps *steps, uint32_t ghosts)
     return most > ghosts ? most - ghosts : 0;
 }
 
-/* Ghosts per node as the plugin counted them when it gave out the roles: the
- * N of a request that begins with "ghost:N". */
-static uint32_t counted_ghosts(const char *spec)
-{
-    static const char mode[] = "ghost:";
-    size_t len = sizeof(mode) - 1;
-
-    return strncmp(spec, mode, len) == 0
-               ? (uint32_t) strtoul(spec + len, NULL, 10)
-               : 0;
-}
-
 /* The same knobs as in srun, and the site's limits once more: the request came
  * from the user's side. */
 static int resolve_policy(const struct aspa_request *request, struct work *work,
                           struct asp_err *err)
 {
-    uint32_t counted = counted_ghosts(request->spec);
     struct asp_facts facts = {
         .partition = known(request->partition),
         .account = known(request->account),
@@ -86,7 +59,7 @@ static int resolve_policy(const struct aspa_request *request, struct work *work,
         .qos = known(request->qos),
         .program = known(request->program),
         .nodes = request->nnodes,
-        .tasks_per_node = most_users(work->steps, counted),
+        .tasks_per_node = most_users(work->steps, work->ghosts),
     };
 
     work->policy = asp_policy_create();
@@ -99,14 +72,14 @@ static int resolve_policy(const struct aspa_request *request, struct work *work,
         asp_policy_resolve(work->policy, &facts, err) < 0)
         return -1;
     if (asp_policy_mode(work->policy) == ASP_MODE_GHOST &&
-        asp_policy_number(work->policy, ASP_KNOB_GHOSTS) != counted)
+        asp_policy_number(work->policy, ASP_KNOB_GHOSTS) != work->ghosts)
         return asp_errf(
             err, EPERM,
             "the site's policy on this node gives %lld ghosts, but "
             "the step was started with %u: policy files differ "
             "between the nodes",
             (long long) asp_policy_number(work->policy, ASP_KNOB_GHOSTS),
-            (unsigned) counted);
+            (unsigned) work->ghosts);
     return 0;
 }
 
@@ -115,11 +88,11 @@ static int resolve_policy(const struct aspa_request *request, struct work *work,
 static int resolve_steps(const struct aspa_request *request, struct work *work,
                          struct asp_err *err)
 {
-    struct asp_steps *steps = NULL;
+    struct asp_step_ranks *steps = NULL;
 
-    if (asp_steps_find(request->tasks_per_node, request->distribution,
-                       request->plane_size, request->node, request->ranks,
-                       request->nranks, &steps, err) < 0)
+    if (asp_step_ranks_find(request->tasks_per_node, request->distribution,
+                            request->plane_size, request->node, request->ranks,
+                            request->nranks, &steps, err) < 0)
         return -1;
     work->steps = steps;
     if (steps->nnodes != request->nnodes || steps->ntasks != request->ntasks)
@@ -234,9 +207,7 @@ static int make_layout(const struct aspa_request *request, struct work *work,
     struct asp_plan_request wish = {
         .job = request->job,
         .mode = mode,
-        .ghosts_per_node = mode == ASP_MODE_GHOST
-                               ? counted_ghosts(request->spec)
-                               : 0,
+        .ghosts_per_node = mode == ASP_MODE_GHOST ? work->ghosts : 0,
         .service_cores = service_cores(policy),
         .offload = mode == ASP_MODE_GHOST &&
                    asp_policy_bool(policy, ASP_KNOB_OFFLOAD),
@@ -314,10 +285,13 @@ static int note_service(const struct work *work, struct aspa_plan *plan,
 int aspa_resolve(const struct aspa_request *request, struct aspa_plan *plan,
                  struct asp_err *err)
 {
+    struct asp_request_spec spec = {.ghosts = 0};
     struct work work = {0};
     int rc;
 
-    plan->require = says_require(request->spec);
+    asp_request_spec_parse(request->spec, &spec); /* refused below, if bad */
+    work.ghosts = spec.ghosts;
+    plan->require = asp_spec_says(request->spec, "require", "yes");
     rc = resolve_steps(request, &work, err);
     if (rc == 0)
         rc = resolve_policy(request, &work, err);
@@ -335,7 +309,7 @@ int aspa_resolve(const struct aspa_request *request, struct aspa_plan *plan,
     if (rc == 0)
         rc = note_service(&work, plan, err);
     asp_topo_destroy(work.topo);
-    asp_steps_destroy(work.steps);
+    asp_step_ranks_destroy(work.steps);
     asp_policy_destroy(work.policy);
     return rc;
 }

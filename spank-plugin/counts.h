@@ -4,25 +4,14 @@
 #ifndef ASPEN_SPANK_PLUGIN_COUNTS_H
 #define ASPEN_SPANK_PLUGIN_COUNTS_H
 
+#include "common/base/taskmap.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-    ASPS_NODES_MAX = 1 << 16,
-    ASPS_STEP_TASKS_MAX = 1 << 20,
-    ASPS_NODE_TASKS_MAX = 1024, /* as ASP_ANSWER_TASKS_MAX */
-};
-
-#define ASPS_RANK_NONE UINT32_MAX
-
-/* Slurm's form of a count per node: "3(x2),2" is 3, 3, 2.
- *   counts   room for max numbers
- * Returns how many there are, or -1 with errno EINVAL (form), ENOSPC. */
-int asps_counts_parse(const char *text, uint32_t *counts, uint32_t max);
-
-/* The same text with less taken off every count: "4(x2),3" and 1 give
- * "3(x2),2". Returns the length, or -1 with errno EINVAL (form, or a count
- * that is not larger than less), ENOSPC. */
+/* Counts per node, "4(x2),3", with less taken off each: 1 gives "3(x2),2".
+ * Returns the length, or -1 with errno EINVAL (form, or a count that is not
+ * larger than less), ENOSPC. */
 int asps_counts_less(const char *text, uint32_t less, char *buf, size_t size);
 
 /* A step as this node sees it. */
@@ -42,10 +31,10 @@ struct asps_step_map {
  * global ids.
  *   ranks_world  global ids of this node's tasks, counts[node] of them; they
  *                decide which way of dealing is the true one
- *   ranks_user   out: as many; ASPS_RANK_NONE for ghosts
+ *   ranks_user   out: as many; ASP_RANK_NONE for ghosts
  * Returns 0, or -1 with errno ENOENT (no known way of dealing gives
  * ranks_world, e.g. --distribution=arbitrary), EINVAL (a count of 0 or above
- * ASPS_NODE_TASKS_MAX, counts whose sum is not ntasks), ENOMEM.
+ * ASP_TASKS_MAX, counts whose sum is not ntasks), ENOMEM.
  * Cost: at most two looks per task of the step and way of dealing; a way that
  * is not the true one ends at its first mismatch. */
 int asps_user_ranks(const struct asps_step_map *map,

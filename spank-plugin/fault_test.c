@@ -7,7 +7,7 @@
 #include "config.h"
 
 #include "spank_host.h"
-#include "spec.h"
+#include "filter.h"
 #include "stepd.h"
 
 #include <dirent.h>

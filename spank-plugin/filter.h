@@ -12,6 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The canonical request and the report, from srun to the nodes. The prefix
+ * SLURM is what survives every --export. */
+#define ASPS_REQUEST_ENV "SLURM_ASPEN_REQUEST"
+#define ASPS_REPORT_ENV  "SLURM_ASPEN_REPORT"
+
 #define ASPS_FILTER_ENV "ASPEN_FILTER"
 
 enum { ASPS_REFUSAL_MAX = 1024, ASPS_FACTS_MAX = 8, ASPS_FACT_MAX = 512 };

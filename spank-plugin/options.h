@@ -3,7 +3,7 @@
 #ifndef ASPEN_SPANK_PLUGIN_OPTIONS_H
 #define ASPEN_SPANK_PLUGIN_OPTIONS_H
 
-#include "spec.h"
+#include "common/base/request_spec.h"
 
 #include <slurm/spank.h>
 #include <stdbool.h>
@@ -18,7 +18,7 @@ enum { ASPS_PATH_MAX = 4096 };
 
 /* What a command line asks for. "" means: not asked. */
 struct asps_options {
-    char progress[ASPS_SPEC_MAX];
+    char progress[ASP_SPEC_MAX + 1];
     char policy[ASPS_PATH_MAX];
     char report[ASPS_PATH_MAX]; /* "1": to stderr */
 };

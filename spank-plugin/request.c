@@ -106,7 +106,7 @@ int asps_request_write(spank_t spank, const struct asps_step *step, uid_t uid,
     put_cores(&out, spank);
     put_env(&out, spank, "cpu_bind", "SLURM_CPU_BIND_TYPE", 64);
     put_env(&out, spank, "threads_per_core", "SLURM_THREADS_PER_CORE", 5);
-    put_text(&out, "spec", step->text, ASPS_SPEC_MAX);
+    put_text(&out, "spec", step->text, ASP_SPEC_MAX);
     put_text(&out, "site_policy", step->settings.policy, 4095);
     put_env(&out, spank, "partition", "SLURM_JOB_PARTITION",
             NAME_MAX_BYTES - 1);

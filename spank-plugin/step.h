@@ -9,7 +9,7 @@
 #include "counts.h"
 #include "filter.h"
 #include "settings.h"
-#include "spec.h"
+#include "common/base/request_spec.h"
 
 #include <slurm/spank.h>
 #include <stdbool.h>
@@ -27,16 +27,16 @@ enum { ASPS_REASON_MAX = 200 };
 struct asps_step {
     enum asps_step_kind kind;
     struct asps_settings settings;
-    struct asps_grown grown;  /* ASPS_STEP_SCRIPT */
-    struct asps_cpus cpus;    /* also of a step */
-    char text[ASPS_SPEC_MAX]; /* canonical request */
-    struct asps_spec spec;
+    struct asps_grown grown;     /* ASPS_STEP_SCRIPT */
+    struct asps_cpus cpus;       /* also of a step */
+    char text[ASP_SPEC_MAX + 1]; /* canonical request */
+    struct asp_request_spec spec;
     uint32_t job, id; /* job.id names the step */
     char nodename[64];
     uint32_t nnodes, node;   /* of the step, index of this one */
     uint32_t ntasks, nlocal; /* of the step, of this node */
-    uint32_t ranks_world[ASPS_NODE_TASKS_MAX];
-    uint32_t ranks_user[ASPS_NODE_TASKS_MAX];
+    uint32_t ranks_world[ASP_TASKS_MAX];
+    uint32_t ranks_user[ASP_TASKS_MAX];
     bool has_ranks_user;
     int board_fd; /* -1: none (yet, or mode off) */
     struct asps_agent agent;

@@ -117,7 +117,7 @@ static int read_numbers(spank_t spank)
 
 static int read_ranks(spank_t spank)
 {
-    if (step.nlocal > ASPS_NODE_TASKS_MAX)
+    if (step.nlocal > ASP_TASKS_MAX)
         return -1;
     for (uint32_t i = 0; i < step.nlocal; i++)
         if (spank_get_item(spank, S_JOB_LOCAL_TO_GLOBAL_ID, i,
@@ -137,8 +137,8 @@ static uint32_t *read_node_counts(spank_t spank)
     bool known = text != NULL && counts != NULL &&
                  asps_request_tasks_per_node(spank, &step, text,
                                              COUNTS_TEXT_MAX) == 0 &&
-                 asps_counts_parse(text, counts, step.nnodes) ==
-                     (int) step.nnodes &&
+                 asp_counts_parse(text, 1, ASP_RANKS_MAX, counts,
+                                  step.nnodes) == (int) step.nnodes &&
                  counts[step.node] == step.nlocal;
 
     for (uint32_t i = 0; known && i < step.nnodes; i++)
@@ -265,7 +265,7 @@ static bool read_request(spank_t spank)
     if (spank_getenv(spank, ASPS_REQUEST_ENV, step.text, sizeof(step.text)) !=
         ESPANK_SUCCESS)
         return false;
-    if (asps_spec_parse(step.text, &step.spec) < 0) {
+    if (asp_request_spec_parse(step.text, &step.spec) < 0) {
         slurm_spank_log("aspen: " ASPS_REQUEST_ENV " does not hold a valid "
                         "request: it is for srun to set; running without "
                         "asynchronous progress");
@@ -298,16 +298,15 @@ static int check_programs(void)
 
 static bool fits(uint32_t count)
 {
-    return count > step.spec.ghosts && count <= ASPS_NODE_TASKS_MAX;
+    return count > step.spec.ghosts && count <= ASP_TASKS_MAX;
 }
 
 static void say_counts(uint32_t node, uint32_t count)
 {
     char why[80];
 
-    if (count > ASPS_NODE_TASKS_MAX)
-        snprintf(why, sizeof(why), "%d is the most for ghosts",
-                 ASPS_NODE_TASKS_MAX);
+    if (count > ASP_TASKS_MAX)
+        snprintf(why, sizeof(why), "%d is the most for ghosts", ASP_TASKS_MAX);
     else
         snprintf(why, sizeof(why),
                  "%" PRIu32 " ghost(s) leave no user task there",
@@ -316,7 +315,7 @@ static void say_counts(uint32_t node, uint32_t count)
                     " task(s), and %s: %s",
                     node + 1, step.nnodes, count, why,
                     step.spec.optional ? "running without ghosts"
-                    : count > ASPS_NODE_TASKS_MAX
+                    : count > ASP_TASKS_MAX
                         ? "use more nodes (-N)"
                         : "use fewer nodes (-N), more tasks (-n, "
                           "--ntasks-per-node) or fewer ghosts");
@@ -330,7 +329,7 @@ static int check_counts(spank_t spank)
     uint32_t *counts = NULL;
     bool known;
 
-    if (step.spec.ghosts == 0 && count > ASPS_NODE_TASKS_MAX) {
+    if (step.spec.ghosts == 0 && count > ASP_TASKS_MAX) {
         degrade("it has more tasks than Aspen can serve", "");
         return -1;
     }

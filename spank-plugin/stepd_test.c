@@ -6,7 +6,6 @@
 
 #include "filter.h"
 #include "spank_host.h"
-#include "spec.h"
 #include "stepd.h"
 
 #include "common/board.h"

@@ -41,7 +41,7 @@ void asps_submit_refuse(const char *text)
     exit(code > 0 && code < 256 ? code : EXIT_FAILURE);
 }
 
-enum { WORDS = 6 + ASPS_FACTS_MAX, WORD_BYTES = ASPS_SPEC_MAX + 32 };
+enum { WORDS = 6 + ASPS_FACTS_MAX, WORD_BYTES = ASP_SPEC_MAX + 32 };
 
 /* Words of the command; buffers belong to the caller. */
 static void make_argv(const struct asps_settings *settings,
@@ -122,7 +122,7 @@ static void ask(const struct asps_settings *settings, struct asps_submit *out_p,
         asps_submit_refuse("the request is too long: put it into a policy file "
                            "(--async-policy)");
     out_p->text[strcspn(out_p->text, "\n")] = '\0';
-    if (asps_spec_parse(out_p->text, &out_p->spec) < 0) {
+    if (asp_request_spec_parse(out_p->text, &out_p->spec) < 0) {
         snprintf(err, sizeof(err),
                  "%s request printed \"%.200s\", which this plugin does not "
                  "understand: plugin and command come from different "
@@ -150,7 +150,7 @@ bool asps_submit_check(const struct asps_settings *settings,
         return false;
     if (strcmp(out_p->options.progress, "off") == 0) {
         strcpy(out_p->text, "off"); /* whatever policies say */
-        return asps_spec_parse(out_p->text, &out_p->spec) == 0;
+        return asp_request_spec_parse(out_p->text, &out_p->spec) == 0;
     }
     ask(settings, out_p, "");
     check_container(out_p);

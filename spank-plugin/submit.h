@@ -9,13 +9,13 @@
 #include "filter.h"
 #include "options.h"
 #include "settings.h"
-#include "spec.h"
+#include "common/base/request_spec.h"
 
 struct asps_submit {
     struct asps_filter_answer filter;
     struct asps_options options; /* in force */
-    char text[ASPS_SPEC_MAX];    /* canonical request */
-    struct asps_spec spec;
+    char text[ASP_SPEC_MAX + 1]; /* canonical request */
+    struct asp_request_spec spec;
     char remarks[4096]; /* on it: what auto chose, what limits changed */
 };
 

@@ -9,7 +9,6 @@
 #include "options.h"
 #include "run.h"
 #include "spank_host.h"
-#include "spec.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -155,7 +155,7 @@ void asp_expand_cpus(const struct asp_expand_request *request,
 {
     *out_p = (struct asp_expand_cpus){.user = request->cpus_per_task};
     if (request->overcommit || request->per_gpu ||
-        request->cpus_per_task > ASP_EXPAND_TASKS_MAX)
+        request->cpus_per_task > ASP_RANKS_MAX)
         return;
     if (request->alloc_cpus)
         grow_step(request, out_p);

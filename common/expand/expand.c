@@ -50,15 +50,14 @@ static uint32_t share(uint32_t users, uint32_t nnodes, uint32_t node)
 static int check_request(const struct asp_expand_request *r,
                          struct asp_err *err)
 {
-    if (r->ghosts == 0 || r->ghosts > ASP_EXPAND_GHOSTS_MAX)
+    if (r->ghosts == 0 || r->ghosts > ASP_GHOSTS_MAX)
         return asp_errf(err, EINVAL,
                         "%" PRIu32 " ghosts per node: 1 to %d "
                         "are possible",
-                        r->ghosts, ASP_EXPAND_GHOSTS_MAX);
-    if (r->ntasks > ASP_EXPAND_TASKS_MAX ||
-        r->nodes_min > ASP_EXPAND_NODES_MAX ||
-        r->ntasks_per_node > ASP_EXPAND_TASKS_MAX ||
-        r->cpus_per_task > ASP_EXPAND_TASKS_MAX ||
+                        r->ghosts, ASP_GHOSTS_MAX);
+    if (r->ntasks > ASP_RANKS_MAX || r->nodes_min > ASP_NODES_MAX ||
+        r->ntasks_per_node > ASP_RANKS_MAX ||
+        r->cpus_per_task > ASP_RANKS_MAX ||
         (r->nodes_max && r->nodes_max < r->nodes_min))
         return asp_errf(err, EINVAL,
                         "absurd request: %" PRIu32 " tasks on %" PRIu32
@@ -172,7 +171,7 @@ static int fix_nodes(const struct asp_expand_request *r,
     if (users == 0)
         users = (uint64_t) nodes *
                 (r->ntasks_per_node ? r->ntasks_per_node : 1);
-    if (users + (uint64_t) nodes * r->ghosts > ASP_EXPAND_TASKS_MAX)
+    if (users + (uint64_t) nodes * r->ghosts > ASP_RANKS_MAX)
         return asp_errf(err, EINVAL,
                         "%" PRIu64 " user tasks and their ghosts on %" PRIu32
                         " nodes are too many",

@@ -12,15 +12,10 @@
 #define ASPEN_COMMON_EXPAND_EXPAND_H
 
 #include "common/base/err.h"
+#include "common/base/limits.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-enum {
-    ASP_EXPAND_TASKS_MAX = 1 << 20,
-    ASP_EXPAND_NODES_MAX = 1 << 16,
-    ASP_EXPAND_GHOSTS_MAX = 64, /* per node */
-};
 
 enum asp_expand_dist {
     ASP_EXPAND_BLOCK, /* and whatever Slurm's default is */
@@ -31,7 +26,7 @@ enum asp_expand_dist {
 
 /* A request as the user wrote it; 0 (or NULL) is "not given". */
 struct asp_expand_request {
-    uint32_t ghosts;    /* per node, 1..ASP_EXPAND_GHOSTS_MAX */
+    uint32_t ghosts;    /* per node, 1..ASP_GHOSTS_MAX */
     uint32_t ntasks;    /* -n */
     uint32_t nodes_min; /* -N */
     uint32_t nodes_max;
@@ -119,14 +114,8 @@ void asp_expand_service(const struct asp_expand_request *request,
 
 /* Number of names in a Slurm node list: "n[1-3,7],login" is 5.
  * Returns 0 with errno EINVAL when text is no such list or names more than
- * ASP_EXPAND_NODES_MAX. */
+ * ASP_NODES_MAX. */
 uint32_t asp_expand_nodelist_count(const char *text);
-
-/* Numbers per node as Slurm writes them: "4(x2),2" is 4, 4, 2.
- *   max  room in values
- * Returns how many, or 0 with errno EINVAL or ENOSPC. */
-uint32_t asp_expand_list_parse(const char *text, uint32_t *values,
-                               uint32_t max);
 
 /* The whole of `aspen explain --extra WORD...`: each word is key=value, a
  * Slurm option (ntasks, nodes, nodelist, ntasks-per-node, cpus-per-task,

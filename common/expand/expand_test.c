@@ -622,33 +622,13 @@ static void test_nodelist(void **state)
     assert_int_equal(asp_expand_nodelist_count("n[1-99999]n[1-99999]"), 0);
 }
 
-static void test_list(void **state)
-{
-    uint32_t values[4];
-
-    (void) state;
-    assert_int_equal(asp_expand_list_parse("4(x2),2", values, 4), 3);
-    assert_int_equal(values[0] + values[1] * 10 + values[2] * 100, 244);
-    assert_int_equal(asp_expand_list_parse("7", values, 4), 1);
-    assert_int_equal(asp_expand_list_parse("1(x4)", values, 4), 4);
-    assert_int_equal(asp_expand_list_parse("1(x5)", values, 4), 0);
-    assert_int_equal(errno, ENOSPC);
-    for (const char *const *bad =
-             (const char *const[]){"", "x", "1,", ",1", "1(x", "1(x)", "1(x0)",
-                                   "1(x2", "1(y2)", "-1", "99999999999", NULL};
-         *bad; bad++) {
-        errno = 0;
-        assert_int_equal(asp_expand_list_parse(*bad, values, 4), 0);
-        assert_int_equal(errno, EINVAL);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cases), cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_cpus),  cmocka_unit_test(test_nodelist),
-        cmocka_unit_test(test_list),
+        cmocka_unit_test(test_cases),
+        cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_cpus),
+        cmocka_unit_test(test_nodelist),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,9 +35,9 @@ static bool can_ask(const struct asp_expand_request *r)
     return !exact && !fills && !some_threads && !r->overcommit && !r->per_gpu &&
            !r->per_device && !r->node_info && !r->multi_prog &&
            r->dist != ASP_EXPAND_ARBITRARY && r->alloc_cpus == NULL &&
-           r->max_cpus && r->ntasks <= ASP_EXPAND_TASKS_MAX &&
-           r->cpus_per_task <= ASP_EXPAND_TASKS_MAX &&
-           r->ntasks_per_node <= ASP_EXPAND_TASKS_MAX;
+           r->max_cpus && r->ntasks <= ASP_RANKS_MAX &&
+           r->cpus_per_task <= ASP_RANKS_MAX &&
+           r->ntasks_per_node <= ASP_RANKS_MAX;
 }
 
 /* Nodes whose CPUs are enough; where they are not known, any number. */

@@ -2,7 +2,10 @@
 /* What cli_filter.lua says to `aspen explain --extra`, and the answer. */
 #include "expand.h"
 
+#include "common/base/request_spec.h"
 #include "common/base/strbuf.h"
+#include "common/base/taskmap.h"
+#include "common/base/words.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -23,40 +26,19 @@ struct words {
 
 static int take_u32(const char *text, uint32_t *out_p)
 {
-    char *end;
-    unsigned long value;
-
-    if (*text < '0' || *text > '9')
-        return -1;
-    errno = 0;
-    value = strtoul(text, &end, 10);
-    if (errno || *end != '\0' || value > UINT32_MAX)
-        return -1;
-    *out_p = (uint32_t) value;
-    return 0;
+    return asp_parse_number(text, UINT32_MAX, out_p);
 }
 
 /* "2", "2-4", or "2-0" (no upper bound). */
 static int take_nodes(const char *text, struct asp_expand_request *request)
 {
-    char first[16];
-    const char *dash = strchr(text, '-');
     uint32_t min, max;
 
-    if (dash == NULL) {
-        if (take_u32(text, &min) < 0)
-            return -1;
-        max = min;
-    } else {
-        size_t len = (size_t) (dash - text);
-
-        if (len >= sizeof(first))
-            return -1;
-        memcpy(first, text, len);
-        first[len] = '\0';
-        if (take_u32(first, &min) < 0 || take_u32(dash + 1, &max) < 0)
-            return -1;
-    }
+    if (asp_take_number(&text, UINT32_MAX, &min) < 0)
+        return -1;
+    max = min;
+    if (*text == '-' ? take_u32(text + 1, &max) < 0 : *text != '\0')
+        return -1;
     request->nodes_min = min;
     request->nodes_max = max ? max : min;
     return 0;
@@ -82,12 +64,15 @@ static int take_distribution(const char *text,
 static int take_list(const char *text, uint32_t **list_p,
                      const uint32_t **values_p, uint32_t *n_p)
 {
+    int n;
+
     free(*list_p);
-    *list_p = calloc(ASP_EXPAND_NODES_MAX, sizeof(**list_p));
+    *list_p = calloc(ASP_NODES_MAX, sizeof(**list_p));
     if (*list_p == NULL)
         return -1;
     *values_p = *list_p;
-    *n_p = asp_expand_list_parse(text, *list_p, ASP_EXPAND_NODES_MAX);
+    n = asp_counts_parse(text, 0, ASP_RANKS_MAX, *list_p, ASP_NODES_MAX);
+    *n_p = n > 0 ? (uint32_t) n : 0;
     return *n_p ? 0 : -1;
 }
 
@@ -118,86 +103,43 @@ static void take_hint(const char *text, struct asp_expand_request *request)
 /* "4+5": what the allocation was grown from, and to. */
 static int take_had(const char *text, struct asp_expand_request *request)
 {
-    char first[16];
-    size_t len = strcspn(text, "+");
-
-    if (len >= sizeof(first) || text[len] == '\0')
-        return -1;
-    memcpy(first, text, len);
-    first[len] = '\0';
-    if (take_u32(first, &request->had_user) < 0)
-        return -1;
-    return take_u32(text + len + 1, &request->had_total);
-}
-
-static bool has_item(const char *spec, const char *item)
-{
-    size_t len = strlen(item);
-
-    for (; *spec; spec += *spec == ',') {
-        size_t n = strcspn(spec, ",");
-
-        if (n == len && strncmp(spec, item, len) == 0)
-            return true;
-        spec += n;
-    }
-    return false;
-}
-
-/* The mode comes first. */
-static bool is_mode(const char *spec, const char *mode)
-{
-    size_t n = strlen(mode);
-
-    return strncmp(spec, mode, n) == 0 && (spec[n] == ',' || spec[n] == '\0');
+    return asp_take_number(&text, UINT32_MAX, &request->had_user) < 0 ||
+                   *text != '+'
+               ? -1
+               : take_u32(text + 1, &request->had_total);
 }
 
 /* The number of thread.service_cores; 1 where it is not said. */
 static int take_service(const char *spec, uint32_t *out_p)
 {
-    static const char name[] = "thread.service_cores=";
-    const char *found = strstr(spec, name);
-    char number[8];
-    size_t len;
+    struct asp_spec_item item;
 
     *out_p = 1;
-    if (found == NULL)
-        return 0;
-    found += sizeof(name) - 1;
-    len = strcspn(found, ",");
-    if (len >= sizeof(number))
-        return -1;
-    memcpy(number, found, len);
-    number[len] = '\0';
-    return take_u32(number, out_p);
+    while (asp_spec_next(&spec, &item))
+        if (asp_is_word(item.key, item.key_len, "thread.service_cores"))
+            return item.value == NULL ||
+                           asp_take_number(&item.value, UINT32_MAX, out_p) <
+                               0 ||
+                           (*item.value != ',' && *item.value != '\0')
+                       ? -1
+                       : 0;
+    return 0;
 }
 
 /* "ghost:2,..." needs tasks, "offload,..." and "thread,..." CPUs. */
 static int take_spec(const char *text, struct words *words)
 {
     struct asp_expand_request *request = &words->request;
-    char count[8];
-    size_t len;
+    struct asp_request_spec spec;
 
-    words->offload = is_mode(text, "offload");
-    words->thread = is_mode(text, "thread");
-    if (words->thread && take_service(text, &request->service) < 0)
+    if (asp_request_spec_parse(text, &spec) < 0)
         return -1;
-    request->sibling = has_item(text, "placement.smt=use");
-    request->share = has_item(text, "placement.share=yes");
-    if (strncmp(text, "ghost", 5) != 0)
-        return 0;
-    text += 5;
-    len = strcspn(text, ",");
-    if (len == 0) {
-        request->ghosts = 1;
-        return 0;
-    }
-    if (text[0] != ':' || len > sizeof(count))
-        return -1;
-    memcpy(count, text + 1, len - 1);
-    count[len - 1] = '\0';
-    return take_u32(count, &request->ghosts);
+    words->offload = strcmp(spec.mode, "offload") == 0;
+    words->thread = strcmp(spec.mode, "thread") == 0;
+    request->ghosts = spec.ghosts;
+    request->sibling = asp_spec_says(text, "placement.smt", "use");
+    request->share = asp_spec_says(text, "placement.share", "yes");
+    return words->thread ? take_service(text, &request->service) : 0;
 }
 
 static int take_word(const char *word, struct words *words)
@@ -255,7 +197,7 @@ static int take_word(const char *word, struct words *words)
         /* A hint sets a number without end. */
         request->per_part = request->per_part ||
                             (take_u32(value, &number) == 0 && number > 0 &&
-                             number <= ASP_EXPAND_TASKS_MAX);
+                             number <= ASP_RANKS_MAX);
     else if (strncmp(word, "cpus-per-gpu=", 13) == 0)
         request->per_gpu = true;
     else if (strncmp(word, "hint=", 5) == 0)

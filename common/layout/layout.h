@@ -13,6 +13,7 @@
 
 #include "common/base/cpuset.h"
 #include "common/base/err.h"
+#include "common/base/limits.h"
 #include "common/rules/winrule.h"
 
 #include <stdbool.h>
@@ -21,15 +22,10 @@
 enum {
     ASP_LAYOUT_VERSION = 1,
     ASP_LAYOUT_TEXT_MAX = 96 * 1024, /* fits one environment string (128 KiB) */
-    ASP_RANKS_MAX = 1 << 20,
-    ASP_NODES_MAX = 1 << 16,
-    ASP_TASKS_MAX = 1024, /* tasks on one node */
     ASP_KNOBS_MAX = 64,
     ASP_NAME_MAX = 64,
     ASP_VALUE_MAX = 256,
 };
-
-#define ASP_RANK_NONE UINT32_MAX
 
 enum asp_mode {
     ASP_MODE_OFF,

@@ -11,6 +11,7 @@
 
 #include "common/base/build_id.h"
 #include "common/base/err.h"
+#include "common/base/request_spec.h"
 #include "common/layout/layout.h"
 #include "knobs.h"
 #include "common/rules/winrule.h"
@@ -21,7 +22,6 @@
 
 enum {
     ASP_POLICY_FILE_MAX = 1 << 20, /* bytes of a policy file */
-    ASP_SPEC_MAX = 8191,           /* bytes of a SPEC */
     ASP_ALLOW_MAX = 16,            /* words in a limit's allow list */
     ASP_RULES_MAX = 256,
 };

@@ -41,26 +41,23 @@ static bool says_on(const char *spec)
     return strncmp(spec, "on", 2) == 0 && (spec[2] == ',' || spec[2] == '\0');
 }
 
-/* One item, in a buffer that may be cut. */
+/* One item: a key with its value, or a word (value NULL). */
 static int add_item(struct asp_setting settings[ASP_KNOB_COUNT],
-                    struct asp_winrules *windows, char *item, bool first,
-                    enum asp_layer layer, const struct asp_place *place,
-                    struct asp_err *err)
+                    struct asp_winrules *windows, const char *item,
+                    const char *value, bool first, enum asp_layer layer,
+                    const struct asp_place *place, struct asp_err *err)
 {
-    char *equals = strchr(item, '=');
     enum asp_knob_id id;
 
-    if (!item[0])
+    if (!item[0] && !value)
         return asp_err_at(err, EINVAL, place->file, 0, 0,
                           "an empty item: give mode[:N],key=value,...");
     if (first && says_on(item))
         return 0;
-    if (equals) {
-        *equals = '\0';
+    if (value) {
         if (strcmp(item, ASP_SPEC_WINDOW) == 0)
-            return asp_policy_windows_spec(windows, equals + 1, place->file,
-                                           err);
-        return asp_policy_set(settings, item, equals + 1, layer, place, err);
+            return asp_policy_windows_spec(windows, value, place->file, err);
+        return asp_policy_set(settings, item, value, layer, place, err);
     }
     id = asp_knob_find(item);
     if (id < ASP_KNOB_COUNT && asp_knobs[id].type == ASP_TYPE_BOOL &&
@@ -90,7 +87,9 @@ int asp_policy_add_spec(struct asp_policy *policy, const char *spec,
 {
     struct asp_setting *settings; /* too many for the stack */
     const struct asp_place place = {.file = origin};
-    char text[ASP_SPEC_MAX + 1], *rest = text, *item;
+    char text[ASP_SPEC_MAX + 1];
+    const char *rest = text;
+    struct asp_spec_item item;
     struct asp_winrules *windows = &policy->windows_of[layer];
     uint32_t nwindows = windows->n;
     size_t len = strlen(spec), bytes = sizeof(policy->layers[layer]);
@@ -108,9 +107,13 @@ int asp_policy_add_spec(struct asp_policy *policy, const char *spec,
     if (!settings)
         return asp_errf(err, ENOMEM, "out of memory");
     memcpy(settings, policy->layers[layer], bytes);
-    while (rc == 0 && (item = strsep(&rest, ",")) != NULL)
-        rc = add_item(settings, windows, item, item == text, layer, &place,
-                      err);
+    while (rc == 0 && asp_spec_next(&rest, &item)) {
+        text[item.key + item.key_len - text] = '\0';
+        if (item.value)
+            text[item.value + item.value_len - text] = '\0';
+        rc = add_item(settings, windows, item.key, item.value, item.key == text,
+                      layer, &place, err);
+    }
     if (rc == 0)
         rc = check_offload(settings, origin, err);
     if (rc == 0)

@@ -11,7 +11,7 @@
 
 #include "common/plan/plan.h"
 #include "common/policy/policy.h"
-#include "common/plan/taskmap.h"
+#include "common/plan/step_ranks.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -40,7 +40,7 @@ struct options {
 struct step {
     struct asp_policy *policy;
     struct asp_topo *topo;
-    struct asp_steps *ranks;
+    struct asp_step_ranks *ranks;
     uint32_t ghosts;  /* per node */
     uint32_t service; /* cores per node, in mode thread */
     bool offload;     /* an offload thread for each user, ghosts or not */
@@ -278,8 +278,8 @@ static int make_ranks(const struct options *options, struct step *step,
     else
         snprintf(counts, sizeof(counts), "%u(x%u)", (unsigned) each,
                  (unsigned) nodes);
-    return asp_steps_compute(counts, options->distribution, 0, &step->ranks,
-                             err);
+    return asp_step_ranks_compute(counts, options->distribution, 0,
+                                  &step->ranks, err);
 }
 
 static int draw_node(const struct step *step, uint32_t node,
@@ -316,7 +316,7 @@ static int draw_node(const struct step *step, uint32_t node,
 static int draw_nodes(const struct options *options, const struct step *step,
                       struct asp_err *err)
 {
-    const struct asp_steps *ranks = step->ranks;
+    const struct asp_step_ranks *ranks = step->ranks;
 
     if (options->node > ranks->nnodes)
         return asp_errf(err, EINVAL, "--node %u of %u nodes",
@@ -390,7 +390,7 @@ static int draw_step(const struct options *options, struct asp_err *err)
     if (!rc)
         puts("\nu user (its rank), g ghost (of the node), h offload thread (of "
              "the user),\n. idle, x not of this step, * of this step in part");
-    asp_steps_destroy(step.ranks);
+    asp_step_ranks_destroy(step.ranks);
     asp_topo_destroy(step.topo);
     asp_policy_destroy(step.policy);
     return rc;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Unit tests of taskmap.c; the expected ranks were worked out by hand from the
- * description of each distribution in srun(1). */
+/* Unit tests of step_ranks.c; the expected ranks were worked out by hand from
+ * the description of each distribution in srun(1). */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "taskmap.h"
+#include "step_ranks.h"
 
 static void computes(void **state)
 {
@@ -32,12 +32,12 @@ static void computes(void **state)
 
     (void) state;
     for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
-        struct asp_steps *steps = NULL;
+        struct asp_step_ranks *steps = NULL;
         char text[64] = "";
         size_t used = 0;
 
-        assert_int_equal(asp_steps_compute(rows[r].tasks, rows[r].dist,
-                                           rows[r].plane, &steps, NULL),
+        assert_int_equal(asp_step_ranks_compute(rows[r].tasks, rows[r].dist,
+                                                rows[r].plane, &steps, NULL),
                          0);
         for (uint32_t n = 0; n < steps->nnodes; n++)
             for (uint32_t i = 0; i < steps->nodes[n].ntasks; i++)
@@ -48,7 +48,7 @@ static void computes(void **state)
                             : "",
                     (unsigned) steps->nodes[n].ranks_world[i]);
         assert_string_equal(text, rows[r].ranks);
-        asp_steps_destroy(steps);
+        asp_step_ranks_destroy(steps);
     }
 }
 
@@ -69,12 +69,12 @@ static void refuses(void **state)
 
     (void) state;
     for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
-        struct asp_steps *steps = NULL;
+        struct asp_step_ranks *steps = NULL;
         struct asp_err err = {.text = ""};
 
-        assert_int_equal(
-            asp_steps_compute(rows[r].tasks, rows[r].dist, 0, &steps, &err),
-            -1);
+        assert_int_equal(asp_step_ranks_compute(rows[r].tasks, rows[r].dist, 0,
+                                                &steps, &err),
+                         -1);
         assert_int_equal(errno, rows[r].errnum);
         assert_true(err.text[0] != '\0');
         assert_null(steps);
@@ -84,26 +84,27 @@ static void refuses(void **state)
 static void finds(void **state)
 {
     static const uint32_t cyclic[] = {1, 3}, odd[] = {0, 5};
-    struct asp_steps *steps = NULL;
+    struct asp_step_ranks *steps = NULL;
     struct asp_err err = {.text = ""};
 
     (void) state;
     /* Announced as block, dealt cyclically. */
     assert_int_equal(
-        asp_steps_find("2(x2)", "block", 0, 1, cyclic, 2, &steps, &err), 0);
+        asp_step_ranks_find("2(x2)", "block", 0, 1, cyclic, 2, &steps, &err),
+        0);
     assert_int_equal(steps->nodes[0].ranks_world[1], 2);
-    assert_int_equal(asp_steps_verify(steps, 1, cyclic, 2, &err), 0);
-    assert_int_equal(asp_steps_verify(steps, 0, cyclic, 2, &err), -1);
+    assert_int_equal(asp_step_ranks_verify(steps, 1, cyclic, 2, &err), 0);
+    assert_int_equal(asp_step_ranks_verify(steps, 0, cyclic, 2, &err), -1);
     assert_non_null(strstr(err.text, "1,3"));
-    assert_int_equal(asp_steps_verify(steps, 2, cyclic, 2, &err), -1);
-    asp_steps_destroy(steps);
+    assert_int_equal(asp_step_ranks_verify(steps, 2, cyclic, 2, &err), -1);
+    asp_step_ranks_destroy(steps);
     steps = NULL;
     assert_int_equal(
-        asp_steps_find("2(x3)", "block", 0, 0, odd, 2, &steps, &err), -1);
+        asp_step_ranks_find("2(x3)", "block", 0, 0, odd, 2, &steps, &err), -1);
     assert_int_equal(errno, EINVAL);
-    assert_int_equal(
-        asp_steps_find("2(x2)", "arbitrary", 0, 1, cyclic, 2, &steps, &err),
-        -1);
+    assert_int_equal(asp_step_ranks_find("2(x2)", "arbitrary", 0, 1, cyclic, 2,
+                                         &steps, &err),
+                     -1);
     assert_int_equal(errno, ENOTSUP);
     assert_null(steps);
 }
@@ -115,12 +116,12 @@ static void parses_ranks(void **state)
     uint32_t ranks[4], count = 4;
 
     (void) state;
-    assert_int_equal(asp_steps_parse_ranks("0-2,5", ranks, &count), 0);
+    assert_int_equal(asp_ranks_parse("0-2,5", ranks, &count), 0);
     assert_int_equal(count, 4);
     assert_int_equal(ranks[3], 5);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         count = 4;
-        assert_int_equal(asp_steps_parse_ranks(bad[i], ranks, &count), -1);
+        assert_int_equal(asp_ranks_parse(bad[i], ranks, &count), -1);
         assert_int_equal(count, 4);
     }
 }
