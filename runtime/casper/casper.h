@@ -4,7 +4,10 @@
 #ifndef ASPEN_RUNTIME_CASPER_CASPER_H
 #define ASPEN_RUNTIME_CASPER_CASPER_H
 
+#include "runtime/world/mode.h"
 #include "runtime/world/world.h"
+
+extern const struct aspx_mode aspx_casper_mode;
 
 /* Start the engine in a user rank. Collective over world->all; the ghosts run
  * the same steps in aspen-ghost.

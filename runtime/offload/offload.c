@@ -25,6 +25,7 @@
 #include "runtime/mpi/helper_thread.h"
 #include "runtime/profile/profile.h"
 #include "runtime/world/call_site.h"
+#include "runtime/world/init_state.h"
 #include "mpi_hand.h"
 
 #include <errno.h>
@@ -36,15 +37,6 @@ static const struct asp_layout *layout;
 static aspx_offload_behind_f *put_behind;
 static int level; /* what the program is told */
 static pthread_t main_thread;
-
-/* A program of the session model gets a hidden MPI_Init at its first session:
- * before its first communicator MPICH has no network to make progress on, and
- * says so by crashing. A later MPI_Init adopts it; else the end of the last
- * session ends it. */
-static struct {
-    bool hidden, initialized, finalized;
-    int sessions;
-} model;
 
 static bool helper_is_on(const struct asp_layout_task *helped,
                          const struct asp_layout_task *task)
@@ -181,12 +173,13 @@ static int really_finalize(void)
 static void init(void *argument)
 {
     struct opening *o = argument;
-    bool adopted = model.hidden && !model.initialized;
 
-    o->rc = adopted ? MPI_SUCCESS : really_init(o->argc, o->argv);
-    if (o->rc != MPI_SUCCESS)
+    o->rc = MPI_SUCCESS;
+    if (aspx_init_adopt())
         return;
-    model.initialized = true;
+    o->rc = really_init(o->argc, o->argv);
+    if (o->rc == MPI_SUCCESS)
+        aspx_init_note_start(false);
 }
 
 int aspx_offload_MPI_Init(int *argc, char ***argv)
@@ -215,15 +208,16 @@ static void session_init(void *argument)
     /* sessions come with error handlers */
     atomic_store(&aspx_offload_handlers_set, true);
     o->rc = MPI_SUCCESS;
-    if (!model.initialized && !model.hidden) {
+    if (!aspx_init_is_started()) {
         o->rc = really_init(NULL, NULL);
-        model.hidden = o->rc == MPI_SUCCESS;
+        if (o->rc == MPI_SUCCESS)
+            aspx_init_note_start(true);
     }
     if (o->rc == MPI_SUCCESS)
         o->rc = aspx_behind.MPI_Session_init(o->info, o->errhandler,
                                              o->session);
     if (o->rc == MPI_SUCCESS)
-        model.sessions++;
+        aspx_init_note_session();
 }
 
 int aspx_offload_MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler,
@@ -236,20 +230,13 @@ int aspx_offload_MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler,
     return opening.rc;
 }
 
-/* Has the program ended all that it began? Asked in the thread's place, where
- * one call after the other is carried out: of several callers one is the last.
- */
-static bool is_over(void)
-{
-    return model.sessions == 0 && model.initialized == model.finalized;
-}
-
-/* MPI_Finalize or MPI_Session_finalize has returned. Requests that the program
- * left, a receive that nobody answers, end with MPI: to test one then is an
- * error that ends the job. */
+/* MPI_Finalize or MPI_Session_finalize has returned, in the thread's place: of
+ * several callers one is the last. Requests that the program left, a receive
+ * that nobody answers, end with MPI: to test one then is an error that ends the
+ * job. */
 static void note_end(struct opening *o)
 {
-    o->last = is_over();
+    o->last = aspx_init_is_over();
     if (o->last)
         aspx_pending_forget();
 }
@@ -258,11 +245,10 @@ static void stop(void)
 {
     aspx_helper_thread_stop();
     aspx_offload_entries = aspx_real;
-    if (model.hidden && !model.initialized) { /* it stays hidden */
-        aspx_offload_entries.MPI_Initialized = aspx_offload_MPI_Initialized;
-        aspx_offload_entries.MPI_Finalized = aspx_offload_MPI_Finalized;
-    }
-    aspx_entry_use(&aspx_offload_entries);
+    if (aspx_init_is_hidden())
+        aspx_entry_end();
+    else
+        aspx_entry_inert();
 }
 
 static void finalize(void *argument)
@@ -272,7 +258,7 @@ static void finalize(void *argument)
     o->rc = really_finalize();
     if (o->rc != MPI_SUCCESS)
         return;
-    model.finalized = true;
+    aspx_init_note_finalize();
     note_end(o);
 }
 
@@ -293,8 +279,7 @@ static void session_finalize(void *argument)
     o->rc = aspx_behind.MPI_Session_finalize(o->session);
     if (o->rc != MPI_SUCCESS)
         return;
-    model.sessions--;
-    if (is_over() && model.hidden && !model.initialized)
+    if (aspx_init_end_session())
         o->rc = really_finalize();
     note_end(o);
 }
@@ -311,18 +296,12 @@ int aspx_offload_MPI_Session_finalize(MPI_Session *session)
 
 int aspx_offload_MPI_Initialized(int *flag)
 {
-    if (!flag)
-        return aspx_real.MPI_Initialized(flag); /* it complains */
-    *flag = model.initialized;
-    return MPI_SUCCESS;
+    return aspx_hand_MPI_Initialized(flag);
 }
 
 int aspx_offload_MPI_Finalized(int *flag)
 {
-    if (!flag)
-        return aspx_real.MPI_Finalized(flag); /* it complains */
-    *flag = model.finalized;
-    return MPI_SUCCESS;
+    return aspx_hand_MPI_Finalized(flag);
 }
 
 int aspx_offload_MPI_Query_thread(int *provided)

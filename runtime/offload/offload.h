@@ -9,6 +9,8 @@
 
 #include "state.h"
 
+#include "runtime/world/mode.h"
+
 #include "common/layout/layout.h"
 
 #include <stdbool.h>
@@ -18,6 +20,8 @@
  * change the library's table that is there into that one's workers. It writes
  * the record at the end, with aspx_offload_add_up(). */
 typedef void aspx_offload_behind_f(struct aspx_real *table);
+
+extern const struct aspx_mode aspx_offload_mode;
 
 /* Start the thread of this rank. MPI has not been started; the caller starts it
  * through aspx_offload_MPI_Init or its kin, and then switches the entries over

@@ -64,7 +64,12 @@ static int write_json(const char *path, const struct asp_layout *layout,
     return fclose(out);
 }
 
-void aspx_observe_report(const struct asp_layout *layout)
+static bool wants(const struct asp_layout *layout)
+{
+    return layout->mode == ASP_MODE_OFF && aspx_record_where(layout);
+}
+
+static void report(const struct asp_layout *layout)
 {
     const char *where = aspx_record_where(layout);
     struct aspx_record_text text;
@@ -94,3 +99,11 @@ void aspx_observe_report(const struct asp_layout *layout)
                 strerror(errno));
     aspx_times_free(times);
 }
+
+const struct aspx_mode aspx_observe_mode = {
+    .wants = wants,
+    .elsewhere = "its time is not taken",
+    .no_sessions = "no report: in mode off the time of programs that open a "
+                   "session before MPI_Init is not taken",
+    .report = report,
+};

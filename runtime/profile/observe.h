@@ -4,10 +4,8 @@
 #ifndef ASPEN_RUNTIME_PROFILE_OBSERVE_H
 #define ASPEN_RUNTIME_PROFILE_OBSERVE_H
 
-#include "common/layout/layout.h"
+#include "runtime/world/mode.h"
 
-/* Tell what the user asked for. Inside MPI, before MPI_Finalize; collective
- * over MPI_COMM_WORLD when asked for, else nothing. */
-void aspx_observe_report(const struct asp_layout *layout);
+extern const struct aspx_mode aspx_observe_mode;
 
 #endif

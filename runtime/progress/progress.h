@@ -9,6 +9,7 @@
 #include "watch.h"
 
 #include "runtime/mpi/real.h"
+#include "runtime/world/mode.h"
 #include "mpi_hand.h"
 
 #include "common/layout/layout.h"
@@ -16,6 +17,8 @@
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+extern const struct aspx_mode aspx_progress_mode;
 
 /* What the program calls in this mode, and what lies behind that: the library,
  * or beside ghosts the workers (on_demand.h). */

@@ -3,7 +3,7 @@
  * the environment and is trusted only after its header fits the layout. */
 #include "config.h"
 
-#include "runtime/start.h"
+#include "board.h"
 #include "world.h"
 
 #include <errno.h>

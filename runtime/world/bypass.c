@@ -10,12 +10,12 @@
  * ours too. Everybody else's call goes through unseen. */
 #include "config.h"
 
+#include "init_state.h"
 #include "job_end.h"
 #include "manager.h"
 #include "runtime/mpi/entry.h"
 #include "runtime/mpi/image.h"
 #include "runtime/mpi/redirect.h"
-#include "runtime/start.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -129,8 +129,7 @@ ASPX_EXPORT int ucp_init_version(unsigned major, unsigned minor,
 {
     init_f next = find_next();
 
-    if (!aspx_start_seen() && is_user() &&
-        is_mpich(__builtin_return_address(0)))
+    if (!aspx_init_seen() && is_user() && is_mpich(__builtin_return_address(0)))
         part_company();
     if (!next) {
         fprintf(stderr, "aspen: ucp_init_version was called, but there is no "

@@ -25,7 +25,7 @@
 #include "runtime/base/futex.h"
 #include "runtime/world/job_end.h"
 #include "runtime/world/manager.h"
-#include "runtime/start.h"
+#include "runtime/world/board.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Start and end of Aspen in a user rank: MPI_Init to MPI_Finalize. */
-#ifndef ASPEN_RUNTIME_START_H
-#define ASPEN_RUNTIME_START_H
+/* A user rank's slot of the board, where the ghosts of its node see how far it
+ * is. All of this does nothing without a board. */
+#ifndef ASPEN_RUNTIME_WORLD_BOARD_H
+#define ASPEN_RUNTIME_WORLD_BOARD_H
 
 #include "common/board.h"
 #include "common/layout/layout.h"
 
-#include <stdbool.h>
+#include <stdint.h>
 
 /* Map the board of ASPEN_BOARD_FD and take slot `local`; quietly none if it is
  * absent or does not fit the layout. */
 void aspx_board_open(const struct asp_layout *layout, uint32_t local);
 
-/* Tell the ghosts of this node where we are. Does nothing without a board. */
+/* Tell the ghosts of this node where we are. */
 void aspx_board_say(enum asp_board_state state);
 
 /* The board, or NULL. */
 struct asp_board *aspx_board(void);
-
-/* Did MPI_Init or its kin come through our entries? */
-bool aspx_start_seen(void);
 
 #endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Mode ghost in a user rank: the ghosts of this node are called into MPI before
+ * the real MPI_Init; after it the world is made and the engine comes up. */
+#include "config.h"
+
+#include "casper.h"
+
+#include "runtime/adapt/adapt.h"
+#include "runtime/base/counter.h"
+#include "runtime/casper/watchdog/watchdog.h"
+#include "runtime/mpi/plt_patch.h"
+#include "runtime/mpi/real.h"
+#include "runtime/mpi/tcp_finalize_fix.h"
+#include "runtime/progress/on_demand.h"
+#include "runtime/record/record.h"
+#include "runtime/world/board.h"
+
+#include "mpi_hand.h"
+
+#include <stdio.h>
+
+static bool wants(const struct asp_layout *layout)
+{
+    return layout->mode == ASP_MODE_GHOST;
+}
+
+static bool call_ghosts(const struct asp_layout *layout, uint32_t local)
+{
+    if (layout->tasks[local].role != ASP_ROLE_USER)
+        return false;
+    aspx_board_open(layout, local);
+    aspx_board_say(ASP_TASK_INIT);
+    aspx_watchdog_start(layout);
+    return true;
+}
+
+/* Silent when err has no text: then another process tells it. */
+static void end_job(const struct asp_err *err)
+{
+    char text[ASP_ERR_TEXT_MAX + ASP_ERR_PLACE_MAX];
+
+    if (err->text[0])
+        fprintf(stderr, "aspen: %s; ending the job\n",
+                asp_err_print(err, text, sizeof(text)));
+    aspx_real.MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* Make the world and start the engine. Ends the job when that fails. */
+static const char *join_ghosts(const struct asp_layout *layout, uint32_t local)
+{
+    struct asp_err err;
+    int level;
+
+    if (aspx_real.MPI_Query_thread(&level) == MPI_SUCCESS)
+        aspx_threads = level == MPI_THREAD_MULTIPLE;
+    aspx_watchdog_joining();
+    if (aspx_world_start(&aspx_world, layout, local, &err) != 0)
+        end_job(&err);
+    aspx_selfbind();
+    aspx_close_mend();
+    if (aspx_casper_start(&aspx_world) != 0) {
+        fprintf(stderr, "aspen: MPI failed while the ghost engine started; "
+                        "ending the job\n");
+        aspx_real.MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    aspx_board_say(ASP_TASK_RUNNING);
+    return NULL;
+}
+
+static void use_entries(const struct asp_layout *layout)
+{
+    aspx_on_demand_start(layout, aspx_adapt_help(), aspx_adapt_posted());
+}
+
+static void finalize(const struct asp_layout *layout)
+{
+    (void) layout;
+    aspx_on_demand_stop();
+    aspx_record_report(&aspx_world);
+    aspx_casper_stop();
+    aspx_world_stop(&aspx_world);
+}
+
+static void after_finalize(void)
+{
+    aspx_board_say(ASP_TASK_FINALIZED);
+    aspx_watchdog_finish();
+}
+
+const struct aspx_mode aspx_casper_mode = {
+    .wants = wants,
+    .before_init = call_ghosts,
+    .after_init = join_ghosts,
+    .give_up = aspx_watchdog_stop,
+    .use_entries = use_entries,
+    .finalize = finalize,
+    .after_finalize = after_finalize,
+};
+
+/* The real world: MPICH ends only the caller on any other communicator. */
+int aspx_hand_MPI_Abort(MPI_Comm comm, int errorcode)
+{
+    if (comm == MPI_COMM_WORLD)
+        aspx_board_say(ASP_TASK_ABORTING);
+    return aspx_real.MPI_Abort(comm, errorcode);
+}

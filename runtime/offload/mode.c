@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Mode offload, and the offload thread in front of ghosts. */
+#include "config.h"
+
+#include "offload.h"
+#include "report.h"
+
+#include "runtime/mpi/entry.h"
+
+#include "mpi_hand.h"
+
+/* Where the plan found no CPU for the thread there is none: one that it shares
+ * with its rank makes the program slower. */
+static const char *start_thread(const struct asp_layout *layout, uint32_t local,
+                                const int *required,
+                                aspx_offload_behind_f *behind)
+{
+    int level = required ? *required : aspx_offload_default_level();
+
+    if (layout->bound && layout->tasks[local].cpu_helper_os < 0)
+        return "no CPU for the offload threads: ask for one more per task (-c)";
+    return aspx_offload_start(layout, local, level, behind) == 0
+               ? NULL
+               : "no offload thread can be started";
+}
+
+static int init(int *argc, char ***argv, int *provided)
+{
+    return aspx_offload_MPI_Init_thread(argc, argv, 0, provided);
+}
+
+static void use_entries(const struct asp_layout *layout)
+{
+    (void) layout;
+    aspx_entry_use(&aspx_offload_entries);
+}
+
+const struct aspx_mode aspx_offload_mode = {
+    .wants = asp_layout_offloads,
+    .start_thread = start_thread,
+    .init = init,
+    .use_entries = use_entries,
+    .report = aspx_offload_report,
+};
