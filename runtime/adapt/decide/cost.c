@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The model of the time that operations take: see cost.h. */
 #include "config.h"
 
 #include "cost.h"
@@ -13,12 +14,18 @@ static const struct {
     [ASPX_KIND_ACC] = {0.45e-6, 0.25e-9},
 };
 
-/* Operations that go the same way, nearly all. */
-static const double NEARLY = 0.1;
-/* An opinion needs a difference of this, and of this share of the time. */
-static const double MARGIN = 1.25, MATTERS = 0.01;
-/* Enough operations to learn from; how much one interval changes; bounds. */
-static const double LEARN_OPS = 1000, LEARN = 0.25, LEAST = 0.2, MOST = 50;
+/* All operations go the same way, but for this share at most: then the time
+ * that ranks waited bounds the price of that way. */
+static const double STRAY_MAX = 0.1;
+/* One way is cheaper if the other costs so many times as much, and by so much
+ * more of a rank's time: the model is no better than the first, and less than
+ * the second is not worth an order. */
+static const double RATIO_MIN = 1.25, SHARE_MIN = 0.01;
+/* Redirected operations that a correction needs, so that start and end of the
+ * interval do not matter; the weight of one correction; bounds of the scale,
+ * beyond which the busy time cannot be that of these operations. */
+static const double LEARN_OPS = 1000, LEARN_WEIGHT = 0.25, SCALE_MIN = 0.2,
+                    SCALE_MAX = 50;
 
 static double handling(const struct aspx_workload *workload)
 {
@@ -38,12 +45,15 @@ void aspx_cost_learn(struct aspx_cost *cost,
     if (workload->redirected < LEARN_OPS || workload->busy_s <= 0 || ops <= 0)
         return;
     table = handling(workload) * workload->redirected / ops;
-    scale = cost->scale + LEARN * (workload->busy_s / table - cost->scale);
-    cost->scale = scale < LEAST ? LEAST : scale > MOST ? MOST : scale;
+    scale = cost->scale +
+            LEARN_WEIGHT * (workload->busy_s / table - cost->scale);
+    cost->scale = scale < SCALE_MIN   ? SCALE_MIN
+                  : scale > SCALE_MAX ? SCALE_MAX
+                                      : scale;
 }
 
-/* How much longer an operation takes because others are before it: as in an
- * open queue, but no more than all users of the ghost can have there. */
+/* The factor by which queueing lengthens an operation: 1 / (1 - load) as in an
+ * open queue, bounded by the users of the ghost, as each has one in front. */
 static double crowding(double load, double users_per_ghost)
 {
     double most = users_per_ghost > 1 ? users_per_ghost : 1;
@@ -71,14 +81,15 @@ struct aspx_forecast aspx_cost_forecast(const struct aspx_cost *cost,
                              aspx_workload_delay(workload);
     seen = each + workload->wait_s / workload->user_s;
     share = workload->redirected / aspx_workload_ops(workload);
-    if (share < NEARLY)
+    if (share < STRAY_MAX)
         f.without_s = lesser(f.without_s, seen);
-    else if (share > 1 - NEARLY)
+    else if (share > 1 - STRAY_MAX)
         f.with_s = lesser(f.with_s, seen);
-    if (f.without_s > MARGIN * f.with_s && f.without_s - f.with_s > MATTERS)
+    if (f.without_s > RATIO_MIN * f.with_s &&
+        f.without_s - f.with_s > SHARE_MIN)
         f.cheaper = ASPX_CHEAPER_GHOSTS;
-    else if (f.with_s > MARGIN * f.without_s &&
-             f.with_s - f.without_s > MATTERS)
+    else if (f.with_s > RATIO_MIN * f.without_s &&
+             f.with_s - f.without_s > SHARE_MIN)
         f.cheaper = ASPX_CHEAPER_TARGETS;
     return f;
 }

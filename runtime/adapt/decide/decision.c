@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The list of decisions: see decision.h. */
 #include "config.h"
 
 #include "decision.h"
@@ -17,7 +18,7 @@ static const char *const names[] = {
     [ASPX_DECISION_PLAIN] = "plain",
 };
 
-/* The words go into the record as they are. */
+/* Only what may stand in a JSON string as it is. */
 static bool are_words(const char why[ASPX_WHY_BYTES])
 {
     int i;
@@ -42,7 +43,7 @@ void aspx_decisions_take(struct aspx_decisions *all,
     all->n = 0;
     all->more = more;
     for (uint32_t i = 0; i < n && i < ASPX_DECISIONS; i++) {
-        all->list[all->n] = list[i]; /* it may change while it is looked at */
+        all->list[all->n] = list[i]; /* a copy: it may change meanwhile */
         all->n += is_sane(&all->list[all->n]);
     }
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was decided for all ranks, and why: for the record. */
+/* Orders for all ranks, and the list of decisions, with reasons, for the
+ * record.
+ */
 #ifndef ASPEN_RUNTIME_ADAPT_DECIDE_DECISION_H
 #define ASPEN_RUNTIME_ADAPT_DECIDE_DECISION_H
 
@@ -7,8 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* For all ranks, over the predictor; CALM: as it says, but it takes less time
- * in MPI to make it say on. */
+/* What holds for the redirection to all ranks: what their predictors say; the
+ * same, but a lower adapt.low, so that ranks that lose their CPU for a while
+ * are not taken for computing ones; on; off. */
 enum aspx_order {
     ASPX_ORDER_NONE,
     ASPX_ORDER_LOW_THRESHOLD,
@@ -16,8 +19,9 @@ enum aspx_order {
     ASPX_ORDER_OFF
 };
 
-/* What progress threads of ranks are to do (progress/on_demand.h): there is
- * none; they rest, and what they would work for is counted; they work. */
+/* What progress threads of ranks do (progress/on_demand.h): there are none;
+ * they wait, while the messages that they could work for are counted; they
+ * work. */
 enum aspx_help { ASPX_HELP_NONE, ASPX_HELP_COUNT, ASPX_HELP_ON };
 
 static inline bool aspx_order_overrules(enum aspx_order order)
@@ -52,20 +56,20 @@ struct aspx_decisions {
     struct aspx_decision list[ASPX_DECISIONS];
 };
 
-/* Write down what was decided t_s after the beginning; more than there is room
- * for are only counted. Others may read what is there
+/* Add a decision, taken t_s seconds after the beginning. Without room it is
+ * only counted. Other processes may read the list meanwhile
  * (adapt/node_status_page.h). */
 void aspx_decisions_add(struct aspx_decisions *all, double t_s,
                         enum aspx_decision_kind to, const char *why, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The same with the words' arguments taken already. */
+/* The same, with a list of arguments. */
 void aspx_decisions_addv(struct aspx_decisions *all, double t_s,
                          enum aspx_decision_kind to, const char *why,
                          va_list args) __attribute__((format(printf, 4, 0)));
 
-/* Take over what another process wrote to shared memory. What can be none of
- * its decisions is left out. */
+/* Copy decisions from shared memory, which anything may have overwritten: those
+ * that cannot be decisions are left out. */
 void aspx_decisions_take(struct aspx_decisions *all,
                          const struct aspx_decision *list, uint32_t n,
                          uint32_t more);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* How many ghosts of a node are active: the rule of ghost_scaling.h. */
 #include "config.h"
 
 #include "ghost_scaling.h"
 
-/* In intervals. Load that comes and goes would make the number go up and down
- * with it: who had to grow soon after it shrank is more patient next time. */
+/* Intervals in a row that park a ghost, at first and at most: more after each
+ * time that the ghost was needed again soon, so that the number does not follow
+ * a load that comes and goes. Soon: within SOON times the patience. */
 enum { PATIENCE = 4, PATIENCE_MAX = 64, SOON = 2 };
 
 void aspx_scaler_init(struct aspx_scaler *scaler, uint32_t reserved,
@@ -31,7 +33,8 @@ static void grow(struct aspx_scaler *scaler)
                                                            : scaler->reserved;
 }
 
-/* The busiest of the rest would do at least this, with one ghost less. */
+/* Share at work of the busiest ghost if there were one less: the mean then, or
+ * what the busiest does now, which may not be divisible. */
 static double with_one_less(const struct aspx_scaler *scaler, double most,
                             double sum)
 {

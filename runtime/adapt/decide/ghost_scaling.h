@@ -1,32 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How many of the ghosts of a node are needed? Called with what each did in the
- * last interval. It grows at once, to twice as many: a ghost at its limit does
- * not show how much more is waiting. It shrinks by one when one less would do
- * for several intervals in a row. Pure: whoever calls brings the numbers. */
+/* How many ghosts of a node are to be active, from what each did in the last
+ * interval:
+ *
+ *   a ghost was busier than high              | twice as many, at once: it does
+ *                                             | not show how much is waiting
+ *   one less would stay below low, in several | one less
+ *   intervals in a row (patience)             |
+ *   it grew soon after it shrank              | patience doubles, else it is as
+ *                                             | at first
+ *
+ * Pure: the caller brings the numbers. */
 #ifndef ASPEN_RUNTIME_ADAPT_DECIDE_GHOST_SCALING_H
 #define ASPEN_RUNTIME_ADAPT_DECIDE_GHOST_SCALING_H
 
 #include <stdint.h>
 
 struct aspx_scaler {
-    double high, low; /* shares of the time */
+    double high, low; /* shares of an interval at work, 0..1 */
     uint32_t reserved, active;
     uint32_t low_intervals; /* intervals in a row in which one less would do */
-    uint32_t patience;      /* how many of them it takes */
+    uint32_t patience;      /* so many of them park a ghost */
     uint32_t shrunk;        /* intervals since it shrank last */
 };
 
-/* Starts with all ghosts active: nobody is worse off before something is known.
+/* Starts with all ghosts active, as if nothing were decided.
  *   reserved   ghosts of the node, at least 1
- *   high, low  0..1; a low above high is taken for high */
+ *   high, low  0..1; low is at most high */
 void aspx_scaler_init(struct aspx_scaler *scaler, uint32_t reserved,
                       double high, double low);
 
 /* An interval has passed. Returns how many ghosts are active from now on, from
  * 1 to reserved.
- *   busy  shares of the interval that the ghosts were at work, 0..1, one for
- *         each that is reserved: what reaches those that are not active counts
- *         as well */
+ *   busy  share of the interval at work, 0..1, of each reserved ghost: work that
+ *         reaches parked ones counts as well */
 uint32_t aspx_scaler_update(struct aspx_scaler *scaler, const double *busy);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Decides for all ranks of a job: see job_controller.h. */
 #include "config.h"
 
 #include "job_controller.h"
@@ -6,41 +7,39 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Slices of a trial. One is long against what it takes all nodes to hear of it,
- * and a trial of eight pairs is over in less than a second. */
+/* Length of a slice of a trial: long against the 12 ms until all nodes have
+ * heard of an order, and eight pairs are over in less than a second. */
 static const double SLICE_S = 0.05;
-/* Operations that the rounds must have had together to say something: few may
- * come through where they wait for targets. */
+/* Operations and rounds that LISTEN needs: few operations may get done where
+ * they wait for targets. Rounds in a row that make another phase. */
 static const double OPS_LEAST = 20;
 enum { LISTEN_ROUNDS = 3, ODD_ROUNDS = 4 };
-/* Another phase: the rate of operations is so much more, or so much less. */
-static const double OTHER_RATE = 2.5;
-/* Or its targets are outside MPI so much longer; less does not matter. */
-static const double DELAY_LEAST_S = 1e-3;
-/* The predictor is of one mind: it wants so much of the users' time on, or
- * off. In between it follows phases or ranks, which no order for all can, or it
- * cannot make up its mind: a trial shows which. */
+/* Another phase has a rate of operations, or a delay of targets, that is so
+ * many times more or less. Shorter delays than the least are all alike. */
+static const double OTHER_RATE = 2.5, DELAY_LEAST_S = 1e-3;
+/* Share of the users' time for which predictors must want ghosts to vote on, or
+ * must not to vote off. In between they tell ranks or phases apart, or waver; a
+ * trial shows which. */
 static const double UNANIMOUS = 0.9;
-/* Each of the first kinds of phase is tried, as many as are remembered. No more
- * of the run than this is spent on trials after that, of which half is the
- * wrong way; each comparison of two ways takes a second at most. */
+/* Share of the run for trials after the first ASPX_TRIAL_RESULTS: half of that
+ * time the worse order is in force. A comparison takes a second at most. */
 static const double TRIALS_SHARE = 0.04, COMPARISON_S = 1;
-/* What was found is found anew. */
+/* A decision is reconsidered after so long. */
 static const double STALE_S = 300;
-/* Without operations up to here there is nothing for ghosts to do, yet. */
+/* Without operations up to here the record says that there are none. */
 static const double SILENT_S = 2;
 
-static void say(struct aspx_job_controller *job, double now,
-                enum aspx_decision_kind to, const char *why, ...)
+static void add_decision(struct aspx_job_controller *job, double now,
+                         enum aspx_decision_kind to, const char *why, ...)
     __attribute__((format(printf, 4, 5)));
 
-static void say(struct aspx_job_controller *job, double now,
-                enum aspx_decision_kind to, const char *why, ...)
+static void add_decision(struct aspx_job_controller *job, double now,
+                         enum aspx_decision_kind to, const char *why, ...)
 {
     const struct aspx_decisions *all = &job->decisions;
     va_list args;
 
-    /* That nothing changes is told once. */
+    /* Leaving the predictors alone again is no news. */
     if (to == ASPX_DECISION_PREDICTOR && all->n > 0 &&
         all->list[all->n - 1].to == ASPX_DECISION_PREDICTOR)
         return;
@@ -98,7 +97,7 @@ static void hold(struct aspx_job_controller *job, double now,
     job->odd = 0;
 }
 
-/* known: this phase was tried before. */
+/* known: there was a trial of this kind of phase. */
 static bool may_try(const struct aspx_job_controller *job, double now,
                     bool known)
 {
@@ -109,7 +108,6 @@ static bool may_try(const struct aspx_job_controller *job, double now,
            job->trials_s + most < TRIALS_SHARE * (now - job->begin_s);
 }
 
-/* "ghosts 12 ms, targets 430 ms" */
 static const char *in_words(const struct aspx_forecast *f, char *buf,
                             size_t size)
 {
@@ -126,7 +124,8 @@ static bool is_other(double rate, double than)
     return rate > OTHER_RATE * than || rate < than / OTHER_RATE;
 }
 
-/* The rate of operations with the predictor left alone: as tried, or before. */
+/* The rate of operations while predictors are left alone: in the trial if it
+ * tried that, else before it. */
 static double rate_alone(const struct aspx_job_controller *job)
 {
     for (int more = 0; more < 2; more++)
@@ -135,7 +134,7 @@ static double rate_alone(const struct aspx_job_controller *job)
     return aspx_workload_rate(&job->listened);
 }
 
-/* Who computes, be it for longer or shorter, is not who talks as often. */
+/* Tells phases apart that compute for longer or shorter, at the same rate. */
 static double delay(const struct aspx_job_controller *job)
 {
     double delay_s = aspx_workload_delay(&job->listened);
@@ -143,7 +142,7 @@ static double delay(const struct aspx_job_controller *job)
     return delay_s > DELAY_LEAST_S ? delay_s : DELAY_LEAST_S;
 }
 
-/* What was learned of such a phase, or NULL. */
+/* The result of a trial of this kind of phase, or NULL. */
 static struct aspx_trial_result *recall(struct aspx_job_controller *job,
                                         double rate)
 {
@@ -157,7 +156,7 @@ static struct aspx_trial_result *recall(struct aspx_job_controller *job,
     return NULL;
 }
 
-/* In the place of what was learned of the same phase, or of the oldest. */
+/* Replaces the result of the same kind of phase, or the oldest. */
 static void learn(struct aspx_job_controller *job, enum aspx_order order)
 {
     double rate = rate_alone(job);
@@ -180,8 +179,9 @@ static enum aspx_predictor_vote vote_of(double share)
                                    : ASPX_VOTE_MIXED;
 }
 
-/* Without a trial: as one has shown before, or by the prices.
- *   known  what was learned of this phase, or NULL */
+/* What holds without a trial: as one has shown before, else as the model of
+ * costs says.
+ *   known  the result of that trial, or NULL */
 static void choose(struct aspx_job_controller *job, double now,
                    const struct aspx_trial_result *known)
 {
@@ -191,25 +191,26 @@ static void choose(struct aspx_job_controller *job, double now,
     char words[ASPX_WHY_BYTES];
 
     if (known) {
-        say(job, now, decision_of(known->order),
-            "as in the trial of a phase "
-            "with %.3g operations/s",
-            known->rate);
+        add_decision(job, now, decision_of(known->order),
+                     "as in the trial of a phase "
+                     "with %.3g operations/s",
+                     known->rate);
         hold(job, now, known->order, 0);
     } else if (job->vote == ASPX_VOTE_MIXED) {
-        say(job, now, ASPX_DECISION_PREDICTOR,
+        add_decision(
+            job, now, ASPX_DECISION_PREDICTOR,
             "it tells ranks or phases apart: wants ghosts for %.0f %% of them",
             100 * redirect_share(all));
         hold(job, now, ASPX_ORDER_NONE, 0);
     } else if (f.cheaper == (on ? ASPX_CHEAPER_TARGETS : ASPX_CHEAPER_GHOSTS)) {
         enum aspx_order order = on ? ASPX_ORDER_OFF : ASPX_ORDER_ON;
 
-        say(job, now, decision_of(order), "%s",
-            in_words(&f, words, sizeof(words)));
+        add_decision(job, now, decision_of(order), "%s",
+                     in_words(&f, words, sizeof(words)));
         hold(job, now, order, 0);
     } else {
-        say(job, now, ASPX_DECISION_PREDICTOR, "it says %s; %s",
-            on ? "on" : "off", in_words(&f, words, sizeof(words)));
+        add_decision(job, now, ASPX_DECISION_PREDICTOR, "it says %s; %s",
+                     on ? "on" : "off", in_words(&f, words, sizeof(words)));
         hold(job, now, ASPX_ORDER_NONE, 0);
     }
 }
@@ -226,8 +227,8 @@ static void begin_trial(struct aspx_job_controller *job, double now,
                      known_effective);
 }
 
-/* Enough rounds have had operations. */
-static void weigh(struct aspx_job_controller *job, double now)
+/* LISTEN is over: enough rounds had operations. */
+static void end_listening(struct aspx_job_controller *job, double now)
 {
     const struct aspx_trial_result *known;
 
@@ -236,17 +237,16 @@ static void weigh(struct aspx_job_controller *job, double now)
     choose(job, now, known);
     if (!may_try(job, now, known))
         return;
-    say(job, now, ASPX_DECISION_TRIAL, "to see if that is right");
+    add_decision(job, now, ASPX_DECISION_TRIAL, "to see if that is right");
     job->trials++;
     begin_trial(
         job, now, job->vote == ASPX_VOTE_OFF ? ASPX_ORDER_NONE : ASPX_ORDER_OFF,
         job->vote == ASPX_VOTE_ON ? ASPX_ORDER_NONE : ASPX_ORDER_ON, false);
 }
 
-/* What a trial means for what is in force. Where ghosts make no difference
- * they are let rest, unless the predictor, left alone, could do better later;
- * and where it is right to say off, or no better than that, it may say so
- * longer. */
+/* The order after a trial, as in the table of docs/design/adaptation.md. Where
+ * ghosts make no difference they are off, unless mixed predictors may do better
+ * later; where off is as good as what predictors say, they say off longer. */
 static enum aspx_order conclude(const struct aspx_job_controller *job,
                                 enum aspx_trial_end end)
 {
@@ -271,10 +271,10 @@ static enum aspx_order conclude(const struct aspx_job_controller *job,
     case ASPX_TRIAL_SILENT:
         break;
     }
-    return job->order; /* as was said before */
+    return job->order; /* as before the trial */
 }
 
-/* What an order means, while the predictor is of that mind. */
+/* What an order means to the reader of the record, given the vote. */
 static enum aspx_decision_kind meaning(const struct aspx_job_controller *job,
                                        enum aspx_order order)
 {
@@ -306,19 +306,19 @@ static const char *outcome(const struct aspx_job_controller *job,
     return words[end];
 }
 
-/* The trial says something about the program. */
-static bool tells(enum aspx_trial_end end)
+/* The trial says something about the program, not of the trial. */
+static bool is_conclusive(enum aspx_trial_end end)
 {
     return end == ASPX_TRIAL_ON || end == ASPX_TRIAL_OFF ||
            end == ASPX_TRIAL_SAME;
 }
 
-/* Two ways were compared, neither of them the predictor's: is the better one,
- * or off if they are the same, better than the predictor, too? */
-static bool goes_on(const struct aspx_job_controller *job)
+/* All on was compared with all off: a second trial compares the better of them,
+ * or off if they are the same, with the predictors. */
+static bool needs_second_trial(const struct aspx_job_controller *job)
 {
     return job->ways[0] == ASPX_ORDER_OFF && job->ways[1] == ASPX_ORDER_ON &&
-           tells(job->trial.end);
+           is_conclusive(job->trial.end);
 }
 
 static void end_trial(struct aspx_job_controller *job, double now)
@@ -328,11 +328,12 @@ static void end_trial(struct aspx_job_controller *job, double now)
     enum aspx_decision_kind to = decision_of(order);
     bool on = order == job->ways[1], off = order == job->ways[0];
 
-    if (goes_on(job))
+    if (needs_second_trial(job))
         to = ASPX_DECISION_TRIAL;
-    else if (tells(trial->end))
+    else if (is_conclusive(trial->end))
         to = meaning(job, order);
-    say(job, now, to,
+    add_decision(
+        job, now, to,
         "trial of %.2f s: %s; %s over %s %.3g (%.3g to %.3g), %.3g against "
         "%.3g operations/s",
         now - job->trial_began_s, outcome(job, trial->end),
@@ -341,19 +342,19 @@ static void end_trial(struct aspx_job_controller *job, double now)
         trial->low, trial->high, aspx_trial_rate(trial, true),
         aspx_trial_rate(trial, false));
     job->trials_s += now - job->trial_began_s;
-    if (goes_on(job)) {
+    if (needs_second_trial(job)) {
         if (on || off)
-            job->order = order; /* for now */
+            job->order = order; /* if the next trial ends undecided */
         begin_trial(job, now, on ? ASPX_ORDER_NONE : ASPX_ORDER_OFF,
                     on ? ASPX_ORDER_ON : ASPX_ORDER_NONE, true);
         return;
     }
-    if (tells(trial->end) || trial->end == ASPX_TRIAL_INEFFECTIVE)
+    if (is_conclusive(trial->end) || trial->end == ASPX_TRIAL_INEFFECTIVE)
         learn(job, order);
     hold(job, now, order, on || off ? aspx_trial_rate(trial, on) : 0);
 }
 
-/* Is it another phase than the one that was decided about? */
+/* HOLD: is it another phase than the one that was decided on? */
 static void compare(struct aspx_job_controller *job, double now,
                     const struct aspx_workload *workload)
 {
@@ -370,33 +371,37 @@ static void compare(struct aspx_job_controller *job, double now,
         return;
     overruled = aspx_order_overrules(job->order);
     if (overruled && job->odd < ODD_ROUNDS)
-        say(job, now, ASPX_DECISION_PREDICTOR, "it was decided long ago");
+        add_decision(job, now, ASPX_DECISION_PREDICTOR,
+                     "it was decided long ago");
     else if (overruled && other)
-        say(job, now, ASPX_DECISION_PREDICTOR, "another phase: it says %s now",
-            vote == ASPX_VOTE_ON ? "on" : "off");
+        add_decision(job, now, ASPX_DECISION_PREDICTOR,
+                     "another phase: it says %s now",
+                     vote == ASPX_VOTE_ON ? "on" : "off");
     else if (overruled)
-        say(job, now, ASPX_DECISION_PREDICTOR,
-            "another phase: %.3g operations/s, it was %.3g", rate, job->rate);
+        add_decision(job, now, ASPX_DECISION_PREDICTOR,
+                     "another phase: %.3g operations/s, it was %.3g", rate,
+                     job->rate);
     listen(job);
 }
 
-/* Nothing was heard for so long that it is worth a word; where ranks are in MPI
- * for something else, thread_controller.c has one. */
-static void excuse(struct aspx_job_controller *job, double now,
-                   const struct aspx_workload *workload)
+/* Tell the record once that there are no operations; where ranks are in MPI for
+ * something else, thread_controller.c tells it. */
+static void tell_silence(struct aspx_job_controller *job, double now,
+                         const struct aspx_workload *workload)
 {
     double share;
 
-    if (job->heard || job->excused)
+    if (job->heard || job->told_silence)
         return;
-    aspx_workload_add(&job->silent, workload);
+    aspx_workload_add(&job->before_first, workload);
     if (now - job->begin_s < SILENT_S)
         return;
-    job->excused = true;
+    job->told_silence = true;
     if (job->threads.mode != ASPX_THREADS_AUTO ||
-        !aspx_thread_controller_worth_counting(&job->silent, &share))
-        say(job, now, ASPX_DECISION_NOTHING,
-            "no one-sided operation to judge by in the first %.0f s", SILENT_S);
+        !aspx_thread_controller_worth_counting(&job->before_first, &share))
+        add_decision(job, now, ASPX_DECISION_NOTHING,
+                     "no one-sided operation to judge by in the first %.0f s",
+                     SILENT_S);
 }
 
 void aspx_job_controller_round(struct aspx_job_controller *job, double now,
@@ -416,7 +421,7 @@ void aspx_job_controller_round(struct aspx_job_controller *job, double now,
             end_trial(job, now);
         return;
     }
-    excuse(job, now, workload);
+    tell_silence(job, now, workload);
     aspx_thread_controller_round(&job->threads, now, workload, &job->decisions,
                                  job->begin_s);
     if (ops == 0)
@@ -429,8 +434,8 @@ void aspx_job_controller_round(struct aspx_job_controller *job, double now,
     if (++job->rounds < LISTEN_ROUNDS ||
         aspx_workload_ops(&job->listened) < OPS_LEAST)
         return;
-    /* Counts were added up, too. */
+    /* Numbers of ranks do not add up over rounds. */
     job->listened.users = workload->users;
     job->listened.ghosts = workload->ghosts;
-    weigh(job, now);
+    end_listening(job, now);
 }

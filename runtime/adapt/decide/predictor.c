@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The share of the last interval that a process spent in MPI: predictor.h. */
 #include "config.h"
 
 #include "predictor.h"
 
-enum { KEPT = ASPX_PREDICT_LOOKS + 1 };
+enum { KEPT = ASPX_PREDICT_SAMPLES + 1 };
 
-/* Clocks are read a little late now and then. */
+/* A sample may be early by this share of the time it should wait, because the
+ * one before was a little late. */
 static const double slack = 0.02;
 
 static void keep(struct aspx_predict *p, double now, double mpi)
 {
-    p->t[p->looks % KEPT] = now;
-    p->mpi[p->looks % KEPT] = mpi;
-    p->looks++;
+    p->t[p->samples % KEPT] = now;
+    p->mpi[p->samples % KEPT] = mpi;
+    p->samples++;
 }
 
 void aspx_predict_init(struct aspx_predict *p, double interval_s, double high,
@@ -27,10 +29,10 @@ void aspx_predict_init(struct aspx_predict *p, double interval_s, double high,
     keep(p, now, mpi);
 }
 
-/* Seconds since the look that was `back` looks before the last one. */
+/* Seconds since the sample that was `back` samples before the last one. */
 static double since(const struct aspx_predict *p, uint32_t back, double now)
 {
-    return now - p->t[(p->looks - 1 - back) % KEPT];
+    return now - p->t[(p->samples - 1 - back) % KEPT];
 }
 
 bool aspx_predict_due(const struct aspx_predict *p, double now)
@@ -38,13 +40,13 @@ bool aspx_predict_due(const struct aspx_predict *p, double now)
     double passed = since(p, 0, now);
 
     return passed > 0 &&
-           passed >= p->interval_s * (1 - slack) / ASPX_PREDICT_LOOKS;
+           passed >= p->interval_s * (1 - slack) / ASPX_PREDICT_SAMPLES;
 }
 
 bool aspx_predict_update(struct aspx_predict *p, double now, double mpi)
 {
     double interval_s = p->interval_s * (1 - slack);
-    uint32_t most = p->looks < KEPT ? p->looks : KEPT, back = 0;
+    uint32_t most = p->samples < KEPT ? p->samples : KEPT, back = 0;
     double passed;
 
     if (!aspx_predict_due(p, now))
@@ -53,8 +55,8 @@ bool aspx_predict_update(struct aspx_predict *p, double now, double mpi)
         back++;
     passed = since(p, back, now);
     if (passed >= interval_s) {
-        p->share = (mpi - p->mpi[(p->looks - 1 - back) % KEPT]) / passed;
-        if (p->share > 1) /* samples may stand for a little too much */
+        p->share = (mpi - p->mpi[(p->samples - 1 - back) % KEPT]) / passed;
+        if (p->share > 1) /* timed calls may stand for a little too much */
             p->share = 1;
         if (p->share > p->high)
             p->on = false;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The length of the predictor's interval: see sample_interval.h. */
 #include "config.h"
 
 #include "sample_interval.h"
 
 #include "predictor.h"
 
-/* 64 intervals: so long that a program whose iterations are longer than the
- * interval does not pay for each of them. */
-enum { STEADY = 64 * ASPX_PREDICT_LOOKS };
+/* Samples before the interval halves: 64 intervals. Where iterations are longer
+ * than the shorter interval, one in 64 intervals is decided wrongly. */
+enum { STEADY = 64 * ASPX_PREDICT_SAMPLES };
 
 void aspx_sample_interval_init(struct aspx_sample_interval *interval,
                                double least_s, double most_s)

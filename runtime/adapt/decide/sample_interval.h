@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How long to watch before judging again. Too short an interval takes the parts
- * of one iteration for phases, and what it decides turns back at once; too long
- * a one is late. So the interval doubles when a decision was taken back within
- * two intervals, and halves after a long calm. Pure. */
+/* How long an interval of the predictor is. One that is too short takes the
+ * parts of an iteration for phases, and its decisions are taken back at once;
+ * one that is too long sees phases late.
+ *
+ *   a decision was taken back that is no older than two intervals | doubles
+ *   none was, in 64 intervals                                     | halves
+ *
+ * Pure. */
 #ifndef ASPEN_RUNTIME_ADAPT_DECIDE_SAMPLE_INTERVAL_H
 #define ASPEN_RUNTIME_ADAPT_DECIDE_SAMPLE_INTERVAL_H
 
@@ -10,18 +14,16 @@
 #include <stdint.h>
 
 struct aspx_sample_interval {
-    double least_s, most_s; /* bounds of the interval */
+    double least_s, most_s; /* bounds of interval_s */
     double interval_s;
-    uint32_t steady; /* judgements, four in an interval, without one
-                      taken back */
+    uint32_t steady; /* samples in a row without a decision taken back */
 };
 
-/* Starts at the lower bound; a lower bound above the upper is taken for it. */
+/* Starts at the lower bound, which is the upper one at most. */
 void aspx_sample_interval_init(struct aspx_sample_interval *interval,
                                double least_s, double most_s);
 
-/* After all have been judged: was a decision taken back that was no older than
- * two intervals? */
+/* After each sample of all users: was a young decision taken back? */
 void aspx_sample_interval_update(struct aspx_sample_interval *interval,
                                  bool taken_back);
 

@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Decides whether progress threads work: see thread_controller.h. */
 #include "config.h"
 
 #include "thread_controller.h"
 
 #include <math.h>
 
-/* So long is looked how much ranks are in MPI, and more than this share of it
- * is worth a look at what for. */
+/* QUIET: how long time in MPI is measured, and the share of it above which
+ * messages are counted. */
 static const double LOOK_S = 1, SHARE_LEAST = 0.02;
-/* Counting begins in each rank when it next leaves MPI, so these rounds at
- * least, and so many where there is a little, or where nothing was seen twice
- * before: who posts seldom. It costs small messages some ns each. And what
- * makes a trial worth while, of each rank. */
+/* COUNT: rounds at least, as each rank begins to count when it next leaves MPI;
+ * and at most, where there are few messages, or none twice before. Counting
+ * costs a rank some ns for each small message. */
 enum { COUNT_ROUNDS = 5, COUNT_ROUNDS_MOST = 20 };
+/* Large messages of each rank while counted that are worth a trial. */
 static const double LARGE_LEAST = 4;
-/* A slice of a trial has so many steps of the program, if a tenth of a second
- * to a half is enough for that: counts of fewer are coarse. */
+/* Length of a round; of a slice of a trial: bounds, and the steps of the
+ * program that it should hold, as a count of fewer is coarse. */
 static const double ROUND_S = 0.1, SLICE_S = 0.1, SLICE_MOST_S = 0.5,
                     SLICE_STEPS = 16;
-/* Another phase, as in job_controller.c, so many times so many rounds; or large
- * messages have ceased. */
+/* HOLD: another phase has a rate so many times more or less, in ODD times
+ * HOLD_ROUNDS rounds; messages have ceased after IDLE times as many. */
 static const double OTHER_RATE = 2.5;
 enum { HOLD_ROUNDS = 10, ODD = 2, IDLE = 5 };
-/* A trial goes the wrong way half of the time: so much longer than it was is
- * waited before the next, and longer each time. What it said holds so long. */
+/* The time between trials, in lengths of the last, because half of a trial goes
+ * the worse way; its bounds, as it doubles each time; how long a result holds.
+ */
 static const double REST_FACTOR = 25, REST_LEAST_S = 10, REST_MOST_S = 300,
                     STALE_S = 300;
-/* Ghosts need their CPU where each has so many operations in a second, for so
- * many rounds: a counter that is fetched now and then is no phase. */
+/* Ghosts need their CPUs if each has so many operations in a second, in so many
+ * rounds: a counter that is fetched now and then needs none. */
 static const double BUSY_RATE = 200;
 enum { BUSY_ROUNDS = 3 };
 
@@ -43,7 +45,7 @@ void aspx_thread_controller_begin(struct aspx_thread_controller *threads,
                                   double now, enum aspx_threads_mode mode)
 {
     *threads = (struct aspx_thread_controller){.mode = mode,
-                                               .rest_s = REST_LEAST_S};
+                                               .back_off_s = REST_LEAST_S};
     enter(threads, ASPX_THREADS_QUIET, now);
 }
 
@@ -85,21 +87,21 @@ bool aspx_thread_controller_worth_counting(const struct aspx_workload *workload,
     return *share_p > SHARE_LEAST;
 }
 
-/* Large messages of a rank in a second. */
+/* Large messages of a rank per second. */
 static double rate(const struct aspx_workload *workload)
 {
     return workload->user_s > 0 ? workload->large / workload->user_s : 0;
 }
 
-/* Leave ranks alone, and look again later: each time later. */
-static void rest(struct aspx_thread_controller *threads, double now)
+/* To QUIET, for twice as long as the last time. */
+static void back_off(struct aspx_thread_controller *threads, double now)
 {
-    threads->rest_until_s = now + threads->rest_s;
-    threads->rest_s = fmin(2 * threads->rest_s, REST_MOST_S);
+    threads->back_off_until_s = now + threads->back_off_s;
+    threads->back_off_s = fmin(2 * threads->back_off_s, REST_MOST_S);
     enter(threads, ASPX_THREADS_QUIET, now);
 }
 
-/*   seen  rounds that tell what the program does now */
+/*   seen  the workload of the phase that is tried */
 static void begin_trial(struct aspx_thread_controller *threads, double now,
                         const struct aspx_workload *seen)
 {
@@ -120,11 +122,10 @@ static void hold(struct aspx_thread_controller *threads, double now)
     enter(threads, ASPX_THREADS_HOLD, now);
     threads->odd = threads->idle = 0;
     threads->rate = threads->helped_rate;
-    threads->rest_s = REST_LEAST_S;
+    threads->back_off_s = REST_LEAST_S;
 }
 
-/* Has a trial found threads to help, not long ago? And did ranks post as often?
- */
+/* Has a trial found not long ago that threads help? */
 static bool have_helped(const struct aspx_thread_controller *threads,
                         double now)
 {
@@ -140,14 +141,14 @@ static bool is_known(const struct aspx_thread_controller *threads, double now,
 }
 
 /* QUIET. */
-static void look(struct aspx_thread_controller *threads, double now)
+static void step_quiet(struct aspx_thread_controller *threads, double now)
 {
     double share;
 
     if (now - threads->since_s < LOOK_S)
         return;
     enter(threads,
-          now >= threads->rest_until_s &&
+          now >= threads->back_off_until_s &&
                   aspx_thread_controller_worth_counting(&threads->sum, &share)
               ? ASPX_THREADS_COUNT
               : ASPX_THREADS_QUIET,
@@ -155,14 +156,14 @@ static void look(struct aspx_thread_controller *threads, double now)
 }
 
 /* COUNT. */
-static void count(struct aspx_thread_controller *threads, double now,
-                  struct aspx_decisions *all, double t_s)
+static void step_count(struct aspx_thread_controller *threads, double now,
+                       struct aspx_decisions *all, double t_s)
 {
     double share;
     bool again = have_helped(threads, now);
-    uint32_t most = threads->sum.large > 0 || threads->vain >= 2
+    uint32_t most = threads->sum.large > 0 || threads->fruitless >= 2
                         ? COUNT_ROUNDS_MOST
-                        : COUNT_ROUNDS << threads->vain;
+                        : COUNT_ROUNDS << threads->fruitless;
 
     if (again && threads->sum.large == 0)
         most = COUNT_ROUNDS;
@@ -181,18 +182,18 @@ static void count(struct aspx_thread_controller *threads, double now,
             100 * share, rate(&threads->sum));
         begin_trial(threads, now, &threads->sum);
     } else if (threads->rounds >= most) {
-        threads->vain += !again;
-        if (!threads->told && aspx_workload_ops(&threads->sum) == 0)
+        threads->fruitless += !again;
+        if (!threads->told_nothing && aspx_workload_ops(&threads->sum) == 0)
             aspx_decisions_add(
                 all, t_s, ASPX_DECISION_NOTHING,
                 "ranks are in MPI "
                 "for %.0f %% of the time, but no operation is seen "
                 "that a ghost or a progress thread could work for",
                 100 * share);
-        threads->told = true;
-        if (again) /* it may begin at any time */
-            threads->rest_s = REST_LEAST_S;
-        rest(threads, now);
+        threads->told_nothing = true;
+        if (again) /* the phase may come back at any time */
+            threads->back_off_s = REST_LEAST_S;
+        back_off(threads, now);
     }
 }
 
@@ -206,9 +207,9 @@ static const char *outcome(enum aspx_trial_end end)
 }
 
 /* TRIAL: a slice is over. */
-static void try(struct aspx_thread_controller *threads, double now,
-                const struct aspx_workload *workload,
-                struct aspx_decisions *all, double t_s)
+static void step_trial(struct aspx_thread_controller *threads, double now,
+                       const struct aspx_workload *workload,
+                       struct aspx_decisions *all, double t_s)
 {
     struct aspx_trial *trial = &threads->trial;
     double seconds = workload->users > 0 ? workload->user_s / workload->users
@@ -229,8 +230,9 @@ static void try(struct aspx_thread_controller *threads, double now,
         aspx_trial_rate(trial, false));
     if (!on) {
         threads->helped_rate = 0;
-        threads->rest_s = fmax(threads->rest_s, REST_FACTOR * threads->trial_s);
-        rest(threads, now);
+        threads->back_off_s = fmax(threads->back_off_s,
+                                   REST_FACTOR * threads->trial_s);
+        back_off(threads, now);
         return;
     }
     threads->helped_rate = aspx_trial_rate(trial, true) / threads->users;
@@ -238,11 +240,9 @@ static void try(struct aspx_thread_controller *threads, double now,
     hold(threads, now);
 }
 
-/* HOLD. It is over when there is nothing to work for, and begins again without
- * a trial; it is tried anew when the program does something else, or a long
- * time is over. */
-static void compare(struct aspx_thread_controller *threads, double now,
-                    struct aspx_decisions *all, double t_s)
+/* HOLD, as in the table of thread_controller.h. */
+static void step_hold(struct aspx_thread_controller *threads, double now,
+                      struct aspx_decisions *all, double t_s)
 {
     const struct aspx_workload seen = threads->sum;
     double its_rate = rate(&seen);
@@ -273,7 +273,7 @@ static void compare(struct aspx_thread_controller *threads, double now,
     }
 }
 
-/* Have ghosts enough to do to need their CPU for themselves? */
+/* Do ghosts need their CPUs themselves? */
 static bool is_busy(struct aspx_thread_controller *threads,
                     const struct aspx_workload *workload)
 {
@@ -284,14 +284,14 @@ static bool is_busy(struct aspx_thread_controller *threads,
     return threads->busy_rounds == BUSY_ROUNDS;
 }
 
-/* They have. A trial that is cut off is made again later. */
-static void yield(struct aspx_thread_controller *threads, double now,
-                  struct aspx_decisions *all, double t_s)
+/* Threads make room for ghosts. A trial that is cut off is made again later. */
+static void make_room(struct aspx_thread_controller *threads, double now,
+                      struct aspx_decisions *all, double t_s)
 {
     bool tries = threads->state == ASPX_THREADS_TRIAL;
 
     if (tries)
-        threads->rest_until_s = now + threads->rest_s;
+        threads->back_off_until_s = now + threads->back_off_s;
     if (tries || (threads->state == ASPX_THREADS_HOLD && !threads->yielded)) {
         aspx_decisions_add(
             all, t_s, ASPX_DECISION_PLAIN,
@@ -315,23 +315,23 @@ void aspx_thread_controller_round(struct aspx_thread_controller *threads,
     if (threads->mode != ASPX_THREADS_AUTO)
         return;
     if (threads->busy) {
-        yield(threads, now, all, t_s);
+        make_room(threads, now, all, t_s);
         return;
     }
     aspx_workload_add(&threads->sum, workload);
     threads->rounds++;
     switch (threads->state) {
     case ASPX_THREADS_QUIET:
-        look(threads, now);
+        step_quiet(threads, now);
         break;
     case ASPX_THREADS_COUNT:
-        count(threads, now, all, t_s);
+        step_count(threads, now, all, t_s);
         break;
     case ASPX_THREADS_TRIAL:
-        try(threads, now, workload, all, t_s);
+        step_trial(threads, now, workload, all, t_s);
         break;
     case ASPX_THREADS_HOLD:
-        compare(threads, now, all, t_s);
+        step_hold(threads, now, all, t_s);
         break;
     }
 }

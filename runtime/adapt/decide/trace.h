@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How much of something was on, over the time, and when that changed: of the
- * windows of a process (own_trace.h), or of what its ghost thinks of it
- * (adapt/node_status_page.h). Pure: the caller brings the clock and the lock.
- */
+/* A trace: which share of things was on, over the time, and the first switches.
+ * The things are the windows of a process (own_trace.h), or the target state
+ * that its leader decides (adapt/node_status_page.h). Pure: the caller brings
+ * the clock and the lock. */
 #ifndef ASPEN_RUNTIME_ADAPT_DECIDE_TRACE_H
 #define ASPEN_RUNTIME_ADAPT_DECIDE_TRACE_H
 

@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* How two orders compare: see trial.h. */
 #include "config.h"
 
 #include "trial.h"
 
 #include <math.h>
 
-/* No difference below MATTERS is acted on, and after the last pair one that is
- * known to within ROUGH is taken for what it seems, as is a larger one in which
- * all pairs but one agree; where all pairs say more than PLAIN, and from more
- * than a FEW operations, PAIRS_PLAIN of them are enough. A slice without
- * operations in a pair with some may be the program's rhythm, and its size says
- * nothing: then only PAIRS_SIGN pairs count that all agree, which by chance is
- * one trial in 32. No pair with operations for SILENT pairs: it is over.
- * Switching moves EFFECT_MIN of the operations at least, or it is for nothing.
- */
-static const double MATTERS = 0.05, ROUGH = 0.15, PLAIN = 1.0, EFFECT_MIN = 0.2;
+/* Ratios, less one: a difference below MATTERS is not acted on. After the last
+ * pair a difference above ROUGH counts if PAIRS_AGREE pairs agree on it, and
+ * "same" is said if the error is below ROUGH. A difference above PLAIN in all
+ * pairs counts at once. */
+static const double MATTERS = 0.05, ROUGH = 0.15, PLAIN = 1.0;
+/* Share of the operations that an order must redirect to have an effect. */
+static const double EFFECT_MIN = 0.2;
+/* A pair has low counts if both slices have fewer operations, or bursts. */
 static const double FEW = 20;
-/* Of N bursts a slice has one more or less, and the program's rhythm may give
- * it to all slices of a kind: more pairs make that no better. */
-static const double COARSE = 1.1;
+/* The error of a ratio, in parts of the bursts in a slice: a slice of N bursts
+ * has one more or less, and the program's rhythm may give it to all slices of
+ * one order, so more pairs do not make it smaller. */
+static const double BURST_ERROR = 1.1;
 enum {
-    PAIRS_PLAIN = 2,
-    PAIRS_LEAST = 3,
-    PAIRS_SIGN = 6,
-    PAIRS_AGREE = 7,
-    SILENT = 3
+    PAIRS_PLAIN = 2, /* that are enough for a plain difference */
+    PAIRS_LEAST = 3, /* for one found by Student's t */
+    PAIRS_SIGN = 6,  /* for one found by signs alone: where some slices are
+                        empty, the size of ratios says nothing. By chance six
+                        agree in one trial of 32 */
+    PAIRS_AGREE = 7, /* of all eight, for a rough difference */
+    EMPTY_PAIRS = 3  /* in a row: operations have ceased */
 };
 
-/* Student's t, two-sided 95 %, by pairs. */
+/* Quantiles of Student's t, two-sided 95 %, by number of pairs. */
 static const double student[ASPX_TRIAL_PAIRS + 1] = {
     0, 0, 12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36};
 
@@ -38,7 +40,7 @@ void aspx_trial_begin(struct aspx_trial *trial, uint32_t seed,
         .seed = seed, .known_effective = known_effective, .ratio = 1};
 }
 
-/* A coin for each pair. */
+/* Which order is first in a pair: a hash of seed and pair. */
 static bool coin(uint32_t seed, uint32_t pair)
 {
     uint32_t x = seed + pair * 0x9e3779b9;
@@ -83,7 +85,7 @@ static bool is_plain(const struct aspx_trial *trial)
     return true;
 }
 
-/* Pairs that say the same as the majority. */
+/* The number of pairs that agree with the majority. */
 static uint32_t agreeing(const struct aspx_trial *trial)
 {
     uint32_t faster = 0;
@@ -113,7 +115,8 @@ static void measure(struct aspx_trial *trial, double *mean_p, double *error_p)
     trial->low = exp(least);
     trial->high = exp(most);
     *mean_p = mean;
-    *error_p = trial->burst_size > 0 ? fmax(error, COARSE / bursts) : error;
+    *error_p = trial->burst_size > 0 ? fmax(error, BURST_ERROR / bursts)
+                                     : error;
 }
 
 static enum aspx_trial_end faster(double mean)
@@ -121,7 +124,7 @@ static enum aspx_trial_end faster(double mean)
     return mean > 0 ? ASPX_TRIAL_ON : ASPX_TRIAL_OFF;
 }
 
-/* From pairs of which some are lame. */
+/* Some pairs are one-sided: only the signs of the ratios count. */
 static enum aspx_trial_end conclude_by_signs(const struct aspx_trial *trial,
                                              double mean)
 {
@@ -136,7 +139,7 @@ static enum aspx_trial_end conclude(struct aspx_trial *trial)
     double mean, error;
     bool ineffective;
 
-    if (trial->empty_pairs >= SILENT)
+    if (trial->empty_pairs >= EMPTY_PAIRS)
         return ASPX_TRIAL_SILENT;
     if (trial->npairs == 0)
         return ASPX_TRIAL_GOES_ON;
@@ -173,7 +176,7 @@ static void add_pair(struct aspx_trial *trial, const double ops[2],
         trial->empty_pairs++;
         return;
     }
-    for (int i = 0; i < 2; i++) /* half an operation where there was none */
+    for (int i = 0; i < 2; i++) /* none counts as half a one */
         rate[i] = (ops[i] > 0 ? ops[i] : 0.5) / seconds[i];
     trial->empty_pairs = 0;
     trial->one_sided_pairs += ops[0] <= 0 || ops[1] <= 0;

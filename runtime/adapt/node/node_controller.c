@@ -124,7 +124,7 @@ static double until_next_s(const struct aspx_node_controller *controller,
                            uint64_t now)
 {
     double most = controller->interval.interval_s,
-           least = most / ASPX_PREDICT_LOOKS;
+           least = most / ASPX_PREDICT_SAMPLES;
     double later = LATER * passed_s(controller->changed, now);
 
     if (wanted(controller) || later < least)
