@@ -121,12 +121,22 @@ static inline void aspx_event_fence(struct aspx_event *event)
         atomic_thread_fence(memory_order_seq_cst);
 }
 
+/* Step 2: of those that have announced themselves, does any sleep, unwoken?
+ * Inline, as notifiers come here again and again until one that was woken has a
+ * CPU. */
+static inline bool aspx_event_is_asleep(struct aspx_event *event)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    return atomic_load_explicit(&event->word, memory_order_relaxed) &
+           ASPX_EVENT_ASLEEP;
+}
+
 /* What is waited for has been published: wake who sleeps. The event must still
  * exist.  Cost: a load; a fence, too, unless waiters fence. */
 static inline void aspx_event_notify(struct aspx_event *event)
 {
     aspx_event_fence(event);
-    if (aspx_event_has_waiters(event))
+    if (aspx_event_has_waiters(event) && aspx_event_is_asleep(event))
         aspx_event_wake(event);
 }
 

@@ -44,6 +44,18 @@ const struct aspx_wait_policy aspx_wait_table[ASPX_WAITERS] = {
                                      0, 0, NAP_FIRST_US, NAP_MAX_US,
                                      "calls of the program end a nap; messages "
                                      "wait for its end"},
+    [ASPX_WAIT_OFFLOAD_WINDOW] = {"offload thread, windows but nothing pending",
+                                  0, 0, NAP_FIRST_US, 2000,
+                                  "others may want something of the window"},
+    [ASPX_WAIT_OFFLOAD_IDLE] =
+        {"offload thread, nothing pending, no window", 0, 0, NAP_FIRST_US, 4000,
+         "nothing that comes needs it before the next call"},
+    [ASPX_WAIT_OFFLOAD_DIRECT_CALLS] =
+        {"offload thread on the CPU of direct calls", 0, 0, NAP_FIRST_US, 100,
+         "each look may take the CPU from one that is late"},
+    [ASPX_WAIT_OFFLOAD_AWAITED] = {"offload thread while a caller sleeps", 0, 0,
+                                   NAP_FIRST_US, NAP_FIRST_US,
+                                   "the caller waits for what it would poll"},
     [ASPX_WAIT_CALLER_OWN_CPU] = {"caller of the offload thread", 5, 2000,
                                   100000, 100000,
                                   "as long as that thread spins"},
@@ -54,6 +66,12 @@ const struct aspx_wait_policy aspx_wait_table[ASPX_WAITERS] = {
                                      20, 100000, 100000,
                                      "that thread needs the CPU for what is "
                                      "waited for"},
+    [ASPX_WAIT_CALLER_TESTS] = {"caller whose looks have a request tested", 5,
+                                2000, NAP_FIRST_US, 100,
+                                "nobody else moves the request on"},
+    [ASPX_WAIT_CALLBACK] =
+        {"offload thread and caller at a callback", 40, 20, 1000, 100000,
+         "the caller may be about to look; first while direct calls may begin"},
     [ASPX_WAIT_PROGRESS] = {"progress thread", 0, 0, LONGEST_US, LONGEST_US,
                             "posts and messages wake it"},
     [ASPX_WAIT_PROGRESS_NO_EVENTS] = {"progress thread where UCX has no events",

@@ -21,17 +21,7 @@
 #include "pending.h"
 #include "raised.h"
 
-#include "runtime/base/futex.h"
 #include "runtime/mpi/helper_thread.h"
-
-#include <ck_pr.h>
-
-enum {
-    LOOKS = 2000, /* some 40 us: the caller may be about to look */
-    YIELDS = 30,  /* on a CPU that it shares it comes by these */
-    SLEEP_US = 100000,
-    SLEEP_DIRECT_CALLS_US = 1000, /* nobody tells that one has come */
-};
 
 static struct {
     const struct aspx_callback *callback;
@@ -39,13 +29,14 @@ static struct {
     long answer;
 } asked;
 
-static _Atomic uint32_t sleepers; /* at the state */
+static struct aspx_event state_changed; /* shared CPUs: both sides fence */
 static bool many;
 static _Thread_local bool in_thread ASPX_TLS;
 
 void aspx_callback_start(bool many_threads)
 {
     many = many_threads;
+    aspx_event_init(&state_changed, ASPX_EVENT_BOTH_FENCE);
 }
 
 void aspx_callback_i_am_thread(void)
@@ -61,32 +52,31 @@ static uint32_t state(void)
 static void become(uint32_t next)
 {
     atomic_store(&aspx_callbacks.state, next);
-    if (atomic_load(&sleepers))
-        aspx_futex_wake(&aspx_callbacks.state);
+    aspx_event_notify(&state_changed);
 }
 
 static bool change(uint32_t from, uint32_t to)
 {
     if (!atomic_compare_exchange_strong(&aspx_callbacks.state, &from, to))
         return false;
-    if (atomic_load(&sleepers))
-        aspx_futex_wake(&aspx_callbacks.state);
+    aspx_event_notify(&state_changed);
     return true;
 }
 
-static void wait_while(uint32_t value, uint32_t *looks)
+/* Nobody tells the thread that a direct call has begun: with those its sleeps
+ * are short. */
+static void wait_while(uint32_t value, struct aspx_wait *wait)
 {
-    if (++*looks < LOOKS) {
-        ck_pr_stall();
-    } else if (*looks < LOOKS + YIELDS) {
-        (void) aspx_command_yield();
-    } else {
-        atomic_fetch_add(&sleepers, 1);
-        if (state() == value)
-            aspx_futex_wait(&aspx_callbacks.state, value,
-                            many ? SLEEP_DIRECT_CALLS_US : SLEEP_US);
-        atomic_fetch_sub(&sleepers, 1);
-    }
+    uint32_t us = aspx_wait_turn(wait, &aspx_wait_table[ASPX_WAIT_CALLBACK],
+                                 many);
+
+    if (us == 0)
+        return;
+    aspx_event_prepare_wait(&state_changed);
+    wait->key = aspx_event_key(&state_changed);
+    if (state() == value)
+        aspx_event_wait(&state_changed, wait->key, us);
+    aspx_event_cancel_wait(&state_changed);
 }
 
 /* ---- the thread ------------------------------------------------------------ */
@@ -105,9 +95,9 @@ static long run_here(void)
 /* While a guest is in MPI the program is; but it may leave soon and run it. One
  * that is about to leave either waits for us, or was gone before we looked
  * again. */
-static bool may_run_beside_direct_calls(uint32_t looks)
+static bool may_run_beside_direct_calls(const struct aspx_wait *wait)
 {
-    if (looks < LOOKS || !aspx_direct_call_any() ||
+    if (wait->choice.step == ASPX_SPIN || !aspx_direct_call_any() ||
         !change(ASPX_CALLBACK_ASKED, ASPX_CALLBACK_ALLOWED))
         return false;
     if (aspx_direct_call_any())
@@ -118,17 +108,17 @@ static bool may_run_beside_direct_calls(uint32_t looks)
 
 static long hand_over(const struct aspx_callback *callback, const long *words)
 {
-    uint32_t now, looks = 0;
+    struct aspx_wait wait = {0};
+    uint32_t now;
 
     asked.callback = callback;
     asked.words = words;
     aspx_offload_counts.callbacks++;
     become(ASPX_CALLBACK_ASKED);
-    aspx_command_news();
-    if (aspx_command_any_at_bell()) /* since before one was expected */
-        aspx_pending_ring_bells();
+    aspx_command_notify_all(); /* also those that sleep since before one was
+                                  expected */
     while ((now = state()) != ASPX_CALLBACK_RETURNED) {
-        if (now == ASPX_CALLBACK_ALLOWED || may_run_beside_direct_calls(looks))
+        if (now == ASPX_CALLBACK_ALLOWED || may_run_beside_direct_calls(&wait))
             return run_here();
         if (aspx_helper_thread_stopping()) {
             if (now == ASPX_CALLBACK_TAKEN)
@@ -137,7 +127,7 @@ static long hand_over(const struct aspx_callback *callback, const long *words)
             if (change(ASPX_CALLBACK_ASKED, ASPX_CALLBACK_ALLOWED))
                 return run_here();
         }
-        wait_while(now, &looks);
+        wait_while(now, &wait);
     }
     become(ASPX_CALLBACK_NONE);
     return asked.answer;
@@ -163,17 +153,17 @@ long aspx_callback_called(const struct aspx_callback *callback,
 
 void aspx_callback_stop(void)
 {
-    aspx_futex_wake(&aspx_callbacks.state);
+    aspx_event_notify(&state_changed);
 }
 
 /* ---- callers --------------------------------------------------------------- */
 
 static void stay(void)
 {
-    uint32_t looks = 0;
+    struct aspx_wait wait = {0};
 
     while (state() == ASPX_CALLBACK_ALLOWED)
-        wait_while(ASPX_CALLBACK_ALLOWED, &looks);
+        wait_while(ASPX_CALLBACK_ALLOWED, &wait);
 }
 
 void aspx_callback_serve(void)

@@ -51,9 +51,9 @@ static void *serve(void *unused)
         if (command) {
             aspx_raising.by = command;
             command->run(command);
-            aspx_command_rise();
+            aspx_command_unblock();
         } else {
-            (void) aspx_command_nap(1000);
+            (void) aspx_command_block(1000);
         }
     }
     return unused;
@@ -70,7 +70,7 @@ static void start(bool many)
 static void stop(void)
 {
     atomic_store(&over, true);
-    aspx_command_nudge();
+    aspx_command_wake_thread();
     assert_int_equal(pthread_join(server, NULL), 0);
     assert_int_equal(atomic_load(&aspx_callbacks.state), ASPX_CALLBACK_NONE);
 }

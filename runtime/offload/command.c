@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ring, done flags and sleeping on both sides.
- *
- * Sleeps are announced as base/sleeper_fence.h says. On CPUs of their own they
- * are rare, and with the sleeper's fence alone an Irecv takes 10 ns less. Where
- * CPUs are shared they are common, and the kernel carries out one such request
- * of the whole node after the other; so there both sides fence. Every sleep has
- * a bound all the same. */
+/* The ring, done flags, and sleeping on both sides, by event counts. Where the
+ * thread has a CPU of its own sleeps are rare, and those that sleep fence for
+ * the others: an Irecv takes 10 ns less. Every sleep has a bound all the
+ * same. */
 #include "config.h"
 
 #include "command.h"
@@ -14,58 +11,32 @@
 #include "ring.h"
 #include "state.h"
 
-#include "runtime/base/futex.h"
-#include "runtime/base/yield_backoff.h"
 #include "runtime/mpi/handle.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/prefetch.h"
-#include "runtime/base/sleeper_fence.h"
 
 #include <ck_pr.h>
 #include <sched.h>
 #include <stddef.h>
-#include <time.h>
 
 enum {
-    SLEEP_US = 100000,
-    NAP_MOST_US = 100,
-    PREFETCHED = 4, /* commands */
+    PREFETCHED = 4,   /* commands whose lines are asked for ahead */
+    CLOCK_LOOKS = 16, /* looks of a caller that spins between two of the clock,
+                         which takes as long as a look */
+    EVENTS = 64,      /* as many as a window of requests has */
+    NS_PER_US = 1000,
 };
-
-/* What a caller does before it sleeps: first looks, then looks between which it
- * gives the CPU to whoever wants it. */
-struct patience {
-    uint32_t spins;  /* 22 ns each on the CPUs this was tried on */
-    uint32_t yields; /* 450 ns */
-};
-
-/* On CPUs of their own as long as the thread spins: a wake-up may take as long
- * as a message of a MiB. */
-static const struct patience patience_own = {200, 4000};
-
-/* Likewise, but among many callers another may have the work that this one's
- * CPU should do. To get the CPU back takes longer than most operations do, so
- * it is not given away before. */
-static const struct patience patience_many = {1000, 200};
-
-/* Where a thread shares the CPU, the caller's own or another rank's, it needs
- * it for what is waited for. Who yields comes back after each of its turns, or,
- * if the system thinks it fairer, at once; to sleep and be woken takes longer.
- * But not where somebody computes: see aspx_command_yield(). */
-static const struct patience patience_shared = {5, 30};
 
 static struct aspx_ring ring;
 static const struct aspx_command_hooks *hooks;
-static struct patience patience;
-static bool shared;         /* CPUs, also with threads that compute */
-static bool sleeper_fences; /* for both */
+static const struct aspx_wait_policy *policy; /* of callers */
 
-/* The thread sleeps on this: written by both sides, but seldom. */
-static _Alignas(ASPX_RING_LINE) _Atomic uint32_t napping;
+/* The thread sleeps at this. */
+static _Alignas(ASPX_RING_LINE) struct aspx_event for_thread;
 
-/* Callers sleep on news, which counts what was done while somebody slept, or at
- * the bell of one operation. */
-static _Alignas(ASPX_RING_LINE) _Atomic uint32_t news;
-static _Atomic uint32_t sleepers, at_bells;
+/* Callers sleep until any command is done, or until one request has ended. */
+static _Alignas(ASPX_RING_LINE) struct aspx_event done, ended[EVENTS];
+static _Atomic uint32_t sleepers; /* of both kinds */
 
 /* How many commands had been carried out before the last look at all requests:
  * written by the thread only. */
@@ -79,21 +50,20 @@ static uint64_t questions_taken;
 void aspx_command_start(bool several, bool many, enum aspx_cpus cpus,
                         const struct aspx_command_hooks *its_hooks)
 {
+    enum aspx_event_kind kind;
+
     hooks = its_hooks;
     aspx_ring_start(&ring, several);
-    shared = cpus == ASPX_CPUS_SHARED;
-    patience = cpus != ASPX_CPUS_OWN ? patience_shared
-               : many                ? patience_many
-                                     : patience_own;
-    sleeper_fences = !shared && aspx_fence_is_sleepers();
-}
-
-static void wake(void)
-{
-    aspx_fence_of_news(sleeper_fences);
-    if (atomic_load_explicit(&napping, memory_order_relaxed) &&
-        atomic_exchange(&napping, 0))
-        aspx_futex_wake(&napping);
+    policy =
+        &aspx_wait_table[cpus != ASPX_CPUS_OWN ? ASPX_WAIT_CALLER_SHARED_CPU
+                         : many                ? ASPX_WAIT_CALLER_MANY
+                                               : ASPX_WAIT_CALLER_OWN_CPU];
+    kind = cpus == ASPX_CPUS_SHARED ? ASPX_EVENT_BOTH_FENCE
+                                    : ASPX_EVENT_WAITER_FENCES;
+    aspx_event_init(&for_thread, kind);
+    aspx_event_init(&done, kind);
+    for (int i = 0; i < EVENTS; i++)
+        aspx_event_init(&ended[i], kind);
 }
 
 static void serve_callback(void)
@@ -114,11 +84,11 @@ void aspx_command_post(struct aspx_command *command)
     ticket = aspx_ring_ticket(&ring);
     while (!aspx_ring_has_room(&ring, ticket)) {
         serve_callback();
-        wake();
+        aspx_event_notify(&for_thread);
         sched_yield();
     }
     aspx_ring_put(&ring, ticket, command);
-    wake();
+    aspx_event_notify(&for_thread);
 }
 
 static void carry_out(struct aspx_command *command)
@@ -176,13 +146,23 @@ uint64_t aspx_command_asked(void)
     return aspx_command_taken();
 }
 
-void aspx_command_news(void)
+void aspx_command_notify(void)
 {
-    aspx_fence_of_news(sleeper_fences);
-    if (atomic_load_explicit(&sleepers, memory_order_relaxed)) {
-        atomic_fetch_add(&news, 1);
-        aspx_futex_wake(&news);
-    }
+    aspx_event_notify(&done);
+}
+
+void aspx_command_notify_all(void)
+{
+    aspx_event_notify(&done);
+    for (int i = 0; i < EVENTS; i++)
+        aspx_event_notify(&ended[i]);
+}
+
+struct aspx_event *aspx_command_event_of(const void *request)
+{
+    enum { BYTES = 256 }; /* of a request, which lie side by side */
+
+    return &ended[(uintptr_t) request / BYTES % EVENTS];
 }
 
 void aspx_command_done(struct aspx_command *command)
@@ -190,121 +170,106 @@ void aspx_command_done(struct aspx_command *command)
     /* The command may be gone as soon as it is done: it is not touched
      * again. */
     atomic_store_explicit(&command->state, ASPX_DONE, memory_order_release);
-    aspx_command_news();
+    aspx_event_notify(&done);
 }
 
-bool aspx_command_any_at_bell(void)
+void aspx_command_ended(struct aspx_command *command, struct aspx_event *event)
 {
-    return atomic_load_explicit(&at_bells, memory_order_relaxed) != 0;
+    aspx_command_done(command); /* which fences for both events */
+    if (aspx_event_has_waiters(event))
+        aspx_event_wake(event);
 }
 
-void aspx_command_ring_bell(_Atomic uint32_t *bell)
+uint32_t aspx_wait_turn(struct aspx_wait *wait,
+                        const struct aspx_wait_policy *row, bool awaited)
 {
-    if (atomic_load_explicit(bell, memory_order_relaxed) &&
-        atomic_exchange(bell, 0))
-        aspx_futex_wake(bell);
+    static _Thread_local struct aspx_backoff backoff ASPX_TLS;
+    uint64_t now_ns;
+
+    wait->looks++;
+    if (wait->since_ns != 0 && wait->choice.step == ASPX_SPIN &&
+        wait->looks % CLOCK_LOOKS != 0) {
+        ck_pr_stall();
+        return 0;
+    }
+    now_ns = aspx_clock_ns(CLOCK_MONOTONIC);
+    if (wait->since_ns == 0)
+        wait->since_ns = now_ns;
+    wait->choice = aspx_backoff_choose(
+        row, (now_ns - wait->since_ns) / NS_PER_US,
+        (struct aspx_backoff_signs){
+            .awaited = awaited, .yields_late = now_ns < backoff.yield_from_ns});
+    if (wait->choice.step == ASPX_YIELD)
+        aspx_backoff_yield(&backoff);
+    return wait->choice.block_us;
 }
 
-void aspx_command_ended(struct aspx_command *command, _Atomic uint32_t *bell)
+static struct aspx_event *event_of(const struct aspx_wait *wait)
 {
-    aspx_command_done(command);
-    aspx_command_ring_bell(bell);
+    return wait->event ? wait->event : &done;
 }
 
-/* Announce the sleep, or sleep until there is news. What a look has the thread
- * do is news, too: who naps does not count that. */
-static void sleep_on_news(struct aspx_rest *rest)
+/* The first time it announces the sleep only, and the caller looks again. What
+ * a look has the thread do is news, too, and does not end a short sleep. */
+static void sleep_until_news(struct aspx_wait *wait, uint32_t us)
 {
-    if (!rest->sleeps) {
+    struct aspx_event *event = event_of(wait);
+
+    if (!wait->sleeps) {
+        wait->sleeps = true;
         atomic_fetch_add(&sleepers, 1);
-        aspx_fence_of_sleeper(sleeper_fences);
-        aspx_command_nudge();
-    } else if (rest->nap_us) {
-        aspx_futex_wait(&news, atomic_load(&news), rest->nap_us);
-        rest->nap_us *= 2;
-        if (rest->nap_us > NAP_MOST_US)
-            rest->nap_us = NAP_MOST_US;
+        aspx_event_prepare_wait(event);
+        aspx_command_wake_thread();
     } else {
-        aspx_futex_wait(&news, rest->seen, SLEEP_US);
+        if (wait->tests)
+            wait->key = aspx_event_key(event);
+        aspx_event_wait(event, wait->key, us);
     }
-    rest->seen = atomic_load(&news);
+    wait->key = aspx_event_key(event);
 }
 
-/* Announce the sleep, once more if the bell was rung for somebody else who had
- * the slot before; or sleep until it is rung. */
-static void sleep_at_bell(const struct aspx_rest *rest)
+void aspx_wait_step(struct aspx_wait *wait)
 {
-    if (!rest->sleeps)
-        atomic_fetch_add(&at_bells, 1);
-    if (atomic_load(rest->bell)) {
-        aspx_futex_wait(rest->bell, 1, SLEEP_US);
-        return;
-    }
-    atomic_store(rest->bell, 1);
-    aspx_fence_of_sleeper(sleeper_fences);
-    aspx_command_nudge();
-}
+    uint32_t us;
 
-bool aspx_command_yield(void)
-{
-    static _Thread_local struct aspx_give_way way ASPX_TLS;
-
-    if (shared)
-        return aspx_give_way(&way);
-    sched_yield();
-    return true;
-}
-
-void aspx_rest_step(struct aspx_rest *rest)
-{
     if (aspx_offload_is_self()) {
         hooks->make_progress(); /* a callback waits: the progress is ours */
         return;
     }
     serve_callback();
-    if (rest->looks == 0)
-        aspx_command_nudge();
-    if (rest->looks < patience.spins) {
-        rest->looks++;
-        ck_pr_stall();
+    if (wait->looks == 0)
+        aspx_command_wake_thread();
+    us = aspx_wait_turn(
+        wait, wait->tests ? &aspx_wait_table[ASPX_WAIT_CALLER_TESTS] : policy,
+        false);
+    if (us == 0)
         return;
-    }
-    if (rest->looks < patience.spins + patience.yields &&
-        aspx_command_yield()) {
-        rest->looks++;
-        return;
-    }
-    if (!rest->sleeps && aspx_callback_is_expected())
-        rest->bell = NULL; /* who sleeps at one is not woken for a callback */
-    if (rest->bell)
-        sleep_at_bell(rest);
-    else
-        sleep_on_news(rest);
-    rest->sleeps = true;
+    if (!wait->sleeps && aspx_callback_is_expected())
+        wait->event = NULL; /* callbacks are news, and no request ends */
+    sleep_until_news(wait, us);
 }
 
-void aspx_rest_end(struct aspx_rest *rest)
+void aspx_wait_end(struct aspx_wait *wait)
 {
-    if (!rest->sleeps)
+    if (!wait->sleeps)
         return;
-    if (rest->bell)
-        atomic_store(rest->bell, 0);
-    atomic_fetch_sub(rest->bell ? &at_bells : &sleepers, 1);
+    aspx_event_cancel_wait(event_of(wait));
+    atomic_fetch_sub(&sleepers, 1);
 }
 
 void aspx_command_wait(const struct aspx_command *command)
 {
-    struct aspx_rest rest = {0};
+    struct aspx_wait wait = {0};
 
     while (!aspx_command_is_done(command))
-        aspx_rest_step(&rest);
-    aspx_rest_end(&rest);
+        aspx_wait_step(&wait);
+    aspx_wait_end(&wait);
 }
 
-void aspx_command_nudge(void)
+void aspx_command_wake_thread(void)
 {
-    if (atomic_load_explicit(&napping, memory_order_relaxed))
-        wake();
+    if (aspx_event_has_waiters(&for_thread))
+        aspx_event_notify(&for_thread);
 }
 
 /* A message's data, too: it is copied from its first line on, and waits for the
@@ -392,26 +357,26 @@ bool aspx_command_has_looked(uint64_t posted)
 
 bool aspx_command_awaited(void)
 {
-    return atomic_load_explicit(&sleepers, memory_order_relaxed) != 0 ||
-           aspx_command_any_at_bell();
+    return atomic_load_explicit(&sleepers, memory_order_relaxed) != 0;
 }
 
-/* The announcement stays between naps that nobody ended, so that only the first
- * of them has to fence for everybody. */
-bool aspx_command_nap(uint32_t us)
+/* The announcement stays between sleeps that nobody ended, so that only the
+ * first of them has to fence for everybody. */
+bool aspx_command_block(uint32_t us)
 {
-    if (atomic_load_explicit(&napping, memory_order_relaxed) == 0) {
-        atomic_store(&napping, 1);
-        aspx_fence_of_sleeper(sleeper_fences);
-    }
-    if (aspx_ring_is_empty(&ring) &&
-        (us <= ASPX_NAP_AWAITED_US || !aspx_command_awaited()))
-        aspx_futex_wait(&napping, 1, us);
-    return atomic_load(&napping) == 0;
+    bool is_long = us > aspx_wait_table[ASPX_WAIT_OFFLOAD_DIRECT_CALLS].max_us;
+    uint32_t key;
+
+    if (!aspx_event_has_waiters(&for_thread))
+        aspx_event_prepare_wait(&for_thread);
+    key = aspx_event_key(&for_thread);
+    if (aspx_ring_is_empty(&ring) && !(is_long && aspx_command_awaited()))
+        aspx_event_wait(&for_thread, key, us);
+    return aspx_event_has_come(&for_thread, key);
 }
 
-void aspx_command_rise(void)
+void aspx_command_unblock(void)
 {
-    if (atomic_load_explicit(&napping, memory_order_relaxed))
-        atomic_store(&napping, 0);
+    if (aspx_event_has_waiters(&for_thread))
+        aspx_event_cancel_wait(&for_thread);
 }

@@ -15,6 +15,9 @@
 #ifndef ASPEN_RUNTIME_OFFLOAD_COMMAND_H
 #define ASPEN_RUNTIME_OFFLOAD_COMMAND_H
 
+#include "runtime/base/backoff.h"
+#include "runtime/base/event.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -96,17 +99,20 @@ void aspx_command_in_thread(void (*work)(void *argument), void *argument);
 /* Say that a command is done: what the thread wrote is seen by who waits. */
 void aspx_command_done(struct aspx_command *command);
 
-/* The same of a command that outlives its caller, who may sleep at this
- * bell. */
-void aspx_command_ended(struct aspx_command *command, _Atomic uint32_t *bell);
+/* The same of a command that outlives its caller, which may sleep at this
+ * event. */
+void aspx_command_ended(struct aspx_command *command, struct aspx_event *event);
 
-/* Something that a resting caller may look at has been written: wake it. */
-void aspx_command_news(void);
+/* Something that a waiting caller may look at has been written: wake those that
+ * wait for any news. */
+void aspx_command_notify(void);
 
-/* Does anybody sleep at a bell? Wake who sleeps at this one, which has news but
- * not that the operation has ended. */
-bool aspx_command_any_at_bell(void);
-void aspx_command_ring_bell(_Atomic uint32_t *bell);
+/* Wake all callers that sleep: there is something else to do. */
+void aspx_command_notify_all(void);
+
+/* The event of one request, by its address. Some share one: to be woken for
+ * another is no harm. */
+struct aspx_event *aspx_command_event_of(const void *request);
 
 /* Wait until some command is done. */
 void aspx_command_wait(const struct aspx_command *command);
@@ -117,38 +123,39 @@ static inline bool aspx_command_is_done(const struct aspx_command *command)
            ASPX_DONE;
 }
 
-/* Resting between looks at what one waits for:
+/* Waiting for something that the thread brings about:
  *
- *     struct aspx_rest rest = {0};
+ *     struct aspx_wait wait = {0};
  *     while (!done)
- *         aspx_rest_step(&rest);
- *     aspx_rest_end(&rest);
+ *         aspx_wait_step(&wait);
+ *     aspx_wait_end(&wait);
  *
- * spins, then yields, then sleeps until there is any news at all; with .bell,
- * until that one operation has ended, so that the thread need not wake the
- * caller for all the others, which takes it longer than a message; with
- * .nap_us, for so long at first, because the look itself has the thread do
- * something. Who is about to sleep is counted, so that the thread knows of
- * it. */
-enum { ASPX_REST_NAP_US = 20 }; /* such naps grow */
-struct aspx_rest {
-    _Atomic uint32_t *bell; /* NULL: nobody sleeps at it */
-    uint32_t nap_us;        /* 0: no naps */
-    uint32_t looks;         /* before it sleeps */
-    uint32_t seen;          /* what had been done before the last look */
-    bool sleeps;
+ * spins, yields and sleeps by the caller's row of base/wait_table.h: until
+ * there is any news; with .event, until that one request has ended, so that the
+ * thread need not wake the caller for all the others, which takes it longer
+ * than a message. With .tests the look itself has the thread test something:
+ * then the sleeps are short. */
+struct aspx_wait {
+    struct aspx_event *event; /* NULL: any news */
+    bool tests;
+    bool sleeps;       /* it has announced itself */
+    uint32_t looks;    /* so many in vain */
+    uint32_t key;      /* of the event, before the last look */
+    uint64_t since_ns; /* the first look; 0: none yet */
+    struct aspx_backoff_choice choice;
 };
 
-void aspx_rest_step(struct aspx_rest *rest);
-void aspx_rest_end(struct aspx_rest *rest);
+void aspx_wait_step(struct aspx_wait *wait);
+void aspx_wait_end(struct aspx_wait *wait);
 
-/* Give the CPU to whoever wants it; on CPUs that are shared as
- * base/yield_backoff.h does. Threads: each finds out for itself. */
-bool aspx_command_yield(void);
+/* One turn in vain of a wait by this row: spins or yields, and returns 0; or
+ * returns for how many microseconds to block. */
+uint32_t aspx_wait_turn(struct aspx_wait *wait,
+                        const struct aspx_wait_policy *policy, bool awaited);
 
-/* The thread may be napping while it has nothing to do but make progress: a
+/* The thread may be blocked while it has nothing to do but make progress: a
  * caller asks how that is. */
-void aspx_command_nudge(void);
+void aspx_command_wake_thread(void);
 
 /* For the thread: the next command, or NULL. */
 struct aspx_command *aspx_command_next(void);
@@ -179,14 +186,13 @@ bool aspx_command_is_behind(uint64_t count);
  * may also say that it has not told yet. */
 bool aspx_command_has_looked(uint64_t posted);
 
-/* For the thread: is anybody waiting in a sleep? */
+/* For the thread: does any caller sleep? */
 bool aspx_command_awaited(void);
 
-/* For the thread: sleep until a command or a nudge comes, us at most; longer
- * than ASPX_NAP_AWAITED_US only while nobody waits in a sleep. Returns whether
- * a nudge came. Who has napped says so when there is work again. */
-enum { ASPX_NAP_AWAITED_US = 100 };
-bool aspx_command_nap(uint32_t us);
-void aspx_command_rise(void);
+/* For the thread: sleep until a command comes or the thread is woken, us at
+ * most; longer than any row allows while a caller sleeps only while none does.
+ * Returns whether it was woken. A thread that has work again says so. */
+bool aspx_command_block(uint32_t us);
+void aspx_command_unblock(void);
 
 #endif

@@ -158,23 +158,23 @@ int aspx_offload_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 /* Is it time to ask for old ones? Not at once, because the thread may be about
  * to look at them, and to find out takes its time, too; and always before a
  * sleep, which would last until then. */
-static bool may_ask(const struct aspx_rest *rest)
+static bool may_ask(const struct aspx_wait *wait)
 {
     enum { LOOKS = 16 }; /* 0.4 us, as long as the question takes */
 
-    return rest->sleeps || rest->looks % LOOKS == LOOKS - 1;
+    return wait->sleeps || wait->looks % LOOKS == LOOKS - 1;
 }
 
 static void wait_for(struct aspx_request *slot)
 {
-    struct aspx_rest rest = aspx_request_rest(slot);
+    struct aspx_wait wait = aspx_request_wait_for(slot);
 
     while (!has_ended(slot)) {
-        if (may_ask(&rest))
+        if (may_ask(&wait))
             aspx_ask_for_old(1, &slot->handle, ASPX_ASK_EACH);
-        aspx_rest_step(&rest);
+        aspx_wait_step(&wait);
     }
-    aspx_rest_end(&rest);
+    aspx_wait_end(&wait);
 }
 
 int aspx_offload_MPI_Wait(MPI_Request *request, MPI_Status *status)
@@ -320,10 +320,9 @@ static bool any_caller_progressed(const struct aspx_set *set)
 }
 
 /* How to wait for any of several. */
-static struct aspx_rest rest_of(const struct aspx_set *set)
+static struct aspx_wait wait_of(const struct aspx_set *set)
 {
-    return (struct aspx_rest){
-        .nap_us = any_caller_progressed(set) ? ASPX_REST_NAP_US : 0};
+    return (struct aspx_wait){.tests = any_caller_progressed(set)};
 }
 
 /* One look at all, but of those on files only at the first that is left. */
@@ -342,22 +341,22 @@ static bool all_ended(const struct aspx_set *set)
     return all;
 }
 
-static void rest_for_any(const struct aspx_set *set, struct aspx_rest *rest)
+static void wait_for_any(const struct aspx_set *set, struct aspx_wait *wait)
 {
-    if (may_ask(rest))
+    if (may_ask(wait))
         aspx_ask_for_old(set->count, set->requests, ASPX_ASK_EACH);
-    aspx_rest_step(rest);
+    aspx_wait_step(wait);
 }
 
 /* What one waits for may depend on a caller-progressed one: they move on
  * together. */
 static void wait_in_turns(const struct aspx_set *set)
 {
-    struct aspx_rest rest = {.nap_us = ASPX_REST_NAP_US};
+    struct aspx_wait wait = {.tests = true};
 
     while (!all_ended(set))
-        rest_for_any(set, &rest);
-    aspx_rest_end(&rest);
+        wait_for_any(set, &wait);
+    aspx_wait_end(&wait);
 }
 
 /* An error handler, which is called as we finish what it is about, may end,
@@ -365,19 +364,19 @@ static void wait_in_turns(const struct aspx_set *set)
  * over. */
 static void wait_for_what_is_there(const struct aspx_set *set)
 {
-    struct aspx_rest rest = {0};
+    struct aspx_wait wait = {0};
 
     for (int i = 0; i < set->count; i++) {
         struct aspx_request *slot = at(set, i);
 
         while (is_active(slot) && !has_ended(slot)) {
-            if (may_ask(&rest))
+            if (may_ask(&wait))
                 aspx_ask_for_old(1, &set->requests[i], ASPX_ASK_EACH);
-            aspx_rest_step(&rest);
+            aspx_wait_step(&wait);
             slot = at(set, i);
         }
     }
-    aspx_rest_end(&rest);
+    aspx_wait_end(&wait);
 }
 
 /* The last that is active, or NULL. */
@@ -415,11 +414,11 @@ static void fetch_later(const struct aspx_set *set, int i)
 static int finish_in_order(const struct aspx_set *set, MPI_Status *statuses)
 {
     struct aspx_request *last = last_active(set);
-    struct aspx_rest rest = {0};
+    struct aspx_wait wait = {0};
     bool failed = false;
 
     if (last)
-        rest = aspx_request_rest(last);
+        wait = aspx_request_wait_for(last);
     for (int i = 0; i < set->count; i++) {
         MPI_Status *status = status_at(statuses, i);
         struct aspx_request *slot = at(set, i);
@@ -431,15 +430,15 @@ static int finish_in_order(const struct aspx_set *set, MPI_Status *statuses)
         if (has_ended(slot))
             fetch_later(set, i);
         while (!has_ended(slot) && !(last && is_over(last))) {
-            if (may_ask(&rest))
+            if (may_ask(&wait))
                 aspx_ask_for_old(set->count - i, &set->requests[i],
                                  ASPX_ASK_UNTIL_ONE_IS_LEFT);
-            if (rest.sleeps)
+            if (wait.sleeps)
                 aspx_ask_for_old(1, &last->handle, ASPX_ASK_EACH);
-            aspx_rest_step(&rest);
+            aspx_wait_step(&wait);
         }
         if (slot == last)
-            aspx_rest_end(&rest);
+            aspx_wait_end(&wait);
         wait_for(slot);
         failed |= finish_among(slot, &set->requests[i], status, true) !=
                   MPI_SUCCESS;
@@ -532,15 +531,15 @@ int aspx_offload_MPI_Waitany(int count, MPI_Request requests[], int *indx,
                              MPI_Status *status)
 {
     const struct aspx_set set = {count, requests};
-    struct aspx_rest rest;
+    struct aspx_wait wait;
     int i;
 
     if (is_bad(&set) || !indx || !status)
         return aspx_refuse_arguments();
-    rest = rest_of(&set);
+    wait = wait_of(&set);
     while ((i = find_ended(&set, false)) < 0 && count_active(&set) != 0)
-        rest_for_any(&set, &rest);
-    aspx_rest_end(&rest);
+        wait_for_any(&set, &wait);
+    aspx_wait_end(&wait);
     *indx = i >= 0 ? i : MPI_UNDEFINED;
     if (i >= 0)
         return finish_any(at(&set, i), &requests[i], status);
@@ -597,14 +596,14 @@ int aspx_offload_MPI_Waitsome(int count, MPI_Request requests[], int *outcount,
                               int indices[], MPI_Status statuses[])
 {
     const struct aspx_set set = {count, requests};
-    struct aspx_rest rest;
+    struct aspx_wait wait;
 
     if (is_bad(&set) || !outcount || (count > 0 && (!indices || !statuses)))
         return aspx_refuse_arguments();
-    rest = rest_of(&set);
+    wait = wait_of(&set);
     while (find_ended(&set, false) < 0 && count_active(&set) != 0)
-        rest_for_any(&set, &rest);
-    aspx_rest_end(&rest);
+        wait_for_any(&set, &wait);
+    aspx_wait_end(&wait);
     catch_up(&set);
     return finish_some(&set, outcount, indices, statuses);
 }

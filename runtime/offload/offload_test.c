@@ -4,10 +4,10 @@
  * each missing order. */
 #include "config.h"
 
-#include "backoff.h"
 #include "pending.h"
 #include "request_pool.h"
 #include "state.h"
+#include "thread.h"
 
 #include "runtime/mpi/handle.h"
 
@@ -36,9 +36,9 @@ static void *serve(void *pause_ms)
         if (command)
             command->run(command);
         else
-            (void) aspx_command_nap(1000);
+            (void) aspx_command_block(1000);
         if (command)
-            aspx_command_rise();
+            aspx_command_unblock();
     }
     return NULL;
 }
@@ -57,7 +57,7 @@ static pthread_t start_server(bool many, enum aspx_cpus cpus, int *pause_ms)
 static void stop_server(pthread_t server)
 {
     atomic_store(&over, true);
-    aspx_command_nudge();
+    aspx_command_wake_thread();
     assert_int_equal(pthread_join(server, NULL), 0);
 }
 
@@ -329,7 +329,7 @@ static void test_basic_sizes(void **state)
     assert_int_equal(aspx_handle_basic_size(MPI_INFO_ENV), 0);
 }
 
-static void test_naps(void **state)
+static void test_bounds_of_blocks(void **state)
 {
     enum { NO, YES };
     static const struct {
@@ -342,21 +342,17 @@ static void test_naps(void **state)
         {NO, YES, NO, YES, NO, 100},  {NO, YES, YES, NO, NO, 100},
         {YES, YES, NO, YES, NO, 20},  {YES, YES, NO, NO, NO, 4000},
     };
-    uint32_t us = 0;
 
     (void) state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        assert_int_equal(
-            aspx_nap_longest_us((struct aspx_nap_reasons){
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct aspx_wait_policy *row =
+            &aspx_wait_table[aspx_thread_block_row((struct aspx_block_reasons){
                 cases[i].own, cases[i].direct_calls, cases[i].awaited,
-                cases[i].pending, cases[i].window}),
-            cases[i].longest_us);
-    for (int expected = 20; expected < 100; expected *= 2) {
-        us = aspx_nap_next_us(us, 100);
-        assert_int_equal(us, expected);
+                cases[i].pending, cases[i].window})];
+
+        assert_int_equal(row->first_us, 20);
+        assert_int_equal(row->max_us, cases[i].longest_us);
     }
-    assert_int_equal(aspx_nap_next_us(us, 100), 100);
-    assert_int_equal(aspx_nap_next_us(1000, 20), 20);
 }
 
 int main(void)
@@ -371,7 +367,7 @@ int main(void)
         cmocka_unit_test(test_pool),
         cmocka_unit_test(test_foreign_handles),
         cmocka_unit_test(test_basic_sizes),
-        cmocka_unit_test(test_naps),
+        cmocka_unit_test(test_bounds_of_blocks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -145,7 +145,7 @@ static void ended(struct aspx_request *slot, int rc, bool refused)
         atomic_fetch_sub_explicit(&aspx_callbacks.expected, 1,
                                   memory_order_relaxed);
     }
-    aspx_command_ended(&slot->head, &slot->bell);
+    aspx_command_ended(&slot->head, aspx_command_event_of(slot));
 }
 
 void aspx_request_ended(struct aspx_request *slot, int rc)
@@ -188,7 +188,7 @@ void aspx_request_posted(struct aspx_request *slot, int rc)
         atomic_store_explicit(&slot->posted,
                               failed ? ASPX_POSTING_FAILED : ASPX_POSTED,
                               memory_order_release);
-        aspx_command_news(); /* who asked may sleep by now */
+        aspx_command_notify(); /* who asked may sleep by now */
     }
     if (failed)
         ended(slot, rc, true);
@@ -200,19 +200,6 @@ void aspx_pending_remove(struct aspx_request *slot)
 {
     if (slot->pending_seq != 0)
         leave(slot);
-}
-
-static void ring_bells(const struct list *list)
-{
-    for (struct aspx_request *slot = list->first; slot;
-         slot = slot->pending_next)
-        aspx_command_ring_bell(&slot->bell);
-}
-
-void aspx_pending_ring_bells(void)
-{
-    ring_bells(&pending.recent);
-    ring_bells(&pending.old);
 }
 
 void aspx_pending_forget(void)
@@ -370,7 +357,7 @@ static void grow_old(void)
     while (slot && slot->pending_seq <= pending.younger) {
         struct aspx_request *behind = slot->pending_next;
 
-        if (!atomic_load_explicit(&slot->bell, memory_order_relaxed))
+        if (!aspx_event_has_waiters(aspx_command_event_of(slot)))
             make_old(slot);
         slot = behind;
     }

@@ -34,10 +34,6 @@ void aspx_pending_test(struct aspx_request *const slots[], uint32_t count);
 
 uint32_t aspx_pending_count(void);
 
-/* Wake who sleeps until one of these ends, because there is something else to
- * do. */
-void aspx_pending_ring_bells(void);
-
 /* MPI has ended, and with it what was under way: nobody waits for that any
  * more. */
 void aspx_pending_forget(void);

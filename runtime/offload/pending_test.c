@@ -28,9 +28,12 @@ uint64_t aspx_command_taken(void)
     return taken;
 }
 
-void aspx_command_ring_bell(_Atomic uint32_t *bell)
+static struct aspx_event slept_at, other;
+static const void *sleeps_for; /* this request, a caller */
+
+struct aspx_event *aspx_command_event_of(const void *request)
 {
-    (void) bell;
+    return request == sleeps_for ? &slept_at : &other;
 }
 
 void aspx_command_looked(uint64_t run)
@@ -38,13 +41,13 @@ void aspx_command_looked(uint64_t run)
     looked = run;
 }
 
-void aspx_command_news(void)
+void aspx_command_notify(void)
 {
 }
 
-void aspx_command_ended(struct aspx_command *command, _Atomic uint32_t *bell)
+void aspx_command_ended(struct aspx_command *command, struct aspx_event *event)
 {
-    (void) bell;
+    (void) event;
     atomic_store(&command->state, ASPX_DONE);
 }
 
@@ -265,7 +268,8 @@ static void test_asked_for(void **state)
     /* One for which somebody sleeps stays recent. */
     ask_for(500);
     ask_for(501);
-    atomic_store(&slots[500].bell, 1);
+    sleeps_for = &slots[500];
+    aspx_event_prepare_wait(&slept_at);
     for (int i = 0; i < 3 * WINDOW; i++)
         (void) poll();
     assert_false(atomic_load(&slots[500].old));

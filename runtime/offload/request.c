@@ -54,7 +54,7 @@ void aspx_request_found_nothing(void)
 
     if (!aspx_offload_is_self())
         aspx_callback_look();
-    aspx_command_nudge();
+    aspx_command_wake_thread();
     if (aspx_offload_is_self())
         aspx_offload_turn();
     else if (++misses % 64 == 0)

@@ -107,7 +107,6 @@ APART static void grow(void)
         chunk[i].pending_seq = 0;
         chunk[i].tested_at = 0;
         atomic_init(&chunk[i].old, false);
-        atomic_init(&chunk[i].bell, 0);
         atomic_init(&chunk[i].posted, ASPX_POSTED_NOT_YET);
     }
     atomic_store(&chunks[nchunks], chunk);
@@ -186,12 +185,12 @@ static int give_back(struct aspx_request *slot)
 /* Wait until MPI has said what it thinks of the arguments. */
 APART static int wait_posted(struct aspx_request *slot, MPI_Request *request)
 {
-    struct aspx_rest rest = {0};
+    struct aspx_wait wait = {0};
     uint32_t posted;
 
     while (!(posted = atomic_load(&slot->posted)))
-        aspx_rest_step(&rest);
-    aspx_rest_end(&rest);
+        aspx_wait_step(&wait);
+    aspx_wait_end(&wait);
     atomic_store_explicit(&slot->posted, ASPX_POSTED_NOT_YET,
                           memory_order_relaxed);
     if (posted == ASPX_POSTED) {
@@ -217,7 +216,7 @@ void aspx_request_expect_callback(struct aspx_request *slot)
 
 void aspx_request_post_start(struct aspx_request *slot)
 {
-    struct aspx_rest rest = {0};
+    struct aspx_wait wait = {0};
 
     if (slot->calls_back)
         expect(slot);
@@ -226,8 +225,8 @@ void aspx_request_post_start(struct aspx_request *slot)
     if (!slot->wants_posted)
         return;
     while (!atomic_load(&slot->posted) && !aspx_command_is_done(&slot->head))
-        aspx_rest_step(&rest);
-    aspx_rest_end(&rest);
+        aspx_wait_step(&wait);
+    aspx_wait_end(&wait);
     slot->wants_posted = false;
     atomic_store_explicit(&slot->posted, ASPX_POSTED_NOT_YET,
                           memory_order_relaxed);
@@ -247,12 +246,12 @@ int aspx_request_post(struct aspx_request *slot, bool sane,
 
 int aspx_request_post_and_wait(struct aspx_request *slot, MPI_Status *status)
 {
-    struct aspx_rest rest = aspx_request_rest(slot);
+    struct aspx_wait wait = aspx_request_wait_for(slot);
 
     aspx_command_post(&slot->head);
     while (!aspx_command_is_done(&slot->head))
-        aspx_rest_step(&rest);
-    aspx_rest_end(&rest);
+        aspx_wait_step(&wait);
+    aspx_wait_end(&wait);
     aspx_status_copy(&slot->status, status);
     return give_back(slot);
 }

@@ -32,7 +32,6 @@ struct aspx_request {
     int rc; /* of the call that posted it, or completed it */
     MPI_Status status;
     uint32_t completion_seq; /* poll in which it ended */
-    _Atomic uint32_t bell;   /* a caller that waits for its end sleeps here */
     _Atomic bool old;        /* pending, and seldom tested: see pending.c */
     bool refused;            /* it failed when it was posted */
     /* Of a caller that tests: it had not ended when so many commands had been
@@ -110,11 +109,11 @@ void aspx_request_post_start(struct aspx_request *slot);
 
 /* How to wait for its end: nobody but its caller moves a caller-progressed one
  * on. */
-static inline struct aspx_rest aspx_request_rest(struct aspx_request *slot)
+static inline struct aspx_wait aspx_request_wait_for(struct aspx_request *slot)
 {
     return slot->caller_progressed
-               ? (struct aspx_rest){.nap_us = ASPX_REST_NAP_US}
-               : (struct aspx_rest){.bell = &slot->bell};
+               ? (struct aspx_wait){.tests = true}
+               : (struct aspx_wait){.event = aspx_command_event_of(slot)};
 }
 
 /* Hand a status to the program, which may ignore it. */

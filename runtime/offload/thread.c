@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The thread itself: serve commands, let MPI make progress, rest.
+/* The thread itself: run commands, let MPI make progress, wait.
  *
- * On a CPU of its own it spins while it has been busy lately, because a wake-up
- * costs more than a message; then yields, then naps for longer and longer, one
- * millisecond at most: that bounds what a message from elsewhere waits for a
- * rank that is computing, while a call of the program ends a nap at once. The
- * longest is two while nothing is under way, and four as long as no window was
- * made whose other ranks may want something here. Where it shares a CPU it
- * yields from the beginning. While a caller sleeps it yields, or, where that is
- * no good, its naps stay short. While direct_calls are inside MPI it naps, too,
- * but not for long if there may be anything to see (backoff.h). */
+ *     +--> run a batch of commands --> poll --+-- nothing was done --+
+ *     |                                       | work                 v
+ *     +---------------------------------------+    spin -> yield -> block
+ *     +------------- a command, a wake-up, or the bound -------------+
+ *
+ * Durations are rows of base/wait_table.c. A command ends a block at once, so
+ * its bound is what a message from elsewhere waits for a rank that computes. */
 #include "config.h"
 
 #include "thread.h"
 
 #include "callback.h"
 #include "pending.h"
-#include "backoff.h"
 #include "raised.h"
 #include "state.h"
 
@@ -32,14 +29,11 @@ enum {
     BATCHES_US = 10,     /* after the first of them */
     TURNS_PER_LOOK = 64, /* at MPI, while nothing is under way: a look takes
                             as long as 20 turns, and a command waits for it */
-    SPIN_US = 2000,
-    YIELD_US = 1000,
-    TURNS_PER_CLOCK = 32,
-    ASIDE_US = 10000, /* until it looks whether exit() wants it to end */
+    ASIDE_US = 10000,    /* until it looks whether exit() wants it to end */
 };
 
 static int on_cpu;
-static uint32_t spin_us;
+static bool own_cpu;
 static uint64_t began_us;
 
 static uint64_t now_us(void)
@@ -110,54 +104,50 @@ void aspx_offload_turn(void)
     (void) aspx_pending_poll(aspx_command_taken() - 1);
 }
 
-struct rest {
-    uint64_t since_us; /* 0: working */
-    uint32_t turns, nap_us;
+struct idle {
+    struct aspx_wait wait; /* since there was work */
+    uint64_t blocks_ns;    /* when it began to block; 0: it does not */
 };
 
-static void nap(struct rest *rest, bool direct_calls, bool awaited)
+static void block(struct idle *idle, bool direct_calls, bool awaited)
 {
-    uint32_t longest_us = aspx_nap_longest_us((struct aspx_nap_reasons){
-        .own = spin_us != 0,
-        .direct_calls = direct_calls,
-        .awaited = awaited,
-        .pending = aspx_pending_count() != 0,
-        .window = atomic_load_explicit(&aspx_offload_had_window,
-                                       memory_order_relaxed),
-    });
+    const struct aspx_wait_policy *row =
+        &aspx_wait_table[aspx_thread_block_row((struct aspx_block_reasons){
+            .own_cpu = own_cpu,
+            .direct_calls = direct_calls,
+            .awaited = awaited,
+            .pending = aspx_pending_count() != 0,
+            .window = atomic_load_explicit(&aspx_offload_had_window,
+                                           memory_order_relaxed),
+        })];
+    uint64_t now = aspx_clock_ns(CLOCK_MONOTONIC);
+    uint32_t us;
 
-    rest->nap_us = aspx_nap_next_us(rest->nap_us, longest_us);
+    if (idle->blocks_ns == 0)
+        idle->blocks_ns = now;
+    us = aspx_backoff_choose(row, (now - idle->blocks_ns) / 1000,
+                             (struct aspx_backoff_signs){.awaited = false})
+             .block_us;
     aspx_offload_counts.naps++;
-    if (aspx_command_nap(rest->nap_us)) {
-        aspx_command_rise();
-        *rest = (struct rest){0};
+    if (aspx_command_block(us)) {
+        aspx_command_unblock();
+        *idle = (struct idle){.blocks_ns = 0};
     } else {
         aspx_progress_poll();
     }
 }
 
-/* Nothing was done in this turn. */
-static void rest(struct rest *rest)
+/* Nothing was done in this turn. While direct calls are inside MPI they are
+ * left its lock. */
+static void wait_for_work(struct idle *idle)
 {
-    bool awaited = aspx_command_awaited(),
-         direct_calls = aspx_direct_call_any();
-    uint64_t idle_us;
+    const struct aspx_wait_policy *row =
+        &aspx_wait_table[own_cpu ? ASPX_WAIT_OFFLOAD_OWN_CPU
+                                 : ASPX_WAIT_OFFLOAD_SHARED_CPU];
+    bool awaited = aspx_command_awaited(), calls = aspx_direct_call_any();
 
-    if (rest->since_us == 0) {
-        *rest = (struct rest){.since_us = now_us()};
-        return;
-    }
-    if (direct_calls) { /* leave them the lock */
-        nap(rest, direct_calls, awaited);
-        return;
-    }
-    if (rest->nap_us == 0 && ++rest->turns % TURNS_PER_CLOCK != 0)
-        return;
-    idle_us = now_us() - rest->since_us;
-    if (idle_us < spin_us)
-        return;
-    if ((idle_us >= spin_us + YIELD_US && !awaited) || !aspx_command_yield())
-        nap(rest, direct_calls, awaited);
+    if (calls || aspx_wait_turn(&idle->wait, row, awaited) != 0)
+        block(idle, calls, awaited);
 }
 
 static void stand_aside(struct aspx_command *command)
@@ -187,7 +177,7 @@ void aspx_thread_replace(void (*work)(void *argument), void *argument)
 
 static void work(void)
 {
-    struct rest resting = {0};
+    struct idle idle = {.blocks_ns = 0};
     bool ended = false;
     cpu_set_t set;
 
@@ -205,11 +195,11 @@ static void work(void)
 
         ended = progress();
         if (worked || ended) {
-            if (resting.nap_us)
-                aspx_command_rise();
-            resting = (struct rest){0};
+            if (idle.blocks_ns)
+                aspx_command_unblock();
+            idle = (struct idle){.blocks_ns = 0};
         } else {
-            rest(&resting);
+            wait_for_work(&idle);
         }
     }
     while (serve_batch()) { /* what was posted before exit() */
@@ -227,13 +217,13 @@ static void take_over(void)
 
 static void wake(void)
 {
-    aspx_command_nudge();
+    aspx_command_wake_thread();
     aspx_callback_stop();
 }
 
 int aspx_thread_start(int cpu, enum aspx_cpus cpus)
 {
     on_cpu = cpu;
-    spin_us = cpus == ASPX_CPUS_OWN ? SPIN_US : 0;
+    own_cpu = cpus == ASPX_CPUS_OWN;
     return aspx_helper_thread_start("aspen-offload", work, wake, take_over);
 }

@@ -5,9 +5,10 @@ buffers (x86-TSO): can a wake-up be lost, a command be lost or seen too early?
 
 usage: sleep_model.py [--list]
 
-Each protocol is written down as the steps that runtime/offload/command.c and
-ring.h take, for two or three processes. All states are visited. A protocol must hold as it is, and must break when the step that it
-rests on is left out: else the model would prove nothing. Spin is not used,
+Each protocol is written down as the steps that runtime/base/event.h and
+runtime/offload/ring.h take, for two or three processes. All states are visited. A
+protocol must hold as it is, and must break when the step that it rests on is left
+out: else the model would prove nothing. Spin is not used,
 because its machine has no store buffers, and what is at stake are fences.
 """
 import sys
@@ -136,12 +137,6 @@ def put(name, value):
     return lambda r, m: m.store(name, value(r) if callable(value) else value)
 
 
-def swap(register, name, value):
-    def step(r, m):
-        r[register] = m.swap(name, value)
-    return step
-
-
 def add(name, value):
     def step(_r, m):
         m.add(name, value)
@@ -184,127 +179,6 @@ def wake(*sleeping):
         for name in sleeping:
             m.memory[name] = 0
     return step
-
-
-def nap(news=fence, sleeper=fence, naps=2):
-    """aspx_command_post() against aspx_command_nap(): the command is served. The
-    first naps may end by themselves; the announcement stays."""
-    poster = Process(
-        ("", put("ring", 1)),
-        ("", news),
-        ("", get("napping", "napping")),
-        ("", when(lambda r: not r["napping"], "out")),
-        ("", swap("was", "napping", 0)),
-        ("", when(lambda r: not r["was"], "out")),
-        ("", wake("thread_sleeps")),
-        ("out", nothing),
-    )
-
-    def time_out(r, m):
-        r["naps"] = r.get("naps", 0) + 1
-        if r["naps"] < naps:
-            m.memory["thread_sleeps"] = 0
-
-    thread = Process(
-        ("again", get("ring", "ring")),
-        ("", when(lambda r: r["ring"], "served")),
-        ("", get("napping", "napping")),
-        ("", when(lambda r: r["napping"], "look")),
-        ("", put("napping", 1)),
-        ("", sleeper),
-        ("look", get("ring", "ring")),
-        ("", when(lambda r: r["ring"], "again")),
-        ("", futex_wait("napping", lambda r: 1, "thread_sleeps")),
-        ("", time_out),
-        ("", sleep("thread_sleeps")),
-        ("", go("again")),
-        ("served", nothing),
-    )
-    processes = [poster, thread]
-    return {"memory": {"ring": 0, "napping": 0, "thread_sleeps": 0},
-            "processes": processes, "end": finished(processes)}
-
-
-def waiter(me, sleeper, count_first=True, seen_first=True):
-    """aspx_rest_step(), from the announcement on."""
-    count = add("sleepers", 1)
-    look = [("", get("done", "done" + me)),
-            ("", when(lambda r: r["done"], "out"))]
-    note = [("", get("seen", "news"))]
-    return Process(
-        ("", count if count_first else nothing),
-        ("", sleeper),
-        ("again", nothing),
-        *(note + look if seen_first else look + note),
-        ("", futex_wait("news", lambda r: r["seen"], "sleeps" + me)),
-        ("", sleep("sleeps" + me)),
-        ("", go("again")),
-        ("out", add("sleepers", -1 if count_first else 0)),
-    )
-
-
-def rest(waiters=1, news=fence, sleeper=fence, tell=True, **wrong):
-    """aspx_command_done(), or the word `issued` of aspx_request_posted(), and
-    aspx_command_news() against aspx_rest_step(): the caller goes on."""
-    names = [str(i) for i in range(waiters)]
-    done = []
-    for i in names:
-        label = "skip" + i
-        done += [
-            ("", put("done" + i, 1)),
-            ("", nothing if tell else go(label)),
-            ("", news),
-            ("", get("sleepers", "sleepers")),
-            ("", when(lambda r: not r["sleepers"], label)),
-            ("", add("news", 1)),
-            ("", wake(*("sleeps" + j for j in names))),
-            (label, nothing),
-        ]
-    processes = [Process(*done)] + [waiter(i, sleeper, **wrong) for i in names]
-    memory = {"sleepers": 0, "news": 0}
-    for i in names:
-        memory.update({"done" + i: 0, "sleeps" + i: 0})
-    return {"memory": memory, "processes": processes,
-            "end": finished(processes)}
-
-
-def bell(news=fence, sleeper=fence, tell=True, rounds=2):
-    """aspx_command_ended() against a caller that sleeps at the bell of a slot, which
-    it uses again: a late ring of the round before ends the sleep of the next."""
-    ended, waited = [], []
-    for i in map(str, range(rounds)):
-        over, again, rest, look = "over" + i, "again" + i, "rest" + i, "look" + i
-        ended += [
-            ("", lambda r, m, i=i: None if m.load("posted" + i) else BLOCKED),
-            ("", put("done" + i, 1)),
-            ("", nothing if tell else go(over)),
-            ("", news),
-            ("", get("bell", "bell")),
-            ("", when(lambda r: not r["bell"], over)),
-            ("", swap("was", "bell", 0)),
-            ("", when(lambda r: not r["was"], over)),
-            ("", wake("sleeps")),
-            (over, nothing),
-        ]
-        waited += [
-            ("", put("posted" + i, 1)),
-            (again, get("bell", "bell")),
-            ("", when(lambda r: r["bell"], rest)),
-            ("", put("bell", 1)),
-            ("", sleeper),
-            ("", go(look)),
-            (rest, futex_wait("bell", lambda r: 1, "sleeps")),
-            ("", sleep("sleeps")),
-            (look, get("done", "done" + i)),
-            ("", when(lambda r, again=again: not r["done"], again)),
-            ("", put("bell", 0)),
-        ]
-    processes = [Process(*ended), Process(*waited)]
-    memory = {"bell": 0, "sleeps": 0}
-    for i in map(str, range(rounds)):
-        memory.update({"done" + i: 0, "posted" + i: 0})
-    return {"memory": memory, "processes": processes,
-            "end": finished(processes)}
 
 
 def event(notifiers=1, waiters=1, news=fence, waiter=fence, inner=fence,
@@ -422,29 +296,7 @@ def ring(producers=2, cells=2, each=1, parity=True, room=True):
 
 # name, the protocol, does it hold?
 CASES = [
-    ("a post ends a nap", nap(), True),
-    ("... without the poster's fence", nap(news=nothing), False),
-    ("... with a barrier by the thread instead",
-     nap(news=nothing, sleeper=barrier), True),
-    ("... and without that", nap(news=nothing, sleeper=nothing), False),
-    ("a finished command wakes its caller", rest(), True),
-    ("... and each of two callers", rest(waiters=2), True),
-    ("... without the thread's fence", rest(news=nothing), False),
-    ("... with barriers by the callers instead",
-     rest(waiters=2, news=nothing, sleeper=barrier), True),
-    ("... if the thread writes and does not tell", rest(tell=False), False),
-    ("... if callers do not announce themselves",
-     rest(count_first=False), False),
-    ("... if the count of news is taken after the look",
-     rest(seen_first=False), False),
-    ("the end of an operation wakes who sleeps at its bell, again and again",
-     bell(rounds=3), True),
-    ("... without the thread's fence", bell(news=nothing), False),
-    ("... with a barrier by the caller instead",
-     bell(news=nothing, sleeper=barrier), True),
-    ("... and without that", bell(news=nothing, sleeper=nothing), False),
-    ("... if the thread does not ring", bell(tell=False), False),
-    ("an event wakes who waits", event(), True),
+    ("an event wakes a thread that waits", event(), True),
     ("... of two notifiers", event(notifiers=2), True),
     ("... and each of two waiters", event(waiters=2), True),
     ("... without the notifier's fence", event(news=nothing), False),
