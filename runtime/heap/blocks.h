@@ -22,7 +22,7 @@ static inline bool aspx_blocks_want(size_t bytes)
            atomic_load_explicit(&aspx_blocks_threshold, memory_order_acquire);
 }
 
-/* Who has an address of a block has it after the offer was published. */
+/* A caller with an address of a block got it after the offer was published. */
 static inline bool aspx_blocks_have(const void *addr)
 {
     return (uintptr_t) addr -

@@ -44,7 +44,7 @@ struct aspx_arena_name {
 
 struct aspx_arena {
     struct aspx_doorbell *doorbells; /* one per ghost of the node */
-    void *status_page;   /* behind them, zero-filled and page aligned; who
+    void *status_page;   /* behind them, zero-filled and page aligned; a
                             maps anything of the arena maps this */
     uint64_t head_bytes; /* of both */
     char *base;          /* whole file; NULL when only the slice fits */
@@ -67,7 +67,7 @@ int aspx_arena_make(struct aspx_arena *arena, uint32_t nusers,
                     uint64_t status_bytes, struct aspx_arena_name *name_p);
 
 /* Map the arena that another process of this node made.
- *   slice   index of the own slice, or -1 for ghosts (who need all of it)
+ *   slice   index of the own slice, or -1 for ghosts, which need all of it
  * A user whose address space is limited maps only its own slice, or a part of
  * it. Returns 0, or -1 with errno; the arena is closed then. */
 int aspx_arena_open(struct aspx_arena *arena,

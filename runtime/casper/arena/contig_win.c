@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Makes and frees the engine's contiguous window, in users and ghosts. */
 #include "config.h"
 
 #include "contig_win.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* What users do with contiguous windows: one thread at a time operates on them
+ * and flushes them. Not in ghosts. */
 #include "config.h"
 
 #include "contig_win.h"

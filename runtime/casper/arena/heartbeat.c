@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Where a ghost's heartbeat is mapped, and what can be read from it. */
 #include "config.h"
 
 #include "heartbeat.h"

@@ -6,6 +6,15 @@
  * books itself (lock/locks.h) until nobody of its queue is left. So the direct
  * way never overtakes a request that waits.
  *
+ *   state                     origin of the node         the target's ghost
+ *   0                         takes it                   may close it
+ *   SHARED n                  shared: n + 1              may close it
+ *   EXCLUSIVE                 asks the ghost             may close it
+ *   QUEUED, direct holders    asks the ghost; holders    waits for holders that
+ *                             release                    conflict
+ *   QUEUED                    asks the ghost             grants; opens it when
+ *                                                        its queue is empty
+ *
  * Order: taking is an acquire, releasing a release, on both ways. */
 #ifndef ASPEN_RUNTIME_CASPER_ARENA_LOCK_WORD_H
 #define ASPEN_RUNTIME_CASPER_ARENA_LOCK_WORD_H

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads what the policy says about one-sided communication, and looks for
+ * devices that would pin memory. */
 #include "config.h"
 
 #include "settings.h"

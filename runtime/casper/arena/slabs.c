@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Slabs by size class, each with a bitmap of the blocks that are taken. */
 #include "config.h"
 
 #include "slabs.h"

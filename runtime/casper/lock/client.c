@@ -165,8 +165,8 @@ static int ask_ghosts(struct aspx_win *win, enum aspx_lock_verb verb,
 }
 
 /* Some ghost refused. Keep what lies before the first that did, give the rest
- * back, and take it again one by one: who waits at a ghost holds ghosts before
- * it only, so no circle can close. The ghosts of a window stand in the same
+ * back, and take it again one by one: an origin that waits at a ghost holds only
+ * ghosts before it, so no circle can close. The ghosts of a window stand in the same
  * order in all its processes. */
 static int take_in_order(struct aspx_win *win, struct question *questions)
 {

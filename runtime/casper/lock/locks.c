@@ -18,8 +18,8 @@ struct entry {
     struct aspx_lock_request request;
 };
 
-/* How long ASPX_PASSES_LATE waits in order. Far longer than most locks are
- * held, so that fairness holds; short enough for a circle that is one. */
+/* How long, in us, an ASPX_PASSES_LATE request waits in order. Most locks are
+ * held far shorter, so order is kept; a deadlock is broken this late. */
 enum { LATE_US = 5000 };
 
 struct window {

@@ -8,10 +8,16 @@
  * before it that it does not conflict with (other targets, or both shared).
  * So nobody starves: a request waits only for conflicting ones before it.
  *
- * No deadlocks among programs that MPI cannot call wrong: who holds nothing
- * waits in order; who holds something passes those who wait (`passes`), since
- * they may wait for what it holds; and who wants all targets takes the ghosts
- * one after another in their order, unless all can be had at once. */
+ * A correct program cannot deadlock:
+ *
+ *   the origin                  its request
+ *   holds no lock               waits in order of arrival
+ *   holds locks of this window  passes requests that wait: they may wait for
+ *                               what it holds
+ *   holds locks of others       passes them after 5 ms in the queue
+ *   wants all targets           tries all ghosts at once; if one refuses, it
+ *                               asks the ghosts one after another, in the order
+ *                               that is the same everywhere */
 #ifndef ASPEN_RUNTIME_CASPER_LOCK_LOCKS_H
 #define ASPEN_RUNTIME_CASPER_LOCK_LOCKS_H
 
@@ -36,7 +42,7 @@ struct aspx_lock_request {
     uint32_t target; /* rank in the window, or ASPX_LOCK_EVERY */
     bool exclusive;
     enum aspx_lock_passes passes;
-    int origin;                   /* who asks; opaque */
+    int origin;                   /* the asking process; opaque */
     uint32_t tag;                 /* opaque, for the grant */
     struct aspx_lock_word *words; /* of the targets concerned; borrowed until
                                      the window has no holder or waiter */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The order of grants, with and without direct holders. */
 #include "config.h"
 
 #include "runtime/casper/arena/engine.h"

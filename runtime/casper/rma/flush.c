@@ -120,7 +120,8 @@ static int flush_themselves(struct aspx_win *win, aspx_flush_f *flush,
     return rc;
 }
 
-/* Who fences waits for all others anyway. */
+/* Flushes under a lock that had to wait count for adaptation; a fence waits for
+ * all others in any case. */
 static void note_wait(const struct aspx_win *win, bool called)
 {
     if (!called)

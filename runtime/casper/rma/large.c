@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Sends an operation of more elements than an int counts in pieces. */
 #include "config.h"
 
 #include "flush.h"

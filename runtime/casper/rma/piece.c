@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* How large a piece of such an operation may be; apart for its unit test. */
 #include "config.h"
 
 #include "acc.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Piece sizes for element sizes of all kinds. */
 #include "config.h"
 
 #include "acc.h"

@@ -22,8 +22,9 @@
 #include "runtime/mpi/handle.h"
 #include "runtime/mpi/real.h"
 
-/* Operations and bytes that may be under way to one ghost from one window of
- * one process, before the process waits: bounds the memory that queues take. */
+/* Operations, and bytes, that one window of one process may have under way to
+ * one ghost. With more the process waits for the ghost: that bounds the memory
+ * of the queues. */
 enum { CREDIT_OPS = 1024, CREDIT_BYTES = 64 << 20 };
 
 /* Is an operation on this target legal now? */
@@ -118,7 +119,7 @@ void aspx_route_to(struct aspx_route *route, uint32_t g)
                   route->start;
 }
 
-/* Both kinds of paths, for the record and for who decides which it is. */
+/* For the record, and for adaptation, which decides between ghost and target. */
 static void count_operation(const struct aspx_route *route, enum aspx_call call,
                             enum aspx_way way)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* What has to be known of datatypes: span, size, gaps, basic elements. */
 #include "config.h"
 
 #include "types.h"

@@ -36,20 +36,23 @@
 #include <unistd.h>
 
 enum {
-    ROUND_US = 1000000,
-    /* The first wait for the ghosts to be gone; each is twice the last. */
-    FINISH_US = 500,
-    LIMIT_S = 60,    /* defaults of ghost.timeout_s and init.timeout_s */
-    LIMIT_MIN_S = 2, /* the longest nap is a second */
-    REPORT_S = 1, /* what the watchdog that speaks gets before the others act */
-    PASS_ON_US = 100000, /* and the launcher, to pass on what it said */
-    JOIN_REPORT_S =
-        6,       /* what world/join.c needs to say who is missing, and more */
-    KILL_S = 5,  /* what a killed ghost gets to be gone */
-    LEFT_S = 10, /* the launcher, to end a job that a rank has left */
-    WATCHDOG_STACK = 128 * 1024,
+    ROUND_US = 1000000, /* between two looks at the ghosts */
+    FINISH_US = 500,    /* first wait for the ghosts to be gone; then doubled */
+    LIMIT_S = 60,       /* defaults of ghost.timeout_s and init.timeout_s */
+    LIMIT_MIN_S = 2,    /* above the longest nap of a ghost, a second */
+    REPORT_S = 1,       /* for the reporting watchdog, before others end it */
+    PASS_ON_US = 100000, /* for the launcher, to pass the report on */
+    JOIN_REPORT_S = 6,  /* for world/join.c, to name missing ranks */
+    KILL_S = 5,         /* for a killed ghost, to be gone */
+    LEFT_S = 10,        /* for the launcher, to end a job that a rank has left */
+    WATCHDOG_STACK = 128 * 1024, /* bytes; a report takes 2 KiB of it */
 };
 
+/* The phases of a job; a thread runs in each but STOPPED.
+ *
+ *   STOPPED --start--> INIT --joining--> JOINING --serving--> SERVING
+ *   SERVING --leaving--> LEAVING --finish--> FINISHED (the thread ends)
+ *   any --stop--> STOPPED */
 enum phase { INIT, JOINING, SERVING, LEAVING, FINISHED, STOPPED };
 
 struct ghost {

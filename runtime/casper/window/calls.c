@@ -83,7 +83,7 @@ static bool make_redirected(struct aspx_win_request *request, void *baseptr,
             aspx_registry_count_contig_missing();
     }
     aspx_rules_done(&request->verdict);
-    /* As in MPICH, who brings no memory has no address, nor has the
+    /* As in MPICH, a process without memory has no address, nor has the
      * attribute MPI_WIN_BASE. */
     base = request->bytes > 0 ? request->base : NULL;
     if (*rc == MPI_SUCCESS && request->flavor != MPI_WIN_FLAVOR_CREATE)

@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 /* The registry's entry may stand for several windows by now, or there is none,
- * so who counts a rule once for each window is the window. */
+ * so each window notes which rules were counted for it. */
 static void count_rules(struct aspx_win *win)
 {
     uint32_t known = atomic_fetch_or(&win->held_once, win->holds);

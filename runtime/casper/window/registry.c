@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The list of windows for the record, under one mutex. */
 #include "config.h"
 
 #include "registry.h"

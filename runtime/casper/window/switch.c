@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Each process's wish for redirection to it, as a byte that the others of the
+ * window read: see switch.h. */
 #include "config.h"
 
 #include "switch.h"

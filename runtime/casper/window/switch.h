@@ -10,7 +10,7 @@
  * barrier what all told. It tells by one byte in the arena of every node of the
  * window, where all processes of the node see it, and only if the byte has to
  * change. There are two banks of such bytes, for points of odd and even number:
- * who is ahead writes to the one that nobody reads any more. A byte says what
+ * a process that is ahead writes to the bank that nobody reads any more. A byte says what
  * is not as in the beginning, so zero-filled pages are right.
  *
  * docs/design/adaptation.md says why this is safe. */
@@ -36,7 +36,7 @@ unsigned char aspx_switch_wish(enum aspx_async asked, bool first);
 uint64_t aspx_switch_bytes(const struct aspx_win *win);
 
 /* A new window, with all that the processes told of it: can it be switched, and
- * who begins how. Its targets, nodes and turn.asked are complete. */
+ * how each target begins. Its targets, nodes and turn.asked are complete. */
 void aspx_switch_make(struct aspx_win *win);
 
 /* The window is in use, or gone: for the record. */

@@ -19,7 +19,21 @@
 #include <stdint.h>
 
 /* Epoch of this process as an origin. MPI's own window only ever sees fence
- * and post/start/complete/wait, never a lock, never an operation. */
+ * and post/start/complete/wait, never a lock, never an operation.
+ *
+ *   from          call                            to
+ *   NONE, FENCED  fence                           FENCED (NOSUCCEED: NONE)
+ *   FENCED        an operation                    FENCE
+ *   FENCE         fence                           FENCED (NOSUCCEED: NONE)
+ *   NONE, FENCED  start                           START
+ *   START         complete                        NONE
+ *   NONE, FENCED  lock                            LOCK
+ *   LOCK          lock, unlock of other targets   LOCK
+ *   LOCK          unlock of the last target       NONE
+ *   NONE, FENCED  lock_all                        LOCK_ALL
+ *   LOCK_ALL      unlock_all                      NONE
+ *
+ * Any other call is MPI_ERR_RMA_SYNC. */
 enum aspx_access {
     ASPX_ACCESS_NONE,
     ASPX_ACCESS_FENCED, /* after a fence; any other epoch may still follow */
@@ -64,8 +78,8 @@ struct aspx_target {
                             and no ghost does */
     _Atomic bool free;   /* for Put and Get the ghosts may know better
                             (aspx_adapt_target_states) */
-    _Atomic uint32_t owner; /* who carries out accumulates bound by rank, unless
-                               it does itself; index in aspx_win.ghosts */
+    _Atomic uint32_t owner; /* the ghost that carries out accumulates bound by
+                               rank, unless the target does; index in aspx_win.ghosts */
     struct aspx_flow sent;  /* to itself, on the engine's dynamic window */
     struct aspx_flow contig; /* to itself, on aspx_win.contig_win */
 };
