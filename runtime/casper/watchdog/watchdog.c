@@ -42,9 +42,9 @@ enum {
     LIMIT_MIN_S = 2,    /* above the longest nap of a ghost, a second */
     REPORT_S = 1,       /* for the reporting watchdog, before others end it */
     PASS_ON_US = 100000, /* for the launcher, to pass the report on */
-    JOIN_REPORT_S = 6,  /* for world/join.c, to name missing ranks */
-    KILL_S = 5,         /* for a killed ghost, to be gone */
-    LEFT_S = 10,        /* for the launcher, to end a job that a rank has left */
+    JOIN_REPORT_S = 6,   /* for world/join.c, to name missing ranks */
+    KILL_S = 5,          /* for a killed ghost, to be gone */
+    LEFT_S = 10, /* for the launcher, to end a job that a rank has left */
     WATCHDOG_STACK = 128 * 1024, /* bytes; a report takes 2 KiB of it */
 };
 

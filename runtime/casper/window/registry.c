@@ -27,8 +27,8 @@ static bool same_kind(const struct aspx_registry_entry *a,
 }
 
 /* The newest window has got its name by now, if it gets one: let it join
- * others of its kind. */
-static void merge_newest(void)
+ * others of its kind. Before a window is added, and at the end. */
+void aspx_registry_close(void)
 {
     struct aspx_registry *registry = &aspx_registry;
     struct aspx_registry_entry *newest =
@@ -45,11 +45,6 @@ static void merge_newest(void)
         registry->n--;
         return;
     }
-}
-
-void aspx_registry_close(void)
-{
-    merge_newest();
 }
 
 static void count_rules(uint32_t holds)
@@ -98,7 +93,7 @@ uint32_t aspx_registry_add(const struct aspx_win_request *request,
     aspx_real.MPI_Comm_size(request->comm, &size);
     entry.processes = (uint32_t) size;
     pthread_mutex_lock(&mutex);
-    merge_newest();
+    aspx_registry_close();
     count_rules(verdict->holds);
     if (aspx_registry.n == ASPX_REGISTRY_MAX) {
         aspx_registry.more++;
