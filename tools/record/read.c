@@ -160,6 +160,7 @@ void aspt_record_free(struct aspt_record *record)
     free(record->tasks);
     free(record->loads);
     free(record->windows);
+    free(record->sources);
     free(record->rules);
     free(record->time.ranks);
     free(record->time.calls);

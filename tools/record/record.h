@@ -45,6 +45,7 @@ struct aspt_call {
 struct aspt_window {
     uint64_t order, last, count, processes, bytes_least, bytes_most;
     const char *name, *site, *function, *made_by, *way;
+    const char *source; /* of the site, in words: report/source.h; or NULL */
     bool switchable;
     const json_t *rules; /* indexes in aspt_record.rules, checked */
 };
@@ -144,6 +145,7 @@ struct aspt_record {
     bool has_offload, has_thread;
     uint64_t redirected, windows_more;
     struct aspt_window *windows;
+    char *sources; /* texts of theirs */
     struct aspt_rule *rules;
     struct aspt_busy *busy;
     bool has_scaling; /* ghosts could be parked */

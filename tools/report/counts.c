@@ -211,9 +211,9 @@ static void window_row(FILE *to, const struct aspt_record *record,
     aspt_html_text(to, window->made_by);
     fputs("<br/><span class=\"code soft\">", to);
     aspt_html_text(to, window->site[0] ? window->site : "?");
-    if (window->function[0])
+    if (aspt_window_place(window)[0])
         fputs(" ", to);
-    aspt_html_text(to, window->function);
+    aspt_html_text(to, aspt_window_place(window));
     fputs("</span></td>", to);
     aspt_html_count(to, window->processes);
     aspt_say_bytes(window->bytes_least, least, sizeof(least));

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "report.h"
+#include "source.h"
 
 #include "tools/base/command.h"
 
@@ -87,9 +88,11 @@ static int report(const char *path, const char *out, bool as_text)
                  "%.200s is the record itself: name another "
                  "file for the report",
                  out);
-    else if (aspt_record_read(path, &record, &err) == 0)
+    else if (aspt_record_read(path, &record, &err) == 0) {
+        aspt_sources_find(record, path);
         rc = show(record, as_text ? aspt_report_text : aspt_report_page, out,
                   name != NULL, &err);
+    }
     if (rc == 0 && name)
         printf("%s\n", name);
     aspt_record_free(record);

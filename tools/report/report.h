@@ -94,6 +94,10 @@ const char *aspt_say_percent(double part, double whole, char *buf, size_t size);
 const char *aspt_say_bytes(uint64_t bytes, char *buf, size_t size);
 const char *aspt_say_many(uint64_t n, const char *what, char *buf, size_t size);
 
+/* The site of a window in words: "exchange (app.c:42)" where that was found,
+ * else what the record has, "app:exchange" or "". */
+const char *aspt_window_place(const struct aspt_window *window);
+
 /* Lines of a report that are the same in both forms. */
 struct aspt_lines {
     size_t n;

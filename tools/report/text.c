@@ -253,6 +253,7 @@ static void print_window(FILE *to, const struct aspt_record *record,
                          const struct aspt_window *window)
 {
     struct aspt_way_words way = aspt_way_words(window->way);
+    const char *place = aspt_window_place(window);
     char first[64], text[2048], least[ASPT_SAY_MAX], most[ASPT_SAY_MAX];
     size_t used, i;
     json_t *rule;
@@ -271,8 +272,12 @@ static void print_window(FILE *to, const struct aspt_record *record,
         " processes, %s%s%s each, %s%.200s%s",
         window->name[0] ? "\"" : "", window->name,
         window->name[0] ? "\": " : "", window->made_by,
-        window->site[0] ? window->site : "?", window->function[0] ? " (" : "",
-        window->function, window->function[0] ? ")" : "", window->processes,
+        window->site[0] ? window->site : "?",
+        place == window->source ? ", "
+        : place[0]              ? " ("
+                                : "",
+        place, place[0] && place != window->source ? ")" : "",
+        window->processes,
         window->bytes_least == window->bytes_most ? "" : least,
         window->bytes_least == window->bytes_most ? "" : " to ", most,
         way.doer == ASPT_BY_MPI ? "plain MPI: " : "", way.words,

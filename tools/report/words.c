@@ -326,3 +326,9 @@ size_t aspt_safe_char(const char *text, char out[5])
     }
     return len;
 }
+
+const char *aspt_window_place(const struct aspt_window *window)
+{
+    return window->source && window->source[0] ? window->source
+                                               : window->function;
+}
