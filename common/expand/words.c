@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,11 +94,12 @@ static int take_node_info(const char *text, struct asp_expand_request *request)
 }
 
 /* All hints but one mean one thread on each core. */
-static void take_hint(const char *text, struct asp_expand_request *request)
+static int take_hint(const char *text, struct asp_expand_request *request)
 {
     if (strcmp(text, "nomultithread") == 0 ||
         strcmp(text, "compute_bound") == 0 || strcmp(text, "memory_bound") == 0)
         request->threads_asked = 1;
+    return 0;
 }
 
 /* "4+5": what the allocation was grown from, and to. */
@@ -142,90 +144,123 @@ static int take_spec(const char *text, struct words *words)
     return words->thread ? take_service(text, &request->service) : 0;
 }
 
+/* A hint sets a number without end. */
+static int take_per_part(const char *text, struct asp_expand_request *request)
+{
+    uint32_t number;
+
+    request->per_part |= take_u32(text, &number) == 0 && number > 0 &&
+                         number <= ASP_RANKS_MAX;
+    return 0;
+}
+
+/* The stream of one task, by its number. */
+static int take_stream(const char *text, struct asp_expand_request *request)
+{
+    uint32_t number;
+
+    request->stream_of |= take_u32(text, &number) == 0 && number > 0;
+    return 0;
+}
+
+static int take_nodelist(const char *text, struct asp_expand_request *request)
+{
+    request->nodelist_count = asp_expand_nodelist_count(text);
+    return request->nodelist_count ? 0 : -1;
+}
+
+/* Keys whose value is a number. */
+static const struct {
+    const char *key;
+    size_t number; /* where, in a request */
+} numbers[] = {
+    {"ntasks", offsetof(struct asp_expand_request, ntasks)},
+    {"ntasks-per-node", offsetof(struct asp_expand_request, ntasks_per_node)},
+    {"cpus-per-task", offsetof(struct asp_expand_request, cpus_per_task)},
+    {"node-cpus", offsetof(struct asp_expand_request, node_cpus)},
+    {"max-cpus", offsetof(struct asp_expand_request, max_cpus)},
+    {"mincpus", offsetof(struct asp_expand_request, mincpus)},
+    {"node-threads", offsetof(struct asp_expand_request, threads)},
+};
+
+/* Keys that set a flag: with any value (""), with all but "unset" ("!unset"),
+ * or with this one. */
+static const struct {
+    const char *key, *value;
+    size_t flag; /* where, in struct words */
+} flags[] = {
+    {"ntasks-per-gpu", "", offsetof(struct words, request.per_device)},
+    {"ntasks-per-tres", "", offsetof(struct words, request.per_device)},
+    {"gpus-per-task", "", offsetof(struct words, request.device_each)},
+    {"tres-per-task", "", offsetof(struct words, request.device_each)},
+    {"cpus-per-gpu", "", offsetof(struct words, request.per_gpu)},
+    {"exact", "!unset", offsetof(struct words, request.exact)},
+    {"overcommit", "!unset", offsetof(struct words, request.overcommit)},
+    {"multi-prog", "!unset", offsetof(struct words, request.multi_prog)},
+    {"container", "!unset", offsetof(struct words, request.container)},
+    {"container-id", "!unset", offsetof(struct words, request.container)},
+    {"type", "srun", offsetof(struct words, request.srun)},
+    {"exclusive", "exclusive", offsetof(struct words, exclusive)},
+    {"alloc-asked", "yes", offsetof(struct words, request.alloc_asked)},
+    {"whole-nodes", "yes", offsetof(struct words, request.whole_nodes)},
+};
+
+/* Keys whose values have a form of their own. */
+static const struct {
+    const char *key;
+    int (*take)(const char *value, struct asp_expand_request *request);
+} forms[] = {
+    {"nodes", take_nodes},
+    {"nodelist", take_nodelist},
+    {"distribution", take_distribution},
+    {"had-cpus", take_had},
+    {"threads-per-core", take_threads},
+    {"extra-node-info", take_node_info},
+    {"ntasks-per-socket", take_per_part},
+    {"ntasks-per-core", take_per_part},
+    {"hint", take_hint},
+    {"input", take_stream},
+    {"output", take_stream},
+    {"error", take_stream},
+};
+
+#define SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+static bool has_flag_value(const char *wanted, const char *value)
+{
+    return strcmp(wanted, "!unset") == 0
+               ? strcmp(value, "unset") != 0
+               : !wanted[0] || strcmp(wanted, value) == 0;
+}
+
 static int take_word(const char *word, struct words *words)
 {
     struct asp_expand_request *request = &words->request;
-    const struct {
-        const char *key;
-        uint32_t *number;
-    } numbers[] = {{"ntasks=", &request->ntasks},
-                   {"ntasks-per-node=", &request->ntasks_per_node},
-                   {"cpus-per-task=", &request->cpus_per_task},
-                   {"node-cpus=", &request->node_cpus},
-                   {"max-cpus=", &request->max_cpus},
-                   {"mincpus=", &request->mincpus},
-                   {"node-threads=", &request->threads}};
-    const char *value = strchr(word, '=');
-    uint32_t number;
+    size_t len = strcspn(word, "=");
+    const char *value = word + len + 1;
 
-    if (value == NULL)
+    if (word[len] != '=')
         return -1;
-    value++;
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-        if (strncmp(word, numbers[i].key, strlen(numbers[i].key)) == 0)
-            return take_u32(value, numbers[i].number);
-    if (strncmp(word, "nodes=", 6) == 0)
-        return take_nodes(value, request);
-    if (strncmp(word, "distribution=", 13) == 0)
-        return take_distribution(value, request);
-    if (strncmp(word, "alloc-cpus=", 11) == 0)
+    for (size_t i = 0; i < SIZE(numbers); i++)
+        if (asp_is_word(word, len, numbers[i].key))
+            return take_u32(
+                value, (uint32_t *) ((char *) request + numbers[i].number));
+    for (size_t i = 0; i < SIZE(flags); i++)
+        if (asp_is_word(word, len, flags[i].key)) {
+            *(bool *) ((char *) words +
+                       flags[i].flag) |= has_flag_value(flags[i].value, value);
+            return 0;
+        }
+    for (size_t i = 0; i < SIZE(forms); i++)
+        if (asp_is_word(word, len, forms[i].key))
+            return forms[i].take(value, request);
+    if (asp_is_word(word, len, "alloc-cpus"))
         return take_list(value, &words->alloc_cpus, &request->alloc_cpus,
                          &request->alloc_nnodes);
-    if (strncmp(word, "part-cpus=", 10) == 0)
+    if (asp_is_word(word, len, "part-cpus"))
         return take_list(value, &words->part_cpus, &request->part_cpus,
                          &request->part_nnodes);
-    if (strncmp(word, "spec=", 5) == 0)
-        return take_spec(value, words);
-    if (strncmp(word, "had-cpus=", 9) == 0)
-        return take_had(value, request);
-    if (strncmp(word, "threads-per-core=", 17) == 0)
-        return take_threads(value, request);
-    if (strncmp(word, "extra-node-info=", 16) == 0)
-        return take_node_info(value, request);
-    if (strncmp(word, "nodelist=", 9) == 0) {
-        request->nodelist_count = asp_expand_nodelist_count(value);
-        return request->nodelist_count ? 0 : -1;
-    }
-    if (strncmp(word, "ntasks-per-gpu=", 15) == 0 ||
-        strncmp(word, "ntasks-per-tres=", 16) == 0)
-        request->per_device = true;
-    else if (strncmp(word, "gpus-per-task=", 14) == 0 ||
-             strncmp(word, "tres-per-task=", 14) == 0)
-        request->device_each = true;
-    else if (strncmp(word, "ntasks-per-socket=", 18) == 0 ||
-             strncmp(word, "ntasks-per-core=", 16) == 0)
-        /* A hint sets a number without end. */
-        request->per_part = request->per_part ||
-                            (take_u32(value, &number) == 0 && number > 0 &&
-                             number <= ASP_RANKS_MAX);
-    else if (strncmp(word, "cpus-per-gpu=", 13) == 0)
-        request->per_gpu = true;
-    else if (strncmp(word, "hint=", 5) == 0)
-        take_hint(value, request);
-    else if (strncmp(word, "type=", 5) == 0)
-        request->srun = strcmp(value, "srun") == 0;
-    else if (strncmp(word, "exclusive=", 10) == 0)
-        words->exclusive = strcmp(value, "exclusive") == 0;
-    else if (strncmp(word, "exact=", 6) == 0)
-        request->exact = strcmp(value, "unset") != 0;
-    else if (strncmp(word, "alloc-asked=", 12) == 0)
-        request->alloc_asked = strcmp(value, "yes") == 0;
-    else if (strncmp(word, "whole-nodes=", 12) == 0)
-        request->whole_nodes = strcmp(value, "yes") == 0;
-    else if (strncmp(word, "overcommit=", 11) == 0)
-        request->overcommit = strcmp(value, "unset") != 0;
-    else if (strncmp(word, "multi-prog=", 11) == 0)
-        request->multi_prog = strcmp(value, "unset") != 0;
-    else if (strncmp(word, "input=", 6) == 0 ||
-             strncmp(word, "output=", 7) == 0 ||
-             strncmp(word, "error=", 6) == 0)
-        request->stream_of |= take_u32(value, &number) == 0 && number > 0;
-    else if (strncmp(word, "container=", 10) == 0 ||
-             strncmp(word, "container-id=", 13) == 0)
-        request->container = strcmp(value, "unset") != 0;
-    else
-        return -1;
-    return 0;
+    return asp_is_word(word, len, "spec") ? take_spec(value, words) : -1;
 }
 
 /* "set OPTION VALUE", where there is one. */
