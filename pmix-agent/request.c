@@ -193,6 +193,7 @@ static int parse_value(const struct key *key, char *value,
 static int parse_line(char *line, size_t nline, struct aspa_request *request,
                       bool *seen, struct asp_err *err)
 {
+    const struct asp_location at = {"request", nline, 0};
     char *value = strchr(line, ' ');
     size_t i;
 
@@ -204,15 +205,13 @@ static int parse_line(char *line, size_t nline, struct aspa_request *request,
         if (strcmp(keys[i].name, line) == 0)
             break;
     if (i == NKEYS)
-        return asp_err_at(err, EINVAL, "request", nline, 0,
-                          "unknown key \"%.40s\"", line);
+        return asp_err_at(err, EINVAL, &at, "unknown key \"%.40s\"", line);
     if (seen[i])
-        return asp_err_at(err, EINVAL, "request", nline, 0, "key \"%s\" twice",
-                          line);
+        return asp_err_at(err, EINVAL, &at, "key \"%s\" twice", line);
     seen[i] = true;
     if (parse_value(&keys[i], value, request) < 0)
-        return asp_err_at(err, EINVAL, "request", nline, 0,
-                          "bad value \"%.60s\" for %s", value, line);
+        return asp_err_at(err, EINVAL, &at, "bad value \"%.60s\" for %s", value,
+                          line);
     return 0;
 }
 

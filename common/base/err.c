@@ -14,46 +14,62 @@ static void make_printable(char *text)
             c[n - 1] = '?';
 }
 
-static void err_set(struct asp_err *err, const char *fmt, va_list args)
+static void print_location(const struct asp_location *at, char *buf,
+                           size_t size)
 {
-    if (vsnprintf(err->text, sizeof(err->text), fmt, args) < 0)
-        err->text[0] = '\0';
-    make_printable(err->text);
+    if (at->line && at->column)
+        snprintf(buf, size, "%s:%zu:%zu", at->file, at->line, at->column);
+    else if (at->line)
+        snprintf(buf, size, "%s:%zu", at->file, at->line);
+    else
+        snprintf(buf, size, "%s", at->file);
+}
+
+static void err_set(struct asp_err *err, int errnum,
+                    const struct asp_location *at, const char *fmt,
+                    va_list args)
+{
+    if (err) {
+        if (vsnprintf(err->text, sizeof(err->text), fmt, args) < 0)
+            err->text[0] = '\0';
+        make_printable(err->text);
+        print_location(at, err->place, sizeof(err->place));
+        make_printable(err->place);
+    }
+    errno = errnum;
 }
 
 int asp_errf(struct asp_err *err, int errnum, const char *fmt, ...)
 {
-    if (err) {
-        va_list args;
+    static const struct asp_location nowhere = {.file = ""};
+    va_list args;
 
-        va_start(args, fmt);
-        err_set(err, fmt, args);
-        va_end(args);
-        err->place[0] = '\0';
-    }
-    errno = errnum;
+    va_start(args, fmt);
+    err_set(err, errnum, &nowhere, fmt, args);
+    va_end(args);
     return -1;
 }
 
-int asp_err_at(struct asp_err *err, int errnum, const char *file, size_t line,
-               size_t column, const char *fmt, ...)
+int asp_err_at(struct asp_err *err, int errnum, const struct asp_location *at,
+               const char *fmt, ...)
 {
-    if (err) {
-        va_list args;
+    va_list args;
 
-        va_start(args, fmt);
-        err_set(err, fmt, args);
-        va_end(args);
-        if (line && column)
-            snprintf(err->place, sizeof(err->place), "%s:%zu:%zu", file, line,
-                     column);
-        else if (line)
-            snprintf(err->place, sizeof(err->place), "%s:%zu", file, line);
-        else
-            snprintf(err->place, sizeof(err->place), "%s", file);
-        make_printable(err->place);
-    }
-    errno = errnum;
+    va_start(args, fmt);
+    err_set(err, errnum, at, fmt, args);
+    va_end(args);
+    return -1;
+}
+
+int asp_err_in(struct asp_err *err, int errnum, const char *file,
+               const char *fmt, ...)
+{
+    const struct asp_location at = {.file = file};
+    va_list args;
+
+    va_start(args, fmt);
+    err_set(err, errnum, &at, fmt, args);
+    va_end(args);
     return -1;
 }
 

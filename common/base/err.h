@@ -23,11 +23,19 @@ struct asp_err {
 int asp_errf(struct asp_err *err, int errnum, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* As asp_errf(), with the place in the input. line and column count from 1;
- * 0 leaves them out. */
-int asp_err_at(struct asp_err *err, int errnum, const char *file, size_t line,
-               size_t column, const char *fmt, ...)
-    __attribute__((format(printf, 6, 7)));
+/* A place in an input. */
+struct asp_location {
+    const char *file;    /* or "command line" */
+    size_t line, column; /* from 1; 0: not known */
+};
+
+/* As asp_errf(), with the place in the input. */
+int asp_err_at(struct asp_err *err, int errnum, const struct asp_location *at,
+               const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+/* The same of a file as a whole. */
+int asp_err_in(struct asp_err *err, int errnum, const char *file,
+               const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /* Write "place: text" (or just the text) into buf; always terminated.
  * Returns buf. */

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,8 +22,10 @@ struct scan {
 
 static int bad(const struct scan *scan, const char *what)
 {
-    return asp_err_at(scan->err, EINVAL, "layout", 1,
-                      (size_t) (scan->at - scan->text) + 1, "%s", what);
+    const struct asp_location at = {"layout", 1,
+                                    (size_t) (scan->at - scan->text) + 1};
+
+    return asp_err_at(scan->err, EINVAL, &at, "%s", what);
 }
 
 static bool scan_word(struct scan *scan, const char *word)
@@ -350,6 +353,14 @@ static const struct field {
     {" window=", read_window, FIELD_MANY},
 };
 
+static int bad_word(const struct scan *scan, const char *word)
+{
+    char text[64];
+
+    snprintf(text, sizeof(text), "expected \"%s\"", word);
+    return bad(scan, text);
+}
+
 static int read_fields(struct scan *scan, struct asp_layout *out)
 {
     for (size_t f = 0; f < sizeof(fields) / sizeof(fields[0]); f++) {
@@ -357,9 +368,7 @@ static int read_fields(struct scan *scan, struct asp_layout *out)
         bool found = scan_word(scan, field->key);
 
         if (!found && field->flag == FIELD_ONE)
-            return asp_err_at(scan->err, EINVAL, "layout", 1,
-                              (size_t) (scan->at - scan->text) + 1,
-                              "expected \"%s\"", field->key + 1);
+            return bad_word(scan, field->key + 1);
         while (found) {
             if (field->read(scan, out))
                 return -1;

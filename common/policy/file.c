@@ -31,12 +31,12 @@ static int check_owner(const char *path, const struct stat *st, uid_t owner_uid,
     bool sticky = S_ISDIR(st->st_mode) && st->st_mode & S_ISVTX;
 
     if (st->st_uid != owner_uid && st->st_uid != 0)
-        return asp_err_at(err, EPERM, path, 0, 0,
+        return asp_err_in(err, EPERM, path,
                           "%s belongs to user %u, not %u: it is ignored until "
                           "chown %u",
                           what, st->st_uid, owner_uid, owner_uid);
     if (st->st_mode & (S_IWGRP | S_IWOTH) && !sticky)
-        return asp_err_at(err, EPERM, path, 0, 0,
+        return asp_err_in(err, EPERM, path,
                           "%s can be written by others (mode %04o): it is "
                           "ignored until chmod go-w",
                           what, st->st_mode & 07777);
@@ -50,11 +50,11 @@ static int check_parents(const char *path, uid_t owner_uid, struct asp_err *err)
     struct stat st;
 
     if (!realpath(path, real))
-        return asp_err_at(err, errno, path, 0, 0, "%s", strerror(errno));
+        return asp_err_in(err, errno, path, "%s", strerror(errno));
     while ((slash = strrchr(real, '/')) != NULL) {
         *slash = '\0';
         if (stat(real[0] ? real : "/", &st) < 0)
-            return asp_err_at(err, errno, path, 0, 0, "%s: %s", real,
+            return asp_err_in(err, errno, path, "%s: %s", real,
                               strerror(errno));
         if (check_owner(path, &st, owner_uid, "its folder", err) < 0)
             return -1;
@@ -68,14 +68,14 @@ static int check_file(const char *path, int fd, uid_t owner_uid,
     struct stat st;
 
     if (fstat(fd, &st) < 0)
-        return asp_err_at(err, errno, path, 0, 0, "%s", strerror(errno));
+        return asp_err_in(err, errno, path, "%s", strerror(errno));
     if (S_ISDIR(st.st_mode))
-        return asp_err_at(err, EISDIR, path, 0, 0,
+        return asp_err_in(err, EISDIR, path,
                           "is a folder; name a policy file in it");
     if (!S_ISREG(st.st_mode))
-        return asp_err_at(err, EINVAL, path, 0, 0, "is not a regular file");
+        return asp_err_in(err, EINVAL, path, "is not a regular file");
     if (st.st_size > ASP_POLICY_FILE_MAX)
-        return asp_err_at(err, EFBIG, path, 0, 0,
+        return asp_err_in(err, EFBIG, path,
                           "has %lld bytes; a policy has at most %d",
                           (long long) st.st_size, ASP_POLICY_FILE_MAX);
     if (owner_uid == (uid_t) -1)
@@ -92,7 +92,7 @@ static int read_whole(const char *path, int fd, char **text_p, size_t *len_p,
     size_t len = 0;
 
     if (!text)
-        return asp_err_at(err, ENOMEM, path, 0, 0, "no memory to read it");
+        return asp_err_in(err, ENOMEM, path, "no memory to read it");
     for (;;) {
         ssize_t got = read(fd, text + len, ASP_POLICY_FILE_MAX + 1 - len);
 
@@ -101,7 +101,7 @@ static int read_whole(const char *path, int fd, char **text_p, size_t *len_p,
         if (got == 0)
             break;
         if (got < 0 || (len += (size_t) got) > ASP_POLICY_FILE_MAX) {
-            asp_err_at(err, got < 0 ? errno : EFBIG, path, 0, 0, "%s",
+            asp_err_in(err, got < 0 ? errno : EFBIG, path, "%s",
                        got < 0 ? strerror(errno) : "grew while it was read");
             free(text);
             return -1;
@@ -122,7 +122,7 @@ int asp_policy_read(const char *path, uid_t owner_uid, char **text_p,
         flags |= O_NOFOLLOW;
     fd = open(path, flags);
     if (fd < 0)
-        return asp_err_at(err, errno, path, 0, 0, "cannot be opened: %s",
+        return asp_err_in(err, errno, path, "cannot be opened: %s",
                           errno == ELOOP ? "it is a symbolic link"
                                          : strerror(errno));
     rc = check_file(path, fd, owner_uid, err);
@@ -135,13 +135,10 @@ int asp_policy_read(const char *path, uid_t owner_uid, char **text_p,
 }
 
 int asp_policy_map(struct asp_setting settings[ASP_KNOB_COUNT],
-                   const char *file, const struct asp_yaml_node *map,
-                   const char *prefix, enum asp_layer layer,
-                   struct asp_err *err)
+                   const struct asp_yaml_node *map, const char *prefix,
+                   enum asp_layer layer, struct asp_err *err)
 {
     for (const struct asp_yaml_node *n = map->first; n; n = n->next) {
-        const struct asp_place key = {file, n->key_line, n->key_column};
-        const struct asp_place value = {file, n->line, n->column};
         char name[ASP_NAME_MAX * 2];
 
         snprintf(name, sizeof(name), "%s%s%.64s", prefix, prefix[0] ? "." : "",
@@ -151,83 +148,84 @@ int asp_policy_map(struct asp_setting settings[ASP_KNOB_COUNT],
             continue;
         if (n->kind == ASP_YAML_MAP) {
             if (prefix[0])
-                return asp_err_at(err, EINVAL, file, n->line, n->column,
+                return asp_err_at(err, EINVAL, &n->at,
                                   "\"%.64s\" is nested too deeply", name);
-            if (asp_policy_map(settings, file, n, name, layer, err) < 0)
+            if (asp_policy_map(settings, n, name, layer, err) < 0)
                 return -1;
             continue;
         }
         if (n->kind != ASP_YAML_SCALAR)
-            return asp_err_at(err, EINVAL, file, n->line, n->column,
+            return asp_err_at(err, EINVAL, &n->at,
                               "%.64s takes one value, not a list", name);
-        if (asp_policy_set(
-                settings, name, n->text, layer,
-                asp_knob_find(name) == ASP_KNOB_COUNT ? &key : &value, err) < 0)
+        if (asp_policy_set(settings, name, n->text, layer,
+                           asp_knob_find(name) == ASP_KNOB_COUNT ? &n->key_at
+                                                                 : &n->at,
+                           err) < 0)
             return -1;
     }
     return 0;
 }
 
-static int check_version(const char *file, const struct asp_yaml_node *root,
-                         bool needed, struct asp_err *err)
+static int check_version(const struct asp_yaml_node *root, bool needed,
+                         struct asp_err *err)
 {
     for (const struct asp_yaml_node *n = root->first; n; n = n->next) {
         if (strcmp(n->key, "version") != 0)
             continue;
         if (n->kind == ASP_YAML_SCALAR && strcmp(n->text, "1") == 0)
             return 0;
-        return asp_err_at(err, EINVAL, file, n->line, n->column,
+        return asp_err_at(err, EINVAL, &n->at,
                           "this Aspen reads version 1 of policies");
     }
     if (needed)
-        return asp_err_at(err, EINVAL, file, root->line, root->column,
+        return asp_err_at(err, EINVAL, &root->at,
                           "a site policy starts with \"version: 1\"");
     return 0;
 }
 
-static int add_site_doc(struct asp_policy *policy, const char *file,
+static int add_site_doc(struct asp_policy *policy,
                         const struct asp_yaml_node *root, struct asp_err *err)
 {
     static const char *const known[] = {"version", "defaults", "rules",
                                         "windows", "limits"};
 
     for (const struct asp_yaml_node *n = root->first; n; n = n->next) {
-        const struct asp_place place = {file, n->key_line, n->key_column};
         bool defaults = strcmp(n->key, "defaults") == 0;
         bool limits = strcmp(n->key, "limits") == 0;
         int rc = 0;
 
         if ((defaults || limits) && n->kind != ASP_YAML_MAP)
-            return asp_err_at(err, EINVAL, file, n->line, n->column,
+            return asp_err_at(err, EINVAL, &n->at,
                               "%s: takes a map of settings", n->key);
         if (defaults)
-            rc = asp_policy_map(policy->layers[ASP_LAYER_SITE], file, n, "",
+            rc = asp_policy_map(policy->layers[ASP_LAYER_SITE], n, "",
                                 ASP_LAYER_SITE, err);
         else if (limits)
-            rc = asp_policy_limits(policy, file, n, err);
+            rc = asp_policy_limits(policy, n, err);
         else if (strcmp(n->key, "rules") == 0)
-            rc = asp_policy_rules(policy, file, n, err);
+            rc = asp_policy_rules(policy, n, err);
         else if (strcmp(n->key, "windows") == 0)
-            rc = asp_policy_windows_read(&policy->windows_of[ASP_LAYER_SITE],
-                                         file, n, err);
+            rc = asp_policy_windows_read(&policy->windows_of[ASP_LAYER_SITE], n,
+                                         err);
         else if (strcmp(n->key, "version") != 0)
-            rc = asp_policy_unknown("section", n->key, known, 5, &place, err);
+            rc = asp_policy_unknown("section", n->key, known, 5, &n->key_at,
+                                    err);
         if (rc < 0)
             return -1;
     }
     return 0;
 }
 
-static int add_job_doc(struct asp_policy *policy, const char *file,
+static int add_job_doc(struct asp_policy *policy,
                        const struct asp_yaml_node *root, struct asp_err *err)
 {
-    if (asp_policy_map(policy->layers[ASP_LAYER_JOB], file, root, "",
-                       ASP_LAYER_JOB, err) < 0)
+    if (asp_policy_map(policy->layers[ASP_LAYER_JOB], root, "", ASP_LAYER_JOB,
+                       err) < 0)
         return -1;
     for (const struct asp_yaml_node *n = root->first; n; n = n->next)
         if (strcmp(n->key, "windows") == 0)
             return asp_policy_windows_read(&policy->windows_of[ASP_LAYER_JOB],
-                                           file, n, err);
+                                           n, err);
     return 0;
 }
 
@@ -245,23 +243,22 @@ int asp_policy_add_text(struct asp_policy *policy, const char *name,
         return 0;
     }
     if (doc->root->kind != ASP_YAML_MAP)
-        rc = asp_err_at(err, EINVAL, name, doc->root->line, doc->root->column,
+        rc = asp_err_at(err, EINVAL, &doc->root->at,
                         "a policy is a map of settings");
     else
-        rc = check_version(name, doc->root, kind == ASP_POLICY_SITE, err);
+        rc = check_version(doc->root, kind == ASP_POLICY_SITE, err);
     if (rc == 0 && kind == ASP_POLICY_JOB)
-        rc = add_job_doc(policy, name, doc->root, err);
+        rc = add_job_doc(policy, doc->root, err);
     if (rc < 0 || kind == ASP_POLICY_JOB) {
         asp_yaml_destroy(doc);
         return rc;
     }
     if (policy->doc) {
         asp_yaml_destroy(doc);
-        return asp_err_at(err, EINVAL, name, 0, 0,
-                          "there is a site policy already");
+        return asp_err_in(err, EINVAL, name, "there is a site policy already");
     }
     policy->doc = doc; /* rules point into it */
-    return add_site_doc(policy, name, doc->root, err);
+    return add_site_doc(policy, doc->root, err);
 }
 
 static int add_file(struct asp_policy *policy, const char *path,

@@ -207,93 +207,90 @@ int asp_knob_check(enum asp_knob_id id, const char *value,
 }
 
 static int err_place(struct asp_err *err, int errnum,
-                     const struct asp_place *place, const struct asp_err *why)
+                     const struct asp_location *at, const struct asp_err *why)
 {
-    return asp_err_at(err, errnum, place->file, place->line, place->column,
-                      "%s", why->text);
+    return asp_err_at(err, errnum, at, "%s", why->text);
 }
 
 int asp_policy_unknown(const char *what, const char *word,
                        const char *const known[], size_t nknown,
-                       const struct asp_place *place, struct asp_err *err)
+                       const struct asp_location *at, struct asp_err *err)
 {
     const char *near = asp_nearest(word, known, nknown);
     char list[320];
     struct asp_strbuf sb = ASP_STRBUF(list);
 
     if (near)
-        return asp_err_at(err, EINVAL, place->file, place->line, place->column,
+        return asp_err_at(err, EINVAL, at,
                           "unknown %s \"%.64s\": did you mean \"%s\"?", what,
                           word, near);
     for (size_t i = 0; i < nknown && sb.len + 24 < sizeof(list); i++)
         asp_strbuf_add(&sb, "%s%.20s", i ? ", " : "", known[i]);
-    return asp_err_at(err, EINVAL, place->file, place->line, place->column,
-                      "unknown %s \"%.64s\": one of %s", what, word, list);
+    return asp_err_at(err, EINVAL, at, "unknown %s \"%.64s\": one of %s", what,
+                      word, list);
 }
 
 static int set_one(struct asp_setting settings[ASP_KNOB_COUNT],
                    enum asp_knob_id id, const char *value, enum asp_layer layer,
-                   const struct asp_place *place, struct asp_err *err)
+                   const struct asp_location *at, struct asp_err *err)
 {
     struct asp_setting *setting = &settings[id];
     struct asp_err why;
     char text[ASP_VALUE_MAX];
 
     if (layer <= ASP_LAYER_RULE && asp_knobs[id].flags & ASP_KNOB_NOT_SITE)
-        return asp_err_at(err, EINVAL, place->file, place->line, place->column,
+        return asp_err_at(err, EINVAL, at,
                           "%s is for jobs, not for site policies",
                           asp_knobs[id].name);
     if (setting->set)
-        return asp_err_at(err, EINVAL, place->file, place->line, place->column,
-                          "%s is set twice", asp_knobs[id].name);
+        return asp_err_at(err, EINVAL, at, "%s is set twice",
+                          asp_knobs[id].name);
     if (asp_knob_check(id, value, text, &why) < 0)
-        return err_place(err, EINVAL, place, &why);
+        return err_place(err, EINVAL, at, &why);
     setting->set = true;
     setting->layer = layer;
     memcpy(setting->value, text, sizeof(text));
     setting->note[0] = '\0';
-    if (place->line)
+    if (at->line)
         snprintf(setting->origin, sizeof(setting->origin), "%.200s:%zu:%zu",
-                 place->file, place->line, place->column);
+                 at->file, at->line, at->column);
     else
-        snprintf(setting->origin, sizeof(setting->origin), "%.200s",
-                 place->file);
+        snprintf(setting->origin, sizeof(setting->origin), "%.200s", at->file);
     return 0;
 }
 
 static int set_mode(struct asp_setting settings[ASP_KNOB_COUNT],
                     const char *value, enum asp_layer layer,
-                    const struct asp_place *place, struct asp_err *err)
+                    const struct asp_location *at, struct asp_err *err)
 {
     const char *colon = strchr(value, ':');
     char mode[ASP_VALUE_MAX];
 
     snprintf(mode, sizeof(mode), "%.*s",
              colon ? (int) (colon - value) : (int) strlen(value), value);
-    if (set_one(settings, ASP_KNOB_MODE, mode, layer, place, err) < 0)
+    if (set_one(settings, ASP_KNOB_MODE, mode, layer, at, err) < 0)
         return -1;
     if (!colon)
         return 0;
     if (strcmp(mode, "ghost") != 0)
-        return asp_err_at(err, EINVAL, place->file, place->line, place->column,
+        return asp_err_at(err, EINVAL, at,
                           "mode %s takes no number; ghost:%s does", mode,
                           colon + 1);
-    return set_one(settings, ASP_KNOB_GHOSTS, colon + 1, layer, place, err);
+    return set_one(settings, ASP_KNOB_GHOSTS, colon + 1, layer, at, err);
 }
 
 int asp_policy_set(struct asp_setting settings[ASP_KNOB_COUNT],
                    const char *name, const char *value, enum asp_layer layer,
-                   const struct asp_place *place, struct asp_err *err)
+                   const struct asp_location *at, struct asp_err *err)
 {
     enum asp_knob_id id = asp_knob_find(name);
     const char *names[ASP_KNOB_COUNT];
 
     if (id == ASP_KNOB_MODE)
-        return set_mode(settings, value, layer, place, err);
+        return set_mode(settings, value, layer, at, err);
     if (id < ASP_KNOB_COUNT)
-        return set_one(settings, id, value, layer, place, err);
+        return set_one(settings, id, value, layer, at, err);
     for (id = 0; id < ASP_KNOB_COUNT; id++)
         names[id] = asp_knobs[id].name;
-    return asp_policy_unknown("setting", name, names, ASP_KNOB_COUNT, place,
-                              err);
+    return asp_policy_unknown("setting", name, names, ASP_KNOB_COUNT, at, err);
 }

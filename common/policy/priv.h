@@ -47,24 +47,17 @@ struct asp_policy {
     char windows_note[ASP_ERR_PLACE_MAX]; /* what a limit did, or "" */
 };
 
-/* Place for messages: where a value stands. */
-struct asp_place {
-    const char *file; /* or "command line" */
-    size_t line;
-    size_t column;
-};
-
 /* Check a value and store it in settings[id] with its origin. "ghost:2" as
  * mode sets ghosts too. Refuses a second value for the same knob.
  * Returns 0, or -1 with errno EINVAL or ENOTSUP and place and reason. */
 int asp_policy_set(struct asp_setting settings[ASP_KNOB_COUNT],
                    const char *name, const char *value, enum asp_layer layer,
-                   const struct asp_place *place, struct asp_err *err);
+                   const struct asp_location *at, struct asp_err *err);
 
 /* Refuse a key that is not among the known ones, with a suggestion. */
 int asp_policy_unknown(const char *what, const char *word,
                        const char *const known[], size_t nknown,
-                       const struct asp_place *place, struct asp_err *err);
+                       const struct asp_location *at, struct asp_err *err);
 
 /* Read a whole file, at most ASP_POLICY_FILE_MAX bytes; *text_p is the
  * caller's. owner_uid (uid_t) -1 is a job's file: no demands on the owner. */
@@ -72,9 +65,9 @@ int asp_policy_read(const char *path, uid_t owner_uid, char **text_p,
                     size_t *len_p, struct asp_err *err);
 
 /* rules: and limits: of a site policy. */
-int asp_policy_rules(struct asp_policy *policy, const char *file,
-                     const struct asp_yaml_node *seq, struct asp_err *err);
-int asp_policy_limits(struct asp_policy *policy, const char *file,
+int asp_policy_rules(struct asp_policy *policy, const struct asp_yaml_node *seq,
+                     struct asp_err *err);
+int asp_policy_limits(struct asp_policy *policy,
                       const struct asp_yaml_node *map, struct asp_err *err);
 
 /* The value that a limit puts in the place of value, or NULL if it may stay. */
@@ -83,7 +76,7 @@ const char *asp_limit_apply(enum asp_knob_id id, const struct asp_limit *limit,
 
 /* Append the rules of a windows: list, or one in its text form. On failure
  * rules->n may have grown; the caller gives up or puts it back. */
-int asp_policy_windows_read(struct asp_winrules *rules, const char *file,
+int asp_policy_windows_read(struct asp_winrules *rules,
                             const struct asp_yaml_node *list,
                             struct asp_err *err);
 int asp_policy_windows_spec(struct asp_winrules *rules, const char *text,
@@ -96,9 +89,8 @@ int asp_policy_windows_resolve(struct asp_policy *policy,
 
 /* All knobs of a map, nested or dotted, into settings. */
 int asp_policy_map(struct asp_setting settings[ASP_KNOB_COUNT],
-                   const char *file, const struct asp_yaml_node *map,
-                   const char *prefix, enum asp_layer layer,
-                   struct asp_err *err);
+                   const struct asp_yaml_node *map, const char *prefix,
+                   enum asp_layer layer, struct asp_err *err);
 
 bool asp_rule_matches(const struct asp_rule *rule,
                       const struct asp_facts *facts);

@@ -96,11 +96,9 @@ static int parse_range(const char *text, struct range *range)
     return *text ? -1 : 0;
 }
 
-static int check_match(const char *file, const struct asp_yaml_node *match,
-                       struct asp_err *err)
+static int check_match(const struct asp_yaml_node *match, struct asp_err *err)
 {
     for (const struct asp_yaml_node *n = match->first; n; n = n->next) {
-        const struct asp_place place = {file, n->key_line, n->key_column};
         enum fact fact = find_fact(n->key);
         const struct asp_yaml_node *value = n->kind == ASP_YAML_LIST ? n->first
                                                                      : n;
@@ -108,14 +106,14 @@ static int check_match(const char *file, const struct asp_yaml_node *match,
 
         if (fact == FACTS)
             return asp_policy_unknown("thing to match", n->key, fact_names,
-                                      FACTS, &place, err);
+                                      FACTS, &n->key_at, err);
         for (; value; value = n->kind == ASP_YAML_LIST ? value->next : NULL) {
             if (value->kind != ASP_YAML_SCALAR)
-                return asp_err_at(err, EINVAL, file, value->line, value->column,
+                return asp_err_at(err, EINVAL, &value->at,
                                   "%s takes a value or a list of values",
                                   n->key);
             if (fact >= NODES && parse_range(value->text, &range) < 0)
-                return asp_err_at(err, EINVAL, file, value->line, value->column,
+                return asp_err_at(err, EINVAL, &value->at,
                                   "%s: \"%.32s\" is no comparison; give 4, "
                                   "2-16, \">=4\" or \"<8\"",
                                   n->key, value->text);
@@ -159,8 +157,8 @@ bool asp_rule_matches(const struct asp_rule *rule,
     return true;
 }
 
-static int read_sets(struct asp_rule *rule, const char *file,
-                     const struct asp_yaml_node *map, struct asp_err *err)
+static int read_sets(struct asp_rule *rule, const struct asp_yaml_node *map,
+                     struct asp_err *err)
 {
     struct asp_setting *settings = calloc(ASP_KNOB_COUNT, sizeof(*settings));
     int rc;
@@ -168,9 +166,9 @@ static int read_sets(struct asp_rule *rule, const char *file,
     rule->sets = calloc(ASP_KNOB_COUNT, sizeof(*rule->sets));
     if (!settings || !rule->sets) {
         free(settings);
-        return asp_err_at(err, ENOMEM, file, map->line, 0, "no memory");
+        return asp_err_at(err, ENOMEM, &map->at, "no memory");
     }
-    rc = asp_policy_map(settings, file, map, "", ASP_LAYER_RULE, err);
+    rc = asp_policy_map(settings, map, "", ASP_LAYER_RULE, err);
     for (enum asp_knob_id id = 0; rc == 0 && id < ASP_KNOB_COUNT; id++) {
         if (!settings[id].set)
             continue;
@@ -181,68 +179,66 @@ static int read_sets(struct asp_rule *rule, const char *file,
     return rc;
 }
 
-static int read_windows(struct asp_rule *rule, const char *file,
-                        const struct asp_yaml_node *list, struct asp_err *err)
+static int read_windows(struct asp_rule *rule, const struct asp_yaml_node *list,
+                        struct asp_err *err)
 {
     rule->windows = calloc(1, sizeof(*rule->windows));
     if (!rule->windows)
-        return asp_err_at(err, ENOMEM, file, list->line, 0, "no memory");
-    return asp_policy_windows_read(rule->windows, file, list, err);
+        return asp_err_at(err, ENOMEM, &list->at, "no memory");
+    return asp_policy_windows_read(rule->windows, list, err);
 }
 
-static int read_rule(struct asp_rule *rule, const char *file,
-                     const struct asp_yaml_node *map, struct asp_err *err)
+static int read_rule(struct asp_rule *rule, const struct asp_yaml_node *map,
+                     struct asp_err *err)
 {
     static const char *const known[] = {"match", "set", "windows"};
     const struct asp_yaml_node *set = NULL, *windows = NULL;
 
     for (const struct asp_yaml_node *n = map->first; n; n = n->next) {
-        const struct asp_place place = {file, n->key_line, n->key_column};
 
         if (strcmp(n->key, "windows") == 0)
             windows = n;
         else if (n->kind != ASP_YAML_MAP)
-            return asp_err_at(err, EINVAL, file, n->line, n->column,
-                              "%s takes a map", n->key);
+            return asp_err_at(err, EINVAL, &n->at, "%s takes a map", n->key);
         else if (strcmp(n->key, "match") == 0)
             rule->match = n;
         else if (strcmp(n->key, "set") == 0)
             set = n;
         else
             return asp_policy_unknown("part of a rule", n->key, known, 3,
-                                      &place, err);
+                                      &n->key_at, err);
     }
     if (!set && !windows)
-        return asp_err_at(err, EINVAL, file, map->line, map->column,
+        return asp_err_at(err, EINVAL, &map->at,
                           "a rule needs set: or windows:");
-    if (rule->match && check_match(file, rule->match, err) < 0)
+    if (rule->match && check_match(rule->match, err) < 0)
         return -1;
-    if (windows && read_windows(rule, file, windows, err) < 0)
+    if (windows && read_windows(rule, windows, err) < 0)
         return -1;
-    return set ? read_sets(rule, file, set, err) : 0;
+    return set ? read_sets(rule, set, err) : 0;
 }
 
-int asp_policy_rules(struct asp_policy *policy, const char *file,
-                     const struct asp_yaml_node *seq, struct asp_err *err)
+int asp_policy_rules(struct asp_policy *policy, const struct asp_yaml_node *seq,
+                     struct asp_err *err)
 {
     size_t count = 0;
 
     if (seq->kind != ASP_YAML_LIST)
-        return asp_err_at(err, EINVAL, file, seq->line, seq->column,
+        return asp_err_at(err, EINVAL, &seq->at,
                           "rules: takes a list of match: and set:");
     for (const struct asp_yaml_node *n = seq->first; n; n = n->next)
         count++;
     if (count > ASP_RULES_MAX)
-        return asp_err_at(err, EINVAL, file, seq->line, seq->column,
-                          "more than %d rules", ASP_RULES_MAX);
+        return asp_err_at(err, EINVAL, &seq->at, "more than %d rules",
+                          ASP_RULES_MAX);
     policy->rules = calloc(count + 1, sizeof(*policy->rules));
     if (!policy->rules)
-        return asp_err_at(err, ENOMEM, file, seq->line, 0, "no memory");
+        return asp_err_at(err, ENOMEM, &seq->at, "no memory");
     for (const struct asp_yaml_node *n = seq->first; n; n = n->next) {
         if (n->kind != ASP_YAML_MAP)
-            return asp_err_at(err, EINVAL, file, n->line, n->column,
+            return asp_err_at(err, EINVAL, &n->at,
                               "a rule is a map of match: and set:");
-        if (read_rule(&policy->rules[policy->nrules++], file, n, err) < 0)
+        if (read_rule(&policy->rules[policy->nrules++], n, err) < 0)
             return -1;
     }
     return 0;
@@ -258,44 +254,40 @@ void asp_rules_free(struct asp_rule *rules, size_t nrules)
 }
 
 static int read_allow(struct asp_limit *limit, enum asp_knob_id id,
-                      const char *file, const struct asp_yaml_node *list,
-                      struct asp_err *err)
+                      const struct asp_yaml_node *list, struct asp_err *err)
 {
     if (list->kind != ASP_YAML_LIST || !list->first)
-        return asp_err_at(err, EINVAL, file, list->line, list->column,
+        return asp_err_at(err, EINVAL, &list->at,
                           "allow takes a list of values");
     for (const struct asp_yaml_node *n = list->first; n; n = n->next) {
         char text[ASP_VALUE_MAX];
         struct asp_err why;
 
         if (n->kind != ASP_YAML_SCALAR || limit->nallow == ASP_ALLOW_MAX)
-            return asp_err_at(err, EINVAL, file, n->line, n->column,
+            return asp_err_at(err, EINVAL, &n->at,
                               "allow takes at most %d values", ASP_ALLOW_MAX);
         if (asp_knob_check(id, n->text, text, &why) < 0)
-            return asp_err_at(err, EINVAL, file, n->line, n->column, "%s",
-                              why.text);
+            return asp_err_at(err, EINVAL, &n->at, "%s", why.text);
         snprintf(limit->allow[limit->nallow++], ASP_NAME_MAX, "%.63s", text);
     }
     return 0;
 }
 
 static int read_bound(struct asp_limit *limit, enum asp_knob_id id, bool max,
-                      const char *file, const struct asp_yaml_node *n,
-                      struct asp_err *err)
+                      const struct asp_yaml_node *n, struct asp_err *err)
 {
     char text[ASP_VALUE_MAX];
     struct asp_err why;
     bool counts = asp_knobs[id].type == ASP_TYPE_NUMBER;
 
     if (!counts || n->kind != ASP_YAML_SCALAR)
-        return asp_err_at(err, EINVAL, file, n->line, n->column,
+        return asp_err_at(err, EINVAL, &n->at,
                           "%s has no order: limit it with allow: [...]",
                           asp_knobs[id].name);
     if (asp_knob_check(id, n->text, text, &why) < 0)
-        return asp_err_at(err, EINVAL, file, n->line, n->column, "%s",
-                          why.text);
+        return asp_err_at(err, EINVAL, &n->at, "%s", why.text);
     if (text[0] < '0' || text[0] > '9')
-        return asp_err_at(err, EINVAL, file, n->line, n->column,
+        return asp_err_at(err, EINVAL, &n->at,
                           "%s: %.20s is no bound; give a number",
                           asp_knobs[id].name, text);
     *(max ? &limit->has_max : &limit->has_min) = true;
@@ -304,34 +296,31 @@ static int read_bound(struct asp_limit *limit, enum asp_knob_id id, bool max,
 }
 
 static int read_limit(struct asp_limit *limit, enum asp_knob_id id,
-                      const char *file, const struct asp_yaml_node *map,
-                      struct asp_err *err)
+                      const struct asp_yaml_node *map, struct asp_err *err)
 {
     static const char *const known[] = {"max", "min", "allow"};
 
     for (const struct asp_yaml_node *n = map->first; n; n = n->next) {
-        const struct asp_place place = {file, n->key_line, n->key_column};
         bool max = strcmp(n->key, "max") == 0;
         int rc;
 
         if (max || strcmp(n->key, "min") == 0)
-            rc = read_bound(limit, id, max, file, n, err);
+            rc = read_bound(limit, id, max, n, err);
         else if (strcmp(n->key, "allow") == 0)
-            rc = read_allow(limit, id, file, n, err);
+            rc = read_allow(limit, id, n, err);
         else
-            rc = asp_policy_unknown("limit", n->key, known, 3, &place, err);
+            rc = asp_policy_unknown("limit", n->key, known, 3, &n->key_at, err);
         if (rc < 0)
             return -1;
     }
     if (limit->has_min && limit->has_max && limit->min > limit->max)
-        return asp_err_at(err, EINVAL, file, map->line, map->column,
-                          "min is above max");
-    snprintf(limit->origin, sizeof(limit->origin), "%.200s:%zu:%zu", file,
-             map->key_line, map->key_column);
+        return asp_err_at(err, EINVAL, &map->at, "min is above max");
+    snprintf(limit->origin, sizeof(limit->origin), "%.200s:%zu:%zu",
+             map->key_at.file, map->key_at.line, map->key_at.column);
     return 0;
 }
 
-int asp_policy_limits(struct asp_policy *policy, const char *file,
+int asp_policy_limits(struct asp_policy *policy,
                       const struct asp_yaml_node *map, struct asp_err *err)
 {
     const char *names[ASP_KNOB_COUNT];
@@ -339,16 +328,15 @@ int asp_policy_limits(struct asp_policy *policy, const char *file,
     for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++)
         names[id] = asp_knobs[id].name;
     for (const struct asp_yaml_node *n = map->first; n; n = n->next) {
-        const struct asp_place place = {file, n->key_line, n->key_column};
         enum asp_knob_id id = asp_knob_find(n->key);
 
         if (id == ASP_KNOB_COUNT)
             return asp_policy_unknown("setting", n->key, names, ASP_KNOB_COUNT,
-                                      &place, err);
+                                      &n->key_at, err);
         if (n->kind != ASP_YAML_MAP)
-            return asp_err_at(err, EINVAL, file, n->line, n->column,
+            return asp_err_at(err, EINVAL, &n->at,
                               "%s: takes a map of min, max or allow", n->key);
-        if (read_limit(&policy->limits[id], id, file, n, err) < 0)
+        if (read_limit(&policy->limits[id], id, n, err) < 0)
             return -1;
     }
     return 0;

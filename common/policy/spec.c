@@ -16,7 +16,7 @@
 
 /* A bare word when there is a mode already. */
 static int refuse_word(const char *item, const char *mode,
-                       const struct asp_place *place, struct asp_err *err)
+                       const struct asp_location *at, struct asp_err *err)
 {
     const char *known[ASP_KNOB_COUNT];
     size_t nknown = 0, len = strcspn(item, ":");
@@ -26,14 +26,14 @@ static int refuse_word(const char *item, const char *mode,
     if (len < sizeof(word))
         memcpy(word, item, len);
     if (asp_mode_parse(word, &second) == 0)
-        return asp_err_at(err, EINVAL, place->file, 0, 0,
+        return asp_err_in(err, EINVAL, at->file,
                           "two modes, %s and %s; for ghosts with offload "
                           "threads write ghost:N,offload",
                           mode, word);
     for (size_t id = 0; id < ASP_KNOB_COUNT; id++)
         if (asp_knobs[id].type == ASP_TYPE_BOOL)
             known[nknown++] = asp_knobs[id].name;
-    return asp_policy_unknown("word", item, known, nknown, place, err);
+    return asp_policy_unknown("word", item, known, nknown, at, err);
 }
 
 static bool says_on(const char *spec)
@@ -45,27 +45,27 @@ static bool says_on(const char *spec)
 static int add_item(struct asp_setting settings[ASP_KNOB_COUNT],
                     struct asp_winrules *windows, const char *item,
                     const char *value, bool first, enum asp_layer layer,
-                    const struct asp_place *place, struct asp_err *err)
+                    const struct asp_location *at, struct asp_err *err)
 {
     enum asp_knob_id id;
 
     if (!item[0] && !value)
-        return asp_err_at(err, EINVAL, place->file, 0, 0,
+        return asp_err_in(err, EINVAL, at->file,
                           "an empty item: give mode[:N],key=value,...");
     if (first && says_on(item))
         return 0;
     if (value) {
         if (strcmp(item, ASP_SPEC_WINDOW) == 0)
-            return asp_policy_windows_spec(windows, value, place->file, err);
-        return asp_policy_set(settings, item, value, layer, place, err);
+            return asp_policy_windows_spec(windows, value, at->file, err);
+        return asp_policy_set(settings, item, value, layer, at, err);
     }
     id = asp_knob_find(item);
     if (id < ASP_KNOB_COUNT && asp_knobs[id].type == ASP_TYPE_BOOL &&
         !(first && id == ASP_KNOB_OFFLOAD))
-        return asp_policy_set(settings, item, "yes", layer, place, err);
+        return asp_policy_set(settings, item, "yes", layer, at, err);
     if (settings[ASP_KNOB_MODE].set)
-        return refuse_word(item, settings[ASP_KNOB_MODE].value, place, err);
-    return asp_policy_set(settings, "mode", item, layer, place, err);
+        return refuse_word(item, settings[ASP_KNOB_MODE].value, at, err);
+    return asp_policy_set(settings, "mode", item, layer, at, err);
 }
 
 /* A knob that the mode has no use for, and whose name promises more. */
@@ -76,7 +76,7 @@ static int check_offload(const struct asp_setting settings[ASP_KNOB_COUNT],
         strcmp(settings[ASP_KNOB_MODE].value, "thread") != 0 ||
         strcmp(settings[ASP_KNOB_OFFLOAD].value, "yes") != 0)
         return 0;
-    return asp_err_at(err, EINVAL, origin, 0, 0,
+    return asp_err_in(err, EINVAL, origin,
                       "offload threads do what a progress thread does, and "
                       "more: write offload, or ghost:N,offload, or thread");
 }
@@ -86,7 +86,7 @@ int asp_policy_add_spec(struct asp_policy *policy, const char *spec,
                         struct asp_err *err)
 {
     struct asp_setting *settings; /* too many for the stack */
-    const struct asp_place place = {.file = origin};
+    const struct asp_location at = {.file = origin};
     char text[ASP_SPEC_MAX + 1];
     const char *rest = text;
     struct asp_spec_item item;
@@ -96,11 +96,11 @@ int asp_policy_add_spec(struct asp_policy *policy, const char *spec,
     int rc = 0;
 
     if (len > ASP_SPEC_MAX)
-        return asp_err_at(err, EINVAL, origin, 0, 0,
+        return asp_err_in(err, EINVAL, origin,
                           "the request is longer than %d bytes", ASP_SPEC_MAX);
     for (size_t i = 0; i < len; i++)
         if (asp_control(spec + i))
-            return asp_err_at(err, EINVAL, origin, 0, 0,
+            return asp_err_in(err, EINVAL, origin,
                               "control character at byte %zu", i + 1);
     memcpy(text, len ? spec : "auto", len ? len + 1 : sizeof("auto"));
     settings = malloc(bytes);
@@ -112,7 +112,7 @@ int asp_policy_add_spec(struct asp_policy *policy, const char *spec,
         if (item.value)
             text[item.value + item.value_len - text] = '\0';
         rc = add_item(settings, windows, item.key, item.value, item.key == text,
-                      layer, &place, err);
+                      layer, &at, err);
     }
     if (rc == 0)
         rc = check_offload(settings, origin, err);

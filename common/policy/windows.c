@@ -15,17 +15,15 @@ static const char *const matchers[] = {"name", "order", "site"};
 
 enum { MATCHERS = sizeof(matchers) / sizeof(matchers[0]) };
 
-static int refuse_key(const char *file, const struct asp_yaml_node *n,
-                      struct asp_err *err)
+static int refuse_key(const struct asp_yaml_node *n, struct asp_err *err)
 {
-    const struct asp_place place = {file, n->key_line, n->key_column};
     const char *known[MATCHERS + ASP_WINKEY_COUNT];
 
     memcpy(known, matchers, sizeof(matchers));
     for (enum asp_winkey_id id = 0; id < ASP_WINKEY_COUNT; id++)
         known[MATCHERS + id] = asp_winkeys[id].name;
     return asp_policy_unknown("key of a window rule", n->key, known,
-                              MATCHERS + ASP_WINKEY_COUNT, &place, err);
+                              MATCHERS + ASP_WINKEY_COUNT, &n->key_at, err);
 }
 
 static bool is_known(const char *key)
@@ -37,8 +35,8 @@ static bool is_known(const char *key)
 }
 
 /* The items of a YAML list, as one text with commas. */
-static int join(const char *file, const struct asp_yaml_node *list, char *out,
-                size_t size, struct asp_err *err)
+static int join(const struct asp_yaml_node *list, char *out, size_t size,
+                struct asp_err *err)
 {
     struct asp_strbuf sb = asp_strbuf_on(out, size);
 
@@ -46,16 +44,15 @@ static int join(const char *file, const struct asp_yaml_node *list, char *out,
         if (n->kind == ASP_YAML_SCALAR)
             asp_strbuf_add(&sb, "%s%s", sb.len ? "," : "", n->text);
         if (n->kind != ASP_YAML_SCALAR || sb.cut)
-            return asp_err_at(err, EINVAL, file, n->line, n->column,
+            return asp_err_at(err, EINVAL, &n->at,
                               "a list of words is wanted here");
     }
     return 0;
 }
 
 /* One line of a rule. "rma: {binding: segment}" is nested, as knobs may be. */
-static int read_item(struct asp_winrule *rule, const char *file,
-                     const struct asp_yaml_node *n, const char *prefix,
-                     struct asp_err *err)
+static int read_item(struct asp_winrule *rule, const struct asp_yaml_node *n,
+                     const char *prefix, struct asp_err *err)
 {
     char key[ASP_NAME_MAX * 2], list[ASP_VALUE_MAX] = "";
     struct asp_err why;
@@ -65,56 +62,53 @@ static int read_item(struct asp_winrule *rule, const char *file,
     if (n->kind == ASP_YAML_MAP && !prefix[0] && strcmp(key, "rma") == 0) {
         for (const struct asp_yaml_node *m = n->first; rc == 0 && m;
              m = m->next)
-            rc = read_item(rule, file, m, "rma.", err);
+            rc = read_item(rule, m, "rma.", err);
         return rc;
     }
     if (!is_known(key))
-        return refuse_key(file, n, err);
+        return refuse_key(n, err);
     if (n->kind == ASP_YAML_MAP)
-        return asp_err_at(err, EINVAL, file, n->line, n->column,
-                          "%.64s takes a value", key);
-    if (n->kind == ASP_YAML_LIST && join(file, n, list, sizeof(list), err) < 0)
+        return asp_err_at(err, EINVAL, &n->at, "%.64s takes a value", key);
+    if (n->kind == ASP_YAML_LIST && join(n, list, sizeof(list), err) < 0)
         return -1;
     if (asp_winrule_set(rule, key, n->kind == ASP_YAML_LIST ? list : n->text,
                         &why) < 0)
-        return asp_err_at(err, EINVAL, file, n->line, n->column, "%s",
-                          why.text);
+        return asp_err_at(err, EINVAL, &n->at, "%s", why.text);
     return 0;
 }
 
-static int read_window(struct asp_winrule *rule, const char *file,
+static int read_window(struct asp_winrule *rule,
                        const struct asp_yaml_node *map, struct asp_err *err)
 {
-    const char *slash = strrchr(file, '/');
+    const char *slash = strrchr(map->at.file, '/');
     struct asp_err why;
 
     if (map->kind != ASP_YAML_MAP)
-        return asp_err_at(err, EINVAL, file, map->line, map->column,
+        return asp_err_at(err, EINVAL, &map->at,
                           "a rule for windows is a map of keys");
     for (const struct asp_yaml_node *n = map->first; n; n = n->next)
-        if (read_item(rule, file, n, "", err) < 0)
+        if (read_item(rule, n, "", err) < 0)
             return -1;
     if (asp_winrule_check(rule, &why) < 0)
-        return asp_err_at(err, EINVAL, file, map->line, map->column, "%s",
-                          why.text);
+        return asp_err_at(err, EINVAL, &map->at, "%s", why.text);
     snprintf(rule->origin, sizeof(rule->origin), "%.40s:%zu:%zu",
-             slash ? slash + 1 : file, map->line, map->column);
+             slash ? slash + 1 : map->at.file, map->at.line, map->at.column);
     return 0;
 }
 
-int asp_policy_windows_read(struct asp_winrules *rules, const char *file,
+int asp_policy_windows_read(struct asp_winrules *rules,
                             const struct asp_yaml_node *list,
                             struct asp_err *err)
 {
     if (list->kind != ASP_YAML_LIST)
-        return asp_err_at(err, EINVAL, file, list->line, list->column,
+        return asp_err_at(err, EINVAL, &list->at,
                           "windows: takes a list of rules");
     for (const struct asp_yaml_node *n = list->first; n; n = n->next) {
         if (rules->n == ASP_WINRULES_MAX)
-            return asp_err_at(err, EINVAL, file, n->line, n->column,
+            return asp_err_at(err, EINVAL, &n->at,
                               "more than %d rules for windows",
                               ASP_WINRULES_MAX);
-        if (read_window(&rules->rule[rules->n], file, n, err) < 0)
+        if (read_window(&rules->rule[rules->n], n, err) < 0)
             return -1;
         rules->n++;
     }
@@ -128,10 +122,10 @@ int asp_policy_windows_spec(struct asp_winrules *rules, const char *text,
     struct asp_winrule *rule = &rules->rule[rules->n];
 
     if (rules->n == ASP_WINRULES_MAX)
-        return asp_err_at(err, EINVAL, origin, 0, 0,
-                          "more than %d rules for windows", ASP_WINRULES_MAX);
+        return asp_err_in(err, EINVAL, origin, "more than %d rules for windows",
+                          ASP_WINRULES_MAX);
     if (asp_winrule_parse(text, strlen(text), rule, &why) < 0)
-        return asp_err_at(err, EINVAL, origin, 0, 0, "window: %s", why.text);
+        return asp_err_in(err, EINVAL, origin, "window: %s", why.text);
     if (!rule->origin[0])
         snprintf(rule->origin, sizeof(rule->origin), "%.*s",
                  (int) sizeof(rule->origin) - 1, origin);

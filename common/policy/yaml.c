@@ -24,8 +24,10 @@ struct reader {
 static int bad_at(const struct reader *reader, const yaml_mark_t *mark,
                   const char *what)
 {
-    return asp_err_at(reader->err, EINVAL, reader->file, mark->line + 1,
-                      mark->column + 1, "%s", what);
+    const struct asp_location at = {reader->file, mark->line + 1,
+                                    mark->column + 1};
+
+    return asp_err_at(reader->err, EINVAL, &at, "%s", what);
 }
 
 static int bad_memory(const struct reader *reader)
@@ -38,24 +40,23 @@ static int bad_memory(const struct reader *reader)
 static int bad_parser(const struct reader *reader)
 {
     const yaml_parser_t *parser = &reader->parser;
-    size_t line = parser->problem_mark.line + 1;
-    size_t column = parser->problem_mark.column + 1;
+    struct asp_location at = {reader->file, parser->problem_mark.line + 1,
+                              parser->problem_mark.column + 1};
 
     if (parser->error == YAML_MEMORY_ERROR)
         return bad_memory(reader);
     if (parser->error == YAML_READER_ERROR) {
-        line = column = 1;
+        at.line = at.column = 1;
         for (size_t i = 0; i < parser->problem_offset; i++) {
-            column++;
+            at.column++;
             if (reader->text[i] == '\n') {
-                line++;
-                column = 1;
+                at.line++;
+                at.column = 1;
             }
         }
     }
-    return asp_err_at(reader->err, EINVAL, reader->file, line, column,
-                      "not valid YAML: %s%s%s", parser->problem,
-                      parser->context ? ", " : "",
+    return asp_err_at(reader->err, EINVAL, &at, "not valid YAML: %s%s%s",
+                      parser->problem, parser->context ? ", " : "",
                       parser->context ? parser->context : "");
 }
 
@@ -150,8 +151,9 @@ static int read_node(struct reader *reader, unsigned depth,
     node = calloc(1, sizeof(*node));
     if (!node)
         return bad_memory(reader);
-    node->line = reader->event.start_mark.line + 1;
-    node->column = reader->event.start_mark.column + 1;
+    node->at = (struct asp_location){reader->file,
+                                     reader->event.start_mark.line + 1,
+                                     reader->event.start_mark.column + 1};
     if (read_kind(reader, node) || (node->kind != ASP_YAML_SCALAR &&
                                     read_children(reader, node, depth + 1))) {
         node_free(node);
@@ -166,14 +168,13 @@ static int check_key(const struct reader *reader,
                      const struct asp_yaml_node *key)
 {
     if (key->kind != ASP_YAML_SCALAR)
-        return asp_err_at(reader->err, EINVAL, reader->file, key->line,
-                          key->column, "a key must be a word");
+        return asp_err_at(reader->err, EINVAL, &key->at,
+                          "a key must be a word");
     for (const struct asp_yaml_node *n = map->first; n; n = n->next) {
         if (!strcmp(n->key, key->text))
-            return asp_err_at(reader->err, EINVAL, reader->file, key->line,
-                              key->column,
+            return asp_err_at(reader->err, EINVAL, &key->at,
                               "key \"%.60s\" given twice: first at line %zu",
-                              key->text, n->key_line);
+                              key->text, n->key_at.line);
     }
     return 0;
 }
@@ -192,8 +193,7 @@ static int read_pair(struct reader *reader, const struct asp_yaml_node *map,
         return -1;
     }
     value->key = key->text;
-    value->key_line = key->line;
-    value->key_column = key->column;
+    value->key_at = key->at;
     key->text = NULL;
     node_free(key);
     *out_p = value;
@@ -247,7 +247,7 @@ int asp_yaml_parse(const char *file, const char *text, size_t len,
     int rc;
 
     if (nul)
-        return asp_err_at(err, EINVAL, file, 0, 0,
+        return asp_err_in(err, EINVAL, file,
                           "NUL byte at offset %zu: not a text file",
                           (size_t) (nul - text));
     yaml = calloc(1, sizeof(*yaml));

@@ -15,8 +15,8 @@ struct asp_yaml_node {
     enum asp_yaml_kind kind;
     char *key;                   /* when inside a map, else NULL */
     char *text;                  /* scalar */
-    size_t line, column;         /* of the value */
-    size_t key_line, key_column; /* of the key */
+    struct asp_location at;      /* of the value */
+    struct asp_location key_at;  /* of the key */
     struct asp_yaml_node *first; /* children */
     struct asp_yaml_node *next;  /* sibling */
 };
@@ -26,7 +26,7 @@ struct asp_yaml {
 };
 
 /* Parse text.
- *   file    for messages
+ *   file    for messages; borrowed by the places in the tree
  *   out_p   owned by the caller, asp_yaml_destroy()
  * Returns 0, or -1 with errno EINVAL (place and reason in err) or ENOMEM. */
 int asp_yaml_parse(const char *file, const char *text, size_t len,

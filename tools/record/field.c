@@ -22,9 +22,9 @@ int aspt_field_refuse(const struct aspt_place *place, const char *key,
                       struct asp_err *err, const char *text)
 {
     if (!place->list[0])
-        return asp_err_at(err, EINVAL, place->file, 0, 0, "%s: %s", key, text);
-    return asp_err_at(err, EINVAL, place->file, 0, 0, "%s[%zu].%s: %s",
-                      place->list, place->index, key, text);
+        return asp_err_in(err, EINVAL, place->file, "%s: %s", key, text);
+    return asp_err_in(err, EINVAL, place->file, "%s[%zu].%s: %s", place->list,
+                      place->index, key, text);
 }
 
 /* Returns whether the value is of that kind; then it is in *to. */
@@ -108,7 +108,7 @@ int aspt_items_read(const json_t *object, const char *file,
                              array + place.index * items->size, err) == 0)
             continue;
         if (!json_is_object(item))
-            asp_err_at(err, EINVAL, file, 0, 0, "%s[%zu]: is not an object",
+            asp_err_in(err, EINVAL, file, "%s[%zu]: is not an object",
                        items->key, place.index);
         free(array);
         return -1;

@@ -58,14 +58,14 @@ static int check_form(const struct aspt_record *record, const char *file,
     const json_t *form;
 
     if (!json_is_object(record->root))
-        return asp_err_at(err, EINVAL, file, 0, 0, "is not a record of Aspen");
+        return asp_err_in(err, EINVAL, file, "is not a record of Aspen");
     form = json_object_get(record->root, "aspen_record");
     if (!json_is_integer(form))
-        return asp_err_at(err, EINVAL, file, 0, 0,
+        return asp_err_in(err, EINVAL, file,
                           "is not a record of Aspen: \"aspen_record\" is "
                           "not a number, or not there");
     if (json_integer_value(form) != ASPT_RECORD_FORM)
-        return asp_err_at(err, EPROTO, file, 0, 0,
+        return asp_err_in(err, EPROTO, file,
                           "is a record of form %lld; this aspen (%s) reads "
                           "form %d",
                           (long long) json_integer_value(form), PACKAGE_VERSION,
@@ -137,8 +137,10 @@ int aspt_record_read(const char *path, struct aspt_record **record_p,
     record->root = json_load_callback(feed, &source, JSON_REJECT_DUPLICATES,
                                       &error);
     if (!record->root)
-        asp_err_at(err, EINVAL, file, error.line > 0 ? (size_t) error.line : 0,
-                   error.column > 0 ? (size_t) error.column : 0,
+        asp_err_at(err, EINVAL,
+                   &(struct asp_location){
+                       file, error.line > 0 ? (size_t) error.line : 0,
+                       error.column > 0 ? (size_t) error.column : 0},
                    "is not JSON: %s", error.text);
     if (record->root && check_form(record, file, err) == 0 &&
         read_all(record, file, err) == 0) {

@@ -32,8 +32,7 @@ static int read_call_times(struct aspt_time *time, json_t *calls,
     json_t *call;
 
     if (!json_is_object(calls))
-        return asp_err_at(err, EINVAL, file, 0, 0,
-                          "time.calls: is not an object");
+        return asp_err_in(err, EINVAL, file, "time.calls: is not an object");
     time->calls = calloc(json_object_size(calls) + 1, sizeof(*time->calls));
     if (!time->calls)
         return asp_errf(err, ENOMEM, "out of memory");
