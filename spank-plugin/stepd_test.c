@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* slurmstepd's hooks on a step of two nodes, three tasks here, with an agent
- * that behaves and many that do not (fake_agent.c). Run as root it also shows
- * that the agent is the user for good. */
+/* slurmstepd's hooks, on the node: the agent that behaves and many that do not
+ * (fake_agent.c), the board, what is left behind, and steps that cannot be. Run
+ * as root it also shows that the agent is the user for good. */
 #include "config.h"
 
 #include "filter.h"
 #include "spank_host.h"
 #include "stepd.h"
+#include "stepd_try.h"
 
 #include "common/board.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,217 +25,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
-
-enum {
-    USER_ID = 64998,
-    GROUP_ID = 64997,
-    OUTPUT_MAX = 262144, /* holds the longest variable there can be */
-};
-
-static char dir[64]; /* with the programs, readable by everybody */
-
-static int setup(void **state)
-{
-    (void) state;
-    host_reset();
-    host.context = S_CTX_REMOTE;
-    host.uid = getuid() == 0 ? USER_ID : getuid();
-    host.gid = getuid() == 0 ? GROUP_ID : getgid();
-    host.gids[0] = host.gid;
-    host.gids[1] = 4711;
-    host.ngids = 2;
-    host.job = 12;
-    host.nnodes = 2;
-    host.node = 1;
-    host.ntasks = 6;
-    host.nlocal = 3;
-    for (uint32_t i = 0; i < host.nlocal; i++)
-        host.ranks[i] = 3 + i;
-    setenv("SLURMD_NODENAME", "n2", 1);
-    host_setenv("SLURMD_NODENAME", "batch\nslurmd: forged");
-    host_setenv("SLURM_STEP_TASKS_PER_NODE", "3(x2)");
-    host_setenv("SLURM_TASKS_PER_NODE", "3(x2)");
-    host_setenv("SLURM_NTASKS", "6");
-    host_setenv("SLURM_NPROCS", "6");
-    host_setenv("SLURM_STEP_NUM_TASKS", "6");
-    host_setenv("SLURM_NTASKS_PER_NODE", "3");
-    host_setenv("SLURM_GTIDS", "3,4,5");
-    host_setenv("SLURM_PROCID", "4");
-    host_setenv("SLURM_LOCALID", "1");
-    host_setenv("PMI_RANK", "4");
-    host_setenv("PMI_SIZE", "6");
-    host_setenv("LD_PRELOAD", "/opt/user.so");
-    host_setenv("SECRET", "x");
-    host_setenv(ASPS_REQUEST_ENV, "ghost:1");
-    return 0;
-}
-
-/* Start the step with the agent of a name. */
-static void start(const char *agent, const char *request)
-{
-    static char args[5][128];
-    char *argv[5];
-
-    snprintf(args[0], sizeof(args[0]), "agent=%s/fake_agent-%s", dir, agent);
-    snprintf(args[1], sizeof(args[1]), "ghost=%s/ghost", dir);
-    snprintf(args[2], sizeof(args[2]), "runtime=%s/runtime", dir);
-    snprintf(args[3], sizeof(args[3]), "agent_timeout=1");
-    snprintf(args[4], sizeof(args[4]), "heap=%s/libaspenheap.so", dir);
-    for (int i = 0; i < 5; i++)
-        argv[i] = args[i];
-    if (request != NULL)
-        host_setenv(ASPS_REQUEST_ENV, request);
-    asps_stepd_init(NULL, 5, argv);
-    assert_int_equal(asps_stepd_user_init(NULL), 0);
-}
-
-static void print_task(void)
-{
-    for (char **var = host.env; *var != NULL; var++)
-        dprintf(STDOUT_FILENO, "%s\n", *var);
-    dprintf(STDOUT_FILENO, "fd %d\n",
-            fcntl(atoi(host_getenv("ASPEN_BOARD_FD") ?: "-1"), F_GETFD));
-}
-
-/* What local task `slot` looks like just before Slurm execs. Returns its exit
- * status; text gets its output. */
-static int task(int slot, char *text)
-{
-    int pipe_fd[2], status = -1;
-    size_t used = 0;
-    ssize_t got;
-    pid_t pid;
-
-    assert_int_equal(pipe(pipe_fd), 0);
-    pid = fork();
-    if (pid == 0) {
-        dup2(pipe_fd[1], STDOUT_FILENO);
-        close(pipe_fd[0]);
-        close(pipe_fd[1]);
-        host.task = slot;
-        asps_stepd_task_init(NULL);
-        host_exec();
-        print_task();
-        _exit(0);
-    }
-    close(pipe_fd[1]);
-    while ((got = read(pipe_fd[0], text + used, OUTPUT_MAX - 1 - used)) > 0)
-        used += (size_t) got;
-    text[used] = '\0';
-    close(pipe_fd[0]);
-    waitpid(pid, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-static bool has_line(const char *text, const char *line)
-{
-    size_t len = strlen(line);
-
-    for (const char *at = text; (at = strstr(at, line)) != NULL; at += len)
-        if ((at == text || at[-1] == '\n') && at[len] == '\n')
-            return true;
-    return false;
-}
-
-static const char *line_of(const char *text, const char *start_of)
-{
-    static char line[4096];
-    const char *at = strstr(text, start_of);
-
-    if (at == NULL)
-        return "(none)";
-    snprintf(line, sizeof(line), "%.*s", (int) strcspn(at, "\n"), at);
-    return line;
-}
-
-#define HAS(line)                                                              \
-    do {                                                                       \
-        if (!has_line(text, line))                                             \
-            fail_msg("no line \"%s\" in:\n%s", line, text);                    \
-    } while (0)
-
-static void test_user_task(void **state)
-{
-    static char text[OUTPUT_MAX];
-    char preload[128];
-
-    (void) state;
-    start("good", NULL);
-    assert_string_equal(host.log, "");
-    assert_int_equal(task(1, text), 0);
-    HAS("ASPEN_ROLE=user");
-    HAS("ASPEN_LOCAL=1");
-    HAS("SLURM_PROCID=3");
-    HAS("SLURM_NTASKS=4");
-    HAS("SLURM_NPROCS=4");
-    HAS("SLURM_STEP_NUM_TASKS=4");
-    HAS("SLURM_TASKS_PER_NODE=2(x2)");
-    HAS("SLURM_STEP_TASKS_PER_NODE=2(x2)");
-    HAS("SLURM_NTASKS_PER_NODE=2");
-    HAS("SLURM_GTIDS=2,3");
-    HAS("SLURM_LOCALID=1");
-    HAS("ASPEN_PROCID=4");
-    HAS("ASPEN_NTASKS=6");
-    HAS("ASPEN_GTIDS=3,4,5");
-    HAS("ASPEN_STEP_TASKS_PER_NODE=3(x2)");
-    HAS("PMI_RANK=4");
-    HAS("PMI_SIZE=6");
-    HAS("SECRET=x");
-    HAS("fd 0"); /* the board survives exec */
-    snprintf(preload, sizeof(preload), "LD_PRELOAD=%s/runtime:/opt/user.so",
-             dir);
-    HAS(preload);
-    assert_null(strstr(text, ASPS_REQUEST_ENV));
-    asps_stepd_exit();
-}
-
-/* The library in front of malloc comes behind ours, before the user's. */
-static void test_heap_task(void **state)
-{
-    static char text[OUTPUT_MAX];
-    char preload[512];
-
-    (void) state;
-    host_setenv("ASPEN_HEAP", "shared"); /* nobody asks the job's environment */
-    start("good", NULL);
-    task(0, text);
-    snprintf(preload, sizeof(preload), "LD_PRELOAD=%s/runtime:/opt/user.so",
-             dir);
-    HAS(preload);
-    asps_stepd_exit();
-    setup(NULL);
-    start("heap", NULL);
-    task(0, text);
-    snprintf(preload, sizeof(preload),
-             "LD_PRELOAD=%s/runtime:%s/libaspenheap.so:/opt/user.so", dir, dir);
-    HAS(preload);
-    asps_stepd_exit();
-}
-
-static void test_ghost_task(void **state)
-{
-    static char text[OUTPUT_MAX];
-
-    (void) state;
-    host_setenv("LD_AUDIT", "/opt/audit.so");
-    host_setenv("LD_LIBRARY_PATH", "/opt/lib");
-    host_setenv("MALLOC_CHECK_", "3");
-    start("good", NULL);
-    assert_int_equal(task(2, text), 42); /* the script's own status */
-    HAS("I am a ghost, 0 arguments");
-    assert_null(strstr(text, "never seen"));
-    HAS("ASPEN_ROLE=ghost");
-    HAS("ASPEN_LOCAL=2");
-    HAS("SLURM_NTASKS=6");
-    HAS("PMI_RANK=4");
-    HAS("SECRET=x");
-    HAS("LD_LIBRARY_PATH=/opt/lib");
-    assert_null(strstr(text, "LD_PRELOAD"));
-    assert_null(strstr(text, "LD_AUDIT"));
-    assert_null(strstr(text, "MALLOC_"));
-    asps_stepd_exit();
-}
 
 /* The board: pids by slot, seals. */
 static void test_board(void **state)
@@ -452,35 +239,6 @@ static void test_optional(void **state)
     asps_stepd_exit();
 }
 
-/* No request, off, nonsense, batch steps: tasks are as they were. */
-static void test_inactive(void **state)
-{
-    static char before[OUTPUT_MAX], text[OUTPUT_MAX];
-
-    (void) state;
-    spank_unsetenv(NULL, ASPS_REQUEST_ENV);
-    start("good", NULL);
-    task(0, before);
-    assert_null(strstr(before, "ASPEN_"));
-    asps_stepd_exit();
-    for (const char *const *request =
-             (const char *const[]){"off", "nonsense", "ghost:1\n", NULL};
-         *request; request++) {
-        setup(NULL);
-        start("good", *request);
-        task(0, text);
-        assert_null(strstr(text, "ASPEN_ROLE"));
-        HAS("SLURM_NTASKS=6");
-        asps_stepd_exit();
-    }
-    setup(NULL);
-    host.step = 0xfffffffbU; /* batch */
-    start("good", "ghost:1");
-    task(0, text);
-    assert_null(strstr(text, "ASPEN_ROLE"));
-    asps_stepd_exit();
-}
-
 /* Mode off: nothing without a report; with one the runtime alone. */
 static void test_observer(void **state)
 {
@@ -614,33 +372,6 @@ static void test_no_place(void **state)
     asps_stepd_exit();
 }
 
-/* What the user preloads stays, however long it is. */
-static void test_long_preload(void **state)
-{
-    enum { LONG = 100000, TOO_LONG = 131072 };
-    static char value[TOO_LONG + 1], text[OUTPUT_MAX];
-    char preload[128];
-
-    (void) state;
-    memset(value, 'x', LONG);
-    host_setenv("LD_PRELOAD", value);
-    start("good", NULL);
-    assert_int_equal(task(0, text), 0);
-    snprintf(preload, sizeof(preload), "LD_PRELOAD=%s/runtime:xxx", dir);
-    assert_non_null(strstr(text, preload));
-    assert_int_equal(strspn(strstr(text, ":xxx") + 1, "x"), LONG);
-    asps_stepd_exit();
-    memset(value, 'x', TOO_LONG);
-    for (int i = 0; i < 2; i++) {
-        setup(NULL);
-        host_setenv("LD_PRELOAD", value);
-        start("good", i == 0 ? "ghost:1" : "offload");
-        assert_int_equal(task(0, text), i == 0 ? EXIT_FAILURE : 0);
-        assert_null(strstr(text, "ASPEN_ROLE"));
-        asps_stepd_exit();
-    }
-}
-
 /* Without ghosts nothing depends on us: the program runs plain. */
 static void test_no_ghosts(void **state)
 {
@@ -662,119 +393,9 @@ static void test_no_ghosts(void **state)
     asps_stepd_exit();
 }
 
-static void test_batch_counts(void **state)
-{
-    static char text[OUTPUT_MAX];
-
-    (void) state;
-    host.step = 0xfffffffbU;
-    host_setenv(ASPS_GROWN_ENV, "users=4 ghosts=1 nodes=2 tasks=6 per_node=3");
-    start("good", NULL);
-    task(0, text);
-    HAS("SLURM_NTASKS=4");
-    HAS("SLURM_NPROCS=4");
-    HAS("SLURM_NTASKS_PER_NODE=2");
-    HAS("SLURM_TASKS_PER_NODE=2(x2)");
-    assert_null(strstr(text, ASPS_GROWN_ENV));
-    asps_stepd_exit();
-}
-
-/* -c as the user gave it, in a script and a task; none where he gave none. */
-static void test_cpus(void **state)
-{
-    static char text[OUTPUT_MAX];
-
-    (void) state;
-    host.step = 0xfffffffbU;
-    host_setenv(ASPS_HAD_CPUS_ENV, "user=4 total=5");
-    host_setenv("SLURM_CPUS_PER_TASK", "5");
-    start("good", NULL);
-    assert_int_equal(task(0, text), 0);
-    HAS("SLURM_CPUS_PER_TASK=4");
-    HAS("SLURM_NTASKS=6"); /* nothing was added to these */
-    asps_stepd_exit();
-    setup(NULL);
-    host.step = 0xfffffffbU;
-    host_setenv(ASPS_HAD_CPUS_ENV, "user=0 total=2");
-    host_setenv("SLURM_CPUS_PER_TASK", "2");
-    start("good", NULL);
-    assert_int_equal(task(0, text), 0);
-    assert_null(strstr(text, "SLURM_CPUS_PER_TASK"));
-    asps_stepd_exit();
-    setup(NULL);
-    host_setenv(ASPS_CPUS_ENV, "user=4 total=5");
-    host_setenv("SLURM_CPUS_PER_TASK", "5");
-    start("good", NULL);
-    assert_int_equal(task(0, text), 0);
-    HAS("SLURM_CPUS_PER_TASK=4");
-    HAS("ASPEN_CPUS_PER_TASK=5");
-    assert_null(strstr(text, ASPS_CPUS_ENV));
-    asps_stepd_exit();
-}
-
-static void link_agent(const char *mode)
-{
-    char from[128], to[128];
-
-    snprintf(from, sizeof(from), "%s/fake_agent", dir);
-    snprintf(to, sizeof(to), "%s/fake_agent-%s", dir, mode);
-    if (symlink(from, to) < 0)
-        abort();
-}
-
-static void write_file(const char *name, const char *text)
-{
-    char path[128];
-    FILE *file;
-
-    snprintf(path, sizeof(path), "%s/%s", dir, name);
-    file = fopen(path, "w");
-    if (file == NULL || fputs(text, file) < 0 || fclose(file) != 0 ||
-        chmod(path, 0755) < 0)
-        abort();
-}
-
-/* The user must be able to reach the programs, wherever the build tree is. */
-static int setup_group(void **state)
-{
-    static const char *const modes[] = {
-        "good",     "short",  "magic", "version", "garbage",
-        "oversize", "longer", "lying", "role",    "preload",
-        "endless",  "hang",   "deaf",  "die",     "plain",
-        "refuse",   "stay",   "brief", "heap"};
-    char command[256];
-
-    (void) state;
-    strcpy(dir, "/tmp/aspen-stepd-test-XXXXXX");
-    if (mkdtemp(dir) == NULL || chmod(dir, 0755) < 0)
-        return -1;
-    snprintf(command, sizeof(command), "cp fake_agent %s/", dir);
-    if (system(command) != 0)
-        return -1;
-    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
-        link_agent(modes[i]);
-    write_file("runtime", "");
-    write_file("ghost", "#!/bin/sh\necho never seen\n"
-                        "exec >&$ASPEN_STDOUT_FD\n"
-                        "echo I am a ghost, $# arguments\nenv\nexit 42\n");
-    return 0;
-}
-
-static int teardown_group(void **state)
-{
-    char command[256];
-
-    (void) state;
-    snprintf(command, sizeof(command), "rm -rf %s", dir);
-    return system(command);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_user_task, setup),
-        cmocka_unit_test_setup(test_heap_task, setup),
-        cmocka_unit_test_setup(test_ghost_task, setup),
         cmocka_unit_test_setup(test_board, setup),
         cmocka_unit_test_setup(test_agent_is_bare, setup),
         cmocka_unit_test_setup(test_leaves_no_trace, setup),
@@ -783,15 +404,11 @@ int main(void)
         cmocka_unit_test_setup(test_agent_ends_early, setup),
         cmocka_unit_test_setup(test_impossible, setup),
         cmocka_unit_test_setup(test_optional, setup),
-        cmocka_unit_test_setup(test_inactive, setup),
         cmocka_unit_test_setup(test_too_many_tasks, setup),
         cmocka_unit_test_setup(test_nodename, setup),
         cmocka_unit_test_setup(test_no_place, setup),
-        cmocka_unit_test_setup(test_long_preload, setup),
         cmocka_unit_test_setup(test_no_ghosts, setup),
         cmocka_unit_test_setup(test_observer, setup),
-        cmocka_unit_test_setup(test_batch_counts, setup),
-        cmocka_unit_test_setup(test_cpus, setup),
     };
 
     alarm(60);
