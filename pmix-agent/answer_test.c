@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The answer: what goes into it, what does not fit, a reader that stops. */
 #include "answer.h"
 
 #include <errno.h>

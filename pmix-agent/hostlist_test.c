@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Node lists as Slurm writes them, and what is refused. */
 #include "hostlist.h"
 
 #include <errno.h>

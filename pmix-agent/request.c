@@ -5,6 +5,7 @@
 #include "request.h"
 
 #include "common/base/clock.h"
+#include "common/base/words.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -131,24 +132,6 @@ int aspa_request_read(int fd, int timeout_ms, char **text_p,
     return -1;
 }
 
-/* Decimal digits only, no sign, no blank. Moves *text_p past them. */
-static int parse_number(const char **text_p, uint32_t max, uint32_t *out_p)
-{
-    const char *text = *text_p;
-    uint64_t value = 0;
-
-    if (*text < '0' || *text > '9')
-        return -1;
-    for (; *text >= '0' && *text <= '9'; text++) {
-        value = value * 10 + (uint64_t) (*text - '0');
-        if (value > max)
-            return -1;
-    }
-    *text_p = text;
-    *out_p = (uint32_t) value;
-    return 0;
-}
-
 static int parse_ranks(const char *text, uint32_t max,
                        struct aspa_request *request)
 {
@@ -156,7 +139,7 @@ static int parse_ranks(const char *text, uint32_t max,
 
     for (;;) {
         if (n == ASP_TASKS_MAX ||
-            parse_number(&text, max, &request->ranks[n]) < 0)
+            asp_take_number(&text, max, &request->ranks[n]) < 0)
             return -1;
         n++;
         if (*text == '\0')
@@ -181,7 +164,7 @@ static int parse_value(const struct key *key, char *value,
         memcpy(field, &text, sizeof(text));
         return 0;
     case KIND_NUMBER:
-        if (parse_number(&text, key->max, field) < 0 || *text != '\0')
+        if (asp_parse_number(text, key->max, field) < 0)
             return -1;
         return 0;
     case KIND_RANKS:

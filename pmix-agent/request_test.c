@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests: read from a pipe in time, and each line that is refused. */
 #include "request.h"
 
 #include <errno.h>

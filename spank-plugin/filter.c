@@ -6,6 +6,7 @@
 #include "filter.h"
 
 #include "common/base/strbuf.h"
+#include "common/base/words.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -92,31 +93,28 @@ void asps_filter_read(struct asps_filter_answer *out_p)
 /* Take "KEY" and a number of one to nine digits off the front of text; nothing
  * else is a number here, a sign least of all. Returns what follows, or NULL;
  * takes NULL, so that calls can be chained. */
-static const char *take(const char *text, const char *key, uint32_t *out_p)
+static const char *take_field(const char *text, const char *key,
+                              uint32_t *out_p)
 {
-    size_t len = strlen(key), digits;
+    const char *digits = text ? asp_after(text, key) : NULL, *end = digits;
 
-    if (text == NULL || strncmp(text, key, len) != 0)
+    if (digits == NULL || asp_take_number(&end, 999999999, out_p) < 0 ||
+        end - digits > 9)
         return NULL;
-    text += len;
-    digits = strspn(text, "0123456789");
-    if (digits < 1 || digits > 9)
-        return NULL;
-    *out_p = (uint32_t) strtoul(text, NULL, 10);
-    return text + digits;
+    return end;
 }
 
 int asps_grown_parse(const char *text, struct asps_grown *out_p)
 {
     struct asps_grown grown = {.plane = 0};
 
-    text = take(text, "users=", &grown.users);
-    text = take(text, " ghosts=", &grown.ghosts);
-    text = take(text, " nodes=", &grown.nodes);
-    text = take(text, " tasks=", &grown.tasks);
-    text = take(text, " per_node=", &grown.per_node);
+    text = take_field(text, "users=", &grown.users);
+    text = take_field(text, " ghosts=", &grown.ghosts);
+    text = take_field(text, " nodes=", &grown.nodes);
+    text = take_field(text, " tasks=", &grown.tasks);
+    text = take_field(text, " per_node=", &grown.per_node);
     if (text != NULL && *text != '\0') {
-        text = take(text, " plane=", &grown.plane);
+        text = take_field(text, " plane=", &grown.plane);
         if (grown.plane == 0)
             text = NULL;
     }
@@ -150,8 +148,8 @@ int asps_cpus_parse(const char *text, struct asps_cpus *out_p)
     struct asps_cpus cpus;
 
     memset(out_p, 0, sizeof(*out_p));
-    text = take(text, "user=", &cpus.user);
-    text = take(text, " total=", &cpus.total);
+    text = take_field(text, "user=", &cpus.user);
+    text = take_field(text, " total=", &cpus.total);
     if (text == NULL || *text != '\0' || cpus.total <= cpus.user) {
         errno = EINVAL;
         return -1;

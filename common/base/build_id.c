@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Build ids from ELF notes and version texts; see build_id.h. */
 #include "build_id.h"
 
 #include <elf.h>

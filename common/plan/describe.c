@@ -2,9 +2,9 @@
 /* What users are told about a plan, by the agent and by `aspen explain`. */
 #include "plan.h"
 
+#include "common/base/strbuf.h"
+
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 /* CPUs that the user cannot have because the thread has the core. */
 static unsigned helper_cpus(const struct asp_topo *topo,
@@ -35,21 +35,19 @@ const char *asp_plan_describe_cpus(const struct asp_topo *topo,
     const struct asp_layout_task *task = &layout->tasks[0];
     unsigned own = asp_cpuset_count(&task->cpus), helper;
     uint32_t ntasks; /* of the program */
+    struct asp_strbuf out = asp_strbuf_on(buf, size);
 
-    buf[0] = '\0';
     if (topo == NULL || own == 0)
         return buf;
     ntasks = layout->size_world - layout->ghosts_per_node * layout->nnodes;
     helper = task->cpu_helper_os < 0 ? 0 : helper_cpus(topo, task);
-    snprintf(buf, size, "%" PRIu32 " task%s, %u CPU%s each: ", ntasks,
-             ntasks == 1 ? "" : "s", own + helper,
-             own + helper == 1 ? "" : "s");
-    size -= strlen(buf);
+    asp_strbuf_add(&out, "%" PRIu32 " task%s, %u CPU%s each: ", ntasks,
+                   ntasks == 1 ? "" : "s", own + helper,
+                   own + helper == 1 ? "" : "s");
     if (helper)
-        snprintf(buf + strlen(buf), size, "%u + %u for the offload thread", own,
-                 helper);
+        asp_strbuf_add(&out, "%u + %u for the offload thread", own, helper);
     else
-        snprintf(buf + strlen(buf), size, "%s for the offload thread",
-                 task->cpu_helper_os < 0 ? "none" : "one of them also");
+        asp_strbuf_add(&out, "%s for the offload thread",
+                       task->cpu_helper_os < 0 ? "none" : "one of them also");
     return buf;
 }

@@ -203,7 +203,7 @@ static void choose_adapt(struct asp_policy *policy)
     snprintf(adapt->origin, sizeof(adapt->origin), "mode auto");
 }
 
-/* For the ranks, who know what they run with. */
+/* For the ranks, which know what they run with. */
 static void keep_build(struct asp_policy *policy)
 {
     struct asp_setting *build = &policy->resolved[ASP_KNOB_PROFILE_BUILD];
