@@ -73,7 +73,7 @@ static void take_answer(pmix_status_t status, pmix_info_t *info, size_t ninfo,
 }
 
 /* One question with nkeys times the same key, about the users. */
-static pmix_status_t ask(const char *key, size_t nkeys)
+static pmix_status_t ask_server(const char *key, size_t nkeys)
 {
     char *keys[ASPA_QUERY_KEYS_MAX + 2] = {NULL};
     char name[] = ASPA_PSET_USERS;
@@ -93,11 +93,11 @@ static void test_members(void **state)
 {
     (void) state;
     block_max = 1000;
-    assert_int_equal(ask(PMIX_QUERY_PSET_MEMBERSHIP, 1), PMIX_SUCCESS);
+    assert_int_equal(ask_server(PMIX_QUERY_PSET_MEMBERSHIP, 1), PMIX_SUCCESS);
     assert_int_equal(answered, 1);
     assert_int_equal(members, 3);
-    assert_int_equal(ask("pmix.unknown", 1), PMIX_ERR_NOT_FOUND);
-    assert_int_equal(ask("", 0), PMIX_ERR_BAD_PARAM);
+    assert_int_equal(ask_server("pmix.unknown", 1), PMIX_ERR_NOT_FOUND);
+    assert_int_equal(ask_server("", 0), PMIX_ERR_BAD_PARAM);
 }
 
 /* Each key costs a copy of the set. */
@@ -105,11 +105,13 @@ static void test_keys_are_bounded(void **state)
 {
     (void) state;
     block_max = 1000;
-    assert_int_equal(ask(PMIX_QUERY_PSET_MEMBERSHIP, ASPA_QUERY_KEYS_MAX),
-                     PMIX_SUCCESS);
+    assert_int_equal(
+        ask_server(PMIX_QUERY_PSET_MEMBERSHIP, ASPA_QUERY_KEYS_MAX),
+        PMIX_SUCCESS);
     assert_int_equal(answered, ASPA_QUERY_KEYS_MAX);
-    assert_int_equal(ask(PMIX_QUERY_PSET_MEMBERSHIP, ASPA_QUERY_KEYS_MAX + 1),
-                     PMIX_ERR_BAD_PARAM);
+    assert_int_equal(
+        ask_server(PMIX_QUERY_PSET_MEMBERSHIP, ASPA_QUERY_KEYS_MAX + 1),
+        PMIX_ERR_BAD_PARAM);
     assert_int_equal(answered, 0);
 }
 
@@ -119,7 +121,7 @@ static void test_no_leak(void **state)
 {
     (void) state;
     for (block_max = 0; block_max < 4; block_max++) {
-        pmix_status_t status = ask(PMIX_QUERY_PSET_MEMBERSHIP, 1);
+        pmix_status_t status = ask_server(PMIX_QUERY_PSET_MEMBERSHIP, 1);
 
         assert_true(status == PMIX_ERR_NOMEM || status == PMIX_ERR_NOT_FOUND);
         assert_int_equal(blocks, block_max >= 2 ? 1 : 0);

@@ -118,8 +118,9 @@ static void remark(char *message, size_t size, const struct aspa_plan *plan,
 }
 
 /* Without PMIx if the answer cannot take what leads to it. */
-static int fill(const struct aspa_plan *plan, bool pmix, char *message,
-                size_t size, struct aspa_answer *answer, struct asp_err *err)
+static int fill_answer(const struct aspa_plan *plan, bool pmix, char *message,
+                       size_t size, struct aspa_answer *answer,
+                       struct asp_err *err)
 {
     char reason[ASP_ERR_TEXT_MAX + ASP_ERR_PLACE_MAX];
 
@@ -145,7 +146,7 @@ int aspa_publish(const struct aspa_plan *plan, const char *tmp_base,
         remark(message, sizeof(message), plan, "no PMIx keys on this node",
                asp_err_print(err, reason, sizeof(reason)));
     }
-    if (fill(plan, pmix, message, sizeof(message), answer, err) < 0)
+    if (fill_answer(plan, pmix, message, sizeof(message), answer, err) < 0)
         return -1;
     return aspa_answer_finish(answer, ASP_ANSWER_OK, message, err);
 }

@@ -175,7 +175,8 @@ void asps_answer_clear(struct asps_answer *answer)
     answer->ntasks = 0;
 }
 
-static const char *find(const char *env, size_t bytes, const char *name)
+static const char *find_variable(const char *env, size_t bytes,
+                                 const char *name)
 {
     size_t len = strlen(name);
 
@@ -188,7 +189,8 @@ static const char *find(const char *env, size_t bytes, const char *name)
 const char *asps_answer_getenv(const struct asps_answer_task *task,
                                const char *name)
 {
-    const char *own = find(task->env, task->env_bytes, name);
+    const char *own = find_variable(task->env, task->env_bytes, name);
 
-    return own != NULL ? own : find(task->shared, task->shared_bytes, name);
+    return own != NULL ? own
+                       : find_variable(task->shared, task->shared_bytes, name);
 }

@@ -40,7 +40,7 @@ void host_exec(void)
     _exit(127);
 }
 
-static int find(char *const *list, const char *name)
+static int find_variable(char *const *list, const char *name)
 {
     size_t len = strlen(name);
     int i = 0;
@@ -51,9 +51,9 @@ static int find(char *const *list, const char *name)
     return i;
 }
 
-static void put(char **list, const char *name, const char *value)
+static void put_variable(char **list, const char *name, const char *value)
 {
-    int i = find(list, name);
+    int i = find_variable(list, name);
 
     free(list[i]);
     if (i >= HOST_ENV_MAX || asprintf(&list[i], "%s=%s", name, value) < 0)
@@ -62,14 +62,14 @@ static void put(char **list, const char *name, const char *value)
 
 static const char *get(char *const *list, const char *name)
 {
-    int i = find(list, name);
+    int i = find_variable(list, name);
 
     return list[i] != NULL ? list[i] + strlen(name) + 1 : NULL;
 }
 
 void host_setenv(const char *name, const char *value)
 {
-    put(host.env, name, value);
+    put_variable(host.env, name, value);
 }
 
 const char *host_getenv(const char *name)
@@ -161,7 +161,7 @@ spank_err_t spank_setenv(spank_t spank, const char *var, const char *val,
 
 spank_err_t spank_unsetenv(spank_t spank, const char *var)
 {
-    int i = find(host.env, var);
+    int i = find_variable(host.env, var);
 
     (void) spank;
     free(host.env[i]);
@@ -176,7 +176,7 @@ spank_err_t spank_job_control_setenv(spank_t spank, const char *name,
     (void) spank;
     if (!overwrite && host_control(name) != NULL)
         return ESPANK_ENV_EXISTS;
-    put(host.control, name, value);
+    put_variable(host.control, name, value);
     return ESPANK_SUCCESS;
 }
 

@@ -301,7 +301,7 @@ static bool fits(uint32_t count)
     return count > step.spec.ghosts && count <= ASP_TASKS_MAX;
 }
 
-static void say_counts(uint32_t node, uint32_t count)
+static void log_counts(uint32_t node, uint32_t count)
 {
     char why[80];
 
@@ -345,7 +345,7 @@ static int check_counts(spank_t spank)
     if (fits(count))
         return 0;
     if (step.node == 0 || !known)
-        say_counts(node, count);
+        log_counts(node, count);
     step.kind = step.spec.optional ? ASPS_STEP_NONE : ASPS_STEP_FAIL;
     return -1;
 }

@@ -16,7 +16,7 @@
 enum { REQUEST_TIMEOUT_MS = 10000, MESSAGE_MAX = 4096 };
 
 /* Line by line, as an error or as a remark. */
-static void say(const char *text, bool error)
+static void log_lines(const char *text, bool error)
 {
     char line[1024];
 
@@ -37,7 +37,7 @@ void asps_submit_refuse(const char *text)
     const char *status = getenv("SLURM_EXIT_ERROR");
     int code = status != NULL ? atoi(status) : 0;
 
-    say(text, true);
+    log_lines(text, true);
     exit(code > 0 && code < 256 ? code : EXIT_FAILURE);
 }
 
@@ -102,8 +102,8 @@ bool asps_submit_is_off(const struct asps_submit *submit)
 
 /* Ask, and parse the answer.
  *   no_ghosts  why there cannot be any, or "" */
-static void ask(const struct asps_settings *settings, struct asps_submit *out_p,
-                const char *no_ghosts)
+static void ask_aspen(const struct asps_settings *settings,
+                      struct asps_submit *out_p, const char *no_ghosts)
 {
     char *argv[WORDS + 1];
     char *words = malloc((size_t) WORDS * WORD_BYTES);
@@ -152,15 +152,15 @@ bool asps_submit_check(const struct asps_settings *settings,
         strcpy(out_p->text, "off"); /* whatever policies say */
         return asp_request_spec_parse(out_p->text, &out_p->spec) == 0;
     }
-    ask(settings, out_p, "");
+    ask_aspen(settings, out_p, "");
     check_container(out_p);
     if (!asps_submit_is_off(out_p) && out_p->filter.refusal[0] != '\0') {
         /* If auto chose the ghosts, it chooses anew. */
-        ask(settings, out_p, out_p->filter.refusal);
+        ask_aspen(settings, out_p, out_p->filter.refusal);
         if (!asps_submit_is_off(out_p))
             asps_submit_refuse(out_p->filter.refusal);
     }
-    say(out_p->remarks, false); /* what auto chose, what limits changed */
+    log_lines(out_p->remarks, false); /* what auto chose, what limits changed */
     return !asps_submit_is_off(out_p) ||
            asps_report_wanted(out_p->options.report);
 }

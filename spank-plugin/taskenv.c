@@ -29,7 +29,8 @@ static void set_number(spank_t spank, const char *name, uint32_t value)
 }
 
 /* Keep the true value of SLURM_X as ASPEN_X. Returns whether there is one. */
-static bool keep_true(spank_t spank, const char *name, char *value, int size)
+static bool keep_original(spank_t spank, const char *name, char *value,
+                          int size)
 {
     char kept[64];
 
@@ -44,7 +45,7 @@ static void renumber(spank_t spank, const char *name, uint32_t value)
 {
     char old[64];
 
-    if (keep_true(spank, name, old, sizeof(old)))
+    if (keep_original(spank, name, old, sizeof(old)))
         set_number(spank, name, value);
 }
 
@@ -53,7 +54,8 @@ static void shrink_list(spank_t spank, const char *name, uint32_t ghosts)
 {
     char *old = malloc(LIST_MAX), *new = malloc(LIST_MAX);
 
-    if (old != NULL && new != NULL && keep_true(spank, name, old, LIST_MAX) &&
+    if (old != NULL && new != NULL &&
+        keep_original(spank, name, old, LIST_MAX) &&
         asps_counts_less(old, ghosts, new, LIST_MAX) > 0)
         spank_setenv(spank, name, new, 1);
     free(old);
@@ -66,7 +68,7 @@ static void renumber_gtids(spank_t spank, const struct asps_step *step)
     char *list = malloc(LIST_MAX);
     struct asp_strbuf sb;
 
-    if (list == NULL || !keep_true(spank, "SLURM_GTIDS", list, LIST_MAX))
+    if (list == NULL || !keep_original(spank, "SLURM_GTIDS", list, LIST_MAX))
         goto out;
     sb = asp_strbuf_on(list, LIST_MAX);
     for (uint32_t i = 0; i < asps_step_users(step); i++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Called by `aspen explain --extra`. Text forms are in text.c. */
+/* Called by `aspen explain --extra`. Node lists are in nodelist.c, the words of the command in
+ * words.c. */
 #include "expand.h"
 
 #include <errno.h>

@@ -295,7 +295,7 @@ static void write_result(const struct asp_expand_request *request,
 }
 
 /* --exclusive of srun counts CPUs; that of sbatch and salloc takes nodes. */
-static void heed_exclusive(struct words *words)
+static void apply_exclusive(struct words *words)
 {
     struct asp_expand_request *request = &words->request;
 
@@ -359,7 +359,7 @@ int asp_expand_words(int nwords, const char *const words[], char *buf,
                           words[i]);
     if (rc < 0 || (all.request.ghosts == 0 && !all.offload && !all.thread))
         goto free;
-    heed_exclusive(&all);
+    apply_exclusive(&all);
     if (all.offload)
         answer_offload(&all.request, &out);
     else if (all.thread)
