@@ -17,12 +17,15 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <pwd.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 struct options {
+    uint32_t tasks; /* users of the step; 0: as many as fit */
+    uint32_t node;  /* the one to draw, from 1; 0: see draw_nodes() */
     const char *topology;
     const char *cpus;
     const char *distribution;
@@ -31,8 +34,6 @@ struct options {
     const char *policy;
     const char *site;
     struct asp_facts facts;
-    uint32_t tasks;  /* users of the step; 0: as many as fit */
-    uint32_t node;   /* the one to draw, from 1; 0: see draw_nodes() */
     char ghosts[16]; /* "ghost:2" of --ghosts */
 };
 
@@ -125,44 +126,28 @@ static int parse_count(const char *what, const char *text, uint32_t max,
     return 0;
 }
 
-/* Options that are a text; NULL for the others. */
-static const char **text_option(int opt, struct options *options)
-{
-    switch (opt) {
-    case OPT_TOPOLOGY:
-        return &options->topology;
-    case OPT_CPUS:
-        return &options->cpus;
-    case OPT_PROGRESS:
-        return &options->progress;
-    case OPT_POLICY:
-        return &options->policy;
-    case OPT_SITE:
-        return &options->site;
-    case OPT_PARTITION:
-        return &options->facts.partition;
-    case OPT_ACCOUNT:
-        return &options->facts.account;
-    case OPT_QOS:
-        return &options->facts.qos;
-    case OPT_PROGRAM:
-        return &options->facts.program;
-    case OPT_DISTRIBUTION:
-        return &options->distribution;
-    case OPT_LAYOUT:
-        return &options->layout;
-    }
-    return NULL;
-}
+/* Options that are a text, and where it goes. */
+static const size_t text_options[OPT_HELP] = {
+    [OPT_TOPOLOGY] = offsetof(struct options, topology),
+    [OPT_CPUS] = offsetof(struct options, cpus),
+    [OPT_PROGRESS] = offsetof(struct options, progress),
+    [OPT_POLICY] = offsetof(struct options, policy),
+    [OPT_SITE] = offsetof(struct options, site),
+    [OPT_PARTITION] = offsetof(struct options, facts.partition),
+    [OPT_ACCOUNT] = offsetof(struct options, facts.account),
+    [OPT_QOS] = offsetof(struct options, facts.qos),
+    [OPT_PROGRAM] = offsetof(struct options, facts.program),
+    [OPT_DISTRIBUTION] = offsetof(struct options, distribution),
+    [OPT_LAYOUT] = offsetof(struct options, layout),
+};
 
 static int set_option(int opt, const char *arg, struct options *options,
                       struct asp_err *err)
 {
-    const char **text = text_option(opt, options);
     uint32_t ghosts;
 
-    if (text) {
-        *text = arg;
+    if (text_options[opt]) {
+        *(const char **) ((char *) options + text_options[opt]) = arg;
         return 0;
     }
     if (opt == OPT_NODES)

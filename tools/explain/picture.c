@@ -6,10 +6,10 @@
 
 #include "tools/base/command.h"
 
+#include "common/base/strbuf.h"
 #include "common/plan/plan.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <string.h>
 
 enum { CELL_MAX = 48, HEAD_WIDTH = 14 };
@@ -20,30 +20,6 @@ struct cell {
     char cpus[CELL_MAX];
     char who[CELL_MAX];
 };
-
-/* Text that grows until it is full. */
-struct text {
-    char *buf;
-    size_t size;
-    size_t used;
-};
-
-static void add(struct text *text, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void add(struct text *text, const char *fmt, ...)
-{
-    va_list args;
-    int n;
-
-    va_start(args, fmt);
-    n = vsnprintf(text->buf + text->used, text->size - text->used, fmt, args);
-    va_end(args);
-    if (n > 0)
-        text->used += (size_t) n;
-    if (text->used >= text->size)
-        text->used = text->size - 1;
-}
 
 int aspt_on_core(const struct asp_core *core, const struct asp_cpuset *cpus)
 {
@@ -66,23 +42,23 @@ static uint32_t ghost_number(const struct asp_layout *layout, uint32_t rank)
     return ASP_RANK_NONE;
 }
 
-static void add_task(struct text *text, const struct asp_layout *layout,
+static void add_task(struct asp_strbuf *text, const struct asp_layout *layout,
                      uint32_t task)
 {
     uint32_t users = layout->ntasks - layout->ghosts_per_node;
 
-    if (text->used)
-        add(text, "+");
+    if (text->len)
+        asp_strbuf_add(text, "+");
     if (task >= users)
-        add(text, "g%" PRIu32, task - users);
+        asp_strbuf_add(text, "g%" PRIu32, task - users);
     else if (layout->tasks[task].rank_user == ASP_RANK_NONE)
-        add(text, "u?");
+        asp_strbuf_add(text, "u?");
     else
-        add(text, "u%" PRIu32, layout->tasks[task].rank_user);
+        asp_strbuf_add(text, "u%" PRIu32, layout->tasks[task].rank_user);
 }
 
 /* Who sits on the core: "u0", "u3+g0", "h2" (helper thread of u2), "S". */
-static void add_sitters(struct text *who, const struct asp_layout *layout,
+static void add_sitters(struct asp_strbuf *who, const struct asp_layout *layout,
                         const struct asp_core *core)
 {
     for (uint32_t t = 0; t < layout->ntasks; t++) {
@@ -95,20 +71,21 @@ static void add_sitters(struct text *who, const struct asp_layout *layout,
             continue;
         asp_cpuset_add(&helper, (unsigned) task->cpu_helper_os);
         if (aspt_on_core(core, &helper))
-            add(who, "%sh%" PRIu32, who->used ? "+" : "", task->rank_user);
+            asp_strbuf_add(who, "%sh%" PRIu32, who->len ? "+" : "",
+                           task->rank_user);
     }
     if (aspt_on_core(core, &layout->service))
-        add(who, "%sS", who->used ? "+" : "");
-    if (!who->used)
-        add(who, "%s", core->nallowed ? "." : "x");
+        asp_strbuf_add(who, "%sS", who->len ? "+" : "");
+    if (!who->len)
+        asp_strbuf_add(who, "%s", core->nallowed ? "." : "x");
     if (core->nallowed && core->nallowed < core->ncpus)
-        add(who, "*");
+        asp_strbuf_add(who, "*");
 }
 
 static void make_cell(const struct asp_layout *layout,
                       const struct asp_core *core, struct cell *cell)
 {
-    struct text who = {cell->who, sizeof(cell->who), 0};
+    struct asp_strbuf who = ASP_STRBUF(cell->who);
     struct asp_cpuset cpus = {0};
 
     for (uint32_t i = 0; i < core->ncpus; i++)
@@ -192,7 +169,7 @@ static void draw_cores(FILE *to, const struct asp_topo *topo,
 }
 
 /* "u0-u2,u5": the users whose main ghost is that task. */
-static void add_served(struct text *text, const struct asp_layout *layout,
+static void add_served(struct asp_strbuf *text, const struct asp_layout *layout,
                        uint32_t ghost)
 {
     uint32_t users = layout->ntasks - layout->ghosts_per_node;
@@ -208,13 +185,14 @@ static void add_served(struct text *text, const struct asp_layout *layout,
         while (end < users && layout->tasks[end].ghost == rank &&
                layout->tasks[end].rank_user == task->rank_user + (end - u))
             end++;
-        add(text, "%su%" PRIu32, any ? "," : "", task->rank_user);
+        asp_strbuf_add(text, "%su%" PRIu32, any ? "," : "", task->rank_user);
         if (end - u > 1)
-            add(text, "-u%" PRIu32, layout->tasks[end - 1].rank_user);
+            asp_strbuf_add(text, "-u%" PRIu32,
+                           layout->tasks[end - 1].rank_user);
         any = true;
     }
     if (!any)
-        add(text, "nobody");
+        asp_strbuf_add(text, "nobody");
 }
 
 static const struct asp_core *core_of(const struct asp_topo *topo,
@@ -254,14 +232,14 @@ static void print_ghost(FILE *to, const struct asp_topo *topo,
     uint32_t users = layout->ntasks - layout->ghosts_per_node;
     const struct asp_core *core = core_of(topo, &task->cpus);
     char line[4096], why[512];
-    struct text text = {line, sizeof(line), 0};
+    struct asp_strbuf text = ASP_STRBUF(line);
 
-    add(&text, "g%" PRIu32, ghost - users);
+    asp_strbuf_add(&text, "g%" PRIu32, ghost - users);
     if (task->rank_world != ASP_RANK_NONE)
-        add(&text, " (world rank %" PRIu32 ")", task->rank_world);
+        asp_strbuf_add(&text, " (world rank %" PRIu32 ")", task->rank_world);
     if (core)
-        add(&text, " on core %" PRIu32, core->core_log);
-    add(&text, " serves ");
+        asp_strbuf_add(&text, " on core %" PRIu32, core->core_log);
+    asp_strbuf_add(&text, " serves ");
     add_served(&text, layout, ghost);
     print_wrapped(to, 2, line);
     if (core)
@@ -275,21 +253,23 @@ static void list_tasks(FILE *to, const struct asp_layout *layout)
     for (uint32_t t = 0; t < layout->ntasks; t++) {
         const struct asp_layout_task *task = &layout->tasks[t];
         char line[8192], cpus[4096] = "";
-        struct text text = {line, sizeof(line), 0};
+        struct asp_strbuf text = ASP_STRBUF(line);
 
-        line[0] = '\0';
         add_task(&text, layout, t);
         if (task->rank_world != ASP_RANK_NONE)
-            add(&text, " (world rank %" PRIu32 ")", task->rank_world);
+            asp_strbuf_add(&text, " (world rank %" PRIu32 ")",
+                           task->rank_world);
         asp_cpuset_print(&task->cpus, cpus, sizeof(cpus));
-        add(&text, " %s%s", cpus[0] ? "on CPUs " : "has no CPUs", cpus);
+        asp_strbuf_add(&text, " %s%s", cpus[0] ? "on CPUs " : "has no CPUs",
+                       cpus);
         if (task->numa >= 0)
-            add(&text, ", NUMA domain %d", task->numa);
+            asp_strbuf_add(&text, ", NUMA domain %d", task->numa);
         if (task->cpu_helper_os >= 0)
-            add(&text, ", helper thread on CPU %d", task->cpu_helper_os);
+            asp_strbuf_add(&text, ", helper thread on CPU %d",
+                           task->cpu_helper_os);
         if (task->ghost != ASP_RANK_NONE)
-            add(&text, ", served by g%" PRIu32,
-                ghost_number(layout, task->ghost));
+            asp_strbuf_add(&text, ", served by g%" PRIu32,
+                           ghost_number(layout, task->ghost));
         print_wrapped(to, 2, line);
     }
 }
@@ -310,22 +290,23 @@ static void print_head(FILE *to, const struct asp_topo *topo,
     uint32_t ghosts = layout->ghosts_per_node;
     uint32_t users = layout->ntasks - ghosts;
     char line[1024];
-    struct text text = {line, sizeof(line), 0};
+    struct asp_strbuf text = ASP_STRBUF(line);
 
-    add(&text, "node %" PRIu32 " of %" PRIu32, layout->node + 1,
-        layout->nnodes);
+    asp_strbuf_add(&text, "node %" PRIu32 " of %" PRIu32, layout->node + 1,
+                   layout->nnodes);
     if (name[0])
-        add(&text, " (%s)", name);
-    add(&text, ": mode %s, %" PRIu32 " user%s, %" PRIu32 " ghost%s",
-        asp_mode_name(layout->mode), users, users == 1 ? "" : "s", ghosts,
-        ghosts == 1 ? "" : "s");
+        asp_strbuf_add(&text, " (%s)", name);
+    asp_strbuf_add(&text, ": mode %s, %" PRIu32 " user%s, %" PRIu32 " ghost%s",
+                   asp_mode_name(layout->mode), users, users == 1 ? "" : "s",
+                   ghosts, ghosts == 1 ? "" : "s");
     if (topo)
-        add(&text, "; %" PRIu32 " cores, %u of %u CPUs", topo->ncores,
-            asp_cpuset_count(&topo->allowed), all_cpus(topo));
+        asp_strbuf_add(&text, "; %" PRIu32 " cores, %u of %u CPUs",
+                       topo->ncores, asp_cpuset_count(&topo->allowed),
+                       all_cpus(topo));
     print_wrapped(to, 0, line);
-    text.used = 0;
-    add(&text, "bound: %s%s%s", layout->bound ? "yes" : "no",
-        layout->reason[0] ? ", " : "", layout->reason);
+    text = ASP_STRBUF(line);
+    asp_strbuf_add(&text, "bound: %s%s%s", layout->bound ? "yes" : "no",
+                   layout->reason[0] ? ", " : "", layout->reason);
     print_wrapped(to, 2, line);
     if (asp_layout_offloads(layout))
         print_wrapped(to, 2,

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <pwd.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,11 +33,11 @@ static const char usage[] =
     "change what Slurm is asked for, as aspen explain --extra needs them.\n";
 
 struct request {
+    bool counting;
     const char *progress;
     const char *policy;
     const char *site;
     struct asp_facts facts;
-    bool counting;
 };
 
 static int read_number(const char *text, uint32_t *out_p)
@@ -87,47 +88,32 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* Take one option. Returns 0, or -1 when its value is bad. */
-static int take(struct request *request, int option, char *value)
+/* Options that are a text, and where it goes. */
+static const size_t text_options[HELP] = {
+    [PROGRESS] = offsetof(struct request, progress),
+    [POLICY] = offsetof(struct request, policy),
+    [SITE] = offsetof(struct request, site),
+    [PARTITION] = offsetof(struct request, facts.partition),
+    [ACCOUNT] = offsetof(struct request, facts.account),
+    [QOS] = offsetof(struct request, facts.qos),
+    [PROGRAM] = offsetof(struct request, facts.program),
+    [NO_GHOSTS] = offsetof(struct request, facts.no_ghosts),
+};
+
+/* Take one option. Returns 0, or -1 when it or its value is bad. */
+static int take_option(struct request *request, int option, char *value)
 {
-    switch (option) {
-    case PROGRESS:
-        request->progress = value;
-        return 0;
-    case POLICY:
-        request->policy = value;
-        return 0;
-    case SITE:
-        request->site = value;
-        return 0;
-    case PARTITION:
-        request->facts.partition = value;
-        return 0;
-    case ACCOUNT:
-        request->facts.account = value;
-        return 0;
-    case QOS:
-        request->facts.qos = value;
-        return 0;
-    case PROGRAM:
-        request->facts.program = value;
-        return 0;
-    case NODES:
-        return read_number(value, &request->facts.nodes);
-    case TASKS:
-        return read_number(value, &request->facts.tasks_per_node);
-    case NO_MORE:
-        request->facts.no_more_ghosts = true;
-        return 0;
-    case NO_GHOSTS:
-        request->facts.no_ghosts = value;
-        return 0;
-    case COUNTING:
-        request->counting = true;
-        return 0;
-    default:
+    if (option == '?')
         return -1;
-    }
+    if (option == NODES)
+        return read_number(value, &request->facts.nodes);
+    if (option == TASKS)
+        return read_number(value, &request->facts.tasks_per_node);
+    if (text_options[option])
+        *(const char **) ((char *) request + text_options[option]) = value;
+    request->facts.no_more_ghosts |= option == NO_MORE;
+    request->counting |= option == COUNTING;
+    return 0;
 }
 
 static int add_sources(struct asp_policy *policy, const struct request *request,
@@ -223,7 +209,7 @@ int aspt_request(int argc, char **argv)
             fputs(usage, stdout);
             return ASPT_OK;
         }
-        if (take(&request, option, optarg) < 0) {
+        if (take_option(&request, option, optarg) < 0) {
             fputs(usage, stderr);
             return ASPT_REFUSED;
         }

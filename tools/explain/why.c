@@ -5,8 +5,9 @@
 
 #include "picture.h"
 
+#include "common/base/strbuf.h"
+
 #include <inttypes.h>
-#include <string.h>
 
 static uint32_t first_ghost(const struct asp_layout *layout)
 {
@@ -84,47 +85,37 @@ static bool serves_far(const struct asp_layout *layout, uint32_t ghost)
     return false;
 }
 
-static void append(char *buf, size_t size, const char *text)
-{
-    size_t used = strlen(buf);
-
-    snprintf(buf + used, size - used, "%s", text);
-}
-
 const char *aspt_why(const struct asp_topo *topo,
                      const struct asp_layout *layout, uint32_t task,
                      const struct asp_core *core, char *buf, size_t size)
 {
     uint32_t numa = core->numa_log, sitter = user_on(layout, core);
     uint32_t others = ghosts_in(layout, numa) - 1;
-    char text[128];
+    struct asp_strbuf text = asp_strbuf_on(buf, size);
 
-    snprintf(buf, size, "why: ");
     if (others)
-        snprintf(text, sizeof(text),
-                 "one of %" PRIu32 " ghosts in NUMA domain "
-                 "%" PRIu32,
-                 others + 1, numa);
+        asp_strbuf_add(&text,
+                       "why: one of %" PRIu32 " ghosts in NUMA domain %" PRIu32,
+                       others + 1, numa);
     else
-        snprintf(text, sizeof(text), "the ghost of NUMA domain %" PRIu32, numa);
-    append(buf, size, text);
+        asp_strbuf_add(&text, "why: the ghost of NUMA domain %" PRIu32, numa);
     if (!cores_left(topo, layout, numa, core->core_log))
-        append(buf, size,
-               others ? ", on its last cores: beside the memory they serve, "
-                        "and the users' cores stay together"
-                      : ", on its last core: beside the memory it serves, "
-                        "and the users' cores stay together");
-    if (sitter != ASP_RANK_NONE) {
-        snprintf(text, sizeof(text), "; cores ran out: %s u%" PRIu32 "%s",
-                 same_cpu(layout, task, sitter) ? "on the CPU of" : "beside",
-                 sitter, " as placement.share or placement.smt allows");
-        append(buf, size, text);
-    } else if (core->ncpus > 1) {
-        append(buf, size, "; alone on the core, no busy thread beside it");
-    } else {
-        append(buf, size, "; a core of its own");
-    }
+        asp_strbuf_add(&text,
+                       ", on its last core%s: beside the memory %s, "
+                       "and the users' cores stay together",
+                       others ? "s" : "", others ? "they serve" : "it serves");
+    if (sitter != ASP_RANK_NONE)
+        asp_strbuf_add(&text,
+                       "; cores ran out: %s u%" PRIu32
+                       " as placement.share or placement.smt allows",
+                       same_cpu(layout, task, sitter) ? "on the CPU of"
+                                                      : "beside",
+                       sitter);
+    else if (core->ncpus > 1)
+        asp_strbuf_add(&text, "; alone on the core, no busy thread beside it");
+    else
+        asp_strbuf_add(&text, "; a core of its own");
     if (serves_far(layout, task))
-        append(buf, size, "; the nearest for users of domains without one");
+        asp_strbuf_add(&text, "; the nearest for users of domains without one");
     return buf;
 }

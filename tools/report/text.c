@@ -7,6 +7,8 @@
 
 #include "tools/base/command.h"
 
+#include "common/base/strbuf.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,21 +117,19 @@ static void print_tasks(FILE *to, const struct aspt_record *record)
     for (size_t t = 0; t < record->ntasks && t < TASKS; t++) {
         const struct aspt_task *task = &record->tasks[t];
         char first[64], text[2048];
-        size_t used;
+        struct asp_strbuf line = ASP_STRBUF(text);
 
         snprintf(first, sizeof(first), "  task %" PRIu64, task->local);
-        used = (size_t) snprintf(text, sizeof(text), "%s, %s%.1500s",
-                                 task->ghost ? "ghost" : "rank",
-                                 !task->cpu_list[0] ? "no CPUs planned"
-                                 : strpbrk(task->cpu_list, ",-.") ? "CPUs "
-                                                                  : "CPU ",
-                                 task->cpu_list);
+        asp_strbuf_add(&line, "%s, %s%.1500s", task->ghost ? "ghost" : "rank",
+                       !task->cpu_list[0]               ? "no CPUs planned"
+                       : strpbrk(task->cpu_list, ",-.") ? "CPUs "
+                                                        : "CPU ",
+                       task->cpu_list);
         if (task->numa >= 0)
-            used += (size_t) snprintf(text + used, sizeof(text) - used,
-                                      ", NUMA domain %" PRId64, task->numa);
+            asp_strbuf_add(&line, ", NUMA domain %" PRId64, task->numa);
         if (task->helper_cpu >= 0)
-            snprintf(text + used, sizeof(text) - used,
-                     ", offload thread on CPU %" PRId64, task->helper_cpu);
+            asp_strbuf_add(&line, ", offload thread on CPU %" PRId64,
+                           task->helper_cpu);
         wrap(to, first, NAME_COLUMNS, text);
     }
     more(to, record->ntasks, TASKS);
@@ -255,7 +255,8 @@ static void print_window(FILE *to, const struct aspt_record *record,
     struct aspt_way_words way = aspt_way_words(window->way);
     const char *place = aspt_window_place(window);
     char first[64], text[2048], least[ASPT_SAY_MAX], most[ASPT_SAY_MAX];
-    size_t used, i;
+    struct asp_strbuf line = ASP_STRBUF(text);
+    size_t i;
     json_t *rule;
 
     if (window->count > 1)
@@ -266,27 +267,24 @@ static void print_window(FILE *to, const struct aspt_record *record,
         snprintf(first, sizeof(first), "  %" PRIu64, window->order);
     aspt_say_bytes(window->bytes_least, least, sizeof(least));
     aspt_say_bytes(window->bytes_most, most, sizeof(most));
-    used = (size_t) snprintf(
-        text, sizeof(text),
-        "%s%.200s%s%.80s at %.200s%s%.200s%s, %" PRIu64
-        " processes, %s%s%s each, %s%.200s%s",
-        window->name[0] ? "\"" : "", window->name,
-        window->name[0] ? "\": " : "", window->made_by,
-        window->site[0] ? window->site : "?",
-        place == window->source ? ", "
-        : place[0]              ? " ("
-                                : "",
-        place, place[0] && place != window->source ? ")" : "",
-        window->processes,
-        window->bytes_least == window->bytes_most ? "" : least,
-        window->bytes_least == window->bytes_most ? "" : " to ", most,
-        way.doer == ASPT_BY_MPI ? "plain MPI: " : "", way.words,
-        window->switchable ? " (can be switched)" : "");
-    json_array_foreach((json_t *) window->rules, i,
-                       rule) if (used < sizeof(text))
-        used += (size_t) snprintf(text + used, sizeof(text) - used, "%s%.200s",
-                                  i ? ", " : "; rules ",
-                                  record->rules[json_integer_value(rule)].from);
+    asp_strbuf_add(&line,
+                   "%s%.200s%s%.80s at %.200s%s%.200s%s, %" PRIu64
+                   " processes, %s%s%s each, %s%.200s%s",
+                   window->name[0] ? "\"" : "", window->name,
+                   window->name[0] ? "\": " : "", window->made_by,
+                   window->site[0] ? window->site : "?",
+                   place == window->source ? ", "
+                   : place[0]              ? " ("
+                                           : "",
+                   place, place[0] && place != window->source ? ")" : "",
+                   window->processes,
+                   window->bytes_least == window->bytes_most ? "" : least,
+                   window->bytes_least == window->bytes_most ? "" : " to ",
+                   most, way.doer == ASPT_BY_MPI ? "plain MPI: " : "",
+                   way.words, window->switchable ? " (can be switched)" : "");
+    json_array_foreach((json_t *) window->rules, i, rule)
+        asp_strbuf_add(&line, "%s%.200s", i ? ", " : "; rules ",
+                       record->rules[json_integer_value(rule)].from);
     wrap(to, first, NAME_COLUMNS, text);
 }
 

@@ -7,6 +7,7 @@
 #include "report.h"
 
 #include "common/base/build_id.h"
+#include "common/base/strbuf.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -36,32 +37,27 @@ static void name_calls(const struct aspt_record *record, enum aspt_doer doer,
                        char *buf, size_t size)
 {
     uint64_t sums[ASPT_CALLS_MAX] = {0};
-    size_t used = 0, named = 0;
+    struct asp_strbuf text = asp_strbuf_on(buf, size);
 
     for (size_t c = 0; c < record->ncalls; c++)
         for (size_t w = 0; w < record->nways; w++)
             if (aspt_way_words(record->ways[w]).doer == doer)
                 sums[c] += record->calls[c].count[w];
-    buf[0] = '\0';
-    for (; named < 4; named++) {
+    for (int named = 0; named < 4; named++) {
         size_t most = 0;
-        int n;
 
         for (size_t c = 1; c < record->ncalls; c++)
             if (sums[c] > sums[most])
                 most = c;
         if (!record->ncalls || !sums[most])
             return;
-        n = snprintf(buf + used, size - used, "%s%.40s %" PRIu64,
-                     named ? ", " : "", record->calls[most].name, sums[most]);
-        if (n < 0 || (size_t) n >= size - used)
-            return;
-        used += (size_t) n;
+        asp_strbuf_add(&text, "%s%.40s %" PRIu64, named ? ", " : "",
+                       record->calls[most].name, sums[most]);
         sums[most] = 0;
     }
     for (size_t c = 0; c < record->ncalls; c++)
         if (sums[c]) {
-            snprintf(buf + used, size - used, ", ...");
+            asp_strbuf_add(&text, ", ...");
             return;
         }
 }
@@ -110,8 +106,8 @@ static void say_native(const struct aspt_record *record,
                        struct aspt_lines *lines)
 {
     uint64_t native = aspt_doer_sum(record, ASPT_BY_MPI);
-    char reasons[512] = "";
-    size_t used = 0;
+    char reasons[512];
+    struct asp_strbuf text = ASP_STRBUF(reasons);
 
     if (!native)
         return;
@@ -119,11 +115,9 @@ static void say_native(const struct aspt_record *record,
         struct aspt_way_words words = aspt_way_words(record->ways[w]);
         uint64_t sum = aspt_way_sum(record, w);
 
-        if (words.doer != ASPT_BY_MPI || !sum || used >= sizeof(reasons))
-            continue;
-        used += (size_t) snprintf(reasons + used, sizeof(reasons) - used,
-                                  "%s%.80s %" PRIu64, used ? "; " : "",
-                                  words.words, sum);
+        if (words.doer == ASPT_BY_MPI && sum)
+            asp_strbuf_add(&text, "%s%.80s %" PRIu64, text.len ? "; " : "",
+                           words.words, sum);
     }
     say(lines, "%" PRIu64 " stayed plain MPI: %s.", native, reasons);
 }

@@ -4,6 +4,8 @@
 
 #include "report.h"
 
+#include "common/base/strbuf.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -209,13 +211,12 @@ const char *aspt_say_count(uint64_t count, char *buf, size_t size)
 {
     char digits[24];
     size_t n = (size_t) snprintf(digits, sizeof(digits), "%" PRIu64, count);
-    size_t used = 0;
+    struct asp_strbuf text = asp_strbuf_on(buf, size);
 
-    buf[0] = '\0';
-    for (size_t i = 0; i < n && used + 5 < size; i++)
-        used += (size_t) snprintf(
-            buf + used, size - used, "%s%c",
-            i && n > 4 && (n - i) % 3 == 0 ? "\xe2\x80\xaf" : "", digits[i]);
+    for (size_t i = 0; i < n; i++)
+        asp_strbuf_add(&text, "%s%c",
+                       i && n > 4 && (n - i) % 3 == 0 ? "\xe2\x80\xaf" : "",
+                       digits[i]);
     return buf;
 }
 
