@@ -54,7 +54,7 @@ def parts(rivals, spec, what=(("", ""), (" compute", "#compute"),
             for rival in rivals]
 
 
-def judged(rivals, spec, label=""):
+def accuracy(rivals, spec, label=""):
     """How well the script was followed."""
     return [line(rival, spec, f"{rival}{label}, {value}", value=value)
             for rival in rivals
@@ -71,7 +71,7 @@ def swept(rival, spec):
     """A script with the interval as x."""
     knobs = (RIVALS[rival].knobs[0], "adapt.interval_ms={x}")
     return [row._replace(knobs=knobs)
-            for row in parts([rival], spec) + judged([rival], spec)]
+            for row in parts([rival], spec) + accuracy([rival], spec)]
 
 
 # The script: each of two windows has a phase that computes and one that talks,
@@ -179,20 +179,20 @@ EXPERIMENTS = [
          for point, label in ((HALF, ""), (EACH, " each"))
          for row in [entry._replace(label=f"{op} {entry.label}{label}")
                      for entry in parts((U_COLL, P), spec + point) +
-                     judged([P], spec + point)]],
-        SCRIPTED + "set_info with symmetric=true before each half of a phase "
-        "as in the paper, or (each) after each iteration.", "ms"),
+                     accuracy([P], spec + point)]],
+        "As u-e3; set_info with symmetric=true before each half of a phase as "
+        "in the paper, or (each) after each iteration.", "ms"),
     Experiment(
         "p-e6", "Phases: interval of ranks that profile themselves", 4, 2,
         "ms", (5, 10, 20, 40, 80),
         [line(U_COLL, GET + EACH)] + swept(P, GET + EACH),
         "As p-e5, get with a legal point after each iteration.", "ms"),
     Experiment(
-        "g-e1", "Phases: ghosts judge their users", None, 2, "users", USERS,
-        parts((U_COLL, GP), GET) + judged([GP], GET) +
+        "g-e1", "Phases: ghosts decide for their users", None, 2, "users", USERS,
+        parts((U_COLL, GP), GET) + accuracy([GP], GET) +
         [row._replace(label=f"acc {row.label}") for row in
-         parts((U_COLL, GP), ACC + EACH) + judged([GP], ACC + EACH)],
-        SCRIPTED + "Get without any window collective; accumulate with "
+         parts((U_COLL, GP), ACC + EACH) + accuracy([GP], ACC + EACH)],
+        "As u-e3; get without any window collective, accumulate with "
         "set_info(symmetric=true) after each iteration.", "ms"),
     Experiment(
         "g-e2", "Phases: interval of ghosts", 4, 2, "ms",

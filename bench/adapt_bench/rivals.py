@@ -30,7 +30,7 @@ RIVALS = {
     U_COLL: Rival("the program says it before each phase", ("adapt=user",),
                   None, ",hints=phase"),
     P: Rival("ranks profile themselves", ("adapt=profile", EACH_INTERVAL)),
-    GP: Rival("ghosts judge their users", ("adapt=ghosts", EACH_INTERVAL)),
+    GP: Rival("ghosts decide for their users", ("adapt=ghosts", EACH_INTERVAL)),
     AUTO: Rival("Aspen decides", ("adapt=auto",)),
     THREADS: Rival("progress threads from the start",
                    ("adapt=auto", "adapt.threads=on")),

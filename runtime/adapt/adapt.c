@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* What this process wants for itself as a target: see adapt.h. */
 #include "config.h"
 
 #include "adapt.h"
 #include "knobs.h"
-#include "own_trace.h"
 
 #include "runtime/casper/arena/engine.h"
 #include "runtime/mpi/real.h"
@@ -18,6 +18,8 @@
 #include <strings.h>
 #include <unistd.h>
 
+static struct aspx_trace own_trace;
+static pthread_mutex_t trace_mutex = PTHREAD_MUTEX_INITIALIZER;
 static bool able;
 static const char *mode = "off";
 static double interval_s;
@@ -30,7 +32,8 @@ static struct aspx_cpu_wait cpu_wait = {.schedstat = -1};
 static int percent;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* The ghosts' judgement; and after how long it holds for new windows. */
+/* What the leader decides; and for how long it must have held before a new
+ * window takes it over. */
 static const double settled_s = 1;
 const aspx_target_byte *aspx_adapt_target_states;
 struct aspx_issued *aspx_adapt_issued;
@@ -53,8 +56,8 @@ enum aspx_async aspx_async_read(const char *value)
     return ASPX_ASYNC_UNSAID;
 }
 
-/* Whose waits for a CPU are looked at. With several threads in MPI the first
- * one says nothing of the others. */
+/* The thread whose waits for a CPU count, or 0: with several threads in MPI
+ * none of them stands for the others. */
 static pid_t own_pid(void)
 {
     int level = MPI_THREAD_MULTIPLE;
@@ -103,7 +106,7 @@ void aspx_adapt_start(const struct aspx_engine *engine)
     able = engine->settings.adapt;
     mode = asp_layout_knob(layout, "adapt", "off");
     interval_s = aspx_knob_interval_s(layout);
-    aspx_own_trace_start();
+    aspx_trace_begin(&own_trace, aspx_trace_clock());
     if (able && engine->settings.ghosts_decide && engine->arena.status_page)
         take_slot(engine);
     else if (able && strcmp(mode, "user") != 0)
@@ -175,9 +178,10 @@ static bool wish_of_profile(void)
     return on;
 }
 
-/* A program that starts, or makes windows, is inside MPI for a while. That says
- * nothing of how it will use a window that it does not fence: without its ghost
- * that may wait for ever, with it a little longer than it might. */
+/* A program is inside MPI while it starts and makes windows, which says nothing
+ * of how it will use them. A window without legal points keeps what it begins
+ * with: on is the safe beginning, as a window that is off may wait for its
+ * target without end. */
 static bool is_settled(void)
 {
     uint64_t since = atomic_load_explicit(&slot->since, memory_order_relaxed);
@@ -251,4 +255,25 @@ struct aspx_decisions *aspx_adapt_decisions(void)
         all, page->decisions.list, n,
         atomic_load_explicit(&page->decisions.more, memory_order_relaxed));
     return all;
+}
+
+void aspx_own_trace_window(int by, bool on)
+{
+    pthread_mutex_lock(&trace_mutex);
+    aspx_trace_thing(&own_trace, aspx_trace_clock(), by, on);
+    pthread_mutex_unlock(&trace_mutex);
+}
+
+void aspx_own_trace_switched(uint32_t order, bool on, int why)
+{
+    pthread_mutex_lock(&trace_mutex);
+    aspx_trace_switched(&own_trace, aspx_trace_clock(), (int32_t) order, on,
+                        why);
+    pthread_mutex_unlock(&trace_mutex);
+}
+
+struct aspx_trace *aspx_own_trace_close(void)
+{
+    aspx_trace_close(&own_trace, aspx_trace_clock());
+    return &own_trace;
 }

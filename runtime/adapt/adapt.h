@@ -28,7 +28,7 @@ struct aspx_engine;
 void aspx_adapt_start(const struct aspx_engine *engine);
 void aspx_adapt_stop(void);
 
-/* Can windows be switched at all? Same in all processes. */
+/* Can windows be switched? The same in all processes. */
 bool aspx_adapt_able(void);
 
 /* For the record: the knob's word, and how often the profile is looked at; by
@@ -36,10 +36,10 @@ bool aspx_adapt_able(void);
 const char *aspx_adapt_mode(void);
 double aspx_adapt_interval_s(void);
 
-/* Is a window of which this was said left to MPI? */
+/* Is a window with this value left to MPI? */
 bool aspx_adapt_native(enum aspx_async said);
 
-/* Does this decide for itself, whatever is found out? */
+/* Does this decide, whatever predictors say? */
 bool aspx_adapt_said(enum aspx_async said);
 
 /* What this process wants for itself as a target: true to be served by ghosts.
@@ -89,6 +89,16 @@ struct aspx_decisions *aspx_adapt_decisions(void);
 /* What they thought of this process, over the time, up to now; the caller's
  * until the next call. NULL: nothing. Until aspx_adapt_stop(). Threads: one. */
 struct aspx_trace *aspx_adapt_target_trace(void);
+
+/* The trace of this process's windows that can be switched, from
+ * aspx_adapt_start() on. Threads: any.
+ *   by     a window has come (1) or gone (-1)
+ *   order  of the window, or ASPX_TRACE_SOME_WINDOW */
+void aspx_own_trace_window(int by, bool on);
+void aspx_own_trace_switched(uint32_t order, bool on, int why);
+
+/* That trace up to now, valid for ever; no more windows after that. */
+struct aspx_trace *aspx_own_trace_close(void);
 
 /* Why the wish is what it was at last: as in adapt/decide/trace.h. */
 int aspx_adapt_why(enum aspx_async said);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the users of a node and their leader, its first ghost, tell each other
- * behind the doorbells of the arena: each user its time in MPI, the leader what
- * it thinks of every user of the job. (The papers' level-2 cache; there is no
- * level 1, as everybody reads these bytes where they lie.) All zeros is a right
- * beginning.
+/* The page in the arena in which the users of a node and their leader, its
+ * first ghost, tell each other: each user its time in MPI and what it did, the
+ * leader the target state of every user of the job. Everybody reads it where it
+ * lies. It begins zeroed.
  *
- *   struct aspx_node_status_page | slots, by user of the node | a byte by world rank */
+ *   struct aspx_node_status_page | slots, by user of the node | target states,
+ *   by world rank */
 #ifndef ASPEN_RUNTIME_ADAPT_NODE_STATUS_PAGE_H
 #define ASPEN_RUNTIME_ADAPT_NODE_STATUS_PAGE_H
 
@@ -19,7 +19,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Who should carry out Puts and Gets for a user. */
+/* Who handles Puts and Gets to a user, and what it wishes at legal points. */
 enum aspx_target_state {
     ASPX_TARGET_UNKNOWN,
     ASPX_TARGET_BY_GHOSTS,
@@ -41,7 +41,7 @@ struct aspx_rank_slot {
     struct aspx_mpi_time mpi_time; /* the user writes */
     struct aspx_issued issued;     /* likewise */
     _Atomic uint32_t edition;      /* of the trace; odd while it is written */
-    _Atomic int32_t percent; /* of the time in MPI, when it was last judged */
+    _Atomic int32_t percent; /* of the time in MPI, at the last decision */
     _Atomic uint64_t since;  /* ticks of the last decision */
     _Atomic uint64_t pid_namespace; /* the user's, and its pid there */
     _Atomic int32_t pid;
@@ -49,21 +49,21 @@ struct aspx_rank_slot {
                                 then the leader's */
 };
 
-/* Does its user sit there, with a clock that can be compared with ours? */
+/* Is a user there, with a clock that can be compared with ours? */
 static inline bool aspx_rank_slot_live(const struct aspx_rank_slot *slot)
 {
     return atomic_load_explicit(&slot->mpi_time.clock, memory_order_acquire) ==
            aspx_mpi_time_clock();
 }
 
-/* What was decided for all, where the first user of the job is. */
+/* Decisions for all ranks, on the node of the first user. */
 struct aspx_shared_decisions {
     _Atomic uint32_t n, more; /* n: that can be read */
     struct aspx_decision list[ASPX_DECISIONS];
 };
 
 struct aspx_node_status_page {
-    _Alignas(64) _Atomic uint32_t interval_us; /* between two judgements, now */
+    _Alignas(64) _Atomic uint32_t interval_us; /* of predictors, now */
     _Atomic int32_t order; /* enum aspx_order: in force now */
     _Atomic int32_t help;  /* enum aspx_help: likewise */
     struct aspx_shared_decisions decisions;

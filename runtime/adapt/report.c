@@ -6,7 +6,6 @@
 #include "report.h"
 
 #include "adapt.h"
-#include "own_trace.h"
 #include "runtime/mpi/real.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A trace: which share of things was on, over the time, and the first switches.
- * The things are the windows of a process (own_trace.h), or the target state
+ * The things are the windows of a process (adapt/adapt.h), or the target state
  * that its leader decides (adapt/node_status_page.h). Pure: the caller brings
  * the clock and the lock. */
 #ifndef ASPEN_RUNTIME_ADAPT_DECIDE_TRACE_H

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The tree of leaders: see leaders.h. */
 #include "config.h"
 
 #include "leaders.h"
 
+#include "runtime/mpi/real.h"
+
 #include <stdlib.h>
 
-/* The leaders in order of their nodes, beginning with the root and going round,
- * are a tree as a heap is one. */
+/* The tree is a heap: the leaders in the order of their nodes, from the root
+ * around, and those of index 8i + 1 to 8i + 8 are the children of leader i. */
 int aspx_leader_tree_build(const struct aspx_engine *engine, uint32_t root,
                            struct aspx_leader_tree *tree_p)
 {
@@ -33,4 +36,21 @@ int aspx_leader_tree_build(const struct aspx_engine *engine, uint32_t root,
             tree_p->child[tree_p->nchildren++] = (int) leader[c];
     free(leader);
     return 0;
+}
+
+bool aspx_leader_hang_up(MPI_Request *receive, MPI_Request *out)
+{
+    int sent = 1;
+
+    if (*receive != MPI_REQUEST_NULL) {
+        aspx_real.MPI_Cancel(receive);
+        aspx_real.MPI_Wait(receive, MPI_STATUS_IGNORE);
+    }
+    if (*receive != MPI_REQUEST_NULL) /* a persistent one */
+        aspx_real.MPI_Request_free(receive);
+    if (*out != MPI_REQUEST_NULL)
+        aspx_real.MPI_Test(out, &sent, MPI_STATUS_IGNORE);
+    if (!sent)
+        aspx_real.MPI_Request_free(out);
+    return sent;
 }

@@ -5,9 +5,12 @@
 
 #include "runtime/casper/arena/engine.h"
 
+#include <mpi.h>
+#include <stdbool.h>
 #include <stdint.h>
 
-enum { ASPX_LEADER_CHILDREN = 8 }; /* 9 nodes need two steps, 73 four */
+/* Of each leader: 73 nodes are four steps apart at most. */
+enum { ASPX_LEADER_CHILDREN = 8 };
 
 struct aspx_leader_tree {
     int parent; /* world rank; -1: this one is the root */
@@ -15,9 +18,14 @@ struct aspx_leader_tree {
     int child[ASPX_LEADER_CHILDREN];
 };
 
-/* Of all nodes that have a leader; the one of node `root` is the root, or the
- * first if that has none. Returns 0, or -1 without memory. */
+/* The place of this process in the tree of all leaders. The root is the leader
+ * of node `root`, or of the next node that has one. Returns 0, or -1 without
+ * memory. */
 int aspx_leader_tree_build(const struct aspx_engine *engine, uint32_t root,
                            struct aspx_leader_tree *tree_p);
+
+/* Close the line to a neighbour: cancel the receive and let go of the send.
+ * Returns whether the send has ended; if not, MPI still reads its buffer. */
+bool aspx_leader_hang_up(MPI_Request *receive, MPI_Request *out);
 
 #endif

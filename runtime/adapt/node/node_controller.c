@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The leader of a node, which decides for its users: see node_controller.h. */
 #include "config.h"
 
 #include "node_controller.h"
@@ -14,55 +15,57 @@
 
 #include <stdlib.h>
 
-/* Leaders listen to each other so often, or a quarter of the shortest interval
- * if that is more often. */
-static const double listen_s = 1e-3;
+/* Time between two looks for messages of other leaders; a quarter of the
+ * shortest interval if that is less. */
+static const double RECEIVE_S = 1e-3;
 
-/* Of adapt.low, where it is known that ghosts are no help to ranks that talk: a
- * talking rank that loses its CPU for a while is no computing one. */
-static const double CALM = 0.5;
+/* The part of adapt.low that holds under ASPX_ORDER_LOW_THRESHOLD: a rank that
+ * talks but waits for its CPU for a while seems to compute. One that does
+ * compute is below half of the threshold soon. */
+static const double LOW_PART = 0.5;
 
-/* Decisions are young for so many intervals. */
+/* A decision is young for so many intervals; taking back a young one makes the
+ * interval longer. */
 static const double YOUNG = 2;
 
-/* A look wakes the leader up, on a CPU of users often, which costs them more
- * than it takes. Where nobody is to have ghosts, and that has not changed for
- * long, the next look may be later, by so small a part of that time; but no
- * more than an interval. */
-static const double LATER = 0.02;
+/* Where no user is to have ghosts, the next sample comes after this part of the
+ * time for which that has held, between a quarter of an interval and a whole
+ * one: to take it, the leader wakes up on a CPU that it often shares with users.
+ */
+static const double LATE_PART = 0.02;
 
-/* So long it is not known how long that lasts, and orders may come fast. */
+/* Seconds without a change after which no order is expected soon. */
 static const double SETTLED_S = 1;
 
 /* Users of whom the kernel is asked for the time they wait for CPUs: each takes
- * an open file, and 1.5 us of each look. */
-enum { LOOKED_AT_MOST = 128 };
+ * an open file, and 1.5 us of each sample. */
+enum { CPU_WAIT_USERS = 128 };
 
 struct user {
     uint32_t rank_all;
     struct aspx_rank_slot *slot;
-    bool watched; /* its time in MPI has been seen */
-    bool on;      /* what is in order, see trace */
+    bool watched; /* it has a slot, and its predictor has begun */
+    bool on;      /* its target state, as the trace has it */
     struct aspx_predict predict;
-    struct aspx_cpu_wait cpu_wait; /* while it is off */
-    uint64_t decided; /* when it changed last, in ticks; 0: never */
+    struct aspx_cpu_wait cpu_wait; /* known while it is off */
+    uint64_t decided;              /* ticks of the last change; 0: none */
 };
 
 struct aspx_node_controller {
     struct aspx_node_status_page *page;
-    aspx_target_byte *target; /* by world rank: what holds */
+    aspx_target_byte *target; /* by world rank: target states in force */
     unsigned char *opinion;   /* what predictors say: enum aspx_target_state */
     uint32_t size_all;
     struct aspx_status_broadcast *broadcast;
     struct aspx_sample_tree *samples; /* adapt=auto; else NULL */
-    enum aspx_order order;            /* over all opinions */
-    bool ordered;                     /* there has been one */
+    enum aspx_order order;            /* over all predictors */
+    bool ordered;                     /* there has been an order */
     struct aspx_sample_interval interval;
     double high, low;
-    uint64_t look_at, listen_at, listen_ticks;
-    uint64_t stepped; /* when the last step was */
-    uint64_t changed; /* when an opinion about a user here was, or an order */
-    uint32_t wishing; /* users here that should have ghosts */
+    uint64_t sample_at, receive_at, receive_ticks; /* ticks */
+    uint64_t stepped;                              /* when the last step was */
+    uint64_t changed; /* when a predictor of this node was, or an order */
+    uint32_t wishing; /* users here that predictors want ghosts for */
     uint32_t nusers;
     struct user user[];
 };
@@ -77,16 +80,16 @@ static void publish(struct aspx_node_controller *controller, uint32_t rank)
                               ? forced[controller->order]
                               : controller->opinion[rank];
 
-    /* A predictor that has said nothing means on. Windows that were made, or
-     * came to a legal point, under an order would take it for what they had
-     * then. */
+    /* A predictor that has said nothing means on. After an order that has to be
+     * written: windows take an unknown state for the one they have, which may
+     * be that of the order. */
     if (state == ASPX_TARGET_UNKNOWN && controller->ordered)
         state = ASPX_TARGET_BY_GHOSTS;
     atomic_store_explicit(&controller->target[rank], state,
                           memory_order_relaxed);
 }
 
-static void heard(void *context, uint32_t rank, uint64_t value)
+static void take_state(void *context, uint32_t rank, uint64_t value)
 {
     struct aspx_node_controller *controller = context;
 
@@ -114,7 +117,7 @@ static double passed_s(uint64_t since, uint64_t now)
     return aspx_clock_seconds(aspx_clock_between(since, now));
 }
 
-/* Somebody is to have ghosts, as far as the leader is asked. */
+/* Is a user of this node to have ghosts? */
 static bool wanted(const struct aspx_node_controller *controller)
 {
     return controller->wishing > 0 && controller->order != ASPX_ORDER_OFF;
@@ -125,7 +128,7 @@ static double until_next_s(const struct aspx_node_controller *controller,
 {
     double most = controller->interval.interval_s,
            least = most / ASPX_PREDICT_SAMPLES;
-    double later = LATER * passed_s(controller->changed, now);
+    double later = LATE_PART * passed_s(controller->changed, now);
 
     if (wanted(controller) || later < least)
         return least;
@@ -134,8 +137,8 @@ static double until_next_s(const struct aspx_node_controller *controller,
 
 static void plan_next(struct aspx_node_controller *controller, uint64_t now)
 {
-    controller->look_at = now +
-                          aspx_clock_ticks_of(until_next_s(controller, now));
+    controller->sample_at = now +
+                            aspx_clock_ticks_of(until_next_s(controller, now));
     atomic_store_explicit(&controller->page->interval_us,
                           (uint32_t) (1e6 * controller->interval.interval_s),
                           memory_order_relaxed);
@@ -176,15 +179,15 @@ int aspx_node_controller_create(struct aspx_node_controller **controller_p,
     aspx_sample_interval_init(&controller->interval,
                               aspx_knob_interval_min_s(layout), most_s);
     part = controller->interval.least_s / 4;
-    controller->listen_ticks = aspx_clock_ticks_of(part < listen_s ? part
-                                                                   : listen_s);
+    controller->receive_ticks = aspx_clock_ticks_of(
+        part < RECEIVE_S ? part : RECEIVE_S);
     assign_slots(controller, world);
     controller->wishing = controller->nusers; /* until the first look */
     controller->changed = aspx_clock_ticks();
     plan_next(controller, controller->changed);
     controller->opinion = calloc(controller->size_all,
                                  sizeof(*controller->opinion));
-    controller->broadcast = aspx_status_broadcast_create(engine, heard,
+    controller->broadcast = aspx_status_broadcast_create(engine, take_state,
                                                          controller);
     if (engine->settings.tried)
         controller->samples = aspx_sample_tree_create(engine, controller->page);
@@ -197,8 +200,8 @@ int aspx_node_controller_create(struct aspx_node_controller **controller_p,
     return 0;
 }
 
-/* The user looks at its trace when it leaves; a number that it catches half
- * written it reads again. */
+/* The user reads its trace when it leaves, again while the edition is odd or
+ * changes. */
 static void write_trace(struct aspx_rank_slot *slot, bool on, int why)
 {
     uint32_t edition = atomic_load_explicit(&slot->edition,
@@ -211,7 +214,7 @@ static void write_trace(struct aspx_rank_slot *slot, bool on, int why)
     atomic_store_explicit(&slot->edition, edition + 2, memory_order_release);
 }
 
-/* What holds for a user of this node may have changed. */
+/* The target state of a user of this node may have changed. */
 static void apply(struct aspx_node_controller *controller, struct user *user,
                   uint64_t ticks, int why)
 {
@@ -224,8 +227,7 @@ static void apply(struct aspx_node_controller *controller, struct user *user,
         return;
     user->on = on;
     atomic_store_explicit(&user->slot->since, ticks, memory_order_relaxed);
-    if (aspx_rank_slot_live(
-            user->slot)) /* else nobody sits there, or not any more */
+    if (aspx_rank_slot_live(user->slot)) /* else the slot is empty */
         write_trace(user->slot, on, why);
 }
 
@@ -246,7 +248,7 @@ static void watch(struct aspx_node_controller *controller, struct user *user,
 {
     uint64_t its = atomic_load(&user->slot->pid_namespace);
     bool near = its && its == aspx_cpu_wait_namespace() &&
-                user - controller->user < LOOKED_AT_MOST;
+                user - controller->user < CPU_WAIT_USERS;
 
     aspx_predict_init(&user->predict, controller->interval.interval_s,
                       controller->high, controller->low, now, inside);
@@ -257,8 +259,8 @@ static void watch(struct aspx_node_controller *controller, struct user *user,
 }
 
 /* Returns whether a young decision was taken back. */
-static bool look_at(struct aspx_node_controller *controller, struct user *user,
-                    double now, uint64_t ticks)
+static bool sample_user(struct aspx_node_controller *controller,
+                        struct user *user, double now, uint64_t ticks)
 {
     struct aspx_mpi_time *mpi_time = &user->slot->mpi_time;
     bool young, was = user->predict.on;
@@ -275,7 +277,7 @@ static bool look_at(struct aspx_node_controller *controller, struct user *user,
     }
     user->predict.interval_s = controller->interval.interval_s;
     user->predict.low = controller->order == ASPX_ORDER_LOW_THRESHOLD
-                            ? CALM * controller->low
+                            ? LOW_PART * controller->low
                             : controller->low;
     if (!was && !aspx_cpu_wait_look(&user->cpu_wait, now, inside))
         return false;
@@ -294,13 +296,14 @@ static bool look_at(struct aspx_node_controller *controller, struct user *user,
     return young;
 }
 
-static void look(struct aspx_node_controller *controller, uint64_t ticks)
+static void sample_users(struct aspx_node_controller *controller,
+                         uint64_t ticks)
 {
     double now = aspx_clock_seconds(ticks);
     bool taken_back = false;
 
     for (uint32_t i = 0; i < controller->nusers; i++)
-        taken_back |= look_at(controller, &controller->user[i], now, ticks);
+        taken_back |= sample_user(controller, &controller->user[i], now, ticks);
     controller->wishing = 0;
     for (uint32_t i = 0; i < controller->nusers; i++)
         controller->wishing +=
@@ -311,7 +314,8 @@ static void look(struct aspx_node_controller *controller, uint64_t ticks)
 }
 
 /* An order for all, or its end. Returns how many messages came, or -1. */
-static int obey(struct aspx_node_controller *controller, uint64_t ticks)
+static int follow_orders(struct aspx_node_controller *controller,
+                         uint64_t ticks)
 {
     int32_t help;
     int came;
@@ -345,22 +349,22 @@ static int obey(struct aspx_node_controller *controller, uint64_t ticks)
 int aspx_node_controller_step(struct aspx_node_controller *controller)
 {
     uint64_t now;
-    bool looks;
+    bool samples;
     int states, orders;
 
     if (!controller)
         return 0;
     now = controller->stepped = aspx_clock_ticks();
-    looks = now >= controller->look_at;
-    if (looks)
-        look(controller, now);
-    if (!looks && now < controller->listen_at)
+    samples = now >= controller->sample_at;
+    if (samples)
+        sample_users(controller, now);
+    if (!samples && now < controller->receive_at)
         return 0;
-    controller->listen_at = now + controller->listen_ticks;
+    controller->receive_at = now + controller->receive_ticks;
     states = aspx_status_broadcast_step(controller->broadcast);
     if (states < 0)
         return -1;
-    orders = obey(controller, now);
+    orders = follow_orders(controller, now);
     return orders < 0 ? -1 : states + orders;
 }
 
@@ -373,7 +377,7 @@ uint64_t aspx_node_controller_nap_limit_us(
         return UINT64_MAX;
     if (wanted(controller))
         return 0;
-    next = aspx_clock_between(controller->stepped, controller->look_at);
+    next = aspx_clock_between(controller->stepped, controller->sample_at);
     return (uint64_t) (1e6 * aspx_clock_seconds(next));
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* adapt=ghosts: the first ghost of a node, its leader, watches the pulses of
- * the users there and decides for them, whether they call MPI or not: a user
- * that computes cannot change its own mind. What it decides is told to the
- * users of the node through the arena, and to other nodes by their leaders.
+/* adapt=ghosts: the first ghost of a node, its leader, reads how long the users
+ * of the node are in MPI and decides for them, whether they call MPI or not: a
+ * user that computes cannot do it itself. The leader tells the users of its
+ * node through the arena, and the leaders of other nodes by messages.
  *
  * Ghosts only, from the thread that calls MPI. */
 #ifndef ASPEN_RUNTIME_ADAPT_NODE_NODE_CONTROLLER_H
@@ -21,9 +21,9 @@ struct aspx_node_controller;
 int aspx_node_controller_create(struct aspx_node_controller **controller_p,
                                 const struct aspx_engine *engine);
 
-/* In every round of the ghost's loop. Takes NULL. Reads the clock; does more
- * when its time has come.
- * Returns how many messages of other leaders it took, or -1 when MPI failed. */
+/* In every round of the ghost's loop: reads the clock, and does what is due.
+ * Takes NULL. Returns how many messages of other leaders came, or -1 when MPI
+ * failed. */
 int aspx_node_controller_step(struct aspx_node_controller *controller);
 
 /* The longest nap, in microseconds, that the ghost may take after this step if

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The workload of a node: see node_stats.h. */
 #include "config.h"
 
 #include "node_stats.h"
@@ -13,8 +14,8 @@ struct user {
     uint64_t inside; /* ticks in MPI, at the last look */
     double inside_s; /* in MPI, at the last take */
     uint64_t work;   /* ticks of it at work, then */
-    double owed_s;   /* work that was told later than it was done */
-    double away_s;   /* the stay outside MPI under way, so far */
+    double uncharged_s;        /* work of earlier rounds, told later */
+    double away_s;             /* the stay outside MPI under way, so far */
     struct aspx_workload done; /* at the last take: ops, bytes, ... */
 };
 
@@ -27,7 +28,7 @@ struct aspx_node_stats {
     struct user user[];
 };
 
-/* All ghosts of the node, up to now. */
+/* Seconds at work of all ghosts of the node so far. */
 static double busy(const struct aspx_node_stats *stats)
 {
     struct timespec clock;
@@ -59,9 +60,9 @@ struct aspx_node_stats *aspx_node_stats_create(
     return stats;
 }
 
-/* A stay of s seconds counts s * s, bit by bit as it grows. */
-static void look_at(struct aspx_node_stats *stats, struct user *user,
-                    uint64_t ticks, double passed)
+/* A stay of s seconds adds s * s to the sum, in parts as it grows. */
+static void sample_user(struct aspx_node_stats *stats, struct user *user,
+                        uint64_t ticks, double passed)
 {
     uint64_t inside;
 
@@ -84,12 +85,12 @@ void aspx_node_stats_sample(struct aspx_node_stats *stats, uint64_t ticks,
         aspx_clock_between(stats->looked, ticks));
 
     for (uint32_t u = 0; u < stats->nusers; u++)
-        look_at(stats, &stats->user[u], ticks, passed);
+        sample_user(stats, &stats->user[u], ticks, passed);
     stats->sum.wanted_s += wishing * passed;
     stats->looked = ticks;
 }
 
-/* All that the user has done so far. */
+/* Totals of the user so far. */
 static void count(const struct aspx_issued *issued, struct aspx_workload *done)
 {
     for (int k = 0; k < ASPX_KINDS; k++) {
@@ -108,15 +109,16 @@ static void count(const struct aspx_issued *issued, struct aspx_workload *done)
                                                  memory_order_relaxed);
 }
 
-/* A call tells of its work when it is over, so what looked like waiting until
- * then is taken back; ticks of work may go back, too. */
+/* A call tells of its work when it is over: what was taken for waiting until
+ * then is taken off the next time (uncharged_s). Ticks of work may go back,
+ * too. */
 static double waited(struct user *user, double mpi_s, uint64_t work)
 {
     double work_s = (int64_t) work < 0 ? -aspx_clock_seconds(-work)
                                        : aspx_clock_seconds(work);
-    double wait_s = mpi_s - work_s - user->owed_s;
+    double wait_s = mpi_s - work_s - user->uncharged_s;
 
-    user->owed_s = wait_s < 0 ? -wait_s : 0;
+    user->uncharged_s = wait_s < 0 ? -wait_s : 0;
     return wait_s < 0 ? 0 : wait_s < mpi_s ? wait_s : mpi_s;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* adapt=auto: a leader measures the demand of its node. What users have done
- * lies in the arena; how long they stay outside MPI shows by looking often. */
+/* adapt=auto: a leader measures the workload of its node. What users did is
+ * counted in the arena (adapt/node_status_page.h); how long they stay outside
+ * MPI is sampled. */
 #ifndef ASPEN_RUNTIME_ADAPT_NODE_NODE_STATS_H
 #define ASPEN_RUNTIME_ADAPT_NODE_NODE_STATS_H
 
@@ -15,13 +16,13 @@ struct aspx_node_stats; /* opaque */
 struct aspx_node_stats *aspx_node_stats_create(
     const struct aspx_engine *engine, struct aspx_node_status_page *page);
 
-/* A look, often.
- *   ticks    the clock's
+/* Take a sample; often, as stays outside MPI are seen between two samples.
+ *   ticks    of the clock, now
  *   wishing  users that the predictor wants served by ghosts now */
 void aspx_node_stats_sample(struct aspx_node_stats *stats, uint64_t ticks,
                             uint32_t wishing);
 
-/* What came together since the last call; begins anew. */
+/* The workload since the last call, which begins anew. */
 void aspx_node_stats_take(struct aspx_node_stats *stats, uint64_t ticks,
                           struct aspx_workload *workload_p);
 

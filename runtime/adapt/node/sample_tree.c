@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Rounds of the job along the tree of leaders: see sample_tree.h.
+ *
+ *   state     | until                             | meanwhile
+ *   WAITING   | an order comes from above         |
+ *   SETTLING  | it holds everywhere               |
+ *   COUNTING  | its time is over                  | reports come from below
+ *   COUNTED   | all reports from below have come  | likewise */
 #include "config.h"
 
 #include "sample_tree.h"
@@ -12,17 +19,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Operations under way in the old direction, and the time until all have heard
- * of the new one, are not counted. */
+/* Time after a new order in which nothing is counted: until all leaders have
+ * heard of it, and operations on the old way have ended. */
 static const double SETTLE_S = 12e-3;
-/* Who has heard of no new order for so long may be asleep when one comes, for
- * as long as a leader that nobody wants naps. */
-static const double CALM_S = 1, SETTLE_CALM_S = 32e-3;
-/* Whoever is so late has left, or his node has no CPU for him. */
+/* The same after a second without a new order: leaders whose ghosts nobody
+ * wants may be in a nap of 20 ms more. */
+static const double STEADY_S = 1, SETTLE_STEADY_S = 32e-3;
+/* An order lapses if no other follows for so long after its round: the leader
+ * above has left, or has no CPU. */
 static const double LAPSE_S = 1;
-/* Neighbours that leave say so, and wait to hear it from us, but no longer. */
-static const double PART_S = 1;
-/* In the place of a round, with which messages of both kinds begin. */
+/* How long a leader that leaves waits for its neighbours to say that they do.
+ */
+static const double GOODBYE_S = 1;
+/* The number of a round that says that its sender leaves. Messages of both
+ * kinds begin with the number. */
 static const uint32_t GOODBYE = UINT32_MAX;
 
 struct round_message {
@@ -63,8 +73,8 @@ struct aspx_sample_tree {
     struct child child[ASPX_LEADER_CHILDREN];
 };
 
-static int open_ears(struct aspx_sample_tree *tree,
-                     const struct aspx_leader_tree *leaders)
+static int open_receives(struct aspx_sample_tree *tree,
+                         const struct aspx_leader_tree *leaders)
 {
     tree->parent = leaders->parent;
     if (leaders->parent >= 0 &&
@@ -85,7 +95,7 @@ static int open_ears(struct aspx_sample_tree *tree,
     return 0;
 }
 
-/* Ranks with offload threads have what makes progress. */
+/* Ranks with offload threads need no progress threads. */
 static enum aspx_threads_mode threads_mode(const struct asp_layout *layout)
 {
     const char *knob = asp_layout_knob(layout, "adapt.threads", "auto");
@@ -115,7 +125,7 @@ struct aspx_sample_tree *aspx_sample_tree_create(
         if (world->peers[r].rank_user == 0)
             root = world->peers[r].node;
     if (!tree->stats || aspx_leader_tree_build(engine, root, &leaders) != 0 ||
-        open_ears(tree, &leaders) != 0)
+        open_receives(tree, &leaders) != 0)
         goto err;
     if (leaders.parent < 0) {
         tree->job = malloc(sizeof(*tree->job));
@@ -141,8 +151,8 @@ enum aspx_help aspx_sample_tree_help(const struct aspx_sample_tree *tree)
     return (enum aspx_help) tree->round.help;
 }
 
-/* A message of the round before has gone, or it is lost with its reader: then
- * nothing more is told. */
+/* If the message of the round before has not gone, its reader has left: then
+ * nothing more is sent. */
 static int send(const struct aspx_sample_tree *tree, const void *what,
                 void *buffer, size_t bytes, int to, int tag,
                 MPI_Request *request)
@@ -161,21 +171,22 @@ static int send(const struct aspx_sample_tree *tree, const void *what,
                : -1;
 }
 
-/* A new order: pass it on and obey. */
+/* A new round: pass it on, and begin it. */
 static int begin(struct aspx_sample_tree *tree, uint64_t ticks,
                  const struct round_message *round)
 {
     bool changed = round->order != tree->round.order ||
                    round->help != tree->round.help;
-    double calm_s = aspx_clock_seconds(
+    double steady_s = aspx_clock_seconds(
         aspx_clock_between(tree->changed, ticks));
     int rc = 0;
 
     tree->round = *round;
     tree->state = SETTLING;
-    tree->next = ticks + aspx_clock_ticks_of(!changed          ? 0
-                                             : calm_s > CALM_S ? SETTLE_CALM_S
-                                                               : SETTLE_S);
+    tree->next = ticks + aspx_clock_ticks_of(!changed ? 0
+                                             : steady_s > STEADY_S
+                                                 ? SETTLE_STEADY_S
+                                                 : SETTLE_S);
     if (changed)
         tree->changed = ticks;
     tree->lapses = ticks + aspx_clock_ticks_of(round->seconds + LAPSE_S);
@@ -189,8 +200,8 @@ static int begin(struct aspx_sample_tree *tree, uint64_t ticks,
     return rc;
 }
 
-/* Let the first user see what is new. */
-static void note(const struct aspx_sample_tree *tree)
+/* Let the first user read the decisions, for the record. */
+static void publish_decisions(const struct aspx_sample_tree *tree)
 {
     const struct aspx_decisions *all = &tree->job->decisions;
     struct aspx_shared_decisions *page = &tree->page->decisions;
@@ -215,8 +226,8 @@ static int begin_next(struct aspx_sample_tree *tree, uint64_t ticks)
     return begin(tree, ticks, &message);
 }
 
-/* Take what children have sent. Reports of another round are late. */
-static int hear_children(struct aspx_sample_tree *tree)
+/* Add up reports of this round; those of another one come too late. */
+static int receive_reports(struct aspx_sample_tree *tree)
 {
     for (uint32_t c = 0; c < tree->nchildren; c++) {
         struct child *child = &tree->child[c];
@@ -242,7 +253,7 @@ static int hear_children(struct aspx_sample_tree *tree)
     return 0;
 }
 
-static int hear_parent(struct aspx_sample_tree *tree, uint64_t ticks)
+static int receive_order(struct aspx_sample_tree *tree, uint64_t ticks)
 {
     struct round_message round;
     int came = 0;
@@ -263,7 +274,7 @@ static int hear_parent(struct aspx_sample_tree *tree, uint64_t ticks)
     return begin(tree, ticks, &round);
 }
 
-/* All have counted: up, or to the job controller. */
+/* All below have reported: send the sum up, or ask the job controller. */
 static int finish(struct aspx_sample_tree *tree, uint64_t ticks)
 {
     for (uint32_t c = 0; c < tree->nchildren; c++)
@@ -277,7 +288,7 @@ static int finish(struct aspx_sample_tree *tree, uint64_t ticks)
     }
     aspx_job_controller_round(tree->job, aspx_clock_seconds(ticks),
                               &tree->report.workload);
-    note(tree);
+    publish_decisions(tree);
     return begin_next(tree, ticks);
 }
 
@@ -286,7 +297,7 @@ static int step(struct aspx_sample_tree *tree, uint64_t ticks, uint32_t wishing)
     struct aspx_workload unwanted;
 
     aspx_node_stats_sample(tree->stats, ticks, wishing);
-    if (hear_parent(tree, ticks) != 0)
+    if (receive_order(tree, ticks) != 0)
         return -1;
     if (tree->parent < 0 && tree->round.round == 0 &&
         begin_next(tree, ticks) != 0)
@@ -297,7 +308,7 @@ static int step(struct aspx_sample_tree *tree, uint64_t ticks, uint32_t wishing)
         tree->state = COUNTING;
         tree->next = ticks + aspx_clock_ticks_of(tree->round.seconds);
     }
-    if (tree->state >= COUNTING && hear_children(tree) != 0)
+    if (tree->state >= COUNTING && receive_reports(tree) != 0)
         return -1;
     if (tree->state == COUNTING && ticks >= tree->next) {
         struct aspx_workload own;
@@ -320,13 +331,13 @@ int aspx_sample_tree_step(struct aspx_sample_tree *tree, uint64_t ticks,
     return step(tree, ticks, wishing) == 0 ? tree->came : -1;
 }
 
-/* One neighbour, when we part. */
+/* A neighbour, when this leader leaves. */
 struct line {
-    int rank, hear_tag, tell_tag;
+    int rank, receive_tag, send_tag;
     MPI_Request *receive, *send;
     void *in, *out;
     size_t in_bytes, out_bytes;
-    bool told;
+    bool said;
 };
 
 static uint32_t find_lines(struct aspx_sample_tree *tree, struct line *line)
@@ -351,20 +362,20 @@ static uint32_t find_lines(struct aspx_sample_tree *tree, struct line *line)
     return n;
 }
 
-/* Returns whether all is said on this line, or nothing can be. */
-static bool part_from(const struct aspx_sample_tree *tree, struct line *line)
+/* Returns whether both sides have said goodbye, or MPI failed. */
+static bool close_line(const struct aspx_sample_tree *tree, struct line *line)
 {
     int done = 1;
 
     if (*line->send != MPI_REQUEST_NULL &&
         aspx_real.MPI_Test(line->send, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
         return true;
-    if (done && !line->told) {
-        line->told = true;
+    if (done && !line->said) {
+        line->said = true;
         memset(line->out, 0, line->out_bytes);
         memcpy(line->out, &GOODBYE, sizeof(GOODBYE));
         if (aspx_real.MPI_Isend(line->out, (int) line->out_bytes, MPI_BYTE,
-                                line->rank, line->tell_tag, tree->comm,
+                                line->rank, line->send_tag, tree->comm,
                                 line->send) != MPI_SUCCESS)
             return true;
         done = 0;
@@ -376,53 +387,38 @@ static bool part_from(const struct aspx_sample_tree *tree, struct line *line)
         return true;
     if (done && memcmp(line->in, &GOODBYE, sizeof(GOODBYE)) != 0 &&
         aspx_real.MPI_Irecv(line->in, (int) line->in_bytes, MPI_BYTE,
-                            line->rank, line->hear_tag, tree->comm,
+                            line->rank, line->receive_tag, tree->comm,
                             line->receive) != MPI_SUCCESS)
         return true;
     return false;
 }
 
-/* What neighbours have sent is taken before we go: MPI would complain of it. */
-static void part(struct aspx_sample_tree *tree)
+/* Takes what neighbours have sent, as MPI would report lost messages. */
+static void say_goodbye(struct aspx_sample_tree *tree)
 {
-    uint64_t until = aspx_clock_ticks() + aspx_clock_ticks_of(PART_S);
+    uint64_t until = aspx_clock_ticks() + aspx_clock_ticks_of(GOODBYE_S);
     struct line line[ASPX_LEADER_CHILDREN + 1];
     uint32_t n = find_lines(tree, line), left;
 
     do {
         left = 0;
         for (uint32_t i = 0; i < n; i++)
-            left += !part_from(tree, &line[i]);
+            left += !close_line(tree, &line[i]);
     } while (left > 0 && aspx_clock_ticks() < until);
 }
 
-/* Returns whether nothing of it is under way any more. */
-static bool hang_up(MPI_Request *receive, MPI_Request *out)
-{
-    int sent = 1;
-
-    if (*receive != MPI_REQUEST_NULL) {
-        aspx_real.MPI_Cancel(receive);
-        aspx_real.MPI_Wait(receive, MPI_STATUS_IGNORE);
-    }
-    if (*out != MPI_REQUEST_NULL)
-        aspx_real.MPI_Test(out, &sent, MPI_STATUS_IGNORE);
-    if (!sent)
-        aspx_real.MPI_Request_free(out);
-    return sent;
-}
-
-/* A message that is still under way keeps its buffer. */
+/* Without the memory: a message that is still under way is read from it. */
 void aspx_sample_tree_destroy(struct aspx_sample_tree *tree)
 {
     bool sent;
 
     if (!tree)
         return;
-    part(tree);
-    sent = hang_up(&tree->receive, &tree->send);
+    say_goodbye(tree);
+    sent = aspx_leader_hang_up(&tree->receive, &tree->send);
     for (uint32_t c = 0; c < tree->nchildren; c++)
-        sent &= hang_up(&tree->child[c].receive, &tree->child[c].send);
+        sent &= aspx_leader_hang_up(&tree->child[c].receive,
+                                    &tree->child[c].send);
     aspx_node_stats_destroy(tree->stats);
     free(tree->job);
     if (sent)

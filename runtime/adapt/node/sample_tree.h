@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* adapt=auto: all leaders count for a while under one order, their sums go up
- * the tree of leaders to the first user's node, and the job controller there
- * (adapt/decide/job_controller.h) says what comes next. One round after the
- * other; between two leaders there is one message each way per round, and
- * nobody waits for it. An order that no other follows in time has lapsed.
+/* adapt=auto: in each round all leaders count under one order. Their workloads
+ * are added up along the tree of leaders to the first user's node, where the
+ * job controller (adapt/decide/job_controller.h) says what the next round is.
+ * There is one message each way per round between two leaders, and nobody waits
+ * for it. An order that no other follows in time lapses.
  *
  * Ghosts only, from the thread that calls MPI. */
 #ifndef ASPEN_RUNTIME_ADAPT_NODE_SAMPLE_TREE_H

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A table of numbers that leaders keep alike: see status_broadcast.h. */
 #include "config.h"
 
 #include "status_broadcast.h"
@@ -11,7 +12,7 @@
 
 enum {
     NEIGHBOURS = ASPX_LEADER_CHILDREN + 1,
-    ENTRIES = 32, /* in a message, which MPI sends at once then */
+    ENTRIES = 32, /* in a message: 520 bytes, which MPI sends eagerly */
     WORD = 64,
 };
 
@@ -27,9 +28,9 @@ struct neighbour {
     int rank;
     MPI_Request receive, send;
     struct message in, out;
-    uint64_t *news; /* a bit by rank: has to be told */
-    uint32_t nnews;
-    uint32_t from; /* where to go on looking for it, in words */
+    uint64_t *unsent; /* a bit by rank: this neighbour has to hear of it */
+    uint32_t nunsent;
+    uint32_t from; /* word of these bits where the next message begins */
 };
 
 struct aspx_status_broadcast {
@@ -64,11 +65,11 @@ static int find_neighbours(struct aspx_status_broadcast *broadcast,
     return 0;
 }
 
-static int open_ear(const struct aspx_status_broadcast *broadcast,
-                    struct neighbour *to)
+static int open_line(const struct aspx_status_broadcast *broadcast,
+                     struct neighbour *to)
 {
-    to->news = calloc(broadcast->nwords, sizeof(*to->news));
-    if (!to->news ||
+    to->unsent = calloc(broadcast->nwords, sizeof(*to->unsent));
+    if (!to->unsent ||
         aspx_real.MPI_Recv_init(&to->in, sizeof(to->in), MPI_BYTE, to->rank,
                                 ASPX_STATUS_TAG, broadcast->comm,
                                 &to->receive) != MPI_SUCCESS)
@@ -92,16 +93,16 @@ struct aspx_status_broadcast *aspx_status_broadcast_create(
     broadcast->value = calloc(broadcast->size, sizeof(*broadcast->value));
     good = broadcast->value && find_neighbours(broadcast, engine) == 0;
     for (uint32_t i = 0; good && i < broadcast->nneighbours; i++)
-        good = open_ear(broadcast, &broadcast->neighbour[i]) == 0;
+        good = open_line(broadcast, &broadcast->neighbour[i]) == 0;
     if (good)
         return broadcast;
     aspx_status_broadcast_destroy(broadcast);
     return NULL;
 }
 
-/* Remember a number, and that all neighbours but one have to hear of it. */
-static void keep(struct aspx_status_broadcast *broadcast, uint32_t rank,
-                 uint64_t value, const struct neighbour *but)
+/* Store a number, unsent to all neighbours but the one it came from. */
+static void store(struct aspx_status_broadcast *broadcast, uint32_t rank,
+                  uint64_t value, const struct neighbour *but)
 {
     uint64_t bit = UINT64_C(1) << rank % WORD;
 
@@ -109,10 +110,10 @@ static void keep(struct aspx_status_broadcast *broadcast, uint32_t rank,
     for (uint32_t i = 0; i < broadcast->nneighbours; i++) {
         struct neighbour *to = &broadcast->neighbour[i];
 
-        if (to == but || to->news[rank / WORD] & bit)
+        if (to == but || to->unsent[rank / WORD] & bit)
             continue;
-        to->news[rank / WORD] |= bit;
-        to->nnews++;
+        to->unsent[rank / WORD] |= bit;
+        to->nunsent++;
     }
 }
 
@@ -120,29 +121,29 @@ void aspx_status_broadcast_set(struct aspx_status_broadcast *broadcast,
                                uint32_t rank, uint64_t value)
 {
     if (broadcast->value[rank] != value)
-        keep(broadcast, rank, value, NULL);
+        store(broadcast, rank, value, NULL);
 }
 
-static void hear(struct aspx_status_broadcast *broadcast,
-                 const struct neighbour *from)
+static void take_message(struct aspx_status_broadcast *broadcast,
+                         const struct neighbour *from)
 {
     uint32_t n = from->in.n < ENTRIES ? from->in.n : ENTRIES;
 
     for (const struct entry *e = from->in.entry; e < from->in.entry + n; e++) {
         if (e->rank >= broadcast->size || broadcast->value[e->rank] == e->value)
             continue;
-        keep(broadcast, e->rank, e->value, from);
+        store(broadcast, e->rank, e->value, from);
         broadcast->heard(broadcast->context, e->rank, e->value);
     }
 }
 
-/* Fill a message with news, going round. */
+/* Fill a message with what is unsent, from where the last one ended. */
 static void collect(const struct aspx_status_broadcast *broadcast,
                     struct neighbour *to)
 {
     to->out.n = 0;
-    while (to->nnews > 0 && to->out.n < ENTRIES) {
-        uint64_t *word = &to->news[to->from];
+    while (to->nunsent > 0 && to->out.n < ENTRIES) {
+        uint64_t *word = &to->unsent[to->from];
 
         if (!*word) {
             to->from = (to->from + 1) % broadcast->nwords;
@@ -153,17 +154,17 @@ static void collect(const struct aspx_status_broadcast *broadcast,
         to->out.entry[to->out.n].value =
             broadcast->value[to->out.entry[to->out.n].rank];
         to->out.n++;
-        to->nnews--;
+        to->nunsent--;
         *word &= *word - 1;
     }
 }
 
-static int tell(const struct aspx_status_broadcast *broadcast,
-                struct neighbour *to)
+static int send_unsent(const struct aspx_status_broadcast *broadcast,
+                       struct neighbour *to)
 {
     int sent = 1;
 
-    if (to->nnews == 0)
+    if (to->nunsent == 0)
         return 0;
     if (to->send != MPI_REQUEST_NULL &&
         aspx_real.MPI_Test(&to->send, &sent, MPI_STATUS_IGNORE) != MPI_SUCCESS)
@@ -194,42 +195,29 @@ int aspx_status_broadcast_step(struct aspx_status_broadcast *broadcast)
         if (!came)
             continue;
         all++;
-        hear(broadcast, from);
+        take_message(broadcast, from);
         if (aspx_real.MPI_Start(&from->receive) != MPI_SUCCESS)
             return -1;
     }
     for (uint32_t i = 0; i < broadcast->nneighbours; i++)
-        if (tell(broadcast, &broadcast->neighbour[i]) != 0)
+        if (send_unsent(broadcast, &broadcast->neighbour[i]) != 0)
             return -1;
     return all;
 }
 
-/* A message that is still under way keeps its buffer. */
-static bool hang_up(struct neighbour *from)
-{
-    int sent = 1;
-
-    if (from->receive != MPI_REQUEST_NULL) {
-        aspx_real.MPI_Cancel(&from->receive);
-        aspx_real.MPI_Wait(&from->receive, MPI_STATUS_IGNORE);
-        aspx_real.MPI_Request_free(&from->receive);
-    }
-    free(from->news);
-    if (from->send != MPI_REQUEST_NULL)
-        aspx_real.MPI_Test(&from->send, &sent, MPI_STATUS_IGNORE);
-    if (!sent)
-        aspx_real.MPI_Request_free(&from->send);
-    return sent;
-}
-
+/* Without the memory: a message that is still under way is read from it. */
 void aspx_status_broadcast_destroy(struct aspx_status_broadcast *broadcast)
 {
     bool sent = true;
 
     if (!broadcast)
         return;
-    for (uint32_t i = 0; i < broadcast->nneighbours; i++)
-        sent &= hang_up(&broadcast->neighbour[i]);
+    for (uint32_t i = 0; i < broadcast->nneighbours; i++) {
+        struct neighbour *to = &broadcast->neighbour[i];
+
+        free(to->unsent);
+        sent &= aspx_leader_hang_up(&to->receive, &to->send);
+    }
     free(broadcast->value);
     if (sent)
         free(broadcast);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the leaders of all nodes, their first ghosts, tell each other: a table
- * of numbers that is the same everywhere a little later. Every number has one
- * author. Only what changed travels, in small messages along a tree of leaders,
- * so no leader has more than nine neighbours and a change costs one message per
- * node however many users changed meanwhile. Between two leaders there is at
- * most one message under way and each number arrives in the order in which it
- * changed; what changed twice meanwhile is told once. Nothing here waits.
+/* A table with one number per world rank, which the leaders of all nodes keep
+ * alike, each a little later. The leader of a rank's node is the only author of
+ * its number. What changes travels in small messages along the tree of leaders:
+ * a leader has nine neighbours at most, and many changes at once cost one
+ * message per 32 of them. Between two leaders there is at most one message
+ * under way each way; numbers arrive in order, and one that changed twice
+ * meanwhile is sent once. Nothing here waits.
  *
  * Ghosts only, from the thread that calls MPI. */
 #ifndef ASPEN_RUNTIME_ADAPT_NODE_STATUS_BROADCAST_H
@@ -18,7 +18,7 @@
 
 struct aspx_status_broadcast;
 
-/* Called when a number is not what it was, by whoever it was changed. */
+/* Called when a number that another leader changed has come. */
 typedef void aspx_status_heard(void *context, uint32_t rank, uint64_t value);
 
 /* All numbers are 0 in the beginning.

@@ -6,7 +6,7 @@
 #include "switch.h"
 #include "runtime/casper/arena/ghost_scaling.h"
 
-#include "runtime/adapt/own_trace.h"
+#include "runtime/adapt/adapt.h"
 #include "runtime/mpi/real.h"
 
 #include <string.h>
