@@ -4,23 +4,23 @@
 
 #include "locks.h"
 
+#include "common/base/clock.h"
 #include "runtime/casper/arena/engine.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 #include <uthash.h>
 
 /* A request that waits, or one that was granted. */
 struct entry {
     struct entry *next;
-    uint64_t since_us; /* for ASPX_PASSES_LATE */
+    long long since_ms; /* for ASPX_PASSES_LATE */
     struct aspx_lock_request request;
 };
 
-/* How long, in us, an ASPX_PASSES_LATE request waits in order. Most locks are
+/* How long, in ms, an ASPX_PASSES_LATE request waits in order. Most locks are
  * held far shorter, so order is kept; a deadlock is broken this late. */
-enum { LATE_US = 5000 };
+enum { LATE_MS = 5 };
 
 struct window {
     uint64_t id;
@@ -132,21 +132,13 @@ static void remove_window(struct aspx_locks *locks, struct window *window)
     free(window);
 }
 
-static uint64_t now_us(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t) now.tv_sec * 1000000 + (uint64_t) now.tv_nsec / 1000;
-}
-
 static bool may_pass(const struct entry *entry)
 {
     switch (entry->request.passes) {
     case ASPX_PASSES_NOT:
         return false;
     case ASPX_PASSES_LATE:
-        return now_us() - entry->since_us > LATE_US;
+        return asp_now_ms() - entry->since_ms > LATE_MS;
     case ASPX_PASSES_NOW:
         return true;
     }
@@ -220,7 +212,7 @@ int aspx_locks_take(struct aspx_locks *locks,
     if (!entry)
         return -1;
     if (request->passes == ASPX_PASSES_LATE)
-        entry->since_us = now_us();
+        entry->since_ms = asp_now_ms();
     *window->last = entry;
     window->last = &entry->next;
     locks->waiting++;

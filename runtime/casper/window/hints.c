@@ -30,15 +30,17 @@ static bool is_true(MPI_Info info, const char *key)
     return get_hint(info, key, value) && strcasecmp(value, "true") == 0;
 }
 
-/* Is `word` in the comma list? */
-static bool list_has(char *list, const char *word)
+bool aspx_hints_list_has(const char *list, const char *word)
 {
-    char *rest = NULL;
+    size_t length = strlen(word);
 
-    for (char *item = strtok_r(list, ", ", &rest); item;
-         item = strtok_r(NULL, ", ", &rest))
-        if (strcasecmp(item, word) == 0)
+    for (const char *at = list; *at; at += strspn(at, ", ")) {
+        size_t n = strcspn(at, ", ");
+
+        if (n == length && strncasecmp(at, word, n) == 0)
             return true;
+        at += n;
+    }
     return false;
 }
 
@@ -70,6 +72,6 @@ void aspx_hints_read(struct aspx_hints *hints, MPI_Info info)
     hints->no_locks = is_true(info, "no_locks") ||
                       ((get_hint(info, "epochs_used", value) ||
                         get_hint(info, "epoch_type", value)) &&
-                       !list_has(value, "lock"));
+                       !aspx_hints_list_has(value, "lock"));
     hints->noncontig = is_true(info, "alloc_shared_noncontig");
 }

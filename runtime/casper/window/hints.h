@@ -27,4 +27,8 @@ void aspx_hints_read(struct aspx_hints *hints, MPI_Info info);
 /* Of these, the alignment only: for MPI_Alloc_mem. */
 uint64_t aspx_hints_align(MPI_Info info);
 
+/* Is the word in the list, whatever the case of its letters? Items are
+ * separated by commas and blanks. */
+bool aspx_hints_list_has(const char *list, const char *word);
+
 #endif

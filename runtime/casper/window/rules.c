@@ -5,6 +5,7 @@
  * record. */
 #include "config.h"
 
+#include "hints.h"
 #include "registry.h"
 #include "rules.h"
 #include "runtime/casper/arena/engine.h"
@@ -134,21 +135,6 @@ static bool is_true(uint32_t holds, enum asp_winkey_id id)
     return value && strcmp(value, "true") == 0;
 }
 
-/* Is `word` in the comma list? */
-static bool list_has(const char *list, const char *word)
-{
-    size_t len = strlen(word);
-
-    for (const char *at = list; *at; at += strspn(at, ",")) {
-        size_t n = strcspn(at, ",");
-
-        if (n == len && strncmp(at, word, n) == 0)
-            return true;
-        at += n;
-    }
-    return false;
-}
-
 static unsigned forbidden_epochs(uint32_t holds)
 {
     static const struct {
@@ -162,7 +148,7 @@ static unsigned forbidden_epochs(uint32_t holds)
     unsigned forbidden = 0;
 
     for (unsigned e = 0; used && e < sizeof(epochs) / sizeof(*epochs); e++)
-        if (!list_has(used, epochs[e].word))
+        if (!aspx_hints_list_has(used, epochs[e].word))
             forbidden |= epochs[e].epoch;
     if (is_true(holds, ASP_WIN_NO_LOCKS))
         forbidden |= ASPX_EPOCH_LOCK | ASPX_EPOCH_LOCK_ALL;
