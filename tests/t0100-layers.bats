@@ -92,3 +92,12 @@ found() {
     graph
     ended_with 0
 }
+
+@test "every file that HACKING and the glossary name is there" {
+    local name missing=
+    for name in $(grep -ohE '`(common|runtime|tools|spank-plugin|pmix-agent|tests|scripts|bench|docs|etc)/[a-z0-9_./-]*`' \
+        "$ASPEN_TOP"/docs/{HACKING,GLOSSARY}.md | tr -d '`' | sort -u); do
+        [ -e "$ASPEN_TOP/$name" ] || missing+=" $name"
+    done
+    [ -z "$missing" ] || { echo "not there:$missing"; return 1; }
+}
