@@ -10,8 +10,8 @@
  * errno of memfd_create(), ftruncate(), pwrite() or fcntl(). */
 int asps_board_create(uint32_t ntasks, uint32_t nghosts);
 
-/* In task `slot`, as the user: say that it runs, and wake whoever waits. Returns
- * 0, or -1 with errno of mmap(). */
+/* In task `slot`, as the user: say that it runs, and wake whoever waits.
+ * Returns 0, or -1 with errno of mmap(). */
 int asps_board_enter(int board_fd, uint32_t ntasks, uint32_t slot);
 
 #endif

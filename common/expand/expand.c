@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Called by `aspen explain --extra`. Node lists are in nodelist.c, the words of the command in
- * words.c. */
+/* How many tasks and nodes to ask for so that each node gets its ghosts. Called
+ * by words.c, for `aspen explain --extra`. */
 #include "expand.h"
 
 #include <errno.h>
