@@ -53,6 +53,18 @@ bool asp_is_word(const char *text, size_t len, const char *word)
     return strncmp(text, word, len) == 0 && word[len] == '\0';
 }
 
+bool asp_is_among(const char *text, size_t len, const char *words)
+{
+    for (const char *at = words; len && *at;) {
+        size_t n = strcspn(at, "|");
+
+        if (n == len && strncmp(at, text, n) == 0)
+            return true;
+        at += n + (at[n] == '|');
+    }
+    return false;
+}
+
 const char *asp_after(const char *text, const char *prefix)
 {
     size_t len = strlen(prefix);

@@ -23,6 +23,9 @@ int asp_take_range(const char **text_p, uint32_t max, uint32_t *first_p,
 /* Are these len bytes that word? */
 bool asp_is_word(const char *text, size_t len, const char *word);
 
+/* Are they one of the words "a|b|c"? No bytes are none of them. */
+bool asp_is_among(const char *text, size_t len, const char *words);
+
 /* Where text begins with prefix, what follows it, else NULL. */
 const char *asp_after(const char *text, const char *prefix);
 

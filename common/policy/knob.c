@@ -5,6 +5,7 @@
 
 #include "common/base/nearest.h"
 #include "common/base/strbuf.h"
+#include "common/base/words.h"
 #include "priv.h"
 
 #include <ctype.h>
@@ -65,21 +66,6 @@ const char *asp_knob_range(enum asp_knob_id id, char *buf, size_t size)
     return buf;
 }
 
-/* Is word one of the "a|b|c" words? */
-static bool among(const char *word, const char *words)
-{
-    size_t len = strlen(word);
-
-    for (const char *at = words; len && *at;) {
-        size_t n = strcspn(at, "|");
-
-        if (n == len && strncmp(at, word, n) == 0)
-            return true;
-        at += n + (at[n] == '|');
-    }
-    return false;
-}
-
 /* "did you mean" for the words of a knob. Returns a static-lifetime word in
  * buf, or NULL. */
 static const char *meant(const char *word, const char *words, char *buf,
@@ -116,9 +102,10 @@ static int check_bool(const struct asp_knob *knob, const char *value, char *out,
 {
     static const char yes[] = "yes|true|on|1", no[] = "no|false|off|0";
 
-    if (!among(value, yes) && !among(value, no))
+    if (!asp_is_among(value, strlen(value), yes) &&
+        !asp_is_among(value, strlen(value), no))
         return refuse_word(knob, value, err);
-    strcpy(out, among(value, yes) ? "yes" : "no");
+    strcpy(out, asp_is_among(value, strlen(value), yes) ? "yes" : "no");
     return 0;
 }
 
@@ -145,7 +132,7 @@ static int check_number(enum asp_knob_id id, const char *value, char *out,
     char range[ASP_VALUE_MAX];
     int64_t n;
 
-    if (among(value, knob->values)) {
+    if (asp_is_among(value, strlen(value), knob->values)) {
         snprintf(out, ASP_VALUE_MAX, "%s", value);
         return 0;
     }
@@ -191,7 +178,7 @@ int asp_knob_check(enum asp_knob_id id, const char *value,
                         knob->name, ASP_VALUE_MAX - 1);
     switch (knob->type) {
     case ASP_TYPE_WORD:
-        if (!among(value, knob->values))
+        if (!asp_is_among(value, strlen(value), knob->values))
             return refuse_word(knob, value, err);
         snprintf(out, ASP_VALUE_MAX, "%s", value);
         return 0;

@@ -5,6 +5,7 @@
 
 #include "common/base/printable.h"
 #include "common/base/strbuf.h"
+#include "common/base/words.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -29,19 +30,6 @@ enum asp_winkey_id asp_winkey_find(const char *name)
     return id;
 }
 
-/* Is word (len bytes) one of the "a|b|c" words? */
-static bool among(const char *word, size_t len, const char *words)
-{
-    for (const char *at = words; len && *at;) {
-        size_t n = strcspn(at, "|");
-
-        if (n == len && strncmp(at, word, n) == 0)
-            return true;
-        at += n + (at[n] == '|');
-    }
-    return false;
-}
-
 static int refuse(const struct asp_winkey *key, const char *value,
                   struct asp_err *err)
 {
@@ -62,7 +50,7 @@ static int check_list(const struct asp_winkey *key, const char *value,
     for (const char *at = value; *at; at += strspn(at, ", ")) {
         size_t len = strcspn(at, ", "), index = 0;
 
-        if (!among(at, len, key->values))
+        if (!asp_is_among(at, len, key->values))
             return refuse(key, value, err);
         for (const char *w = key->values;
              strncmp(w, at, len) != 0 || (w[len] != '|' && w[len] != '\0');
@@ -92,14 +80,14 @@ static int check_value(const struct asp_winkey *key, const char *value,
 
     switch (key->type) {
     case ASP_WIN_WORD:
-        if (!among(value, len, key->values))
+        if (!asp_is_among(value, len, key->values))
             return refuse(key, value, err);
         snprintf(out, ASP_WINVALUE_MAX, "%s", value);
         return 0;
     case ASP_WIN_BOOL:
-        if (!among(value, len, yes) && !among(value, len, no))
+        if (!asp_is_among(value, len, yes) && !asp_is_among(value, len, no))
             return refuse(key, value, err);
-        strcpy(out, among(value, len, yes) ? "true" : "false");
+        strcpy(out, asp_is_among(value, len, yes) ? "true" : "false");
         return 0;
     case ASP_WIN_LIST:
         return check_list(key, value, out, err);
