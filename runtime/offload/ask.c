@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Questions of callers about their requests, which the offload thread answers
+ * by testing them. */
 #include "config.h"
 
 #include "ask.h"
@@ -25,7 +27,7 @@ struct question {
     int count;
     const MPI_Request *requests;
     enum aspx_ask how;
-    int asked;    /* so many have been looked at */
+    int asked;    /* so many have been tested */
     uint64_t run; /* after so many commands */
 };
 
@@ -39,7 +41,7 @@ static bool any_left(struct aspx_request *const slots[], uint32_t count)
 }
 
 /* A window's worth of those that come next. Returns whether that may do. */
-static bool look_at_next(struct question *q)
+static bool test_next(struct question *q)
 {
     struct aspx_request *slots[ASPX_PENDING_WINDOW];
     uint32_t count = 0;
@@ -54,20 +56,23 @@ static bool look_at_next(struct question *q)
     return q->how == ASPX_ASK_UNTIL_ONE_IS_LEFT && any_left(slots, count);
 }
 
-static void look(struct aspx_command *head)
+static void answer_question(struct aspx_command *head)
 {
     struct question *q = (void *) head;
 
     q->run = aspx_command_asked();
-    while (q->asked < q->count && !look_at_next(q)) {
+    while (q->asked < q->count && !test_next(q)) {
     }
     aspx_command_done(head);
 }
 
-static void ask(int count, const MPI_Request requests[], enum aspx_ask how)
+static void ask_thread(int count, const MPI_Request requests[],
+                       enum aspx_ask how)
 {
-    struct question q = {
-        .head.run = look, .count = count, .requests = requests, .how = how};
+    struct question q = {.head.run = answer_question,
+                         .count = count,
+                         .requests = requests,
+                         .how = how};
 
     aspx_command_ask(&q.head);
     for (int i = 0; i < q.asked; i++) {
@@ -108,7 +113,7 @@ bool aspx_ask_again(bool fresh, int count, const MPI_Request requests[],
         were_seen(count, requests, how, aspx_command_posted()))
         aspx_request_found_nothing();
     else
-        ask(count, requests, how);
+        ask_thread(count, requests, how);
     return !fresh;
 }
 
@@ -138,5 +143,5 @@ void aspx_ask_for_old(int count, const MPI_Request requests[],
     int first = how == ASPX_ASK_EACH ? count : 1;
 
     if (any_old(first, requests) && !aspx_offload_is_self() && is_near())
-        ask(count, requests, how);
+        ask_thread(count, requests, how);
 }

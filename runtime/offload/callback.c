@@ -4,7 +4,7 @@
  *
  *     NONE -> ASKED -> TAKEN -> RETURNED -> NONE    a caller runs it
  *                      TAKEN -> ALLOWED -> NONE     the thread runs it, while
- *             ASKED -> ALLOWED -> NONE              a caller, or a guest, stays
+ *             ASKED -> ALLOWED -> NONE              a caller, or a direct call
  *
  * That nothing can wait for ever: the thread waits here only while no thread of
  * the program waits or tests in MPI, and everything that the program has posted
@@ -49,13 +49,13 @@ static uint32_t state(void)
     return atomic_load(&aspx_callbacks.state);
 }
 
-static void become(uint32_t next)
+static void set_state(uint32_t next)
 {
     atomic_store(&aspx_callbacks.state, next);
     aspx_event_notify(&state_changed);
 }
 
-static bool change(uint32_t from, uint32_t to)
+static bool change_state(uint32_t from, uint32_t to)
 {
     if (!atomic_compare_exchange_strong(&aspx_callbacks.state, &from, to))
         return false;
@@ -81,32 +81,33 @@ static void wait_while(uint32_t value, struct aspx_wait *wait)
 
 /* ---- the thread ------------------------------------------------------------ */
 
-static long run_here(void)
+static long run_in_thread(void)
 {
     long answer;
 
     in_thread = false; /* what it calls of MPI may call back, here */
     answer = aspx_callback_call(asked.callback, asked.words);
     in_thread = true;
-    become(ASPX_CALLBACK_NONE);
+    set_state(ASPX_CALLBACK_NONE);
     return answer;
 }
 
-/* While a guest is in MPI the program is; but it may leave soon and run it. One
- * that is about to leave either waits for us, or was gone before we looked
- * again. */
+/* While a direct call is in MPI the program is; but it may leave soon and run
+ * the callback. One that is about to leave either waits for us, or was gone
+ * before we looked again. */
 static bool may_run_beside_direct_calls(const struct aspx_wait *wait)
 {
     if (wait->choice.step == ASPX_SPIN || !aspx_direct_call_any() ||
-        !change(ASPX_CALLBACK_ASKED, ASPX_CALLBACK_ALLOWED))
+        !change_state(ASPX_CALLBACK_ASKED, ASPX_CALLBACK_ALLOWED))
         return false;
     if (aspx_direct_call_any())
         return true;
-    become(ASPX_CALLBACK_ASKED);
+    set_state(ASPX_CALLBACK_ASKED);
     return false;
 }
 
-static long hand_over(const struct aspx_callback *callback, const long *words)
+static long ask_for_caller(const struct aspx_callback *callback,
+                           const long *words)
 {
     struct aspx_wait wait = {0};
     uint32_t now;
@@ -114,22 +115,22 @@ static long hand_over(const struct aspx_callback *callback, const long *words)
     asked.callback = callback;
     asked.words = words;
     aspx_offload_counts.callbacks++;
-    become(ASPX_CALLBACK_ASKED);
+    set_state(ASPX_CALLBACK_ASKED);
     aspx_command_notify_all(); /* also those that sleep since before one was
                                   expected */
     while ((now = state()) != ASPX_CALLBACK_RETURNED) {
         if (now == ASPX_CALLBACK_ALLOWED || may_run_beside_direct_calls(&wait))
-            return run_here();
+            return run_in_thread();
         if (aspx_helper_thread_stopping()) {
             if (now == ASPX_CALLBACK_TAKEN)
                 aspx_helper_thread_stay();
-            /* who exits waits for us, and does not compute */
-            if (change(ASPX_CALLBACK_ASKED, ASPX_CALLBACK_ALLOWED))
-                return run_here();
+            /* the thread that exits waits here, and does not compute */
+            if (change_state(ASPX_CALLBACK_ASKED, ASPX_CALLBACK_ALLOWED))
+                return run_in_thread();
         }
         wait_while(now, &wait);
     }
-    become(ASPX_CALLBACK_NONE);
+    set_state(ASPX_CALLBACK_NONE);
     return asked.answer;
 }
 
@@ -146,7 +147,7 @@ long aspx_callback_called(const struct aspx_callback *callback,
         aspx_raised_note(callback, words))
         return 0;
     by = aspx_raising.by;
-    answer = hand_over(callback, words);
+    answer = ask_for_caller(callback, words);
     aspx_raising.by = by; /* what it called of MPI may have looked elsewhere */
     return answer;
 }
@@ -158,7 +159,7 @@ void aspx_callback_stop(void)
 
 /* ---- callers --------------------------------------------------------------- */
 
-static void stay(void)
+static void wait_while_allowed(void)
 {
     struct aspx_wait wait = {0};
 
@@ -168,21 +169,21 @@ static void stay(void)
 
 void aspx_callback_serve(void)
 {
-    if (!change(ASPX_CALLBACK_ASKED, ASPX_CALLBACK_TAKEN))
+    if (!change_state(ASPX_CALLBACK_ASKED, ASPX_CALLBACK_TAKEN))
         return;
     if (many && asked.callback->kind != ASPX_CALLBACK_OP) {
-        become(ASPX_CALLBACK_ALLOWED);
-        stay();
+        set_state(ASPX_CALLBACK_ALLOWED);
+        wait_while_allowed();
         return;
     }
     aspx_offload_self = true;
     asked.answer = aspx_callback_call(asked.callback, asked.words);
     aspx_offload_self = false;
-    become(ASPX_CALLBACK_RETURNED);
+    set_state(ASPX_CALLBACK_RETURNED);
 }
 
-void aspx_callback_direct_call_left(void)
+void aspx_callback_end_direct_call(void)
 {
-    aspx_callback_look();
-    stay();
+    aspx_callback_serve_if_asked();
+    wait_while_allowed();
 }

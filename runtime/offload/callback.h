@@ -11,7 +11,7 @@
  *                  when that call is about to return (raised.h)
  *   reduction      the thread waits for the next caller that waits or tests, and
  *                  that caller runs it; what it calls of MPI is carried out by
- *                  the caller on the spot, as the thread is at rest
+ *                  the caller on the spot, as the thread stands still
  *   any other      likewise below MPI_THREAD_MULTIPLE. With it the thread runs
  *                  it itself while that caller stays in MPI, because it may hold
  *                  MPI's lock, which the function may want (a reduction is
@@ -47,18 +47,18 @@ long aspx_callback_called(const struct aspx_callback *callback,
                           const long *words);
 
 /* For callers that wait or test: if the thread waits for one, do what it needs.
- * Not in the thread, or a guest. */
+ * Not in the thread, or in a direct call. */
 void aspx_callback_serve(void);
-static inline void aspx_callback_look(void)
+static inline void aspx_callback_serve_if_asked(void)
 {
     if (atomic_load_explicit(&aspx_callbacks.state, memory_order_relaxed) ==
         ASPX_CALLBACK_ASKED)
         aspx_callback_serve();
 }
 
-/* A guest has left MPI, and is not counted any more: wait until the thread has
- * run what it runs while there are direct_calls. */
-void aspx_callback_direct_call_left(void);
+/* A direct call has left MPI, and is not counted any more: wait until the
+ * thread has run what it runs while there are direct_calls. */
+void aspx_callback_end_direct_call(void);
 
 /* The thread was asked to stop: it may wait for a caller that will not come. */
 void aspx_callback_stop(void);

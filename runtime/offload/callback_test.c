@@ -204,7 +204,7 @@ static void test_the_thread_runs_it(void **state)
     stop();
 }
 
-/* Nobody waits, but a guest is in MPI. */
+/* Nobody waits, but a direct call is in MPI. */
 static void test_beside_a_guest(void **state)
 {
     struct call call = {
@@ -219,7 +219,7 @@ static void test_beside_a_guest(void **state)
     while (!atomic_load(&call.is_over))
         sched_yield();
     atomic_store(&aspx_direct_calls, false);
-    aspx_callback_direct_call_left();
+    aspx_callback_end_direct_call();
     stop();
 }
 

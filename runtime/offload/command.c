@@ -298,9 +298,10 @@ static void prefetch_operation(const struct aspx_command *command)
     }
 }
 
-/* The commands behind this one lie in the caches of who posted them, on two
- * lines each, the head, which the thread will write, and the arguments: ask for
- * them while this one is being carried out. One line too many does no harm. */
+/* The commands behind this one lie in the caches of the threads that posted
+ * them, on two lines each, the head, which the thread will write, and the
+ * arguments: ask for them while this one is being carried out. One line too
+ * many does no harm. */
 static void prefetch_later(void)
 {
     for (uint32_t after = 0; after < PREFETCHED; after++) {

@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Who begins a command on a cache line has fewer of them travel. */
+/* Fewer cache lines travel where a command begins on one. */
 enum { ASPX_COMMAND_LINE = 64 };
 
 enum aspx_command_state {
@@ -96,7 +96,7 @@ int aspx_command_answer(struct aspx_command *command, const int *code);
 /* Run work(argument) in the offload thread, and wait for it. */
 void aspx_command_in_thread(void (*work)(void *argument), void *argument);
 
-/* Say that a command is done: what the thread wrote is seen by who waits. */
+/* Say that a command is done: what the thread wrote is seen by the caller. */
 void aspx_command_done(struct aspx_command *command);
 
 /* The same of a command that outlives its caller, which may sleep at this

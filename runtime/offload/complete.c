@@ -107,8 +107,8 @@ finish_failed(struct aspx_request *slot, MPI_Request *request,
     return rc;
 }
 
-static int finish(struct aspx_request *slot, MPI_Request *request,
-                  MPI_Status *status)
+static int finish_one(struct aspx_request *slot, MPI_Request *request,
+                      MPI_Status *status)
 {
     return slot->rc == MPI_SUCCESS
                ? hand_out(slot, request, status, false)
@@ -152,7 +152,7 @@ int aspx_offload_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
         (void) aspx_ask_again(aspx_ask_is_fresh(), 1, request, ASPX_ASK_EACH);
         *flag = is_over(slot);
     }
-    return *flag ? finish(slot, request, status) : MPI_SUCCESS;
+    return *flag ? finish_one(slot, request, status) : MPI_SUCCESS;
 }
 
 /* Is it time to ask for old ones? Not at once, because the thread may be about
@@ -189,7 +189,7 @@ int aspx_offload_MPI_Wait(MPI_Request *request, MPI_Status *status)
         return MPI_SUCCESS;
     }
     wait_for(slot);
-    return finish(slot, request, status);
+    return finish_one(slot, request, status);
 }
 
 int aspx_offload_MPI_Request_get_status(MPI_Request request, int *flag,
@@ -229,37 +229,44 @@ static struct aspx_request *at(const struct aspx_set *set, int i)
     return aspx_request_adopt(&set->requests[i]);
 }
 
-/* How many are active. */
-static int count_active(const struct aspx_set *set)
+/* Of how many is that true? */
+static int count_of(const struct aspx_set *set,
+                    bool (*is_so)(struct aspx_request *slot))
 {
-    int active = 0;
+    int count = 0;
 
     for (int i = 0; i < set->count; i++)
-        active += is_active(at(set, i));
-    return active;
+        count += is_so(at(set, i));
+    return count;
 }
 
-static int count_pending(const struct aspx_set *set)
+static bool is_active_now(struct aspx_request *slot)
 {
-    int pending = 0;
-
-    for (int i = 0; i < set->count; i++) {
-        struct aspx_request *slot = at(set, i);
-
-        pending += is_active(slot) && !has_ended(slot);
-    }
-    return pending;
+    return is_active(slot);
 }
 
-static bool all_over(const struct aspx_set *set)
+/* After a look at it. */
+static bool is_pending(struct aspx_request *slot)
 {
-    for (int i = 0; i < set->count; i++) {
-        struct aspx_request *slot = at(set, i);
+    return is_active(slot) && !has_ended(slot);
+}
 
-        if (is_active(slot) && !is_over(slot))
-            return false;
-    }
-    return true;
+static bool is_left(struct aspx_request *slot)
+{
+    return is_active(slot) && !is_over(slot);
+}
+
+static bool has_failed(struct aspx_request *slot)
+{
+    return is_active(slot) && is_over(slot) && slot->rc != MPI_SUCCESS;
+}
+
+/* A request that is not ours has become a caller-progressed one here; as long
+ * as there has been none, no slot is looked at. */
+static bool is_callers(struct aspx_request *slot)
+{
+    return aspx_request_any_caller_progressed() && is_left(slot) &&
+           slot->caller_progressed;
 }
 
 static MPI_Status *status_at(MPI_Status *statuses, int i)
@@ -272,24 +279,12 @@ static bool is_bad(const struct aspx_set *set)
     return set->count < 0 || (set->count > 0 && !set->requests);
 }
 
-/* Did one of these fail? Then every status carries a code. */
-static bool any_failed(const struct aspx_set *set)
-{
-    for (int i = 0; i < set->count; i++) {
-        struct aspx_request *slot = at(set, i);
-
-        if (is_active(slot) && is_over(slot) && slot->rc != MPI_SUCCESS)
-            return true;
-    }
-    return false;
-}
-
-/* codes: set MPI_ERROR of each, also if none failed. What has not ended
- * stays. */
+/* codes: set MPI_ERROR of each, also if none failed; where one has failed every
+ * status carries a code. What has not ended stays. */
 static int finish_all(const struct aspx_set *set, MPI_Status *statuses,
                       bool codes)
 {
-    bool failed = any_failed(set);
+    bool failed = count_of(set, has_failed) != 0;
 
     for (int i = 0; i < set->count; i++) {
         MPI_Status *status = status_at(statuses, i);
@@ -305,24 +300,10 @@ static int finish_all(const struct aspx_set *set, MPI_Status *statuses,
     return failed ? aspx_raise_code(MPI_ERR_IN_STATUS) : MPI_SUCCESS;
 }
 
-/* A request that is not ours becomes a caller-progressed one here; as long as
- * there has been none, no slot is looked at. */
-static bool any_caller_progressed(const struct aspx_set *set)
-{
-    for (int i = 0; i < set->count; i++) {
-        const struct aspx_request *slot = at(set, i);
-
-        if (aspx_request_any_caller_progressed() && is_active(slot) &&
-            slot->caller_progressed && !is_over(slot))
-            return true;
-    }
-    return false;
-}
-
 /* How to wait for any of several. */
 static struct aspx_wait wait_of(const struct aspx_set *set)
 {
-    return (struct aspx_wait){.tests = any_caller_progressed(set)};
+    return (struct aspx_wait){.tests = count_of(set, is_callers) != 0};
 }
 
 /* One look at all, but of those on files only at the first that is left. */
@@ -409,8 +390,8 @@ static void fetch_later(const struct aspx_set *set, int i)
 
 /* Where no handler is called each is finished as soon as it has ended: its
  * outcome comes from the thread's cache, and does so while the thread is at
- * work for the next. The last will hardly end before the others: who sleeps
- * does so until then. */
+ * work for the next. The last will hardly end before the others: a caller that
+ * sleeps does so until then. */
 static int finish_in_order(const struct aspx_set *set, MPI_Status *statuses)
 {
     struct aspx_request *last = last_active(set);
@@ -453,7 +434,7 @@ int aspx_offload_MPI_Waitall(int count, MPI_Request requests[],
 
     if (is_bad(&set) || (count > 0 && !statuses))
         return aspx_refuse_arguments();
-    if (any_caller_progressed(&set))
+    if (count_of(&set, is_callers) != 0)
         wait_in_turns(&set);
     else if (aspx_offload_wants_codes())
         wait_for_what_is_there(&set);
@@ -471,12 +452,12 @@ int aspx_offload_MPI_Testall(int count, MPI_Request requests[], int *flag,
     if (is_bad(&set) || !flag || (count > 0 && !statuses))
         return aspx_refuse_arguments();
     /* MPICH does not wait for the others when one has failed. */
-    *flag = count_pending(&set) == 0 ||
+    *flag = count_of(&set, is_pending) == 0 ||
             (aspx_ask_again(fresh, count, requests,
                             codes ? ASPX_ASK_EACH
                                   : ASPX_ASK_UNTIL_ONE_IS_LEFT) &&
-             all_over(&set));
-    return *flag || (codes && any_failed(&set))
+             count_of(&set, is_left) == 0);
+    return *flag || (codes && count_of(&set, has_failed) != 0)
                ? finish_all(&set, statuses, false)
                : MPI_SUCCESS;
 }
@@ -519,7 +500,7 @@ int aspx_offload_MPI_Testany(int count, MPI_Request requests[], int *indx,
     if (i < 0 && aspx_ask_again(fresh, count, requests, ASPX_ASK_EACH))
         i = find_ended(&set, true);
     *indx = i >= 0 ? i : MPI_UNDEFINED;
-    *flag = i >= 0 || count_active(&set) == 0;
+    *flag = i >= 0 || count_of(&set, is_active_now) == 0;
     if (i >= 0)
         return finish_any(at(&set, i), &requests[i], status);
     if (*flag)
@@ -537,7 +518,8 @@ int aspx_offload_MPI_Waitany(int count, MPI_Request requests[], int *indx,
     if (is_bad(&set) || !indx || !status)
         return aspx_refuse_arguments();
     wait = wait_of(&set);
-    while ((i = find_ended(&set, false)) < 0 && count_active(&set) != 0)
+    while ((i = find_ended(&set, false)) < 0 &&
+           count_of(&set, is_active_now) != 0)
         wait_for_any(&set, &wait);
     aspx_wait_end(&wait);
     *indx = i >= 0 ? i : MPI_UNDEFINED;
@@ -552,7 +534,7 @@ static int finish_some(const struct aspx_set *set, int *ended, int *indices,
                        MPI_Status *statuses)
 {
     bool failed = false;
-    int active = count_active(set);
+    int active = count_of(set, is_active_now);
 
     *ended = active ? 0 : MPI_UNDEFINED;
     if (!active)
@@ -577,7 +559,7 @@ static void catch_up(const struct aspx_set *set)
 {
     bool fresh = aspx_ask_is_fresh();
 
-    if (count_pending(set) != 0)
+    if (count_of(set, is_pending) != 0)
         (void) aspx_ask_again(fresh, set->count, set->requests, ASPX_ASK_EACH);
 }
 
@@ -601,7 +583,7 @@ int aspx_offload_MPI_Waitsome(int count, MPI_Request requests[], int *outcount,
     if (is_bad(&set) || !outcount || (count > 0 && (!indices || !statuses)))
         return aspx_refuse_arguments();
     wait = wait_of(&set);
-    while (find_ended(&set, false) < 0 && count_active(&set) != 0)
+    while (find_ended(&set, false) < 0 && count_of(&set, is_active_now) != 0)
         wait_for_any(&set, &wait);
     aspx_wait_end(&wait);
     catch_up(&set);

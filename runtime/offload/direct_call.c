@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Entering MPI beside the offload thread, and leaving it. */
 #include "config.h"
 
 #include "direct_call.h"
@@ -24,7 +25,7 @@ bool aspx_direct_call_enter(void)
         return false;
     if (!aspx_command_has_looked(aspx_command_posted()))
         aspx_command_in_thread(nothing, NULL);
-    aspx_callback_look();
+    aspx_callback_serve_if_asked();
     atomic_fetch_add(&aspx_direct_calls, 1);
     aspx_offload_self = aspx_in_direct_call = true;
     return true;
@@ -35,5 +36,5 @@ void aspx_direct_call_leave(void)
     aspx_offload_self = aspx_in_direct_call = false;
     atomic_fetch_sub(&aspx_direct_calls, 1);
     if (atomic_load(&aspx_callbacks.state) != ASPX_CALLBACK_NONE)
-        aspx_callback_direct_call_left();
+        aspx_callback_end_direct_call();
 }

@@ -7,7 +7,7 @@
  * ever.
  *
  * So in a program with MPI_THREAD_MULTIPLE the caller carries such calls out
- * itself, as a guest beside the offload thread. That is why MPI gets the level
+ * itself, beside the offload thread. That is why MPI gets the level
  * that such a program asked for. */
 #ifndef ASPEN_RUNTIME_OFFLOAD_DIRECT_CALL_H
 #define ASPEN_RUNTIME_OFFLOAD_DIRECT_CALL_H
@@ -17,7 +17,7 @@
 /* MPI has this level: may there be direct_calls? */
 void aspx_direct_call_allow(int level);
 
-/* Enter MPI as a guest, when all that has been posted, by any thread, has been
+/* Enter MPI, when all that has been posted, by any thread, has been
  * taken by MPI. Returns false when the offload thread shall do it. */
 bool aspx_direct_call_enter(void);
 

@@ -52,7 +52,8 @@ static bool in_each_others_way(const struct asp_layout_task *a,
            (a != b && a->cpu_helper_os == b->cpu_helper_os);
 }
 
-/* Who is not bound shares all; a task without CPUs of its own may be on any. */
+/* A task that is not bound shares all CPUs; one without CPUs of its own may be
+ * on any. */
 static enum aspx_cpus cpus_of(const struct asp_layout_task *task)
 {
     if (!layout->bound || task->cpu_helper_os < 0 || helper_is_on(task, task))
@@ -170,7 +171,7 @@ static int really_finalize(void)
     return aspx_behind.MPI_Finalize();
 }
 
-static void init(void *argument)
+static void init_mpi(void *argument)
 {
     struct opening *o = argument;
 
@@ -186,7 +187,7 @@ int aspx_offload_MPI_Init(int *argc, char ***argv)
 {
     struct opening opening = {.argc = argc, .argv = argv};
 
-    aspx_thread_replace(init, &opening);
+    aspx_thread_replace(init_mpi, &opening);
     return opening.rc;
 }
 
@@ -241,7 +242,7 @@ static void note_end(struct opening *o)
         aspx_pending_forget();
 }
 
-static void stop(void)
+static void stop_thread(void)
 {
     aspx_helper_thread_stop();
     aspx_offload_entries = aspx_real;
@@ -251,7 +252,7 @@ static void stop(void)
         aspx_entry_inert();
 }
 
-static void finalize(void *argument)
+static void finalize_mpi(void *argument)
 {
     struct opening *o = argument;
 
@@ -266,9 +267,9 @@ int aspx_offload_MPI_Finalize(void)
 {
     struct opening opening = {.last = false};
 
-    aspx_thread_replace(finalize, &opening);
+    aspx_thread_replace(finalize_mpi, &opening);
     if (opening.last)
-        stop();
+        stop_thread();
     return opening.rc;
 }
 
@@ -290,7 +291,7 @@ int aspx_offload_MPI_Session_finalize(MPI_Session *session)
 
     aspx_thread_replace(session_finalize, &opening);
     if (opening.last && opening.rc == MPI_SUCCESS)
-        stop();
+        stop_thread();
     return opening.rc;
 }
 

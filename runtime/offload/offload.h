@@ -35,8 +35,8 @@ extern const struct aspx_mode aspx_offload_mode;
 int aspx_offload_start(const struct asp_layout *layout, uint32_t local,
                        int required, aspx_offload_behind_f *behind);
 
-/* Before a call that makes a window goes to the thread: ghosts want to know who
- * made it. */
+/* Before a call that makes a window goes to the thread: ghosts want to know its
+ * caller. */
 void aspx_offload_keep_site(void);
 
 /* Does the thread run? */

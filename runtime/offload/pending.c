@@ -78,7 +78,7 @@ uint32_t aspx_pending_count(void)
     return pending.recent.count + pending.old.count;
 }
 
-static void append(struct list *list, struct aspx_request *slot)
+static void append_to(struct list *list, struct aspx_request *slot)
 {
     slot->pending_prev = list->last;
     slot->pending_next = NULL;
@@ -111,22 +111,22 @@ static void make_old(struct aspx_request *slot)
 {
     take_out(slot);
     atomic_store_explicit(&slot->old, true, memory_order_relaxed);
-    append(&pending.old, slot);
+    append_to(&pending.old, slot);
     pending.sweep_left++;
 }
 
 /* As the youngest. */
-static void enter(struct aspx_request *slot)
+static void enter_lists(struct aspx_request *slot)
 {
     slot->pending_seq = ++pending.pending_seq;
-    append(&pending.recent, slot);
+    append_to(&pending.recent, slot);
     if (aspx_pending_count() <= WINDOW)
         return;
     while (pending.recent.count > RECENT_MOST)
         make_old(pending.recent.first);
 }
 
-static void leave(struct aspx_request *slot)
+static void leave_lists(struct aspx_request *slot)
 {
     take_out(slot);
     slot->pending_seq = 0;
@@ -166,14 +166,14 @@ static void end_at_once(struct aspx_request *slot)
     aspx_request_ended(slot, rc);
 }
 
-static void add(struct aspx_request *slot)
+static void add_request(struct aspx_request *slot)
 {
     aspx_offload_counts.posted++;
     if (aspx_handle_is_over(slot->real)) {
         end_at_once(slot);
         return;
     }
-    enter(slot);
+    enter_lists(slot);
 }
 
 void aspx_request_posted(struct aspx_request *slot, int rc)
@@ -188,33 +188,34 @@ void aspx_request_posted(struct aspx_request *slot, int rc)
         atomic_store_explicit(&slot->posted,
                               failed ? ASPX_POSTING_FAILED : ASPX_POSTED,
                               memory_order_release);
-        aspx_command_notify(); /* who asked may sleep by now */
+        aspx_command_notify(); /* its caller may sleep by now */
     }
     if (failed)
         ended(slot, rc, true);
     else if (!slot->caller_progressed)
-        add(slot);
+        add_request(slot);
 }
 
 void aspx_pending_remove(struct aspx_request *slot)
 {
     if (slot->pending_seq != 0)
-        leave(slot);
+        leave_lists(slot);
 }
 
 void aspx_pending_forget(void)
 {
     while (pending.recent.first)
-        leave(pending.recent.first);
+        leave_lists(pending.recent.first);
     while (pending.old.first)
-        leave(pending.old.first);
+        leave_lists(pending.old.first);
 }
 
 /* MPI keeps a persistent request's handle, and takes back any other. */
-static void end(struct aspx_request *slot, const MPI_Status *status, int rc)
+static void end_request(struct aspx_request *slot, const MPI_Status *status,
+                        int rc)
 {
     slot->status = *status;
-    leave(slot);
+    leave_lists(slot);
     aspx_offload_counts.ended++;
     aspx_request_ended(slot, rc);
 }
@@ -228,7 +229,7 @@ static bool test_one(struct aspx_request *slot)
     rc = aspx_behind.MPI_Test(&slot->real, &flag, &status);
     if (!flag && rc == MPI_SUCCESS)
         return false;
-    end(slot, &status, rc);
+    end_request(slot, &status, rc);
     return true;
 }
 
@@ -270,13 +271,14 @@ static uint32_t test_some(const struct window *window)
         struct aspx_request *slot = window->slots[which[i]];
 
         slot->real = reals[which[i]];
-        end(slot, &statuses[i],
-            rc == MPI_ERR_IN_STATUS ? statuses[i].MPI_ERROR : MPI_SUCCESS);
+        end_request(slot, &statuses[i],
+                    rc == MPI_ERR_IN_STATUS ? statuses[i].MPI_ERROR
+                                            : MPI_SUCCESS);
     }
     return (uint32_t) ended;
 }
 
-static uint32_t look_at(const struct window *window)
+static uint32_t test_window(const struct window *window)
 {
     uint64_t outer = pending.inner;
     uint32_t ended;
@@ -317,7 +319,7 @@ static bool gather_new(struct window *window)
     return pending.new_alone;
 }
 
-static void gather(struct window *window)
+static void gather_window(struct window *window)
 {
     uint32_t most = WINDOW - pending.recent.count;
     struct aspx_request *slot = pending.recent.first;
@@ -347,8 +349,8 @@ static uint32_t next_portion(bool worked, bool old_ended)
     return portion < WINDOW ? portion + 1 : WINDOW;
 }
 
-/* Somebody who sleeps until one ends cannot ask for it again. */
-static void grow_old(void)
+/* A caller that sleeps until one ends cannot ask for it again. */
+static void age_recent(void)
 {
     struct aspx_request *slot = pending.recent.first;
 
@@ -371,7 +373,7 @@ static uint32_t poll_all_lists(uint64_t run)
 
     window.count = 0;
     if (gather_new(&window))
-        return look_at(&window);
+        return test_window(&window);
     window.count = 0; /* new are all */
     if (pending.sweep_left > pending.old.count)
         pending.sweep_left = pending.old.count;
@@ -379,14 +381,14 @@ static uint32_t poll_all_lists(uint64_t run)
         pending.sweep_run = run;
         pending.sweep_left = pending.old.count;
     }
-    gather(&window);
-    ended = look_at(&window);
+    gather_window(&window);
+    ended = test_window(&window);
     if (pending.sweep_left == 0)
         aspx_command_looked(pending.sweep_run);
     pending.portion = next_portion(ended || run != pending.run,
                                    pending.old.count < olds);
     pending.run = run;
-    grow_old();
+    age_recent();
     return ended;
 }
 
@@ -396,7 +398,7 @@ static uint32_t poll_inner(void)
 
     window.count = 0;
     gather_behind(&window, pending.inner);
-    return window.count ? look_at(&window) : 0;
+    return window.count ? test_window(&window) : 0;
 }
 
 uint32_t aspx_pending_poll(uint64_t run)
@@ -426,10 +428,10 @@ void aspx_pending_test(struct aspx_request *const slots[], uint32_t count)
         pending.next_old = slot->pending_next;
         pending.sweep_left = pending.old.count;
         if (few) {
-            leave(slot);
-            enter(slot);
+            leave_lists(slot);
+            enter_lists(slot);
         }
     }
     if (window.count != 0)
-        (void) look_at(&window);
+        (void) test_window(&window);
 }

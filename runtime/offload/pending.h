@@ -11,8 +11,8 @@
 /* So many requests MPI is asked about at once. */
 enum { ASPX_PENDING_WINDOW = 64 };
 
-/* In the offload thread, or a guest: MPI was asked to take the operation, and
- * said rc. */
+/* In the offload thread, or a direct call: MPI was asked to take the operation,
+ * and said rc. */
 void aspx_request_posted(struct aspx_request *slot, int rc);
 
 /* Likewise: the operation has ended so. */

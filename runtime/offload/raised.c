@@ -24,7 +24,7 @@ struct aspx_raising aspx_raising;
 static struct aspx_raised *noted;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void append(struct aspx_raised **list, struct aspx_raised *raised)
+static void append_to(struct aspx_raised **list, struct aspx_raised *raised)
 {
     while (*list)
         list = &(*list)->next;
@@ -51,7 +51,7 @@ bool aspx_raised_note(const struct aspx_callback *handler, const long *words)
     memcpy(&raised->handle, (const void *) words[first],
            sizeof(raised->handle));
     pthread_mutex_lock(&lock);
-    append(&noted, raised);
+    append_to(&noted, raised);
     atomic_fetch_add(&aspx_callbacks.raised, 1);
     pthread_mutex_unlock(&lock);
     return true;
@@ -71,7 +71,7 @@ struct aspx_raised *aspx_raised_take(const struct aspx_command *command)
         }
         *at = raised->next;
         raised->next = NULL;
-        append(&taken, raised);
+        append_to(&taken, raised);
         atomic_fetch_sub(&aspx_callbacks.raised, 1);
     }
     pthread_mutex_unlock(&lock);

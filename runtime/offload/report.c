@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* What the record says of the offload threads. */
 #include "config.h"
 
 #include "report.h"

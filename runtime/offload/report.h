@@ -15,7 +15,7 @@
  * MPI_Finalize; collective over MPI_COMM_WORLD when asked for, else nothing. */
 void aspx_offload_report(const struct asp_layout *layout);
 
-/* The same for a record of somebody else, who has ranks that have no thread:
+/* The same for a record of others, which have ranks that have no thread:
  * the sum over these ranks, in their rank 0; collective. Then the sentence,
  * without a line's end, and the members of the JSON object but for threads. */
 struct aspx_offload_sum {

@@ -24,7 +24,7 @@ struct aspx_request *aspx_request_adopt(MPI_Request *request)
     return aspx_pool_find(*request);
 }
 
-static void refuse(void *code)
+static void refuse_wait(void *code)
 {
     *(int *) code = aspx_behind.MPI_Waitall(-1, NULL, NULL);
 }
@@ -33,7 +33,7 @@ int aspx_refuse_arguments(void)
 {
     int code;
 
-    aspx_command_in_thread(refuse, &code);
+    aspx_command_in_thread(refuse_wait, &code);
     return code;
 }
 
@@ -53,7 +53,7 @@ void aspx_request_found_nothing(void)
     static _Thread_local unsigned misses ASPX_TLS;
 
     if (!aspx_offload_is_self())
-        aspx_callback_look();
+        aspx_callback_serve_if_asked();
     aspx_command_wake_thread();
     if (aspx_offload_is_self())
         aspx_offload_turn();
@@ -61,8 +61,19 @@ void aspx_request_found_nothing(void)
         sched_yield();
 }
 
+enum request_op {
+    ON_START,
+    ON_GET_STATUS,
+    ON_PREADY,
+    ON_PREADY_RANGE,
+    ON_PREADY_LIST,
+    ON_COMPLETE,
+    ON_SET_LANG,
+};
+
 /* What a call on one request needs, and what it gives. */
 struct request_call {
+    enum request_op op;
     struct aspx_request *slot;
     MPI_Request real; /* where there is no slot */
     int rc;
@@ -84,10 +95,49 @@ static MPI_Request *real_of(struct request_call *call)
     return call->slot ? &call->slot->real : &call->real;
 }
 
-static int carry(struct request_call *call, void (*work)(void *call))
+static int call_in_thread(struct request_call *call, void (*work)(void *call))
 {
     aspx_command_in_thread(work, call);
     return call->rc;
+}
+
+/* What needs MPI's own request, and nothing else of the slot. */
+static void call_mpi(void *argument)
+{
+    struct request_call *call = argument;
+    MPI_Request real = *real_of(call);
+
+    switch (call->op) {
+    case ON_START:
+        call->rc = aspx_behind.MPI_Start(real_of(call));
+        break;
+    case ON_GET_STATUS:
+        call->rc = aspx_behind.MPI_Request_get_status(real, call->flag,
+                                                      call->status);
+        break;
+    case ON_PREADY:
+        call->rc = aspx_behind.MPI_Pready(call->low, real);
+        break;
+    case ON_PREADY_RANGE:
+        call->rc = aspx_behind.MPI_Pready_range(call->low, call->high, real);
+        break;
+    case ON_PREADY_LIST:
+        call->rc = aspx_behind.MPI_Pready_list(call->high, call->list, real);
+        break;
+    case ON_COMPLETE:
+        call->rc = aspx_behind.MPI_Grequest_complete(real);
+        break;
+    case ON_SET_LANG:
+        aspx_behind.MPII_Grequest_set_lang_f77(real);
+        break;
+    }
+}
+
+static int call_on(MPI_Request request, struct request_call call)
+{
+    call.slot = aspx_pool_find(request);
+    call.real = call.slot ? 0 : request;
+    return call_in_thread(&call, call_mpi);
 }
 
 /* MPI_Request_free, MPI_Cancel: MPI may have seen the end already. */
@@ -116,9 +166,9 @@ int aspx_offload_MPI_Request_free(MPI_Request *request)
     call = call_of(*request);
     if (aspx_in_direct_call && call.slot && !call.slot->caller_progressed) {
         *request = MPI_REQUEST_NULL; /* it ends, and its slot is not used */
-        return MPI_SUCCESS;          /* again: in flight it is not ours */
+        return MPI_SUCCESS;          /* again: pending it is not ours */
     }
-    rc = carry(&call, do_free);
+    rc = call_in_thread(&call, do_free);
     if (rc == MPI_SUCCESS) {
         *request = MPI_REQUEST_NULL;
         if (call.slot) {
@@ -146,23 +196,15 @@ int aspx_offload_MPI_Cancel(MPI_Request *request)
     if (!request)
         return aspx_refuse_arguments();
     call = call_of(*request);
-    return carry(&call, do_cancel);
-}
-
-static void do_peek(void *argument)
-{
-    struct request_call *call = argument;
-
-    call->rc = aspx_behind.MPI_Request_get_status(*real_of(call), call->flag,
-                                                  call->status);
+    return call_in_thread(&call, do_cancel);
 }
 
 int aspx_request_get_status(struct aspx_request *slot, int *flag,
                             MPI_Status *status)
 {
-    struct request_call call = {.slot = slot, .flag = flag, .status = status};
-
-    return carry(&call, do_peek);
+    return call_on(slot->handle, (struct request_call){.op = ON_GET_STATUS,
+                                                       .flag = flag,
+                                                       .status = status});
 }
 
 /* Persistent requests. */
@@ -184,17 +226,9 @@ static void run_start(struct aspx_command *head)
         aspx_request_posted(slot, rc);
 }
 
-static void do_start(void *argument)
-{
-    struct request_call *call = argument;
-
-    call->rc = aspx_behind.MPI_Start(real_of(call));
-}
-
 int aspx_offload_MPI_Start(MPI_Request *request)
 {
     struct aspx_request *slot = request ? aspx_pool_find(*request) : NULL;
-    struct request_call call;
 
     if (!request)
         return aspx_refuse_arguments();
@@ -202,13 +236,13 @@ int aspx_offload_MPI_Start(MPI_Request *request)
         atomic_load(&slot->head.state) == ASPX_INACTIVE) {
         slot->head.run = run_start;
         slot->caller_progressed =
-            false; /* it was, if a guest started it before */
+            false; /* it was, if a direct call started it before */
         atomic_store(&slot->head.state, ASPX_BUSY);
         aspx_request_post_start(slot);
         return MPI_SUCCESS;
     }
-    call = call_of(*request); /* MPI knows what is wrong with it */
-    return carry(&call, do_start);
+    /* MPI knows what is wrong with it */
+    return call_on(*request, (struct request_call){.op = ON_START});
 }
 
 int aspx_offload_MPI_Startall(int count, MPI_Request requests[])
@@ -224,53 +258,24 @@ int aspx_offload_MPI_Startall(int count, MPI_Request requests[])
 
 /* Partitioned communication. */
 
-static void do_pready(void *argument)
-{
-    struct request_call *call = argument;
-
-    call->rc = aspx_behind.MPI_Pready(call->low, *real_of(call));
-}
-
 int aspx_offload_MPI_Pready(int partition, MPI_Request request)
 {
-    struct request_call call = call_of(request);
-
-    call.low = partition;
-    return carry(&call, do_pready);
-}
-
-static void do_pready_range(void *argument)
-{
-    struct request_call *call = argument;
-
-    call->rc = aspx_behind.MPI_Pready_range(call->low, call->high,
-                                            *real_of(call));
+    return call_on(request,
+                   (struct request_call){.op = ON_PREADY, .low = partition});
 }
 
 int aspx_offload_MPI_Pready_range(int low, int high, MPI_Request request)
 {
-    struct request_call call = call_of(request);
-
-    call.low = low;
-    call.high = high;
-    return carry(&call, do_pready_range);
-}
-
-static void do_pready_list(void *argument)
-{
-    struct request_call *call = argument;
-
-    call->rc = aspx_behind.MPI_Pready_list(call->high, call->list,
-                                           *real_of(call));
+    return call_on(
+        request,
+        (struct request_call){.op = ON_PREADY_RANGE, .low = low, .high = high});
 }
 
 int aspx_offload_MPI_Pready_list(int length, int list[], MPI_Request request)
 {
-    struct request_call call = call_of(request);
-
-    call.high = length;
-    call.list = list;
-    return carry(&call, do_pready_list);
+    return call_on(request, (struct request_call){.op = ON_PREADY_LIST,
+                                                  .high = length,
+                                                  .list = list});
 }
 
 static void do_parrived(void *argument)
@@ -296,35 +301,17 @@ int aspx_offload_MPI_Parrived(MPI_Request request, int partition, int *flag)
         return aspx_refuse_arguments();
     call.low = partition;
     call.flag = flag;
-    return carry(&call, do_parrived);
+    return call_in_thread(&call, do_parrived);
 }
 
 /* Generalized requests. */
 
-static void do_complete(void *argument)
-{
-    struct request_call *call = argument;
-
-    call->rc = aspx_behind.MPI_Grequest_complete(*real_of(call));
-}
-
 int aspx_offload_MPI_Grequest_complete(MPI_Request request)
 {
-    struct request_call call = call_of(request);
-
-    return carry(&call, do_complete);
-}
-
-static void do_set_lang(void *argument)
-{
-    struct request_call *call = argument;
-
-    aspx_behind.MPII_Grequest_set_lang_f77(*real_of(call));
+    return call_on(request, (struct request_call){.op = ON_COMPLETE});
 }
 
 void aspx_offload_MPII_Grequest_set_lang_f77(MPI_Request request)
 {
-    struct request_call call = call_of(request);
-
-    (void) carry(&call, do_set_lang);
+    (void) call_on(request, (struct request_call){.op = ON_SET_LANG});
 }

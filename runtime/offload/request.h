@@ -19,7 +19,7 @@ int aspx_raise_code(int code);
 int aspx_request_get_status(struct aspx_request *slot, int *flag,
                             MPI_Status *status);
 
-/* A look found nothing. Keeps the thread from napping; and lets it have the CPU
+/* A look found nothing. Wakes the thread; and lets it have the CPU
  * now and then, in case it is on ours. */
 void aspx_request_found_nothing(void);
 

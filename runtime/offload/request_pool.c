@@ -6,7 +6,6 @@
 
 #include "request_pool.h"
 
-#include "order.h"
 #include "raised.h"
 #include "state.h"
 
@@ -15,6 +14,19 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+/* What Concurrency Kit's stack guarantees, said to the thread sanitizer, which
+ * does not understand its fences: all that was written before something is
+ * handed over is seen by the thread that takes it. */
+#ifdef __SANITIZE_THREAD__
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+#define ASPX_HANDED_OVER(thing) __tsan_release(thing)
+#define ASPX_TAKEN(thing)       __tsan_acquire(thing)
+#else
+#define ASPX_HANDED_OVER(thing) ((void) (thing))
+#define ASPX_TAKEN(thing)       ((void) (thing))
+#endif
 
 enum {
     CHUNK_BITS = 10,
@@ -84,7 +96,7 @@ void aspx_pool_give(struct aspx_request *slot)
     *list = slot;
 }
 
-APART static void grow(void)
+APART static void grow_pool(void)
 {
     struct aspx_request *chunk;
 
@@ -130,7 +142,7 @@ APART static struct aspx_request *pop_many(void)
     return slot;
 }
 
-static struct aspx_request *pop(void)
+static struct aspx_request *pop_slot(void)
 {
     struct aspx_request **list = own_list(), *slot;
 
@@ -147,8 +159,8 @@ struct aspx_request *aspx_pool_take(void (*run)(struct aspx_command *command),
 {
     struct aspx_request *slot;
 
-    while (!(slot = pop()))
-        grow();
+    while (!(slot = pop_slot()))
+        grow_pool();
     slot->head.run = run;
     slot->head.block = block;
     slot->persistent = slot->caller_progressed = slot->wants_posted = false;
@@ -201,7 +213,7 @@ APART static int wait_posted(struct aspx_request *slot, MPI_Request *request)
     return give_back(slot);
 }
 
-static void expect(struct aspx_request *slot)
+static void expect_callback(struct aspx_request *slot)
 {
     slot->expected = true;
     aspx_callback_expect();
@@ -211,7 +223,7 @@ void aspx_request_expect_callback(struct aspx_request *slot)
 {
     slot->calls_back = true;
     if (!slot->persistent)
-        expect(slot);
+        expect_callback(slot);
 }
 
 void aspx_request_post_start(struct aspx_request *slot)
@@ -219,7 +231,7 @@ void aspx_request_post_start(struct aspx_request *slot)
     struct aspx_wait wait = {0};
 
     if (slot->calls_back)
-        expect(slot);
+        expect_callback(slot);
     slot->wants_posted = aspx_callback_is_expected();
     aspx_command_post(&slot->head);
     if (!slot->wants_posted)
@@ -256,7 +268,7 @@ int aspx_request_post_and_wait(struct aspx_request *slot, MPI_Status *status)
     return give_back(slot);
 }
 
-static MPI_Request wrap(MPI_Request real, bool caller_progressed)
+static MPI_Request wrap_request(MPI_Request real, bool caller_progressed)
 {
     struct aspx_request *slot = aspx_pool_take(NULL, ASPX_BLOCK_NONE);
 
@@ -271,10 +283,10 @@ static MPI_Request wrap(MPI_Request real, bool caller_progressed)
 
 MPI_Request aspx_request_wrap_persistent(MPI_Request real)
 {
-    return wrap(real, false);
+    return wrap_request(real, false);
 }
 
 MPI_Request aspx_request_wrap_caller_progressed(MPI_Request real)
 {
-    return wrap(real, true);
+    return wrap_request(real, true);
 }

@@ -52,7 +52,8 @@ static void run_replace(struct aspx_command *head)
     aspx_command_done(head);
 }
 
-static int carry(struct exchange *e, void (*run)(struct aspx_command *head))
+static int call_in_thread(struct exchange *e,
+                          void (*run)(struct aspx_command *head))
 {
     e->head.run = run;
     return aspx_command_answer(&e->head, &e->rc);
@@ -80,10 +81,10 @@ static int in_two(const struct exchange *e)
 
 static int sendrecv(struct exchange *e)
 {
-    return aspx_offload_twins() ? in_two(e) : carry(e, run_sendrecv);
+    return aspx_offload_twins() ? in_two(e) : call_in_thread(e, run_sendrecv);
 }
 
-static void measure(struct aspx_command *head)
+static void measure_packed(struct aspx_command *head)
 {
     struct exchange *e = (void *) head;
 
@@ -92,7 +93,7 @@ static void measure(struct aspx_command *head)
     aspx_command_done(head);
 }
 
-static void pack(struct aspx_command *head)
+static void pack_data(struct aspx_command *head)
 {
     struct exchange *e = (void *) head;
 
@@ -111,14 +112,14 @@ static int replace(struct exchange *e)
     if (!aspx_offload_twins() || e->recvcount < 0 ||
         !aspx_handle_is(e->recvtype, ASPX_HANDLE_DATATYPE) ||
         !aspx_handle_is(e->comm, ASPX_HANDLE_COMM))
-        return carry(e, run_replace);
-    rc = carry(&two, measure);
+        return call_in_thread(e, run_replace);
+    rc = call_in_thread(&two, measure_packed);
     if (rc != MPI_SUCCESS)
         return rc;
     two.packed = malloc(two.room > 0 ? (size_t) two.room : 1);
     if (!two.packed)
-        return carry(e, run_replace);
-    rc = carry(&two, pack);
+        return call_in_thread(e, run_replace);
+    rc = call_in_thread(&two, pack_data);
     two.sendbuf = two.packed;
     two.sendcount = two.used;
     two.sendtype = MPI_PACKED;

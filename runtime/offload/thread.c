@@ -17,7 +17,6 @@
 #include "raised.h"
 #include "state.h"
 
-#include "runtime/base/futex.h"
 #include "runtime/mpi/helper_thread.h"
 #include "runtime/profile/timing.h"
 
@@ -27,9 +26,8 @@ enum {
     BATCH = 16,          /* commands between two polls */
     BATCHES = 4,         /* at most, without a poll */
     BATCHES_US = 10,     /* after the first of them */
-    TURNS_PER_LOOK = 64, /* at MPI, while nothing is under way: a look takes
+    TURNS_PER_POLL = 64, /* at MPI, while nothing is under way: a look takes
                             as long as 20 turns, and a command waits for it */
-    ASIDE_US = 10000,    /* until it looks whether exit() wants it to end */
 };
 
 static int on_cpu;
@@ -41,8 +39,9 @@ static uint64_t now_us(void)
     return aspx_clock_ns(CLOCK_MONOTONIC) / 1000;
 }
 
-static bool over;             /* the thread has ended */
-static _Atomic uint32_t away; /* a caller is inside MPI in its place */
+static bool over;              /* the thread has ended */
+static atomic_bool away;       /* a caller is inside MPI in its place */
+static struct aspx_event back; /* it is no more */
 
 void aspx_thread_count(void)
 {
@@ -52,7 +51,7 @@ void aspx_thread_count(void)
     aspx_offload_counts.wall_us = now_us() - began_us;
 }
 
-static int serve_batch(void)
+static int run_batch(void)
 {
     struct aspx_command *command;
     int served = 0;
@@ -68,28 +67,28 @@ static int serve_batch(void)
 
 /* To look at many requests takes longer than to post a batch: where nothing had
  * ended at the last poll, commands that are quick come first. */
-static bool serve(bool had_ended)
+static bool run_commands(bool had_ended)
 {
-    int served = serve_batch();
+    int served = run_batch();
     uint64_t until_us;
 
     if (served < BATCH || had_ended)
         return served != 0;
     until_us = now_us() + BATCHES_US;
     for (int i = 1; i < BATCHES; i++) {
-        if (serve_batch() < BATCH || now_us() >= until_us)
+        if (run_batch() < BATCH || now_us() >= until_us)
             break;
     }
     return true;
 }
 
-static bool progress(void)
+static bool make_progress(void)
 {
     static uint32_t turns;
 
     if (aspx_pending_poll(aspx_command_taken()) != 0)
         return true;
-    if (aspx_pending_count() == 0 && ++turns % TURNS_PER_LOOK == 0)
+    if (aspx_pending_count() == 0 && ++turns % TURNS_PER_POLL == 0)
         aspx_progress_poll();
     return false;
 }
@@ -152,11 +151,17 @@ static void wait_for_work(struct idle *idle)
 
 static void stand_aside(struct aspx_command *command)
 {
+    uint32_t key;
+
     aspx_thread_count();
-    atomic_store(&away, 1);
+    atomic_store(&away, true);
+    aspx_event_prepare_wait(&back);
     aspx_command_done(command);
-    while (atomic_load(&away) && !aspx_helper_thread_stopping())
-        aspx_futex_wait(&away, 1, ASIDE_US);
+    while (key = aspx_event_key(&back),
+           atomic_load(&away) && !aspx_helper_thread_stopping())
+        aspx_event_wait(&back, key,
+                        aspx_wait_table[ASPX_WAIT_OFFLOAD_OWN_CPU].max_us);
+    aspx_event_cancel_wait(&back);
 }
 
 void aspx_thread_replace(void (*work)(void *argument), void *argument)
@@ -171,11 +176,11 @@ void aspx_thread_replace(void (*work)(void *argument), void *argument)
     aspx_offload_self = true;
     work(argument);
     aspx_offload_self = false;
-    atomic_store(&away, 0);
-    aspx_futex_wake(&away);
+    atomic_store(&away, false);
+    aspx_event_notify(&back);
 }
 
-static void work(void)
+static void run_thread(void)
 {
     struct idle idle = {.blocks_ns = 0};
     bool ended = false;
@@ -191,9 +196,9 @@ static void work(void)
         (void) sched_setaffinity(0, sizeof(set), &set);
     }
     while (!aspx_helper_thread_stopping()) {
-        bool worked = serve(ended);
+        bool worked = run_commands(ended);
 
-        ended = progress();
+        ended = make_progress();
         if (worked || ended) {
             if (idle.blocks_ns)
                 aspx_command_unblock();
@@ -202,28 +207,31 @@ static void work(void)
             wait_for_work(&idle);
         }
     }
-    while (serve_batch()) { /* what was posted before exit() */
+    while (run_batch()) { /* what was posted before exit() */
     }
     aspx_thread_count();
     over = true;
 }
 
-/* The thread was ended by exit(): from here on who exits is alone in MPI, and
- * carries out its calls on the spot. */
+/* The thread was ended by exit(): from here on the thread that exits is alone
+ * in MPI, and carries out its calls on the spot. */
 static void take_over(void)
 {
     aspx_offload_self = true;
 }
 
-static void wake(void)
+static void wake_thread(void)
 {
     aspx_command_wake_thread();
+    aspx_event_notify(&back);
     aspx_callback_stop();
 }
 
 int aspx_thread_start(int cpu, enum aspx_cpus cpus)
 {
+    aspx_event_init(&back, ASPX_EVENT_BOTH_FENCE);
     on_cpu = cpu;
     own_cpu = cpus == ASPX_CPUS_OWN;
-    return aspx_helper_thread_start("aspen-offload", work, wake, take_over);
+    return aspx_helper_thread_start("aspen-offload", run_thread, wake_thread,
+                                    take_over);
 }
