@@ -8,7 +8,6 @@
 #include "client.h"
 #include "locks.h"
 
-#include "runtime/base/counter.h"
 #include "runtime/mpi/real.h"
 #include "runtime/profile/profile.h"
 
@@ -17,8 +16,7 @@
 /* Poll this often before giving the CPU away: a grant takes a few us. */
 enum { POLLS_BEFORE_YIELD = 64 };
 
-/* Calls of aspx_lock_progress_rarely() to one that calls MPI. */
-enum { CALLS_PER_PROGRESS = 16 };
+_Atomic uint64_t aspx_lock_idle_calls;
 
 static _Atomic uint32_t tags;
 
@@ -165,9 +163,9 @@ static int ask_ghosts(struct aspx_win *win, enum aspx_lock_verb verb,
 }
 
 /* Some ghost refused. Keep what lies before the first that did, give the rest
- * back, and take it again one by one: an origin that waits at a ghost holds only
- * ghosts before it, so no circle can close. The ghosts of a window stand in the same
- * order in all its processes. */
+ * back, and take it again one by one: an origin that waits at a ghost holds
+ * only ghosts before it, so no circle can close. The ghosts of a window stand
+ * in the same order in all its processes. */
 static int take_in_order(struct aspx_win *win, struct question *questions)
 {
     uint32_t first = 0;
@@ -238,12 +236,4 @@ int aspx_lock_progress(void)
 
     return aspx_real.MPI_Iprobe(MPI_ANY_SOURCE, ASPX_LOCK_TAG,
                                 aspx_engine.locks, &flag, MPI_STATUS_IGNORE);
-}
-
-void aspx_lock_progress_rarely(void)
-{
-    static _Atomic uint64_t calls;
-
-    if (aspx_tally(&calls, 1) % CALLS_PER_PROGRESS == 0)
-        (void) aspx_lock_progress();
 }

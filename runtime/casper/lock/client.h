@@ -5,6 +5,7 @@
 #ifndef ASPEN_RUNTIME_CASPER_LOCK_CLIENT_H
 #define ASPEN_RUNTIME_CASPER_LOCK_CLIENT_H
 
+#include "runtime/base/counter.h"
 #include "runtime/casper/window/window.h"
 
 /* Lock one target; waits until it is granted.
@@ -31,7 +32,18 @@ int aspx_lock_settle(struct aspx_win *win);
  * message of ours. Returns an MPI code. Threads: any. */
 int aspx_lock_progress(void);
 
-/* The same in every 16th call: costs little for programs that do not wait. */
-void aspx_lock_progress_rarely(void);
+/* Calls of the function below. */
+extern _Atomic uint64_t aspx_lock_idle_calls;
+
+/* Calls to one that lets MPI make progress: costs little for programs that do
+ * not wait. */
+enum { ASPX_CALLS_PER_PROGRESS = 16 };
+
+/* The same in every 16th call. */
+static inline void aspx_lock_progress_rarely(void)
+{
+    if (aspx_tally(&aspx_lock_idle_calls, 1) % ASPX_CALLS_PER_PROGRESS == 0)
+        (void) aspx_lock_progress();
+}
 
 #endif

@@ -96,7 +96,9 @@ static int flush_itself(struct aspx_win *win, int rank, aspx_flush_f *flush,
     bool sent = is_open(&target->sent), contig = is_open(&target->contig);
     int rc = MPI_SUCCESS;
 
-    *called |= sent || contig;
+    if (!sent && !contig)
+        return MPI_SUCCESS;
+    *called = true;
     if (contig)
         rc = flush_contig(&target->contig, rank, win->contig_win);
     if (sent && rc == MPI_SUCCESS)
