@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Called by report_page*.c. */
+/* Tags, cells and texts of the page, escaped. */
 #include "config.h"
 
 #include "html.h"

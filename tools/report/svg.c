@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Called by report_page*.c. */
+/* Bars and strips of the page, as SVG. */
 #include "config.h"
 
 #include "svg.h"
