@@ -160,6 +160,15 @@ task=2:ghost:-:-:numa0:h-1:c3 end"
     printed ' explain '
 }
 
+@test "explain --waits prints how everything waits" {
+    explain --waits
+    ended_with 0
+    narrow
+    printed '^ghost with a CPU of its own +[0-9]+ +0 +1000000 +1000000$'
+    printed '^ghost where UCX has no events +[0-9]+ +[0-9]+ +20 +1000$'
+    printed '^      .*knob idle\.spin_us$'
+}
+
 @test "explain --extra answers cli_filter.lua" {
     explain --extra spec=ghost:1 ntasks=6 nodes=2
     ended_with 0

@@ -35,20 +35,17 @@
       "hardware threads")                                                     \
     K(IDLE_SPIN, "idle.spin_us", NUMBER, "auto", "auto", 0, 1000000, "us",    \
       ASP_KNOB_TO_RUNTIME,                                                    \
-      "how long an idle ghost spins before it yields its core; auto: 1000, "  \
+      "how long an idle ghost spins before it yields its core; auto: 2000, "  \
       "or 20 on a CPU that it may share")                                     \
     K(IDLE_YIELD, "idle.yield_us", NUMBER, "auto", "auto", 0, 1000000, "us",  \
       ASP_KNOB_TO_RUNTIME,                                                    \
-      "how long an idle ghost yields before it naps between polls")           \
+      "how long an idle ghost yields before it blocks until something comes") \
     K(IDLE_NAP, "idle.nap_us", NUMBER, "auto", "auto", 0, 1000000, "us",      \
       ASP_KNOB_TO_RUNTIME,                                                    \
-      "the longest nap of an idle ghost; auto: 1000; on a CPU that it may "   \
-      "share, a hundredth of the time for which nothing has come to it, but " \
-      "1000 at least and 5000 at most")                                       \
+      "ignored, and gone in the next release: idle ghosts nap no more, but "  \
+      "block until something comes")                                          \
     K(IDLE_PARKED, "idle.parked_nap_us", NUMBER, "50000", "", 0, 1000000,     \
-      "us", ASP_KNOB_TO_RUNTIME,                                              \
-      "the longest nap of a parked ghost; never more than a hundredth of the " \
-      "time for which nothing has come to it")                                \
+      "us", ASP_KNOB_TO_RUNTIME, "ignored, as idle.nap_us")                   \
     K(GHOST_ACTIVE, "ghost.active", WORD, "all", "all|auto", 0, 0, "",        \
       ASP_KNOB_TO_RUNTIME,                                                    \
       "how many of the ghosts of a node are active: auto: as many as their "  \

@@ -253,6 +253,23 @@ static void note_idle_offload(struct asp_policy *policy)
                  offload->origin);
 }
 
+/* Of the knobs of how idle ghosts napped. */
+static void note_ignored(struct asp_policy *policy)
+{
+    static const enum asp_knob_id ignored[] = {ASP_KNOB_IDLE_NAP,
+                                               ASP_KNOB_IDLE_PARKED};
+
+    for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++) {
+        struct asp_setting *setting = &policy->resolved[ignored[i]];
+
+        if (setting->layer >= ASP_LAYER_JOB && !setting->note[0])
+            snprintf(setting->note, sizeof(setting->note),
+                     "%s (%.60s) is ignored: idle ghosts block until something "
+                     "comes",
+                     asp_knobs[ignored[i]].name, setting->origin);
+    }
+}
+
 /* Did a limit cut what the job asked for, not what a site proposed? */
 static bool asked_for(const struct asp_setting *setting)
 {
@@ -293,6 +310,7 @@ int asp_policy_resolve(struct asp_policy *policy, const struct asp_facts *facts,
                                 policy->resolved[id].note);
     choose_mode(policy, facts);
     note_idle_offload(policy);
+    note_ignored(policy);
     return 0;
 }
 

@@ -5,6 +5,8 @@
 
 #include "wait_table.h"
 
+#include "common/layout/idle_auto.h"
+
 enum {
     /* Nothing is lost by this bound: it is there for what nobody announces, and
      * to show the watchdog that the process lives (ghost.timeout_s >= 2). */
@@ -16,11 +18,13 @@ enum {
 };
 
 const struct aspx_wait_policy aspx_wait_table[ASPX_WAITERS] = {
-    [ASPX_WAIT_GHOST_OWN_CPU] = {"ghost with a CPU of its own", 5000, 0,
-                                 LONGEST_US, LONGEST_US,
+    [ASPX_WAIT_GHOST_OWN_CPU] = {"ghost with a CPU of its own",
+                                 ASP_IDLE_SPIN_ALONE_US, 0, LONGEST_US,
+                                 LONGEST_US,
                                  "answers in a microsecond while it spins; "
                                  "knob idle.spin_us"},
-    [ASPX_WAIT_GHOST_SHARED_CPU] = {"ghost on a CPU of others", 20, 500,
+    [ASPX_WAIT_GHOST_SHARED_CPU] = {"ghost on a CPU of others",
+                                    ASP_IDLE_SPIN_US, ASP_IDLE_YIELD_US,
                                     LONGEST_US, LONGEST_US,
                                     "a few round trips: the next message may "
                                     "be under way"},

@@ -221,6 +221,12 @@ bool aspx_poll_sampler_after(struct aspx_poll_sampler *sampler, unsigned events)
     return is_long(sampler);
 }
 
+void aspx_poll_sampler_blocks(struct aspx_poll_sampler *sampler)
+{
+    if (sampler->phase == ASPX_POLLS_COUNTED)
+        begin_reading(sampler);
+}
+
 bool aspx_poll_sampler_yielded(struct aspx_poll_sampler *sampler)
 {
     if (sampler->phase == ASPX_POLLS_COUNTED)

@@ -115,6 +115,10 @@ static inline bool aspx_poll_sampler_count(struct aspx_poll_sampler *sampler,
 bool aspx_poll_sampler_after(struct aspx_poll_sampler *sampler,
                              unsigned events);
 
+/* The thread is about to block: time up to _yielded() is waiting, however few
+ * polls came before. */
+void aspx_poll_sampler_blocks(struct aspx_poll_sampler *sampler);
+
 /* All time since the last poll was waiting: the thread yielded its CPU, or
  * other threads polled. Returns as _after(). */
 bool aspx_poll_sampler_yielded(struct aspx_poll_sampler *sampler);

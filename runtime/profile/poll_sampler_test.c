@@ -83,12 +83,30 @@ static void test_never_less(void **state)
     assert_true(aspx_poll_sampler_typical() < usual / 2);
 }
 
+/* Who blocks after a few polls only was waiting all the same. */
+static void test_a_block_after_few_polls(void **state)
+{
+    struct aspx_poll_sampler sampler = {0};
+
+    (void) state;
+    for (int i = 0; i < 10; i++) {
+        aspx_poll_sampler_before(&sampler);
+        now += 3;
+        (void) long_wait(&sampler);
+    }
+    aspx_poll_sampler_blocks(&sampler);
+    now += 1000000;
+    (void) aspx_poll_sampler_yielded(&sampler);
+    assert_in_range(aspx_poll_sampler_idle(&sampler), 1000000, 1001000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_of_one_kind),
         cmocka_unit_test(test_few_readings),
         cmocka_unit_test(test_never_less),
+        cmocka_unit_test(test_a_block_after_few_polls),
     };
 
     return cmocka_run_group_tests(tests, turn_the_clock, NULL);

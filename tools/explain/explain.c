@@ -65,6 +65,7 @@ enum {
     OPT_PROGRAM,
     OPT_DISTRIBUTION,
     OPT_LAYOUT,
+    OPT_WAITS,
     OPT_HELP,
 };
 
@@ -84,6 +85,7 @@ static const struct option longopts[] = {
     {"program", required_argument, NULL, OPT_PROGRAM},
     {"distribution", required_argument, NULL, OPT_DISTRIBUTION},
     {"layout", required_argument, NULL, OPT_LAYOUT},
+    {"waits", no_argument, NULL, OPT_WAITS},
     {"help", no_argument, NULL, OPT_HELP},
     {NULL, 0, NULL, 0},
 };
@@ -92,6 +94,7 @@ static void print_help(FILE *to)
 {
     fputs("usage: aspen explain [options]\n"
           "       aspen explain --layout FILE [--topology T]\n"
+          "       aspen explain --waits\n"
           "       aspen explain --extra WORD... (for cli_filter.lua)\n\n"
           "  --topology T      an hwloc XML file, or a description such as\n"
           "                    \"pack:2 numa:2 core:8 pu:2\"; default: this "
@@ -107,7 +110,8 @@ static void print_help(FILE *to)
           "  --partition, --account, --qos, --program NAME\n"
           "                    what rules of the site can match\n"
           "  --distribution D  block, cyclic or plane=SIZE\n"
-          "  --layout FILE     draw the text of ASPEN_LAYOUT (-: stdin)\n",
+          "  --layout FILE     draw the text of ASPEN_LAYOUT (-: stdin)\n"
+          "  --waits           how anything in Aspen waits, and for how long\n",
           to);
 }
 
@@ -400,6 +404,10 @@ int aspt_explain(int argc, char **argv)
     while ((opt = getopt_long(argc, argv, "", longopts, NULL)) != -1) {
         if (opt == OPT_HELP) {
             print_help(stdout);
+            return ASPT_OK;
+        }
+        if (opt == OPT_WAITS) {
+            aspt_print_waits(stdout);
             return ASPT_OK;
         }
         if (opt == '?' || set_option(opt, optarg, &options, &err) < 0) {

@@ -18,6 +18,9 @@ int aspt_extra(int nwords, char **words);
  * tools/explain/settings.c. */
 void aspt_print_settings(FILE *to, const struct asp_policy *policy);
 
+/* The table of base/wait_table.h. tools/explain/waits.c. */
+void aspt_print_waits(FILE *to);
+
 /* The schema: for --async-progress=help, and as part of aspen-policy(5).
  * tools/explain/knobs.c. */
 void aspt_print_knobs(FILE *to);

@@ -12,6 +12,7 @@
 
 #include "runtime/profile/cpu_wait.h"
 #include "runtime/adapt/decide/predictor.h"
+#include "runtime/base/wait_table.h"
 
 #include <stdlib.h>
 
@@ -30,12 +31,10 @@ static const double YOUNG = 2;
 
 /* Where no user is to have ghosts, the next sample comes after this part of the
  * time for which that has held, between a quarter of an interval and a whole
- * one: to take it, the leader wakes up on a CPU that it often shares with users.
+ * one: to take it, the leader wakes up on a CPU that it often shares with
+ * users.
  */
 static const double LATE_PART = 0.02;
-
-/* Seconds without a change after which no order is expected soon. */
-static const double SETTLED_S = 1;
 
 /* Users of whom the kernel is asked for the time they wait for CPUs: each takes
  * an open file, and 1.5 us of each sample. */
@@ -64,6 +63,7 @@ struct aspx_node_controller {
     double high, low;
     uint64_t sample_at, receive_at, receive_ticks; /* ticks */
     uint64_t stepped;                              /* when the last step was */
+    bool unreceived;  /* something has come since it looked for messages */
     uint64_t changed; /* when a predictor of this node was, or an order */
     uint32_t wishing; /* users here that predictors want ghosts for */
     uint32_t nusers;
@@ -346,7 +346,8 @@ static int follow_orders(struct aspx_node_controller *controller,
     return came;
 }
 
-int aspx_node_controller_step(struct aspx_node_controller *controller)
+int aspx_node_controller_step(struct aspx_node_controller *controller,
+                              bool came)
 {
     uint64_t now;
     bool samples;
@@ -355,12 +356,14 @@ int aspx_node_controller_step(struct aspx_node_controller *controller)
     if (!controller)
         return 0;
     now = controller->stepped = aspx_clock_ticks();
+    controller->unreceived |= came;
     samples = now >= controller->sample_at;
     if (samples)
         sample_users(controller, now);
     if (!samples && now < controller->receive_at)
         return 0;
     controller->receive_at = now + controller->receive_ticks;
+    controller->unreceived = false;
     states = aspx_status_broadcast_step(controller->broadcast);
     if (states < 0)
         return -1;
@@ -368,7 +371,7 @@ int aspx_node_controller_step(struct aspx_node_controller *controller)
     return orders < 0 ? -1 : states + orders;
 }
 
-uint64_t aspx_node_controller_nap_limit_us(
+uint64_t aspx_node_controller_due_us(
     const struct aspx_node_controller *controller)
 {
     uint64_t next;
@@ -376,18 +379,12 @@ uint64_t aspx_node_controller_nap_limit_us(
     if (!controller)
         return UINT64_MAX;
     if (wanted(controller))
-        return 0;
-    next = aspx_clock_between(controller->stepped, controller->sample_at);
-    return (uint64_t) (1e6 * aspx_clock_seconds(next));
-}
-
-bool aspx_node_controller_unwanted(
-    const struct aspx_node_controller *controller)
-{
-    if (!controller || wanted(controller) || controller->order == ASPX_ORDER_ON)
-        return false;
-    return !controller->samples ||
-           passed_s(controller->changed, controller->stepped) > SETTLED_S;
+        return aspx_wait_table[ASPX_WAIT_GHOST_NO_EVENTS].max_us;
+    next = controller->sample_at;
+    if (controller->unreceived && controller->receive_at < next)
+        next = controller->receive_at;
+    return (uint64_t) (1e6 * aspx_clock_seconds(aspx_clock_between(
+                                 controller->stepped, next)));
 }
 
 void aspx_node_controller_destroy(struct aspx_node_controller *controller)

@@ -15,29 +15,26 @@
 
 struct aspx_node_controller;
 
-/* Fills *controller_p; with NULL where there is nothing to judge: not asked
- * for, not the leader, no arena. Returns 0, or -1 without memory, or when MPI
- * failed. */
+/* Fills *controller_p; with NULL where there is nothing to decide: not
+ * asked for, not the leader, no arena. Returns 0, or -1 without memory, or when
+ * MPI failed. */
 int aspx_node_controller_create(struct aspx_node_controller **controller_p,
                                 const struct aspx_engine *engine);
 
-/* In every round of the ghost's loop: reads the clock, and does what is due.
- * Takes NULL. Returns how many messages of other leaders came, or -1 when MPI
- * failed. */
-int aspx_node_controller_step(struct aspx_node_controller *controller);
+/* In every round of the ghost's loop. Takes NULL. Reads the clock; does more
+ * when its time has come.
+ *   came  UCX has reported something: maybe a message of another leader
+ * Returns how many messages of other leaders it took, or -1 when MPI failed. */
+int aspx_node_controller_step(struct aspx_node_controller *controller,
+                              bool came);
 
-/* The longest nap, in microseconds, that the ghost may take after this step if
- * it has nothing else to do: until the next sample of the users is due. 0 while
- * the predictor wants ghosts for a user of the node, because how long users
- * stay outside MPI is only seen between two steps. Takes NULL: UINT64_MAX. */
-uint64_t aspx_node_controller_nap_limit_us(
-    const struct aspx_node_controller *controller);
-
-/* Is no user of the node to be served by ghosts, and has that been so for long
- * enough that no order is expected soon? Then the ghost may nap longer: what
- * shows the next phase is the rate of operations, which any later step sees.
- * Takes NULL: false. */
-bool aspx_node_controller_unwanted(
+/* How long the ghost may block as of the last step if it has nothing else to
+ * do, in microseconds: until the next look at the users. For a millisecond only
+ * while the predictor wants ghosts for one of them: how long users stay outside
+ * MPI is seen between two steps. But when it was found that ghosts are no help,
+ * what shows another phase is above all the rate of operations, which any step
+ * sees. Takes NULL: as long as it likes. */
+uint64_t aspx_node_controller_due_us(
     const struct aspx_node_controller *controller);
 
 /* Takes NULL. */

@@ -8,8 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <linux/futex.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -335,19 +333,18 @@ void *aspx_arena_address(const struct aspx_arena *arena, uint64_t off,
     return begin + (off - first_off);
 }
 
-/* The ghost's side is nap() in casper/server/idle.c. The fence orders our
- * message before the look at the doorbell; a look that comes too early costs
- * one bounded nap. */
+/* The ghost's side is block() in casper/server/idle.c. */
 void aspx_doorbell_ring(struct aspx_doorbell *doorbell)
 {
+    int32_t pid;
+
     if (!doorbell)
         return;
-    atomic_thread_fence(memory_order_seq_cst);
-    if (atomic_load_explicit(&doorbell->state, memory_order_relaxed) ==
-        ASPX_DOORBELL_RUNG)
+    aspx_event_fence(&doorbell->event);
+    if (!aspx_event_has_waiters(&doorbell->event) ||
+        !aspx_event_claim(&doorbell->event))
         return;
-    if (atomic_exchange(&doorbell->state, ASPX_DOORBELL_RUNG) ==
-        ASPX_DOORBELL_ASLEEP)
-        syscall(SYS_futex, &doorbell->state, FUTEX_WAKE, INT_MAX, NULL, NULL,
-                0);
+    pid = atomic_load_explicit(&doorbell->pid, memory_order_relaxed);
+    if (syscall(SYS_tgkill, pid, pid, ASPX_DOORBELL_SIGNAL) != 0)
+        atomic_store(&doorbell->unreachable, 1);
 }

@@ -11,25 +11,33 @@
 #include "extents.h"
 #include "heartbeat.h"
 
+#include "runtime/base/event.h"
+
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-/* States of a doorbell. A ghost that found nothing to do for a while is ASLEEP
- * for a bounded nap; a user of its node that waits for it makes it RUNG. */
-enum { ASPX_DOORBELL_AWAKE, ASPX_DOORBELL_RUNG, ASPX_DOORBELL_ASLEEP };
+/* Of one ghost: where its users wake it. All 0 to begin with. The ghost waits
+ * in ppoll() for its own descriptors, so it is woken by a signal that it lets
+ * in only there; ASPX_DOORBELL_SIGNAL does nothing to a process that does not
+ * expect it. */
+enum { ASPX_DOORBELL_SIGNAL = SIGURG };
 
 struct aspx_doorbell {
-    _Alignas(64) _Atomic uint32_t state;
+    _Alignas(64) struct aspx_event event;
+    _Atomic int32_t pid;          /* of the ghost; 0: it does not block yet */
+    _Atomic uint32_t unreachable; /* a process may not signal it: it naps */
     struct aspx_heartbeat heartbeat;
     struct aspx_ghost_scaling scaling;
 };
 
-/* Wake the ghost if it naps, or keep it from the next nap: the caller has sent
- * it something and is about to wait. Takes NULL. Threads: any. */
+/* Wake the ghost if it blocks, or have it look once more before it does: the
+ * caller has sent it something and is about to wait. Takes NULL. Threads: any.
+ * Cost: a fence and a load while the ghost does not block. */
 void aspx_doorbell_ring(struct aspx_doorbell *doorbell);
 
 /* How to find an arena; travels in the start-up exchange. */

@@ -42,6 +42,10 @@ void aspx_ghost_scaling_start(const struct aspx_engine *engine);
  * ghost of a node.  Cost: a look at the clock there, else nothing. */
 void aspx_ghost_scaling_step(void);
 
+/* How long until it decides again; UINT64_MAX where it does not, or where rest
+ * could not change anything. Microseconds. */
+uint64_t aspx_ghost_scaling_due_us(void);
+
 /* In a user, once: the engine has started.
  *   interval_s  how often the first ghosts decide */
 void aspx_ghost_scaling_follow(const struct aspx_engine *engine,

@@ -240,6 +240,11 @@ bool aspx_locks_try(struct aspx_locks *locks,
     return true;
 }
 
+bool aspx_locks_waiting(const struct aspx_locks *locks)
+{
+    return locks->waiting != 0;
+}
+
 bool aspx_locks_poll(struct aspx_locks *locks)
 {
     unsigned before = locks->waiting;

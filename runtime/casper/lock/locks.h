@@ -75,6 +75,9 @@ int aspx_locks_drop(struct aspx_locks *locks, uint64_t window, uint32_t target,
  * Returns whether something was granted.  Cost: nothing while nobody waits. */
 bool aspx_locks_poll(struct aspx_locks *locks);
 
+/* Does anybody wait, so that aspx_locks_poll() has something to look at? */
+bool aspx_locks_waiting(const struct aspx_locks *locks);
+
 /* Windows with a holder or a waiter. */
 unsigned aspx_locks_windows(const struct aspx_locks *locks);
 

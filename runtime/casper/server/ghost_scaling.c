@@ -124,3 +124,15 @@ void aspx_ghost_scaling_step(void)
     if (aspx_scaler_update(&lead.scaler, lead.busy) != was)
         change(was, lead.scaler.active, now);
 }
+
+uint64_t aspx_ghost_scaling_due_us(void)
+{
+    uint64_t passed;
+
+    if (!lead.doorbells || lead.scaler.active == 1)
+        return UINT64_MAX;
+    passed = aspx_clock_between(lead.begun, aspx_clock_ticks());
+    return passed >= lead.interval
+               ? 0
+               : (uint64_t) (1e6 * aspx_clock_seconds(lead.interval - passed));
+}

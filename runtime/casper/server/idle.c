@@ -1,45 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The hard part is to know that there is work: MPI handles one-sided messages
  * inside its progress engine and tells nobody. Two signs are seen from here.
- * Messages from other nodes come through UCX, whose progress call counts its
- * events: aspen-ghost defines that call itself and passes it on. Messages from
- * this node may come through MPICH's own shared memory; their senders ring the
- * doorbell before they wait (aspx_doorbell_ring).
+ * UCX's progress call counts its events: aspen-ghost defines that call itself
+ * and passes it on. And users of the node ring the doorbell
+ * (aspx_doorbell_ring) when they have sent something and begin to wait, because
+ * builds of MPICH may send within a node past UCX.
  *
- * Naps end by the doorbell, or by their time, which bounds what a sender on
- * another node waits for a ghost that has been idle: one nap, because the ghost
- * then stays awake for yield_us.
+ *     spin, yield ---no work---> announced: one more round of the loop
+ *        ^                          |
+ *        |work, doorbell                v
+ *        +-----------------------blocked on UCX's events and the doorbell
  *
- * A ghost that wakes up on a CPU of users pushes one aside each time, also when
- * it finds nothing. So there naps grow beyond nap_max_us, as a parked ghost's
- * do, but to no more than a hundredth of the time for which nothing has come:
- * who sends it something, now and then, loses 1 % of the time at most by that;
- * or to a tenth, while it is known that nobody on the node wants a ghost
- * (idle_hint.h). */
+ * Everything that a ghost looks at must end a block or bound it: messages and
+ * the doorbell end it; the leader's next look at its users, the next decision
+ * about who is parked, and locks that wait for a word in memory bound it. Where
+ * UCX has no events it naps in steps (ASPX_WAIT_GHOST_NO_EVENTS).
+ * docs/design/waiting.md */
 #include "config.h"
 
 #include "ghost.h"
 #include "idle.h"
 
-#include "common/layout/idle_auto.h"
 #include "runtime/base/clock.h"
+#include "runtime/mpi/ucx_event.h"
 #include "runtime/profile/poll_sampler.h"
 
 #include <dlfcn.h>
-#include <linux/futex.h>
-#include <sched.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
-    NAP_FIRST_US = 20,
-    PARKED_MAX_US = 50000,
-    LONG_PART = 100,
-    UNWANTED_PART = 10,
-    UNWANTED_MAX_US = 20000, /* where it shares its CPU */
     KNOB_MAX_US = 1000000,
     POLLS_PER_CLOCK = 2, /* reading the clock costs as much as a poll */
 };
@@ -92,11 +86,6 @@ static uint64_t now_ns(void)
     return (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
 }
 
-static uint64_t now_us(void)
-{
-    return now_ns() / 1000;
-}
-
 uint64_t aspx_idle_began_ns(void)
 {
     return began_ns;
@@ -108,8 +97,8 @@ uint64_t aspx_idle_ns(void)
                        aspx_clock_seconds(aspx_poll_sampler_idle(&sampler)));
 }
 
-static uint64_t knob(const struct asp_layout *layout, const char *name,
-                     uint64_t fallback)
+static uint32_t knob(const struct asp_layout *layout, const char *name,
+                     uint32_t fallback)
 {
     const char *text = asp_layout_knob(layout, name, NULL);
     char *end;
@@ -118,7 +107,38 @@ static uint64_t knob(const struct asp_layout *layout, const char *name,
     if (!text || !*text)
         return fallback;
     value = strtoul(text, &end, 10);
-    return *end || value > KNOB_MAX_US ? fallback : value;
+    return *end || value > KNOB_MAX_US ? fallback : (uint32_t) value;
+}
+
+/* The row of this ghost, as the knobs change it. */
+static struct aspx_wait_policy row(const struct asp_layout *layout,
+                                   enum aspx_waiter waiter)
+{
+    struct aspx_wait_policy policy = aspx_wait_table[waiter];
+
+    policy.spin_us = knob(layout, "idle.spin_us", policy.spin_us);
+    policy.yield_us = knob(layout, "idle.yield_us", policy.yield_us);
+    return policy;
+}
+
+static void ignore_signal(int number)
+{
+    (void) number;
+}
+
+/* The doorbell's signal is let in while the ghost blocks, and only there. */
+static void hang_doorbell(struct aspx_idle *idle)
+{
+    struct sigaction action = {.sa_handler = ignore_signal};
+    sigset_t signals;
+
+    sigemptyset(&signals);
+    sigaddset(&signals, ASPX_DOORBELL_SIGNAL);
+    pthread_sigmask(SIG_BLOCK, &signals, &idle->blocked_signals);
+    sigdelset(&idle->blocked_signals, ASPX_DOORBELL_SIGNAL);
+    sigaction(ASPX_DOORBELL_SIGNAL, &action, NULL);
+    if (idle->doorbell)
+        atomic_store(&idle->doorbell->pid, (int32_t) getpid());
 }
 
 void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
@@ -128,55 +148,19 @@ void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
 
     *idle = (struct aspx_idle){
         .doorbell = doorbell,
-        .spin_us = knob(layout, "idle.spin_us",
-                        alone ? ASP_IDLE_SPIN_ALONE_US : ASP_IDLE_SPIN_US),
-        .yield_us = knob(layout, "idle.yield_us", ASP_IDLE_YIELD_US),
-        .nap_max_us = knob(layout, "idle.nap_us", ASP_IDLE_NAP_MAX_US),
-        .rested_max_us = knob(layout, "idle.nap_us",
-                              alone ? ASP_IDLE_NAP_MAX_US
-                                    : ASP_IDLE_NAP_SHARED_US),
-        .unwanted_max_us = knob(layout, "idle.nap_us",
-                                alone ? ASP_IDLE_NAP_MAX_US : UNWANTED_MAX_US),
-        .parked_max_us = knob(layout, "idle.parked_nap_us", PARKED_MAX_US),
-        .last_work_us = now_us(),
+        .active = row(layout, alone ? ASPX_WAIT_GHOST_OWN_CPU
+                                    : ASPX_WAIT_GHOST_SHARED_CPU),
+        .fallback = row(layout, ASPX_WAIT_GHOST_NO_EVENTS),
     };
+    if (events == 0) /* start-up has passed UCX by */
+        aspx_ucx_event_disable();
+    hang_doorbell(idle);
     aspx_clock_start();
     aspx_poll_sampler_start(ASPX_POLLS_COUNTED_FIRST);
     sampler = (struct aspx_poll_sampler){0};
     began_ns = now_ns();
     /* The default slack of 50 us would double the shortest naps. */
     (void) prctl(PR_SET_TIMERSLACK, 1000);
-}
-
-/* Returns true when the doorbell rang before or during the nap. */
-static bool nap(struct aspx_idle *idle)
-{
-    const struct timespec length = {(time_t) (idle->nap_us / 1000000),
-                                    (long) (idle->nap_us % 1000000) * 1000};
-    struct aspx_heartbeat *heartbeat = aspx_heartbeat_own();
-    _Atomic uint32_t *doorbell;
-    bool rang;
-
-    if (!idle->doorbell) {
-        nanosleep(&length, NULL);
-        aspx_poll_sampler_yielded(&sampler);
-        return false;
-    }
-    doorbell = &idle->doorbell->state;
-    aspx_heartbeat_set_doing(idle->parked ? ASPX_PARKED : ASPX_NAPPING);
-    atomic_store(&heartbeat->nap_ns, now_ns());
-    rang = atomic_exchange(doorbell, ASPX_DOORBELL_ASLEEP) ==
-           ASPX_DOORBELL_RUNG;
-    if (!rang)
-        syscall(SYS_futex, doorbell, FUTEX_WAIT, ASPX_DOORBELL_ASLEEP, &length,
-                NULL, 0);
-    aspx_heartbeat_set_doing(ASPX_POLLING);
-    aspx_poll_sampler_yielded(&sampler);
-    atomic_store(&heartbeat->idle_ns, aspx_idle_ns());
-    atomic_store(&heartbeat->nap_ns, 0);
-    return atomic_exchange(doorbell, ASPX_DOORBELL_AWAKE) ==
-               ASPX_DOORBELL_RUNG ||
-           rang;
 }
 
 /* Parked, or no more: tell who wants to know. */
@@ -194,62 +178,111 @@ static void turn_in(struct aspx_idle *idle, bool parked)
     idle->parked = parked;
 }
 
-/* The longest nap after so long without work. */
-static uint64_t longest(struct aspx_idle *idle, uint64_t now,
-                        const struct aspx_leave *leave)
+static void note_parked(struct aspx_idle *idle)
 {
     bool parked = idle->doorbell &&
                   atomic_load_explicit(&idle->doorbell->scaling.parked_since_ns,
                                        memory_order_relaxed) != 0;
-    bool unwanted = aspx_unwanted_sure(&idle->unwanted, now);
-    uint64_t bound = parked     ? idle->parked_max_us
-                     : unwanted ? idle->unwanted_max_us
-                                : idle->rested_max_us;
-    uint64_t most = (now - idle->last_work_us) /
-                    (unwanted ? UNWANTED_PART : LONG_PART);
 
     if (parked != idle->parked)
         turn_in(idle, parked);
-    if (most > bound)
-        most = bound;
-    if (most > leave->rest_us)
-        most = leave->rest_us;
-    return most > idle->nap_max_us ? most : idle->nap_max_us;
 }
 
-void aspx_idle_step(struct aspx_idle *idle, bool worked,
-                    const struct aspx_leave *leave)
+static bool is_reachable(const struct aspx_idle *idle)
 {
-    uint64_t now, idle_us, most;
+    return !idle->doorbell ||
+           !atomic_load_explicit(&idle->doorbell->unreachable,
+                                 memory_order_relaxed);
+}
+
+static const struct aspx_wait_policy *policy_of(const struct aspx_idle *idle)
+{
+    if (!aspx_ucx_event_usable() || !is_reachable(idle))
+        return &idle->fallback;
+    return idle->parked ? &aspx_wait_table[ASPX_WAIT_GHOST_PARKED]
+                        : &idle->active;
+}
+
+/* Awake, or about to sleep: the doorbell's users look only then. */
+static void announce(struct aspx_idle *idle, bool asleep)
+{
+    if (asleep == idle->announced)
+        return;
+    idle->announced = asleep;
+    if (!idle->doorbell)
+        return;
+    if (asleep) {
+        aspx_event_prepare_wait(&idle->doorbell->event);
+        idle->key = aspx_event_key(&idle->doorbell->event);
+    } else {
+        aspx_event_cancel_wait(&idle->doorbell->event);
+    }
+}
+
+static bool has_rung(const struct aspx_idle *idle)
+{
+    return idle->doorbell &&
+           aspx_event_has_come(&idle->doorbell->event, idle->key);
+}
+
+/* Block, once there has been a round of the loop since announce(). Returns true
+ * when the doorbell rang before or meanwhile. */
+static bool block(struct aspx_idle *idle, uint32_t us)
+{
+    struct aspx_heartbeat *heartbeat = aspx_heartbeat_own();
+    bool usable = aspx_ucx_event_usable(), rang;
+
+    if (aspx_ucx_event_arm() == ASPX_UCX_BUSY ||
+        aspx_ucx_event_usable() != usable)
+        return false;
+    aspx_heartbeat_set_doing(idle->parked ? ASPX_PARKED : ASPX_NAPPING);
+    atomic_store(&heartbeat->nap_ns, now_ns());
+    aspx_poll_sampler_blocks(&sampler);
+    if (!has_rung(idle))
+        (void) aspx_ucx_event_wait(-1, &idle->blocked_signals, us);
+    aspx_heartbeat_set_doing(ASPX_POLLING);
+    aspx_poll_sampler_yielded(&sampler);
+    atomic_store(&heartbeat->idle_ns, aspx_idle_ns());
+    atomic_store(&heartbeat->nap_ns, 0);
+    rang = has_rung(idle);
+    if (idle->doorbell)
+        idle->key = aspx_event_key(&idle->doorbell->event);
+    return rang;
+}
+
+static void block_for(struct aspx_idle *idle, uint32_t us, uint64_t due_us)
+{
+    if (!idle->announced) {
+        announce(idle, true);
+        return;
+    }
+    if (block(idle, due_us < us ? (uint32_t) due_us : us))
+        aspx_backoff_reset(&idle->backoff);
+}
+
+void aspx_idle_step(struct aspx_idle *idle, bool worked, uint64_t due_us)
+{
+    struct aspx_backoff_choice choice;
 
     if (worked) {
-        if (idle->unwanted.since_us)
-            aspx_unwanted_called(&idle->unwanted, now_us());
-        idle->last_work_us = 0; /* the next idle step reads the clock */
-        idle->nap_us = 0;
+        aspx_backoff_reset(&idle->backoff);
+        announce(idle, false);
         return;
     }
-    if (idle->last_work_us && idle->nap_us == 0 &&
-        ++idle->polls % POLLS_PER_CLOCK != 0)
+    if (!idle->announced && ++idle->polls % POLLS_PER_CLOCK != 0)
         return;
-    if (idle->last_work_us == 0)
-        idle->last_work_us = now_us();
-    now = now_us();
-    idle_us = now - idle->last_work_us;
-    if (idle_us < idle->spin_us)
-        return;
-    aspx_unwanted_say(&idle->unwanted, leave->unwanted, now);
-    most = longest(idle, now, leave);
-    if (idle_us < idle->spin_us + idle->yield_us || most == 0) {
-        sched_yield();
+    note_parked(idle);
+    choice = aspx_backoff_next(&idle->backoff, policy_of(idle), false,
+                               now_ns());
+    switch (choice.step) {
+    case ASPX_SPIN:
+        break;
+    case ASPX_YIELD:
+        aspx_backoff_yield(&idle->backoff);
         aspx_poll_sampler_yielded(&sampler);
-        return;
-    }
-    idle->nap_us = idle->nap_us ? 2 * idle->nap_us : NAP_FIRST_US;
-    if (idle->nap_us > most)
-        idle->nap_us = most;
-    if (nap(idle)) {
-        idle->last_work_us = 0;
-        idle->nap_us = 0;
+        break;
+    case ASPX_BLOCK:
+        block_for(idle, choice.block_us, due_us);
+        break;
     }
 }

@@ -1,44 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a ghost does when there is nothing to do: spin, then yield the CPU,
- * then nap in growing steps. */
+/* What a ghost does when there is nothing to do: spin, then yield the CPU, then
+ * block until something comes. */
 #ifndef ASPEN_RUNTIME_CASPER_SERVER_IDLE_H
 #define ASPEN_RUNTIME_CASPER_SERVER_IDLE_H
 
+#include "runtime/base/backoff.h"
 #include "runtime/casper/arena/arena.h"
-#include "idle_hint.h"
 
 #include "common/layout/layout.h"
 
+#include <signal.h>
+
 struct aspx_idle {
-    struct aspx_doorbell *doorbell;         /* NULL: naps cannot be cut short */
-    uint64_t spin_us, yield_us, nap_max_us; /* the ladder */
-    uint64_t rested_max_us, unwanted_max_us, parked_max_us; /* its last step,
-                                                             * after long */
-    bool parked; /* as far as it was told to others */
-    uint64_t last_work_us, nap_us;
-    struct aspx_unwanted unwanted;
+    struct aspx_doorbell *doorbell;   /* NULL: no user of the node can ring */
+    struct aspx_wait_policy active;   /* its row, with the knobs of the job */
+    struct aspx_wait_policy fallback; /* where UCX has no events */
+    struct aspx_backoff backoff;
+    sigset_t blocked_signals; /* while it blocks */
+    uint32_t key;             /* of the doorbell's event */
+    bool announced;           /* users of the node know that it may block */
+    bool parked;              /* as far as it was told to others */
     unsigned polls;
 };
 
-/* Take the ladder from the layout's knobs idle.spin_us, idle.yield_us and
- * idle.nap_us, and idle.parked_nap_us for ghosts that are not active
- * (casper/arena/ghost_scaling.h). Without them a ghost on a CPU of its own
- * spins for 1 ms, and its naps grow to 1 ms; one that may share its CPU spins
- * for 20 us, and they grow to 5 ms.
+/* Take the rows of base/wait_table.h, and the layout's knobs idle.spin_us and
+ * idle.yield_us in their place.
  *   rank_world  its own */
 void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
                      uint32_t rank_world, struct aspx_doorbell *doorbell);
 
-/* What else the ghost has to do, or who leads it: how long may it nap? */
-struct aspx_leave {
-    uint64_t rest_us; /* a nap that is longer than the ladder's, so long */
-    bool unwanted;    /* no user of its node is to have ghosts */
-};
-
-/* After each poll.
- *   worked  it found something to do for users */
-void aspx_idle_step(struct aspx_idle *idle, bool worked,
-                    const struct aspx_leave *leave);
+/* After each round of the loop.
+ *   worked  it found something to do for users
+ *   due_us  until when there is something to do that nothing announces */
+void aspx_idle_step(struct aspx_idle *idle, bool worked, uint64_t due_us);
 
 /* CLOCK_MONOTONIC at aspx_idle_start(), and how long this process has found
  * nothing to do since (runtime/profile/poll_sampler.h tells how that is seen).

@@ -10,6 +10,7 @@
 
 #include "runtime/adapt/node/node_controller.h"
 #include "runtime/mpi/real.h"
+#include "runtime/mpi/ucx_event.h"
 
 enum {
     /* Receives posted at once: a burst of requests is taken without a new one
@@ -26,6 +27,7 @@ struct service {
     struct aspx_lock_message inbox[INBOX];
     MPI_Request receives[INBOX];
     uint32_t goodbyes_due;
+    uint64_t taken; /* messages */
     bool failed;
 };
 
@@ -118,6 +120,7 @@ static bool poll_messages(struct service *service, unsigned *next)
             continue;
         }
         any = true;
+        service->taken++;
         taken++; /* others wait for a heartbeat, or for a lock by hand */
         aspx_heartbeat_set_doing(ASPX_SERVING);
         handle(service, &service->inbox[i], status.MPI_SOURCE);
@@ -166,6 +169,24 @@ static void tell_backlog(uint64_t events)
                               memory_order_relaxed);
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How long the ghost may block as far as it knows: what it looks at without
+ * being told comes before. Holders of locks release words in memory. */
+static uint64_t due_us(const struct service *service,
+                       const struct aspx_node_controller *controller)
+{
+    uint64_t due = least(aspx_node_controller_due_us(controller),
+                         aspx_ghost_scaling_due_us());
+
+    if (aspx_locks_waiting(service->locks))
+        due = least(due, aspx_wait_table[ASPX_WAIT_GHOST_NO_EVENTS].max_us);
+    return due;
+}
+
 int aspx_ghost_serve(const struct aspx_engine *engine)
 {
     const struct aspx_world *world = engine->world;
@@ -190,22 +211,21 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
     while (service.goodbyes_due > 0 && !service.failed) {
         uint64_t before = aspx_idle_events(), events;
         bool worked = poll_messages(&service, &next);
-        struct aspx_leave leave;
         int heard;
 
         aspx_heartbeat_bump();
         aspx_ghost_scaling_step();
         worked |= aspx_locks_poll(service.locks);
-        heard = aspx_node_controller_step(controller);
+        heard = aspx_node_controller_step(controller,
+                                          aspx_idle_events() != before);
         service.failed |= heard < 0;
         events = aspx_idle_events() - before;
         tell_backlog(events);
+        if (service.taken > aspx_idle_events()) /* they passed UCX by */
+            aspx_ucx_event_disable();
         /* leaders' talk with each other keeps nobody awake */
-        leave = (struct aspx_leave){
-            .rest_us = aspx_node_controller_nap_limit_us(controller),
-            .unwanted = aspx_node_controller_unwanted(controller),
-        };
-        aspx_idle_step(&idle, worked || events > (uint64_t) heard, &leave);
+        aspx_idle_step(&idle, worked || events > (uint64_t) heard,
+                       due_us(&service, controller));
         atomic_store_explicit(&aspx_heartbeat_own()->idle_ns, aspx_idle_ns(),
                               memory_order_relaxed);
     }

@@ -13,6 +13,7 @@
 
 #include "runtime/adapt/node_status_page.h"
 #include "runtime/mpi/tcp_finalize_fix.h"
+#include "runtime/mpi/ucx_event.h"
 #include "runtime/mpi/real.h"
 #include "runtime/world/layout_fetch.h"
 
@@ -87,6 +88,7 @@ int main(void)
     if (aspx_pickup(&layout, &local, &err) != 0)
         return fail(&err);
     aspx_real_resolve();
+    aspx_ucx_event_start();
     if (aspx_real.MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) !=
         MPI_SUCCESS)
         return 1;
