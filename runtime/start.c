@@ -13,7 +13,6 @@
 #include "runtime/mpi/entry.h"
 #include "runtime/mpi/plt_patch.h"
 #include "runtime/mpi/tcp_finalize_fix.h"
-#include "runtime/mpi/wrappers.h"
 #include "runtime/offload/offload.h"
 #include "runtime/profile/observe.h"
 #include "runtime/profile/profile.h"
@@ -22,6 +21,8 @@
 #include "runtime/world/init_state.h"
 #include "runtime/world/layout_fetch.h"
 #include "runtime/world/mode.h"
+
+#include "mpi_hand.h"
 
 #include "common/base/build_id.h"
 

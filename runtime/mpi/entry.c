@@ -5,9 +5,6 @@
 
 #include "entry.h"
 #include "redirect.h"
-#include "wrappers.h"
-
-#include "runtime/profile/profile.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -17,6 +14,8 @@
 enum { NAME_BYTES = 80 }; /* of the longest function's, and more */
 
 typedef void (*call_f)(void);
+
+aspx_entry_front_f *aspx_entry_front;
 
 /* The MPI_X and PMPI_X of a tool behind us, or NULL. */
 static call_f tools_mpi[ASPX_CALLS], tools_pmpi[ASPX_CALLS];
@@ -125,7 +124,7 @@ void aspx_entry_use(const struct aspx_real *table)
 {
     struct aspx_real front;
 
-    set_entries(aspx_profile_front(table, &front));
+    set_entries(aspx_entry_front ? aspx_entry_front(table, &front) : table);
 }
 
 void aspx_entry_end(void)

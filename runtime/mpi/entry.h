@@ -41,7 +41,20 @@ void aspx_entry_end(void);
  * program can be inside MPI: in MPI_Init. */
 void aspx_entry_activate(void);
 
+/* What stands in front of all that, when time is measured: changes `room` into
+ * itself in front of the table and returns it, or returns the table. */
+typedef const struct aspx_real *aspx_entry_front_f(
+    const struct aspx_real *table, struct aspx_real *room);
+extern aspx_entry_front_f *aspx_entry_front;
+
 /* Send every call where this table says, from now on. As above. */
 void aspx_entry_use(const struct aspx_real *table);
+
+/* Generated (mpi_workers.c): the active table; the one before MPI_Init, which
+ * is the library and the handlers that start us; and the one after the end of a
+ * program with a hidden MPI_Init. */
+void aspx_workers_fill(struct aspx_real *table);
+void aspx_workers_fill_start(struct aspx_real *table);
+void aspx_workers_fill_end(struct aspx_real *table);
 
 #endif

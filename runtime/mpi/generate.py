@@ -180,7 +180,9 @@ def entry_c(kinds, calls):
 
 
 def workers_c(kinds, calls):
-    yield BANNER + '#include "wrappers.h"\n'
+    yield (BANNER + '#include "entry.h"\n#include "mpi_hand.h"\n'
+           '#include "runtime/world/error_handlers.h"\n'
+           '#include "runtime/world/world.h"\n')
     for call in calls:
         if call.treatment == "world":
             yield (f"static {call.ret} work_{call.name}"

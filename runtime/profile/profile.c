@@ -6,6 +6,7 @@
 #include "runtime/base/clock.h"
 #include "timing.h"
 
+#include "runtime/mpi/entry.h"
 #include "runtime/mpi/plt_patch.h"
 
 #include <sched.h>
@@ -55,9 +56,33 @@ static unsigned poll_shared(void *worker)
     return aspx_timing_after_shared_poll(me, progress(worker));
 }
 
+/* Pointer by pointer: with MPI_THREAD_MULTIPLE others may be jumping
+ * through. */
+static void set_behind(const struct aspx_real *table)
+{
+    typedef void (*call_f)(void);
+    const call_f *from = (const call_f *) (const void *) table;
+    call_f *to = (call_f *) (void *) &aspx_profile_behind;
+
+    for (size_t i = 0; i < ASPX_CALLS; i++)
+        __atomic_store_n(&to[i], from[i], __ATOMIC_RELEASE);
+}
+
+static const struct aspx_real *stand_in_front(const struct aspx_real *table,
+                                              struct aspx_real *room)
+{
+    if (!runs || stop_ticks)
+        return table;
+    set_behind(table);
+    *room = *table;
+    aspx_profile_fill(room);
+    return room;
+}
+
 static void start(bool many, bool polls)
 {
     runs = aspx_timing_start(many, polls);
+    aspx_entry_front = stand_in_front;
     start_ticks = aspx_clock_ticks();
 }
 
@@ -89,29 +114,6 @@ void aspx_profile_start(void)
     progress = aspx_timing_first.progress = found.function;
     start(many, found.pointer &&
                     aspx_selfbind_lead("ucp_worker_progress", ours.pointer));
-}
-
-/* Pointer by pointer: with MPI_THREAD_MULTIPLE others may be jumping
- * through. */
-static void set_behind(const struct aspx_real *table)
-{
-    typedef void (*call_f)(void);
-    const call_f *from = (const call_f *) (const void *) table;
-    call_f *to = (call_f *) (void *) &aspx_profile_behind;
-
-    for (size_t i = 0; i < ASPX_CALLS; i++)
-        __atomic_store_n(&to[i], from[i], __ATOMIC_RELEASE);
-}
-
-const struct aspx_real *aspx_profile_front(const struct aspx_real *table,
-                                           struct aspx_real *room)
-{
-    if (!runs || stop_ticks)
-        return table;
-    set_behind(table);
-    *room = *table;
-    aspx_profile_fill(room);
-    return room;
 }
 
 void aspx_profile_stop(void)

@@ -22,11 +22,6 @@ void aspx_profile_waits_elsewhere(bool many);
  * aspx_profile_start(). Threads: any. */
 double aspx_profile_mpi_seconds(void);
 
-/* What the program's calls lead to: the table itself, or when there is
- * something to measure the layer in front of it, which fills `room`. */
-const struct aspx_real *aspx_profile_front(const struct aspx_real *table,
-                                           struct aspx_real *room);
-
 /* What is behind the layer; and the layer (generated). */
 extern struct aspx_real aspx_profile_behind
     __attribute__((visibility("hidden")));

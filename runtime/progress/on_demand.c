@@ -8,7 +8,6 @@
 
 #include "runtime/adapt/decide/decision.h"
 #include "runtime/mpi/entry.h"
-#include "runtime/mpi/wrappers.h"
 #include "runtime/mpi/helper_thread.h"
 #include "runtime/base/clock.h"
 #include "runtime/profile/timing.h"

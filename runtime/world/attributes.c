@@ -8,7 +8,10 @@
  * has to be kept per keyval. */
 #include "config.h"
 
-#include "runtime/mpi/wrappers.h"
+#include "runtime/mpi/real.h"
+#include "world.h"
+
+#include "mpi_hand.h"
 
 #include <pthread.h>
 #include <stdint.h>

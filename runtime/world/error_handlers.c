@@ -8,7 +8,10 @@
 
 #include "error_handlers.h"
 
-#include "runtime/mpi/wrappers.h"
+#include "runtime/mpi/real.h"
+#include "world.h"
+
+#include "mpi_hand.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

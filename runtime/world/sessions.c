@@ -2,7 +2,10 @@
 /* Process sets without ghosts. Start and end of sessions are in start.c. */
 #include "config.h"
 
-#include "runtime/mpi/wrappers.h"
+#include "runtime/mpi/real.h"
+#include "world.h"
+
+#include "mpi_hand.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,10 @@
  * address, so MPI_COMM_WORLD is replaced by the address of our users. */
 #include "config.h"
 
-#include "runtime/mpi/wrappers.h"
+#include "runtime/mpi/real.h"
+#include "world.h"
+
+#include "mpi_hand.h"
 
 /* What the program means by object, for a variable that is bound to bind. */
 static void *object_meant(int bind, void *object)
