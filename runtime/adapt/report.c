@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Called by record/record.c. Each process brings its own trace, and that of its
+/* Called by casper/report/record.c. Each process brings its own trace, and that of its
  * ghost if that judges; those of a node are averaged. */
 #include "config.h"
 

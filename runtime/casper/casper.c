@@ -13,7 +13,7 @@
 #include "runtime/adapt/node_status_page.h"
 #include "runtime/heap/offer.h"
 #include "runtime/mpi/real.h"
-#include "runtime/record/record.h"
+#include "runtime/record/frame.h"
 
 int aspx_casper_start(const struct aspx_world *world)
 {
@@ -27,7 +27,7 @@ int aspx_casper_start(const struct aspx_world *world)
     aspx_ghost_scaling_follow(&aspx_engine,
                               aspx_knob_interval_s(world->layout));
     aspx_watchdog_serving(&aspx_engine);
-    aspx_rules_start(world, aspx_record_wanted(world));
+    aspx_rules_start(world, aspx_record_where(world->layout) != NULL);
     aspx_heap_start(&aspx_engine.arena, world);
     return 0;
 }
@@ -58,12 +58,4 @@ void aspx_casper_stop(void)
             aspx_doorbell_ring(doorbell);
         }
     aspx_engine_stop(&aspx_engine);
-}
-
-void aspx_casper_loads(uint64_t *ops_and_bytes)
-{
-    for (int r = 0; aspx_engine.loads && r < aspx_engine.world->size_all; r++) {
-        ops_and_bytes[2 * r] = atomic_load(&aspx_engine.loads[r].ops);
-        ops_and_bytes[2 * r + 1] = atomic_load(&aspx_engine.loads[r].bytes);
-    }
 }

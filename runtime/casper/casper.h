@@ -21,8 +21,4 @@ int aspx_casper_start(const struct aspx_world *world);
  * never started. */
 void aspx_casper_stop(void);
 
-/* What this process has sent to each ghost: operations and bytes, by world
- * rank; 2 * size_all entries. Zeros when the engine does not run. */
-void aspx_casper_loads(uint64_t *ops_and_bytes);
-
 #endif

@@ -7,12 +7,12 @@
 
 #include "runtime/adapt/adapt.h"
 #include "runtime/base/counter.h"
+#include "runtime/casper/report/record.h"
 #include "runtime/casper/watchdog/watchdog.h"
 #include "runtime/mpi/plt_patch.h"
 #include "runtime/mpi/real.h"
 #include "runtime/mpi/tcp_finalize_fix.h"
 #include "runtime/progress/on_demand.h"
-#include "runtime/record/record.h"
 #include "runtime/world/board.h"
 
 #include "mpi_hand.h"

@@ -8,7 +8,7 @@
 
 #include "runtime/mpi/real.h"
 #include "runtime/mpi/helper_thread.h"
-#include "runtime/record/frame.h"
+#include "runtime/profile/thread_record.h"
 
 #include <inttypes.h>
 #include <stdio.h>

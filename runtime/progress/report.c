@@ -6,7 +6,7 @@
 #include "watch.h"
 
 #include "runtime/mpi/real.h"
-#include "runtime/record/frame.h"
+#include "runtime/profile/thread_record.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Called by record/record.c. */
+/* Called by casper/report/record.c. */
 #include "config.h"
 
 #include "ghosts.h"

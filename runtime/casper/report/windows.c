@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Called by record/record.c. Every window is listed by its first process, so
+/* Called by casper/report/record.c. Every window is listed by its first process, so
  * the lists are only put together and sorted here. */
 #include "config.h"
 
@@ -8,7 +8,7 @@
 #include "runtime/casper/window/registry.h"
 #include "runtime/casper/window/rules.h"
 #include "runtime/mpi/real.h"
-#include "runtime/record/record.h"
+#include "runtime/casper/window/counts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 
 #include "runtime/mpi/handle.h"
 #include "runtime/mpi/real.h"
-#include "runtime/record/record.h"
+#include "runtime/casper/window/counts.h"
 #include "mpi_hand.h"
 
 int aspx_hand_MPI_Win_fence(int assert, MPI_Win handle)

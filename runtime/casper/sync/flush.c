@@ -6,7 +6,7 @@
 #include "runtime/casper/rma/flush.h"
 
 #include "runtime/mpi/real.h"
-#include "runtime/record/record.h"
+#include "runtime/casper/window/counts.h"
 #include "mpi_hand.h"
 
 /* Flushes are legal only under a lock. Elsewhere MPI's own window, which

@@ -9,7 +9,7 @@
 #include "runtime/casper/rma/flush.h"
 
 #include "runtime/mpi/real.h"
-#include "runtime/record/record.h"
+#include "runtime/casper/window/counts.h"
 #include "mpi_hand.h"
 
 /* Would MPI take these arguments? If not, its own call says so. */

@@ -8,7 +8,7 @@
 #include "runtime/casper/rma/flush.h"
 
 #include "runtime/mpi/real.h"
-#include "runtime/record/record.h"
+#include "runtime/casper/window/counts.h"
 #include "mpi_hand.h"
 
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "rules.h"
 
 #include "runtime/mpi/real.h"
-#include "runtime/record/record.h"
+#include "counts.h"
 #include "mpi_hand.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes the contiguous window of one redirected window, or agrees with the other
- * processes to do without. */
+/* Makes the contiguous window of one redirected window, or agrees with the
+ * other processes to do without. */
 #include "config.h"
 
 #include "contig.h"

@@ -15,7 +15,7 @@
 
 #include "request.h"
 
-#include "runtime/record/record.h"
+#include "counts.h"
 
 #include <mpi.h>
 #include <stdint.h>

@@ -10,7 +10,7 @@
 #include "request.h"
 
 #include "common/rules/winrule.h"
-#include "runtime/record/record.h"
+#include "counts.h"
 
 #include <stdbool.h>
 #include <stdint.h>

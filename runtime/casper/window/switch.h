@@ -10,8 +10,8 @@
  * barrier what all told. It tells by one byte in the arena of every node of the
  * window, where all processes of the node see it, and only if the byte has to
  * change. There are two banks of such bytes, for points of odd and even number:
- * a process that is ahead writes to the bank that nobody reads any more. A byte says what
- * is not as in the beginning, so zero-filled pages are right.
+ * a process that is ahead writes to the bank that nobody reads any more. A byte
+ * says what is not as in the beginning, so zero-filled pages are right.
  *
  * docs/design/adaptation.md says why this is safe. */
 #ifndef ASPEN_RUNTIME_CASPER_WINDOW_SWITCH_H

@@ -10,7 +10,7 @@
 #include "table.h"
 
 #include "runtime/adapt/adapt.h"
-#include "runtime/record/record.h"
+#include "counts.h"
 
 #include <mpi.h>
 #include <pthread.h>
@@ -78,9 +78,10 @@ struct aspx_target {
                             and no ghost does */
     _Atomic bool free;   /* for Put and Get the ghosts may know better
                             (aspx_adapt_target_states) */
-    _Atomic uint32_t owner; /* the ghost that carries out accumulates bound by
-                               rank, unless the target does; index in aspx_win.ghosts */
-    struct aspx_flow sent;  /* to itself, on the engine's dynamic window */
+    _Atomic uint32_t
+        owner;               /* the ghost that carries out accumulates bound by
+                                rank, unless the target does; index in aspx_win.ghosts */
+    struct aspx_flow sent;   /* to itself, on the engine's dynamic window */
     struct aspx_flow contig; /* to itself, on aspx_win.contig_win */
 };
 

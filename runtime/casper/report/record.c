@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Called by start.c when MPI_Finalize takes the world down. */
+/* The record of a job with ghosts: gathered, printed and written when
+ * MPI_Finalize takes the world down. */
 #include "config.h"
 
 #include "record.h"
-#include "frame.h"
 
-#include "runtime/casper/casper.h"
+#include "ghosts.h"
+#include "scaling.h"
+#include "windows.h"
+
+#include "runtime/casper/arena/engine.h"
+#include "runtime/casper/window/counts.h"
 #include "runtime/mpi/real.h"
-#include "runtime/offload/offload.h"
 #include "runtime/offload/report.h"
 #include "runtime/profile/profile.h"
 #include "runtime/profile/report.h"
 #include "runtime/progress/on_demand.h"
 #include "runtime/progress/report.h"
+#include "runtime/record/frame.h"
 #include "runtime/adapt/report.h"
-#include "runtime/casper/report/scaling.h"
-#include "runtime/casper/report/ghosts.h"
-#include "runtime/casper/report/windows.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -24,9 +26,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-bool aspx_threads = true;
-_Atomic uint64_t aspx_counts[ASPX_CALLS_COUNTED][ASPX_WAYS];
 
 enum { COUNTERS = ASPX_CALLS_COUNTED * ASPX_WAYS };
 
@@ -45,23 +44,6 @@ static const char *const call_names[ASPX_CALLS_COUNTED] = {
     [ASPX_CALL_WINDOW] = "window",
 };
 
-/* JSON key and the words of the one-line report. */
-static const struct {
-    const char *key, *words;
-} ways[ASPX_WAYS] = {
-    [ASPX_WAY_GHOST] = {"ghost", "by ghosts"},
-    [ASPX_WAY_COPY] = {"copy", "on the node"},
-    [ASPX_WAY_DEVICE] = {"device", "by RDMA devices"},
-    [ASPX_WAY_TARGET] = {"target", "by targets while redirection was off"},
-    [ASPX_WAY_PRIVATE] = {"private_memory",
-                          "window on private memory (MPI_Win_create)"},
-    [ASPX_WAY_DYNAMIC] = {"dynamic_window", "dynamic window"},
-    [ASPX_WAY_SHARED] = {"shared_window",
-                         "MPI_Win_allocate_shared outside the arena"},
-    [ASPX_WAY_ASKED] = {"asked", "window with async_config=off"},
-    [ASPX_WAY_ARENA] = {"arena_unavailable", "no room in the node's arena"},
-};
-
 struct sums {
     uint64_t count[ASPX_CALLS_COUNTED][ASPX_WAYS];
     uint64_t *ghosts;                  /* operations and bytes, by world rank */
@@ -78,16 +60,6 @@ struct parts {
     struct aspx_ghost_times *ghosts;
     struct aspx_scaling_report *scaling;
 };
-
-const char *aspx_way_words(enum aspx_way way)
-{
-    return ways[way].words;
-}
-
-const char *aspx_way_key(enum aspx_way way)
-{
-    return ways[way].key;
-}
 
 static uint64_t sum_way(const struct sums *sums, enum aspx_way way)
 {
@@ -125,7 +97,7 @@ static const char *way_words(const struct aspx_world *world, enum aspx_way way)
         strcmp(asp_layout_knob(world->layout, "heap", ""), "shared") == 0)
         return "window on private memory (MPI_Win_create; static, on the "
                "stack, from before MPI_Init, or below heap.threshold_kb)";
-    return ways[way].words;
+    return aspx_way_words(way);
 }
 
 static void print_line(FILE *out, const struct aspx_world *world,
@@ -180,7 +152,8 @@ static void put_ways(FILE *out, const struct sums *sums, int call)
     for (int w = 0; w < ASPX_WAYS; w++) {
         if (!sums->count[call][w])
             continue;
-        fprintf(out, "%s\"%s\": %llu", first ? "" : ", ", ways[w].key,
+        fprintf(out, "%s\"%s\": %llu", first ? "" : ", ",
+                aspx_way_key((enum aspx_way) w),
                 (unsigned long long) sums->count[call][w]);
         first = false;
     }
@@ -248,9 +221,14 @@ static int write_json(const char *path, const struct aspx_world *world,
     return fclose(out);
 }
 
-bool aspx_record_wanted(const struct aspx_world *world)
+/* What this process has sent to each ghost: operations and bytes, by world
+ * rank; 2 * size_all entries. */
+static void read_loads(uint64_t *ops_and_bytes)
 {
-    return aspx_record_where(world->layout) != NULL;
+    for (int r = 0; aspx_engine.loads && r < aspx_engine.world->size_all; r++) {
+        ops_and_bytes[2 * r] = atomic_load(&aspx_engine.loads[r].ops);
+        ops_and_bytes[2 * r + 1] = atomic_load(&aspx_engine.loads[r].bytes);
+    }
 }
 
 /* Sum what all users counted, in user rank 0. Returns false without memory
@@ -267,7 +245,7 @@ static bool sum_up(const struct aspx_world *world, struct sums *sums)
     if (ok) {
         for (int i = 0; i < COUNTERS; i++)
             counts[i] = atomic_load(&(&aspx_counts[0][0])[i]);
-        aspx_casper_loads(ghosts);
+        read_loads(ghosts);
         aspx_real.MPI_Reduce(counts, sums->count, COUNTERS, MPI_UINT64_T,
                              MPI_SUM, 0, world->users);
         aspx_real.MPI_Reduce(ghosts, sums->ghosts, (int) nghosts, MPI_UINT64_T,

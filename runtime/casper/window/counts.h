@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The record: what ran where, counted per rank, summed at MPI_Finalize and
- * printed when the user asked for it (--async-report, ASPEN_REPORT).
- * docs/design/record.md describes the JSON form. */
-#ifndef ASPEN_RUNTIME_RECORD_RECORD_H
-#define ASPEN_RUNTIME_RECORD_RECORD_H
+/* How often the program made which call on a window, and who carried it out;
+ * the record sums them over the ranks. */
+#ifndef ASPEN_RUNTIME_CASPER_WINDOW_COUNTS_H
+#define ASPEN_RUNTIME_CASPER_WINDOW_COUNTS_H
 
 #include "runtime/base/counter.h"
-#include "runtime/world/world.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 /* What is counted. */
@@ -54,13 +51,5 @@ static inline void aspx_count(enum aspx_call call, enum aspx_way way)
 /* A way in words, and as a key of the record. */
 const char *aspx_way_words(enum aspx_way way);
 const char *aspx_way_key(enum aspx_way way);
-
-/* Has somebody asked for the record? */
-bool aspx_record_wanted(const struct aspx_world *world);
-
-/* Sum over the users and print what ASPEN_REPORT asks for: "1" is one line on
- * stderr of user rank 0, anything else a file that gets the JSON too.
- * Collective over users when ASPEN_REPORT is set; else nothing at all. */
-void aspx_record_report(const struct aspx_world *world);
 
 #endif
