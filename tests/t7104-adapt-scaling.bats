@@ -66,8 +66,8 @@ auto="--knob ghost.active=auto"
     # shellcheck disable=SC2086
     scaled examples/rma_stall -n 2 -g 2 $auto --knob adapt.interval_ms=100 \
         -- 5000 1
-    # Its naps grow with the rest: most of that is the first seconds. The other
-    # ghost, idle as well, uses some 2 % in naps of 1 ms.
+    # It blocks until something comes, as the other one does, in whose time
+    # is also that of MPI_Init.
     says '(lambda first, second: second["parked_s"] > 2 and
            second["parked_cpu_s"] < 0.015 * second["parked_s"] and
            second["parked_cpu_s"] / second["parked_s"] <
