@@ -142,6 +142,16 @@ static void hand_over(long loops)
            wait_for_event(0) ? "still readable" : "quiet");
 }
 
+/* UCX connects two ranks in steps that both have to take part in. */
+static void connect_ranks(void)
+{
+    for (int i = 0; i < 20; i++) {
+        MPI_Sendrecv(buffer, 1, MPI_BYTE, 1 - rank, 3, buffer + 1, 1, MPI_BYTE,
+                     1 - rank, 3, MPI_COMM_WORLD, &statuses[0]);
+        pause_us(5000);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *kind = argc == 5 ? argv[2] : "";
@@ -162,7 +172,7 @@ int main(int argc, char **argv)
         return 1;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Barrier(MPI_COMM_WORLD);
+    connect_ranks();
     if (strcmp(kind, "stream") != 0)
         window = 1;
     if (strcmp(kind, "handover") == 0)
