@@ -16,12 +16,13 @@ setup() {
 # the sanitizer's map does not expect.
 sanitized() {
     local cflags parts=("$1.c" watch.c)
-    [[ $1 == watch_test ]] || parts+=(gate.c thread.c backoff.c)
+    [[ $1 == watch_test ]] || parts+=(gate.c thread.c)
     cflags=$(sed -n 's/^MPI_CPPFLAGS = //p' "$ASPEN_BUILD/runtime/Makefile")
     # shellcheck disable=SC2086
     gcc -g -O1 -fsanitize=thread -o "$BATS_TEST_TMPDIR/test" $cflags \
         -I"$ASPEN_BUILD" -I"$ASPEN_TOP" -I"$ASPEN_BUILD/runtime/mpi" \
-        -I"$ASPEN_TOP/runtime/mpi" "${parts[@]/#/$sources/}" -lcmocka -lpthread
+        -I"$ASPEN_TOP/runtime/mpi" "${parts[@]/#/$sources/}" \
+        "$ASPEN_TOP"/runtime/base/{event,backoff,wait_table}.c -lcmocka -lpthread
     run timeout -k 5 60 setarch -R "$BATS_TEST_TMPDIR/test" "$2"
 }
 
@@ -78,12 +79,12 @@ race='ThreadSanitizer: data race'
 }
 
 @test "found: a helper that nobody wakes, and one that goes on polling" {
-    planted thread.c 'aspx_futex_wake(&asleep);' ';' '*wakes*' "$failed"
+    planted thread.c 'aspx_event_notify(&posted);' ';' '*wakes*' "$failed"
     planted watch.c 'add(&aspx_watch_outstanding, -1u);' ';' '*wakes*' "$failed"
 }
 
 @test "found: a helper that is woken in vain" {
-    planted backoff.h 'IN_VAIN = 8' 'IN_VAIN = 1000000' '*in_vain*' "$failed"
+    planted thread.c 'IN_VAIN_MAX = 8' 'IN_VAIN_MAX = 1000000' '*in_vain*' "$failed"
 }
 
 @test "found: a callback in the helper beside a caller in the table" {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The gate's slow ways: a call that waits, and the helper's side. */
 #include "config.h"
 
 #include "gate.h"
 
 #include "runtime/base/futex.h"
+#include "runtime/base/wait_table.h"
 
 #include <ck_pr.h>
 
-enum {
-    LOOKS = 200, /* before sleeping: an empty poll takes less than 1 us */
-    SLEEP_US = 1000,
-};
+/* Of the gate, before a call sleeps: some 5 us. */
+enum { LOOKS = 200 };
 
 _Atomic uint32_t aspx_gate;
 
@@ -26,7 +26,7 @@ bool aspx_gate_is_helper(void)
     return helper;
 }
 
-static uint32_t look(void)
+static uint32_t read_gate(void)
 {
     return atomic_load_explicit(&aspx_gate, memory_order_acquire);
 }
@@ -38,20 +38,21 @@ void aspx_gate_wait(void)
     if (helper)
         return;
     for (unsigned i = 0; i < LOOKS; i++) {
-        if (!(look() & ASPX_GATE_HELPER))
+        if (!(read_gate() & ASPX_GATE_HELPER))
             return;
         ck_pr_stall();
     }
-    while ((seen = look()) & ASPX_GATE_HELPER)
-        aspx_futex_wait(&aspx_gate, seen, SLEEP_US);
+    while ((seen = read_gate()) & ASPX_GATE_HELPER)
+        aspx_futex_wait(&aspx_gate, seen,
+                        aspx_wait_table[ASPX_WAIT_GATE].max_us);
 }
 
 bool aspx_gate_try(void)
 {
     uint32_t nobody = 0;
 
-    if (look() != 0)
-        return false; /* without taking the line from who is about to leave */
+    if (read_gate() != 0)
+        return false; /* its line stays with the call that is about to leave */
     return atomic_compare_exchange_strong_explicit(
         &aspx_gate, &nobody, ASPX_GATE_HELPER, memory_order_acquire,
         memory_order_relaxed);

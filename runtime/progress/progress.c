@@ -51,7 +51,8 @@ void aspx_progress_read_limits(const struct asp_layout *its_layout)
 
 int aspx_progress_start(const struct asp_layout *its_layout)
 {
-    int rc = aspx_progress_thread_start(its_layout->bound ? &its_layout->service : NULL);
+    int rc = aspx_progress_thread_start(its_layout->bound ? &its_layout->service
+                                                          : NULL);
     int level = MPI_THREAD_MULTIPLE;
 
     if (rc) {

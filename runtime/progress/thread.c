@@ -1,26 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The helper's loop. Nothing outstanding: it sleeps, in the end, until a call
- * posts something. Else it looks at MPI now and then (backoff.h), when the
- * program is outside.
+/* The loop of the progress thread.
  *
- * What a poll has moved MPI does not say, and to ask for the end of the
+ *              nothing watched,                  something watched
+ *              for some naps
+ *   ASLEEP <------------------- NAPPING <------> LOOKING at MPI, when the
+ *      |                          ^  (a nap              program is outside
+ *      +--------- a post ---------+   between two)
+ *
+ * Naps grow by the row PROGRESS_NO_EVENTS of base/wait_table.h, and begin anew
+ * when a look has moved something, and when something was posted. ASLEEP ends
+ * after ten seconds, too.
+ *
+ * To be woken costs the call that posts a system call and, on a CPU that both
+ * share, two switches; and a program that waits as soon as it has posted needs
+ * no help. So after IN_VAIN_MAX posts or looks in a row that were in vain,
+ * because the program was inside MPI or all was over, posts wake the thread no
+ * more: naps go on growing, and it falls asleep only after IDLE_ROUNDS of them
+ * with nothing watched. A look that finds the program outside, with something
+ * watched, makes it willing again; but only one that moves something makes it
+ * forget what was in vain.
+ *
+ * MPI does not say what a poll has moved, and to ask for the end of the
  * program's requests would raise their errors in the wrong place. But a poll
- * that moved data took longer than one that found nothing.
- *
- * The sleep: a call counts what it posted, then looks whether the helper
- * sleeps; the helper says that it sleeps, then looks at the count. One sees the
- * other (base/sleeper_fence.h). The sleep is bounded all the same. */
+ * that moves data takes longer than one that finds nothing. */
 #include "config.h"
 
 #include "thread.h"
 
 #include "gate.h"
-#include "backoff.h"
 #include "watch.h"
 
-#include "runtime/base/futex.h"
+#include "runtime/base/backoff.h"
+#include "runtime/base/event.h"
 #include "runtime/mpi/helper_thread.h"
-#include "runtime/base/sleeper_fence.h"
 #include "runtime/profile/timing.h"
 
 #include <ck_pr.h>
@@ -29,76 +41,98 @@
 #include <stdatomic.h>
 
 enum {
-    SLEEP_US = 10000000,
-    NAP_LONG_US = 200,  /* a call ends a nap as long as this */
-    BUSY_NS = 3000,     /* a poll that finds nothing takes some 500 */
-    POLLS_AT_ONCE = 64, /* while they are busy */
-    TRIES = 100,        /* some 3 us, at the gate */
-    REST_US = 5000, /* without a permit, until it asks again; so many times */
-    RESTS = 200,
-    REST_LONG_US = 100000, /* after that */
+    IN_VAIN_MAX = 8,  /* in a row; then posts do not wake it */
+    IDLE_ROUNDS = 10, /* without a post, until it sleeps all the same */
+    /* With nothing watched it naps for so long before it sleeps, and not longer
+     * at a time: more is often posted soon. */
+    IDLE_US = 150,
+    IDLE_NAP_US = 50,
+    SLEEP_US = 10000000, /* then: only a post has something for it to do */
+    WOKEN_US = 200,      /* a post ends naps that are as long as this */
+    BUSY_NS = 3000,      /* a poll that finds nothing takes some 500 */
+    POLLS_AT_ONCE = 64,  /* while they move something */
+    TRIES = 100,         /* some 3 us at the gate */
+    /* Without a permit, until it asks again: soon at first, because others try
+     * for parts of a second whether it is worth having. */
+    OFF_US = 5000,
+    OFF_ROUNDS = 200,
+    OFF_LONG_US = 100000,
 };
+
+enum look { LOOK_KEPT_OUT, LOOK_NOTHING, LOOK_MOVED };
 
 struct aspx_progress_counts aspx_progress_counts;
 
 static struct asp_cpuset service;
 static bool confine;
-static _Atomic uint32_t posts, asleep;
-static bool sleeper_fences; /* for both */
-static bool many = true;    /* threads post */
 
-/* It may work while this word has this value; NULL: always. Not if barred. */
+static _Atomic uint32_t posts; /* so many */
+static struct aspx_event posted, stopping;
+static bool many = true; /* threads post */
+
+/* It may work while this word has this value (NULL: always), and is not
+ * disabled. */
 static const _Atomic int32_t *permit;
 static int32_t permit_value;
-static atomic_bool barred;
+static atomic_bool disabled;
+
+static struct {
+    struct aspx_backoff backoff;
+    uint32_t in_vain; /* posts and looks in a row; IN_VAIN_MAX at most */
+    uint32_t idle;    /* rounds in a row with nothing watched */
+} rounds;
+
+/* ---- may it work? --------------------------------------------------------- */
 
 void aspx_progress_thread_permit(const _Atomic int32_t *word, int32_t value)
 {
     permit = word;
     permit_value = value;
-    barred = false;
+    disabled = false;
 }
 
 void aspx_progress_thread_disable(void)
 {
-    atomic_store(&barred, true);
+    atomic_store(&disabled, true);
 }
 
 bool aspx_progress_thread_is_permitted(void)
 {
-    if (atomic_load_explicit(&barred, memory_order_relaxed))
+    if (atomic_load_explicit(&disabled, memory_order_relaxed))
         return false;
     return !permit ||
            atomic_load_explicit(permit, memory_order_relaxed) == permit_value;
 }
 
-/* Without being woken, but to stop. */
-static _Atomic uint32_t stops;
+/* ---- sleeping, and being woken --------------------------------------------- */
 
+/* Until the time is over, or the thread is to stop. */
 static void nap(uint32_t us)
 {
-    aspx_futex_wait(&stops, 0, us);
+    uint32_t key = aspx_event_key(&stopping);
+
+    if (!aspx_helper_thread_stopping())
+        (void) aspx_event_wait(&stopping, key, us);
 }
 
-/* Sleep, unless something was posted since `seen`. */
-static void doze(uint32_t us, uint32_t seen)
+/* The same, or until something was posted after `seen`. */
+static void sleep_until_post(uint32_t us, uint32_t seen)
 {
-    if (us < NAP_LONG_US) {
-        nap(us);
-        return;
-    }
-    atomic_store_explicit(&asleep, 1, memory_order_relaxed);
-    /* A nap is not worth a fence in all threads: who misses it waits for its
-     * end, a millisecond at most. */
-    aspx_fence_of_sleeper(sleeper_fences && us == SLEEP_US);
-    if (atomic_load(&posts) == seen)
-        aspx_futex_wait(&asleep, 1, us);
-    if (atomic_exchange(&asleep, 0) == 0 && !aspx_helper_thread_stopping())
+    bool woken = false;
+    uint32_t key;
+
+    aspx_event_prepare_wait(&posted);
+    key = aspx_event_key(&posted);
+    if (atomic_load(&posts) == seen && !aspx_helper_thread_stopping())
+        woken = aspx_event_wait(&posted, key, us);
+    aspx_event_cancel_wait(&posted);
+    if (woken && !aspx_helper_thread_stopping())
         aspx_progress_counts.wakes++;
 }
 
-/* Where a callback in the helper posts at the same time as the program one of
- * the two may be lost: that is news all the same, and both are outstanding. */
+/* Where a callback in the progress thread posts at the same time as the
+ * program, one of the two may not be counted: the count changes all the same,
+ * and both are watched. */
 static void count_post(void)
 {
     uint32_t now = atomic_load_explicit(&posts, memory_order_relaxed);
@@ -117,28 +151,33 @@ void aspx_progress_thread_set_many(bool many_threads)
 void aspx_progress_thread_notify(void)
 {
     count_post();
-    aspx_fence_of_news(sleeper_fences);
-    if (atomic_load_explicit(&asleep, memory_order_relaxed) &&
-        atomic_exchange(&asleep, 0))
-        aspx_futex_wake(&asleep);
+    aspx_event_notify(&posted);
 }
+
+static void wake_to_stop(void)
+{
+    aspx_event_wake(&stopping);
+    aspx_progress_thread_notify();
+}
+
+/* ---- looking at MPI --------------------------------------------------------- */
 
 /* Any call makes progress for all. Returns whether something moved. */
 static bool poll_once(void)
 {
     uint64_t began = aspx_clock_ns(CLOCK_MONOTONIC);
 
-    aspx_timing_first.ours = true; /* its caller is not who polls */
+    aspx_timing_first.ours = true; /* the caller of MPI is not who polls */
     aspx_progress_poll();
     aspx_timing_first.ours = false;
     aspx_progress_counts.polls++;
     return aspx_clock_ns(CLOCK_MONOTONIC) - began > BUSY_NS;
 }
 
-/* The call that has just posted something is about to leave. */
-static bool get_in(bool news)
+/* After a post, try for some time: its call is about to leave. */
+static bool get_in(bool after_post)
 {
-    for (unsigned tries = news ? TRIES : 1; tries > 0; tries--) {
+    for (unsigned tries = after_post ? TRIES : 1; tries > 0; tries--) {
         if (aspx_gate_try())
             return true;
         ck_pr_stall();
@@ -146,31 +185,141 @@ static bool get_in(bool news)
     return false;
 }
 
-static enum aspx_look look(bool news)
+/* Asked inside the gate: a call that has just left may have changed it. */
+static bool may_poll(void)
 {
-    unsigned polls = 0;
+    return aspx_progress_thread_is_permitted() &&
+           atomic_load(&aspx_watch_own) == 0;
+}
+
+static enum look look_at_mpi(bool after_post)
+{
+    unsigned busy = 0;
     bool moved;
 
     if (atomic_load(&aspx_watch_own) != 0) {
         aspx_progress_counts.held_back++;
-        return ASPX_LOOK_NOTHING;
+        return LOOK_NOTHING;
     }
-    if (!get_in(news)) {
+    if (!get_in(after_post)) {
         aspx_progress_counts.kept_out++;
-        return ASPX_LOOK_KEPT_OUT;
+        return LOOK_KEPT_OUT;
     }
-    /* said by a call that has just left */
-    if (!aspx_progress_thread_is_permitted() || atomic_load(&aspx_watch_own) != 0) {
-        aspx_gate_out();
-        return ASPX_LOOK_NOTHING;
-    }
-    do
-        moved = poll_once();
-    while (moved && ++polls < POLLS_AT_ONCE && !aspx_gate_calls() &&
-           aspx_progress_thread_is_permitted());
+    do {
+        moved = may_poll() && poll_once();
+        busy += moved;
+    } while (moved && busy < POLLS_AT_ONCE && !aspx_gate_calls());
     aspx_gate_out();
-    aspx_progress_counts.busy += polls;
-    return polls ? ASPX_LOOK_MOVED : ASPX_LOOK_NOTHING;
+    aspx_progress_counts.busy += busy;
+    return busy ? LOOK_MOVED : LOOK_NOTHING;
+}
+
+/* ---- the loop ------------------------------------------------------------- */
+
+static bool is_willing(void)
+{
+    return rounds.in_vain < IN_VAIN_MAX;
+}
+
+static void count_in_vain(void)
+{
+    rounds.in_vain += is_willing();
+}
+
+static uint32_t next_nap_us(void)
+{
+    const struct aspx_wait_policy *row =
+        &aspx_wait_table[ASPX_WAIT_PROGRESS_NO_EVENTS];
+
+    return aspx_backoff_next(&rounds.backoff, row, false,
+                             aspx_clock_ns(CLOCK_MONOTONIC))
+        .block_us;
+}
+
+static void rest_until(uint32_t us, uint32_t seen)
+{
+    if (is_willing() && us >= WOKEN_US)
+        sleep_until_post(us, seen);
+    else
+        nap(us);
+}
+
+/* Something is watched. */
+static void look_round(bool news, uint32_t seen)
+{
+    bool was_willing = is_willing(), anew = news && was_willing;
+
+    rounds.idle = 0;
+    switch (look_at_mpi(anew)) {
+    case LOOK_KEPT_OUT:
+        count_in_vain();
+        break;
+    case LOOK_NOTHING:
+        rounds.in_vain -= !was_willing;
+        anew |= !was_willing;
+        break;
+    case LOOK_MOVED:
+        rounds.in_vain = 0;
+        anew = true;
+        break;
+    }
+    if (anew)
+        aspx_backoff_reset(&rounds.backoff);
+    rest_until(next_nap_us(), seen);
+}
+
+/* Nothing is watched. */
+static void idle_round(bool news, uint32_t seen)
+{
+    bool begins = rounds.idle == 0, was_willing = is_willing();
+    uint32_t us;
+
+    if (news && !begins) { /* posted and over since the last nap */
+        count_in_vain();
+        rounds.idle = 0;
+    }
+    rounds.idle++;
+    if (was_willing && begins)
+        aspx_backoff_reset(&rounds.backoff);
+    us = next_nap_us();
+    if (was_willing ? us >= IDLE_US : rounds.idle > IDLE_ROUNDS)
+        sleep_until_post(SLEEP_US, seen);
+    else
+        nap(was_willing && us > IDLE_NAP_US ? IDLE_NAP_US : us);
+}
+
+/* Returns when it may work, or is to stop. */
+static void await_permit(void)
+{
+    for (uint32_t i = 0;
+         !aspx_progress_thread_is_permitted() && !aspx_helper_thread_stopping();
+         i += i < OFF_ROUNDS) {
+        rounds.in_vain = rounds.idle = 0;
+        nap(i < OFF_ROUNDS ? OFF_US : OFF_LONG_US);
+    }
+}
+
+static void work(void)
+{
+    uint32_t before = 0;
+
+    for (;;) {
+        uint32_t seen = atomic_load(&posts);
+        bool news = seen != before;
+
+        /* After the count: who asks us to stop says so, then counts. */
+        if (aspx_helper_thread_stopping())
+            return;
+        if (!aspx_progress_thread_is_permitted()) {
+            await_permit();
+            continue;
+        }
+        before = seen;
+        if (atomic_load(&aspx_watch_outstanding) == 0)
+            idle_round(news, seen);
+        else
+            look_round(news, seen);
+    }
 }
 
 static void stay_on_service(void)
@@ -182,46 +331,8 @@ static void stay_on_service(void)
         if (asp_cpuset_has(&service, (unsigned) cpu))
             CPU_SET(cpu, &set);
     }
-    aspx_progress_counts.confined = sched_setaffinity(0, sizeof(set), &set) == 0;
-}
-
-static void rest(const struct aspx_naps *naps, uint32_t us, uint32_t seen)
-{
-    if (us == ASPX_NAP_SLEEP)
-        doze(SLEEP_US, seen);
-    else if (aspx_naps_may_be_woken(naps))
-        doze(us, seen);
-    else
-        nap(us);
-}
-
-static void work(void)
-{
-    struct aspx_naps naps = {0};
-    uint32_t before = 0, rests = 0;
-
-    for (;;) {
-        uint32_t seen = atomic_load(&posts), us;
-        bool news = seen != before;
-
-        /* After the count: who asks us to stop says so, then counts. */
-        if (aspx_helper_thread_stopping())
-            return;
-        if (!aspx_progress_thread_is_permitted()) {
-            naps = (struct aspx_naps){0};
-            nap(rests < RESTS ? REST_US : REST_LONG_US);
-            rests += rests < RESTS;
-            continue;
-        }
-        rests = 0;
-        before = seen;
-        if (atomic_load(&aspx_watch_outstanding) == 0)
-            us = aspx_naps_idle(&naps, news);
-        else
-            us = aspx_naps_after(
-                &naps, look(news && aspx_naps_may_be_woken(&naps)), news);
-        rest(&naps, us, seen);
-    }
+    aspx_progress_counts.confined = sched_setaffinity(0, sizeof(set), &set) ==
+                                    0;
 }
 
 static void run(void)
@@ -231,20 +342,15 @@ static void run(void)
     if (confine)
         stay_on_service();
     work();
-    aspx_progress_counts.cpu_us += aspx_clock_ns(CLOCK_THREAD_CPUTIME_ID) / 1000;
+    aspx_progress_counts.cpu_us += aspx_clock_ns(CLOCK_THREAD_CPUTIME_ID) /
+                                   1000;
 }
 
 /* ---- start and end ------------------------------------------------------ */
 
-static void wake_to_stop(void)
-{
-    atomic_store(&stops, 1);
-    aspx_futex_wake(&stops);
-    aspx_progress_thread_notify();
-}
-
 int aspx_progress_thread_start(const struct asp_cpuset *its_service)
 {
+    static bool prepared;
     int rc;
 
     if (its_service) {
@@ -253,8 +359,12 @@ int aspx_progress_thread_start(const struct asp_cpuset *its_service)
     }
     if (!aspx_progress_request_start())
         return EIO;
-    atomic_store(&stops, 0);
-    sleeper_fences = aspx_fence_is_sleepers();
+    if (!prepared) { /* later, other threads may be posting */
+        aspx_event_init(&posted, ASPX_EVENT_WAITER_FENCES);
+        aspx_event_init(&stopping, ASPX_EVENT_BOTH_FENCE);
+    }
+    prepared = true;
+    rounds.in_vain = rounds.idle = 0;
     rc = aspx_helper_thread_start("aspen-progress", run, wake_to_stop, NULL);
     if (rc)
         aspx_progress_request_stop();
