@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads from /proc how long a process waited for a CPU (cpu_wait.h). */
 #include "config.h"
 
 #include "cpu_wait.h"
@@ -106,8 +107,8 @@ static bool read_sums(const struct aspx_cpu_wait *wait, double *ran_s,
     return true;
 }
 
-static void keep(struct aspx_cpu_wait *wait, double now_s, double inside_s,
-                 double ran_s, double waited_s)
+static void store_look(struct aspx_cpu_wait *wait, double now_s,
+                       double inside_s, double ran_s, double waited_s)
 {
     wait->now_s = now_s;
     wait->inside_s = inside_s;
@@ -123,7 +124,7 @@ void aspx_cpu_wait_begin(struct aspx_cpu_wait *wait, double now_s,
 
     wait->begun = read_sums(wait, &ran_s, &waited_s);
     if (wait->begun)
-        keep(wait, now_s, inside_s, ran_s, waited_s);
+        store_look(wait, now_s, inside_s, ran_s, waited_s);
 }
 
 static double least(double a, double b)
@@ -173,6 +174,6 @@ bool aspx_cpu_wait_look(struct aspx_cpu_wait *wait, double now_s,
         return false;
     }
     wait->lost_s += aspx_cpu_wait_lost(&look);
-    keep(wait, now_s, inside_s, ran_s, waited_s);
+    store_look(wait, now_s, inside_s, ran_s, waited_s);
     return true;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Of the time that a process spends outside MPI, how much did it wait for a
- * CPU? Where CPUs are shared, with daemons if nobody else, a rank that talks
- * loses its CPU for some milliseconds now and then, and who only looks at MPI
- * takes that for computing. The kernel knows better: /proc/PID/schedstat, and
- * the state in /proc/PID/stat. Of the first thread of a process. A look costs
- * 1.5 us, and 15 where the state is wanted. One thread at a time. */
+/* How long a process waited for a CPU while it was outside MPI. Where CPUs are
+ * shared, if only with daemons, a rank that communicates loses its CPU for some
+ * milliseconds now and then, which looks like computing to an observer of MPI
+ * alone. The kernel tells: /proc/PID/schedstat, and the state in
+ * /proc/PID/stat, of the first thread of a process. A look costs 1.5 us, and 15
+ * if the state is needed. One thread at a time. */
 #ifndef ASPEN_RUNTIME_PROFILE_CPU_WAIT_H
 #define ASPEN_RUNTIME_PROFILE_CPU_WAIT_H
 
@@ -27,7 +27,7 @@ struct aspx_cpu_wait {
     double lost_s;          /* outside MPI waiting for a CPU, so far */
 };
 
-/* Whom nothing is known of. */
+/* Of a process of which nothing is known. */
 #define ASPX_CPU_WAIT_NOBODY ((struct aspx_cpu_wait){.schedstat = -1})
 
 /* Between two looks. */
@@ -49,10 +49,10 @@ void aspx_cpu_wait_close(struct aspx_cpu_wait *wait);
 void aspx_cpu_wait_begin(struct aspx_cpu_wait *wait, double now_s,
                          double inside_s);
 
-/* Look, and bring lost_s up to now; of nobody it stays as it is. Returns false
- * if that cannot be told, because the process may be waiting at this moment:
- * look again later, and do not judge it now. Not more than
- * ASPX_CPU_WAIT_UNCLEAR times in a row, and never for who looks at itself. */
+/* Look, and bring lost_s up to now, unless nothing is known of the process.
+ * Returns false if the process may be waiting at this moment: look again later,
+ * and do not judge it now. That happens ASPX_CPU_WAIT_UNCLEAR times in a row at
+ * most, and never to a process that looks at itself. */
 bool aspx_cpu_wait_look(struct aspx_cpu_wait *wait, double now_s,
                         double inside_s);
 

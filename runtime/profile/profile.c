@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Start and end of the profile layer, and its hook in the polls of libmpich. */
 #include "config.h"
 
 #include "profile.h"
@@ -17,14 +18,14 @@ struct aspx_real aspx_profile_behind;
 static bool runs;
 static uint64_t start_ticks, stop_ticks;
 
-/* What libmpich calls to poll UCX, in place of UCX (or of who stands before
- * it). */
+/* What libmpich calls to poll UCX: UCX itself, or what was led in front of
+ * it. */
 typedef unsigned progress_f(void *worker);
 
 static bool elsewhere, many_wait; /* aspx_profile_waits_elsewhere() */
 
-/* One turn in some fifty of who waits long; apart, so that others need not save
- * more than a register. */
+/* A TIMED poll, one in some fifty of a long wait; apart, so that the others
+ * save no more than a register. */
 static ASPX_TIMED_APART unsigned poll_clocked(void *worker,
                                               struct aspx_timing_thread *me)
 {
@@ -43,7 +44,8 @@ static unsigned poll(void *worker)
     return aspx_timing_after_poll(me, aspx_timing_first.progress(worker));
 }
 
-/* The same among many threads: what the first writes is not their line. */
+/* The same among many threads, apart from the cache line that the first one
+ * writes. */
 static progress_f *progress;
 
 static unsigned poll_shared(void *worker)
@@ -137,5 +139,5 @@ double aspx_profile_mpi_seconds(void)
 void aspx_profile_yield(void)
 {
     sched_yield();
-    aspx_timing_rested();
+    aspx_timing_yielded();
 }

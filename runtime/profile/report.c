@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Time in MPI of all ranks: gathered in one of them, printed, and written. */
 #include "config.h"
 
 #include "report.h"

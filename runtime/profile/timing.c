@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Times and waits of calls: the rare paths of timing.h, and the sums. */
 #include "config.h"
 
 #include "timing.h"
@@ -11,25 +12,26 @@
 #include <string.h>
 
 enum {
-    /* Of each function the first calls, then 1 in 9 of the calls so far, until
-     * it is 1 in 509, which no program's own rhythm divides. Where it is more
-     * often, chance takes up to half off, for the same reason. */
+    /* Timed are the first calls of each function, then 1 in 9 of its calls so
+     * far, at last 1 in 509: a prime, so that no rhythm of the program falls in
+     * with it. A shorter period is cut by up to half at random, for the same
+     * reason. A period is the number of calls that are only counted. */
     PERIOD_SHARE = 8,
     PERIOD_MAX = 508,
     PERIOD_RANDOM = 2,
-    /* While calls of a function work longer than so many readings of the clock,
-     * they are all timed: two more do not matter then. Or than this, if that is
-     * more: what is read and written with them takes longer than they do. And a
-     * sample stands for others with so much of it at the most: the rest was an
-     * accident, such as a lost time slice. */
+    /* Calls that work longer than this, the larger of the two, are all timed:
+     * two readings of the clock, and the cache lines that go with them, do not
+     * matter then. A sample stands for other calls with so much of its time at
+     * most: the rest was an accident, such as a lost time slice. */
     SHORT_READS = 200,
     SHORT_NS = 20000,
-    /* A sample stands for about so much time at the most. The times of calls
-     * differ widely, and who looks every few milliseconds (runtime/adapt/)
-     * would see lumps: first nothing, then more than there was time. */
+    /* All calls that a sample stands for take about so much time at most.
+     * Adaptation reads the sums every few milliseconds, and would else see
+     * nothing at first, and then more than there was time. */
     SAMPLE_WEIGHT_MAX_NS = 100000,
     MEAN_PARTS = 16,    /* of which the newest is one */
-    HANDOVER_NS = 2000, /* what a call that only hands on may work */
+    HANDOVER_NS = 2000, /* the most that a call works which only hands
+                           a command to the offload thread */
     UNCHARGED_MAX =
         512, /* turns of a function that were only counted, till told */
 };
@@ -46,8 +48,8 @@ static bool started, many, polls;
 static uint64_t origin, short_ticks, sample_weight_max, handover_ticks;
 static pthread_key_t ended_key;
 
-/* All that there ever were. One whose thread has ended goes to the next thread
- * that comes. */
+/* All places that there ever were. When a thread ends, the next new thread
+ * takes its place. */
 static struct aspx_timing_thread *_Atomic all;
 
 /* When at least one thread was inside. */
@@ -174,7 +176,8 @@ void aspx_timing_ignore_thread(void)
     aspx_timing_self = &ours;
 }
 
-/* The stack of a call that was left is soon written over. */
+/* Is the call under way still on the stack? One that was left half-way is soon
+ * written over. */
 __attribute__((no_sanitize("address"))) static bool is_there(
     const struct aspx_timing_thread *me)
 {
@@ -213,8 +216,8 @@ static void account_idle(struct aspx_timing_thread *me, size_t call,
     add_work(-idle);
 }
 
-/* Also of what was only counted, and not worth to be told at once. */
-static void settle(struct aspx_timing_thread *me, size_t call)
+/* Charge the counted polls of this function, too. */
+static void charge_counted(struct aspx_timing_thread *me, size_t call)
 {
     account_idle(me, call,
                  me->row[call].uncharged * aspx_poll_sampler_typical());
@@ -251,9 +254,8 @@ unsigned aspx_timing_after_shared_poll(struct aspx_timing_thread *me,
     return aspx_timing_after_poll(me, found);
 }
 
-/* Waiting takes so long that the call is timed, from where the clock began to
- * be read. */
-static void seen(struct aspx_timing_thread *me)
+/* The wait is long: time the call from where the clock began to be read. */
+static void time_from_wait(struct aspx_timing_thread *me)
 {
     if (me->seen)
         return;
@@ -273,12 +275,12 @@ static void seen(struct aspx_timing_thread *me)
 unsigned aspx_timing_step(struct aspx_timing_thread *me, unsigned found)
 {
     if (aspx_poll_sampler_after(&me->sampler, found))
-        seen(me);
+        time_from_wait(me);
     return found;
 }
 
-/* How many calls of this function to count only, after one that worked for so
- * long. */
+/* The next period of this function, after a sample that was `inside` for so
+ * long and worked for so much of it. */
 static int32_t choose_sample_period(struct aspx_timing_thread *me, size_t call,
                                     uint64_t inside, uint64_t worked)
 {
@@ -300,8 +302,8 @@ static int32_t choose_sample_period(struct aspx_timing_thread *me, size_t call,
                                 ((gap + 1) / PERIOD_RANDOM + 1));
 }
 
-/* What a sample tells of the calls before it, that were only counted. Returns
- * what to add to the time inside. */
+/* A sample stands for the calls of its period, which were counted only. Returns
+ * what to add to the time inside; *idle_p: to the waiting. */
 static uint64_t stand_for_others(struct aspx_timing_thread *me, size_t call,
                                  uint64_t inside, uint64_t idle,
                                  uint64_t *idle_p)
@@ -325,8 +327,8 @@ static uint64_t stand_for_others(struct aspx_timing_thread *me, size_t call,
            aspx_clock_between(cost, least_of(inside, short_ticks + cost));
 }
 
-/* Where waiting is not seen: all that this function did not take at its
- * best. */
+/* Where polls do not show the waiting: all beyond the shortest call of this
+ * function. */
 static uint64_t guess_idle(struct aspx_timing_row *row, uint64_t inside)
 {
     if (row->least == 0 || inside < row->least)
@@ -349,7 +351,7 @@ static void end(struct aspx_timing_thread *me, size_t call)
         early = least_of(aspx_clock_between(began, me->seen), inside);
         early_idle = me->seen_idle;
     }
-    settle(me, call);
+    charge_counted(me, call);
     if (me->sample)
         more = stand_for_others(me, call, early, least_of(early_idle, early),
                                 &more_idle);
@@ -369,7 +371,7 @@ static void end(struct aspx_timing_thread *me, size_t call)
 }
 
 /* After a call that was timed. */
-static void over(void)
+static void run_hook(void)
 {
     void (*after)(void) = atomic_load_explicit(&aspx_timing_after,
                                                memory_order_relaxed);
@@ -379,7 +381,7 @@ static void over(void)
 }
 
 /* A call that was not timed has waited, and not for long. */
-static void waited(struct aspx_timing_thread *me, size_t call)
+static void charge_short_wait(struct aspx_timing_thread *me, size_t call)
 {
     if (me->sampler.clock_read) {
         account_idle(me, call, aspx_poll_sampler_finish(&me->sampler));
@@ -387,29 +389,29 @@ static void waited(struct aspx_timing_thread *me, size_t call)
     }
     me->row[call].uncharged += aspx_poll_sampler_take_counted(&me->sampler);
     if (me->row[call].uncharged > UNCHARGED_MAX)
-        settle(me, call);
+        charge_counted(me, call);
 }
 
 void aspx_timing_left(struct aspx_timing_thread *me, size_t call)
 {
     if (aspx_poll_sampler_stop(&me->sampler))
-        seen(me);
+        time_from_wait(me);
     if (!aspx_timing_begun(me)) {
-        waited(me, call);
+        charge_short_wait(me, call);
         me->frame = 0;
         return;
     }
     end(me, call);
     me->frame = 0;
-    over();
+    run_hook();
 }
 
-void aspx_timing_rested(void)
+void aspx_timing_yielded(void)
 {
     struct aspx_timing_thread *me = aspx_timing_polls();
 
     if (me && aspx_poll_sampler_yielded(&me->sampler))
-        seen(me);
+        time_from_wait(me);
 }
 
 /* ---- sums ---------------------------------------------------------------- */

@@ -35,18 +35,18 @@ extern const uint8_t aspx_timed[ASPX_CALLS];
 /* One function in one thread; times in ticks. */
 struct aspx_timing_row {
     int32_t left;          /* calls to count only; below 0: one is timed */
-    uint32_t uncharged;    /* turns that were only counted, not in idle yet */
-    int32_t sample_period; /* what left was last */
-    uint64_t calls;        /* without the gap under way */
+    uint32_t uncharged;    /* counted polls that are not in idle yet */
+    int32_t sample_period; /* what left began with */
+    uint64_t calls;        /* without the period under way */
     uint64_t ticks, idle;
     uint64_t usual; /* of those timed from the beginning, until seen to wait */
     uint64_t least; /* of a call that may wait, where waiting is not seen */
 };
 
-/* Who waits gives his CPU away after some polls, and then finds little of what
- * is his in the caches. So all that counting a call and its polls needs of its
- * thread but for the row, down to the first of the turns, is in one line of
- * them; and, for the first thread, the hook. */
+/* One thread of the program. A thread that waits yields its CPU after some
+ * polls, and then finds little of its own in the caches. So one cache line
+ * holds all that counting a call and its polls needs, but for the row; and for
+ * the first thread the hook, too. */
 struct aspx_timing_thread {
     /* The hook, of aspx_timing_first only: what a poll looks at before it knows
      * who waits, where one thread at a time is inside MPI. Not thread-local. */
@@ -72,20 +72,20 @@ struct aspx_timing_thread {
 extern struct aspx_timing_thread aspx_timing_first
     __attribute__((visibility("hidden")));
 
-/* The frame of a thread of ours, and of nobody: inside a call that never
- * ends. */
+/* The frame of a thread of ours, and of aspx_timing_nobody: as if inside a call
+ * that never ends. */
 #define ASPX_TIMING_OURS UINTPTR_MAX
 
-/* Of a thread that has not called yet: as one that is inside a call, it does
- * not take the quick way. */
+/* Stands for a thread that has not called yet, and keeps it from the quick
+ * way. */
 extern struct aspx_timing_thread aspx_timing_nobody
     __attribute__((visibility("hidden")));
 
 extern _Thread_local struct aspx_timing_thread *aspx_timing_self
     __attribute__((tls_model("initial-exec")));
 
-/* Wrappers: nothing is written into their frame that could run over it; and
- * what few calls go through, apart from what most do. */
+/* Wrappers write nothing into their frame that could overflow; and what few
+ * calls need lies apart from what most do. */
 #if defined(__has_attribute) && __has_attribute(no_stack_protector)
 #define ASPX_TIMED_WRAPPER __attribute__((no_stack_protector))
 #else
@@ -194,8 +194,8 @@ void aspx_timing_ignore_thread(void);
  * In the thread that made it. */
 extern void (*_Atomic aspx_timing_after)(void);
 
-/* The rest of the turn was waiting: this thread gave its CPU away. */
-void aspx_timing_rested(void);
+/* All since the last poll was waiting: this thread yielded its CPU. */
+void aspx_timing_yielded(void);
 
 /* A poll of the only thread inside MPI, in a call that counts: to hand to
  * poll_sampler.h. NULL: there is no such call. A thread of ours reads nothing
@@ -221,8 +221,8 @@ static inline struct aspx_timing_thread *aspx_timing_polls(void)
 /* After a poll that is not just counted. Returns found. */
 unsigned aspx_timing_step(struct aspx_timing_thread *me, unsigned found);
 
-/* After a poll. Returns found. Who waits does nothing else: each instruction
- * here makes him slower to see what he waits for. */
+/* After a poll. Returns found. A waiting thread does nothing else, so each
+ * instruction here delays what it waits for. */
 static inline unsigned aspx_timing_after_poll(struct aspx_timing_thread *me,
                                               unsigned found)
 {

@@ -352,7 +352,7 @@ static void wait_slices(int how)
     if (how == 0)
         find();
     if (how == 1)
-        aspx_timing_rested();
+        aspx_timing_yielded();
     aspx_timing_leave(&timing, SLICES);
 }
 
@@ -390,7 +390,7 @@ static void test_waits_and_works(void **state)
         poll_in_vain(1, 15000, 40);
     }
     now += 30000;
-    aspx_timing_rested();
+    aspx_timing_yielded();
     aspx_timing_leave(&timing, MIXED);
     near(1e6 * aspx_timing_call(MIXED).inside_s, 20000 * 26.54 + 30, 10);
     near(1e6 * aspx_timing_call(MIXED).idle_s, 20000 * 21.54 + 30, 20000);

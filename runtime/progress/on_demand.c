@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Gate and progress thread come and go beside ghosts, as adaptation says. */
 #include "config.h"
 
 #include "on_demand.h"
@@ -57,7 +58,7 @@ static bool is_outside(void)
     return true;
 }
 
-/* Not at every call, where it is in vain. */
+/* May the gate be opened now? Asked seldom, as it is dear. */
 static bool may_open(void)
 {
     uint64_t now;
@@ -117,7 +118,7 @@ static void apply(enum aspx_help help)
         start_thread();
 }
 
-/* Is there something to do? Cheap. */
+/* Does this differ from what there is now? Cheap. */
 static bool is_change(enum aspx_help help)
 {
     bool runs = aspx_helper_thread_runs();
@@ -127,7 +128,8 @@ static bool is_change(enum aspx_help help)
     return !gated || (help == ASPX_HELP_ON && !runs && !failed);
 }
 
-/* The end of what may be an outermost call of the program. */
+/* Apply what adaptation says if that is new. At the end of what may be an
+ * outermost call of the program. */
 static void apply_if_new(void)
 {
     const _Atomic int32_t *word = wanted;
@@ -172,8 +174,8 @@ static int request_free(MPI_Request *request)
     return aspx_on_demand_behind.MPI_Request_free(request);
 }
 
-/* MPI may end inside, and the helper is joined there: it must not wait in MPI
- * for a lock of ours then, so these pass the gate in any case. */
+/* MPI may end in these, and the helper is joined there. It must not be in MPI
+ * then, waiting for a lock of ours: so these pass the gate in any case. */
 static int finalize(void)
 {
     int rc;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Progress threads beside ghosts (adapt=auto): what adaptation calls for is
- * carried out in each rank. docs/design/adaptation.md, "Messages".
+/* Progress threads beside ghosts (adapt=auto): each rank starts and stops its
+ * thread as adaptation says. docs/design/adaptation.md, "Messages".
  *
  * Entries are switched by a thread of the program, when its outermost call of
  * MPI is over. Below MPI_THREAD_MULTIPLE nobody is inside MPI then. With it
@@ -34,9 +34,10 @@ void aspx_on_demand_stop(void);
 /* A call of the program that posted something large has left the gate. */
 void aspx_on_demand_posted(void);
 
-/* The program makes a function that MPI may call while it makes progress. It
- * was written for the program's threads: it may hold their locks, or look for
- * what is theirs. Who asked for mode thread knows; here nobody asked. */
+/* From now on there is no progress thread in this rank: the program makes a
+ * function that MPI may call during progress. It was written for the program's
+ * threads, and may hold their locks or look for what is theirs. (A user of mode
+ * thread has asked for that thread; here nobody has.) */
 void aspx_on_demand_disable(void);
 
 /* A persistent request was made, large or not; rc is what MPI said. */

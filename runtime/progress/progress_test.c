@@ -25,7 +25,7 @@
 
 enum {
     CALLERS = 4,
-    CALLS = 200000,
+    CALLS = 100000,
     ROUNDS = 300,
     LIMIT_MS = 2000, /* less than a helper sleeps that nobody wakes */
 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* What progress threads did, in the record of the job. */
 #include "config.h"
 
 #include "report.h"

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What it has done, or those of this process one after the other; written by it
- * alone, read when it has ended. */
+/* What the progress threads of this process have done, one after the other.
+ * Written by the thread alone, read when it has ended. */
 struct aspx_progress_counts {
     uint64_t wakes;     /* by calls that posted something */
     uint64_t polls;     /* of MPI */
@@ -28,13 +28,13 @@ extern struct aspx_progress_counts aspx_progress_counts;
  * Returns 0, or an errno. */
 int aspx_progress_thread_start(const struct asp_cpuset *service);
 
-/* It may work while this word, which others write, has this value; else it
- * rests. NULL: always. While there is no helper. */
+/* It may work while this word, which others write, has this value (NULL:
+ * always). Called while there is no thread. */
 void aspx_progress_thread_permit(const _Atomic int32_t *word, int32_t value);
 bool aspx_progress_thread_is_permitted(void);
 
-/* Never again: where the gate keeps the helper out of the calling call, from
- * the end of that on; else from a few polls later. */
+/* It may never work again: from the end of the calling call on if the gate
+ * keeps it out of that, else from a few polls later. */
 void aspx_progress_thread_disable(void);
 
 /* May several threads of the program post at once? (They may until it is

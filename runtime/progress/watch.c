@@ -68,10 +68,10 @@ void aspx_watch_own_for_good(void)
     unlock();
 }
 
-/* MPICH counts its requests through: neighbours share a cache line, which a
- * program that has computed meanwhile must fetch anew. Lines are strewn,
- * because to take an entry out all those behind it are looked at, up to a free
- * slot. */
+/* MPICH numbers requests in a row. Neighbours share a cache line, which a
+ * program that has computed meanwhile must fetch again. The lines are
+ * scattered, because to take an entry out all those behind it are read, up to a
+ * free slot. */
 static uint32_t home(MPI_Request request)
 {
     uint32_t number = (uint32_t) request;
@@ -172,8 +172,7 @@ void aspx_watch_clear(void)
     unlock();
 }
 
-/* One that is own makes its number so, until all with that number have ended.
- */
+/* Where one request of a number is own, all are, until they have ended. */
 static struct entry *insert_own(MPI_Request request, bool own)
 {
     struct entry *entry = insert(request);

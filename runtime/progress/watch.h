@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 extern _Atomic uint32_t aspx_watch_outstanding; /* watched, and not ended */
-extern uint64_t aspx_watch_total; /* that the helper was permitted to help */
+extern uint64_t aspx_watch_total; /* ... that the helper might work for */
 
 /* Of these, reductions with a function of the program: while there are any the
  * helper must not make progress, because MPI would call that function in it. It
