@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Called by casper/report/record.c. Each process brings its own trace, and that of its
- * ghost if that judges; those of a node are averaged. */
+/* Called by casper/report/record.c. Each process brings its own trace, and that
+ * of its ghost if that judges; those of a node are averaged. */
 #include "config.h"
 
 #include "report.h"

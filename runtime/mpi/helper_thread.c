@@ -87,7 +87,7 @@ static int start_with_stack(void)
 }
 
 int aspx_helper_thread_start(const char *name, void (*its_work)(void),
-                          void (*its_wake)(void), void (*its_gone)(void))
+                             void (*its_wake)(void), void (*its_gone)(void))
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
     sigset_t all, old;

@@ -23,7 +23,7 @@
  *         of exit() that were set before may still call MPI
  * Returns 0, or an errno. */
 int aspx_helper_thread_start(const char *name, void (*work)(void),
-                          void (*wake)(void), void (*gone)(void));
+                             void (*wake)(void), void (*gone)(void));
 
 /* Is it there? */
 bool aspx_helper_thread_runs(void);

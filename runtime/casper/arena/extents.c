@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The free stretches of pages in a table and in lists by size: see extents.h. */
+/* The free stretches of pages in a table and in lists by size: see extents.h.
+ */
 #include "config.h"
 
 #include "extents.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The users' side. On the own node the number is looked up. From other nodes it
  * comes with flushes, which bring it from the ghost that they flush, twice in
- * an interval at most: a rank that flushes often pays once in a while, and one that does not
- * has little to send. */
+ * an interval at most: a rank that flushes often pays once in a while, and one
+ * that does not has little to send. */
 #include "config.h"
 
 #include "ghost_scaling.h"

@@ -73,8 +73,8 @@ static inline void aspx_heartbeat_bump(void)
 uint64_t aspx_heartbeat_work_ns(const struct aspx_heartbeat *heartbeat,
                                 uint64_t now);
 
-/* Map a doorbell's page once more, for a thread that outlives the arena. Returns its
- * heartbeat, or NULL. */
+/* Map a doorbell's page once more, for a thread that outlives the arena.
+ * Returns its heartbeat, or NULL. */
 struct aspx_heartbeat *aspx_heartbeat_map(const struct aspx_doorbell *doorbell);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Called by casper/report/record.c. The first user of each node reads what its first
- * ghost has noted in the arena (casper/arena/ghost_scaling.h). */
+/* Called by casper/report/record.c. The first user of each node reads what its
+ * first ghost has noted in the arena (casper/arena/ghost_scaling.h). */
 #include "config.h"
 
 #include "scaling.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Called by casper/report/record.c. Every window is listed by its first process, so
- * the lists are only put together and sorted here. */
+/* Called by casper/report/record.c. Every window is listed by its first
+ * process, so the lists are only put together and sorted here. */
 #include "config.h"
 
 #include "windows.h"

@@ -119,7 +119,8 @@ void aspx_route_to(struct aspx_route *route, uint32_t g)
                   route->start;
 }
 
-/* For the record, and for adaptation, which decides between ghost and target. */
+/* For the record, and for adaptation, which decides between ghost and target.
+ */
 static void count_operation(const struct aspx_route *route, enum aspx_call call,
                             enum aspx_way way)
 {
