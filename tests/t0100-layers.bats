@@ -101,3 +101,9 @@ found() {
     done
     [ -z "$missing" ] || { echo "not there:$missing"; return 1; }
 }
+@test "the tree keeps its layers" {
+    git -C "$ASPEN_TOP" rev-parse 2>/dev/null || skip "no git checkout"
+    run "$ASPEN_TOP/tests/include-graph"
+    ended_with 0
+}
+
