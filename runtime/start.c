@@ -22,7 +22,7 @@
 #include "runtime/world/layout_fetch.h"
 #include "runtime/world/mode.h"
 
-#include "mpi_hand.h"
+#include "mpi_wrap.h"
 
 #include "common/base/build_id.h"
 
@@ -310,7 +310,7 @@ static int session_finalize_behind(MPI_Session *session)
     return note_end(aspx_real.MPI_Session_finalize(session));
 }
 
-/* In the thread's place: the workers lie behind it. Sessions are counted in
+/* In the thread's place: the wrappers lie behind it. Sessions are counted in
  * front. */
 static void come_up_behind(struct aspx_real *behind)
 {
@@ -320,7 +320,7 @@ static void come_up_behind(struct aspx_real *behind)
     (void) mode->after_init(layout, local);
     await_finalize();
     aspx_threads = true; /* callers carry out some calls */
-    aspx_workers_fill(behind);
+    aspx_wrappers_fill(behind);
     behind->MPI_Session_init = aspx_real.MPI_Session_init;
     behind->MPI_Session_finalize = session_finalize_behind;
     behind->MPI_Finalize = finalize_behind;
@@ -370,7 +370,7 @@ static int init(int *argc, char ***argv, const int *required, int *provided)
     return rc;
 }
 
-int aspx_hand_MPI_Init(int *argc, char ***argv)
+int aspx_wrap_MPI_Init(int *argc, char ***argv)
 {
     int rc = MPI_SUCCESS;
 
@@ -381,7 +381,7 @@ int aspx_hand_MPI_Init(int *argc, char ***argv)
     return rc;
 }
 
-int aspx_hand_MPI_Init_thread(int *argc, char ***argv, int required,
+int aspx_wrap_MPI_Init_thread(int *argc, char ***argv, int required,
                               int *provided)
 {
     int rc;
@@ -405,7 +405,7 @@ static void leave_entries(void)
         aspx_entry_inert();
 }
 
-int aspx_hand_MPI_Finalize(void)
+int aspx_wrap_MPI_Finalize(void)
 {
     int rc = aspx_real.MPI_Finalize();
 
@@ -435,7 +435,7 @@ static void start_hidden(void)
     }
 }
 
-int aspx_hand_MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler,
+int aspx_wrap_MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler,
                                MPI_Session *session)
 {
     int rc;
@@ -454,7 +454,7 @@ int aspx_hand_MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler,
     return rc;
 }
 
-int aspx_hand_MPI_Session_finalize(MPI_Session *session)
+int aspx_wrap_MPI_Session_finalize(MPI_Session *session)
 {
     int rc = aspx_real.MPI_Session_finalize(session);
 
@@ -467,7 +467,7 @@ int aspx_hand_MPI_Session_finalize(MPI_Session *session)
 }
 
 /* The only variadic function; MPICH ignores what follows level. */
-int aspx_hand_MPI_Pcontrol(const int level, ...)
+int aspx_wrap_MPI_Pcontrol(const int level, ...)
 {
     return aspx_real.MPI_Pcontrol(level);
 }

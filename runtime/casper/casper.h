@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the rest of the runtime sees of the ghost engine, besides the
- * aspx_hand_MPI_* functions of its rows in mpi_calls.tab. */
+ * aspx_wrap_MPI_* functions of its rows in mpi_calls.tab. */
 #ifndef ASPEN_RUNTIME_CASPER_CASPER_H
 #define ASPEN_RUNTIME_CASPER_CASPER_H
 

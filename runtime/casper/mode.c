@@ -15,7 +15,7 @@
 #include "runtime/progress/on_demand.h"
 #include "runtime/world/board.h"
 
-#include "mpi_hand.h"
+#include "mpi_wrap.h"
 
 #include <stdio.h>
 
@@ -98,7 +98,7 @@ const struct aspx_mode aspx_casper_mode = {
 };
 
 /* The real world: MPICH ends only the caller on any other communicator. */
-int aspx_hand_MPI_Abort(MPI_Comm comm, int errorcode)
+int aspx_wrap_MPI_Abort(MPI_Comm comm, int errorcode)
 {
     if (comm == MPI_COMM_WORLD)
         aspx_board_say(ASP_TASK_ABORTING);

@@ -96,7 +96,7 @@ static void resolve_once(void)
     }
     aspx_redirect();
     find_tools();
-    aspx_workers_fill_start(&table);
+    aspx_wrappers_fill_start(&table);
     set_entries(&table);
 }
 
@@ -116,7 +116,7 @@ void aspx_entry_activate(void)
 {
     struct aspx_real table;
 
-    aspx_workers_fill(&table);
+    aspx_wrappers_fill(&table);
     aspx_entry_use(&table);
 }
 
@@ -131,6 +131,6 @@ void aspx_entry_end(void)
 {
     struct aspx_real table;
 
-    aspx_workers_fill_end(&table);
+    aspx_wrappers_fill_end(&table);
     set_entries(&table);
 }

@@ -5,7 +5,7 @@
  *   at load          the first_ stubs: they resolve and jump on
  *   resolved         the library itself, but for MPI_Init and its kin
  *   inert for good   the library itself
- *   active           the workers (mpi_workers.c)
+ *   active           the wrappers (mpi_wrappers.c)
  *   offloaded        the way to the offload thread (mpi_offload.c)
  *   measured         what takes the time (mpi_profile.c), in front of one of
  *                    these
@@ -37,7 +37,7 @@ void aspx_entry_inert(void);
  * that would tell of it. */
 void aspx_entry_end(void);
 
-/* Send every call to its worker from now on. Call while no other thread of the
+/* Send every call to its wrapper from now on. Call while no other thread of the
  * program can be inside MPI: in MPI_Init. */
 void aspx_entry_activate(void);
 
@@ -50,11 +50,11 @@ extern aspx_entry_front_f *aspx_entry_front;
 /* Send every call where this table says, from now on. As above. */
 void aspx_entry_use(const struct aspx_real *table);
 
-/* Generated (mpi_workers.c): the active table; the one before MPI_Init, which
+/* Generated (mpi_wrappers.c): the active table; the one before MPI_Init, which
  * is the library and the handlers that start us; and the one after the end of a
  * program with a hidden MPI_Init. */
-void aspx_workers_fill(struct aspx_real *table);
-void aspx_workers_fill_start(struct aspx_real *table);
-void aspx_workers_fill_end(struct aspx_real *table);
+void aspx_wrappers_fill(struct aspx_real *table);
+void aspx_wrappers_fill_start(struct aspx_real *table);
+void aspx_wrappers_fill_end(struct aspx_real *table);
 
 #endif

@@ -7,9 +7,9 @@ usage: generate.py DIR-OF-TABLES OUTPUT...
 What is made is told from the name of each OUTPUT:
   mpi_real.h        struct aspx_real: one pointer per MPI function
   mpi_real_names.h  their names, in the same order
-  mpi_hand.h        prototypes of the handlers written in C
+  mpi_wrap.h        prototypes of the handlers written in C
   mpi_entry.c       the exported MPI_ and PMPI_ functions: one jump each
-  mpi_workers.c     what the entries become once Aspen is active
+  mpi_wrappers.c     what the entries become once Aspen is active
   mpi_offload.c     what they become where each rank has an offload thread
   mpi_progress.c    what they become where each rank has a progress thread
   mpi_profile.c     what stands before them where time is measured
@@ -25,7 +25,7 @@ Call = namedtuple("Call", "name version treatment offload ret args timed",
                   defaults=(None,))
 # Exported beside MPI: world/bypass.c, mpi/lookup.c, sanitizer.c.
 OTHERS = ("__asan_default_options", "dlopen", "dlsym", "ucp_init_version")
-TREATMENTS = ("pass", "world", "inherit", "hand")
+TREATMENTS = ("pass", "world", "inherit", "wrap")
 OFFLOADS = ("caller", "thread", "post", "init", "twin", "own")
 TIMINGS = ("each", "wait", "some")
 BANNER = "/* Generated from mpi_calls.tab by generate.py. */\n"
@@ -102,10 +102,10 @@ def entries(call):
 
 
 def inherit(kinds, call):
-    """Body of a worker that hands the world's error handler on."""
+    """Body of a wrapper that hands the world's error handler on."""
     old = next(name for name, kind in call.args if kind == "comm")
     new = next(name for name, kind in call.args if kind == "comm*")
-    return (f"static {call.ret} work_{call.name}({declare(kinds, call)})\n"
+    return (f"static {call.ret} wrap_{call.name}({declare(kinds, call)})\n"
             f"{{\n    {call.ret} rc = "
             f"aspx_real.{call.name}({translated(call)});\n\n"
             f"    return aspx_errh_inherit({old}, {new}, rc);\n}}")
@@ -126,12 +126,12 @@ def names_h(_kinds, calls):
         yield f'"{call.name}",'
 
 
-def hand_h(kinds, calls):
-    yield "#ifndef ASPEN_MPI_HAND_H\n#define ASPEN_MPI_HAND_H\n"
+def wrap_h(kinds, calls):
+    yield "#ifndef ASPEN_MPI_WRAP_H\n#define ASPEN_MPI_HAND_H\n"
     yield BANNER + '#include <mpi.h>\n\n#include "mpii.h"\n'
     for call in calls:
-        if call.treatment == "hand":
-            yield f"{call.ret} aspx_hand_{call.name}({declare(kinds, call)});"
+        if call.treatment == "wrap":
+            yield f"{call.ret} aspx_wrap_{call.name}({declare(kinds, call)});"
         if call.offload == "own":
             yield (f"{call.ret} aspx_offload_{call.name}"
                    f"({declare(kinds, call)});")
@@ -179,31 +179,31 @@ def entry_c(kinds, calls):
     yield "};"
 
 
-def workers_c(kinds, calls):
-    yield (BANNER + '#include "entry.h"\n#include "mpi_hand.h"\n'
+def wrappers_c(kinds, calls):
+    yield (BANNER + '#include "entry.h"\n#include "mpi_wrap.h"\n'
            '#include "runtime/world/error_handlers.h"\n'
            '#include "runtime/world/world.h"\n')
     for call in calls:
         if call.treatment == "world":
-            yield (f"static {call.ret} work_{call.name}"
+            yield (f"static {call.ret} wrap_{call.name}"
                    f"({declare(kinds, call)})\n{{\n    return "
                    f"aspx_real.{call.name}({translated(call)});\n}}")
         elif call.treatment == "inherit":
             yield inherit(kinds, call)
-    yield "void aspx_workers_fill(struct aspx_real *table)\n{"
+    yield "void aspx_wrappers_fill(struct aspx_real *table)\n{"
     yield "    *table = aspx_real;"
     for call in calls:
         if call.treatment != "pass":
-            prefix = "aspx_hand_" if call.treatment == "hand" else "work_"
+            prefix = "aspx_wrap_" if call.treatment == "wrap" else "wrap_"
             yield f"    table->{call.name} = {prefix}{call.name};"
-    yield "}\n\nvoid aspx_workers_fill_start(struct aspx_real *table)\n{"
+    yield "}\n\nvoid aspx_wrappers_fill_start(struct aspx_real *table)\n{"
     yield "    *table = aspx_real;"
     for name in ("MPI_Init", "MPI_Init_thread", "MPI_Session_init"):
-        yield f"    table->{name} = aspx_hand_{name};"
-    yield "}\n\nvoid aspx_workers_fill_end(struct aspx_real *table)\n{"
+        yield f"    table->{name} = aspx_wrap_{name};"
+    yield "}\n\nvoid aspx_wrappers_fill_end(struct aspx_real *table)\n{"
     yield "    *table = aspx_real;"
     for name in ("MPI_Finalized", "MPI_Initialized"):
-        yield f"    table->{name} = aspx_hand_{name};"
+        yield f"    table->{name} = aspx_wrap_{name};"
     yield "}"
 
 
@@ -459,7 +459,7 @@ def offload_c(kinds, calls):
            '#include "runtime/offload/request_pool.h"\n'
            '#include "runtime/offload/rounding.h"\n'
            '#include "runtime/mpi/handle.h"\n'
-           '#include "mpi_hand.h"\n')
+           '#include "mpi_wrap.h"\n')
     for call in calls:
         params = declare(kinds, call)
         if call.name in asks or call.offload in SHIPPED:
@@ -648,11 +648,11 @@ def coverage_md(_kinds, calls):
     yield ("Generated from `runtime/mpi/mpi_calls.tab`. "
            f"{len(calls)} functions: {count['pass']} pass, "
            f"{count['world']} world, {count['inherit']} inherit, "
-           f"{count['hand']} hand.\n")
+           f"{count['wrap']} wrap.\n")
     yield ("`pass`: calls the library. `world`: the users' communicator takes "
            "the place of\n`MPI_COMM_WORLD`, then the library is called. "
            "`inherit`: the same, and the new\ncommunicator gets the error "
-           "handler of `MPI_COMM_WORLD`. `hand`: written in C.\n")
+           "handler of `MPI_COMM_WORLD`. `wrap`: written in C.\n")
     yield ("Where each rank has an offload thread, `offload` says who "
            "carries the call\nout. `caller`: the calling thread. `thread`: the "
            "offload thread, while the caller\nwaits. `post`: the offload thread, "
@@ -673,9 +673,9 @@ def coverage_md(_kinds, calls):
 MAKERS = {
     "mpi_real.h": real_h,
     "mpi_real_names.h": names_h,
-    "mpi_hand.h": hand_h,
+    "mpi_wrap.h": wrap_h,
     "mpi_entry.c": entry_c,
-    "mpi_workers.c": workers_c,
+    "mpi_wrappers.c": wrappers_c,
     "mpi_offload.c": offload_c,
     "mpi_progress.c": progress_c,
     "mpi_profile.c": profile_c,

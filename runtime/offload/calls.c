@@ -6,7 +6,7 @@
 #include "command.h"
 #include "request.h"
 
-#include "mpi_hand.h"
+#include "mpi_wrap.h"
 
 /* A probe has no twin that waits. With one thread in MPI at a time it may block
  * in the offload thread; with many it asks again and again, so that the others

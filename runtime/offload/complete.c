@@ -10,7 +10,7 @@
 #include "pending.h"
 #include "raised.h"
 
-#include "mpi_hand.h"
+#include "mpi_wrap.h"
 
 #include "runtime/base/prefetch.h"
 

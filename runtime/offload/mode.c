@@ -7,7 +7,7 @@
 
 #include "runtime/mpi/entry.h"
 
-#include "mpi_hand.h"
+#include "mpi_wrap.h"
 
 /* Where the plan found no CPU for the thread there is none: one that it shares
  * with its rank makes the program slower. */

@@ -26,7 +26,7 @@
 #include "runtime/profile/profile.h"
 #include "runtime/world/call_site.h"
 #include "runtime/world/init_state.h"
-#include "mpi_hand.h"
+#include "mpi_wrap.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -297,12 +297,12 @@ int aspx_offload_MPI_Session_finalize(MPI_Session *session)
 
 int aspx_offload_MPI_Initialized(int *flag)
 {
-    return aspx_hand_MPI_Initialized(flag);
+    return aspx_wrap_MPI_Initialized(flag);
 }
 
 int aspx_offload_MPI_Finalized(int *flag)
 {
-    return aspx_hand_MPI_Finalized(flag);
+    return aspx_wrap_MPI_Finalized(flag);
 }
 
 int aspx_offload_MPI_Query_thread(int *provided)

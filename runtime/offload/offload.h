@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 /* In the thread's place, when MPI runs: bring up what shall lie behind it, and
- * change the library's table that is there into that one's workers. It writes
+ * change the library's table that is there into that one's wrappers. It writes
  * the record at the end, with aspx_offload_add_up(). */
 typedef void aspx_offload_behind_f(struct aspx_real *table);
 

@@ -10,7 +10,7 @@
 #include "raised.h"
 #include "thread.h"
 
-#include "mpi_hand.h"
+#include "mpi_wrap.h"
 
 #include <sched.h>
 

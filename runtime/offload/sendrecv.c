@@ -9,7 +9,7 @@
 #include "state.h"
 
 #include "runtime/mpi/handle.h"
-#include "mpi_hand.h"
+#include "mpi_wrap.h"
 
 #include <stdlib.h>
 

@@ -19,7 +19,7 @@
 #include <stdio.h>
 
 /* Entries lead here, past the gate, while no thread is wanted; behind them the
- * workers. */
+ * wrappers. */
 static struct aspx_real ungated;
 struct aspx_real aspx_on_demand_behind;
 
@@ -213,7 +213,7 @@ static void find_cpus(void)
 
 static void fill_tables(void)
 {
-    aspx_workers_fill(&aspx_on_demand_behind);
+    aspx_wrappers_fill(&aspx_on_demand_behind);
     aspx_progress_behind = aspx_on_demand_behind;
     aspx_on_demand_fill_bars(&aspx_progress_behind);
     ungated = aspx_progress_behind;

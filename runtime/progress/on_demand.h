@@ -21,7 +21,7 @@
 /* Begin to listen, in MPI_Init and in place of aspx_entry_activate().
  *   layout  borrowed; the thread stays on the CPUs of this node's ghosts
  *   wanted  enum aspx_help, which others write at any time; until stop. NULL: all
- *           this is not wanted, and the entries lead to the workers for good
+ *           this is not wanted, and the entries lead to the wrappers for good
  *   posted  where others see what there is to work for; until stop */
 void aspx_on_demand_start(const struct asp_layout *layout,
                           const _Atomic int32_t *wanted,

@@ -10,7 +10,7 @@
 
 #include "runtime/mpi/real.h"
 #include "runtime/world/mode.h"
-#include "mpi_hand.h"
+#include "mpi_wrap.h"
 
 #include "common/layout/layout.h"
 
@@ -21,7 +21,7 @@
 extern const struct aspx_mode aspx_progress_mode;
 
 /* What the program calls in this mode, and what lies behind that: the library,
- * or beside ghosts the workers (on_demand.h). */
+ * or beside ghosts the wrappers (on_demand.h). */
 extern struct aspx_real aspx_progress_entries, aspx_progress_behind;
 
 /* Is a thread like ours asked of MPICH itself? Then ours is not started. */

@@ -11,7 +11,7 @@
 #include "runtime/mpi/real.h"
 #include "world.h"
 
-#include "mpi_hand.h"
+#include "mpi_wrap.h"
 
 #include <pthread.h>
 #include <stdint.h>
@@ -101,7 +101,7 @@ static int is_comm_keyval(int keyval)
     return ((MPI_TAG_UB ^ keyval) & 0x03c00000) == 0;
 }
 
-void aspx_hand_MPII_Keyval_set_proxy(int keyval, aspx_copy_proxy_f *copy,
+void aspx_wrap_MPII_Keyval_set_proxy(int keyval, aspx_copy_proxy_f *copy,
                                      aspx_delete_proxy_f *del)
 {
     int i = is_comm_keyval(keyval) ? foreign_index(copy, del) : -1;
@@ -112,7 +112,7 @@ void aspx_hand_MPII_Keyval_set_proxy(int keyval, aspx_copy_proxy_f *copy,
         aspx_real.MPII_Keyval_set_proxy(keyval, copy, del);
 }
 
-int aspx_hand_MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy,
+int aspx_wrap_MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy,
                                      MPI_Comm_delete_attr_function *del,
                                      int *keyval, void *extra)
 {
@@ -123,11 +123,11 @@ int aspx_hand_MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy,
     return rc;
 }
 
-int aspx_hand_MPI_Keyval_create(MPI_Copy_function *copy,
+int aspx_wrap_MPI_Keyval_create(MPI_Copy_function *copy,
                                 MPI_Delete_function *del, int *keyval,
                                 void *extra)
 {
-    return aspx_hand_MPI_Comm_create_keyval(copy, del, keyval, extra);
+    return aspx_wrap_MPI_Comm_create_keyval(copy, del, keyval, extra);
 }
 
 static int count_ghosts(void)
@@ -147,7 +147,7 @@ static void shrink_universe(int keyval, void *value, const int *flag)
     *(int **) value = &universe;
 }
 
-int aspx_hand_MPI_Comm_get_attr(MPI_Comm comm, int keyval, void *value,
+int aspx_wrap_MPI_Comm_get_attr(MPI_Comm comm, int keyval, void *value,
                                 int *flag)
 {
     int rc = aspx_real.MPI_Comm_get_attr(aspx_comm(comm), keyval, value, flag);
@@ -157,7 +157,7 @@ int aspx_hand_MPI_Comm_get_attr(MPI_Comm comm, int keyval, void *value,
     return rc;
 }
 
-int aspx_hand_MPI_Attr_get(MPI_Comm comm, int keyval, void *value, int *flag)
+int aspx_wrap_MPI_Attr_get(MPI_Comm comm, int keyval, void *value, int *flag)
 {
     int rc = aspx_real.MPI_Attr_get(aspx_comm(comm), keyval, value, flag);
 
@@ -168,7 +168,7 @@ int aspx_hand_MPI_Attr_get(MPI_Comm comm, int keyval, void *value, int *flag)
 
 /* Fortran's keyval is one more than that of C, and its value is the number
  * itself. */
-int aspx_hand_MPII_Comm_get_attr(MPI_Comm comm, int keyval, void *value,
+int aspx_wrap_MPII_Comm_get_attr(MPI_Comm comm, int keyval, void *value,
                                  int *flag, int type)
 {
     int rc = aspx_real.MPII_Comm_get_attr(aspx_comm(comm), keyval, value, flag,

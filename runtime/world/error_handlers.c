@@ -11,7 +11,7 @@
 #include "runtime/mpi/real.h"
 #include "world.h"
 
-#include "mpi_hand.h"
+#include "mpi_wrap.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -19,7 +19,7 @@
 /* Until it is set, new communicators inherit nothing. */
 static atomic_bool set;
 
-int aspx_hand_MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
+int aspx_wrap_MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
 {
     int rc = aspx_real.MPI_Comm_set_errhandler(comm, errhandler);
 
@@ -28,7 +28,7 @@ int aspx_hand_MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
     return rc;
 }
 
-int aspx_hand_MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
+int aspx_wrap_MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
 {
     int rc = aspx_real.MPI_Errhandler_set(comm, errhandler);
 

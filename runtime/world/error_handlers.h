@@ -10,7 +10,7 @@
  *   from    what the program named as the old communicator
  *   to      the new one, NULL communicator included
  *   rc      how the call that made it ended
- * Returns rc. Called by the workers of `inherit` rows. */
+ * Returns rc. Called by the wrappers of `inherit` rows. */
 int aspx_errh_inherit(MPI_Comm from, const MPI_Comm *to, int rc);
 
 #endif

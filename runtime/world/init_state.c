@@ -5,7 +5,7 @@
 
 #include "init_state.h"
 
-#include "mpi_hand.h"
+#include "mpi_wrap.h"
 #include "runtime/mpi/real.h"
 
 #include <stdatomic.h>
@@ -65,7 +65,7 @@ bool aspx_init_is_over(void)
            atomic_load(&initialized) == atomic_load(&finalized);
 }
 
-int aspx_hand_MPI_Initialized(int *flag)
+int aspx_wrap_MPI_Initialized(int *flag)
 {
     if (!flag || !atomic_load(&hidden))
         return aspx_real.MPI_Initialized(flag);
@@ -73,7 +73,7 @@ int aspx_hand_MPI_Initialized(int *flag)
     return MPI_SUCCESS;
 }
 
-int aspx_hand_MPI_Finalized(int *flag)
+int aspx_wrap_MPI_Finalized(int *flag)
 {
     if (!flag || !atomic_load(&hidden))
         return aspx_real.MPI_Finalized(flag);

@@ -5,13 +5,13 @@
 #include "runtime/mpi/real.h"
 #include "world.h"
 
-#include "mpi_hand.h"
+#include "mpi_wrap.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* Whatever the set, its members among the users, in the order of the set. */
-int aspx_hand_MPI_Group_from_session_pset(MPI_Session session,
+int aspx_wrap_MPI_Group_from_session_pset(MPI_Session session,
                                           const char *pset_name,
                                           MPI_Group *newgroup)
 {
@@ -29,7 +29,7 @@ int aspx_hand_MPI_Group_from_session_pset(MPI_Session session,
     return rc;
 }
 
-int aspx_hand_MPI_Session_get_pset_info(MPI_Session session,
+int aspx_wrap_MPI_Session_get_pset_info(MPI_Session session,
                                         const char *pset_name, MPI_Info *info)
 {
     char size[16];

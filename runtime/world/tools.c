@@ -6,7 +6,7 @@
 #include "runtime/mpi/real.h"
 #include "world.h"
 
-#include "mpi_hand.h"
+#include "mpi_wrap.h"
 
 /* What the program means by object, for a variable that is bound to bind. */
 static void *object_meant(int bind, void *object)
@@ -17,7 +17,7 @@ static void *object_meant(int bind, void *object)
     return object;
 }
 
-int aspx_hand_MPI_T_cvar_handle_alloc(int index, void *object,
+int aspx_wrap_MPI_T_cvar_handle_alloc(int index, void *object,
                                       MPI_T_cvar_handle *handle, int *count)
 {
     int verbosity, bind = MPI_T_BIND_NO_OBJECT, scope;
@@ -30,7 +30,7 @@ int aspx_hand_MPI_T_cvar_handle_alloc(int index, void *object,
                                              handle, count);
 }
 
-int aspx_hand_MPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int index,
+int aspx_wrap_MPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int index,
                                       void *object, MPI_T_pvar_handle *handle,
                                       int *count)
 {
@@ -46,7 +46,7 @@ int aspx_hand_MPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int index,
         session, index, object_meant(bind, object), handle, count);
 }
 
-int aspx_hand_MPI_T_event_handle_alloc(int index, void *object, MPI_Info info,
+int aspx_wrap_MPI_T_event_handle_alloc(int index, void *object, MPI_Info info,
                                        MPI_T_event_registration *registration)
 {
     int verbosity, elements = 0, bind = MPI_T_BIND_NO_OBJECT;

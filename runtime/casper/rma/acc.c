@@ -7,7 +7,7 @@
 #include "acc.h"
 
 #include "runtime/mpi/real.h"
-#include "mpi_hand.h"
+#include "mpi_wrap.h"
 
 int aspx_acc_send(const struct aspx_acc *acc, const struct aspx_route *to,
                   MPI_Request *request)
@@ -77,7 +77,7 @@ static bool carry_out(struct aspx_acc *acc, MPI_Win win, MPI_Request *request,
     return false;
 }
 
-int aspx_hand_MPI_Fetch_and_op(const void *origin_addr, void *result_addr,
+int aspx_wrap_MPI_Fetch_and_op(const void *origin_addr, void *result_addr,
                                MPI_Datatype type, int rank, MPI_Aint disp,
                                MPI_Op op, MPI_Win win)
 {
@@ -98,7 +98,7 @@ int aspx_hand_MPI_Fetch_and_op(const void *origin_addr, void *result_addr,
     }
 }
 
-int aspx_hand_MPI_Compare_and_swap(const void *origin_addr,
+int aspx_wrap_MPI_Compare_and_swap(const void *origin_addr,
                                    const void *compare_addr, void *result_addr,
                                    MPI_Datatype type, int rank, MPI_Aint disp,
                                    MPI_Win win)
@@ -154,7 +154,7 @@ int aspx_hand_MPI_Compare_and_swap(const void *origin_addr,
 /* NAME and RNAME, for one type of counts. What has no result type is MPI's to
  * refuse. */
 #define TWINS(KIND, NAME, RNAME, COUNT, OK)                                    \
-    int aspx_hand_##NAME(KIND##_PARAMETERS(COUNT))                             \
+    int aspx_wrap_##NAME(KIND##_PARAMETERS(COUNT))                             \
     {                                                                          \
         struct aspx_acc acc = KIND##_ACC;                                      \
         int rc;                                                                \
@@ -164,7 +164,7 @@ int aspx_hand_MPI_Compare_and_swap(const void *origin_addr,
         return aspx_real.NAME(KIND##_ARGUMENTS);                               \
     }                                                                          \
                                                                                \
-    int aspx_hand_##RNAME(KIND##_PARAMETERS(COUNT), MPI_Request *request)      \
+    int aspx_wrap_##RNAME(KIND##_PARAMETERS(COUNT), MPI_Request *request)      \
     {                                                                          \
         struct aspx_acc acc = KIND##_ACC;                                      \
         int rc;                                                                \

@@ -8,7 +8,7 @@
 #include "acc.h"
 
 #include "runtime/mpi/real.h"
-#include "mpi_hand.h"
+#include "mpi_wrap.h"
 
 static int send_plainly(const struct aspx_buffer *o,
                         const struct aspx_target_access *t,
@@ -106,7 +106,7 @@ static bool carry_out(const struct aspx_buffer *origin,
 
 /* NAME and R##NAME, for one type of counts. */
 #define TWINS(NAME, RNAME, CALL, BUFFER, COUNT)                                \
-    int aspx_hand_##NAME(BUFFER origin_addr, COUNT origin_count,               \
+    int aspx_wrap_##NAME(BUFFER origin_addr, COUNT origin_count,               \
                          MPI_Datatype origin_type, int rank, MPI_Aint disp,    \
                          COUNT count, MPI_Datatype type, MPI_Win win)          \
     {                                                                          \
@@ -122,7 +122,7 @@ static bool carry_out(const struct aspx_buffer *origin,
                               access.disp, count, type, win);                  \
     }                                                                          \
                                                                                \
-    int aspx_hand_##RNAME(BUFFER origin_addr, COUNT origin_count,              \
+    int aspx_wrap_##RNAME(BUFFER origin_addr, COUNT origin_count,              \
                           MPI_Datatype origin_type, int rank, MPI_Aint disp,   \
                           COUNT count, MPI_Datatype type, MPI_Win win,         \
                           MPI_Request *request)                                \

@@ -15,9 +15,9 @@
 #include "runtime/mpi/handle.h"
 #include "runtime/mpi/real.h"
 #include "runtime/casper/window/counts.h"
-#include "mpi_hand.h"
+#include "mpi_wrap.h"
 
-int aspx_hand_MPI_Win_fence(int assert, MPI_Win handle)
+int aspx_wrap_MPI_Win_fence(int assert, MPI_Win handle)
 {
     struct aspx_win *win = aspx_win_find(handle);
     int rc;
@@ -47,7 +47,7 @@ int aspx_hand_MPI_Win_fence(int assert, MPI_Win handle)
 
 /* MPICH's own MPI_Win_set_info has a barrier. The program promises with
  * symmetric=true that nothing is open; we do not rely on it. */
-int aspx_hand_MPI_Win_set_info(MPI_Win handle, MPI_Info info)
+int aspx_wrap_MPI_Win_set_info(MPI_Win handle, MPI_Info info)
 {
     struct aspx_win *win = aspx_win_find(handle);
     struct aspx_hints hints;
@@ -74,7 +74,7 @@ int aspx_hand_MPI_Win_set_info(MPI_Win handle, MPI_Info info)
  * closed its epochs, each with a flush, and settled its locks, so no ghost
  * touches block or lock words again.
  * The entry stays until then, because attribute callbacks may ask for it. */
-int aspx_hand_MPI_Win_free(MPI_Win *handle)
+int aspx_wrap_MPI_Win_free(MPI_Win *handle)
 {
     struct aspx_win *win = handle ? aspx_win_find(*handle) : NULL;
     int rc, access;

@@ -7,7 +7,7 @@
 
 #include "runtime/mpi/real.h"
 #include "runtime/casper/window/counts.h"
-#include "mpi_hand.h"
+#include "mpi_wrap.h"
 
 /* Flushes are legal only under a lock. Elsewhere MPI's own window, which
  * knows of none, raises the error. */
@@ -26,7 +26,7 @@ static bool may_flush(const struct aspx_win *win, int rank)
            atomic_load(&win->targets[rank].held) != ASPX_HELD_NONE;
 }
 
-int aspx_hand_MPI_Win_flush(int rank, MPI_Win handle)
+int aspx_wrap_MPI_Win_flush(int rank, MPI_Win handle)
 {
     struct aspx_win *win = find_locked(handle);
 
@@ -36,7 +36,7 @@ int aspx_hand_MPI_Win_flush(int rank, MPI_Win handle)
     return aspx_win_pass(win, aspx_flush(win, rank));
 }
 
-int aspx_hand_MPI_Win_flush_all(MPI_Win handle)
+int aspx_wrap_MPI_Win_flush_all(MPI_Win handle)
 {
     struct aspx_win *win = find_locked(handle);
 
@@ -46,7 +46,7 @@ int aspx_hand_MPI_Win_flush_all(MPI_Win handle)
     return aspx_win_pass(win, aspx_flush_every(win));
 }
 
-int aspx_hand_MPI_Win_flush_local(int rank, MPI_Win handle)
+int aspx_wrap_MPI_Win_flush_local(int rank, MPI_Win handle)
 {
     struct aspx_win *win = find_locked(handle);
 
@@ -57,7 +57,7 @@ int aspx_hand_MPI_Win_flush_local(int rank, MPI_Win handle)
         win, aspx_flush_with(win, rank, aspx_real.MPI_Win_flush_local));
 }
 
-int aspx_hand_MPI_Win_flush_local_all(MPI_Win handle)
+int aspx_wrap_MPI_Win_flush_local_all(MPI_Win handle)
 {
     struct aspx_win *win = find_locked(handle);
 
@@ -68,7 +68,7 @@ int aspx_hand_MPI_Win_flush_local_all(MPI_Win handle)
         win, aspx_flush_every_with(win, aspx_real.MPI_Win_flush_local));
 }
 
-int aspx_hand_MPI_Win_sync(MPI_Win handle)
+int aspx_wrap_MPI_Win_sync(MPI_Win handle)
 {
     if (!find_locked(handle))
         return aspx_real.MPI_Win_sync(handle);

@@ -10,7 +10,7 @@
 
 #include "runtime/mpi/real.h"
 #include "runtime/casper/window/counts.h"
-#include "mpi_hand.h"
+#include "mpi_wrap.h"
 
 /* Would MPI take these arguments? If not, its own call says so. */
 static bool sane_lock(const struct aspx_win *win, int lock_type, int rank,
@@ -51,7 +51,7 @@ static void close_lock(struct aspx_win *win, struct aspx_target *target)
     pthread_mutex_unlock(&win->mutex);
 }
 
-int aspx_hand_MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win handle)
+int aspx_wrap_MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win handle)
 {
     struct aspx_win *win = aspx_win_find(handle);
     struct aspx_target *target;
@@ -78,7 +78,7 @@ int aspx_hand_MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win handle)
     return aspx_win_pass(win, rc);
 }
 
-int aspx_hand_MPI_Win_unlock(int rank, MPI_Win handle)
+int aspx_wrap_MPI_Win_unlock(int rank, MPI_Win handle)
 {
     struct aspx_win *win = aspx_win_find(handle);
     struct aspx_target *target;
@@ -98,7 +98,7 @@ int aspx_hand_MPI_Win_unlock(int rank, MPI_Win handle)
     return aspx_win_pass(win, rc);
 }
 
-int aspx_hand_MPI_Win_lock_all(int assert, MPI_Win handle)
+int aspx_wrap_MPI_Win_lock_all(int assert, MPI_Win handle)
 {
     struct aspx_win *win = aspx_win_find(handle);
     int access, rc = MPI_SUCCESS;
@@ -124,7 +124,7 @@ int aspx_hand_MPI_Win_lock_all(int assert, MPI_Win handle)
     return aspx_win_pass(win, rc);
 }
 
-int aspx_hand_MPI_Win_unlock_all(MPI_Win handle)
+int aspx_wrap_MPI_Win_unlock_all(MPI_Win handle)
 {
     struct aspx_win *win = aspx_win_find(handle);
     int rc;

@@ -9,7 +9,7 @@
 
 #include "runtime/mpi/real.h"
 #include "runtime/casper/window/counts.h"
-#include "mpi_hand.h"
+#include "mpi_wrap.h"
 
 #include <stdlib.h>
 
@@ -35,7 +35,7 @@ static int mark_group(struct aspx_win *win, MPI_Group group)
     return size;
 }
 
-int aspx_hand_MPI_Win_start(MPI_Group group, int assert, MPI_Win handle)
+int aspx_wrap_MPI_Win_start(MPI_Group group, int assert, MPI_Win handle)
 {
     struct aspx_win *win = aspx_win_find(handle);
     int access, rc;
@@ -57,7 +57,7 @@ int aspx_hand_MPI_Win_start(MPI_Group group, int assert, MPI_Win handle)
     return MPI_SUCCESS;
 }
 
-int aspx_hand_MPI_Win_complete(MPI_Win handle)
+int aspx_wrap_MPI_Win_complete(MPI_Win handle)
 {
     struct aspx_win *win = aspx_win_find(handle);
     int rc;
@@ -73,7 +73,7 @@ int aspx_hand_MPI_Win_complete(MPI_Win handle)
     return aspx_real.MPI_Win_complete(handle);
 }
 
-int aspx_hand_MPI_Win_post(MPI_Group group, int assert, MPI_Win handle)
+int aspx_wrap_MPI_Win_post(MPI_Group group, int assert, MPI_Win handle)
 {
     struct aspx_win *win = aspx_win_find(handle);
 

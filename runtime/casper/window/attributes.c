@@ -10,7 +10,7 @@
 #include "window.h"
 
 #include "runtime/mpi/real.h"
-#include "mpi_hand.h"
+#include "mpi_wrap.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static const void *own_attr(MPI_Win handle, int keyval)
     return win->targets[win->rank].here;
 }
 
-int aspx_hand_MPI_Win_get_attr(MPI_Win handle, int keyval, void *value,
+int aspx_wrap_MPI_Win_get_attr(MPI_Win handle, int keyval, void *value,
                                int *flag)
 {
     int rc = aspx_real.MPI_Win_get_attr(handle, keyval, value, flag);
@@ -52,7 +52,7 @@ int aspx_hand_MPI_Win_get_attr(MPI_Win handle, int keyval, void *value,
 
 /* Fortran's way: its keyval may be one more than that of C, and an attribute
  * of integer type (bit 0 of type) is the number itself, not a pointer to it. */
-int aspx_hand_MPII_Win_get_attr(MPI_Win handle, int keyval, void *value,
+int aspx_wrap_MPII_Win_get_attr(MPI_Win handle, int keyval, void *value,
                                 int *flag, int type)
 {
     int rc = aspx_real.MPII_Win_get_attr(handle, keyval, value, flag, type);
@@ -110,7 +110,7 @@ static bool query_shared(MPI_Win handle, int rank, MPI_Aint *size,
     return true;
 }
 
-int aspx_hand_MPI_Win_shared_query(MPI_Win handle, int rank, MPI_Aint *size,
+int aspx_wrap_MPI_Win_shared_query(MPI_Win handle, int rank, MPI_Aint *size,
                                    int *disp_unit, void *baseptr)
 {
     MPI_Aint unit = 0;
@@ -124,7 +124,7 @@ int aspx_hand_MPI_Win_shared_query(MPI_Win handle, int rank, MPI_Aint *size,
     return rc;
 }
 
-int aspx_hand_MPI_Win_shared_query_c(MPI_Win handle, int rank, MPI_Aint *size,
+int aspx_wrap_MPI_Win_shared_query_c(MPI_Win handle, int rank, MPI_Aint *size,
                                      MPI_Aint *disp_unit, void *baseptr)
 {
     int rc;
@@ -165,7 +165,7 @@ static void apply_async_rule(struct aspx_win *win, const char *name)
                 aspx_adapt_mode());
 }
 
-int aspx_hand_MPI_Win_set_name(MPI_Win handle, const char *name)
+int aspx_wrap_MPI_Win_set_name(MPI_Win handle, const char *name)
 {
     int rc = aspx_real.MPI_Win_set_name(handle, name);
     struct aspx_win *win;

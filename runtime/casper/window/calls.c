@@ -10,7 +10,7 @@
 
 #include "runtime/mpi/real.h"
 #include "counts.h"
-#include "mpi_hand.h"
+#include "mpi_wrap.h"
 
 #include <string.h>
 
@@ -128,7 +128,7 @@ static int finish_native(int rc, void *baseptr, MPI_Win *win,
 /* Each call and its twin with large counts: NAME is the call, UNIT the type of
  * its displacement unit. */
 #define ALLOCATE(NAME, UNIT, FLAVOR, MEMORY)                                   \
-    int aspx_hand_##NAME(MPI_Aint size, UNIT disp_unit, MPI_Info info,         \
+    int aspx_wrap_##NAME(MPI_Aint size, UNIT disp_unit, MPI_Info info,         \
                          MPI_Comm comm, void *baseptr, MPI_Win *win)           \
     {                                                                          \
         struct aspx_win_request request = make_request(                        \
@@ -143,7 +143,7 @@ static int finish_native(int rc, void *baseptr, MPI_Win *win,
     }
 
 #define CREATE(NAME, UNIT)                                                     \
-    int aspx_hand_##NAME(void *base, MPI_Aint size, UNIT disp_unit,            \
+    int aspx_wrap_##NAME(void *base, MPI_Aint size, UNIT disp_unit,            \
                          MPI_Info info, MPI_Comm comm, MPI_Win *win)           \
     {                                                                          \
         struct aspx_win_request request = make_request(                        \
@@ -167,7 +167,7 @@ ALLOCATE(MPI_Win_allocate_shared_c, MPI_Aint, MPI_WIN_FLAVOR_SHARED,
 CREATE(MPI_Win_create, int)
 CREATE(MPI_Win_create_c, MPI_Aint)
 
-int aspx_hand_MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
+int aspx_wrap_MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
     struct aspx_win_request request = make_request(
         ASPX_MEMORY_GIVEN, MPI_WIN_FLAVOR_DYNAMIC, NULL, 0, 1, info, comm);

@@ -10,7 +10,7 @@
 
 #include "runtime/mpi/handle.h"
 #include "runtime/mpi/real.h"
-#include "mpi_hand.h"
+#include "mpi_wrap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +68,7 @@ static void *take_block(uint64_t bytes, uint64_t align)
     return take_large(bytes, align);
 }
 
-int aspx_hand_MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
+int aspx_wrap_MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
     void *addr = NULL;
 
@@ -82,7 +82,7 @@ int aspx_hand_MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
     return MPI_SUCCESS;
 }
 
-int aspx_hand_MPI_Free_mem(void *base)
+int aspx_wrap_MPI_Free_mem(void *base)
 {
     if (aspx_slabs_give(&aspx_engine.arena, base) || give_large(base))
         return MPI_SUCCESS;
