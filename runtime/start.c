@@ -213,8 +213,8 @@ static void go_plain(void)
 
     table = aspx_real;
     table.MPI_Finalize = finalize_plain;
-    aspx_selfbind();
-    aspx_close_mend();
+    aspx_plt_patch();
+    aspx_tcp_finalize_fix();
     measure_if_asked();
     aspx_entry_use(&table);
 }

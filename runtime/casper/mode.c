@@ -56,8 +56,8 @@ static const char *join_ghosts(const struct asp_layout *layout, uint32_t local)
     aspx_watchdog_joining();
     if (aspx_world_start(&aspx_world, layout, local, &err) != 0)
         end_job(&err);
-    aspx_selfbind();
-    aspx_close_mend();
+    aspx_plt_patch();
+    aspx_tcp_finalize_fix();
     if (aspx_casper_start(&aspx_world) != 0) {
         fprintf(stderr, "aspen: MPI failed while the ghost engine started; "
                         "ending the job\n");

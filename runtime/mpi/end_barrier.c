@@ -92,13 +92,13 @@ void aspx_end_barrier_comes(void)
 {
     if (comes || !next_read)
         return;
-    comes = aspx_selfbind_lead("ucp_worker_progress", note_and_poll);
+    comes = aspx_plt_patch_lead("ucp_worker_progress", note_and_poll);
 }
 
 void aspx_end_barrier_mend(void)
 {
-    *(void **) &progress = aspx_selfbind_find("ucp_worker_progress");
-    *(void **) &next_read = aspx_selfbind_find("read");
-    if (!progress || !aspx_selfbind_lead("read", read_while_polling))
+    *(void **) &progress = aspx_plt_patch_find("ucp_worker_progress");
+    *(void **) &next_read = aspx_plt_patch_find("read");
+    if (!progress || !aspx_plt_patch_lead("read", read_while_polling))
         next_read = NULL;
 }

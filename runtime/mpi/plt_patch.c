@@ -37,7 +37,7 @@ static void bind_own(const struct aspx_image *image,
         aspx_image_store(image, reference->slot, reference->definition);
 }
 
-void aspx_selfbind(void)
+void aspx_plt_patch(void)
 {
     static bool done;
 
@@ -61,7 +61,7 @@ static void lead(const struct aspx_image *image,
         wanted->found = aspx_image_store(image, reference->slot, wanted->to);
 }
 
-bool aspx_selfbind_lead(const char *name, void *to)
+bool aspx_plt_patch_lead(const char *name, void *to)
 {
     struct lead wanted = {.name = name, .to = to};
 
@@ -69,7 +69,7 @@ bool aspx_selfbind_lead(const char *name, void *to)
     return wanted.found;
 }
 
-void *aspx_selfbind_find(const char *name)
+void *aspx_plt_patch_find(const char *name)
 {
     void *found = dlsym(RTLD_DEFAULT, name);
 

@@ -9,12 +9,12 @@
 /* Bind libmpich's references to MPI functions to libmpich itself, as if it had
  * been linked with -Bsymbolic. Idempotent. After aspx_real_resolve(), and the
  * first time before libmpich's symbols lead elsewhere (redirect.h). */
-void aspx_selfbind(void);
+void aspx_plt_patch(void);
 
 /* A function of another library, that libmpich calls by name: what it calls
  * now; NULL when there is none. And let it call something else, for good; false
  * when it does not call it. */
-void *aspx_selfbind_find(const char *name);
-bool aspx_selfbind_lead(const char *name, void *to);
+void *aspx_plt_patch_find(const char *name);
+bool aspx_plt_patch_lead(const char *name, void *to);
 
 #endif

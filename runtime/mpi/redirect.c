@@ -159,7 +159,7 @@ static void redirect(void)
 
     if (!aspx_image_of_handle(aspx_real_library(), &image))
         return;
-    aspx_selfbind();
+    aspx_plt_patch();
     if (change_symbols(&image) == 0)
         dl_iterate_phdr(rebind_object, &image);
     else

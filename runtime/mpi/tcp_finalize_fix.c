@@ -166,10 +166,10 @@ static void *begin_to_close(void *connection)
 
 static void find(void *function_p, const char *name)
 {
-    *(void **) function_p = aspx_selfbind_find(name);
+    *(void **) function_p = aspx_plt_patch_find(name);
 }
 
-void aspx_close_mend(void)
+void aspx_tcp_finalize_fix(void)
 {
     static bool done;
 
@@ -182,6 +182,6 @@ void aspx_close_mend(void)
     if (!disconnect || !is_completed || !print)
         return;
     aspx_end_barrier_mend();
-    if (aspx_selfbind_lead("ucp_disconnect_nb", begin_to_close))
-        (void) aspx_selfbind_lead("ucp_request_is_completed", is_closed);
+    if (aspx_plt_patch_lead("ucp_disconnect_nb", begin_to_close))
+        (void) aspx_plt_patch_lead("ucp_request_is_completed", is_closed);
 }

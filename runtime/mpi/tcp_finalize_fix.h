@@ -19,6 +19,6 @@
 
 /* Have libmpich's MPI_Finalize do so. Idempotent; without UCX nothing is done.
  * After aspx_real_resolve(), while no other thread is inside MPI. */
-void aspx_close_mend(void);
+void aspx_tcp_finalize_fix(void);
 
 #endif

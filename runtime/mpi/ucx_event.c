@@ -109,11 +109,11 @@ void aspx_ucx_event_start(void)
 
     if (next_init)
         return;
-    *(void **) &next_init = aspx_selfbind_find("ucp_init_version");
-    *(void **) &next_create = aspx_selfbind_find("ucp_worker_create");
+    *(void **) &next_init = aspx_plt_patch_find("ucp_init_version");
+    *(void **) &next_create = aspx_plt_patch_find("ucp_worker_create");
     if (next_init && next_create &&
-        aspx_selfbind_lead("ucp_worker_create", ours_create.pointer))
-        (void) aspx_selfbind_lead("ucp_init_version", ours_init.pointer);
+        aspx_plt_patch_lead("ucp_worker_create", ours_create.pointer))
+        (void) aspx_plt_patch_lead("ucp_init_version", ours_init.pointer);
 }
 
 bool aspx_ucx_event_usable(void)

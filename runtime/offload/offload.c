@@ -101,8 +101,8 @@ int aspx_offload_start(const struct asp_layout *its_layout, uint32_t local,
     }
     aspx_site_use_kept(is_thread);
     aspx_profile_waits_elsewhere(aspx_offload_many);
-    aspx_selfbind();
-    aspx_close_mend();
+    aspx_plt_patch();
+    aspx_tcp_finalize_fix();
     return 0;
 }
 

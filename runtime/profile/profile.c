@@ -112,10 +112,10 @@ void aspx_profile_start(void)
     aspx_real.MPI_Query_thread(&level);
     many = level == MPI_THREAD_MULTIPLE;
     ours.function = many ? poll_shared : poll;
-    found.pointer = aspx_selfbind_find("ucp_worker_progress");
+    found.pointer = aspx_plt_patch_find("ucp_worker_progress");
     progress = aspx_timing_first.progress = found.function;
     start(many, found.pointer &&
-                    aspx_selfbind_lead("ucp_worker_progress", ours.pointer));
+                    aspx_plt_patch_lead("ucp_worker_progress", ours.pointer));
 }
 
 void aspx_profile_stop(void)

@@ -66,8 +66,8 @@ int aspx_progress_start(const struct asp_layout *its_layout)
     aspx_progress_read_limits(layout);
     aspx_progress_behind = aspx_real;
     aspx_progress_fill(&aspx_progress_entries);
-    aspx_selfbind();
-    aspx_close_mend();
+    aspx_plt_patch();
+    aspx_tcp_finalize_fix();
     return 0;
 }
 

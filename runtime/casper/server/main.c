@@ -92,7 +92,7 @@ int main(void)
     if (aspx_real.MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) !=
         MPI_SUCCESS)
         return 1;
-    aspx_close_mend();
+    aspx_tcp_finalize_fix();
     status = run(layout, local);
     aspx_real.MPI_Finalize();
     aspx_ghost_gone();
