@@ -3,7 +3,7 @@
  * rank's milliseconds and the number of ranks the program sees.
  *
  *   init_cost_app           MPI_Init alone (with whatever is preloaded)
- *   init_cost_app pickup    one layout pick-up, then MPI_Init, both timed */
+ *   init_cost_app fetch     one layout fetch, then MPI_Init, both timed */
 #include "config.h"
 
 #include "runtime/world/layout_fetch.h"
@@ -32,8 +32,8 @@ int main(int argc, char **argv)
     int rank;
     int size;
 
-    if (argc > 1 && strcmp(argv[1], "pickup") == 0 &&
-        aspx_pickup(&layout, &local, &err) < 0) {
+    if (argc > 1 && strcmp(argv[1], "fetch") == 0 &&
+        aspx_layout_fetch(&layout, &local, &err) < 0) {
         fprintf(stderr, "init_cost_app: %s\n", err.text);
         return 1;
     }

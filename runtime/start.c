@@ -89,7 +89,7 @@ static bool fetch_layout(void)
 
     if (getauxval(AT_SECURE))
         return false; /* a setuid program obeys no environment */
-    if (aspx_pickup(&layout, &local, &err) != 0) {
+    if (aspx_layout_fetch(&layout, &local, &err) != 0) {
         if (errno == ENOENT)
             return false;
         /* A task of the step whose place is unknown: its ranks would be wrong

@@ -9,7 +9,7 @@ setup() {
     agent=$ASPEN_PREFIX/libexec/aspen/aspen-agent
     run_agent=$ASPEN_TOP/tests/agent_run.py
     client=$ASPEN_BUILD/tests/pmix_client
-    probe=$ASPEN_BUILD/tests/pickup_probe
+    probe=$ASPEN_BUILD/tests/layout_fetch_probe
     neighbour=$ASPEN_BUILD/tests/pmix_neighbour
     nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'
     lib=$ASPEN_PREFIX/lib/aspen/libaspen.so

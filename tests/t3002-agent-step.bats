@@ -7,7 +7,7 @@ load helpers
 
 setup() {
     client=$ASPEN_BUILD/tests/pmix_client
-    probe=$ASPEN_BUILD/tests/pickup_probe
+    probe=$ASPEN_BUILD/tests/layout_fetch_probe
     ghosts="srun -N2 -n4 --async-progress=ghost:1"
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Layout pick-up, see layout_fetch.h.
+/* Layout fetch, see layout_fetch.h.
  *
  * ASPEN_LAYOUT is the only source: it came through slurmstepd, where no other
  * user can write. A PMIx server is never asked, for a client cannot tell whose
@@ -26,7 +26,7 @@ struct source {
     const char *layout;
     const char *local;
     const char *role;
-    const char *pick;
+    const char *putter;
     bool foreign; /* there is a PMIx server, and it is not ours */
 };
 
@@ -38,7 +38,7 @@ static void read_environment(struct source *source)
     source->layout = getenv("ASPEN_LAYOUT");
     source->local = getenv("ASPEN_LOCAL");
     source->role = getenv("ASPEN_ROLE");
-    source->pick = getenv("ASPEN_PICK");
+    source->putter = getenv("ASPEN_PICK");
     source->foreign = server != NULL &&
                       (ours == NULL || strcmp(ours, server) != 0);
 }
@@ -179,8 +179,8 @@ static void check_mask(const struct asp_layout *layout, uint32_t local)
             real_text, plan_text);
 }
 
-int aspx_pickup(struct asp_layout **out_p, uint32_t *local_p,
-                struct asp_err *err)
+int aspx_layout_fetch(struct asp_layout **out_p, uint32_t *local_p,
+                      struct asp_err *err)
 {
     struct asp_layout *layout = NULL;
     struct source source;
@@ -199,8 +199,8 @@ int aspx_pickup(struct asp_layout **out_p, uint32_t *local_p,
         errno = saved;
         return -1;
     }
-    if (source.foreign && source.pick != NULL)
-        aspx_child_put(source.pick, source.layout, ASPX_PICK_TIMEOUT_MS);
+    if (source.foreign && source.putter != NULL)
+        aspx_child_put(source.putter, source.layout, ASPX_PUT_TIMEOUT_MS);
     check_mask(layout, local);
     *local_p = local;
     *out_p = layout;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Layout pick-up: how a task of the step learns its place in it. */
+/* Layout fetch: how a task of the step learns its place in it. */
 #ifndef ASPEN_RUNTIME_WORLD_LAYOUT_FETCH_H
 #define ASPEN_RUNTIME_WORLD_LAYOUT_FETCH_H
 
@@ -21,11 +21,11 @@
  * Prints a warning line where the real CPU mask differs from the layout.
  * Leaves no thread, child or descriptor behind, and libpmix is not loaded.
  * Threads: one.  Cost: microseconds; with another PMIx server about 4 ms (one
- * helper process), at most ASPX_PICK_TIMEOUT_MS when that server hangs. With no
+ * helper process), at most ASPX_PUT_TIMEOUT_MS when that server hangs. With no
  * layout in the environment: no system call, no allocation. */
-int aspx_pickup(struct asp_layout **out_p, uint32_t *local_p,
-                struct asp_err *err);
+int aspx_layout_fetch(struct asp_layout **out_p, uint32_t *local_p,
+                      struct asp_err *err);
 
-enum { ASPX_PICK_TIMEOUT_MS = 1500 };
+enum { ASPX_PUT_TIMEOUT_MS = 1500 };
 
 #endif

@@ -85,7 +85,7 @@ int main(void)
         ignore_signals();
         aspx_ghost_await_users();
     }
-    if (aspx_pickup(&layout, &local, &err) != 0)
+    if (aspx_layout_fetch(&layout, &local, &err) != 0)
         return fail(&err);
     aspx_real_resolve();
     aspx_ucx_event_start();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For tests: one aspx_pickup(), and what it found, cost and left behind.
+/* For tests: one aspx_layout_fetch(), and what it found, cost and left behind.
  *
  *   ok ROLE local=N rank=N node=N from-size=N     or   none / error TEXT
  *   ms=N threads=N fds=N children=yes|no sigchld=N pmix=yes|no
@@ -64,7 +64,7 @@ int main(void)
 
     signal(SIGCHLD, on_sigchld);
     clock_gettime(CLOCK_MONOTONIC, &from);
-    rc = aspx_pickup(&layout, &local, &err);
+    rc = aspx_layout_fetch(&layout, &local, &err);
     clock_gettime(CLOCK_MONOTONIC, &to);
     if (rc == 0)
         printf("ok %s local=%u rank=%u node=%u size=%u job=%s\n",
