@@ -43,7 +43,7 @@ void aspa_publish_abandon(void)
 
 /* What the runtime needs to hand the layout to a server that is not ours: the
  * namespace, to tell them apart, and the program that does it. */
-static int add_pick(struct aspa_env *env, struct asp_err *err)
+static int add_pmix_put(struct aspa_env *env, struct asp_err *err)
 {
     char path[PATH_MAX];
     ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 16);
@@ -54,7 +54,7 @@ static int add_pick(struct aspa_env *env, struct asp_err *err)
     path[len] = '\0';
     slash = strrchr(path, '/');
     if (slash != NULL)
-        strcpy(slash + 1, "aspen-pick");
+        strcpy(slash + 1, "aspen-pmix-put");
     if (aspa_env_add(env, "ASPEN_PMIX", aspa_serve_nspace(), err) < 0)
         return -1;
     return aspa_env_add(env, "ASPEN_PICK", path, err);
@@ -71,7 +71,7 @@ static int add_shared(struct aspa_answer *answer, struct aspa_env *env,
     if (strcmp(asp_layout_knob(plan->layout, "heap", ""), "shared") == 0 &&
         aspa_env_add(env, "ASPEN_HEAP", "shared", err) < 0)
         return -1;
-    if (pmix && add_pick(env, err) < 0)
+    if (pmix && add_pmix_put(env, err) < 0)
         return -1;
     return aspa_answer_share(answer, env, err);
 }

@@ -51,7 +51,7 @@ expected=$ASPEN_TOP/tests/expected
     cd "$ASPEN_BUILD"
     for file in runtime/.libs/{libaspen,libaspenheap}.so \
         spank-plugin/.libs/aspen_spank.so tools/.libs/libaspenclock.so \
-        runtime/{casper/aspen-ghost,aspen-pick} pmix-agent/aspen-agent \
+        runtime/{casper/aspen-ghost,aspen-pmix-put} pmix-agent/aspen-agent \
         tools/aspen; do
         made=$(readelf --debug-dump=info "$file" 2>/dev/null |
             grep -m1 'DW_AT_producer.*GNU C')

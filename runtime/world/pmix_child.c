@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Running aspen-pick. Called by layout_fetch.c only, inside somebody else's
+/* Running aspen-pmix-put. Called by layout_fetch.c only, inside somebody else's
  * program: no thread, no handler, no descriptor and no zombie may stay, and
  * the program's own SIGCHLD handling must not see our child. */
 #include "config.h"

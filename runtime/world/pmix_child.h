@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Running aspen-pick from inside an MPI program without a trace. */
+/* Running aspen-pmix-put from inside an MPI program without a trace. */
 #ifndef ASPEN_RUNTIME_WORLD_PMIX_CHILD_H
 #define ASPEN_RUNTIME_WORLD_PMIX_CHILD_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* aspen-pick: hand a step's layout to a PMIx server that is not Aspen's, so
+/* aspen-pmix-put: hand a step's layout to a PMIx server that is not Aspen's, so
  * that tools find it there. Started by layout_fetch.c, never by hand.
  *
- *   aspen-pick put     read a layout from stdin, Put and Commit it
+ *   aspen-pmix-put put     read a layout from stdin, Put and Commit it
  *
  * Exit status 0, or 1 with the reason on stdout. A program of its own
  * because PMIx_Init() waits for its server without a limit and cannot be
@@ -72,7 +72,8 @@ int main(int argc, char **argv)
     int rc;
 
     if (argc != 2 || strcmp(argv[1], "put") != 0) {
-        fputs("usage: aspen-pick put (started by Aspen's runtime)\n", stderr);
+        fputs("usage: aspen-pmix-put put (started by Aspen's runtime)\n",
+              stderr);
         return 2;
     }
     status = PMIx_Init(&me, NULL, 0);
