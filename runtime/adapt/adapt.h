@@ -68,17 +68,17 @@ static inline void aspx_adapt_count(int kind, uint64_t bytes, bool redirected)
 
     if (!issued)
         return;
-    (void) aspx_tally(&issued->ops[kind], 1);
-    (void) aspx_tally(&issued->bytes[kind], bytes);
+    (void) aspx_counter_add(&issued->ops[kind], 1);
+    (void) aspx_counter_add(&issued->bytes[kind], bytes);
     if (redirected)
-        (void) aspx_tally(&issued->redirected, 1);
+        (void) aspx_counter_add(&issued->redirected, 1);
 }
 
 /* A flush, or the like, that found something to wait for. */
 static inline void aspx_adapt_count_wait(void)
 {
     if (aspx_adapt_issued)
-        (void) aspx_tally(&aspx_adapt_issued->waits, 1);
+        (void) aspx_counter_add(&aspx_adapt_issued->waits, 1);
 }
 
 /* What was decided for all ranks (adapt=auto), up to now, if this is the first

@@ -13,7 +13,7 @@
 extern bool aspx_threads;
 
 /* Add n; returns the sum. */
-static inline uint64_t aspx_tally(_Atomic uint64_t *sum, uint64_t n)
+static inline uint64_t aspx_counter_add(_Atomic uint64_t *sum, uint64_t n)
 {
     uint64_t now;
 

@@ -42,7 +42,8 @@ enum { ASPX_CALLS_PER_PROGRESS = 16 };
 /* The same in every 16th call. */
 static inline void aspx_lock_progress_rarely(void)
 {
-    if (aspx_tally(&aspx_lock_idle_calls, 1) % ASPX_CALLS_PER_PROGRESS == 0)
+    if (aspx_counter_add(&aspx_lock_idle_calls, 1) % ASPX_CALLS_PER_PROGRESS ==
+        0)
         (void) aspx_lock_progress();
 }
 

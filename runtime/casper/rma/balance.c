@@ -73,8 +73,8 @@ void aspx_balance_note(int ghost, uint64_t bytes)
 {
     struct aspx_load *load = &aspx_engine.loads[ghost];
 
-    (void) aspx_tally(&load->ops, 1);
-    (void) aspx_tally(&load->bytes, bytes);
+    (void) aspx_counter_add(&load->ops, 1);
+    (void) aspx_counter_add(&load->bytes, bytes);
 }
 
 /* What the others of the node told is getting old: believe half of it, so that

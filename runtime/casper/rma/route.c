@@ -284,11 +284,11 @@ int aspx_route_sent(const struct aspx_route *route, int rc)
     if (route->ghost == ASPX_ROUTE_TARGET) {
         /* No bound here: the target may compute, and waiting for it before the
          * program does would be worse than what MPI does. */
-        (void) aspx_tally(route->on == win->contig_win
-                              ? &route->target->contig.issued
-                              : &route->target->sent.issued,
-                          1);
-        (void) aspx_tally(&win->turn.to_targets.issued, 1);
+        (void) aspx_counter_add(route->on == win->contig_win
+                                    ? &route->target->contig.issued
+                                    : &route->target->sent.issued,
+                                1);
+        (void) aspx_counter_add(&win->turn.to_targets.issued, 1);
         return rc;
     }
     ghost = &win->ghosts[route->ghost];
@@ -298,11 +298,11 @@ int aspx_route_sent(const struct aspx_route *route, int rc)
                                memory_order_relaxed) &
           bit))
         atomic_fetch_or(&route->target->served_by, bit);
-    (void) aspx_tally(route->on == aspx_engine.contig_win
-                          ? &ghost->contig.issued
-                          : &ghost->sent.issued,
-                      1);
-    bytes = aspx_tally(&ghost->bytes, route->bytes);
+    (void) aspx_counter_add(route->on == aspx_engine.contig_win
+                                ? &ghost->contig.issued
+                                : &ghost->sent.issued,
+                            1);
+    bytes = aspx_counter_add(&ghost->bytes, route->bytes);
     aspx_balance_note(ghost->rank_all, route->bytes);
     if (aspx_flow_open(&ghost->sent) + aspx_flow_open(&ghost->contig) <
             CREDIT_OPS &&

@@ -45,7 +45,7 @@ extern _Atomic uint64_t aspx_counts[ASPX_CALLS_COUNTED][ASPX_WAYS];
 /* Count one call. Threads: any. */
 static inline void aspx_count(enum aspx_call call, enum aspx_way way)
 {
-    (void) aspx_tally(&aspx_counts[call][way], 1);
+    (void) aspx_counter_add(&aspx_counts[call][way], 1);
 }
 
 /* A way in words, and as a key of the record. */
