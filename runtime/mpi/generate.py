@@ -436,7 +436,7 @@ def off_thread(call):
     args = plain(call)
     makes_window = re.match("MPI_Win_(allocate|create)", call.name) and not \
         re.search("keyval|errhandler", call.name)
-    site = "    aspx_offload_keep_site();\n" if makes_window else ""
+    site = "    aspx_offload_keep_call_site();\n" if makes_window else ""
     told = "    aspx_offload_window_comes();\n" if makes_window else ""
     return (f"{told}    if (aspx_direct_call_enter()) {{\n"
             f"        {store}aspx_behind.{call.name}({args});\n\n"

@@ -99,17 +99,17 @@ int aspx_offload_start(const struct asp_layout *its_layout, uint32_t local,
         errno = rc;
         return -1;
     }
-    aspx_site_use_kept(is_thread);
+    aspx_call_site_use_kept(is_thread);
     aspx_profile_waits_elsewhere(aspx_offload_many);
     aspx_plt_patch();
     aspx_tcp_finalize_fix();
     return 0;
 }
 
-void aspx_offload_keep_site(void)
+void aspx_offload_keep_call_site(void)
 {
     if (put_behind && !aspx_offload_self)
-        aspx_site_keep();
+        aspx_call_site_keep();
 }
 
 bool aspx_offload_runs(void)

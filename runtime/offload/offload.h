@@ -37,7 +37,7 @@ int aspx_offload_start(const struct asp_layout *layout, uint32_t local,
 
 /* Before a call that makes a window goes to the thread: ghosts want to know its
  * caller. */
-void aspx_offload_keep_site(void);
+void aspx_offload_keep_call_site(void);
 
 /* Does the thread run? */
 bool aspx_offload_runs(void);

@@ -16,7 +16,7 @@
 
 enum { FRAMES = 24 };
 
-static struct aspx_site kept;
+static struct aspx_call_site kept;
 static bool (*uses_kept)(void);
 
 static const char *last_part(const char *path)
@@ -33,13 +33,13 @@ static bool is_mpi(const Dl_info *info)
     static const char name[] = "libmpi";
     Dl_info own;
 
-    if (dladdr((void *) (uintptr_t) aspx_site_find, &own) &&
+    if (dladdr((void *) (uintptr_t) aspx_call_site_find, &own) &&
         own.dli_fbase == info->dli_fbase)
         return true;
     return strncmp(last_part(info->dli_fname), name, sizeof(name) - 1) == 0;
 }
 
-void aspx_site_find(struct aspx_site *site)
+void aspx_call_site_find(struct aspx_call_site *site)
 {
     void *frames[FRAMES];
     int n;
@@ -49,7 +49,7 @@ void aspx_site_find(struct aspx_site *site)
         return;
     }
     n = backtrace(frames, FRAMES);
-    *site = (struct aspx_site){.place = ""};
+    *site = (struct aspx_call_site){.place = ""};
     for (int i = 1; i < n; i++) {
         /* The address is that of the return: look at the call. */
         char *at = (char *) frames[i] - 1;
@@ -69,12 +69,12 @@ void aspx_site_find(struct aspx_site *site)
     }
 }
 
-void aspx_site_keep(void)
+void aspx_call_site_keep(void)
 {
-    aspx_site_find(&kept);
+    aspx_call_site_find(&kept);
 }
 
-void aspx_site_use_kept(bool (*when)(void))
+void aspx_call_site_use_kept(bool (*when)(void))
 {
     uses_kept = when;
 }

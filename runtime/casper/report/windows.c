@@ -120,9 +120,9 @@ static void print_entry(FILE *to, const struct aspx_registry_entry *entry)
         fprintf(to, " \"%s\"", entry->name);
     fprintf(to, ": %s at %s%s%s%s, %" PRIu32 " processes, ",
             maker(entry->flavor),
-            entry->site.place[0] ? entry->site.place : "?",
-            entry->site.function[0] ? " (" : "", entry->site.function,
-            entry->site.function[0] ? ")" : "", entry->processes);
+            entry->call_site.place[0] ? entry->call_site.place : "?",
+            entry->call_site.function[0] ? " (" : "", entry->call_site.function,
+            entry->call_site.function[0] ? ")" : "", entry->processes);
     if (entry->least != entry->most)
         fprintf(to, "%" PRIu64 " to ", entry->least);
     fprintf(to, "%" PRIu64 " bytes each, %s%s%s", entry->most,
@@ -214,9 +214,9 @@ static void put_entry(FILE *to, const struct aspx_registry_entry *entry)
             entry->first, entry->last, entry->count);
     put_text(to, "name", entry->name);
     fputs(", ", to);
-    put_text(to, "site", entry->site.place);
+    put_text(to, "site", entry->call_site.place);
     fputs(", ", to);
-    put_text(to, "function", entry->site.function);
+    put_text(to, "function", entry->call_site.function);
     fprintf(to,
             ",\n     \"made_by\": \"%s\", \"processes\": %" PRIu32
             ", \"bytes_least\": %" PRIu64 ", \"bytes_most\": %" PRIu64

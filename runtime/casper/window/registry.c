@@ -23,7 +23,7 @@ static bool same_kind(const struct aspx_registry_entry *a,
            a->way == b->way && a->switchable == b->switchable &&
            a->flavor == b->flavor && a->least == b->least &&
            a->most == b->most && strcmp(a->name, b->name) == 0 &&
-           strcmp(a->site.place, b->site.place) == 0;
+           strcmp(a->call_site.place, b->call_site.place) == 0;
 }
 
 /* The newest window has got its name by now, if it gets one: let it join
@@ -81,7 +81,7 @@ uint32_t aspx_registry_add(const struct aspx_win_request *request,
         .flavor = request->flavor,
         .least = verdict->least,
         .most = verdict->most,
-        .site = verdict->site,
+        .call_site = verdict->call_site,
     };
     int rank = 0, size = 0;
 

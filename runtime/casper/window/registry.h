@@ -28,7 +28,7 @@ struct aspx_registry_entry {
     int32_t flavor;
     uint64_t least, most; /* bytes of a process */
     char name[ASPX_REGISTRY_NAME_MAX];
-    struct aspx_site site;
+    struct aspx_call_site call_site;
 };
 
 struct aspx_registry {

@@ -25,7 +25,7 @@ struct aspx_verdict {
     uint32_t holds;       /* of these, the ones without a name */
     unsigned forbidden;   /* enum aspx_epoch: promised not to happen */
     uint64_t least, most; /* bytes of the smallest and of the largest part */
-    struct aspx_site site;
+    struct aspx_call_site call_site;
     MPI_Info info; /* owned, when own_info */
     bool own_info;
 };

@@ -20,7 +20,7 @@
 
 static const struct asp_winrules none;
 static const struct asp_winrules *rules = &none;
-static bool active, listed_too, sites;
+static bool active, listed_too, call_sites;
 
 /* Windows made, as far as this process can tell: a new window is one more than
  * what any of its processes has counted, so all of them agree. */
@@ -79,11 +79,11 @@ void aspx_rules_start(const struct aspx_world *world, bool listed)
     listed_too = !all[3];
     active = rules->n > 0 || listed_too;
     for (uint32_t r = 0; r < rules->n; r++)
-        sites = sites || rules->rule[r].site[0];
+        call_sites = call_sites || rules->rule[r].site[0];
 }
 
-static bool matches_site(const struct asp_winrule *rule,
-                         const struct aspx_site *site)
+static bool matches_call_site(const struct asp_winrule *rule,
+                              const struct aspx_call_site *site)
 {
     return !rule->site[0] ||
            (site->place[0] && fnmatch(rule->site, site->place, 0) == 0) ||
@@ -200,15 +200,16 @@ int aspx_rules_choose(struct aspx_win_request *request)
 
     if (!active || !aspx_world_holds(aspx_engine.world, request->comm))
         return MPI_SUCCESS;
-    if (sites || listed_too)
-        aspx_site_find(&verdict->site);
+    if (call_sites || listed_too)
+        aspx_call_site_find(&verdict->call_site);
     mine[COUNTED] = atomic_load(&counted);
     mine[MOST] = (uint64_t) request->bytes;
     mine[LEAST] = ~mine[MOST];
     mine[UNIT_MOST] = (uint64_t) request->disp_unit;
     mine[UNIT_LEAST] = ~mine[UNIT_MOST];
     for (uint32_t r = 0; r < rules->n; r++)
-        mine[MISSED + r] = !matches_site(&rules->rule[r], &verdict->site);
+        mine[MISSED + r] = !matches_call_site(&rules->rule[r],
+                                              &verdict->call_site);
     if (aspx_real.MPI_Allreduce(mine, all, WORDS, MPI_UINT64_T, MPI_MAX,
                                 request->comm) != MPI_SUCCESS)
         return MPI_SUCCESS; /* what comes next will fail, too */
