@@ -64,7 +64,7 @@ check() {
     [ "${lines[-1]}" = "1 passed, 1 failed" ]
 }
 
-@test "code that is out of form is a failure, and the remedy is named" {
+@test "code that is out of form is a failure, and what to do is named" {
     [ "$("$ASPEN_TOP/scripts/format" --check >/dev/null; echo $?)" -ne 77 ] ||
         skip "no clang-format 14, or no git checkout"
     printf 'int main(void)\n{\n    return 0;\n}\n' >"$top/main.c"

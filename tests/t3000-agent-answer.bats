@@ -72,7 +72,7 @@ explain() {
     printed ' task=6:user:5:7:'
 }
 
-@test "more ghosts than tasks is refused with the numbers and the remedy" {
+@test "more ghosts than tasks is refused with the numbers and advice" {
     write_request spec=ghost:5
     explain
     ended_with 1

@@ -61,20 +61,20 @@ static int is_among(const char *name, size_t len, const char *const *names,
     return 0;
 }
 
-enum asp_remedy asp_remedy_of(const char *function)
+enum asp_advice_kind asp_advice_of(const char *function)
 {
     static const char prefix[] = "MPI_";
     size_t len;
 
     if (strncmp(function, prefix, sizeof(prefix) - 1) != 0)
-        return ASP_REMEDY_NONE;
+        return ASP_ADVICE_NONE;
     function += sizeof(prefix) - 1;
     len = strlen(function);
     if (len > 2 && strcmp(function + len - 2, "_c") == 0)
         len -= 2;
     if (is_among(function, len, ghosts, SIZE(ghosts)))
-        return ASP_REMEDY_GHOST;
+        return ASP_ADVICE_GHOST;
     if (is_among(function, len, threads, SIZE(threads)))
-        return ASP_REMEDY_THREAD;
-    return ASP_REMEDY_NONE;
+        return ASP_ADVICE_THREAD;
+    return ASP_ADVICE_NONE;
 }

@@ -5,17 +5,16 @@
 #ifndef ASPEN_COMMON_BASE_ADVICE_H
 #define ASPEN_COMMON_BASE_ADVICE_H
 
-enum asp_remedy {
-    ASP_REMEDY_NONE,   /* late partners, files, what happens once */
-    ASP_REMEDY_GHOST,  /* operations on windows, whose target computes */
-    ASP_REMEDY_THREAD, /* messages, non-blocking collectives */
-    ASP_REMEDIES,
+enum asp_advice_kind {
+    ASP_ADVICE_NONE,   /* late partners, files, what happens once */
+    ASP_ADVICE_GHOST,  /* operations on windows, whose target computes */
+    ASP_ADVICE_THREAD, /* messages, non-blocking collectives */
 };
 
 /* The share of ranks' time in waiting from which a helper is worth trying. */
-#define ASP_REMEDY_LEAST 0.02
+#define ASP_ADVICE_LEAST 0.02
 
 /* Of "MPI_Win_flush"; large-count twins are as the function without _c. */
-enum asp_remedy asp_remedy_of(const char *function);
+enum asp_advice_kind asp_advice_of(const char *function);
 
 #endif

@@ -11,7 +11,7 @@
 enum { ASP_ERR_TEXT_MAX = 512, ASP_ERR_PLACE_MAX = 256 };
 
 struct asp_err {
-    char text[ASP_ERR_TEXT_MAX];   /* reason and remedy in one line */
+    char text[ASP_ERR_TEXT_MAX];   /* reason and advice in one line */
     char place[ASP_ERR_PLACE_MAX]; /* "job.yaml:7:12", or "" */
 };
 

@@ -357,7 +357,7 @@ static void fix_room(const struct asp_expand_request *r,
 }
 
 /* Slurm counts what placement.share does without. */
-static const char share_remedy[] =
+static const char share_advice[] =
     "ghosts that share cores (placement.share=yes) need --overcommit (-O)";
 
 static int no_room(const struct asp_expand_request *r,
@@ -374,7 +374,7 @@ static int no_room(const struct asp_expand_request *r,
         " ghost(s) of %" PRIu32 " CPU(s) each need %" PRIu32 ": %s",
         node + 1, r->alloc_cpus[node], users, r->ghosts, cpus,
         (users + r->ghosts) * cpus,
-        r->share ? share_remedy
+        r->share ? share_advice
                  : "ask for fewer tasks (-n), or give --async-progress to "
                    "salloc or sbatch, so that the allocation has room for "
                    "ghosts");
@@ -398,7 +398,7 @@ static int check_largest(const struct asp_expand_request *r,
                     " node(s) need %" PRIu64
                     " CPUs per node, but nodes have at most %" PRIu32 ": %s",
                     users, r->ghosts, cpus, result->nodes, need, r->max_cpus,
-                    r->share ? share_remedy
+                    r->share ? share_advice
                              : "use more nodes (-N), fewer tasks (-n) or "
                                "fewer ghosts");
 }

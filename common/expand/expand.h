@@ -78,7 +78,7 @@ struct asp_expand_result {
 };
 
 /* Returns 0, or -1 with errno EINVAL (absurd request) or ERANGE (impossible),
- * and the numbers and a remedy in err; *out_p is untouched then.
+ * and the numbers and advice in err; *out_p is untouched then.
  * Threads: reentrant.  Cost: O(tasks), allocates O(nodes). */
 int asp_expand_tasks(const struct asp_expand_request *request,
                      struct asp_expand_result *out_p, struct asp_err *err);

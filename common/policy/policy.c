@@ -181,7 +181,7 @@ static void choose_by_shape(const struct asp_policy *policy,
     if (!why)
         why = "several ranks may wait for each other, and the run itself "
               "shows if ghosts help";
-    /* What cannot be had is told with a remedy after a colon. */
+    /* What cannot be had is told with advice after a colon. */
     snprintf(choice->why, sizeof(choice->why), "%.*s",
              (int) (facts && why == facts->no_ghosts ? strcspn(why, ":")
                                                      : strlen(why)),

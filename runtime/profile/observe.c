@@ -17,26 +17,26 @@
 
 /* What each helper could do something about. */
 static const struct {
-    enum asp_remedy remedy;
+    enum asp_advice_kind advice;
     const char *waits, *what;
 } helps[] = {
-    {ASP_REMEDY_GHOST, "operations on windows",
+    {ASP_ADVICE_GHOST, "operations on windows",
      "ghosts carry them out (--async-progress=ghost:1, a core on each node)"},
-    {ASP_REMEDY_THREAD, "messages",
+    {ASP_ADVICE_THREAD, "messages",
      "threads move them (--async-progress=offload, a core for each rank)"},
 };
 
 /* What it would take, and where to ask whether it is worth it. */
-static void print_remedies(FILE *to, const struct aspx_times *times)
+static void print_advice(FILE *to, const struct aspx_times *times)
 {
     bool any = false;
 
     if (!times)
         return;
     for (size_t i = 0; i < sizeof(helps) / sizeof(helps[0]); i++) {
-        double share = aspx_times_waited(times, helps[i].remedy);
+        double share = aspx_times_waited(times, helps[i].advice);
 
-        if (share < ASP_REMEDY_LEAST)
+        if (share < ASP_ADVICE_LEAST)
             continue;
         any = true;
         fprintf(to,
@@ -48,7 +48,7 @@ static void print_remedies(FILE *to, const struct aspx_times *times)
         fprintf(to,
                 "aspen: helpers would find little to do: less than %.0f %% "
                 "of the time went to waiting for windows or messages\n",
-                100 * ASP_REMEDY_LEAST);
+                100 * ASP_ADVICE_LEAST);
 }
 
 static int write_json(const char *path, const struct asp_layout *layout,
@@ -92,7 +92,7 @@ static void report(const struct asp_layout *layout)
             users, users == 1 ? "" : "s", layout->nnodes,
             layout->nnodes == 1 ? "" : "s");
     aspx_times_print(out, times);
-    print_remedies(out, times);
+    print_advice(out, times);
     aspx_record_text_close(&text);
     if (strcmp(where, "1") != 0 && write_json(where, layout, users, times) != 0)
         fprintf(stderr, "aspen: cannot write the record to %s: %s\n", where,

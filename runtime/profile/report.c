@@ -143,12 +143,13 @@ static struct text words(uint64_t some_ns)
     return text;
 }
 
-double aspx_times_waited(const struct aspx_times *times, enum asp_remedy remedy)
+double aspx_times_waited(const struct aspx_times *times,
+                         enum asp_advice_kind advice)
 {
     uint64_t waited = 0, held = 0;
 
     for (size_t i = 0; i < ASPX_CALLS; i++)
-        if (asp_remedy_of(aspx_real_names[i]) == remedy)
+        if (asp_advice_of(aspx_real_names[i]) == advice)
             waited += times->call[i].wait;
     for (int r = 0; r < times->nranks; r++) /* threads wait each on its own */
         held += times->rank[r].wall *

@@ -21,7 +21,7 @@ void aspx_times_free(struct aspx_times *times);
 
 /* The share of the ranks' time that they waited in calls of this kind. */
 double aspx_times_waited(const struct aspx_times *times,
-                         enum asp_remedy remedy);
+                         enum asp_advice_kind advice);
 
 /* One line. Takes NULL. */
 void aspx_times_print(FILE *to, const struct aspx_times *times);

@@ -611,7 +611,7 @@ static void *one_of_ours(void *unused)
     return call_once(unused);
 }
 
-static void test_own_thread(void **state)
+static void test_helper_thread(void **state)
 {
     uint64_t before = aspx_timing_call(SLEEPS).count;
     pthread_t thread;
@@ -670,8 +670,10 @@ int main(void)
         cmocka_unit_test(test_others_polls),
     };
     const struct CMUnitTest real[] = {
-        cmocka_unit_test(test_span),         cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_many_threads), cmocka_unit_test(test_own_thread),
+        cmocka_unit_test(test_span),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_many_threads),
+        cmocka_unit_test(test_helper_thread),
         cmocka_unit_test(test_in_turns),
     };
     int failed = cmocka_run_group_tests(turned, turn_the_clock, NULL);

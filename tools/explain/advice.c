@@ -166,16 +166,16 @@ static void after_off(const struct aspt_record *record,
                       struct asp_advice *advice)
 {
     double all = aspt_ranks_s(record);
-    double window = aspt_waited_s(record, ASP_REMEDY_GHOST);
-    double message = aspt_waited_s(record, ASP_REMEDY_THREAD);
+    double window = aspt_waited_s(record, ASP_ADVICE_GHOST);
+    double message = aspt_waited_s(record, ASP_ADVICE_THREAD);
 
     advice->ghosts = 1;
-    if (all > 0 && window >= ASP_REMEDY_LEAST * all)
+    if (all > 0 && window >= ASP_ADVICE_LEAST * all)
         choose(advice, ASP_MODE_GHOST,
                "last time, without helpers, it waited "
                "%.0f %% of the time for windows",
                100 * window / all);
-    else if (all > 0 && message >= ASP_REMEDY_LEAST * all)
+    else if (all > 0 && message >= ASP_ADVICE_LEAST * all)
         choose(advice, ASP_MODE_OFFLOAD,
                "last time, without helpers, it "
                "waited %.0f %% of the time for messages",

@@ -63,7 +63,8 @@ struct aspt_counts aspt_counts(const struct aspt_record *record);
 /* The time of all ranks together, and the part of it in which they waited in
  * calls of this kind. 0 when it was not measured. */
 double aspt_ranks_s(const struct aspt_record *record);
-double aspt_waited_s(const struct aspt_record *record, enum asp_remedy remedy);
+double aspt_waited_s(const struct aspt_record *record,
+                     enum asp_advice_kind advice);
 
 /* How long ghosts were there, all together; negative: not measured. */
 double aspt_ghosts_s(const struct aspt_record *record);

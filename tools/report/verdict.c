@@ -344,17 +344,17 @@ void aspt_verdict(const struct aspt_record *record, struct aspt_lines *lines)
 }
 
 /* Without helpers: what one could do, and what it would cost. */
-static void hint_remedies(const struct aspt_record *record,
-                          struct aspt_lines *lines)
+static void hint_advice(const struct aspt_record *record,
+                        struct aspt_lines *lines)
 {
     static const struct {
-        enum asp_remedy remedy;
+        enum asp_advice_kind advice;
         const char *words;
     } rows[] = {
-        {ASP_REMEDY_GHOST,
+        {ASP_ADVICE_GHOST,
          "for operations on windows. While a target computes ghosts carry "
          "them out: --async-progress=ghost:1 takes a core more on each node"},
-        {ASP_REMEDY_THREAD,
+        {ASP_ADVICE_THREAD,
          "for messages. While the other side computes threads move them: "
          "--async-progress=offload takes a core more for each rank, thread "
          "one on each node"},
@@ -365,9 +365,9 @@ static void hint_remedies(const struct aspt_record *record,
     if (!is_off(record) || !record->has_time)
         return;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        double wait = aspt_waited_s(record, rows[i].remedy);
+        double wait = aspt_waited_s(record, rows[i].advice);
 
-        if (wait < ASP_REMEDY_LEAST * all)
+        if (wait < ASP_ADVICE_LEAST * all)
             continue;
         say(lines,
             "The ranks waited %s, %s of their time, %s; aspen compare "
@@ -379,13 +379,13 @@ static void hint_remedies(const struct aspt_record *record,
         say(lines,
             "The ranks waited for windows and messages less than "
             "%.0f %% of their time: helpers would find little to do.",
-            100 * ASP_REMEDY_LEAST);
+            100 * ASP_ADVICE_LEAST);
 }
 
 void aspt_hints(const struct aspt_record *record, struct aspt_lines *lines)
 {
     lines->n = 0;
-    hint_remedies(record, lines);
+    hint_advice(record, lines);
     if (record->profile_build &&
         asp_build_differs(record->profile_build, record->mpi_build))
         say(lines,

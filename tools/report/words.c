@@ -153,12 +153,13 @@ double aspt_ranks_s(const struct aspt_record *record)
     return all;
 }
 
-double aspt_waited_s(const struct aspt_record *record, enum asp_remedy remedy)
+double aspt_waited_s(const struct aspt_record *record,
+                     enum asp_advice_kind advice)
 {
     double sum = 0;
 
     for (size_t i = 0; i < record->time.ncalls; i++)
-        if (asp_remedy_of(record->time.calls[i].name) == remedy)
+        if (asp_advice_of(record->time.calls[i].name) == advice)
             sum += record->time.calls[i].wait_s;
     return sum;
 }
