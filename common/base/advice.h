@@ -14,7 +14,7 @@ enum asp_advice_kind {
 /* The share of ranks' time in waiting from which a helper is worth trying. */
 #define ASP_ADVICE_LEAST 0.02
 
-/* Of "MPI_Win_flush"; large-count twins are as the function without _c. */
+/* Of "MPI_Win_flush". */
 enum asp_advice_kind asp_advice_of(const char *function);
 
 #endif

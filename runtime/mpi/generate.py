@@ -13,6 +13,7 @@ What is made is told from the name of each OUTPUT:
   mpi_offload.c     what they become where each rank has an offload thread
   mpi_progress.c    what they become where each rank has a progress thread
   mpi_profile.c     what stands before them where time is measured
+  mpi_advice.h      whose help can take waiting away (common/base/advice.c)
   mpi_export.map    linker version script
   mpi-coverage.md   what happens to each function, for people
 """
@@ -21,13 +22,21 @@ import re
 import sys
 from collections import namedtuple
 
-Call = namedtuple("Call", "name version treatment offload ret args timed",
-                  defaults=(None,))
+Call = namedtuple("Call", "name version treatment offload timed progress "
+                  "advice ret args")
 # Exported beside MPI: world/bypass.c, mpi/lookup.c, sanitizer.c.
 OTHERS = ("__asan_default_options", "dlopen", "dlsym", "ucp_init_version")
-TREATMENTS = ("pass", "world", "inherit", "wrap")
-OFFLOADS = ("caller", "thread", "post", "init", "twin", "own")
-TIMINGS = ("each", "wait", "some")
+# What the columns may say, by their names in Call.
+COLUMNS = {
+    "treatment": ("pass", "world", "inherit", "wrap"),
+    "offload": ("caller", "thread", "post", "init", "twin", "own"),
+    "timed": ("each", "wait", "some", "-"),
+    "progress": ("gate", "callback", "own", "-"),
+    "advice": ("ghost", "thread", "-"),
+}
+# The wrappers that stand before MPI is initialized, and after its end.
+BEFORE_INIT = ("MPI_Init", "MPI_Init_thread", "MPI_Session_init")
+AFTER_FINALIZE = ("MPI_Finalized", "MPI_Initialized")
 BANNER = "/* Generated from mpi_calls.tab by generate.py. */\n"
 
 
@@ -39,39 +48,24 @@ def lines(path):
                 yield line
 
 
-def load_timed(folder, calls):
-    """How each function that is in mpi_timed.tab is timed, by its name."""
-    names = {call.name for call in calls}
-    timed = {}
-    for how, *rows in lines(os.path.join(folder, "mpi_timed.tab")):
-        if how not in TIMINGS:
-            sys.exit(f"mpi_timed.tab: timed {how}?")
-        for name in rows:
-            if name not in names or name in timed:
-                sys.exit(f"mpi_timed.tab: {name} is unknown, or there twice")
-            for twin in {name, name + "_c"} & names:
-                timed[twin] = how
-    return timed
+def load_call(kinds, words):
+    """One row of mpi_calls.tab, checked."""
+    call = Call(*words[:8], [word.split(":") for word in words[8:]])
+    for column, allowed in COLUMNS.items():
+        if getattr(call, column) not in allowed:
+            sys.exit(f"{call.name}: unknown {column} {getattr(call, column)}")
+    for _name, kind in call.args:
+        if kind not in kinds:
+            sys.exit(f"{call.name}: unknown kind {kind}")
+    return call
 
 
 def load(folder):
     kinds = {words[0]: " ".join(words[1:])
              for words in lines(os.path.join(folder, "mpi_kinds.tab"))}
-    calls = []
-    for name, version, treatment, offload, ret, *args in lines(
-            os.path.join(folder, "mpi_calls.tab")):
-        if treatment not in TREATMENTS:
-            sys.exit(f"{name}: unknown treatment {treatment}")
-        if offload not in OFFLOADS:
-            sys.exit(f"{name}: offload by {offload}?")
-        args = [arg.split(":") for arg in args]
-        for arg in args:
-            if arg[1] not in kinds:
-                sys.exit(f"{name}: unknown kind {arg[1]}")
-        calls.append(Call(name, version, treatment, offload, ret, args))
-    timed = load_timed(folder, calls)
-    return kinds, sorted(call._replace(timed=timed.get(call.name))
-                         for call in calls)
+    return kinds, sorted(
+        load_call(kinds, words)
+        for words in lines(os.path.join(folder, "mpi_calls.tab")))
 
 
 def declare(kinds, call):
@@ -135,7 +129,7 @@ def wrap_h(kinds, calls):
         if call.offload == "own":
             yield (f"{call.ret} aspx_offload_{call.name}"
                    f"({declare(kinds, call)});")
-        if call.name in PROGRESS_OWN:
+        if call.progress == "own":
             yield (f"{call.ret} aspx_progress_{call.name}"
                    f"({declare(kinds, call)});")
     yield "#endif"
@@ -198,11 +192,11 @@ def wrappers_c(kinds, calls):
             yield f"    table->{call.name} = {prefix}{call.name};"
     yield "}\n\nvoid aspx_wrappers_fill_start(struct aspx_real *table)\n{"
     yield "    *table = aspx_real;"
-    for name in ("MPI_Init", "MPI_Init_thread", "MPI_Session_init"):
+    for name in BEFORE_INIT:
         yield f"    table->{name} = aspx_wrap_{name};"
     yield "}\n\nvoid aspx_wrappers_fill_end(struct aspx_real *table)\n{"
     yield "    *table = aspx_real;"
-    for name in ("MPI_Finalized", "MPI_Initialized"):
+    for name in AFTER_FINALIZE:
         yield f"    table->{name} = aspx_wrap_{name};"
     yield "}"
 
@@ -485,26 +479,6 @@ def offload_c(kinds, calls):
     yield "}"
 
 
-# Mode thread: these are written in C ...
-PROGRESS_OWN = ("MPI_Finalize", "MPI_Request_free", "MPI_Start",
-                "MPI_Startall", "MPI_Test", "MPI_Testall", "MPI_Testany",
-                "MPI_Testsome", "MPI_Wait", "MPI_Waitall", "MPI_Waitany",
-                "MPI_Waitsome")
-# ... these may be called at any time, and have nothing to do with progress.
-PROGRESS_FREE = ("MPI_Abort", "MPI_Finalized", "MPI_Init", "MPI_Init_thread",
-                 "MPI_Initialized", "MPI_Is_thread_main", "MPI_Query_thread")
-
-
-# Beside ghosts (progress/on_demand.c): with these a program makes functions that MPI calls
-# while it makes progress. A datatype that was freed is deleted, with its
-# attributes, when the last message that uses it has gone.
-CALLED_BACK = ("MPIX_Grequest_class_create", "MPIX_Grequest_start",
-               "MPI_Grequest_start", "MPI_Op_create", "MPI_Op_create_c",
-               "MPI_Register_datarep", "MPI_Register_datarep_c",
-               "MPI_T_event_register_callback",
-               "MPI_T_event_set_dropped_handler", "MPI_Type_create_keyval")
-
-
 def is_large(call):
     """An expression: does the operation need both sides in MPI? Collectives
     always do; files are not MPI's to progress."""
@@ -553,7 +527,7 @@ def progress_body(call):
 def on_demand_body(call):
     """The same while there is no gate: what is to be known once there is."""
     behind = f"aspx_on_demand_behind.{call.name}({plain(call)})"
-    if call.name in CALLED_BACK:
+    if call.progress == "callback":
         return f"    aspx_on_demand_disable();\n    return {behind};"
     return (f"    int rc = {behind};\n\n"
             f"    aspx_on_demand_made(rc, request,\n"
@@ -563,7 +537,7 @@ def on_demand_body(call):
 
 def progress_c(kinds, calls):
     gated = [call for call in calls if call.offload != "caller" and
-             call.name not in PROGRESS_OWN + PROGRESS_FREE]
+             call.progress in ("gate", "callback")]
     yield (BANNER + '#include "runtime/progress/on_demand.h"\n'
            '#include "runtime/progress/progress.h"\n')
     for call in gated:
@@ -573,10 +547,11 @@ def progress_c(kinds, calls):
     yield "    *table = aspx_progress_behind;"
     for call in gated:
         yield f"    table->{call.name} = gated_{call.name};"
-    for name in PROGRESS_OWN:
-        yield f"    table->{name} = aspx_progress_{name};"
+    for call in calls:
+        if call.progress == "own":
+            yield f"    table->{call.name} = aspx_progress_{call.name};"
     yield "}"
-    bars = [call for call in calls if call.name in CALLED_BACK]
+    bars = [call for call in calls if call.progress == "callback"]
     inits = [call for call in calls if call not in bars and
              call.offload == "init" and is_large(call) != "0"]
     for call in bars + inits:
@@ -620,7 +595,7 @@ def profile_c(kinds, calls):
     yield ("/* The place of a function in struct aspx_real. */\n"
            "#define TIMED(name) (offsetof(struct aspx_real, name) / "
            "sizeof(void (*)(void)))\n")
-    measured = [call for call in calls if call.timed]
+    measured = [call for call in calls if call.timed != "-"]
     for call in measured:
         yield from timed(kinds, call)
     yield "void aspx_profile_fill(struct aspx_real *table)\n{"
@@ -632,8 +607,15 @@ def profile_c(kinds, calls):
     yield "};"
 
 
+def advice_h(_kinds, calls):
+    yield BANNER
+    for call in calls:
+        if call.advice != "-":
+            yield f'{{"{call.name}", ASP_ADVICE_{call.advice.upper()}}},'
+
+
 def export_map(_kinds, calls):
-    yield "/* Generated from mpi_calls.tab by generate.py. */\n{\nglobal:"
+    yield BANNER + "{\nglobal:"
     for call in calls:
         for prefix, _table in prefixes(call):
             yield f"    {prefix}{call.name};"
@@ -643,7 +625,8 @@ def export_map(_kinds, calls):
 
 
 def coverage_md(_kinds, calls):
-    count = {t: sum(c.treatment == t for c in calls) for t in TREATMENTS}
+    count = {t: sum(c.treatment == t for c in calls)
+             for t in COLUMNS["treatment"]}
     yield "# What happens to each MPI function\n"
     yield ("Generated from `runtime/mpi/mpi_calls.tab`. "
            f"{len(calls)} functions: {count['pass']} pass, "
@@ -667,7 +650,7 @@ def coverage_md(_kinds, calls):
            "|---|---|---|---|---|")
     for call in calls:
         yield (f"| `{call.name}` | {call.version} | {call.treatment} | "
-               f"{call.offload} | {call.timed or '-'} |")
+               f"{call.offload} | {call.timed} |")
 
 
 MAKERS = {
@@ -679,6 +662,7 @@ MAKERS = {
     "mpi_offload.c": offload_c,
     "mpi_progress.c": progress_c,
     "mpi_profile.c": profile_c,
+    "mpi_advice.h": advice_h,
     "mpi_export.map": export_map,
     "mpi-coverage.md": coverage_md,
 }

@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How a function is timed: mpi_timed.tab. */
+/* How a function is timed: column `timed` of mpi_calls.tab. */
 enum aspx_timed {
     ASPX_TIMED_NOT,
     ASPX_TIMED_EACH,
