@@ -43,6 +43,7 @@ static struct {
     void *worker;
     int fd;
     bool usable;
+    bool armed; /* by the last aspx_ucx_event_arm() */
     bool asked; /* UCX was initialised with FEATURE_WAKEUP */
 } ucx = {.fd = -1};
 
@@ -130,9 +131,11 @@ enum aspx_ucx_wait aspx_ucx_event_arm(void)
 {
     int status;
 
+    ucx.armed = false;
     if (!ucx.usable)
         return ASPX_UCX_CANNOT;
     status = arm(ucx.worker);
+    ucx.armed = status == STATUS_OK;
     if (status == STATUS_OK)
         return ASPX_UCX_WOKEN;
     if (status == STATUS_BUSY)
@@ -145,7 +148,7 @@ enum aspx_ucx_wait aspx_ucx_event_wait(int doorbell, const sigset_t *signals,
                                        uint32_t us)
 {
     const struct timespec limit = {us / 1000000, us % 1000000 * 1000};
-    struct pollfd fds[] = {{ucx.usable ? ucx.fd : -1, POLLIN, 0},
+    struct pollfd fds[] = {{ucx.usable && ucx.armed ? ucx.fd : -1, POLLIN, 0},
                            {doorbell, POLLIN, 0}};
     int n = ppoll(fds, 2, &limit, signals);
 

@@ -44,7 +44,8 @@ enum aspx_ucx_wait {
 /* Arm. Returns ASPX_UCX_WOKEN when armed, ASPX_UCX_BUSY or ASPX_UCX_CANNOT. */
 enum aspx_ucx_wait aspx_ucx_event_arm(void);
 
-/* Once armed, or where it cannot be, block for us microseconds at most.
+/* Block for us microseconds at most: also on UCX's events if it is armed. What
+ * woke it before may keep the descriptor readable until it is.
  *   doorbell  a descriptor that becomes readable, or -1
  *   signals   the mask while it blocks, as of ppoll(); NULL: as it is */
 enum aspx_ucx_wait aspx_ucx_event_wait(int doorbell, const sigset_t *signals,

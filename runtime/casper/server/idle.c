@@ -36,6 +36,10 @@
 enum {
     KNOB_MAX_US = 1000000,
     POLLS_PER_CLOCK = 2, /* reading the clock costs as much as a poll */
+    /* So often in a row UCX may say busy before the ghost naps. Each sender
+     * that has woken it leaves one, and the kernel keeps 10 (max_dgram_qlen).
+     * More say that its answers wait for a process that computes. */
+    BUSY_IN_A_ROW = 16,
 };
 
 static uint64_t events, began_ns;
@@ -225,15 +229,33 @@ static bool has_rung(const struct aspx_idle *idle)
            aspx_event_has_come(&idle->doorbell->event, idle->key);
 }
 
+/* Arm UCX. Returns for how long to block, us at most; 0: not now. */
+static uint32_t arm_for(struct aspx_idle *idle, uint32_t us)
+{
+    const struct aspx_wait_policy *nap = &idle->fallback;
+    bool usable = aspx_ucx_event_usable();
+
+    if (aspx_ucx_event_arm() != ASPX_UCX_BUSY) {
+        idle->busy = 0;
+        return aspx_ucx_event_usable() == usable ? us : 0;
+    }
+    if (++idle->busy <= BUSY_IN_A_ROW)
+        return 0;
+    if (idle->busy - BUSY_IN_A_ROW < nap->max_us / nap->first_us)
+        return (idle->busy - BUSY_IN_A_ROW) * nap->first_us;
+    idle->busy--; /* stays there */
+    return nap->max_us;
+}
+
 /* Block, once there has been a round of the loop since announce(). Returns true
  * when the doorbell rang before or meanwhile. */
 static bool block(struct aspx_idle *idle, uint32_t us)
 {
     struct aspx_heartbeat *heartbeat = aspx_heartbeat_own();
-    bool usable = aspx_ucx_event_usable(), rang;
+    bool rang;
 
-    if (aspx_ucx_event_arm() == ASPX_UCX_BUSY ||
-        aspx_ucx_event_usable() != usable)
+    us = arm_for(idle, us);
+    if (us == 0)
         return false;
     aspx_heartbeat_set_doing(idle->parked ? ASPX_PARKED : ASPX_NAPPING);
     atomic_store(&heartbeat->nap_ns, now_ns());
@@ -265,6 +287,7 @@ void aspx_idle_step(struct aspx_idle *idle, bool worked, uint64_t due_us)
     struct aspx_backoff_choice choice;
 
     if (worked) {
+        idle->busy = 0;
         aspx_backoff_reset(&idle->backoff);
         announce(idle, false);
         return;

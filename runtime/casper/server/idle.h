@@ -21,6 +21,7 @@ struct aspx_idle {
     bool announced;           /* users of the node know that it may block */
     bool parked;              /* as far as it was told to others */
     unsigned polls;
+    uint32_t busy; /* UCX has said so in a row, without work */
 };
 
 /* Take the rows of base/wait_table.h, and the layout's knobs idle.spin_us and
