@@ -101,6 +101,14 @@ teardown() {
     done
 }
 
+# UCX wakes a ghost that blocks by a byte from a socket of its own.
+@test "nothing is sent into connections under the numbers of descriptors" {
+    run ghosts -n 2 "$ASPEN_BUILD/tests/closefrom_sockets_app"
+    ended_with 0
+    [ "$(grep -c 'connections kept$' <<<"$output")" -eq 2 ]
+    not_printed 'aspen:|wakeup signal'
+}
+
 @test "MPI_Abort ends the job with its status, at once" {
     begin=$SECONDS
     run ghosts "$app" abort

@@ -12,6 +12,7 @@
 #include "runtime/mpi/plt_patch.h"
 #include "runtime/mpi/real.h"
 #include "runtime/mpi/tcp_finalize_fix.h"
+#include "runtime/mpi/ucx_signal_fix.h"
 #include "runtime/progress/on_demand.h"
 #include "runtime/world/board.h"
 
@@ -58,6 +59,7 @@ static const char *join_ghosts(const struct asp_layout *layout, uint32_t local)
         end_job(&err);
     aspx_plt_patch();
     aspx_tcp_finalize_fix();
+    aspx_ucx_signal_fix();
     if (aspx_casper_start(&aspx_world) != 0) {
         fprintf(stderr, "aspen: MPI failed while the ghost engine started; "
                         "ending the job\n");
