@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The build id is looked up in the library's own segments: which file they came
- * from does not matter, and may have changed since. */
+/* Which MPI runs, for the record. The build id is read from the segments that
+ * are loaded, as the library's file may have changed since. */
 #include "config.h"
 
 #include "build.h"

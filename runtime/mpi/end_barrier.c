@@ -37,8 +37,8 @@ static progress_f *progress;
 static read_f *next_read;
 static void *workers[WORKERS_MAX];
 static size_t nworkers;
-static bool
-    comes; /* between the beginning of the close and the barrier's end */
+/* From the start of the close to the end of the barrier. */
+static bool closing;
 
 static unsigned note_and_poll(void *worker)
 {
@@ -46,7 +46,7 @@ static unsigned note_and_poll(void *worker)
 
     for (size_t i = 0; i < nworkers; i++)
         known |= workers[i] == worker;
-    if (comes && !known && nworkers < WORKERS_MAX)
+    if (closing && !known && nworkers < WORKERS_MAX)
         workers[nworkers++] = worker;
     return progress(worker);
 }
@@ -78,27 +78,27 @@ static void poll_until_heard(int fd)
 
 static ssize_t read_while_polling(int fd, void *buf, size_t size)
 {
-    const char *launcher = comes ? getenv("PMI_FD") : NULL;
+    const char *launcher = closing ? getenv("PMI_FD") : NULL;
 
     if (launcher && nworkers > 0 && fd == atoi(launcher)) {
         poll_until_heard(fd);
-        comes = false;
+        closing = false;
         nworkers = 0; /* MPI destroys them now */
     }
     return next_read(fd, buf, size);
 }
 
-void aspx_end_barrier_comes(void)
+void aspx_end_barrier_note_close(void)
 {
-    if (comes || !next_read)
+    if (closing || !next_read)
         return;
-    comes = aspx_plt_patch_lead("ucp_worker_progress", note_and_poll);
+    closing = aspx_plt_patch_replace("ucp_worker_progress", note_and_poll);
 }
 
-void aspx_end_barrier_mend(void)
+void aspx_end_barrier_patch(void)
 {
     *(void **) &progress = aspx_plt_patch_find("ucp_worker_progress");
     *(void **) &next_read = aspx_plt_patch_find("read");
-    if (!progress || !aspx_plt_patch_lead("read", read_while_polling))
+    if (!progress || !aspx_plt_patch_replace("read", read_while_polling))
         next_read = NULL;
 }

@@ -9,10 +9,10 @@
 #define ASPEN_RUNTIME_MPI_END_BARRIER_H
 
 /* Once, with tcp_finalize_fix.c: libmpich's read() leads here. */
-void aspx_end_barrier_mend(void);
+void aspx_end_barrier_patch(void);
 
 /* MPI_Finalize has begun to close its connections: what it polls from now on is
  * polled in the barrier, too. By its thread. Idempotent until the barrier. */
-void aspx_end_barrier_comes(void);
+void aspx_end_barrier_note_close(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Switches the entry tables; see entry.h. The tables hold only function
- * pointers, so they are handled as arrays of them. */
+/* Finds tools behind us, and switches the entry tables (entry.h). A table holds
+ * nothing but function pointers, so it is handled as an array of them. */
 #include "config.h"
 
 #include "entry.h"

@@ -5,9 +5,10 @@
  *   at load          the first_ stubs: they resolve and jump on
  *   resolved         the library itself, but for MPI_Init and its kin
  *   inert for good   the library itself
- *   active           the wrappers (mpi_wrappers.c)
- *   offloaded        the way to the offload thread (mpi_offload.c)
- *   measured         what takes the time (mpi_profile.c), in front of one of
+ *   mode ghost       the wrappers (mpi_wrappers.c)
+ *   mode offload     the way to the offload thread (mpi_offload.c)
+ *   mode thread      the library, inside the gate (mpi_progress.c)
+ *   time measured    a layer that takes it (mpi_profile.c), in front of one of
  *                    these
  *
  * A tool behind us keeps its place: our MPI_X jumps to the tool's MPI_X, and

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Start and end of our thread in a rank, and its calls that make progress. */
+/* Starts and ends our thread in a rank, with the program's signals blocked, and
+ * makes MPI progress for it. */
 #include "config.h"
 
 #include "helper_thread.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads what the dynamic loader uses of a library (symbols, GNU hash table,
+ * relocations), and writes to the parts that it has made read-only: mprotect(),
+ * for the moment of the change. */
 #include "config.h"
 
 #include "image.h"

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Walks libmpich's relocations and rewrites those that name an MPI function.
  * ROMIO and others call MPI through the PLT (91 PMPI_ and 99 MPI_ functions in
- * 4.0.2); these calls mean the library's view of the world, not the program's.
- * Rewriting them once costs nothing per call, and a user callback that tail
- * calls MPI is still seen as the user's, which a look at return addresses
- * would get wrong. */
+ * 4.0.2). Rewriting these slots once costs nothing in a call. Looking at return
+ * addresses instead would, and would take a tail call of a user's callback for
+ * the library's. */
 #include "config.h"
 
 #include "plt_patch.h"
@@ -46,26 +45,26 @@ void aspx_plt_patch(void)
     done = true;
 }
 
-struct lead {
+struct replacement {
     const char *name;
     void *to;
     bool found;
 };
 
-static void lead(const struct aspx_image *image,
-                 const struct aspx_reference *reference, void *context)
+static void replace_one(const struct aspx_image *image,
+                        const struct aspx_reference *reference, void *context)
 {
-    struct lead *wanted = context;
+    struct replacement *wanted = context;
 
     if (!reference->defined && strcmp(reference->name, wanted->name) == 0)
         wanted->found = aspx_image_store(image, reference->slot, wanted->to);
 }
 
-bool aspx_plt_patch_lead(const char *name, void *to)
+bool aspx_plt_patch_replace(const char *name, void *to)
 {
-    struct lead wanted = {.name = name, .to = to};
+    struct replacement wanted = {.name = name, .to = to};
 
-    walk(lead, &wanted);
+    walk(replace_one, &wanted);
     return wanted.found;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libmpich calls its own MPI_X and PMPI_X through its PLT, where our entries
- * would answer. */
+/* What libmpich calls through its PLT: its own MPI_X and PMPI_X, which mean the
+ * library's view of the world and must not come to our entries; and functions
+ * of UCX and the C library, in whose place a file of ours may put its own. */
 #ifndef ASPEN_RUNTIME_MPI_PLT_PATCH_H
 #define ASPEN_RUNTIME_MPI_PLT_PATCH_H
 
@@ -11,10 +12,10 @@
  * first time before libmpich's symbols lead elsewhere (redirect.h). */
 void aspx_plt_patch(void);
 
-/* A function of another library, that libmpich calls by name: what it calls
- * now; NULL when there is none. And let it call something else, for good; false
- * when it does not call it. */
+/* A function of another library that libmpich calls by name: what it calls now,
+ * NULL when there is none; and have it call `to` from now on, false when it
+ * does not call that function. */
 void *aspx_plt_patch_find(const char *name);
-bool aspx_plt_patch_lead(const char *name, void *to);
+bool aspx_plt_patch_replace(const char *name, void *to);
 
 #endif

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* libmpich closes each UCX connection with ucp_disconnect_nb() and then asks
+ * ucp_request_is_completed() until it is so. Both lead here (plt_patch.h), and
+ * the second is answered by what the kernel's send queues still hold. */
 #include "config.h"
 
 #include "tcp_finalize_fix.h"
@@ -19,10 +22,9 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-enum {
-    LOOK_NS = 10000000, /* between two looks at the sockets */
-    QUIET_LOOKS = 5,    /* in a row, with nothing under way */
-};
+/* The sockets are checked this often, in ns: some round trips. When so many
+ * checks in a row find nothing under way, connections count as closed. */
+enum { CHECK_PERIOD_NS = 10000000, QUIET_CHECKS = 5 };
 
 /* UCX's functions; handles are pointers of its own. */
 typedef void *disconnect_f(void *connection);
@@ -40,8 +42,8 @@ static struct closing {
 } * closing;
 static size_t nclosing, room;
 
-static uint64_t looked_ns;
-static unsigned quiet; /* looks */
+static uint64_t checked_ns;
+static unsigned quiet_checks; /* in a row */
 
 static int option(int fd, int name)
 {
@@ -106,27 +108,27 @@ static bool leads_over_tcp(void *connection)
 }
 
 /* Is there nothing left to wait for, as far as the kernel knows? */
-static void look(void)
+static void check_sockets(void)
 {
     uint64_t now = aspx_clock_ns(CLOCK_MONOTONIC);
 
-    if (looked_ns == 0)
-        looked_ns = now;
-    if (quiet == QUIET_LOOKS || now - looked_ns < LOOK_NS)
+    if (checked_ns == 0)
+        checked_ns = now;
+    if (quiet_checks == QUIET_CHECKS || now - checked_ns < CHECK_PERIOD_NS)
         return;
-    quiet = all_is_sent() ? quiet + 1 : 0;
-    looked_ns = aspx_clock_ns(CLOCK_MONOTONIC);
+    quiet_checks = all_is_sent() ? quiet_checks + 1 : 0;
+    checked_ns = aspx_clock_ns(CLOCK_MONOTONIC);
 }
 
-/* MPI_Finalize makes progress and asks for all, over and over: one look for
+/* MPI_Finalize makes progress and asks for all, over and over: one check for
  * each time. */
 static int is_closed(void *request)
 {
     if (nclosing > 0 && request == closing[0].request)
-        look();
+        check_sockets();
     if (is_completed(request))
         return 1;
-    if (quiet < QUIET_LOOKS)
+    if (quiet_checks < QUIET_CHECKS)
         return 0;
     for (size_t i = 0; i < nclosing; i++) {
         struct closing *it = &closing[i];
@@ -145,11 +147,11 @@ static bool is_request(const void *request)
     return request && (intptr_t) request > 0; /* errors are small, below 0 */
 }
 
-static void *begin_to_close(void *connection)
+static void *start_close(void *connection)
 {
     void *request = disconnect(connection);
 
-    aspx_end_barrier_comes();
+    aspx_end_barrier_note_close();
     if (nclosing == room) {
         size_t more = room ? 2 * room : 16;
         struct closing *grown = realloc(closing, more * sizeof(*closing));
@@ -164,7 +166,7 @@ static void *begin_to_close(void *connection)
     return request;
 }
 
-static void find(void *function_p, const char *name)
+static void find_function(void *function_p, const char *name)
 {
     *(void **) function_p = aspx_plt_patch_find(name);
 }
@@ -176,12 +178,12 @@ void aspx_tcp_finalize_fix(void)
     if (done)
         return;
     done = true;
-    find(&disconnect, "ucp_disconnect_nb");
-    find(&is_completed, "ucp_request_is_completed");
-    find(&print, "ucp_ep_print_info");
+    find_function(&disconnect, "ucp_disconnect_nb");
+    find_function(&is_completed, "ucp_request_is_completed");
+    find_function(&print, "ucp_ep_print_info");
     if (!disconnect || !is_completed || !print)
         return;
-    aspx_end_barrier_mend();
-    if (aspx_plt_patch_lead("ucp_disconnect_nb", begin_to_close))
-        (void) aspx_plt_patch_lead("ucp_request_is_completed", is_closed);
+    aspx_end_barrier_patch();
+    if (aspx_plt_patch_replace("ucp_disconnect_nb", start_close))
+        (void) aspx_plt_patch_replace("ucp_request_is_completed", is_closed);
 }

@@ -75,7 +75,7 @@ static int init(unsigned major, unsigned minor, const void *params,
                      : next_init(major, minor, params, config, context_p);
 }
 
-static void *find(const char *name)
+static void *find_ucp(const char *name)
 {
     void *ucp = dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD);
 
@@ -94,8 +94,8 @@ static int create(void *context, const void *params, void **worker_p)
         return status;
     }
     ucx.worker = *worker_p;
-    *(void **) &get_efd = find("ucp_worker_get_efd");
-    *(void **) &arm = find("ucp_worker_arm");
+    *(void **) &get_efd = find_ucp("ucp_worker_get_efd");
+    *(void **) &arm = find_ucp("ucp_worker_arm");
     ucx.usable = get_efd && arm && get_efd(ucx.worker, &ucx.fd) == STATUS_OK;
     return status;
 }
@@ -113,8 +113,8 @@ void aspx_ucx_event_start(void)
     *(void **) &next_init = aspx_plt_patch_find("ucp_init_version");
     *(void **) &next_create = aspx_plt_patch_find("ucp_worker_create");
     if (next_init && next_create &&
-        aspx_plt_patch_lead("ucp_worker_create", ours_create.pointer))
-        (void) aspx_plt_patch_lead("ucp_init_version", ours_init.pointer);
+        aspx_plt_patch_replace("ucp_worker_create", ours_create.pointer))
+        (void) aspx_plt_patch_replace("ucp_init_version", ours_init.pointer);
 }
 
 bool aspx_ucx_event_usable(void)

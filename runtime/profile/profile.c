@@ -114,8 +114,8 @@ void aspx_profile_start(void)
     ours.function = many ? poll_shared : poll;
     found.pointer = aspx_plt_patch_find("ucp_worker_progress");
     progress = aspx_timing_first.progress = found.function;
-    start(many, found.pointer &&
-                    aspx_plt_patch_lead("ucp_worker_progress", ours.pointer));
+    start(many, found.pointer && aspx_plt_patch_replace("ucp_worker_progress",
+                                                        ours.pointer));
 }
 
 void aspx_profile_stop(void)

@@ -106,7 +106,7 @@ static void part_company(void)
     }
     fflush(NULL);
     usleep(PASS_ON_US);
-    aspx_manager_know();
+    aspx_manager_note_socket();
     aspx_job_end(false);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The stack is unwound, rather than one return address taken, because Fortran
- * calls arrive by way of MPI's Fortran library. Offsets are those of the file:
- * the same in every process, wherever it was loaded. */
+/* Finds the first caller outside of MPI. The stack is unwound, rather than one
+ * return address taken, because Fortran calls arrive by way of MPI's Fortran
+ * library. Offsets are those of the file: the same in every process, wherever
+ * it was loaded. */
 #include "config.h"
 
 #include "call_site.h"

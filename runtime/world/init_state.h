@@ -3,7 +3,7 @@
  *
  * A program of the session model gets a hidden MPI_Init at its first session:
  * ghosts need the world, and MPICH has no network to make progress on before
- * its first communicator. MPI_Initialized and MPI_Finalized keep the secret:
+ * its first communicator. MPI_Initialized and MPI_Finalized hide it:
  *
  *   MPI_Session_init      first: MPI is started hidden
  *   MPI_Init              adopts what was started hidden, else starts MPI

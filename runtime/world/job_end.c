@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Abort is tried first. It may hang, because MPI is stuck under our feet
- * with its lock held, so it gets a thread and a time of its own. Inside
- * MPI_Init and MPI_Finalize MPICH refuses it, and Slurm by itself lets the
- * other tasks wait when one has exited: then the process manager gets the
+/* MPI_Abort is tried first. It may hang, because another thread is stuck inside
+ * MPI with its lock held, so it gets a thread and a time limit of its own.
+ * Inside MPI_Init and MPI_Finalize MPICH refuses it, and Slurm by itself lets
+ * the other tasks wait when one has exited: then the process manager gets the
  * message that MPI_Abort would have sent. */
 #include "config.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Called by world.c. The exchange is bounded, because a node without the
- * plugin runs the program itself in the place of a ghost and never joins. A
- * collective cannot say who is missing, so the process that gives up first
- * calls the roll: it asks every rank, and all who wait in here answer. The
+/* Gathers the offers of all ranks within a time limit: on a node without the
+ * plugin the program itself runs in the place of a ghost, and never joins. A
+ * collective cannot tell which ranks are missing, so the process that gives up
+ * first asks every rank, and all that wait in here answer. The
  * messages use tags of the real world, which only we know until MPI_Init
  * returns; a rank that has not joined may see one, but its job is over. */
 #include "config.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* PMI-1 messages on the socket in PMI_FD; before each, the socket is compared
+ * with the one that was there before MPI_Init. */
 #include "config.h"
 
 #include "manager.h"
@@ -11,11 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* How long to wait for what the manager does: it ends the job, or closes. */
 enum { ANSWER_MS = 5000 };
 
 static struct stat known; /* st_mode 0: none */
 
-static int number(void)
+static int find_fd(void)
 {
     const char *text = getenv("PMI_FD");
     int fd = text ? atoi(text) : -1;
@@ -23,17 +26,17 @@ static int number(void)
     return fd > 2 ? fd : -1;
 }
 
-void aspx_manager_know(void)
+void aspx_manager_note_socket(void)
 {
-    if (fstat(number(), &known) != 0 || !S_ISSOCK(known.st_mode))
+    if (fstat(find_fd(), &known) != 0 || !S_ISSOCK(known.st_mode))
         known.st_mode = 0;
 }
 
 /* The socket if it is still what it was, or -1. */
-static int find(void)
+static int find_socket(void)
 {
     struct stat now;
-    int fd = number();
+    int fd = find_fd();
 
     return known.st_mode && fstat(fd, &now) == 0 &&
                    now.st_dev == known.st_dev && now.st_ino == known.st_ino
@@ -41,22 +44,22 @@ static int find(void)
                : -1;
 }
 
-static bool say(int fd, const char *message)
+static bool send_message(int fd, const char *message)
 {
     return fd >= 0 && send(fd, message, strlen(message), MSG_NOSIGNAL) > 0;
 }
 
 void aspx_manager_abort(void)
 {
-    if (say(find(), "cmd=abort exitcode=1\n"))
+    if (send_message(find_socket(), "cmd=abort exitcode=1\n"))
         (void) poll(NULL, 0, ANSWER_MS);
 }
 
 /* It answers, which nobody reads, and closes its end. */
 void aspx_manager_leave(void)
 {
-    struct pollfd closed = {.fd = find(), .events = POLLRDHUP};
+    struct pollfd closed = {.fd = find_socket(), .events = POLLRDHUP};
 
-    if (say(closed.fd, "cmd=finalize\n"))
+    if (send_message(closed.fd, "cmd=finalize\n"))
         (void) poll(&closed, 1, ANSWER_MS);
 }

@@ -8,7 +8,7 @@
 
 /* Before the real MPI_Init: remember which socket it is. The program may close
  * it and open one of its own under the same number. */
-void aspx_manager_know(void);
+void aspx_manager_note_socket(void);
 
 /* End the whole job with exit status 1. Returns if it was not heard, or after
  * some seconds in which nothing happened. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One exchange of roles over the real world settles who is who, whatever the
- * layouts of other nodes say or lack: a degraded layout knows only its own
- * node. join.c has the exchange. */
+/* Makes the communicators of a step. One exchange of roles over the real world
+ * (join.c) settles which rank is what, because a degraded layout knows only its
+ * own node. */
 #include "config.h"
 
 #include "world.h"

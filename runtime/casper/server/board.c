@@ -229,7 +229,7 @@ bool aspx_ghost_watch(void)
     fds = calloc(nusers, sizeof(*fds));
     if (!users || !fds)
         return false;
-    aspx_manager_know();
+    aspx_manager_note_socket();
     for (uint32_t i = 0; i < nusers; i++)
         fds[i] = (struct pollfd){-1, POLLIN, 0};
     parent = getppid();

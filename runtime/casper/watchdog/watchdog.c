@@ -456,7 +456,7 @@ void aspx_watchdog_start(const struct asp_layout *layout)
         watchdog.limit_s = LIMIT_MIN_S;
     watchdog.join_limit_s = 2 * knob(layout, "init.timeout_s") + JOIN_REPORT_S;
     name_node(layout);
-    aspx_manager_know();
+    aspx_manager_note_socket();
     if (make_room(layout->ghosts_per_node) != 0)
         return;
     for (uint32_t i = 0; board && i < watchdog.nghosts; i++) {
