@@ -234,6 +234,7 @@ static uint32_t arm_for(struct aspx_idle *idle, uint32_t us)
 {
     const struct aspx_wait_policy *nap = &idle->fallback;
     bool usable = aspx_ucx_event_usable();
+    uint32_t nap_us;
 
     if (aspx_ucx_event_arm() != ASPX_UCX_BUSY) {
         idle->busy = 0;
@@ -241,10 +242,12 @@ static uint32_t arm_for(struct aspx_idle *idle, uint32_t us)
     }
     if (++idle->busy <= BUSY_IN_A_ROW)
         return 0;
-    if (idle->busy - BUSY_IN_A_ROW < nap->max_us / nap->first_us)
-        return (idle->busy - BUSY_IN_A_ROW) * nap->first_us;
-    idle->busy--; /* stays there */
-    return nap->max_us;
+    nap_us = (idle->busy - BUSY_IN_A_ROW) * nap->first_us;
+    if (nap_us > nap->max_us) {
+        idle->busy--; /* grows no more */
+        nap_us = nap->max_us;
+    }
+    return nap_us < us ? nap_us : us;
 }
 
 /* Block, once there has been a round of the loop since announce(). Returns true
