@@ -15,6 +15,7 @@
 #ifndef ASPEN_COMMON_BOARD_H
 #define ASPEN_COMMON_BOARD_H
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -55,13 +56,17 @@ struct asp_board_slot {
     _Atomic uint32_t reported; /* ghosts: what users of the node told of it */
 };
 
+/* Does nothing to a process that does not expect it. */
+enum { ASP_BOARD_SIGNAL = SIGWINCH };
+
 struct asp_board {
     uint32_t magic;
     uint32_t version;
     uint32_t ntasks;   /* slots, by local task id */
     uint32_t nghosts;  /* the last ones are ghosts */
     uint32_t launcher; /* enum asp_board_launcher */
-    /* Counts changes; FUTEX_WAIT on it to sleep until the next one. */
+    /* Counts changes; FUTEX_WAIT on it to sleep until the next one. Ghosts that
+     * wait for ends of processes, too, are sent ASP_BOARD_SIGNAL. */
     _Alignas(64) _Atomic uint32_t changes;
     struct asp_board_slot slots[];
 };

@@ -57,6 +57,17 @@ struct aspx_backoff_choice aspx_backoff_next(
         policy, (now_ns - backoff->idle_since_ns) / NS_PER_US, signs);
 }
 
+uint32_t aspx_backoff_sleep(struct aspx_backoff *backoff,
+                            const struct aspx_wait_policy *policy)
+{
+    uint32_t us =
+        aspx_backoff_next(backoff, policy, false, monotonic_ns()).block_us;
+    const struct timespec length = {us / 1000000, us % 1000000 * NS_PER_US};
+
+    (void) nanosleep(&length, NULL);
+    return us;
+}
+
 void aspx_backoff_yielded(struct aspx_backoff *backoff, uint64_t began_ns,
                           uint64_t ended_ns)
 {

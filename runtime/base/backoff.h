@@ -60,6 +60,11 @@ struct aspx_backoff_choice aspx_backoff_next(
     struct aspx_backoff *backoff, const struct aspx_wait_policy *policy,
     bool awaited, uint64_t now_ns);
 
+/* For a caller that nothing wakes: sleep for as long as a row says that never
+ * spins or yields. Returns the microseconds. */
+uint32_t aspx_backoff_sleep(struct aspx_backoff *backoff,
+                            const struct aspx_wait_policy *policy);
+
 /* Yield the CPU, and note whether that was late. */
 void aspx_backoff_yield(struct aspx_backoff *backoff);
 

@@ -37,9 +37,9 @@ const struct aspx_wait_policy aspx_wait_table[ASPX_WAITERS] = {
                                    "its longest nap is what a message to an "
                                    "idle ghost waits"},
     [ASPX_WAIT_GHOST_BOARD] = {"ghost's watch over its users", 0, 0, 500000,
-                               500000,
-                               "ends of users wake it; the bound is for pids "
-                               "that change"},
+                               60 * LONGEST_US,
+                               "users wake it; the first bound is for those "
+                               "that have not loaded Aspen yet"},
     [ASPX_WAIT_OFFLOAD_OWN_CPU] = {"offload thread with a CPU of its own", 2000,
                                    1000, LONGEST_US, LONGEST_US,
                                    "a wake-up costs more than a message"},
@@ -90,10 +90,9 @@ const struct aspx_wait_policy aspx_wait_table[ASPX_WAITERS] = {
                         "an empty poll takes less than 1 us"},
     [ASPX_WAIT_WATCHDOG] = {"watchdog of a rank", 0, 0, LONGEST_US, LONGEST_US,
                             "counts its rounds as seconds"},
-    [ASPX_WAIT_WATCHDOG_FINISH] = {"watchdog that awaits the ghosts' ends", 0,
-                                   0, 500, 250000,
-                                   "they end within a millisecond, mostly"},
-    [ASPX_WAIT_END_BARRIER] = {"rank in the launcher's last barrier", 2000, 0,
+    [ASPX_WAIT_PROCESS_ENDS] = {"waiter for the ends of processes", 0, 0, 100,
+                                10000, "most end within a millisecond"},
+    [ASPX_WAIT_END_BARRIER] = {"rank in the launcher's last barrier", 0, 2000,
                                NAP_FIRST_US, 100,
                                "others may still want something of it"},
 };

@@ -9,6 +9,7 @@
 
 #include "plt_patch.h"
 
+#include "runtime/base/backoff.h"
 #include "runtime/base/clock.h"
 
 #include <errno.h>
@@ -20,15 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The others may compute for hours yet: a rank that waits for them polls all
- * the time at first, as ranks mostly end together, and then between naps. As
- * others may be in the middle of a large message from it, these stay short. */
-enum {
-    AWAKE_NS = 2000000,
-    NAP_FIRST_NS = 20000,
-    NAP_LAST_NS = 100000,
-    WORKERS_MAX = 64, /* of UCX in one process; MPICH makes no more */
-};
+enum { WORKERS_MAX = 64 /* of UCX in one process; MPICH makes no more */ };
 
 typedef unsigned progress_f(void *worker);
 typedef ssize_t read_f(int fd, void *buf, size_t size);
@@ -51,28 +44,32 @@ static unsigned note_and_poll(void *worker)
     return progress(worker);
 }
 
-/* Until the launcher says something, or cannot any more. */
+/* Until the launcher says something, or cannot any more. The others may compute
+ * for hours yet: a rank that waits for them polls all the time at first, as
+ * ranks mostly end together, and then between naps. As others may be in the
+ * middle of a large message from it, these stay short. */
 static void poll_until_heard(int fd)
 {
-    const uint64_t began_ns = aspx_clock_ns(CLOCK_MONOTONIC);
     struct pollfd heard = {.fd = fd, .events = POLLIN};
-    struct timespec nap = {0};
+    struct aspx_backoff backoff = {0};
     int rc;
 
     do {
+        struct aspx_backoff_choice choice;
         unsigned events = 0;
 
         for (size_t i = 0; i < nworkers; i++)
             events += progress(workers[i]);
         if (events)
-            nap.tv_nsec = 0;
-        else if (aspx_clock_ns(CLOCK_MONOTONIC) - began_ns < AWAKE_NS)
-            sched_yield();
-        else if (nap.tv_nsec == 0)
-            nap.tv_nsec = NAP_FIRST_NS;
-        else if (2 * nap.tv_nsec <= NAP_LAST_NS)
-            nap.tv_nsec *= 2;
-        rc = ppoll(&heard, 1, &nap, NULL);
+            aspx_backoff_reset(&backoff);
+        choice = aspx_backoff_next(&backoff,
+                                   &aspx_wait_table[ASPX_WAIT_END_BARRIER],
+                                   false, aspx_clock_ns(CLOCK_MONOTONIC));
+        if (choice.step == ASPX_YIELD)
+            aspx_backoff_yield(&backoff);
+        rc = ppoll(&heard, 1,
+                   &(struct timespec){.tv_nsec = choice.block_us * 1000L},
+                   NULL);
     } while (rc == 0 || (rc < 0 && errno == EINTR));
 }
 

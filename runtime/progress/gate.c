@@ -4,15 +4,16 @@
 
 #include "gate.h"
 
-#include "runtime/base/futex.h"
+#include "runtime/base/event.h"
 #include "runtime/base/wait_table.h"
 
 #include <ck_pr.h>
 
-/* Of the gate, before a call sleeps: some 5 us. */
-enum { LOOKS = 200 };
+enum { LOOKS_PER_US = 40 };
 
 _Atomic uint32_t aspx_gate;
+
+static struct aspx_event helper_left = {.kind = ASPX_EVENT_BOTH_FENCE};
 
 static _Thread_local bool helper __attribute__((tls_model("initial-exec")));
 
@@ -26,32 +27,39 @@ bool aspx_gate_is_helper(void)
     return helper;
 }
 
-static uint32_t read_gate(void)
+static bool helper_is_in(void)
 {
-    return atomic_load_explicit(&aspx_gate, memory_order_acquire);
+    return atomic_load_explicit(&aspx_gate, memory_order_acquire) &
+           ASPX_GATE_HELPER;
 }
 
 void aspx_gate_wait(void)
 {
-    uint32_t seen;
+    const struct aspx_wait_policy *row = &aspx_wait_table[ASPX_WAIT_GATE];
 
     if (helper)
         return;
-    for (unsigned i = 0; i < LOOKS; i++) {
-        if (!(read_gate() & ASPX_GATE_HELPER))
+    for (unsigned i = 0; i < row->spin_us * LOOKS_PER_US; i++) {
+        if (!helper_is_in())
             return;
         ck_pr_stall();
     }
-    while ((seen = read_gate()) & ASPX_GATE_HELPER)
-        aspx_futex_wait(&aspx_gate, seen,
-                        aspx_wait_table[ASPX_WAIT_GATE].max_us);
+    aspx_event_prepare_wait(&helper_left);
+    for (;;) {
+        uint32_t key = aspx_event_key(&helper_left);
+
+        if (!helper_is_in())
+            break;
+        (void) aspx_event_wait(&helper_left, key, row->max_us);
+    }
+    aspx_event_cancel_wait(&helper_left);
 }
 
 bool aspx_gate_try(void)
 {
     uint32_t nobody = 0;
 
-    if (read_gate() != 0)
+    if (atomic_load_explicit(&aspx_gate, memory_order_acquire) != 0)
         return false; /* its line stays with the call that is about to leave */
     return atomic_compare_exchange_strong_explicit(
         &aspx_gate, &nobody, ASPX_GATE_HELPER, memory_order_acquire,
@@ -64,5 +72,5 @@ void aspx_gate_out(void)
         &aspx_gate, ~(uint32_t) ASPX_GATE_HELPER, memory_order_release);
 
     if (before >= ASPX_GATE_CALL)
-        aspx_futex_wake(&aspx_gate);
+        aspx_event_notify(&helper_left);
 }

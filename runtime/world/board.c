@@ -6,6 +6,10 @@
 #include "board.h"
 #include "world.h"
 
+#include "runtime/base/backoff.h"
+
+#include "common/base/clock.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -24,6 +28,17 @@ enum { LEAVE_MS = 1000, SETTLE_MS = 20 };
 
 static struct asp_board *board;
 static uint32_t slot;
+
+/* A ghost that gets no signal looks a minute later. */
+static void signal_ghosts(void)
+{
+    for (uint32_t i = board->ntasks - board->nghosts; i < board->ntasks; i++) {
+        pid_t pid = atomic_load(&board->slots[i].pid);
+
+        if (pid > 0)
+            (void) kill(pid, ASP_BOARD_SIGNAL);
+    }
+}
 
 void aspx_board_open(const struct asp_layout *layout, uint32_t local)
 {
@@ -52,6 +67,7 @@ void aspx_board_open(const struct asp_layout *layout, uint32_t local)
     slot = local;
     /* A wrapper script may have forked us: the ghosts watch this process. */
     atomic_store(&board->slots[slot].pid, (int32_t) getpid());
+    signal_ghosts();
 }
 
 struct asp_board *aspx_board(void)
@@ -66,6 +82,7 @@ void aspx_board_say(enum asp_board_state state)
     atomic_store(&board->slots[slot].state, (uint32_t) state);
     atomic_fetch_add(&board->changes, 1);
     syscall(SYS_futex, &board->changes, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    signal_ghosts();
 }
 
 /* Or the launcher has yet to take note of their end. */
@@ -86,6 +103,8 @@ static bool ghosts_are_left(void)
  * Not in a child that the program forked. */
 __attribute__((destructor)) static void exiting(void)
 {
+    struct aspx_backoff backoff = {0};
+    long long until_ms;
     uint32_t state;
 
     if (!board || atomic_load(&board->slots[slot].pid) != (int32_t) getpid())
@@ -96,7 +115,9 @@ __attribute__((destructor)) static void exiting(void)
     aspx_board_say(ASP_TASK_LEFT);
     if (board->launcher != ASP_LAUNCHER_KILLS)
         return;
-    for (int ms = 0; ms < LEAVE_MS && ghosts_are_left(); ms++)
-        (void) poll(NULL, 0, 1);
+    until_ms = asp_now_ms() + LEAVE_MS;
+    while (ghosts_are_left() && asp_now_ms() < until_ms)
+        (void) aspx_backoff_sleep(&backoff,
+                                  &aspx_wait_table[ASPX_WAIT_PROCESS_ENDS]);
     (void) poll(NULL, 0, SETTLE_MS);
 }

@@ -6,6 +6,8 @@
 
 #include "pmix_child.h"
 
+#include "runtime/base/backoff.h"
+
 #include "common/base/clock.h"
 
 #include <errno.h>
@@ -23,13 +25,7 @@
 
 extern char **environ;
 
-enum {
-    /* Between two looks whether the child is gone, which is soon after its
-     * last word; each is twice the last. */
-    REAP_US = 100,
-    REAP_MAX_US = 10000,
-    KILLED_MS = 1000, /* what a killed child gets; then it stays a zombie */
-};
+enum { KILLED_MS = 1000 /* what a killed child gets; then it is a zombie */ };
 
 /* What the child may see of the program's environment: what a PMIx client
  * reads, and what the loader needs to find libpmix. Never LD_PRELOAD. */
@@ -156,7 +152,7 @@ static void release_sigchld(const struct hold *hold)
  * by the kernel or the program. */
 static bool reap(pid_t pid, int *status_p, long long deadline_ms)
 {
-    unsigned us = REAP_US;
+    struct aspx_backoff backoff = {0};
 
     for (;;) {
         pid_t got = waitpid(pid, status_p, WNOHANG);
@@ -165,8 +161,8 @@ static bool reap(pid_t pid, int *status_p, long long deadline_ms)
             return true;
         if (asp_now_ms() >= deadline_ms)
             return false;
-        (void) usleep(us);
-        us = us < REAP_MAX_US ? 2 * us : us;
+        (void) aspx_backoff_sleep(&backoff,
+                                  &aspx_wait_table[ASPX_WAIT_PROCESS_ENDS]);
     }
 }
 

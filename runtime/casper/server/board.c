@@ -8,8 +8,9 @@
 
 #include "common/board.h"
 #include "common/layout/layout.h"
-#include "runtime/world/manager.h"
 #include "runtime/base/process.h"
+#include "runtime/base/wait_table.h"
+#include "runtime/world/manager.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -26,12 +27,6 @@
 #include <unistd.h>
 
 enum {
-    /* How late we may notice a pid that changed: a user that a wrapper script
-     * forked writes its own pid over the script's. Ends of processes are
-     * noticed at once. */
-    RESCAN_MS = 500,
-    /* Likewise, where who leaves waits for us to go first. */
-    RESCAN_KILLS_MS = 50,
     /* Between two looks at programs that do not come, which grow rarer. */
     STRANGERS_FIRST_S = 1,
     STRANGERS_LAST_S = 64,
@@ -48,7 +43,9 @@ struct user {
 static struct asp_board *board;
 static uint32_t nusers;
 static struct user *users;
-static struct pollfd *fds; /* by user; -1: not started, ended, or no pidfd */
+/* By user, then the parent's; -1: not started, ended, or no pidfd. */
+static struct pollfd *fds;
+static sigset_t blocked_signals; /* while the watcher waits */
 static pid_t parent;
 static atomic_bool in_mpi; /* or about to be */
 
@@ -196,16 +193,36 @@ static void look_for_strangers(void)
     found = aspx_ghost_strangers(found);
 }
 
+/* Are ends of all that may still come announced? What users write on the board
+ * is, once they have loaded our library. */
+static bool all_is_announced(void)
+{
+    for (uint32_t i = 0; i < nusers; i++)
+        if (fds[i].fd < 0 && !users[i].ended)
+            return false;
+    return fds[nusers].fd >= 0 && users_in_mpi();
+}
+
+/* Until a user ends or writes on the board (aspx_board_say), or the parent
+ * ends; with a bound. */
+static void await_change(void)
+{
+    const struct aspx_wait_policy *row =
+        &aspx_wait_table[ASPX_WAIT_GHOST_BOARD];
+    uint32_t us = all_is_announced() ? row->max_us : row->first_us;
+    const struct timespec limit = {us / 1000000, us % 1000000 * 1000};
+
+    if (ppoll(fds, nusers + 1, &limit, &blocked_signals) > 0)
+        drop_ended();
+}
+
 /* The whole life of the process. Leaves with _exit(): the other thread may be
  * anywhere in MPI. mpiexec would take that for a failure and kill the others,
  * and one that it kills may hide the status of the program. */
 static void *watch(void *unused)
 {
-    int wait_ms = launcher_kills() ? RESCAN_KILLS_MS : RESCAN_MS;
-
     while (rescan() > 0 && !job_ends() && getppid() == parent) {
-        (void) poll(fds, nusers, wait_ms);
-        drop_ended();
+        await_change();
         look_for_strangers();
     }
     aspx_ghost_gone();
@@ -215,29 +232,46 @@ static void *watch(void *unused)
     return unused;
 }
 
-bool aspx_ghost_watch(void)
+static void ignore_signal(int number)
 {
+    (void) number;
+}
+
+/* All signals are blocked in the watcher, but for the board's while it waits;
+ * that one is blocked in all other threads, which begin as this one is now. */
+static bool start_watcher(void)
+{
+    struct sigaction action = {.sa_handler = ignore_signal};
+    sigset_t others;
     pthread_t thread;
-    sigset_t all, old;
     bool started;
 
+    sigfillset(&blocked_signals);
+    pthread_sigmask(SIG_SETMASK, &blocked_signals, &others);
+    sigdelset(&blocked_signals, ASP_BOARD_SIGNAL);
+    sigaddset(&others, ASP_BOARD_SIGNAL);
+    sigaction(ASP_BOARD_SIGNAL, &action, NULL);
+    started = pthread_create(&thread, NULL, watch, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &others, NULL);
+    return started;
+}
+
+bool aspx_ghost_watch(void)
+{
     board = map_board();
     if (!board)
         return false;
     nusers = board->ntasks - board->nghosts;
     users = calloc(nusers, sizeof(*users));
-    fds = calloc(nusers, sizeof(*fds));
+    fds = calloc(nusers + 1, sizeof(*fds));
     if (!users || !fds)
         return false;
     aspx_manager_note_socket();
-    for (uint32_t i = 0; i < nusers; i++)
+    for (uint32_t i = 0; i <= nusers; i++)
         fds[i] = (struct pollfd){-1, POLLIN, 0};
     parent = getppid();
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    started = pthread_create(&thread, NULL, watch, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return started;
+    fds[nusers].fd = (int) syscall(SYS_pidfd_open, parent, 0);
+    return start_watcher();
 }
 
 /* Has this process MPI mapped, but not our library? */

@@ -22,7 +22,8 @@
 
 #include "diagnosis.h"
 
-#include "runtime/base/futex.h"
+#include "runtime/base/backoff.h"
+#include "runtime/base/event.h"
 #include "runtime/world/job_end.h"
 #include "runtime/world/manager.h"
 #include "runtime/world/board.h"
@@ -36,11 +37,9 @@
 #include <unistd.h>
 
 enum {
-    ROUND_US = 1000000, /* between two looks at the ghosts */
-    FINISH_US = 500,    /* first wait for the ghosts to be gone; then doubled */
-    LIMIT_S = 60,       /* defaults of ghost.timeout_s and init.timeout_s */
-    LIMIT_MIN_S = 2,    /* above the longest nap of a ghost, a second */
-    REPORT_S = 1,       /* for the reporting watchdog, before others end it */
+    LIMIT_S = 60,        /* defaults of ghost.timeout_s and init.timeout_s */
+    LIMIT_MIN_S = 2,     /* above the longest nap of a ghost, a second */
+    REPORT_S = 1,        /* for the reporting watchdog, before others end it */
     PASS_ON_US = 100000, /* for the launcher, to pass the report on */
     JOIN_REPORT_S = 6,   /* for world/join.c, to name missing ranks */
     KILL_S = 5,          /* for a killed ghost, to be gone */
@@ -68,7 +67,8 @@ struct ghost {
 static struct {
     pthread_t thread;
     bool running;
-    _Atomic uint32_t phase;         /* enum phase; a futex */
+    _Atomic uint32_t phase; /* enum phase */
+    struct aspx_event phase_set;
     unsigned phase_s;               /* how long it has lasted */
     unsigned report_phase_s;        /* tell of it then */
     unsigned left_s;                /* how long a rank has left the job */
@@ -76,7 +76,7 @@ static struct {
     char node[ASP_NAME_MAX];
     struct ghost *ghosts;
     uint32_t nghosts;
-} watchdog = {.phase = STOPPED};
+} watchdog = {.phase = STOPPED, .phase_set.kind = ASPX_EVENT_BOTH_FENCE};
 
 /* What follows from the death of a ghost. */
 static const char *const follows[] = {
@@ -328,32 +328,50 @@ static bool all_gone(void)
     return true;
 }
 
+static void find_ended(void)
+{
+    for (uint32_t i = 0; i < watchdog.nghosts; i++) {
+        struct ghost *ghost = &watchdog.ghosts[i];
+
+        if (ghost->diagnosis.process.pid && !ghost->gone &&
+            aspx_process_look(&ghost->diagnosis.process).ended)
+            ghost_ended(ghost, FINISHED);
+    }
+}
+
 /* MPI is finalized: the ghosts are about to be gone. Short waits, of which
  * those that make up a second are a round. */
 static void await_ghosts_gone(void)
 {
-    unsigned us = FINISH_US, passed_us = 0;
+    struct aspx_backoff backoff = {0};
+    uint32_t passed_us = 0;
 
     watchdog.phase_s = 0;
     while (watchdog.limit_s > 0 &&
            watchdog.phase_s <= 2 * watchdog.limit_s + KILL_S) {
-        for (uint32_t i = 0; i < watchdog.nghosts; i++) {
-            struct ghost *ghost = &watchdog.ghosts[i];
-
-            if (ghost->diagnosis.process.pid && !ghost->gone &&
-                aspx_process_look(&ghost->diagnosis.process).ended)
-                ghost_ended(ghost, FINISHED);
-        }
+        find_ended();
         if (all_gone())
             return;
-        usleep(us);
-        passed_us += us;
-        if (passed_us >= ROUND_US) {
+        passed_us += aspx_backoff_sleep(
+            &backoff, &aspx_wait_table[ASPX_WAIT_PROCESS_ENDS]);
+        if (passed_us >= aspx_wait_table[ASPX_WAIT_WATCHDOG].max_us) {
             run_round(FINISHED);
             passed_us = 0;
         }
-        us = us < ROUND_US / 4 ? 2 * us : us;
     }
+}
+
+/* Until there is another phase, or a round is over. */
+static void await_phase(uint32_t phase)
+{
+    uint32_t key;
+
+    aspx_event_prepare_wait(&watchdog.phase_set);
+    key = aspx_event_key(&watchdog.phase_set);
+    if (atomic_load(&watchdog.phase) == phase)
+        (void) aspx_event_wait(&watchdog.phase_set, key,
+                               aspx_wait_table[ASPX_WAIT_WATCHDOG].max_us);
+    aspx_event_cancel_wait(&watchdog.phase_set);
 }
 
 static void *run_watchdog(void *unused)
@@ -363,7 +381,7 @@ static void *run_watchdog(void *unused)
     while (phase < FINISHED) {
         uint32_t now;
 
-        aspx_futex_wait(&watchdog.phase, phase, ROUND_US);
+        await_phase(phase);
         now = atomic_load(&watchdog.phase);
         if (now == phase) {
             run_round(phase);
@@ -398,8 +416,7 @@ static void run_thread(void)
 static void set_phase(enum phase phase)
 {
     atomic_store(&watchdog.phase, phase);
-    if (watchdog.running)
-        aspx_futex_wake(&watchdog.phase);
+    aspx_event_notify(&watchdog.phase_set);
 }
 
 static void join_thread(void)
