@@ -37,9 +37,9 @@ const struct aspx_wait_policy aspx_wait_table[ASPX_WAITERS] = {
                                    "its longest nap is what a message to an "
                                    "idle ghost waits"},
     [ASPX_WAIT_GHOST_BOARD] = {"ghost's watch over its users", 0, 0, 500000,
-                               60 * LONGEST_US,
-                               "users wake it; the first bound is for those "
-                               "that have not loaded Aspen yet"},
+                               500000,
+                               "for users that have not loaded Aspen yet; the "
+                               "others wake it"},
     [ASPX_WAIT_OFFLOAD_OWN_CPU] = {"offload thread with a CPU of its own", 2000,
                                    1000, LONGEST_US, LONGEST_US,
                                    "a wake-up costs more than a message"},

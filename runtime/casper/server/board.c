@@ -33,6 +33,8 @@ enum {
     /* The same under Slurm, in rounds of the watcher: what is found waits for
      * ever anyway. */
     STRANGERS_ROUNDS = 6,
+    /* Bounds a wait for what is announced; nobody needs it. */
+    ANNOUNCED_S = 60,
 };
 
 struct user {
@@ -193,8 +195,8 @@ static void look_for_strangers(void)
     found = aspx_ghost_strangers(found);
 }
 
-/* Are ends of all that may still come announced? What users write on the board
- * is, once they have loaded our library. */
+/* Will the watcher be woken by whatever may still come? Users end visibly, and
+ * write on the board once they have loaded our library. */
 static bool all_is_announced(void)
 {
     for (uint32_t i = 0; i < nusers; i++)
@@ -207,11 +209,11 @@ static bool all_is_announced(void)
  * ends; with a bound. */
 static void await_change(void)
 {
-    const struct aspx_wait_policy *row =
-        &aspx_wait_table[ASPX_WAIT_GHOST_BOARD];
-    uint32_t us = all_is_announced() ? row->max_us : row->first_us;
-    const struct timespec limit = {us / 1000000, us % 1000000 * 1000};
+    uint32_t us = aspx_wait_table[ASPX_WAIT_GHOST_BOARD].max_us;
+    struct timespec limit = {us / 1000000, us % 1000000 * 1000};
 
+    if (all_is_announced())
+        limit.tv_sec = ANNOUNCED_S;
     if (ppoll(fds, nusers + 1, &limit, &blocked_signals) > 0)
         drop_ended();
 }
