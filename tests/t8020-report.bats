@@ -120,6 +120,7 @@ print(json.load(open(sys.argv[1]))["redirected"])' "$dir/ghost.json")
     printed '^  - They were parked for 25 % of the time and used 20\.0 ms of CPU time then;'
     printed '^    how many were active changed 3 times\.$'
     printed '^  rank 9, node 1 .* of 42\.9 s, parked 40\.3 s$'
+    printed '^  waited in naps: 1 of 4$'
     printed '^  MPI_Win_flush +w{20,}#+ 21\.2 s in 120000$'
     printed '^  rank 0 +w+#+ '
     printed '^  node 0 +\|[-=+*# .:]{40}\|$'

@@ -70,6 +70,7 @@ struct aspt_busy {
     uint64_t rank, node;
     double busy_s, held_s, cpu_s;
     double parked_s, parked_cpu_s; /* of these */
+    const char *waits;             /* "events", "naps"; NULL: not known */
 };
 
 struct aspt_scaling { /* from then on so many ghosts of the node were active */

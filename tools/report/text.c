@@ -221,6 +221,23 @@ static void print_loads(FILE *to, const struct aspt_record *record)
     more(to, record->nloads, ROWS);
 }
 
+/* Where all is well it is one line. */
+static void print_waits(FILE *to, const struct aspt_record *record)
+{
+    size_t events = 0, naps = 0;
+
+    for (size_t i = 0; i < record->nbusy; i++) {
+        const char *waits = record->busy[i].waits;
+
+        events += waits && strcmp(waits, "events") == 0;
+        naps += waits && strcmp(waits, "naps") == 0;
+    }
+    if (naps)
+        fprintf(to, "  waited in naps: %zu of %zu\n", naps, record->nbusy);
+    else if (events)
+        fputs("  waited for events\n", to);
+}
+
 static void print_busy(FILE *to, const struct aspt_record *record)
 {
     if (!record->nbusy)
@@ -247,6 +264,7 @@ static void print_busy(FILE *to, const struct aspt_record *record)
                 : aspt_say_seconds(busy->cpu_s, cpu, sizeof(cpu)));
     }
     more(to, record->nbusy, ROWS);
+    print_waits(to, record);
 }
 
 static void print_window(FILE *to, const struct aspt_record *record,

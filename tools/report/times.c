@@ -177,14 +177,12 @@ void aspt_page_time(FILE *to, const struct aspt_record *record)
 
 void aspt_page_busy(FILE *to, const struct aspt_record *record)
 {
-    const char *titles[] = {"Ghost",
-                            "",
-                            "#at work",
-                            "#share",
-                            "#there for",
-                            "#CPU time",
-                            record->has_scaling ? "#parked" : NULL,
-                            NULL};
+    const char *titles[] = {
+        "Ghost",      "",
+        "#at work",   "#share",
+        "#there for", "#CPU time",
+        "woken by",   record->has_scaling ? "#parked" : NULL,
+        NULL};
 
     if (!record->nbusy)
         return;
@@ -206,6 +204,9 @@ void aspt_page_busy(FILE *to, const struct aspt_record *record)
             aspt_say_percent(busy->busy_s, busy->held_s, text, sizeof(text)));
         aspt_page_seconds(to, busy->held_s);
         aspt_page_seconds(to, busy->cpu_s);
+        fputs("<td>", to);
+        aspt_html_text(to, busy->waits ? busy->waits : "");
+        fputs("</td>", to);
         if (record->has_scaling)
             aspt_page_seconds(to, busy->parked_s);
         fputs("</tr>\n", to);

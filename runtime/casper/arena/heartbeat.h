@@ -33,6 +33,7 @@ struct aspx_heartbeat {
     _Atomic uint32_t backlog;  /* how busy it has been of late */
     _Atomic uint64_t since_ns; /* CLOCK_MONOTONIC at the first round */
     _Atomic uint64_t idle_ns;  /* since then, what was not work */
+    _Atomic uint32_t naps;     /* 1: it naps, as no event would wake it */
     _Atomic uint64_t nap_ns;   /* when the nap began that it takes; 0: none */
 };
 

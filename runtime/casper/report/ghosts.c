@@ -12,10 +12,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Of one world rank, in nanoseconds; held 0: not known, or no ghost. */
+/* Of one world rank, times in nanoseconds; held 0: not known, or no ghost. */
 struct ghost_time {
     uint64_t held, busy, cpu;
     uint64_t parked, parked_cpu;
+    uint64_t naps; /* 1: it napped, as no event would wake it */
 };
 
 enum { NUMBERS = sizeof(struct ghost_time) / sizeof(uint64_t) };
@@ -60,6 +61,7 @@ static struct ghost_time read_ghost(uint32_t rank)
     now = aspx_clock_ns(CLOCK_MONOTONIC);
     time.held = now - since;
     time.busy = aspx_heartbeat_work_ns(&doorbell->heartbeat, now);
+    time.naps = atomic_load(&doorbell->heartbeat.naps);
     time.cpu = cpu_ns(aspx_engine.pids[rank]);
     read_parked(&doorbell->scaling, &time);
     return time;
@@ -164,9 +166,10 @@ void aspx_ghost_times_json(FILE *to, const struct aspx_ghost_times *times)
             continue;
         fprintf(to,
                 "%s\n    {\"rank\": %d, \"node\": %u, \"busy_s\": %.6f, "
-                "\"held_s\": %.6f, \"cpu_s\": %.6f",
+                "\"held_s\": %.6f, \"cpu_s\": %.6f, \"waits\": \"%s\"",
                 comma, r, times->world->peers[r].node, seconds(time->busy),
-                seconds(time->held), seconds(time->cpu));
+                seconds(time->held), seconds(time->cpu),
+                time->naps ? "naps" : "events");
         if (aspx_engine.settings.scaling)
             fprintf(to, ", \"parked_s\": %.6f, \"parked_cpu_s\": %.6f",
                     seconds(time->parked), seconds(time->parked_cpu));

@@ -250,6 +250,14 @@ static uint32_t arm_for(struct aspx_idle *idle, uint32_t us)
     return nap_us < us ? nap_us : us;
 }
 
+/* For the record. */
+static void tell_how(const struct aspx_idle *idle)
+{
+    atomic_store_explicit(&aspx_heartbeat_own()->naps,
+                          policy_of(idle) == &idle->fallback,
+                          memory_order_relaxed);
+}
+
 /* Block, once there has been a round of the loop since announce(). Returns true
  * when the doorbell rang before or meanwhile. */
 static bool block(struct aspx_idle *idle, uint32_t us)
@@ -262,6 +270,7 @@ static bool block(struct aspx_idle *idle, uint32_t us)
         return false;
     aspx_heartbeat_set_doing(idle->parked ? ASPX_PARKED : ASPX_NAPPING);
     atomic_store(&heartbeat->nap_ns, now_ns());
+    tell_how(idle);
     aspx_poll_sampler_blocks(&sampler);
     if (!has_rung(idle))
         (void) aspx_ucx_event_wait(-1, &idle->blocked_signals, us);
