@@ -87,35 +87,35 @@ static int count_objects(struct dl_phdr_info *object, size_t size, void *count)
     return 1;
 }
 
-static void look(void)
+static void check_for_mpi(void)
 {
-    static atomic_ullong looked_at; /* with as many objects */
+    static atomic_ullong checked_at; /* with as many objects */
     static atomic_bool done;
     unsigned long long now = 0;
 
     if (done || __asan_init || __tsan_init || !aspx_redirect_is_wanted())
         return;
     dl_iterate_phdr(count_objects, &now);
-    if (looked_at == now)
+    if (checked_at == now)
         return;
     if (aspx_real_resolve() == 0) {
         aspx_redirect();
         done = true;
     }
-    looked_at = now; /* last: who sees it may go on */
+    checked_at = now; /* last: a thread that sees it may go on */
 }
 
 /* Our own calls come here, too. The other models of thread-local memory call a
  * function, in front of which sanitizers stand. */
-static void look_once(void)
+static void check_once(void)
 {
-    static __thread bool looking __attribute__((tls_model("initial-exec")));
+    static __thread bool checking __attribute__((tls_model("initial-exec")));
 
-    if (looking)
+    if (checking)
         return;
-    looking = true;
-    look();
-    looking = false;
+    checking = true;
+    check_for_mpi();
+    checking = false;
 }
 
 /* What stands behind us under this name. */
@@ -134,7 +134,7 @@ void *aspx_before_dlsym(void)
 {
     static void *_Atomic next;
 
-    look_once();
+    check_once();
     if (!next)
         next = find_next("dlsym");
     return next;
@@ -144,7 +144,7 @@ void *aspx_before_dlopen(void)
 {
     static void *_Atomic next;
 
-    look_once();
+    check_once();
     if (!next)
         next = find_next("dlopen");
     return next;

@@ -20,7 +20,7 @@ static int is_mpi(const char *name)
 }
 
 /* Go through what libmpich calls by name. */
-static void walk(aspx_reference_f *visit, void *context)
+static void visit_references(aspx_reference_f *visit, void *context)
 {
     struct aspx_image image;
 
@@ -41,7 +41,7 @@ void aspx_plt_patch(void)
     static bool done;
 
     if (!done)
-        walk(bind_own, NULL);
+        visit_references(bind_own, NULL);
     done = true;
 }
 
@@ -64,7 +64,7 @@ bool aspx_plt_patch_replace(const char *name, void *to)
 {
     struct replacement wanted = {.name = name, .to = to};
 
-    walk(replace_one, &wanted);
+    visit_references(replace_one, &wanted);
     return wanted.found;
 }
 

@@ -45,7 +45,7 @@ static size_t nclosing, room;
 static uint64_t checked_ns;
 static unsigned quiet_checks; /* in a row */
 
-static int option(int fd, int name)
+static int socket_option(int fd, int name)
 {
     int value = -1;
     socklen_t size = sizeof(value);
@@ -54,14 +54,15 @@ static int option(int fd, int name)
 }
 
 /* Bytes that the peer's kernel has not acknowledged? Of other streams between
- * nodes than TCP's nobody knows. */
+ * nodes than those of TCP it is not known. */
 static bool may_have_unsent(int fd)
 {
     int bytes = 0;
 
-    if (option(fd, SO_TYPE) != SOCK_STREAM || option(fd, SO_DOMAIN) == AF_UNIX)
+    if (socket_option(fd, SO_TYPE) != SOCK_STREAM ||
+        socket_option(fd, SO_DOMAIN) == AF_UNIX)
         return false;
-    if (option(fd, SO_PROTOCOL) != IPPROTO_TCP)
+    if (socket_option(fd, SO_PROTOCOL) != IPPROTO_TCP)
         return true;
     return ioctl(fd, SIOCOUTQ, &bytes) == 0 && bytes > 0;
 }
@@ -69,7 +70,7 @@ static bool may_have_unsent(int fd)
 static bool all_is_sent(void)
 {
     DIR *fds = opendir("/proc/self/fd");
-    bool unsent = !fds; /* nobody knows */
+    bool unsent = !fds; /* then it is not known */
     struct dirent *entry;
 
     while (!unsent && (entry = readdir(fds)))

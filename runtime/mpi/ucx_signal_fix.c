@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static int option(int fd, int name)
+static int socket_option(int fd, int name)
 {
     int value;
     socklen_t length = sizeof(value);
@@ -25,8 +25,8 @@ static int option(int fd, int name)
  * nothing that it has to say is changed. */
 static bool is_datagram_socket(int fd)
 {
-    return option(fd, SO_DOMAIN) == AF_UNIX &&
-           option(fd, SO_TYPE) == SOCK_DGRAM;
+    return socket_option(fd, SO_DOMAIN) == AF_UNIX &&
+           socket_option(fd, SO_TYPE) == SOCK_DGRAM;
 }
 
 static ssize_t send_signal(int fd, const void *data, size_t bytes, int flags,

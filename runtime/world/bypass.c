@@ -82,7 +82,7 @@ static bool is_user(void)
            (!role || strcmp(role, "user") == 0);
 }
 
-static void say(bool ghosts)
+static void print_reason(bool ghosts)
 {
     fprintf(stderr, "aspen: MPI is linked into this program (libmpich.a): %s\n",
             ghosts ? "Aspen cannot give it a world without ghosts; link it "
@@ -96,13 +96,13 @@ static void part_company(void)
     bool first = strcmp(getenv("PMI_RANK"), "0") == 0;
 
     if (first)
-        say(ghosts);
+        print_reason(ghosts);
     if (!ghosts)
         return;
     /* Rank 0 may run another program, of which this is not true. */
     if (!first) {
         sleep(OTHERS_S);
-        say(ghosts);
+        print_reason(ghosts);
     }
     fflush(NULL);
     usleep(PASS_ON_US);

@@ -64,8 +64,8 @@ static void post(int rank, int tag)
     aspx_real.MPI_Request_free(&request);
 }
 
-/* Answer those who call the roll. */
-static void answer(struct roll *roll)
+/* Answer the ranks that ask which are here. */
+static void answer_roll_call(struct roll *roll)
 {
     for (int asker = take(TAG_ASK); asker >= 0; asker = take(TAG_ASK)) {
         if (asker < roll->first_asker)
@@ -85,7 +85,7 @@ static void call_roll(const struct aspx_world *world, struct roll *roll)
     while (now_s() < end) {
         for (int r = take(TAG_HERE); r >= 0; r = take(TAG_HERE))
             roll->here[r] = true;
-        answer(roll);
+        answer_roll_call(roll);
         sched_yield();
     }
 }
@@ -139,7 +139,7 @@ static int give_up(const struct aspx_world *world, struct roll *roll,
 
     call_roll(world, roll);
     if (roll->first_asker < world->rank_all) {
-        /* The one who asked first speaks; give it the time to. */
+        /* The lowest rank that asked prints it; give it time. */
         sched_yield();
         nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
         return asp_errf(err, ETIMEDOUT, "%s", "");
@@ -170,7 +170,7 @@ static int exchange(const struct aspx_world *world, struct aspx_offer *offers,
             return 0;
         if (now_s() > end)
             return -1;
-        answer(roll);
+        answer_roll_call(roll);
         sched_yield();
     }
 }

@@ -113,7 +113,7 @@ static int find_ghosts(struct aspx_world *world,
 }
 
 /* Fill peers from the offers; their nodes are known. */
-static int meet_peers(struct aspx_world *world, const struct aspx_offer *offers)
+static int fill_peers(struct aspx_world *world, const struct aspx_offer *offers)
 {
     uint32_t users = 0;
 
@@ -191,7 +191,7 @@ int aspx_world_start(struct aspx_world *world, const struct asp_layout *layout,
         free(offers);
         return -1;
     }
-    if (meet_peers(world, offers) != 0)
+    if (fill_peers(world, offers) != 0)
         aspx_real.MPI_Abort(MPI_COMM_WORLD, 1);
     free(offers);
     make_users(world);

@@ -45,7 +45,7 @@ static inline MPI_Comm aspx_comm_shown(MPI_Comm comm)
     return comm == aspx_world.users ? MPI_COMM_WORLD : comm;
 }
 
-/* Learn who is who and make the communicators. Collective over the real
+/* Exchange roles and make the communicators. Collective over the real
  * world, after the real MPI_Init.
  *   layout  borrowed for the life of the world
  *   local   index of this task in layout->tasks
