@@ -203,7 +203,7 @@ static void measure_if_asked(void)
 /* A rank that has to go on without its thread takes part in the record. */
 static int finalize_plain(void)
 {
-    (mode ? mode : front)->report(layout);
+    aspx_record_report(layout, mode ? mode : front);
     return aspx_real.MPI_Finalize();
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Called by casper/report/record.c. Each process brings its own trace, and that
- * of its ghost if that judges; those of a node are averaged. */
+/* The record's section of adaptation. Each process brings its own trace, and
+ * that of its ghost if that judges; those of a node are averaged. */
 #include "config.h"
 
 #include "report.h"
 
 #include "adapt.h"
+
 #include "runtime/mpi/real.h"
 
 #include <inttypes.h>
@@ -13,14 +14,19 @@
 
 enum { STRIPS = 8 }; /* nodes on stderr; the file has all */
 
-struct aspx_adaptation {
+/* Of a node and a bucket: nanoseconds of its processes. */
+struct cell {
+    uint64_t on, alive;
+};
+
+struct adaptation {
     double bucket_s, interval_s;
-    uint32_t nnodes, nbuckets;
-    uint64_t more;
-    uint64_t n;
-    struct aspx_trace_switch *change; /* by time */
-    double *on; /* by node, then by bucket: share of its windows */
-    struct aspx_decisions *decisions; /* for all ranks; NULL: none */
+    uint32_t nbuckets;
+    size_t n;
+    const struct aspx_trace_switch *change; /* n, by time */
+    const struct cell *cell; /* by node, then by bucket of ASPX_TRACE_BUCKETS */
+    uint64_t more;           /* switches that found no room */
+    struct aspx_decisions decisions; /* for all ranks */
 };
 
 static int by_time(const void *a, const void *b)
@@ -48,131 +54,102 @@ static double covered(double end_s, double bucket_s, uint32_t b)
     return part < 0 ? 0 : part < bucket_s ? part : bucket_s;
 }
 
-/* Seconds on and seconds alive of all processes of a node, then shares.
- *   mine  room for both, zeroed; so has all->on */
-static void sum_up(struct aspx_adaptation *all, const struct aspx_world *world,
-                   const struct aspx_trace *trace, uint64_t more, double *mine)
+/* What comes from other processes may be anything. */
+static uint64_t ns(double s)
 {
-    size_t cells = (size_t) all->nnodes * ASPX_TRACE_BUCKETS;
-    size_t own = (size_t) world->node * ASPX_TRACE_BUCKETS;
-    double end_s = trace->last_s - trace->begin_s;
+    return s > 0 && s < 1e9 ? (uint64_t) (1e9 * s) : 0;
+}
 
-    for (uint32_t b = 0; b < ASPX_TRACE_BUCKETS; b++) {
-        mine[own + b] = trace->on_s[b];
-        mine[cells + own + b] = covered(end_s, all->bucket_s, b);
+/* The cells of all nodes, summed, and behind them a number. */
+static uint64_t *sum_cells(struct aspx_record *record,
+                           const struct aspx_trace *trace, double bucket_s,
+                           uint64_t number)
+{
+    size_t cells = (size_t) record->nnodes * ASPX_TRACE_BUCKETS;
+    double end_s = trace->last_s - trace->begin_s;
+    uint64_t *own = aspx_record_alloc(record, (2 * cells + 1) * sizeof(*own));
+    struct cell *node;
+
+    if (own) {
+        node = (struct cell *) own + (size_t) record->node * ASPX_TRACE_BUCKETS;
+        for (uint32_t b = 0; b < ASPX_TRACE_BUCKETS; b++)
+            node[b] = (struct cell){ns(trace->on_s[b]),
+                                    ns(covered(end_s, bucket_s, b))};
+        own[2 * cells] = number;
     }
-    aspx_real.MPI_Reduce(mine, all->on, (int) (2 * cells), MPI_DOUBLE, MPI_SUM,
-                         0, world->users);
-    aspx_real.MPI_Reduce(&more, &all->more, 1, MPI_UINT64_T, MPI_SUM, 0,
-                         world->users);
-    for (size_t c = 0; c < cells; c++)
-        all->on[c] = all->on[cells + c] > 0 ? all->on[c] / all->on[cells + c]
-                                            : 1;
+    return aspx_record_sum(record, own, 2 * cells + 1);
 }
 
 /* The switches of two traces. Returns how many. */
 static uint32_t join(struct aspx_trace_switch *change,
-                     const struct aspx_world *world,
+                     const struct aspx_record *record,
                      const struct aspx_trace *one, const struct aspx_trace *two)
 {
     uint32_t n = one->n + two->n;
 
     for (uint32_t i = 0; i < n; i++) {
         change[i] = i < one->n ? one->change[i] : two->change[i - one->n];
-        change[i].rank = world->rank_user;
-        change[i].node = world->node;
+        change[i].rank = record->rank;
+        change[i].node = record->node;
     }
     return n;
 }
 
-/* All switches, in rank 0. Without memory there they are only counted. */
-static void gather_switches(struct aspx_adaptation *all,
-                            const struct aspx_world *world,
-                            const struct aspx_trace_switch *change, uint32_t n)
-{
-    int mine = (int) (n * sizeof(*change)), sum = 0;
-    size_t users = world->rank_user == 0 ? (size_t) world->size_users : 1;
-    int *bytes = calloc(2 * users, sizeof(*bytes)), ok = bytes != NULL;
-
-    aspx_real.MPI_Bcast(&ok, 1, MPI_INT, 0, world->users);
-    if (ok) {
-        aspx_real.MPI_Gather(&mine, 1, MPI_INT, bytes, 1, MPI_INT, 0,
-                             world->users);
-        for (size_t r = 0; bytes && world->rank_user == 0 && r < users; r++) {
-            bytes[users + r] = sum;
-            sum += bytes[r];
-        }
-        all->change = malloc((size_t) sum + 1);
-        ok = all->change != NULL;
-        aspx_real.MPI_Bcast(&ok, 1, MPI_INT, 0, world->users);
-    }
-    if (ok) {
-        aspx_real.MPI_Gatherv(change, mine, MPI_BYTE, all->change, bytes,
-                              bytes ? bytes + users : NULL, MPI_BYTE, 0,
-                              world->users);
-        all->n = (uint64_t) sum / sizeof(*all->change);
-        if (all->n)
-            qsort(all->change, all->n, sizeof(*all->change), by_time);
-    }
-    free(bytes);
-}
-
-struct aspx_adaptation *aspx_adaptation_gather(const struct aspx_world *world)
+static void *gather(struct aspx_record *record)
 {
     static const struct aspx_trace none;
-    struct aspx_trace_switch change[2 * ASPX_TRACE_SWITCHES];
-    size_t cells = (size_t) world->nnodes * ASPX_TRACE_BUCKETS;
-    struct aspx_adaptation *all;
+    struct aspx_trace_switch change[2 * ASPX_TRACE_SWITCHES], *changes;
+    size_t cells = (size_t) record->nnodes * ASPX_TRACE_BUCKETS, nchanges;
     struct aspx_trace *own, *target, *shown;
-    double mine[3], most[3], *sums;
+    struct aspx_decisions *decisions;
+    struct adaptation *all;
+    double mine[3], most[3];
+    uint64_t *sums;
     uint32_t n;
-    int ok, everywhere;
 
     if (!aspx_adapt_able()) /* the same everywhere */
         return NULL;
     own = aspx_own_trace_close();
     target = aspx_adapt_target_trace();
     shown = target ? target : own;
-    n = join(change, world, own, target ? target : &none);
+    n = join(change, record, own, target ? target : &none);
     mine[0] = shown->bucket_s;
     mine[1] = shown->last_s - shown->begin_s;
     mine[2] = aspx_adapt_interval_s();
-    aspx_real.MPI_Allreduce(mine, most, 3, MPI_DOUBLE, MPI_MAX, world->users);
+    aspx_real.MPI_Allreduce(mine, most, 3, MPI_DOUBLE, MPI_MAX, record->users);
     aspx_trace_coarsen(shown, most[0]);
-    sums = calloc(2 * cells, sizeof(*sums));
-    all = calloc(1, sizeof(*all));
-    if (all)
-        *all = (struct aspx_adaptation){
-            .bucket_s = most[0],
-            .interval_s = most[2],
-            .nnodes = world->nnodes,
-            .nbuckets = buckets_of(most[1], most[0]),
-            .on = calloc(2 * cells, sizeof(double)),
-        };
-    ok = all && sums && all->on;
-    aspx_real.MPI_Allreduce(&ok, &everywhere, 1, MPI_INT, MPI_LAND,
-                            world->users);
-    if (everywhere) {
-        sum_up(all, world, shown, own->more + (target ? target->more : 0),
-               sums);
-        gather_switches(all, world, change, n);
-        all->decisions = aspx_adapt_decisions();
-    }
-    free(sums);
-    if (everywhere && world->rank_user == 0)
-        return all;
-    aspx_adaptation_free(all);
-    return NULL;
+    sums = sum_cells(record, shown, most[0],
+                     own->more + (target ? target->more : 0));
+    changes = aspx_record_rows(record, change, n, sizeof(change[0]), &nchanges);
+    all = aspx_record_alloc(record, sizeof(*all));
+    if (!sums || !all)
+        return NULL;
+    *all = (struct adaptation){
+        .bucket_s = most[0],
+        .interval_s = most[2],
+        .nbuckets = buckets_of(most[1], most[0]),
+        .n = nchanges, /* without memory 0: they are only counted */
+        .change = changes,
+        .cell = (const struct cell *) sums,
+        .more = sums[2 * cells],
+    };
+    if (changes)
+        qsort(changes, nchanges, sizeof(*changes), by_time);
+    decisions = aspx_adapt_decisions();
+    if (decisions)
+        all->decisions = *decisions;
+    free(decisions);
+    return all;
 }
 
-void aspx_adaptation_free(struct aspx_adaptation *all)
+/* The share of a node's windows that was redirected. */
+static double share_on(const struct adaptation *all, uint32_t node,
+                       uint32_t bucket)
 {
-    if (!all)
-        return;
-    free(all->on);
-    free(all->change);
-    free(all->decisions);
-    free(all);
+    const struct cell *cell =
+        &all->cell[(size_t) node * ASPX_TRACE_BUCKETS + bucket];
+
+    return cell->alive ? (double) cell->on / (double) cell->alive : 1;
 }
 
 static char mark(double on)
@@ -180,28 +157,28 @@ static char mark(double on)
     return on > 0.95 ? '#' : on > 0.5 ? '+' : on > 0.05 ? '-' : '.';
 }
 
-void aspx_adaptation_print(FILE *to, const struct aspx_adaptation *all)
+static void print(FILE *to, const struct aspx_record *record, const void *data)
 {
-    if (!all)
-        return;
+    const struct adaptation *all = data;
+    const struct aspx_decisions *decisions = &all->decisions;
+
     fprintf(to,
             "aspen: adapt=%s, redirection to a rank was switched %" PRIu64
             " times; on # + - . off, %.3g s each:\n",
             aspx_adapt_mode(), all->n + all->more, all->bucket_s);
-    for (uint32_t n = 0; n < all->nnodes && n < STRIPS; n++) {
+    for (uint32_t n = 0; n < record->nnodes && n < STRIPS; n++) {
         fprintf(to, "aspen:   node %" PRIu32 " |", n);
         for (uint32_t b = 0; b < all->nbuckets; b++)
-            fputc(mark(all->on[n * ASPX_TRACE_BUCKETS + b]), to);
+            fputc(mark(share_on(all, n, b)), to);
         fputs("|\n", to);
     }
-    for (uint32_t i = 0; all->decisions && i < all->decisions->n; i++)
-        fprintf(to, "aspen: auto, at %.2f s: %s: %s\n",
-                all->decisions->list[i].t_s,
-                aspx_decision_name(all->decisions->list[i].to),
-                all->decisions->list[i].why);
-    if (all->decisions && all->decisions->more)
+    for (uint32_t i = 0; i < decisions->n; i++)
+        fprintf(to, "aspen: auto, at %.2f s: %s: %s\n", decisions->list[i].t_s,
+                aspx_decision_name(decisions->list[i].to),
+                decisions->list[i].why);
+    if (decisions->more)
         fprintf(to, "aspen: auto: and %" PRIu32 " decisions after these\n",
-                all->decisions->more);
+                decisions->more);
 }
 
 static void put_switch(FILE *to, const struct aspx_trace_switch *change)
@@ -222,35 +199,45 @@ static void put_switch(FILE *to, const struct aspx_trace_switch *change)
 static void put_decisions(FILE *to, const struct aspx_decisions *all)
 {
     fprintf(to, "],\n   \"decisions_more\": %" PRIu32 ",\n   \"decisions\": [",
-            all ? all->more : 0);
-    for (uint32_t i = 0; all && i < all->n; i++)
-        fprintf(to, "%s{\"t_s\": %.6f, \"to\": \"%s\", \"why\": \"%s\"}",
+            all->more);
+    for (uint32_t i = 0; i < all->n; i++) {
+        fprintf(to, "%s{\"t_s\": %.6f, \"to\": \"%s\", \"why\": ",
                 i ? ",\n    " : "\n    ", all->list[i].t_s,
-                aspx_decision_name(all->list[i].to), all->list[i].why);
+                aspx_decision_name(all->list[i].to));
+        aspx_record_put_string(to, all->list[i].why);
+        fputc('}', to);
+    }
 }
 
-void aspx_adaptation_json(FILE *to, const struct aspx_adaptation *all)
+static void put_json(FILE *to, const struct aspx_record *record,
+                     const void *data)
 {
-    if (!all)
-        return;
+    const struct adaptation *all = data;
+
     fprintf(to,
             ",\n  \"adaptation\": {\"mode\": \"%s\", \"interval_s\": %g, "
             "\"bucket_s\": %.9g,\n   \"switches_more\": %" PRIu64
             ",\n   \"switches\": [",
             aspx_adapt_mode(), all->interval_s, all->bucket_s, all->more);
-    for (uint64_t i = 0; i < all->n; i++) {
+    for (size_t i = 0; i < all->n; i++) {
         fputs(i ? ",\n    " : "\n    ", to);
         put_switch(to, &all->change[i]);
     }
-    put_decisions(to, all->decisions);
+    put_decisions(to, &all->decisions);
     fputs("],\n   \"timeline\": [", to);
-    for (uint32_t n = 0; n < all->nnodes; n++) {
+    for (uint32_t n = 0; n < record->nnodes; n++) {
         fprintf(to, "%s{\"node\": %" PRIu32 ", \"on\": [",
                 n ? ",\n    " : "\n    ", n);
         for (uint32_t b = 0; b < all->nbuckets; b++)
-            fprintf(to, "%s%.3g", b ? ", " : "",
-                    all->on[n * ASPX_TRACE_BUCKETS + b]);
+            fprintf(to, "%s%.3g", b ? ", " : "", share_on(all, n, b));
         fputs("]}", to);
     }
     fputs("]}", to);
 }
+
+const struct aspx_section aspx_adaptation_section = {
+    .text_place = 70,
+    .gather = gather,
+    .print = print,
+    .json = put_json,
+};

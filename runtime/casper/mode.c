@@ -6,14 +6,18 @@
 #include "casper.h"
 
 #include "runtime/adapt/adapt.h"
+#include "runtime/adapt/report.h"
 #include "runtime/base/counter.h"
-#include "runtime/casper/report/record.h"
+#include "runtime/casper/report/sections.h"
 #include "runtime/casper/watchdog/watchdog.h"
 #include "runtime/mpi/plt_patch.h"
 #include "runtime/mpi/real.h"
 #include "runtime/mpi/tcp_finalize_fix.h"
 #include "runtime/mpi/ucx_signal_fix.h"
+#include "runtime/offload/report.h"
+#include "runtime/profile/report.h"
 #include "runtime/progress/on_demand.h"
+#include "runtime/progress/report.h"
 #include "runtime/world/board.h"
 
 #include "mpi_wrap.h"
@@ -76,9 +80,8 @@ static void use_entries(const struct asp_layout *layout)
 
 static void finalize(const struct asp_layout *layout)
 {
-    (void) layout;
     aspx_on_demand_stop();
-    aspx_record_report(&aspx_world);
+    aspx_record_report(layout, &aspx_casper_mode);
     aspx_casper_stop();
     aspx_world_stop(&aspx_world);
 }
@@ -97,6 +100,17 @@ const struct aspx_mode aspx_casper_mode = {
     .use_entries = use_entries,
     .finalize = finalize,
     .after_finalize = after_finalize,
+    .sections =
+        {
+            &aspx_calls_section,
+            &aspx_progress_section,
+            &aspx_offload_section,
+            &aspx_windows_section,
+            &aspx_adaptation_section,
+            &aspx_times_section,
+            &aspx_ghost_times_section,
+            &aspx_scaling_section,
+        },
 };
 
 /* The real world: MPICH ends only the caller on any other communicator. */

@@ -8,7 +8,7 @@
 #include "pending.h"
 #include "direct_call.h"
 #include "raised.h"
-#include "report.h"
+#include "state.h"
 
 #include "runtime/mpi/helper_thread.h"
 

@@ -14,7 +14,6 @@
 #include "command.h"
 #include "pending.h"
 #include "direct_call.h"
-#include "report.h"
 #include "request.h"
 #include "rounding.h"
 #include "thread.h"
@@ -24,6 +23,7 @@
 #include "runtime/mpi/plt_patch.h"
 #include "runtime/mpi/helper_thread.h"
 #include "runtime/profile/profile.h"
+#include "runtime/record/frame.h"
 #include "runtime/world/call_site.h"
 #include "runtime/world/init_state.h"
 #include "mpi_wrap.h"
@@ -166,7 +166,7 @@ static int really_init(int *argc, char ***argv)
 static int really_finalize(void)
 {
     if (!put_behind) /* the record of what is behind has it otherwise */
-        aspx_offload_report(layout);
+        aspx_record_report(layout, &aspx_offload_mode);
     aspx_progress_request_stop();
     return aspx_behind.MPI_Finalize();
 }

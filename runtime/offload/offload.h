@@ -18,7 +18,7 @@
 
 /* In the thread's place, when MPI runs: bring up what shall lie behind it, and
  * change the library's table that is there into that one's wrappers. It writes
- * the record at the end, with aspx_offload_add_up(). */
+ * the record at the end. */
 typedef void aspx_offload_behind_f(struct aspx_real *table);
 
 extern const struct aspx_mode aspx_offload_mode;

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Called by start.c. */
+/* Mode off with a report: the section of the record that says so, and what
+ * helpers could do about the time in MPI. */
 #include "config.h"
 
 #include "observe.h"
 
-#include "runtime/mpi/real.h"
 #include "profile.h"
 #include "report.h"
 #include "runtime/record/frame.h"
 
 #include "common/base/advice.h"
 
-#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 /* What each helper could do something about. */
 static const struct {
@@ -27,12 +26,10 @@ static const struct {
 };
 
 /* What it would take, and where to ask whether it is worth it. */
-static void print_advice(FILE *to, const struct aspx_times *times)
+static void print_advice(FILE *to, const void *times)
 {
     bool any = false;
 
-    if (!times)
-        return;
     for (size_t i = 0; i < sizeof(helps) / sizeof(helps[0]); i++) {
         double share = aspx_times_waited(times, helps[i].advice);
 
@@ -51,59 +48,43 @@ static void print_advice(FILE *to, const struct aspx_times *times)
                 100 * ASP_ADVICE_LEAST);
 }
 
-static int write_json(const char *path, const struct asp_layout *layout,
-                      int users, const struct aspx_times *times)
-{
-    FILE *out = fopen(path, "we");
-
-    if (!out)
-        return -1;
-    aspx_record_head(out, layout, users, 0, layout->nnodes);
-    aspx_times_json(out, times);
-    fprintf(out, "\n}\n");
-    return fclose(out);
-}
-
 static bool wants(const struct asp_layout *layout)
 {
     return layout->mode == ASP_MODE_OFF && aspx_record_where(layout);
 }
 
-static void report(const struct asp_layout *layout)
+static void *gather(struct aspx_record *record)
 {
-    const char *where = aspx_record_where(layout);
-    struct aspx_record_text text;
-    struct aspx_times *times;
-    int rank, users;
-    FILE *out;
-
-    if (!where)
-        return;
-    aspx_profile_stop();
-    times = aspx_times_gather(MPI_COMM_WORLD, layout->node);
-    aspx_real.MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    aspx_real.MPI_Comm_size(MPI_COMM_WORLD, &users);
-    if (rank != 0)
-        return; /* it has no times */
-    out = aspx_record_text_open(&text);
-    fprintf(out,
-            "aspen: mode off, %d rank%s on %u node%s: plain MPI, whose "
-            "time was taken\n",
-            users, users == 1 ? "" : "s", layout->nnodes,
-            layout->nnodes == 1 ? "" : "s");
-    aspx_times_print(out, times);
-    print_advice(out, times);
-    aspx_record_text_close(&text);
-    if (strcmp(where, "1") != 0 && write_json(where, layout, users, times) != 0)
-        fprintf(stderr, "aspen: cannot write the record to %s: %s\n", where,
-                strerror(errno));
-    aspx_times_free(times);
+    return aspx_times_section.gather(record);
 }
+
+static void print(FILE *out, const struct aspx_record *record,
+                  const void *times)
+{
+    fputs("aspen: mode off, ", out);
+    aspx_record_print_ranks(out, record);
+    fputs(": plain MPI, whose time was taken\n", out);
+    aspx_times_section.print(out, record, times);
+    print_advice(out, times);
+}
+
+static void put_json(FILE *out, const struct aspx_record *record,
+                     const void *times)
+{
+    aspx_times_section.json(out, record, times);
+}
+
+static const struct aspx_section section = {
+    .close = aspx_profile_stop,
+    .gather = gather,
+    .print = print,
+    .json = put_json,
+};
 
 const struct aspx_mode aspx_observe_mode = {
     .wants = wants,
     .elsewhere = "its time is not taken",
     .no_sessions = "no report: in mode off the time of programs that open a "
                    "session before MPI_Init is not taken",
-    .report = report,
+    .sections = {&section},
 };

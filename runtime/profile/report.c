@@ -8,6 +8,7 @@
 #include "timing.h"
 
 #include "runtime/mpi/real.h"
+#include "runtime/record/frame.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,10 +29,10 @@ _Static_assert(sizeof(struct call_times[ASPX_CALLS]) ==
                    NUMBERS * sizeof(uint64_t),
                "an array of numbers");
 
-struct aspx_times {
-    struct call_times own[ASPX_CALLS], call[ASPX_CALLS];
+struct times {
+    const struct call_times *call; /* ASPX_CALLS */
+    const struct rank_times *rank; /* nranks */
     int nranks;
-    struct rank_times rank[];
 };
 
 static uint64_t ns(double seconds)
@@ -69,40 +70,23 @@ static struct rank_times measure(uint32_t node, struct call_times *calls)
     };
 }
 
-struct aspx_times *aspx_times_gather(MPI_Comm comm, uint32_t node)
+static void *gather(struct aspx_record *record)
 {
-    struct aspx_times *times;
-    struct rank_times mine;
-    int rank, nranks, have, ok;
+    struct call_times own[ASPX_CALLS];
+    struct rank_times mine = measure(record->node, own);
+    uint64_t *calls = aspx_record_sum(record, (const uint64_t *) own, NUMBERS);
+    size_t nranks;
+    void *ranks = aspx_record_rows(record, &mine, 1, sizeof(mine), &nranks);
+    struct times *times = aspx_record_alloc(record, sizeof(*times));
 
-    aspx_real.MPI_Comm_rank(comm, &rank);
-    aspx_real.MPI_Comm_size(comm, &nranks);
-    times = malloc(sizeof(*times) +
-                   (rank == 0 ? (size_t) nranks : 0) * sizeof(times->rank[0]));
-    have = times != NULL;
-    aspx_real.MPI_Allreduce(&have, &ok, 1, MPI_INT, MPI_LAND, comm);
-    if (ok) {
-        times->nranks = nranks;
-        mine = measure(node, times->own);
-        aspx_real.MPI_Gather(&mine, sizeof(mine), MPI_BYTE, times->rank,
-                             sizeof(mine), MPI_BYTE, 0, comm);
-        aspx_real.MPI_Reduce(times->own, times->call, NUMBERS, MPI_UINT64_T,
-                             MPI_SUM, 0, comm);
-        if (rank == 0)
-            return times;
-    }
-    free(times);
-    return NULL;
-}
-
-void aspx_times_free(struct aspx_times *times)
-{
-    free(times);
+    if (!times || !calls || !ranks)
+        return NULL;
+    *times = (struct times){(const void *) calls, ranks, (int) nranks};
+    return times;
 }
 
 /* All ranks; wall is the sum too. */
-static struct rank_times add_up(const struct aspx_times *times,
-                                uint64_t *longest_p)
+static struct rank_times add_up(const struct times *times, uint64_t *longest_p)
 {
     struct rank_times sum = {0};
 
@@ -119,7 +103,7 @@ static struct rank_times add_up(const struct aspx_times *times,
     return sum;
 }
 
-static size_t most(const struct aspx_times *times)
+static size_t most(const struct times *times)
 {
     size_t best = 0;
 
@@ -143,9 +127,9 @@ static struct text words(uint64_t some_ns)
     return text;
 }
 
-double aspx_times_waited(const struct aspx_times *times,
-                         enum asp_advice_kind advice)
+double aspx_times_waited(const void *data, enum asp_advice_kind advice)
 {
+    const struct times *times = data;
     uint64_t waited = 0, held = 0;
 
     for (size_t i = 0; i < ASPX_CALLS; i++)
@@ -158,21 +142,20 @@ double aspx_times_waited(const struct aspx_times *times,
     return waited < held ? (double) waited / (double) held : held != 0;
 }
 
-void aspx_times_print(FILE *to, const struct aspx_times *times)
+static void print(FILE *to, const struct aspx_record *record, const void *data)
 {
+    const struct times *times = data;
     struct rank_times sum;
     char where[96] = "";
     uint64_t longest;
     size_t first;
 
-    if (!times)
-        return;
+    (void) record;
     sum = add_up(times, &longest);
     first = most(times);
     if (times->call[first].mpi)
         snprintf(where, sizeof(where), "; most in %s, %s s",
                  aspx_real_names[first], words(times->call[first].mpi).s);
-    /* at once: other ranks may be printing */
     fprintf(to,
             "aspen: %d %s in MPI %s of %s s: %s s waiting, %s s working%s\n",
             times->nranks, times->nranks == 1 ? "rank was" : "ranks were",
@@ -186,14 +169,15 @@ static void put_times(FILE *to, uint64_t mpi, uint64_t wait)
             seconds(mpi), seconds(wait), seconds(mpi - wait));
 }
 
-void aspx_times_json(FILE *to, const struct aspx_times *times)
+static void put_json(FILE *to, const struct aspx_record *record,
+                     const void *data)
 {
+    const struct times *times = data;
     struct rank_times sum;
     uint64_t longest;
     const char *comma = "";
 
-    if (!times)
-        return;
+    (void) record;
     sum = add_up(times, &longest);
     fprintf(to, ",\n  \"time\": {\n    \"wall_s\": %.6f, ", seconds(longest));
     put_times(to, sum.mpi, sum.wait);
@@ -223,3 +207,11 @@ void aspx_times_json(FILE *to, const struct aspx_times *times)
     }
     fputs("\n    }\n  }", to);
 }
+
+const struct aspx_section aspx_times_section = {
+    .text_place = 40,
+    .close = aspx_profile_stop,
+    .gather = gather,
+    .print = print,
+    .json = put_json,
+};

@@ -6,6 +6,7 @@
 #include "report.h"
 
 #include "runtime/mpi/entry.h"
+#include "runtime/profile/report.h"
 
 static bool wants(const struct asp_layout *layout)
 {
@@ -30,16 +31,11 @@ static void use_entries(const struct asp_layout *layout)
     aspx_entry_use(&aspx_progress_entries);
 }
 
-static void report(const struct asp_layout *layout)
-{
-    aspx_progress_report(layout, false);
-}
-
 const struct aspx_mode aspx_progress_mode = {
     .wants = wants,
     .after_init = after_init,
     .use_entries = use_entries,
     .no_sessions = "mode thread knows no sessions before MPI_Init; running "
                    "without Aspen",
-    .report = report,
+    .sections = {&aspx_progress_section, &aspx_times_section},
 };

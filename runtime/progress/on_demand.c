@@ -28,7 +28,6 @@ static const _Atomic int32_t *_Atomic wanted; /* NULL: not, or not any more */
 static struct asp_cpuset cpus;                /* of the ghosts of this node */
 static atomic_bool gated, disabled;
 static atomic_bool failed; /* no thread could be started */
-static bool was_started;
 
 /* Of several threads of the program one carries it out. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -95,7 +94,6 @@ static void start_thread(void)
     if (failed)
         fprintf(stderr, "aspen: a rank cannot start its progress thread, and "
                         "goes on without\n");
-    was_started |= !failed;
 }
 
 static void apply(enum aspx_help help)
@@ -263,9 +261,4 @@ void aspx_on_demand_stop(void)
     aspx_watch_publish(NULL);
     wanted = NULL;
     pthread_mutex_unlock(&lock);
-}
-
-bool aspx_on_demand_was_started(void)
-{
-    return was_started;
 }

@@ -43,9 +43,6 @@ void aspx_on_demand_disable(void);
 /* A persistent request was made, large or not; rc is what MPI said. */
 void aspx_on_demand_made(int rc, const MPI_Request *request, bool large);
 
-/* Has there been a thread in this rank? */
-bool aspx_on_demand_was_started(void);
-
 /* Generated: calls after which there is never a thread; and what makes
  * persistent requests, where it does not pass the gate. What they go on to. */
 struct aspx_real;

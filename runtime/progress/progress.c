@@ -6,13 +6,13 @@
 
 #include "thread.h"
 #include "on_demand.h"
-#include "report.h"
 
 #include "runtime/mpi/tcp_finalize_fix.h"
 #include "runtime/mpi/entry.h"
 #include "runtime/mpi/handle.h"
 #include "runtime/mpi/plt_patch.h"
 #include "runtime/mpi/helper_thread.h"
+#include "runtime/record/frame.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -131,7 +131,7 @@ int aspx_progress_MPI_Finalize(void)
 
     if (aspx_helper_thread_runs()) {
         aspx_progress_thread_stop();
-        aspx_progress_report(layout, true);
+        aspx_record_report(layout, &aspx_progress_mode);
     }
     rc = aspx_real.MPI_Finalize();
     if (rc == MPI_SUCCESS)

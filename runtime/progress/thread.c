@@ -339,6 +339,7 @@ static void run(void)
 {
     aspx_timing_ignore_thread();
     aspx_gate_i_am_helper();
+    aspx_progress_counts.threads = 1;
     if (confine)
         stay_on_service();
     work();

@@ -19,6 +19,7 @@ struct aspx_progress_counts {
     uint64_t held_back; /* MPI might have called a function of the program */
     uint64_t cpu_us;
     uint64_t confined; /* 1: it runs on the service CPUs */
+    uint64_t threads;  /* 1: there was one */
 };
 
 extern struct aspx_progress_counts aspx_progress_counts;

@@ -18,6 +18,8 @@
 struct aspx_real;
 struct aspx_section;
 
+enum { ASPX_SECTIONS_MAX = 12 }; /* of a mode; ghosts have 8 */
+
 struct aspx_mode {
     bool (*wants)(const struct asp_layout *layout);
 
@@ -52,7 +54,9 @@ struct aspx_mode {
     const char *elsewhere;   /* NULL: "running without Aspen" */
     const char *no_sessions; /* what a program is told that opens a session
                                 before MPI_Init; NULL: it may */
-    void (*report)(const struct asp_layout *layout);
+
+    /* Its parts of the record, in the order of the file (record/frame.h). */
+    const struct aspx_section *sections[ASPX_SECTIONS_MAX];
 };
 
 #endif

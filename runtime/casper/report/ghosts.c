@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Called by casper/report/record.c. */
+/* The record's section of what the ghosts did with their time. */
 #include "config.h"
 
-#include "ghosts.h"
+#include "sections.h"
 
 #include "runtime/casper/arena/engine.h"
-#include "runtime/mpi/real.h"
 #include "runtime/base/clock.h"
+#include "runtime/world/world.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <time.h>
 
 /* Of one world rank, times in nanoseconds; held 0: not known, or no ghost. */
@@ -20,11 +19,6 @@ struct ghost_time {
 };
 
 enum { NUMBERS = sizeof(struct ghost_time) / sizeof(uint64_t) };
-
-struct aspx_ghost_times {
-    const struct aspx_world *world;
-    struct ghost_time ghost[]; /* own, then the sums */
-};
 
 static uint64_t cpu_ns(int32_t pid)
 {
@@ -74,44 +68,17 @@ static bool reads_ghosts(const struct aspx_world *world)
            aspx_engine_local(world, (uint32_t) world->rank_all) == 0;
 }
 
-struct aspx_ghost_times *aspx_ghost_times_gather(const struct aspx_world *world)
+static void *gather(struct aspx_record *record)
 {
+    const struct aspx_world *world = &aspx_world;
     size_t n = (size_t) world->size_all;
-    struct aspx_ghost_times *times;
-    int have, ok;
+    struct ghost_time *own = aspx_record_alloc(record, n * sizeof(*own));
 
-    times = calloc(1, sizeof(*times) + 2 * n * sizeof(times->ghost[0]));
-    have = times != NULL;
-    aspx_real.MPI_Allreduce(&have, &ok, 1, MPI_INT, MPI_LAND, world->users);
-    if (ok) {
-        times->world = world;
-        for (uint32_t r = 0; reads_ghosts(world) && r < n; r++)
-            if (world->peers[r].node == world->node &&
-                world->peers[r].role == ASP_ROLE_GHOST)
-                times->ghost[r] = read_ghost(r);
-        aspx_real.MPI_Reduce(times->ghost, times->ghost + n,
-                             NUMBERS * world->size_all, MPI_UINT64_T, MPI_SUM,
-                             0, world->users);
-        if (world->rank_user == 0)
-            return times;
-    }
-    free(times);
-    return NULL;
-}
-
-void aspx_ghost_times_free(struct aspx_ghost_times *times)
-{
-    free(times);
-}
-
-/* The time of a world rank, or NULL. */
-static const struct ghost_time *known(const struct aspx_ghost_times *times,
-                                      int rank)
-{
-    const struct ghost_time *time =
-        &times->ghost[times->world->size_all + rank];
-
-    return time->held ? time : NULL;
+    for (uint32_t r = 0; own && reads_ghosts(world) && r < n; r++)
+        if (world->peers[r].node == world->node &&
+            world->peers[r].role == ASP_ROLE_GHOST)
+            own[r] = read_ghost(r);
+    return aspx_record_sum(record, (const uint64_t *) own, NUMBERS * n);
 }
 
 static double seconds(uint64_t ns)
@@ -119,15 +86,17 @@ static double seconds(uint64_t ns)
     return 1e-9 * (double) ns;
 }
 
-void aspx_ghost_times_print(FILE *to, const struct aspx_ghost_times *times)
+static void print(FILE *to, const struct aspx_record *record, const void *data)
 {
+    const struct ghost_time *times = data;
     struct ghost_time sum = {0};
     int ghosts = 0;
 
-    for (int r = 0; times && r < times->world->size_all; r++) {
-        const struct ghost_time *time = known(times, r);
+    (void) record;
+    for (int r = 0; r < aspx_world.size_all; r++) {
+        const struct ghost_time *time = &times[r];
 
-        if (!time)
+        if (!time->held)
             continue;
         ghosts++;
         sum.held += time->held;
@@ -152,22 +121,23 @@ void aspx_ghost_times_print(FILE *to, const struct aspx_ghost_times *times)
                 seconds(sum.parked_cpu));
 }
 
-void aspx_ghost_times_json(FILE *to, const struct aspx_ghost_times *times)
+static void put_json(FILE *to, const struct aspx_record *record,
+                     const void *data)
 {
+    const struct ghost_time *times = data;
     const char *comma = "";
 
-    if (!times)
-        return;
+    (void) record;
     fputs(",\n  \"ghost_busy\": [", to);
-    for (int r = 0; r < times->world->size_all; r++) {
-        const struct ghost_time *time = known(times, r);
+    for (int r = 0; r < aspx_world.size_all; r++) {
+        const struct ghost_time *time = &times[r];
 
-        if (!time)
+        if (!time->held)
             continue;
         fprintf(to,
                 "%s\n    {\"rank\": %d, \"node\": %u, \"busy_s\": %.6f, "
                 "\"held_s\": %.6f, \"cpu_s\": %.6f, \"waits\": \"%s\"",
-                comma, r, times->world->peers[r].node, seconds(time->busy),
+                comma, r, aspx_world.peers[r].node, seconds(time->busy),
                 seconds(time->held), seconds(time->cpu),
                 time->naps ? "naps" : "events");
         if (aspx_engine.settings.scaling)
@@ -178,3 +148,10 @@ void aspx_ghost_times_json(FILE *to, const struct aspx_ghost_times *times)
     }
     fputs("\n  ]", to);
 }
+
+const struct aspx_section aspx_ghost_times_section = {
+    .text_place = 50,
+    .gather = gather,
+    .print = print,
+    .json = put_json,
+};

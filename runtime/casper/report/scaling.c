@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Called by casper/report/record.c. The first user of each node reads what its
- * first ghost has noted in the arena (casper/arena/ghost_scaling.h). */
+/* The record's section of how many ghosts were active. The first user of each
+ * node reads what its first ghost has noted in the arena
+ * (casper/arena/ghost_scaling.h). */
 #include "config.h"
 
-#include "scaling.h"
+#include "sections.h"
 
 #include "runtime/casper/arena/engine.h"
-#include "runtime/mpi/real.h"
+#include "runtime/world/world.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 /* Of one node. */
 struct node_scaling {
@@ -18,11 +18,6 @@ struct node_scaling {
 };
 
 enum { NUMBERS = sizeof(struct node_scaling) / sizeof(uint64_t) };
-
-struct aspx_scaling_report {
-    uint32_t nnodes;
-    struct node_scaling node[]; /* own, then the sums */
-};
 
 static void read_scaling(struct node_scaling *node)
 {
@@ -34,46 +29,30 @@ static void read_scaling(struct node_scaling *node)
         node->change[c] = atomic_load(&scaling->change[c]);
 }
 
-struct aspx_scaling_report *aspx_scaling_gather(const struct aspx_world *world)
+static void *gather(struct aspx_record *record)
 {
-    size_t n = world->nnodes;
-    struct aspx_scaling_report *report;
-    int have, ok;
+    size_t n = record->nnodes;
+    struct node_scaling *own;
 
     if (!aspx_engine.settings.scaling) /* the same everywhere */
         return NULL;
-    report = calloc(1, sizeof(*report) + 2 * n * sizeof(report->node[0]));
-    have = report != NULL;
-    aspx_real.MPI_Allreduce(&have, &ok, 1, MPI_INT, MPI_LAND, world->users);
-    if (ok) {
-        report->nnodes = world->nnodes;
-        if (aspx_engine.arena.doorbells &&
-            aspx_engine_local(world, (uint32_t) world->rank_all) == 0)
-            read_scaling(&report->node[world->node]);
-        aspx_real.MPI_Reduce(report->node, report->node + n, (int) n * NUMBERS,
-                             MPI_UINT64_T, MPI_SUM, 0, world->users);
-        if (world->rank_user == 0)
-            return report;
-    }
-    free(report);
-    return NULL;
+    own = aspx_record_alloc(record, n * sizeof(*own));
+    if (own && aspx_engine.arena.doorbells &&
+        aspx_engine_local(&aspx_world, (uint32_t) aspx_world.rank_all) == 0)
+        read_scaling(&own[record->node]);
+    return aspx_record_sum(record, (const uint64_t *) own, NUMBERS * n);
 }
 
-void aspx_scaling_free(struct aspx_scaling_report *report)
+static void put_json(FILE *to, const struct aspx_record *record,
+                     const void *data)
 {
-    free(report);
-}
-
-void aspx_scaling_json(FILE *to, const struct aspx_scaling_report *report)
-{
+    const struct node_scaling *nodes = data;
     const char *comma = "";
     uint64_t more = 0;
 
-    if (!report)
-        return;
     fputs(",\n  \"ghost_crew\": [", to);
-    for (uint32_t n = 0; n < report->nnodes; n++) {
-        const struct node_scaling *node = &report->node[report->nnodes + n];
+    for (uint32_t n = 0; n < record->nnodes; n++) {
+        const struct node_scaling *node = &nodes[n];
         uint64_t room = ASPX_SCALING_CHANGES, c;
 
         for (c = 0; c < node->changes && c < room; c++) {
@@ -88,3 +67,8 @@ void aspx_scaling_json(FILE *to, const struct aspx_scaling_report *report)
     }
     fprintf(to, "\n  ],\n  \"ghost_crew_more\": %" PRIu64, more);
 }
+
+const struct aspx_section aspx_scaling_section = {
+    .gather = gather,
+    .json = put_json,
+};

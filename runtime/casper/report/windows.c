@@ -1,25 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Called by casper/report/record.c. Every window is listed by its first
- * process, so the lists are only put together and sorted here. */
+/* The record's section of windows and rules. Every window is listed by its
+ * first process, so the lists are only put together and sorted here. */
 #include "config.h"
 
-#include "windows.h"
+#include "sections.h"
 
 #include "runtime/casper/window/registry.h"
 #include "runtime/casper/window/rules.h"
-#include "runtime/mpi/real.h"
 #include "runtime/casper/window/counts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { LINES = 12 }; /* of windows on stderr; the file has all */
 
-struct aspx_windows {
-    int n;
+struct counts {
     uint64_t more, contig_missing;
     uint64_t hits[ASP_WINRULES_MAX];
-    struct aspx_registry_entry entry[];
+};
+
+enum { NUMBERS = sizeof(struct counts) / sizeof(uint64_t) };
+
+struct windows {
+    const struct counts *sum;
+    const struct aspx_registry_entry *entry; /* n, by order */
+    size_t n;
 };
 
 static int by_order(const void *a, const void *b)
@@ -29,67 +35,26 @@ static int by_order(const void *a, const void *b)
     return (left->first > right->first) - (left->first < right->first);
 }
 
-/* Rank 0 learns how many bytes come from whom. Returns their sum. */
-static int count(const struct aspx_world *world, int *bytes, int *starts)
+static void *gather(struct aspx_record *record)
 {
-    int mine = (int) (aspx_registry.n * sizeof(aspx_registry.entry[0])),
-        sum = 0;
+    struct counts own = {
+        .more = aspx_registry.more,
+        .contig_missing = aspx_registry.contig_missing,
+    };
+    struct windows *windows = aspx_record_alloc(record, sizeof(*windows));
+    struct aspx_registry_entry *entry;
+    uint64_t *sum;
+    size_t n;
 
-    aspx_real.MPI_Gather(&mine, 1, MPI_INT, bytes, 1, MPI_INT, 0, world->users);
-    for (int r = 0; world->rank_user == 0 && r < world->size_users; r++) {
-        starts[r] = sum;
-        sum += bytes[r];
-    }
-    return sum;
-}
-
-struct aspx_windows *aspx_windows_gather(const struct aspx_world *world)
-{
-    size_t users = world->rank_user == 0 ? (size_t) world->size_users : 1;
-    int *bytes = malloc(2 * users * sizeof(*bytes)), ok = bytes != NULL, sum;
-    struct aspx_windows *windows = NULL;
-    uint64_t more = aspx_registry.more,
-             contig_missing = aspx_registry.contig_missing;
-
-    aspx_registry_close();
-    aspx_real.MPI_Bcast(&ok, 1, MPI_INT, 0, world->users);
-    if (!ok)
-        goto out;
-    sum = count(world, bytes, bytes ? bytes + users : NULL);
-    windows = malloc(sizeof(*windows) + (size_t) sum);
-    ok = windows != NULL;
-    aspx_real.MPI_Bcast(&ok, 1, MPI_INT, 0, world->users);
-    if (!ok)
-        goto out;
-    aspx_real.MPI_Gatherv(
-        aspx_registry.entry,
-        (int) (aspx_registry.n * sizeof(aspx_registry.entry[0])), MPI_BYTE,
-        windows ? windows->entry : NULL, bytes, bytes ? bytes + users : NULL,
-        MPI_BYTE, 0, world->users);
-    aspx_real.MPI_Reduce(&more, windows ? &windows->more : NULL, 1,
-                         MPI_UINT64_T, MPI_SUM, 0, world->users);
-    aspx_real.MPI_Reduce(&contig_missing,
-                         windows ? &windows->contig_missing : NULL, 1,
-                         MPI_UINT64_T, MPI_SUM, 0, world->users);
-    aspx_real.MPI_Reduce(aspx_registry.hits, windows ? windows->hits : NULL,
-                         ASP_WINRULES_MAX, MPI_UINT64_T, MPI_SUM, 0,
-                         world->users);
-    if (windows && world->rank_user == 0) {
-        windows->n = sum / (int) sizeof(windows->entry[0]);
-        qsort(windows->entry, (size_t) windows->n, sizeof(windows->entry[0]),
-              by_order);
-        free(bytes);
-        return windows;
-    }
-out:
-    free(bytes);
-    free(windows);
-    return NULL;
-}
-
-void aspx_windows_free(struct aspx_windows *windows)
-{
-    free(windows);
+    memcpy(own.hits, aspx_registry.hits, sizeof(own.hits));
+    sum = aspx_record_sum(record, (const uint64_t *) &own, NUMBERS);
+    entry = aspx_record_rows(record, aspx_registry.entry, aspx_registry.n,
+                             sizeof(*entry), &n);
+    if (!windows || !sum || !entry)
+        return NULL;
+    qsort(entry, n, sizeof(*entry), by_order);
+    *windows = (struct windows){(const void *) sum, entry, n};
+    return windows;
 }
 
 static const char *maker(int flavor)
@@ -137,15 +102,14 @@ static void print_entry(FILE *to, const struct aspx_registry_entry *entry)
     fputc('\n', to);
 }
 
-void aspx_windows_print(FILE *to, const struct aspx_windows *windows)
+static void print(FILE *to, const struct aspx_record *record, const void *data)
 {
     const struct asp_winrules *rules = aspx_rules_all();
-    uint64_t more;
+    const struct windows *windows = data;
+    uint64_t more = windows->sum->more;
 
-    if (!windows)
-        return;
-    more = windows->more;
-    for (int i = 0; i < windows->n; i++) {
+    (void) record;
+    for (size_t i = 0; i < windows->n; i++) {
         if (i < LINES)
             print_entry(to, &windows->entry[i]);
         else
@@ -153,54 +117,21 @@ void aspx_windows_print(FILE *to, const struct aspx_windows *windows)
     }
     if (more)
         fprintf(to, "aspen: and %" PRIu64 " more windows\n", more);
-    if (windows->contig_missing)
+    if (windows->sum->contig_missing)
         fprintf(to,
                 "aspen: %" PRIu64 " windows had no flat window of their "
                 "own: puts and gets to targets themselves took longer\n",
-                windows->contig_missing);
+                windows->sum->contig_missing);
     for (uint32_t r = 0; r < rules->n; r++)
-        if (!windows->hits[r])
+        if (!windows->sum->hits[r])
             fprintf(to, "aspen: the rule at %s held for no window\n",
                     rules->rule[r].origin);
 }
 
-/* Bytes of the UTF-8 character that begins here; 0: it is none (RFC 3629). */
-static size_t character(const unsigned char *at)
-{
-    uint32_t c = at[0], least;
-    size_t n = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
-
-    if (n < 2 || c > 0xf4)
-        return n == 1;
-    c &= 0x3f >> (n - 1);
-    for (size_t i = 1; i < n; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-        c = c << 6 | (at[i] & 0x3f);
-    }
-    least = n == 2 ? 0x80 : n == 3 ? 0x800 : 0x10000;
-    return c < least || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0 : n;
-}
-
-/* A JSON string. Names are bytes of the program's, cut at any place: what is
- * not UTF-8 becomes the replacement character. */
 static void put_text(FILE *to, const char *key, const char *text)
 {
-    const unsigned char *at = (const unsigned char *) text;
-
-    fprintf(to, "\"%s\": \"", key);
-    while (*at) {
-        size_t n = character(at);
-
-        if (n == 0)
-            fputs("\\ufffd", to);
-        else if (*at < ' ' || *at == 127 || *at == '"' || *at == '\\')
-            fprintf(to, "\\u%04x", *at);
-        else
-            fwrite(at, 1, n, to);
-        at += n ? n : 1;
-    }
-    fputc('"', to);
+    fprintf(to, "\"%s\": ", key);
+    aspx_record_put_string(to, text);
 }
 
 static void put_entry(FILE *to, const struct aspx_registry_entry *entry)
@@ -245,24 +176,35 @@ static void put_rule(FILE *to, const struct asp_winrule *rule, uint64_t hits)
     fprintf(to, ", \"windows\": %" PRIu64 "}", hits);
 }
 
-void aspx_windows_json(FILE *to, const struct aspx_windows *windows)
+static void put_json(FILE *to, const struct aspx_record *record,
+                     const void *data)
 {
     const struct asp_winrules *rules = aspx_rules_all();
+    const struct windows *windows = data;
 
+    (void) record;
     fputs(",\n  \"windows\": [", to);
-    for (int i = 0; windows && i < windows->n; i++) {
+    for (size_t i = 0; i < windows->n; i++) {
         fputs(i ? ",\n    " : "\n    ", to);
         put_entry(to, &windows->entry[i]);
     }
     fputs("\n  ]", to);
-    if (windows && windows->contig_missing)
+    if (windows->sum->contig_missing)
         fprintf(to, ",\n  \"windows_flat_less\": %" PRIu64,
-                windows->contig_missing);
+                windows->sum->contig_missing);
     fprintf(to, ",\n  \"windows_more\": %" PRIu64 ",\n  \"window_rules\": [",
-            windows ? windows->more : 0);
-    for (uint32_t r = 0; windows && r < rules->n; r++) {
+            windows->sum->more);
+    for (uint32_t r = 0; r < rules->n; r++) {
         fputs(r ? ",\n    " : "\n    ", to);
-        put_rule(to, &rules->rule[r], windows->hits[r]);
+        put_rule(to, &rules->rule[r], windows->sum->hits[r]);
     }
     fputs("\n  ]", to);
 }
+
+const struct aspx_section aspx_windows_section = {
+    .text_place = 60,
+    .close = aspx_registry_close,
+    .gather = gather,
+    .print = print,
+    .json = put_json,
+};
