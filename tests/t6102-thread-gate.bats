@@ -77,7 +77,7 @@ race='ThreadSanitizer: data race'
 }
 
 @test "found: a caller that spins, and a helper that is not polite" {
-    planted gate.c 'LOOKS = 200' 'LOOKS = 2000000000' '*spins*' "$failed"
+    planted gate.c 'LOOKS_PER_US = 40' 'LOOKS_PER_US = 400000000' '*spins*' "$failed"
     planted thread.c ' && !aspx_gate_calls()' '' '*one_poll*' "$failed"
 }
 
