@@ -10,6 +10,8 @@
 #include <dlfcn.h>
 #include <poll.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <time.h>
 
 enum {
@@ -115,6 +117,45 @@ void aspx_ucx_event_start(void)
     if (next_init && next_create &&
         aspx_plt_patch_replace("ucp_worker_create", ours_create.pointer))
         (void) aspx_plt_patch_replace("ucp_init_version", ours_init.pointer);
+}
+
+static uint64_t namespace_of(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 ? st.st_ino : 0;
+}
+
+/* FNV-1a. */
+static uint64_t hash(const char *text)
+{
+    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+
+    for (; *text; text++)
+        sum = (sum ^ (unsigned char) *text) * UINT64_C(0x100000001b3);
+    return sum;
+}
+
+void aspx_ucx_event_place(struct aspx_ucx_place *place)
+{
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    char id[64];
+
+    *place = (struct aspx_ucx_place){
+        .ipc = namespace_of("/proc/self/ns/ipc"),
+        .net = namespace_of("/proc/self/ns/net"),
+    };
+    if (file && fgets(id, sizeof(id), file))
+        place->host = hash(id);
+    if (file)
+        fclose(file);
+}
+
+bool aspx_ucx_event_unheard(const struct aspx_ucx_place *one,
+                            const struct aspx_ucx_place *other)
+{
+    return one->host == other->host && one->ipc == other->ipc &&
+           one->net != other->net;
 }
 
 bool aspx_ucx_event_usable(void)

@@ -51,4 +51,21 @@ enum aspx_ucx_wait aspx_ucx_event_arm(void);
 enum aspx_ucx_wait aspx_ucx_event_wait(int doorbell, const sigset_t *signals,
                                        uint32_t us);
 
+/* Where a process is, as far as UCX's shared memory cares. All zeros: not
+ * known.
+ */
+struct aspx_ucx_place {
+    uint64_t host; /* a hash of the kernel's boot id */
+    uint64_t ipc;  /* its namespace: UCX shares memory within one */
+    uint64_t net;  /* its namespace: UCX's wake-ups stay within one */
+};
+
+void aspx_ucx_event_place(struct aspx_ucx_place *place);
+
+/* May the two share memory without being able to wake each other?  A sender
+ * wakes a receiver through an abstract Unix socket, which is of the sender's
+ * network namespace. */
+bool aspx_ucx_event_unheard(const struct aspx_ucx_place *one,
+                            const struct aspx_ucx_place *other);
+
 #endif

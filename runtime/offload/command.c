@@ -30,6 +30,9 @@ enum {
 static struct aspx_ring ring;
 static const struct aspx_command_hooks *hooks;
 static const struct aspx_wait_policy *policy; /* of callers */
+/* CPUs are shared with threads that compute. Elsewhere a yield that comes back
+ * late met a rank or a thread that copies a message, and the next will not. */
+static bool minds_late_yields;
 
 /* The thread sleeps at this. */
 static _Alignas(ASPX_RING_LINE) struct aspx_event for_thread;
@@ -58,6 +61,7 @@ void aspx_command_start(bool several, bool many, enum aspx_cpus cpus,
         &aspx_wait_table[cpus != ASPX_CPUS_OWN ? ASPX_WAIT_CALLER_SHARED_CPU
                          : many                ? ASPX_WAIT_CALLER_MANY
                                                : ASPX_WAIT_CALLER_OWN_CPU];
+    minds_late_yields = cpus == ASPX_CPUS_SHARED;
     kind = cpus == ASPX_CPUS_SHARED ? ASPX_EVENT_BOTH_FENCE
                                     : ASPX_EVENT_WAITER_FENCES;
     aspx_event_init(&for_thread, kind);
@@ -198,7 +202,9 @@ uint32_t aspx_wait_turn(struct aspx_wait *wait,
     wait->choice = aspx_backoff_choose(
         row, (now_ns - wait->since_ns) / NS_PER_US,
         (struct aspx_backoff_signs){
-            .awaited = awaited, .yields_late = now_ns < backoff.yield_from_ns});
+            .awaited = awaited,
+            .yields_late = minds_late_yields && now_ns < backoff.yield_from_ns,
+        });
     if (wait->choice.step == ASPX_YIELD)
         aspx_backoff_yield(&backoff);
     return wait->choice.block_us;

@@ -10,6 +10,7 @@
 
 #include "common/layout/layout.h"
 #include "runtime/mpi/real.h"
+#include "runtime/mpi/ucx_event.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +63,7 @@ struct card {
     struct aspx_arena_name arena; /* bytes == 0 unless the maker */
     int32_t pid;
     uint16_t device, pins; /* settings.h */
+    struct aspx_ucx_place place;
 };
 
 /* Make or map the arena. Failure is not an error: without an arena there are
@@ -178,6 +180,7 @@ static int start_with(struct aspx_engine *engine, struct card *cards,
     int maker = find_maker(world), devices = 0;
     bool contig = false, pins = false;
 
+    aspx_ucx_event_place(&mine.place);
     if (world->rank_all == maker && nusers > 0)
         (void) aspx_arena_make(&engine->arena, nusers, status_bytes,
                                &mine.arena);
@@ -187,6 +190,7 @@ static int start_with(struct aspx_engine *engine, struct card *cards,
         return -1;
     for (int r = 0; r < world->size_all; r++) {
         engine->pids[r] = cards[r].pid;
+        engine->unheard |= aspx_ucx_event_unheard(&mine.place, &cards[r].place);
         devices += cards[r].device;
         pins |= cards[r].pins;
     }

@@ -65,6 +65,8 @@ struct aspx_engine {
                              all users without settings.adapt */
     int32_t *pids;        /* by world rank */
     bool up;              /* some ghost has an arena: same value everywhere */
+    bool unheard;         /* a rank shares memory with this one, but its UCX
+                             cannot wake this one: mpi/ucx_event.h */
 };
 
 extern struct aspx_engine aspx_engine;

@@ -22,7 +22,6 @@
 #include "idle.h"
 
 #include "runtime/base/clock.h"
-#include "runtime/mpi/ucx_event.h"
 #include "runtime/profile/poll_sampler.h"
 
 #include <dlfcn.h>
@@ -40,6 +39,11 @@ enum {
      * that has woken it leaves one, and the kernel keeps 10 (max_dgram_qlen).
      * More say that its answers wait for a process that computes. */
     BUSY_IN_A_ROW = 16,
+    /* A block of this length that ends by its bound with work there was not
+     * ended by that work. Once that is chance, which UCX's next wake-up
+     * forgives. */
+    LATE_US = 100000,
+    LATE_MAX = 2,
 };
 
 static uint64_t events, began_ns;
@@ -155,6 +159,7 @@ void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
         .active = row(layout, alone ? ASPX_WAIT_GHOST_OWN_CPU
                                     : ASPX_WAIT_GHOST_SHARED_CPU),
         .fallback = row(layout, ASPX_WAIT_GHOST_NO_EVENTS),
+        .ended = ASPX_UCX_CANNOT,
     };
     if (events == 0) /* start-up has passed UCX by */
         aspx_ucx_event_disable();
@@ -272,8 +277,11 @@ static bool block(struct aspx_idle *idle, uint32_t us)
     atomic_store(&heartbeat->nap_ns, now_ns());
     tell_how(idle);
     aspx_poll_sampler_blocks(&sampler);
+    idle->events_before = events;
     if (!has_rung(idle))
-        (void) aspx_ucx_event_wait(-1, &idle->blocked_signals, us);
+        idle->ended = aspx_ucx_event_wait(-1, &idle->blocked_signals, us);
+    if (us < LATE_US)
+        idle->ended = ASPX_UCX_CANNOT; /* says little */
     aspx_heartbeat_set_doing(ASPX_POLLING);
     aspx_poll_sampler_yielded(&sampler);
     atomic_store(&heartbeat->idle_ns, aspx_idle_ns());
@@ -294,10 +302,26 @@ static void block_for(struct aspx_idle *idle, uint32_t us, uint64_t due_us)
         aspx_backoff_reset(&idle->backoff);
 }
 
+/* After the round that followed a long block. Where work comes without waking
+ * the ghost, whatever the reason, it naps from now on. */
+static void judge_block(struct aspx_idle *idle)
+{
+    bool work = events > idle->events_before;
+
+    if (idle->ended == ASPX_UCX_WOKEN && work)
+        idle->late = 0;
+    else if (idle->ended == ASPX_UCX_TIMED_OUT && work &&
+             ++idle->late == LATE_MAX)
+        aspx_ucx_event_disable();
+    idle->ended = ASPX_UCX_CANNOT;
+}
+
 void aspx_idle_step(struct aspx_idle *idle, bool worked, uint64_t due_us)
 {
     struct aspx_backoff_choice choice;
 
+    if (idle->ended != ASPX_UCX_CANNOT)
+        judge_block(idle);
     if (worked) {
         idle->busy = 0;
         aspx_backoff_reset(&idle->backoff);

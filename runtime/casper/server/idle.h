@@ -6,6 +6,7 @@
 
 #include "runtime/base/backoff.h"
 #include "runtime/casper/arena/arena.h"
+#include "runtime/mpi/ucx_event.h"
 
 #include "common/layout/layout.h"
 
@@ -21,7 +22,10 @@ struct aspx_idle {
     bool announced;           /* users of the node know that it may block */
     bool parked;              /* as far as it was told to others */
     unsigned polls;
-    uint32_t busy; /* UCX has said so in a row, without work */
+    uint32_t busy;            /* UCX has said so in a row, without work */
+    enum aspx_ucx_wait ended; /* the last block, if it was long */
+    uint64_t events_before;   /* that block: UCX's */
+    uint32_t late; /* blocks in a row that work did not end but their bound */
 };
 
 /* Take the rows of base/wait_table.h, and the layout's knobs idle.spin_us and

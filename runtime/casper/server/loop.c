@@ -204,6 +204,8 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
     if (!service.locks || open_inbox(&service) != 0 ||
         aspx_node_controller_create(&controller, engine) != 0)
         return -1;
+    if (engine->unheard)
+        aspx_ucx_event_disable();
     aspx_idle_start(&idle, world->layout, (uint32_t) world->rank_all, doorbell);
     aspx_ghost_scaling_start(engine);
     atomic_store(&aspx_heartbeat_own()->since_ns, aspx_idle_began_ns());
