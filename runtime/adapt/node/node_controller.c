@@ -374,13 +374,20 @@ int aspx_node_controller_step(struct aspx_node_controller *controller,
 uint64_t aspx_node_controller_due_us(
     const struct aspx_node_controller *controller)
 {
-    uint64_t next;
+    uint64_t next, due;
 
     if (!controller)
         return UINT64_MAX;
     if (wanted(controller))
         return aspx_wait_table[ASPX_WAIT_GHOST_NO_EVENTS].max_us;
     next = controller->sample_at;
+    if (controller->samples) {
+        due = aspx_sample_tree_due(controller->samples, controller->stepped);
+        if (due < controller->receive_at)
+            due = controller->receive_at;
+        if (due < next)
+            next = due;
+    }
     if (controller->unreceived && controller->receive_at < next)
         next = controller->receive_at;
     return (uint64_t) (1e6 * aspx_clock_seconds(aspx_clock_between(

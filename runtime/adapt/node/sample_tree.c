@@ -28,6 +28,9 @@ static const double STEADY_S = 1, SETTLE_STEADY_S = 32e-3;
 /* An order lapses if no other follows for so long after its round: the leader
  * above has left, or has no CPU. */
 static const double LAPSE_S = 1;
+/* A round's count of how long users are outside MPI is made of so many looks at
+ * least: some percent of it. */
+enum { LOOKS_PER_ROUND = 16 };
 /* How long a leader that leaves waits for its neighbours to say that they do.
  */
 static const double GOODBYE_S = 1;
@@ -322,6 +325,17 @@ static int step(struct aspx_sample_tree *tree, uint64_t ticks, uint32_t wishing)
         tree->round.help = ASPX_HELP_NONE;
     }
     return tree->state == COUNTED ? finish(tree, ticks) : 0;
+}
+
+uint64_t aspx_sample_tree_due(const struct aspx_sample_tree *tree,
+                              uint64_t ticks)
+{
+    uint64_t look;
+
+    if (tree->state == WAITING || tree->state == COUNTED)
+        return tree->lapses > ticks ? tree->lapses : UINT64_MAX;
+    look = ticks + aspx_clock_ticks_of(tree->round.seconds / LOOKS_PER_ROUND);
+    return look < tree->next ? look : tree->next;
 }
 
 int aspx_sample_tree_step(struct aspx_sample_tree *tree, uint64_t ticks,

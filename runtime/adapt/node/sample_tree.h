@@ -26,6 +26,12 @@ struct aspx_sample_tree *aspx_sample_tree_create(
 int aspx_sample_tree_step(struct aspx_sample_tree *tree, uint64_t ticks,
                           uint32_t wishing);
 
+/* When to come back at the latest if no message comes before: for the end of
+ * what is under way, and to see the users' states often enough meanwhile.
+ *   ticks  of the last step */
+uint64_t aspx_sample_tree_due(const struct aspx_sample_tree *tree,
+                              uint64_t ticks);
+
 /* What is in force. */
 enum aspx_order aspx_sample_tree_order(const struct aspx_sample_tree *tree);
 enum aspx_help aspx_sample_tree_help(const struct aspx_sample_tree *tree);
