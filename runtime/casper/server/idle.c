@@ -161,6 +161,10 @@ void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
         .fallback = row(layout, ASPX_WAIT_GHOST_NO_EVENTS),
         .ended = ASPX_UCX_CANNOT,
     };
+    /* Only naps differ: on a CPU of others a ghost that spins for longer loses
+     * it to them. */
+    idle->fallback.spin_us = idle->active.spin_us;
+    idle->fallback.yield_us = idle->active.yield_us;
     if (events == 0) /* start-up has passed UCX by */
         aspx_ucx_event_disable();
     hang_doorbell(idle);
