@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "backoff.h"
+#include "clock.h"
 
 #include <sched.h>
 #include <time.h>
@@ -14,14 +15,6 @@ enum {
     LATE_SHARE = 50, /* 2 % */
     NS_PER_US = 1000,
 };
-
-static uint64_t monotonic_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
-}
 
 struct aspx_backoff_choice aspx_backoff_choose(
     const struct aspx_wait_policy *policy, uint64_t idle_us,
@@ -60,8 +53,9 @@ struct aspx_backoff_choice aspx_backoff_next(
 uint32_t aspx_backoff_sleep(struct aspx_backoff *backoff,
                             const struct aspx_wait_policy *policy)
 {
-    uint32_t us =
-        aspx_backoff_next(backoff, policy, false, monotonic_ns()).block_us;
+    uint32_t us = aspx_backoff_next(backoff, policy, false,
+                                    aspx_clock_ns(CLOCK_MONOTONIC))
+                      .block_us;
     const struct timespec length = {us / 1000000, us % 1000000 * NS_PER_US};
 
     (void) nanosleep(&length, NULL);
@@ -79,8 +73,8 @@ void aspx_backoff_yielded(struct aspx_backoff *backoff, uint64_t began_ns,
 
 void aspx_backoff_yield(struct aspx_backoff *backoff)
 {
-    uint64_t began_ns = monotonic_ns();
+    uint64_t began_ns = aspx_clock_ns(CLOCK_MONOTONIC);
 
     sched_yield();
-    aspx_backoff_yielded(backoff, began_ns, monotonic_ns());
+    aspx_backoff_yielded(backoff, began_ns, aspx_clock_ns(CLOCK_MONOTONIC));
 }

@@ -14,10 +14,7 @@ enum { COMPARE_NS = 100000, TRIES = 8 };
 
 static uint64_t system_ns(void)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
+    return aspx_clock_ns(CLOCK_MONOTONIC);
 }
 
 bool aspx_clock_counter;

@@ -32,10 +32,10 @@ const struct aspx_wait_policy aspx_wait_table[ASPX_WAITERS] = {
                                     "be under way"},
     [ASPX_WAIT_GHOST_PARKED] = {"parked ghost", 0, 0, LONGEST_US, LONGEST_US,
                                 "nobody is sent to it"},
-    [ASPX_WAIT_GHOST_NO_EVENTS] = {"ghost where UCX has no events", 1000, 500,
+    [ASPX_WAIT_GHOST_NO_EVENTS] = {"ghost where UCX has no events", 0, 0,
                                    NAP_FIRST_US, NAP_MAX_US,
-                                   "its longest nap is what a message to an "
-                                   "idle ghost waits"},
+                                   "after it has spun and yielded as its CPU "
+                                   "allows; a message waits for a nap's end"},
     [ASPX_WAIT_GHOST_BOARD] = {"ghost's watch over its users", 0, 0, 500000,
                                500000,
                                "for users that have not loaded Aspen yet; the "

@@ -9,6 +9,7 @@
 
 #include "join.h"
 
+#include "runtime/base/clock.h"
 #include "runtime/mpi/real.h"
 
 #include <errno.h>
@@ -17,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     OFFER_VERSION = 1,
@@ -35,10 +35,7 @@ struct roll {
 
 static double now_s(void)
 {
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double) ts.tv_sec + (double) ts.tv_nsec * 1e-9;
+    return 1e-9 * (double) aspx_clock_ns(CLOCK_MONOTONIC);
 }
 
 /* Take one message with this tag, if there is one. Returns its source or -1. */

@@ -6,17 +6,14 @@
 
 #include "trace.h"
 
-#include <time.h>
+#include "runtime/base/clock.h"
 
 static const double first_bucket_s = 1.0 / 1024;
 static const double last_bucket_s = 1u << 30; /* 64 of them are 2,000 years */
 
 double aspx_trace_clock(void)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double) now.tv_sec + (double) now.tv_nsec / 1e9;
+    return 1e-9 * (double) aspx_clock_ns(CLOCK_MONOTONIC);
 }
 
 void aspx_trace_begin(struct aspx_trace *trace, double now)

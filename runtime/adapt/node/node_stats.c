@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct user {
     struct aspx_rank_slot *slot;
@@ -31,11 +30,8 @@ struct aspx_node_stats {
 /* Seconds at work of all ghosts of the node so far. */
 static double busy(const struct aspx_node_stats *stats)
 {
-    struct timespec clock;
-    uint64_t now, sum = 0;
+    uint64_t now = aspx_clock_ns(CLOCK_MONOTONIC), sum = 0;
 
-    clock_gettime(CLOCK_MONOTONIC, &clock);
-    now = (uint64_t) clock.tv_sec * 1000000000 + (uint64_t) clock.tv_nsec;
     for (uint32_t g = 0; g < stats->nghosts; g++)
         sum += aspx_heartbeat_work_ns(&stats->doorbells[g].heartbeat, now);
     return 1e-9 * (double) sum;

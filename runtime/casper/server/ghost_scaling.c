@@ -11,7 +11,6 @@
 #include "runtime/base/clock.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 static struct {
     struct aspx_scaler scaler;
@@ -22,14 +21,6 @@ static struct {
     double *busy;   /* by ghost, shares of the last interval */
     uint64_t *work; /* by ghost, nanoseconds at work up to its begin */
 } lead;
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
-}
 
 void aspx_ghost_scaling_start(const struct aspx_engine *engine)
 {
@@ -50,7 +41,7 @@ void aspx_ghost_scaling_start(const struct aspx_engine *engine)
                      aspx_knob(layout, "ghost.low", "40") / 100);
     lead.interval = aspx_clock_ticks_of(aspx_knob_interval_s(layout));
     lead.begun = aspx_clock_ticks();
-    lead.begun_ns = now_ns();
+    lead.begun_ns = aspx_clock_ns(CLOCK_MONOTONIC);
     lead.doorbells = engine->arena.doorbells;
 }
 
@@ -105,7 +96,7 @@ void aspx_ghost_scaling_step(void)
     ticks = aspx_clock_ticks();
     if (aspx_clock_between(lead.begun, ticks) < lead.interval)
         return;
-    now = now_ns();
+    now = aspx_clock_ns(CLOCK_MONOTONIC);
     for (uint32_t g = 0; g < lead.scaler.reserved; g++) {
         uint64_t work = aspx_heartbeat_work_ns(&lead.doorbells[g].heartbeat,
                                                now);

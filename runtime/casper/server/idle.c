@@ -86,14 +86,6 @@ uint64_t aspx_idle_events(void)
     return events;
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
-}
-
 uint64_t aspx_idle_began_ns(void)
 {
     return began_ns;
@@ -152,26 +144,28 @@ static void hang_doorbell(struct aspx_idle *idle)
 void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
                      uint32_t rank_world, struct aspx_doorbell *doorbell)
 {
+    const struct aspx_wait_policy *naps =
+        &aspx_wait_table[ASPX_WAIT_GHOST_NO_EVENTS];
     bool alone = asp_layout_alone(layout, rank_world);
 
     *idle = (struct aspx_idle){
         .doorbell = doorbell,
         .active = row(layout, alone ? ASPX_WAIT_GHOST_OWN_CPU
                                     : ASPX_WAIT_GHOST_SHARED_CPU),
-        .fallback = row(layout, ASPX_WAIT_GHOST_NO_EVENTS),
         .ended = ASPX_UCX_CANNOT,
     };
     /* Only naps differ: on a CPU of others a ghost that spins for longer loses
      * it to them. */
-    idle->fallback.spin_us = idle->active.spin_us;
-    idle->fallback.yield_us = idle->active.yield_us;
+    idle->fallback = idle->active;
+    idle->fallback.first_us = naps->first_us;
+    idle->fallback.max_us = naps->max_us;
     if (events == 0) /* start-up has passed UCX by */
         aspx_ucx_event_disable();
     hang_doorbell(idle);
     aspx_clock_start();
     aspx_poll_sampler_start(ASPX_POLLS_COUNTED_FIRST);
     sampler = (struct aspx_poll_sampler){0};
-    began_ns = now_ns();
+    began_ns = aspx_clock_ns(CLOCK_MONOTONIC);
     /* The default slack of 50 us would double the shortest naps. */
     (void) prctl(PR_SET_TIMERSLACK, 1000);
 }
@@ -180,11 +174,8 @@ void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
 static void turn_in(struct aspx_idle *idle, bool parked)
 {
     struct aspx_ghost_scaling *scaling = &idle->doorbell->scaling;
-    struct timespec cpu;
-    int64_t used;
+    int64_t used = (int64_t) aspx_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
-    used = (int64_t) cpu.tv_sec * 1000000000 + cpu.tv_nsec;
     atomic_fetch_add(&scaling->parked_cpu_ns, parked ? -used : used);
     atomic_store(&scaling->parked_seen, parked);
     aspx_ghost_parked(parked);
@@ -278,7 +269,7 @@ static bool block(struct aspx_idle *idle, uint32_t us)
     if (us == 0)
         return false;
     aspx_heartbeat_set_doing(idle->parked ? ASPX_PARKED : ASPX_NAPPING);
-    atomic_store(&heartbeat->nap_ns, now_ns());
+    atomic_store(&heartbeat->nap_ns, aspx_clock_ns(CLOCK_MONOTONIC));
     tell_how(idle);
     aspx_poll_sampler_blocks(&sampler);
     idle->events_before = events;
@@ -336,7 +327,7 @@ void aspx_idle_step(struct aspx_idle *idle, bool worked, uint64_t due_us)
         return;
     note_parked(idle);
     choice = aspx_backoff_next(&idle->backoff, policy_of(idle), false,
-                               now_ns());
+                               aspx_clock_ns(CLOCK_MONOTONIC));
     switch (choice.step) {
     case ASPX_SPIN:
         break;
