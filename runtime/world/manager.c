@@ -13,8 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How long to wait for what the manager does: it ends the job, or closes. */
-enum { ANSWER_MS = 5000 };
+enum {
+    /* How long to wait for what the manager does: it ends the job, or closes.
+     */
+    ANSWER_MS = 5000,
+    FINALIZE_MS = 60000, /* for another thread, to come through MPI_Finalize */
+};
 
 static struct stat known; /* st_mode 0: none */
 
@@ -62,4 +66,11 @@ void aspx_manager_leave(void)
 
     if (send_message(closed.fd, "cmd=finalize\n"))
         (void) poll(&closed, 1, ANSWER_MS);
+}
+
+void aspx_manager_await_finalize(void)
+{
+    struct pollfd closed = {.fd = find_socket(), .events = POLLRDHUP};
+
+    (void) poll(&closed, 1, FINALIZE_MS);
 }

@@ -19,4 +19,9 @@ void aspx_manager_abort(void);
  * manager has heard it, or after some seconds. */
 void aspx_manager_leave(void);
 
+/* Another thread is in MPI_Finalize, which says the same, and goes on to exit:
+ * to say it twice would end hydra, and with it the job. Returns when the
+ * manager has heard it, or after a minute. */
+void aspx_manager_await_finalize(void);
+
 #endif

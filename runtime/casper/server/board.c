@@ -218,6 +218,15 @@ static void await_change(void)
         drop_ended();
 }
 
+/* Then the job has passed the last barrier, and the other thread with it. */
+static bool users_finalized(void)
+{
+    for (uint32_t i = 0; i < nusers; i++)
+        if (atomic_load(&board->slots[i].state) != ASP_TASK_FINALIZED)
+            return false;
+    return true;
+}
+
 /* The whole life of the process. Leaves with _exit(): the other thread may be
  * anywhere in MPI. mpiexec would take that for a failure and kill the others,
  * and one that it kills may hide the status of the program. */
@@ -228,7 +237,9 @@ static void *watch(void *unused)
         look_for_strangers();
     }
     aspx_ghost_gone();
-    if (launcher_kills() && atomic_load(&in_mpi))
+    if (launcher_kills() && users_finalized())
+        aspx_manager_await_finalize();
+    else if (launcher_kills() && atomic_load(&in_mpi))
         aspx_manager_leave();
     _exit(0);
     return unused;
