@@ -62,6 +62,15 @@ story() {
 @test "one wait moves a message and operations on a file" { story beside; }
 @test "signals, fork and exit of the child" { story processes; }
 
+@test "with nothing to do the thread uses next to nothing" {
+    idle_helpers 6 --offload
+}
+
+@test "what MPI_Bsend has begun goes on outside MPI" {
+    # over shared memory the receiver takes it by itself
+    UCX_TLS=tcp,self story bsend only
+}
+
 @test "ranks may ask for different thread levels" {
     run ghosts -n 3 --offload "$ASPEN_BUILD/tests/offload_levels"
     ended_with 0

@@ -19,6 +19,10 @@ habits() {
     for level in single funneled multiple; do habits --nodes 2 --thread; done
 }
 
+@test "with nothing to do it uses next to nothing" {
+    idle_helpers 2 --thread
+}
+
 @test "so it does on service CPUs, and within a node" {
     local cpu
     cpu=$(taskset -pc $$ | sed 's/.*[:,-] *//')

@@ -11,6 +11,7 @@ enum {
     /* Nothing is lost by this bound: it is there for what nobody announces, and
      * to show the watchdog that the process lives (ghost.timeout_s >= 2). */
     LONGEST_US = 1000000,
+    ASLEEP_US = 10 * LONGEST_US, /* who need not show that it lives */
     /* What nobody waits for: a look in vain costs some 10 us on a CPU that
      * others want. */
     NAP_MAX_US = 1000,
@@ -50,12 +51,15 @@ const struct aspx_wait_policy aspx_wait_table[ASPX_WAITERS] = {
                                      0, 0, NAP_FIRST_US, NAP_MAX_US,
                                      "calls of the program end a nap; messages "
                                      "wait for its end"},
-    [ASPX_WAIT_OFFLOAD_WINDOW] = {"offload thread, windows but nothing pending",
-                                  0, 0, NAP_FIRST_US, 2000,
-                                  "others may want something of the window"},
-    [ASPX_WAIT_OFFLOAD_IDLE] =
-        {"offload thread, nothing pending, no window", 0, 0, NAP_FIRST_US, 4000,
-         "nothing that comes needs it before the next call"},
+    [ASPX_WAIT_OFFLOAD_UNSEEN] =
+        {"offload thread, nothing pending but a window or a buffer", 0, 0,
+         NAP_FIRST_US, 2000,
+         "others may want something of the window; what MPI_Bsend has begun "
+         "is not seen"},
+    [ASPX_WAIT_OFFLOAD_IDLE] = {"offload thread, nothing pending", 0, 0,
+                                NAP_FIRST_US, LONGEST_US,
+                                "nothing that comes needs it before the next "
+                                "call, which ends the nap"},
     [ASPX_WAIT_OFFLOAD_DIRECT_CALLS] =
         {"offload thread on the CPU of direct calls", 0, 0, NAP_FIRST_US, 100,
          "each look may take the CPU from one that is late"},
@@ -78,13 +82,19 @@ const struct aspx_wait_policy aspx_wait_table[ASPX_WAITERS] = {
     [ASPX_WAIT_CALLBACK] =
         {"offload thread and caller at a callback", 40, 20, 1000, 100000,
          "the caller may be about to look; first while direct calls may begin"},
-    [ASPX_WAIT_PROGRESS] = {"progress thread", 0, 0, LONGEST_US, LONGEST_US,
-                            "posts and messages wake it"},
-    [ASPX_WAIT_PROGRESS_NO_EVENTS] = {"progress thread where UCX has no events",
-                                      0, 0, NAP_NEAR_US, NAP_MAX_US,
-                                      "the next step of a conversation is "
-                                      "near; a look each millisecond costs 1 % "
-                                      "of a CPU"},
+    [ASPX_WAIT_PROGRESS] = {"progress thread", 0, 0, NAP_NEAR_US, NAP_MAX_US,
+                            "the next step of a conversation is near; a look "
+                            "each millisecond costs 1 % of a CPU"},
+    [ASPX_WAIT_PROGRESS_IDLE] = {"progress thread with nothing to do", 0, 0,
+                                 NAP_NEAR_US, 50,
+                                 "more is often posted soon; for ten naps"},
+    [ASPX_WAIT_PROGRESS_ASLEEP] = {"progress thread after that", 0, 0,
+                                   ASLEEP_US, ASLEEP_US,
+                                   "the next post wakes it"},
+    [ASPX_WAIT_PROGRESS_OFF] = {"progress thread without a permit", 0, 0, 5000,
+                                100000,
+                                "short for a second: it is tried for parts of "
+                                "one whether it is worth having"},
     [ASPX_WAIT_GATE] = {"caller that meets the progress thread in MPI", 5, 0,
                         NAP_MAX_US, NAP_MAX_US,
                         "an empty poll takes less than 1 us"},

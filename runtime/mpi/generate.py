@@ -431,7 +431,8 @@ def off_thread(call):
     makes_window = re.match("MPI_Win_(allocate|create)", call.name) and not \
         re.search("keyval|errhandler", call.name)
     site = "    aspx_offload_keep_call_site();\n" if makes_window else ""
-    told = "    aspx_offload_window_comes();\n" if makes_window else ""
+    told = "    aspx_offload_expect_unseen();\n" if makes_window or \
+        call.name.startswith("MPI_Buffer_attach") else ""
     return (f"{told}    if (aspx_direct_call_enter()) {{\n"
             f"        {store}aspx_behind.{call.name}({args});\n\n"
             f"        aspx_direct_call_leave();\n        {back}\n    }}\n"

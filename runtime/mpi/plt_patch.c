@@ -45,8 +45,10 @@ void aspx_plt_patch(void)
     done = true;
 }
 
+enum { MAX_REPLACED = 16 }; /* functions; ours are some ten */
+
 struct replacement {
-    const char *name;
+    const char *name; /* a literal */
     void *to;
     bool found;
 };
@@ -60,17 +62,40 @@ static void replace_one(const struct aspx_image *image,
         wanted->found = aspx_image_store(image, reference->slot, wanted->to);
 }
 
+/* What libmpich was led to last, of each function. A slot itself does not say
+ * what it calls: before its first use it leads to the dynamic linker. */
+static struct replacement replaced[MAX_REPLACED];
+static size_t nreplaced;
+
+static struct replacement *replacement_of(const char *name)
+{
+    for (size_t i = 0; i < nreplaced; i++) {
+        if (strcmp(replaced[i].name, name) == 0)
+            return &replaced[i];
+    }
+    return NULL;
+}
+
 bool aspx_plt_patch_replace(const char *name, void *to)
 {
     struct replacement wanted = {.name = name, .to = to};
+    struct replacement *before = replacement_of(name);
 
+    if (!before && nreplaced == MAX_REPLACED)
+        return false;
     visit_references(replace_one, &wanted);
-    return wanted.found;
+    if (!wanted.found)
+        return false;
+    if (!before)
+        before = &replaced[nreplaced++];
+    *before = wanted;
+    return true;
 }
 
 void *aspx_plt_patch_find(const char *name)
 {
-    void *found = dlsym(RTLD_DEFAULT, name);
+    const struct replacement *before = replacement_of(name);
+    void *found = before ? before->to : dlsym(RTLD_DEFAULT, name);
 
     return found ? found : dlsym(aspx_real_library(), name);
 }

@@ -333,14 +333,14 @@ static void test_bounds_of_blocks(void **state)
 {
     enum { NO, YES };
     static const struct {
-        bool own, direct_calls, awaited, pending, window;
+        bool own, direct_calls, awaited, pending, unseen;
         uint32_t longest_us;
     } cases[] = {
-        {NO, NO, NO, NO, NO, 4000},   {NO, NO, NO, NO, YES, 2000},
-        {NO, NO, NO, YES, YES, 1000}, {NO, NO, YES, YES, YES, 20},
-        {NO, YES, NO, NO, NO, 4000},  {NO, YES, NO, NO, YES, 100},
-        {NO, YES, NO, YES, NO, 100},  {NO, YES, YES, NO, NO, 100},
-        {YES, YES, NO, YES, NO, 20},  {YES, YES, NO, NO, NO, 4000},
+        {NO, NO, NO, NO, NO, 1000000},  {NO, NO, NO, NO, YES, 2000},
+        {NO, NO, NO, YES, YES, 1000},   {NO, NO, YES, YES, YES, 20},
+        {NO, YES, NO, NO, NO, 1000000}, {NO, YES, NO, NO, YES, 100},
+        {NO, YES, NO, YES, NO, 100},    {NO, YES, YES, NO, NO, 100},
+        {YES, YES, NO, YES, NO, 20},    {YES, YES, NO, NO, NO, 1000000},
     };
 
     (void) state;
@@ -348,7 +348,7 @@ static void test_bounds_of_blocks(void **state)
         const struct aspx_wait_policy *row =
             &aspx_wait_table[aspx_thread_block_row((struct aspx_block_reasons){
                 cases[i].own, cases[i].direct_calls, cases[i].awaited,
-                cases[i].pending, cases[i].window})];
+                cases[i].pending, cases[i].unseen})];
 
         assert_int_equal(row->first_us, 20);
         assert_int_equal(row->max_us, cases[i].longest_us);

@@ -52,12 +52,13 @@ static inline bool aspx_offload_twins(void)
     return aspx_offload_many && !aspx_offload_self;
 }
 
-/* Before a call that makes a window: from then on other ranks may want
- * something of this one while it has nothing under way. */
-extern _Atomic bool aspx_offload_had_window;
-static inline void aspx_offload_window_comes(void)
+/* Before a call that makes a window or attaches a buffer: from then on MPI may
+ * have something to do while no request is pending. Other ranks may want
+ * something of the window, and the requests of MPI_Bsend are MPI's own. */
+extern _Atomic bool aspx_offload_has_unseen;
+static inline void aspx_offload_expect_unseen(void)
 {
-    atomic_store_explicit(&aspx_offload_had_window, true, memory_order_relaxed);
+    atomic_store_explicit(&aspx_offload_has_unseen, true, memory_order_relaxed);
 }
 
 /* Does the program look at error codes? It has set an error handler. */

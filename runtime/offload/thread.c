@@ -116,7 +116,7 @@ static void block(struct idle *idle, bool direct_calls, bool awaited)
             .direct_calls = direct_calls,
             .awaited = awaited,
             .pending = aspx_pending_count() != 0,
-            .window = atomic_load_explicit(&aspx_offload_had_window,
+            .unseen = atomic_load_explicit(&aspx_offload_has_unseen,
                                            memory_order_relaxed),
         })];
     uint64_t now = aspx_clock_ns(CLOCK_MONOTONIC);

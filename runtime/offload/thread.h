@@ -14,7 +14,7 @@ struct aspx_block_reasons {
     bool direct_calls; /* some are inside MPI (direct_call.h) */
     bool awaited;      /* a caller sleeps */
     bool pending;      /* requests are */
-    bool window;       /* there has been one: others may want something here */
+    bool unseen;       /* MPI may have more to do: aspx_offload_has_unseen */
 };
 
 /* The row that bounds it. Direct calls mostly make progress for all, and on
@@ -24,13 +24,13 @@ static inline enum aspx_waiter aspx_thread_block_row(
     struct aspx_block_reasons why)
 {
     if (why.direct_calls && !why.own_cpu &&
-        (why.awaited || why.pending || why.window))
+        (why.awaited || why.pending || why.unseen))
         return ASPX_WAIT_OFFLOAD_DIRECT_CALLS;
-    if (why.awaited || (why.direct_calls && (why.pending || why.window)))
+    if (why.awaited || (why.direct_calls && (why.pending || why.unseen)))
         return ASPX_WAIT_OFFLOAD_AWAITED;
     if (why.pending)
         return ASPX_WAIT_OFFLOAD_NO_EVENTS;
-    return why.window ? ASPX_WAIT_OFFLOAD_WINDOW : ASPX_WAIT_OFFLOAD_IDLE;
+    return why.unseen ? ASPX_WAIT_OFFLOAD_UNSEEN : ASPX_WAIT_OFFLOAD_IDLE;
 }
 
 /* Carry out work in the caller, alone, as the thread would: it stands aside

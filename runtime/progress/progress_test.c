@@ -10,6 +10,7 @@
 #include "watch.h"
 
 #include "runtime/mpi/helper_thread.h"
+#include "runtime/mpi/ucx_moved.h"
 #include "runtime/profile/timing.h"
 
 #include <pthread.h>
@@ -58,7 +59,9 @@ static struct mpi {
 
 /* All relaxed: no order but the gate's may come between helper and callers. */
 static _Atomic uint64_t callers_in, helpers_in, together, polls;
-static uint64_t poll_us; /* a poll that moves something takes long */
+static uint64_t poll_us;       /* how long a poll takes */
+static bool ucx_speaks, moves; /* UCX says whether a poll moves something */
+static _Atomic uint64_t moved;
 static long calls_seen, impolite, unsaid;
 
 struct aspx_timing_thread aspx_timing_first;
@@ -107,6 +110,15 @@ static void callback(void)
     mpi.cell[0]--;
 }
 
+void aspx_ucx_moved_start(void)
+{
+}
+
+uint64_t aspx_ucx_moved(void)
+{
+    return ucx_speaks ? 1 + value(&moved) : 0;
+}
+
 void aspx_progress_poll(void)
 {
     bool wanted = aspx_gate_calls();
@@ -122,6 +134,7 @@ void aspx_progress_poll(void)
     calls_seen = mpi.cell[0];
     wanted_before = wanted;
     work_us(poll_us);
+    more(&moved, moves);
     more(&helpers_in, (uint64_t) -1);
     more(&polls, 1);
 }
@@ -358,6 +371,37 @@ static void test_helper_sleeps_and_wakes(void **state)
     assert_true(aspx_progress_counts.wakes >= ROUNDS / 8);
 }
 
+/* So often it polls in 300 ms while something is watched all the time. */
+static uint64_t polls_of_a_wait(unsigned a_poll_us)
+{
+    uint64_t before;
+
+    start_helper(a_poll_us);
+    post(7);
+    assert_true(polls_again());
+    pause_us(20000);
+    before = value(&polls);
+    pause_us(300000);
+    before = value(&polls) - before;
+    end(7);
+    aspx_progress_thread_stop();
+    return before;
+}
+
+/* A poll in vain after a nap may take long, because caches are cold: naps grow
+ * to a millisecond all the same where UCX says that nothing has moved. */
+static void test_naps_grow_unless_something_moves(void **state)
+{
+    (void) state;
+    ucx_speaks = true;
+    assert_in_range(polls_of_a_wait(5), 1, 330);
+    moves = true;
+    assert_true(polls_of_a_wait(0) > 330);
+    moves = ucx_speaks = false;
+    assert_in_range(polls_of_a_wait(0), 1, 330);
+    assert_true(polls_of_a_wait(5) > 330);
+}
+
 /* A program that is inside MPI while something is under way does not wake it
  * for long; but when it is outside it finds the helper there. */
 static void test_helper_is_not_woken_in_vain(void **state)
@@ -457,6 +501,8 @@ int main(int argc, char **argv)
                                open_gate),
         cmocka_unit_test_setup(test_caller_waits_for_one_poll, open_gate),
         cmocka_unit_test_setup(test_helper_sleeps_and_wakes, open_gate),
+        cmocka_unit_test_setup(test_naps_grow_unless_something_moves,
+                               open_gate),
         cmocka_unit_test_setup(test_helper_is_not_woken_in_vain, open_gate),
         cmocka_unit_test_setup(test_helper_needs_its_permit, open_gate),
         cmocka_unit_test_setup(test_helper_is_held_back, open_gate),

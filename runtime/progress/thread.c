@@ -7,9 +7,8 @@
  *      |                          ^  (a nap              program is outside
  *      +--------- a post ---------+   between two)
  *
- * Naps grow by the row PROGRESS_NO_EVENTS of base/wait_table.h, and begin anew
- * when a look has moved something, and when something was posted. ASLEEP ends
- * after ten seconds, too.
+ * Durations are rows of base/wait_table.c. Naps begin anew when a look has
+ * moved something, and when something was posted.
  *
  * To be woken costs the call that posts a system call and, on a CPU that both
  * share, two switches; and a program that waits as soon as it has posted needs
@@ -20,9 +19,9 @@
  * watched, makes it willing again; but only one that moves something makes it
  * forget what was in vain.
  *
- * MPI does not say what a poll has moved, and to ask for the end of the
- * program's requests would raise their errors in the wrong place. But a poll
- * that moves data takes longer than one that finds nothing. */
+ * To ask for the end of the program's requests would raise their errors in the
+ * wrong place, so UCX's word is taken for whether a poll has moved anything; of
+ * an MPICH that does not poll UCX, that it took long. */
 #include "config.h"
 
 #include "thread.h"
@@ -33,6 +32,7 @@
 #include "runtime/base/backoff.h"
 #include "runtime/base/event.h"
 #include "runtime/mpi/helper_thread.h"
+#include "runtime/mpi/ucx_moved.h"
 #include "runtime/profile/timing.h"
 
 #include <ck_pr.h>
@@ -41,22 +41,13 @@
 #include <stdatomic.h>
 
 enum {
-    IN_VAIN_MAX = 8,  /* in a row; then posts do not wake it */
-    IDLE_ROUNDS = 10, /* without a post, until it sleeps all the same */
-    /* With nothing watched it naps for so long before it sleeps, and not longer
-     * at a time: more is often posted soon. */
-    IDLE_US = 150,
-    IDLE_NAP_US = 50,
-    SLEEP_US = 10000000, /* then: only a post has something for it to do */
-    WOKEN_US = 200,      /* a post ends naps that are as long as this */
-    BUSY_NS = 3000,      /* a poll that finds nothing takes some 500 */
-    POLLS_AT_ONCE = 64,  /* while they move something */
-    TRIES = 100,         /* some 3 us at the gate */
-    /* Without a permit, until it asks again: soon at first, because others try
-     * for parts of a second whether it is worth having. */
-    OFF_US = 5000,
-    OFF_ROUNDS = 200,
-    OFF_LONG_US = 100000,
+    IN_VAIN_MAX = 8,    /* in a row; then posts do not wake it */
+    IDLE_ROUNDS = 10,   /* naps with nothing watched, until it sleeps */
+    OFF_ROUNDS = 200,   /* short ones, without a permit: for a second */
+    WOKEN_US = 200,     /* a post ends naps that are as long as this */
+    BUSY_NS = 3000,     /* a poll that finds nothing takes some 500 */
+    POLLS_AT_ONCE = 64, /* while they move something */
+    TRIES = 100,        /* some 3 us at the gate */
 };
 
 enum look { LOOK_KEPT_OUT, LOOK_NOTHING, LOOK_MOVED };
@@ -165,13 +156,15 @@ static void wake_to_stop(void)
 /* Any call makes progress for all. Returns whether something moved. */
 static bool poll_once(void)
 {
-    uint64_t began = aspx_clock_ns(CLOCK_MONOTONIC);
+    uint64_t began = aspx_clock_ns(CLOCK_MONOTONIC), before = aspx_ucx_moved();
 
     aspx_timing_first.ours = true; /* the caller of MPI is not who polls */
     aspx_progress_poll();
     aspx_timing_first.ours = false;
     aspx_progress_counts.polls++;
-    return aspx_clock_ns(CLOCK_MONOTONIC) - began > BUSY_NS;
+    if (aspx_ucx_moved() == 0)
+        return aspx_clock_ns(CLOCK_MONOTONIC) - began > BUSY_NS;
+    return aspx_ucx_moved() != before;
 }
 
 /* After a post, try for some time: its call is about to leave. */
@@ -226,12 +219,9 @@ static void count_in_vain(void)
     rounds.in_vain += is_willing();
 }
 
-static uint32_t next_nap_us(void)
+static uint32_t next_nap_us(enum aspx_waiter row)
 {
-    const struct aspx_wait_policy *row =
-        &aspx_wait_table[ASPX_WAIT_PROGRESS_NO_EVENTS];
-
-    return aspx_backoff_next(&rounds.backoff, row, false,
+    return aspx_backoff_next(&rounds.backoff, &aspx_wait_table[row], false,
                              aspx_clock_ns(CLOCK_MONOTONIC))
         .block_us;
 }
@@ -265,14 +255,13 @@ static void look_round(bool news, uint32_t seen)
     }
     if (anew)
         aspx_backoff_reset(&rounds.backoff);
-    rest_until(next_nap_us(), seen);
+    rest_until(next_nap_us(ASPX_WAIT_PROGRESS), seen);
 }
 
 /* Nothing is watched. */
 static void idle_round(bool news, uint32_t seen)
 {
     bool begins = rounds.idle == 0, was_willing = is_willing();
-    uint32_t us;
 
     if (news && !begins) { /* posted and over since the last nap */
         count_in_vain();
@@ -281,21 +270,24 @@ static void idle_round(bool news, uint32_t seen)
     rounds.idle++;
     if (was_willing && begins)
         aspx_backoff_reset(&rounds.backoff);
-    us = next_nap_us();
-    if (was_willing ? us >= IDLE_US : rounds.idle > IDLE_ROUNDS)
-        sleep_until_post(SLEEP_US, seen);
+    if (rounds.idle > IDLE_ROUNDS)
+        sleep_until_post(next_nap_us(ASPX_WAIT_PROGRESS_ASLEEP), seen);
     else
-        nap(was_willing && us > IDLE_NAP_US ? IDLE_NAP_US : us);
+        nap(next_nap_us(was_willing ? ASPX_WAIT_PROGRESS_IDLE
+                                    : ASPX_WAIT_PROGRESS));
 }
 
 /* Returns when it may work, or is to stop. */
 static void await_permit(void)
 {
+    const struct aspx_wait_policy *row =
+        &aspx_wait_table[ASPX_WAIT_PROGRESS_OFF];
+
     for (uint32_t i = 0;
          !aspx_progress_thread_is_permitted() && !aspx_helper_thread_stopping();
          i += i < OFF_ROUNDS) {
         rounds.in_vain = rounds.idle = 0;
-        nap(i < OFF_ROUNDS ? OFF_US : OFF_LONG_US);
+        nap(i < OFF_ROUNDS ? row->first_us : row->max_us);
     }
 }
 
@@ -366,6 +358,7 @@ int aspx_progress_thread_start(const struct asp_cpuset *its_service)
     }
     prepared = true;
     rounds.in_vain = rounds.idle = 0;
+    aspx_ucx_moved_start();
     rc = aspx_helper_thread_start("aspen-progress", run, wake_to_stop, NULL);
     if (rc)
         aspx_progress_request_stop();

@@ -70,6 +70,32 @@ static void idle(void)
     MPI_Win_free(&win);
 }
 
+/* A large message of MPI_Bsend, which leaves no request, goes while its sender
+ * is outside MPI, also if nobody takes it for a second. */
+static void bsend(void)
+{
+    enum { LATE_MS = 1200, SENDER_MS = 2500, MOST_MS = 250 };
+    int size = BIG + MPI_BSEND_OVERHEAD;
+    char *message = calloc(1, BIG), *buffer = malloc((size_t) size);
+    double began;
+
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        MPI_Buffer_attach(buffer, size);
+        MPI_Bsend(message, BIG, MPI_BYTE, peer, 1, MPI_COMM_WORLD);
+        pause_ms(SENDER_MS);
+        MPI_Buffer_detach(&buffer, &size);
+    } else {
+        pause_ms(LATE_MS);
+        began = MPI_Wtime();
+        MPI_Recv(message, BIG, MPI_BYTE, peer, 1, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+        EXPECT(MPI_Wtime() - began < MOST_MS * 1e-3);
+    }
+    free(message);
+    free(buffer);
+}
+
 static void *not_main(void *flag)
 {
     MPI_Is_thread_main(flag);
@@ -642,15 +668,25 @@ static const struct {
     const char *name;
     void (*tell)(void);
 } stories[] = {
-    {"quiet", quiet},         {"outside", outside},
-    {"idle", idle},           {"level", level},
-    {"mixed", mixed},         {"many", many},
-    {"grequest", grequest},   {"moved together", moved_together},
-    {"answered", answered},   {"promised", promised},
-    {"errors", errors},       {"handlers", handlers},
-    {"callbacks", callbacks}, {"no stall", no_stall},
-    {"orders", orders},       {"handed over", handed_over},
-    {"beside", beside},       {"processes", processes},
+    {"quiet", quiet},
+    {"outside", outside},
+    {"bsend", bsend},
+    {"idle", idle},
+    {"level", level},
+    {"mixed", mixed},
+    {"many", many},
+    {"grequest", grequest},
+    {"moved together", moved_together},
+    {"answered", answered},
+    {"promised", promised},
+    {"errors", errors},
+    {"handlers", handlers},
+    {"callbacks", callbacks},
+    {"no stall", no_stall},
+    {"orders", orders},
+    {"handed over", handed_over},
+    {"beside", beside},
+    {"processes", processes},
 };
 
 static int is_asked(int argc, char **argv, const char *name)

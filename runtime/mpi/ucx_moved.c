@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "ucx_moved.h"
+
+#include "plt_patch.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+typedef unsigned progress_f(void *worker);
+
+static progress_f *progress; /* NULL: not led through us */
+static _Atomic uint64_t moved;
+
+/* Polls are one at a time (MPICH's lock), so no atomic addition is needed. */
+static unsigned poll_and_count(void *worker)
+{
+    unsigned events = progress(worker);
+
+    if (events)
+        atomic_store_explicit(
+            &moved, 1 + atomic_load_explicit(&moved, memory_order_relaxed),
+            memory_order_relaxed);
+    return events;
+}
+
+void aspx_ucx_moved_start(void)
+{
+    union {
+        void *pointer;
+        progress_f *function;
+    } found, ours = {.function = poll_and_count};
+
+    if (progress)
+        return;
+    found.pointer = aspx_plt_patch_find("ucp_worker_progress");
+    progress = found.function;
+    if (progress &&
+        !aspx_plt_patch_replace("ucp_worker_progress", ours.pointer))
+        progress = NULL;
+}
+
+uint64_t aspx_ucx_moved(void)
+{
+    return atomic_load_explicit(&moved, memory_order_relaxed);
+}
