@@ -3,31 +3,47 @@
  * which they are outside, in turn; a fence again and again in both. Rank 0
  * prints when they began and ended, in seconds since MPI_Init returned, so that
  * somebody can compare with what was predicted.
- * usage: phases [milliseconds [phases [a rank that never computes]]] */
+ *
+ * What a phase is must not depend on the machine: ranks that wait for a CPU
+ * keep the others in MPI. So all stay outside for SHARE times as long as the
+ * slowest was in MPI before, and a phase has so many updates at least. usage:
+ * phases [milliseconds [phases [a rank that never computes]]] */
 #include "tests/rma/rma.h"
 
 #include <time.h>
 
-enum { WORDS = 16 };
+enum { WORDS = 16, OUTSIDE_MS = 8, SHARE = 4, UPDATES = 20 };
 
-static double begin;
+static double begin, entered; /* MPI, after the time outside */
 static long *base, added;
 static MPI_Win win;
 
-static void outside(double ms)
+static void outside(double s)
 {
-    const struct timespec time = {0, (long) (ms * 1e6)};
+    const struct timespec time = {(time_t) s,
+                                  (long) ((s - (double) (time_t) s) * 1e9)};
 
     nanosleep(&time, NULL);
+    entered = MPI_Wtime();
 }
 
-/* Rank 0 decides when a phase is over, for all. */
-static int goes_on(double until)
+/* Rank 0 decides when a phase is over, for all. How long are they to be
+ * outside? 0: it is over. The rank that is never outside has no say in that. */
+static double next_outside(double until, int updates, int busy)
 {
-    int on = MPI_Wtime() - begin < until;
+    double in_mpi = rma_rank == busy ? 0 : MPI_Wtime() - entered;
+    double mine[2] = {0, in_mpi}, all[2];
 
-    MPI_Bcast(&on, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    return on;
+    if (rma_rank == 0)
+        mine[0] = MPI_Wtime() - begin < until || updates < UPDATES;
+    MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    if (all[0] == 0)
+        return 0;
+    in_mpi = all[1];
+    if (rma_rank != busy && MPI_Wtime() - entered > in_mpi)
+        in_mpi = MPI_Wtime() - entered;
+    return SHARE * in_mpi > OUTSIDE_MS / 1e3 ? SHARE * in_mpi
+                                             : OUTSIDE_MS / 1e3;
 }
 
 static void update(void)
@@ -42,7 +58,7 @@ static void update(void)
 
 int main(int argc, char **argv)
 {
-    double ms, from, to;
+    double ms, from, to, pause;
     int phases, busy;
 
     rma_begin(&argc, &argv);
@@ -56,9 +72,11 @@ int main(int argc, char **argv)
     MPI_Win_fence(0, win);
     for (int p = 0; p < phases; p++) {
         from = MPI_Wtime() - begin;
-        while (goes_on(from + ms / 1000)) {
+        entered = MPI_Wtime();
+        for (int i = 0; (pause = next_outside(from + ms / 1000, i, busy));
+             i++) {
             if (p % 2 == 0 && rma_rank != busy)
-                outside(8);
+                outside(pause);
             update();
         }
         to = MPI_Wtime() - begin;
