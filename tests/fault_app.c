@@ -3,18 +3,19 @@
  * t5040 looks at what becomes of them. Rank 0 prints "ready" when it may
  * happen. Ends by itself after a while.
  *
- *   idle   all compute, nobody is in MPI
+ *   idle [SECONDS | FILE]  all compute, nobody is in MPI; until FILE exists
  *   lock   rank 0 holds an exclusive lock and computes, the others wait for it
  *   flood  all add to the memory of rank 0 without end
  *   finish SECONDS  MPI_Finalize calls a function of rank 0 that takes so long
  */
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { LIMIT_S = 50, BURST = 100 };
+enum { LIMIT_S = 50, BURST = 100, LOOK_US = 50000 };
 
 static void queue_up(int rank, MPI_Win win)
 {
@@ -47,6 +48,24 @@ static void flood(int rank, MPI_Win win)
         }
     }
     MPI_Win_unlock_all(win);
+}
+
+/* For so many seconds, or until there is a file of that name; or to the end. */
+static void compute(const char *until)
+{
+    char *end;
+    unsigned long limit_s = strtoul(until, &end, 10);
+    bool seconds = *until && !*end;
+
+    if (seconds) {
+        sleep((unsigned) limit_s);
+        return;
+    }
+    for (long us = 0; us < LIMIT_S * 1000000L; us += LOOK_US) {
+        if (access(until, F_OK) == 0)
+            return;
+        usleep(LOOK_US);
+    }
 }
 
 static int take_long(MPI_Comm comm, int keyval, void *seconds, void *extra)
@@ -93,7 +112,7 @@ int main(int argc, char **argv)
             printf("ready\n");
             fflush(stdout);
         }
-        sleep(argc > 2 ? (unsigned) atoi(argv[2]) : LIMIT_S);
+        compute(argc > 2 ? argv[2] : "");
     }
     MPI_Win_free(&win);
     MPI_Finalize();

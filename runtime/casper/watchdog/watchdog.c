@@ -39,6 +39,7 @@
 enum {
     LIMIT_S = 60,        /* defaults of ghost.timeout_s and init.timeout_s */
     LIMIT_MIN_S = 2,     /* above the longest nap of a ghost, a second */
+    WARN_MIN_S = 2,      /* likewise: a nap may outlast one round */
     REPORT_S = 1,        /* for the reporting watchdog, before others end it */
     PASS_ON_US = 100000, /* for the launcher, to pass the report on */
     JOIN_REPORT_S = 6,   /* for world/join.c, to name missing ranks */
@@ -178,10 +179,17 @@ static bool has_beat(struct ghost *ghost, uint32_t phase)
     return true;
 }
 
+static unsigned first_report_s(void)
+{
+    unsigned half_s = watchdog.limit_s / 2;
+
+    return half_s > WARN_MIN_S ? half_s : WARN_MIN_S;
+}
+
 static void ghost_recovered(struct ghost *ghost)
 {
     ghost->diagnosis.still_s = ghost->diagnosis.idle_s = 0;
-    ghost->report_s = watchdog.limit_s / 2;
+    ghost->report_s = first_report_s();
     if (!ghost->slow)
         return;
     ghost->slow = false;
@@ -442,7 +450,7 @@ static int make_room(uint32_t nghosts)
     for (uint32_t i = 0; i < nghosts; i++) {
         watchdog.ghosts[i].diagnosis.node = watchdog.node;
         watchdog.ghosts[i].diagnosis.rank = -1;
-        watchdog.ghosts[i].report_s = watchdog.limit_s / 2;
+        watchdog.ghosts[i].report_s = first_report_s();
     }
     return 0;
 }
