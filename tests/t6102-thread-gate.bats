@@ -23,7 +23,7 @@ sanitized() {
         -I"$ASPEN_BUILD" -I"$ASPEN_TOP" -I"$ASPEN_BUILD/runtime/mpi" \
         -I"$ASPEN_TOP/runtime/mpi" "${parts[@]/#/$sources/}" \
         "$ASPEN_TOP"/runtime/base/{event,backoff,wait_table}.c -lcmocka -lpthread
-    run timeout -k 5 60 setarch -R "$BATS_TEST_TMPDIR/test" "$2"
+    run timeout -k 5 120 setarch -R "$BATS_TEST_TMPDIR/test" "$2"
 }
 
 # planted FILE OLD NEW TESTS FOUND [PROGRAM]: with these lines changed the tests
@@ -52,7 +52,7 @@ race='ThreadSanitizer: data race'
 @test "clean under the thread sanitizer" {
     sanitized progress_test '*'
     ended_with 0
-    printed 'PASSED.*8 test'
+    printed 'PASSED.*9 test'
     not_printed 'ThreadSanitizer'
     sanitized watch_test '*'
     ended_with 0

@@ -27,8 +27,10 @@
 enum {
     CALLERS = 4,
     CALLS = 100000,
+    YIELD_MS = 2000, /* callers yield: on a busy machine for long each time */
     ROUNDS = 300,
     LIMIT_MS = 2000, /* less than a helper sleeps that nobody wakes */
+    IN_A_ROW = 64,   /* polls of the helper that move something */
 };
 
 static uint64_t now_ms(void)
@@ -217,6 +219,14 @@ static bool polls_again(void)
 
 /* ---- gate --------------------------------------------------------------- */
 
+static uint64_t yield_until_ms;
+
+static void yield(void)
+{
+    if (now_ms() < yield_until_ms)
+        sched_yield();
+}
+
 static void *make_calls(void *cell)
 {
     int me = (int) ((long *) cell - mpi.cell);
@@ -224,10 +234,10 @@ static void *make_calls(void *cell)
     for (int i = 0; i < CALLS; i++) {
         call_in(me);
         if (i % 64 == 0)
-            sched_yield();
+            yield();
         call_out(me);
         if (i % 16 == 0)
-            sched_yield();
+            yield();
     }
     return NULL;
 }
@@ -236,6 +246,7 @@ static void call_from(int callers)
 {
     pthread_t threads[CALLERS];
 
+    yield_until_ms = now_ms() + YIELD_MS;
     start_helper(0);
     post(1); /* something is under way all the time */
     for (int i = 0; i < callers; i++)
@@ -336,15 +347,18 @@ static void test_nested_calls(void **state)
 
 /* ---- helper ------------------------------------------------------------- */
 
-/* It polls no more, and ends when it is asked to. */
+/* It polls no more, but for a row of polls that it may be in the middle of, on
+ * a busy machine for long; and it ends when it is asked to. */
 static void rests_and_stops(void)
 {
-    uint64_t before;
+    uint64_t at_first = value(&polls), before, until = now_ms() + LIMIT_MS;
 
-    pause_us(20000);
-    before = value(&polls);
-    pause_us(50000);
+    do {
+        before = value(&polls);
+        pause_us(50000);
+    } while (value(&polls) != before && now_ms() < until);
     assert_int_equal(value(&polls), before);
+    assert_in_range(before - at_first, 0, IN_A_ROW);
     before = now_ms();
     aspx_progress_thread_stop();
     assert_true(now_ms() - before < LIMIT_MS);
@@ -398,8 +412,11 @@ static void test_naps_grow_unless_something_moves(void **state)
     moves = true;
     assert_true(polls_of_a_wait(0) > 330);
     moves = ucx_speaks = false;
-    assert_in_range(polls_of_a_wait(0), 1, 330);
-    assert_true(polls_of_a_wait(5) > 330);
+#ifndef __SANITIZE_THREAD__ /* which makes each poll a long one */
+    /* So is one that loses its CPU: naps begin anew some times. */
+    assert_in_range(polls_of_a_wait(0), 1, 1000);
+#endif
+    assert_true(polls_of_a_wait(5) > 1000);
 }
 
 /* A program that is inside MPI while something is under way does not wake it
@@ -416,14 +433,14 @@ static void test_helper_is_not_woken_in_vain(void **state)
         pause_us(300);
         aspx_watch_end(7);
         call_out(0);
-        pause_us(1000); /* it would go to sleep */
+        pause_us(2500); /* it would go to sleep */
     }
     post(7);
     assert_true(polls_again());
     end(7);
     rests_and_stops();
     assert_int_equal(value(&together), 0);
-    assert_in_range(aspx_progress_counts.wakes, 0, ROUNDS / 3);
+    assert_in_range(aspx_progress_counts.wakes, 0, ROUNDS / 10);
 }
 
 /* Without its permit it polls nothing, whatever is posted, and stops all the
