@@ -93,6 +93,7 @@ print([w["site"] for w in json.load(open(sys.argv[1]))["windows"]
 @test "rules by call site hold where all processes came from it" {
     local site
     rules 4 1
+    ended_with 0
     site=$(site_of uneven)
     rules 4 1 "site:$site;no_locks:true;from:a" 'site:libc%2A;no_locks:true' \
         'site:rma_rule%3F%2B0x%2A;order:4;async_config:off'
