@@ -63,12 +63,17 @@ story() {
 @test "signals, fork and exit of the child" { story processes; }
 
 @test "with nothing to do the thread uses next to nothing" {
-    idle_helpers 6 --offload
+    idle_helpers 125 --offload
 }
 
-@test "what MPI_Bsend has begun goes on outside MPI" {
+@test "small messages to a rank that computes do not fill the queues" {
+    story flood only
+}
+
+@test "what leaves no request goes on outside MPI" {
     # over shared memory the receiver takes it by itself
     UCX_TLS=tcp,self story bsend only
+    UCX_TLS=tcp,self story freed only
 }
 
 @test "ranks may ask for different thread levels" {

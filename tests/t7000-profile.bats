@@ -116,6 +116,13 @@ habit() {
     [ -z "$output" ]
 }
 
+@test "a program that leaves no keys for threads is not measured" {
+    run ghosts -n 2 --knob adapt=auto \
+        --report="$BATS_TEST_TMPDIR/record.json" \
+        "$ASPEN_BUILD/tests/profile_no_keys"
+    ended_with 0
+}
+
 @test "timing and prediction are clean under the thread sanitizer" {
     local in=$ASPEN_TOP/runtime/profile cflags
     cflags=$(sed -n 's/^MPI_CPPFLAGS = //p' "$ASPEN_BUILD/runtime/Makefile")

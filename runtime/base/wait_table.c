@@ -12,6 +12,8 @@ enum {
      * to show the watchdog that the process lives (ghost.timeout_s >= 2). */
     LONGEST_US = 1000000,
     ASLEEP_US = 10 * LONGEST_US, /* who need not show that it lives */
+    /* What is seldom: 20 looks a second take less than 0.1 % of a CPU. */
+    SELDOM_US = 50000,
     /* What nobody waits for: a look in vain costs some 10 us on a CPU that
      * others want. */
     NAP_MAX_US = 1000,
@@ -57,9 +59,10 @@ const struct aspx_wait_policy aspx_wait_table[ASPX_WAITERS] = {
          "others may want something of the window; what MPI_Bsend has begun "
          "is not seen"},
     [ASPX_WAIT_OFFLOAD_IDLE] = {"offload thread, nothing pending", 0, 0,
-                                NAP_FIRST_US, LONGEST_US,
-                                "nothing that comes needs it before the next "
-                                "call, which ends the nap"},
+                                NAP_FIRST_US, SELDOM_US,
+                                "calls end a nap; who sends more small "
+                                "messages than UCX has room for waits for its "
+                                "end"},
     [ASPX_WAIT_OFFLOAD_DIRECT_CALLS] =
         {"offload thread on the CPU of direct calls", 0, 0, NAP_FIRST_US, 100,
          "each look may take the CPU from one that is late"},

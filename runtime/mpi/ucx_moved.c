@@ -13,7 +13,8 @@ typedef unsigned progress_f(void *worker);
 static progress_f *progress; /* NULL: not led through us */
 static _Atomic uint64_t moved;
 
-/* Polls are one at a time (MPICH's lock), so no atomic addition is needed. */
+/* Polls of one worker are one at a time (MPICH's lock). Of several, one may not
+ * be counted; who compares is alone inside MPI. */
 static unsigned poll_and_count(void *worker)
 {
     unsigned events = progress(worker);

@@ -10,8 +10,9 @@
  * thread, but one at a time; idempotent. */
 void aspx_ucx_moved_start(void);
 
-/* Grows in each poll that moved something, whoever polled. Stays 0 where MPICH
- * does not poll UCX. Exact for a caller that is alone inside MPI. */
+/* Changes in each poll that moved something, whoever polled. Stays 0 where
+ * MPICH does not poll UCX; knows nothing of what an MPICH with a shared memory
+ * of its own moves there. For a caller that is alone inside MPI. */
 uint64_t aspx_ucx_moved(void);
 
 #endif

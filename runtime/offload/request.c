@@ -152,8 +152,10 @@ static void do_free(void *argument)
     if (*real_of(call) == MPI_REQUEST_NULL && slot)
         return; /* failed when it was posted */
     call->rc = aspx_behind.MPI_Request_free(real_of(call));
-    if (slot && !slot->caller_progressed && call->rc == MPI_SUCCESS)
+    if (slot && !slot->caller_progressed && call->rc == MPI_SUCCESS) {
         aspx_pending_remove(slot);
+        aspx_offload_expect_unseen();
+    }
 }
 
 int aspx_offload_MPI_Request_free(MPI_Request *request)

@@ -52,9 +52,10 @@ static inline bool aspx_offload_twins(void)
     return aspx_offload_many && !aspx_offload_self;
 }
 
-/* Before a call that makes a window or attaches a buffer: from then on MPI may
- * have something to do while no request is pending. Other ranks may want
- * something of the window, and the requests of MPI_Bsend are MPI's own. */
+/* Before a call that makes a window or attaches a buffer, or frees a request
+ * under way: from then on MPI may have something to do while no request is
+ * pending. Other ranks may want something of the window, and the requests of
+ * MPI_Bsend are MPI's own. */
 extern _Atomic bool aspx_offload_has_unseen;
 static inline void aspx_offload_expect_unseen(void)
 {

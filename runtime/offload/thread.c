@@ -18,6 +18,7 @@
 #include "state.h"
 
 #include "runtime/mpi/helper_thread.h"
+#include "runtime/mpi/ucx_moved.h"
 #include "runtime/profile/timing.h"
 
 #include <sched.h>
@@ -105,8 +106,18 @@ void aspx_offload_turn(void)
 
 struct idle {
     struct aspx_wait wait; /* since there was work */
-    uint64_t blocks_ns;    /* when it began to block; 0: it does not */
+    uint64_t blocks_ns; /* when naps began, or began anew; 0: it takes none */
 };
+
+/* What comes while nothing is pending, such as small messages that fill UCX's
+ * queues, whose senders then wait. */
+static bool poll_moves_something(void)
+{
+    uint64_t before = aspx_ucx_moved();
+
+    aspx_progress_poll();
+    return aspx_ucx_moved() != before;
+}
 
 static void block(struct idle *idle, bool direct_calls, bool awaited)
 {
@@ -131,8 +142,9 @@ static void block(struct idle *idle, bool direct_calls, bool awaited)
     if (aspx_command_block(us)) {
         aspx_command_unblock();
         *idle = (struct idle){.blocks_ns = 0};
-    } else {
-        aspx_progress_poll();
+    } else if (poll_moves_something()) {
+        /* more is on its way: short naps again */
+        idle->blocks_ns = aspx_clock_ns(CLOCK_MONOTONIC);
     }
 }
 
@@ -230,6 +242,7 @@ static void wake_thread(void)
 int aspx_thread_start(int cpu, enum aspx_cpus cpus)
 {
     aspx_event_init(&back, ASPX_EVENT_BOTH_FENCE);
+    aspx_ucx_moved_start();
     on_cpu = cpu;
     own_cpu = cpus == ASPX_CPUS_OWN;
     return aspx_helper_thread_start("aspen-offload", run_thread, wake_thread,

@@ -96,6 +96,51 @@ static void bsend(void)
     free(buffer);
 }
 
+/* So does one whose request its sender has freed. */
+static void freed_large(void)
+{
+    char *message = calloc(1, BIG);
+    MPI_Request request;
+    double began;
+
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        MPI_Isend(message, BIG, MPI_BYTE, peer, 1, MPI_COMM_WORLD, &request);
+        MPI_Request_free(&request);
+        pause_ms(2500);
+    } else {
+        pause_ms(1200);
+        began = MPI_Wtime();
+        MPI_Recv(message, BIG, MPI_BYTE, peer, 1, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+        EXPECT(MPI_Wtime() - began < 0.25);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    free(message);
+}
+
+/* More small messages than UCX has room for do not wait until their receiver
+ * comes to MPI: without Aspen the sender stands there for two seconds. */
+static void flood(void)
+{
+    enum { MESSAGES = 1000 };
+    double began;
+    int value = 0;
+
+    MPI_Barrier(MPI_COMM_WORLD);
+    pause_ms(rank == 0 ? 1000 : 3000);
+    began = MPI_Wtime();
+    for (int i = 0; i < MESSAGES; i++) {
+        if (rank == 0)
+            MPI_Send(&i, 1, MPI_INT, peer, 1, MPI_COMM_WORLD);
+        else
+            MPI_Recv(&value, 1, MPI_INT, peer, 1, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+    }
+    EXPECT(rank == 1 || MPI_Wtime() - began < 1);
+    EXPECT(rank == 0 || value == MESSAGES - 1);
+}
+
 static void *not_main(void *flag)
 {
     MPI_Is_thread_main(flag);
@@ -671,6 +716,8 @@ static const struct {
     {"quiet", quiet},
     {"outside", outside},
     {"bsend", bsend},
+    {"freed", freed_large},
+    {"flood", flood},
     {"idle", idle},
     {"level", level},
     {"mixed", mixed},
