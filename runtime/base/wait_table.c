@@ -12,7 +12,7 @@ enum {
      * to show the watchdog that the process lives (ghost.timeout_s >= 2). */
     LONGEST_US = 1000000,
     ASLEEP_US = 10 * LONGEST_US, /* who need not show that it lives */
-    /* What is seldom: 20 looks a second take less than 0.1 % of a CPU. */
+    /* What is seldom: 20 looks a second take some 0.1 % of a CPU. */
     SELDOM_US = 50000,
     /* What nobody waits for: a look in vain costs some 10 us on a CPU that
      * others want. */
@@ -46,9 +46,10 @@ const struct aspx_wait_policy aspx_wait_table[ASPX_WAITERS] = {
     [ASPX_WAIT_OFFLOAD_OWN_CPU] = {"offload thread with a CPU of its own", 2000,
                                    1000, LONGEST_US, LONGEST_US,
                                    "a wake-up costs more than a message"},
-    [ASPX_WAIT_OFFLOAD_SHARED_CPU] = {"offload thread on a CPU of others", 0,
-                                      1000, LONGEST_US, LONGEST_US,
-                                      "the CPU is its caller's"},
+    [ASPX_WAIT_OFFLOAD_SHARED_CPU] =
+        {"offload thread on a CPU of others", 1, 1000, LONGEST_US, LONGEST_US,
+         "some looks, as the next command is often "
+         "near; but the CPU is its caller's"},
     [ASPX_WAIT_OFFLOAD_NO_EVENTS] = {"offload thread where UCX has no events",
                                      0, 0, NAP_FIRST_US, NAP_MAX_US,
                                      "calls of the program end a nap; messages "
@@ -75,10 +76,10 @@ const struct aspx_wait_policy aspx_wait_table[ASPX_WAITERS] = {
     [ASPX_WAIT_CALLER_MANY] = {"one of many callers", 20, 100, 100000, 100000,
                                "another may have the work that this CPU should "
                                "do"},
-    [ASPX_WAIT_CALLER_SHARED_CPU] = {"caller on the offload thread's CPU", 0,
-                                     20, 100000, 100000,
+    [ASPX_WAIT_CALLER_SHARED_CPU] = {"caller on the offload thread's CPU", 1,
+                                     50, 100000, 100000,
                                      "that thread needs the CPU for what is "
-                                     "waited for"},
+                                     "waited for, unless it has another"},
     [ASPX_WAIT_CALLER_TESTS] = {"caller whose looks have a request tested", 5,
                                 2000, NAP_FIRST_US, 100,
                                 "nobody else moves the request on"},
