@@ -145,7 +145,10 @@ large() {
 }
 
 @test "accumulates of an origin that computes hold nobody up" {
-    ghosts -n 3 -g 1 "$(rma linger)"
+    export ASPEN_WAKEUPS=$BATS_TEST_TMPDIR/wakeups
+    ghosts -n 3 -g 1 --ghost-preload "$ASPEN_BUILD/tests/.libs/wakeups.so" \
+        "$(rma linger)"
+    cat "$ASPEN_WAKEUPS" # late: who waited did so for a wake-up that was lost
     ended_with 0
     printed '^ok linger'
 }

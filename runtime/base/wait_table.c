@@ -55,8 +55,8 @@ const struct aspx_wait_policy aspx_wait_table[ASPX_WAITERS] = {
                                      "calls of the program end a nap; messages "
                                      "wait for its end"},
     [ASPX_WAIT_OFFLOAD_UNSEEN] =
-        {"offload thread, nothing pending but a window or a buffer", 0, 0,
-         NAP_FIRST_US, 2000,
+        {"offload thread, nothing pending but a window", 0, 0, NAP_FIRST_US,
+         2000,
          "others may want something of the window; what MPI_Bsend has begun "
          "is not seen"},
     [ASPX_WAIT_OFFLOAD_IDLE] = {"offload thread, nothing pending", 0, 0,
