@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an operation costs when the ghost naps, when it is awake, and what a
- * lock costs. The target never calls MPI meanwhile. Two ranks; rank 0 prints
- * medians in us. */
+/* What an operation costs after a rest, when its ghost is blocked unless it
+ * still spins, when the ghost is awake, and what a lock costs. The target never
+ * calls MPI meanwhile. Two ranks; rank 0 prints medians in us.
+ *
+ * usage: ghost_wake_app [REST_MS]      (50) */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-enum { ROUNDS = 30, BURST = 50, IDLE_MS = 50 };
+enum { ROUNDS = 30, BURST = 50 };
 
 static double times[3][ROUNDS];
+static long rest_ms = 50;
 
 static void rest(long ms)
 {
@@ -32,7 +35,7 @@ static void measure(int target, MPI_Win win)
         double t0, t1;
 
         MPI_Win_lock(MPI_LOCK_SHARED, target, 0, win);
-        rest(IDLE_MS);
+        rest(rest_ms);
         t0 = MPI_Wtime();
         update(target, win);
         t1 = MPI_Wtime();
@@ -60,12 +63,14 @@ static int compare(const void *a, const void *b)
 int main(int argc, char **argv)
 {
     static const char *const names[] = {
-        "update, ghost napping", "update, ghost awake", "lock and unlock"};
+        "update after a rest", "update, ghost awake", "lock and unlock"};
     int rank, size;
     MPI_Win win;
     void *base;
 
     MPI_Init(&argc, &argv);
+    if (argc > 1)
+        rest_ms = atol(argv[1]);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Win_allocate(1024, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
@@ -73,7 +78,7 @@ int main(int argc, char **argv)
     if (rank == 0)
         measure(size - 1, win);
     else
-        rest(2L * ROUNDS * IDLE_MS);
+        rest(2 * ROUNDS * rest_ms);
     for (int i = 0; rank == 0 && i < 3; i++) {
         qsort(times[i], ROUNDS, sizeof(double), compare);
         printf("%-24s median %8.2f us, best %8.2f us\n", names[i],
