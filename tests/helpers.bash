@@ -64,8 +64,8 @@ ghosts() {
     ASPEN_BUILD=$ASPEN_BUILD timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" "$@"
 }
 
-# In 5 s without anything to do the thread of each rank wakes up at most $1 times,
-# which takes up to 0.1 ms of a CPU each; then options.
+# In 5 s without anything to do the thread of each rank wakes up at most $1 times;
+# then options.
 idle_helpers() {
     run ghosts -n 2 "${@:2}" "$ASPEN_BUILD/tests/idle_app" 3 5
     ended_with 0

@@ -20,6 +20,9 @@ offload() {
     not_printed 'wrong'
     printed '^all stories: ok$'
     printed 'offload mode, 2 ranks on 2 nodes.* [1-9][0-9]* of them posted'
+    offload on_cluster "$programs/offload_outside"
+    ended_with 0
+    printed '^all stories: ok$'
 }
 
 @test "ghosts too: operations are redirected, messages are posted" {

@@ -10,6 +10,9 @@ both() { run ghosts --knob offload=yes "$@"; }
     both -n 2 --nodes 2 "$ASPEN_BUILD/tests/offload_stories"
     ended_with 0
     printed '^all stories: ok$'
+    both -n 2 --nodes 2 "$ASPEN_BUILD/tests/offload_outside"
+    ended_with 0
+    printed '^all stories: ok$'
     both -n 3 --nodes 2 "$ASPEN_BUILD/tests/offload_levels"
     ended_with 0
     printed '^levels: ok$'

@@ -40,13 +40,17 @@ habits() {
 @test "what programs do with offload threads they do with this one" {
     local story
     run ghosts -n 2 --nodes 2 --thread "$ASPEN_BUILD/tests/offload_stories" \
-        outside level mixed many grequest answered errors handlers callbacks \
+        level mixed many grequest answered errors handlers callbacks \
         'no stall' processes
     ended_with 0
-    for story in outside level mixed many grequest answered errors handlers \
+    for story in level mixed many grequest answered errors handlers \
         callbacks 'no stall' processes; do
         printed "^story $story: ok$"
     done
+    run ghosts -n 2 --nodes 2 --thread "$ASPEN_BUILD/tests/offload_outside" \
+        outside
+    ended_with 0
+    printed '^story outside: ok$'
 }
 
 @test "smaller messages than thread.min_kb are left alone" {
@@ -122,7 +126,7 @@ EOF
 @test "the record as JSON" {
     local file=$BATS_TEST_TMPDIR/record.json
     run ghosts -n 2 --nodes 2 --thread "--report=$file" \
-        "$ASPEN_BUILD/tests/offload_stories" outside
+        "$ASPEN_BUILD/tests/offload_outside" outside
     ended_with 0
     python3 - "$file" <<'EOF'
 import json, sys

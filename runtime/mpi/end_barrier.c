@@ -95,7 +95,6 @@ void aspx_end_barrier_note_close(void)
 void aspx_end_barrier_patch(void)
 {
     *(void **) &progress = aspx_plt_patch_find("ucp_worker_progress");
-    *(void **) &next_read = aspx_plt_patch_find("read");
-    if (!progress || !aspx_plt_patch_replace("read", read_while_polling))
-        next_read = NULL;
+    if (progress)
+        (void) aspx_plt_patch_lead("read", read_while_polling, &next_read);
 }

@@ -99,3 +99,15 @@ void *aspx_plt_patch_find(const char *name)
 
     return found ? found : dlsym(aspx_real_library(), name);
 }
+
+bool aspx_plt_patch_lead(const char *name, void *to, void *before_p)
+{
+    void **before = before_p;
+
+    if (*before)
+        return true;
+    *before = aspx_plt_patch_find(name); /* before it can be called */
+    if (*before && !aspx_plt_patch_replace(name, to))
+        *before = NULL;
+    return *before;
+}

@@ -18,4 +18,9 @@ void aspx_plt_patch(void);
 void *aspx_plt_patch_find(const char *name);
 bool aspx_plt_patch_replace(const char *name, void *to);
 
+/* Both, for a function of ours that stands in front: *before_p, a pointer to a
+ * function, becomes what libmpich called, and is NULL when that is not so.
+ * Nothing is done if it is set. Returns whether it is. */
+bool aspx_plt_patch_lead(const char *name, void *to, void *before_p);
+
 #endif

@@ -6,11 +6,10 @@
 #include "plt_patch.h"
 
 #include <stdatomic.h>
-#include <stddef.h>
 
 typedef unsigned progress_f(void *worker);
 
-static progress_f *progress; /* NULL: not led through us */
+static progress_f *progress; /* UCX's, or what stood in front of it */
 static _Atomic uint64_t moved;
 
 /* Polls of one worker are one at a time (MPICH's lock). Of several, one may not
@@ -28,18 +27,8 @@ static unsigned poll_and_count(void *worker)
 
 void aspx_ucx_moved_start(void)
 {
-    union {
-        void *pointer;
-        progress_f *function;
-    } found, ours = {.function = poll_and_count};
-
-    if (progress)
-        return;
-    found.pointer = aspx_plt_patch_find("ucp_worker_progress");
-    progress = found.function;
-    if (progress &&
-        !aspx_plt_patch_replace("ucp_worker_progress", ours.pointer))
-        progress = NULL;
+    (void) aspx_plt_patch_lead("ucp_worker_progress", poll_and_count,
+                               &progress);
 }
 
 uint64_t aspx_ucx_moved(void)

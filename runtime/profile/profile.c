@@ -46,7 +46,7 @@ static unsigned poll(void *worker)
 
 /* The same among many threads, apart from the cache line that the first one
  * writes. */
-static progress_f *progress; /* NULL: not looked for */
+static progress_f *progress;
 
 static unsigned poll_shared(void *worker)
 {
@@ -81,25 +81,6 @@ static const struct aspx_real *stand_in_front(const struct aspx_real *table,
     return room;
 }
 
-/* Have libmpich poll through us, once: a second time we would lead to
- * ourselves. */
-static bool lead_polls(bool many)
-{
-    union {
-        void *pointer;
-        progress_f *function;
-    } found, ours = {.function = many ? poll_shared : poll};
-    static bool led;
-
-    if (progress)
-        return led;
-    found.pointer = aspx_plt_patch_find("ucp_worker_progress");
-    progress = aspx_timing_first.progress = found.function;
-    led = progress &&
-          aspx_plt_patch_replace("ucp_worker_progress", ours.pointer);
-    return led;
-}
-
 static void start(bool many, bool polls)
 {
     runs = aspx_timing_start(many, polls);
@@ -126,7 +107,10 @@ void aspx_profile_start(void)
     }
     aspx_real.MPI_Query_thread(&level);
     many = level == MPI_THREAD_MULTIPLE;
-    start(many, lead_polls(many));
+    start(many, many ? aspx_plt_patch_lead("ucp_worker_progress", poll_shared,
+                                           &progress)
+                     : aspx_plt_patch_lead("ucp_worker_progress", poll,
+                                           &aspx_timing_first.progress));
 }
 
 void aspx_profile_stop(void)

@@ -14,9 +14,9 @@
  * Puts and Gets are strided, so that they are sent on the same node, too, and
  * read back what was written. Rank 0 prints how many rounds it has done.
  * usage: auto KIND [seconds] */
+#include "tests/helper_threads.h"
 #include "tests/rma/rma.h"
 
-#include <dirent.h>
 #include <time.h>
 
 enum {
@@ -148,29 +148,6 @@ static void burst(void)
             talk();
 }
 
-/* Is there a progress thread of Aspen in this process? */
-static int has_helper(void)
-{
-    char path[300], name[32] = "";
-    struct dirent *task;
-    DIR *tasks = opendir("/proc/self/task");
-    int found = 0;
-
-    while (tasks && (task = readdir(tasks)) != NULL) {
-        FILE *file;
-
-        snprintf(path, sizeof(path), "/proc/self/task/%s/comm", task->d_name);
-        file = fopen(path, "r");
-        if (file && fgets(name, sizeof(name), file))
-            found |= strcmp(name, "aspen-progress\n") == 0;
-        if (file)
-            fclose(file);
-    }
-    if (tasks)
-        closedir(tasks);
-    return found;
-}
-
 static const struct kind {
     const char *name;
     void (*step)(void);
@@ -262,7 +239,8 @@ int main(int argc, char **argv)
     while (goes_on(kind, until))
         kind->step();
     if (rma_rank == 0)
-        printf("progress thread at the end: %s\n", has_helper() ? "yes" : "no");
+        printf("progress thread at the end: %s\n",
+               helper_use("aspen-progress").threads ? "yes" : "no");
     if (pending != MPI_REQUEST_NULL) {
         MPI_Send(out_halo, HALO, MPI_LONG, rma_rank, 5, MPI_COMM_WORLD);
         MPI_Wait(&pending, MPI_STATUS_IGNORE);

@@ -6,8 +6,9 @@
  *
  * What a phase is must not depend on the machine: ranks that wait for a CPU
  * keep the others in MPI. So all stay outside for SHARE times as long as the
- * slowest was in MPI before, and a phase has so many updates at least. usage:
- * phases [milliseconds [phases [a rank that never computes]]] */
+ * slowest was in MPI before, and a phase has so many updates at least.
+ *
+ * usage: phases [milliseconds [phases [a rank that never computes]]] */
 #include "tests/rma/rma.h"
 
 #include <time.h>

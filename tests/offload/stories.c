@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a program may expect of an offload thread, or of MPI in general: each
- * story prints one line. Two processes. Knows nothing of Aspen, but for "idle"
- * and "outside", which plain MPICH does not pass.
+ * story prints one line. Two processes. Knows nothing of Aspen; what plain
+ * MPICH does not pass is in outside.c.
  *
  * usage: offload_stories [NAME...] */
 #define _GNU_SOURCE
-#include "tests/expect.h"
+#include "tests/stories.h"
 
 #include <dirent.h>
-#include <limits.h>
-#include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,128 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum {
-    BIG = 4 << 20,
-    LIMIT_MS = 20000,
-    WRITES = 3,
-    WRITTEN = 20000,
-    QUIET_MS = 500
-};
+enum { BIG = 4 << 20, WRITES = 3, WRITTEN = 20000, QUIET_MS = 500 };
 
 static int peer;
-
-/* A large message arrives while nobody calls MPI. */
-static void outside(void)
-{
-    volatile char *in = calloc(1, BIG);
-    char *out = malloc(BIG);
-    MPI_Request requests[2];
-    MPI_Status statuses[2];
-    int waited = 0;
-
-    memset(out, 7, BIG);
-    MPI_Irecv((void *) in, BIG, MPI_BYTE, peer, 1, MPI_COMM_WORLD,
-              &requests[0]);
-    MPI_Isend(out, BIG, MPI_BYTE, peer, 1, MPI_COMM_WORLD, &requests[1]);
-    while ((!in[0] || !in[BIG - 1]) && waited++ < LIMIT_MS)
-        pause_ms(1);
-    EXPECT(in[0] == 7 && in[BIG - 1] == 7);
-    MPI_Waitall(2, requests, statuses);
-    free((void *) in);
-    free(out);
-}
-
-/* A software Put arrives at a target that is outside MPI. */
-static void idle(void)
-{
-    volatile int *value;
-    MPI_Win win;
-    int waited = 0, mine = 40 + rank;
-
-    MPI_Win_allocate(sizeof(*value), sizeof(*value), MPI_INFO_NULL,
-                     MPI_COMM_WORLD, &value, &win);
-    *value = 0;
-    MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Win_lock_all(0, win);
-    MPI_Accumulate(&mine, 1, MPI_INT, peer, 0, 1, MPI_INT, MPI_SUM, win);
-    MPI_Win_flush(peer, win);
-    while (*value == 0 && waited++ < LIMIT_MS)
-        pause_ms(1);
-    EXPECT(*value == 40 + peer);
-    MPI_Win_unlock_all(win);
-    MPI_Win_free(&win);
-}
-
-/* A large message of MPI_Bsend, which leaves no request, goes while its sender
- * is outside MPI, also if nobody takes it for a second. */
-static void bsend(void)
-{
-    enum { LATE_MS = 1200, SENDER_MS = 2500, MOST_MS = 250 };
-    int size = BIG + MPI_BSEND_OVERHEAD;
-    char *message = calloc(1, BIG), *buffer = malloc((size_t) size);
-    double began;
-
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 0) {
-        MPI_Buffer_attach(buffer, size);
-        MPI_Bsend(message, BIG, MPI_BYTE, peer, 1, MPI_COMM_WORLD);
-        pause_ms(SENDER_MS);
-        MPI_Buffer_detach(&buffer, &size);
-    } else {
-        pause_ms(LATE_MS);
-        began = MPI_Wtime();
-        MPI_Recv(message, BIG, MPI_BYTE, peer, 1, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
-        EXPECT(MPI_Wtime() - began < MOST_MS * 1e-3);
-    }
-    free(message);
-    free(buffer);
-}
-
-/* So does one whose request its sender has freed. */
-static void freed_large(void)
-{
-    char *message = calloc(1, BIG);
-    MPI_Request request;
-    double began;
-
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 0) {
-        MPI_Isend(message, BIG, MPI_BYTE, peer, 1, MPI_COMM_WORLD, &request);
-        MPI_Request_free(&request);
-        pause_ms(2500);
-    } else {
-        pause_ms(1200);
-        began = MPI_Wtime();
-        MPI_Recv(message, BIG, MPI_BYTE, peer, 1, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
-        EXPECT(MPI_Wtime() - began < 0.25);
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    free(message);
-}
-
-/* More small messages than UCX has room for do not wait until their receiver
- * comes to MPI: without Aspen the sender stands there for two seconds. */
-static void flood(void)
-{
-    enum { MESSAGES = 1000 };
-    double began;
-    int value = 0;
-
-    MPI_Barrier(MPI_COMM_WORLD);
-    pause_ms(rank == 0 ? 1000 : 3000);
-    began = MPI_Wtime();
-    for (int i = 0; i < MESSAGES; i++) {
-        if (rank == 0)
-            MPI_Send(&i, 1, MPI_INT, peer, 1, MPI_COMM_WORLD);
-        else
-            MPI_Recv(&value, 1, MPI_INT, peer, 1, MPI_COMM_WORLD,
-                     MPI_STATUS_IGNORE);
-    }
-    EXPECT(rank == 1 || MPI_Wtime() - began < 1);
-    EXPECT(rank == 0 || value == MESSAGES - 1);
-}
 
 static void *not_main(void *flag)
 {
@@ -709,45 +588,20 @@ static void processes(void)
     EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 3);
 }
 
-static const struct {
-    const char *name;
-    void (*tell)(void);
-} stories[] = {
-    {"quiet", quiet},
-    {"outside", outside},
-    {"bsend", bsend},
-    {"freed", freed_large},
-    {"flood", flood},
-    {"idle", idle},
-    {"level", level},
-    {"mixed", mixed},
-    {"many", many},
-    {"grequest", grequest},
-    {"moved together", moved_together},
-    {"answered", answered},
-    {"promised", promised},
-    {"errors", errors},
-    {"handlers", handlers},
-    {"callbacks", callbacks},
-    {"no stall", no_stall},
-    {"orders", orders},
-    {"handed over", handed_over},
-    {"beside", beside},
-    {"processes", processes},
+static const struct story stories[] = {
+    {"quiet", quiet},         {"level", level},
+    {"mixed", mixed},         {"many", many},
+    {"grequest", grequest},   {"moved together", moved_together},
+    {"answered", answered},   {"promised", promised},
+    {"errors", errors},       {"handlers", handlers},
+    {"callbacks", callbacks}, {"no stall", no_stall},
+    {"orders", orders},       {"handed over", handed_over},
+    {"beside", beside},       {"processes", processes},
 };
-
-static int is_asked(int argc, char **argv, const char *name)
-{
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], name) == 0)
-            return 1;
-    }
-    return argc < 2;
-}
 
 int main(int argc, char **argv)
 {
-    int provided, size, all, wrongs = 0;
+    int provided, size;
 
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -757,20 +611,8 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     peer = 1 - rank;
-    for (size_t i = 0; i < sizeof(stories) / sizeof(stories[0]); i++) {
-        if (!is_asked(argc, argv, stories[i].name))
-            continue;
-        wrong = 0;
-        stories[i].tell();
-        MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
-        if (rank == 0) {
-            printf("story %s: %s\n", stories[i].name, all ? "wrong" : "ok");
-            fflush(stdout);
-            wrongs += all;
-        }
-    }
-    if (rank == 0 && argc == 1 && !wrongs)
-        printf("all stories: ok\n");
+    (void) tell_stories(stories, sizeof(stories) / sizeof(stories[0]),
+                        argv + 1);
     MPI_Finalize();
     return 0;
 }

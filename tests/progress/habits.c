@@ -3,9 +3,9 @@
  * MPI_THREAD_FUNNELED, or at the level of the first argument. Two processes;
  * each story prints one line. Knows of Aspen only the name of the thread. */
 #define _GNU_SOURCE
-#include "tests/expect.h"
+#include "tests/helper_threads.h"
+#include "tests/stories.h"
 
-#include <dirent.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,61 +20,28 @@ enum {
 static int peer;
 static MPI_Status statuses[16];
 
-/* Open a file of one of our threads in /proc. */
-static FILE *open_of(const char *thread, const char *file)
+static struct helper_use used(void)
 {
-    char path[300];
+    struct helper_use use = helper_use("aspen-progress");
 
-    snprintf(path, sizeof(path), "/proc/self/task/%s/%s", thread, file);
-    return fopen(path, "r");
+    EXPECT(use.threads == 1);
+    return use;
 }
-
-static int is_helper(const char *thread)
-{
-    FILE *in = open_of(thread, "comm");
-    char name[32] = "";
-    int got = in && fgets(name, sizeof(name), in);
-
-    if (in)
-        fclose(in);
-    return got && strcmp(name, "aspen-progress\n") == 0;
-}
-
-/* The helper's CPU time so far, and how often it ran: the first and the third
- * word of its schedstat. */
-static unsigned long long runs;
 
 static double helper_ms(void)
 {
-    DIR *tasks = opendir("/proc/self/task");
-    const struct dirent *entry;
-    unsigned long long ns = 0;
-    int found = 0;
-
-    while (tasks && (entry = readdir(tasks))) {
-        FILE *in = is_helper(entry->d_name)
-                       ? open_of(entry->d_name, "schedstat")
-                       : NULL;
-
-        if (!in)
-            continue;
-        found += fscanf(in, "%llu %*u %llu", &ns, &runs) == 2;
-        fclose(in);
-    }
-    if (tasks)
-        closedir(tasks);
-    EXPECT(found == 1);
-    return (double) ns / 1e6;
+    return (double) used().cpu_ns / 1e6;
 }
 
 /* Does it sleep? If not, it looks at MPI 300 times meanwhile. */
 static int sleeps(void)
 {
-    double before = helper_ms();
-    unsigned long long ran = runs;
+    struct helper_use before = used(), after;
 
     pause_ms(IDLE_MS);
-    return helper_ms() - before < 5 && runs - ran < 30;
+    after = used();
+    return after.cpu_ns - before.cpu_ns < 5000000 &&
+           after.runs - before.runs < 30;
 }
 
 /* Nothing is under way, or only small messages: it sleeps. */
@@ -252,28 +219,20 @@ static int level(const char *name)
 
 int main(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        void (*tell)(void);
-    } stories[] = {
+    static const struct story stories[] = {
         {"asleep", asleep},         {"patient", patient},
         {"persistent", persistent}, {"collective", collective},
         {"endings", endings},
     };
-    int wanted = level(argc > 1 ? argv[1] : ""), provided, all;
+    int wanted = level(argc > 1 ? argv[1] : ""), provided;
 
     MPI_Init_thread(&argc, &argv, wanted, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     peer = 1 - rank;
     if (rank == 0)
         printf("level %s\n", provided == wanted ? "kept" : "changed");
-    for (size_t i = 0; i < sizeof(stories) / sizeof(stories[0]); i++) {
-        wrong = 0;
-        stories[i].tell();
-        MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
-        if (rank == 0)
-            printf("story %s: %s\n", stories[i].name, all ? "wrong" : "ok");
-    }
+    (void) tell_stories(stories, sizeof(stories) / sizeof(stories[0]),
+                        argv + argc);
     MPI_Finalize();
     return 0;
 }
