@@ -35,6 +35,24 @@ AC_DEFUN([ASPEN_MPICH], [
             supports MPICH only. Set MPICC to an MPICH wrapper
             (Debian: apt-get install libmpich-dev, MPICC=mpicc.mpich)]))])
     CPPFLAGS=$aspen_save_CPPFLAGS
+    # Every function of it needs a row in the table of MPI functions, or to be
+    # one that can be handed on unseen.
+    AC_MSG_CHECKING([whether Aspen knows the functions of this MPICH])
+    ASPEN_GENERATE=
+    AS_IF([test "x$enable_developer" = xyes], [ASPEN_GENERATE=--developer])
+    echo '#include <mpi.h>' |
+        $CC -E -P $MPI_CPPFLAGS - >conftest.mpi 2>&AS_MESSAGE_LOG_FD
+    AS_IF([$PYTHON "$srcdir/runtime/mpi/generate.py" --mpi conftest.mpi \
+            $ASPEN_GENERATE "$srcdir/runtime/mpi" >conftest.says 2>&1],
+        [AC_MSG_RESULT([yes])],
+        [AC_MSG_RESULT([no])
+         cat conftest.says >&2
+         AC_MSG_ERROR(m4_normalize([it is another release than those that Aspen
+            was made for, MPICH 4.0 to 4.2. Take one of these, or a newer Aspen,
+            or give each function a row in runtime/mpi/mpi_calls.tab, whose
+            first lines say how]))])
+    rm -f conftest.mpi conftest.says
+    AC_SUBST([ASPEN_GENERATE])
     AC_SUBST([MPI_CPPFLAGS])
     AC_SUBST([MPI_LIBS])
 ])

@@ -4,6 +4,8 @@
 #include "config.h"
 
 #include "entry.h"
+
+#include "build.h"
 #include "redirect.h"
 
 #include <dlfcn.h>
@@ -27,12 +29,18 @@ static void set_entry(struct aspx_real *table, size_t i, call_f call)
     __atomic_store_n(&calls[i], call, __ATOMIC_RELEASE);
 }
 
+/* libmpich's own, NULL where it is a release that lacks the function. */
+static const call_f *const real_calls =
+    (const call_f *) (const void *) &aspx_real;
+
 /* Pointer by pointer: other threads may be jumping through the tables. */
 static void set_entries(const struct aspx_real *wanted)
 {
     const call_f *from = (const call_f *) (const void *) wanted;
 
     for (size_t i = 0; i < ASPX_CALLS; i++) {
+        if (!real_calls[i])
+            continue; /* its stub says so */
         set_entry(&aspx_entry_inner, i, from[i]);
         set_entry(&aspx_entry_pmpi, i, tools_pmpi[i] ? tools_pmpi[i] : from[i]);
         set_entry(&aspx_entry_mpi, i, tools_mpi[i] ? tools_mpi[i] : from[i]);
@@ -43,14 +51,13 @@ static void set_entries(const struct aspx_real *wanted)
  * symbols may lead to us. */
 static call_f find_tool(size_t i, const char *prefix)
 {
-    const call_f *real = (const call_f *) (const void *) &aspx_real;
     const call_f *inner = (const call_f *) (const void *) &aspx_inner;
     char name[NAME_BYTES];
     call_f next;
 
     snprintf(name, sizeof(name), "%s%s", prefix, aspx_real_names[i]);
     *(void **) &next = dlsym(RTLD_NEXT, name);
-    return next != real[i] && next != inner[i] ? next : NULL;
+    return next != real_calls[i] && next != inner[i] ? next : NULL;
 }
 
 static void find_tools(void)
@@ -100,11 +107,23 @@ static void resolve_once(void)
     set_entries(&table);
 }
 
-void aspx_entry_resolve(void)
+/* The loader would have said so, had our symbol not been there. */
+static _Noreturn void say_lacking(size_t call)
+{
+    fprintf(stderr,
+            "aspen: this program calls %s, which the MPI library that it has "
+            "loaded (%s) does not have\n",
+            aspx_real_names[call], aspx_mpi_name());
+    abort();
+}
+
+void aspx_entry_resolve(size_t call)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     pthread_once(&once, resolve_once);
+    if (aspx_real_library() && !real_calls[call])
+        say_lacking(call);
 }
 
 void aspx_entry_inert(void)

@@ -2,7 +2,8 @@
 /* The exported MPI_X and PMPI_X, and the inner entries, to which libmpich's own
  * symbols lead (redirect.h). Each is one indirect jump through a table:
  *
- *   at load          the first_ stubs: they resolve and jump on
+ *   at load          the first_ stubs: they resolve and jump on, or say that
+ *                    this MPICH lacks the function
  *   resolved         the library itself, but for MPI_Init and its kin
  *   inert for good   the library itself
  *   mode ghost       the wrappers (mpi_wrappers.c)
@@ -28,8 +29,10 @@ extern struct aspx_real aspx_entry_mpi, aspx_entry_pmpi, aspx_entry_inner;
 /* The inner entries themselves. */
 extern const struct aspx_real aspx_inner;
 
-/* Called by a first_ stub: fill the tables. Threads: any, concurrently. */
-void aspx_entry_resolve(void);
+/* Called by the first_ stub of this function: fill the tables. Ends the process
+ * when there is an MPICH, but an older one that lacks the function: it keeps
+ * the stub. Threads: any, concurrently. */
+void aspx_entry_resolve(size_t call);
 
 /* Send every call to the library from now on. */
 void aspx_entry_inert(void);

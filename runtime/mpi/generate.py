@@ -2,7 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Make the C sources of the interposition layer from mpi_calls.tab.
 
-usage: generate.py DIR-OF-TABLES OUTPUT...
+usage: generate.py [--mpi FILE [--developer]] DIR-OF-TABLES OUTPUT...
+
+  --mpi FILE   mpi.h as the preprocessor leaves it: rows that it does not declare
+               are left out, and functions without a row are handed on as they
+               are where that is safe; else it is said which are not. Without
+               an OUTPUT that is all
+  --developer  every function needs a row
 
 What is made is told from the name of each OUTPUT:
   mpi_real.h        struct aspx_real: one pointer per MPI function
@@ -17,21 +23,29 @@ What is made is told from the name of each OUTPUT:
   mpi_export.map    linker version script
   mpi-coverage.md   what happens to each function, for people
 """
+import argparse
 import os
 import re
 import sys
 from collections import namedtuple
 
-Call = namedtuple("Call", "name version treatment offload timed progress "
-                  "advice ret args")
+sys.dont_write_bytecode = True  # the source tree may be read-only
+import installed  # noqa: E402
+
+# args: as the installed MPI declares them; own_args: as the table does, and with
+# it what is written in C.
+Call = namedtuple("Call", "name version mpich treatment offload timed progress "
+                  "advice ret args own_args")
 # Exported beside MPI: world/bypass.c, mpi/lookup.c, sanitizer.c.
 OTHERS = ("__asan_default_options", "dlopen", "dlsym", "ucp_init_version")
 # What the columns may say, by their names in Call.
 COLUMNS = {
+    "mpich": ("-", "4.1", "4.2", "<4.2"),
     "treatment": ("pass", "world", "inherit", "wrap"),
-    "offload": ("caller", "thread", "post", "init", "twin", "own"),
+    "offload": ("caller", "thread", "post", "init", "twin", "own", "done",
+                "refuse"),
     "timed": ("each", "wait", "some", "-"),
-    "progress": ("gate", "callback", "own", "-"),
+    "progress": ("gate", "callback", "own", "done", "-"),
     "advice": ("ghost", "thread", "-"),
 }
 # The wrappers that stand before MPI is initialized, and after its end.
@@ -50,7 +64,8 @@ def lines(path):
 
 def load_call(kinds, words):
     """One row of mpi_calls.tab, checked."""
-    call = Call(*words[:8], [word.split(":") for word in words[8:]])
+    args = [word.split(":") for word in words[9:]]
+    call = Call(*words[:9], args, args)
     for column, allowed in COLUMNS.items():
         if getattr(call, column) not in allowed:
             sys.exit(f"{call.name}: unknown {column} {getattr(call, column)}")
@@ -68,9 +83,37 @@ def load(folder):
         for words in lines(os.path.join(folder, "mpi_calls.tab")))
 
 
+def take_installed(kinds, calls, path, developer):
+    """The calls of the MPI whose declarations these are."""
+    declared = installed.load(path)
+    rows = {call.name for call in calls}
+    found = [call._replace(args=installed.arguments(
+        kinds, call, declared[call.name])) if call.name in declared else call
+        for call in calls
+        if call.name in declared or call.name.startswith("MPII_")]
+    bad = []
+    for name in sorted(set(declared) - rows - set(installed.ELSEWHERE)):
+        why = installed.why_not(declared[name]) or (
+            "has no row in mpi_calls.tab" if developer else None)
+        if why:
+            bad.append(f"  {name} {why}")
+            continue
+        args = installed.handed_on(kinds, declared[name])
+        found.append(Call(name, "?", "-", "pass", "thread", "-", "gate", "-",
+                          declared[name].ret, args, args))
+    if bad:
+        sys.exit("This MPI has functions that Aspen does not know:\n" +
+                 "\n".join(bad))
+    return sorted(found)
+
+
 def declare(kinds, call):
     """The parameter list of a call."""
-    words = [kinds[kind].replace("@", name) for name, kind in call.args]
+    return spell(kinds, call.args)
+
+
+def spell(kinds, args):
+    words = [kinds[kind].replace("@", name) for name, kind in args]
     return ", ".join(words) or "void"
 
 
@@ -121,18 +164,36 @@ def names_h(_kinds, calls):
 
 
 def wrap_h(kinds, calls):
-    yield "#ifndef ASPEN_MPI_WRAP_H\n#define ASPEN_MPI_HAND_H\n"
+    """Of all rows: a function that this MPI lacks is compiled all the same."""
+    yield "#ifndef ASPEN_MPI_WRAP_H\n#define ASPEN_MPI_WRAP_H\n"
     yield BANNER + '#include <mpi.h>\n\n#include "mpii.h"\n'
     for call in calls:
-        if call.treatment == "wrap":
-            yield f"{call.ret} aspx_wrap_{call.name}({declare(kinds, call)});"
-        if call.offload == "own":
-            yield (f"{call.ret} aspx_offload_{call.name}"
-                   f"({declare(kinds, call)});")
-        if call.progress == "own":
-            yield (f"{call.ret} aspx_progress_{call.name}"
-                   f"({declare(kinds, call)});")
+        for prefix, column in OWN:
+            if getattr(call, column) in ("own", "wrap"):
+                yield (f"{call.ret} {prefix}{call.name}"
+                       f"({spell(kinds, call.own_args)});")
     yield "#endif"
+
+
+# What is written in C, by column.
+OWN = (("aspx_wrap_", "treatment"), ("aspx_offload_", "offload"),
+       ("aspx_progress_", "progress"))
+
+
+def own_name(prefix, call):
+    """What stands in a table for a function that is written in C: where this
+    MPI lacks a const of the table's, something between the two."""
+    return (prefix if call.args == call.own_args else
+            prefix.replace("aspx_", "as_declared_")) + call.name
+
+
+def as_declared(kinds, calls, prefix, column):
+    for call in calls:
+        if getattr(call, column) in ("own", "wrap") and \
+                call.args != call.own_args:
+            yield (f"static {call.ret} {own_name(prefix, call)}"
+                   f"({declare(kinds, call)})\n{{\n"
+                   f"    return {prefix}{call.name}({plain(call)});\n}}")
 
 
 # Body of MPI_Pcontrol: hand on the words behind the last named argument, for a
@@ -158,7 +219,8 @@ def entry_c(kinds, calls):
                     "    return {target}({args});").format(
                         target=target, args=args)
             yield (f"static {call.ret} first_{prefix}{call.name}({params})\n"
-                   f"{{\n    aspx_entry_resolve();\n{jump}\n}}")
+                   f"{{\n    aspx_entry_resolve(ASPX_CALL({call.name}));\n"
+                   f"{jump}\n}}")
             yield (f"{linkage} {call.ret} {prefix}{call.name}({params})\n"
                    f"{{\n{jump}\n}}")
     for prefix, table in (("", "mpi"), ("P", "pmpi"), ("inner_", "inner")):
@@ -177,6 +239,7 @@ def wrappers_c(kinds, calls):
     yield (BANNER + '#include "entry.h"\n#include "mpi_wrap.h"\n'
            '#include "runtime/world/error_handlers.h"\n'
            '#include "runtime/world/world.h"\n')
+    yield from as_declared(kinds, calls, *OWN[0])
     for call in calls:
         if call.treatment == "world":
             yield (f"static {call.ret} wrap_{call.name}"
@@ -188,8 +251,9 @@ def wrappers_c(kinds, calls):
     yield "    *table = aspx_real;"
     for call in calls:
         if call.treatment != "pass":
-            prefix = "aspx_wrap_" if call.treatment == "wrap" else "wrap_"
-            yield f"    table->{call.name} = {prefix}{call.name};"
+            name = own_name("aspx_wrap_", call) if call.treatment == "wrap" \
+                else f"wrap_{call.name}"
+            yield f"    table->{call.name} = {name};"
     yield "}\n\nvoid aspx_wrappers_fill_start(struct aspx_real *table)\n{"
     yield "    *table = aspx_real;"
     for name in BEFORE_INIT:
@@ -330,10 +394,11 @@ def post_run(kinds, call):
     yield (f"}};\n_Static_assert(sizeof(struct post_{call.name}) <= "
            f"ASPX_REQUEST_ARGS, \"fits\");")
     yield from block(call, kept)
+    args_of = (f"    const struct post_{call.name} *p = "
+               f"(const void *) slot->args;\n" if kept else "")
     yield (f"static void post_run_{call.name}(struct aspx_command *head)\n{{\n"
            f"    struct aspx_request *slot = aspx_request_of(head);\n"
-           f"    const struct post_{call.name} *p = (const void *) slot->args;"
-           f"\n\n    aspx_request_posted(slot, "
+           f"{args_of}\n    aspx_request_posted(slot, "
            f"aspx_behind.{call.name}({args}));\n}}")
 
 
@@ -424,6 +489,33 @@ def off_twin(call):
             f"    return aspx_request_post_and_wait(slot, {status});")
 
 
+def done(kinds, prefix, call):
+    """A call for what Aspen's thread does anyway."""
+    return (f"static {call.ret} {prefix}{call.name}({declare(kinds, call)})\n"
+            f"{{\n" + "".join(f"    (void) {name};\n"
+                               for name, _kind in call.args) +
+            "    return MPI_SUCCESS;\n}")
+
+
+# Why a function cannot work beside an offload thread, by a part of its name.
+REFUSED = (
+    ("Threadcomm", "the threads of a thread communicator are ranks, and the "
+                   "offload thread would call MPI as one of them"),
+    ("_enqueue", "what is put into the queue of a GPU is not the offload "
+                 "thread's to start or to end"),
+)
+
+
+def off_refuse(call):
+    why = next(why for part, why in REFUSED if part in call.name)
+    comm = next((name for name, kind in call.args if kind == "comm"),
+                "MPI_COMM_WORLD")
+    return ("".join(f"    (void) {name};\n" for name, _kind in call.args
+                    if name != comm) +
+            f"    return aspx_offload_refuse({comm}, \"{call.name}\",\n"
+            f"        \"{why}\");")
+
+
 def off_thread(call):
     store, back, give = (("", "return;", "") if call.ret == "void" else
                          (f"{call.ret} rc = ", "return rc;", "return "))
@@ -432,7 +524,7 @@ def off_thread(call):
         re.search("keyval|errhandler", call.name)
     site = "    aspx_offload_keep_call_site();\n" if makes_window else ""
     told = "    aspx_offload_expect_unseen();\n" if makes_window or \
-        call.name.startswith("MPI_Buffer_attach") else ""
+        "attach_buffer" in call.name or "Buffer_attach" in call.name else ""
     return (f"{told}    if (aspx_direct_call_enter()) {{\n"
             f"        {store}aspx_behind.{call.name}({args});\n\n"
             f"        aspx_direct_call_leave();\n        {back}\n    }}\n"
@@ -443,14 +535,15 @@ SHIPPED = ("thread", "init", "twin", "post")  # the last if it has no request
 
 
 def offload_c(kinds, calls):
-    bodies = {"thread": off_thread, "post": off_post, "init": off_init, "twin": off_twin,
-              "caller": off_caller}
+    bodies = {"thread": off_thread, "post": off_post, "init": off_init,
+              "twin": off_twin, "caller": off_caller, "refuse": off_refuse}
     asks = {call.name for call in calls if call.offload == "caller" and
             any(kind in LOOKS_RIGHT for _name, kind in call.args)}
     yield (BANNER + '#include "runtime/offload/callback.h"\n'
            '#include "runtime/offload/direct_call.h"\n'
            '#include "runtime/offload/offload.h"\n'
            '#include "runtime/offload/pending.h"\n'
+           '#include "runtime/offload/refuse.h"\n'
            '#include "runtime/offload/request_pool.h"\n'
            '#include "runtime/offload/rounding.h"\n'
            '#include "runtime/mpi/handle.h"\n'
@@ -464,17 +557,21 @@ def offload_c(kinds, calls):
         if call.offload == "post":
             yield from post_run(kinds, call)
     for call in calls:
-        if call.offload in bodies and (call.name in asks or
-                                       call.offload != "caller"):
+        if call.offload == "done":
+            yield done(kinds, "off_", call)
+        elif call.offload in bodies and (call.name in asks or
+                                         call.offload != "caller"):
             yield (f"static {call.ret} off_{call.name}"
                    f"({declare(kinds, call)})\n{{\n"
                    f"{''.join(stubs(kinds, call))}"
                    f"{bodies[call.offload](call)}\n}}")
+    yield from as_declared(kinds, calls, *OWN[1])
     yield "void aspx_offload_fill(struct aspx_real *table)\n{"
     yield "    *table = aspx_behind;"
     for call in calls:
         if call.offload == "own":
-            yield f"    table->{call.name} = aspx_offload_{call.name};"
+            yield (f"    table->{call.name} = "
+                   f"{own_name('aspx_offload_', call)};")
         elif call.offload != "caller" or call.name in asks:
             yield f"    table->{call.name} = off_{call.name};"
     yield "}"
@@ -486,7 +583,8 @@ def is_large(call):
     names = [name for name, _kind in call.args]
     if call.name.startswith("MPI_File_") or "Grequest" in call.name:
         return "0"
-    if "comm" in names and not ("dest" in names or "source" in names):
+    if "iflush" in call.name or (
+            "comm" in names and not ("dest" in names or "source" in names)):
         return "1"
     if "partitions" in names:
         return "1"
@@ -544,13 +642,18 @@ def progress_c(kinds, calls):
     for call in gated:
         yield (f"static {call.ret} gated_{call.name}"
                f"({declare(kinds, call)})\n{{\n{progress_body(call)}\n}}")
+    yield from as_declared(kinds, calls, *OWN[2])
+    for call in calls:
+        if call.progress == "done":
+            yield done(kinds, "gated_", call)
     yield "void aspx_progress_fill(struct aspx_real *table)\n{"
     yield "    *table = aspx_progress_behind;"
-    for call in gated:
-        yield f"    table->{call.name} = gated_{call.name};"
     for call in calls:
-        if call.progress == "own":
-            yield f"    table->{call.name} = aspx_progress_{call.name};"
+        if call in gated or call.progress == "done":
+            yield f"    table->{call.name} = gated_{call.name};"
+        elif call.progress == "own":
+            yield (f"    table->{call.name} = "
+                   f"{own_name('aspx_progress_', call)};")
     yield "}"
     bars = [call for call in calls if call.progress == "callback"]
     inits = [call for call in calls if call not in bars and
@@ -568,7 +671,7 @@ def progress_c(kinds, calls):
 def timed(kinds, call):
     """The wrapper of a function whose time is measured; where most calls are
     only counted, what is rare has a stack frame apart."""
-    index = f"TIMED({call.name})"
+    index = f"ASPX_CALL({call.name})"
     behind = f"aspx_profile_behind.{call.name}"
     head = f"{call.ret} {{}}_{call.name}({declare(kinds, call)})\n{{{{\n"
     timing = "    struct aspx_timing timing;\n"
@@ -593,9 +696,6 @@ def timed(kinds, call):
 def profile_c(kinds, calls):
     yield BANNER + '#include "runtime/profile/profile.h"\n'
     yield '#include "runtime/profile/timing.h"\n'
-    yield ("/* The place of a function in struct aspx_real. */\n"
-           "#define TIMED(name) (offsetof(struct aspx_real, name) / "
-           "sizeof(void (*)(void)))\n")
     measured = [call for call in calls if call.timed != "-"]
     for call in measured:
         yield from timed(kinds, call)
@@ -604,7 +704,7 @@ def profile_c(kinds, calls):
         yield f"    table->{call.name} = timed_{call.name};"
     yield ("}\n\nconst uint8_t aspx_timed[ASPX_CALLS] = {")
     for call in measured:
-        yield f"    [TIMED({call.name})] = ASPX_TIMED_{call.timed.upper()},"
+        yield f"    [ASPX_CALL({call.name})] = ASPX_TIMED_{call.timed.upper()},"
     yield "};"
 
 
@@ -643,15 +743,21 @@ def coverage_md(_kinds, calls):
            "while the caller goes on with a request.\n`init`: as thread, and the "
            "request that comes back is one of Aspen's. `twin`: as\nthread, but "
            "for programs with MPI_THREAD_MULTIPLE the non-blocking twin is\n"
-           "posted. `own`: written in C.\n")
+           "posted. `own`: written in C. `done`: nobody, for Aspen's thread does "
+           "it anyway.\n`refuse`: nobody, it fails and says why.\n")
     yield ("Where time in MPI is measured, `time` says how. `each`: every call. "
            "`wait`: what it\nwaits in every call, the rest in some. `some`: in "
            "some calls, which stand for all.\n")
-    yield ("| function | MPI | treatment | offload | time |\n"
-           "|---|---|---|---|---|")
+    yield ("`MPICH` names the release that brought a function (4.2), or from "
+           "which on it is\nmissing (<4.2). What an MPI lacks for which Aspen "
+           "is built is left out; what it\nhas more is handed on by the offload "
+           "thread and inside the gate, if no argument is\na handle that Aspen "
+           "translates.\n")
+    yield ("| function | MPI | MPICH | treatment | offload | time |\n"
+           "|---|---|---|---|---|---|")
     for call in calls:
-        yield (f"| `{call.name}` | {call.version} | {call.treatment} | "
-               f"{call.offload} | {call.timed} |")
+        yield (f"| `{call.name}` | {call.version} | {call.mpich} | "
+               f"{call.treatment} | {call.offload} | {call.timed} |")
 
 
 MAKERS = {
@@ -669,12 +775,24 @@ MAKERS = {
 }
 
 
+# These speak of every row, whatever is installed.
+OF_ALL_ROWS = ("mpi_wrap.h", "mpi_advice.h", "mpi-coverage.md")
+
+
 def main():
-    if len(sys.argv) < 3:
-        sys.exit(__doc__)
-    kinds, calls = load(sys.argv[1])
-    for path in sys.argv[2:]:
-        text = "\n".join(MAKERS[os.path.basename(path)](kinds, calls)) + "\n"
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--mpi")
+    parser.add_argument("--developer", action="store_true")
+    parser.add_argument("folder")
+    parser.add_argument("outputs", nargs="*")
+    options = parser.parse_args()
+    kinds, rows = load(options.folder)
+    calls = take_installed(kinds, rows, options.mpi, options.developer) \
+        if options.mpi else rows
+    for path in options.outputs:
+        name = os.path.basename(path)
+        text = "\n".join(MAKERS[name](
+            kinds, rows if name in OF_ALL_ROWS else calls)) + "\n"
         if path.endswith((".h", ".c")):
             text = "/* SPDX-License-Identifier: BSD-3-Clause */\n" + text
         with open(path, "w", encoding="ascii") as out:

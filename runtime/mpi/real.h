@@ -9,6 +9,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The place of a function in struct aspx_real. */
+#define ASPX_CALL(name)                                                        \
+    (offsetof(struct aspx_real, name) / sizeof(void (*)(void)))
+
 enum { ASPX_CALLS = sizeof(struct aspx_real) / sizeof(void (*)(void)) };
 
 /* libmpich's own functions; valid after aspx_real_resolve(). */

@@ -27,11 +27,9 @@ static void set_empty(MPI_Status *status)
     aspx_status_copy(&empty, status);
 }
 
-/* A request that is there to be completed. */
 static bool is_active(const struct aspx_request *slot)
 {
-    return slot && atomic_load_explicit(&slot->head.state,
-                                        memory_order_acquire) != ASPX_INACTIVE;
+    return aspx_request_is_active(slot);
 }
 
 static bool is_over(const struct aspx_request *slot)

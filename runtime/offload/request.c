@@ -24,30 +24,6 @@ struct aspx_request *aspx_request_adopt(MPI_Request *request)
     return aspx_pool_find(*request);
 }
 
-static void refuse_wait(void *code)
-{
-    *(int *) code = aspx_behind.MPI_Waitall(-1, NULL, NULL);
-}
-
-int aspx_refuse_arguments(void)
-{
-    int code;
-
-    aspx_command_in_thread(refuse_wait, &code);
-    return code;
-}
-
-static void raise_code(void *code)
-{
-    aspx_behind.MPI_Comm_call_errhandler(MPI_COMM_WORLD, *(int *) code);
-}
-
-int aspx_raise_code(int code)
-{
-    aspx_command_in_thread(raise_code, &code);
-    return code;
-}
-
 void aspx_request_found_nothing(void)
 {
     static _Thread_local unsigned misses ASPX_TLS;
@@ -273,11 +249,13 @@ int aspx_offload_MPI_Pready_range(int low, int high, MPI_Request request)
         (struct request_call){.op = ON_PREADY_RANGE, .low = low, .high = high});
 }
 
-int aspx_offload_MPI_Pready_list(int length, int list[], MPI_Request request)
+int aspx_offload_MPI_Pready_list(int length, const int list[],
+                                 MPI_Request request)
 {
     return call_on(request, (struct request_call){.op = ON_PREADY_LIST,
                                                   .high = length,
-                                                  .list = list});
+                                                  /* MPICH 4.0 lacks const */
+                                                  .list = (int *) list});
 }
 
 static void do_parrived(void *argument)

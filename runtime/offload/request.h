@@ -3,17 +3,19 @@
 #ifndef ASPEN_RUNTIME_OFFLOAD_REQUEST_H
 #define ASPEN_RUNTIME_OFFLOAD_REQUEST_H
 
+#include "refuse.h"
 #include "request_pool.h"
 
 /* The slot of a request. A request that is not ours gets one; NULL for
  * MPI_REQUEST_NULL. */
 struct aspx_request *aspx_request_adopt(MPI_Request *request);
 
-/* A null pointer or a negative count: let MPI say so. */
-int aspx_refuse_arguments(void);
-
-/* Raise a code that belongs to no communicator. Returns what is left of it. */
-int aspx_raise_code(int code);
+/* A request that is there to be completed. */
+static inline bool aspx_request_is_active(const struct aspx_request *slot)
+{
+    return slot && atomic_load_explicit(&slot->head.state,
+                                        memory_order_acquire) != ASPX_INACTIVE;
+}
 
 /* MPI_Request_get_status of a caller-progressed slot. */
 int aspx_request_get_status(struct aspx_request *slot, int *flag,

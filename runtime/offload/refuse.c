@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "refuse.h"
+
+#include "command.h"
+#include "offload.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+static void refuse_wait(void *code)
+{
+    *(int *) code = aspx_behind.MPI_Waitall(-1, NULL, NULL);
+}
+
+int aspx_refuse_arguments(void)
+{
+    int code;
+
+    aspx_command_in_thread(refuse_wait, &code);
+    return code;
+}
+
+struct raise {
+    MPI_Comm comm;
+    int code;
+};
+
+static void raise_on(void *argument)
+{
+    const struct raise *raise = argument;
+
+    aspx_behind.MPI_Comm_call_errhandler(raise->comm, raise->code);
+}
+
+static int raise_code_on(MPI_Comm comm, int code)
+{
+    struct raise raise = {comm, code};
+
+    aspx_command_in_thread(raise_on, &raise);
+    return code;
+}
+
+int aspx_raise_code(int code)
+{
+    return raise_code_on(MPI_COMM_WORLD, code);
+}
+
+int aspx_offload_refuse(MPI_Comm comm, const char *call, const char *why)
+{
+    static atomic_bool said;
+
+    if (!atomic_exchange(&said, true))
+        fprintf(stderr,
+                "aspen: %s fails beside an offload thread: %s; use "
+                "--async-progress=ghost, thread or off\n",
+                call, why);
+    return raise_code_on(comm, MPI_ERR_UNSUPPORTED_OPERATION);
+}
