@@ -276,7 +276,9 @@ static void come_up(void)
         stay_inert();
         return;
     }
-    if (mode->after_init)
+    if (!mode->translates)
+        why = aspx_mpi_unknown();
+    if (!why && mode->after_init)
         why = mode->after_init(layout, local);
     if (why)
         tell_plain(why);
@@ -333,8 +335,10 @@ static bool start_front(const int *required)
 
     if (!front)
         return false;
-    why = front->start_thread(layout, local, required,
-                              mode ? come_up_behind : NULL);
+    why = aspx_mpi_unknown();
+    if (!why)
+        why = front->start_thread(layout, local, required,
+                                  mode ? come_up_behind : NULL);
     if (why)
         tell_plain(why);
     return !why;

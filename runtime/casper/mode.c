@@ -10,6 +10,7 @@
 #include "runtime/base/counter.h"
 #include "runtime/casper/report/sections.h"
 #include "runtime/casper/watchdog/watchdog.h"
+#include "runtime/mpi/build.h"
 #include "runtime/mpi/plt_patch.h"
 #include "runtime/mpi/real.h"
 #include "runtime/mpi/tcp_finalize_fix.h"
@@ -70,6 +71,9 @@ static const char *join_ghosts(const struct asp_layout *layout, uint32_t local)
         aspx_real.MPI_Abort(MPI_COMM_WORLD, 1);
     }
     aspx_board_say(ASP_TASK_RUNNING);
+    if (layout->tasks[local].rank_user == 0 && aspx_mpi_unknown())
+        fprintf(stderr, "aspen: %s; windows are MPI's own\n",
+                aspx_mpi_unknown());
     return NULL;
 }
 
@@ -94,6 +98,7 @@ static void after_finalize(void)
 
 const struct aspx_mode aspx_casper_mode = {
     .wants = wants,
+    .translates = true,
     .before_init = call_ghosts,
     .after_init = join_ghosts,
     .give_up = aspx_watchdog_stop,

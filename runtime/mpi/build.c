@@ -11,6 +11,7 @@
 
 #include <link.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { NAME_MAX_BYTES = 80 };
@@ -76,6 +77,49 @@ const char *aspx_mpi_build(void)
         asp_build_of_version(text, build);
     }
     return build;
+}
+
+/* "MPICH Version: 4.0.2" -> 400; 0 when it is something else. */
+static int release_of(const char *text)
+{
+    int major, minor;
+
+    return sscanf(text, "MPICH Version: %d.%d", &major, &minor) == 2
+               ? 100 * major + minor
+               : 0;
+}
+
+static bool is_known(int release)
+{
+    const int built = MPICH_NUMVERSION / 100000; /* 4.0.2: 40002300 */
+
+    return release >= ASPX_MPICH_OLDEST &&
+           (release <= ASPX_MPICH_NEWEST || release <= built);
+}
+
+/* "MPICH Version: 4.0.2": the release alone. */
+static const char *short_name(const char *name)
+{
+    static const char before[] = "MPICH Version:";
+    size_t at = strncmp(name, before, strlen(before)) ? 0 : strlen(before);
+
+    return name + at + strspn(name + at, " ");
+}
+
+const char *aspx_mpi_unknown(void)
+{
+    static char why[2 * NAME_MAX_BYTES];
+    const char *name = aspx_mpi_name();
+
+    if (is_known(release_of(name)))
+        return NULL;
+    snprintf(why, sizeof(why),
+             "the MPI of this program is %s%s, and this Aspen knows MPICH "
+             "%d.%d to %d.%d",
+             release_of(name) ? "MPICH " : "", short_name(name),
+             ASPX_MPICH_OLDEST / 100, ASPX_MPICH_OLDEST % 100,
+             ASPX_MPICH_NEWEST / 100, ASPX_MPICH_NEWEST % 100);
+    return why;
 }
 
 const char *aspx_mpi_name(void)

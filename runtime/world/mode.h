@@ -51,6 +51,10 @@ struct aspx_mode {
     void (*finalize)(const struct asp_layout *layout);
     void (*after_finalize)(void);
 
+    /* Without it ranks would be wrong: it comes up with any MPI, and does no
+     * more than that where aspx_mpi_unknown() says why (mpi/build.h). */
+    bool translates;
+
     const char *elsewhere;   /* NULL: "running without Aspen" */
     const char *no_sessions; /* what a program is told that opens a session
                                 before MPI_Init; NULL: it may */

@@ -22,6 +22,8 @@ static const struct aspt_way_words ways[] = {
      NULL},
     {"asked", ASPT_BY_MPI, "window with async_config=off",
      "a rule or an info key of the program keeps windows from ghosts"},
+    {"unknown_mpi", ASPT_BY_MPI, "an MPI that Aspen does not know",
+     "this Aspen is younger or older than the program's MPICH"},
     {"arena_unavailable", ASPT_BY_MPI, "no room in the node's arena",
      "the arena was full or could not be mapped: look at the limits of the "
      "job on address space and file size (ulimit -v, -f)"},

@@ -8,6 +8,7 @@
 #include "registry.h"
 #include "rules.h"
 
+#include "runtime/mpi/build.h"
 #include "runtime/mpi/real.h"
 #include "counts.h"
 #include "mpi_wrap.h"
@@ -36,6 +37,8 @@ static enum aspx_way native_way(const struct aspx_win_request *request)
         return ASPX_WAY_DYNAMIC;
     if (request->asked_off)
         return ASPX_WAY_ASKED;
+    if (aspx_mpi_unknown())
+        return ASPX_WAY_RELEASE;
     if (request->memory == ASPX_MEMORY_GIVEN)
         return ASPX_WAY_PRIVATE;
     return request->flavor == MPI_WIN_FLAVOR_SHARED ? ASPX_WAY_SHARED
@@ -72,7 +75,7 @@ static bool make_redirected(struct aspx_win_request *request, void *baseptr,
         return false;
     if (!apply_rules(request, rc))
         return true;
-    if (!aspx_engine.up || request->asked_off ||
+    if (!aspx_engine.up || request->asked_off || aspx_mpi_unknown() ||
         !aspx_win_make(request, win, rc))
         return false;
     if (*rc == MPI_SUCCESS) {

@@ -21,6 +21,7 @@ static const struct {
     [ASPX_WAY_SHARED] = {"shared_window",
                          "MPI_Win_allocate_shared outside the arena"},
     [ASPX_WAY_ASKED] = {"asked", "window with async_config=off"},
+    [ASPX_WAY_RELEASE] = {"unknown_mpi", "an MPI that Aspen does not know"},
     [ASPX_WAY_ARENA] = {"arena_unavailable", "no room in the node's arena"},
 };
 

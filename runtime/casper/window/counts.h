@@ -36,6 +36,7 @@ enum aspx_way {
     ASPX_WAY_DYNAMIC, /* MPI_Win_create_dynamic */
     ASPX_WAY_SHARED,  /* MPI_Win_allocate_shared that the arena cannot hold */
     ASPX_WAY_ASKED,   /* info key async_config=off */
+    ASPX_WAY_RELEASE, /* no MPI that Aspen knows (mpi/build.h) */
     ASPX_WAY_ARENA,   /* the arena is full or could not be mapped */
     ASPX_WAYS,
 };
