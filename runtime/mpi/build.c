@@ -89,6 +89,11 @@ static int release_of(const char *text)
                : 0;
 }
 
+int aspx_mpi_release(void)
+{
+    return release_of(aspx_mpi_name());
+}
+
 static bool is_known(int release)
 {
     const int built = MPICH_NUMVERSION / 100000; /* 4.0.2: 40002300 */
@@ -111,12 +116,12 @@ const char *aspx_mpi_unknown(void)
     static char why[2 * NAME_MAX_BYTES];
     const char *name = aspx_mpi_name();
 
-    if (is_known(release_of(name)))
+    if (is_known(aspx_mpi_release()))
         return NULL;
     snprintf(why, sizeof(why),
              "the MPI of this program is %s%s, and this Aspen knows MPICH "
              "%d.%d to %d.%d",
-             release_of(name) ? "MPICH " : "", short_name(name),
+             aspx_mpi_release() ? "MPICH " : "", short_name(name),
              ASPX_MPICH_OLDEST / 100, ASPX_MPICH_OLDEST % 100,
              ASPX_MPICH_NEWEST / 100, ASPX_MPICH_NEWEST % 100);
     return why;

@@ -9,6 +9,9 @@
 const char *aspx_mpi_name(void);
 const char *aspx_mpi_build(void);
 
+/* 402 for MPICH 4.2.1; 0 when it calls itself something else. */
+int aspx_mpi_release(void);
+
 /* Releases that Aspen knows: the columns of mpi_calls.tab, and whatever the
  * library is that it was built with. */
 enum {

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Finalize polls UCX between closing and the barrier, which tells what to
- * poll; and the first that it reads from the launcher after that is the end of
- * the barrier. (Launchers that speak PMI-1 on a descriptor of ours: hydra,
- * Slurm's pmi2. With others the barrier is as it was.) */
+/* MPI_Finalize begins with the attributes of MPI_COMM_SELF: one of them is
+ * ours, and what is polled from then on tells what to poll, until MPI destroys
+ * it. What MPI_Finalize reads from the launcher is answers, the one that ends
+ * the barrier among them; waiting for others is short. (Launchers that speak
+ * PMI-1 on a descriptor of ours: hydra, Slurm's pmi2. With others the barrier
+ * is as it was.) */
 #include "config.h"
 
 #include "end_barrier.h"
 
 #include "plt_patch.h"
+#include "real.h"
 
 #include "runtime/base/backoff.h"
 #include "runtime/base/clock.h"
@@ -26,12 +29,13 @@ enum { WORKERS_MAX = 64 /* of UCX in one process; MPICH makes no more */ };
 typedef unsigned progress_f(void *worker);
 typedef ssize_t read_f(int fd, void *buf, size_t size);
 
+typedef void destroy_f(void *worker);
+
 static progress_f *progress;
+static destroy_f *destroy;
 static read_f *next_read;
 static void *workers[WORKERS_MAX];
 static size_t nworkers;
-/* From the start of the close to the end of the barrier. */
-static bool closing;
 
 static unsigned note_and_poll(void *worker)
 {
@@ -39,9 +43,20 @@ static unsigned note_and_poll(void *worker)
 
     for (size_t i = 0; i < nworkers; i++)
         known |= workers[i] == worker;
-    if (closing && !known && nworkers < WORKERS_MAX)
+    if (!known && nworkers < WORKERS_MAX)
         workers[nworkers++] = worker;
     return progress(worker);
+}
+
+static void forget_and_destroy(void *worker)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < nworkers; i++)
+        if (workers[i] != worker)
+            workers[kept++] = workers[i];
+    nworkers = kept;
+    destroy(worker);
 }
 
 /* Until the launcher says something, or cannot any more. The others may compute
@@ -75,26 +90,39 @@ static void poll_until_heard(int fd)
 
 static ssize_t read_while_polling(int fd, void *buf, size_t size)
 {
-    const char *launcher = closing ? getenv("PMI_FD") : NULL;
+    const char *launcher = nworkers > 0 ? getenv("PMI_FD") : NULL;
 
-    if (launcher && nworkers > 0 && fd == atoi(launcher)) {
+    if (launcher && fd == atoi(launcher))
         poll_until_heard(fd);
-        closing = false;
-        nworkers = 0; /* MPI destroys them now */
-    }
     return next_read(fd, buf, size);
 }
 
-void aspx_end_barrier_note_close(void)
+/* MPI_Finalize deletes our attribute: MPI still works. */
+static int begin(MPI_Comm comm, int keyval, void *value, void *extra)
 {
-    if (closing || !next_read)
-        return;
-    closing = aspx_plt_patch_replace("ucp_worker_progress", note_and_poll);
+    int flag;
+
+    (void) comm;
+    (void) keyval;
+    (void) value;
+    (void) extra;
+    if (aspx_plt_patch_lead("ucp_worker_destroy", forget_and_destroy,
+                            &destroy) &&
+        aspx_plt_patch_lead("ucp_worker_progress", note_and_poll, &progress) &&
+        aspx_plt_patch_lead("read", read_while_polling, &next_read))
+        aspx_real.MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag,
+                             MPI_STATUS_IGNORE); /* polls */
+    return MPI_SUCCESS;
 }
 
 void aspx_end_barrier_patch(void)
 {
-    *(void **) &progress = aspx_plt_patch_find("ucp_worker_progress");
-    if (progress)
-        (void) aspx_plt_patch_lead("read", read_while_polling, &next_read);
+    int keyval;
+
+    if (!aspx_plt_patch_find("ucp_worker_progress") ||
+        aspx_real.MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, begin, &keyval,
+                                         NULL) != MPI_SUCCESS)
+        return;
+    aspx_real.MPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
+    aspx_real.MPI_Comm_free_keyval(&keyval);
 }

@@ -6,6 +6,7 @@
 
 #include "tcp_finalize_fix.h"
 
+#include "build.h"
 #include "end_barrier.h"
 #include "plt_patch.h"
 
@@ -25,6 +26,9 @@
 /* The sockets are checked this often, in ns: some round trips. When so many
  * checks in a row find nothing under way, connections count as closed. */
 enum { CHECK_PERIOD_NS = 10000000, QUIET_CHECKS = 5 };
+
+/* From this release on MPI_Finalize waits in the barrier before it closes. */
+enum { BARRIER_FIRST = 402 };
 
 /* UCX's functions; handles are pointers of its own. */
 typedef void *disconnect_f(void *connection);
@@ -152,7 +156,6 @@ static void *start_close(void *connection)
 {
     void *request = disconnect(connection);
 
-    aspx_end_barrier_note_close();
     if (nclosing == room) {
         size_t more = room ? 2 * room : 16;
         struct closing *grown = realloc(closing, more * sizeof(*closing));
@@ -179,12 +182,14 @@ void aspx_tcp_finalize_fix(void)
     if (done)
         return;
     done = true;
+    aspx_end_barrier_patch();
+    if (aspx_mpi_release() >= BARRIER_FIRST)
+        return;
     find_function(&disconnect, "ucp_disconnect_nb");
     find_function(&is_completed, "ucp_request_is_completed");
     find_function(&print, "ucp_ep_print_info");
     if (!disconnect || !is_completed || !print)
         return;
-    aspx_end_barrier_patch();
     if (aspx_plt_patch_replace("ucp_disconnect_nb", start_close))
         (void) aspx_plt_patch_replace("ucp_request_is_completed", is_closed);
 }

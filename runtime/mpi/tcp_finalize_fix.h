@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Finalize over TCP. MPICH 4.0.2 closes its UCX connections there and waits
- * until each peer has answered; then it waits in a barrier of the launcher, and
- * answers nobody any more. Over TCP a peer answers as soon as it makes
- * progress. So a rank that makes progress while others end, before it ends
- * itself, has answered them and gets no answer: it waits for ever. On plain
- * MPICH that is a rank which calls MPI when another is in MPI_Finalize already;
- * with ghosts, offload or progress threads, which make progress all the time,
- * it is whoever comes last.
+/* MPI_Finalize over TCP. MPICH before 4.2 closes its UCX connections there and
+ * waits until each peer has answered; then it waits in a barrier of the
+ * launcher, and answers nobody any more. Over TCP a peer answers as soon as it
+ * makes progress. So a rank that makes progress while others end, before it
+ * ends itself, has answered them and gets no answer: it waits for ever. On
+ * plain MPICH that is a rank which calls MPI when another is in MPI_Finalize
+ * already; with ghosts, offload or progress threads, which make progress all
+ * the time, it is whoever comes last.
  *
  * What the answer would say is that all has arrived. Here that is asked of the
  * kernel: when none of the process's TCP connections has anything that the
@@ -17,8 +17,10 @@
 #ifndef ASPEN_RUNTIME_MPI_TCP_FINALIZE_FIX_H
 #define ASPEN_RUNTIME_MPI_TCP_FINALIZE_FIX_H
 
-/* Have libmpich's MPI_Finalize do so. Idempotent; without UCX nothing is done.
- * After aspx_real_resolve(), while no other thread is inside MPI. */
+/* Have libmpich's MPI_Finalize do so, if it is a release that closes before the
+ * barrier, and make progress in the barrier (end_barrier.h). Idempotent;
+ * without UCX nothing is done. When MPI runs, while no other thread is inside
+ * it. */
 void aspx_tcp_finalize_fix(void);
 
 #endif

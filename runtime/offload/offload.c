@@ -102,7 +102,6 @@ int aspx_offload_start(const struct asp_layout *its_layout, uint32_t local,
     aspx_call_site_use_kept(is_thread);
     aspx_profile_waits_elsewhere(aspx_offload_many);
     aspx_plt_patch();
-    aspx_tcp_finalize_fix();
     return 0;
 }
 
@@ -154,6 +153,7 @@ static int really_init(int *argc, char ***argv)
     int rc = aspx_behind.MPI_Init_thread(argc, argv, wanted, &provided);
 
     if (rc == MPI_SUCCESS) {
+        aspx_tcp_finalize_fix();
         if (put_behind)
             put_behind(&aspx_behind);
         aspx_direct_call_allow(provided);
