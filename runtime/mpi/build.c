@@ -16,6 +16,14 @@
 
 enum { NAME_MAX_BYTES = 80 };
 
+/* Releases that Aspen knows: those that mpi_calls.tab has columns for, and
+ * whatever it was built with (4.0.2: 40002300). */
+enum {
+    BUILT_WITH = MPICH_NUMVERSION / 100000,
+    OLDEST = 400,
+    NEWEST = BUILT_WITH > 402 ? BUILT_WITH : 402,
+};
+
 struct search {
     uintptr_t inside; /* an address of the library */
     char *build;
@@ -96,10 +104,7 @@ int aspx_mpi_release(void)
 
 static bool is_known(int release)
 {
-    const int built = MPICH_NUMVERSION / 100000; /* 4.0.2: 40002300 */
-
-    return release >= ASPX_MPICH_OLDEST &&
-           (release <= ASPX_MPICH_NEWEST || release <= built);
+    return release >= OLDEST && release <= NEWEST;
 }
 
 /* "MPICH Version: 4.0.2": the release alone. */
@@ -121,9 +126,8 @@ const char *aspx_mpi_unknown(void)
     snprintf(why, sizeof(why),
              "the MPI of this program is %s%s, and this Aspen knows MPICH "
              "%d.%d to %d.%d",
-             aspx_mpi_release() ? "MPICH " : "", short_name(name),
-             ASPX_MPICH_OLDEST / 100, ASPX_MPICH_OLDEST % 100,
-             ASPX_MPICH_NEWEST / 100, ASPX_MPICH_NEWEST % 100);
+             aspx_mpi_release() ? "MPICH " : "", short_name(name), OLDEST / 100,
+             OLDEST % 100, NEWEST / 100, NEWEST % 100);
     return why;
 }
 

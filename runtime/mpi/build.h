@@ -12,15 +12,9 @@ const char *aspx_mpi_build(void);
 /* 402 for MPICH 4.2.1; 0 when it calls itself something else. */
 int aspx_mpi_release(void);
 
-/* Releases that Aspen knows: the columns of mpi_calls.tab, and whatever the
- * library is that it was built with. */
-enum {
-    ASPX_MPICH_OLDEST = 400, /* 4.0 */
-    ASPX_MPICH_NEWEST = 402, /* 4.2 */
-};
-
 /* NULL, or why nothing of Aspen but the translation of ranks can be trusted in
- * this process, as part of a sentence: its MPI is not one of those releases.
+ * this process, as part of a sentence: its MPI is not of a release that Aspen
+ * knows.
  * Handles, internal windows and patches are only known to hold there. */
 const char *aspx_mpi_unknown(void);
 
