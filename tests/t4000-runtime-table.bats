@@ -84,3 +84,47 @@ EOF
         "$BATS_TEST_TMPDIR/mpi-coverage.md"
     diff "$ASPEN_TOP/docs/mpi-coverage.md" "$BATS_TEST_TMPDIR/mpi-coverage.md"
 }
+
+# Make what the entries are of, from mpi.h with a line more or less: $1 is for
+# sed, then options of the generator. Lines of the pointers are in entries.
+generate() {
+    echo '#include <mpi.h>' | mpicc.mpich -E -P -x c - |
+        sed "$1" >"$BATS_TEST_TMPDIR/declared.i"
+    shift
+    entries=$BATS_TEST_TMPDIR/mpi_real.h
+    run python3 "$ASPEN_TOP/runtime/mpi/generate.py" \
+        --mpi "$BATS_TEST_TMPDIR/declared.i" "$@" "$ASPEN_TOP/runtime/mpi" \
+        "$entries"
+}
+
+@test "a function without a row stops developers, and is handed on otherwise" {
+    local new='$a int MPIX_New(MPI_Info info, const void *buf, int n[]);'
+    generate "$new" --developer
+    [ "$status" -ne 0 ]
+    printed 'MPIX_New has no row in mpi_calls.tab$'
+    generate "$new"
+    ended_with 0
+    grep -qF 'int (*MPIX_New)(MPI_Info info, const void *buf, int n[]);' \
+        "$entries"
+}
+
+@test "nor is it handed on where Aspen would have to translate a handle" {
+    for param in 'MPI_Comm c' 'MPI_Request *r' 'MPI_Win w' 'MPI_Session s' \
+        'int (*f)(int)' 'MPI_User_function *f' 'int n, ...'; do
+        generate "\$a int MPIX_New($param);"
+        [ "$status" -ne 0 ]
+        printed '^  MPIX_New takes a (handle that Aspen translates|function or an open list) '
+    done
+}
+
+@test "a row that mpi.h does not declare is left out, its const obeyed" {
+    generate 's/int MPI_Bcast(/int MPI_Xcast(/'
+    [ "$status" -ne 0 ] # has a communicator, and no row
+    generate '/^int MPI_Bcast(/,/;/d'
+    ended_with 0
+    [ "$(grep -c '(\*MPI_Bcast)' "$entries")" -eq 0 ]
+    grep -q '(\*MPI_Bcast_c)' "$entries"
+    generate 's/^int MPI_Bcast(void \*/int MPI_Bcast(const void */'
+    ended_with 0
+    grep -qF '(*MPI_Bcast)(const void *buffer' "$entries"
+}

@@ -38,7 +38,7 @@ offload() {
 
 @test "an ordinary user, many threads, the record in a file" {
     offload as_user --async-report=/tmp/offload.json \
-        "$programs/offload_stress" 4 1
+        "$programs/offload_stress" 2 1
     ended_with 0
     printed ' 0 wrong$'
     run as_user python3 -c \

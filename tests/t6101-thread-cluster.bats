@@ -27,7 +27,7 @@ thread() {
 @test "an ordinary user, many threads, settings, the record in a file" {
     run as_user srun -N2 -n3 "--export=ALL,LD_PRELOAD=$yield" \
         --async-progress=thread,thread.min_kb=0 \
-        --async-report=/tmp/thread.json "$programs/offload_stress" 4 1
+        --async-report=/tmp/thread.json "$programs/offload_stress" 2 1
     ended_with 0
     printed '^[1-9][0-9]* steps, [1-9][0-9]* bytes, 0 wrong$'
     run as_user python3 -c 'import json; r = json.load(open("/tmp/thread.json"))

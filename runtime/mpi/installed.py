@@ -90,7 +90,7 @@ def handed_on(kinds, prototype):
     args = []
     for param in prototype.params:
         words, name = nameless(param)
-        kind = " ".join(words)
+        kind = re.sub(r" (?=[]\[])|(?<=[*\[]) ", "", " ".join(words))
         kinds[kind] = kind
         args.append([name, kind])
     return args
