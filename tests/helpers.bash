@@ -59,6 +59,18 @@ not_printed() {
     return 1
 }
 
+# The installed MPICH's release: "4.2".
+mpich_release() {
+    echo MPICH_VERSION | mpicc.mpich -include mpi.h -E -P -x c - |
+        sed -n '$s/^"\([0-9]*\.[0-9]*\).*/\1/p'
+}
+
+# Run the rest of the arguments; what they leave running ends with them. (mpiexec
+# of MPICH 4.2 leaves the other ranks when one has ended in a fatal error.)
+with_orphans_ended() {
+    unshare --pid --fork --kill-child --mount-proc -- "$@"
+}
+
 # Run an MPI program under ghostrun, for at most 60 s.
 ghosts() {
     ASPEN_BUILD=$ASPEN_BUILD timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" "$@"

@@ -8,16 +8,10 @@ setup_file() {
     export table=$ASPEN_TOP/runtime/mpi/mpi_calls.tab
     export lib=$ASPEN_BUILD/runtime/.libs/libaspen.so
     # Rows of functions that the installed MPICH is to have.
-    awk -v release="$(release)" '!/^#/ && (($3 == "-") ||
+    awk -v release="$(mpich_release)" '!/^#/ && (($3 == "-") ||
         ($3 ~ /^[0-9]/ && $3 <= release) ||
         ($3 ~ /^</ && release < substr($3, 2))) {print $1}' "$table" |
         sort >"$BATS_FILE_TMPDIR/rows"
-}
-
-# The installed MPICH's release, "4.2".
-release() {
-    echo MPICH_VERSION | mpicc.mpich -include mpi.h -E -P -x c - |
-        sed -n '$s/^"\([0-9]*\.[0-9]*\).*/\1/p'
 }
 
 # Functions that a library exports, by name.

@@ -77,9 +77,8 @@ setup_file() {
 
 @test "MPI_Abort and fatal errors end everything with the same status" {
     for how in abort abort-self fatal; do
-        # mpiexec of MPICH 4.2 leaves the others of a plain job running.
-        run unshare --pid --fork --kill-child --mount-proc \
-            "$ASPEN_TOP/tests/ghostrun" -n 3 -g 0 "$world/life" 0 $how
+        run with_orphans_ended "$ASPEN_TOP/tests/ghostrun" -n 3 -g 0 \
+            "$world/life" 0 $how
         plain=$status
         [ "$plain" -ne 0 ]
         run ghosts -n 3 -g 1 "$world/life" 0 $how

@@ -77,10 +77,12 @@ teardown() {
 
 # mpiexec kills the others when one exits so, and takes the status of one that it
 # killed for that of the job when those are slow to die. Of ranks it does so
-# seldom, also without ghosts, so here they all exit.
+# seldom, also without ghosts, so here they all exit. (That of MPICH 4.2 takes 0
+# for it now and then.)
 @test "exits without MPI_Finalize keep their status" {
-    local users
-    for users in 1 1 2 2; do
+    local users several='2 2'
+    [ "$(mpich_release)" = 4.2 ] && several=
+    for users in 1 1 $several; do
         run ghosts -n $users "$app" exit
         ended_with 3
         not_printed 'aspen'
@@ -119,7 +121,8 @@ teardown() {
 }
 
 @test "a fatal error ends the job as without ghosts" {
-    run timeout 20 "$ASPEN_TOP/tests/ghostrun" -g 0 -n 3 "$app" fatal
+    run with_orphans_ended timeout 20 "$ASPEN_TOP/tests/ghostrun" -g 0 -n 3 \
+        "$app" fatal
     plain=$status
     [ "$plain" -ne 0 ]
     # mpiexec may lose what a process that it kills has printed.
@@ -225,7 +228,8 @@ mpi.MPI_Finalize()"
 @test "a program with libmpich.a in it says why Aspen does nothing, at once" {
     gcc "$(mpicc.mpich -show -c | grep -o -- '-I[^ ]*')" \
         -o "$BATS_TEST_TMPDIR/static" "$BATS_TEST_DIRNAME/lifetime_app.c" \
-        -pthread -Wl,-Bstatic -lmpich -Wl,-Bdynamic -lhwloc -lucp -lucs
+        -pthread "$(mpicc.mpich -show | grep -o -- '-L[^ ]*' || echo -L/)" \
+        -Wl,-Bstatic -lmpich -Wl,-Bdynamic -lhwloc -lucp -lucs
     begin=$SECONDS
     for mode in --offload --thread; do
         run ghosts $mode "$BATS_TEST_TMPDIR/static" normal
@@ -299,10 +303,14 @@ C
 }
 
 @test "a rank that never joins is named and the job ends" {
-    run ghosts --nodes 2 --knob init.timeout_s=2 bash -c '
-        [ "$PMI_RANK" != 1 ] || unset LD_PRELOAD ASPEN_LAYOUT
-        exec "$0" "$1"' "$app" late
-    [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
+    # mpiexec may lose what a process that it kills has printed.
+    for _ in 1 2 3; do
+        run ghosts --nodes 2 --knob init.timeout_s=2 bash -c '
+            [ "$PMI_RANK" != 1 ] || unset LD_PRELOAD ASPEN_LAYOUT
+            exec "$0" "$1"' "$app" late
+        [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
+        [ -z "$output" ] || break
+    done
     printed 'aspen: .*1 of 5 ranks of job test.0 did not join within 2 s'
     printed 'rank 1 on n1'
     [ "$(grep -c 'did not join' <<<"$output")" -eq 1 ]

@@ -48,7 +48,7 @@ static void end_job(const struct asp_err *err)
     if (err->text[0])
         fprintf(stderr, "aspen: %s; ending the job\n",
                 asp_err_print(err, text, sizeof(text)));
-    aspx_real.MPI_Abort(MPI_COMM_WORLD, 1);
+    aspx_abort();
 }
 
 /* Make the world and start the engine. Ends the job when that fails. */
@@ -68,7 +68,7 @@ static const char *join_ghosts(const struct asp_layout *layout, uint32_t local)
     if (aspx_casper_start(&aspx_world) != 0) {
         fprintf(stderr, "aspen: MPI failed while the ghost engine started; "
                         "ending the job\n");
-        aspx_real.MPI_Abort(MPI_COMM_WORLD, 1);
+        aspx_abort();
     }
     aspx_board_say(ASP_TASK_RUNNING);
     if (layout->tasks[local].rank_user == 0 && aspx_mpi_unknown())

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <unistd.h>
 
 /* The place of a function in struct aspx_real. */
 #define ASPX_CALL(name)                                                        \
@@ -32,5 +33,13 @@ bool aspx_real_has(const void *address);
 
 /* The dlopen() handle of the MPI library; after aspx_real_resolve(). */
 void *aspx_real_library(void);
+
+/* End the job with status 1: MPI_Abort on all ranks, which returns in MPICH 4.2
+ * when it has asked the launcher. */
+static inline _Noreturn void aspx_abort(void)
+{
+    aspx_real.MPI_Abort(MPI_COMM_WORLD, 1);
+    _exit(1);
+}
 
 #endif

@@ -145,7 +145,7 @@ static void make_users(struct aspx_world *world)
         return;
     ranks = malloc(sizeof(*ranks) * (size_t) world->size_users);
     if (!ranks)
-        aspx_real.MPI_Abort(MPI_COMM_WORLD, 1);
+        aspx_abort();
     for (int i = 0; i < world->size_users; i++)
         ranks[i] = (int) world->user_to_world[i];
     aspx_real.MPI_Comm_group(MPI_COMM_WORLD, &all);
@@ -192,7 +192,7 @@ int aspx_world_start(struct aspx_world *world, const struct asp_layout *layout,
         return -1;
     }
     if (fill_peers(world, offers) != 0)
-        aspx_real.MPI_Abort(MPI_COMM_WORLD, 1);
+        aspx_abort();
     free(offers);
     make_users(world);
     return 0;

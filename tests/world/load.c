@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program without MPI whose plugin brings libmpich in, and is bound to it past
- * any preloaded library.
+/* A program without MPI whose plugin brings libmpich in, and is bound to it
+ * past any preloaded library.
  *
  * usage: load PLUGIN */
 #define _GNU_SOURCE

@@ -55,7 +55,7 @@ static int run(const struct asp_layout *layout, uint32_t local)
         if (errno == ESRCH)
             return 0;
         fail(&err);
-        aspx_real.MPI_Abort(MPI_COMM_WORLD, 1);
+        aspx_abort();
     }
     nusers = aspx_engine_count(&aspx_world, ASP_ROLE_USER);
     if (aspx_engine_start(&aspx_engine, &aspx_world,
@@ -63,7 +63,7 @@ static int run(const struct asp_layout *layout, uint32_t local)
                               nusers, (uint32_t) aspx_world.size_all)) != 0 ||
         aspx_ghost_serve(&aspx_engine) != 0) {
         fail(&err);
-        aspx_real.MPI_Abort(MPI_COMM_WORLD, 1);
+        aspx_abort();
     }
     aspx_engine_stop(&aspx_engine);
     aspx_world_stop(&aspx_world);

@@ -424,7 +424,7 @@ static bool make_with(struct making *making, MPI_Win *handle, int *rc)
         return true;
     }
     if (*rc == MPI_SUCCESS)
-        aspx_real.MPI_Abort(MPI_COMM_WORLD, 1); /* no memory for a slot */
+        aspx_abort(); /* no memory for a slot */
     return true;
 }
 
@@ -444,8 +444,7 @@ bool aspx_win_make(struct aspx_win_request *request, MPI_Win *handle, int *rc)
     making.leader = calloc(size, sizeof(*making.leader));
     if (!making.win || !making.offers || !making.ranks || !making.leader) {
         /* The others wait for our offer: there is no way out. */
-        aspx_real.MPI_Abort(MPI_COMM_WORLD, 1);
-        return false;
+        aspx_abort();
     }
     made = make_with(&making, handle, rc);
     aspx_win_destroy(making.win);

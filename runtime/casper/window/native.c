@@ -107,7 +107,7 @@ static int make_anew(struct aspx_win_request *request, MPI_Win *win)
     aspx_real.MPI_Comm_size(request->comm, &size);
     native = add_native(*win, size);
     if (!native) /* the others wait for our place: there is no way out */
-        return aspx_real.MPI_Abort(MPI_COMM_WORLD, 1);
+        aspx_abort();
     native->base = request->base;
     native->disp_unit = (int) request->disp_unit;
     mine.shift = aspx_native_shift(request, *win);
