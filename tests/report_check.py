@@ -71,7 +71,7 @@ def at(tree, path):
 
 # Keys that a reader must do without, and objects whose keys are free.
 OPTIONAL = {"time", "ghost_busy", "ghost_crew", "ghost_crew_more", "adaptation",
-            "profile_build", "windows_flat_less"}
+            "mpi_fixes", "profile_build", "windows_flat_less"}
 FREE = re.compile(r"^(calls/\w+|time/calls)$")
 
 
@@ -211,6 +211,10 @@ def page_head(root, record):
                       ("MPI", "mpi"), ("Policy digest", "policy_digest"),
                       ("Aspen", "version")):
         equal(name, facts.get(name), str(record[key]))
+    if "mpi_fixes" in record:
+        fixes = re.findall(r"(\w+)=yes", record["mpi_fixes"])
+        equal("Works around", facts.get("Works around"),
+              ", ".join(fixes) or "nothing")
     equal("Bound", facts.get("Bound to CPUs"),
           "yes" if record["bound"] else "no")
     if record["reason"]:

@@ -9,6 +9,7 @@
 
 #include "end_barrier.h"
 
+#include "fixes.h"
 #include "plt_patch.h"
 #include "real.h"
 
@@ -117,9 +118,11 @@ static int begin(MPI_Comm comm, int keyval, void *value, void *extra)
 
 void aspx_end_barrier_patch(void)
 {
+    bool on_ucx = aspx_plt_patch_find("ucp_worker_progress");
     int keyval;
 
-    if (!aspx_plt_patch_find("ucp_worker_progress") ||
+    aspx_fix_note(ASPX_FIX_END_BARRIER, on_ucx);
+    if (!on_ucx ||
         aspx_real.MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, begin, &keyval,
                                          NULL) != MPI_SUCCESS)
         return;

@@ -8,6 +8,7 @@
 
 #include "build.h"
 #include "end_barrier.h"
+#include "fixes.h"
 #include "plt_patch.h"
 
 #include "runtime/base/clock.h"
@@ -183,6 +184,7 @@ void aspx_tcp_finalize_fix(void)
         return;
     done = true;
     aspx_end_barrier_patch();
+    aspx_fix_note(ASPX_FIX_TCP_FINALIZE, aspx_mpi_release() < BARRIER_FIRST);
     if (aspx_mpi_release() >= BARRIER_FIRST)
         return;
     find_function(&disconnect, "ucp_disconnect_nb");

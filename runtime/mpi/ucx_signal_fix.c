@@ -5,6 +5,7 @@
 
 #include "ucx_signal_fix.h"
 
+#include "fixes.h"
 #include "image.h"
 
 #include <dlfcn.h>
@@ -65,6 +66,7 @@ void aspx_ucx_signal_fix(void)
     void *uct = dlopen("libuct.so.0", RTLD_LAZY | RTLD_NOLOAD);
     struct aspx_image image;
 
+    aspx_fix_note(ASPX_FIX_SIGNAL, uct);
     if (!uct)
         return;
     if (aspx_image_of_handle(uct, &image))

@@ -132,7 +132,7 @@ struct aspt_record {
     json_t *root;
     uint64_t form, users, ghosts, nodes;
     const char *program;
-    const char *mpi, *mpi_build;
+    const char *mpi, *mpi_build, *mpi_fixes;
     const char *profile_build; /* NULL: not chosen by a profile */
     const char *version, *job, *mode, *reason, *digest, *service_list;
     struct asp_cpuset service; /* CPUs of the first node, for mode thread */

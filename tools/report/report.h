@@ -44,6 +44,11 @@ uint64_t aspt_calls_sum(const struct aspt_record *record);
 /* Part of a whole in percent; 0 of nothing. */
 double aspt_percent(double part, double whole);
 
+/* Mistakes of MPI that were worked around: "tcp_finalize, signal", or
+ * "nothing". Untrusted text: the caller escapes it. Returns buf. */
+const char *aspt_say_fixes(const struct aspt_record *record, char *buf,
+                           size_t size);
+
 /* "2 ghosts", "an offload thread in each rank", "none". Returns buf. */
 const char *aspt_say_helpers(const struct aspt_record *record, char *buf,
                              size_t size);

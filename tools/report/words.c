@@ -85,6 +85,25 @@ uint64_t aspt_calls_sum(const struct aspt_record *record)
     return sum;
 }
 
+const char *aspt_say_fixes(const struct aspt_record *record, char *buf,
+                           size_t size)
+{
+    const char *at = record->mpi_fixes ? record->mpi_fixes : "";
+    struct asp_strbuf sb = asp_strbuf_on(buf, size);
+
+    while (*at) {
+        size_t name = strcspn(at, "="), whole = strcspn(at, ",");
+
+        if (whole == name + strlen("=yes") &&
+            memcmp(at + name, "=yes", strlen("=yes")) == 0)
+            asp_strbuf_add(&sb, "%s%.*s", sb.len ? ", " : "", (int) name, at);
+        at += whole + (at[whole] == ',');
+    }
+    if (sb.len == 0)
+        asp_strbuf_add(&sb, "nothing");
+    return buf;
+}
+
 const char *aspt_say_helpers(const struct aspt_record *record, char *buf,
                              size_t size)
 {

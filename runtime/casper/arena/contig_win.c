@@ -4,6 +4,7 @@
 
 #include "contig_win.h"
 
+#include "runtime/mpi/fixes.h"
 #include "runtime/mpi/real.h"
 
 bool aspx_contig_win_make(struct aspx_engine *engine)
@@ -17,6 +18,7 @@ bool aspx_contig_win_make(struct aspx_engine *engine)
         engine->contig_win = MPI_WIN_NULL;
         return false;
     }
+    aspx_fix_note(ASPX_FIX_FLUSH_ALL, true);
     aspx_real.MPI_Win_set_errhandler(engine->contig_win, MPI_ERRORS_RETURN);
     return aspx_real.MPI_Win_lock_all(MPI_MODE_NOCHECK, engine->contig_win) ==
            MPI_SUCCESS;

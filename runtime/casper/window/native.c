@@ -8,6 +8,7 @@
 #include "runtime/casper/arena/engine.h"
 
 #include "runtime/mpi/handle.h"
+#include "runtime/mpi/fixes.h"
 #include "runtime/mpi/real.h"
 
 #include <stdlib.h>
@@ -118,11 +119,14 @@ static int make_anew(struct aspx_win_request *request, MPI_Win *win)
 
 int aspx_native_mend(struct aspx_win_request *request, MPI_Win *win)
 {
+    bool strays;
+
     if (!may_stray(request) ||
-        !aspx_world_holds(aspx_engine.world, request->comm) ||
-        !anybody(aspx_native_shift(request, *win) != 0, request->comm))
+        !aspx_world_holds(aspx_engine.world, request->comm))
         return MPI_SUCCESS;
-    return make_anew(request, win);
+    strays = anybody(aspx_native_shift(request, *win) != 0, request->comm);
+    aspx_fix_note(ASPX_FIX_WINDOW_BASE, strays);
+    return strays ? make_anew(request, win) : MPI_SUCCESS;
 }
 
 void aspx_native_note(MPI_Win win, enum aspx_way why, uint32_t serial)

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which mistakes of MPICH or UCX Aspen works around in this process, for the
+ * record: each is asked about, by release or by trying, before it is. */
+#ifndef ASPEN_RUNTIME_MPI_FIXES_H
+#define ASPEN_RUNTIME_MPI_FIXES_H
+
+#include <stdbool.h>
+
+enum aspx_fix {
+    ASPX_FIX_TCP_FINALIZE, /* tcp_finalize_fix.h: by release */
+    ASPX_FIX_END_BARRIER,  /* end_barrier.h: where MPI is on UCX */
+    ASPX_FIX_SIGNAL,       /* ucx_signal_fix.h: where UCX sends signals */
+    ASPX_FIX_WINDOW_BASE,  /* casper/window/native.h: by looking at each window */
+    ASPX_FIX_FLUSH_ALL,    /* casper/arena/contig_win.h: where there is such a
+                              window */
+    ASPX_FIXES,
+};
+
+/* It was asked about, and is needed, or not. Once needed it stays so.
+ * Threads: any. */
+void aspx_fix_note(enum aspx_fix fix, bool needed);
+
+/* "tcp_finalize=no,end_barrier=yes": those that were asked about; "" where none
+ * was. The result is static. Threads: one. */
+const char *aspx_fixes(void);
+
+#endif
