@@ -99,7 +99,11 @@ static int release_of(const char *text)
 
 int aspx_mpi_release(void)
 {
-    return release_of(aspx_mpi_name());
+    static _Atomic int release = -1; /* unknown as yet */
+
+    if (release < 0)
+        release = release_of(aspx_mpi_name());
+    return release;
 }
 
 static bool is_known(int release)

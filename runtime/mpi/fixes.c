@@ -14,6 +14,7 @@ static const char *const names[ASPX_FIXES] = {
     [ASPX_FIX_END_BARRIER] = "end_barrier",
     [ASPX_FIX_SIGNAL] = "signal",
     [ASPX_FIX_WINDOW_BASE] = "window_base",
+    [ASPX_FIX_ACC_TYPE] = "acc_type",
     [ASPX_FIX_FLUSH_ALL] = "flush_all",
 };
 

@@ -10,9 +10,11 @@ enum aspx_fix {
     ASPX_FIX_TCP_FINALIZE, /* tcp_finalize_fix.h: by release */
     ASPX_FIX_END_BARRIER,  /* end_barrier.h: where MPI is on UCX */
     ASPX_FIX_SIGNAL,       /* ucx_signal_fix.h: where UCX sends signals */
-    ASPX_FIX_WINDOW_BASE,  /* casper/window/native.h: by looking at each window */
-    ASPX_FIX_FLUSH_ALL,    /* casper/arena/contig_win.h: where there is such a
-                              window */
+    ASPX_FIX_WINDOW_BASE,  /* casper/window/native.h: by looking at each window
+                            */
+    ASPX_FIX_ACC_TYPE,  /* casper/rma/acc.c: by release, when one is issued */
+    ASPX_FIX_FLUSH_ALL, /* casper/arena/contig_win.h: where there is such a
+                           window */
     ASPX_FIXES,
 };
 

@@ -9,6 +9,10 @@
 #include <limits.h>
 #include <stdlib.h>
 
+/* Less data than that needs no long description: 16 bytes for each block, of a
+ * byte or more, against the 8,000 of MPICH's header of a message. */
+enum { IRREGULAR_BYTES = 500 };
+
 bool aspx_type_span(MPI_Count count, MPI_Datatype type, MPI_Count *lo_p,
                     MPI_Count *hi_p)
 {
@@ -52,6 +56,19 @@ bool aspx_type_dense(MPI_Datatype type)
            aspx_real.MPI_Type_get_true_extent_x(type, &true_lb, &true_extent) ==
                MPI_SUCCESS &&
            lb == 0 && true_lb == 0 && extent == size && true_extent == size;
+}
+
+bool aspx_type_is_irregular(MPI_Datatype type)
+{
+    int nints, naddrs, ntypes, combiner;
+
+    if (aspx_type_dense(type) || aspx_type_bytes(1, type) < IRREGULAR_BYTES ||
+        aspx_real.MPI_Type_get_envelope(type, &nints, &naddrs, &ntypes,
+                                        &combiner) != MPI_SUCCESS)
+        return false;
+    return combiner != MPI_COMBINER_VECTOR &&
+           combiner != MPI_COMBINER_HVECTOR &&
+           combiner != MPI_COMBINER_SUBARRAY;
 }
 
 /* Types of accumulates have one basic type throughout, so the first one that

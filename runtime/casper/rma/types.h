@@ -31,6 +31,11 @@ uint64_t aspx_type_bytes(MPI_Count count, MPI_Datatype type);
  * type are alike byte by byte. */
 bool aspx_type_dense(MPI_Datatype type);
 
+/* May MPI need a message of its own to tell another process how one element is
+ * made up? Blocks at places that are listed, and many; vectors and subarrays
+ * count as regular, whatever they are made of. */
+bool aspx_type_is_irregular(MPI_Datatype type);
+
 /* The one predefined type that a type for an accumulate is made of. */
 MPI_Datatype aspx_type_basic(MPI_Datatype type);
 
