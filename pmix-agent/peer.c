@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* OpenPMIx 4 and 5 listen on TCP only, and its "native" security compares the uid
- * that a client states. "munge" would prove the uid, but a client hands its
+/* OpenPMIx 4 and 5 listen on TCP only, and its "native" security compares the
+ * uid that a client states. "munge" would prove the uid, but a client hands its
  * credential to whoever listens on the port: when the agent is gone that can be
  * another user, who then holds a fresh credential of the victim. So the kernel
  * is asked whose socket the other end is (NETLINK_SOCK_DIAG, as ss does),

@@ -134,9 +134,8 @@ static void test_empty_set(void **state)
     (void) state;
     block_max = 1000;
     whose = &no_ghosts;
-    assert_int_equal(
-        ask_about(ASPA_PSET_GHOSTS, PMIX_QUERY_PSET_MEMBERSHIP, 1),
-        PMIX_SUCCESS);
+    assert_int_equal(ask_about(ASPA_PSET_GHOSTS, PMIX_QUERY_PSET_MEMBERSHIP, 1),
+                     PMIX_SUCCESS);
     assert_int_equal(answered, 1);
     assert_int_equal(members, 0);
     assert_int_equal(blocks, 0);
