@@ -104,8 +104,14 @@ local function describe(options)
         end
     end
     add("type", options.type)
+    local release = os.getenv("ASPEN_FILTER_SLURM") or ""
+    if release ~= "" then add("slurm", release) end
     for _, name in ipairs(OPTIONS) do
         if set[name] then add(name, set[name]) end
+    end
+    if set["tres-per-task"] and
+       set["tres-per-task"] == os.getenv("SLURM_TRES_PER_TASK") then
+        add("tres-env", "yes")
     end
     if os.getenv("SLURM_HOSTFILE") and options.type == "srun" and
        not set.nodelist then

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* OpenPMIx 4 listens on TCP only, and its "native" security compares the uid
- * that a client states. "munge" would prove the uid, but a client hands its
+/* OpenPMIx 4 and 5 listen on TCP only, and its "native" security compares the
+ * uid that a client states. "munge" would prove the uid, but a client hands its
  * credential to whoever listens on the port: when the agent is gone that can be
  * another user, who then holds a fresh credential of the victim. So the kernel
  * is asked whose socket the other end is (NETLINK_SOCK_DIAG, as ss does),
@@ -143,17 +143,22 @@ int aspa_peer_check(int listening, struct asp_err *err)
                     "the kernel does not tell whose a connection is: %m");
 }
 
-/* In libpmix's listening thread. After ECONNABORTED it goes on listening, and a
- * peer that is refused sees the connection closed. */
+/* In a thread of libpmix. After EAGAIN every release goes on listening; after
+ * ECONNABORTED only those whose listener has a thread of its own (4.2.2), while
+ * 4.2.9 and 5 close the socket: one connection of a stranger, or one that the
+ * kernel says was aborted, would end the service. The peer that is refused sees
+ * its connection closed. */
 static int accept_ours(int fd, struct sockaddr *addr, socklen_t *size,
                        int flags)
 {
     int got = (int) syscall(SYS_accept4, fd, addr, size, flags);
 
-    if (got < 0 || aspa_peer_is_ours(got))
+    if (got >= 0 && aspa_peer_is_ours(got))
         return got;
-    close(got);
-    errno = ECONNABORTED;
+    if (got >= 0)
+        close(got);
+    if (got >= 0 || errno == ECONNABORTED)
+        errno = EAGAIN;
     return -1;
 }
 
@@ -163,7 +168,7 @@ EXPORT int accept(int fd, struct sockaddr *restrict addr,
     return accept_ours(fd, addr, size, 0);
 }
 
-/* 4.2 uses accept(); a later one must not slip through. */
+/* 4.2 and 5.0 use accept(); a later one must not slip through. */
 EXPORT int accept4(int fd, struct sockaddr *restrict addr,
                    socklen_t *restrict size, int flags)
 {

@@ -28,6 +28,24 @@ static enum asp_role role_at(const struct asp_layout *layout,
                                                        : ASP_ROLE_USER;
 }
 
+/* An array of members, freed with PMIX_DATA_ARRAY_FREE; NULL when there is no
+ * memory. A set may be empty, for which OpenPMIx 5 makes no array. */
+static pmix_data_array_t *make_array(size_t size)
+{
+    pmix_data_array_t *array;
+
+    if (size == 0) {
+        array = calloc(1, sizeof(*array));
+        if (array != NULL)
+            array->type = PMIX_PROC;
+        return array;
+    }
+    PMIX_DATA_ARRAY_CREATE(array, size, PMIX_PROC);
+    if (array != NULL && array->array == NULL)
+        PMIX_DATA_ARRAY_FREE(array); /* and is NULL then */
+    return array;
+}
+
 /* All ranks of the step in that role. NULL when there is no memory. */
 static pmix_data_array_t *make_members(const struct step *step,
                                        enum asp_role role)
@@ -39,13 +57,9 @@ static pmix_data_array_t *make_members(const struct step *step,
     for (uint32_t n = 0; n < layout->nnodes; n++)
         for (uint32_t i = 0; i < layout->nodes[n].ntasks; i++)
             used += role_at(layout, &layout->nodes[n], i) == role;
-    PMIX_DATA_ARRAY_CREATE(array, used, PMIX_PROC);
+    array = make_array(used);
     if (array == NULL)
         return NULL;
-    if (used > 0 && array->array == NULL) {
-        PMIX_DATA_ARRAY_FREE(array);
-        return NULL;
-    }
     used = 0;
     for (uint32_t n = 0; n < layout->nnodes; n++)
         for (uint32_t i = 0; i < layout->nodes[n].ntasks; i++)
@@ -164,7 +178,8 @@ pmix_status_t aspa_psets_answer(const struct asp_layout *layout,
         PMIX_DATA_ARRAY_FREE(array);
         return infos == NULL ? PMIX_ERR_NOMEM : PMIX_ERR_NOT_FOUND;
     }
-    done(n == nkeys ? PMIX_SUCCESS : PMIX_QUERY_PARTIAL_SUCCESS, infos, n, arg,
-         free_infos, array);
+    /* Also where some keys are not ours: told of a partial success, clients of
+     * 4.2 and 5.0 drop what they got. */
+    done(PMIX_SUCCESS, infos, n, arg, free_infos, array);
     return PMIX_SUCCESS;
 }

@@ -22,7 +22,8 @@ static const char command_env[] = ASPS_FILTER_ENV "_COMMAND",
                   site_env[] = ASPS_FILTER_ENV "_SITE",
                   progress_env[] = ASPS_FILTER_ENV "_PROGRESS",
                   policy_env[] = ASPS_FILTER_ENV "_POLICY",
-                  plugin_env[] = ASPS_FILTER_ENV "_PLUGIN";
+                  plugin_env[] = ASPS_FILTER_ENV "_PLUGIN",
+                  release_env[] = ASPS_FILTER_ENV "_SLURM";
 
 static int filter_fd = -1;
 
@@ -34,6 +35,7 @@ static void take_back(void)
     unsetenv(progress_env);
     unsetenv(policy_env);
     unsetenv(plugin_env);
+    unsetenv(release_env);
 }
 
 void asps_filter_publish(const struct asps_filter_request *request)
@@ -53,6 +55,7 @@ void asps_filter_publish(const struct asps_filter_request *request)
     setenv(site_env, request->site_policy, 1);
     setenv(progress_env, request->progress, 1);
     setenv(policy_env, request->policy, 1);
+    setenv(release_env, request->release, 1);
     asps_filter_name_plugin(plugin_env);
 }
 

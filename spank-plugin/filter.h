@@ -58,6 +58,7 @@ struct asps_filter_request {
     const char *site_policy;
     const char *progress; /* options in force; "" when not given */
     const char *policy;
+    const char *release; /* of the Slurm that runs, "24.11.5"; "" not known */
 };
 
 /* Make the file if there is none yet, and publish the request; NULL: Aspen is

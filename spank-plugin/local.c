@@ -10,8 +10,12 @@
 #include "local.h"
 
 #include "filter.h"
+#include "release.h"
 #include "special.h"
 #include "submit.h"
+
+#include "common/base/slurm_rules.h"
+#include "common/base/tres.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -40,30 +44,52 @@ static void renumber(const char *name, uint32_t from, uint32_t to)
     setenv(name, text, 1);
 }
 
-/* As the user gave it; where he did not there is none. */
-static void restore_cpus(void)
+/* Take out a -c that is ours alone. */
+static void forget_cpus(uint32_t total)
 {
-    static const char name[] = "SLURM_CPUS_PER_TASK";
-    const char *text = getenv(ASPS_HAD_CPUS_ENV), *value = getenv(name);
+    static const char cpus[] = "SLURM_CPUS_PER_TASK",
+                      tres[] = "SLURM_TRES_PER_TASK";
+    const char *value = getenv(cpus);
+    char text[1024];
+    bool others;
+
+    if (value != NULL && strtoul(value, NULL, 10) == total)
+        unsetenv(cpus);
+    value = getenv(tres);
+    if (value == NULL || asp_tres_cpus(value, &others) != total ||
+        asp_tres_set_cpus(value, 0, text, sizeof(text)) < 0)
+        return;
+    if (others)
+        setenv(tres, text, 1);
+    else
+        unsetenv(tres);
+}
+
+/* As the user gave it; where he did not there is none. A srun that reads it as
+ * its -c finds what salloc's shell shows, for it would warn of a -c that is
+ * larger, as one from that shell would be; cpus.c knows both numbers. */
+static void restore_cpus(uint32_t release)
+{
+    const char *text = getenv(ASPS_HAD_CPUS_ENV);
     struct asps_cpus cpus;
 
     if (text == NULL || asps_cpus_parse(text, &cpus) < 0)
         return;
-    if (cpus.user)
-        renumber(name, cpus.total, cpus.user);
-    else if (value != NULL && strtoul(value, NULL, 10) == cpus.total)
-        unsetenv(name);
+    if (cpus.user == 0)
+        forget_cpus(cpus.total);
+    else if (!asp_slurm_has(release, ASP_SLURM_STEP_READS_CPUS))
+        renumber("SLURM_CPUS_PER_TASK", cpus.total, cpus.user);
 }
 
 /* In an allocation that was grown, the environment holds the grown counts
  * (salloc gives us no hook to change that). srun is about to read them as
  * defaults of -n: it must find what the user asked for. */
-static void restore_counts(void)
+static void restore_counts(uint32_t release)
 {
     const char *text = getenv(ASPS_GROWN_ENV);
     struct asps_grown grown;
 
-    restore_cpus();
+    restore_cpus(release);
     if (text == NULL || asps_grown_parse(text, &grown) < 0)
         return;
     renumber("SLURM_NTASKS", grown.tasks, grown.users);
@@ -109,7 +135,7 @@ int asps_local_init(spank_t spank, int argc, char **argv)
     if (asps_settings_read(argc, argv, &srun.settings, why, sizeof(why)) < 0)
         slurm_error("aspen: %s", why);
     srun.again = false;
-    restore_counts();
+    restore_counts(asps_release(spank));
     leave_outer_step();
     rc = asps_options_register(spank, srun.settings.command,
                                srun.settings.policy);

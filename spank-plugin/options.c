@@ -15,6 +15,7 @@
 #include "options.h"
 
 #include "filter.h"
+#include "release.h"
 #include "run.h"
 
 #include <errno.h>
@@ -28,7 +29,7 @@ enum { HELP_TIMEOUT_MS = 10000, HELP_MAX = 64 * 1024 };
 enum { OPT_PROGRESS, OPT_POLICY, OPT_REPORT, OPT_COUNT };
 
 static struct asps_options given;
-static const char *aspen_command, *site_policy;
+static const char *aspen_command, *site_policy, *slurm_release = "";
 
 /* How an option is called and where its value goes. */
 struct row {
@@ -134,6 +135,7 @@ int asps_options_register(spank_t spank, const char *command,
 
     aspen_command = command;
     site_policy = policy;
+    slurm_release = asps_release_text(spank);
     for (int i = 0; i < OPT_COUNT; i++) {
         struct spank_option option = {
             .name = names[i],
@@ -207,7 +209,8 @@ void asps_options_publish(void)
     struct asps_filter_request request = {.command = aspen_command,
                                           .site_policy = site_policy,
                                           .progress = now.progress,
-                                          .policy = now.policy};
+                                          .policy = now.policy,
+                                          .release = slurm_release};
 
     asps_filter_publish(asps_options_effective(&now) && !is_off(&now) ? &request
                                                                       : NULL);

@@ -220,6 +220,9 @@ static spank_err_t get_other(spank_item_t item, va_list *args)
         *va_arg(*args, int *) = 2;
         *va_arg(*args, char ***) = host.argv;
         return ESPANK_SUCCESS;
+    case S_SLURM_VERSION:
+        *va_arg(*args, char **) = host.release;
+        return ESPANK_SUCCESS;
     case S_STEP_ALLOC_CORES:
         *va_arg(*args, char **) = cores;
         return ESPANK_SUCCESS;

@@ -27,6 +27,7 @@ struct spank_host {
     char log[HOST_LOG_MAX]; /* everything logged, a line each */
     struct spank_option options[HOST_OPTIONS_MAX];
     int noptions;
+    char release[16]; /* S_SLURM_VERSION */
 };
 
 /* The one host, whose functions the plugin calls. */

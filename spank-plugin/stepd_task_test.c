@@ -177,18 +177,22 @@ static void test_cpus(void **state)
     host.step = 0xfffffffbU;
     host_setenv(ASPS_HAD_CPUS_ENV, "user=4 total=5");
     host_setenv("SLURM_CPUS_PER_TASK", "5");
+    host_setenv("SLURM_TRES_PER_TASK", "cpu=5,gres/gpu=1");
     start("good", NULL);
     assert_int_equal(task(0, text), 0);
     HAS("SLURM_CPUS_PER_TASK=4");
+    HAS("SLURM_TRES_PER_TASK=cpu=4,gres/gpu=1");
     HAS("SLURM_NTASKS=6"); /* nothing was added to these */
     asps_stepd_exit();
     setup(NULL);
     host.step = 0xfffffffbU;
     host_setenv(ASPS_HAD_CPUS_ENV, "user=0 total=2");
     host_setenv("SLURM_CPUS_PER_TASK", "2");
+    host_setenv("SLURM_TRES_PER_TASK", "cpu=2");
     start("good", NULL);
     assert_int_equal(task(0, text), 0);
     assert_null(strstr(text, "SLURM_CPUS_PER_TASK"));
+    assert_null(strstr(text, "SLURM_TRES_PER_TASK"));
     asps_stepd_exit();
     setup(NULL);
     host_setenv(ASPS_CPUS_ENV, "user=4 total=5");

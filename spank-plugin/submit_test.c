@@ -365,22 +365,53 @@ static void test_srun_in_grown(void **state)
     assert_string_equal(getenv("SLURM_NTASKS"), "5");
 }
 
+/* A variable that srun's start leaves with that value; NULL: with none. */
+static void left_with(const char *name, const char *value)
+{
+    const char *now = getenv(name);
+
+    if (value == NULL)
+        assert_null(now);
+    else
+        assert_string_equal(now != NULL ? now : "(none)", value);
+}
+
 /* The same of CPUs, which may be the user's or only ours. */
 static void test_srun_has_cpus(void **state)
 {
+    static const struct {
+        const char *release, *had, *cpus, *tres; /* what srun finds */
+        const char *cpus_then, *tres_then;
+    } rows[] = {
+        {"22.05.8", "user=4 total=5", "5", NULL, "4", NULL},
+        {"22.05.8", "user=4 total=5", "4", NULL, "4", NULL},
+        {"22.05.8", "user=0 total=4", "4", NULL, NULL, NULL},
+        {"22.05.8", "user=0 total=4", "3", NULL, "3", NULL},
+        {"23.02.7", "user=4 total=5", "5", NULL, "4", NULL},
+        {"23.11.1", "user=4 total=5", "5", "cpu:5", "5", "cpu:5"},
+        {"23.11.1", "user=0 total=2", "2", "cpu:2", NULL, NULL},
+        {"24.11.5", "user=4 total=5", "5", "cpu=5", "5", "cpu=5"},
+        {"24.11.5", "user=0 total=2", "2", "cpu=2", NULL, NULL},
+        {"24.11.5", "user=0 total=2", "3", "cpu=3", "3", "cpu=3"},
+        {"24.11.5", "user=0 total=2", "2", "cpu=2,gres/gpu=1", NULL,
+         "gres/gpu=1"},
+    };
+
     (void) state;
     command("exit 1");
-    setenv(ASPS_HAD_CPUS_ENV, "user=4 total=5", 1);
-    setenv("SLURM_CPUS_PER_TASK", "5", 1);
-    assert_int_equal(asps_local_init(NULL, 1, args), 0);
-    assert_string_equal(getenv("SLURM_CPUS_PER_TASK"), "4");
-    host_reset();
-    assert_int_equal(asps_local_init(NULL, 1, args), 0);
-    assert_string_equal(getenv("SLURM_CPUS_PER_TASK"), "4");
-    host_reset();
-    setenv(ASPS_HAD_CPUS_ENV, "user=0 total=4", 1);
-    assert_int_equal(asps_local_init(NULL, 1, args), 0);
-    assert_null(getenv("SLURM_CPUS_PER_TASK"));
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        host_reset();
+        strcpy(host.release, rows[i].release);
+        setenv(ASPS_HAD_CPUS_ENV, rows[i].had, 1);
+        setenv("SLURM_CPUS_PER_TASK", rows[i].cpus, 1);
+        if (rows[i].tres != NULL)
+            setenv("SLURM_TRES_PER_TASK", rows[i].tres, 1);
+        assert_int_equal(asps_local_init(NULL, 1, args), 0);
+        left_with("SLURM_CPUS_PER_TASK", rows[i].cpus_then);
+        left_with("SLURM_TRES_PER_TASK", rows[i].tres_then);
+        unsetenv("SLURM_CPUS_PER_TASK");
+        unsetenv("SLURM_TRES_PER_TASK");
+    }
     unsetenv(ASPS_HAD_CPUS_ENV);
 }
 

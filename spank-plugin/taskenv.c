@@ -7,6 +7,7 @@
 #include "degraded.h"
 
 #include "common/base/strbuf.h"
+#include "common/base/tres.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -105,6 +106,23 @@ static void count_users(spank_t spank, const struct asps_step *step,
     renumber_gtids(spank, step);
 }
 
+/* The same of what Slurm also writes -c into, from 23.11 on. */
+static void count_tres(spank_t spank, const struct asps_cpus *cpus)
+{
+    static const char name[] = "SLURM_TRES_PER_TASK";
+    char old[1024], new[1024];
+    bool others;
+
+    if (spank_getenv(spank, name, old, sizeof(old)) != ESPANK_SUCCESS ||
+        asp_tres_cpus(old, &others) != cpus->total ||
+        asp_tres_set_cpus(old, cpus->user, new, sizeof(new)) < 0)
+        return;
+    if (new[0] != '\0')
+        spank_setenv(spank, name, new, 1);
+    else
+        spank_unsetenv(spank, name);
+}
+
 /* -c as the user gave it, where the value is the one that the growth made. */
 static bool count_cpus(spank_t spank, const struct asps_cpus *cpus)
 {
@@ -115,6 +133,7 @@ static bool count_cpus(spank_t spank, const struct asps_cpus *cpus)
         spank_getenv(spank, name, text, sizeof(text)) != ESPANK_SUCCESS ||
         strtoul(text, NULL, 10) != cpus->total)
         return false;
+    count_tres(spank, cpus);
     if (cpus->user)
         set_number(spank, name, cpus->user);
     else

@@ -240,8 +240,8 @@ static void test_mute_stderr(void **state)
 static void test_filter(void **state)
 {
     static struct asps_filter_answer answer;
-    struct asps_filter_request request = {"/bin/aspen", "/etc/p", "ghost:1",
-                                          ""};
+    struct asps_filter_request request = {"/bin/aspen", "/etc/p", "ghost:1", "",
+                                          "24.11.5"};
     FILE *file;
 
     (void) state;
@@ -249,6 +249,7 @@ static void test_filter(void **state)
     assert_false(answer.is_grown);
     asps_filter_publish(&request);
     assert_string_equal(getenv("ASPEN_FILTER_PROGRESS"), "ghost:1");
+    assert_string_equal(getenv("ASPEN_FILTER_SLURM"), "24.11.5");
     file = fopen(getenv("ASPEN_FILTER"), "w");
     assert_non_null(file);
     fputs("note\ngrown users=6 ghosts=1 nodes=2 tasks=8 per_node=4\n"

@@ -35,6 +35,13 @@ as_user() {
         ${ASPEN_CLUSTER_DIR:+--dir "$ASPEN_CLUSTER_DIR"} -- "$@"
 }
 
+# Is Slurm of release $1 (24.11.1) or later here?
+slurm_since() {
+    local here
+    here=$(slurmd -V)
+    printf '%s\n' "$1" "${here#slurm* }" | sort -CV
+}
+
 # Fail unless the last `run` ended with status $1.
 ended_with() {
     [ "$status" -eq "$1" ] && return

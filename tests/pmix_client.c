@@ -82,14 +82,19 @@ static void get_peers(const char *nspace)
     PMIX_PROC_FREE(procs, n);
 }
 
-static void print_names(const pmix_info_t *info, size_t ninfo)
+static void print_sets(const pmix_info_t *info, size_t ninfo)
 {
     for (size_t i = 0; i < ninfo; i++)
         if (PMIX_CHECK_KEY(&info[i], PMIX_QUERY_PSET_NAMES))
             printf("psets %s\n", info[i].value.data.string);
+        else if (PMIX_CHECK_KEY(&info[i], PMIX_QUERY_NUM_PSETS))
+            printf("psets number %zu\n", info[i].value.data.size);
+        else
+            printf("psets and %s\n", info[i].key);
 }
 
-static void query_names(void)
+/* Number and names in one question, with a key that nobody knows. */
+static void query_sets(void)
 {
     pmix_info_t *info = NULL;
     size_t ninfo = 0;
@@ -97,10 +102,12 @@ static void query_names(void)
     pmix_query_t query;
 
     PMIX_QUERY_CONSTRUCT(&query);
+    PMIX_ARGV_APPEND(status, query.keys, PMIX_QUERY_NUM_PSETS);
+    PMIX_ARGV_APPEND(status, query.keys, "aspen.unknown");
     PMIX_ARGV_APPEND(status, query.keys, PMIX_QUERY_PSET_NAMES);
     status = PMIx_Query_info(&query, 1, &info, &ninfo);
     if (status == PMIX_SUCCESS)
-        print_names(info, ninfo);
+        print_sets(info, ninfo);
     else
         failed("process set names", status);
     PMIX_INFO_FREE(info, ninfo);
@@ -236,7 +243,7 @@ int main(int argc, char **argv)
     get_string(me.nspace, PMIX_RANK_WILDCARD, "aspen.layout", "layout");
     get_string(me.nspace, me.rank, "aspen.role", "role");
     get_peers(me.nspace);
-    query_names();
+    query_sets();
     query_members("aspen://users");
     query_members("aspen://ghosts");
     PMIx_Finalize(NULL, 0);

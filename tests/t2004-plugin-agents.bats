@@ -199,7 +199,7 @@ mpi_step() {
 }
 
 @test "two steps at once on a node" {
-    run on_cluster salloc -N1 -n6 -O --async-progress=off sh -c '
+    run on_cluster salloc -N1 -n4 -O --async-progress=off sh -c '
         for i in 1 2; do
             srun --overlap -O -n2 --async-progress=ghost:1 \
                 sh -c "sleep 1; echo \$SLURM_STEPID \$SLURM_NTASKS" &

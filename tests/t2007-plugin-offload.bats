@@ -48,6 +48,13 @@ times() {
     return 1
 }
 
+# A step without -c in an allocation with one: from 23.11 on srun takes it from
+# SLURM_CPUS_PER_TASK, and counts CPUs then.
+setup() {
+    inherits='' off=4 off_salloc=3
+    ! slurm_since 23.11.0 || inherits=yes off=3 off_salloc=4
+}
+
 quiet() { not_printed 'aspen:|rror|may never run'; }
 
 offload() { have "$1" "$2" -p shared --async-progress=offload "${@:3}"; }
@@ -101,10 +108,10 @@ offload() { have "$1" "$2" -p shared --async-progress=offload "${@:3}"; }
     ended_with 0
     output=$(cat "$work/out")
     printed '^script c=3 on=4\(x2\)$'
-    times 2 '^T ./2 c=3 true= on=4 o= plain$'
+    times 2 "^T ./2 c=3 true=${inherits:+4} on=4 o= plain\$"
     times 2 '^T ./2 c=3 true=4 on=4 o= same$'
     times 1 '^T 0/1 c=1 true=2 on=2 o= one$'
-    times 2 '^T ./2 c=3 true= on=4 o= off$'
+    times 2 "^T ./2 c=3 true= on=$off o= off\$"
     quiet
 }
 
@@ -124,10 +131,11 @@ offload() { have "$1" "$2" -p shared --async-progress=offload "${@:3}"; }
         "$work/job"
     ended_with 0
     printed '^script c=4 on=4$'
-    times 1 '^T 0/1 c=3 true= on=4 o= plain$'
+    times 1 "^T 0/1 c=3 true=${inherits:+4} on=4 o= plain\$"
     times 1 '^T 0/1 c=3 true=4 on=4 o= same$'
     times 1 '^T 0/1 c=1 true=2 on=2 o= one$'
-    times 1 '^T 0/1 c=3 true= on=4 o= off$'
+    # The shell's number is Slurm's, and so is a plain step's.
+    times 1 "^T 0/1 c=$off_salloc true= on=4 o= off\$"
     quiet
 }
 

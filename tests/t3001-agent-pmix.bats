@@ -73,7 +73,9 @@ nothing_left() {
     printed '^role user$'
     printed '^peer 2 user$'
     printed '^peer 4 ghost$'
+    printed '^psets number 2$'
     printed '^psets aspen://users,aspen://ghosts$'
+    not_printed '^psets and '
     printed '^pset aspen://users 0,1,2$'
     printed '^pset aspen://ghosts 3,4$'
     not_printed 'missing|ERROR'
@@ -86,6 +88,16 @@ nothing_left() {
     ended_with 0
     printed '^client aspen\.77\.3\.[0-9a-f]{16}\.4$'
     printed '^role ghost$'
+}
+
+@test "a step without ghosts has both sets, one of them empty" {
+    sed -i 's/^spec.*/spec offload/' "$request"
+    with_agent '$client'
+    ended_with 0
+    printed '^psets number 2$'
+    printed '^pset aspen://users 0,1,2,3,4$'
+    printed '^pset aspen://ghosts$'
+    not_printed '^message .*PMIx|missing|ERROR'
 }
 
 @test "the runtime picks the layout up and leaves no trace" {

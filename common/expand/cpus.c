@@ -154,7 +154,7 @@ void asp_expand_cpus(const struct asp_expand_request *request,
                      struct asp_expand_cpus *out_p)
 {
     *out_p = (struct asp_expand_cpus){.user = request->cpus_per_task};
-    if (request->overcommit || request->per_gpu ||
+    if (request->overcommit || request->per_gpu || request->tres_cpus ||
         request->cpus_per_task > ASP_RANKS_MAX)
         return;
     if (request->alloc_cpus)

@@ -356,9 +356,24 @@ static void fix_room(const struct asp_expand_request *r,
         result->mincpus = 0; /* the user's own is enough */
 }
 
+/* May a job have more tasks than CPUs? */
+static bool may_overcommit(const struct asp_expand_request *r)
+{
+    return !(r->whole_nodes || r->exclusive) ||
+           asp_slurm_has(r->slurm, ASP_SLURM_OVERCOMMITS_NODES);
+}
+
 /* Slurm counts what placement.share does without. */
-static const char share_advice[] =
-    "ghosts that share cores (placement.share=yes) need --overcommit (-O)";
+static const char *share_advice(const struct asp_expand_request *r)
+{
+    return r->alloc_cpus != NULL || may_overcommit(r)
+               ? "ghosts that share cores (placement.share=yes) need "
+                 "--overcommit (-O)"
+               : "ghosts that share cores (placement.share=yes) need srun "
+                 "--overcommit (-O) inside salloc or sbatch: this release of "
+                 "Slurm never starts a job with more tasks than CPUs on whole "
+                 "nodes";
+}
 
 static int no_room(const struct asp_expand_request *r,
                    const struct asp_expand_result *result, uint32_t node,
@@ -374,10 +389,32 @@ static int no_room(const struct asp_expand_request *r,
         " ghost(s) of %" PRIu32 " CPU(s) each need %" PRIu32 ": %s",
         node + 1, r->alloc_cpus[node], users, r->ghosts, cpus,
         (users + r->ghosts) * cpus,
-        r->share ? share_advice
+        r->share ? share_advice(r)
                  : "ask for fewer tasks (-n), or give --async-progress to "
                    "salloc or sbatch, so that the allocation has room for "
                    "ghosts");
+}
+
+/* Outside one, overcommitted: would Slurm ever start it? */
+static int check_whole_nodes(const struct asp_expand_request *r,
+                             const struct asp_expand_result *result,
+                             struct asp_err *err)
+{
+    uint32_t each = r->cpus_per_task ? r->cpus_per_task : 1;
+    uint64_t room = (uint64_t) result->nodes *
+                    (r->max_cpus > each ? r->max_cpus / each : 1);
+
+    if (r->alloc_cpus != NULL || r->max_cpus == 0 || result->tasks <= room ||
+        may_overcommit(r))
+        return 0;
+    return asp_errf(
+        err, ERANGE,
+        "%" PRIu32 " user task(s) and %" PRIu32
+        " ghost(s) are more than the CPUs of %" PRIu32
+        " whole node(s), and this release of Slurm never starts "
+        "such a job, --overcommit or not: get the nodes with salloc "
+        "or sbatch, without -n, and run srun -O in there",
+        result->users, result->tasks - result->users, result->nodes);
 }
 
 /* Outside one: could any node hold its share? Slurm would refuse without
@@ -398,7 +435,7 @@ static int check_largest(const struct asp_expand_request *r,
                     " node(s) need %" PRIu64
                     " CPUs per node, but nodes have at most %" PRIu32 ": %s",
                     users, r->ghosts, cpus, result->nodes, need, r->max_cpus,
-                    r->share ? share_advice
+                    r->share ? share_advice(r)
                              : "use more nodes (-N), fewer tasks (-n) or "
                                "fewer ghosts");
 }
@@ -413,7 +450,7 @@ static int check_room(const struct asp_expand_request *r,
     uint32_t least = result->users / result->nodes + r->ghosts;
 
     if (r->overcommit)
-        return 0;
+        return check_whole_nodes(r, result, err);
     if (r->alloc_cpus == NULL)
         return check_largest(r, result, err);
     if (result->nodes > r->alloc_nnodes)

@@ -13,6 +13,7 @@
 
 #include "common/base/err.h"
 #include "common/base/limits.h"
+#include "common/base/slurm_rules.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -59,10 +60,13 @@ struct asp_expand_request {
     bool srun;              /* not sbatch, salloc */
     bool exact;             /* srun --exact, --exclusive: CPUs are counted */
     bool whole_nodes;       /* the job gets all CPUs of its nodes */
+    bool exclusive;         /* --exclusive, of a job: so it does, too */
     bool per_gpu;           /* --cpus-per-gpu decides -c */
+    bool tres_cpus;         /* --tres-per-task does */
     uint32_t service;       /* what asp_expand_service() adds, cores per node */
     uint32_t had_user;      /* what the allocation was grown from, */
     uint32_t had_total;     /* and to; 0: it was not */
+    uint32_t slurm;         /* its release (common/base/slurm_rules.h) */
 };
 
 /* What to ask for instead; 0 is "leave it as it is". */
@@ -104,6 +108,8 @@ void asp_expand_cpus(const struct asp_expand_request *request,
 struct asp_expand_service {
     uint32_t mincpus;
     uint32_t nodes;
+    uint32_t cpus_per_task; /* where --mincpus adds none */
+    uint32_t ntasks;        /* with it: -c would change Slurm's default */
 };
 
 /* Nothing is refused: where nothing is added, the threads take a core that the
@@ -122,7 +128,8 @@ uint32_t asp_expand_nodelist_count(const char *text);
  * distribution, overcommit, multi-prog, mincpus, ...) as cli_filter sees it, or
  * spec (canonical request), alloc-cpus ("4(x2)"), part-cpus, node-cpus,
  * max-cpus, node-threads, whole-nodes, alloc-asked, type (srun, ...), had-cpus
- * (4+5). Writes lines for cli_filter.lua into buf:
+ * (4+5), slurm (24.11.5), tres-env (tres-per-task is the environment's, not an
+ * option). Writes lines for cli_filter.lua into buf:
  *     set OPTION VALUE      ask Slurm for this
  *     grown users=6 ghosts=1 nodes=2 tasks=8 per_node=4
  *     cpus user=4 total=5   each task has a core for its offload thread

@@ -4,7 +4,9 @@
  *
  * Slurm counts CPUs by task; what it can be asked for by node is --mincpus. The
  * step has all CPUs of its job, and so the added ones, unless srun counts CPUs
- * exactly (-c, --exact): then nothing is added. */
+ * exactly (-c, --exact): then nothing is added. Where --mincpus only chooses
+ * nodes (24.11.1 and later) the tasks become larger, if few of them are on a
+ * node. */
 #include "expand.h"
 
 struct share {
@@ -33,7 +35,7 @@ static bool can_ask(const struct asp_expand_request *r)
     bool fills = !r->srun && r->ntasks == 0;
 
     return !exact && !fills && !some_threads && !r->overcommit && !r->per_gpu &&
-           !r->per_device && !r->node_info && !r->multi_prog &&
+           !r->per_device && !r->tres_cpus && !r->node_info && !r->multi_prog &&
            r->dist != ASP_EXPAND_ARBITRARY && r->alloc_cpus == NULL &&
            r->max_cpus && r->ntasks <= ASP_RANKS_MAX &&
            r->cpus_per_task <= ASP_RANKS_MAX &&
@@ -69,12 +71,38 @@ static uint32_t choose_nodes(const struct asp_expand_request *r,
     return each ? (r->ntasks + each - 1) / each : 0;
 }
 
+/* Does --mincpus bring CPUs, or whole nodes have them anyway? */
+static bool mincpus_adds(const struct asp_expand_request *r)
+{
+    return asp_slurm_has(r->slurm, ASP_SLURM_MINCPUS_ADDS) || r->whole_nodes ||
+           r->exclusive || (r->ntasks == 0 && r->ntasks_per_node == 0);
+}
+
+/* Larger tasks instead, in whole cores, so that the emptiest node has enough.
+ * On a full node each task brings some: more than twice the service cores would
+ * be a waste, and 0 is returned. */
+static uint32_t larger_task(const struct asp_expand_request *r,
+                            const struct share *share, uint32_t nodes,
+                            uint32_t fullest)
+{
+    uint32_t fewest = r->ntasks ? r->ntasks / nodes : r->ntasks_per_node;
+    uint32_t core = r->threads && !r->sibling ? r->threads : 1;
+    uint32_t more, cores = share->service / core;
+
+    if (r->cpus_per_task || fewest == 0)
+        return 0;
+    more = (cores + fewest - 1) / fewest * core;
+    return (uint64_t) more * fullest > 2 * (uint64_t) share->service
+               ? 0
+               : share->task + more;
+}
+
 void asp_expand_service(const struct asp_expand_request *request,
                         struct asp_expand_service *out_p)
 {
     const struct share share = share_of(request);
     uint32_t nodes = choose_nodes(request, &share);
-    uint32_t fullest = request->ntasks_per_node;
+    uint32_t fullest = request->ntasks_per_node, larger = 0;
     uint64_t need;
 
     *out_p = (struct asp_expand_service){.nodes = 0};
@@ -83,9 +111,16 @@ void asp_expand_service(const struct asp_expand_request *request,
     if (fullest == 0)
         fullest = request->ntasks ? (request->ntasks + nodes - 1) / nodes : 1;
     need = (uint64_t) fullest * share.task + share.service;
+    if (!mincpus_adds(request)) {
+        larger = larger_task(request, &share, nodes, fullest);
+        need = (uint64_t) fullest * larger;
+        if (larger == 0)
+            return;
+    }
     if (need > request->max_cpus || nodes_with(request, need) < nodes)
         return;
-    if (need > request->mincpus)
+    out_p->cpus_per_task = larger;
+    if (larger == 0 && need > request->mincpus)
         out_p->mincpus = (uint32_t) need;
     if (request->nodes_min == 0 && request->nodelist_count == 0 &&
         request->ntasks > 1 && request->ntasks_per_node == 0)

@@ -4,7 +4,9 @@
 
 #include "common/base/request_spec.h"
 #include "common/base/strbuf.h"
+#include "common/base/slurm_rules.h"
 #include "common/base/taskmap.h"
+#include "common/base/tres.h"
 #include "common/base/words.h"
 
 #include <errno.h>
@@ -20,6 +22,8 @@ struct words {
     struct asp_expand_request request;
     uint32_t *alloc_cpus; /* owned */
     uint32_t *part_cpus;  /* owned */
+    const char *tres;     /* --tres-per-task, or its variable; or NULL */
+    bool tres_env;
     bool offload;
     bool thread;
     bool exclusive;
@@ -169,6 +173,21 @@ static int take_nodelist(const char *text, struct asp_expand_request *request)
     return request->nodelist_count ? 0 : -1;
 }
 
+static int take_slurm(const char *text, struct asp_expand_request *request)
+{
+    return asp_slurm_release_parse(text, &request->slurm);
+}
+
+/* CPUs are as -c; all else is devices. */
+static int take_tres(const char *text, struct words *words)
+{
+    bool others;
+
+    words->tres = asp_tres_cpus(text, &others) ? text : NULL;
+    words->request.device_each |= others;
+    return 0;
+}
+
 /* Keys whose value is a number. */
 static const struct {
     const char *key;
@@ -192,7 +211,6 @@ static const struct {
     {"ntasks-per-gpu", "", offsetof(struct words, request.per_device)},
     {"ntasks-per-tres", "", offsetof(struct words, request.per_device)},
     {"gpus-per-task", "", offsetof(struct words, request.device_each)},
-    {"tres-per-task", "", offsetof(struct words, request.device_each)},
     {"cpus-per-gpu", "", offsetof(struct words, request.per_gpu)},
     {"exact", "!unset", offsetof(struct words, request.exact)},
     {"overcommit", "!unset", offsetof(struct words, request.overcommit)},
@@ -203,6 +221,7 @@ static const struct {
     {"exclusive", "exclusive", offsetof(struct words, exclusive)},
     {"alloc-asked", "yes", offsetof(struct words, request.alloc_asked)},
     {"whole-nodes", "yes", offsetof(struct words, request.whole_nodes)},
+    {"tres-env", "yes", offsetof(struct words, tres_env)},
 };
 
 /* Keys whose values have a form of their own. */
@@ -222,6 +241,7 @@ static const struct {
     {"input", take_stream},
     {"output", take_stream},
     {"error", take_stream},
+    {"slurm", take_slurm},
 };
 
 #define SIZE(array) (sizeof(array) / sizeof((array)[0]))
@@ -260,6 +280,8 @@ static int take_word(const char *word, struct words *words)
     if (asp_is_word(word, len, "part-cpus"))
         return take_list(value, &words->part_cpus, &request->part_cpus,
                          &request->part_nnodes);
+    if (asp_is_word(word, len, "tres-per-task"))
+        return take_tres(value, words);
     return asp_is_word(word, len, "spec") ? take_spec(value, words) : -1;
 }
 
@@ -299,19 +321,45 @@ static void apply_exclusive(struct words *words)
 {
     struct asp_expand_request *request = &words->request;
 
+    request->exclusive = words->exclusive && request->alloc_cpus == NULL;
     if (words->exclusive && request->srun)
         request->exact = true;
     else if (words->exclusive)
         request->whole_nodes = true;
 }
 
-static void answer_offload(const struct asp_expand_request *request,
-                           struct asp_strbuf *out)
+/* --tres-per-task=cpu=N is -c N under a name that cannot be set beside -c. In
+ * the environment it only repeats the -c of the allocation. */
+static void apply_tres(struct words *words)
+{
+    struct asp_expand_request *request = &words->request;
+    bool others;
+
+    if (words->tres == NULL)
+        return;
+    if (request->cpus_per_task == 0)
+        request->cpus_per_task = asp_tres_cpus(words->tres, &others);
+    request->tres_cpus = !words->tres_env;
+}
+
+/* A new -c, and the same in the copy that srun holds it against. */
+static void write_cpus(const struct words *words, uint32_t cpus,
+                       struct asp_strbuf *out)
+{
+    char text[1024];
+
+    write_set(out, "cpus-per-task", cpus);
+    if (cpus && words->tres &&
+        asp_tres_set_cpus(words->tres, cpus, text, sizeof(text)) > 0)
+        asp_strbuf_add(out, "set tres-per-task %s\n", text);
+}
+
+static void answer_offload(const struct words *words, struct asp_strbuf *out)
 {
     struct asp_expand_cpus cpus;
 
-    asp_expand_cpus(request, &cpus);
-    write_set(out, "cpus-per-task", cpus.cpus_per_task);
+    asp_expand_cpus(&words->request, &cpus);
+    write_cpus(words, cpus.cpus_per_task, out);
     write_set(out, "ntasks", cpus.ntasks);
     write_set(out, "nodes", cpus.nodes);
     if (cpus.total)
@@ -326,7 +374,12 @@ static void answer_thread(const struct asp_expand_request *request,
 
     asp_expand_service(request, &service);
     write_set(out, "mincpus", service.mincpus);
+    write_set(out, "cpus-per-task", service.cpus_per_task);
+    write_set(out, "ntasks", service.ntasks);
     write_set(out, "nodes", service.nodes);
+    if (service.cpus_per_task)
+        asp_strbuf_add(out, "cpus user=0 total=%" PRIu32 "\n",
+                       service.cpus_per_task);
 }
 
 static int answer_ghosts(const struct asp_expand_request *request,
@@ -360,8 +413,9 @@ int asp_expand_words(int nwords, const char *const words[], char *buf,
     if (rc < 0 || (all.request.ghosts == 0 && !all.offload && !all.thread))
         goto free;
     apply_exclusive(&all);
+    apply_tres(&all);
     if (all.offload)
-        answer_offload(&all.request, &out);
+        answer_offload(&all, &out);
     else if (all.thread)
         answer_thread(&all.request, &out);
     else

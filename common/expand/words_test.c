@@ -181,6 +181,108 @@ static void test_thread_left_alone(void **state)
     assert_string_equal(buf, "");
 }
 
+/* The same request, and what each release of Slurm is asked for. */
+static void test_releases(void **state)
+{
+#define SHARED "spec=thread", "type=srun", NODES
+#define WHOLE  "type=srun", "whole-nodes=yes", "overcommit=set", NODES
+    enum { RELEASES = 5 };
+    static const char *const releases[RELEASES] = {
+        "slurm=22.05.8", "slurm=23.11.1", "slurm=24.11.0", "slurm=24.11.1",
+        "slurm=24.11.5"};
+    static const struct {
+        const char *words[9];
+        const char *until; /* 24.11.0; "..." : it begins so */
+        const char *since; /* 24.11.1 */
+    } rows[] = {
+        /* --mincpus adds CPUs, or larger tasks do. */
+        {{SHARED, "nodes=1", "ntasks=2"},
+         "set mincpus 3\n",
+         "set cpus-per-task 2\ncpus user=0 total=2\n"},
+        {{SHARED, "ntasks=2"},
+         "set mincpus 3\nset nodes 1\n",
+         "set cpus-per-task 2\nset nodes 1\ncpus user=0 total=2\n"},
+        {{SHARED, "nodes=2", "ntasks=3"},
+         "set mincpus 3\n",
+         "set cpus-per-task 2\ncpus user=0 total=2\n"},
+        /* No number of tasks, or whole nodes: it does in all releases. */
+        {{SHARED}, "set mincpus 2\n", "set mincpus 2\n"},
+        {{SHARED, "whole-nodes=yes", "ntasks=2", "nodes=1"},
+         "set mincpus 3\n",
+         "set mincpus 3\n"},
+        /* Tasks would take more than twice what is wanted. */
+        {{SHARED, "nodes=1", "ntasks=3"}, "set mincpus 4\n", ""},
+        {{"spec=thread", "type=sbatch", "ntasks=2", "cpus-per-task=1", NODES},
+         "set mincpus 3\nset nodes 1\n",
+         ""},
+        /* More tasks than CPUs, on whole nodes and on shared ones. */
+        {{"spec=ghost:1", WHOLE, "ntasks=6", "nodes=2"},
+         "set ntasks 8...",
+         "set ntasks 8..."},
+        {{"spec=ghost:1", WHOLE, "ntasks=8", "nodes=2"},
+         "set ntasks 10...",
+         "refuse 8 user task(s) and 2 ghost(s) are more than the CPUs of 2..."},
+        {{"spec=ghost:1", "type=sbatch", "exclusive=exclusive", "ntasks=8",
+          "nodes=2", "overcommit=set", "max-cpus=4"},
+         "set ntasks 10...",
+         "refuse 8 user task(s)..."},
+        {{"spec=ghost:1", "type=srun", "overcommit=set", NODES, "ntasks=8",
+          "nodes=2"},
+         "set ntasks 10...",
+         "set ntasks 10..."},
+        {{"spec=ghost:1", "type=srun", "overcommit=set", "alloc-cpus=4(x2)",
+          "ntasks=8", "nodes=2"},
+         "set ntasks 10...",
+         "set ntasks 10..."},
+    };
+    struct asp_err err = {.text = ""};
+    char buf[1024];
+
+    (void) state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        for (int r = 0; r < RELEASES; r++) {
+            const char *words[10],
+                *want = r < 3 ? rows[i].until : rows[i].since;
+            const char *dots = strstr(want, "...");
+            int n = 0;
+
+            for (; n < 9 && rows[i].words[n] != NULL; n++)
+                words[n] = rows[i].words[n];
+            words[n++] = releases[r];
+            assert_int_equal(asp_expand_words(n, words, buf, sizeof(buf), &err),
+                             0);
+            if (dots ? strncmp(buf, want, (size_t) (dots - want)) != 0
+                     : strcmp(buf, want) != 0)
+                fail_msg("row %zu, %s: %s", i, releases[r], buf);
+        }
+}
+
+/* --tres-per-task: CPUs are -c; the environment only repeats -c. */
+static void test_tres_words(void **state)
+{
+    struct asp_err err = {.text = ""};
+    char buf[512];
+
+    (void) state;
+    assert_int_equal(ASK("spec=ghost:1", "ntasks=2", "nodes=2", "max-cpus=4",
+                         "tres-per-task=cpu=2"),
+                     0);
+    assert_non_null(strstr(buf, "set mincpus 4\n"));
+    assert_int_equal(ASK("spec=ghost:1", "ntasks=2", "nodes=2",
+                         "tres-per-task=cpu=2,gres/gpu=1"),
+                     0);
+    assert_int_equal(strncmp(buf, "refuse --gpus-per-task", 22), 0);
+    assert_int_equal(
+        ASK("spec=offload", "type=srun", "ntasks=2", "tres-per-task=cpu:3"), 0);
+    assert_string_equal(buf, ""); /* the two cannot stand together */
+    assert_int_equal(ASK("spec=offload", "type=srun", "ntasks=2",
+                         "cpus-per-task=3", "tres-per-task=cpu=3",
+                         "tres-env=yes", "alloc-cpus=4(x2)"),
+                     0);
+    assert_string_equal(buf, "set cpus-per-task 4\nset tres-per-task cpu=4\n"
+                             "cpus user=3 total=4\n");
+}
+
 static void test_bad_words(void **state)
 {
     static const char *const bad[] = {"",
@@ -204,6 +306,7 @@ static void test_bad_words(void **state)
                                       "had-cpus=4+x",
                                       "node-threads=x",
                                       "threads-per-core=2x",
+                                      "slurm=24.11",
                                       "nodelist=n["};
     char buf[512];
 
@@ -227,6 +330,8 @@ int main(void)
         cmocka_unit_test(test_offload_words),
         cmocka_unit_test(test_thread_words),
         cmocka_unit_test(test_thread_left_alone),
+        cmocka_unit_test(test_releases),
+        cmocka_unit_test(test_tres_words),
         cmocka_unit_test(test_bad_words),
     };
 
