@@ -52,6 +52,8 @@ same_in_steps() {
         plain=$status
         [ "$plain" -ne 0 ]
         run step --async-progress=ghost:1 "$world/life" 0 $how
+        # MPI_Abort of MPICH 4.2 returns, and the plain program may crash then.
+        [[ $plain != 139 || $status == 0 || $status == 124 ]] || plain=$status
         ended_with "$plain"
         not_printed 'after: '
     done
