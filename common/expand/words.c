@@ -203,6 +203,7 @@ static const struct {
     {"exclusive", "exclusive", offsetof(struct words, exclusive)},
     {"alloc-asked", "yes", offsetof(struct words, request.alloc_asked)},
     {"whole-nodes", "yes", offsetof(struct words, request.whole_nodes)},
+    {"plugin", "no", offsetof(struct words, request.no_plugin)},
 };
 
 /* Keys whose values have a form of their own. */
