@@ -52,7 +52,7 @@ expected=$ASPEN_TOP/tests/expected
     for file in runtime/.libs/{libaspen,libaspenheap}.so \
         spank-plugin/.libs/aspen_spank.so tools/.libs/libaspenclock.so \
         runtime/{casper/aspen-ghost,aspen-pmix-put} pmix-agent/aspen-agent \
-        tools/aspen; do
+        tools/aspen tools/aspen-task; do
         made=$(readelf --debug-dump=info "$file" 2>/dev/null |
             grep -m1 'DW_AT_producer.*GNU C')
         kind=-fPIC
@@ -73,11 +73,16 @@ expected=$ASPEN_TOP/tests/expected
     local calls='open|openat|fopen|opendir|stat|lstat|access|faccessat|chown'
     calls+='|chmod|mkdir|unlink|rename|symlink|mknod|dlopen|execve?|execvp'
     calls+='|realpath|memfd_create|chdir'
+    # What it links of common/, too (libaspenbase).
+    local base
+    base=$(sed -n '/^libaspenbase_la_SOURCES/,/[^\\]$/p' \
+        "$ASPEN_TOP/common/Makefile.am" | grep -oE '[a-z_/]+\.c' |
+        sed 's|^|../common/|')
     cd "$ASPEN_TOP/spank-plugin"
     run diff -u "$expected/paths-plugin.txt" <(
-        grep -oHE "\b($calls)\(" \
+        grep -oHE "\b($calls)\(" $base \
             $(ls ./*.c | grep -vE '_test\.c|spank_host|fake_agent|stepd_try') |
-            sed 's|^\./||; s/($//' | LC_ALL=C sort | uniq -c |
+            sed 's|^[^:]*/||; s/($//' | LC_ALL=C sort | uniq -c |
             awk '{print $2, $1}')
     ended_with 0
 }

@@ -30,8 +30,7 @@ setup_file() {
 
 @test "sessions before, inside and after MPI_Init" {
     # MPICH 4.2 itself crashes at the end of such a program.
-    ghosts -n 2 -g 0 "$world/session" before >/dev/null 2>&1 &&
-        same_everywhere 2 "$world/session" before
+    [ "$(mpich_release)" = 4.2 ] || same_everywhere 2 "$world/session" before
     same_everywhere 2 "$world/session" inside
     same_everywhere 2 "$world/session" after
 }

@@ -38,7 +38,8 @@ same_in_steps() {
 
 @test "sessions" {
     same_in_steps "$world/session" alone
-    same_in_steps "$world/session" before
+    # MPICH 4.2 itself crashes at the end of such a program.
+    [ "$(mpich_release)" = 4.2 ] || same_in_steps "$world/session" before
 }
 
 @test "mpi_f08" {

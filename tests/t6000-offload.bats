@@ -201,10 +201,13 @@ END
     # UCX warns of them, with and without Aspen
     export UCX_LOG_LEVEL=error
     for way in world session; do
-        plain=$(ghosts -n 2 -g 0 "$ASPEN_BUILD/tests/offload_left" "$way" | sort)
+        # MPICH 4.2 counts what is left.
+        plain=$(ghosts -n 2 -g 0 "$ASPEN_BUILD/tests/offload_left" "$way" |
+            grep -v 'has pending . references' | sort)
         run ghosts -n 2 --offload "$ASPEN_BUILD/tests/offload_left" "$way"
         ended_with 0
-        [ "$(sort <<<"$output")" = "$plain" ]
+        [ "$(grep -v 'has pending . references' <<<"$output" | sort)" = \
+            "$plain" ]
     done
 }
 
@@ -320,10 +323,14 @@ int main(int argc, char **argv)
 }
 END
     mpicc.mpich -o "$BATS_TEST_TMPDIR/leave" "$BATS_TEST_TMPDIR/leave.c"
-    run ghosts -n 2 --offload "$BATS_TEST_TMPDIR/leave"
-    ended_with 6
-    run ghosts -n 2 --offload "$BATS_TEST_TMPDIR/leave" early
-    ended_with 6
+    for early in '' early; do
+        # mpiexec of MPICH 4.2 takes 0 for the status now and then.
+        for _ in 1 2 3 4 5; do
+            run ghosts -n 2 --offload "$BATS_TEST_TMPDIR/leave" $early
+            [ "$status" -eq 0 ] || break
+        done
+        ended_with 6
+    done
 }
 
 @test "callbacks have the program's stack at least" {

@@ -258,7 +258,7 @@ static void half_failed(void)
     rc = MPI_Testall(3, requests, &flag, statuses);
     EXPECT(rc == MPI_ERR_IN_STATUS && !flag);
     MPI_Error_class(statuses[0].MPI_ERROR, &class);
-    EXPECT(class == MPI_ERR_TRUNCATE && requests[0] == MPI_REQUEST_NULL);
+    EXPECT(class == MPI_ERR_TRUNCATE); /* MPICH 4.0 gives it back, 4.2 not */
     EXPECT(statuses[1].MPI_ERROR == MPI_ERR_PENDING);
     EXPECT(requests[1] != MPI_REQUEST_NULL);
     MPI_Cancel(&requests[1]);
