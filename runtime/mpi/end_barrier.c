@@ -11,6 +11,7 @@
 
 #include "fixes.h"
 #include "plt_patch.h"
+#include "progress_request.h"
 #include "real.h"
 
 #include "runtime/base/backoff.h"
@@ -98,11 +99,18 @@ static ssize_t read_while_polling(int fd, void *buf, size_t size)
     return next_read(fd, buf, size);
 }
 
+/* A probe would not do: it polls only if it finds nothing, and not for
+ * MPI_COMM_SELF. */
+static void poll_once(void)
+{
+    if (aspx_progress_request_start())
+        aspx_progress_poll();
+    aspx_progress_request_stop();
+}
+
 /* MPI_Finalize deletes our attribute: MPI still works. */
 static int begin(MPI_Comm comm, int keyval, void *value, void *extra)
 {
-    int flag;
-
     (void) comm;
     (void) keyval;
     (void) value;
@@ -111,8 +119,7 @@ static int begin(MPI_Comm comm, int keyval, void *value, void *extra)
                             &destroy) &&
         aspx_plt_patch_lead("ucp_worker_progress", note_and_poll, &progress) &&
         aspx_plt_patch_lead("read", read_while_polling, &next_read))
-        aspx_real.MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag,
-                             MPI_STATUS_IGNORE); /* polls */
+        poll_once();
     return MPI_SUCCESS;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The thread of ours in a rank: the offload thread, or the helper of mode
- * thread; a process has one at the most. And how such a thread makes MPI
- * progress. */
+ * thread; a process has one at the most. */
 #ifndef ASPEN_RUNTIME_MPI_HELPER_THREAD_H
 #define ASPEN_RUNTIME_MPI_HELPER_THREAD_H
 
@@ -42,14 +41,5 @@ _Noreturn void aspx_helper_thread_stay(void);
 
 /* End it, from another thread; the second time, nothing is done. */
 void aspx_helper_thread_stop(void);
-
-/* In the thread. Any call of MPI makes progress; this one changes nothing and
- * needs no communicator: it asks for the status of a request that nobody
- * completes. Start when MPI runs, idempotent, and stop before it ends; both
- * inside MPI. Start returns false when MPI failed; without one there is no
- * progress. */
-bool aspx_progress_request_start(void);
-void aspx_progress_request_stop(void);
-void aspx_progress_poll(void);
 
 #endif

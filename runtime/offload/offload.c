@@ -22,6 +22,7 @@
 #include "runtime/mpi/entry.h"
 #include "runtime/mpi/plt_patch.h"
 #include "runtime/mpi/helper_thread.h"
+#include "runtime/mpi/progress_request.h"
 #include "runtime/profile/profile.h"
 #include "runtime/record/frame.h"
 #include "runtime/world/call_site.h"

@@ -18,6 +18,7 @@
 #include "state.h"
 
 #include "runtime/mpi/helper_thread.h"
+#include "runtime/mpi/progress_request.h"
 #include "runtime/mpi/ucx_moved.h"
 #include "runtime/profile/timing.h"
 

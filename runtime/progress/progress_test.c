@@ -10,6 +10,7 @@
 #include "watch.h"
 
 #include "runtime/mpi/helper_thread.h"
+#include "runtime/mpi/progress_request.h"
 #include "runtime/mpi/ucx_moved.h"
 #include "runtime/profile/timing.h"
 

@@ -32,6 +32,7 @@
 #include "runtime/base/backoff.h"
 #include "runtime/base/event.h"
 #include "runtime/mpi/helper_thread.h"
+#include "runtime/mpi/progress_request.h"
 #include "runtime/mpi/ucx_moved.h"
 #include "runtime/profile/timing.h"
 
