@@ -7,11 +7,10 @@
  * Life: the plugin makes a sealed memfd before the tasks are forked; every
  * task inherits it as descriptor ASPEN_BOARD_FD and, in task_init (already as
  * the user), writes its pid into its slot. aspen-ghost and the runtime map it.
- * Under plain mpiexec tests/boards.c does the same.
+ * Under `aspen run` the first task of a node makes it and passes it on
+ * (tools/task/meet.h); for tests there is tests/boards.c.
  * Root never reads it, and nothing in it is trusted: a reader checks the
- * header against its layout and treats pids as hints (pidfd_open).
- *
- * Header only: the plugin may not link anything. */
+ * header against its layout and treats pids as hints (pidfd_open). */
 #ifndef ASPEN_COMMON_BOARD_H
 #define ASPEN_COMMON_BOARD_H
 
@@ -75,5 +74,14 @@ static inline size_t asp_board_bytes(uint32_t ntasks)
 {
     return sizeof(struct asp_board) + ntasks * sizeof(struct asp_board_slot);
 }
+
+/* Make a sealed board. Returns its descriptor (close-on-exec), or -1 with
+ * errno of memfd_create(), ftruncate(), pwrite() or fcntl(). */
+int asp_board_create(uint32_t ntasks, uint32_t nghosts,
+                     enum asp_board_launcher launcher);
+
+/* In task `slot`, as the user: say that it runs, and wake whoever waits.
+ * Returns 0, or -1 with errno of mmap(). */
+int asp_board_enter(int board_fd, uint32_t ntasks, uint32_t slot);
 
 #endif

@@ -113,7 +113,7 @@ int aspa_explain(const char *file, const char *serve_dir)
 {
     struct aspa_request request = {0};
     struct aspa_answer answer = {0};
-    struct aspa_plan plan = {0};
+    struct asp_node_plan plan = {0};
     struct asp_err err = {0};
     int status = 0;
 
@@ -134,7 +134,7 @@ int aspa_explain(const char *file, const char *serve_dir)
             serve_until_eof();
     }
     aspa_answer_clear(&answer);
-    aspa_plan_clear(&plan);
+    asp_node_plan_clear(&plan);
     aspa_request_clear(&request);
     return status;
 }

@@ -167,7 +167,7 @@ static int run(const struct options *options)
 {
     struct aspa_request request = {0};
     struct aspa_answer answer = {0};
-    struct aspa_plan plan = {0};
+    struct asp_node_plan plan = {0};
     struct asp_err err = {0};
     struct asp_err why;
     char *text = NULL;
@@ -197,7 +197,7 @@ static int run(const struct options *options)
     if (rc == 0 && plan.layout != NULL)
         run_to_end();
     aspa_answer_clear(&answer);
-    aspa_plan_clear(&plan);
+    asp_node_plan_clear(&plan);
     aspa_request_clear(&request);
     return rc == 0 ? 0 : 1;
 }

@@ -18,7 +18,7 @@
 static char tmpdir_path[PATH_MAX];
 
 /* Start the server in a directory that lives no longer than its start. */
-static int start_server(const struct aspa_plan *plan, const char *tmp_base,
+static int start_server(const struct asp_node_plan *plan, const char *tmp_base,
                         struct asp_err *err)
 {
     char path[PATH_MAX] = "";
@@ -62,7 +62,7 @@ static int add_pmix_put(struct aspa_env *env, struct asp_err *err)
 
 /* What all tasks of the node get. */
 static int add_shared(struct aspa_answer *answer, struct aspa_env *env,
-                      const struct aspa_plan *plan, bool pmix,
+                      const struct asp_node_plan *plan, bool pmix,
                       struct asp_err *err)
 {
     if (aspa_env_add(env, "ASPEN_LAYOUT", plan->text, err) < 0)
@@ -77,7 +77,7 @@ static int add_shared(struct aspa_answer *answer, struct aspa_env *env,
 }
 
 static int add_task(struct aspa_answer *answer, struct aspa_env *env,
-                    const struct aspa_plan *plan, uint32_t p, bool pmix,
+                    const struct asp_node_plan *plan, uint32_t p, bool pmix,
                     struct asp_err *err)
 {
     const struct asp_layout_task *task = &plan->layout->tasks[p];
@@ -95,8 +95,9 @@ static int add_task(struct aspa_answer *answer, struct aspa_env *env,
                            err);
 }
 
-static int add_tasks(struct aspa_answer *answer, const struct aspa_plan *plan,
-                     bool pmix, struct asp_err *err)
+static int add_tasks(struct aspa_answer *answer,
+                     const struct asp_node_plan *plan, bool pmix,
+                     struct asp_err *err)
 {
     struct aspa_env env = {0};
     int rc;
@@ -110,7 +111,7 @@ static int add_tasks(struct aspa_answer *answer, const struct aspa_plan *plan,
 }
 
 /* Add a remark to the plan's own. */
-static void remark(char *message, size_t size, const struct aspa_plan *plan,
+static void remark(char *message, size_t size, const struct asp_node_plan *plan,
                    const char *text, const char *reason)
 {
     snprintf(message, size, "%s%s%s: %.400s", plan->note,
@@ -118,8 +119,8 @@ static void remark(char *message, size_t size, const struct aspa_plan *plan,
 }
 
 /* Without PMIx if the answer cannot take what leads to it. */
-static int fill_answer(const struct aspa_plan *plan, bool pmix, char *message,
-                       size_t size, struct aspa_answer *answer,
+static int fill_answer(const struct asp_node_plan *plan, bool pmix,
+                       char *message, size_t size, struct aspa_answer *answer,
                        struct asp_err *err)
 {
     char reason[ASP_ERR_TEXT_MAX + ASP_ERR_PLACE_MAX];
@@ -133,7 +134,7 @@ static int fill_answer(const struct aspa_plan *plan, bool pmix, char *message,
     return add_tasks(answer, plan, false, err);
 }
 
-int aspa_publish(const struct aspa_plan *plan, const char *tmp_base,
+int aspa_publish(const struct asp_node_plan *plan, const char *tmp_base,
                  struct aspa_answer *answer, struct asp_err *err)
 {
     char message[2 * ASP_ERR_TEXT_MAX]; /* the wire cuts it to fit */

@@ -13,7 +13,7 @@
 /* Start the server if tmp_base is not NULL, and fill the answer. A server
  * that does not start is a remark in the answer, not a failure.
  * Returns 0, or -1 with text in err (no memory, environment too large). */
-int aspa_publish(const struct aspa_plan *plan, const char *tmp_base,
+int aspa_publish(const struct asp_node_plan *plan, const char *tmp_base,
                  struct aspa_answer *answer, struct asp_err *err);
 
 /* The answer to a request without a plan.

@@ -16,7 +16,8 @@
 
 #include "filter.h"
 #include "release.h"
-#include "run.h"
+
+#include "common/base/child.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -84,8 +85,8 @@ static void print_help(void)
     int status = 0;
 
     snprintf(command, sizeof(command), "%s", aspen_command);
-    if (asps_run(argv, HELP_TIMEOUT_MS, text, sizeof(text), why, sizeof(why),
-                 &status) < 0 ||
+    if (asp_child_run(argv, HELP_TIMEOUT_MS, text, sizeof(text), why,
+                      sizeof(why), &status) < 0 ||
         !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
         slurm_error("aspen: cannot list the knobs: %s request --help-knobs "
                     "failed: %s",

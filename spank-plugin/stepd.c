@@ -10,7 +10,6 @@
 
 #include "stepd.h"
 
-#include "board.h"
 #include "options.h"
 #include "request.h"
 #include "special.h"
@@ -18,6 +17,7 @@
 #include "task.h"
 
 #include "common/agent_wire.h"
+#include "common/board.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -382,7 +382,8 @@ static void start_tasks(spank_t spank)
         return;
     }
     find_user_ranks(spank);
-    step.board_fd = asps_board_create(step.nlocal, step.spec.ghosts);
+    step.board_fd = asp_board_create(step.nlocal, step.spec.ghosts,
+                                     ASP_LAUNCHER_WAITS);
     if (step.board_fd < 0) {
         snprintf(why, sizeof(why), "%m");
         give_up("cannot make the board of tasks: ", why);

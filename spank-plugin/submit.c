@@ -4,8 +4,9 @@
 
 #include "submit.h"
 
-#include "run.h"
 #include "special.h"
+
+#include "common/base/child.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -113,8 +114,8 @@ static void ask_aspen(const struct asps_settings *settings,
     if (words == NULL)
         asps_submit_refuse("out of memory");
     make_argv(settings, out_p, no_ghosts, words, argv);
-    rc = asps_run(argv, REQUEST_TIMEOUT_MS, out_p->text, sizeof(out_p->text),
-                  err, sizeof(err), &status);
+    rc = asp_child_run(argv, REQUEST_TIMEOUT_MS, out_p->text,
+                       sizeof(out_p->text), err, sizeof(err), &status);
     free(words);
     if (rc < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
         refuse_broken(settings, rc, status, err);

@@ -7,8 +7,9 @@
 #include "filter.h"
 #include "local.h"
 #include "options.h"
-#include "run.h"
 #include "spank_host.h"
+
+#include "common/base/child.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -35,9 +36,9 @@ static void run_text(const char *script, int timeout_ms, int want_rc, char *out,
     char *argv[] = {shell, option, text, NULL};
 
     snprintf(text, sizeof(text), "%s", script);
-    assert_int_equal(
-        asps_run(argv, timeout_ms, out, out_bytes, err, sizeof(err), status_p),
-        want_rc);
+    assert_int_equal(asp_child_run(argv, timeout_ms, out, out_bytes, err,
+                                   sizeof(err), status_p),
+                     want_rc);
 }
 
 static void test_run(void **state)
@@ -62,8 +63,8 @@ static void test_run(void **state)
     run_text("exit 7", 5000, 0, out, sizeof(out), &status);
     assert_int_equal(WEXITSTATUS(status), 7);
     assert_true(signal(SIGCHLD, SIG_DFL) == SIG_IGN);
-    assert_int_equal(asps_run((char *[]){missing, NULL}, 1000, out, sizeof(out),
-                              err, sizeof(err), &status),
+    assert_int_equal(asp_child_run((char *[]){missing, NULL}, 1000, out,
+                                   sizeof(out), err, sizeof(err), &status),
                      0);
     assert_int_equal(WEXITSTATUS(status), 127);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);

@@ -5,7 +5,6 @@
 
 #include "task.h"
 
-#include "board.h"
 #include "degraded.h"
 #include "taskenv.h"
 
@@ -52,7 +51,7 @@ static int keep_board(const struct asps_step *step, uint32_t slot)
 
     if (fd < 0)
         return 0;
-    if (asps_board_enter(fd, step->nlocal, slot) < 0)
+    if (asp_board_enter(fd, step->nlocal, slot) < 0)
         return -1;
     flags = fcntl(fd, F_GETFD);
     return flags < 0 ? -1 : fcntl(fd, F_SETFD, flags & ~FD_CLOEXEC);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Running a helper program from srun, sbatch or salloc, as the caller, with a
- * bounded output and a deadline. Never used in slurmstepd. */
-#ifndef ASPEN_SPANK_PLUGIN_RUN_H
-#define ASPEN_SPANK_PLUGIN_RUN_H
+/* Running another program, as the caller, with a bounded output and a deadline:
+ * in srun, sbatch and salloc, and in `aspen run`. Never used in slurmstepd. */
+#ifndef ASPEN_COMMON_BASE_CHILD_H
+#define ASPEN_COMMON_BASE_CHILD_H
 
 #include <stddef.h>
 
@@ -13,7 +13,7 @@
  *   status_p     as of waitpid()
  * Returns 0, or -1 with errno ETIMEDOUT or that of pipe, fork. A program that
  * cannot be executed ends with status 127. */
-int asps_run(char *const argv[], int timeout_ms, char *out, size_t out_bytes,
-             char *err, size_t err_bytes, int *status_p);
+int asp_child_run(char *const argv[], int timeout_ms, char *out,
+                  size_t out_bytes, char *err, size_t err_bytes, int *status_p);
 
 #endif

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Called by stepd.c and task.c. Root only writes the header, and never reads
- * the board. */
+/* Making and entering a board. In slurmstepd, which is root, only the header is
+ * written, and nothing is read. */
 #include "config.h"
 
 #include "board.h"
-
-#include "common/board.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,12 +13,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int asps_board_create(uint32_t ntasks, uint32_t nghosts)
+int asp_board_create(uint32_t ntasks, uint32_t nghosts,
+                     enum asp_board_launcher launcher)
 {
     struct asp_board header = {.magic = ASP_BOARD_MAGIC,
                                .version = ASP_BOARD_VERSION,
                                .ntasks = ntasks,
-                               .nghosts = nghosts};
+                               .nghosts = nghosts,
+                               .launcher = launcher};
     int fd = memfd_create("aspen-board", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
     if (fd < 0)
@@ -37,7 +37,7 @@ int asps_board_create(uint32_t ntasks, uint32_t nghosts)
     return fd;
 }
 
-int asps_board_enter(int board_fd, uint32_t ntasks, uint32_t slot)
+int asp_board_enter(int board_fd, uint32_t ntasks, uint32_t slot)
 {
     size_t bytes = asp_board_bytes(ntasks);
     struct asp_board *board = mmap(NULL, bytes, PROT_READ | PROT_WRITE,

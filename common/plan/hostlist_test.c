@@ -53,7 +53,7 @@ static void test_rows(void **state)
         char names[512] = "";
         int rc;
 
-        rc = aspa_hostlist_name(rows[i].list, nodes, rows[i].nnodes, &err);
+        rc = asp_hostlist_name(rows[i].list, nodes, rows[i].nnodes, &err);
         if (rows[i].names == NULL) {
             assert_int_equal(rc, -1);
             assert_int_equal(errno, EINVAL);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Expanding node lists, for PMIx's node map and for pictures. Called by
- * resolve.c. Several brackets in a name ("r[1-2]n[1-4]") count like the digits
- * of a number: the last one runs fastest. */
-#include "config.h"
-
+/* Expanding node lists, for layouts and PMIx's node map. Several brackets in a
+ * name ("r[1-2]n[1-4]") count like the digits of a number: the last one runs
+ * fastest. */
 #include "hostlist.h"
 
 #include <errno.h>
@@ -116,8 +114,8 @@ static const char *name_end(const char *text)
     return text;
 }
 
-int aspa_hostlist_name(const char *list, struct asp_layout_node *nodes,
-                       uint32_t nnodes, struct asp_err *err)
+int asp_hostlist_name(const char *list, struct asp_layout_node *nodes,
+                      uint32_t nnodes, struct asp_err *err)
 {
     struct out out = {nodes, nnodes, 0};
     const char *text = list;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fork, exec, and read two pipes until both end or the deadline. The program
- * is our own `aspen` command; it is bounded all the same, because srun must
- * not hang on a broken installation. */
+/* fork, exec, and read two pipes until both end or the deadline. Also our own
+ * programs are bounded: srun must not hang on a broken installation. */
 #include "config.h"
 
-#include "run.h"
+#include "child.h"
 
-#include "common/base/clock.h"
+#include "clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -150,8 +149,8 @@ out:
 }
 
 /* Where srun inherited SIGCHLD as ignored there would be no status to read. */
-int asps_run(char *const argv[], int timeout_ms, char *out, size_t out_bytes,
-             char *err, size_t err_bytes, int *status_p)
+int asp_child_run(char *const argv[], int timeout_ms, char *out,
+                  size_t out_bytes, char *err, size_t err_bytes, int *status_p)
 {
     struct sigaction plain = {.sa_handler = SIG_DFL}, before;
     bool changed = sigaction(SIGCHLD, NULL, &before) == 0 &&
