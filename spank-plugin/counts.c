@@ -6,27 +6,10 @@
 
 #include "counts.h"
 
-#include "common/base/strbuf.h"
 #include "common/base/taskmap.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdbool.h>
-
-int asps_counts_less(const char *text, uint32_t less, char *buf, size_t size)
-{
-    struct asp_strbuf out = asp_strbuf_on(buf, size);
-    uint32_t count, times;
-
-    do {
-        if (asp_counts_next(&text, less + 1, ASP_RANKS_MAX, &count, &times) < 0)
-            return -1;
-        asp_strbuf_add(&out, "%s%" PRIu32, out.len ? "," : "", count - less);
-        if (times > 1)
-            asp_strbuf_add(&out, "(x%" PRIu32 ")", times);
-    } while (*text);
-    return asp_strbuf_end(&out);
-}
 
 /* What dealing needs to remember. */
 struct ranks {

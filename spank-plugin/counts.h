@@ -6,13 +6,7 @@
 
 #include "common/base/taskmap.h"
 
-#include <stddef.h>
 #include <stdint.h>
-
-/* Counts per node, "4(x2),3", with less taken off each: 1 gives "3(x2),2".
- * Returns the length, or -1 with errno EINVAL (form, or a count that is not
- * larger than less), ENOSPC. */
-int asps_counts_less(const char *text, uint32_t less, char *buf, size_t size);
 
 /* A step as this node sees it. */
 struct asps_step_map {

@@ -57,7 +57,7 @@ static void shrink_list(spank_t spank, const char *name, uint32_t ghosts)
 
     if (old != NULL && new != NULL &&
         keep_original(spank, name, old, LIST_MAX) &&
-        asps_counts_less(old, ghosts, new, LIST_MAX) > 0)
+        asp_counts_less(old, ghosts, new, LIST_MAX) > 0)
         spank_setenv(spank, name, new, 1);
     free(old);
     free(new);
@@ -363,7 +363,7 @@ static void script_tasks(spank_t spank, const struct asps_grown *grown)
     if (list != NULL && less != NULL &&
         spank_getenv(spank, "SLURM_TASKS_PER_NODE", list, LIST_MAX) ==
             ESPANK_SUCCESS &&
-        asps_counts_less(list, grown->ghosts, less, LIST_MAX) > 0)
+        asp_counts_less(list, grown->ghosts, less, LIST_MAX) > 0)
         spank_setenv(spank, "SLURM_TASKS_PER_NODE", less, 1);
     free(list);
     free(less);

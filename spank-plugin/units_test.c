@@ -32,12 +32,12 @@ static void test_counts(void **state)
 
     (void) state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-        if (asps_counts_less(bad[i], 1, buf, sizeof(buf)) != -1)
+        if (asp_counts_less(bad[i], 1, buf, sizeof(buf)) != -1)
             fail_msg("less \"%s\"", bad[i]);
-    assert_int_equal(asps_counts_less("4(x2),3", 1, buf, sizeof(buf)), 7);
+    assert_int_equal(asp_counts_less("4(x2),3", 1, buf, sizeof(buf)), 7);
     assert_string_equal(buf, "3(x2),2");
-    assert_int_equal(asps_counts_less("1", 1, buf, sizeof(buf)), -1);
-    assert_int_equal(asps_counts_less("4(x2),3", 1, buf, 7), -1);
+    assert_int_equal(asp_counts_less("1", 1, buf, sizeof(buf)), -1);
+    assert_int_equal(asp_counts_less("4(x2),3", 1, buf, 7), -1);
     assert_int_equal(errno, ENOSPC);
 }
 

@@ -4,9 +4,11 @@
  */
 #include "taskmap.h"
 
+#include "strbuf.h"
 #include "words.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +53,21 @@ int asp_counts_parse(const char *text, uint32_t least, uint32_t most,
             counts[n++] = count;
     } while (*text);
     return (int) n;
+}
+
+int asp_counts_less(const char *text, uint32_t less, char *buf, size_t size)
+{
+    struct asp_strbuf out = asp_strbuf_on(buf, size);
+    uint32_t count, times;
+
+    do {
+        if (asp_counts_next(&text, less + 1, ASP_RANKS_MAX, &count, &times) < 0)
+            return -1;
+        asp_strbuf_add(&out, "%s%" PRIu32, out.len ? "," : "", count - less);
+        if (times > 1)
+            asp_strbuf_add(&out, "(x%" PRIu32 ")", times);
+    } while (*text);
+    return asp_strbuf_end(&out);
 }
 
 uint32_t asp_taskmap_turn(const char *distribution, uint32_t plane_size,

@@ -10,6 +10,7 @@
 #include "limits.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* One "4(x2)" or "4", and the comma behind it, at *text_p, which moves on.
@@ -24,6 +25,11 @@ int asp_counts_next(const char **text_p, uint32_t least, uint32_t most,
  * Returns how many there are, or -1 with errno EINVAL (form) or ENOSPC. */
 int asp_counts_parse(const char *text, uint32_t least, uint32_t most,
                      uint32_t *counts, uint32_t max);
+
+/* Counts per node, "4(x2),3", with less taken off each: 1 gives "3(x2),2".
+ * Returns the length, or -1 with errno EINVAL (form, or a count that is not
+ * larger than less), ENOSPC. */
+int asp_counts_less(const char *text, uint32_t less, char *buf, size_t size);
 
 /* Ids that each node gets per turn when all of its tasks come at once. */
 enum { ASP_TURN_BLOCK = ASP_TASKS_MAX };

@@ -43,12 +43,11 @@ static int resolve(const struct asp_node *node, struct asp_policy *policy,
         return -1;
     ghosts = asp_policy_number(policy, ASP_KNOB_GHOSTS);
     if (asp_policy_mode(policy) == ASP_MODE_GHOST && ghosts != node->ghosts)
-        return asp_errf(
-            err, EPERM,
-            "the site's policy on this node gives %lld ghosts, but "
-            "the step was started with %u: policy files differ "
-            "between the nodes",
-            ghosts, (unsigned) node->ghosts);
+        return asp_errf(err, EPERM,
+                        "the site's policy on this node gives %lld ghosts, but "
+                        "the step was started with %u: policy files differ "
+                        "between the nodes",
+                        ghosts, (unsigned) node->ghosts);
     return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The plan of one node of a step, from the canonical request to the layout: what
- * the agent does under the plugin, and the first task of each node under `aspen
- * run`. Every node does it for itself and comes to the same roles. */
+/* The plan of one node of a step, from the canonical request to the layout:
+ * what the agent does under the plugin, and the first task of each node under
+ * `aspen run`. Every node does it for itself and comes to the same roles. */
 #ifndef ASPEN_COMMON_NODE_NODE_PLAN_H
 #define ASPEN_COMMON_NODE_NODE_PLAN_H
 
@@ -23,9 +23,9 @@ struct asp_node {
     uint32_t ghosts;         /* per node, as they were counted at the start */
     const struct asp_layout_node *nodes; /* of the step, with names */
     uint32_t nnodes;
-    uint32_t node;           /* this one */
-    bool cpus_grown;         /* each task has a core more for its thread */
-    const char *cpu_bind;    /* what kind of --cpu-bind the user gave */
+    uint32_t node;                /* this one */
+    bool cpus_grown;              /* each task has a core more for its thread */
+    const char *cpu_bind;         /* what kind of --cpu-bind the user gave */
     const char *threads_per_core; /* that the user wants */
 };
 
