@@ -11,8 +11,7 @@ static void put_task(struct asp_strbuf *out, const struct asp_degraded *step,
                      uint32_t slot)
 {
     if (step->ghosts == 0)
-        asp_strbuf_add(out,
-                       " task=%" PRIu32 ":user:%" PRIu32 ":-:numa-1:h-1:c",
+        asp_strbuf_add(out, " task=%" PRIu32 ":user:%" PRIu32 ":-:numa-1:h-1:c",
                        step->ranks_world[slot], step->ranks_world[slot]);
     else
         asp_strbuf_add(out, " task=-:%s:-:-:numa-1:h-1:c",
@@ -23,10 +22,9 @@ char *asp_degraded_layout(const struct asp_degraded *step)
 {
     struct asp_strbuf out = ASP_STRBUF_GROWING;
 
-    asp_strbuf_add(&out,
-                   "aspen-layout/1 job=%s mode=%s gpn=%" PRIu32
-                   " bound=no reason=",
-                   step->job, step->mode, step->ghosts);
+    asp_strbuf_add(
+        &out, "aspen-layout/1 job=%s mode=%s gpn=%" PRIu32 " bound=no reason=",
+        step->job, step->mode, step->ghosts);
     asp_escape(&out, step->reason, ASP_ESCAPE_MARKS);
     asp_strbuf_add(&out,
                    " digest= size=%" PRIu32 " nnodes=%" PRIu32 " node=%" PRIu32

@@ -14,8 +14,8 @@ struct asp_degraded {
     uint32_t ghosts;    /* the last ones of this node's tasks */
     uint32_t ntasks;    /* of the step */
     uint32_t nnodes;
-    uint32_t node;      /* this one */
-    uint32_t nlocal;    /* tasks of this node */
+    uint32_t node;               /* this one */
+    uint32_t nlocal;             /* tasks of this node */
     const uint32_t *ranks_world; /* nlocal of them; read if there are no ghosts:
                                     then the ranks are the launcher's */
 };

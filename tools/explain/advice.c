@@ -216,7 +216,7 @@ bool aspt_advise(const struct aspt_record *record,
 }
 
 int aspt_advice_take(struct asp_policy *policy, const struct asp_facts *facts,
-                     struct asp_err *err)
+                     FILE *remarks, struct asp_err *err)
 {
     const char *path = asp_policy_text(policy, ASP_KNOB_PROFILE);
     struct aspt_record *record = NULL;
@@ -229,7 +229,7 @@ int aspt_advice_take(struct asp_policy *policy, const struct asp_facts *facts,
         (access(path, F_OK) < 0 && errno == ENOENT))
         return 0;
     if (aspt_record_read(path, &record, &why) < 0) {
-        fprintf(stderr, "the profile is left alone: %s\n",
+        fprintf(remarks, "the profile is left alone: %s\n",
                 asp_err_print(&why, text, sizeof(text)));
         return 0;
     }
@@ -237,7 +237,7 @@ int aspt_advice_take(struct asp_policy *policy, const struct asp_facts *facts,
         asp_policy_advise(policy, &advice);
         rc = asp_policy_resolve(policy, facts, err);
     } else {
-        fprintf(stderr, "the profile %.200s is left alone: %s\n", path,
+        fprintf(remarks, "the profile %.200s is left alone: %s\n", path,
                 advice.why);
     }
     aspt_record_free(record);

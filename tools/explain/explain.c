@@ -351,7 +351,7 @@ static int resolve(const struct options *options, struct step *step,
         (line && asp_policy_add_spec(step->policy, line, ASP_LAYER_LINE,
                                      "command line", err) < 0) ||
         asp_policy_resolve(step->policy, &options->facts, err) < 0 ||
-        aspt_advice_take(step->policy, &options->facts, err) < 0)
+        aspt_advice_take(step->policy, &options->facts, stderr, err) < 0)
         return -1;
     step->offload = asp_policy_mode(step->policy) == ASP_MODE_OFFLOAD ||
                     (asp_policy_mode(step->policy) == ASP_MODE_GHOST &&

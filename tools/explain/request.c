@@ -4,8 +4,10 @@
  * request, which is all that travels to the nodes. */
 #include "config.h"
 
-#include "explain.h"
+#include "request.h"
+
 #include "advice.h"
+#include "explain.h"
 
 #include "tools/base/command.h"
 #include "tools/base/program.h"
@@ -32,12 +34,9 @@ static const char usage[] =
     "for options that are not given. --counting: with the site's knobs that\n"
     "change what Slurm is asked for, as aspen explain --extra needs them.\n";
 
-struct request {
-    bool counting;
-    const char *progress;
-    const char *policy;
-    const char *site;
-    struct asp_facts facts;
+struct command {
+    bool counting; /* first: no option has offset 0 below */
+    struct aspt_request request;
 };
 
 static int read_number(const char *text, uint32_t *out_p)
@@ -90,34 +89,36 @@ static const struct option options[] = {
 
 /* Options that are a text, and where it goes. */
 static const size_t text_options[HELP] = {
-    [PROGRESS] = offsetof(struct request, progress),
-    [POLICY] = offsetof(struct request, policy),
-    [SITE] = offsetof(struct request, site),
-    [PARTITION] = offsetof(struct request, facts.partition),
-    [ACCOUNT] = offsetof(struct request, facts.account),
-    [QOS] = offsetof(struct request, facts.qos),
-    [PROGRAM] = offsetof(struct request, facts.program),
-    [NO_GHOSTS] = offsetof(struct request, facts.no_ghosts),
+    [PROGRESS] = offsetof(struct command, request.progress),
+    [POLICY] = offsetof(struct command, request.policy),
+    [SITE] = offsetof(struct command, request.site),
+    [PARTITION] = offsetof(struct command, request.facts.partition),
+    [ACCOUNT] = offsetof(struct command, request.facts.account),
+    [QOS] = offsetof(struct command, request.facts.qos),
+    [PROGRAM] = offsetof(struct command, request.facts.program),
+    [NO_GHOSTS] = offsetof(struct command, request.facts.no_ghosts),
 };
 
 /* Take one option. Returns 0, or -1 when it or its value is bad. */
-static int take_option(struct request *request, int option, char *value)
+static int take_option(struct command *command, int option, char *value)
 {
+    struct asp_facts *facts = &command->request.facts;
+
     if (option == '?')
         return -1;
     if (option == NODES)
-        return read_number(value, &request->facts.nodes);
+        return read_number(value, &facts->nodes);
     if (option == TASKS)
-        return read_number(value, &request->facts.tasks_per_node);
+        return read_number(value, &facts->tasks_per_node);
     if (text_options[option])
-        *(const char **) ((char *) request + text_options[option]) = value;
-    request->facts.no_more_ghosts |= option == NO_MORE;
-    request->counting |= option == COUNTING;
+        *(const char **) ((char *) command + text_options[option]) = value;
+    facts->no_more_ghosts |= option == NO_MORE;
+    command->counting |= option == COUNTING;
     return 0;
 }
 
-static int add_sources(struct asp_policy *policy, const struct request *request,
-                       struct asp_err *err)
+static int add_sources(struct asp_policy *policy,
+                       const struct aspt_request *request, struct asp_err *err)
 {
     const char *env_progress = getenv("ASPEN_PROGRESS");
     const char *job = request->policy ? request->policy
@@ -160,45 +161,75 @@ static int runs_plain(const struct asp_policy *policy, const char *program,
     return 1;
 }
 
-static int answer(const struct request *request)
+/* Sources -> resolved policy -> the two texts, and off in place of both for a
+ * program that runs plain. */
+static int resolve(const struct aspt_request *request,
+                   struct asp_policy *policy, struct aspt_answer *out,
+                   FILE *remarks, struct asp_err *err)
 {
-    int (*print)(const struct asp_policy *, char *, size_t,
-                 struct asp_err *) = request->counting ? asp_policy_counting
-                                                       : asp_policy_canonical;
-    struct asp_policy *policy = asp_policy_create();
-    char line[ASP_SPEC_MAX + 1], notes[2048];
-    struct asp_err err;
-    int rc = ASPT_REFUSED, plain = -1;
+    char notes[2048];
+    int plain;
 
-    if (!policy)
-        return ASPT_REFUSED;
-    if (add_sources(policy, request, &err) < 0 ||
-        asp_policy_resolve(policy, &request->facts, &err) < 0 ||
-        aspt_advice_take(policy, &request->facts, &err) < 0 ||
-        (plain = runs_plain(policy, request->facts.program, &err)) < 0 ||
-        (!plain && print(policy, line, sizeof(line), &err) < 0)) {
-        aspt_complain(&err);
-    } else if (plain) {
-        aspt_complain(&err);
-        puts(asp_mode_name(ASP_MODE_OFF));
-        rc = ASPT_OK;
-    } else {
-        if (asp_policy_notes(policy, notes, sizeof(notes))[0])
-            fprintf(stderr, "%s\n", notes);
-        printf("%s\n", line);
-        rc = ASPT_OK;
+    if (add_sources(policy, request, err) < 0 ||
+        asp_policy_resolve(policy, &request->facts, err) < 0 ||
+        aspt_advice_take(policy, &request->facts, remarks, err) < 0 ||
+        (plain = runs_plain(policy, request->facts.program, err)) < 0)
+        return -1;
+    if (plain) {
+        fprintf(remarks, "%s\n", err->text);
+        strcpy(out->spec, asp_mode_name(ASP_MODE_OFF));
+        strcpy(out->counting, out->spec);
+        return 0;
     }
+    if (asp_policy_canonical(policy, out->spec, sizeof(out->spec), err) < 0 ||
+        asp_policy_counting(policy, out->counting, sizeof(out->counting), err) <
+            0)
+        return -1;
+    if (asp_policy_notes(policy, notes, sizeof(notes))[0])
+        fprintf(remarks, "%s\n", notes);
+    return 0;
+}
+
+int aspt_request_answer(const struct aspt_request *request,
+                        struct aspt_answer *out_p, struct asp_err *err)
+{
+    struct asp_policy *policy = asp_policy_create();
+    FILE *remarks = fmemopen(out_p->remarks, sizeof(out_p->remarks), "w");
+    int rc, saved;
+
+    out_p->remarks[0] = out_p->spec[0] = out_p->counting[0] = '\0';
+    if (policy && remarks)
+        rc = resolve(request, policy, out_p, remarks, err);
+    else
+        rc = asp_errf(err, ENOMEM, "out of memory");
+    saved = errno;
+    if (remarks)
+        fclose(remarks);
     asp_policy_destroy(policy);
+    errno = saved;
     return rc;
+}
+
+static int print_answer(const struct command *command)
+{
+    struct aspt_answer answer;
+    struct asp_err err;
+    int rc = aspt_request_answer(&command->request, &answer, &err);
+
+    fputs(answer.remarks, stderr);
+    if (rc < 0)
+        return aspt_complain(&err);
+    puts(command->counting ? answer.counting : answer.spec);
+    return ASPT_OK;
 }
 
 int aspt_request(int argc, char **argv)
 {
-    struct request request = {0};
+    struct command command = {0};
     struct passwd *user = getpwuid(getuid());
     int option;
 
-    request.facts.user = user ? user->pw_name : NULL;
+    command.request.facts.user = user ? user->pw_name : NULL;
     optind = 1;
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
         if (option == KNOBS) {
@@ -209,7 +240,7 @@ int aspt_request(int argc, char **argv)
             fputs(usage, stdout);
             return ASPT_OK;
         }
-        if (take_option(&request, option, optarg) < 0) {
+        if (take_option(&command, option, optarg) < 0) {
             fputs(usage, stderr);
             return ASPT_REFUSED;
         }
@@ -218,5 +249,5 @@ int aspt_request(int argc, char **argv)
         fputs(usage, stderr);
         return ASPT_REFUSED;
     }
-    return answer(&request);
+    return print_answer(&command);
 }
