@@ -6,6 +6,7 @@
 #include "tools/compare/compare.h"
 #include "tools/explain/explain.h"
 #include "tools/report/report.h"
+#include "tools/run/run.h"
 #include "tools/status/status.h"
 
 #include <stdio.h>
@@ -21,6 +22,7 @@ static const struct subcommand {
     {"explain", aspt_explain, "show which task sits on which core, and why"},
     {"report", aspt_report, "show what a job did, from its record"},
     {"request", aspt_request, "what srun asks: check and complete a request"},
+    {"run", aspt_run_job, "start a job without the site's plugin"},
     {"status", aspt_status, "show what a job does on this node, now"},
 };
 

@@ -190,6 +190,20 @@ bad:
     return -1;
 }
 
+bool *asp_step_ranks_ghosts(const struct asp_step_ranks *steps, uint32_t ghosts)
+{
+    bool *marks = calloc(steps->ntasks, sizeof(*marks));
+
+    for (uint32_t n = 0; marks && n < steps->nnodes; n++) {
+        const struct asp_layout_node *node = &steps->nodes[n];
+
+        for (uint32_t i = node->ntasks > ghosts ? node->ntasks - ghosts : 0;
+             i < node->ntasks; i++)
+            marks[node->ranks_world[i]] = true;
+    }
+    return marks;
+}
+
 void asp_step_ranks_destroy(struct asp_step_ranks *steps)
 {
     int saved = errno;

@@ -8,6 +8,7 @@
 #include "common/base/err.h"
 #include "common/layout/layout.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,6 +45,11 @@ int asp_step_ranks_find(const char *tasks_per_node, const char *distribution,
                         uint32_t plane_size, uint32_t node,
                         const uint32_t *ranks, uint32_t nranks,
                         struct asp_step_ranks **out_p, struct asp_err *err);
+
+/* Which ranks of the step are ghosts, the last ones of each node: ntasks flags,
+ * for the caller to free(); NULL with errno ENOMEM. */
+bool *asp_step_ranks_ghosts(const struct asp_step_ranks *steps,
+                            uint32_t ghosts);
 
 /* Parse "0-2,5" into ascending ranks; count_p: in the size, out the number.
  * Returns 0, or -1 with errno EINVAL. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the files of this installation are. A tree that was copied elsewhere is
- * found by the program's own place in it, so that users can take a copy along. */
+ * found by the program's own place in it, so that users can take a copy along.
+ */
 #ifndef ASPEN_TOOLS_BASE_INSTALLED_H
 #define ASPEN_TOOLS_BASE_INSTALLED_H
 

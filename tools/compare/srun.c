@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* srun's command line; srun.h. Options that are not in the table take
- * no argument, or one after "=", and are passed on as they are. */
+/* srun's command line; srun.h. Options that are not in the table (of plugins)
+ * take no argument, or one after "=", and are passed on as they are. */
 #include "config.h"
 
 #include "srun.h"
@@ -17,7 +17,7 @@ struct row {
     bool allocates;
 };
 
-/* From srun(1) and salloc(1) of Slurm 22.05 to 24.05. */
+/* From srun(1) and salloc(1) of Slurm 22.05 to 24.11. */
 static const struct row rows[] = {
     {"accel-bind", 0, REQUIRED, false},
     {"account", 'A', REQUIRED, true},
@@ -27,32 +27,43 @@ static const struct row rows[] = {
     {"async-report", 0, OPTIONAL, false},
     {"bb", 0, REQUIRED, true},
     {"bbf", 0, REQUIRED, true},
+    {"bcast", 0, OPTIONAL, false},
     {"bcast-exclude", 0, REQUIRED, false},
     {"begin", 'b', REQUIRED, true},
     {"chdir", 'D', REQUIRED, false},
     {"cluster-constraint", 0, REQUIRED, true},
     {"clusters", 'M', REQUIRED, true},
     {"comment", 0, REQUIRED, true},
+    {"compress", 0, OPTIONAL, false},
+    {"consolidate-segments", 0, NONE, true},
     {"constraint", 'C', REQUIRED, true},
     {"container", 0, REQUIRED, false},
+    {"container-id", 0, REQUIRED, false},
     {"contiguous", 0, NONE, true},
     {"core-spec", 'S', REQUIRED, true},
     {"cores-per-socket", 0, REQUIRED, true},
     {"cpu-bind", 0, REQUIRED, false},
     {"cpu-freq", 0, REQUIRED, false},
+    {"cpu_bind", 0, REQUIRED, false},
     {"cpus-per-gpu", 0, REQUIRED, true},
     {"cpus-per-task", 'c', REQUIRED, true},
     {"deadline", 0, REQUIRED, true},
+    {"debugger-test", 0, NONE, false},
     {"delay-boot", 0, REQUIRED, true},
     {"dependency", 'd', REQUIRED, true},
+    {"disable-status", 'X', NONE, false},
     {"distribution", 'm', REQUIRED, true},
     {"epilog", 0, REQUIRED, false},
     {"error", 'e', REQUIRED, false},
+    {"exact", 0, NONE, false},
     {"exclude", 'x', REQUIRED, true},
     {"exclusive", 0, OPTIONAL, true},
     {"export", 0, REQUIRED, false},
     {"export-file", 0, REQUIRED, false},
+    {"external-launcher", 0, NONE, false},
+    {"extra", 0, REQUIRED, true},
     {"extra-node-info", 'B', REQUIRED, true},
+    {"get-user-env", 0, OPTIONAL, true},
     {"gid", 0, REQUIRED, true},
     {"gpu-bind", 0, REQUIRED, true},
     {"gpu-freq", 0, REQUIRED, true},
@@ -62,27 +73,37 @@ static const struct row rows[] = {
     {"gpus-per-task", 0, REQUIRED, true},
     {"gres", 0, REQUIRED, true},
     {"gres-flags", 0, REQUIRED, true},
+    {"help", 'h', NONE, false},
     {"het-group", 0, REQUIRED, false},
     {"hint", 0, REQUIRED, true},
     {"hold", 'H', NONE, true},
     {"immediate", 'I', OPTIONAL, true},
     {"input", 'i', REQUIRED, false},
+    {"interactive", 0, NONE, false},
     {"job-name", 'J', REQUIRED, true},
     {"jobid", 0, REQUIRED, false},
     {"kill-on-bad-exit", 'K', OPTIONAL, false},
+    {"label", 'l', NONE, false},
+    {"launch-cmd", 0, NONE, false},
+    {"launcher-opts", 0, REQUIRED, false},
     {"licenses", 'L', REQUIRED, true},
     {"mail-type", 0, REQUIRED, true},
     {"mail-user", 0, REQUIRED, true},
+    {"max-exit-timeout", 0, REQUIRED, false},
+    {"max-launch-time", 0, REQUIRED, false},
     {"mcs-label", 0, REQUIRED, true},
     {"mem", 0, REQUIRED, true},
     {"mem-bind", 0, REQUIRED, true},
     {"mem-per-cpu", 0, REQUIRED, true},
     {"mem-per-gpu", 0, REQUIRED, true},
+    {"mem_bind", 0, REQUIRED, false},
     {"mincpus", 0, REQUIRED, true},
     {"mpi", 0, REQUIRED, false},
     {"msg-timeout", 0, REQUIRED, false},
+    {"multi-prog", 0, NONE, false},
     {"network", 0, REQUIRED, true},
     {"nice", 0, OPTIONAL, true},
+    {"no-allocate", 'Z', NONE, false},
     {"no-kill", 'k', OPTIONAL, true},
     {"nodefile", 'F', REQUIRED, true},
     {"nodelist", 'w', REQUIRED, true},
@@ -92,51 +113,82 @@ static const struct row rows[] = {
     {"ntasks-per-gpu", 0, REQUIRED, true},
     {"ntasks-per-node", 0, REQUIRED, true},
     {"ntasks-per-socket", 0, REQUIRED, true},
+    {"ntasks-per-tres", 0, REQUIRED, true},
+    {"oom-kill-step", 0, OPTIONAL, true},
     {"open-mode", 0, REQUIRED, false},
     {"output", 'o', REQUIRED, false},
     {"overcommit", 'O', NONE, true},
+    {"overlap", 0, NONE, false},
     {"oversubscribe", 's', NONE, true},
     {"partition", 'p', REQUIRED, true},
     {"power", 0, REQUIRED, true},
     {"prefer", 0, REQUIRED, true},
+    {"preserve-env", 'E', NONE, false},
+    {"preserve-slurm-env", 0, NONE, false},
     {"priority", 0, REQUIRED, true},
     {"profile", 0, REQUIRED, true},
     {"prolog", 0, REQUIRED, false},
     {"propagate", 0, OPTIONAL, false},
+    {"pty", 0, OPTIONAL, false},
     {"qos", 'q', REQUIRED, true},
+    {"quiet", 'Q', NONE, false},
+    {"quit-on-interrupt", 0, NONE, false},
     {"reboot", 0, NONE, true},
     {"relative", 'r', REQUIRED, false},
     {"reservation", 0, REQUIRED, true},
+    {"resv-ports", 0, OPTIONAL, false},
+    {"segment", 0, REQUIRED, true},
+    {"send-libs", 0, OPTIONAL, false},
+    {"share", 0, NONE, true},
     {"signal", 0, REQUIRED, false},
     {"slurmd-debug", 0, REQUIRED, false},
     {"sockets-per-node", 0, REQUIRED, true},
     {"spread-job", 0, NONE, true},
+    {"stepmgr", 0, NONE, true},
     {"switches", 0, REQUIRED, true},
     {"task-epilog", 0, REQUIRED, false},
     {"task-prolog", 0, REQUIRED, false},
+    {"test-only", 0, NONE, false},
     {"thread-spec", 0, REQUIRED, true},
     {"threads", 'T', REQUIRED, false},
     {"threads-per-core", 0, REQUIRED, true},
     {"time", 't', REQUIRED, true},
     {"time-min", 0, REQUIRED, true},
     {"tmp", 0, REQUIRED, true},
+    {"treewidth", 0, REQUIRED, false},
     {"tres-bind", 0, REQUIRED, true},
     {"tres-per-task", 0, REQUIRED, true},
     {"uid", 0, REQUIRED, true},
+    {"unbuffered", 'u', NONE, false},
+    {"usage", 0, NONE, false},
     {"use-min-nodes", 0, NONE, true},
+    {"verbose", 'v', NONE, false},
+    {"version", 'V', NONE, false},
     {"wait", 'W', REQUIRED, false},
     {"wckey", 0, REQUIRED, true},
+    {"whole", 0, NONE, false},
+    {"x11", 0, OPTIONAL, false},
 };
 
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 
+/* By its name, or by a beginning that only one has, as getopt_long() does. */
 static const struct row *row_named(const char *name, size_t length)
 {
-    for (size_t i = 0; i < ROWS; i++)
-        if (strncmp(rows[i].name, name, length) == 0 &&
-            rows[i].name[length] == '\0')
+    const struct row *found = NULL;
+    bool several = false;
+
+    for (size_t i = 0; i < ROWS; i++) {
+        if (strncmp(rows[i].name, name, length) != 0)
+            continue;
+        if (rows[i].name[length] == '\0')
             return &rows[i];
-    return NULL;
+        several = found != NULL;
+        if (several)
+            break;
+        found = &rows[i];
+    }
+    return several ? NULL : found;
 }
 
 static const struct row *row_of_letter(char letter)
@@ -279,6 +331,16 @@ const struct aspt_srun_option *aspt_srun_find(const struct aspt_srun *srun,
         if (strcmp(srun->options[i].name, name) == 0)
             return &srun->options[i];
     return NULL;
+}
+
+const char *aspt_srun_doubt(const struct aspt_srun *srun)
+{
+    const struct aspt_srun_option *last = srun->options + srun->noptions - 1;
+
+    if (srun->noptions == 0 || last->name[0] != '\0' || last->value ||
+        !*srun->program || strcmp(srun->program[-1], "--") == 0)
+        return NULL;
+    return last->words[0];
 }
 
 static bool is_among(const char *name, const char *const *names)

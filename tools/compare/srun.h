@@ -35,6 +35,10 @@ void aspt_srun_clear(struct aspt_srun *srun);
 const struct aspt_srun_option *aspt_srun_find(const struct aspt_srun *srun,
                                               const char *name);
 
+/* The last option, where the word behind it may be its value or the program: it
+ * is not in our table, and nothing else tells. NULL: there is no doubt. */
+const char *aspt_srun_doubt(const struct aspt_srun *srun);
+
 /* Make a command line: the command, the words of `added`, the options except
  * those whose names are among the words of `left_out`, the program. Both
  * arrays end with NULL; all words are borrowed. Free the result.

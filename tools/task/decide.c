@@ -131,9 +131,9 @@ static int check_counts(const struct aspt_task *task,
 static int make_board(const struct aspt_task *task,
                       struct aspt_decision *decision)
 {
-    decision->board = asp_board_create(
-        task->place.nlocal, task->spec.ghosts,
-        task->place.slurm ? ASP_LAUNCHER_WAITS : ASP_LAUNCHER_KILLS);
+    decision->board = asp_board_create(task->place.nlocal, task->spec.ghosts,
+                                       task->place.slurm ? ASP_LAUNCHER_WAITS
+                                                         : ASP_LAUNCHER_KILLS);
     if (decision->board >= 0)
         return 0;
     give_up(task, "cannot make the board of tasks: ", strerror(errno),
@@ -143,8 +143,8 @@ static int make_board(const struct aspt_task *task,
 
 /* ---- the plan ------------------------------------------------------------------ */
 
-/* Are these CPUs the step's? Slurm may leave tasks the whole node: more than the
- * step has of it are others', too. */
+/* Are these CPUs the step's? Slurm may leave tasks the whole node: more than
+ * the step has of it are others', too. */
 static const char *doubt(const struct aspt_task *task,
                          const struct asp_cpuset *cpus)
 {
@@ -207,9 +207,8 @@ static struct asp_node describe(const struct aspt_task *task)
         .node = task->place.node,
         .cpus_grown = *told->cpus != '\0',
         .cpu_bind = told->cpu_bind,
-        .threads_per_core = task->place.slurm
-                                ? getenv("SLURM_THREADS_PER_CORE")
-                                : NULL,
+        .threads_per_core = task->place.slurm ? getenv("SLURM_THREADS_PER_CORE")
+                                              : NULL,
     };
 }
 

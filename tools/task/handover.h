@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What `aspen run` hands down to aspen-task in each task: words "key=value"
  * before "--" and the program. Words, because launchers may drop environments
- * (mpiexec -genvnone, srun --export=NONE). Everything here is the user's own and
- * can do no more than the user can. */
+ * (mpiexec -genvnone, srun --export=NONE). Everything here is the user's own
+ * and can do no more than the user can. */
 #ifndef ASPEN_TOOLS_TASK_HANDOVER_H
 #define ASPEN_TOOLS_TASK_HANDOVER_H
 
@@ -12,11 +12,11 @@
 
 /* X(key): fields of struct aspt_handover, each a word of that name. */
 #define ASPT_HANDOVER_WORDS(X)                                                 \
-    X(launcher)       /* "srun" or "mpiexec" */                                \
-    X(spec)           /* the canonical request */                              \
-    X(site)           /* the site's policy file; "": the default one */        \
-    X(report)         /* what ASPEN_REPORT is to be; "": nothing */            \
-    X(partition)      /* for the site's rules */                               \
+    X(launcher)  /* "srun" or "mpiexec" */                                     \
+    X(spec)      /* the canonical request */                                   \
+    X(site)      /* the site's policy file; "": the default one */             \
+    X(report)    /* what ASPEN_REPORT is to be; "": nothing */                 \
+    X(partition) /* for the site's rules */                                    \
     X(account)                                                                 \
     X(qos)                                                                     \
     X(cpu_bind)       /* srun: the user's kind of --cpu-bind */                \
@@ -43,8 +43,9 @@ void aspt_handover_init(struct aspt_handover *handover);
 int aspt_handover_read(char **words, struct aspt_handover *out_p,
                        struct asp_err *err);
 
-/* The other way: words for all texts that are not "", and "--". NULL-terminated,
- * owned by the caller, each and all; NULL with errno ENOMEM. */
+/* The other way: words for all texts that are not "", and "--".
+ * NULL-terminated, owned by the caller, each and all; NULL with errno ENOMEM.
+ */
 char **aspt_handover_write(const struct aspt_handover *handover);
 
 #endif

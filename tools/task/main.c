@@ -142,8 +142,8 @@ static void read_words(char **argv, struct aspt_task *task)
     }
 }
 
-/* A task that does not know its place must not run: it may be a ghost's. Without
- * ghosts it is the user's, whatever it is. */
+/* A task that does not know its place must not run: it may be a ghost's.
+ * Without ghosts it is the user's, whatever it is. */
 static void find_place(struct aspt_task *task)
 {
     struct asp_err err;

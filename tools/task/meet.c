@@ -23,7 +23,7 @@
 
 enum {
     MEETING_VERSION = 1,
-    RETRY_MS = 2,     /* between two tries to reach the leader */
+    RETRY_MS = 2,      /* between two tries to reach the leader */
     MESSAGE_MS = 5000, /* for one message between two that are there */
 };
 
@@ -129,7 +129,8 @@ static void add_cpus(struct asp_cpuset *to, const struct asp_cpuset *from)
         to->word[i] |= from->word[i];
 }
 
-/* Who connects may be anybody. Returns whether it is a task that was missing. */
+/* Who connects may be anybody. Returns whether it is a task that was missing.
+ */
 static bool admit(struct aspt_meeting *meeting, int fd)
 {
     struct hello hello;
@@ -290,11 +291,9 @@ static int take_answer(int fd, struct answer *answer,
         return asp_errf(err, ETIMEDOUT,
                         "the first task of this node did not answer");
     if (len == 0)
-        return asp_errf(err, ECONNRESET,
-                        "the first task of this node is gone");
+        return asp_errf(err, ECONNRESET, "the first task of this node is gone");
     if (len <= head || answer->version != MEETING_VERSION ||
-        answer->verdict > ASPT_GIVE_UP ||
-        answer->text[len - head - 1] != '\0')
+        answer->verdict > ASPT_GIVE_UP || answer->text[len - head - 1] != '\0')
         return asp_errf(err, EPROTO,
                         "the first task of this node is of another version of "
                         "Aspen");
@@ -308,7 +307,8 @@ int aspt_meet_follow(uint32_t local, const struct asp_cpuset *cpus,
                      struct asp_err *err)
 {
     long long until_ms = asp_now_ms() + timeout_ms, left;
-    struct hello hello = {.version = MEETING_VERSION, .local = local, .cpus = *cpus};
+    struct hello hello = {
+        .version = MEETING_VERSION, .local = local, .cpus = *cpus};
     struct answer *answer = malloc(sizeof(*answer));
     int fd = new_socket(), rc = -1;
 

@@ -8,9 +8,9 @@
  *   follower   connect --- hello (local id, CPUs) --- wait ----------- act
  *
  * The meeting place is a socket in the abstract namespace, named by the user,
- * the launcher's process on this node (the parent of all of them) and its start:
- * it is gone with its last process, whatever ends it. Both sides ask the kernel
- * whose process the other is, and believe none but the user's own. */
+ * the launcher's process on this node (the parent of all of them) and its
+ * start: it is gone with its last process, whatever ends it. Both sides ask the
+ * kernel whose process the other is, and believe none but the user's own. */
 #ifndef ASPEN_TOOLS_TASK_MEET_H
 #define ASPEN_TOOLS_TASK_MEET_H
 
@@ -34,8 +34,8 @@ struct aspt_decision {
 };
 
 /* How long tasks of one node may start after each other, in milliseconds. Slow
- * file systems and full machines take seconds; a task that comes later than this
- * has failed. The others wait a little longer for the leader. */
+ * file systems and full machines take seconds; a task that comes later than
+ * this has failed. The others wait a little longer for the leader. */
 enum { ASPT_GATHER_MS = 60000, ASPT_FOLLOW_MS = 75000 };
 
 /* The leader's end. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Slurm tells each task all of it in SLURM_*; hydra tells ranks, and `aspen run`
- * told it how to deal them. */
+/* Slurm tells each task all of it in SLURM_*; hydra tells ranks, and `aspen
+ * run` told it how to deal them. */
 #include "config.h"
 
 #include "place.h"
@@ -224,28 +224,13 @@ void aspt_place_clear(struct aspt_place *place)
     place->steps = NULL;
 }
 
-/* Which ranks of the step are ghosts, for the caller to free(). */
-static bool *mark_ghosts(const struct aspt_place *place, uint32_t ghosts)
-{
-    bool *marks = calloc(place->ntasks, sizeof(*marks));
-
-    for (uint32_t n = 0; marks && n < place->nnodes; n++) {
-        const struct asp_layout_node *node = &place->steps->nodes[n];
-
-        for (uint32_t i = node->ntasks > ghosts ? node->ntasks - ghosts : 0;
-             i < node->ntasks; i++)
-            marks[node->ranks_world[i]] = true;
-    }
-    return marks;
-}
-
 int aspt_place_user_ranks(const struct aspt_place *place, uint32_t ghosts,
                           uint32_t *out)
 {
     uint32_t next = 0, users = 0;
     bool *marks;
 
-    if (!place->steps || !(marks = mark_ghosts(place, ghosts)))
+    if (!place->steps || !(marks = asp_step_ranks_ghosts(place->steps, ghosts)))
         return -1;
     for (uint32_t i = 0; i < place->nlocal; i++) { /* ranks ascend */
         for (; next < place->ranks[i]; next++)

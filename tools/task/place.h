@@ -19,17 +19,17 @@ struct aspt_place {
     char nodename[ASP_NAME_MAX]; /* for messages */
     uint32_t ntasks;             /* of the step, ghosts included */
     uint32_t nnodes;
-    uint32_t node;   /* this one */
-    uint32_t nlocal; /* tasks of this node */
-    uint32_t local;  /* this one of them */
+    uint32_t node;                 /* this one */
+    uint32_t nlocal;               /* tasks of this node */
+    uint32_t local;                /* this one of them */
     uint32_t ranks[ASP_TASKS_MAX]; /* of this node's tasks */
     struct asp_step_ranks *steps; /* with names; owned; NULL: the ranks of other
                                      nodes cannot be known */
     char no_steps[ASP_VALUE_MAX]; /* and why */
 };
 
-/* Find it. The counts of this node, on which roles depend, must be certain: what
- * the launcher says twice must agree.
+/* Find it. The counts of this node, on which roles depend, must be certain:
+ * what the launcher says twice must agree.
  *   out_p  aspt_place_clear() by the caller
  * Returns 0, or -1 with errno EINVAL and err. Reads the environment. */
 int aspt_place_find(const struct aspt_handover *handover,

@@ -5,8 +5,8 @@
  *   place (who am I) -> meet (the node's tasks) -> decide (the first of them)
  *     -> env, binding -> exec
  *
- * A ghost's task never runs the program, whatever goes wrong: it would be a rank
- * more than the user asked for, and change the program's answer. */
+ * A ghost's task never runs the program, whatever goes wrong: it would be a
+ * rank more than the user asked for, and change the program's answer. */
 #ifndef ASPEN_TOOLS_TASK_TASK_H
 #define ASPEN_TOOLS_TASK_TASK_H
 

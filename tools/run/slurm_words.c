@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* srun's options, its environment and sinfo -> words for common/expand. */
+#include "config.h"
+
+#include "slurm.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SINFO_LIMIT_MS = 5000, /* as cli_filter.lua; a controller that is away */
+    VERSION_LIMIT_MS = 5000,
+    OUTPUT_BYTES = 65536,
+    WORDS_MAX = 48, /* OPTIONS and what is known of nodes */
+    MAJOR_INHERITS = 24, MINOR_INHERITS = 11,
+};
+
+/* Options that matter for counting, and the variable that srun reads in their
+ * place. */
+static const struct {
+    const char *name, *variable;
+} options[] = {
+    {"ntasks", "SLURM_NTASKS"},
+    {"nodes", "SLURM_NNODES"},
+    {"nodelist", NULL},
+    {"ntasks-per-node", "SLURM_NTASKS_PER_NODE"},
+    {"cpus-per-task", "SRUN_CPUS_PER_TASK"},
+    {"distribution", "SLURM_DISTRIBUTION"},
+    {"overcommit", "SLURM_OVERCOMMIT"},
+    {"multi-prog", NULL},
+    {"mincpus", NULL},
+    {"ntasks-per-gpu", "SLURM_NTASKS_PER_GPU"},
+    {"ntasks-per-tres", "SLURM_NTASKS_PER_TRES"},
+    {"extra-node-info", NULL},
+    {"threads-per-core", "SLURM_THREADS_PER_CORE"},
+    {"hint", "SLURM_HINT"},
+    {"exclusive", "SLURM_EXCLUSIVE"},
+    {"exact", "SLURM_EXACT"},
+    {"cpus-per-gpu", "SLURM_CPUS_PER_GPU"},
+    {"gpus-per-task", "SLURM_GPUS_PER_TASK"},
+    {"tres-per-task", "SLURM_TRES_PER_TASK"},
+    {"ntasks-per-socket", NULL},
+    {"ntasks-per-core", NULL},
+    {"container", "SLURM_CONTAINER"},
+    {"container-id", "SLURM_CONTAINER_ID"},
+    {"input", NULL},
+    {"output", NULL},
+    {"error", NULL},
+};
+
+static const char *variable(const char *name)
+{
+    const char *value = name ? getenv(name) : NULL;
+
+    return value && *value ? value : NULL;
+}
+
+__attribute__((format(printf, 2, 3))) static int
+add(struct aspt_slurm_words *words, const char *fmt, ...)
+{
+    va_list args;
+    int rc;
+
+    if (words->n == WORDS_MAX)
+        return -1;
+    va_start(args, fmt);
+    rc = vasprintf(&words->words[words->n], fmt, args);
+    va_end(args);
+    if (rc < 0)
+        return -1;
+    words->n++;
+    return 0;
+}
+
+/* ---- options ----------------------------------------------------------------------- */
+
+/* From 24.11 on srun takes -c from here, too, as it did before 22.05. */
+static bool inherits_cpus(const char *srun)
+{
+    static const char *const version[] = {"--version", NULL};
+    unsigned major = 0, minor = 0;
+    char text[256];
+    int status;
+    const char *number;
+
+    if (!variable("SLURM_CPUS_PER_TASK") ||
+        aspt_child_output(srun, version, VERSION_LIMIT_MS, text, sizeof(text),
+                          &status) < 0)
+        return false;
+    number = strpbrk(text, "0123456789");
+    if (!number || sscanf(number, "%u.%u", &major, &minor) != 2)
+        return false;
+    return major > MAJOR_INHERITS ||
+           (major == MAJOR_INHERITS && minor >= MINOR_INHERITS);
+}
+
+/* A flag has no value, but words do. */
+static const char *value_of(const struct aspt_srun_option *option)
+{
+    if (option->value)
+        return option->value;
+    return strcmp(option->name, "exclusive") == 0 ? "exclusive" : "set";
+}
+
+static const char *value_in_environment(const struct aspt_srun *srun,
+                                        const char *name, const char *twin)
+{
+    const char *value = variable(twin);
+
+    if (!value && strcmp(name, "ntasks") == 0)
+        value = variable("SLURM_NPROCS");
+    if (!value && strcmp(name, "nodes") == 0)
+        value = variable("SLURM_JOB_NUM_NODES");
+    if (!value && strcmp(name, "cpus-per-task") == 0 &&
+        inherits_cpus(srun->command))
+        value = variable("SLURM_CPUS_PER_TASK");
+    return value;
+}
+
+static int add_options(const struct aspt_srun *srun,
+                       struct aspt_slurm_words *words)
+{
+    int rc = add(words, "type=srun");
+
+    for (size_t i = 0; rc == 0 && i < sizeof(options) / sizeof(options[0]);
+         i++) {
+        const char *name = options[i].name, *value;
+        const struct aspt_srun_option *option = aspt_srun_find(srun, name);
+
+        value = option ? value_of(option)
+                       : value_in_environment(srun, name, options[i].variable);
+        if (value)
+            rc = add(words, "%s=%s", name, value);
+    }
+    if (rc == 0 && variable("SLURM_HOSTFILE") &&
+        !aspt_srun_find(srun, "nodelist"))
+        rc = add(words, "distribution=arbitrary");
+    return rc;
+}
+
+/* ---- nodes -------------------------------------------------------------------------- */
+
+/* What the nodes of a partition are: CPUs of its most common kind, and of its
+ * largest; all of them; threads of a core; do jobs get whole ones? */
+struct nodes {
+    unsigned typical, most, largest, threads;
+    bool whole;
+    char all[4096];
+};
+
+/* A line of sinfo. */
+struct kind {
+    char name[128]; /* of the partition; "*" at the end: the default one */
+    unsigned count, cpus, sockets, cores;
+    char share[64];
+};
+
+static void take_kind(const struct kind *kind, struct nodes *nodes)
+{
+    unsigned cores = kind->sockets * kind->cores;
+    unsigned threads = cores ? kind->cpus / cores : 1;
+    size_t used = strlen(nodes->all);
+
+    if (kind->cpus > nodes->largest)
+        nodes->largest = kind->cpus;
+    if (threads > nodes->threads)
+        nodes->threads = threads;
+    nodes->whole = strcmp(kind->share, "EXCLUSIVE") == 0;
+    snprintf(nodes->all + used, sizeof(nodes->all) - used, "%s%u(x%u)",
+             used ? "," : "", kind->cpus, kind->count);
+    if (kind->count > nodes->most) {
+        nodes->most = kind->count;
+        nodes->typical = kind->cpus;
+    }
+}
+
+/* Ask for the partition, or for all and take the default one's lines.
+ *   name  in: "", or as asked for; out: its name */
+static void look_at_nodes(char name[128], struct nodes *out)
+{
+    const char *args[] = {"-h", "-e", "-o", "%P %D %c %X %Y %h",
+                          *name ? "-p" : NULL, name, NULL};
+    bool asked = *name != '\0';
+    char *text = malloc(OUTPUT_BYTES), *line, *save = NULL;
+    struct kind kind;
+    int status;
+
+    *out = (struct nodes){.threads = 1};
+    if (!text ||
+        aspt_child_output("sinfo", args, SINFO_LIMIT_MS, text, OUTPUT_BYTES,
+                          &status) < 0 ||
+        status != 0) {
+        free(text);
+        return;
+    }
+    for (line = strtok_r(text, "\n", &save); line;
+         line = strtok_r(NULL, "\n", &save)) {
+        size_t len;
+
+        if (sscanf(line, "%127s %u %u %u %u %63s", kind.name, &kind.count,
+                   &kind.cpus, &kind.sockets, &kind.cores, kind.share) != 6)
+            continue;
+        len = strlen(kind.name);
+        if (!asked && kind.name[len - 1] != '*')
+            continue;
+        if (!asked)
+            snprintf(name, 128, "%.*s", (int) len - 1, kind.name);
+        take_kind(&kind, out);
+    }
+    free(text);
+}
+
+/* For a job that srun makes. */
+static int add_nodes(struct aspt_slurm_words *words)
+{
+    struct nodes nodes;
+
+    look_at_nodes(words->partition, &nodes);
+    if (!nodes.typical)
+        return 0;
+    return add(words, "node-cpus=%u", nodes.typical) < 0 ||
+                   add(words, "max-cpus=%u", nodes.largest) < 0 ||
+                   add(words, "part-cpus=%s", nodes.all) < 0 ||
+                   add(words, "node-threads=%u", nodes.threads) < 0 ||
+                   add(words, "whole-nodes=%s", nodes.whole ? "yes" : "no") < 0
+               ? -1
+               : 0;
+}
+
+/* For a step of an allocation. */
+static int add_allocation(struct aspt_slurm_words *words)
+{
+    const char *cpus = variable("SLURM_JOB_CPUS_PER_NODE");
+    struct nodes nodes;
+
+    look_at_nodes(words->partition, &nodes);
+    if (variable("SLURM_HINT") || variable("SLURM_THREADS_PER_CORE"))
+        if (add(words, "alloc-asked=yes") < 0)
+            return -1;
+    if (cpus && add(words, "alloc-cpus=%s", cpus) < 0)
+        return -1;
+    return add(words, "node-threads=%u", nodes.threads);
+}
+
+static const char *option_or(const struct aspt_srun *srun, const char *name,
+                             const char *twin)
+{
+    const struct aspt_srun_option *option = aspt_srun_find(srun, name);
+
+    return option && option->value ? option->value : variable(twin);
+}
+
+static int fill(const struct aspt_srun *srun, struct aspt_slurm_words *words)
+{
+    bool allocated = variable("SLURM_JOB_ID") != NULL;
+    const char *partition = option_or(srun, "partition", "SLURM_PARTITION");
+
+    if (allocated && variable("SLURM_JOB_PARTITION"))
+        partition = variable("SLURM_JOB_PARTITION");
+    snprintf(words->partition, sizeof(words->partition), "%s",
+             partition ? partition : "");
+    if (add_options(srun, words) < 0 ||
+        (allocated ? add_allocation(words) : add_nodes(words)) < 0)
+        return -1;
+    words->facts = (struct asp_facts){
+        .partition = words->partition[0] ? words->partition : NULL,
+        .account = allocated ? variable("SLURM_JOB_ACCOUNT")
+                             : option_or(srun, "account", "SLURM_ACCOUNT"),
+        .qos = allocated ? variable("SLURM_JOB_QOS")
+                         : option_or(srun, "qos", "SLURM_QOS"),
+        .program = srun->program[0],
+    };
+    return 0;
+}
+
+int aspt_slurm_describe(const struct aspt_srun *srun,
+                        struct aspt_slurm_words *out_p, struct asp_err *err)
+{
+    *out_p = (struct aspt_slurm_words){.n = 0};
+    /* One more, for the request. */
+    out_p->words = calloc(WORDS_MAX + 1, sizeof(*out_p->words));
+    if (!out_p->words || fill(srun, out_p) < 0)
+        return asp_errf(err, ENOMEM, "out of memory");
+    return 0;
+}
+
+void aspt_slurm_words_clear(struct aspt_slurm_words *words)
+{
+    for (int i = 0; words->words && i < words->n; i++)
+        free(words->words[i]);
+    free(words->words);
+    words->words = NULL;
+}
