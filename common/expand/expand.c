@@ -375,6 +375,18 @@ static const char *share_advice(const struct asp_expand_request *r)
                  "nodes";
 }
 
+/* What to do where an allocation has no room. */
+static const char *room_advice(const struct asp_expand_request *r)
+{
+    if (r->share)
+        return share_advice(r);
+    if (r->no_plugin)
+        return "ask for fewer tasks (-n), or ask salloc or sbatch for more, so "
+               "that the allocation has room for ghosts";
+    return "ask for fewer tasks (-n), or give --async-progress to salloc or "
+           "sbatch, so that the allocation has room for ghosts";
+}
+
 static int no_room(const struct asp_expand_request *r,
                    const struct asp_expand_result *result, uint32_t node,
                    struct asp_err *err)
@@ -382,17 +394,12 @@ static int no_room(const struct asp_expand_request *r,
     uint32_t cpus = r->cpus_per_task ? r->cpus_per_task : 1;
     uint32_t users = share(result->users, result->nodes, node);
 
-    return asp_errf(
-        err, ERANGE,
-        "node %" PRIu32 " of the allocation has %" PRIu32
-        " CPU(s), but %" PRIu32 " user task(s) and %" PRIu32
-        " ghost(s) of %" PRIu32 " CPU(s) each need %" PRIu32 ": %s",
-        node + 1, r->alloc_cpus[node], users, r->ghosts, cpus,
-        (users + r->ghosts) * cpus,
-        r->share ? share_advice(r)
-                 : "ask for fewer tasks (-n), or give --async-progress to "
-                   "salloc or sbatch, so that the allocation has room for "
-                   "ghosts");
+    return asp_errf(err, ERANGE,
+                    "node %" PRIu32 " of the allocation has %" PRIu32
+                    " CPU(s), but %" PRIu32 " user task(s) and %" PRIu32
+                    " ghost(s) of %" PRIu32 " CPU(s) each need %" PRIu32 ": %s",
+                    node + 1, r->alloc_cpus[node], users, r->ghosts, cpus,
+                    (users + r->ghosts) * cpus, room_advice(r));
 }
 
 /* Outside one, overcommitted: would Slurm ever start it? */

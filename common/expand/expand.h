@@ -63,6 +63,7 @@ struct asp_expand_request {
     bool exclusive;         /* --exclusive, of a job: so it does, too */
     bool per_gpu;           /* --cpus-per-gpu decides -c */
     bool tres_cpus;         /* --tres-per-task does */
+    bool no_plugin;         /* salloc and sbatch know no --async-progress */
     uint32_t service;       /* what asp_expand_service() adds, cores per node */
     uint32_t had_user;      /* what the allocation was grown from, */
     uint32_t had_total;     /* and to; 0: it was not */
@@ -129,7 +130,7 @@ uint32_t asp_expand_nodelist_count(const char *text);
  * spec (canonical request), alloc-cpus ("4(x2)"), part-cpus, node-cpus,
  * max-cpus, node-threads, whole-nodes, alloc-asked, type (srun, ...), had-cpus
  * (4+5), slurm (24.11.5), tres-env (tres-per-task is the environment's, not an
- * option). Writes lines for cli_filter.lua into buf:
+ * option), plugin (no). Writes lines for cli_filter.lua into buf:
  *     set OPTION VALUE      ask Slurm for this
  *     grown users=6 ghosts=1 nodes=2 tasks=8 per_node=4
  *     cpus user=4 total=5   each task has a core for its offload thread

@@ -222,6 +222,7 @@ static const struct {
     {"alloc-asked", "yes", offsetof(struct words, request.alloc_asked)},
     {"whole-nodes", "yes", offsetof(struct words, request.whole_nodes)},
     {"tres-env", "yes", offsetof(struct words, tres_env)},
+    {"plugin", "no", offsetof(struct words, request.no_plugin)},
 };
 
 /* Keys whose values have a form of their own. */

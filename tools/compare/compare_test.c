@@ -242,9 +242,11 @@ static const struct {
      " +nodes=2 +async-progress",
      "app"},
     {{"srun", "-luN2", "-K1", "-K", "-Op", "main", "app"},
-     " ? ? +nodes=2 kill-on-bad-exit=1 kill-on-bad-exit +overcommit "
-     "+partition=main",
+     " label unbuffered +nodes=2 kill-on-bad-exit=1 kill-on-bad-exit "
+     "+overcommit +partition=main",
      "app"},
+    /* beginnings of names; of several it is none of them */
+    {{"srun", "--mincp", "2", "--nod=2", "app"}, " +mincpus=2 ?=2", "app"},
     {{"srun", "--mpi=pmi2", "--unknown", "--other=1", "--", "-odd"},
      " mpi=pmi2 ? ?=1",
      "-odd"},

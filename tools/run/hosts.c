@@ -27,7 +27,8 @@ static int add_host(struct aspt_hosts *hosts, const char *name, size_t len,
 
     if (len == 0 || len >= ASP_NAME_MAX || cores == 0 ||
         hosts->n == ASP_NODES_MAX)
-        return asp_errf(err, EINVAL, "\"%.*s\" is no host with a number of "
+        return asp_errf(err, EINVAL,
+                        "\"%.*s\" is no host with a number of "
                         "ranks, or there are too many",
                         (int) (len < 80 ? len : 80), name);
     if (last && strlen(last->name) == len &&
@@ -224,8 +225,8 @@ static int write_dealing(const struct aspt_hosts *hosts, const uint32_t *users,
 }
 
 static int deal_all(const struct aspt_hosts *hosts, uint32_t nusers,
-                    uint32_t ghosts, uint32_t *users,
-                    struct aspt_dealing *out, struct asp_err *err)
+                    uint32_t ghosts, uint32_t *users, struct aspt_dealing *out,
+                    struct asp_err *err)
 {
     uint64_t ntasks;
     bool wraps, in_turns;
@@ -242,8 +243,8 @@ static int deal_all(const struct aspt_hosts *hosts, uint32_t nusers,
         if (users[i] > out->users_most)
             out->users_most = users[i];
     wraps = out->nnodes > 1 && nusers > aspt_hosts_cores(hosts);
-    in_turns = wraps && falls_right(hosts, users, out->nnodes, ghosts,
-                                    out->ntasks);
+    in_turns = wraps &&
+               falls_right(hosts, users, out->nnodes, ghosts, out->ntasks);
     out->moved = wraps && !in_turns;
     if (write_dealing(hosts, users, ghosts, in_turns, out) < 0)
         return asp_errf(err, ENOMEM, "out of memory");

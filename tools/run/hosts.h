@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts as hydra reads them, and its dealing of ranks to them: each host gets as
- * many ranks as it has cores, and when all are full, again. Ghosts are the last
- * ranks of each host, so hydra is told a dealing that has them there. */
+/* Hosts as hydra reads them, and its dealing of ranks to them: each host gets
+ * as many ranks as it has cores, and when all are full, again. Ghosts are the
+ * last ranks of each host, so hydra is told a dealing that has them there. */
 #ifndef ASPEN_TOOLS_RUN_HOSTS_H
 #define ASPEN_TOOLS_RUN_HOSTS_H
 
@@ -47,11 +47,11 @@ struct aspt_dealing {
     uint32_t nnodes;
     uint32_t users_most; /* of the fullest node */
     uint32_t ntasks;
-    bool moved;          /* users come to other hosts than without ghosts */
-    char *counts;        /* "4(x2),3", ghosts included; owned */
+    bool moved;   /* users come to other hosts than without ghosts */
+    char *counts; /* "4(x2),3", ghosts included; owned */
     char distribution[24];
-    char *names;         /* "a,b"; owned */
-    char *hosts;         /* for -hosts: "a:4,b:3"; owned */
+    char *names; /* "a,b"; owned */
+    char *hosts; /* for -hosts: "a:4,b:3"; owned */
 };
 
 /* Deal users and ghosts.

@@ -236,8 +236,7 @@ static int read_part(struct aspt_hydra *hydra, char ***argv_p,
     return 0;
 }
 
-int aspt_hydra_parse(char **argv, struct aspt_hydra *out_p,
-                     struct asp_err *err)
+int aspt_hydra_parse(char **argv, struct aspt_hydra *out_p, struct asp_err *err)
 {
     *out_p = (struct aspt_hydra){.command = argv[0]};
     /* Each part has a word at least. */
@@ -341,8 +340,7 @@ int aspt_hydra_check_files(struct asp_err *err)
         return 0;
     snprintf(own, sizeof(own), "%s/.mpiexec.hydra.conf", home ? home : "");
     if (!file)
-        file = home && access(own, R_OK) == 0 ? own
-                                              : "/etc/mpiexec.hydra.conf";
+        file = home && access(own, R_OK) == 0 ? own : "/etc/mpiexec.hydra.conf";
     if (access(file, R_OK) < 0)
         return 0;
     return asp_errf(err, EINVAL,

@@ -13,15 +13,15 @@
 
 /* One program of an MPMD command; there is mostly one. */
 struct aspt_hydra_part {
-    uint32_t count;    /* -n; 0: not given */
-    char **options;    /* words to pass on; owned, the words borrowed */
+    uint32_t count; /* -n; 0: not given */
+    char **options; /* words to pass on; owned, the words borrowed */
     uint32_t noptions;
     char **program;    /* borrowed from argv */
     uint32_t nprogram; /* words up to ":" or the end */
 };
 
 struct aspt_hydra {
-    char *command; /* as the user wrote it */
+    char *command;                 /* as the user wrote it */
     struct aspt_hydra_part *parts; /* owned */
     uint32_t nparts;
     const char *hosts; /* -hosts; NULL: not given */
@@ -34,16 +34,17 @@ struct aspt_hydra {
 
 /* Read the words of mpiexec, its name first.
  *   out_p  aspt_hydra_clear() by the caller
- * Returns 0, or -1 with errno EINVAL (an option that is not known, or that would
- * start ranks elsewhere than `aspen run` can tell; no program) or ENOMEM. */
+ * Returns 0, or -1 with errno EINVAL (an option that is not known, or that
+ * would start ranks elsewhere than `aspen run` can tell; no program) or ENOMEM.
+ */
 int aspt_hydra_parse(char **argv, struct aspt_hydra *out_p,
                      struct asp_err *err);
 
 void aspt_hydra_clear(struct aspt_hydra *hydra);
 
-/* The hosts that hydra would start this on: -hosts, -f, HYDRA_HOST_FILE, Slurm's
- * allocation, else this machine. Reads the environment.
- * Returns 0, or -1 with errno and err. */
+/* The hosts that hydra would start this on: -hosts, -f, HYDRA_HOST_FILE,
+ * Slurm's allocation, else this machine. Reads the environment. Returns 0, or
+ * -1 with errno and err. */
 int aspt_hydra_hosts(const struct aspt_hydra *hydra, struct aspt_hosts *out_p,
                      struct asp_err *err);
 

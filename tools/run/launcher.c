@@ -37,8 +37,8 @@ static const struct {
 static const struct {
     const char *text, *whose;
 } versions[] = {
-    {"Open MPI", "Open MPI"},  {"OpenRTE", "Open MPI"},
-    {"PRRTE", "Open MPI"},     {"prterun", "Open MPI"},
+    {"Open MPI", "Open MPI"},      {"OpenRTE", "Open MPI"},
+    {"PRRTE", "Open MPI"},         {"prterun", "Open MPI"},
     {"Intel(R) MPI", "Intel MPI"},
 };
 

@@ -12,7 +12,8 @@ enum aspt_launcher {
 
 /* By its name, and where several MPIs use that, by what it says of itself.
  *   command  as the user wrote it; with a path, or looked for along PATH
- * Returns 0, or -1 with errno EINVAL (not one of them, Open MPI's) or ENOENT. */
+ * Returns 0, or -1 with errno EINVAL (not one of them, Open MPI's) or ENOENT.
+ */
 int aspt_launcher_find(const char *command, enum aspt_launcher *out_p,
                        struct asp_err *err);
 

@@ -125,8 +125,8 @@ static bool is_report(const char *value)
            strcmp(value, "no") != 0;
 }
 
-/* What is in force. A report alone is one of plain MPI, as with srun; nothing at
- * all is what the bare option says, for who calls us wants Aspen. */
+/* What is in force. A report alone is one of plain MPI, as with srun; nothing
+ * at all is what the bare option says, for who calls us wants Aspen. */
 static struct aspt_wish find_wish(const struct options *options)
 {
     const char *progress = options->progress ? options->progress
@@ -170,10 +170,9 @@ static void print_word(const char *word)
 /* A step that we are called in is not the one that we start. */
 static void leave_outer_step(void)
 {
-    static const char *const names[] = {"ASPEN_LAYOUT",   "ASPEN_ROLE",
-                                        "ASPEN_LOCAL",    "ASPEN_BOARD_FD",
-                                        "ASPEN_STDOUT_FD", "ASPEN_PMIX",
-                                        "ASPEN_PICK"};
+    static const char *const names[] = {
+        "ASPEN_LAYOUT",    "ASPEN_ROLE", "ASPEN_LOCAL", "ASPEN_BOARD_FD",
+        "ASPEN_STDOUT_FD", "ASPEN_PMIX", "ASPEN_PICK"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         unsetenv(names[i]);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `aspen run`: Aspen without the plugin, in front of srun or of MPICH's mpiexec.
+/* `aspen run`: Aspen without the plugin, in front of srun or of MPICH's
+ * mpiexec.
  *
  *   options -> launcher's words read -> request checked -> ghosts added
  *     -> exec launcher ... aspen-task WORD... -- PROGRAM ...
@@ -17,8 +18,8 @@
 
 int aspt_run_job(int argc, char **argv);
 
-/* What is in force of options and environment; as spank-plugin/options.c has it.
- * Strings are borrowed. */
+/* What is in force of options and environment; as spank-plugin/options.c has
+ * it. Strings are borrowed. */
 struct aspt_wish {
     const char *progress; /* --async-progress; NULL: not given */
     const char *policy;
@@ -35,7 +36,8 @@ int aspt_wish_ask(const struct aspt_wish *wish, struct asp_facts *facts,
 /* The remarks of an answer, each as a line of ours. */
 void aspt_wish_remark(const struct aspt_answer *answer);
 
-/* Words of aspen-task, its own name first; owned by the caller, NULL with errno.
+/* Words of aspen-task, its own name first; owned by the caller, NULL with
+ * errno.
  */
 char **aspt_task_words(const struct aspt_handover *handover);
 

@@ -45,9 +45,8 @@ static const struct {
     {"bcast",
      "--bcast would send aspen-task to the nodes instead of the program: use "
      "sbcast before"},
-    {"container",
-     "--container starts programs where aspen-task is not: use "
-     "--async-progress=off"},
+    {"container", "--container starts programs where aspen-task is not: use "
+                  "--async-progress=off"},
 };
 
 int aspt_slurm_check(const struct aspt_srun *srun, struct asp_err *err)
@@ -123,8 +122,10 @@ static int count_facts(struct aspt_slurm_words *words, struct asp_err *err)
     if (expand(words, "ghost:1", answer, err) < 0)
         return -1;
     grown = strstr(answer, "\ngrown ");
-    if (grown && sscanf(grown, "\ngrown users=%" SCNu32 " ghosts=1 nodes=%" SCNu32,
-                        &users, &nodes) == 2 && nodes > 0) {
+    if (grown &&
+        sscanf(grown, "\ngrown users=%" SCNu32 " ghosts=1 nodes=%" SCNu32,
+               &users, &nodes) == 2 &&
+        nodes > 0) {
         words->facts.nodes = nodes;
         words->facts.tasks_per_node = (users + nodes - 1) / nodes;
     }
@@ -244,8 +245,8 @@ int aspt_slurm_expand(const struct aspt_wish *wish,
 /* ---- the command ------------------------------------------------------------------------- */
 
 /* Options whose names the change has, and ours, which srun does not know. */
-static void replaced(const struct aspt_slurm_change *change,
-                     const char **names, char buffer[][64])
+static void replaced(const struct aspt_slurm_change *change, const char **names,
+                     char buffer[][64])
 {
     static const char *const ours[] = {"async-progress", "async-policy",
                                        "async-report"};

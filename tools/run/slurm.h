@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* srun: what its command line and environment ask for, what Slurm is to be asked
- * for instead (common/expand), and the command for that. */
+/* srun: what its command line and environment ask for, what Slurm is to be
+ * asked for instead (common/expand), and the command for that. */
 #ifndef ASPEN_TOOLS_RUN_SLURM_H
 #define ASPEN_TOOLS_RUN_SLURM_H
 

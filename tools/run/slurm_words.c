@@ -15,7 +15,8 @@ enum {
     VERSION_LIMIT_MS = 5000,
     OUTPUT_BYTES = 65536,
     WORDS_MAX = 48, /* OPTIONS and what is known of nodes */
-    MAJOR_INHERITS = 24, MINOR_INHERITS = 11,
+    MAJOR_INHERITS = 24,
+    MINOR_INHERITS = 11,
 };
 
 /* Options that matter for counting, and the variable that srun reads in their
@@ -58,8 +59,8 @@ static const char *variable(const char *name)
     return value && *value ? value : NULL;
 }
 
-__attribute__((format(printf, 2, 3))) static int
-add(struct aspt_slurm_words *words, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static int add(
+    struct aspt_slurm_words *words, const char *fmt, ...)
 {
     va_list args;
     int rc;
@@ -125,6 +126,9 @@ static int add_options(const struct aspt_srun *srun,
 {
     int rc = add(words, "type=srun");
 
+    if (rc == 0)
+        rc = add(words, "plugin=no");
+
     for (size_t i = 0; rc == 0 && i < sizeof(options) / sizeof(options[0]);
          i++) {
         const char *name = options[i].name, *value;
@@ -181,8 +185,8 @@ static void take_kind(const struct kind *kind, struct nodes *nodes)
  *   name  in: "", or as asked for; out: its name */
 static void look_at_nodes(char name[128], struct nodes *out)
 {
-    const char *args[] = {"-h", "-e", "-o", "%P %D %c %X %Y %h",
-                          *name ? "-p" : NULL, name, NULL};
+    const char *args[] = {
+        "-h", "-e", "-o", "%P %D %c %X %Y %h", *name ? "-p" : NULL, name, NULL};
     bool asked = *name != '\0';
     char *text = malloc(OUTPUT_BYTES), *line, *save = NULL;
     struct kind kind;

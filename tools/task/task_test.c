@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which task this is, by what launchers say; words handed down; and the meeting
+ * of a node's tasks, with real processes. */
+#include "config.h"
+
+#include "handover.h"
+#include "meet.h"
+#include "place.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* ---- words ----------------------------------------------------------------------- */
+
+static void test_words(void **state)
+{
+    char program[] = "app", *argv[32], **words;
+    struct aspt_handover told, read;
+    struct asp_err err;
+    size_t n = 0;
+
+    (void) state;
+    aspt_handover_init(&told);
+    told.launcher = "srun";
+    told.spec = "ghost:1,adapt=auto";
+    told.report = "a=b.json";
+    words = aspt_handover_write(&told);
+    assert_non_null(words);
+    for (; words[n]; n++)
+        argv[n] = words[n];
+    assert_int_equal(n, 4);
+    argv[n] = program;
+    argv[n + 1] = NULL;
+    assert_int_equal(aspt_handover_read(argv, &read, &err), 0);
+    assert_string_equal(read.spec, told.spec);
+    assert_string_equal(read.report, told.report);
+    assert_string_equal(read.unbound, "");
+    assert_ptr_equal(read.program[0], program);
+    argv[n] = NULL;
+    assert_int_equal(aspt_handover_read(argv, &read, &err), -1);
+    for (n = 0; words[n]; n++)
+        free(words[n]);
+    free(words);
+}
+
+/* ---- places ------------------------------------------------------------------------ */
+
+/* Slurm's variables of a task: rank, local id, node, nodes, tasks, counts, ids of
+ * the node; then what is found. */
+static const struct {
+    const char *value[7], *distribution;
+    int rc;
+    uint32_t nlocal;
+    int user; /* with a ghost on each node; -1: it is one; -2: not known */
+} tasks[] = {
+    /* no way of dealing gives these: roles are known, others' ranks are not */
+    {{"4", "1", "1", "2", "7", "4,3", "3,4,5"}, "", 0, 3, -2},
+    {{"5", "1", "1", "2", "7", "4,3", "4,5,6"}, "block", 0, 3, 4},
+    {{"6", "2", "1", "2", "7", "4,3", "4,5,6"}, "block", 0, 3, -1},
+    {{"2", "1", "0", "2", "6", "3(x2)", "0,2,4"}, "cyclic", 0, 3, 2},
+    {{"4", "2", "0", "2", "6", "3(x2)", "0,2,4"}, "cyclic", 0, 3, -1},
+    {{"4", "2", "0", "2", "6", "3(x2)", "0,3,4"}, "arbitrary", 0, 3, -2},
+    {{"0", "0", "0", "1", "1", "1", "0"}, "", 0, 1, -1},
+    /* what does not fit together */
+    {{"5", "0", "1", "2", "7", "4,3", "4,5,6"}, "", -1, 0, 0},
+    {{"5", "1", "1", "2", "8", "4,3", "4,5,6"}, "", -1, 0, 0},
+    {{"5", "1", "1", "3", "7", "4,3", "4,5,6"}, "", -1, 0, 0},
+    {{"5", "1", "0", "2", "7", "4,3", "4,5,6"}, "", -1, 0, 0},
+    {{"5", "1", "2", "2", "7", "4,3", "4,5,6"}, "", -1, 0, 0},
+    {{"5", "3", "1", "2", "7", "4,3", "4,5,6"}, "", -1, 0, 0},
+    {{"5", "1", "1", "2", "7", "4,3", ""}, "", -1, 0, 0},
+    {{"x", "1", "1", "2", "7", "4,3", "4,5,6"}, "", -1, 0, 0},
+    {{NULL, "1", "1", "2", "7", "4,3", "4,5,6"}, "", -1, 0, 0},
+};
+
+static void set(const char *name, const char *value)
+{
+    if (value)
+        setenv(name, value, 1);
+    else
+        unsetenv(name);
+}
+
+static void test_slurm(void **state)
+{
+    static const char *const names[] = {"SLURM_PROCID",
+                                        "SLURM_LOCALID",
+                                        "SLURM_NODEID",
+                                        "SLURM_STEP_NUM_NODES",
+                                        "SLURM_STEP_NUM_TASKS",
+                                        "SLURM_STEP_TASKS_PER_NODE",
+                                        "SLURM_GTIDS"};
+    struct aspt_handover told;
+
+    (void) state;
+    aspt_handover_init(&told);
+    told.launcher = "srun";
+    setenv("SLURM_STEP_NODELIST", "n[1-2]", 1);
+    for (size_t i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++) {
+        uint32_t users[ASP_TASKS_MAX];
+        struct aspt_place place;
+        struct asp_err err = {.text = ""};
+        int rc, user = -2;
+
+        for (int v = 0; v < 7; v++)
+            set(names[v], tasks[i].value[v]);
+        set("SLURM_DISTRIBUTION", tasks[i].distribution);
+        rc = aspt_place_find(&told, &place, &err);
+        if (rc != tasks[i].rc || (rc == 0 && place.nlocal != tasks[i].nlocal))
+            fail_msg("row %zu: %d, %s", i, rc, err.text);
+        if (rc == 0 && aspt_place_user_ranks(&place, 1, users) == 0)
+            user = users[place.local] == ASP_RANK_NONE
+                       ? -1
+                       : (int) users[place.local];
+        if (rc == 0 && user != tasks[i].user)
+            fail_msg("row %zu: user %d", i, user);
+        aspt_place_clear(&place);
+    }
+}
+
+/* PMI_RANK, PMI_SIZE, local rank and ranks, of "4,3" in blocks. */
+static const struct {
+    const char *value[4];
+    int rc;
+    uint32_t node, local;
+} ranks[] = {
+    {{"0", "7", "0", "4"}, 0, 0, 0},
+    {{"3", "7", "3", "4"}, 0, 0, 3},
+    {{"4", "7", "0", "3"}, 0, 1, 0},
+    {{"6", "7", NULL, NULL}, 0, 1, 2},
+    {{"6", "8", "2", "3"}, -1, 0, 0},
+    {{"7", "7", "2", "3"}, -1, 0, 0},
+    {{"6", "7", "3", "4"}, -1, 0, 0},
+    {{"6", "7", "6", "7"}, -1, 0, 0},
+    {{NULL, "7", "2", "3"}, -1, 0, 0},
+    {{"6", NULL, "2", "3"}, -1, 0, 0},
+};
+
+static void test_hydra(void **state)
+{
+    static const char *const names[] = {"PMI_RANK", "PMI_SIZE",
+                                        "MPI_LOCALRANKID", "MPI_LOCALNRANKS"};
+    struct aspt_handover told;
+
+    (void) state;
+    aspt_handover_init(&told);
+    told.launcher = "mpiexec";
+    told.tasks_per_node = "4,3";
+    told.distribution = "block";
+    told.names = "a,b";
+    for (size_t i = 0; i < sizeof(ranks) / sizeof(ranks[0]); i++) {
+        struct aspt_place place;
+        struct asp_err err = {.text = ""};
+        int rc;
+
+        for (int v = 0; v < 4; v++)
+            set(names[v], ranks[i].value[v]);
+        rc = aspt_place_find(&told, &place, &err);
+        if (rc != ranks[i].rc ||
+            (rc == 0 &&
+             (place.node != ranks[i].node || place.local != ranks[i].local ||
+              strcmp(place.nodename, place.node ? "b" : "a") != 0)))
+            fail_msg("row %zu: %d, node %u, local %u, %s", i, rc,
+                     (unsigned) place.node, (unsigned) place.local, err.text);
+        aspt_place_clear(&place);
+    }
+}
+
+/* ---- the meeting ---------------------------------------------------------------------- */
+
+enum { FOLLOWERS = 5, SHORT_MS = 300, LONG_MS = 20000 };
+
+static struct asp_cpuset one_cpu(unsigned cpu)
+{
+    struct asp_cpuset cpus = {{0}};
+
+    asp_cpuset_add(&cpus, cpu);
+    return cpus;
+}
+
+/* A child that follows; its status says how that went. */
+static pid_t follow(uint32_t local, int timeout_ms)
+{
+    pid_t pid = fork();
+    struct aspt_decision decision;
+    struct asp_cpuset cpus = one_cpu(local);
+    struct asp_err err;
+    char first;
+
+    if (pid != 0)
+        return pid;
+    if (aspt_meet_follow(local, &cpus, timeout_ms, &decision, &err) < 0)
+        _exit(errno == ECONNRESET ? 2 : errno == ETIMEDOUT ? 3 : 4);
+    if (decision.verdict == ASPT_GIVE_UP)
+        _exit(5);
+    _exit(strcmp(decision.text, "text") == 0 && decision.board >= 0 &&
+                  pread(decision.board, &first, 1, 0) == 1 && first == 'b'
+              ? 0
+              : 6);
+}
+
+/* A child that leads followers `first` to nlocal - 1, as the parent of all of
+ * them; returns a mask of their statuses. */
+static int status_of(pid_t pid)
+{
+    int status;
+
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/* The leader is a child, too: the meeting place is named by the parent. */
+static pid_t lead(uint32_t nlocal, enum aspt_verdict verdict, int timeout_ms)
+{
+    struct aspt_decision decision = {.verdict = verdict, .board = -1};
+    struct asp_cpuset cpus = one_cpu(0);
+    struct aspt_meeting meeting;
+    struct asp_err err;
+    char text[] = "text";
+    pid_t pid = fork();
+    int rc;
+
+    if (pid != 0)
+        return pid;
+    rc = aspt_meet_gather(&meeting, nlocal, &cpus, timeout_ms, &err);
+    if (rc == 0 && asp_cpuset_count(&meeting.cpus) != nlocal)
+        _exit(7);
+    decision.text = verdict == ASPT_WITH_LAYOUT ? text : NULL;
+    decision.board = memfd_create("board", MFD_CLOEXEC);
+    if (decision.board < 0 || write(decision.board, "b", 1) != 1)
+        _exit(8);
+    aspt_meet_answer(&meeting, &decision);
+    aspt_meet_close(&meeting);
+    _exit(rc == 0 ? 0 : errno == ETIMEDOUT ? 3 : 4);
+}
+
+static void test_meeting(void **state)
+{
+    pid_t pids[FOLLOWERS + 1];
+
+    (void) state;
+    for (uint32_t i = 1; i <= FOLLOWERS; i++)
+        pids[i] = follow(i, LONG_MS); /* some before the leader */
+    pids[0] = lead(FOLLOWERS + 1, ASPT_WITH_LAYOUT, LONG_MS);
+    for (uint32_t i = 0; i <= FOLLOWERS; i++)
+        assert_int_equal(status_of(pids[i]), 0);
+}
+
+static void test_verdict(void **state)
+{
+    pid_t leader = lead(2, ASPT_GIVE_UP, LONG_MS), other = follow(1, LONG_MS);
+
+    (void) state;
+    assert_int_equal(status_of(leader), 0);
+    assert_int_equal(status_of(other), 5);
+}
+
+/* One that never comes; those that did hear of it. */
+static void test_missing(void **state)
+{
+    pid_t leader = lead(3, ASPT_GIVE_UP, SHORT_MS), other = follow(1, LONG_MS);
+
+    (void) state;
+    assert_int_equal(status_of(leader), 3);
+    assert_int_equal(status_of(other), 5);
+    assert_int_equal(status_of(follow(1, SHORT_MS)), 3); /* no leader at all */
+}
+
+/* A number that is none, and one twice, are not those that are missing. */
+static void test_strangers(void **state)
+{
+    pid_t leader, first, second, wrong;
+
+    (void) state;
+    leader = lead(3, ASPT_WITH_LAYOUT, SHORT_MS);
+    wrong = follow(7, LONG_MS);
+    first = follow(1, LONG_MS);
+    second = follow(1, LONG_MS);
+    assert_int_equal(status_of(leader), 3);
+    assert_int_equal(status_of(wrong), 2);
+    assert_int_equal(status_of(first) + status_of(second), 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_words),   cmocka_unit_test(test_slurm),
+        cmocka_unit_test(test_hydra),   cmocka_unit_test(test_meeting),
+        cmocka_unit_test(test_verdict), cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_strangers),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
