@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A launcher that does not answer "--version" in this time is broken. */
 enum { VERSION_LIMIT_MS = 5000, VERSION_BYTES = 16384 };
@@ -103,8 +104,8 @@ int aspt_launcher_find(const char *command, enum aspt_launcher *out_p,
                         command);
     if (names[i].kind == OPEN_MPI)
         return refuse_other(command, "Open MPI", err);
-    if (!aspt_program_find(command, path))
-        return asp_errf(err, ENOENT, "cannot find %.200s along PATH", command);
+    if (!aspt_program_find(command, path) || access(path, X_OK) < 0)
+        return asp_errf(err, ENOENT, "cannot find %.200s", command);
     if (names[i].kind == ASK)
         return ask(command, out_p, err);
     *out_p = names[i].kind == SRUN ? ASPT_LAUNCHER_SRUN : ASPT_LAUNCHER_HYDRA;
