@@ -52,7 +52,7 @@ expected=$ASPEN_TOP/tests/expected
     for file in runtime/.libs/{libaspen,libaspenheap}.so \
         spank-plugin/.libs/aspen_spank.so tools/.libs/libaspenclock.so \
         runtime/{casper/aspen-ghost,aspen-pmix-put} pmix-agent/aspen-agent \
-        tools/aspen; do
+        tools/aspen tools/aspen-task; do
         made=$(readelf --debug-dump=info "$file" 2>/dev/null |
             grep -m1 'DW_AT_producer.*GNU C')
         kind=-fPIC
