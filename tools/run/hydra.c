@@ -67,6 +67,7 @@ static const struct row {
     {"machines", VALUE, HOSTS},
     {"map-by", VALUE, PASS},
     {"membind", VALUE, PASS},
+    {"memory-alloc-kinds", VALUE, PASS},
     {"n", VALUE, COUNT},
     {"nameserver", VALUE, PASS},
     {"np", VALUE, COUNT},
