@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the plugin does with the board of tasks (common/board.h), for jobs under
- * plain mpiexec on this machine. ghostrun puts it before the programs:
+ * plain mpiexec on this machine, and nodes that it pretends to be. ghostrun
+ * puts it before the programs:
  *
  *   boards make USERS GHOSTS NODES PROGRAM...
  *       make a board for each pretended node, which PROGRAM inherits as the
@@ -15,13 +16,10 @@
 
 #include "common/board.h"
 
-#include <limits.h>
-#include <linux/futex.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static _Noreturn void fail(const char *what)
@@ -40,15 +38,10 @@ static char *name_of(int node)
 
 static int make(int ntasks, int ghosts)
 {
-    const struct asp_board header = {.magic = ASP_BOARD_MAGIC,
-                                     .version = ASP_BOARD_VERSION,
-                                     .ntasks = (uint32_t) ntasks,
-                                     .nghosts = (uint32_t) ghosts,
-                                     .launcher = ASP_LAUNCHER_KILLS};
-    int fd = memfd_create("aspen-board", 0);
+    int fd = asp_board_create((uint32_t) ntasks, (uint32_t) ghosts,
+                              ASP_LAUNCHER_KILLS);
 
-    if (fd < 0 || ftruncate(fd, (off_t) asp_board_bytes((uint32_t) ntasks)) ||
-        pwrite(fd, &header, sizeof(header), 0) != (ssize_t) sizeof(header))
+    if (fd < 0 || fcntl(fd, F_SETFD, 0) < 0)
         fail("boards: cannot make a board");
     return fd;
 }
@@ -82,18 +75,12 @@ static int take(int own)
 
 static void enter(int fd, uint32_t slot)
 {
-    struct asp_board *board = mmap(NULL, asp_board_bytes(slot + 1),
-                                   PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     char text[16];
 
-    if (board == MAP_FAILED || slot >= board->ntasks)
+    if (asp_board_enter(fd, slot + 1, slot) < 0)
         fail("boards: cannot enter the board");
     snprintf(text, sizeof(text), "%d", fd);
     setenv(ASP_BOARD_FD_ENV, text, 1);
-    atomic_store(&board->slots[slot].pid, (int32_t) getpid());
-    atomic_store(&board->slots[slot].state, ASP_TASK_STARTED);
-    atomic_fetch_add(&board->changes, 1);
-    syscall(SYS_futex, &board->changes, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 int main(int argc, char **argv)

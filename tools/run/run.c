@@ -331,6 +331,13 @@ static int start_hydra(struct job *job, const struct aspt_hydra *hydra,
         return start(job, job->options.command);
     if (aspt_hosts_deal(hosts, nusers, spec.ghosts, &dealing, err) < 0)
         return refuse(err);
+    if (dealing.users_most + spec.ghosts > ASP_TASKS_MAX) {
+        asp_errf(err, ERANGE,
+                 "%u ranks and ghosts on one host, but %d are the most: use "
+                 "more hosts",
+                 (unsigned) (dealing.users_most + spec.ghosts), ASP_TASKS_MAX);
+        return refuse(err);
+    }
     if (dealing.moved)
         fprintf(stderr, "aspen: user ranks come to each host one after the "
                         "other, and not in turns: ghosts leave no other way\n");

@@ -187,8 +187,8 @@ static void test_dealings(void **state)
         struct aspt_dealing dealing;
         struct asp_err err;
 
-        assert_int_equal(
-            aspt_hosts_add_list(&hosts, dealings[i].hosts, &err), 0);
+        assert_int_equal(aspt_hosts_add_list(&hosts, dealings[i].hosts, &err),
+                         0);
         assert_int_equal(aspt_hosts_deal(&hosts, dealings[i].users,
                                          dealings[i].ghosts, &dealing, &err),
                          0);
@@ -243,8 +243,8 @@ static void test_random_dealings(void **state)
                      even ? 1 + round % 4 : 1 + rand() % 4);
             assert_int_equal(aspt_hosts_add_list(&hosts, word, &err), 0);
         }
-        assert_int_equal(
-            aspt_hosts_deal(&hosts, users, ghosts, &dealing, &err), 0);
+        assert_int_equal(aspt_hosts_deal(&hosts, users, ghosts, &dealing, &err),
+                         0);
         assert_int_equal(aspt_hosts_add_list(&told, dealing.hosts, &err), 0);
         assert_int_equal(asp_step_ranks_compute(dealing.counts,
                                                 dealing.distribution, 0, &steps,
@@ -280,8 +280,7 @@ static void test_split(void **state)
     assert_int_equal(aspt_hosts_add_list(&hosts, "a:3,b:2", &err), 0);
     /* users a: 0 1 2, b: 3 4; ranks 0 1 2 g3 4 5 g6 */
     assert_int_equal(aspt_hosts_deal(&hosts, 5, 1, &dealing, &err), 0);
-    assert_int_equal(
-        aspt_dealing_split(&dealing, 1, users, 2, ranks, &err), 0);
+    assert_int_equal(aspt_dealing_split(&dealing, 1, users, 2, ranks, &err), 0);
     assert_int_equal(ranks[0], 2);
     assert_int_equal(ranks[1], 5);
     aspt_dealing_clear(&dealing);
@@ -289,8 +288,7 @@ static void test_split(void **state)
     assert_int_equal(aspt_hosts_add_list(&hosts, "a:1,b:4", &err), 0);
     /* ranks 0 g1 2 3 4 g5 */
     assert_int_equal(aspt_hosts_deal(&hosts, 4, 1, &dealing, &err), 0);
-    assert_int_equal(
-        aspt_dealing_split(&dealing, 1, three, 3, ranks, &err), 0);
+    assert_int_equal(aspt_dealing_split(&dealing, 1, three, 3, ranks, &err), 0);
     assert_int_equal(ranks[0], 2);
     assert_int_equal(ranks[1], 1);
     assert_int_equal(ranks[2], 3);
@@ -300,8 +298,8 @@ static void test_split(void **state)
 
 static void test_bad_hosts(void **state)
 {
-    static const char *const bad[] = {"", ",", "a,,b", "a:0", "a:x", "a:1x",
-                                      ":2", "a:-1"};
+    static const char *const bad[] = {"",    ",",    "a,,b", "a:0",
+                                      "a:x", "a:1x", ":2",   "a:-1"};
     struct aspt_hosts hosts = {.list = NULL};
     struct asp_err err;
 
@@ -433,8 +431,8 @@ static const struct {
      "srun --ntasks=8 --nodes=2 --distrib block T app", NULL},
     {"srun --async-progress=ghost:2 -n6 -- app",
      "srun --ntasks=8 --nodes=2 T app", NULL},
-    {"srun --mpi pmi2 -lN2 app", "srun --ntasks=8 --nodes=2 --mpi pmi2 -l T app",
-     NULL},
+    {"srun --mpi pmi2 -lN2 app",
+     "srun --ntasks=8 --nodes=2 --mpi pmi2 -l T app", NULL},
     {"srun --container-image=x app",
      "srun --ntasks=8 --nodes=2 --container-image=x T app", NULL},
     {"srun --image x app", NULL, "--image is not known"},

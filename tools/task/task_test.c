@@ -54,8 +54,8 @@ static void test_words(void **state)
 
 /* ---- places ------------------------------------------------------------------------ */
 
-/* Slurm's variables of a task: rank, local id, node, nodes, tasks, counts, ids of
- * the node; then what is found. */
+/* Slurm's variables of a task: rank, local id, node, nodes, tasks, counts, ids
+ * of the node; then what is found. */
 static const struct {
     const char *value[7], *distribution;
     int rc;
@@ -92,13 +92,11 @@ static void set(const char *name, const char *value)
 
 static void test_slurm(void **state)
 {
-    static const char *const names[] = {"SLURM_PROCID",
-                                        "SLURM_LOCALID",
-                                        "SLURM_NODEID",
-                                        "SLURM_STEP_NUM_NODES",
-                                        "SLURM_STEP_NUM_TASKS",
-                                        "SLURM_STEP_TASKS_PER_NODE",
-                                        "SLURM_GTIDS"};
+    static const char *const names[] = {
+        "SLURM_PROCID",         "SLURM_LOCALID",
+        "SLURM_NODEID",         "SLURM_STEP_NUM_NODES",
+        "SLURM_STEP_NUM_TASKS", "SLURM_STEP_TASKS_PER_NODE",
+        "SLURM_GTIDS"};
     struct aspt_handover told;
 
     (void) state;
@@ -133,16 +131,11 @@ static const struct {
     int rc;
     uint32_t node, local;
 } ranks[] = {
-    {{"0", "7", "0", "4"}, 0, 0, 0},
-    {{"3", "7", "3", "4"}, 0, 0, 3},
-    {{"4", "7", "0", "3"}, 0, 1, 0},
-    {{"6", "7", NULL, NULL}, 0, 1, 2},
-    {{"6", "8", "2", "3"}, -1, 0, 0},
-    {{"7", "7", "2", "3"}, -1, 0, 0},
-    {{"6", "7", "3", "4"}, -1, 0, 0},
-    {{"6", "7", "6", "7"}, -1, 0, 0},
-    {{NULL, "7", "2", "3"}, -1, 0, 0},
-    {{"6", NULL, "2", "3"}, -1, 0, 0},
+    {{"0", "7", "0", "4"}, 0, 0, 0},   {{"3", "7", "3", "4"}, 0, 0, 3},
+    {{"4", "7", "0", "3"}, 0, 1, 0},   {{"6", "7", NULL, NULL}, 0, 1, 2},
+    {{"6", "8", "2", "3"}, -1, 0, 0},  {{"7", "7", "2", "3"}, -1, 0, 0},
+    {{"6", "7", "3", "4"}, -1, 0, 0},  {{"6", "7", "6", "7"}, -1, 0, 0},
+    {{NULL, "7", "2", "3"}, -1, 0, 0}, {{"6", NULL, "2", "3"}, -1, 0, 0},
 };
 
 static void test_hydra(void **state)
@@ -294,9 +287,9 @@ static void test_strangers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_words),   cmocka_unit_test(test_slurm),
-        cmocka_unit_test(test_hydra),   cmocka_unit_test(test_meeting),
-        cmocka_unit_test(test_verdict), cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_words),     cmocka_unit_test(test_slurm),
+        cmocka_unit_test(test_hydra),     cmocka_unit_test(test_meeting),
+        cmocka_unit_test(test_verdict),   cmocka_unit_test(test_missing),
         cmocka_unit_test(test_strangers),
     };
 
