@@ -94,38 +94,38 @@ refused() {
 # ---- mpiexec ------------------------------------------------------------------
 
 @test "mpiexec: updates wait for a target that computes, but with ghosts" {
-    nobody mpiexec.mpich -n 4 "$app"
-    took -gt 300
-    run_mpiexec --async-progress=ghost:1 --async-report -- -n 4 "$app"
-    took -lt 200
+    nobody mpiexec.mpich -n 4 "$app" 1000
+    took -gt 700
+    run_mpiexec --async-progress=ghost:1 --async-report -- -n 4 "$app" 1000
+    took -lt 600
     printed '^aspen: ghost mode, 4 user ranks and 1 ghosts on 1 nodes, '
     printed 'redirected 2[0-9]+ \(accumulate 101'
-    run_mpiexec --async-progress=ghost:2 --async-report -- -n 4 "$app"
-    took -lt 200
+    run_mpiexec --async-progress=ghost:2 --async-report -- -n 4 "$app" 1000
+    took -lt 600
     printed '^aspen: ghost mode, 4 user ranks and 2 ghosts on 1 nodes, '
     nobody ASPEN_PROGRESS=ghost:1 ASPEN_REPORT=1 "$aspen" run -- \
-        mpiexec.mpich -n 3 "$app"
-    took -lt 200
+        mpiexec.mpich -n 3 "$app" 1000
+    took -lt 600
     printed '^aspen: ghost mode, 3 user ranks and 1 ghosts'
 }
 
 @test "mpiexec: the other modes, auto, off and nothing at all" {
-    run_mpiexec --async-progress=offload --async-report -- -n 2 "$app"
-    took -lt 200
+    run_mpiexec --async-progress=offload --async-report -- -n 2 "$app" 1000
+    took -lt 600
     printed '^aspen: offload mode, 2 ranks on 1 nodes?, '
-    run_mpiexec --async-progress=thread --async-report -- -n 2 "$app"
-    took -gt 300
+    run_mpiexec --async-progress=thread --async-report -- -n 2 "$app" 1000
+    took -gt 700
     printed '^aspen: thread mode, 2 ranks'
-    run_mpiexec --async-report -- -n 2 "$app"
-    took -gt 300
+    run_mpiexec --async-report -- -n 2 "$app" 1000
+    took -gt 700
     printed '^aspen: mode off, 2 ranks on 1 node: plain MPI'
-    run_mpiexec --async-progress=off -- -n 2 "$app"
-    took -gt 300
+    run_mpiexec --async-progress=off -- -n 2 "$app" 1000
+    took -gt 700
     not_printed '^aspen'
     for options in --async-progress=auto --async-progress ''; do
         # shellcheck disable=SC2086
-        run_mpiexec $options -- -n 2 "$app"
-        took -lt 200
+        run_mpiexec $options -- -n 2 "$app" 1000
+        took -lt 600
         printed '^aspen: auto chose ghost: '
     done
 }
@@ -144,15 +144,15 @@ refused() {
 }
 
 @test "mpiexec: several programs, wrappers, Python" {
-    run_mpiexec --async-progress=ghost:1 --async-report -- -n 1 "$app" : \
-        -n 2 env A=1 "$app" : -n 1 taskset -c 0-63 "$app"
-    took -lt 200
+    run_mpiexec --async-progress=ghost:1 --async-report -- -n 1 "$app" 1000 : \
+        -n 2 env A=1 "$app" 1000 : -n 1 taskset -c 0-63 "$app" 1000
+    took -lt 600
     printed '^aspen: ghost mode, 4 user ranks and 1 ghosts'
     printf '#!/bin/sh\nexec "$@"\n' >wrapper.sh
     chmod 755 wrapper.sh
     run_mpiexec --async-progress=ghost:1 --async-report -- -n 2 ./wrapper.sh \
-        "$app"
-    took -lt 200
+        "$app" 1000
+    took -lt 600
     printed '^aspen: ghost mode, 2 user ranks and 1 ghosts'
     cat >size.py <<'END'
 import ctypes, os
@@ -174,8 +174,8 @@ END
 @test "mpiexec: what it is told of the environment changes nothing" {
     run_mpiexec --async-progress=ghost:1 --async-report -- -genvnone -genv \
         LD_PRELOAD "$mine/yield.so" -genv ASPEN_GHOST_PRELOAD="$mine/yield.so" \
-        -n 2 "$app"
-    took -lt 200
+        -n 2 "$app" 1000
+    took -lt 600
     printed '^aspen: ghost mode, 2 user ranks and 1 ghosts'
     # local counts are the users', the true ones are kept
     run_mpiexec --async-progress=ghost:2 -- -n 3 sh -c \
@@ -192,8 +192,8 @@ END
         printf 'a:2\nb:2\n' >hosts
         # shellcheck disable=SC2086
         run_mpiexec --async-progress=ghost:1 --async-report=job.json -- \
-            -launcher fork $hosts -n 4 "$app"
-        took -lt 200
+            -launcher fork $hosts -n 4 "$app" 1000
+        took -lt 600
         python3 -SE - <<'END'
 import json
 r = json.load(open("job.json"))
@@ -252,8 +252,8 @@ END
     # mpiexec by other names
     printf '#!/bin/sh\nexec mpiexec.mpich "$@"\n' >other/mpiexec
     nobody "$aspen" run --async-progress=ghost:1 --async-report -- \
-        "$mine/other/mpiexec" -n 2 "$app"
-    took -lt 200
+        "$mine/other/mpiexec" -n 2 "$app" 1000
+    took -lt 600
     printed '2 user ranks and 1 ghosts'
     # a program that names the library of Open MPI
     printf 'int f(void) { return 0; }\n' >f.c
@@ -279,8 +279,9 @@ END
 assert r["bound"] is True, r["bound"]'
     fi
     # one CPU only: nothing is bound, and the record says why
-    nobody env -u HWLOC_SYNTHETIC taskset -c "${cpus%%[,-]*}" "$aspen" run --async-progress=ghost:1 \
-        --async-report -- mpiexec.mpich -n 1 "$app" 10 10
+    nobody env -u HWLOC_SYNTHETIC taskset -c "${cpus%%[,-]*}" "$aspen" run \
+        --async-progress=ghost:1 --async-report -- \
+        mpiexec.mpich -n 1 "$app" 10 10
     ended_with 0
     printed 'not bound: 1 core for 1 user and 1 ghost'
     nobody env -u HWLOC_SYNTHETIC "$aspen" run --async-progress=ghost:1 \
@@ -345,36 +346,36 @@ END
 
 @test "srun: a user of a site without the plugin has ghosts" {
     app=$ASPEN_BUILD/examples/rma_stall
-    on_plain srun -N2 -n4 "$app"
-    took -gt 300
-    run_srun --async-progress=ghost:1 --async-report -- -N2 -n4 "$app"
-    took -lt 200
+    on_plain srun -N2 -n4 "$app" 1000
+    took -gt 700
+    run_srun --async-progress=ghost:1 --async-report -- -N2 -n4 "$app" 1000
+    took -lt 600
     printed '^aspen: ghost mode, 4 user ranks and 2 ghosts on 2 nodes, '
-    run_srun --async-progress=ghost:2 --async-report -- -N2 -n4 "$app"
-    took -lt 200
+    run_srun --async-progress=ghost:2 --async-report -- -N2 -n4 "$app" 1000
+    took -lt 600
     printed '^aspen: ghost mode, 4 user ranks and 4 ghosts on 2 nodes, '
-    run_srun --async-progress=ghost:1 --async-report -- -n5 "$app"
-    took -lt 200
+    run_srun --async-progress=ghost:1 --async-report -- -n5 "$app" 1000
+    took -lt 600
     printed '^aspen: ghost mode, 5 user ranks and 2 ghosts on 2 nodes, '
-    run_srun --async-report -- -N1 -n2 "$app"
-    took -gt 300
+    run_srun --async-report -- -N1 -n2 "$app" 1000
+    took -gt 700
     printed '^aspen: mode off, 2 ranks on 1 node: plain MPI'
 }
 
 @test "srun: offload and progress threads; auto" {
     app=$ASPEN_BUILD/examples/rma_stall
-    run_srun --async-progress=offload --async-report -- -N2 -n2 "$app"
-    took -lt 200
+    run_srun --async-progress=offload --async-report -- -N2 -n2 "$app" 1000
+    took -lt 600
     printed '^aspen: offload mode, 2 ranks on 2 nodes, '
     run_srun --async-progress=offload -- -N1 -n1 -c2 sh -c \
         'echo $SLURM_CPUS_PER_TASK of $ASPEN_CPUS_PER_TASK'
     ended_with 0
     printed '^2 of 3$'
-    run_srun --async-progress=thread --async-report -- -N2 -n2 "$app"
-    took -gt 300
+    run_srun --async-progress=thread --async-report -- -N2 -n2 "$app" 1000
+    took -gt 700
     printed '^aspen: thread mode, 2 ranks on 2 nodes, '
-    run_srun -- -N2 -n4 "$app"
-    took -lt 200
+    run_srun -- -N2 -n4 "$app" 1000
+    took -lt 600
     printed '^aspen: auto chose ghost: '
 }
 
@@ -401,11 +402,11 @@ END
     app=$ASPEN_BUILD/examples/rma_stall
     local home=$dir/home
     run_srun --async-progress=ghost:1 --async-report="$home/run.json" -- \
-        -N2 -n4 "$app"
+        -N2 -n4 "$app" 1000
     ended_with 0
     run as_user srun -N2 -n4 --async-progress=ghost:1 \
         "--export=ALL,LD_PRELOAD=$ASPEN_BUILD/tests/.libs/yield.so" \
-        --async-report=/tmp/plugin.json "$app"
+        --async-report=/tmp/plugin.json "$app" 1000
     ended_with 0
     as_user cat /tmp/plugin.json >"$BATS_TEST_TMPDIR/plugin.json"
     as_user rm /tmp/plugin.json
@@ -465,8 +466,8 @@ END
     app=$ASPEN_BUILD/examples/rma_stall
     local yield=$ASPEN_BUILD/tests/.libs/yield.so
     run as_user env "LD_PRELOAD=$yield" "$ASPEN_PREFIX/bin/aspen" run \
-        --async-progress=ghost:1 --async-report -- srun -N2 -n4 "$app"
-    took -lt 200
+        --async-progress=ghost:1 --async-report -- srun -N2 -n4 "$app" 1000
+    took -lt 600
     printed "^aspen: this site has Aspen's plugin, so srun does it$"
     printed '^aspen: ghost mode, 4 user ranks and 2 ghosts on 2 nodes, '
     # and where that was not seen, there are not two layouts
