@@ -27,7 +27,11 @@ teardown_file() {
 setup() {
     aspen=$mine/aspen/bin/aspen
     app=$mine/rma_stall
-    cd "$mine" || exit
+    # The cluster's nodes have a /tmp of their own.
+    case $BATS_TEST_DESCRIPTION in
+        srun*) cd "$ASPEN_BUILD" ;;
+        *) cd "$mine" ;;
+    esac
     ls /dev/shm >"$BATS_TEST_TMPDIR/shm"
 }
 
@@ -154,6 +158,13 @@ refused() {
         "$app" 1000
     took -lt 600
     printed '^aspen: ghost mode, 2 user ranks and 1 ghosts'
+    if [[ -x $ASPEN_BUILD/examples/rma_stall_f90 ]]; then # Fortran
+        cp "$ASPEN_BUILD/examples/rma_stall_f90" .
+        run_mpiexec --async-progress=ghost:1 --async-report -- -n 2 \
+            ./rma_stall_f90
+        ended_with 0
+        printed '^aspen: ghost mode, 2 user ranks and 1 ghosts.* redirected [1-9]'
+    fi
     cat >size.py <<'END'
 import ctypes, os
 mpi = ctypes.CDLL("libmpich.so.12", mode=ctypes.RTLD_GLOBAL)
@@ -396,6 +407,11 @@ END
 1 1
 2 0
 3 1" ]
+    run_srun --async-progress=ghost:1 -- -N1 -n2 --export=NONE sh -c \
+        'echo $SLURM_NTASKS of $ASPEN_NTASKS, $ASPEN_ROLE'
+    ended_with 0
+    [ "$output" = "2 of 3, user
+2 of 3, user" ]
 }
 
 @test "srun: the record has the keys that it has with the plugin" {
