@@ -115,8 +115,8 @@ refused() {
 
 @test "mpiexec: the other modes, auto, off and nothing at all" {
     run_mpiexec --async-progress=offload --async-report -- -n 2 "$app" 1000
-    took -lt 600
-    printed '^aspen: offload mode, 2 ranks on 1 nodes?, '
+    ended_with 0
+    printed '^aspen: offload mode, 2 ranks on 1 nodes?, .* [1-9][0-9]* calls carried out'
     run_mpiexec --async-progress=thread --async-report -- -n 2 "$app" 1000
     took -gt 700
     printed '^aspen: thread mode, 2 ranks'
@@ -375,9 +375,10 @@ END
 
 @test "srun: offload and progress threads; auto" {
     app=$ASPEN_BUILD/examples/rma_stall
+    # With other work on the machine the threads may be late: no time is told.
     run_srun --async-progress=offload --async-report -- -N2 -n2 "$app" 1000
-    took -lt 600
-    printed '^aspen: offload mode, 2 ranks on 2 nodes, '
+    ended_with 0
+    printed '^aspen: offload mode, 2 ranks on 2 nodes, .* [1-9][0-9]* calls carried out'
     run_srun --async-progress=offload -- -N1 -n1 -c2 sh -c \
         'echo $SLURM_CPUS_PER_TASK of $ASPEN_CPUS_PER_TASK'
     ended_with 0

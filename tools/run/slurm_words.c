@@ -4,6 +4,8 @@
 
 #include "slurm.h"
 
+#include "common/base/slurm_rules.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,8 +17,6 @@ enum {
     VERSION_LIMIT_MS = 5000,
     OUTPUT_BYTES = 65536,
     WORDS_MAX = 48, /* OPTIONS and what is known of nodes */
-    MAJOR_INHERITS = 24,
-    MINOR_INHERITS = 11,
 };
 
 /* Options that matter for counting, and the variable that srun reads in their
@@ -78,24 +78,29 @@ __attribute__((format(printf, 2, 3))) static int add(
 
 /* ---- options ----------------------------------------------------------------------- */
 
-/* From 24.11 on srun takes -c from here, too, as it did before 22.05. */
-static bool inherits_cpus(const char *srun)
+/* "24.11.5", which rules of counting depend on; "" where srun does not say. */
+static void find_release(const char *srun, char *release, size_t size)
 {
     static const char *const version[] = {"--version", NULL};
-    unsigned major = 0, minor = 0;
     char text[256];
-    int status;
     const char *number;
+    int status;
 
-    if (!variable("SLURM_CPUS_PER_TASK") ||
-        aspt_child_output(srun, version, VERSION_LIMIT_MS, text, sizeof(text),
+    release[0] = '\0';
+    if (aspt_child_output(srun, version, VERSION_LIMIT_MS, text, sizeof(text),
                           &status) < 0)
-        return false;
+        return;
     number = strpbrk(text, "0123456789");
-    if (!number || sscanf(number, "%u.%u", &major, &minor) != 2)
-        return false;
-    return major > MAJOR_INHERITS ||
-           (major == MAJOR_INHERITS && minor >= MINOR_INHERITS);
+    if (number)
+        snprintf(release, size, "%.*s", (int) strspn(number, "0123456789."),
+                 number);
+}
+
+static uint32_t release_number(const char *release)
+{
+    uint32_t number = 0;
+
+    return asp_slurm_release_parse(release, &number) == 0 ? number : 0;
 }
 
 /* A flag has no value, but words do. */
@@ -106,8 +111,8 @@ static const char *value_of(const struct aspt_srun_option *option)
     return strcmp(option->name, "exclusive") == 0 ? "exclusive" : "set";
 }
 
-static const char *value_in_environment(const struct aspt_srun *srun,
-                                        const char *name, const char *twin)
+static const char *value_in_environment(const char *name, const char *twin,
+                                        uint32_t release)
 {
     const char *value = variable(twin);
 
@@ -116,29 +121,42 @@ static const char *value_in_environment(const struct aspt_srun *srun,
     if (!value && strcmp(name, "nodes") == 0)
         value = variable("SLURM_JOB_NUM_NODES");
     if (!value && strcmp(name, "cpus-per-task") == 0 &&
-        inherits_cpus(srun->command))
+        asp_slurm_has(release, ASP_SLURM_STEP_READS_CPUS))
         value = variable("SLURM_CPUS_PER_TASK");
     return value;
+}
+
+/* One option of the table, or what stands in for it. */
+static int add_option(const struct aspt_srun *srun, size_t row,
+                      uint32_t release, struct aspt_slurm_words *words)
+{
+    const char *name = options[row].name, *value;
+    const struct aspt_srun_option *option = aspt_srun_find(srun, name);
+
+    value = option ? value_of(option)
+                   : value_in_environment(name, options[row].variable, release);
+    if (!value)
+        return 0;
+    if (!option && strcmp(name, "tres-per-task") == 0 &&
+        add(words, "tres-env=yes") < 0)
+        return -1;
+    return add(words, "%s=%s", name, value);
 }
 
 static int add_options(const struct aspt_srun *srun,
                        struct aspt_slurm_words *words)
 {
-    int rc = add(words, "type=srun");
+    char release[32];
+    int rc;
 
+    find_release(srun->command, release, sizeof(release));
+    rc = add(words, "type=srun");
     if (rc == 0)
         rc = add(words, "plugin=no");
-
-    for (size_t i = 0; rc == 0 && i < sizeof(options) / sizeof(options[0]);
-         i++) {
-        const char *name = options[i].name, *value;
-        const struct aspt_srun_option *option = aspt_srun_find(srun, name);
-
-        value = option ? value_of(option)
-                       : value_in_environment(srun, name, options[i].variable);
-        if (value)
-            rc = add(words, "%s=%s", name, value);
-    }
+    if (rc == 0 && release_number(release))
+        rc = add(words, "slurm=%s", release);
+    for (size_t i = 0; rc == 0 && i < sizeof(options) / sizeof(options[0]); i++)
+        rc = add_option(srun, i, release_number(release), words);
     if (rc == 0 && variable("SLURM_HOSTFILE") &&
         !aspt_srun_find(srun, "nodelist"))
         rc = add(words, "distribution=arbitrary");
