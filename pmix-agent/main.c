@@ -123,7 +123,8 @@ static int parse_options(int argc, char **argv, struct options *options)
             options->tmpdir = optarg;
             break;
         case 'V':
-            puts("aspen-agent " PACKAGE_VERSION "\nbuilt with " ASPEN_BUILT_WITH);
+            puts("aspen-agent " PACKAGE_VERSION
+                 "\nbuilt with " ASPEN_BUILT_WITH);
             exit(0);
         case 'h':
             fputs(usage, stdout);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The release of the Slurm that loaded the plugin. It is asked, not compiled in:
- * Slurm takes a plugin that was built for another patch release of its own. */
+/* The release of the Slurm that loaded the plugin. It is asked, not compiled
+ * in: Slurm takes a plugin that was built for another patch release of its own.
+ */
 #ifndef ASPEN_SPANK_PLUGIN_RELEASE_H
 #define ASPEN_SPANK_PLUGIN_RELEASE_H
 

@@ -24,8 +24,8 @@ enum asp_slurm_rule {
 #define ASP_SLURM_RELEASE(year, month, patch)                                  \
     ((uint32_t) (year) << 16 | (month) << 8 | (patch))
 
-/* "24.11.5", as Slurm itself prints it; what follows ("-0rc1") is not looked at.
- * Returns 0, or -1 when it is not of that form; *out_p is untouched then.
+/* "24.11.5", as Slurm itself prints it; what follows ("-0rc1") is not looked
+ * at. Returns 0, or -1 when it is not of that form; *out_p is untouched then.
  * Threads: reentrant. */
 int asp_slurm_release_parse(const char *text, uint32_t *out_p);
 

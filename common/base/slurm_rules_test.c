@@ -36,9 +36,9 @@ static void test_rules(void **state)
 
 static void test_parse(void **state)
 {
-    static const char *const wrong[] = {"",        "24",      "24.11", "24.11.",
-                                        "24.11.x", "24.-1.5", "v24.11.5",
-                                        "24.11.256"};
+    static const char *const wrong[] = {"",         "24",       "24.11",
+                                        "24.11.",   "24.11.x",  "24.-1.5",
+                                        "v24.11.5", "24.11.256"};
     uint32_t release = 1;
 
     (void) state;
