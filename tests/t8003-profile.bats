@@ -111,7 +111,7 @@ for t in r['time']['ranks']:
     lib=$(ldconfig -p | awk '/libmpich\.so\.12 / { print $NF; exit }')
     mine=build-id:$(readelf -n "$lib" | awk '/Build ID/ { print $NF }')
     [ "$(python3 -c "import json, sys; r = json.load(open(sys.argv[1]))
-print(r['mpi'], r['mpi_build'], 'profile_build' in r)" \
+print(*r['mpi'].split(), r['mpi_build'], 'profile_build' in r)" \
         "$records/windows.json")" = "MPICH Version: $mpich $mine False" ]
     # The same library, as if it were built another time.
     mkdir -p "$records/lib"
