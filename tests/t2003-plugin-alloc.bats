@@ -54,6 +54,36 @@ batch() {
     batch on_cluster --async-progress=ghost:1
 }
 
+# Slurm repeats -c as a TRES in the environment (from 23.11 on): not a device.
+@test "salloc -c: a step with ghosts in it has tasks of as many CPUs" {
+    # shellcheck disable=SC2016
+    run on_cluster salloc -N2 -n2 -c2 --async-progress=ghost:1 srun sh -c \
+        'echo "T $SLURM_NTASKS c=$SLURM_CPUS_PER_TASK $SLURM_TRES_PER_TASK"'
+    ended_with 0
+    times 2 '^T 2 c=2 (cpu[:=]2)?$'
+    not_printed 'aspen:'
+}
+
+@test "--tres-per-task=cpu=2 is -c2, and no device" {
+    slurm_since 23.11.0 || {
+        run on_cluster srun -N2 -n2 --tres-per-task=cpu=2 hostname
+        [ "$status" -ne 0 ] # no such option, or no such TRES
+        return
+    }
+    run on_cluster srun -N2 -n2 --tres-per-task=cpu=2 --async-progress=ghost:1 \
+        hostname
+    ended_with 0
+    times 1 '^n1$'
+    times 1 '^n2$'
+    run on_cluster srun -N2 -n4 --tres-per-task=cpu=2 --async-progress=ghost:1 \
+        hostname
+    [ "$status" -ne 0 ]
+    printed '2 user task.* 1 ghost.* of 2 CPU.* need 6 CPUs per node'
+    run on_cluster srun -N2 -n2 --tres-per-task=cpu=2 --async-progress=offload \
+        hostname
+    ended_with 0
+}
+
 @test "sbatch --export=NONE, as a user" {
     batch as_user --export=NONE --async-progress=ghost:1
 }

@@ -106,12 +106,13 @@ for t in r['time']['ranks']:
 }
 
 @test "a record of another build of MPI is left alone" {
-    local lib mine program=$ASPEN_BUILD/tests/rma_atomic
+    local lib mine program=$ASPEN_BUILD/tests/rma_atomic mpich
+    mpich=$(mpiexec.mpich --version | awk '/Version:/ { print $NF; exit }')
     lib=$(ldconfig -p | awk '/libmpich\.so\.12 / { print $NF; exit }')
     mine=build-id:$(readelf -n "$lib" | awk '/Build ID/ { print $NF }')
     [ "$(python3 -c "import json, sys; r = json.load(open(sys.argv[1]))
-print(r['mpi'], r['mpi_build'], 'profile_build' in r)" \
-        "$records/windows.json")" = "MPICH Version: 4.0.2 $mine False" ]
+print(*r['mpi'].split(), r['mpi_build'], 'profile_build' in r)" \
+        "$records/windows.json")" = "MPICH Version: $mpich $mine False" ]
     # The same library, as if it were built another time.
     mkdir -p "$records/lib"
     python3 -c 'import sys

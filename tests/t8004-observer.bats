@@ -64,18 +64,26 @@ json.dump(r, open(sys.argv[2], 'w'))" "$dir/stall.json" "$dir/other.json"
     printed '^  - .* waited for windows and messages less than 2 % of their'
 }
 
+# MPICH 4.2 itself fails in MPI_Finalize after some of the sessions: there is no
+# answer to compare with then.
 @test "answers are those of MPI without us" {
+    local plain compared=0
     for program in world/comm world/attr world/errh 'world/session alone' \
         'world/session before' 'world/session after' 'world/life 1' \
         'rma_atomic 5'; do
         # shellcheck disable=SC2086
-        diff <(ghosts -n 3 -g 0 "$ASPEN_BUILD/tests/"$program 2>&1 | sort) \
+        plain=$(ghosts -n 3 -g 0 "$ASPEN_BUILD/tests/"$program 2>&1) ||
+            { [[ $program == *session* ]] && continue; }
+        compared=$((compared + 1))
+        # shellcheck disable=SC2086
+        diff <(sort <<<"$plain") \
             <(ghosts -n 3 --off --report "$ASPEN_BUILD/tests/"$program 2>&1 |
                 grep -v '^aspen: ' | sort) || {
             echo "differs: $program"
             return 1
         }
     done
+    ((compared >= 5))
 }
 
 @test "without a report, and with sessions alone, nothing is told" {

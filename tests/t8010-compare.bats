@@ -158,9 +158,9 @@ END
 }
 
 @test "--fill and the CPUs of threads; --bare leaves plain runs alone" {
-    # Of 4 CPUs a node the ranks have 3: one more fits in place of the service.
+    # Of a node's 4 CPUs the ranks have 3: one more fits in place of the service.
     # shellcheck disable=SC2016
-    compare --fill --bare --warmup 0 -- srun -p shared -N2 -n6 \
+    compare --fill --bare --warmup 0 -- srun -N2 -n6 \
         --async-progress=thread sh -c \
         '[ "$SLURM_NTASKS" = 6 ] || { echo "ranks: $SLURM_NTASKS$ASPEN_ROLE" >&2
             exit 3; }
