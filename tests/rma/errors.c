@@ -266,6 +266,7 @@ static void print_info(const char *what, MPI_Win which)
 static void infos(void)
 {
     MPI_Win other;
+    MPI_Comm node;
     MPI_Info info;
     void *base;
 
@@ -280,8 +281,10 @@ static void infos(void)
     print_info("set to alloc_shm=true", other);
     MPI_Win_free(&other);
     MPI_Info_free(&info);
-    MPI_Win_allocate_shared(64, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &base,
-                            &other);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
+                        &node);
+    MPI_Win_allocate_shared(64, 8, MPI_INFO_NULL, node, &base, &other);
+    MPI_Comm_free(&node);
     print_info("allocate_shared", other);
     MPI_Win_free(&other);
     MPI_Alloc_mem(64, MPI_INFO_NULL, &base);
