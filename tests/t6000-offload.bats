@@ -21,9 +21,9 @@ story() {
         cat "$BATS_FILE_TMPDIR/stories"
         return 1
     }
-    # it must say the same of plain MPICH
+    # it must say the same of plain MPICH, which counts what is left in 4.2
     plain=$(ghosts -n 2 -g 0 --nodes 2 "$ASPEN_BUILD/tests/offload_stories" \
-        "$1" 2>&1) || true
+        "$1" 2>&1 | grep -v 'has pending . references') || true
     [[ $plain == "story $1: ok" ]] || {
         echo "plain MPICH: $plain"
         return 1
