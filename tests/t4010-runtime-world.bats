@@ -76,11 +76,11 @@ setup_file() {
 
 @test "MPI_Abort and fatal errors end everything with the same status" {
     for how in abort abort-self fatal; do
-        run with_orphans_ended "$ASPEN_TOP/tests/ghostrun" -n 3 -g 0 \
+        run_failing with_orphans_ended "$ASPEN_TOP/tests/ghostrun" -n 3 -g 0 \
             "$world/life" 0 $how
         plain=$status
         [ "$plain" -ne 0 ]
-        run ghosts -n 3 -g 1 "$world/life" 0 $how
+        run_failing ghosts -n 3 -g 1 "$world/life" 0 $how
         # After abort-self mpiexec kills the rest, and whom it names varies.
         if [ $how = abort-self ]; then
             [ "$status" -ne 0 ]
