@@ -236,6 +236,8 @@ END
         mpiexec.mpich -frobnicate 2 touch launched
     refused 'no launcher that aspen run knows' -- ./rma_stall
     refused 'no launcher that aspen run knows' -- sbatch job
+    refused 'write --async-progress=ghost:1$' --async-progress ghost:1 -- \
+        mpiexec.mpich -n 2 touch launched
     refused 'cannot find /nosuch/mpiexec.mpich' -- /nosuch/mpiexec.mpich app
     refused '-gpus-per-proc would give ghosts devices' \
         --async-progress=ghost:1 -- mpiexec.mpich -gpus-per-proc 1 -n 2 app
@@ -299,6 +301,11 @@ assert r["bound"] is True, r["bound"]'
         --async-report -- mpiexec.mpich -bind-to core -n 1 "$app" 10 10
     ended_with 0
     printed 'not bound: -bind-to was given'
+    nobody env -u HWLOC_SYNTHETIC HYDRA_BINDING=core "$aspen" run \
+        --async-progress=ghost:1 --async-report -- \
+        mpiexec.mpich -n 1 "$app" 10 10
+    ended_with 0
+    printed 'not bound: HYDRA_BINDING is set'
 }
 
 # Whatever is missing, the program does not run in a ghost's place.
@@ -335,6 +342,33 @@ assert r["bound"] is True, r["bound"]'
     nobody "$task" spec=ghost:1 words=unknown -- echo the program runs
     ended_with 1
     printed 'does not know the word "words=unknown"'
+}
+
+# LD_PRELOAD is a list, and wrappers may replace it.
+@test "mpiexec: a program without the library does not go on with ghosts" {
+    cp -r aspen 'as pen'
+    nobody 'as pen/bin/aspen' run --async-progress=ghost:1 -- \
+        mpiexec.mpich -n 2 "$app" 10 10
+    ended_with 2
+    printed '^aspen: .*as pen/lib/aspen/libaspen.so cannot be preloaded'
+    SECONDS=0
+    run_mpiexec --async-progress=ghost:1 -- -n 2 env -u LD_PRELOAD "$app" 5000
+    ((status != 0 && status != 124 && SECONDS < 30))
+    [ "$(grep -c 'is in MPI without Aspen.s library' <<<"$output")" -eq 1 ]
+    not_printed '^updates took'
+}
+
+@test "mpiexec: options that are refused are passed on with mode off" {
+    refused '-configfile changes where' -- \
+        mpiexec.mpich -configfile words
+    printf -- '-n 2 echo from a file\n' >words
+    run_mpiexec --async-progress=off -- -configfile words
+    ended_with 0
+    [ "$(grep -c '^from a file$' <<<"$output")" -eq 2 ]
+    run_mpiexec --async-progress=ghost:1 --async-report -- -pmi-port -n 2 \
+        "$app" 1000
+    took -lt 600
+    printed '2 user ranks and 1 ghosts'
 }
 
 @test "a ghost that is killed ends the job, and a message says so" {
@@ -443,6 +477,20 @@ assert mine == theirs, mine ^ theirs
 END
 }
 
+@test "srun: a program in the current directory needs no ./, as with srun" {
+    cd "$ASPEN_BUILD/examples"
+    on_plain srun -n2 -N1 rma_stall 10 10
+    ended_with 0
+    run_srun --async-progress=ghost:1 --async-report -- -N1 -n2 rma_stall 10 10
+    ended_with 0
+    printed '2 user ranks and 1 ghosts'
+    cd "$ASPEN_BUILD"
+    run_srun --async-progress=ghost:1 -- -N1 -n2 -D examples rma_stall 10 10
+    ended_with 0
+    run_srun --async-progress=ghost:1 -- -N1 -n2 --export=NONE hostname
+    ended_with 0
+}
+
 @test "srun: in allocations, with room and without" {
     app=$ASPEN_BUILD/examples/rma_stall
     local run="$ASPEN_PREFIX/bin/aspen run --async-progress=ghost:1 --async-report"
@@ -477,6 +525,11 @@ END
 END
     run_srun --async-progress=ghost:1 -- -n2 -N1 false
     ended_with 1
+    # with mode off nothing stands before programs, so nothing is refused
+    printf '0-1 echo two of a file\n' >"$dir/home/programs"
+    run_srun --async-progress=off -- -n2 -N1 --multi-prog "$dir/home/programs"
+    ended_with 0
+    [ "$(grep -c '^two of a file$' <<<"$output")" -eq 2 ]
 }
 
 @test "srun: where the site has the plugin, it is left to it" {

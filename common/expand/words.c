@@ -407,10 +407,7 @@ int asp_expand_words(int nwords, const char *const words[], char *buf,
 
     for (int i = 0; i < nwords && rc == 0; i++)
         if (take_word(words[i], &all) < 0)
-            rc = asp_errf(err, EINVAL,
-                          "explain --extra: \"%.80s\" is not "
-                          "understood",
-                          words[i]);
+            rc = asp_errf(err, EINVAL, "\"%.80s\" is not understood", words[i]);
     if (rc < 0 || (all.request.ghosts == 0 && !all.offload && !all.thread))
         goto free;
     apply_exclusive(&all);
@@ -422,7 +419,7 @@ int asp_expand_words(int nwords, const char *const words[], char *buf,
     else
         rc = answer_ghosts(&all.request, &out, err);
     if (rc == 0 && out.cut)
-        rc = asp_errf(err, ENOSPC, "explain --extra: no room for the answer");
+        rc = asp_errf(err, ENOSPC, "no room for the answer");
 free:
     free(all.alloc_cpus);
     free(all.part_cpus);

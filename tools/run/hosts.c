@@ -77,16 +77,16 @@ int aspt_hosts_add_list(struct aspt_hosts *hosts, const char *text,
 static int add_line(struct aspt_hosts *hosts, const char *line,
                     const char *path, struct asp_err *err)
 {
-    static const char blanks[] = " \t\r\n";
+    static const char blanks[] = " \t\r\n", ends[] = " \t\r\n#";
     const char *more;
     size_t len;
 
     line += strspn(line, blanks);
     if (*line == '#' || *line == '\0')
         return 0;
-    len = strcspn(line, blanks);
+    len = strcspn(line, ends);
     more = line + len + strspn(line + len, blanks);
-    if (*more != '\0')
+    if (*more != '\0' && *more != '#')
         return asp_errf(err, EINVAL,
                         "host file %.200s has \"%.*s\" behind a host, which "
                         "aspen run cannot pass on",

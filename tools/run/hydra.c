@@ -91,6 +91,13 @@ static const struct row {
     {"wdir", VALUE, PASS},
 };
 
+static const char *variable(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value && *value ? value : NULL;
+}
+
 static const struct row *row_of(const char *name, size_t len)
 {
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -153,13 +160,33 @@ static int refuse(const struct option *option, struct asp_err *err)
                     option->row->name);
 }
 
+/* Hydra refuses it too, but would not see it: these are written anew. */
+static int refuse_second(const struct option *option, struct asp_err *err)
+{
+    return asp_errf(err, EINVAL,
+                    "mpiexec's option -%s, or its like, is given twice",
+                    option->row->name);
+}
+
 static int take_number(const struct option *option, uint32_t *out_p,
                        struct asp_err *err)
 {
+    if (*out_p)
+        return refuse_second(option, err);
     if (asp_parse_number(option->value, ASP_RANKS_MAX, out_p) == 0 && *out_p)
         return 0;
     return asp_errf(err, EINVAL, "mpiexec's -%s wants a number, not \"%.60s\"",
                     option->row->name, option->value);
+}
+
+static int take_hosts(const struct aspt_hydra *hydra,
+                      const struct option *option, const char **out_p,
+                      struct asp_err *err)
+{
+    if (hydra->hosts || hydra->file)
+        return refuse_second(option, err);
+    *out_p = option->value;
+    return 0;
 }
 
 static void pass(struct aspt_hydra_part *part, char **argv, int words)
@@ -178,18 +205,16 @@ static int take_option(struct aspt_hydra *hydra, struct aspt_hydra_part *part,
     case PPN:
         return take_number(option, &hydra->ppn, err);
     case HOSTS:
-        hydra->hosts = option->value;
-        return 0;
+        return take_hosts(hydra, option, &hydra->hosts, err);
     case HOST_FILE:
-        hydra->file = option->value;
-        return 0;
+        return take_hosts(hydra, option, &hydra->file, err);
     case REFUSE:
         return refuse(option, err);
     case RMK:
         hydra->rmk = option->value;
         break;
     case BIND:
-        hydra->binds |= strcmp(option->value, "none") != 0;
+        hydra->binding = option->value;
         break;
     case DEVICES:
         hydra->per_device = true;
@@ -262,13 +287,6 @@ void aspt_hydra_clear(struct aspt_hydra *hydra)
 
 /* ---- hosts ------------------------------------------------------------------------ */
 
-static const char *variable(const char *name)
-{
-    const char *value = getenv(name);
-
-    return value && *value ? value : NULL;
-}
-
 /* What other resource managers leave behind; hydra reads it, we do not. */
 static const char *other_manager(void)
 {
@@ -296,9 +314,10 @@ static int add_managed(const struct aspt_hydra *hydra, struct aspt_hosts *hosts,
 {
     const char *names = variable("SLURM_NODELIST");
     const char *counts = variable("SLURM_TASKS_PER_NODE");
+    const char *rmk = hydra->rmk ? hydra->rmk : variable("HYDRA_RMK");
     const char *other = other_manager();
 
-    if (hydra->rmk && strcmp(hydra->rmk, "user") == 0)
+    if (rmk && strcmp(rmk, "user") == 0)
         return add_this_machine(hosts, err);
     if (!names)
         names = variable("SLURM_JOB_NODELIST");
@@ -330,6 +349,16 @@ int aspt_hydra_hosts(const struct aspt_hydra *hydra, struct aspt_hosts *out_p,
     for (uint32_t i = 0; hydra->ppn && i < out_p->n; i++)
         out_p->list[i].cores = hydra->ppn;
     return rc;
+}
+
+const char *aspt_hydra_binding(const struct aspt_hydra *hydra)
+{
+    const char *how = hydra->binding ? hydra->binding
+                                     : variable("HYDRA_BINDING");
+
+    if (!how || strcmp(how, "none") == 0)
+        return "";
+    return hydra->binding ? "-bind-to was given" : "HYDRA_BINDING is set";
 }
 
 int aspt_hydra_check_files(struct asp_err *err)

@@ -27,9 +27,9 @@ struct aspt_hydra {
     const char *hosts; /* -hosts; NULL: not given */
     const char *file;  /* -f */
     const char *rmk;
-    uint32_t ppn;    /* 0: not given */
-    bool binds;      /* -bind-to: something else than "none" */
-    bool per_device; /* -gpus-per-proc and the like */
+    const char *binding; /* -bind-to */
+    uint32_t ppn;        /* 0: not given */
+    bool per_device;     /* -gpus-per-proc and the like */
 };
 
 /* Read the words of mpiexec, its name first.
@@ -47,6 +47,10 @@ void aspt_hydra_clear(struct aspt_hydra *hydra);
  * -1 with errno and err. */
 int aspt_hydra_hosts(const struct aspt_hydra *hydra, struct aspt_hosts *out_p,
                      struct asp_err *err);
+
+/* Why the ranks' CPUs are hydra's affair, by -bind-to or the variable that it
+ * reads in its place; "": they are not. */
+const char *aspt_hydra_binding(const struct aspt_hydra *hydra);
 
 /* Settings that hydra takes from files and that are not read here.
  * Returns 0, or -1 with errno EINVAL and err. */

@@ -9,6 +9,7 @@
 #include "slurm.h"
 
 #include "tools/base/command.h"
+#include "tools/base/installed.h"
 #include "tools/base/program.h"
 #include "tools/explain/explain.h"
 
@@ -215,6 +216,13 @@ static bool is_plain(const struct job *job)
            job->wish.report[0] == '\0';
 }
 
+/* The same by the user's own word: whatever the command is, it is left alone.
+ */
+static bool is_asked_plain(const struct job *job)
+{
+    return job->wish.off && job->wish.report[0] == '\0';
+}
+
 /* A program of Open MPI's runs as so many jobs of one rank each under MPICH's
  * launchers, and never meets a ghost. */
 static int check_program(const char *program, struct asp_err *err)
@@ -303,7 +311,7 @@ static char **make_hydra(struct job *job, const struct aspt_hydra *hydra,
     job->handover.tasks_per_node = dealing->counts;
     job->handover.distribution = dealing->distribution;
     job->handover.names = dealing->names;
-    job->handover.unbound = hydra->binds ? "-bind-to was given" : "";
+    job->handover.unbound = aspt_hydra_binding(hydra);
     before = aspt_task_words(&job->handover);
     if (!ranks || !before)
         asp_errf(err, ENOMEM, "out of memory");
@@ -354,6 +362,8 @@ static int run_hydra(struct job *job, struct asp_err *err)
     struct aspt_hosts hosts;
     uint32_t *users;
 
+    if (is_asked_plain(job))
+        return start(job, job->options.command);
     if (aspt_hydra_check_files(err) < 0 ||
         aspt_hydra_parse(job->options.command, &hydra, err) < 0 ||
         aspt_hydra_hosts(&hydra, &hosts, err) < 0)
@@ -433,13 +443,15 @@ static int start_srun(struct job *job, const struct aspt_srun *srun,
     job->handover.cpu_bind = aspt_slurm_cpu_bind(srun);
     job->handover.cpus = change.cpus;
     before = aspt_task_words(&job->handover);
-    if (is_plain(job))
+    if (before && is_plain(job))
         *before = NULL;
     return start(job, before ? aspt_slurm_make(srun, &change, before) : NULL);
 }
 
 static int run_srun(struct job *job, struct asp_err *err)
 {
+    const struct aspt_slurm_change none = {.cpus = ""};
+    char *nothing[] = {NULL};
     struct aspt_slurm_words words;
     struct aspt_srun srun;
 
@@ -450,10 +462,54 @@ static int run_srun(struct job *job, struct asp_err *err)
     take_from_srun(&srun, job);
     if (aspt_slurm_has_plugin(srun.command))
         return start_with_plugin(job, &srun);
-    if (aspt_slurm_check(&srun, err) < 0 ||
-        aspt_slurm_describe(&srun, &words, err) < 0)
+    if (is_asked_plain(job))
+        return start(job, aspt_slurm_make(&srun, &none, nothing));
+    if (aspt_slurm_check(&srun, err) < 0)
+        return refuse(err);
+    aspt_slurm_find_program(&srun);
+    if (aspt_slurm_describe(&srun, &words, err) < 0)
         return refuse(err);
     return start_srun(job, &srun, &words, err);
+}
+
+/* LD_PRELOAD is a list. Of such a path the dynamic linker would make several:
+ * the program would run without the library, and meet the ghosts as ranks. */
+static int check_installation(struct asp_err *err)
+{
+    char path[PATH_MAX];
+
+    aspt_installed(ASPT_FILE_RUNTIME, path);
+    if (!strpbrk(path, " :$"))
+        return 0;
+    return asp_errf(err, EINVAL,
+                    "%.300s cannot be preloaded, for its path has a space, "
+                    "\":\" or \"$\": move the installation",
+                    path);
+}
+
+/* As the argument of an option that takes its own behind "=". */
+static const char *value_apart(const struct options *options)
+{
+    static const char *const names[] = {"--async-progress", "--async-report"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(options->command[-1], names[i]) == 0)
+            return names[i];
+    return NULL;
+}
+
+static int find_launcher(const struct options *options,
+                         enum aspt_launcher *out_p, struct asp_err *err)
+{
+    const char *name = *options->command, *option = value_apart(options);
+    int rc = aspt_launcher_find(name, out_p, err);
+
+    if (rc < 0 && errno == EINVAL && option)
+        asp_errf(err, EINVAL,
+                 "%.100s is no launcher that aspen run knows: if it is the "
+                 "value of %s, write %s=%.100s",
+                 name, option, option, name);
+    return rc;
 }
 
 int aspt_run_job(int argc, char **argv)
@@ -467,7 +523,8 @@ int aspt_run_job(int argc, char **argv)
         return status;
     job.wish = find_wish(&job.options);
     aspt_handover_init(&job.handover);
-    if (aspt_launcher_find(job.options.command[0], &launcher, &err) < 0)
+    if (find_launcher(&job.options, &launcher, &err) < 0 ||
+        (!is_asked_plain(&job) && check_installation(&err) < 0))
         return refuse(&err);
     return launcher == ASPT_LAUNCHER_SRUN ? run_srun(&job, &err)
                                           : run_hydra(&job, &err);

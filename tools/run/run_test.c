@@ -103,6 +103,11 @@ static const struct {
     {"mpiexec -rankmap x -n 1 a", NULL, "-rankmap changes where"},
     {"mpiexec -skip-launch-node -n 1 a", NULL, "-skip-launch-node changes"},
     {"mpiexec -ppn x a", NULL, "-ppn wants a number"},
+    /* what is written anew could hide that it is said twice */
+    {"mpiexec -n 1 -np 2 a", NULL, "-np, or its like, is given twice"},
+    {"mpiexec -ppn 1 -ppn 2 a", NULL, "-ppn, or its like, is given twice"},
+    {"mpiexec -hosts a -n 1 a : -host b -n 1 b", NULL, "-host, or its like"},
+    {"mpiexec -f x -hosts b -n 1 b", NULL, "-hosts, or its like, is given"},
 };
 
 static void test_lines(void **state)
@@ -148,7 +153,8 @@ static void test_settings(void **state)
     assert_string_equal(hydra.hosts, "a:2,b");
     assert_string_equal(hydra.rmk, "user");
     assert_int_equal(hydra.ppn, 3);
-    assert_true(hydra.binds && hydra.per_device);
+    assert_string_equal(aspt_hydra_binding(&hydra), "-bind-to was given");
+    assert_true(hydra.per_device);
     aspt_hydra_clear(&hydra);
 }
 
@@ -332,7 +338,8 @@ static void test_host_files(void **state)
     struct asp_err err;
 
     (void) state;
-    assert_int_equal(add_file(&hosts, "# mine\n\n a:2\nb\n  b\n", &err), 0);
+    assert_int_equal(
+        add_file(&hosts, "# mine\n\n a:2 # two\nb#one\n  b\n", &err), 0);
     assert_int_equal(hosts.n, 2);
     assert_int_equal(hosts.list[1].cores, 2);
     assert_int_equal(aspt_hosts_cores(&hosts), 4);
@@ -361,6 +368,11 @@ static void test_sources(void **state)
     assert_string_equal(hosts.list[1].name, "n2");
     assert_int_equal(hosts.list[0].cores, 4);
     aspt_hosts_clear(&hosts);
+    setenv("HYDRA_RMK", "user", 1);
+    assert_int_equal(aspt_hydra_hosts(&hydra, &hosts, &err), 0);
+    assert_int_equal(hosts.n, 1);
+    aspt_hosts_clear(&hosts);
+    unsetenv("HYDRA_RMK");
     hydra.rmk = "user";
     assert_int_equal(aspt_hydra_hosts(&hydra, &hosts, &err), 0);
     assert_int_equal(hosts.n, 1);

@@ -4,6 +4,8 @@
 
 #include "slurm.h"
 
+#include "tools/base/program.h"
+
 #include "common/base/words.h"
 #include "common/expand/expand.h"
 
@@ -12,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     HELP_LIMIT_MS = 5000,
@@ -71,6 +75,33 @@ int aspt_slurm_check(const struct aspt_srun *srun, struct asp_err *err)
         if (aspt_srun_find(srun, refused[i].option))
             return asp_errf(err, EINVAL, "%s", refused[i].why);
     return 0;
+}
+
+static bool is_program(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+           access(path, X_OK) == 0;
+}
+
+void aspt_slurm_find_program(struct aspt_srun *srun)
+{
+    const struct aspt_srun_option *chdir = aspt_srun_find(srun, "chdir");
+    const char *dir = chdir && chdir->value ? chdir->value : ".";
+    const char *name = srun->program[0];
+    char path[PATH_MAX], *found = NULL;
+
+    if (strchr(name, '/'))
+        return;
+    if (aspt_program_find(name, path))
+        found = strdup(path);
+    else if (snprintf(path, sizeof(path), "%s/%s", dir, name) <
+                 (int) sizeof(path) &&
+             is_program(path) && asprintf(&found, "./%s", name) < 0)
+        found = NULL;
+    if (found)
+        srun->program[0] = found;
 }
 
 /* "verbose,cores" is cores, verbosely. */

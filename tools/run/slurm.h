@@ -21,6 +21,11 @@ bool aspt_slurm_has_plugin(const char *srun);
  * Returns 0, or -1 with errno EINVAL and err. */
 int aspt_slurm_check(const struct aspt_srun *srun, struct asp_err *err);
 
+/* Put a path in the place of the program's name, as srun does with what it is
+ * to start: found along PATH here, else in the directory that the step starts
+ * in. It stays where there is none. */
+void aspt_slurm_find_program(struct aspt_srun *srun);
+
 /* The words that common/expand takes, but for the request, and the facts for
  * rules. As etc/cli_filter.lua makes them; docs/design/counting.md. */
 struct aspt_slurm_words {

@@ -49,10 +49,12 @@ static struct asp_cpuset own_cpus(void)
 static _Noreturn void become_program(const struct aspt_task *task)
 {
     char **argv = task->handover.program;
+    int status;
 
     execvp(argv[0], argv);
+    status = errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
     aspt_task_say("cannot run %.300s: %s", argv[0], strerror(errno));
-    exit(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
+    exit(status);
 }
 
 static _Noreturn void become_ghost(void)

@@ -129,6 +129,26 @@ static void add_cpus(struct asp_cpuset *to, const struct asp_cpuset *from)
         to->word[i] |= from->word[i];
 }
 
+/* A process that was stopped and continued is interrupted here, though it has
+ * no handler: signal(7). */
+static ssize_t receive_message(int fd, struct msghdr *message)
+{
+    ssize_t got;
+
+    do
+        got = recvmsg(fd, message, MSG_CMSG_CLOEXEC);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
+static bool receive_hello(int fd, struct hello *hello)
+{
+    struct iovec bytes = {.iov_base = hello, .iov_len = sizeof(*hello)};
+    struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1};
+
+    return receive_message(fd, &message) == sizeof(*hello);
+}
+
 /* Who connects may be anybody. Returns whether it is a task that was missing.
  */
 static bool admit(struct aspt_meeting *meeting, int fd)
@@ -136,7 +156,7 @@ static bool admit(struct aspt_meeting *meeting, int fd)
     struct hello hello;
 
     set_timeouts(fd, MESSAGE_MS);
-    if (!is_ours(fd) || recv(fd, &hello, sizeof(hello), 0) != sizeof(hello) ||
+    if (!is_ours(fd) || !receive_hello(fd, &hello) ||
         hello.version != MEETING_VERSION || hello.local == 0 ||
         hello.local >= meeting->nlocal || meeting->guests[hello.local] >= 0) {
         close(fd);
@@ -270,7 +290,7 @@ static ssize_t receive(int fd, struct answer *answer, int *board_p)
                              .msg_iovlen = 1,
                              .msg_control = control.room,
                              .msg_controllen = sizeof(control.room)};
-    ssize_t got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+    ssize_t got = receive_message(fd, &message);
     struct cmsghdr *head = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
 
     *board_p = -1;

@@ -189,14 +189,17 @@ static int find_in_hydra(const struct aspt_handover *handover,
 {
     uint32_t rank, size;
 
-    if (read_number("PMI_RANK", "", &rank, err) < 0 ||
-        read_number("PMI_SIZE", "", &size, err) < 0 ||
+    /* -pmi-port: PMI_ID alone */
+    if (read_number("PMI_RANK", "PMI_ID", &rank, err) < 0 ||
         asp_step_ranks_compute(handover->tasks_per_node, handover->distribution,
                                0, &place->steps, err) < 0)
         return -1;
     name_nodes(handover->names, place->steps);
     place->nnodes = place->steps->nnodes;
     place->ntasks = place->steps->ntasks;
+    size = place->ntasks;
+    if (*variable("PMI_RANK") && read_number("PMI_SIZE", "", &size, err) < 0)
+        return -1;
     if (size != place->ntasks || !find_rank(place, rank))
         return contradicts("PMI_RANK, PMI_SIZE", err);
     if (check_local(place, err) < 0)

@@ -9,12 +9,14 @@
 
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -201,8 +203,7 @@ static pid_t follow(uint32_t local, int timeout_ms)
               : 6);
 }
 
-/* A child that leads followers `first` to nlocal - 1, as the parent of all of
- * them; returns a mask of their statuses. */
+/* The exit status of a child, which ends by itself. */
 static int status_of(pid_t pid)
 {
     int status;
@@ -258,6 +259,27 @@ static void test_verdict(void **state)
     assert_int_equal(status_of(other), 5);
 }
 
+/* Stopped and continued while they wait, by a debugger or Slurm's suspend. */
+static void test_stopped(void **state)
+{
+    const struct timespec while_it_waits = {.tv_nsec = 200 * 1000000L};
+    pid_t pids[] = {lead(3, ASPT_WITH_LAYOUT, LONG_MS), follow(1, LONG_MS), 0};
+    int status;
+
+    (void) state;
+    nanosleep(&while_it_waits, NULL);
+    for (int i = 0; i < 2; i++) {
+        kill(pids[i], SIGSTOP);
+        assert_int_equal(waitpid(pids[i], &status, WUNTRACED), pids[i]);
+        assert_true(WIFSTOPPED(status));
+        kill(pids[i], SIGCONT);
+    }
+    nanosleep(&while_it_waits, NULL);
+    pids[2] = follow(2, LONG_MS);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(status_of(pids[i]), 0);
+}
+
 /* One that never comes; those that did hear of it. */
 static void test_missing(void **state)
 {
@@ -287,10 +309,10 @@ static void test_strangers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_words),     cmocka_unit_test(test_slurm),
-        cmocka_unit_test(test_hydra),     cmocka_unit_test(test_meeting),
-        cmocka_unit_test(test_verdict),   cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_strangers),
+        cmocka_unit_test(test_words),   cmocka_unit_test(test_slurm),
+        cmocka_unit_test(test_hydra),   cmocka_unit_test(test_meeting),
+        cmocka_unit_test(test_stopped), cmocka_unit_test(test_verdict),
+        cmocka_unit_test(test_missing), cmocka_unit_test(test_strangers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

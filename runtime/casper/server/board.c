@@ -315,6 +315,15 @@ static bool strangers_come(void)
     return false;
 }
 
+bool aspx_ghost_is_alone(void)
+{
+    bool alone = board && launcher_kills();
+
+    for (uint32_t i = 0; alone && i < nusers; i++)
+        alone = atomic_load(&board->slots[i].state) == ASP_TASK_STARTED;
+    return alone;
+}
+
 /* The other side is aspx_board_say(): state first, then changes, then wake. */
 void aspx_ghost_await_users(void)
 {

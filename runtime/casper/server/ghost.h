@@ -20,6 +20,11 @@ bool aspx_ghost_watch(void);
  * without a board. */
 void aspx_ghost_await_users(void);
 
+/* When MPI_Init has returned, all users have come to theirs. Under mpiexec: has
+ * none of this node's said so, because they run without our library? Then none
+ * of them will ever join. */
+bool aspx_ghost_is_alone(void);
+
 /* Look for processes of this step on this node that wait in MPI_Init without
  * our library. Call it only while no user of the node has come to MPI.
  *   end  end each, and say so

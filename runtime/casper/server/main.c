@@ -50,6 +50,16 @@ static int run(const struct asp_layout *layout, uint32_t local)
                                   "MPI around this one"};
     uint32_t nusers;
 
+    if (aspx_ghost_is_alone()) {
+        asp_errf(&err, ECHILD,
+                 "the program is in MPI without Aspen's library on %s, and "
+                 "would find its ghosts among its ranks, so the job ends: add "
+                 "to LD_PRELOAD where something replaces it, or run without "
+                 "ghosts (--async-progress=off)",
+                 layout->nodes ? layout->nodes[layout->node].name : "a node");
+        fail(&err);
+        aspx_abort();
+    }
     if (aspx_world_start(&aspx_world, layout, local, &err) != 0) {
         /* ESRCH: users say so and run without us; ghosts just leave. */
         if (errno == ESRCH)
