@@ -144,7 +144,7 @@ static int give_up(const struct aspx_world *world, struct roll *roll,
     missing = name_missing(world, roll->here, names, sizeof(names));
     return asp_errf(err, ETIMEDOUT,
                     "%d of %d ranks of job %s did not join within %d s (%s); "
-                    "is the Aspen plugin installed on every node? Run with "
+                    "is Aspen installed on every node? Run with "
                     "--async-progress=off until it is",
                     missing, world->size_all, world->layout->job,
                     limit_s(world->layout), names);

@@ -20,6 +20,13 @@ enum {
     SETTINGS_MIN = 100,
 };
 
+static bool is_regular(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 bool aspt_program_find(const char *program, char path[PATH_MAX])
 {
     const char *dirs = getenv("PATH");
@@ -32,7 +39,7 @@ bool aspt_program_find(const char *program, char path[PATH_MAX])
         if (len > 0 &&
             snprintf(path, PATH_MAX, "%.*s/%s", len, dirs, program) <
                 PATH_MAX &&
-            access(path, X_OK) == 0)
+            access(path, X_OK) == 0 && is_regular(path))
             return true;
         dirs += len + (dirs[len] == ':');
     }
@@ -41,9 +48,7 @@ bool aspt_program_find(const char *program, char path[PATH_MAX])
 
 int aspt_program_open(const char *path)
 {
-    struct stat st;
-
-    if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+    if (!is_regular(path))
         return -1;
     return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }

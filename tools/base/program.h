@@ -6,7 +6,8 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/* As srun looks for it: below the current directory, else along PATH.
+/* A name with a slash is a path; others are looked for along PATH. Returns
+ * whether it was found; path is undefined if not.
  *   program  as given to srun */
 bool aspt_program_find(const char *program, char path[PATH_MAX]);
 

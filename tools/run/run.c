@@ -127,7 +127,7 @@ static bool is_report(const char *value)
 }
 
 /* What is in force. A report alone is one of plain MPI, as with srun; nothing
- * at all is what the bare option says, for who calls us wants Aspen. */
+ * at all is taken for the bare option: whoever calls us wants Aspen. */
 static struct aspt_wish find_wish(const struct options *options)
 {
     const char *progress = options->progress ? options->progress
@@ -209,7 +209,7 @@ static int start(const struct job *job, char **argv)
     return status;
 }
 
-/* Off, and nobody wants to know the time. */
+/* Off, and no report of the time in MPI is asked for. */
 static bool is_plain(const struct job *job)
 {
     return strcmp(job->answer.spec, asp_mode_name(ASP_MODE_OFF)) == 0 &&

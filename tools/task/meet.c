@@ -149,7 +149,7 @@ static bool receive_hello(int fd, struct hello *hello)
     return receive_message(fd, &message) == sizeof(*hello);
 }
 
-/* Who connects may be anybody. Returns whether it is a task that was missing.
+/* Anybody may connect. Returns whether it is a task that was missing.
  */
 static bool admit(struct aspt_meeting *meeting, int fd)
 {
