@@ -44,9 +44,16 @@ teardown() {
 # Run as nobody, with spinning ranks giving way, and on CPUs that are pretended:
 # what is bound depends on the machine.
 nobody() {
-    run timeout -k 5 60 setpriv --reuid=65534 --regid=65534 --clear-groups \
+    nobody_with run "$@"
+}
+# The same of what is to fail, and to say why.
+nobody_telling() {
+    nobody_with run_telling "$@"
+}
+nobody_with() {
+    "$1" timeout -k 5 60 setpriv --reuid=65534 --regid=65534 --clear-groups \
         env HOME="$mine" HWLOC_SYNTHETIC='core:64 pu:1' LD_PRELOAD="$mine/yield.so" \
-        ASPEN_GHOST_PRELOAD="$mine/yield.so" "$@"
+        ASPEN_GHOST_PRELOAD="$mine/yield.so" "${@:2}"
 }
 
 # aspen run as nobody under mpiexec: options, "--", what stands behind mpiexec.
@@ -315,7 +322,7 @@ assert r["bound"] is True, r["bound"]'
     chown -R 65534:65534 lame
     for lost in lame/libexec/aspen/aspen-ghost lame/lib/aspen/libaspen.so; do
         mv "$lost" kept
-        nobody lame/bin/aspen run --async-progress=ghost:1 -- \
+        nobody_telling lame/bin/aspen run --async-progress=ghost:1 -- \
             mpiexec.mpich -n 2 sh -c 'echo the program runs'
         ((status != 0))
         printed "Aspen must be installed on every node: no access to .*/$lost"
@@ -331,7 +338,7 @@ assert r["bound"] is True, r["bound"]'
     local task=$mine/aspen/libexec/aspen/aspen-task
     for told in 'tasks_per_node=4' 'tasks_per_node=2,1' 'tasks_per_node=x' ''; do
         # shellcheck disable=SC2086
-        nobody mpiexec.mpich -n 3 "$task" launcher=mpiexec spec=ghost:1 $told \
+        nobody_telling mpiexec.mpich -n 3 "$task" launcher=mpiexec spec=ghost:1 $told \
             distribution=block names=a job=1.0 -- echo the program runs
         ((status != 0))
         printed '^aspen: .*; ending this task$'
