@@ -83,7 +83,7 @@ with_orphans_ended() {
 run_failing() {
     for _ in 1 2 3 4 5; do
         run "$@"
-        [ "$status" -eq 0 ] || return 0
+        [ "$status" -eq 0 ] && [ "$(mpich_release)" = 4.2 ] || return 0
     done
 }
 

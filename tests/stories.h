@@ -49,4 +49,25 @@ static int tell_stories(const struct story *stories, size_t n,
     return wrongs;
 }
 
+/* The whole of such a program's main(), with MPI_THREAD_MULTIPLE: two ranks,
+ * *peer_p is the other, and the words behind its name are stories. */
+static int __attribute__((unused))
+tell_to_each_other(int argc, char **argv, const struct story *stories, size_t n,
+                   int *peer_p)
+{
+    int provided, size;
+
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (size != 2) {
+        fprintf(stderr, "%s: two processes are needed\n", argv[0]);
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    *peer_p = 1 - rank;
+    (void) tell_stories(stories, n, argv + 1);
+    MPI_Finalize();
+    return 0;
+}
+
 #endif

@@ -123,10 +123,11 @@ static const char *short_name(const char *name)
 const char *aspx_mpi_unknown(void)
 {
     static char why[2 * NAME_MAX_BYTES];
-    const char *name = aspx_mpi_name();
+    const char *name;
 
     if (is_known(aspx_mpi_release()))
         return NULL;
+    name = aspx_mpi_name();
     snprintf(why, sizeof(why),
              "the MPI of this program is %s%s, and this Aspen knows MPICH "
              "%d.%d to %d.%d",

@@ -3,19 +3,30 @@
 
 #include "fixes.h"
 
+#include "build.h"
+
 #include "common/base/strbuf.h"
 
+#include <limits.h>
 #include <stdatomic.h>
 
 enum answer { NOT_ASKED, NO, YES };
 
-static const char *const names[ASPX_FIXES] = {
-    [ASPX_FIX_TCP_FINALIZE] = "tcp_finalize",
-    [ASPX_FIX_END_BARRIER] = "end_barrier",
-    [ASPX_FIX_SIGNAL] = "signal",
-    [ASPX_FIX_WINDOW_BASE] = "window_base",
-    [ASPX_FIX_ACC_TYPE] = "acc_type",
-    [ASPX_FIX_FLUSH_ALL] = "flush_all",
+enum { ANY = 0, STILL = INT_MAX };
+
+/* since, until: the first release of MPICH that has the mistake, and the first
+ * that has not (aspx_mpi_release); 0, 0: it is asked about otherwise. */
+static const struct {
+    const char *name;
+    int since, until;
+} fixes[ASPX_FIXES] = {
+    /* 4.2 waits in the launcher's barrier before it closes */
+    [ASPX_FIX_TCP_FINALIZE] = {"tcp_finalize", ANY, 402},
+    [ASPX_FIX_END_BARRIER] = {"end_barrier", 0, 0},
+    [ASPX_FIX_SIGNAL] = {"signal", 0, 0},
+    [ASPX_FIX_WINDOW_BASE] = {"window_base", 0, 0},
+    [ASPX_FIX_ACC_TYPE] = {"acc_type", 402, STILL},
+    [ASPX_FIX_FLUSH_ALL] = {"flush_all", 0, 0},
 };
 
 static _Atomic int answers[ASPX_FIXES]; /* enum answer */
@@ -28,6 +39,15 @@ void aspx_fix_note(enum aspx_fix fix, bool needed)
         atomic_store(&answers[fix], answer);
 }
 
+bool aspx_fix_is_for_release(enum aspx_fix fix)
+{
+    int release = aspx_mpi_release();
+    bool needed = release >= fixes[fix].since && release < fixes[fix].until;
+
+    aspx_fix_note(fix, needed);
+    return needed;
+}
+
 const char *aspx_fixes(void)
 {
     static char text[ASPX_FIXES * 20]; /* the longest with its answer */
@@ -37,7 +57,7 @@ const char *aspx_fixes(void)
         int answer = atomic_load(&answers[i]);
 
         if (answer != NOT_ASKED)
-            asp_strbuf_add(&sb, "%s%s=%s", sb.len > 0 ? "," : "", names[i],
+            asp_strbuf_add(&sb, "%s%s=%s", sb.len > 0 ? "," : "", fixes[i].name,
                            answer == YES ? "yes" : "no");
     }
     return text;

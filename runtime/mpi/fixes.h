@@ -18,6 +18,10 @@ enum aspx_fix {
     ASPX_FIXES,
 };
 
+/* Is it for the release of MPICH that runs (the table in fixes.c)? Notes the
+ * answer. Of those that are asked about by release only. Threads: any. */
+bool aspx_fix_is_for_release(enum aspx_fix fix);
+
 /* It was asked about, and is needed, or not. Once needed it stays so.
  * Threads: any. */
 void aspx_fix_note(enum aspx_fix fix, bool needed);

@@ -6,7 +6,6 @@
 
 #include "tcp_finalize_fix.h"
 
-#include "build.h"
 #include "end_barrier.h"
 #include "fixes.h"
 #include "plt_patch.h"
@@ -27,9 +26,6 @@
 /* The sockets are checked this often, in ns: some round trips. When so many
  * checks in a row find nothing under way, connections count as closed. */
 enum { CHECK_PERIOD_NS = 10000000, QUIET_CHECKS = 5 };
-
-/* From this release on MPI_Finalize waits in the barrier before it closes. */
-enum { BARRIER_FIRST = 402 };
 
 /* UCX's functions; handles are pointers of its own. */
 typedef void *disconnect_f(void *connection);
@@ -184,8 +180,7 @@ void aspx_tcp_finalize_fix(void)
         return;
     done = true;
     aspx_end_barrier_patch();
-    aspx_fix_note(ASPX_FIX_TCP_FINALIZE, aspx_mpi_release() < BARRIER_FIRST);
-    if (aspx_mpi_release() >= BARRIER_FIRST)
+    if (!aspx_fix_is_for_release(ASPX_FIX_TCP_FINALIZE))
         return;
     find_function(&disconnect, "ucp_disconnect_nb");
     find_function(&is_completed, "ucp_request_is_completed");

@@ -601,18 +601,6 @@ static const struct story stories[] = {
 
 int main(int argc, char **argv)
 {
-    int provided, size;
-
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (size != 2) {
-        fprintf(stderr, "offload_stories: two processes are needed\n");
-        MPI_Abort(MPI_COMM_WORLD, 2);
-    }
-    peer = 1 - rank;
-    (void) tell_stories(stories, sizeof(stories) / sizeof(stories[0]),
-                        argv + 1);
-    MPI_Finalize();
-    return 0;
+    return tell_to_each_other(argc, argv, stories,
+                              sizeof(stories) / sizeof(stories[0]), &peer);
 }

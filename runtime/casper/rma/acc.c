@@ -8,7 +8,6 @@
 
 #include "types.h"
 
-#include "runtime/mpi/build.h"
 #include "runtime/mpi/fixes.h"
 #include "runtime/mpi/real.h"
 #include "mpi_wrap.h"
@@ -19,9 +18,10 @@
  * for the ghost, which answers at once. */
 static void see_through(const struct aspx_acc *acc, const struct aspx_route *to)
 {
-    if (aspx_mpi_release() < 402 || !aspx_type_is_irregular(acc->target.type))
+    if (aspx_type_plain(acc->target.type) ||
+        !aspx_fix_is_for_release(ASPX_FIX_ACC_TYPE) ||
+        !aspx_type_is_irregular(acc->target.type))
         return;
-    aspx_fix_note(ASPX_FIX_ACC_TYPE, true);
     aspx_route_ring(to);
     aspx_real.MPI_Win_flush(to->rank, to->on);
 }
