@@ -314,9 +314,9 @@ def looks_right(call):
 
 
 def twin_name(name):
-    stem, rest = ("MPI_File_", name[9:]) if name.startswith("MPI_File_") else (
-        "MPI_Comm_", name[9:]) if name.startswith("MPI_Comm_") else (
-        "MPI_", name[4:])
+    stem = next(stem for stem in ("MPI_File_", "MPI_Comm_", "MPIX_Stream_",
+                                  "MPI_") if name.startswith(stem))
+    rest = name[len(stem):]
     letter = "I" if stem == "MPI_" else "i"
     return stem + letter + rest[0].lower() + rest[1:]
 
@@ -525,7 +525,11 @@ def off_thread(call):
     site = "    aspx_offload_keep_call_site();\n" if makes_window else ""
     told = "    aspx_offload_expect_unseen();\n" if makes_window or \
         "attach_buffer" in call.name or "Buffer_attach" in call.name else ""
-    return (f"{told}    if (aspx_direct_call_enter()) {{\n"
+    told += "    aspx_direct_call_expect_streams();\n" if \
+        call.name == "MPIX_Stream_create" else ""
+    comm = next((name for name, kind in call.args if kind == "comm"),
+                "MPI_COMM_NULL")
+    return (f"{told}    if (aspx_direct_call_enter({comm})) {{\n"
             f"        {store}aspx_behind.{call.name}({args});\n\n"
             f"        aspx_direct_call_leave();\n        {back}\n    }}\n"
             f"{site}    {give}ship_{call.name}({args});")

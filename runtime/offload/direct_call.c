@@ -8,10 +8,32 @@
 #include "command.h"
 
 static bool allowed;
+static atomic_bool streams; /* there may be some */
 
 void aspx_direct_call_allow(int level)
 {
     allowed = level == MPI_THREAD_MULTIPLE;
+}
+
+void aspx_direct_call_expect_streams(void)
+{
+    atomic_store(&streams, true);
+}
+
+static bool may_use_stream(MPI_Comm comm)
+{
+#ifdef MPIX_STREAM_NULL
+    MPIX_Stream stream = MPIX_STREAM_NULL;
+
+    if (!atomic_load_explicit(&streams, memory_order_relaxed))
+        return false;
+    return comm == MPI_COMM_NULL ||
+           aspx_behind.MPIX_Comm_get_stream(comm, 0, &stream) != MPI_SUCCESS ||
+           stream != MPIX_STREAM_NULL;
+#else
+    (void) comm;
+    return false;
+#endif
 }
 
 static void nothing(void *unused)
@@ -19,9 +41,9 @@ static void nothing(void *unused)
     (void) unused;
 }
 
-bool aspx_direct_call_enter(void)
+bool aspx_direct_call_enter(MPI_Comm comm)
 {
-    if (!allowed || !aspx_offload_twins())
+    if (!allowed || !aspx_offload_twins() || may_use_stream(comm))
         return false;
     if (!aspx_command_has_looked(aspx_command_posted()))
         aspx_command_in_thread(nothing, NULL);

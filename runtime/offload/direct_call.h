@@ -8,18 +8,28 @@
  *
  * So in a program with MPI_THREAD_MULTIPLE the caller carries such calls out
  * itself, beside the offload thread. That is why MPI gets the level
- * that such a program asked for. */
+ * that such a program asked for.
+ *
+ * Streams are the exception (MPICH 4.1): MPICH takes no locks for what uses
+ * one, because the program has to see to it that one thread does so at a time.
+ * That thread is the offload thread then, which tests the requests. */
 #ifndef ASPEN_RUNTIME_OFFLOAD_DIRECT_CALL_H
 #define ASPEN_RUNTIME_OFFLOAD_DIRECT_CALL_H
 
+#include <mpi.h>
 #include <stdbool.h>
 
 /* MPI has this level: may there be direct_calls? */
 void aspx_direct_call_allow(int level);
 
+/* The program is about to make a stream. */
+void aspx_direct_call_expect_streams(void);
+
 /* Enter MPI, when all that has been posted, by any thread, has been
- * taken by MPI. Returns false when the offload thread shall do it. */
-bool aspx_direct_call_enter(void);
+ * taken by MPI. Returns false when the offload thread shall do it.
+ *   comm  the call's communicator; MPI_COMM_NULL: it has none, and may concern a
+ *         window or a file of any */
+bool aspx_direct_call_enter(MPI_Comm comm);
 
 /* Out again. */
 void aspx_direct_call_leave(void);

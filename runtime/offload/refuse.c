@@ -4,7 +4,7 @@
 #include "refuse.h"
 
 #include "command.h"
-#include "offload.h"
+#include "state.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

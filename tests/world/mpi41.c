@@ -276,6 +276,68 @@ static void test_local(void)
 
 /* ---- MPICH's own ---------------------------------------------------------- */
 
+enum { ROUNDS = 1000 }; /* so that two threads in one stream would meet */
+
+/* Who asks a stream for progress must not do so beside another thread. */
+static int go_round(MPIX_Stream stream, MPI_Comm comm)
+{
+    MPI_Request requests[2];
+    int got, wrong = 0;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        int number = say_rank + i;
+
+        MPI_Irecv(&got, 1, MPI_INT, previous(), 2, comm, &requests[0]);
+        MPI_Isend(&number, 1, MPI_INT, next(), 2, comm, &requests[1]);
+        MPIX_Stream_progress(stream);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        wrong += got != previous() + i;
+    }
+    return wrong;
+}
+
+static void test_copy_of_stream_comm(MPIX_Stream stream, MPI_Comm comm)
+{
+    MPIX_Stream found;
+    MPI_Comm copy;
+    int sum;
+
+    /* MPI_Iallreduce never ends there, in plain MPICH 4.2, too. */
+    MPI_Allreduce(&say_rank, &sum, 1, MPI_INT, MPI_SUM, comm);
+    MPI_Comm_dup(comm, &copy);
+    MPIX_Comm_get_stream(copy, 0, &found);
+    say("copy: %s stream, sum %d", found == stream ? "the same" : "another",
+        sum);
+    say("copy: %d wrong", go_round(stream, copy));
+    MPI_Comm_free(&copy);
+}
+
+/* Two messages, the second of which is received first by its stream. */
+static void test_blocking(MPI_Comm comm)
+{
+    int got[2] = {-1, -1};
+
+    if (say_rank == 0) {
+        for (int stream = 0; stream < 2; stream++)
+            MPIX_Stream_send(&stream, 1, MPI_INT, 1, 1, comm, 0, stream);
+    } else if (say_rank == 1) {
+        for (int stream = 1; stream >= 0; stream--)
+            MPIX_Stream_recv(&got[stream], 1, MPI_INT, 0, 1, comm, 0, stream,
+                             MPI_STATUS_IGNORE);
+    }
+    say("two streams: got %d %d", got[0], got[1]);
+}
+
+static void test_two_streams(MPIX_Stream first)
+{
+    MPIX_Stream streams[] = {first, MPIX_STREAM_NULL};
+    MPI_Comm comm;
+
+    MPIX_Stream_comm_create_multiplex(MPI_COMM_WORLD, 2, streams, &comm);
+    test_blocking(comm);
+    MPI_Comm_free(&comm);
+}
+
 static void test_streams(void)
 {
     MPI_Request requests[2];
@@ -292,7 +354,10 @@ static void test_streams(void)
     MPIX_Stream_progress(stream);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     say("stream: got %d", got);
+    say("stream: %d wrong", go_round(stream, comm));
+    test_copy_of_stream_comm(stream, comm);
     MPI_Comm_free(&comm);
+    test_two_streams(stream);
     MPIX_Stream_comm_create_multiplex(MPI_COMM_WORLD, 1, &stream, &comm);
     MPIX_Stream_irecv(&got, 1, MPI_INT, next(), 1, comm, 0, 0, &requests[0]);
     MPIX_Stream_isend(&say_rank, 1, MPI_INT, previous(), 1, comm, 0, 0,
