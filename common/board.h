@@ -26,7 +26,7 @@
  * puts aside until the TaskProlog has printed. */
 #define ASP_STDOUT_FD_ENV "ASPEN_STDOUT_FD"
 
-enum { ASP_BOARD_VERSION = 1, ASP_BOARD_SLOTS_MAX = 1024 };
+enum { ASP_BOARD_VERSION = 2, ASP_BOARD_SLOTS_MAX = 1024 };
 
 enum asp_board_state {
     ASP_TASK_NONE,      /* not started yet */
@@ -55,6 +55,15 @@ struct asp_board_slot {
     _Atomic uint32_t reported; /* ghosts: what users of the node told of it */
 };
 
+/* The variables that MPI reads, as the node's first user has them when it
+ * enters MPI (runtime/world/settings.h): a program, or a script around it, may
+ * have changed them since ghosts began. Behind the slots. */
+struct asp_board_settings {
+    _Atomic uint32_t state; /* 0: nobody has written them; see settings.c */
+    uint32_t bytes;
+    char text[16384 - 8]; /* NAME=VALUE, each with its null byte */
+};
+
 /* Does nothing to a process that does not expect it. */
 enum { ASP_BOARD_SIGNAL = SIGWINCH };
 
@@ -72,7 +81,15 @@ struct asp_board {
 
 static inline size_t asp_board_bytes(uint32_t ntasks)
 {
-    return sizeof(struct asp_board) + ntasks * sizeof(struct asp_board_slot);
+    return sizeof(struct asp_board) + ntasks * sizeof(struct asp_board_slot) +
+           sizeof(struct asp_board_settings);
+}
+
+/* Of a board whose header was checked. */
+static inline struct asp_board_settings *asp_board_settings(
+    struct asp_board *board)
+{
+    return (void *) &board->slots[board->ntasks];
 }
 
 /* Make a sealed board. Returns its descriptor (close-on-exec), or -1 with

@@ -83,3 +83,19 @@ find_ghost() {
     echo "$((wakes1 - wakes0)) wakes in 2 s"
     ((wakes1 - wakes0 <= 1000)) # 2000 with naps of 1 ms
 }
+
+# Here a script around the program changes what MPI may use: there is no way
+# between what it has then and what the ghosts were started with.
+@test "ghosts have the variables of MPI that the program has" {
+    UCX_TLS=posix,self run ghosts -n 2 -g 1 \
+        env UCX_TLS=tcp,self "$ASPEN_BUILD/tests/world/errh"
+    ended_with 0
+    UCX_TLS=nonsense run ghosts -n 2 -g 1 \
+        env -u UCX_TLS "$ASPEN_BUILD/tests/world/errh"
+    ended_with 0
+    too_long=$(printf '%016000d' 0)
+    run ghosts -n 2 -g 1 env "UCX_A=$too_long" "UCX_B=$too_long" \
+        "$ASPEN_BUILD/tests/world/errh"
+    ended_with 0
+    printed '^aspen: the ghosts cannot be told all variables MPIR_\*, .*too many'
+}

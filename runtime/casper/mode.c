@@ -20,6 +20,7 @@
 #include "runtime/progress/on_demand.h"
 #include "runtime/progress/report.h"
 #include "runtime/world/board.h"
+#include "runtime/world/settings.h"
 
 #include "mpi_wrap.h"
 
@@ -35,6 +36,11 @@ static bool call_ghosts(const struct asp_layout *layout, uint32_t local)
     if (layout->tasks[local].role != ASP_ROLE_USER)
         return false;
     aspx_board_open(layout, local);
+    if (aspx_settings_tell(aspx_board()) < 0)
+        fprintf(stderr,
+                "aspen: the ghosts cannot be told all variables MPIR_*, "
+                "MPICH_*, UCX_* and FI_*, there are too many: they use "
+                "those that they were started with\n");
     aspx_board_say(ASP_TASK_INIT);
     aspx_watchdog_start(layout);
     return true;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What MPI 4.1 brought, and MPICH's own functions of 4.1 and 4.2.
  *
- * Streams need MPIR_CVAR_CH4_RESERVE_VCIS=1.
+ * Streams need MPIR_CVAR_CH4_RESERVE_VCIS=1 in all processes of a job, ghosts
+ * as well: set here, as a program would that is to run anywhere.
  *
  * usage: mpi41 [threadcomm]
  *   threadcomm  only a thread communicator, which not all modes can have
  */
 #include "say.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #if MPICH_NUMVERSION >= 40200000
@@ -439,6 +441,7 @@ int main(int argc, char **argv)
 {
     int level;
 
+    setenv("MPIR_CVAR_CH4_RESERVE_VCIS", "1", 1);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &say_rank);
     if (argc > 1 && strcmp(argv[1], "threadcomm") == 0)

@@ -11,6 +11,7 @@
 #include "runtime/base/process.h"
 #include "runtime/base/wait_table.h"
 #include "runtime/world/manager.h"
+#include "runtime/world/settings.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -332,7 +333,7 @@ void aspx_ghost_await_users(void)
     for (;;) {
         uint32_t seen = atomic_load(&board->changes);
 
-        if (users_in_mpi())
+        if (users_in_mpi() && aspx_settings_are_written(board))
             break;
         if (syscall(SYS_futex, &board->changes, FUTEX_WAIT, seen, &wait, NULL,
                     0) == 0 ||
@@ -344,4 +345,5 @@ void aspx_ghost_await_users(void)
             wait.tv_sec *= 2;
     }
     atomic_store(&in_mpi, true);
+    aspx_settings_take(board);
 }
