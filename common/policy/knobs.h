@@ -72,6 +72,11 @@
       ASP_KNOB_TO_RUNTIME,                                                    \
       "leave contiguous puts and gets to the RDMA device, past the ghosts; "  \
       "auto: where every node has one")                                       \
+    K(MATCH, "match", WORD, "auto", "auto|off", 0, 0, "",                     \
+      ASP_KNOB_TO_RUNTIME,                                                    \
+      "auto: receives that name source and tag are looked up, and not "       \
+      "searched for among all, where this MPI is known to be one that "       \
+      "searches; off: as MPI does it")                                        \
     K(INIT_TIMEOUT, "init.timeout_s", NUMBER, "60", "", 1, 3600, "s",         \
       ASP_KNOB_TO_RUNTIME,                                                    \
       "how long MPI_Init waits for the other ranks to join")                  \

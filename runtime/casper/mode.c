@@ -11,6 +11,7 @@
 #include "runtime/casper/report/sections.h"
 #include "runtime/casper/watchdog/watchdog.h"
 #include "runtime/mpi/build.h"
+#include "runtime/mpi/full_tag_mask.h"
 #include "runtime/mpi/plt_patch.h"
 #include "runtime/mpi/real.h"
 #include "runtime/mpi/tcp_finalize_fix.h"
@@ -71,6 +72,7 @@ static const char *join_ghosts(const struct asp_layout *layout, uint32_t local)
     aspx_plt_patch();
     aspx_tcp_finalize_fix();
     aspx_ucx_signal_fix();
+    aspx_full_tag_mask(layout);
     if (aspx_casper_start(&aspx_world) != 0) {
         fprintf(stderr, "aspen: MPI failed while the ghost engine started; "
                         "ending the job\n");

@@ -18,6 +18,7 @@
 #include "rounding.h"
 #include "thread.h"
 
+#include "runtime/mpi/full_tag_mask.h"
 #include "runtime/mpi/tcp_finalize_fix.h"
 #include "runtime/mpi/entry.h"
 #include "runtime/mpi/plt_patch.h"
@@ -155,6 +156,8 @@ static int really_init(int *argc, char ***argv)
 
     if (rc == MPI_SUCCESS) {
         aspx_tcp_finalize_fix();
+        if (!put_behind) /* which does it */
+            aspx_full_tag_mask(layout);
         if (put_behind)
             put_behind(&aspx_behind);
         aspx_direct_call_allow(provided);

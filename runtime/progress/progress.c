@@ -7,6 +7,7 @@
 #include "thread.h"
 #include "on_demand.h"
 
+#include "runtime/mpi/full_tag_mask.h"
 #include "runtime/mpi/tcp_finalize_fix.h"
 #include "runtime/mpi/entry.h"
 #include "runtime/mpi/handle.h"
@@ -68,6 +69,7 @@ int aspx_progress_start(const struct asp_layout *its_layout)
     aspx_progress_fill(&aspx_progress_entries);
     aspx_plt_patch();
     aspx_tcp_finalize_fix();
+    aspx_full_tag_mask(layout);
     return 0;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Variables that MPI and its network library read when they start: MPIR_*, UCX_*
- * and the like. Ghosts begin with those of the launcher; a program, or a script
- * around it, may change them before MPI_Init, and processes that differ in them
- * may not find a way to each other. So the first user of a node to enter MPI puts
- * its own on the board, and the ghosts of the node take them. */
+/* Variables that MPI and its network library read when they start: MPIR_*,
+ * UCX_* and the like. Ghosts begin with those of the launcher; a program, or a
+ * script around it, may change them before MPI_Init, and processes that differ
+ * in them may not find a way to each other. So the first user of a node to
+ * enter MPI puts its own on the board, and the ghosts of the node take them. */
 #ifndef ASPEN_RUNTIME_WORLD_SETTINGS_H
 #define ASPEN_RUNTIME_WORLD_SETTINGS_H
 
