@@ -14,6 +14,7 @@
 #include "runtime/mpi/plt_patch.h"
 #include "runtime/mpi/tcp_finalize_fix.h"
 #include "runtime/offload/offload.h"
+#include "runtime/pack/messages.h"
 #include "runtime/profile/observe.h"
 #include "runtime/profile/profile.h"
 #include "runtime/progress/progress.h"
@@ -168,6 +169,7 @@ static void choose_modes(void)
     chosen = true;
     if (!fetch_layout())
         return;
+    aspx_pack_prepare(layout);
     find_modes();
     if (mode && mode->before_init && !mode->before_init(layout, local)) {
         mode = front = NULL;

@@ -71,7 +71,7 @@ def at(tree, path):
 
 # Keys that a reader must do without, and objects whose keys are free.
 OPTIONAL = {"time", "ghost_busy", "ghost_crew", "ghost_crew_more", "adaptation",
-            "mpi_fixes", "profile_build", "windows_flat_less"}
+            "mpi_fixes", "profile_build", "windows_flat_less", "typed"}
 FREE = re.compile(r"^(calls/\w+|time/calls)$")
 
 
@@ -371,10 +371,9 @@ def page_adaptation(root, record):
               [[s["to"], safe(s["why"])] for s in wanted[:60]])
 
 
-def page_threads(root, record):
-    key = "offload" if "offload" in record else "thread"
+def page_counts(root, record, key):
     shown = {row[1] for title, section in sections(root).items()
-             if title.startswith("What the ") for row in rows(section)}
+             if title.startswith("What ") for row in rows(section)}
     for name, value in record[key].items():
         if name == "threads":
             continue
@@ -382,9 +381,17 @@ def page_threads(root, record):
             complain(f"{name} {value} is not shown")
 
 
+def page_threads(root, record):
+    page_counts(root, record, "offload" if "offload" in record else "thread")
+
+
+def page_typed(root, record):
+    page_counts(root, record, "typed")
+
+
 PARTS = {"calls": page_calls, "ghost_load": page_loads, "time": page_time,
          "ghost_busy": page_busy, "adaptation": page_adaptation,
-         "offload": page_threads, "thread": page_threads}
+         "offload": page_threads, "thread": page_threads, "typed": page_typed}
 
 
 def page(*records):

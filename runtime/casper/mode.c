@@ -17,6 +17,8 @@
 #include "runtime/mpi/tcp_finalize_fix.h"
 #include "runtime/mpi/ucx_signal_fix.h"
 #include "runtime/offload/report.h"
+#include "runtime/pack/messages.h"
+#include "runtime/pack/report.h"
 #include "runtime/profile/report.h"
 #include "runtime/progress/on_demand.h"
 #include "runtime/progress/report.h"
@@ -73,6 +75,7 @@ static const char *join_ghosts(const struct asp_layout *layout, uint32_t local)
     aspx_tcp_finalize_fix();
     aspx_ucx_signal_fix();
     aspx_full_tag_mask(layout);
+    aspx_pack_start();
     if (aspx_casper_start(&aspx_world) != 0) {
         fprintf(stderr, "aspen: MPI failed while the ghost engine started; "
                         "ending the job\n");
@@ -121,6 +124,7 @@ const struct aspx_mode aspx_casper_mode = {
             &aspx_windows_section,
             &aspx_adaptation_section,
             &aspx_times_section,
+            &aspx_typed_section,
             &aspx_ghost_times_section,
             &aspx_scaling_section,
         },

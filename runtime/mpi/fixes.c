@@ -27,6 +27,7 @@ static const struct {
     [ASPX_FIX_WINDOW_BASE] = {"window_base", 0, 0},
     [ASPX_FIX_ACC_TYPE] = {"acc_type", 402, STILL},
     [ASPX_FIX_MATCH] = {"match", 0, 0},
+    [ASPX_FIX_PACK] = {"pack", 0, 0},
     [ASPX_FIX_FLUSH_ALL] = {"flush_all", 0, 0},
 };
 

@@ -14,6 +14,7 @@ enum aspx_fix {
                             */
     ASPX_FIX_ACC_TYPE,  /* casper/rma/acc.c: by release, when one is issued */
     ASPX_FIX_MATCH,     /* full_tag_mask.h: by trying */
+    ASPX_FIX_PACK,      /* pack/messages.h: by trying */
     ASPX_FIX_FLUSH_ALL, /* casper/arena/contig_win.h: where there is such a
                            window */
     ASPX_FIXES,

@@ -6,6 +6,7 @@
 #include "report.h"
 
 #include "runtime/mpi/entry.h"
+#include "runtime/pack/report.h"
 #include "runtime/profile/report.h"
 
 #include "mpi_wrap.h"
@@ -41,5 +42,6 @@ const struct aspx_mode aspx_offload_mode = {
     .start_thread = start_thread,
     .init = init,
     .use_entries = use_entries,
-    .sections = {&aspx_offload_section, &aspx_times_section},
+    .sections = {&aspx_offload_section, &aspx_times_section,
+                 &aspx_typed_section},
 };

@@ -24,6 +24,7 @@
 #include "runtime/mpi/plt_patch.h"
 #include "runtime/mpi/helper_thread.h"
 #include "runtime/mpi/progress_request.h"
+#include "runtime/pack/messages.h"
 #include "runtime/profile/profile.h"
 #include "runtime/record/frame.h"
 #include "runtime/world/call_site.h"
@@ -156,8 +157,10 @@ static int really_init(int *argc, char ***argv)
 
     if (rc == MPI_SUCCESS) {
         aspx_tcp_finalize_fix();
-        if (!put_behind) /* which does it */
+        if (!put_behind) { /* which does it */
             aspx_full_tag_mask(layout);
+            aspx_pack_start();
+        }
         if (put_behind)
             put_behind(&aspx_behind);
         aspx_direct_call_allow(provided);

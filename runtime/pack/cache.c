@@ -82,6 +82,13 @@ static struct kept *make(MPI_Datatype type)
     return NULL;
 }
 
+const struct aspx_layout *aspx_layout_find(MPI_Datatype type)
+{
+    struct kept *kept = aspx_table_find(&kept_types, type);
+
+    return kept ? kept->layout : NULL;
+}
+
 const struct aspx_layout *aspx_layout_of(MPI_Datatype type)
 {
     struct kept *kept = aspx_table_find(&kept_types, type);

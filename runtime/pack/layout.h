@@ -23,7 +23,7 @@ enum aspx_no_layout {
 
 /* The layout of a type, which the caller frees. Asks MPI how the type was made,
  * and the same of all types within. NULL, with the reason, when there is none.
- * MPI must run, and the caller may be inside it. */
+ * MPI must run, and the caller must not be inside it. */
 struct aspx_layout *aspx_layout_make(MPI_Datatype type,
                                      enum aspx_no_layout *why);
 void aspx_layout_free(struct aspx_layout *layout);
@@ -34,6 +34,10 @@ void aspx_layout_free(struct aspx_layout *layout);
  * ones are a hash probe.
  * Threads: any, as far as MPI may be called by them the first time. */
 const struct aspx_layout *aspx_layout_of(MPI_Datatype type);
+
+/* The same without asking MPI: what a call of aspx_layout_of() has kept, or
+ * NULL. Threads: any, also inside MPI, as long as the type lives. */
+const struct aspx_layout *aspx_layout_find(MPI_Datatype type);
 
 /* How many types got none, by reason, so far; in words, for the record. */
 uint64_t aspx_layouts_refused(enum aspx_no_layout why);

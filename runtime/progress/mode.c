@@ -6,6 +6,7 @@
 #include "report.h"
 
 #include "runtime/mpi/entry.h"
+#include "runtime/pack/report.h"
 #include "runtime/profile/report.h"
 
 static bool wants(const struct asp_layout *layout)
@@ -37,5 +38,6 @@ const struct aspx_mode aspx_progress_mode = {
     .use_entries = use_entries,
     .no_sessions = "mode thread knows no sessions before MPI_Init; running "
                    "without Aspen",
-    .sections = {&aspx_progress_section, &aspx_times_section},
+    .sections = {&aspx_progress_section, &aspx_times_section,
+                 &aspx_typed_section},
 };

@@ -9,6 +9,7 @@
 
 #include "runtime/mpi/full_tag_mask.h"
 #include "runtime/mpi/tcp_finalize_fix.h"
+#include "runtime/pack/messages.h"
 #include "runtime/mpi/entry.h"
 #include "runtime/mpi/handle.h"
 #include "runtime/mpi/plt_patch.h"
@@ -70,6 +71,7 @@ int aspx_progress_start(const struct asp_layout *its_layout)
     aspx_plt_patch();
     aspx_tcp_finalize_fix();
     aspx_full_tag_mask(layout);
+    aspx_pack_start();
     return 0;
 }
 

@@ -18,7 +18,7 @@
 struct aspx_real;
 struct aspx_section;
 
-enum { ASPX_SECTIONS_MAX = 12 }; /* of a mode; ghosts have 8 */
+enum { ASPX_SECTIONS_MAX = 12 }; /* of a mode; ghosts have 9 */
 
 struct aspx_mode {
     bool (*wants)(const struct asp_layout *layout);

@@ -261,7 +261,14 @@ int aspt_part_helpers(struct aspt_record *record, const char *file,
         ASPT_FIELD(aspt_thread, confined, ASPT_COUNT),
         ASPT_FIELD(aspt_thread, cpu_seconds, ASPT_SECONDS),
     };
-    int has_offload, has_thread;
+    static const struct aspt_field typed[] = {
+        ASPT_FIELD(aspt_typed, described, ASPT_COUNT),
+        ASPT_FIELD(aspt_typed, undescribed, ASPT_COUNT),
+        ASPT_FIELD(aspt_typed, bytes, ASPT_COUNT),
+        ASPT_FIELD(aspt_typed, pieces, ASPT_COUNT),
+        ASPT_FIELD(aspt_typed, types_refused, ASPT_COUNT),
+    };
+    int has_offload, has_thread, has_typed;
 
     has_offload = read_mode(record, file, "offload", offload, SIZE(offload),
                             &record->offload, err);
@@ -269,7 +276,11 @@ int aspt_part_helpers(struct aspt_record *record, const char *file,
                      ? -1
                      : read_mode(record, file, "thread", thread, SIZE(thread),
                                  &record->thread, err);
+    has_typed = has_thread < 0 ? -1
+                               : read_mode(record, file, "typed", typed,
+                                           SIZE(typed), &record->typed, err);
     record->has_offload = has_offload > 0;
     record->has_thread = has_thread > 0;
-    return has_thread < 0 ? -1 : 0;
+    record->has_typed = has_typed > 0;
+    return has_typed < 0 ? -1 : 0;
 }

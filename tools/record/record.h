@@ -110,6 +110,11 @@ struct aspt_thread {
     double cpu_seconds;
 };
 
+/* Messages of types with gaps, all ranks together. */
+struct aspt_typed {
+    uint64_t described, undescribed, bytes, pieces, types_refused;
+};
+
 struct aspt_time {
     double wall_s, mpi_s, wait_s, work_s;
     size_t nranks, ncalls;
@@ -143,7 +148,7 @@ struct aspt_record {
     struct aspt_call calls[ASPT_CALLS_MAX];
     const char *ways[ASPT_WAYS_MAX]; /* that occur, in the record's order */
     bool has_calls, has_time, has_busy, has_adaptation;
-    bool has_offload, has_thread;
+    bool has_offload, has_thread, has_typed;
     uint64_t redirected, windows_more;
     struct aspt_window *windows;
     char *sources; /* texts of theirs */
@@ -157,6 +162,7 @@ struct aspt_record {
     struct aspt_adaptation adaptation;
     struct aspt_offload offload;
     struct aspt_thread thread;
+    struct aspt_typed typed;
 };
 
 /* Read and check a record.

@@ -158,10 +158,9 @@ void aspt_page_loads(FILE *to, const struct aspt_record *record)
     aspt_html_section_end(to);
 }
 
-void aspt_page_threads(FILE *to, const struct aspt_record *record)
+void aspt_page_counts(FILE *to, struct aspt_counts counts)
 {
     static const char *const titles[] = {"", "#count, all ranks", NULL};
-    struct aspt_counts counts = aspt_counts(record);
 
     if (!counts.n)
         return;

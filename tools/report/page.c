@@ -131,7 +131,7 @@ static void ghost_tiles(FILE *to, const struct aspt_record *record)
 
 static void put_tiles(FILE *to, const struct aspt_record *record)
 {
-    struct aspt_counts counts = aspt_counts(record);
+    struct aspt_counts counts = aspt_thread_counts(record);
 
     fputs("<div class=\"tiles\">\n", to);
     if (record->has_calls)
@@ -214,7 +214,8 @@ void aspt_report_page(FILE *to, const struct aspt_record *record)
     aspt_page_calls(to, record);
     aspt_page_loads(to, record);
     aspt_page_busy(to, record);
-    aspt_page_threads(to, record);
+    aspt_page_counts(to, aspt_thread_counts(record));
+    aspt_page_counts(to, aspt_typed_counts(record));
     aspt_page_windows(to, record);
     aspt_page_time(to, record);
     aspt_page_adaptation(to, record);

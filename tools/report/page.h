@@ -14,7 +14,7 @@ void aspt_page_place(FILE *to, const struct aspt_record *record);
 /* tools/report/counts.c */
 void aspt_page_calls(FILE *to, const struct aspt_record *record);
 void aspt_page_loads(FILE *to, const struct aspt_record *record);
-void aspt_page_threads(FILE *to, const struct aspt_record *record);
+void aspt_page_counts(FILE *to, struct aspt_counts counts);
 void aspt_page_windows(FILE *to, const struct aspt_record *record);
 
 /* tools/report/times.c */

@@ -53,7 +53,7 @@ const char *aspt_say_fixes(const struct aspt_record *record, char *buf,
 const char *aspt_say_helpers(const struct aspt_record *record, char *buf,
                              size_t size);
 
-/* What the threads of a mode counted, in words; n is 0 in other modes. */
+/* What was counted, in words. */
 struct aspt_counts {
     const char *title;
     size_t n;
@@ -63,7 +63,11 @@ struct aspt_counts {
     } item[8];
 };
 
-struct aspt_counts aspt_counts(const struct aspt_record *record);
+/* By the threads of a mode; n is 0 in other modes. */
+struct aspt_counts aspt_thread_counts(const struct aspt_record *record);
+
+/* Messages of types with gaps; n is 0 where there were none. */
+struct aspt_counts aspt_typed_counts(const struct aspt_record *record);
 
 /* The time of all ranks together, and the part of it in which they waited in
  * calls of this kind. 0 when it was not measured. */

@@ -437,11 +437,8 @@ static void print_adaptation(FILE *to, const struct aspt_record *record)
          adaptation->nswitches < ROWS ? adaptation->nswitches : ROWS);
 }
 
-/* The counts of a mode that are not in the verdict. */
-static void print_threads(FILE *to, const struct aspt_record *record)
+static void print_counts(FILE *to, struct aspt_counts counts)
 {
-    struct aspt_counts counts = aspt_counts(record);
-
     if (counts.n)
         head(to, counts.title);
     for (size_t i = 0; i < counts.n; i++) {
@@ -466,7 +463,8 @@ void aspt_report_text(FILE *to, const struct aspt_record *record)
     print_calls(to, record);
     print_loads(to, record);
     print_busy(to, record);
-    print_threads(to, record);
+    print_counts(to, aspt_thread_counts(record));
+    print_counts(to, aspt_typed_counts(record));
     print_windows(to, record);
     print_time(to, record);
     print_adaptation(to, record);

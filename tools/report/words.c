@@ -129,7 +129,7 @@ const char *aspt_say_helpers(const struct aspt_record *record, char *buf,
     return buf;
 }
 
-struct aspt_counts aspt_counts(const struct aspt_record *record)
+struct aspt_counts aspt_thread_counts(const struct aspt_record *record)
 {
     const struct aspt_offload *offload = &record->offload;
     const struct aspt_thread *thread = &record->thread;
@@ -163,6 +163,22 @@ struct aspt_counts aspt_counts(const struct aspt_record *record)
                                     : "ranks whose thread was on the service "
                                       "CPUs"}}};
     return (struct aspt_counts){0};
+}
+
+struct aspt_counts aspt_typed_counts(const struct aspt_record *record)
+{
+    const struct aspt_typed *typed = &record->typed;
+
+    if (!record->has_typed)
+        return (struct aspt_counts){0};
+    return (struct aspt_counts){
+        "What was done for messages of types with gaps",
+        5,
+        {{typed->described, "messages that Aspen packed or unpacked"},
+         {typed->bytes, "their bytes"},
+         {typed->pieces, "pieces in which UCX asked for them"},
+         {typed->undescribed, "messages that were left to MPI"},
+         {typed->types_refused, "types that Aspen could not describe"}}};
 }
 
 double aspt_ranks_s(const struct aspt_record *record)

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* MPICH calls ucp_dt_create_generic() when a type with gaps is committed, with its
+ * six functions, the same for all types, and its own record of the type, which
+ * begins with the handle, as all objects of MPICH do. UCX then calls
+ *
+ *   start_pack / start_unpack --> packed_size --> pack / unpack ... --> finish
+ *
+ * for each message. MPICH's start and finish are always called, too, so that its
+ * counts of references hold. */
+#include "config.h"
+
+#include "messages.h"
+
+#include "layout.h"
+
+#include "runtime/base/counter.h"
+#include "runtime/mpi/build.h"
+#include "runtime/mpi/fixes.h"
+#include "runtime/mpi/plt_patch.h"
+#include "runtime/mpi/real.h"
+
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ucs_status_t is a packed enumeration (ucs/type/status.h). */
+typedef signed char status;
+enum { UCX_OK = 0, UCX_TRUNCATED = -9 };
+
+/* ucp_generic_dt_ops_t of ucp.h. */
+struct ops {
+    void *(*start_pack)(void *context, const void *buffer, size_t count);
+    void *(*start_unpack)(void *context, void *buffer, size_t count);
+    size_t (*packed_size)(void *state);
+    size_t (*pack)(void *state, size_t offset, void *to, size_t most);
+    status (*unpack)(void *state, size_t offset, const void *from, size_t bytes);
+    void (*finish)(void *state);
+};
+typedef status create_f(const struct ops *ops, void *context, uint64_t *type_p);
+
+/* A message under way. */
+struct message {
+    const struct aspx_layout *layout; /* NULL: MPICH does it */
+    void *buffer;
+    uint64_t count;
+    void *mpich; /* its own state */
+};
+
+static create_f *create;
+static struct ops mpich;  /* its functions, as it first gave them */
+static atomic_bool ready; /* the probe has found that all is as it must be */
+
+static struct {
+    _Atomic uint64_t described, undescribed, bytes, pieces;
+} counts;
+
+/* ---- what UCX calls ---------------------------------------------------------- */
+
+static MPI_Datatype handle_of(const void *context)
+{
+    MPI_Datatype type;
+
+    memcpy(&type, context, sizeof(type));
+    return type;
+}
+
+static void *start(void *context, void *buffer, size_t count, void *its_state)
+{
+    struct message *message = malloc(sizeof(*message));
+    uint64_t bytes;
+
+    if (!message)
+        abort(); /* as MPICH, which has no way to say so */
+    *message = (struct message){NULL, buffer, count, its_state};
+    if (atomic_load(&ready))
+        message->layout = aspx_layout_find(handle_of(context));
+    if (message->layout && !aspx_layout_bytes(message->layout, count, &bytes))
+        message->layout = NULL;
+    if (message->layout) {
+        aspx_counter_add(&counts.described, 1);
+        aspx_counter_add(&counts.bytes, bytes);
+    } else {
+        aspx_counter_add(&counts.undescribed, 1);
+    }
+    return message;
+}
+
+static void *start_pack(void *context, const void *buffer, size_t count)
+{
+    return start(context, (void *) (uintptr_t) buffer, count,
+                 mpich.start_pack(context, buffer, count));
+}
+
+static void *start_unpack(void *context, void *buffer, size_t count)
+{
+    return start(context, buffer, count,
+                 mpich.start_unpack(context, buffer, count));
+}
+
+static size_t packed_size(void *state)
+{
+    const struct message *message = state;
+
+    return message->layout ? message->layout->size * message->count
+                           : mpich.packed_size(message->mpich);
+}
+
+static size_t pack(void *state, size_t offset, void *to, size_t most)
+{
+    const struct message *message = state;
+
+    if (!message->layout)
+        return mpich.pack(message->mpich, offset, to, most);
+    aspx_counter_add(&counts.pieces, 1);
+    return aspx_layout_pack(message->layout, message->buffer, message->count,
+                            offset, to, most);
+}
+
+static status unpack(void *state, size_t offset, const void *from, size_t bytes)
+{
+    const struct message *message = state;
+
+    if (!message->layout)
+        return mpich.unpack(message->mpich, offset, from, bytes);
+    aspx_counter_add(&counts.pieces, 1);
+    return aspx_layout_unpack(message->layout, message->buffer, message->count,
+                              offset, from, bytes) == bytes
+               ? UCX_OK
+               : UCX_TRUNCATED;
+}
+
+/* MPICH's may delete the type, and the layout with it. */
+static void finish(void *state)
+{
+    struct message *message = state;
+
+    mpich.finish(message->mpich);
+    free(message);
+}
+
+/* ---- what MPICH calls -------------------------------------------------------- */
+
+static _Thread_local void *made; /* the record of the last type with gaps */
+
+/* The functions are the same for all types; those of another kind of type, should
+ * there be one, are left alone. */
+static status create_ours(const struct ops *ops, void *context,
+                          uint64_t *type_p)
+{
+    static const struct ops ours = {start_pack, start_unpack, packed_size,
+                                    pack,       unpack,       finish};
+
+    if (!mpich.start_pack)
+        mpich = *ops;
+    if (memcmp(ops, &mpich, sizeof(mpich)) != 0)
+        return create(ops, context, type_p);
+    made = context;
+    return create(&ours, context, type_p);
+}
+
+/* ---- types of the program ---------------------------------------------------- */
+
+static int (*commit)(MPI_Datatype *type);
+static int (*copy_type)(MPI_Datatype type, MPI_Datatype *copy);
+
+static int describe(int rc, const MPI_Datatype *type)
+{
+    if (rc == MPI_SUCCESS && made && atomic_load(&ready))
+        (void) aspx_layout_of(*type);
+    return rc;
+}
+
+static int commit_and_describe(MPI_Datatype *type)
+{
+    made = NULL;
+    return describe(commit(type), type);
+}
+
+/* The copy of a committed type is committed. */
+static int dup_and_describe(MPI_Datatype type, MPI_Datatype *copy)
+{
+    made = NULL;
+    return describe(copy_type(type, copy), copy);
+}
+
+void aspx_pack_prepare(const struct asp_layout *layout)
+{
+    if (commit || aspx_mpi_unknown() ||
+        strcmp(asp_layout_knob(layout, "pack", "auto"), "off") == 0 ||
+        !aspx_plt_patch_lead("ucp_dt_create_generic", create_ours, &create))
+        return;
+    commit = aspx_real.MPI_Type_commit;
+    copy_type = aspx_real.MPI_Type_dup;
+    aspx_real.MPI_Type_commit = commit_and_describe;
+    aspx_real.MPI_Type_dup = dup_and_describe;
+}
+
+/* ---- the probe --------------------------------------------------------------- */
+
+enum { ELEMENTS = 3, BLOCKS = 2, STRIDE = 3, INTS = ELEMENTS * BLOCKS * STRIDE };
+
+/* Does MPICH pack and unpack as we do? Its states of these messages stay behind:
+ * to finish them would take from the type what no message has given to it. */
+static bool packs_the_same(const struct aspx_layout *layout, void *context)
+{
+    int from[INTS], to[INTS] = {0}, theirs[INTS] = {0}, ours[INTS] = {0};
+    size_t bytes = ELEMENTS * BLOCKS * sizeof(int);
+    void *out, *in;
+
+    for (int i = 0; i < INTS; i++)
+        from[i] = 1 + i;
+    out = mpich.start_pack(context, from, ELEMENTS);
+    in = mpich.start_unpack(context, to, ELEMENTS);
+    return mpich.packed_size(out) == bytes &&
+           mpich.pack(out, 0, theirs, bytes) == bytes &&
+           aspx_layout_pack(layout, from, ELEMENTS, 0, ours, bytes) == bytes &&
+           memcmp(theirs, ours, bytes) == 0 &&
+           mpich.unpack(in, 0, theirs, bytes) == UCX_OK && to[0] == from[0] &&
+           to[1] == 0 && to[STRIDE] == from[STRIDE];
+}
+
+static bool is_as_known(void)
+{
+    enum aspx_no_layout why;
+    struct aspx_layout *layout;
+    MPI_Datatype type;
+    bool same;
+
+    made = NULL;
+    if (aspx_real.MPI_Type_vector(BLOCKS, 1, STRIDE, MPI_INT, &type) !=
+            MPI_SUCCESS ||
+        commit(&type) != MPI_SUCCESS)
+        return false;
+    layout = aspx_layout_make(type, &why);
+    same = layout && made && handle_of(made) == type &&
+           packs_the_same(layout, made);
+    aspx_layout_free(layout);
+    aspx_real.MPI_Type_free(&type);
+    return same;
+}
+
+/* MPI's own types with gaps are there before the program has committed any. */
+static void describe_own_types(void)
+{
+    const MPI_Datatype types[] = {MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_INT,
+                                  MPI_SHORT_INT, MPI_LONG_DOUBLE_INT};
+
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        (void) aspx_layout_of(types[i]);
+}
+
+void aspx_pack_start(void)
+{
+    bool known = commit && is_as_known();
+
+    if (commit)
+        aspx_fix_note(ASPX_FIX_PACK, known);
+    if (known)
+        describe_own_types();
+    atomic_store(&ready, known);
+}
+
+struct aspx_pack_counts aspx_pack_counts(void)
+{
+    return (struct aspx_pack_counts){
+        .described = atomic_load(&counts.described),
+        .undescribed = atomic_load(&counts.undescribed),
+        .bytes = atomic_load(&counts.bytes),
+        .pieces = atomic_load(&counts.pieces),
+    };
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages of types with gaps, in the record of the job. */
+#include "config.h"
+
+#include "report.h"
+
+#include "layout.h"
+#include "messages.h"
+
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct sum {
+    struct aspx_pack_counts messages;
+    uint64_t refused[ASPX_NO_LAYOUTS]; /* types, by reason */
+};
+
+enum { NUMBERS = sizeof(struct sum) / sizeof(uint64_t) };
+
+static void *gather(struct aspx_record *record)
+{
+    struct sum own = {.messages = aspx_pack_counts()}, *sum;
+
+    for (int why = 0; why < ASPX_NO_LAYOUTS; why++)
+        own.refused[why] = aspx_layouts_refused((enum aspx_no_layout) why);
+    sum = (void *) aspx_record_sum(record, (const void *) &own, NUMBERS);
+    return sum && sum->messages.described + sum->messages.undescribed ? sum
+                                                                      : NULL;
+}
+
+static void print(FILE *out, const struct aspx_record *record, const void *data)
+{
+    const struct sum *sum = data;
+
+    (void) record;
+    fprintf(out,
+            "aspen: messages of types with gaps: %" PRIu64
+            " packed or unpacked by Aspen (%.1f MB in %" PRIu64
+            " pieces), %" PRIu64 " by MPI",
+            sum->messages.described, (double) sum->messages.bytes / 1e6,
+            sum->messages.pieces, sum->messages.undescribed);
+    for (int why = 0; why < ASPX_NO_LAYOUTS; why++)
+        if (sum->refused[why])
+            fprintf(out, "; %" PRIu64 " types without a description: %s",
+                    sum->refused[why],
+                    aspx_no_layout_name((enum aspx_no_layout) why));
+    fputc('\n', out);
+}
+
+static void put_json(FILE *out, const struct aspx_record *record,
+                     const void *data)
+{
+    const struct sum *sum = data;
+    uint64_t refused = 0;
+
+    (void) record;
+    for (int why = 0; why < ASPX_NO_LAYOUTS; why++)
+        refused += sum->refused[why];
+    fprintf(out,
+            ",\n  \"typed\": {\n    \"described\": %" PRIu64
+            ",\n    \"undescribed\": %" PRIu64 ",\n    \"bytes\": %" PRIu64
+            ",\n    \"pieces\": %" PRIu64 ",\n    \"types_refused\": %" PRIu64
+            "\n  }",
+            sum->messages.described, sum->messages.undescribed,
+            sum->messages.bytes, sum->messages.pieces, refused);
+}
+
+const struct aspx_section aspx_typed_section = {
+    .text_place = 45,
+    .gather = gather,
+    .print = print,
+    .json = put_json,
+};
