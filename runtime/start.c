@@ -34,6 +34,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 /* The first that wants a layout has it; before it may stand one that carries
  * out the program's calls in a thread. */
@@ -265,6 +266,26 @@ static void stay_inert(void)
         aspx_entry_inert();
 }
 
+static pid_t starter; /* the process that started MPI */
+
+/* exit() of a program that has ended its sessions. */
+static void end_what_stays(void)
+{
+    if (getpid() == starter && aspx_init_is_left_open() && aspx_init_adopt())
+        (void) aspx_entry_inner.MPI_Finalize();
+}
+
+/* A program may begin sessions again when it has ended all; with the release of
+ * MPICH that can start again the launcher would wait for the ghosts. */
+static void stay_for_sessions(void)
+{
+    if (!mode->translates || aspx_mpi_release() < 402)
+        return;
+    starter = getpid();
+    if (atexit(end_what_stays) == 0)
+        aspx_init_stay();
+}
+
 static void come_up(void)
 {
     const char *why = NULL;
@@ -291,6 +312,7 @@ static void come_up(void)
     await_finalize();
     measure_if_asked();
     mode->use_entries(layout);
+    stay_for_sessions();
 }
 
 /* ---- a thread in front ---------------------------------------------------- */
@@ -328,6 +350,7 @@ static void come_up_behind(struct aspx_real *behind)
     behind->MPI_Session_init = aspx_real.MPI_Session_init;
     behind->MPI_Session_finalize = session_finalize_behind;
     behind->MPI_Finalize = finalize_behind;
+    stay_for_sessions();
 }
 
 /* Without the thread the program runs as it would. */

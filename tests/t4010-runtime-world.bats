@@ -28,6 +28,10 @@ setup_file() {
     same_everywhere 3 "$world/session" alone
 }
 
+@test "sessions that begin when all have ended, from MPICH 4.2 on" {
+    [ "$(mpich_release)" != 4.2 ] || same_everywhere 3 "$world/session" again
+}
+
 @test "sessions before, inside and after MPI_Init" {
     # MPICH 4.2 itself crashes at the end of such a program.
     [ "$(mpich_release)" = 4.2 ] || same_everywhere 2 "$world/session" before

@@ -10,7 +10,7 @@
 
 #include <stdatomic.h>
 
-static atomic_bool seen, hidden, initialized, finalized;
+static atomic_bool seen, hidden, initialized, finalized, stays;
 static atomic_int sessions;
 
 void aspx_init_see(void)
@@ -43,10 +43,26 @@ void aspx_init_note_session(void)
     atomic_fetch_add(&sessions, 1);
 }
 
+void aspx_init_stay(void)
+{
+    atomic_store(&stays, true);
+}
+
+static bool is_only_hidden(void)
+{
+    return atomic_load(&hidden) && !atomic_load(&initialized);
+}
+
 bool aspx_init_end_session(void)
 {
-    return atomic_fetch_sub(&sessions, 1) == 1 && atomic_load(&hidden) &&
-           !atomic_load(&initialized);
+    return atomic_fetch_sub(&sessions, 1) == 1 && is_only_hidden() &&
+           !atomic_load(&stays);
+}
+
+bool aspx_init_is_left_open(void)
+{
+    return atomic_load(&stays) && is_only_hidden() &&
+           atomic_load(&sessions) == 0;
 }
 
 bool aspx_init_is_started(void)

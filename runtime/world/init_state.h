@@ -8,9 +8,11 @@
  *   MPI_Session_init      first: MPI is started hidden
  *   MPI_Init              adopts what was started hidden, else starts MPI
  *   MPI_Finalize          ends MPI
- *   MPI_Session_finalize  last, and nobody has adopted: ends MPI
+ *   MPI_Session_finalize  last, and nobody has adopted: ends MPI, or not:
+ *   exit()                ends what stays
  *
- * MPICH 4.0 cannot start again after that anyway. Threads: any. */
+ * Where MPICH can start again after that (from 4.2 on), ghosts cannot: then MPI
+ * stays. Threads: any. */
 #ifndef ASPEN_RUNTIME_WORLD_INIT_STATE_H
 #define ASPEN_RUNTIME_WORLD_INIT_STATE_H
 
@@ -30,11 +32,15 @@ void aspx_init_note_finalize(void);
 /* A session was begun; one was ended. Returns whether MPI, started hidden,
  * ends with it. */
 void aspx_init_note_session(void);
+void aspx_init_stay(void); /* it does not end with the last session */
 bool aspx_init_end_session(void);
 
 /* Was MPI started; and was it started hidden, adopted or not? */
 bool aspx_init_is_started(void);
 bool aspx_init_is_hidden(void);
+
+/* Is nobody in MPI that stays? */
+bool aspx_init_is_left_open(void);
 
 /* Has the program ended all that it began? */
 bool aspx_init_is_over(void);

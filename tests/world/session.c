@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sessions: alone, and around or inside MPI_Init.
  *
- * usage: session alone|before|inside|after */
+ * usage: session alone|again|before|inside|after */
 #include "say.h"
 
 #include <stdlib.h>
@@ -81,6 +81,11 @@ int main(int argc, char **argv)
         MPI_Session_finalize(&one);
         tell_state("one left");
         MPI_Session_finalize(&two);
+    } else if (strcmp(mode, "again") == 0) {
+        for (int i = 0; i < 3; i++) {
+            one = begin();
+            MPI_Session_finalize(&one);
+        }
     } else if (strcmp(mode, "before") == 0) {
         one = begin();
         init();
