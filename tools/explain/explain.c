@@ -8,13 +8,13 @@
 #include "picture.h"
 
 #include "tools/base/command.h"
+#include "tools/base/options.h"
 
 #include "common/plan/plan.h"
 #include "common/policy/policy.h"
 #include "common/plan/step_ranks.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <pwd.h>
 #include <stddef.h>
@@ -66,7 +66,7 @@ enum {
     OPT_DISTRIBUTION,
     OPT_LAYOUT,
     OPT_WAITS,
-    OPT_HELP,
+    OPTIONS,
 };
 
 static const struct option longopts[] = {
@@ -86,7 +86,7 @@ static const struct option longopts[] = {
     {"distribution", required_argument, NULL, OPT_DISTRIBUTION},
     {"layout", required_argument, NULL, OPT_LAYOUT},
     {"waits", no_argument, NULL, OPT_WAITS},
-    {"help", no_argument, NULL, OPT_HELP},
+    {"help", no_argument, NULL, ASPT_OPTION_HELP},
     {NULL, 0, NULL, 0},
 };
 
@@ -131,7 +131,7 @@ static int parse_count(const char *what, const char *text, uint32_t max,
 }
 
 /* Options that are a text, and where it goes. */
-static const size_t text_options[OPT_HELP] = {
+static const size_t text_options[OPTIONS] = {
     [OPT_TOPOLOGY] = offsetof(struct options, topology),
     [OPT_CPUS] = offsetof(struct options, cpus),
     [OPT_PROGRESS] = offsetof(struct options, progress),
@@ -145,11 +145,15 @@ static const size_t text_options[OPT_HELP] = {
     [OPT_LAYOUT] = offsetof(struct options, layout),
 };
 
-static int set_option(int opt, const char *arg, struct options *options,
-                      struct asp_err *err)
+static int set_option(int opt, const char *arg, void *data, struct asp_err *err)
 {
+    struct options *options = data;
     uint32_t ghosts;
 
+    if (opt == OPT_WAITS) {
+        aspt_print_waits(stdout);
+        return 1;
+    }
     if (text_options[opt]) {
         *(const char **) ((char *) options + text_options[opt]) = arg;
         return 0;
@@ -161,8 +165,6 @@ static int set_option(int opt, const char *arg, struct options *options,
         return parse_count("--node", arg, ASP_NODES_MAX, &options->node, err);
     if (opt == OPT_TASKS)
         return parse_count("--tasks", arg, ASP_RANKS_MAX, &options->tasks, err);
-    if (opt != OPT_GHOSTS)
-        return asp_errf(err, EINVAL, "unknown option");
     if (parse_count("--ghosts", arg, 64, &ghosts, err) < 0)
         return -1;
     snprintf(options->ghosts, sizeof(options->ghosts), "ghost:%u",
@@ -396,26 +398,14 @@ static void know_facts(struct options *options)
 
 int aspt_explain(int argc, char **argv)
 {
+    static const struct aspt_options known = {"aspen explain", ":", longopts,
+                                              print_help, set_option};
     struct options options = {.facts = {.nodes = 1}};
-    struct asp_err err = {.text = ""};
-    int opt;
+    struct asp_err err;
+    int status = aspt_options_read(&known, argc, argv, &options);
 
-    optind = 1;
-    while ((opt = getopt_long(argc, argv, "", longopts, NULL)) != -1) {
-        if (opt == OPT_HELP) {
-            print_help(stdout);
-            return ASPT_OK;
-        }
-        if (opt == OPT_WAITS) {
-            aspt_print_waits(stdout);
-            return ASPT_OK;
-        }
-        if (opt == '?' || set_option(opt, optarg, &options, &err) < 0) {
-            if (err.text[0])
-                aspt_complain(&err);
-            return ASPT_REFUSED;
-        }
-    }
+    if (status >= 0)
+        return status;
     if (optind < argc) {
         print_help(stderr);
         return ASPT_REFUSED;
