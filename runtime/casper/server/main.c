@@ -43,6 +43,15 @@ static int fail(const struct asp_err *err)
     return 1;
 }
 
+/* Did the launcher start one job of all? */
+static bool has_all_ranks(const struct asp_layout *layout)
+{
+    int size = 0;
+
+    aspx_real.MPI_Comm_size(MPI_COMM_WORLD, &size);
+    return (uint32_t) size == layout->size_world;
+}
+
 /* Inside MPI. Returns an exit status. */
 static int run(const struct asp_layout *layout, uint32_t local)
 {
@@ -50,12 +59,12 @@ static int run(const struct asp_layout *layout, uint32_t local)
                                   "MPI around this one"};
     uint32_t nusers;
 
-    if (aspx_ghost_is_alone()) {
+    if (has_all_ranks(layout) && aspx_ghost_is_alone()) {
         asp_errf(&err, ECHILD,
                  "the program is in MPI without Aspen's library on %s, and "
                  "would find its ghosts among its ranks, so the job ends: add "
                  "to LD_PRELOAD where something replaces it, or run without "
-                 "ghosts (--async-progress=off)",
+                 "ghosts (--async-progress=off), as a setuid program must",
                  layout->nodes ? layout->nodes[layout->node].name : "a node");
         fail(&err);
         aspx_abort();
