@@ -8,6 +8,7 @@
 
 #include "common/base/nearest.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { OPTIONS_MAX = 64 }; /* of a subcommand; the largest has 17 */
@@ -69,7 +70,7 @@ static int refuse(const struct aspt_options *options, const struct asp_err *err)
 {
     if (err->text[0] != '\0')
         return aspt_complain(err);
-    options->help(stderr);
+    fputs(options->usage, stderr);
     return ASPT_REFUSED;
 }
 
@@ -88,7 +89,7 @@ int aspt_options_read(const struct aspt_options *options, int argc, char **argv,
         if (option == '?' || option == ':')
             return complain(options, option, argv[at]);
         if (option == ASPT_OPTION_HELP) {
-            options->help(stdout);
+            fputs(options->usage, stdout);
             return ASPT_OK;
         }
         rc = options->take(option, optarg, data, &err);

@@ -7,7 +7,6 @@
 #include "common/base/err.h"
 
 #include <getopt.h>
-#include <stdio.h>
 
 /* The value of --help in each table. */
 enum { ASPT_OPTION_HELP = 'h' };
@@ -20,7 +19,7 @@ struct aspt_options {
      * them is needed. */
     const char *letters;
     const struct option *table; /* ends with zeros; no flags */
-    void (*help)(FILE *out);
+    const char *usage;          /* what --help prints */
     /* Take one, not --help. Returns 0, 1 (all is done: end well), or -1 with
      * err; without a text the usage is printed. */
     int (*take)(int option, const char *value, void *data, struct asp_err *err);

@@ -46,34 +46,31 @@ static const struct option longopts[] = {
     {NULL, 0, NULL, 0},
 };
 
-static void print_help(FILE *out)
-{
-    fputs("usage: aspen compare [options] -- srun [options] PROGRAM...\n"
-          "       aspen compare --async-progress=SPEC [options] -- SCRIPT...\n"
-          "\n"
-          "Runs the command with Aspen and without it, in turn, on the cores\n"
-          "of one allocation, and says whether Aspen helps.\n\n"
-          "  --runs N          runs of each kind (7; at least 4)\n"
-          "  --until PERCENT   stop when the effect is known as well as this;\n"
-          "                    --runs (30) is then the most\n"
-          "  --warmup N        runs of each kind that do not count (1)\n"
-          "  --metric REGEX    compare not times but a number that the\n"
-          "                    program prints, in the regex's first "
-          "parenthesis;\n"
-          "                    less is better: --metric 'Time: ([0-9.]+)'\n"
-          "  --fill            without ghosts (or progress threads) use their\n"
-          "                    CPUs for more ranks (the default: they are "
-          "idle)\n"
-          "  --bare            do not measure the time in MPI\n"
-          "  --without COMMAND what to run, by sh, as the run without Aspen\n"
-          "  --async-progress[=SPEC]\n"
-          "                    as for srun, where the command does not say it\n"
-          "  --json FILE       write the result and all times (-: stdout)\n"
-          "  --keep DIR        keep output and record of each run\n\n"
-          "stdout is that of the first run with Aspen; all else is on stderr.\n"
-          "Exit status: 0 a verdict, 1 none, 2 nothing was run.\n",
-          out);
-}
+static const char usage[] =
+    "usage: aspen compare [options] -- srun [options] PROGRAM...\n"
+    "       aspen compare --async-progress=SPEC [options] -- SCRIPT...\n"
+    "\n"
+    "Runs the command with Aspen and without it, in turn, on the cores\n"
+    "of one allocation, and says whether Aspen helps.\n\n"
+    "  --runs N          runs of each kind (7; at least 4)\n"
+    "  --until PERCENT   stop when the effect is known as well as this;\n"
+    "                    --runs (30) is then the most\n"
+    "  --warmup N        runs of each kind that do not count (1)\n"
+    "  --metric REGEX    compare not times but a number that the\n"
+    "                    program prints, in the regex's first "
+    "parenthesis;\n"
+    "                    less is better: --metric 'Time: ([0-9.]+)'\n"
+    "  --fill            without ghosts (or progress threads) use their\n"
+    "                    CPUs for more ranks (the default: they are "
+    "idle)\n"
+    "  --bare            do not measure the time in MPI\n"
+    "  --without COMMAND what to run, by sh, as the run without Aspen\n"
+    "  --async-progress[=SPEC]\n"
+    "                    as for srun, where the command does not say it\n"
+    "  --json FILE       write the result and all times (-: stdout)\n"
+    "  --keep DIR        keep output and record of each run\n\n"
+    "stdout is that of the first run with Aspen; all else is on stderr.\n"
+    "Exit status: 0 a verdict, 1 none, 2 nothing was run.\n";
 
 static int parse_count(const char *what, const char *text, long least,
                        long most, long *out_p, struct asp_err *err)
@@ -253,7 +250,7 @@ int aspt_compare(int argc, char **argv)
         .side = {{.name = "with"}, {.name = "without"}},
     };
     static const struct aspt_options options = {"aspen compare", "+:", longopts,
-                                                print_help, set_option};
+                                                usage, set_option};
     const char *cpus = getenv("SLURM_JOB_CPUS_PER_NODE");
     struct asp_err err;
     int rc = aspt_options_read(&options, argc, argv, &compare);

@@ -90,30 +90,27 @@ static const struct option longopts[] = {
     {NULL, 0, NULL, 0},
 };
 
-static void print_help(FILE *to)
-{
-    fputs("usage: aspen explain [options]\n"
-          "       aspen explain --layout FILE [--topology T]\n"
-          "       aspen explain --waits\n"
-          "       aspen explain --extra WORD... (for cli_filter.lua)\n\n"
-          "  --topology T      an hwloc XML file, or a description such as\n"
-          "                    \"pack:2 numa:2 core:8 pu:2\"; default: this "
-          "machine\n"
-          "  --cpus LIST       CPUs of the step on each node, \"0-7,16\"\n"
-          "  --nodes N         nodes of the step (1)\n"
-          "  --node N          draw only the Nth of them\n"
-          "  --tasks T         user tasks of the step (as many as fit)\n"
-          "  --progress SPEC   as srun --async-progress (ghost)\n"
-          "  --ghosts G        short for --progress ghost:G\n"
-          "  --policy FILE     as srun --async-policy\n"
-          "  --site-policy FILE  the site's, instead of the installed one\n"
-          "  --partition, --account, --qos, --program NAME\n"
-          "                    what rules of the site can match\n"
-          "  --distribution D  block, cyclic or plane=SIZE\n"
-          "  --layout FILE     draw the text of ASPEN_LAYOUT (-: stdin)\n"
-          "  --waits           how anything in Aspen waits, and for how long\n",
-          to);
-}
+static const char usage[] =
+    "usage: aspen explain [options]\n"
+    "       aspen explain --layout FILE [--topology T]\n"
+    "       aspen explain --waits\n"
+    "       aspen explain --extra WORD... (for cli_filter.lua)\n\n"
+    "  --topology T      an hwloc XML file, or a description such as\n"
+    "                    \"pack:2 numa:2 core:8 pu:2\"; default: this "
+    "machine\n"
+    "  --cpus LIST       CPUs of the step on each node, \"0-7,16\"\n"
+    "  --nodes N         nodes of the step (1)\n"
+    "  --node N          draw only the Nth of them\n"
+    "  --tasks T         user tasks of the step (as many as fit)\n"
+    "  --progress SPEC   as srun --async-progress (ghost)\n"
+    "  --ghosts G        short for --progress ghost:G\n"
+    "  --policy FILE     as srun --async-policy\n"
+    "  --site-policy FILE  the site's, instead of the installed one\n"
+    "  --partition, --account, --qos, --program NAME\n"
+    "                    what rules of the site can match\n"
+    "  --distribution D  block, cyclic or plane=SIZE\n"
+    "  --layout FILE     draw the text of ASPEN_LAYOUT (-: stdin)\n"
+    "  --waits           how anything in Aspen waits, and for how long\n";
 
 static int parse_count(const char *what, const char *text, uint32_t max,
                        uint32_t *out_p, struct asp_err *err)
@@ -399,7 +396,7 @@ static void know_facts(struct options *options)
 int aspt_explain(int argc, char **argv)
 {
     static const struct aspt_options known = {"aspen explain", ":", longopts,
-                                              print_help, set_option};
+                                              usage, set_option};
     struct options options = {.facts = {.nodes = 1}};
     struct asp_err err;
     int status = aspt_options_read(&known, argc, argv, &options);
@@ -407,7 +404,7 @@ int aspt_explain(int argc, char **argv)
     if (status >= 0)
         return status;
     if (optind < argc) {
-        print_help(stderr);
+        fputs(usage, stderr);
         return ASPT_REFUSED;
     }
     know_facts(&options);

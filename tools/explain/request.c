@@ -13,6 +13,7 @@
 #include "tools/base/options.h"
 #include "tools/base/program.h"
 
+#include "common/base/words.h"
 #include "common/policy/policy.h"
 
 #include <errno.h>
@@ -40,19 +41,6 @@ struct command {
     bool counting; /* first: no option has offset 0 below */
     struct aspt_request request;
 };
-
-static int read_number(const char *text, uint32_t *out_p)
-{
-    char *end;
-    unsigned long n;
-
-    errno = 0;
-    n = strtoul(text, &end, 10);
-    if (errno || *end || end == text || n > UINT32_MAX)
-        return -1;
-    *out_p = (uint32_t) n;
-    return 0;
-}
 
 enum {
     PROGRESS = 1,
@@ -113,9 +101,9 @@ static int take_option(int option, const char *value, void *data,
         return 1;
     }
     if (option == NODES)
-        return read_number(value, &facts->nodes);
+        return asp_parse_number(value, UINT32_MAX, &facts->nodes);
     if (option == TASKS)
-        return read_number(value, &facts->tasks_per_node);
+        return asp_parse_number(value, UINT32_MAX, &facts->tasks_per_node);
     if (text_options[option])
         *(const char **) ((char *) command + text_options[option]) = value;
     facts->no_more_ghosts |= option == NO_MORE;
@@ -245,15 +233,10 @@ static int print_answer(const struct command *command)
     return ASPT_OK;
 }
 
-static void print_usage(FILE *out)
-{
-    fputs(usage, out);
-}
-
 int aspt_request(int argc, char **argv)
 {
     static const struct aspt_options options = {"aspen request", ":", table,
-                                                print_usage, take_option};
+                                                usage, take_option};
     struct command command = {0};
     struct passwd *user = getpwuid(getuid());
     int status;
@@ -263,7 +246,7 @@ int aspt_request(int argc, char **argv)
     if (status >= 0)
         return status;
     if (optind < argc) {
-        print_usage(stderr);
+        fputs(usage, stderr);
         return ASPT_REFUSED;
     }
     return print_answer(&command);

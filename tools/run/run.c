@@ -45,11 +45,6 @@ static const struct option longopts[] = {
     {NULL, 0, NULL, 0},
 };
 
-static void print_usage(FILE *out)
-{
-    fputs(usage, out);
-}
-
 void aspt_job_take(struct aspt_job *job, enum aspt_run_option option,
                    const char *value)
 {
@@ -77,7 +72,7 @@ static int take_option(int option, const char *value, void *job,
 static int read_options(int argc, char **argv, struct aspt_job *job)
 {
     static const struct aspt_options known = {"aspen run", "+:", longopts,
-                                              print_usage, take_option};
+                                              usage, take_option};
     struct aspt_run_options *options = &job->options;
     int status = aspt_options_read(&known, argc, argv, job);
 
