@@ -500,6 +500,12 @@ assert r["bound"] is True, r["bound"]'
     ((status != 0 && status != 124 && SECONDS < 30))
     [ "$(grep -c 'is in MPI without Aspen.s library' <<<"$output")" -eq 1 ]
     not_printed '^updates took'
+    # some of the ranks: the others do not wait for them
+    SECONDS=0
+    nobody_telling "$aspen" run --async-progress=ghost:2 -- mpiexec.mpich \
+        -n 2 "$app" 5000 : -n 2 env -u LD_PRELOAD "$app" 5000
+    ((status != 0 && status != 124 && SECONDS < 30))
+    [ "$(grep -c 'local rank 2 and 1 others are in MPI without' <<<"$output")" -eq 1 ]
 }
 
 @test "mpiexec: options that are refused are passed on with mode off" {

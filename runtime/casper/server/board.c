@@ -308,9 +308,8 @@ static bool is_lost(uint32_t i)
 }
 
 /* A program that lost LD_PRELOAD enters MPI without a word, and waits there for
- * us. We follow it, so that the others can name it (world/join.c), or we, if
- * they are all so. Under Slurm those that can be looked into are ended
- * (look_for_strangers). */
+ * us. We follow it, to find out who it is (aspx_ghost_count_lost). Under Slurm
+ * those that can be looked into are ended (look_for_strangers). */
 static bool strangers_come(void)
 {
     bool lost = false;
@@ -320,13 +319,17 @@ static bool strangers_come(void)
     return lost;
 }
 
-bool aspx_ghost_is_alone(void)
+uint32_t aspx_ghost_count_lost(uint32_t *first_p)
 {
-    bool alone = board != NULL;
+    bool leads = board && own_slot() == &board->slots[nusers];
+    uint32_t lost = 0;
 
-    for (uint32_t i = 0; alone && i < nusers; i++)
-        alone = atomic_load(&board->slots[i].state) == ASP_TASK_STARTED;
-    return alone;
+    for (uint32_t i = nusers; leads && i-- > 0;)
+        if (atomic_load(&board->slots[i].state) == ASP_TASK_STARTED) {
+            *first_p = i;
+            lost++;
+        }
+    return lost;
 }
 
 /* The other side is aspx_board_say(): state first, then changes, then wake. */

@@ -24,9 +24,12 @@ bool aspx_ghost_watch(void);
 void aspx_ghost_await_users(void);
 
 /* When MPI_Init has returned, with all ranks of the step, all users have come
- * to theirs. Has none of this node's said so, because they run without our
- * library? Then none of them will ever join. */
-bool aspx_ghost_is_alone(void);
+ * to theirs; and those that have our library have said so on the board before.
+ * How many of this node have not? They would find ghosts among their ranks, and
+ * never join.
+ *   first_p  out: local id of the first of them
+ * The first ghost of a node counts for all: in others it is 0. */
+uint32_t aspx_ghost_count_lost(uint32_t *first_p);
 
 /* Look for processes of this step on this node that wait in MPI_Init without
  * our library. Call it only while no user of the node has come to MPI.

@@ -15,7 +15,7 @@
  * linker gives such a one no library of LD_PRELOAD, nor what it starts. It may
  * be in MPI, or `sudo` in a script: so nothing is ended, but the ghost goes to
  * MPI, too. There it waits for all ranks, and whoever comes without the library
- * is found (aspx_ghost_is_alone, world/join.c).
+ * is found (aspx_ghost_count_lost).
  */
 #include "config.h"
 
