@@ -56,6 +56,11 @@ nobody_with() {
         ASPEN_GHOST_PRELOAD="$mine/yield.so" "${@:2}"
 }
 
+# real COMMAND...: on the machine's own CPUs.
+real() {
+    nobody env -u HWLOC_SYNTHETIC "$@"
+}
+
 # aspen run as nobody under mpiexec: options, "--", what stands behind mpiexec.
 run_mpiexec() {
     local options=()
@@ -229,6 +234,107 @@ END
     printed '6 user ranks and 2 ghosts on 2 nodes'
 }
 
+# Two proxies of one host are two nodes, for hydra and for us.
+@test "mpiexec: a host that is named twice" {
+    (($(nproc) >= 2)) || skip "needs 2 CPUs"
+    real "$aspen" run --async-progress=ghost:1 --async-report -- \
+        mpiexec.mpich -launcher fork -hosts a,b,a -n 3 "$app" 50 10
+    ended_with 0
+    printed '3 user ranks and 3 ghosts on 3 nodes, not bound: a host is named twice'
+    run_mpiexec --async-progress=ghost:1 --async-report -- -launcher fork \
+        -hosts a,a,b -n 3 "$app" 50 10
+    ended_with 0
+    printed '3 user ranks and 2 ghosts on 2 nodes, '
+    not_printed 'named twice'
+}
+
+@test "mpiexec: what it only tells is told, and nothing else" {
+    local option
+    for option in --version -h --help -info '-n 2 -info'; do
+        # shellcheck disable=SC2086
+        nobody mpiexec.mpich $option
+        # shellcheck disable=SC2154
+        local want=$output rc=$status
+        # shellcheck disable=SC2086
+        run_mpiexec --async-progress=ghost:1 --async-report=/nosuch/x -- $option
+        ended_with "$rc"
+        [ "$output" = "$want" ]
+    done
+    run_mpiexec -- -n 1 printf '%s\n' --version
+    ended_with 0
+    printed '^--version$'
+}
+
+@test "mpiexec: a record that cannot be written is no surprise at the end" {
+    local what text
+    mkdir -p closed
+    printf 'old\n' >closed/old.json
+    chmod 444 closed/old.json
+    chmod 555 closed
+    while IFS='|' read -r what text; do
+        # shellcheck disable=SC2086
+        refused "^aspen: the record cannot be written to .*: $text" \
+            --async-progress=ghost:1 $what touch launched
+    done <<END
+--async-report=/nosuch/x.json -- mpiexec.mpich -n 2|No such file or directory
+--async-report=closed/x.json -- mpiexec.mpich -n 2|Permission denied
+--async-report=closed/old.json -- mpiexec.mpich -n 2|Permission denied
+--async-report=$mine -- mpiexec.mpich -n 2|Is a directory
+--async-report=x.json -- mpiexec.mpich -wdir $mine/closed -n 2|Permission denied
+END
+    [ ! -e launched ]
+    printf 'old\n' >kept.json
+    chmod 666 kept.json
+    run_mpiexec --async-report=kept.json -- -n 1 cat kept.json
+    ended_with 0
+    printed '^old$'
+    # other hosts may have what is not here
+    run_mpiexec --async-progress=ghost:1 --async-report=/nosuch/x.json -- \
+        -launcher fork -hosts a,b -n 2 true
+    ended_with 0
+    printed '^aspen: the record cannot be written to /nosuch/x.json here'
+}
+
+# The dynamic linker preloads nothing for them.
+@test "mpiexec: programs with other rights than their user" {
+    local how
+    cp "$app" rights
+    chown root rights
+    chmod 4755 rights
+    # shellcheck disable=SC2016
+    nobody sh -c '[ ! -u "$0" ] || grep -q "^NoNewPrivs:.*1" /proc/self/status' \
+        "$mine/rights"
+    ((status != 0)) || skip "this place gives no rights"
+    run_mpiexec --async-progress=ghost:1 -- -n 2 ./rights 10 10
+    ended_with 0
+    printed '^aspen: ./rights is setuid, .*, so it runs without Aspen'
+    printed '^updates took'
+    refused '^aspen: ./rights is setuid, .*, and the request says require' \
+        --async-progress=ghost:1,require -- mpiexec.mpich -n 2 ./rights
+    run_mpiexec --async-progress=ghost:1 -- -n 1 "$app" 10 10 : \
+        -n 1 ./rights 10 10
+    printed '^aspen: ./rights is setuid, .*, so it runs without Aspen'
+    # Behind a wrapper they are seen from inside.
+    for how in 'exec ./rights 5000' './rights 5000; echo then $?'; do
+        SECONDS=0
+        nobody_telling "$aspen" run --async-progress=ghost:1 -- \
+            mpiexec.mpich -n 2 sh -c "$how"
+        ((status != 0 && status != 124 && SECONDS < 30))
+        [ "$(grep -c 'has other rights than its user' <<<"$output")" -eq 1 ]
+        not_printed '^updates took'
+    done
+    # one that is over soon is not the program
+    cp "$(type -P sleep)" nap
+    chown root nap
+    chmod 4755 nap
+    run_mpiexec --async-progress=ghost:1 --async-report -- -n 2 sh -c \
+        './nap 1.5; exec "$0" 1000' "$app"
+    rm -f rights nap
+    took -lt 600
+    printed '^aspen: ghost mode, 2 user ranks and 1 ghosts'
+    not_printed 'other rights'
+}
+
 @test "mpiexec: what is wrong is said before anything is launched" {
     refused 'unknown mode "gost": did you mean "ghost"' \
         --async-progress=gost:1 -- mpiexec.mpich -n 2 touch launched
@@ -251,9 +357,13 @@ END
     refused 'were started|needs? |is not|1..64' --async-progress=ghost:65 -- \
         mpiexec.mpich -n 2 touch launched
     [ ! -e launched ]
-    nobody "$aspen" run --frobnicate -- mpiexec.mpich app
-    ended_with 2
-    printed 'see aspen run --help'
+    refused '^aspen: unknown option "--frobnicate": see aspen run --help$' \
+        --frobnicate -- mpiexec.mpich app
+    refused '^aspen: unknown option "--async-porgress": did you mean "--async-progress"' \
+        --async-porgress=ghost -- mpiexec.mpich app
+    refused '^aspen: unknown option "-x": see' -x -- mpiexec.mpich app
+    refused '^aspen: option --async-policy lacks a value' --async-policy
+    refused '^aspen: option --dry-run takes no value' --dry-run=1 -- srun app
     nobody "$aspen" run --async-progress=help
     ended_with 0
     printed 'ghost\.'
@@ -286,29 +396,55 @@ END
 
 @test "mpiexec: CPUs within the mask of the caller, where there are enough" {
     (($(nproc) >= 2)) || skip "needs 2 CPUs"
-    local cpus
+    local cpus show='taskset -cp $$; exec "$0" 10 10' i
     cpus=$(taskset -cp $$ | sed 's/.*: //')
-    nobody env -u HWLOC_SYNTHETIC "$aspen" run --async-progress=ghost:1 \
-        --async-report=job.json -- mpiexec.mpich -n 1 sh -c \
-        'taskset -cp $$; exec "$0" 10 10' "$app"
+    (($(nproc) == $(getconf _NPROCESSORS_ONLN))) ||
+        skip "needs all CPUs of the machine"
+    # All of the machine is no mask: two jobs would be bound to the same CPUs.
+    for i in 1 2; do
+        timeout -k 5 60 setpriv --reuid=65534 --regid=65534 --clear-groups \
+            env HOME="$mine" LD_PRELOAD="$mine/yield.so" \
+            ASPEN_GHOST_PRELOAD="$mine/yield.so" "$aspen" run \
+            --async-progress=ghost:1 --async-report -- mpiexec.mpich -n 1 \
+            sh -c "$show" "$app" >"$BATS_TEST_TMPDIR/$i" 2>&1 &
+    done
+    wait
+    for i in 1 2; do
+        run cat "$BATS_TEST_TMPDIR/$i"
+        printed "affinity list: $cpus$"
+        printed 'not bound: other jobs may use all CPUs'
+    done
+    # Slurm says that it is this job's
+    real SLURM_CPUS_ON_NODE="$(nproc)" "$aspen" run --async-progress=ghost:1 \
+        --async-report=job.json -- mpiexec.mpich -n 1 sh -c "$show" "$app"
     ended_with 0
-    if (($(nproc) == 2)); then
-        # one for the rank, one for the ghost
-        printed 'affinity list: [0-9]+$'
+    not_printed "affinity list: $cpus$"
+    python3 -SE -c 'import json; r = json.load(open("job.json"))
+assert r["bound"] is True, r["bound"]'
+    real SLURM_CPUS_ON_NODE=1 "$aspen" run --async-progress=ghost:1 \
+        --async-report -- mpiexec.mpich -n 1 sh -c "$show" "$app"
+    ended_with 0
+    printed 'not bound: Slurm does not keep the step to its CPUs'
+    # a part of the machine is the job's own
+    if (($(nproc) > 2)); then
+        real taskset -c "0-$(($(nproc) - 2))" "$aspen" run \
+            --async-progress=ghost:1 --async-report=job.json -- \
+            mpiexec.mpich -n 1 "$app" 10 10
+        ended_with 0
         python3 -SE -c 'import json; r = json.load(open("job.json"))
 assert r["bound"] is True, r["bound"]'
     fi
     # one CPU only: nothing is bound, and the record says why
-    nobody env -u HWLOC_SYNTHETIC taskset -c "${cpus%%[,-]*}" "$aspen" run \
+    real taskset -c "${cpus%%[,-]*}" "$aspen" run \
         --async-progress=ghost:1 --async-report -- \
         mpiexec.mpich -n 1 "$app" 10 10
     ended_with 0
     printed 'not bound: 1 core for 1 user and 1 ghost'
-    nobody env -u HWLOC_SYNTHETIC "$aspen" run --async-progress=ghost:1 \
+    real "$aspen" run --async-progress=ghost:1 \
         --async-report -- mpiexec.mpich -bind-to core -n 1 "$app" 10 10
     ended_with 0
     printed 'not bound: -bind-to was given'
-    nobody env -u HWLOC_SYNTHETIC HYDRA_BINDING=core "$aspen" run \
+    real HYDRA_BINDING=core "$aspen" run \
         --async-progress=ghost:1 --async-report -- \
         mpiexec.mpich -n 1 "$app" 10 10
     ended_with 0
@@ -359,10 +495,17 @@ assert r["bound"] is True, r["bound"]'
     ended_with 2
     printed '^aspen: .*as pen/lib/aspen/libaspen.so cannot be preloaded'
     SECONDS=0
-    run_mpiexec --async-progress=ghost:1 -- -n 2 env -u LD_PRELOAD "$app" 5000
+    nobody_telling "$aspen" run --async-progress=ghost:1 -- \
+        mpiexec.mpich -n 2 env -u LD_PRELOAD "$app" 5000
     ((status != 0 && status != 124 && SECONDS < 30))
     [ "$(grep -c 'is in MPI without Aspen.s library' <<<"$output")" -eq 1 ]
     not_printed '^updates took'
+    # some of the ranks: the others do not wait for them
+    SECONDS=0
+    nobody_telling "$aspen" run --async-progress=ghost:2 -- mpiexec.mpich \
+        -n 2 "$app" 5000 : -n 2 env -u LD_PRELOAD "$app" 5000
+    ((status != 0 && status != 124 && SECONDS < 30))
+    [ "$(grep -c 'local rank 2 and 1 others are in MPI without' <<<"$output")" -eq 1 ]
 }
 
 @test "mpiexec: options that are refused are passed on with mode off" {
@@ -430,6 +573,57 @@ END
     run_srun -- -N2 -n4 "$app" 1000
     took -lt 600
     printed '^aspen: auto chose ghost: '
+}
+
+@test "srun: CPUs per task are the user's in all variables" {
+    run_srun --async-progress=offload -- -N1 -n1 -c2 \
+        --export=ALL,SLURM_TRES_PER_TASK=cpu=3,X=1 sh -c \
+        'echo $SLURM_CPUS_PER_TASK and $SLURM_TRES_PER_TASK'
+    ended_with 0
+    printed '^2 and cpu=2$'
+    run_srun --async-progress=offload -- -N1 -n1 -c2 \
+        --export=ALL,SLURM_TRES_PER_TASK=cpu:7 sh -c 'echo $SLURM_TRES_PER_TASK'
+    ended_with 0
+    printed '^cpu:7$'
+}
+
+@test "srun: what it only tells is told, and nothing else" {
+    local option
+    for option in --help --usage --version -V -h '-N2 --version'; do
+        # shellcheck disable=SC2086
+        on_plain srun $option
+        local want=$output rc=$status
+        # shellcheck disable=SC2086
+        run_srun --async-progress=ghost:1 -- $option
+        ended_with "$rc"
+        [ "$output" = "$want" ]
+    done
+}
+
+@test "srun: programs with other rights than their user" {
+    local program=$ASPEN_BUILD/tests/t8030-rights
+    cp "$ASPEN_BUILD/examples/rma_stall" "$program"
+    chown root "$program"
+    chmod 4755 "$program"
+    run_srun --async-progress=ghost:1 -- -N1 -n2 "$program" 10 10
+    ended_with 0
+    printed '^aspen: .*-rights is setuid, .*, so it runs without Aspen'
+    SECONDS=0
+    run_srun --async-progress=ghost:1 -- -N1 -n2 sh -c "exec $program 5000"
+    ((status != 0 && status != 124 && SECONDS < 30))
+    printed 'has other rights than its user'
+    # with the plugin
+    local yield=$ASPEN_BUILD/tests/.libs/yield.so
+    run as_user env "LD_PRELOAD=$yield" srun --async-progress=ghost:1 -N1 -n2 \
+        "$program" 10 10
+    ended_with 0
+    printed 'aspen: .*-rights is setuid, .*, so it runs without Aspen'
+    SECONDS=0
+    run as_user env "LD_PRELOAD=$yield" srun --async-progress=ghost:1 -N1 -n2 \
+        sh -c "exec $program 5000"
+    rm -f "$program"
+    ((status != 0 && status != 124 && SECONDS < 30))
+    printed 'has other rights than its user'
 }
 
 @test "srun: the variables of Slurm count users" {

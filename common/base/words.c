@@ -2,6 +2,7 @@
 /* Words and numbers in texts; see words.h. */
 #include "words.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 int asp_take_number(const char **text_p, uint32_t max, uint32_t *out_p)
@@ -70,4 +71,20 @@ const char *asp_after(const char *text, const char *prefix)
     size_t len = strlen(prefix);
 
     return strncmp(text, prefix, len) == 0 ? text + len : NULL;
+}
+
+const char *asp_variable(const char *name)
+{
+    const char *value = name ? getenv(name) : NULL;
+
+    return value && *value ? value : NULL;
+}
+
+size_t asp_words_count(char *const words[])
+{
+    size_t n = 0;
+
+    while (words[n])
+        n++;
+    return n;
 }

@@ -26,6 +26,13 @@ bool asp_is_word(const char *text, size_t len, const char *word);
 /* Are they one of the words "a|b|c"? No bytes are none of them. */
 bool asp_is_among(const char *text, size_t len, const char *words);
 
+/* A variable of the environment; NULL where it is not set, is empty, or has no
+ * name. Threads: as getenv(). */
+const char *asp_variable(const char *name);
+
+/* The words of an array that ends with NULL. */
+size_t asp_words_count(char *const words[]);
+
 /* Where text begins with prefix, what follows it, else NULL. */
 const char *asp_after(const char *text, const char *prefix);
 

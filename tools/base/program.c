@@ -9,7 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 enum {
@@ -94,6 +97,41 @@ bool aspt_program_has_mpich(const char *program)
     free(buf);
     close(fd);
     return found >= SETTINGS_MIN;
+}
+
+/* The kernel gives scripts no rights. One that cannot be read is none. */
+static bool is_script(const char *path)
+{
+    char first[2] = "";
+    int fd = aspt_program_open(path);
+    bool script = fd >= 0 && read(fd, first, 2) == 2 && first[0] == '#' &&
+                  first[1] == '!';
+
+    if (fd >= 0)
+        close(fd);
+    return script;
+}
+
+/* As the kernel decides it at exec (AT_SECURE): another user or group than the
+ * real one, or, but for root, capabilities of the file. */
+bool aspt_program_gains_rights(const char *program)
+{
+    const mode_t group = S_ISGID | S_IXGRP; /* setgid alone is a lock mark */
+    char path[PATH_MAX];
+    struct statvfs fs;
+    struct stat st;
+    bool gains;
+
+    if (!aspt_program_find(program, path) || stat(path, &st) < 0 ||
+        !S_ISREG(st.st_mode))
+        return false;
+    gains = ((st.st_mode & S_ISUID) && st.st_uid != getuid()) ||
+            ((st.st_mode & group) == group && st.st_gid != getgid()) ||
+            (getuid() != 0 &&
+             getxattr(path, "security.capability", NULL, 0) > 0);
+    return gains && !is_script(path) &&
+           prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 &&
+           (statvfs(path, &fs) < 0 || !(fs.f_flag & ST_NOSUID));
 }
 
 /* Among the entries of a dynamic section. */

@@ -20,6 +20,13 @@ int aspt_program_open(const char *path);
  *   program  as given to srun */
 bool aspt_program_has_mpich(const char *program);
 
+/* Does the program get rights that its caller has not (setuid, setgid, file
+ * capabilities)? Then the dynamic linker takes no library of LD_PRELOAD for
+ * it, nor for what it starts. No where the file system or the process has such
+ * rights switched off.
+ *   program  as given to srun */
+bool aspt_program_gains_rights(const char *program);
+
 /* Does the program ask the dynamic linker for this library, by that name? Of
  * scripts and other files: no. */
 bool aspt_program_needs(const char *program, const char *library);

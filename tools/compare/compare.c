@@ -7,9 +7,9 @@
 #include "compare.h"
 #include "run.h"
 #include "tools/base/command.h"
+#include "tools/base/options.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,6 @@ enum {
     OPT_PROGRESS,
     OPT_JSON,
     OPT_KEEP,
-    OPT_HELP,
 };
 
 static const struct option longopts[] = {
@@ -43,38 +42,35 @@ static const struct option longopts[] = {
     {"async-progress", optional_argument, NULL, OPT_PROGRESS},
     {"json", required_argument, NULL, OPT_JSON},
     {"keep", required_argument, NULL, OPT_KEEP},
-    {"help", no_argument, NULL, OPT_HELP},
+    {"help", no_argument, NULL, ASPT_OPTION_HELP},
     {NULL, 0, NULL, 0},
 };
 
-static void print_help(void)
-{
-    fputs("usage: aspen compare [options] -- srun [options] PROGRAM...\n"
-          "       aspen compare --async-progress=SPEC [options] -- SCRIPT...\n"
-          "\n"
-          "Runs the command with Aspen and without it, in turn, on the cores\n"
-          "of one allocation, and says whether Aspen helps.\n\n"
-          "  --runs N          runs of each kind (7; at least 4)\n"
-          "  --until PERCENT   stop when the effect is known as well as this;\n"
-          "                    --runs (30) is then the most\n"
-          "  --warmup N        runs of each kind that do not count (1)\n"
-          "  --metric REGEX    compare not times but a number that the\n"
-          "                    program prints, in the regex's first "
-          "parenthesis;\n"
-          "                    less is better: --metric 'Time: ([0-9.]+)'\n"
-          "  --fill            without ghosts (or progress threads) use their\n"
-          "                    CPUs for more ranks (the default: they are "
-          "idle)\n"
-          "  --bare            do not measure the time in MPI\n"
-          "  --without COMMAND what to run, by sh, as the run without Aspen\n"
-          "  --async-progress[=SPEC]\n"
-          "                    as for srun, where the command does not say it\n"
-          "  --json FILE       write the result and all times (-: stdout)\n"
-          "  --keep DIR        keep output and record of each run\n\n"
-          "stdout is that of the first run with Aspen; all else is on stderr.\n"
-          "Exit status: 0 a verdict, 1 none, 2 nothing was run.\n",
-          stdout);
-}
+static const char usage[] =
+    "usage: aspen compare [options] -- srun [options] PROGRAM...\n"
+    "       aspen compare --async-progress=SPEC [options] -- SCRIPT...\n"
+    "\n"
+    "Runs the command with Aspen and without it, in turn, on the cores\n"
+    "of one allocation, and says whether Aspen helps.\n\n"
+    "  --runs N          runs of each kind (7; at least 4)\n"
+    "  --until PERCENT   stop when the effect is known as well as this;\n"
+    "                    --runs (30) is then the most\n"
+    "  --warmup N        runs of each kind that do not count (1)\n"
+    "  --metric REGEX    compare not times but a number that the\n"
+    "                    program prints, in the regex's first "
+    "parenthesis;\n"
+    "                    less is better: --metric 'Time: ([0-9.]+)'\n"
+    "  --fill            without ghosts (or progress threads) use their\n"
+    "                    CPUs for more ranks (the default: they are "
+    "idle)\n"
+    "  --bare            do not measure the time in MPI\n"
+    "  --without COMMAND what to run, by sh, as the run without Aspen\n"
+    "  --async-progress[=SPEC]\n"
+    "                    as for srun, where the command does not say it\n"
+    "  --json FILE       write the result and all times (-: stdout)\n"
+    "  --keep DIR        keep output and record of each run\n\n"
+    "stdout is that of the first run with Aspen; all else is on stderr.\n"
+    "Exit status: 0 a verdict, 1 none, 2 nothing was run.\n";
 
 static int parse_count(const char *what, const char *text, long least,
                        long most, long *out_p, struct asp_err *err)
@@ -132,9 +128,10 @@ static int parse_metric(const char *text, struct aspt_compare *compare,
     return 0;
 }
 
-static int set_option(int opt, char *arg, struct aspt_compare *compare,
-                      struct asp_err *err)
+static int set_option(int opt, const char *arg, void *data, struct asp_err *err)
 {
+    struct aspt_compare *compare = data;
+
     switch (opt) {
     case OPT_RUNS:
         return parse_count("--runs", arg, ASPT_RUNS_MIN, ASPT_RUNS_MAX,
@@ -165,26 +162,16 @@ static int set_option(int opt, char *arg, struct aspt_compare *compare,
         compare->keep = arg;
         return 0;
     }
-    return asp_errf(err, EINVAL, "see aspen compare --help");
+    return 0;
 }
 
-/* Returns 0, 1 when help was printed, or -1 with err. */
-static int parse_options(int argc, char **argv, struct aspt_compare *compare,
-                         struct asp_err *err)
+/* What the words behind the options are. */
+static int take_command(char **command, struct aspt_compare *compare,
+                        struct asp_err *err)
 {
-    int opt;
-
-    while ((opt = getopt_long(argc, argv, "+", longopts, NULL)) != -1) {
-        if (opt == OPT_HELP) {
-            print_help();
-            return 1;
-        }
-        if (set_option(opt, optarg, compare, err) < 0)
-            return -1;
-    }
     if (!compare->runs)
         compare->runs = compare->until > 0 ? RUNS_UNTIL : RUNS;
-    compare->command = argv + optind;
+    compare->command = command;
     if (!*compare->command)
         return asp_errf(err, EINVAL,
                         "what shall be compared? aspen compare -- srun -N2 "
@@ -262,12 +249,16 @@ int aspt_compare(int argc, char **argv)
         .warmups = 1,
         .side = {{.name = "with"}, {.name = "without"}},
     };
+    static const struct aspt_options options = {"aspen compare", "+:", longopts,
+                                                usage, set_option};
     const char *cpus = getenv("SLURM_JOB_CPUS_PER_NODE");
     struct asp_err err;
-    int rc = parse_options(argc, argv, &compare, &err);
+    int rc = aspt_options_read(&options, argc, argv, &compare);
 
-    if (rc != 0)
-        return rc < 0 ? aspt_complain(&err) : ASPT_OK;
+    if (rc >= 0)
+        return rc;
+    if (take_command(argv + optind, &compare, &err) < 0)
+        return aspt_complain(&err);
     if (!getenv("SLURM_JOB_ID") && !aspt_srun_find(&compare.srun, "jobid")) {
         if (!compare.keep && access(".", W_OK | X_OK) < 0)
             refuse_place("the current directory", &err); /* without a queue */

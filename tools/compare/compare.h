@@ -4,7 +4,7 @@
 #ifndef ASPEN_TOOLS_COMPARE_COMPARE_H
 #define ASPEN_TOOLS_COMPARE_COMPARE_H
 
-#include "srun.h"
+#include "tools/base/srun.h"
 #include "stat.h"
 
 #include "common/base/err.h"

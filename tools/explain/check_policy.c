@@ -5,10 +5,10 @@
 #include "explain.h"
 
 #include "tools/base/command.h"
+#include "tools/base/options.h"
 
 #include "common/policy/policy.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -53,37 +53,46 @@ static int check(const char *path, bool job)
     return rc;
 }
 
+struct wish {
+    bool job, list, man;
+};
+
+static int take_option(int option, const char *value, void *data,
+                       struct asp_err *err)
+{
+    struct wish *wish = data;
+
+    (void) value, (void) err;
+    wish->job = option == 'j' || (wish->job && option != 's');
+    wish->list |= option == 'l';
+    wish->man |= option == 'm';
+    return 0;
+}
+
 int aspt_check_policy(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"site", no_argument, NULL, 's'},       {"job", no_argument, NULL, 'j'},
-        {"list-knobs", no_argument, NULL, 'l'}, {"man", no_argument, NULL, 'm'},
-        {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0},
+    static const struct option table[] = {
+        {"site", no_argument, NULL, 's'},
+        {"job", no_argument, NULL, 'j'},
+        {"list-knobs", no_argument, NULL, 'l'},
+        {"man", no_argument, NULL, 'm'},
+        {"help", no_argument, NULL, ASPT_OPTION_HELP},
+        {NULL, 0, NULL, 0},
     };
-    bool job = false, list = false, man = false;
-    int option;
+    static const struct aspt_options options = {"aspen check-policy", ":",
+                                                table, usage, take_option};
+    struct wish wish = {false, false, false};
+    int status = aspt_options_read(&options, argc, argv, &wish);
 
-    optind = 1;
-    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        if (option == 'h') {
-            fputs(usage, stdout);
-            return ASPT_OK;
-        }
-        if (option == '?') {
-            fputs(usage, stderr);
-            return ASPT_REFUSED;
-        }
-        job = option == 'j' || (job && option != 's');
-        list = list || option == 'l';
-        man = man || option == 'm';
-    }
-    if (list && optind == argc) {
-        (man ? aspt_print_knobs_man : aspt_print_knobs)(stdout);
+    if (status >= 0)
+        return status;
+    if (wish.list && optind == argc) {
+        (wish.man ? aspt_print_knobs_man : aspt_print_knobs)(stdout);
         return ASPT_OK;
     }
     if (optind != argc - 1) {
         fputs(usage, stderr);
         return ASPT_REFUSED;
     }
-    return check(argv[optind], job);
+    return check(argv[optind], wish.job);
 }

@@ -8,13 +8,13 @@
 #include "picture.h"
 
 #include "tools/base/command.h"
+#include "tools/base/options.h"
 
 #include "common/plan/plan.h"
 #include "common/policy/policy.h"
 #include "common/plan/step_ranks.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <pwd.h>
 #include <stddef.h>
@@ -66,7 +66,7 @@ enum {
     OPT_DISTRIBUTION,
     OPT_LAYOUT,
     OPT_WAITS,
-    OPT_HELP,
+    OPTIONS,
 };
 
 static const struct option longopts[] = {
@@ -86,34 +86,31 @@ static const struct option longopts[] = {
     {"distribution", required_argument, NULL, OPT_DISTRIBUTION},
     {"layout", required_argument, NULL, OPT_LAYOUT},
     {"waits", no_argument, NULL, OPT_WAITS},
-    {"help", no_argument, NULL, OPT_HELP},
+    {"help", no_argument, NULL, ASPT_OPTION_HELP},
     {NULL, 0, NULL, 0},
 };
 
-static void print_help(FILE *to)
-{
-    fputs("usage: aspen explain [options]\n"
-          "       aspen explain --layout FILE [--topology T]\n"
-          "       aspen explain --waits\n"
-          "       aspen explain --extra WORD... (for cli_filter.lua)\n\n"
-          "  --topology T      an hwloc XML file, or a description such as\n"
-          "                    \"pack:2 numa:2 core:8 pu:2\"; default: this "
-          "machine\n"
-          "  --cpus LIST       CPUs of the step on each node, \"0-7,16\"\n"
-          "  --nodes N         nodes of the step (1)\n"
-          "  --node N          draw only the Nth of them\n"
-          "  --tasks T         user tasks of the step (as many as fit)\n"
-          "  --progress SPEC   as srun --async-progress (ghost)\n"
-          "  --ghosts G        short for --progress ghost:G\n"
-          "  --policy FILE     as srun --async-policy\n"
-          "  --site-policy FILE  the site's, instead of the installed one\n"
-          "  --partition, --account, --qos, --program NAME\n"
-          "                    what rules of the site can match\n"
-          "  --distribution D  block, cyclic or plane=SIZE\n"
-          "  --layout FILE     draw the text of ASPEN_LAYOUT (-: stdin)\n"
-          "  --waits           how anything in Aspen waits, and for how long\n",
-          to);
-}
+static const char usage[] =
+    "usage: aspen explain [options]\n"
+    "       aspen explain --layout FILE [--topology T]\n"
+    "       aspen explain --waits\n"
+    "       aspen explain --extra WORD... (for cli_filter.lua)\n\n"
+    "  --topology T      an hwloc XML file, or a description such as\n"
+    "                    \"pack:2 numa:2 core:8 pu:2\"; default: this "
+    "machine\n"
+    "  --cpus LIST       CPUs of the step on each node, \"0-7,16\"\n"
+    "  --nodes N         nodes of the step (1)\n"
+    "  --node N          draw only the Nth of them\n"
+    "  --tasks T         user tasks of the step (as many as fit)\n"
+    "  --progress SPEC   as srun --async-progress (ghost)\n"
+    "  --ghosts G        short for --progress ghost:G\n"
+    "  --policy FILE     as srun --async-policy\n"
+    "  --site-policy FILE  the site's, instead of the installed one\n"
+    "  --partition, --account, --qos, --program NAME\n"
+    "                    what rules of the site can match\n"
+    "  --distribution D  block, cyclic or plane=SIZE\n"
+    "  --layout FILE     draw the text of ASPEN_LAYOUT (-: stdin)\n"
+    "  --waits           how anything in Aspen waits, and for how long\n";
 
 static int parse_count(const char *what, const char *text, uint32_t max,
                        uint32_t *out_p, struct asp_err *err)
@@ -131,7 +128,7 @@ static int parse_count(const char *what, const char *text, uint32_t max,
 }
 
 /* Options that are a text, and where it goes. */
-static const size_t text_options[OPT_HELP] = {
+static const size_t text_options[OPTIONS] = {
     [OPT_TOPOLOGY] = offsetof(struct options, topology),
     [OPT_CPUS] = offsetof(struct options, cpus),
     [OPT_PROGRESS] = offsetof(struct options, progress),
@@ -145,11 +142,15 @@ static const size_t text_options[OPT_HELP] = {
     [OPT_LAYOUT] = offsetof(struct options, layout),
 };
 
-static int set_option(int opt, const char *arg, struct options *options,
-                      struct asp_err *err)
+static int set_option(int opt, const char *arg, void *data, struct asp_err *err)
 {
+    struct options *options = data;
     uint32_t ghosts;
 
+    if (opt == OPT_WAITS) {
+        aspt_print_waits(stdout);
+        return 1;
+    }
     if (text_options[opt]) {
         *(const char **) ((char *) options + text_options[opt]) = arg;
         return 0;
@@ -161,8 +162,6 @@ static int set_option(int opt, const char *arg, struct options *options,
         return parse_count("--node", arg, ASP_NODES_MAX, &options->node, err);
     if (opt == OPT_TASKS)
         return parse_count("--tasks", arg, ASP_RANKS_MAX, &options->tasks, err);
-    if (opt != OPT_GHOSTS)
-        return asp_errf(err, EINVAL, "unknown option");
     if (parse_count("--ghosts", arg, 64, &ghosts, err) < 0)
         return -1;
     snprintf(options->ghosts, sizeof(options->ghosts), "ghost:%u",
@@ -396,28 +395,16 @@ static void know_facts(struct options *options)
 
 int aspt_explain(int argc, char **argv)
 {
+    static const struct aspt_options known = {"aspen explain", ":", longopts,
+                                              usage, set_option};
     struct options options = {.facts = {.nodes = 1}};
-    struct asp_err err = {.text = ""};
-    int opt;
+    struct asp_err err;
+    int status = aspt_options_read(&known, argc, argv, &options);
 
-    optind = 1;
-    while ((opt = getopt_long(argc, argv, "", longopts, NULL)) != -1) {
-        if (opt == OPT_HELP) {
-            print_help(stdout);
-            return ASPT_OK;
-        }
-        if (opt == OPT_WAITS) {
-            aspt_print_waits(stdout);
-            return ASPT_OK;
-        }
-        if (opt == '?' || set_option(opt, optarg, &options, &err) < 0) {
-            if (err.text[0])
-                aspt_complain(&err);
-            return ASPT_REFUSED;
-        }
-    }
+    if (status >= 0)
+        return status;
     if (optind < argc) {
-        print_help(stderr);
+        fputs(usage, stderr);
         return ASPT_REFUSED;
     }
     know_facts(&options);

@@ -10,12 +10,13 @@
 #include "explain.h"
 
 #include "tools/base/command.h"
+#include "tools/base/options.h"
 #include "tools/base/program.h"
 
+#include "common/base/words.h"
 #include "common/policy/policy.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <pwd.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -34,23 +35,12 @@ static const char usage[] =
     "for options that are not given. --counting: with the site's knobs that\n"
     "change what Slurm is asked for, as aspen explain --extra needs them.\n";
 
+enum { WHY_MAX = 300 };
+
 struct command {
     bool counting; /* first: no option has offset 0 below */
     struct aspt_request request;
 };
-
-static int read_number(const char *text, uint32_t *out_p)
-{
-    char *end;
-    unsigned long n;
-
-    errno = 0;
-    n = strtoul(text, &end, 10);
-    if (errno || *end || end == text || n > UINT32_MAX)
-        return -1;
-    *out_p = (uint32_t) n;
-    return 0;
-}
 
 enum {
     PROGRESS = 1,
@@ -66,10 +56,10 @@ enum {
     NO_GHOSTS,
     COUNTING,
     KNOBS,
-    HELP
+    OPTIONS
 };
 
-static const struct option options[] = {
+static const struct option table[] = {
     {"progress", required_argument, NULL, PROGRESS},
     {"policy", required_argument, NULL, POLICY},
     {"site-policy", required_argument, NULL, SITE},
@@ -83,12 +73,12 @@ static const struct option options[] = {
     {"no-ghosts", required_argument, NULL, NO_GHOSTS},
     {"counting", no_argument, NULL, COUNTING},
     {"help-knobs", no_argument, NULL, KNOBS},
-    {"help", no_argument, NULL, HELP},
+    {"help", no_argument, NULL, ASPT_OPTION_HELP},
     {NULL, 0, NULL, 0},
 };
 
 /* Options that are a text, and where it goes. */
-static const size_t text_options[HELP] = {
+static const size_t text_options[OPTIONS] = {
     [PROGRESS] = offsetof(struct command, request.progress),
     [POLICY] = offsetof(struct command, request.policy),
     [SITE] = offsetof(struct command, request.site),
@@ -99,17 +89,21 @@ static const size_t text_options[HELP] = {
     [NO_GHOSTS] = offsetof(struct command, request.facts.no_ghosts),
 };
 
-/* Take one option. Returns 0, or -1 when it or its value is bad. */
-static int take_option(struct command *command, int option, char *value)
+static int take_option(int option, const char *value, void *data,
+                       struct asp_err *err)
 {
+    struct command *command = data;
     struct asp_facts *facts = &command->request.facts;
 
-    if (option == '?')
-        return -1;
+    (void) err; /* a number that is none: the usage says enough */
+    if (option == KNOBS) {
+        aspt_print_knobs(stdout);
+        return 1;
+    }
     if (option == NODES)
-        return read_number(value, &facts->nodes);
+        return asp_parse_number(value, UINT32_MAX, &facts->nodes);
     if (option == TASKS)
-        return read_number(value, &facts->tasks_per_node);
+        return asp_parse_number(value, UINT32_MAX, &facts->tasks_per_node);
     if (text_options[option])
         *(const char **) ((char *) command + text_options[option]) = value;
     facts->no_more_ghosts |= option == NO_MORE;
@@ -139,25 +133,41 @@ static int add_sources(struct asp_policy *policy,
     return 0;
 }
 
-/* A program with MPI in it runs as without Aspen: nothing stands between the
- * two, and of ghosts it would see ranks. Returns 1 if it is one, 0 if not, -1
- * with err if helpers are required. */
+/* Why a program cannot take our library, and what to do. Returns whether it is
+ * so. */
+static bool find_plain(const char *program, char why[WHY_MAX],
+                       const char **remedy_p)
+{
+    if (aspt_program_has_mpich(program)) {
+        snprintf(why, WHY_MAX, "MPI is linked into %.200s (libmpich.a)",
+                 program);
+        *remedy_p = "link it with libmpich.so";
+        return true;
+    }
+    snprintf(why, WHY_MAX,
+             "%.200s is setuid, setgid or has capabilities (LD_PRELOAD does "
+             "not count)",
+             program);
+    *remedy_p = "start it without those rights";
+    return aspt_program_gains_rights(program);
+}
+
+/* Such a program runs as without Aspen: nothing stands between it and MPI, and
+ * of ghosts it would see ranks. Returns 1 if it is one, 0 if not, -1 with err
+ * if helpers are required. */
 static int runs_plain(const struct asp_policy *policy, const char *program,
                       struct asp_err *err)
 {
+    char why[WHY_MAX];
+    const char *remedy;
+
     if (asp_policy_mode(policy) == ASP_MODE_OFF || !program ||
-        !aspt_program_has_mpich(program))
+        !find_plain(program, why, &remedy))
         return 0;
     if (asp_policy_bool(policy, ASP_KNOB_REQUIRE))
-        return asp_errf(err, ENOTSUP,
-                        "MPI is linked into %.200s (libmpich.a), "
-                        "and the request says require: link it with "
-                        "libmpich.so",
-                        program);
-    asp_errf(err, 0,
-             "MPI is linked into %.200s (libmpich.a), so it runs "
-             "without Aspen: link it with libmpich.so",
-             program);
+        return asp_errf(err, ENOTSUP, "%s, and the request says require: %s",
+                        why, remedy);
+    asp_errf(err, 0, "%s, so it runs without Aspen: %s", why, remedy);
     return 1;
 }
 
@@ -225,26 +235,16 @@ static int print_answer(const struct command *command)
 
 int aspt_request(int argc, char **argv)
 {
+    static const struct aspt_options options = {"aspen request", ":", table,
+                                                usage, take_option};
     struct command command = {0};
     struct passwd *user = getpwuid(getuid());
-    int option;
+    int status;
 
     command.request.facts.user = user ? user->pw_name : NULL;
-    optind = 1;
-    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        if (option == KNOBS) {
-            aspt_print_knobs(stdout);
-            return ASPT_OK;
-        }
-        if (option == HELP) {
-            fputs(usage, stdout);
-            return ASPT_OK;
-        }
-        if (take_option(&command, option, optarg) < 0) {
-            fputs(usage, stderr);
-            return ASPT_REFUSED;
-        }
-    }
+    status = aspt_options_read(&options, argc, argv, &command);
+    if (status >= 0)
+        return status;
     if (optind < argc) {
         fputs(usage, stderr);
         return ASPT_REFUSED;

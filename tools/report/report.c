@@ -6,9 +6,9 @@
 #include "source.h"
 
 #include "tools/base/command.h"
+#include "tools/base/options.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,35 +100,41 @@ static int report(const char *path, const char *out, bool as_text)
     return rc == 0 ? ASPT_OK : aspt_complain(&err);
 }
 
+struct wish {
+    const char *out; /* NULL: not given */
+    bool as_text;
+};
+
+static int take_option(int option, const char *value, void *data,
+                       struct asp_err *err)
+{
+    struct wish *wish = data;
+
+    (void) err;
+    if (option == 'o')
+        wish->out = value;
+    wish->as_text |= option == 't';
+    return 0;
+}
+
 int aspt_report(int argc, char **argv)
 {
-    static const struct option options[] = {
+    static const struct option table[] = {
         {"text", no_argument, NULL, 't'},
         {"output", required_argument, NULL, 'o'},
-        {"help", no_argument, NULL, 'h'},
+        {"help", no_argument, NULL, ASPT_OPTION_HELP},
         {NULL, 0, NULL, 0},
     };
-    const char *out = NULL;
-    bool as_text = false;
-    int option;
+    static const struct aspt_options options = {"aspen report", ":o:", table,
+                                                usage, take_option};
+    struct wish wish = {NULL, false};
+    int status = aspt_options_read(&options, argc, argv, &wish);
 
-    optind = 1;
-    while ((option = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
-        if (option == 'h') {
-            fputs(usage, stdout);
-            return ASPT_OK;
-        }
-        if (option == '?') {
-            fputs(usage, stderr);
-            return ASPT_REFUSED;
-        }
-        if (option == 'o')
-            out = optarg;
-        as_text |= option == 't';
-    }
+    if (status >= 0)
+        return status;
     if (optind != argc - 1) {
         fputs(usage, stderr);
         return ASPT_REFUSED;
     }
-    return report(argv[optind], out, as_text);
+    return report(argv[optind], wish.out, wish.as_text);
 }

@@ -8,6 +8,7 @@
 #include "tools/base/program.h"
 
 #include "common/base/child.h"
+#include "common/base/words.h"
 
 #include <errno.h>
 #include <pwd.h>
@@ -57,8 +58,8 @@ char **aspt_task_words(const struct aspt_handover *handover)
     size_t n = 0;
 
     aspt_installed(ASPT_FILE_TASK, path);
-    while (words && words[n])
-        n++;
+    if (words)
+        n = asp_words_count(words);
     all = words ? calloc(n + 2, sizeof(*all)) : NULL;
     if (all && (all[0] = strdup(path)))
         memcpy(all + 1, words, n * sizeof(*words));

@@ -153,6 +153,15 @@ uint32_t aspt_hosts_cores(const struct aspt_hosts *hosts)
     return sum < ASP_RANKS_MAX ? (uint32_t) sum : ASP_RANKS_MAX;
 }
 
+bool aspt_hosts_twice(const struct aspt_hosts *hosts)
+{
+    for (uint32_t i = 1; i < hosts->n; i++)
+        for (uint32_t j = 0; j < i; j++)
+            if (strcmp(hosts->list[i].name, hosts->list[j].name) == 0)
+                return true;
+    return false;
+}
+
 void aspt_hosts_clear(struct aspt_hosts *hosts)
 {
     free(hosts->list);

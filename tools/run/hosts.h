@@ -40,6 +40,10 @@ int aspt_hosts_add_slurm(struct aspt_hosts *hosts, const char *names,
 /* Cores of all, as hydra starts that many ranks without -n. */
 uint32_t aspt_hosts_cores(const struct aspt_hosts *hosts);
 
+/* Does a host stand at two places, so that hydra starts two proxies on it, and
+ * its ranks are those of two nodes? */
+bool aspt_hosts_twice(const struct aspt_hosts *hosts);
+
 void aspt_hosts_clear(struct aspt_hosts *hosts);
 
 /* A dealing. Texts are in the forms of Slurm, for common/plan/step_ranks.h. */

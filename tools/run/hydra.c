@@ -17,7 +17,19 @@
 enum { NO_VALUE, VALUE, PAIR /* "NAME VALUE", or "NAME=VALUE" */ };
 
 /* What `aspen run` does with an option, but to pass it on. */
-enum use { PASS, COUNT, HOSTS, HOST_FILE, PPN, RMK, BIND, DEVICES, REFUSE };
+enum use {
+    PASS,
+    COUNT,
+    HOSTS,
+    HOST_FILE,
+    PPN,
+    RMK,
+    BIND,
+    DIRECTORY,
+    DEVICES,
+    INFORM,
+    REFUSE,
+};
 
 static const struct row {
     const char *name;
@@ -51,12 +63,15 @@ static const struct row {
     {"genvnone", NO_VALUE, PASS},
     {"gpu-subdevs-per-proc", VALUE, DEVICES},
     {"gpus-per-proc", VALUE, DEVICES},
+    {"h", NO_VALUE, INFORM},
+    {"help", NO_VALUE, INFORM},
     {"host", VALUE, HOSTS},
     {"hostfile", VALUE, HOST_FILE},
     {"hostlist", VALUE, HOSTS},
     {"hosts", VALUE, HOSTS},
     {"hybrid-hosts", NO_VALUE, PASS},
     {"iface", VALUE, PASS},
+    {"info", NO_VALUE, INFORM},
     {"l", NO_VALUE, PASS},
     {"launcher", VALUE, PASS},
     {"launcher-exec", VALUE, PASS},
@@ -88,15 +103,9 @@ static const struct row {
     {"usize", VALUE, PASS},
     {"v", NO_VALUE, PASS},
     {"verbose", NO_VALUE, PASS},
-    {"wdir", VALUE, PASS},
+    {"version", NO_VALUE, INFORM},
+    {"wdir", VALUE, DIRECTORY},
 };
-
-static const char *variable(const char *name)
-{
-    const char *value = getenv(name);
-
-    return value && *value ? value : NULL;
-}
 
 static const struct row *row_of(const char *name, size_t len)
 {
@@ -216,6 +225,13 @@ static int take_option(struct aspt_hydra *hydra, struct aspt_hydra_part *part,
     case BIND:
         hydra->binding = option->value;
         break;
+    case DIRECTORY:
+        if (hydra->nparts == 1)
+            hydra->dir = option->value;
+        break;
+    case INFORM:
+        hydra->informs = true;
+        break;
     case DEVICES:
         hydra->per_device = true;
         break;
@@ -226,15 +242,6 @@ static int take_option(struct aspt_hydra *hydra, struct aspt_hydra_part *part,
     return 0;
 }
 
-static size_t count_words(char **argv)
-{
-    size_t n = 0;
-
-    while (argv[n])
-        n++;
-    return n;
-}
-
 /* One part, of the words at *argv_p, which moves behind its ":". */
 static int read_part(struct aspt_hydra *hydra, char ***argv_p,
                      struct asp_err *err)
@@ -243,13 +250,15 @@ static int read_part(struct aspt_hydra *hydra, char ***argv_p,
     char **argv = *argv_p;
     struct option option = {.words = 1};
 
-    part->options = calloc(count_words(argv) + 1, sizeof(*part->options));
+    part->options = calloc(asp_words_count(argv) + 1, sizeof(*part->options));
     if (!part->options)
         return asp_errf(err, ENOMEM, "out of memory");
     while (*argv && argv[0][0] == '-') {
         if (read_option(argv, &option, err) < 0 ||
             take_option(hydra, part, argv, &option, err) < 0)
             return -1;
+        if (hydra->informs)
+            return 0;
         argv += option.words;
     }
     part->program = argv;
@@ -266,14 +275,14 @@ int aspt_hydra_parse(char **argv, struct aspt_hydra *out_p, struct asp_err *err)
 {
     *out_p = (struct aspt_hydra){.command = argv[0]};
     /* Each part has a word at least. */
-    out_p->parts = calloc(count_words(argv) + 1, sizeof(*out_p->parts));
+    out_p->parts = calloc(asp_words_count(argv) + 1, sizeof(*out_p->parts));
     if (!out_p->parts)
         return asp_errf(err, ENOMEM, "out of memory");
     argv++;
     do
         if (read_part(out_p, &argv, err) < 0)
             return -1;
-    while (*argv);
+    while (*argv && !out_p->informs);
     return 0;
 }
 
@@ -295,7 +304,7 @@ static const char *other_manager(void)
                                         "LOADL_HOSTFILE"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (variable(names[i]))
+        if (asp_variable(names[i]))
             return names[i];
     return NULL;
 }
@@ -312,16 +321,16 @@ static int add_this_machine(struct aspt_hosts *hosts, struct asp_err *err)
 static int add_managed(const struct aspt_hydra *hydra, struct aspt_hosts *hosts,
                        struct asp_err *err)
 {
-    const char *names = variable("SLURM_NODELIST");
-    const char *counts = variable("SLURM_TASKS_PER_NODE");
-    const char *rmk = hydra->rmk ? hydra->rmk : variable("HYDRA_RMK");
+    const char *names = asp_variable("SLURM_NODELIST");
+    const char *counts = asp_variable("SLURM_TASKS_PER_NODE");
+    const char *rmk = hydra->rmk ? hydra->rmk : asp_variable("HYDRA_RMK");
     const char *other = other_manager();
 
     if (rmk && strcmp(rmk, "user") == 0)
         return add_this_machine(hosts, err);
     if (!names)
-        names = variable("SLURM_JOB_NODELIST");
-    if (names && counts && variable("SLURM_NNODES"))
+        names = asp_variable("SLURM_JOB_NODELIST");
+    if (names && counts && asp_variable("SLURM_NNODES"))
         return aspt_hosts_add_slurm(hosts, names, counts, err);
     if (other)
         return asp_errf(err, EINVAL,
@@ -334,7 +343,8 @@ static int add_managed(const struct aspt_hydra *hydra, struct aspt_hosts *hosts,
 int aspt_hydra_hosts(const struct aspt_hydra *hydra, struct aspt_hosts *out_p,
                      struct asp_err *err)
 {
-    const char *file = hydra->file ? hydra->file : variable("HYDRA_HOST_FILE");
+    const char *file = hydra->file ? hydra->file
+                                   : asp_variable("HYDRA_HOST_FILE");
     int rc;
 
     *out_p = (struct aspt_hosts){.list = NULL};
@@ -354,7 +364,7 @@ int aspt_hydra_hosts(const struct aspt_hydra *hydra, struct aspt_hosts *out_p,
 const char *aspt_hydra_binding(const struct aspt_hydra *hydra)
 {
     const char *how = hydra->binding ? hydra->binding
-                                     : variable("HYDRA_BINDING");
+                                     : asp_variable("HYDRA_BINDING");
 
     if (!how || strcmp(how, "none") == 0)
         return "";
@@ -363,7 +373,8 @@ const char *aspt_hydra_binding(const struct aspt_hydra *hydra)
 
 int aspt_hydra_check_files(struct asp_err *err)
 {
-    const char *file = variable("HYDRA_CONFIG_FILE"), *home = variable("HOME");
+    const char *file = asp_variable("HYDRA_CONFIG_FILE"),
+               *home = asp_variable("HOME");
     char own[4096];
 
     if (file && strcmp(file, "/dev/null") == 0)
@@ -417,7 +428,7 @@ char **aspt_hydra_make(const struct aspt_hydra *hydra, const uint32_t *ranks,
                        const char *hosts, char **before)
 {
     static char next[] = ":";
-    size_t room = 2, n = 0, each = 5 + count_words(before);
+    size_t room = 2, n = 0, each = 5 + asp_words_count(before);
     char **argv;
 
     for (uint32_t i = 0; i < hydra->nparts; i++)

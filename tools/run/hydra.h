@@ -29,7 +29,10 @@ struct aspt_hydra {
     const char *rmk;
     const char *binding; /* -bind-to */
     uint32_t ppn;        /* 0: not given */
+    const char *dir;     /* -wdir of the first part; NULL: not given */
     bool per_device;     /* -gpus-per-proc and the like */
+    bool informs;        /* -help, -info, -version: nothing is started, and
+                          * what follows is not read */
 };
 
 /* Read the words of mpiexec, its name first.

@@ -158,6 +158,50 @@ static void test_settings(void **state)
     aspt_hydra_clear(&hydra);
 }
 
+/* What mpiexec only tells, whatever stands behind it; and what it does not. */
+static void test_informs(void **state)
+{
+    static const struct {
+        const char *line;
+        bool informs;
+    } rows[] = {
+        {"mpiexec --version", true},   {"mpiexec -version", true},
+        {"mpiexec -h", true},          {"mpiexec --help", true},
+        {"mpiexec -n 2 -info", true},  {"mpiexec -info -nosuch", true},
+        {"mpiexec -n 2 a : -h", true}, {"mpiexec a --version", false},
+    };
+
+    (void) state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char line[LINE_MAX_BYTES];
+        struct aspt_hydra hydra;
+        struct asp_err err;
+
+        snprintf(line, sizeof(line), "%s", rows[i].line);
+        if (aspt_hydra_parse(split(line), &hydra, &err) < 0)
+            fail_msg("%s: %s", rows[i].line, err.text);
+        assert_int_equal(hydra.informs, rows[i].informs);
+        aspt_hydra_clear(&hydra);
+    }
+}
+
+static void test_directory(void **state)
+{
+    char line[] = "mpiexec -n 1 -wdir /a x : -wdir /b y", other[] = "mpiexec "
+                                                                    "x : -wdir "
+                                                                    "/b y";
+    struct aspt_hydra hydra;
+    struct asp_err err;
+
+    (void) state;
+    assert_int_equal(aspt_hydra_parse(split(line), &hydra, &err), 0);
+    assert_string_equal(hydra.dir, "/a");
+    aspt_hydra_clear(&hydra);
+    assert_int_equal(aspt_hydra_parse(split(other), &hydra, &err), 0);
+    assert_null(hydra.dir);
+    aspt_hydra_clear(&hydra);
+}
+
 /* ---- hosts --------------------------------------------------------------------------- */
 
 /* Hosts, ppn, users and ghosts; then what tasks and hydra are told. */
@@ -183,7 +227,33 @@ static const struct {
     {"a:2,b:2", 8, 1, "5,5", "block", "a:5,b:5", true},
     {"a:2,b:1", 6, 1, "5,3", "block", "a:5,b:3", true},
     {"a,b", 4, 0, "2,2", "plane=1", "a:1,b:1", false},
+    /* two proxies on one host are two nodes; side by side they are one */
+    {"a,b,a", 8, 1, "4,4,3", "plane=1", "a:1,b:1,a:1", false},
+    {"a:2,b,a", 4, 1, "3,2,2", "block", "a:3,b:2,a:2", false},
+    {"a,a,b", 3, 1, "3,2", "block", "a:3,b:2", false},
 };
+
+static void test_twice(void **state)
+{
+    static const struct {
+        const char *hosts;
+        bool twice;
+    } rows[] = {{"a", false},
+                {"a,b", false},
+                {"a,a,b", false},
+                {"a,b,a", true},
+                {"a:2,b,c,b:3", true}};
+
+    (void) state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct aspt_hosts hosts = {.list = NULL};
+        struct asp_err err;
+
+        assert_int_equal(aspt_hosts_add_list(&hosts, rows[i].hosts, &err), 0);
+        assert_int_equal(aspt_hosts_twice(&hosts), rows[i].twice);
+        aspt_hosts_clear(&hosts);
+    }
+}
 
 static void test_dealings(void **state)
 {
@@ -517,6 +587,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines),
         cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_informs),
+        cmocka_unit_test(test_directory),
+        cmocka_unit_test(test_twice),
         cmocka_unit_test(test_dealings),
         cmocka_unit_test(test_random_dealings),
         cmocka_unit_test(test_split),

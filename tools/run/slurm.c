@@ -294,19 +294,11 @@ static void replaced(const struct aspt_slurm_change *change, const char **names,
     names[n] = NULL;
 }
 
-static size_t count(char **words)
-{
-    size_t n = 0;
-
-    while (words[n])
-        n++;
-    return n;
-}
-
 char **aspt_slurm_make(const struct aspt_srun *srun,
                        const struct aspt_slurm_change *change, char **before)
 {
-    size_t nbefore = count(before), nprogram = count(srun->program);
+    size_t nbefore = asp_words_count(before);
+    size_t nprogram = asp_words_count(srun->program);
     char **program = calloc(nbefore + nprogram + 1, sizeof(*program)), **argv;
     struct aspt_srun with = *srun;
     const char *names[12];

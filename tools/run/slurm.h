@@ -6,7 +6,7 @@
 
 #include "run.h"
 
-#include "tools/compare/srun.h"
+#include "tools/base/srun.h"
 
 #include "common/base/err.h"
 

@@ -5,6 +5,7 @@
 #include "slurm.h"
 
 #include "common/base/slurm_rules.h"
+#include "common/base/words.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -51,13 +52,6 @@ static const struct {
     {"output", NULL},
     {"error", NULL},
 };
-
-static const char *variable(const char *name)
-{
-    const char *value = name ? getenv(name) : NULL;
-
-    return value && *value ? value : NULL;
-}
 
 __attribute__((format(printf, 2, 3))) static int add(
     struct aspt_slurm_words *words, const char *fmt, ...)
@@ -114,15 +108,15 @@ static const char *value_of(const struct aspt_srun_option *option)
 static const char *value_in_environment(const char *name, const char *twin,
                                         uint32_t release)
 {
-    const char *value = variable(twin);
+    const char *value = asp_variable(twin);
 
     if (!value && strcmp(name, "ntasks") == 0)
-        value = variable("SLURM_NPROCS");
+        value = asp_variable("SLURM_NPROCS");
     if (!value && strcmp(name, "nodes") == 0)
-        value = variable("SLURM_JOB_NUM_NODES");
+        value = asp_variable("SLURM_JOB_NUM_NODES");
     if (!value && strcmp(name, "cpus-per-task") == 0 &&
         asp_slurm_has(release, ASP_SLURM_STEP_READS_CPUS))
-        value = variable("SLURM_CPUS_PER_TASK");
+        value = asp_variable("SLURM_CPUS_PER_TASK");
     return value;
 }
 
@@ -157,7 +151,7 @@ static int add_options(const struct aspt_srun *srun,
         rc = add(words, "slurm=%s", release);
     for (size_t i = 0; rc == 0 && i < sizeof(options) / sizeof(options[0]); i++)
         rc = add_option(srun, i, release_number(release), words);
-    if (rc == 0 && variable("SLURM_HOSTFILE") &&
+    if (rc == 0 && asp_variable("SLURM_HOSTFILE") &&
         !aspt_srun_find(srun, "nodelist"))
         rc = add(words, "distribution=arbitrary");
     return rc;
@@ -255,11 +249,11 @@ static int add_nodes(struct aspt_slurm_words *words)
 /* For a step of an allocation. */
 static int add_allocation(struct aspt_slurm_words *words)
 {
-    const char *cpus = variable("SLURM_JOB_CPUS_PER_NODE");
+    const char *cpus = asp_variable("SLURM_JOB_CPUS_PER_NODE");
     struct nodes nodes;
 
     look_at_nodes(words->partition, &nodes);
-    if (variable("SLURM_HINT") || variable("SLURM_THREADS_PER_CORE"))
+    if (asp_variable("SLURM_HINT") || asp_variable("SLURM_THREADS_PER_CORE"))
         if (add(words, "alloc-asked=yes") < 0)
             return -1;
     if (cpus && add(words, "alloc-cpus=%s", cpus) < 0)
@@ -272,16 +266,16 @@ static const char *option_or(const struct aspt_srun *srun, const char *name,
 {
     const struct aspt_srun_option *option = aspt_srun_find(srun, name);
 
-    return option && option->value ? option->value : variable(twin);
+    return option && option->value ? option->value : asp_variable(twin);
 }
 
 static int fill(const struct aspt_srun *srun, struct aspt_slurm_words *words)
 {
-    bool allocated = variable("SLURM_JOB_ID") != NULL;
+    bool allocated = asp_variable("SLURM_JOB_ID") != NULL;
     const char *partition = option_or(srun, "partition", "SLURM_PARTITION");
 
-    if (allocated && variable("SLURM_JOB_PARTITION"))
-        partition = variable("SLURM_JOB_PARTITION");
+    if (allocated && asp_variable("SLURM_JOB_PARTITION"))
+        partition = asp_variable("SLURM_JOB_PARTITION");
     snprintf(words->partition, sizeof(words->partition), "%s",
              partition ? partition : "");
     if (add_options(srun, words) < 0 ||
@@ -289,9 +283,9 @@ static int fill(const struct aspt_srun *srun, struct aspt_slurm_words *words)
         return -1;
     words->facts = (struct asp_facts){
         .partition = words->partition[0] ? words->partition : NULL,
-        .account = allocated ? variable("SLURM_JOB_ACCOUNT")
+        .account = allocated ? asp_variable("SLURM_JOB_ACCOUNT")
                              : option_or(srun, "account", "SLURM_ACCOUNT"),
-        .qos = allocated ? variable("SLURM_JOB_QOS")
+        .qos = allocated ? asp_variable("SLURM_JOB_QOS")
                          : option_or(srun, "qos", "SLURM_QOS"),
         .program = srun->program[0],
     };

@@ -5,9 +5,11 @@
 #include "status.h"
 
 #include "tools/base/command.h"
+#include "tools/base/options.h"
+
+#include "common/base/words.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,31 +125,32 @@ static int watch(const struct target *target, unsigned seconds)
     return first;
 }
 
+/* --watch: a number that is none has the usage for its message. */
+static int take_option(int option, const char *value, void *data,
+                       struct asp_err *err)
+{
+    uint32_t *seconds = data;
+
+    (void) option, (void) err;
+    return asp_parse_number(value, WATCH_MAX_S, seconds) == 0 && *seconds ? 0
+                                                                          : -1;
+}
+
 int aspt_status(int argc, char **argv)
 {
-    static const struct option options[] = {
+    static const struct option table[] = {
         {"watch", required_argument, NULL, 'w'},
-        {"help", no_argument, NULL, 'h'},
+        {"help", no_argument, NULL, ASPT_OPTION_HELP},
         {NULL, 0, NULL, 0},
     };
+    static const struct aspt_options options = {"aspen status", ":w:", table,
+                                                usage, take_option};
     struct target target;
-    unsigned long seconds = 0;
-    char *end = NULL;
-    int option;
+    uint32_t seconds = 0;
+    int status = aspt_options_read(&options, argc, argv, &seconds);
 
-    optind = 1;
-    while ((option = getopt_long(argc, argv, "w:", options, NULL)) != -1) {
-        if (option == 'h') {
-            fputs(usage, stdout);
-            return ASPT_OK;
-        }
-        if (option == 'w')
-            seconds = strtoul(optarg, &end, 10);
-        if (option == '?' || *end || !seconds || seconds > WATCH_MAX_S) {
-            fputs(usage, stderr);
-            return ASPT_REFUSED;
-        }
-    }
+    if (status >= 0)
+        return status;
     if (optind != argc - 1) {
         fputs(usage, stderr);
         return ASPT_REFUSED;
@@ -159,5 +162,5 @@ int aspt_status(int argc, char **argv)
                 argv[optind]);
         return ASPT_REFUSED;
     }
-    return seconds ? watch(&target, (unsigned) seconds) : show(&target);
+    return seconds ? watch(&target, seconds) : show(&target);
 }

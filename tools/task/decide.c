@@ -3,6 +3,7 @@
  * roles alone where there can be none. */
 #include "config.h"
 
+#include "cpus.h"
 #include "task.h"
 
 #include "tools/base/installed.h"
@@ -143,21 +144,17 @@ static int make_board(const struct aspt_task *task,
 
 /* ---- the plan ------------------------------------------------------------------ */
 
-/* Are these CPUs the step's? Slurm may leave tasks the whole node: more than
- * the step has of it are others', too. */
 static const char *doubt(const struct aspt_task *task,
                          const struct asp_cpuset *cpus)
 {
-    const char *text = getenv("SLURM_CPUS_ON_NODE");
-    uint32_t count;
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    const struct aspt_cpus_known known = {
+        .slurm = task->place.slurm,
+        .slurm_cpus = getenv("SLURM_CPUS_ON_NODE"),
+        .online = online > 0 ? (unsigned) online : 0,
+    };
 
-    if (!task->place.slurm)
-        return "";
-    if (!text || asp_parse_number(text, ASP_CPUS_MAX, &count) < 0)
-        return "the step's CPUs are not known";
-    return asp_cpuset_count(cpus) > count
-               ? "Slurm does not keep the step to its CPUs"
-               : "";
+    return aspt_cpus_doubt(asp_cpuset_count(cpus), &known);
 }
 
 /* The machine, restricted to the CPUs that the tasks have together. Without it

@@ -9,6 +9,7 @@
 
 #include "common/base/strbuf.h"
 #include "common/base/taskmap.h"
+#include "common/base/tres.h"
 #include "common/base/words.h"
 #include "common/board.h"
 
@@ -21,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LIST_MAX = 16384 };
+enum { LIST_MAX = 16384, TRES_MAX = 1024 };
 
 static void set_number(const char *name, uint32_t value)
 {
@@ -109,6 +110,23 @@ static void count_users(const struct aspt_task *task)
         renumber("MPI_LOCALNRANKS", task->place.nlocal - task->spec.ghosts);
 }
 
+/* The same of what Slurm also writes -c into, from 23.11 on. */
+static void count_tres(uint32_t user, uint32_t total)
+{
+    static const char name[] = "SLURM_TRES_PER_TASK";
+    const char *old = getenv(name);
+    char new[TRES_MAX];
+    bool others;
+
+    if (!old || asp_tres_cpus(old, &others) != total ||
+        asp_tres_set_cpus(old, user, new, sizeof(new)) < 0)
+        return;
+    if (new[0] != '\0')
+        setenv(name, new, 1);
+    else
+        unsetenv(name);
+}
+
 /* -c as the user gave it, where the value is the one that was made of it. */
 static void count_cpus(const char *cpus)
 {
@@ -122,6 +140,7 @@ static void count_cpus(const char *cpus)
     set_number("ASPEN_CPUS_PER_TASK", total);
     if (!value || strtoul(value, NULL, 10) != total)
         return;
+    count_tres(user, total);
     if (user)
         set_number(name, user);
     else

@@ -2,12 +2,12 @@
 /* The life of aspen-task; see task.h. */
 #include "config.h"
 
+#include "cpus.h"
 #include "task.h"
 
 #include "tools/base/installed.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,18 +32,6 @@ static _Noreturn void fail(const struct asp_err *err)
 {
     aspt_task_say("%s; ending this task", err->text);
     exit(EXIT_FAILURE);
-}
-
-static struct asp_cpuset own_cpus(void)
-{
-    struct asp_cpuset cpus = {{0}};
-    cpu_set_t mask;
-
-    if (sched_getaffinity(0, sizeof(mask), &mask) == 0)
-        for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++)
-            if (CPU_ISSET(cpu, &mask))
-                asp_cpuset_add(&cpus, cpu);
-    return cpus;
 }
 
 static _Noreturn void become_program(const struct aspt_task *task)
@@ -87,7 +75,7 @@ static void look_for_plugin(const struct aspt_task *task)
 
 static void lead(const struct aspt_task *task, struct aspt_decision *decision)
 {
-    struct asp_cpuset cpus = own_cpus();
+    struct asp_cpuset cpus = aspt_cpus_own();
     struct aspt_meeting meeting;
     struct asp_err err;
     int rc = aspt_meet_gather(&meeting, task->place.nlocal, &cpus,
@@ -111,7 +99,7 @@ static void lose(const struct aspt_task *task, const struct asp_err *err)
 
 static void follow(const struct aspt_task *task, struct aspt_decision *decision)
 {
-    struct asp_cpuset cpus = own_cpus();
+    struct asp_cpuset cpus = aspt_cpus_own();
     struct asp_err err;
 
     if (aspt_meet_follow(task->place.local, &cpus, ASPT_FOLLOW_MS, decision,

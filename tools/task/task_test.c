@@ -3,6 +3,7 @@
  * of a node's tasks, with real processes. */
 #include "config.h"
 
+#include "cpus.h"
 #include "handover.h"
 #include "meet.h"
 #include "place.h"
@@ -170,6 +171,40 @@ static void test_hydra(void **state)
     }
 }
 
+/* ---- CPUs --------------------------------------------------------------------------- */
+
+static void test_doubt(void **state)
+{
+    static const struct {
+        unsigned count;
+        struct aspt_cpus_known known;
+        const char *doubt; /* how it begins */
+    } rows[] = {
+        /* mpiexec: all of the machine, a part of it */
+        {8, {false, NULL, 8}, "other jobs may use all CPUs"},
+        {7, {false, NULL, 8}, ""},
+        {8, {false, NULL, 0}, "other jobs"}, /* not known */
+        /* the same in an allocation of Slurm */
+        {8, {false, "8", 8}, ""},
+        {8, {false, "4", 8}, "Slurm does not keep"},
+        {4, {false, "4", 8}, ""},
+        {8, {false, "x", 8}, "the step's CPUs are not known"},
+        /* srun */
+        {8, {true, "8", 8}, ""},
+        {8, {true, "4", 8}, "Slurm does not keep"},
+        {4, {true, NULL, 8}, "the step's CPUs are not known"},
+    };
+
+    (void) state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *doubt = aspt_cpus_doubt(rows[i].count, &rows[i].known);
+
+        if (strncmp(doubt, rows[i].doubt, strlen(rows[i].doubt)) != 0 ||
+            !*doubt != !*rows[i].doubt)
+            fail_msg("row %zu: %s", i, doubt);
+    }
+}
+
 /* ---- the meeting ---------------------------------------------------------------------- */
 
 enum { FOLLOWERS = 5, SHORT_MS = 300, LONG_MS = 20000 };
@@ -309,10 +344,11 @@ static void test_strangers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_words),   cmocka_unit_test(test_slurm),
-        cmocka_unit_test(test_hydra),   cmocka_unit_test(test_meeting),
-        cmocka_unit_test(test_stopped), cmocka_unit_test(test_verdict),
-        cmocka_unit_test(test_missing), cmocka_unit_test(test_strangers),
+        cmocka_unit_test(test_words),     cmocka_unit_test(test_slurm),
+        cmocka_unit_test(test_hydra),     cmocka_unit_test(test_doubt),
+        cmocka_unit_test(test_meeting),   cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_verdict),   cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_strangers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,6 +41,7 @@ enum {
 struct user {
     struct aspx_process process; /* pid 0: not started */
     bool ended;
+    uint32_t hidden; /* looks in a row; await_users' own */
 };
 
 static struct asp_board *board;
@@ -288,41 +289,47 @@ bool aspx_ghost_watch(void)
     return start_watcher();
 }
 
-/* Has this process MPI mapped, but not our library? */
-static bool is_stranger(pid_t pid)
+/* Something hidden counts when it is there at two looks in a row: a script may
+ * have started something that ends soon. */
+static bool is_lost(uint32_t i)
 {
-    bool mpi = false, ours = false;
-    char path[64], line[512];
-    FILE *maps;
+    static bool said;
+    pid_t task = atomic_load(&board->slots[i].pid), pid;
+    enum aspx_ghost_sight sight = ASPX_SIGHT_CLEAR;
 
-    snprintf(path, sizeof(path), "/proc/%d/maps", (int) pid);
-    maps = fopen(path, "re");
-    while (maps && !ours && fgets(line, sizeof(line), maps)) {
-        mpi |= strstr(line, "/libmpich.so") != NULL;
-        ours = strstr(line, "/libaspen.so") != NULL;
+    if (task > 0)
+        sight = aspx_ghost_look(task, launcher_kills(), &pid);
+    users[i].hidden = sight == ASPX_SIGHT_HIDDEN ? users[i].hidden + 1 : 0;
+    if (users[i].hidden == 2 && !said && own_slot() == &board->slots[nusers]) {
+        said = true;
+        aspx_ghost_say_hidden(pid);
     }
-    if (maps)
-        fclose(maps);
-    return mpi && !ours;
+    return sight == ASPX_SIGHT_LOST || users[i].hidden >= 2;
 }
 
 /* A program that lost LD_PRELOAD enters MPI without a word, and waits there for
- * us. We follow it, so that the others can name it (world/join.c). */
+ * us. We follow it, to find out who it is (aspx_ghost_count_lost). Under Slurm
+ * those that can be looked into are ended (look_for_strangers). */
 static bool strangers_come(void)
 {
+    bool lost = false;
+
     for (uint32_t i = 0; i < nusers; i++)
-        if (is_stranger(atomic_load(&board->slots[i].pid)))
-            return true;
-    return false;
+        lost |= is_lost(i);
+    return lost;
 }
 
-bool aspx_ghost_is_alone(void)
+uint32_t aspx_ghost_count_lost(uint32_t *first_p)
 {
-    bool alone = board && launcher_kills();
+    bool leads = board && own_slot() == &board->slots[nusers];
+    uint32_t lost = 0;
 
-    for (uint32_t i = 0; alone && i < nusers; i++)
-        alone = atomic_load(&board->slots[i].state) == ASP_TASK_STARTED;
-    return alone;
+    for (uint32_t i = nusers; leads && i-- > 0;)
+        if (atomic_load(&board->slots[i].state) == ASP_TASK_STARTED) {
+            *first_p = i;
+            lost++;
+        }
+    return lost;
 }
 
 /* The other side is aspx_board_say(): state first, then changes, then wake. */
@@ -339,7 +346,7 @@ void aspx_ghost_await_users(void)
                     0) == 0 ||
             errno != ETIMEDOUT)
             continue;
-        if (launcher_kills() && strangers_come())
+        if (strangers_come())
             break;
         if (wait.tv_sec < STRANGERS_LAST_S)
             wait.tv_sec *= 2;

@@ -43,6 +43,44 @@ static int fail(const struct asp_err *err)
     return 1;
 }
 
+/* Did the launcher start one job of all? */
+static bool has_all_ranks(const struct asp_layout *layout)
+{
+    int size = 0;
+
+    aspx_real.MPI_Comm_size(MPI_COMM_WORLD, &size);
+    return (uint32_t) size == layout->size_world;
+}
+
+/* Users without the library: the job cannot go on. Returns whether there are
+ * any, and says so. */
+static bool finds_lost(const struct asp_layout *layout)
+{
+    uint32_t first = 0, lost = 0, nusers;
+    char which[96] = "the program is";
+    struct asp_err err;
+
+    if (has_all_ranks(layout))
+        lost = aspx_ghost_count_lost(&first);
+    if (lost == 0)
+        return false;
+    nusers = layout->ntasks - layout->ghosts_per_node;
+    if (lost == 1 && nusers > 1)
+        snprintf(which, sizeof(which), "local rank %u is", (unsigned) first);
+    else if (lost < nusers)
+        snprintf(which, sizeof(which), "local rank %u and %u others are",
+                 (unsigned) first, (unsigned) lost - 1);
+    asp_errf(&err, ECHILD,
+             "%s in MPI without Aspen's library on %s, and would find ghosts "
+             "among the ranks, so the job ends: add to LD_PRELOAD where "
+             "something replaces it, or run without ghosts "
+             "(--async-progress=off), as setuid and static programs must",
+             which,
+             layout->nodes ? layout->nodes[layout->node].name : "a node");
+    fail(&err);
+    return true;
+}
+
 /* Inside MPI. Returns an exit status. */
 static int run(const struct asp_layout *layout, uint32_t local)
 {
@@ -50,16 +88,8 @@ static int run(const struct asp_layout *layout, uint32_t local)
                                   "MPI around this one"};
     uint32_t nusers;
 
-    if (aspx_ghost_is_alone()) {
-        asp_errf(&err, ECHILD,
-                 "the program is in MPI without Aspen's library on %s, and "
-                 "would find its ghosts among its ranks, so the job ends: add "
-                 "to LD_PRELOAD where something replaces it, or run without "
-                 "ghosts (--async-progress=off)",
-                 layout->nodes ? layout->nodes[layout->node].name : "a node");
-        fail(&err);
+    if (finds_lost(layout))
         aspx_abort();
-    }
     if (aspx_world_start(&aspx_world, layout, local, &err) != 0) {
         /* ESRCH: users say so and run without us; ghosts just leave. */
         if (errno == ESRCH)

@@ -6,16 +6,26 @@
  * would find ranks that nobody asked for. So such processes are ended, with a
  * word why.
  *
- * What tells them: they sit in a read from the descriptor that Slurm's PMI gave
- * the task (PMI_FD), are of this step, and have not mapped our library. Where
- * the kernel does not show that, or PMI is another, nothing is done.
+ * What tells them under Slurm: they sit in a read from the descriptor that
+ * Slurm's PMI gave the task (PMI_FD), are of this step, and have not mapped our
+ * library. Where the kernel does not show that, or PMI is another, nothing is
+ * done.
+ *
+ * Of a program with other rights (setuid) it never shows that, and the dynamic
+ * linker gives such a one no library of LD_PRELOAD, nor what it starts. It may
+ * be in MPI, or `sudo` in a script: so nothing is ended, but the ghost goes to
+ * MPI, too. There it waits for all ranks, and whoever comes without the library
+ * is found (aspx_ghost_count_lost).
  */
 #include "config.h"
 
 #include "ghost.h"
 
+#include "common/base/words.h"
+
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +35,7 @@
 
 static FILE *open_of(const char *pid, const char *name)
 {
-    char path[64];
+    char path[80];
 
     snprintf(path, sizeof(path), "/proc/%.16s/%s", pid, name);
     return fopen(path, "re");
@@ -118,4 +128,101 @@ bool aspx_ghost_strangers(bool end)
             found = true;
     closedir(dir);
     return found;
+}
+
+/* ---- tasks and what they started -------------------------------------------- */
+
+/* A wrapper starts the program as its child, seldom as a child's child. */
+enum { DEPTH_MAX = 4, CHILDREN_MAX = 64, RIGHTS_MAX = 512 };
+
+/* Users, groups and capabilities of a process, as the kernel writes them. */
+static void read_rights(const char *pid, char rights[RIGHTS_MAX])
+{
+    FILE *file = open_of(pid, "status");
+    char line[256];
+    size_t used = 0;
+
+    rights[0] = '\0';
+    while (file && fgets(line, sizeof(line), file) && used < RIGHTS_MAX - 1)
+        if (asp_after(line, "Uid:") || asp_after(line, "Gid:") ||
+            asp_after(line, "CapPrm:"))
+            used += (size_t) snprintf(rights + used, RIGHTS_MAX - used, "%s",
+                                      line);
+    if (file)
+        fclose(file);
+}
+
+void aspx_ghost_say_hidden(pid_t pid)
+{
+    char theirs[RIGHTS_MAX], own[RIGHTS_MAX], text[17];
+
+    snprintf(text, sizeof(text), "%d", (int) pid);
+    read_rights(text, theirs);
+    read_rights("self", own);
+    if (theirs[0] && strcmp(theirs, own) != 0)
+        fprintf(stderr,
+                "aspen-ghost: process %d has other rights than its user "
+                "(setuid, setgid, capabilities), so LD_PRELOAD does not count "
+                "for it: if it is the program, the job ends in MPI_Init; run "
+                "it without those rights, or without ghosts "
+                "(--async-progress=off)\n",
+                (int) pid);
+}
+
+/* Of a process that has ended there is nothing to hide. */
+static bool is_hidden(const char *pid, FILE *maps)
+{
+    int why = errno;
+
+    if (maps || why == ESRCH)
+        return false;
+    return kill(atoi(pid), 0) == 0 || errno == EPERM;
+}
+
+static enum aspx_ghost_sight look(const char *pid, bool mapped)
+{
+    bool mpi = false, ours = false;
+    char line[512];
+    FILE *maps = open_of(pid, "maps");
+
+    if (is_hidden(pid, maps))
+        return ASPX_SIGHT_HIDDEN;
+    while (maps && mapped && !ours && fgets(line, sizeof(line), maps)) {
+        mpi |= strstr(line, "/libmpich.so") != NULL;
+        ours = strstr(line, "/libaspen.so") != NULL;
+    }
+    if (maps)
+        fclose(maps);
+    return mpi && !ours ? ASPX_SIGHT_LOST : ASPX_SIGHT_CLEAR;
+}
+
+/* The process, and below it. Kernels without the list of children tell of the
+ * process alone. */
+static enum aspx_ghost_sight look_below(const char *pid, bool mapped, int depth,
+                                        pid_t *pid_p)
+{
+    enum aspx_ghost_sight sight = look(pid, mapped);
+    char name[48], child[17];
+    FILE *children;
+
+    *pid_p = atoi(pid);
+    if (sight != ASPX_SIGHT_CLEAR || depth == DEPTH_MAX)
+        return sight;
+    snprintf(name, sizeof(name), "task/%.16s/children", pid);
+    children = open_of(pid, name);
+    for (int i = 0; children && sight == ASPX_SIGHT_CLEAR && i < CHILDREN_MAX &&
+                    fscanf(children, "%16s", child) == 1;
+         i++)
+        sight = look_below(child, mapped, depth + 1, pid_p);
+    if (children)
+        fclose(children);
+    return sight;
+}
+
+enum aspx_ghost_sight aspx_ghost_look(pid_t task, bool mapped, pid_t *pid_p)
+{
+    char text[17];
+
+    snprintf(text, sizeof(text), "%d", (int) task);
+    return look_below(text, mapped, 0, pid_p);
 }

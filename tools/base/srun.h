@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The words of an srun command, as far as `aspen compare` has to know them:
- * where the options end and the program begins, which options ask for an
- * allocation, and how to replace some. */
-#ifndef ASPEN_TOOLS_COMPARE_SRUN_H
-#define ASPEN_TOOLS_COMPARE_SRUN_H
+/* The words of an srun command, as far as `aspen compare` and `aspen run` have
+ * to know them: where the options end and the program begins, which options ask
+ * for an allocation, and how to replace some. */
+#ifndef ASPEN_TOOLS_BASE_SRUN_H
+#define ASPEN_TOOLS_BASE_SRUN_H
 
 #include <stdbool.h>
 #include <stddef.h>
