@@ -79,10 +79,15 @@ struct asp_board {
     struct asp_board_slot slots[];
 };
 
+/* Of its head and slots; of all of it. */
+static inline size_t asp_board_slots_bytes(uint32_t ntasks)
+{
+    return sizeof(struct asp_board) + ntasks * sizeof(struct asp_board_slot);
+}
+
 static inline size_t asp_board_bytes(uint32_t ntasks)
 {
-    return sizeof(struct asp_board) + ntasks * sizeof(struct asp_board_slot) +
-           sizeof(struct asp_board_settings);
+    return asp_board_slots_bytes(ntasks) + sizeof(struct asp_board_settings);
 }
 
 /* Of a board whose header was checked. */

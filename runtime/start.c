@@ -266,26 +266,6 @@ static void stay_inert(void)
         aspx_entry_inert();
 }
 
-static pid_t starter; /* the process that started MPI */
-
-/* exit() of a program that has ended its sessions. */
-static void end_what_stays(void)
-{
-    if (getpid() == starter && aspx_init_is_left_open() && aspx_init_adopt())
-        (void) aspx_entry_inner.MPI_Finalize();
-}
-
-/* A program may begin sessions again when it has ended all; with the release of
- * MPICH that can start again the launcher would wait for the ghosts. */
-static void stay_for_sessions(void)
-{
-    if (!mode->translates || aspx_mpi_release() < 402)
-        return;
-    starter = getpid();
-    if (atexit(end_what_stays) == 0)
-        aspx_init_stay();
-}
-
 static void come_up(void)
 {
     const char *why = NULL;
@@ -312,7 +292,6 @@ static void come_up(void)
     await_finalize();
     measure_if_asked();
     mode->use_entries(layout);
-    stay_for_sessions();
 }
 
 /* ---- a thread in front ---------------------------------------------------- */
@@ -350,7 +329,6 @@ static void come_up_behind(struct aspx_real *behind)
     behind->MPI_Session_init = aspx_real.MPI_Session_init;
     behind->MPI_Session_finalize = session_finalize_behind;
     behind->MPI_Finalize = finalize_behind;
-    stay_for_sessions();
 }
 
 /* Without the thread the program runs as it would. */
@@ -445,6 +423,27 @@ int aspx_wrap_MPI_Finalize(void)
     return note_end(rc);
 }
 
+static pid_t starter; /* the process that started MPI hidden */
+
+/* exit() of a program that has ended its sessions. */
+static void end_what_stays(void)
+{
+    if (getpid() == starter && aspx_init_is_left_open() && aspx_init_adopt())
+        (void) aspx_entry_inner.MPI_Finalize();
+}
+
+/* A program may begin sessions again when it has ended all. The MPICH that can
+ * start again cannot do so after an MPI_Init, and the launcher would wait for
+ * the ghosts. MPI runs: what it has set up for exit() comes after ours. */
+static void stay_for_sessions(void)
+{
+    if (starter || !aspx_init_is_hidden() || aspx_mpi_release() < 402)
+        return;
+    starter = getpid();
+    if (atexit(end_what_stays) == 0)
+        aspx_init_stay();
+}
+
 /* The real MPI_Session_init asks for MPI_THREAD_MULTIPLE too. */
 static void start_hidden(void)
 {
@@ -453,6 +452,7 @@ static void start_hidden(void)
     choose_modes();
     if (start_front(&level)) {
         use_front();
+        stay_for_sessions();
     } else if (!mode || mode->no_sessions) {
         if (mode)
             tell(mode->no_sessions);
@@ -461,6 +461,7 @@ static void start_hidden(void)
                MPI_SUCCESS) {
         aspx_init_note_start(true);
         come_up();
+        stay_for_sessions();
     }
 }
 
@@ -475,11 +476,16 @@ int aspx_wrap_MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler,
         start_hidden();
     }
     pthread_mutex_unlock(&start_lock);
-    if (front_runs)
-        return aspx_entry_inner.MPI_Session_init(info, errhandler, session);
-    rc = aspx_real.MPI_Session_init(info, errhandler, session);
-    if (rc == MPI_SUCCESS)
-        aspx_init_note_session();
+    if (front_runs) {
+        rc = aspx_entry_inner.MPI_Session_init(info, errhandler, session);
+    } else {
+        rc = aspx_real.MPI_Session_init(info, errhandler, session);
+        if (rc == MPI_SUCCESS)
+            aspx_init_note_session();
+    }
+    pthread_mutex_lock(&start_lock);
+    stay_for_sessions();
+    pthread_mutex_unlock(&start_lock);
     return rc;
 }
 

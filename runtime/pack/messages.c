@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPICH calls ucp_dt_create_generic() when a type with gaps is committed, with its
- * six functions, the same for all types, and its own record of the type, which
- * begins with the handle, as all objects of MPICH do. UCX then calls
+/* MPICH calls ucp_dt_create_generic() when a type with gaps is committed, with
+ * its six functions, the same for all types, and its own record of the type,
+ * which begins with the handle, as all objects of MPICH do. UCX then calls
  *
  *   start_pack / start_unpack --> packed_size --> pack / unpack ... --> finish
  *
- * for each message. MPICH's start and finish are always called, too, so that its
- * counts of references hold. */
+ * for each message. MPICH's start and finish are always called, too, so that
+ * its counts of references hold. */
 #include "config.h"
 
 #include "messages.h"
@@ -36,7 +36,8 @@ struct ops {
     void *(*start_unpack)(void *context, void *buffer, size_t count);
     size_t (*packed_size)(void *state);
     size_t (*pack)(void *state, size_t offset, void *to, size_t most);
-    status (*unpack)(void *state, size_t offset, const void *from, size_t bytes);
+    status (*unpack)(void *state, size_t offset, const void *from,
+                     size_t bytes);
     void (*finish)(void *state);
 };
 typedef status create_f(const struct ops *ops, void *context, uint64_t *type_p);
@@ -145,8 +146,8 @@ static void finish(void *state)
 
 static _Thread_local void *made; /* the record of the last type with gaps */
 
-/* The functions are the same for all types; those of another kind of type, should
- * there be one, are left alone. */
+/* The functions are the same for all types; those of another kind of type,
+ * should there be one, are left alone. */
 static status create_ours(const struct ops *ops, void *context,
                           uint64_t *type_p)
 {
@@ -200,10 +201,16 @@ void aspx_pack_prepare(const struct asp_layout *layout)
 
 /* ---- the probe --------------------------------------------------------------- */
 
-enum { ELEMENTS = 3, BLOCKS = 2, STRIDE = 3, INTS = ELEMENTS * BLOCKS * STRIDE };
+enum {
+    ELEMENTS = 3,
+    BLOCKS = 2,
+    STRIDE = 3,
+    INTS = ELEMENTS * BLOCKS * STRIDE
+};
 
-/* Does MPICH pack and unpack as we do? Its states of these messages stay behind:
- * to finish them would take from the type what no message has given to it. */
+/* Does MPICH pack and unpack as we do? Its states of these messages stay
+ * behind: to finish them would take from the type what no message has given to
+ * it. */
 static bool packs_the_same(const struct aspx_layout *layout, void *context)
 {
     int from[INTS], to[INTS] = {0}, theirs[INTS] = {0}, ours[INTS] = {0};

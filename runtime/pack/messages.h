@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages of datatypes with gaps, packed and unpacked by Aspen's engine. MPICH
  * hands UCX a set of functions for each such type, of which UCX asks for pieces
- * of some 8 KiB; MPICH's datatype engine finds the way to the middle of an element
- * slowly, and cannot unpack a part of a basic element at all. Here these functions
- * stand in front of MPICH's. Requests, buffers and what matches are not touched. */
+ * of some 8 KiB; MPICH's datatype engine finds the way to the middle of an
+ * element slowly, and cannot unpack a part of a basic element at all. Here
+ * these functions stand in front of MPICH's. Requests, buffers and what matches
+ * are not touched. */
 #ifndef ASPEN_RUNTIME_PACK_MESSAGES_H
 #define ASPEN_RUNTIME_PACK_MESSAGES_H
 

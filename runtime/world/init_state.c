@@ -78,7 +78,8 @@ bool aspx_init_is_hidden(void)
 bool aspx_init_is_over(void)
 {
     return atomic_load(&sessions) == 0 &&
-           atomic_load(&initialized) == atomic_load(&finalized);
+           atomic_load(&initialized) == atomic_load(&finalized) &&
+           !aspx_init_is_left_open();
 }
 
 int aspx_wrap_MPI_Initialized(int *flag)

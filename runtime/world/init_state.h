@@ -11,7 +11,7 @@
  *   MPI_Session_finalize  last, and nobody has adopted: ends MPI, or not:
  *   exit()                ends what stays
  *
- * Where MPICH can start again after that (from 4.2 on), ghosts cannot: then MPI
+ * Where a program may begin sessions again after that (MPICH 4.2 and later) MPI
  * stays. Threads: any. */
 #ifndef ASPEN_RUNTIME_WORLD_INIT_STATE_H
 #define ASPEN_RUNTIME_WORLD_INIT_STATE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Random datatypes sent from rank 0 to rank 1 and back, against their map of
- * bytes: as the type at both ends, or as the packed stream at one of them (MPI 4.0,
- * 5.2: MPI_PACKED matches any type).
+ * bytes: as the type at both ends, or as the packed stream at one of them
+ * (MPI 4.0, 5.2: MPI_PACKED matches any type).
  *
  * usage: pack_messages [--seed S] [--first K] [--types N] [--same]
  *   --same  the type at both ends only: plain MPICH aborts at the others

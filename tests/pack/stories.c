@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What programs do with types that have gaps, beside sending them: prints the same
- * lines plain and with Aspen. Three ranks. */
+/* What programs do with types that have gaps, beside sending them: prints the
+ * same lines plain and with Aspen. Three ranks. */
 #include "tests/world/say.h"
 
 #include <stdlib.h>
@@ -146,8 +146,8 @@ static void test_bottom(void)
     MPI_Type_free(&both);
 }
 
-/* A type is gone for the program, and its handle another one's, while its message
- * is under way. */
+/* A type is gone for the program, and its handle another one's, while its
+ * message is under way. */
 static void test_freed(void)
 {
     MPI_Request requests[2];

@@ -46,7 +46,7 @@ static bool check_header(const struct asp_board *header, uint32_t ntasks)
 
 static bool copy_slots(int fd, uint32_t ntasks, struct aspt_board *board)
 {
-    size_t bytes = asp_board_bytes(ntasks);
+    size_t bytes = asp_board_slots_bytes(ntasks);
     struct asp_board *raw = aligned_alloc(64, (bytes + 63) / 64 * 64);
     bool good = raw && pread(fd, raw, bytes, 0) == (ssize_t) bytes;
 
