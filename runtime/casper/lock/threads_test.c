@@ -6,7 +6,7 @@
 #include "config.h"
 
 #include "locks.h"
-#include "runtime/casper/window/table.h"
+#include "runtime/base/table.h"
 
 #include <sched.h>
 #include <setjmp.h>

@@ -4,9 +4,9 @@
 #include "config.h"
 
 #include "native.h"
-#include "table.h"
 #include "runtime/casper/arena/engine.h"
 
+#include "runtime/base/table.h"
 #include "runtime/mpi/handle.h"
 #include "runtime/mpi/fixes.h"
 #include "runtime/mpi/real.h"

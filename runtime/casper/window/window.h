@@ -7,9 +7,9 @@
 #include "runtime/casper/arena/engine.h"
 #include "runtime/casper/arena/lock_word.h"
 #include "request.h"
-#include "table.h"
 
 #include "runtime/adapt/adapt.h"
+#include "runtime/base/table.h"
 #include "counts.h"
 
 #include <mpi.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Open addressing. A slot's handle is set once and stays; removing only clears
- * the pointer, so a concurrent probe for another window never loses its way.
+ * the pointer, so a concurrent probe for another handle never loses its way.
  * MPI reuses handles, so dead slots are reused too. When a table is full, its
  * slots are replaced by more; the old ones stay for readers that are still in
  * them (all old ones together are fewer than the current ones). */
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 struct slot {
-    _Atomic MPI_Win handle; /* MPI_WIN_NULL: never used */
+    _Atomic int handle; /* 0, no handle of MPI: never used */
     void *_Atomic known;
 };
 
@@ -27,15 +27,15 @@ struct aspx_slots {
 
 enum { FIRST_SLOTS = 64 };
 
-/* MPICH numbers windows in the low bits; spread them a little. */
-static size_t hash(MPI_Win handle)
+/* MPICH numbers objects in the low bits; spread them a little. */
+static size_t hash(int handle)
 {
     uint32_t h = (uint32_t) handle * UINT32_C(2654435761);
 
     return h >> 12;
 }
 
-void *aspx_table_find(const struct aspx_table *table, MPI_Win handle)
+void *aspx_table_find(const struct aspx_table *table, int handle)
 {
     const struct aspx_slots *slots = atomic_load_explicit(&table->current,
                                                           memory_order_acquire);
@@ -44,25 +44,24 @@ void *aspx_table_find(const struct aspx_table *table, MPI_Win handle)
         return NULL;
     for (size_t i = hash(handle);; i++) {
         const struct slot *slot = &slots->slot[i & slots->mask];
-        MPI_Win found = atomic_load_explicit(&slot->handle,
-                                             memory_order_acquire);
+        int found = atomic_load_explicit(&slot->handle, memory_order_acquire);
 
         if (found == handle)
             return atomic_load_explicit(&slot->known, memory_order_acquire);
-        if (found == MPI_WIN_NULL)
+        if (found == 0)
             return NULL;
     }
 }
 
-static void put_slot(struct aspx_slots *slots, MPI_Win handle, void *known)
+static void put_slot(struct aspx_slots *slots, int handle, void *known)
 {
     size_t i = hash(handle);
     struct slot *slot = &slots->slot[i & slots->mask];
 
-    while (slot->handle != MPI_WIN_NULL && slot->handle != handle)
+    while (slot->handle != 0 && slot->handle != handle)
         slot = &slots->slot[++i & slots->mask];
     atomic_store_explicit(&slot->known, known, memory_order_release);
-    if (slot->handle == MPI_WIN_NULL) {
+    if (slot->handle == 0) {
         slots->used++;
         atomic_store_explicit(&slot->handle, handle, memory_order_release);
     }
@@ -79,8 +78,6 @@ static struct aspx_slots *grow(struct aspx_table *table)
         return NULL;
     slots->mask = n - 1;
     slots->old = old;
-    for (size_t i = 0; i < n; i++)
-        slots->slot[i].handle = MPI_WIN_NULL;
     for (size_t i = 0; old && i <= old->mask; i++)
         if (old->slot[i].known)
             put_slot(slots, old->slot[i].handle, old->slot[i].known);
@@ -88,7 +85,7 @@ static struct aspx_slots *grow(struct aspx_table *table)
     return slots;
 }
 
-int aspx_table_insert(struct aspx_table *table, MPI_Win handle, void *known)
+int aspx_table_insert(struct aspx_table *table, int handle, void *known)
 {
     struct aspx_slots *slots;
 
@@ -104,8 +101,7 @@ int aspx_table_insert(struct aspx_table *table, MPI_Win handle, void *known)
     return slots ? 0 : -1;
 }
 
-void aspx_table_remove(struct aspx_table *table, MPI_Win handle,
-                       const void *known)
+void aspx_table_remove(struct aspx_table *table, int handle, const void *known)
 {
     struct aspx_slots *slots;
 

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "basic.h"
+
+#include "runtime/mpi/real.h"
+
+/* The types of MPI_MINLOC and MPI_MAXLOC, which are structs of C. Those of two
+ * equal members have no gap, but are here all the same. */
+#define PAIRS(PAIR)                                                            \
+    PAIR(MPI_FLOAT_INT, float)                                                 \
+    PAIR(MPI_DOUBLE_INT, double)                                               \
+    PAIR(MPI_LONG_INT, long)                                                   \
+    PAIR(MPI_SHORT_INT, short)                                                 \
+    PAIR(MPI_LONG_DOUBLE_INT, long double)                                     \
+    PAIR(MPI_2INT, int)
+
+static const struct pair {
+    MPI_Datatype type;
+    size_t value, index; /* bytes of the first member; offset of the second */
+} pairs[] = {
+#define PAIR(name, member)                                                     \
+    {name, sizeof(member),                                                     \
+     offsetof(                                                                 \
+         struct {                                                              \
+             member value;                                                     \
+             int index;                                                        \
+         },                                                                    \
+         index)},
+    PAIRS(PAIR)
+#undef PAIR
+};
+
+static bool place_pair(struct aspx_region *region, const struct pair *pair,
+                       struct aspx_placed *placed)
+{
+    struct aspx_placed members[] = {
+        {.size = pair->value},
+        {.offset = (int64_t) pair->index, .size = sizeof(int)},
+    };
+
+    return aspx_node_list(region, members, 2, placed);
+}
+
+/* One number, or several without gaps: nothing else of MPI's own is as large
+ * as its data. */
+static bool place_number(MPI_Datatype type, struct aspx_placed *placed)
+{
+    MPI_Count size, lb, extent, true_lb, true_extent;
+
+    if (aspx_real.MPI_Type_size_x(type, &size) != MPI_SUCCESS ||
+        aspx_real.MPI_Type_get_extent_x(type, &lb, &extent) != MPI_SUCCESS ||
+        aspx_real.MPI_Type_get_true_extent_x(type, &true_lb, &true_extent) !=
+            MPI_SUCCESS)
+        return false;
+    *placed = (struct aspx_placed){.size = (uint64_t) size};
+    return size == 0 ||
+           (lb == 0 && true_lb == 0 && extent == size && true_extent == size);
+}
+
+bool aspx_basic_place(struct aspx_region *region, MPI_Datatype type,
+                      struct aspx_placed *placed)
+{
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+        if (pairs[i].type == type)
+            return place_pair(region, &pairs[i], placed);
+    return place_number(type, placed);
+}

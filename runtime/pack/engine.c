@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One code for both directions: `buffer` is the side of the program, `stream`
+ * the packed one, and only the leaves know which of them is written.
+ *
+ *   copy_range   some bytes of a node: the rest of the child that the range
+ *                begins in, whole children, a part of the child it ends in
+ *   copy_whole   several copies of a whole child, which are some way apart on
+ *                both sides
+ *
+ * Copies of a short list or loop are turned inside out: first entry of all
+ * copies, second entry of all copies, ... so that the innermost loop is long.
+ */
+#include "config.h"
+
+#include "engine.h"
+
+#include "strided.h"
+
+enum {
+    /* Copies that are turned inside out at a time: their lines of the buffer
+     * and of the stream stay in the first cache (2 * 64 of 512). */
+    TILE = 64,
+    /* Below that many copies the turn costs more than it saves. */
+    TURN_MIN = 4,
+    /* Larger children, in bytes of the stream, are not turned: their copies
+     * would fall into the same few sets of the cache. */
+    TURN_BYTES_MAX = 512,
+    /* A loop as long as that is long enough an innermost loop by itself. */
+    LONG_LOOP = 8,
+};
+
+/* The buffer's address may be MPI_BOTTOM, that is NULL, or that of another
+ * object: no arithmetic of C. */
+static char *at(char *buffer, int64_t offset)
+{
+    return (char *) ((uintptr_t) buffer + (uintptr_t) offset);
+}
+
+/* n copies of something. */
+struct copies {
+    char *buffer;
+    int64_t buffer_stride;
+    char *stream;
+    int64_t stream_stride;
+    uint64_t n;
+};
+
+static void copy_whole(bool unpack, const struct aspx_node *node, uint64_t each,
+                       struct copies c);
+
+static void copy_blocks(bool unpack, uint64_t bytes, const struct copies *c)
+{
+    if (unpack)
+        aspx_copy_strided(c->buffer, c->buffer_stride, c->stream,
+                          c->stream_stride, bytes, c->n);
+    else
+        aspx_copy_strided(c->stream, c->stream_stride, c->buffer,
+                          c->buffer_stride, bytes, c->n);
+}
+
+static void copy_block(bool unpack, char *buffer, char *stream, uint64_t bytes)
+{
+    if (unpack)
+        aspx_copy_block(buffer, stream, bytes);
+    else
+        aspx_copy_block(stream, buffer, bytes);
+}
+
+/* ---- children first .. first + n - 1 of one node -------------------------- */
+
+static void copy_loop(bool unpack, const struct aspx_node *loop, uint64_t first,
+                      uint64_t n, char *buffer, char *stream)
+{
+    copy_whole(unpack, loop->child, loop->each,
+               (struct copies){
+                   at(buffer, (int64_t) first * loop->stride),
+                   loop->stride,
+                   stream,
+                   (int64_t) loop->each,
+                   n,
+               });
+}
+
+static void copy_offsets(bool unpack, const struct aspx_node *list,
+                         uint64_t first, uint64_t n, char *buffer, char *stream)
+{
+    const int64_t *offsets = list->offsets + first;
+
+    if (list->child) {
+        for (uint64_t i = 0; i < n; i++)
+            copy_whole(unpack, list->child, list->each,
+                       (struct copies){at(buffer, offsets[i]), 0,
+                                       stream + i * list->each, 0, 1});
+    } else if (unpack) {
+        aspx_copy_scatter(buffer, offsets, stream, list->each, n);
+    } else {
+        aspx_copy_gather(stream, buffer, offsets, list->each, n);
+    }
+}
+
+static void copy_parts(bool unpack, const struct aspx_node *list,
+                       uint64_t first, uint64_t n, char *buffer, char *stream)
+{
+    const struct aspx_part *part = list->parts + first;
+    uint64_t begin = part->before;
+
+    for (uint64_t i = first; i < first + n; i++, part++) {
+        const struct aspx_node *child = list->children ? list->children[i]
+                                                       : NULL;
+        uint64_t each = part[1].before - part->before;
+        char *from = at(buffer, part->offset),
+             *to = stream + part->before - begin;
+
+        if (child)
+            copy_whole(unpack, child, each, (struct copies){from, 0, to, 0, 1});
+        else
+            copy_block(unpack, from, to, each);
+    }
+}
+
+static void copy_children(bool unpack, const struct aspx_node *node,
+                          uint64_t first, uint64_t n, char *buffer,
+                          char *stream)
+{
+    static void (*const copy[])(bool, const struct aspx_node *, uint64_t,
+                                uint64_t, char *, char *) = {
+        [ASPX_NODE_LOOP] = copy_loop,
+        [ASPX_NODE_OFFSETS] = copy_offsets,
+        [ASPX_NODE_PARTS] = copy_parts,
+    };
+
+    copy[node->kind](unpack, node, first, n, buffer, stream);
+}
+
+/* ---- where children are --------------------------------------------------- */
+
+struct child {
+    const struct aspx_node *node;
+    uint64_t begin, size; /* in the stream of its parent */
+    int64_t offset;
+};
+
+static struct child child_at(const struct aspx_node *node, uint64_t i)
+{
+    if (node->kind == ASPX_NODE_PARTS)
+        return (struct child){
+            .node = node->children ? node->children[i] : NULL,
+            .begin = node->parts[i].before,
+            .size = node->parts[i + 1].before - node->parts[i].before,
+            .offset = node->parts[i].offset,
+        };
+    return (struct child){
+        .node = node->child,
+        .begin = i * node->each,
+        .size = node->each,
+        .offset = node->kind == ASPX_NODE_LOOP ? (int64_t) i * node->stride
+                                               : node->offsets[i],
+    };
+}
+
+/* The child that has this byte of the stream; count for the byte after all. */
+static uint64_t child_with(const struct aspx_node *node, uint64_t byte)
+{
+    uint64_t low = 0, high = node->count;
+
+    if (byte == node->size)
+        return node->count;
+    if (node->kind != ASPX_NODE_PARTS)
+        return byte / node->each;
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+
+        if (node->parts[middle].before <= byte)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- a range of one node -------------------------------------------------- */
+
+/* Bytes from .. to - 1 of it; `stream` points to the first of them. */
+static void copy_range(bool unpack, const struct aspx_node *node, char *buffer,
+                       uint64_t from, uint64_t to, char *stream)
+{
+    const uint64_t begin = from;
+    char *const first = stream;
+    struct child child;
+    uint64_t i, last;
+
+    if (!node) {
+        copy_block(unpack, at(buffer, (int64_t) from), stream, to - from);
+        return;
+    }
+    i = child_with(node, from);
+    child = child_at(node, i);
+    if (from > child.begin || to < child.begin + child.size) {
+        uint64_t end = child.begin + child.size;
+
+        end = end < to ? end : to;
+        copy_range(unpack, child.node, at(buffer, child.offset),
+                   from - child.begin, end - child.begin, stream);
+        stream += end - from;
+        from = end;
+        i++;
+    }
+    if (from == to)
+        return;
+    last = child_with(node, to);
+    if (last > i)
+        copy_children(unpack, node, i, last - i, buffer, stream);
+    if (last == node->count)
+        return;
+    child = child_at(node, last);
+    if (to > child.begin)
+        copy_range(unpack, child.node, at(buffer, child.offset), 0,
+                   to - child.begin, first + (child.begin - begin));
+}
+
+/* ---- copies of a whole child ---------------------------------------------- */
+
+/* Child by child, each of all copies. */
+static void copy_turned(bool unpack, const struct aspx_node *node,
+                        const struct copies *c)
+{
+    for (uint64_t i = 0; i < node->count; i++) {
+        struct child child = child_at(node, i);
+
+        copy_whole(unpack, child.node, child.size,
+                   (struct copies){
+                       at(c->buffer, child.offset),
+                       c->buffer_stride,
+                       c->stream + child.begin,
+                       c->stream_stride,
+                       c->n,
+                   });
+    }
+}
+
+static void copy_in_tiles(bool unpack, const struct aspx_node *node,
+                          const struct copies *c)
+{
+    struct copies tile = *c;
+    uint64_t left = c->n;
+
+    while (left) {
+        tile.n = left < TILE ? left : TILE;
+        copy_turned(unpack, node, &tile);
+        tile.buffer = at(tile.buffer, (int64_t) tile.n * tile.buffer_stride);
+        tile.stream += (int64_t) tile.n * tile.stream_stride;
+        left -= tile.n;
+    }
+}
+
+static bool is_turned(const struct aspx_node *node, uint64_t n)
+{
+    return n >= TURN_MIN && node->size <= TURN_BYTES_MAX &&
+           (node->kind != ASPX_NODE_LOOP ||
+            (node->count < LONG_LOOP && node->count < n));
+}
+
+static void copy_whole(bool unpack, const struct aspx_node *node, uint64_t each,
+                       struct copies c)
+{
+    if (!node) {
+        copy_blocks(unpack, each, &c);
+        return;
+    }
+    if (is_turned(node, c.n)) {
+        copy_in_tiles(unpack, node, &c);
+        return;
+    }
+    for (; c.n; c.n--) {
+        copy_children(unpack, node, 0, node->count, c.buffer, c.stream);
+        c.buffer = at(c.buffer, c.buffer_stride);
+        c.stream += c.stream_stride;
+    }
+}
+
+/* ---- elements of a layout ------------------------------------------------- */
+
+static uint64_t copy_elements(bool unpack, const struct aspx_layout *layout,
+                              char *buffer, uint64_t count, uint64_t from,
+                              char *stream, uint64_t bytes)
+{
+    struct aspx_node elements = {
+        .kind = ASPX_NODE_LOOP,
+        .count = count,
+        .child = layout->node,
+        .each = layout->size,
+        .stride = layout->extent,
+    };
+
+    if (!aspx_layout_bytes(layout, count, &elements.size) ||
+        from >= elements.size || bytes == 0)
+        return 0;
+    if (bytes > elements.size - from)
+        bytes = elements.size - from;
+    copy_range(unpack, &elements, at(buffer, layout->offset), from,
+               from + bytes, stream);
+    return bytes;
+}
+
+/* The cast only takes const away of what is read. */
+uint64_t aspx_layout_pack(const struct aspx_layout *layout, const void *buffer,
+                          uint64_t count, uint64_t from, void *stream,
+                          uint64_t bytes)
+{
+    return copy_elements(false, layout, (char *) (uintptr_t) buffer, count,
+                         from, stream, bytes);
+}
+
+uint64_t aspx_layout_unpack(const struct aspx_layout *layout, void *buffer,
+                            uint64_t count, uint64_t from, const void *stream,
+                            uint64_t bytes)
+{
+    return copy_elements(true, layout, buffer, count, from,
+                         (char *) (uintptr_t) stream, bytes);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "layout.h"
+
+#include "basic.h"
+#include "creators.h"
+
+#include "runtime/mpi/real.h"
+
+#include <stdlib.h>
+#include <uthash.h>
+
+enum {
+    /* Of one layout. MPICH itself keeps some 30 bytes for each entry of a
+     * list; this is as much for ASPX_ENTRIES_MAX of them. */
+    REGION_BYTES_MAX = 32 << 20,
+    /* Types within types: each is a call of place_type(). */
+    LEVELS_MAX = 200,
+};
+
+/* What was found of a type within the type: it may occur often. */
+struct seen {
+    MPI_Datatype type;
+    struct aspx_placed placed;
+    UT_hash_handle hh;
+};
+
+struct maker {
+    struct aspx_region *region;
+    struct seen *seen;
+    int levels;
+    enum aspx_no_layout why;
+};
+
+static bool refuse(struct maker *m, enum aspx_no_layout why)
+{
+    m->why = why;
+    return false;
+}
+
+/* ---- types within types --------------------------------------------------- */
+
+static bool place_type(struct maker *m, MPI_Datatype type,
+                       struct aspx_placed *placed);
+
+static bool place_inner(struct maker *m, const struct aspx_contents *contents,
+                        struct aspx_inner_type *inner)
+{
+    for (size_t i = 0; i < contents->ntypes; i++) {
+        MPI_Datatype type = contents->types[i];
+        MPI_Count lb, extent;
+
+        if (i > 0 && type == contents->types[i - 1]) {
+            inner[i] = inner[i - 1];
+            continue;
+        }
+        if (aspx_real.MPI_Type_get_extent_x(type, &lb, &extent) != MPI_SUCCESS)
+            return refuse(m, ASPX_NO_LAYOUT_MPI);
+        inner[i].extent = extent;
+        if (!place_type(m, type, &inner[i].placed))
+            return false;
+    }
+    return true;
+}
+
+static bool place_contents(struct maker *m,
+                           const struct aspx_contents *contents,
+                           struct aspx_placed *placed)
+{
+    struct aspx_inner_type *inner = calloc(contents->ntypes + 1,
+                                           sizeof(*inner));
+    const struct aspx_creation creation = {m->region, contents, inner};
+    bool ok;
+
+    if (!inner)
+        return refuse(m, ASPX_NO_LAYOUT_LARGE);
+    ok = place_inner(m, contents, inner);
+    if (ok && !aspx_create(&creation, placed))
+        ok = refuse(m, m->region->full ? ASPX_NO_LAYOUT_LARGE
+                                       : ASPX_NO_LAYOUT_DEEP);
+    free(inner);
+    return ok;
+}
+
+static bool place_derived(struct maker *m, MPI_Datatype type,
+                          struct aspx_placed *placed)
+{
+    struct aspx_contents contents;
+    bool ok;
+
+    if (!aspx_contents_get(type, &contents))
+        return refuse(m, ASPX_NO_LAYOUT_MPI);
+    if (aspx_contents_derived(contents.combiner))
+        ok = place_contents(m, &contents, placed);
+    else
+        ok = aspx_basic_place(m->region, type, placed) ||
+             refuse(m, ASPX_NO_LAYOUT_COMBINER);
+    aspx_contents_free(&contents);
+    return ok;
+}
+
+/* The type that has it inside keeps a handle from being another type's
+ * meanwhile. */
+static bool place_type(struct maker *m, MPI_Datatype type,
+                       struct aspx_placed *placed)
+{
+    struct seen *seen;
+    bool ok;
+
+    HASH_FIND_INT(m->seen, &type, seen);
+    if (seen) {
+        *placed = seen->placed;
+        return true;
+    }
+    if (m->levels == LEVELS_MAX)
+        return refuse(m, ASPX_NO_LAYOUT_DEEP);
+    m->levels++;
+    ok = place_derived(m, type, placed);
+    m->levels--;
+    seen = ok ? malloc(sizeof(*seen)) : NULL;
+    if (seen) {
+        *seen = (struct seen){.type = type, .placed = *placed};
+        HASH_ADD_INT(m->seen, type, seen);
+    }
+    return ok;
+}
+
+static void forget(struct maker *m)
+{
+    struct seen *seen, *next;
+
+    HASH_ITER(hh, m->seen, seen, next)
+    {
+        HASH_DEL(m->seen, seen);
+        free(seen);
+    }
+}
+
+/* ---- the layout of a type ------------------------------------------------- */
+
+/* Does MPI say the same? It has computed this in its own way. MPICH counts the
+ * places of what is empty to the span, so ours may lie within. */
+static bool agrees(struct maker *m, MPI_Datatype type,
+                   struct aspx_placed placed)
+{
+    MPI_Count size, true_lb, true_extent;
+    int64_t lo, hi;
+
+    if (aspx_real.MPI_Type_size_x(type, &size) != MPI_SUCCESS ||
+        aspx_real.MPI_Type_get_true_extent_x(type, &true_lb, &true_extent) !=
+            MPI_SUCCESS)
+        return refuse(m, ASPX_NO_LAYOUT_MPI);
+    if ((uint64_t) size != placed.size)
+        return refuse(m, ASPX_NO_LAYOUT_DIFFERS);
+    if (size == 0)
+        return true;
+    return (aspx_node_span(placed, &lo, &hi) && lo >= true_lb &&
+            hi - true_lb <= true_extent) ||
+           refuse(m, ASPX_NO_LAYOUT_DIFFERS);
+}
+
+static bool describe(MPI_Datatype type, struct aspx_layout *layout,
+                     enum aspx_no_layout *why)
+{
+    struct maker m = {.region = &layout->region};
+    struct aspx_placed placed;
+    MPI_Count lb, extent;
+    bool ok = place_type(&m, type, &placed) && agrees(&m, type, placed);
+
+    if (ok &&
+        aspx_real.MPI_Type_get_extent_x(type, &lb, &extent) != MPI_SUCCESS)
+        ok = refuse(&m, ASPX_NO_LAYOUT_MPI);
+    forget(&m);
+    *why = m.why;
+    if (!ok)
+        return false;
+    layout->size = placed.size;
+    layout->node = placed.node;
+    layout->offset = placed.offset;
+    layout->extent = extent;
+    return true;
+}
+
+struct aspx_layout *aspx_layout_make(MPI_Datatype type,
+                                     enum aspx_no_layout *why)
+{
+    struct aspx_layout *layout = calloc(1, sizeof(*layout));
+
+    if (!layout) {
+        *why = ASPX_NO_LAYOUT_LARGE;
+        return NULL;
+    }
+    layout->region.left = REGION_BYTES_MAX;
+    if (describe(type, layout, why))
+        return layout;
+    aspx_layout_free(layout);
+    return NULL;
+}
+
+void aspx_layout_free(struct aspx_layout *layout)
+{
+    if (!layout)
+        return;
+    aspx_region_free(&layout->region);
+    free(layout);
+}
+
+const char *aspx_no_layout_name(enum aspx_no_layout why)
+{
+    static const char *const names[ASPX_NO_LAYOUTS] = {
+        [ASPX_NO_LAYOUT_COMBINER] = "combiner",
+        [ASPX_NO_LAYOUT_LARGE] = "large",
+        [ASPX_NO_LAYOUT_DEEP] = "deep",
+        [ASPX_NO_LAYOUT_DIFFERS] = "differs",
+        [ASPX_NO_LAYOUT_MPI] = "mpi",
+    };
+
+    return names[why];
+}
