@@ -144,6 +144,18 @@ static void test_equal_children_at_any_offset(void **state)
     spans(placed, 0, 124);
 }
 
+static void test_children_of_equal_size_that_differ(void **state)
+{
+    struct aspx_placed placed = LIST(loop(2, 16, block(0, 8)),
+                                     loop(2, 24, block(100, 8)),
+                                     loop(4, 12, block(200, 4)));
+
+    (void) state;
+    assert_int_equal(placed.node->kind, ASPX_NODE_PARTS);
+    assert_int_equal(placed.node->children[1]->stride, 24);
+    spans(placed, 0, 240);
+}
+
 static void test_parts_say_what_lies_before_them(void **state)
 {
     struct aspx_placed placed = LIST(block(0, 4), block(8, 8), block(30, 1));
@@ -202,6 +214,7 @@ int main(void)
         TEST(test_blocks_of_a_list_that_touch_are_one),
         TEST(test_a_regular_list_is_a_loop),
         TEST(test_equal_children_at_any_offset),
+        TEST(test_children_of_equal_size_that_differ),
         TEST(test_parts_say_what_lies_before_them),
         TEST(test_a_list_within_a_list_is_taken_apart),
         TEST(test_what_does_not_fit_is_refused),
