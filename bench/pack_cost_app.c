@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Packs and unpacks one type three ways: by the engine of runtime/pack, by
- * MPI_Pack, and by a loop that is written for this type. bench/pack_cost runs it
- * under callgrind, which sees each function below as one line of its profile.
+ * MPI_Pack, and by a loop that is written for this type. bench/pack_cost runs
+ * it under callgrind, which sees each function below as one line of its
+ * profile.
  *
  * usage: pack_cost_app ROW    (a name of rows[])
  * Ends with 1 where the three do not agree. */

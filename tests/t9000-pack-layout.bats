@@ -51,3 +51,14 @@ random_types() {
     printed '^pack_random: --seed 5 --first 11 --types 1: packed'
     printed '^15 types, 1 slices wrong'
 }
+
+@test "MPI_Pack and MPI_Unpack beside ghosts, of types that MPICH packs wrongly too" {
+    run ghosts -n 1 -g 1 "$ASPEN_BUILD/tests/pack_random" --all --seed 8 \
+        --types 700
+    ended_with 0
+    printed '^700 types, .* [1-9][0-9]* compared with MPI_Pack, 0 wrong$'
+}
+
+@test "errors of MPI_Pack and MPI_Unpack are MPI's" {
+    same_everywhere 1 "$ASPEN_BUILD/tests/pack_errors"
+}
