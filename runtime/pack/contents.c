@@ -3,6 +3,7 @@
 
 #include "contents.h"
 
+#include "runtime/mpi/handle.h"
 #include "runtime/mpi/real.h"
 
 #include <stdlib.h>
@@ -40,50 +41,52 @@ static bool get_envelope(MPI_Datatype type, struct envelope *e, int *combiner)
                                              combiner) == MPI_SUCCESS;
 }
 
+/* What MPI fills in. One piece of memory behind `values` holds all of it: most
+ * types have a handful of values, and malloc() would cost more than MPI. */
+struct arrays {
+    MPI_Aint *addresses;
+    MPI_Count *counts;
+    int *ints;
+};
+
+/* Never NULL for none: MPICH looks at the addresses. */
+static bool get_room(const struct envelope *e, struct aspx_contents *contents,
+                     struct arrays *arrays)
+{
+    size_t ints = (size_t) e->ints, addresses = (size_t) e->addresses;
+    size_t counts = (size_t) e->counts, types = (size_t) e->types;
+
+    contents->nvalues = ints + addresses + counts;
+    contents->values = malloc(
+        (contents->nvalues + addresses + counts + 1) * sizeof(int64_t) +
+        (types + 1) * sizeof(MPI_Datatype) + (ints + 1) * sizeof(int));
+    if (!contents->values)
+        return false;
+    arrays->addresses = (MPI_Aint *) (contents->values + contents->nvalues);
+    arrays->counts = (MPI_Count *) (arrays->addresses + addresses);
+    contents->types = (MPI_Datatype *) (arrays->counts + counts + 1);
+    arrays->ints = (int *) (contents->types + types + 1);
+    return true;
+}
+
 /* Into one list. MPI_Aint and MPI_Count are 64 bits wide. */
 static void collect(struct aspx_contents *contents, const struct envelope *e,
-                    const int *ints, const MPI_Aint *addresses,
-                    const MPI_Count *counts)
+                    const struct arrays *arrays)
 {
     int64_t *value = contents->values;
 
     for (MPI_Count i = 0; i < e->ints; i++)
-        *value++ = ints[i];
+        *value++ = arrays->ints[i];
     for (MPI_Count i = 0; i < e->addresses; i++)
-        *value++ = addresses[i];
+        *value++ = arrays->addresses[i];
     for (MPI_Count i = 0; i < e->counts; i++)
-        *value++ = counts[i];
-}
-
-/* n objects, and never NULL for none: MPICH looks at the addresses. */
-static void *room(MPI_Count n, size_t bytes)
-{
-    return calloc((size_t) n + 1, bytes);
-}
-
-static bool get_contents(MPI_Datatype type, const struct envelope *e,
-                         struct aspx_contents *contents)
-{
-    int *ints = room(e->ints, sizeof(*ints));
-    MPI_Aint *addresses = room(e->addresses, sizeof(*addresses));
-    MPI_Count *counts = room(e->counts, sizeof(*counts));
-    bool ok = ints && addresses && counts && contents->values &&
-              contents->types &&
-              aspx_real.MPI_Type_get_contents_c(
-                  type, e->ints, e->addresses, e->counts, e->types, ints,
-                  addresses, counts, contents->types) == MPI_SUCCESS;
-
-    if (ok)
-        collect(contents, e, ints, addresses, counts);
-    free(ints);
-    free(addresses);
-    free(counts);
-    return ok;
+        *value++ = arrays->counts[i];
 }
 
 bool aspx_contents_get(MPI_Datatype type, struct aspx_contents *contents)
 {
     struct envelope e;
+    struct arrays arrays;
 
     *contents = (struct aspx_contents){0};
     if (!get_envelope(type, &e, &contents->combiner))
@@ -91,15 +94,17 @@ bool aspx_contents_get(MPI_Datatype type, struct aspx_contents *contents)
     if (!aspx_contents_derived(contents->combiner))
         return true;
     contents->large = e.counts > 0;
-    contents->nvalues = (size_t) (e.ints + e.addresses + e.counts);
-    contents->values = room((MPI_Count) contents->nvalues, sizeof(int64_t));
-    contents->types = room(e.types, sizeof(MPI_Datatype));
-    if (get_contents(type, &e, contents)) {
-        contents->ntypes = (size_t) e.types;
-        return true;
+    if (!get_room(&e, contents, &arrays))
+        return false;
+    if (aspx_real.MPI_Type_get_contents_c(
+            type, e.ints, e.addresses, e.counts, e.types, arrays.ints,
+            arrays.addresses, arrays.counts, contents->types) != MPI_SUCCESS) {
+        free(contents->values);
+        return false;
     }
-    aspx_contents_free(contents);
-    return false;
+    contents->ntypes = (size_t) e.types;
+    collect(contents, &e, &arrays);
+    return true;
 }
 
 static void free_reference(MPI_Datatype *type)
@@ -107,7 +112,8 @@ static void free_reference(MPI_Datatype *type)
     struct envelope e;
     int combiner;
 
-    if (get_envelope(*type, &e, &combiner) && aspx_contents_derived(combiner))
+    if (!aspx_handle_basic_size(*type) && get_envelope(*type, &e, &combiner) &&
+        aspx_contents_derived(combiner))
         aspx_real.MPI_Type_free(type);
 }
 
@@ -115,6 +121,5 @@ void aspx_contents_free(struct aspx_contents *contents)
 {
     for (size_t i = 0; i < contents->ntypes; i++)
         free_reference(&contents->types[i]);
-    free(contents->types);
-    free(contents->values);
+    free(contents->values); /* and the types */
 }

@@ -6,6 +6,7 @@
 #include "basic.h"
 #include "creators.h"
 
+#include "runtime/mpi/handle.h"
 #include "runtime/mpi/real.h"
 
 #include <stdlib.h>
@@ -68,8 +69,9 @@ static bool place_contents(struct maker *m,
                            const struct aspx_contents *contents,
                            struct aspx_placed *placed)
 {
-    struct aspx_inner_type *inner = calloc(contents->ntypes + 1,
-                                           sizeof(*inner));
+    struct aspx_inner_type one,
+        *inner = contents->ntypes > 1 ? calloc(contents->ntypes, sizeof(*inner))
+                                      : &one;
     const struct aspx_creation creation = {m->region, contents, inner};
     bool ok;
 
@@ -79,7 +81,8 @@ static bool place_contents(struct maker *m,
     if (ok && !aspx_create(&creation, placed))
         ok = refuse(m, m->region->full ? ASPX_NO_LAYOUT_LARGE
                                        : ASPX_NO_LAYOUT_DEEP);
-    free(inner);
+    if (inner != &one)
+        free(inner);
     return ok;
 }
 
@@ -100,14 +103,29 @@ static bool place_derived(struct maker *m, MPI_Datatype type,
     return ok;
 }
 
-/* The type that has it inside keeps a handle from being another type's
- * meanwhile. */
+/* It only saves time. The type that has it inside keeps the handle from being
+ * another type's meanwhile. */
+static void remember(struct maker *m, MPI_Datatype type,
+                     struct aspx_placed placed)
+{
+    struct seen *seen = malloc(sizeof(*seen));
+
+    if (!seen)
+        return;
+    *seen = (struct seen){.type = type, .placed = placed};
+    HASH_ADD_INT(m->seen, type, seen);
+}
+
 static bool place_type(struct maker *m, MPI_Datatype type,
                        struct aspx_placed *placed)
 {
+    unsigned bytes = aspx_handle_basic_size(type);
     struct seen *seen;
-    bool ok;
 
+    if (bytes) {
+        *placed = (struct aspx_placed){.size = bytes};
+        return true;
+    }
     HASH_FIND_INT(m->seen, &type, seen);
     if (seen) {
         *placed = seen->placed;
@@ -116,14 +134,12 @@ static bool place_type(struct maker *m, MPI_Datatype type,
     if (m->levels == LEVELS_MAX)
         return refuse(m, ASPX_NO_LAYOUT_DEEP);
     m->levels++;
-    ok = place_derived(m, type, placed);
+    if (!place_derived(m, type, placed))
+        return false;
     m->levels--;
-    seen = ok ? malloc(sizeof(*seen)) : NULL;
-    if (seen) {
-        *seen = (struct seen){.type = type, .placed = *placed};
-        HASH_ADD_INT(m->seen, type, seen);
-    }
-    return ok;
+    if (m->levels > 0)
+        remember(m, type, *placed);
+    return true;
 }
 
 static void forget(struct maker *m)
