@@ -278,43 +278,43 @@ static void copy_whole(bool unpack, const struct aspx_node *node, uint64_t each,
     }
 }
 
-/* ---- elements of a layout ------------------------------------------------- */
+/* ---- elements of a typemap ------------------------------------------------- */
 
-static uint64_t copy_elements(bool unpack, const struct aspx_layout *layout,
+static uint64_t copy_elements(bool unpack, const struct aspx_typemap *typemap,
                               char *buffer, uint64_t count, uint64_t from,
                               char *stream, uint64_t bytes)
 {
     struct aspx_node elements = {
         .kind = ASPX_NODE_LOOP,
         .count = count,
-        .child = layout->node,
-        .each = layout->size,
-        .stride = layout->extent,
+        .child = typemap->node,
+        .each = typemap->size,
+        .stride = typemap->extent,
     };
 
-    if (!aspx_layout_bytes(layout, count, &elements.size) ||
+    if (!aspx_typemap_bytes(typemap, count, &elements.size) ||
         from >= elements.size || bytes == 0)
         return 0;
     if (bytes > elements.size - from)
         bytes = elements.size - from;
-    copy_range(unpack, &elements, at(buffer, layout->offset), from,
+    copy_range(unpack, &elements, at(buffer, typemap->offset), from,
                from + bytes, stream);
     return bytes;
 }
 
 /* The cast only takes const away of what is read. */
-uint64_t aspx_layout_pack(const struct aspx_layout *layout, const void *buffer,
-                          uint64_t count, uint64_t from, void *stream,
-                          uint64_t bytes)
+uint64_t aspx_typemap_pack(const struct aspx_typemap *typemap,
+                           const void *buffer, uint64_t count, uint64_t from,
+                           void *stream, uint64_t bytes)
 {
-    return copy_elements(false, layout, (char *) (uintptr_t) buffer, count,
+    return copy_elements(false, typemap, (char *) (uintptr_t) buffer, count,
                          from, stream, bytes);
 }
 
-uint64_t aspx_layout_unpack(const struct aspx_layout *layout, void *buffer,
-                            uint64_t count, uint64_t from, const void *stream,
-                            uint64_t bytes)
+uint64_t aspx_typemap_unpack(const struct aspx_typemap *typemap, void *buffer,
+                             uint64_t count, uint64_t from, const void *stream,
+                             uint64_t bytes)
 {
-    return copy_elements(true, layout, buffer, count, from,
+    return copy_elements(true, typemap, buffer, count, from,
                          (char *) (uintptr_t) stream, bytes);
 }
