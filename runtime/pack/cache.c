@@ -76,10 +76,13 @@ static struct kept *make(MPI_Datatype type)
     *kept = (struct kept){type, aspx_typemap_make(type, &why)};
     if (!kept->typemap)
         atomic_fetch_add_explicit(&refused[why], 1, memory_order_relaxed);
-    if (aspx_table_insert(&kept_types, type, kept) == 0 && hang_on(type, kept))
-        return kept;
-    drop(kept);
-    return NULL;
+    if (!hang_on(type, kept)) {
+        drop(kept);
+        return NULL;
+    }
+    /* Only now: others find it there without the lock. Without memory for it
+     * there, it goes with the type. */
+    return aspx_table_insert(&kept_types, type, kept) == 0 ? kept : NULL;
 }
 
 const struct aspx_typemap *aspx_typemap_of(MPI_Datatype type)
