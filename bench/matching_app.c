@@ -2,10 +2,10 @@
 /* CPU time that a rank takes to match a message, with so many to choose from.
  *
  * usage: matching_app RECEIVES ROUNDS
- * Rank 0 posts RECEIVES receives with a tag each, and rank 1 sends in the opposite
- * order ("posted"); or rank 1 sends first, and rank 0 receives in the opposite
- * order ("unexpected"). Prints the least of the rounds for both, in microseconds
- * of CPU time for each message: "posted unexpected". */
+ * Rank 0 posts RECEIVES receives with a tag each, and rank 1 sends in the
+ * opposite order ("posted"); or rank 1 sends first, and rank 0 receives in the
+ * opposite order ("unexpected"). Prints the least of the rounds for both, in
+ * microseconds of CPU time for each message: "posted unexpected". */
 #include <mpi.h>
 
 #include <stdio.h>

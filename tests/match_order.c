@@ -51,9 +51,10 @@ static void draw_round(void)
         struct message *m = &messages[i];
         struct receive *r = &receives[MESSAGES - 1 - i];
 
-        *m = (struct message) {(int) draw(COMMS), (int) draw(TAGS), false};
-        *r = (struct receive) {m->comm, draw(3) ? m->tag : -1,
-                               draw(3) ? 1 : -1, -1, -1, MPI_REQUEST_NULL};
+        *m = (struct message){(int) draw(COMMS), (int) draw(TAGS), false};
+        *r = (struct receive){
+            m->comm, draw(3) ? m->tag : -1, draw(3) ? 1 : -1, -1,
+            -1,      MPI_REQUEST_NULL};
     }
     for (int i = MESSAGES - 1; i > 0; i--) {
         int j = (int) draw((uint32_t) i + 1);
@@ -112,8 +113,8 @@ static void meet(int rank)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* One in eight is asked for by a matched probe, which takes it there and then if
- * it waits. */
+/* One in eight is asked for by a matched probe, which takes it there and then
+ * if it waits. */
 static void post(struct receive *r, bool by_probe)
 {
     MPI_Comm comm = comms[r->comm];

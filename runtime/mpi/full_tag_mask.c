@@ -27,7 +27,8 @@
 
 enum { SOURCE_SHIFT = 32, PROBE_TAG = 0x2a5c1 };
 
-/* ucp_tag_recv_nbx() and ucp_tag_probe_nb() of ucp.h, in the C library's types. */
+/* ucp_tag_recv_nbx() and ucp_tag_probe_nb() of ucp.h, in the C library's types.
+ */
 typedef void *receive_f(void *worker, void *buffer, size_t count, uint64_t tag,
                         uint64_t mask, const void *param);
 typedef void *probe_f(void *worker, uint64_t tag, uint64_t mask, int remove,
