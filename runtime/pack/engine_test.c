@@ -174,6 +174,20 @@ static void test_offsets(void **state)
     check(list(entries, 50), 2000, 5);
 }
 
+/* More than are turned inside out at a time. */
+static void test_many_lists_at_offsets(void **state)
+{
+    struct aspx_placed pair[] = {block(0, 1), block(3, 2)}, entries[150], one;
+
+    (void) state;
+    one = list(pair, 2);
+    for (int i = 0; i < 150; i++) {
+        entries[i] = one;
+        entries[i].offset = (i * 7919) % 150 * 50;
+    }
+    check(list(entries, 150), 10000, 2);
+}
+
 static void test_parts_of_all_kinds(void **state)
 {
     struct aspx_placed pair[] = {block(0, 1), block(3, 2)},
@@ -205,9 +219,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(test_blocks_of_every_size),  TEST(test_elements_of_a_struct),
-        TEST(test_elements_that_go_back), TEST(test_offsets),
-        TEST(test_parts_of_all_kinds),    TEST(test_count_zero_and_size_zero),
+        TEST(test_blocks_of_every_size),     TEST(test_elements_of_a_struct),
+        TEST(test_elements_that_go_back),    TEST(test_offsets),
+        TEST(test_many_lists_at_offsets),    TEST(test_parts_of_all_kinds),
+        TEST(test_count_zero_and_size_zero),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
