@@ -23,7 +23,8 @@ enum aspx_no_typemap {
 
 /* The typemap of a type, which the caller frees. Asks MPI how the type was
  * made, and the same of all types within. NULL, with the reason, when there is
- * none. MPI must run, and the caller may be inside it. */
+ * none. MPI must run, and the caller may be inside it. Of a handle that is no
+ * type's MPI raises an error. */
 struct aspx_typemap *aspx_typemap_make(MPI_Datatype type,
                                        enum aspx_no_typemap *why);
 void aspx_typemap_free(struct aspx_typemap *typemap);
