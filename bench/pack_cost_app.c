@@ -9,7 +9,7 @@
 #include "config.h"
 
 #include "runtime/mpi/real.h"
-#include "runtime/pack/layout.h"
+#include "runtime/pack/typemap.h"
 
 #include <mpi.h>
 #include <stdio.h>
@@ -120,46 +120,46 @@ ALONE void measure_mpi_unpack(void)
     MPI_Unpack(stream, (int) bytes, &at, buffer, count, type, MPI_COMM_SELF);
 }
 
-void measure_layout(void);
-ALONE void measure_layout(void)
+void measure_typemap(void);
+ALONE void measure_typemap(void)
 {
-    (void) aspx_layout_of(type);
+    (void) aspx_typemap_of(type);
 }
 
 void measure_engine_pack(void);
 ALONE void measure_engine_pack(void)
 {
-    aspx_layout_pack(aspx_layout_of(type), buffer, (uint64_t) count, 0, stream,
-                     bytes);
+    aspx_typemap_pack(aspx_typemap_of(type), buffer, (uint64_t) count, 0,
+                      stream, bytes);
 }
 
 void measure_engine_unpack(void);
 ALONE void measure_engine_unpack(void)
 {
-    aspx_layout_unpack(aspx_layout_of(type), buffer, (uint64_t) count, 0,
-                       stream, bytes);
+    aspx_typemap_unpack(aspx_typemap_of(type), buffer, (uint64_t) count, 0,
+                        stream, bytes);
 }
 
 void measure_fragments_pack(void);
 ALONE void measure_fragments_pack(void)
 {
-    const struct aspx_layout *layout = aspx_layout_of(type);
+    const struct aspx_typemap *typemap = aspx_typemap_of(type);
 
     for (size_t at = 0; at < bytes; at += FRAGMENT)
-        aspx_layout_pack(layout, buffer, (uint64_t) count, at, stream + at,
-                         FRAGMENT);
+        aspx_typemap_pack(typemap, buffer, (uint64_t) count, at, stream + at,
+                          FRAGMENT);
 }
 
 void measure_fragments_unpack(void);
 ALONE void measure_fragments_unpack(void)
 {
-    const struct aspx_layout *layout = aspx_layout_of(type);
+    const struct aspx_typemap *typemap = aspx_typemap_of(type);
     size_t left;
 
     for (size_t at = 0; at < bytes; at += FRAGMENT) {
         left = bytes - at;
-        aspx_layout_unpack(layout, buffer, (uint64_t) count, at, stream + at,
-                           left < FRAGMENT ? left : FRAGMENT);
+        aspx_typemap_unpack(typemap, buffer, (uint64_t) count, at, stream + at,
+                            left < FRAGMENT ? left : FRAGMENT);
     }
 }
 
@@ -190,7 +190,7 @@ static void warm_up(void)
 
     MPI_Type_contiguous(2, MPI_DOUBLE, &other);
     MPI_Type_commit(&other);
-    (void) aspx_layout_of(other);
+    (void) aspx_typemap_of(other);
     MPI_Pack(buffer, 1, other, stream, MESSAGE, &at, MPI_COMM_SELF);
     MPI_Type_free(&other);
 }
@@ -210,7 +210,7 @@ static void pack_all(void)
     memset(stream, 0, bytes);
     measure_mpi_pack();
     check("MPI_Pack");
-    measure_layout();
+    measure_typemap();
     memset(stream, 0, bytes);
     measure_engine_pack();
     check("the engine");

@@ -13,7 +13,7 @@ random_types() {
     random_types --seed 3 --types 2000
     ended_with 0
     printed '^2000 types, .* 0 wrong$'
-    not_printed '^no layout'
+    not_printed '^no typemap'
 }
 
 @test "every creator takes part, with and without large counts" {
@@ -61,4 +61,15 @@ random_types() {
 
 @test "errors of MPI_Pack and MPI_Unpack are MPI's" {
     same_everywhere 1 "$ASPEN_BUILD/tests/pack_errors"
+}
+
+@test "threads make, pack and free types beside ghosts" {
+    run ghosts -n 1 -g 1 "$ASPEN_BUILD/tests/pack_threads"
+    ended_with 0
+    printed '^0 wrong$'
+}
+
+@test "what has no typemap is refused, counted, and stays refused" {
+    run timeout -k 5 60 "$ASPEN_BUILD/tests/pack_refused"
+    ended_with 0
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Layouts by the handle of their type. Each hangs on an attribute of the type,
+/* Typemaps by the handle of their type. Each hangs on an attribute of the type,
  * whose value it is: MPI deletes that when nothing uses the type any more, and
  * before the handle can be another type's. Types that MPI has itself stay.
  *
@@ -8,7 +8,7 @@
 #include "config.h"
 
 #include "contents.h"
-#include "layout.h"
+#include "typemap.h"
 
 #include "runtime/base/table.h"
 #include "runtime/mpi/real.h"
@@ -19,18 +19,18 @@
 
 struct kept {
     MPI_Datatype type;
-    struct aspx_layout *layout; /* NULL: it has none */
+    struct aspx_typemap *typemap; /* NULL: it has none */
 };
 
 static struct aspx_table kept_types = ASPX_TABLE_INITIALIZER;
-static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER; /* of layouts */
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER; /* of typemaps */
 static int keyval = MPI_KEYVAL_INVALID;
-static _Atomic uint64_t refused[ASPX_NO_LAYOUTS];
+static _Atomic uint64_t refused[ASPX_NO_TYPEMAPS];
 
 static void drop(struct kept *kept)
 {
     aspx_table_remove(&kept_types, kept->type, kept);
-    aspx_layout_free(kept->layout);
+    aspx_typemap_free(kept->typemap);
     free(kept);
 }
 
@@ -54,7 +54,7 @@ static bool is_derived(MPI_Datatype type)
            aspx_contents_derived(combiner);
 }
 
-/* A type that is copied gets a layout of its own when it is used. */
+/* A type that is copied gets a typemap of its own when it is used. */
 static bool hang_on(MPI_Datatype type, struct kept *kept)
 {
     if (!is_derived(type))
@@ -69,27 +69,23 @@ static bool hang_on(MPI_Datatype type, struct kept *kept)
 static struct kept *make(MPI_Datatype type)
 {
     struct kept *kept = malloc(sizeof(*kept));
-    enum aspx_no_layout why = ASPX_NO_LAYOUT_LARGE;
+    enum aspx_no_typemap why = ASPX_NO_TYPEMAP_LARGE;
 
     if (!kept)
         return NULL;
-    *kept = (struct kept){type, aspx_layout_make(type, &why)};
-    if (!kept->layout)
+    *kept = (struct kept){type, aspx_typemap_make(type, &why)};
+    if (!kept->typemap)
         atomic_fetch_add_explicit(&refused[why], 1, memory_order_relaxed);
-    if (aspx_table_insert(&kept_types, type, kept) == 0 && hang_on(type, kept))
-        return kept;
-    drop(kept);
-    return NULL;
+    if (!hang_on(type, kept)) {
+        drop(kept);
+        return NULL;
+    }
+    /* Only now: others find it there without the lock. Without memory for it
+     * there, it goes with the type. */
+    return aspx_table_insert(&kept_types, type, kept) == 0 ? kept : NULL;
 }
 
-const struct aspx_layout *aspx_layout_find(MPI_Datatype type)
-{
-    struct kept *kept = aspx_table_find(&kept_types, type);
-
-    return kept ? kept->layout : NULL;
-}
-
-const struct aspx_layout *aspx_layout_of(MPI_Datatype type)
+const struct aspx_typemap *aspx_typemap_of(MPI_Datatype type)
 {
     struct kept *kept = aspx_table_find(&kept_types, type);
 
@@ -100,10 +96,10 @@ const struct aspx_layout *aspx_layout_of(MPI_Datatype type)
             kept = make(type);
         pthread_mutex_unlock(&making);
     }
-    return kept ? kept->layout : NULL;
+    return kept ? kept->typemap : NULL;
 }
 
-uint64_t aspx_layouts_refused(enum aspx_no_layout why)
+uint64_t aspx_typemaps_refused(enum aspx_no_typemap why)
 {
     return atomic_load_explicit(&refused[why], memory_order_relaxed);
 }

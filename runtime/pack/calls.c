@@ -4,10 +4,10 @@
  * communicator, type and sizes, and costs 200 to 300 instructions where MPICH
  * takes 1,400 for two numbers. Calls that look unusual are left to MPI as they
  * are: NULL, also as MPI_BOTTOM; sizes that are negative or too small; types
- * without a layout. MPI_Pack_size only multiplies, and stays MPI's. */
+ * without a typemap. MPI_Pack_size only multiplies, and stays MPI's. */
 #include "config.h"
 
-#include "layout.h"
+#include "typemap.h"
 
 #include "runtime/mpi/handle.h"
 #include "runtime/mpi/real.h"
@@ -50,21 +50,21 @@ static bool is_usual(const void *buffer, MPI_Count count, MPI_Datatype type,
     return !knows_gpus;
 }
 
-/* The layout of a type, if so many elements lie between position and the end of
- * what is `size` bytes long. MPI has found the type right. */
-static const struct aspx_layout *fitting(MPI_Datatype type, MPI_Count count,
-                                         MPI_Count position, MPI_Count size,
-                                         uint64_t *bytes)
+/* The typemap of a type, if so many elements lie between position and the end
+ * of what is `size` bytes long. MPI has found the type right. */
+static const struct aspx_typemap *fitting(MPI_Datatype type, MPI_Count count,
+                                          MPI_Count position, MPI_Count size,
+                                          uint64_t *bytes)
 {
-    const struct aspx_layout *layout;
+    const struct aspx_typemap *typemap;
 
     if (position < 0 || position > size)
         return NULL;
-    layout = aspx_layout_of(type);
-    if (!layout || !aspx_layout_bytes(layout, (uint64_t) count, bytes) ||
+    typemap = aspx_typemap_of(type);
+    if (!typemap || !aspx_typemap_bytes(typemap, (uint64_t) count, bytes) ||
         *bytes > (uint64_t) (size - position))
         return NULL;
-    return layout;
+    return typemap;
 }
 
 /* The two calls, with int and with MPI_Count, differ in nothing else. */
@@ -73,7 +73,7 @@ static const struct aspx_layout *fitting(MPI_Datatype type, MPI_Count count,
                          MPI_Datatype datatype, void *outbuf, integer outsize, \
                          integer *position, MPI_Comm comm)                     \
     {                                                                          \
-        const struct aspx_layout *layout = NULL;                               \
+        const struct aspx_typemap *typemap = NULL;                             \
         uint64_t bytes;                                                        \
                                                                                \
         comm = aspx_comm(comm);                                                \
@@ -83,13 +83,13 @@ static const struct aspx_layout *fitting(MPI_Datatype type, MPI_Count count,
                                                                                \
             if (rc != MPI_SUCCESS)                                             \
                 return rc;                                                     \
-            layout = fitting(datatype, incount, *position, outsize, &bytes);   \
+            typemap = fitting(datatype, incount, *position, outsize, &bytes);  \
         }                                                                      \
-        if (!layout)                                                           \
+        if (!typemap)                                                          \
             return aspx_real.name(inbuf, incount, datatype, outbuf, outsize,   \
                                   position, comm);                             \
-        aspx_layout_pack(layout, inbuf, (uint64_t) incount, 0,                 \
-                         (char *) outbuf + *position, bytes);                  \
+        aspx_typemap_pack(typemap, inbuf, (uint64_t) incount, 0,               \
+                          (char *) outbuf + *position, bytes);                 \
         *position += (integer) bytes;                                          \
         return MPI_SUCCESS;                                                    \
     }
@@ -99,7 +99,7 @@ static const struct aspx_layout *fitting(MPI_Datatype type, MPI_Count count,
                          void *outbuf, integer outcount,                       \
                          MPI_Datatype datatype, MPI_Comm comm)                 \
     {                                                                          \
-        const struct aspx_layout *layout = NULL;                               \
+        const struct aspx_typemap *typemap = NULL;                             \
         uint64_t bytes;                                                        \
                                                                                \
         comm = aspx_comm(comm);                                                \
@@ -109,13 +109,13 @@ static const struct aspx_layout *fitting(MPI_Datatype type, MPI_Count count,
                                                                                \
             if (rc != MPI_SUCCESS)                                             \
                 return rc;                                                     \
-            layout = fitting(datatype, outcount, *position, insize, &bytes);   \
+            typemap = fitting(datatype, outcount, *position, insize, &bytes);  \
         }                                                                      \
-        if (!layout)                                                           \
+        if (!typemap)                                                          \
             return aspx_real.name(inbuf, insize, position, outbuf, outcount,   \
                                   datatype, comm);                             \
-        aspx_layout_unpack(layout, outbuf, (uint64_t) outcount, 0,             \
-                           (const char *) inbuf + *position, bytes);           \
+        aspx_typemap_unpack(typemap, outbuf, (uint64_t) outcount, 0,           \
+                            (const char *) inbuf + *position, bytes);          \
         *position += (integer) bytes;                                          \
         return MPI_SUCCESS;                                                    \
     }

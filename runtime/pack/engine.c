@@ -29,34 +29,8 @@ enum {
     LONG_LOOP = 8,
 };
 
-/* The buffer's address may be MPI_BOTTOM, that is NULL, or that of another
- * object: no arithmetic of C. */
-static char *at(char *buffer, int64_t offset)
-{
-    return (char *) ((uintptr_t) buffer + (uintptr_t) offset);
-}
-
-/* n copies of something. */
-struct copies {
-    char *buffer;
-    int64_t buffer_stride;
-    char *stream;
-    int64_t stream_stride;
-    uint64_t n;
-};
-
 static void copy_whole(bool unpack, const struct aspx_node *node, uint64_t each,
-                       struct copies c);
-
-static void copy_blocks(bool unpack, uint64_t bytes, const struct copies *c)
-{
-    if (unpack)
-        aspx_copy_strided(c->buffer, c->buffer_stride, c->stream,
-                          c->stream_stride, bytes, c->n);
-    else
-        aspx_copy_strided(c->stream, c->stream_stride, c->buffer,
-                          c->buffer_stride, bytes, c->n);
-}
+                       struct aspx_copies c);
 
 static void copy_block(bool unpack, char *buffer, char *stream, uint64_t bytes)
 {
@@ -72,49 +46,47 @@ static void copy_loop(bool unpack, const struct aspx_node *loop, uint64_t first,
                       uint64_t n, char *buffer, char *stream)
 {
     copy_whole(unpack, loop->child, loop->each,
-               (struct copies){
-                   at(buffer, (int64_t) first * loop->stride),
-                   loop->stride,
-                   stream,
-                   (int64_t) loop->each,
-                   n,
+               (struct aspx_copies){
+                   .buffer = aspx_at(buffer, (int64_t) first * loop->stride),
+                   .buffer_stride = loop->stride,
+                   .stream = stream,
+                   .stream_stride = (int64_t) loop->each,
+                   .n = n,
                });
 }
 
 static void copy_offsets(bool unpack, const struct aspx_node *list,
                          uint64_t first, uint64_t n, char *buffer, char *stream)
 {
-    const int64_t *offsets = list->offsets + first;
-
-    if (list->child) {
-        for (uint64_t i = 0; i < n; i++)
-            copy_whole(unpack, list->child, list->each,
-                       (struct copies){at(buffer, offsets[i]), 0,
-                                       stream + i * list->each, 0, 1});
-    } else if (unpack) {
-        aspx_copy_scatter(buffer, offsets, stream, list->each, n);
-    } else {
-        aspx_copy_gather(stream, buffer, offsets, list->each, n);
-    }
+    copy_whole(unpack, list->child, list->each,
+               (struct aspx_copies){
+                   .buffer = buffer,
+                   .offsets = list->offsets + first,
+                   .stream = stream,
+                   .stream_stride = (int64_t) list->each,
+                   .n = n,
+               });
 }
 
 static void copy_parts(bool unpack, const struct aspx_node *list,
                        uint64_t first, uint64_t n, char *buffer, char *stream)
 {
     const struct aspx_part *part = list->parts + first;
-    uint64_t begin = part->before;
+    const uint64_t begin = part->before;
 
     for (uint64_t i = first; i < first + n; i++, part++) {
         const struct aspx_node *child = list->children ? list->children[i]
                                                        : NULL;
-        uint64_t each = part[1].before - part->before;
-        char *from = at(buffer, part->offset),
-             *to = stream + part->before - begin;
+        const uint64_t each = part[1].before - part->before;
+        char *here = aspx_at(buffer, part->offset);
+        char *there = stream + (part->before - begin);
 
         if (child)
-            copy_whole(unpack, child, each, (struct copies){from, 0, to, 0, 1});
+            copy_whole(
+                unpack, child, each,
+                (struct aspx_copies){.buffer = here, .stream = there, .n = 1});
         else
-            copy_block(unpack, from, to, each);
+            copy_block(unpack, here, there, each);
     }
 }
 
@@ -190,7 +162,7 @@ static void copy_range(bool unpack, const struct aspx_node *node, char *buffer,
     uint64_t i, last;
 
     if (!node) {
-        copy_block(unpack, at(buffer, (int64_t) from), stream, to - from);
+        copy_block(unpack, aspx_at(buffer, (int64_t) from), stream, to - from);
         return;
     }
     i = child_with(node, from);
@@ -199,7 +171,7 @@ static void copy_range(bool unpack, const struct aspx_node *node, char *buffer,
         uint64_t end = child.begin + child.size;
 
         end = end < to ? end : to;
-        copy_range(unpack, child.node, at(buffer, child.offset),
+        copy_range(unpack, child.node, aspx_at(buffer, child.offset),
                    from - child.begin, end - child.begin, stream);
         stream += end - from;
         from = end;
@@ -214,7 +186,7 @@ static void copy_range(bool unpack, const struct aspx_node *node, char *buffer,
         return;
     child = child_at(node, last);
     if (to > child.begin)
-        copy_range(unpack, child.node, at(buffer, child.offset), 0,
+        copy_range(unpack, child.node, aspx_at(buffer, child.offset), 0,
                    to - child.begin, first + (child.begin - begin));
 }
 
@@ -222,99 +194,105 @@ static void copy_range(bool unpack, const struct aspx_node *node, char *buffer,
 
 /* Child by child, each of all copies. */
 static void copy_turned(bool unpack, const struct aspx_node *node,
-                        const struct copies *c)
+                        const struct aspx_copies *c)
 {
     for (uint64_t i = 0; i < node->count; i++) {
-        struct child child = child_at(node, i);
+        const struct child child = child_at(node, i);
+        struct aspx_copies part = *c;
 
-        copy_whole(unpack, child.node, child.size,
-                   (struct copies){
-                       at(c->buffer, child.offset),
-                       c->buffer_stride,
-                       c->stream + child.begin,
-                       c->stream_stride,
-                       c->n,
-                   });
+        part.buffer = aspx_at(part.buffer, child.offset);
+        part.stream += child.begin;
+        copy_whole(unpack, child.node, child.size, part);
     }
 }
 
-static void copy_in_tiles(bool unpack, const struct aspx_node *node,
-                          const struct copies *c)
+/* Where the copies from the n-th on are. */
+static void skip_copies(struct aspx_copies *c, uint64_t n)
 {
-    struct copies tile = *c;
-    uint64_t left = c->n;
+    if (c->offsets)
+        c->offsets += n;
+    c->buffer = aspx_at(c->buffer, (int64_t) n * c->buffer_stride);
+    c->stream += (int64_t) n * c->stream_stride;
+    c->n -= n;
+}
 
-    while (left) {
-        tile.n = left < TILE ? left : TILE;
+static void copy_in_tiles(bool unpack, const struct aspx_node *node,
+                          struct aspx_copies c)
+{
+    while (c.n) {
+        struct aspx_copies tile = c;
+
+        tile.n = c.n < TILE ? c.n : TILE;
         copy_turned(unpack, node, &tile);
-        tile.buffer = at(tile.buffer, (int64_t) tile.n * tile.buffer_stride);
-        tile.stream += (int64_t) tile.n * tile.stream_stride;
-        left -= tile.n;
+        skip_copies(&c, tile.n);
     }
 }
 
 static bool is_turned(const struct aspx_node *node, uint64_t n)
 {
     return n >= TURN_MIN && node->size <= TURN_BYTES_MAX &&
-           (node->kind != ASPX_NODE_LOOP ||
-            (node->count < LONG_LOOP && node->count < n));
+           (node->kind != ASPX_NODE_LOOP || node->count < LONG_LOOP);
+}
+
+static void copy_one_by_one(bool unpack, const struct aspx_node *node,
+                            struct aspx_copies c)
+{
+    for (; c.n; skip_copies(&c, 1))
+        copy_children(unpack, node, 0, node->count,
+                      c.offsets ? aspx_at(c.buffer, *c.offsets) : c.buffer,
+                      c.stream);
 }
 
 static void copy_whole(bool unpack, const struct aspx_node *node, uint64_t each,
-                       struct copies c)
+                       struct aspx_copies c)
 {
-    if (!node) {
-        copy_blocks(unpack, each, &c);
-        return;
-    }
-    if (is_turned(node, c.n)) {
-        copy_in_tiles(unpack, node, &c);
-        return;
-    }
-    for (; c.n; c.n--) {
-        copy_children(unpack, node, 0, node->count, c.buffer, c.stream);
-        c.buffer = at(c.buffer, c.buffer_stride);
-        c.stream += c.stream_stride;
-    }
+    if (!node)
+        aspx_copy_blocks(unpack, &c, each);
+    else if (node->kind == ASPX_NODE_LOOP && !node->child)
+        aspx_copy_runs(unpack, &c, node->count, node->stride, node->each);
+    else if (is_turned(node, c.n))
+        copy_in_tiles(unpack, node, c);
+    else
+        copy_one_by_one(unpack, node, c);
 }
 
-/* ---- elements of a layout ------------------------------------------------- */
+/* ---- elements of a typemap ------------------------------------------------- */
 
-static uint64_t copy_elements(bool unpack, const struct aspx_layout *layout,
+static uint64_t copy_elements(bool unpack, const struct aspx_typemap *typemap,
                               char *buffer, uint64_t count, uint64_t from,
                               char *stream, uint64_t bytes)
 {
     struct aspx_node elements = {
         .kind = ASPX_NODE_LOOP,
         .count = count,
-        .child = layout->node,
-        .each = layout->size,
-        .stride = layout->extent,
+        .child = typemap->node,
+        .each = typemap->size,
+        .stride = typemap->extent,
     };
 
-    if (!aspx_layout_bytes(layout, count, &elements.size) ||
+    if (!aspx_typemap_bytes(typemap, count, &elements.size) ||
         from >= elements.size || bytes == 0)
         return 0;
     if (bytes > elements.size - from)
         bytes = elements.size - from;
-    copy_range(unpack, &elements, at(buffer, layout->offset), from,
+    copy_range(unpack, &elements, aspx_at(buffer, typemap->offset), from,
                from + bytes, stream);
     return bytes;
 }
 
 /* The cast only takes const away of what is read. */
-uint64_t aspx_layout_pack(const struct aspx_layout *layout, const void *buffer,
-                          uint64_t count, uint64_t from, void *stream,
-                          uint64_t bytes)
+uint64_t aspx_typemap_pack(const struct aspx_typemap *typemap,
+                           const void *buffer, uint64_t count, uint64_t from,
+                           void *stream, uint64_t bytes)
 {
-    return copy_elements(false, layout, (char *) (uintptr_t) buffer, count,
+    return copy_elements(false, typemap, (char *) (uintptr_t) buffer, count,
                          from, stream, bytes);
 }
 
-uint64_t aspx_layout_unpack(const struct aspx_layout *layout, void *buffer,
-                            uint64_t count, uint64_t from, const void *stream,
-                            uint64_t bytes)
+uint64_t aspx_typemap_unpack(const struct aspx_typemap *typemap, void *buffer,
+                             uint64_t count, uint64_t from, const void *stream,
+                             uint64_t bytes)
 {
-    return copy_elements(true, layout, buffer, count, from,
+    return copy_elements(true, typemap, buffer, count, from,
                          (char *) (uintptr_t) stream, bytes);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies any range of the packed stream of elements of a layout. */
+/* Copies any range of the packed stream of elements of a typemap. */
 #ifndef ASPEN_RUNTIME_PACK_ENGINE_H
 #define ASPEN_RUNTIME_PACK_ENGINE_H
 
 #include "node.h"
 
 /* What is known of a datatype. */
-struct aspx_layout {
+struct aspx_typemap {
     uint64_t size;  /* bytes of the packed stream of one element; may be 0 */
     int64_t extent; /* from one element to the next */
     int64_t offset; /* of the origin of `node` from the address of an element */
@@ -16,10 +16,10 @@ struct aspx_layout {
 
 /* Bytes of the packed stream of count elements. False: they are more than 2^63
  * - 1. */
-static inline bool aspx_layout_bytes(const struct aspx_layout *layout,
-                                     uint64_t count, uint64_t *bytes)
+static inline bool aspx_typemap_bytes(const struct aspx_typemap *typemap,
+                                      uint64_t count, uint64_t *bytes)
 {
-    return !__builtin_mul_overflow(layout->size, count, bytes) &&
+    return !__builtin_mul_overflow(typemap->size, count, bytes) &&
            *bytes <= INT64_MAX;
 }
 
@@ -32,11 +32,11 @@ static inline bool aspx_layout_bytes(const struct aspx_layout *layout,
  * Cost of the way to the first byte: log n in lists whose entries differ, else
  * constant; per level of loops.
  * Threads: any; the caller keeps others away from the memory. */
-uint64_t aspx_layout_pack(const struct aspx_layout *layout, const void *buffer,
-                          uint64_t count, uint64_t from, void *stream,
-                          uint64_t bytes);
-uint64_t aspx_layout_unpack(const struct aspx_layout *layout, void *buffer,
-                            uint64_t count, uint64_t from, const void *stream,
-                            uint64_t bytes);
+uint64_t aspx_typemap_pack(const struct aspx_typemap *typemap,
+                           const void *buffer, uint64_t count, uint64_t from,
+                           void *stream, uint64_t bytes);
+uint64_t aspx_typemap_unpack(const struct aspx_typemap *typemap, void *buffer,
+                             uint64_t count, uint64_t from, const void *stream,
+                             uint64_t bytes);
 
 #endif

@@ -62,22 +62,22 @@ static void walk(const struct aspx_node *node, uint64_t size, int64_t at)
 
 /* ---- ranges --------------------------------------------------------------- */
 
-static void check_range(const struct aspx_layout *layout, uint64_t count,
+static void check_range(const struct aspx_typemap *typemap, uint64_t count,
                         uint64_t from, uint64_t to)
 {
     static unsigned char stream[STREAM + 2];
 
     memset(stream, 0xa5, to - from + 2);
-    assert_int_equal(aspx_layout_pack(layout, buffer + SPAN / 2, count, from,
-                                      stream + 1, to - from),
+    assert_int_equal(aspx_typemap_pack(typemap, buffer + SPAN / 2, count, from,
+                                       stream + 1, to - from),
                      to - from);
     assert_int_equal(stream[0], 0xa5);
     assert_int_equal(stream[to - from + 1], 0xa5);
     for (uint64_t i = from; i < to; i++)
         assert_int_equal(stream[1 + i - from], buffer[SPAN / 2 + map[i]]);
     memset(back, 0, sizeof(back));
-    assert_int_equal(aspx_layout_unpack(layout, back + SPAN / 2, count, from,
-                                        stream + 1, to - from),
+    assert_int_equal(aspx_typemap_unpack(typemap, back + SPAN / 2, count, from,
+                                         stream + 1, to - from),
                      to - from);
     for (uint64_t i = from; i < to; i++) {
         assert_int_equal(back[SPAN / 2 + map[i]], buffer[SPAN / 2 + map[i]]);
@@ -89,7 +89,7 @@ static void check_range(const struct aspx_layout *layout, uint64_t count,
 
 static void check(struct aspx_placed placed, int64_t extent, uint64_t count)
 {
-    const struct aspx_layout layout = {
+    const struct aspx_typemap typemap = {
         .size = placed.size,
         .extent = extent,
         .offset = placed.offset,
@@ -99,18 +99,18 @@ static void check(struct aspx_placed placed, int64_t extent, uint64_t count)
     for (uint64_t i = 0; i < count; i++)
         walk(placed.node, placed.size, placed.offset + (int64_t) i * extent);
     assert_int_equal(nmap, placed.size * count);
-    check_range(&layout, count, 0, nmap);
+    check_range(&typemap, count, 0, nmap);
     for (int i = 0; i < 40; i++) {
         uint64_t from = (uint64_t) rand() % nmap;
 
-        check_range(&layout, count, from,
+        check_range(&typemap, count, from,
                     from + (uint64_t) rand() % (nmap - from) + 1);
     }
-    assert_int_equal(aspx_layout_pack(&layout, buffer, count, nmap, back, 9),
+    assert_int_equal(aspx_typemap_pack(&typemap, buffer, count, nmap, back, 9),
                      0);
-    assert_int_equal(
-        aspx_layout_pack(&layout, buffer + SPAN / 2, count, nmap - 1, back, 9),
-        1);
+    assert_int_equal(aspx_typemap_pack(&typemap, buffer + SPAN / 2, count,
+                                       nmap - 1, back, 9),
+                     1);
 }
 
 static struct aspx_placed loop(uint64_t count, int64_t stride,
@@ -174,6 +174,20 @@ static void test_offsets(void **state)
     check(list(entries, 50), 2000, 5);
 }
 
+/* More than are turned inside out at a time. */
+static void test_many_lists_at_offsets(void **state)
+{
+    struct aspx_placed pair[] = {block(0, 1), block(3, 2)}, entries[150], one;
+
+    (void) state;
+    one = list(pair, 2);
+    for (int i = 0; i < 150; i++) {
+        entries[i] = one;
+        entries[i].offset = (i * 7919) % 150 * 50;
+    }
+    check(list(entries, 150), 10000, 2);
+}
+
 static void test_parts_of_all_kinds(void **state)
 {
     struct aspx_placed pair[] = {block(0, 1), block(3, 2)},
@@ -191,23 +205,24 @@ static void test_parts_of_all_kinds(void **state)
 
 static void test_count_zero_and_size_zero(void **state)
 {
-    const struct aspx_layout empty = {.extent = 8},
-                             one = {.size = 8, .extent = 8};
+    const struct aspx_typemap empty = {.extent = 8},
+                              one = {.size = 8, .extent = 8};
 
     (void) state;
-    assert_int_equal(aspx_layout_pack(&empty, buffer, 9, 0, back, 8), 0);
-    assert_int_equal(aspx_layout_pack(&one, buffer, 0, 0, back, 8), 0);
+    assert_int_equal(aspx_typemap_pack(&empty, buffer, 9, 0, back, 8), 0);
+    assert_int_equal(aspx_typemap_pack(&one, buffer, 0, 0, back, 8), 0);
     assert_int_equal(
-        aspx_layout_unpack(&one, back, UINT64_C(1) << 62, 0, buffer, 8), 0);
+        aspx_typemap_unpack(&one, back, UINT64_C(1) << 62, 0, buffer, 8), 0);
 }
 
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(test_blocks_of_every_size),  TEST(test_elements_of_a_struct),
-        TEST(test_elements_that_go_back), TEST(test_offsets),
-        TEST(test_parts_of_all_kinds),    TEST(test_count_zero_and_size_zero),
+        TEST(test_blocks_of_every_size),     TEST(test_elements_of_a_struct),
+        TEST(test_elements_that_go_back),    TEST(test_offsets),
+        TEST(test_many_lists_at_offsets),    TEST(test_parts_of_all_kinds),
+        TEST(test_count_zero_and_size_zero),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* One loop for each kind of copy, which the compiler makes anew for each size,
+ * each direction, and for offsets and strides: what does not change in a loop
+ * is a constant of a function that is always inlined. */
 #include "config.h"
 
 #include "strided.h"
 
-/* CASE(bytes) for each size that is worth a loop of its own: C's basic types,
+#define ALWAYS static inline __attribute__((always_inline))
+
+/* CASE(bytes) for each size that is worth loops of its own: C's basic types,
  * two and three of them, and up to a line of the cache. Above, the call of
  * memcpy() is small beside what it does. */
 #define SIZES(CASE)                                                            \
@@ -18,84 +23,127 @@
     CASE(48)                                                                   \
     CASE(64)
 
-/* Four at a time: a step of both pointers costs as much as a small block.
- * `bytes` is a constant wherever this is expanded with one. */
-static inline __attribute__((always_inline)) void copy_blocks(
-    char *to, int64_t to_stride, const char *from, int64_t from_stride,
-    size_t bytes, size_t n)
+/* A block, in the direction of the copy. */
+ALWAYS void move(bool unpack, char *buffer, char *stream, size_t bytes)
+{
+    if (unpack)
+        memcpy(buffer, stream, bytes);
+    else
+        memcpy(stream, buffer, bytes);
+}
+
+/* ---- blocks --------------------------------------------------------------- */
+
+/* Four at a time: a step of both pointers costs as much as a small block. */
+ALWAYS void strided_blocks(bool unpack, char *buffer, int64_t buffer_stride,
+                           char *stream, int64_t stream_stride, uint64_t n,
+                           size_t bytes)
 {
     for (; n >= 4; n -= 4) {
-        memcpy(to, from, bytes);
-        memcpy(to + to_stride, from + from_stride, bytes);
-        to += 2 * to_stride;
-        from += 2 * from_stride;
-        memcpy(to, from, bytes);
-        memcpy(to + to_stride, from + from_stride, bytes);
-        to += 2 * to_stride;
-        from += 2 * from_stride;
+        move(unpack, buffer, stream, bytes);
+        move(unpack, buffer + buffer_stride, stream + stream_stride, bytes);
+        buffer += 2 * buffer_stride;
+        stream += 2 * stream_stride;
+        move(unpack, buffer, stream, bytes);
+        move(unpack, buffer + buffer_stride, stream + stream_stride, bytes);
+        buffer += 2 * buffer_stride;
+        stream += 2 * stream_stride;
     }
     for (; n; n--) {
-        memcpy(to, from, bytes);
-        to += to_stride;
-        from += from_stride;
+        move(unpack, buffer, stream, bytes);
+        buffer += buffer_stride;
+        stream += stream_stride;
     }
 }
 
-void aspx_copy_strided(char *to, int64_t to_stride, const char *from,
-                       int64_t from_stride, size_t bytes, size_t n)
+ALWAYS void scattered_blocks(bool unpack, char *buffer, const int64_t *offsets,
+                             char *stream, int64_t stream_stride, uint64_t n,
+                             size_t bytes)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        move(unpack, aspx_at(buffer, offsets[i]), stream, bytes);
+        stream += stream_stride;
+    }
+}
+
+ALWAYS void copy_blocks(bool unpack, const struct aspx_copies *c, size_t bytes)
+{
+    if (c->offsets)
+        scattered_blocks(unpack, c->buffer, c->offsets, c->stream,
+                         c->stream_stride, c->n, bytes);
+    else
+        strided_blocks(unpack, c->buffer, c->buffer_stride, c->stream,
+                       c->stream_stride, c->n, bytes);
+}
+
+ALWAYS void copy_sized_blocks(bool unpack, const struct aspx_copies *c,
+                              size_t bytes)
 {
     switch (bytes) {
 #define CASE(size)                                                             \
     case size:                                                                 \
-        copy_blocks(to, to_stride, from, from_stride, size, n);                \
+        copy_blocks(unpack, c, size);                                          \
         break;
         SIZES(CASE)
 #undef CASE
     default:
-        copy_blocks(to, to_stride, from, from_stride, bytes, n);
+        copy_blocks(unpack, c, bytes);
     }
 }
 
-static inline __attribute__((always_inline)) void gather_blocks(
-    char *to, const char *from, const int64_t *offsets, size_t bytes, size_t n)
+void aspx_copy_blocks(bool unpack, const struct aspx_copies *copies,
+                      size_t bytes)
 {
-    for (size_t i = 0; i < n; i++, to += bytes)
-        memcpy(to, from + offsets[i], bytes);
+    if (unpack)
+        copy_sized_blocks(true, copies, bytes);
+    else
+        copy_sized_blocks(false, copies, bytes);
 }
 
-void aspx_copy_gather(char *to, const char *from, const int64_t *offsets,
-                      size_t bytes, size_t n)
+/* ---- runs of blocks ------------------------------------------------------- */
+
+struct run {
+    uint64_t count;
+    int64_t stride;
+};
+
+ALWAYS void copy_runs(bool unpack, const struct aspx_copies *c, struct run run,
+                      size_t bytes)
+{
+    char *buffer = c->buffer, *stream = c->stream;
+
+    for (uint64_t i = 0; i < c->n; i++) {
+        if (c->offsets)
+            buffer = aspx_at(c->buffer, c->offsets[i]);
+        strided_blocks(unpack, buffer, run.stride, stream, (int64_t) bytes,
+                       run.count, bytes);
+        buffer = aspx_at(buffer, c->buffer_stride);
+        stream += c->stream_stride;
+    }
+}
+
+ALWAYS void copy_sized_runs(bool unpack, const struct aspx_copies *c,
+                            struct run run, size_t bytes)
 {
     switch (bytes) {
 #define CASE(size)                                                             \
     case size:                                                                 \
-        gather_blocks(to, from, offsets, size, n);                             \
+        copy_runs(unpack, c, run, size);                                       \
         break;
         SIZES(CASE)
 #undef CASE
     default:
-        gather_blocks(to, from, offsets, bytes, n);
+        copy_runs(unpack, c, run, bytes);
     }
 }
 
-static inline __attribute__((always_inline)) void scatter_blocks(
-    char *to, const int64_t *offsets, const char *from, size_t bytes, size_t n)
+void aspx_copy_runs(bool unpack, const struct aspx_copies *copies,
+                    uint64_t count, int64_t stride, size_t bytes)
 {
-    for (size_t i = 0; i < n; i++, from += bytes)
-        memcpy(to + offsets[i], from, bytes);
-}
+    const struct run run = {count, stride};
 
-void aspx_copy_scatter(char *to, const int64_t *offsets, const char *from,
-                       size_t bytes, size_t n)
-{
-    switch (bytes) {
-#define CASE(size)                                                             \
-    case size:                                                                 \
-        scatter_blocks(to, offsets, from, size, n);                            \
-        break;
-        SIZES(CASE)
-#undef CASE
-    default:
-        scatter_blocks(to, offsets, from, bytes, n);
-    }
+    if (unpack)
+        copy_sized_runs(true, copies, run, bytes);
+    else
+        copy_sized_runs(false, copies, run, bytes);
 }

@@ -421,7 +421,7 @@ static void make_subarray(struct making *m)
 }
 
 /* Index i of a dimension belongs to process i / block % processes. */
-static void distribute(struct making *m, struct array *a, int d, int mine)
+static void distribute(struct array *a, int d, int mine)
 {
     int block = a->darg[d];
 
@@ -435,7 +435,6 @@ static void distribute(struct making *m, struct array *a, int d, int mine)
         if (i / block % a->processes[d] == mine)
             a->index[d][a->taken[d]++] = i;
     a->start[d] = mine;
-    (void) m;
 }
 
 static void random_distribution(struct making *m, struct array *a, int d)
@@ -471,7 +470,7 @@ static void make_darray(struct making *m)
         mine = prng_below(m->prng, a.processes[d]);
         rank = rank * a.processes[d] + mine;
         size *= a.processes[d];
-        distribute(m, &a, d, mine);
+        distribute(&a, d, mine);
         a.large_size[d] = a.size[d];
     }
     if (m->large)

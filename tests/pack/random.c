@@ -15,7 +15,7 @@
 #include "pack.h"
 
 #include "runtime/mpi/real.h"
-#include "runtime/pack/layout.h"
+#include "runtime/pack/typemap.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,14 +38,14 @@ static struct {
 } options = {.seed = 1, .types = 1000, .broken = -1};
 
 static long wrong, overlapping, too_wide, mpi_compared,
-    no_layout[ASPX_NO_LAYOUTS];
+    no_typemap[ASPX_NO_TYPEMAPS];
 
 /* One type under test, and count elements of it. */
 struct test {
     long number;
     struct prng prng;
     struct made made;
-    const struct aspx_layout *layout;
+    const struct aspx_typemap *typemap;
     int count;
     struct map map;         /* of all elements */
     long lo, span;          /* the buffer has bytes lo .. lo + span - 1 */
@@ -157,8 +157,8 @@ static void check_pack(struct test *t, size_t from, size_t to)
     uint64_t n;
 
     memset(t->out, 0x5a, to - from + 2 * GUARD);
-    n = aspx_layout_pack(t->layout, t->data - t->lo, (uint64_t) t->count, from,
-                         out, to - from);
+    n = aspx_typemap_pack(t->typemap, t->data - t->lo, (uint64_t) t->count,
+                          from, out, to - from);
     if (n != to - from || memcmp(out, t->stream + from, to - from) != 0)
         complain(t, "packed", from, to);
     for (int i = 0; i < GUARD; i++)
@@ -175,8 +175,8 @@ static void check_unpack(struct test *t, size_t from, size_t to)
 
     if (t->overlaps)
         return;
-    ok = aspx_layout_unpack(t->layout, t->back - t->lo, (uint64_t) t->count,
-                            from, t->stream + from, to - from) == to - from;
+    ok = aspx_typemap_unpack(t->typemap, t->back - t->lo, (uint64_t) t->count,
+                             from, t->stream + from, to - from) == to - from;
     for (size_t i = from; i < to; i++) {
         long at = t->map.at[i] - t->lo;
 
@@ -276,22 +276,22 @@ static void check_mpi(struct test *t)
     memcpy(t->back, t->inverse, (size_t) t->span);
 }
 
-static bool has_layout(struct test *t)
+static bool has_typemap(struct test *t)
 {
-    enum aspx_no_layout why;
-    struct aspx_layout *layout;
+    enum aspx_no_typemap why;
+    struct aspx_typemap *typemap;
 
-    t->layout = aspx_layout_of(t->made.type);
-    if (t->layout) {
-        if (t->layout->size == t->made.map.n)
+    t->typemap = aspx_typemap_of(t->made.type);
+    if (t->typemap) {
+        if (t->typemap->size == t->made.map.n)
             return true;
-        complain(t, "size of the layout", 0, t->layout->size);
+        complain(t, "size of the typemap", 0, t->typemap->size);
         return false;
     }
-    layout = aspx_layout_make(t->made.type, &why);
-    no_layout[why] += !layout;
-    aspx_layout_free(layout);
-    complain(t, aspx_no_layout_name(why), 0, 0);
+    typemap = aspx_typemap_make(t->made.type, &why);
+    no_typemap[why] += !typemap;
+    aspx_typemap_free(typemap);
+    complain(t, aspx_no_typemap_name(why), 0, 0);
     return false;
 }
 
@@ -310,7 +310,7 @@ static void check_type(long number)
         MPI_Type_commit(&t.made.type);
     if (options.verbose)
         printf("%ld: %d of %s\n", number, t.count, t.made.text);
-    if (set_up(&t) && has_layout(&t)) {
+    if (set_up(&t) && has_typemap(&t)) {
         check_piece(&t, 0, t.map.n);
         if (t.map.n <= SMALL_BYTES)
             check_every_cut(&t);
@@ -359,11 +359,11 @@ int main(int argc, char **argv)
     for (long i = 0; i < options.types; i++)
         check_type(options.first + i);
     print_creators();
-    for (int why = 0; why < ASPX_NO_LAYOUTS; why++)
-        if (no_layout[why])
-            printf("no layout (%s): %ld\n",
-                   aspx_no_layout_name((enum aspx_no_layout) why),
-                   no_layout[why]);
+    for (int why = 0; why < ASPX_NO_TYPEMAPS; why++)
+        if (no_typemap[why])
+            printf("no typemap (%s): %ld\n",
+                   aspx_no_typemap_name((enum aspx_no_typemap) why),
+                   no_typemap[why]);
     printf("%ld types, %ld too wide, %ld overlapping, %ld compared with "
            "MPI_Pack, %ld "
            "wrong\n",

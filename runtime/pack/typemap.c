@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "layout.h"
+#include "typemap.h"
 
 #include "basic.h"
 #include "creators.h"
@@ -13,7 +13,7 @@
 #include <uthash.h>
 
 enum {
-    /* Of one layout. MPICH itself keeps some 30 bytes for each entry of a
+    /* Of one typemap. MPICH itself keeps some 30 bytes for each entry of a
      * list; this is as much for ASPX_ENTRIES_MAX of them. */
     REGION_BYTES_MAX = 32 << 20,
     /* Types within types: each is a call of place_type(). */
@@ -31,10 +31,10 @@ struct maker {
     struct aspx_region *region;
     struct seen *seen;
     int levels;
-    enum aspx_no_layout why;
+    enum aspx_no_typemap why;
 };
 
-static bool refuse(struct maker *m, enum aspx_no_layout why)
+static bool refuse(struct maker *m, enum aspx_no_typemap why)
 {
     m->why = why;
     return false;
@@ -57,7 +57,7 @@ static bool place_inner(struct maker *m, const struct aspx_contents *contents,
             continue;
         }
         if (aspx_real.MPI_Type_get_extent_x(type, &lb, &extent) != MPI_SUCCESS)
-            return refuse(m, ASPX_NO_LAYOUT_MPI);
+            return refuse(m, ASPX_NO_TYPEMAP_MPI);
         inner[i].extent = extent;
         if (!place_type(m, type, &inner[i].placed))
             return false;
@@ -76,11 +76,11 @@ static bool place_contents(struct maker *m,
     bool ok;
 
     if (!inner)
-        return refuse(m, ASPX_NO_LAYOUT_LARGE);
+        return refuse(m, ASPX_NO_TYPEMAP_LARGE);
     ok = place_inner(m, contents, inner);
     if (ok && !aspx_create(&creation, placed))
-        ok = refuse(m, m->region->full ? ASPX_NO_LAYOUT_LARGE
-                                       : ASPX_NO_LAYOUT_DEEP);
+        ok = refuse(m, m->region->full ? ASPX_NO_TYPEMAP_LARGE
+                                       : ASPX_NO_TYPEMAP_DEEP);
     if (inner != &one)
         free(inner);
     return ok;
@@ -93,12 +93,12 @@ static bool place_derived(struct maker *m, MPI_Datatype type,
     bool ok;
 
     if (!aspx_contents_get(type, &contents))
-        return refuse(m, ASPX_NO_LAYOUT_MPI);
+        return refuse(m, ASPX_NO_TYPEMAP_MPI);
     if (aspx_contents_derived(contents.combiner))
         ok = place_contents(m, &contents, placed);
     else
         ok = aspx_basic_place(m->region, type, placed) ||
-             refuse(m, ASPX_NO_LAYOUT_COMBINER);
+             refuse(m, ASPX_NO_TYPEMAP_COMBINER);
     aspx_contents_free(&contents);
     return ok;
 }
@@ -132,7 +132,7 @@ static bool place_type(struct maker *m, MPI_Datatype type,
         return true;
     }
     if (m->levels == LEVELS_MAX)
-        return refuse(m, ASPX_NO_LAYOUT_DEEP);
+        return refuse(m, ASPX_NO_TYPEMAP_DEEP);
     m->levels++;
     if (!place_derived(m, type, placed))
         return false;
@@ -153,7 +153,7 @@ static void forget(struct maker *m)
     }
 }
 
-/* ---- the layout of a type ------------------------------------------------- */
+/* ---- the typemap of a type ------------------------------------------------- */
 
 /* Does MPI say the same? It has computed this in its own way. MPICH counts the
  * places of what is empty to the span, so ours may lie within. */
@@ -166,70 +166,70 @@ static bool agrees(struct maker *m, MPI_Datatype type,
     if (aspx_real.MPI_Type_size_x(type, &size) != MPI_SUCCESS ||
         aspx_real.MPI_Type_get_true_extent_x(type, &true_lb, &true_extent) !=
             MPI_SUCCESS)
-        return refuse(m, ASPX_NO_LAYOUT_MPI);
+        return refuse(m, ASPX_NO_TYPEMAP_MPI);
     if ((uint64_t) size != placed.size)
-        return refuse(m, ASPX_NO_LAYOUT_DIFFERS);
+        return refuse(m, ASPX_NO_TYPEMAP_DIFFERS);
     if (size == 0)
         return true;
     return (aspx_node_span(placed, &lo, &hi) && lo >= true_lb &&
             hi - true_lb <= true_extent) ||
-           refuse(m, ASPX_NO_LAYOUT_DIFFERS);
+           refuse(m, ASPX_NO_TYPEMAP_DIFFERS);
 }
 
-static bool describe(MPI_Datatype type, struct aspx_layout *layout,
-                     enum aspx_no_layout *why)
+static bool describe(MPI_Datatype type, struct aspx_typemap *typemap,
+                     enum aspx_no_typemap *why)
 {
-    struct maker m = {.region = &layout->region};
+    struct maker m = {.region = &typemap->region};
     struct aspx_placed placed;
     MPI_Count lb, extent;
     bool ok = place_type(&m, type, &placed) && agrees(&m, type, placed);
 
     if (ok &&
         aspx_real.MPI_Type_get_extent_x(type, &lb, &extent) != MPI_SUCCESS)
-        ok = refuse(&m, ASPX_NO_LAYOUT_MPI);
+        ok = refuse(&m, ASPX_NO_TYPEMAP_MPI);
     forget(&m);
     *why = m.why;
     if (!ok)
         return false;
-    layout->size = placed.size;
-    layout->node = placed.node;
-    layout->offset = placed.offset;
-    layout->extent = extent;
+    typemap->size = placed.size;
+    typemap->node = placed.node;
+    typemap->offset = placed.offset;
+    typemap->extent = extent;
     return true;
 }
 
-struct aspx_layout *aspx_layout_make(MPI_Datatype type,
-                                     enum aspx_no_layout *why)
+struct aspx_typemap *aspx_typemap_make(MPI_Datatype type,
+                                       enum aspx_no_typemap *why)
 {
-    struct aspx_layout *layout = calloc(1, sizeof(*layout));
+    struct aspx_typemap *typemap = calloc(1, sizeof(*typemap));
 
-    if (!layout) {
-        *why = ASPX_NO_LAYOUT_LARGE;
+    if (!typemap) {
+        *why = ASPX_NO_TYPEMAP_LARGE;
         return NULL;
     }
-    layout->region.left = REGION_BYTES_MAX;
-    if (describe(type, layout, why))
-        return layout;
-    aspx_layout_free(layout);
+    typemap->region.left = REGION_BYTES_MAX;
+    if (describe(type, typemap, why))
+        return typemap;
+    aspx_typemap_free(typemap);
     return NULL;
 }
 
-void aspx_layout_free(struct aspx_layout *layout)
+void aspx_typemap_free(struct aspx_typemap *typemap)
 {
-    if (!layout)
+    if (!typemap)
         return;
-    aspx_region_free(&layout->region);
-    free(layout);
+    aspx_region_free(&typemap->region);
+    free(typemap);
 }
 
-const char *aspx_no_layout_name(enum aspx_no_layout why)
+const char *aspx_no_typemap_name(enum aspx_no_typemap why)
 {
-    static const char *const names[ASPX_NO_LAYOUTS] = {
-        [ASPX_NO_LAYOUT_COMBINER] = "combiner",
-        [ASPX_NO_LAYOUT_LARGE] = "large",
-        [ASPX_NO_LAYOUT_DEEP] = "deep",
-        [ASPX_NO_LAYOUT_DIFFERS] = "differs",
-        [ASPX_NO_LAYOUT_MPI] = "mpi",
+    static const char *const names[ASPX_NO_TYPEMAPS] = {
+        [ASPX_NO_TYPEMAP_COMBINER] = "combiner",
+        [ASPX_NO_TYPEMAP_LARGE] = "large",
+        [ASPX_NO_TYPEMAP_DEEP] = "deep",
+        [ASPX_NO_TYPEMAP_DIFFERS] = "differs",
+        [ASPX_NO_TYPEMAP_MPI] = "mpi",
     };
 
     return names[why];
