@@ -85,6 +85,13 @@ static struct kept *make(MPI_Datatype type)
     return aspx_table_insert(&kept_types, type, kept) == 0 ? kept : NULL;
 }
 
+const struct aspx_typemap *aspx_typemap_find(MPI_Datatype type)
+{
+    struct kept *kept = aspx_table_find(&kept_types, type);
+
+    return kept ? kept->typemap : NULL;
+}
+
 const struct aspx_typemap *aspx_typemap_of(MPI_Datatype type)
 {
     struct kept *kept = aspx_table_find(&kept_types, type);

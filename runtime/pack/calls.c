@@ -7,47 +7,23 @@
  * without a typemap. MPI_Pack_size only multiplies, and stays MPI's. */
 #include "config.h"
 
+#include "calls.h"
+
+#include "messages.h"
 #include "typemap.h"
 
 #include "runtime/mpi/handle.h"
 #include "runtime/mpi/real.h"
-#include "runtime/world/world.h"
 
 #include "mpi_wrap.h"
-
-#include <pthread.h>
-
-/* An MPI that knows of GPUs takes addresses of their memory. */
-static bool knows_gpus;
-static pthread_once_t asked = PTHREAD_ONCE_INIT;
-
-static void ask_for_gpus(void)
-{
-    static const int kinds[] = {
-        MPIX_GPU_SUPPORT_CUDA,
-        MPIX_GPU_SUPPORT_ZE,
-        MPIX_GPU_SUPPORT_HIP,
-    };
-
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        int known = 0;
-
-        if (aspx_real.MPIX_GPU_query_support(kinds[i], &known) == MPI_SUCCESS &&
-            known)
-            knows_gpus = true;
-    }
-}
 
 /* Does the call look as calls do that can be Aspen's? */
 static bool is_usual(const void *buffer, MPI_Count count, MPI_Datatype type,
                      const void *packed, const void *position)
 {
-    if (!buffer || count <= 0 || !packed || !position ||
-        !aspx_handle_is(type, ASPX_HANDLE_DATATYPE) ||
-        aspx_handle_basic_size(type))
-        return false;
-    pthread_once(&asked, ask_for_gpus);
-    return !knows_gpus;
+    return aspx_pack_is_ready() && buffer && count > 0 && packed && position &&
+           aspx_handle_is(type, ASPX_HANDLE_DATATYPE) &&
+           !aspx_handle_basic_size(type);
 }
 
 /* The typemap of a type, if so many elements lie between position and the end
@@ -69,25 +45,27 @@ static const struct aspx_typemap *fitting(MPI_Datatype type, MPI_Count count,
 
 /* The two calls, with int and with MPI_Count, differ in nothing else. */
 #define PACK(name, integer)                                                    \
-    int aspx_wrap_##name(const void *inbuf, integer incount,                   \
-                         MPI_Datatype datatype, void *outbuf, integer outsize, \
-                         integer *position, MPI_Comm comm)                     \
+    static int (*its_##name)(const void *, integer, MPI_Datatype, void *,      \
+                             integer, integer *, MPI_Comm);                    \
+                                                                               \
+    static int our_##name(const void *inbuf, integer incount,                  \
+                          MPI_Datatype datatype, void *outbuf,                 \
+                          integer outsize, integer *position, MPI_Comm comm)   \
     {                                                                          \
         const struct aspx_typemap *typemap = NULL;                             \
         uint64_t bytes;                                                        \
                                                                                \
-        comm = aspx_comm(comm);                                                \
         if (is_usual(inbuf, incount, datatype, outbuf, position)) {            \
-            int rc = aspx_real.name(inbuf, 0, datatype, outbuf, outsize,       \
-                                    position, comm);                           \
+            int rc = its_##name(inbuf, 0, datatype, outbuf, outsize, position, \
+                                comm);                                         \
                                                                                \
             if (rc != MPI_SUCCESS)                                             \
                 return rc;                                                     \
             typemap = fitting(datatype, incount, *position, outsize, &bytes);  \
         }                                                                      \
         if (!typemap)                                                          \
-            return aspx_real.name(inbuf, incount, datatype, outbuf, outsize,   \
-                                  position, comm);                             \
+            return its_##name(inbuf, incount, datatype, outbuf, outsize,       \
+                              position, comm);                                 \
         aspx_typemap_pack(typemap, inbuf, (uint64_t) incount, 0,               \
                           (char *) outbuf + *position, bytes);                 \
         *position += (integer) bytes;                                          \
@@ -95,25 +73,27 @@ static const struct aspx_typemap *fitting(MPI_Datatype type, MPI_Count count,
     }
 
 #define UNPACK(name, integer)                                                  \
-    int aspx_wrap_##name(const void *inbuf, integer insize, integer *position, \
-                         void *outbuf, integer outcount,                       \
-                         MPI_Datatype datatype, MPI_Comm comm)                 \
+    static int (*its_##name)(const void *, integer, integer *, void *,         \
+                             integer, MPI_Datatype, MPI_Comm);                 \
+                                                                               \
+    static int our_##name(const void *inbuf, integer insize,                   \
+                          integer *position, void *outbuf, integer outcount,   \
+                          MPI_Datatype datatype, MPI_Comm comm)                \
     {                                                                          \
         const struct aspx_typemap *typemap = NULL;                             \
         uint64_t bytes;                                                        \
                                                                                \
-        comm = aspx_comm(comm);                                                \
         if (is_usual(outbuf, outcount, datatype, inbuf, position)) {           \
-            int rc = aspx_real.name(inbuf, insize, position, outbuf, 0,        \
-                                    datatype, comm);                           \
+            int rc = its_##name(inbuf, insize, position, outbuf, 0, datatype,  \
+                                comm);                                         \
                                                                                \
             if (rc != MPI_SUCCESS)                                             \
                 return rc;                                                     \
             typemap = fitting(datatype, outcount, *position, insize, &bytes);  \
         }                                                                      \
         if (!typemap)                                                          \
-            return aspx_real.name(inbuf, insize, position, outbuf, outcount,   \
-                                  datatype, comm);                             \
+            return its_##name(inbuf, insize, position, outbuf, outcount,       \
+                              datatype, comm);                                 \
         aspx_typemap_unpack(typemap, outbuf, (uint64_t) outcount, 0,           \
                             (const char *) inbuf + *position, bytes);          \
         *position += (integer) bytes;                                          \
@@ -124,3 +104,13 @@ PACK(MPI_Pack, int)
 PACK(MPI_Pack_c, MPI_Count)
 UNPACK(MPI_Unpack, int)
 UNPACK(MPI_Unpack_c, MPI_Count)
+
+#define INSTALL(name) (its_##name = aspx_real.name, aspx_real.name = our_##name)
+
+void aspx_pack_calls_prepare(void)
+{
+    INSTALL(MPI_Pack);
+    INSTALL(MPI_Pack_c);
+    INSTALL(MPI_Unpack);
+    INSTALL(MPI_Unpack_c);
+}

@@ -11,7 +11,8 @@
 
 #include "messages.h"
 
-#include "layout.h"
+#include "calls.h"
+#include "typemap.h"
 
 #include "runtime/base/counter.h"
 #include "runtime/mpi/build.h"
@@ -44,7 +45,7 @@ typedef status create_f(const struct ops *ops, void *context, uint64_t *type_p);
 
 /* A message under way. */
 struct message {
-    const struct aspx_layout *layout; /* NULL: MPICH does it */
+    const struct aspx_typemap *typemap; /* NULL: MPICH does it */
     void *buffer;
     uint64_t count;
     void *mpich; /* its own state */
@@ -77,10 +78,11 @@ static void *start(void *context, void *buffer, size_t count, void *its_state)
         abort(); /* as MPICH, which has no way to say so */
     *message = (struct message){NULL, buffer, count, its_state};
     if (atomic_load(&ready))
-        message->layout = aspx_layout_find(handle_of(context));
-    if (message->layout && !aspx_layout_bytes(message->layout, count, &bytes))
-        message->layout = NULL;
-    if (message->layout) {
+        message->typemap = aspx_typemap_find(handle_of(context));
+    if (message->typemap &&
+        !aspx_typemap_bytes(message->typemap, count, &bytes))
+        message->typemap = NULL;
+    if (message->typemap) {
         aspx_counter_add(&counts.described, 1);
         aspx_counter_add(&counts.bytes, bytes);
     } else {
@@ -105,35 +107,35 @@ static size_t packed_size(void *state)
 {
     const struct message *message = state;
 
-    return message->layout ? message->layout->size * message->count
-                           : mpich.packed_size(message->mpich);
+    return message->typemap ? message->typemap->size * message->count
+                            : mpich.packed_size(message->mpich);
 }
 
 static size_t pack(void *state, size_t offset, void *to, size_t most)
 {
     const struct message *message = state;
 
-    if (!message->layout)
+    if (!message->typemap)
         return mpich.pack(message->mpich, offset, to, most);
     aspx_counter_add(&counts.pieces, 1);
-    return aspx_layout_pack(message->layout, message->buffer, message->count,
-                            offset, to, most);
+    return aspx_typemap_pack(message->typemap, message->buffer, message->count,
+                             offset, to, most);
 }
 
 static status unpack(void *state, size_t offset, const void *from, size_t bytes)
 {
     const struct message *message = state;
 
-    if (!message->layout)
+    if (!message->typemap)
         return mpich.unpack(message->mpich, offset, from, bytes);
     aspx_counter_add(&counts.pieces, 1);
-    return aspx_layout_unpack(message->layout, message->buffer, message->count,
-                              offset, from, bytes) == bytes
+    return aspx_typemap_unpack(message->typemap, message->buffer,
+                               message->count, offset, from, bytes) == bytes
                ? UCX_OK
                : UCX_TRUNCATED;
 }
 
-/* MPICH's may delete the type, and the layout with it. */
+/* MPICH's may delete the type, and the typemap with it. */
 static void finish(void *state)
 {
     struct message *message = state;
@@ -170,7 +172,7 @@ static int (*copy_type)(MPI_Datatype type, MPI_Datatype *copy);
 static int describe(int rc, const MPI_Datatype *type)
 {
     if (rc == MPI_SUCCESS && made && atomic_load(&ready))
-        (void) aspx_layout_of(*type);
+        (void) aspx_typemap_of(*type);
     return rc;
 }
 
@@ -197,6 +199,7 @@ void aspx_pack_prepare(const struct asp_layout *layout)
     copy_type = aspx_real.MPI_Type_dup;
     aspx_real.MPI_Type_commit = commit_and_describe;
     aspx_real.MPI_Type_dup = dup_and_describe;
+    aspx_pack_calls_prepare();
 }
 
 /* ---- the probe --------------------------------------------------------------- */
@@ -211,7 +214,7 @@ enum {
 /* Does MPICH pack and unpack as we do? Its states of these messages stay
  * behind: to finish them would take from the type what no message has given to
  * it. */
-static bool packs_the_same(const struct aspx_layout *layout, void *context)
+static bool packs_the_same(const struct aspx_typemap *typemap, void *context)
 {
     int from[INTS], to[INTS] = {0}, theirs[INTS] = {0}, ours[INTS] = {0};
     size_t bytes = ELEMENTS * BLOCKS * sizeof(int);
@@ -223,7 +226,8 @@ static bool packs_the_same(const struct aspx_layout *layout, void *context)
     in = mpich.start_unpack(context, to, ELEMENTS);
     return mpich.packed_size(out) == bytes &&
            mpich.pack(out, 0, theirs, bytes) == bytes &&
-           aspx_layout_pack(layout, from, ELEMENTS, 0, ours, bytes) == bytes &&
+           aspx_typemap_pack(typemap, from, ELEMENTS, 0, ours, bytes) ==
+               bytes &&
            memcmp(theirs, ours, bytes) == 0 &&
            mpich.unpack(in, 0, theirs, bytes) == UCX_OK && to[0] == from[0] &&
            to[1] == 0 && to[STRIDE] == from[STRIDE];
@@ -231,8 +235,8 @@ static bool packs_the_same(const struct aspx_layout *layout, void *context)
 
 static bool is_as_known(void)
 {
-    enum aspx_no_layout why;
-    struct aspx_layout *layout;
+    enum aspx_no_typemap why;
+    struct aspx_typemap *typemap;
     MPI_Datatype type;
     bool same;
 
@@ -241,10 +245,10 @@ static bool is_as_known(void)
             MPI_SUCCESS ||
         commit(&type) != MPI_SUCCESS)
         return false;
-    layout = aspx_layout_make(type, &why);
-    same = layout && made && handle_of(made) == type &&
-           packs_the_same(layout, made);
-    aspx_layout_free(layout);
+    typemap = aspx_typemap_make(type, &why);
+    same = typemap && made && handle_of(made) == type &&
+           packs_the_same(typemap, made);
+    aspx_typemap_free(typemap);
     aspx_real.MPI_Type_free(&type);
     return same;
 }
@@ -256,12 +260,33 @@ static void describe_own_types(void)
                                   MPI_SHORT_INT, MPI_LONG_DOUBLE_INT};
 
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-        (void) aspx_layout_of(types[i]);
+        (void) aspx_typemap_of(types[i]);
+}
+
+/* An MPI that knows of GPUs takes addresses of their memory. */
+static bool knows_gpus(void)
+{
+    static const int kinds[] = {MPIX_GPU_SUPPORT_CUDA, MPIX_GPU_SUPPORT_ZE,
+                                MPIX_GPU_SUPPORT_HIP};
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        int known = 0;
+
+        if (aspx_real.MPIX_GPU_query_support(kinds[i], &known) == MPI_SUCCESS &&
+            known)
+            return true;
+    }
+    return false;
+}
+
+bool aspx_pack_is_ready(void)
+{
+    return atomic_load_explicit(&ready, memory_order_relaxed);
 }
 
 void aspx_pack_start(void)
 {
-    bool known = commit && is_as_known();
+    bool known = commit && !knows_gpus() && is_as_known();
 
     if (commit)
         aspx_fix_note(ASPX_FIX_PACK, known);

@@ -10,6 +10,7 @@
 
 #include "common/layout/layout.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Before MPI_Init: stand in front of MPICH's functions, which go on as before;
@@ -20,6 +21,9 @@ void aspx_pack_prepare(const struct asp_layout *layout);
  * way. From then on each type with gaps that the program commits is described.
  * After MPI_Init, by the thread that may call MPI. Once. */
 void aspx_pack_start(void);
+
+/* Did it begin? */
+bool aspx_pack_is_ready(void);
 
 /* Of this rank so far. Messages to or from other ranks whose type has gaps; a
  * message that is sent and received counts at both ends. */

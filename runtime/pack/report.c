@@ -4,7 +4,7 @@
 
 #include "report.h"
 
-#include "layout.h"
+#include "typemap.h"
 #include "messages.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 
 struct sum {
     struct aspx_pack_counts messages;
-    uint64_t refused[ASPX_NO_LAYOUTS]; /* types, by reason */
+    uint64_t refused[ASPX_NO_TYPEMAPS]; /* types, by reason */
 };
 
 enum { NUMBERS = sizeof(struct sum) / sizeof(uint64_t) };
@@ -22,8 +22,8 @@ static void *gather(struct aspx_record *record)
 {
     struct sum own = {.messages = aspx_pack_counts()}, *sum;
 
-    for (int why = 0; why < ASPX_NO_LAYOUTS; why++)
-        own.refused[why] = aspx_layouts_refused((enum aspx_no_layout) why);
+    for (int why = 0; why < ASPX_NO_TYPEMAPS; why++)
+        own.refused[why] = aspx_typemaps_refused((enum aspx_no_typemap) why);
     sum = (void *) aspx_record_sum(record, (const void *) &own, NUMBERS);
     return sum && sum->messages.described + sum->messages.undescribed ? sum
                                                                       : NULL;
@@ -40,11 +40,11 @@ static void print(FILE *out, const struct aspx_record *record, const void *data)
             " pieces), %" PRIu64 " by MPI",
             sum->messages.described, (double) sum->messages.bytes / 1e6,
             sum->messages.pieces, sum->messages.undescribed);
-    for (int why = 0; why < ASPX_NO_LAYOUTS; why++)
+    for (int why = 0; why < ASPX_NO_TYPEMAPS; why++)
         if (sum->refused[why])
             fprintf(out, "; %" PRIu64 " types without a description: %s",
                     sum->refused[why],
-                    aspx_no_layout_name((enum aspx_no_layout) why));
+                    aspx_no_typemap_name((enum aspx_no_typemap) why));
     fputc('\n', out);
 }
 
@@ -55,7 +55,7 @@ static void put_json(FILE *out, const struct aspx_record *record,
     uint64_t refused = 0;
 
     (void) record;
-    for (int why = 0; why < ASPX_NO_LAYOUTS; why++)
+    for (int why = 0; why < ASPX_NO_TYPEMAPS; why++)
         refused += sum->refused[why];
     fprintf(out,
             ",\n  \"typed\": {\n    \"described\": %" PRIu64

@@ -23,8 +23,8 @@ enum aspx_no_typemap {
 
 /* The typemap of a type, which the caller frees. Asks MPI how the type was
  * made, and the same of all types within. NULL, with the reason, when there is
- * none. MPI must run, and the caller may be inside it. Of a handle that is no
- * type's MPI raises an error. */
+ * none. MPI must run, and the caller must not be inside it. Of a handle that is
+ * no type's MPI raises an error. */
 struct aspx_typemap *aspx_typemap_make(MPI_Datatype type,
                                        enum aspx_no_typemap *why);
 void aspx_typemap_free(struct aspx_typemap *typemap);
@@ -35,6 +35,10 @@ void aspx_typemap_free(struct aspx_typemap *typemap);
  * further ones are a hash probe. Threads: any, as far as MPI may be called by
  * them the first time. */
 const struct aspx_typemap *aspx_typemap_of(MPI_Datatype type);
+
+/* The same without asking MPI: what a call of aspx_typemap_of() has kept, or
+ * NULL. Threads: any, also inside MPI, as long as the type lives. */
+const struct aspx_typemap *aspx_typemap_find(MPI_Datatype type);
 
 /* How many types got none, by reason, so far; in words, for the record. */
 uint64_t aspx_typemaps_refused(enum aspx_no_typemap why);
