@@ -146,7 +146,9 @@ static void finish(void *state)
 
 /* ---- what MPICH calls -------------------------------------------------------- */
 
-static _Thread_local void *made; /* the record of the last type with gaps */
+/* The record of the last type with gaps. A preloaded library may use the
+ * thread's static block, and needs nothing of the linker. */
+static _Thread_local void *made __attribute__((tls_model("initial-exec")));
 
 /* The functions are the same for all types; those of another kind of type,
  * should there be one, are left alone. */
