@@ -4,6 +4,7 @@
 #include "degraded.h"
 
 #include "common/base/escape.h"
+#include "common/base/request_spec.h"
 
 #include <inttypes.h>
 
@@ -16,6 +17,18 @@ static void put_task(struct asp_strbuf *out, const struct asp_degraded *step,
     else
         asp_strbuf_add(out, " task=-:%s:-:-:numa-1:h-1:c",
                        slot + step->ghosts < step->nlocal ? "user" : "ghost");
+}
+
+/* Knobs that the runtime heeds in mode off, too. */
+static void put_knobs(struct asp_strbuf *out, const char *spec)
+{
+    static const char *const knobs[] = {"pack", "match"};
+
+    for (size_t i = 0; i < sizeof(knobs) / sizeof(knobs[0]); i++)
+        if (asp_spec_says(spec, knobs[i], "auto"))
+            asp_strbuf_add(out, " knob=%s:auto", knobs[i]);
+        else if (asp_spec_says(spec, knobs[i], "off"))
+            asp_strbuf_add(out, " knob=%s:off", knobs[i]);
 }
 
 char *asp_degraded_layout(const struct asp_degraded *step)
@@ -32,6 +45,7 @@ char *asp_degraded_layout(const struct asp_degraded *step)
                    step->ntasks, step->nnodes, step->node);
     for (uint32_t i = 0; i < step->nlocal; i++)
         put_task(&out, step, i);
+    put_knobs(&out, step->spec);
     asp_strbuf_add(&out, " end");
     return asp_strbuf_take(&out);
 }

@@ -11,6 +11,7 @@ struct asp_degraded {
     const char *job;    /* "12.0" */
     const char *mode;   /* "ghost" */
     const char *reason; /* why there is no plan */
+    const char *spec;   /* the request: what of it needs no plan is in it */
     uint32_t ghosts;    /* the last ones of this node's tasks */
     uint32_t ntasks;    /* of the step */
     uint32_t nnodes;

@@ -11,6 +11,7 @@
 #include "runtime/casper/casper.h"
 #include "runtime/mpi/build.h"
 #include "runtime/mpi/entry.h"
+#include "runtime/mpi/full_tag_mask.h"
 #include "runtime/mpi/plt_patch.h"
 #include "runtime/mpi/tcp_finalize_fix.h"
 #include "runtime/offload/offload.h"
@@ -218,6 +219,10 @@ static void go_plain(void)
     table.MPI_Finalize = finalize_plain;
     aspx_plt_patch();
     aspx_tcp_finalize_fix();
+    if (mode == &aspx_observe_mode) {
+        aspx_full_tag_mask(layout);
+        aspx_pack_start();
+    }
     measure_if_asked();
     aspx_entry_use(&table);
 }

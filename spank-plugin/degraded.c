@@ -14,6 +14,7 @@ char *asps_degraded_layout(const struct asps_step *step)
     char job[32];
     struct asp_degraded known = {
         .job = job,
+        .spec = step->text,
         .mode = step->spec.mode,
         .reason = step->reason,
         .ghosts = step->spec.ghosts,

@@ -56,7 +56,7 @@ static void degrade(const char *what, const char *why)
 {
     snprintf(step.reason, sizeof(step.reason), "%s%s", what, why);
     slurm_spank_log("aspen: %s: %s; %s", step.nodename, step.reason,
-                    is_off()            ? "there will be no report"
+                    is_off() ? "the program runs as plain MPI, without a report"
                     : step.spec.require ? "the request says require, so the "
                                           "step fails"
                     : step.spec.ghosts
@@ -276,7 +276,7 @@ static bool read_request(spank_t spank)
     if (!is_off())
         return true;
     step.spec.require = false; /* there is nothing that could be missing */
-    return wants_report(spank);
+    return wants_report(spank) || asp_spec_mends_messages(step.text);
 }
 
 /* Without these two, ghosts or users would wait for each other for ever. The
@@ -392,9 +392,10 @@ static void start_tasks(spank_t spank)
     run_agent(spank);
 }
 
-/* Mode off with a report: the runtime takes the time of plain MPI. It needs to
- * know no more than Slurm tells, so there is neither agent nor board, and what
- * goes wrong costs the report alone. */
+/* Mode off with a report, or with knobs that need no helper: the runtime takes
+ * the time of MPI, or mends its messages. It needs to know no more than Slurm
+ * tells, so there is neither agent nor board, and what goes wrong costs these
+ * alone. */
 static void start_observer(spank_t spank)
 {
     step.kind = ASPS_STEP_TASKS;

@@ -272,7 +272,7 @@ static void test_observer(void **state)
     host_setenv(ASPS_REPORT_ENV, "1");
     host.nlocal = 0;
     start("good", "off,require");
-    assert_non_null(strstr(host.log, "there will be no report"));
+    assert_non_null(strstr(host.log, "without a report"));
     task(0, text);
     assert_null(strstr(text, "ASPEN_ROLE"));
     asps_stepd_exit();

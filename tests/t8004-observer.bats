@@ -161,3 +161,24 @@ print(r["mode"], r["nodes"], [t["node"] for t in r["time"]["ranks"]],
     ended_with 0
     printed '^aspen: mode off, 2 ranks on 1 node: '
 }
+
+@test "off with pack and match mends messages, from srun and sbatch, without helpers" {
+    local record=$BATS_TEST_TMPDIR/record.json script=$BATS_TEST_TMPDIR/script
+    chmod 777 "$BATS_TEST_TMPDIR" && chmod 755 "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR"
+    run as_user srun -N2 -n3 "--export=ALL,LD_PRELOAD=$yield" \
+        --async-progress=off,pack=auto,match=auto --async-report="$record" \
+        "$ASPEN_BUILD/tests/pack_stories"
+    ended_with 0
+    printed '^aspen: mode off, 3 ranks on 2 nodes: MPI without helpers, whose messages'
+    printed '^aspen: messages of types with gaps: [1-9]'
+    grep -q '"mpi_fixes": ".*match=yes,pack=yes' "$record"
+    run "$aspen" report --text "$record"
+    printed '^  - Aspen had no helpers: it mended'
+    printf '#!/bin/sh\nexec srun --export=ALL,LD_PRELOAD=%s %s\n' "$yield" \
+        "$ASPEN_BUILD/tests/pack_stories" >"$script"
+    run as_user sbatch --wait -N2 -n3 --output="$BATS_TEST_TMPDIR/out" \
+        --async-progress=off,pack=auto --async-report=1 "$script"
+    ended_with 0
+    run cat "$BATS_TEST_TMPDIR/out"
+    printed '^aspen: messages of types with gaps: [1-9]'
+}

@@ -32,6 +32,16 @@ messages() {
     done
 }
 
+@test "without helpers, too, when the request says so" {
+    messages --off --knob pack=auto 150 9
+    [ "$(typed described)" -gt 50 ]
+    printed '^aspen: mode off, .*: MPI without helpers, whose messages were mended'
+    run ghosts -n 3 --off --report="$BATS_TEST_TMPDIR/record" \
+        "$ASPEN_BUILD/tests/pack_stories"
+    [ "$(typed described)" -eq 0 ]
+    printed '^aspen: mode off, .*: plain MPI, whose time was taken'
+}
+
 @test "lengths, errors, collectives, attributes as in plain MPI" {
     same_everywhere 3 "$ASPEN_BUILD/tests/pack_stories"
 }

@@ -41,6 +41,12 @@ bool asp_spec_says(const char *spec, const char *key, const char *value)
     return false;
 }
 
+bool asp_spec_mends_messages(const char *spec)
+{
+    return asp_spec_says(spec, "pack", "auto") ||
+           asp_spec_says(spec, "match", "auto");
+}
+
 /* ":2", or nothing: one. */
 static int parse_ghosts(const char **at_p, uint32_t *ghosts_p)
 {

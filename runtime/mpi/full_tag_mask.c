@@ -88,8 +88,7 @@ void aspx_full_tag_mask(const struct asp_layout *layout)
 {
     int rank, size;
 
-    if (strcmp(asp_layout_knob(layout, "match", "auto"), "off") == 0 ||
-        aspx_mpi_unknown())
+    if (!aspx_mends(layout, "match") || aspx_mpi_unknown())
         return;
     aspx_real.MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     aspx_real.MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -193,8 +193,7 @@ static int dup_and_describe(MPI_Datatype type, MPI_Datatype *copy)
 
 void aspx_pack_prepare(const struct asp_layout *layout)
 {
-    if (commit || aspx_mpi_unknown() ||
-        strcmp(asp_layout_knob(layout, "pack", "auto"), "off") == 0 ||
+    if (commit || aspx_mpi_unknown() || !aspx_mends(layout, "pack") ||
         !aspx_plt_patch_lead("ucp_dt_create_generic", create_ours, &create))
         return;
     commit = aspx_real.MPI_Type_commit;

@@ -7,6 +7,8 @@
 
 #include "profile.h"
 #include "report.h"
+#include "runtime/mpi/fixes.h"
+#include "runtime/pack/report.h"
 #include "runtime/record/frame.h"
 
 #include "common/base/advice.h"
@@ -48,9 +50,15 @@ static void print_advice(FILE *to, const void *times)
                 100 * ASP_ADVICE_LEAST);
 }
 
+static bool mends(const struct asp_layout *layout)
+{
+    return aspx_mends(layout, "pack") || aspx_mends(layout, "match");
+}
+
 static bool wants(const struct asp_layout *layout)
 {
-    return layout->mode == ASP_MODE_OFF && aspx_record_where(layout);
+    return layout->mode == ASP_MODE_OFF &&
+           (aspx_record_where(layout) || mends(layout));
 }
 
 static void *gather(struct aspx_record *record)
@@ -63,7 +71,10 @@ static void print(FILE *out, const struct aspx_record *record,
 {
     fputs("aspen: mode off, ", out);
     aspx_record_print_ranks(out, record);
-    fputs(": plain MPI, whose time was taken\n", out);
+    fputs(mends(record->layout) ? ": MPI without helpers, whose messages were "
+                                  "mended and whose time was taken\n"
+                                : ": plain MPI, whose time was taken\n",
+          out);
     aspx_times_section.print(out, record, times);
     print_advice(out, times);
 }
@@ -86,5 +97,5 @@ const struct aspx_mode aspx_observe_mode = {
     .elsewhere = "its time is not taken",
     .no_sessions = "no report: in mode off the time of programs that open a "
                    "session before MPI_Init is not taken",
-    .sections = {&section},
+    .sections = {&section, &aspx_typed_section},
 };

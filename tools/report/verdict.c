@@ -324,12 +324,22 @@ static void say_thread(const struct aspt_record *record,
         record->ghosts ? "ghosts'" : "service");
 }
 
+static bool mends_messages(const struct aspt_record *record)
+{
+    const char *fixes = record->mpi_fixes ? record->mpi_fixes : "";
+
+    return strstr(fixes, "pack=yes") || strstr(fixes, "match=yes");
+}
+
 void aspt_verdict(const struct aspt_record *record, struct aspt_lines *lines)
 {
     lines->n = 0;
     if (is_off(record))
-        say(lines, "Aspen was off: this is plain MPI, and its time was "
-                   "taken.");
+        say(lines, "%s",
+            mends_messages(record)
+                ? "Aspen had no helpers: it mended MPI's messages (pack, "
+                  "match), and its time was taken."
+                : "Aspen was off: this is plain MPI, and its time was taken.");
     if (record->has_calls) {
         say_redirected(record, lines);
         say_native(record, lines);

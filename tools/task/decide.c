@@ -28,6 +28,7 @@ static char *roles_only(const struct aspt_task *task, const char *reason)
     const struct aspt_place *place = &task->place;
     struct asp_degraded known = {
         .job = place->job,
+        .spec = task->handover.spec,
         .mode = task->spec.mode,
         .reason = reason,
         .ghosts = task->spec.ghosts,
