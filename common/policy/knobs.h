@@ -76,11 +76,12 @@
       ASP_KNOB_TO_RUNTIME,                                                    \
       "auto: receives that name source and tag are looked up, and not "       \
       "searched for among all, where this MPI is known to be one that "       \
-      "searches, in mode off only when said; off: as MPI does it")                                        \
+      "searches, in mode off only when said; off: as MPI does it")            \
     K(PACK, "pack", WORD, "auto", "auto|off", 0, 0, "",                       \
       ASP_KNOB_TO_RUNTIME,                                                    \
       "auto: Aspen packs and unpacks messages of datatypes with gaps, where " \
-      "this MPI is known to do it piece by piece, in mode off only when said; off: MPI does")    \
+      "this MPI is known to do it piece by piece, in mode off only when "     \
+      "said; off: MPI does")                                                  \
     K(INIT_TIMEOUT, "init.timeout_s", NUMBER, "60", "", 1, 3600, "s",         \
       ASP_KNOB_TO_RUNTIME,                                                    \
       "how long MPI_Init waits for the other ranks to join")                  \
