@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two ranks, in each some threads that send and receive types and free them at
- * once, so that MPI deletes them when the messages end, while other threads want
- * to enter it. Each byte is as sent. Ends with 1 where one is not. */
+ * once, so that MPI deletes them when the messages end, while other threads
+ * want to enter it. Each byte is as sent. Ends with 1 where one is not. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdatomic.h>
