@@ -527,6 +527,8 @@ def off_thread(call):
         "attach_buffer" in call.name or "Buffer_attach" in call.name else ""
     told += "    aspx_direct_call_expect_streams();\n" if \
         call.name == "MPIX_Stream_create" else ""
+    told += "    aspx_direct_call_expect_lists();\n" if \
+        call.name == "MPIX_Stream_comm_create_multiplex" else ""
     comm = next((name for name, kind in call.args if kind == "comm"),
                 "MPI_COMM_NULL")
     return (f"{told}    if (aspx_direct_call_enter({comm})) {{\n"

@@ -9,6 +9,7 @@
 
 static bool allowed;
 static atomic_bool streams; /* there may be some */
+static atomic_bool lists;   /* and lists of them */
 
 void aspx_direct_call_allow(int level)
 {
@@ -20,6 +21,11 @@ void aspx_direct_call_expect_streams(void)
     atomic_store(&streams, true);
 }
 
+void aspx_direct_call_expect_lists(void)
+{
+    atomic_store(&lists, true);
+}
+
 static bool may_use_stream(MPI_Comm comm)
 {
 #ifdef MPIX_STREAM_NULL
@@ -27,7 +33,7 @@ static bool may_use_stream(MPI_Comm comm)
 
     if (!atomic_load_explicit(&streams, memory_order_relaxed))
         return false;
-    return comm == MPI_COMM_NULL ||
+    return comm == MPI_COMM_NULL || atomic_load(&lists) ||
            aspx_behind.MPIX_Comm_get_stream(comm, 0, &stream) != MPI_SUCCESS ||
            stream != MPIX_STREAM_NULL;
 #else

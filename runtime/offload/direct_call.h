@@ -25,6 +25,12 @@ void aspx_direct_call_allow(int level);
 /* The program is about to make a stream. */
 void aspx_direct_call_expect_streams(void);
 
+/* The program is about to make a communicator with a list of streams. MPICH 4.2
+ * reads behind the list when it is asked for one of them (displs[rank] is added
+ * in its MPIR_Comm_get_stream_impl), so no communicator is asked from then on:
+ * the offload thread carries out all. */
+void aspx_direct_call_expect_lists(void);
+
 /* Enter MPI, when all that has been posted, by any thread, has been
  * taken by MPI. Returns false when the offload thread shall do it.
  *   comm  the call's communicator; MPI_COMM_NULL: it has none, and may concern a

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Typemaps by the handle of their type. Each hangs on an attribute of the type,
- * whose value it is: MPI deletes that when nothing uses the type any more, and
- * before the handle can be another type's. Types that MPI has itself stay.
+/* Typemaps by the handle of their type, for those who are inside MPI. Whether
+ * one is of the type that has the handle now, or of a dead one that had it, is
+ * known outside MPI by an attribute of the type, whose value it is; inside, it
+ * is always: it goes when the handle is given to another type with gaps.
  *
- * MPI calls delete_kept() with locks of its own, so the lock that is held here
- * while MPI is called is never taken there. */
+ * The attribute tells no one when it is deleted. MPICH 4.0 lets go of its lock
+ * for the call that would, also when it deletes the type inside of UCX, as a
+ * message ends, and another thread would enter UCX meanwhile. */
 #include "config.h"
 
 #include "contents.h"
@@ -18,30 +20,30 @@
 #include <stdlib.h>
 
 struct kept {
-    MPI_Datatype type;
     struct aspx_typemap *typemap; /* NULL: it has none */
 };
 
+/* Types of the program, and those that MPI has itself, which stay. */
 static struct aspx_table kept_types = ASPX_TABLE_INITIALIZER;
+static struct aspx_table own_types = ASPX_TABLE_INITIALIZER;
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER; /* of typemaps */
-static int keyval = MPI_KEYVAL_INVALID;
+static atomic_int keyval = MPI_KEYVAL_INVALID;
 static _Atomic uint64_t refused[ASPX_NO_TYPEMAPS];
 
 static void drop(struct kept *kept)
 {
-    aspx_table_remove(&kept_types, kept->type, kept);
     aspx_typemap_free(kept->typemap);
     free(kept);
 }
 
-static int delete_kept(MPI_Datatype type, int type_keyval, void *value,
-                       void *extra)
+void aspx_typemap_forget(MPI_Datatype type)
 {
-    (void) type;
-    (void) type_keyval;
-    (void) extra;
-    drop(value);
-    return MPI_SUCCESS;
+    struct kept *kept = aspx_table_find(&kept_types, type);
+
+    if (!kept)
+        return;
+    aspx_table_remove(&kept_types, type, kept);
+    drop(kept);
 }
 
 static bool is_derived(MPI_Datatype type)
@@ -57,13 +59,42 @@ static bool is_derived(MPI_Datatype type)
 /* A type that is copied gets a typemap of its own when it is used. */
 static bool hang_on(MPI_Datatype type, struct kept *kept)
 {
+    int key = atomic_load(&keyval);
+
+    if (key == MPI_KEYVAL_INVALID) {
+        if (aspx_real.MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN,
+                                             MPI_TYPE_NULL_DELETE_FN, &key,
+                                             NULL) != MPI_SUCCESS)
+            return false;
+        atomic_store(&keyval, key);
+    }
+    return aspx_real.MPI_Type_set_attr(type, key, kept) == MPI_SUCCESS;
+}
+
+static struct kept *hanging_on(MPI_Datatype type)
+{
+    int key = atomic_load(&keyval), found = 0;
+    void *value = NULL;
+
+    if (key == MPI_KEYVAL_INVALID ||
+        aspx_real.MPI_Type_get_attr(type, key, &value, &found) != MPI_SUCCESS)
+        return NULL;
+    return found ? value : NULL;
+}
+
+/* In the table only once it hangs on its type: others find it there without the
+ * lock. Of a dead type it is nobody's any more. */
+static bool keep(MPI_Datatype type, struct kept *kept)
+{
     if (!is_derived(type))
-        return true;
-    if (keyval == MPI_KEYVAL_INVALID &&
-        aspx_real.MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, delete_kept,
-                                         &keyval, NULL) != MPI_SUCCESS)
+        return aspx_table_insert(&own_types, type, kept) == 0;
+    aspx_typemap_forget(type);
+    if (!hang_on(type, kept))
         return false;
-    return aspx_real.MPI_Type_set_attr(type, keyval, kept) == MPI_SUCCESS;
+    if (aspx_table_insert(&kept_types, type, kept) == 0)
+        return true;
+    aspx_real.MPI_Type_delete_attr(type, atomic_load(&keyval));
+    return false;
 }
 
 static struct kept *make(MPI_Datatype type)
@@ -73,32 +104,38 @@ static struct kept *make(MPI_Datatype type)
 
     if (!kept)
         return NULL;
-    *kept = (struct kept){type, aspx_typemap_make(type, &why)};
+    *kept = (struct kept){aspx_typemap_make(type, &why)};
     if (!kept->typemap)
         atomic_fetch_add_explicit(&refused[why], 1, memory_order_relaxed);
-    if (!hang_on(type, kept)) {
-        drop(kept);
-        return NULL;
-    }
-    /* Only now: others find it there without the lock. Without memory for it
-     * there, it goes with the type. */
-    return aspx_table_insert(&kept_types, type, kept) == 0 ? kept : NULL;
+    if (keep(type, kept))
+        return kept;
+    drop(kept);
+    return NULL;
+}
+
+static struct kept *find(MPI_Datatype type)
+{
+    struct kept *kept = hanging_on(type);
+
+    return kept ? kept : aspx_table_find(&own_types, type);
 }
 
 const struct aspx_typemap *aspx_typemap_find(MPI_Datatype type)
 {
-    struct kept *kept = aspx_table_find(&kept_types, type);
+    const struct kept *kept = aspx_table_find(&kept_types, type);
 
+    if (!kept)
+        kept = aspx_table_find(&own_types, type);
     return kept ? kept->typemap : NULL;
 }
 
 const struct aspx_typemap *aspx_typemap_of(MPI_Datatype type)
 {
-    struct kept *kept = aspx_table_find(&kept_types, type);
+    struct kept *kept = find(type);
 
     if (!kept) {
         pthread_mutex_lock(&making);
-        kept = aspx_table_find(&kept_types, type);
+        kept = find(type);
         if (!kept)
             kept = make(type);
         pthread_mutex_unlock(&making);

@@ -135,7 +135,6 @@ static status unpack(void *state, size_t offset, const void *from, size_t bytes)
                : UCX_TRUNCATED;
 }
 
-/* MPICH's may delete the type, and the typemap with it. */
 static void finish(void *state)
 {
     struct message *message = state;
@@ -163,6 +162,8 @@ static status create_ours(const struct ops *ops, void *context,
     if (memcmp(ops, &mpich, sizeof(mpich)) != 0)
         return create(ops, context, type_p);
     made = context;
+    if (atomic_load(&ready))
+        aspx_typemap_forget(handle_of(context));
     return create(&ours, context, type_p);
 }
 

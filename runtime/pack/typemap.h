@@ -29,16 +29,20 @@ struct aspx_typemap *aspx_typemap_make(MPI_Datatype type,
                                        enum aspx_no_typemap *why);
 void aspx_typemap_free(struct aspx_typemap *typemap);
 
-/* The same, kept until MPI deletes the type: when it was freed, and all
- * messages and types that use it have gone. NULL when there is none, now and
- * when asked again. The first call for a type is as aspx_typemap_make(),
- * further ones are a hash probe. Threads: any, as far as MPI may be called by
- * them the first time. */
+/* The same, kept until the handle is another type's. NULL when there is none,
+ * now and when asked again. The first call for a type is as
+ * aspx_typemap_make(), further ones ask MPI for an attribute. Threads: any, as
+ * far as MPI may be called by them. */
 const struct aspx_typemap *aspx_typemap_of(MPI_Datatype type);
 
-/* The same without asking MPI: what a call of aspx_typemap_of() has kept, or
- * NULL. Threads: any, also inside MPI, as long as the type lives. */
+/* The same without asking MPI, of a type with gaps: what a call of
+ * aspx_typemap_of() has kept, or NULL. Threads: any, also inside MPI, as long
+ * as the type lives. */
 const struct aspx_typemap *aspx_typemap_find(MPI_Datatype type);
+
+/* A type with gaps is about to begin, so that one which had its handle is dead:
+ * forget that one. Threads: any, also inside MPI. */
+void aspx_typemap_forget(MPI_Datatype type);
 
 /* How many types got none, by reason, so far; in words, for the record. */
 uint64_t aspx_typemaps_refused(enum aspx_no_typemap why);

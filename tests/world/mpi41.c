@@ -340,6 +340,23 @@ static void test_two_streams(MPIX_Stream first)
     MPI_Comm_free(&comm);
 }
 
+/* On such a communicator MPIX_Comm_get_stream of MPICH 4.2 reads behind its
+ * list, on all ranks but the first: with three entries, the size that malloc()
+ * keeps of the next piece. Only a program that calls it shall find that. */
+static void test_three_streams(MPIX_Stream first)
+{
+    MPIX_Stream streams[] = {first, MPIX_STREAM_NULL, MPIX_STREAM_NULL};
+    char name[MPI_MAX_OBJECT_NAME];
+    MPI_Comm comm;
+    int length;
+
+    MPIX_Stream_comm_create_multiplex(MPI_COMM_WORLD, 3, streams, &comm);
+    MPI_Comm_set_name(comm, "three streams");
+    MPI_Comm_get_name(comm, name, &length);
+    say("named %s", name);
+    MPI_Comm_free(&comm);
+}
+
 static void test_streams(void)
 {
     MPI_Request requests[2];
@@ -360,6 +377,7 @@ static void test_streams(void)
     test_copy_of_stream_comm(stream, comm);
     MPI_Comm_free(&comm);
     test_two_streams(stream);
+    test_three_streams(stream);
     MPIX_Stream_comm_create_multiplex(MPI_COMM_WORLD, 1, &stream, &comm);
     MPIX_Stream_irecv(&got, 1, MPI_INT, next(), 1, comm, 0, 0, &requests[0]);
     MPIX_Stream_isend(&say_rank, 1, MPI_INT, previous(), 1, comm, 0, 0,
