@@ -26,7 +26,7 @@
  * puts aside until the TaskProlog has printed. */
 #define ASP_STDOUT_FD_ENV "ASPEN_STDOUT_FD"
 
-enum { ASP_BOARD_VERSION = 2, ASP_BOARD_SLOTS_MAX = 1024 };
+enum { ASP_BOARD_VERSION = 1, ASP_BOARD_SLOTS_MAX = 1024 };
 
 enum asp_board_state {
     ASP_TASK_NONE,      /* not started yet */
@@ -57,7 +57,8 @@ struct asp_board_slot {
 
 /* The variables that MPI reads, as the node's first user has them when it
  * enters MPI (runtime/world/settings.h): a program, or a script around it, may
- * have changed them since ghosts began. Behind the slots. */
+ * have changed them since ghosts began. Behind the slots; the boards of an
+ * older installation have none. */
 struct asp_board_settings {
     _Atomic uint32_t state; /* 0: nobody has written them; see settings.c */
     uint32_t bytes;
@@ -90,11 +91,13 @@ static inline size_t asp_board_bytes(uint32_t ntasks)
     return asp_board_slots_bytes(ntasks) + sizeof(struct asp_board_settings);
 }
 
-/* Of a board whose header was checked. */
+/* Of a board of so many bytes whose header was checked; NULL: it has none. */
 static inline struct asp_board_settings *asp_board_settings(
-    struct asp_board *board)
+    struct asp_board *board, size_t bytes)
 {
-    return (void *) &board->slots[board->ntasks];
+    return bytes < asp_board_bytes(board->ntasks)
+               ? NULL
+               : (void *) &board->slots[board->ntasks];
 }
 
 /* Make a sealed board. Returns its descriptor (close-on-exec), or -1 with

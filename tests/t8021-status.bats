@@ -142,7 +142,7 @@ import os, struct, sys, time
 def slot(pid, state, told=0):
     return struct.pack("<iII52x", pid, state, told)
 
-def head(ntasks, nghosts, magic=0x42505341, version=2):
+def head(ntasks, nghosts, magic=0x42505341, version=1):
     return struct.pack("<4I48x4x60x", magic, version, ntasks, nghosts)
 
 pid = os.getpid()
@@ -184,7 +184,7 @@ task=1:ghost:-:-:numa-1:h-1:c end"
     for board in 'b""' 'head(2, 1)' 'head(2, 1)[:20]' 'head(3, 1) + slot(1, 1)' \
         'head(1 << 31, 1)' 'head(2, 2) + slot(pid, 3) * 2' \
         'head(2, 1, 7) + slot(pid, 3) * 2' \
-        'head(2, 1, version=1) + slot(pid, 3) * 2' 'os.urandom(300)'; do
+        'head(2, 1, version=2) + slot(pid, 3) * 2' 'os.urandom(300)'; do
         pretend "$layout" "$board"
         ended_with 0
         printed 'no process shows the board of tasks'

@@ -23,7 +23,6 @@
 #include "runtime/progress/on_demand.h"
 #include "runtime/progress/report.h"
 #include "runtime/world/board.h"
-#include "runtime/world/settings.h"
 
 #include "mpi_wrap.h"
 
@@ -39,7 +38,7 @@ static bool call_ghosts(const struct asp_layout *layout, uint32_t local)
     if (layout->tasks[local].role != ASP_ROLE_USER)
         return false;
     aspx_board_open(layout, local);
-    if (aspx_settings_tell(aspx_board()) < 0)
+    if (aspx_board_tell_settings() < 0)
         fprintf(stderr,
                 "aspen: the ghosts cannot be told all variables MPIR_*, "
                 "MPICH_*, UCX_* and FI_*, there are too many: they use "

@@ -49,6 +49,9 @@ struct message {
     void *buffer;
     uint64_t count;
     void *mpich; /* its own state */
+    char
+        *whole; /* of a receive that MPICH unpacks: what came so far, or NULL */
+    uint64_t got, size;
 };
 
 static create_f *create;
@@ -76,7 +79,8 @@ static void *start(void *context, void *buffer, size_t count, void *its_state)
 
     if (!message)
         abort(); /* as MPICH, which has no way to say so */
-    *message = (struct message){NULL, buffer, count, its_state};
+    *message = (struct message){
+        .buffer = buffer, .count = count, .mpich = its_state};
     if (atomic_load(&ready))
         message->typemap = aspx_typemap_find(handle_of(context));
     if (message->typemap &&
@@ -122,12 +126,35 @@ static size_t pack(void *state, size_t offset, void *to, size_t most)
                              offset, to, most);
 }
 
+/* MPICH cannot unpack a part of a number, and pieces end anywhere: so it gets
+ * all of them at once, or, of a message that is shorter than its buffer, in
+ * finish(). */
+static status unpack_by_mpich(struct message *message, size_t offset,
+                              const void *from, size_t bytes)
+{
+    if (!message->whole) {
+        message->size = mpich.packed_size(message->mpich);
+        if (offset == 0 && bytes == message->size)
+            return mpich.unpack(message->mpich, 0, from, bytes);
+        message->whole = malloc(message->size);
+        if (!message->whole)
+            return mpich.unpack(message->mpich, offset, from, bytes);
+    }
+    if (offset > message->size || bytes > message->size - offset)
+        return UCX_TRUNCATED;
+    memcpy(message->whole + offset, from, bytes);
+    message->got += bytes;
+    return message->got < message->size
+               ? UCX_OK
+               : mpich.unpack(message->mpich, 0, message->whole, message->size);
+}
+
 static status unpack(void *state, size_t offset, const void *from, size_t bytes)
 {
-    const struct message *message = state;
+    struct message *message = state;
 
     if (!message->typemap)
-        return mpich.unpack(message->mpich, offset, from, bytes);
+        return unpack_by_mpich(message, offset, from, bytes);
     aspx_counter_add(&counts.pieces, 1);
     return aspx_typemap_unpack(message->typemap, message->buffer,
                                message->count, offset, from, bytes) == bytes
@@ -139,7 +166,10 @@ static void finish(void *state)
 {
     struct message *message = state;
 
+    if (message->whole && message->got < message->size)
+        (void) mpich.unpack(message->mpich, 0, message->whole, message->got);
     mpich.finish(message->mpich);
+    free(message->whole);
     free(message);
 }
 
@@ -197,6 +227,9 @@ void aspx_pack_prepare(const struct asp_layout *layout)
     if (commit || aspx_mpi_unknown() || !aspx_mends(layout, "pack") ||
         !aspx_plt_patch_lead("ucp_dt_create_generic", create_ours, &create))
         return;
+    /* From 4.1 on MPICH itself unpacks what it receives, after it has come,
+     * unless this says that UCX shall. */
+    (void) setenv("MPIR_CVAR_UCX_DT_RECV", "1", 0);
     commit = aspx_real.MPI_Type_commit;
     copy_type = aspx_real.MPI_Type_dup;
     aspx_real.MPI_Type_commit = commit_and_describe;

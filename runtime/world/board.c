@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "board.h"
+#include "settings.h"
 #include "world.h"
 
 #include "runtime/base/backoff.h"
@@ -27,6 +28,7 @@
 enum { LEAVE_MS = 1000, SETTLE_MS = 20 };
 
 static struct asp_board *board;
+static struct asp_board_settings *settings; /* NULL: the board has none */
 static uint32_t slot;
 
 /* A ghost that gets no signal looks a minute later. */
@@ -43,7 +45,7 @@ static void signal_ghosts(void)
 void aspx_board_open(const struct asp_layout *layout, uint32_t local)
 {
     const char *text = getenv(ASP_BOARD_FD_ENV);
-    size_t bytes = asp_board_bytes(layout->ntasks);
+    size_t bytes;
     struct stat st;
     void *map;
     int fd;
@@ -51,8 +53,10 @@ void aspx_board_open(const struct asp_layout *layout, uint32_t local)
     if (!text || local >= layout->ntasks)
         return;
     fd = (int) strtol(text, NULL, 10);
-    if (fd < 3 || fstat(fd, &st) != 0 || (size_t) st.st_size < bytes)
+    if (fd < 3 || fstat(fd, &st) != 0 ||
+        (size_t) st.st_size < asp_board_slots_bytes(layout->ntasks))
         return;
+    bytes = (size_t) st.st_size;
     map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (map == MAP_FAILED)
         return;
@@ -64,6 +68,7 @@ void aspx_board_open(const struct asp_layout *layout, uint32_t local)
         board = NULL;
         return;
     }
+    settings = asp_board_settings(board, bytes);
     slot = local;
     /* A wrapper script may have forked us: the ghosts watch this process. */
     atomic_store(&board->slots[slot].pid, (int32_t) getpid());
@@ -73,6 +78,11 @@ void aspx_board_open(const struct asp_layout *layout, uint32_t local)
 struct asp_board *aspx_board(void)
 {
     return board;
+}
+
+int aspx_board_tell_settings(void)
+{
+    return aspx_settings_tell(settings);
 }
 
 void aspx_board_say(enum asp_board_state state)

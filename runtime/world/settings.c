@@ -42,16 +42,13 @@ static int write_all(struct asp_board_settings *settings)
     return 0;
 }
 
-int aspx_settings_tell(struct asp_board *board)
+int aspx_settings_tell(struct asp_board_settings *settings)
 {
-    struct asp_board_settings *settings;
     uint32_t untold = UNTOLD;
     int rc;
 
-    if (!board)
-        return 0;
-    settings = asp_board_settings(board);
-    if (!atomic_compare_exchange_strong(&settings->state, &untold, WRITING))
+    if (!settings ||
+        !atomic_compare_exchange_strong(&settings->state, &untold, WRITING))
         return 0;
     rc = write_all(settings);
     atomic_store(&settings->state, rc < 0 ? TOO_MANY : TOLD);
@@ -77,18 +74,21 @@ static void forget_own(void)
     }
 }
 
-bool aspx_settings_are_written(struct asp_board *board)
+/* A user with the library of an older installation writes none. */
+bool aspx_settings_are_written(const struct asp_board_settings *settings)
 {
-    return atomic_load(&asp_board_settings(board)->state) > WRITING;
+    return !settings || atomic_load(&settings->state) != WRITING;
 }
 
-void aspx_settings_take(struct asp_board *board)
+void aspx_settings_take(const struct asp_board_settings *settings)
 {
-    struct asp_board_settings *settings = asp_board_settings(board);
-    uint32_t bytes = settings->bytes;
+    uint32_t bytes;
     char *text;
 
-    if (atomic_load(&settings->state) != TOLD || bytes > sizeof(settings->text))
+    if (!settings || atomic_load(&settings->state) != TOLD)
+        return;
+    bytes = settings->bytes;
+    if (bytes > sizeof(settings->text))
         return;
     text = malloc(bytes + 1); /* stays: the environment is made of it */
     if (!text)

@@ -13,16 +13,16 @@
 
 /* In a user, before it says ASP_TASK_INIT; does nothing where another user has
  * done it. Returns 0, or -1 with errno ENOSPC when there are too many: ghosts
- * keep what they have. board: may be NULL. */
-int aspx_settings_tell(struct asp_board *board);
+ * keep what they have. settings: NULL where the board has no room for them. */
+int aspx_settings_tell(struct asp_board_settings *settings);
 
 /* In a ghost: does aspx_settings_take() find all that there will be? The user
  * that writes changes the board when it has. */
-bool aspx_settings_are_written(struct asp_board *board);
+bool aspx_settings_are_written(const struct asp_board_settings *settings);
 
 /* In a ghost: make the environment of this process
  * that of the user, as far as these variables are concerned. The first thread
  * does it, before MPI starts. */
-void aspx_settings_take(struct asp_board *board);
+void aspx_settings_take(const struct asp_board_settings *settings);
 
 #endif

@@ -184,7 +184,8 @@ static void check_type(long number)
     set_up(&t, &prng);
     if (t.overlaps) /* nobody may receive that */
         t.way = TYPED_TO_PACKED;
-    if (t.overlaps && options.same)
+    /* MPICH 4.2 divides by zero in MPI_Irecv of an empty type. */
+    if ((t.overlaps && options.same) || t.made.map.n == 0)
         free_type(&t.made);
     else
         exchange(&t);

@@ -169,6 +169,33 @@ static void test_freed(void)
     say("freed: %ld", sum());
 }
 
+/* More blocks than Aspen describes: MPICH packs, and unpacks what has come. */
+enum { BLOCKS = (1 << 20) + 100 };
+
+static void test_refused(void)
+{
+    static short numbers[3 * BLOCKS];
+    int *at = malloc(BLOCKS * sizeof(*at));
+    MPI_Datatype type;
+    long all = 0;
+
+    for (int i = 0; i < BLOCKS; i++)
+        at[i] = 3 * i + i % 2;
+    for (int i = 0; i < 3 * BLOCKS; i++)
+        numbers[i] = (short) (say_rank == 0 ? i : 0);
+    MPI_Type_create_indexed_block(BLOCKS, 1, at, MPI_SHORT, &type);
+    MPI_Type_commit(&type);
+    if (say_rank == 0)
+        MPI_Send(numbers, 1, type, 1, TAG, MPI_COMM_WORLD);
+    if (say_rank == 1)
+        MPI_Recv(numbers, 1, type, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Type_free(&type);
+    for (int i = 0; i < 3 * BLOCKS; i++)
+        all = (all * 31 + numbers[i]) % 1000003;
+    say("refused: %ld", all);
+    free(at);
+}
+
 /* The attributes of a type are the program's; a copy has none of Aspen's. */
 static int copied, deleted;
 
@@ -226,6 +253,7 @@ int main(int argc, char **argv)
     MPI_Type_free(&column);
     test_bottom();
     test_freed();
+    test_refused();
     test_attributes();
     MPI_Finalize();
     return 0;

@@ -45,6 +45,7 @@ struct user {
 };
 
 static struct asp_board *board;
+static struct asp_board_settings *settings; /* NULL: the board has none */
 static uint32_t nusers;
 static struct user *users;
 /* By user, then the parent's; -1: not started, ended, or no pidfd. */
@@ -65,7 +66,7 @@ static struct asp_board *map_board(void)
         return NULL;
     fd = (int) strtol(text, NULL, 10);
     if (fd < 3 || fstat(fd, &st) != 0 ||
-        (size_t) st.st_size < asp_board_bytes(1))
+        (size_t) st.st_size < asp_board_slots_bytes(1))
         return NULL;
     bytes = (size_t) st.st_size;
     map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -73,10 +74,11 @@ static struct asp_board *map_board(void)
         return NULL;
     if (map->magic != ASP_BOARD_MAGIC || map->version != ASP_BOARD_VERSION ||
         map->ntasks > ASP_TASKS_MAX || map->nghosts >= map->ntasks ||
-        asp_board_bytes(map->ntasks) > bytes) {
+        asp_board_slots_bytes(map->ntasks) > bytes) {
         munmap(map, bytes);
         return NULL;
     }
+    settings = asp_board_settings(map, bytes);
     return map;
 }
 
@@ -340,7 +342,7 @@ void aspx_ghost_await_users(void)
     for (;;) {
         uint32_t seen = atomic_load(&board->changes);
 
-        if (users_in_mpi() && aspx_settings_are_written(board))
+        if (users_in_mpi() && aspx_settings_are_written(settings))
             break;
         if (syscall(SYS_futex, &board->changes, FUTEX_WAIT, seen, &wait, NULL,
                     0) == 0 ||
@@ -352,5 +354,5 @@ void aspx_ghost_await_users(void)
             wait.tv_sec *= 2;
     }
     atomic_store(&in_mpi, true);
-    aspx_settings_take(board);
+    aspx_settings_take(settings);
 }
