@@ -581,6 +581,7 @@ END
         'echo $SLURM_CPUS_PER_TASK and $SLURM_TRES_PER_TASK'
     ended_with 0
     printed '^2 and cpu=2$'
+    slurm_since 23.11 && return # srun sets it itself
     run_srun --async-progress=offload -- -N1 -n1 -c2 \
         --export=ALL,SLURM_TRES_PER_TASK=cpu:7 sh -c 'echo $SLURM_TRES_PER_TASK'
     ended_with 0
@@ -608,22 +609,27 @@ END
     run_srun --async-progress=ghost:1 -- -N1 -n2 "$program" 10 10
     ended_with 0
     printed '^aspen: .*-rights is setuid, .*, so it runs without Aspen'
-    SECONDS=0
-    run_srun --async-progress=ghost:1 -- -N1 -n2 sh -c "exec $program 5000"
-    ((status != 0 && status != 124 && SECONDS < 30))
-    printed 'has other rights than its user'
+    # MPICH 4.2 waits for ever between processes of two users.
+    if [ "$(mpich_release)" != 4.2 ]; then
+        SECONDS=0
+        run_srun --async-progress=ghost:1 -- -N1 -n2 sh -c "exec $program 5000"
+        ((status != 0 && status != 124 && SECONDS < 30))
+        printed 'has other rights than its user'
+    fi
     # with the plugin
     local yield=$ASPEN_BUILD/tests/.libs/yield.so
     run as_user env "LD_PRELOAD=$yield" srun --async-progress=ghost:1 -N1 -n2 \
         "$program" 10 10
     ended_with 0
     printed 'aspen: .*-rights is setuid, .*, so it runs without Aspen'
-    SECONDS=0
-    run as_user env "LD_PRELOAD=$yield" srun --async-progress=ghost:1 -N1 -n2 \
-        sh -c "exec $program 5000"
+    if [ "$(mpich_release)" != 4.2 ]; then
+        SECONDS=0
+        run as_user env "LD_PRELOAD=$yield" srun --async-progress=ghost:1 -N1 \
+            -n2 sh -c "exec $program 5000"
+        ((status != 0 && status != 124 && SECONDS < 30))
+        printed 'has other rights than its user'
+    fi
     rm -f "$program"
-    ((status != 0 && status != 124 && SECONDS < 30))
-    printed 'has other rights than its user'
 }
 
 @test "srun: the variables of Slurm count users" {
