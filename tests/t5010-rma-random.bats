@@ -32,16 +32,27 @@ random() {
     printed '^[1-9][0-9]+ programs, 0 slices wrong'
 }
 
+# What ranks said of wrong things in the last `run`: its words, sorted.
+words() {
+    sed -n '/^random:/,$p' <<<"$output" | grep -v ' programs, ' |
+        grep -oE 'program [0-9]+ phase [0-9]+|rank [0-9]+|expected 0x[0-9a-f]+' |
+        sort
+}
+
 @test "a wrong byte, value or order is noticed, and its seed repeats it" {
-    local what first
+    local what first again
     for what in memory value order; do
         random -n 2 -g 1 -- --seed 5 --break "$what:2" --programs 10
         ended_with 1
         printed '^random: seed 5 program 2 phase'
         printed '^3 programs, 1 wrong'
-        first=$(grep '^random:' <<<"$output" | sort)
+        # mpiexec of MPICH 4.2 may cut the lines of two ranks into pieces: what is
+        # said in both runs is compared character by character.
+        first=$(words)
         random -n 2 -g 1 -- --seed 5 --break "$what:2" --program 2
         ended_with 1
-        diff <(echo "$first") <(grep '^random:' <<<"$output" | sort)
+        again=$(words)
+        [ -n "$again" ]
+        diff <(echo "$first") <(echo "$again")
     done
 }

@@ -117,10 +117,8 @@ int main(int argc, char **argv)
 }
 EOF
     mpicc.mpich -o "$BATS_TEST_TMPDIR/leave" "$BATS_TEST_TMPDIR/leave.c"
-    run ghosts -n 2 --thread "$BATS_TEST_TMPDIR/leave" exit
-    ended_with 5
-    run ghosts -n 2 --thread "$BATS_TEST_TMPDIR/leave" abort
-    ended_with 7
+    ends_with_status 5 ghosts -n 2 --thread "$BATS_TEST_TMPDIR/leave" exit
+    ends_with_status 7 ghosts -n 2 --thread "$BATS_TEST_TMPDIR/leave" abort
 }
 
 @test "the record as JSON" {
