@@ -29,7 +29,7 @@
 
 /* ucs_status_t is a packed enumeration (ucs/type/status.h). */
 typedef signed char status;
-enum { UCX_OK = 0, UCX_TRUNCATED = -9 };
+enum { UCX_OK = 0, UCX_NO_MEMORY = -4, UCX_TRUNCATED = -9 };
 
 /* ucp_generic_dt_ops_t of ucp.h. */
 struct ops {
@@ -49,9 +49,9 @@ struct message {
     void *buffer;
     uint64_t count;
     void *mpich; /* its own state */
-    char
-        *whole; /* of a receive that MPICH unpacks: what came so far, or NULL */
-    uint64_t got, size;
+    /* Of a receive that MPICH unpacks, once a piece has come: all pieces. */
+    char *whole;
+    uint64_t got, size; /* bytes of it */
 };
 
 static create_f *create;
@@ -138,7 +138,7 @@ static status unpack_by_mpich(struct message *message, size_t offset,
             return mpich.unpack(message->mpich, 0, from, bytes);
         message->whole = malloc(message->size);
         if (!message->whole)
-            return mpich.unpack(message->mpich, offset, from, bytes);
+            return UCX_NO_MEMORY;
     }
     if (offset > message->size || bytes > message->size - offset)
         return UCX_TRUNCATED;

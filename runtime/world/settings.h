@@ -20,9 +20,9 @@ int aspx_settings_tell(struct asp_board_settings *settings);
  * that writes changes the board when it has. */
 bool aspx_settings_are_written(const struct asp_board_settings *settings);
 
-/* In a ghost: make the environment of this process
- * that of the user, as far as these variables are concerned. The first thread
- * does it, before MPI starts. */
+/* In a ghost: make the environment of this process that of the user, as far as
+ * these variables are concerned. The first thread does it, before MPI starts.
+ */
 void aspx_settings_take(const struct asp_board_settings *settings);
 
 #endif

@@ -20,3 +20,17 @@ void map_free(struct map *map)
     free(map->at);
     *map = (struct map){0};
 }
+
+long map_span(const struct map *map, long *lo_p)
+{
+    long lo = 0, hi = 0;
+
+    for (size_t i = 0; i < map->n; i++) {
+        if (i == 0 || map->at[i] < lo)
+            lo = map->at[i];
+        if (i == 0 || map->at[i] >= hi)
+            hi = map->at[i] + 1;
+    }
+    *lo_p = lo;
+    return hi - lo;
+}

@@ -58,21 +58,6 @@ static void *room(size_t size, int value)
     return memset(memory, value, size + 1);
 }
 
-static void find_span(struct test *t)
-{
-    long hi = 0;
-
-    t->lo = 0;
-    for (size_t i = 0; i < t->map.n; i++) {
-        if (i == 0 || t->map.at[i] < t->lo)
-            t->lo = t->map.at[i];
-        if (i == 0 || t->map.at[i] >= hi)
-            hi = t->map.at[i] + 1;
-    }
-    t->lo -= GUARD;
-    t->span = hi + GUARD - t->lo;
-}
-
 static void set_up(struct test *t, struct prng *prng)
 {
     MPI_Aint lb, extent;
@@ -81,7 +66,8 @@ static void set_up(struct test *t, struct prng *prng)
     MPI_Type_get_extent(t->made.type, &lb, &extent);
     for (int i = 0; i < t->count; i++)
         map_add(&t->map, &t->made.map, i * (long) extent);
-    find_span(t);
+    t->span = map_span(&t->map, &t->lo) + 2 * GUARD;
+    t->lo -= GUARD;
     t->data = room((size_t) t->span, 0);
     t->got = room((size_t) t->span, EMPTY);
     t->stream = room(t->map.n, 0);

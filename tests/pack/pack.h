@@ -20,6 +20,10 @@ struct map {
 void map_add(struct map *map, const struct map *other, long by);
 void map_free(struct map *map);
 
+/* How many bytes lie between its first and last, these two included, and where
+ * the first is. */
+long map_span(const struct map *map, long *lo_p);
+
 enum { TEXT_MAX = 4000 };
 
 struct made {

@@ -86,21 +86,6 @@ static void fill(struct prng *prng, unsigned char *bytes, size_t n)
 
 /* ---- setting up ----------------------------------------------------------- */
 
-static void find_span(struct test *t)
-{
-    long hi = 0;
-
-    t->lo = 0;
-    for (size_t i = 0; i < t->map.n; i++) {
-        if (i == 0 || t->map.at[i] < t->lo)
-            t->lo = t->map.at[i];
-        if (i == 0 || t->map.at[i] >= hi)
-            hi = t->map.at[i] + 1;
-    }
-    t->lo -= GUARD;
-    t->span = hi + GUARD - t->lo;
-}
-
 static bool set_up(struct test *t)
 {
     MPI_Aint lb, extent;
@@ -108,7 +93,8 @@ static bool set_up(struct test *t)
     MPI_Type_get_extent(t->made.type, &lb, &extent);
     for (int i = 0; i < t->count; i++)
         map_add(&t->map, &t->made.map, i * (long) extent);
-    find_span(t);
+    t->span = map_span(&t->map, &t->lo) + 2 * GUARD;
+    t->lo -= GUARD;
     if (t->span > SPAN_MAX) {
         too_wide++;
         return false;
