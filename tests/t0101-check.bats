@@ -64,6 +64,29 @@ check() {
     [ "${lines[-1]}" = "1 passed, 1 failed" ]
 }
 
+@test "nodes that a file leaves out of service: a cluster started anew" {
+    cat >"$top/scripts/cluster" <<END
+#!/bin/sh
+echo "\$1" >>$top/calls
+case \$1 in
+    run) [ ! -e $top/bad ] || echo "n1 drain Kill task failed" ;;
+    down) rm -f $top/bad ;;
+    dir) echo $top/cluster ;;
+esac
+END
+    sed -i 's/^nodes_free_s=.*/nodes_free_s=1/' "$top/scripts/check"
+    plant t7001-first true
+    plant t7002-drains "touch $top/bad"
+    plant t7003-last "[ ! -e $top/bad ]"
+    check --only '*'
+    ended_with 0
+    printed "^check: nodes are not free after t7002-drains, see .*/t7002-drains.nodes:\$"
+    printed '^n1 drain Kill task failed$'
+    printed '^check: the cluster was started anew 1 times$'
+    [ "${lines[-1]}" = "6 passed, 0 failed" ]
+    [ "$(grep -c up "$top/calls")" -eq 2 ]
+}
+
 # The version that counts, or, where there is another, that one under its number:
 # they agree about what is checked here.
 clang_format() {
