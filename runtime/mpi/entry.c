@@ -17,7 +17,7 @@ enum { NAME_BYTES = 80 }; /* of the longest function's, and more */
 
 typedef void (*call_f)(void);
 
-aspx_entry_front_f *aspx_entry_front;
+aspx_entry_front_f *aspx_entry_fronts[ASPX_FRONTS];
 
 /* The MPI_X and PMPI_X of a tool behind us, or NULL. */
 static call_f tools_mpi[ASPX_CALLS], tools_pmpi[ASPX_CALLS];
@@ -141,9 +141,12 @@ void aspx_entry_activate(void)
 
 void aspx_entry_use(const struct aspx_real *table)
 {
-    struct aspx_real front;
+    struct aspx_real rooms[ASPX_FRONTS];
 
-    set_entries(aspx_entry_front ? aspx_entry_front(table, &front) : table);
+    for (size_t i = 0; i < ASPX_FRONTS; i++)
+        if (aspx_entry_fronts[i])
+            table = aspx_entry_fronts[i](table, &rooms[i]);
+    set_entries(table);
 }
 
 void aspx_entry_end(void)

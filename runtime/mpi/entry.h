@@ -9,8 +9,8 @@
  *   mode ghost       the wrappers (mpi_wrappers.c)
  *   mode offload     the way to the offload thread (mpi_offload.c)
  *   mode thread      the library, inside the gate (mpi_progress.c)
- *   time measured    a layer that takes it (mpi_profile.c), in front of one of
- *                    these
+ *   fronts           layers in front of one of these: that which measures time
+ *                    (mpi_profile.c), and others
  *
  * A tool behind us keeps its place: our MPI_X jumps to the tool's MPI_X, and
  * our PMPI_X to its PMPI_X if it has one. The work happens when the tool calls
@@ -45,11 +45,17 @@ void aspx_entry_end(void);
  * program can be inside MPI: in MPI_Init. */
 void aspx_entry_activate(void);
 
-/* What stands in front of all that, when time is measured: changes `room` into
- * itself in front of the table and returns it, or returns the table. */
+/* What stands in front of all that, from the inside out. Each changes `room`
+ * into itself in front of the table and returns it, or returns the table. */
 typedef const struct aspx_real *aspx_entry_front_f(
     const struct aspx_real *table, struct aspx_real *room);
-extern aspx_entry_front_f *aspx_entry_front;
+enum aspx_front {
+    ASPX_FRONT_PACK,    /* messages that threads pack */
+    ASPX_FRONT_COLL,    /* collectives by algorithms of our own */
+    ASPX_FRONT_PROFILE, /* measures time */
+    ASPX_FRONTS
+};
+extern aspx_entry_front_f *aspx_entry_fronts[ASPX_FRONTS]; /* NULL: none */
 
 /* Send every call where this table says, from now on. As above. */
 void aspx_entry_use(const struct aspx_real *table);

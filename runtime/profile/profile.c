@@ -84,7 +84,7 @@ static const struct aspx_real *stand_in_front(const struct aspx_real *table,
 static void start(bool many, bool polls)
 {
     runs = aspx_timing_start(many, polls);
-    aspx_entry_front = stand_in_front;
+    aspx_entry_fronts[ASPX_FRONT_PROFILE] = stand_in_front;
     start_ticks = aspx_clock_ticks();
 }
 
