@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* MPI's collectives, as symbols (MPI 4.0, chapter 6). */
+#include "common/coll/expect.h"
+
+#include <stdlib.h>
+
+static uint64_t bit(uint32_t rank)
+{
+    return UINT64_C(1) << rank;
+}
+
+/* Ranks 0 to rank. */
+static uint64_t up_to(uint32_t rank)
+{
+    return bit(rank) | (bit(rank) - 1);
+}
+
+static bool put(struct asp_coll_symbols *to, size_t at, size_t bytes,
+                size_t offset, uint64_t ranks)
+{
+    return !bytes ||
+           asp_coll_symbols_add(
+               to, (struct asp_coll_symbol){at, at + bytes, offset, ranks});
+}
+
+static size_t count_of(const struct asp_coll_problem *p, uint32_t i)
+{
+    return p->counts ? p->counts[i] : p->bytes;
+}
+
+/* Block i: where displs say, or after those before it. */
+static size_t place_of(const struct asp_coll_problem *p, uint32_t i)
+{
+    size_t at = 0;
+
+    if (p->counts && p->displs)
+        return p->displs[i];
+    for (uint32_t b = 0; b < i; b++)
+        at += count_of(p, b);
+    return at;
+}
+
+static size_t recv_count_of(const struct asp_coll_problem *p, uint32_t i)
+{
+    return p->recv_counts ? p->recv_counts[i] : p->bytes;
+}
+
+static size_t recv_place_of(const struct asp_coll_problem *p, uint32_t i)
+{
+    size_t at = 0;
+
+    if (p->recv_counts && p->recv_displs)
+        return p->recv_displs[i];
+    for (uint32_t b = 0; b < i; b++)
+        at += recv_count_of(p, b);
+    return at;
+}
+
+/* All blocks of this rank's input, where counts and displs have them; symbols
+ * are named for their place there. */
+static bool put_blocks(const struct asp_coll_problem *p, uint32_t rank,
+                       struct asp_coll_symbols *to)
+{
+    struct asp_coll_symbols all = {0};
+    bool good = true;
+
+    for (uint32_t i = 0; i < p->ranks && good; i++) {
+        size_t at = place_of(p, i), bytes = count_of(p, i);
+
+        all.n = 0;
+        if (bytes)
+            good = put(&all, at, bytes, at, bit(rank)) &&
+                   asp_coll_symbols_write(to, at, at + bytes, &all);
+    }
+    free(all.list);
+    return good;
+}
+
+/* Of alltoall(v) in place: the blocks are where those received will be. */
+static bool put_received(const struct asp_coll_problem *p, uint32_t rank,
+                         struct asp_coll_symbols *to)
+{
+    struct asp_coll_symbols one = {0};
+    bool good = true;
+
+    for (uint32_t i = 0; i < p->ranks && good; i++) {
+        size_t at = recv_place_of(p, i), bytes = recv_count_of(p, i);
+
+        one.n = 0;
+        if (bytes)
+            good = put(&one, at, bytes, at, bit(rank)) &&
+                   asp_coll_symbols_write(to, at, at + bytes, &one);
+    }
+    free(one.list);
+    return good;
+}
+
+bool asp_coll_expect_before(const struct asp_coll_problem *p, uint32_t rank,
+                            struct asp_coll_symbols *in,
+                            struct asp_coll_symbols *out)
+{
+    struct asp_coll_symbols *to = p->in_place ? out : in;
+    bool root = rank == p->root;
+    uint64_t own = bit(rank);
+
+    switch (p->op) {
+    case ASP_COLL_BARRIER:
+    case ASP_COLL_OPS:
+        return true;
+    case ASP_COLL_BCAST:
+        return !root || put(out, 0, p->bytes, 0, own);
+    case ASP_COLL_REDUCE:
+        return put(root ? to : in, 0, p->bytes, 0, own);
+    case ASP_COLL_ALLREDUCE:
+    case ASP_COLL_SCAN:
+    case ASP_COLL_EXSCAN:
+        return put(to, 0, p->bytes, 0, own);
+    case ASP_COLL_GATHER:
+    case ASP_COLL_GATHERV:
+        if (root && p->in_place)
+            return put(out, place_of(p, rank), count_of(p, rank), 0, own);
+        return put(in, 0, count_of(p, rank), 0, own);
+    case ASP_COLL_ALLGATHER:
+    case ASP_COLL_ALLGATHERV:
+        return put(to, p->in_place ? place_of(p, rank) : 0, count_of(p, rank),
+                   0, own);
+    case ASP_COLL_SCATTER:
+    case ASP_COLL_SCATTERV:
+        return !root || put_blocks(p, rank, in);
+    case ASP_COLL_REDUCE_SCATTER:
+    case ASP_COLL_REDUCE_SCATTER_BLOCK:
+        return put_blocks(p, rank, to);
+    case ASP_COLL_ALLTOALL:
+    case ASP_COLL_ALLTOALLV:
+        return p->in_place ? put_received(p, rank, out)
+                           : put_blocks(p, rank, in);
+    }
+    return true;
+}
+
+/* The blocks of all ranks in OUT. */
+static bool gathered(const struct asp_coll_problem *p,
+                     struct asp_coll_symbols *out)
+{
+    struct asp_coll_symbols one = {0};
+    bool good = true;
+
+    for (uint32_t i = 0; i < p->ranks && good; i++) {
+        size_t at = place_of(p, i), bytes = count_of(p, i);
+
+        one.n = 0;
+        if (bytes)
+            good = put(&one, at, bytes, 0, bit(i)) &&
+                   asp_coll_symbols_write(out, at, at + bytes, &one);
+    }
+    free(one.list);
+    return good;
+}
+
+/* Block rank of each rank's input. */
+static bool exchanged(const struct asp_coll_problem *problems,
+                      uint32_t nproblems, uint32_t rank,
+                      struct asp_coll_symbols *out)
+{
+    const struct asp_coll_problem *own = asp_coll_problem_of(problems,
+                                                             nproblems, rank);
+    struct asp_coll_symbols one = {0};
+    bool good = true;
+
+    for (uint32_t i = 0; i < own->ranks && good; i++) {
+        const struct asp_coll_problem *from = asp_coll_problem_of(problems,
+                                                                  nproblems, i);
+        size_t at = recv_place_of(own, i), bytes = recv_count_of(own, i);
+        size_t offset = own->in_place ? recv_place_of(from, rank)
+                                      : place_of(from, rank);
+
+        one.n = 0;
+        if (bytes)
+            good = put(&one, at, bytes, offset, bit(i)) &&
+                   asp_coll_symbols_write(out, at, at + bytes, &one);
+    }
+    free(one.list);
+    return good;
+}
+
+bool asp_coll_expect_after(const struct asp_coll_problem *problems,
+                           uint32_t nproblems, uint32_t rank,
+                           struct asp_coll_symbols *out)
+{
+    const struct asp_coll_problem *p = asp_coll_problem_of(problems, nproblems,
+                                                           rank);
+    uint64_t all = up_to(p->ranks - 1);
+    bool root = rank == p->root;
+
+    switch (p->op) {
+    case ASP_COLL_BARRIER:
+    case ASP_COLL_OPS:
+        return true;
+    case ASP_COLL_BCAST:
+        return put(out, 0, p->bytes, 0, bit(p->root));
+    case ASP_COLL_REDUCE:
+        return !root || put(out, 0, p->bytes, 0, all);
+    case ASP_COLL_ALLREDUCE:
+        return put(out, 0, p->bytes, 0, all);
+    case ASP_COLL_SCAN:
+        return put(out, 0, p->bytes, 0, up_to(rank));
+    case ASP_COLL_EXSCAN:
+        return put(out, 0, p->bytes, 0, rank ? up_to(rank - 1) : 0);
+    case ASP_COLL_GATHER:
+    case ASP_COLL_GATHERV:
+        return !root || gathered(p, out);
+    case ASP_COLL_ALLGATHER:
+    case ASP_COLL_ALLGATHERV:
+        return gathered(p, out);
+    case ASP_COLL_SCATTER:
+    case ASP_COLL_SCATTERV:
+        if (root && p->in_place)
+            return true;
+        return put(
+            out, 0, count_of(p, rank),
+            place_of(asp_coll_problem_of(problems, nproblems, p->root), rank),
+            bit(p->root));
+    case ASP_COLL_REDUCE_SCATTER:
+    case ASP_COLL_REDUCE_SCATTER_BLOCK:
+        return put(out, 0, count_of(p, rank), place_of(p, rank), all);
+    case ASP_COLL_ALLTOALL:
+    case ASP_COLL_ALLTOALLV:
+        return exchanged(problems, nproblems, rank, out);
+    }
+    return true;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the buffers of a rank hold before and after a collective: MPI's meaning
+ * of each, in one place. Private to the verifier and tests. */
+#ifndef ASPEN_COMMON_COLL_EXPECT_H
+#define ASPEN_COMMON_COLL_EXPECT_H
+
+#include "common/coll/index.h"
+#include "common/coll/symbols.h"
+
+/* Problem of one rank among those of all. */
+static inline const struct asp_coll_problem *asp_coll_problem_of(
+    const struct asp_coll_problem *problems, uint32_t nproblems, uint32_t rank)
+{
+    return &problems[nproblems > 1 ? rank : 0];
+}
+
+/* Add what rank's IN and OUT hold at the start. */
+bool asp_coll_expect_before(const struct asp_coll_problem *problem,
+                            uint32_t rank, struct asp_coll_symbols *in,
+                            struct asp_coll_symbols *out);
+
+/* Add what OUT must hold at the end. Symbols of no ranks: anything may be
+ * there.
+ */
+bool asp_coll_expect_after(const struct asp_coll_problem *problems,
+                           uint32_t nproblems, uint32_t rank,
+                           struct asp_coll_symbols *out);
+
+#endif

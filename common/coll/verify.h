@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Does a set of schedules compute the collective? Carried out with symbols
+ * instead of data: each byte of a buffer is "undefined", or "the bytes at
+ * offset x of the inputs of ranks A, folded in the order of ranks". Steps of
+ * all ranks run in a random order that their needs allow, and a SEND ends only
+ * together with its RECV, so schedules that count on buffering are found to
+ * hang.
+ *
+ * Refused are: a step without what it needs, a SEND and RECV of different
+ * lengths, a message that nobody receives, reading undefined bytes, writing IN,
+ * overlapping copies, ranges outside of their buffer, folds that are cut inside
+ * of an element, that take a contribution twice or, unless the operation is
+ * commutative, out of order; two steps at once of which one writes what the
+ * other touches; and in the end any byte of OUT that is not what MPI says.
+ *
+ * Why intervals are enough for non-commutative operations: only associativity
+ * may be used, so each correct intermediate result is the product of the ranks
+ * i..j for some i <= j, and a fold joins i..j and j+1..k. */
+#ifndef ASPEN_COMMON_COLL_VERIFY_H
+#define ASPEN_COMMON_COLL_VERIFY_H
+
+#include "common/coll/index.h"
+
+/* Ranks that a set of contributions can name. */
+enum { ASP_COLL_VERIFY_RANKS = 64 };
+
+/* Check the schedules of all ranks.
+ *   problems   one, or nproblems = ranks of them (alltoallv, gatherv, scatterv)
+ *   schedules  by rank, finished
+ *   seed       of the random order
+ * Returns 0, or -1 with errno EINVAL and what is wrong, with rank and step, in
+ * err; ENOMEM; ERANGE (more ranks than ASP_COLL_VERIFY_RANKS).
+ * Threads: reentrant.  Cost: O(steps * pieces of a buffer). */
+int asp_coll_verify(const struct asp_coll_problem *problems, uint32_t nproblems,
+                    const struct asp_coll_schedule *schedules, uint64_t seed,
+                    struct asp_err *err);
+
+#endif
