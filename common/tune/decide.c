@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The decisions of one communicator; see decide.h. */
+#include "decide.h"
+
+#include "search_parts.h"
+
+#include <string.h>
+
+enum {
+    PLACES = 2 * ASP_DECIDE_KEYS, /* of a hash: a power of two, half full */
+    FREE = 0,
+    PATTERN_VALUE = ASP_SEARCH_VALUES,
+};
+
+/* What is known of a call word. Words of a detector have pattern STRICT, for it
+ * is what decides that. */
+struct detector {
+    uint32_t word;
+    struct asp_pattern pattern;
+};
+
+struct searched {
+    uint32_t word;
+    struct asp_search search;
+    struct asp_search_try tries[ASP_DECIDE_FEW + 1];
+};
+
+struct asp_decide {
+    struct asp_decide_config config;
+    uint32_t shape;  /* in the table */
+    bool detects;    /* a pattern could change what is chosen */
+    bool broken;     /* ranks differed */
+    uint64_t calls;  /* of all operations */
+    uint32_t before; /* the operation before; ASP_COLL_OPS: none */
+    /* The call that goes on: its own, NULL where there is none. */
+    struct searched *search;
+    struct detector *detector;
+    bool separated, timed, search_due, pattern_due;
+    /* Hash of call words: 1 + index, or FREE. */
+    uint8_t of_detector[PLACES], of_search[PLACES];
+    uint32_t ndetectors, nsearches;
+    struct detector detectors[ASP_DECIDE_KEYS];
+    struct searched searches[ASP_DECIDE_KEYS];
+};
+
+_Static_assert(ASP_DECIDE_KEYS < 256, "an index in a byte");
+
+size_t asp_decide_bytes(void)
+{
+    return sizeof(struct asp_decide);
+}
+
+/* Does the table tell loose calls from strict ones? */
+static bool has_loose(const struct asp_tune_table *table)
+{
+    struct asp_tune_args args;
+
+    for (uint32_t i = 0; table && i < table->nrows; i++) {
+        asp_tune_call_args(table->rows[i].key.call, &args);
+        if (args.pattern == ASP_TUNE_LOOSE)
+            return true;
+    }
+    return false;
+}
+
+static bool searches(const struct asp_decide *d)
+{
+    return d->config.order && d->config.effort.budget_us > 0;
+}
+
+struct asp_decide *asp_decide_start(void *memory,
+                                    const struct asp_decide_config *config)
+{
+    struct asp_decide *d = memory;
+
+    memset(d, 0, sizeof(*d));
+    d->config = *config;
+    d->shape = config->table
+                   ? asp_tune_table_shape(config->table, &config->shape)
+                   : ASP_TUNE_NO_SHAPE;
+    d->before = ASP_COLL_OPS;
+    d->detects = searches(d) || has_loose(config->table);
+    return d;
+}
+
+/* ---- keys in use ---- */
+
+/* The place of a word, or a free one. Words of 19 bits are never all ones. */
+static uint8_t *find_place(uint8_t *places, const void *array, size_t size,
+                           uint32_t word)
+{
+    uint32_t at = asp_tune_hash(word);
+
+    for (;; at++) {
+        uint8_t *place = &places[at % PLACES];
+        uint32_t there;
+
+        if (*place == FREE)
+            return place;
+        memcpy(&there, (const char *) array + (*place - 1u) * size,
+               sizeof(there));
+        if (there == word)
+            return place;
+    }
+}
+
+/* Begin a detector unless there is no room. */
+static struct detector *detector_of(struct asp_decide *d, uint32_t word)
+{
+    uint8_t *place = find_place(d->of_detector, d->detectors,
+                                sizeof(d->detectors[0]), word);
+
+    if (*place == FREE) {
+        if (d->ndetectors == ASP_DECIDE_KEYS)
+            return NULL;
+        d->detectors[d->ndetectors].word = word;
+        asp_pattern_start(&d->detectors[d->ndetectors].pattern);
+        *place = (uint8_t) ++d->ndetectors;
+    }
+    return &d->detectors[*place - 1];
+}
+
+/* Order the candidates and begin. Returns false where there is nothing to
+ * search. */
+static bool begin_search(struct asp_decide *d, struct searched *searched)
+{
+    struct asp_search_candidate candidates[ASP_DECIDE_CANDIDATES];
+    struct asp_tune_args args;
+    uint32_t n, standard = 0;
+
+    asp_tune_call_args(searched->word, &args);
+    n = d->config.order(d->config.data, &d->config.shape, &args, candidates);
+    while (standard < n && candidates[standard].way != ASP_DECIDE_DEFAULT)
+        standard++;
+    if (standard == n)
+        return false;
+    asp_search_start(&searched->search, searched->tries, ASP_DECIDE_FEW + 1,
+                     &d->config.effort, candidates, n, standard,
+                     asp_search_mix(d->config.seed, searched->word));
+    return true;
+}
+
+/* The search of a word; begins it unless there is no room. A key that its model
+ * leaves alone has one too, which is settled: the model is asked once. */
+static struct searched *search_of(struct asp_decide *d, uint32_t word)
+{
+    static const struct asp_search_candidate alone = {ASP_DECIDE_DEFAULT, 1};
+    uint8_t *place = find_place(d->of_search, d->searches,
+                                sizeof(d->searches[0]), word);
+    struct searched *searched;
+
+    if (*place != FREE)
+        return &d->searches[*place - 1];
+    if (d->nsearches == ASP_DECIDE_KEYS)
+        return NULL;
+    searched = &d->searches[d->nsearches];
+    searched->word = word;
+    if (!begin_search(d, searched))
+        asp_search_start(&searched->search, searched->tries, 1,
+                         &d->config.effort, &alone, 1, 0, 0);
+    *place = (uint8_t) ++d->nsearches;
+    return searched;
+}
+
+/* ---- a call ---- */
+
+/* Operations in which every rank waits for all. */
+enum {
+    WAITS_FOR_ALL = 1 << ASP_COLL_BARRIER | 1 << ASP_COLL_ALLREDUCE |
+                    1 << ASP_COLL_ALLGATHER | 1 << ASP_COLL_ALLTOALL |
+                    1 << ASP_COLL_REDUCE_SCATTER_BLOCK,
+};
+
+/* Strict or loose, as it was agreed. */
+static enum asp_tune_pattern detect(struct asp_decide *d, enum asp_coll_op op,
+                                    uint32_t before, uint32_t word)
+{
+    d->detector = detector_of(d, word);
+    if (!d->detector)
+        return ASP_TUNE_STRICT;
+    d->separated = before != (uint32_t) op && WAITS_FOR_ALL >> before & 1;
+    d->pattern_due = asp_pattern_call(&d->detector->pattern);
+    return d->detector->pattern.now;
+}
+
+static bool look_up(const struct asp_decide *d, uint32_t word,
+                    struct asp_decision *decision)
+{
+    const struct asp_tune_row *row = d->shape == ASP_TUNE_NO_SHAPE
+                                         ? NULL
+                                         : asp_tune_find(d->config.table,
+                                                         d->shape, word);
+
+    if (!row)
+        return false;
+    decision->way = row->way;
+    decision->from = row->key.call == word ? ASP_DECIDE_FROM_TABLE
+                                           : ASP_DECIDE_FROM_NEAR;
+    return true;
+}
+
+static void search(struct asp_decide *d, const struct asp_tune_args *args,
+                   uint32_t word, struct asp_decision *decision)
+{
+    bool equal = asp_tune_ops[args->op].rules & ASP_TUNE_BYTES;
+    struct asp_search_step step;
+
+    d->search = search_of(d, word);
+    if (!d->search)
+        return;
+    step = asp_search_next(&d->search->search, equal ? args->bytes : 0);
+    decision->way = step.way;
+    decision->from = ASP_DECIDE_FROM_SEARCH;
+    decision->timed = step.timed;
+    d->search_due = step.agree;
+}
+
+struct asp_decision asp_decide_enter(struct asp_decide *decide,
+                                     const struct asp_tune_args *args)
+{
+    struct asp_decide *d = decide;
+    struct asp_decision decision = {.way = ASP_DECIDE_DEFAULT};
+    uint32_t word = asp_tune_call(args), before = d->before;
+
+    d->search = NULL;
+    d->detector = NULL;
+    d->search_due = d->pattern_due = false;
+    if (d->broken)
+        return decision;
+    d->calls++;
+    d->before = args->op;
+    if (d->detects && args->pattern != ASP_TUNE_NONBLOCKING)
+        word |= (uint32_t) detect(d, args->op, before, word)
+                << ASP_TUNE_PATTERN_SHIFT;
+    if (!look_up(d, word, &decision) && searches(d) &&
+        args->pattern != ASP_TUNE_NONBLOCKING)
+        search(d, args, word, &decision);
+    d->timed = decision.timed;
+    decision.timed = d->timed || d->detector;
+    decision.agree = d->search_due || d->pattern_due;
+    return decision;
+}
+
+void asp_decide_leave(struct asp_decide *decide,
+                      const struct asp_decide_seen *seen)
+{
+    if (decide->search && decide->timed)
+        asp_search_note(&decide->search->search, seen->took_us);
+    if (decide->detector)
+        asp_pattern_note(&decide->detector->pattern, seen->gap_us,
+                         seen->last_us, decide->separated);
+}
+
+/* ---- agreements ---- */
+
+/* Of the call, in 52 bits, which a double holds: an agreement of a pattern
+ * alone is checked, too. */
+static double stamp(const struct asp_decide *d)
+{
+    uint64_t hash = asp_search_mix(d->config.seed, d->calls);
+
+    hash = asp_search_mix(hash, d->before);
+    hash = asp_search_mix(hash, d->detector ? d->detector->word : 0);
+    return (double) (hash >> 12);
+}
+
+void asp_decide_values(const struct asp_decide *decide,
+                       double values[ASP_DECIDE_VALUES])
+{
+    const struct asp_decide *d = decide;
+
+    memset(values, 0, ASP_DECIDE_VALUES * sizeof(values[0]));
+    if (d->search_due)
+        asp_search_values(&d->search->search, values);
+    else {
+        values[ASP_SEARCH_TIMES] = stamp(d);
+        values[ASP_SEARCH_TIMES + 1] = -values[ASP_SEARCH_TIMES];
+    }
+    if (d->pattern_due)
+        values[PATTERN_VALUE] = asp_pattern_value(&d->detector->pattern);
+}
+
+/* All ranks were in the same state, or none of them is trusted any more. */
+static bool agree_on_search(struct asp_decide *d, const double *values)
+{
+    if (!d->search_due)
+        return values[ASP_SEARCH_TIMES] == stamp(d) &&
+               values[ASP_SEARCH_TIMES + 1] == -values[ASP_SEARCH_TIMES];
+    asp_search_agreed(&d->search->search, values);
+    return d->search->search.end != ASP_SEARCH_MISMATCH;
+}
+
+void asp_decide_agreed(struct asp_decide *decide,
+                       const double values[ASP_DECIDE_VALUES])
+{
+    struct asp_decide *d = decide;
+
+    if (!agree_on_search(d, values))
+        d->broken = true;
+    else if (d->pattern_due)
+        asp_pattern_agreed(&d->detector->pattern, values[PATTERN_VALUE]);
+    d->search_due = d->pattern_due = false;
+}
+
+/* ---- the record ---- */
+
+bool asp_decide_account(const struct asp_decide *decide, uint32_t i,
+                        struct asp_tune_key *key_p,
+                        struct asp_search_sum *sum_p)
+{
+    if (i >= decide->nsearches)
+        return false;
+    *key_p = (struct asp_tune_key){decide->config.shape,
+                                   decide->searches[i].word};
+    asp_search_sum(&decide->searches[i].search, sum_p);
+    return true;
+}
+
+bool asp_decide_broken(const struct asp_decide *decide)
+{
+    return decide->broken;
+}

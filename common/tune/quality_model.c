@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Points for quality_test.c; see quality_model.h. */
+#include "quality_model.h"
+
+#include "common/coll/mpich.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* How far a way is from its model: its deviation, as a logarithm. Nishtala's
+ * models are 1.1 to 1.43 x off at the choice (8.3.4). */
+static const double own_factor = 0.15;
+
+double quality_uniform(uint64_t *random)
+{
+    uint64_t x = *random += UINT64_C(0x9e3779b97f4a7c15);
+
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (double) ((x ^ x >> 31) >> 11) / (double) (UINT64_C(1) << 53);
+}
+
+double quality_gauss(uint64_t *random)
+{
+    double u = quality_uniform(random), v = quality_uniform(random);
+
+    return sqrt(-2 * log(1 - u)) * cos(2 * 3.14159265358979 * v);
+}
+
+static struct asp_coll_problem problem_of(const struct quality_call *c,
+                                          uint32_t node[QUALITY_RANKS])
+{
+    for (uint32_t i = 0; i < c->ranks; i++)
+        node[i] = i / (c->ranks / c->nodes);
+    return (struct asp_coll_problem){
+        .op = c->op,
+        .ranks = c->ranks,
+        .bytes = c->bytes,
+        .grain = 8,
+        .commutative = true,
+        .node = node,
+    };
+}
+
+static double predict(const struct asp_coll_machine *machine,
+                      const struct asp_coll_way *way,
+                      const struct asp_coll_problem *problem)
+{
+    struct asp_coll_cost cost;
+    struct asp_err err = {.text = ""};
+    char text[ASP_COLL_WAY_TEXT];
+
+    if (asp_coll_predict(machine, way, problem, 1, &cost, &err) < 0)
+        fail_msg("%s: %s", asp_coll_way_text(way, text), err.text);
+    return (double) cost.time / 1e6;
+}
+
+/* The number of MPICH's way, which is added where the index leaves it out. */
+static void find_standard(struct quality_point *p,
+                          const struct asp_coll_problem *problem)
+{
+    struct asp_coll_way way;
+    char text[ASP_COLL_WAY_TEXT], wanted[ASP_COLL_WAY_TEXT];
+
+    assert_int_equal(asp_coll_mpich(problem, &way, NULL), 0);
+    asp_coll_way_text(&way, wanted);
+    for (p->standard = 0; p->standard < p->n; p->standard++)
+        if (strcmp(asp_coll_way_text(&p->way[p->standard], text), wanted) == 0)
+            return;
+    p->way[p->n++] = way;
+}
+
+static void sort(struct quality_point *p)
+{
+    for (uint32_t i = 0; i < p->n; i++) {
+        uint32_t at = i;
+
+        for (; at > 0 && p->predicted_us[p->order[at - 1]] > p->predicted_us[i];
+             at--)
+            p->order[at] = p->order[at - 1];
+        p->order[at] = i;
+    }
+}
+
+static double predict_agreement(const struct quality_call *c)
+{
+    struct quality_call sum = *c;
+    uint32_t node[QUALITY_RANKS];
+    struct asp_coll_problem problem;
+    struct asp_coll_way way;
+
+    sum.op = ASP_COLL_ALLREDUCE;
+    sum.bytes = 88;
+    problem = problem_of(&sum, node);
+    assert_int_equal(asp_coll_mpich(&problem, &way, NULL), 0);
+    return predict(c->machine, &way, &problem);
+}
+
+void quality_predict(const struct quality_call *call, struct quality_point *p)
+{
+    uint32_t node[QUALITY_RANKS];
+    struct asp_coll_problem problem = problem_of(call, node);
+    struct asp_coll_ways ways = {.row = 0};
+
+    p->call = *call;
+    p->n = 0;
+    while (p->n < QUALITY_WAYS - 1 && asp_coll_ways_next(&ways, &problem))
+        p->way[p->n++] = ways.way;
+    find_standard(p, &problem);
+    for (uint32_t i = 0; i < p->n; i++)
+        p->predicted_us[i] = predict(call->machine, &p->way[i], &problem);
+    sort(p);
+    p->agree_us = predict_agreement(call);
+}
+
+/* ---- the true machine ---- */
+
+static int64_t off(int64_t constant, uint64_t *random)
+{
+    double factor = pow(1.5, 2 * quality_uniform(random) - 1);
+
+    return (int64_t) ((double) constant * factor);
+}
+
+static void shift_link(struct asp_coll_link *link, uint64_t *random)
+{
+    link->latency = off(link->latency, random);
+    link->overhead = off(link->overhead, random);
+    link->gap = off(link->gap, random);
+    link->byte = off(link->byte, random);
+}
+
+/* A factor that belongs to a way on a machine. */
+static double factor_of(const struct asp_coll_way *way, uint64_t seed)
+{
+    char text[ASP_COLL_WAY_TEXT];
+
+    asp_coll_way_text(way, text);
+    for (const char *c = text; *c; c++)
+        seed = (seed ^ (unsigned char) *c) * UINT64_C(0x100000001b3);
+    return exp(own_factor * quality_gauss(&seed));
+}
+
+void quality_true(const struct quality_point *p, uint64_t seed,
+                  double us[QUALITY_WAYS])
+{
+    struct asp_coll_machine machine = *p->call.machine;
+    uint32_t node[QUALITY_RANKS];
+    struct asp_coll_problem problem = problem_of(&p->call, node);
+    uint64_t random = seed;
+
+    shift_link(&machine.inside, &random);
+    shift_link(&machine.between, &random);
+    machine.copy = off(machine.copy, &random);
+    machine.fold = off(machine.fold, &random);
+    for (uint32_t i = 0; i < p->n; i++)
+        us[i] = predict(&machine, &p->way[i], &problem) *
+                factor_of(&p->way[i], seed);
+}

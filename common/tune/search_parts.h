@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of a search call of each other; private to common/tune. */
+#ifndef ASPEN_COMMON_TUNE_SEARCH_PARTS_H
+#define ASPEN_COMMON_TUNE_SEARCH_PARTS_H
+
+#include "search.h"
+
+/* A hash with one more number in it, by the finalizer of splitmix64. */
+static inline uint64_t asp_search_mix(uint64_t hash, uint64_t x)
+{
+    x += hash + UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+/* Rounds, in search.c: begin one; which try has its turn; go past turns of
+ * candidates that were dropped; would a trial of this try spend more than the
+ * budget? */
+void asp_search_begin_round(struct asp_search *s, enum asp_search_phase phase);
+uint32_t asp_search_at_turn(const struct asp_search *s);
+void asp_search_skip_dropped(struct asp_search *s);
+bool asp_search_is_beyond(const struct asp_search *s, uint32_t i);
+
+/* What the model predicts for a try, by the measure of the default. */
+static inline double asp_search_predict(const struct asp_search *s,
+                                        const struct asp_search_try *try)
+{
+    const struct asp_search_try *standard = &s->tries[s->standard];
+    double scale = standard->best_us > 0
+                       ? standard->best_us / standard->predicted_us
+                       : 1;
+
+    return try->predicted_us * scale;
+}
+
+/* The end of the search: from now on the chosen way. search.c. */
+void asp_search_settle(struct asp_search *s, enum asp_search_end end,
+                       uint32_t chosen);
+
+/* The candidate with the least time, of those that may be chosen, but not
+ * `other`. Returns ntries when there is none. search_agree.c. */
+uint32_t asp_search_best(const struct asp_search *s, uint32_t other);
+
+/* WATCH: begin; a call; its time here; what is agreed and what follows from
+ * it. search_watch.c. */
+void asp_watch_start(struct asp_search *s);
+struct asp_search_step asp_watch_next(struct asp_search *s);
+void asp_watch_note(struct asp_search *s, double local_us);
+void asp_watch_values(const struct asp_search *s, double *values);
+void asp_watch_agreed(struct asp_search *s, const double *values);
+
+#endif
