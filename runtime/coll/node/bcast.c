@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "phases.h"
+
+static bool give(struct aspx_node_op *op)
+{
+    struct aspx_node_area *area = op->area;
+
+    aspx_node_put(op, 0, area->count);
+    aspx_node_raise(area, &aspx_node_mine(area)->relay, aspx_node_now(op));
+    return true;
+}
+
+static bool take(struct aspx_node_op *op)
+{
+    if (op->segment == 0)
+        aspx_node_accept(op, aspx_node_slot(op, op->root)->bytes, 0);
+    aspx_node_take(op, aspx_node_data(op, op->root));
+    return true;
+}
+
+static aspx_node_phase *const root_phases[] = {aspx_node_slot_is_free, give,
+                                               NULL};
+static aspx_node_phase *const phases[] = {aspx_node_await_first, take, NULL};
+
+void aspx_node_bcast_start(struct aspx_node_op *op, struct aspx_node_area *area,
+                           const struct aspx_node_way *way, void *buffer,
+                           size_t bytes, uint32_t root)
+{
+    aspx_node_begin(op, area, way, root == area->index ? root_phases : phases);
+    op->root = op->first = root;
+    op->in = op->out = buffer;
+    op->bytes = bytes;
+    aspx_node_cut(op, bytes, op->way.segment);
+    op->has_ended |= area->count == 1;
+}
+
+int aspx_node_bcast(struct aspx_node_area *area,
+                    const struct aspx_node_way *way, void *buffer, size_t bytes,
+                    uint32_t root)
+{
+    struct aspx_node_op op;
+
+    aspx_node_bcast_start(&op, area, way, buffer, bytes, root);
+    return aspx_node_wait(&op);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "mpi_fold.h"
+
+#include "runtime/mpi/real.h"
+
+/* A segment has fewer elements than an int counts. */
+int aspx_node_mpi_fold(void *inout, const void *in, size_t count, void *arg)
+{
+    const struct aspx_node_mpi_op *how = arg;
+    const struct aspx_real *mpi = how->mpi ? how->mpi : &aspx_real;
+
+    return mpi->MPI_Reduce_local(in, inout, (int) count, how->type, how->op);
+}

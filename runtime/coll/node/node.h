@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Collectives among the ranks of one communicator on one node, in memory that
+ * they share. Start reading here; docs/design/coll-node.md has the protocol.
+ *
+ * Each operation is a state machine: NAME_start(op, ...), then
+ * aspx_node_step(op) until it returns true, or aspx_node_wait(op), which blocks
+ * and meanwhile keeps MPI going. NAME(...) is both. Operations of an area run
+ * one after the other, and in the same order with the same way, root and
+ * operator on all its ranks; each ends before the next is started. MPI demands
+ * that of programs; whoever runs non-blocking ones queues them.
+ *
+ * Buffers are contiguous, counts are bytes or elements, ranks are indexes
+ * within the area (0..count-1). Errors are MPI's error codes: MPI_ERR_TRUNCATE
+ * where ranks gave different sizes (all return, some with MPI_SUCCESS and the
+ * data that there were), whatever a fold returned, MPI_ERR_ARG for a
+ * way that is none. Threads: one at a time in each rank, any.
+ *
+ * Source: Nishtala, "Automatically tuning collective communication for
+ * one-sided programming models" (2009), sections 5.1 and 7.1; MPI 4.0 chapter
+ * 6. */
+#ifndef ASPEN_RUNTIME_COLL_NODE_NODE_H
+#define ASPEN_RUNTIME_COLL_NODE_NODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct aspx_node_area; /* area.h */
+
+/* How a signal gets from one rank to another in a barrier. */
+enum aspx_node_signal {
+    ASPX_NODE_PULL, /* the sender's own flag, which the receivers read */
+    ASPX_NODE_PUSH, /* the receiver's flag or counter, which it alone reads */
+    ASPX_NODE_SIGNALS
+};
+
+enum aspx_node_waiter {
+    ASPX_NODE_SPIN,  /* a CPU for each rank */
+    ASPX_NODE_YIELD, /* somewhat fewer */
+    ASPX_NODE_SLEEP, /* many ranks on a CPU */
+    ASPX_NODE_WAITERS
+};
+
+/* Who folds the contributions to a reduction. */
+enum aspx_node_folding {
+    ASPX_NODE_FOLD_TREE,   /* inner ranks of the tree, on the way up */
+    ASPX_NODE_FOLD_SHARES, /* all, each a share of the elements: large ones */
+    ASPX_NODE_FOLD_EACH,   /* each rank everything: small Allreduces. A Reduce
+                              does as with TREE */
+    ASPX_NODE_FOLDINGS
+};
+
+enum {
+    ASPX_NODE_SEGMENT_MIN = 4096, /* bytes; the greatest element, too */
+    ASPX_NODE_RANKS_MAX = 1024,   /* of an area */
+};
+
+/* How to do it: what a tuner chooses. Nothing of it changes what is moved, and
+ * only radix and folding the order in which a reduction associates. */
+struct aspx_node_way {
+    uint32_t radix;   /* children of a rank: 1 (chain) .. RANKS_MAX; from
+                         count - 1 on the tree is flat */
+    uint32_t segment; /* bytes that go at once: SEGMENT_MIN.. ; the area's
+                         slot where that is smaller */
+    uint8_t up;       /* enum aspx_node_signal, of barriers */
+    uint8_t down;     /* the same */
+    uint8_t waiter;   /* enum aspx_node_waiter */
+    uint8_t folding;  /* enum aspx_node_folding */
+};
+
+/* Are all values in their ranges? */
+bool aspx_node_way_is_valid(const struct aspx_node_way *way);
+
+/* A reduction: inout[i] = in[i] op inout[i], in[] being of lower ranks. Called
+ * on memory that is aligned as the element's size allows, at most segment bytes
+ * at once. Returns MPI_SUCCESS or an error code. */
+struct aspx_node_operator {
+    int (*fold)(void *inout, const void *in, size_t count, void *arg);
+    void *arg;
+    size_t element;      /* bytes, 1..ASPX_NODE_SEGMENT_MIN */
+    bool is_commutative; /* the tree may begin at the root */
+    bool reproducible;   /* associate as a0 op (a1 op (a2 op ...)), whatever
+                            the way, the root and the sizes */
+};
+
+/* The blocks of Gather, Scatter and Allgather: of rank i sizes[i] bytes at
+ * offsets[i] bytes; without arrays size bytes at i * size. Borrowed until the
+ * operation ends. */
+struct aspx_node_blocks {
+    size_t size;
+    const size_t *sizes, *offsets; /* both or none */
+};
+
+/* An operation in progress; its fields are those of this folder. Lives until
+ * the step or wait that ended it. */
+struct aspx_node_op {
+    struct aspx_node_area *area;
+    struct aspx_node_way way;
+    bool (*const *phases)(struct aspx_node_op *op); /* of a segment, to NULL */
+    uint32_t phase;
+    uint32_t at;      /* how far a phase is, ranks or children */
+    uint64_t segment; /* the one in work */
+    uint64_t segments;
+    uint64_t sequence;        /* of the first segment; see flags.h */
+    struct aspx_event *event; /* where to sleep; set by a step that returned
+                                 false */
+    const struct aspx_node_operator *operator;
+    const struct aspx_node_blocks *blocks;
+    const char *in;
+    char *out;
+    size_t bytes;         /* that this rank gives or gets */
+    size_t piece;         /* of them in a segment */
+    uint32_t root, first; /* first: at the top of the tree */
+    int error;
+    bool has_data; /* its end frees slots */
+    bool has_ended;
+};
+
+/* One step: as far as it goes without waiting. Returns whether the operation
+ * has ended, then and at any later call. Calls no MPI but what folds call. */
+bool aspx_node_step(struct aspx_node_op *op);
+
+/* Step, and wait in between as the way says. Returns the operation's error. */
+int aspx_node_wait(struct aspx_node_op *op);
+
+static inline int aspx_node_error(const struct aspx_node_op *op)
+{
+    return op->error;
+}
+
+void aspx_node_barrier_start(struct aspx_node_op *op,
+                             struct aspx_node_area *area,
+                             const struct aspx_node_way *way);
+int aspx_node_barrier(struct aspx_node_area *area,
+                      const struct aspx_node_way *way);
+
+/* The root's bytes to all. The root may return before the others came. */
+void aspx_node_bcast_start(struct aspx_node_op *op, struct aspx_node_area *area,
+                           const struct aspx_node_way *way, void *buffer,
+                           size_t bytes, uint32_t root);
+int aspx_node_bcast(struct aspx_node_area *area,
+                    const struct aspx_node_way *way, void *buffer, size_t bytes,
+                    uint32_t root);
+
+/* Block i of the root to rank i.
+ *   blocks  of in; read in the root only
+ *   out     bytes of this rank's block; NULL in the root: its block stays where
+ *           it is (MPI_IN_PLACE) */
+void aspx_node_scatter_start(struct aspx_node_op *op,
+                             struct aspx_node_area *area,
+                             const struct aspx_node_way *way, const void *in,
+                             const struct aspx_node_blocks *blocks, void *out,
+                             size_t bytes, uint32_t root);
+int aspx_node_scatter(struct aspx_node_area *area,
+                      const struct aspx_node_way *way, const void *in,
+                      const struct aspx_node_blocks *blocks, void *out,
+                      size_t bytes, uint32_t root);
+
+/* The other way round. in NULL in the root: its block is in out already. */
+void aspx_node_gather_start(struct aspx_node_op *op,
+                            struct aspx_node_area *area,
+                            const struct aspx_node_way *way, const void *in,
+                            size_t bytes, void *out,
+                            const struct aspx_node_blocks *blocks,
+                            uint32_t root);
+int aspx_node_gather(struct aspx_node_area *area,
+                     const struct aspx_node_way *way, const void *in,
+                     size_t bytes, void *out,
+                     const struct aspx_node_blocks *blocks, uint32_t root);
+
+/* To all; blocks are the same on all ranks. in NULL: as in the root above. */
+void aspx_node_allgather_start(struct aspx_node_op *op,
+                               struct aspx_node_area *area,
+                               const struct aspx_node_way *way, const void *in,
+                               size_t bytes, void *out,
+                               const struct aspx_node_blocks *blocks);
+int aspx_node_allgather(struct aspx_node_area *area,
+                        const struct aspx_node_way *way, const void *in,
+                        size_t bytes, void *out,
+                        const struct aspx_node_blocks *blocks);
+
+/* in[] of rank 0 op in[] of rank 1 op ..., in this order, unless the operator
+ * is commutative; the same bits on all ranks.
+ *   operator  borrowed until the operation ends
+ *   in        count elements; may be out (MPI_IN_PLACE)
+ *   out       of Reduce: in the root only */
+void aspx_node_reduce_start(struct aspx_node_op *op,
+                            struct aspx_node_area *area,
+                            const struct aspx_node_way *way,
+                            const struct aspx_node_operator *operator,
+                            const void * in, void *out, size_t count,
+                            uint32_t root);
+int aspx_node_reduce(struct aspx_node_area *area,
+                     const struct aspx_node_way *way,
+                     const struct aspx_node_operator *operator, const void * in,
+                     void *out, size_t count, uint32_t root);
+void aspx_node_allreduce_start(struct aspx_node_op *op,
+                               struct aspx_node_area *area,
+                               const struct aspx_node_way *way,
+                               const struct aspx_node_operator *operator,
+                               const void * in, void *out, size_t count);
+int aspx_node_allreduce(struct aspx_node_area *area,
+                        const struct aspx_node_way *way,
+                        const struct aspx_node_operator *operator,
+                        const void * in, void *out, size_t count);
+
+#endif
