@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A collective call of the program, in one form for all of them. */
+#ifndef ASPEN_RUNTIME_COLL_CALL_H
+#define ASPEN_RUNTIME_COLL_CALL_H
+
+#include "common/tune/key.h"
+
+#include "runtime/mpi/real.h"
+
+#include <mpi.h>
+
+/* Arguments as the program gave them, those that an operation lacks 0.
+ * The buffer of MPI_Bcast is recv, with its count and type; MPI_Reduce and
+ * others with one count have it on both sides. */
+struct aspx_coll_call {
+    enum asp_coll_op op;
+    int root;
+    const void *send;
+    void *recv;
+    MPI_Count nsend, nrecv;
+    MPI_Datatype send_type, recv_type;
+    MPI_Op fold;
+    MPI_Comm comm;
+    /* The same call behind us, as MPI carries it out. */
+    int (*mpi)(const struct aspx_coll_call *call);
+};
+
+/* What lies behind us: the library, the wrappers of the mode, or the way to the
+ * offload thread. All MPI calls of runtime/coll go there. */
+extern struct aspx_real aspx_coll_behind;
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The ways that a call could take, in the order of the model. */
+#ifndef ASPEN_RUNTIME_COLL_CANDIDATES_H
+#define ASPEN_RUNTIME_COLL_CANDIDATES_H
+
+#include "state.h"
+
+/* The same as asp_decide_order_f; data is a struct aspx_coll_comm, into whose
+ * ways the numbers lead. */
+uint32_t aspx_coll_order(void *data, const struct asp_tune_shape *shape,
+                         const struct asp_tune_args *args,
+                         struct asp_search_candidate *out);
+
+/* Fill in the problem of a call, but for counts. bytes as in the key. */
+void aspx_coll_problem(const struct aspx_coll_comm *comm,
+                       const struct asp_tune_args *args, size_t grain,
+                       struct asp_coll_problem *problem_p);
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Data of types that MPI has built in are used where they are. Others are
+ * packed into memory of the communicator and unpacked from it, as a rank cannot
+ * know what types the others have: the same bytes travel either way. */
+#include "config.h"
+
+#include "carry.h"
+
+#include "comm.h"
+#include "eligible.h"
+#include "global.h"
+
+#include "runtime/mpi/handle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One side of a call. */
+struct side {
+    const void *data; /* the program's */
+    uint64_t blocks;  /* how often count elements */
+    MPI_Count count;
+    MPI_Datatype type;
+    struct aspx_coll_room *room;
+    bool reads, writes;
+};
+
+static bool is_root(const struct aspx_coll_comm *comm,
+                    const struct aspx_coll_call *call)
+{
+    return (uint32_t) call->root == comm->rank;
+}
+
+/* The side that is sent from. */
+static struct side sent(struct aspx_coll_comm *comm,
+                        const struct aspx_coll_call *call)
+{
+    struct side side = {
+        .data = call->send,
+        .blocks = 1,
+        .count = call->nsend,
+        .type = call->send_type,
+        .room = &comm->in,
+        .reads = call->send != MPI_IN_PLACE,
+    };
+
+    switch (call->op) {
+    case ASP_COLL_BARRIER:
+    case ASP_COLL_BCAST:
+        side.reads = false;
+        break;
+    case ASP_COLL_SCATTER:
+        side.reads = is_root(comm, call);
+        side.blocks = comm->size;
+        break;
+    case ASP_COLL_ALLTOALL:
+    case ASP_COLL_REDUCE_SCATTER_BLOCK:
+        side.blocks = comm->size;
+        break;
+    default:
+        break;
+    }
+    return side;
+}
+
+/* The side that is received into. With MPI_IN_PLACE what is sent is there. */
+static struct side received(struct aspx_coll_comm *comm,
+                            const struct aspx_coll_call *call)
+{
+    struct side side = {
+        .data = call->recv,
+        .blocks = 1,
+        .count = call->nrecv,
+        .type = call->recv_type,
+        .room = &comm->out,
+        .reads = call->send == MPI_IN_PLACE,
+        .writes = call->recv != MPI_IN_PLACE,
+    };
+
+    switch (call->op) {
+    case ASP_COLL_BARRIER:
+        side.writes = false;
+        break;
+    case ASP_COLL_BCAST:
+        side.reads = is_root(comm, call);
+        side.writes = !side.reads;
+        break;
+    case ASP_COLL_REDUCE:
+        side.writes = is_root(comm, call);
+        break;
+    case ASP_COLL_GATHER:
+        side.writes = is_root(comm, call);
+        side.blocks = comm->size;
+        break;
+    case ASP_COLL_ALLGATHER:
+    case ASP_COLL_ALLTOALL:
+        side.blocks = comm->size;
+        break;
+    case ASP_COLL_REDUCE_SCATTER_BLOCK:
+        /* The result; MPI_IN_PLACE means the whole input. */
+        side.blocks = side.reads ? comm->size : 1;
+        break;
+    default:
+        break;
+    }
+    side.reads = side.reads && (side.writes || call->op == ASP_COLL_BCAST);
+    return side;
+}
+
+static bool is_plain(const struct side *side)
+{
+    return aspx_handle_basic_size(side->type) > 0;
+}
+
+/* The bytes of a side, contiguous. Returns an error code. */
+static int take(const struct side *side, MPI_Comm comm, void **bytes_p)
+{
+    MPI_Count count = side->count * (MPI_Count) side->blocks, size = 0, at = 0;
+
+    *bytes_p = NULL;
+    if (!side->reads && !side->writes)
+        return MPI_SUCCESS;
+    if (is_plain(side)) {
+        *bytes_p = (void *) (uintptr_t) side->data;
+        return MPI_SUCCESS;
+    }
+    aspx_coll_behind.MPI_Type_size_c(side->type, &size);
+    *bytes_p = aspx_coll_room(side->room, (size_t) (size * count));
+    if (!*bytes_p)
+        return MPI_ERR_NO_MEM;
+    return side->reads
+               ? aspx_coll_behind.MPI_Pack_c(side->data, count, side->type,
+                                             *bytes_p, size * count, &at, comm)
+               : MPI_SUCCESS;
+}
+
+static int put_back(const struct side *side, MPI_Comm comm, const void *bytes)
+{
+    MPI_Count count = side->count * (MPI_Count) side->blocks, size = 0, at = 0;
+
+    if (!side->writes || is_plain(side))
+        return MPI_SUCCESS;
+    aspx_coll_behind.MPI_Type_size_c(side->type, &size);
+    return aspx_coll_behind.MPI_Unpack_c(bytes, size * count, &at,
+                                         (void *) (uintptr_t) side->data, count,
+                                         side->type, comm);
+}
+
+static int carry(const struct aspx_coll_job *job,
+                 const struct aspx_coll_way *way)
+{
+    switch (way->kind) {
+    case ASPX_COLL_MESSAGES:
+        return aspx_coll_by_messages(job, way);
+    case ASPX_COLL_SHARED:
+        return aspx_coll_by_memory(job, way);
+    default:
+        return aspx_coll_by_levels(job, way);
+    }
+}
+
+/* Errors are those of the program's communicator. */
+static int tell(MPI_Comm comm, int rc)
+{
+    if (rc != MPI_SUCCESS)
+        aspx_coll_behind.MPI_Comm_call_errhandler(comm, rc);
+    return rc;
+}
+
+/* By a schedule, by the node's memory, or both. */
+static int carry_ours(struct aspx_coll_comm *comm,
+                      const struct aspx_coll_call *call,
+                      const struct asp_tune_args *args,
+                      const struct aspx_coll_way *way)
+{
+    struct side from = sent(comm, call), to = received(comm, call);
+    struct aspx_coll_job job = {
+        .comm = comm,
+        .call = call,
+        .args = args,
+        .grain = aspx_coll_grain(call, args),
+        .tag = aspx_coll_tag(comm),
+        .in_place = call->send == MPI_IN_PLACE || call->recv == MPI_IN_PLACE,
+    };
+    void *in;
+    int rc;
+
+    rc = take(&from, comm->own, &in);
+    if (rc == MPI_SUCCESS)
+        rc = take(&to, comm->own, &job.out);
+    if (rc == MPI_SUCCESS) {
+        job.in = in;
+        rc = carry(&job, way);
+    }
+    if (rc == MPI_SUCCESS)
+        rc = put_back(&to, comm->own, job.out);
+    return tell(call->comm, rc);
+}
+
+/* MPI takes the program's data as they are, and calls its error handlers. */
+int aspx_coll_carry(struct aspx_coll_comm *comm,
+                    const struct aspx_coll_call *call,
+                    const struct asp_tune_args *args,
+                    const struct aspx_coll_way *way)
+{
+    switch (way->kind) {
+    case ASPX_COLL_DEFAULT:
+        return call->mpi(call);
+    case ASPX_COLL_NATIVE:
+        return aspx_native_call(&way->native, call);
+    default:
+        return carry_ours(comm, call, args, way);
+    }
+}

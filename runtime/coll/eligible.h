@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which calls may be carried out in another way than MPI's, and what of them is
+ * equal on all ranks. */
+#ifndef ASPEN_RUNTIME_COLL_ELIGIBLE_H
+#define ASPEN_RUNTIME_COLL_ELIGIBLE_H
+
+#include "call.h"
+#include "state.h"
+
+#include <stdbool.h>
+
+/* Fill in *args_p. Returns false when the call is to be MPI's: it moves no
+ * bytes, it folds by a function of the program or in a way that only MPI
+ * knows (all ranks see the same), or its arguments are wrong (MPI reports it).
+ * Cost: without types of the program's own no call of MPI. */
+bool aspx_coll_is_eligible(const struct aspx_coll_comm *comm,
+                           const struct aspx_coll_call *call,
+                           struct asp_tune_args *args_p);
+
+/* Bytes of an element of the reduction, else 1. */
+size_t aspx_coll_grain(const struct aspx_coll_call *call,
+                       const struct asp_tune_args *args);
+
+/* Can this way carry out the call? The same on all ranks. */
+bool aspx_coll_fits(const struct aspx_coll_comm *comm,
+                    const struct asp_tune_args *args, size_t grain,
+                    const struct aspx_coll_way *way);
+
+/* Before the first call. */
+void aspx_coll_eligible_start(void);
+
+#endif

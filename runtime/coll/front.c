@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The calls that can be tuned, each with its twin for large counts: both fill
+ * in a struct aspx_coll_call and go the same way, since one rank may call the
+ * one and another the other. */
+#include "config.h"
+
+#include "front.h"
+
+#include "call.h"
+#include "comm.h"
+#include "global.h"
+#include "info.h"
+#include "report.h"
+#include "tune.h"
+
+#include "runtime/mpi/entry.h"
+
+#include <stdbool.h>
+
+struct aspx_real aspx_coll_behind;
+
+static bool asked; /* by the request */
+
+/* ---- as MPI carries them out ------------------------------------------------ */
+
+static int mpi_Barrier(const struct aspx_coll_call *c)
+{
+    return aspx_coll_behind.MPI_Barrier(c->comm);
+}
+
+/* One form with int counts, one with MPI_Count; arguments in the order of the
+ * standard. */
+#define BEHIND(NAME, ...)                                                      \
+    static int mpi_##NAME(const struct aspx_coll_call *c)                      \
+    {                                                                          \
+        return aspx_coll_behind.MPI_##NAME(__VA_ARGS__);                       \
+    }
+
+/* clang-format off */
+#define ONE_COUNT(TYPE) (TYPE) c->nrecv, c->recv_type
+#define TWO_COUNTS(TYPE)                                                       \
+    c->send, (TYPE) c->nsend, c->send_type, c->recv, (TYPE) c->nrecv,          \
+        c->recv_type
+#define BUFFERS(TYPE) c->send, c->recv, (TYPE) c->nrecv, c->recv_type, c->fold
+/* clang-format on */
+
+BEHIND(Bcast, c->recv, ONE_COUNT(int), c->root, c->comm)
+BEHIND(Bcast_c, c->recv, ONE_COUNT(MPI_Count), c->root, c->comm)
+BEHIND(Reduce, BUFFERS(int), c->root, c->comm)
+BEHIND(Reduce_c, BUFFERS(MPI_Count), c->root, c->comm)
+BEHIND(Gather, TWO_COUNTS(int), c->root, c->comm)
+BEHIND(Gather_c, TWO_COUNTS(MPI_Count), c->root, c->comm)
+BEHIND(Scatter, TWO_COUNTS(int), c->root, c->comm)
+BEHIND(Scatter_c, TWO_COUNTS(MPI_Count), c->root, c->comm)
+BEHIND(Allgather, TWO_COUNTS(int), c->comm)
+BEHIND(Allgather_c, TWO_COUNTS(MPI_Count), c->comm)
+BEHIND(Alltoall, TWO_COUNTS(int), c->comm)
+BEHIND(Alltoall_c, TWO_COUNTS(MPI_Count), c->comm)
+BEHIND(Allreduce, BUFFERS(int), c->comm)
+BEHIND(Allreduce_c, BUFFERS(MPI_Count), c->comm)
+BEHIND(Reduce_scatter_block, BUFFERS(int), c->comm)
+BEHIND(Reduce_scatter_block_c, BUFFERS(MPI_Count), c->comm)
+BEHIND(Scan, BUFFERS(int), c->comm)
+BEHIND(Scan_c, BUFFERS(MPI_Count), c->comm)
+BEHIND(Exscan, BUFFERS(int), c->comm)
+BEHIND(Exscan_c, BUFFERS(MPI_Count), c->comm)
+
+/* ---- as the program calls them ---------------------------------------------- */
+
+static int coll_Barrier(MPI_Comm comm)
+{
+    return aspx_coll_tuned(&(struct aspx_coll_call){
+        .op = ASP_COLL_BARRIER, .comm = comm, .mpi = mpi_Barrier});
+}
+
+#define BCAST(NAME, COUNT)                                                     \
+    static int coll_##NAME(void *buffer, COUNT count, MPI_Datatype type,       \
+                           int root, MPI_Comm comm)                            \
+    {                                                                          \
+        return aspx_coll_tuned(&(struct aspx_coll_call){.op = ASP_COLL_BCAST,  \
+                                                        .root = root,          \
+                                                        .recv = buffer,        \
+                                                        .nrecv = count,        \
+                                                        .recv_type = type,     \
+                                                        .comm = comm,          \
+                                                        .mpi = mpi_##NAME});   \
+    }
+
+/* Gather and Scatter have a root, Allgather and Alltoall none. */
+#define BLOCKS_BODY(NAME, OP, ROOT)                                            \
+    {                                                                          \
+        return aspx_coll_tuned(&(struct aspx_coll_call){.op = ASP_COLL_##OP,   \
+                                                        .root = ROOT,          \
+                                                        .send = send,          \
+                                                        .recv = recv,          \
+                                                        .nsend = nsend,        \
+                                                        .nrecv = nrecv,        \
+                                                        .send_type = sent,     \
+                                                        .recv_type = received, \
+                                                        .comm = comm,          \
+                                                        .mpi = mpi_##NAME});   \
+    }
+#define BLOCKS(NAME, OP, COUNT)                                                \
+    static int coll_##NAME(const void *send, COUNT nsend, MPI_Datatype sent,   \
+                           void *recv, COUNT nrecv, MPI_Datatype received,     \
+                           MPI_Comm comm) BLOCKS_BODY(NAME, OP, 0)
+#define ROOTED_BLOCKS(NAME, OP, COUNT)                                         \
+    static int coll_##NAME(const void *send, COUNT nsend, MPI_Datatype sent,   \
+                           void *recv, COUNT nrecv, MPI_Datatype received,     \
+                           int root, MPI_Comm comm)                            \
+        BLOCKS_BODY(NAME, OP, root)
+
+#define REDUCTION_BODY(NAME, OP, ROOT)                                         \
+    {                                                                          \
+        return aspx_coll_tuned(&(struct aspx_coll_call){.op = ASP_COLL_##OP,   \
+                                                        .root = ROOT,          \
+                                                        .send = send,          \
+                                                        .recv = recv,          \
+                                                        .nsend = count,        \
+                                                        .nrecv = count,        \
+                                                        .send_type = type,     \
+                                                        .recv_type = type,     \
+                                                        .fold = fold,          \
+                                                        .comm = comm,          \
+                                                        .mpi = mpi_##NAME});   \
+    }
+#define REDUCTION(NAME, OP, COUNT)                                             \
+    static int coll_##NAME(const void *send, void *recv, COUNT count,          \
+                           MPI_Datatype type, MPI_Op fold, MPI_Comm comm)      \
+        REDUCTION_BODY(NAME, OP, 0)
+#define ROOTED_REDUCTION(NAME, OP, COUNT)                                      \
+    static int coll_##NAME(const void *send, void *recv, COUNT count,          \
+                           MPI_Datatype type, MPI_Op fold, int root,           \
+                           MPI_Comm comm) REDUCTION_BODY(NAME, OP, root)
+
+#define BOTH(FORM, NAME, OP)                                                   \
+    FORM(NAME, OP, int)                                                        \
+    FORM(NAME##_c, OP, MPI_Count)
+
+BCAST(Bcast, int)
+BCAST(Bcast_c, MPI_Count)
+BOTH(ROOTED_BLOCKS, Gather, GATHER)
+BOTH(ROOTED_BLOCKS, Scatter, SCATTER)
+BOTH(BLOCKS, Allgather, ALLGATHER)
+BOTH(BLOCKS, Alltoall, ALLTOALL)
+BOTH(ROOTED_REDUCTION, Reduce, REDUCE)
+BOTH(REDUCTION, Allreduce, ALLREDUCE)
+BOTH(REDUCTION, Reduce_scatter_block, REDUCE_SCATTER_BLOCK)
+BOTH(REDUCTION, Scan, SCAN)
+BOTH(REDUCTION, Exscan, EXSCAN)
+
+/* ---- the life of communicators ---------------------------------------------- */
+
+static int coll_Comm_free(MPI_Comm *comm)
+{
+    if (comm)
+        aspx_coll_comm_forget(*comm);
+    return aspx_coll_behind.MPI_Comm_free(comm);
+}
+
+static int coll_Comm_disconnect(MPI_Comm *comm)
+{
+    if (comm)
+        aspx_coll_comm_forget(*comm);
+    return aspx_coll_behind.MPI_Comm_disconnect(comm);
+}
+
+static int coll_Comm_set_info(MPI_Comm comm, MPI_Info info)
+{
+    return aspx_coll_set_info(comm, info);
+}
+
+static int coll_Comm_get_info(MPI_Comm comm, MPI_Info *info)
+{
+    return aspx_coll_get_info(comm, info);
+}
+
+static int coll_Finalize(void)
+{
+    aspx_coll_stop();
+    return aspx_coll_behind.MPI_Finalize();
+}
+
+/* ---- in front --------------------------------------------------------------- */
+
+#define OURS(table, NAME) (table)->MPI_##NAME = coll_##NAME
+#define OURS_BOTH(table, NAME)                                                 \
+    (OURS(table, NAME), (table)->MPI_##NAME##_c = coll_##NAME##_c)
+
+static const struct aspx_real *stand_in_front(const struct aspx_real *table,
+                                              struct aspx_real *room)
+{
+    if (!asked)
+        return table;
+    aspx_entry_copy(&aspx_coll_behind, table);
+    *room = *table;
+    OURS(room, Barrier);
+    OURS_BOTH(room, Bcast);
+    OURS_BOTH(room, Gather);
+    OURS_BOTH(room, Scatter);
+    OURS_BOTH(room, Allgather);
+    OURS_BOTH(room, Alltoall);
+    OURS_BOTH(room, Reduce);
+    OURS_BOTH(room, Allreduce);
+    OURS_BOTH(room, Reduce_scatter_block);
+    OURS_BOTH(room, Scan);
+    OURS_BOTH(room, Exscan);
+    OURS(room, Comm_free);
+    OURS(room, Comm_disconnect);
+    OURS(room, Comm_set_info);
+    OURS(room, Comm_get_info);
+    OURS(room, Finalize);
+    return room;
+}
+
+void aspx_coll_start(const struct asp_layout *layout)
+{
+    asked = aspx_coll_prepare(layout);
+    if (asked)
+        aspx_entry_fronts[ASPX_FRONT_COLL] = stand_in_front;
+}
+
+void aspx_coll_join(void)
+{
+    if (asked)
+        aspx_coll_active = aspx_coll_begin();
+}
+
+void aspx_coll_stop(void)
+{
+    if (!aspx_coll_active)
+        return;
+    aspx_coll_comm_stop();
+    aspx_coll_active = false;
+    aspx_native_stop();
+    aspx_coll_save();
+}

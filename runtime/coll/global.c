@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "global.h"
+
+#include "call.h"
+#include "eligible.h"
+#include "join.h"
+#include "machine.h"
+#include "settings.h"
+
+#include "runtime/mpi/build.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of what ranks do with each other: grows when it changes. */
+enum { ASPX_COLL_VERSION = 2 };
+
+static struct asp_tune_table table;
+static struct aspx_coll_way *ways; /* one for each row of the table */
+static bool has_table;
+static struct asp_search_effort effort;
+static uint64_t seed;
+static int tags = ASP_COLL_TAGS; /* how many there are */
+
+bool aspx_coll_prepare(const struct asp_layout *layout)
+{
+    return aspx_coll_settings_read(layout);
+}
+
+/* The texts of its rows as ways; they were checked when it was read. */
+static bool parse_ways(void)
+{
+    struct asp_err err;
+
+    ways = calloc((size_t) table.nways + 1, sizeof(*ways));
+    for (uint32_t i = 0; ways && i < table.nrows; i++) {
+        const struct asp_tune_row *row = &table.rows[i];
+        struct asp_tune_args args;
+
+        asp_tune_call_args(row->key.call, &args);
+        (void) aspx_coll_way_parse(args.op, table.ways[row->way],
+                                   &ways[row->way], &err);
+    }
+    return ways != NULL;
+}
+
+/* Who measures all sizes wants to know which are missing. */
+static bool index_table(void)
+{
+    table.exact = aspx_coll_settings.explicit_effort;
+    return asp_tune_table_index(&table) == 0;
+}
+
+static void find_tags(void)
+{
+    int *most, found = 0;
+
+    if (aspx_coll_behind.MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most,
+                                           &found) == MPI_SUCCESS &&
+        found && *most >= ASP_COLL_TAGS)
+        tags = *most;
+}
+
+static void find_effort(void)
+{
+    effort = aspx_coll_settings.explicit_effort ? asp_search_explicit
+                                                : asp_search_online;
+    effort.budget_us = aspx_coll_settings.budget_us;
+    if (aspx_coll_settings.mode == ASPX_COLL_TABLE)
+        effort.budget_us = 0;
+}
+
+static bool stay(const char *why)
+{
+    if (aspx_coll_is_first())
+        fprintf(stderr, "aspen: %s: collectives stay MPI's\n", why);
+    return false;
+}
+
+bool aspx_coll_begin(void)
+{
+    unsigned char digest[ASP_SHA256_BYTES] = {0};
+
+    if (!aspx_coll_are_alike(aspx_coll_settings_hash() + ASPX_COLL_VERSION))
+        return stay("ranks differ in coll, coll.* or the release of Aspen");
+    aspx_coll_eligible_start();
+    aspx_coll_machine_find();
+    aspx_native_start(aspx_mpi_release());
+    has_table = aspx_coll_take_table(&table) && parse_ways() && index_table();
+    if (!aspx_coll_are_alike(has_table))
+        return stay("some ranks have no memory for coll.table");
+    if (has_table)
+        (void) asp_tune_table_digest(&table, digest);
+    memcpy(&seed, digest, sizeof(seed));
+    find_tags();
+    find_effort();
+    return true;
+}
+
+const struct asp_tune_table *aspx_coll_table(void)
+{
+    return has_table ? &table : NULL;
+}
+
+const struct aspx_coll_way *aspx_coll_table_way(uint32_t way)
+{
+    return &ways[way];
+}
+
+const struct asp_search_effort *aspx_coll_effort(void)
+{
+    return &effort;
+}
+
+uint64_t aspx_coll_seed(void)
+{
+    return seed;
+}
+
+int aspx_coll_tag(struct aspx_coll_comm *comm)
+{
+    int tag = comm->tag_next;
+
+    comm->tag_next += ASP_COLL_TAGS;
+    if (comm->tag_next > tags - ASP_COLL_TAGS)
+        comm->tag_next = 0;
+    return tag;
+}
+
+void aspx_coll_say_once(const struct asp_err *err)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static bool said;
+    char text[ASP_ERR_TEXT_MAX + ASP_ERR_PLACE_MAX];
+
+    pthread_mutex_lock(&lock);
+    if (!said)
+        fprintf(stderr, "aspen: collectives without memory of the node: %s\n",
+                asp_err_print(err, text, sizeof(text)));
+    said = true;
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "info.h"
+
+#include "call.h"
+#include "comm.h"
+#include "tune.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool says_off(MPI_Info info)
+{
+    char value[8] = "";
+    int found = 0;
+
+    if (info == MPI_INFO_NULL)
+        return false;
+    aspx_coll_behind.MPI_Info_get(info, "aspen_coll", sizeof(value) - 1, value,
+                                  &found);
+    return found && strcmp(value, "off") == 0;
+}
+
+int aspx_coll_set_info(MPI_Comm comm, MPI_Info info)
+{
+    int rc = aspx_coll_behind.MPI_Comm_set_info(comm, info), off, any = 0;
+    struct aspx_coll_comm *known;
+
+    if (rc != MPI_SUCCESS || !aspx_coll_active)
+        return rc;
+    known = aspx_coll_comm_of(comm);
+    if (!known || known->state == ASPX_COLL_COMM_OFF)
+        return rc; /* the same on all of its ranks */
+    off = says_off(info);
+    if (aspx_coll_behind.MPI_Allreduce(&off, &any, 1, MPI_INT, MPI_MAX, comm) ==
+            MPI_SUCCESS &&
+        any)
+        aspx_coll_comm_veto(known);
+    return rc;
+}
+
+static uint32_t count_open(const struct aspx_coll_comm *comm)
+{
+    struct asp_search_sum sum;
+    struct asp_tune_key key;
+    uint32_t open = 0;
+
+    for (uint32_t i = 0; asp_decide_account(comm->decide, i, &key, &sum); i++)
+        open += sum.phase != ASP_SEARCH_WATCH && sum.phase != ASP_SEARCH_FIXED;
+    return open;
+}
+
+int aspx_coll_get_info(MPI_Comm comm, MPI_Info *info_p)
+{
+    int rc = aspx_coll_behind.MPI_Comm_get_info(comm, info_p);
+    struct aspx_coll_comm *known;
+    char open[16];
+
+    if (rc != MPI_SUCCESS || !aspx_coll_active)
+        return rc;
+    known = aspx_coll_comm_of(comm);
+    if (known && known->state == ASPX_COLL_COMM_TUNED) {
+        snprintf(open, sizeof(open), "%u", count_open(known));
+        aspx_coll_behind.MPI_Info_set(*info_p, "aspen_coll_open", open);
+    }
+    return rc;
+}

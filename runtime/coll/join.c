@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "join.h"
+
+#include "call.h"
+#include "machine.h"
+#include "settings.h"
+#include "ways.h"
+
+#include "runtime/base/clock.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OFFER_VERSION = 1 };
+
+/* Of each rank: a hash and its opposite, so that MPI_MAX of both tells whether
+ * all are alike. */
+enum { HASH, OPPOSITE, VALUES };
+
+static double now_s(void)
+{
+    return 1e-9 * (double) aspx_clock_ns(CLOCK_MONOTONIC);
+}
+
+/* Wait for a request with a time limit. Returns false when it passed: the
+ * request is MPI's for ever then. */
+static bool wait_for(MPI_Request *request)
+{
+    double end = now_s() + aspx_coll_settings.join_s;
+    int done = 0;
+
+    for (;;) {
+        aspx_coll_behind.MPI_Test(request, &done, MPI_STATUS_IGNORE);
+        if (done)
+            return true;
+        if (now_s() > end)
+            return false;
+        sched_yield();
+    }
+}
+
+static _Noreturn void give_up(void)
+{
+    fprintf(stderr,
+            "aspen: some ranks did not join to tune collectives within %d s: "
+            "all of them must be started by the same launcher and load Aspen's "
+            "library; run with coll=off\n",
+            aspx_coll_settings.join_s);
+    fflush(stderr);
+    aspx_coll_behind.MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    abort();
+}
+
+bool aspx_coll_are_alike(uint64_t hash)
+{
+    uint64_t own[VALUES] = {[HASH] = hash, [OPPOSITE] = ~hash}, most[VALUES];
+    MPI_Request request;
+
+    aspx_coll_behind.MPI_Iallreduce(own, most, VALUES, MPI_UINT64_T, MPI_MAX,
+                                    MPI_COMM_WORLD, &request);
+    if (!wait_for(&request))
+        give_up();
+    return most[HASH] == ~most[OPPOSITE];
+}
+
+bool aspx_coll_is_first(void)
+{
+    int rank = 0;
+
+    aspx_coll_behind.MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank == 0;
+}
+
+/* ---- the table -------------------------------------------------------------- */
+
+static void say(const struct asp_err *err)
+{
+    char text[ASP_ERR_TEXT_MAX + ASP_ERR_PLACE_MAX];
+
+    fprintf(stderr, "aspen: %s\n", asp_err_print(err, text, sizeof(text)));
+}
+
+/* In rank 0: the canonical text of a table that may be used here, or NULL. */
+static char *read_table(const char *path, uint64_t *bytes_p)
+{
+    struct asp_tune_table table;
+    struct asp_err err;
+    size_t bytes = 0;
+    char *text = NULL;
+
+    if (asp_tune_table_read(path, aspx_coll_way_check, &table, &err) != 0) {
+        /* What is saved later is often what is read next time. */
+        if (!aspx_coll_settings.save || access(path, F_OK) == 0)
+            say(&err);
+        return NULL;
+    }
+    if (asp_tune_table_fits(&table, aspx_coll_machine(), aspx_coll_job(),
+                            &err) == 0)
+        text = asp_tune_table_text(&table, &bytes);
+    else
+        say(&err);
+    asp_tune_table_clear(&table);
+    *bytes_p = text ? bytes : 0;
+    return text;
+}
+
+/* All get what rank 0 has; 0 bytes: nothing. Returns NULL when there is nothing
+ * or no memory, which differs between ranks. */
+static char *share(char *text, uint64_t *bytes)
+{
+    aspx_coll_behind.MPI_Bcast(bytes, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    if (*bytes == 0)
+        return text;
+    if (!text)
+        text = malloc(*bytes);
+    if (!text) /* the others would wait */
+        give_up();
+    aspx_coll_behind.MPI_Bcast_c(text, (MPI_Count) *bytes, MPI_BYTE, 0,
+                                 MPI_COMM_WORLD);
+    return text;
+}
+
+bool aspx_coll_take_table(struct asp_tune_table *table_p)
+{
+    uint64_t bytes = 0;
+    char *text = NULL;
+    bool taken = false;
+    struct asp_err err;
+
+    if (aspx_coll_is_first() && aspx_coll_settings.table)
+        text = read_table(aspx_coll_settings.table, &bytes);
+    text = share(text, &bytes);
+    if (bytes)
+        taken = asp_tune_table_parse("coll.table", text, bytes,
+                                     aspx_coll_way_check, table_p, &err) == 0;
+    free(text);
+    return taken;
+}

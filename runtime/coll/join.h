@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* All ranks of the program must stand in front of its collectives, with the
+ * same settings and the same table: one that does not would wait for messages
+ * that nobody sends. */
+#ifndef ASPEN_RUNTIME_COLL_JOIN_H
+#define ASPEN_RUNTIME_COLL_JOIN_H
+
+#include "common/tune/table.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Is this number the same on all ranks? All get the same answer. Collective
+ * over MPI_COMM_WORLD, when MPI runs. Ends the job, with a message, when some
+ * rank does not take part within init.timeout_s. */
+bool aspx_coll_are_alike(uint64_t number);
+
+/* Rank 0 reads coll.table, says what is wrong with it, and sends it to all.
+ * Collective, as above.
+ *   table_p  set where this returns true: there is one, of this machine */
+bool aspx_coll_take_table(struct asp_tune_table *table_p);
+
+bool aspx_coll_is_first(void); /* rank 0 of MPI_COMM_WORLD */
+
+#endif

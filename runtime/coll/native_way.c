@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ways of MPICH: their texts, and what they can be applied to. */
+#include "config.h"
+
+#include "native_rows.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    K_LEAST = 2,
+    K_MOST = 1 << 16, /* of a text: far above any that fits */
+    /* Bytes of a piece: no element of a built-in type is larger than the least,
+     * so that no piece is empty, and the most fits MPICH's int. */
+    CHUNK_LEAST = 4096,
+    CHUNK_MOST = 1 << 30,
+    PIECES_MOST = 64,  /* of a message: each takes a tag of the communicator */
+    ELEMENT_MOST = 32, /* bytes of a built-in type: MPI_C_LONG_DOUBLE_COMPLEX */
+};
+
+/* Bytes of all ranks together up to which MPICH's ints hold them. */
+#define BYTES_MOST INT32_MAX
+
+/* ---- texts -------------------------------------------------------------- */
+
+const char *aspx_native_text(const struct aspx_native_way *way, char *buf)
+{
+    int n = snprintf(buf, ASPX_NATIVE_TEXT, "%s:mpich=%s",
+                     asp_coll_op_name(way->row->op), way->row->name);
+
+    if (way->k)
+        n += snprintf(buf + n, ASPX_NATIVE_TEXT - (size_t) n, ",k=%" PRIu32,
+                      way->k);
+    if (way->chunk)
+        n += snprintf(buf + n, ASPX_NATIVE_TEXT - (size_t) n, ",chunk=%" PRIu32,
+                      way->chunk);
+    if (way->device)
+        snprintf(buf + n, ASPX_NATIVE_TEXT - (size_t) n, ",device=on");
+    return buf;
+}
+
+static bool read_number(const char *text, uint32_t least, uint32_t most,
+                        uint32_t *number_p)
+{
+    char *end;
+    unsigned long number = strtoul(text, &end, 10);
+
+    if (*number_p || *text < '1' || *text > '9' || *end || number < least ||
+        number > most)
+        return false;
+    *number_p = (uint32_t) number;
+    return true;
+}
+
+static bool take_pair(struct aspx_native_way *way, const char *key,
+                      const char *value)
+{
+    if (strcmp(key, "k") == 0)
+        return read_number(value, K_LEAST, K_MOST, &way->k);
+    if (strcmp(key, "chunk") == 0)
+        return read_number(value, CHUNK_LEAST, CHUNK_MOST, &way->chunk);
+    if (strcmp(key, "device") != 0 || strcmp(value, "on") != 0 || way->device)
+        return false;
+    way->device = true;
+    return true;
+}
+
+static const struct aspx_native_row *find_row(enum asp_coll_op op,
+                                              const char *name)
+{
+    for (size_t i = 0; i < aspx_native_row_count; i++)
+        if (aspx_native_rows[i].op == op &&
+            strcmp(aspx_native_rows[i].name, name) == 0)
+            return &aspx_native_rows[i];
+    return NULL;
+}
+
+/* Has it the parameters that its row has, and no others? */
+static bool is_whole(const struct aspx_native_way *way)
+{
+    const struct aspx_native_row *row = way->row;
+
+    return (way->k != 0) == (row->radix[0] != NULL) &&
+           (!way->chunk || row->chunk) &&
+           (way->chunk || !(row->needs & ASPX_NATIVE_CHUNKED)) &&
+           (!way->device || row->needs & ASPX_NATIVE_DEVICE);
+}
+
+/* Behind "OP:mpich=". Changes the text. */
+static bool take(enum asp_coll_op op, char *text, struct aspx_native_way *way)
+{
+    char *rest = text, *name = strsep(&rest, ","), *pair;
+
+    way->row = find_row(op, name);
+    if (!way->row)
+        return false;
+    while ((pair = strsep(&rest, ","))) {
+        char *value = strchr(pair, '=');
+
+        if (!value)
+            return false;
+        *value++ = '\0';
+        if (!take_pair(way, pair, value))
+            return false;
+    }
+    return is_whole(way);
+}
+
+int aspx_native_parse(enum asp_coll_op op, const char *text,
+                      struct aspx_native_way *way_p, struct asp_err *err)
+{
+    char copy[ASPX_NATIVE_TEXT], head[48];
+    struct aspx_native_way way = {0};
+    size_t n = (size_t) snprintf(head, sizeof(head),
+                                 "%s:mpich=", asp_coll_op_name(op));
+
+    if (strlen(text) < sizeof(copy) && strncmp(text, head, n) == 0) {
+        strcpy(copy, text + n);
+        if (take(op, copy, &way)) {
+            *way_p = way;
+            return 0;
+        }
+    }
+    return asp_errf(err, EINVAL, "MPICH has no algorithm \"%.100s\"", text);
+}
+
+bool aspx_native_is_named(const struct aspx_native_way *way, const char *name)
+{
+    return strcmp(way->row->name, name) == 0;
+}
+
+const char *aspx_native_like(const struct aspx_native_way *way, char *buf)
+{
+    char like[64];
+    const char *k = strstr(way->row->like, "%u");
+    int n = k ? (int) (k - way->row->like) : (int) strlen(way->row->like);
+
+    snprintf(like, sizeof(like), "%.*s", n, way->row->like);
+    if (k)
+        snprintf(like + n, sizeof(like) - (size_t) n, "%" PRIu32, way->k);
+    n = snprintf(buf, ASPX_NATIVE_TEXT, "%s:%s", asp_coll_op_name(way->row->op),
+                 like);
+    if (way->chunk)
+        snprintf(buf + n, ASPX_NATIVE_TEXT - (size_t) n, ",segment=%" PRIu32,
+                 way->chunk);
+    return buf;
+}
+
+/* ---- what it can be applied to ------------------------------------------ */
+
+/* The largest k that differs from the one below. */
+static uint32_t most_k(const struct aspx_native_row *row, uint32_t ranks)
+{
+    uint32_t most = row->needs & ASPX_NATIVE_TREE ? ranks - 1 : ranks;
+
+    return most > K_LEAST ? most : K_LEAST;
+}
+
+static uint32_t power_below(uint32_t ranks)
+{
+    return UINT32_C(1) << (31 - __builtin_clz(ranks));
+}
+
+static bool meets(const struct aspx_native_way *way,
+                  const struct aspx_native_problem *problem)
+{
+    const struct asp_tune_args *args = problem->args;
+    unsigned needs = way->row->needs;
+    uint32_t power = power_below(problem->ranks);
+
+    if (needs & ASPX_NATIVE_POWER && problem->ranks != power)
+        return false;
+    /* Elements are not known, and at most this large. */
+    if (needs & ASPX_NATIVE_FULL &&
+        args->bytes / ELEMENT_MOST < (uint64_t) power)
+        return false;
+    if (needs & ASPX_NATIVE_IN_PLACE && !args->in_place)
+        return false;
+    if (needs & ASPX_NATIVE_NOT_IN_PLACE && args->in_place)
+        return false;
+    if (needs & ASPX_NATIVE_COMMUTATIVE && args->fold == ASP_TUNE_ORDERED)
+        return false;
+    if (needs & ASPX_NATIVE_BUILTIN && args->fold != ASP_TUNE_BUILTIN)
+        return false;
+    if (needs & ASPX_NATIVE_ROOT_0 && args->root != 0)
+        return false;
+    return !(needs & ASPX_NATIVE_EXACT && way->k > K_LEAST &&
+             (args->floating || args->fold != ASP_TUNE_BUILTIN));
+}
+
+/* Would the device? Of MPI_Reduce only to rank 0: with another root that says
+ * MPI_IN_PLACE, which only that one knows, MPICH 4.0 reads at that address. */
+static bool divides(const struct aspx_native_problem *problem)
+{
+    return problem->nodes > 1 && problem->nodes < problem->ranks &&
+           (problem->op != ASP_COLL_REDUCE || problem->args->root == 0);
+}
+
+bool aspx_native_fits(const struct aspx_native_way *way,
+                      const struct aspx_native_problem *problem)
+{
+    uint64_t bytes = problem->args->bytes;
+
+    if (way->row->op != problem->op || problem->ranks < 2 ||
+        !aspx_native_lives(way->row) || bytes > BYTES_MOST / problem->ranks)
+        return false;
+    if (way->k > most_k(way->row, problem->ranks))
+        return false;
+    if (way->chunk &&
+        (way->chunk >= bytes || bytes > (uint64_t) PIECES_MOST * way->chunk))
+        return false;
+    if (way->device && !divides(problem))
+        return false;
+    return meets(way, problem);
+}
+
+/* ---- all of them -------------------------------------------------------- */
+
+/* A choice is a number of three digits: device, chunk, radix. */
+enum { DEVICES = 2, CHUNKS = 4, RADICES = 9 };
+
+/* Powers of two, and the most. False: it was that already. */
+static bool choose_k(struct aspx_native_way *way, uint32_t ranks, uint32_t i)
+{
+    uint32_t most = most_k(way->row, ranks);
+
+    if (!way->row->radix[0])
+        return i == 0;
+    way->k = UINT32_C(2) << i;
+    if (way->k < most)
+        return true;
+    way->k = most;
+    return i == 0 || UINT32_C(2) << (i - 1) < most;
+}
+
+/* 0: whole; then 4 KiB, 64 KiB and 1 MiB. */
+static bool choose_chunk(struct aspx_native_way *way, uint32_t i)
+{
+    if (!way->row->chunk)
+        return i == 0;
+    way->chunk = i ? UINT32_C(256) << (4 * i) : 0;
+    return way->chunk || !(way->row->needs & ASPX_NATIVE_CHUNKED);
+}
+
+static bool choose(struct aspx_native_way *way, uint32_t ranks, uint32_t choice)
+{
+    way->device = choice % DEVICES;
+    if (way->device && !(way->row->needs & ASPX_NATIVE_DEVICE))
+        return false;
+    return choose_chunk(way, choice / DEVICES % CHUNKS) &&
+           choose_k(way, ranks, choice / DEVICES / CHUNKS);
+}
+
+bool aspx_native_ways_next(struct aspx_native_ways *ways,
+                           const struct aspx_native_problem *problem)
+{
+    for (; ways->row < aspx_native_row_count; ways->row++, ways->choice = 0) {
+        if (aspx_native_rows[ways->row].op != problem->op)
+            continue;
+        while (ways->choice < DEVICES * CHUNKS * RADICES) {
+            ways->way = (struct aspx_native_way){
+                .row = &aspx_native_rows[ways->row]};
+            if (choose(&ways->way, problem->ranks, ways->choice++) &&
+                aspx_native_fits(&ways->way, problem))
+                return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "report.h"
+
+#include "global.h"
+#include "join.h"
+#include "machine.h"
+#include "settings.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FOUND_MAX = 256 }; /* keys that are told; more are counted only */
+
+/* A key and what its search came to. All ranks of its communicator have the
+ * same. */
+struct found {
+    struct asp_tune_key key;
+    struct asp_search_sum sum;
+    char way[ASPX_COLL_WAY_TEXT];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct found *found;
+static uint32_t nfound;
+static struct {
+    uint64_t comms, keys; /* tuned; with a search */
+} counts;
+
+static bool is_same_key(const struct asp_tune_key *a,
+                        const struct asp_tune_key *b)
+{
+    return asp_tune_key_compare(a, b) == 0;
+}
+
+/* Where a key is told: a later communicator of the same shape takes the place
+ * of an earlier one. */
+static struct found *place_for(const struct asp_tune_key *key)
+{
+    for (uint32_t i = 0; i < nfound; i++)
+        if (is_same_key(&found[i].key, key))
+            return &found[i];
+    if (!found)
+        found = calloc(FOUND_MAX, sizeof(*found));
+    return found && nfound < FOUND_MAX ? &found[nfound++] : NULL;
+}
+
+static void keep(const struct aspx_coll_comm *comm,
+                 const struct asp_tune_key *key,
+                 const struct asp_search_sum *sum)
+{
+    struct found *place = place_for(key);
+
+    counts.keys++;
+    if (!place)
+        return;
+    place->key = *key;
+    place->sum = *sum;
+    if (sum->way == ASP_DECIDE_DEFAULT)
+        strcpy(place->way, "default");
+    else
+        aspx_coll_way_text(&comm->ways[sum->way], place->way);
+}
+
+void aspx_coll_count_comm(const struct aspx_coll_comm *comm)
+{
+    struct asp_search_sum sum;
+    struct asp_tune_key key;
+
+    pthread_mutex_lock(&lock);
+    counts.comms++;
+    for (uint32_t i = 0; asp_decide_account(comm->decide, i, &key, &sum); i++)
+        keep(comm, &key, &sum);
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- saved ------------------------------------------------------------------ */
+
+static void add_rows(struct asp_tune_table *table, const char *day)
+{
+    struct asp_err err;
+
+    for (uint32_t i = 0; i < nfound; i++) {
+        const struct asp_search_sum *sum = &found[i].sum;
+        struct asp_tune_row row = {
+            .key = found[i].key,
+            .best_ns = (uint64_t) (1e3 * sum->best_us),
+            .default_ns = (uint64_t) (1e3 * sum->default_us),
+            .tried = sum->tried,
+            .source = aspx_coll_settings.explicit_effort ? ASP_TUNE_SWEEP
+                                                         : ASP_TUNE_SEARCH,
+        };
+
+        if (sum->best_us <= 0 || strlen(found[i].way) >= ASP_TUNE_WAY_MAX)
+            continue; /* nothing was measured */
+        snprintf(row.day, sizeof(row.day), "%s", day);
+        (void) asp_tune_table_add(table, &row, found[i].way, &err);
+    }
+    (void) asp_tune_table_add_job(table, aspx_coll_job(), &err);
+}
+
+/* In one piece: a reader never sees half a table. */
+static bool write_file(const char *path, const char *text, size_t bytes)
+{
+    char temporary[4096];
+    FILE *file;
+    bool done;
+
+    if (snprintf(temporary, sizeof(temporary), "%s.%ld", path,
+                 (long) getpid()) >= (int) sizeof(temporary))
+        return false;
+    file = fopen(temporary, "wx");
+    if (!file)
+        return false;
+    done = fwrite(text, 1, bytes, file) == bytes;
+    done = fclose(file) == 0 && done;
+    done = done && rename(temporary, path) == 0;
+    if (!done)
+        (void) unlink(temporary);
+    return done;
+}
+
+static void save(const char *path)
+{
+    struct asp_tune_table table = {0}, *known;
+    time_t now = time(NULL);
+    char day[ASP_TUNE_DAY_MAX], *text;
+    struct asp_err err;
+    struct tm tm;
+    size_t bytes;
+
+    strftime(day, sizeof(day), "%Y-%m-%d", gmtime_r(&now, &tm));
+    table.machine = *aspx_coll_machine();
+    known = (struct asp_tune_table *) (uintptr_t) aspx_coll_table();
+    if (known)
+        (void) asp_tune_table_merge(&table, known, &err);
+    add_rows(&table, day);
+    text = asp_tune_table_text(&table, &bytes);
+    if (!text || !write_file(path, text, bytes))
+        fprintf(stderr, "aspen: cannot write coll.save %s: %s\n", path,
+                strerror(errno));
+    free(text);
+    asp_tune_table_clear(&table);
+}
+
+void aspx_coll_save(void)
+{
+    if (aspx_coll_settings.save && aspx_coll_is_first())
+        save(aspx_coll_settings.save);
+}
+
+/* ---- the record ------------------------------------------------------------- */
+
+/* Rank 0 tells of the communicators that it is in; of the others nothing is
+ * known there. */
+static void *gather(struct aspx_record *record)
+{
+    return record->rank == 0 && counts.comms ? &counts : NULL;
+}
+
+static double us_saved(const struct found *one)
+{
+    return one->sum.default_us - one->sum.best_us;
+}
+
+static void print(FILE *out, const struct aspx_record *record, const void *data)
+{
+    uint32_t other = 0;
+
+    (void) record;
+    (void) data;
+    if (!counts.keys) {
+        fprintf(out,
+                "aspen: collectives of %" PRIu64
+                " communicators by coll.table, without a search\n",
+                counts.comms);
+        return;
+    }
+    for (uint32_t i = 0; i < nfound; i++)
+        other += strcmp(found[i].way, "default") != 0;
+    fprintf(out,
+            "aspen: collectives of %" PRIu64 " communicators tuned: %" PRIu64
+            " kinds of calls, another way than MPI's for %u of the %u told\n",
+            counts.comms, counts.keys, other, nfound);
+    for (uint32_t i = 0; i < nfound; i++) {
+        const struct found *one = &found[i];
+        char key[ASP_TUNE_KEY_MAX];
+
+        if (us_saved(one) > 0)
+            fprintf(out, "aspen:   %s: %s, %.1f us instead of %.1f\n",
+                    asp_tune_key_print(&one->key, key), one->way,
+                    one->sum.best_us, one->sum.default_us);
+    }
+}
+
+static void put_found(FILE *out, const struct found *one)
+{
+    char key[ASP_TUNE_KEY_MAX];
+
+    fprintf(out,
+            "\n    {\"key\": \"%s\", \"way\": \"%s\", \"end\": \"%s\", "
+            "\"candidates\": %u, \"tried\": %u, \"trials\": %u, "
+            "\"agreements\": %u, \"spent_us\": %.3f, \"best_us\": %.3f, "
+            "\"default_us\": %.3f, \"model_rank\": %u}",
+            asp_tune_key_print(&one->key, key), one->way,
+            asp_search_end_name(one->sum.end), one->sum.candidates,
+            one->sum.tried, one->sum.trials, one->sum.agreements,
+            one->sum.spent_us, one->sum.best_us, one->sum.default_us,
+            one->sum.model_rank);
+}
+
+static void put_json(FILE *out, const struct aspx_record *record,
+                     const void *data)
+{
+    (void) record;
+    (void) data;
+    fprintf(out,
+            ",\n  \"collectives\": {\n    \"communicators\": %" PRIu64
+            ",\n    \"kinds\": %" PRIu64 ",\n    \"found\": [",
+            counts.comms, counts.keys);
+    for (uint32_t i = 0; i < nfound; i++) {
+        if (i)
+            fputc(',', out);
+        put_found(out, &found[i]);
+    }
+    fputs(nfound ? "\n    ]\n  }" : "]\n  }", out);
+}
+
+const struct aspx_section aspx_coll_section = {
+    .text_place = 46,
+    .gather = gather,
+    .print = print,
+    .json = put_json,
+};

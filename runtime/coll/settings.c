@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct aspx_coll_settings aspx_coll_settings;
+
+static const char *word(const struct asp_layout *layout, const char *knob)
+{
+    const char *value = asp_layout_knob(layout, knob, "no");
+
+    return strcmp(value, "no") == 0 ? NULL : value;
+}
+
+static enum aspx_coll_mode mode_of(const char *value)
+{
+    if (strcmp(value, "tune") == 0)
+        return ASPX_COLL_TUNE;
+    return strcmp(value, "table") == 0 ? ASPX_COLL_TABLE : ASPX_COLL_OFF;
+}
+
+bool aspx_coll_settings_read(const struct asp_layout *layout)
+{
+    struct aspx_coll_settings *s = &aspx_coll_settings;
+
+    s->mode = mode_of(asp_layout_knob(layout, "coll", "off"));
+    s->budget_us = 1e3 *
+                   atof(asp_layout_knob(layout, "coll.budget_ms", "1000"));
+    s->join_s = atoi(asp_layout_knob(layout, "init.timeout_s", "60"));
+    s->table = word(layout, "coll.table");
+    s->save = word(layout, "coll.save");
+    s->force = word(layout, "coll.force");
+    s->explicit_effort = strcmp(asp_layout_knob(layout, "coll.effort", "few"),
+                                "all") == 0;
+    return s->mode != ASPX_COLL_OFF;
+}
+
+/* FNV-1a, 64 bits. */
+static uint64_t mix(uint64_t hash, const void *bytes, size_t n)
+{
+    const unsigned char *byte = bytes;
+
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+uint64_t aspx_coll_settings_hash(void)
+{
+    const struct aspx_coll_settings *s = &aspx_coll_settings;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    hash = mix(hash, &s->mode, sizeof(s->mode));
+    hash = mix(hash, &s->budget_us, sizeof(s->budget_us));
+    hash = mix(hash, &s->explicit_effort, sizeof(s->explicit_effort));
+    return s->force ? mix(hash, s->force, strlen(s->force)) : hash;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the request says of collectives: knobs coll and coll.*. */
+#ifndef ASPEN_RUNTIME_COLL_SETTINGS_H
+#define ASPEN_RUNTIME_COLL_SETTINGS_H
+
+#include "common/layout/layout.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum aspx_coll_mode {
+    ASPX_COLL_OFF,
+    ASPX_COLL_TABLE, /* by a table; what it lacks stays MPI's */
+    ASPX_COLL_TUNE,  /* the same, and what it lacks is searched for */
+};
+
+struct aspx_coll_settings {
+    enum aspx_coll_mode mode;
+    double budget_us;     /* for the trials of a key */
+    int join_s;           /* how long ranks wait for each other at the start */
+    const char *table;    /* file to begin with, NULL: none; of the layout */
+    const char *save;     /* file to write what was found into, NULL: none */
+    const char *force;    /* name of the algorithm to take always, NULL: none */
+    bool explicit_effort; /* try everything (aspen tune) */
+};
+
+extern struct aspx_coll_settings aspx_coll_settings;
+
+/* Read them. Returns whether there is anything to do. */
+bool aspx_coll_settings_read(const struct asp_layout *layout);
+
+/* A number that is the same where the settings are. */
+uint64_t aspx_coll_settings_hash(void);
+
+#endif

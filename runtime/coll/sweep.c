@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What `aspen tune` runs in the place of a program: calls each collective in
+ * each size until the search for it, of the library that is preloaded, has come
+ * to a choice. It is a plain MPI program; without the library it says so.
+ *
+ *   aspen-coll-sweep [--ops LIST] [--from BYTES] [--to BYTES] */
+#include <errno.h>
+#include <getopt.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    EARN = 8,          /* calls before a communicator is tuned */
+    CALLS_MOST = 5000, /* of one kind: a search that never ends */
+    ASK_EVERY = 4,
+};
+
+struct what {
+    MPI_Comm comm;
+    size_t bytes;
+    int root, in_place, rank, size;
+    MPI_Datatype type; /* of reductions */
+    int element;
+    char *in, *out;
+};
+
+static void barrier(const struct what *w)
+{
+    MPI_Barrier(w->comm);
+}
+
+static void bcast(const struct what *w)
+{
+    MPI_Bcast(w->out, (int) w->bytes, MPI_BYTE, w->root, w->comm);
+}
+
+static void scatter(const struct what *w)
+{
+    MPI_Scatter(w->in, (int) w->bytes, MPI_BYTE, w->out, (int) w->bytes,
+                MPI_BYTE, w->root, w->comm);
+}
+
+static void gather(const struct what *w)
+{
+    MPI_Gather(w->in, (int) w->bytes, MPI_BYTE, w->out, (int) w->bytes,
+               MPI_BYTE, w->root, w->comm);
+}
+
+static void allgather(const struct what *w)
+{
+    MPI_Allgather(w->in_place ? MPI_IN_PLACE : w->in, (int) w->bytes, MPI_BYTE,
+                  w->out, (int) w->bytes, MPI_BYTE, w->comm);
+}
+
+static void alltoall(const struct what *w)
+{
+    MPI_Alltoall(w->in_place ? MPI_IN_PLACE : w->in, (int) w->bytes, MPI_BYTE,
+                 w->out, (int) w->bytes, MPI_BYTE, w->comm);
+}
+
+static int count(const struct what *w)
+{
+    return (int) (w->bytes / (size_t) w->element);
+}
+
+static void reduce(const struct what *w)
+{
+    MPI_Reduce(w->in, w->out, count(w), w->type, MPI_SUM, w->root, w->comm);
+}
+
+static void allreduce(const struct what *w)
+{
+    MPI_Allreduce(w->in_place ? MPI_IN_PLACE : w->in, w->out, count(w), w->type,
+                  MPI_SUM, w->comm);
+}
+
+static void reduce_scatter_block(const struct what *w)
+{
+    MPI_Reduce_scatter_block(w->in_place ? MPI_IN_PLACE : w->in, w->out,
+                             count(w), w->type, MPI_SUM, w->comm);
+}
+
+static void scan(const struct what *w)
+{
+    MPI_Scan(w->in_place ? MPI_IN_PLACE : w->in, w->out, count(w), w->type,
+             MPI_SUM, w->comm);
+}
+
+static void exscan(const struct what *w)
+{
+    MPI_Exscan(w->in_place ? MPI_IN_PLACE : w->in, w->out, count(w), w->type,
+               MPI_SUM, w->comm);
+}
+
+enum { ROOTED = 1, IN_PLACE = 2, FOLDS = 4, BLOCKS = 8, NO_BYTES = 16 };
+
+static const struct {
+    const char *name;
+    void (*call)(const struct what *w);
+    int rules;
+} ops[] = {
+    {"barrier", barrier, NO_BYTES},
+    {"bcast", bcast, ROOTED},
+    {"reduce", reduce, ROOTED | FOLDS},
+    {"allreduce", allreduce, IN_PLACE | FOLDS},
+    {"allgather", allgather, IN_PLACE | BLOCKS},
+    {"alltoall", alltoall, IN_PLACE | BLOCKS},
+    {"scatter", scatter, ROOTED | BLOCKS},
+    {"gather", gather, ROOTED | BLOCKS},
+    {"reduce_scatter_block", reduce_scatter_block, IN_PLACE | FOLDS | BLOCKS},
+    {"scan", scan, IN_PLACE | FOLDS},
+    {"exscan", exscan, IN_PLACE | FOLDS},
+};
+enum { OPS = sizeof(ops) / sizeof(ops[0]) };
+
+static const char *wanted; /* names with commas, NULL: all */
+static size_t from = 8, to = 1 << 20;
+static int is_first;
+
+static int is_wanted(const char *name)
+{
+    size_t n = strlen(name);
+
+    for (const char *at = wanted; at && *at; at += strcspn(at, ",")) {
+        at += *at == ',';
+        if (strncmp(at, name, n) == 0 && (at[n] == ',' || !at[n]))
+            return 1;
+    }
+    return !wanted;
+}
+
+/* Searches that are open; -1: the communicator is not tuned. */
+static int open_searches(MPI_Comm comm)
+{
+    char value[16] = "";
+    MPI_Info info;
+    int found = 0;
+
+    MPI_Comm_get_info(comm, &info);
+    MPI_Info_get(info, "aspen_coll_open", sizeof(value) - 1, value, &found);
+    MPI_Info_free(&info);
+    return found ? atoi(value) : -1;
+}
+
+/* Returns 0 when nobody tunes. All ranks ask alike and get the same answer. */
+static int until_chosen(int op, const struct what *w)
+{
+    int open = 1;
+
+    for (int i = 0; i < CALLS_MOST && open > 0; i++) {
+        ops[op].call(w);
+        if (i % ASK_EVERY == 0)
+            open = open_searches(w->comm);
+    }
+    return open >= 0;
+}
+
+static int one_size(int op, struct what *w)
+{
+    int rules = ops[op].rules;
+
+    for (w->root = 0; w->root < (rules & ROOTED && w->size > 1 ? 2 : 1);
+         w->root++)
+        for (w->in_place = 0; w->in_place < (rules & IN_PLACE ? 2 : 1);
+             w->in_place++)
+            for (int type = 0; type < (rules & FOLDS ? 2 : 1); type++) {
+                w->type = type ? MPI_LONG : MPI_DOUBLE;
+                if (!until_chosen(op, w))
+                    return 0;
+            }
+    return 1;
+}
+
+/* Reductions of zeros stay zeros, however often they are carried out. */
+static int take_memory(struct what *w, int op)
+{
+    size_t blocks = ops[op].rules & BLOCKS ? (size_t) w->size : 1;
+
+    w->in = calloc(blocks, to + 64);
+    w->out = calloc(blocks, to + 64);
+    return w->in && w->out;
+}
+
+static int sweep(int op)
+{
+    struct what w = {.element = (int) sizeof(double)};
+    int tuned = 1;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &w.comm);
+    MPI_Comm_rank(w.comm, &w.rank);
+    MPI_Comm_size(w.comm, &w.size);
+    if (!take_memory(&w, op)) {
+        fprintf(stderr, "aspen tune: no memory for %zu bytes\n", to);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    for (int i = 0; i < EARN; i++)
+        MPI_Barrier(w.comm);
+    for (w.bytes = from; w.bytes <= to && tuned; w.bytes *= 2) {
+        if (is_first)
+            fprintf(stderr, "aspen tune: %s, %zu bytes\n", ops[op].name,
+                    ops[op].rules & NO_BYTES ? 0 : w.bytes);
+        tuned = one_size(op, &w);
+        if (ops[op].rules & NO_BYTES)
+            break;
+    }
+    MPI_Comm_free(&w.comm);
+    free(w.in);
+    free(w.out);
+    return tuned;
+}
+
+static size_t number(const char *text)
+{
+    char *end;
+    unsigned long long value = strtoull(text, &end, 10);
+
+    return *text >= '0' && *text <= '9' && !*end ? (size_t) value : 0;
+}
+
+static void read_options(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"ops", required_argument, NULL, 'o'},
+        {"from", required_argument, NULL, 'f'},
+        {"to", required_argument, NULL, 't'},
+        {NULL, 0, NULL, 0},
+    };
+    int option;
+
+    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
+        if (option == 'o')
+            wanted = optarg;
+        else if (option == 'f')
+            from = number(optarg);
+        else if (option == 't')
+            to = number(optarg);
+    if (from < sizeof(double) || to > 1 << 30 || from > to) {
+        fprintf(stderr, "aspen tune: sizes from 8 to 2^30 bytes\n");
+        exit(2);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int rank, tuned = 1;
+
+    read_options(argc, argv);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    is_first = rank == 0;
+    for (int op = 0; op < OPS && tuned; op++)
+        if (is_wanted(ops[op].name))
+            tuned = sweep(op);
+    if (!tuned && is_first)
+        fprintf(stderr, "aspen tune: collectives are not tuned here: Aspen's "
+                        "library is not loaded, there is one rank only, or a "
+                        "line above says why\n");
+    MPI_Finalize();
+    return tuned ? 0 : 1;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is decided here must come out alike on all ranks: it looks at nothing
+ * but what MPI makes equal on them (common/tune/key.h). Arguments that only MPI
+ * can judge, and calls that move nothing, are MPI's on all ranks. */
+#include "config.h"
+
+#include "tune.h"
+
+#include "candidates.h"
+#include "carry.h"
+#include "comm.h"
+#include "eligible.h"
+#include "global.h"
+#include "settings.h"
+
+#include "runtime/base/clock.h"
+
+/* Calls of so few bytes have one key: what they take is latency. And ranks of
+ * an erroneous program, which is to get an error, mostly disagree about a few
+ * bytes: so they still go the same way, and see it. */
+enum { SMALL = 192, SMALL_BYTES = 64 };
+
+bool aspx_coll_active;
+
+static double now_us(void)
+{
+    return 1e-3 * (double) aspx_clock_ns(CLOCK_MONOTONIC);
+}
+
+/* What the key of a call is made of. */
+static struct asp_tune_args key_args(const struct asp_tune_args *args)
+{
+    struct asp_tune_args key = *args;
+
+    if (key.bytes > 0 && key.bytes < SMALL)
+        key.bytes = SMALL_BYTES;
+    return key;
+}
+
+/* ---- forced ----------------------------------------------------------------- */
+
+/* The first way of the family that coll.force names, for tests and for users
+ * who know better. */
+static uint32_t forced_way(struct aspx_coll_comm *comm,
+                           const struct asp_tune_args *args)
+{
+    struct asp_search_candidate list[ASP_DECIDE_CANDIDATES];
+    struct asp_tune_args model = key_args(args);
+    uint32_t call = asp_tune_call(&model), n;
+
+    for (uint32_t i = 0; i < comm->nforced; i++)
+        if (comm->forced[i].call == call)
+            return comm->forced[i].way;
+    asp_tune_call_args(call, &model);
+    comm->nways = comm->nforced * ASP_DECIDE_CANDIDATES;
+    n = aspx_coll_order(comm, NULL, &model, list);
+    if (comm->nforced < ASP_DECIDE_KEYS)
+        comm->forced[comm->nforced++] = (struct aspx_coll_forced){
+            call, list[n > 1 && list[0].way == ASP_DECIDE_DEFAULT].way};
+    else
+        return ASP_DECIDE_DEFAULT;
+    return comm->forced[comm->nforced - 1].way;
+}
+
+/* A table may be of another shape of arguments than it was made for: a way that
+ * does not fit is MPI's on all ranks. */
+static int carry_out(struct aspx_coll_comm *comm,
+                     const struct aspx_coll_call *call,
+                     const struct asp_tune_args *args,
+                     const struct aspx_coll_way *way)
+{
+    if (!way || way->kind == ASPX_COLL_DEFAULT ||
+        !aspx_coll_fits(comm, args, aspx_coll_grain(call, args), way))
+        return call->mpi(call);
+    return aspx_coll_carry(comm, call, args, way);
+}
+
+static int force(struct aspx_coll_comm *comm, const struct aspx_coll_call *call,
+                 const struct asp_tune_args *args)
+{
+    uint32_t way = forced_way(comm, args);
+
+    return carry_out(comm, call, args,
+                     way == ASP_DECIDE_DEFAULT ? NULL : &comm->ways[way]);
+}
+
+/* ---- decided ---------------------------------------------------------------- */
+
+static const struct aspx_coll_way *way_of(const struct aspx_coll_comm *comm,
+                                          const struct asp_decision *decision)
+{
+    if (decision->way == ASP_DECIDE_DEFAULT)
+        return NULL;
+    return decision->from == ASP_DECIDE_FROM_SEARCH
+               ? &comm->ways[decision->way]
+               : aspx_coll_table_way(decision->way);
+}
+
+static void agree(struct aspx_coll_comm *comm)
+{
+    double own[ASP_DECIDE_VALUES], most[ASP_DECIDE_VALUES];
+
+    asp_decide_values(comm->decide, own);
+    if (aspx_coll_behind.MPI_Allreduce(own, most, ASP_DECIDE_VALUES, MPI_DOUBLE,
+                                       MPI_MAX, comm->own) == MPI_SUCCESS)
+        asp_decide_agreed(comm->decide, most);
+}
+
+static int decide(struct aspx_coll_comm *comm,
+                  const struct aspx_coll_call *call,
+                  const struct asp_tune_args *args)
+{
+    struct asp_tune_args key = key_args(args);
+    struct asp_decision decision = asp_decide_enter(comm->decide, &key);
+    const struct aspx_coll_way *way = way_of(comm, &decision);
+    struct asp_decide_seen seen;
+    double begun;
+    int rc;
+
+    if (!decision.timed && !decision.agree)
+        return carry_out(comm, call, args, way);
+    begun = now_us();
+    rc = carry_out(comm, call, args, way);
+    seen = (struct asp_decide_seen){
+        .took_us = now_us() - begun,
+        .gap_us = comm->ended_us[args->op] > 0
+                      ? begun - comm->ended_us[args->op]
+                      : -1,
+        .last_us = comm->last_us[args->op],
+    };
+    asp_decide_leave(comm->decide, &seen);
+    if (decision.agree)
+        agree(comm);
+    comm->last_us[args->op] = seen.took_us;
+    comm->ended_us[args->op] = now_us();
+    return rc;
+}
+
+int aspx_coll_tuned(const struct aspx_coll_call *call)
+{
+    struct aspx_coll_comm *comm = aspx_coll_active
+                                      ? aspx_coll_comm_of(call->comm)
+                                      : NULL;
+    struct asp_tune_args args;
+
+    if (!comm || comm->state == ASPX_COLL_COMM_OFF)
+        return call->mpi(call);
+    comm->calls++;
+    if (comm->state == ASPX_COLL_COMM_COUNTING) {
+        if (comm->calls < ASPX_COLL_EARNED)
+            return call->mpi(call);
+        aspx_coll_comm_earn(comm);
+        if (comm->state == ASPX_COLL_COMM_OFF)
+            return call->mpi(call);
+    }
+    if (!aspx_coll_is_eligible(comm, call, &args))
+        return call->mpi(call);
+    return aspx_coll_settings.force ? force(comm, call, &args)
+                                    : decide(comm, call, &args);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A tunable call, from its arguments to what carries it out. */
+#ifndef ASPEN_RUNTIME_COLL_TUNE_H
+#define ASPEN_RUNTIME_COLL_TUNE_H
+
+#include "call.h"
+
+#include <stdbool.h>
+
+/* Have the ranks agreed? Else every call is MPI's. */
+extern bool aspx_coll_active;
+
+/* Returns what the call is to return. Threads: as MPI has it for calls on a
+ * communicator. */
+int aspx_coll_tuned(const struct aspx_coll_call *call);
+
+#endif

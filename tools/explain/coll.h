@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What `aspen explain coll` prints of a set of schedules. */
+#ifndef ASPEN_TOOLS_EXPLAIN_COLL_H
+#define ASPEN_TOOLS_EXPLAIN_COLL_H
+
+#include "common/coll/simulate.h"
+
+#include <stdio.h>
+
+/* Schedules of all ranks of one way. */
+struct aspt_coll {
+    const struct asp_coll_problem *problem;
+    const struct asp_coll_machine *machine;
+    const struct asp_coll_schedule *schedules;
+};
+
+/* The tree, if each rank but the root has one parent, and the messages round by
+ * round. Returns 0, or -1 with err. coll_draw.c. */
+int aspt_coll_draw(FILE *to, const struct aspt_coll *coll, struct asp_err *err);
+
+/* The schedules in the text form of LogGOPSim, GOAL: for each rank its steps as
+ * "l1: send 8b to 1 tag 0", with calc (ns) for copies and folds, and "l2
+ * requires l1" for the needs. coll_goal.c. */
+void aspt_coll_goal(FILE *to, const struct aspt_coll *coll);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What was chosen for collective operations, of the page and of the text. */
+#include "config.h"
+
+#include "page.h"
+
+#include "html.h"
+#include "svg.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static bool is_default(const struct aspt_chosen *found)
+{
+    return strcmp(found->way, "default") == 0;
+}
+
+/* How often the default's time is the best one's; 0: not measured. */
+static double ratio(const struct aspt_chosen *found)
+{
+    return found->best_us > 0 && found->default_us > 0
+               ? found->default_us / found->best_us
+               : 0;
+}
+
+/* The chosen way's time, and what it saves of the default's. */
+static void put_bar(FILE *to, const struct aspt_chosen *found)
+{
+    double saved = found->default_us - found->best_us;
+    struct aspt_bar parts[] = {
+        {found->best_us, "work", "the chosen way"},
+        {saved > 0 ? saved : 0, "wait", "less than MPI's own"},
+    };
+
+    aspt_svg_bar(to, parts, 2, found->default_us);
+}
+
+static void put_row(FILE *to, const struct aspt_chosen *found)
+{
+    char text[ASPT_SAY_MAX];
+
+    fputs("<tr>", to);
+    aspt_html_tag(to, "td", NULL, "%s", found->key);
+    aspt_html_tag(to, "td", NULL, "%s", found->way);
+    aspt_html_tag(to, "td", "fit", "%s", found->end);
+    aspt_html_count(to, found->candidates);
+    aspt_html_count(to, found->tried);
+    aspt_html_count(to, found->trials);
+    aspt_html_count(to, found->agreements);
+    aspt_html_count(to, found->model_rank);
+    aspt_page_seconds(to, 1e-6 * found->spent_us);
+    aspt_page_seconds(to, 1e-6 * found->best_us);
+    aspt_page_seconds(to, 1e-6 * found->default_us);
+    aspt_html_tag(to, "td", "n", "%s",
+                  aspt_say_number(ratio(found), text, sizeof(text)));
+    fputs("<td style=\"width: 20%\">", to);
+    put_bar(to, found);
+    fputs("</td></tr>\n", to);
+}
+
+void aspt_page_collectives(FILE *to, const struct aspt_record *record)
+{
+    static const char *const titles[] = {
+        "Call",     "Chosen way", "Search", "#Ways",  "#Tried",
+        "#Trials",  "#Agreed",    "#Rank",  "#Spent", "#Best",
+        "#Default", "#Ratio",     "",       NULL};
+    const struct aspt_collectives *collectives = &record->collectives;
+
+    if (!record->has_collectives)
+        return;
+    aspt_html_section(to, "What was chosen for collective operations");
+    aspt_html_tag(to, "p", "note",
+                  "%" PRIu64 " communicators were tuned, for %" PRIu64
+                  " kinds of calls. Rank: of the chosen way in the model's "
+                  "order. The picture: its time in that of MPI's own choice.",
+                  collectives->communicators, collectives->kinds);
+    aspt_html_table(to, titles);
+    for (size_t i = 0; i < collectives->nfound && i < ASPT_ROWS_MAX; i++)
+        put_row(to, &collectives->found[i]);
+    fputs("</tbody></table>\n", to);
+    aspt_page_more(to, collectives->nfound, ASPT_ROWS_MAX);
+    aspt_html_section_end(to);
+}
+
+/* "allreduce:...: shared,... 12.3 us instead of 45.6, chosen after 12 calls" */
+void aspt_say_chosen(const struct aspt_chosen *found, char *buf, size_t size)
+{
+    int n = snprintf(buf, size, "%s: %s", found->key,
+                     is_default(found) ? "MPI's own choice" : found->way);
+
+    if (n > 0 && (size_t) n < size && ratio(found) > 0)
+        snprintf(buf + n, size - (size_t) n,
+                 ", %.1f us, default %.1f us; %s after %" PRIu64
+                 " calls, %" PRIu64 " of %" PRIu64 " ways tried",
+                 found->best_us, found->default_us, found->end, found->trials,
+                 found->tried, found->candidates);
+}
