@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where there is no memory, and where ranks do not fit together. */
+#include "coll.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { MOST = 300000 };
+
+/* What the runtime finds in place of the C library's. */
+static bool no_memfd;
+
+int memfd_create(const char *name, unsigned flags)
+{
+    if (!no_memfd)
+        return (int) syscall(SYS_memfd_create, name, flags);
+    errno = EPERM;
+    return -1;
+}
+
+/* None is made, on no rank, with a reason; and no signal. */
+void coll_no_memory(struct prng *all, long n)
+{
+    struct rlimit limit, none;
+    struct asp_err err;
+
+    (void) all;
+    (void) n;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    none = limit;
+    none.rlim_cur = 1 << 20;
+    if (coll_rank == 0)
+        setrlimit(RLIMIT_FSIZE, &none);
+    EXPECT(!coll_make_area(16 << 20, &err), "made");
+    setrlimit(RLIMIT_FSIZE, &limit);
+    if (coll_rank == 0)
+        printf("%s\n", err.text);
+    EXPECT(!coll_make_area((size_t) 1 << 46, &err), "made");
+    if (coll_rank == 0)
+        printf("%s\n", err.text);
+}
+
+/* Without memfds, by an object of /dev/shm that leaves no name behind. */
+void coll_fallback(struct prng *all, long n)
+{
+    struct aspx_node_area *usual = coll_area;
+    struct asp_err err;
+    glob_t found;
+
+    no_memfd = true;
+    for (long i = 0; i < n; i++) {
+        struct aspx_node_way way = coll_any_way(all);
+        uint64_t number = 42 + (uint64_t) i;
+
+        coll_area = coll_make_area(ASPX_NODE_SLOT_BYTES, &err);
+        EXPECT(coll_area, "%s", err.text);
+        if (!coll_area)
+            break;
+        if (coll_rank > 0)
+            number = 0;
+        EXPECT(!aspx_node_bcast(coll_area, &way, &number, sizeof(number), 0),
+               "bcast");
+        EXPECT(number == 42 + (uint64_t) i, "bcast");
+        EXPECT(!aspx_node_barrier(coll_area, &way), "barrier");
+        aspx_node_area_free(coll_area);
+    }
+    no_memfd = false;
+    EXPECT(glob("/dev/shm/aspen-*", 0, NULL, &found) == GLOB_NOMATCH,
+           "a name was left: %s", found.gl_pathv[0]);
+    coll_area = usual;
+}
+
+static int fold_sum(void *inout, const void *in, size_t count, void *arg)
+{
+    const uint32_t *from = in;
+    uint32_t *to = inout;
+
+    (void) arg;
+    for (size_t i = 0; i < count; i++)
+        to[i] += from[i];
+    return MPI_SUCCESS;
+}
+
+static int differ(int kind, const struct aspx_node_way *way, size_t bytes,
+                  char *in, char *out, uint32_t root)
+{
+    const struct aspx_node_blocks blocks = {.size = bytes};
+    const struct aspx_node_operator sum = {
+        .fold = fold_sum,
+        .element = 4,
+        .is_commutative = root % 2,
+    };
+
+    switch (kind) {
+    case 0:
+        return aspx_node_bcast(coll_area, way, in, bytes, root);
+    case 1:
+        return aspx_node_scatter(coll_area, way, in, &blocks, out, bytes, root);
+    case 2:
+        return aspx_node_gather(coll_area, way, in, bytes, out, &blocks, root);
+    case 3:
+        return aspx_node_allgather(coll_area, way, in, bytes, out, &blocks);
+    case 4:
+        return aspx_node_reduce(coll_area, way, &sum, in, out, bytes / 4, root);
+    default:
+        return aspx_node_allreduce(coll_area, way, &sum, in, out, bytes / 4);
+    }
+}
+
+static uint32_t sum_of_all(const struct aspx_node_way *way, uint32_t mine)
+{
+    const struct aspx_node_operator sum = {.fold = fold_sum, .element = 4};
+
+    EXPECT(!aspx_node_allreduce(coll_area, way, &sum, &mine, &mine, 1), "sum");
+    return mine;
+}
+
+/* One rank gives another size: all come back, at least one with an error, and
+ * what follows is right. */
+void coll_mismatch(struct prng *all, long n)
+{
+    struct prng own = {.state = (uint64_t) coll_rank + 3};
+    size_t room = (size_t) coll_size * MOST;
+    char *in = calloc(1, room), *out = calloc(1, room);
+
+    for (long i = 0; i < n; i++) {
+        struct aspx_node_way way = coll_any_way(all);
+        int kind = prng_below(all, 6), odd = prng_below(all, coll_size);
+        uint32_t root = (uint32_t) prng_below(all, coll_size), errors;
+        int most = prng_chance(all, 50) ? MOST / 4 : 25;
+        size_t bytes = (size_t) prng_below(all, most) * 4;
+        size_t other = (size_t) prng_below(all, most) * 4;
+        int rc;
+
+        coll_dawdle(&own);
+        rc = differ(kind, &way, coll_rank == odd ? other : bytes, in, out,
+                    root);
+        errors = sum_of_all(&way, rc != MPI_SUCCESS);
+        EXPECT((errors > 0) == (bytes != other && coll_size > 1),
+               "%ld: kind %d, %zu and %zu bytes, %u errors", i, kind, bytes,
+               other, errors);
+        EXPECT(sum_of_all(&way, 1) == (uint32_t) coll_size, "after %ld", i);
+    }
+    free(in);
+    free(out);
+}

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* MPICH's algorithms, each by its control variables (runtime/coll/native.h), on
+ * plain MPICH. MPIR_CVAR_COLLECTIVE_FALLBACK=error makes an error of each call
+ * that MPICH carries out in another way than it was told.
+ *
+ *   coll_native each            every way of every operation on communicators
+ *                               of 2 ranks up: the results of MPI's choice, as
+ *                               many messages as the algorithm has, all control
+ *                               variables as before
+ *   coll_native random SEED N   N random pairs of a way and a call
+ *   coll_native rules           writes of others, failed calls, fallbacks,
+ *                               unknown releases
+ *   coll_native threads         with MPI_THREAD_MULTIPLE there are none
+ *
+ * NATIVE_TELL=1 prints how many messages each way has, NATIVE_GO_ON=1 goes on
+ * after a failure. */
+#include "config.h"
+
+#include "count_sends.h"
+#include "native_test.h"
+
+#include "runtime/coll/native_rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAMES_MOST = 1024 };
+
+struct aspx_real aspx_coll_behind;
+
+static int world_rank, world_size, nodes, failed;
+static struct prng own; /* this rank's */
+
+static void fail(const struct shape *s, const struct aspx_native_way *way,
+                 const char *what)
+{
+    char text[ASPX_NATIVE_TEXT];
+
+    fprintf(stderr,
+            "%s, rank %d of %d, n %d, root %d, fold %d, floating %d, in place "
+            "%d: %s\n",
+            aspx_native_text(way, text), s->rank, s->size, s->n, s->root,
+            s->fold, s->floating, s->in_place, what);
+    failed = 1;
+    if (!getenv("NATIVE_GO_ON"))
+        MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+void must(int holds, const char *what)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "rank %d: not so: %s\n", world_rank, what);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* ---- control variables -------------------------------------------------- */
+
+static int values[NAMES_MOST];
+
+/* Read those that are numbers; returns 0 when one has changed. */
+static int read_all(int compare)
+{
+    int number, same = 1;
+
+    MPI_T_cvar_get_num(&number);
+    for (int i = 0; i < number && i < NAMES_MOST; i++) {
+        int verbosity, bind, scope, count, value = 0;
+        MPI_T_cvar_handle handle;
+        MPI_Datatype type;
+        MPI_T_enum names;
+
+        MPI_T_cvar_get_info(i, NULL, NULL, &verbosity, &type, &names, NULL,
+                            NULL, &bind, &scope);
+        if (type != MPI_INT ||
+            MPI_T_cvar_handle_alloc(i, NULL, &handle, &count) != MPI_SUCCESS)
+            continue;
+        if (count == 1)
+            MPI_T_cvar_read(handle, &value);
+        MPI_T_cvar_handle_free(&handle);
+        same = same && (!compare || values[i] == value);
+        if (!compare)
+            values[i] = value;
+    }
+    return same;
+}
+
+/* ---- one way ------------------------------------------------------------ */
+
+/* Make the call by itself and by this way. Returns how many messages this rank
+ * sent for it. */
+static long compare(const struct shape *s, const struct aspx_native_way *way,
+                    int count)
+{
+    struct data *data = data_make(s, &own);
+    struct asp_tune_args args;
+    struct aspx_native_problem problem;
+    char what[80];
+    int wanted;
+    long sent;
+
+    describe(s, &args, &problem, nodes);
+    if (data_call(data, NULL) != MPI_SUCCESS)
+        fail(s, way, "MPI's own choice failed");
+    if (count)
+        MPI_Barrier(s->comm);
+    sent = count_sends;
+    if (data_call(data, way) != MPI_SUCCESS)
+        fail(s, way, "the call failed");
+    sent = count_sends - sent;
+    wanted = messages_of(s, way, &args);
+    snprintf(what, sizeof(what), "%ld messages sent and not %d", sent, wanted);
+    if (count && wanted >= 0 && sent != wanted)
+        fail(s, way, what);
+    if (!s->fractions && !data_is_same(data))
+        fail(s, way, "another result");
+    if (s->op == ASP_COLL_ALLREDUCE && !data_agrees(data))
+        fail(s, way, "results of ranks differ");
+    data_free(data);
+    return sent;
+}
+
+/* Messages by way, for a look by a person. */
+static void tell(const struct shape *s, const struct aspx_native_way *way,
+                 long sent)
+{
+    char text[ASPX_NATIVE_TEXT];
+    long all = 0;
+
+    MPI_Reduce(&sent, &all, 1, MPI_LONG, MPI_SUM, 0, s->comm);
+    if (getenv("NATIVE_TELL") && s->rank == 0)
+        printf("%2d ranks, %7d elements: %4ld messages, %s\n", s->size, s->n,
+               all, aspx_native_text(way, text));
+}
+
+static int each_way(const struct shape *s)
+{
+    struct aspx_native_problem problem;
+    struct aspx_native_ways ways = {0};
+    struct asp_tune_args args;
+    int n = 0;
+
+    describe(s, &args, &problem, nodes);
+    for (; aspx_native_ways_next(&ways, &problem); n++) {
+        struct aspx_native_way again;
+        char text[ASPX_NATIVE_TEXT];
+        struct asp_err err;
+
+        if (aspx_native_parse(s->op, aspx_native_text(&ways.way, text), &again,
+                              &err) != 0 ||
+            memcmp(&again, &ways.way, sizeof(again)) != 0)
+            fail(s, &ways.way, "its text does not lead back to it");
+        tell(s, &ways.way, compare(s, &ways.way, 1));
+        if (!read_all(1))
+            fail(s, &ways.way, "a control variable has changed");
+    }
+    return n;
+}
+
+/* ---- each --------------------------------------------------------------- */
+
+static const enum asp_coll_op ops[] = {
+    ASP_COLL_BARRIER,  ASP_COLL_BCAST,     ASP_COLL_REDUCE,
+    ASP_COLL_SCATTER,  ASP_COLL_GATHER,    ASP_COLL_ALLGATHER,
+    ASP_COLL_ALLTOALL, ASP_COLL_ALLREDUCE, ASP_COLL_REDUCE_SCATTER_BLOCK,
+    ASP_COLL_SCAN,     ASP_COLL_EXSCAN,
+};
+enum { OPS = sizeof(ops) / sizeof(ops[0]) };
+
+static int each_shape(struct shape *s)
+{
+    static const int sizes[] = {1, 300, 7000};
+    int n = 0;
+
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+        for (s->in_place = 0; s->in_place < 2; s->in_place++)
+            for (s->floating = 0; s->floating < 3; s->floating++) {
+                s->fractions = s->floating == 2;
+                if (s->floating && (!is_reduction(s->op) || i == 0))
+                    break;
+                if (s->op == ASP_COLL_BARRIER && (i || s->in_place))
+                    break;
+                s->n = sizes[i];
+                s->root = (i + (size_t) s->in_place) % 2 ? s->size - 1 : 0;
+                s->fold = s->fractions ? 0 : (int) i % FOLDS;
+                n += each_way(s);
+            }
+    return n;
+}
+
+static void each(void)
+{
+    long n = 0;
+
+    for (int size = world_size; size >= 2; size--) {
+        struct shape s = {.size = size};
+
+        MPI_Comm_split(MPI_COMM_WORLD, world_rank < size ? 0 : MPI_UNDEFINED, 0,
+                       &s.comm);
+        if (s.comm == MPI_COMM_NULL)
+            continue;
+        MPI_Comm_set_errhandler(s.comm, MPI_ERRORS_RETURN);
+        MPI_Comm_rank(s.comm, &s.rank);
+        for (int op = 0; op < OPS; op++) {
+            s.op = ops[op];
+            n += each_shape(&s);
+        }
+        MPI_Comm_free(&s.comm);
+    }
+    if (world_rank == 0)
+        printf("ok %ld ways and calls\n", n);
+}
+
+/* ---- random ------------------------------------------------------------- */
+
+/* Any way of the table with any numbers, whether it fits or not. */
+static struct aspx_native_way draw_way(struct prng *prng, enum asp_coll_op op)
+{
+    struct aspx_native_way way = {0};
+
+    do
+        way.row =
+            &aspx_native_rows[prng_below(prng, (int) aspx_native_row_count)];
+    while (way.row->op != op);
+    if (way.row->radix[0])
+        way.k = (uint32_t) prng_range(prng, 2, 10);
+    if (way.row->chunk && prng_chance(prng, 50))
+        way.chunk = (uint32_t) prng_range(prng, 4096, 20000);
+    way.device = prng_chance(prng, 20);
+    return way;
+}
+
+static struct shape draw_shape(struct prng *prng, const struct shape *comms)
+{
+    static const int sizes[] = {1, 2, 5, 16, 64, 100, 257, 1000, 6000};
+    struct shape s = comms[prng_below(prng, 3)];
+
+    s.op = ops[prng_below(prng, OPS)];
+    s.n = sizes[prng_below(prng, prng_chance(prng, 10) ? 9 : 7)];
+    s.root = prng_below(prng, s.size);
+    s.fold = prng_below(prng, FOLDS);
+    s.floating = prng_chance(prng, 40);
+    s.fractions = s.floating && prng_chance(prng, 50);
+    if (s.fractions)
+        s.fold = 0;
+    s.in_place = prng_chance(prng, 30);
+    return s;
+}
+
+static int is_drawn_whole(const struct aspx_native_way *way)
+{
+    struct aspx_native_way again;
+    char text[ASPX_NATIVE_TEXT];
+    struct asp_err err;
+
+    return aspx_native_parse(way->row->op, aspx_native_text(way, text), &again,
+                             &err) == 0;
+}
+
+static void random_pairs(uint64_t seed, long n)
+{
+    struct prng prng = {seed};
+    struct shape comms[3] = {0};
+    long fitted = 0;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comms[0].comm);
+    MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, 0, &comms[1].comm);
+    MPI_Comm_split(MPI_COMM_WORLD, world_rank * 3 / (2 * world_size),
+                   -world_rank, &comms[2].comm);
+    for (int i = 0; i < 3; i++) {
+        MPI_Comm_set_errhandler(comms[i].comm, MPI_ERRORS_RETURN);
+        MPI_Comm_rank(comms[i].comm, &comms[i].rank);
+        MPI_Comm_size(comms[i].comm, &comms[i].size);
+    }
+    for (long i = 0; i < n; i++) {
+        struct shape s = draw_shape(&prng, comms);
+        struct aspx_native_way way = draw_way(&prng, s.op);
+        struct aspx_native_problem problem;
+        struct asp_tune_args args;
+
+        describe(&s, &args, &problem, s.size > 2 ? nodes : 1);
+        if (!is_drawn_whole(&way) || !aspx_native_fits(&way, &problem))
+            continue;
+        fitted++;
+        compare(&s, &way, 0);
+        if (fitted % 256 == 0 && !read_all(1))
+            fail(&s, &way, "a control variable has changed");
+    }
+    if (!read_all(1))
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    for (int i = 0; i < 3; i++)
+        MPI_Comm_free(&comms[i].comm);
+    if (world_rank == 0)
+        printf("ok %ld random pairs, %ld fit\n", n, fitted);
+}
+
+/* ---- start -------------------------------------------------------------- */
+
+static void fill_behind(void)
+{
+#define BEHIND(name) aspx_coll_behind.name = name
+    BEHIND(MPI_Abort);
+    BEHIND(MPI_Allreduce);
+    BEHIND(MPI_Query_thread);
+    BEHIND(MPI_T_cvar_get_index);
+    BEHIND(MPI_T_cvar_get_info);
+    BEHIND(MPI_T_cvar_handle_alloc);
+    BEHIND(MPI_T_cvar_handle_free);
+    BEHIND(MPI_T_cvar_read);
+    BEHIND(MPI_T_cvar_write);
+    BEHIND(MPI_T_finalize);
+    BEHIND(MPI_T_init_thread);
+}
+
+static int find_release(void)
+{
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length, major = 0, minor = 0;
+
+    MPI_Get_library_version(text, &length);
+    if (sscanf(text, "MPICH Version: %d.%d", &major, &minor) != 2)
+        return 0;
+    return 100 * major + minor;
+}
+
+static void count_nodes(void)
+{
+    int leader, rank;
+    MPI_Comm node;
+
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
+                        &node);
+    MPI_Comm_rank(node, &rank);
+    leader = rank == 0;
+    MPI_Comm_free(&node);
+    MPI_Allreduce(&leader, &nodes, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+int main(int argc, char **argv)
+{
+    const char *mode = argc > 1 ? argv[1] : "each";
+    int threads = strcmp(mode, "threads") == 0, provided, release;
+
+    setenv("MPIR_CVAR_COLLECTIVE_FALLBACK", "error", 1);
+    MPI_Init_thread(&argc, &argv,
+                    threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED,
+                    &provided);
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    own.state = 77777 * (uint64_t) world_rank + 5;
+    count_nodes();
+    fill_behind();
+    release = find_release();
+    aspx_native_start(release);
+    read_all(0);
+    if (threads) {
+        must(count_ways() == 0, "there is none with MPI_THREAD_MULTIPLE");
+        if (world_rank == 0)
+            printf("ok threads\n");
+    } else if (strcmp(mode, "random") == 0) {
+        random_pairs(argc > 2 ? strtoull(argv[2], NULL, 10) : 1,
+                     argc > 3 ? atol(argv[3]) : 1000);
+    } else if (strcmp(mode, "rules") == 0) {
+        rules(release);
+    } else {
+        each();
+    }
+    aspx_native_stop();
+    MPI_T_finalize();
+    MPI_Finalize();
+    return failed;
+}

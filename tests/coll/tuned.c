@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a program says and asks of its communicators, and what goes wrong:
+ *
+ *   coll_tuned asks      how many searches are open, before and after
+ *   coll_tuned off       aspen_coll=off on one rank: nothing is searched
+ *   coll_tuned many      1,000 communicators, each used a few times
+ *   coll_tuned lengths   ranks disagree about the size of a broadcast
+ *   coll_tuned threads   two threads on two communicators
+ *   coll_tuned late      a rank comes late */
+#include "../expect.h"
+
+#include <mpi.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int size;
+
+static int open_searches(MPI_Comm comm)
+{
+    char value[16] = "";
+    MPI_Info info;
+    int found;
+
+    MPI_Comm_get_info(comm, &info);
+    MPI_Info_get(info, "aspen_coll_open", sizeof(value) - 1, value, &found);
+    MPI_Info_free(&info);
+    return found ? atoi(value) : -1;
+}
+
+static void sum_of(MPI_Comm comm, int times)
+{
+    int own = rank, all;
+
+    for (int i = 0; i < times; i++) {
+        MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_SUM, comm);
+        EXPECT(all == size * (size - 1) / 2);
+    }
+}
+
+static void asks(void)
+{
+    EXPECT(open_searches(MPI_COMM_WORLD) == -1);
+    sum_of(MPI_COMM_WORLD, 9);
+    EXPECT(open_searches(MPI_COMM_WORLD) == 1);
+    sum_of(MPI_COMM_WORLD, 200);
+    EXPECT(open_searches(MPI_COMM_WORLD) == 0);
+}
+
+static void off(void)
+{
+    MPI_Info info;
+    MPI_Comm comm;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    sum_of(comm, 9);
+    EXPECT(open_searches(comm) == 1);
+    MPI_Info_create(&info);
+    if (rank == size - 1)
+        MPI_Info_set(info, "aspen_coll", "off");
+    MPI_Comm_set_info(comm, info);
+    MPI_Info_free(&info);
+    EXPECT(open_searches(comm) == -1);
+    sum_of(comm, 20);
+    EXPECT(open_searches(comm) == -1);
+    MPI_Comm_free(&comm);
+}
+
+static void many(void)
+{
+    MPI_Comm comms[8];
+
+    for (int i = 0; i < 1000; i++) {
+        MPI_Comm *comm = &comms[i % 8];
+
+        if (i >= 8)
+            MPI_Comm_free(comm);
+        MPI_Comm_dup(MPI_COMM_WORLD, comm);
+        sum_of(*comm, i % 20);
+    }
+    for (int i = 0; i < 8; i++)
+        MPI_Comm_free(&comms[i]);
+}
+
+/* As MPICH's own tests do: an error somewhere, and no hang. */
+static void lengths(void)
+{
+    static char data[4096];
+    int rc, failed, all;
+
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (int i = 0; i < 20; i++)
+        MPI_Bcast(data, 100, MPI_CHAR, 0, MPI_COMM_WORLD);
+    rc = MPI_Bcast(data, rank == 0 ? 100 : 90, MPI_CHAR, 0, MPI_COMM_WORLD);
+    failed = rc != MPI_SUCCESS;
+    MPI_Allreduce(&failed, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    EXPECT(all > 0);
+}
+
+static void *use(void *comm)
+{
+    sum_of(*(MPI_Comm *) comm, 2000);
+    return NULL;
+}
+
+static void threads(void)
+{
+    pthread_t thread;
+    MPI_Comm comms[2];
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comms[0]);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]);
+    pthread_create(&thread, NULL, use, &comms[0]);
+    use(&comms[1]);
+    pthread_join(thread, NULL);
+    MPI_Comm_free(&comms[0]);
+    MPI_Comm_free(&comms[1]);
+}
+
+/* Be late, so that another waits. */
+static void late(void)
+{
+    if (rank == 0)
+        pause_ms(30);
+    sum_of(MPI_COMM_WORLD, 20);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} stories[] = {{"asks", asks},       {"off", off},         {"many", many},
+               {"lengths", lengths}, {"threads", threads}, {"late", late}};
+
+int main(int argc, char **argv)
+{
+    const char *wanted = argc > 1 ? argv[1] : "";
+    int provided, all;
+
+    MPI_Init_thread(&argc, &argv,
+                    strcmp(wanted, "threads") ? MPI_THREAD_SINGLE
+                                              : MPI_THREAD_MULTIPLE,
+                    &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (size_t i = 0; i < sizeof(stories) / sizeof(stories[0]); i++)
+        if (strcmp(stories[i].name, wanted) == 0)
+            stories[i].run();
+    MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Finalize();
+    if (rank == 0 && all == 0)
+        printf("story %s: ok\n", wanted);
+    return wrong != 0;
+}
