@@ -5,8 +5,11 @@
 
 #include "common/base/escape.h"
 #include "common/base/request_spec.h"
+#include "common/base/words.h"
+#include "common/layout/layout.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static void put_task(struct asp_strbuf *out, const struct asp_degraded *step,
                      uint32_t slot)
@@ -20,15 +23,32 @@ static void put_task(struct asp_strbuf *out, const struct asp_degraded *step,
 }
 
 /* Knobs that the runtime heeds in mode off, too. */
+static const char *const knobs[] = {
+    "pack",      "pack.threads",   "match",       "coll",       "coll.table",
+    "coll.save", "coll.budget_ms", "coll.effort", "coll.force",
+};
+
+static bool is_heeded(const struct asp_spec_item *item)
+{
+    for (size_t i = 0; i < sizeof(knobs) / sizeof(knobs[0]); i++)
+        if (asp_is_word(item->key, item->key_len, knobs[i]))
+            return item->value && item->value_len < ASP_VALUE_MAX;
+    return false;
+}
+
 static void put_knobs(struct asp_strbuf *out, const char *spec)
 {
-    static const char *const knobs[] = {"pack", "match"};
+    char value[ASP_VALUE_MAX];
+    struct asp_spec_item item;
 
-    for (size_t i = 0; i < sizeof(knobs) / sizeof(knobs[0]); i++)
-        if (asp_spec_says(spec, knobs[i], "auto"))
-            asp_strbuf_add(out, " knob=%s:auto", knobs[i]);
-        else if (asp_spec_says(spec, knobs[i], "off"))
-            asp_strbuf_add(out, " knob=%s:off", knobs[i]);
+    while (asp_spec_next(&spec, &item)) {
+        if (!is_heeded(&item))
+            continue;
+        memcpy(value, item.value, item.value_len);
+        value[item.value_len] = '\0';
+        asp_strbuf_add(out, " knob=%.*s:", (int) item.key_len, item.key);
+        asp_escape(out, value, ASP_ESCAPE_MARKS);
+    }
 }
 
 char *asp_degraded_layout(const struct asp_degraded *step)

@@ -9,6 +9,7 @@
 
 #include "runtime/base/counter.h"
 #include "runtime/casper/casper.h"
+#include "runtime/coll/front.h"
 #include "runtime/mpi/build.h"
 #include "runtime/mpi/entry.h"
 #include "runtime/mpi/full_tag_mask.h"
@@ -224,7 +225,9 @@ static void go_plain(void)
         aspx_pack_start();
     }
     measure_if_asked();
+    aspx_coll_start(layout);
     aspx_entry_use(&table);
+    aspx_coll_join();
 }
 
 /* MPI_Finalize is deleting our attribute of MPI_COMM_SELF. */
@@ -296,7 +299,9 @@ static void come_up(void)
     }
     await_finalize();
     measure_if_asked();
+    aspx_coll_start(layout);
     mode->use_entries(layout);
+    aspx_coll_join();
 }
 
 /* ---- a thread in front ---------------------------------------------------- */
@@ -356,7 +361,9 @@ static void use_front(void)
 {
     started = front_runs = true;
     measure_if_asked();
+    aspx_coll_start(layout);
     front->use_entries(layout);
+    aspx_coll_join();
 }
 
 /* ---- calls of the program ------------------------------------------------- */

@@ -69,7 +69,7 @@ int asps_allocator_init_post_opt(spank_t spank, int argc, char **argv)
     (void) argc, (void) argv;
     if (!asps_submit_check(&allocator.settings, &allocator.submit) ||
         (asps_submit_is_off(&allocator.submit) &&
-         !asp_spec_mends_messages(allocator.submit.text)))
+         !asp_spec_helps_without_helpers(allocator.submit.text)))
         return 0;
     /* srun may run in another directory. */
     if (options->policy[0] != '\0' && realpath(options->policy, policy))

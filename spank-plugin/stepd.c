@@ -276,7 +276,7 @@ static bool read_request(spank_t spank)
     if (!is_off())
         return true;
     step.spec.require = false; /* there is nothing that could be missing */
-    return wants_report(spank) || asp_spec_mends_messages(step.text);
+    return wants_report(spank) || asp_spec_helps_without_helpers(step.text);
 }
 
 /* Without these two, ghosts or users would wait for each other for ever. The

@@ -162,6 +162,7 @@ bool asps_submit_check(const struct asps_settings *settings,
             asps_submit_refuse(out_p->filter.refusal);
     }
     log_lines(out_p->remarks, false); /* what auto chose, what limits changed */
-    return !asps_submit_is_off(out_p) || asp_spec_mends_messages(out_p->text) ||
+    return !asps_submit_is_off(out_p) ||
+           asp_spec_helps_without_helpers(out_p->text) ||
            asps_report_wanted(out_p->options.report);
 }

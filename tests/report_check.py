@@ -71,7 +71,8 @@ def at(tree, path):
 
 # Keys that a reader must do without, and objects whose keys are free.
 OPTIONAL = {"time", "ghost_busy", "ghost_crew", "ghost_crew_more", "adaptation",
-            "mpi_fixes", "profile_build", "windows_flat_less", "typed"}
+            "mpi_fixes", "profile_build", "windows_flat_less", "typed",
+            "collectives"}
 FREE = re.compile(r"^(calls/\w+|time/calls)$")
 
 
@@ -389,9 +390,20 @@ def page_typed(root, record):
     page_counts(root, record, "typed")
 
 
+def page_collectives(root, record):
+    section = next(section for title, section in sections(root).items()
+                   if title.startswith("What was chosen"))
+    got = rows(section)
+    for row, found in zip(got, record["collectives"]["found"]):
+        equal("way", row[:3], [safe(found["key"]), safe(found["way"]),
+                               found["end"]])
+    equal("rows", len(got), min(60, len(record["collectives"]["found"])))
+
+
 PARTS = {"calls": page_calls, "ghost_load": page_loads, "time": page_time,
          "ghost_busy": page_busy, "adaptation": page_adaptation,
-         "offload": page_threads, "thread": page_threads, "typed": page_typed}
+         "offload": page_threads, "thread": page_threads, "typed": page_typed,
+         "collectives": page_collectives}
 
 
 def page(*records):

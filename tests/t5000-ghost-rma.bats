@@ -103,7 +103,8 @@ rma() { echo "$ASPEN_BUILD/tests/rma_$1"; }
 }
 
 @test "accumulates by segment: every operation, derived types, threads" {
-    ghosts -n 3 -g 2 --knob rma.binding=segment "$(rma derived)" 60
+    # Three ghosts to two windows: ghosts change within a window, and an element.
+    ghosts -n 2 -g 3 --knob rma.binding=segment "$(rma derived)" 200
     ended_with 0
     printed '^ok derived'
     ghosts -n 2 -g 3 --knob rma.binding=segment "$(rma operations)"

@@ -176,3 +176,60 @@ task=2:ghost:-:-:numa0:h-1:c3 end"
     explain --extra spec=ghost:1 nonsense=1
     ended_with 2
 }
+
+@test "explain coll: a choice with its reasons, tree and rounds" {
+    explain coll bcast --ranks 16 --nodes 4 --bytes 65536 --draw
+    ended_with 0
+    narrow
+    printed '^bcast of 65536 bytes, 16 ranks on 4 nodes; machine infiniband$'
+    printed '^chosen: +bcast:'
+    printed "by MPICH's rules it takes .* times as long:"
+    printed '^rounds '
+    printed '^ +1 .*0=>'
+}
+
+@test "explain coll: one way has the messages that it must have" {
+    explain coll allgather --ranks 16 --nodes 4 \
+        --way allgather:levels,across=exchange,k=2 --draw
+    ended_with 0
+    narrow
+    printed '^ +[0-9.]+ +8 +24 +6$'
+    printed '^ +allgather:levels,k=2,across=exchange,inner=2$'
+    printed '^ +3  0=>4 4=>0 8=>12 12=>8$'
+    explain coll bcast --ranks 5 --root 2 --way bcast:tree=kary,k=2 --draw
+    printed '^  2$'
+    printed '^  `- 3$'
+    printed '^     `- 4$'
+}
+
+@test "explain coll --goal: sends, receives and needs of all ranks" {
+    explain coll barrier --ranks 2 --way barrier:dissemination,k=2 --goal
+    ended_with 0
+    [ "${lines[0]}" = "num_ranks 2" ]
+    printed '^l1: send 0b to 1 tag 0$'
+    explain coll allreduce --ranks 4 --bytes 800 \
+        --way allreduce:exchange,k=2 --goal
+    [ "$(grep -c '^l[0-9]*: send 800b' <<<"$output")" -eq 8 ]
+    [ "$(grep -c '^l[0-9]*: recv 800b' <<<"$output")" -eq 8 ]
+    printed '^l3: calc 100$'
+    printed '^l3 requires l2$'
+}
+
+@test "explain coll says what it cannot do" {
+    explain coll hug --ranks 2
+    ended_with 2
+    printed '"hug" is no collective: take one of barrier, bcast'
+    explain coll bcast
+    ended_with 2
+    printed 'needs --ranks'
+    explain coll bcast --ranks 4 --root 4
+    ended_with 2
+    explain coll bcast --ranks 4 --machine abacus
+    ended_with 2
+    printed 'take sun, infiniband or tcp'
+    explain coll allreduce --ranks 4 --ordered --way allreduce:ring
+    ended_with 2
+    printed 'needs a commutative operation'
+    explain coll bcast --ranks 4 --way bcast:tree=oak
+    ended_with 2
+}

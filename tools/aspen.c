@@ -4,10 +4,12 @@
 
 #include "tools/base/command.h"
 #include "tools/compare/compare.h"
+#include "tools/explain/coll_table.h"
 #include "tools/explain/explain.h"
 #include "tools/report/report.h"
 #include "tools/run/run.h"
 #include "tools/status/status.h"
+#include "tools/tune/tune.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,6 +26,7 @@ static const struct subcommand {
     {"request", aspt_request, "what srun asks: check and complete a request"},
     {"run", aspt_run_job, "start a job without the site's plugin"},
     {"status", aspt_status, "show what a job does on this node, now"},
+    {"tune", aspt_tune, "measure the ways of collective operations"},
 };
 
 enum { SUBCOMMANDS = sizeof(subcommands) / sizeof(subcommands[0]) };
@@ -53,6 +56,9 @@ int main(int argc, char **argv)
     if (argc > 2 && strcmp(argv[1], "explain") == 0 &&
         strcmp(argv[2], "--extra") == 0)
         return aspt_extra(argc - 3, argv + 3);
+    if (argc > 2 && strcmp(argv[1], "explain") == 0 &&
+        strcmp(argv[2], "table") == 0)
+        return aspt_coll_table(argc - 2, argv + 2);
     for (size_t i = 0; i < SUBCOMMANDS; i++)
         if (strcmp(argv[1], subcommands[i].name) == 0)
             return subcommands[i].run(argc - 1, argv + 1);

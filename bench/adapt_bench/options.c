@@ -4,9 +4,7 @@
 
 #include "bench/keys.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stddef.h>
 
 const struct kernel kernel_table[] = {
     {"alloc", alloc_run},
@@ -41,22 +39,17 @@ static const struct key keys[] = {
     {NULL, NULL, 0},
 };
 
-static void refuse(const char *spec, const char *word)
-{
-    fprintf(stderr, "adapt_app: cannot make sense of '%s' in '%s'\n", word,
-            spec);
-    exit(2);
-}
+static const struct spec_form form = {
+    .program = "adapt_app",
+    .kernels = kernel_table,
+    .row_bytes = sizeof(kernel_table[0]),
+    .keys = keys,
+};
 
 const struct kernel *options_read(const char *spec, struct options *out)
 {
-    const struct kernel *kernel = kernel_table;
-    char *text = strdup(spec), *rest = text, *name = strsep(&rest, ",");
+    const struct kernel *kernel;
 
-    while (kernel->name && strcmp(kernel->name, name) != 0)
-        kernel++;
-    if (!kernel->name)
-        refuse(spec, name);
     *out = (struct options){.op = OP_GET,
                             .n = 100,
                             .x = 2,
@@ -68,17 +61,9 @@ const struct kernel *options_read(const char *spec, struct options *out)
                             .pause_us = 50,
                             .queued = 64,
                             .kib = 4096};
-    while (rest) {
-        char *word = strsep(&rest, ","), *value = strchr(word, '=');
-
-        if (value)
-            *value++ = '\0';
-        if (!value || !key_set(keys, out, word, value))
-            refuse(spec, word);
-    }
+    kernel = spec_read(&form, spec, out);
     if (out->x < 1 || out->n < 1 || out->windows < 1 || out->halves < 1 ||
         out->kib < 1)
-        refuse(spec, "0");
-    free(text);
+        spec_refuse(&form, spec, "0");
     return kernel;
 }

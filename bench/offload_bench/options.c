@@ -4,9 +4,7 @@
 
 #include "bench/keys.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stddef.h>
 
 static const struct kernel kernels[] = {
     {"post", "us", post_run},
@@ -41,33 +39,20 @@ static const struct key keys[] = {
     {NULL, NULL, 0},
 };
 
-static void refuse(const char *spec, const char *word)
-{
-    fprintf(stderr, "offload_app: cannot make sense of '%s' in '%s'\n", word,
-            spec);
-    exit(2);
-}
+static const struct spec_form form = {
+    .program = "offload_app",
+    .kernels = kernels,
+    .row_bytes = sizeof(kernels[0]),
+    .keys = keys,
+};
 
 const struct kernel *options_read(const char *spec, struct options *out)
 {
-    const struct kernel *kernel = kernels;
-    char *text = strdup(spec), *rest = text, *name = strsep(&rest, ",");
+    const struct kernel *kernel;
 
-    while (kernel->name && strcmp(kernel->name, name) != 0)
-        kernel++;
-    if (!kernel->name)
-        refuse(spec, name);
     *out = (struct options){.bytes = 8, .threads = 1, .window = 8};
-    while (rest) {
-        char *word = strsep(&rest, ","), *value = strchr(word, '=');
-
-        if (value)
-            *value++ = '\0';
-        if (!value || !key_set(keys, out, word, value))
-            refuse(spec, word);
-    }
+    kernel = spec_read(&form, spec, out);
     if (out->bytes % 8 || out->bytes == 0 || out->window == 0)
-        refuse(spec, "bytes or window");
-    free(text);
+        spec_refuse(&form, spec, "bytes or window");
     return kernel;
 }

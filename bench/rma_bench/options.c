@@ -5,7 +5,6 @@
 #include "bench/keys.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const struct kernel kernel_table[] = {
@@ -47,40 +46,30 @@ static const struct key keys[] = {
     {NULL, NULL, 0},
 };
 
-static void refuse(const char *spec, const char *word)
+static bool set_info(void *options, const char *name, const char *value)
 {
-    fprintf(stderr, "rma_app: cannot make sense of '%s' in '%s'\n", word, spec);
-    exit(2);
+    struct options *out = options;
+
+    return strcmp(name, "info") == 0 &&
+           snprintf(out->info, sizeof(out->info), "%s", value) <
+               (int) sizeof(out->info);
 }
 
-static bool set(struct options *out, const char *name, const char *value)
-{
-    if (strcmp(name, "info") == 0)
-        return snprintf(out->info, sizeof(out->info), "%s", value) <
-               (int) sizeof(out->info);
-    return key_set(keys, out, name, value);
-}
+static const struct spec_form form = {
+    .program = "rma_app",
+    .kernels = kernel_table,
+    .row_bytes = sizeof(kernel_table[0]),
+    .keys = keys,
+    .set_other = set_info,
+};
 
 const struct kernel *options_read(const char *spec, struct options *out)
 {
-    const struct kernel *kernel = kernel_table;
-    char *text = strdup(spec), *rest = text, *name = strsep(&rest, ",");
+    const struct kernel *kernel;
 
-    while (kernel->name && strcmp(kernel->name, name) != 0)
-        kernel++;
-    if (!kernel->name)
-        refuse(spec, name);
     *out = (struct options){.bytes = 8, .n = 1, .threads = 1, .hot_bytes = 8};
-    while (rest) {
-        char *word = strsep(&rest, ","), *value = strchr(word, '=');
-
-        if (value)
-            *value++ = '\0';
-        if (!value || !set(out, word, value))
-            refuse(spec, word);
-    }
+    kernel = spec_read(&form, spec, out);
     if (out->bytes % 8 || out->hot_bytes % 8 || out->area % 16)
-        refuse(spec, "bytes");
-    free(text);
+        spec_refuse(&form, spec, "bytes");
     return kernel;
 }

@@ -80,6 +80,7 @@ COLOURS = {"plain": ["#606060"], "thread": ["#d95f02"], "async": ["#e7298a"],
            "offload": ["#1f78b4"], "on": ["#1f78b4"], "off": ["#d95f02"],
            "native": ["#b15928"], "U": ["#a6cee3"], "U-coll": ["#33a02c"],
            "P": ["#6a3d9a"], "GP": ["#e31a1c"], "auto": ["#e7298a"],
+           "tuned": ["#1f78b4", "#33a02c", "#6a3d9a"],
            "aspen": ["#1f78b4", "#33a02c", "#6a3d9a", "#00a0a0", "#b15928",
                      "#e7298a"]}
 
@@ -101,6 +102,43 @@ def quoted(text):
     return "'" + text.replace("'", "''") + "'"
 
 
+def draw(path, script):
+    """Have gnuplot write an SVG; says so where it is not installed, or fails.
+    Returns whether there is a picture now."""
+    name = os.path.basename(path)
+    if not shutil.which("gnuplot"):
+        print(f"no plot {name}: gnuplot is not installed (scripts/setup "
+              "installs gnuplot-nox)")
+        return False
+    script = ["set terminal svg size 720,420 dynamic background '#ffffff'",
+              f"set output {quoted(path)}", *script]
+    done = subprocess.run(["gnuplot"], input="\n".join(script) + "\n",
+                          text=True, capture_output=True, check=False)
+    if done.returncode:
+        print(f"no plot {name}: {done.stderr.strip()}")
+    return done.returncode == 0
+
+
+def bars(path, title, y_name, heads, rows):
+    """rows: [(name, [value of each head, or None])...]; a group of bars for
+    each. As draw()."""
+    script = [f"set title {quoted(title)}", f"set ylabel {quoted(y_name)}",
+              "set style data histogram", "set style fill solid 0.8",
+              "set style histogram clustered gap 1",
+              "set xtics rotate by -35 noenhanced", "set grid ytics",
+              "set yrange [0:]", "set key outside top horizontal noenhanced",
+              "$rows << end"]
+    script += [" ".join([quoted(name)] + ["?" if value is None else
+                                          f"{value:.4g}" for value in values])
+               for name, values in rows]
+    script += ["end", "set datafile missing '?'"]
+    script.append("plot " + ", ".join(
+        f"$rows using {i + 2}:xtic(1) linecolor rgb "
+        f"'{COLOURS['aspen'][i]}' title {quoted(head)}"
+        for i, head in enumerate(heads)))
+    return draw(path, script)
+
+
 def axes(lines):
     """Logarithmic, but values that lie close together from 0 on."""
     xs = sorted({point[0] for _, _, points in lines for point in points})
@@ -115,18 +153,11 @@ def axes(lines):
 
 
 def plot(path, title, x_name, y_name, lines):
-    """lines: [(label, rival, [(x, median, least, most)...])...]. Says so where
-    gnuplot is not installed; returns whether there is a plot now."""
+    """lines: [(label, rival, [(x, median, least, most)...])...]. As draw()."""
     lines = [line for line in lines if line[2]]
     if not lines:
         return False
-    if not shutil.which("gnuplot"):
-        print(f"no plot {os.path.basename(path)}: gnuplot is not installed "
-              "(scripts/setup installs gnuplot-nox)")
-        return False
-    script = ["set terminal svg size 720,420 dynamic background '#ffffff'",
-              f"set output {quoted(path)}", f"set title {quoted(title)}",
-              f"set xlabel {quoted(x_name)}",
+    script = [f"set title {quoted(title)}", f"set xlabel {quoted(x_name)}",
               f"set ylabel {quoted(y_name)}",
               "set key outside right noenhanced", "set grid", *axes(lines)]
     for i, (_, _, points) in enumerate(lines):
@@ -138,8 +169,4 @@ def plot(path, title, x_name, y_name, lines):
         f"$line{i} using 1:2:3:4 with yerrorlines {style} title {quoted(label)}"
         for i, (style, (label, _, _)) in enumerate(
             zip(styles([rival for _, rival, _ in lines]), lines))))
-    done = subprocess.run(["gnuplot"], input="\n".join(script) + "\n",
-                          text=True, capture_output=True, check=False)
-    if done.returncode:
-        print(f"no plot {os.path.basename(path)}: {done.stderr.strip()}")
-    return done.returncode == 0
+    return draw(path, script)

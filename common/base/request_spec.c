@@ -41,10 +41,12 @@ bool asp_spec_says(const char *spec, const char *key, const char *value)
     return false;
 }
 
-bool asp_spec_mends_messages(const char *spec)
+bool asp_spec_helps_without_helpers(const char *spec)
 {
     return asp_spec_says(spec, "pack", "auto") ||
-           asp_spec_says(spec, "match", "auto");
+           asp_spec_says(spec, "match", "auto") ||
+           asp_spec_says(spec, "coll", "table") ||
+           asp_spec_says(spec, "coll", "tune");
 }
 
 /* ":2", or nothing: one. */

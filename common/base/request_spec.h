@@ -27,9 +27,9 @@ bool asp_spec_next(const char **rest_p, struct asp_spec_item *out_p);
 /* Is the key said with this value? A bare word is "yes". */
 bool asp_spec_says(const char *spec, const char *key, const char *value);
 
-/* Does it ask for what helps the messages of a rank without any helper, so that
- * mode off is not plain MPI? Knobs pack and match. */
-bool asp_spec_mends_messages(const char *spec);
+/* Does it ask for what helps a rank without any helper, so that mode off is not
+ * plain MPI? Knobs pack, match and coll. */
+bool asp_spec_helps_without_helpers(const char *spec);
 
 struct asp_request_spec {
     char mode[16];   /* "ghost", "offload", "thread", "off" */

@@ -82,6 +82,38 @@
       "auto: Aspen packs and unpacks messages of datatypes with gaps, where " \
       "this MPI is known to do it piece by piece, in mode off only when "     \
       "said; off: MPI does")                                                  \
+    K(COLL, "coll", WORD, "off", "off|table|tune", 0, 0, "",                  \
+      ASP_KNOB_TO_RUNTIME,                                                    \
+      "how collective operations are carried out: off: by MPI; table: as "    \
+      "coll.table says, else by MPI; tune: what no table says is tried out "  \
+      "in the program's own calls")                                           \
+    K(COLL_TABLE, "coll.table", FILE, "no", "no", 0, 0, "",                   \
+      ASP_KNOB_TO_RUNTIME,                                                    \
+      "coll: a table of ways that was measured before (aspen tune, "          \
+      "coll.save); rank 0 reads it")                                          \
+    K(COLL_SAVE, "coll.save", FILE, "no", "no", 0, 0, "",                     \
+      ASP_KNOB_NOT_SITE | ASP_KNOB_TO_RUNTIME,                                \
+      "coll=tune: the file into which rank 0 writes what was found, at "      \
+      "MPI_Finalize; may be that of coll.table")                              \
+    K(COLL_BUDGET, "coll.budget_ms", NUMBER, "1000", "", 0, 3600000, "ms",    \
+      ASP_KNOB_TO_RUNTIME,                                                    \
+      "coll=tune: what the trials for one kind of call may take; 0: no "      \
+      "trials")                                                               \
+    K(COLL_EFFORT, "coll.effort", WORD, "few", "few|all", 0, 0, "",           \
+      ASP_KNOB_TO_RUNTIME,                                                    \
+      "coll=tune: try the few ways that a model thinks best, in at most "     \
+      "twelve calls, or all of them, several times (aspen tune)")             \
+    K(COLL_FORCE, "coll.force", WORD, "no",                                   \
+      "no|shared|tree|ring|dissemination|exchange|levels|mpich|"              \
+      "mpich-binomial|mpich-nb-tree|mpich-recursive-doubling",                \
+      0, 0, "",                                                               \
+      ASP_KNOB_TO_RUNTIME,                                                    \
+      "coll: take the first way of this family for all calls that it can "    \
+      "carry out, without any choice; for tests")                             \
+    K(PACK_THREADS, "pack.threads", WORD, "auto", "auto|off", 0, 0, "",       \
+      ASP_KNOB_TO_RUNTIME,                                                    \
+      "auto: where Aspen packs, OpenMP threads of the program that wait "     \
+      "take part in it, for 64 KiB and more; off: none do")                   \
     K(INIT_TIMEOUT, "init.timeout_s", NUMBER, "60", "", 1, 3600, "s",         \
       ASP_KNOB_TO_RUNTIME,                                                    \
       "how long MPI_Init waits for the other ranks to join")                  \

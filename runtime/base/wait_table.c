@@ -18,8 +18,10 @@ enum {
      * others want. */
     NAP_MAX_US = 1000,
     NAP_FIRST_US = 20,
-    NAP_NEAR_US = 5, /* five times as long: 30 %, not 93 % of an Iallreduce of
-                        1 MiB over TCP is overlapped */
+    NODE_NAP_US = 200, /* no nap ends in vain in a barrier of 16 ranks on 2
+                          CPUs, which takes 50 to 200 us */
+    NAP_NEAR_US = 5,   /* five times as long: 30 %, not 93 % of an Iallreduce of
+                          1 MiB over TCP is overlapped */
 };
 
 const struct aspx_wait_policy aspx_wait_table[ASPX_WAITERS] = {
@@ -109,4 +111,20 @@ const struct aspx_wait_policy aspx_wait_table[ASPX_WAITERS] = {
     [ASPX_WAIT_END_BARRIER] = {"rank in the launcher's last barrier", 0, 2000,
                                NAP_FIRST_US, 100,
                                "others may still want something of it"},
+    [ASPX_WAIT_NODE_SPIN] = {"rank in a collective of its node, spinning",
+                             10000, 10000, NAP_FIRST_US, NAP_MAX_US,
+                             "there is a CPU for each rank; after a time "
+                             "slice it is not so"},
+    [ASPX_WAIT_NODE_YIELD] = {"the same, yielding", 5, 100000, NAP_FIRST_US,
+                              NAP_MAX_US,
+                              "somewhat more ranks than CPUs, and none that "
+                              "computes"},
+    [ASPX_WAIT_NODE_SLEEP] = {"the same, sleeping", 0, 0, NODE_NAP_US,
+                              NAP_MAX_US,
+                              "whoever is waited for wakes it; only MPI needs "
+                              "the naps"},
+    [ASPX_WAIT_OPENMP] = {"caller whose OpenMP threads end a chunk", 20, 2000,
+                          NAP_FIRST_US, NAP_MAX_US,
+                          "a chunk takes some 10 us, but its thread may have "
+                          "lost its CPU"},
 };

@@ -18,6 +18,7 @@
 #include "runtime/mpi/ucx_signal_fix.h"
 #include "runtime/offload/report.h"
 #include "runtime/pack/messages.h"
+#include "runtime/coll/report.h"
 #include "runtime/pack/report.h"
 #include "runtime/profile/report.h"
 #include "runtime/progress/on_demand.h"
@@ -124,6 +125,7 @@ const struct aspx_mode aspx_casper_mode = {
             &aspx_adaptation_section,
             &aspx_times_section,
             &aspx_typed_section,
+            &aspx_coll_section,
             &aspx_ghost_times_section,
             &aspx_scaling_section,
         },

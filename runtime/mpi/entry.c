@@ -19,15 +19,23 @@ typedef void (*call_f)(void);
 
 aspx_entry_front_f *aspx_entry_fronts[ASPX_FRONTS];
 
-/* The MPI_X and PMPI_X of a tool behind us, or NULL. */
-static call_f tools_mpi[ASPX_CALLS], tools_pmpi[ASPX_CALLS];
-
 static void set_entry(struct aspx_real *table, size_t i, call_f call)
 {
     call_f *calls = (call_f *) (void *) table;
 
     __atomic_store_n(&calls[i], call, __ATOMIC_RELEASE);
 }
+
+void aspx_entry_copy(struct aspx_real *to, const struct aspx_real *from)
+{
+    const call_f *calls = (const call_f *) (const void *) from;
+
+    for (size_t i = 0; i < ASPX_CALLS; i++)
+        set_entry(to, i, calls[i]);
+}
+
+/* The MPI_X and PMPI_X of a tool behind us, or NULL. */
+static call_f tools_mpi[ASPX_CALLS], tools_pmpi[ASPX_CALLS];
 
 /* libmpich's own, NULL where it is a release that lacks the function. */
 static const call_f *const real_calls =

@@ -57,6 +57,10 @@ enum aspx_front {
 };
 extern aspx_entry_front_f *aspx_entry_fronts[ASPX_FRONTS]; /* NULL: none */
 
+/* For a front: the table that it jumps through becomes this one, pointer by
+ * pointer, as other threads may be jumping through it. */
+void aspx_entry_copy(struct aspx_real *to, const struct aspx_real *from);
+
 /* Send every call where this table says, from now on. As above. */
 void aspx_entry_use(const struct aspx_real *table);
 

@@ -22,7 +22,8 @@ static inline bool aspx_handle_is(int handle, enum aspx_handle_kind kind)
            ((unsigned) handle >> 26 & 0xf) == (unsigned) kind;
 }
 
-/* Bytes of a datatype that is built in; 0 of any other. */
+/* Bytes of a datatype that is built in, without gaps; 0 of any other, and of
+ * MPI's pairs but MPI_2INT. */
 static inline unsigned aspx_handle_basic_size(int datatype)
 {
     return (unsigned) datatype >> 26 == (1 << 4 | ASPX_HANDLE_DATATYPE)

@@ -2,10 +2,13 @@
 /* Mode offload, and the offload thread in front of ghosts. */
 #include "config.h"
 
+#include "command.h"
 #include "offload.h"
 #include "report.h"
 
 #include "runtime/mpi/entry.h"
+#include "runtime/coll/native.h"
+#include "runtime/coll/report.h"
 #include "runtime/pack/report.h"
 #include "runtime/profile/report.h"
 
@@ -34,6 +37,8 @@ static int init(int *argc, char ***argv, int *provided)
 static void use_entries(const struct asp_layout *layout)
 {
     (void) layout;
+    /* What was posted before must not see what is written for a later call. */
+    aspx_native_in_turn = aspx_command_in_thread;
     aspx_entry_use(&aspx_offload_entries);
 }
 
@@ -43,5 +48,5 @@ const struct aspx_mode aspx_offload_mode = {
     .init = init,
     .use_entries = use_entries,
     .sections = {&aspx_offload_section, &aspx_times_section,
-                 &aspx_typed_section},
+                 &aspx_typed_section, &aspx_coll_section},
 };

@@ -3,7 +3,7 @@
 
 #include "basic.h"
 
-#include "runtime/mpi/real.h"
+#include "extent.h"
 
 /* The types of MPI_MINLOC and MPI_MAXLOC, which are structs of C. Those of two
  * equal members have no gap, but are here all the same. */
@@ -46,16 +46,12 @@ static bool place_pair(struct aspx_region *region, const struct pair *pair,
  * as its data. */
 static bool place_number(MPI_Datatype type, struct aspx_placed *placed)
 {
-    MPI_Count size, lb, extent, true_lb, true_extent;
+    struct aspx_extent extent;
 
-    if (aspx_real.MPI_Type_size_x(type, &size) != MPI_SUCCESS ||
-        aspx_real.MPI_Type_get_extent_x(type, &lb, &extent) != MPI_SUCCESS ||
-        aspx_real.MPI_Type_get_true_extent_x(type, &true_lb, &true_extent) !=
-            MPI_SUCCESS)
+    if (!aspx_extent_get(type, &extent))
         return false;
-    *placed = (struct aspx_placed){.size = (uint64_t) size};
-    return size == 0 ||
-           (lb == 0 && true_lb == 0 && extent == size && true_extent == size);
+    *placed = (struct aspx_placed){.size = (uint64_t) extent.size};
+    return extent.size == 0 || aspx_extent_is_dense(&extent);
 }
 
 bool aspx_basic_place(struct aspx_region *region, MPI_Datatype type,

@@ -21,11 +21,14 @@
 
 struct kept {
     struct aspx_typemap *typemap; /* NULL: it has none */
+    struct kept *next;            /* of dead ones that are still held */
 };
 
 /* Types of the program, and those that MPI has itself, which stay. */
 static struct aspx_table kept_types = ASPX_TABLE_INITIALIZER;
 static struct aspx_table own_types = ASPX_TABLE_INITIALIZER;
+/* The typemaps of both, as long as the program has not freed the type. */
+static struct aspx_table in_use = ASPX_TABLE_INITIALIZER;
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER; /* of typemaps */
 static atomic_int keyval = MPI_KEYVAL_INVALID;
 static _Atomic uint64_t refused[ASPX_NO_TYPEMAPS];
@@ -36,23 +39,54 @@ static void drop(struct kept *kept)
     free(kept);
 }
 
+/* ---- dead ones that somebody still uses ----------------------------------------- */
+
+static pthread_mutex_t burying = PTHREAD_MUTEX_INITIALIZER;
+static struct kept *dead;
+static atomic_uint holders;
+
+void aspx_typemap_hold(void)
+{
+    atomic_fetch_add(&holders, 1);
+}
+
+void aspx_typemap_release(void)
+{
+    atomic_fetch_sub(&holders, 1);
+}
+
+/* It is in no table any more: who holds from now on does not find it. */
+static void bury(struct kept *kept)
+{
+    pthread_mutex_lock(&burying);
+    kept->next = dead;
+    dead = kept;
+    while (dead && atomic_load(&holders) == 0) {
+        kept = dead;
+        dead = kept->next;
+        drop(kept);
+    }
+    pthread_mutex_unlock(&burying);
+}
+
+/* ---- by handle ------------------------------------------------------------------- */
+
 void aspx_typemap_forget(MPI_Datatype type)
 {
     struct kept *kept = aspx_table_find(&kept_types, type);
 
     if (!kept)
         return;
+    aspx_typemap_retire(type);
     aspx_table_remove(&kept_types, type, kept);
-    drop(kept);
+    bury(kept);
 }
 
 static bool is_derived(MPI_Datatype type)
 {
-    MPI_Count n;
     int combiner;
 
-    return aspx_real.MPI_Type_get_envelope_c(type, &n, &n, &n, &n, &combiner) ==
-               MPI_SUCCESS &&
+    return aspx_contents_combiner(type, &combiner) &&
            aspx_contents_derived(combiner);
 }
 
@@ -104,13 +138,22 @@ static struct kept *make(MPI_Datatype type)
 
     if (!kept)
         return NULL;
-    *kept = (struct kept){aspx_typemap_make(type, &why)};
+    *kept = (struct kept){.typemap = aspx_typemap_make(type, &why)};
     if (!kept->typemap)
         atomic_fetch_add_explicit(&refused[why], 1, memory_order_relaxed);
-    if (keep(type, kept))
+    if (keep(type, kept)) {
+        if (kept->typemap)
+            (void) aspx_table_insert(&in_use, type, kept->typemap);
         return kept;
+    }
     drop(kept);
     return NULL;
+}
+
+void aspx_typemap_check_alive(MPI_Datatype type)
+{
+    if (aspx_table_find(&in_use, type) && !hanging_on(type))
+        aspx_typemap_retire(type);
 }
 
 static struct kept *find(MPI_Datatype type)
@@ -127,6 +170,19 @@ const struct aspx_typemap *aspx_typemap_find(MPI_Datatype type)
     if (!kept)
         kept = aspx_table_find(&own_types, type);
     return kept ? kept->typemap : NULL;
+}
+
+const struct aspx_typemap *aspx_typemap_in_use(MPI_Datatype type)
+{
+    return aspx_table_find(&in_use, type);
+}
+
+void aspx_typemap_retire(MPI_Datatype type)
+{
+    const struct aspx_typemap *typemap = aspx_table_find(&in_use, type);
+
+    if (typemap)
+        aspx_table_remove(&in_use, type, typemap);
 }
 
 const struct aspx_typemap *aspx_typemap_of(MPI_Datatype type)

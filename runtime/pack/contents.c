@@ -41,6 +41,13 @@ static bool get_envelope(MPI_Datatype type, struct envelope *e, int *combiner)
                                              combiner) == MPI_SUCCESS;
 }
 
+bool aspx_contents_combiner(MPI_Datatype type, int *combiner)
+{
+    struct envelope e;
+
+    return get_envelope(type, &e, combiner);
+}
+
 /* What MPI fills in. One piece of memory behind `values` holds all of it: most
  * types have a handful of values, and malloc() would cost more than MPI. */
 struct arrays {
@@ -109,10 +116,10 @@ bool aspx_contents_get(MPI_Datatype type, struct aspx_contents *contents)
 
 static void free_reference(MPI_Datatype *type)
 {
-    struct envelope e;
     int combiner;
 
-    if (!aspx_handle_basic_size(*type) && get_envelope(*type, &e, &combiner) &&
+    if (!aspx_handle_basic_size(*type) &&
+        aspx_contents_combiner(*type, &combiner) &&
         aspx_contents_derived(combiner))
         aspx_real.MPI_Type_free(type);
 }

@@ -28,6 +28,9 @@ struct aspx_contents {
  * looked into, and must not be freed. */
 bool aspx_contents_derived(int combiner);
 
+/* Ask MPI for the combiner alone. False: MPI failed. */
+bool aspx_contents_combiner(MPI_Datatype type, int *combiner);
+
 /* Ask MPI. Of a type that is not derived, the combiner only. False: no
  * memory, or MPI failed; nothing is to be freed then. */
 bool aspx_contents_get(MPI_Datatype type, struct aspx_contents *contents);

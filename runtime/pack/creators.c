@@ -94,7 +94,7 @@ static bool create_list(const struct aspx_creation *c, struct list list,
     struct aspx_placed *entries;
     bool ok;
 
-    entries = list.count <= ASPX_ENTRIES_MAX
+    entries = list.count <= c->entries_max
                   ? malloc(((size_t) list.count + 1) * sizeof(*entries))
                   : NULL;
     if (!entries) {

@@ -7,9 +7,6 @@
 #include "contents.h"
 #include "node.h"
 
-/* Entries of the lists of one creator; more than that is MPICH's. */
-enum { ASPX_ENTRIES_MAX = 1 << 20 };
-
 /* A type that another is made of. */
 struct aspx_inner_type {
     struct aspx_placed placed;
@@ -20,10 +17,11 @@ struct aspx_creation {
     struct aspx_region *region;
     const struct aspx_contents *contents;
     const struct aspx_inner_type *inner; /* contents->ntypes of them */
+    int64_t entries_max;                 /* of a list */
 };
 
 /* By its combiner, which is one of those that aspx_contents_derived() knows.
- * False: as aspx_node_loop(), or more entries than ASPX_ENTRIES_MAX, which sets
+ * False: as aspx_node_loop(), or more entries than entries_max, which sets
  * region->full. */
 bool aspx_create(const struct aspx_creation *creation,
                  struct aspx_placed *placed);

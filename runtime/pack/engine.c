@@ -106,30 +106,6 @@ static void copy_children(bool unpack, const struct aspx_node *node,
 
 /* ---- where children are --------------------------------------------------- */
 
-struct child {
-    const struct aspx_node *node;
-    uint64_t begin, size; /* in the stream of its parent */
-    int64_t offset;
-};
-
-static struct child child_at(const struct aspx_node *node, uint64_t i)
-{
-    if (node->kind == ASPX_NODE_PARTS)
-        return (struct child){
-            .node = node->children ? node->children[i] : NULL,
-            .begin = node->parts[i].before,
-            .size = node->parts[i + 1].before - node->parts[i].before,
-            .offset = node->parts[i].offset,
-        };
-    return (struct child){
-        .node = node->child,
-        .begin = i * node->each,
-        .size = node->each,
-        .offset = node->kind == ASPX_NODE_LOOP ? (int64_t) i * node->stride
-                                               : node->offsets[i],
-    };
-}
-
 /* The child that has this byte of the stream; count for the byte after all. */
 static uint64_t child_with(const struct aspx_node *node, uint64_t byte)
 {
@@ -158,7 +134,7 @@ static void copy_range(bool unpack, const struct aspx_node *node, char *buffer,
 {
     const uint64_t begin = from;
     char *const first = stream;
-    struct child child;
+    struct aspx_child child;
     uint64_t i, last;
 
     if (!node) {
@@ -166,7 +142,7 @@ static void copy_range(bool unpack, const struct aspx_node *node, char *buffer,
         return;
     }
     i = child_with(node, from);
-    child = child_at(node, i);
+    child = aspx_node_child(node, i);
     if (from > child.begin || to < child.begin + child.size) {
         uint64_t end = child.begin + child.size;
 
@@ -184,7 +160,7 @@ static void copy_range(bool unpack, const struct aspx_node *node, char *buffer,
         copy_children(unpack, node, i, last - i, buffer, stream);
     if (last == node->count)
         return;
-    child = child_at(node, last);
+    child = aspx_node_child(node, last);
     if (to > child.begin)
         copy_range(unpack, child.node, aspx_at(buffer, child.offset), 0,
                    to - child.begin, first + (child.begin - begin));
@@ -197,7 +173,7 @@ static void copy_turned(bool unpack, const struct aspx_node *node,
                         const struct aspx_copies *c)
 {
     for (uint64_t i = 0; i < node->count; i++) {
-        const struct child child = child_at(node, i);
+        const struct aspx_child child = aspx_node_child(node, i);
         struct aspx_copies part = *c;
 
         part.buffer = aspx_at(part.buffer, child.offset);

@@ -3,6 +3,7 @@
  * that lists every byte. Random datatypes are tests/pack's. */
 #include "config.h"
 
+#include "blocks.h"
 #include "engine.h"
 
 #include <setjmp.h>
@@ -60,6 +61,24 @@ static void walk(const struct aspx_node *node, uint64_t size, int64_t at)
         walk_child(node, i, at);
 }
 
+/* ---- blocks --------------------------------------------------------------- */
+
+static size_t met; /* bytes */
+
+static void meet(void *arg, int64_t offset, uint64_t bytes)
+{
+    (void) arg;
+    for (uint64_t i = 0; i < bytes; i++)
+        assert_int_equal(map[met++], offset + (int64_t) i);
+}
+
+static void check_blocks(const struct aspx_typemap *typemap, uint64_t count)
+{
+    met = 0;
+    aspx_typemap_blocks(typemap, count, meet, NULL);
+    assert_int_equal(met, nmap);
+}
+
 /* ---- ranges --------------------------------------------------------------- */
 
 static void check_range(const struct aspx_typemap *typemap, uint64_t count,
@@ -99,6 +118,7 @@ static void check(struct aspx_placed placed, int64_t extent, uint64_t count)
     for (uint64_t i = 0; i < count; i++)
         walk(placed.node, placed.size, placed.offset + (int64_t) i * extent);
     assert_int_equal(nmap, placed.size * count);
+    check_blocks(&typemap, count);
     check_range(&typemap, count, 0, nmap);
     for (int i = 0; i < 40; i++) {
         uint64_t from = (uint64_t) rand() % nmap;

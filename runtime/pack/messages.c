@@ -12,6 +12,9 @@
 #include "messages.h"
 
 #include "calls.h"
+#include "generic_ops.h"
+#include "peers.h"
+#include "staged.h"
 #include "typemap.h"
 
 #include "runtime/base/counter.h"
@@ -27,22 +30,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ucs_status_t is a packed enumeration (ucs/type/status.h). */
-typedef signed char status;
-enum { UCX_OK = 0, UCX_NO_MEMORY = -4, UCX_TRUNCATED = -9 };
-
-/* ucp_generic_dt_ops_t of ucp.h. */
-struct ops {
-    void *(*start_pack)(void *context, const void *buffer, size_t count);
-    void *(*start_unpack)(void *context, void *buffer, size_t count);
-    size_t (*packed_size)(void *state);
-    size_t (*pack)(void *state, size_t offset, void *to, size_t most);
-    status (*unpack)(void *state, size_t offset, const void *from,
-                     size_t bytes);
-    void (*finish)(void *state);
-};
-typedef status create_f(const struct ops *ops, void *context, uint64_t *type_p);
-
 /* A message under way. */
 struct message {
     const struct aspx_typemap *typemap; /* NULL: MPICH does it */
@@ -54,8 +41,8 @@ struct message {
     uint64_t got, size; /* bytes of it */
 };
 
-static create_f *create;
-static struct ops mpich;  /* its functions, as it first gave them */
+static aspx_create_generic_f *create;
+static struct aspx_generic_ops mpich; /* its functions, as it first gave them */
 static atomic_bool ready; /* the probe has found that all is as it must be */
 
 static struct {
@@ -72,7 +59,8 @@ static MPI_Datatype handle_of(const void *context)
     return type;
 }
 
-static void *start(void *context, void *buffer, size_t count, void *its_state)
+static void *start(void *context, void *buffer, size_t count, void *its_state,
+                   bool ours)
 {
     struct message *message = malloc(sizeof(*message));
     uint64_t bytes;
@@ -81,7 +69,7 @@ static void *start(void *context, void *buffer, size_t count, void *its_state)
         abort(); /* as MPICH, which has no way to say so */
     *message = (struct message){
         .buffer = buffer, .count = count, .mpich = its_state};
-    if (atomic_load(&ready))
+    if (ours && atomic_load(&ready))
         message->typemap = aspx_typemap_find(handle_of(context));
     if (message->typemap &&
         !aspx_typemap_bytes(message->typemap, count, &bytes))
@@ -95,16 +83,19 @@ static void *start(void *context, void *buffer, size_t count, void *its_state)
     return message;
 }
 
+/* The engine ends pieces where UCX does; a receiver that is MPICH's alone wants
+ * whole numbers in each. */
 static void *start_pack(void *context, const void *buffer, size_t count)
 {
     return start(context, (void *) (uintptr_t) buffer, count,
-                 mpich.start_pack(context, buffer, count));
+                 mpich.start_pack(context, buffer, count),
+                 aspx_pack_peers_all());
 }
 
 static void *start_unpack(void *context, void *buffer, size_t count)
 {
     return start(context, buffer, count,
-                 mpich.start_unpack(context, buffer, count));
+                 mpich.start_unpack(context, buffer, count), true);
 }
 
 static size_t packed_size(void *state)
@@ -129,8 +120,8 @@ static size_t pack(void *state, size_t offset, void *to, size_t most)
 /* MPICH cannot unpack a part of a number, and pieces end anywhere: so it gets
  * all of them at once, or, of a message that is shorter than its buffer, in
  * finish(). */
-static status unpack_by_mpich(struct message *message, size_t offset,
-                              const void *from, size_t bytes)
+static aspx_ucs_status unpack_by_mpich(struct message *message, size_t offset,
+                                       const void *from, size_t bytes)
 {
     if (!message->whole) {
         message->size = mpich.packed_size(message->mpich);
@@ -149,7 +140,8 @@ static status unpack_by_mpich(struct message *message, size_t offset,
                : mpich.unpack(message->mpich, 0, message->whole, message->size);
 }
 
-static status unpack(void *state, size_t offset, const void *from, size_t bytes)
+static aspx_ucs_status unpack(void *state, size_t offset, const void *from,
+                              size_t bytes)
 {
     struct message *message = state;
 
@@ -181,11 +173,11 @@ static _Thread_local void *made __attribute__((tls_model("initial-exec")));
 
 /* The functions are the same for all types; those of another kind of type,
  * should there be one, are left alone. */
-static status create_ours(const struct ops *ops, void *context,
-                          uint64_t *type_p)
+static aspx_ucs_status create_ours(const struct aspx_generic_ops *ops,
+                                   void *context, uint64_t *type_p)
 {
-    static const struct ops ours = {start_pack, start_unpack, packed_size,
-                                    pack,       unpack,       finish};
+    static const struct aspx_generic_ops ours = {
+        start_pack, start_unpack, packed_size, pack, unpack, finish};
 
     if (!mpich.start_pack)
         mpich = *ops;
@@ -202,10 +194,15 @@ static status create_ours(const struct ops *ops, void *context,
 static int (*commit)(MPI_Datatype *type);
 static int (*copy_type)(MPI_Datatype type, MPI_Datatype *copy);
 
+/* Nothing is made for a type without gaps, or that is committed once more. */
 static int describe(int rc, const MPI_Datatype *type)
 {
-    if (rc == MPI_SUCCESS && made && atomic_load(&ready))
+    if (rc != MPI_SUCCESS || !atomic_load(&ready))
+        return rc;
+    if (made)
         (void) aspx_typemap_of(*type);
+    else
+        aspx_typemap_check_alive(*type);
     return rc;
 }
 
@@ -235,6 +232,8 @@ void aspx_pack_prepare(const struct asp_layout *layout)
     aspx_real.MPI_Type_commit = commit_and_describe;
     aspx_real.MPI_Type_dup = dup_and_describe;
     aspx_pack_calls_prepare();
+    aspx_pack_peers_prepare();
+    aspx_staged_prepare(layout);
 }
 
 /* ---- the probe --------------------------------------------------------------- */
@@ -327,7 +326,10 @@ void aspx_pack_start(void)
         aspx_fix_note(ASPX_FIX_PACK, known);
     if (known)
         describe_own_types();
+    aspx_pack_peers_start();
     atomic_store(&ready, known);
+    if (known)
+        aspx_staged_start();
 }
 
 struct aspx_pack_counts aspx_pack_counts(void)

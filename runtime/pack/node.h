@@ -62,6 +62,32 @@ struct aspx_placed {
     const struct aspx_node *node;
 };
 
+/* The i-th child of a node, where it is there. */
+struct aspx_child {
+    const struct aspx_node *node;
+    uint64_t begin, size; /* in the stream of its parent */
+    int64_t offset;
+};
+
+static inline struct aspx_child aspx_node_child(const struct aspx_node *node,
+                                                uint64_t i)
+{
+    if (node->kind == ASPX_NODE_PARTS)
+        return (struct aspx_child){
+            .node = node->children ? node->children[i] : NULL,
+            .begin = node->parts[i].before,
+            .size = node->parts[i + 1].before - node->parts[i].before,
+            .offset = node->parts[i].offset,
+        };
+    return (struct aspx_child){
+        .node = node->child,
+        .begin = i * node->each,
+        .size = node->each,
+        .offset = node->kind == ASPX_NODE_LOOP ? (int64_t) i * node->stride
+                                               : node->offsets[i],
+    };
+}
+
 /* count copies, stride bytes apart. False: the region is full, or the form
  * would be deeper than ASPX_NODE_DEPTH_MAX, or a number does not fit (then
  * region->full is not set). */

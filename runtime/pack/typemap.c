@@ -5,6 +5,7 @@
 
 #include "basic.h"
 #include "creators.h"
+#include "extent.h"
 
 #include "runtime/mpi/handle.h"
 #include "runtime/mpi/real.h"
@@ -14,7 +15,7 @@
 
 enum {
     /* Of one typemap. MPICH itself keeps some 30 bytes for each entry of a
-     * list; this is as much for ASPX_ENTRIES_MAX of them. */
+     * list; this is as much for ASPX_TYPEMAP_ENTRIES_MAX of them. */
     REGION_BYTES_MAX = 32 << 20,
     /* Types within types: each is a call of place_type(). */
     LEVELS_MAX = 200,
@@ -30,6 +31,7 @@ struct seen {
 struct maker {
     struct aspx_region *region;
     struct seen *seen;
+    int64_t entries_max;
     int levels;
     enum aspx_no_typemap why;
 };
@@ -72,7 +74,8 @@ static bool place_contents(struct maker *m,
     struct aspx_inner_type one,
         *inner = contents->ntypes > 1 ? calloc(contents->ntypes, sizeof(*inner))
                                       : &one;
-    const struct aspx_creation creation = {m->region, contents, inner};
+    const struct aspx_creation creation = {m->region, contents, inner,
+                                           m->entries_max};
     bool ok;
 
     if (!inner)
@@ -157,36 +160,29 @@ static void forget(struct maker *m)
 
 /* Does MPI say the same? It has computed this in its own way. MPICH counts the
  * places of what is empty to the span, so ours may lie within. */
-static bool agrees(struct maker *m, MPI_Datatype type,
-                   struct aspx_placed placed)
+static bool agrees(const struct aspx_extent *mpi, struct aspx_placed placed)
 {
-    MPI_Count size, true_lb, true_extent;
     int64_t lo, hi;
 
-    if (aspx_real.MPI_Type_size_x(type, &size) != MPI_SUCCESS ||
-        aspx_real.MPI_Type_get_true_extent_x(type, &true_lb, &true_extent) !=
-            MPI_SUCCESS)
-        return refuse(m, ASPX_NO_TYPEMAP_MPI);
-    if ((uint64_t) size != placed.size)
-        return refuse(m, ASPX_NO_TYPEMAP_DIFFERS);
-    if (size == 0)
-        return true;
-    return (aspx_node_span(placed, &lo, &hi) && lo >= true_lb &&
-            hi - true_lb <= true_extent) ||
-           refuse(m, ASPX_NO_TYPEMAP_DIFFERS);
+    if ((uint64_t) mpi->size != placed.size)
+        return false;
+    return mpi->size == 0 ||
+           (aspx_node_span(placed, &lo, &hi) && lo >= mpi->true_lb &&
+            hi - mpi->true_lb <= mpi->true_extent);
 }
 
 static bool describe(MPI_Datatype type, struct aspx_typemap *typemap,
-                     enum aspx_no_typemap *why)
+                     int64_t entries_max, enum aspx_no_typemap *why)
 {
-    struct maker m = {.region = &typemap->region};
+    struct maker m = {.region = &typemap->region, .entries_max = entries_max};
     struct aspx_placed placed;
-    MPI_Count lb, extent;
-    bool ok = place_type(&m, type, &placed) && agrees(&m, type, placed);
+    struct aspx_extent extent;
+    bool ok = place_type(&m, type, &placed);
 
-    if (ok &&
-        aspx_real.MPI_Type_get_extent_x(type, &lb, &extent) != MPI_SUCCESS)
+    if (ok && !aspx_extent_get(type, &extent))
         ok = refuse(&m, ASPX_NO_TYPEMAP_MPI);
+    if (ok && !agrees(&extent, placed))
+        ok = refuse(&m, ASPX_NO_TYPEMAP_DIFFERS);
     forget(&m);
     *why = m.why;
     if (!ok)
@@ -194,12 +190,12 @@ static bool describe(MPI_Datatype type, struct aspx_typemap *typemap,
     typemap->size = placed.size;
     typemap->node = placed.node;
     typemap->offset = placed.offset;
-    typemap->extent = extent;
+    typemap->extent = extent.extent;
     return true;
 }
 
-struct aspx_typemap *aspx_typemap_make(MPI_Datatype type,
-                                       enum aspx_no_typemap *why)
+static struct aspx_typemap *make(MPI_Datatype type, size_t bytes_max,
+                                 int64_t entries_max, enum aspx_no_typemap *why)
 {
     struct aspx_typemap *typemap = calloc(1, sizeof(*typemap));
 
@@ -207,11 +203,23 @@ struct aspx_typemap *aspx_typemap_make(MPI_Datatype type,
         *why = ASPX_NO_TYPEMAP_LARGE;
         return NULL;
     }
-    typemap->region.left = REGION_BYTES_MAX;
-    if (describe(type, typemap, why))
+    typemap->region.left = bytes_max;
+    if (describe(type, typemap, entries_max, why))
         return typemap;
     aspx_typemap_free(typemap);
     return NULL;
+}
+
+struct aspx_typemap *aspx_typemap_make(MPI_Datatype type,
+                                       enum aspx_no_typemap *why)
+{
+    return make(type, REGION_BYTES_MAX, ASPX_TYPEMAP_ENTRIES_MAX, why);
+}
+
+struct aspx_typemap *aspx_typemap_make_large(MPI_Datatype type,
+                                             enum aspx_no_typemap *why)
+{
+    return make(type, SIZE_MAX, INT64_MAX, why);
 }
 
 void aspx_typemap_free(struct aspx_typemap *typemap)

@@ -21,12 +21,20 @@ enum aspx_no_typemap {
     ASPX_NO_TYPEMAPS,
 };
 
+/* Entries of a list in a type; one that is longer gets no typemap to keep. */
+enum { ASPX_TYPEMAP_ENTRIES_MAX = 1 << 20 };
+
 /* The typemap of a type, which the caller frees. Asks MPI how the type was
  * made, and the same of all types within. NULL, with the reason, when there is
  * none. MPI must run, and the caller must not be inside it. Of a handle that is
  * no type's MPI raises an error. */
 struct aspx_typemap *aspx_typemap_make(MPI_Datatype type,
                                        enum aspx_no_typemap *why);
+
+/* The same however large it becomes, for one use. */
+struct aspx_typemap *aspx_typemap_make_large(MPI_Datatype type,
+                                             enum aspx_no_typemap *why);
+
 void aspx_typemap_free(struct aspx_typemap *typemap);
 
 /* The same, kept until the handle is another type's. NULL when there is none,
@@ -39,6 +47,22 @@ const struct aspx_typemap *aspx_typemap_of(MPI_Datatype type);
  * aspx_typemap_of() has kept, or NULL. Threads: any, also inside MPI, as long
  * as the type lives. */
 const struct aspx_typemap *aspx_typemap_find(MPI_Datatype type);
+
+/* The same outside MPI, without asking it: NULL also where the program has
+ * freed the type once, even if it has further references to it. What was found
+ * stays as it is between hold and release, also when the type is freed
+ * meanwhile and its handle becomes another's. Threads: any. */
+const struct aspx_typemap *aspx_typemap_in_use(MPI_Datatype type);
+void aspx_typemap_hold(void);
+void aspx_typemap_release(void);
+
+/* The program frees this type. Before MPI is told. Threads: any. */
+void aspx_typemap_retire(MPI_Datatype type);
+
+/* This type is committed, maybe without gaps: what aspx_typemap_in_use() knows
+ * of its handle may be of one that is dead. Asks MPI then. Threads: as
+ * aspx_typemap_of(). */
+void aspx_typemap_check_alive(MPI_Datatype type);
 
 /* A type with gaps is about to begin, so that one which had its handle is dead:
  * forget that one. Threads: any, also inside MPI. */

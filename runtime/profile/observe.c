@@ -7,6 +7,7 @@
 
 #include "profile.h"
 #include "report.h"
+#include "runtime/coll/report.h"
 #include "runtime/mpi/fixes.h"
 #include "runtime/pack/report.h"
 #include "runtime/record/frame.h"
@@ -15,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 /* What each helper could do something about. */
 static const struct {
@@ -52,7 +54,8 @@ static void print_advice(FILE *to, const void *times)
 
 static bool mends(const struct asp_layout *layout)
 {
-    return aspx_mends(layout, "pack") || aspx_mends(layout, "match");
+    return aspx_mends(layout, "pack") || aspx_mends(layout, "match") ||
+           strcmp(asp_layout_knob(layout, "coll", "off"), "off") != 0;
 }
 
 static bool wants(const struct asp_layout *layout)
@@ -97,5 +100,5 @@ const struct aspx_mode aspx_observe_mode = {
     .elsewhere = "its time is not taken",
     .no_sessions = "no report: in mode off the time of programs that open a "
                    "session before MPI_Init is not taken",
-    .sections = {&section, &aspx_typed_section},
+    .sections = {&section, &aspx_typed_section, &aspx_coll_section},
 };

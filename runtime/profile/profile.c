@@ -58,24 +58,12 @@ static unsigned poll_shared(void *worker)
     return aspx_timing_after_shared_poll(me, progress(worker));
 }
 
-/* Pointer by pointer: with MPI_THREAD_MULTIPLE others may be jumping
- * through. */
-static void set_behind(const struct aspx_real *table)
-{
-    typedef void (*call_f)(void);
-    const call_f *from = (const call_f *) (const void *) table;
-    call_f *to = (call_f *) (void *) &aspx_profile_behind;
-
-    for (size_t i = 0; i < ASPX_CALLS; i++)
-        __atomic_store_n(&to[i], from[i], __ATOMIC_RELEASE);
-}
-
 static const struct aspx_real *stand_in_front(const struct aspx_real *table,
                                               struct aspx_real *room)
 {
     if (!runs || stop_ticks)
         return table;
-    set_behind(table);
+    aspx_entry_copy(&aspx_profile_behind, table);
     *room = *table;
     aspx_profile_fill(room);
     return room;

@@ -6,6 +6,7 @@
 #include "report.h"
 
 #include "runtime/mpi/entry.h"
+#include "runtime/coll/report.h"
 #include "runtime/pack/report.h"
 #include "runtime/profile/report.h"
 
@@ -39,5 +40,5 @@ const struct aspx_mode aspx_progress_mode = {
     .no_sessions = "mode thread knows no sessions before MPI_Init; running "
                    "without Aspen",
     .sections = {&aspx_progress_section, &aspx_times_section,
-                 &aspx_typed_section},
+                 &aspx_typed_section, &aspx_coll_section},
 };

@@ -2,6 +2,17 @@
 #include "pack.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* One byte more, as there may be none. */
+void *room(size_t bytes, int value)
+{
+    void *memory = malloc(bytes + 1);
+
+    if (!memory)
+        abort();
+    return memset(memory, value, bytes + 1);
+}
 
 void map_add(struct map *map, const struct map *other, long by)
 {

@@ -10,6 +10,7 @@
  * wrong. */
 #include "config.h"
 
+#include "options.h"
 #include "pack.h"
 
 #include <stdio.h>
@@ -28,8 +29,7 @@ enum {
 enum way { SAME, PACKED_TO_TYPED, TYPED_TO_PACKED, WAYS };
 
 static struct {
-    uint64_t seed;
-    long first, types;
+    long seed, first, types;
     bool same;
 } options = {.seed = 1, .types = 500};
 
@@ -48,15 +48,6 @@ struct test {
     unsigned char *got, *got_stream;
     bool overlaps;
 };
-
-static void *room(size_t size, int value)
-{
-    void *memory = malloc(size + 1);
-
-    if (!memory)
-        abort();
-    return memset(memory, value, size + 1);
-}
 
 static void set_up(struct test *t, struct prng *prng)
 {
@@ -158,7 +149,7 @@ static void exchange(struct test *t)
 
 static void check_type(long number)
 {
-    struct prng prng = {options.seed * 1000003 + (uint64_t) number};
+    struct prng prng = {(uint64_t) options.seed * 1000003 + (uint64_t) number};
     struct test t = {.count = 1};
 
     t.made = make_type(&prng, prng_range(&prng, 1, DEPTH_MAX),
@@ -178,35 +169,20 @@ static void check_type(long number)
     tear_down(&t);
 }
 
-static bool parse(int argc, char **argv)
-{
-    for (int i = 1; i < argc; i++) {
-        const char *value = i + 1 < argc ? argv[i + 1] : "";
-
-        if (strcmp(argv[i], "--same") == 0) {
-            options.same = true;
-            continue;
-        }
-        i++;
-        if (strcmp(argv[i - 1], "--seed") == 0)
-            options.seed = strtoull(value, NULL, 10);
-        else if (strcmp(argv[i - 1], "--first") == 0)
-            options.first = atol(value);
-        else if (strcmp(argv[i - 1], "--types") == 0)
-            options.types = atol(value);
-        else
-            return false;
-    }
-    return true;
-}
-
 int main(int argc, char **argv)
 {
+    static const struct option known[] = {
+        {.name = "seed", .number = &options.seed},
+        {.name = "first", .number = &options.first},
+        {.name = "types", .number = &options.types},
+        {.name = "same", .flag = &options.same},
+        {.name = NULL},
+    };
     long all;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (!parse(argc, argv))
+    if (!options_read(known, argv + 1))
         return 2;
     for (long i = 0; i < options.types; i++)
         check_type(options.first + i);

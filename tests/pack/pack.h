@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Memory for so many bytes, each of this value; for free(). */
+void *room(size_t bytes, int value);
+
 /* The bytes of a type, one after the other in the order of its typemap: where
  * each lies from the address of an element. */
 struct map {

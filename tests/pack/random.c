@@ -12,6 +12,7 @@
  *   --verbose   print how each type was made */
 #include "config.h"
 
+#include "options.h"
 #include "pack.h"
 
 #include "runtime/mpi/real.h"
@@ -32,8 +33,7 @@ enum {
 };
 
 static struct {
-    uint64_t seed;
-    long first, types, broken;
+    long seed, first, types, broken;
     bool verbose, all;
 } options = {.seed = 1, .types = 1000, .broken = -1};
 
@@ -69,15 +69,6 @@ static void complain(const struct test *t, const char *what, size_t from,
                 t->map.n, t->count, t->made.text);
 }
 
-static void *room(size_t bytes)
-{
-    void *memory = malloc(bytes + 1);
-
-    if (!memory)
-        abort();
-    return memory;
-}
-
 static void fill(struct prng *prng, unsigned char *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -99,12 +90,12 @@ static bool set_up(struct test *t)
         too_wide++;
         return false;
     }
-    t->data = room((size_t) t->span);
+    t->data = room((size_t) t->span, 0);
     t->touched = calloc((size_t) t->span + 1, 1);
-    t->stream = room(t->map.n);
-    t->out = room(t->map.n + 2 * GUARD);
-    t->inverse = room((size_t) t->span);
-    t->back = room((size_t) t->span);
+    t->stream = room(t->map.n, 0);
+    t->out = room(t->map.n + 2 * GUARD, 0);
+    t->inverse = room((size_t) t->span, 0);
+    t->back = room((size_t) t->span, 0);
     fill(&t->prng, t->data, (size_t) t->span);
     for (long i = 0; i < t->span; i++)
         t->inverse[i] = (unsigned char) ~t->data[i];
@@ -285,7 +276,7 @@ static void check_type(long number)
 {
     struct test t = {
         .number = number,
-        .prng = {options.seed * 1000003 + (uint64_t) number},
+        .prng = {(uint64_t) options.seed * 1000003 + (uint64_t) number},
     };
     bool small = prng_chance(&t.prng, 80);
 
@@ -307,40 +298,20 @@ static void check_type(long number)
     tear_down(&t);
 }
 
-/* ---- all of them ---------------------------------------------------------- */
-
-static bool parse(int argc, char **argv)
-{
-    for (int i = 1; i < argc; i++) {
-        const char *value = i + 1 < argc ? argv[i + 1] : "";
-
-        if (strcmp(argv[i], "--verbose") == 0) {
-            options.verbose = true;
-            continue;
-        }
-        if (strcmp(argv[i], "--all") == 0) {
-            options.all = true;
-            continue;
-        }
-        i++;
-        if (strcmp(argv[i - 1], "--seed") == 0)
-            options.seed = strtoull(value, NULL, 10);
-        else if (strcmp(argv[i - 1], "--first") == 0)
-            options.first = atol(value);
-        else if (strcmp(argv[i - 1], "--types") == 0)
-            options.types = atol(value);
-        else if (strcmp(argv[i - 1], "--break") == 0)
-            options.broken = atol(value);
-        else
-            return false;
-    }
-    return true;
-}
-
 int main(int argc, char **argv)
 {
+    static const struct option known[] = {
+        {.name = "seed", .number = &options.seed},
+        {.name = "first", .number = &options.first},
+        {.name = "types", .number = &options.types},
+        {.name = "break", .number = &options.broken},
+        {.name = "verbose", .flag = &options.verbose},
+        {.name = "all", .flag = &options.all},
+        {.name = NULL},
+    };
+
     MPI_Init(&argc, &argv);
-    if (!parse(argc, argv) || aspx_real_resolve() != 0)
+    if (!options_read(known, argv + 1) || aspx_real_resolve() != 0)
         return 2;
     for (long i = 0; i < options.types; i++)
         check_type(options.first + i);

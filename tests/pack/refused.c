@@ -3,7 +3,6 @@
 #include "config.h"
 
 #include "runtime/mpi/real.h"
-#include "runtime/pack/creators.h"
 #include "runtime/pack/typemap.h"
 
 #include <stdio.h>
@@ -96,6 +95,18 @@ static MPI_Datatype make_broad(int levels)
     return type;
 }
 
+/* For one use it may be as large as it likes. */
+static void test_unbounded(MPI_Datatype type)
+{
+    enum aspx_no_typemap why;
+    struct aspx_typemap *typemap = aspx_typemap_make_large(type, &why);
+
+    expect(typemap &&
+               typemap->size == (ASPX_TYPEMAP_ENTRIES_MAX + 1) * sizeof(double),
+           "a longer list", "it has a typemap without bounds");
+    aspx_typemap_free(typemap);
+}
+
 static void test_f90(void)
 {
     MPI_Datatype real, type;
@@ -120,9 +131,10 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     if (aspx_real_resolve() != 0)
         return 2;
-    type = make_list(ASPX_ENTRIES_MAX);
+    type = make_list(ASPX_TYPEMAP_ENTRIES_MAX);
     expect_typemap("a long list", &type, ASPX_NO_TYPEMAPS);
-    type = make_list(ASPX_ENTRIES_MAX + 1);
+    type = make_list(ASPX_TYPEMAP_ENTRIES_MAX + 1);
+    test_unbounded(type);
     expect_typemap("a longer list", &type, ASPX_NO_TYPEMAP_LARGE);
     type = make_deep(ASPX_NODE_DEPTH_MAX);
     expect_typemap("deep loops", &type, ASPX_NO_TYPEMAPS);

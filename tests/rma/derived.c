@@ -77,6 +77,29 @@ static void make_struct(struct map *map, int n)
     MPI_Type_create_struct(n, lengths, offsets, kinds, &map->type);
 }
 
+/* By a creator with large counts. */
+static void make_large(struct map *map, int n)
+{
+    MPI_Count at[PIECES];
+
+    places(map->at, n, ELEMENTS / 2, 1);
+    for (int i = 0; i < n; i++)
+        at[i] = map->at[i] * (MPI_Count) sizeof(long);
+    MPI_Type_create_hindexed_block_c(n, 1, at, MPI_LONG, &map->type);
+}
+
+/* It names a type of which it has no element. */
+static void make_partly_empty(struct map *map, int n)
+{
+    const int lengths[] = {0, n};
+    const MPI_Aint offsets[] = {0, 2 * (MPI_Aint) sizeof(long)};
+    const MPI_Datatype kinds[] = {MPI_CHAR, MPI_LONG};
+
+    MPI_Type_create_struct(2, lengths, offsets, kinds, &map->type);
+    for (int i = 0; i < n; i++)
+        map->at[i] = 2 + i;
+}
+
 static void make_subarray(struct map *map, int n)
 {
     int sizes[2] = {n + 2, 4}, sub[2] = {n, 1}, start[2] = {1, 2};
@@ -105,8 +128,8 @@ static void make_nested(struct map *map, int n)
 static void make(struct map *map, int n)
 {
     static void (*const makers[])(struct map *, int) = {
-        make_contiguous, make_vector,   make_indexed,
-        make_struct,     make_subarray, make_nested};
+        make_contiguous, make_vector, make_indexed,      make_struct,
+        make_subarray,   make_nested, make_partly_empty, make_large};
 
     map->n = n;
     makers[pick((int) (sizeof(makers) / sizeof(makers[0])))](map, n);

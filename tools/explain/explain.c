@@ -94,6 +94,7 @@ static const char usage[] =
     "usage: aspen explain [options]\n"
     "       aspen explain --layout FILE [--topology T]\n"
     "       aspen explain --waits\n"
+    "       aspen explain coll OP --ranks N [options]\n"
     "       aspen explain --extra WORD... (for cli_filter.lua)\n\n"
     "  --topology T      an hwloc XML file, or a description such as\n"
     "                    \"pack:2 numa:2 core:8 pu:2\"; default: this "
@@ -399,8 +400,11 @@ int aspt_explain(int argc, char **argv)
                                               usage, set_option};
     struct options options = {.facts = {.nodes = 1}};
     struct asp_err err;
-    int status = aspt_options_read(&known, argc, argv, &options);
+    int status;
 
+    if (argc > 1 && strcmp(argv[1], "coll") == 0)
+        return aspt_explain_coll(argc - 1, argv + 1);
+    status = aspt_options_read(&known, argc, argv, &options);
     if (status >= 0)
         return status;
     if (optind < argc) {

@@ -11,6 +11,9 @@ int aspt_request(int argc, char **argv);
 int aspt_check_policy(int argc, char **argv);
 int aspt_explain(int argc, char **argv);
 
+/* `explain coll OP...`: argv[0] is "coll". */
+int aspt_explain_coll(int argc, char **argv);
+
 /* `explain --extra WORD...`: takes the words only. */
 int aspt_extra(int nwords, char **words);
 

@@ -28,17 +28,35 @@ void aspt_print_wrapped(FILE *to, const char *text)
     fputc('\n', to);
 }
 
+/* "  name = one|two (built-in: one)", broken before a word where it is long. */
+static void print_values(FILE *to, enum asp_knob_id id)
+{
+    char range[ASP_VALUE_MAX], end[ASP_VALUE_MAX];
+    int column = fprintf(to, "  %s = ", asp_knobs[id].name);
+    const char *at = asp_knob_range(id, range, sizeof(range));
+
+    while (*at) {
+        size_t len = strcspn(at, "|");
+
+        len += at[len] == '|';
+        if (column + (int) len > WIDTH)
+            column = fprintf(to, "\n%*s", INDENT, "") - 1;
+        column += fprintf(to, "%.*s", (int) len, at);
+        at += len;
+    }
+    snprintf(end, sizeof(end), " (built-in: %s)\n", asp_knobs[id].builtin);
+    if (column + (int) strlen(end) > WIDTH + 2)
+        fprintf(to, "\n%*s", INDENT - 1, "");
+    fputs(end, to);
+}
+
 void aspt_print_knobs(FILE *to)
 {
     fputs("SPEC is mode[:N],key=value,... with these keys; a key that takes\n"
           "yes or no may stand alone. Without SPEC: auto.\n\n",
           to);
     for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++) {
-        char range[ASP_VALUE_MAX];
-
-        fprintf(to, "  %s = %s (built-in: %s)\n", asp_knobs[id].name,
-                asp_knob_range(id, range, sizeof(range)),
-                asp_knobs[id].builtin);
+        print_values(to, id);
         aspt_print_wrapped(to, asp_knobs[id].help);
     }
     aspt_print_winkeys(to);

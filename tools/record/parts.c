@@ -267,6 +267,11 @@ int aspt_part_helpers(struct aspt_record *record, const char *file,
         ASPT_FIELD(aspt_typed, bytes, ASPT_COUNT),
         ASPT_FIELD(aspt_typed, pieces, ASPT_COUNT),
         ASPT_FIELD(aspt_typed, types_refused, ASPT_COUNT),
+        ASPT_FIELD(aspt_typed, threaded, ASPT_COUNT),
+        ASPT_FIELD(aspt_typed, threaded_bytes, ASPT_COUNT),
+        ASPT_FIELD(aspt_typed, threaded_chunks, ASPT_COUNT),
+        ASPT_FIELD(aspt_typed, threaded_helpers, ASPT_COUNT),
+        ASPT_FIELD(aspt_typed, threaded_us, ASPT_COUNT),
     };
     int has_offload, has_thread, has_typed;
 

@@ -25,4 +25,8 @@ int aspt_part_scaling(struct aspt_record *record, const char *file,
 int aspt_part_adaptation(struct aspt_record *record, const char *file,
                          struct asp_err *err);
 
+/* tools/record/collectives.c */
+int aspt_part_collectives(struct aspt_record *record, const char *file,
+                          struct asp_err *err);
+
 #endif

@@ -108,9 +108,16 @@ static int read_all(struct aspt_record *record, const char *file,
 {
     static int (*const parts[])(struct aspt_record *, const char *,
                                 struct asp_err *) = {
-        read_head,         aspt_part_tasks,   aspt_part_calls,
-        aspt_part_windows, aspt_part_helpers, aspt_part_time,
-        aspt_part_busy,    aspt_part_scaling, aspt_part_adaptation,
+        read_head,
+        aspt_part_tasks,
+        aspt_part_calls,
+        aspt_part_windows,
+        aspt_part_helpers,
+        aspt_part_time,
+        aspt_part_busy,
+        aspt_part_scaling,
+        aspt_part_adaptation,
+        aspt_part_collectives,
     };
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
@@ -172,6 +179,7 @@ void aspt_record_free(struct aspt_record *record)
     free(record->scaling);
     free(record->adaptation.switches);
     free(record->adaptation.strips);
+    free(record->collectives.found);
     json_decref(record->root);
     free(record);
 }

@@ -113,6 +113,22 @@ struct aspt_thread {
 /* Messages of types with gaps, all ranks together. */
 struct aspt_typed {
     uint64_t described, undescribed, bytes, pieces, types_refused;
+    /* buffers that OpenMP threads have packed or unpacked */
+    uint64_t threaded, threaded_bytes, threaded_chunks, threaded_helpers;
+    uint64_t threaded_us;
+};
+
+/* A kind of collective call, and the way that was chosen for it. */
+struct aspt_chosen {
+    const char *key, *way, *end; /* end: how the search ended */
+    uint64_t candidates, tried, trials, agreements, model_rank;
+    double spent_us, best_us, default_us; /* 0: not measured */
+};
+
+struct aspt_collectives {
+    uint64_t communicators, kinds;
+    size_t nfound;
+    struct aspt_chosen *found;
 };
 
 struct aspt_time {
@@ -148,7 +164,7 @@ struct aspt_record {
     struct aspt_call calls[ASPT_CALLS_MAX];
     const char *ways[ASPT_WAYS_MAX]; /* that occur, in the record's order */
     bool has_calls, has_time, has_busy, has_adaptation;
-    bool has_offload, has_thread, has_typed;
+    bool has_offload, has_thread, has_typed, has_collectives;
     uint64_t redirected, windows_more;
     struct aspt_window *windows;
     char *sources; /* texts of theirs */
@@ -163,6 +179,7 @@ struct aspt_record {
     struct aspt_offload offload;
     struct aspt_thread thread;
     struct aspt_typed typed;
+    struct aspt_collectives collectives;
 };
 
 /* Read and check a record.

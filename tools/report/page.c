@@ -216,6 +216,7 @@ void aspt_report_page(FILE *to, const struct aspt_record *record)
     aspt_page_busy(to, record);
     aspt_page_counts(to, aspt_thread_counts(record));
     aspt_page_counts(to, aspt_typed_counts(record));
+    aspt_page_collectives(to, record);
     aspt_page_windows(to, record);
     aspt_page_time(to, record);
     aspt_page_adaptation(to, record);

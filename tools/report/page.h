@@ -22,6 +22,9 @@ void aspt_page_time(FILE *to, const struct aspt_record *record);
 void aspt_page_busy(FILE *to, const struct aspt_record *record);
 void aspt_page_adaptation(FILE *to, const struct aspt_record *record);
 
+/* tools/report/collectives.c */
+void aspt_page_collectives(FILE *to, const struct aspt_record *record);
+
 /* Parts of these: strips of time, a row for each node. tools/report/strips.c */
 void aspt_page_scaling(FILE *to, const struct aspt_record *record);
 void aspt_page_strips(FILE *to, const struct aspt_adaptation *adaptation);

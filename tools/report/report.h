@@ -60,7 +60,7 @@ struct aspt_counts {
     struct {
         uint64_t count;
         const char *words;
-    } item[8];
+    } item[10];
 };
 
 /* By the threads of a mode; n is 0 in other modes. */
@@ -107,6 +107,9 @@ const char *aspt_say_many(uint64_t n, const char *what, char *buf, size_t size);
 /* The site of a window in words: "exchange (app.c:42)" where that was found,
  * else what the record has, "app:exchange" or "". */
 const char *aspt_window_place(const struct aspt_window *window);
+
+/* A chosen way in one sentence. tools/report/collectives.c */
+void aspt_say_chosen(const struct aspt_chosen *found, char *buf, size_t size);
 
 /* Lines of a report that are the same in both forms. */
 struct aspt_lines {

@@ -449,6 +449,37 @@ static void print_counts(FILE *to, struct aspt_counts counts)
     }
 }
 
+/* Keys and ways are long words of parts with commas: each may begin a line. */
+static void wrap_parts(FILE *to, const char *first, const char *text)
+{
+    char loose[2048];
+    size_t n = 0;
+
+    for (; *text && n + 3 < sizeof(loose); text++) {
+        loose[n++] = *text;
+        if ((*text == ',' || *text == '+') && text[1] != ' ')
+            loose[n++] = ' ';
+    }
+    loose[n] = '\0';
+    wrap(to, first, 4, loose);
+}
+
+static void print_collectives(FILE *to, const struct aspt_record *record)
+{
+    const struct aspt_collectives *collectives = &record->collectives;
+
+    if (!record->has_collectives)
+        return;
+    head(to, "What was chosen for collective operations");
+    for (size_t i = 0; i < collectives->nfound && i < ROWS; i++) {
+        char text[1024];
+
+        aspt_say_chosen(&collectives->found[i], text, sizeof(text));
+        wrap_parts(to, "  -", text);
+    }
+    more(to, collectives->nfound, ROWS);
+}
+
 void aspt_report_text(FILE *to, const struct aspt_record *record)
 {
     struct aspt_lines lines = {0};
@@ -465,6 +496,7 @@ void aspt_report_text(FILE *to, const struct aspt_record *record)
     print_busy(to, record);
     print_counts(to, aspt_thread_counts(record));
     print_counts(to, aspt_typed_counts(record));
+    print_collectives(to, record);
     print_windows(to, record);
     print_time(to, record);
     print_adaptation(to, record);

@@ -173,12 +173,18 @@ struct aspt_counts aspt_typed_counts(const struct aspt_record *record)
         return (struct aspt_counts){0};
     return (struct aspt_counts){
         "What was done for messages of types with gaps",
-        5,
+        10,
         {{typed->described, "messages that Aspen packed or unpacked"},
          {typed->bytes, "their bytes"},
          {typed->pieces, "pieces in which UCX asked for them"},
          {typed->undescribed, "messages that were left to MPI"},
-         {typed->types_refused, "types that Aspen could not describe"}}};
+         {typed->types_refused, "types that Aspen could not describe"},
+         {typed->threaded, "buffers that OpenMP threads of the program helped "
+                           "to pack or unpack"},
+         {typed->threaded_bytes, "their bytes"},
+         {typed->threaded_chunks, "chunks that these were cut into"},
+         {typed->threaded_helpers, "times that a thread helped with one"},
+         {typed->threaded_us, "microseconds that this took its callers"}}};
 }
 
 double aspt_ranks_s(const struct aspt_record *record)

@@ -7,11 +7,8 @@
 #include "common/layout/layout.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
@@ -103,15 +100,14 @@ int aspx_arena_make(struct aspx_arena *arena, uint32_t nusers,
 {
     uint64_t head = round_up(DOORBELLS_BYTES + status_bytes, page_bytes());
     uint64_t slice = 0;
-    struct stat st;
+    struct aspx_shared_file file;
     int saved;
 
     init_closed(arena);
     arena->fd = memfd_create("aspen-arena", MFD_CLOEXEC);
     if (arena->fd < 0)
         return -1;
-    if (size_file(arena->fd, head, nusers, &slice) != 0 ||
-        fstat(arena->fd, &st) != 0)
+    if (size_file(arena->fd, head, nusers, &slice) != 0)
         goto err_close;
     for (;;) {
         arena->bytes = head + nusers * slice;
@@ -123,13 +119,12 @@ int aspx_arena_make(struct aspx_arena *arena, uint32_t nusers,
             ftruncate(arena->fd, (off_t) (head + nusers * slice)) != 0)
             goto err_close;
     }
+    if (aspx_shared_file_describe(arena->fd, &file) != 0)
+        goto err_close;
     arena->head_bytes = head;
     find_head(arena, arena->base);
     *name_p = (struct aspx_arena_name){
-        .pid = (int32_t) getpid(),
-        .fd = arena->fd,
-        .inode = st.st_ino,
-        .bytes = arena->bytes,
+        .file = file,
         .head_bytes = head,
         .slice_bytes = slice,
         .addr = (uint64_t) (uintptr_t) arena->base,
@@ -140,26 +135,6 @@ err_close:
     aspx_arena_close(arena);
     errno = saved;
     return -1;
-}
-
-static int open_file(const struct aspx_arena_name *name)
-{
-    char path[64];
-    struct stat st;
-    int fd;
-
-    snprintf(path, sizeof(path), "/proc/%d/fd/%d", name->pid, name->fd);
-    fd = open(path, O_RDWR | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    /* In another pid namespace this number may be somebody else. */
-    if (fstat(fd, &st) != 0 || st.st_ino != name->inode ||
-        (uint64_t) st.st_size != name->bytes) {
-        close(fd);
-        errno = ESTALE;
-        return -1;
-    }
-    return fd;
 }
 
 /* All of the own slice is free, or as much of it as the limits leave address
@@ -200,16 +175,12 @@ int aspx_arena_open(struct aspx_arena *arena,
     int fd, saved;
 
     init_closed(arena);
-    if (name->bytes == 0) {
-        errno = ENOENT;
-        return -1;
-    }
-    fd = open_file(name);
+    fd = aspx_shared_file_open(&name->file);
     if (fd < 0)
         return -1;
-    arena->bytes = name->bytes;
+    arena->bytes = name->file.bytes;
     arena->head_bytes = name->head_bytes;
-    arena->base = map_at(name->addr, name->bytes, fd, 0);
+    arena->base = map_at(name->addr, name->file.bytes, fd, 0);
     if (!arena->base && slice < 0)
         goto err_close;
     find_head(arena, arena->base);

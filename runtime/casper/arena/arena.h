@@ -12,6 +12,7 @@
 #include "heartbeat.h"
 
 #include "runtime/base/event.h"
+#include "runtime/base/shared_file.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -42,10 +43,8 @@ void aspx_doorbell_ring(struct aspx_doorbell *doorbell);
 
 /* How to find an arena; travels in the start-up exchange. */
 struct aspx_arena_name {
-    int32_t pid, fd;
-    uint64_t inode;
-    uint64_t bytes;      /* of the file; 0: there is none */
-    uint64_t head_bytes; /* before the first slice */
+    struct aspx_shared_file file; /* of 0 bytes: there is none */
+    uint64_t head_bytes;          /* before the first slice */
     uint64_t slice_bytes;
     uint64_t addr; /* where its maker mapped it */
 };

@@ -9,6 +9,7 @@
 #include "types.h"
 
 #include "runtime/mpi/fixes.h"
+#include "runtime/mpi/handle.h"
 #include "runtime/mpi/real.h"
 #include "mpi_wrap.h"
 
@@ -18,7 +19,7 @@
  * for the ghost, which answers at once. */
 static void see_through(const struct aspx_acc *acc, const struct aspx_route *to)
 {
-    if (aspx_type_plain(acc->target.type) ||
+    if (aspx_handle_basic_size(acc->target.type) ||
         !aspx_fix_is_for_release(ASPX_FIX_ACC_TYPE) ||
         !aspx_type_is_irregular(acc->target.type))
         return;

@@ -89,8 +89,8 @@ static bool same_bytes(const struct aspx_buffer *origin,
 {
     if (origin->count < 0 || (!origin->addr && bytes > 0))
         return false;
-    if (aspx_type_plain(access->type))
-        return aspx_type_plain(origin->type) &&
+    if (aspx_handle_basic_size(access->type))
+        return aspx_handle_basic_size(origin->type) &&
                aspx_type_bytes(origin->count, origin->type) == bytes;
     return origin->type == access->type && origin->count == access->count &&
            aspx_type_dense(access->type) && is_committed(access->type);

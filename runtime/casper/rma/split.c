@@ -9,7 +9,9 @@
 #include "flush.h"
 #include "types.h"
 
+#include "runtime/mpi/handle.h"
 #include "runtime/mpi/real.h"
+#include "runtime/pack/typemap.h"
 
 #include <stdlib.h>
 
@@ -33,7 +35,7 @@ static bool find_elements(struct elements *elements, MPI_Count count,
     MPI_Count lb, extent;
 
     *elements = (struct elements){.used = true};
-    if (aspx_type_plain(type)) {
+    if (aspx_handle_basic_size(type)) {
         elements->basic = type;
         elements->count = (size_t) count;
     } else {
@@ -89,6 +91,13 @@ static bool part_buffer(const struct elements *elements, size_t first,
     return ok;
 }
 
+/* As the program's are, with what was learnt of it. */
+static void free_type(MPI_Datatype *type)
+{
+    aspx_typemap_retire(*type);
+    aspx_real.MPI_Type_free(type);
+}
+
 /* Issue the elements [first, last), which ghost g owns. */
 static int send_part(const struct aspx_acc *acc,
                      const struct elements elements[3], size_t first,
@@ -117,9 +126,9 @@ static int send_part(const struct aspx_acc *acc,
     }
     for (int s = 0; s < 2; s++)
         if (made[s])
-            aspx_real.MPI_Type_free(&buffers[s]->type);
+            free_type(&buffers[s]->type);
     if (made[2])
-        aspx_real.MPI_Type_free(&target.type);
+        free_type(&target.type);
     return aspx_route_sent(to, rc);
 }
 

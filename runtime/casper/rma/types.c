@@ -4,9 +4,13 @@
 
 #include "types.h"
 
+#include "runtime/mpi/handle.h"
 #include "runtime/mpi/real.h"
+#include "runtime/pack/blocks.h"
+#include "runtime/pack/contents.h"
+#include "runtime/pack/extent.h"
+#include "runtime/pack/typemap.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 /* Less data than that needs no long description: 16 bytes for each block, of a
@@ -16,12 +20,12 @@ enum { IRREGULAR_BYTES = 500 };
 bool aspx_type_span(MPI_Count count, MPI_Datatype type, MPI_Count *lo_p,
                     MPI_Count *hi_p)
 {
+    const unsigned basic = aspx_handle_basic_size(type);
     MPI_Count lb, extent, true_lb, true_extent, reach;
 
-    if (aspx_type_plain(type)) {
+    if (basic) {
         *lo_p = 0;
-        return !__builtin_mul_overflow(count, aspx_type_plain_bytes(type),
-                                       hi_p);
+        return !__builtin_mul_overflow(count, basic, hi_p);
     }
     if (aspx_real.MPI_Type_get_extent_x(type, &lb, &extent) != MPI_SUCCESS ||
         aspx_real.MPI_Type_get_true_extent_x(type, &true_lb, &true_extent) !=
@@ -37,145 +41,120 @@ bool aspx_type_span(MPI_Count count, MPI_Datatype type, MPI_Count *lo_p,
 
 uint64_t aspx_type_bytes(MPI_Count count, MPI_Datatype type)
 {
-    MPI_Count size = 0;
+    MPI_Count size = aspx_handle_basic_size(type);
 
-    if (aspx_type_plain(type))
-        return (uint64_t) count * aspx_type_plain_bytes(type);
-    aspx_real.MPI_Type_size_x(type, &size);
+    if (size == 0)
+        aspx_real.MPI_Type_size_x(type, &size);
     return (uint64_t) (count * size);
 }
 
 bool aspx_type_dense(MPI_Datatype type)
 {
-    MPI_Count lb, extent, true_lb, true_extent, size;
+    struct aspx_extent extent;
 
-    if (aspx_type_plain(type))
-        return true;
-    return aspx_real.MPI_Type_size_x(type, &size) == MPI_SUCCESS &&
-           aspx_real.MPI_Type_get_extent_x(type, &lb, &extent) == MPI_SUCCESS &&
-           aspx_real.MPI_Type_get_true_extent_x(type, &true_lb, &true_extent) ==
-               MPI_SUCCESS &&
-           lb == 0 && true_lb == 0 && extent == size && true_extent == size;
+    return aspx_handle_basic_size(type) ||
+           (aspx_extent_get(type, &extent) && aspx_extent_is_dense(&extent));
 }
 
 bool aspx_type_is_irregular(MPI_Datatype type)
 {
-    int nints, naddrs, ntypes, combiner;
+    int combiner;
 
     if (aspx_type_dense(type) || aspx_type_bytes(1, type) < IRREGULAR_BYTES ||
-        aspx_real.MPI_Type_get_envelope(type, &nints, &naddrs, &ntypes,
-                                        &combiner) != MPI_SUCCESS)
+        !aspx_contents_combiner(type, &combiner))
         return false;
     return combiner != MPI_COMBINER_VECTOR &&
            combiner != MPI_COMBINER_HVECTOR &&
            combiner != MPI_COMBINER_SUBARRAY;
 }
 
-/* Types of accumulates have one basic type throughout, so the first one that
- * is found is it. */
-MPI_Datatype aspx_type_basic(MPI_Datatype type)
+/* ---- basic elements --------------------------------------------------------- */
+
+/* A struct may name types that it has no element of. */
+static bool has_data(const struct aspx_contents *contents, size_t i)
 {
-    int nints, naddrs, ntypes, combiner, *ints;
-    MPI_Aint *addrs;
-    MPI_Datatype *types, found = type;
+    return (contents->combiner != MPI_COMBINER_STRUCT ||
+            contents->values[1 + i] > 0) &&
+           aspx_type_bytes(1, contents->types[i]) > 0;
+}
 
-    if (aspx_type_plain(type))
-        return type;
-    aspx_real.MPI_Type_get_envelope(type, &nints, &naddrs, &ntypes, &combiner);
-    if (combiner == MPI_COMBINER_NAMED || ntypes == 0)
-        return type;
-    ints = calloc((size_t) nints + 1, sizeof(*ints));
-    addrs = calloc((size_t) naddrs + 1, sizeof(*addrs));
-    types = calloc((size_t) ntypes, sizeof(*types));
-    if (ints && addrs && types &&
-        aspx_real.MPI_Type_get_contents(type, nints, naddrs, ntypes, ints,
-                                        addrs, types) == MPI_SUCCESS) {
-        found = MPI_DATATYPE_NULL;
-        for (int i = 0; i < ntypes; i++) {
-            int a, b, c;
+/* Types of accumulates have one basic type throughout, so the first one that
+ * is found is it. MPI_DATATYPE_NULL: there is none, or MPI failed. */
+static MPI_Datatype basic_type(MPI_Datatype type)
+{
+    struct aspx_contents contents;
+    MPI_Datatype found = MPI_DATATYPE_NULL;
 
-            if (found == MPI_DATATYPE_NULL && aspx_type_bytes(1, types[i]) > 0)
-                found = aspx_type_basic(types[i]);
-            aspx_real.MPI_Type_get_envelope(types[i], &a, &b, &c, &combiner);
-            if (combiner != MPI_COMBINER_NAMED)
-                aspx_real.MPI_Type_free(&types[i]);
-        }
-    }
-    free(ints);
-    free(addrs);
-    free(types);
+    if (aspx_handle_basic_size(type))
+        return type;
+    if (!aspx_contents_get(type, &contents))
+        return MPI_DATATYPE_NULL;
+    if (!aspx_contents_derived(contents.combiner))
+        found = type;
+    for (size_t i = 0; i < contents.ntypes && found == MPI_DATATYPE_NULL; i++)
+        if (has_data(&contents, i))
+            found = basic_type(contents.types[i]);
+    aspx_contents_free(&contents);
     return found;
 }
 
-/* One pass: pack bytes that tell digit `digit` of their own displacement. */
-static bool pack_digit(MPI_Datatype type, unsigned char *image,
-                       MPI_Count true_lb, MPI_Count span, unsigned char *packed,
-                       int size, unsigned digit)
-{
-    int at = 0;
+/* Elements as they are met on a walk over the blocks of a type. */
+struct meeting {
+    uint64_t unit;   /* bytes of an element */
+    uint64_t before; /* bytes of the stream that were met */
+    MPI_Aint *at;
+    size_t n;
+};
 
-    for (MPI_Count i = 0; i < span; i++)
-        image[i] = (unsigned char) (i >> 8 * digit);
-    return aspx_real.MPI_Pack(image - true_lb, 1, type, packed, size, &at,
-                              MPI_COMM_SELF) == MPI_SUCCESS &&
-           at == size;
+/* An element lies where its first byte does. One of MPI's pairs that has a gap
+ * is two blocks. */
+static void meet(void *arg, int64_t offset, uint64_t bytes)
+{
+    struct meeting *meeting = arg;
+    const uint64_t end = meeting->before + bytes;
+
+    for (uint64_t begin = meeting->n * meeting->unit; begin < end;
+         begin += meeting->unit)
+        meeting->at[meeting->n++] = offset +
+                                    (int64_t) (begin - meeting->before);
+    meeting->before = end;
 }
 
-/* Displacements of the bytes of one element of the type, by having MPI pack a
- * buffer whose bytes say where they are: every way to make a type is covered,
- * the rare ones too. */
-static MPI_Aint *find_bytes(MPI_Datatype type, int size)
+static MPI_Aint *find_elements(const struct aspx_typemap *typemap,
+                               MPI_Count count, uint64_t unit, size_t *count_p)
 {
-    MPI_Count true_lb, span;
-    MPI_Aint *at = calloc((size_t) size, sizeof(*at));
-    unsigned char *packed = malloc((size_t) size), *image;
-    bool ok;
+    struct meeting meeting = {.unit = unit};
+    uint64_t bytes;
 
-    aspx_real.MPI_Type_get_true_extent_x(type, &true_lb, &span);
-    image = malloc((size_t) span);
-    ok = at && packed && image;
-    for (unsigned digit = 0;
-         ok && digit < sizeof(MPI_Aint) && (span - 1) >> 8 * digit; digit++) {
-        ok = pack_digit(type, image, true_lb, span, packed, size, digit);
-        for (int i = 0; ok && i < size; i++)
-            at[i] |= (MPI_Aint) packed[i] << 8 * digit;
-    }
-    for (int i = 0; ok && i < size; i++)
-        at[i] += true_lb;
-    free(packed);
-    free(image);
-    if (ok)
-        return at;
-    free(at);
-    return NULL;
+    if (typemap->size % unit != 0 ||
+        !aspx_typemap_bytes(typemap, (uint64_t) count, &bytes))
+        return NULL;
+    meeting.at = calloc(bytes / unit + 1, sizeof(*meeting.at));
+    if (!meeting.at)
+        return NULL;
+    aspx_typemap_blocks(typemap, (uint64_t) count, meet, &meeting);
+    *count_p = meeting.n;
+    return meeting.at;
 }
 
+/* A type that is too large for a typemap to keep gets one for this once. */
 MPI_Aint *aspx_type_flatten(MPI_Count count, MPI_Datatype type,
                             MPI_Datatype *basic_p, size_t *count_p)
 {
-    MPI_Datatype basic = aspx_type_basic(type);
-    uint64_t unit = aspx_type_bytes(1, basic), size = aspx_type_bytes(1, type);
-    MPI_Count lb, extent;
-    MPI_Aint *first, *all;
-    size_t each;
+    const struct aspx_typemap *typemap = aspx_typemap_of(type);
+    struct aspx_typemap *large = NULL;
+    enum aspx_no_typemap why;
+    MPI_Aint *at = NULL;
 
     *count_p = 0;
-    if (basic == MPI_DATATYPE_NULL || unit == 0 || size > INT_MAX)
+    *basic_p = basic_type(type);
+    if (*basic_p == MPI_DATATYPE_NULL)
         return NULL;
-    each = size / unit;
-    first = find_bytes(type, (int) size);
-    all = malloc((each * (size_t) count + 1) * sizeof(*all));
-    aspx_real.MPI_Type_get_extent_x(type, &lb, &extent);
-    for (size_t i = 0; first && all && i < (size_t) count; i++)
-        for (size_t k = 0; k < each; k++)
-            all[i * each + k] = first[k * unit] + (MPI_Aint) i * extent;
-    if (first && all) {
-        *basic_p = basic;
-        *count_p = each * (size_t) count;
-        free(first);
-        return all;
-    }
-    free(first);
-    free(all);
-    return NULL;
+    if (!typemap)
+        typemap = large = aspx_typemap_make_large(type, &why);
+    if (typemap)
+        at = find_elements(typemap, count, aspx_type_bytes(1, *basic_p),
+                           count_p);
+    aspx_typemap_free(large);
+    return at;
 }

@@ -8,17 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* MPICH's predefined types, but pair types, carry their size in the handle. */
-static inline bool aspx_type_plain(MPI_Datatype type)
-{
-    return ((unsigned) type & 0xff000000u) == 0x4c000000u;
-}
-
-static inline unsigned aspx_type_plain_bytes(MPI_Datatype type)
-{
-    return (unsigned) type >> 8 & 0xff;
-}
-
 /* First byte, and last + 1, that count > 0 elements access. Returns false when
  * that is beyond any address. */
 bool aspx_type_span(MPI_Count count, MPI_Datatype type, MPI_Count *lo_p,
@@ -36,15 +25,12 @@ bool aspx_type_dense(MPI_Datatype type);
  * count as regular, whatever they are made of. */
 bool aspx_type_is_irregular(MPI_Datatype type);
 
-/* The one predefined type that a type for an accumulate is made of. */
-MPI_Datatype aspx_type_basic(MPI_Datatype type);
-
 /* Displacements in bytes of the basic elements of (count, type), in the order
  * of the type map.
  *   basic_p  the predefined type of all elements
  *   count_p  elements
- * Returns them, owned by the caller, or NULL without memory. Takes as many
- * bytes as one element of the type spans while it runs. */
+ * Returns them, owned by the caller; NULL without memory, and of types that
+ * have no typemap of any size (runtime/pack/typemap.h) or no one basic type. */
 MPI_Aint *aspx_type_flatten(MPI_Count count, MPI_Datatype type,
                             MPI_Datatype *basic_p, size_t *count_p);
 

@@ -1,0 +1,130 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Collectives by ways of our own, in programs: coll=tune and coll=table.
+
+load helpers
+
+setup_file() { export build=$ASPEN_BUILD/tests; }
+
+# Random programs in a mode of ghostrun: every result and every gap compared.
+programs() {
+    # shellcheck disable=SC2086
+    run ghosts $1 --knob coll=tune "${@:4}" "$build/coll_programs" "$2" "$3"
+    ended_with 0
+    printed "^ok coll_programs $3 programs, seed $2\$"
+    not_printed '^aspen:'
+}
+
+@test "random programs, all on one node and on two, in all modes" {
+    programs '-n 4 --off' 1 60
+    programs '-n 4 --off --nodes 2' 2 60
+    programs '-n 5 -g 1 --nodes 2' 3 40
+    programs '-n 3 --offload' 4 40
+    programs '-n 4 --thread --nodes 2' 5 40
+    programs '-n 4 -g 1 --nodes 2 --knob offload=yes' 6 30
+}
+
+@test "each family of ways, forced" {
+    local family
+    for family in shared tree ring dissemination exchange levels; do
+        programs '-n 5 --off' 7 40 --knob "coll.force=$family"
+        programs '-n 4 --off --nodes 2' 8 40 --knob "coll.force=$family"
+    done
+}
+
+story() {
+    run ghosts -n 3 --off --knob coll=tune "$build/coll_tuned" "$@"
+    ended_with 0
+    printed "^story $1: ok\$"
+    run ghosts -n 4 --off --nodes 2 --knob coll=tune "$build/coll_tuned" "$@"
+    ended_with 0
+    printed "^story $1: ok\$"
+}
+
+@test "a program asks how many searches are open" { story asks; }
+@test "a program says aspen_coll=off" { story off; }
+@test "1000 communicators" { story many; }
+@test "ranks that disagree about a size get an error" { story lengths; }
+@test "two threads on two communicators" { story threads; }
+@test "a rank that comes late" { story late; }
+
+@test "what is found is told, saved, and used without a search" {
+    local table=$BATS_TEST_TMPDIR/table record=$BATS_TEST_TMPDIR/record
+    run ghosts -n 4 --off --report="$record" --knob coll=tune \
+        --knob "coll.save=$table" "$build/coll_programs" 9 60
+    ended_with 0
+    printed '^aspen: collectives of [1-9][0-9]* communicators tuned'
+    python3 "$ASPEN_TOP/tests/report_check.py" valid \
+        "$ASPEN_TOP/docs/record.schema.json" "$record"
+    "$ASPEN_PREFIX/bin/aspen" report --text "$record" >"$BATS_TEST_TMPDIR/text"
+    grep -q 'What was chosen for collective' "$BATS_TEST_TMPDIR/text"
+    "$ASPEN_PREFIX/bin/aspen" explain table "$table"
+    run ghosts -n 4 --off --report="$record" --knob coll=table \
+        --knob "coll.table=$table" "$build/coll_programs" 9 60
+    ended_with 0
+    printed '^aspen: collectives of [1-9] communicators by coll\.table, without'
+}
+
+@test "a table of another machine, a broken one, and one that is not there" {
+    local table=$BATS_TEST_TMPDIR/table
+    run ghosts -n 2 --off --knob coll=tune --knob "coll.save=$table" \
+        "$build/coll_tuned" asks
+    ended_with 0
+    sed 's/^ucx .*/ucx 0.9/' "$table" >"$table.other"
+    run ghosts -n 2 --off --knob coll=table --knob "coll.table=$table.other" \
+        "$build/coll_programs" 1 5
+    ended_with 0
+    printed '^aspen: table ignored: built for UCX 0\.9, this is '
+    [ "$(grep -c '^aspen:' <<<"$output")" -eq 1 ]
+    head -c 100 "$table" >"$table.broken"
+    run ghosts -n 2 --off --knob coll=table --knob "coll.table=$table.broken" \
+        "$build/coll_programs" 1 5
+    ended_with 0
+    printed "^aspen: .*table.broken:[0-9]+: "
+    run ghosts -n 2 --off --knob coll=table --knob coll.table=/none \
+        "$build/coll_programs" 1 5
+    ended_with 0
+    printed '^aspen: .*/none'
+    run ghosts -n 2 --off --knob coll=tune --knob coll.save=/none/x \
+        "$build/coll_tuned" asks
+    ended_with 0
+    printed '^aspen: cannot write coll.save /none/x: '
+}
+
+@test "aspen tune makes a table, and goes on with one" {
+    local table=$BATS_TEST_TMPDIR/table
+    run "$ASPEN_PREFIX/bin/aspen" tune --out "$table" --ops allreduce,barrier \
+        --from 64 --to 1024 --budget-ms 200 -- mpiexec.mpich -n 2
+    ended_with 0
+    printed '^aspen tune: allreduce, 1024 bytes$'
+    grep -q '^allreduce:bytes=1024,' "$table"
+    cp "$table" "$table.first"
+    run "$ASPEN_PREFIX/bin/aspen" tune --out "$table" --ops allreduce \
+        --from 64 --to 2048 --budget-ms 200 -- mpiexec.mpich -n 2
+    ended_with 0
+    grep -q '^allreduce:bytes=2048,' "$table"
+    # what was there was not measured again
+    diff <(grep '^allreduce:bytes=1024,' "$table.first") \
+        <(grep '^allreduce:bytes=1024,' "$table")
+    run "$ASPEN_PREFIX/bin/aspen" tune -- mpiexec.mpich -n 2
+    ended_with 2
+    printed 'where to'
+}
+
+@test "a rank without the library: an end in time, and the reason" {
+    local start=$BATS_TEST_TMPDIR/start
+    printf '#!/bin/sh\n[ "$PMI_RANK" = 0 ] || unset LD_PRELOAD\nexec "$@"\n' \
+        >"$start"
+    chmod +x "$start"
+    run_failing timeout -k 5 40 "$ASPEN_TOP/tests/ghostrun" -n 2 --off \
+        --knob coll=tune --knob init.timeout_s=2 "$start" "$build/idle_app"
+    [ "$status" -ne 0 ]
+    [ "$status" -ne 124 ]
+    printed '^aspen: some ranks did not join to tune collectives within 2 s'
+}
+
+@test "nobody asks: nothing is loaded in front" {
+    run ghosts -n 2 --off --report="$BATS_TEST_TMPDIR/r" "$build/coll_tuned" none
+    ended_with 0
+    not_printed 'collectives of'
+}
