@@ -48,10 +48,19 @@ elsewhere() { LD_LIBRARY_PATH=$other ghosts "$@"; }
         <(elsewhere -n 3 "$world/comm" 2>&1 | grep -v '^aspen: the MPI' | sort)
 }
 
+# mpiexec of MPICH 4.2 may lose the status, and what was printed.
+run_lacking() {
+    for _ in 1 2 3 4 5; do
+        # shellcheck disable=SC2086
+        run elsewhere -n 1 $1 "$world/lacking"
+        [[ $status == 0 || $output != *before*'does not have'* ]] || return 0
+        [ "$(mpich_release)" = 4.2 ] || return 0
+    done
+}
+
 @test "a function that the library lacks harms nobody until it is called" {
     for mode in --inert '-g 1' --offload --thread; do
-        # shellcheck disable=SC2086
-        run elsewhere -n 1 $mode "$world/lacking"
+        run_lacking "$mode"
         [ "$status" -ne 0 ]
         printed '^before$'
         printed 'this program calls MPIX_Query_hip_support, which the MPI library that it has loaded \(MPICH Version: *4\.9\.1\) does not have'
