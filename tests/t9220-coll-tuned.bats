@@ -44,6 +44,7 @@ story() {
 @test "a program asks how many searches are open" { story asks; }
 @test "a program says aspen_coll=off" { story off; }
 @test "1000 communicators" { story many; }
+@test "no room for one communicator more" { story full; }
 @test "ranks that disagree about a size get an error" { story lengths; }
 @test "two threads on two communicators" { story threads; }
 @test "a rank that comes late" { story late; }
@@ -109,6 +110,9 @@ story() {
     run "$ASPEN_PREFIX/bin/aspen" tune -- mpiexec.mpich -n 2
     ended_with 2
     printed 'where to'
+    run "$ASPEN_PREFIX/bin/aspen" tune --out /none/x -- mpiexec.mpich -n 2
+    ended_with 2
+    printed 'cannot write to --out /none/x'
 }
 
 @test "a rank without the library: an end in time, and the reason" {

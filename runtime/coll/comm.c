@@ -6,13 +6,11 @@
 #include "call.h"
 #include "candidates.h"
 #include "global.h"
-#include "machine.h"
 #include "report.h"
 #include "settings.h"
 
 #include "runtime/base/table.h"
 #include "runtime/mpi/handle.h"
-#include "runtime/world/world.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -105,19 +103,26 @@ struct aspx_coll_comm *aspx_coll_comm_of(MPI_Comm comm)
 
 /* ---- earned ----------------------------------------------------------------- */
 
-/* Without the program's attributes, whose copy functions it would notice. */
+/* Without the program's attributes, whose copy functions it would notice. There
+ * may be no room for one more communicator: that is no error of the program's,
+ * so its handler must not be called. */
 static bool make_own(struct aspx_coll_comm *comm)
 {
+    MPI_Errhandler handler;
     MPI_Group group;
     int rc;
 
+    aspx_coll_behind.MPI_Comm_get_errhandler(comm->comm, &handler);
+    aspx_coll_behind.MPI_Comm_set_errhandler(comm->comm, MPI_ERRORS_RETURN);
     aspx_coll_behind.MPI_Comm_group(comm->comm, &group);
     rc = aspx_coll_behind.MPI_Comm_create(comm->comm, group, &comm->own);
     aspx_coll_behind.MPI_Group_free(&group);
-    if (rc != MPI_SUCCESS || comm->own == MPI_COMM_NULL) {
+    aspx_coll_behind.MPI_Comm_set_errhandler(comm->comm, handler);
+    aspx_coll_behind.MPI_Errhandler_free(&handler);
+    if (rc != MPI_SUCCESS)
         comm->own = MPI_COMM_NULL;
+    if (comm->own == MPI_COMM_NULL)
         return false;
-    }
     aspx_coll_behind.MPI_Comm_set_errhandler(comm->own, MPI_ERRORS_RETURN);
     return true;
 }
@@ -145,18 +150,32 @@ static void number_nodes(struct aspx_coll_comm *comm, const int *leader)
         comm->regular = comm->node[r] == r / (comm->size / comm->nnodes);
 }
 
-static void find_nodes(struct aspx_coll_comm *comm, int *leader)
+static bool all_have(const struct aspx_coll_comm *comm, bool have)
+{
+    int mine = have, least = 0;
+
+    aspx_coll_behind.MPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN,
+                                   comm->own);
+    return least;
+}
+
+/* Returns false, on all ranks, when there is no room for the communicators that
+ * this takes. */
+static bool find_nodes(struct aspx_coll_comm *comm, int *leader)
 {
     int own = (int) comm->rank;
-    MPI_Comm node;
+    MPI_Comm node = MPI_COMM_NULL;
 
-    aspx_coll_behind.MPI_Comm_split_type(comm->own, MPI_COMM_TYPE_SHARED, 0,
-                                         MPI_INFO_NULL, &node);
+    if (!all_have(comm, aspx_coll_behind.MPI_Comm_split_type(
+                            comm->own, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
+                            &node) == MPI_SUCCESS))
+        return false;
     aspx_coll_behind.MPI_Bcast(&own, 1, MPI_INT, 0, node);
     aspx_coll_behind.MPI_Comm_free(&node);
     aspx_coll_behind.MPI_Allgather(&own, 1, MPI_INT, leader, 1, MPI_INT,
                                    comm->own);
     number_nodes(comm, leader);
+    return true;
 }
 
 static bool take_memory(struct aspx_coll_comm *comm)
@@ -169,15 +188,6 @@ static bool take_memory(struct aspx_coll_comm *comm)
     comm->kept = calloc(ASPX_COLL_PLANS, sizeof(*comm->kept));
     return comm->node && comm->leaders && comm->members && comm->memory &&
            comm->ways && comm->kept;
-}
-
-static bool all_have(const struct aspx_coll_comm *comm, bool have)
-{
-    int mine = have, least = 0;
-
-    aspx_coll_behind.MPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN,
-                                   comm->own);
-    return least;
 }
 
 /* In a mode whose calls another thread carries out, that thread makes
@@ -225,25 +235,6 @@ static void start_decisions(struct aspx_coll_comm *comm, uint32_t *work)
     comm->decide = asp_decide_start(comm->memory, &config);
 }
 
-void aspx_coll_comm_earn(struct aspx_coll_comm *comm)
-{
-    int *leader;
-    bool have;
-
-    comm->state = ASPX_COLL_COMM_OFF;
-    if (!make_own(comm))
-        return;
-    leader = calloc(comm->size, sizeof(*leader));
-    have = take_memory(comm) && leader;
-    if (all_have(comm, have)) {
-        find_nodes(comm, leader);
-        make_area(comm);
-        start_decisions(comm, (uint32_t *) leader);
-        comm->state = ASPX_COLL_COMM_TUNED;
-    }
-    free(leader);
-}
-
 /* ---- the end ---------------------------------------------------------------- */
 
 /* The state is then as before it was earned, but OFF. */
@@ -277,6 +268,26 @@ static void let_go(struct aspx_coll_comm *comm)
     if (comm->own != MPI_COMM_NULL)
         aspx_coll_behind.MPI_Comm_free(&comm->own);
     *comm = bare;
+}
+
+void aspx_coll_comm_earn(struct aspx_coll_comm *comm)
+{
+    int *leader;
+    bool have;
+
+    comm->state = ASPX_COLL_COMM_OFF;
+    if (!make_own(comm))
+        return;
+    leader = calloc(comm->size, sizeof(*leader));
+    have = take_memory(comm) && leader;
+    if (all_have(comm, have) && find_nodes(comm, leader)) {
+        make_area(comm);
+        start_decisions(comm, (uint32_t *) leader);
+        comm->state = ASPX_COLL_COMM_TUNED;
+    } else {
+        let_go(comm);
+    }
+    free(leader);
 }
 
 void aspx_coll_comm_veto(struct aspx_coll_comm *comm)

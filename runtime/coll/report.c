@@ -129,6 +129,7 @@ static bool write_file(const char *path, const char *text, size_t bytes)
 
 static void save(const char *path)
 {
+    static bool said;
     struct asp_tune_table table = {0}, *known;
     time_t now = time(NULL);
     char day[ASP_TUNE_DAY_MAX], *text;
@@ -143,9 +144,11 @@ static void save(const char *path)
         (void) asp_tune_table_merge(&table, known, &err);
     add_rows(&table, day);
     text = asp_tune_table_text(&table, &bytes);
-    if (!text || !write_file(path, text, bytes))
+    if (!(text && write_file(path, text, bytes)) && !said) {
+        said = true; /* a sweep saves again and again */
         fprintf(stderr, "aspen: cannot write coll.save %s: %s\n", path,
                 strerror(errno));
+    }
     free(text);
     asp_tune_table_clear(&table);
 }

@@ -4,6 +4,7 @@
  *   coll_tuned asks      how many searches are open, before and after
  *   coll_tuned off       aspen_coll=off on one rank: nothing is searched
  *   coll_tuned many      1,000 communicators, each used a few times
+ *   coll_tuned full      no room for one communicator more
  *   coll_tuned lengths   ranks disagree about the size of a broadcast
  *   coll_tuned threads   two threads on two communicators
  *   coll_tuned late      a rank comes late */
@@ -82,6 +83,26 @@ static void many(void)
         MPI_Comm_free(&comms[i]);
 }
 
+/* No room for a communicator of Aspen's: the program must not notice. */
+static void full(void)
+{
+    static MPI_Comm comms[8192];
+    int n = 0;
+
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    while (n < 8192 && MPI_Comm_dup(MPI_COMM_WORLD, &comms[n]) == MPI_SUCCESS)
+        n++;
+    EXPECT(n < 8192);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    sum_of(MPI_COMM_WORLD, 20);
+    EXPECT(open_searches(MPI_COMM_WORLD) == -1);
+    /* Room for the duplicate, and for nothing else. */
+    MPI_Comm_free(&comms[--n]);
+    sum_of(comms[0], 20);
+    while (n > 0)
+        MPI_Comm_free(&comms[--n]);
+}
+
 /* As MPICH's own tests do: an error somewhere, and no hang. */
 static void lengths(void)
 {
@@ -128,8 +149,9 @@ static void late(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} stories[] = {{"asks", asks},       {"off", off},         {"many", many},
-               {"lengths", lengths}, {"threads", threads}, {"late", late}};
+} stories[] = {{"asks", asks}, {"off", off},         {"many", many},
+               {"full", full}, {"lengths", lengths}, {"threads", threads},
+               {"late", late}};
 
 int main(int argc, char **argv)
 {

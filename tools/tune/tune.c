@@ -16,10 +16,12 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { WORDS_MOST = 16, SPEC_MOST = 1024 };
 
@@ -108,6 +110,22 @@ static int set_option(int option, const char *value, void *data,
     }
 }
 
+/* Rank 0 may write elsewhere; but mostly it sees what is seen here, and a sweep
+ * takes minutes. */
+static int check_file(const char *path, struct asp_err *err)
+{
+    bool is_new = access(path, F_OK) != 0;
+    FILE *file = fopen(path, "ae"); /* changes nothing of one that is there */
+
+    if (!file)
+        return asp_errf(err, errno, "cannot write to --out %.200s: %s", path,
+                        strerror(errno));
+    fclose(file);
+    if (is_new)
+        (void) unlink(path);
+    return 0;
+}
+
 static int check(const struct tune *tune, char **launcher, struct asp_err *err)
 {
     if (!tune->out)
@@ -118,7 +136,7 @@ static int check(const struct tune *tune, char **launcher, struct asp_err *err)
         return asp_errf(err, EINVAL,
                         "on what? aspen tune --out %.100s -- srun -N4 -n64",
                         tune->out);
-    return 0;
+    return check_file(tune->out, err);
 }
 
 /* The words of `aspen run`, ended by NULL; of static memory. NULL: none. */
