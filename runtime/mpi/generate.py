@@ -482,8 +482,11 @@ def off_init(call):
 def off_twin(call):
     status = next((name for name, kind in call.args if kind == "status*"),
                   "MPI_STATUS_IGNORE")
+    # MPICH's MPI_Irecv from MPI_PROC_NULL gives another status than MPI_Recv
+    nobody = (" || source == MPI_PROC_NULL"
+              if ["source", "int"] in call.args and status == "status" else "")
     return (f"    struct aspx_request *slot;\n\n"
-            f"    if (!aspx_offload_twins())\n"
+            f"    if (!aspx_offload_twins(){nobody})\n"
             f"        return ship_{call.name}({plain(call)});\n"
             f"    {post_fill(twin_name(call.name), call)}"
             f"    return aspx_request_post_and_wait(slot, {status});")

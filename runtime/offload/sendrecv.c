@@ -59,7 +59,20 @@ static int call_in_thread(struct exchange *e,
     return aspx_command_answer(&e->head, &e->rc);
 }
 
-static int in_two(const struct exchange *e)
+/* MPICH's MPI_Irecv from MPI_PROC_NULL gives another status than MPI_Recv. */
+static int from_nobody(const struct exchange *e)
+{
+    const struct aspx_real *mpi = &aspx_offload_entries;
+    int rc = mpi->MPI_Send_c(e->sendbuf, e->sendcount, e->sendtype, e->dest,
+                             e->sendtag, e->comm);
+
+    return rc != MPI_SUCCESS
+               ? rc
+               : mpi->MPI_Recv_c(e->recvbuf, e->recvcount, e->recvtype,
+                                 e->source, e->recvtag, e->comm, e->status);
+}
+
+static int to_and_from(const struct exchange *e)
 {
     const struct aspx_real *mpi = &aspx_offload_entries;
     MPI_Request receive, send;
@@ -77,6 +90,11 @@ static int in_two(const struct exchange *e)
         mpi->MPI_Cancel(&receive); /* nothing may come */
     rc = mpi->MPI_Wait(&receive, e->status);
     return rc_send != MPI_SUCCESS ? rc_send : rc;
+}
+
+static int in_two(const struct exchange *e)
+{
+    return e->source == MPI_PROC_NULL ? from_nobody(e) : to_and_from(e);
 }
 
 static int sendrecv(struct exchange *e)

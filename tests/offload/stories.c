@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,42 @@ static void mixed(void)
     EXPECT(flag && statuses[1].MPI_TAG == MPI_ANY_TAG);
     MPI_Request_free(&requests[1]);
     MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static bool is_of_nobody(const MPI_Status *status)
+{
+    int count = -1;
+
+    MPI_Get_count(status, MPI_INT, &count);
+    return status->MPI_SOURCE == MPI_PROC_NULL &&
+           status->MPI_TAG == MPI_ANY_TAG && count == 0;
+}
+
+/* What blocking receives from MPI_PROC_NULL say of their message. */
+static void nobody(void)
+{
+    MPI_Status status = {.MPI_SOURCE = peer};
+    int in = -1, out = rank;
+
+    MPI_Recv(&in, 1, MPI_INT, MPI_PROC_NULL, 3, MPI_COMM_WORLD, &status);
+    EXPECT(is_of_nobody(&status));
+    status.MPI_SOURCE = peer;
+    MPI_Sendrecv(&out, 1, MPI_INT, MPI_PROC_NULL, 3, &in, 1, MPI_INT,
+                 MPI_PROC_NULL, 3, MPI_COMM_WORLD, &status);
+    EXPECT(is_of_nobody(&status));
+    status.MPI_SOURCE = peer;
+    MPI_Sendrecv_replace(&out, 1, MPI_INT, MPI_PROC_NULL, 3, MPI_PROC_NULL, 3,
+                         MPI_COMM_WORLD, &status);
+    EXPECT(is_of_nobody(&status));
+    EXPECT(in == -1 && out == rank);
+    if (rank == 0) {
+        MPI_Sendrecv(&out, 1, MPI_INT, peer, 4, &in, 1, MPI_INT, MPI_PROC_NULL,
+                     4, MPI_COMM_WORLD, &status);
+        EXPECT(is_of_nobody(&status));
+    } else {
+        MPI_Recv(&in, 1, MPI_INT, peer, 4, MPI_COMM_WORLD, &status);
+        EXPECT(in == peer && status.MPI_SOURCE == peer);
+    }
 }
 
 /* Many requests at once: more than any table holds at first. */
@@ -597,6 +634,7 @@ static const struct story stories[] = {
     {"callbacks", callbacks}, {"no stall", no_stall},
     {"orders", orders},       {"handed over", handed_over},
     {"beside", beside},       {"processes", processes},
+    {"nobody", nobody},
 };
 
 int main(int argc, char **argv)
