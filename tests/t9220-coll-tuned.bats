@@ -85,7 +85,10 @@ story() {
     run ghosts -n 2 --off --knob coll=table --knob coll.table=/none \
         "$build/coll_programs" 1 5
     ended_with 0
-    printed '^aspen: .*/none'
+    printed '^aspen: coll\.table is not used: /none: No such file'
+    run ghosts -n 2 --off --knob coll=table "$build/coll_programs" 1 5
+    ended_with 0
+    printed "^aspen: coll=table without a table .*: collectives stay MPI's"
     run ghosts -n 2 --off --knob coll=tune --knob coll.save=/none/x \
         "$build/coll_tuned" asks
     ended_with 0

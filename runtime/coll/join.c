@@ -80,11 +80,12 @@ bool aspx_coll_is_first(void)
 
 /* ---- the table -------------------------------------------------------------- */
 
-static void say(const struct asp_err *err)
+static void say(const char *what, const struct asp_err *err)
 {
     char text[ASP_ERR_TEXT_MAX + ASP_ERR_PLACE_MAX];
 
-    fprintf(stderr, "aspen: %s\n", asp_err_print(err, text, sizeof(text)));
+    fprintf(stderr, "aspen: %s%s\n", what,
+            asp_err_print(err, text, sizeof(text)));
 }
 
 /* In rank 0: the canonical text of a table that may be used here, or NULL. */
@@ -98,14 +99,14 @@ static char *read_table(const char *path, uint64_t *bytes_p)
     if (asp_tune_table_read(path, aspx_coll_way_check, &table, &err) != 0) {
         /* What is saved later is often what is read next time. */
         if (!aspx_coll_settings.save || access(path, F_OK) == 0)
-            say(&err);
+            say("coll.table is not used: ", &err);
         return NULL;
     }
     if (asp_tune_table_fits(&table, aspx_coll_machine(), aspx_coll_job(),
                             &err) == 0)
         text = asp_tune_table_text(&table, &bytes);
     else
-        say(&err);
+        say("", &err);
     asp_tune_table_clear(&table);
     *bytes_p = text ? bytes : 0;
     return text;
@@ -136,6 +137,9 @@ bool aspx_coll_take_table(struct asp_tune_table *table_p)
 
     if (aspx_coll_is_first() && aspx_coll_settings.table)
         text = read_table(aspx_coll_settings.table, &bytes);
+    else if (aspx_coll_is_first() && aspx_coll_settings.mode == ASPX_COLL_TABLE)
+        fprintf(stderr, "aspen: coll=table without a table (coll.table): "
+                        "collectives stay MPI's\n");
     text = share(text, &bytes);
     if (bytes)
         taken = asp_tune_table_parse("coll.table", text, bytes,
