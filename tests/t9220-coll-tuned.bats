@@ -44,6 +44,28 @@ story() {
 @test "a program asks how many searches are open" { story asks; }
 @test "a program says aspen_coll=off" { story off; }
 @test "1000 communicators" { story many; }
+@test "communicators of ranks that have learnt different things" { story mixed; }
+
+# Rows lie in nodes, columns across them: each has its own entry.
+@test "a second identical split searches nothing" {
+    local record=$BATS_TEST_TMPDIR/record
+    run ghosts -n 4 --off --nodes 2 --report="$record" --knob coll=tune \
+        "$build/coll_tuned" again
+    ended_with 0
+    printed '^story again: ok$'
+    python3 "$ASPEN_TOP/tests/report_check.py" valid \
+        "$ASPEN_TOP/docs/record.schema.json" "$record"
+    python3 - "$record" <<'END'
+import json, sys
+c = json.load(open(sys.argv[1]))["collectives"]
+small = [f["key"] for f in c["found"] if "bytes=64," in f["key"]]
+assert c["communicators"] == 4, c
+assert c["reused"] >= 2, c
+assert c["kinds"] == len(c["found"]), c  # none was searched twice
+assert any("nodes=1" in k for k in small), c
+assert any("nodes=2" in k for k in small), c
+END
+}
 @test "no room for one communicator more" { story full; }
 @test "ranks that disagree about a size get an error" { story lengths; }
 @test "two threads on two communicators" { story threads; }

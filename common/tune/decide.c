@@ -162,13 +162,46 @@ static struct searched *search_of(struct asp_decide *d, uint32_t word)
     return searched;
 }
 
+/* ---- what another communicator found out ---- */
+
+bool asp_decide_known(const struct asp_decide *decide, uint32_t i,
+                      struct asp_decide_known *known_p)
+{
+    const struct searched *searched = &decide->searches[i];
+
+    if (i >= decide->nsearches)
+        return false;
+    known_p->word = asp_search_known(&searched->search, &known_p->search)
+                        ? searched->word
+                        : 0;
+    return true;
+}
+
+void asp_decide_resume(struct asp_decide *decide,
+                       const struct asp_decide_known *known)
+{
+    struct asp_decide *d = decide;
+    uint8_t *place = find_place(d->of_search, d->searches,
+                                sizeof(d->searches[0]), known->word);
+    struct searched *searched = &d->searches[d->nsearches];
+
+    if (*place != FREE || d->nsearches == ASP_DECIDE_KEYS)
+        return;
+    searched->word = known->word;
+    asp_search_resume(&searched->search, searched->tries, &d->config.effort,
+                      &known->search, ASP_DECIDE_DEFAULT,
+                      asp_search_mix(d->config.seed, known->word));
+    *place = (uint8_t) ++d->nsearches;
+}
+
 /* ---- a call ---- */
 
 /* Operations in which every rank waits for all. */
 enum {
     WAITS_FOR_ALL = 1 << ASP_COLL_BARRIER | 1 << ASP_COLL_ALLREDUCE |
                     1 << ASP_COLL_ALLGATHER | 1 << ASP_COLL_ALLTOALL |
-                    1 << ASP_COLL_REDUCE_SCATTER_BLOCK,
+                    1 << ASP_COLL_REDUCE_SCATTER_BLOCK |
+                    1 << ASP_COLL_REDUCE_SCATTER | 1 << ASP_COLL_ALLGATHERV,
 };
 
 /* Strict or loose, as it was agreed. */

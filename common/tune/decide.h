@@ -90,6 +90,22 @@ size_t asp_decide_bytes(void);
 struct asp_decide *asp_decide_start(void *memory,
                                     const struct asp_decide_config *config);
 
+/* What is known of a call word, and what it was found out to be. */
+struct asp_decide_known {
+    uint32_t word;
+    struct asp_search_known search; /* its way is a number of the model's */
+};
+
+/* What the search of number i has come to. Returns false when there are fewer;
+ * known_p->word is 0 where it goes on. */
+bool asp_decide_known(const struct asp_decide *decide, uint32_t i,
+                      struct asp_decide_known *known_p);
+
+/* Begin with what another communicator of the same shape found out. Before the
+ * first call; the same on all ranks. Without room nothing is taken. */
+void asp_decide_resume(struct asp_decide *decide,
+                       const struct asp_decide_known *known);
+
 /* A call begins.
  *   args  pattern: NONBLOCKING, or STRICT, of which the detector may make LOOSE
  */

@@ -106,6 +106,47 @@ static void from_table(void **state)
     free(d);
 }
 
+/* Begun with what another has found out: the same way from the first call, and
+ * nothing is tried; another kind of call is searched. */
+static void resumes(void **state)
+{
+    struct asp_decide_config c = config(false, true);
+    struct asp_decide *first = start(&c), *next = start(&c);
+    struct asp_tune_args args = bcast(8), other = bcast(4096);
+    struct asp_decide_known known = {0};
+    struct asp_search_sum sum;
+    struct asp_tune_key key;
+
+    (void) state;
+    call(first, &args, 1e6);
+    assert_true(asp_decide_known(first, 0, &known));
+    assert_int_equal(known.word, 0); /* it goes on */
+    for (int i = 0; i < 200; i++)
+        call(first, &args, 1e6);
+    assert_true(asp_decide_known(first, 0, &known));
+    assert_int_equal(known.word, asp_tune_call(&args));
+    assert_true(known.search.proven);
+    assert_false(asp_decide_known(first, 1, &known));
+    asp_decide_resume(next, &known);
+    asp_decide_resume(next, &known); /* once is enough */
+    ordered = 0;
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(call(next, &args, 1e6).way, FAST);
+    assert_int_equal(ordered, 0);
+    assert_true(asp_decide_account(next, 0, &key, &sum));
+    assert_true(sum.resumed);
+    assert_int_equal(sum.trials, 0);
+    assert_int_equal(sum.end, ASP_SEARCH_CHOSEN);
+    for (int i = 0; i < 200; i++)
+        call(next, &other, 1e6);
+    assert_int_equal(ordered, 1);
+    assert_true(asp_decide_account(next, 1, &key, &sum));
+    assert_false(sum.resumed);
+    assert_false(asp_decide_account(next, 2, &key, &sum));
+    free(first);
+    free(next);
+}
+
 /* Another shape than any of the table, and no model. */
 static void nothing_known(void **state)
 {
@@ -277,7 +318,7 @@ int main(void)
         cmocka_unit_test(from_table), cmocka_unit_test(nothing_known),
         cmocka_unit_test(searches),   cmocka_unit_test(never_searches),
         cmocka_unit_test(pattern),    cmocka_unit_test(many_keys),
-        cmocka_unit_test(broken),
+        cmocka_unit_test(broken),     cmocka_unit_test(resumes),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -166,6 +166,30 @@ void asp_search_start(struct asp_search *search, struct asp_search_try *tries,
         asp_search_settle(s, ASP_SEARCH_ALONE, s->standard);
 }
 
+/* Its times are in the place of the model's, which decide nothing here. */
+void asp_search_resume(struct asp_search *search, struct asp_search_try *tries,
+                       const struct asp_search_effort *effort,
+                       const struct asp_search_known *known, uint32_t standard,
+                       uint64_t seed)
+{
+    struct asp_search *s = search;
+    const struct asp_search_candidate both[] = {
+        {standard, 1 + known->default_us}, {known->way, 1 + known->best_us}};
+    bool other = known->way != standard;
+
+    asp_search_start(s, tries, 2, effort, both, other ? 2 : 1, 0, seed);
+    s->resumed = true;
+    if (s->end == ASP_SEARCH_VETO)
+        return;
+    s->bytes = known->bytes;
+    s->bias = known->bias;
+    tries[0].best_us = known->default_us;
+    tries[s->ntries - 1].best_us = known->best_us;
+    tries[s->ntries - 1].rank = known->rank;
+    asp_search_settle(s, ASP_SEARCH_CHOSEN, s->ntries - 1);
+    s->proof = s->proof && !known->proven;
+}
+
 /* ---- a call ---- */
 
 /* Is it a call of the size of our trials? All ranks see the same. */

@@ -162,12 +162,23 @@ struct asp_search {
     uint64_t calls;
     uint32_t candidates, trials, agreements, switches;
     double spent_us, loss_us; /* agreed */
+    bool resumed;             /* asp_search_resume() */
     /* Of this rank, not yet agreed: a note is awaited for the last call; times
      * of the batch; sums of the window and calls in them. */
     bool awaits;
     double times[ASP_SEARCH_TIMES];
     double whole_us, last_us, rival_us;
     uint32_t whole, last, rival;
+};
+
+/* What a search came to, for the next one of the same key among ranks that are
+ * placed alike. All of it was agreed. */
+struct asp_search_known {
+    uint32_t way, rank;         /* chosen; in the model's order */
+    bool proven;                /* it has had its first window */
+    uint64_t bytes;             /* of the calls that were measured */
+    double best_us, default_us; /* 0: not measured */
+    double bias;
 };
 
 /* What this call is to do. */
@@ -192,6 +203,22 @@ void asp_search_start(struct asp_search *search, struct asp_search_try *tries,
                       uint32_t room, const struct asp_search_effort *effort,
                       const struct asp_search_candidate *candidates, uint32_t n,
                       uint32_t standard, uint64_t seed);
+
+/* What it came to. Returns false while it goes on, and where its end says
+ * nothing of the key: a veto, ranks that differ or cannot measure. */
+bool asp_search_known(const struct asp_search *search,
+                      struct asp_search_known *known_p);
+
+/* Begin with what is known: no trial; the way is watched (WATCH), the default
+ * being its rival.
+ *   tries     memory for 2
+ *   known     the same on all ranks
+ *   standard  the number of the default's way
+ *   seed      as for asp_search_start() */
+void asp_search_resume(struct asp_search *search, struct asp_search_try *tries,
+                       const struct asp_search_effort *effort,
+                       const struct asp_search_known *known, uint32_t standard,
+                       uint64_t seed);
 
 /* Begin a call.
  *   bytes  of it, as in the key; 0 where the standard makes none equal */
@@ -232,6 +259,7 @@ struct asp_search_sum {
     double ratio;               /* default_us over best_us; 0: not known */
     uint32_t way;               /* chosen, or the best so far */
     uint32_t model_rank;        /* of it, from 1 */
+    bool resumed;               /* was known: nothing was tried */
 };
 
 void asp_search_sum(const struct asp_search *search,

@@ -43,6 +43,7 @@ void asp_search_sum(const struct asp_search *search,
         .default_us = standard_us,
         .way = used->way,
         .model_rank = used->rank,
+        .resumed = s->resumed,
     };
 
     for (uint32_t i = 0; i < s->ntries; i++)
@@ -50,6 +51,27 @@ void asp_search_sum(const struct asp_search *search,
     if (used->best_us > 0 && standard_us > 0)
         sum.ratio = standard_us / used->best_us;
     *sum_p = sum;
+}
+
+bool asp_search_known(const struct asp_search *search,
+                      struct asp_search_known *known_p)
+{
+    const struct asp_search *s = search;
+    const struct asp_search_try *used = &s->tries[in_use(s)];
+
+    if (s->phase < ASP_SEARCH_WATCH || s->end == ASP_SEARCH_VETO ||
+        s->end == ASP_SEARCH_MISMATCH || s->end == ASP_SEARCH_BLIND)
+        return false;
+    *known_p = (struct asp_search_known){
+        .way = used->way,
+        .rank = used->rank,
+        .proven = !s->proof,
+        .bytes = s->bytes,
+        .best_us = used->best_us,
+        .default_us = s->tries[s->standard].best_us,
+        .bias = s->bias,
+    };
+    return true;
 }
 
 int asp_search_drive(struct asp_search *search, asp_search_run_f run,

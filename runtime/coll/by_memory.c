@@ -67,6 +67,12 @@ int aspx_coll_by_memory(const struct aspx_coll_job *job,
     case ASP_COLL_ALLGATHER:
         return aspx_node_allgather(area, how, in_place ? NULL : job->in, bytes,
                                    job->out, &blocks);
+    case ASP_COLL_ALLGATHERV:
+        blocks.sizes = job->comm->counts;
+        blocks.offsets = job->comm->offsets;
+        return aspx_node_allgather(area, how, in_place ? NULL : job->in,
+                                   job->comm->counts[job->comm->rank], job->out,
+                                   &blocks);
     default:
         return reduce(job, how);
     }

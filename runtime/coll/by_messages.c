@@ -5,7 +5,9 @@
 
 #include "candidates.h"
 #include "carry.h"
+#include "counts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_same_way(const struct asp_coll_way *a,
@@ -14,13 +16,20 @@ static bool is_same_way(const struct asp_coll_way *a,
     return memcmp(a, b, sizeof(*a)) == 0;
 }
 
+/* NULL: of both. */
+static bool are_same(const size_t *a, const size_t *b, uint32_t n)
+{
+    return !a || !b ? a == b : memcmp(a, b, n * sizeof(*a)) == 0;
+}
+
 static bool is_same_problem(const struct asp_coll_problem *a,
                             const struct asp_coll_problem *b)
 {
     return a->op == b->op && a->ranks == b->ranks && a->root == b->root &&
            a->bytes == b->bytes && a->grain == b->grain &&
            a->commutative == b->commutative && a->in_place == b->in_place &&
-           a->node == b->node;
+           a->node == b->node && are_same(a->counts, b->counts, a->ranks) &&
+           are_same(a->displs, b->displs, a->ranks);
 }
 
 /* The one that is alike, else the one that was not used for longest. */
@@ -43,6 +52,27 @@ static struct aspx_coll_kept *find(struct aspx_coll_comm *comm,
     return oldest;
 }
 
+/* The problem's counts are those of a call: keep them with the schedule. */
+static bool keep_counts(struct aspx_coll_kept *kept)
+{
+    struct asp_coll_problem *problem = &kept->problem;
+    size_t n = problem->ranks;
+
+    if (!problem->counts)
+        return true;
+    if (!kept->counts)
+        kept->counts = calloc(2 * n, sizeof(*kept->counts));
+    if (!kept->counts)
+        return false;
+    memcpy(kept->counts, problem->counts, n * sizeof(*kept->counts));
+    problem->counts = kept->counts;
+    if (problem->displs) {
+        memcpy(kept->counts + n, problem->displs, n * sizeof(*kept->counts));
+        problem->displs = kept->counts + n;
+    }
+    return true;
+}
+
 static int make(struct aspx_coll_kept *kept, const struct asp_coll_way *way,
                 const struct asp_coll_problem *problem, uint32_t rank)
 {
@@ -52,7 +82,9 @@ static int make(struct aspx_coll_kept *kept, const struct asp_coll_way *way,
         return -1;
     kept->way = *way;
     kept->problem = *problem;
-    return aspx_coll_plan_make(&kept->plan, &kept->schedule);
+    return !keep_counts(kept)
+               ? -1
+               : aspx_coll_plan_make(&kept->plan, &kept->schedule);
 }
 
 int aspx_coll_schedule(const struct aspx_coll_job *job,
@@ -88,6 +120,8 @@ int aspx_coll_by_messages(const struct aspx_coll_job *job,
 
     aspx_coll_problem(job->comm, job->args, job->grain, &problem);
     problem.in_place = job->in_place;
+    if (job->args->op == ASP_COLL_ALLGATHERV)
+        problem.displs = job->comm->offsets;
     return aspx_coll_schedule(job, &way->messages, &problem, job->comm->rank,
                               NULL, job->in, job->out);
 }

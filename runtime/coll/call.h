@@ -8,6 +8,7 @@
 #include "runtime/mpi/real.h"
 
 #include <mpi.h>
+#include <stdbool.h>
 
 /* Arguments as the program gave them, those that an operation lacks 0.
  * The buffer of MPI_Bcast is recv, with its count and type; MPI_Reduce and
@@ -18,6 +19,10 @@ struct aspx_coll_call {
     const void *send;
     void *recv;
     MPI_Count nsend, nrecv;
+    /* Of blocks whose sizes differ (counts.h), for each rank: int, or MPI_Count
+     * and MPI_Aint of a large call. Of recv_type. */
+    const void *counts, *displs;
+    bool large;
     MPI_Datatype send_type, recv_type;
     MPI_Op fold;
     MPI_Comm comm;

@@ -5,6 +5,7 @@
 
 #include "candidates.h"
 
+#include "counts.h"
 #include "machine.h"
 #include "settings.h"
 
@@ -44,11 +45,22 @@ void aspx_coll_problem(const struct aspx_coll_comm *comm,
         .ranks = comm->size,
         .root = args->root < comm->size ? args->root : 0,
         .bytes = args->bytes,
+        .counts = aspx_coll_has_counts(args->op) ? comm->counts : NULL,
         .grain = grain,
         .commutative = args->fold != ASP_TUNE_ORDERED,
         .in_place = args->in_place,
         .node = comm->nnodes > 1 ? comm->node : NULL,
     };
+}
+
+/* That of the model, which knows a sum only where ranks have counts. */
+static void model_problem(const struct list *list,
+                          struct asp_coll_problem *problem_p)
+{
+    aspx_coll_problem(list->comm, list->args, MODEL_GRAIN, problem_p);
+    if (problem_p->counts)
+        problem_p->counts = aspx_coll_shares(list->comm, list->args->bytes,
+                                             MODEL_GRAIN);
 }
 
 /* ---- a way gets its number -------------------------------------------------- */
@@ -118,7 +130,7 @@ static void add_messages(struct list *list)
                                 .op = list->args->op};
     struct asp_coll_problem problem;
 
-    aspx_coll_problem(list->comm, list->args, MODEL_GRAIN, &problem);
+    model_problem(list, &problem);
     add_chosen(list, &way, &problem, 0);
 }
 
@@ -214,7 +226,7 @@ static void add_levels(struct list *list)
          list->args->fold == ASP_TUNE_ORDERED) &&
         !comm->regular)
         return;
-    aspx_coll_problem(comm, list->args, MODEL_GRAIN, &problem);
+    model_problem(list, &problem);
     problem.ranks = comm->nnodes;
     problem.node = NULL;
     problem.root = problem.root ? comm->node[problem.root] : 0;
@@ -252,7 +264,7 @@ static void add_native(struct list *list)
     struct asp_coll_problem problem;
     struct aspx_native_ways ways = {0};
 
-    aspx_coll_problem(list->comm, list->args, MODEL_GRAIN, &problem);
+    model_problem(list, &problem);
     if (problem.ranks > RANKS_SIMULATED)
         return;
     while (aspx_native_ways_next(&ways, &native)) {
@@ -273,7 +285,7 @@ static double predict_default(const struct list *list)
     struct asp_coll_way way;
     struct asp_err err;
 
-    aspx_coll_problem(list->comm, list->args, MODEL_GRAIN, &problem);
+    model_problem(list, &problem);
     if (asp_coll_mpich(&problem, &way, &err) == 0 &&
         asp_coll_predict(aspx_coll_model(), &way, &problem, 1, &cost, &err) ==
             0)

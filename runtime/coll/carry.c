@@ -7,6 +7,7 @@
 #include "carry.h"
 
 #include "comm.h"
+#include "counts.h"
 #include "eligible.h"
 #include "global.h"
 
@@ -23,7 +24,17 @@ struct side {
     MPI_Datatype type;
     struct aspx_coll_room *room;
     bool reads, writes;
+    /* Its blocks lie as the call's displs say; reads: only this rank's. */
+    const struct aspx_coll_comm *displaced;
+    const struct aspx_coll_call *call;
+    bool packed; /* although its type has no gaps */
 };
+
+/* Is it contiguous as it is? */
+static bool is_plain(const struct side *side)
+{
+    return aspx_handle_basic_size(side->type) > 0 && !side->packed;
+}
 
 static bool is_root(const struct aspx_coll_comm *comm,
                     const struct aspx_coll_call *call)
@@ -56,6 +67,9 @@ static struct side sent(struct aspx_coll_comm *comm,
     case ASP_COLL_ALLTOALL:
     case ASP_COLL_REDUCE_SCATTER_BLOCK:
         side.blocks = comm->size;
+        break;
+    case ASP_COLL_REDUCE_SCATTER: /* its type is built in: nothing is packed */
+        side.count = 0;
         break;
     default:
         break;
@@ -96,6 +110,11 @@ static struct side received(struct aspx_coll_comm *comm,
     case ASP_COLL_ALLTOALL:
         side.blocks = comm->size;
         break;
+    case ASP_COLL_ALLGATHERV:
+        side.displaced = comm;
+        side.call = call;
+        side.packed = aspx_coll_take_offsets(comm, call, !is_plain(&side));
+        break;
     case ASP_COLL_REDUCE_SCATTER_BLOCK:
         /* The result; MPI_IN_PLACE means the whole input. */
         side.blocks = side.reads ? comm->size : 1;
@@ -107,9 +126,47 @@ static struct side received(struct aspx_coll_comm *comm,
     return side;
 }
 
-static bool is_plain(const struct side *side)
+/* Where a block of displaced ones is in the program's buffer. */
+static char *place_of(const struct side *side, uint32_t rank)
 {
-    return aspx_handle_basic_size(side->type) > 0;
+    MPI_Aint low, extent;
+
+    aspx_coll_behind.MPI_Type_get_extent(side->type, &low, &extent);
+    return (char *) (uintptr_t) side->data +
+           aspx_coll_displ(side->call, rank) * extent;
+}
+
+/* This rank's block of displaced ones. */
+static int take_own(const struct side *side, MPI_Comm comm, char *bytes)
+{
+    const struct aspx_coll_comm *of = side->displaced;
+    MPI_Count at = 0;
+
+    return aspx_coll_behind.MPI_Pack_c(
+        place_of(side, of->rank), aspx_coll_count(side->call, of->rank),
+        side->type, bytes + of->offsets[of->rank],
+        (MPI_Count) of->counts[of->rank], &at, comm);
+}
+
+static int put_apart(const struct side *side, MPI_Comm comm, const char *bytes)
+{
+    const struct aspx_coll_comm *of = side->displaced;
+    int rc = MPI_SUCCESS;
+
+    for (uint32_t r = 0; r < of->size && rc == MPI_SUCCESS; r++) {
+        MPI_Count at = 0;
+
+        rc = aspx_coll_behind.MPI_Unpack_c(
+            bytes + of->offsets[r], (MPI_Count) of->counts[r], &at,
+            place_of(side, r), aspx_coll_count(side->call, r), side->type,
+            comm);
+    }
+    return rc;
+}
+
+static size_t bytes_apart(const struct aspx_coll_comm *comm)
+{
+    return comm->offsets[comm->size - 1] + comm->counts[comm->size - 1];
 }
 
 /* The bytes of a side, contiguous. Returns an error code. */
@@ -123,6 +180,12 @@ static int take(const struct side *side, MPI_Comm comm, void **bytes_p)
     if (is_plain(side)) {
         *bytes_p = (void *) (uintptr_t) side->data;
         return MPI_SUCCESS;
+    }
+    if (side->displaced) {
+        *bytes_p = aspx_coll_room(side->room, bytes_apart(side->displaced));
+        if (!*bytes_p)
+            return MPI_ERR_NO_MEM;
+        return side->reads ? take_own(side, comm, *bytes_p) : MPI_SUCCESS;
     }
     aspx_coll_behind.MPI_Type_size_c(side->type, &size);
     *bytes_p = aspx_coll_room(side->room, (size_t) (size * count));
@@ -140,6 +203,8 @@ static int put_back(const struct side *side, MPI_Comm comm, const void *bytes)
 
     if (!side->writes || is_plain(side))
         return MPI_SUCCESS;
+    if (side->displaced)
+        return put_apart(side, comm, bytes);
     aspx_coll_behind.MPI_Type_size_c(side->type, &size);
     return aspx_coll_behind.MPI_Unpack_c(bytes, size * count, &at,
                                          (void *) (uintptr_t) side->data, count,

@@ -6,6 +6,7 @@
 #include "call.h"
 #include "candidates.h"
 #include "global.h"
+#include "learnt.h"
 #include "report.h"
 #include "settings.h"
 
@@ -35,9 +36,19 @@ void *aspx_coll_room(struct aspx_coll_room *room, size_t bytes)
 
 /* ---- seen first ------------------------------------------------------------- */
 
+/* FNV-1a, of words. */
+static uint64_t hash_ranks(const int *ranks, int n)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (int i = 0; i < n; i++)
+        hash = (hash ^ (uint64_t) ranks[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
 /* Whether all its processes are this job's users; the same on all of them. An
  * intercommunicator's other side is another group. */
-static bool is_ours(MPI_Comm comm)
+static bool is_ours(MPI_Comm comm, uint64_t *group_p)
 {
     MPI_Group group, world;
     int inter = 1, n = 0, result = 0, *ranks, *found;
@@ -58,6 +69,7 @@ static bool is_ours(MPI_Comm comm)
         result = 1;
         for (int i = 0; i < n; i++)
             result = result && found[i] != MPI_UNDEFINED;
+        *group_p = hash_ranks(found, n);
     }
     free(ranks);
     free(found);
@@ -75,7 +87,7 @@ static struct aspx_coll_comm *see(MPI_Comm handle)
         return NULL;
     comm->comm = handle;
     comm->own = MPI_COMM_NULL;
-    if (!is_ours(handle))
+    if (!is_ours(handle, &comm->group))
         comm->state = ASPX_COLL_COMM_OFF;
     aspx_coll_behind.MPI_Comm_rank(handle, &rank);
     aspx_coll_behind.MPI_Comm_size(handle, &size);
@@ -186,8 +198,11 @@ static bool take_memory(struct aspx_coll_comm *comm)
     comm->memory = calloc(1, asp_decide_bytes());
     comm->ways = calloc(ASPX_COLL_WAYS, sizeof(*comm->ways));
     comm->kept = calloc(ASPX_COLL_PLANS, sizeof(*comm->kept));
+    comm->counts = calloc(3 * (size_t) comm->size, sizeof(*comm->counts));
+    comm->offsets = comm->counts ? comm->counts + comm->size : NULL;
+    comm->shares = comm->counts ? comm->offsets + comm->size : NULL;
     return comm->node && comm->leaders && comm->members && comm->memory &&
-           comm->ways && comm->kept;
+           comm->ways && comm->kept && comm->counts;
 }
 
 /* In a mode whose calls another thread carries out, that thread makes
@@ -231,8 +246,10 @@ static void start_decisions(struct aspx_coll_comm *comm, uint32_t *work)
         .seed = aspx_coll_seed(),
     };
 
-    asp_tune_shape_of(comm->node, comm->size, work, &config.shape);
+    asp_tune_shape_of(comm->node, comm->size, work, &comm->shape);
+    config.shape = comm->shape;
     comm->decide = asp_decide_start(comm->memory, &config);
+    aspx_coll_learnt_use(comm);
 }
 
 /* ---- the end ---------------------------------------------------------------- */
@@ -249,14 +266,18 @@ static void let_go(struct aspx_coll_comm *comm)
         .next = comm->next,
     };
 
-    if (comm->state == ASPX_COLL_COMM_TUNED)
+    if (comm->state == ASPX_COLL_COMM_TUNED) {
         aspx_coll_count_comm(comm);
+        aspx_coll_learnt_keep(comm);
+    }
     aspx_node_area_free(comm->area);
     for (uint32_t i = 0; comm->kept && i < ASPX_COLL_PLANS; i++) {
         aspx_coll_plan_free(&comm->kept[i].plan);
         asp_coll_destroy(&comm->kept[i].schedule);
+        free(comm->kept[i].counts);
     }
     free(comm->kept);
+    free(comm->counts);
     free(comm->node);
     free(comm->leaders);
     free(comm->members);

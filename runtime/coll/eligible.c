@@ -4,6 +4,7 @@
 #include "eligible.h"
 
 #include "candidates.h"
+#include "counts.h"
 
 #include "runtime/mpi/handle.h"
 
@@ -186,6 +187,49 @@ static bool sides_are_right(const struct aspx_coll_comm *comm,
     return !sends || !receives || call->send != call->recv;
 }
 
+/* The same where blocks differ: a rank may have none, and no buffer for it. A
+ * block that is sent from where it is to be received is an error to MPICH. */
+static bool gathered_is_right(const struct aspx_coll_comm *comm,
+                              const struct aspx_coll_call *call)
+{
+    uint64_t own = comm->counts[comm->rank];
+    const char *to = call->recv;
+
+    if (!is_data(call->recv, call->recv_type))
+        return false;
+    if (call->send == MPI_IN_PLACE)
+        return true;
+    to += aspx_coll_displ(call, comm->rank) *
+          (MPI_Aint) aspx_handle_basic_size(call->recv_type);
+    return bytes_of(call->nsend, call->send_type) == own &&
+           (own == 0 || (is_data(call->send, call->send_type) &&
+                         call->send != (const void *) to));
+}
+
+static bool scattered_is_right(const struct aspx_coll_comm *comm,
+                               const struct aspx_coll_call *call)
+{
+    if (call->send == MPI_IN_PLACE)
+        return call->recv;
+    return call->send && (comm->counts[comm->rank] == 0 ||
+                          (call->recv && call->send != call->recv));
+}
+
+/* Fills in comm->counts, and the bytes of all. */
+static bool counted_is_right(const struct aspx_coll_comm *comm,
+                             const struct aspx_coll_call *call,
+                             struct asp_tune_args *args)
+{
+    bool gathers = call->op == ASP_COLL_ALLGATHERV;
+
+    if (!call->counts || (gathers && !call->displs))
+        return false;
+    args->bytes = aspx_coll_take_counts(comm, call,
+                                        bytes_of(1, call->recv_type));
+    return args->bytes > 0 && (gathers ? gathered_is_right(comm, call)
+                                       : scattered_is_right(comm, call));
+}
+
 static bool root_is_right(const struct aspx_coll_comm *comm,
                           const struct aspx_coll_call *call)
 {
@@ -203,8 +247,10 @@ bool aspx_coll_is_eligible(const struct aspx_coll_comm *comm,
     if (!root_is_right(comm, call) || !in_place_is_right(comm, call) ||
         !folds(call, args_p))
         return false;
-    args_p->bytes = equal_bytes(comm, call);
     args_p->in_place = call->send == MPI_IN_PLACE;
+    if (aspx_coll_has_counts(call->op))
+        return counted_is_right(comm, call, args_p);
+    args_p->bytes = equal_bytes(comm, call);
     return args_p->bytes > 0 && sides_are_right(comm, call, args_p->bytes);
 }
 

@@ -41,6 +41,7 @@ static int mpi_Barrier(const struct aspx_coll_call *c)
 #define TWO_COUNTS(TYPE)                                                       \
     c->send, (TYPE) c->nsend, c->send_type, c->recv, (TYPE) c->nrecv,          \
         c->recv_type
+#define COUNTS(TYPE) (const TYPE *) c->counts
 #define BUFFERS(TYPE) c->send, c->recv, (TYPE) c->nrecv, c->recv_type, c->fold
 /* clang-format on */
 
@@ -60,6 +61,14 @@ BEHIND(Allreduce, BUFFERS(int), c->comm)
 BEHIND(Allreduce_c, BUFFERS(MPI_Count), c->comm)
 BEHIND(Reduce_scatter_block, BUFFERS(int), c->comm)
 BEHIND(Reduce_scatter_block_c, BUFFERS(MPI_Count), c->comm)
+BEHIND(Allgatherv, c->send, (int) c->nsend, c->send_type, c->recv, COUNTS(int),
+       (const int *) c->displs, c->recv_type, c->comm)
+BEHIND(Allgatherv_c, c->send, c->nsend, c->send_type, c->recv,
+       COUNTS(MPI_Count), (const MPI_Aint *) c->displs, c->recv_type, c->comm)
+BEHIND(Reduce_scatter, c->send, c->recv, COUNTS(int), c->recv_type, c->fold,
+       c->comm)
+BEHIND(Reduce_scatter_c, c->send, c->recv, COUNTS(MPI_Count), c->recv_type,
+       c->fold, c->comm)
 BEHIND(Scan, BUFFERS(int), c->comm)
 BEHIND(Scan_c, BUFFERS(MPI_Count), c->comm)
 BEHIND(Exscan, BUFFERS(int), c->comm)
@@ -133,6 +142,43 @@ static int coll_Barrier(MPI_Comm comm)
                            MPI_Datatype type, MPI_Op fold, int root,           \
                            MPI_Comm comm) REDUCTION_BODY(NAME, OP, root)
 
+/* Each rank's block has its own size (counts.h). */
+#define ALLGATHERV(NAME, COUNT, DISPL, LARGE)                                  \
+    static int coll_##NAME(const void *send, COUNT nsend, MPI_Datatype sent,   \
+                           void *recv, const COUNT *counts,                    \
+                           const DISPL *displs, MPI_Datatype received,         \
+                           MPI_Comm comm)                                      \
+    {                                                                          \
+        return aspx_coll_tuned(                                                \
+            &(struct aspx_coll_call){.op = ASP_COLL_ALLGATHERV,                \
+                                     .send = send,                             \
+                                     .recv = recv,                             \
+                                     .nsend = nsend,                           \
+                                     .send_type = sent,                        \
+                                     .recv_type = received,                    \
+                                     .counts = counts,                         \
+                                     .displs = displs,                         \
+                                     .large = LARGE,                           \
+                                     .comm = comm,                             \
+                                     .mpi = mpi_##NAME});                      \
+    }
+#define REDUCE_SCATTER(NAME, COUNT, LARGE)                                     \
+    static int coll_##NAME(const void *send, void *recv, const COUNT *counts,  \
+                           MPI_Datatype type, MPI_Op fold, MPI_Comm comm)      \
+    {                                                                          \
+        return aspx_coll_tuned(                                                \
+            &(struct aspx_coll_call){.op = ASP_COLL_REDUCE_SCATTER,            \
+                                     .send = send,                             \
+                                     .recv = recv,                             \
+                                     .send_type = type,                        \
+                                     .recv_type = type,                        \
+                                     .counts = counts,                         \
+                                     .large = LARGE,                           \
+                                     .fold = fold,                             \
+                                     .comm = comm,                             \
+                                     .mpi = mpi_##NAME});                      \
+    }
+
 #define BOTH(FORM, NAME, OP)                                                   \
     FORM(NAME, OP, int)                                                        \
     FORM(NAME##_c, OP, MPI_Count)
@@ -146,6 +192,10 @@ BOTH(BLOCKS, Alltoall, ALLTOALL)
 BOTH(ROOTED_REDUCTION, Reduce, REDUCE)
 BOTH(REDUCTION, Allreduce, ALLREDUCE)
 BOTH(REDUCTION, Reduce_scatter_block, REDUCE_SCATTER_BLOCK)
+ALLGATHERV(Allgatherv, int, int, false)
+ALLGATHERV(Allgatherv_c, MPI_Count, MPI_Aint, true)
+REDUCE_SCATTER(Reduce_scatter, int, false)
+REDUCE_SCATTER(Reduce_scatter_c, MPI_Count, true)
 BOTH(REDUCTION, Scan, SCAN)
 BOTH(REDUCTION, Exscan, EXSCAN)
 
@@ -203,6 +253,8 @@ static const struct aspx_real *stand_in_front(const struct aspx_real *table,
     OURS_BOTH(room, Reduce);
     OURS_BOTH(room, Allreduce);
     OURS_BOTH(room, Reduce_scatter_block);
+    OURS_BOTH(room, Allgatherv);
+    OURS_BOTH(room, Reduce_scatter);
     OURS_BOTH(room, Scan);
     OURS_BOTH(room, Exscan);
     OURS(room, Comm_free);

@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* Of what ranks do with each other: grows when it changes. */
-enum { ASPX_COLL_VERSION = 2 };
+enum { ASPX_COLL_VERSION = 3 };
 
 static struct asp_tune_table table;
 static struct aspx_coll_way *ways; /* one for each row of the table */

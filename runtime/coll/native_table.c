@@ -176,6 +176,14 @@ const struct aspx_native_row aspx_native_rows[] = {
     ROW(ALLGATHER, "nb-brucks", NB_ALLGATHER, .schedule = ALL(6),
         .radix = {"IALLGATHER_BRUCKS_KVAL"}, .like = "dissemination,k=%u"),
 
+    ROW(ALLGATHERV, "brucks", .algorithm = ALL(1), BLOCKING,
+        .like = "dissemination,k=2"),
+    ROW(ALLGATHERV, "recursive-doubling", .algorithm = ALL(3), BLOCKING,
+        .needs = POWER, .like = "exchange,k=2"),
+    /* Its pieces are cut at elements of the caller's own type. */
+    ROW(ALLGATHERV, "ring", .algorithm = ALL(4), BLOCKING,
+        .also = {{"ALLGATHERV_PIPELINE_MSG_SIZE", 0}}, .like = "ring"),
+
     ROW(ALLTOALL, "brucks", .algorithm = ALL(1), BLOCKING,
         .needs = NOT_IN_PLACE, .like = "bruck,k=2"),
     ROW(ALLTOALL, "pairwise", .algorithm = {3, 4, 4}, BLOCKING,
@@ -204,6 +212,14 @@ const struct aspx_native_row aspx_native_rows[] = {
     ROW(REDUCE_SCATTER_BLOCK, "nb-recexch", NB_BLOCK, .schedule = ALL(6),
         .needs = COMMUTATIVE | EXACT,
         .radix = {"IREDUCE_SCATTER_BLOCK_RECEXCH_KVAL"}, .like = "halving"),
+
+    /* In place it copies a result over itself, and MPICH aborts. */
+    ROW(REDUCE_SCATTER, "pairwise", .algorithm = ALL(3), BLOCKING,
+        .needs = COMMUTATIVE | NOT_IN_PLACE, .like = "flat"),
+    ROW(REDUCE_SCATTER, "recursive-doubling", .algorithm = ALL(4), BLOCKING,
+        .like = "exchange,k=2"),
+    ROW(REDUCE_SCATTER, "recursive-halving", .algorithm = ALL(5), BLOCKING,
+        .needs = COMMUTATIVE, .like = "halving"),
 
     ROW(SCAN, "recursive-doubling", .algorithm = ALL(3), BLOCKING,
         .like = "exchange"),

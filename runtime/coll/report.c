@@ -32,6 +32,7 @@ static struct found *found;
 static uint32_t nfound;
 static struct {
     uint64_t comms, keys; /* tuned; with a search */
+    uint64_t reused;      /* keys that an earlier communicator had found */
 } counts;
 
 static bool is_same_key(const struct asp_tune_key *a,
@@ -56,9 +57,14 @@ static void keep(const struct aspx_coll_comm *comm,
                  const struct asp_tune_key *key,
                  const struct asp_search_sum *sum)
 {
-    struct found *place = place_for(key);
+    struct found *place;
 
+    if (sum->resumed) { /* told with the one that found it */
+        counts.reused++;
+        return;
+    }
     counts.keys++;
+    place = place_for(key);
     if (!place)
         return;
     place->key = *key;
@@ -192,6 +198,11 @@ static void print(FILE *out, const struct aspx_record *record, const void *data)
             "aspen: collectives of %" PRIu64 " communicators tuned: %" PRIu64
             " kinds of calls, another way than MPI's for %u of the %u told\n",
             counts.comms, counts.keys, other, nfound);
+    if (counts.reused)
+        fprintf(out,
+                "aspen:   %" PRIu64
+                " more were known from communicators of the same shape\n",
+                counts.reused);
     for (uint32_t i = 0; i < nfound; i++) {
         const struct found *one = &found[i];
         char key[ASP_TUNE_KEY_MAX];
@@ -226,8 +237,9 @@ static void put_json(FILE *out, const struct aspx_record *record,
     (void) data;
     fprintf(out,
             ",\n  \"collectives\": {\n    \"communicators\": %" PRIu64
-            ",\n    \"kinds\": %" PRIu64 ",\n    \"found\": [",
-            counts.comms, counts.keys);
+            ",\n    \"kinds\": %" PRIu64 ",\n    \"reused\": %" PRIu64
+            ",\n    \"found\": [",
+            counts.comms, counts.keys, counts.reused);
     for (uint32_t i = 0; i < nfound; i++) {
         if (i)
             fputc(',', out);

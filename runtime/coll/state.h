@@ -41,6 +41,7 @@ enum {
 struct aspx_coll_kept {
     struct asp_coll_way way;
     struct asp_coll_problem problem;
+    size_t *counts; /* of its own, and offsets: those of the problem */
     struct asp_coll_schedule schedule;
     struct aspx_coll_plan plan;
     uint64_t used; /* number of the call that used it last; 0: never */
@@ -62,6 +63,11 @@ struct aspx_coll_comm {
     uint32_t calls; /* tunable ones */
     MPI_Comm comm, own;
     uint32_t rank, size;
+    uint64_t group; /* a hash of its processes in their order */
+    struct asp_tune_shape shape;
+    /* Of calls with counts (counts.h), of the latest: bytes of each rank, where
+     * they lie, and what the model takes for them. One memory. */
+    size_t *counts, *offsets, *shares;
 
     /* Nodes, numbered by their lowest ranks. */
     uint32_t *node; /* of each rank */

@@ -11,6 +11,7 @@
 #include "comm.h"
 #include "eligible.h"
 #include "global.h"
+#include "learnt.h"
 #include "settings.h"
 
 #include "runtime/base/clock.h"
@@ -104,6 +105,7 @@ static void agree(struct aspx_coll_comm *comm)
     if (aspx_coll_behind.MPI_Allreduce(own, most, ASP_DECIDE_VALUES, MPI_DOUBLE,
                                        MPI_MAX, comm->own) == MPI_SUCCESS)
         asp_decide_agreed(comm->decide, most);
+    aspx_coll_learnt_keep(comm);
 }
 
 static int decide(struct aspx_coll_comm *comm,

@@ -13,6 +13,7 @@ bool aspx_coll_shared_has(enum asp_coll_op op)
     switch (op) {
     case ASP_COLL_SCATTER:
     case ASP_COLL_GATHER:
+    case ASP_COLL_ALLGATHERV:
         return true;
     default:
         return aspx_coll_levels_has(op);

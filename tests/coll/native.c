@@ -161,10 +161,11 @@ static int each_way(const struct shape *s)
 /* ---- each --------------------------------------------------------------- */
 
 static const enum asp_coll_op ops[] = {
-    ASP_COLL_BARRIER,  ASP_COLL_BCAST,     ASP_COLL_REDUCE,
-    ASP_COLL_SCATTER,  ASP_COLL_GATHER,    ASP_COLL_ALLGATHER,
-    ASP_COLL_ALLTOALL, ASP_COLL_ALLREDUCE, ASP_COLL_REDUCE_SCATTER_BLOCK,
-    ASP_COLL_SCAN,     ASP_COLL_EXSCAN,
+    ASP_COLL_BARRIER,        ASP_COLL_BCAST,     ASP_COLL_REDUCE,
+    ASP_COLL_SCATTER,        ASP_COLL_GATHER,    ASP_COLL_ALLGATHER,
+    ASP_COLL_ALLTOALL,       ASP_COLL_ALLREDUCE, ASP_COLL_REDUCE_SCATTER_BLOCK,
+    ASP_COLL_SCAN,           ASP_COLL_EXSCAN,    ASP_COLL_ALLGATHERV,
+    ASP_COLL_REDUCE_SCATTER,
 };
 enum { OPS = sizeof(ops) / sizeof(ops[0]) };
 

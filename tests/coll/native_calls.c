@@ -5,7 +5,9 @@
 #include <string.h>
 
 enum form { PLAIN, WHOLE, SPACED };
-enum { GAP = 0x5a };
+/* MPICH's own choice for MPI_Allgatherv may cut messages by the extent of the
+ * caller's type: ranks whose types differ may not have large ones. */
+enum { GAP = 0x5a, RANKS_MOST = 64, SPACED_MOST = 1000 };
 
 /* One side of a call. */
 struct side {
@@ -20,6 +22,7 @@ struct data {
     struct shape shape;
     struct side from, to;
     int in_place, latest;
+    int counts[RANKS_MOST], displs[RANKS_MOST]; /* of blocks that differ */
     struct aspx_coll_call call;
 };
 
@@ -29,7 +32,30 @@ int is_reduction(enum asp_coll_op op)
 {
     return op == ASP_COLL_REDUCE || op == ASP_COLL_ALLREDUCE ||
            op == ASP_COLL_REDUCE_SCATTER_BLOCK || op == ASP_COLL_SCAN ||
-           op == ASP_COLL_EXSCAN;
+           op == ASP_COLL_EXSCAN || op == ASP_COLL_REDUCE_SCATTER;
+}
+
+static int has_counts(enum asp_coll_op op)
+{
+    return op == ASP_COLL_ALLGATHERV || op == ASP_COLL_REDUCE_SCATTER;
+}
+
+/* Elements of a rank's block: up to n, every third has none. */
+static int count_of(const struct shape *s, int r)
+{
+    if (!has_counts(s->op))
+        return s->n;
+    return r % 3 == 1 ? 0 : s->n - r % 3 * (s->n / 3);
+}
+
+/* Of all that the bytes of a key count. */
+static int elements(const struct shape *s)
+{
+    int sum = 0;
+
+    for (int r = 0; r < s->size; r++)
+        sum += count_of(s, r);
+    return has_counts(s->op) ? sum : s->n;
 }
 
 static int is_rooted(enum asp_coll_op op)
@@ -50,7 +76,7 @@ void describe(const struct shape *shape, struct asp_tune_args *args,
     int none = shape->op == ASP_COLL_BARRIER;
 
     *args = (struct asp_tune_args){
-        .bytes = none ? 0 : (size_t) shape->n * element_bytes(shape),
+        .bytes = none ? 0 : (size_t) elements(shape) * element_bytes(shape),
         .fold = is_reduction(shape->op) ? ASP_TUNE_BUILTIN : ASP_TUNE_NO_FOLD,
         .floating = is_reduction(shape->op) && shape->floating,
         .in_place = shape->in_place && !none && !is_rooted(shape->op) &&
@@ -70,7 +96,8 @@ void describe(const struct shape *shape, struct asp_tune_args *args,
 static int sends(const struct shape *s)
 {
     return s->op == ASP_COLL_SCATTER || s->op == ASP_COLL_ALLTOALL ||
-                   s->op == ASP_COLL_REDUCE_SCATTER_BLOCK
+                   s->op == ASP_COLL_REDUCE_SCATTER_BLOCK ||
+                   s->op == ASP_COLL_REDUCE_SCATTER
                ? s->size
                : 1;
 }
@@ -78,15 +105,21 @@ static int sends(const struct shape *s)
 static int receives(const struct shape *s, int in_place)
 {
     if (s->op == ASP_COLL_GATHER || s->op == ASP_COLL_ALLGATHER ||
-        s->op == ASP_COLL_ALLTOALL)
+        s->op == ASP_COLL_ALLTOALL || s->op == ASP_COLL_ALLGATHERV)
         return s->size;
-    return s->op == ASP_COLL_REDUCE_SCATTER_BLOCK && in_place ? s->size : 1;
+    return (s->op == ASP_COLL_REDUCE_SCATTER_BLOCK ||
+            s->op == ASP_COLL_REDUCE_SCATTER) &&
+                   in_place
+               ? s->size
+               : 1;
 }
 
 static void make_side(struct side *side, const struct shape *shape, int blocks,
                       struct prng *own)
 {
-    enum form form = is_reduction(shape->op)
+    int gathers = shape->op == ASP_COLL_ALLGATHERV;
+    enum form form = is_reduction(shape->op) ||
+                             (gathers && shape->n > SPACED_MOST)
                          ? PLAIN
                          : (enum form) prng_below(own, FORMS);
     int n = shape->n;
@@ -95,7 +128,7 @@ static void make_side(struct side *side, const struct shape *shape, int blocks,
     *side = (struct side){.type = shape->floating && is_reduction(shape->op)
                                       ? MPI_DOUBLE
                                       : MPI_INT,
-                          .count = n,
+                          .count = count_of(shape, shape->rank),
                           .step = form == SPACED ? 2 : 1};
     side->bytes = (size_t) blocks * (size_t) n * (size_t) side->step *
                       element_bytes(shape) +
@@ -104,7 +137,10 @@ static void make_side(struct side *side, const struct shape *shape, int blocks,
     side->memory[1] = malloc(side->bytes);
     if (form == PLAIN || n == 0)
         return;
-    side->count = 1;
+    if (gathers)
+        n = 1; /* an element is no whole block */
+    else
+        side->count = 1;
     if (form == WHOLE) {
         MPI_Type_contiguous(n, MPI_INT, &side->type);
     } else {
@@ -147,16 +183,20 @@ static void fill(struct data *d, int in_place)
     const struct shape *s = &d->shape;
     int to = in_place && s->op != ASP_COLL_SCATTER;
     struct side *side = to || s->op == ASP_COLL_BCAST ? &d->to : &d->from;
-    int first = to && (s->op == ASP_COLL_GATHER || s->op == ASP_COLL_ALLGATHER)
+    int first = to && (s->op == ASP_COLL_GATHER ||
+                       s->op == ASP_COLL_ALLGATHER ||
+                       s->op == ASP_COLL_ALLGATHERV)
                     ? s->rank * s->n
                     : 0;
+    int n = s->op == ASP_COLL_ALLGATHERV ? count_of(s, s->rank)
+                                         : sends(s) * s->n;
 
     memset(d->from.memory[d->latest], GAP, d->from.bytes);
     memset(d->to.memory[d->latest], GAP, d->to.bytes);
     if (s->op == ASP_COLL_BARRIER ||
         (s->op == ASP_COLL_BCAST && s->rank != s->root))
         return;
-    for (int i = 0; i < sends(s) * s->n; i++)
+    for (int i = 0; i < n; i++)
         set_element(s, side->memory[d->latest], side->step, first + i, s->rank);
 }
 
@@ -192,6 +232,12 @@ static int mpi(const struct aspx_coll_call *c)
     case ASP_COLL_REDUCE_SCATTER_BLOCK:
         return MPI_Reduce_scatter_block(c->send, c->recv, nr, c->recv_type,
                                         c->fold, c->comm);
+    case ASP_COLL_ALLGATHERV:
+        return MPI_Allgatherv(c->send, ns, c->send_type, c->recv, c->counts,
+                              c->displs, c->recv_type, c->comm);
+    case ASP_COLL_REDUCE_SCATTER:
+        return MPI_Reduce_scatter(c->send, c->recv, c->counts, c->recv_type,
+                                  c->fold, c->comm);
     case ASP_COLL_SCAN:
         return MPI_Scan(c->send, c->recv, nr, c->recv_type, c->fold, c->comm);
     default:
@@ -204,6 +250,10 @@ struct data *data_make(const struct shape *shape, struct prng *own)
     struct data *d = calloc(1, sizeof(*d));
 
     d->shape = *shape;
+    for (int r = 0; r < shape->size; r++) {
+        d->counts[r] = count_of(shape, r);
+        d->displs[r] = r * shape->n;
+    }
     d->in_place = shape->in_place && shape->op != ASP_COLL_BCAST &&
                   (!is_rooted(shape->op) || shape->rank == shape->root);
     make_side(&d->from, shape, sends(shape), own);
@@ -229,6 +279,8 @@ int data_call(struct data *d, const struct aspx_native_way *way)
         .nrecv = d->to.count,
         .send_type = d->from.type,
         .recv_type = d->to.type,
+        .counts = d->counts,
+        .displs = d->displs,
         .fold = folds[s->fold],
         .comm = s->comm,
         .mpi = mpi,
@@ -262,8 +314,9 @@ int data_is_same(const struct data *d)
     if ((s->op == ASP_COLL_REDUCE && s->rank != s->root) ||
         (s->op == ASP_COLL_EXSCAN && s->rank == 0))
         return 1; /* MPI does not say what is there */
-    if (s->op == ASP_COLL_REDUCE_SCATTER_BLOCK && d->in_place)
-        bytes = (size_t) s->n * element_bytes(s);
+    if (d->in_place && (s->op == ASP_COLL_REDUCE_SCATTER_BLOCK ||
+                        s->op == ASP_COLL_REDUCE_SCATTER))
+        bytes = (size_t) count_of(s, s->rank) * element_bytes(s);
     return memcmp(d->to.memory[0], d->to.memory[1], bytes) == 0;
 }
 

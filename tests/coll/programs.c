@@ -16,7 +16,18 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CALLS_MOST = 24, GAP = 0x5a5a5a5a, DELAY_MOST_US = 300 };
+enum {
+    CALLS_MOST = 24,
+    GAP = 0x5a5a5a5a,
+    DELAY_MOST_US = 300,
+    RANKS_MOST = 64,
+    /* MPICH's ring for MPI_Allgatherv cuts messages by the extent of the
+     * caller's own type: ranks whose types differ may not have large ones. */
+    SPACED_MOST = 1000,
+    /* MPICH's MPI_Reduce_scatter of 512 KiB and more aborts with MPI_IN_PLACE
+     * where a rank's block is larger than all before it. */
+    IN_PLACE_MOST = 5000,
+};
 
 enum kind {
     BARRIER,
@@ -30,14 +41,17 @@ enum kind {
     REDUCE_SCATTER_BLOCK,
     SCAN,
     EXSCAN,
+    ALLGATHERV,
+    REDUCE_SCATTER,
     KINDS
 };
 
 static const char *const names[] = {
-    "barrier",  "bcast",     "reduce",
-    "scatter",  "gather",    "allgather",
-    "alltoall", "allreduce", "reduce_scatter_block",
-    "scan",     "exscan",
+    "barrier",        "bcast",     "reduce",
+    "scatter",        "gather",    "allgather",
+    "alltoall",       "allreduce", "reduce_scatter_block",
+    "scan",           "exscan",    "allgatherv",
+    "reduce_scatter",
 };
 
 /* How a rank's ints lie: one after the other, as one element of a type of the
@@ -50,6 +64,8 @@ struct data {
     MPI_Datatype type;
     int count; /* elements of the type in a block */
     int blocks, n, step;
+    /* Of each block: ints before it, and in it. */
+    int first[RANKS_MOST], length[RANKS_MOST];
 };
 
 struct program {
@@ -62,7 +78,8 @@ enum { OPS = sizeof(ops) / sizeof(ops[0]) };
 
 static MPI_Comm comms[4];
 static int rank, size, world_rank;
-static struct prng own; /* this rank's */
+static struct prng own;        /* this rank's */
+static int counts[RANKS_MOST]; /* of the program's blocks, where they differ */
 
 static void fail(const struct program *p, int call, const char *what, int i,
                  int is, int should)
@@ -82,21 +99,30 @@ static int value(int call, int from, int to, int i)
     return (call * 31 + from * 7 + to * 3 + i) % 13 - 4;
 }
 
-static void make(struct data *d, enum form form, int blocks, int n)
+static int has_counts(const struct program *p)
 {
-    size_t ints = (size_t) blocks * (size_t) n * 2 + 2;
+    return p->kind == ALLGATHERV || p->kind == REDUCE_SCATTER;
+}
+
+/* Where blocks lie: of the same length, or as they are counted, one after the
+ * other; those that a call places by displs turned round by this rank's own
+ * choice, with room between them. */
+static void place(struct data *d, const struct program *p)
+{
+    int turn = p->kind == ALLGATHERV ? prng_below(&own, d->blocks) : 0, at = 0;
+
+    for (int b = 0; b < d->blocks; b++) {
+        d->length[b] = has_counts(p) ? counts[d->blocks > 1 ? b : rank] : p->n;
+        d->first[b] = p->kind == ALLGATHERV ? (b + turn) % d->blocks * p->n
+                                            : at;
+        at += d->length[b];
+    }
+}
+
+static void make_type(struct data *d, enum form form, int n)
+{
     MPI_Datatype vector;
 
-    *d = (struct data){.blocks = blocks, .n = n, .step = 1};
-    d->memory = malloc(ints * sizeof(int));
-    for (size_t i = 0; i < ints; i++)
-        d->memory[i] = GAP;
-    d->at = d->memory + 1;
-    d->type = MPI_INT;
-    d->count = n;
-    if (form == PLAIN || n == 0)
-        return;
-    d->count = 1;
     if (form == WHOLE) {
         MPI_Type_contiguous(n, MPI_INT, &d->type);
     } else {
@@ -109,6 +135,28 @@ static void make(struct data *d, enum form form, int blocks, int n)
     MPI_Type_commit(&d->type);
 }
 
+/* An element of the type is a whole block, or one int where blocks differ. */
+static void make(struct data *d, const struct program *p, int plain, int blocks)
+{
+    enum form form = plain ? PLAIN : (enum form) prng_below(&own, FORMS);
+    size_t ints = (size_t) blocks * (size_t) p->n * 2 + 2;
+
+    *d = (struct data){.blocks = blocks, .n = p->n, .step = 1};
+    d->memory = malloc(ints * sizeof(int));
+    for (size_t i = 0; i < ints; i++)
+        d->memory[i] = GAP;
+    d->at = d->memory + 1;
+    d->type = MPI_INT;
+    place(d, p);
+    d->count = d->length[0];
+    if (form == PLAIN || p->n == 0 ||
+        (p->kind == ALLGATHERV && p->n > SPACED_MOST))
+        return;
+    make_type(d, form, p->kind == ALLGATHERV ? 1 : p->n);
+    if (p->kind != ALLGATHERV)
+        d->count = 1;
+}
+
 static void unmake(struct data *d)
 {
     if (d->type != MPI_INT)
@@ -118,22 +166,21 @@ static void unmake(struct data *d)
 
 static int *element(const struct data *d, int block, int i)
 {
-    return d->at + (block * d->n + i) * d->step;
+    return d->at + (d->first[block] + i) * d->step;
 }
 
 static void check_gaps(const struct program *p, int call, const struct data *d)
 {
     int ints = d->blocks * d->n * 2 + 2;
+    char *inside = calloc((size_t) ints, 1);
 
-    for (int i = 0; i < ints; i++) {
-        int inside = i - 1;
-
-        if (inside >= 0 && inside < d->blocks * d->n * d->step &&
-            inside % d->step == 0)
-            continue;
-        if (d->memory[i] != GAP)
+    for (int b = 0; b < d->blocks; b++)
+        for (int i = 0; i < d->length[b]; i++)
+            inside[element(d, b, i) - d->memory] = 1;
+    for (int i = 0; i < ints; i++)
+        if (!inside[i] && d->memory[i] != GAP)
             fail(p, call, "gap", i, d->memory[i], GAP);
-    }
+    free(inside);
 }
 
 /* ---- what must come out ------------------------------------------------------- */
@@ -177,6 +224,7 @@ static int expected(const struct program *p, int call, int b, int i, int *known)
         return value(call, p->root, rank, i);
     case GATHER:
     case ALLGATHER:
+    case ALLGATHERV:
         return value(call, b, 0, i);
     case ALLTOALL:
         return value(call, b, rank, i);
@@ -185,6 +233,8 @@ static int expected(const struct program *p, int call, int b, int i, int *known)
         return reduced(p, call, 0, size - 1, 0, i);
     case REDUCE_SCATTER_BLOCK:
         *known = b == 0;
+        return reduced(p, call, 0, size - 1, rank, i);
+    case REDUCE_SCATTER:
         return reduced(p, call, 0, size - 1, rank, i);
     case SCAN:
         return reduced(p, call, 0, rank, 0, i);
@@ -202,23 +252,27 @@ static int expected(const struct program *p, int call, int b, int i, int *known)
 static int sends(const struct program *p)
 {
     return p->kind == SCATTER || p->kind == ALLTOALL ||
-                   p->kind == REDUCE_SCATTER_BLOCK
+                   p->kind == REDUCE_SCATTER_BLOCK || p->kind == REDUCE_SCATTER
                ? size
                : 1;
 }
 
 static int receives(const struct program *p, int in_place)
 {
-    if (p->kind == GATHER || p->kind == ALLGATHER || p->kind == ALLTOALL)
+    if (p->kind == GATHER || p->kind == ALLGATHER || p->kind == ALLTOALL ||
+        p->kind == ALLGATHERV)
         return size;
-    return p->kind == REDUCE_SCATTER_BLOCK && in_place ? size : 1;
+    return (p->kind == REDUCE_SCATTER_BLOCK || p->kind == REDUCE_SCATTER) &&
+                   in_place
+               ? size
+               : 1;
 }
 
 static int is_reduction(const struct program *p)
 {
     return p->kind == REDUCE || p->kind == ALLREDUCE ||
-           p->kind == REDUCE_SCATTER_BLOCK || p->kind == SCAN ||
-           p->kind == EXSCAN;
+           p->kind == REDUCE_SCATTER_BLOCK || p->kind == REDUCE_SCATTER ||
+           p->kind == SCAN || p->kind == EXSCAN;
 }
 
 static int is_rooted(const struct program *p)
@@ -229,8 +283,48 @@ static int is_rooted(const struct program *p)
 
 static void fill_block(struct data *d, int block, int call, int from, int to)
 {
-    for (int i = 0; i < d->n; i++)
+    for (int i = 0; i < d->length[block]; i++)
         *element(d, block, i) = value(call, from, to, i);
+}
+
+/* By the twin for large counts now and then, as only this rank may. */
+static void allgatherv(const void *send, struct data *from, struct data *to,
+                       MPI_Comm comm)
+{
+#if MPI_VERSION >= 4
+    if (prng_chance(&own, 30)) {
+        MPI_Count lengths[RANKS_MOST];
+        MPI_Aint firsts[RANKS_MOST];
+
+        for (int r = 0; r < size; r++) {
+            lengths[r] = to->length[r];
+            firsts[r] = to->first[r];
+        }
+        MPI_Allgatherv_c(send, from->count, from->type, to->at, lengths, firsts,
+                         to->type, comm);
+        return;
+    }
+#endif
+    MPI_Allgatherv(send, from->count, from->type, to->at, to->length, to->first,
+                   to->type, comm);
+}
+
+static void reduce_scatter(const void *send, struct data *to, MPI_Op op,
+                           MPI_Comm comm)
+{
+    void *recv = send != MPI_IN_PLACE && counts[rank] == 0 ? NULL : to->at;
+
+#if MPI_VERSION >= 4
+    if (prng_chance(&own, 30)) {
+        MPI_Count lengths[RANKS_MOST];
+
+        for (int r = 0; r < size; r++)
+            lengths[r] = counts[r];
+        MPI_Reduce_scatter_c(send, recv, lengths, MPI_INT, op, comm);
+        return;
+    }
+#endif
+    MPI_Reduce_scatter(send, recv, counts, MPI_INT, op, comm);
 }
 
 static void carry_out(const struct program *p, const void *send,
@@ -272,6 +366,13 @@ static void carry_out(const struct program *p, const void *send,
     case REDUCE_SCATTER_BLOCK:
         MPI_Reduce_scatter_block(send, to->at, p->n, MPI_INT, op, comm);
         break;
+    case ALLGATHERV:
+        allgatherv(send == from->at && from->count == 0 ? NULL : send, from, to,
+                   comm);
+        break;
+    case REDUCE_SCATTER:
+        reduce_scatter(send, to, op, comm);
+        break;
     case SCAN:
         MPI_Scan(send, to->at, p->n, MPI_INT, op, comm);
         break;
@@ -293,8 +394,9 @@ static void contribute(const struct program *p, int call, int in_place,
     }
     for (int b = 0; b < sends(p); b++)
         fill_block(d, b, call, rank, sends(p) > 1 ? b : 0);
-    if (in_place && (p->kind == GATHER || p->kind == ALLGATHER)) {
-        for (int i = 0; i < p->n; i++)
+    if (in_place &&
+        (p->kind == GATHER || p->kind == ALLGATHER || p->kind == ALLGATHERV)) {
+        for (int i = 0; i < to->length[0]; i++)
             *element(to, 0, i) = GAP;
         fill_block(to, rank, call, rank, 0);
     }
@@ -309,8 +411,15 @@ static void check(const struct program *p, int call, int in_place,
         blocks = 0;
     if (p->kind == BARRIER || (p->kind == SCATTER && in_place))
         blocks = 0;
+    if (p->kind == REDUCE_SCATTER) { /* one, at the start of what may be more */
+        blocks = 0;
+        for (int i = 0; i < counts[rank]; i++)
+            if (to->at[i] != expected(p, call, 0, i, &known))
+                fail(p, call, "element", i, to->at[i],
+                     expected(p, call, 0, i, &known));
+    }
     for (int b = 0; b < blocks; b++)
-        for (int i = 0; i < p->n; i++) {
+        for (int i = 0; i < to->length[b]; i++) {
             int should = expected(p, call, b, i, &known);
 
             if (known && *element(to, b, i) != should)
@@ -325,6 +434,8 @@ static void check(const struct program *p, int call, int in_place,
  */
 static int draw_in_place(const struct program *p)
 {
+    if (p->kind == REDUCE_SCATTER && p->n > IN_PLACE_MOST)
+        return 0;
     if (!is_rooted(p))
         return p->in_place && p->kind != BARRIER;
     if (rank != p->root || p->kind == BCAST ||
@@ -338,10 +449,8 @@ static void one_call(const struct program *p, int call)
     int plain = is_reduction(p), in_place = draw_in_place(p);
     struct data from, to;
 
-    make(&from, plain ? PLAIN : (enum form) prng_below(&own, FORMS), sends(p),
-         p->n);
-    make(&to, plain ? PLAIN : (enum form) prng_below(&own, FORMS),
-         receives(p, in_place), p->n);
+    make(&from, p, plain, sends(p));
+    make(&to, p, plain, receives(p, in_place));
     contribute(p, call, in_place, &from, &to);
     if (prng_chance(&own, 10))
         usleep((unsigned) prng_below(&own, DELAY_MOST_US));
@@ -370,6 +479,15 @@ static struct program draw(uint64_t seed, int number)
     return p;
 }
 
+/* Of each block, up to n; some have none. */
+static void draw_counts(const struct program *p, uint64_t seed)
+{
+    struct prng prng = {seed * 77003 + (uint64_t) p->number};
+
+    for (int r = 0; r < size; r++)
+        counts[r] = prng_chance(&prng, 30) ? p->n : prng_below(&prng, p->n + 1);
+}
+
 static void run(uint64_t seed, int number)
 {
     struct program p = draw(seed, number);
@@ -377,6 +495,7 @@ static void run(uint64_t seed, int number)
     MPI_Comm_rank(comms[p.comm], &rank);
     MPI_Comm_size(comms[p.comm], &size);
     p.root %= size;
+    draw_counts(&p, seed);
     for (int call = 0; call < p.calls; call++)
         one_call(&p, call);
 }

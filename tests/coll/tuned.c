@@ -3,6 +3,8 @@
  *
  *   coll_tuned asks      how many searches are open, before and after
  *   coll_tuned off       aspen_coll=off on one rank: nothing is searched
+ *   coll_tuned again     a split, freed and made again: nothing is searched
+ *   coll_tuned mixed     communicators of ranks that have learnt other things
  *   coll_tuned many      1,000 communicators, each used a few times
  *   coll_tuned full      no room for one communicator more
  *   coll_tuned lengths   ranks disagree about the size of a broadcast
@@ -65,6 +67,66 @@ static void off(void)
     sum_of(comm, 20);
     EXPECT(open_searches(comm) == -1);
     MPI_Comm_free(&comm);
+}
+
+/* Rows or columns of ranks that are dealt to two nodes in turn. */
+static MPI_Comm split(int columns)
+{
+    MPI_Comm comm;
+
+    MPI_Comm_split(MPI_COMM_WORLD, columns ? rank / 2 : rank % 2, 0, &comm);
+    return comm;
+}
+
+static void sums(MPI_Comm comm, int times, int ints)
+{
+    int own[64] = {rank}, all[64];
+
+    for (int i = 0; i < times; i++)
+        MPI_Allreduce(own, all, ints, MPI_INT, MPI_SUM, comm);
+}
+
+/* Open after the first call that is tuned: 1 where it begins a search. */
+static int begins(MPI_Comm comm, int ints)
+{
+    sums(comm, 8, ints);
+    return open_searches(comm);
+}
+
+static void again(void)
+{
+    for (int columns = 0; columns < 2; columns++) {
+        MPI_Comm comm = split(columns);
+
+        EXPECT(begins(comm, 1) == 1);
+        sums(comm, 100, 1);
+        EXPECT(open_searches(comm) == 0);
+        MPI_Comm_free(&comm);
+    }
+    for (int columns = 0; columns < 2; columns++) {
+        MPI_Comm comm = split(columns);
+
+        EXPECT(begins(comm, 1) == 0);
+        sums(comm, 200, 1);
+        sums(comm, 1, 64); /* this one is new */
+        EXPECT(open_searches(comm) == 1);
+        MPI_Comm_free(&comm);
+    }
+}
+
+/* Ranks that have learnt different things, for the two that meet now were in
+ * different communicators: they must not wait for each other. */
+static void mixed(void)
+{
+    for (int round = 0; round < 12; round++) {
+        MPI_Comm comm;
+        int color = round % 3 == 0 ? rank / 2 : round % 3 == 1 ? rank % 2 : 0;
+
+        MPI_Comm_split(MPI_COMM_WORLD, color, round % 2 ? -rank : rank, &comm);
+        sums(comm, 40 + round * (color ? 1 : 7), 1 + color);
+        sums(comm, 40, 64);
+        MPI_Comm_free(&comm);
+    }
 }
 
 static void many(void)
@@ -150,7 +212,7 @@ static const struct {
     const char *name;
     void (*run)(void);
 } stories[] = {{"asks", asks}, {"off", off},         {"many", many},
-               {"full", full}, {"lengths", lengths}, {"threads", threads},
+               {"again", again}, {"mixed", mixed}, {"full", full}, {"lengths", lengths}, {"threads", threads},
                {"late", late}};
 
 int main(int argc, char **argv)

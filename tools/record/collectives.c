@@ -14,6 +14,7 @@ int aspt_part_collectives(struct aspt_record *record, const char *file,
     static const struct aspt_field fields[] = {
         ASPT_FIELD(aspt_collectives, communicators, ASPT_COUNT),
         ASPT_FIELD(aspt_collectives, kinds, ASPT_COUNT),
+        ASPT_FIELD(aspt_collectives, reused, ASPT_COUNT),
     };
     static const struct aspt_field found[] = {
         ASPT_FIELD(aspt_chosen, key, ASPT_TEXT),

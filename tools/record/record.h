@@ -126,7 +126,7 @@ struct aspt_chosen {
 };
 
 struct aspt_collectives {
-    uint64_t communicators, kinds;
+    uint64_t communicators, kinds, reused;
     size_t nfound;
     struct aspt_chosen *found;
 };

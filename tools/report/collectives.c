@@ -71,9 +71,12 @@ void aspt_page_collectives(FILE *to, const struct aspt_record *record)
     aspt_html_section(to, "What was chosen for collective operations");
     aspt_html_tag(to, "p", "note",
                   "%" PRIu64 " communicators were tuned, for %" PRIu64
-                  " kinds of calls. Rank: of the chosen way in the model's "
-                  "order. The picture: its time in that of MPI's own choice.",
-                  collectives->communicators, collectives->kinds);
+                  " kinds of calls; %" PRIu64
+                  " more were known from communicators of the same shape. "
+                  "Rank: of the chosen way in the model's order. The picture: "
+                  "its time in that of MPI's own choice.",
+                  collectives->communicators, collectives->kinds,
+                  collectives->reused);
     aspt_html_table(to, titles);
     for (size_t i = 0; i < collectives->nfound && i < ASPT_ROWS_MAX; i++)
         put_row(to, &collectives->found[i]);
