@@ -103,6 +103,11 @@
       ASP_KNOB_TO_RUNTIME,                                                    \
       "coll=tune: try the few ways that a model thinks best, in at most "     \
       "twelve calls, or all of them, several times (aspen tune)")             \
+    K(COLL_PROBE, "coll.probe_ms", NUMBER, "20", "", 0, 60000, "ms",          \
+      ASP_KNOB_TO_RUNTIME,                                                    \
+      "coll=tune: time at MPI_Init to measure the links inside nodes and "    \
+      "between them, where coll.table does not say how fast they are; 0: a "  \
+      "machine that is built in is taken for this one")                       \
     K(COLL_FORCE, "coll.force", WORD, "no",                                   \
       "no|shared|tree|ring|dissemination|exchange|levels|mpich|"              \
       "mpich-binomial|mpich-nb-tree|mpich-recursive-doubling",                \

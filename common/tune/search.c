@@ -11,7 +11,7 @@
 
 const struct asp_search_effort asp_search_online = {
     .budget_us = 1e6, /* the default of coll.budget_ms */
-    .agree_us = 10,
+    .agree_us = 10,   /* where no model says it */
     .margin = 1.10,
     .confirm = 1.03,
     .spread = 3,

@@ -139,12 +139,27 @@ int asp_tune_table_add_job(struct asp_tune_table *table,
     return 0;
 }
 
+void asp_tune_links_merge(struct asp_tune_links *links,
+                          const struct asp_tune_links *newer)
+{
+    if (newer->has_inside)
+        links->inside = newer->inside;
+    if (newer->has_between)
+        links->between = newer->between;
+    if (newer->has_core)
+        links->core = newer->core;
+    links->has_inside |= newer->has_inside;
+    links->has_between |= newer->has_between;
+    links->has_core |= newer->has_core;
+}
+
 int asp_tune_table_merge(struct asp_tune_table *table,
                          const struct asp_tune_table *newer,
                          struct asp_err *err)
 {
     if (asp_tune_table_fits(table, &newer->machine, NULL, err) < 0)
         return -1;
+    asp_tune_links_merge(&table->links, &newer->links);
     for (uint32_t i = 0; i < newer->njobs; i++)
         if (asp_tune_table_add_job(table, &newer->jobs[i], err) < 0)
             return -1;

@@ -15,6 +15,7 @@
 
 #include "common/base/build_id.h"
 #include "common/base/err.h"
+#include "common/coll/simulate.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,6 +51,16 @@ struct asp_tune_machine {
     uint32_t cpus;                  /* of a node, that a job may use */
 };
 
+/* What was measured of the machine's links and of a core, for models
+ * (common/coll/simulate.h): in ps, at most ASP_COLL_LINK_PS_MAX. */
+struct asp_tune_links {
+    bool has_inside, has_between, has_core;
+    struct asp_coll_link inside, between;
+    struct asp_tune_core {
+        int64_t copy, fold; /* per byte */
+    } core;
+};
+
 /* Nodes and ranks per node of a job. */
 struct asp_tune_job {
     uint32_t nodes, ppn;
@@ -74,6 +85,7 @@ struct asp_tune_row {
 
 struct asp_tune_table {
     struct asp_tune_machine machine;
+    struct asp_tune_links links;
     struct asp_tune_job jobs[ASP_TUNE_JOBS_MAX];
     uint32_t njobs;
     struct asp_tune_row *rows; /* in the order of their keys, no key twice */
@@ -141,13 +153,17 @@ int asp_tune_table_add(struct asp_tune_table *table,
 int asp_tune_table_add_job(struct asp_tune_table *table,
                            const struct asp_tune_job *job, struct asp_err *err);
 
-/* Add the rows and jobs of a newer table of the same machine: where both have a
- * key the newer is kept, even if it is slower, for it is what holds now.
+/* Add the rows, jobs and links of a newer table of the same machine: where both
+ * have a key the newer is kept, even if it is slower, for it is what holds now.
  * Returns 0, or -1 with errno ENOEXEC (another machine: the same message as
  * asp_tune_table_fits()) or as asp_tune_table_add(). */
 int asp_tune_table_merge(struct asp_tune_table *table,
                          const struct asp_tune_table *newer,
                          struct asp_err *err);
+
+/* Take what `newer` has; what it lacks stays. */
+void asp_tune_links_merge(struct asp_tune_links *links,
+                          const struct asp_tune_links *newer);
 
 /* Make the index anew. Returns 0, or -1 with errno ENOMEM or EFBIG (more than
  * ASP_TUNE_SHAPES_MAX shapes). */

@@ -9,6 +9,7 @@
 #include "common/base/limits.h"
 #include "common/base/printable.h"
 #include "common/base/words.h"
+#include "common/coll/fit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -69,18 +70,27 @@ static int next_line(struct reader *in)
     return 0;
 }
 
-/* The next line, which must begin with this word; what follows it. */
+/* What follows this word in the line, if it begins with it. */
+static const char *value_of(const struct reader *in, const char *name)
+{
+    const char *value = asp_after(in->line, name);
+
+    return value && *value == ' ' ? value + 1 : NULL;
+}
+
+/* The same, of a line that must begin with it. */
+static const char *wanted_value(struct reader *in, const char *name)
+{
+    const char *value = value_of(in, name);
+
+    if (!value)
+        asp_err_at(in->err, EINVAL, &in->where, "\"%s\" was expected", name);
+    return value;
+}
+
 static const char *next_value(struct reader *in, const char *name)
 {
-    const char *value;
-
-    if (next_line(in) < 0)
-        return NULL;
-    value = asp_after(in->line, name);
-    if (value && *value == ' ')
-        return value + 1;
-    asp_err_at(in->err, EINVAL, &in->where, "\"%s\" was expected", name);
-    return NULL;
+    return next_line(in) < 0 ? NULL : wanted_value(in, name);
 }
 
 static int read_fact(struct reader *in, const struct fact *fact, char *to)
@@ -103,10 +113,11 @@ static int read_fact(struct reader *in, const struct fact *fact, char *to)
     return len ? 0 : wrong(in, "the value is empty");
 }
 
+/* Of the line that was read. */
 static int read_count(struct reader *in, const char *name, uint32_t max,
                       uint32_t *n_p)
 {
-    const char *value = next_value(in, name);
+    const char *value = wanted_value(in, name);
 
     if (!value)
         return -1;
@@ -139,6 +150,63 @@ static int read_jobs(struct reader *in, struct asp_tune_table *table)
     }
 }
 
+/* n numbers of ps. */
+static int read_ps(struct reader *in, const char *at, int64_t *ps, int n)
+{
+    for (int i = 0; i < n; i++) {
+        uint32_t number;
+
+        if ((i > 0 && *at++ != ' ') ||
+            asp_take_number(&at, (uint32_t) ASP_COLL_LINK_PS_MAX, &number) < 0)
+            return wrong(in, "links: L, o, g in ps and G in ps a byte, up to "
+                             "4000000000; core: copy and fold in ps a byte");
+        ps[i] = number;
+    }
+    return *at ? wrong(in, "something follows the numbers") : 0;
+}
+
+static void take_link(const struct reader *in, struct asp_tune_links *links,
+                      const struct asp_coll_link *link)
+{
+    if (value_of(in, link_inside)) {
+        links->has_inside = true;
+        links->inside = *link;
+    } else {
+        links->has_between = true;
+        links->between = *link;
+    }
+}
+
+/* Lines of links, in any order and number, to the next line. */
+static int read_links(struct reader *in, struct asp_tune_links *links)
+{
+    const char *value;
+    int64_t ps[4];
+
+    while (next_line(in) == 0) {
+        int n = 4;
+
+        value = value_of(in, link_inside);
+        value = value ? value : value_of(in, link_between);
+        if (!value) {
+            value = value_of(in, word_core);
+            n = 2;
+        }
+        if (!value)
+            return 0;
+        if (read_ps(in, value, ps, n) < 0)
+            return -1;
+        if (n == 2) {
+            links->has_core = true;
+            links->core = (struct asp_tune_core){ps[0], ps[1]};
+        } else {
+            take_link(in, links,
+                      &(struct asp_coll_link){ps[0], ps[1], ps[2], ps[3]});
+        }
+    }
+    return -1;
+}
+
 static int read_header(struct reader *in, struct asp_tune_table *table,
                        uint32_t *rows_p)
 {
@@ -152,8 +220,9 @@ static int read_header(struct reader *in, struct asp_tune_table *table,
     for (size_t i = 0; i < FACTS; i++)
         if (read_fact(in, &facts[i], (char *) machine + facts[i].offset) < 0)
             return -1;
-    if (read_count(in, "cpus", ASP_RANKS_MAX, &machine->cpus) < 0 ||
-        read_jobs(in, table) < 0)
+    if (next_line(in) < 0 ||
+        read_count(in, "cpus", ASP_RANKS_MAX, &machine->cpus) < 0 ||
+        read_jobs(in, table) < 0 || read_links(in, &table->links) < 0)
         return -1;
     return read_count(in, "rows", ASP_TUNE_ROWS_MAX, rows_p);
 }

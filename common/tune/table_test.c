@@ -73,6 +73,38 @@ static void text_form(void **state)
     asp_tune_table_clear(&again);
 }
 
+/* What a probe has measured: each line may be missing. */
+static void links(void **state)
+{
+    static const char text[] = HEADER "link inside 150000 80000 20000 125\n"
+                                      "core 80 4000000000\n"
+                                      "rows 0\nend\n";
+    static const char newer[] = HEADER "link between 1 2 3 4\n"
+                                       "core 5 6\n"
+                                       "rows 0\nend\n";
+    struct asp_tune_table old = read_good(text), new = read_good(newer);
+    struct asp_err err;
+    size_t len;
+    char *again;
+
+    (void) state;
+    assert_true(old.links.has_inside && old.links.has_core);
+    assert_false(old.links.has_between);
+    assert_int_equal(old.links.inside.gap, 20000);
+    assert_int_equal(old.links.core.fold, INT64_C(4000000000));
+    assert_int_equal(asp_tune_table_merge(&old, &new, &err), 0);
+    assert_int_equal(old.links.inside.latency, 150000);
+    assert_int_equal(old.links.between.byte, 4);
+    assert_int_equal(old.links.core.copy, 5);
+    again = asp_tune_table_text(&old, &len);
+    assert_string_equal(again,
+                        HEADER "link inside 150000 80000 20000 125\n"
+                               "link between 1 2 3 4\ncore 5 6\nrows 0\nend\n");
+    free(again);
+    asp_tune_table_clear(&old);
+    asp_tune_table_clear(&new);
+}
+
 /* Lines of bad tables: what is said, and where. */
 static void refusals(void **state)
 {
@@ -124,6 +156,16 @@ static void refusals(void **state)
         {"aspen-coll-table 1\nmpi a\nbuild b\nucx c\nfabric d\ncpus 2\njobs "
          "0x2\n",
          "jobs:", "t:7"},
+        {HEADER "link inside 1 2 3\nrows 0\nend\n", "links: L, o, g", "t:8"},
+        {HEADER "link inside 1 2 3 4 5\nrows 0\nend\n", "follows the numbers",
+         "t:8"},
+        {HEADER "link inside 1 2 3 4000000001\nrows 0\nend\n", "links: L, o, g",
+         "t:8"},
+        {HEADER "link inside 1 2 3 -4\nrows 0\nend\n", "links: L, o, g", "t:8"},
+        {HEADER "link beside 1 2 3 4\nrows 0\nend\n", "\"rows\" was expected",
+         "t:8"},
+        {HEADER "core 1\nrows 0\nend\n", "links: L, o, g", "t:8"},
+        {HEADER "core 1 2\n", "cut off", "t:9"},
     };
 
     (void) state;
@@ -484,13 +526,13 @@ static void large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_form),   cmocka_unit_test(refusals),
-        cmocka_unit_test(unknown_way), cmocka_unit_test(limits),
-        cmocka_unit_test(cut),         cmocka_unit_test(damaged),
-        cmocka_unit_test(look_up),     cmocka_unit_test(near_sizes),
-        cmocka_unit_test(classes),     cmocka_unit_test(order),
-        cmocka_unit_test(fits),        cmocka_unit_test(merge),
-        cmocka_unit_test(large),
+        cmocka_unit_test(text_form),  cmocka_unit_test(links),
+        cmocka_unit_test(refusals),   cmocka_unit_test(unknown_way),
+        cmocka_unit_test(limits),     cmocka_unit_test(cut),
+        cmocka_unit_test(damaged),    cmocka_unit_test(look_up),
+        cmocka_unit_test(near_sizes), cmocka_unit_test(classes),
+        cmocka_unit_test(order),      cmocka_unit_test(fits),
+        cmocka_unit_test(merge),      cmocka_unit_test(large),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,8 @@
 #include "table.h"
 
 static const char magic[] = "aspen-coll-table 1", mark_end[] = "end";
+static const char link_inside[] = "link inside",
+                  link_between[] = "link between", word_core[] = "core";
 static const char marks[] = "._:,@+/-()";
 
 static const char *const sources[ASP_TUNE_SOURCES] = {"sweep", "search",

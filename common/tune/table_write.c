@@ -16,6 +16,24 @@ static void put_us(struct asp_strbuf *sb, uint64_t ns)
     asp_strbuf_add(sb, " %" PRIu64 ".%03u", ns / 1000, (unsigned) (ns % 1000));
 }
 
+static void put_link(struct asp_strbuf *sb, const char *name, bool has,
+                     const struct asp_coll_link *link)
+{
+    if (has)
+        asp_strbuf_add(
+            sb, "%s %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n", name,
+            link->latency, link->overhead, link->gap, link->byte);
+}
+
+static void put_links(struct asp_strbuf *sb, const struct asp_tune_links *links)
+{
+    put_link(sb, link_inside, links->has_inside, &links->inside);
+    put_link(sb, link_between, links->has_between, &links->between);
+    if (links->has_core)
+        asp_strbuf_add(sb, "%s %" PRId64 " %" PRId64 "\n", word_core,
+                       links->core.copy, links->core.fold);
+}
+
 static void put_header(struct asp_strbuf *sb,
                        const struct asp_tune_table *table)
 {
@@ -31,7 +49,9 @@ static void put_header(struct asp_strbuf *sb,
     for (uint32_t i = 0; i < table->njobs; i++)
         asp_strbuf_add(sb, "%s%ux%u", i ? "," : "", table->jobs[i].nodes,
                        table->jobs[i].ppn);
-    asp_strbuf_add(sb, "\nrows %u\n", table->nrows);
+    asp_strbuf_add(sb, "\n");
+    put_links(sb, &table->links);
+    asp_strbuf_add(sb, "rows %u\n", table->nrows);
 }
 
 char *asp_tune_table_text(const struct asp_tune_table *table, size_t *len_p)

@@ -123,6 +123,10 @@ const struct aspx_wait_policy aspx_wait_table[ASPX_WAITERS] = {
                               NAP_MAX_US,
                               "whoever is waited for wakes it; only MPI needs "
                               "the naps"},
+    [ASPX_WAIT_COLL_PROBE] = {"rank while others measure links", 0, 0,
+                              NAP_FIRST_US, NAP_MAX_US,
+                              "those that measure are to have the CPUs; at "
+                              "MPI_Init only"},
     [ASPX_WAIT_OPENMP] = {"caller whose OpenMP threads end a chunk", 20, 2000,
                           NAP_FIRST_US, NAP_MAX_US,
                           "a chunk takes some 10 us, but its thread may have "

@@ -7,6 +7,7 @@
 
 #include "counts.h"
 #include "machine.h"
+#include "model.h"
 #include "settings.h"
 
 #include "common/coll/choose.h"
@@ -291,6 +292,18 @@ static double predict_default(const struct list *list)
             0)
         return us_of(&cost);
     return 1;
+}
+
+double aspx_coll_agree_us(struct aspx_coll_comm *comm)
+{
+    const struct asp_tune_args args = {
+        .op = ASP_COLL_ALLREDUCE,
+        .bytes = ASP_DECIDE_VALUES * sizeof(double),
+        .fold = ASP_TUNE_BUILTIN,
+        .floating = true,
+    };
+
+    return predict_default(&(struct list){.comm = comm, .args = &args});
 }
 
 static int faster_first(const void *a, const void *b)

@@ -11,6 +11,10 @@ uint32_t aspx_coll_order(void *data, const struct asp_tune_shape *shape,
                          const struct asp_tune_args *args,
                          struct asp_search_candidate *out);
 
+/* What the model says of an agreement on what was measured: an Allreduce by
+ * MPI's own choice, in us. The same on all ranks. */
+double aspx_coll_agree_us(struct aspx_coll_comm *comm);
+
 /* Fill in the problem of a call, but for counts. bytes as in the key. */
 void aspx_coll_problem(const struct aspx_coll_comm *comm,
                        const struct asp_tune_args *args, size_t grain,

@@ -248,6 +248,9 @@ static void start_decisions(struct aspx_coll_comm *comm, uint32_t *work)
 
     asp_tune_shape_of(comm->node, comm->size, work, &comm->shape);
     config.shape = comm->shape;
+    /* A sweep agrees on each trial, whatever that costs. */
+    if (!aspx_coll_settings.explicit_effort && config.effort.budget_us > 0)
+        config.effort.agree_us = aspx_coll_agree_us(comm);
     comm->decide = asp_decide_start(comm->memory, &config);
     aspx_coll_learnt_use(comm);
 }

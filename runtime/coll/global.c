@@ -7,6 +7,7 @@
 #include "eligible.h"
 #include "join.h"
 #include "machine.h"
+#include "model.h"
 #include "settings.h"
 
 #include "runtime/mpi/build.h"
@@ -18,6 +19,8 @@
 
 /* Of what ranks do with each other: grows when it changes. */
 enum { ASPX_COLL_VERSION = 3 };
+
+#define FNV_PRIME UINT64_C(0x100000001b3)
 
 static struct asp_tune_table table;
 static struct aspx_coll_way *ways; /* one for each row of the table */
@@ -74,6 +77,22 @@ static void find_effort(void)
         effort.budget_us = 0;
 }
 
+/* Of what must be alike: the table, and what the model makes of it. */
+static void find_seed(const unsigned char digest[ASP_SHA256_BYTES])
+{
+    const struct asp_coll_machine *m = aspx_coll_model();
+    const int64_t constants[] = {
+        m->inside.latency, m->inside.overhead, m->inside.gap,
+        m->inside.byte,    m->between.latency, m->between.overhead,
+        m->between.gap,    m->between.byte,    m->copy,
+        m->fold,
+    };
+
+    memcpy(&seed, digest, sizeof(seed));
+    for (size_t i = 0; i < sizeof(constants) / sizeof(constants[0]); i++)
+        seed = (seed ^ (uint64_t) constants[i]) * FNV_PRIME;
+}
+
 static bool stay(const char *why)
 {
     if (aspx_coll_is_first())
@@ -95,7 +114,8 @@ bool aspx_coll_begin(void)
         return stay("some ranks have no memory for coll.table");
     if (has_table)
         (void) asp_tune_table_digest(&table, digest);
-    memcpy(&seed, digest, sizeof(seed));
+    aspx_coll_model_find(has_table ? &table : NULL);
+    find_seed(digest);
     find_tags();
     find_effort();
     return true;

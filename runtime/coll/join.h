@@ -7,6 +7,7 @@
 
 #include "common/tune/table.h"
 
+#include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,6 +20,19 @@ bool aspx_coll_are_alike(uint64_t number);
  * Collective, as above.
  *   table_p  set where this returns true: there is one, of this machine */
 bool aspx_coll_take_table(struct asp_tune_table *table_p);
+
+/* What to do while a request is waited for. */
+enum aspx_coll_patience {
+    ASPX_COLL_YIELD, /* others may need the CPU to get there */
+    ASPX_COLL_POLL,  /* it is there in microseconds */
+    ASPX_COLL_NAP,   /* others measure, and need the CPU for themselves */
+};
+
+/* Wait for a request of ours whose other side is in another rank. Ends the job
+ * after init.timeout_s, as above. */
+void aspx_coll_wait(MPI_Request *request, enum aspx_coll_patience patience);
+
+_Noreturn void aspx_coll_give_up(void);
 
 bool aspx_coll_is_first(void); /* rank 0 of MPI_COMM_WORLD */
 

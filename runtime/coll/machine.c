@@ -8,19 +8,16 @@
 #include "runtime/mpi/build.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* How long a message waits at most for a process that has lost its CPU: a slice
- * of the Linux scheduler, in ps. */
-#define SLICE_PS (INT64_C(4) * 1000 * 1000 * 1000)
-
 static struct asp_tune_machine machine;
 static struct asp_tune_job job;
-static struct asp_coll_machine model;
+static struct aspx_coll_pairs pairs;
 static bool shares_cpus;
 
 /* A fact is one word. */
@@ -75,17 +72,44 @@ static void count_node(MPI_Comm node, uint32_t *ranks_p, uint32_t *cpus_p)
         *cpus_p += all[i];
 }
 
+/* The first two ranks of a node, and the first ones of two nodes: those with
+ * the lowest numbers.
+ *   index   of this rank in its node
+ *   leader  the first rank of its node, in MPI_COMM_WORLD */
+static void find_pairs(int index, int leader)
+{
+    struct {
+        int rank, leader; /* as MPI_2INT */
+    } own[2], first[2];
+    int rank = 0;
+
+    aspx_coll_behind.MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    own[0].rank = index == 1 ? rank : INT_MAX;
+    own[1].rank = index == 0 && rank != 0 ? rank : INT_MAX;
+    own[0].leader = own[1].leader = leader;
+    aspx_coll_behind.MPI_Allreduce(own, first, 2, MPI_2INT, MPI_MINLOC,
+                                   MPI_COMM_WORLD);
+    pairs.inside = pairs.between = (struct aspx_coll_pair){-1, -1};
+    if (first[0].rank != INT_MAX)
+        pairs.inside = (struct aspx_coll_pair){first[0].leader, first[0].rank};
+    if (first[1].rank != INT_MAX)
+        pairs.between = (struct aspx_coll_pair){0, first[1].rank};
+}
+
 static void find_nodes(void)
 {
     uint32_t ranks = 1, cpus = cpus_here(), least[2], values[2], leader;
     MPI_Comm node;
-    int index = 0;
+    int index = 0, first = 0;
 
     aspx_coll_behind.MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED,
                                          0, MPI_INFO_NULL, &node);
     count_node(node, &ranks, &cpus);
     aspx_coll_behind.MPI_Comm_rank(node, &index);
+    aspx_coll_behind.MPI_Comm_rank(MPI_COMM_WORLD, &first);
+    aspx_coll_behind.MPI_Bcast(&first, 1, MPI_INT, 0, node);
     aspx_coll_behind.MPI_Comm_free(&node);
+    find_pairs(index, first);
     leader = index == 0;
     aspx_coll_behind.MPI_Allreduce(&leader, &job.nodes, 1, MPI_UINT32_T,
                                    MPI_SUM, MPI_COMM_WORLD);
@@ -98,24 +122,10 @@ static void find_nodes(void)
     machine.cpus = cpus;
 }
 
-/* By what rank 0 knows of the network. */
-static void choose_model(void)
-{
-    uint32_t tcp = strstr(machine.fabric, "tcp") != NULL;
-
-    aspx_coll_behind.MPI_Bcast(&tcp, 1, MPI_UINT32_T, 0, MPI_COMM_WORLD);
-    model = *asp_coll_machine_find(tcp ? "tcp" : "infiniband");
-    if (shares_cpus) {
-        model.inside.latency += SLICE_PS;
-        model.between.latency += SLICE_PS;
-    }
-}
-
 void aspx_coll_machine_find(void)
 {
     find_programs();
     find_nodes();
-    choose_model();
 }
 
 const struct asp_tune_machine *aspx_coll_machine(void)
@@ -128,9 +138,9 @@ const struct asp_tune_job *aspx_coll_job(void)
     return &job;
 }
 
-const struct asp_coll_machine *aspx_coll_model(void)
+const struct aspx_coll_pairs *aspx_coll_pairs(void)
 {
-    return &model;
+    return &pairs;
 }
 
 bool aspx_coll_shares_cpus(void)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the job runs, as tables and models of collectives need it. */
+/* Where the job runs, as tables and models (model.h) of collectives need it. */
 #ifndef ASPEN_RUNTIME_COLL_MACHINE_H
 #define ASPEN_RUNTIME_COLL_MACHINE_H
 
-#include "common/coll/simulate.h"
+#include "probe.h"
+
 #include "common/tune/table.h"
 
 #include <stdbool.h>
@@ -17,9 +18,8 @@ const struct asp_tune_machine *aspx_coll_machine(void);
 /* Nodes, and ranks of the fullest one; the same on all ranks. */
 const struct asp_tune_job *aspx_coll_job(void);
 
-/* The model, the same on all ranks: where ranks share CPUs, a message waits
- * until the other side has one. */
-const struct asp_coll_machine *aspx_coll_model(void);
+/* Ranks between which links can be measured; the same on all ranks. */
+const struct aspx_coll_pairs *aspx_coll_pairs(void);
 
 /* Are there more ranks on some node than CPUs? The same on all ranks. */
 bool aspx_coll_shares_cpus(void);

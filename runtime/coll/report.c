@@ -6,11 +6,13 @@
 #include "global.h"
 #include "join.h"
 #include "machine.h"
+#include "model.h"
 #include "settings.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,6 +135,19 @@ static bool write_file(const char *path, const char *text, size_t bytes)
     return done;
 }
 
+/* What is in the file: perhaps of jobs of other shapes, which cannot be used
+ * here, or written since this one began. */
+static void add_file(struct asp_tune_table *table, const char *path)
+{
+    struct asp_tune_table there;
+    struct asp_err err;
+
+    if (asp_tune_table_read(path, aspx_coll_way_check, &there, &err) != 0)
+        return;
+    (void) asp_tune_table_merge(table, &there, &err);
+    asp_tune_table_clear(&there);
+}
+
 static void save(const char *path)
 {
     static bool said;
@@ -148,6 +163,8 @@ static void save(const char *path)
     known = (struct asp_tune_table *) (uintptr_t) aspx_coll_table();
     if (known)
         (void) asp_tune_table_merge(&table, known, &err);
+    add_file(&table, path);
+    asp_tune_links_merge(&table.links, &aspx_coll_model_found()->links);
     add_rows(&table, day);
     text = asp_tune_table_text(&table, &bytes);
     if (!(text && write_file(path, text, bytes)) && !said) {
@@ -179,6 +196,46 @@ static double us_saved(const struct found *one)
     return one->sum.default_us - one->sum.best_us;
 }
 
+/* Those by which ways were put in order. */
+static const struct {
+    const char *where;
+    size_t link, from; /* in struct asp_coll_machine, struct aspx_coll_model */
+} links[] = {
+    {"inside nodes", offsetof(struct asp_coll_machine, inside),
+     offsetof(struct aspx_coll_model, inside)},
+    {"between nodes", offsetof(struct asp_coll_machine, between),
+     offsetof(struct aspx_coll_model, between)},
+};
+enum { LINKS = sizeof(links) / sizeof(links[0]) };
+
+static void read_link(int i, struct asp_coll_link *link_p, const char **from_p)
+{
+    const struct aspx_coll_model *model = aspx_coll_model_found();
+    enum aspx_coll_source source;
+
+    memcpy(link_p, (const char *) &model->bare + links[i].link,
+           sizeof(*link_p));
+    memcpy(&source, (const char *) model + links[i].from, sizeof(source));
+    *from_p = aspx_coll_source_name(source);
+}
+
+static void print_links(FILE *out)
+{
+    for (int i = 0; i < LINKS; i++) {
+        struct asp_coll_link link;
+        const char *from;
+
+        read_link(i, &link, &from);
+        fprintf(out,
+                "%s %s by %s: L %.3g us, o %.3g us, g %.3g us, %.3g ns a "
+                "byte",
+                i ? ";" : "aspen:   links", links[i].where, from,
+                1e-6 * (double) link.latency, 1e-6 * (double) link.overhead,
+                1e-6 * (double) link.gap, 1e-3 * (double) link.byte);
+    }
+    fputc('\n', out);
+}
+
 static void print(FILE *out, const struct aspx_record *record, const void *data)
 {
     uint32_t other = 0;
@@ -203,6 +260,7 @@ static void print(FILE *out, const struct aspx_record *record, const void *data)
                 "aspen:   %" PRIu64
                 " more were known from communicators of the same shape\n",
                 counts.reused);
+    print_links(out);
     for (uint32_t i = 0; i < nfound; i++) {
         const struct found *one = &found[i];
         char key[ASP_TUNE_KEY_MAX];
@@ -230,6 +288,26 @@ static void put_found(FILE *out, const struct found *one)
             one->sum.model_rank);
 }
 
+static void put_links(FILE *out)
+{
+    fprintf(out, "\n    \"probe_ms\": %.3f,\n    \"links\": [",
+            1e-3 * aspx_coll_model_found()->probe_us);
+    for (int i = 0; i < LINKS; i++) {
+        struct asp_coll_link link;
+        const char *from;
+
+        read_link(i, &link, &from);
+        fprintf(out,
+                "%s\n     {\"where\": \"%s\", \"from\": \"%s\", "
+                "\"latency_us\": %.6f, \"overhead_us\": %.6f, "
+                "\"gap_us\": %.6f, \"byte_ns\": %.3f}",
+                i ? "," : "", links[i].where, from,
+                1e-6 * (double) link.latency, 1e-6 * (double) link.overhead,
+                1e-6 * (double) link.gap, 1e-3 * (double) link.byte);
+    }
+    fputs("\n    ],", out);
+}
+
 static void put_json(FILE *out, const struct aspx_record *record,
                      const void *data)
 {
@@ -237,9 +315,10 @@ static void put_json(FILE *out, const struct aspx_record *record,
     (void) data;
     fprintf(out,
             ",\n  \"collectives\": {\n    \"communicators\": %" PRIu64
-            ",\n    \"kinds\": %" PRIu64 ",\n    \"reused\": %" PRIu64
-            ",\n    \"found\": [",
+            ",\n    \"kinds\": %" PRIu64 ",\n    \"reused\": %" PRIu64 ",",
             counts.comms, counts.keys, counts.reused);
+    put_links(out);
+    fputs("\n    \"found\": [", out);
     for (uint32_t i = 0; i < nfound; i++) {
         if (i)
             fputc(',', out);

@@ -29,6 +29,7 @@ bool aspx_coll_settings_read(const struct asp_layout *layout)
     s->mode = mode_of(asp_layout_knob(layout, "coll", "off"));
     s->budget_us = 1e3 *
                    atof(asp_layout_knob(layout, "coll.budget_ms", "1000"));
+    s->probe_us = 1e3 * atof(asp_layout_knob(layout, "coll.probe_ms", "20"));
     s->join_s = atoi(asp_layout_knob(layout, "init.timeout_s", "60"));
     s->table = word(layout, "coll.table");
     s->save = word(layout, "coll.save");
@@ -55,6 +56,7 @@ uint64_t aspx_coll_settings_hash(void)
 
     hash = mix(hash, &s->mode, sizeof(s->mode));
     hash = mix(hash, &s->budget_us, sizeof(s->budget_us));
+    hash = mix(hash, &s->probe_us, sizeof(s->probe_us));
     hash = mix(hash, &s->explicit_effort, sizeof(s->explicit_effort));
     return s->force ? mix(hash, s->force, strlen(s->force)) : hash;
 }

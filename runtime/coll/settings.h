@@ -17,6 +17,7 @@ enum aspx_coll_mode {
 struct aspx_coll_settings {
     enum aspx_coll_mode mode;
     double budget_us;     /* for the trials of a key */
+    double probe_us;      /* to measure links at the start; 0: not */
     int join_s;           /* how long ranks wait for each other at the start */
     const char *table;    /* file to begin with, NULL: none; of the layout */
     const char *save;     /* file to write what was found into, NULL: none */

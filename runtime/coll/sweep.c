@@ -3,7 +3,8 @@
  * each size until the search for it, of the library that is preloaded, has come
  * to a choice. It is a plain MPI program; without the library it says so.
  *
- *   aspen-coll-sweep [--ops LIST] [--from BYTES] [--to BYTES] */
+ *   aspen-coll-sweep [--ops LIST] [--from BYTES] [--to BYTES]
+ *   aspen-coll-sweep --probe   nothing: MPI_Init has measured the links */
 #include <errno.h>
 #include <getopt.h>
 #include <mpi.h>
@@ -117,7 +118,7 @@ enum { OPS = sizeof(ops) / sizeof(ops[0]) };
 
 static const char *wanted; /* names with commas, NULL: all */
 static size_t from = 8, to = 1 << 20;
-static int is_first;
+static int is_first, only_probe;
 
 static int is_wanted(const char *name)
 {
@@ -225,6 +226,7 @@ static void read_options(int argc, char **argv)
         {"ops", required_argument, NULL, 'o'},
         {"from", required_argument, NULL, 'f'},
         {"to", required_argument, NULL, 't'},
+        {"probe", no_argument, NULL, 'p'},
         {NULL, 0, NULL, 0},
     };
     int option;
@@ -236,23 +238,47 @@ static void read_options(int argc, char **argv)
             from = number(optarg);
         else if (option == 't')
             to = number(optarg);
+        else if (option == 'p')
+            only_probe = 1;
     if (from < sizeof(double) || to > 1 << 30 || from > to) {
         fprintf(stderr, "aspen tune: sizes from 8 to 2^30 bytes\n");
         exit(2);
     }
 }
 
+/* Is the library there? Of calls that move nothing no way is searched. */
+static int is_tuned(void)
+{
+    int tuned, nothing = 0;
+    MPI_Comm comm;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (int i = 0; i < EARN; i++)
+        MPI_Bcast(&nothing, 0, MPI_INT, 0, comm);
+    tuned = open_searches(comm) >= 0;
+    MPI_Comm_free(&comm);
+    return tuned;
+}
+
+static int sweep_all(void)
+{
+    int tuned = 1;
+
+    for (int op = 0; op < OPS && tuned; op++)
+        if (is_wanted(ops[op].name))
+            tuned = sweep(op);
+    return tuned;
+}
+
 int main(int argc, char **argv)
 {
-    int rank, tuned = 1;
+    int rank, tuned;
 
     read_options(argc, argv);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     is_first = rank == 0;
-    for (int op = 0; op < OPS && tuned; op++)
-        if (is_wanted(ops[op].name))
-            tuned = sweep(op);
+    tuned = only_probe ? is_tuned() : sweep_all();
     if (!tuned && is_first)
         fprintf(stderr, "aspen tune: collectives are not tuned here: Aspen's "
                         "library is not loaded, there is one rank only, or a "

@@ -211,9 +211,9 @@ static void late(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} stories[] = {{"asks", asks}, {"off", off},         {"many", many},
-               {"again", again}, {"mixed", mixed}, {"full", full}, {"lengths", lengths}, {"threads", threads},
-               {"late", late}};
+} stories[] = {{"asks", asks},       {"off", off},         {"many", many},
+               {"again", again},     {"mixed", mixed},     {"full", full},
+               {"lengths", lengths}, {"threads", threads}, {"late", late}};
 
 int main(int argc, char **argv)
 {

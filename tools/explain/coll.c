@@ -11,11 +11,13 @@
 
 #include "common/coll/choose.h"
 #include "common/coll/mpich.h"
+#include "common/tune/table.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { RANKS_MAX = 65536, BYTES_MAX = 1 << 30, SHOWN = 10 };
 
@@ -59,7 +61,9 @@ static const char usage[] =
     "  --root R          of operations that have one (0)\n"
     "  --ordered         the operation does not commute\n"
     "  --in-place        MPI_IN_PLACE\n"
-    "  --machine NAME    sun, infiniband or tcp (infiniband)\n"
+    "  --machine NAME    sun, infiniband, tcp (infiniband), or a table whose\n"
+    "                    links were measured, such as ./site.coll (aspen "
+    "tune)\n"
     "  --way TEXT        this one, such as bcast:tree=kary,k=4,segment=65536\n"
     "  --draw            its tree, and its messages round by round\n"
     "  --goal            its schedules as input of LogGOPSim, nothing else\n";
@@ -88,13 +92,48 @@ static int read_number(const char *what, const char *text, uint32_t least,
     return 0;
 }
 
+/* A machine as a table has it; what it lacks is that of infiniband. */
+static int read_machine(struct options *o, const char *path,
+                        struct asp_err *err)
+{
+    static struct asp_coll_machine machine;
+    struct asp_tune_table table;
+    bool measured;
+
+    if (asp_tune_table_read(path, NULL, &table, err) < 0)
+        return -1;
+    machine = *asp_coll_machine_find("infiniband");
+    machine.name = path;
+    machine.source = "measured by a probe; what the table lacks is as for "
+                     "infiniband";
+    if (table.links.has_inside)
+        machine.inside = table.links.inside;
+    if (table.links.has_between)
+        machine.between = table.links.between;
+    if (table.links.has_core) {
+        machine.copy = table.links.core.copy;
+        machine.fold = table.links.core.fold;
+    }
+    o->machine = &machine;
+    measured = table.links.has_inside || table.links.has_between;
+    asp_tune_table_clear(&table);
+    return measured
+               ? 0
+               : asp_err_in(err, EINVAL, path,
+                            "no links were measured: run aspen tune --probe");
+}
+
 static int set_machine(struct options *o, const char *name, struct asp_err *err)
 {
     o->machine = asp_coll_machine_find(name);
     if (o->machine)
         return 0;
+    if (access(name, F_OK) == 0)
+        return read_machine(o, name, err);
     return asp_errf(err, EINVAL,
-                    "no machine \"%.40s\": take sun, infiniband or tcp", name);
+                    "no machine \"%.40s\": take sun, infiniband, tcp, or the "
+                    "file of a table",
+                    name);
 }
 
 static int set_option(int opt, const char *arg, void *data, struct asp_err *err)

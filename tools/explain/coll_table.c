@@ -72,6 +72,16 @@ static double gain(const struct asp_tune_row *row)
     return row->best_ns ? (double) row->default_ns / (double) row->best_ns : 1;
 }
 
+static void print_link(const char *where, bool has,
+                       const struct asp_coll_link *link)
+{
+    if (has)
+        printf("Links %s: L %.3g us, o %.3g us, g %.3g us, G %.3g ns a byte.\n",
+               where, 1e-6 * (double) link->latency,
+               1e-6 * (double) link->overhead, 1e-6 * (double) link->gap,
+               1e-3 * (double) link->byte);
+}
+
 static void print_machine(const char *path, const struct asp_tune_table *table)
 {
     const struct asp_tune_machine *m = &table->machine;
@@ -83,6 +93,9 @@ static void print_machine(const char *path, const struct asp_tune_table *table)
         printf("%s%u x %u", i ? ", " : "", table->jobs[i].nodes,
                table->jobs[i].ppn);
     printf(" (nodes x ranks per node).\n");
+    print_link("inside nodes", table->links.has_inside, &table->links.inside);
+    print_link("between nodes", table->links.has_between,
+               &table->links.between);
 }
 
 /* How many rows are better than the default, and by how much. */

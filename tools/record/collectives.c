@@ -15,6 +15,15 @@ int aspt_part_collectives(struct aspt_record *record, const char *file,
         ASPT_FIELD(aspt_collectives, communicators, ASPT_COUNT),
         ASPT_FIELD(aspt_collectives, kinds, ASPT_COUNT),
         ASPT_FIELD(aspt_collectives, reused, ASPT_COUNT),
+        ASPT_FIELD(aspt_collectives, probe_ms, ASPT_SECONDS),
+    };
+    static const struct aspt_field link[] = {
+        ASPT_FIELD(aspt_link, where, ASPT_TEXT),
+        ASPT_FIELD(aspt_link, from, ASPT_TEXT),
+        ASPT_FIELD(aspt_link, latency_us, ASPT_SECONDS),
+        ASPT_FIELD(aspt_link, overhead_us, ASPT_SECONDS),
+        ASPT_FIELD(aspt_link, gap_us, ASPT_SECONDS),
+        ASPT_FIELD(aspt_link, byte_ns, ASPT_SECONDS),
     };
     static const struct aspt_field found[] = {
         ASPT_FIELD(aspt_chosen, key, ASPT_TEXT),
@@ -31,6 +40,8 @@ int aspt_part_collectives(struct aspt_record *record, const char *file,
     };
     static const struct aspt_items items = {"found", found, SIZE(found),
                                             sizeof(struct aspt_chosen)};
+    static const struct aspt_items links = {"links", link, SIZE(link),
+                                            sizeof(struct aspt_link)};
     struct aspt_collectives *out = &record->collectives;
     json_t *part = json_object_get(record->root, "collectives");
     struct aspt_place place = {file, "", 0};
@@ -42,7 +53,10 @@ int aspt_part_collectives(struct aspt_record *record, const char *file,
         return aspt_field_refuse(&place, "collectives", err,
                                  "is not an object");
     if (aspt_fields_read(part, &place, fields, SIZE(fields), out, err) < 0 ||
-        aspt_items_read(part, file, &items, &array, &out->nfound, err) < 0)
+        aspt_items_read(part, file, &links, &array, &out->nlinks, err) < 0)
+        return -1;
+    out->links = array;
+    if (aspt_items_read(part, file, &items, &array, &out->nfound, err) < 0)
         return -1;
     out->found = array;
     record->has_collectives = true;

@@ -179,6 +179,7 @@ void aspt_record_free(struct aspt_record *record)
     free(record->scaling);
     free(record->adaptation.switches);
     free(record->adaptation.strips);
+    free(record->collectives.links);
     free(record->collectives.found);
     json_decref(record->root);
     free(record);

@@ -125,8 +125,17 @@ struct aspt_chosen {
     double spent_us, best_us, default_us; /* 0: not measured */
 };
 
+/* A link as the model has it. */
+struct aspt_link {
+    const char *where, *from;
+    double latency_us, overhead_us, gap_us, byte_ns;
+};
+
 struct aspt_collectives {
     uint64_t communicators, kinds, reused;
+    double probe_ms;
+    size_t nlinks;
+    struct aspt_link *links;
     size_t nfound;
     struct aspt_chosen *found;
 };

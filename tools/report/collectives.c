@@ -7,6 +7,8 @@
 #include "html.h"
 #include "svg.h"
 
+#include "common/base/strbuf.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -58,6 +60,26 @@ static void put_row(FILE *to, const struct aspt_chosen *found)
     fputs("</td></tr>\n", to);
 }
 
+/* "inside nodes by probe L 0.24 us, ...; between nodes by infiniband ..." */
+void aspt_say_links(const struct aspt_collectives *collectives, char *buf,
+                    size_t size)
+{
+    struct asp_strbuf sb = asp_strbuf_on(buf, size);
+
+    for (size_t i = 0; i < collectives->nlinks; i++) {
+        const struct aspt_link *link = &collectives->links[i];
+
+        asp_strbuf_add(&sb,
+                       "%s%s by %s L %.3g us, o %.3g us, g %.3g us, G %.3g ns "
+                       "a byte",
+                       i ? "; " : "", link->where, link->from, link->latency_us,
+                       link->overhead_us, link->gap_us, link->byte_ns);
+    }
+    if (collectives->probe_ms > 0)
+        asp_strbuf_add(&sb, "; measured in %.3g ms at MPI_Init",
+                       collectives->probe_ms);
+}
+
 void aspt_page_collectives(FILE *to, const struct aspt_record *record)
 {
     static const char *const titles[] = {
@@ -65,6 +87,7 @@ void aspt_page_collectives(FILE *to, const struct aspt_record *record)
         "#Trials",  "#Agreed",    "#Rank",  "#Spent", "#Best",
         "#Default", "#Ratio",     "",       NULL};
     const struct aspt_collectives *collectives = &record->collectives;
+    char links[512];
 
     if (!record->has_collectives)
         return;
@@ -77,6 +100,8 @@ void aspt_page_collectives(FILE *to, const struct aspt_record *record)
                   "its time in that of MPI's own choice.",
                   collectives->communicators, collectives->kinds,
                   collectives->reused);
+    aspt_say_links(collectives, links, sizeof(links));
+    aspt_html_tag(to, "p", "note", "Links as the model has them: %s.", links);
     aspt_html_table(to, titles);
     for (size_t i = 0; i < collectives->nfound && i < ASPT_ROWS_MAX; i++)
         put_row(to, &collectives->found[i]);

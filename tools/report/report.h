@@ -109,6 +109,8 @@ const char *aspt_say_many(uint64_t n, const char *what, char *buf, size_t size);
 const char *aspt_window_place(const struct aspt_window *window);
 
 /* A chosen way in one sentence. tools/report/collectives.c */
+void aspt_say_links(const struct aspt_collectives *collectives, char *buf,
+                    size_t size);
 void aspt_say_chosen(const struct aspt_chosen *found, char *buf, size_t size);
 
 /* Lines of a report that are the same in both forms. */

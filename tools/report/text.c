@@ -467,10 +467,13 @@ static void wrap_parts(FILE *to, const char *first, const char *text)
 static void print_collectives(FILE *to, const struct aspt_record *record)
 {
     const struct aspt_collectives *collectives = &record->collectives;
+    char links[512];
 
     if (!record->has_collectives)
         return;
     head(to, "What was chosen for collective operations");
+    aspt_say_links(collectives, links, sizeof(links));
+    wrap_parts(to, "  Links: ", links);
     for (size_t i = 0; i < collectives->nfound && i < ROWS; i++) {
         char text[1024];
 

@@ -28,7 +28,19 @@ enum { WORDS_MOST = 16, SPEC_MOST = 1024 };
 /* Kinds of calls differ by powers of two; so many of a job's seconds each. */
 static const char default_budget[] = "1000";
 
-enum { OPT_OUT = 1, OPT_OPS, OPT_FROM, OPT_TO, OPT_BUDGET, OPT_MODE };
+/* For the links, before anything else: hundreds of rounds, so that what the
+ * system does now and then is in none of the best. */
+#define PROBE_MS "1000"
+
+enum {
+    OPT_OUT = 1,
+    OPT_OPS,
+    OPT_FROM,
+    OPT_TO,
+    OPT_BUDGET,
+    OPT_MODE,
+    OPT_PROBE
+};
 
 static const struct option longopts[] = {
     {"out", required_argument, NULL, OPT_OUT},
@@ -37,6 +49,7 @@ static const struct option longopts[] = {
     {"to", required_argument, NULL, OPT_TO},
     {"budget-ms", required_argument, NULL, OPT_BUDGET},
     {"mode", required_argument, NULL, OPT_MODE},
+    {"probe", no_argument, NULL, OPT_PROBE},
     {"help", no_argument, NULL, ASPT_OPTION_HELP},
     {NULL, 0, NULL, 0},
 };
@@ -57,14 +70,18 @@ static const char usage[] =
     "  --to BYTES      the greatest (1048576)\n"
     "  --budget-ms N   time for each operation and size (1000)\n"
     "  --mode SPEC     the mode to measure in: off, ghost:1, offload, thread\n"
-    "                  (off)\n\n"
+    "                  (off)\n"
+    "  --probe         only the links inside nodes and between them, in two\n"
+    "                  seconds; a sweep begins with that\n\n"
     "    aspen tune --out site.coll -- srun -N4 -n64\n"
+    "    aspen tune --probe --out site.coll -- srun -N2 -n4\n"
     "    aspen explain table site.coll\n";
 
 struct tune {
     const char *out, *budget, *mode;
     char *sweep[WORDS_MOST]; /* options for it */
     int nsweep;
+    bool probe; /* and nothing else */
 };
 
 /* An option that is given too often is the last one's. */
@@ -100,6 +117,9 @@ static int set_option(int option, const char *value, void *data,
         return refuse_commas("--budget-ms", value, err);
     case OPT_MODE:
         tune->mode = value;
+        return 0;
+    case OPT_PROBE:
+        tune->probe = true;
         return 0;
     case OPT_OPS:
         return hand_on(tune, "--ops", value);
@@ -143,6 +163,7 @@ static int check(const struct tune *tune, char **launcher, struct asp_err *err)
 static char **make_words(const struct tune *tune, char **launcher)
 {
     static char spec[SPEC_MOST], run[] = "run", rule[] = "--";
+    static char probe[] = "--probe";
     static char sweep[] = ASPEN_LIBEXECDIR "/aspen-coll-sweep";
     size_t n = 0, nlauncher = 0;
     char **words;
@@ -154,7 +175,7 @@ static char **make_words(const struct tune *tune, char **launcher)
         return NULL;
     snprintf(spec, sizeof(spec),
              "--async-progress=%s,coll=tune,coll.effort=all,coll.table=%s,"
-             "coll.save=%s,coll.budget_ms=%s",
+             "coll.save=%s,coll.budget_ms=%s,coll.probe_ms=" PROBE_MS,
              tune->mode, tune->out, tune->out, tune->budget);
     words[n++] = run;
     words[n++] = spec;
@@ -162,6 +183,8 @@ static char **make_words(const struct tune *tune, char **launcher)
     memcpy(words + n, launcher, nlauncher * sizeof(*words));
     n += nlauncher;
     words[n++] = sweep;
+    if (tune->probe)
+        words[n++] = probe;
     memcpy(words + n, tune->sweep, (size_t) tune->nsweep * sizeof(*words));
     return words;
 }
