@@ -71,6 +71,22 @@ END
 @test "two threads on two communicators" { story threads; }
 @test "a rank that comes late" { story late; }
 
+# What MPI promises, a few hundred times; docs/bench/coll-statements.md says how
+# often else.
+semantics() {
+    run ghosts "${@:3}" --knob coll=tune "$build/coll_semantics" "$1" "$2"
+    ended_with 0
+    printed "^$1: $2 calls, 0 wrong\$"
+}
+
+@test "buffers are free when a call returns, and no one leaves a barrier early" {
+    semantics scribble 1000 -n 4 --off
+    semantics scribble 500 -n 4 --off --nodes 2
+    semantics barriers 1000 -n 4 --off
+    semantics isend 40 -n 3 --off
+    semantics threads 400 -n 2 --off
+}
+
 @test "what is found is told, saved, and used without a search" {
     local table=$BATS_TEST_TMPDIR/table record=$BATS_TEST_TMPDIR/record
     run ghosts -n 4 --off --report="$record" --knob coll=tune \

@@ -124,7 +124,7 @@ apps() {
         --out "$BATS_TEST_TMPDIR" --quick --limit 40 --request off,pack=auto \
         c-summa
     ended_with 0
-    printed '^ranks +2 +16$'
+    printed '^ranks +4 +16$'
     for row in 'blocking plain' 'blocking tuned' 'blocking tuned : plain' \
         'prefetch coll tuned'; do
         printed "^$row +[0-9.]+ +[0-9.]+$"

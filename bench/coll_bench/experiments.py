@@ -57,7 +57,7 @@ def delayed(call, how):
 FFT, CG = "fft,n=32", "cg,n=75000"
 SUMMA, CHOLESKY = "summa,n=256,block=16", "cholesky,n=512,block=16"
 LATE = "late,n=1"
-USERS = (2, 4, 8, 16)
+USERS = (4, 16)
 EACH = ("A line is the slowest rank's time of a run; coll: of it, what ranks "
         "spent in collectives, on average. ")
 
@@ -92,13 +92,13 @@ EXPERIMENTS = [
     for key, title, app, note in APPS for nodes in (1, 4)
 ] + [
     Experiment(
-        "c-fft-size", "3-D FFT, by size", 16, 4, "n", (16, 32, 64),
+        "c-fft-size", "3-D FFT, by size", 16, 4, "n", (16, 64),
         [line for how in ("packed", "slabs", "pencils")
          for line in lines(how, f"fft,n={{x}},how={how}")],
         EACH + "n x n x n on 16 ranks on 4 pretended nodes."),
     Experiment(
         "c-late", "Ranks that a computing one delays", None, 1, "ranks",
-        (4, 8, 16),
+        (8, 16),
         delayed("Ibcast", "bcast") + delayed("Ireduce", "sum") +
         delayed("Ialltoall", "exchange"),
         "All begin a nonblocking collective of one number (for each rank) and "

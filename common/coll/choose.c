@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Choice: the ways of a row and an across are a grid, on which the search goes
- * along one axis after the other. */
+/* Choice: branch and bound. What MPICH has is simulated first; then a bound of
+ * each way says in which order the others are, and where to stop. */
 #include "common/coll/choose.h"
+#include "common/coll/bound.h"
 #include "common/coll/mpich.h"
 
 #include <errno.h>
@@ -10,15 +11,23 @@
 
 static const uint64_t STEPS_DEFAULT = UINT64_C(1) << 20;
 
+enum { WANTED_DEFAULT = 10 };
+
 struct search {
     const struct asp_coll_machine *machine;
     const struct asp_coll_problem *problem;
+    struct asp_coll_nodes nodes;
     struct asp_coll_candidate *list;
     uint32_t n;
     uint64_t max_steps;
-    int64_t best; /* time, ps */
-    bool exhaustive;
-    int error; /* that ends the search */
+    int64_t below;      /* ps; what takes longer is of no use */
+    bool families;      /* the best of each is wanted, too */
+    uint32_t *family;   /* by candidate: those of its row and across */
+    int64_t *of_family; /* the shortest time of each */
+    uint32_t wanted, nbest;
+    int64_t
+        best[ASP_COLL_WANTED_MAX]; /* the shortest times so far, ascending */
+    int error;                     /* that ends the search */
     struct asp_err *err;
 };
 
@@ -40,81 +49,40 @@ static bool add(struct search *s, const struct asp_coll_way *way)
     return true;
 }
 
-static int64_t least(int64_t a, int64_t b)
+/* A candidate that takes longer is given up, ps. */
+static int64_t limit_of(const struct search *s, uint32_t i)
 {
-    return a < b ? a : b;
+    int64_t limit = s->nbest == s->wanted ? s->best[s->wanted - 1] : INT64_MAX;
+    int64_t slower = s->nbest && s->best[0] < INT64_MAX / ASP_COLL_SLOWER
+                         ? s->best[0] * ASP_COLL_SLOWER
+                         : INT64_MAX;
+
+    if (s->families && s->of_family[s->family[i]] > limit)
+        limit = s->of_family[s->family[i]];
+    limit = limit < slower ? limit : slower;
+    return limit < s->below ? limit : s->below;
 }
 
-/* What the processor of a rank does at least, ps. */
-static int64_t busy_of(const struct search *s, const struct asp_coll_way *way,
-                       uint32_t rank)
+static void take_time(struct search *s, int64_t time)
 {
-    const struct asp_coll_machine *m = s->machine;
-    int64_t overhead = least(m->inside.overhead, m->between.overhead), sum = 0;
-    struct asp_coll_schedule schedule = {0};
+    uint32_t i = s->nbest < s->wanted ? s->nbest++ : s->wanted - 1;
 
-    if (asp_coll_build(way, s->problem, rank, &schedule, NULL) < 0)
-        return 0;
-    for (uint32_t i = 0; i < schedule.nsteps; i++) {
-        const struct asp_coll_step *step = &schedule.steps[i];
-
-        if (step->action == ASP_COLL_COPY)
-            sum += m->copy * (int64_t) step->bytes;
-        else if (step->action == ASP_COLL_FOLD)
-            sum += m->fold * (int64_t) step->bytes;
-        else
-            sum += overhead;
-    }
-    asp_coll_destroy(&schedule);
-    return sum;
+    for (; i && s->best[i - 1] > time; i--)
+        s->best[i] = s->best[i - 1];
+    s->best[i] = time;
 }
 
-/* Messages one after the other down to the last rank of a tree of all, ps. */
-static int64_t depth_of(const struct search *s, const struct asp_coll_way *way)
+static void simulate(struct search *s, uint32_t i)
 {
-    const struct asp_coll_link *l = &s->machine->inside;
-    const struct asp_coll_link *o = &s->machine->between;
-    uint32_t n = s->problem->ranks;
-    struct asp_coll_node node = {0};
-    int64_t depth = 0;
+    struct asp_coll_candidate *c = &s->list[i];
 
-    if (way->row->across || !(way->row->params & ASP_COLL_TREE))
-        return 0;
-    if (s->problem->bytes || s->problem->op == ASP_COLL_BARRIER)
-        if (asp_coll_tree_find(&way->tree, n, n - 1, &node) == 0)
-            depth = node.depth;
-    asp_coll_node_destroy(&node);
-    return depth *
-           least(l->latency + 2 * l->overhead, o->latency + 2 * o->overhead);
-}
-
-/* Can it be as fast as limit? A look at few ranks. */
-static bool is_hopeless(const struct search *s, const struct asp_coll_way *way,
-                        int64_t limit)
-{
-    return limit < INT64_MAX && (depth_of(s, way) > limit ||
-                                 busy_of(s, way, s->problem->root) > limit ||
-                                 busy_of(s, way, 0) > limit);
-}
-
-/* Simulate a candidate, once. */
-static void try_one(struct search *s, struct asp_coll_candidate *c)
-{
-    int64_t limit = INT64_MAX;
-
-    if (c->fate != ASP_COLL_UNTRIED || s->error)
-        return;
-    if (!s->exhaustive && s->best < INT64_MAX / ASP_COLL_SLOWER)
-        limit = s->best * ASP_COLL_SLOWER;
-    if (is_hopeless(s, &c->way, limit)) {
-        c->fate = ASP_COLL_SLOW;
-        return;
-    }
-    if (asp_coll_predict_within(s->machine, &c->way, s->problem, 1, limit,
-                                s->max_steps, &c->cost, s->err) == 0) {
+    if (asp_coll_predict_within(s->machine, &c->way, s->problem, 1,
+                                limit_of(s, i), s->max_steps, &c->cost,
+                                s->err) == 0) {
         c->fate = ASP_COLL_OK;
-        if (c->cost.time < s->best)
-            s->best = c->cost.time;
+        take_time(s, c->cost.time);
+        if (c->cost.time < s->of_family[s->family[i]])
+            s->of_family[s->family[i]] = c->cost.time;
     } else if (errno == ETIME) {
         c->fate = ASP_COLL_SLOW;
     } else if (errno == E2BIG || errno == ERANGE) {
@@ -124,101 +92,77 @@ static void try_one(struct search *s, struct asp_coll_candidate *c)
     }
 }
 
-static bool same_tree(const struct asp_coll_tree *a,
-                      const struct asp_coll_tree *b)
+static int64_t bound_of(const struct search *s, uint32_t i)
 {
-    return a->shape == b->shape && a->k == b->k &&
-           memcmp(a->dims, b->dims, sizeof(a->dims)) == 0;
+    int64_t limit = limit_of(s, i);
+
+    if (limit == INT64_MAX)
+        return 0;
+    return asp_coll_bound(s->machine, &s->list[i].way, s->problem, &s->nodes,
+                          limit);
 }
 
-/* The axes in which two ways of a grid differ, as bits. */
-static unsigned differ(const struct asp_coll_way *a,
-                       const struct asp_coll_way *b)
+static void try_one(struct search *s, uint32_t i, int64_t bound)
 {
-    return (same_tree(&a->tree, &b->tree) ? 0u : 1u) |
-           (a->segment == b->segment ? 0u : 2u) |
-           (a->leaders == b->leaders ? 0u : 4u) |
-           (a->inner == b->inner ? 0u : 8u);
+    if (bound > limit_of(s, i))
+        s->list[i].fate = ASP_COLL_SLOW;
+    else
+        simulate(s, i);
 }
 
-static bool better(const struct asp_coll_candidate *a,
-                   const struct asp_coll_candidate *b)
+/* A candidate that is still to be looked at. */
+struct open {
+    int64_t bound;
+    uint32_t i;
+};
+
+static int by_bound(const void *one, const void *other)
 {
-    if (a->fate != ASP_COLL_OK || b->fate != ASP_COLL_OK)
-        return a->fate == ASP_COLL_OK && b->fate != ASP_COLL_OK;
-    return a->cost.time < b->cost.time;
+    const struct open *a = one, *b = other;
+
+    if (a->bound != b->bound)
+        return a->bound < b->bound ? -1 : 1;
+    return (a->i > b->i) - (a->i < b->i);
 }
 
-/* The best of those that differ from list[at] in one axis only. */
-static uint32_t along(struct search *s, uint32_t first, uint32_t end,
-                      uint32_t at, unsigned axis)
-{
-    uint32_t best = at;
-
-    for (uint32_t i = first; i < end; i++) {
-        if (i != at && differ(&s->list[i].way, &s->list[at].way) != axis)
-            continue;
-        try_one(s, &s->list[i]);
-        if (better(&s->list[i], &s->list[best]))
-            best = i;
-    }
-    return best;
-}
-
-/* From one way of the grid on; axes are taken upwards or downwards. */
-static void climb(struct search *s, uint32_t first, uint32_t end, uint32_t at,
-                  bool down)
-{
-    uint32_t before;
-
-    do {
-        before = at;
-        for (unsigned i = 0; i < 4; i++)
-            at = along(s, first, end, at, 1u << (down ? 3 - i : i));
-    } while (at != before);
-}
-
-/* The grid first to end - 1: from both of its corners, since trees and segments
- * depend on each other: a chain is good with small segments only. */
-static void search_grid(struct search *s, uint32_t first, uint32_t end)
-{
-    climb(s, first, end, first, false);
-    climb(s, first, end, first, true);
-    climb(s, first, end, end - 1, false);
-    climb(s, first, end, end - 1, true);
-}
-
+/* All: first those that can be the fastest, so that most of the others cannot
+ * any more when their turn comes. */
 static void search_all(struct search *s)
 {
-    uint32_t end;
+    struct open *open = malloc((s->n + 1) * sizeof(*open));
+    uint32_t n = 0;
 
-    for (uint32_t first = 0; first < s->n; first = end) {
-        const struct asp_coll_way *way = &s->list[first].way;
-
-        for (end = first + 1; end < s->n && s->list[end].way.row == way->row &&
-                              s->list[end].way.across == way->across;
-             end++)
-            ;
-        if (!s->exhaustive)
-            search_grid(s, first, end);
-        for (uint32_t i = first; i < end && s->exhaustive; i++)
-            try_one(s, &s->list[i]);
+    if (!open) {
+        s->error = ENOMEM;
+        return;
     }
+    for (uint32_t i = 0; i < s->n; i++)
+        if (s->list[i].fate == ASP_COLL_UNTRIED)
+            open[n++] = (struct open){bound_of(s, i), i};
+    qsort(open, n, sizeof(*open), by_bound);
+    for (uint32_t i = 0; i < n && !s->error; i++)
+        try_one(s, open[i].i, open[i].bound);
+    free(open);
+}
+
+static bool is_mpich(const struct search *s, const struct asp_coll_way *way)
+{
+    const char *const *texts = asp_coll_mpich_ways(s->problem->op);
+    char text[ASP_COLL_WAY_TEXT];
+
+    asp_coll_way_text(way, text);
+    for (; *texts; texts++)
+        if (strcmp(*texts, text) == 0)
+            return true;
+    return false;
 }
 
 /* What MPICH has comes first. */
 static void try_mpich(struct search *s)
 {
-    const char *const *texts = asp_coll_mpich_ways(s->problem->op);
-    struct asp_coll_way way;
-
-    for (; *texts; texts++)
-        for (uint32_t i = 0;
-             i < s->n && asp_coll_way_parse(*texts, &way, NULL) == 0; i++)
-            if (s->list[i].way.row == way.row &&
-                s->list[i].way.across == way.across &&
-                !differ(&s->list[i].way, &way))
-                try_one(s, &s->list[i]);
+    for (uint32_t i = 0; i < s->n && !s->error; i++)
+        if (is_mpich(s, &s->list[i].way))
+            try_one(s, i, bound_of(s, i));
 }
 
 static int rank_of(enum asp_coll_fate fate)
@@ -226,8 +170,8 @@ static int rank_of(enum asp_coll_fate fate)
     static const int ranks[] = {
         [ASP_COLL_OK] = 0,
         [ASP_COLL_SLOW] = 1,
-        [ASP_COLL_UNTRIED] = 2,
-        [ASP_COLL_LARGE] = 3,
+        [ASP_COLL_LARGE] = 2,
+        [ASP_COLL_UNTRIED] = 3,
     };
 
     return ranks[fate];
@@ -252,13 +196,57 @@ static void sort(struct asp_coll_candidate *list, uint32_t n)
 
 static int list_ways(struct search *s)
 {
+    const struct asp_coll_problem *p = s->problem;
     struct asp_coll_ways ways = {0};
 
-    while (asp_coll_ways_next(&ways, s->problem))
+    if (p->ranks < 1 || asp_coll_nodes_make(p->node, p->ranks, &s->nodes) < 0)
+        return asp_errf(s->err, EINVAL, "nodes of %u ranks",
+                        (unsigned) p->ranks);
+    while (asp_coll_ways_next(&ways, p))
         if (!add(s, &ways.way))
             return -1;
     if (!s->n)
         return asp_errf(s->err, ENOTSUP, "there is no way to do this");
+    return 0;
+}
+
+/* Ways of a row with an across follow one another. */
+static int number_families(struct search *s)
+{
+    uint32_t n = 0;
+
+    s->family = calloc(s->n, sizeof(*s->family));
+    s->of_family = calloc(s->n, sizeof(*s->of_family));
+    if (!s->family || !s->of_family)
+        return asp_errf(s->err, ENOMEM, "out of memory");
+    for (uint32_t i = 0; i < s->n; i++) {
+        const struct asp_coll_way *way = &s->list[i].way;
+
+        n += i && (way->row != s->list[i - 1].way.row ||
+                   way->across != s->list[i - 1].way.across);
+        s->family[i] = n;
+        s->of_family[n] = INT64_MAX;
+    }
+    return 0;
+}
+
+static int search(struct search *s)
+{
+    bool any = s->below == INT64_MAX;
+
+    if (list_ways(s) < 0 || number_families(s) < 0)
+        return -1;
+    if (any)
+        try_mpich(s);
+    if (!s->error)
+        search_all(s);
+    sort(s->list, s->n);
+    if (s->error) {
+        errno = s->error;
+        return -1;
+    }
+    if (any && s->list[0].fate != ASP_COLL_OK)
+        return asp_errf(s->err, E2BIG, "too many ranks to simulate");
     return 0;
 }
 
@@ -268,26 +256,20 @@ int asp_coll_choose(const struct asp_coll_machine *machine,
                     struct asp_coll_candidate **candidates_p, uint32_t *n_p,
                     struct asp_err *err)
 {
-    struct search s = {
-        .machine = machine,
-        .problem = problem,
-        .max_steps = effort && effort->max_steps ? effort->max_steps
-                                                 : STEPS_DEFAULT,
-        .best = INT64_MAX,
-        .exhaustive = effort && effort->exhaustive,
-        .err = err,
-    };
-    int rc = list_ways(&s);
+    static const struct asp_coll_effort usual = {0};
+    struct search s = {.machine = machine, .problem = problem, .err = err};
+    int rc;
 
-    if (rc == 0) {
-        try_mpich(&s);
-        search_all(&s);
-        sort(s.list, s.n);
-        if (s.error)
-            rc = -1, errno = s.error;
-        else if (s.list[0].fate != ASP_COLL_OK)
-            rc = asp_errf(err, E2BIG, "too many ranks to simulate");
-    }
+    effort = effort ? effort : &usual;
+    s.max_steps = effort->max_steps ? effort->max_steps : STEPS_DEFAULT;
+    s.families = !effort->wanted;
+    s.wanted = effort->wanted ? effort->wanted : WANTED_DEFAULT;
+    s.wanted = s.wanted < ASP_COLL_WANTED_MAX ? s.wanted : ASP_COLL_WANTED_MAX;
+    s.below = effort->below ? effort->below - 1 : INT64_MAX;
+    rc = search(&s);
+    asp_coll_nodes_destroy(&s.nodes);
+    free(s.family);
+    free(s.of_family);
     if (rc < 0) {
         free(s.list);
         return -1;

@@ -43,8 +43,10 @@ void asp_coll_cores_find(struct asp_coll_maker *m,
         .interval = {end - first, g->me - first, ranks},
         .first = first,
     };
-    for (uint32_t i = 0; cores && i < count; i++)
-        cores[i] = asp_coll_rank(g, asp_coll_part(g->n, count, i));
+    for (uint32_t i = 0, at = 0; cores && i < count; i++) {
+        cores[i] = asp_coll_rank(g, at);
+        at += g->n / count + (i < g->n % count);
+    }
     for (uint32_t i = first; ranks && i < end; i++)
         ranks[i - first] = asp_coll_rank(g, i);
     if (!cores || !ranks)

@@ -76,6 +76,14 @@ static bool folds(enum asp_coll_op op)
            (op >= ASP_COLL_REDUCE_SCATTER_BLOCK && op <= ASP_COLL_EXSCAN);
 }
 
+/* Operations that move a subtree as one piece. */
+static bool has_blocks(enum asp_coll_op op)
+{
+    return op == ASP_COLL_SCATTER || op == ASP_COLL_GATHER ||
+           op == ASP_COLL_ALLGATHER || op == ASP_COLL_ALLGATHERV ||
+           op == ASP_COLL_REDUCE_SCATTER || op == ASP_COLL_REDUCE_SCATTER_BLOCK;
+}
+
 static int check_problem(const struct asp_coll_problem *p, struct asp_err *err)
 {
     if (p->ranks < 1 || p->ranks > ASP_COLL_RANKS || p->root >= p->ranks)
@@ -108,12 +116,12 @@ static int check_values(const struct asp_coll_way *way, uint32_t n,
                         struct asp_err *err)
 {
     unsigned params = asp_coll_way_params(way);
-    bool fork = params & ASP_COLL_TREE && way->tree.shape == ASP_COLL_FORK;
-    uint32_t least = params & ASP_COLL_TREE && way->tree.shape == ASP_COLL_KARY
-                         ? 1
-                         : 2;
+    bool tree = params & ASP_COLL_TREE;
+    bool fork = tree && way->tree.shape == ASP_COLL_FORK;
+    bool bine = tree && way->tree.shape == ASP_COLL_BINE;
+    uint32_t least = tree && way->tree.shape == ASP_COLL_KARY ? 1 : 2;
 
-    if (params & (ASP_COLL_TREE | ASP_COLL_RADIX) && !fork &&
+    if (params & (ASP_COLL_TREE | ASP_COLL_RADIX) && !fork && !bine &&
         way->tree.k < least)
         return asp_errf(err, EINVAL, "k=%u: %u is the least",
                         (unsigned) way->tree.k, (unsigned) least);
@@ -141,7 +149,13 @@ static int check_needs(const struct asp_coll_way *way,
                        const struct asp_coll_nodes *nodes, struct asp_err *err)
 {
     unsigned require = way->row->require;
+    bool bine = asp_coll_way_params(way) & ASP_COLL_TREE &&
+                way->tree.shape == ASP_COLL_BINE;
 
+    if (bine && has_blocks(p->op))
+        return refuse(way, "trees whose subtrees are intervals, not bine", err);
+    if (bine && folds(p->op) && !p->commutative)
+        return refuse(way, "a commutative operation for tree=bine", err);
     if (require & ASP_COLL_COMMUTATIVE && !p->commutative)
         return refuse(way, "a commutative operation", err);
     if (require & ASP_COLL_SMOOTH && !asp_coll_smooth(p->ranks, way->tree.k))
@@ -206,11 +220,10 @@ int asp_coll_fits(const struct asp_coll_way *way,
     return rc;
 }
 
-/* Build what was checked. */
-static int make(const struct asp_coll_way *way,
-                const struct asp_coll_problem *problem,
-                const struct asp_coll_nodes *nodes, uint32_t rank,
-                struct asp_coll_schedule *s, struct asp_err *err)
+int asp_coll_make(const struct asp_coll_way *way,
+                  const struct asp_coll_problem *problem,
+                  const struct asp_coll_nodes *nodes, uint32_t rank,
+                  struct asp_coll_schedule *s, struct asp_err *err)
 {
     struct asp_coll_maker maker = {
         .s = s,
@@ -245,7 +258,7 @@ int asp_coll_build(const struct asp_coll_way *way,
         rc = asp_errf(err, EINVAL, "rank %u of %u", (unsigned) rank,
                       (unsigned) problem->ranks);
     if (rc == 0)
-        rc = make(way, problem, &nodes, rank, s, err);
+        rc = asp_coll_make(way, problem, &nodes, rank, s, err);
     asp_coll_nodes_destroy(&nodes);
     return rc;
 }
@@ -269,7 +282,7 @@ int asp_coll_build_some(const struct asp_coll_way *way,
         if (r < nproblems)
             rc = check(way, problem, &nodes, err);
         if (rc == 0)
-            rc = make(way, problem, &nodes, r, &schedules[r], err);
+            rc = asp_coll_make(way, problem, &nodes, r, &schedules[r], err);
         steps += schedules[r].nsteps;
         if (rc == 0 && steps > max_steps)
             rc = asp_errf(err, E2BIG, "more than %llu steps",

@@ -39,6 +39,10 @@ static void test_texts(void **state)
     assert_string_equal(again("allgather:ring,k=2"), "");
     assert_string_equal(again("allreduce:levels,across=ring,segment=x"), "");
     assert_string_equal(again("bcast:tree=oak"), "");
+    assert_string_equal(again("bcast:tree=bine,segment=4096"),
+                        "bcast:tree=bine,segment=4096");
+    assert_string_equal(again("barrier:levels,tree=bine"),
+                        "barrier:levels,tree=bine,across=tree,inner=2");
     assert_string_equal(again("bcast:tree=fork,dims=4x"), "");
     assert_string_equal(again("bcast:tree=fork"), "");
     assert_string_equal(again("bcast"), "");
@@ -107,6 +111,13 @@ static void test_fits(void **state)
     assert_int_equal(
         asp_coll_way_parse("allreduce:levels,leaders=4", &way, &err), 0);
     assert_int_equal(asp_coll_fits(&way, &p, &err), -1);
+    assert_int_equal(asp_coll_way_parse("allreduce:tree=bine", &way, &err), 0);
+    assert_int_equal(asp_coll_fits(&way, &p, &err), 0);
+    p.commutative = false;
+    assert_int_equal(asp_coll_fits(&way, &p, &err), -1);
+    p.op = ASP_COLL_GATHER;
+    assert_int_equal(asp_coll_way_parse("gather:tree=bine", &way, &err), 0);
+    assert_int_equal(asp_coll_fits(&way, &p, &err), -1);
     p.ranks = 0;
     assert_int_equal(asp_coll_fits(&way, &p, &err), -1);
     asp_coll_destroy(&s);
@@ -134,6 +145,53 @@ static void check_tree(const struct asp_coll_tree *tree, uint32_t n)
     }
     asp_coll_node_destroy(&node);
     asp_coll_node_destroy(&child);
+}
+
+/* Parents and children of a Bine tree say the same, nobody is left out, and
+ * from any root messages of 2^s ranks go as far as the distances say. */
+static void check_bine(uint32_t n)
+{
+    static const struct asp_coll_tree bine = {.shape = ASP_COLL_BINE};
+    struct asp_coll_node node = {0}, child = {0};
+    uint32_t edges = 0, levels = 0;
+
+    while (n >> (levels + 1))
+        levels++;
+    for (uint32_t v = 0; v < n; v++) {
+        assert_int_equal(asp_coll_tree_find(&bine, n, v, &node), 0);
+        assert_true(node.depth <= levels + ((n & (n - 1)) != 0));
+        assert_true((node.parent == v) == !v);
+        for (uint32_t c = 0; c < node.nchildren; c++, edges++) {
+            uint32_t to = node.children[c].first;
+
+            assert_int_equal(asp_coll_tree_find(&bine, n, to, &child), 0);
+            assert_int_equal(child.parent, v);
+            assert_int_equal(child.depth, node.depth + 1);
+        }
+    }
+    assert_int_equal(edges, n - 1);
+    asp_coll_node_destroy(&node);
+    asp_coll_node_destroy(&child);
+}
+
+static void test_bine(void **state)
+{
+    static const struct asp_coll_tree bine = {.shape = ASP_COLL_BINE};
+    static const uint32_t of_16[] = {11, 3, 15, 1}; /* -5, 3, -1, 1 */
+    struct asp_coll_node node = {0};
+
+    (void) state;
+    for (uint32_t n = 1; n < 300; n++)
+        check_bine(n);
+    assert_int_equal(asp_coll_tree_find(&bine, 16, 0, &node), 0);
+    assert_int_equal(node.nchildren, 4);
+    for (uint32_t c = 0; c < 4; c++)
+        assert_int_equal(node.children[c].first, of_16[c]);
+    /* 11 is odd: it sends the other way. */
+    assert_int_equal(asp_coll_tree_find(&bine, 16, 11, &node), 0);
+    assert_int_equal(node.nchildren, 3);
+    assert_int_equal(node.children[0].first, 8);
+    asp_coll_node_destroy(&node);
 }
 
 static void test_trees(void **state)
@@ -208,7 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_texts), cmocka_unit_test(test_list),
         cmocka_unit_test(test_fits),  cmocka_unit_test(test_trees),
-        cmocka_unit_test(test_goals),
+        cmocka_unit_test(test_bine),  cmocka_unit_test(test_goals),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

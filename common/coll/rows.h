@@ -12,6 +12,13 @@ typedef void asp_coll_build_f(struct asp_coll_maker *m);
 extern const struct asp_coll_row asp_coll_row_table[];
 extern const size_t asp_coll_row_count;
 
+/* index.c. Build what is known to fit, as asp_coll_build(); nodes: those of the
+ * problem. */
+int asp_coll_make(const struct asp_coll_way *way,
+                  const struct asp_coll_problem *problem,
+                  const struct asp_coll_nodes *nodes, uint32_t rank,
+                  struct asp_coll_schedule *s, struct asp_err *err);
+
 /* flat.c */
 asp_coll_build_f asp_coll_barrier_dissemination;
 asp_coll_build_f asp_coll_barrier_tree;

@@ -191,6 +191,12 @@ static void arrive(struct sim *sim, uint32_t number, int64_t time)
     release(sim, number, start + bytes * l->byte, depth);
 }
 
+static int give_up(void)
+{
+    errno = ETIME;
+    return -1;
+}
+
 static int run(struct sim *sim)
 {
     for (uint32_t n = 0; n < sim->graph.nsteps; n++)
@@ -199,10 +205,8 @@ static int run(struct sim *sim)
     while (sim->nheap) {
         struct event event = pop(sim);
 
-        if (event.time > sim->limit || sim->cost.time > sim->limit) {
-            errno = ETIME;
-            return -1;
-        }
+        if (event.time > sim->limit || sim->cost.time > sim->limit)
+            return give_up();
         if (event.kind == READY)
             begin_step(sim, event.number, event.time);
         else if (event.kind == INJECT)
@@ -210,6 +214,8 @@ static int run(struct sim *sim)
         else
             arrive(sim, event.number, event.time);
     }
+    if (sim->cost.time > sim->limit)
+        return give_up();
     if (sim->done == sim->graph.nsteps)
         return 0;
     errno = EDEADLK;

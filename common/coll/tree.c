@@ -100,14 +100,15 @@ static bool cut(const struct asp_coll_tree *tree, uint32_t v, uint32_t end,
         return cut_knomial(tree->k, v, end, node);
     case ASP_COLL_FORK:
         return cut_fork(tree, v, end, node);
+    case ASP_COLL_BINE: /* not cut: find_bine() */
     case ASP_COLL_SHAPES:
         break;
     }
     return true;
 }
 
-int asp_coll_tree_find(const struct asp_coll_tree *tree, uint32_t n, uint32_t v,
-                       struct asp_coll_node *node)
+static int find(const struct asp_coll_tree *tree, uint32_t n, uint32_t v,
+                struct asp_coll_node *node)
 {
     uint32_t at = 0, end = n;
 
@@ -129,6 +130,84 @@ int asp_coll_tree_find(const struct asp_coll_tree *tree, uint32_t n, uint32_t v,
     }
     errno = ENOMEM;
     return -1;
+}
+
+/* ---- Bine trees ------------------------------------------------------------ */
+
+/* The digits of negabinary numbers that count down: 2, 8, 32... */
+static const uint32_t NEGATIVE = 0xaaaaaaaa;
+
+/* The node of a binomial tree that a Bine tree of 2^s has for v. The path from
+ * 0 to v is a sum of distances d whose signs alternate, and each two of them
+ * are a run of ones in the negabinary digits of v. So the steps in which the
+ * path goes on are those where the digits change. */
+static uint32_t binomial_of(uint32_t v, uint32_t size)
+{
+    uint32_t digits = ((v + NEGATIVE) ^ NEGATIVE) & (size - 1);
+
+    return digits ^ digits >> 1;
+}
+
+static uint32_t bine_of(uint32_t node, uint32_t size)
+{
+    uint32_t digits = node;
+
+    for (int shift = 1; shift < 32; shift *= 2)
+        digits ^= digits >> shift;
+    return ((digits ^ NEGATIVE) - NEGATIVE) & (size - 1);
+}
+
+/* Where interval i of n virtual ranks begins: the last ones are longer, so that
+ * the root is alone as long as can be. */
+static uint32_t interval_of(uint32_t n, uint32_t size, uint32_t i)
+{
+    uint32_t pairs = n - size;
+
+    return i + (i > size - pairs ? i - (size - pairs) : 0);
+}
+
+/* From the binomial tree of `size` to virtual ranks of n. */
+static void rename_node(uint32_t n, uint32_t size, struct asp_coll_node *node)
+{
+    node->parent = interval_of(n, size, bine_of(node->parent, size));
+    for (uint32_t c = 0; c < node->nchildren; c++) {
+        struct asp_coll_branch *child = &node->children[c];
+
+        child->first = interval_of(n, size, bine_of(child->first, size));
+        child->end = child->first + 1;
+    }
+}
+
+static int find_bine(uint32_t n, uint32_t v, struct asp_coll_node *node)
+{
+    static const struct asp_coll_tree binomial = {.shape = ASP_COLL_KNOMIAL,
+                                                  .k = 2};
+    uint32_t size = 1, alone, i;
+
+    while (size <= n / 2)
+        size *= 2;
+    alone = 2 * size - n;
+    i = v < alone ? v : alone + (v - alone) / 2;
+    if (find(&binomial, size, binomial_of(i, size), node) < 0)
+        return -1;
+    rename_node(n, size, node);
+    node->end = v + 1;
+    if (v != interval_of(n, size, i)) { /* the leaf of its interval */
+        node->parent = v - 1;
+        node->depth++;
+        node->nchildren = 0;
+    } else if (i >= alone && !add_child(node, v + 1, v + 2)) {
+        errno = ENOMEM;
+        return -1;
+    }
+    return 0;
+}
+
+int asp_coll_tree_find(const struct asp_coll_tree *tree, uint32_t n, uint32_t v,
+                       struct asp_coll_node *node)
+{
+    return tree->shape == ASP_COLL_BINE ? find_bine(n, v, node)
+                                        : find(tree, n, v, node);
 }
 
 void asp_coll_node_destroy(struct asp_coll_node *node)

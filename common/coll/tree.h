@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trees of ranks. All come from one rule: a node owns an interval of virtual
- * ranks and is its first; the rest of it is cut into intervals, one for each
- * child. So the subtree of a child is contiguous, and gather and scatter move
- * it as one piece. Virtual rank v is rank (v + root) mod n.
+/* Trees of ranks. All but Bine trees come from one rule: a node owns an
+ * interval of virtual ranks and is its first; the rest of it is cut into
+ * intervals, one for each child. So the subtree of a child is contiguous, and
+ * gather and scatter move it as one piece. Virtual rank v is rank (v + root)
+ * mod n.
  *
  *   kary k     the rest is cut into k parts, as even as can be; k = 1 is a chain,
  *              k >= n - 1 the flat tree
@@ -12,8 +13,17 @@
  *   fork D     a chain for each dimension of a box of sides D = d0 x d1 x ...,
  *              n <= d0 d1 ...; the virtual ranks count through it, last
  *              dimension fastest
+ *   bine       the binomial tree with its 2^s nodes numbered otherwise: in step
+ *              i of s an even v sends to v + d, an odd one to v - d, modulo 2^s,
+ *              with d = (1 - (-2)^(s - i)) / 3, so that messages go two thirds as
+ *              far. A node is in the middle of its subtree, not its first, so
+ *              the tree is no good for blocks and for operands in order. n
+ *              between powers of two: intervals of one or two ranks, of which
+ *              the first is in the tree and the other its leaf
  *
- * Source: Nishtala, "Automatically Tuning Collective Communication for
+ * Source: De Sensi et al., "Bine Trees: Enhancing Collective Operations by
+ * Optimizing Communication Locality" (SC 2025), for bine; for the others:
+ * Nishtala, "Automatically Tuning Collective Communication for
  * One-Sided Programming Models" (UC Berkeley, 2009), section 5.1.2. */
 #ifndef ASPEN_COMMON_COLL_TREE_H
 #define ASPEN_COMMON_COLL_TREE_H
@@ -24,6 +34,7 @@ enum asp_coll_shape {
     ASP_COLL_KARY,
     ASP_COLL_KNOMIAL,
     ASP_COLL_FORK,
+    ASP_COLL_BINE,
     ASP_COLL_SHAPES,
 };
 
@@ -31,11 +42,12 @@ enum { ASP_COLL_DIMS = 4 };
 
 struct asp_coll_tree {
     enum asp_coll_shape shape;
-    uint32_t k;                   /* kary >= 1, knomial >= 2; not of fork */
+    uint32_t k;                   /* kary >= 1, knomial >= 2; else 0 */
     uint16_t dims[ASP_COLL_DIMS]; /* of fork; 0 ends it */
 };
 
-/* A child: virtual ranks first to end - 1, of which first is the child. */
+/* A child: virtual ranks first to end - 1, of which first is the child. In a
+ * Bine tree end is first + 1, whatever is below it. */
 struct asp_coll_branch {
     uint32_t first;
     uint32_t end;
@@ -44,8 +56,8 @@ struct asp_coll_branch {
 /* Where a virtual rank sits in the tree. */
 struct asp_coll_node {
     uint32_t parent; /* virtual rank; its own, of the root */
-    uint32_t end;    /* the subtree is virtual ranks v to end - 1 */
-    uint32_t depth;  /* edges to the root */
+    uint32_t end;   /* the subtree is virtual ranks v to end - 1; not of bine */
+    uint32_t depth; /* edges to the root */
     uint32_t nchildren;
     struct asp_coll_branch *children; /* in the order of sending */
     uint32_t room;                    /* of children; grown as needed */

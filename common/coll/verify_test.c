@@ -190,6 +190,44 @@ static void test_all(void **state)
     free(w);
 }
 
+/* Bine trees: every count of ranks, every root up to 16 ranks. */
+static void test_bine(void **state)
+{
+    static const char *const texts[] = {
+        "barrier:tree=bine",
+        "barrier:levels,tree=bine,across=tree,inner=2",
+        "bcast:tree=bine",
+        "bcast:tree=bine,segment=16",
+        "bcast:levels,tree=bine,across=tree,inner=2",
+        "reduce:tree=bine",
+        "reduce:tree=bine,segment=16",
+        "reduce:levels,tree=bine,across=tree,inner=2",
+        "allreduce:tree=bine",
+        "allreduce:levels,tree=bine,across=tree,inner=3",
+    };
+    struct world *w = calloc(1, sizeof(*w));
+
+    (void) state;
+    assert_non_null(w);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        for (uint32_t ranks = 1; ranks <= RANKS; ranks++)
+            for (uint32_t root = 0;
+                 root<ranks; root += ranks> 16 ? 1 + draw(ranks) : 1) {
+                struct asp_coll_way way;
+                struct asp_err err;
+
+                assert_int_equal(asp_coll_way_parse(texts[i], &way, &err), 0);
+                make_world(w, way.row->op, ranks, 5, 8);
+                w->problems[0].root = root;
+                w->problems[0].commutative = true;
+                if (asp_coll_fits(&way, &w->problems[0], &err) == 0)
+                    assert_true(is_right(w, &way));
+                else
+                    assert_true(way.row->require & ASP_COLL_NODES);
+            }
+    free(w);
+}
+
 /* Kinds of mistakes in a step. */
 enum mistake { LEFT_OUT, PEER, FROM, TO, SHORT, OTHER_ACTION, MISTAKES };
 
@@ -291,6 +329,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all),
+        cmocka_unit_test(test_bine),
         cmocka_unit_test(test_mistakes),
     };
 

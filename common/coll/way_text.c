@@ -12,6 +12,7 @@ static const char *const shapes[ASP_COLL_SHAPES] = {
     [ASP_COLL_KARY] = "kary",
     [ASP_COLL_KNOMIAL] = "knomial",
     [ASP_COLL_FORK] = "fork",
+    [ASP_COLL_BINE] = "bine",
 };
 
 static const char *const acrosses[ASP_COLL_ACROSSES] = {
@@ -19,6 +20,17 @@ static const char *const acrosses[ASP_COLL_ACROSSES] = {
     [ASP_COLL_ACROSS_RING] = "ring", [ASP_COLL_ACROSS_HALVING] = "halving",
     [ASP_COLL_ACROSS_FLAT] = "flat",
 };
+
+/* Is there a k=? */
+static bool has_k(const struct asp_coll_way *way)
+{
+    unsigned params = asp_coll_way_params(way);
+
+    if (!(params & ASP_COLL_TREE))
+        return params & ASP_COLL_RADIX;
+    return way->tree.shape == ASP_COLL_KARY ||
+           way->tree.shape == ASP_COLL_KNOMIAL;
+}
 
 static void add_tree(struct asp_strbuf *sb, const struct asp_coll_way *way)
 {
@@ -31,7 +43,7 @@ static void add_tree(struct asp_strbuf *sb, const struct asp_coll_way *way)
         for (int d = 0; d < ASP_COLL_DIMS && way->tree.dims[d]; d++)
             asp_strbuf_add(sb, "%s%u",
                            d ? "x" : ",dims=", (unsigned) way->tree.dims[d]);
-    } else if (params & (ASP_COLL_TREE | ASP_COLL_RADIX))
+    } else if (has_k(way))
         asp_strbuf_add(sb, ",k=%" PRIu32, way->tree.k);
 }
 
@@ -163,12 +175,10 @@ static void clear_unused(struct asp_coll_way *way)
 {
     unsigned params = asp_coll_way_params(way);
 
-    if (!(params & (ASP_COLL_TREE | ASP_COLL_RADIX)))
+    if (!has_k(way))
         way->tree.k = 0;
     if (!(params & ASP_COLL_TREE))
         way->tree.shape = ASP_COLL_KARY;
-    else if (way->tree.shape == ASP_COLL_FORK)
-        way->tree.k = 0;
     if (!(params & ASP_COLL_TREE) || way->tree.shape != ASP_COLL_FORK)
         memset(way->tree.dims, 0, sizeof(way->tree.dims));
 }

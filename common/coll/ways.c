@@ -32,13 +32,13 @@ static uint32_t digit(uint32_t *choice, uint32_t base)
     return value;
 }
 
-/* A k-ary, k-nomial or fork tree of n ranks. False: no such box, or the same
- * tree as an earlier choice. */
+/* A k-ary, k-nomial, fork or Bine tree of n ranks. False: no such box, or the
+ * same tree as an earlier choice. */
 static bool take_tree(struct asp_coll_way *way, uint32_t n, uint32_t *choice)
 {
     uint32_t kary = count_powers(1, n > 1 ? n - 1 : 1);
     uint32_t knomial = count_powers(2, n), forks = 2;
-    uint32_t value = digit(choice, kary + knomial + forks);
+    uint32_t value = digit(choice, kary + knomial + forks + 1);
 
     if (value < kary) {
         way->tree.shape = ASP_COLL_KARY;
@@ -51,8 +51,13 @@ static bool take_tree(struct asp_coll_way *way, uint32_t n, uint32_t *choice)
         way->tree.k = UINT32_C(2) << value;
         return way->tree.k < n; /* else it is flat, and kary was that, too */
     }
+    value -= knomial;
+    if (value == forks) {
+        way->tree.shape = ASP_COLL_BINE;
+        return n > 3; /* else it is flat */
+    }
     way->tree.shape = ASP_COLL_FORK;
-    return asp_coll_tree_box(n, value - knomial + 2, way->tree.dims);
+    return asp_coll_tree_box(n, value + 2, way->tree.dims);
 }
 
 static bool take_segment(struct asp_coll_way *way, size_t bytes,

@@ -108,6 +108,11 @@
       "coll=tune: time at MPI_Init to measure the links inside nodes and "    \
       "between them, where coll.table does not say how fast they are; 0: a "  \
       "machine that is built in is taken for this one")                       \
+    K(COLL_REPRODUCIBLE, "coll.reproducible", WORD, "no", "no|yes", 0, 0, "", \
+      ASP_KNOB_TO_RUNTIME,                                                    \
+      "coll: yes: reductions of floating-point numbers give the same bits in "\
+      "each call and each run, wherever ranks are; only ways that add in the " \
+      "order of ranks are taken, which between nodes are chains")             \
     K(COLL_FORCE, "coll.force", WORD, "no",                                   \
       "no|shared|tree|ring|dissemination|exchange|levels|mpich|"              \
       "mpich-binomial|mpich-nb-tree|mpich-recursive-doubling",                \

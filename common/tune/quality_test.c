@@ -360,7 +360,7 @@ static void spend(const struct quality_point *p, void *data)
         begin(&s, &effort, p);
         drive(&s, &m, 1000, true);
         spending->searches++;
-        spending->within += s.spent_us <= 1.2 * effort.budget_us;
+        spending->within += s.charged_us <= 1.2 * effort.budget_us;
     }
 }
 

@@ -221,8 +221,9 @@ static double expect(const struct asp_search *s,
 /* Would this trial spend more than the budget? */
 bool asp_search_is_beyond(const struct asp_search *s, uint32_t i)
 {
-    return s->spent_us + s->planned_us + expect(s, &s->tries[i]) >
-           s->effort.budget_us;
+    return i != s->standard &&
+           s->charged_us + s->planned_us + expect(s, &s->tries[i]) >
+               s->effort.budget_us;
 }
 
 static bool ends_batch(const struct asp_search *s, double us)
@@ -242,7 +243,8 @@ static struct asp_search_step take_turn(struct asp_search *s)
         return (struct asp_search_step){.way = s->tries[s->standard].way,
                                         .agree = true};
     }
-    s->planned_us += us;
+    if (i != s->standard)
+        s->planned_us += us;
     s->times[s->nbatch] = ASP_SEARCH_NO_TIME;
     s->batch[s->nbatch++] = i;
     s->awaits = true;

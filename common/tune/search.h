@@ -93,8 +93,11 @@ struct asp_search_candidate {
 /* How much may be tried: the same on all ranks, for it comes from knobs of the
  * step. */
 struct asp_search_effort {
-    double budget_us; /* for all trial calls of a key; 0: veto */
-    double agree_us;  /* what the model predicts for an agreement */
+    /* For all trials of a key but those of the default, which the program would
+     * have made anyway: one of them that is disturbed must not end the search.
+     * 0: veto. */
+    double budget_us;
+    double agree_us; /* what the model predicts for an agreement */
     /* The default is given up for what is faster by the margin, or by less,
      * confirm, if that is so after FINAL has measured both once more. A chosen
      * way is given up for what is faster by the margin. Both above 1. */
@@ -162,6 +165,7 @@ struct asp_search {
     uint64_t calls;
     uint32_t candidates, trials, agreements, switches;
     double spent_us, loss_us; /* agreed */
+    double charged_us;        /* of spent_us: to the budget */
     bool resumed;             /* asp_search_resume() */
     /* Of this rank, not yet agreed: a note is awaited for the last call; times
      * of the batch; sums of the window and calls in them. */

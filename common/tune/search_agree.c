@@ -81,6 +81,8 @@ static void fold(struct asp_search *s, struct asp_search_try *try, double us)
         return;
     }
     s->spent_us += us;
+    if (try != standard)
+        s->charged_us += us;
     try->calls++;
     if (try->best_us == 0 || us < try->best_us)
         try->best_us = us > 0 ? us : DBL_MIN;
@@ -171,7 +173,7 @@ static void agree_on_trials(struct asp_search *s, const double *values)
     standard = s->tries[s->standard].best_us;
     if (s->blind > BLIND_MAX)
         asp_search_settle(s, ASP_SEARCH_BLIND, s->standard);
-    else if (s->spent_us >= s->effort.budget_us ||
+    else if (s->charged_us >= s->effort.budget_us ||
              (s->turn < s->turns &&
               asp_search_is_beyond(s, asp_search_at_turn(s))))
         asp_search_settle(s, ASP_SEARCH_BUDGET, choice(s, s->effort.margin));

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "carry.h"
+#include "pinned.h"
 
 void aspx_coll_operator(const struct aspx_coll_job *job,
                         struct aspx_node_mpi_op *how,
@@ -18,6 +19,7 @@ void aspx_coll_operator(const struct aspx_coll_job *job,
         .arg = how,
         .element = job->grain,
         .is_commutative = job->args->fold != ASP_TUNE_ORDERED,
+        .reproducible = aspx_coll_is_pinned(job->args),
     };
 }
 

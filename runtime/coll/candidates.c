@@ -8,6 +8,7 @@
 #include "counts.h"
 #include "machine.h"
 #include "model.h"
+#include "pinned.h"
 #include "settings.h"
 
 #include "common/coll/choose.h"
@@ -48,7 +49,8 @@ void aspx_coll_problem(const struct aspx_coll_comm *comm,
         .bytes = args->bytes,
         .counts = aspx_coll_has_counts(args->op) ? comm->counts : NULL,
         .grain = grain,
-        .commutative = args->fold != ASP_TUNE_ORDERED,
+        .commutative = args->fold != ASP_TUNE_ORDERED &&
+                       !aspx_coll_is_pinned(args),
         .in_place = args->in_place,
         .node = comm->nnodes > 1 ? comm->node : NULL,
     };
@@ -236,6 +238,26 @@ static void add_levels(struct list *list)
     add_chosen(list, &way, &problem, predict_shared(list, &way.shared));
 }
 
+/* Those that associate in the one way that is allowed. */
+static void add_pinned(struct list *list)
+{
+    struct aspx_coll_way way = {.kind = ASPX_COLL_MESSAGES,
+                                .op = list->args->op};
+    struct asp_coll_problem problem;
+    struct asp_coll_ways ways = {0};
+    struct asp_coll_cost cost;
+    struct asp_err err;
+
+    aspx_coll_problem(list->comm, list->args, MODEL_GRAIN, &problem);
+    while (asp_coll_ways_next(&ways, &problem)) {
+        way.messages = ways.way;
+        if (aspx_coll_keeps_order(list->args, &way) &&
+            asp_coll_predict_within(aspx_coll_model(), &ways.way, &problem, 1,
+                                    INT64_MAX, STEPS_MOST, &cost, &err) == 0)
+            add(list, &way, us_of(&cost));
+    }
+}
+
 /* As long as the way of our own that is nearest; negative: there is none. */
 static double predict_native(const struct aspx_native_way *way,
                              const struct asp_coll_problem *problem)
@@ -281,12 +303,22 @@ static void add_native(struct list *list)
 /* By the rules that MPICH documents. */
 static double predict_default(const struct list *list)
 {
+    struct aspx_coll_way pinned;
     struct asp_coll_problem problem;
     struct asp_coll_cost cost;
     struct asp_coll_way way;
     struct asp_err err;
 
     model_problem(list, &problem);
+    if (aspx_coll_is_pinned(list->args)) {
+        aspx_coll_pinned_way(list->comm, list->args, &pinned);
+        if (pinned.kind == ASPX_COLL_SHARED)
+            return predict_shared(list, &pinned.shared);
+        return asp_coll_predict(aspx_coll_model(), &pinned.messages, &problem,
+                                1, &cost, &err) == 0
+                   ? us_of(&cost)
+                   : 1;
+    }
     if (asp_coll_mpich(&problem, &way, &err) == 0 &&
         asp_coll_predict(aspx_coll_model(), &way, &problem, 1, &cost, &err) ==
             0)
@@ -299,8 +331,7 @@ double aspx_coll_agree_us(struct aspx_coll_comm *comm)
     const struct asp_tune_args args = {
         .op = ASP_COLL_ALLREDUCE,
         .bytes = ASP_DECIDE_VALUES * sizeof(double),
-        .fold = ASP_TUNE_BUILTIN,
-        .floating = true,
+        .fold = ASP_TUNE_BUILTIN, /* MPI_MAX: never pinned */
     };
 
     return predict_default(&(struct list){.comm = comm, .args = &args});
@@ -324,10 +355,17 @@ uint32_t aspx_coll_order(void *data, const struct asp_tune_shape *shape,
     struct list list = {.comm = data, .args = args, .out = out};
 
     (void) shape;
-    add_shared(&list);
-    add_levels(&list);
-    add_native(&list);
-    add_messages(&list);
+    if (aspx_coll_is_pinned(args)) {
+        if (aspx_coll_keeps_order(
+                args, &(struct aspx_coll_way){.kind = ASPX_COLL_SHARED}))
+            add_shared(&list);
+        add_pinned(&list);
+    } else {
+        add_shared(&list);
+        add_levels(&list);
+        add_native(&list);
+        add_messages(&list);
+    }
     out[list.n] = (struct asp_search_candidate){ASP_DECIDE_DEFAULT,
                                                 predict_default(&list)};
     qsort(out, list.n + 1, sizeof(*out), faster_first);

@@ -14,6 +14,7 @@
 #include "runtime/mpi/handle.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -294,14 +295,27 @@ static void let_go(struct aspx_coll_comm *comm)
     *comm = bare;
 }
 
+/* The program was promised something that then does not hold. */
+static void say_left(const struct aspx_coll_comm *comm)
+{
+    static bool said;
+
+    if (aspx_coll_settings.reproducible && comm->rank == 0 && !said)
+        fprintf(stderr, "aspen: no room for a communicator: coll.reproducible "
+                        "does not hold on it, its reductions are MPI's\n");
+    said = true;
+}
+
 void aspx_coll_comm_earn(struct aspx_coll_comm *comm)
 {
     int *leader;
     bool have;
 
     comm->state = ASPX_COLL_COMM_OFF;
-    if (!make_own(comm))
+    if (!make_own(comm)) {
+        say_left(comm);
         return;
+    }
     leader = calloc(comm->size, sizeof(*leader));
     have = take_memory(comm) && leader;
     if (all_have(comm, have) && find_nodes(comm, leader)) {
@@ -309,6 +323,7 @@ void aspx_coll_comm_earn(struct aspx_coll_comm *comm)
         start_decisions(comm, (uint32_t *) leader);
         comm->state = ASPX_COLL_COMM_TUNED;
     } else {
+        say_left(comm);
         let_go(comm);
     }
     free(leader);

@@ -34,6 +34,7 @@ bool aspx_coll_settings_read(const struct asp_layout *layout)
     s->table = word(layout, "coll.table");
     s->save = word(layout, "coll.save");
     s->force = word(layout, "coll.force");
+    s->reproducible = word(layout, "coll.reproducible") != NULL;
     s->explicit_effort = strcmp(asp_layout_knob(layout, "coll.effort", "few"),
                                 "all") == 0;
     return s->mode != ASPX_COLL_OFF;
@@ -57,6 +58,7 @@ uint64_t aspx_coll_settings_hash(void)
     hash = mix(hash, &s->mode, sizeof(s->mode));
     hash = mix(hash, &s->budget_us, sizeof(s->budget_us));
     hash = mix(hash, &s->probe_us, sizeof(s->probe_us));
+    hash = mix(hash, &s->reproducible, sizeof(s->reproducible));
     hash = mix(hash, &s->explicit_effort, sizeof(s->explicit_effort));
     return s->force ? mix(hash, s->force, strlen(s->force)) : hash;
 }

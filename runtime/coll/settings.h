@@ -22,6 +22,7 @@ struct aspx_coll_settings {
     const char *table;    /* file to begin with, NULL: none; of the layout */
     const char *save;     /* file to write what was found into, NULL: none */
     const char *force;    /* name of the algorithm to take always, NULL: none */
+    bool reproducible;    /* pinned.h */
     bool explicit_effort; /* try everything (aspen tune) */
 };
 

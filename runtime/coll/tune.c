@@ -12,6 +12,7 @@
 #include "eligible.h"
 #include "global.h"
 #include "learnt.h"
+#include "pinned.h"
 #include "settings.h"
 
 #include "runtime/base/clock.h"
@@ -63,6 +64,22 @@ static uint32_t forced_way(struct aspx_coll_comm *comm,
     return comm->forced[comm->nforced - 1].way;
 }
 
+/* For a call that must associate in one way, which a table may not know. */
+static int carry_pinned(struct aspx_coll_comm *comm,
+                        const struct aspx_coll_call *call,
+                        const struct asp_tune_args *args,
+                        const struct aspx_coll_way *way)
+{
+    struct aspx_coll_way standard;
+
+    if (!way || !aspx_coll_keeps_order(args, way) ||
+        !aspx_coll_fits(comm, args, aspx_coll_grain(call, args), way)) {
+        aspx_coll_pinned_way(comm, args, &standard);
+        way = &standard;
+    }
+    return aspx_coll_carry(comm, call, args, way);
+}
+
 /* A table may be of another shape of arguments than it was made for: a way that
  * does not fit is MPI's on all ranks. */
 static int carry_out(struct aspx_coll_comm *comm,
@@ -70,6 +87,8 @@ static int carry_out(struct aspx_coll_comm *comm,
                      const struct asp_tune_args *args,
                      const struct aspx_coll_way *way)
 {
+    if (aspx_coll_is_pinned(args))
+        return carry_pinned(comm, call, args, way);
     if (!way || way->kind == ASPX_COLL_DEFAULT ||
         !aspx_coll_fits(comm, args, aspx_coll_grain(call, args), way))
         return call->mpi(call);
@@ -138,6 +157,16 @@ static int decide(struct aspx_coll_comm *comm,
     return rc;
 }
 
+/* In which call of a communicator its state is made. The first reduction may
+ * already have to be carried out in an order of ours. */
+static uint32_t earned(const struct aspx_coll_call *call)
+{
+    return aspx_coll_settings.reproducible &&
+                   asp_tune_ops[call->op].rules & ASP_TUNE_FOLD
+               ? 1
+               : ASPX_COLL_EARNED;
+}
+
 int aspx_coll_tuned(const struct aspx_coll_call *call)
 {
     struct aspx_coll_comm *comm = aspx_coll_active
@@ -149,7 +178,7 @@ int aspx_coll_tuned(const struct aspx_coll_call *call)
         return call->mpi(call);
     comm->calls++;
     if (comm->state == ASPX_COLL_COMM_COUNTING) {
-        if (comm->calls < ASPX_COLL_EARNED)
+        if (comm->calls < earned(call))
             return call->mpi(call);
         aspx_coll_comm_earn(comm);
         if (comm->state == ASPX_COLL_COMM_OFF)

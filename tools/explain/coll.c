@@ -254,11 +254,11 @@ static void print_reason(const struct options *o,
     for (uint32_t i = 0; i < n; i++)
         counts[list[i].fate]++;
     print_way(printf("\nchosen:"), &list[0].way);
-    printf("  of %u ways %u were simulated, %u given up as slow, %u are too "
-           "large,\n  %u not tried\n",
-           (unsigned) n, (unsigned) counts[ASP_COLL_OK],
-           (unsigned) counts[ASP_COLL_SLOW], (unsigned) counts[ASP_COLL_LARGE],
-           (unsigned) counts[ASP_COLL_UNTRIED]);
+    printf(
+        "  of %u ways %u were simulated to their end, %u are slower, %u have "
+        "too many\n  steps to look at\n",
+        (unsigned) n, (unsigned) counts[ASP_COLL_OK],
+        (unsigned) counts[ASP_COLL_SLOW], (unsigned) counts[ASP_COLL_LARGE]);
     if (n > 1 && list[1].fate == ASP_COLL_OK && best > 0)
         printf("  the next takes %.2f times as long\n",
                (double) list[1].cost.time / best);
