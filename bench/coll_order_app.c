@@ -7,9 +7,11 @@
  * turn, SAMPLES times (an odd number), by the code that programs run. Prints a
  * line for each constants and each call:
  *
- *   call=bcast:8 model=probe ways=24 correlation=0.71 quarter=1 place=2
+ *   call=bcast:8 model=probe measured=1 ways=24 correlation=0.71 quarter=1
+ * place=2
  *   best_us=1.2 first_us=1.3 default_us=2.0
  *
+ * measured: did the probe find constants? Else they are the named ones.
  * correlation: of ranks (Spearman), of the model's order and that of measured
  * medians. place: of the fastest way in the model's order, from 1; quarter: is
  * it in the first quarter? first_us: the model's first way. */
@@ -23,6 +25,7 @@
 #include "runtime/coll/comm.h"
 #include "runtime/coll/eligible.h"
 #include "runtime/coll/global.h"
+#include "runtime/coll/machine.h"
 #include "runtime/coll/model.h"
 #include "runtime/coll/settings.h"
 #include "runtime/mpi/real.h"
@@ -47,6 +50,7 @@ struct model {
     const char *name;
     double probe_us;
     int order[ASP_DECIDE_CANDIDATES], n;
+    int measured; /* all links that there are */
 };
 
 /* Instead of what stands in front of a program's calls. */
@@ -135,6 +139,16 @@ static int number_of(const struct aspx_coll_way *way)
     return ncontenders++;
 }
 
+/* A probe that was disturbed all the time gives none. */
+static int have_all_links(void)
+{
+    const struct asp_tune_links *links = &aspx_coll_model_found()->links;
+    const struct aspx_coll_pairs *pairs = aspx_coll_pairs();
+
+    return (links->has_inside || pairs->inside.first < 0) &&
+           (links->has_between || pairs->between.first < 0);
+}
+
 static void find_order(struct model *model, const struct asp_tune_args *args)
 {
     struct asp_search_candidate list[ASP_DECIDE_CANDIDATES];
@@ -143,6 +157,7 @@ static void find_order(struct model *model, const struct asp_tune_args *args)
 
     aspx_coll_settings.probe_us = model->probe_us;
     aspx_coll_model_find(NULL);
+    model->measured = model->probe_us > 0 && have_all_links();
     comm->nways = 0;
     n = aspx_coll_order(comm, NULL, args, list);
     model->n = 0;
@@ -232,11 +247,12 @@ static void print(const char *what, const struct model *m)
 {
     int best = place_of_best(m);
 
-    printf("call=%s model=%s ways=%d correlation=%.2f quarter=%d place=%d "
+    printf("call=%s model=%s measured=%d ways=%d correlation=%.2f quarter=%d "
+           "place=%d "
            "best_us=%.2f first_us=%.2f default_us=%.2f\n",
-           what, m->name, m->n, correlation(m), best < (m->n + 3) / 4, best + 1,
-           contenders[m->order[best]].median, contenders[m->order[0]].median,
-           time_of_default());
+           what, m->name, m->measured, m->n, correlation(m),
+           best < (m->n + 3) / 4, best + 1, contenders[m->order[best]].median,
+           contenders[m->order[0]].median, time_of_default());
     if (getenv("COLL_ORDER_WAYS"))
         for (int i = 0; i < m->n; i++) {
             char text[ASPX_COLL_WAY_TEXT];

@@ -226,7 +226,7 @@ task=2:ghost:-:-:numa0:h-1:c3 end"
     ended_with 2
     explain coll bcast --ranks 4 --machine abacus
     ended_with 2
-    printed 'take sun, infiniband or tcp'
+    printed 'take sun, infiniband, tcp, or the file of a table'
     explain coll allreduce --ranks 4 --ordered --way allreduce:ring
     ended_with 2
     printed 'needs a commutative operation'

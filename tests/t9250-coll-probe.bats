@@ -30,7 +30,7 @@ job() {
 # Other programs may keep the CPUs from the pair; then nothing is taken of it.
 @test "links are measured at the start, within a time" {
     local i
-    for i in 1 2 3 4 5 6 7 8 9 10; do
+    for i in {1..30}; do
         job '-n 4 --nodes 2' --knob coll.probe_ms=300
         grep -q '^probe ' <<<"$(link_of "$record" 'inside nodes')" &&
             grep -q '^probe ' <<<"$(link_of "$record" 'between nodes')" && break
@@ -115,9 +115,8 @@ assert json.load(open(sys.argv[1]))["collectives"]["probe_ms"] > 0' "$record"
     run timeout -k 5 100 "$ASPEN_TOP/bench/coll_order" --build "$ASPEN_BUILD" \
         --shapes 2x1 --samples 3 bcast:8 alltoall:64
     ended_with 0
-    printed '^2x1 +bcast:8 +[0-9]+ +-?[0-9.]+ +[0-9]+ +-?[0-9.]+ +[0-9]+$'
-    printed '^named: correlation -?[0-9.]+, fastest in the first quarter'
-    printed '^probe: correlation'
+    printed '^2x1 +bcast:8 +[0-9]+ +-?[0-9.]+ +[0-9]+ +-?[0-9.]+ +[0-9]+( \(disturbed\))?$'
+    printed '^calls in which the probe was not disturbed: [0-2]$'
     run timeout -k 5 100 "$ASPEN_TOP/bench/coll_order" --build "$ASPEN_BUILD" \
         --shapes 2x1 bcast
     ended_with 1

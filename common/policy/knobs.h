@@ -181,7 +181,8 @@
       "name)")                                                                \
     K(PROFILE, "profile", FILE, "no", "no", 0, 0, "", ASP_KNOB_NOT_SITE,      \
       "mode auto: choose by the record of an earlier run of the program in "  \
-      "this file (of report); one that is not there yet is no error")         \
+      "this file (of report); one that is not there yet is no error. With "   \
+      "coll its name and .coll is that of coll.table and coll.save")         \
     K(PROFILE_BUILD, "profile.build", FILE, "no", "no", 0, 0, "",             \
       ASP_KNOB_NOT_SITE | ASP_KNOB_TO_RUNTIME,                                \
       "set by Aspen where auto chose by a profile: the MPI build that it is " \

@@ -309,6 +309,7 @@ int asp_policy_resolve(struct asp_policy *policy, const struct asp_facts *facts,
                 return asp_errf(err, EPERM, "%s, and the request says require",
                                 policy->resolved[id].note);
     choose_mode(policy, facts);
+    asp_policy_profile_table(policy);
     note_idle_offload(policy);
     note_ignored(policy);
     return 0;

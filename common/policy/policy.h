@@ -72,7 +72,7 @@ struct asp_setting {
     char value[ASP_VALUE_MAX];      /* canonical text: "yes", "16" */
     char origin[ASP_ERR_PLACE_MAX]; /* "job.yaml:7:12", "command line" */
     char note[ASP_ERR_PLACE_MAX];   /* what a limit did to it, or "" */
-    bool chosen;                    /* by mode auto: nobody set it */
+    bool chosen;                    /* by mode auto, or with a profile */
 };
 
 /* What a site's rules can match. NULL or 0: not known, and then a rule that

@@ -74,6 +74,9 @@ int asp_policy_limits(struct asp_policy *policy,
 const char *asp_limit_apply(enum asp_knob_id id, const struct asp_limit *limit,
                             const char *value, char buf[ASP_VALUE_MAX]);
 
+/* coll.table and coll.save of the profile, when nobody said which. */
+void asp_policy_profile_table(struct asp_policy *policy);
+
 /* Append the rules of a windows: list, or one in its text form. On failure
  * rules->n may have grown; the caller gives up or puts it back. */
 int asp_policy_windows_read(struct asp_winrules *rules,

@@ -248,7 +248,7 @@ static void add_pinned(struct list *list)
     struct asp_coll_cost cost;
     struct asp_err err;
 
-    aspx_coll_problem(list->comm, list->args, MODEL_GRAIN, &problem);
+    model_problem(list, &problem);
     while (asp_coll_ways_next(&ways, &problem)) {
         way.messages = ways.way;
         if (aspx_coll_keeps_order(list->args, &way) &&

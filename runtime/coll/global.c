@@ -77,6 +77,14 @@ static void find_effort(void)
         effort.budget_us = 0;
 }
 
+static uint64_t hash_of(const unsigned char digest[ASP_SHA256_BYTES])
+{
+    uint64_t hash;
+
+    memcpy(&hash, digest, sizeof(hash));
+    return hash;
+}
+
 /* Of what must be alike: the table, and what the model makes of it. */
 static void find_seed(const unsigned char digest[ASP_SHA256_BYTES])
 {
@@ -88,7 +96,7 @@ static void find_seed(const unsigned char digest[ASP_SHA256_BYTES])
         m->fold,
     };
 
-    memcpy(&seed, digest, sizeof(seed));
+    seed = hash_of(digest);
     for (size_t i = 0; i < sizeof(constants) / sizeof(constants[0]); i++)
         seed = (seed ^ (uint64_t) constants[i]) * FNV_PRIME;
 }
@@ -110,10 +118,11 @@ bool aspx_coll_begin(void)
     aspx_coll_machine_find();
     aspx_native_start(aspx_mpi_release());
     has_table = aspx_coll_take_table(&table) && parse_ways() && index_table();
-    if (!aspx_coll_are_alike(has_table))
-        return stay("some ranks have no memory for coll.table");
-    if (has_table)
-        (void) asp_tune_table_digest(&table, digest);
+    if (has_table && asp_tune_table_digest(&table, digest) != 0)
+        has_table = false;
+    if (!aspx_coll_are_alike(has_table ? hash_of(digest) : 0))
+        return stay("coll.table is not the same on all ranks, or some have no "
+                    "memory for it");
     aspx_coll_model_find(has_table ? &table : NULL);
     find_seed(digest);
     find_tags();

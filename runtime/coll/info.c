@@ -40,6 +40,31 @@ int aspx_coll_set_info(MPI_Comm comm, MPI_Info info)
     return rc;
 }
 
+static bool is_open(const struct asp_search_sum *sum)
+{
+    return sum->phase != ASP_SEARCH_WATCH && sum->phase != ASP_SEARCH_FIXED;
+}
+
+/* The call word without its pattern. */
+static uint32_t word_of(const struct asp_tune_key *key)
+{
+    return key->call & ((UINT32_C(1) << ASP_TUNE_PATTERN_SHIFT) - 1);
+}
+
+/* Did calls like these come in another rhythm (strict, loose) later? Then the
+ * search of the first one has no more trials. */
+static bool is_left(const struct aspx_coll_comm *comm, uint32_t i,
+                    uint32_t word)
+{
+    struct asp_search_sum sum;
+    struct asp_tune_key key;
+
+    while (asp_decide_account(comm->decide, ++i, &key, &sum))
+        if (word_of(&key) == word)
+            return true;
+    return false;
+}
+
 static uint32_t count_open(const struct aspx_coll_comm *comm)
 {
     struct asp_search_sum sum;
@@ -47,7 +72,7 @@ static uint32_t count_open(const struct aspx_coll_comm *comm)
     uint32_t open = 0;
 
     for (uint32_t i = 0; asp_decide_account(comm->decide, i, &key, &sum); i++)
-        open += sum.phase != ASP_SEARCH_WATCH && sum.phase != ASP_SEARCH_FIXED;
+        open += is_open(&sum) && !is_left(comm, i, word_of(&key));
     return open;
 }
 

@@ -45,6 +45,7 @@ struct end {
     char *out, *in; /* LARGE bytes each */
     /* Of rounds in turn, that one can be held against the other. */
     struct asp_coll_samples half[2], *samples;
+    double until; /* by now_ns() */
 };
 
 static double now_ns(void)
@@ -178,23 +179,31 @@ static void late(struct end *end)
     keep_least(&s->receive, (now_ns() - begun) / BURST);
 }
 
+/* Is the time over, and is there something to show for it? */
+static bool is_enough(const struct end *end, double least)
+{
+    return least > 0 && now_ns() >= end->until;
+}
+
 static void one_round(struct end *end, int pings, int repeats)
 {
-    for (int i = 0; i < pings; i++)
-        ping(end, SMALL, &end->samples->round_small);
-    for (int i = 0; i < repeats; i++)
-        ping(end, LARGE, &end->samples->round_large);
-    for (int i = 0; i < repeats; i++)
+    struct asp_coll_samples *s = end->samples;
+
+    for (int i = 0; i < pings && !is_enough(end, s->round_small); i++)
+        ping(end, SMALL, &s->round_small);
+    for (int i = 0; i < repeats && !is_enough(end, s->round_large); i++)
+        ping(end, LARGE, &s->round_large);
+    for (int i = 0; i < repeats && !is_enough(end, s->burst); i++)
         burst(end);
-    for (int i = 0; i < repeats; i++)
+    for (int i = 0; i < repeats && !is_enough(end, s->receive); i++)
         late(end);
 }
 
 static void measure(struct end *end, double budget_us, bool thorough)
 {
-    double until = now_ns() + 1e3 * budget_us;
     int rounds = 0;
 
+    end->until = now_ns() + 1e3 * budget_us;
     end->samples = &end->half[0];
     one_round(end, 1, 1); /* makes connections */
     for (int i = 0; i < 2; i++)
@@ -203,7 +212,7 @@ static void measure(struct end *end, double budget_us, bool thorough)
     do {
         end->samples = &end->half[rounds++ % 2];
         one_round(end, PINGS, REPEATS);
-    } while (now_ns() < until && (thorough || rounds < ROUNDS));
+    } while (now_ns() < end->until && (thorough || rounds < ROUNDS));
     write_order(end, (struct order){.what = END});
     give(end, SMALL);
 }

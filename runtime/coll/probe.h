@@ -30,8 +30,8 @@ struct aspx_coll_pairs {
 
 /* Measure. Collective over MPI_COMM_WORLD with the same arguments, when no rank
  * has messages of its own yet.
- *   budget_us  for both pairs together; a round that has begun is ended, and
- *              the first one, which makes connections, is not counted
+ *   budget_us  for both pairs together, but each of four kinds of messages is
+ *              sent at least twice, the first time to make connections
  *   thorough   not only until there are enough rounds, but all of the budget
  *   links_p    the same on all ranks; a pair that is none, or that was disturbed
  *              all the time (asp_coll_samples_agree()), is left out

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Random programs of collectives. All ranks draw the same program from (seed,
- * number): a communicator, an operation, sizes, and how often it is called;
+ * number): a communicator, which may be made anew, of others or of the same
+ * ranks in another order, an operation, sizes, and how often it is called;
  * what a rank has of its own (layout of its types, MPI_IN_PLACE of a root, when
  * it comes) it draws from a generator of its own. Element i of a rank's
  * contribution is a function of call, rank and i, so every result is computed
@@ -71,6 +72,7 @@ struct data {
 struct program {
     enum kind kind;
     int n, calls, root, op, in_place, comm, number;
+    int renewed; /* the communicator is made anew: how, from 1; 0: it is not */
 };
 
 static const MPI_Op ops[] = {MPI_SUM, MPI_MAX, MPI_MIN, MPI_BXOR, MPI_PROD};
@@ -463,6 +465,26 @@ static void one_call(const struct program *p, int call)
 
 /* ---- programs --------------------------------------------------------------- */
 
+enum { WAYS_TO_MAKE = 3 };
+
+/* Number i of comms: a duplicate, the odd and the even ranks, or two halves; of
+ * whatever ranks, how says in which order and who is in which half. */
+static void make_comm(int i, int how)
+{
+    int world, color = 0;
+
+    MPI_Comm_size(MPI_COMM_WORLD, &world);
+    if (i == 2)
+        color = world_rank % 2;
+    else if (i == 3)
+        color = (world_rank + how - 1) % world / ((world + 1) / 2);
+    if (i == 1 && how == 1)
+        MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+    else
+        MPI_Comm_split(MPI_COMM_WORLD, color,
+                       how == 2 ? -world_rank : world_rank, &comms[i]);
+}
+
 static struct program draw(uint64_t seed, int number)
 {
     struct prng prng = {seed * 1000003 + (uint64_t) number};
@@ -476,6 +498,7 @@ static struct program draw(uint64_t seed, int number)
     p.in_place = prng_chance(&prng, 30);
     p.comm = prng_below(&prng, 4);
     p.root = (int) (prng_next(&prng) >> 33);
+    p.renewed = prng_chance(&prng, 20) ? prng_range(&prng, 1, WAYS_TO_MAKE) : 0;
     return p;
 }
 
@@ -492,6 +515,10 @@ static void run(uint64_t seed, int number)
 {
     struct program p = draw(seed, number);
 
+    if (p.renewed && p.comm > 0) {
+        MPI_Comm_free(&comms[p.comm]);
+        make_comm(p.comm, p.renewed);
+    }
     MPI_Comm_rank(comms[p.comm], &rank);
     MPI_Comm_size(comms[p.comm], &size);
     p.root %= size;
@@ -502,21 +529,18 @@ static void run(uint64_t seed, int number)
 
 int main(int argc, char **argv)
 {
-    int programs, first, world_size;
+    int programs, first;
     uint64_t seed;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world_size);
     seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     programs = argc > 2 ? atoi(argv[2]) : 100;
     first = argc > 3 ? atoi(argv[3]) : 0;
     own.state = seed + 77777 * (uint64_t) world_rank;
     comms[0] = MPI_COMM_WORLD;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]);
-    MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, -world_rank, &comms[2]);
-    MPI_Comm_split(MPI_COMM_WORLD, world_rank / ((world_size + 1) / 2), 0,
-                   &comms[3]);
+    for (int i = 1; i < 4; i++)
+        make_comm(i, i == 2 ? 2 : 1);
     for (int i = first; i < first + programs; i++)
         run(seed, i);
     MPI_Comm_free(&comms[1]);

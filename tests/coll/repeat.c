@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COUNT = 3000, SIZES = 3, ROOT_LAST = -1 };
+enum { COUNT = 3000, SIZES = 3, RANKS_MOST = 64 };
 
 static int rank, size;
 static double *in, *out, *first, *wanted;
@@ -60,12 +60,34 @@ static double from_left(int last, int i, int salt)
     return sum;
 }
 
-enum op { ALLREDUCE, IN_PLACE, REDUCE, REDUCE_LAST, SCATTER, SCAN, OPS };
+enum op {
+    ALLREDUCE,
+    IN_PLACE,
+    REDUCE,
+    REDUCE_LAST,
+    SCATTER,
+    SCATTER_UNEVEN,
+    SCAN,
+    OPS
+};
+
+/* Of MPI_Reduce_scatter: odd ranks have one more. */
+static int uneven(int count, int of_rank)
+{
+    return count + (of_rank & 1);
+}
+
+static int place_of(enum op op, int count)
+{
+    return op == SCATTER          ? rank * count
+           : op == SCATTER_UNEVEN ? rank * count + rank / 2
+                                  : 0;
+}
 
 /* Returns how many numbers this rank then has. */
 static int call(enum op op, int count)
 {
-    int root = op == REDUCE_LAST ? size - 1 : 0;
+    int root = op == REDUCE_LAST ? size - 1 : 0, counts[RANKS_MOST];
 
     switch (op) {
     case ALLREDUCE:
@@ -84,6 +106,12 @@ static int call(enum op op, int count)
         MPI_Reduce_scatter_block(in, out, count, MPI_DOUBLE, MPI_SUM,
                                  MPI_COMM_WORLD);
         return count;
+    case SCATTER_UNEVEN:
+        for (int r = 0; r < size; r++)
+            counts[r] = uneven(count, r);
+        MPI_Reduce_scatter(in, out, counts, MPI_DOUBLE, MPI_SUM,
+                           MPI_COMM_WORLD);
+        return counts[rank];
     default:
         MPI_Scan(in, out, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         return count;
@@ -92,19 +120,18 @@ static int call(enum op op, int count)
 
 static void make_wanted(enum op op, int count, int salt)
 {
-    for (int i = 0; i < count; i++)
-        if (op == SCAN)
-            wanted[i] = from_left(rank, i, salt);
-        else
-            wanted[i] = from_right(size - 1,
-                                   op == SCATTER ? rank * count + i : i, salt);
+    int first_place = place_of(op, count);
+
+    for (int i = 0; i <= count; i++)
+        wanted[i] = op == SCAN ? from_left(rank, i, salt)
+                               : from_right(size - 1, first_place + i, salt);
 }
 
 static void repeat(enum op op, int count, int calls)
 {
     int salt = (int) op * 10 + count, got = 0;
 
-    for (int i = 0; i < count * size; i++)
+    for (int i = 0; i < (count + 1) * size; i++)
         in[i] = value(rank, i, salt);
     make_wanted(op, count, salt);
     for (int c = 0; c < calls; c++) {
@@ -133,11 +160,11 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    in = malloc((size_t) size * COUNT * sizeof(*in));
-    out = malloc(COUNT * sizeof(*out));
-    first = malloc(COUNT * sizeof(*first));
-    wanted = malloc(COUNT * sizeof(*wanted));
-    if (!in || !out || !first || !wanted)
+    in = malloc((size_t) size * (COUNT + 1) * sizeof(*in));
+    out = malloc((COUNT + 1) * sizeof(*out));
+    first = malloc((COUNT + 1) * sizeof(*first));
+    wanted = malloc((COUNT + 1) * sizeof(*wanted));
+    if (!in || !out || !first || !wanted || size > RANKS_MOST)
         MPI_Abort(MPI_COMM_WORLD, 1);
     for (int s = 0; s < SIZES; s++)
         for (int op = 0; op < OPS; op++)

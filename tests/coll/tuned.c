@@ -69,12 +69,17 @@ static void off(void)
     MPI_Comm_free(&comm);
 }
 
-/* Rows or columns of ranks that are dealt to two nodes in turn. */
+/* Rows or columns of a square of ranks; where these are dealt to as many nodes
+ * in turn as it has rows, a row lies in a node. */
 static MPI_Comm split(int columns)
 {
     MPI_Comm comm;
+    int side = 1;
 
-    MPI_Comm_split(MPI_COMM_WORLD, columns ? rank / 2 : rank % 2, 0, &comm);
+    while (side * side < size)
+        side++;
+    MPI_Comm_split(MPI_COMM_WORLD, columns ? rank / side : rank % side, 0,
+                   &comm);
     return comm;
 }
 
