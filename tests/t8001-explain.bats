@@ -211,7 +211,15 @@ task=2:ghost:-:-:numa0:h-1:c3 end"
         --way allreduce:exchange,k=2 --goal
     [ "$(grep -c '^l[0-9]*: send 800b' <<<"$output")" -eq 8 ]
     [ "$(grep -c '^l[0-9]*: recv 800b' <<<"$output")" -eq 8 ]
-    printed '^l3: calc 100$'
+    printed '^l3: calc 100000$'
+    printed '^// picoseconds: calc, and the whole: [0-9]+$'
+    # Four ranks in two rounds: each o + L + 8 G + o, and 8 bytes folded.
+    explain coll allreduce --ranks 4 --machine 1000,100,0,1 \
+        --way allreduce:exchange,k=2 --goal
+    printed '^// picoseconds: calc, and the whole: 4416$'
+    explain coll bcast --ranks 4 --machine 1,2,3
+    ended_with 2
+    printed 'is not L,o,g,G in picoseconds'
     printed '^l3 requires l2$'
 }
 

@@ -88,6 +88,21 @@ END
     refused '^pipe:' pipe
 }
 
+@test "a way that cannot be is said so, and why" {
+    sed 's/allreduce:exchange,k=4 20.016/allreduce:levels,across=ring 20.016/
+        s/bcast:tree=knomial,k=4 5.280/5.280/' "$table" |
+        sed 's/ 5.280/ bcast:tree=oak 5.280/
+            s/allreduce:exchange,k=4 10.016/reduce:tree=knomial,k=2 10.016/' >odd
+    explain odd
+    ended_with 1
+    printed '^ +NOT USABLE: allreduce:levels needs several nodes with several ranks$'
+    printed '^ +NOT USABLE: "tree=oak" is no parameter of a way$'
+    printed '^ +NOT USABLE: a way of reduce for allreduce$'
+    printed '^3 of 21 choices cannot be used'
+    explain "$table"
+    [[ $output != *USABLE* ]]
+}
+
 @test "usage, and a picture that cannot be written" {
     explain
     ended_with 2

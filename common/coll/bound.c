@@ -13,6 +13,9 @@
  * is beyond costs more than it prunes. */
 enum { LOOKS_FIRST = 8, LOOKS_A_LEVEL = 3, STEPS_MAX = 1 << 18 };
 
+/* Of fewer ranks nothing is followed: it would cost as much as to simulate. */
+enum { RANKS_FOLLOWED = 24 };
+
 static const uint32_t NONE = UINT32_MAX;
 
 /* A step to be settled. */
@@ -96,29 +99,27 @@ static bool is_send_of(const struct asp_coll_step *step, uint32_t to,
            step->round == round;
 }
 
-/* The SEND that a RECV waits for: likely at about the same place of the list,
- * so the search goes outwards from there. */
+/* The SEND that a RECV waits for: likely as far from it in the list as the one
+ * that was found before, so the search goes outwards from there. */
 static struct call partner_of(struct bound *b, struct call recv)
 {
-    uint32_t rank = b->looks[recv.look].rank;
-    struct asp_coll_step step = b->looks[recv.look].s.steps[recv.step];
+    struct asp_coll_look *look = &b->looks[recv.look];
+    struct asp_coll_step step = look->s.steps[recv.step];
     uint32_t other = look_at(b, step.peer, b->most);
     const struct asp_coll_schedule *s;
-    uint32_t n;
+    int64_t from = (int64_t) recv.step + look->shift;
 
     if (other == NONE)
         return (struct call){NONE, NONE};
     s = &b->looks[other].s;
-    n = s->nsteps;
-    for (uint32_t d = 0; d < n + recv.step; d++) {
-        uint32_t up = recv.step + d, down = recv.step - d;
-
-        if (up < n && is_send_of(&s->steps[up], rank, step.round))
-            return (struct call){other, up};
-        if (d <= recv.step && down < n &&
-            is_send_of(&s->steps[down], rank, step.round))
-            return (struct call){other, down};
-    }
+    from = from < 0 ? 0 : from >= s->nsteps ? s->nsteps - 1 : from;
+    for (int64_t d = 0; d < s->nsteps; d++)
+        for (int64_t at = from - d; at <= from + d; at += d ? 2 * d : 1)
+            if (at >= 0 && at < s->nsteps &&
+                is_send_of(&s->steps[at], look->rank, step.round)) {
+                look->shift = at - (int64_t) recv.step;
+                return (struct call){other, (uint32_t) at};
+            }
     return (struct call){NONE, NONE};
 }
 
@@ -287,10 +288,12 @@ static void follow(struct bound *b, uint32_t rank)
     if (at == NONE)
         return;
     raise(b, asp_coll_pile_rank(&b->pile, &b->looks[at]));
+    if (b->problem->ranks < RANKS_FOLLOWED)
+        return;
     for (uint32_t i = b->looks[at].s.nsteps; i-- > 0 && !is_enough(b);)
         visit(b, (struct call){at, i});
-    for (uint32_t i = 0; i < b->nlooks && !is_enough(b); i++)
-        raise(b, asp_coll_pile_rank(&b->pile, &b->looks[i]));
+    if (!is_enough(b))
+        raise(b, asp_coll_pile_rank(&b->pile, &b->looks[at]));
 }
 
 /* What goes through the ports of a rank's node. */
@@ -323,6 +326,8 @@ static void find(struct bound *b)
     for (size_t i = 0; i < sizeof(ranks) / sizeof(ranks[0]); i++)
         if (!is_enough(b))
             follow(b, ranks[i]);
+    for (uint32_t i = 0; i < b->nlooks && !is_enough(b); i++)
+        raise(b, asp_coll_pile_rank(&b->pile, &b->looks[i]));
     if (b->nodes->n > 1 && b->nodes->most > 1 && !is_enough(b))
         follow_node(b, root);
     if (b->nodes->n > 1 && b->nodes->most > 1 && !is_enough(b))

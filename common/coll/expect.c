@@ -23,75 +23,60 @@ static bool put(struct asp_coll_symbols *to, size_t at, size_t bytes,
                to, (struct asp_coll_symbol){at, at + bytes, offset, ranks});
 }
 
-static size_t count_of(const struct asp_coll_problem *p, uint32_t i)
+/* The same over what is there; empty blocks may be anywhere. */
+static bool put_block(struct asp_coll_symbols *to, size_t at, size_t bytes,
+                      size_t offset, uint64_t ranks)
 {
-    return p->counts ? p->counts[i] : p->bytes;
-}
+    struct asp_coll_symbols one = {0};
+    bool good = put(&one, at, bytes, offset, ranks) &&
+                (!bytes || asp_coll_symbols_write(to, at, at + bytes, &one));
 
-/* Block i: where displs say, or after those before it. */
-static size_t place_of(const struct asp_coll_problem *p, uint32_t i)
-{
-    size_t at = 0;
-
-    if (p->counts && p->displs)
-        return p->displs[i];
-    for (uint32_t b = 0; b < i; b++)
-        at += count_of(p, b);
-    return at;
-}
-
-static size_t recv_count_of(const struct asp_coll_problem *p, uint32_t i)
-{
-    return p->recv_counts ? p->recv_counts[i] : p->bytes;
-}
-
-static size_t recv_place_of(const struct asp_coll_problem *p, uint32_t i)
-{
-    size_t at = 0;
-
-    if (p->recv_counts && p->recv_displs)
-        return p->recv_displs[i];
-    for (uint32_t b = 0; b < i; b++)
-        at += recv_count_of(p, b);
-    return at;
-}
-
-/* All blocks of this rank's input, where counts and displs have them; symbols
- * are named for their place there. */
-static bool put_blocks(const struct asp_coll_problem *p, uint32_t rank,
-                       struct asp_coll_symbols *to)
-{
-    struct asp_coll_symbols all = {0};
-    bool good = true;
-
-    for (uint32_t i = 0; i < p->ranks && good; i++) {
-        size_t at = place_of(p, i), bytes = count_of(p, i);
-
-        all.n = 0;
-        if (bytes)
-            good = put(&all, at, bytes, at, bit(rank)) &&
-                   asp_coll_symbols_write(to, at, at + bytes, &all);
-    }
-    free(all.list);
+    free(one.list);
     return good;
 }
 
-/* Of alltoall(v) in place: the blocks are where those received will be. */
-static bool put_received(const struct asp_coll_problem *p, uint32_t rank,
-                         struct asp_coll_symbols *to)
+/* Blocks of a buffer, one for each rank. */
+struct blocks {
+    const size_t *counts, *displs; /* NULL: as bytes; one after the other */
+    size_t bytes;
+};
+
+static struct blocks sent(const struct asp_coll_problem *p)
 {
-    struct asp_coll_symbols one = {0};
+    return (struct blocks){p->counts, p->displs, p->bytes};
+}
+
+/* Of alltoall(v). */
+static struct blocks received(const struct asp_coll_problem *p)
+{
+    return (struct blocks){p->recv_counts, p->recv_displs, p->bytes};
+}
+
+static size_t count_of(struct blocks b, uint32_t i)
+{
+    return b.counts ? b.counts[i] : b.bytes;
+}
+
+static size_t place_of(struct blocks b, uint32_t i)
+{
+    size_t at = 0;
+
+    if (b.counts && b.displs)
+        return b.displs[i];
+    for (uint32_t before = 0; before < i; before++)
+        at += count_of(b, before);
+    return at;
+}
+
+/* All blocks of this rank's input; symbols are named for their place there. */
+static bool put_blocks(const struct asp_coll_problem *p, struct blocks b,
+                       uint32_t rank, struct asp_coll_symbols *to)
+{
     bool good = true;
 
-    for (uint32_t i = 0; i < p->ranks && good; i++) {
-        size_t at = recv_place_of(p, i), bytes = recv_count_of(p, i);
-
-        one.n = 0;
-        if (bytes)
-            good = put(&one, at, bytes, at, bit(rank)) &&
-                   asp_coll_symbols_write(to, at, at + bytes, &one);
-    }
-    free(one.list);
+    for (uint32_t i = 0; i < p->ranks && good; i++)
+        good = put_block(to, place_of(b, i), count_of(b, i), place_of(b, i),
+                         bit(rank));
     return good;
 }
 
@@ -100,6 +85,7 @@ bool asp_coll_expect_before(const struct asp_coll_problem *p, uint32_t rank,
                             struct asp_coll_symbols *out)
 {
     struct asp_coll_symbols *to = p->in_place ? out : in;
+    struct blocks b = sent(p); /* or gathered */
     bool root = rank == p->root;
     uint64_t own = bit(rank);
 
@@ -118,22 +104,22 @@ bool asp_coll_expect_before(const struct asp_coll_problem *p, uint32_t rank,
     case ASP_COLL_GATHER:
     case ASP_COLL_GATHERV:
         if (root && p->in_place)
-            return put(out, place_of(p, rank), count_of(p, rank), 0, own);
-        return put(in, 0, count_of(p, rank), 0, own);
+            return put(out, place_of(b, rank), count_of(b, rank), 0, own);
+        return put(in, 0, count_of(b, rank), 0, own);
     case ASP_COLL_ALLGATHER:
     case ASP_COLL_ALLGATHERV:
-        return put(to, p->in_place ? place_of(p, rank) : 0, count_of(p, rank),
+        return put(to, p->in_place ? place_of(b, rank) : 0, count_of(b, rank),
                    0, own);
     case ASP_COLL_SCATTER:
     case ASP_COLL_SCATTERV:
-        return !root || put_blocks(p, rank, in);
+        return !root || put_blocks(p, b, rank, in);
     case ASP_COLL_REDUCE_SCATTER:
     case ASP_COLL_REDUCE_SCATTER_BLOCK:
-        return put_blocks(p, rank, to);
+        return put_blocks(p, b, rank, to);
     case ASP_COLL_ALLTOALL:
     case ASP_COLL_ALLTOALLV:
-        return p->in_place ? put_received(p, rank, out)
-                           : put_blocks(p, rank, in);
+        return p->in_place ? put_blocks(p, received(p), rank, out)
+                           : put_blocks(p, b, rank, in);
     }
     return true;
 }
@@ -142,18 +128,11 @@ bool asp_coll_expect_before(const struct asp_coll_problem *p, uint32_t rank,
 static bool gathered(const struct asp_coll_problem *p,
                      struct asp_coll_symbols *out)
 {
-    struct asp_coll_symbols one = {0};
+    struct blocks b = sent(p);
     bool good = true;
 
-    for (uint32_t i = 0; i < p->ranks && good; i++) {
-        size_t at = place_of(p, i), bytes = count_of(p, i);
-
-        one.n = 0;
-        if (bytes)
-            good = put(&one, at, bytes, 0, bit(i)) &&
-                   asp_coll_symbols_write(out, at, at + bytes, &one);
-    }
-    free(one.list);
+    for (uint32_t i = 0; i < p->ranks && good; i++)
+        good = put_block(out, place_of(b, i), count_of(b, i), 0, bit(i));
     return good;
 }
 
@@ -164,22 +143,17 @@ static bool exchanged(const struct asp_coll_problem *problems,
 {
     const struct asp_coll_problem *own = asp_coll_problem_of(problems,
                                                              nproblems, rank);
-    struct asp_coll_symbols one = {0};
+    struct blocks b = received(own);
     bool good = true;
 
     for (uint32_t i = 0; i < own->ranks && good; i++) {
         const struct asp_coll_problem *from = asp_coll_problem_of(problems,
                                                                   nproblems, i);
-        size_t at = recv_place_of(own, i), bytes = recv_count_of(own, i);
-        size_t offset = own->in_place ? recv_place_of(from, rank)
-                                      : place_of(from, rank);
+        struct blocks theirs = own->in_place ? received(from) : sent(from);
 
-        one.n = 0;
-        if (bytes)
-            good = put(&one, at, bytes, offset, bit(i)) &&
-                   asp_coll_symbols_write(out, at, at + bytes, &one);
+        good = put_block(out, place_of(b, i), count_of(b, i),
+                         place_of(theirs, rank), bit(i));
     }
-    free(one.list);
     return good;
 }
 
@@ -189,6 +163,7 @@ bool asp_coll_expect_after(const struct asp_coll_problem *problems,
 {
     const struct asp_coll_problem *p = asp_coll_problem_of(problems, nproblems,
                                                            rank);
+    struct blocks b = sent(p);
     uint64_t all = up_to(p->ranks - 1);
     bool root = rank == p->root;
 
@@ -217,12 +192,13 @@ bool asp_coll_expect_after(const struct asp_coll_problem *problems,
         if (root && p->in_place)
             return true;
         return put(
-            out, 0, count_of(p, rank),
-            place_of(asp_coll_problem_of(problems, nproblems, p->root), rank),
+            out, 0, count_of(b, rank),
+            place_of(sent(asp_coll_problem_of(problems, nproblems, p->root)),
+                     rank),
             bit(p->root));
     case ASP_COLL_REDUCE_SCATTER:
     case ASP_COLL_REDUCE_SCATTER_BLOCK:
-        return put(out, 0, count_of(p, rank), place_of(p, rank), all);
+        return put(out, 0, count_of(b, rank), place_of(b, rank), all);
     case ASP_COLL_ALLTOALL:
     case ASP_COLL_ALLTOALLV:
         return exchanged(problems, nproblems, rank, out);

@@ -29,6 +29,7 @@ struct asp_coll_look {
     uint32_t rank;
     struct asp_coll_schedule s;
     struct asp_coll_mark *marks; /* by step */
+    int64_t shift; /* from the last RECV to its partner's place in its list */
 };
 
 struct asp_coll_item; /* private */

@@ -60,6 +60,16 @@ static bool take_tree(struct asp_coll_way *way, uint32_t n, uint32_t *choice)
     return asp_coll_tree_box(n, value + 2, way->tree.dims);
 }
 
+/* What a tree moves in segments: the blocks of all ranks together, in
+ * operations that go up and down one. */
+static size_t segmented(const struct asp_coll_problem *problem)
+{
+    bool all = problem->op == ASP_COLL_ALLGATHER ||
+               problem->op == ASP_COLL_REDUCE_SCATTER_BLOCK;
+
+    return all ? problem->ranks * problem->bytes : problem->bytes;
+}
+
 static bool take_segment(struct asp_coll_way *way, size_t bytes,
                          uint32_t *choice)
 {
@@ -91,7 +101,7 @@ static bool take(struct asp_coll_ways *ways, const struct asp_coll_row *row,
     else if (params & ASP_COLL_RADIX)
         way->tree.k = UINT32_C(2) << digit(&choice, count_powers(2, n));
     if (params & ASP_COLL_SEGMENT)
-        good = take_segment(way, problem->bytes, &choice) && good;
+        good = take_segment(way, segmented(problem), &choice) && good;
     if (params & ASP_COLL_LEADERS)
         way->leaders = UINT32_C(1)
                        << digit(&choice, count_powers(1, ways->least));

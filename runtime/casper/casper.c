@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "casper.h"
+#include "collectives.h"
 #include "runtime/casper/arena/ghost_scaling.h"
 #include "runtime/casper/arena/engine.h"
 #include "runtime/casper/watchdog/watchdog.h"
@@ -23,6 +24,7 @@ int aspx_casper_start(const struct aspx_world *world)
             &aspx_engine, world,
             aspx_status_page_bytes(nusers, (uint32_t) world->size_all)) != 0)
         return -1;
+    aspx_casper_offer_ghosts();
     aspx_adapt_start(&aspx_engine);
     aspx_ghost_scaling_follow(&aspx_engine,
                               aspx_knob_interval_s(world->layout));

@@ -9,6 +9,7 @@
 #include "learnt.h"
 #include "report.h"
 #include "settings.h"
+#include "space.h"
 
 #include "runtime/base/table.h"
 #include "runtime/mpi/handle.h"
@@ -274,6 +275,7 @@ static void let_go(struct aspx_coll_comm *comm)
         aspx_coll_count_comm(comm);
         aspx_coll_learnt_keep(comm);
     }
+    aspx_coll_space_leave(comm->space);
     aspx_node_area_free(comm->area);
     for (uint32_t i = 0; comm->kept && i < ASPX_COLL_PLANS; i++) {
         aspx_coll_plan_free(&comm->kept[i].plan);

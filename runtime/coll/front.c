@@ -5,11 +5,13 @@
 #include "config.h"
 
 #include "front.h"
+#include "front_nonblocking.h"
 
 #include "call.h"
 #include "comm.h"
 #include "global.h"
 #include "info.h"
+#include "posted.h"
 #include "report.h"
 #include "tune.h"
 
@@ -262,12 +264,14 @@ static const struct aspx_real *stand_in_front(const struct aspx_real *table,
     OURS(room, Comm_set_info);
     OURS(room, Comm_get_info);
     OURS(room, Finalize);
+    aspx_coll_nonblocking_in_front(room);
     return room;
 }
 
 void aspx_coll_start(const struct asp_layout *layout)
 {
     asked = aspx_coll_prepare(layout);
+    aspx_coll_posted_start(layout);
     if (asked)
         aspx_entry_fronts[ASPX_FRONT_COLL] = stand_in_front;
 }

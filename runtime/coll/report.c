@@ -7,6 +7,7 @@
 #include "join.h"
 #include "machine.h"
 #include "model.h"
+#include "posted.h"
 #include "settings.h"
 
 #include <errno.h>
@@ -236,12 +237,29 @@ static void print_links(FILE *out)
     fputc('\n', out);
 }
 
+/* Non-blocking ones of rank 0. */
+static uint64_t posted(bool by_ghosts)
+{
+    return atomic_load(by_ghosts ? &aspx_coll_posted_counts.by_ghosts
+                                 : &aspx_coll_posted_counts.by_memory);
+}
+
+static void print_posted(FILE *out)
+{
+    if (posted(true) + posted(false) > 0)
+        fprintf(out,
+                "aspen: non-blocking collectives: %" PRIu64
+                " in memory of the node, %" PRIu64 " among nodes by ghosts\n",
+                posted(false), posted(true));
+}
+
 static void print(FILE *out, const struct aspx_record *record, const void *data)
 {
     uint32_t other = 0;
 
     (void) record;
     (void) data;
+    print_posted(out);
     if (!counts.keys) {
         fprintf(out,
                 "aspen: collectives of %" PRIu64
@@ -315,8 +333,11 @@ static void put_json(FILE *out, const struct aspx_record *record,
     (void) data;
     fprintf(out,
             ",\n  \"collectives\": {\n    \"communicators\": %" PRIu64
-            ",\n    \"kinds\": %" PRIu64 ",\n    \"reused\": %" PRIu64 ",",
-            counts.comms, counts.keys, counts.reused);
+            ",\n    \"kinds\": %" PRIu64 ",\n    \"reused\": %" PRIu64
+            ",\n    \"posted_in_memory\": %" PRIu64
+            ",\n    \"posted_to_ghosts\": %" PRIu64 ",",
+            counts.comms, counts.keys, counts.reused, posted(false),
+            posted(true));
     put_links(out);
     fputs("\n    \"found\": [", out);
     for (uint32_t i = 0; i < nfound; i++) {

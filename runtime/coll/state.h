@@ -87,6 +87,9 @@ struct aspx_coll_comm {
     uint32_t nforced;
     struct aspx_coll_room in, out; /* where data with gaps are packed */
     struct aspx_coll_room levels;  /* what a node has together */
+    uint32_t posts;                /* non-blocking calls */
+    bool space_was_offered;
+    struct aspx_coll_space *space; /* space.h; NULL: they are MPI's */
     double last_us[ASP_COLL_OPS], ended_us[ASP_COLL_OPS];
     int tag_next;
     struct aspx_coll_comm *next; /* of all */

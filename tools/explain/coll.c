@@ -63,7 +63,8 @@ static const char usage[] =
     "  --in-place        MPI_IN_PLACE\n"
     "  --machine NAME    sun, infiniband, tcp (infiniband), or a table whose\n"
     "                    links were measured, such as ./site.coll (aspen "
-    "tune)\n"
+    "tune),\n"
+    "                    or L,o,g,G of all links, in picoseconds\n"
     "  --way TEXT        this one, such as bcast:tree=kary,k=4,segment=65536\n"
     "  --draw            its tree, and its messages round by round\n"
     "  --goal            its schedules as input of LogGOPSim, nothing else\n";
@@ -123,6 +124,29 @@ static int read_machine(struct options *o, const char *path,
                             "no links were measured: run aspen tune --probe");
 }
 
+/* One class of links by its four numbers, for all ranks. */
+static int read_links(struct options *o, const char *text, struct asp_err *err)
+{
+    static struct asp_coll_machine machine;
+    struct asp_coll_link *l = &machine.inside;
+    int end = 0;
+
+    machine = *asp_coll_machine_find("infiniband");
+    machine.name = text;
+    machine.source = "L, o, g and G as given, in picoseconds, in nodes and "
+                     "between them; the rest as for infiniband.";
+    if (sscanf(text,
+               "%12" SCNd64 ",%12" SCNd64 ",%12" SCNd64 ",%12" SCNd64 "%n",
+               &l->latency, &l->overhead, &l->gap, &l->byte, &end) != 4 ||
+        text[end] || strchr(text, '-'))
+        return asp_errf(err, EINVAL,
+                        "--machine \"%.60s\" is not L,o,g,G in picoseconds",
+                        text);
+    machine.between = machine.inside;
+    o->machine = &machine;
+    return 0;
+}
+
 static int set_machine(struct options *o, const char *name, struct asp_err *err)
 {
     o->machine = asp_coll_machine_find(name);
@@ -130,9 +154,11 @@ static int set_machine(struct options *o, const char *name, struct asp_err *err)
         return 0;
     if (access(name, F_OK) == 0)
         return read_machine(o, name, err);
+    if (strchr(name, ','))
+        return read_links(o, name, err);
     return asp_errf(err, EINVAL,
-                    "no machine \"%.40s\": take sun, infiniband, tcp, or the "
-                    "file of a table",
+                    "no machine \"%.40s\": take sun, infiniband, tcp, the file "
+                    "of a table, or L,o,g,G",
                     name);
 }
 
@@ -296,10 +322,10 @@ static int show_way(const struct options *o, const struct asp_coll_problem *p,
 {
     struct asp_coll_cost cost;
 
-    if (o->goal)
-        return asp_coll_fits(way, p, err);
     if (asp_coll_predict(o->machine, way, p, 1, &cost, err) < 0)
         return -1;
+    if (o->goal)
+        return 0;
     print_problem(o, p);
     printf("  %s\n", way->row->what);
     fputs(heads, stdout);
@@ -321,7 +347,7 @@ static int show_schedules(const struct options *o,
         0) {
         rc = 0;
         if (o->goal)
-            aspt_coll_goal(stdout, &coll);
+            rc = aspt_coll_goal(stdout, &coll, err);
         else
             rc = aspt_coll_draw(stdout, &coll, err);
     }

@@ -19,8 +19,10 @@ struct aspt_coll {
 int aspt_coll_draw(FILE *to, const struct aspt_coll *coll, struct asp_err *err);
 
 /* The schedules in the text form of LogGOPSim, GOAL: for each rank its steps as
- * "l1: send 8b to 1 tag 0", with calc (ns) for copies and folds, and "l2
- * requires l1" for the needs. coll_goal.c. */
-void aspt_coll_goal(FILE *to, const struct aspt_coll *coll);
+ * "l1: send 8b to 1 tag 0", with calc for copies and folds, in picoseconds
+ * since a byte takes less than a nanosecond, and "l2 requires l1" for the
+ * needs; in a comment how long our simulator has it take. Returns 0, or -1 with
+ * err. coll_goal.c. */
+int aspt_coll_goal(FILE *to, const struct aspt_coll *coll, struct asp_err *err);
 
 #endif

@@ -21,7 +21,9 @@ static const char usage[] =
     "Prints a table of tuned collectives, aspen-coll-table(5): for which\n"
     "machine it holds, and for each communicator, operation and size the way\n"
     "that was chosen, its time, and how much faster it is than MPI's own\n"
-    "choice. --svg also draws it into a file, - for standard output.\n";
+    "choice; under it, if the way cannot do what it is for, why (the exit\n"
+    "status is then 1). --svg also draws it into a file, - for standard "
+    "output.\n";
 
 static const char *const folds[] = {"", "a built-in operation",
                                     "a user's operation",
@@ -155,9 +157,23 @@ static void print_row(const struct asp_tune_table *table,
            sources[row->source], row->day, table->ways[row->way]);
 }
 
-static void print_rows(const struct asp_tune_table *table)
+/* Under a row whose way cannot be. True if it is one. */
+static bool print_mistake(const struct asp_tune_table *table,
+                          const struct asp_tune_row *row)
+{
+    struct asp_err err;
+
+    if (aspt_coll_check_row(table, row, &err) == 0)
+        return false;
+    printf("      NOT USABLE: %s\n", err.text);
+    return true;
+}
+
+/* Returns how many have a way that cannot be. */
+static uint32_t print_rows(const struct asp_tune_table *table)
 {
     const struct asp_tune_row *before = NULL;
+    uint32_t mistakes = 0;
     char use[ASPT_USE_MAX];
 
     for (uint32_t i = 0; i < table->nrows; i++) {
@@ -173,8 +189,17 @@ static void print_rows(const struct asp_tune_table *table)
                    aspt_coll_use(row->key.call, use), "bytes", "us",
                    "default us", "gain", "of", "how", "when");
         print_row(table, row);
+        mistakes += print_mistake(table, row);
         before = row;
     }
+    if (mistakes)
+        printf(
+            "\n%u of %u choices cannot be used, see above: a job refuses a "
+            "table "
+            "with\na way that it does not know, and leaves out one that does "
+            "not fit.\n",
+            mistakes, table->nrows);
+    return mistakes;
 }
 
 /* ---- the command ---- */
@@ -215,6 +240,7 @@ int aspt_coll_table(int argc, char **argv)
                                                 longopts, usage, take_option};
     const char *svg = NULL;
     int status = aspt_options_read(&options, argc, argv, &svg);
+    int answer = ASPT_OK;
     struct asp_tune_table table;
     struct asp_err err = {.text = ""};
 
@@ -229,9 +255,10 @@ int aspt_coll_table(int argc, char **argv)
     if (!svg || strcmp(svg, "-") != 0) {
         print_machine(argv[optind], &table);
         print_sum(&table);
-        print_rows(&table);
+        if (print_rows(&table))
+            answer = ASPT_NO;
     }
-    status = svg && draw(&table, svg, &err) < 0 ? aspt_complain(&err) : ASPT_OK;
+    status = svg && draw(&table, svg, &err) < 0 ? aspt_complain(&err) : answer;
     asp_tune_table_clear(&table);
     return status;
 }

@@ -13,6 +13,8 @@ int aspt_part_collectives(struct aspt_record *record, const char *file,
 {
     static const struct aspt_field fields[] = {
         ASPT_FIELD(aspt_collectives, communicators, ASPT_COUNT),
+        ASPT_FIELD(aspt_collectives, posted_in_memory, ASPT_COUNT),
+        ASPT_FIELD(aspt_collectives, posted_to_ghosts, ASPT_COUNT),
         ASPT_FIELD(aspt_collectives, kinds, ASPT_COUNT),
         ASPT_FIELD(aspt_collectives, reused, ASPT_COUNT),
         ASPT_FIELD(aspt_collectives, probe_ms, ASPT_SECONDS),

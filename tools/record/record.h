@@ -133,6 +133,7 @@ struct aspt_link {
 
 struct aspt_collectives {
     uint64_t communicators, kinds, reused;
+    uint64_t posted_in_memory, posted_to_ghosts; /* non-blocking calls */
     double probe_ms;
     size_t nlinks;
     struct aspt_link *links;

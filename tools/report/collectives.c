@@ -80,6 +80,19 @@ void aspt_say_links(const struct aspt_collectives *collectives, char *buf,
                        collectives->probe_ms);
 }
 
+bool aspt_say_posted(const struct aspt_collectives *collectives, char *buf,
+                     size_t size)
+{
+    if (!collectives->posted_in_memory && !collectives->posted_to_ghosts)
+        return false;
+    snprintf(buf, size,
+             "Of rank 0's non-blocking calls %" PRIu64
+             " were carried out in memory of its node, and %" PRIu64
+             " among nodes by ghosts.",
+             collectives->posted_in_memory, collectives->posted_to_ghosts);
+    return true;
+}
+
 void aspt_page_collectives(FILE *to, const struct aspt_record *record)
 {
     static const char *const titles[] = {
@@ -87,7 +100,7 @@ void aspt_page_collectives(FILE *to, const struct aspt_record *record)
         "#Trials",  "#Agreed",    "#Rank",  "#Spent", "#Best",
         "#Default", "#Ratio",     "",       NULL};
     const struct aspt_collectives *collectives = &record->collectives;
-    char links[512];
+    char links[512], posted[ASPT_POSTED_MAX];
 
     if (!record->has_collectives)
         return;
@@ -102,6 +115,8 @@ void aspt_page_collectives(FILE *to, const struct aspt_record *record)
                   collectives->reused);
     aspt_say_links(collectives, links, sizeof(links));
     aspt_html_tag(to, "p", "note", "Links as the model has them: %s.", links);
+    if (aspt_say_posted(collectives, posted, sizeof(posted)))
+        aspt_html_tag(to, "p", "note", "%s", posted);
     aspt_html_table(to, titles);
     for (size_t i = 0; i < collectives->nfound && i < ASPT_ROWS_MAX; i++)
         put_row(to, &collectives->found[i]);

@@ -113,6 +113,12 @@ void aspt_say_links(const struct aspt_collectives *collectives, char *buf,
                     size_t size);
 void aspt_say_chosen(const struct aspt_chosen *found, char *buf, size_t size);
 
+/* How many non-blocking calls were carried out otherwise than by MPI, in one
+ * sentence of at most ASPT_POSTED_MAX bytes. Returns whether there are any. */
+enum { ASPT_POSTED_MAX = 192 };
+bool aspt_say_posted(const struct aspt_collectives *collectives, char *buf,
+                     size_t size);
+
 /* Lines of a report that are the same in both forms. */
 struct aspt_lines {
     size_t n;

@@ -467,13 +467,15 @@ static void wrap_parts(FILE *to, const char *first, const char *text)
 static void print_collectives(FILE *to, const struct aspt_record *record)
 {
     const struct aspt_collectives *collectives = &record->collectives;
-    char links[512];
+    char links[512], posted[ASPT_POSTED_MAX];
 
     if (!record->has_collectives)
         return;
     head(to, "What was chosen for collective operations");
     aspt_say_links(collectives, links, sizeof(links));
     wrap_parts(to, "  Links: ", links);
+    if (aspt_say_posted(collectives, posted, sizeof(posted)))
+        wrap(to, "  -", 4, posted);
     for (size_t i = 0; i < collectives->nfound && i < ROWS; i++) {
         char text[1024];
 

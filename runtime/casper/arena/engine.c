@@ -14,10 +14,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 struct aspx_engine aspx_engine = {
     .locks = MPI_COMM_NULL,
+    .ghosts_comm = MPI_COMM_NULL,
     .win = MPI_WIN_NULL,
     .contig_win = MPI_WIN_NULL,
 };
@@ -149,6 +151,28 @@ static int exchange_addresses(struct aspx_engine *engine, bool contig)
     return 0;
 }
 
+/* The ghosts among themselves, where the request says that collectives are
+ * tuned. Number n of engine->ghosts is rank n. */
+static int join_ghosts(struct aspx_engine *engine)
+{
+    const struct aspx_world *world = engine->world;
+    int color = is_ghost(world) ? 0 : MPI_UNDEFINED, key = 0;
+
+    engine->exchanges = strcmp(asp_layout_knob(world->layout, "coll", "off"),
+                               "off") != 0;
+    if (!engine->exchanges)
+        return 0;
+    while (is_ghost(world) && engine->ghosts[key] != (uint32_t) world->rank_all)
+        key++;
+    if (aspx_real.MPI_Comm_split(world->all, color, key,
+                                 &engine->ghosts_comm) != MPI_SUCCESS)
+        return -1;
+    if (engine->ghosts_comm != MPI_COMM_NULL)
+        aspx_real.MPI_Comm_set_errhandler(engine->ghosts_comm,
+                                          MPI_ERRORS_RETURN);
+    return 0;
+}
+
 /* List the ghosts node by node. */
 static void list_ghosts(struct aspx_engine *engine)
 {
@@ -198,7 +222,7 @@ static int start_with(struct aspx_engine *engine, struct card *cards,
                        devices == world->size_all, pins);
     map_arena(engine, cards, maker);
     if (aspx_real.MPI_Comm_dup(world->all, &engine->locks) != MPI_SUCCESS ||
-        make_window(engine) != 0)
+        join_ghosts(engine) != 0 || make_window(engine) != 0)
         return -1;
     aspx_real.MPI_Comm_set_errhandler(engine->locks, MPI_ERRORS_RETURN);
     if (engine->settings.contig_win)
@@ -223,6 +247,7 @@ int aspx_engine_start(struct aspx_engine *engine,
         .world = world,
         .arena = {.fd = -1, .mutex = PTHREAD_MUTEX_INITIALIZER},
         .locks = MPI_COMM_NULL,
+        .ghosts_comm = MPI_COMM_NULL,
         .win = MPI_WIN_NULL,
         .contig_win = MPI_WIN_NULL,
         .arena_addr = calloc(size, sizeof(uint64_t)),
@@ -249,6 +274,8 @@ void aspx_engine_stop(struct aspx_engine *engine)
     }
     if (engine->locks != MPI_COMM_NULL)
         aspx_real.MPI_Comm_free(&engine->locks);
+    if (engine->ghosts_comm != MPI_COMM_NULL)
+        aspx_real.MPI_Comm_free(&engine->ghosts_comm);
     /* What MPI_Alloc_mem gave may be an attached buffer, at which MPI looks
      * once more, and MPICH lets programs read their memory after MPI_Finalize.
      */

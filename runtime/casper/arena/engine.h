@@ -57,6 +57,9 @@ struct aspx_engine {
     uint32_t *first_ghost;   /* by node index, nnodes + 1: into ghosts */
     struct aspx_arena arena;
     MPI_Comm locks;       /* lock service, goodbyes, leaders */
+    bool exchanges;       /* ghosts carry out non-blocking collectives */
+    MPI_Comm ghosts_comm; /* then: the ghosts, in the order of `ghosts`; in
+                             users MPI_COMM_NULL */
     MPI_Win win;          /* dynamic, over world->all, lock_all for life */
     MPI_Win contig_win;   /* contig_win.h; MPI_WIN_NULL: there is none */
     uint64_t *arena_addr; /* by world rank: where that process maps its node's
@@ -80,6 +83,8 @@ enum aspx_lock_verb {
     ASPX_UNLOCK,
     ASPX_LOCK_SETTLE, /* answered when all before it of this origin is done */
     ASPX_GOODBYE,     /* this user enters MPI_Finalize */
+    ASPX_COLL_OPEN,   /* serve the mailbox at words_off as participant `target`
+                         (runtime/coll/nonblocking/mailbox.h) */
 };
 
 #define ASPX_LOCK_EVERY UINT32_MAX /* all targets of the window here */

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "runtime/casper/arena/ghost_scaling.h"
+#include "collectives.h"
 #include "ghost.h"
 #include "idle.h"
 #include "runtime/casper/lock/locks.h"
@@ -97,6 +98,11 @@ static void handle(struct service *service,
     case ASPX_GOODBYE:
         service->goodbyes_due--;
         break;
+    case ASPX_COLL_OPEN:
+        if (aspx_ghost_collectives_open(message->words_off, message->target) !=
+            0)
+            service->failed = true;
+        break;
     }
 }
 
@@ -181,6 +187,7 @@ static uint64_t due_us(const struct service *service,
 {
     uint64_t due = least(aspx_node_controller_due_us(controller),
                          aspx_ghost_scaling_due_us());
+    due = least(due, aspx_ghost_collectives_due_us());
 
     if (aspx_locks_waiting(service->locks))
         due = least(due, aspx_wait_table[ASPX_WAIT_GHOST_NO_EVENTS].max_us);
@@ -208,14 +215,19 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
         aspx_ucx_event_disable();
     aspx_idle_start(&idle, world->layout, (uint32_t) world->rank_all, doorbell);
     aspx_ghost_scaling_start(engine);
+    aspx_ghost_collectives_start(engine, doorbell);
     atomic_store(&aspx_heartbeat_own()->since_ns, aspx_idle_began_ns());
     aspx_heartbeat_set_doing(ASPX_POLLING);
-    while (service.goodbyes_due > 0 && !service.failed) {
+    while ((service.goodbyes_due > 0 || aspx_ghost_collectives_are_busy()) &&
+           !service.failed) {
         uint64_t before = aspx_idle_events(), events;
         bool worked = poll_messages(&service, &next);
-        int heard;
+        int heard, exchanged;
 
         aspx_heartbeat_bump();
+        exchanged = aspx_ghost_collectives_step();
+        service.failed |= exchanged < 0;
+        worked |= exchanged > 0;
         aspx_ghost_scaling_step();
         worked |= aspx_locks_poll(service.locks);
         heard = aspx_node_controller_step(controller,

@@ -36,11 +36,12 @@ struct card {
     unsigned char nonce[NONCE_BYTES];
 };
 
-/* An area that is being made. */
+/* Memory that is being made. */
 struct making {
     const struct aspx_node_place *place;
-    struct aspx_node_area *area;
-    struct card card; /* of the maker */
+    void *map;
+    size_t bytes, filled; /* of the file; of it with memory from the start */
+    struct card card;     /* of the maker */
     int fd;
     bool has_memory;
     const char *what; /* that failed here; NULL: nothing */
@@ -152,16 +153,18 @@ static bool is_too_long(size_t bytes)
 /* All of its memory now: what is allocated cannot be missing later. */
 static int fill_file(struct making *making)
 {
-    size_t bytes = making->area->map_bytes;
     int rc;
 
-    if (is_too_long(bytes))
+    if (is_too_long(making->bytes))
         return fail(making, EFBIG, "length of files is limited");
-    if (bytes > aspx_memory_left() / LEFT_SHARE)
+    if (making->filled > aspx_memory_left() / LEFT_SHARE)
         return fail(making, ENOMEM, "no shared memory");
     do
-        rc = posix_fallocate(making->fd, 0, (off_t) bytes);
+        rc = posix_fallocate(making->fd, 0, (off_t) making->filled);
     while (rc == EINTR);
+    if (rc == 0 && making->bytes > making->filled &&
+        ftruncate(making->fd, (off_t) making->bytes) != 0)
+        rc = errno;
     if (rc != 0)
         return fail(making, rc, "no shared memory");
     /* Nobody can take it away again; an object of /dev/shm has no seals. */
@@ -172,14 +175,13 @@ static int fill_file(struct making *making)
 
 static int map_file(struct making *making)
 {
-    struct aspx_node_area *area = making->area;
-    void *map = mmap(NULL, area->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-                     making->fd, 0);
+    void *map = mmap(NULL, making->bytes, PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_NORESERVE, making->fd, 0);
 
     if (map == MAP_FAILED)
         return fail(making, errno, "cannot map shared memory");
-    (void) madvise(map, area->map_bytes, MADV_DONTDUMP);
-    area->map = map;
+    (void) madvise(map, making->bytes, MADV_DONTDUMP);
+    making->map = map;
     return 0;
 }
 
@@ -191,14 +193,14 @@ static void create(struct making *making, const struct source *source)
         (void) fail(making, errno, "cannot make shared memory");
     if (making->fd < 0 || fill_file(making) != 0 || map_file(making) != 0)
         return;
-    memcpy(making->area->map, making->card.nonce, NONCE_BYTES);
+    memcpy(making->map, making->card.nonce, NONCE_BYTES);
     if (aspx_shared_file_describe(making->fd, &making->card.file) != 0)
         (void) fail(making, errno, "cannot describe shared memory");
 }
 
 static void open_created(struct making *making, const struct source *source)
 {
-    if (making->card.file.bytes != making->area->map_bytes) {
+    if (making->card.file.bytes != making->bytes) {
         making->what = ""; /* its maker has the reason */
         return;
     }
@@ -206,15 +208,14 @@ static void open_created(struct making *making, const struct source *source)
     if (making->fd < 0)
         (void) fail(making, errno, "cannot open shared memory");
     else if (map_file(making) == 0 &&
-             memcmp(making->area->map, making->card.nonce, NONCE_BYTES) != 0)
+             memcmp(making->map, making->card.nonce, NONCE_BYTES) != 0)
         (void) fail(making, ESTALE, "found other shared memory");
 }
 
-static void unmap(struct aspx_node_area *area)
+static void unmap(struct making *making)
 {
-    if (area->map)
-        (void) munmap(area->map, area->map_bytes);
-    area->map = NULL;
+    aspx_node_memory_free(making->map, making->bytes);
+    making->map = NULL;
 }
 
 /* -- together -- */
@@ -282,7 +283,7 @@ static bool try_source(struct making *making, const struct source *source)
         close(making->fd);
     }
     if (!made)
-        unmap(making->area);
+        unmap(making);
     return made;
 }
 
@@ -301,7 +302,41 @@ static int say_why_not(const struct making *making, struct asp_err *err)
         return asp_errf(err, EPROTO,
                         "another rank of the communicator could not");
     return asp_errf(err, making->why, "%s: %s (%zu KiB)", making->what,
-                    strerror(making->why), making->area->map_bytes / 1024);
+                    strerror(making->why), making->bytes / 1024);
+}
+
+/* A file whose pages get memory later must not be an object of /dev/shm, which
+ * may be full then. */
+static bool make_memory(struct making *making, struct asp_err *err)
+{
+    size_t n = making->bytes > making->filled
+                   ? 1
+                   : sizeof(sources) / sizeof(sources[0]);
+
+    for (size_t i = 0; i < n; i++)
+        if (try_source(making, &sources[i]))
+            return true;
+    (void) say_why_not(making, err);
+    return false;
+}
+
+void *aspx_node_memory_make(const struct aspx_node_place *place, size_t bytes,
+                            size_t filled, struct asp_err *err)
+{
+    struct making making = {
+        .place = place,
+        .bytes = bytes,
+        .filled = filled,
+        .has_memory = true,
+    };
+
+    return make_memory(&making, err) ? making.map : NULL;
+}
+
+void aspx_node_memory_free(void *memory, size_t bytes)
+{
+    if (memory)
+        (void) munmap(memory, bytes);
 }
 
 struct aspx_node_area *aspx_node_area_make(const struct aspx_node_place *place,
@@ -316,23 +351,18 @@ struct aspx_node_area *aspx_node_area_make(const struct aspx_node_place *place,
         .mpi = mpi_of(place),
         .poll = iprobe,
     };
-    struct making making = {
-        .place = place,
-        .area = &draft,
-        .has_memory = area != NULL,
-    };
+    struct making making = {.place = place, .has_memory = area != NULL};
 
     aspx_node_lay_out(&draft, slot_bytes);
-    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
-        if (try_source(&making, &sources[i])) {
-            aspx_node_find_parts(&draft, draft.map);
-            *area = draft;
-            area->poll_arg = area;
-            return area;
-        }
-    free(area);
-    (void) say_why_not(&making, err);
-    return NULL;
+    making.bytes = making.filled = draft.map_bytes;
+    if (!make_memory(&making, err)) {
+        free(area);
+        return NULL;
+    }
+    aspx_node_find_parts(&draft, making.map);
+    *area = draft;
+    area->poll_arg = area;
+    return area;
 }
 
 void aspx_node_area_set_poll(struct aspx_node_area *area,
@@ -346,6 +376,6 @@ void aspx_node_area_free(struct aspx_node_area *area)
 {
     if (!area)
         return;
-    unmap(area);
+    aspx_node_memory_free(area->map, area->map_bytes);
     free(area);
 }

@@ -41,6 +41,15 @@ struct aspx_node_area *aspx_node_area_make(const struct aspx_node_place *place,
                                            size_t slot_bytes,
                                            struct asp_err *err);
 
+/* The same for other memory of the ranks of a node, zeroed but for 16 bytes at
+ * its begin.
+ *   bytes   whole pages; those from `filled` on get memory when they are first
+ *           written, and who writes them looks whether there is some
+ * Returns where it is mapped here. */
+void *aspx_node_memory_make(const struct aspx_node_place *place, size_t bytes,
+                            size_t filled, struct asp_err *err);
+void aspx_node_memory_free(void *memory, size_t bytes);
+
 /* What waiting ranks call to keep MPI going, instead of MPI_Iprobe: for a mode
  * in which another thread is inside MPI. Threads: that of the operations. */
 void aspx_node_area_set_poll(struct aspx_node_area *area,

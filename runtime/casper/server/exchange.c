@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "exchange.h"
+
+#include "runtime/coll/call.h"
+
+#include "common/coll/index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- mailboxes ------------------------------------------------------------------- */
+
+static int number_members(struct aspx_exchange_mailbox *mailbox)
+{
+    uint32_t *members = calloc(mailbox->nodes, sizeof(*members));
+
+    mailbox->member_of = calloc(mailbox->ranks, sizeof(*mailbox->member_of));
+    for (uint32_t r = 0; members && mailbox->member_of && r < mailbox->ranks;
+         r++) {
+        uint32_t node = mailbox->node_of[r];
+
+        mailbox->member_of[r] = members[node]++;
+        if (members[node] > mailbox->fullest)
+            mailbox->fullest = members[node];
+    }
+    free(members);
+    return mailbox->fullest ? 0 : -1;
+}
+
+int aspx_exchange_mailbox_see(struct aspx_exchange_mailbox *mailbox,
+                              void *memory, uint32_t me, MPI_Comm comm)
+{
+    const struct aspx_mailbox_nodes *nodes;
+    struct aspx_mailbox_shape shape;
+
+    aspx_mailbox_find(memory, &shape);
+    *mailbox = (struct aspx_exchange_mailbox){.comm = comm};
+    if (aspx_mailbox_see(&mailbox->mailbox, memory, me, &shape) != 0)
+        return -1;
+    nodes = mailbox->mailbox.nodes;
+    mailbox->ranks = nodes->ranks;
+    mailbox->nodes = nodes->nodes;
+    mailbox->node = nodes->node;
+    mailbox->node_of = nodes->map;
+    mailbox->ghosts = (const int *) (const void *) (nodes->map + nodes->ranks);
+    if (number_members(mailbox) == 0)
+        return 0;
+    aspx_exchange_mailbox_leave(mailbox);
+    return -1;
+}
+
+void aspx_exchange_mailbox_leave(struct aspx_exchange_mailbox *mailbox)
+{
+    aspx_mailbox_leave(&mailbox->mailbox);
+    free(mailbox->member_of);
+    mailbox->member_of = NULL;
+}
+
+/* ---- begun and ended ---------------------------------------------------------- */
+
+struct aspx_exchange *aspx_exchange_begin(
+    const struct aspx_exchange_mailbox *b,
+    const struct aspx_mailbox_entry *entry)
+{
+    struct aspx_exchange *x = calloc(1, sizeof(*x));
+
+    if (!x)
+        return NULL;
+    x->number = entry->number;
+    x->what = entry->what;
+    x->from = calloc(b->mailbox.me, sizeof(*x->from));
+    if (x->from && x->what.root < b->ranks)
+        return x;
+    aspx_exchange_free(x);
+    return NULL;
+}
+
+void aspx_exchange_free(struct aspx_exchange *x)
+{
+    aspx_coll_plan_free(&x->plan);
+    asp_coll_destroy(&x->schedule);
+    free(x->from);
+    free(x->in);
+    free(x->out);
+    free(x);
+}
+
+/* ---- what the node gives ------------------------------------------------------ */
+
+static bool has_root(const struct aspx_exchange_mailbox *mailbox,
+                     const struct aspx_exchange *x)
+{
+    return mailbox->node_of[x->what.root] == mailbox->node;
+}
+
+static bool comes_from_root(const struct aspx_exchange *x)
+{
+    return x->what.op == ASP_COLL_BCAST || x->what.op == ASP_COLL_SCATTER;
+}
+
+static bool has_all(const struct aspx_exchange_mailbox *mailbox,
+                    const struct aspx_exchange *x)
+{
+    if (comes_from_root(x))
+        return !has_root(mailbox, x) ||
+               x->from[mailbox->member_of[x->what.root]] != NULL;
+    for (uint32_t p = 0; p < mailbox->mailbox.me; p++)
+        if (!x->from[p])
+            return false;
+    return true;
+}
+
+/* Bytes of an entry from an offset on, or NULL where ranks disagree. */
+static const char *data_of(const struct aspx_exchange *x, uint32_t member,
+                           uint64_t offset, uint64_t bytes)
+{
+    const struct aspx_mailbox_entry *entry = x->from[member];
+
+    return entry->what.op == x->what.op && entry->what.bytes == x->what.bytes &&
+                   offset + bytes <= entry->bytes
+               ? entry->data + offset
+               : NULL;
+}
+
+static void give(struct aspx_exchange *x, uint64_t to, uint32_t member,
+                 uint64_t offset, uint64_t bytes)
+{
+    const char *data = data_of(x, member, offset, bytes);
+
+    if (data)
+        memcpy(x->in + to, data, bytes);
+    else
+        x->run.rc = MPI_ERR_TRUNCATE;
+}
+
+/* From the last to the first, as in a node. */
+static void fold_members(const struct aspx_exchange_mailbox *mailbox,
+                         struct aspx_exchange *x, uint64_t bytes)
+{
+    uint32_t last = mailbox->mailbox.me - 1;
+
+    give(x, 0, last, 0, bytes);
+    for (uint32_t p = last; p-- > 0 && x->run.rc == MPI_SUCCESS;) {
+        const char *data = data_of(x, p, 0, bytes);
+
+        x->run.rc = data ? aspx_coll_behind.MPI_Reduce_local(
+                               data, x->in, (int) (bytes / x->what.grain),
+                               x->what.type, x->what.fold)
+                         : MPI_ERR_TRUNCATE;
+    }
+}
+
+/* The root's blocks, by node and member. */
+static void give_scatter(const struct aspx_exchange_mailbox *mailbox,
+                         struct aspx_exchange *x)
+{
+    uint64_t bytes = x->what.bytes;
+
+    for (uint32_t r = 0; r < mailbox->ranks && has_root(mailbox, x); r++)
+        give(x,
+             (mailbox->node_of[r] * mailbox->fullest + mailbox->member_of[r]) *
+                 bytes,
+             mailbox->member_of[x->what.root], r * bytes, bytes);
+}
+
+/* For each node, of each member, the blocks for the members there. */
+static void give_alltoall(const struct aspx_exchange_mailbox *mailbox,
+                          struct aspx_exchange *x)
+{
+    uint64_t bytes = x->what.bytes, full = mailbox->fullest;
+
+    for (uint32_t r = 0; r < mailbox->ranks; r++)
+        for (uint32_t p = 0; p < mailbox->mailbox.me; p++)
+            give(x,
+                 ((mailbox->node_of[r] * full + p) * full +
+                  mailbox->member_of[r]) *
+                     bytes,
+                 p, r * bytes, bytes);
+}
+
+/* ---- how it is exchanged ------------------------------------------------------ */
+
+/* The ghosts' own operation: its way, and what is in and out, in units of the
+ * operation's bytes: blocks of members (full), of all nodes (nodes * full). */
+enum unit { NONE, ONE, RANKS, NODE, NODES, PAIRS };
+
+static const struct between {
+    const char *way;
+    enum asp_coll_op op;
+    enum unit block, in, out;
+} betweens[ASP_COLL_OPS] = {
+    [ASP_COLL_BARRIER] = {"barrier:dissemination,k=2", ASP_COLL_BARRIER, NONE,
+                          NONE, NONE},
+    [ASP_COLL_BCAST] = {"bcast:tree=knomial,k=2", ASP_COLL_BCAST, ONE, NONE,
+                        ONE},
+    [ASP_COLL_REDUCE] = {"reduce:tree=knomial,k=2", ASP_COLL_REDUCE, ONE, ONE,
+                         ONE},
+    [ASP_COLL_SCATTER] = {"scatter:tree=knomial,k=2", ASP_COLL_SCATTER, NODE,
+                          NODES, NODE},
+    [ASP_COLL_GATHER] = {"gather:tree=knomial,k=2", ASP_COLL_GATHER, NODE, NODE,
+                         NODES},
+    [ASP_COLL_ALLGATHER] = {"allgather:dissemination,k=2", ASP_COLL_ALLGATHER,
+                            NODE, NODE, NODES},
+    [ASP_COLL_ALLTOALL] = {"alltoall:flat", ASP_COLL_ALLTOALL, PAIRS, PAIRS,
+                           PAIRS},
+    [ASP_COLL_ALLREDUCE] = {"allreduce:tree=knomial,k=2", ASP_COLL_ALLREDUCE,
+                            ONE, ONE, ONE},
+    [ASP_COLL_REDUCE_SCATTER_BLOCK] = {"allreduce:tree=knomial,k=2",
+                                       ASP_COLL_ALLREDUCE, RANKS, RANKS, RANKS},
+};
+
+static uint64_t bytes_of(const struct aspx_exchange_mailbox *mailbox,
+                         const struct aspx_exchange *x, enum unit unit)
+{
+    uint64_t full = mailbox->fullest;
+    const uint64_t units[] = {
+        [NONE] = 0,
+        [ONE] = 1,
+        [RANKS] = mailbox->ranks,
+        [NODE] = full,
+        [NODES] = full * mailbox->nodes,
+        [PAIRS] = full * full,
+    };
+
+    return units[unit] * x->what.bytes;
+}
+
+/* Of all nodes where the unit is that of one pair. */
+static uint64_t room_of(const struct aspx_exchange_mailbox *mailbox,
+                        const struct aspx_exchange *x, enum unit unit)
+{
+    return bytes_of(mailbox, x, unit) * (unit == PAIRS ? mailbox->nodes : 1);
+}
+
+static int build(const struct aspx_exchange_mailbox *mailbox,
+                 struct aspx_exchange *x, const struct between *between)
+{
+    struct asp_coll_problem problem = {
+        .op = between->op,
+        .ranks = mailbox->nodes,
+        .root = mailbox->node_of[x->what.root],
+        .bytes = bytes_of(mailbox, x, between->block),
+        .grain = x->what.grain,
+        .commutative = true,
+    };
+    struct asp_coll_way way;
+    struct asp_err err;
+
+    if (asp_coll_way_parse(between->way, &way, &err) != 0 ||
+        asp_coll_build(&way, &problem, mailbox->node, &x->schedule, &err) != 0)
+        return -1;
+    for (uint32_t i = 0; i < x->schedule.nsteps; i++)
+        if (x->schedule.steps[i].tag >= ASPX_MAILBOX_MESSAGES)
+            return -1;
+    return aspx_coll_plan_make(&x->plan, &x->schedule);
+}
+
+static void give_all(const struct aspx_exchange_mailbox *mailbox,
+                     struct aspx_exchange *x)
+{
+    uint64_t bytes = x->what.bytes;
+    uint32_t root = mailbox->member_of[x->what.root];
+    const char *data;
+
+    switch ((enum asp_coll_op) x->what.op) {
+    case ASP_COLL_BCAST:
+        data = has_root(mailbox, x) ? data_of(x, root, 0, bytes) : NULL;
+        if (data)
+            memcpy(x->out, data, bytes);
+        break;
+    case ASP_COLL_REDUCE:
+    case ASP_COLL_ALLREDUCE:
+        fold_members(mailbox, x, bytes);
+        break;
+    case ASP_COLL_REDUCE_SCATTER_BLOCK:
+        fold_members(mailbox, x, mailbox->ranks * bytes);
+        break;
+    case ASP_COLL_GATHER:
+    case ASP_COLL_ALLGATHER:
+        for (uint32_t p = 0; p < mailbox->mailbox.me; p++)
+            give(x, p * bytes, p, 0, bytes);
+        break;
+    case ASP_COLL_SCATTER:
+        give_scatter(mailbox, x);
+        break;
+    case ASP_COLL_ALLTOALL:
+        give_alltoall(mailbox, x);
+        break;
+    default:
+        break;
+    }
+}
+
+static int start(const struct aspx_exchange_mailbox *mailbox,
+                 struct aspx_exchange *x)
+{
+    const struct between *between = &betweens[x->what.op];
+    int rc;
+
+    x->out_bytes = room_of(mailbox, x, between->out);
+    x->in = calloc(1, room_of(mailbox, x, between->in) + 1);
+    x->out = calloc(1, x->out_bytes + 1);
+    if (!between->way || !x->in || !x->out || build(mailbox, x, between) != 0)
+        return -1;
+    give_all(mailbox, x);
+    rc = x->run.rc;
+    aspx_coll_run_start(&x->run, &x->plan,
+                        &(struct aspx_coll_where){
+                            .comm = mailbox->comm,
+                            .ranks = mailbox->ghosts,
+                            .tag = mailbox->mailbox.nodes->tag +
+                                   (int) (x->number % ASPX_MAILBOX_WINDOW) *
+                                       ASPX_MAILBOX_MESSAGES,
+                            .in = x->in,
+                            .out = x->out,
+                            .grain = x->what.grain,
+                            .type = x->what.type,
+                            .fold = x->what.fold,
+                        });
+    if (x->run.rc == MPI_SUCCESS)
+        x->run.rc = rc;
+    x->state = ASPX_EXCHANGE_RUNNING;
+    return 0;
+}
+
+int aspx_exchange_step(const struct aspx_exchange_mailbox *mailbox,
+                       struct aspx_exchange *x)
+{
+    if (x->what.op >= ASP_COLL_OPS)
+        return -1;
+    if (x->state == ASPX_EXCHANGE_GATHERING && has_all(mailbox, x) &&
+        start(mailbox, x) != 0)
+        return -1;
+    if (x->state == ASPX_EXCHANGE_RUNNING && aspx_coll_run_test(&x->run))
+        x->state = ASPX_EXCHANGE_DONE;
+    return 0;
+}
+
+/* ---- published ---------------------------------------------------------------- */
+
+/* What users of this node do not read is not published. */
+static uint64_t read_bytes(const struct aspx_exchange_mailbox *mailbox,
+                           const struct aspx_exchange *x)
+{
+    switch ((enum asp_coll_op) x->what.op) {
+    case ASP_COLL_BCAST:
+    case ASP_COLL_SCATTER:
+        return has_root(mailbox, x) ? 0 : x->out_bytes;
+    case ASP_COLL_REDUCE:
+    case ASP_COLL_GATHER:
+        return has_root(mailbox, x) ? x->out_bytes : 0;
+    default:
+        return x->out_bytes;
+    }
+}
+
+bool aspx_exchange_publish(struct aspx_exchange_mailbox *mailbox,
+                           struct aspx_exchange *x)
+{
+    uint64_t bytes = read_bytes(mailbox, x);
+    struct aspx_mailbox_entry *entry = aspx_mailbox_take(&mailbox->mailbox,
+                                                         bytes);
+
+    if (!entry)
+        return false;
+    entry->what = x->what;
+    if (x->run.rc != MPI_SUCCESS)
+        entry->what.bytes = UINT64_MAX; /* readers see that it is none */
+    memcpy(entry->data, x->out, bytes);
+    aspx_mailbox_publish(&mailbox->mailbox, entry);
+    return true;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One non-blocking collective in a ghost: what its node gives is made one
+ * piece, exchanged among the ghosts by a schedule, and published for its users.
+ *
+ *   operation     the piece of a node     schedule     published
+ *   barrier       -                       barrier      -
+ *   bcast         the root's              bcast        the message, but not on
+ *                                                      the root's node
+ *   reduce        folded                  reduce       the result, on the
+ *                                                      root's node
+ *   allreduce     folded                  allreduce    the result
+ *   reduce_scatter_block  folded          allreduce    all results
+ *   gather        blocks of its ranks     gather       all, on the root's node
+ *   allgather     blocks of its ranks     allgather    all
+ *   scatter       the root's, by nodes    scatter      the node's blocks, but
+ *                                                      not on the root's node
+ *   alltoall      for each node the       alltoall     from each node the
+ *                 blocks that go there                 blocks that come
+ *
+ * Blocks are in the order of ranks within their node; nodes with fewer ranks
+ * than the fullest have room for as many, so that all pieces are equal. */
+#ifndef ASPEN_RUNTIME_CASPER_SERVER_EXCHANGE_H
+#define ASPEN_RUNTIME_CASPER_SERVER_EXCHANGE_H
+
+#include "runtime/coll/execute.h"
+#include "runtime/coll/nonblocking/mailbox.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+
+/* A mailbox, and who is where. */
+struct aspx_exchange_mailbox {
+    struct aspx_mailbox mailbox; /* `me` members come before the ghost */
+    const uint32_t *node_of;     /* in the mailbox */
+    const int *ghosts;   /* of each node, as rank of comm; in the mailbox */
+    uint32_t *member_of; /* of each rank, its number in its node */
+    uint32_t ranks, nodes, node, fullest;
+    MPI_Comm comm; /* of the ghosts */
+};
+
+enum aspx_exchange_state {
+    ASPX_EXCHANGE_GATHERING,
+    ASPX_EXCHANGE_RUNNING, /* waits for messages of other ghosts */
+    ASPX_EXCHANGE_DONE,    /* to be published */
+};
+
+struct aspx_exchange {
+    uint64_t number;
+    struct aspx_mailbox_what what;
+    enum aspx_exchange_state state;
+    const struct aspx_mailbox_entry **from; /* by member */
+    char *in, *out;
+    uint64_t out_bytes;
+    struct asp_coll_schedule schedule;
+    struct aspx_coll_plan plan;
+    struct aspx_coll_run run;
+    struct aspx_exchange *next;
+};
+
+/* See a mailbox that a user has introduced. Returns 0, or -1: no memory. */
+int aspx_exchange_mailbox_see(struct aspx_exchange_mailbox *mailbox,
+                              void *memory, uint32_t me, MPI_Comm comm);
+void aspx_exchange_mailbox_leave(struct aspx_exchange_mailbox *mailbox);
+
+/* Begin the operation of a user's entry. NULL: no memory. */
+struct aspx_exchange *aspx_exchange_begin(
+    const struct aspx_exchange_mailbox *b,
+    const struct aspx_mailbox_entry *entry);
+void aspx_exchange_free(struct aspx_exchange *x);
+
+/* Go on as far as entries and messages have come. Returns 0, or -1: no memory,
+ * or no schedule. */
+int aspx_exchange_step(const struct aspx_exchange_mailbox *mailbox,
+                       struct aspx_exchange *x);
+
+/* When it is done. Returns false when the mailbox has no room now. */
+bool aspx_exchange_publish(struct aspx_exchange_mailbox *mailbox,
+                           struct aspx_exchange *x);
+
+#endif

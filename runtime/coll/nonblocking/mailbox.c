@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where things are in a mailbox:
+ *
+ *   head (line for its maker's number, sizes) | flags of each participant |
+ *   map of nodes | to the page's end
+ *   region of participant 0: first, entries ... | region of participant 1 ...
+ */
+#include "config.h"
+
+#include "mailbox.h"
+
+#include "runtime/base/memory_left.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+    NONCE_BYTES = 16, /* its maker writes a random number there */
+    /* So much memory at once is asked for, and not more than a quarter of what
+     * is left: at the end of it the kernel ends a process, not the call. */
+    CHECK_BYTES = 1 << 20,
+    LEFT_SHARE = 4,
+};
+
+struct head {
+    char nonce[NONCE_BYTES];
+    struct aspx_mailbox_shape shape;
+};
+
+static uint64_t round_up(uint64_t value, uint64_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+static uint64_t map_at(uint32_t participants)
+{
+    return ASPX_MAILBOX_LINE +
+           (uint64_t) participants * sizeof(struct aspx_mailbox_flags);
+}
+
+uint64_t aspx_mailbox_head_bytes(const struct aspx_mailbox_shape *shape)
+{
+    return round_up(
+        map_at(shape->participants) + sizeof(struct aspx_mailbox_nodes) +
+            sizeof(uint32_t) * ((uint64_t) shape->ranks + shape->nodes),
+        (uint64_t) sysconf(_SC_PAGESIZE));
+}
+
+uint64_t aspx_mailbox_bytes(const struct aspx_mailbox_shape *shape)
+{
+    return aspx_mailbox_head_bytes(shape) + shape->participants * shape->region;
+}
+
+static struct aspx_mailbox_entry *at(const struct aspx_mailbox *mailbox,
+                                     uint64_t offset)
+{
+    return (void *) (mailbox->base + offset);
+}
+
+static uint64_t offset_of(const struct aspx_mailbox *mailbox,
+                          const struct aspx_mailbox_entry *entry)
+{
+    return (uint64_t) ((const char *) entry - mailbox->base);
+}
+
+int aspx_mailbox_see(struct aspx_mailbox *mailbox, void *memory, uint32_t me,
+                     const struct aspx_mailbox_shape *shape)
+{
+    uint64_t head = aspx_mailbox_head_bytes(shape);
+    uint32_t participants = shape->participants;
+
+    *mailbox = (struct aspx_mailbox){
+        .base = memory,
+        .me = me,
+        .participants = participants,
+        .flags = (void *) ((char *) memory + ASPX_MAILBOX_LINE),
+        .nodes = (void *) ((char *) memory + map_at(participants)),
+        .cursor = calloc(participants, sizeof(*mailbox->cursor)),
+        .seen = calloc(participants, sizeof(*mailbox->seen)),
+        .units = (uint32_t) (shape->region / ASPX_MAILBOX_UNIT),
+    };
+    mailbox->live = calloc(mailbox->units, sizeof(*mailbox->live));
+    mailbox->taken = calloc(mailbox->units, sizeof(*mailbox->taken));
+    if (!mailbox->cursor || !mailbox->seen || !mailbox->live ||
+        !mailbox->taken) {
+        aspx_mailbox_leave(mailbox);
+        return -1;
+    }
+    /* Each list begins with an entry that is none. */
+    for (uint32_t p = 0; p < participants; p++)
+        mailbox->cursor[p] = at(mailbox, head + p * shape->region);
+    mailbox->region = head + me * shape->region;
+    mailbox->oldest = mailbox->last = at(mailbox, mailbox->region);
+    mailbox->fill = sizeof(struct aspx_mailbox_entry);
+    mailbox->taken[0] = true;
+    mailbox->live[0] = 1;
+    mailbox->used = ASPX_MAILBOX_UNIT;
+    return 0;
+}
+
+void aspx_mailbox_introduce(void *memory,
+                            const struct aspx_mailbox_shape *shape)
+{
+    struct head *head = memory;
+
+    head->shape = *shape;
+}
+
+void aspx_mailbox_find(const void *memory, struct aspx_mailbox_shape *shape_p)
+{
+    const struct head *head = memory;
+
+    *shape_p = head->shape;
+}
+
+void aspx_mailbox_leave(struct aspx_mailbox *mailbox)
+{
+    free(mailbox->cursor);
+    free(mailbox->seen);
+    free(mailbox->live);
+    free(mailbox->taken);
+    mailbox->cursor = NULL;
+    mailbox->seen = NULL;
+    mailbox->live = NULL;
+    mailbox->taken = NULL;
+}
+
+/* ---- memory of entries -------------------------------------------------------- */
+
+/* Entries are freed in the order in which they were taken, more or less, so
+ * what is free is soon in one piece again. */
+
+static uint64_t bytes_of(uint64_t data)
+{
+    return round_up(sizeof(struct aspx_mailbox_entry) + data,
+                    ASPX_MAILBOX_LINE);
+}
+
+static uint32_t units_of(uint64_t bytes)
+{
+    return (uint32_t) ((bytes + ASPX_MAILBOX_UNIT - 1) / ASPX_MAILBOX_UNIT);
+}
+
+/* Entries below the result are read by nobody any more. */
+static uint64_t all_passed(const struct aspx_mailbox *mailbox)
+{
+    uint64_t least = UINT64_MAX;
+
+    for (uint32_t p = 0; p < mailbox->participants; p++) {
+        uint64_t passed = atomic_load_explicit(&mailbox->flags[p].passed,
+                                               memory_order_acquire);
+
+        least = passed < least ? passed : least;
+    }
+    return least;
+}
+
+static void give_back(struct aspx_mailbox *mailbox,
+                      const struct aspx_mailbox_entry *entry)
+{
+    uint32_t unit = (uint32_t) ((offset_of(mailbox, entry) - mailbox->region) /
+                                ASPX_MAILBOX_UNIT);
+    uint32_t units = units_of(bytes_of(entry->bytes));
+
+    if (--mailbox->live[unit] > 0)
+        return;
+    if (unit == mailbox->current) {
+        mailbox->fill = 0;
+        return;
+    }
+    mailbox->used -= (uint64_t) units * ASPX_MAILBOX_UNIT;
+    for (uint32_t u = unit; u < unit + units; u++)
+        mailbox->taken[u] = false;
+}
+
+static void reclaim(struct aspx_mailbox *mailbox)
+{
+    uint64_t passed = all_passed(mailbox);
+
+    while (mailbox->oldest != mailbox->last &&
+           mailbox->oldest->number < passed) {
+        struct aspx_mailbox_entry *entry = mailbox->oldest;
+
+        mailbox->oldest = at(
+            mailbox, atomic_load_explicit(&entry->next, memory_order_relaxed));
+        give_back(mailbox, entry);
+    }
+}
+
+static bool has_memory(struct aspx_mailbox *mailbox, uint32_t end)
+{
+    uint32_t more;
+
+    if (end <= mailbox->checked)
+        return true;
+    more = (uint32_t) round_up(end - mailbox->checked,
+                               CHECK_BYTES / ASPX_MAILBOX_UNIT);
+    if ((uint64_t) more * ASPX_MAILBOX_UNIT > aspx_memory_left() / LEFT_SHARE)
+        return false;
+    mailbox->checked += more;
+    return true;
+}
+
+/* The first of so many free units that follow one another. Returns false when
+ * there are none. */
+static bool find_units(struct aspx_mailbox *mailbox, uint32_t units,
+                       uint32_t *unit)
+{
+    uint32_t free = 0;
+
+    for (uint32_t u = 0; u < mailbox->units; u++) {
+        free = mailbox->taken[u] ? 0 : free + 1;
+        if (free < units)
+            continue;
+        if (!has_memory(mailbox, u + 1))
+            return false;
+        *unit = u + 1 - units;
+        for (uint32_t t = *unit; t <= u; t++)
+            mailbox->taken[t] = true;
+        mailbox->used += (uint64_t) units * ASPX_MAILBOX_UNIT;
+        return true;
+    }
+    return false;
+}
+
+/* The current unit has no room: another one is. */
+static bool turn_over(struct aspx_mailbox *mailbox)
+{
+    uint32_t unit, old = mailbox->current;
+
+    if (!find_units(mailbox, 1, &unit))
+        return false;
+    mailbox->current = unit;
+    mailbox->fill = 0;
+    if (mailbox->live[old] == 0) {
+        mailbox->taken[old] = false;
+        mailbox->used -= ASPX_MAILBOX_UNIT;
+    }
+    return true;
+}
+
+static struct aspx_mailbox_entry *entry_in(struct aspx_mailbox *mailbox,
+                                           uint32_t unit, uint32_t offset)
+{
+    mailbox->live[unit]++;
+    return at(mailbox,
+              mailbox->region + (uint64_t) unit * ASPX_MAILBOX_UNIT + offset);
+}
+
+struct aspx_mailbox_entry *aspx_mailbox_take(struct aspx_mailbox *mailbox,
+                                             uint64_t bytes)
+{
+    uint64_t all = bytes_of(bytes);
+    struct aspx_mailbox_entry *entry;
+    uint32_t unit;
+
+    reclaim(mailbox);
+    if (all > ASPX_MAILBOX_UNIT) {
+        if (!find_units(mailbox, units_of(all), &unit))
+            return NULL;
+        entry = entry_in(mailbox, unit, 0);
+    } else {
+        if (mailbox->fill + all > ASPX_MAILBOX_UNIT && !turn_over(mailbox))
+            return NULL;
+        entry = entry_in(mailbox, mailbox->current, mailbox->fill);
+        mailbox->fill += (uint32_t) all;
+    }
+    entry->bytes = bytes;
+    atomic_store_explicit(&entry->next, 0, memory_order_relaxed);
+    return entry;
+}
+
+void aspx_mailbox_publish(struct aspx_mailbox *mailbox,
+                          struct aspx_mailbox_entry *entry)
+{
+    entry->number = mailbox->published++;
+    atomic_store_explicit(&mailbox->last->next, offset_of(mailbox, entry),
+                          memory_order_release);
+    mailbox->last = entry;
+    aspx_event_notify(&mailbox->flags[mailbox->me].event);
+}
+
+/* ---- reading ------------------------------------------------------------------ */
+
+const struct aspx_mailbox_entry *aspx_mailbox_next(struct aspx_mailbox *mailbox,
+                                                   uint32_t participant)
+{
+    uint64_t next = atomic_load_explicit(&mailbox->cursor[participant]->next,
+                                         memory_order_acquire);
+
+    if (next == 0)
+        return NULL;
+    mailbox->seen[participant]++;
+    mailbox->cursor[participant] = at(mailbox, next);
+    return mailbox->cursor[participant];
+}
+
+/* The entry that a cursor stands at is still needed for its `next`. */
+void aspx_mailbox_pass(struct aspx_mailbox *mailbox, uint64_t needed)
+{
+    for (uint32_t p = 0; p < mailbox->participants; p++) {
+        uint64_t behind = mailbox->seen[p] ? mailbox->seen[p] - 1 : 0;
+
+        needed = behind < needed ? behind : needed;
+    }
+    if (needed == mailbox->passed)
+        return;
+    mailbox->passed = needed;
+    atomic_store_explicit(&mailbox->flags[mailbox->me].passed, needed,
+                          memory_order_release);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where the ranks of a communicator on one node put what they give to its
+ * non-blocking collectives, for the others to read when they have time. Each
+ * participant has a list of entries, one for each operation in the order in
+ * which it was posted, that it alone extends and that is never full; so a
+ * post waits for nobody. A ghost that joins nodes is one more participant.
+ *
+ *   participant p:  first -> entry 0 -> entry 1 -> ... -> the last (next = 0)
+ *                              ^ oldest that a reader may still need
+ *
+ * An entry is published by a release-store of its offset to the `next` of the
+ * one before; who loads it with acquire sees its contents. A reader keeps a
+ * cursor in each list, and raises `passed` (a release) when it will read
+ * nothing of the entries below any more; the owner looks at all of these
+ * (acquire) before it uses the memory of an entry again. Who waits for an entry
+ * sleeps at the event of its owner.
+ *
+ * Nothing here calls MPI or blocks. Threads: one at a time for a mailbox of a
+ * process; who uses it has a lock. */
+#ifndef ASPEN_RUNTIME_COLL_NONBLOCKING_MAILBOX_H
+#define ASPEN_RUNTIME_COLL_NONBLOCKING_MAILBOX_H
+
+#include "runtime/base/event.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    ASPX_MAILBOX_LINE = 64, /* bytes that move between caches together */
+    /* A region is cut into units; a large entry has some of its own, small ones
+     * share one. */
+    ASPX_MAILBOX_UNIT = 16384,
+    /* Between ghosts: operations of a mailbox that are under way at once, the
+     * tags of each, and so of a mailbox. */
+    ASPX_MAILBOX_WINDOW = 16,
+    ASPX_MAILBOX_MESSAGES = 16,
+    ASPX_MAILBOX_TAGS = ASPX_MAILBOX_WINDOW * ASPX_MAILBOX_MESSAGES,
+};
+
+/* What an operation is; equal on all ranks of a correct program. */
+struct aspx_mailbox_what {
+    uint64_t bytes; /* as in common/coll/index.h */
+    uint32_t op;    /* enum asp_coll_op */
+    uint32_t root;  /* rank of the communicator */
+    int32_t fold; /* MPI_Op and MPI_Datatype of MPI's own, whose handles are */
+    int32_t type; /* the same in all processes */
+    uint32_t grain; /* bytes of an element; 1 where nothing is folded */
+};
+
+struct aspx_mailbox_entry {
+    _Atomic uint64_t next; /* offset in the mailbox; 0: not there yet */
+    uint64_t number;       /* of the operation */
+    uint64_t bytes;        /* of data */
+    struct aspx_mailbox_what what;
+    _Alignas(ASPX_MAILBOX_LINE) char data[];
+};
+
+/* Of one participant. */
+struct aspx_mailbox_flags {
+    _Alignas(ASPX_MAILBOX_LINE) struct aspx_event event;
+    _Alignas(ASPX_MAILBOX_LINE) _Atomic uint64_t passed; /* entries below */
+};
+
+/* What a ghost has to know of the communicator; users need none of it. */
+struct aspx_mailbox_nodes {
+    uint32_t ranks, nodes, node; /* node: this one */
+    int32_t tag;                 /* the first of those of the communicator */
+    _Atomic uint32_t left;       /* members that have let go of the mailbox */
+    _Atomic uint32_t closed;     /* so has the ghost, after all of them */
+    uint32_t map[]; /* node of each rank, then the ghost of each node: its
+                       number among all ghosts */
+};
+
+/* As one process sees it. */
+struct aspx_mailbox {
+    char *base;
+    uint32_t me, participants;
+    struct aspx_mailbox_flags *flags;
+    struct aspx_mailbox_nodes *nodes;
+    /* as an owner of entries */
+    struct aspx_mailbox_entry *oldest, *last;
+    uint64_t region; /* offset of the own one */
+    uint64_t published;
+    uint32_t units, current, fill; /* small ones go to the unit `current`, of
+                                      which so many bytes are taken */
+    uint32_t *live;                /* entries that begin in each unit */
+    bool *taken;                   /* each unit */
+    uint64_t checked;              /* units for which there was memory */
+    uint64_t used;                 /* bytes of units taken */
+    /* as a reader */
+    const struct aspx_mailbox_entry **cursor; /* by participant */
+    uint64_t *seen;                           /* entries, by participant */
+    uint64_t passed;                          /* as told */
+};
+
+/* What a mailbox is made for; the same in all its processes. */
+struct aspx_mailbox_shape {
+    uint32_t participants;
+    uint32_t ranks, nodes; /* of the map; 0: there is none */
+    /* Address space of each participant. Memory is taken from the system when
+     * it is first written, so this only bounds what one may have posted while
+     * another one has not looked. A multiple of the unit. */
+    uint64_t region;
+};
+
+/* How much a mailbox takes: address space, and the part at its begin that holds
+ * flags and map. */
+uint64_t aspx_mailbox_bytes(const struct aspx_mailbox_shape *shape);
+uint64_t aspx_mailbox_head_bytes(const struct aspx_mailbox_shape *shape);
+
+/* See a mailbox in memory that was zeroed and is shared.
+ *   me  own number among the participants
+ * Returns 0, or -1: no memory. */
+int aspx_mailbox_see(struct aspx_mailbox *mailbox, void *memory, uint32_t me,
+                     const struct aspx_mailbox_shape *shape);
+
+/* Tell the shape to those that know only the address; they find it there. */
+void aspx_mailbox_introduce(void *memory,
+                            const struct aspx_mailbox_shape *shape);
+void aspx_mailbox_find(const void *memory, struct aspx_mailbox_shape *shape_p);
+
+/* Forget it; the memory stays. Takes zeros. */
+void aspx_mailbox_leave(struct aspx_mailbox *mailbox);
+
+/* A new entry with room for so many bytes, or NULL: there is no room, or no
+ * memory, now. What was taken is published next. */
+struct aspx_mailbox_entry *aspx_mailbox_take(struct aspx_mailbox *mailbox,
+                                             uint64_t bytes);
+void aspx_mailbox_publish(struct aspx_mailbox *mailbox,
+                          struct aspx_mailbox_entry *entry);
+
+/* The next entry of a participant that was not seen, or NULL. Sees it. */
+const struct aspx_mailbox_entry *aspx_mailbox_next(struct aspx_mailbox *mailbox,
+                                                   uint32_t participant);
+
+/* Entries of operations below `needed` are not read any more. */
+void aspx_mailbox_pass(struct aspx_mailbox *mailbox, uint64_t needed);
+
+#endif

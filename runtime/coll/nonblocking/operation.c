@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "operation.h"
+
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What one rank gives or gets, or a node, at most. Larger operations are MPI's:
+ * they take longer to move than a rank is late, and MPI copies them once where
+ * this copies twice. */
+enum { BYTES_MAX = 1 << 20 };
+
+/* ---- which operations --------------------------------------------------------- */
+
+static bool has_ghost(const struct aspx_posts *posts)
+{
+    return posts->nodes > 1;
+}
+
+/* The largest entry of the operation. */
+static uint64_t most_bytes(const struct aspx_posts *posts,
+                           const struct aspx_mailbox_what *what)
+{
+    uint64_t blocks = posts->ranks;
+
+    switch ((enum asp_coll_op) what->op) {
+    case ASP_COLL_SCATTER:
+    case ASP_COLL_GATHER:
+    case ASP_COLL_ALLGATHER:
+    case ASP_COLL_ALLTOALL:
+    case ASP_COLL_REDUCE_SCATTER_BLOCK:
+        break;
+    default:
+        return what->bytes;
+    }
+    if (has_ghost(posts)) /* nodes of fewer ranks are filled up */
+        blocks = (uint64_t) posts->fullest * posts->nodes;
+    if (has_ghost(posts) && what->op == ASP_COLL_ALLTOALL)
+        blocks *= posts->fullest;
+    return blocks * what->bytes;
+}
+
+bool aspx_posts_can(const struct aspx_posts *posts,
+                    const struct aspx_mailbox_what *what)
+{
+    switch ((enum asp_coll_op) what->op) {
+    case ASP_COLL_BARRIER:
+        return true;
+    case ASP_COLL_SCAN:
+    case ASP_COLL_EXSCAN:
+        if (has_ghost(posts))
+            return false;
+        break;
+    case ASP_COLL_BCAST:
+    case ASP_COLL_REDUCE:
+    case ASP_COLL_SCATTER:
+    case ASP_COLL_GATHER:
+    case ASP_COLL_ALLGATHER:
+    case ASP_COLL_ALLTOALL:
+    case ASP_COLL_ALLREDUCE:
+    case ASP_COLL_REDUCE_SCATTER_BLOCK:
+        break;
+    default:
+        return false;
+    }
+    return what->bytes <= BYTES_MAX && most_bytes(posts, what) <= BYTES_MAX;
+}
+
+static bool is_root(const struct aspx_posts *posts,
+                    const struct aspx_mailbox_what *what)
+{
+    return what->root == posts->rank;
+}
+
+uint64_t aspx_post_gives(const struct aspx_posts *posts,
+                         const struct aspx_mailbox_what *what)
+{
+    switch ((enum asp_coll_op) what->op) {
+    case ASP_COLL_BARRIER:
+        return 0;
+    case ASP_COLL_BCAST:
+        return is_root(posts, what) ? what->bytes : 0;
+    case ASP_COLL_SCATTER:
+        return is_root(posts, what) ? posts->ranks * what->bytes : 0;
+    case ASP_COLL_ALLTOALL:
+    case ASP_COLL_REDUCE_SCATTER_BLOCK:
+        return posts->ranks * what->bytes;
+    default:
+        return what->bytes;
+    }
+}
+
+/* ---- posted ------------------------------------------------------------------- */
+
+static void append(struct aspx_posts *posts, struct aspx_post *post)
+{
+    post->next = NULL;
+    post->number = posts->begun++;
+    if (!posts->first)
+        posts->end = &posts->first;
+    *posts->end = post;
+    posts->end = &post->next;
+}
+
+/* An entry, or memory of the process in its place. */
+static void *room_for(struct aspx_posts *posts, struct aspx_post *post,
+                      struct aspx_mailbox_entry **entry_p)
+{
+    bool must_wait = posts->mailbox.published < posts->begun;
+
+    *entry_p = must_wait
+                   ? NULL
+                   : aspx_mailbox_take(&posts->mailbox, post->given_bytes);
+    if (*entry_p)
+        return (*entry_p)->data;
+    post->is_pending = true;
+    return post->given = malloc(post->given_bytes + 1);
+}
+
+static void publish(struct aspx_posts *posts, const struct aspx_post *post,
+                    struct aspx_mailbox_entry *entry)
+{
+    entry->what = post->what;
+    aspx_mailbox_publish(&posts->mailbox, entry);
+}
+
+int aspx_post_begin(struct aspx_posts *posts, struct aspx_post *post,
+                    int (*fill)(void *arg, void *data, uint64_t bytes),
+                    void *arg)
+{
+    struct aspx_mailbox_entry *entry;
+    void *data;
+
+    post->given_bytes = aspx_post_gives(posts, &post->what);
+    post->from = calloc(posts->mailbox.participants, sizeof(*post->from));
+    data = post->from ? room_for(posts, post, &entry) : NULL;
+    if (!data) {
+        free(post->from);
+        return -1;
+    }
+    if (post->given_bytes)
+        post->rc = fill(arg, data, post->given_bytes);
+    append(posts, post);
+    if (!post->is_pending)
+        publish(posts, post, entry);
+    return 0;
+}
+
+/* In their order: an entry has no number before it is published. */
+static void publish_pending(struct aspx_posts *posts)
+{
+    for (struct aspx_post *post = posts->first; post; post = post->next) {
+        struct aspx_mailbox_entry *entry;
+
+        if (!post->is_pending)
+            continue;
+        entry = aspx_mailbox_take(&posts->mailbox, post->given_bytes);
+        if (!entry)
+            return;
+        memcpy(entry->data, post->given, post->given_bytes);
+        publish(posts, post, entry);
+        post->is_pending = false;
+        free(post->given);
+        post->given = NULL;
+    }
+}
+
+/* ---- what came ---------------------------------------------------------------- */
+
+static void note(const struct aspx_posts *posts, uint32_t participant,
+                 const struct aspx_mailbox_entry *entry)
+{
+    for (struct aspx_post *post = posts->first; post; post = post->next)
+        if (post->number == entry->number)
+            post->from[participant] = entry;
+}
+
+void aspx_posts_look(struct aspx_posts *posts)
+{
+    struct aspx_mailbox *mailbox = &posts->mailbox;
+
+    if (mailbox->published < posts->begun)
+        publish_pending(posts);
+    for (uint32_t p = 0; p < mailbox->participants; p++)
+        while (mailbox->seen[p] < posts->begun) {
+            const struct aspx_mailbox_entry *entry = aspx_mailbox_next(mailbox,
+                                                                       p);
+
+            if (!entry)
+                break;
+            note(posts, p, entry);
+        }
+    aspx_mailbox_pass(mailbox,
+                      posts->first ? posts->first->number : posts->begun);
+}
+
+enum needs { NOTHING, THE_ROOT, LOWER, ALL, THE_GHOST };
+
+static enum needs needs_of(const struct aspx_posts *posts,
+                           const struct aspx_mailbox_what *what)
+{
+    enum needs all = has_ghost(posts) ? THE_GHOST : ALL;
+
+    switch ((enum asp_coll_op) what->op) {
+    case ASP_COLL_BCAST:
+    case ASP_COLL_SCATTER:
+        return posts->node_of[what->root] == posts->node ? THE_ROOT : THE_GHOST;
+    case ASP_COLL_REDUCE:
+    case ASP_COLL_GATHER:
+        return is_root(posts, what) ? all : NOTHING;
+    case ASP_COLL_SCAN:
+    case ASP_COLL_EXSCAN:
+        return LOWER;
+    default:
+        return all;
+    }
+}
+
+static uint32_t first_missing(const struct aspx_post *post, uint32_t from,
+                              uint32_t end, uint32_t none)
+{
+    for (uint32_t p = from; p < end; p++)
+        if (!post->from[p])
+            return p;
+    return none;
+}
+
+uint32_t aspx_post_misses(const struct aspx_posts *posts,
+                          const struct aspx_post *post)
+{
+    uint32_t none = posts->mailbox.participants, me = posts->mailbox.me;
+    uint32_t root = posts->member_of[post->what.root];
+
+    /* Its own has to be published at least. */
+    if (post->is_pending)
+        return me;
+    switch (needs_of(posts, &post->what)) {
+    case NOTHING:
+        return none;
+    case THE_ROOT:
+        return first_missing(post, root, root + 1, none);
+    case LOWER:
+        return first_missing(post, 0, me + 1, none);
+    case ALL:
+        return first_missing(post, 0, none, none);
+    default:
+        return first_missing(post, posts->members, none, none);
+    }
+}
+
+/* ---- taken -------------------------------------------------------------------- */
+
+/* Bytes of an entry from an offset on, or NULL: ranks of an erroneous program
+ * disagree. */
+static const char *data_of(struct aspx_post *post, uint32_t participant,
+                           uint64_t offset, uint64_t bytes)
+{
+    const struct aspx_mailbox_entry *entry = post->from[participant];
+
+    if (entry->what.op == post->what.op &&
+        entry->what.bytes == post->what.bytes &&
+        entry->what.root == post->what.root && offset + bytes <= entry->bytes)
+        return entry->data + offset;
+    post->rc = MPI_ERR_TRUNCATE;
+    return NULL;
+}
+
+static void copy(struct aspx_post *post, void *out, uint32_t participant,
+                 uint64_t offset)
+{
+    const char *data = data_of(post, participant, offset, post->what.bytes);
+
+    if (data)
+        memcpy(out, data, post->what.bytes);
+}
+
+/* The same bytes of the entries of members first to end - 1. */
+static void fold(struct aspx_posts *posts, struct aspx_post *post, void *out,
+                 uint32_t end, uint64_t offset)
+{
+    if (end == 0)
+        return;
+    copy(post, out, end - 1, offset);
+    for (uint32_t p = end - 1; p-- > 0 && post->rc == MPI_SUCCESS;) {
+        const char *data = data_of(post, p, offset, post->what.bytes);
+
+        if (data)
+            post->rc = posts->fold(out, data, &post->what, post->what.bytes);
+    }
+}
+
+/* The other way round, as prefixes are often associated: ((a0 op a1) op a2) op
+ * ... of members 0 to end - 1. */
+static void fold_prefix(struct aspx_posts *posts, struct aspx_post *post,
+                        void *out, uint32_t end)
+{
+    uint64_t bytes = post->what.bytes;
+    void *next = malloc(bytes);
+
+    if (!next)
+        post->rc = MPI_ERR_NO_MEM;
+    if (next && end > 0)
+        copy(post, out, 0, 0);
+    for (uint32_t p = 1; p < end && post->rc == MPI_SUCCESS; p++) {
+        copy(post, next, p, 0);
+        if (post->rc == MPI_SUCCESS)
+            post->rc = posts->fold(next, out, &post->what, bytes);
+        memcpy(out, next, bytes);
+    }
+    free(next);
+}
+
+/* A block of each rank, which lies at offset(rank) of an entry. */
+static void copy_blocks(struct aspx_posts *posts, struct aspx_post *post,
+                        char *out)
+{
+    uint64_t bytes = post->what.bytes, mine = posts->member_of[posts->rank];
+    bool each = post->what.op == ASP_COLL_ALLTOALL;
+
+    for (uint32_t r = 0; r < posts->ranks; r++) {
+        uint32_t from = posts->member_of[r];
+        uint64_t at = each ? posts->rank * bytes : 0;
+
+        if (has_ghost(posts)) {
+            at = posts->node_of[r] * posts->fullest + from;
+            at = (each ? at * posts->fullest + mine : at) * bytes;
+            from = posts->members;
+        }
+        if (!(post->keeps_own && r == posts->rank))
+            copy(post, out + r * bytes, from, at);
+    }
+}
+
+/* All vectors folded, from such an offset on. */
+static void take_sum(struct aspx_posts *posts, struct aspx_post *post,
+                     void *out, uint64_t offset)
+{
+    if (has_ghost(posts))
+        copy(post, out, posts->members, offset);
+    else
+        fold(posts, post, out, posts->members, offset);
+}
+
+static void take_scatter(struct aspx_posts *posts, struct aspx_post *post,
+                         void *out)
+{
+    uint64_t bytes = post->what.bytes;
+
+    if (post->keeps_own)
+        return;
+    if (needs_of(posts, &post->what) == THE_ROOT)
+        copy(post, out, posts->member_of[post->what.root], posts->rank * bytes);
+    else
+        copy(post, out, posts->members, posts->member_of[posts->rank] * bytes);
+}
+
+static void check_sizes(struct aspx_posts *posts, struct aspx_post *post)
+{
+    if (aspx_post_misses(posts, post) == posts->mailbox.participants &&
+        needs_of(posts, &post->what) == ALL)
+        for (uint32_t p = 0; p < posts->members; p++)
+            (void) data_of(post, p, 0, 0);
+}
+
+void aspx_post_take(struct aspx_posts *posts, struct aspx_post *post, void *out)
+{
+    const struct aspx_mailbox_what *what = &post->what;
+
+    check_sizes(posts, post);
+    switch ((enum asp_coll_op) what->op) {
+    case ASP_COLL_BCAST:
+        if (is_root(posts, what))
+            return;
+        copy(post, out,
+             needs_of(posts, what) == THE_ROOT ? posts->member_of[what->root]
+                                               : posts->members,
+             0);
+        return;
+    case ASP_COLL_SCATTER:
+        take_scatter(posts, post, out);
+        return;
+    case ASP_COLL_REDUCE:
+        if (is_root(posts, what))
+            take_sum(posts, post, out, 0);
+        return;
+    case ASP_COLL_ALLREDUCE:
+        take_sum(posts, post, out, 0);
+        return;
+    case ASP_COLL_REDUCE_SCATTER_BLOCK:
+        take_sum(posts, post, out, posts->rank * what->bytes);
+        return;
+    case ASP_COLL_SCAN:
+        fold_prefix(posts, post, out, posts->mailbox.me + 1);
+        return;
+    case ASP_COLL_EXSCAN:
+        fold_prefix(posts, post, out, posts->mailbox.me);
+        return;
+    case ASP_COLL_GATHER:
+        if (is_root(posts, what))
+            copy_blocks(posts, post, out);
+        return;
+    case ASP_COLL_ALLGATHER:
+    case ASP_COLL_ALLTOALL:
+        copy_blocks(posts, post, out);
+        return;
+    default:
+        return;
+    }
+}
+
+void aspx_post_end(struct aspx_posts *posts, struct aspx_post *post)
+{
+    struct aspx_post **at = &posts->first;
+
+    while (*at && *at != post)
+        at = &(*at)->next;
+    if (*at == post)
+        *at = post->next;
+    posts->end = &posts->first;
+    while (*posts->end)
+        posts->end = &(*posts->end)->next;
+    post->has_ended = true;
+    free(post->from);
+    free(post->given);
+    post->from = NULL;
+    post->given = NULL;
+    aspx_posts_look(posts);
+}

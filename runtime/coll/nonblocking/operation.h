@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A non-blocking collective of one rank, on bytes: what a rank gives is
+ * published when it posts the operation, so that from then on nobody depends on
+ * it; what it gets, it takes from the entries of others (mailbox.h) when it has
+ * time.
+ *
+ *   posted --> all that it reads is there --> taken: the operation has ended
+ *
+ *   what the rank reads      all ranks on one node      several, by ghosts
+ *   barrier                  all                        the ghost's
+ *   bcast, scatter           the root's                 the same on its node,
+ *                                                       else the ghost's
+ *   reduce, gather: root     all                        the ghost's
+ *   ... others               nothing                    nothing
+ *   allreduce, allgather,    all                        the ghost's
+ *   alltoall, reduce_scatter_block
+ *   scan, exscan             those of lower ranks       (left to MPI)
+ *
+ * A ghost gathers what its node gives, exchanges it with the ghosts of other
+ * nodes by a schedule (common/coll), and publishes what came out.
+ *
+ * Every rank folds what it reads in the same order, so all have the same bits:
+ * a0 op (a1 op (a2 op ...)), and of prefixes ((a0 op a1) op a2) op ...
+ *
+ * Source: MPI 4.0, 6.12. Threads: as mailbox.h. */
+#ifndef ASPEN_RUNTIME_COLL_NONBLOCKING_OPERATION_H
+#define ASPEN_RUNTIME_COLL_NONBLOCKING_OPERATION_H
+
+#include "mailbox.h"
+
+#include "common/coll/index.h"
+
+/* Of a rank or of a ghost: its mailbox, its operations, and who is where. */
+struct aspx_posts {
+    struct aspx_mailbox mailbox;
+    uint32_t rank, ranks;
+    uint32_t members; /* ranks of this node: participants but for the ghost */
+    uint32_t nodes, node;
+    const uint32_t *node_of;        /* of each rank */
+    const uint32_t *member_of;      /* of each rank, its number in its node */
+    uint32_t fullest;               /* members of the fullest node */
+    struct aspx_post *first, **end; /* not ended, in their order */
+    uint64_t begun;
+    /* inout[i] = in[i] op inout[i], an error code of MPI. */
+    int (*fold)(void *inout, const void *in,
+                const struct aspx_mailbox_what *what, uint64_t bytes);
+};
+
+/* Embedded in what a caller has for an operation. */
+struct aspx_post {
+    struct aspx_mailbox_what what;
+    uint64_t number;
+    bool keeps_own;  /* MPI_IN_PLACE: its own block is in `out` already */
+    bool is_pending; /* there was no room for what it gives: in `given` */
+    bool has_ended;
+    int rc; /* MPI_SUCCESS, or an error code */
+    void *given;
+    uint64_t given_bytes;
+    const struct aspx_mailbox_entry **from; /* by participant, of `posts` */
+    struct aspx_post *next;
+};
+
+/* Can operations of this kind be posted, with so many bytes? The same on all
+ * ranks. */
+bool aspx_posts_can(const struct aspx_posts *posts,
+                    const struct aspx_mailbox_what *what);
+
+/* Bytes that a rank gives, contiguous. */
+uint64_t aspx_post_gives(const struct aspx_posts *posts,
+                         const struct aspx_mailbox_what *what);
+
+/* Begin: what is given is written by fill(arg, data), at once or, when there is
+ * no room, into memory of its own until there is.
+ *   post  zeroed but for what and keeps_own; in the list until it has ended
+ * Returns 0, or -1: no memory, and nothing was published. */
+int aspx_post_begin(struct aspx_posts *posts, struct aspx_post *post,
+                    int (*fill)(void *arg, void *data, uint64_t bytes),
+                    void *arg);
+
+/* Look what came, and publish what had no room. */
+void aspx_posts_look(struct aspx_posts *posts);
+
+/* The participant whose entry is not there; participants: none is missing. */
+uint32_t aspx_post_misses(const struct aspx_posts *posts,
+                          const struct aspx_post *post);
+
+/* Nothing is missing: take what the rank gets.
+ *   out  contiguous; of the bytes that index.h says */
+void aspx_post_take(struct aspx_posts *posts, struct aspx_post *post,
+                    void *out);
+
+/* It has ended: out of the list, and free what it had. */
+void aspx_post_end(struct aspx_posts *posts, struct aspx_post *post);
+
+#endif

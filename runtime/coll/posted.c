@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "posted.h"
+
+#include "comm.h"
+#include "eligible.h"
+#include "requests.h"
+#include "tune.h"
+
+#include "runtime/mpi/handle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct aspx_coll_posted_counts aspx_coll_posted_counts;
+
+static bool is_wanted;
+
+void aspx_coll_posted_start(const struct asp_layout *layout)
+{
+    is_wanted = !asp_layout_offloads(layout);
+}
+
+void aspx_coll_space_offer(struct aspx_coll_comm *comm)
+{
+    if (!is_wanted || comm->posts == 0 || comm->space_was_offered)
+        return;
+    comm->space_was_offered = true;
+    aspx_coll_space_make(comm);
+}
+
+/* ---- what a rank gives -------------------------------------------------------- */
+
+struct gift {
+    const void *data;
+    MPI_Count count;
+    MPI_Datatype type;
+};
+
+/* Its own block where MPI_IN_PLACE says that it is in the receive buffer. */
+static const void *own_block(const struct aspx_coll_call *call, uint32_t rank)
+{
+    MPI_Aint low = 0, extent = 0;
+
+    aspx_coll_behind.MPI_Type_get_extent(call->recv_type, &low, &extent);
+    return (const char *) call->recv +
+           (MPI_Aint) rank * (MPI_Aint) call->nrecv * extent;
+}
+
+static struct gift gift_of(const struct aspx_coll_space *space,
+                           const struct aspx_coll_call *call)
+{
+    bool in_place = call->send == MPI_IN_PLACE;
+    struct gift gift = {in_place ? call->recv : call->send,
+                        in_place ? call->nrecv : call->nsend,
+                        in_place ? call->recv_type : call->send_type};
+
+    switch (call->op) {
+    case ASP_COLL_BCAST:
+        return (struct gift){call->recv, call->nrecv, call->recv_type};
+    case ASP_COLL_GATHER:
+    case ASP_COLL_ALLGATHER:
+        if (in_place)
+            gift.data = own_block(call, space->posts.rank);
+        break;
+    case ASP_COLL_SCATTER:
+    case ASP_COLL_ALLTOALL:
+    case ASP_COLL_REDUCE_SCATTER_BLOCK:
+        gift.count *= space->posts.ranks;
+        break;
+    default:
+        break;
+    }
+    return gift;
+}
+
+static int fill(void *arg, void *data, uint64_t bytes)
+{
+    const struct gift *gift = arg;
+    MPI_Count at = 0;
+
+    if (aspx_handle_basic_size(gift->type)) {
+        memcpy(data, gift->data, bytes);
+        return MPI_SUCCESS;
+    }
+    return aspx_coll_behind.MPI_Pack_c(gift->data, gift->count, gift->type,
+                                       data, (MPI_Count) bytes, &at,
+                                       MPI_COMM_SELF);
+}
+
+/* ---- what it gets ------------------------------------------------------------- */
+
+static bool gets(const struct aspx_coll_space *space,
+                 const struct aspx_coll_call *call)
+{
+    bool root = (uint32_t) call->root == space->posts.rank;
+
+    switch (call->op) {
+    case ASP_COLL_BARRIER:
+        return false;
+    case ASP_COLL_BCAST:
+        return !root;
+    case ASP_COLL_REDUCE:
+    case ASP_COLL_GATHER:
+        return root;
+    default:
+        return call->recv != MPI_IN_PLACE;
+    }
+}
+
+static uint32_t blocks_got(const struct aspx_coll_space *space,
+                           enum asp_coll_op op)
+{
+    return op == ASP_COLL_GATHER || op == ASP_COLL_ALLGATHER ||
+                   op == ASP_COLL_ALLTOALL
+               ? space->posts.ranks
+               : 1;
+}
+
+/* The program may free its type while the operation is under way. (A duplicate
+ * would call the program's copy functions of attributes.) */
+static int keep_type(MPI_Datatype type, MPI_Datatype *kept)
+{
+    int rc = aspx_coll_behind.MPI_Type_contiguous(1, type, kept);
+
+    return rc == MPI_SUCCESS ? aspx_coll_behind.MPI_Type_commit(kept) : rc;
+}
+
+static int note_target(struct aspx_coll_posted *posted,
+                       const struct aspx_coll_call *call)
+{
+    posted->to.writes = gets(posted->space, call);
+    if (!posted->to.writes)
+        return MPI_SUCCESS;
+    posted->to.data = call->recv;
+    posted->to.type = call->recv_type;
+    posted->to.count = call->nrecv *
+                       (MPI_Count) blocks_got(posted->space, call->op);
+    posted->to.is_plain = aspx_handle_basic_size(call->recv_type) > 0;
+    return posted->to.is_plain ? MPI_SUCCESS
+                               : keep_type(call->recv_type, &posted->to.type);
+}
+
+/* Data with gaps: what MPI_IN_PLACE leaves where it is, is unpacked too. */
+static int take_with_gaps(struct aspx_coll_posted *posted)
+{
+    struct aspx_posts *posts = &posted->space->posts;
+    MPI_Count size = 0, at = 0;
+    void *bytes;
+    int rc = MPI_SUCCESS;
+
+    aspx_coll_behind.MPI_Type_size_c(posted->to.type, &size);
+    size *= posted->to.count;
+    bytes = malloc((size_t) size + 1);
+    if (!bytes)
+        return MPI_ERR_NO_MEM;
+    if (posted->post.keeps_own)
+        rc = aspx_coll_behind.MPI_Pack_c(posted->to.data, posted->to.count,
+                                         posted->to.type, bytes, size, &at,
+                                         MPI_COMM_SELF);
+    aspx_post_take(posts, &posted->post, bytes);
+    at = 0;
+    if (rc == MPI_SUCCESS && posted->post.rc == MPI_SUCCESS)
+        rc = aspx_coll_behind.MPI_Unpack_c(bytes, size, &at, posted->to.data,
+                                           posted->to.count, posted->to.type,
+                                           MPI_COMM_SELF);
+    free(bytes);
+    return rc;
+}
+
+static void finish(struct aspx_coll_posted *posted)
+{
+    struct aspx_posts *posts = &posted->space->posts;
+    int rc = MPI_SUCCESS;
+
+    if (posted->to.writes && !posted->to.is_plain)
+        rc = take_with_gaps(posted);
+    else
+        aspx_post_take(posts, &posted->post, posted->to.data);
+    if (posted->post.rc == MPI_SUCCESS)
+        posted->post.rc = rc;
+    aspx_post_end(posts, &posted->post);
+    if (posted->to.writes && !posted->to.is_plain)
+        aspx_coll_behind.MPI_Type_free(&posted->to.type);
+    if (posted->request != MPI_REQUEST_NULL)
+        aspx_coll_behind.MPI_Grequest_complete(posted->request);
+}
+
+/* The lock is held. */
+static void step(struct aspx_coll_space *space)
+{
+    struct aspx_posts *posts = &space->posts;
+    struct aspx_post *post, *next;
+
+    aspx_posts_look(posts);
+    for (post = posts->first; post; post = next) {
+        next = post->next;
+        if (aspx_post_misses(posts, post) == posts->mailbox.participants)
+            finish((struct aspx_coll_posted *) (void *) post);
+    }
+}
+
+void aspx_coll_posted_step(struct aspx_coll_space *space)
+{
+    pthread_mutex_lock(&space->lock);
+    step(space);
+    pthread_mutex_unlock(&space->lock);
+}
+
+/* ---- posted ------------------------------------------------------------------- */
+
+static struct aspx_mailbox_what what_of(const struct aspx_coll_call *call,
+                                        const struct asp_tune_args *args)
+{
+    bool folds = args->fold != ASP_TUNE_NO_FOLD;
+
+    return (struct aspx_mailbox_what){
+        .bytes = args->bytes,
+        .op = (uint32_t) call->op,
+        .root = (uint32_t) call->root,
+        .fold = folds ? call->fold : 0,
+        .type = folds ? call->recv_type : 0,
+        .grain = (uint32_t) aspx_coll_grain(call, args),
+    };
+}
+
+static bool keeps_own(const struct aspx_coll_call *call)
+{
+    if (call->op == ASP_COLL_SCATTER)
+        return call->recv == MPI_IN_PLACE;
+    return call->send == MPI_IN_PLACE &&
+           (call->op == ASP_COLL_GATHER || call->op == ASP_COLL_ALLGATHER);
+}
+
+/* Of a call that has failed here, of which nobody else knows. */
+static int fail(struct aspx_coll_posted *posted, int rc)
+{
+    MPI_Comm comm = posted->space->comm;
+
+    if (posted->request != MPI_REQUEST_NULL) {
+        posted->post.has_ended = true;
+        aspx_coll_behind.MPI_Grequest_complete(posted->request);
+        aspx_coll_behind.MPI_Wait(&posted->request, MPI_STATUS_IGNORE);
+    } else {
+        aspx_coll_space_leave(posted->space);
+        free(posted);
+    }
+    aspx_coll_behind.MPI_Comm_call_errhandler(comm, rc);
+    return rc;
+}
+
+static void count(const struct aspx_coll_space *space)
+{
+    atomic_fetch_add_explicit(space->by_ghosts
+                                  ? &aspx_coll_posted_counts.by_ghosts
+                                  : &aspx_coll_posted_counts.by_memory,
+                              1, memory_order_relaxed);
+}
+
+static int begin(struct aspx_coll_posted *posted,
+                 const struct aspx_coll_call *call)
+{
+    struct aspx_coll_space *space = posted->space;
+    struct gift gift = gift_of(space, call);
+    int rc;
+
+    pthread_mutex_lock(&space->lock);
+    rc = aspx_post_begin(&space->posts, &posted->post, fill, &gift);
+    if (rc == 0)
+        step(space);
+    pthread_mutex_unlock(&space->lock);
+    if (rc != 0)
+        return MPI_ERR_NO_MEM;
+    if (space->by_ghosts)
+        aspx_coll_ghosts->ring();
+    count(space);
+    return MPI_SUCCESS;
+}
+
+static int post(struct aspx_coll_space *space,
+                const struct aspx_coll_call *call,
+                const struct aspx_mailbox_what *what, MPI_Request *request)
+{
+    struct aspx_coll_posted *posted = calloc(1, sizeof(*posted));
+    int rc;
+
+    if (!posted)
+        return MPI_ERR_NO_MEM;
+    pthread_mutex_lock(&space->lock);
+    space->holders++;
+    pthread_mutex_unlock(&space->lock);
+    posted->space = space;
+    posted->request = MPI_REQUEST_NULL;
+    posted->post.what = *what;
+    posted->post.keeps_own = keeps_own(call);
+    rc = note_target(posted, call);
+    if (rc == MPI_SUCCESS)
+        rc = aspx_coll_request_start(posted);
+    if (rc == MPI_SUCCESS)
+        rc = begin(posted, call);
+    if (rc != MPI_SUCCESS)
+        return fail(posted, rc);
+    *request = posted->request;
+    return MPI_SUCCESS;
+}
+
+int aspx_coll_post(const struct aspx_coll_call *call, MPI_Request *request,
+                   int (*mpi)(const struct aspx_coll_call *call,
+                              MPI_Request *request))
+{
+    struct aspx_coll_comm *comm = aspx_coll_active && is_wanted
+                                      ? aspx_coll_comm_of(call->comm)
+                                      : NULL;
+    struct aspx_mailbox_what what;
+    struct asp_tune_args args;
+
+    if (!comm || comm->state == ASPX_COLL_COMM_OFF)
+        return mpi(call, request);
+    comm->calls++;
+    comm->posts++;
+    if (!comm->space || !request || !aspx_coll_is_eligible(comm, call, &args))
+        return mpi(call, request);
+    what = what_of(call, &args);
+    if (!aspx_posts_can(&comm->space->posts, &what))
+        return mpi(call, request);
+    return post(comm->space, call, &what, request);
+}

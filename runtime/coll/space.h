@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the non-blocking collectives of a communicator have: its mailbox
+ * (nonblocking/mailbox.h), in memory that the ranks of a node share, or, where
+ * its ranks are on several nodes, that their ghosts map, too. It outlives the
+ * communicator while operations are under way. */
+#ifndef ASPEN_RUNTIME_COLL_SPACE_H
+#define ASPEN_RUNTIME_COLL_SPACE_H
+
+#include "state.h"
+
+#include "runtime/coll/nonblocking/operation.h"
+
+#include <pthread.h>
+
+/* The ghosts of this job, for what lies below us: they have memory in common
+ * with the users of their node, and join nodes. All but ring() are called by
+ * one thread at a time for a communicator. */
+struct aspx_coll_ghosts {
+    bool (*can)(void); /* does this process map all that its ghost maps? */
+    /* Number of the ghost, among all, that serves a rank of MPI_COMM_WORLD. */
+    uint32_t (*of)(uint32_t rank_world);
+    /* Zeroed memory, which the ghost maps at the same offset. */
+    void *(*take)(uint64_t bytes, uint64_t *offset_p);
+    void *(*find)(uint64_t offset, uint64_t bytes);
+    void (*give)(uint64_t offset, uint64_t bytes);
+    void (*open)(uint64_t offset, uint32_t me); /* serve this mailbox */
+    void (*ring)(void);                         /* something was posted */
+};
+
+/* NULL: there are none. Set before aspx_coll_join(). */
+extern const struct aspx_coll_ghosts *aspx_coll_ghosts;
+
+struct aspx_coll_space {
+    struct aspx_posts posts;
+    pthread_mutex_t lock;
+    uint32_t holders; /* the communicator, and each request */
+    MPI_Comm comm;    /* the program's; MPI_COMM_NULL: freed */
+    void *memory;
+    uint64_t bytes, offset; /* offset: of memory that ghosts map */
+    bool by_ghosts, is_maker;
+    uint32_t *node_of, *member_of;
+    struct aspx_coll_space *next; /* of those whose ghost still uses it */
+};
+
+/* Make it, in a blocking call on the communicator. Collective; all have it
+ * afterwards or none. */
+void aspx_coll_space_make(struct aspx_coll_comm *comm);
+
+/* Let go of it; takes NULL. */
+void aspx_coll_space_leave(struct aspx_coll_space *space);
+
+#endif
