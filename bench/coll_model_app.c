@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Steps of all ranks together: four times what the choice looks at. */
+/* Steps of all ranks together: as many as the choice looks at. */
 static const uint64_t STEPS_MAX = UINT64_C(1) << 22;
 
 struct point {
@@ -100,7 +100,7 @@ static int find(const struct point *point, bool plain, struct result *r,
 
     if (asp_coll_choose(point->machine, &point->problem, &one, &list, &r->ways,
                         err) < 0)
-        return -1;
+        return errno == E2BIG ? 0 : -1;
     r->chosen = list[0].cost.time;
     r->way = list[0].way;
     for (uint32_t i = 0; i < r->ways; i++)
@@ -146,7 +146,7 @@ static int answer(const char *machine, const char *op, unsigned nodes,
                "\t%" PRId64 "\t%u\t%u\t%s\n",
                machine, op, nodes, each, bytes, r.chosen, r.best, r.mpich,
                r.choice, (unsigned) r.ways, (unsigned) r.tried,
-               asp_coll_way_text(&r.way, text));
+               r.chosen ? asp_coll_way_text(&r.way, text) : "none");
     fflush(stdout);
     free(node);
     return rc;

@@ -202,6 +202,19 @@ task=2:ghost:-:-:numa0:h-1:c3 end"
     printed '^     `- 4$'
 }
 
+@test "explain coll draws a Bine tree" {
+    explain coll bcast --ranks 8 --way bcast:tree=bine --draw
+    ended_with 0
+    printed '^  \|- 3$'
+    printed '^  \|  \|- 2$'
+    printed '^  \|  `- 4$'
+    printed '^  \|     `- 5$'
+    printed '^   1  0>3 0>7 0>1$'
+    explain coll reduce --ranks 8 --ordered --way reduce:tree=bine
+    ended_with 2
+    printed 'needs a commutative operation for tree=bine'
+}
+
 @test "explain coll --goal: sends, receives and needs of all ranks" {
     explain coll barrier --ranks 2 --way barrier:dissemination,k=2 --goal
     ended_with 0
@@ -212,6 +225,7 @@ task=2:ghost:-:-:numa0:h-1:c3 end"
     [ "$(grep -c '^l[0-9]*: send 800b' <<<"$output")" -eq 8 ]
     [ "$(grep -c '^l[0-9]*: recv 800b' <<<"$output")" -eq 8 ]
     printed '^l3: calc 100000$'
+    printed '^l3 requires l2$'
     printed '^// picoseconds: calc, and the whole: [0-9]+$'
     # Four ranks in two rounds: each o + L + 8 G + o, and 8 bytes folded.
     explain coll allreduce --ranks 4 --machine 1000,100,0,1 \
@@ -220,7 +234,6 @@ task=2:ghost:-:-:numa0:h-1:c3 end"
     explain coll bcast --ranks 4 --machine 1,2,3
     ended_with 2
     printed 'is not L,o,g,G in picoseconds'
-    printed '^l3 requires l2$'
 }
 
 @test "explain coll says what it cannot do" {
@@ -234,7 +247,7 @@ task=2:ghost:-:-:numa0:h-1:c3 end"
     ended_with 2
     explain coll bcast --ranks 4 --machine abacus
     ended_with 2
-    printed 'take sun, infiniband, tcp, or the file of a table'
+    printed 'take sun, infiniband, tcp, the file of a table, or L,o,g,G'
     explain coll allreduce --ranks 4 --ordered --way allreduce:ring
     ended_with 2
     printed 'needs a commutative operation'

@@ -72,6 +72,11 @@ END
     again 4
 }
 
+@test "no room for one communicator more" { story full; }
+@test "ranks that disagree about a size get an error" { story lengths; }
+@test "two threads on two communicators" { story threads; }
+@test "a rank that comes late" { story late; }
+
 # What MPI promises, a few hundred times; docs/bench/coll-statements.md says how
 # often else.
 semantics() {
@@ -102,7 +107,7 @@ semantics() {
     run ghosts -n 4 --off --report="$record" --knob coll=table \
         --knob "coll.table=$table" "$build/coll_programs" 9 60
     ended_with 0
-    printed '^aspen: collectives of [1-9] communicators by coll\.table, without'
+    printed '^aspen: collectives of [1-9][0-9]* communicators by coll\.table, without'
 }
 
 @test "a table of another machine, a broken one, and one that is not there" {

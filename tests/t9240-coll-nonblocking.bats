@@ -69,6 +69,16 @@ posted() {
     posted '-n 4 -g 1 --nodes 2 --knob offload=yes' 8 4
 }
 
+@test "memory is used again: more than fits, to a root that is late" {
+    run ghosts -n 4 -g 1 --nodes 2 --knob coll=tune "$build/coll_attentive" \
+        ahead 1
+    ended_with 0
+    printed '^ran ahead$'
+    run ghosts -n 3 --off --knob coll=tune "$build/coll_attentive" ahead 1
+    ended_with 0
+    printed '^ran ahead$'
+}
+
 @test "the record counts them" {
     local record=$BATS_TEST_TMPDIR/record
     run ghosts -n 4 -g 1 --nodes 2 --report="$record" --knob coll=tune \
@@ -83,6 +93,22 @@ posted() {
         "$build/coll_attentive" ibarrier 5000
     ended_with 0
     printed 'collectives: [1-9][0-9]* in memory of the node, 0 among'
+}
+
+# More than a small ring of slots would hold, and all but one rank wait where
+# nothing of Aspen's looks.
+@test "many operations that nobody has taken, and a wait in MPI_Recv" {
+    local kind
+    for kind in bcast allreduce; do
+        run ghosts -n 4 -g 1 --nodes 2 --knob coll=tune "$build/coll_crowd" \
+            "$kind" 400 100000
+        ended_with 0
+        printed '^crowd: ok$'
+        run ghosts -n 4 --off --knob coll=tune "$build/coll_crowd" "$kind" \
+            400 100000
+        ended_with 0
+        printed '^crowd: ok$'
+    done
 }
 
 @test "a ghost that stops in an operation: a message, and an end in time" {
@@ -103,4 +129,21 @@ posted() {
     wait $! || true
     ((SECONDS - begin < 20))
     grep -Eq "ghost process $ghost .*stopped \(SIGSTOP\); the job ends" "$out"
+}
+
+@test "the order of memory, as the thread sanitizer knows it" {
+    local cflags folder=$ASPEN_TOP/runtime/coll/nonblocking
+    local base=$ASPEN_TOP/runtime/base
+    cflags=$(sed -n 's/^MPI_CPPFLAGS = //p' "$ASPEN_BUILD/runtime/Makefile")
+    # -Wtsan: as in t9210
+    # shellcheck disable=SC2086
+    gcc -g -O1 -fsanitize=thread -Wno-tsan -o "$BATS_TEST_TMPDIR/test" $cflags \
+        -I"$ASPEN_BUILD" -I"$ASPEN_TOP" "$folder"/operation_test.c \
+        "$folder"/operation.c "$folder"/mailbox.c "$base"/{event,backoff}.c \
+        "$base"/{wait_table,memory_left}.c "$ASPEN_TOP/common/base/words.c" \
+        -lcmocka -lpthread
+    run timeout -k 5 120 setarch -R "$BATS_TEST_TMPDIR/test"
+    ended_with 0
+    printed 'PASSED.*2 test'
+    not_printed 'ThreadSanitizer'
 }

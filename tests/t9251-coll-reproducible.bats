@@ -9,7 +9,7 @@ setup_file() { export build=$ASPEN_BUILD/tests; }
 # Reductions, each $1 times with the same data, while ways are tried out.
 repeat() {
     # shellcheck disable=SC2086
-    run ghosts $2 --knob coll=tune "${@:3}" "$build/coll_repeat" "$1"
+    run ghosts $2 --knob coll=tune "${@:3}" "$build/coll_repeat" $1
     ended_with 0
 }
 
@@ -17,13 +17,13 @@ yes=(--knob coll.reproducible=yes)
 
 @test "1000 calls, three launches, one node and two: one set of bits" {
     local bits
-    repeat 1000 '-n 3 --off' "${yes[@]}"
+    repeat '1000 2' '-n 3 --off' "${yes[@]}"
     # Nor does the promised association differ from what it was.
     printed '^changed 0 other 0 bits [0-9a-f]{16}$'
     bits=$(grep -o 'bits .*' <<<"$output")
-    repeat 1000 '-n 3 --off --nodes 2' "${yes[@]}"
+    repeat '1000 2' '-n 3 --off --nodes 2' "${yes[@]}"
     printed "^changed 0 other 0 $bits\$"
-    repeat 1000 '-n 3 --off --nodes 2' "${yes[@]}"
+    repeat '1000 2' '-n 3 --off --nodes 2' "${yes[@]}"
     printed "^changed 0 other 0 $bits\$"
 }
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint64_t STEPS_DEFAULT = UINT64_C(1) << 20;
+static const uint64_t STEPS_DEFAULT = UINT64_C(1) << 22;
 
 enum { WANTED_DEFAULT = 10 };
 

@@ -34,7 +34,7 @@ struct asp_coll_effort {
     /* So many are OK, unless the others are SLOWER. 0: 10, and of each row (and
      * across) the best that is not SLOWER: machines are not as the model. */
     uint32_t wanted;
-    uint64_t max_steps; /* of all ranks; default 2^20 */
+    uint64_t max_steps; /* of all ranks; default 2^22 */
     /* ps; 0: any. Is there a faster way than this? If there is none the first
      * candidate is not OK. */
     int64_t below;

@@ -34,12 +34,14 @@ void asp_coll_cores_find(struct asp_coll_maker *m,
     uint32_t core = part_of(g->n, count, g->me);
     uint32_t first = asp_coll_part(g->n, count, core);
     uint32_t end = asp_coll_part(g->n, count, core + 1);
-    uint32_t *cores = asp_coll_keep(m, count, sizeof(*cores));
+    bool some = count < g->n; /* else all are cores, and the group is g */
+    uint32_t *cores = some ? asp_coll_keep(m, count, sizeof(*cores)) : NULL;
     uint32_t *ranks = asp_coll_keep(m, end - first, sizeof(*ranks));
+    bool good = (cores || !some) && ranks;
 
     *cores_p = (struct asp_coll_cores){
-        .is_core = cores && ranks && g->me == first,
-        .group = {count, core, cores},
+        .is_core = good && g->me == first,
+        .group = {count, core, some ? cores : g->ranks},
         .interval = {end - first, g->me - first, ranks},
         .first = first,
     };
@@ -49,7 +51,7 @@ void asp_coll_cores_find(struct asp_coll_maker *m,
     }
     for (uint32_t i = first; ranks && i < end; i++)
         ranks[i - first] = asp_coll_rank(g, i);
-    if (!cores || !ranks)
+    if (!good)
         cores_p->interval.n = 1;
 }
 

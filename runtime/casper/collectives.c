@@ -36,6 +36,12 @@ static uint32_t of(uint32_t rank_world)
     return first_ghost_of(world->peers[world->user_to_world[rank_world]].node);
 }
 
+/* Windows need most of a slice, and there may be many communicators. */
+static uint64_t most(void)
+{
+    return aspx_engine.arena.slice_bytes / 16;
+}
+
 static void *take(uint64_t bytes, uint64_t *offset_p)
 {
     return aspx_arena_alloc(&aspx_engine.arena, bytes,
@@ -74,6 +80,7 @@ static void open_mailbox(uint64_t offset, uint32_t me)
 static const struct aspx_coll_ghosts ghosts = {
     .can = can,
     .of = of,
+    .most = most,
     .take = take,
     .find = find,
     .give = give,

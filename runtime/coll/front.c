@@ -11,8 +11,8 @@
 #include "comm.h"
 #include "global.h"
 #include "info.h"
-#include "posted.h"
 #include "report.h"
+#include "space.h"
 #include "tune.h"
 
 #include "runtime/mpi/entry.h"
@@ -271,7 +271,7 @@ static const struct aspx_real *stand_in_front(const struct aspx_real *table,
 void aspx_coll_start(const struct asp_layout *layout)
 {
     asked = aspx_coll_prepare(layout);
-    aspx_coll_posted_start(layout);
+    aspx_coll_space_start(layout);
     if (asked)
         aspx_entry_fronts[ASPX_FRONT_COLL] = stand_in_front;
 }

@@ -5,6 +5,7 @@
 
 #include "comm.h"
 #include "eligible.h"
+#include "publisher.h"
 #include "requests.h"
 #include "tune.h"
 
@@ -12,23 +13,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-struct aspx_coll_posted_counts aspx_coll_posted_counts;
-
-static bool is_wanted;
-
-void aspx_coll_posted_start(const struct asp_layout *layout)
-{
-    is_wanted = !asp_layout_offloads(layout);
-}
-
-void aspx_coll_space_offer(struct aspx_coll_comm *comm)
-{
-    if (!is_wanted || comm->posts == 0 || comm->space_was_offered)
-        return;
-    comm->space_was_offered = true;
-    aspx_coll_space_make(comm);
-}
 
 /* ---- what a rank gives -------------------------------------------------------- */
 
@@ -193,7 +177,7 @@ static void step(struct aspx_coll_space *space)
     struct aspx_posts *posts = &space->posts;
     struct aspx_post *post, *next;
 
-    aspx_posts_look(posts);
+    aspx_coll_look(space);
     for (post = posts->first; post; post = next) {
         next = post->next;
         if (aspx_post_misses(posts, post) == posts->mailbox.participants)
@@ -272,6 +256,7 @@ static int begin(struct aspx_coll_posted *posted,
     pthread_mutex_unlock(&space->lock);
     if (rc != 0)
         return MPI_ERR_NO_MEM;
+    aspx_coll_publish_later(space);
     if (space->by_ghosts)
         aspx_coll_ghosts->ring();
     count(space);
@@ -309,7 +294,7 @@ int aspx_coll_post(const struct aspx_coll_call *call, MPI_Request *request,
                    int (*mpi)(const struct aspx_coll_call *call,
                               MPI_Request *request))
 {
-    struct aspx_coll_comm *comm = aspx_coll_active && is_wanted
+    struct aspx_coll_comm *comm = aspx_coll_active && aspx_coll_space_wanted()
                                       ? aspx_coll_comm_of(call->comm)
                                       : NULL;
     struct aspx_mailbox_what what;

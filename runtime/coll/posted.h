@@ -15,8 +15,6 @@
 #include "call.h"
 #include "space.h"
 
-#include "common/layout/layout.h"
-
 /* A call that was posted, until its request is freed. */
 struct aspx_coll_posted {
     struct aspx_post post;
@@ -36,20 +34,8 @@ int aspx_coll_post(const struct aspx_coll_call *call, MPI_Request *request,
                    int (*mpi)(const struct aspx_coll_call *call,
                               MPI_Request *request));
 
-/* Before the program's blocking call: is there a reason to make a space? */
-void aspx_coll_space_offer(struct aspx_coll_comm *comm);
-
 /* Take what came for the operations of a space; ends those for which all is
  * there. */
 void aspx_coll_posted_step(struct aspx_coll_space *space);
-
-/* How many operations were posted: on one node, and by ghosts. */
-struct aspx_coll_posted_counts {
-    _Atomic uint64_t by_memory, by_ghosts;
-};
-extern struct aspx_coll_posted_counts aspx_coll_posted_counts;
-
-/* Before the first call. Not where an offload thread moves MPI's own. */
-void aspx_coll_posted_start(const struct asp_layout *layout);
 
 #endif

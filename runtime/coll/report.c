@@ -7,8 +7,8 @@
 #include "join.h"
 #include "machine.h"
 #include "model.h"
-#include "posted.h"
 #include "settings.h"
+#include "space.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -9,12 +9,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of each rank, for what it has posted and others have not looked at: as large
- * as address space is cheap; less in the ghosts' arena, where windows are. */
-#define REGION_OWN   (UINT64_C(256) << 20)
-#define REGION_ARENA (UINT64_C(16) << 20)
+/* Of each rank, for what it has posted and others have not taken: as much
+ * address space as the limits of a process are sure to have; in the ghosts'
+ * arena, where windows are, what they give, but not less than makes sense. */
+#define REGION_MOST  (UINT64_C(1) << 30)
+#define REGION_LEAST (UINT64_C(16) << 20)
+
+/* Bytes of an entry: larger operations take longer to move than a rank is late,
+ * and MPI copies them once where this copies twice. And so many operations at
+ * least may be under way that nobody has taken, until posts wait for room. */
+#define ENTRY_MOST (UINT64_C(1) << 20)
+enum { UNDER_WAY = 256 };
 
 const struct aspx_coll_ghosts *aspx_coll_ghosts;
+
+struct aspx_coll_posted_counts aspx_coll_posted_counts;
+
+static bool is_wanted;
+
+void aspx_coll_space_start(const struct asp_layout *layout)
+{
+    is_wanted = !asp_layout_offloads(layout);
+}
+
+bool aspx_coll_space_wanted(void)
+{
+    return is_wanted;
+}
 
 /* Mailboxes that the ghost has not let go of yet; this process made them. */
 static struct aspx_coll_space *parting;
@@ -69,18 +90,39 @@ static bool describe(struct aspx_coll_space *space,
     return true;
 }
 
+/* By all ranks alike. Returns false where there is too little. */
+static bool find_region(struct aspx_coll_space *space,
+                        const struct aspx_coll_comm *comm)
+{
+    uint64_t region = REGION_MOST, least = 0;
+
+    if (space->by_ghosts) {
+        region = aspx_coll_ghosts && aspx_coll_ghosts->can()
+                     ? aspx_coll_ghosts->most() / (space->posts.fullest + 1)
+                     : 0;
+        region -= region % ASPX_MAILBOX_UNIT;
+    }
+    aspx_coll_behind.MPI_Allreduce(&region, &least, 1, MPI_UINT64_T, MPI_MIN,
+                                   comm->own);
+    space->region = least < REGION_MOST ? least : REGION_MOST;
+    space->posts.most = space->region / UNDER_WAY < ENTRY_MOST
+                            ? space->region / UNDER_WAY
+                            : ENTRY_MOST;
+    return space->region >= REGION_LEAST;
+}
+
 static struct aspx_mailbox_shape shape_of(const struct aspx_coll_space *space)
 {
     const struct aspx_posts *posts = &space->posts;
 
     if (!space->by_ghosts)
         return (struct aspx_mailbox_shape){.participants = posts->members,
-                                           .region = REGION_OWN};
+                                           .region = space->region};
     return (struct aspx_mailbox_shape){
         .participants = posts->members + 1,
         .ranks = posts->ranks,
         .nodes = posts->nodes,
-        .region = REGION_ARENA,
+        .region = space->region,
     };
 }
 
@@ -199,10 +241,9 @@ static bool make_with_ghosts(struct aspx_coll_space *space,
 
     space->bytes = aspx_mailbox_bytes(&shape);
     space->is_maker = comm->index == 0;
-    if (aspx_coll_ghosts && aspx_coll_ghosts->can() && space->is_maker)
+    if (space->is_maker)
         space->memory = aspx_coll_ghosts->take(space->bytes, &space->offset);
-    return all_have(comm, aspx_coll_ghosts && aspx_coll_ghosts->can() &&
-                              (space->memory || !space->is_maker));
+    return all_have(comm, space->memory || !space->is_maker);
 }
 
 /* ---- made --------------------------------------------------------------------- */
@@ -249,14 +290,14 @@ static bool fill_in(struct aspx_coll_space *space,
                     const struct aspx_coll_comm *comm)
 {
     space->by_ghosts = comm->nnodes > 1;
-    if (!all_have(comm, describe(space, comm)))
+    if (!all_have(comm, describe(space, comm)) || !find_region(space, comm))
         return false;
     if (!space->by_ghosts)
         return make_here(space, comm) && all_have(comm, see(space, comm));
     return make_with_ghosts(space, comm) && join_nodes(space, comm);
 }
 
-void aspx_coll_space_make(struct aspx_coll_comm *comm)
+static void make(struct aspx_coll_comm *comm)
 {
     struct aspx_coll_space *space = calloc(1, sizeof(*space));
 
@@ -273,6 +314,14 @@ void aspx_coll_space_make(struct aspx_coll_comm *comm)
     }
     aspx_mailbox_leave(&space->posts.mailbox);
     destroy(space);
+}
+
+void aspx_coll_space_offer(struct aspx_coll_comm *comm)
+{
+    if (!is_wanted || comm->posts == 0 || comm->space_was_offered)
+        return;
+    comm->space_was_offered = true;
+    make(comm);
 }
 
 /* ---- let go of ---------------------------------------------------------------- */
@@ -298,6 +347,7 @@ static void sweep(void)
  * ghost lets go when all of them have. */
 static void part(struct aspx_coll_space *space)
 {
+    aspx_mailbox_retire(&space->posts.mailbox);
     if (space->by_ghosts)
         atomic_fetch_add(&space->posts.mailbox.nodes->left, 1);
     aspx_mailbox_leave(&space->posts.mailbox);

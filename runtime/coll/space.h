@@ -10,6 +10,8 @@
 
 #include "runtime/coll/nonblocking/operation.h"
 
+#include "common/layout/layout.h"
+
 #include <pthread.h>
 
 /* The ghosts of this job, for what lies below us: they have memory in common
@@ -19,6 +21,7 @@ struct aspx_coll_ghosts {
     bool (*can)(void); /* does this process map all that its ghost maps? */
     /* Number of the ghost, among all, that serves a rank of MPI_COMM_WORLD. */
     uint32_t (*of)(uint32_t rank_world);
+    uint64_t (*most)(void); /* bytes that one mailbox may have */
     /* Zeroed memory, which the ghost maps at the same offset. */
     void *(*take)(uint64_t bytes, uint64_t *offset_p);
     void *(*find)(uint64_t offset, uint64_t bytes);
@@ -37,16 +40,31 @@ struct aspx_coll_space {
     MPI_Comm comm;    /* the program's; MPI_COMM_NULL: freed */
     void *memory;
     uint64_t bytes, offset; /* offset: of memory that ghosts map */
+    uint64_t region;        /* of it, each participant's */
     bool by_ghosts, is_maker;
+    bool is_published_later; /* publisher.h */
     uint32_t *node_of, *member_of;
     struct aspx_coll_space *next; /* of those whose ghost still uses it */
 };
 
-/* Make it, in a blocking call on the communicator. Collective; all have it
- * afterwards or none. */
-void aspx_coll_space_make(struct aspx_coll_comm *comm);
+/* Before the first call. None is made where an offload thread moves MPI's own
+ * operations. */
+void aspx_coll_space_start(const struct asp_layout *layout);
+
+/* Are there to be any? */
+bool aspx_coll_space_wanted(void);
+
+/* In a blocking call on the communicator: make it if there is a reason to.
+ * Collective; all have it afterwards or none. */
+void aspx_coll_space_offer(struct aspx_coll_comm *comm);
 
 /* Let go of it; takes NULL. */
 void aspx_coll_space_leave(struct aspx_coll_space *space);
+
+/* How many operations were posted: on one node, and by ghosts. */
+struct aspx_coll_posted_counts {
+    _Atomic uint64_t by_memory, by_ghosts;
+};
+extern struct aspx_coll_posted_counts aspx_coll_posted_counts;
 
 #endif

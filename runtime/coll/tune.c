@@ -13,8 +13,8 @@
 #include "global.h"
 #include "learnt.h"
 #include "pinned.h"
-#include "posted.h"
 #include "settings.h"
+#include "space.h"
 
 #include "runtime/base/clock.h"
 

@@ -8,7 +8,8 @@
  *
  *   coll_attentive KINDS LIMIT_MS
  *
- * KINDS is "all" or names with commas; "loop" calls MPI_Iallreduce without end.
+ * KINDS is "all" or names with commas; "loop" calls MPI_Iallreduce without end,
+ * "ahead" posts 128 MB to a root that is late.
  * Prints for each operation and size how
  * often all others were done while a rank computed, and how long the slowest
  * took; ends with 1 where that was not so in all turns. */
@@ -202,6 +203,25 @@ static int try_all(const char *kind, int n, double limit_s)
     return apart;
 }
 
+/* More than any memory of the library's holds at once, to a root that comes
+ * late, and ranks that are done with it at different times. */
+static void run_ahead(void)
+{
+    enum { CALLS = 8000 };
+
+    for (int call = 0; call < CALLS; call++) {
+        MPI_Request request;
+
+        if (rank == 0 && call == 0)
+            usleep(300000);
+        MPI_Ireduce(in, out, INTS_MOST, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD,
+                    &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    if (rank == 0)
+        puts("ran ahead");
+}
+
 /* For whoever wants to disturb it. */
 static void loop_for_ever(void)
 {
@@ -238,6 +258,11 @@ int main(int argc, char **argv)
     warm_up();
     if (argc > 1 && strcmp(argv[1], "loop") == 0)
         loop_for_ever();
+    if (argc > 1 && strcmp(argv[1], "ahead") == 0) {
+        run_ahead();
+        MPI_Finalize();
+        return 0;
+    }
     for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
         for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++)
             if ((strcmp(argv[1], "all") == 0 || strstr(argv[1], kinds[k])) &&

@@ -79,6 +79,15 @@ static void post(const struct program *p, const void *send, struct data *from,
     }
 }
 
+/* MPI keeps a type as long as an operation needs it. */
+static void free_type(struct data *d)
+{
+    if (d->type != MPI_INT && prng_chance(&own, 50)) {
+        MPI_Type_free(&d->type);
+        d->type = MPI_INT;
+    }
+}
+
 static void begin(struct flight *f, MPI_Request *request, int is_posted)
 {
     const struct program *p = &f->p;
@@ -94,6 +103,8 @@ static void begin(struct flight *f, MPI_Request *request, int is_posted)
              request);
     else
         carry_out(p, f->in_place ? MPI_IN_PLACE : f->from.at, &f->from, &f->to);
+    free_type(&f->from);
+    free_type(&f->to);
 }
 
 /* To the next rank, and from the one before. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* usage: coll_repeat CALLS
+/* usage: coll_repeat CALLS [SIZES]
+ * SIZES: 1 to 3 of 1, 40 and 3000 numbers (3).
+ *
  * Reductions of floating-point numbers, each CALLS times with the same data, of
  * magnitudes such that another association gives other bits. Prints, over all
  * ranks and operations, how many calls gave other bits than the first one, in
@@ -155,7 +157,7 @@ int main(int argc, char **argv)
     long own[2], all[2];
     uint64_t hash;
 
-    if (argc != 2)
+    if (argc < 2 || argc > 3)
         return 2;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -166,7 +168,7 @@ int main(int argc, char **argv)
     wanted = malloc((COUNT + 1) * sizeof(*wanted));
     if (!in || !out || !first || !wanted || size > RANKS_MOST)
         MPI_Abort(MPI_COMM_WORLD, 1);
-    for (int s = 0; s < SIZES; s++)
+    for (int s = 0; s < SIZES && s < (argc > 2 ? atoi(argv[2]) : SIZES); s++)
         for (int op = 0; op < OPS; op++)
             repeat((enum op) op, counts[s], atoi(argv[1]));
     own[0] = changed;

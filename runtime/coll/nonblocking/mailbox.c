@@ -309,3 +309,9 @@ void aspx_mailbox_pass(struct aspx_mailbox *mailbox, uint64_t needed)
     atomic_store_explicit(&mailbox->flags[mailbox->me].passed, needed,
                           memory_order_release);
 }
+
+void aspx_mailbox_retire(struct aspx_mailbox *mailbox)
+{
+    atomic_store_explicit(&mailbox->flags[mailbox->me].passed, UINT64_MAX,
+                          memory_order_release);
+}

@@ -121,6 +121,9 @@ void aspx_mailbox_introduce(void *memory,
                             const struct aspx_mailbox_shape *shape);
 void aspx_mailbox_find(const void *memory, struct aspx_mailbox_shape *shape_p);
 
+/* This participant reads nothing any more: nobody keeps anything for it. */
+void aspx_mailbox_retire(struct aspx_mailbox *mailbox);
+
 /* Forget it; the memory stays. Takes zeros. */
 void aspx_mailbox_leave(struct aspx_mailbox *mailbox);
 

@@ -7,11 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What one rank gives or gets, or a node, at most. Larger operations are MPI's:
- * they take longer to move than a rank is late, and MPI copies them once where
- * this copies twice. */
-enum { BYTES_MAX = 1 << 20 };
-
 /* ---- which operations --------------------------------------------------------- */
 
 static bool has_ghost(const struct aspx_posts *posts)
@@ -65,7 +60,7 @@ bool aspx_posts_can(const struct aspx_posts *posts,
     default:
         return false;
     }
-    return what->bytes <= BYTES_MAX && most_bytes(posts, what) <= BYTES_MAX;
+    return what->bytes <= posts->most && most_bytes(posts, what) <= posts->most;
 }
 
 static bool is_root(const struct aspx_posts *posts,
@@ -108,7 +103,7 @@ static void append(struct aspx_posts *posts, struct aspx_post *post)
 static void *room_for(struct aspx_posts *posts, struct aspx_post *post,
                       struct aspx_mailbox_entry **entry_p)
 {
-    bool must_wait = posts->mailbox.published < posts->begun;
+    bool must_wait = aspx_posts_are_pending(posts);
 
     *entry_p = must_wait
                    ? NULL
@@ -177,25 +172,6 @@ static void note(const struct aspx_posts *posts, uint32_t participant,
             post->from[participant] = entry;
 }
 
-void aspx_posts_look(struct aspx_posts *posts)
-{
-    struct aspx_mailbox *mailbox = &posts->mailbox;
-
-    if (mailbox->published < posts->begun)
-        publish_pending(posts);
-    for (uint32_t p = 0; p < mailbox->participants; p++)
-        while (mailbox->seen[p] < posts->begun) {
-            const struct aspx_mailbox_entry *entry = aspx_mailbox_next(mailbox,
-                                                                       p);
-
-            if (!entry)
-                break;
-            note(posts, p, entry);
-        }
-    aspx_mailbox_pass(mailbox,
-                      posts->first ? posts->first->number : posts->begun);
-}
-
 enum needs { NOTHING, THE_ROOT, LOWER, ALL, THE_GHOST };
 
 static enum needs needs_of(const struct aspx_posts *posts,
@@ -216,6 +192,40 @@ static enum needs needs_of(const struct aspx_posts *posts,
     default:
         return all;
     }
+}
+
+/* Does it still have to read entries? A root that only gave does not. */
+static bool reads(const struct aspx_posts *posts, const struct aspx_post *post)
+{
+    if (post->what.op == ASP_COLL_BCAST && is_root(posts, &post->what))
+        return false;
+    return needs_of(posts, &post->what) != NOTHING;
+}
+
+static uint64_t first_needed(const struct aspx_posts *posts)
+{
+    for (const struct aspx_post *post = posts->first; post; post = post->next)
+        if (reads(posts, post))
+            return post->number;
+    return posts->begun;
+}
+
+void aspx_posts_look(struct aspx_posts *posts)
+{
+    struct aspx_mailbox *mailbox = &posts->mailbox;
+
+    if (aspx_posts_are_pending(posts))
+        publish_pending(posts);
+    for (uint32_t p = 0; p < mailbox->participants; p++)
+        while (mailbox->seen[p] < posts->begun) {
+            const struct aspx_mailbox_entry *entry = aspx_mailbox_next(mailbox,
+                                                                       p);
+
+            if (!entry)
+                break;
+            note(posts, p, entry);
+        }
+    aspx_mailbox_pass(mailbox, first_needed(posts));
 }
 
 static uint32_t first_missing(const struct aspx_post *post, uint32_t from,

@@ -39,6 +39,7 @@ struct aspx_posts {
     const uint32_t *node_of;        /* of each rank */
     const uint32_t *member_of;      /* of each rank, its number in its node */
     uint32_t fullest;               /* members of the fullest node */
+    uint64_t most;                  /* bytes of an entry; larger: MPI's */
     struct aspx_post *first, **end; /* not ended, in their order */
     uint64_t begun;
     /* inout[i] = in[i] op inout[i], an error code of MPI. */
@@ -76,6 +77,12 @@ uint64_t aspx_post_gives(const struct aspx_posts *posts,
 int aspx_post_begin(struct aspx_posts *posts, struct aspx_post *post,
                     int (*fill)(void *arg, void *data, uint64_t bytes),
                     void *arg);
+
+/* Is there something that had no room? */
+static inline bool aspx_posts_are_pending(const struct aspx_posts *posts)
+{
+    return posts->mailbox.published < posts->begun;
+}
 
 /* Look what came, and publish what had no room. */
 void aspx_posts_look(struct aspx_posts *posts);

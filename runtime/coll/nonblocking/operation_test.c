@@ -235,6 +235,7 @@ static void see(struct rank *rank, uint32_t me)
                   .members = RANKS,
                   .nodes = 1,
                   .fullest = RANKS,
+                  .most = REGION,
                   .node_of = node_of,
                   .member_of = member_of,
                   .fold = sum},

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What has no room is published while its rank makes no call at all. */
+#include "config.h"
+
+#include "publisher.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+enum {
+    RANKS = 2,
+    BYTES = 40000, /* two of them fill a region */
+    POSTED = 5,
+    REGION = 7 * ASPX_MAILBOX_UNIT,
+    LIMIT_S = 30,
+};
+
+const struct aspx_coll_ghosts *aspx_coll_ghosts;
+
+static const uint32_t node_of[RANKS], member_of[RANKS] = {0, 1};
+static _Atomic uint32_t left;
+
+void aspx_coll_space_leave(struct aspx_coll_space *space)
+{
+    pthread_mutex_lock(&space->lock);
+    space->holders--;
+    pthread_mutex_unlock(&space->lock);
+    left++;
+}
+
+static int fill(void *arg, void *data, uint64_t bytes)
+{
+    memset(data, *(int *) arg, bytes);
+    return 0;
+}
+
+static struct aspx_mailbox_what broadcast(void)
+{
+    return (struct aspx_mailbox_what){
+        .op = ASP_COLL_BCAST, .bytes = BYTES, .grain = 1};
+}
+
+static void see(struct aspx_posts *posts, void *memory, uint32_t me)
+{
+    const struct aspx_mailbox_shape shape = {.participants = RANKS,
+                                             .region = REGION};
+
+    *posts = (struct aspx_posts){
+        .rank = me,
+        .ranks = RANKS,
+        .members = RANKS,
+        .nodes = 1,
+        .fullest = RANKS,
+        .most = REGION,
+        .node_of = node_of,
+        .member_of = member_of,
+    };
+    assert_int_equal(aspx_mailbox_see(&posts->mailbox, memory, me, &shape), 0);
+}
+
+/* The reader posts and takes one; the writer is not called. */
+static void take(struct aspx_posts *reader, int value)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    time_t limit = time(NULL) + LIMIT_S;
+    struct aspx_post post = {.what = broadcast()};
+    unsigned char *out = malloc(BYTES);
+
+    assert_int_equal(aspx_post_begin(reader, &post, fill, &value), 0);
+    while (aspx_post_misses(reader, &post) < RANKS && time(NULL) < limit) {
+        nanosleep(&pause, NULL);
+        aspx_posts_look(reader);
+    }
+    assert_int_equal(aspx_post_misses(reader, &post), RANKS);
+    aspx_post_take(reader, &post, out);
+    for (int i = 0; i < BYTES; i++)
+        assert_int_equal(out[i], value);
+    aspx_post_end(reader, &post);
+    free(out);
+}
+
+static void while_its_rank_is_away(void **state)
+{
+    const struct aspx_mailbox_shape shape = {.participants = RANKS,
+                                             .region = REGION};
+    void *memory = aligned_alloc(4096, aspx_mailbox_bytes(&shape));
+    struct aspx_coll_space space = {.holders = 1};
+    struct aspx_post posts[POSTED];
+    struct aspx_posts reader;
+
+    (void) state;
+    memset(memory, 0, aspx_mailbox_bytes(&shape));
+    pthread_mutex_init(&space.lock, NULL);
+    see(&space.posts, memory, 0);
+    see(&reader, memory, 1);
+    for (int i = 0; i < POSTED; i++) {
+        posts[i] = (struct aspx_post){.what = broadcast()};
+        pthread_mutex_lock(&space.lock);
+        assert_int_equal(aspx_post_begin(&space.posts, &posts[i], fill, &i), 0);
+        pthread_mutex_unlock(&space.lock);
+        aspx_coll_publish_later(&space);
+    }
+    pthread_mutex_lock(&space.lock);
+    assert_true(aspx_posts_are_pending(&space.posts)); /* or it tests nothing */
+    pthread_mutex_unlock(&space.lock);
+    for (int i = 0; i < POSTED; i++)
+        take(&reader, i);
+    while (left == 0)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    assert_int_equal(space.holders, 1);
+    assert_false(space.is_published_later);
+    for (int i = 0; i < POSTED; i++)
+        aspx_post_end(&space.posts, &posts[i]);
+    aspx_mailbox_leave(&space.posts.mailbox);
+    aspx_mailbox_leave(&reader.mailbox);
+    free(memory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(while_its_rank_is_away),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
