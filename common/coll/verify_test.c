@@ -206,6 +206,7 @@ static void test_bine(void **state)
         "allreduce:levels,tree=bine,across=tree,inner=3",
     };
     struct world *w = calloc(1, sizeof(*w));
+    unsigned long right = 0;
 
     (void) state;
     assert_non_null(w);
@@ -220,11 +221,14 @@ static void test_bine(void **state)
                 make_world(w, way.row->op, ranks, 5, 8);
                 w->problems[0].root = root;
                 w->problems[0].commutative = true;
-                if (asp_coll_fits(&way, &w->problems[0], &err) == 0)
-                    assert_true(is_right(w, &way));
-                else
+                if (asp_coll_fits(&way, &w->problems[0], &err) != 0) {
                     assert_true(way.row->require & ASP_COLL_NODES);
+                    continue;
+                }
+                assert_true(is_right(w, &way));
+                right++;
             }
+    print_message("%lu sets of Bine trees are right\n", right);
     free(w);
 }
 
