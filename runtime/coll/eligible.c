@@ -156,6 +156,14 @@ static bool is_data(const void *data, MPI_Datatype type)
     return data || !aspx_handle_basic_size(type);
 }
 
+/* Is what is sent where it is to be received? Of two types it need not be the
+ * same memory, even from one address, or MPI_BOTTOM: MPICH compares only where
+ * they are one, and a call that is right must go the way of the other ranks. */
+static bool is_alias(const struct aspx_coll_call *call, const void *to)
+{
+    return call->send == to && call->send_type == call->recv_type;
+}
+
 /* Where both sides are significant they must fit each other. */
 static bool sides_are_right(const struct aspx_coll_comm *comm,
                             const struct aspx_coll_call *call, uint64_t bytes)
@@ -184,7 +192,7 @@ static bool sides_are_right(const struct aspx_coll_comm *comm,
     if (receives && (!is_data(call->recv, call->recv_type) ||
                      bytes_of(call->nrecv, call->recv_type) != bytes))
         return false;
-    return !sends || !receives || call->send != call->recv;
+    return !sends || !receives || !is_alias(call, call->recv);
 }
 
 /* The same where blocks differ: a rank may have none, and no buffer for it. A
@@ -194,16 +202,18 @@ static bool gathered_is_right(const struct aspx_coll_comm *comm,
 {
     uint64_t own = comm->counts[comm->rank];
     const char *to = call->recv;
+    MPI_Aint low, extent = aspx_handle_basic_size(call->recv_type);
 
     if (!is_data(call->recv, call->recv_type))
         return false;
     if (call->send == MPI_IN_PLACE)
         return true;
-    to += aspx_coll_displ(call, comm->rank) *
-          (MPI_Aint) aspx_handle_basic_size(call->recv_type);
+    if (extent == 0)
+        aspx_coll_behind.MPI_Type_get_extent(call->recv_type, &low, &extent);
+    to += aspx_coll_displ(call, comm->rank) * extent;
     return bytes_of(call->nsend, call->send_type) == own &&
            (own == 0 || (is_data(call->send, call->send_type) &&
-                         call->send != (const void *) to));
+                         !is_alias(call, to)));
 }
 
 static bool scattered_is_right(const struct aspx_coll_comm *comm,
