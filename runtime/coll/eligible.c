@@ -29,10 +29,19 @@ static const MPI_Datatype integers[] = {
 };
 static const MPI_Datatype floatings[] = {
     MPI_FLOAT, MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION,
+    MPI_REAL4, MPI_REAL8,
 };
 static const MPI_Datatype complexes[] = {
-    MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_C_LONG_DOUBLE_COMPLEX,
-    MPI_COMPLEX,         MPI_DOUBLE_COMPLEX,
+    MPI_C_FLOAT_COMPLEX,
+    MPI_C_DOUBLE_COMPLEX,
+    MPI_C_LONG_DOUBLE_COMPLEX,
+    MPI_COMPLEX,
+    MPI_DOUBLE_COMPLEX,
+    MPI_COMPLEX8,
+    MPI_COMPLEX16,
+    MPI_CXX_FLOAT_COMPLEX,
+    MPI_CXX_DOUBLE_COMPLEX,
+    MPI_CXX_LONG_DOUBLE_COMPLEX,
 };
 
 /* By the number of a built-in type, the lowest byte of its handle. */
@@ -212,8 +221,8 @@ static bool gathered_is_right(const struct aspx_coll_comm *comm,
         aspx_coll_behind.MPI_Type_get_extent(call->recv_type, &low, &extent);
     to += aspx_coll_displ(call, comm->rank) * extent;
     return bytes_of(call->nsend, call->send_type) == own &&
-           (own == 0 || (is_data(call->send, call->send_type) &&
-                         !is_alias(call, to)));
+           (own == 0 ||
+            (is_data(call->send, call->send_type) && !is_alias(call, to)));
 }
 
 static bool scattered_is_right(const struct aspx_coll_comm *comm,
