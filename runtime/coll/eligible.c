@@ -126,6 +126,24 @@ static bool is_root(const struct aspx_coll_comm *comm,
     return (uint32_t) call->root == comm->rank;
 }
 
+const struct aspx_coll_call *aspx_coll_significant(
+    const struct aspx_coll_comm *comm, const struct aspx_coll_call *call,
+    struct aspx_coll_call *room)
+{
+    bool send = call->op == ASP_COLL_SCATTER && call->send == MPI_IN_PLACE;
+    bool recv = (call->op == ASP_COLL_GATHER || call->op == ASP_COLL_REDUCE) &&
+                call->recv == MPI_IN_PLACE;
+
+    if ((!send && !recv) || is_root(comm, call))
+        return call;
+    *room = *call;
+    if (send)
+        room->send = NULL;
+    else
+        room->recv = NULL;
+    return room;
+}
+
 /* The bytes that asp_tune_ops names: those of the side that is significant on
  * this rank. */
 static uint64_t equal_bytes(const struct aspx_coll_comm *comm,

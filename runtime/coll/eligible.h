@@ -9,6 +9,14 @@
 
 #include <stdbool.h>
 
+/* A call without MPI_IN_PLACE where it says nothing: a buffer that only the
+ * root's call is about may be anything on the others (MPI 4.0, 6.5 to 6.9), who
+ * must decide as the root does.
+ *   room  for the call that is returned, if it is another one */
+const struct aspx_coll_call *aspx_coll_significant(
+    const struct aspx_coll_comm *comm, const struct aspx_coll_call *call,
+    struct aspx_coll_call *room);
+
 /* Fill in *args_p. Returns false when the call is to be MPI's: it moves no
  * bytes, it folds by a function of the program or in a way that only MPI
  * knows (all ranks see the same), or its arguments are wrong (MPI reports it).

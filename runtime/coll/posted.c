@@ -272,9 +272,7 @@ static int post(struct aspx_coll_space *space,
 
     if (!posted)
         return MPI_ERR_NO_MEM;
-    pthread_mutex_lock(&space->lock);
-    space->holders++;
-    pthread_mutex_unlock(&space->lock);
+    atomic_fetch_add(&space->holders, 1);
     posted->space = space;
     posted->request = MPI_REQUEST_NULL;
     posted->post.what = *what;
@@ -298,12 +296,14 @@ int aspx_coll_post(const struct aspx_coll_call *call, MPI_Request *request,
                                       ? aspx_coll_comm_of(call->comm)
                                       : NULL;
     struct aspx_mailbox_what what;
+    struct aspx_coll_call room;
     struct asp_tune_args args;
 
     if (!comm || comm->state == ASPX_COLL_COMM_OFF)
         return mpi(call, request);
     comm->calls++;
     comm->posts++;
+    call = aspx_coll_significant(comm, call, &room);
     if (!comm->space || !request || !aspx_coll_is_eligible(comm, call, &args))
         return mpi(call, request);
     what = what_of(call, &args);

@@ -365,13 +365,6 @@ static void part(struct aspx_coll_space *space)
 
 void aspx_coll_space_leave(struct aspx_coll_space *space)
 {
-    bool last;
-
-    if (!space)
-        return;
-    pthread_mutex_lock(&space->lock);
-    last = --space->holders == 0;
-    pthread_mutex_unlock(&space->lock);
-    if (last)
+    if (space && atomic_fetch_sub(&space->holders, 1) == 1)
         part(space);
 }

@@ -36,8 +36,10 @@ extern const struct aspx_coll_ghosts *aspx_coll_ghosts;
 struct aspx_coll_space {
     struct aspx_posts posts;
     pthread_mutex_t lock;
-    uint32_t holders; /* the communicator, and each request */
-    MPI_Comm comm;    /* the program's; MPI_COMM_NULL: freed */
+    /* The communicator, and each request. No lock: MPI lets go of requests,
+     * and may hold a lock of its own then that who has ours waits for. */
+    _Atomic uint32_t holders;
+    MPI_Comm comm; /* the program's; MPI_COMM_NULL: freed */
     void *memory;
     uint64_t bytes, offset; /* offset: of memory that ghosts map */
     uint64_t region;        /* of it, each participant's */

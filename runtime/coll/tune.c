@@ -175,11 +175,13 @@ int aspx_coll_tuned(const struct aspx_coll_call *call)
     struct aspx_coll_comm *comm = aspx_coll_active
                                       ? aspx_coll_comm_of(call->comm)
                                       : NULL;
+    struct aspx_coll_call room;
     struct asp_tune_args args;
 
     if (!comm || comm->state == ASPX_COLL_COMM_OFF)
         return call->mpi(call);
     comm->calls++;
+    call = aspx_coll_significant(comm, call, &room);
     if (comm->state == ASPX_COLL_COMM_COUNTING) {
         if (comm->calls < earned(call))
             return call->mpi(call);

@@ -165,13 +165,21 @@ static int serve(struct service *service)
     return any;
 }
 
-/* All users of the node have let go, so nothing of it is under way. */
-static bool close_left(struct service *service)
+/* Asked before a look for what they posted: one that posts what it gets nothing
+ * of, as a reduction to another rank, may let go right after it. */
+static bool all_have_left(const struct service *service)
+{
+    const struct aspx_mailbox *mailbox = &service->mailbox.mailbox;
+
+    return atomic_load(&mailbox->nodes->left) >= mailbox->me;
+}
+
+/* All users of the node have let go, and nothing of it is under way. */
+static bool close_idle(struct service *service)
 {
     struct aspx_exchange_mailbox *mailbox = &service->mailbox;
 
-    if (atomic_load(&mailbox->mailbox.nodes->left) < mailbox->mailbox.me ||
-        service->first)
+    if (service->first)
         return false;
     atomic_store(&mailbox->mailbox.nodes->closed, 1);
     aspx_exchange_mailbox_leave(mailbox);
@@ -193,12 +201,13 @@ int aspx_ghost_collectives_step(void)
     all.has_no_room = false;
     for (struct service **at = &all.services; *at;) {
         struct service *service = *at, *next = service->next;
+        bool have_left = all_have_left(service);
         int moved = serve(service);
 
         if (moved < 0)
             return -1;
         any |= moved;
-        if (close_left(service))
+        if (have_left && close_idle(service))
             *at = next;
         else
             at = &service->next;
