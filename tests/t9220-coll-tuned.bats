@@ -74,6 +74,8 @@ END
 
 @test "no room for one communicator more" { story full; }
 @test "ranks that disagree about a size get an error" { story lengths; }
+@test "a rank receives over what it sends" { story aliases; }
+@test "what means something at the root only" { story unmeant; }
 @test "two threads on two communicators" { story threads; }
 @test "a rank that comes late" { story late; }
 
@@ -132,7 +134,7 @@ semantics() {
     printed '^aspen: coll\.table is not used: /none: No such file'
     run ghosts -n 2 --off --knob coll=table "$build/coll_programs" 1 5
     ended_with 0
-    printed "^aspen: coll=table without a table .*: collectives stay MPI's"
+    printed "^aspen: coll=table without a table .*: blocking collectives stay MPI's"
     run ghosts -n 2 --off --knob coll=tune --knob coll.save=/none/x \
         "$build/coll_tuned" asks
     ended_with 0

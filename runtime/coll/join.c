@@ -155,7 +155,7 @@ bool aspx_coll_take_table(struct asp_tune_table *table_p)
         text = read_table(aspx_coll_settings.table, &bytes);
     else if (aspx_coll_is_first() && aspx_coll_settings.mode == ASPX_COLL_TABLE)
         fprintf(stderr, "aspen: coll=table without a table (coll.table): "
-                        "collectives stay MPI's\n");
+                        "blocking collectives stay MPI's\n");
     text = share(text, &bytes);
     if (bytes)
         taken = asp_tune_table_parse("coll.table", text, bytes,

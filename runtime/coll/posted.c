@@ -108,7 +108,11 @@ static int keep_type(MPI_Datatype type, MPI_Datatype *kept)
 {
     int rc = aspx_coll_behind.MPI_Type_contiguous(1, type, kept);
 
-    return rc == MPI_SUCCESS ? aspx_coll_behind.MPI_Type_commit(kept) : rc;
+    if (rc == MPI_SUCCESS)
+        rc = aspx_coll_behind.MPI_Type_commit(kept);
+    else
+        *kept = MPI_DATATYPE_NULL;
+    return rc;
 }
 
 static int note_target(struct aspx_coll_posted *posted,
@@ -222,6 +226,9 @@ static int fail(struct aspx_coll_posted *posted, int rc)
 {
     MPI_Comm comm = posted->space->comm;
 
+    if (posted->to.writes && !posted->to.is_plain &&
+        posted->to.type != MPI_DATATYPE_NULL)
+        aspx_coll_behind.MPI_Type_free(&posted->to.type);
     if (posted->request != MPI_REQUEST_NULL) {
         posted->post.has_ended = true;
         aspx_coll_behind.MPI_Grequest_complete(posted->request);

@@ -25,11 +25,12 @@ void aspx_coll_look(struct aspx_coll_space *space)
 
 static void say(void)
 {
-    fprintf(stderr,
-            "aspen: for %d s other ranks have not taken what this one has "
-            "posted for non-blocking collectives, and there is no room for "
-            "more; should the program not go on, run it with coll=off\n",
-            PATIENCE_S);
+    fprintf(
+        stderr,
+        "aspen: for %d s other ranks have not taken what this one has "
+        "posted for non-blocking collectives, and there is no room or "
+        "memory for more; should the program not go on, run it with coll=off\n",
+        PATIENCE_S);
 }
 
 /* Returns whether something is still pending. */

@@ -29,8 +29,10 @@ bool aspx_coll_settings_read(const struct asp_layout *layout)
     s->mode = mode_of(asp_layout_knob(layout, "coll", "off"));
     s->budget_us = 1e3 *
                    atof(asp_layout_knob(layout, "coll.budget_ms", "1000"));
-    s->probe_us = 1e3 * atof(asp_layout_knob(layout, "coll.probe_ms", "20"));
     s->join_s = atoi(asp_layout_knob(layout, "init.timeout_s", "60"));
+    s->probe_us = 1e3 * atof(asp_layout_knob(layout, "coll.probe_ms", "20"));
+    if (s->probe_us > 1e6 / 2 * s->join_s) /* the others wait so long */
+        s->probe_us = 1e6 / 2 * s->join_s;
     s->table = word(layout, "coll.table");
     s->save = word(layout, "coll.save");
     s->force = word(layout, "coll.force");

@@ -102,7 +102,8 @@ static int call(enum op op, int count)
         return count;
     case REDUCE:
     case REDUCE_LAST:
-        MPI_Reduce(in, out, count, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD);
+        MPI_Reduce(in, out, count, op == REDUCE ? MPI_DOUBLE : MPI_REAL8,
+                   MPI_SUM, root, MPI_COMM_WORLD);
         return rank == root ? count : 0;
     case SCATTER:
         MPI_Reduce_scatter_block(in, out, count, MPI_DOUBLE, MPI_SUM,

@@ -8,12 +8,15 @@
  *   coll_tuned many      1,000 communicators, each used a few times
  *   coll_tuned full      no room for one communicator more
  *   coll_tuned lengths   ranks disagree about the size of a broadcast
+ *   coll_tuned aliases   a rank receives over what it sends, by another type
+ *   coll_tuned unmeant   arguments that mean something at the root only
  *   coll_tuned threads   two threads on two communicators
  *   coll_tuned late      a rank comes late */
 #include "../expect.h"
 
 #include <mpi.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -213,12 +216,86 @@ static void late(void)
     sum_of(MPI_COMM_WORLD, 20);
 }
 
+enum { ROUNDS = 60, BLOCK = 2, GAPS = 2 };
+
+/* Rank 0 sends from where its receive buffer begins, which has no block
+ * there: no error of that rank, so it has to go where the others go. */
+static void aliases(void)
+{
+    int *counts = calloc((size_t) size, sizeof(*counts));
+    int *displs = calloc((size_t) size, sizeof(*displs));
+    int *got = calloc((size_t) size * BLOCK * GAPS + 2 * BLOCK, sizeof(*got));
+    int other[BLOCK], *send = rank == 0 ? got : other;
+    MPI_Datatype spaced;
+
+    MPI_Type_create_resized(MPI_INT, 0, GAPS * sizeof(int), &spaced);
+    MPI_Type_commit(&spaced);
+    for (int r = 0; r < size; r++) {
+        counts[r] = BLOCK;
+        displs[r] = BLOCK + BLOCK * r;
+    }
+    for (int i = 0; i < ROUNDS; i++) {
+        send[0] = 100 * i + rank;
+        send[1] = send[0] + 50;
+        MPI_Allgatherv(send, BLOCK, MPI_INT, got, counts, displs, spaced,
+                       MPI_COMM_WORLD);
+        for (int r = 0; r < size; r++)
+            for (int b = 0; b < BLOCK; b++)
+                EXPECT(got[GAPS * (displs[r] + b)] == 100 * i + r + 50 * b);
+    }
+    MPI_Type_free(&spaced);
+    free(counts);
+    free(displs);
+    free(got);
+}
+
+/* Elsewhere than at the root these buffers may be anything. */
+static void unmeant_round(int root, int i, bool waits)
+{
+    int own = rank + i, *all = calloc((size_t) size, sizeof(*all)), got = -1;
+    void *at_root = rank == root ? all : MPI_IN_PLACE;
+    MPI_Request requests[3];
+
+    for (int r = 0; r < size; r++)
+        all[r] = 7 * r + i;
+    if (waits) {
+        MPI_Scatter(at_root, 1, MPI_INT, &got, 1, MPI_INT, root,
+                    MPI_COMM_WORLD);
+        EXPECT(got == 7 * rank + i);
+        MPI_Gather(&own, 1, MPI_INT, at_root, 1, MPI_INT, root, MPI_COMM_WORLD);
+        EXPECT(rank != root || all[size - 1] == size - 1 + i);
+        MPI_Reduce(&own, at_root, 1, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
+        EXPECT(rank != root || all[0] == size * (size - 1) / 2 + size * i);
+    } else {
+        MPI_Iscatter(at_root, 1, MPI_INT, &got, 1, MPI_INT, root,
+                     MPI_COMM_WORLD, &requests[0]);
+        MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+        EXPECT(got == 7 * rank + i);
+        MPI_Igather(&own, 1, MPI_INT, at_root, 1, MPI_INT, root, MPI_COMM_WORLD,
+                    &requests[1]);
+        MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+        EXPECT(rank != root || all[size - 1] == size - 1 + i);
+        MPI_Ireduce(&own, at_root, 1, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD,
+                    &requests[2]);
+        MPI_Wait(&requests[2], MPI_STATUS_IGNORE);
+        EXPECT(rank != root || all[0] == size * (size - 1) / 2 + size * i);
+    }
+    free(all);
+}
+
+static void unmeant(void)
+{
+    for (int i = 0; i < ROUNDS; i++)
+        unmeant_round(i % size, i, i % 2 == 0);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
-} stories[] = {{"asks", asks},       {"off", off},         {"many", many},
-               {"again", again},     {"mixed", mixed},     {"full", full},
-               {"lengths", lengths}, {"threads", threads}, {"late", late}};
+} stories[] = {{"aliases", aliases}, {"unmeant", unmeant}, {"asks", asks},
+               {"off", off},         {"many", many},       {"again", again},
+               {"mixed", mixed},     {"full", full},       {"lengths", lengths},
+               {"threads", threads}, {"late", late}};
 
 int main(int argc, char **argv)
 {
