@@ -372,7 +372,7 @@ static int coll_Request_get_status(MPI_Request request, int *flag,
 
 /* MPI 4.1. */
 #if MPI_VERSION * 100 + MPI_SUBVERSION >= 401
-static int coll_Request_get_status_all(int count, const MPI_Request requests[],
+static int coll_Request_get_status_all(int count, MPI_Request requests[],
                                        int *flag, MPI_Status *statuses)
 {
     if (!has_none() && requests)
@@ -381,7 +381,7 @@ static int coll_Request_get_status_all(int count, const MPI_Request requests[],
                                                        statuses);
 }
 
-static int coll_Request_get_status_any(int count, const MPI_Request requests[],
+static int coll_Request_get_status_any(int count, MPI_Request requests[],
                                        int *index, int *flag,
                                        MPI_Status *status)
 {
@@ -391,7 +391,7 @@ static int coll_Request_get_status_any(int count, const MPI_Request requests[],
                                                        flag, status);
 }
 
-static int coll_Request_get_status_some(int count, const MPI_Request requests[],
+static int coll_Request_get_status_some(int count, MPI_Request requests[],
                                         int *ended, int *indexes,
                                         MPI_Status *statuses)
 {
@@ -402,20 +402,24 @@ static int coll_Request_get_status_some(int count, const MPI_Request requests[],
 }
 #endif
 
+/* MPICH 4.2 takes requests that are not const, as the standard does not. */
+#define OURS(front, NAME)                                                      \
+    ((front)->MPI_##NAME = (__typeof__((front)->MPI_##NAME)) coll_##NAME)
+
 void aspx_coll_requests_in_front(struct aspx_real *front)
 {
-    front->MPI_Wait = coll_Wait;
-    front->MPI_Test = coll_Test;
-    front->MPI_Waitall = coll_Waitall;
-    front->MPI_Testall = coll_Testall;
-    front->MPI_Waitany = coll_Waitany;
-    front->MPI_Testany = coll_Testany;
-    front->MPI_Waitsome = coll_Waitsome;
-    front->MPI_Testsome = coll_Testsome;
-    front->MPI_Request_get_status = coll_Request_get_status;
+    OURS(front, Wait);
+    OURS(front, Test);
+    OURS(front, Waitall);
+    OURS(front, Testall);
+    OURS(front, Waitany);
+    OURS(front, Testany);
+    OURS(front, Waitsome);
+    OURS(front, Testsome);
+    OURS(front, Request_get_status);
 #if MPI_VERSION * 100 + MPI_SUBVERSION >= 401
-    front->MPI_Request_get_status_all = coll_Request_get_status_all;
-    front->MPI_Request_get_status_any = coll_Request_get_status_any;
-    front->MPI_Request_get_status_some = coll_Request_get_status_some;
+    OURS(front, Request_get_status_all);
+    OURS(front, Request_get_status_any);
+    OURS(front, Request_get_status_some);
 #endif
 }
