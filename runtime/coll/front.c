@@ -7,7 +7,7 @@
 #include "front.h"
 #include "front_nonblocking.h"
 
-#include "call.h"
+#include "call_forms.h"
 #include "comm.h"
 #include "global.h"
 #include "info.h"
@@ -38,14 +38,7 @@ static int mpi_Barrier(const struct aspx_coll_call *c)
         return aspx_coll_behind.MPI_##NAME(__VA_ARGS__);                       \
     }
 
-/* clang-format off */
-#define ONE_COUNT(TYPE) (TYPE) c->nrecv, c->recv_type
-#define TWO_COUNTS(TYPE)                                                       \
-    c->send, (TYPE) c->nsend, c->send_type, c->recv, (TYPE) c->nrecv,          \
-        c->recv_type
 #define COUNTS(TYPE) (const TYPE *) c->counts
-#define BUFFERS(TYPE) c->send, c->recv, (TYPE) c->nrecv, c->recv_type, c->fold
-/* clang-format on */
 
 BEHIND(Bcast, c->recv, ONE_COUNT(int), c->root, c->comm)
 BEHIND(Bcast_c, c->recv, ONE_COUNT(MPI_Count), c->root, c->comm)
@@ -84,65 +77,12 @@ static int coll_Barrier(MPI_Comm comm)
         .op = ASP_COLL_BARRIER, .comm = comm, .mpi = mpi_Barrier});
 }
 
-#define BCAST(NAME, COUNT)                                                     \
-    static int coll_##NAME(void *buffer, COUNT count, MPI_Datatype type,       \
-                           int root, MPI_Comm comm)                            \
+#define FORM(NAME, ARGS, ...)                                                  \
+    static int coll_##NAME(ARGS)                                               \
     {                                                                          \
-        return aspx_coll_tuned(&(struct aspx_coll_call){.op = ASP_COLL_BCAST,  \
-                                                        .root = root,          \
-                                                        .recv = buffer,        \
-                                                        .nrecv = count,        \
-                                                        .recv_type = type,     \
-                                                        .comm = comm,          \
-                                                        .mpi = mpi_##NAME});   \
+        return aspx_coll_tuned(                                                \
+            &(struct aspx_coll_call){__VA_ARGS__, .mpi = mpi_##NAME});         \
     }
-
-/* Gather and Scatter have a root, Allgather and Alltoall none. */
-#define BLOCKS_BODY(NAME, OP, ROOT)                                            \
-    {                                                                          \
-        return aspx_coll_tuned(&(struct aspx_coll_call){.op = ASP_COLL_##OP,   \
-                                                        .root = ROOT,          \
-                                                        .send = send,          \
-                                                        .recv = recv,          \
-                                                        .nsend = nsend,        \
-                                                        .nrecv = nrecv,        \
-                                                        .send_type = sent,     \
-                                                        .recv_type = received, \
-                                                        .comm = comm,          \
-                                                        .mpi = mpi_##NAME});   \
-    }
-#define BLOCKS(NAME, OP, COUNT)                                                \
-    static int coll_##NAME(const void *send, COUNT nsend, MPI_Datatype sent,   \
-                           void *recv, COUNT nrecv, MPI_Datatype received,     \
-                           MPI_Comm comm) BLOCKS_BODY(NAME, OP, 0)
-#define ROOTED_BLOCKS(NAME, OP, COUNT)                                         \
-    static int coll_##NAME(const void *send, COUNT nsend, MPI_Datatype sent,   \
-                           void *recv, COUNT nrecv, MPI_Datatype received,     \
-                           int root, MPI_Comm comm)                            \
-        BLOCKS_BODY(NAME, OP, root)
-
-#define REDUCTION_BODY(NAME, OP, ROOT)                                         \
-    {                                                                          \
-        return aspx_coll_tuned(&(struct aspx_coll_call){.op = ASP_COLL_##OP,   \
-                                                        .root = ROOT,          \
-                                                        .send = send,          \
-                                                        .recv = recv,          \
-                                                        .nsend = count,        \
-                                                        .nrecv = count,        \
-                                                        .send_type = type,     \
-                                                        .recv_type = type,     \
-                                                        .fold = fold,          \
-                                                        .comm = comm,          \
-                                                        .mpi = mpi_##NAME});   \
-    }
-#define REDUCTION(NAME, OP, COUNT)                                             \
-    static int coll_##NAME(const void *send, void *recv, COUNT count,          \
-                           MPI_Datatype type, MPI_Op fold, MPI_Comm comm)      \
-        REDUCTION_BODY(NAME, OP, 0)
-#define ROOTED_REDUCTION(NAME, OP, COUNT)                                      \
-    static int coll_##NAME(const void *send, void *recv, COUNT count,          \
-                           MPI_Datatype type, MPI_Op fold, int root,           \
-                           MPI_Comm comm) REDUCTION_BODY(NAME, OP, root)
 
 /* Each rank's block has its own size (counts.h). */
 #define ALLGATHERV(NAME, COUNT, DISPL, LARGE)                                  \
@@ -181,12 +121,7 @@ static int coll_Barrier(MPI_Comm comm)
                                      .mpi = mpi_##NAME});                      \
     }
 
-#define BOTH(FORM, NAME, OP)                                                   \
-    FORM(NAME, OP, int)                                                        \
-    FORM(NAME##_c, OP, MPI_Count)
-
-BCAST(Bcast, int)
-BCAST(Bcast_c, MPI_Count)
+BOTH(BCAST, Bcast, BCAST)
 BOTH(ROOTED_BLOCKS, Gather, GATHER)
 BOTH(ROOTED_BLOCKS, Scatter, SCATTER)
 BOTH(BLOCKS, Allgather, ALLGATHER)

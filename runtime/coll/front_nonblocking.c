@@ -4,6 +4,7 @@
 
 #include "front_nonblocking.h"
 
+#include "call_forms.h"
 #include "posted.h"
 #include "requests.h"
 
@@ -20,14 +21,6 @@ static int mpi_Ibarrier(const struct aspx_coll_call *c, MPI_Request *request)
     {                                                                          \
         return aspx_coll_behind.MPI_##NAME(__VA_ARGS__, c->comm, request);     \
     }
-
-/* clang-format off */
-#define ONE_COUNT(TYPE) (TYPE) c->nrecv, c->recv_type
-#define TWO_COUNTS(TYPE)                                                       \
-    c->send, (TYPE) c->nsend, c->send_type, c->recv, (TYPE) c->nrecv,          \
-        c->recv_type
-#define BUFFERS(TYPE) c->send, c->recv, (TYPE) c->nrecv, c->recv_type, c->fold
-/* clang-format on */
 
 BEHIND(Ibcast, c->recv, ONE_COUNT(int), c->root)
 BEHIND(Ibcast_c, c->recv, ONE_COUNT(MPI_Count), c->root)
@@ -59,73 +52,14 @@ static int coll_Ibarrier(MPI_Comm comm, MPI_Request *request)
         mpi_Ibarrier);
 }
 
-#define IBCAST(NAME, COUNT)                                                    \
-    static int coll_##NAME(void *buffer, COUNT count, MPI_Datatype type,       \
-                           int root, MPI_Comm comm, MPI_Request *request)      \
+#define FORM(NAME, ARGS, ...)                                                  \
+    static int coll_##NAME(ARGS, MPI_Request *request)                         \
     {                                                                          \
-        return aspx_coll_post(&(struct aspx_coll_call){.op = ASP_COLL_BCAST,   \
-                                                       .root = root,           \
-                                                       .recv = buffer,         \
-                                                       .nrecv = count,         \
-                                                       .recv_type = type,      \
-                                                       .comm = comm},          \
-                              request, mpi_##NAME);                            \
+        return aspx_coll_post(&(struct aspx_coll_call){__VA_ARGS__}, request,  \
+                              mpi_##NAME);                                     \
     }
 
-#define BLOCKS_BODY(NAME, OP, ROOT)                                            \
-    {                                                                          \
-        return aspx_coll_post(&(struct aspx_coll_call){.op = ASP_COLL_##OP,    \
-                                                       .root = ROOT,           \
-                                                       .send = send,           \
-                                                       .recv = recv,           \
-                                                       .nsend = nsend,         \
-                                                       .nrecv = nrecv,         \
-                                                       .send_type = sent,      \
-                                                       .recv_type = received,  \
-                                                       .comm = comm},          \
-                              request, mpi_##NAME);                            \
-    }
-#define BLOCKS(NAME, OP, COUNT)                                                \
-    static int coll_##NAME(const void *send, COUNT nsend, MPI_Datatype sent,   \
-                           void *recv, COUNT nrecv, MPI_Datatype received,     \
-                           MPI_Comm comm, MPI_Request *request)                \
-        BLOCKS_BODY(NAME, OP, 0)
-#define ROOTED_BLOCKS(NAME, OP, COUNT)                                         \
-    static int coll_##NAME(const void *send, COUNT nsend, MPI_Datatype sent,   \
-                           void *recv, COUNT nrecv, MPI_Datatype received,     \
-                           int root, MPI_Comm comm, MPI_Request *request)      \
-        BLOCKS_BODY(NAME, OP, root)
-
-#define REDUCTION_BODY(NAME, OP, ROOT)                                         \
-    {                                                                          \
-        return aspx_coll_post(&(struct aspx_coll_call){.op = ASP_COLL_##OP,    \
-                                                       .root = ROOT,           \
-                                                       .send = send,           \
-                                                       .recv = recv,           \
-                                                       .nsend = count,         \
-                                                       .nrecv = count,         \
-                                                       .send_type = type,      \
-                                                       .recv_type = type,      \
-                                                       .fold = fold,           \
-                                                       .comm = comm},          \
-                              request, mpi_##NAME);                            \
-    }
-#define REDUCTION(NAME, OP, COUNT)                                             \
-    static int coll_##NAME(const void *send, void *recv, COUNT count,          \
-                           MPI_Datatype type, MPI_Op fold, MPI_Comm comm,      \
-                           MPI_Request *request) REDUCTION_BODY(NAME, OP, 0)
-#define ROOTED_REDUCTION(NAME, OP, COUNT)                                      \
-    static int coll_##NAME(const void *send, void *recv, COUNT count,          \
-                           MPI_Datatype type, MPI_Op fold, int root,           \
-                           MPI_Comm comm, MPI_Request *request)                \
-        REDUCTION_BODY(NAME, OP, root)
-
-#define BOTH(FORM, NAME, OP)                                                   \
-    FORM(NAME, OP, int)                                                        \
-    FORM(NAME##_c, OP, MPI_Count)
-
-IBCAST(Ibcast, int)
-IBCAST(Ibcast_c, MPI_Count)
+BOTH(BCAST, Ibcast, BCAST)
 BOTH(ROOTED_BLOCKS, Igather, GATHER)
 BOTH(ROOTED_BLOCKS, Iscatter, SCATTER)
 BOTH(BLOCKS, Iallgather, ALLGATHER)
