@@ -61,13 +61,16 @@ static double warm_up(struct bench *bench, const struct app *app, void *state,
     return last[TIME];
 }
 
-/* How often to run, told by rank 0 from how long a run takes. */
+/* How often to run, told by rank 0 from how long a run takes the slowest. */
 static int runs_in(int ms, double seconds)
 {
-    double many = ms / (MS_PER_S * (seconds > 0 ? seconds : 1e-9));
-    int least = ms > 0 ? RUNS_LEAST : 1;
-    int runs = many > RUNS_MOST ? RUNS_MOST : many < least ? least : (int) many;
+    int least = ms > 0 ? RUNS_LEAST : 1, runs;
+    double many;
 
+    MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX,
+                  MPI_COMM_WORLD);
+    many = ms / (MS_PER_S * (seconds > 0 ? seconds : 1e-9));
+    runs = many > RUNS_MOST ? RUNS_MOST : many < least ? least : (int) many;
     MPI_Bcast(&runs, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return runs;
 }
