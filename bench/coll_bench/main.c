@@ -65,11 +65,10 @@ static double warm_up(struct bench *bench, const struct app *app, void *state,
 static int runs_in(int ms, double seconds)
 {
     int least = ms > 0 ? RUNS_LEAST : 1, runs;
-    double many;
+    double most = 0, many;
 
-    MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX,
-                  MPI_COMM_WORLD);
-    many = ms / (MS_PER_S * (seconds > 0 ? seconds : 1e-9));
+    MPI_Reduce(&seconds, &most, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    many = ms / (MS_PER_S * (most > 0 ? most : 1e-9));
     runs = many > RUNS_MOST ? RUNS_MOST : many < least ? least : (int) many;
     MPI_Bcast(&runs, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return runs;
