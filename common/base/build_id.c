@@ -2,6 +2,8 @@
 /* Build ids from ELF notes and version texts; see build_id.h. */
 #include "build_id.h"
 
+#include "hash.h"
+
 #include <elf.h>
 #include <inttypes.h>
 #include <stdint.h>
@@ -56,11 +58,8 @@ bool asp_build_of_notes(const void *notes, size_t bytes,
 
 void asp_build_of_version(const char *text, char out[ASP_BUILD_MAX])
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char) *text) * UINT64_C(0x100000001b3);
-    snprintf(out, ASP_BUILD_MAX, "%s%016" PRIx64, version_prefix, hash);
+    snprintf(out, ASP_BUILD_MAX, "%s%016" PRIx64, version_prefix,
+             asp_hash(ASP_HASH_START, text, strlen(text)));
 }
 
 static bool is_kind(const char *text, const char *prefix)

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "common/layout/idle_auto.h"
+#include "common/base/hash.h"
 #include "common/base/strbuf.h"
 #include "priv.h"
 
@@ -432,17 +433,14 @@ int asp_policy_counting(const struct asp_policy *policy, char *buf, size_t size,
     return print_request(policy, true, buf, size, err);
 }
 
-/* FNV-1a, 64 bit. */
 static uint64_t add_hash(uint64_t hash, const char *text)
 {
-    for (size_t i = 0; i <= strlen(text); i++)
-        hash = (hash ^ (unsigned char) text[i]) * UINT64_C(0x100000001b3);
-    return hash;
+    return asp_hash(hash, text, strlen(text) + 1);
 }
 
 void asp_policy_digest(const struct asp_policy *policy, char out[17])
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = ASP_HASH_START;
     char text[ASP_WINRULE_TEXT_MAX];
 
     for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++)

@@ -2,6 +2,7 @@
 /* Points for quality_test.c; see quality_model.h. */
 #include "quality_model.h"
 
+#include "common/base/hash.h"
 #include "common/coll/mpich.h"
 
 #include <math.h>
@@ -142,8 +143,7 @@ static double factor_of(const struct asp_coll_way *way, uint64_t seed)
     char text[ASP_COLL_WAY_TEXT];
 
     asp_coll_way_text(way, text);
-    for (const char *c = text; *c; c++)
-        seed = (seed ^ (unsigned char) *c) * UINT64_C(0x100000001b3);
+    seed = asp_hash(seed, text, strlen(text));
     return exp(own_factor * quality_gauss(&seed));
 }
 
@@ -162,4 +162,14 @@ void quality_true(const struct quality_point *p, uint64_t seed,
     for (uint32_t i = 0; i < p->n; i++)
         us[i] = predict(&machine, &p->way[i], &problem) *
                 factor_of(&p->way[i], seed);
+}
+
+uint32_t quality_best(const double *us, uint32_t n)
+{
+    uint32_t best = 0;
+
+    for (uint32_t i = 1; i < n; i++)
+        if (us[i] < us[best])
+            best = i;
+    return best;
 }

@@ -39,6 +39,9 @@ void quality_predict(const struct quality_call *call, struct quality_point *p);
 void quality_true(const struct quality_point *p, uint64_t seed,
                   double us[QUALITY_WAYS]);
 
+/* The number of the least of n. */
+uint32_t quality_best(const double *us, uint32_t n);
+
 /* Random numbers: 0 to 1; of mean 0 and deviation 1. */
 double quality_uniform(uint64_t *random);
 double quality_gauss(uint64_t *random);

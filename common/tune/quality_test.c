@@ -377,16 +377,6 @@ static void budgets(void **state)
 
 /* ---- near sizes ---- */
 
-static uint32_t best_of(const double *us, uint32_t n)
-{
-    uint32_t best = 0;
-
-    for (uint32_t i = 1; i < n; i++)
-        if (us[i] < us[best])
-            best = i;
-    return best;
-}
-
 /* What the same way takes at another size; 0: it is not among its ways. */
 static double same_way(const struct quality_point *from, uint32_t way,
                        const struct quality_point *to, const double *us)
@@ -424,7 +414,7 @@ static void near_sizes(void **state)
             quality_true(&tuned, 9, us_tuned);
             quality_true(&here, 9, us_here);
             all++;
-            good += same_way(&tuned, best_of(us_tuned, tuned.n), &here,
+            good += same_way(&tuned, quality_best(us_tuned, tuned.n), &here,
                              us_here) <= 1.15 * least(us_here, here.n);
         }
     printf("[15] 24 KiB by the way of 32 KiB: within 1.15 x its best in "

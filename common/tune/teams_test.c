@@ -61,16 +61,6 @@ static uint32_t search(const struct quality_point *p, const double *us)
     return s.tries[s.chosen].way;
 }
 
-static uint32_t best_of(const double *us, uint32_t n)
-{
-    uint32_t best = 0;
-
-    for (uint32_t i = 1; i < n; i++)
-        if (us[i] < us[best])
-            best = i;
-    return best;
-}
-
 /* The number of a way among those of a point; n: it is none of them. */
 static uint32_t find(const struct quality_point *p,
                      const struct asp_coll_way *way)
@@ -266,8 +256,8 @@ static void compare_patterns(const struct asp_coll_machine *machine,
     quality_predict(&call, &p);
     for (uint32_t i = 0; i < p.n; i++)
         loose[i] = loose_us(machine, &p.way[i], &problem);
-    at_once = best_of(p.predicted_us, p.n);
-    in_a_row = best_of(loose, p.n);
+    at_once = quality_best(p.predicted_us, p.n);
+    in_a_row = quality_best(loose, p.n);
     printf("[12] %s, %u nodes: strict %s, loose %s; the other's way costs "
            "%.2f x and %.2f x\n",
            machine->name, nodes, asp_coll_way_text(&p.way[at_once], a),
@@ -357,7 +347,7 @@ static void compare_teams(const struct asp_coll_machine *machine, int call,
         quality_true(&point[t], MACHINE, us[t]);
         chosen[t] = search(&point[t], us[t]);
         sums->near[t] += us[t][chosen[t]] <=
-                         1.10 * us[t][best_of(us[t], point[t].n)];
+                         1.10 * us[t][quality_best(us[t], point[t].n)];
     }
     sums->calls++;
     at = find(&point[COLUMN], &point[WORLD].way[chosen[WORLD]]);

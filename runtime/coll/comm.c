@@ -6,6 +6,7 @@
 #include "call.h"
 #include "candidates.h"
 #include "global.h"
+#include "join.h"
 #include "learnt.h"
 #include "report.h"
 #include "settings.h"
@@ -13,6 +14,8 @@
 
 #include "runtime/base/table.h"
 #include "runtime/mpi/handle.h"
+
+#include "common/base/hash.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -38,16 +41,6 @@ void *aspx_coll_room(struct aspx_coll_room *room, size_t bytes)
 
 /* ---- seen first ------------------------------------------------------------- */
 
-/* FNV-1a, of words. */
-static uint64_t hash_ranks(const int *ranks, int n)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-    for (int i = 0; i < n; i++)
-        hash = (hash ^ (uint64_t) ranks[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 /* Whether all its processes are this job's users; the same on all of them. An
  * intercommunicator's other side is another group. */
 static bool is_ours(MPI_Comm comm, uint64_t *group_p)
@@ -71,7 +64,7 @@ static bool is_ours(MPI_Comm comm, uint64_t *group_p)
         result = 1;
         for (int i = 0; i < n; i++)
             result = result && found[i] != MPI_UNDEFINED;
-        *group_p = hash_ranks(found, n);
+        *group_p = asp_hash(ASP_HASH_START, found, (size_t) n * sizeof(*found));
     }
     free(ranks);
     free(found);
@@ -164,15 +157,6 @@ static void number_nodes(struct aspx_coll_comm *comm, const int *leader)
         comm->regular = comm->node[r] == r / (comm->size / comm->nnodes);
 }
 
-static bool all_have(const struct aspx_coll_comm *comm, bool have)
-{
-    int mine = have, least = 0;
-
-    aspx_coll_behind.MPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN,
-                                   comm->own);
-    return least;
-}
-
 /* Returns false, on all ranks, when there is no room for the communicators that
  * this takes. */
 static bool find_nodes(struct aspx_coll_comm *comm, int *leader)
@@ -180,9 +164,10 @@ static bool find_nodes(struct aspx_coll_comm *comm, int *leader)
     int own = (int) comm->rank;
     MPI_Comm node = MPI_COMM_NULL;
 
-    if (!all_have(comm, aspx_coll_behind.MPI_Comm_split_type(
-                            comm->own, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
-                            &node) == MPI_SUCCESS))
+    if (!aspx_coll_all_have(comm->own,
+                            aspx_coll_behind.MPI_Comm_split_type(
+                                comm->own, MPI_COMM_TYPE_SHARED, 0,
+                                MPI_INFO_NULL, &node) == MPI_SUCCESS))
         return false;
     aspx_coll_behind.MPI_Bcast(&own, 1, MPI_INT, 0, node);
     aspx_coll_behind.MPI_Comm_free(&node);
@@ -220,13 +205,7 @@ static void poll_mpi(void *arg)
 
 static void make_area(struct aspx_coll_comm *comm)
 {
-    struct aspx_node_place place = {
-        .mpi = &aspx_coll_behind,
-        .comm = comm->own,
-        .members = comm->members,
-        .count = comm->nmembers,
-        .index = comm->index,
-    };
+    struct aspx_node_place place = aspx_coll_place(comm);
     struct asp_err err;
 
     if (comm->nnodes == comm->size)
@@ -322,7 +301,7 @@ void aspx_coll_comm_earn(struct aspx_coll_comm *comm)
     }
     leader = calloc(comm->size, sizeof(*leader));
     have = take_memory(comm) && leader;
-    if (all_have(comm, have) && find_nodes(comm, leader)) {
+    if (aspx_coll_all_have(comm->own, have) && find_nodes(comm, leader)) {
         make_area(comm);
         start_decisions(comm, (uint32_t *) leader);
         comm->state = ASPX_COLL_COMM_TUNED;

@@ -12,6 +12,8 @@
 
 #include "runtime/mpi/build.h"
 
+#include "common/base/hash.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +21,6 @@
 
 /* Of what ranks do with each other: grows when it changes. */
 enum { ASPX_COLL_VERSION = 3 };
-
-#define FNV_PRIME UINT64_C(0x100000001b3)
 
 static struct asp_tune_table table;
 static struct aspx_coll_way *ways; /* one for each row of the table */
@@ -97,8 +97,7 @@ static void find_seed(const unsigned char digest[ASP_SHA256_BYTES])
     };
 
     seed = hash_of(digest);
-    for (size_t i = 0; i < sizeof(constants) / sizeof(constants[0]); i++)
-        seed = (seed ^ (uint64_t) constants[i]) * FNV_PRIME;
+    seed = asp_hash(seed, constants, sizeof(constants));
 }
 
 static bool stay(const char *why)

@@ -86,6 +86,14 @@ bool aspx_coll_are_alike(uint64_t hash)
     return most[HASH] == ~most[OPPOSITE];
 }
 
+bool aspx_coll_all_have(MPI_Comm own, bool have)
+{
+    int mine = have, least = 0;
+
+    aspx_coll_behind.MPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, own);
+    return least;
+}
+
 bool aspx_coll_is_first(void)
 {
     int rank = 0;

@@ -34,6 +34,9 @@ void aspx_coll_wait(MPI_Request *request, enum aspx_coll_patience patience);
 
 _Noreturn void aspx_coll_give_up(void);
 
+/* Has each rank of a communicator of ours what it needs? Collective. */
+bool aspx_coll_all_have(MPI_Comm own, bool have);
+
 bool aspx_coll_is_first(void); /* rank 0 of MPI_COMM_WORLD */
 
 #endif

@@ -6,6 +6,8 @@
 #include "call.h"
 #include "settings.h"
 
+#include "common/base/hash.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,15 +105,6 @@ void aspx_coll_learnt_keep(const struct aspx_coll_comm *comm)
 
 /* ---- used ------------------------------------------------------------------- */
 
-/* FNV-1a. */
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        hash = (hash ^ ((const unsigned char *) bytes)[i]) *
-               UINT64_C(0x100000001b3);
-    return hash;
-}
-
 static uint64_t hash_learnt(const struct learnt *one)
 {
     const struct asp_search_known *search = &one->known.search;
@@ -119,13 +112,13 @@ static uint64_t hash_learnt(const struct learnt *one)
                                 search->bytes};
     const double times[] = {search->best_us, search->default_us, search->bias};
     char text[ASPX_COLL_WAY_TEXT] = "default";
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = ASP_HASH_START;
 
     if (search->way != ASP_DECIDE_DEFAULT)
         aspx_coll_way_text(&one->way, text);
-    hash = hash_bytes(hash, numbers, sizeof(numbers));
-    hash = hash_bytes(hash, times, sizeof(times));
-    return hash_bytes(hash, text, strlen(text));
+    hash = asp_hash(hash, numbers, sizeof(numbers));
+    hash = asp_hash(hash, times, sizeof(times));
+    return asp_hash(hash, text, strlen(text));
 }
 
 /* A copy of a set, which other threads go on with. */

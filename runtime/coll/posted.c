@@ -254,16 +254,19 @@ static int begin(struct aspx_coll_posted *posted,
 {
     struct aspx_coll_space *space = posted->space;
     struct gift gift = gift_of(space, call);
+    bool pending;
     int rc;
 
     pthread_mutex_lock(&space->lock);
     rc = aspx_post_begin(&space->posts, &posted->post, fill, &gift);
     if (rc == 0)
         step(space);
+    pending = aspx_posts_are_pending(&space->posts);
     pthread_mutex_unlock(&space->lock);
     if (rc != 0)
         return MPI_ERR_NO_MEM;
-    aspx_coll_publish_later(space);
+    if (pending)
+        aspx_coll_publish_later(space);
     if (space->by_ghosts)
         aspx_coll_ghosts->ring();
     count(space);

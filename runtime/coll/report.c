@@ -209,30 +209,39 @@ static const struct {
 };
 enum { LINKS = sizeof(links) / sizeof(links[0]) };
 
-static void read_link(int i, struct asp_coll_link *link_p, const char **from_p)
+/* In the units that are told. */
+struct told_link {
+    const char *from;
+    double latency_us, overhead_us, gap_us, byte_ns;
+};
+
+static struct told_link read_link(int i)
 {
     const struct aspx_coll_model *model = aspx_coll_model_found();
     enum aspx_coll_source source;
+    struct asp_coll_link link;
 
-    memcpy(link_p, (const char *) &model->bare + links[i].link,
-           sizeof(*link_p));
+    memcpy(&link, (const char *) &model->bare + links[i].link, sizeof(link));
     memcpy(&source, (const char *) model + links[i].from, sizeof(source));
-    *from_p = aspx_coll_source_name(source);
+    return (struct told_link){
+        .from = aspx_coll_source_name(source),
+        .latency_us = 1e-6 * (double) link.latency,
+        .overhead_us = 1e-6 * (double) link.overhead,
+        .gap_us = 1e-6 * (double) link.gap,
+        .byte_ns = 1e-3 * (double) link.byte,
+    };
 }
 
 static void print_links(FILE *out)
 {
     for (int i = 0; i < LINKS; i++) {
-        struct asp_coll_link link;
-        const char *from;
+        struct told_link link = read_link(i);
 
-        read_link(i, &link, &from);
         fprintf(out,
                 "%s %s by %s: L %.3g us, o %.3g us, g %.3g us, %.3g ns a "
                 "byte",
-                i ? ";" : "aspen:   links", links[i].where, from,
-                1e-6 * (double) link.latency, 1e-6 * (double) link.overhead,
-                1e-6 * (double) link.gap, 1e-3 * (double) link.byte);
+                i ? ";" : "aspen:   links", links[i].where, link.from,
+                link.latency_us, link.overhead_us, link.gap_us, link.byte_ns);
     }
     fputc('\n', out);
 }
@@ -311,17 +320,14 @@ static void put_links(FILE *out)
     fprintf(out, "\n    \"probe_ms\": %.3f,\n    \"links\": [",
             1e-3 * aspx_coll_model_found()->probe_us);
     for (int i = 0; i < LINKS; i++) {
-        struct asp_coll_link link;
-        const char *from;
+        struct told_link link = read_link(i);
 
-        read_link(i, &link, &from);
         fprintf(out,
                 "%s\n     {\"where\": \"%s\", \"from\": \"%s\", "
                 "\"latency_us\": %.6f, \"overhead_us\": %.6f, "
                 "\"gap_us\": %.6f, \"byte_ns\": %.3f}",
-                i ? "," : "", links[i].where, from,
-                1e-6 * (double) link.latency, 1e-6 * (double) link.overhead,
-                1e-6 * (double) link.gap, 1e-3 * (double) link.byte);
+                i ? "," : "", links[i].where, link.from, link.latency_us,
+                link.overhead_us, link.gap_us, link.byte_ns);
     }
     fputs("\n    ],", out);
 }

@@ -3,6 +3,8 @@
 
 #include "settings.h"
 
+#include "common/base/hash.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,25 +44,15 @@ bool aspx_coll_settings_read(const struct asp_layout *layout)
     return s->mode != ASPX_COLL_OFF;
 }
 
-/* FNV-1a, 64 bits. */
-static uint64_t mix(uint64_t hash, const void *bytes, size_t n)
-{
-    const unsigned char *byte = bytes;
-
-    for (size_t i = 0; i < n; i++)
-        hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 uint64_t aspx_coll_settings_hash(void)
 {
     const struct aspx_coll_settings *s = &aspx_coll_settings;
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = ASP_HASH_START;
 
-    hash = mix(hash, &s->mode, sizeof(s->mode));
-    hash = mix(hash, &s->budget_us, sizeof(s->budget_us));
-    hash = mix(hash, &s->probe_us, sizeof(s->probe_us));
-    hash = mix(hash, &s->reproducible, sizeof(s->reproducible));
-    hash = mix(hash, &s->explicit_effort, sizeof(s->explicit_effort));
-    return s->force ? mix(hash, s->force, strlen(s->force)) : hash;
+    hash = asp_hash(hash, &s->mode, sizeof(s->mode));
+    hash = asp_hash(hash, &s->budget_us, sizeof(s->budget_us));
+    hash = asp_hash(hash, &s->probe_us, sizeof(s->probe_us));
+    hash = asp_hash(hash, &s->reproducible, sizeof(s->reproducible));
+    hash = asp_hash(hash, &s->explicit_effort, sizeof(s->explicit_effort));
+    return s->force ? asp_hash(hash, s->force, strlen(s->force)) : hash;
 }

@@ -5,6 +5,7 @@
 
 #include "call.h"
 #include "global.h"
+#include "join.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,15 +47,6 @@ static int fold(void *inout, const void *in,
 {
     return aspx_coll_behind.MPI_Reduce_local(
         in, inout, (int) (bytes / what->grain), what->type, what->fold);
-}
-
-static bool all_have(const struct aspx_coll_comm *comm, bool have)
-{
-    int mine = have, least = 0;
-
-    aspx_coll_behind.MPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN,
-                                   comm->own);
-    return least;
 }
 
 /* Nodes and members as comm.h numbers them. */
@@ -131,13 +123,7 @@ static struct aspx_mailbox_shape shape_of(const struct aspx_coll_space *space)
 static bool make_here(struct aspx_coll_space *space,
                       const struct aspx_coll_comm *comm)
 {
-    struct aspx_node_place place = {
-        .mpi = &aspx_coll_behind,
-        .comm = comm->own,
-        .members = comm->members,
-        .count = comm->nmembers,
-        .index = comm->index,
-    };
+    struct aspx_node_place place = aspx_coll_place(comm);
     struct aspx_mailbox_shape shape = shape_of(space);
     struct asp_err err;
 
@@ -181,7 +167,7 @@ static bool share(struct aspx_coll_space *space,
     if (comm->rank == 0)
         *tag = new_tag();
     aspx_coll_behind.MPI_Bcast(tag, 1, MPI_INT32_T, 0, comm->own);
-    if (all_have(comm, offsets)) {
+    if (aspx_coll_all_have(comm->own, offsets)) {
         aspx_coll_behind.MPI_Allgather(&space->offset, 1, MPI_UINT64_T, offsets,
                                        1, MPI_UINT64_T, comm->own);
         space->offset = offsets[comm->members[0]];
@@ -243,7 +229,7 @@ static bool make_with_ghosts(struct aspx_coll_space *space,
     space->is_maker = comm->index == 0;
     if (space->is_maker)
         space->memory = aspx_coll_ghosts->take(space->bytes, &space->offset);
-    return all_have(comm, space->memory || !space->is_maker);
+    return aspx_coll_all_have(comm->own, space->memory || !space->is_maker);
 }
 
 /* ---- made --------------------------------------------------------------------- */
@@ -278,8 +264,9 @@ static bool join_nodes(struct aspx_coll_space *space,
 
     if (made && !space->is_maker)
         space->memory = aspx_coll_ghosts->find(space->offset, space->bytes);
-    made = all_have(comm, made && space->memory && ghost_of &&
-                              find_ghosts(comm, ghost_of) && see(space, comm));
+    made = aspx_coll_all_have(comm->own, made && space->memory && ghost_of &&
+                                             find_ghosts(comm, ghost_of) &&
+                                             see(space, comm));
     if (made && space->is_maker)
         introduce(space, comm, ghost_of, tag);
     free(ghost_of);
@@ -290,10 +277,12 @@ static bool fill_in(struct aspx_coll_space *space,
                     const struct aspx_coll_comm *comm)
 {
     space->by_ghosts = comm->nnodes > 1;
-    if (!all_have(comm, describe(space, comm)) || !find_region(space, comm))
+    if (!aspx_coll_all_have(comm->own, describe(space, comm)) ||
+        !find_region(space, comm))
         return false;
     if (!space->by_ghosts)
-        return make_here(space, comm) && all_have(comm, see(space, comm));
+        return make_here(space, comm) &&
+               aspx_coll_all_have(comm->own, see(space, comm));
     return make_with_ghosts(space, comm) && join_nodes(space, comm);
 }
 
@@ -301,7 +290,7 @@ static void make(struct aspx_coll_comm *comm)
 {
     struct aspx_coll_space *space = calloc(1, sizeof(*space));
 
-    if (!all_have(comm, space)) {
+    if (!aspx_coll_all_have(comm->own, space)) {
         free(space);
         return;
     }

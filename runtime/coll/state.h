@@ -13,6 +13,7 @@
 #ifndef ASPEN_RUNTIME_COLL_STATE_H
 #define ASPEN_RUNTIME_COLL_STATE_H
 
+#include "call.h"
 #include "execute.h"
 #include "ways.h"
 
@@ -94,5 +95,18 @@ struct aspx_coll_comm {
     int tag_next;
     struct aspx_coll_comm *next; /* of all */
 };
+
+/* Who shares memory on this node. */
+static inline struct aspx_node_place aspx_coll_place(
+    const struct aspx_coll_comm *comm)
+{
+    return (struct aspx_node_place){
+        .mpi = &aspx_coll_behind,
+        .comm = comm->own,
+        .members = comm->members,
+        .count = comm->nmembers,
+        .index = comm->index,
+    };
+}
 
 #endif

@@ -7,10 +7,13 @@
 
 #include "plt_patch.h"
 
+#include "common/base/hash.h"
+
 #include <dlfcn.h>
 #include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -126,16 +129,6 @@ static uint64_t namespace_of(const char *path)
     return stat(path, &st) == 0 ? st.st_ino : 0;
 }
 
-/* FNV-1a. */
-static uint64_t hash(const char *text)
-{
-    uint64_t sum = UINT64_C(0xcbf29ce484222325);
-
-    for (; *text; text++)
-        sum = (sum ^ (unsigned char) *text) * UINT64_C(0x100000001b3);
-    return sum;
-}
-
 void aspx_ucx_event_place(struct aspx_ucx_place *place)
 {
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
@@ -146,7 +139,7 @@ void aspx_ucx_event_place(struct aspx_ucx_place *place)
         .net = namespace_of("/proc/self/ns/net"),
     };
     if (file && fgets(id, sizeof(id), file))
-        place->host = hash(id);
+        place->host = asp_hash(ASP_HASH_START, id, strlen(id));
     if (file)
         fclose(file);
 }

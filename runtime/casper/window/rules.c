@@ -10,6 +10,8 @@
 #include "rules.h"
 #include "runtime/casper/arena/engine.h"
 
+#include "common/base/hash.h"
+
 #include "runtime/mpi/real.h"
 
 #include <fnmatch.h>
@@ -47,17 +49,16 @@ bool aspx_rules_active(void)
     return active;
 }
 
-/* FNV-1a over the text of all rules. */
+/* Over the text of all rules. */
 static uint64_t digest(const struct asp_winrules *of)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = ASP_HASH_START;
     char text[ASP_WINRULE_TEXT_MAX];
 
     for (uint32_t r = 0; r < of->n; r++) {
         int len = asp_winrule_print(&of->rule[r], text, sizeof(text));
 
-        for (int i = 0; i <= len; i++)
-            hash = (hash ^ (unsigned char) text[i]) * UINT64_C(0x100000001b3);
+        hash = asp_hash(hash, text, (size_t) len + 1);
     }
     return hash;
 }
