@@ -11,6 +11,7 @@
 
 #include "runtime/mpi/handle.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,11 +109,7 @@ static int keep_type(MPI_Datatype type, MPI_Datatype *kept)
 {
     int rc = aspx_coll_behind.MPI_Type_contiguous(1, type, kept);
 
-    if (rc == MPI_SUCCESS)
-        rc = aspx_coll_behind.MPI_Type_commit(kept);
-    else
-        *kept = MPI_DATATYPE_NULL;
-    return rc;
+    return rc == MPI_SUCCESS ? aspx_coll_behind.MPI_Type_commit(kept) : rc;
 }
 
 static int note_target(struct aspx_coll_posted *posted,
@@ -221,24 +218,16 @@ static bool keeps_own(const struct aspx_coll_call *call)
            (call->op == ASP_COLL_GATHER || call->op == ASP_COLL_ALLGATHER);
 }
 
-/* Of a call that has failed here, of which nobody else knows. */
-static int fail(struct aspx_coll_posted *posted, int rc)
+/* The others have posted it, or will: without this rank's part they would wait
+ * for ever, or take its next one for it. */
+static _Noreturn void give_up(void)
 {
-    MPI_Comm comm = posted->space->comm;
-
-    if (posted->to.writes && !posted->to.is_plain &&
-        posted->to.type != MPI_DATATYPE_NULL)
-        aspx_coll_behind.MPI_Type_free(&posted->to.type);
-    if (posted->request != MPI_REQUEST_NULL) {
-        posted->post.has_ended = true;
-        aspx_coll_behind.MPI_Grequest_complete(posted->request);
-        aspx_coll_behind.MPI_Wait(&posted->request, MPI_STATUS_IGNORE);
-    } else {
-        aspx_coll_space_leave(posted->space);
-        free(posted);
-    }
-    aspx_coll_behind.MPI_Comm_call_errhandler(comm, rc);
-    return rc;
+    fprintf(stderr, "aspen: no memory to post a non-blocking collective, which "
+                    "the other ranks wait for: the job ends; run with "
+                    "coll=off\n");
+    fflush(stderr);
+    aspx_coll_behind.MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    abort();
 }
 
 static void count(const struct aspx_coll_space *space)
@@ -273,15 +262,15 @@ static int begin(struct aspx_coll_posted *posted,
     return MPI_SUCCESS;
 }
 
-static int post(struct aspx_coll_space *space,
-                const struct aspx_coll_call *call,
-                const struct aspx_mailbox_what *what, MPI_Request *request)
+static void post(struct aspx_coll_space *space,
+                 const struct aspx_coll_call *call,
+                 const struct aspx_mailbox_what *what, MPI_Request *request)
 {
     struct aspx_coll_posted *posted = calloc(1, sizeof(*posted));
     int rc;
 
     if (!posted)
-        return MPI_ERR_NO_MEM;
+        give_up();
     atomic_fetch_add(&space->holders, 1);
     posted->space = space;
     posted->request = MPI_REQUEST_NULL;
@@ -293,9 +282,8 @@ static int post(struct aspx_coll_space *space,
     if (rc == MPI_SUCCESS)
         rc = begin(posted, call);
     if (rc != MPI_SUCCESS)
-        return fail(posted, rc);
+        give_up();
     *request = posted->request;
-    return MPI_SUCCESS;
 }
 
 int aspx_coll_post(const struct aspx_coll_call *call, MPI_Request *request,
@@ -319,5 +307,6 @@ int aspx_coll_post(const struct aspx_coll_call *call, MPI_Request *request,
     what = what_of(call, &args);
     if (!aspx_posts_can(&comm->space->posts, &what))
         return mpi(call, request);
-    return post(comm->space, call, &what, request);
+    post(comm->space, call, &what, request);
+    return MPI_SUCCESS;
 }
