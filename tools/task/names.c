@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* No step waits for another user: a socket that does not take a connection at
- * once is tried again later, one of another user is closed as soon as the kernel
- * has said so. */
+ * once is tried again later, one of another user is closed as soon as the
+ * kernel has said so. */
 #include "config.h"
 
 #include "names.h"
