@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names in /dev/shm that a killed rank has left: an object of area.c has its name
- * only while the others of the node open it, and its maker holds a lock of it so
- * long. The kernel takes the lock away with the process. */
+/* Names in /dev/shm that a killed rank has left: an object of area.c has its
+ * name only while the others of the node open it, and its maker holds a lock of
+ * it so long. The kernel takes the lock away with the process. */
 #ifndef ASPEN_RUNTIME_COLL_NODE_STALE_H
 #define ASPEN_RUNTIME_COLL_NODE_STALE_H
 
