@@ -16,6 +16,7 @@ struct aspx_image {
     ElfW(Sym) * symbols; /* lies in read-only memory */
     const char *strings;
     const uint32_t *hash; /* DT_GNU_HASH, or NULL */
+    const uint32_t *old_hash; /* DT_HASH, or NULL: the linkers' older table */
     const ElfW(Rela) * tables[2];
     size_t counts[2];
 };
