@@ -123,7 +123,9 @@ def plain(call):
 
 
 def translated(call):
-    return ", ".join(f"aspx_comm({name})" if kind == "comm" else name
+    """The same, with what stands for the program's handles."""
+    ours = {"comm": "aspx_comm", "win": "aspx_native_of"}
+    return ", ".join(f"{ours[kind]}({name})" if kind in ours else name
                      for name, kind in call.args if kind != "dots")
 
 
@@ -237,6 +239,7 @@ def entry_c(kinds, calls):
 
 def wrappers_c(kinds, calls):
     yield (BANNER + '#include "entry.h"\n#include "mpi_wrap.h"\n'
+           '#include "runtime/casper/window/native.h"\n'
            '#include "runtime/world/error_handlers.h"\n'
            '#include "runtime/world/world.h"\n')
     yield from as_declared(kinds, calls, *OWN[0])
