@@ -10,6 +10,7 @@
 #include "counts.h"
 #include "eligible.h"
 #include "global.h"
+#include "typed.h"
 
 #include "runtime/mpi/handle.h"
 
@@ -140,12 +141,11 @@ static char *place_of(const struct side *side, uint32_t rank)
 static int take_own(const struct side *side, MPI_Comm comm, char *bytes)
 {
     const struct aspx_coll_comm *of = side->displaced;
-    MPI_Count at = 0;
 
-    return aspx_coll_behind.MPI_Pack_c(
-        place_of(side, of->rank), aspx_coll_count(side->call, of->rank),
-        side->type, bytes + of->offsets[of->rank],
-        (MPI_Count) of->counts[of->rank], &at, comm);
+    return aspx_coll_pack(place_of(side, of->rank),
+                          aspx_coll_count(side->call, of->rank), side->type,
+                          bytes + of->offsets[of->rank],
+                          (MPI_Count) of->counts[of->rank], comm);
 }
 
 static int put_apart(const struct side *side, MPI_Comm comm, const char *bytes)
@@ -153,14 +153,10 @@ static int put_apart(const struct side *side, MPI_Comm comm, const char *bytes)
     const struct aspx_coll_comm *of = side->displaced;
     int rc = MPI_SUCCESS;
 
-    for (uint32_t r = 0; r < of->size && rc == MPI_SUCCESS; r++) {
-        MPI_Count at = 0;
-
-        rc = aspx_coll_behind.MPI_Unpack_c(
-            bytes + of->offsets[r], (MPI_Count) of->counts[r], &at,
-            place_of(side, r), aspx_coll_count(side->call, r), side->type,
-            comm);
-    }
+    for (uint32_t r = 0; r < of->size && rc == MPI_SUCCESS; r++)
+        rc = aspx_coll_unpack(bytes + of->offsets[r], (MPI_Count) of->counts[r],
+                              place_of(side, r), aspx_coll_count(side->call, r),
+                              side->type, comm);
     return rc;
 }
 
@@ -172,7 +168,7 @@ static size_t bytes_apart(const struct aspx_coll_comm *comm)
 /* The bytes of a side, contiguous. Returns an error code. */
 static int take(const struct side *side, MPI_Comm comm, void **bytes_p)
 {
-    MPI_Count count = side->count * (MPI_Count) side->blocks, size = 0, at = 0;
+    MPI_Count count = side->count * (MPI_Count) side->blocks, size = 0;
 
     *bytes_p = NULL;
     if (!side->reads && !side->writes)
@@ -191,24 +187,23 @@ static int take(const struct side *side, MPI_Comm comm, void **bytes_p)
     *bytes_p = aspx_coll_room(side->room, (size_t) (size * count));
     if (!*bytes_p)
         return MPI_ERR_NO_MEM;
-    return side->reads
-               ? aspx_coll_behind.MPI_Pack_c(side->data, count, side->type,
-                                             *bytes_p, size * count, &at, comm)
-               : MPI_SUCCESS;
+    return side->reads ? aspx_coll_pack(side->data, count, side->type, *bytes_p,
+                                        size * count, comm)
+                       : MPI_SUCCESS;
 }
 
 static int put_back(const struct side *side, MPI_Comm comm, const void *bytes)
 {
-    MPI_Count count = side->count * (MPI_Count) side->blocks, size = 0, at = 0;
+    MPI_Count count = side->count * (MPI_Count) side->blocks, size = 0;
 
     if (!side->writes || is_plain(side))
         return MPI_SUCCESS;
     if (side->displaced)
         return put_apart(side, comm, bytes);
     aspx_coll_behind.MPI_Type_size_c(side->type, &size);
-    return aspx_coll_behind.MPI_Unpack_c(bytes, size * count, &at,
-                                         (void *) (uintptr_t) side->data, count,
-                                         side->type, comm);
+    return aspx_coll_unpack(bytes, size * count,
+                            (void *) (uintptr_t) side->data, count, side->type,
+                            comm);
 }
 
 static int carry(const struct aspx_coll_job *job,

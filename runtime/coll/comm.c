@@ -26,6 +26,10 @@ static struct aspx_table table = ASPX_TABLE_INITIALIZER;
 static struct aspx_coll_comm *all; /* newest first */
 static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* Stands for what the program has freed, until its handle is given to another
+ * communicator. Nobody changes it. */
+static struct aspx_coll_comm gone = {.state = ASPX_COLL_COMM_OFF};
+
 void *aspx_coll_room(struct aspx_coll_room *room, size_t bytes)
 {
     if (bytes > room->bytes || !room->memory) {
@@ -328,18 +332,49 @@ static void unlink_comm(struct aspx_coll_comm *comm)
     pthread_mutex_unlock(&all_lock);
 }
 
-void aspx_coll_comm_forget(MPI_Comm handle)
+/* MPI has let go of it. */
+static void forget(struct aspx_coll_comm *comm)
 {
-    struct aspx_coll_comm *comm = aspx_table_find(&table, handle);
-
-    if (!comm || handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF)
-        return;
-    aspx_table_remove(&table, handle, comm);
     unlink_comm(comm);
     let_go(comm);
     free(comm);
     if (aspx_coll_settings.explicit_effort)
         aspx_coll_save(); /* a sweep that is interrupted begins behind it */
+}
+
+/* Once MPI has freed it another thread may be given the handle, and forget what
+ * it stood for: the table is not touched then. */
+int aspx_coll_comm_free(MPI_Comm *handle, int (*mpi)(MPI_Comm *handle))
+{
+    MPI_Comm freed = handle ? *handle : MPI_COMM_NULL;
+    struct aspx_coll_comm *comm;
+    int rc;
+
+    if (!aspx_handle_is(freed, ASPX_HANDLE_COMM) || freed == MPI_COMM_WORLD ||
+        freed == MPI_COMM_SELF)
+        return mpi(handle);
+    comm = aspx_table_find(&table, freed);
+    if (comm == &gone || aspx_table_insert(&table, freed, &gone) != 0)
+        return mpi(handle);
+    rc = mpi(handle);
+    if (rc == MPI_SUCCESS && comm)
+        forget(comm);
+    else if (rc != MPI_SUCCESS && comm)
+        (void) aspx_table_insert(&table, freed, comm); /* it has its slot */
+    else if (rc != MPI_SUCCESS)
+        aspx_table_remove(&table, freed, &gone);
+    return rc;
+}
+
+int aspx_coll_comm_created(int rc, const MPI_Comm *handle)
+{
+    const struct aspx_coll_comm *known = rc == MPI_SUCCESS
+                                             ? aspx_table_find(&table, *handle)
+                                             : NULL;
+
+    if (known)
+        aspx_table_remove(&table, *handle, known);
+    return rc;
 }
 
 /* What the program still calls is MPI's. */

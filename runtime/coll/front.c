@@ -140,16 +140,12 @@ BOTH(REDUCTION, Exscan, EXSCAN)
 
 static int coll_Comm_free(MPI_Comm *comm)
 {
-    if (comm)
-        aspx_coll_comm_forget(*comm);
-    return aspx_coll_behind.MPI_Comm_free(comm);
+    return aspx_coll_comm_free(comm, aspx_coll_behind.MPI_Comm_free);
 }
 
 static int coll_Comm_disconnect(MPI_Comm *comm)
 {
-    if (comm)
-        aspx_coll_comm_forget(*comm);
-    return aspx_coll_behind.MPI_Comm_disconnect(comm);
+    return aspx_coll_comm_free(comm, aspx_coll_behind.MPI_Comm_disconnect);
 }
 
 static int coll_Comm_set_info(MPI_Comm comm, MPI_Info info)
@@ -194,6 +190,7 @@ static const struct aspx_real *stand_in_front(const struct aspx_real *table,
     OURS_BOTH(room, Reduce_scatter);
     OURS_BOTH(room, Scan);
     OURS_BOTH(room, Exscan);
+    aspx_coll_created_fill(room);
     OURS(room, Comm_free);
     OURS(room, Comm_disconnect);
     OURS(room, Comm_set_info);

@@ -8,6 +8,7 @@
 #include "publisher.h"
 #include "requests.h"
 #include "tune.h"
+#include "typed.h"
 
 #include "runtime/mpi/handle.h"
 
@@ -63,15 +64,13 @@ static struct gift gift_of(const struct aspx_coll_space *space,
 static int fill(void *arg, void *data, uint64_t bytes)
 {
     const struct gift *gift = arg;
-    MPI_Count at = 0;
 
     if (aspx_handle_basic_size(gift->type)) {
         memcpy(data, gift->data, bytes);
         return MPI_SUCCESS;
     }
-    return aspx_coll_behind.MPI_Pack_c(gift->data, gift->count, gift->type,
-                                       data, (MPI_Count) bytes, &at,
-                                       MPI_COMM_SELF);
+    return aspx_coll_pack(gift->data, gift->count, gift->type, data,
+                          (MPI_Count) bytes, MPI_COMM_SELF);
 }
 
 /* ---- what it gets ------------------------------------------------------------- */
@@ -131,7 +130,7 @@ static int note_target(struct aspx_coll_posted *posted,
 static int take_with_gaps(struct aspx_coll_posted *posted)
 {
     struct aspx_posts *posts = &posted->space->posts;
-    MPI_Count size = 0, at = 0;
+    MPI_Count size = 0;
     void *bytes;
     int rc = MPI_SUCCESS;
 
@@ -141,15 +140,12 @@ static int take_with_gaps(struct aspx_coll_posted *posted)
     if (!bytes)
         return MPI_ERR_NO_MEM;
     if (posted->post.keeps_own)
-        rc = aspx_coll_behind.MPI_Pack_c(posted->to.data, posted->to.count,
-                                         posted->to.type, bytes, size, &at,
-                                         MPI_COMM_SELF);
+        rc = aspx_coll_pack(posted->to.data, posted->to.count, posted->to.type,
+                            bytes, size, MPI_COMM_SELF);
     aspx_post_take(posts, &posted->post, bytes);
-    at = 0;
     if (rc == MPI_SUCCESS && posted->post.rc == MPI_SUCCESS)
-        rc = aspx_coll_behind.MPI_Unpack_c(bytes, size, &at, posted->to.data,
-                                           posted->to.count, posted->to.type,
-                                           MPI_COMM_SELF);
+        rc = aspx_coll_unpack(bytes, size, posted->to.data, posted->to.count,
+                              posted->to.type, MPI_COMM_SELF);
     free(bytes);
     return rc;
 }
