@@ -133,7 +133,7 @@ static void while_the_reader_is_away(void **state)
     struct aspx_coll_space reader = {.holders = 1, .comm = MPI_COMM_WORLD};
     struct aspx_post given[POSTED], taken[POSTED];
     time_t limit = time(NULL) + LIMIT_S;
-    unsigned char out[BYTES];
+    static unsigned char out[BYTES];
     struct aspx_posts writer;
 
     (void) state;

@@ -67,7 +67,8 @@ void aspx_coll_reducible_start(void)
 }
 
 static enum class class_of(MPI_Datatype type) {
-    return classes[type & 0xff].type == type ? classes[type & 0xff].class : OTHER;
+    return classes[type & 0xff].type == type ? classes[type & 0xff].class
+                                             : OTHER;
 }
 
 /* MPI 4.0, 6.9.2; what is not sure to be allowed is left to MPI. All of these

@@ -31,6 +31,7 @@ static struct {
     uint32_t seen;    /* posts of the doorbell */
     uint32_t running; /* operations that wait for other ghosts */
     bool has_no_room;
+    struct aspx_exchange *abandoned; /* messages may still use their memory */
     /* First tags of mailboxes that ghosts of other nodes have closed, perhaps
      * before this one was asked to serve them. */
     int *closed;
@@ -111,7 +112,6 @@ static void tell_ghost(uint32_t ghost, int tag)
         aspx_real.MPI_Request_free(&request);
 }
 
-/* What messages may still write to, or read, is left to them. */
 static void abandon(struct aspx_exchange *x)
 {
     if (x->state != ASPX_EXCHANGE_RUNNING) {
@@ -123,6 +123,8 @@ static void abandon(struct aspx_exchange *x)
         (void) aspx_real.MPI_Cancel(&x->plan.requests[i]);
         (void) aspx_real.MPI_Request_free(&x->plan.requests[i]);
     }
+    x->next = all.abandoned;
+    all.abandoned = x;
 }
 
 /* Nothing of it is read or written any more but its state. */

@@ -220,9 +220,9 @@ static void post(uint32_t member, uint32_t first, uint32_t end)
                      .fold = is_reduction(op) ? MPI_SUM : 0,
                      .type = is_reduction(op) ? MPI_INT : 0,
                      .grain = is_reduction(op) ? sizeof(int) : 1}};
-        assert_int_equal(aspx_post_begin(&users[member], &posts[member][i],
-                                         fill, &value),
-                         0);
+        assert_int_equal(
+            aspx_post_begin(&users[member], &posts[member][i], fill, &value),
+            0);
     }
     doorbell.posts++;
 }
@@ -236,8 +236,7 @@ static void take(uint32_t member)
     for (uint32_t i = 0; i < POSTS; i++) {
         struct aspx_post *p = &posts[member][i];
 
-        if (!p->from ||
-            aspx_post_misses(&users[member], p) < MEMBERS + 1)
+        if (!p->from || aspx_post_misses(&users[member], p) < MEMBERS + 1)
             continue;
         aspx_post_take(&users[member], p, out);
         aspx_post_end(&users[member], p);
@@ -284,9 +283,9 @@ static void start_job(void)
                                        .node_of = node_of,
                                        .member_of = member_of,
                                        .fold = sum};
-        assert_int_equal(aspx_mailbox_see(&users[m].mailbox, mailbox_memory(),
-                                          m, &shape),
-                         0);
+        assert_int_equal(
+            aspx_mailbox_see(&users[m].mailbox, mailbox_memory(), m, &shape),
+            0);
     }
     nodes = users[0].mailbox.nodes;
     nodes->ranks = RANKS;
@@ -305,12 +304,16 @@ static void end_job(void)
         struct service *service = all.services;
 
         all.services = service->next;
-        for (struct aspx_exchange *x = service->first; x; x = x->next)
-            x->state = ASPX_EXCHANGE_DONE; /* no message is under way here */
         if (!service->is_broken)
             break_off(service);
         aspx_exchange_mailbox_leave(&service->mailbox);
         free(service);
+    }
+    while (all.abandoned) {
+        struct aspx_exchange *x = all.abandoned;
+
+        all.abandoned = x->next;
+        aspx_exchange_free(x);
     }
     free(all.closed);
     for (uint32_t m = 0; m < MEMBERS; m++) {
@@ -402,10 +405,14 @@ static const struct stage {
     const char *name;
     void (*reach)(void);
 } stages[] = {
-    {"introduced", introduced},     {"opened", opened},
-    {"one has posted", one_has_posted}, {"gathering", gathering},
-    {"all have posted", all_have_posted}, {"exchanging", exchanging},
-    {"published", published},       {"taken and posted", taken_and_posted},
+    {"introduced", introduced},
+    {"opened", opened},
+    {"one has posted", one_has_posted},
+    {"gathering", gathering},
+    {"all have posted", all_have_posted},
+    {"exchanging", exchanging},
+    {"published", published},
+    {"taken and posted", taken_and_posted},
     {"letting go", letting_go},
 };
 
@@ -497,8 +504,7 @@ static bool store(const struct stage *stage, uint64_t at, uint32_t v,
     memcpy(before, mailbox_memory(), sizeof(before));
     be_quiet(true);
     alarm(LIMIT_S);
-    broken = !all.services &&
-             aspx_ghost_collectives_open(OFFSET, MEMBERS) != 0;
+    broken = !all.services && aspx_ghost_collectives_open(OFFSET, MEMBERS) != 0;
     failed = !broken && !go_on();
     alarm(0);
     be_quiet(false);

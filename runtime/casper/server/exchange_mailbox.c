@@ -98,8 +98,7 @@ static int check_ghosts(struct aspx_exchange_mailbox *mailbox,
     for (uint32_t n = 0; n < mailbox->nodes; n++)
         if (mailbox->ghosts[n] < 0 ||
             (uint32_t) mailbox->ghosts[n] >= job->ghosts ||
-            ((uint32_t) mailbox->ghosts[n] == job->me) !=
-                (n == mailbox->node))
+            ((uint32_t) mailbox->ghosts[n] == job->me) != (n == mailbox->node))
             return says(mailbox, "map of ghosts");
     return 0;
 }
