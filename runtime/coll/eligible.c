@@ -18,8 +18,7 @@ static bool folds(const struct aspx_coll_call *call, struct asp_tune_args *args)
     if (!(asp_tune_ops[call->op].rules & ASP_TUNE_FOLD))
         return true;
     args->fold = ASP_TUNE_BUILTIN;
-    args->floating = aspx_coll_is_floating(call->recv_type);
-    return aspx_coll_can_reduce(call->fold, call->recv_type);
+    return aspx_coll_can_reduce(call->fold, call->recv_type, &args->floating);
 }
 
 /* ---- sizes ------------------------------------------------------------------ */

@@ -95,14 +95,10 @@ static bool can_fold(MPI_Op op, enum class class)
     }
 }
 
-bool aspx_coll_is_floating(MPI_Datatype type)
+bool aspx_coll_can_reduce(MPI_Op op, MPI_Datatype type, bool *floating_p)
 {
     enum class class = class_of(type);
 
-    return class == FLOATING || class == COMPLEX;
-}
-
-bool aspx_coll_can_reduce(MPI_Op op, MPI_Datatype type)
-{
-    return can_fold(op, class_of(type));
+    *floating_p = class == FLOATING || class == COMPLEX;
+    return can_fold(op, class);
 }

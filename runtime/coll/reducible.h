@@ -11,10 +11,8 @@
 /* Before the first question. */
 void aspx_coll_reducible_start(void);
 
-/* May this rank reduce elements of the type by the operation itself? */
-bool aspx_coll_can_reduce(MPI_Op op, MPI_Datatype type);
-
-/* Are the elements floating-point or complex numbers? */
-bool aspx_coll_is_floating(MPI_Datatype type);
+/* May this rank reduce elements of the type by the operation itself?
+ *   floating_p  out: they are floating-point or complex numbers */
+bool aspx_coll_can_reduce(MPI_Op op, MPI_Datatype type, bool *floating_p);
 
 #endif

@@ -109,8 +109,9 @@ static int fake_Reduce_local_c(const void *in, void *inout, MPI_Count count,
                                MPI_Datatype type, MPI_Op op)
 {
     size_t bytes = (size_t) count * aspx_handle_basic_size(type);
+    bool floating;
 
-    assert_true(aspx_coll_can_reduce(op, type));
+    assert_true(aspx_coll_can_reduce(op, type, &floating));
     for (size_t i = 0; i < bytes; i++)
         ((unsigned char *) inout)[i] += ((const unsigned char *) in)[i];
     return MPI_SUCCESS;
@@ -518,6 +519,19 @@ static bool store(const struct stage *stage, uint64_t at, uint32_t v,
     return broken;
 }
 
+/* Where it was when it failed. */
+static const struct stage *last_stage;
+static uint64_t last_word;
+
+static int say_where(void **state)
+{
+    (void) state;
+    be_quiet(false);
+    print_message("the last store: %s, word %lu\n", last_stage->name,
+                  (unsigned long) last_word);
+    return 0;
+}
+
 /* By default a few values of each third word: all are met at some stage. */
 enum { FEW = 7, THIRD = 3 };
 
@@ -525,7 +539,11 @@ static uint32_t spread(size_t s, uint64_t at)
 {
     uint64_t word = at / sizeof(uint64_t);
     uint32_t found = 0;
-    bool is_last = !every_value && (word + s) % THIRD != 0;
+    bool is_last;
+
+    last_stage = &stages[s];
+    last_word = at;
+    is_last = !every_value && (word + s) % THIRD != 0;
 
     for (uint32_t v = every_value ? 0 : (uint32_t) (word / THIRD % FEW);
          !is_last; v += every_value ? 1 : FEW)
@@ -590,7 +608,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_store),
         cmocka_unit_test(closed_elsewhere),
-        cmocka_unit_test(stray_stores),
+        cmocka_unit_test_teardown(stray_stores, say_where),
     };
 
     every_value = argc > 1 && strcmp(argv[1], "all") == 0;

@@ -215,12 +215,14 @@ static const char *wrong_sizes(const struct aspx_exchange_mailbox *mailbox,
 static const char *wrong_what(const struct aspx_exchange_mailbox *mailbox,
                               const struct aspx_exchange *x)
 {
+    bool floating;
+
     if (x->what.op >= ASP_COLL_OPS || !betweens[x->what.op].way)
         return "operation";
     if (x->what.root >= mailbox->ranks)
         return "root";
     if (reduces(x->what.op) &&
-        !aspx_coll_can_reduce(x->what.fold, x->what.type))
+        !aspx_coll_can_reduce(x->what.fold, x->what.type, &floating))
         return "reduction";
     return wrong_sizes(mailbox, x);
 }
