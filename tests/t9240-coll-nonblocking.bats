@@ -131,6 +131,21 @@ behind() {
     behind '-n 3 --offload' allreduce recv 1000 10000 1
 }
 
+# tests/coll/overwrite.c; ranks 1 and 3 are on the other node.
+@test "a stray store into what was posted: a line that names it, and an end" {
+    run timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" -n 4 -g 1 --nodes 2 \
+        --knob coll=tune "$build/coll_overwrite"
+    [ "$status" -ne 0 ] && [ "$status" -lt 124 ]
+    printed '^aspen-ghost: memory .* overwritten \(next, of rank 0 of its '
+    printed '^aspen: a ghost has closed the mailbox '
+    not_printed 'not found out'
+    run timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" -n 3 --off \
+        --knob coll=tune "$build/coll_overwrite"
+    [ "$status" -ne 0 ] && [ "$status" -lt 124 ]
+    printed '^aspen: memory .* overwritten \(next of rank 0 of its '
+    not_printed 'not found out'
+}
+
 @test "a ghost that stops in an operation: a message, and an end in time" {
     local out=$BATS_TEST_TMPDIR/out pid ghost=
     ASPEN_TEST_MARK=$BATS_TEST_TMPDIR ghosts -n 4 -g 1 --nodes 2 \
