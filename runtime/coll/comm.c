@@ -258,9 +258,7 @@ static void let_go(struct aspx_coll_comm *comm)
         aspx_coll_count_comm(comm);
         aspx_coll_learnt_keep(comm);
     }
-    if (comm->space)
-        comm->space->comm = MPI_COMM_NULL; /* errors go elsewhere now */
-    aspx_coll_space_leave(comm->space);
+    aspx_coll_space_let_go(comm->space);
     aspx_node_area_free(comm->area);
     for (uint32_t i = 0; comm->kept && i < ASPX_COLL_PLANS; i++) {
         aspx_coll_plan_free(&comm->kept[i].plan);

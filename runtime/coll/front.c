@@ -11,6 +11,7 @@
 #include "comm.h"
 #include "global.h"
 #include "info.h"
+#include "publisher.h"
 #include "report.h"
 #include "space.h"
 #include "tune.h"
@@ -219,6 +220,7 @@ void aspx_coll_stop(void)
     if (!aspx_coll_active)
         return;
     aspx_coll_comm_stop();
+    aspx_coll_publisher_stop();
     aspx_coll_active = false;
     aspx_native_stop();
     aspx_coll_save();

@@ -168,6 +168,45 @@ static void finish(struct aspx_coll_posted *posted)
         aspx_coll_behind.MPI_Grequest_complete(posted->request);
 }
 
+/* The memory of the mailbox is not as it was written: the program has stored
+ * there, or the ghost has found that it has, and nothing more will come. */
+static _Noreturn void give_up_broken(const struct aspx_coll_space *space)
+{
+    const struct aspx_posts *posts = &space->posts;
+    const struct aspx_mailbox *mailbox = &posts->mailbox;
+    uint32_t rank = 0;
+
+    while (mailbox->fault && rank + 1 < posts->ranks &&
+           (posts->node_of[rank] != posts->node ||
+            posts->member_of[rank] != mailbox->fault_of))
+        rank++;
+    if (mailbox->fault)
+        fprintf(stderr,
+                "aspen: memory of a non-blocking collective was overwritten "
+                "(%s of rank %u of its communicator): the job ends; run with "
+                "coll=off to find the store\n",
+                mailbox->fault, (unsigned) rank);
+    else
+        fprintf(stderr,
+                "aspen: a ghost has closed the mailbox of a "
+                "communicator's non-blocking collectives, and says why: "
+                "the job ends\n");
+    fflush(stderr);
+    aspx_coll_behind.MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    abort();
+}
+
+/* A ghost closes a mailbox in order only when its users have let go of it. */
+static bool is_broken(const struct aspx_coll_space *space)
+{
+    const struct aspx_mailbox *mailbox = &space->posts.mailbox;
+
+    return mailbox->fault ||
+           (space->by_ghosts &&
+            atomic_load_explicit(&mailbox->nodes->state,
+                                 memory_order_relaxed) != ASPX_MAILBOX_OPEN);
+}
+
 /* The lock is held. */
 static void step(struct aspx_coll_space *space)
 {
@@ -175,6 +214,8 @@ static void step(struct aspx_coll_space *space)
     struct aspx_post *post, *next;
 
     aspx_coll_look(space);
+    if (is_broken(space))
+        give_up_broken(space);
     for (post = posts->first; post; post = next) {
         next = post->next;
         if (aspx_post_misses(posts, post) == posts->mailbox.participants)
@@ -239,18 +280,19 @@ static int begin(struct aspx_coll_posted *posted,
 {
     struct aspx_coll_space *space = posted->space;
     struct gift gift = gift_of(space, call);
-    bool pending;
+    bool helped;
     int rc;
 
     pthread_mutex_lock(&space->lock);
     rc = aspx_post_begin(&space->posts, &posted->post, fill, &gift);
     if (rc == 0)
         step(space);
-    pending = aspx_posts_are_pending(&space->posts);
+    helped = aspx_posts_are_pending(&space->posts) ||
+             aspx_posts_may_fill(&space->posts);
     pthread_mutex_unlock(&space->lock);
     if (rc != 0)
         return MPI_ERR_NO_MEM;
-    if (pending)
+    if (helped)
         aspx_coll_publish_later(space);
     if (space->by_ghosts)
         aspx_coll_ghosts->ring();
