@@ -3,15 +3,15 @@
  * all ranks draw the same operations from (seed, number); each draws for itself
  * how its data lie (typed_side.c: gaps, below the address of the call,
  * interleaved, backwards, by absolute addresses, none), MPI_IN_PLACE where only
- * a root may say it, large counts, and when it comes. Every byte of both buffers
- * and of guard zones around them is compared with what it must be: the result,
- * which is computed without MPI, and otherwise what was there before, also where
- * MPI leaves open what a call does to it and MPICH leaves it alone.
+ * a root may say it, large counts, and when it comes. Every byte of both
+ * buffers and of guard zones around them is compared with what it must be: the
+ * result, which is computed without MPI, and otherwise what was there before,
+ * also where MPI leaves open what a call does to it and MPICH leaves it alone.
  *
  *   coll_typed SEED PROGRAMS [FIRST [OPERATION [blocking]]]
  *
- * OPERATION: allgather, say; "all" is all of them. TYPED_GO_ON=1 goes on after a
- * failure, TYPED_RELATIVE=1 has no absolute addresses: where is a fault? */
+ * OPERATION: allgather, say; "all" is all of them. TYPED_GO_ON=1 goes on after
+ * a failure, TYPED_RELATIVE=1 has no absolute addresses: where is a fault? */
 #include "typed.h"
 
 #include <limits.h>
@@ -28,8 +28,8 @@ enum {
     /* MPICH's MPI_Reduce of 2 KiB and more ends with a signal where another
      * root than 0 says MPI_IN_PLACE (4.0.2), its MPI_Reduce_scatter of 512 KiB
      * and more aborts in place where a rank's block is larger than all before
-     * it, and its MPI_Allgatherv cuts messages by the extent of the caller's own
-     * type: bytes up to which they do what they must. */
+     * it, and its MPI_Allgatherv cuts messages by the extent of the caller's
+     * own type: bytes up to which they do what they must. */
     REDUCE_IN_PLACE_MOST = 1024,
     SCATTER_IN_PLACE_MOST = 20000,
     ALLGATHERV_MOST = 16000,
@@ -194,8 +194,8 @@ static void reduced(const struct program *p, int call, int last, int to, int i,
 static void make_sides(struct op *op, const struct program *p)
 {
     const struct basic *basic = basic_of(p);
-    int whole[RANKS_MOST], takes_input = op->in_place && scatters(op->kind) &&
-                                         op->kind != SCATTER;
+    int whole[RANKS_MOST],
+        takes_input = op->in_place && scatters(op->kind) && op->kind != SCATTER;
     struct wish wish = {
         .basic = basic->type,
         .size = basic->size,

@@ -9,8 +9,7 @@
 #define NOW(NAME, ...) MPI_##NAME(__VA_ARGS__)
 #endif
 #define CALL(NAME, LATER, ...)                                                 \
-    (op->later ? NOW(LATER, __VA_ARGS__, &op->request)                         \
-               : NOW(NAME, __VA_ARGS__))
+    (op->later ? NOW(LATER, __VA_ARGS__, &op->request) : NOW(NAME, __VA_ARGS__))
 
 static void with_counts(struct op *op, const void *send, void *recv)
 {
@@ -81,8 +80,7 @@ static void move_blocks(struct op *op, const void *send, void *recv)
              op->comm);
         break;
     default:
-        CALL(Alltoall, Ialltoall, send, ns, sent, recv, nr, received,
-             op->comm);
+        CALL(Alltoall, Ialltoall, send, ns, sent, recv, nr, received, op->comm);
     }
 }
 

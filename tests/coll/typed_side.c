@@ -258,9 +258,9 @@ void side_set(struct side *side, int block, int i, const void *value)
 
 void side_want(struct side *side, int block, int i, const void *value)
 {
-    memcpy(element(side, side->wanted + (side->origin - side->memory), block,
-                   i),
-           value, (size_t) side->size);
+    memcpy(
+        element(side, side->wanted + (side->origin - side->memory), block, i),
+        value, (size_t) side->size);
 }
 
 void side_keep(struct side *side)
