@@ -257,6 +257,43 @@ static int carry_ours(struct aspx_coll_comm *comm,
     return tell(call->comm, rc);
 }
 
+/* By an algorithm of MPICH, which gets bytes that lie one after the other from
+ * every rank: several of them write elsewhere, or send something else, where
+ * types have gaps or a lower bound or differ between ranks, and a rank does not
+ * know the types of the others. MPICH calls its error handlers itself. */
+static int carry_native(struct aspx_coll_comm *comm,
+                        const struct aspx_coll_call *call,
+                        const struct asp_tune_args *args,
+                        const struct aspx_coll_way *way)
+{
+    struct side from = sent(comm, call), to = received(comm, call);
+    struct aspx_coll_call bytes = *call;
+    bool counted = call->op == ASP_COLL_ALLGATHERV;
+    void *in, *out;
+    int rc;
+
+    rc = take(&from, comm->own, &in);
+    if (rc == MPI_SUCCESS)
+        rc = take(&to, comm->own, &out);
+    if (rc != MPI_SUCCESS)
+        return tell(call->comm, rc);
+    if (call->send != MPI_IN_PLACE)
+        bytes.send = in;
+    if (call->recv != MPI_IN_PLACE)
+        bytes.recv = out;
+    bytes.send_type = bytes.recv_type = MPI_BYTE;
+    bytes.nsend = (MPI_Count) (counted ? comm->counts[comm->rank]
+                                       : args->bytes);
+    bytes.nrecv = (MPI_Count) args->bytes;
+    bytes.counts = comm->counts;
+    bytes.displs = comm->offsets;
+    bytes.large = true;
+    rc = aspx_native_call(&way->native, &bytes);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    return tell(call->comm, put_back(&to, comm->own, out));
+}
+
 /* MPI takes the program's data as they are, and calls its error handlers. */
 int aspx_coll_carry(struct aspx_coll_comm *comm,
                     const struct aspx_coll_call *call,
@@ -267,7 +304,10 @@ int aspx_coll_carry(struct aspx_coll_comm *comm,
     case ASPX_COLL_DEFAULT:
         return call->mpi(call);
     case ASPX_COLL_NATIVE:
-        return aspx_native_call(&way->native, call);
+        /* Types of reductions are built in, and so the same on all ranks. */
+        return args->fold == ASP_TUNE_NO_FOLD
+                   ? carry_native(comm, call, args, way)
+                   : aspx_native_call(&way->native, call);
     default:
         return carry_ours(comm, call, args, way);
     }

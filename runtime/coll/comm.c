@@ -8,6 +8,7 @@
 #include "global.h"
 #include "join.h"
 #include "learnt.h"
+#include "machine.h"
 #include "report.h"
 #include "settings.h"
 #include "space.h"
@@ -161,23 +162,34 @@ static void number_nodes(struct aspx_coll_comm *comm, const int *leader)
         comm->regular = comm->node[r] == r / (comm->size / comm->nnodes);
 }
 
-/* Returns false, on all ranks, when there is no room for the communicators that
- * this takes. */
-static bool find_nodes(struct aspx_coll_comm *comm, int *leader)
+/* Which node a rank is on is known since MPI_Init: no communication. Returns
+ * false when there is no memory here. */
+static bool find_leaders(struct aspx_coll_comm *comm, int *leader)
 {
-    int own = (int) comm->rank;
-    MPI_Comm node = MPI_COMM_NULL;
+    int n = (int) comm->size, most = 1, *ranks, *found, *first;
+    MPI_Group group, world;
 
-    if (!aspx_coll_all_have(comm->own,
-                            aspx_coll_behind.MPI_Comm_split_type(
-                                comm->own, MPI_COMM_TYPE_SHARED, 0,
-                                MPI_INFO_NULL, &node) == MPI_SUCCESS))
+    aspx_coll_behind.MPI_Comm_size(MPI_COMM_WORLD, &most);
+    ranks = calloc(2 * (size_t) n + (size_t) most, sizeof(*ranks));
+    if (!ranks)
         return false;
-    aspx_coll_behind.MPI_Bcast(&own, 1, MPI_INT, 0, node);
-    aspx_coll_behind.MPI_Comm_free(&node);
-    aspx_coll_behind.MPI_Allgather(&own, 1, MPI_INT, leader, 1, MPI_INT,
-                                   comm->own);
-    number_nodes(comm, leader);
+    found = ranks + n;
+    first = found + n;
+    for (int r = 0; r < n; r++)
+        ranks[r] = r;
+    aspx_coll_behind.MPI_Comm_group(comm->comm, &group);
+    aspx_coll_behind.MPI_Comm_group(MPI_COMM_WORLD, &world);
+    aspx_coll_behind.MPI_Group_translate_ranks(group, n, ranks, world, found);
+    aspx_coll_behind.MPI_Group_free(&group);
+    aspx_coll_behind.MPI_Group_free(&world);
+    for (int r = 0; r < n; r++) {
+        int *seen = &first[aspx_coll_leaders()[found[r]]];
+
+        if (*seen == 0)
+            *seen = r + 1;
+        leader[r] = *seen - 1;
+    }
+    free(ranks);
     return true;
 }
 
@@ -302,8 +314,9 @@ void aspx_coll_comm_earn(struct aspx_coll_comm *comm)
         return;
     }
     leader = calloc(comm->size, sizeof(*leader));
-    have = take_memory(comm) && leader;
-    if (aspx_coll_all_have(comm->own, have) && find_nodes(comm, leader)) {
+    have = take_memory(comm) && leader && find_leaders(comm, leader);
+    if (aspx_coll_all_have(comm->own, have)) {
+        number_nodes(comm, leader);
         make_area(comm);
         start_decisions(comm, (uint32_t *) leader);
         comm->state = ASPX_COLL_COMM_TUNED;

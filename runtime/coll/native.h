@@ -87,9 +87,12 @@ void aspx_native_start(int release);
 /* Let go of it. Before MPI ends. */
 void aspx_native_stop(void);
 
-/* Have MPICH carry out the call in this way. Returns what it returned, and has
- * called the error handler that it called. A control variable that somebody
- * else wrote meanwhile keeps that value. Threads: one at a time. */
+/* Have MPICH carry out the call in this way. Data of a reduction are of a type
+ * that MPI has built in, all other data MPI_BYTE on all ranks: with types of
+ * the program several algorithms are wrong, and no rank knows those of the
+ * others. Returns what it returned, and has called the error handler that it
+ * called. A control variable that somebody else wrote meanwhile keeps that
+ * value. Threads: one at a time. */
 int aspx_native_call(const struct aspx_native_way *way,
                      const struct aspx_coll_call *call);
 

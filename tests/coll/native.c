@@ -10,6 +10,7 @@
  *   coll_native random SEED N   N random pairs of a way and a call
  *   coll_native rules           writes of others, failed calls, fallbacks,
  *                               unknown releases
+ *   coll_native names           the operation and name of each algorithm here
  *   coll_native threads         with MPI_THREAD_MULTIPLE there are none
  *
  * NATIVE_TELL=1 prints how many messages each way has, NATIVE_GO_ON=1 goes on
@@ -30,7 +31,6 @@ enum { NAMES_MOST = 1024 };
 struct aspx_real aspx_coll_behind;
 
 static int world_rank, world_size, nodes, failed;
-static struct prng own; /* this rank's */
 
 static void fail(const struct shape *s, const struct aspx_native_way *way,
                  const char *what)
@@ -93,7 +93,7 @@ static int read_all(int compare)
 static long compare(const struct shape *s, const struct aspx_native_way *way,
                     int count)
 {
-    struct data *data = data_make(s, &own);
+    struct data *data = data_make(s);
     struct asp_tune_args args;
     struct aspx_native_problem problem;
     char what[80];
@@ -211,6 +211,14 @@ static void each(void)
     }
     if (world_rank == 0)
         printf("ok %ld ways and calls\n", n);
+}
+
+static void tell_names(void)
+{
+    for (size_t i = 0; world_rank == 0 && i < aspx_native_row_count; i++)
+        if (aspx_native_lives(&aspx_native_rows[i]))
+            printf("%s %s\n", asp_coll_op_name(aspx_native_rows[i].op),
+                   aspx_native_rows[i].name);
 }
 
 /* ---- random ------------------------------------------------------------- */
@@ -350,7 +358,6 @@ int main(int argc, char **argv)
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
-    own.state = 77777 * (uint64_t) world_rank + 5;
     count_nodes();
     fill_behind();
     release = find_release();
@@ -365,6 +372,8 @@ int main(int argc, char **argv)
                      argc > 3 ? atol(argv[3]) : 1000);
     } else if (strcmp(mode, "rules") == 0) {
         rules(release);
+    } else if (strcmp(mode, "names") == 0) {
+        tell_names();
     } else {
         each();
     }
