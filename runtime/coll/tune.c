@@ -15,6 +15,7 @@
 #include "pinned.h"
 #include "settings.h"
 #include "space.h"
+#include "straight.h"
 
 #include "runtime/base/clock.h"
 
@@ -128,6 +129,17 @@ static void agree(struct aspx_coll_comm *comm)
     aspx_coll_learnt_keep(comm);
 }
 
+/* MPI's own choice of calls that need not be pinned. */
+static void keep_straight(const struct aspx_coll_comm *comm,
+                          const struct aspx_coll_call *call,
+                          const struct asp_tune_args *args)
+{
+    struct asp_decide_line *line = asp_decide_line(comm->decide);
+
+    if (line && !aspx_coll_is_pinned(args))
+        aspx_straight_keep(call, comm->rank, line);
+}
+
 static int decide(struct aspx_coll_comm *comm,
                   const struct aspx_coll_call *call,
                   const struct asp_tune_args *args)
@@ -139,8 +151,10 @@ static int decide(struct aspx_coll_comm *comm,
     double begun;
     int rc;
 
-    if (!decision.timed && !decision.agree)
+    if (!decision.timed && !decision.agree) {
+        keep_straight(comm, call, args);
         return carry_out(comm, call, args, way);
+    }
     begun = now_us();
     rc = carry_out(comm, call, args, way);
     seen = (struct asp_decide_seen){
