@@ -43,7 +43,7 @@ struct asp_decide {
                        */
     /* The call that goes on: its own, NULL where there is none. */
     struct searched *search;
-    struct line *line;
+    struct line *line, *latest; /* latest: of a call before, NULL: none */
     bool separated, timed, search_due, pattern_due;
     /* Hash of call words: 1 + index, or FREE. */
     uint8_t of_line[PLACES], of_search[PLACES];
@@ -368,8 +368,11 @@ struct asp_decision asp_decide_enter(struct asp_decide *decide,
     d->timed = false;
     if (d->broken)
         return (struct asp_decision){.way = ASP_DECIDE_DEFAULT};
-    if (args->pattern != ASP_TUNE_NONBLOCKING)
-        d->line = line_of(d, word);
+    if (args->pattern != ASP_TUNE_NONBLOCKING) {
+        d->line = d->latest && d->latest->word == word ? d->latest
+                                                       : line_of(d, word);
+        d->latest = d->line;
+    }
     if (d->line && pass(d->line))
         return d->line->decision;
     d->search = NULL;

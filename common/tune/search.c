@@ -141,7 +141,7 @@ static void begin(struct asp_search *s, uint64_t bytes)
     for (uint32_t i = 0; i < s->ntries; i++) {
         s->tries[i].best_us = 0;
         s->tries[i].calls = 0;
-        s->tries[i].out = false;
+        s->tries[i].out = s->tries[i].refuted = false;
     }
     asp_search_begin_round(s, ASP_SEARCH_CHECK);
 }
@@ -155,6 +155,7 @@ void asp_search_repeat(struct asp_search *s)
     for (uint32_t i = 0; i < s->ntries; i++) {
         s->tries[i].best_us = 0;
         s->tries[i].calls = !s->tries[i].out;
+        s->tries[i].refuted = false;
     }
     asp_search_begin_round(s, ASP_SEARCH_CHECK);
 }
@@ -225,6 +226,11 @@ void asp_search_resume(struct asp_search *search, struct asp_search_try *tries,
     tries[s->ntries - 1].best_us = known->best_us;
     tries[s->ntries - 1].rank = known->rank;
     s->promised_us = known->promised_us;
+    if (known->proving && other) {
+        asp_search_propose(s, ASP_SEARCH_CHOSEN, s->ntries - 1);
+        s->proof = known->proof;
+        return;
+    }
     asp_search_settle(s, ASP_SEARCH_CHOSEN, s->ntries - 1);
 }
 

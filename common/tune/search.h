@@ -130,6 +130,7 @@ struct asp_search_try {
     uint32_t calls;      /* agreed */
     uint32_t place;      /* which try has this place in the round */
     bool out;            /* dropped */
+    bool refuted;        /* in a proof */
 };
 
 /* In an agreement: no time (us). Larger than any. */
@@ -196,6 +197,8 @@ struct asp_search_known {
     uint64_t bytes;             /* of the calls that were measured */
     double best_us, default_us; /* 0: not measured */
     double promised_us;         /* as in struct asp_search */
+    bool proving;               /* that way is not chosen yet, but in PROOF, */
+    struct asp_proof proof;     /* which has come to this */
 };
 
 /* What this call is to do. */
@@ -221,12 +224,13 @@ void asp_search_start(struct asp_search *search, struct asp_search_try *tries,
                       const struct asp_search_candidate *candidates, uint32_t n,
                       uint32_t standard, uint64_t seed);
 
-/* What it came to. Returns false while it goes on, and where its end says
+/* What it came to. Returns false before a proof, and where its end says
  * nothing of the key: a veto, ranks that differ or cannot measure. */
 bool asp_search_known(const struct asp_search *search,
                       struct asp_search_known *known_p);
 
-/* Begin with what is known: no trial; the way is watched (WATCH).
+/* Begin with what is known: no trial; the way is watched (WATCH), or its proof
+ * goes on.
  *   tries     memory for 2
  *   known     the same on all ranks
  *   standard  the number of the default's way

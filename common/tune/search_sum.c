@@ -57,9 +57,9 @@ bool asp_search_known(const struct asp_search *search,
                       struct asp_search_known *known_p)
 {
     const struct asp_search *s = search;
-    const struct asp_search_try *used = &s->tries[in_use(s)];
+    const struct asp_search_try *used = &s->tries[s->chosen];
 
-    if (s->phase < ASP_SEARCH_WATCH || s->end == ASP_SEARCH_VETO ||
+    if (s->phase < ASP_SEARCH_PROOF || s->end == ASP_SEARCH_VETO ||
         s->end == ASP_SEARCH_MISMATCH || s->end == ASP_SEARCH_BLIND)
         return false;
     *known_p = (struct asp_search_known){
@@ -69,6 +69,8 @@ bool asp_search_known(const struct asp_search *search,
         .best_us = used->best_us,
         .default_us = s->tries[s->standard].best_us,
         .promised_us = s->promised_us,
+        .proving = s->phase == ASP_SEARCH_PROOF,
+        .proof = s->proof,
     };
     return true;
 }

@@ -420,13 +420,42 @@ static void blind_proof(void **state)
     begin(&w, &asp_search_online, 12, DEFAULT);
     while (w.search.phase < ASP_SEARCH_PROOF)
         call(&w, 8);
-    for (int i = 0; i < 4 * 32; i++)
+    for (int i = 0; i < 8 * 32 * 4; i++)
         if (asp_search_next(&w.search, 8).agree) {
             asp_search_values(&w.search, values);
             asp_search_agreed(&w.search, values);
         }
     assert_int_equal(w.search.phase, ASP_SEARCH_WATCH);
     assert_int_equal(sum(&w).way, DEFAULT);
+}
+
+/* A search that ends in its proof is known, and the next goes on with it. */
+static void proof_goes_on(void **state)
+{
+    struct world w = {.us = {[1] = 50}}, next = w;
+    struct asp_search_known known;
+
+    (void) state;
+    begin(&w, &asp_search_online, 12, DEFAULT);
+    while (w.search.phase < ASP_SEARCH_PROOF) {
+        assert_false(asp_search_known(&w.search, &known));
+        call(&w, 8);
+    }
+    w.search.proof = (struct asp_proof){.windows = 7, .spread = 1};
+    assert_true(asp_search_known(&w.search, &known));
+    assert_true(known.proving);
+    assert_int_equal(known.way, 1);
+    for (uint32_t way = 0; way < 12; way++)
+        next.us[way] = 100;
+    next.us[1] = 150;
+    asp_search_resume(&next.search, next.tries, &asp_search_online, &known,
+                      DEFAULT, 1);
+    assert_int_equal(next.search.phase, ASP_SEARCH_PROOF);
+    for (int i = 0; i < 32; i++)
+        assert_false(call(&next, 8).trial);
+    assert_int_equal(next.used[1], 16);
+    assert_int_equal(next.search.phase, ASP_SEARCH_WATCH);
+    assert_int_equal(sum(&next).way, DEFAULT);
 }
 
 /* The budget is spent, and what was best so far is proved. */
@@ -743,6 +772,7 @@ int main(void)
         cmocka_unit_test(proof),
         cmocka_unit_test(luck),
         cmocka_unit_test(blind_proof),
+        cmocka_unit_test(proof_goes_on),
         cmocka_unit_test(budget_proof),
         cmocka_unit_test(rests_double),
         cmocka_unit_test(passes),
