@@ -19,6 +19,11 @@ native() {
     native 5 2 each
 }
 
+@test "a way that is taken for MPI's own choice sends what that sends" {
+    native 6 1 default
+    native 6 2 default
+}
+
 # tests/coll-native-campaign has the whole.
 @test "random ways and calls: none aborts, hangs or falls back" {
     native 8 1 random 1 400

@@ -76,6 +76,16 @@ struct asp_coll_cost {
     uint32_t rounds; /* messages in the longest chain of messages */
 };
 
+/* Do two sets of schedules send alike: as many messages and bytes, inside nodes
+ * and between them, in as many rounds? */
+static inline bool asp_coll_sends_alike(const struct asp_coll_cost *a,
+                                        const struct asp_coll_cost *b)
+{
+    return a->messages == b->messages && a->bytes == b->bytes &&
+           a->messages_between == b->messages_between &&
+           a->bytes_between == b->bytes_between && a->rounds == b->rounds;
+}
+
 /* Steps of all ranks together that are simulated: 2^24 need 2 GiB. */
 #define ASP_COLL_SIMULATE_STEPS (UINT64_C(1) << 24)
 

@@ -26,7 +26,7 @@ struct world {
     double us[WAYS];
     uint32_t used[WAYS]; /* calls of each way */
     uint32_t calls, agreements;
-    double total_us;
+    double total_us, trials_us;
 };
 
 /* Ways 0 to n - 1 in the model's order, each a bit slower than the one before
@@ -52,6 +52,7 @@ static struct asp_search_step call(struct world *w, uint64_t bytes)
     w->calls++;
     w->used[step.way]++;
     w->total_us += w->us[step.way];
+    w->trials_us += step.trial ? w->us[step.way] : 0;
     if (step.timed)
         asp_search_note(&w->search, w->us[step.way]);
     if (step.agree) {
@@ -86,17 +87,18 @@ static void chooses(void **state)
     (void) state;
     begin(&w, &asp_search_online, 12, DEFAULT);
     assert_int_equal(choose(&w), 2);
-    assert_true(w.calls <= 12);
+    assert_true(sum(&w).trials <= 12);
+    assert_true(w.calls <= 12 + 32);
     assert_int_equal(w.used[DEFAULT] > 0, 1);
     /* Only the few best of the model's order, and the default. */
     for (uint32_t i = 4; i < 12; i++)
         assert_true(i == DEFAULT || w.used[i] == 0);
     assert_int_equal(sum(&w).candidates, 12);
     assert_int_equal(sum(&w).tried, 5);
-    assert_int_equal(sum(&w).trials, w.calls);
+    assert_int_equal(sum(&w).trials, w.calls - 32);
     assert_int_equal(sum(&w).agreements, w.agreements);
     assert_int_equal(sum(&w).model_rank, 3);
-    assert_true(sum(&w).spent_us == w.total_us);
+    assert_true(sum(&w).spent_us == w.trials_us);
     assert_true(sum(&w).best_us == 50);
     assert_true(sum(&w).default_us == 100);
     assert_true(sum(&w).ratio == 2);
@@ -131,7 +133,7 @@ static void hysteresis(void **state)
 
         begin(&w, &asp_search_online, 12, DEFAULT);
         assert_int_equal(choose(&w), rows[i].taken ? 1 : DEFAULT);
-        assert_true(w.calls <= 12);
+        assert_true(sum(&w).trials <= 12);
     }
 }
 
@@ -299,7 +301,7 @@ static void sizes(void **state)
 
     (void) state;
     begin(&w, &asp_search_online, 12, DEFAULT);
-    for (uint64_t i = 0; w.search.phase < ASP_SEARCH_WATCH; i++) {
+    for (uint64_t i = 0; w.search.phase < ASP_SEARCH_PROOF; i++) {
         bool ours = i % 3 == 0;
         struct asp_search_step step = call(&w, ours ? 8 : 9 + i % 2);
 
@@ -319,7 +321,7 @@ static void moves(void **state)
     begin(&w, &asp_search_online, 12, DEFAULT);
     for (int i = 0; i < 4; i++)
         call(&w, 8);
-    for (int i = 0; i < 63 + 12; i++)
+    for (int i = 0; i < 63 + 12 + 32; i++)
         call(&w, 9);
     assert_int_equal(w.search.phase, ASP_SEARCH_WATCH);
     assert_int_equal(w.search.bytes, 9);
@@ -361,24 +363,180 @@ static void blind(void **state)
     assert_int_equal(sum(&w).way, DEFAULT);
 }
 
-/* ---- after the choice ---- */
+/* ---- the proof ---- */
 
-static void windows_double(void **state)
+/* Times of both ways that differ by a part, and by so many us. */
+static void proof(void **state)
+{
+    static const struct {
+        double standard, own;
+        bool taken;
+    } rows[] = {
+        {100, 90, true},    {100, 97.5, true},
+        {100, 98.5, false}, /* by less than 2 % */
+        {1, 0.94, false},   /* by less than two readings of a clock */
+        {1, 0.8, true},     {100, 100, false},
+    };
+
+    (void) state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct asp_search_effort effort = asp_search_online;
+        struct world w = {.us = {[DEFAULT] = rows[i].standard}};
+
+        for (uint32_t way = 0; way < 12; way++)
+            if (way != DEFAULT)
+                w.us[way] = way == 1 ? rows[i].own : 2 * rows[i].standard;
+        effort.confirm = 1;
+        begin(&w, &effort, 12, DEFAULT);
+        assert_int_equal(choose(&w), rows[i].taken ? 1 : DEFAULT);
+        assert_int_equal(sum(&w).end, ASP_SEARCH_CHOSEN);
+    }
+}
+
+/* It only looked faster in its trials. */
+static void luck(void **state)
 {
     struct world w = {.us = {[1] = 50}};
-    uint32_t before;
+
+    (void) state;
+    begin(&w, &asp_search_online, 12, DEFAULT);
+    while (w.search.phase < ASP_SEARCH_PROOF)
+        call(&w, 8);
+    assert_int_equal(w.search.tries[w.search.chosen].way, 1);
+    assert_int_equal(sum(&w).way, DEFAULT); /* calls of other sizes */
+    assert_int_equal(call(&w, 9).way, DEFAULT);
+    w.us[1] = 110;
+    assert_int_equal(choose(&w), DEFAULT);
+    assert_true(w.used[1] <= 2 + 1 + 16);
+}
+
+/* No times in the proof on some rank: the default. */
+static void blind_proof(void **state)
+{
+    struct world w = {.us = {[1] = 50}};
+    double values[ASP_SEARCH_VALUES];
+
+    (void) state;
+    begin(&w, &asp_search_online, 12, DEFAULT);
+    while (w.search.phase < ASP_SEARCH_PROOF)
+        call(&w, 8);
+    for (int i = 0; i < 8 * 32 * 4; i++)
+        if (asp_search_next(&w.search, 8).agree) {
+            asp_search_values(&w.search, values);
+            asp_search_agreed(&w.search, values);
+        }
+    assert_int_equal(w.search.phase, ASP_SEARCH_WATCH);
+    assert_int_equal(sum(&w).way, DEFAULT);
+}
+
+/* A search that ends in its proof is known, and the next goes on with it. */
+static void proof_goes_on(void **state)
+{
+    struct world w = {.us = {[1] = 50}}, next = w;
+    struct asp_search_known known;
+
+    (void) state;
+    begin(&w, &asp_search_online, 12, DEFAULT);
+    while (w.search.phase < ASP_SEARCH_PROOF) {
+        assert_false(asp_search_known(&w.search, &known));
+        call(&w, 8);
+    }
+    w.search.proof = (struct asp_proof){.windows = 7, .spread = 1};
+    assert_true(asp_search_known(&w.search, &known));
+    assert_true(known.proving);
+    assert_int_equal(known.way, 1);
+    for (uint32_t way = 0; way < 12; way++)
+        next.us[way] = 100;
+    next.us[1] = 150;
+    asp_search_resume(&next.search, next.tries, &asp_search_online, &known,
+                      DEFAULT, 1);
+    assert_int_equal(next.search.phase, ASP_SEARCH_PROOF);
+    for (int i = 0; i < 32; i++)
+        assert_false(call(&next, 8).trial);
+    assert_int_equal(next.used[1], 16);
+    assert_int_equal(next.search.phase, ASP_SEARCH_WATCH);
+    assert_int_equal(sum(&next).way, DEFAULT);
+}
+
+/* The budget is spent, and what was best so far is proved. */
+static void budget_proof(void **state)
+{
+    struct asp_search_effort effort = asp_search_online;
+    struct world w = {.us = {[0] = 60, [1] = 90, [2] = 90, [3] = 90}};
+
+    (void) state;
+    effort.budget_us = 650;
+    begin(&w, &effort, 12, DEFAULT);
+    assert_int_equal(choose(&w), 0);
+    assert_int_equal(sum(&w).end, ASP_SEARCH_BUDGET);
+    assert_int_equal(w.search.phase, ASP_SEARCH_FIXED);
+    assert_true(w.used[0] >= 16);
+}
+
+/* ---- after the choice ---- */
+
+/* Calls in which nothing is done. */
+static void rest(struct world *w)
+{
+    while (w->search.phase == ASP_SEARCH_WATCH && asp_search_rest(&w->search)) {
+        struct asp_search_step step = call(w, 8);
+
+        assert_false(step.timed);
+        assert_false(step.agree);
+    }
+}
+
+/* A sample, and what it leads to: up to the next rest. */
+static void wake(struct world *w)
+{
+    int calls = 0;
+
+    while (!asp_search_rest(&w->search) && calls++ < 1000)
+        call(w, 8);
+    assert_true(calls < 1000);
+}
+
+static void rests_double(void **state)
+{
+    struct world w = {.us = {[1] = 50}};
 
     (void) state;
     begin(&w, &asp_search_online, 12, DEFAULT);
     choose(&w);
-    before = w.agreements;
-    for (int i = 0; i < 32 + 64 + 128 + 256 + 512; i++)
-        call(&w, 8);
-    assert_int_equal(w.agreements - before, 5);
-    for (int i = 0; i < 1023; i++)
-        assert_false(call(&w, 8).agree);
-    assert_true(call(&w, 8).agree);
+    for (uint32_t calls = 32; calls <= 65536; calls *= 2) {
+        uint32_t before = w.agreements, begun = w.calls;
+
+        assert_int_equal(asp_search_rest(&w.search), calls);
+        rest(&w);
+        assert_int_equal(w.calls - begun, calls);
+        wake(&w);
+        assert_int_equal(w.calls - begun, calls + 12);
+        assert_int_equal(w.agreements - before, 1);
+    }
+    assert_int_equal(asp_search_rest(&w.search), 65536);
     assert_int_equal(sum(&w).switches, 0);
+    assert_int_equal(w.used[1] + 16 + 9, w.calls);
+}
+
+/* Calls that were passed are as good as calls. */
+static void passes(void **state)
+{
+    struct world w = {.us = {[1] = 50}}, other = {.us = {[1] = 50}};
+    double values[ASP_SEARCH_VALUES], others[ASP_SEARCH_VALUES];
+
+    (void) state;
+    begin(&w, &asp_search_online, 12, DEFAULT);
+    begin(&other, &asp_search_online, 12, DEFAULT);
+    choose(&w);
+    choose(&other);
+    rest(&w);
+    asp_search_pass(&other.search, 20);
+    assert_int_equal(asp_search_rest(&other.search), 12);
+    asp_search_pass(&other.search, 12);
+    asp_search_values(&w.search, values);
+    asp_search_values(&other.search, others);
+    assert_true(values[ASP_SEARCH_TIMES] == others[ASP_SEARCH_TIMES]);
+    assert_true(call(&other, 8).timed);
 }
 
 static void machine_changes(void **state)
@@ -388,26 +546,48 @@ static void machine_changes(void **state)
     (void) state;
     begin(&w, &asp_search_online, 12, DEFAULT);
     assert_int_equal(choose(&w), 1);
-    for (int i = 0; i < 32; i++)
-        call(&w, 8);
-    w.us[1] = 55; /* still the better one */
-    for (int i = 0; i < 64; i++)
-        call(&w, 8);
+    w.us[1] = 54; /* within the margin */
+    rest(&w);
+    wake(&w);
     assert_int_equal(sum(&w).way, 1);
+    assert_int_equal(w.search.repeated, 0);
     w.us[1] = 90;
-    for (int i = 0; i < 128; i++)
-        call(&w, 8);
+    rest(&w);
+    wake(&w);
     assert_int_equal(sum(&w).way, 2);
     assert_int_equal(sum(&w).switches, 1);
-    /* The first one is good again, but nobody measures it; the second one gets
-     * worse than that was when it was left: back. */
-    w.us[2] = 120;
-    for (int i = 0; i < 96; i++)
-        call(&w, 8);
+    assert_int_equal(sum(&w).end, ASP_SEARCH_CHOSEN);
+    w.us[2] = 120; /* the first is better again, and both than the default */
+    rest(&w);
+    wake(&w);
     assert_int_equal(sum(&w).way, 1);
+    for (uint32_t i = 0; i < 3; i++)
+        w.us[i] = 150;
+    w.us[3] = 150;
+    rest(&w);
+    wake(&w);
+    assert_int_equal(sum(&w).way, DEFAULT);
+    w.us[DEFAULT] = 300; /* of the default, too, a promise is kept */
+    rest(&w);
+    wake(&w);
+    assert_true(sum(&w).way != DEFAULT);
 }
 
-/* A disturbance at the beginning of a window that is over by its end. */
+/* The default was chosen: the first sample says what it takes. */
+static void default_promises(void **state)
+{
+    struct world w = {.us = {[1] = 100}};
+
+    (void) state;
+    begin(&w, &asp_search_online, 12, DEFAULT);
+    assert_int_equal(choose(&w), DEFAULT);
+    w.us[DEFAULT] = 130;
+    wake(&w);
+    assert_int_equal(w.search.repeated, 0);
+    assert_true(w.search.promised_us == 130);
+}
+
+/* Less than three quarters of a sample. */
 static void disturbance(void **state)
 {
     struct world w = {.us = {[1] = 50, [2] = 52}};
@@ -415,19 +595,33 @@ static void disturbance(void **state)
     (void) state;
     begin(&w, &asp_search_online, 12, DEFAULT);
     choose(&w);
-    for (int i = 0; i < 32; i++)
-        call(&w, 8);
+    rest(&w);
     w.us[1] = 500;
-    for (int i = 0; i < 48; i++)
+    for (int i = 0; i < 8; i++)
         call(&w, 8);
     w.us[1] = 50;
     for (int i = 0; i < 2000; i++)
         call(&w, 8);
-    assert_int_equal(sum(&w).switches, 0);
+    assert_int_equal(w.search.repeated, 0);
     assert_int_equal(sum(&w).way, 1);
 }
 
-/* Two ways that are bad in turns: it does not go on for ever. */
+/* A size that does not come back holds no sample up. */
+static void sample_of_other_sizes(void **state)
+{
+    struct world w = {.us = {[1] = 50}};
+
+    (void) state;
+    begin(&w, &asp_search_online, 12, DEFAULT);
+    choose(&w);
+    rest(&w);
+    for (int i = 0; i < 12; i++)
+        assert_false(call(&w, 9).timed);
+    assert_int_equal(asp_search_rest(&w.search), 64);
+    assert_int_equal(sum(&w).way, 1);
+}
+
+/* Ways that get worse and worse: it does not go on for ever. */
 static void restless(void **state)
 {
     struct world w = {.us = {[1] = 50, [2] = 52}};
@@ -435,12 +629,13 @@ static void restless(void **state)
     (void) state;
     begin(&w, &asp_search_online, 12, DEFAULT);
     choose(&w);
-    for (int i = 0; i < 100000 && sum(&w).end == ASP_SEARCH_CHOSEN; i++) {
-        w.us[sum(&w).way] *= 1.01;
+    for (int i = 0; i < 100000 && w.search.phase != ASP_SEARCH_FIXED; i++) {
+        w.us[sum(&w).way] *= 1.005;
         call(&w, 8);
     }
     assert_int_equal(sum(&w).end, ASP_SEARCH_RESTLESS);
-    assert_int_equal(w.search.phase, ASP_SEARCH_FIXED);
+    assert_int_equal(asp_search_rest(&w.search), UINT32_MAX);
+    assert_int_equal(w.search.repeated, 8);
     assert_true(sum(&w).switches <= 8);
 }
 
@@ -486,7 +681,7 @@ static void explicit_search(void **state)
     assert_int_equal(w.search.phase, ASP_SEARCH_FIXED);
     for (uint32_t i = 0; i < 30; i++)
         assert_true(w.used[i] >= 1 + 4 * (w.us[i] < 120));
-    assert_true(sum(&w).spent_us == w.total_us);
+    assert_true(sum(&w).spent_us < w.total_us); /* the proof is no trial */
 }
 
 static double fails(void *data, uint32_t way)
@@ -574,9 +769,17 @@ int main(void)
         cmocka_unit_test(moves),
         cmocka_unit_test(no_size_stays),
         cmocka_unit_test(blind),
-        cmocka_unit_test(windows_double),
+        cmocka_unit_test(proof),
+        cmocka_unit_test(luck),
+        cmocka_unit_test(blind_proof),
+        cmocka_unit_test(proof_goes_on),
+        cmocka_unit_test(budget_proof),
+        cmocka_unit_test(rests_double),
+        cmocka_unit_test(passes),
         cmocka_unit_test(machine_changes),
+        cmocka_unit_test(default_promises),
         cmocka_unit_test(disturbance),
+        cmocka_unit_test(sample_of_other_sizes),
         cmocka_unit_test(restless),
         cmocka_unit_test(not_watched),
         cmocka_unit_test(explicit_search),

@@ -12,6 +12,7 @@
 #include "report.h"
 #include "settings.h"
 #include "space.h"
+#include "straight.h"
 
 #include "runtime/base/table.h"
 #include "runtime/mpi/handle.h"
@@ -266,6 +267,7 @@ static void let_go(struct aspx_coll_comm *comm)
         .next = comm->next,
     };
 
+    aspx_straight_forget(comm->comm);
     if (comm->state == ASPX_COLL_COMM_TUNED) {
         aspx_coll_count_comm(comm);
         aspx_coll_learnt_keep(comm);

@@ -14,6 +14,7 @@
 #include "publisher.h"
 #include "report.h"
 #include "space.h"
+#include "straight.h"
 #include "tune.h"
 
 #include "runtime/mpi/entry.h"
@@ -34,7 +35,8 @@ static int mpi_Barrier(const struct aspx_coll_call *c)
 /* One form with int counts, one with MPI_Count; arguments in the order of the
  * standard. */
 #define BEHIND(NAME, ...)                                                      \
-    static int mpi_##NAME(const struct aspx_coll_call *c)                      \
+    static inline __attribute__((always_inline)) int mpi_##NAME(               \
+        const struct aspx_coll_call *c)                                        \
     {                                                                          \
         return aspx_coll_behind.MPI_##NAME(__VA_ARGS__);                       \
     }
@@ -80,18 +82,40 @@ static int mpi_Allgatherv(const struct aspx_coll_call *c)
 
 /* ---- as the program calls them ---------------------------------------------- */
 
-static int coll_Barrier(MPI_Comm comm)
+/* A call that does not go straight; this one is in memory. */
+static __attribute__((noinline)) int coll_tuned(
+    enum asp_coll_op op, MPI_Comm comm, const void *send, void *recv,
+    MPI_Count nsend, MPI_Count nrecv, MPI_Datatype send_type,
+    MPI_Datatype recv_type, MPI_Op fold, int root,
+    int (*mpi)(const struct aspx_coll_call *call))
 {
-    return aspx_coll_tuned(&(struct aspx_coll_call){
-        .op = ASP_COLL_BARRIER, .comm = comm, .mpi = mpi_Barrier});
+    return aspx_coll_tuned(&(struct aspx_coll_call){.op = op,
+                                                    .root = root,
+                                                    .send = send,
+                                                    .recv = recv,
+                                                    .nsend = nsend,
+                                                    .nrecv = nrecv,
+                                                    .send_type = send_type,
+                                                    .recv_type = recv_type,
+                                                    .fold = fold,
+                                                    .comm = comm,
+                                                    .mpi = mpi});
 }
 
+/* `c` is never in memory: what goes straight pays for nothing. */
 #define FORM(NAME, ARGS, ...)                                                  \
     static int coll_##NAME(ARGS)                                               \
     {                                                                          \
-        return aspx_coll_tuned(                                                \
-            &(struct aspx_coll_call){__VA_ARGS__, .mpi = mpi_##NAME});         \
+        const struct aspx_coll_call c = {__VA_ARGS__};                         \
+                                                                               \
+        if (__builtin_expect(aspx_goes_straight(&c), 1))                       \
+            return mpi_##NAME(&c);                                             \
+        return coll_tuned(c.op, c.comm, c.send, c.recv, c.nsend, c.nrecv,      \
+                          c.send_type, c.recv_type, c.fold, c.root,            \
+                          mpi_##NAME);                                         \
     }
+
+FORM(Barrier, MPI_Comm comm, .op = ASP_COLL_BARRIER, .comm = comm)
 
 /* Each rank's block has its own size (counts.h). */
 #define ALLGATHERV(NAME, COUNT, DISPL, LARGE)                                  \

@@ -7,6 +7,7 @@
 #include "eligible.h"
 #include "publisher.h"
 #include "requests.h"
+#include "straight.h"
 #include "tune.h"
 #include "typed.h"
 
@@ -338,7 +339,8 @@ int aspx_coll_post(const struct aspx_coll_call *call, MPI_Request *request,
     if (!comm || comm->state == ASPX_COLL_COMM_OFF)
         return mpi(call, request);
     comm->calls++;
-    comm->posts++;
+    if (comm->posts++ == 0) /* the next blocking call has more to do */
+        aspx_straight_forget(comm->comm);
     call = aspx_coll_significant(comm, call, &room);
     if (!comm->space || !request || !aspx_coll_is_eligible(comm, call, &args))
         return mpi(call, request);

@@ -83,7 +83,12 @@ struct aspx_coll_comm {
     struct asp_decide *decide;
     struct aspx_coll_way *ways; /* by the numbers that order() gave */
     uint32_t nways;
-    struct aspx_coll_kept *kept;                     /* ASPX_COLL_PLANS */
+    struct {
+        const struct aspx_coll_way *way; /* NULL: none yet */
+        struct asp_tune_args args;
+        size_t grain;
+    } fitted;                    /* the latest that fitted */
+    struct aspx_coll_kept *kept; /* ASPX_COLL_PLANS */
     struct aspx_coll_forced forced[ASP_DECIDE_KEYS]; /* coll.force */
     uint32_t nforced;
     struct aspx_coll_room in, out; /* where data with gaps are packed */
