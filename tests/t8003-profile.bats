@@ -147,21 +147,51 @@ open(sys.argv[3], "wb").write(text.replace(mine, mine[::-1]))' \
     done
 }
 
+# Libraries and linkers that a program's file names, each of which says that it
+# was run; then one that names none.
 @test "nothing that a program's file names is run to tell its MPI" {
-    local program=$BATS_TEST_TMPDIR/rma_atomic
-    printf '#!/bin/sh\n: >%s\n' "$BATS_TEST_TMPDIR/ran" \
-        >"$BATS_TEST_TMPDIR/linker"
-    chmod 755 "$BATS_TEST_TMPDIR/linker"
+    local here=$BATS_TEST_TMPDIR program=$BATS_TEST_TMPDIR/rma_atomic options
+    printf '#!/bin/sh\n: >%s\n' "$here/ran" >"$here/linker"
+    chmod 755 "$here/linker"
+    cat >"$here/evil.c" <<EOF
+#include <stdio.h>
+unsigned la_version(unsigned version);
+unsigned la_version(unsigned version) { return version; }
+__attribute__((constructor)) static void run(void)
+{
+    FILE *ran = fopen("$here/ran", "w");
+    if (ran)
+        fclose(ran);
+}
+EOF
+    gcc -shared -fPIC -o "$here/evil.so" "$here/evil.c"
+    echo 'void nothing(void); void nothing(void) {}' >"$here/carrier.c"
+    gcc -shared -fPIC -Wl,--audit="$here/evil.so" -o "$here/libcarrier.so" \
+        "$here/carrier.c"
     echo 'int main(void) { return 0; }' >"$program.c"
-    mpicc.mpich -Wl,--dynamic-linker="$BATS_TEST_TMPDIR/linker" \
-        -Wl,--no-as-needed -o "$program" "$program.c"
     changed windows.json "r['mpi_build'] = 'build-id:00'" other.json
-    asks other.json --program="$program" --nodes=2 --tasks-per-node=1
-    [ ! -e "$BATS_TEST_TMPDIR/ran" ]
-    # Told: this program's linker is that of aspen.
-    mpicc.mpich -Wl,--no-as-needed -o "$program" "$program.c"
-    asks other.json --program="$program" --nodes=2 --tasks-per-node=1
-    printed 'left alone: it is of another build of MPI: build-id:00\.\.\., here'
+    for options in "-Wl,--dynamic-linker=$here/linker" \
+        "-Wl,--audit=$here/evil.so" "-Wl,--depaudit=$here/evil.so" \
+        "-L$here -lcarrier -Wl,-rpath,$here" "-Wl,-rpath,$here" ''; do
+        echo "with '$options'"
+        # shellcheck disable=SC2086 # words
+        mpicc.mpich -Wl,--no-as-needed -o "$program" "$program.c" $options
+        asks other.json --program="$program" --nodes=2 --tasks-per-node=1
+        [ ! -e "$here/ran" ]
+        run "$ASPEN_BUILD/tools/aspen" explain \
+            --progress="auto,profile=$records/other.json" --program="$program"
+        [ ! -e "$here/ran" ]
+        # All but the first have the linker of aspen, and are told.
+        [[ $options == *dynamic-linker* ]] || {
+            asks other.json --program="$program" --nodes=2 --tasks-per-node=1
+            printed 'left alone: it is of another build of MPI: build-id:00\.\.\., here'
+        }
+    done
+    # The trap works: where a linker is asked, it shuts.
+    mpicc.mpich -Wl,--no-as-needed -Wl,--audit="$here/evil.so" -o "$program" \
+        "$program.c"
+    ldd "$program" >/dev/null || true
+    [ -e "$here/ran" ]
 }
 
 @test "what the user asks for holds, and so do limits" {

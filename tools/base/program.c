@@ -4,8 +4,8 @@
 
 #include "program.h"
 
+#include <elf.h>
 #include <fcntl.h>
-#include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,9 +51,18 @@ bool aspt_program_find(const char *program, char path[PATH_MAX])
 
 int aspt_program_open(const char *path)
 {
-    if (!is_regular(path))
-        return -1;
-    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int place = open(path, O_PATH | O_CLOEXEC), fd = -1;
+    char again[64];
+    struct stat st;
+
+    /* What was looked at is what is opened, whoever changes the name. */
+    if (place >= 0 && fstat(place, &st) == 0 && S_ISREG(st.st_mode)) {
+        snprintf(again, sizeof(again), "/proc/self/fd/%d", place);
+        fd = open(again, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    }
+    if (place >= 0)
+        close(place);
+    return fd;
 }
 
 /* How often the text stands in so many bytes. */
@@ -132,56 +141,4 @@ bool aspt_program_gains_rights(const char *program)
     return gains && !is_script(path) &&
            prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 &&
            (statvfs(path, &fs) < 0 || !(fs.f_flag & ST_NOSUID));
-}
-
-/* Among the entries of a dynamic section. */
-static bool section_needs(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
-                          const char *library)
-{
-    Elf_Data *data = elf_getdata(section, NULL);
-    size_t n = data && header->sh_entsize ? data->d_size / header->sh_entsize
-                                          : 0;
-    GElf_Dyn entry;
-
-    for (size_t i = 0; i < n && gelf_getdyn(data, (int) i, &entry); i++) {
-        const char *name;
-
-        if (entry.d_tag != DT_NEEDED)
-            continue;
-        name = elf_strptr(elf, header->sh_link, entry.d_un.d_val);
-        if (name && strcmp(name, library) == 0)
-            return true;
-    }
-    return false;
-}
-
-static bool file_needs(int fd, const char *library)
-{
-    Elf *elf = elf_version(EV_CURRENT) == EV_NONE
-                   ? NULL
-                   : elf_begin(fd, ELF_C_READ_MMAP, NULL);
-    Elf_Scn *section = NULL;
-    GElf_Shdr header;
-    bool found = false;
-
-    while (elf && !found && (section = elf_nextscn(elf, section)) != NULL)
-        found = gelf_getshdr(section, &header) &&
-                header.sh_type == SHT_DYNAMIC &&
-                section_needs(elf, section, &header, library);
-    if (elf)
-        elf_end(elf);
-    return found;
-}
-
-bool aspt_program_needs(const char *program, const char *library)
-{
-    char path[PATH_MAX];
-    bool found;
-    int fd;
-
-    if (!aspt_program_find(program, path) || (fd = aspt_program_open(path)) < 0)
-        return false;
-    found = file_needs(fd, library);
-    close(fd);
-    return found;
 }

@@ -27,8 +27,4 @@ bool aspt_program_has_mpich(const char *program);
  *   program  as given to srun */
 bool aspt_program_gains_rights(const char *program);
 
-/* Does the program ask the dynamic linker for this library, by that name? Of
- * scripts and other files: no. */
-bool aspt_program_needs(const char *program, const char *library);
-
 #endif

@@ -5,7 +5,7 @@
 #include "job.h"
 
 #include "tools/base/installed.h"
-#include "tools/base/program.h"
+#include "tools/base/library.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ int aspt_check_installation(struct asp_err *err)
  * launchers, and never meets a ghost. */
 int aspt_check_program(const char *program, struct asp_err *err)
 {
-    if (!aspt_program_needs(program, "libmpi.so.40"))
+    if (!aspt_library_is_needed(program, "libmpi.so.40"))
         return 0;
     return asp_errf(err, EINVAL,
                     "%.200s is linked with Open MPI (libmpi.so.40), but Aspen "

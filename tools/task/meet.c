@@ -4,6 +4,8 @@
 
 #include "meet.h"
 
+#include "names.h"
+
 #include "common/base/clock.h"
 #include "common/layout/layout.h"
 
@@ -15,15 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/time.h>
-#include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
     MEETING_VERSION = 1,
-    RETRY_MS = 2,      /* between two tries to reach the leader */
     MESSAGE_MS = 5000, /* for one message between two that are there */
 };
 
@@ -39,57 +37,6 @@ struct answer {
     char text[ASP_LAYOUT_TEXT_MAX];
 };
 
-/* ---- the name, and who is there --------------------------------------------- */
-
-/* When a process started, in clock ticks since boot; 0 where /proc hides it. */
-static unsigned long long start_of(pid_t pid)
-{
-    char path[64], line[1024], *behind = NULL;
-    unsigned long long start = 0;
-    FILE *stat;
-
-    snprintf(path, sizeof(path), "/proc/%d/stat", (int) pid);
-    stat = fopen(path, "re");
-    if (stat && fgets(line, sizeof(line), stat))
-        behind = strrchr(line, ')');
-    if (behind) /* fields 3 to 21, then the start */
-        sscanf(behind + 1,
-               " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
-               "%*d %*d %*d %*d %llu",
-               &start);
-    if (stat)
-        fclose(stat);
-    return start;
-}
-
-/* Process ids mean something in a namespace only; that of sockets may be a
- * larger one (containers with the host's network). */
-static socklen_t make_name(struct sockaddr_un *address)
-{
-    struct stat space = {.st_ino = 0};
-    int len;
-
-    (void) stat("/proc/self/ns/pid", &space);
-    memset(address, 0, sizeof(*address));
-    address->sun_family = AF_UNIX;
-    len = snprintf(address->sun_path + 1, sizeof(address->sun_path) - 1,
-                   "aspen-%u-%llu-%d-%llu", (unsigned) geteuid(),
-                   (unsigned long long) space.st_ino, (int) getppid(),
-                   start_of(getppid()));
-    return (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 +
-                        (size_t) len);
-}
-
-/* Is the other end a process of this user? The kernel says it. */
-static bool is_ours(int fd)
-{
-    struct ucred peer;
-    socklen_t len = sizeof(peer);
-
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 &&
-           peer.uid == geteuid();
-}
-
 static void set_timeouts(int fd, int timeout_ms)
 {
     struct timeval limit = {.tv_sec = timeout_ms / 1000,
@@ -99,28 +46,17 @@ static void set_timeouts(int fd, int timeout_ms)
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 }
 
-static int new_socket(void)
-{
-    return socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-}
-
 /* ---- the leader -------------------------------------------------------------- */
 
 static int open_meeting(struct aspt_meeting *meeting, struct asp_err *err)
 {
-    struct sockaddr_un address;
-    socklen_t len = make_name(&address);
-
     meeting->guests = malloc(meeting->nlocal * sizeof(*meeting->guests));
-    for (uint32_t i = 0; meeting->guests && i < meeting->nlocal; i++)
+    if (!meeting->guests)
+        return asp_errf(err, ENOMEM, "out of memory");
+    for (uint32_t i = 0; i < meeting->nlocal; i++)
         meeting->guests[i] = -1;
-    meeting->socket = new_socket();
-    if (!meeting->guests || meeting->socket < 0 ||
-        bind(meeting->socket, (struct sockaddr *) &address, len) < 0 ||
-        listen(meeting->socket, (int) meeting->nlocal) < 0)
-        return asp_errf(err, errno, "the tasks of this node cannot meet: %s",
-                        strerror(errno));
-    return 0;
+    meeting->socket = aspt_names_listen(err);
+    return meeting->socket < 0 ? -1 : 0;
 }
 
 static void add_cpus(struct asp_cpuset *to, const struct asp_cpuset *from)
@@ -149,14 +85,13 @@ static bool receive_hello(int fd, struct hello *hello)
     return receive_message(fd, &message) == sizeof(*hello);
 }
 
-/* Anybody may connect. Returns whether it is a task that was missing.
- */
+/* Anybody may connect. Returns whether it is a task that was missing. */
 static bool admit(struct aspt_meeting *meeting, int fd)
 {
     struct hello hello;
 
     set_timeouts(fd, MESSAGE_MS);
-    if (!is_ours(fd) || !receive_hello(fd, &hello) ||
+    if (!aspt_names_is_ours(fd) || !receive_hello(fd, &hello) ||
         hello.version != MEETING_VERSION || hello.local == 0 ||
         hello.local >= meeting->nlocal || meeting->guests[hello.local] >= 0) {
         close(fd);
@@ -253,31 +188,6 @@ void aspt_meet_close(struct aspt_meeting *meeting)
 
 /* ---- a follower --------------------------------------------------------------- */
 
-/* The leader may not be there yet. */
-static int reach_leader(int fd, long long until_ms, struct asp_err *err)
-{
-    const struct timespec pause = {.tv_nsec = RETRY_MS * 1000000L};
-    struct sockaddr_un address;
-    socklen_t len = make_name(&address);
-
-    set_timeouts(fd, MESSAGE_MS);
-    while (connect(fd, (struct sockaddr *) &address, len) < 0) {
-        if (errno != ECONNREFUSED && errno != EAGAIN && errno != EINTR)
-            return asp_errf(err, errno,
-                            "the tasks of this node cannot meet: %s",
-                            strerror(errno));
-        if (asp_now_ms() >= until_ms)
-            return asp_errf(err, ETIMEDOUT,
-                            "the first task of this node did not come");
-        nanosleep(&pause, NULL);
-    }
-    if (!is_ours(fd))
-        return asp_errf(err, EPERM,
-                        "the tasks of this node cannot meet: another user "
-                        "took the name of their socket");
-    return 0;
-}
-
 /* Returns the bytes of the message, 0 at the end, or -1; and a descriptor. */
 static ssize_t receive(int fd, struct answer *answer, int *board_p)
 {
@@ -330,18 +240,18 @@ int aspt_meet_follow(uint32_t local, const struct asp_cpuset *cpus,
     struct hello hello = {
         .version = MEETING_VERSION, .local = local, .cpus = *cpus};
     struct answer *answer = malloc(sizeof(*answer));
-    int fd = new_socket(), rc = -1;
+    int fd = -1, rc = -1;
 
     *out_p = (struct aspt_decision){.board = -1};
-    if (!answer || fd < 0)
-        asp_errf(err, errno, "the tasks of this node cannot meet: %s",
-                 strerror(errno));
-    else if (reach_leader(fd, until_ms, err) == 0) {
+    if (!answer)
+        asp_errf(err, ENOMEM, "out of memory");
+    else if ((fd = aspt_names_connect(until_ms, err)) >= 0) {
+        set_timeouts(fd, MESSAGE_MS);
         left = until_ms - asp_now_ms();
         if (send(fd, &hello, sizeof(hello), MSG_NOSIGNAL) != sizeof(hello))
             asp_errf(err, errno, "the first task of this node is gone");
         else {
-            set_timeouts(fd, left > RETRY_MS ? (int) left : RETRY_MS);
+            set_timeouts(fd, left > 1 ? (int) left : 1);
             rc = take_answer(fd, answer, out_p, err);
         }
     }

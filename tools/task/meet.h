@@ -8,9 +8,10 @@
  *   follower   connect --- hello (local id, CPUs) --- wait ----------- act
  *
  * The meeting place is a socket in the abstract namespace, named by the user,
- * the launcher's process on this node (the parent of all of them) and its
- * start: it is gone with its last process, whatever ends it. Both sides ask the
- * kernel whose process the other is, and believe none but the user's own. */
+ * the launcher's process on this node (the parent of all of them) and its start
+ * (names.h): it is gone with its last process, whatever ends it. Both sides ask
+ * the kernel whose process the other is, and believe none but the user's own.
+ */
 #ifndef ASPEN_TOOLS_TASK_MEET_H
 #define ASPEN_TOOLS_TASK_MEET_H
 
@@ -49,8 +50,8 @@ struct aspt_meeting {
 /* Wait for the other tasks of this node.
  *   meeting  aspt_meet_close() by the caller, also after failure
  *   cpus     the leader's own
- * Returns 0, or -1 with errno ETIMEDOUT (and how many came in err), EADDRINUSE
- * (the name is taken), ENOMEM, or that of socket(). */
+ * Returns 0, or -1 with errno ETIMEDOUT (and how many came in err), ENOMEM, or
+ * that of aspt_names_listen(). */
 int aspt_meet_gather(struct aspt_meeting *meeting, uint32_t nlocal,
                      const struct asp_cpuset *cpus, int timeout_ms,
                      struct asp_err *err);
@@ -63,8 +64,8 @@ void aspt_meet_answer(const struct aspt_meeting *meeting,
 void aspt_meet_close(struct aspt_meeting *meeting);
 
 /* A follower: say hello and wait for the decision, which is the caller's then.
- * Returns 0, or -1 with errno ETIMEDOUT, ECONNRESET (the leader is gone), EPERM
- * (another user has the name), EPROTO. */
+ * Returns 0, or -1 with errno ETIMEDOUT, ECONNRESET (the leader is gone),
+ * EPROTO, ENOMEM. */
 int aspt_meet_follow(uint32_t local, const struct asp_cpuset *cpus,
                      int timeout_ms, struct aspt_decision *out_p,
                      struct asp_err *err);

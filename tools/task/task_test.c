@@ -6,6 +6,7 @@
 #include "cpus.h"
 #include "handover.h"
 #include "meet.h"
+#include "names.h"
 #include "place.h"
 
 #include <errno.h>
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -341,14 +343,197 @@ static void test_strangers(void **state)
     assert_int_equal(status_of(first) + status_of(second), 2);
 }
 
+/* ---- another user ---------------------------------------------------------------- */
+
+enum {
+    NOBODY = 65534,
+    DECOYS = 400, /* below the usual limit of open files */
+};
+
+/* What another user of the node does about the meeting place. */
+enum hostility {
+    HOLDS,    /* has the plain name before anyone, accepts, and says nothing */
+    LETS_GO,  /* the same, until it is in others' way no more */
+    CROWDS,   /* and has many names of that form, whose queues are full */
+    CONNECTS, /* and connects to each socket of that form, again and again */
+};
+
+static int listen_at(struct sockaddr_un *address, const char *behind)
+{
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+
+    strcat(address->sun_path + 1, behind);
+    if (fd < 0 ||
+        bind(fd, (struct sockaddr *) address,
+             (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 +
+                          strlen(address->sun_path + 1))) < 0 ||
+        listen(fd, 0) < 0)
+        _exit(9);
+    return fd;
+}
+
+static int connect_to(const struct sockaddr_un *address)
+{
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0);
+
+    (void) connect(fd, (const struct sockaddr *) address,
+                   (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 +
+                                strlen(address->sun_path + 1)));
+    return fd;
+}
+
+static void crowd(const struct sockaddr_un *plain)
+{
+    for (unsigned i = 0; i < DECOYS; i++) {
+        struct sockaddr_un address = *plain;
+        char behind[32];
+
+        snprintf(behind, sizeof(behind), "-%016x", i);
+        (void) listen_at(&address, behind);
+        (void) connect_to(&address);
+    }
+}
+
+static void connect_for_ever(const struct sockaddr_un *plain)
+{
+    for (int turn = 0;; turn++) {
+        FILE *list = fopen("/proc/net/unix", "r");
+        struct sockaddr_un address;
+        static int last[16];
+        char line[256], *name;
+
+        while (list && fgets(line, sizeof(line), list)) {
+            name = strchr(line, '@');
+            if (!name || !strstr(name, plain->sun_path + 1) ||
+                strlen(name) > sizeof(address.sun_path))
+                continue;
+            address = *plain;
+            strcpy(address.sun_path + 1, strtok(name + 1, "\n"));
+            close(last[turn % 16]);
+            last[turn % 16] = connect_to(&address);
+        }
+        if (list)
+            fclose(list);
+    }
+}
+
+/* A process of another user that has begun when this returns. */
+static pid_t start_hostile(enum hostility hostility)
+{
+    struct sockaddr_un plain, address;
+    int ready[2], fd;
+    char byte = 0;
+    pid_t pid;
+
+    assert_int_equal(pipe(ready), 0);
+    pid = fork();
+    if (pid != 0) {
+        close(ready[1]);
+        assert_int_equal(read(ready[0], &byte, 1), 1);
+        close(ready[0]);
+        return pid;
+    }
+    (void) aspt_names_plain(&plain);
+    if (setgid(NOBODY) < 0 || setuid(NOBODY) < 0 ||
+        prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+        _exit(9);
+    address = plain;
+    fd = listen_at(&address, "");
+    if (hostility == CROWDS)
+        crowd(&plain);
+    if (write(ready[1], &byte, 1) != 1)
+        _exit(9);
+    if (hostility == CONNECTS)
+        connect_for_ever(&plain);
+    if (hostility == LETS_GO) {
+        usleep(SHORT_MS * 1000);
+        close(fd);
+        fd = -1;
+    }
+    for (;;) {
+        (void) (fd >= 0 ? accept(fd, NULL, NULL) : 0);
+        usleep(1000);
+    }
+}
+
+static void test_hostile(void **state)
+{
+    (void) state;
+    if (geteuid() != 0)
+        skip(); /* only root can be somebody else */
+    for (enum hostility hostility = HOLDS; hostility <= CONNECTS; hostility++) {
+        pid_t hostile = start_hostile(hostility), pids[3];
+        int failed = 0;
+
+        pids[1] = follow(1, LONG_MS);
+        pids[0] = lead(3, ASPT_WITH_LAYOUT, LONG_MS);
+        usleep(2000 * SHORT_MS); /* the name is free again */
+        pids[2] = follow(2, LONG_MS);
+        for (int i = 0; i < 3; i++)
+            failed += status_of(pids[i]) != 0;
+        kill(hostile, SIGKILL);
+        waitpid(hostile, NULL, 0);
+        if (failed)
+            fail_msg("hostility %d: %d tasks failed", hostility, failed);
+    }
+}
+
+/* Without a leader nobody waits longer than he wants to, and learns of it. */
+static void test_hostile_alone(void **state)
+{
+    struct aspt_decision decision;
+    struct asp_cpuset cpus = one_cpu(1);
+    struct asp_err err;
+    pid_t hostile, pid;
+    int status;
+
+    (void) state;
+    if (geteuid() != 0)
+        skip();
+    hostile = start_hostile(CROWDS);
+    pid = fork();
+    if (pid == 0) {
+        int rc = aspt_meet_follow(1, &cpus, SHORT_MS, &decision, &err);
+
+        _exit(rc == -1 && errno == ETIMEDOUT &&
+                      strstr(err.text, "another user of the node")
+                  ? 0
+                  : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    kill(hostile, SIGKILL);
+    waitpid(hostile, NULL, 0);
+    assert_int_equal(status, 0);
+}
+
+/* Two tasks that both lead are a mistake of the launcher. */
+static void test_two_leaders(void **state)
+{
+    pid_t first = lead(2, ASPT_GIVE_UP, LONG_MS), other;
+
+    (void) state;
+    usleep(1000 * SHORT_MS);
+    assert_int_equal(status_of(lead(2, ASPT_GIVE_UP, LONG_MS)), 4);
+    other = follow(1, LONG_MS);
+    assert_int_equal(status_of(first), 0);
+    assert_int_equal(status_of(other), 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_words),     cmocka_unit_test(test_slurm),
-        cmocka_unit_test(test_hydra),     cmocka_unit_test(test_doubt),
-        cmocka_unit_test(test_meeting),   cmocka_unit_test(test_stopped),
-        cmocka_unit_test(test_verdict),   cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_slurm),
+        cmocka_unit_test(test_hydra),
+        cmocka_unit_test(test_doubt),
+        cmocka_unit_test(test_meeting),
+        cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_verdict),
+        cmocka_unit_test(test_missing),
         cmocka_unit_test(test_strangers),
+        cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_hostile_alone),
+        cmocka_unit_test(test_two_leaders),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
