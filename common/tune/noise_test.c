@@ -52,7 +52,7 @@ static void draw(enum kind kind, double standard_us, uint64_t *random,
         double u = quality_uniform(random);
 
         us[i] = standard_us * (i == DEFAULT || kind == TIED ? 1
-                               : kind == WORSE ? 1.0501 + 0.25 * u
+                               : kind == WORSE              ? 1.0501 + 0.25 * u
                                                : pow(2, 2 * u - 1));
     }
 }
@@ -76,7 +76,8 @@ static uint32_t search(const struct noise_shape *shape, const double us[WAYS],
     struct asp_search s;
 
     for (uint32_t i = 0; i < WAYS; i++)
-        list[i] = (struct asp_search_candidate){i, us[DEFAULT] * (1 + 0.01 * i)};
+        list[i] = (struct asp_search_candidate){i,
+                                                us[DEFAULT] * (1 + 0.01 * i)};
     asp_search_start(&s, tries, WAYS, &asp_search_online, list, WAYS, DEFAULT,
                      1);
     for (uint32_t call = 0; call < CALLS; call++) {
