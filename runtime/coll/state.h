@@ -32,8 +32,8 @@ enum aspx_coll_state {
 };
 
 enum {
-    ASPX_COLL_EARNED = 8, /* calls: the first ones pay for connections, and a
-                             duplicate costs some 150 messages of 16 ranks */
+    ASPX_COLL_EARNED = 8, /* calls: the first ones pay for connections, and the
+                             state costs some 46 messages of 4 ranks */
     ASPX_COLL_PLANS = 16, /* kept of a communicator */
     ASPX_COLL_WAYS = ASP_DECIDE_KEYS * ASP_DECIDE_CANDIDATES,
 };
