@@ -231,7 +231,7 @@ static void tell_names(void)
 /* Messages of this rank in a call. */
 static long count_call(const struct shape *s, const struct aspx_native_way *way)
 {
-    struct data *data = data_make(s, &own);
+    struct data *data = data_make(s);
     long sent;
 
     MPI_Barrier(s->comm);
