@@ -369,6 +369,7 @@ int aspx_coll_comm_free(MPI_Comm *handle, int (*mpi)(MPI_Comm *handle))
     comm = aspx_table_find(&table, freed);
     if (comm == &gone || aspx_table_insert(&table, freed, &gone) != 0)
         return mpi(handle);
+    aspx_straight_forget(freed); /* nor do its calls go straight */
     rc = mpi(handle);
     if (rc == MPI_SUCCESS && comm)
         forget(comm);
