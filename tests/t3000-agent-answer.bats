@@ -214,12 +214,12 @@ explain() {
     write_site 'defaults:' '  idle.spin_us: 77' 'limits:' \
         '  idle.yield_us: {max: 500}'
     write_request site_policy="$site/policy.yaml" \
-        spec=ghost:1,idle.nap_us=9,idle.yield_us=900
+        spec=ghost:1,ghost.high=90,idle.yield_us=900
     explain
     ended_with 0
     printed ' digest=[0-9a-f]{16} '
     printed ' knob=idle.spin_us:77 '
-    printed ' knob=idle.nap_us:9 '
+    printed ' knob=ghost.high:90 '
     printed ' knob=idle.yield_us:500 '
     printed "^message .*idle.yield_us.*$site/policy.yaml:5"
 }

@@ -108,6 +108,9 @@ habit() {
     holds 'r["ghost_busy"][1]["busy_s"] > 0.003'
     holds 'all(g["busy_s"] <= g["held_s"] for g in r["ghost_busy"])'
     holds 'all(0 < g["cpu_s"] <= g["held_s"] + 0.5 for g in r["ghost_busy"])'
+    # what a ghost costs before it serves anybody is told apart
+    holds 'all(0.001 < g["start_cpu_s"] < g["cpu_s"] for g in r["ghost_busy"])'
+    printed '^aspen: 2 ghosts were .* CPU-seconds, and [0-9.]+ to start$'
 }
 
 @test "who asks for no report gets no measuring" {

@@ -43,6 +43,21 @@ job() {
         grep -q 'Links: inside nodes by probe L .* us, o .*measured in [0-9.]* ms'
 }
 
+# What was measured, or not because of other programs, is for those who asked.
+@test "links are shown to who makes a table or asked for a report" {
+    local say=(--knob coll=tune --knob coll.effort=all --knob coll.probe_ms=30)
+    run ghosts -n 2 --off "${say[@]}" "$build/coll_tuned" asks
+    ended_with 0
+    not_printed 'aspen: '
+    run ghosts -n 2 --off "${say[@]}" --report "$build/coll_tuned" asks
+    ended_with 0
+    printed '^aspen: links( inside nodes)?: '
+    run ghosts -n 2 --off "${say[@]}" --knob "coll.save=$BATS_TEST_TMPDIR/new" \
+        "$build/coll_tuned" asks
+    ended_with 0
+    printed '^aspen: links( inside nodes)?: '
+}
+
 @test "a machine by name where nobody is to measure" {
     job '-n 3' --knob coll.probe_ms=0
     [ "$(link_of "$record" 'inside nodes')" = 'infiniband 0.15 0.08' ]

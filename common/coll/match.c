@@ -134,13 +134,15 @@ static void link_rank(struct asp_coll_graph *graph, uint32_t r, uint32_t *fill)
     uint32_t base = graph->base[r];
 
     for (uint32_t i = 0; i < s->nsteps; i++) {
-        const uint32_t *needs = s->needs + s->steps[i].needs_first;
+        const struct asp_coll_step *step = &s->steps[i];
 
-        for (uint32_t k = 0; k < s->steps[i].nneeds; k++) {
+        for (uint32_t k = 0; k < step->nneeds; k++) {
+            uint32_t before = base + s->needs[step->needs_first + k];
+
             if (fill)
-                graph->followers[fill[base + needs[k]]++] = base + i;
+                graph->followers[fill[before]++] = base + i;
             else
-                graph->first[base + needs[k] + 1]++;
+                graph->first[before + 1]++;
         }
         graph->waits[base + i] = s->steps[i].nneeds;
     }

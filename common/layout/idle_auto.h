@@ -8,9 +8,6 @@ enum {
     ASP_IDLE_SPIN_ALONE_US = 2000,
     ASP_IDLE_SPIN_US = 20,
     ASP_IDLE_YIELD_US = 500,
-    /* Of a knob that is ignored: what its limits still bound. */
-    ASP_IDLE_NAP_MAX_US = 1000,
-    ASP_IDLE_NAP_SHARED_US = 5000,
 };
 
 #endif

@@ -49,7 +49,7 @@ static void fuzz(void **state)
 {
     static const char job_text[] = "mode: ghost\nghosts: 2\nplacement:\n"
                                    "  spread: pack\n  share: yes\n"
-                                   "idle: {spin_us: 10, nap_us: auto}\n"
+                                   "idle: {spin_us: 10}\n"
                                    "windows:\n  - order: 2-3\n"
                                    "    epochs_used: [lock, fence]\n"
                                    "  - {name: a*, rma.balance: ops}\n";

@@ -40,12 +40,6 @@
     K(IDLE_YIELD, "idle.yield_us", NUMBER, "auto", "auto", 0, 1000000, "us",  \
       ASP_KNOB_TO_RUNTIME,                                                    \
       "how long an idle ghost yields before it blocks until something comes") \
-    K(IDLE_NAP, "idle.nap_us", NUMBER, "auto", "auto", 0, 1000000, "us",      \
-      ASP_KNOB_TO_RUNTIME,                                                    \
-      "ignored, and gone in the next release: idle ghosts nap no more, but "  \
-      "block until something comes")                                          \
-    K(IDLE_PARKED, "idle.parked_nap_us", NUMBER, "50000", "", 0, 1000000,     \
-      "us", ASP_KNOB_TO_RUNTIME, "ignored, as idle.nap_us")                   \
     K(GHOST_ACTIVE, "ghost.active", WORD, "all", "all|auto", 0, 0, "",        \
       ASP_KNOB_TO_RUNTIME,                                                    \
       "how many of the ghosts of a node are active: auto: as many as their "  \

@@ -78,9 +78,6 @@ static bool bound_word(enum asp_knob_id id, const struct asp_limit *limit,
          ASP_IDLE_SPIN_ALONE_US},
         {ASP_KNOB_IDLE_YIELD, ASP_IDLE_YIELD_US, ASP_IDLE_YIELD_US,
          ASP_IDLE_YIELD_US},
-        /* a number is for ghosts on CPUs of their own, too */
-        {ASP_KNOB_IDLE_NAP, ASP_IDLE_NAP_MAX_US, ASP_IDLE_NAP_SHARED_US,
-         ASP_IDLE_NAP_MAX_US},
     };
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -254,23 +251,6 @@ static void note_idle_offload(struct asp_policy *policy)
                  offload->origin);
 }
 
-/* Of the knobs of how idle ghosts napped. */
-static void note_ignored(struct asp_policy *policy)
-{
-    static const enum asp_knob_id ignored[] = {ASP_KNOB_IDLE_NAP,
-                                               ASP_KNOB_IDLE_PARKED};
-
-    for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++) {
-        struct asp_setting *setting = &policy->resolved[ignored[i]];
-
-        if (setting->layer >= ASP_LAYER_JOB && !setting->note[0])
-            snprintf(setting->note, sizeof(setting->note),
-                     "%s (%.60s) is ignored: idle ghosts block until something "
-                     "comes",
-                     asp_knobs[ignored[i]].name, setting->origin);
-    }
-}
-
 /* Did a limit cut what the job asked for, not what a site proposed? */
 static bool asked_for(const struct asp_setting *setting)
 {
@@ -312,7 +292,6 @@ int asp_policy_resolve(struct asp_policy *policy, const struct asp_facts *facts,
     choose_mode(policy, facts);
     asp_policy_profile_table(policy);
     note_idle_offload(policy);
-    note_ignored(policy);
     return 0;
 }
 

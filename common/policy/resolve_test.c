@@ -247,10 +247,10 @@ static void limits_of_words(void **state)
         {ASP_KNOB_IDLE_SPIN, "spin_us: {max: 2000}", "", "auto"},
         {ASP_KNOB_IDLE_SPIN, "spin_us: {min: 10}", "", "auto"},
         {ASP_KNOB_IDLE_SPIN, "spin_us: {min: 50}", "", "50"},
-        {ASP_KNOB_IDLE_NAP, "nap_us: {max: 500}", "", "500"},
-        {ASP_KNOB_IDLE_NAP, "nap_us: {max: 2000}", "", "1000"},
-        {ASP_KNOB_IDLE_NAP, "nap_us: {max: 2000}", ",idle.nap_us=3000", "2000"},
-        {ASP_KNOB_IDLE_NAP, "nap_us: {max: 5000}", "", "auto"},
+        {ASP_KNOB_IDLE_YIELD, "yield_us: {max: 400}", "", "400"},
+        {ASP_KNOB_IDLE_YIELD, "yield_us: {max: 400}", ",idle.yield_us=3000",
+         "400"},
+        {ASP_KNOB_IDLE_YIELD, "yield_us: {max: 500}", "", "auto"},
     };
 
     (void) state;

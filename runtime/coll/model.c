@@ -81,10 +81,10 @@ static void say_link(const char *where, const struct asp_coll_link *link)
             (double) link->byte * 1e-3);
 }
 
-/* Who measures a machine wants to see it. */
 static void say(const struct asp_tune_links *links)
 {
-    if (!aspx_coll_settings.explicit_effort || !aspx_coll_is_first())
+    if (!aspx_coll_settings.explicit_effort ||
+        !aspx_coll_settings.shows_links || !aspx_coll_is_first())
         return;
     if (links->has_inside)
         say_link("inside nodes", &links->inside);

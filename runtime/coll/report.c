@@ -10,6 +10,8 @@
 #include "settings.h"
 #include "space.h"
 
+#include "common/tune/store.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -18,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { FOUND_MAX = 256 }; /* keys that are told; more are counted only */
 
@@ -115,27 +116,6 @@ static void add_rows(struct asp_tune_table *table, const char *day)
     (void) asp_tune_table_add_job(table, aspx_coll_job(), &err);
 }
 
-/* In one piece: a reader never sees half a table. */
-static bool write_file(const char *path, const char *text, size_t bytes)
-{
-    char temporary[4096];
-    FILE *file;
-    bool done;
-
-    if (snprintf(temporary, sizeof(temporary), "%s.%ld", path,
-                 (long) getpid()) >= (int) sizeof(temporary))
-        return false;
-    file = fopen(temporary, "wx");
-    if (!file)
-        return false;
-    done = fwrite(text, 1, bytes, file) == bytes;
-    done = fclose(file) == 0 && done;
-    done = done && rename(temporary, path) == 0;
-    if (!done)
-        (void) unlink(temporary);
-    return done;
-}
-
 /* What is in the file: perhaps of jobs of other shapes, which cannot be used
  * here, or written since this one began. */
 static void add_file(struct asp_tune_table *table, const char *path)
@@ -153,6 +133,7 @@ static void save(const char *path)
 {
     static bool said;
     struct asp_tune_table table = {0}, *known;
+    struct asp_tune_store store;
     time_t now = time(NULL);
     char day[ASP_TUNE_DAY_MAX], *text;
     struct asp_err err;
@@ -164,15 +145,18 @@ static void save(const char *path)
     known = (struct asp_tune_table *) (uintptr_t) aspx_coll_table();
     if (known)
         (void) asp_tune_table_merge(&table, known, &err);
+    /* From here on: what another job saves meanwhile would be lost. */
+    (void) asp_tune_store_open(&store, path, ASP_TUNE_STORE_MS);
     add_file(&table, path);
     asp_tune_links_merge(&table.links, &aspx_coll_model_found()->links);
     add_rows(&table, day);
     text = asp_tune_table_text(&table, &bytes);
-    if (!(text && write_file(path, text, bytes)) && !said) {
+    if (!(text && asp_tune_store_write(&store, text, bytes) == 0) && !said) {
         said = true; /* a sweep saves again and again */
         fprintf(stderr, "aspen: cannot write coll.save %s: %s\n", path,
                 strerror(errno));
     }
+    asp_tune_store_close(&store);
     free(text);
     asp_tune_table_clear(&table);
 }

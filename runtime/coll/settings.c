@@ -3,6 +3,8 @@
 
 #include "settings.h"
 
+#include "runtime/record/frame.h"
+
 #include "common/base/hash.h"
 
 #include <stdlib.h>
@@ -37,6 +39,7 @@ bool aspx_coll_settings_read(const struct asp_layout *layout)
         s->probe_us = 1e6 / 2 * s->join_s;
     s->table = word(layout, "coll.table");
     s->save = word(layout, "coll.save");
+    s->shows_links = s->save || aspx_record_where(layout);
     s->force = word(layout, "coll.force");
     s->reproducible = word(layout, "coll.reproducible") != NULL;
     s->explicit_effort = strcmp(asp_layout_knob(layout, "coll.effort", "few"),

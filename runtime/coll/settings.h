@@ -24,6 +24,8 @@ struct aspx_coll_settings {
     const char *force;    /* name of the algorithm to take always, NULL: none */
     bool reproducible;    /* pinned.h */
     bool explicit_effort; /* try everything (aspen tune) */
+    bool shows_links;     /* who measures a machine, or asked for a report,
+                             wants to see what was measured */
 };
 
 extern struct aspx_coll_settings aspx_coll_settings;

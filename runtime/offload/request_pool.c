@@ -47,9 +47,14 @@ static bool many_takers;
 /* Free slots: of the program's threads, one at a time; of many; of
  * callbacks. */
 static struct aspx_request *free_one, *free_self;
-static ck_stack_t free_many = CK_STACK_INITIALIZER;
+/* An instruction changes both its words at once, and faults where they do not
+ * lie in one block of 16 bytes (x86: cmpxchg16b). */
+static _Alignas(16) ck_stack_t free_many = CK_STACK_INITIALIZER;
 
 _Static_assert(offsetof(struct aspx_request, head) == 0, "aspx_request_of");
+_Static_assert(sizeof(free_many) == 2 * sizeof(void *) &&
+                   __alignof__(free_many) >= 2 * sizeof(void *),
+               "ck_stack_pop_mpmc");
 
 /* MPI leaves MPI_ERROR alone in most single completions; so do we. */
 void aspx_status_copy(const MPI_Status *from, MPI_Status *to)

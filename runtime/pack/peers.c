@@ -5,6 +5,9 @@
  *
  *    | UCX's address | mark |  0  | UCX's longer address | mark | ...
  *    ^ row 0                      ^ row 1
+ *
+ * An MPI that keeps addresses otherwise must not be believed, nor read beyond
+ * what it has: rows lie at one distance, in one piece of mapped memory.
  */
 #include "config.h"
 
@@ -14,9 +17,11 @@
 #include "runtime/mpi/real.h"
 #include "runtime/world/world.h"
 
+#include <inttypes.h>
 #include <mpi.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +65,7 @@ static status get_marked_address(void *worker, void **address_p,
 /* While MPI_Init makes end points, one after the other. */
 static struct {
     const char *first, *last; /* rows */
+    const char *end;          /* of the memory that the first lies in */
     ptrdiff_t row;            /* bytes; 0: not known yet */
     int rows, marked;
     bool odd, over;
@@ -68,26 +74,66 @@ static struct {
 static bool all_marked;       /* ranks of the program */
 static atomic_bool strangers; /* processes of other jobs have come */
 
+/* The end of the mapped memory that an address lies in: a table does, whole. */
+static const char *find_end(const char *address)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    uintptr_t from, to, at = (uintptr_t) address, end = 0;
+    char line[512], rights;
+
+    while (maps && !end && fgets(line, sizeof(line), maps))
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %c", &from, &to, &rights) ==
+                3 &&
+            at >= from && at < to && rights == 'r')
+            end = to;
+    if (maps)
+        fclose(maps);
+    return (const char *) end;
+}
+
+/* Behind an address and its mark a row is empty. What follows an address that
+ * lies alone (a header of malloc's, other rows) is not. */
 static bool has_mark(const char *row)
 {
-    return memmem(row, (size_t) table.row, mark, MARK) != NULL;
+    const char *end = row + table.row,
+               *at = memmem(row, (size_t) table.row, mark, MARK);
+
+    for (at = at ? at + MARK : NULL; at && at < end; at++)
+        if (*at)
+            return false;
+    return at != NULL;
+}
+
+/* Is there a row at the address, of which all bytes can be read? */
+static bool is_row(const char *address)
+{
+    return address >= table.first && address < table.end &&
+           table.row <= table.end - address;
+}
+
+/* The length of rows is known. */
+static void look_at_row(const char *address)
+{
+    table.odd = table.odd || !is_row(address);
+    if (!table.odd)
+        table.marked += has_mark(address);
 }
 
 static void look_at(const char *address)
 {
-    ptrdiff_t row = address - table.last;
+    ptrdiff_t row = (ptrdiff_t) ((uintptr_t) address - (uintptr_t) table.last);
 
     if (table.rows++ == 0) {
         table.first = address;
     } else if (table.rows == 2) {
         table.row = row;
         table.odd = row <= 0 || row > ROW_MAX;
-        if (!table.odd)
-            table.marked = has_mark(table.first) + has_mark(address);
-    } else if (!table.odd) {
-        table.odd = row != table.row;
-        if (!table.odd)
-            table.marked += has_mark(address);
+        table.end = table.odd ? NULL : find_end(table.first);
+        look_at_row(table.first);
+        look_at_row(address);
+    } else {
+        table.odd = table.odd || row != table.row;
+        look_at_row(address);
     }
     table.last = address;
 }

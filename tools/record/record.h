@@ -68,7 +68,8 @@ struct aspt_call_time {
 
 struct aspt_busy {
     uint64_t rank, node;
-    double busy_s, held_s, cpu_s;
+    double busy_s, held_s;
+    double cpu_s, start_cpu_s;     /* the latter is of the former */
     double parked_s, parked_cpu_s; /* of these */
     const char *waits;             /* "events", "naps"; NULL: not known */
 };

@@ -98,6 +98,8 @@ int aspt_part_busy(struct aspt_record *record, const char *file,
         ASPT_FIELD(aspt_busy, busy_s, ASPT_SECONDS),
         ASPT_FIELD(aspt_busy, held_s, ASPT_SECONDS),
         ASPT_FIELD(aspt_busy, cpu_s, ASPT_SECONDS),
+        {"start_cpu_s", ASPT_SECONDS, offsetof(struct aspt_busy, start_cpu_s),
+         true}, /* not of older records */
         {"parked_s", ASPT_SECONDS, offsetof(struct aspt_busy, parked_s), true},
         {"parked_cpu_s", ASPT_SECONDS, offsetof(struct aspt_busy, parked_cpu_s),
          true},

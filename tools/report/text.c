@@ -263,7 +263,8 @@ static void print_busy(FILE *to, const struct aspt_record *record)
             busy->parked_s > 0 ? "parked" : "CPU",
             busy->parked_s > 0
                 ? aspt_say_seconds(busy->parked_s, parked, sizeof(parked))
-                : aspt_say_seconds(busy->cpu_s, cpu, sizeof(cpu)));
+                : aspt_say_seconds(busy->cpu_s - busy->start_cpu_s, cpu,
+                                   sizeof(cpu)));
     }
     more(to, record->nbusy, ROWS);
     print_waits(to, record);

@@ -178,10 +178,9 @@ void aspt_page_time(FILE *to, const struct aspt_record *record)
 void aspt_page_busy(FILE *to, const struct aspt_record *record)
 {
     const char *titles[] = {
-        "Ghost",      "",
-        "#at work",   "#share",
-        "#there for", "#CPU time",
-        "woken by",   record->has_scaling ? "#parked" : NULL,
+        "Ghost",     "",           "#at work",
+        "#share",    "#there for", "#CPU time",
+        "#to start", "woken by",   record->has_scaling ? "#parked" : NULL,
         NULL};
 
     if (!record->nbusy)
@@ -203,7 +202,8 @@ void aspt_page_busy(FILE *to, const struct aspt_record *record)
             to, "td", "n", "%s",
             aspt_say_percent(busy->busy_s, busy->held_s, text, sizeof(text)));
         aspt_page_seconds(to, busy->held_s);
-        aspt_page_seconds(to, busy->cpu_s);
+        aspt_page_seconds(to, busy->cpu_s - busy->start_cpu_s);
+        aspt_page_seconds(to, busy->start_cpu_s);
         fputs("<td>", to);
         aspt_html_text(to, busy->waits ? busy->waits : "");
         fputs("</td>", to);

@@ -184,22 +184,28 @@ static void say_ghosts_cost(const struct aspt_record *record,
 
 static void say_busy(const struct aspt_record *record, struct aspt_lines *lines)
 {
-    double busy = 0, held = 0, cpu = 0, parked = 0, parked_cpu = 0;
+    double busy = 0, held = 0, cpu = 0, start = 0, parked = 0, parked_cpu = 0;
     char share[ASPT_SAY_MAX], text[ASPT_SAY_MAX], changes[ASPT_SAY_MAX];
+    char start_text[ASPT_SAY_MAX];
 
     for (size_t i = 0; i < record->nbusy; i++) {
         busy += record->busy[i].busy_s;
         held += record->busy[i].held_s;
         cpu += record->busy[i].cpu_s;
+        start += record->busy[i].start_cpu_s;
         parked += record->busy[i].parked_s;
         parked_cpu += record->busy[i].parked_cpu_s;
     }
     if (held > 0)
         say(lines,
             "Ghosts were at work for %s of the time they were there "
-            "and used %s of CPU time.",
+            "and used %s of CPU time%s%s%s.",
             aspt_say_percent(busy, held, share, sizeof(share)),
-            aspt_say_seconds(cpu, text, sizeof(text)));
+            aspt_say_seconds(cpu - start, text, sizeof(text)),
+            start > 0 ? ", and " : "",
+            start > 0 ? aspt_say_seconds(start, start_text, sizeof(start_text))
+                      : "",
+            start > 0 ? " to start" : "");
     if (held > 0 && record->has_scaling)
         say(lines,
             "They were parked for %s of the time and used %s of CPU time "

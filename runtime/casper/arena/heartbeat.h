@@ -30,11 +30,12 @@ struct aspx_heartbeat {
     _Alignas(64) _Atomic uint32_t beat; /* rounds of the loop */
     _Atomic uint32_t doing;             /* enum aspx_doing */
     _Atomic uint32_t reported;
-    _Atomic uint32_t backlog;  /* how busy it has been of late */
-    _Atomic uint64_t since_ns; /* CLOCK_MONOTONIC at the first round */
-    _Atomic uint64_t idle_ns;  /* since then, what was not work */
-    _Atomic uint32_t naps;     /* 1: it naps, as no event would wake it */
-    _Atomic uint64_t nap_ns;   /* when the nap began that it takes; 0: none */
+    _Atomic uint32_t backlog;      /* how busy it has been of late */
+    _Atomic uint64_t since_ns;     /* CLOCK_MONOTONIC at the first round */
+    _Atomic uint64_t start_cpu_ns; /* CPU time used before it: exec, MPI_Init */
+    _Atomic uint64_t idle_ns;      /* since then, what was not work */
+    _Atomic uint32_t naps;         /* 1: it naps, as no event would wake it */
+    _Atomic uint64_t nap_ns; /* when the nap began that it takes; 0: none */
 };
 
 /* The ghost's own side: a place where nobody looks until

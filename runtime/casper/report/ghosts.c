@@ -13,7 +13,8 @@
 
 /* Of one world rank, times in nanoseconds; held 0: not known, or no ghost. */
 struct ghost_time {
-    uint64_t held, busy, cpu;
+    uint64_t held, busy;
+    uint64_t cpu, start_cpu; /* the latter is of the former */
     uint64_t parked, parked_cpu;
     uint64_t naps; /* 1: it napped, as no event would wake it */
 };
@@ -57,6 +58,8 @@ static struct ghost_time read_ghost(uint32_t rank)
     time.busy = aspx_heartbeat_work_ns(&doorbell->heartbeat, now);
     time.naps = atomic_load(&doorbell->heartbeat.naps);
     time.cpu = cpu_ns(aspx_engine.pids[rank]);
+    if (time.cpu) /* else it cannot be asked */
+        time.start_cpu = atomic_load(&doorbell->heartbeat.start_cpu_ns);
     read_parked(&doorbell->scaling, &time);
     return time;
 }
@@ -102,17 +105,18 @@ static void print(FILE *to, const struct aspx_record *record, const void *data)
         sum.held += time->held;
         sum.busy += time->busy;
         sum.cpu += time->cpu;
+        sum.start_cpu += time->start_cpu;
         sum.parked += time->parked;
         sum.parked_cpu += time->parked_cpu;
     }
     if (ghosts)
         fprintf(to,
                 "aspen: %d %s at work %.2f of %.2f s, %.0f %%; %.2f "
-                "CPU-seconds\n",
+                "CPU-seconds, and %.2f to start\n",
                 ghosts, ghosts == 1 ? "ghost was" : "ghosts were",
                 seconds(sum.busy), seconds(sum.held),
                 100.0 * (double) sum.busy / (double) sum.held,
-                seconds(sum.cpu));
+                seconds(sum.cpu - sum.start_cpu), seconds(sum.start_cpu));
     if (ghosts && aspx_engine.settings.scaling)
         fprintf(to,
                 "aspen: they were parked for %.2f of these %.2f s and then "
@@ -136,10 +140,11 @@ static void put_json(FILE *to, const struct aspx_record *record,
             continue;
         fprintf(to,
                 "%s\n    {\"rank\": %d, \"node\": %u, \"busy_s\": %.6f, "
-                "\"held_s\": %.6f, \"cpu_s\": %.6f, \"waits\": \"%s\"",
+                "\"held_s\": %.6f, \"cpu_s\": %.6f, \"start_cpu_s\": %.6f, "
+                "\"waits\": \"%s\"",
                 comma, r, aspx_world.peers[r].node, seconds(time->busy),
                 seconds(time->held), seconds(time->cpu),
-                time->naps ? "naps" : "events");
+                seconds(time->start_cpu), time->naps ? "naps" : "events");
         if (aspx_engine.settings.scaling)
             fprintf(to, ", \"parked_s\": %.6f, \"parked_cpu_s\": %.6f",
                     seconds(time->parked), seconds(time->parked_cpu));

@@ -10,6 +10,7 @@
 #include "runtime/casper/lock/locks.h"
 
 #include "runtime/adapt/node/node_controller.h"
+#include "runtime/base/clock.h"
 #include "runtime/mpi/real.h"
 #include "runtime/mpi/ucx_event.h"
 
@@ -220,6 +221,8 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
     aspx_idle_start(&idle, world->layout, (uint32_t) world->rank_all, doorbell);
     aspx_ghost_scaling_start(engine);
     aspx_ghost_collectives_start(engine, doorbell);
+    atomic_store(&aspx_heartbeat_own()->start_cpu_ns,
+                 aspx_clock_ns(CLOCK_PROCESS_CPUTIME_ID));
     atomic_store(&aspx_heartbeat_own()->since_ns, aspx_idle_began_ns());
     aspx_heartbeat_set_doing(ASPX_POLLING);
     while ((service.goodbyes_due > 0 || aspx_ghost_collectives_are_busy()) &&
