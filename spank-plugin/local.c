@@ -118,7 +118,8 @@ static void leave_outer_step(void)
     for (char **var = environ; *var != NULL;) {
         size_t len = strcspn(*var, "=");
 
-        if (strncmp(*var, server, sizeof(server) - 1) != 0 || len >= sizeof(name)) {
+        if (strncmp(*var, server, sizeof(server) - 1) != 0 ||
+            len >= sizeof(name)) {
             var++;
             continue;
         }

@@ -43,8 +43,7 @@ static void *get(int fd, uint64_t at, uint64_t bytes)
 
 static Elf64_Shdr *get_sections(int fd, size_t *n_p)
 {
-    static const unsigned char order = __BYTE_ORDER__ ==
-                                               __ORDER_LITTLE_ENDIAN__
+    static const unsigned char order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
                                            ? ELFDATA2LSB
                                            : ELFDATA2MSB;
     Elf64_Ehdr *head = get(fd, 0, sizeof(*head));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What MPI a library is, told by the names that it defines: those of files say
- * nothing (libmpi.so.12 may be MPICH's or Intel's, libmpich.so.12 is what Debian
- * makes of it). One table answers for loaded libraries (runtime/mpi/library.h)
- * and for files (base/mpi_file.h). */
+ * nothing (libmpi.so.12 may be MPICH's or Intel's, libmpich.so.12 is what
+ * Debian makes of it). One table answers for loaded libraries
+ * (runtime/mpi/library.h) and for files (base/mpi_file.h). */
 #ifndef ASPEN_COMMON_BASE_MPI_KIND_H
 #define ASPEN_COMMON_BASE_MPI_KIND_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The lock is a file beside the table, "PATH.lock", as the table itself is
- * replaced by each save. Its last holder takes it away: whoever gets the lock of
- * a file that has lost its name has waited for the wrong one, and begins anew.
- * flock(2) is gone with the process; NFS has it, too. */
+ * replaced by each save. Its last holder takes it away: whoever gets the lock
+ * of a file that has lost its name has waited for the wrong one, and begins
+ * anew. flock(2) is gone with the process; NFS has it, too. */
 #include "config.h"
 
 #include "store.h"

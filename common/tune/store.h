@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A table's file, which several jobs may save to at once: who has the store reads
- * it, adds to it and writes it, and no other does meanwhile.
+/* A table's file, which several jobs may save to at once: who has the store
+ * reads it, adds to it and writes it, and no other does meanwhile.
  *
  *    open --- read, merge --- write --- close
  */
@@ -20,10 +20,10 @@ struct asp_tune_store {
     int lock;         /* a descriptor, close-on-exec; -1: not locked */
 };
 
-/* Wait for the store, for at most so long. It is usable in any case: without the
- * lock (a folder where nothing can be made, a file system without locks, time is
- * up) rows of two jobs that save at the same moment may be lost, never half a
- * file seen. Returns whether it is locked. */
+/* Wait for the store, for at most so long. It is usable in any case: without
+ * the lock (a folder where nothing can be made, a file system without locks,
+ * time is up) rows of two jobs that save at the same moment may be lost, never
+ * half a file seen. Returns whether it is locked. */
 bool asp_tune_store_open(struct asp_tune_store *store, const char *path,
                          int timeout_ms);
 

@@ -148,8 +148,7 @@ static bool is_definition(const struct aspx_image *image,
 }
 
 /* Symbol by symbol: the table says how many there are. */
-static ElfW(Sym) *
-    find_in_all(const struct aspx_image *image, const char *name)
+static ElfW(Sym) * find_in_all(const struct aspx_image *image, const char *name)
 {
     uint32_t n = image->old_hash ? image->old_hash[1] : 0;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which MPI libraries this process has loaded: the program links one, Python
- * and others load one in a scope of its own, where RTLD_NEXT does not look. They
- * are told by what they define (common/base/mpi_kind.h), whatever their files
- * are called. An MPI that is linked into the program itself is none: nothing can
- * stand in front of it (world/bypass.c). */
+ * and others load one in a scope of its own, where RTLD_NEXT does not look.
+ * They are told by what they define (common/base/mpi_kind.h), whatever their
+ * files are called. An MPI that is linked into the program itself is none:
+ * nothing can stand in front of it (world/bypass.c). */
 #ifndef ASPEN_RUNTIME_MPI_LIBRARY_H
 #define ASPEN_RUNTIME_MPI_LIBRARY_H
 

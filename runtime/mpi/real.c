@@ -45,7 +45,8 @@ int aspx_real_resolve(void)
     for (size_t i = 0; i < ASPX_CALLS; i++)
         *(void **) &found[i] = dlsym(handle, aspx_real_names[i]);
     /* Only the first to come here tells the truth: then the library's symbols
-     * may lead to us (redirect.c). No lock is held while the loader is asked. */
+     * may lead to us (redirect.c). No lock is held while the loader is asked.
+     */
     pthread_mutex_lock(&lock);
     if (!library) {
         memcpy(&aspx_real, found, sizeof(found));

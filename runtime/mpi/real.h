@@ -25,9 +25,9 @@ extern const char *const aspx_real_names[ASPX_CALLS];
 
 /* Fill aspx_real from the MPI library of this process; none is loaded here.
  * Idempotent. Returns 0, or -1 with errno: ENOENT when there is none, EPROTO
- * when it has another binary interface than MPICH (library.h), and its functions
- * cannot be called with the types of our mpi.h.
- * Threads: any, concurrently. */
+ * when it has another binary interface than MPICH (library.h), and its
+ * functions cannot be called with the types of our mpi.h. Threads: any,
+ * concurrently. */
 int aspx_real_resolve(void);
 
 /* Is this the address of an instruction of the MPI library? */

@@ -2,14 +2,14 @@
 /* Programs whose MPI is not a library that we can stand in front of: MPICH is
  * linked into them (libmpich.a), or their MPI has another binary interface
  * (Open MPI, the standard's). They run plain, and one line says which MPI was
- * found; but where there are ghosts among the ranks of their job they would find
- * them, and wait for ever for ghosts that wait for them: such a job is ended
- * with the reason.
+ * found; but where there are ghosts among the ranks of their job they would
+ * find them, and wait for ever for ghosts that wait for them: such a job is
+ * ended with the reason.
  *
  * Another library is met at the first call (aspx_entry_other_mpi). A program
- * with MPICH in it calls no entry of ours; but on its way through MPI_Init MPICH
- * calls ucp_init_version(), before it waits for any other process: so that name
- * is ours too. Everybody else's call goes through unseen. */
+ * with MPICH in it calls no entry of ours; but on its way through MPI_Init
+ * MPICH calls ucp_init_version(), before it waits for any other process: so
+ * that name is ours too. Everybody else's call goes through unseen. */
 #include "config.h"
 
 #include "init_state.h"
@@ -40,7 +40,7 @@ int ucp_init_version(unsigned major, unsigned minor, const void *params,
                      const void *config, void *context_p);
 
 struct search {
-    const void *code; /* an address in the object that is meant */
+    const void *code;   /* an address in the object that is meant */
     const char *object; /* its file; "" is the program itself */
     bool found;
 };
@@ -149,7 +149,8 @@ static void look_at_caller(const void *code)
     if (!search.found)
         return;
     if (search.object[0])
-        snprintf(what, sizeof(what), "MPI is linked into %.160s", search.object);
+        snprintf(what, sizeof(what), "MPI is linked into %.160s",
+                 search.object);
     else
         snprintf(what, sizeof(what),
                  "MPI is linked into this program (libmpich.a)");

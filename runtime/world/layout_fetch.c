@@ -8,7 +8,8 @@
  * know us: then the layout is Put there, for tools.
  *
  * ASPEN_LOCAL and ASPEN_PICK (path of the program that does that) come from the
- * agent, PMIX_* from Slurm: those of the agent's own server are ASPEN_PMIX_*. */
+ * agent, PMIX_* from Slurm: those of the agent's own server are ASPEN_PMIX_*.
+ */
 #include "config.h"
 
 #include "layout_fetch.h"

@@ -119,9 +119,9 @@ bool aspx_settings_are_written(const struct asp_board_settings *settings)
 
 static bool is_own(const char *variable)
 {
-    static const char *const names[] = {
-        ASPX_MPI_LIBRARY_ENV "=", ASPX_MPI_BUILD_ENV "=",
-        ASPX_MPI_THREADS_ENV "="};
+    static const char *const names[] = {ASPX_MPI_LIBRARY_ENV "=",
+                                        ASPX_MPI_BUILD_ENV "=",
+                                        ASPX_MPI_THREADS_ENV "="};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strncmp(variable, names[i], strlen(names[i])) == 0)

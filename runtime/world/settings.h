@@ -3,10 +3,10 @@
  * UCX_* and the like. Ghosts begin with those of the launcher; a program, or a
  * script around it, may change them before MPI_Init, and processes that differ
  * in them may not find a way to each other. So the first user of a node to
- * enter MPI puts its own on the board, and the ghosts of the node take them. Beside
- * them it puts what no variable says of it: which library its MPI is, and the
- * thread level, for ghosts have to be like their users in all by which MPI
- * chooses how processes of a job talk to each other. */
+ * enter MPI puts its own on the board, and the ghosts of the node take them.
+ * Beside them it puts what no variable says of it: which library its MPI is,
+ * and the thread level, for ghosts have to be like their users in all by which
+ * MPI chooses how processes of a job talk to each other. */
 #ifndef ASPEN_RUNTIME_WORLD_SETTINGS_H
 #define ASPEN_RUNTIME_WORLD_SETTINGS_H
 
@@ -14,9 +14,9 @@
 
 #include <stdbool.h>
 
-/* In the environment of a ghost, from its user: the path of the MPI library, its
- * build (common/base/build_id.h), and the thread level that the program asked
- * for, a number of MPI_THREAD_*; without the last it called MPI_Init. */
+/* In the environment of a ghost, from its user: the path of the MPI library,
+ * its build (common/base/build_id.h), and the thread level that the program
+ * asked for, a number of MPI_THREAD_*; without the last it called MPI_Init. */
 #define ASPX_MPI_LIBRARY_ENV "ASPEN_MPI_LIBRARY"
 #define ASPX_MPI_BUILD_ENV   "ASPEN_MPI_BUILD"
 #define ASPX_MPI_THREADS_ENV "ASPEN_MPI_THREADS"

@@ -3,8 +3,8 @@
  * all memory that it shares, and overwrites where the next entry would be.
  * Whoever finds that must end the job, by name and soon.
  *
- * Prints "overwritten: N" (places), and "not found out" when the next broadcasts
- * end all the same. */
+ * Prints "overwritten: N" (places), and "not found out" when the next
+ * broadcasts end all the same. */
 #include "runtime/coll/nonblocking/mailbox.h"
 
 #include <mpi.h>

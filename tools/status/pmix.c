@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The agent's server has names of its own in the environment of tasks, so that no
- * MPI takes it for the server that started the job. */
+/* The agent's server has names of its own in the environment of tasks, so that
+ * no MPI takes it for the server that started the job. */
 #include "config.h"
 
 #include "status.h"
@@ -39,7 +39,8 @@ static int become_client(void)
 
 int aspt_pmix(int argc, char **argv)
 {
-    static const char usage[] = "usage: aspen pmix [--] COMMAND [ARGUMENT...]\n";
+    static const char usage[] =
+        "usage: aspen pmix [--] COMMAND [ARGUMENT...]\n";
     int at = argc > 1 && strcmp(argv[1], "--") == 0 ? 2 : 1;
     struct asp_err err;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A ghost is in one MPI with its users, so it loads their library: the file that
- * the first of them to enter MPI has loaded, as it says on the board. */
+/* A ghost is in one MPI with its users, so it loads their library: the file
+ * that the first of them to enter MPI has loaded, as it says on the board. */
 #include "config.h"
 
 #include "ghost.h"
