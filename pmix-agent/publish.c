@@ -41,8 +41,8 @@ void aspa_publish_abandon(void)
         rmdir(tmpdir_path);
 }
 
-/* What the runtime needs to hand the layout to a server that is not ours: the
- * namespace, to tell them apart, and the program that does it. */
+/* What the runtime needs to hand the layout to a server that started the step:
+ * the program that does it. */
 static int add_pmix_put(struct aspa_env *env, struct asp_err *err)
 {
     char path[PATH_MAX];
@@ -55,8 +55,6 @@ static int add_pmix_put(struct aspa_env *env, struct asp_err *err)
     slash = strrchr(path, '/');
     if (slash != NULL)
         strcpy(slash + 1, "aspen-pmix-put");
-    if (aspa_env_add(env, "ASPEN_PMIX", aspa_serve_nspace(), err) < 0)
-        return -1;
     return aspa_env_add(env, "ASPEN_PICK", path, err);
 }
 

@@ -324,11 +324,12 @@ int aspa_serve_env(uint32_t local_p, struct aspa_env *env, struct asp_err *err)
         return asp_errf(err, EIO, "PMIx gives a task no environment: %s",
                         PMIx_Error_string(status));
     for (size_t i = 0; vars != NULL && vars[i] != NULL; i++) {
-        char *value = strchr(vars[i], '=');
+        char *value = strchr(vars[i], '='), name[128];
 
         if (value != NULL && rc == 0) {
             *value++ = '\0';
-            rc = aspa_env_add(env, vars[i], value, err);
+            snprintf(name, sizeof(name), ASPA_ENV_PREFIX "%s", vars[i]);
+            rc = aspa_env_add(env, name, value, err);
         }
         free(vars[i]);
     }

@@ -30,7 +30,12 @@ const char *aspa_serve_nspace(void);
 int aspa_serve_start(const struct asp_layout *layout, const char *text,
                      const char *tmpdir, struct asp_err *err);
 
-/* Add to env what a PMIx client in this local task needs.
+/* Before the names of PMIx's own variables: an MPI that found those would take
+ * this server, which does not start jobs, for the one that started it. `aspen
+ * pmix` takes the prefix away. */
+#define ASPA_ENV_PREFIX "ASPEN_"
+
+/* Add to env what a PMIx client in this local task needs: ASPEN_PMIX_*.
  * Returns 0, or -1 with errno EIO or those of aspa_env_add(). */
 int aspa_serve_env(uint32_t local_p, struct aspa_env *env, struct asp_err *err);
 

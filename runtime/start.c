@@ -162,7 +162,7 @@ static void find_modes(void)
 }
 
 /* Before the real MPI_Init, once. */
-static void choose_modes(void)
+static void choose_modes(const int *required)
 {
     struct asp_err err;
 
@@ -174,7 +174,8 @@ static void choose_modes(void)
         return;
     aspx_pack_prepare(layout);
     find_modes();
-    if (mode && mode->before_init && !mode->before_init(layout, local)) {
+    if (mode && mode->before_init &&
+        !mode->before_init(layout, local, required)) {
         mode = front = NULL;
     } else if (front && is_launched_elsewhere(&err)) {
         front = NULL;
@@ -373,7 +374,7 @@ static int init(int *argc, char ***argv, const int *required, int *provided)
 {
     int rc;
 
-    choose_modes();
+    choose_modes(required);
     if (start_front(required)) {
         rc = front->init(argc, argv, provided);
         if (rc == MPI_SUCCESS)
@@ -461,7 +462,7 @@ static void start_hidden(void)
 {
     int level = MPI_THREAD_MULTIPLE, provided;
 
-    choose_modes();
+    choose_modes(&level);
     if (start_front(&level)) {
         use_front();
         stay_for_sessions();

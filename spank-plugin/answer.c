@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* What the agent may set in a task. LD_* above all is not here. */
-static const char *const prefixes[] = {"ASPEN_", "PMIX_", "OMP_"};
+static const char *const prefixes[] = {"ASPEN_", "OMP_"};
 
 struct reader {
     const unsigned char *bytes;

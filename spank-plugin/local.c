@@ -108,6 +108,7 @@ static void leave_outer_step(void)
 {
     static const char *const names[] = {"ASPEN_LAYOUT", "ASPEN_ROLE",
                                         "ASPEN_LOCAL", "ASPEN_BOARD_FD"};
+    static const char server[] = "ASPEN_PMIX_";
     char name[128];
 
     if (getenv("ASPEN_LAYOUT") == NULL)
@@ -117,7 +118,8 @@ static void leave_outer_step(void)
     for (char **var = environ; *var != NULL;) {
         size_t len = strcspn(*var, "=");
 
-        if (strncmp(*var, "PMIX_", 5) != 0 || len >= sizeof(name)) {
+        if (strncmp(*var, server, sizeof(server) - 1) != 0 ||
+            len >= sizeof(name)) {
             var++;
             continue;
         }

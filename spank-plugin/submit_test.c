@@ -441,14 +441,14 @@ static void test_srun_in_task(void **state)
     command("exit 1");
     setenv("ASPEN_LAYOUT", "aspen-layout/1", 1);
     setenv("ASPEN_ROLE", "user", 1);
-    setenv("PMIX_NAMESPACE", "aspen.1.0", 1);
-    setenv("PMIX_RANK", "0", 1);
+    setenv("ASPEN_PMIX_NAMESPACE", "aspen.1.0", 1);
+    setenv("ASPEN_PMIX_RANK", "0", 1);
     setenv("PMI_RANK", "0", 1);
     assert_int_equal(asps_local_init(NULL, 1, args), 0);
     assert_null(getenv("ASPEN_LAYOUT"));
     assert_null(getenv("ASPEN_ROLE"));
-    assert_null(getenv("PMIX_NAMESPACE"));
-    assert_null(getenv("PMIX_RANK"));
+    assert_null(getenv("ASPEN_PMIX_NAMESPACE"));
+    assert_null(getenv("ASPEN_PMIX_RANK"));
     assert_string_equal(getenv("PMI_RANK"), "0");
     unsetenv("PMI_RANK");
 }

@@ -181,10 +181,8 @@ static bool wants_heap(const struct asps_answer_task *task)
     return heap != NULL && strcmp(heap, "shared") == 0;
 }
 
-/* Names were checked. OpenMP settings that the user made stay; so does a PMIx
- * server that Slurm gave the task (--mpi=pmix). */
-static void set_block(spank_t spank, const char *env, size_t bytes,
-                      bool has_server)
+/* Names were checked. OpenMP settings that the user made stay. */
+static void set_block(spank_t spank, const char *env, size_t bytes)
 {
     char name[256];
 
@@ -192,8 +190,7 @@ static void set_block(spank_t spank, const char *env, size_t bytes,
         const char *text = env + at;
         size_t len = strcspn(text, "=");
 
-        if (len >= sizeof(name) ||
-            (has_server && strncmp(text, "PMIX_", 5) == 0))
+        if (len >= sizeof(name))
             continue;
         memcpy(name, text, len);
         name[len] = '\0';
@@ -205,12 +202,8 @@ static void set_block(spank_t spank, const char *env, size_t bytes,
 /* The agent's blocks: what all tasks get, and this one's. */
 static void set_answer(spank_t spank, const struct asps_answer_task *task)
 {
-    char server[256];
-    bool has_server = spank_getenv(spank, "PMIX_NAMESPACE", server,
-                                   sizeof(server)) != ESPANK_ENV_NOEXIST;
-
-    set_block(spank, task->shared, task->shared_bytes, has_server);
-    set_block(spank, task->env, task->env_bytes, has_server);
+    set_block(spank, task->shared, task->shared_bytes);
+    set_block(spank, task->env, task->env_bytes);
 }
 
 static int set_layout(spank_t spank, const struct asps_step *step,

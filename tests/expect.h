@@ -19,7 +19,7 @@ static int rank, wrong;
     } while (0)
 
 /* Be busy outside MPI. */
-static void pause_ms(long ms)
+static inline void pause_ms(long ms)
 {
     const struct timespec time = {ms / 1000, ms % 1000 * 1000000};
 

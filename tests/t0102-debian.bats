@@ -27,7 +27,7 @@ debian() {
 @test "wrong words are named, and nothing is made" {
     run "$copy/scripts/debian" --dir "$BATS_TEST_TMPDIR/none" 14 demo
     ended_with 1
-    printed '^debian: release 14: 12 and 13 are known$'
+    printed '^debian: release 14: 12, 13 and testing are known$'
     run "$copy/scripts/debian" --dir "$BATS_TEST_TMPDIR/none" 13 demos
     ended_with 1
     printed '^debian: unknown command demos; see '

@@ -120,5 +120,5 @@ ours='^(ASPEN_(ROLE|LAYOUT|LOCAL|BOARD_FD)|SLURM_ASPEN)'
         sh -c 'srun --overlap -n1 env'
     ended_with 0
     not_printed '^ASPEN_LAYOUT='
-    not_printed '^PMIX_'
+    not_printed '^(ASPEN_)?PMIX_'
 }

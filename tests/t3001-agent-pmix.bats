@@ -8,7 +8,8 @@ load helpers
 setup() {
     agent=$ASPEN_PREFIX/libexec/aspen/aspen-agent
     run_agent=$ASPEN_TOP/tests/agent_run.py
-    client=$ASPEN_BUILD/tests/pmix_client
+    as_client="$ASPEN_PREFIX/bin/aspen pmix"
+    client="$as_client $ASPEN_BUILD/tests/pmix_client"
     probe=$ASPEN_BUILD/tests/layout_fetch_probe
     neighbour=$ASPEN_BUILD/tests/pmix_neighbour
     nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'
@@ -16,8 +17,8 @@ setup() {
     request=$BATS_TEST_TMPDIR/request
     tmp=$BATS_TEST_TMPDIR/tmp
     mkdir "$tmp"
-    export agent run_agent client probe neighbour nobody lib request tmp
-    unset "${!PMIX_@}" "${!ASPEN_LAYOUT@}" HWLOC_SYNTHETIC HWLOC_XMLFILE
+    export agent run_agent as_client client probe neighbour nobody lib request tmp
+    unset "${!PMIX_@}" "${!ASPEN_PMIX_@}" "${!ASPEN_LAYOUT@}" HWLOC_SYNTHETIC HWLOC_XMLFILE
     cat >"$request" <<END
 version 2
 job 77.3
@@ -162,13 +163,13 @@ $gone
 $await
 forged=\${ASPEN_LAYOUT/ knob=report:no/ knob=report:\$tmp/overwritten}
 mkfifo \$tmp/end
-\$nobody \$neighbour serve \${PMIX_SERVER_URI2##*:} \$PMIX_NAMESPACE 0 \
+\$nobody \$neighbour serve \${ASPEN_PMIX_SERVER_URI2##*:} \$ASPEN_PMIX_NAMESPACE 0 \
     $(id -u) $(id -g) "\$forged" <\$tmp/end >\$tmp/said &
 exec 7>\$tmp/end
 await \$tmp/said
 cat \$tmp/said
 # Any client of PMIx is deceived; an MPI program with Aspen is not.
-timeout 20 \$neighbour ask $(id -u) $(id -g)
+timeout 20 \$as_client \$neighbour ask $(id -u) $(id -g)
 LD_PRELOAD=\$lib timeout 20 "$ASPEN_BUILD/tests/inert_probe"
 echo "program \$?"
 exec 7>&-
@@ -184,10 +185,10 @@ END
 @test "another user's process is not served, whatever uid it states" {
     on_agent <<END
 $await
-\$nobody timeout 20 \$neighbour ask $(id -u) $(id -g)
-timeout 20 \$neighbour ask $(id -u) $(id -g)
+\$nobody timeout 20 \$as_client \$neighbour ask $(id -u) $(id -g)
+timeout 20 \$as_client \$neighbour ask $(id -u) $(id -g)
 # Nor does it hold the server up by connecting and saying nothing.
-\$nobody bash -c 'exec 3<>/dev/tcp/127.0.0.1/'\${PMIX_SERVER_URI2##*:}'
+\$nobody bash -c 'exec 3<>/dev/tcp/127.0.0.1/'\${ASPEN_PMIX_SERVER_URI2##*:}'
     echo connected; read -r -t 20 <&3' >\$tmp/silent &
 await \$tmp/silent
 timeout 10 \$client
@@ -400,7 +401,7 @@ task=1:ghost:-:-:numa-1:h-1:c900 end"
     printed '^status ok tasks 5$'
     printed '^message no PMIx keys on this node: .*/nonexistent'
     printed '^ok user local=0'
-    not_printed '^PMIX_|^aspen: '
+    not_printed 'PMIX_|^aspen: '
 }
 
 @test "no descriptors for the server: layout by environment, and a word" {

@@ -6,7 +6,7 @@
 load helpers
 
 setup() {
-    client=$ASPEN_BUILD/tests/pmix_client
+    client="$ASPEN_PREFIX/bin/aspen pmix $ASPEN_BUILD/tests/pmix_client"
     probe=$ASPEN_BUILD/tests/layout_fetch_probe
     ghosts="srun -N2 -n4 --async-progress=ghost:1"
 }
@@ -34,7 +34,7 @@ in_step() {
 }
 
 @test "a PMIx client in the step reads the layout and both process sets" {
-    in_step -l "$client"
+    in_step -l $client
     ended_with 0
     printed '^0: client aspen\.[0-9]+\.0\.[0-9a-f]{16}\.0$'
     printed '^0: size 6$'
@@ -66,7 +66,7 @@ in_step() {
 
 @test "the namespace is the step's, also with --export=NONE" {
     in_step --export=NONE /bin/sh -c \
-        'echo "${PMIX_NAMESPACE%.*} aspen.$SLURM_JOB_ID.$SLURM_STEP_ID"'
+        'echo "${ASPEN_PMIX_NAMESPACE%.*} aspen.$SLURM_JOB_ID.$SLURM_STEP_ID"'
     ended_with 0
     [ "$(awk '/^aspen/ && $1 == $2' <<<"$output" | wc -l)" -eq 4 ]
 }
@@ -82,7 +82,7 @@ in_step() {
 }
 
 # The pid of the node's agent is in the address of its server.
-kill_agent='agent=${PMIX_SERVER_URI2%%;*}; kill -9 ${agent##*.}; sleep 0.3'
+kill_agent='agent=${ASPEN_PMIX_SERVER_URI2%%;*}; kill -9 ${agent##*.}; sleep 0.3'
 
 @test "agent killed before the pick-up: the layout is there all the same" {
     in_step /bin/sh -c "unset LD_PRELOAD

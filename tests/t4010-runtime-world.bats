@@ -96,3 +96,17 @@ setup_file() {
         not_printed 'after: '
     done
 }
+
+@test "handles that are none: MPI's errors" {
+    same_everywhere 2 "$world/stray"
+}
+
+@test "windows beneath those of the program are none to it" {
+    local shape
+    for shape in '-g 1' '-g 1 --nodes 2' '-g 1 --knob offload=yes'; do
+        # shellcheck disable=SC2086
+        run ghosts -n 2 $shape "$world/stray" beneath
+        ended_with 0
+        printed '^0: 0 windows beneath are not refused$'
+    done
+}

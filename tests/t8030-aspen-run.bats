@@ -385,12 +385,12 @@ END
         "$mine/other/mpiexec" -n 2 "$app" 1000
     took -lt 600
     printed '2 user ranks and 1 ghosts'
-    # a program that names the library of Open MPI
-    printf 'int f(void) { return 0; }\n' >f.c
+    # a program whose library defines what Open MPI's does
+    printf 'int ompi_mpi_comm_world, PMPI_Init; int f(void) { return 0; }\n' >f.c
     printf 'int f(void); int main(void) { return f(); }\n' >m.c
-    gcc -shared -fPIC -Wl,-soname,libmpi.so.40 -o libmpi.so.40 f.c
-    gcc -o theirs m.c ./libmpi.so.40
-    refused 'theirs is linked with Open MPI' --async-progress=ghost:1 -- \
+    gcc -shared -fPIC -o libmine.so f.c
+    gcc -o theirs m.c ./libmine.so
+    refused 'theirs is linked with Open MPI \(\./libmine.so\)' --async-progress=ghost:1 -- \
         mpiexec.mpich -n 2 ./theirs
 }
 

@@ -32,6 +32,25 @@ programs() {
     done
 }
 
+# Data that lie in another way on each rank, every byte compared: a mode, seed,
+# programs. tests/coll-campaign has the whole.
+typed() {
+    # shellcheck disable=SC2086
+    run ghosts $1 --knob coll=tune "${@:4}" "$build/coll_typed" "$2" "$3"
+    ended_with 0
+    printed "^ok coll_typed $3 programs, seed $2\$"
+    not_printed '^aspen:'
+}
+
+@test "types of each rank's own, in all modes, searched and forced" {
+    typed '-n 4 --off' 1 25
+    typed '-n 5 -g 1 --nodes 2' 2 20
+    typed '-n 3 --offload --nodes 3' 3 20
+    typed '-n 4 --thread --nodes 2' 4 20
+    typed '-n 5 --off' 5 20 --knob coll.force=flat
+    typed '-n 4 --off --nodes 2' 6 20 --knob coll.force=exchange
+}
+
 story() {
     run ghosts -n 3 --off --knob coll=tune "$build/coll_tuned" "$@"
     ended_with 0

@@ -111,6 +111,41 @@ posted() {
     done
 }
 
+behind() {
+    # shellcheck disable=SC2086
+    run ghosts $1 --knob coll=tune "$build/coll_behind" "${@:2}"
+    ended_with 0
+    printed '^behind: ok$'
+    not_printed '^aspen:'
+}
+
+# More than a region holds; tests/coll/behind.c.
+@test "a rank that has not taken anything waits in another call of MPI" {
+    behind '-n 4 -g 1 --nodes 2' reduce recv 5000 20000 1
+    behind '-n 4 -g 1 --nodes 2' bcast lock 5000 20000 1
+    behind '-n 4 -g 1 --nodes 2' allreduce fence 5000 10000 4
+    behind '-n 4 -g 1 --nodes 2' allgather ssend 3000 10000 1
+    behind '-n 3 --off' bcast barrier 300 1000000 1
+    behind '-n 3 -g 1' reduce probe 300 1000000 1
+    behind '-n 3 --thread' allreduce ssend 300 1000000 1
+    behind '-n 3 --offload' allreduce recv 1000 10000 1
+}
+
+# tests/coll/overwrite.c; ranks 1 and 3 are on the other node.
+@test "a stray store into what was posted: a line that names it, and an end" {
+    run timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" -n 4 -g 1 --nodes 2 \
+        --knob coll=tune "$build/coll_overwrite"
+    [ "$status" -ne 0 ] && [ "$status" -lt 124 ]
+    printed '^aspen-ghost: memory .* overwritten \(next, of rank 0 of its '
+    printed '^aspen: a ghost has closed the mailbox '
+    not_printed 'not found out'
+    run timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" -n 3 --off \
+        --knob coll=tune "$build/coll_overwrite"
+    [ "$status" -ne 0 ] && [ "$status" -lt 124 ]
+    printed '^aspen: memory .* overwritten \(next of rank 0 of its '
+    not_printed 'not found out'
+}
+
 @test "a ghost that stops in an operation: a message, and an end in time" {
     local out=$BATS_TEST_TMPDIR/out pid ghost=
     ASPEN_TEST_MARK=$BATS_TEST_TMPDIR ghosts -n 4 -g 1 --nodes 2 \

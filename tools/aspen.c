@@ -22,6 +22,7 @@ static const struct subcommand {
     {"check-policy", aspt_check_policy, "check a policy file"},
     {"compare", aspt_compare, "run a job with and without, say if it helps"},
     {"explain", aspt_explain, "show which task sits on which core, and why"},
+    {"pmix", aspt_pmix, "run a PMIx tool as a client of Aspen's server"},
     {"report", aspt_report, "show what a job did, from its record"},
     {"request", aspt_request, "what srun asks: check and complete a request"},
     {"run", aspt_run_job, "start a job without the site's plugin"},

@@ -90,8 +90,9 @@ void asp_coll_add_fold_ring(struct asp_coll_maker *m,
                             struct asp_coll_place own,
                             struct asp_coll_place into, size_t bytes);
 
-/* reduce_scatter.c. The inputs are own + at[0..n]; into is this rank's block,
- * and may be the start of the input. */
+/* reduce_scatter.c, allreduce.c. The inputs are own + at[0..n]; into is this
+ * rank's block, and may be the start of the input: the rest of that stays as it
+ * is. */
 void asp_coll_add_rs_pairs(struct asp_coll_maker *m,
                            const struct asp_coll_group *g,
                            struct asp_coll_place own, const size_t *at,
@@ -104,6 +105,11 @@ void asp_coll_add_rs_halving(struct asp_coll_maker *m,
                              const struct asp_coll_group *g,
                              struct asp_coll_place own, const size_t *at,
                              struct asp_coll_place into);
+
+void asp_coll_add_rs_exchange(struct asp_coll_maker *m,
+                              const struct asp_coll_group *g, uint32_t k,
+                              struct asp_coll_place own, const size_t *at,
+                              struct asp_coll_place into);
 
 /* scan.c. segment as in the way; exclusive: nothing comes to index 0. */
 void asp_coll_add_scan(struct asp_coll_maker *m, const struct asp_coll_group *g,

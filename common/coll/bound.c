@@ -194,19 +194,19 @@ static int64_t arrival(const struct bound *b, const struct asp_coll_mark *mark,
     send = &b->looks[mark->partner_look].marks[mark->partner];
     if (send->state != ASP_COLL_KNOWN)
         return l->overhead + l->latency;
-    return send->port + l->latency;
+    return asp_coll_ps_add(send->port, l->latency);
 }
 
 static void settle_recv(const struct bound *b, struct asp_coll_mark *mark,
-                        const struct asp_coll_link *l, int64_t bytes)
+                        const struct asp_coll_link *l, size_t bytes)
 {
     int64_t there;
 
     mark->port = arrival(b, mark, l);
-    there = mark->port + bytes * l->byte;
+    there = asp_coll_ps_add(mark->port, asp_coll_ps_times(l->byte, bytes));
     if (mark->ready < there)
         mark->ready = there;
-    mark->end = mark->cpu = mark->ready + l->overhead;
+    mark->end = mark->cpu = asp_coll_ps_add(mark->ready, l->overhead);
 }
 
 /* SEND, COPY, FOLD: after those that got ready at the same time. */
@@ -218,7 +218,7 @@ static void settle_line(const struct bound *b, struct asp_coll_look *look,
     const struct asp_coll_mark *before = NULL;
     bool between = asp_coll_crosses(&b->pile, look->rank, step);
     const struct asp_coll_link *l = asp_coll_link_of(&b->pile, between);
-    int64_t bytes = (int64_t) asp_coll_payload(step);
+    int64_t length = asp_coll_ps_times(l->byte, asp_coll_payload(step));
 
     if (mark->before != NONE &&
         look->marks[mark->before].state == ASP_COLL_KNOWN)
@@ -228,15 +228,16 @@ static void settle_line(const struct bound *b, struct asp_coll_look *look,
         mark->cpu = before->cpu > mark->cpu ? before->cpu : mark->cpu;
         memcpy(mark->free, before->free, sizeof(mark->free));
     }
-    mark->cpu += asp_coll_work(&b->pile, look->rank, step);
+    mark->cpu = asp_coll_ps_add(mark->cpu,
+                                asp_coll_work(&b->pile, look->rank, step));
     mark->end = mark->cpu;
     if (step->action != ASP_COLL_SEND)
         return;
     mark->port = mark->cpu;
     if (mark->port < mark->free[between])
         mark->port = mark->free[between];
-    mark->free[between] = mark->port + l->gap + bytes * l->byte;
-    mark->end = mark->port + bytes * l->byte;
+    mark->end = asp_coll_ps_add(mark->port, length);
+    mark->free[between] = asp_coll_ps_add(mark->end, l->gap);
 }
 
 static void settle(struct bound *b, struct call at)
@@ -250,7 +251,7 @@ static void settle(struct bound *b, struct call at)
         settle_recv(b, mark,
                     asp_coll_link_of(
                         &b->pile, asp_coll_crosses(&b->pile, look->rank, step)),
-                    (int64_t) asp_coll_payload(step));
+                    asp_coll_payload(step));
     else
         settle_line(b, look, at.step);
     mark->state = ASP_COLL_KNOWN;

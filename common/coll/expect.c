@@ -19,8 +19,8 @@ static bool put(struct asp_coll_symbols *to, size_t at, size_t bytes,
                 size_t offset, uint64_t ranks)
 {
     return !bytes ||
-           asp_coll_symbols_add(
-               to, (struct asp_coll_symbol){at, at + bytes, offset, ranks});
+           asp_coll_symbols_add(to, (struct asp_coll_symbol){
+                                        at, at + bytes, offset, ranks, ranks});
 }
 
 /* The same over what is there; empty blocks may be anywhere. */
@@ -180,7 +180,7 @@ bool asp_coll_expect_after(const struct asp_coll_problem *problems,
     case ASP_COLL_SCAN:
         return put(out, 0, p->bytes, 0, up_to(rank));
     case ASP_COLL_EXSCAN:
-        return put(out, 0, p->bytes, 0, rank ? up_to(rank - 1) : 0);
+        return !rank || put(out, 0, p->bytes, 0, up_to(rank - 1));
     case ASP_COLL_GATHER:
     case ASP_COLL_GATHERV:
         return !root || gathered(p, out);

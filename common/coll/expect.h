@@ -19,9 +19,9 @@ bool asp_coll_expect_before(const struct asp_coll_problem *problem,
                             uint32_t rank, struct asp_coll_symbols *in,
                             struct asp_coll_symbols *out);
 
-/* Add what OUT must hold at the end. Symbols of no ranks: anything may be
- * there.
- */
+/* Add the result in OUT. All other bytes of OUT must be as they were, also
+ * those that MPI leaves undefined: MPICH keeps them, and programs have come to
+ * rely on that. */
 bool asp_coll_expect_after(const struct asp_coll_problem *problems,
                            uint32_t nproblems, uint32_t rank,
                            struct asp_coll_symbols *out);

@@ -215,20 +215,14 @@ void asp_coll_rs_halving(struct asp_coll_maker *m)
         asp_coll_add_rs_halving(m, &all, asp_coll_input(m), at, out());
 }
 
-/* The whole vector to everybody, who takes its block. */
 void asp_coll_rs_exchange(struct asp_coll_maker *m)
 {
     struct asp_coll_group all = asp_coll_all(m);
     const size_t *at = rs_offsets(m);
-    struct asp_coll_place whole;
 
-    if (!at)
-        return;
-    whole = m->problem->in_place ? out() : asp_coll_scratch(m->s, at[all.n]);
-    asp_coll_add_fold_exchange(m, &all, m->way->tree.k, asp_coll_input(m),
-                               whole, at[all.n]);
-    asp_coll_move(m, asp_coll_past(whole, at[m->rank]), out(),
-                  at[m->rank + 1] - at[m->rank]);
+    if (at)
+        asp_coll_add_rs_exchange(m, &all, m->way->tree.k, asp_coll_input(m), at,
+                                 out());
 }
 
 /* Down a tree to rank 0, and back as blocks. */

@@ -55,8 +55,8 @@ enum asp_coll_op {
  *   allreduce       vector     bytes                bytes
  *   reduce_scatter_block block n * bytes            bytes
  *   reduce_scatter  -          sum of counts        counts[rank]
- *   scan, exscan    vector     bytes                bytes (exscan: undefined at
- *                                                   rank 0)
+ *   scan, exscan    vector     bytes                bytes (exscan: not touched
+ *                                                   at rank 0)
  *   scatterv        -          root: by counts      counts[rank]
  *   gatherv         -          counts[rank]         root: by counts
  *   allgatherv      -          counts[rank]         by counts
@@ -71,7 +71,7 @@ enum asp_coll_op {
  *   alltoall(v)                          OUT is sent and replaced; alltoallv:
  *                                        counts and displs are not used
  *   reduce_scatter(_block)               the whole input in OUT, the result at
- *                                        its start; the rest is undefined after
+ *                                        its start; the rest stays as it is
  * Of reduce, gather(v) and scatter(v) the other ranks ignore in_place: they
  * must not need to know it, and build the same messages either way. */
 struct asp_coll_problem {

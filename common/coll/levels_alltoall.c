@@ -11,6 +11,7 @@ struct work {
     const struct asp_coll_nodes *nodes;
     struct asp_coll_group local, leaders;
     size_t bytes;                      /* of a block */
+    size_t kept;                       /* in place: of the leader's own block */
     struct asp_coll_place *have;       /* by local rank: its input */
     struct asp_coll_blocks sent, came; /* by node */
 };
@@ -47,15 +48,18 @@ static void collect(struct work *w)
     }
 }
 
-/* By node, by sender, by receiver. */
+/* By node, by sender, by receiver. The leader's own block would be the first of
+ * its node. */
 static void pack_node(const struct work *w, uint32_t node)
 {
     const uint32_t *to = w->nodes->members + w->nodes->first[node];
     uint32_t n = size_of(w, node), end;
+    uint32_t first = node == w->leaders.me && w->kept;
     struct asp_coll_place place = asp_coll_block(&w->sent, node);
 
-    for (uint32_t l = 0; l < w->local.n; l++)
-        for (uint32_t i = 0; i < n; i = end) {
+    place = asp_coll_past(place, first * w->bytes);
+    for (uint32_t l = 0; l < w->local.n; l++, first = 0)
+        for (uint32_t i = first; i < n; i = end) {
             size_t bytes;
 
             for (end = i + 1; end < n && to[end] == to[end - 1] + 1;)
@@ -75,6 +79,8 @@ static void unpack(const struct work *w, uint32_t l, struct asp_coll_place to)
             uint32_t from = w->nodes->members[w->nodes->first[node] + i];
             size_t block = (size_t) i * w->local.n + l;
 
+            if (w->kept && from == w->local.ranks[0] && !l)
+                continue;
             asp_coll_copy(
                 w->m->s,
                 asp_coll_past(asp_coll_block(&w->came, node), block * w->bytes),
@@ -93,9 +99,10 @@ static void lead(struct work *w)
     collect(w);
     for (uint32_t node = 0; node < w->nodes->n; node++)
         pack_node(w, node);
-    asp_coll_copy(m->s, asp_coll_block(&w->sent, w->leaders.me),
-                  asp_coll_block(&w->came, w->leaders.me),
-                  asp_coll_span(&w->sent, w->leaders.me, w->leaders.me + 1));
+    asp_coll_copy(
+        m->s, asp_coll_past(asp_coll_block(&w->sent, w->leaders.me), w->kept),
+        asp_coll_past(asp_coll_block(&w->came, w->leaders.me), w->kept),
+        asp_coll_span(&w->sent, w->leaders.me, w->leaders.me + 1) - w->kept);
     asp_coll_stage(m, 1);
     if (m->way->across == ASP_COLL_ACROSS_EXCHANGE)
         asp_coll_add_bruck(m, &w->leaders, m->way->tree.k, w->sent.base,
@@ -117,7 +124,8 @@ void asp_coll_alltoall_levels(struct asp_coll_maker *m)
     struct work w = {.m = m,
                      .nodes = m->nodes,
                      .local = asp_coll_local(m),
-                     .bytes = m->problem->bytes};
+                     .bytes = m->problem->bytes,
+                     .kept = m->problem->in_place ? m->problem->bytes : 0};
     size_t all = w.bytes * m->problem->ranks;
     uint32_t leader = w.local.ranks[0];
     bool leads;

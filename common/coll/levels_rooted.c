@@ -183,8 +183,8 @@ void asp_coll_gather_levels(struct asp_coll_maker *m)
 
     if (!sort_blocks(m, ASP_COLL_OUT, &s))
         return;
-    if (kept)
-        own = asp_coll_past(out(), s.by_rank[m->rank]);
+    if (kept) /* not sent, and not sorted */
+        own = asp_coll_block(&s.local, s.group.me);
     asp_coll_add_gather(m, &s.group, head(m), &s.inner, &s.local, false, own);
     asp_coll_stage(m, 1);
     if (s.leads)

@@ -32,9 +32,9 @@ int64_t asp_coll_work(const struct asp_coll_pile *pile, uint32_t rank,
                       const struct asp_coll_step *step)
 {
     if (step->action == ASP_COLL_COPY)
-        return pile->machine->copy * (int64_t) step->bytes;
+        return asp_coll_ps_times(pile->machine->copy, step->bytes);
     if (step->action == ASP_COLL_FOLD)
-        return pile->machine->fold * (int64_t) step->bytes;
+        return asp_coll_ps_times(pile->machine->fold, step->bytes);
     return asp_coll_link_of(pile, asp_coll_crosses(pile, rank, step))->overhead;
 }
 
@@ -71,7 +71,8 @@ static void add_step(struct asp_coll_pile *pile,
     else if (step->action == actions[server] &&
              asp_coll_crosses(pile, look->rank, step) == between)
         add(pile, server == OUT ? mark->cpu : mark->port,
-            l->gap + (int64_t) asp_coll_payload(step) * l->byte);
+            asp_coll_ps_add(
+                l->gap, asp_coll_ps_times(l->byte, asp_coll_payload(step))));
 }
 
 static int later(const void *one, const void *other)
@@ -79,6 +80,11 @@ static int later(const void *one, const void *other)
     const struct asp_coll_item *a = one, *b = other;
 
     return (a->from < b->from) - (a->from > b->from);
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
 }
 
 /* The end of the pile, which is empty again. */
@@ -89,9 +95,8 @@ static int64_t sum_up(struct asp_coll_pile *pile)
     if (pile->nitems > 1)
         qsort(pile->items, pile->nitems, sizeof(*pile->items), later);
     for (uint32_t i = 0; i < pile->nitems; i++) {
-        sum += pile->items[i].length;
-        if (end < pile->items[i].from + sum)
-            end = pile->items[i].from + sum;
+        sum = asp_coll_ps_add(sum, pile->items[i].length);
+        end = larger(end, asp_coll_ps_add(pile->items[i].from, sum));
     }
     pile->nitems = 0;
     return end;
@@ -116,13 +121,9 @@ static int64_t end_of(struct asp_coll_pile *pile, enum server server,
     bool any = pile->nitems > 0;
     int64_t end = sum_up(pile);
 
-    return any ? end + after(asp_coll_link_of(pile, between), server, arrives)
+    return any ? asp_coll_ps_add(end, after(asp_coll_link_of(pile, between),
+                                            server, arrives))
                : 0;
-}
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
 }
 
 int64_t asp_coll_pile_needs(struct asp_coll_pile *pile,
@@ -156,8 +157,9 @@ int64_t asp_coll_pile_rank(struct asp_coll_pile *pile,
         bool sends = step->action == ASP_COLL_SEND;
 
         if (look->marks[i].state == ASP_COLL_KNOWN)
-            end = larger(end, look->marks[i].end +
-                                  (sends ? l->latency + l->overhead : 0));
+            end = larger(end,
+                         asp_coll_ps_add(look->marks[i].end,
+                                         sends ? l->latency + l->overhead : 0));
     }
     for (int server = CPU; server <= IN; server++)
         for (int between = 0; between < (server == CPU ? 1 : 2); between++) {

@@ -9,7 +9,8 @@
 /* Bytes of slots at most, if two slots are not more. */
 enum { SLOTS_BYTES = 1 << 20 };
 
-/* Where `into` is a part of the input, folds do not go there but at the end. */
+/* Where `into` is a part of the input, folds do not go there but to scratch
+ * memory, and the result is put there at the end. */
 static bool apart(struct asp_coll_place own, struct asp_coll_place into)
 {
     return own.buffer != into.buffer;
@@ -64,25 +65,25 @@ static struct asp_coll_place recv_slot(const struct fan_in *f, uint32_t from,
 }
 
 /* Any order: those before this rank first, since it is in their order of sends.
- */
-static struct asp_coll_place fold_any(const struct fan_in *f, bool writable)
+ * The first of them comes to where all are folded. */
+static struct asp_coll_place fold_any(const struct fan_in *f)
 {
-    struct asp_coll_place product = f->own;
+    struct asp_coll_place product = f->own, came;
 
     for (uint32_t i = 1; i < f->g->n; i++) {
         uint32_t from = (f->g->me + f->g->n - i) % f->g->n;
-        struct asp_coll_place came;
 
-        if (!writable) {
-            asp_coll_recv(f->m->s, asp_coll_rank(f->g, from), f->m->round,
-                          f->into, f->bytes);
-            asp_coll_fold(f->m->s, product, f->into, f->bytes);
-            product = f->into;
-            writable = true;
+        if (i > 1) {
+            came = recv_slot(f, from, i);
+            asp_coll_fold(f->m->s, came, product, f->bytes);
             continue;
         }
-        came = recv_slot(f, from, i);
-        asp_coll_fold(f->m->s, came, product, f->bytes);
+        product = f->into;
+        if (!apart(f->own, f->into))
+            product = asp_coll_scratch(f->m->s, f->bytes);
+        asp_coll_recv(f->m->s, asp_coll_rank(f->g, from), f->m->round, product,
+                      f->bytes);
+        asp_coll_fold(f->m->s, f->own, product, f->bytes);
     }
     return product;
 }
@@ -127,8 +128,7 @@ void asp_coll_add_rs_pairs(struct asp_coll_maker *m,
         asp_coll_send(m->s, asp_coll_rank(g, to), m->round,
                       asp_coll_block(&b, to), asp_coll_span(&b, to, to + 1));
     }
-    result = m->problem->commutative ? fold_any(&f, !apart(own, into))
-                                     : fold_ordered(&f);
+    result = m->problem->commutative ? fold_any(&f) : fold_ordered(&f);
     asp_coll_move(m, result, into, bytes);
 }
 
@@ -196,13 +196,13 @@ void asp_coll_add_rs_halving(struct asp_coll_maker *m,
         count *= 2;
     asp_coll_cores_find(m, g, count, &cores);
     joined = cores.is_core && cores.interval.n > 1;
-    if (joined && apart(own, into))
+    if (joined)
         whole = asp_coll_scratch(m->s, at[g->n]);
     asp_coll_cores_join(m, &cores, &own, whole, at[g->n]);
     m->round = base + ASP_COLL_PHASE;
     b = (struct asp_coll_blocks){own, at + cores.first};
     if (cores.is_core)
-        b.base = halve(m, &cores, g->n, own, joined || !apart(own, into), at);
+        b.base = halve(m, &cores, g->n, own, joined, at);
     b.base.offset -= at[cores.first];
     m->round = base + 2 * ASP_COLL_PHASE;
     asp_coll_add_scatter(m, &cores.interval, 0, &flat, &b, false, into);

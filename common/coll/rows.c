@@ -21,7 +21,7 @@
     ROW(op, "flat", 0, 0, 0, "each pair of ranks for itself", \
         asp_coll_rs_pairs), \
     ROW(op, "halving", 0, 0, 0, "recursive halving", asp_coll_rs_halving), \
-    ROW(op, "exchange", RADIX, 0, 0, "exchanges of the whole vector", \
+    ROW(op, "exchange", RADIX, 0, 0, "groups of k exchange what is needed", \
         asp_coll_rs_exchange), \
     ROW(op, "ring", 0, COMMUTATIVE, 0, "blocks go round and are folded", \
         asp_coll_rs_ring), \

@@ -130,27 +130,27 @@ static void begin_step(struct sim *sim, uint32_t number, int64_t time)
     bool message = step->action == ASP_COLL_SEND ||
                    step->action == ASP_COLL_RECV;
     int64_t each = step->action == ASP_COLL_FOLD ? m->fold : m->copy;
-    int64_t cost = each * (int64_t) step->bytes;
+    int64_t cost = asp_coll_ps_times(each, step->bytes);
 
     if (message)
         cost = crosses(sim, step, rank) ? m->between.overhead
                                         : m->inside.overhead;
     if (sim->busy[rank] < time)
         sim->busy[rank] = time;
-    sim->busy[rank] += cost;
+    sim->busy[rank] = asp_coll_ps_add(sim->busy[rank], cost);
     if (step->action == ASP_COLL_SEND)
         push(sim, (struct event){sim->busy[rank], number, INJECT});
     else
         end_step(sim, number, sim->busy[rank]);
 }
 
-/* A port serves a message: when it takes it up. */
+/* A port serves a message, whose bytes take so long: when it takes it up. */
 static int64_t serve(int64_t *port, int64_t time, const struct asp_coll_link *l,
-                     int64_t bytes)
+                     int64_t length)
 {
     int64_t start = *port < time ? time : *port;
 
-    *port = start + l->gap + bytes * l->byte;
+    *port = asp_coll_ps_add(asp_coll_ps_add(start, l->gap), length);
     return start;
 }
 
@@ -161,17 +161,18 @@ static void inject(struct sim *sim, uint32_t number, int64_t time)
     bool between = crosses(sim, step, rank);
     const struct asp_coll_link *l = between ? &sim->machine->between
                                             : &sim->machine->inside;
-    int64_t bytes = (int64_t) asp_coll_payload(step);
+    uint64_t bytes = asp_coll_payload(step);
+    int64_t length = asp_coll_ps_times(l->byte, bytes);
     int64_t start = serve(&sim->out[port_of(sim, rank, between)], time, l,
-                          bytes);
+                          length);
 
     sim->cost.messages++;
-    sim->cost.bytes += (uint64_t) bytes;
+    sim->cost.bytes += bytes;
     sim->cost.messages_between += between;
-    sim->cost.bytes_between += between ? (uint64_t) bytes : 0;
-    push(sim, (struct event){start + l->latency, sim->graph.partner[number],
-                             ARRIVE});
-    end_step(sim, number, start + bytes * l->byte);
+    sim->cost.bytes_between += between ? bytes : 0;
+    push(sim, (struct event){asp_coll_ps_add(start, l->latency),
+                             sim->graph.partner[number], ARRIVE});
+    end_step(sim, number, asp_coll_ps_add(start, length));
 }
 
 static void arrive(struct sim *sim, uint32_t number, int64_t time)
@@ -182,13 +183,13 @@ static void arrive(struct sim *sim, uint32_t number, int64_t time)
     bool between = crosses(sim, step, rank);
     const struct asp_coll_link *l = between ? &sim->machine->between
                                             : &sim->machine->inside;
-    int64_t bytes = (int64_t) asp_coll_payload(step);
+    int64_t length = asp_coll_ps_times(l->byte, asp_coll_payload(step));
     int64_t start = serve(&sim->in[port_of(sim, rank, between)], time, l,
-                          bytes);
+                          length);
 
     if (sim->cost.rounds < depth)
         sim->cost.rounds = depth;
-    release(sim, number, start + bytes * l->byte, depth);
+    release(sim, number, asp_coll_ps_add(start, length), depth);
 }
 
 static int give_up(void)

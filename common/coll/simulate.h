@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a set of schedules costs on a machine: LogGP with two classes of links.
- * Integers of picoseconds, so that all ranks of a job compute the same.
+ * Integers of picoseconds, so that all ranks of a job compute the same; a time
+ * that an int64_t does not hold is INT64_MAX, which is 106 days.
  *
  * A rank has a processor, which does one thing at a time in the order in which
  * things become ready (at once: by rank, then by step). Ready means: the needs
@@ -28,6 +29,22 @@
 #include "common/coll/index.h"
 
 #include <stdint.h>
+
+/* Sum and product of times, which stay at INT64_MAX where they would be more:
+ * constants of a table may be so large that what moves slowly ends never. */
+static inline int64_t asp_coll_ps_add(int64_t a, int64_t b)
+{
+    int64_t sum;
+
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+static inline int64_t asp_coll_ps_times(int64_t each, size_t n)
+{
+    int64_t product;
+
+    return __builtin_mul_overflow(each, n, &product) ? INT64_MAX : product;
+}
 
 struct asp_coll_link {
     int64_t latency;  /* L, ps */
@@ -58,6 +75,16 @@ struct asp_coll_cost {
     uint64_t bytes_between;
     uint32_t rounds; /* messages in the longest chain of messages */
 };
+
+/* Do two sets of schedules send alike: as many messages and bytes, inside nodes
+ * and between them, in as many rounds? */
+static inline bool asp_coll_sends_alike(const struct asp_coll_cost *a,
+                                        const struct asp_coll_cost *b)
+{
+    return a->messages == b->messages && a->bytes == b->bytes &&
+           a->messages_between == b->messages_between &&
+           a->bytes_between == b->bytes_between && a->rounds == b->rounds;
+}
 
 /* Steps of all ranks together that are simulated: 2^24 need 2 GiB. */
 #define ASP_COLL_SIMULATE_STEPS (UINT64_C(1) << 24)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The simulator against formulas of LogGP, and against a second one: that has
  * no queue, no graph, and finds what happens next by looking at everything. */
-#include "common/coll/simulate.h"
+#include "common/coll/bound.h"
+#include "common/coll/fit.h"
+#include "common/coll/nodes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -198,13 +200,27 @@ static int64_t slow_time(struct slow *w)
 static void add_message(struct asp_coll_schedule *s, uint32_t ranks,
                         uint32_t round)
 {
-    uint32_t from = draw(ranks), to = (from + 1 + draw(ranks - 1)) % ranks;
+    uint32_t from = draw(ranks), step = 1 + draw(ranks - 1);
+    uint32_t to = (from + step) % ranks;
     size_t bytes = 1 + draw(40);
 
     asp_coll_send(&s[from], to, round, asp_coll_at(ASP_COLL_OUT, draw(60)),
                   bytes);
     asp_coll_recv(&s[to], from, round, asp_coll_at(ASP_COLL_OUT, draw(60)),
                   bytes);
+}
+
+/* COPY from the result to scratch memory, or FOLD back. */
+static void add_local(struct asp_coll_schedule *s, bool fold)
+{
+    struct asp_coll_place out = asp_coll_at(ASP_COLL_OUT, draw(30));
+    struct asp_coll_place scratch = asp_coll_at(ASP_COLL_SCRATCH, draw(9));
+    size_t bytes = 1 + draw(30);
+
+    if (fold)
+        asp_coll_fold(s, scratch, out, bytes);
+    else
+        asp_coll_copy(s, out, scratch, bytes);
 }
 
 static void make_random(struct asp_coll_schedule *s, uint32_t ranks,
@@ -221,11 +237,9 @@ static void make_random(struct asp_coll_schedule *s, uint32_t ranks,
 
         add_message(s, ranks, i);
         if (draw(2))
-            asp_coll_copy(one, asp_coll_at(ASP_COLL_OUT, draw(30)),
-                          asp_coll_at(ASP_COLL_SCRATCH, draw(9)), 1 + draw(30));
+            add_local(one, false);
         if (draw(2))
-            asp_coll_fold(one, asp_coll_at(ASP_COLL_SCRATCH, draw(9)),
-                          asp_coll_at(ASP_COLL_OUT, draw(30)), 1 + draw(30));
+            add_local(one, true);
     }
     for (uint32_t r = 0; r < ranks; r++)
         assert_int_equal(asp_coll_finish(&s[r]), 0);
@@ -316,6 +330,55 @@ static void test_formulas(void **state)
                      3 * one);
 }
 
+/* The largest constants that a table may have: times stay in their order. */
+static void test_large_constants(void **state)
+{
+    const struct asp_coll_link slow = {
+        .latency = ASP_COLL_LINK_PS_MAX,
+        .overhead = ASP_COLL_LINK_PS_MAX,
+        .gap = ASP_COLL_LINK_PS_MAX,
+        .byte = ASP_COLL_LINK_PS_MAX,
+    };
+    const struct asp_coll_machine machine = {
+        .name = "slow",
+        .inside = slow,
+        .between = slow,
+        .copy = ASP_COLL_LINK_PS_MAX,
+        .fold = ASP_COLL_LINK_PS_MAX,
+    };
+    static const char *const texts[] = {
+        "allreduce:ring", "allreduce:exchange,k=4", "allreduce:tree=kary,k=2"};
+
+    (void) state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        int64_t before = 0;
+
+        for (int bits = 4; bits < 48; bits += 4) {
+            struct asp_coll_problem p = {.op = ASP_COLL_ALLREDUCE,
+                                         .ranks = 32,
+                                         .bytes = (size_t) 1 << bits,
+                                         .grain = 8,
+                                         .commutative = true};
+            struct asp_coll_nodes nodes;
+            struct asp_coll_cost cost;
+            struct asp_coll_way way;
+            struct asp_err err;
+            int64_t bound;
+
+            assert_int_equal(asp_coll_way_parse(texts[i], &way, &err), 0);
+            assert_int_equal(
+                asp_coll_predict(&machine, &way, &p, 1, &cost, &err), 0);
+            assert_true(cost.time >= before);
+            before = cost.time;
+            assert_int_equal(asp_coll_nodes_make(NULL, p.ranks, &nodes), 0);
+            bound = asp_coll_bound(&machine, &way, &p, &nodes, INT64_MAX);
+            assert_in_range(bound, 1, cost.time);
+            asp_coll_nodes_destroy(&nodes);
+        }
+        assert_int_equal(before, INT64_MAX);
+    }
+}
+
 static void test_refusals(void **state)
 {
     struct asp_coll_schedule s[2] = {{0}};
@@ -341,6 +404,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_second),
         cmocka_unit_test(test_formulas),
+        cmocka_unit_test(test_large_constants),
         cmocka_unit_test(test_refusals),
     };
 

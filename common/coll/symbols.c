@@ -32,6 +32,7 @@ bool asp_coll_symbols_add(struct asp_coll_symbols *to,
     struct asp_coll_symbol *last = to->n ? &to->list[to->n - 1] : NULL;
 
     if (last && last->end == symbol.start && last->ranks == symbol.ranks &&
+        last->expression == symbol.expression &&
         last->offset + (last->end - last->start) == symbol.offset) {
         last->end = symbol.end;
         return true;
@@ -119,6 +120,21 @@ bool asp_coll_symbols_write(struct asp_coll_symbols *to, size_t start,
     return true;
 }
 
+/* The finalizer of splitmix64: no bit of the result is that of a sum or xor. */
+static uint64_t scramble(uint64_t x)
+{
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+static uint64_t reduced(uint64_t left, uint64_t right, bool commutative)
+{
+    bool swap = commutative && left > right;
+
+    return scramble(scramble(swap ? right : left) + (swap ? left : right));
+}
+
 /* Is one interval of ranks followed by another? */
 static bool follows(uint64_t left, uint64_t right)
 {
@@ -160,6 +176,7 @@ bool asp_coll_symbols_fold(const struct asp_coll_symbols *left,
 
         *why_p = illegal(&l, &r, grain, commutative);
         l.ranks |= r.ranks;
+        l.expression = reduced(l.expression, r.expression, commutative);
         if (*why_p || !asp_coll_symbols_add(into, l))
             return false;
         i += left->list[i].end == end;

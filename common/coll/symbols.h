@@ -8,11 +8,17 @@
 #include <stdint.h>
 
 /* Bytes start to end - 1 of a buffer are the bytes from offset on of the inputs
- * of ranks, folded in their order. */
+ * of ranks, reduced as `expression` says. */
 struct asp_coll_symbol {
     size_t start, end;
     size_t offset;
     uint64_t ranks; /* bit r: rank r */
+    /* A hash of the tree of reductions, its operands in order; where the
+     * operation is commutative, up to the order of the two operands of each
+     * reduction. Of an input it is `ranks`. Two results of floating-point
+     * numbers have the same bits on all data only if their trees are the same.
+     */
+    uint64_t expression;
 };
 
 /* Disjoint, ascending; what lies between is undefined. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Does a set of schedules compute the collective? Carried out with symbols
  * instead of data: each byte of a buffer is "undefined", or "the bytes at
- * offset x of the inputs of ranks A, folded in the order of ranks". Steps of
- * all ranks run in a random order that their needs allow, and a SEND ends only
+ * offset x of the inputs of ranks A, reduced by expression E". Steps of all
+ * ranks run in a random order that their needs allow, and a SEND ends only
  * together with its RECV, so schedules that count on buffering are found to
  * hang.
  *
@@ -11,11 +11,14 @@
  * overlapping copies, ranges outside of their buffer, folds that are cut inside
  * of an element, that take a contribution twice or, unless the operation is
  * commutative, out of order; two steps at once of which one writes what the
- * other touches; and in the end any byte of OUT that is not what MPI says.
+ * other touches; in the end any byte of OUT that is not what MPI says or,
+ * beside the result, not what it was before; and results that several ranks
+ * get, by expressions that are not the same: floating-point numbers would
+ * differ.
  *
- * Why intervals are enough for non-commutative operations: only associativity
- * may be used, so each correct intermediate result is the product of the ranks
- * i..j for some i <= j, and a fold joins i..j and j+1..k. */
+ * Why intervals are enough for the order of non-commutative operations: only
+ * associativity may be used, so each correct intermediate result is the product
+ * of the ranks i..j for some i <= j, and a fold joins i..j and j+1..k. */
 #ifndef ASPEN_COMMON_COLL_VERIFY_H
 #define ASPEN_COMMON_COLL_VERIFY_H
 

@@ -6,13 +6,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Is what was found part of what is wanted? */
+/* Is what was found part of what is wanted? How it was reduced is compared
+ * between ranks, not here. */
 static bool fits_symbol(const struct asp_coll_symbol *want,
                         const struct asp_coll_symbol *found)
 {
-    return !want->ranks ||
-           (want->ranks == found->ranks &&
-            found->offset == want->offset + (found->start - want->start));
+    return want->ranks == found->ranks &&
+           found->offset == want->offset + (found->start - want->start);
 }
 
 static int check_symbol(struct asp_coll_run *run, uint32_t rank,
@@ -22,8 +22,6 @@ static int check_symbol(struct asp_coll_run *run, uint32_t rank,
                                                              ASP_COLL_OUT);
 
     run->one.n = 0;
-    if (!want->ranks)
-        return 0;
     if (!asp_coll_symbols_read(out, want->start, want->end, want->start,
                                &run->one))
         return asp_errf(run->err, EINVAL,
@@ -33,7 +31,7 @@ static int check_symbol(struct asp_coll_run *run, uint32_t rank,
     for (uint32_t i = 0; i < run->one.n; i++)
         if (!fits_symbol(want, &run->one.list[i]))
             return asp_errf(run->err, EINVAL,
-                            "rank %u: byte %zu of the result is wrong: ranks "
+                            "rank %u: byte %zu of its buffer is wrong: ranks "
                             "%#llx at %zu, not %#llx",
                             (unsigned) rank, run->one.list[i].start,
                             (unsigned long long) run->one.list[i].ranks,
@@ -42,33 +40,69 @@ static int check_symbol(struct asp_coll_run *run, uint32_t rank,
     return 0;
 }
 
-/* Nothing of OUT was written but the result and the input. */
-static int check_rest(struct asp_coll_run *run, uint32_t rank,
-                      const struct asp_coll_symbols *want)
+/* What a rank's OUT must be in the end: what it was, and the result over it. */
+static bool find_wanted(const struct asp_coll_run *run, uint32_t rank,
+                        struct asp_coll_symbols *want)
+{
+    const struct asp_coll_problem *p = asp_coll_problem_of(
+        run->problems, run->nproblems, rank);
+    struct asp_coll_symbols in = {0}, result = {0};
+    bool good = asp_coll_expect_before(p, rank, &in, want) &&
+                asp_coll_expect_after(run->problems, run->nproblems, rank,
+                                      &result);
+
+    for (uint32_t i = 0; i < result.n && good; i++) {
+        struct asp_coll_symbols one = {&result.list[i], 1, 1};
+
+        good = asp_coll_symbols_write(want, result.list[i].start,
+                                      result.list[i].end, &one);
+    }
+    free(in.list);
+    free(result.list);
+    return good;
+}
+
+/* All that is wanted is there, and nothing else was written. */
+static int check_out(struct asp_coll_run *run, uint32_t rank,
+                     const struct asp_coll_symbols *want)
 {
     const struct asp_coll_symbols *out = asp_coll_run_buffer(run, rank,
                                                              ASP_COLL_OUT);
-    struct asp_coll_symbols may = {0}, in = {0}, whole = {0};
-    const struct asp_coll_problem *p = asp_coll_problem_of(
-        run->problems, run->nproblems, rank);
-    bool good = asp_coll_expect_before(p, rank, &in, &may);
 
-    for (uint32_t i = 0; i < want->n && good; i++) {
-        struct asp_coll_symbols one = {(void *) &want->list[i], 1, 1};
+    for (uint32_t i = 0; i < want->n; i++)
+        if (check_symbol(run, rank, &want->list[i]) < 0)
+            return -1;
+    run->one.n = 0;
+    for (uint32_t i = 0; i < out->n; i++)
+        if (!asp_coll_symbols_read(want, out->list[i].start, out->list[i].end,
+                                   0, &run->one))
+            return asp_errf(run->err, EINVAL,
+                            "rank %u: writes outside of its result",
+                            (unsigned) rank);
+    return 0;
+}
 
-        good = asp_coll_symbols_write(&may, want->list[i].start,
-                                      want->list[i].end, &one);
+/* The result that all ranks get: reduced by the same expression as rank 0's. */
+static int check_alike(struct asp_coll_run *run, uint32_t rank)
+{
+    const struct asp_coll_symbols *first = asp_coll_run_buffer(run, 0,
+                                                               ASP_COLL_OUT);
+    const struct asp_coll_symbols *own = asp_coll_run_buffer(run, rank,
+                                                             ASP_COLL_OUT);
+
+    for (uint32_t i = 0, j = 0; i < first->n && j < own->n;) {
+        const struct asp_coll_symbol *a = &first->list[i], *b = &own->list[j];
+
+        if (a->expression != b->expression)
+            return asp_errf(run->err, EINVAL,
+                            "rank %u: byte %zu of the result is reduced by "
+                            "another expression than at rank 0",
+                            (unsigned) rank,
+                            a->start > b->start ? a->start : b->start);
+        i += a->end <= b->end;
+        j += b->end <= a->end;
     }
-    for (uint32_t i = 0; i < out->n && good; i++)
-        good = asp_coll_symbols_read(&may, out->list[i].start, out->list[i].end,
-                                     0, &whole);
-    free(may.list);
-    free(in.list);
-    free(whole.list);
-    return good ? 0
-                : asp_errf(run->err, EINVAL,
-                           "rank %u: writes outside of its result",
-                           (unsigned) rank);
+    return 0;
 }
 
 static int check_barrier(struct asp_coll_run *run, uint32_t rank)
@@ -88,19 +122,20 @@ static int check_barrier(struct asp_coll_run *run, uint32_t rank)
 
 int asp_coll_run_check(struct asp_coll_run *run)
 {
+    enum asp_coll_op op = run->problems->op;
     struct asp_coll_symbols want = {0};
     int rc = 0;
 
     for (uint32_t r = 0; r < run->ranks && rc == 0; r++) {
         want.n = 0;
-        if (run->problems->op == ASP_COLL_BARRIER)
+        if (op == ASP_COLL_BARRIER)
             rc = check_barrier(run, r);
-        if (!asp_coll_expect_after(run->problems, run->nproblems, r, &want))
+        if (!find_wanted(run, r, &want))
             rc = asp_errf(run->err, ENOMEM, "out of memory");
-        for (uint32_t i = 0; i < want.n && rc == 0; i++)
-            rc = check_symbol(run, r, &want.list[i]);
         if (rc == 0)
-            rc = check_rest(run, r, &want);
+            rc = check_out(run, r, &want);
+        if (rc == 0 && op == ASP_COLL_ALLREDUCE)
+            rc = check_alike(run, r);
     }
     free(want.list);
     return rc;

@@ -104,16 +104,17 @@ static void make_world(struct world *w, enum asp_coll_op op, uint32_t ranks,
                        size_t bytes, size_t grain)
 {
     struct asp_coll_problem *p = &w->problems[0];
-    bool dense = draw(2);
+    uint32_t root = draw(ranks); /* one after the other: compilers differ */
+    bool dense = draw(2), commutative = draw(2), in_place = draw(2);
 
     *p = (struct asp_coll_problem){
         .op = op,
         .ranks = ranks,
-        .root = draw(ranks),
+        .root = root,
         .bytes = bytes * grain,
         .grain = grain,
-        .commutative = draw(2),
-        .in_place = draw(2),
+        .commutative = commutative,
+        .in_place = in_place,
         .node = w->node,
     };
     w->nproblems = 1;
@@ -182,8 +183,9 @@ static void test_all(void **state)
     for (int op = 0; op < ASP_COLL_OPS; op++)
         for (uint32_t ranks = 1; ranks <= RANKS; ranks++)
             for (uint32_t i = 0; i < (ranks < 10 ? 6 : 2); i++) {
-                make_world(w, (enum asp_coll_op) op, ranks, bytes[draw(9)],
-                           grains[draw(4)]);
+                size_t size = bytes[draw(9)], grain = grains[draw(4)];
+
+                make_world(w, (enum asp_coll_op) op, ranks, size, grain);
                 try_problem(w, ranks < 10 ? 1 : ranks / 4);
             }
     print_message("%lu sets of schedules are right\n", verified);
@@ -314,10 +316,10 @@ static void test_mistakes(void **state)
     for (uint32_t i = 0; i < 4000; i++) {
         struct asp_coll_ways ways = {0};
         struct asp_coll_way way = {0};
-        uint32_t skip = draw(20);
+        uint32_t skip = draw(20), op = draw(ASP_COLL_OPS);
+        uint32_t ranks = 2 + draw(15), elements = 1 + draw(6);
 
-        make_world(w, (enum asp_coll_op) draw(ASP_COLL_OPS), 2 + draw(15),
-                   1 + draw(6), 8);
+        make_world(w, (enum asp_coll_op) op, ranks, elements, 8);
         while (skip-- && asp_coll_ways_next(&ways, &w->problems[0]))
             way = ways.way;
         if (way.row)

@@ -12,11 +12,17 @@ enum {
     PATTERN_VALUE = ASP_SEARCH_VALUES,
 };
 
-/* What is known of a call word. Words of a detector have pattern STRICT, for it
- * is what decides that. */
-struct detector {
+/* What is known of a bare call word, whose pattern is STRICT: it is the line
+ * that says which it is. */
+struct line {
     uint32_t word;
+    uint32_t granted, left; /* calls that are decided alike and need nothing */
+    struct asp_decide_line straight; /* instead of left: they are MPI's */
+    struct asp_decision decision;    /* of these calls */
     struct asp_pattern pattern;
+    uint32_t entered; /* calls but those that were passed since they were
+                         granted */
+    uint32_t others;  /* what count_others() said in the latest of these */
 };
 
 struct searched {
@@ -27,19 +33,22 @@ struct searched {
 
 struct asp_decide {
     struct asp_decide_config config;
-    uint32_t shape;  /* in the table */
-    bool detects;    /* a pattern could change what is chosen */
-    bool broken;     /* ranks differed */
-    uint64_t calls;  /* of all operations */
-    uint32_t before; /* the operation before; ASP_COLL_OPS: none */
+    uint32_t shape; /* in the table */
+    bool detects;   /* a pattern could change what is chosen */
+    bool broken;    /* ranks differed */
+    uint32_t
+        standard; /* the way of the table that is MPI's; UINT32_MAX: none */
+    uint64_t agreements;
+    uint32_t unlined; /* calls in which all wait for all, and that have no line
+                       */
     /* The call that goes on: its own, NULL where there is none. */
     struct searched *search;
-    struct detector *detector;
+    struct line *line, *latest; /* latest: of a call before, NULL: none */
     bool separated, timed, search_due, pattern_due;
     /* Hash of call words: 1 + index, or FREE. */
-    uint8_t of_detector[PLACES], of_search[PLACES];
-    uint32_t ndetectors, nsearches;
-    struct detector detectors[ASP_DECIDE_KEYS];
+    uint8_t of_line[PLACES], of_search[PLACES];
+    uint32_t nlines, nsearches;
+    struct line lines[ASP_DECIDE_KEYS];
     struct searched searches[ASP_DECIDE_KEYS];
 };
 
@@ -68,6 +77,14 @@ static bool searches(const struct asp_decide *d)
     return d->config.order && d->config.effort.budget_us > 0;
 }
 
+static uint32_t find_standard(const struct asp_tune_table *table)
+{
+    for (uint32_t i = 0; table && i < table->nways; i++)
+        if (strcmp(table->ways[i], ASP_DECIDE_DEFAULT_TEXT) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
 struct asp_decide *asp_decide_start(void *memory,
                                     const struct asp_decide_config *config)
 {
@@ -78,7 +95,7 @@ struct asp_decide *asp_decide_start(void *memory,
     d->shape = config->table
                    ? asp_tune_table_shape(config->table, &config->shape)
                    : ASP_TUNE_NO_SHAPE;
-    d->before = ASP_COLL_OPS;
+    d->standard = find_standard(config->table);
     d->detects = searches(d) || has_loose(config->table);
     return d;
 }
@@ -104,20 +121,22 @@ static uint8_t *find_place(uint8_t *places, const void *array, size_t size,
     }
 }
 
-/* Begin a detector unless there is no room. */
-static struct detector *detector_of(struct asp_decide *d, uint32_t word)
+/* Begin a line unless there is no room. */
+static struct line *line_of(struct asp_decide *d, uint32_t word)
 {
-    uint8_t *place = find_place(d->of_detector, d->detectors,
-                                sizeof(d->detectors[0]), word);
+    uint8_t *place = find_place(d->of_line, d->lines, sizeof(d->lines[0]),
+                                word);
+    struct line *line;
 
-    if (*place == FREE) {
-        if (d->ndetectors == ASP_DECIDE_KEYS)
-            return NULL;
-        d->detectors[d->ndetectors].word = word;
-        asp_pattern_start(&d->detectors[d->ndetectors].pattern);
-        *place = (uint8_t) ++d->ndetectors;
-    }
-    return &d->detectors[*place - 1];
+    if (*place != FREE)
+        return &d->lines[*place - 1];
+    if (d->nlines == ASP_DECIDE_KEYS)
+        return NULL;
+    line = &d->lines[d->nlines];
+    line->word = word;
+    asp_pattern_start(&line->pattern);
+    *place = (uint8_t) ++d->nlines;
+    return line;
 }
 
 /* Order the candidates and begin. Returns false where there is nothing to
@@ -204,16 +223,38 @@ enum {
                     1 << ASP_COLL_REDUCE_SCATTER | 1 << ASP_COLL_ALLGATHERV,
 };
 
-/* Strict or loose, as it was agreed. */
-static enum asp_tune_pattern detect(struct asp_decide *d, enum asp_coll_op op,
-                                    uint32_t before, uint32_t word)
+static enum asp_coll_op op_of(uint32_t word)
 {
-    d->detector = detector_of(d, word);
-    if (!d->detector)
-        return ASP_TUNE_STRICT;
-    d->separated = before != (uint32_t) op && WAITS_FOR_ALL >> before & 1;
-    d->pattern_due = asp_pattern_call(&d->detector->pattern);
-    return d->detector->pattern.now;
+    return (enum asp_coll_op)(word >> ASP_TUNE_OP_SHIFT & 31);
+}
+
+/* Calls of other operations in which all wait for all, up to now. */
+static uint32_t count_others(const struct asp_decide *d, enum asp_coll_op op)
+{
+    uint32_t calls = d->unlined;
+
+    for (uint32_t i = 0; i < d->nlines; i++) {
+        const struct line *line = &d->lines[i];
+        enum asp_coll_op other = op_of(line->word);
+
+        if (other != op && WAITS_FOR_ALL >> other & 1)
+            calls += line->entered + line->granted - line->left -
+                     line->straight.left;
+    }
+    return calls;
+}
+
+/* Strict or loose, as it was agreed. */
+static enum asp_tune_pattern detect(struct asp_decide *d, struct line *line)
+{
+    d->pattern_due = asp_pattern_call(&line->pattern);
+    if (asp_pattern_looks(&line->pattern)) {
+        uint32_t others = count_others(d, op_of(line->word));
+
+        d->separated = others != line->others;
+        line->others = others;
+    }
+    return line->pattern.now;
 }
 
 static bool look_up(const struct asp_decide *d, uint32_t word,
@@ -226,7 +267,7 @@ static bool look_up(const struct asp_decide *d, uint32_t word,
 
     if (!row)
         return false;
-    decision->way = row->way;
+    decision->way = row->way == d->standard ? ASP_DECIDE_DEFAULT : row->way;
     decision->from = row->key.call == word ? ASP_DECIDE_FROM_TABLE
                                            : ASP_DECIDE_FROM_NEAR;
     return true;
@@ -248,40 +289,114 @@ static void search(struct asp_decide *d, const struct asp_tune_args *args,
     d->search_due = step.agree;
 }
 
-struct asp_decision asp_decide_enter(struct asp_decide *decide,
-                                     const struct asp_tune_args *args)
+/* Calls that were passed. */
+static void catch_up(struct asp_decide *d, struct line *line)
 {
-    struct asp_decide *d = decide;
-    struct asp_decision decision = {.way = ASP_DECIDE_DEFAULT};
-    uint32_t word = asp_tune_call(args), before = d->before;
+    uint32_t passed = line->granted;
 
-    d->search = NULL;
-    d->detector = NULL;
-    d->search_due = d->pattern_due = false;
-    if (d->broken)
-        return decision;
-    d->calls++;
-    d->before = args->op;
-    if (d->detects && args->pattern != ASP_TUNE_NONBLOCKING)
-        word |= (uint32_t) detect(d, args->op, before, word)
-                << ASP_TUNE_PATTERN_SHIFT;
+    line->granted = 0;
+    line->entered += passed + 1;
+    if (passed == 0)
+        return;
+    if (d->detects)
+        asp_pattern_pass(&line->pattern, passed);
+    if (line->decision.from == ASP_DECIDE_FROM_SEARCH) {
+        uint32_t word = line->word | (uint32_t) line->pattern.now
+                                         << ASP_TUNE_PATTERN_SHIFT;
+
+        asp_search_pass(&search_of(d, word)->search, passed);
+    }
+}
+
+/* As many calls like this one as need nothing. */
+static void grant(const struct asp_decide *d, struct line *line,
+                  const struct asp_decision *decision)
+{
+    uint32_t calls = d->detects ? asp_pattern_rest(&line->pattern) : UINT32_MAX;
+    uint32_t rest = d->search ? asp_search_rest(&d->search->search)
+                              : UINT32_MAX;
+
+    line->granted = rest < calls ? rest : calls;
+    line->decision = *decision;
+    if (decision->way == ASP_DECIDE_DEFAULT)
+        line->straight.left = line->granted;
+    else
+        line->left = line->granted;
+}
+
+/* A call that is not decided yet, or of which something is wanted. */
+static struct asp_decision decide_anew(struct asp_decide *d,
+                                       const struct asp_tune_args *args,
+                                       uint32_t word)
+{
+    struct asp_decision decision = {.way = ASP_DECIDE_DEFAULT};
+    struct line *line = d->line;
+
+    if (line)
+        catch_up(d, line);
+    else
+        d->unlined += WAITS_FOR_ALL >> args->op & 1;
+    if (line && d->detects)
+        word |= (uint32_t) detect(d, line) << ASP_TUNE_PATTERN_SHIFT;
     if (!look_up(d, word, &decision) && searches(d) &&
         args->pattern != ASP_TUNE_NONBLOCKING)
         search(d, args, word, &decision);
     d->timed = decision.timed;
-    decision.timed = d->timed || d->detector;
+    decision.timed = d->timed ||
+                     (line && d->detects && asp_pattern_looks(&line->pattern));
     decision.agree = d->search_due || d->pattern_due;
+    if (line && !decision.timed && !decision.agree)
+        grant(d, line, &decision);
     return decision;
+}
+
+static bool pass(struct line *line)
+{
+    if (line->left == 0)
+        return asp_decide_pass(&line->straight);
+    line->left--;
+    return true;
+}
+
+struct asp_decision asp_decide_enter(struct asp_decide *decide,
+                                     const struct asp_tune_args *args)
+{
+    struct asp_decide *d = decide;
+    uint32_t word = asp_tune_call(args);
+
+    d->line = NULL;
+    d->timed = false;
+    if (d->broken)
+        return (struct asp_decision){.way = ASP_DECIDE_DEFAULT};
+    if (args->pattern != ASP_TUNE_NONBLOCKING) {
+        d->line = d->latest && d->latest->word == word ? d->latest
+                                                       : line_of(d, word);
+        d->latest = d->line;
+    }
+    if (d->line && pass(d->line))
+        return d->line->decision;
+    d->search = NULL;
+    d->search_due = d->pattern_due = false;
+    return decide_anew(d, args, word);
+}
+
+struct asp_decide_line *asp_decide_line(const struct asp_decide *decide)
+{
+    struct line *line = decide->line;
+
+    return line && line->straight.left > 0 ? &line->straight : NULL;
 }
 
 void asp_decide_leave(struct asp_decide *decide,
                       const struct asp_decide_seen *seen)
 {
+    struct line *line = decide->line;
+
     if (decide->search && decide->timed)
         asp_search_note(&decide->search->search, seen->took_us);
-    if (decide->detector)
-        asp_pattern_note(&decide->detector->pattern, seen->gap_us,
-                         seen->last_us, decide->separated);
+    if (line && decide->detects)
+        asp_pattern_note(&line->pattern, seen->gap_us, seen->last_us,
+                         decide->separated);
 }
 
 /* ---- agreements ---- */
@@ -290,10 +405,10 @@ void asp_decide_leave(struct asp_decide *decide,
  * alone is checked, too. */
 static double stamp(const struct asp_decide *d)
 {
-    uint64_t hash = asp_search_mix(d->config.seed, d->calls);
+    uint64_t hash = asp_search_mix(d->config.seed, d->agreements);
 
-    hash = asp_search_mix(hash, d->before);
-    hash = asp_search_mix(hash, d->detector ? d->detector->word : 0);
+    hash = asp_search_mix(hash, d->line ? d->line->word : 0);
+    hash = asp_search_mix(hash, d->line ? d->line->pattern.seen : 0);
     return (double) (hash >> 12);
 }
 
@@ -310,7 +425,7 @@ void asp_decide_values(const struct asp_decide *decide,
         values[ASP_SEARCH_TIMES + 1] = -values[ASP_SEARCH_TIMES];
     }
     if (d->pattern_due)
-        values[PATTERN_VALUE] = asp_pattern_value(&d->detector->pattern);
+        values[PATTERN_VALUE] = asp_pattern_value(&d->line->pattern);
 }
 
 /* All ranks were in the same state, or none of them is trusted any more. */
@@ -323,16 +438,25 @@ static bool agree_on_search(struct asp_decide *d, const double *values)
     return d->search->search.end != ASP_SEARCH_MISMATCH;
 }
 
+/* The default from now on, of calls that were decided already, too. */
+static void give_up(struct asp_decide *d)
+{
+    d->broken = true;
+    for (uint32_t i = 0; i < d->nlines; i++)
+        d->lines[i].left = d->lines[i].straight.left = 0;
+}
+
 void asp_decide_agreed(struct asp_decide *decide,
                        const double values[ASP_DECIDE_VALUES])
 {
     struct asp_decide *d = decide;
 
     if (!agree_on_search(d, values))
-        d->broken = true;
+        give_up(d);
     else if (d->pattern_due)
-        asp_pattern_agreed(&d->detector->pattern, values[PATTERN_VALUE]);
+        asp_pattern_agreed(&d->line->pattern, values[PATTERN_VALUE]);
     d->search_due = d->pattern_due = false;
+    d->agreements++;
 }
 
 /* ---- the record ---- */

@@ -35,6 +35,8 @@ enum {
 
 /* No way of ours: leave the call to MPI as it is. */
 #define ASP_DECIDE_DEFAULT UINT32_MAX
+/* What a table says for it. */
+#define ASP_DECIDE_DEFAULT_TEXT "default"
 
 enum asp_decide_from {
     ASP_DECIDE_FROM_DEFAULT, /* nothing known, or not to be touched */
@@ -70,6 +72,8 @@ struct asp_decision {
     bool agree; /* an agreement is due at the end of this call */
 };
 
+struct asp_decide_line;
+
 struct asp_decide_config {
     struct asp_tune_shape shape;
     const struct asp_tune_table *table; /* borrowed; NULL: none */
@@ -82,7 +86,25 @@ struct asp_decide_config {
 
 struct asp_decide;
 
-/* Memory of one: a fixed number of bytes, about 24 KiB. */
+/* Calls of a kind that are decided to be MPI's and need nothing else: `left` of
+ * them still come, on all ranks. A caller that knows the line of a call may
+ * leave asp_decide_enter() out, if it counts the call by asp_decide_pass(). */
+struct asp_decide_line {
+    uint32_t left;
+};
+
+/* Was it such a call? It is then counted. */
+static inline bool asp_decide_pass(struct asp_decide_line *line)
+{
+    uint32_t left;
+
+    if (__builtin_sub_overflow(line->left, 1, &left))
+        return false;
+    line->left = left;
+    return true;
+}
+
+/* Memory of one: a fixed number of bytes, about 32 KiB. */
 size_t asp_decide_bytes(void);
 
 /* Begin in this memory (aligned as malloc() does), which stays the caller's.
@@ -111,6 +133,10 @@ void asp_decide_resume(struct asp_decide *decide,
  */
 struct asp_decision asp_decide_enter(struct asp_decide *decide,
                                      const struct asp_tune_args *args);
+
+/* The line of the call that asp_decide_enter() saw last, if calls like it are
+ * MPI's and need nothing; else NULL. Lives as long as the decisions do. */
+struct asp_decide_line *asp_decide_line(const struct asp_decide *decide);
 
 /* It ended on this rank. */
 void asp_decide_leave(struct asp_decide *decide,

@@ -4,9 +4,11 @@
  * overlap with this (loose)? Each rank counts what it sees; what they all go by
  * is agreed at the end of an epoch, whose length in calls all know.
  *
- *   epoch of w calls, in each: close or not   --MAX over ranks-->   pattern
- *        ^                                                            |
- *        +----- changed: w = first; else w doubles, up to a limit ----+
+ *   epoch of w calls; in its last 16: close or not  --MAX over ranks--> pattern
+ *        ^                                                                |
+ *        +----- changed: w = first; else w doubles, up to a limit --------+
+ *
+ * In the calls before these 16 nothing is looked at, so that they cost nothing.
  *
  * A call is close when the time since the last one of its kind ended on this
  * rank is at most the time that one took, and nothing lay between that makes
@@ -22,7 +24,8 @@
 #include "key.h"
 
 enum {
-    ASP_PATTERN_FIRST = 16,  /* calls of the first epoch */
+    /* Calls of the first epoch; so many are looked at in each. */
+    ASP_PATTERN_FIRST = 16,
     ASP_PATTERN_MAX = 16384, /* of the longest */
 };
 
@@ -39,7 +42,15 @@ void asp_pattern_start(struct asp_pattern *pattern);
  * ranks. A due one that does not come (nonblocking calls) stays due. */
 bool asp_pattern_call(struct asp_pattern *pattern);
 
-/* What this rank saw of it.
+/* Is the call that began last one of those that are looked at? */
+bool asp_pattern_looks(const struct asp_pattern *pattern);
+
+/* How many calls from now on need nothing, and that so many have been made
+ * without asp_pattern_call(). Equal on all ranks. */
+uint32_t asp_pattern_rest(const struct asp_pattern *pattern);
+void asp_pattern_pass(struct asp_pattern *pattern, uint32_t calls);
+
+/* What this rank saw of it; of no account in a call that is not looked at.
  *   gap_us     since the last call of this kind ended here, or negative
  *   last_us    how long that one took here
  *   separated  a barrier, or another collective in which all wait for all, came

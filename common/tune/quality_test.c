@@ -80,7 +80,7 @@ static void drive(struct asp_search *s, struct machine *m, uint32_t calls,
         struct asp_search_step step;
         double us;
 
-        if (to_the_choice && s->phase >= ASP_SEARCH_WATCH)
+        if (to_the_choice && s->phase >= ASP_SEARCH_PROOF)
             return;
         step = asp_search_next(s, 8);
         us = call(m, step.way);

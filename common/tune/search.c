@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The search of one key: its beginning, its rounds, and what a call tries. What
- * follows from an agreement is in search_agree.c, windows after the choice in
- * search_watch.c, the account in search_sum.c. */
+ * follows from an agreement is in search_agree.c, the proof in search_proof.c,
+ * what comes after the choice in search_watch.c, the account in search_sum.c.
+ */
 #include "search.h"
 
 #include "search_parts.h"
@@ -43,16 +44,41 @@ enum {
     MOVES_MAX = 4,
 };
 
+/* Is anybody left that could take its place? */
+static bool has_rival(const struct asp_search *s)
+{
+    for (uint32_t i = 0; i < s->ntries; i++)
+        if (i != s->chosen && !s->tries[i].out)
+            return true;
+    return false;
+}
+
 void asp_search_settle(struct asp_search *s, enum asp_search_end end,
                        uint32_t chosen)
 {
-    bool watch = end == ASP_SEARCH_CHOSEN && s->effort.window > 0;
+    bool watch;
 
+    s->switches += s->phase != ASP_SEARCH_WATCH && s->repeated > 0 &&
+                   chosen != s->held;
     s->chosen = chosen;
     s->end = end;
+    watch = end == ASP_SEARCH_CHOSEN && s->effort.window > 0 && has_rival(s);
     s->phase = watch ? ASP_SEARCH_WATCH : ASP_SEARCH_FIXED;
     if (watch)
         asp_watch_start(s);
+}
+
+void asp_search_propose(struct asp_search *s, enum asp_search_end end,
+                        uint32_t chosen)
+{
+    s->promised_us = 0;
+    if (chosen == s->standard) {
+        asp_search_settle(s, end, chosen);
+        return;
+    }
+    s->chosen = chosen;
+    s->proposed = end;
+    asp_proof_start(s);
 }
 
 /* ---- rounds ---- */
@@ -70,6 +96,7 @@ static bool is_in_round(const struct asp_search *s, uint32_t i)
         return !try->out;
     case ASP_SEARCH_FINAL:
         return i == s->chosen || i == s->second;
+    case ASP_SEARCH_PROOF:
     case ASP_SEARCH_WATCH:
     case ASP_SEARCH_FIXED:
         break;
@@ -114,7 +141,21 @@ static void begin(struct asp_search *s, uint64_t bytes)
     for (uint32_t i = 0; i < s->ntries; i++) {
         s->tries[i].best_us = 0;
         s->tries[i].calls = 0;
-        s->tries[i].out = false;
+        s->tries[i].out = s->tries[i].refuted = false;
+    }
+    asp_search_begin_round(s, ASP_SEARCH_CHECK);
+}
+
+/* They are warm: a call of each is as good as any other. */
+void asp_search_repeat(struct asp_search *s)
+{
+    s->repeated++;
+    s->held = s->chosen;
+    s->end = ASP_SEARCH_GOES_ON;
+    for (uint32_t i = 0; i < s->ntries; i++) {
+        s->tries[i].best_us = 0;
+        s->tries[i].calls = !s->tries[i].out;
+        s->tries[i].refuted = false;
     }
     asp_search_begin_round(s, ASP_SEARCH_CHECK);
 }
@@ -148,7 +189,6 @@ void asp_search_start(struct asp_search *search, struct asp_search_try *tries,
     s->tries = tries;
     s->seed = seed;
     s->candidates = n;
-    s->bias = 1;
     for (uint32_t i = 0; i < n; i++) {
         if (i == standard)
             s->standard = s->ntries;
@@ -182,12 +222,16 @@ void asp_search_resume(struct asp_search *search, struct asp_search_try *tries,
     if (s->end == ASP_SEARCH_VETO)
         return;
     s->bytes = known->bytes;
-    s->bias = known->bias;
     tries[0].best_us = known->default_us;
     tries[s->ntries - 1].best_us = known->best_us;
     tries[s->ntries - 1].rank = known->rank;
+    s->promised_us = known->promised_us;
+    if (known->proving && other) {
+        asp_search_propose(s, ASP_SEARCH_CHOSEN, s->ntries - 1);
+        s->proof = known->proof;
+        return;
+    }
     asp_search_settle(s, ASP_SEARCH_CHOSEN, s->ntries - 1);
-    s->proof = s->proof && !known->proven;
 }
 
 /* ---- a call ---- */
@@ -232,10 +276,22 @@ static bool ends_batch(const struct asp_search *s, double us)
            us >= AGREE_EACH * s->effort.agree_us;
 }
 
+struct asp_search_step asp_search_time(struct asp_search *s, uint32_t way,
+                                       uint32_t slot, bool last)
+{
+    s->times[slot] = ASP_SEARCH_NO_TIME;
+    s->slot = slot;
+    s->awaits = true;
+    s->due = last;
+    return (struct asp_search_step){
+        .way = s->tries[way].way, .timed = true, .agree = last};
+}
+
 static struct asp_search_step take_turn(struct asp_search *s)
 {
     uint32_t i = asp_search_at_turn(s);
     double us = expect(s, &s->tries[i]);
+    struct asp_search_step step;
 
     /* Not beyond the budget: first see what the trials so far have cost. */
     if (asp_search_is_beyond(s, i)) {
@@ -245,20 +301,19 @@ static struct asp_search_step take_turn(struct asp_search *s)
     }
     if (i != s->standard)
         s->planned_us += us;
-    s->times[s->nbatch] = ASP_SEARCH_NO_TIME;
     s->batch[s->nbatch++] = i;
-    s->awaits = true;
     s->trials++;
     s->turn++;
     asp_search_skip_dropped(s);
-    s->due = ends_batch(s, us);
-    return (struct asp_search_step){
-        .way = s->tries[i].way, .trial = true, .timed = true, .agree = s->due};
+    step = asp_search_time(s, i, s->nbatch - 1, ends_batch(s, us));
+    step.trial = true;
+    return step;
 }
 
 struct asp_search_step asp_search_next(struct asp_search *s, uint64_t bytes)
 {
     struct asp_search_step step = {.way = s->tries[s->standard].way};
+    bool ours;
 
     s->awaits = false;
     if (s->phase == ASP_SEARCH_FIXED || s->phase == ASP_SEARCH_WATCH)
@@ -267,9 +322,28 @@ struct asp_search_step asp_search_next(struct asp_search *s, uint64_t bytes)
         return step;
     s->calls++;
     step.agree = s->due;
-    if (s->due || !is_our_size(s, bytes))
+    if (s->due)
         return step;
-    return s->phase == ASP_SEARCH_WATCH ? asp_watch_next(s) : take_turn(s);
+    ours = is_our_size(s, bytes);
+    if (s->phase == ASP_SEARCH_WATCH)
+        return asp_watch_next(s, ours);
+    if (!ours)
+        return step;
+    return s->phase == ASP_SEARCH_PROOF ? asp_proof_next(s) : take_turn(s);
+}
+
+uint32_t asp_search_rest(const struct asp_search *s)
+{
+    if (s->phase == ASP_SEARCH_FIXED)
+        return UINT32_MAX;
+    return s->phase == ASP_SEARCH_WATCH && !s->due ? s->rest : 0;
+}
+
+void asp_search_pass(struct asp_search *s, uint32_t calls)
+{
+    s->calls += calls;
+    if (s->phase == ASP_SEARCH_WATCH)
+        s->rest -= calls;
 }
 
 void asp_search_note(struct asp_search *s, double local_us)
@@ -277,8 +351,5 @@ void asp_search_note(struct asp_search *s, double local_us)
     if (!s->awaits || !(local_us >= 0) || local_us >= ASP_SEARCH_NO_TIME)
         return;
     s->awaits = false;
-    if (s->phase == ASP_SEARCH_WATCH)
-        asp_watch_note(s, local_us);
-    else
-        s->times[s->nbatch - 1] = local_us;
+    s->times[s->slot] = local_us;
 }

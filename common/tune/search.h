@@ -21,13 +21,16 @@
  *     v                                          bad candidates  |
  *   FINAL    the best and its closest rival, again ------------->+
  *     |                                                          |
- *     v  choose: the default unless beaten by the margin         |
- *   WATCH    windows of w calls; the first one, of the chosen    |
- *     ^ |    way and the default in turns, is a proof; at the    |
- *     | |    end of each an agreement. Window and last quarter   |
- *     | |    over margin x the runner-up's time: change places,  |
- *     | |    begin with the first window again; else w doubles   |
- *     +-+                              changed places too often -+
+ *     v  the best, if it beats the default by the margin;         |
+ *     |  else the default: WATCH                                 |
+ *   PROOF    windows of 32 calls, the default and that way in    |
+ *     |      turns: it is taken if a rank-sum test says that     |
+ *     v      it is faster, else the default is                   |
+ *   WATCH    rests of w calls, in which nothing is done;         |
+ *     ^ |    after each a sample. Most of it slower than was     |
+ *     | |    promised: CHECK, MEASURE, FINAL, PROOF again;       |
+ *     | |    else w doubles                                      |
+ *     +-+                               that happened too often -+
  *
  * The estimate for a candidate is the least of its agreed times, for what
  * disturbs a call only makes it longer; a first call is thus thrown away unless
@@ -37,7 +40,7 @@
  * long that an agreement costs little beside it.
  *
  * Calls of other sizes than that of the first trial use the default until the
- * choice and are not trials: times of 48 and of 80 KiB cannot be compared,
+ * proof and are not trials: times of 48 and of 80 KiB cannot be compared,
  * though they have one key. When the size does not come back the search moves
  * to the present one and begins anew, a bounded number of times.
  *
@@ -62,6 +65,7 @@ enum asp_search_phase {
     ASP_SEARCH_FIRST,
     ASP_SEARCH_MEASURE,
     ASP_SEARCH_FINAL,
+    ASP_SEARCH_PROOF,
     ASP_SEARCH_WATCH, /* a way is chosen */
     ASP_SEARCH_FIXED, /* likewise, and no agreement comes any more */
 };
@@ -77,7 +81,7 @@ enum asp_search_end {
     ASP_SEARCH_MISMATCH, /* ranks differ: the default, for good */
     ASP_SEARCH_SIZES,    /* no size came often enough: the default */
     ASP_SEARCH_BLIND,    /* no times on some rank, again and again: likewise */
-    ASP_SEARCH_RESTLESS, /* changed places too often: the faster one */
+    ASP_SEARCH_RESTLESS, /* begun again too often: what was proved last */
     ASP_SEARCH_ENDS,
 };
 
@@ -98,9 +102,9 @@ struct asp_search_effort {
      * 0: veto. */
     double budget_us;
     double agree_us; /* what the model predicts for an agreement */
-    /* The default is given up for what is faster by the margin, or by less,
-     * confirm, if that is so after FINAL has measured both once more. A chosen
-     * way is given up for what is faster by the margin. Both above 1. */
+    /* What is faster than the default by the margin, or by less, confirm, if
+     * that is so after FINAL has measured both once more, goes to PROOF. A
+     * sample is slower than was promised by the margin. Both above 1. */
     double margin, confirm;
     /* Candidates that the model finds this many times slower than its best one
      * are not tried. */
@@ -109,7 +113,7 @@ struct asp_search_effort {
     uint32_t few;        /* candidates to try, the default not counted */
     uint32_t repeats;    /* calls of each in MEASURE */
     uint32_t finals;     /* likewise in FINAL */
-    uint32_t window;     /* calls of the first window; 0: do not watch */
+    uint32_t window;     /* calls of the first rest; 0: do not watch */
     uint32_t window_max; /* calls of the longest */
 };
 
@@ -126,17 +130,25 @@ struct asp_search_try {
     uint32_t calls;      /* agreed */
     uint32_t place;      /* which try has this place in the round */
     bool out;            /* dropped */
+    bool refuted;        /* in a proof */
 };
 
 /* In an agreement: no time (us). Larger than any. */
 #define ASP_SEARCH_NO_TIME 1e30
 
 enum {
-    ASP_SEARCH_TIMES = 8, /* times in an agreement */
+    ASP_PROOF_TIMES = 12, /* of the default, and of the way, in a window */
+    ASP_SEARCH_TIMES = 2 * ASP_PROOF_TIMES, /* times in an agreement */
     /* What an agreement carries: times, a stamp and its opposite. Always all of
      * them, so that ranks of an erroneous program that are in different states
      * still call MPI_Allreduce alike, and see it. */
     ASP_SEARCH_VALUES = ASP_SEARCH_TIMES + 2,
+};
+
+/* The windows of a proof; search_proof.c. All of it was agreed. */
+struct asp_proof {
+    uint32_t windows;     /* that have ended */
+    int64_t lead, spread; /* sums of the rank-sum test over them */
 };
 
 struct asp_search {
@@ -146,7 +158,8 @@ struct asp_search {
     struct asp_search_try *tries; /* the caller's memory */
     uint32_t ntries;
     uint32_t standard, chosen, second; /* indexes into tries */
-    /* The round: turn / places is the repeat, turn % places the place. */
+    /* The round: turn / places is the repeat, turn % places the place. In a
+     * window of PROOF and in a sample turn is the call. */
     uint32_t places, turns, turn;
     /* Trials whose times are not agreed yet, and what they should take. */
     uint32_t batch[ASP_SEARCH_TIMES], nbatch;
@@ -156,33 +169,36 @@ struct asp_search {
     /* The size of trials; calls of other sizes in a row; new sizes. */
     uint64_t bytes;
     uint32_t strange, moves;
-    /* The window, and how much more a call takes on average than its least
-     * time: agreed, from the first window. */
-    uint32_t window, seen;
-    bool proof; /* every other call is the default's */
-    double bias;
-    uint64_t seed; /* of the stamp */
+    struct asp_proof proof;
+    enum asp_search_end proposed; /* what end is after PROOF */
+    /* WATCH: calls of this rest, how many are left of it, and what the chosen
+     * way took when it was chosen; 0: the next sample says it. */
+    uint32_t window, rest;
+    double promised_us;
+    uint32_t repeated; /* how often it began again */
+    uint32_t held;     /* what was chosen before that */
+    uint64_t seed;     /* of the stamp */
     uint64_t calls;
     uint32_t candidates, trials, agreements, switches;
     double spent_us, loss_us; /* agreed */
     double charged_us;        /* of spent_us: to the budget */
     bool resumed;             /* asp_search_resume() */
-    /* Of this rank, not yet agreed: a note is awaited for the last call; times
-     * of the batch; sums of the window and calls in them. */
+    /* Of this rank, not yet agreed: times[slot] is awaited for the last call.
+     */
     bool awaits;
+    uint32_t slot;
     double times[ASP_SEARCH_TIMES];
-    double whole_us, last_us, rival_us;
-    uint32_t whole, last, rival;
 };
 
 /* What a search came to, for the next one of the same key among ranks that are
  * placed alike. All of it was agreed. */
 struct asp_search_known {
     uint32_t way, rank;         /* chosen; in the model's order */
-    bool proven;                /* it has had its first window */
     uint64_t bytes;             /* of the calls that were measured */
     double best_us, default_us; /* 0: not measured */
-    double bias;
+    double promised_us;         /* as in struct asp_search */
+    bool proving;               /* that way is not chosen yet, but in PROOF, */
+    struct asp_proof proof;     /* which has come to this */
 };
 
 /* What this call is to do. */
@@ -208,13 +224,13 @@ void asp_search_start(struct asp_search *search, struct asp_search_try *tries,
                       const struct asp_search_candidate *candidates, uint32_t n,
                       uint32_t standard, uint64_t seed);
 
-/* What it came to. Returns false while it goes on, and where its end says
+/* What it came to. Returns false before a proof, and where its end says
  * nothing of the key: a veto, ranks that differ or cannot measure. */
 bool asp_search_known(const struct asp_search *search,
                       struct asp_search_known *known_p);
 
-/* Begin with what is known: no trial; the way is watched (WATCH), the default
- * being its rival.
+/* Begin with what is known: no trial; the way is watched (WATCH), or its proof
+ * goes on.
  *   tries     memory for 2
  *   known     the same on all ranks
  *   standard  the number of the default's way
@@ -228,6 +244,13 @@ void asp_search_resume(struct asp_search *search, struct asp_search_try *tries,
  *   bytes  of it, as in the key; 0 where the standard makes none equal */
 struct asp_search_step asp_search_next(struct asp_search *search,
                                        uint64_t bytes);
+
+/* How many calls from now on need nothing: they go the chosen way, which is
+ * that of the last step, and neither a time nor an agreement is wanted. Equal
+ * on all ranks. asp_search_pass() says that so many, or fewer, were made
+ * without asp_search_next(). */
+uint32_t asp_search_rest(const struct asp_search *search);
+void asp_search_pass(struct asp_search *search, uint32_t calls);
 
 /* After a call with step.timed: how long it took on this rank (us, 0 or more).
  * Left out where it is not known; the trial is then void on all ranks. */
@@ -256,7 +279,7 @@ struct asp_search_sum {
     enum asp_search_end end;
     uint32_t candidates; /* eligible ones that the model ordered */
     uint32_t tried;      /* that were measured, with the default */
-    uint32_t trials;     /* calls until the choice */
+    uint32_t trials;     /* calls that were trials; those of PROOF are not */
     uint32_t agreements, switches;
     double spent_us;            /* agreed times of the trials */
     double best_us, default_us; /* 0: not measured */

@@ -17,10 +17,12 @@ enum {
 /* Of all that decides, in 52 bits, which a double holds. */
 static double stamp(const struct asp_search *s)
 {
-    const uint64_t parts[] = {s->phase,   s->chosen, s->second,  s->places,
-                              s->turns,   s->turn,   s->nbatch,  s->bytes,
-                              s->strange, s->moves,  s->window,  s->seen,
-                              s->calls,   s->trials, s->switches};
+    const uint64_t parts[] = {
+        s->phase,    s->chosen,  s->second,        s->places,
+        s->turns,    s->turn,    s->nbatch,        s->bytes,
+        s->strange,  s->moves,   s->proof.windows, (uint64_t) s->proof.lead,
+        s->window,   s->rest,    s->calls,         s->trials,
+        s->switches, s->repeated};
     uint64_t hash = s->seed;
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
@@ -31,13 +33,12 @@ static double stamp(const struct asp_search *s)
 void asp_search_values(const struct asp_search *s,
                        double values[ASP_SEARCH_VALUES])
 {
+    uint32_t n = s->phase == ASP_SEARCH_PROOF   ? ASP_SEARCH_TIMES
+                 : s->phase == ASP_SEARCH_WATCH ? ASP_PROOF_TIMES
+                                                : s->nbatch;
+
     for (uint32_t i = 0; i < ASP_SEARCH_VALUES; i++)
-        values[i] = 0;
-    if (s->phase == ASP_SEARCH_WATCH)
-        asp_watch_values(s, values);
-    else
-        for (uint32_t i = 0; i < s->nbatch; i++)
-            values[i] = s->times[i];
+        values[i] = i < n ? s->times[i] : 0;
     values[ASP_SEARCH_TIMES] = stamp(s);
     values[ASP_SEARCH_TIMES + 1] = -values[ASP_SEARCH_TIMES];
 }
@@ -143,7 +144,8 @@ static void end_round(struct asp_search *s)
 {
     switch (s->phase) {
     case ASP_SEARCH_CHECK:
-        asp_search_begin_round(s, ASP_SEARCH_FIRST);
+        asp_search_begin_round(s, s->repeated ? ASP_SEARCH_MEASURE
+                                              : ASP_SEARCH_FIRST);
         break;
     case ASP_SEARCH_FIRST:
         asp_search_begin_round(s, ASP_SEARCH_MEASURE);
@@ -152,8 +154,9 @@ static void end_round(struct asp_search *s)
         begin_final(s);
         break;
     case ASP_SEARCH_FINAL:
-        asp_search_settle(s, ASP_SEARCH_CHOSEN, choice(s, s->effort.confirm));
+        asp_search_propose(s, ASP_SEARCH_CHOSEN, choice(s, s->effort.confirm));
         break;
+    case ASP_SEARCH_PROOF:
     case ASP_SEARCH_WATCH:
     case ASP_SEARCH_FIXED:
         break;
@@ -176,9 +179,9 @@ static void agree_on_trials(struct asp_search *s, const double *values)
     else if (s->charged_us >= s->effort.budget_us ||
              (s->turn < s->turns &&
               asp_search_is_beyond(s, asp_search_at_turn(s))))
-        asp_search_settle(s, ASP_SEARCH_BUDGET, choice(s, s->effort.margin));
+        asp_search_propose(s, ASP_SEARCH_BUDGET, choice(s, s->effort.margin));
     else if (s->loss_us > s->effort.loss_calls * standard)
-        asp_search_settle(s, ASP_SEARCH_LOSS, choice(s, s->effort.margin));
+        asp_search_propose(s, ASP_SEARCH_LOSS, choice(s, s->effort.margin));
     else if (s->turn == s->turns)
         end_round(s);
 }
@@ -191,6 +194,8 @@ void asp_search_agreed(struct asp_search *s,
     if (values[ASP_SEARCH_TIMES] != stamp(s) ||
         values[ASP_SEARCH_TIMES + 1] != -values[ASP_SEARCH_TIMES])
         asp_search_settle(s, ASP_SEARCH_MISMATCH, s->standard);
+    else if (s->phase == ASP_SEARCH_PROOF)
+        asp_proof_agreed(s, values);
     else if (s->phase == ASP_SEARCH_WATCH)
         asp_watch_agreed(s, values);
     else if (s->phase != ASP_SEARCH_FIXED)

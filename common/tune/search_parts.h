@@ -34,20 +34,36 @@ static inline double asp_search_predict(const struct asp_search *s,
     return try->predicted_us * scale;
 }
 
-/* The end of the search: from now on the chosen way. search.c. */
+/* The end of the search: from now on the chosen way. And the same for a way
+ * that has to be proved first, unless it is the default. search.c. */
 void asp_search_settle(struct asp_search *s, enum asp_search_end end,
                        uint32_t chosen);
+void asp_search_propose(struct asp_search *s, enum asp_search_end end,
+                        uint32_t chosen);
+
+/* Measure all that are left once more, and choose anew. search.c. */
+void asp_search_repeat(struct asp_search *s);
 
 /* The candidate with the least time, of those that may be chosen, but not
  * `other`. Returns ntries when there is none. search_agree.c. */
 uint32_t asp_search_best(const struct asp_search *s, uint32_t other);
 
-/* WATCH: begin; a call; its time here; what is agreed and what follows from
- * it. search_watch.c. */
+/* A call whose time will be number `slot` of the agreement, the last of them or
+ * not. search.c. */
+struct asp_search_step asp_search_time(struct asp_search *s, uint32_t way,
+                                       uint32_t slot, bool last);
+
+/* Times that are there, sorted. Returns how many. search_proof.c. */
+uint32_t asp_search_sort(const double *times, uint32_t n, double *sorted);
+
+/* PROOF: begin; a call; what follows from an agreement. search_proof.c. */
+void asp_proof_start(struct asp_search *s);
+struct asp_search_step asp_proof_next(struct asp_search *s);
+void asp_proof_agreed(struct asp_search *s, const double *values);
+
+/* WATCH: likewise. search_watch.c. */
 void asp_watch_start(struct asp_search *s);
-struct asp_search_step asp_watch_next(struct asp_search *s);
-void asp_watch_note(struct asp_search *s, double local_us);
-void asp_watch_values(const struct asp_search *s, double *values);
+struct asp_search_step asp_watch_next(struct asp_search *s, bool ours);
 void asp_watch_agreed(struct asp_search *s, const double *values);
 
 #endif

@@ -57,19 +57,20 @@ bool asp_search_known(const struct asp_search *search,
                       struct asp_search_known *known_p)
 {
     const struct asp_search *s = search;
-    const struct asp_search_try *used = &s->tries[in_use(s)];
+    const struct asp_search_try *used = &s->tries[s->chosen];
 
-    if (s->phase < ASP_SEARCH_WATCH || s->end == ASP_SEARCH_VETO ||
+    if (s->phase < ASP_SEARCH_PROOF || s->end == ASP_SEARCH_VETO ||
         s->end == ASP_SEARCH_MISMATCH || s->end == ASP_SEARCH_BLIND)
         return false;
     *known_p = (struct asp_search_known){
         .way = used->way,
         .rank = used->rank,
-        .proven = !s->proof,
         .bytes = s->bytes,
         .best_us = used->best_us,
         .default_us = s->tries[s->standard].best_us,
-        .bias = s->bias,
+        .promised_us = s->promised_us,
+        .proving = s->phase == ASP_SEARCH_PROOF,
+        .proof = s->proof,
     };
     return true;
 }
@@ -79,15 +80,11 @@ int asp_search_drive(struct asp_search *search, asp_search_run_f run,
 {
     while (search->phase < ASP_SEARCH_WATCH) {
         struct asp_search_step step = asp_search_next(search, 0);
-        double values[ASP_SEARCH_VALUES];
+        double values[ASP_SEARCH_VALUES], us = run(data, step.way);
 
-        if (step.trial) {
-            double us = run(data, step.way);
-
-            if (us < 0)
-                return -1;
-            asp_search_note(search, us);
-        }
+        if (us < 0)
+            return -1;
+        asp_search_note(search, us);
         if (step.agree) {
             asp_search_values(search, values);
             asp_search_agreed(search, values);

@@ -53,13 +53,21 @@ void *aspx_table_find(const struct aspx_table *table, int handle)
     }
 }
 
-static void put_slot(struct aspx_slots *slots, int handle, void *known)
+/* That of the handle, or the unused one that it would take. */
+static struct slot *slot_of(struct aspx_slots *slots, int handle)
 {
     size_t i = hash(handle);
     struct slot *slot = &slots->slot[i & slots->mask];
 
     while (slot->handle != 0 && slot->handle != handle)
         slot = &slots->slot[++i & slots->mask];
+    return slot;
+}
+
+static void put_slot(struct aspx_slots *slots, int handle, void *known)
+{
+    struct slot *slot = slot_of(slots, handle);
+
     atomic_store_explicit(&slot->known, known, memory_order_release);
     if (slot->handle == 0) {
         slots->used++;
@@ -91,7 +99,8 @@ int aspx_table_insert(struct aspx_table *table, int handle, void *known)
 
     pthread_mutex_lock(&table->mutex);
     slots = table->current;
-    if (!slots || 2 * (slots->used + 1) > slots->mask + 1)
+    if (!slots || (2 * (slots->used + 1) > slots->mask + 1 &&
+                   slot_of(slots, handle)->handle == 0))
         slots = grow(table);
     if (slots)
         put_slot(slots, handle, known);
@@ -107,14 +116,11 @@ void aspx_table_remove(struct aspx_table *table, int handle, const void *known)
 
     pthread_mutex_lock(&table->mutex);
     slots = table->current;
-    for (size_t i = 0; slots && i <= slots->mask; i++) {
-        struct slot *slot = &slots->slot[(hash(handle) + i) & slots->mask];
+    if (slots) {
+        struct slot *slot = slot_of(slots, handle);
 
-        if (slot->handle == handle) {
-            if (slot->known == known)
-                atomic_store(&slot->known, NULL);
-            break;
-        }
+        if (slot->handle == handle && slot->known == known)
+            atomic_store(&slot->known, NULL);
     }
     pthread_mutex_unlock(&table->mutex);
 }

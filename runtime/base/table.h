@@ -23,7 +23,7 @@ struct aspx_table {
 void *aspx_table_find(const struct aspx_table *table, int handle);
 
 /* Enter, in place of what a dead object of the same handle had. Returns 0, or
- * -1 (ENOMEM). */
+ * -1 (ENOMEM), but not for a handle that was entered once. */
 int aspx_table_insert(struct aspx_table *table, int handle, void *known);
 
 /* Does nothing when the handle was given to another object meanwhile. */

@@ -34,12 +34,13 @@ static bool wants(const struct asp_layout *layout)
     return layout->mode == ASP_MODE_GHOST;
 }
 
-static bool call_ghosts(const struct asp_layout *layout, uint32_t local)
+static bool call_ghosts(const struct asp_layout *layout, uint32_t local,
+                        const int *required)
 {
     if (layout->tasks[local].role != ASP_ROLE_USER)
         return false;
     aspx_board_open(layout, local);
-    if (aspx_board_tell_settings() < 0)
+    if (aspx_board_tell_settings(required) < 0)
         fprintf(stderr,
                 "aspen: the ghosts cannot be told all variables MPIR_*, "
                 "MPICH_*, UCX_* and FI_*, there are too many: they use "

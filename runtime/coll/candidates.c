@@ -269,24 +269,39 @@ static bool builds_schedule(const struct aspx_native_way *way)
     return strstr(aspx_native_text(way, text), "=nb-") != NULL;
 }
 
-/* As long as the way of our own that is nearest; negative: there is none. */
-static double predict_native(const struct aspx_native_way *way,
-                             const struct asp_coll_problem *problem)
+/* What the way of our own costs that is nearest. Returns false where none is.
+ */
+static bool predict_native(const struct aspx_native_way *way,
+                           const struct asp_coll_problem *problem,
+                           struct asp_coll_cost *cost)
 {
     char text[ASPX_NATIVE_TEXT];
-    struct asp_coll_cost cost;
     struct asp_coll_way like;
     struct asp_err err;
 
-    if (asp_coll_way_parse(aspx_native_like(way, text), &like, &err) != 0)
-        return -1;
-    if (asp_coll_predict(aspx_coll_model(), &like, problem, 1, &cost, &err) !=
-        0)
-        return -1;
-    return us_of(&cost) + (builds_schedule(way) ? SCHEDULE_US : 0);
+    if (aspx_native_like_divided(way, text) &&
+        asp_coll_way_parse(text, &like, &err) == 0 &&
+        asp_coll_predict(aspx_coll_model(), &like, problem, 1, cost, &err) == 0)
+        return true;
+    return asp_coll_way_parse(aspx_native_like(way, text), &like, &err) == 0 &&
+           asp_coll_predict(aspx_coll_model(), &like, problem, 1, cost, &err) ==
+               0;
 }
 
-/* MPICH's own algorithms. */
+/* By the rules that MPICH documents. */
+static bool predict_mpich(const struct asp_coll_problem *problem,
+                          struct asp_coll_cost *cost)
+{
+    struct asp_coll_way way;
+    struct asp_err err;
+
+    return asp_coll_mpich(problem, &way, &err) == 0 &&
+           asp_coll_predict(aspx_coll_model(), &way, problem, 1, cost, &err) ==
+               0;
+}
+
+/* MPICH's own algorithms, but those that are known to send what its own choice
+ * sends: they can only lose, by what it takes to ask for them. */
 static void add_native(struct list *list)
 {
     struct aspx_native_problem native = {
@@ -297,44 +312,42 @@ static void add_native(struct list *list)
     };
     struct asp_coll_problem problem;
     struct aspx_native_ways ways = {0};
+    struct asp_coll_cost standard, cost;
+    bool known;
 
     model_problem(list, &problem);
     if (problem.ranks > RANKS_SIMULATED)
         return;
+    known = predict_mpich(&problem, &standard) && !aspx_coll_settings.force;
     while (aspx_native_ways_next(&ways, &native)) {
         struct aspx_coll_way way = {
             .kind = ASPX_COLL_NATIVE, .op = list->args->op, .native = ways.way};
-        double us = predict_native(&ways.way, &problem);
 
-        if (us > 0)
-            add(list, &way, us);
+        if (predict_native(&ways.way, &problem, &cost) &&
+            !(known && aspx_native_is_told_apart(&ways.way) &&
+              asp_coll_sends_alike(&cost, &standard)))
+            add(list, &way,
+                us_of(&cost) + (builds_schedule(&ways.way) ? SCHEDULE_US : 0));
     }
 }
 
-/* By the rules that MPICH documents. */
 static double predict_default(const struct list *list)
 {
     struct aspx_coll_way pinned;
     struct asp_coll_problem problem;
     struct asp_coll_cost cost;
-    struct asp_coll_way way;
     struct asp_err err;
 
     model_problem(list, &problem);
-    if (aspx_coll_is_pinned(list->args)) {
-        aspx_coll_pinned_way(list->comm, list->args, &pinned);
-        if (pinned.kind == ASPX_COLL_SHARED)
-            return predict_shared(list, &pinned.shared);
-        return asp_coll_predict(aspx_coll_model(), &pinned.messages, &problem,
-                                1, &cost, &err) == 0
-                   ? us_of(&cost)
-                   : 1;
-    }
-    if (asp_coll_mpich(&problem, &way, &err) == 0 &&
-        asp_coll_predict(aspx_coll_model(), &way, &problem, 1, &cost, &err) ==
-            0)
-        return us_of(&cost);
-    return 1;
+    if (!aspx_coll_is_pinned(list->args))
+        return predict_mpich(&problem, &cost) ? us_of(&cost) : 1;
+    aspx_coll_pinned_way(list->comm, list->args, &pinned);
+    if (pinned.kind == ASPX_COLL_SHARED)
+        return predict_shared(list, &pinned.shared);
+    return asp_coll_predict(aspx_coll_model(), &pinned.messages, &problem, 1,
+                            &cost, &err) == 0
+               ? us_of(&cost)
+               : 1;
 }
 
 double aspx_coll_agree_us(struct aspx_coll_comm *comm)

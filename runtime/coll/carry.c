@@ -10,6 +10,7 @@
 #include "counts.h"
 #include "eligible.h"
 #include "global.h"
+#include "typed.h"
 
 #include "runtime/mpi/handle.h"
 
@@ -140,12 +141,11 @@ static char *place_of(const struct side *side, uint32_t rank)
 static int take_own(const struct side *side, MPI_Comm comm, char *bytes)
 {
     const struct aspx_coll_comm *of = side->displaced;
-    MPI_Count at = 0;
 
-    return aspx_coll_behind.MPI_Pack_c(
-        place_of(side, of->rank), aspx_coll_count(side->call, of->rank),
-        side->type, bytes + of->offsets[of->rank],
-        (MPI_Count) of->counts[of->rank], &at, comm);
+    return aspx_coll_pack(place_of(side, of->rank),
+                          aspx_coll_count(side->call, of->rank), side->type,
+                          bytes + of->offsets[of->rank],
+                          (MPI_Count) of->counts[of->rank], comm);
 }
 
 static int put_apart(const struct side *side, MPI_Comm comm, const char *bytes)
@@ -153,14 +153,10 @@ static int put_apart(const struct side *side, MPI_Comm comm, const char *bytes)
     const struct aspx_coll_comm *of = side->displaced;
     int rc = MPI_SUCCESS;
 
-    for (uint32_t r = 0; r < of->size && rc == MPI_SUCCESS; r++) {
-        MPI_Count at = 0;
-
-        rc = aspx_coll_behind.MPI_Unpack_c(
-            bytes + of->offsets[r], (MPI_Count) of->counts[r], &at,
-            place_of(side, r), aspx_coll_count(side->call, r), side->type,
-            comm);
-    }
+    for (uint32_t r = 0; r < of->size && rc == MPI_SUCCESS; r++)
+        rc = aspx_coll_unpack(bytes + of->offsets[r], (MPI_Count) of->counts[r],
+                              place_of(side, r), aspx_coll_count(side->call, r),
+                              side->type, comm);
     return rc;
 }
 
@@ -172,7 +168,7 @@ static size_t bytes_apart(const struct aspx_coll_comm *comm)
 /* The bytes of a side, contiguous. Returns an error code. */
 static int take(const struct side *side, MPI_Comm comm, void **bytes_p)
 {
-    MPI_Count count = side->count * (MPI_Count) side->blocks, size = 0, at = 0;
+    MPI_Count count = side->count * (MPI_Count) side->blocks, size = 0;
 
     *bytes_p = NULL;
     if (!side->reads && !side->writes)
@@ -191,24 +187,23 @@ static int take(const struct side *side, MPI_Comm comm, void **bytes_p)
     *bytes_p = aspx_coll_room(side->room, (size_t) (size * count));
     if (!*bytes_p)
         return MPI_ERR_NO_MEM;
-    return side->reads
-               ? aspx_coll_behind.MPI_Pack_c(side->data, count, side->type,
-                                             *bytes_p, size * count, &at, comm)
-               : MPI_SUCCESS;
+    return side->reads ? aspx_coll_pack(side->data, count, side->type, *bytes_p,
+                                        size * count, comm)
+                       : MPI_SUCCESS;
 }
 
 static int put_back(const struct side *side, MPI_Comm comm, const void *bytes)
 {
-    MPI_Count count = side->count * (MPI_Count) side->blocks, size = 0, at = 0;
+    MPI_Count count = side->count * (MPI_Count) side->blocks, size = 0;
 
     if (!side->writes || is_plain(side))
         return MPI_SUCCESS;
     if (side->displaced)
         return put_apart(side, comm, bytes);
     aspx_coll_behind.MPI_Type_size_c(side->type, &size);
-    return aspx_coll_behind.MPI_Unpack_c(bytes, size * count, &at,
-                                         (void *) (uintptr_t) side->data, count,
-                                         side->type, comm);
+    return aspx_coll_unpack(bytes, size * count,
+                            (void *) (uintptr_t) side->data, count, side->type,
+                            comm);
 }
 
 static int carry(const struct aspx_coll_job *job,
@@ -262,6 +257,43 @@ static int carry_ours(struct aspx_coll_comm *comm,
     return tell(call->comm, rc);
 }
 
+/* By an algorithm of MPICH, which gets bytes that lie one after the other from
+ * every rank: several of them write elsewhere, or send something else, where
+ * types have gaps or a lower bound or differ between ranks, and a rank does not
+ * know the types of the others. MPICH calls its error handlers itself. */
+static int carry_native(struct aspx_coll_comm *comm,
+                        const struct aspx_coll_call *call,
+                        const struct asp_tune_args *args,
+                        const struct aspx_coll_way *way)
+{
+    struct side from = sent(comm, call), to = received(comm, call);
+    struct aspx_coll_call bytes = *call;
+    bool counted = call->op == ASP_COLL_ALLGATHERV;
+    void *in, *out;
+    int rc;
+
+    rc = take(&from, comm->own, &in);
+    if (rc == MPI_SUCCESS)
+        rc = take(&to, comm->own, &out);
+    if (rc != MPI_SUCCESS)
+        return tell(call->comm, rc);
+    if (call->send != MPI_IN_PLACE)
+        bytes.send = in;
+    if (call->recv != MPI_IN_PLACE)
+        bytes.recv = out;
+    bytes.send_type = bytes.recv_type = MPI_BYTE;
+    bytes.nsend = (MPI_Count) (counted ? comm->counts[comm->rank]
+                                       : args->bytes);
+    bytes.nrecv = (MPI_Count) args->bytes;
+    bytes.counts = comm->counts;
+    bytes.displs = comm->offsets;
+    bytes.large = true;
+    rc = aspx_native_call(&way->native, &bytes);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    return tell(call->comm, put_back(&to, comm->own, out));
+}
+
 /* MPI takes the program's data as they are, and calls its error handlers. */
 int aspx_coll_carry(struct aspx_coll_comm *comm,
                     const struct aspx_coll_call *call,
@@ -272,7 +304,10 @@ int aspx_coll_carry(struct aspx_coll_comm *comm,
     case ASPX_COLL_DEFAULT:
         return call->mpi(call);
     case ASPX_COLL_NATIVE:
-        return aspx_native_call(&way->native, call);
+        /* Types of reductions are built in, and so the same on all ranks. */
+        return args->fold == ASP_TUNE_NO_FOLD
+                   ? carry_native(comm, call, args, way)
+                   : aspx_native_call(&way->native, call);
     default:
         return carry_ours(comm, call, args, way);
     }

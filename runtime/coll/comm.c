@@ -8,9 +8,11 @@
 #include "global.h"
 #include "join.h"
 #include "learnt.h"
+#include "machine.h"
 #include "report.h"
 #include "settings.h"
 #include "space.h"
+#include "straight.h"
 
 #include "runtime/base/table.h"
 #include "runtime/mpi/handle.h"
@@ -25,6 +27,10 @@
 static struct aspx_table table = ASPX_TABLE_INITIALIZER;
 static struct aspx_coll_comm *all; /* newest first */
 static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Stands for what the program has freed, until its handle is given to another
+ * communicator. Nobody changes it. */
+static struct aspx_coll_comm gone = {.state = ASPX_COLL_COMM_OFF};
 
 void *aspx_coll_room(struct aspx_coll_room *room, size_t bytes)
 {
@@ -157,23 +163,34 @@ static void number_nodes(struct aspx_coll_comm *comm, const int *leader)
         comm->regular = comm->node[r] == r / (comm->size / comm->nnodes);
 }
 
-/* Returns false, on all ranks, when there is no room for the communicators that
- * this takes. */
-static bool find_nodes(struct aspx_coll_comm *comm, int *leader)
+/* Which node a rank is on is known since MPI_Init: no communication. Returns
+ * false when there is no memory here. */
+static bool find_leaders(struct aspx_coll_comm *comm, int *leader)
 {
-    int own = (int) comm->rank;
-    MPI_Comm node = MPI_COMM_NULL;
+    int n = (int) comm->size, most = 1, *ranks, *found, *first;
+    MPI_Group group, world;
 
-    if (!aspx_coll_all_have(comm->own,
-                            aspx_coll_behind.MPI_Comm_split_type(
-                                comm->own, MPI_COMM_TYPE_SHARED, 0,
-                                MPI_INFO_NULL, &node) == MPI_SUCCESS))
+    aspx_coll_behind.MPI_Comm_size(MPI_COMM_WORLD, &most);
+    ranks = calloc(2 * (size_t) n + (size_t) most, sizeof(*ranks));
+    if (!ranks)
         return false;
-    aspx_coll_behind.MPI_Bcast(&own, 1, MPI_INT, 0, node);
-    aspx_coll_behind.MPI_Comm_free(&node);
-    aspx_coll_behind.MPI_Allgather(&own, 1, MPI_INT, leader, 1, MPI_INT,
-                                   comm->own);
-    number_nodes(comm, leader);
+    found = ranks + n;
+    first = found + n;
+    for (int r = 0; r < n; r++)
+        ranks[r] = r;
+    aspx_coll_behind.MPI_Comm_group(comm->comm, &group);
+    aspx_coll_behind.MPI_Comm_group(MPI_COMM_WORLD, &world);
+    aspx_coll_behind.MPI_Group_translate_ranks(group, n, ranks, world, found);
+    aspx_coll_behind.MPI_Group_free(&group);
+    aspx_coll_behind.MPI_Group_free(&world);
+    for (int r = 0; r < n; r++) {
+        int *seen = &first[aspx_coll_leaders()[found[r]]];
+
+        if (*seen == 0)
+            *seen = r + 1;
+        leader[r] = *seen - 1;
+    }
+    free(ranks);
     return true;
 }
 
@@ -250,13 +267,12 @@ static void let_go(struct aspx_coll_comm *comm)
         .next = comm->next,
     };
 
+    aspx_straight_forget(comm->comm);
     if (comm->state == ASPX_COLL_COMM_TUNED) {
         aspx_coll_count_comm(comm);
         aspx_coll_learnt_keep(comm);
     }
-    if (comm->space)
-        comm->space->comm = MPI_COMM_NULL; /* errors go elsewhere now */
-    aspx_coll_space_leave(comm->space);
+    aspx_coll_space_let_go(comm->space);
     aspx_node_area_free(comm->area);
     for (uint32_t i = 0; comm->kept && i < ASPX_COLL_PLANS; i++) {
         aspx_coll_plan_free(&comm->kept[i].plan);
@@ -300,8 +316,9 @@ void aspx_coll_comm_earn(struct aspx_coll_comm *comm)
         return;
     }
     leader = calloc(comm->size, sizeof(*leader));
-    have = take_memory(comm) && leader;
-    if (aspx_coll_all_have(comm->own, have) && find_nodes(comm, leader)) {
+    have = take_memory(comm) && leader && find_leaders(comm, leader);
+    if (aspx_coll_all_have(comm->own, have)) {
+        number_nodes(comm, leader);
         make_area(comm);
         start_decisions(comm, (uint32_t *) leader);
         comm->state = ASPX_COLL_COMM_TUNED;
@@ -328,18 +345,50 @@ static void unlink_comm(struct aspx_coll_comm *comm)
     pthread_mutex_unlock(&all_lock);
 }
 
-void aspx_coll_comm_forget(MPI_Comm handle)
+/* MPI has let go of it. */
+static void forget(struct aspx_coll_comm *comm)
 {
-    struct aspx_coll_comm *comm = aspx_table_find(&table, handle);
-
-    if (!comm || handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF)
-        return;
-    aspx_table_remove(&table, handle, comm);
     unlink_comm(comm);
     let_go(comm);
     free(comm);
     if (aspx_coll_settings.explicit_effort)
         aspx_coll_save(); /* a sweep that is interrupted begins behind it */
+}
+
+/* Once MPI has freed it another thread may be given the handle, and forget what
+ * it stood for: the table is not touched then. */
+int aspx_coll_comm_free(MPI_Comm *handle, int (*mpi)(MPI_Comm *handle))
+{
+    MPI_Comm freed = handle ? *handle : MPI_COMM_NULL;
+    struct aspx_coll_comm *comm;
+    int rc;
+
+    if (!aspx_handle_is(freed, ASPX_HANDLE_COMM) || freed == MPI_COMM_WORLD ||
+        freed == MPI_COMM_SELF)
+        return mpi(handle);
+    comm = aspx_table_find(&table, freed);
+    if (comm == &gone || aspx_table_insert(&table, freed, &gone) != 0)
+        return mpi(handle);
+    aspx_straight_forget(freed); /* nor do its calls go straight */
+    rc = mpi(handle);
+    if (rc == MPI_SUCCESS && comm)
+        forget(comm);
+    else if (rc != MPI_SUCCESS && comm)
+        (void) aspx_table_insert(&table, freed, comm); /* it has its slot */
+    else if (rc != MPI_SUCCESS)
+        aspx_table_remove(&table, freed, &gone);
+    return rc;
+}
+
+int aspx_coll_comm_created(int rc, const MPI_Comm *handle)
+{
+    const struct aspx_coll_comm *known = rc == MPI_SUCCESS
+                                             ? aspx_table_find(&table, *handle)
+                                             : NULL;
+
+    if (known)
+        aspx_table_remove(&table, *handle, known);
+    return rc;
 }
 
 /* What the program still calls is MPI's. */

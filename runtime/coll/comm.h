@@ -12,8 +12,19 @@ struct aspx_coll_comm *aspx_coll_comm_of(MPI_Comm comm);
 /* Make what tuning needs; the state is TUNED or OFF afterwards. Collective. */
 void aspx_coll_comm_earn(struct aspx_coll_comm *comm);
 
-/* The program frees it. Collective. */
-void aspx_coll_comm_forget(MPI_Comm comm);
+/* The program frees it, by MPI_Comm_free or MPI_Comm_disconnect. From then on
+ * calls on it are MPI's, as those of functions that MPI calls to delete its
+ * attributes: at once, or later, where messages are under way. When MPI
+ * refuses, it is as before. Returns what MPI does. Threads: any. */
+int aspx_coll_comm_free(MPI_Comm *handle, int (*mpi)(MPI_Comm *handle));
+
+/* MPI has made a communicator, if rc says so: what was known of its handle was
+ * of one that is gone. Returns rc. Threads: any. */
+int aspx_coll_comm_created(int rc, const MPI_Comm *handle);
+
+/* Put aspx_coll_comm_created() behind the calls that make communicators
+ * (generated: mpi_created.c). */
+void aspx_coll_created_fill(struct aspx_real *table);
 
 /* It stays MPI's from now on. Collective. */
 void aspx_coll_comm_veto(struct aspx_coll_comm *comm);

@@ -34,7 +34,4 @@ bool aspx_coll_fits(const struct aspx_coll_comm *comm,
                     const struct asp_tune_args *args, size_t grain,
                     const struct aspx_coll_way *way);
 
-/* Before the first call. */
-void aspx_coll_eligible_start(void);
-
 #endif

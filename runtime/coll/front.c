@@ -11,8 +11,10 @@
 #include "comm.h"
 #include "global.h"
 #include "info.h"
+#include "publisher.h"
 #include "report.h"
 #include "space.h"
+#include "straight.h"
 #include "tune.h"
 
 #include "runtime/mpi/entry.h"
@@ -33,7 +35,8 @@ static int mpi_Barrier(const struct aspx_coll_call *c)
 /* One form with int counts, one with MPI_Count; arguments in the order of the
  * standard. */
 #define BEHIND(NAME, ...)                                                      \
-    static int mpi_##NAME(const struct aspx_coll_call *c)                      \
+    static inline __attribute__((always_inline)) int mpi_##NAME(               \
+        const struct aspx_coll_call *c)                                        \
     {                                                                          \
         return aspx_coll_behind.MPI_##NAME(__VA_ARGS__);                       \
     }
@@ -56,33 +59,63 @@ BEHIND(Allreduce, BUFFERS(int), c->comm)
 BEHIND(Allreduce_c, BUFFERS(MPI_Count), c->comm)
 BEHIND(Reduce_scatter_block, BUFFERS(int), c->comm)
 BEHIND(Reduce_scatter_block_c, BUFFERS(MPI_Count), c->comm)
-BEHIND(Allgatherv, c->send, (int) c->nsend, c->send_type, c->recv, COUNTS(int),
-       (const int *) c->displs, c->recv_type, c->comm)
-BEHIND(Allgatherv_c, c->send, c->nsend, c->send_type, c->recv,
-       COUNTS(MPI_Count), (const MPI_Aint *) c->displs, c->recv_type, c->comm)
-BEHIND(Reduce_scatter, c->send, c->recv, COUNTS(int), c->recv_type, c->fold,
-       c->comm)
-BEHIND(Reduce_scatter_c, c->send, c->recv, COUNTS(MPI_Count), c->recv_type,
-       c->fold, c->comm)
 BEHIND(Scan, BUFFERS(int), c->comm)
 BEHIND(Scan_c, BUFFERS(MPI_Count), c->comm)
 BEHIND(Exscan, BUFFERS(int), c->comm)
 BEHIND(Exscan_c, BUFFERS(MPI_Count), c->comm)
+BEHIND(Reduce_scatter, c->send, c->recv, COUNTS(int), c->recv_type, c->fold,
+       c->comm)
+BEHIND(Reduce_scatter_c, c->send, c->recv, COUNTS(MPI_Count), c->recv_type,
+       c->fold, c->comm)
+
+/* Its counts may be others than the program's (carry.c). */
+static int mpi_Allgatherv(const struct aspx_coll_call *c)
+{
+    if (c->large)
+        return aspx_coll_behind.MPI_Allgatherv_c(
+            c->send, c->nsend, c->send_type, c->recv, COUNTS(MPI_Count),
+            (const MPI_Aint *) c->displs, c->recv_type, c->comm);
+    return aspx_coll_behind.MPI_Allgatherv(
+        c->send, (int) c->nsend, c->send_type, c->recv, COUNTS(int),
+        (const int *) c->displs, c->recv_type, c->comm);
+}
 
 /* ---- as the program calls them ---------------------------------------------- */
 
-static int coll_Barrier(MPI_Comm comm)
+/* A call that does not go straight; this one is in memory. */
+static __attribute__((noinline)) int coll_tuned(
+    enum asp_coll_op op, MPI_Comm comm, const void *send, void *recv,
+    MPI_Count nsend, MPI_Count nrecv, MPI_Datatype send_type,
+    MPI_Datatype recv_type, MPI_Op fold, int root,
+    int (*mpi)(const struct aspx_coll_call *call))
 {
-    return aspx_coll_tuned(&(struct aspx_coll_call){
-        .op = ASP_COLL_BARRIER, .comm = comm, .mpi = mpi_Barrier});
+    return aspx_coll_tuned(&(struct aspx_coll_call){.op = op,
+                                                    .root = root,
+                                                    .send = send,
+                                                    .recv = recv,
+                                                    .nsend = nsend,
+                                                    .nrecv = nrecv,
+                                                    .send_type = send_type,
+                                                    .recv_type = recv_type,
+                                                    .fold = fold,
+                                                    .comm = comm,
+                                                    .mpi = mpi});
 }
 
+/* `c` is never in memory: what goes straight pays for nothing. */
 #define FORM(NAME, ARGS, ...)                                                  \
     static int coll_##NAME(ARGS)                                               \
     {                                                                          \
-        return aspx_coll_tuned(                                                \
-            &(struct aspx_coll_call){__VA_ARGS__, .mpi = mpi_##NAME});         \
+        const struct aspx_coll_call c = {__VA_ARGS__};                         \
+                                                                               \
+        if (__builtin_expect(aspx_goes_straight(&c), 1))                       \
+            return mpi_##NAME(&c);                                             \
+        return coll_tuned(c.op, c.comm, c.send, c.recv, c.nsend, c.nrecv,      \
+                          c.send_type, c.recv_type, c.fold, c.root,            \
+                          mpi_##NAME);                                         \
     }
+
+FORM(Barrier, MPI_Comm comm, .op = ASP_COLL_BARRIER, .comm = comm)
 
 /* Each rank's block has its own size (counts.h). */
 #define ALLGATHERV(NAME, COUNT, DISPL, LARGE)                                  \
@@ -102,7 +135,7 @@ static int coll_Barrier(MPI_Comm comm)
                                      .displs = displs,                         \
                                      .large = LARGE,                           \
                                      .comm = comm,                             \
-                                     .mpi = mpi_##NAME});                      \
+                                     .mpi = mpi_Allgatherv});                  \
     }
 #define REDUCE_SCATTER(NAME, COUNT, LARGE)                                     \
     static int coll_##NAME(const void *send, void *recv, const COUNT *counts,  \
@@ -140,16 +173,12 @@ BOTH(REDUCTION, Exscan, EXSCAN)
 
 static int coll_Comm_free(MPI_Comm *comm)
 {
-    if (comm)
-        aspx_coll_comm_forget(*comm);
-    return aspx_coll_behind.MPI_Comm_free(comm);
+    return aspx_coll_comm_free(comm, aspx_coll_behind.MPI_Comm_free);
 }
 
 static int coll_Comm_disconnect(MPI_Comm *comm)
 {
-    if (comm)
-        aspx_coll_comm_forget(*comm);
-    return aspx_coll_behind.MPI_Comm_disconnect(comm);
+    return aspx_coll_comm_free(comm, aspx_coll_behind.MPI_Comm_disconnect);
 }
 
 static int coll_Comm_set_info(MPI_Comm comm, MPI_Info info)
@@ -194,6 +223,7 @@ static const struct aspx_real *stand_in_front(const struct aspx_real *table,
     OURS_BOTH(room, Reduce_scatter);
     OURS_BOTH(room, Scan);
     OURS_BOTH(room, Exscan);
+    aspx_coll_created_fill(room);
     OURS(room, Comm_free);
     OURS(room, Comm_disconnect);
     OURS(room, Comm_set_info);
@@ -222,6 +252,7 @@ void aspx_coll_stop(void)
     if (!aspx_coll_active)
         return;
     aspx_coll_comm_stop();
+    aspx_coll_publisher_stop();
     aspx_coll_active = false;
     aspx_native_stop();
     aspx_coll_save();

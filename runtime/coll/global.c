@@ -8,6 +8,7 @@
 #include "join.h"
 #include "machine.h"
 #include "model.h"
+#include "reducible.h"
 #include "settings.h"
 
 #include "runtime/mpi/build.h"
@@ -113,7 +114,7 @@ bool aspx_coll_begin(void)
 
     if (!aspx_coll_are_alike(aspx_coll_settings_hash() + ASPX_COLL_VERSION))
         return stay("ranks differ in coll, coll.* or the release of Aspen");
-    aspx_coll_eligible_start();
+    aspx_coll_reducible_start();
     aspx_coll_machine_find();
     aspx_native_start(aspx_mpi_release());
     has_table = aspx_coll_take_table(&table) && parse_ways() && index_table();

@@ -5,6 +5,7 @@
 
 #include "call.h"
 #include "comm.h"
+#include "settings.h"
 #include "tune.h"
 
 #include <stdio.h>
@@ -40,9 +41,11 @@ int aspx_coll_set_info(MPI_Comm comm, MPI_Info info)
     return rc;
 }
 
+/* Are trials to come? A proof costs nothing, but a sweep wants its result. */
 static bool is_open(const struct asp_search_sum *sum)
 {
-    return sum->phase != ASP_SEARCH_WATCH && sum->phase != ASP_SEARCH_FIXED;
+    return sum->phase < (aspx_coll_settings.explicit_effort ? ASP_SEARCH_WATCH
+                                                            : ASP_SEARCH_PROOF);
 }
 
 /* The call word without its pattern. */

@@ -108,9 +108,15 @@ void aspx_coll_learnt_keep(const struct aspx_coll_comm *comm)
 static uint64_t hash_learnt(const struct learnt *one)
 {
     const struct asp_search_known *search = &one->known.search;
-    const uint64_t numbers[] = {one->known.word, search->rank, search->proven,
-                                search->bytes};
-    const double times[] = {search->best_us, search->default_us, search->bias};
+    const uint64_t numbers[] = {one->known.word,
+                                search->rank,
+                                search->bytes,
+                                search->proving,
+                                search->proof.windows,
+                                (uint64_t) search->proof.lead,
+                                (uint64_t) search->proof.spread};
+    const double times[] = {search->best_us, search->default_us,
+                            search->promised_us};
     char text[ASPX_COLL_WAY_TEXT] = "default";
     uint64_t hash = ASP_HASH_START;
 

@@ -4,6 +4,7 @@
 #include "machine.h"
 
 #include "call.h"
+#include "join.h"
 
 #include "runtime/mpi/build.h"
 
@@ -19,6 +20,7 @@ static struct asp_tune_machine machine;
 static struct asp_tune_job job;
 static struct aspx_coll_pairs pairs;
 static bool shares_cpus;
+static int *leaders; /* of each rank's node, as ranks of MPI_COMM_WORLD */
 
 /* A fact is one word. */
 static void set_fact(char *fact, const char *text)
@@ -96,6 +98,18 @@ static void find_pairs(int index, int leader)
         pairs.between = (struct aspx_coll_pair){0, first[1].rank};
 }
 
+static void gather_leaders(int own)
+{
+    int size = 1;
+
+    aspx_coll_behind.MPI_Comm_size(MPI_COMM_WORLD, &size);
+    leaders = calloc((size_t) size, sizeof(*leaders));
+    if (!leaders) /* the others would wait */
+        aspx_coll_give_up();
+    aspx_coll_behind.MPI_Allgather(&own, 1, MPI_INT, leaders, 1, MPI_INT,
+                                   MPI_COMM_WORLD);
+}
+
 static void find_nodes(void)
 {
     uint32_t ranks = 1, cpus = cpus_here(), least[2], values[2], leader;
@@ -110,6 +124,7 @@ static void find_nodes(void)
     aspx_coll_behind.MPI_Bcast(&first, 1, MPI_INT, 0, node);
     aspx_coll_behind.MPI_Comm_free(&node);
     find_pairs(index, first);
+    gather_leaders(first);
     leader = index == 0;
     aspx_coll_behind.MPI_Allreduce(&leader, &job.nodes, 1, MPI_UINT32_T,
                                    MPI_SUM, MPI_COMM_WORLD);
@@ -141,6 +156,11 @@ const struct asp_tune_job *aspx_coll_job(void)
 const struct aspx_coll_pairs *aspx_coll_pairs(void)
 {
     return &pairs;
+}
+
+const int *aspx_coll_leaders(void)
+{
+    return leaders;
 }
 
 bool aspx_coll_shares_cpus(void)

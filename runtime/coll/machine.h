@@ -21,6 +21,10 @@ const struct asp_tune_job *aspx_coll_job(void);
 /* Ranks between which links can be measured; the same on all ranks. */
 const struct aspx_coll_pairs *aspx_coll_pairs(void);
 
+/* The first rank of each rank's node, by and as ranks of MPI_COMM_WORLD. Valid
+ * until the process ends. */
+const int *aspx_coll_leaders(void);
+
 /* Are there more ranks on some node than CPUs? The same on all ranks. */
 bool aspx_coll_shares_cpus(void);
 

@@ -76,6 +76,17 @@ bool aspx_native_ways_next(struct aspx_native_ways *ways,
  * model. Into buf of ASPX_NATIVE_TEXT bytes; returns it. */
 const char *aspx_native_like(const struct aspx_native_way *way, char *buf);
 
+/* The same of a way that the device divides. Returns false where there is none.
+ */
+bool aspx_native_like_divided(const struct aspx_native_way *way, char *buf);
+
+/* Of operations in which MPICH's own choice follows from what all ranks know:
+ * can the model tell whether that is this way? That of allreduce depends on the
+ * number of elements; those of barrier, alltoall and scan are not what is
+ * documented, and what a non-blocking algorithm sends is not always what its
+ * like sends (tests/coll/native.c, "default", counts). */
+bool aspx_native_is_told_apart(const struct aspx_native_way *way);
+
 /* Find out which ways there are, the same on all ranks: the control variables
  * exist, can be written, and read back. None where the program may call MPI
  * from several threads at once, as another call would see them; none with a
@@ -87,9 +98,12 @@ void aspx_native_start(int release);
 /* Let go of it. Before MPI ends. */
 void aspx_native_stop(void);
 
-/* Have MPICH carry out the call in this way. Returns what it returned, and has
- * called the error handler that it called. A control variable that somebody
- * else wrote meanwhile keeps that value. Threads: one at a time. */
+/* Have MPICH carry out the call in this way. Data of a reduction are of a type
+ * that MPI has built in, all other data MPI_BYTE on all ranks: with types of
+ * the program several algorithms are wrong, and no rank knows those of the
+ * others. Returns what it returned, and has called the error handler that it
+ * called. A control variable that somebody else wrote meanwhile keeps that
+ * value. Threads: one at a time. */
 int aspx_native_call(const struct aspx_native_way *way,
                      const struct aspx_coll_call *call);
 

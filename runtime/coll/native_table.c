@@ -8,12 +8,9 @@
  *   smp       asks for itself inside of a node, where it cannot be applied, and
  *             falls back; device=on does what it is meant to do
  *   sched_*   of which there is a blocking twin with the same messages
- *   chunk of ibcast   cuts at elements of the caller's own type, which may
- *             differ between ranks
- *   ialltoall tsp_ring, iallgather tsp_recexch, allgather recexch   read the
- *             send buffer by the type of the receive buffer
- *   ialltoall tsp_brucks, alltoall k_brucks   send gaps along with the data, so
- *             that ranks whose types differ get something else
+ *   chunk of ibcast, ialltoall tsp_ring and tsp_brucks, iallgather tsp_recexch,
+ *             allgather recexch, alltoall k_brucks   wrong where types of ranks
+ *             differ; with bytes alone, as they would get now, not tried
  *   k = 1     aborts when the environment asks for k-nomial trees; nb-ring is
  *             the chain */
 #include "config.h"
@@ -205,8 +202,9 @@ const struct aspx_native_row aspx_native_rows[] = {
         .needs = POWER, .like = "halving"),
     ROW(REDUCE_SCATTER_BLOCK, "recursive-doubling", .algorithm = ALL(2),
         BLOCKING, .like = "exchange,k=2"),
+    /* In place it folds into the receive buffer behind the result. */
     ROW(REDUCE_SCATTER_BLOCK, "pairwise", .algorithm = ALL(3), BLOCKING,
-        .needs = COMMUTATIVE, .like = "flat"),
+        .needs = COMMUTATIVE | NOT_IN_PLACE, .like = "flat"),
     ROW(REDUCE_SCATTER_BLOCK, "recursive-halving", .algorithm = ALL(4),
         BLOCKING, .needs = COMMUTATIVE, .like = "halving"),
     ROW(REDUCE_SCATTER_BLOCK, "nb-recexch", NB_BLOCK, .schedule = ALL(6),

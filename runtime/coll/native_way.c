@@ -132,6 +132,48 @@ bool aspx_native_is_named(const struct aspx_native_way *way, const char *name)
     return strcmp(way->row->name, name) == 0;
 }
 
+bool aspx_native_is_told_apart(const struct aspx_native_way *way)
+{
+    enum {
+        TOLD = 1 << ASP_COLL_BCAST | 1 << ASP_COLL_REDUCE |
+               1 << ASP_COLL_SCATTER | 1 << ASP_COLL_GATHER |
+               1 << ASP_COLL_ALLGATHER | 1 << ASP_COLL_REDUCE_SCATTER_BLOCK |
+               1 << ASP_COLL_EXSCAN,
+    };
+
+    return TOLD >> way->row->op & 1 && way->k == 0 && way->chunk == 0 &&
+           strncmp(way->row->name, "nb-", 3) != 0;
+}
+
+/* Divided by the device: binomial trees inside of nodes, and its algorithm
+ * between them. NULL: not known. */
+static const char *like_divided(const struct aspx_native_way *way)
+{
+    static const struct {
+        const char *like, *divided;
+    } rows[] = {
+        {"tree=knomial,k=2", "levels,tree=knomial,k=2,across=tree,inner=2"},
+        {"exchange,k=2", "levels,k=2,across=exchange,inner=2"},
+        {"dissemination,k=2", "levels,k=2,across=exchange,inner=2"},
+        {"scatter-exchange,k=2", "levels,k=2,across=exchange,inner=2"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (strcmp(way->row->like, rows[i].like) == 0)
+            return rows[i].divided;
+    return NULL;
+}
+
+bool aspx_native_like_divided(const struct aspx_native_way *way, char *buf)
+{
+    const char *like = way->device ? like_divided(way) : NULL;
+
+    if (like)
+        snprintf(buf, ASPX_NATIVE_TEXT, "%s:%s", asp_coll_op_name(way->row->op),
+                 like);
+    return like;
+}
+
 const char *aspx_native_like(const struct aspx_native_way *way, char *buf)
 {
     char like[64];

@@ -7,7 +7,9 @@
 #include "eligible.h"
 #include "publisher.h"
 #include "requests.h"
+#include "straight.h"
 #include "tune.h"
+#include "typed.h"
 
 #include "runtime/mpi/handle.h"
 
@@ -63,15 +65,13 @@ static struct gift gift_of(const struct aspx_coll_space *space,
 static int fill(void *arg, void *data, uint64_t bytes)
 {
     const struct gift *gift = arg;
-    MPI_Count at = 0;
 
     if (aspx_handle_basic_size(gift->type)) {
         memcpy(data, gift->data, bytes);
         return MPI_SUCCESS;
     }
-    return aspx_coll_behind.MPI_Pack_c(gift->data, gift->count, gift->type,
-                                       data, (MPI_Count) bytes, &at,
-                                       MPI_COMM_SELF);
+    return aspx_coll_pack(gift->data, gift->count, gift->type, data,
+                          (MPI_Count) bytes, MPI_COMM_SELF);
 }
 
 /* ---- what it gets ------------------------------------------------------------- */
@@ -131,7 +131,7 @@ static int note_target(struct aspx_coll_posted *posted,
 static int take_with_gaps(struct aspx_coll_posted *posted)
 {
     struct aspx_posts *posts = &posted->space->posts;
-    MPI_Count size = 0, at = 0;
+    MPI_Count size = 0;
     void *bytes;
     int rc = MPI_SUCCESS;
 
@@ -141,15 +141,12 @@ static int take_with_gaps(struct aspx_coll_posted *posted)
     if (!bytes)
         return MPI_ERR_NO_MEM;
     if (posted->post.keeps_own)
-        rc = aspx_coll_behind.MPI_Pack_c(posted->to.data, posted->to.count,
-                                         posted->to.type, bytes, size, &at,
-                                         MPI_COMM_SELF);
+        rc = aspx_coll_pack(posted->to.data, posted->to.count, posted->to.type,
+                            bytes, size, MPI_COMM_SELF);
     aspx_post_take(posts, &posted->post, bytes);
-    at = 0;
     if (rc == MPI_SUCCESS && posted->post.rc == MPI_SUCCESS)
-        rc = aspx_coll_behind.MPI_Unpack_c(bytes, size, &at, posted->to.data,
-                                           posted->to.count, posted->to.type,
-                                           MPI_COMM_SELF);
+        rc = aspx_coll_unpack(bytes, size, posted->to.data, posted->to.count,
+                              posted->to.type, MPI_COMM_SELF);
     free(bytes);
     return rc;
 }
@@ -172,6 +169,45 @@ static void finish(struct aspx_coll_posted *posted)
         aspx_coll_behind.MPI_Grequest_complete(posted->request);
 }
 
+/* The memory of the mailbox is not as it was written: the program has stored
+ * there, or the ghost has found that it has, and nothing more will come. */
+static _Noreturn void give_up_broken(const struct aspx_coll_space *space)
+{
+    const struct aspx_posts *posts = &space->posts;
+    const struct aspx_mailbox *mailbox = &posts->mailbox;
+    uint32_t rank = 0;
+
+    while (mailbox->fault && rank + 1 < posts->ranks &&
+           (posts->node_of[rank] != posts->node ||
+            posts->member_of[rank] != mailbox->fault_of))
+        rank++;
+    if (mailbox->fault)
+        fprintf(stderr,
+                "aspen: memory of a non-blocking collective was overwritten "
+                "(%s of rank %u of its communicator): the job ends; run with "
+                "coll=off to find the store\n",
+                mailbox->fault, (unsigned) rank);
+    else
+        fprintf(stderr,
+                "aspen: a ghost has closed the mailbox of a "
+                "communicator's non-blocking collectives, and says why: "
+                "the job ends\n");
+    fflush(stderr);
+    aspx_coll_behind.MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    abort();
+}
+
+/* A ghost closes a mailbox in order only when its users have let go of it. */
+static bool is_broken(const struct aspx_coll_space *space)
+{
+    const struct aspx_mailbox *mailbox = &space->posts.mailbox;
+
+    return mailbox->fault ||
+           (space->by_ghosts &&
+            atomic_load_explicit(&mailbox->nodes->state,
+                                 memory_order_relaxed) != ASPX_MAILBOX_OPEN);
+}
+
 /* The lock is held. */
 static void step(struct aspx_coll_space *space)
 {
@@ -179,6 +215,8 @@ static void step(struct aspx_coll_space *space)
     struct aspx_post *post, *next;
 
     aspx_coll_look(space);
+    if (is_broken(space))
+        give_up_broken(space);
     for (post = posts->first; post; post = next) {
         next = post->next;
         if (aspx_post_misses(posts, post) == posts->mailbox.participants)
@@ -243,18 +281,19 @@ static int begin(struct aspx_coll_posted *posted,
 {
     struct aspx_coll_space *space = posted->space;
     struct gift gift = gift_of(space, call);
-    bool pending;
+    bool helped;
     int rc;
 
     pthread_mutex_lock(&space->lock);
     rc = aspx_post_begin(&space->posts, &posted->post, fill, &gift);
     if (rc == 0)
         step(space);
-    pending = aspx_posts_are_pending(&space->posts);
+    helped = aspx_posts_are_pending(&space->posts) ||
+             aspx_posts_may_fill(&space->posts);
     pthread_mutex_unlock(&space->lock);
     if (rc != 0)
         return MPI_ERR_NO_MEM;
-    if (pending)
+    if (helped)
         aspx_coll_publish_later(space);
     if (space->by_ghosts)
         aspx_coll_ghosts->ring();
@@ -300,7 +339,8 @@ int aspx_coll_post(const struct aspx_coll_call *call, MPI_Request *request,
     if (!comm || comm->state == ASPX_COLL_COMM_OFF)
         return mpi(call, request);
     comm->calls++;
-    comm->posts++;
+    if (comm->posts++ == 0) /* the next blocking call has more to do */
+        aspx_straight_forget(comm->comm);
     call = aspx_coll_significant(comm, call, &room);
     if (!comm->space || !request || !aspx_coll_is_eligible(comm, call, &args))
         return mpi(call, request);

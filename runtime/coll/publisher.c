@@ -12,7 +12,10 @@
 enum {
     PAUSE_US = 1000, /* between looks whether others have taken something */
     PATIENCE_S = 60, /* then the user is told once, as it may never end */
+    STOP_MS = 5000,  /* for a thread to see that all is over */
 };
+
+static _Atomic uint32_t threads;
 
 void aspx_coll_look(struct aspx_coll_space *space)
 {
@@ -25,43 +28,66 @@ void aspx_coll_look(struct aspx_coll_space *space)
 
 static void say(void)
 {
-    fprintf(
-        stderr,
-        "aspen: for %d s other ranks have not taken what this one has "
-        "posted for non-blocking collectives, and there is no room or "
-        "memory for more; should the program not go on, run it with coll=off\n",
-        PATIENCE_S);
+    fprintf(stderr,
+            "aspen: for %d s other ranks have not taken what this one has "
+            "posted for non-blocking collectives, and there is no room or "
+            "memory for more: they have not come so far, or memory is short; "
+            "should "
+            "the program not go on, run it with coll=off\n",
+            PATIENCE_S);
 }
 
-/* Returns whether something is still pending. */
-static bool look(struct aspx_coll_space *space)
+/* Is the thread needed? The lock is held. A communicator that was freed, with
+ * nothing left to be taken, passes all when it is let go of. */
+static bool has_work(const struct aspx_coll_space *space)
 {
-    bool pending;
+    const struct aspx_posts *posts = &space->posts;
+
+    if (posts->mailbox.fault)
+        return false;
+    return aspx_posts_are_pending(posts) ||
+           (aspx_posts_may_fill(posts) &&
+            (posts->first || space->comm != MPI_COMM_NULL));
+}
+
+enum work { NOTHING, WATCHES, PUBLISHES };
+
+static enum work look(struct aspx_coll_space *space)
+{
+    enum work work = NOTHING;
 
     pthread_mutex_lock(&space->lock);
     aspx_coll_look(space);
-    pending = aspx_posts_are_pending(&space->posts);
-    space->is_published_later = pending;
+    if (aspx_mailbox_is_short(&space->posts.mailbox))
+        aspx_posts_hold(&space->posts);
+    if (has_work(space))
+        work = aspx_posts_are_pending(&space->posts) ? PUBLISHES : WATCHES;
+    space->has_publisher = work != NOTHING;
     pthread_mutex_unlock(&space->lock);
-    return pending;
+    return work;
 }
 
-static void *publish_all(void *arg)
+static void *run(void *arg)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_US * 1000};
-    uint64_t begun = aspx_clock_ns(CLOCK_MONOTONIC);
+    uint64_t since = aspx_clock_ns(CLOCK_MONOTONIC);
     struct aspx_coll_space *space = arg;
     bool said = false;
+    enum work work;
 
-    while (look(space)) {
+    while ((work = look(space)) != NOTHING) {
+        uint64_t now = aspx_clock_ns(CLOCK_MONOTONIC);
+
         nanosleep(&pause, NULL);
-        if (!said && aspx_clock_ns(CLOCK_MONOTONIC) - begun >
-                         PATIENCE_S * UINT64_C(1000000000)) {
+        if (work == WATCHES)
+            since = now;
+        if (!said && now - since > PATIENCE_S * UINT64_C(1000000000)) {
             say();
             said = true;
         }
     }
     aspx_coll_space_leave(space);
+    atomic_fetch_sub(&threads, 1);
     return NULL;
 }
 
@@ -74,10 +100,13 @@ static bool start(struct aspx_coll_space *space)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = pthread_create(&thread, NULL, publish_all, space);
+    atomic_fetch_add(&threads, 1);
+    rc = pthread_create(&thread, NULL, run, space);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (rc == 0)
         pthread_detach(thread);
+    else
+        atomic_fetch_sub(&threads, 1);
     return rc == 0;
 }
 
@@ -86,18 +115,25 @@ void aspx_coll_publish_later(struct aspx_coll_space *space)
     bool is_needed;
 
     pthread_mutex_lock(&space->lock);
-    is_needed = aspx_posts_are_pending(&space->posts) &&
-                !space->is_published_later;
+    is_needed = has_work(space) && !space->has_publisher;
     if (is_needed) {
         space->holders++;
-        space->is_published_later = true;
+        space->has_publisher = true;
     }
     pthread_mutex_unlock(&space->lock);
     if (!is_needed || start(space))
         return;
     /* No thread: the next call that looks does it. */
     pthread_mutex_lock(&space->lock);
-    space->is_published_later = false;
+    space->has_publisher = false;
     pthread_mutex_unlock(&space->lock);
     aspx_coll_space_leave(space);
+}
+
+void aspx_coll_publisher_stop(void)
+{
+    const struct timespec pause = {.tv_nsec = PAUSE_US * 1000};
+
+    for (int ms = 0; ms < STOP_MS && atomic_load(&threads) > 0; ms++)
+        nanosleep(&pause, NULL);
 }

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Publishes what a mailbox has no room for. A rank that has posted more than
- * the others have taken may go on into a call of MPI in which nothing of ours
- * runs, such as MPI_Recv, while they wait for what it has posted; so a thread
- * does it, which lives as long as there is something. It calls no MPI. */
+/* A thread for what a rank owes to others while it is in a call of MPI in which
+ * nothing of ours runs, such as MPI_Recv, or computes. It lives only as long as
+ * one of these holds, and calls no MPI:
+ *
+ *   something was posted that had no room     publishes it when there is some
+ *   what the rank has posted and not passed   when anyone has no room, passes
+ *   may fill a region (operation.h)           and copies what came
+ *
+ * So others never wait for a rank that has posted what it had to, and the limit
+ * of what may be under way is memory alone. */
 #ifndef ASPEN_RUNTIME_COLL_PUBLISHER_H
 #define ASPEN_RUNTIME_COLL_PUBLISHER_H
 
@@ -12,8 +18,11 @@
  * are told. The lock is held. */
 void aspx_coll_look(struct aspx_coll_space *space);
 
-/* Have what is still pending published when there is room. The lock is not
- * held. */
+/* After a post: start the thread where it is needed. The lock is not held. */
 void aspx_coll_publish_later(struct aspx_coll_space *space);
+
+/* At the end, when communicators were let go of: wait until no thread uses the
+ * memory of ghosts any more, which is unmapped then; with a bound. */
+void aspx_coll_publisher_stop(void);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What has no room is published while its rank makes no call at all. */
+/* What has no room is published while its rank makes no call at all, and so is
+ * taken what others have no room for. */
 #include "config.h"
 
 #include "publisher.h"
@@ -113,7 +114,7 @@ static void while_its_rank_is_away(void **state)
     while (left == 0)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     assert_int_equal(space.holders, 1);
-    assert_false(space.is_published_later);
+    assert_false(space.has_publisher);
     for (int i = 0; i < POSTED; i++)
         aspx_post_end(&space.posts, &posts[i]);
     aspx_mailbox_leave(&space.posts.mailbox);
@@ -121,10 +122,68 @@ static void while_its_rank_is_away(void **state)
     free(memory);
 }
 
+/* The reader has posted all of it, and is not called; the writer waits for the
+ * end of its own. */
+static void while_the_reader_is_away(void **state)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    const struct aspx_mailbox_shape shape = {.participants = RANKS,
+                                             .region = REGION};
+    void *memory = aligned_alloc(4096, aspx_mailbox_bytes(&shape));
+    struct aspx_coll_space reader = {.holders = 1, .comm = MPI_COMM_WORLD};
+    struct aspx_post given[POSTED], taken[POSTED];
+    time_t limit = time(NULL) + LIMIT_S;
+    static unsigned char out[BYTES];
+    struct aspx_posts writer;
+
+    (void) state;
+    left = 0;
+    memset(memory, 0, aspx_mailbox_bytes(&shape));
+    pthread_mutex_init(&reader.lock, NULL);
+    see(&writer, memory, 0);
+    see(&reader.posts, memory, 1);
+    for (int i = 0; i < POSTED; i++) {
+        taken[i] = (struct aspx_post){.what = broadcast()};
+        pthread_mutex_lock(&reader.lock);
+        assert_int_equal(aspx_post_begin(&reader.posts, &taken[i], fill, &i),
+                         0);
+        pthread_mutex_unlock(&reader.lock);
+        aspx_coll_publish_later(&reader);
+    }
+    for (int i = 0; i < POSTED; i++) {
+        given[i] = (struct aspx_post){.what = broadcast()};
+        assert_int_equal(aspx_post_begin(&writer, &given[i], fill, &i), 0);
+    }
+    assert_true(aspx_posts_are_pending(&writer)); /* or it tests nothing */
+    while (aspx_posts_are_pending(&writer) && time(NULL) < limit) {
+        nanosleep(&pause, NULL);
+        aspx_posts_look(&writer);
+    }
+    assert_false(aspx_posts_are_pending(&writer));
+    pthread_mutex_lock(&reader.lock);
+    aspx_posts_look(&reader.posts);
+    for (int i = 0; i < POSTED; i++) {
+        assert_int_equal(aspx_post_misses(&reader.posts, &taken[i]), RANKS);
+        aspx_post_take(&reader.posts, &taken[i], out);
+        for (int b = 0; b < BYTES; b++)
+            assert_int_equal(out[b], i);
+        aspx_post_end(&reader.posts, &taken[i]);
+        aspx_post_end(&writer, &given[i]);
+    }
+    reader.comm = MPI_COMM_NULL;
+    pthread_mutex_unlock(&reader.lock);
+    aspx_coll_publisher_stop();
+    assert_int_equal(left, 1);
+    aspx_mailbox_leave(&writer.mailbox);
+    aspx_mailbox_leave(&reader.posts.mailbox);
+    free(memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(while_its_rank_is_away),
+        cmocka_unit_test(while_the_reader_is_away),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

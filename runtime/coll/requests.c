@@ -19,8 +19,8 @@ enum {
      * messages, ns; and after a sleep that nobody ended. */
     POLL_NS = 20000,
     /* Of what one rank has given and nobody has taken: more makes a rank that
-     * waits let others run first, for so long. It never waits for them to take
-     * it: they may wait for a message of this rank's. */
+     * waits let others run first, for so long, once after each post. It never
+     * waits for them to take it: they may wait for a message of this rank's. */
     AHEAD_BYTES = 4 << 20,
     AHEAD_US = 2000,
 };
@@ -179,11 +179,14 @@ static bool has_ended(struct aspx_coll_posted *posted)
 static void let_others_catch_up(struct aspx_coll_posted *posted)
 {
     struct timespec pause = {.tv_nsec = AHEAD_US * 1000L};
+    struct aspx_coll_space *space = posted->space;
     bool ahead;
 
-    pthread_mutex_lock(&posted->space->lock);
-    ahead = posted->space->posts.mailbox.used > AHEAD_BYTES;
-    pthread_mutex_unlock(&posted->space->lock);
+    pthread_mutex_lock(&space->lock);
+    ahead = space->posts.mailbox.used > AHEAD_BYTES &&
+            space->posts.begun != space->waited_at;
+    space->waited_at = space->posts.begun;
+    pthread_mutex_unlock(&space->lock);
     if (ahead)
         (void) nanosleep(&pause, NULL);
 }

@@ -10,17 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of each rank, for what it has posted and others have not taken: as much
- * address space as the limits of a process are sure to have; in the ghosts'
- * arena, where windows are, what they give, but not less than makes sense. */
-#define REGION_MOST  (UINT64_C(1) << 30)
-#define REGION_LEAST (UINT64_C(16) << 20)
-
 /* Bytes of an entry: larger operations take longer to move than a rank is late,
- * and MPI copies them once where this copies twice. And so many operations at
- * least may be under way that nobody has taken, until posts wait for room. */
+ * and MPI copies them once where this copies twice. And so many operations may
+ * be under way that nobody has taken, until what is posted is copied once more
+ * (publisher.h). */
 #define ENTRY_MOST (UINT64_C(1) << 20)
 enum { UNDER_WAY = 256 };
+
+/* Of each rank, for what it has posted and others have not taken: no more than
+ * that; in the ghosts' arena, where windows are, what they give, but not less
+ * than makes sense. */
+#define REGION_MOST  (UNDER_WAY * ENTRY_MOST)
+#define REGION_LEAST (UINT64_C(16) << 20)
 
 const struct aspx_coll_ghosts *aspx_coll_ghosts;
 
@@ -323,7 +324,8 @@ static void sweep(void)
     while (*at) {
         struct aspx_coll_space *space = *at;
 
-        if (!atomic_load(&space->posts.mailbox.nodes->closed)) {
+        if (atomic_load(&space->posts.mailbox.nodes->state) !=
+            ASPX_MAILBOX_CLOSED) {
             at = &space->next;
             continue;
         }
@@ -354,6 +356,16 @@ static void part(struct aspx_coll_space *space)
 
 void aspx_coll_space_leave(struct aspx_coll_space *space)
 {
-    if (space && atomic_fetch_sub(&space->holders, 1) == 1)
+    if (atomic_fetch_sub(&space->holders, 1) == 1)
         part(space);
+}
+
+void aspx_coll_space_let_go(struct aspx_coll_space *space)
+{
+    if (!space)
+        return;
+    pthread_mutex_lock(&space->lock);
+    space->comm = MPI_COMM_NULL;
+    pthread_mutex_unlock(&space->lock);
+    aspx_coll_space_leave(space);
 }

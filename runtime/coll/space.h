@@ -44,7 +44,8 @@ struct aspx_coll_space {
     uint64_t bytes, offset; /* offset: of memory that ghosts map */
     uint64_t region;        /* of it, each participant's */
     bool by_ghosts, is_maker;
-    bool is_published_later; /* publisher.h */
+    bool has_publisher; /* a thread: publisher.h */
+    uint64_t waited_at; /* operations begun when a rank last let others run */
     uint32_t *node_of, *member_of;
     struct aspx_coll_space *next; /* of those whose ghost still uses it */
 };
@@ -60,7 +61,11 @@ bool aspx_coll_space_wanted(void);
  * Collective; all have it afterwards or none. */
 void aspx_coll_space_offer(struct aspx_coll_comm *comm);
 
-/* Let go of it; takes NULL. */
+/* The communicator is freed: errors of what is under way are raised elsewhere
+ * from now on. Takes NULL. */
+void aspx_coll_space_let_go(struct aspx_coll_space *space);
+
+/* A holder lets go of it. */
 void aspx_coll_space_leave(struct aspx_coll_space *space);
 
 /* How many operations were posted: on one node, and by ghosts. */

@@ -32,8 +32,8 @@ enum aspx_coll_state {
 };
 
 enum {
-    ASPX_COLL_EARNED = 8, /* calls: the first ones pay for connections, and a
-                             duplicate costs some 150 messages of 16 ranks */
+    ASPX_COLL_EARNED = 8, /* calls: the first ones pay for connections, and the
+                             state costs some 46 messages of 4 ranks */
     ASPX_COLL_PLANS = 16, /* kept of a communicator */
     ASPX_COLL_WAYS = ASP_DECIDE_KEYS * ASP_DECIDE_CANDIDATES,
 };
@@ -83,7 +83,12 @@ struct aspx_coll_comm {
     struct asp_decide *decide;
     struct aspx_coll_way *ways; /* by the numbers that order() gave */
     uint32_t nways;
-    struct aspx_coll_kept *kept;                     /* ASPX_COLL_PLANS */
+    struct {
+        const struct aspx_coll_way *way; /* NULL: none yet */
+        struct asp_tune_args args;
+        size_t grain;
+    } fitted;                    /* the latest that fitted */
+    struct aspx_coll_kept *kept; /* ASPX_COLL_PLANS */
     struct aspx_coll_forced forced[ASP_DECIDE_KEYS]; /* coll.force */
     uint32_t nforced;
     struct aspx_coll_room in, out; /* where data with gaps are packed */

@@ -15,6 +15,7 @@
 #include "pinned.h"
 #include "settings.h"
 #include "space.h"
+#include "straight.h"
 
 #include "runtime/base/clock.h"
 
@@ -81,6 +82,33 @@ static int carry_pinned(struct aspx_coll_comm *comm,
     return aspx_coll_carry(comm, call, args, way);
 }
 
+static bool is_same(const struct asp_tune_args *a,
+                    const struct asp_tune_args *b)
+{
+    return a->op == b->op && a->bytes == b->bytes && a->fold == b->fold &&
+           a->floating == b->floating && a->in_place == b->in_place &&
+           a->root == b->root;
+}
+
+/* aspx_coll_fits(), asked once for calls that follow one another and are alike.
+ * Counts of ranks may differ between these. */
+static bool fits(struct aspx_coll_comm *comm, const struct aspx_coll_call *call,
+                 const struct asp_tune_args *args,
+                 const struct aspx_coll_way *way)
+{
+    size_t grain = aspx_coll_grain(call, args);
+
+    if (comm->fitted.way == way && comm->fitted.grain == grain &&
+        is_same(&comm->fitted.args, args) && !call->counts)
+        return true;
+    if (!aspx_coll_fits(comm, args, grain, way))
+        return false;
+    comm->fitted.way = way;
+    comm->fitted.grain = grain;
+    comm->fitted.args = *args;
+    return true;
+}
+
 /* A table may be of another shape of arguments than it was made for: a way that
  * does not fit is MPI's on all ranks. */
 static int carry_out(struct aspx_coll_comm *comm,
@@ -90,8 +118,7 @@ static int carry_out(struct aspx_coll_comm *comm,
 {
     if (aspx_coll_is_pinned(args))
         return carry_pinned(comm, call, args, way);
-    if (!way || way->kind == ASPX_COLL_DEFAULT ||
-        !aspx_coll_fits(comm, args, aspx_coll_grain(call, args), way))
+    if (!way || way->kind == ASPX_COLL_DEFAULT || !fits(comm, call, args, way))
         return call->mpi(call);
     return aspx_coll_carry(comm, call, args, way);
 }
@@ -128,6 +155,17 @@ static void agree(struct aspx_coll_comm *comm)
     aspx_coll_learnt_keep(comm);
 }
 
+/* MPI's own choice of calls that need not be pinned. */
+static void keep_straight(const struct aspx_coll_comm *comm,
+                          const struct aspx_coll_call *call,
+                          const struct asp_tune_args *args)
+{
+    struct asp_decide_line *line = asp_decide_line(comm->decide);
+
+    if (line && !aspx_coll_is_pinned(args))
+        aspx_straight_keep(call, comm->rank, line);
+}
+
 static int decide(struct aspx_coll_comm *comm,
                   const struct aspx_coll_call *call,
                   const struct asp_tune_args *args)
@@ -139,8 +177,11 @@ static int decide(struct aspx_coll_comm *comm,
     double begun;
     int rc;
 
-    if (!decision.timed && !decision.agree)
+    if (!decision.timed && !decision.agree) {
+        if (decision.way == ASP_DECIDE_DEFAULT)
+            keep_straight(comm, call, args);
         return carry_out(comm, call, args, way);
+    }
     begun = now_us();
     rc = carry_out(comm, call, args, way);
     seen = (struct asp_decide_seen){

@@ -6,6 +6,7 @@
 #include "entry.h"
 
 #include "build.h"
+#include "library.h"
 #include "redirect.h"
 
 #include <dlfcn.h>
@@ -79,23 +80,34 @@ static void find_tools(void)
 static void no_mpi(void)
 {
     fprintf(stderr, "aspen: an MPI function was called, but this process has "
-                    "no MPI library that Aspen can find; run it with "
+                    "no MPI library that defines it; run it with "
                     "--async-progress=off\n");
     abort();
 }
 
-/* A program of another MPI that inherited LD_PRELOAD: its functions may have
- * other arguments, but a jump does not look at them. */
-static void step_aside(void)
+/* A tool's behind us, or the library's, which RTLD_NEXT does not see in a scope
+ * of its own. */
+static call_f find_behind(void *library, size_t i, const char *prefix)
 {
-    char pmpi_name[NAME_BYTES];
+    char name[NAME_BYTES];
+    call_f found;
+
+    snprintf(name, sizeof(name), "%s%s", prefix, aspx_real_names[i]);
+    *(void **) &found = dlsym(RTLD_NEXT, name);
+    if (!found && library)
+        *(void **) &found = dlsym(library, name);
+    return found;
+}
+
+/* Its functions may have other arguments, but a jump does not look at them. */
+static void step_aside(const struct aspx_mpi_library *other)
+{
+    void *handle = other ? aspx_mpi_library_open(other) : NULL;
 
     for (size_t i = 0; i < ASPX_CALLS; i++) {
-        call_f mpi, pmpi;
+        call_f mpi = find_behind(handle, i, ""),
+               pmpi = find_behind(handle, i, "P");
 
-        snprintf(pmpi_name, sizeof(pmpi_name), "P%s", aspx_real_names[i]);
-        *(void **) &mpi = dlsym(RTLD_NEXT, aspx_real_names[i]);
-        *(void **) &pmpi = dlsym(RTLD_NEXT, pmpi_name);
         set_entry(&aspx_entry_pmpi, i, pmpi ? pmpi : no_mpi);
         set_entry(&aspx_entry_mpi, i, mpi ? mpi : no_mpi);
     }
@@ -103,10 +115,15 @@ static void step_aside(void)
 
 static void resolve_once(void)
 {
+    struct aspx_mpi_library other;
     struct aspx_real table;
 
     if (aspx_real_resolve() != 0) {
-        step_aside();
+        bool found = aspx_mpi_library_find(0, &other);
+
+        step_aside(found ? &other : NULL);
+        if (found && aspx_redirect_is_wanted())
+            aspx_entry_other_mpi(&other);
         return;
     }
     aspx_redirect();

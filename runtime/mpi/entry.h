@@ -6,6 +6,7 @@
  *                    this MPICH lacks the function
  *   resolved         the library itself, but for MPI_Init and its kin
  *   inert for good   the library itself
+ *   another MPI      that library itself, whatever its functions take
  *   mode ghost       the wrappers (mpi_wrappers.c)
  *   mode offload     the way to the offload thread (mpi_offload.c)
  *   mode thread      the library, inside the gate (mpi_progress.c)
@@ -33,6 +34,12 @@ extern const struct aspx_real aspx_inner;
  * when there is an MPICH, but an older one that lacks the function: it keeps
  * the stub. Threads: any, concurrently. */
 void aspx_entry_resolve(size_t call);
+
+/* Called once, in the first call of MPI, where there is a layout but the
+ * process has another MPI than MPICH: every call goes through to it. Defined by
+ * world/bypass.c, which knows what that means for the job. */
+struct aspx_mpi_library;
+void aspx_entry_other_mpi(const struct aspx_mpi_library *other);
 
 /* Send every call to the library from now on. */
 void aspx_entry_inert(void);

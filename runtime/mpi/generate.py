@@ -123,7 +123,9 @@ def plain(call):
 
 
 def translated(call):
-    return ", ".join(f"aspx_comm({name})" if kind == "comm" else name
+    """The same, with what stands for the program's handles."""
+    ours = {"comm": "aspx_comm", "win": "aspx_native_of"}
+    return ", ".join(f"{ours[kind]}({name})" if kind in ours else name
                      for name, kind in call.args if kind != "dots")
 
 
@@ -237,6 +239,7 @@ def entry_c(kinds, calls):
 
 def wrappers_c(kinds, calls):
     yield (BANNER + '#include "entry.h"\n#include "mpi_wrap.h"\n'
+           '#include "runtime/casper/window/native.h"\n'
            '#include "runtime/world/error_handlers.h"\n'
            '#include "runtime/world/world.h"\n')
     yield from as_declared(kinds, calls, *OWN[0])
@@ -717,6 +720,27 @@ def profile_c(kinds, calls):
     yield "};"
 
 
+# They return one that is there already, or free one.
+NOT_CREATORS = ("MPI_Comm_disconnect", "MPI_Comm_free", "MPI_Comm_get_parent",
+                "MPIX_Threadcomm_free")
+
+
+def created_c(kinds, calls):
+    """What the tuned collectives know of a handle was of another one."""
+    yield BANNER + '#include "runtime/coll/comm.h"\n'
+    creators = [(call, name) for call in calls for name, kind in call.args
+                if kind == "comm*" and call.name not in NOT_CREATORS]
+    for call, name in creators:
+        yield (f"static {call.ret} created_{call.name}({declare(kinds, call)})\n"
+               f"{{\n    {call.ret} rc = "
+               f"aspx_coll_behind.{call.name}({plain(call)});\n\n"
+               f"    return aspx_coll_comm_created(rc, {name});\n}}")
+    yield "void aspx_coll_created_fill(struct aspx_real *table)\n{"
+    for call, _name in creators:
+        yield f"    table->{call.name} = created_{call.name};"
+    yield "}"
+
+
 def advice_h(_kinds, calls):
     yield BANNER
     for call in calls:
@@ -777,7 +801,7 @@ MAKERS = {
     "mpi_wrappers.c": wrappers_c,
     "mpi_offload.c": offload_c,
     "mpi_progress.c": progress_c,
-    "mpi_profile.c": profile_c,
+    "mpi_profile.c": profile_c, "mpi_created.c": created_c,
     "mpi_advice.h": advice_h,
     "mpi_export.map": export_map,
     "mpi-coverage.md": coverage_md,

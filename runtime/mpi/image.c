@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads what the dynamic loader uses of a library (symbols, GNU hash table,
+/* Reads what the dynamic loader uses of a library (symbols, hash tables,
  * relocations), and writes to the parts that it has made read-only: mprotect(),
  * for the moment of the change. */
 #include "config.h"
@@ -50,6 +50,8 @@ static void read_dynamic(struct aspx_image *image, const ElfW(Dyn) * d)
             image->strings = pointer_of(image, d);
         else if (d->d_tag == DT_GNU_HASH)
             image->hash = pointer_of(image, d);
+        else if (d->d_tag == DT_HASH)
+            image->old_hash = pointer_of(image, d);
         else if (d->d_tag == DT_JMPREL)
             image->tables[0] = pointer_of(image, d);
         else if (d->d_tag == DT_RELA)
@@ -138,6 +140,24 @@ static uint32_t hash_of(const char *name)
     return hash;
 }
 
+static bool is_definition(const struct aspx_image *image,
+                          const ElfW(Sym) * symbol, const char *name)
+{
+    return symbol->st_shndx != SHN_UNDEF &&
+           strcmp(image->strings + symbol->st_name, name) == 0;
+}
+
+/* Symbol by symbol: the table says how many there are. */
+static ElfW(Sym) * find_in_all(const struct aspx_image *image, const char *name)
+{
+    uint32_t n = image->old_hash ? image->old_hash[1] : 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (is_definition(image, &image->symbols[i], name))
+            return &image->symbols[i];
+    return NULL;
+}
+
 /* The table: counts of buckets, of symbols before the first that is in it, of
  * words of a Bloom filter, a shift; the filter, the buckets, a hash for each
  * symbol, of which the lowest bit marks the last of a bucket. */
@@ -146,7 +166,9 @@ ElfW(Sym) * aspx_image_symbol(const struct aspx_image *image, const char *name)
     const uint32_t *table = image->hash, *buckets, *chain;
     uint32_t hash = hash_of(name), index;
 
-    if (!table || table[0] == 0)
+    if (!table)
+        return find_in_all(image, name);
+    if (table[0] == 0)
         return NULL;
     buckets = table + 4 + table[2] * (sizeof(ElfW(Addr)) / sizeof(*table));
     chain = buckets + table[0];
@@ -157,8 +179,7 @@ ElfW(Sym) * aspx_image_symbol(const struct aspx_image *image, const char *name)
         ElfW(Sym) *symbol = &image->symbols[index];
         uint32_t it = chain[index - table[1]];
 
-        if ((it | 1) == (hash | 1) && symbol->st_shndx != SHN_UNDEF &&
-            strcmp(image->strings + symbol->st_name, name) == 0)
+        if ((it | 1) == (hash | 1) && is_definition(image, symbol, name))
             return symbol;
         if (it & 1)
             return NULL;

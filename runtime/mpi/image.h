@@ -15,7 +15,8 @@ struct aspx_image {
     size_t nparts;
     ElfW(Sym) * symbols; /* lies in read-only memory */
     const char *strings;
-    const uint32_t *hash; /* DT_GNU_HASH, or NULL */
+    const uint32_t *hash;     /* DT_GNU_HASH, or NULL */
+    const uint32_t *old_hash; /* DT_HASH, or NULL: the linkers' older table */
     const ElfW(Rela) * tables[2];
     size_t counts[2];
 };

@@ -6,6 +6,7 @@
 
 #include "mpi_real.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <unistd.h>
@@ -16,16 +17,17 @@
 
 enum { ASPX_CALLS = sizeof(struct aspx_real) / sizeof(void (*)(void)) };
 
-/* libmpich's own functions; valid after aspx_real_resolve(). */
+/* The MPI library's own functions; valid after aspx_real_resolve(). */
 extern struct aspx_real aspx_real;
 
 /* Names of the members of struct aspx_real ("MPI_Abort", ...), sorted. */
 extern const char *const aspx_real_names[ASPX_CALLS];
 
-/* Fill aspx_real from the MPICH of this process; it is never loaded here.
- * Idempotent. Returns 0, or -1 with errno ENOENT when this process has none: a
- * program of another MPI that inherited LD_PRELOAD.
- * Threads: any, concurrently. */
+/* Fill aspx_real from the MPI library of this process; none is loaded here.
+ * Idempotent. Returns 0, or -1 with errno: ENOENT when there is none, EPROTO
+ * when it has another binary interface than MPICH (library.h), and its
+ * functions cannot be called with the types of our mpi.h. Threads: any,
+ * concurrently. */
 int aspx_real_resolve(void);
 
 /* Is this the address of an instruction of the MPI library? */
@@ -33,6 +35,9 @@ bool aspx_real_has(const void *address);
 
 /* The dlopen() handle of the MPI library; after aspx_real_resolve(). */
 void *aspx_real_library(void);
+
+/* The path of its file, absolute where that can be found. Returns 0, or -1. */
+int aspx_real_path(char path[PATH_MAX]);
 
 /* End the job with status 1: MPI_Abort on all ranks, which returns in MPICH 4.2
  * when it has asked the launcher. */

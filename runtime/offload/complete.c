@@ -195,8 +195,10 @@ int aspx_offload_MPI_Request_get_status(MPI_Request request, int *flag,
 {
     struct aspx_request *slot = aspx_pool_find(request);
 
-    if (!flag || !status || (!slot && request != MPI_REQUEST_NULL))
+    if (!flag || !status)
         return aspx_refuse_arguments();
+    if (!slot && request != MPI_REQUEST_NULL)
+        return aspx_request_get_status_real(request, flag, status);
     if (!is_active(slot)) {
         *flag = 1;
         set_empty(status);
@@ -275,6 +277,16 @@ static MPI_Status *status_at(MPI_Status *statuses, int i)
 static bool is_bad(const struct aspx_set *set)
 {
     return set->count < 0 || (set->count > 0 && !set->requests);
+}
+
+/* The first that can be no request, or NULL. MPI looks at none of the others
+ * then. */
+static const MPI_Request *find_stray(const struct aspx_set *set)
+{
+    for (int i = 0; i < set->count; i++)
+        if (!aspx_request_may_be(set->requests[i]))
+            return &set->requests[i];
+    return NULL;
 }
 
 /* codes: set MPI_ERROR of each, also if none failed; where one has failed every
@@ -429,9 +441,12 @@ int aspx_offload_MPI_Waitall(int count, MPI_Request requests[],
                              MPI_Status statuses[])
 {
     const struct aspx_set set = {count, requests};
+    const MPI_Request *stray;
 
     if (is_bad(&set) || (count > 0 && !statuses))
         return aspx_refuse_arguments();
+    if ((stray = find_stray(&set)) != NULL)
+        return aspx_refuse_request(*stray);
     if (count_of(&set, is_callers) != 0)
         wait_in_turns(&set);
     else if (aspx_offload_wants_codes())
@@ -445,10 +460,13 @@ int aspx_offload_MPI_Testall(int count, MPI_Request requests[], int *flag,
                              MPI_Status statuses[])
 {
     const struct aspx_set set = {count, requests};
+    const MPI_Request *stray;
     bool fresh = aspx_ask_is_fresh(), codes = aspx_offload_wants_codes();
 
     if (is_bad(&set) || !flag || (count > 0 && !statuses))
         return aspx_refuse_arguments();
+    if ((stray = find_stray(&set)) != NULL)
+        return aspx_refuse_request(*stray);
     /* MPICH does not wait for the others when one has failed. */
     *flag = count_of(&set, is_pending) == 0 ||
             (aspx_ask_again(fresh, count, requests,
@@ -489,11 +507,14 @@ int aspx_offload_MPI_Testany(int count, MPI_Request requests[], int *indx,
                              int *flag, MPI_Status *status)
 {
     const struct aspx_set set = {count, requests};
+    const MPI_Request *stray;
     bool fresh = aspx_ask_is_fresh();
     int i;
 
     if (is_bad(&set) || !indx || !flag || !status)
         return aspx_refuse_arguments();
+    if ((stray = find_stray(&set)) != NULL)
+        return aspx_refuse_request(*stray);
     i = find_ended(&set, false);
     if (i < 0 && aspx_ask_again(fresh, count, requests, ASPX_ASK_EACH))
         i = find_ended(&set, true);
@@ -510,11 +531,14 @@ int aspx_offload_MPI_Waitany(int count, MPI_Request requests[], int *indx,
                              MPI_Status *status)
 {
     const struct aspx_set set = {count, requests};
+    const MPI_Request *stray;
     struct aspx_wait wait;
     int i;
 
     if (is_bad(&set) || !indx || !status)
         return aspx_refuse_arguments();
+    if ((stray = find_stray(&set)) != NULL)
+        return aspx_refuse_request(*stray);
     wait = wait_of(&set);
     while ((i = find_ended(&set, false)) < 0 &&
            count_of(&set, is_active_now) != 0)
@@ -565,9 +589,12 @@ int aspx_offload_MPI_Testsome(int count, MPI_Request requests[], int *outcount,
                               int indices[], MPI_Status statuses[])
 {
     const struct aspx_set set = {count, requests};
+    const MPI_Request *stray;
 
     if (is_bad(&set) || !outcount || (count > 0 && (!indices || !statuses)))
         return aspx_refuse_arguments();
+    if ((stray = find_stray(&set)) != NULL)
+        return aspx_refuse_request(*stray);
     catch_up(&set);
     return finish_some(&set, outcount, indices, statuses);
 }
@@ -576,10 +603,13 @@ int aspx_offload_MPI_Waitsome(int count, MPI_Request requests[], int *outcount,
                               int indices[], MPI_Status statuses[])
 {
     const struct aspx_set set = {count, requests};
+    const MPI_Request *stray;
     struct aspx_wait wait;
 
     if (is_bad(&set) || !outcount || (count > 0 && (!indices || !statuses)))
         return aspx_refuse_arguments();
+    if ((stray = find_stray(&set)) != NULL)
+        return aspx_refuse_request(*stray);
     wait = wait_of(&set);
     while (find_ended(&set, false) < 0 && count_of(&set, is_active_now) != 0)
         wait_for_any(&set, &wait);

@@ -24,6 +24,26 @@ int aspx_refuse_arguments(void)
     return code;
 }
 
+struct stray {
+    MPI_Request request;
+    int code;
+};
+
+static void wait_for_stray(void *argument)
+{
+    struct stray *stray = argument;
+
+    stray->code = aspx_behind.MPI_Wait(&stray->request, MPI_STATUS_IGNORE);
+}
+
+int aspx_refuse_request(MPI_Request request)
+{
+    struct stray stray = {.request = request};
+
+    aspx_command_in_thread(wait_for_stray, &stray);
+    return stray.code;
+}
+
 struct raise {
     MPI_Comm comm;
     int code;

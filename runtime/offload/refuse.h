@@ -9,6 +9,9 @@
 /* A null pointer or a negative count: let MPI say so. */
 int aspx_refuse_arguments(void);
 
+/* The same of what can be no request. */
+int aspx_refuse_request(MPI_Request stray);
+
 /* Raise a code that belongs to no communicator. Returns what is left of it. */
 int aspx_raise_code(int code);
 

@@ -177,12 +177,18 @@ int aspx_offload_MPI_Cancel(MPI_Request *request)
     return call_in_thread(&call, do_cancel);
 }
 
+int aspx_request_get_status_real(MPI_Request request, int *flag,
+                                 MPI_Status *status)
+{
+    return call_on(request, (struct request_call){.op = ON_GET_STATUS,
+                                                  .flag = flag,
+                                                  .status = status});
+}
+
 int aspx_request_get_status(struct aspx_request *slot, int *flag,
                             MPI_Status *status)
 {
-    return call_on(slot->handle, (struct request_call){.op = ON_GET_STATUS,
-                                                       .flag = flag,
-                                                       .status = status});
+    return aspx_request_get_status_real(slot->handle, flag, status);
 }
 
 /* Persistent requests. */

@@ -17,6 +17,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 struct kept {
@@ -27,8 +28,12 @@ struct kept {
 /* Types of the program, and those that MPI has itself, which stay. */
 static struct aspx_table kept_types = ASPX_TABLE_INITIALIZER;
 static struct aspx_table own_types = ASPX_TABLE_INITIALIZER;
-/* The typemaps of both, as long as the program has not freed the type. */
+/* The typemaps of both, as long as the program has not freed the type. From
+ * then on `gone`, until a type with this handle is committed: MPI may call the
+ * program to delete the attributes of the type, and MPICH 4.0 must not be asked
+ * for ours then, as it walks over those that it has deleted. */
 static struct aspx_table in_use = ASPX_TABLE_INITIALIZER;
+static const struct aspx_typemap gone;
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER; /* of typemaps */
 static atomic_int keyval = MPI_KEYVAL_INVALID;
 static _Atomic uint64_t refused[ASPX_NO_TYPEMAPS];
@@ -71,13 +76,21 @@ static void bury(struct kept *kept)
 
 /* ---- by handle ------------------------------------------------------------------- */
 
+static void take_out_of_use(MPI_Datatype type)
+{
+    const struct aspx_typemap *typemap = aspx_table_find(&in_use, type);
+
+    if (typemap)
+        aspx_table_remove(&in_use, type, typemap);
+}
+
 void aspx_typemap_forget(MPI_Datatype type)
 {
     struct kept *kept = aspx_table_find(&kept_types, type);
 
+    take_out_of_use(type);
     if (!kept)
         return;
-    aspx_typemap_retire(type);
     aspx_table_remove(&kept_types, type, kept);
     bury(kept);
 }
@@ -152,8 +165,10 @@ static struct kept *make(MPI_Datatype type)
 
 void aspx_typemap_check_alive(MPI_Datatype type)
 {
-    if (aspx_table_find(&in_use, type) && !hanging_on(type))
-        aspx_typemap_retire(type);
+    const struct aspx_typemap *typemap = aspx_table_find(&in_use, type);
+
+    if (typemap && (typemap == &gone || !hanging_on(type)))
+        take_out_of_use(type);
 }
 
 static struct kept *find(MPI_Datatype type)
@@ -174,21 +189,24 @@ const struct aspx_typemap *aspx_typemap_find(MPI_Datatype type)
 
 const struct aspx_typemap *aspx_typemap_in_use(MPI_Datatype type)
 {
-    return aspx_table_find(&in_use, type);
-}
-
-void aspx_typemap_retire(MPI_Datatype type)
-{
     const struct aspx_typemap *typemap = aspx_table_find(&in_use, type);
 
-    if (typemap)
-        aspx_table_remove(&in_use, type, typemap);
+    return typemap == &gone ? NULL : typemap;
+}
+
+/* Without memory for it, it is as one that was never used. */
+void aspx_typemap_retire(MPI_Datatype type)
+{
+    (void) aspx_table_insert(&in_use, type, (void *) (uintptr_t) &gone);
 }
 
 const struct aspx_typemap *aspx_typemap_of(MPI_Datatype type)
 {
-    struct kept *kept = find(type);
+    struct kept *kept;
 
+    if (aspx_table_find(&in_use, type) == &gone)
+        return NULL;
+    kept = find(type);
     if (!kept) {
         pthread_mutex_lock(&making);
         kept = find(type);

@@ -114,6 +114,13 @@ bool aspx_contents_get(MPI_Datatype type, struct aspx_contents *contents)
     return true;
 }
 
+static int (*free_type)(MPI_Datatype *type);
+
+void aspx_contents_prepare(void)
+{
+    free_type = aspx_real.MPI_Type_free;
+}
+
 static void free_reference(MPI_Datatype *type)
 {
     int combiner;
@@ -121,7 +128,7 @@ static void free_reference(MPI_Datatype *type)
     if (!aspx_handle_basic_size(*type) &&
         aspx_contents_combiner(*type, &combiner) &&
         aspx_contents_derived(combiner))
-        aspx_real.MPI_Type_free(type);
+        (void) (free_type ? free_type : aspx_real.MPI_Type_free)(type);
 }
 
 void aspx_contents_free(struct aspx_contents *contents)

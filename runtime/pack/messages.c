@@ -12,6 +12,7 @@
 #include "messages.h"
 
 #include "calls.h"
+#include "contents.h"
 #include "generic_ops.h"
 #include "peers.h"
 #include "staged.h"
@@ -20,6 +21,7 @@
 #include "runtime/base/counter.h"
 #include "runtime/mpi/build.h"
 #include "runtime/mpi/fixes.h"
+#include "runtime/mpi/handle.h"
 #include "runtime/mpi/plt_patch.h"
 #include "runtime/mpi/real.h"
 
@@ -193,6 +195,7 @@ static aspx_ucs_status create_ours(const struct aspx_generic_ops *ops,
 
 static int (*commit)(MPI_Datatype *type);
 static int (*copy_type)(MPI_Datatype type, MPI_Datatype *copy);
+static int (*free_type)(MPI_Datatype *type);
 
 /* Nothing is made for a type without gaps, or that is committed once more. */
 static int describe(int rc, const MPI_Datatype *type)
@@ -219,6 +222,21 @@ static int dup_and_describe(MPI_Datatype type, MPI_Datatype *copy)
     return describe(copy_type(type, copy), copy);
 }
 
+static int retire_and_free(MPI_Datatype *type)
+{
+    MPI_Datatype freed = type ? *type : MPI_DATATYPE_NULL;
+    bool known = aspx_handle_is(freed, ASPX_HANDLE_DATATYPE) &&
+                 atomic_load(&ready);
+    int rc;
+
+    if (known)
+        aspx_typemap_retire(freed);
+    rc = free_type(type);
+    if (known && rc != MPI_SUCCESS)
+        aspx_typemap_check_alive(freed);
+    return rc;
+}
+
 void aspx_pack_prepare(const struct asp_layout *layout)
 {
     if (commit || aspx_mpi_unknown() || !aspx_mends(layout, "pack") ||
@@ -230,7 +248,10 @@ void aspx_pack_prepare(const struct asp_layout *layout)
     commit = aspx_real.MPI_Type_commit;
     copy_type = aspx_real.MPI_Type_dup;
     aspx_real.MPI_Type_commit = commit_and_describe;
+    free_type = aspx_real.MPI_Type_free;
     aspx_real.MPI_Type_dup = dup_and_describe;
+    aspx_contents_prepare();
+    aspx_real.MPI_Type_free = retire_and_free;
     aspx_pack_calls_prepare();
     aspx_pack_peers_prepare();
     aspx_staged_prepare(layout);

@@ -334,15 +334,6 @@ PACK(MPI_Pack_c, MPI_Count)
 UNPACK(MPI_Unpack, int)
 UNPACK(MPI_Unpack_c, MPI_Count)
 
-/* ---- types --------------------------------------------------------------------- */
-
-static int our_MPI_Type_free(MPI_Datatype *datatype)
-{
-    if (datatype)
-        aspx_typemap_retire(*datatype);
-    return behind.MPI_Type_free(datatype);
-}
-
 /* ---- start ----------------------------------------------------------------------- */
 
 #define INSTALL(name) room->name = our_##name
@@ -366,7 +357,6 @@ static const struct aspx_real *stand_in_front(const struct aspx_real *table,
     INSTALL(MPI_Pack_c);
     INSTALL(MPI_Unpack);
     INSTALL(MPI_Unpack_c);
-    INSTALL(MPI_Type_free);
     return room;
 }
 

@@ -38,9 +38,9 @@ struct aspx_typemap *aspx_typemap_make_large(MPI_Datatype type,
 void aspx_typemap_free(struct aspx_typemap *typemap);
 
 /* The same, kept until the handle is another type's. NULL when there is none,
- * now and when asked again. The first call for a type is as
- * aspx_typemap_make(), further ones ask MPI for an attribute. Threads: any, as
- * far as MPI may be called by them. */
+ * now and when asked again, and of what the program has freed once. The first
+ * call for a type is as aspx_typemap_make(), further ones ask MPI for an
+ * attribute. Threads: any, as far as MPI may be called by them. */
 const struct aspx_typemap *aspx_typemap_of(MPI_Datatype type);
 
 /* The same without asking MPI, of a type with gaps: what a call of
@@ -56,11 +56,12 @@ const struct aspx_typemap *aspx_typemap_in_use(MPI_Datatype type);
 void aspx_typemap_hold(void);
 void aspx_typemap_release(void);
 
-/* The program frees this type. Before MPI is told. Threads: any. */
+/* The program frees this type. Before MPI is told; if MPI refuses,
+ * aspx_typemap_check_alive() takes it back. Threads: any. */
 void aspx_typemap_retire(MPI_Datatype type);
 
-/* This type is committed, maybe without gaps: what aspx_typemap_in_use() knows
- * of its handle may be of one that is dead. Asks MPI then. Threads: as
+/* This type is alive: what aspx_typemap_in_use() knows of its handle may be of
+ * one that is dead. May ask MPI. Threads: as
  * aspx_typemap_of(). */
 void aspx_typemap_check_alive(MPI_Datatype type);
 

@@ -80,9 +80,9 @@ struct asp_board *aspx_board(void)
     return board;
 }
 
-int aspx_board_tell_settings(void)
+int aspx_board_tell_settings(const int *required)
 {
-    return aspx_settings_tell(settings);
+    return aspx_settings_tell(settings, required);
 }
 
 void aspx_board_say(enum asp_board_state state)

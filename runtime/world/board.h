@@ -16,8 +16,9 @@ void aspx_board_open(const struct asp_layout *layout, uint32_t local);
 /* Tell the ghosts of this node where we are. */
 void aspx_board_say(enum asp_board_state state);
 
-/* Put the variables of MPI on it (settings.h). Returns 0, or -1 with errno. */
-int aspx_board_tell_settings(void);
+/* Put on it by what the ghosts are to be like this process (settings.h).
+ * Returns 0, or -1 with errno. */
+int aspx_board_tell_settings(const int *required);
 
 /* The board, or NULL. */
 struct asp_board *aspx_board(void);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Notices programs whose MPI is not the library that we stand in front of:
- * MPICH is linked into them (libmpich.a).
+/* Programs whose MPI is not a library that we can stand in front of: MPICH is
+ * linked into them (libmpich.a), or their MPI has another binary interface
+ * (Open MPI, the standard's). They run plain, and one line says which MPI was
+ * found; but where there are ghosts among the ranks of their job they would
+ * find them, and wait for ever for ghosts that wait for them: such a job is
+ * ended with the reason.
  *
- * Such a program calls no entry of ours. Where there are ghosts it starts MPI
- * with them in its world, and waits for ever for ghosts that wait for it: we
- * cannot translate its calls, but end it with the reason. In other modes it
- * runs plain, and is told. On its way through MPI_Init MPICH calls
- * ucp_init_version(), before it waits for any other process: so that name is
- * ours too. Everybody else's call goes through unseen. */
+ * Another library is met at the first call (aspx_entry_other_mpi). A program
+ * with MPICH in it calls no entry of ours; but on its way through MPI_Init
+ * MPICH calls ucp_init_version(), before it waits for any other process: so
+ * that name is ours too. Everybody else's call goes through unseen. */
 #include "config.h"
 
 #include "init_state.h"
@@ -15,6 +17,7 @@
 #include "manager.h"
 #include "runtime/mpi/entry.h"
 #include "runtime/mpi/image.h"
+#include "runtime/mpi/library.h"
 #include "runtime/mpi/redirect.h"
 
 #include <dlfcn.h>
@@ -37,7 +40,8 @@ int ucp_init_version(unsigned major, unsigned minor, const void *params,
                      const void *config, void *context_p);
 
 struct search {
-    const void *code; /* an address in the object that is meant */
+    const void *code;   /* an address in the object that is meant */
+    const char *object; /* its file; "" is the program itself */
     bool found;
 };
 
@@ -53,6 +57,7 @@ static int look_for_mpich(struct dl_phdr_info *object, size_t size,
     if (!aspx_image_read(object, &image) ||
         !aspx_image_contains(&image, search->code))
         return 0;
+    search->object = object->dlpi_name;
     for (size_t i = 0; i < image.nparts && !search->found; i++) {
         const ElfW(Phdr) *part = &image.parts[i];
 
@@ -64,50 +69,92 @@ static int look_for_mpich(struct dl_phdr_info *object, size_t size,
     return 1;
 }
 
-/* Is this code in an MPICH? */
-static bool is_mpich(const void *code)
-{
-    struct search search = {.code = code};
-
-    dl_iterate_phdr(look_for_mpich, &search);
-    return search.found;
-}
-
-/* Is there a user rank of an Aspen step around this code? */
+/* Is this a process of an Aspen step, and a user rank? */
 static bool is_user(void)
 {
     const char *role = getenv("ASPEN_ROLE");
 
-    return aspx_redirect_is_wanted() && getenv("PMI_RANK") &&
-           (!role || strcmp(role, "user") == 0);
+    return aspx_redirect_is_wanted() && (!role || strcmp(role, "user") == 0);
 }
 
-static void print_reason(bool ghosts)
+/* The rank that the launcher gave, if this is the first; in a job without any
+ * everybody is. */
+static bool is_first(void)
 {
-    fprintf(stderr, "aspen: MPI is linked into this program (libmpich.a): %s\n",
-            ghosts ? "Aspen cannot give it a world without ghosts; link it "
-                     "with libmpich.so, or run with --async-progress=off"
-                   : "running without Aspen");
+    static const char *const names[] = {"PMI_RANK", "PMIX_RANK",
+                                        "SLURM_PROCID"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *rank = getenv(names[i]);
+
+        if (rank)
+            return strcmp(rank, "0") == 0;
+    }
+    return true;
 }
 
-static void part_company(void)
+static void print_reason(const char *what, const char *remedy, bool ghosts)
 {
-    bool ghosts = strstr(getenv("ASPEN_LAYOUT"), " mode=ghost ") != NULL;
-    bool first = strcmp(getenv("PMI_RANK"), "0") == 0;
+    if (ghosts)
+        fprintf(stderr,
+                "aspen: %s: Aspen cannot give it a world without ghosts; %s, "
+                "or run with --async-progress=off\n",
+                what, remedy);
+    else
+        fprintf(stderr, "aspen: %s: running without Aspen\n", what);
+}
 
+/* Returns where the program runs plain.
+ *   joins  this process is one of a job, as MPI will see it */
+static void part_company(const char *what, const char *remedy, bool joins)
+{
+    bool first = is_first(), ghosts;
+
+    ghosts = joins && strstr(getenv("ASPEN_LAYOUT"), " mode=ghost ") != NULL;
     if (first)
-        print_reason(ghosts);
+        print_reason(what, remedy, ghosts);
     if (!ghosts)
         return;
     /* Rank 0 may run another program, of which this is not true. */
     if (!first) {
         sleep(OTHERS_S);
-        print_reason(ghosts);
+        print_reason(what, remedy, ghosts);
     }
     fflush(NULL);
     usleep(PASS_ON_US);
     aspx_manager_note_socket();
     aspx_job_end(false);
+}
+
+void aspx_entry_other_mpi(const struct aspx_mpi_library *other)
+{
+    char name[160], what[240];
+
+    if (!is_user())
+        return;
+    aspx_mpi_library_name(other, name, sizeof(name));
+    snprintf(what, sizeof(what),
+             "the MPI of this program is %s, and Aspen works with MPICH", name);
+    part_company(what, "build it with MPICH",
+                 getenv(asp_mpi_kind_joins_by(other->kind)) != NULL);
+}
+
+/* The caller of ucp_init_version(), where that is an MPICH. */
+static void look_at_caller(const void *code)
+{
+    struct search search = {.code = code};
+    char what[240];
+
+    dl_iterate_phdr(look_for_mpich, &search);
+    if (!search.found)
+        return;
+    if (search.object[0])
+        snprintf(what, sizeof(what), "MPI is linked into %.160s",
+                 search.object);
+    else
+        snprintf(what, sizeof(what),
+                 "MPI is linked into this program (libmpich.a)");
+    part_company(what, "link it with libmpich.so", getenv("PMI_RANK") != NULL);
 }
 
 static init_f find_next(void)
@@ -129,8 +176,8 @@ ASPX_EXPORT int ucp_init_version(unsigned major, unsigned minor,
 {
     init_f next = find_next();
 
-    if (!aspx_init_seen() && is_user() && is_mpich(__builtin_return_address(0)))
-        part_company();
+    if (!aspx_init_seen() && is_user() && getenv("PMI_RANK"))
+        look_at_caller(__builtin_return_address(0));
     if (!next) {
         fprintf(stderr, "aspen: ucp_init_version was called, but there is no "
                         "libucp\n");

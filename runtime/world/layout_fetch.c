@@ -7,9 +7,9 @@
  * free for anybody. Under srun --mpi=pmix the server is Slurm's and does not
  * know us: then the layout is Put there, for tools.
  *
- * ASPEN_LOCAL, ASPEN_PICK (path of the program that does that) and ASPEN_PMIX
- * (namespace of our own server) come from the agent; PMIX_* from the agent or
- * from Slurm. */
+ * ASPEN_LOCAL and ASPEN_PICK (path of the program that does that) come from the
+ * agent, PMIX_* from Slurm: those of the agent's own server are ASPEN_PMIX_*.
+ */
 #include "config.h"
 
 #include "layout_fetch.h"
@@ -27,20 +27,16 @@ struct source {
     const char *local;
     const char *role;
     const char *putter;
-    bool foreign; /* there is a PMIx server, and it is not ours */
+    bool started_by_pmix; /* there is a PMIx server beside ours */
 };
 
 static void read_environment(struct source *source)
 {
-    const char *server = getenv("PMIX_NAMESPACE");
-    const char *ours = getenv("ASPEN_PMIX");
-
     source->layout = getenv("ASPEN_LAYOUT");
     source->local = getenv("ASPEN_LOCAL");
     source->role = getenv("ASPEN_ROLE");
     source->putter = getenv("ASPEN_PICK");
-    source->foreign = server != NULL &&
-                      (ours == NULL || strcmp(ours, server) != 0);
+    source->started_by_pmix = getenv("PMIX_NAMESPACE") != NULL;
 }
 
 static int parse_index(const char *text, uint32_t *out_p)
@@ -199,7 +195,7 @@ int aspx_layout_fetch(struct asp_layout **out_p, uint32_t *local_p,
         errno = saved;
         return -1;
     }
-    if (source.foreign && source.putter != NULL)
+    if (source.started_by_pmix && source.putter != NULL)
         aspx_child_put(source.putter, source.layout, ASPX_PUT_TIMEOUT_MS);
     check_mask(layout, local);
     *local_p = local;

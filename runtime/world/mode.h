@@ -23,12 +23,14 @@ enum { ASPX_SECTIONS_MAX = 12 }; /* of a mode; ghosts have 9 */
 struct aspx_mode {
     bool (*wants)(const struct asp_layout *layout);
 
-    /* False: this process has no part in it. */
-    bool (*before_init)(const struct asp_layout *layout, uint32_t local);
+    /* False: this process has no part in it.
+     *   required  the thread level that the program asks for; NULL: none */
+    bool (*before_init)(const struct asp_layout *layout, uint32_t local,
+                        const int *required);
 
     /* For a mode that carries out the program's calls in a thread of its own,
      * with another mode behind it: start the thread, then MPI in it.
-     *   required  the thread level that the program asked for; NULL: it did not
+     *   required  as above
      *   behind    called when MPI runs: changes the table of what the thread
      *             calls; NULL: that is the library
      * Returns NULL, or why it cannot be. */

@@ -3,7 +3,12 @@
 
 #include "settings.h"
 
+#include "runtime/mpi/build.h"
+#include "runtime/mpi/real.h"
+
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,27 +27,59 @@ static bool is_setting(const char *variable)
     return false;
 }
 
-static int write_all(struct asp_board_settings *settings)
+static int write_one(struct asp_board_settings *settings, const char *variable)
 {
-    uint32_t at = 0;
+    size_t bytes = strlen(variable) + 1;
 
-    for (char **variable = environ; *variable; variable++) {
-        size_t bytes = strlen(*variable) + 1;
-
-        if (!is_setting(*variable))
-            continue;
-        if (bytes > sizeof(settings->text) - at) {
-            errno = ENOSPC;
-            return -1;
-        }
-        memcpy(settings->text + at, *variable, bytes);
-        at += (uint32_t) bytes;
+    if (bytes > sizeof(settings->text) - settings->bytes) {
+        errno = ENOSPC;
+        return -1;
     }
-    settings->bytes = at;
+    memcpy(settings->text + settings->bytes, variable, bytes);
+    settings->bytes += (uint32_t) bytes;
     return 0;
 }
 
-int aspx_settings_tell(struct asp_board_settings *settings)
+static void write_own(struct asp_board_settings *settings, const char *name,
+                      const char *value)
+{
+    char variable[PATH_MAX + 64];
+
+    if (snprintf(variable, sizeof(variable), "%s=%s", name, value) <
+        (int) sizeof(variable))
+        (void) write_one(settings, variable); /* they are the first */
+}
+
+/* What no variable says. */
+static void write_mpi(struct asp_board_settings *settings, const int *required)
+{
+    char path[PATH_MAX], level[16];
+
+    if (aspx_real_path(path) == 0)
+        write_own(settings, ASPX_MPI_LIBRARY_ENV, path);
+    write_own(settings, ASPX_MPI_BUILD_ENV, aspx_mpi_build());
+    if (!required)
+        return;
+    snprintf(level, sizeof(level), "%d", *required);
+    write_own(settings, ASPX_MPI_THREADS_ENV, level);
+}
+
+static int write_all(struct asp_board_settings *settings, const int *required)
+{
+    uint32_t own_bytes;
+
+    settings->bytes = 0;
+    write_mpi(settings, required);
+    own_bytes = settings->bytes;
+    for (char **variable = environ; *variable; variable++)
+        if (is_setting(*variable) && write_one(settings, *variable) < 0) {
+            settings->bytes = own_bytes;
+            return -1;
+        }
+    return 0;
+}
+
+int aspx_settings_tell(struct asp_board_settings *settings, const int *required)
 {
     uint32_t untold = UNTOLD;
     int rc;
@@ -50,7 +87,7 @@ int aspx_settings_tell(struct asp_board_settings *settings)
     if (!settings ||
         !atomic_compare_exchange_strong(&settings->state, &untold, WRITING))
         return 0;
-    rc = write_all(settings);
+    rc = write_all(settings, required);
     atomic_store(&settings->state, rc < 0 ? TOO_MANY : TOLD);
     return rc;
 }
@@ -80,12 +117,24 @@ bool aspx_settings_are_written(const struct asp_board_settings *settings)
     return !settings || atomic_load(&settings->state) != WRITING;
 }
 
+static bool is_own(const char *variable)
+{
+    static const char *const names[] = {ASPX_MPI_LIBRARY_ENV "=",
+                                        ASPX_MPI_BUILD_ENV "=",
+                                        ASPX_MPI_THREADS_ENV "="};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strncmp(variable, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
 void aspx_settings_take(const struct asp_board_settings *settings)
 {
-    uint32_t bytes;
+    uint32_t state = settings ? atomic_load(&settings->state) : UNTOLD, bytes;
     char *text;
 
-    if (!settings || atomic_load(&settings->state) != TOLD)
+    if (state != TOLD && state != TOO_MANY)
         return;
     bytes = settings->bytes;
     if (bytes > sizeof(settings->text))
@@ -95,8 +144,9 @@ void aspx_settings_take(const struct asp_board_settings *settings)
         return;
     memcpy(text, settings->text, bytes);
     text[bytes] = '\0';
-    forget_own();
+    if (state == TOLD)
+        forget_own();
     for (uint32_t at = 0; at < bytes; at += (uint32_t) strlen(text + at) + 1)
-        if (is_setting(text + at))
+        if (is_setting(text + at) || is_own(text + at))
             putenv(text + at);
 }

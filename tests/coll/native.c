@@ -7,9 +7,12 @@
  *                               of 2 ranks up: the results of MPI's choice, as
  *                               many messages as the algorithm has, all control
  *                               variables as before
+ *   coll_native default         a way that is taken for MPI's own choice sends
+ *                               as many messages as that, on each rank
  *   coll_native random SEED N   N random pairs of a way and a call
  *   coll_native rules           writes of others, failed calls, fallbacks,
  *                               unknown releases
+ *   coll_native names           the operation and name of each algorithm here
  *   coll_native threads         with MPI_THREAD_MULTIPLE there are none
  *
  * NATIVE_TELL=1 prints how many messages each way has, NATIVE_GO_ON=1 goes on
@@ -21,6 +24,9 @@
 
 #include "runtime/coll/native_rows.h"
 
+#include "common/coll/mpich.h"
+#include "common/coll/simulate.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +36,6 @@ enum { NAMES_MOST = 1024 };
 struct aspx_real aspx_coll_behind;
 
 static int world_rank, world_size, nodes, failed;
-static struct prng own; /* this rank's */
 
 static void fail(const struct shape *s, const struct aspx_native_way *way,
                  const char *what)
@@ -93,7 +98,7 @@ static int read_all(int compare)
 static long compare(const struct shape *s, const struct aspx_native_way *way,
                     int count)
 {
-    struct data *data = data_make(s, &own);
+    struct data *data = data_make(s);
     struct asp_tune_args args;
     struct aspx_native_problem problem;
     char what[80];
@@ -211,6 +216,130 @@ static void each(void)
     }
     if (world_rank == 0)
         printf("ok %ld ways and calls\n", n);
+}
+
+static void tell_names(void)
+{
+    for (size_t i = 0; world_rank == 0 && i < aspx_native_row_count; i++)
+        if (aspx_native_lives(&aspx_native_rows[i]))
+            printf("%s %s\n", asp_coll_op_name(aspx_native_rows[i].op),
+                   aspx_native_rows[i].name);
+}
+
+/* ---- default ------------------------------------------------------------ */
+
+/* Messages of this rank in a call. */
+static long count_call(const struct shape *s, const struct aspx_native_way *way)
+{
+    struct data *data = data_make(s);
+    long sent;
+
+    MPI_Barrier(s->comm);
+    sent = count_sends;
+    if (data_call(data, way) != MPI_SUCCESS)
+        fail(s, way, "the call failed");
+    sent = count_sends - sent;
+    data_free(data);
+    return sent;
+}
+
+static int is_predicted(const char *text,
+                        const struct asp_coll_problem *problem,
+                        struct asp_coll_cost *cost)
+{
+    struct asp_coll_way way;
+    struct asp_err err;
+
+    return asp_coll_way_parse(text, &way, &err) == 0 &&
+           asp_coll_predict(&asp_coll_machines[0], &way, problem, 1, cost,
+                            &err) == 0;
+}
+
+/* As candidates.c has it. */
+static int is_taken_for_default(const struct aspx_native_way *way,
+                                const struct asp_coll_problem *problem)
+{
+    char text[ASP_COLL_WAY_TEXT];
+    struct asp_coll_cost cost, standard;
+    struct asp_coll_way like;
+    struct asp_err err;
+
+    return aspx_native_is_told_apart(way) &&
+           asp_coll_mpich(problem, &like, &err) == 0 &&
+           is_predicted(asp_coll_way_text(&like, text), problem, &standard) &&
+           ((aspx_native_like_divided(way, text) &&
+             is_predicted(text, problem, &cost)) ||
+            is_predicted(aspx_native_like(way, text), problem, &cost)) &&
+           asp_coll_sends_alike(&cost, &standard);
+}
+
+static void default_shape(const struct shape *s, long *taken)
+{
+    struct aspx_native_problem native;
+    struct aspx_native_ways ways = {0};
+    struct asp_tune_args args;
+    struct asp_coll_problem problem;
+    uint32_t node[64];
+    long standard;
+
+    describe(s, &args, &native, nodes);
+    for (int i = 0; i < s->size; i++)
+        node[i] = (uint32_t) (i % nodes);
+    problem = (struct asp_coll_problem){
+        .op = s->op,
+        .ranks = (uint32_t) s->size,
+        .root = args.root,
+        .bytes = args.bytes,
+        .grain = 8,
+        .commutative = args.fold != ASP_TUNE_ORDERED,
+        .in_place = args.in_place,
+        .node = nodes > 1 ? node : NULL,
+    };
+    standard = count_call(s, NULL);
+    while (aspx_native_ways_next(&ways, &native)) {
+        int differs = count_call(s, &ways.way) != standard, any;
+        int is_default = is_taken_for_default(&ways.way, &problem);
+        char text[ASPX_NATIVE_TEXT];
+
+        MPI_Allreduce(&differs, &any, 1, MPI_INT, MPI_MAX, s->comm);
+        *taken += is_default;
+        if (getenv("NATIVE_TELL") && s->rank == 0 && is_default == any)
+            printf("%s: %2d ranks, %d nodes, %7d elements, root %d: %s\n",
+                   any ? "wrong" : "missed", s->size, nodes, s->n, s->root,
+                   aspx_native_text(&ways.way, text));
+        if (is_default && any)
+            fail(s, &ways.way, "does not send what MPI's own choice sends");
+    }
+}
+
+static void defaults(void)
+{
+    static const int sizes[] = {16, 300, 1000, 7000};
+    enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
+    long taken = 0;
+
+    for (int size = world_size; size >= 2; size--) {
+        struct shape s = {.size = size};
+
+        MPI_Comm_split(MPI_COMM_WORLD, world_rank < size ? 0 : MPI_UNDEFINED, 0,
+                       &s.comm);
+        if (s.comm == MPI_COMM_NULL)
+            continue;
+        MPI_Comm_set_errhandler(s.comm, MPI_ERRORS_RETURN);
+        MPI_Comm_rank(s.comm, &s.rank);
+        for (int op = 0; op < OPS; op++)
+            for (int i = 0; i < (ops[op] == ASP_COLL_BARRIER ? 1 : SIZES);
+                 i++) {
+                s.op = ops[op];
+                s.n = sizes[i];
+                if (s.op != ASP_COLL_ALLGATHERV &&
+                    s.op != ASP_COLL_REDUCE_SCATTER)
+                    default_shape(&s, &taken);
+            }
+        MPI_Comm_free(&s.comm);
+    }
+    if (world_rank == 0)
+        printf("ok %ld ways are the default\n", taken);
 }
 
 /* ---- random ------------------------------------------------------------- */
@@ -350,7 +479,6 @@ int main(int argc, char **argv)
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
-    own.state = 77777 * (uint64_t) world_rank + 5;
     count_nodes();
     fill_behind();
     release = find_release();
@@ -363,8 +491,12 @@ int main(int argc, char **argv)
     } else if (strcmp(mode, "random") == 0) {
         random_pairs(argc > 2 ? strtoull(argv[2], NULL, 10) : 1,
                      argc > 3 ? atol(argv[3]) : 1000);
+    } else if (strcmp(mode, "default") == 0) {
+        defaults();
     } else if (strcmp(mode, "rules") == 0) {
         rules(release);
+    } else if (strcmp(mode, "names") == 0) {
+        tell_names();
     } else {
         each();
     }

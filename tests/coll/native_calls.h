@@ -8,7 +8,7 @@
 
 #include "../random/prng.h"
 
-enum { FOLDS = 4, FORMS = 3 };
+enum { FOLDS = 4 };
 
 /* What all ranks have alike. */
 struct shape {
@@ -29,16 +29,16 @@ int is_reduction(enum asp_coll_op op);
 void describe(const struct shape *shape, struct asp_tune_args *args,
               struct aspx_native_problem *problem, int nodes);
 
-/* Memory of a call. Each rank draws for itself how its ints lie: one after the
- * other, as one element of a type of its own, or with gaps. */
+/* Memory of a call, with guard zones around both sides. */
 struct data;
-struct data *data_make(const struct shape *shape, struct prng *own);
+struct data *data_make(const struct shape *shape);
 void data_free(struct data *data);
 
 /* Make the call; NULL: as MPICH chooses. Returns what it returned. */
 int data_call(struct data *data, const struct aspx_native_way *way);
 
-/* Is the latest call's result that of the one before, gaps and all? */
+/* Has the latest call left the same bytes as the one before: the result, what
+ * MPI leaves open, what was sent and the guard zones? */
 int data_is_same(const struct data *data);
 
 /* Do all ranks have the same result, bit by bit? Of allreduce. Collective. */

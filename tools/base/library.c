@@ -14,6 +14,7 @@
 #include "program.h"
 
 #include "common/base/clock.h"
+#include "common/base/mpi_file.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@ struct object {
 };
 
 struct search {
-    const char *wanted;
+    const char *wanted; /* NULL: an MPI library */
     struct object *first, *last;
     struct aspt_library_cache cache;
     uint16_t machine;
@@ -41,6 +42,7 @@ struct search {
     int64_t until_ms;
     bool unsure; /* something was met that is not followed */
     const struct object *found;
+    enum asp_mpi_kind kind; /* of what was found */
 };
 
 /* ---- files ---------------------------------------------------------------------- */
@@ -88,18 +90,37 @@ static bool read_object(struct search *search, struct object *object)
     return taken && !search->unsure;
 }
 
-static void add_object(struct search *search, struct object *object)
+/* Aspen's own library defines the names of MPI, too. */
+static bool is_mpi(struct search *search, const struct object *object)
 {
     const char *soname = object->dynamic.soname;
 
+    if (!soname || strcmp(soname, "libaspen.so") != 0)
+        search->kind = asp_mpi_of_file(object->path);
+    return search->kind != ASP_MPI_NONE;
+}
+
+static bool is_wanted(struct search *search, const struct object *object)
+{
+    const char *soname = object->dynamic.soname;
+
+    if (!object->name) /* the program */
+        return false;
+    if (!search->wanted)
+        return is_mpi(search, object);
+    return (soname && strcmp(soname, search->wanted) == 0) ||
+           strcmp(object->name, search->wanted) == 0;
+}
+
+static void add_object(struct search *search, struct object *object)
+{
     if (search->last)
         search->last->next = object;
     else
         search->first = object;
     search->last = object;
     search->n++;
-    if (object->name && ((soname && strcmp(soname, search->wanted) == 0) ||
-                         strcmp(object->name, search->wanted) == 0))
+    if (is_wanted(search, object))
         search->found = object;
 }
 
@@ -302,39 +323,40 @@ static bool has_own_linker(const char *program)
     return same;
 }
 
-bool aspt_library_is_needed(const char *program, const char *name)
+/* Returns whether it was found; path is undefined if not. */
+static bool find(struct search *search, const char *program,
+                 char path[PATH_MAX])
 {
-    struct aspt_elf_dynamic *dynamic = malloc(sizeof(*dynamic));
-    char path[PATH_MAX];
-    struct aspt_elf elf;
-    bool found = false;
+    bool found;
 
-    if (dynamic && aspt_program_find(program, path) &&
-        aspt_elf_open(path, &elf)) {
-        if (aspt_elf_dynamic(&elf, dynamic))
-            for (size_t i = 0; i < dynamic->n && !found; i++)
-                found = strcmp(dynamic->needed[i], name) == 0;
-        aspt_elf_close(&elf);
-    }
-    free(dynamic);
+    if (!has_own_linker(program))
+        return false;
+    search->until_ms = asp_now_ms() + SEARCH_MS;
+    aspt_library_cache_read(&search->cache);
+    run_search(search, program);
+    aspt_library_cache_free(&search->cache);
+    found = search->found && !search->unsure;
+    if (found)
+        snprintf(path, PATH_MAX, "%s", search->found->path);
+    free((void *) (uintptr_t) search->found);
     return found;
 }
 
 bool aspt_library_find(const char *program, const char *name,
                        char path[PATH_MAX])
 {
-    struct search search = {.wanted = name,
-                            .until_ms = asp_now_ms() + SEARCH_MS};
-    bool found;
+    struct search search = {.wanted = name};
 
-    if (!has_own_linker(program))
-        return false;
-    aspt_library_cache_read(&search.cache);
-    run_search(&search, program);
-    aspt_library_cache_free(&search.cache);
-    found = search.found && !search.unsure;
-    if (found)
-        snprintf(path, PATH_MAX, "%s", search.found->path);
-    free((void *) (uintptr_t) search.found);
-    return found;
+    return find(&search, program, path);
+}
+
+enum asp_mpi_kind aspt_library_find_mpi(const char *program,
+                                        char path[PATH_MAX])
+{
+    struct search search = {0};
+    char file[PATH_MAX];
+
+    return aspt_program_find(program, file) && find(&search, file, path)
+               ? search.kind
+               : ASP_MPI_NONE;
 }

@@ -5,6 +5,8 @@
 #ifndef ASPEN_TOOLS_BASE_LIBRARY_H
 #define ASPEN_TOOLS_BASE_LIBRARY_H
 
+#include "common/base/mpi_kind.h"
+
 #include <limits.h>
 #include <stdbool.h>
 
@@ -19,9 +21,11 @@
 bool aspt_library_find(const char *program, const char *name,
                        char path[PATH_MAX]);
 
-/* Does a program ask for this library itself, by that name? Of scripts and
- * other files: no.
+/* Which MPI a program gets, told by what the library defines, and its file. Of
+ * a program that gets several, the first in the linker's order; ASP_MPI_NONE
+ * where that cannot be told, as above, and path is undefined then.
  *   program  as given to srun */
-bool aspt_library_is_needed(const char *program, const char *name);
+enum asp_mpi_kind aspt_library_find_mpi(const char *program,
+                                        char path[PATH_MAX]);
 
 #endif

@@ -7,7 +7,6 @@
 
 #include "tools/base/elf_file.h"
 #include "tools/base/library.h"
-#include "tools/base/program.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -39,10 +38,9 @@ static bool build_of_file(const char *path, char out[ASP_BUILD_MAX])
 
 int aspt_mpi_build(const char *program, char out[ASP_BUILD_MAX])
 {
-    char path[PATH_MAX], library[PATH_MAX];
+    char library[PATH_MAX];
 
-    return aspt_program_find(program, path) &&
-                   aspt_library_find(path, "libmpich.so.12", library) &&
+    return aspt_library_find_mpi(program, library) != ASP_MPI_NONE &&
                    build_of_file(library, out)
                ? 0
                : -1;

@@ -11,6 +11,7 @@
 
 #include "tools/base/command.h"
 #include "tools/base/options.h"
+#include "tools/base/library.h"
 #include "tools/base/program.h"
 
 #include "common/base/words.h"
@@ -35,7 +36,7 @@ static const char usage[] =
     "for options that are not given. --counting: with the site's knobs that\n"
     "change what Slurm is asked for, as aspen explain --extra needs them.\n";
 
-enum { WHY_MAX = 300 };
+enum { WHY_MAX = 480 };
 
 struct command {
     bool counting; /* first: no option has offset 0 below */
@@ -139,10 +140,20 @@ static int add_sources(struct asp_policy *policy,
 static bool find_plain(const char *program, char why[WHY_MAX],
                        const char **remedy_p)
 {
+    enum asp_mpi_kind kind;
+    char path[PATH_MAX];
+
     if (aspt_program_has_mpich(program)) {
         snprintf(why, WHY_MAX, "MPI is linked into %.200s (libmpich.a)",
                  program);
         *remedy_p = "link it with libmpich.so";
+        return true;
+    }
+    kind = aspt_library_find_mpi(program, path);
+    if (kind != ASP_MPI_NONE && kind != ASP_MPI_MPICH) {
+        snprintf(why, WHY_MAX, "the MPI of %.200s is %s (%.200s)", program,
+                 asp_mpi_kind_name(kind), path);
+        *remedy_p = "build it with MPICH";
         return true;
     }
     snprintf(why, WHY_MAX,

@@ -32,12 +32,15 @@ int aspt_check_installation(struct asp_err *err)
  * launchers, and never meets a ghost. */
 int aspt_check_program(const char *program, struct asp_err *err)
 {
-    if (!aspt_library_is_needed(program, "libmpi.so.40"))
+    char path[PATH_MAX];
+    enum asp_mpi_kind kind = aspt_library_find_mpi(program, path);
+
+    if (kind == ASP_MPI_NONE || kind == ASP_MPI_MPICH)
         return 0;
     return asp_errf(err, EINVAL,
-                    "%.200s is linked with Open MPI (libmpi.so.40), but Aspen "
-                    "works with MPICH: compile it with mpicc.mpich",
-                    program);
+                    "%.200s is linked with %s (%.200s), but Aspen works with "
+                    "MPICH: compile it with MPICH's mpicc",
+                    program, asp_mpi_kind_name(kind), path);
 }
 
 /* Can a file be written there? Nothing is opened: what is in it stays until

@@ -150,9 +150,9 @@ static void print_word(const char *word)
 /* A step that we are called in is not the one that we start. */
 static void leave_outer_step(void)
 {
-    static const char *const names[] = {
-        "ASPEN_LAYOUT",    "ASPEN_ROLE", "ASPEN_LOCAL", "ASPEN_BOARD_FD",
-        "ASPEN_STDOUT_FD", "ASPEN_PMIX", "ASPEN_PICK"};
+    static const char *const names[] = {"ASPEN_LAYOUT",    "ASPEN_ROLE",
+                                        "ASPEN_LOCAL",     "ASPEN_BOARD_FD",
+                                        "ASPEN_STDOUT_FD", "ASPEN_PICK"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         unsetenv(names[i]);

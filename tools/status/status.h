@@ -20,6 +20,10 @@
 
 int aspt_status(int argc, char **argv);
 
+/* `aspen pmix`: run a command as a client of the PMIx server that Aspen's agent
+ * is to this task. tools/status/pmix.c */
+int aspt_pmix(int argc, char **argv);
+
 /* What /proc says of a process of ours. */
 struct aspt_proc {
     bool alive;

@@ -85,6 +85,8 @@ enum aspx_lock_verb {
     ASPX_GOODBYE,     /* this user enters MPI_Finalize */
     ASPX_COLL_OPEN,   /* serve the mailbox at words_off as participant `target`
                          (runtime/coll/nonblocking/mailbox.h) */
+    ASPX_COLL_CLOSE,  /* between ghosts: the mailboxes whose first tag is in
+                         `window` are of no use any more */
 };
 
 #define ASPX_LOCK_EVERY UINT32_MAX /* all targets of the window here */

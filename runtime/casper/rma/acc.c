@@ -10,6 +10,7 @@
 
 #include "runtime/mpi/fixes.h"
 #include "runtime/mpi/handle.h"
+#include "runtime/casper/window/native.h"
 #include "runtime/mpi/real.h"
 #include "mpi_wrap.h"
 
@@ -122,7 +123,7 @@ int aspx_wrap_MPI_Fetch_and_op(const void *origin_addr, void *result_addr,
         return to.code;
     default:
         return aspx_real.MPI_Fetch_and_op(origin_addr, result_addr, type, rank,
-                                          access.disp, op, win);
+                                          access.disp, op, aspx_native_of(win));
     }
 }
 
@@ -145,7 +146,7 @@ int aspx_wrap_MPI_Compare_and_swap(const void *origin_addr,
     default:
         return aspx_real.MPI_Compare_and_swap(origin_addr, compare_addr,
                                               result_addr, type, rank,
-                                              access.disp, win);
+                                              access.disp, aspx_native_of(win));
     }
 }
 
@@ -156,7 +157,7 @@ int aspx_wrap_MPI_Compare_and_swap(const void *origin_addr,
         MPI_Win win
 #define ADD_ARGUMENTS                                                          \
     origin_addr, origin_count, origin_type, rank, acc.target.disp, count,      \
-        type, op, win
+        type, op, aspx_native_of(win)
 #define ADD_ACC                                                                \
     {                                                                          \
         {origin_addr, origin_count, origin_type},                              \
@@ -171,7 +172,8 @@ int aspx_wrap_MPI_Compare_and_swap(const void *origin_addr,
         MPI_Win win
 #define FETCH_ARGUMENTS                                                        \
     origin_addr, origin_count, origin_type, result_addr, result_count,         \
-        result_type, rank, acc.target.disp, count, type, op, win
+        result_type, rank, acc.target.disp, count, type, op,                   \
+        aspx_native_of(win)
 #define FETCH_ACC                                                              \
     {                                                                          \
         {origin_addr, origin_count, origin_type},                              \

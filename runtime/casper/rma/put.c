@@ -7,6 +7,7 @@
 #include "runtime/casper/arena/contig_win.h"
 #include "acc.h"
 
+#include "runtime/casper/window/native.h"
 #include "runtime/mpi/real.h"
 #include "mpi_wrap.h"
 
@@ -119,7 +120,7 @@ static bool carry_out(const struct aspx_buffer *origin,
         if (carry_out(&origin, &access, win, NULL, &rc))                       \
             return rc;                                                         \
         return aspx_real.NAME(origin_addr, origin_count, origin_type, rank,    \
-                              access.disp, count, type, win);                  \
+                              access.disp, count, type, aspx_native_of(win));  \
     }                                                                          \
                                                                                \
     int aspx_wrap_##RNAME(BUFFER origin_addr, COUNT origin_count,              \
@@ -136,7 +137,8 @@ static bool carry_out(const struct aspx_buffer *origin,
         if (request && carry_out(&origin, &access, win, request, &rc))         \
             return rc;                                                         \
         return aspx_real.RNAME(origin_addr, origin_count, origin_type, rank,   \
-                               access.disp, count, type, win, request);        \
+                               access.disp, count, type, aspx_native_of(win),  \
+                               request);                                       \
     }
 
 TWINS(MPI_Put, MPI_Rput, ASPX_CALL_PUT, const void *, int)

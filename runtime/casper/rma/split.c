@@ -11,7 +11,6 @@
 
 #include "runtime/mpi/handle.h"
 #include "runtime/mpi/real.h"
-#include "runtime/pack/typemap.h"
 
 #include <stdlib.h>
 
@@ -91,13 +90,6 @@ static bool part_buffer(const struct elements *elements, size_t first,
     return ok;
 }
 
-/* As the program's are, with what was learnt of it. */
-static void free_type(MPI_Datatype *type)
-{
-    aspx_typemap_retire(*type);
-    aspx_real.MPI_Type_free(type);
-}
-
 /* Issue the elements [first, last), which ghost g owns. */
 static int send_part(const struct aspx_acc *acc,
                      const struct elements elements[3], size_t first,
@@ -126,9 +118,9 @@ static int send_part(const struct aspx_acc *acc,
     }
     for (int s = 0; s < 2; s++)
         if (made[s])
-            free_type(&buffers[s]->type);
+            aspx_real.MPI_Type_free(&buffers[s]->type);
     if (made[2])
-        free_type(&target.type);
+        aspx_real.MPI_Type_free(&target.type);
     return aspx_route_sent(to, rc);
 }
 

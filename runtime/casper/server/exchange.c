@@ -4,78 +4,15 @@
 #include "exchange.h"
 
 #include "runtime/coll/call.h"
+#include "runtime/coll/reducible.h"
+#include "runtime/mpi/handle.h"
 
 #include "common/coll/index.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- mailboxes ------------------------------------------------------------------- */
-
-static int number_members(struct aspx_exchange_mailbox *mailbox)
-{
-    uint32_t *members = calloc(mailbox->nodes, sizeof(*members));
-
-    mailbox->member_of = calloc(mailbox->ranks, sizeof(*mailbox->member_of));
-    for (uint32_t r = 0; members && mailbox->member_of && r < mailbox->ranks;
-         r++) {
-        uint32_t node = mailbox->node_of[r];
-
-        mailbox->member_of[r] = members[node]++;
-        if (members[node] > mailbox->fullest)
-            mailbox->fullest = members[node];
-    }
-    free(members);
-    return mailbox->fullest ? 0 : -1;
-}
-
-int aspx_exchange_mailbox_see(struct aspx_exchange_mailbox *mailbox,
-                              void *memory, uint32_t me, MPI_Comm comm)
-{
-    const struct aspx_mailbox_nodes *nodes;
-    struct aspx_mailbox_shape shape;
-
-    aspx_mailbox_find(memory, &shape);
-    *mailbox = (struct aspx_exchange_mailbox){.comm = comm};
-    if (aspx_mailbox_see(&mailbox->mailbox, memory, me, &shape) != 0)
-        return -1;
-    nodes = mailbox->mailbox.nodes;
-    mailbox->ranks = nodes->ranks;
-    mailbox->nodes = nodes->nodes;
-    mailbox->node = nodes->node;
-    mailbox->node_of = nodes->map;
-    mailbox->ghosts = (const int *) (const void *) (nodes->map + nodes->ranks);
-    if (number_members(mailbox) == 0)
-        return 0;
-    aspx_exchange_mailbox_leave(mailbox);
-    return -1;
-}
-
-void aspx_exchange_mailbox_leave(struct aspx_exchange_mailbox *mailbox)
-{
-    aspx_mailbox_leave(&mailbox->mailbox);
-    free(mailbox->member_of);
-    mailbox->member_of = NULL;
-}
-
 /* ---- begun and ended ---------------------------------------------------------- */
-
-struct aspx_exchange *aspx_exchange_begin(
-    const struct aspx_exchange_mailbox *b,
-    const struct aspx_mailbox_entry *entry)
-{
-    struct aspx_exchange *x = calloc(1, sizeof(*x));
-
-    if (!x)
-        return NULL;
-    x->number = entry->number;
-    x->what = entry->what;
-    x->from = calloc(b->mailbox.me, sizeof(*x->from));
-    if (x->from && x->what.root < b->ranks)
-        return x;
-    aspx_exchange_free(x);
-    return NULL;
-}
 
 void aspx_exchange_free(struct aspx_exchange *x)
 {
@@ -105,9 +42,9 @@ static bool has_all(const struct aspx_exchange_mailbox *mailbox,
 {
     if (comes_from_root(x))
         return !has_root(mailbox, x) ||
-               x->from[mailbox->member_of[x->what.root]] != NULL;
+               x->from[mailbox->member_of[x->what.root]].data != NULL;
     for (uint32_t p = 0; p < mailbox->mailbox.me; p++)
-        if (!x->from[p])
+        if (!x->from[p].data)
             return false;
     return true;
 }
@@ -116,11 +53,12 @@ static bool has_all(const struct aspx_exchange_mailbox *mailbox,
 static const char *data_of(const struct aspx_exchange *x, uint32_t member,
                            uint64_t offset, uint64_t bytes)
 {
-    const struct aspx_mailbox_entry *entry = x->from[member];
+    const struct aspx_mailbox_view *view = &x->from[member];
 
-    return entry->what.op == x->what.op && entry->what.bytes == x->what.bytes &&
-                   offset + bytes <= entry->bytes
-               ? entry->data + offset
+    return view->data && view->what.op == x->what.op &&
+                   view->what.bytes == x->what.bytes &&
+                   offset + bytes <= view->bytes
+               ? view->data + offset
                : NULL;
 }
 
@@ -211,8 +149,8 @@ static const struct between {
                                        ASP_COLL_ALLREDUCE, RANKS, RANKS, RANKS},
 };
 
-static uint64_t bytes_of(const struct aspx_exchange_mailbox *mailbox,
-                         const struct aspx_exchange *x, enum unit unit)
+static uint64_t count_of(const struct aspx_exchange_mailbox *mailbox,
+                         enum unit unit)
 {
     uint64_t full = mailbox->fullest;
     const uint64_t units[] = {
@@ -224,15 +162,97 @@ static uint64_t bytes_of(const struct aspx_exchange_mailbox *mailbox,
         [PAIRS] = full * full,
     };
 
-    return units[unit] * x->what.bytes;
+    return units[unit];
 }
 
 /* Of all nodes where the unit is that of one pair. */
 static uint64_t room_of(const struct aspx_exchange_mailbox *mailbox,
                         const struct aspx_exchange *x, enum unit unit)
 {
-    return bytes_of(mailbox, x, unit) * (unit == PAIRS ? mailbox->nodes : 1);
+    return count_of(mailbox, unit) * (unit == PAIRS ? mailbox->nodes : 1) *
+           x->what.bytes;
 }
+
+/* ---- begun -------------------------------------------------------------------- */
+
+static bool reduces(uint32_t op)
+{
+    return op == ASP_COLL_REDUCE || op == ASP_COLL_ALLREDUCE ||
+           op == ASP_COLL_REDUCE_SCATTER_BLOCK;
+}
+
+/* Larger operations are MPI's, so no correct one has pieces of a quarter of a
+ * region; and what is not larger always finds room in the end. */
+enum { REGION_SHARE = 4 };
+
+static bool is_too_large(const struct aspx_exchange_mailbox *mailbox,
+                         const struct aspx_exchange *x, enum unit unit)
+{
+    uint64_t most = mailbox->mailbox.region / REGION_SHARE;
+    uint64_t count = count_of(mailbox, unit) *
+                     (unit == PAIRS ? mailbox->nodes : 1);
+
+    return count > 0 && x->what.bytes > most / count;
+}
+
+static const char *wrong_sizes(const struct aspx_exchange_mailbox *mailbox,
+                               const struct aspx_exchange *x)
+{
+    const struct between *between = &betweens[x->what.op];
+    uint32_t size = aspx_handle_basic_size(x->what.type);
+
+    if (is_too_large(mailbox, x, between->block) ||
+        is_too_large(mailbox, x, between->in) ||
+        is_too_large(mailbox, x, between->out))
+        return "bytes";
+    if (reduces(x->what.op) && (x->what.grain == 0 || x->what.grain != size ||
+                                x->what.bytes % x->what.grain))
+        return "element size";
+    return NULL;
+}
+
+/* NULL, or what no correct program can have posted. */
+static const char *wrong_what(const struct aspx_exchange_mailbox *mailbox,
+                              const struct aspx_exchange *x)
+{
+    bool floating;
+
+    if (x->what.op >= ASP_COLL_OPS || !betweens[x->what.op].way)
+        return "operation";
+    if (x->what.root >= mailbox->ranks)
+        return "root";
+    if (reduces(x->what.op) &&
+        !aspx_coll_can_reduce(x->what.fold, x->what.type, &floating))
+        return "reduction";
+    return wrong_sizes(mailbox, x);
+}
+
+struct aspx_exchange *aspx_exchange_begin(struct aspx_exchange_mailbox *mailbox,
+                                          uint32_t member,
+                                          const struct aspx_mailbox_view *view)
+{
+    struct aspx_exchange *x = calloc(1, sizeof(*x));
+    const char *wrong;
+
+    if (!x)
+        return NULL;
+    x->number = view->number;
+    x->what = view->what;
+    if (!reduces(x->what.op))
+        x->what.grain = 1; /* means nothing */
+    x->from = calloc(mailbox->mailbox.me, sizeof(*x->from));
+    wrong = wrong_what(mailbox, x);
+    if (x->from && !wrong)
+        return x;
+    if (wrong) {
+        mailbox->mailbox.fault = wrong;
+        mailbox->mailbox.fault_of = member;
+    }
+    aspx_exchange_free(x);
+    return NULL;
+}
+
+/* ---- exchanged ---------------------------------------------------------------- */
 
 static int build(const struct aspx_exchange_mailbox *mailbox,
                  struct aspx_exchange *x, const struct between *between)
@@ -241,7 +261,7 @@ static int build(const struct aspx_exchange_mailbox *mailbox,
         .op = between->op,
         .ranks = mailbox->nodes,
         .root = mailbox->node_of[x->what.root],
-        .bytes = bytes_of(mailbox, x, between->block),
+        .bytes = count_of(mailbox, between->block) * x->what.bytes,
         .grain = x->what.grain,
         .commutative = true,
     };
@@ -269,6 +289,8 @@ static void give_all(const struct aspx_exchange_mailbox *mailbox,
         data = has_root(mailbox, x) ? data_of(x, root, 0, bytes) : NULL;
         if (data)
             memcpy(x->out, data, bytes);
+        else if (has_root(mailbox, x))
+            x->run.rc = MPI_ERR_TRUNCATE;
         break;
     case ASP_COLL_REDUCE:
     case ASP_COLL_ALLREDUCE:
@@ -302,23 +324,23 @@ static int start(const struct aspx_exchange_mailbox *mailbox,
     x->out_bytes = room_of(mailbox, x, between->out);
     x->in = calloc(1, room_of(mailbox, x, between->in) + 1);
     x->out = calloc(1, x->out_bytes + 1);
-    if (!between->way || !x->in || !x->out || build(mailbox, x, between) != 0)
+    if (!x->in || !x->out || build(mailbox, x, between) != 0)
         return -1;
     give_all(mailbox, x);
     rc = x->run.rc;
-    aspx_coll_run_start(&x->run, &x->plan,
-                        &(struct aspx_coll_where){
-                            .comm = mailbox->comm,
-                            .ranks = mailbox->ghosts,
-                            .tag = mailbox->mailbox.nodes->tag +
-                                   (int) (x->number % ASPX_MAILBOX_WINDOW) *
-                                       ASPX_MAILBOX_MESSAGES,
-                            .in = x->in,
-                            .out = x->out,
-                            .grain = x->what.grain,
-                            .type = x->what.type,
-                            .fold = x->what.fold,
-                        });
+    aspx_coll_run_start(
+        &x->run, &x->plan,
+        &(struct aspx_coll_where){
+            .comm = mailbox->comm,
+            .ranks = mailbox->ghosts,
+            .tag = mailbox->tag + (int) (x->number % ASPX_MAILBOX_WINDOW) *
+                                      ASPX_MAILBOX_MESSAGES,
+            .in = x->in,
+            .out = x->out,
+            .grain = x->what.grain,
+            .type = x->what.type,
+            .fold = x->what.fold,
+        });
     if (x->run.rc == MPI_SUCCESS)
         x->run.rc = rc;
     x->state = ASPX_EXCHANGE_RUNNING;
@@ -328,8 +350,6 @@ static int start(const struct aspx_exchange_mailbox *mailbox,
 int aspx_exchange_step(const struct aspx_exchange_mailbox *mailbox,
                        struct aspx_exchange *x)
 {
-    if (x->what.op >= ASP_COLL_OPS)
-        return -1;
     if (x->state == ASPX_EXCHANGE_GATHERING && has_all(mailbox, x) &&
         start(mailbox, x) != 0)
         return -1;
@@ -360,6 +380,7 @@ bool aspx_exchange_publish(struct aspx_exchange_mailbox *mailbox,
                            struct aspx_exchange *x)
 {
     uint64_t bytes = read_bytes(mailbox, x);
+    struct aspx_mailbox_view own;
     struct aspx_mailbox_entry *entry = aspx_mailbox_take(&mailbox->mailbox,
                                                          bytes);
 
@@ -371,6 +392,6 @@ bool aspx_exchange_publish(struct aspx_exchange_mailbox *mailbox,
     memcpy(entry->data, x->out, bytes);
     aspx_mailbox_publish(&mailbox->mailbox, entry);
     /* A ghost reads nothing of its own. */
-    (void) aspx_mailbox_next(&mailbox->mailbox, mailbox->mailbox.me);
+    (void) aspx_mailbox_next(&mailbox->mailbox, mailbox->mailbox.me, &own);
     return true;
 }

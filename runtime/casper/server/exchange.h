@@ -28,14 +28,23 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-/* A mailbox, and who is where. */
+/* What a ghost knows of the job, and checks against. */
+struct aspx_exchange_job {
+    MPI_Comm comm;          /* of the ghosts */
+    uint32_t users, ghosts; /* of the whole job */
+    uint32_t me;            /* as rank of comm */
+    int tag_most;           /* MPI_TAG_UB */
+};
+
+/* A mailbox, and who is where: copied from it and checked. */
 struct aspx_exchange_mailbox {
     struct aspx_mailbox mailbox; /* `me` members come before the ghost */
-    const uint32_t *node_of;     /* in the mailbox */
-    const int *ghosts;   /* of each node, as rank of comm; in the mailbox */
-    uint32_t *member_of; /* of each rank, its number in its node */
+    uint32_t *node_of;           /* of each rank */
+    uint32_t *member_of;         /* of each rank, its number in its node */
+    int *ghosts;                 /* of each node, as rank of comm */
     uint32_t ranks, nodes, node, fullest;
-    MPI_Comm comm; /* of the ghosts */
+    int tag; /* the first of ASPX_MAILBOX_TAGS */
+    MPI_Comm comm;
 };
 
 enum aspx_exchange_state {
@@ -48,7 +57,7 @@ struct aspx_exchange {
     uint64_t number;
     struct aspx_mailbox_what what;
     enum aspx_exchange_state state;
-    const struct aspx_mailbox_entry **from; /* by member */
+    struct aspx_mailbox_view *from; /* by member */
     char *in, *out;
     uint64_t out_bytes;
     struct asp_coll_schedule schedule;
@@ -57,15 +66,21 @@ struct aspx_exchange {
     struct aspx_exchange *next;
 };
 
-/* See a mailbox that a user has introduced. Returns 0, or -1: no memory. */
+/* See a mailbox that a user has introduced.
+ *   bytes  that are mapped from `memory` on
+ *   me     as the user says it: how many members come before the ghost
+ * Returns 0; 1: it is none, and mailbox->mailbox.fault names the field; or -1:
+ * no memory. Not 0: nothing is left to leave. */
 int aspx_exchange_mailbox_see(struct aspx_exchange_mailbox *mailbox,
-                              void *memory, uint32_t me, MPI_Comm comm);
+                              void *memory, uint64_t bytes, uint32_t me,
+                              const struct aspx_exchange_job *job);
 void aspx_exchange_mailbox_leave(struct aspx_exchange_mailbox *mailbox);
 
-/* Begin the operation of a user's entry. NULL: no memory. */
-struct aspx_exchange *aspx_exchange_begin(
-    const struct aspx_exchange_mailbox *b,
-    const struct aspx_mailbox_entry *entry);
+/* Begin the operation of a member's entry. NULL: no memory, or no correct
+ * program can have posted it (mailbox->mailbox.fault). */
+struct aspx_exchange *aspx_exchange_begin(struct aspx_exchange_mailbox *mailbox,
+                                          uint32_t member,
+                                          const struct aspx_mailbox_view *view);
 void aspx_exchange_free(struct aspx_exchange *x);
 
 /* Go on as far as entries and messages have come. Returns 0, or -1: no memory,

@@ -23,6 +23,14 @@ bool aspx_ghost_watch(void);
  * without a board. */
 void aspx_ghost_await_users(void);
 
+/* After that: load the MPI library of the users, and fill aspx_real from it.
+ * Returns 0, or -1 with errno. */
+int aspx_ghost_load_mpi(struct asp_err *err);
+
+/* The real MPI_Init or MPI_Init_thread, as the users call it. Returns its
+ * result. */
+int aspx_ghost_init_mpi(void);
+
 /* When MPI_Init has returned, with all ranks of the step, all users have come
  * to theirs; and those that have our library have said so on the board before.
  * How many of this node have not? They would find ghosts among their ranks, and

@@ -104,6 +104,10 @@ static void handle(struct service *service,
             0)
             service->failed = true;
         break;
+    case ASPX_COLL_CLOSE:
+        if (aspx_ghost_collectives_close(message->window) != 0)
+            service->failed = true;
+        break;
     }
 }
 

@@ -3,7 +3,7 @@
  * writes nothing and reads nothing of the job, waits until its users enter
  * MPI, serves them, and goes when they go:
  *
- *   board -> wait for INIT -> MPI_Init -> world -> engine -> serve
+ *   board -> wait for INIT -> load MPI -> MPI_Init -> world -> engine -> serve
  *         -> engine stop -> MPI_Finalize
  *
  * It calls MPI from this thread only. */
@@ -16,6 +16,7 @@
 #include "runtime/mpi/ucx_event.h"
 #include "runtime/mpi/real.h"
 #include "runtime/world/layout_fetch.h"
+#include "runtime/world/manager.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -115,7 +116,7 @@ int main(void)
     struct asp_layout *layout;
     struct asp_err err;
     uint32_t local;
-    int provided, status;
+    int status;
 
     (void) prctl(PR_SET_NAME, "aspen-ghost");
     aspx_ghost_take_stdio();
@@ -127,10 +128,13 @@ int main(void)
     }
     if (aspx_layout_fetch(&layout, &local, &err) != 0)
         return fail(&err);
-    aspx_real_resolve();
+    if (aspx_ghost_load_mpi(&err) != 0) {
+        fail(&err);
+        aspx_manager_abort(); /* its users wait for it in MPI_Init */
+        return 1;
+    }
     aspx_ucx_event_start();
-    if (aspx_real.MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) !=
-        MPI_SUCCESS)
+    if (aspx_ghost_init_mpi() != MPI_SUCCESS)
         return 1;
     aspx_tcp_finalize_fix();
     status = run(layout, local);

@@ -21,11 +21,13 @@
 
 #include "ghost.h"
 
+#include "common/base/mpi_file.h"
 #include "common/base/words.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,21 +192,44 @@ static bool is_hidden(const char *pid, FILE *maps)
     return kill(atoi(pid), 0) == 0 || errno == EPERM;
 }
 
+/* The file of a line of /proc/PID/maps, if it has code in it: "BEGIN-END r-xp
+ * OFFSET DEVICE INODE PATH". */
+static char *code_of(char *line)
+{
+    char *path = strchr(line, '/');
+
+    line[strcspn(line, "\n")] = '\0';
+    return path && strstr(line, " r-xp ") ? path : NULL;
+}
+
+/* Has it MPICH mapped, and our library not? A table of symbols is read for each
+ * library, once in seconds at most, and only while users are missing. */
+static bool is_lost(FILE *maps)
+{
+    char line[PATH_MAX + 128], *path;
+    bool mpi = false;
+
+    while (fgets(line, sizeof(line), maps)) {
+        path = code_of(line);
+        if (path && strstr(path, "/libaspen.so"))
+            return false;
+        if (path && !mpi)
+            mpi = asp_mpi_of_file(path) == ASP_MPI_MPICH;
+    }
+    return mpi;
+}
+
 static enum aspx_ghost_sight look(const char *pid, bool mapped)
 {
-    bool mpi = false, ours = false;
-    char line[512];
     FILE *maps = open_of(pid, "maps");
+    bool lost;
 
     if (is_hidden(pid, maps))
         return ASPX_SIGHT_HIDDEN;
-    while (maps && mapped && !ours && fgets(line, sizeof(line), maps)) {
-        mpi |= strstr(line, "/libmpich.so") != NULL;
-        ours = strstr(line, "/libaspen.so") != NULL;
-    }
+    lost = maps && mapped && is_lost(maps);
     if (maps)
         fclose(maps);
-    return mpi && !ours ? ASPX_SIGHT_LOST : ASPX_SIGHT_CLEAR;
+    return lost ? ASPX_SIGHT_LOST : ASPX_SIGHT_CLEAR;
 }
 
 /* The process, and below it. Kernels without the list of children tell of the

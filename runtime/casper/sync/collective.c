@@ -23,7 +23,7 @@ int aspx_wrap_MPI_Win_fence(int assert, MPI_Win handle)
     int rc;
 
     if (!win)
-        return aspx_real.MPI_Win_fence(assert, handle);
+        return aspx_real.MPI_Win_fence(assert, aspx_native_of(handle));
     if (win->forbidden & ASPX_EPOCH_FENCE)
         return aspx_win_refuse(win, "MPI_Win_fence");
     /* A lock epoch is open, and MPI's window knows nothing of it. */
@@ -54,7 +54,7 @@ int aspx_wrap_MPI_Win_set_info(MPI_Win handle, MPI_Info info)
     int rc = MPI_SUCCESS;
 
     if (!win || !win->turn.able || !aspx_handle_is(info, ASPX_HANDLE_INFO))
-        return aspx_real.MPI_Win_set_info(handle, info);
+        return aspx_real.MPI_Win_set_info(aspx_native_of(handle), info);
     aspx_hints_read(&hints, info);
     if (hints.async != ASPX_ASYNC_UNSAID && hints.async != ASPX_ASYNC_NATIVE)
         win->turn.asked = hints.async;

@@ -5,6 +5,7 @@
 #include "runtime/casper/lock/client.h"
 #include "runtime/casper/rma/flush.h"
 
+#include "runtime/casper/window/native.h"
 #include "runtime/mpi/real.h"
 #include "runtime/casper/window/counts.h"
 #include "mpi_wrap.h"
@@ -31,7 +32,7 @@ int aspx_wrap_MPI_Win_flush(int rank, MPI_Win handle)
     struct aspx_win *win = find_locked(handle);
 
     if (!win || !may_flush(win, rank))
-        return aspx_real.MPI_Win_flush(rank, handle);
+        return aspx_real.MPI_Win_flush(rank, aspx_native_of(handle));
     aspx_count(ASPX_CALL_FLUSH, ASPX_WAY_GHOST);
     return aspx_win_pass(win, aspx_flush(win, rank));
 }
@@ -41,7 +42,7 @@ int aspx_wrap_MPI_Win_flush_all(MPI_Win handle)
     struct aspx_win *win = find_locked(handle);
 
     if (!win)
-        return aspx_real.MPI_Win_flush_all(handle);
+        return aspx_real.MPI_Win_flush_all(aspx_native_of(handle));
     aspx_count(ASPX_CALL_FLUSH, ASPX_WAY_GHOST);
     return aspx_win_pass(win, aspx_flush_every(win));
 }
@@ -51,7 +52,7 @@ int aspx_wrap_MPI_Win_flush_local(int rank, MPI_Win handle)
     struct aspx_win *win = find_locked(handle);
 
     if (!win || !may_flush(win, rank))
-        return aspx_real.MPI_Win_flush_local(rank, handle);
+        return aspx_real.MPI_Win_flush_local(rank, aspx_native_of(handle));
     aspx_count(ASPX_CALL_FLUSH, ASPX_WAY_GHOST);
     return aspx_win_pass(
         win, aspx_flush_with(win, rank, aspx_real.MPI_Win_flush_local));
@@ -62,7 +63,7 @@ int aspx_wrap_MPI_Win_flush_local_all(MPI_Win handle)
     struct aspx_win *win = find_locked(handle);
 
     if (!win)
-        return aspx_real.MPI_Win_flush_local_all(handle);
+        return aspx_real.MPI_Win_flush_local_all(aspx_native_of(handle));
     aspx_count(ASPX_CALL_FLUSH, ASPX_WAY_GHOST);
     return aspx_win_pass(
         win, aspx_flush_every_with(win, aspx_real.MPI_Win_flush_local));
@@ -71,7 +72,7 @@ int aspx_wrap_MPI_Win_flush_local_all(MPI_Win handle)
 int aspx_wrap_MPI_Win_sync(MPI_Win handle)
 {
     if (!find_locked(handle))
-        return aspx_real.MPI_Win_sync(handle);
+        return aspx_real.MPI_Win_sync(aspx_native_of(handle));
     atomic_thread_fence(memory_order_seq_cst);
     /* Programs that wait in a loop of MPI_Win_sync count on some progress for
      * their other messages, as MPI gives them. */

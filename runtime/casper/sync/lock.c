@@ -8,6 +8,7 @@
 #include "runtime/casper/lock/client.h"
 #include "runtime/casper/rma/flush.h"
 
+#include "runtime/casper/window/native.h"
 #include "runtime/mpi/real.h"
 #include "runtime/casper/window/counts.h"
 #include "mpi_wrap.h"
@@ -60,7 +61,8 @@ int aspx_wrap_MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win handle)
     int rc;
 
     if (!win || !sane_lock(win, lock_type, rank, assert))
-        return aspx_real.MPI_Win_lock(lock_type, rank, assert, handle);
+        return aspx_real.MPI_Win_lock(lock_type, rank, assert,
+                                      aspx_native_of(handle));
     if (win->forbidden & ASPX_EPOCH_LOCK)
         return aspx_win_refuse(win, "MPI_Win_lock");
     target = &win->targets[rank];
@@ -86,7 +88,7 @@ int aspx_wrap_MPI_Win_unlock(int rank, MPI_Win handle)
     int rc;
 
     if (!win || rank < 0 || rank >= win->size)
-        return aspx_real.MPI_Win_unlock(rank, handle);
+        return aspx_real.MPI_Win_unlock(rank, aspx_native_of(handle));
     target = &win->targets[rank];
     held = (enum aspx_held) atomic_load(&target->held);
     if (held < ASPX_HELD_NOCHECK)
@@ -105,7 +107,7 @@ int aspx_wrap_MPI_Win_lock_all(int assert, MPI_Win handle)
     bool ok;
 
     if (!win || (assert != 0 && assert != MPI_MODE_NOCHECK))
-        return aspx_real.MPI_Win_lock_all(assert, handle);
+        return aspx_real.MPI_Win_lock_all(assert, aspx_native_of(handle));
     if (win->forbidden & ASPX_EPOCH_LOCK_ALL)
         return aspx_win_refuse(win, "MPI_Win_lock_all");
     pthread_mutex_lock(&win->mutex);
@@ -130,7 +132,7 @@ int aspx_wrap_MPI_Win_unlock_all(MPI_Win handle)
     int rc;
 
     if (!win || atomic_load(&win->access) != ASPX_ACCESS_LOCK_ALL)
-        return aspx_real.MPI_Win_unlock_all(handle);
+        return aspx_real.MPI_Win_unlock_all(aspx_native_of(handle));
     rc = aspx_flush_every(win);
     if (rc == MPI_SUCCESS && win->lock_all_asked)
         rc = aspx_lock_drop_every(win);

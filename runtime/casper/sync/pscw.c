@@ -7,6 +7,7 @@
 
 #include "runtime/casper/rma/flush.h"
 
+#include "runtime/casper/window/native.h"
 #include "runtime/mpi/real.h"
 #include "runtime/casper/window/counts.h"
 #include "mpi_wrap.h"
@@ -41,7 +42,7 @@ int aspx_wrap_MPI_Win_start(MPI_Group group, int assert, MPI_Win handle)
     int access, rc;
 
     if (!win)
-        return aspx_real.MPI_Win_start(group, assert, handle);
+        return aspx_real.MPI_Win_start(group, assert, aspx_native_of(handle));
     if (win->forbidden & ASPX_EPOCH_PSCW)
         return aspx_win_refuse(win, "MPI_Win_start");
     access = atomic_load(&win->access);
@@ -63,7 +64,7 @@ int aspx_wrap_MPI_Win_complete(MPI_Win handle)
     int rc;
 
     if (!win || atomic_load(&win->access) != ASPX_ACCESS_START)
-        return aspx_real.MPI_Win_complete(handle);
+        return aspx_real.MPI_Win_complete(aspx_native_of(handle));
     rc = aspx_flush_every(win);
     for (int i = 0; i < win->size; i++)
         atomic_store(&win->targets[i].held, ASPX_HELD_NONE);
@@ -81,5 +82,5 @@ int aspx_wrap_MPI_Win_post(MPI_Group group, int assert, MPI_Win handle)
         return aspx_win_refuse(win, "MPI_Win_post");
     if (win && atomic_load(&win->exposed))
         return aspx_win_raise(win, MPI_ERR_RMA_SYNC);
-    return aspx_real.MPI_Win_post(group, assert, handle);
+    return aspx_real.MPI_Win_post(group, assert, aspx_native_of(handle));
 }

@@ -39,7 +39,8 @@ static const void *own_attr(MPI_Win handle, int keyval)
 int aspx_wrap_MPI_Win_get_attr(MPI_Win handle, int keyval, void *value,
                                int *flag)
 {
-    int rc = aspx_real.MPI_Win_get_attr(handle, keyval, value, flag);
+    int rc = aspx_real.MPI_Win_get_attr(aspx_native_of(handle), keyval, value,
+                                        flag);
     const void *own;
 
     if (rc != MPI_SUCCESS || !*flag)
@@ -55,7 +56,8 @@ int aspx_wrap_MPI_Win_get_attr(MPI_Win handle, int keyval, void *value,
 int aspx_wrap_MPII_Win_get_attr(MPI_Win handle, int keyval, void *value,
                                 int *flag, int type)
 {
-    int rc = aspx_real.MPII_Win_get_attr(handle, keyval, value, flag, type);
+    int rc = aspx_real.MPII_Win_get_attr(aspx_native_of(handle), keyval, value,
+                                         flag, type);
     int of_c = keyval == MPI_WIN_CREATE_FLAVOR + 1 ||
                        keyval == MPI_WIN_BASE + 1 ||
                        keyval == MPI_WIN_DISP_UNIT + 1
@@ -117,8 +119,8 @@ int aspx_wrap_MPI_Win_shared_query(MPI_Win handle, int rank, MPI_Aint *size,
     int rc;
 
     if (!disp_unit || !query_shared(handle, rank, size, &unit, baseptr, &rc))
-        return aspx_real.MPI_Win_shared_query(handle, rank, size, disp_unit,
-                                              baseptr);
+        return aspx_real.MPI_Win_shared_query(aspx_native_of(handle), rank,
+                                              size, disp_unit, baseptr);
     if (rc == MPI_SUCCESS)
         *disp_unit = (int) unit;
     return rc;
@@ -131,8 +133,8 @@ int aspx_wrap_MPI_Win_shared_query_c(MPI_Win handle, int rank, MPI_Aint *size,
 
     if (!disp_unit ||
         !query_shared(handle, rank, size, disp_unit, baseptr, &rc))
-        return aspx_real.MPI_Win_shared_query_c(handle, rank, size, disp_unit,
-                                                baseptr);
+        return aspx_real.MPI_Win_shared_query_c(aspx_native_of(handle), rank,
+                                                size, disp_unit, baseptr);
     return rc;
 }
 
@@ -167,7 +169,7 @@ static void apply_async_rule(struct aspx_win *win, const char *name)
 
 int aspx_wrap_MPI_Win_set_name(MPI_Win handle, const char *name)
 {
-    int rc = aspx_real.MPI_Win_set_name(handle, name);
+    int rc = aspx_real.MPI_Win_set_name(aspx_native_of(handle), name);
     struct aspx_win *win;
 
     if (rc != MPI_SUCCESS || !aspx_rules_active())

@@ -113,6 +113,7 @@ static int finish_native(int rc, void *baseptr, MPI_Win *win,
     enum aspx_way why = native_way(request);
 
     if (rc == MPI_SUCCESS) {
+        aspx_native_begin_anew(*win);
         if (baseptr)
             memcpy(&request->base, baseptr, sizeof(request->base));
         rc = aspx_native_mend(request, win);

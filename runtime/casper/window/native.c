@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "native.h"
+#include "window.h"
 #include "runtime/casper/arena/engine.h"
 
 #include "runtime/base/table.h"
@@ -30,9 +31,32 @@ struct native {
 
 static struct aspx_table natives = ASPX_TABLE_INITIALIZER;
 
+/* A handle of nothing. MPI_WIN_NULL would be called so in MPI's message. */
+#define NO_WINDOW ((MPI_Win) 0)
+
 static struct native *find_native(MPI_Win win)
 {
     return aspx_table_find(&natives, win);
+}
+
+/* Whoever frees a window has its entry, and takes care of its memory. */
+void aspx_native_begin_anew(MPI_Win win)
+{
+    const struct native *native = find_native(win);
+    const struct aspx_win *redirected = aspx_win_find(win);
+
+    if (native)
+        aspx_table_remove(&natives, win, native);
+    if (redirected)
+        aspx_table_remove(&aspx_redirected, win, redirected);
+}
+
+MPI_Win aspx_native_of(MPI_Win win)
+{
+    return find_native(win) || aspx_win_find(win) ||
+                   !aspx_handle_is(win, ASPX_HANDLE_WIN)
+               ? win
+               : NO_WINDOW;
 }
 
 /* Returns NULL (ENOMEM). */
@@ -105,6 +129,7 @@ static int make_anew(struct aspx_win_request *request, MPI_Win *win)
         rc = make_in_bytes(request, win);
     if (rc != MPI_SUCCESS)
         return rc;
+    aspx_native_begin_anew(*win);
     aspx_real.MPI_Comm_size(request->comm, &size);
     native = add_native(*win, size);
     if (!native) /* the others wait for our place: there is no way out */
@@ -135,18 +160,24 @@ void aspx_native_note(MPI_Win win, enum aspx_way why, uint32_t serial)
 
     if (!native)
         native = add_native(win, 0);
-    if (native) {
-        native->why = why;
-        native->serial = serial;
-    }
+    if (!native) /* it would be refused */
+        aspx_abort();
+    native->why = why;
+    native->serial = serial;
     aspx_count(ASPX_CALL_WINDOW, why);
 }
 
 int aspx_native_free(MPI_Win *win)
 {
-    MPI_Win freed = win ? *win : MPI_WIN_NULL;
+    MPI_Win freed = win ? *win : MPI_WIN_NULL, none = MPI_WIN_NULL;
     struct native *native = find_native(freed);
-    int rc = aspx_real.MPI_Win_free(win);
+    int rc;
+
+    if (win && aspx_native_of(freed) != freed) {
+        none = aspx_native_of(freed);
+        win = &none;
+    }
+    rc = aspx_real.MPI_Win_free(win);
 
     if (rc != MPI_SUCCESS || !native)
         return rc;

@@ -34,6 +34,15 @@ int64_t aspx_native_shift(const struct aspx_win_request *request, MPI_Win win);
  * Collective over request->comm, when MPI has succeeded. */
 int aspx_native_mend(struct aspx_win_request *request, MPI_Win *win);
 
+/* MPI has made a window with this handle: another one that had it has been
+ * freed, maybe by a thread that has not come to forget it. Threads: any. */
+void aspx_native_begin_anew(MPI_Win win);
+
+/* The handle for MPI: one that it refuses, in place of a window that MPI has
+ * but that the program was not given, as one that Aspen has for itself.
+ * Threads: any. */
+MPI_Win aspx_native_of(MPI_Win win);
+
 /* Remember why a window is MPI's own, and count it. `serial`: in the registry.
  */
 void aspx_native_note(MPI_Win win, enum aspx_way why, uint32_t serial);

@@ -11,7 +11,9 @@
 
 #include "runtime/base/memory_left.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum {
@@ -20,6 +22,7 @@ enum {
      * is left: at the end of it the kernel ends a process, not the call. */
     CHECK_BYTES = 1 << 20,
     LEFT_SHARE = 4,
+    OWN_FIRST = 64, /* entries of the first ring; it grows by doubling */
 };
 
 struct head {
@@ -57,16 +60,61 @@ static struct aspx_mailbox_entry *at(const struct aspx_mailbox *mailbox,
     return (void *) (mailbox->base + offset);
 }
 
+static uint64_t region_of(const struct aspx_mailbox *mailbox,
+                          uint32_t participant)
+{
+    return mailbox->head + participant * mailbox->region;
+}
+
 static uint64_t offset_of(const struct aspx_mailbox *mailbox,
                           const struct aspx_mailbox_entry *entry)
 {
     return (uint64_t) ((const char *) entry - mailbox->base);
 }
 
+/* Take the memory of units now, so that where there is none (a full /dev/shm)
+ * the call fails and not the process at its first store. Kernels before 5.14
+ * cannot; there it is taken by the store. */
+static bool populate(struct aspx_mailbox *mailbox, uint64_t end)
+{
+    char *from = (char *) mailbox->base + mailbox->head +
+                 mailbox->me * mailbox->region +
+                 mailbox->populated * ASPX_MAILBOX_UNIT;
+    uint64_t units = end - mailbox->populated;
+
+    if (end <= mailbox->populated)
+        return true;
+#ifdef MADV_POPULATE_WRITE
+    if (madvise(from, units * ASPX_MAILBOX_UNIT, MADV_POPULATE_WRITE) != 0 &&
+        errno != EINVAL)
+        return false;
+#else
+    (void) from;
+    (void) units;
+#endif
+    mailbox->populated = end;
+    return true;
+}
+
+static bool take_tables(struct aspx_mailbox *mailbox)
+{
+    uint32_t participants = mailbox->participants;
+
+    mailbox->cursor = calloc(participants, sizeof(*mailbox->cursor));
+    mailbox->seen = calloc(participants, sizeof(*mailbox->seen));
+    mailbox->others_passed = calloc(participants,
+                                    sizeof(*mailbox->others_passed));
+    mailbox->live = calloc(mailbox->units, sizeof(*mailbox->live));
+    mailbox->taken = calloc(mailbox->units, sizeof(*mailbox->taken));
+    mailbox->own = calloc(OWN_FIRST, sizeof(*mailbox->own));
+    mailbox->own_size = OWN_FIRST;
+    return mailbox->cursor && mailbox->seen && mailbox->others_passed &&
+           mailbox->live && mailbox->taken && mailbox->own;
+}
+
 int aspx_mailbox_see(struct aspx_mailbox *mailbox, void *memory, uint32_t me,
                      const struct aspx_mailbox_shape *shape)
 {
-    uint64_t head = aspx_mailbox_head_bytes(shape);
     uint32_t participants = shape->participants;
 
     *mailbox = (struct aspx_mailbox){
@@ -75,22 +123,19 @@ int aspx_mailbox_see(struct aspx_mailbox *mailbox, void *memory, uint32_t me,
         .participants = participants,
         .flags = (void *) ((char *) memory + ASPX_MAILBOX_LINE),
         .nodes = (void *) ((char *) memory + map_at(participants)),
-        .cursor = calloc(participants, sizeof(*mailbox->cursor)),
-        .seen = calloc(participants, sizeof(*mailbox->seen)),
+        .head = aspx_mailbox_head_bytes(shape),
+        .region = shape->region,
         .units = (uint32_t) (shape->region / ASPX_MAILBOX_UNIT),
     };
-    mailbox->live = calloc(mailbox->units, sizeof(*mailbox->live));
-    mailbox->taken = calloc(mailbox->units, sizeof(*mailbox->taken));
-    if (!mailbox->cursor || !mailbox->seen || !mailbox->live ||
-        !mailbox->taken) {
+    if (!take_tables(mailbox) || !populate(mailbox, 1)) {
         aspx_mailbox_leave(mailbox);
         return -1;
     }
     /* Each list begins with an entry that is none. */
     for (uint32_t p = 0; p < participants; p++)
-        mailbox->cursor[p] = at(mailbox, head + p * shape->region);
-    mailbox->region = head + me * shape->region;
-    mailbox->oldest = mailbox->last = at(mailbox, mailbox->region);
+        mailbox->cursor[p] = at(mailbox, region_of(mailbox, p));
+    mailbox->last = at(mailbox, region_of(mailbox, me));
+    mailbox->own[0].offset = region_of(mailbox, me);
     mailbox->fill = sizeof(struct aspx_mailbox_entry);
     mailbox->taken[0] = true;
     mailbox->live[0] = 1;
@@ -117,10 +162,14 @@ void aspx_mailbox_leave(struct aspx_mailbox *mailbox)
 {
     free(mailbox->cursor);
     free(mailbox->seen);
+    free(mailbox->others_passed);
     free(mailbox->live);
     free(mailbox->taken);
+    free(mailbox->own);
     mailbox->cursor = NULL;
     mailbox->seen = NULL;
+    mailbox->others_passed = NULL;
+    mailbox->own = NULL;
     mailbox->live = NULL;
     mailbox->taken = NULL;
 }
@@ -141,14 +190,46 @@ static uint32_t units_of(uint64_t bytes)
     return (uint32_t) ((bytes + ASPX_MAILBOX_UNIT - 1) / ASPX_MAILBOX_UNIT);
 }
 
+uint64_t aspx_mailbox_footprint(uint64_t bytes)
+{
+    uint64_t all = bytes_of(bytes);
+
+    return all > ASPX_MAILBOX_UNIT
+               ? (uint64_t) units_of(all) * ASPX_MAILBOX_UNIT
+               : all;
+}
+
+static void find_fault(struct aspx_mailbox *mailbox, uint32_t participant,
+                       const char *field)
+{
+    if (mailbox->fault)
+        return;
+    mailbox->fault = field;
+    mailbox->fault_of = participant;
+}
+
+/* A participant passes what it has seen, and never less than before. */
+static uint64_t passed_of(struct aspx_mailbox *mailbox, uint32_t participant)
+{
+    uint64_t passed = atomic_load_explicit(&mailbox->flags[participant].passed,
+                                           memory_order_acquire);
+
+    if (passed < mailbox->others_passed[participant] ||
+        (passed > mailbox->published && passed != UINT64_MAX)) {
+        find_fault(mailbox, participant, "passed");
+        return 0;
+    }
+    mailbox->others_passed[participant] = passed;
+    return passed;
+}
+
 /* Entries below the result are read by nobody any more. */
-static uint64_t all_passed(const struct aspx_mailbox *mailbox)
+static uint64_t all_passed(struct aspx_mailbox *mailbox)
 {
     uint64_t least = UINT64_MAX;
 
     for (uint32_t p = 0; p < mailbox->participants; p++) {
-        uint64_t passed = atomic_load_explicit(&mailbox->flags[p].passed,
-                                               memory_order_acquire);
+        uint64_t passed = passed_of(mailbox, p);
 
         least = passed < least ? passed : least;
     }
@@ -156,11 +237,12 @@ static uint64_t all_passed(const struct aspx_mailbox *mailbox)
 }
 
 static void give_back(struct aspx_mailbox *mailbox,
-                      const struct aspx_mailbox_entry *entry)
+                      const struct aspx_mailbox_own *own)
 {
-    uint32_t unit = (uint32_t) ((offset_of(mailbox, entry) - mailbox->region) /
+    uint32_t unit = (uint32_t) ((own->offset -
+                                 region_of(mailbox, mailbox->me)) /
                                 ASPX_MAILBOX_UNIT);
-    uint32_t units = units_of(bytes_of(entry->bytes));
+    uint32_t units = units_of(bytes_of(own->bytes));
 
     if (--mailbox->live[unit] > 0)
         return;
@@ -173,18 +255,40 @@ static void give_back(struct aspx_mailbox *mailbox,
         mailbox->taken[u] = false;
 }
 
+static struct aspx_mailbox_own *own_at(const struct aspx_mailbox *mailbox,
+                                       uint64_t place)
+{
+    return &mailbox->own[place & (mailbox->own_size - 1)];
+}
+
+/* Entry n is at place n + 1 of the ring, behind the one that is none, which is
+ * not needed as soon as entry 0 is not. */
 static void reclaim(struct aspx_mailbox *mailbox)
 {
     uint64_t passed = all_passed(mailbox);
 
-    while (mailbox->oldest != mailbox->last &&
-           mailbox->oldest->number < passed) {
-        struct aspx_mailbox_entry *entry = mailbox->oldest;
+    while (mailbox->own_first < mailbox->published &&
+           (mailbox->own_first == 0 ? 0 : mailbox->own_first - 1) < passed)
+        give_back(mailbox, own_at(mailbox, mailbox->own_first++));
+}
 
-        mailbox->oldest = at(
-            mailbox, atomic_load_explicit(&entry->next, memory_order_relaxed));
-        give_back(mailbox, entry);
-    }
+/* A place in the ring for one more. */
+static bool has_place(struct aspx_mailbox *mailbox)
+{
+    uint64_t end = mailbox->published + 1;
+    struct aspx_mailbox bigger = *mailbox;
+
+    if (end - mailbox->own_first < mailbox->own_size)
+        return true;
+    bigger.own_size *= 2;
+    bigger.own = calloc(bigger.own_size, sizeof(*bigger.own));
+    if (!bigger.own)
+        return false;
+    for (uint64_t place = mailbox->own_first; place < end; place++)
+        *own_at(&bigger, place) = *own_at(mailbox, place);
+    free(mailbox->own);
+    *mailbox = bigger;
+    return true;
 }
 
 static bool has_memory(struct aspx_mailbox *mailbox, uint32_t end)
@@ -212,7 +316,7 @@ static bool find_units(struct aspx_mailbox *mailbox, uint32_t units,
         free = mailbox->taken[u] ? 0 : free + 1;
         if (free < units)
             continue;
-        if (!has_memory(mailbox, u + 1))
+        if (!has_memory(mailbox, u + 1) || !populate(mailbox, u + 1))
             return false;
         *unit = u + 1 - units;
         for (uint32_t t = *unit; t <= u; t++)
@@ -243,18 +347,20 @@ static struct aspx_mailbox_entry *entry_in(struct aspx_mailbox *mailbox,
                                            uint32_t unit, uint32_t offset)
 {
     mailbox->live[unit]++;
-    return at(mailbox,
-              mailbox->region + (uint64_t) unit * ASPX_MAILBOX_UNIT + offset);
+    return at(mailbox, region_of(mailbox, mailbox->me) +
+                           (uint64_t) unit * ASPX_MAILBOX_UNIT + offset);
 }
 
-struct aspx_mailbox_entry *aspx_mailbox_take(struct aspx_mailbox *mailbox,
-                                             uint64_t bytes)
+static struct aspx_mailbox_entry *take(struct aspx_mailbox *mailbox,
+                                       uint64_t bytes)
 {
     uint64_t all = bytes_of(bytes);
     struct aspx_mailbox_entry *entry;
     uint32_t unit;
 
     reclaim(mailbox);
+    if (mailbox->fault || !has_place(mailbox))
+        return NULL;
     if (all > ASPX_MAILBOX_UNIT) {
         if (!find_units(mailbox, units_of(all), &unit))
             return NULL;
@@ -267,7 +373,36 @@ struct aspx_mailbox_entry *aspx_mailbox_take(struct aspx_mailbox *mailbox,
     }
     entry->bytes = bytes;
     atomic_store_explicit(&entry->next, 0, memory_order_relaxed);
+    *own_at(mailbox, mailbox->published + 1) = (struct aspx_mailbox_own){
+        offset_of(mailbox, entry), bytes};
     return entry;
+}
+
+static void tell_room(struct aspx_mailbox *mailbox, bool has_no_room)
+{
+    if (has_no_room == mailbox->has_no_room)
+        return;
+    mailbox->has_no_room = has_no_room;
+    atomic_store_explicit(&mailbox->flags[mailbox->me].has_no_room, has_no_room,
+                          memory_order_relaxed);
+}
+
+struct aspx_mailbox_entry *aspx_mailbox_take(struct aspx_mailbox *mailbox,
+                                             uint64_t bytes)
+{
+    struct aspx_mailbox_entry *entry = take(mailbox, bytes);
+
+    tell_room(mailbox, !entry);
+    return entry;
+}
+
+bool aspx_mailbox_is_short(const struct aspx_mailbox *mailbox)
+{
+    for (uint32_t p = 0; p < mailbox->participants; p++)
+        if (atomic_load_explicit(&mailbox->flags[p].has_no_room,
+                                 memory_order_relaxed))
+            return true;
+    return false;
 }
 
 void aspx_mailbox_publish(struct aspx_mailbox *mailbox,
@@ -282,17 +417,57 @@ void aspx_mailbox_publish(struct aspx_mailbox *mailbox,
 
 /* ---- reading ------------------------------------------------------------------ */
 
-const struct aspx_mailbox_entry *aspx_mailbox_next(struct aspx_mailbox *mailbox,
-                                                   uint32_t participant)
+/* Can a participant have an entry there? */
+static bool is_entry(const struct aspx_mailbox *mailbox, uint32_t participant,
+                     uint64_t offset)
+{
+    uint64_t region = region_of(mailbox, participant);
+
+    return offset >= region && offset % ASPX_MAILBOX_LINE == 0 &&
+           offset - region <=
+               mailbox->region - sizeof(struct aspx_mailbox_entry);
+}
+
+/* How much may follow its header. */
+static uint64_t most_data(const struct aspx_mailbox *mailbox,
+                          uint32_t participant,
+                          const struct aspx_mailbox_entry *entry)
+{
+    return region_of(mailbox, participant) + mailbox->region -
+           offset_of(mailbox, entry) - sizeof(*entry);
+}
+
+bool aspx_mailbox_next(struct aspx_mailbox *mailbox, uint32_t participant,
+                       struct aspx_mailbox_view *view_p)
 {
     uint64_t next = atomic_load_explicit(&mailbox->cursor[participant]->next,
                                          memory_order_acquire);
+    const struct aspx_mailbox_entry *entry;
+    struct aspx_mailbox_view view;
 
-    if (next == 0)
-        return NULL;
+    if (next == 0 || mailbox->fault)
+        return false;
+    if (!is_entry(mailbox, participant, next)) {
+        find_fault(mailbox, participant, "next");
+        return false;
+    }
+    entry = at(mailbox, next);
+    view = (struct aspx_mailbox_view){
+        .data = entry->data,
+        .number = *(const volatile uint64_t *) &entry->number,
+        .bytes = *(const volatile uint64_t *) &entry->bytes,
+        .what = entry->what,
+    };
+    if (view.number != mailbox->seen[participant])
+        find_fault(mailbox, participant, "number");
+    else if (view.bytes > most_data(mailbox, participant, entry))
+        find_fault(mailbox, participant, "bytes");
+    if (mailbox->fault)
+        return false;
     mailbox->seen[participant]++;
-    mailbox->cursor[participant] = at(mailbox, next);
-    return mailbox->cursor[participant];
+    mailbox->cursor[participant] = entry;
+    *view_p = view;
+    return true;
 }
 
 /* The entry that a cursor stands at is still needed for its `next`. */

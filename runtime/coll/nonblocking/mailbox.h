@@ -15,6 +15,10 @@
  * (acquire) before it uses the memory of an entry again. Who waits for an entry
  * sleeps at the event of its owner.
  *
+ * The memory is open to stray stores of programs, and a ghost must survive
+ * them: offsets, lengths and numbers are checked when they are read, and owners
+ * keep what they need of their own entries themselves.
+ *
  * Nothing here calls MPI or blocks. Threads: one at a time for a mailbox of a
  * process; who uses it has a lock. */
 #ifndef ASPEN_RUNTIME_COLL_NONBLOCKING_MAILBOX_H
@@ -57,10 +61,26 @@ struct aspx_mailbox_entry {
     _Alignas(ASPX_MAILBOX_LINE) char data[];
 };
 
+/* An entry as a reader has it: the header was copied and checked once, since
+ * its owner, or a stray store of a program, may change it at any time. */
+struct aspx_mailbox_view {
+    const char *data; /* NULL: it was not seen yet */
+    uint64_t number, bytes;
+    struct aspx_mailbox_what what;
+};
+
 /* Of one participant. */
 struct aspx_mailbox_flags {
     _Alignas(ASPX_MAILBOX_LINE) struct aspx_event event;
     _Alignas(ASPX_MAILBOX_LINE) _Atomic uint64_t passed; /* entries below */
+    _Atomic uint32_t has_no_room; /* what it gives waits for the others */
+};
+
+/* The state of a mailbox that a ghost serves, as the ghost tells it. */
+enum aspx_mailbox_state {
+    ASPX_MAILBOX_OPEN,
+    ASPX_MAILBOX_CLOSED, /* after all of its users have let go */
+    ASPX_MAILBOX_BROKEN, /* something in its memory is not what was written */
 };
 
 /* What a ghost has to know of the communicator; users need none of it. */
@@ -68,27 +88,42 @@ struct aspx_mailbox_nodes {
     uint32_t ranks, nodes, node; /* node: this one */
     int32_t tag;                 /* the first of those of the communicator */
     _Atomic uint32_t left;       /* members that have let go of the mailbox */
-    _Atomic uint32_t closed;     /* so has the ghost, after all of them */
+    _Atomic uint32_t state;      /* enum aspx_mailbox_state */
     uint32_t map[]; /* node of each rank, then the ghost of each node: its
                        number among all ghosts */
 };
 
-/* As one process sees it. */
+/* An entry of one's own whose memory is not free: only this is believed. */
+struct aspx_mailbox_own {
+    uint64_t offset, bytes;
+};
+
+/* As one process sees it. What it depends on is in its own memory. */
 struct aspx_mailbox {
     char *base;
     uint32_t me, participants;
     struct aspx_mailbox_flags *flags;
     struct aspx_mailbox_nodes *nodes;
+    uint64_t head, region; /* bytes of the head; of a region */
+    /* NULL, or what in the memory is not what a participant can have written;
+     * nothing is taken or read any more. */
+    const char *fault;
+    uint32_t fault_of; /* the participant */
     /* as an owner of entries */
-    struct aspx_mailbox_entry *oldest, *last;
-    uint64_t region; /* offset of the own one */
+    struct aspx_mailbox_entry *last;
+    /* Entries first to published + 1 (the first is none) in a ring. */
+    struct aspx_mailbox_own *own;
+    uint64_t own_first, own_size; /* own_size: a power of two */
     uint64_t published;
     uint32_t units, current, fill; /* small ones go to the unit `current`, of
                                       which so many bytes are taken */
     uint32_t *live;                /* entries that begin in each unit */
     bool *taken;                   /* each unit */
     uint64_t checked;              /* units for which there was memory */
+    uint64_t populated;            /* units that have memory */
     uint64_t used;                 /* bytes of units taken */
+    bool has_no_room;              /* as told */
+    uint64_t *others_passed;       /* as last read, by participant */
     /* as a reader */
     const struct aspx_mailbox_entry **cursor; /* by participant */
     uint64_t *seen;                           /* entries, by participant */
@@ -134,9 +169,16 @@ struct aspx_mailbox_entry *aspx_mailbox_take(struct aspx_mailbox *mailbox,
 void aspx_mailbox_publish(struct aspx_mailbox *mailbox,
                           struct aspx_mailbox_entry *entry);
 
-/* The next entry of a participant that was not seen, or NULL. Sees it. */
-const struct aspx_mailbox_entry *aspx_mailbox_next(struct aspx_mailbox *mailbox,
-                                                   uint32_t participant);
+/* Bytes of a region that an entry with so many bytes takes at most. */
+uint64_t aspx_mailbox_footprint(uint64_t bytes);
+
+/* Does anyone have no room, so that it helps to let go of entries early? */
+bool aspx_mailbox_is_short(const struct aspx_mailbox *mailbox);
+
+/* See the next entry of a participant. Returns false when there is none, or
+ * when it is not what the participant can have written (see fault). */
+bool aspx_mailbox_next(struct aspx_mailbox *mailbox, uint32_t participant,
+                       struct aspx_mailbox_view *view_p);
 
 /* Entries of operations below `needed` are not read any more. */
 void aspx_mailbox_pass(struct aspx_mailbox *mailbox, uint64_t needed);

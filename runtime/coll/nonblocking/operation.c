@@ -3,6 +3,8 @@
 
 #include "operation.h"
 
+#include "runtime/base/memory_left.h"
+
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +93,7 @@ uint64_t aspx_post_gives(const struct aspx_posts *posts,
 
 static void append(struct aspx_posts *posts, struct aspx_post *post)
 {
+    posts->since_mark += aspx_mailbox_footprint(most_bytes(posts, &post->what));
     post->next = NULL;
     post->number = posts->begun++;
     if (!posts->first)
@@ -165,11 +168,11 @@ static void publish_pending(struct aspx_posts *posts)
 /* ---- what came ---------------------------------------------------------------- */
 
 static void note(const struct aspx_posts *posts, uint32_t participant,
-                 const struct aspx_mailbox_entry *entry)
+                 const struct aspx_mailbox_view *view)
 {
     for (struct aspx_post *post = posts->first; post; post = post->next)
-        if (post->number == entry->number)
-            post->from[participant] = entry;
+        if (post->number == view->number && !post->held)
+            post->from[participant] = *view;
 }
 
 enum needs { NOTHING, THE_ROOT, LOWER, ALL, THE_GHOST };
@@ -197,6 +200,8 @@ static enum needs needs_of(const struct aspx_posts *posts,
 /* Does it still have to read entries? A root that only gave does not. */
 static bool reads(const struct aspx_posts *posts, const struct aspx_post *post)
 {
+    if (post->held)
+        return false;
     if (post->what.op == ASP_COLL_BCAST && is_root(posts, &post->what))
         return false;
     return needs_of(posts, &post->what) != NOTHING;
@@ -210,29 +215,46 @@ static uint64_t first_needed(const struct aspx_posts *posts)
     return posts->begun;
 }
 
+/* The last entry seen of each list is not passed before the next one. */
+static void move_mark(struct aspx_posts *posts)
+{
+    if (posts->mailbox.passed + 1 < posts->mark)
+        return;
+    posts->mark = posts->begun;
+    posts->before_mark = posts->since_mark;
+    posts->since_mark = 0;
+}
+
 void aspx_posts_look(struct aspx_posts *posts)
 {
     struct aspx_mailbox *mailbox = &posts->mailbox;
+    struct aspx_mailbox_view view;
 
     if (aspx_posts_are_pending(posts))
         publish_pending(posts);
     for (uint32_t p = 0; p < mailbox->participants; p++)
-        while (mailbox->seen[p] < posts->begun) {
-            const struct aspx_mailbox_entry *entry = aspx_mailbox_next(mailbox,
-                                                                       p);
-
-            if (!entry)
-                break;
-            note(posts, p, entry);
-        }
+        while (mailbox->seen[p] < posts->begun &&
+               aspx_mailbox_next(mailbox, p, &view))
+            note(posts, p, &view);
     aspx_mailbox_pass(mailbox, first_needed(posts));
+    move_mark(posts);
+}
+
+/* First fit leaves unused, at worst, a share of a region that grows with the
+ * logarithm of the longest entry, of 65 units: so much always fits. */
+enum { SURE_SHARE = 8 };
+
+bool aspx_posts_may_fill(const struct aspx_posts *posts)
+{
+    return posts->before_mark + posts->since_mark >
+           posts->mailbox.region / SURE_SHARE;
 }
 
 static uint32_t first_missing(const struct aspx_post *post, uint32_t from,
                               uint32_t end, uint32_t none)
 {
     for (uint32_t p = from; p < end; p++)
-        if (!post->from[p])
+        if (!post->from[p].data)
             return p;
     return none;
 }
@@ -260,6 +282,69 @@ uint32_t aspx_post_misses(const struct aspx_posts *posts,
     }
 }
 
+/* ---- held ---------------------------------------------------------------------- */
+
+/* As much is asked for at once, and not more than a quarter of what is left. */
+enum { CHECK_BYTES = 1 << 20, LEFT_SHARE = 4 };
+
+static bool has_memory(struct aspx_posts *posts, uint64_t bytes)
+{
+    uint64_t more = bytes < CHECK_BYTES ? CHECK_BYTES : bytes;
+
+    if (bytes > posts->may_hold) {
+        if (more > aspx_memory_left() / LEFT_SHARE)
+            return false;
+        posts->may_hold = more;
+    }
+    posts->may_hold -= bytes;
+    return true;
+}
+
+static uint64_t held_bytes(const struct aspx_mailbox_view *view)
+{
+    return view->data ? (view->bytes + ASPX_MAILBOX_LINE) / ASPX_MAILBOX_LINE *
+                            ASPX_MAILBOX_LINE
+                      : 0;
+}
+
+/* Returns whether there was memory. */
+static bool hold(struct aspx_posts *posts, struct aspx_post *post)
+{
+    uint32_t participants = posts->mailbox.participants;
+    uint64_t all = ASPX_MAILBOX_LINE;
+    char *to;
+
+    for (uint32_t p = 0; p < participants; p++)
+        all += held_bytes(&post->from[p]);
+    to = has_memory(posts, all) ? aligned_alloc(ASPX_MAILBOX_LINE, all) : NULL;
+    if (!to)
+        return false;
+    post->held = to;
+    for (uint32_t p = 0; p < participants; p++) {
+        struct aspx_mailbox_view *view = &post->from[p];
+        uint64_t bytes = held_bytes(view);
+
+        if (!view->data)
+            continue;
+        memcpy(to, view->data, view->bytes);
+        view->data = to;
+        to += bytes;
+    }
+    return true;
+}
+
+/* What comes behind one that misses something is not passed before it. */
+void aspx_posts_hold(struct aspx_posts *posts)
+{
+    uint32_t none = posts->mailbox.participants;
+
+    for (struct aspx_post *post = posts->first; post; post = post->next)
+        if (reads(posts, post) &&
+            (aspx_post_misses(posts, post) < none || !hold(posts, post)))
+            break;
+    aspx_posts_look(posts);
+}
+
 /* ---- taken -------------------------------------------------------------------- */
 
 /* Bytes of an entry from an offset on, or NULL: ranks of an erroneous program
@@ -267,12 +352,12 @@ uint32_t aspx_post_misses(const struct aspx_posts *posts,
 static const char *data_of(struct aspx_post *post, uint32_t participant,
                            uint64_t offset, uint64_t bytes)
 {
-    const struct aspx_mailbox_entry *entry = post->from[participant];
+    const struct aspx_mailbox_view *view = &post->from[participant];
 
-    if (entry->what.op == post->what.op &&
-        entry->what.bytes == post->what.bytes &&
-        entry->what.root == post->what.root && offset + bytes <= entry->bytes)
-        return entry->data + offset;
+    if (view->data && view->what.op == post->what.op &&
+        view->what.bytes == post->what.bytes &&
+        view->what.root == post->what.root && offset + bytes <= view->bytes)
+        return view->data + offset;
     post->rc = MPI_ERR_TRUNCATE;
     return NULL;
 }
@@ -434,7 +519,8 @@ void aspx_post_end(struct aspx_posts *posts, struct aspx_post *post)
     post->has_ended = true;
     free(post->from);
     free(post->given);
+    free(post->held);
     post->from = NULL;
-    post->given = NULL;
+    post->given = post->held = NULL;
     aspx_posts_look(posts);
 }

@@ -42,6 +42,10 @@ struct aspx_posts {
     uint64_t most;                  /* bytes of an entry; larger: MPI's */
     struct aspx_post *first, **end; /* not ended, in their order */
     uint64_t begun;
+    /* Bytes of regions that operations which this rank may not have passed take
+     * at most: those before `mark`, and those from it on. */
+    uint64_t mark, before_mark, since_mark;
+    uint64_t may_hold; /* bytes for which there was memory */
     /* inout[i] = in[i] op inout[i], an error code of MPI. */
     int (*fold)(void *inout, const void *in,
                 const struct aspx_mailbox_what *what, uint64_t bytes);
@@ -57,7 +61,8 @@ struct aspx_post {
     int rc; /* MPI_SUCCESS, or an error code */
     void *given;
     uint64_t given_bytes;
-    const struct aspx_mailbox_entry **from; /* by participant, of `posts` */
+    struct aspx_mailbox_view *from; /* by participant, of `posts` */
+    void *held; /* their data, copied (aspx_posts_hold()), or NULL */
     struct aspx_post *next;
 };
 
@@ -86,6 +91,14 @@ static inline bool aspx_posts_are_pending(const struct aspx_posts *posts)
 
 /* Look what came, and publish what had no room. */
 void aspx_posts_look(struct aspx_posts *posts);
+
+/* Has this rank posted so much that it has not passed that a region may be full
+ * of it? Then the others may wait for it to look. */
+bool aspx_posts_may_fill(const struct aspx_posts *posts);
+
+/* Copy what came for operations that only have to be taken, so that its owners
+ * have the room. Without memory for it, it stays where it is. */
+void aspx_posts_hold(struct aspx_posts *posts);
 
 /* The participant whose entry is not there; participants: none is missing. */
 uint32_t aspx_post_misses(const struct aspx_posts *posts,

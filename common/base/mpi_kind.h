@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What MPI a library is, told by the names that it defines: those of files say
+ * nothing (libmpi.so.12 may be MPICH's or Intel's, libmpich.so.12 is what
+ * Debian makes of it). One table answers for loaded libraries
+ * (runtime/mpi/library.h) and for files (base/mpi_file.h). */
+#ifndef ASPEN_COMMON_BASE_MPI_KIND_H
+#define ASPEN_COMMON_BASE_MPI_KIND_H
+
+#include <stdbool.h>
+
+enum asp_mpi_kind {
+    ASP_MPI_NONE,  /* not an MPI library: a tool defines MPI_X, never PMPI_X */
+    ASP_MPI_MPICH, /* handles and constants of MPICH's binary interface */
+    ASP_MPI_OPEN,  /* Open MPI */
+    ASP_MPI_OTHER, /* another interface, the standard's among them */
+    ASP_MPI_KINDS
+};
+
+/* Does the library define this name, as one that others may use? */
+typedef bool asp_mpi_defines_f(const void *library, const char *name);
+
+enum asp_mpi_kind asp_mpi_kind(asp_mpi_defines_f *defines, const void *library);
+
+/* "Open MPI", as part of a sentence. */
+const char *asp_mpi_kind_name(enum asp_mpi_kind kind);
+
+/* The variable that a launcher sets in each process that such an MPI joins to
+ * others by; without it the process is a job of its own. */
+const char *asp_mpi_kind_joins_by(enum asp_mpi_kind kind);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which MPI libraries this process has loaded: the program links one, Python
+ * and others load one in a scope of its own, where RTLD_NEXT does not look.
+ * They are told by what they define (common/base/mpi_kind.h), whatever their
+ * files are called. An MPI that is linked into the program itself is none:
+ * nothing can stand in front of it (world/bypass.c). */
+#ifndef ASPEN_RUNTIME_MPI_LIBRARY_H
+#define ASPEN_RUNTIME_MPI_LIBRARY_H
+
+#include "common/base/mpi_kind.h"
+
+#include <limits.h>
+#include <stddef.h>
+
+struct aspx_mpi_library {
+    enum asp_mpi_kind kind;
+    char path[PATH_MAX]; /* as the dynamic linker knows it */
+};
+
+/* The one that was loaded first, second, ...: 0, 1, ... Returns whether there
+ * is one. Takes the loader's lock of its list of objects, and no other.
+ * Threads: any. */
+bool aspx_mpi_library_find(size_t which, struct aspx_mpi_library *library);
+
+/* Its dlopen() handle. NULL when it was unloaded. */
+void *aspx_mpi_library_open(const struct aspx_mpi_library *library);
+
+/* "Open MPI v4.1.4 (libmpi.so.40)", as it calls itself and as its file is
+ * called; MPI need not run. */
+void aspx_mpi_library_name(const struct aspx_mpi_library *library, char *name,
+                           size_t bytes);
+
+#endif

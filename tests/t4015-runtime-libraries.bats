@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Which MPI a program has is told by what its library is. Here: the installed
+# MPICH under the name that MPICH's own build gives it, and an MPI that is not
+# MPICH.
+
+load helpers
+
+setup_file() {
+    export other=$BATS_FILE_TMPDIR/other
+    mkdir "$other"
+    for file in "$ASPEN_BUILD"/tests/world/{comm,attr} \
+        "$ASPEN_BUILD/examples/rma_stall" \
+        "$(ldd "$ASPEN_BUILD/tests/world/comm" |
+            awk '$1 == "libmpich.so.12" {print $3}')"; do
+        called_libmpi "$file" "$other/${file##*/}"
+    done
+    mv "$other"/libmpich.so.12 "$other/libmpi.so.12"
+}
+
+# Copy a program or library, with libmpi.so.12 wherever it says libmpich.so.12.
+called_libmpi() {
+    python3 - "$1" "$2" <<'PY'
+import os, sys
+data = open(sys.argv[1], "rb").read()
+name = b"libmpich.so.12\0"
+assert name in data
+open(sys.argv[2], "wb").write(data.replace(name, b"libmpi.so.12\0\0\0"))
+os.chmod(sys.argv[2], 0o755)
+PY
+}
+
+# Run with that library.
+elsewhere() { LD_LIBRARY_PATH=$other ghosts "$@"; }
+
+@test "a library called libmpi.so.12 is MPICH's in all modes" {
+    diff <(ghosts -n 3 -g 0 "$ASPEN_BUILD/tests/world/comm" 2>&1 | sort) \
+        <(elsewhere -n 3 "$other/comm" 2>&1 | sort)
+    for mode in --off --offload --thread '--knob offload=yes'; do
+        # shellcheck disable=SC2086
+        run elsewhere -n 3 $mode --report="$BATS_TEST_TMPDIR/record" "$other/attr"
+        ended_with 0
+        not_printed 'the MPI of'
+        grep -q '"MPICH Version' "$BATS_TEST_TMPDIR/record"
+    done
+}
+
+@test "ghosts load the library of their ranks, and serve" {
+    run elsewhere -n 2 "$other/rma_stall"
+    ended_with 0
+    printed 'updates took: [0-4]?[0-9]?[0-9]\.' # plain: 500
+    # it is not where another would be found
+    run env -u LD_LIBRARY_PATH "$ASPEN_TOP/tests/ghostrun" -n 2 env \
+        LD_LIBRARY_PATH="$other" "$other/rma_stall"
+    ended_with 0
+    printed 'updates took: [0-4]?[0-9]?[0-9]\.' # plain: 500
+}
+
+@test "a ghost whose library cannot be loaded ends the job with the reason" {
+    cp -r "$other" "$BATS_TEST_TMPDIR/lost"
+    cat >"$BATS_TEST_TMPDIR/lose.c" <<'C'
+#include <stdlib.h>
+#include <unistd.h>
+/* The library goes when the program has it: before ghosts load it. */
+__attribute__((constructor)) static void lose(void)
+{
+    unlink(getenv("LOSE"));
+}
+C
+    gcc -shared -fPIC -o "$BATS_TEST_TMPDIR/lose.so" "$BATS_TEST_TMPDIR/lose.c"
+    LOSE=$BATS_TEST_TMPDIR/lost/libmpi.so.12 \
+        LD_LIBRARY_PATH=$BATS_TEST_TMPDIR/lost \
+        run timeout 60 "$ASPEN_TOP/tests/ghostrun" -n 1 \
+        --preload "$BATS_TEST_TMPDIR/lose.so" "$other/rma_stall"
+    [ "$status" -ne 0 ]
+    [ "$status" -ne 124 ]
+    printed 'aspen-ghost: the MPI library of the ranks cannot be loaded into the ghost: .*/lost/libmpi.so.12'
+}
+
+@test "a program of Open MPI runs plain in all modes, and that is said" {
+    cat >"$BATS_TEST_TMPDIR/hello.py" <<'PY'
+from mpi4py import MPI
+print("sum %d of %d" % (MPI.COMM_WORLD.allreduce(1), MPI.COMM_WORLD.size))
+PY
+    plain='aspen: the MPI of this program is Open MPI v.*, and Aspen works with MPICH: running without Aspen'
+    for mode in '' --offload --thread --off; do
+        # shellcheck disable=SC2086
+        run ghosts -n 2 $mode /usr/bin/python3 "$BATS_TEST_TMPDIR/hello.py"
+        ended_with 0
+        # mpiexec may put both on one line
+        [ "$(grep -o 'sum 1 of 1' <<<"$output" | wc -l)" -eq 2 ]
+        [ "$(grep -o "$plain" <<<"$output" | wc -l)" -eq 1 ]
+    done
+}
