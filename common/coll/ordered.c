@@ -49,12 +49,12 @@ static uint32_t list_ranges(const struct asp_coll_schedule *s,
 static void mark(const struct asp_coll_schedule *s, uint64_t *before,
                  size_t words, uint32_t i)
 {
-    const uint32_t *needs = s->needs + s->steps[i].needs_first;
-
     for (uint32_t k = 0; k < s->steps[i].nneeds; k++) {
+        uint32_t need = s->needs[s->steps[i].needs_first + k];
+
         for (size_t w = 0; w < words; w++)
-            before[i * words + w] |= before[needs[k] * words + w];
-        before[i * words + needs[k] / 64] |= UINT64_C(1) << needs[k] % 64;
+            before[i * words + w] |= before[need * words + w];
+        before[i * words + need / 64] |= UINT64_C(1) << need % 64;
     }
 }
 

@@ -130,9 +130,12 @@ int64_t asp_coll_pile_needs(struct asp_coll_pile *pile,
                             const struct asp_coll_look *look,
                             const struct asp_coll_step *step)
 {
-    const uint32_t *needs = look->s.needs + step->needs_first;
+    const uint32_t *needs;
     int64_t end = 0;
 
+    if (step->nneeds == 0)
+        return 0; /* and there may be no array of needs */
+    needs = look->s.needs + step->needs_first;
     for (uint32_t k = 0; k < step->nneeds; k++)
         end = larger(end, look->marks[needs[k]].end);
     for (int server = CPU; server <= IN && step->nneeds > 1; server++)

@@ -193,6 +193,7 @@ static void test_refused_at_once(void **state)
     MPI_Request request = 42;
 
     (void) state;
+    ran = 0;
     assert_int_equal(aspx_request_post(sending(refuse, 1), false, &request),
                      MPI_ERR_RANK);
     assert_int_equal(request, 42);
