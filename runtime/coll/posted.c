@@ -13,6 +13,7 @@
 
 #include "runtime/mpi/handle.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,9 +170,9 @@ static void finish(struct aspx_coll_posted *posted)
         aspx_coll_behind.MPI_Grequest_complete(posted->request);
 }
 
-/* The memory of the mailbox is not as it was written: the program has stored
- * there, or the ghost has found that it has, and nothing more will come. */
-static _Noreturn void give_up_broken(const struct aspx_coll_space *space)
+enum { PASS_ON_MS = 100 }; /* the launcher drops what it has not passed on */
+
+void aspx_coll_posted_say_broken(const struct aspx_coll_space *space)
 {
     const struct aspx_posts *posts = &space->posts;
     const struct aspx_mailbox *mailbox = &posts->mailbox;
@@ -193,12 +194,18 @@ static _Noreturn void give_up_broken(const struct aspx_coll_space *space)
                 "communicator's non-blocking collectives, and says why: "
                 "the job ends\n");
     fflush(stderr);
+    (void) poll(NULL, 0, PASS_ON_MS);
+}
+
+static _Noreturn void give_up_broken(const struct aspx_coll_space *space)
+{
+    aspx_coll_posted_say_broken(space);
     aspx_coll_behind.MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     abort();
 }
 
 /* A ghost closes a mailbox in order only when its users have let go of it. */
-static bool is_broken(const struct aspx_coll_space *space)
+bool aspx_coll_posted_is_broken(const struct aspx_coll_space *space)
 {
     const struct aspx_mailbox *mailbox = &space->posts.mailbox;
 
@@ -215,7 +222,7 @@ static void step(struct aspx_coll_space *space)
     struct aspx_post *post, *next;
 
     aspx_coll_look(space);
-    if (is_broken(space))
+    if (aspx_coll_posted_is_broken(space))
         give_up_broken(space);
     for (post = posts->first; post; post = next) {
         next = post->next;

@@ -3,7 +3,10 @@
 
 #include "publisher.h"
 
+#include "posted.h"
+
 #include "runtime/base/clock.h"
+#include "runtime/world/job_end.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -43,14 +46,12 @@ static bool has_work(const struct aspx_coll_space *space)
 {
     const struct aspx_posts *posts = &space->posts;
 
-    if (posts->mailbox.fault)
-        return false;
     return aspx_posts_are_pending(posts) ||
            (aspx_posts_may_fill(posts) &&
             (posts->first || space->comm != MPI_COMM_NULL));
 }
 
-enum work { NOTHING, WATCHES, PUBLISHES };
+enum work { NOTHING, WATCHES, PUBLISHES, IS_BROKEN };
 
 static enum work look(struct aspx_coll_space *space)
 {
@@ -62,6 +63,8 @@ static enum work look(struct aspx_coll_space *space)
         aspx_posts_hold(&space->posts);
     if (has_work(space))
         work = aspx_posts_are_pending(&space->posts) ? PUBLISHES : WATCHES;
+    if (work != NOTHING && aspx_coll_posted_is_broken(space))
+        work = IS_BROKEN;
     space->has_publisher = work != NOTHING;
     pthread_mutex_unlock(&space->lock);
     return work;
@@ -78,6 +81,11 @@ static void *run(void *arg)
     while ((work = look(space)) != NOTHING) {
         uint64_t now = aspx_clock_ns(CLOCK_MONOTONIC);
 
+        /* The program's thread may be in a call of MPI that never ends now. */
+        if (work == IS_BROKEN) {
+            aspx_coll_posted_say_broken(space);
+            aspx_job_end(true);
+        }
         nanosleep(&pause, NULL);
         if (work == WATCHES)
             since = now;
