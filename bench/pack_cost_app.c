@@ -22,7 +22,11 @@ enum {
     FRAGMENT = 8240, /* what UCX asks for at a time (bytes) */
 };
 
+#ifdef __clang__ /* makes no copies of functions */
+#define ALONE __attribute__((noinline))
+#else
 #define ALONE __attribute__((noinline, noclone))
+#endif
 
 struct int_double {
     int i;

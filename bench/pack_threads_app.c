@@ -15,7 +15,12 @@ enum {
     SETTLE_US = 20000,
 };
 
-#define ALONE __attribute__((noipa)) /* a line each in the profile */
+/* A line each in the profile. */
+#ifdef __clang__
+#define ALONE __attribute__((noinline))
+#else
+#define ALONE __attribute__((noipa))
+#endif
 
 static int calls;
 static char *from, *to;

@@ -22,6 +22,11 @@ AC_DEFUN([ASPEN_WARNINGS], [
         -Wduplicated-cond -Wlogical-op -Wstack-usage=32768
         -fvisibility=hidden],
         [ASPEN_TRY_CFLAG([ASPEN_CFLAGS], flag)])
+    # For clang no comment tells that a case falls through; those of uthash's
+    # macros have comments.
+    AC_COMPILE_IFELSE([AC_LANG_SOURCE([[#ifndef __clang__
+#error gcc
+#endif]])], [ASPEN_CFLAGS="$ASPEN_CFLAGS -Wno-implicit-fallthrough"])
     ASPEN_STRICT_CFLAGS=
     ASPEN_TRY_CFLAG([ASPEN_STRICT_CFLAGS], [-Wconversion])
     ASPEN_CFLAGS="$ASPEN_CFLAGS $ASPEN_WERROR $ASPEN_SANITIZER_FLAGS"

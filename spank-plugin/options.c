@@ -66,11 +66,11 @@ static char *value_of(struct asps_options *options, int opt)
 
 /* Slurm writes an absent argument as NULL, "" or, between processes,
  * "(null)". */
-static const char *argument(int opt, const char *optarg)
+static const char *argument(int opt, const char *said)
 {
-    if (optarg == NULL || *optarg == '\0' || strcmp(optarg, "(null)") == 0)
+    if (said == NULL || *said == '\0' || strcmp(said, "(null)") == 0)
         return rows[opt].bare;
-    return optarg;
+    return said;
 }
 
 /* --async-progress=help: print what `aspen` prints, and leave srun. */
@@ -97,13 +97,13 @@ static void print_help(void)
     exit(EXIT_SUCCESS);
 }
 
-static int on_option(int opt, const char *optarg, int remote)
+static int on_option(int opt, const char *said, int remote)
 {
     const char *value;
 
     if (remote || opt < 0 || opt >= OPT_COUNT)
         return 0;
-    value = argument(opt, optarg);
+    value = argument(opt, said);
     if (opt == OPT_PROGRESS && strcmp(value, "help") == 0)
         print_help();
     if (*value == '\0') {
@@ -126,12 +126,14 @@ int asps_options_register(spank_t spank, const char *command,
     static char names[OPT_COUNT][32];
     static char spec[] = "SPEC", file[] = "FILE";
     static char usage[OPT_COUNT][320] = {
-        "asynchronous progress for MPI: off, auto, ghost[:N], offload, thread, "
-        "and key=value items, separated by commas. Without SPEC: what policies "
-        "say, else auto. --async-progress=help lists the keys",
+        ("asynchronous progress for MPI: off, auto, ghost[:N], offload, "
+         "thread, "
+         "and key=value items, separated by commas. Without SPEC: what "
+         "policies "
+         "say, else auto. --async-progress=help lists the keys"),
         "job policy (YAML) for asynchronous progress",
-        "at the end, say what asynchronous progress did, or write also "
-        "JSON to FILE"};
+        ("at the end, say what asynchronous progress did, or write also "
+         "JSON to FILE")};
     int rc = 0;
 
     aspen_command = command;

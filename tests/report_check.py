@@ -80,8 +80,8 @@ def is_optional(path, key, mode):
     if mode == "ghost" and (path, key) in (((), "offload"),
                                            (("offload",), "threads")):
         return True
-    if path[:1] == ("ghost_busy",) and (key == "waits" or
-                                        key.startswith("parked_")):
+    if path[:1] == ("ghost_busy",) and (
+            key in ("waits", "start_cpu_s") or key.startswith("parked_")):
         return True
     return path == () and key in OPTIONAL
 
@@ -342,10 +342,12 @@ def page_busy(root, record):
     for row, busy in zip(rows(section), record["ghost_busy"], strict=True):
         equal("ghost", row[0], f"rank {busy['rank']}, node {busy['node']}")
         near("busy", row[2], busy["busy_s"])
-        near("CPU time", row[5], busy["cpu_s"])
-        equal("woken by", row[6], busy.get("waits", ""))
+        start = busy.get("start_cpu_s", 0)
+        near("CPU time", row[5], busy["cpu_s"] - start)
+        near("to start", row[6], start)
+        equal("woken by", row[7], busy.get("waits", ""))
         if "ghost_crew" in record:
-            near("parked", row[7], busy["parked_s"])
+            near("parked", row[8], busy["parked_s"])
         if busy["held_s"]:
             bar("busy", row[1], [busy["busy_s"]], busy["held_s"])
 

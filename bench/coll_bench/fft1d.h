@@ -21,6 +21,10 @@ void fft1d_free(struct fft1d *fft);
  * scaled: there and back is n times what it was. */
 void fft1d(const struct fft1d *fft, double complex *row, int sign);
 
+#ifndef CMPLX /* the C library defines it for gcc alone */
+#define CMPLX(re, im) __builtin_complex((double) (re), (double) (im))
+#endif
+
 /* Without the checks for infinities that C asks of a complex product. */
 static inline double complex fft1d_product(double complex a, double complex b)
 {

@@ -25,9 +25,9 @@ static void print_location(const struct asp_location *at, char *buf,
         snprintf(buf, size, "%s", at->file);
 }
 
-static void err_set(struct asp_err *err, int errnum,
-                    const struct asp_location *at, const char *fmt,
-                    va_list args)
+__attribute__((format(printf, 4, 0))) static void err_set(
+    struct asp_err *err, int errnum, const struct asp_location *at,
+    const char *fmt, va_list args)
 {
     if (err) {
         if (vsnprintf(err->text, sizeof(err->text), fmt, args) < 0)

@@ -27,10 +27,10 @@ static void test_rules(void **state)
         uint32_t release = 0;
 
         assert_int_equal(asp_slurm_release_parse(rows[i].release, &release), 0);
-        for (int rule = 0; rule < ASP_SLURM_NRULES; rule++)
+        for (enum asp_slurm_rule rule = 0; rule < ASP_SLURM_NRULES; rule++)
             assert_int_equal(asp_slurm_has(release, rule), rows[i].has[rule]);
     }
-    for (int rule = 0; rule < ASP_SLURM_NRULES; rule++)
+    for (enum asp_slurm_rule rule = 0; rule < ASP_SLURM_NRULES; rule++)
         assert_int_equal(asp_slurm_has(0, rule), rows[0].has[rule]);
 }
 

@@ -264,8 +264,8 @@ static int take_word(const char *word, struct words *words)
         return -1;
     for (size_t i = 0; i < SIZE(numbers); i++)
         if (asp_is_word(word, len, numbers[i].key))
-            return take_u32(
-                value, (uint32_t *) ((char *) request + numbers[i].number));
+            return take_u32(value, (uint32_t *) (void *) ((char *) request +
+                                                          numbers[i].number));
     for (size_t i = 0; i < SIZE(flags); i++)
         if (asp_is_word(word, len, flags[i].key)) {
             *(bool *) ((char *) words +

@@ -3,12 +3,16 @@
 #include "coll.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MOST = 300000 };
@@ -46,14 +50,53 @@ void coll_no_memory(struct prng *all, long n)
         printf("%s\n", err.text);
 }
 
+/* Names of a rank that was killed an hour ago; of one that is at it; of now;
+ * and what is not ours. */
+static const struct {
+    const char *name;
+    bool old, held, goes;
+} left_names[] = {
+    {"/aspen-00000000000000000000000000000001", true, false, true},
+    {"/aspen-00000000000000000000000000000002", true, true, false},
+    {"/aspen-00000000000000000000000000000003", false, false, false},
+    {"/aspen-0000000000000000000000000000000", true, false, false},
+};
+enum { LEFT_NAMES = sizeof(left_names) / sizeof(left_names[0]) };
+
+static void leave_names(int *fds)
+{
+    const struct timespec hour_ago[2] = {{.tv_sec = time(NULL) - 3600},
+                                         {.tv_sec = time(NULL) - 3600}};
+
+    for (int i = 0; i < LEFT_NAMES; i++) {
+        fds[i] = shm_open(left_names[i].name, O_RDWR | O_CREAT, 0600);
+        if (left_names[i].held)
+            flock(fds[i], LOCK_EX);
+        if (left_names[i].old)
+            futimens(fds[i], hour_ago);
+    }
+}
+
+static void expect_names(const int *fds)
+{
+    for (int i = 0; i < LEFT_NAMES; i++) {
+        EXPECT((shm_unlink(left_names[i].name) != 0) == left_names[i].goes,
+               "%s", left_names[i].name);
+        close(fds[i]);
+    }
+}
+
 /* Without memfds, by an object of /dev/shm that leaves no name behind. */
 void coll_fallback(struct prng *all, long n)
 {
     struct aspx_node_area *usual = coll_area;
     struct asp_err err;
     glob_t found;
+    int fds[LEFT_NAMES];
 
     no_memfd = true;
+    if (coll_rank == 0)
+        leave_names(fds);
     for (long i = 0; i < n; i++) {
         struct aspx_node_way way = coll_any_way(all);
         uint64_t number = 42 + (uint64_t) i;
@@ -71,6 +114,9 @@ void coll_fallback(struct prng *all, long n)
         aspx_node_area_free(coll_area);
     }
     no_memfd = false;
+    if (coll_rank == 0)
+        expect_names(fds);
+    MPI_Barrier(MPI_COMM_WORLD);
     EXPECT(glob("/dev/shm/aspen-*", 0, NULL, &found) == GLOB_NOMATCH,
            "a name was left: %s", found.gl_pathv[0]);
     coll_area = usual;

@@ -22,7 +22,8 @@ struct making {
     struct made made;
 };
 
-static void say(struct making *m, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void say(struct making *m,
+                                                      const char *format, ...)
 {
     va_list ap;
 

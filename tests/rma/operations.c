@@ -89,7 +89,7 @@ static void fill(const struct type *type, unsigned char *buf)
     for (int i = 0; i < COUNT; i++) {
         int small = (int) (rma_random(&seed) % 4), size;
         MPI_Aint lb, extent;
-        unsigned char *at;
+        void *at;
 
         MPI_Type_get_extent(type->type, &lb, &extent);
         MPI_Type_size(type->type, &size);
@@ -103,7 +103,7 @@ static void fill(const struct type *type, unsigned char *buf)
         else if (type->type == MPI_FLOAT_INT)
             ((float *) at)[0] = (float) small, ((int *) at)[1] = i;
         else if (type->type == MPI_DOUBLE_INT)
-            *(double *) at = small, *(int *) (at + 8) = i;
+            *(double *) at = small, ((int *) at)[2] = i;
         else if (type->class == COMPLEX && size == 8)
             ((float *) at)[0] = (float) small;
         else if (type->class == COMPLEX && size == 16)
@@ -111,7 +111,9 @@ static void fill(const struct type *type, unsigned char *buf)
         else if (type->class == COMPLEX)
             ((long double *) at)[0] = small;
         else
-            *at = (unsigned char) (type->class == LOGICAL ? small & 1 : small);
+            *(unsigned char *) at = (unsigned char) (type->class == LOGICAL
+                                                         ? small & 1
+                                                         : small);
     }
 }
 

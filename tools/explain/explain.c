@@ -153,7 +153,7 @@ static int set_option(int opt, const char *arg, void *data, struct asp_err *err)
         return 1;
     }
     if (text_options[opt]) {
-        *(const char **) ((char *) options + text_options[opt]) = arg;
+        *(const char **) (void *) ((char *) options + text_options[opt]) = arg;
         return 0;
     }
     if (opt == OPT_NODES)

@@ -106,7 +106,8 @@ static int take_option(int option, const char *value, void *data,
     if (option == TASKS)
         return asp_parse_number(value, UINT32_MAX, &facts->tasks_per_node);
     if (text_options[option])
-        *(const char **) ((char *) command + text_options[option]) = value;
+        *(const char **) (void *) ((char *) command +
+                                   text_options[option]) = value;
     facts->no_more_ghosts |= option == NO_MORE;
     command->counting |= option == COUNTING;
     return 0;

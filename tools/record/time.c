@@ -116,6 +116,9 @@ int aspt_part_busy(struct aspt_record *record, const char *file,
         return -1;
     record->busy = array;
     record->has_busy = true;
+    for (size_t i = 0; i < record->nbusy; i++)
+        if (record->busy[i].start_cpu_s > record->busy[i].cpu_s)
+            record->busy[i].start_cpu_s = record->busy[i].cpu_s;
     return 0;
 }
 

@@ -22,7 +22,7 @@ enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 static const char **field(const struct row *row,
                           const struct aspt_handover *handover)
 {
-    return (const char **) ((char *) handover + row->offset);
+    return (const char **) (void *) ((char *) handover + row->offset);
 }
 
 void aspt_handover_init(struct aspt_handover *handover)

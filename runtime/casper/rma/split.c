@@ -110,7 +110,7 @@ static int send_part(const struct aspx_acc *acc,
     if (ok) {
         part.target.count = target.count;
         part.target.type = target.type;
-        to->start = start + ((const char *) target.addr - (const char *) 0);
+        to->start = start + (MPI_Aint) (uintptr_t) target.addr;
         to->bytes = (last - first) * aspx_type_bytes(1, elements[2].basic);
         aspx_route_to(to, g);
         rc = aspx_acc_send(&part, to, NULL);

@@ -83,8 +83,8 @@ static struct {
 static const char *const follows[] = {
     [INIT] = "MPI_Init cannot complete, so the job ends",
     [JOINING] = "MPI_Init cannot complete, so the job ends",
-    [SERVING] = "operations on windows it serves cannot complete, so the job "
-                "ends",
+    [SERVING] = ("operations on windows it serves cannot complete, so the job "
+                 "ends"),
     [LEAVING] = "MPI_Finalize cannot complete, so the job ends",
     [FINISHED] = "the program had finished by then",
     [STOPPED] = "so the job ends",

@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "flags.h"
+#include "stale.h"
 
 #include "runtime/base/memory_left.h"
 #include "runtime/base/shared_file.h"
@@ -96,9 +97,16 @@ static int open_named(struct making *making, int flags)
     return shm_open(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
 }
 
+/* A rank that is killed before all have it open leaves the name to the next. */
 static int create_object(struct making *making)
 {
-    return open_named(making, O_CREAT | O_EXCL);
+    int fd;
+
+    aspx_node_stale_clean();
+    fd = open_named(making, O_CREAT | O_EXCL);
+    if (fd >= 0)
+        aspx_node_stale_hold(fd);
+    return fd;
 }
 
 static int open_object(struct making *making)
