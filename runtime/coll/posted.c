@@ -13,7 +13,6 @@
 
 #include "runtime/mpi/handle.h"
 
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,49 +169,11 @@ static void finish(struct aspx_coll_posted *posted)
         aspx_coll_behind.MPI_Grequest_complete(posted->request);
 }
 
-enum { PASS_ON_MS = 100 }; /* the launcher drops what it has not passed on */
-
-void aspx_coll_posted_say_broken(const struct aspx_coll_space *space)
-{
-    const struct aspx_posts *posts = &space->posts;
-    const struct aspx_mailbox *mailbox = &posts->mailbox;
-    uint32_t rank = 0;
-
-    while (mailbox->fault && rank + 1 < posts->ranks &&
-           (posts->node_of[rank] != posts->node ||
-            posts->member_of[rank] != mailbox->fault_of))
-        rank++;
-    if (mailbox->fault)
-        fprintf(stderr,
-                "aspen: memory of a non-blocking collective was overwritten "
-                "(%s of rank %u of its communicator): the job ends; run with "
-                "coll=off to find the store\n",
-                mailbox->fault, (unsigned) rank);
-    else
-        fprintf(stderr,
-                "aspen: a ghost has closed the mailbox of a "
-                "communicator's non-blocking collectives, and says why: "
-                "the job ends\n");
-    fflush(stderr);
-    (void) poll(NULL, 0, PASS_ON_MS);
-}
-
 static _Noreturn void give_up_broken(const struct aspx_coll_space *space)
 {
-    aspx_coll_posted_say_broken(space);
+    aspx_coll_say_broken(space);
     aspx_coll_behind.MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     abort();
-}
-
-/* A ghost closes a mailbox in order only when its users have let go of it. */
-bool aspx_coll_posted_is_broken(const struct aspx_coll_space *space)
-{
-    const struct aspx_mailbox *mailbox = &space->posts.mailbox;
-
-    return mailbox->fault ||
-           (space->by_ghosts &&
-            atomic_load_explicit(&mailbox->nodes->state,
-                                 memory_order_relaxed) != ASPX_MAILBOX_OPEN);
 }
 
 /* The lock is held. */
@@ -222,7 +183,7 @@ static void step(struct aspx_coll_space *space)
     struct aspx_post *post, *next;
 
     aspx_coll_look(space);
-    if (aspx_coll_posted_is_broken(space))
+    if (aspx_coll_is_broken(space))
         give_up_broken(space);
     for (post = posts->first; post; post = next) {
         next = post->next;

@@ -38,10 +38,4 @@ int aspx_coll_post(const struct aspx_coll_call *call, MPI_Request *request,
  * there. */
 void aspx_coll_posted_step(struct aspx_coll_space *space);
 
-/* Is the memory of its mailbox not as it was written? The program has stored
- * there, or the ghost has found that it has, and nothing more will come. The
- * lock is held. And say so. */
-bool aspx_coll_posted_is_broken(const struct aspx_coll_space *space);
-void aspx_coll_posted_say_broken(const struct aspx_coll_space *space);
-
 #endif
