@@ -386,7 +386,7 @@ END
     took -lt 600
     printed '2 user ranks and 1 ghosts'
     # a program whose library defines what Open MPI's does
-    printf 'int ompi_mpi_comm_world, PMPI_Init; int f(void) { return 0; }\n' >f.c
+    printf 'int ompi_mpi_comm_world, PMPI_Init, PMPI_Comm_size;\nint PMPI_Type_commit, PMPI_Wtime; int f(void) { return 0; }\n' >f.c
     printf 'int f(void); int main(void) { return f(); }\n' >m.c
     gcc -shared -fPIC -o libmine.so f.c
     gcc -o theirs m.c ./libmine.so

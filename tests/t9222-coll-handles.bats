@@ -30,6 +30,43 @@ everywhere() {
     everywhere 4 "$build/coll_reuse" threads window-threads
 }
 
+# What a program has that forgot to make its communicator.
+@test "a communicator that is 0 is refused, before and after others" {
+    cat >"$BATS_TEST_TMPDIR/zero.c" <<'C'
+#include <mpi.h>
+#include <stdio.h>
+
+static void try(void)
+{
+    int class = MPI_SUCCESS;
+
+    MPI_Error_class(MPI_Barrier((MPI_Comm) 0), &class);
+    printf("%s\n", class == MPI_ERR_COMM ? "refused" : "taken");
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm comm;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    try();
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (int i = 0; i < 2000; i++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Barrier(comm);
+    }
+    MPI_Comm_free(&comm);
+    try();
+    MPI_Finalize();
+    return 0;
+}
+C
+    mpicc.mpich -o "$BATS_TEST_TMPDIR/zero" "$BATS_TEST_TMPDIR/zero.c"
+    everywhere 2 "$BATS_TEST_TMPDIR/zero"
+    [ "$(grep -c '^refused$' <<<"$output")" -eq 4 ]
+}
+
 @test "MPI_BOTTOM and types with addresses" {
     everywhere 4 "$build/coll_bottom"
     printed '^bottom: 0 wrong$'

@@ -20,12 +20,17 @@
 
 #include <cmocka.h>
 
+enum { SYMBOLS = 6 }; /* and a NULL behind them */
+
+/* What all have. */
+#define MPI "PMPI_Init", "PMPI_Comm_size", "PMPI_Type_commit", "PMPI_Wtime"
+
 /* A library in miniature: a header, three sections, symbols and their names. */
 struct file {
     Elf64_Ehdr head;
     Elf64_Shdr sections[3];
-    Elf64_Sym symbols[4];
-    char names[64];
+    Elf64_Sym symbols[1 + SYMBOLS];
+    char names[128];
 };
 
 /* Defines those names, each with its null byte. */
@@ -75,13 +80,14 @@ static enum asp_mpi_kind kind_of(const void *bytes, size_t n)
 static void test_kinds(void **state)
 {
     static const struct {
-        const char *names[4];
+        const char *names[SYMBOLS];
         enum asp_mpi_kind kind;
     } cases[] = {
-        {{"PMPI_Init", "MPIR_Dup_fn"}, ASP_MPI_MPICH},
-        {{"PMPI_Init", "ompi_mpi_comm_world"}, ASP_MPI_OPEN},
-        {{"PMPI_Init", "PMPI_Abi_get_version"}, ASP_MPI_OTHER},
+        {{MPI, "MPIR_Dup_fn"}, ASP_MPI_MPICH},
+        {{MPI, "ompi_mpi_comm_world"}, ASP_MPI_OPEN},
+        {{MPI, "PMPI_Abi_get_version"}, ASP_MPI_OTHER},
         {{"MPI_Init", "MPI_Send"}, ASP_MPI_NONE}, /* a tool */
+        {{"MPI_Init", "PMPI_Init", "PMPI_File_open"}, ASP_MPI_NONE},
         {{"MPIR_Dup_fn"}, ASP_MPI_NONE},
     };
 
@@ -95,7 +101,7 @@ static void test_kinds(void **state)
 
 static void test_undefined_names(void **state)
 {
-    static const char *const names[] = {"PMPI_Init", "MPIR_Dup_fn", NULL};
+    static const char *const names[] = {MPI, "MPIR_Dup_fn", NULL};
     struct file file = make(names);
 
     (void) state;
@@ -123,7 +129,7 @@ static void test_other_files(void **state)
 /* Every length, and every word with the largest number in it. */
 static void test_lies(void **state)
 {
-    static const char *const names[] = {"PMPI_Init", "MPIR_Dup_fn", NULL};
+    static const char *const names[] = {MPI, "MPIR_Dup_fn", NULL};
     struct file file = make(names);
 
     (void) state;

@@ -5,7 +5,13 @@
 
 #include <stddef.h>
 
-/* What each has beside PMPI_Init; the first row that fits counts. MPIR_Dup_fn
+/* What every MPI library defines. Tools stand for MPI_X, and some of them for
+ * the PMPI_X of functions that interest them (Darshan, Recorder: Init,
+ * Finalize, files), but not for these. */
+static const char *const all_have[] = {"PMPI_Init", "PMPI_Comm_size",
+                                       "PMPI_Type_commit", "PMPI_Wtime"};
+
+/* What each has beside that; the first row that fits counts. MPIR_Dup_fn
  * is in every program that uses MPI_DUP_FN with an mpi.h of MPICH's interface,
  * so all that have the interface define it. */
 static const struct {
@@ -13,7 +19,7 @@ static const struct {
     const char *name;
     const char *joins_by;
 } kinds[ASP_MPI_KINDS] = {
-    [ASP_MPI_NONE] = {"PMPI_Init", "no MPI", ""},
+    [ASP_MPI_NONE] = {NULL, "no MPI", ""},
     [ASP_MPI_MPICH] = {"MPIR_Dup_fn", "MPICH", "PMI_RANK"},
     [ASP_MPI_OPEN] = {"ompi_mpi_comm_world", "Open MPI", "PMIX_RANK"},
     [ASP_MPI_OTHER] = {NULL, "another MPI than MPICH", "PMI_RANK"},
@@ -23,8 +29,9 @@ enum asp_mpi_kind asp_mpi_kind(asp_mpi_defines_f *defines, const void *library)
 {
     int kind = ASP_MPI_MPICH;
 
-    if (!defines(library, kinds[ASP_MPI_NONE].symbol))
-        return ASP_MPI_NONE;
+    for (size_t i = 0; i < sizeof(all_have) / sizeof(all_have[0]); i++)
+        if (!defines(library, all_have[i]))
+            return ASP_MPI_NONE;
     while (kinds[kind].symbol && !defines(library, kinds[kind].symbol))
         kind++;
     return (enum asp_mpi_kind) kind;

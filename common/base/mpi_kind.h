@@ -9,12 +9,22 @@
 #include <stdbool.h>
 
 enum asp_mpi_kind {
-    ASP_MPI_NONE,  /* not an MPI library: a tool defines MPI_X, never PMPI_X */
+    ASP_MPI_NONE,
     ASP_MPI_MPICH, /* handles and constants of MPICH's binary interface */
     ASP_MPI_OPEN,  /* Open MPI */
     ASP_MPI_OTHER, /* another interface, the standard's among them */
     ASP_MPI_KINDS
 };
+
+/* Of several libraries in a process or behind a program, is this the one that
+ * tells more? One of MPICH's is never passed over for what stands before it. Of
+ * those of one kind, the first.
+ *   before  the kind of the best so far */
+static inline bool asp_mpi_kind_is_better(enum asp_mpi_kind kind,
+                                          enum asp_mpi_kind before)
+{
+    return kind != ASP_MPI_NONE && (before == ASP_MPI_NONE || kind < before);
+}
 
 /* Does the library define this name, as one that others may use? */
 typedef bool asp_mpi_defines_f(const void *library, const char *name);

@@ -5,8 +5,10 @@
  * All groups are intervals of ranks, so operands keep their order.
  *
  * In each step all ranks reduce the same vectors, and by the same expression:
- * v0 op (v1 op (v2 op ...)), by index in the group of the step. So all of them
- * have the same bits after it, also of floating-point numbers. */
+ * v0 op (v1 op (v2 op ...)), by index in the group of the step, but that the
+ * two sides of a commutative operation may be swapped. So all of them have the
+ * same bits after it, also of floating-point numbers: all but the sign of a
+ * zero, and which NaN, in MPI_MAX and MPI_MIN. */
 #include "common/coll/algorithms.h"
 #include "common/coll/cores.h"
 

@@ -255,7 +255,8 @@ static void start_decisions(struct aspx_coll_comm *comm, uint32_t *work)
 
 /* ---- the end ---------------------------------------------------------------- */
 
-/* The state is then as before it was earned, but OFF. */
+/* The state is then as before it was earned, but OFF. The handle may be another
+ * communicator's by now. */
 static void let_go(struct aspx_coll_comm *comm)
 {
     struct aspx_coll_comm bare = {
@@ -267,7 +268,6 @@ static void let_go(struct aspx_coll_comm *comm)
         .next = comm->next,
     };
 
-    aspx_straight_forget(comm->comm);
     if (comm->state == ASPX_COLL_COMM_TUNED) {
         aspx_coll_count_comm(comm);
         aspx_coll_learnt_keep(comm);
@@ -331,6 +331,7 @@ void aspx_coll_comm_earn(struct aspx_coll_comm *comm)
 
 void aspx_coll_comm_veto(struct aspx_coll_comm *comm)
 {
+    aspx_straight_forget(comm->comm);
     let_go(comm);
 }
 
@@ -394,6 +395,8 @@ int aspx_coll_comm_created(int rc, const MPI_Comm *handle)
 /* What the program still calls is MPI's. */
 void aspx_coll_comm_stop(void)
 {
-    for (struct aspx_coll_comm *comm = all; comm; comm = comm->next)
+    for (struct aspx_coll_comm *comm = all; comm; comm = comm->next) {
+        aspx_straight_forget(comm->comm);
         let_go(comm);
+    }
 }

@@ -237,8 +237,10 @@ void aspx_coll_start(const struct asp_layout *layout)
 {
     asked = aspx_coll_prepare(layout);
     aspx_coll_space_start(layout);
-    if (asked)
-        aspx_entry_fronts[ASPX_FRONT_COLL] = stand_in_front;
+    if (!asked)
+        return;
+    aspx_straight_start();
+    aspx_entry_fronts[ASPX_FRONT_COLL] = stand_in_front;
 }
 
 void aspx_coll_join(void)

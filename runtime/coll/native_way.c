@@ -137,8 +137,7 @@ bool aspx_native_is_told_apart(const struct aspx_native_way *way)
     enum {
         TOLD = 1 << ASP_COLL_BCAST | 1 << ASP_COLL_REDUCE |
                1 << ASP_COLL_SCATTER | 1 << ASP_COLL_GATHER |
-               1 << ASP_COLL_ALLGATHER | 1 << ASP_COLL_REDUCE_SCATTER_BLOCK |
-               1 << ASP_COLL_EXSCAN,
+               1 << ASP_COLL_ALLGATHER | 1 << ASP_COLL_EXSCAN,
     };
 
     return TOLD >> way->row->op & 1 && way->k == 0 && way->chunk == 0 &&

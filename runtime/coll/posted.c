@@ -169,43 +169,11 @@ static void finish(struct aspx_coll_posted *posted)
         aspx_coll_behind.MPI_Grequest_complete(posted->request);
 }
 
-/* The memory of the mailbox is not as it was written: the program has stored
- * there, or the ghost has found that it has, and nothing more will come. */
 static _Noreturn void give_up_broken(const struct aspx_coll_space *space)
 {
-    const struct aspx_posts *posts = &space->posts;
-    const struct aspx_mailbox *mailbox = &posts->mailbox;
-    uint32_t rank = 0;
-
-    while (mailbox->fault && rank + 1 < posts->ranks &&
-           (posts->node_of[rank] != posts->node ||
-            posts->member_of[rank] != mailbox->fault_of))
-        rank++;
-    if (mailbox->fault)
-        fprintf(stderr,
-                "aspen: memory of a non-blocking collective was overwritten "
-                "(%s of rank %u of its communicator): the job ends; run with "
-                "coll=off to find the store\n",
-                mailbox->fault, (unsigned) rank);
-    else
-        fprintf(stderr,
-                "aspen: a ghost has closed the mailbox of a "
-                "communicator's non-blocking collectives, and says why: "
-                "the job ends\n");
-    fflush(stderr);
+    aspx_coll_say_broken(space);
     aspx_coll_behind.MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     abort();
-}
-
-/* A ghost closes a mailbox in order only when its users have let go of it. */
-static bool is_broken(const struct aspx_coll_space *space)
-{
-    const struct aspx_mailbox *mailbox = &space->posts.mailbox;
-
-    return mailbox->fault ||
-           (space->by_ghosts &&
-            atomic_load_explicit(&mailbox->nodes->state,
-                                 memory_order_relaxed) != ASPX_MAILBOX_OPEN);
 }
 
 /* The lock is held. */
@@ -215,7 +183,7 @@ static void step(struct aspx_coll_space *space)
     struct aspx_post *post, *next;
 
     aspx_coll_look(space);
-    if (is_broken(space))
+    if (aspx_coll_is_broken(space))
         give_up_broken(space);
     for (post = posts->first; post; post = next) {
         next = post->next;

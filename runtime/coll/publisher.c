@@ -4,7 +4,9 @@
 #include "publisher.h"
 
 #include "runtime/base/clock.h"
+#include "runtime/world/job_end.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <time.h>
@@ -26,6 +28,44 @@ void aspx_coll_look(struct aspx_coll_space *space)
         aspx_coll_ghosts->ring();
 }
 
+/* A ghost closes a mailbox in order only when its users have let go of it. */
+bool aspx_coll_is_broken(const struct aspx_coll_space *space)
+{
+    const struct aspx_mailbox *mailbox = &space->posts.mailbox;
+
+    return mailbox->fault ||
+           (space->by_ghosts &&
+            atomic_load_explicit(&mailbox->nodes->state,
+                                 memory_order_relaxed) != ASPX_MAILBOX_OPEN);
+}
+
+enum { PASS_ON_MS = 100 }; /* the launcher drops what it has not passed on */
+
+void aspx_coll_say_broken(const struct aspx_coll_space *space)
+{
+    const struct aspx_posts *posts = &space->posts;
+    const struct aspx_mailbox *mailbox = &posts->mailbox;
+    uint32_t rank = 0;
+
+    while (mailbox->fault && rank + 1 < posts->ranks &&
+           (posts->node_of[rank] != posts->node ||
+            posts->member_of[rank] != mailbox->fault_of))
+        rank++;
+    if (mailbox->fault)
+        fprintf(stderr,
+                "aspen: memory of a non-blocking collective was overwritten "
+                "(%s of rank %u of its communicator): the job ends; run with "
+                "coll=off to find the store\n",
+                mailbox->fault, (unsigned) rank);
+    else
+        fprintf(stderr,
+                "aspen: a ghost has closed the mailbox of a "
+                "communicator's non-blocking collectives, and says why: "
+                "the job ends\n");
+    fflush(stderr);
+    (void) poll(NULL, 0, PASS_ON_MS);
+}
+
 static void say(void)
 {
     fprintf(stderr,
@@ -43,14 +83,12 @@ static bool has_work(const struct aspx_coll_space *space)
 {
     const struct aspx_posts *posts = &space->posts;
 
-    if (posts->mailbox.fault)
-        return false;
     return aspx_posts_are_pending(posts) ||
            (aspx_posts_may_fill(posts) &&
             (posts->first || space->comm != MPI_COMM_NULL));
 }
 
-enum work { NOTHING, WATCHES, PUBLISHES };
+enum work { NOTHING, WATCHES, PUBLISHES, IS_BROKEN };
 
 static enum work look(struct aspx_coll_space *space)
 {
@@ -62,6 +100,8 @@ static enum work look(struct aspx_coll_space *space)
         aspx_posts_hold(&space->posts);
     if (has_work(space))
         work = aspx_posts_are_pending(&space->posts) ? PUBLISHES : WATCHES;
+    if (work != NOTHING && aspx_coll_is_broken(space))
+        work = IS_BROKEN;
     space->has_publisher = work != NOTHING;
     pthread_mutex_unlock(&space->lock);
     return work;
@@ -78,6 +118,11 @@ static void *run(void *arg)
     while ((work = look(space)) != NOTHING) {
         uint64_t now = aspx_clock_ns(CLOCK_MONOTONIC);
 
+        /* The program's thread may be in a call of MPI that never ends now. */
+        if (work == IS_BROKEN) {
+            aspx_coll_say_broken(space);
+            aspx_job_end(true);
+        }
         nanosleep(&pause, NULL);
         if (work == WATCHES)
             since = now;

@@ -25,4 +25,10 @@ void aspx_coll_publish_later(struct aspx_coll_space *space);
  * memory of ghosts any more, which is unmapped then; with a bound. */
 void aspx_coll_publisher_stop(void);
 
+/* Is the memory of its mailbox not as it was written? The program has stored
+ * there, or the ghost has found that it has, and nothing more will come. The
+ * lock is held. And say so. */
+bool aspx_coll_is_broken(const struct aspx_coll_space *space);
+void aspx_coll_say_broken(const struct aspx_coll_space *space);
+
 #endif

@@ -9,7 +9,7 @@ _Atomic MPI_Comm aspx_straight_comms[ASPX_STRAIGHT_SLOTS];
 struct aspx_straight_place
     aspx_straight_places[ASPX_STRAIGHT_SLOTS * ASPX_STRAIGHT_PLACES];
 
-/* A call that nobody makes, and that never goes straight. */
+/* Calls that nobody makes, and that never go straight. */
 static void empty(size_t slot)
 {
     static struct asp_decide_line none;
@@ -28,11 +28,8 @@ static bool claim(MPI_Comm comm, size_t slot)
 
     if (atomic_load(&aspx_straight_comms[slot]) == comm)
         return true;
-    if (!atomic_compare_exchange_strong(&aspx_straight_comms[slot], &there,
-                                        comm))
-        return false;
-    empty(slot);
-    return true;
+    return atomic_compare_exchange_strong(&aspx_straight_comms[slot], &there,
+                                          comm);
 }
 
 static bool is_basic(MPI_Datatype type)
@@ -62,10 +59,18 @@ void aspx_straight_keep(const struct aspx_coll_call *call, uint32_t rank,
     };
 }
 
+void aspx_straight_start(void)
+{
+    for (size_t slot = 0; slot < ASPX_STRAIGHT_SLOTS; slot++)
+        empty(slot);
+}
+
 void aspx_straight_forget(MPI_Comm comm)
 {
     size_t slot = aspx_straight_slot_of(comm);
 
-    if (atomic_load(&aspx_straight_comms[slot]) == comm)
-        atomic_store(&aspx_straight_comms[slot], 0);
+    if (atomic_load(&aspx_straight_comms[slot]) != comm)
+        return;
+    empty(slot);
+    atomic_store(&aspx_straight_comms[slot], 0);
 }

@@ -46,7 +46,8 @@ struct aspx_straight_place {
     struct asp_decide_line *line;
 };
 
-/* By slot: its communicator, 0 (no handle of MPI): free; and its places. */
+/* By slot: its communicator, 0 (no handle of MPI): free; and its places, which
+ * in a free slot are no call's: a program may pass 0 as a communicator. */
 extern _Atomic MPI_Comm aspx_straight_comms[ASPX_STRAIGHT_SLOTS];
 extern struct aspx_straight_place
     aspx_straight_places[ASPX_STRAIGHT_SLOTS * ASPX_STRAIGHT_PLACES];
@@ -151,7 +152,11 @@ static inline __attribute__((always_inline)) bool aspx_goes_straight(
 void aspx_straight_keep(const struct aspx_coll_call *call, uint32_t rank,
                         struct asp_decide_line *line);
 
-/* No call of the communicator goes straight any more. */
+/* Once, before there are calls. */
+void aspx_straight_start(void);
+
+/* No call of the communicator goes straight any more. Before MPI can give its
+ * handle to another. */
 void aspx_straight_forget(MPI_Comm comm);
 
 #endif

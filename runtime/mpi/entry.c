@@ -119,7 +119,7 @@ static void resolve_once(void)
     struct aspx_real table;
 
     if (aspx_real_resolve() != 0) {
-        bool found = aspx_mpi_library_find(0, &other);
+        bool found = aspx_mpi_library_find(&other);
 
         step_aside(found ? &other : NULL);
         if (found && aspx_redirect_is_wanted())

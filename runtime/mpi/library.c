@@ -13,44 +13,48 @@
 /* Of what an MPI says of itself: a release, and not how it was configured. */
 enum { SAYS_MAX = 60 };
 
-struct search {
-    size_t left; /* libraries to pass over */
-    struct aspx_mpi_library *library;
-    bool found;
-};
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
 
 static bool defines(const void *image, const char *name)
 {
     return aspx_image_symbol(image, name) != NULL;
 }
 
+/* Aspen defines the names of MPI, too: this one, and another installation's. */
+static bool is_aspen(const char *path)
+{
+    return strcmp(last_part(path), "libaspen.so") == 0;
+}
+
 static int look_at(struct dl_phdr_info *object, size_t size, void *context)
 {
-    struct search *search = context;
+    struct aspx_mpi_library *best = context;
     struct aspx_image image;
     enum asp_mpi_kind kind;
 
     (void) size;
     /* The program itself has no name. */
-    if (!object->dlpi_name[0] || !aspx_image_read(object, &image) ||
-        aspx_image_contains(&image, &aspx_real))
+    if (!object->dlpi_name[0] || is_aspen(object->dlpi_name) ||
+        !aspx_image_read(object, &image))
         return 0;
     kind = asp_mpi_kind(defines, &image);
-    if (kind == ASP_MPI_NONE || search->left-- > 0)
-        return 0;
-    search->library->kind = kind;
-    snprintf(search->library->path, sizeof(search->library->path), "%s",
-             object->dlpi_name);
-    search->found = true;
-    return 1;
+    if (asp_mpi_kind_is_better(kind, best->kind)) {
+        best->kind = kind;
+        snprintf(best->path, sizeof(best->path), "%s", object->dlpi_name);
+    }
+    return 0;
 }
 
-bool aspx_mpi_library_find(size_t which, struct aspx_mpi_library *library)
+bool aspx_mpi_library_find(struct aspx_mpi_library *library)
 {
-    struct search search = {.left = which, .library = library};
-
-    dl_iterate_phdr(look_at, &search);
-    return search.found;
+    library->kind = ASP_MPI_NONE;
+    dl_iterate_phdr(look_at, library);
+    return library->kind != ASP_MPI_NONE;
 }
 
 void *aspx_mpi_library_open(const struct aspx_mpi_library *library)
@@ -83,7 +87,6 @@ static void ask(void *handle, char says[SAYS_MAX])
 void aspx_mpi_library_name(const struct aspx_mpi_library *library, char *name,
                            size_t bytes)
 {
-    const char *slash = strrchr(library->path, '/');
     void *handle = aspx_mpi_library_open(library);
     char says[SAYS_MAX] = "";
 
@@ -91,7 +94,7 @@ void aspx_mpi_library_name(const struct aspx_mpi_library *library, char *name,
         ask(handle, says);
     snprintf(name, bytes, "%s (%.80s)",
              says[0] ? says : asp_mpi_kind_name(library->kind),
-             slash ? slash + 1 : library->path);
+             last_part(library->path));
     if (handle)
         dlclose(handle);
 }

@@ -17,10 +17,10 @@ struct aspx_mpi_library {
     char path[PATH_MAX]; /* as the dynamic linker knows it */
 };
 
-/* The one that was loaded first, second, ...: 0, 1, ... Returns whether there
- * is one. Takes the loader's lock of its list of objects, and no other.
- * Threads: any. */
-bool aspx_mpi_library_find(size_t which, struct aspx_mpi_library *library);
+/* The one that counts where there are several (asp_mpi_kind_is_better()).
+ * Returns whether there is one; kind is ASP_MPI_NONE if not. Takes the loader's
+ * lock of its list of objects, and no other. Threads: any. */
+bool aspx_mpi_library_find(struct aspx_mpi_library *library);
 
 /* Its dlopen() handle. NULL when it was unloaded. */
 void *aspx_mpi_library_open(const struct aspx_mpi_library *library);

@@ -36,8 +36,8 @@ int aspx_real_resolve(void)
 
     if (library)
         return 0;
-    handle = aspx_mpi_library_find(0, &loaded) ? aspx_mpi_library_open(&loaded)
-                                               : NULL;
+    handle = aspx_mpi_library_find(&loaded) ? aspx_mpi_library_open(&loaded)
+                                            : NULL;
     if (!handle || loaded.kind != ASP_MPI_MPICH) {
         errno = handle ? EPROTO : ENOENT;
         return -1;

@@ -105,8 +105,10 @@ static void print_reason(const char *what, const char *remedy, bool ghosts)
 }
 
 /* Returns where the program runs plain.
- *   joins  this process is one of a job, as MPI will see it */
-static void part_company(const char *what, const char *remedy, bool joins)
+ *   joins  this process is one of a job, as MPI will see it
+ *   known  its MPI has begun to talk to the process manager */
+static void part_company(const char *what, const char *remedy, bool joins,
+                         bool known)
 {
     bool first = is_first(), ghosts;
 
@@ -123,6 +125,8 @@ static void part_company(const char *what, const char *remedy, bool joins)
     fflush(NULL);
     usleep(PASS_ON_US);
     aspx_manager_note_socket();
+    if (!known)
+        aspx_manager_greet();
     aspx_job_end(false);
 }
 
@@ -136,7 +140,7 @@ void aspx_entry_other_mpi(const struct aspx_mpi_library *other)
     snprintf(what, sizeof(what),
              "the MPI of this program is %s, and Aspen works with MPICH", name);
     part_company(what, "build it with MPICH",
-                 getenv(asp_mpi_kind_joins_by(other->kind)) != NULL);
+                 getenv(asp_mpi_kind_joins_by(other->kind)) != NULL, false);
 }
 
 /* The caller of ucp_init_version(), where that is an MPICH. */
@@ -154,7 +158,8 @@ static void look_at_caller(const void *code)
     else
         snprintf(what, sizeof(what),
                  "MPI is linked into this program (libmpich.a)");
-    part_company(what, "link it with libmpich.so", getenv("PMI_RANK") != NULL);
+    part_company(what, "link it with libmpich.so", getenv("PMI_RANK") != NULL,
+                 true);
 }
 
 static init_f find_next(void)

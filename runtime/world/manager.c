@@ -53,6 +53,16 @@ static bool send_message(int fd, const char *message)
     return fd >= 0 && send(fd, message, strlen(message), MSG_NOSIGNAL) > 0;
 }
 
+void aspx_manager_greet(void)
+{
+    struct pollfd answers = {.fd = find_socket(), .events = POLLIN};
+    char answer[256];
+
+    if (send_message(answers.fd, "cmd=init pmi_version=1 pmi_subversion=1\n") &&
+        poll(&answers, 1, ANSWER_MS) > 0)
+        (void) recv(answers.fd, answer, sizeof(answer), MSG_DONTWAIT);
+}
+
 void aspx_manager_abort(void)
 {
     if (send_message(find_socket(), "cmd=abort exitcode=1\n"))

@@ -10,6 +10,10 @@
  * it and open one of its own under the same number. */
 void aspx_manager_note_socket(void);
 
+/* Where MPI_Init was not called: make this process known to the manager, which
+ * (Slurm's) hears nothing else before. Returns within some seconds. */
+void aspx_manager_greet(void);
+
 /* End the whole job with exit status 1. Returns if it was not heard, or after
  * some seconds in which nothing happened. */
 void aspx_manager_abort(void);

@@ -42,7 +42,7 @@ struct search {
     int64_t until_ms;
     bool unsure; /* something was met that is not followed */
     const struct object *found;
-    enum asp_mpi_kind kind; /* of what was found */
+    enum asp_mpi_kind kind; /* of an MPI library that was found */
 };
 
 /* ---- files ---------------------------------------------------------------------- */
@@ -90,14 +90,25 @@ static bool read_object(struct search *search, struct object *object)
     return taken && !search->unsure;
 }
 
-/* Aspen's own library defines the names of MPI, too. */
+/* Is it an MPI library, and the best so far? Aspen's own defines the names of
+ * MPI, too. */
 static bool is_mpi(struct search *search, const struct object *object)
 {
     const char *soname = object->dynamic.soname;
+    enum asp_mpi_kind kind = ASP_MPI_NONE;
 
     if (!soname || strcmp(soname, "libaspen.so") != 0)
-        search->kind = asp_mpi_of_file(object->path);
-    return search->kind != ASP_MPI_NONE;
+        kind = asp_mpi_of_file(object->path);
+    if (!asp_mpi_kind_is_better(kind, search->kind))
+        return false;
+    search->kind = kind;
+    return true;
+}
+
+/* Behind something that has the names of MPI may come MPICH. */
+static bool is_done(const struct search *search)
+{
+    return search->found && (search->wanted || search->kind == ASP_MPI_MPICH);
 }
 
 static bool is_wanted(struct search *search, const struct object *object)
@@ -264,7 +275,7 @@ static void need_preloads(struct search *search, char *names)
     char *rest = NULL;
 
     for (char *name = names ? strtok_r(names, " :", &rest) : NULL;
-         name && !search->found; name = strtok_r(NULL, " :", &rest))
+         name && !is_done(search); name = strtok_r(NULL, " :", &rest))
         need(search, search->first, name);
 }
 
@@ -289,8 +300,8 @@ static void run_search(struct search *search, const char *program)
     if (start_at(search, program))
         need_preloads(search, preloads);
     for (const struct object *by = search->first;
-         by && !search->found && !search->unsure; by = by->next)
-        for (size_t i = 0; i < by->dynamic.n && !search->found; i++)
+         by && !is_done(search) && !search->unsure; by = by->next)
+        for (size_t i = 0; i < by->dynamic.n && !is_done(search); i++)
             need(search, by, by->dynamic.needed[i]);
     while (search->first) {
         struct object *object = search->first;

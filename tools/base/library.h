@@ -22,8 +22,8 @@ bool aspt_library_find(const char *program, const char *name,
                        char path[PATH_MAX]);
 
 /* Which MPI a program gets, told by what the library defines, and its file. Of
- * a program that gets several, the first in the linker's order; ASP_MPI_NONE
- * where that cannot be told, as above, and path is undefined then.
+ * several the one that counts (asp_mpi_kind_is_better()); ASP_MPI_NONE where
+ * that cannot be told, as above, and path is undefined then.
  *   program  as given to srun */
 enum asp_mpi_kind aspt_library_find_mpi(const char *program,
                                         char path[PATH_MAX]);

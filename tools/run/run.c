@@ -153,9 +153,22 @@ static void leave_outer_step(void)
     static const char *const names[] = {"ASPEN_LAYOUT",    "ASPEN_ROLE",
                                         "ASPEN_LOCAL",     "ASPEN_BOARD_FD",
                                         "ASPEN_STDOUT_FD", "ASPEN_PICK"};
+    char **variable = environ;
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         unsetenv(names[i]);
+    while (*variable) {
+        char name[128];
+        size_t len = strcspn(*variable, "=");
+
+        if (!asp_after(*variable, "ASPEN_PMIX_") || len >= sizeof(name)) {
+            variable++;
+            continue;
+        }
+        memcpy(name, *variable, len);
+        name[len] = '\0';
+        unsetenv(name); /* moves the rest down to variable */
+    }
 }
 
 static void print_command(char **argv)

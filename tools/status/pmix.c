@@ -25,13 +25,16 @@ static int become_client(void)
 
     while (ours[n])
         n++;
-    environ = NULL; /* setenv() makes another; a server that is not ours goes */
+    /* putenv() makes another. A server that is not ours goes, and what a rank
+     * would hand the layout to it with. */
+    environ = NULL;
     for (size_t i = 0; i < n; i++) {
         const char *pmix = asp_after(ours[i], "ASPEN_PMIX_");
 
         if (pmix)
             found += putenv(ours[i] + strlen("ASPEN_")) == 0;
-        else if (!asp_after(ours[i], "PMIX_"))
+        else if (!asp_after(ours[i], "PMIX_") &&
+                 !asp_after(ours[i], "ASPEN_PICK="))
             putenv(ours[i]);
     }
     return found;

@@ -47,7 +47,8 @@ int aspx_ghost_load_mpi(struct asp_err *err)
     if (path && !load(path))
         return asp_errf(err, ENOENT,
                         "the MPI library of the ranks cannot be loaded into "
-                        "the ghost: %.200s",
+                        "the ghost: %.200s; set LD_LIBRARY_PATH for what it "
+                        "needs before srun or mpiexec",
                         dlerror());
     while (!path && aspx_real_resolve() != 0 && i < n)
         (void) load(usual_names[i++]);

@@ -130,6 +130,8 @@ int main(void)
         return fail(&err);
     if (aspx_ghost_load_mpi(&err) != 0) {
         fail(&err);
+        aspx_manager_note_socket();
+        aspx_manager_greet();
         aspx_manager_abort(); /* its users wait for it in MPI_Init */
         return 1;
     }
