@@ -15,7 +15,7 @@ AC_DEFUN([ASPEN_MPICH], [
     for word in `$MPICC -show 2>/dev/null`; do
         AS_CASE([$word],
             [-I*|-D*], [MPI_CPPFLAGS="$MPI_CPPFLAGS $word"],
-            [-L*|-l*], [MPI_LIBS="$MPI_LIBS $word"])
+            [-L*|-l*|-Wl,-rpath*|-Wl,/*], [MPI_LIBS="$MPI_LIBS $word"])
     done
     aspen_save_CPPFLAGS=$CPPFLAGS
     CPPFLAGS="$CPPFLAGS $MPI_CPPFLAGS"
@@ -48,7 +48,7 @@ AC_DEFUN([ASPEN_MPICH], [
         [AC_MSG_RESULT([no])
          cat conftest.says >&2
          AC_MSG_ERROR(m4_normalize([it is another release than those that Aspen
-            was made for, MPICH 4.0 to 4.2. Take one of these, or a newer Aspen,
+            was made for, MPICH 4.0 to 5.0. Take one of these, or a newer Aspen,
             or give each function a row in runtime/mpi/mpi_calls.tab, whose
             first lines say how]))])
     rm -f conftest.mpi conftest.says

@@ -32,7 +32,7 @@ static int start(void **state)
                : -1;
 }
 
-static int stop(void **state)
+static int stop_server(void **state)
 {
     (void) state;
     return close(listening);
@@ -93,5 +93,5 @@ int main(void)
         cmocka_unit_test(test_closed),
     };
 
-    return cmocka_run_group_tests(tests, start, stop);
+    return cmocka_run_group_tests(tests, start, stop_server);
 }

@@ -72,6 +72,11 @@ mpich_release() {
         sed -n '$s/^"\([0-9]*\.[0-9]*\).*/\1/p'
 }
 
+# The MPI library that a program loads: libmpich.so.12 is Debian's name for it.
+mpi_library() {
+    ldd "$1" | awk '$1 ~ /^libmpi(ch)?\.so\.12$/ {print $3}'
+}
+
 # Run the rest of the arguments; what they leave running ends with them. (mpiexec
 # of MPICH 4.2 leaves the other ranks when one has ended in a fatal error.)
 with_orphans_ended() {

@@ -40,7 +40,7 @@ Call = namedtuple("Call", "name version mpich treatment offload timed progress "
 OTHERS = ("__asan_default_options", "dlopen", "dlsym", "ucp_init_version")
 # What the columns may say, by their names in Call.
 COLUMNS = {
-    "mpich": ("-", "4.1", "4.2", "<4.2"),
+    "mpich": ("-", "4.1", "4.2", "4.3", "5.0", "<4.2"),
     "treatment": ("pass", "world", "inherit", "wrap"),
     "offload": ("caller", "thread", "post", "init", "twin", "own", "done",
                 "refuse"),
@@ -153,7 +153,11 @@ def inherit(kinds, call):
 def real_h(kinds, calls):
     yield "#ifndef ASPEN_MPI_REAL_H\n#define ASPEN_MPI_REAL_H\n"
     yield BANNER + '#include <mpi.h>\n\n#include "mpii.h"\n'
-    yield "/* One pointer per MPI function, by its name. */\nstruct aspx_real {"
+    yield "/* mpi.h may have macros of these names before its functions (5.0). */"
+    for call in calls:
+        for prefix, _table in prefixes(call):
+            yield f"#undef {prefix}{call.name}"
+    yield "\n/* One pointer per MPI function, by its name. */\nstruct aspx_real {"
     for call in calls:
         yield f"    {call.ret} (*{call.name})({declare(kinds, call)});"
     yield "};\n#endif"
@@ -418,6 +422,10 @@ def post_fill(twin, call):
 STUBS = (("_errhandler_function*", "ASPX_CALLBACK_HANDLER"),
          ("User_function*", "ASPX_CALLBACK_OP"),
          ("User_function_c*", "ASPX_CALLBACK_OP"),
+         ("User_function_x*", "ASPX_CALLBACK_OP"),
+         # given the handle itself: not what struct aspx_raised keeps
+         ("_errhandler_function_x*", "ASPX_CALLBACK_FUNCTION"),
+         ("Destructor_function*", "ASPX_CALLBACK_FUNCTION"),
          ("_attr_function*", "ASPX_CALLBACK_FUNCTION"),
          ("Copy_function*", "ASPX_CALLBACK_FUNCTION"),
          ("Delete_function*", "ASPX_CALLBACK_FUNCTION"),

@@ -67,7 +67,7 @@ static void start(bool many)
     assert_int_equal(pthread_create(&server, NULL, serve, NULL), 0);
 }
 
-static void stop(void)
+static void stop_thread(void)
 {
     atomic_store(&over, true);
     aspx_command_wake_thread();
@@ -128,7 +128,7 @@ static void test_a_caller_runs_it(void **state)
     calls = 0;
     assert_null(ask(&mine));
     assert_int_equal(calls, CALLS);
-    stop();
+    stop_thread();
 }
 
 static void test_one_of_many_runs_it(void **state)
@@ -150,7 +150,7 @@ static void test_one_of_many_runs_it(void **state)
         assert_null(wrong);
     }
     assert_int_equal(calls, CALLERS * CALLS);
-    stop();
+    stop_thread();
 }
 
 static void wait_until(uint32_t wanted)
@@ -183,7 +183,7 @@ static void test_not_while_nobody_is_in_mpi(void **state)
     assert_false(atomic_load(&call.is_over));
     aspx_command_wait(&call.head);
     assert_int_equal(calls, 1);
-    stop();
+    stop_thread();
 }
 
 /* What may want MPI's lock the thread runs, and its caller stays. */
@@ -201,7 +201,7 @@ static void test_the_thread_runs_it(void **state)
     aspx_command_wait(&call.head);
     assert_int_equal(call.answer, 35);
     its_own = 0;
-    stop();
+    stop_thread();
 }
 
 /* Nobody waits, but a direct call is in MPI. */
@@ -220,7 +220,7 @@ static void test_beside_a_guest(void **state)
         sched_yield();
     atomic_store(&aspx_direct_calls, false);
     aspx_callback_end_direct_call();
-    stop();
+    stop_thread();
 }
 
 static int handle = 42, code = 7, told;
@@ -257,7 +257,7 @@ static void test_handlers_come_when_the_call_is_over(void **state)
     assert_int_equal(told, 1);
     assert_true(told_in_time);
     assert_int_equal(atomic_load(&aspx_callbacks.raised), 0);
-    stop();
+    stop_thread();
 }
 
 static void test_stubs(void **state)

@@ -47,7 +47,7 @@ static void be_child(bool spins)
                 CPU_SET(cpu, &one);
     if (sched_setaffinity(0, sizeof(one), &one) != 0)
         _exit(1);
-    for (volatile unsigned n = 0;; n++)
+    for (;;)
         if (!spins)
             pause();
 }
@@ -72,7 +72,7 @@ static struct children start(int n, bool spin)
     return all;
 }
 
-static void stop(const struct children *all)
+static void stop_children(const struct children *all)
 {
     for (int i = 0; i < all->n; i++) {
         kill(all->pid[i], SIGKILL);
@@ -125,7 +125,7 @@ static void test_who_shares_a_cpu_waits(void **state)
     computes = lost_of(all.pid[0], 0);
     half = lost_of(all.pid[0], 0.5);
     talks = lost_of(all.pid[0], 1);
-    stop(&all);
+    stop_children(&all);
     assert_true(computes > 0.5 && computes < 1); /* two thirds, and others */
     assert_true(half > 0.02 && half < 0.5);      /* a third */
     assert_true(talks < 0.01);
@@ -137,7 +137,7 @@ static void test_who_sleeps_does_not_wait(void **state)
     double lost = lost_of(all.pid[0], 0);
 
     (void) state;
-    stop(&all);
+    stop_children(&all);
     assert_true(lost < 0.2);
 }
 
@@ -154,7 +154,7 @@ static void test_of_nobody_nothing_is_known(void **state)
     struct aspx_cpu_wait none = ASPX_CPU_WAIT_NOBODY;
 
     (void) state;
-    stop(&all);
+    stop_children(&all);
     assert_true(lost_of(all.pid[0], 0) == 0);
     assert_true(lost_of(0, 0) == 0);
     aspx_cpu_wait_begin(&none, 0, 0);
@@ -178,7 +178,7 @@ static void test_what_was_before_does_not_count(void **state)
     aspx_cpu_wait_begin(&wait, now_s(), 0);
     assert_true(wait.lost_s == 0);
     aspx_cpu_wait_close(&wait);
-    stop(&all);
+    stop_children(&all);
     assert_int_not_equal(aspx_cpu_wait_namespace(), 0);
 }
 

@@ -502,7 +502,7 @@ static void *sleep_inside(void *unused)
     return unused;
 }
 
-static void *call_once(void *unused)
+static void *call_one(void *unused)
 {
     struct aspx_timing timing;
 
@@ -566,7 +566,7 @@ static void test_many_threads(void **state)
     for (int i = 0; i < 100; i++) {
         pthread_t thread;
 
-        assert_int_equal(pthread_create(&thread, NULL, call_once, NULL), 0);
+        assert_int_equal(pthread_create(&thread, NULL, call_one, NULL), 0);
         pthread_join(thread, NULL);
     }
     assert_int_equal(aspx_timing_sum().threads, before);
@@ -608,7 +608,7 @@ static void *one_of_ours(void *unused)
 {
     aspx_timing_ignore_thread();
     assert_null(aspx_timing_polls()); /* nobody waits in them */
-    return call_once(unused);
+    return call_one(unused);
 }
 
 static void test_helper_thread(void **state)

@@ -18,10 +18,12 @@
 
 enum { CACHE_MAX = 16 << 20 }; /* bytes; a large installation has 0.3 million */
 
-static const char magic[20] = "glibc-ld.so.cache1.1";
+static const char magic[] = "glibc-ld.so.cache1.1";
+
+enum { MAGIC = sizeof(magic) - 1 }; /* bytes; in the file without an end */
 
 struct head {
-    char magic[sizeof(magic)];
+    char magic[MAGIC];
     uint32_t n, text_bytes, unused[5];
 };
 
@@ -45,7 +47,7 @@ void aspt_library_cache_read(struct aspt_library_cache *cache)
         pread(fd, cache->text, (size_t) st.st_size, 0) == st.st_size) {
         memcpy(&head, cache->text, sizeof(head));
         cache->bytes = (size_t) st.st_size;
-        if (memcmp(head.magic, magic, sizeof(magic)) == 0 &&
+        if (memcmp(head.magic, magic, MAGIC) == 0 &&
             head.n <= (cache->bytes - sizeof(head)) / sizeof(struct entry))
             cache->n = head.n;
     }
