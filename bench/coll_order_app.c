@@ -307,6 +307,8 @@ static void compare(const char *what, struct model *models, int nmodels)
 
 static void start(void)
 {
+    static const struct asp_layout none; /* MPI says who shares a node */
+
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (aspx_real_resolve() != 0)
@@ -314,7 +316,7 @@ static void start(void)
     aspx_coll_behind = aspx_real;
     aspx_coll_settings = (struct aspx_coll_settings){
         .mode = ASPX_COLL_TUNE, .budget_us = 1e6, .join_s = 60};
-    if (!aspx_coll_begin())
+    if (!aspx_coll_begin(&none))
         MPI_Abort(MPI_COMM_WORLD, 1);
     comm = aspx_coll_comm_of(MPI_COMM_WORLD);
     aspx_coll_comm_earn(comm);

@@ -228,7 +228,7 @@ static void go_plain(void)
     measure_if_asked();
     aspx_coll_start(layout);
     aspx_entry_use(&table);
-    aspx_coll_join();
+    aspx_coll_join(layout);
 }
 
 /* MPI_Finalize is deleting our attribute of MPI_COMM_SELF. */
@@ -302,7 +302,7 @@ static void come_up(void)
     measure_if_asked();
     aspx_coll_start(layout);
     mode->use_entries(layout);
-    aspx_coll_join();
+    aspx_coll_join(layout);
 }
 
 /* ---- a thread in front ---------------------------------------------------- */
@@ -364,7 +364,7 @@ static void use_front(void)
     measure_if_asked();
     aspx_coll_start(layout);
     front->use_entries(layout);
-    aspx_coll_join();
+    aspx_coll_join(layout);
 }
 
 /* ---- calls of the program ------------------------------------------------- */

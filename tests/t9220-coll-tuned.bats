@@ -94,6 +94,7 @@ END
 @test "no room for one communicator more" { story full; }
 @test "ranks that disagree about a size get an error" { story lengths; }
 @test "a rank receives over what it sends" { story aliases; }
+@test "MPI refuses arguments, and the call is made again" { story refused; }
 @test "what means something at the root only" { story unmeant; }
 @test "two threads on two communicators" { story threads; }
 @test "a rank that comes late" { story late; }

@@ -163,6 +163,26 @@ static void number_nodes(struct aspx_coll_comm *comm, const int *leader)
         comm->regular = comm->node[r] == r / (comm->size / comm->nnodes);
 }
 
+static bool is_of_arguments(int rc)
+{
+    static const int classes[] = {MPI_ERR_BUFFER, MPI_ERR_COUNT,  MPI_ERR_TYPE,
+                                  MPI_ERR_ROOT,   MPI_ERR_OP,     MPI_ERR_ARG,
+                                  MPI_ERR_COMM,   MPI_ERR_REQUEST};
+    int class = MPI_SUCCESS;
+
+    aspx_coll_behind.MPI_Error_class(rc, &class);
+    for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
+        if (class == classes[i])
+            return true;
+    return false;
+}
+
+int aspx_coll_comm_called(struct aspx_coll_comm *comm, int rc)
+{
+    comm->calls += rc == MPI_SUCCESS || !is_of_arguments(rc);
+    return rc;
+}
+
 /* Which node a rank is on is known since MPI_Init: no communication. Returns
  * false when there is no memory here. */
 static bool find_leaders(struct aspx_coll_comm *comm, int *leader)

@@ -9,6 +9,12 @@
  * memory, or that is no communicator. Cost: a hash probe. */
 struct aspx_coll_comm *aspx_coll_comm_of(MPI_Comm comm);
 
+/* A call that MPI has carried out before tuning, with rc: one more of those
+ * that activate it. Not so one that MPI has refused for its arguments: nothing
+ * moved, the other ranks still wait for this one's, and they count it once.
+ * Returns rc. */
+int aspx_coll_comm_called(struct aspx_coll_comm *comm, int rc);
+
 /* Make what tuning needs; the state is TUNED or OFF afterwards. Collective. */
 void aspx_coll_comm_earn(struct aspx_coll_comm *comm);
 

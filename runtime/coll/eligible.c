@@ -99,12 +99,38 @@ static bool is_data(const void *data, MPI_Datatype type)
     return data || !aspx_handle_basic_size(type);
 }
 
-/* Is what is sent where it is to be received? Of two types it need not be the
- * same memory, even from one address, or MPI_BOTTOM: MPICH compares only where
- * they are one, and a call that is right must go the way of the other ranks. */
-static bool is_alias(const struct aspx_coll_call *call, const void *to)
+/* The bytes that `blocks` blocks of count elements take where they have no
+ * gaps: MPICH takes that for the place of a block, whatever the type. */
+static MPI_Count place_of(MPI_Count blocks, MPI_Count count, MPI_Datatype type)
 {
-    return call->send == to && call->send_type == call->recv_type;
+    return blocks * (MPI_Count) bytes_of(count, type);
+}
+
+/* Does MPICH (4.0 to 5.0) report that this is sent from where it is to be
+ * received? No more than that: where it does not, the other ranks have no
+ * error, and carry the call out. */
+static bool is_alias(const struct aspx_coll_comm *comm,
+                     const struct aspx_coll_call *call)
+{
+    const char *send = call->send, *recv = call->recv;
+    bool alike = call->send_type == call->recv_type;
+
+    switch (call->op) {
+    case ASP_COLL_ALLGATHERV:
+        recv += place_of(aspx_coll_displ(call, comm->rank), 1, call->recv_type);
+        return alike && comm->counts[comm->rank] != 0 && send == recv;
+    case ASP_COLL_GATHER:
+    case ASP_COLL_ALLGATHER:
+        recv += place_of(comm->rank, call->nrecv, call->recv_type);
+        return alike && call->nsend == call->nrecv && send == recv;
+    case ASP_COLL_SCATTER:
+        send += place_of(comm->rank, call->nsend, call->send_type);
+        return alike && call->nsend == call->nrecv && send == recv;
+    case ASP_COLL_ALLTOALL:
+        return alike && call->nsend == call->nrecv && send == recv;
+    default: /* reductions, which have one type and one count */
+        return send == recv;
+    }
 }
 
 /* Where both sides are significant they must fit each other. */
@@ -135,28 +161,22 @@ static bool sides_are_right(const struct aspx_coll_comm *comm,
     if (receives && (!is_data(call->recv, call->recv_type) ||
                      bytes_of(call->nrecv, call->recv_type) != bytes))
         return false;
-    return !sends || !receives || !is_alias(call, call->recv);
+    return !sends || !receives || !is_alias(comm, call);
 }
 
-/* The same where blocks differ: a rank may have none, and no buffer for it. A
- * block that is sent from where it is to be received is an error to MPICH. */
+/* The same where blocks differ: a rank may have none, and no buffer for it. */
 static bool gathered_is_right(const struct aspx_coll_comm *comm,
                               const struct aspx_coll_call *call)
 {
     uint64_t own = comm->counts[comm->rank];
-    const char *to = call->recv;
-    MPI_Aint low, extent = aspx_handle_basic_size(call->recv_type);
 
     if (!is_data(call->recv, call->recv_type))
         return false;
     if (call->send == MPI_IN_PLACE)
         return true;
-    if (extent == 0)
-        aspx_coll_behind.MPI_Type_get_extent(call->recv_type, &low, &extent);
-    to += aspx_coll_displ(call, comm->rank) * extent;
     return bytes_of(call->nsend, call->send_type) == own &&
            (own == 0 ||
-            (is_data(call->send, call->send_type) && !is_alias(call, to)));
+            (is_data(call->send, call->send_type) && !is_alias(comm, call)));
 }
 
 static bool scattered_is_right(const struct aspx_coll_comm *comm,
@@ -164,8 +184,8 @@ static bool scattered_is_right(const struct aspx_coll_comm *comm,
 {
     if (call->send == MPI_IN_PLACE)
         return call->recv;
-    return call->send && (comm->counts[comm->rank] == 0 ||
-                          (call->recv && call->send != call->recv));
+    return call->send && (comm->counts[comm->rank] == 0 || call->recv) &&
+           !is_alias(comm, call);
 }
 
 /* Fills in comm->counts, and the bytes of all. */

@@ -243,10 +243,10 @@ void aspx_coll_start(const struct asp_layout *layout)
     aspx_entry_fronts[ASPX_FRONT_COLL] = stand_in_front;
 }
 
-void aspx_coll_join(void)
+void aspx_coll_join(const struct asp_layout *layout)
 {
     if (asked)
-        aspx_coll_active = aspx_coll_begin();
+        aspx_coll_active = aspx_coll_begin(layout);
 }
 
 void aspx_coll_stop(void)

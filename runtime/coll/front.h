@@ -12,7 +12,7 @@ void aspx_coll_start(const struct asp_layout *layout);
 
 /* The entries have been switched: agree with the other ranks that all of them
  * do this, and on the table. Collective over the users. */
-void aspx_coll_join(void);
+void aspx_coll_join(const struct asp_layout *layout);
 
 /* Let go of what MPI must free, before it ends. Collective. */
 void aspx_coll_stop(void);

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* Of what ranks do with each other: grows when it changes. */
 enum { ASPX_COLL_VERSION = 3 };
@@ -108,14 +109,31 @@ static bool stay(const char *why)
     return false;
 }
 
-bool aspx_coll_begin(void)
+/* MPICH takes what is sent from where it is received; we would not. */
+static bool takes_aliases(void)
+{
+    static const char *const words[] = {"0", "no", "false", "off"};
+    const char *check = getenv("MPIR_CVAR_COLL_ALIAS_CHECK");
+
+    for (size_t i = 0; check && i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcasecmp(check, words[i]) == 0)
+            return true;
+    return false;
+}
+
+bool aspx_coll_begin(const struct asp_layout *layout)
 {
     unsigned char digest[ASP_SHA256_BYTES] = {0};
+    bool lax = takes_aliases();
 
-    if (!aspx_coll_are_alike(aspx_coll_settings_hash() + ASPX_COLL_VERSION))
-        return stay("ranks differ in coll, coll.* or the release of Aspen");
+    if (!aspx_coll_are_alike(aspx_coll_settings_hash() + ASPX_COLL_VERSION +
+                             lax))
+        return stay("ranks differ in coll, coll.*, MPIR_CVAR_COLL_ALIAS_CHECK "
+                    "or the release of Aspen");
+    if (lax)
+        return stay("MPIR_CVAR_COLL_ALIAS_CHECK is off");
     aspx_coll_reducible_start();
-    aspx_coll_machine_find();
+    aspx_coll_machine_find(layout);
     aspx_native_start(aspx_mpi_release());
     has_table = aspx_coll_take_table(&table) && parse_ways() && index_table();
     if (has_table && asp_tune_table_digest(&table, digest) != 0)

@@ -16,7 +16,7 @@ bool aspx_coll_prepare(const struct asp_layout *layout);
 
 /* Agree with the other ranks (join.h). Returns whether collectives are tuned.
  */
-bool aspx_coll_begin(void);
+bool aspx_coll_begin(const struct asp_layout *layout);
 
 /* NULL: none. Its ways, by the numbers of asp_tune_table.ways. */
 const struct asp_tune_table *aspx_coll_table(void);

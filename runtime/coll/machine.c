@@ -7,6 +7,7 @@
 #include "join.h"
 
 #include "runtime/mpi/build.h"
+#include "runtime/world/node.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -110,14 +111,13 @@ static void gather_leaders(int own)
                                    MPI_COMM_WORLD);
 }
 
-static void find_nodes(void)
+static void find_nodes(const struct asp_layout *layout)
 {
     uint32_t ranks = 1, cpus = cpus_here(), least[2], values[2], leader;
     MPI_Comm node;
     int index = 0, first = 0;
 
-    aspx_coll_behind.MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED,
-                                         0, MPI_INFO_NULL, &node);
+    aspx_split_by_node(&aspx_coll_behind, layout, MPI_COMM_WORLD, 0, &node);
     count_node(node, &ranks, &cpus);
     aspx_coll_behind.MPI_Comm_rank(node, &index);
     aspx_coll_behind.MPI_Comm_rank(MPI_COMM_WORLD, &first);
@@ -137,10 +137,10 @@ static void find_nodes(void)
     machine.cpus = cpus;
 }
 
-void aspx_coll_machine_find(void)
+void aspx_coll_machine_find(const struct asp_layout *layout)
 {
     find_programs();
-    find_nodes();
+    find_nodes(layout);
 }
 
 const struct asp_tune_machine *aspx_coll_machine(void)

@@ -5,12 +5,13 @@
 
 #include "probe.h"
 
+#include "common/layout/layout.h"
 #include "common/tune/table.h"
 
 #include <stdbool.h>
 
 /* Find out. Collective over MPI_COMM_WORLD, when MPI runs. */
-void aspx_coll_machine_find(void);
+void aspx_coll_machine_find(const struct asp_layout *layout);
 
 /* As rank 0 has it; only that rank's is looked at. */
 const struct asp_tune_machine *aspx_coll_machine(void);

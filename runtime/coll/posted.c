@@ -306,9 +306,11 @@ int aspx_coll_post(const struct aspx_coll_call *call, MPI_Request *request,
 
     if (!comm || comm->state == ASPX_COLL_COMM_OFF)
         return mpi(call, request);
-    comm->calls++;
     if (comm->posts++ == 0) /* the next blocking call has more to do */
         aspx_straight_forget(comm->comm);
+    if (comm->state == ASPX_COLL_COMM_COUNTING)
+        return aspx_coll_comm_called(comm, mpi(call, request));
+    comm->calls++;
     call = aspx_coll_significant(comm, call, &room);
     if (!comm->space || !request || !aspx_coll_is_eligible(comm, call, &args))
         return mpi(call, request);

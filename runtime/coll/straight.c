@@ -37,6 +37,25 @@ static bool is_basic(MPI_Datatype type)
     return type == 0 || aspx_handle_basic_size(type) > 0;
 }
 
+/* As aspx_coll_is_eligible() has it. */
+static MPI_Aint alias_of(const struct aspx_coll_call *call, uint32_t rank)
+{
+    MPI_Aint recv = (MPI_Aint) (rank * (uint64_t) call->nrecv *
+                                aspx_handle_basic_size(call->recv_type));
+    MPI_Aint send = (MPI_Aint) (rank * (uint64_t) call->nsend *
+                                aspx_handle_basic_size(call->send_type));
+
+    switch (call->op) {
+    case ASP_COLL_GATHER:
+    case ASP_COLL_ALLGATHER:
+        return recv;
+    case ASP_COLL_SCATTER:
+        return -send;
+    default:
+        return 0;
+    }
+}
+
 void aspx_straight_keep(const struct aspx_coll_call *call, uint32_t rank,
                         struct asp_decide_line *line)
 {
@@ -55,6 +74,7 @@ void aspx_straight_keep(const struct aspx_coll_call *call, uint32_t rank,
         .fold = call->fold,
         .root = call->root,
         .is_root = (uint32_t) call->root == rank,
+        .alias = alias_of(call, rank),
         .line = line,
     };
 }

@@ -43,6 +43,9 @@ struct aspx_straight_place {
     MPI_Op fold;
     int root;
     bool is_root; /* this rank */
+    /* Bytes from recv to send where the two are one memory, which MPI reports.
+     */
+    MPI_Aint alias;
     struct asp_decide_line *line;
 };
 
@@ -101,8 +104,10 @@ static inline bool aspx_straight_is_special(const void *buffer)
 /* Are the buffers right that are about something on this rank? What is sent is
  * neither NULL nor MPI_IN_PLACE, or it is MPI_IN_PLACE on all. */
 static inline __attribute__((always_inline)) bool aspx_straight_buffers(
-    const struct aspx_coll_call *call, bool in_place, bool is_root)
+    const struct aspx_coll_call *call, bool in_place,
+    const struct aspx_straight_place *at)
 {
+    bool is_root = at->is_root;
     bool receives = is_root || (call->op != ASP_COLL_GATHER &&
                                 call->op != ASP_COLL_REDUCE);
     bool sends = call->op != ASP_COLL_BCAST && !in_place &&
@@ -115,7 +120,9 @@ static inline __attribute__((always_inline)) bool aspx_straight_buffers(
     if (call->op == ASP_COLL_SCATTER && sends &&
         aspx_straight_is_special(call->send))
         return false;
-    return !sends || !receives || call->send != call->recv;
+    return !sends || !receives ||
+           (uintptr_t) call->send - (uintptr_t) call->recv !=
+               (uintptr_t) at->alias;
 }
 
 static inline __attribute__((always_inline)) bool aspx_straight_count(
@@ -129,7 +136,7 @@ static inline __attribute__((always_inline)) bool aspx_straight_count(
         return false;
     at = aspx_straight_place_of(slot, call, in_place);
     return aspx_straight_is(at, call) &&
-           aspx_straight_buffers(call, in_place, at->is_root) &&
+           aspx_straight_buffers(call, in_place, at) &&
            asp_decide_pass(at->line);
 }
 

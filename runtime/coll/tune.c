@@ -221,15 +221,15 @@ int aspx_coll_tuned(const struct aspx_coll_call *call)
 
     if (!comm || comm->state == ASPX_COLL_COMM_OFF)
         return call->mpi(call);
-    comm->calls++;
     call = aspx_coll_significant(comm, call, &room);
     if (comm->state == ASPX_COLL_COMM_COUNTING) {
-        if (comm->calls < earned(call))
-            return call->mpi(call);
+        if (comm->calls + 1 < earned(call))
+            return aspx_coll_comm_called(comm, call->mpi(call));
         aspx_coll_comm_earn(comm);
         if (comm->state == ASPX_COLL_COMM_OFF)
             return call->mpi(call);
     }
+    comm->calls++;
     aspx_coll_space_offer(comm);
     if (!aspx_coll_is_eligible(comm, call, &args))
         return call->mpi(call);

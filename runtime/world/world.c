@@ -7,6 +7,7 @@
 #include "world.h"
 
 #include "join.h"
+#include "node.h"
 #include "runtime/mpi/real.h"
 
 #include <errno.h>
@@ -54,8 +55,8 @@ int aspx_world_number(struct aspx_world *world, const uint32_t *leaders)
     return 0;
 }
 
-/* Node of each rank: ranks that share memory as MPI sees it. All processes
- * compute the same dense numbers from the gathered leaders. */
+/* Node of each rank. All processes compute the same dense numbers from the
+ * gathered leaders. */
 static int number_nodes(struct aspx_world *world, struct asp_err *err)
 {
     size_t size = (size_t) world->size_all;
@@ -65,8 +66,8 @@ static int number_nodes(struct aspx_world *world, struct asp_err *err)
 
     if (!leaders)
         return asp_errf(err, ENOMEM, "no memory for %zu ranks", size);
-    aspx_real.MPI_Comm_split_type(world->all, MPI_COMM_TYPE_SHARED,
-                                  world->rank_all, MPI_INFO_NULL, &node);
+    aspx_split_by_node(&aspx_real, world->layout, world->all, world->rank_all,
+                       &node);
     leader = (uint32_t) world->rank_all;
     aspx_real.MPI_Bcast(&leader, 1, MPI_UINT32_T, 0, node);
     aspx_real.MPI_Comm_free(&node);

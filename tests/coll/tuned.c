@@ -9,6 +9,7 @@
  *   coll_tuned full      no room for one communicator more
  *   coll_tuned lengths   ranks disagree about the size of a broadcast
  *   coll_tuned aliases   a rank receives over what it sends, by another type
+ *   coll_tuned refused   MPI refuses a root's arguments, which makes its call again
  *   coll_tuned unmeant   arguments that mean something at the root only
  *   coll_tuned threads   two threads on two communicators
  *   coll_tuned late      a rank comes late */
@@ -249,6 +250,41 @@ static void aliases(void)
     free(got);
 }
 
+/* MPI refuses a call of the root's alone, before anything moves: the others
+ * wait for one that is right. */
+static void refused_round(int root, int i, bool waits)
+{
+    int own = rank + i, sum = 0, *all = calloc((size_t) size, sizeof(*all));
+    bool refused = rank == root;
+    MPI_Request request = MPI_REQUEST_NULL;
+
+    for (int wrong_first = refused; wrong_first >= 0; wrong_first--) {
+        int *to = wrong_first ? &own : &sum, rc;
+
+        rc = waits ? MPI_Reduce(&own, to, 1, MPI_INT, MPI_SUM, root,
+                                MPI_COMM_WORLD)
+                   : MPI_Ireduce(&own, to, 1, MPI_INT, MPI_SUM, root,
+                                 MPI_COMM_WORLD, &request);
+        EXPECT((rc != MPI_SUCCESS) == wrong_first);
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    EXPECT(rank != root || sum == size * (size - 1) / 2 + size * i);
+    for (int wrong_first = refused; waits && wrong_first >= 0; wrong_first--)
+        EXPECT((MPI_Gather(wrong_first ? all + rank : &own, 1, MPI_INT, all, 1,
+                           MPI_INT, root, MPI_COMM_WORLD) != MPI_SUCCESS) ==
+               wrong_first);
+    for (int r = 0; waits && rank == root && r < size; r++)
+        EXPECT(all[r] == r + i);
+    free(all);
+}
+
+static void refused(void)
+{
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (int i = 0; i < ROUNDS; i++)
+        refused_round(i % size, i, i % 4 != 1);
+}
+
 /* Elsewhere than at the root these buffers may be anything. */
 static void unmeant_round(int root, int i, bool waits)
 {
@@ -292,10 +328,10 @@ static void unmeant(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} stories[] = {{"aliases", aliases}, {"unmeant", unmeant}, {"asks", asks},
-               {"off", off},         {"many", many},       {"again", again},
-               {"mixed", mixed},     {"full", full},       {"lengths", lengths},
-               {"threads", threads}, {"late", late}};
+} stories[] = {{"aliases", aliases}, {"refused", refused}, {"unmeant", unmeant},
+               {"asks", asks},       {"off", off},         {"many", many},
+               {"again", again},     {"mixed", mixed},     {"full", full},
+               {"lengths", lengths}, {"threads", threads}, {"late", late}};
 
 int main(int argc, char **argv)
 {
