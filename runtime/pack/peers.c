@@ -6,8 +6,12 @@
  *    | UCX's address | mark |  0  | UCX's longer address | mark | ...
  *    ^ row 0                      ^ row 1
  *
+ * From 5.0 on it makes an end point of its own address first, where UCX has put
+ * it, and gives all others 4,096 bytes from there, whatever the address has: so
+ * there must be as many, and what follows the mark is 0.
+ *
  * An MPI that keeps addresses otherwise must not be believed, nor read beyond
- * what it has: rows lie at one distance, in one piece of mapped memory.
+ * what it has: rows lie at one distance, or have that length, in mapped memory.
  */
 #include "config.h"
 
@@ -28,7 +32,11 @@
 /* Nobody has this in an address by chance. The last byte is the version of what
  * the mark promises. */
 static const char mark[] = "\x9e\x41spen-unpacks\xd3\x01";
-enum { MARK = sizeof(mark) - 1, ROW_MAX = 1 << 16 };
+enum {
+    MARK = sizeof(mark) - 1,
+    ROW_MAX = 1 << 16,
+    ROW_FIXED = 4096, /* MPICH's MPID_MAX_BC_SIZE */
+};
 
 /* Of ucp.h, in the C library's types; ucs_status_t is a packed enumeration. */
 typedef signed char status;
@@ -45,15 +53,20 @@ static create_ep_f *create_ep;
 
 /* ---- this rank's ------------------------------------------------------------ */
 
+static const char *own_address;
+
 /* It is freed as what UCX has given: by free(). */
 static status get_marked_address(void *worker, void **address_p,
                                  size_t *bytes_p)
 {
     status rc = get_address(worker, address_p, bytes_p);
-    char *marked = rc == 0 ? realloc(*address_p, *bytes_p + MARK) : NULL;
+    size_t room = *bytes_p + MARK < ROW_FIXED ? ROW_FIXED : *bytes_p + MARK;
+    char *marked = rc == 0 ? realloc(*address_p, room) : NULL;
 
     if (marked) {
+        memset(marked + *bytes_p, 0, room - *bytes_p);
         memcpy(marked + *bytes_p, mark, MARK);
+        own_address = marked;
         *address_p = marked;
         *bytes_p += MARK;
     }
@@ -68,6 +81,7 @@ static struct {
     const char *end;          /* of the memory that the first lies in */
     ptrdiff_t row;            /* bytes; 0: not known yet */
     int rows, marked;
+    bool fixed; /* rows have ROW_FIXED bytes, wherever they are */
     bool odd, over;
 } table;
 
@@ -119,11 +133,28 @@ static void look_at_row(const char *address)
         table.marked += has_mark(address);
 }
 
+/* One row more, of ROW_FIXED bytes. */
+static void look_at_fixed_row(const char *address)
+{
+    if (!is_row(address)) {
+        table.first = address;
+        table.end = find_end(address);
+    }
+    look_at_row(address);
+}
+
 static void look_at(const char *address)
 {
     ptrdiff_t row = (ptrdiff_t) ((uintptr_t) address - (uintptr_t) table.last);
 
-    if (table.rows++ == 0) {
+    if (table.rows == 0 && address == own_address) {
+        table.fixed = true;
+        table.row = ROW_FIXED;
+    }
+    if (table.fixed) {
+        table.rows++;
+        look_at_fixed_row(address);
+    } else if (table.rows++ == 0) {
         table.first = address;
     } else if (table.rows == 2) {
         table.row = row;

@@ -203,13 +203,58 @@ static void lay_odd(void)
         add(memory + places[i] * ROW);
 }
 
+/* From MPICH 5.0 on: its own as UCX has it, then PAGE bytes of each other, some
+ * of them behind a number. What the last one has behind its address is its own.
+ */
+static void lay_fixed(bool last_is_marked)
+{
+    char *at = guarded(RANKS + 1) + PAGE - RANKS * sizeof(int);
+    size_t bytes;
+    const char *address = marked(&bytes);
+
+    add(address);
+    at += PAGE;
+    for (int i = 1; i < RANKS; i++, at += PAGE + sizeof(int)) {
+        memcpy(at, address, PAGE);
+        if (i == RANKS - 1 && !last_is_marked)
+            memset(at + BYTES, 0x66, PAGE - BYTES);
+        add(at);
+    }
+}
+
+static void lay_fixed_table(void)
+{
+    lay_fixed(true);
+}
+
+static void lay_fixed_unmarked(void)
+{
+    lay_fixed(false);
+}
+
+/* One has not the bytes that all should have. */
+static void lay_fixed_short(void)
+{
+    size_t bytes;
+    const char *address = marked(&bytes);
+    char *end = guarded(RANKS) + (ptrdiff_t) RANKS * PAGE;
+
+    add(address);
+    for (int i = 1; i < RANKS; i++)
+        add(memcpy(end - (i == 1 ? (ptrdiff_t) bytes : (ptrdiff_t) i * PAGE),
+                   address, bytes));
+}
+
 static void test_places(void **state)
 {
     static const struct {
         void (*lay)(void);
         bool all;
-    } rows[] = {{lay_table, true}, {lay_unmarked, false}, {lay_alone, false},
-                {lay_same, false}, {lay_near, false},     {lay_odd, false}};
+    } rows[] = {{lay_table, true},       {lay_unmarked, false},
+                {lay_alone, false},      {lay_same, false},
+                {lay_near, false},       {lay_odd, false},
+                {lay_fixed_table, true}, {lay_fixed_unmarked, false},
+                {lay_fixed_short, false}};
 
     (void) state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
