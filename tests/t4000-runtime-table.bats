@@ -25,7 +25,10 @@ libmpich() { mpi_library "$ASPEN_BUILD/tests/world/attr"; }
 
 @test "every MPI function of the installed library has one row" {
     [ -z "$(uniq -d "$BATS_FILE_TMPDIR/rows")" ]
-    functions "$(libmpich)" | grep -E '^MPIX?_' >"$BATS_TEST_TMPDIR/library"
+    # Statuses of mpi_f08 are only copied, before MPICH 5.0 by its Fortran library.
+    functions "$(libmpich)" | grep -E '^MPIX?_' |
+        grep -vE '^MPI_Status_(c2f08|f082c|f082f|f2f08)$' \
+            >"$BATS_TEST_TMPDIR/library"
     [ "$(wc -l <"$BATS_TEST_TMPDIR/library")" -gt 600 ]
     diff <(grep -E '^MPIX?_' "$BATS_FILE_TMPDIR/rows") \
         "$BATS_TEST_TMPDIR/library"
@@ -38,9 +41,11 @@ libmpich() { mpi_library "$ASPEN_BUILD/tests/world/attr"; }
 }
 
 @test "libaspen.so exports the rows of the table and what leads to it" {
+    # mpi.h does not say which internal ones there are.
     { sed '/^MPII_/!s/.*/&\nP&/' "$BATS_FILE_TMPDIR/rows"
+      awk '/^MPII_/ {print $1}' "$table"
       printf '%s\n' __asan_default_options dlopen dlsym ucp_init_version
-    } | sort >"$BATS_TEST_TMPDIR/wanted"
+    } | sort -u >"$BATS_TEST_TMPDIR/wanted"
     nm -D --defined-only "$lib" | awk '{print $3}' | sort |
         diff "$BATS_TEST_TMPDIR/wanted" -
 }

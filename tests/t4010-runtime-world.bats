@@ -33,8 +33,9 @@ setup_file() {
 }
 
 @test "sessions before, inside and after MPI_Init" {
-    # MPICH 4.2 itself crashes at the end of such a program.
-    [ "$(mpich_release)" = 4.2 ] || same_everywhere 2 "$world/session" before
+    # MPICH 4.2 itself crashes at the end of such a program; 5.0 takes the thread
+    # level of what begins later, and with ghosts Aspen's own is the first.
+    [[ $(mpich_release) =~ ^(4.2|5.0)$ ]] || same_everywhere 2 "$world/session" before
     same_everywhere 2 "$world/session" inside
     same_everywhere 2 "$world/session" after
 }

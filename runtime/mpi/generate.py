@@ -40,7 +40,7 @@ Call = namedtuple("Call", "name version mpich treatment offload timed progress "
 OTHERS = ("__asan_default_options", "dlopen", "dlsym", "ucp_init_version")
 # What the columns may say, by their names in Call.
 COLUMNS = {
-    "mpich": ("-", "4.1", "4.2", "4.3", "5.0", "<4.2"),
+    "mpich": ("-", "4.1", "4.2", "4.3", "5.0", "<4.2", "<5.0"),
     "treatment": ("pass", "world", "inherit", "wrap"),
     "offload": ("caller", "thread", "post", "init", "twin", "own", "done",
                 "refuse"),

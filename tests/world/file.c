@@ -69,7 +69,11 @@ int main(int argc, char **argv)
     MPI_File_close(&file);
     amode = MPI_File_open(MPI_COMM_WORLD, "/nonexistent/file", MPI_MODE_RDONLY,
                           MPI_INFO_NULL, &file);
-    say("no such file: class %d", error_class(amode));
+    /* Not from all ranks the same in MPICH 5.0: one may hear of another's. */
+    amode = error_class(amode);
+    say("no such file: %s",
+        amode == MPI_ERR_NO_SUCH_FILE || amode == MPI_ERR_OTHER ? "said"
+                                                                : "not said");
     MPI_Finalize();
     return 0;
 }
