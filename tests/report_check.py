@@ -71,7 +71,7 @@ def at(tree, path):
 
 # Keys that a reader must do without, and objects whose keys are free.
 OPTIONAL = {"time", "ghost_busy", "ghost_crew", "ghost_crew_more", "adaptation",
-            "mpi_fixes", "profile_build", "windows_flat_less", "typed",
+            "mpi_fixes", "mpi_device", "profile_build", "windows_flat_less", "typed",
             "collectives"}
 FREE = re.compile(r"^(calls/\w+|time/calls)$")
 
@@ -212,6 +212,7 @@ def page_head(root, record):
                       ("MPI", "mpi"), ("Policy digest", "policy_digest"),
                       ("Aspen", "version")):
         equal(name, facts.get(name), str(record[key]))
+    equal("Device", facts.get("Device"), record.get("mpi_device"))
     if "mpi_fixes" in record:
         fixes = re.findall(r"(\w+)=yes", record["mpi_fixes"])
         equal("Works around", facts.get("Works around"),

@@ -47,7 +47,8 @@ struct asp_tune_machine {
     char mpi[ASP_TUNE_FACT_MAX];    /* "4.0.2" */
     char build[ASP_BUILD_MAX];      /* of its library; common/base/build_id.h */
     char ucx[ASP_TUNE_FACT_MAX];    /* "1.13.1" */
-    char fabric[ASP_TUNE_FACT_MAX]; /* "tcp", "mlx5", ...: what UCX uses */
+    char fabric[ASP_TUNE_FACT_MAX]; /* "tcp", "any": UCX_TLS; or another device
+                                       of MPICH, with its settings */
     uint32_t cpus;                  /* of a node, that a job may use */
 };
 

@@ -7,6 +7,7 @@
 #include "join.h"
 
 #include "runtime/mpi/build.h"
+#include "runtime/mpi/device.h"
 #include "runtime/world/node.h"
 
 #include <dlfcn.h>
@@ -37,12 +38,17 @@ static void find_programs(void)
 {
     const char *(*version)(void), *name = aspx_mpi_name();
     const char *colon = strrchr(name, ' '), *tls = getenv("UCX_TLS");
+    const char *device = aspx_mpi_device();
 
     set_fact(machine.mpi, colon ? colon + 1 : name);
     snprintf(machine.build, sizeof(machine.build), "%s", aspx_mpi_build());
     *(void **) &version = dlsym(RTLD_DEFAULT, "ucp_get_version_string");
     set_fact(machine.ucx, version ? version() : "none");
-    set_fact(machine.fabric, tls && *tls ? tls : "any");
+    set_fact(machine.fabric,
+             strncmp(device, "ch4:ucx ", strlen("ch4:ucx ")) != 0 &&
+                     strcmp(device, "ch4:ucx") != 0
+                 ? device
+                 : (tls && *tls ? tls : "any"));
 }
 
 static uint32_t cpus_here(void)

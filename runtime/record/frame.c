@@ -6,6 +6,7 @@
 #include "frame.h"
 
 #include "runtime/mpi/build.h"
+#include "runtime/mpi/device.h"
 #include "runtime/mpi/fixes.h"
 #include "runtime/mpi/real.h"
 #include "runtime/world/mode.h"
@@ -242,6 +243,8 @@ static void put_head(FILE *out, const struct aspx_record *record)
     aspx_record_put_string(out, aspx_mpi_name());
     fprintf(out, ",\n  \"mpi_build\": ");
     aspx_record_put_string(out, aspx_mpi_build());
+    fprintf(out, ",\n  \"mpi_device\": ");
+    aspx_record_put_string(out, aspx_mpi_device());
     fprintf(out, ",\n  \"mpi_fixes\": ");
     aspx_record_put_string(out, aspx_fixes());
     if (profile[0]) {

@@ -357,6 +357,23 @@ static void test_three_streams(MPIX_Stream first)
     MPI_Comm_free(&comm);
 }
 
+static void test_multiplex(MPIX_Stream stream)
+{
+    MPI_Request requests[2];
+    MPI_Comm comm;
+    int got = -1;
+
+    test_two_streams(stream);
+    test_three_streams(stream);
+    MPIX_Stream_comm_create_multiplex(MPI_COMM_WORLD, 1, &stream, &comm);
+    MPIX_Stream_irecv(&got, 1, MPI_INT, next(), 1, comm, 0, 0, &requests[0]);
+    MPIX_Stream_isend(&say_rank, 1, MPI_INT, previous(), 1, comm, 0, 0,
+                      &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    say("several streams: got %d", got);
+    MPI_Comm_free(&comm);
+}
+
 static void test_streams(void)
 {
     MPI_Request requests[2];
@@ -376,15 +393,8 @@ static void test_streams(void)
     say("stream: %d wrong", go_round(stream, comm));
     test_copy_of_stream_comm(stream, comm);
     MPI_Comm_free(&comm);
-    test_two_streams(stream);
-    test_three_streams(stream);
-    MPIX_Stream_comm_create_multiplex(MPI_COMM_WORLD, 1, &stream, &comm);
-    MPIX_Stream_irecv(&got, 1, MPI_INT, next(), 1, comm, 0, 0, &requests[0]);
-    MPIX_Stream_isend(&say_rank, 1, MPI_INT, previous(), 1, comm, 0, 0,
-                      &requests[1]);
-    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-    say("several streams: got %d", got);
-    MPI_Comm_free(&comm);
+    if (MPICH_NUMVERSION < 50000000) /* 5.0.2 itself aborts over UCX */
+        test_multiplex(stream);
     say("progress thread: %d", MPIX_Start_progress_thread(stream));
     MPI_Barrier(MPI_COMM_WORLD);
     say("progress thread: %d", MPIX_Stop_progress_thread(stream));

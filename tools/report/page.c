@@ -177,6 +177,8 @@ static void put_facts(FILE *to, const struct aspt_record *record)
     if (record->reason[0])
         fact(to, record->bound ? "Remark" : "Why not", record->reason);
     fact(to, "MPI", record->mpi);
+    if (record->mpi_device)
+        fact(to, "Device", record->mpi_device);
     if (record->mpi_fixes)
         fact(to, "Works around", aspt_say_fixes(record, text, sizeof(text)));
     fact(to, "Policy digest", record->digest);

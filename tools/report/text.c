@@ -89,6 +89,8 @@ static void print_head(FILE *to, const struct aspt_record *record)
              record->reason[0] ? ": " : "", record->reason);
     fact(to, "bound", text);
     fact(to, "MPI", record->mpi);
+    if (record->mpi_device)
+        fact(to, "device", record->mpi_device);
     if (record->mpi_fixes)
         fact(to, "works around", aspt_say_fixes(record, text, sizeof(text)));
     if (record->digest[0])

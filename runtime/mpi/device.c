@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "device.h"
+
+#include "real.h"
+
+#include "common/base/strbuf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char label[] = "MPICH Device:";
+
+/* Whichever of them a device reads. */
+static const char *const settings[] = {"MPIR_CVAR_CH4_NETMOD", "UCX_TLS",
+                                       "UCX_NET_DEVICES", "FI_PROVIDER"};
+
+const char *aspx_mpi_device(void)
+{
+    static char device[160];
+    struct asp_strbuf sb = ASP_STRBUF(device);
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    const char *at;
+    int len = 0;
+
+    if (device[0])
+        return device;
+    if (aspx_real.MPI_Get_library_version(text, &len) != MPI_SUCCESS)
+        text[0] = '\0';
+    at = strstr(text, label);
+    at = at ? at + strlen(label) : "unknown";
+    at += strspn(at, " \t");
+    asp_strbuf_add(&sb, "%.*s", (int) strcspn(at, "\n"), at);
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+        const char *value = getenv(settings[i]);
+
+        if (value && *value)
+            asp_strbuf_add(&sb, " %s=%s", settings[i], value);
+    }
+    return device;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What carries the messages of the MPI that runs. */
+#ifndef ASPEN_RUNTIME_MPI_DEVICE_H
+#define ASPEN_RUNTIME_MPI_DEVICE_H
+
+/* As MPICH calls it, with the settings of this process that choose below it:
+ * "ch4:ucx", "ch4:ofi FI_PROVIDER=tcp"; "unknown" where MPI does not say. After
+ * aspx_real_resolve(); MPI need not run. Static. Threads: one. */
+const char *aspx_mpi_device(void);
+
+#endif
