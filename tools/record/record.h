@@ -165,7 +165,7 @@ struct aspt_record {
     uint64_t form, users, ghosts, nodes;
     const char *program;
     const char *mpi, *mpi_build, *mpi_fixes;
-    const char *mpi_device; /* NULL: an older record */
+    const char *mpi_device;    /* NULL: an older record */
     const char *profile_build; /* NULL: not chosen by a profile */
     const char *version, *job, *mode, *reason, *digest, *service_list;
     struct asp_cpuset service; /* CPUs of the first node, for mode thread */
