@@ -58,6 +58,11 @@ bool aspx_fix_is_for_release(enum aspx_fix fix)
     return needed;
 }
 
+bool aspx_fix_was_needed(enum aspx_fix fix)
+{
+    return atomic_load(&answers[fix]) == YES;
+}
+
 const char *aspx_fixes(void)
 {
     static char text[ASPX_FIXES * 20]; /* the longest with its answer */

@@ -34,6 +34,9 @@ bool aspx_fix_is_for_release(enum aspx_fix fix);
  * Threads: any. */
 void aspx_fix_note(enum aspx_fix fix, bool needed);
 
+/* Has it been needed in this process so far? Threads: any. */
+bool aspx_fix_was_needed(enum aspx_fix fix);
+
 /* "tcp_finalize=no,end_barrier=yes": those that were asked about; "" where none
  * was. The result is static. Threads: one. */
 const char *aspx_fixes(void);

@@ -52,10 +52,34 @@ static void print_advice(FILE *to, const void *times)
                 100 * ASP_ADVICE_LEAST);
 }
 
+static bool tunes(const struct asp_layout *layout)
+{
+    return strcmp(asp_layout_knob(layout, "coll", "off"), "off") != 0;
+}
+
 static bool mends(const struct asp_layout *layout)
 {
     return aspx_mends(layout, "pack") || aspx_mends(layout, "match") ||
-           strcmp(asp_layout_knob(layout, "coll", "off"), "off") != 0;
+           tunes(layout);
+}
+
+/* What was done to MPI in this process: not all that was asked for. */
+static void print_done(FILE *out, const struct asp_layout *layout)
+{
+    bool pack = aspx_fix_was_needed(ASPX_FIX_PACK);
+    bool match = aspx_fix_was_needed(ASPX_FIX_MATCH);
+
+    if (!pack && !match && !tunes(layout)) {
+        fputs(": plain MPI, whose time was taken\n", out);
+        return;
+    }
+    fputs(": MPI without helpers", out);
+    if (pack || match)
+        fprintf(out, ", whose messages were mended (%s%s%s)",
+                pack ? "pack" : "", pack && match ? ", " : "",
+                match ? "match" : "");
+    fprintf(out, "%s and whose time was taken\n",
+            tunes(layout) ? ", whose collectives were chosen (coll)" : "");
 }
 
 static bool wants(const struct asp_layout *layout)
@@ -74,10 +98,7 @@ static void print(FILE *out, const struct aspx_record *record,
 {
     fputs("aspen: mode off, ", out);
     aspx_record_print_ranks(out, record);
-    fputs(mends(record->layout) ? ": MPI without helpers, whose messages were "
-                                  "mended and whose time was taken\n"
-                                : ": plain MPI, whose time was taken\n",
-          out);
+    print_done(out, record->layout);
     aspx_times_section.print(out, record, times);
     print_advice(out, times);
 }

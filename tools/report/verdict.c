@@ -330,22 +330,33 @@ static void say_thread(const struct aspt_record *record,
         record->ghosts ? "ghosts'" : "service");
 }
 
-static bool mends_messages(const struct aspt_record *record)
+/* What was mended of MPI's messages; NULL: nothing. */
+static const char *mended(const struct aspt_record *record)
 {
     const char *fixes = record->mpi_fixes ? record->mpi_fixes : "";
+    bool pack = strstr(fixes, "pack=yes"), match = strstr(fixes, "match=yes");
 
-    return strstr(fixes, "pack=yes") || strstr(fixes, "match=yes");
+    if (pack && match)
+        return "pack, match";
+    return pack ? "pack" : (match ? "match" : NULL);
+}
+
+static void say_off(const struct aspt_record *record, struct aspt_lines *lines)
+{
+    if (mended(record))
+        say(lines,
+            "Aspen had no helpers: it mended MPI's messages (%s), and its "
+            "time was taken.",
+            mended(record));
+    else
+        say(lines, "Aspen was off: this is plain MPI, and its time was taken.");
 }
 
 void aspt_verdict(const struct aspt_record *record, struct aspt_lines *lines)
 {
     lines->n = 0;
     if (is_off(record))
-        say(lines, "%s",
-            mends_messages(record)
-                ? "Aspen had no helpers: it mended MPI's messages (pack, "
-                  "match), and its time was taken."
-                : "Aspen was off: this is plain MPI, and its time was taken.");
+        say_off(record, lines);
     if (record->has_calls) {
         say_redirected(record, lines);
         say_native(record, lines);
