@@ -177,10 +177,25 @@ static bool is_of_arguments(int rc)
     return false;
 }
 
-int aspx_coll_comm_called(struct aspx_coll_comm *comm, int rc)
+int aspx_coll_comm_returned(MPI_Comm handle, int rc)
 {
-    comm->calls += rc == MPI_SUCCESS || !is_of_arguments(rc);
+    struct aspx_coll_comm *comm;
+
+    if (rc == MPI_SUCCESS || !is_of_arguments(rc))
+        return rc;
+    comm = aspx_table_find(&table, handle);
+    if (comm && comm->calls > 0)
+        comm->calls--;
     return rc;
+}
+
+int aspx_coll_comm_called(struct aspx_coll_comm *comm,
+                          const struct aspx_coll_call *call)
+{
+    MPI_Comm handle = comm->comm;
+
+    comm->calls++;
+    return aspx_coll_comm_returned(handle, call->mpi(call));
 }
 
 /* Which node a rank is on is known since MPI_Init: no communication. Returns

@@ -9,11 +9,15 @@
  * memory, or that is no communicator. Cost: a hash probe. */
 struct aspx_coll_comm *aspx_coll_comm_of(MPI_Comm comm);
 
-/* A call that MPI has carried out before tuning, with rc: one more of those
- * that activate it. Not so one that MPI has refused for its arguments: nothing
- * moved, the other ranks still wait for this one's, and they count it once.
- * Returns rc. */
-int aspx_coll_comm_called(struct aspx_coll_comm *comm, int rc);
+/* A call before tuning is MPI's, and one more of those that activate it. Not so
+ * one that MPI refuses for its arguments: nothing moved, the other ranks still
+ * wait for this one's, and they count it once. Returns what MPI does. */
+int aspx_coll_comm_called(struct aspx_coll_comm *comm,
+                          const struct aspx_coll_call *call);
+
+/* The same of a call that was counted, on this communicator of the program's,
+ * when MPI has returned rc: an error handler may have freed it. Returns rc. */
+int aspx_coll_comm_returned(MPI_Comm handle, int rc);
 
 /* Make what tuning needs; the state is TUNED or OFF afterwards. Collective. */
 void aspx_coll_comm_earn(struct aspx_coll_comm *comm);

@@ -112,19 +112,20 @@ static MPI_Count place_of(MPI_Count blocks, MPI_Count count, MPI_Datatype type)
 static bool is_alias(const struct aspx_coll_comm *comm,
                      const struct aspx_coll_call *call)
 {
-    const char *send = call->send, *recv = call->recv;
+    uintptr_t send = (uintptr_t) call->send, recv = (uintptr_t) call->recv;
     bool alike = call->send_type == call->recv_type;
 
     switch (call->op) {
     case ASP_COLL_ALLGATHERV:
-        recv += place_of(aspx_coll_displ(call, comm->rank), 1, call->recv_type);
+        recv += (uintptr_t) place_of(aspx_coll_displ(call, comm->rank), 1,
+                                     call->recv_type);
         return alike && comm->counts[comm->rank] != 0 && send == recv;
     case ASP_COLL_GATHER:
     case ASP_COLL_ALLGATHER:
-        recv += place_of(comm->rank, call->nrecv, call->recv_type);
+        recv += (uintptr_t) place_of(comm->rank, call->nrecv, call->recv_type);
         return alike && call->nsend == call->nrecv && send == recv;
     case ASP_COLL_SCATTER:
-        send += place_of(comm->rank, call->nsend, call->send_type);
+        send += (uintptr_t) place_of(comm->rank, call->nsend, call->send_type);
         return alike && call->nsend == call->nrecv && send == recv;
     case ASP_COLL_ALLTOALL:
         return alike && call->nsend == call->nrecv && send == recv;

@@ -246,7 +246,7 @@ void aspx_coll_start(const struct asp_layout *layout)
 void aspx_coll_join(const struct asp_layout *layout)
 {
     if (asked)
-        aspx_coll_active = aspx_coll_begin(layout);
+        aspx_coll_began = aspx_coll_active = aspx_coll_begin(layout);
 }
 
 void aspx_coll_stop(void)

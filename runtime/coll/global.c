@@ -19,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* Of what ranks do with each other: grows when it changes. */
 enum { ASPX_COLL_VERSION = 3 };
@@ -112,13 +111,19 @@ static bool stay(const char *why)
 /* MPICH takes what is sent from where it is received; we would not. */
 static bool takes_aliases(void)
 {
-    static const char *const words[] = {"0", "no", "false", "off"};
-    const char *check = getenv("MPIR_CVAR_COLL_ALIAS_CHECK");
+    /* MPICH reads all of them, as numbers; the last one that is set counts. */
+    static const char *const names[] = {"MPICH_COLL_ALIAS_CHECK",
+                                        "MPIR_PARAM_COLL_ALIAS_CHECK",
+                                        "MPIR_CVAR_COLL_ALIAS_CHECK"};
+    bool takes = false;
 
-    for (size_t i = 0; check && i < sizeof(words) / sizeof(words[0]); i++)
-        if (strcasecmp(check, words[i]) == 0)
-            return true;
-    return false;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *value = getenv(names[i]);
+
+        if (value)
+            takes = strtol(value, NULL, 0) == 0;
+    }
+    return takes;
 }
 
 bool aspx_coll_begin(const struct asp_layout *layout)

@@ -308,9 +308,9 @@ int aspx_coll_post(const struct aspx_coll_call *call, MPI_Request *request,
         return mpi(call, request);
     if (comm->posts++ == 0) /* the next blocking call has more to do */
         aspx_straight_forget(comm->comm);
-    if (comm->state == ASPX_COLL_COMM_COUNTING)
-        return aspx_coll_comm_called(comm, mpi(call, request));
     comm->calls++;
+    if (comm->state == ASPX_COLL_COMM_COUNTING)
+        return aspx_coll_comm_returned(call->comm, mpi(call, request));
     call = aspx_coll_significant(comm, call, &room);
     if (!comm->space || !request || !aspx_coll_is_eligible(comm, call, &args))
         return mpi(call, request);

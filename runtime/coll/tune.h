@@ -10,6 +10,9 @@
 /* Have the ranks agreed? Else every call is MPI's. */
 extern bool aspx_coll_active;
 
+/* Did it begin in this process? Stays when it has ended. */
+extern bool aspx_coll_began;
+
 /* Returns what the call is to return. Threads: as MPI has it for calls on a
  * communicator. */
 int aspx_coll_tuned(const struct aspx_coll_call *call);

@@ -217,14 +217,20 @@ int aspx_offload_MPI_Request_get_status(MPI_Request request, int *flag,
     return slot->rc;
 }
 
-/* MPICH's: whether it has ended, and no progress is asked for. */
+/* MPICH's: no progress, and no error. It may be called by functions that MPI
+ * calls while it makes progress. */
 int aspx_offload_MPIX_Request_is_complete(MPI_Request request)
 {
-    MPI_Status status;
-    int flag = 1;
+    struct aspx_request *slot = aspx_pool_find(request);
 
-    (void) aspx_offload_MPI_Request_get_status(request, &flag, &status);
-    return flag;
+    if (slot && (!is_active(slot) || has_ended(slot)))
+        return 1;
+#if MPICH_NUMVERSION >= 40300000
+    if (!slot || slot->caller_progressed)
+        return aspx_behind.MPIX_Request_is_complete(slot ? slot->real
+                                                         : request);
+#endif
+    return 0;
 }
 
 /* Several requests. */

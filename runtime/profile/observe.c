@@ -8,6 +8,7 @@
 #include "profile.h"
 #include "report.h"
 #include "runtime/coll/report.h"
+#include "runtime/coll/tune.h"
 #include "runtime/mpi/fixes.h"
 #include "runtime/pack/report.h"
 #include "runtime/record/frame.h"
@@ -64,12 +65,12 @@ static bool mends(const struct asp_layout *layout)
 }
 
 /* What was done to MPI in this process: not all that was asked for. */
-static void print_done(FILE *out, const struct asp_layout *layout)
+static void print_done(FILE *out)
 {
     bool pack = aspx_fix_was_needed(ASPX_FIX_PACK);
     bool match = aspx_fix_was_needed(ASPX_FIX_MATCH);
 
-    if (!pack && !match && !tunes(layout)) {
+    if (!pack && !match && !aspx_coll_began) {
         fputs(": plain MPI, whose time was taken\n", out);
         return;
     }
@@ -79,7 +80,7 @@ static void print_done(FILE *out, const struct asp_layout *layout)
                 pack ? "pack" : "", pack && match ? ", " : "",
                 match ? "match" : "");
     fprintf(out, "%s and whose time was taken\n",
-            tunes(layout) ? ", whose collectives were chosen (coll)" : "");
+            aspx_coll_began ? ", whose collectives were chosen (coll)" : "");
 }
 
 static bool wants(const struct asp_layout *layout)
@@ -98,7 +99,7 @@ static void print(FILE *out, const struct aspx_record *record,
 {
     fputs("aspen: mode off, ", out);
     aspx_record_print_ranks(out, record);
-    print_done(out, record->layout);
+    print_done(out);
     aspx_times_section.print(out, record, times);
     print_advice(out, times);
 }
