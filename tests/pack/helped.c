@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#if __GNUC__ >= 16 /* programs say "master", which newer standards deprecate */
+#if __GNUC__ >= 16 /* programs say "master", which newer standards deprecate   \
+                    */
 #pragma GCC diagnostic ignored "-Wdeprecated-openmp"
 #endif
 

@@ -22,7 +22,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#if __GNUC__ >= 16 /* programs say "master", which newer standards deprecate */
+#if __GNUC__ >= 16 /* programs say "master", which newer standards deprecate   \
+                    */
 #pragma GCC diagnostic ignored "-Wdeprecated-openmp"
 #endif
 
