@@ -64,7 +64,8 @@ int main(int argc, char **argv)
 C
     mpicc.mpich -o "$BATS_TEST_TMPDIR/zero" "$BATS_TEST_TMPDIR/zero.c"
     everywhere 2 "$BATS_TEST_TMPDIR/zero"
-    [ "$(grep -c '^refused$' <<<"$output")" -eq 4 ]
+    # mpiexec may put the lines of two ranks into one
+    [ "$(grep -o 'refused' <<<"$output" | wc -l)" -eq 4 ]
 }
 
 @test "MPI_BOTTOM and types with addresses" {

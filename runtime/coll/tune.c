@@ -6,7 +6,6 @@
 
 #include "tune.h"
 
-#include "counts.h"
 #include "candidates.h"
 #include "carry.h"
 #include "comm.h"
@@ -212,17 +211,6 @@ static uint32_t earned(const struct aspx_coll_call *call)
                : ASPX_COLL_EARNED;
 }
 
-/* May MPI refuse it on this rank alone? The others do not wait for this rank
- * then. Blocks by rank are only known where there is memory for them. */
-static bool is_refused(const struct aspx_coll_comm *comm,
-                       const struct aspx_coll_call *call)
-{
-    struct asp_tune_args args;
-
-    return !aspx_coll_has_counts(call->op) &&
-           !aspx_coll_is_eligible(comm, call, &args);
-}
-
 int aspx_coll_tuned(const struct aspx_coll_call *call)
 {
     struct aspx_coll_comm *comm = aspx_coll_active
@@ -235,7 +223,7 @@ int aspx_coll_tuned(const struct aspx_coll_call *call)
         return call->mpi(call);
     call = aspx_coll_significant(comm, call, &room);
     if (comm->state == ASPX_COLL_COMM_COUNTING) {
-        if (comm->calls + 1 < earned(call) || is_refused(comm, call))
+        if (comm->calls + 1 < earned(call))
             return aspx_coll_comm_called(comm, call);
         aspx_coll_comm_earn(comm);
         if (comm->state == ASPX_COLL_COMM_OFF)
