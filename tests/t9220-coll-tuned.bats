@@ -95,6 +95,13 @@ END
 @test "ranks that disagree about a size get an error" { story lengths; }
 @test "a rank receives over what it sends" { story aliases; }
 @test "MPI refuses arguments, and the call is made again" { story refused; }
+@test "where MPI takes aliases collectives stay its own, with a line" {
+    MPIR_CVAR_COLL_ALIAS_CHECK=0 run ghosts -n 3 --off --knob coll=tune \
+        "$build/coll_tuned" late
+    ended_with 0
+    printed '^aspen: MPIR_CVAR_COLL_ALIAS_CHECK is off: collectives stay MPI'
+}
+
 @test "what means something at the root only" { story unmeant; }
 @test "two threads on two communicators" { story threads; }
 @test "a rank that comes late" { story late; }

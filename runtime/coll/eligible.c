@@ -99,39 +99,36 @@ static bool is_data(const void *data, MPI_Datatype type)
     return data || !aspx_handle_basic_size(type);
 }
 
-/* The bytes that `blocks` blocks of count elements take where they have no
- * gaps: MPICH takes that for the place of a block, whatever the type. */
-static MPI_Count place_of(MPI_Count blocks, MPI_Count count, MPI_Datatype type)
+MPI_Aint aspx_coll_alias(const struct aspx_coll_call *call, uint32_t rank)
 {
-    return blocks * (MPI_Count) bytes_of(count, type);
+    switch (call->op) {
+    case ASP_COLL_ALLGATHERV:
+        return aspx_coll_displ(call, rank) *
+               (MPI_Aint) bytes_of(1, call->recv_type);
+    case ASP_COLL_GATHER:
+    case ASP_COLL_ALLGATHER:
+        return (MPI_Aint) (rank * bytes_of(call->nrecv, call->recv_type));
+    case ASP_COLL_SCATTER:
+        return -(MPI_Aint) (rank * bytes_of(call->nsend, call->send_type));
+    default:
+        return 0;
+    }
 }
 
-/* Does MPICH (4.0 to 5.0) report that this is sent from where it is to be
- * received? No more than that: where it does not, the other ranks have no
- * error, and carry the call out. */
+/* Does MPICH report that this is sent from where it is to be received? No more
+ * than that: where it does not, the other ranks have no error, and carry the
+ * call out. For calls that move something. */
 static bool is_alias(const struct aspx_coll_comm *comm,
                      const struct aspx_coll_call *call)
 {
-    uintptr_t send = (uintptr_t) call->send, recv = (uintptr_t) call->recv;
-    bool alike = call->send_type == call->recv_type;
+    uintptr_t apart = (uintptr_t) call->send - (uintptr_t) call->recv;
 
-    switch (call->op) {
-    case ASP_COLL_ALLGATHERV:
-        recv += (uintptr_t) place_of(aspx_coll_displ(call, comm->rank), 1,
-                                     call->recv_type);
-        return alike && comm->counts[comm->rank] != 0 && send == recv;
-    case ASP_COLL_GATHER:
-    case ASP_COLL_ALLGATHER:
-        recv += (uintptr_t) place_of(comm->rank, call->nrecv, call->recv_type);
-        return alike && call->nsend == call->nrecv && send == recv;
-    case ASP_COLL_SCATTER:
-        send += (uintptr_t) place_of(comm->rank, call->nsend, call->send_type);
-        return alike && call->nsend == call->nrecv && send == recv;
-    case ASP_COLL_ALLTOALL:
-        return alike && call->nsend == call->nrecv && send == recv;
-    default: /* reductions, which have one type and one count */
-        return send == recv;
-    }
+    if (apart != (uintptr_t) aspx_coll_alias(call, comm->rank))
+        return false;
+    if (asp_tune_ops[call->op].rules & ASP_TUNE_FOLD) /* one type, one count */
+        return true;
+    return call->send_type == call->recv_type &&
+           (aspx_coll_has_counts(call->op) || call->nsend == call->nrecv);
 }
 
 /* Where both sides are significant they must fit each other. */

@@ -39,16 +39,17 @@ static void find_programs(void)
     const char *(*version)(void), *name = aspx_mpi_name();
     const char *colon = strrchr(name, ' '), *tls = getenv("UCX_TLS");
     const char *device = aspx_mpi_device();
+    static const char ucx[] = "ch4:ucx"; /* and no other device beside it */
 
     set_fact(machine.mpi, colon ? colon + 1 : name);
     snprintf(machine.build, sizeof(machine.build), "%s", aspx_mpi_build());
     *(void **) &version = dlsym(RTLD_DEFAULT, "ucp_get_version_string");
     set_fact(machine.ucx, version ? version() : "none");
-    set_fact(machine.fabric,
-             strncmp(device, "ch4:ucx ", strlen("ch4:ucx ")) != 0 &&
-                     strcmp(device, "ch4:ucx") != 0
-                 ? device
-                 : (tls && *tls ? tls : "any"));
+    if (strcspn(device, " ") != strlen(ucx) ||
+        strncmp(device, ucx, strlen(ucx)) != 0)
+        set_fact(machine.fabric, device);
+    else
+        set_fact(machine.fabric, tls && *tls ? tls : "any");
 }
 
 static uint32_t cpus_here(void)

@@ -3,6 +3,8 @@
 
 #include "straight.h"
 
+#include "eligible.h"
+
 #include "runtime/mpi/handle.h"
 
 _Atomic MPI_Comm aspx_straight_comms[ASPX_STRAIGHT_SLOTS];
@@ -37,25 +39,6 @@ static bool is_basic(MPI_Datatype type)
     return type == 0 || aspx_handle_basic_size(type) > 0;
 }
 
-/* As aspx_coll_is_eligible() has it. */
-static MPI_Aint alias_of(const struct aspx_coll_call *call, uint32_t rank)
-{
-    MPI_Aint recv = (MPI_Aint) (rank * (uint64_t) call->nrecv *
-                                aspx_handle_basic_size(call->recv_type));
-    MPI_Aint send = (MPI_Aint) (rank * (uint64_t) call->nsend *
-                                aspx_handle_basic_size(call->send_type));
-
-    switch (call->op) {
-    case ASP_COLL_GATHER:
-    case ASP_COLL_ALLGATHER:
-        return recv;
-    case ASP_COLL_SCATTER:
-        return -send;
-    default:
-        return 0;
-    }
-}
-
 void aspx_straight_keep(const struct aspx_coll_call *call, uint32_t rank,
                         struct asp_decide_line *line)
 {
@@ -74,7 +57,7 @@ void aspx_straight_keep(const struct aspx_coll_call *call, uint32_t rank,
         .fold = call->fold,
         .root = call->root,
         .is_root = (uint32_t) call->root == rank,
-        .alias = alias_of(call, rank),
+        .alias = aspx_coll_alias(call, rank),
         .line = line,
     };
 }

@@ -42,10 +42,8 @@ struct aspx_straight_place {
     MPI_Datatype send_type, recv_type;
     MPI_Op fold;
     int root;
-    bool is_root; /* this rank */
-    /* Bytes from recv to send where the two are one memory, which MPI reports.
-     */
-    MPI_Aint alias;
+    bool is_root;   /* this rank */
+    MPI_Aint alias; /* aspx_coll_alias() */
     struct asp_decide_line *line;
 };
 

@@ -60,11 +60,14 @@ static status get_marked_address(void *worker, void **address_p,
                                  size_t *bytes_p)
 {
     status rc = get_address(worker, address_p, bytes_p);
-    size_t room = *bytes_p + MARK < ROW_FIXED ? ROW_FIXED : *bytes_p + MARK;
-    /* MPICH 5.0 takes no address that is longer, so that one stays without. */
-    bool fits = *bytes_p > ROW_FIXED || *bytes_p + MARK <= ROW_FIXED;
-    char *marked = rc == 0 && fits ? realloc(*address_p, room) : NULL;
+    size_t room;
+    char *marked;
 
+    /* MPICH 5.0 takes no address that is longer, so that one stays without. */
+    if (rc != 0 || (*bytes_p <= ROW_FIXED && *bytes_p + MARK > ROW_FIXED))
+        return rc;
+    room = *bytes_p + MARK < ROW_FIXED ? ROW_FIXED : *bytes_p + MARK;
+    marked = realloc(*address_p, room);
     if (marked) {
         memset(marked + *bytes_p, 0, room - *bytes_p);
         memcpy(marked + *bytes_p, mark, MARK);

@@ -53,15 +53,10 @@ static void print_advice(FILE *to, const void *times)
                 100 * ASP_ADVICE_LEAST);
 }
 
-static bool tunes(const struct asp_layout *layout)
-{
-    return strcmp(asp_layout_knob(layout, "coll", "off"), "off") != 0;
-}
-
 static bool mends(const struct asp_layout *layout)
 {
     return aspx_mends(layout, "pack") || aspx_mends(layout, "match") ||
-           tunes(layout);
+           strcmp(asp_layout_knob(layout, "coll", "off"), "off") != 0;
 }
 
 /* What was done to MPI in this process: not all that was asked for. */
