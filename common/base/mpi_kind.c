@@ -3,7 +3,7 @@
 
 #include "mpi_kind.h"
 
-#include <stddef.h>
+#include <stdlib.h>
 
 /* What every MPI library defines. Tools stand for MPI_X, and some of them for
  * the PMPI_X of functions that interest them (Darshan, Recorder: Init,
@@ -11,30 +11,58 @@
 static const char *const all_have[] = {"PMPI_Init", "PMPI_Comm_size",
                                        "PMPI_Type_commit", "PMPI_Wtime"};
 
-/* What each has beside that; the first row that fits counts. MPIR_Dup_fn
- * is in every program that uses MPI_DUP_FN with an mpi.h of MPICH's interface,
- * so all that have the interface define it. */
+/* What each has beside that; the first row that fits counts. MPIR_Dup_fn is in
+ * every program that uses MPI_DUP_FN with an mpi.h of MPICH's interface, and
+ * MPI_UNWEIGHTED is data there: so all that have the interface define both. To
+ * the standard's interface both are numbers, whoever's the library is. */
 static const struct {
-    const char *symbol; /* NULL: nothing more */
-    const char *name;
-    const char *joins_by;
-} kinds[ASP_MPI_KINDS] = {
-    [ASP_MPI_NONE] = {NULL, "no MPI", ""},
-    [ASP_MPI_MPICH] = {"MPIR_Dup_fn", "MPICH", "PMI_RANK"},
-    [ASP_MPI_OPEN] = {"ompi_mpi_comm_world", "Open MPI", "PMIX_RANK"},
-    [ASP_MPI_OTHER] = {NULL, "another MPI than MPICH", "PMI_RANK"},
+    const char *symbols[2];
+    enum asp_mpi_kind kind;
+} signs[] = {
+    {{"MPIR_Dup_fn", "MPI_UNWEIGHTED"}, ASP_MPI_MPICH},
+    {{"ompi_mpi_comm_world"}, ASP_MPI_OPEN},
+    {{"OMPI_Affinity_str"}, ASP_MPI_OPEN}, /* its data may be in another file */
+    {{"PMPI_Abi_get_version"}, ASP_MPI_STANDARD},
+    {{NULL}, ASP_MPI_OTHER},
 };
+
+/* Who started the process is asked of both where it cannot be told which of
+ * them the library will ask. */
+static const struct {
+    const char *name;
+    const char *aspens; /* what Aspen can do with it, as part of a sentence */
+    const char *joins_by[2];
+} kinds[ASP_MPI_KINDS] = {
+    [ASP_MPI_NONE] = {"no MPI", "", {NULL}},
+    [ASP_MPI_MPICH] = {"MPICH", "", {"PMI_RANK"}},
+    [ASP_MPI_OPEN] = {"Open MPI", "Aspen works with MPICH", {"PMIX_RANK"}},
+    [ASP_MPI_STANDARD] = {"an MPI of the standard's binary interface",
+                          "Aspen works with MPICH by MPICH's own interface",
+                          {"PMI_RANK", "PMIX_RANK"}},
+    [ASP_MPI_OTHER] = {"another MPI than MPICH",
+                       "Aspen works with MPICH",
+                       {"PMI_RANK", "PMIX_RANK"}},
+};
+
+static bool all_defined(asp_mpi_defines_f *defines, const void *library,
+                        const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n && names[i]; i++)
+        if (!defines(library, names[i]))
+            return false;
+    return true;
+}
 
 enum asp_mpi_kind asp_mpi_kind(asp_mpi_defines_f *defines, const void *library)
 {
-    int kind = ASP_MPI_MPICH;
+    size_t sign = 0;
 
-    for (size_t i = 0; i < sizeof(all_have) / sizeof(all_have[0]); i++)
-        if (!defines(library, all_have[i]))
-            return ASP_MPI_NONE;
-    while (kinds[kind].symbol && !defines(library, kinds[kind].symbol))
-        kind++;
-    return (enum asp_mpi_kind) kind;
+    if (!all_defined(defines, library, all_have,
+                     sizeof(all_have) / sizeof(all_have[0])))
+        return ASP_MPI_NONE;
+    while (!all_defined(defines, library, signs[sign].symbols, 2))
+        sign++;
+    return signs[sign].kind;
 }
 
 const char *asp_mpi_kind_name(enum asp_mpi_kind kind)
@@ -42,7 +70,14 @@ const char *asp_mpi_kind_name(enum asp_mpi_kind kind)
     return kinds[kind].name;
 }
 
-const char *asp_mpi_kind_joins_by(enum asp_mpi_kind kind)
+const char *asp_mpi_kind_aspens(enum asp_mpi_kind kind)
 {
-    return kinds[kind].joins_by;
+    return kinds[kind].aspens;
+}
+
+bool asp_mpi_kind_joins(enum asp_mpi_kind kind)
+{
+    const char *const *names = kinds[kind].joins_by;
+
+    return (names[0] && getenv(names[0])) || (names[1] && getenv(names[1]));
 }

@@ -10,9 +10,11 @@
 
 enum asp_mpi_kind {
     ASP_MPI_NONE,
-    ASP_MPI_MPICH, /* handles and constants of MPICH's binary interface */
-    ASP_MPI_OPEN,  /* Open MPI */
-    ASP_MPI_OTHER, /* another interface, the standard's among them */
+    ASP_MPI_MPICH,    /* handles and constants of MPICH's binary interface */
+    ASP_MPI_OPEN,     /* Open MPI */
+    ASP_MPI_STANDARD, /* the standard's own interface (MPI 5.0, 20), anybody's
+                       */
+    ASP_MPI_OTHER,    /* another interface */
     ASP_MPI_KINDS
 };
 
@@ -34,8 +36,11 @@ enum asp_mpi_kind asp_mpi_kind(asp_mpi_defines_f *defines, const void *library);
 /* "Open MPI", as part of a sentence. */
 const char *asp_mpi_kind_name(enum asp_mpi_kind kind);
 
-/* The variable that a launcher sets in each process that such an MPI joins to
- * others by; without it the process is a job of its own. */
-const char *asp_mpi_kind_joins_by(enum asp_mpi_kind kind);
+/* Why Aspen leaves it alone, likewise: "Aspen works with MPICH". */
+const char *asp_mpi_kind_aspens(enum asp_mpi_kind kind);
+
+/* Has a launcher set what such an MPI joins this process to others by? Without
+ * it the process is a job of its own. */
+bool asp_mpi_kind_joins(enum asp_mpi_kind kind);
 
 #endif

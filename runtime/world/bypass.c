@@ -132,15 +132,15 @@ static void part_company(const char *what, const char *remedy, bool joins,
 
 void aspx_entry_other_mpi(const struct aspx_mpi_library *other)
 {
-    char name[160], what[240];
+    char name[160], what[300];
 
     if (!is_user())
         return;
     aspx_mpi_library_name(other, name, sizeof(name));
-    snprintf(what, sizeof(what),
-             "the MPI of this program is %s, and Aspen works with MPICH", name);
-    part_company(what, "build it with MPICH",
-                 getenv(asp_mpi_kind_joins_by(other->kind)) != NULL, false);
+    snprintf(what, sizeof(what), "the MPI of this program is %s, and %s", name,
+             asp_mpi_kind_aspens(other->kind));
+    part_company(what, "build it with MPICH", asp_mpi_kind_joins(other->kind),
+                 false);
 }
 
 /* The caller of ucp_init_version(), where that is an MPICH. */
