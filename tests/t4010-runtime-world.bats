@@ -50,6 +50,10 @@ setup_file() {
     same_everywhere 3 "$world/mpi41"
 }
 
+@test "what MPI 5.0 brought, and MPICH since 4.3, where it is installed" {
+    same_everywhere 3 "$world/mpi50"
+}
+
 @test "a thread communicator works, or is refused beside an offload thread" {
     local plain
     plain=$(ghosts -n 2 -g 0 "$world/mpi41" threadcomm)

@@ -91,3 +91,28 @@ PY
         [ "$(grep -o "$plain" <<<"$output" | wc -l)" -eq 1 ]
     done
 }
+
+@test "a second MPI in one process is named, and MPICH's is the one that works" {
+    cat >"$BATS_TEST_TMPDIR/two.c" <<'C'
+#include <mpi.h>
+#include <stdio.h>
+int main(void)
+{
+    int one = 1, sum;
+    MPI_Init(NULL, NULL);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    printf("sum %d\n", sum);
+    MPI_Finalize();
+    return 0;
+}
+C
+    mpicc.mpich -o "$BATS_TEST_TMPDIR/two" "$BATS_TEST_TMPDIR/two.c" \
+        -Wl,--no-as-needed -lmpich -l:libmpi.so.40
+    for mode in '' --offload --thread --off; do
+        # shellcheck disable=SC2086
+        run ghosts -n 2 $mode "$BATS_TEST_TMPDIR/two"
+        ended_with 0
+        [ "$(grep -o 'sum 2' <<<"$output" | wc -l)" -eq 2 ]
+        [ "$(grep -oE 'two MPI libraries, MPICH .* and Open MPI .*: all of its calls go to the first' <<<"$output" | wc -l)" -eq 1 ]
+    done
+}

@@ -115,21 +115,24 @@ static void step_aside(const struct aspx_mpi_library *other)
 
 static void resolve_once(void)
 {
-    struct aspx_mpi_library other;
+    struct aspx_mpi_library library, second;
+    bool known = aspx_real_resolve() == 0,
+         found = aspx_mpi_library_find(&library);
     struct aspx_real table;
 
-    if (aspx_real_resolve() != 0) {
-        bool found = aspx_mpi_library_find(&other);
-
-        step_aside(found ? &other : NULL);
+    if (!known) {
+        step_aside(found ? &library : NULL);
         if (found && aspx_redirect_is_wanted())
-            aspx_entry_other_mpi(&other);
+            aspx_entry_other_mpi(&library);
         return;
     }
     aspx_redirect();
     find_tools();
     aspx_wrappers_fill_start(&table);
     set_entries(&table);
+    if (aspx_redirect_is_wanted() &&
+        aspx_mpi_library_find_second(&library, &second))
+        aspx_entry_second_mpi(&library, &second);
 }
 
 /* The loader would have said so, had our symbol not been there. */

@@ -41,6 +41,11 @@ void aspx_entry_resolve(size_t call);
 struct aspx_mpi_library;
 void aspx_entry_other_mpi(const struct aspx_mpi_library *other);
 
+/* Likewise, where it has an MPICH and another MPI beside it: every call goes to
+ * the MPICH. */
+void aspx_entry_second_mpi(const struct aspx_mpi_library *first,
+                           const struct aspx_mpi_library *second);
+
 /* Send every call to the library from now on. */
 void aspx_entry_inert(void);
 

@@ -31,15 +31,22 @@ static bool is_aspen(const char *path)
     return strcmp(last_part(path), "libaspen.so") == 0;
 }
 
+struct search {
+    struct aspx_mpi_library *best;
+    const char *without; /* path of one that does not count, or NULL */
+};
+
 static int look_at(struct dl_phdr_info *object, size_t size, void *context)
 {
-    struct aspx_mpi_library *best = context;
+    const struct search *search = context;
+    struct aspx_mpi_library *best = search->best;
     struct aspx_image image;
     enum asp_mpi_kind kind;
 
     (void) size;
     /* The program itself has no name. */
     if (!object->dlpi_name[0] || is_aspen(object->dlpi_name) ||
+        (search->without && strcmp(search->without, object->dlpi_name) == 0) ||
         !aspx_image_read(object, &image))
         return 0;
     kind = asp_mpi_kind(defines, &image);
@@ -50,11 +57,24 @@ static int look_at(struct dl_phdr_info *object, size_t size, void *context)
     return 0;
 }
 
+static bool find(struct aspx_mpi_library *library, const char *without)
+{
+    struct search search = {library, without};
+
+    library->kind = ASP_MPI_NONE;
+    dl_iterate_phdr(look_at, &search);
+    return library->kind != ASP_MPI_NONE;
+}
+
 bool aspx_mpi_library_find(struct aspx_mpi_library *library)
 {
-    library->kind = ASP_MPI_NONE;
-    dl_iterate_phdr(look_at, library);
-    return library->kind != ASP_MPI_NONE;
+    return find(library, NULL);
+}
+
+bool aspx_mpi_library_find_second(const struct aspx_mpi_library *first,
+                                  struct aspx_mpi_library *second)
+{
+    return find(second, first->path);
 }
 
 void *aspx_mpi_library_open(const struct aspx_mpi_library *library)

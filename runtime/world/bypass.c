@@ -143,6 +143,20 @@ void aspx_entry_other_mpi(const struct aspx_mpi_library *other)
                  false);
 }
 
+void aspx_entry_second_mpi(const struct aspx_mpi_library *first,
+                           const struct aspx_mpi_library *second)
+{
+    char name[160];
+
+    if (!is_user() || !is_first())
+        return;
+    aspx_mpi_library_name(first, name, sizeof(name));
+    fprintf(stderr,
+            "aspen: this program has loaded two MPI libraries, %s and %s (%s): "
+            "all of its calls go to the first\n",
+            name, asp_mpi_kind_name(second->kind), second->path);
+}
+
 /* The caller of ucp_init_version(), where that is an MPICH. */
 static void look_at_caller(const void *code)
 {
