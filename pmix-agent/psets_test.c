@@ -25,8 +25,26 @@ static int block_max;
 /* The dynamic linker prefers the program's functions, for libpmix, too. */
 #define EXPORT __attribute__((visibility("default")))
 
-/* libc's, or a sanitizer's. */
-#define NEXT(name) ((__typeof__(&(name))) dlsym(RTLD_NEXT, #name))
+/* libc's, or a sanitizer's. Looked up at the first call and not at each: dlsym()
+ * frees what is left of an earlier error, such as that of a library's constructor
+ * (libudev's, behind OpenPMIx 7), and would be back in free() for ever. */
+#define FIND(name)                                                             \
+    next.name = (__typeof__(&(name))) dlsym(RTLD_NEXT, #name)
+
+static struct {
+    void *(*malloc)(size_t size);
+    void *(*calloc)(size_t n, size_t size);
+    void (*free)(void *block);
+} next;
+
+static void find_next(void)
+{
+    if (next.free != NULL)
+        return;
+    FIND(malloc);
+    FIND(calloc);
+    FIND(free);
+}
 
 static bool refused(void)
 {
@@ -38,18 +56,21 @@ static bool refused(void)
 
 EXPORT void *malloc(size_t size)
 {
-    return refused() ? NULL : NEXT(malloc)(size);
+    find_next();
+    return refused() ? NULL : next.malloc(size);
 }
 
 EXPORT void *calloc(size_t n, size_t size)
 {
-    return refused() ? NULL : NEXT(calloc)(n, size);
+    find_next();
+    return refused() ? NULL : next.calloc(n, size);
 }
 
 EXPORT void free(void *block)
 {
+    find_next();
     blocks -= counting && block != NULL;
-    NEXT(free)(block);
+    next.free(block);
 }
 
 static uint32_t ranks[] = {0, 1, 2, 3, 4};
