@@ -56,6 +56,15 @@ local function threads_of(cpus, sockets, cores)
     return math.max(1, math.floor(cpus / (sockets * cores)))
 end
 
+-- Do jobs of the partition get whole nodes, where sinfo does not say so? Of
+-- several partitions the first stands for all.
+local function gives_whole_nodes(partition)
+    local name = string.match(partition, "^[^,]+") or ""
+    local text = output_of("timeout 5 scontrol -o show partition " ..
+                           quoted(name))
+    return string.find(text, " Exclusive=NODE ", 1, true) ~= nil
+end
+
 -- The partition (the default one if none is asked for) and what its nodes are:
 -- CPUs of its most common kind of node, and of its largest: without -N, or with
 -- a range, the first decides how many nodes the tasks need; the second, whether
@@ -82,6 +91,9 @@ local function look_at_nodes(asked)
         end
     end
     nodes.all = table.concat(list, ",")
+    if nodes.typical and not nodes.whole then
+        nodes.whole = gives_whole_nodes(partition)
+    end
     return partition, nodes
 end
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* srun's options, its environment and sinfo -> words for common/expand. */
+/* srun's options, its environment, sinfo and scontrol -> words for common/expand. */
 #include "config.h"
 
 #include "slurm.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum {
-    SINFO_LIMIT_MS = 5000, /* as cli_filter.lua; a controller that is away */
+    NODES_LIMIT_MS = 5000, /* as cli_filter.lua; a controller that is away */
     VERSION_LIMIT_MS = 5000,
     OUTPUT_BYTES = 65536,
     WORDS_MAX = 48, /* OPTIONS and what is known of nodes */
@@ -193,6 +193,24 @@ static void take_kind(const struct kind *kind, struct nodes *nodes)
     }
 }
 
+/* Do jobs of the partition get whole nodes, where sinfo does not say so? Of
+ * several partitions the first stands for all. */
+static bool gives_whole_nodes(const char *partition)
+{
+    char name[128], *text = malloc(OUTPUT_BYTES);
+    const char *args[] = {"-o", "show", "partition", name, NULL};
+    bool whole = false;
+    int status;
+
+    snprintf(name, sizeof(name), "%.*s", (int) strcspn(partition, ","),
+             partition);
+    if (text && aspt_child_output("scontrol", args, NODES_LIMIT_MS, text,
+                                  OUTPUT_BYTES, &status) == 0)
+        whole = status == 0 && strstr(text, " Exclusive=NODE ");
+    free(text);
+    return whole;
+}
+
 /* Ask for the partition, or for all and take the default one's lines.
  *   name  in: "", or as asked for; out: its name */
 static void look_at_nodes(char name[128], struct nodes *out)
@@ -206,7 +224,7 @@ static void look_at_nodes(char name[128], struct nodes *out)
 
     *out = (struct nodes){.threads = 1};
     if (!text ||
-        aspt_child_output("sinfo", args, SINFO_LIMIT_MS, text, OUTPUT_BYTES,
+        aspt_child_output("sinfo", args, NODES_LIMIT_MS, text, OUTPUT_BYTES,
                           &status) < 0 ||
         status != 0) {
         free(text);
@@ -227,6 +245,8 @@ static void look_at_nodes(char name[128], struct nodes *out)
         take_kind(&kind, out);
     }
     free(text);
+    if (out->typical && !out->whole)
+        out->whole = gives_whole_nodes(name);
 }
 
 /* For a job that srun makes. */
