@@ -48,7 +48,7 @@ same_in_steps() {
 }
 
 @test "MPI_Abort on the world, a fatal error: same status, prompt end" {
-    for how in abort fatal; do
+    for how in abort fatal fatal-away; do
         run step --async-progress=off "$world/life" 0 $how
         plain=$status
         [ "$plain" -ne 0 ]

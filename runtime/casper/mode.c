@@ -24,6 +24,7 @@
 #include "runtime/progress/on_demand.h"
 #include "runtime/progress/report.h"
 #include "runtime/world/board.h"
+#include "runtime/world/error_handlers.h"
 
 #include "mpi_wrap.h"
 
@@ -82,6 +83,7 @@ static const char *join_ghosts(const struct asp_layout *layout, uint32_t local)
                         "ending the job\n");
         aspx_abort();
     }
+    aspx_errh_start();
     aspx_board_say(ASP_TASK_RUNNING);
     if (layout->tasks[local].rank_user == 0 && aspx_mpi_unknown())
         fprintf(stderr, "aspen: %s; windows are MPI's own\n",

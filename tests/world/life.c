@@ -2,11 +2,15 @@
 /* Calls that are allowed before MPI_Init and after MPI_Finalize, thread levels,
  * MPI_T, and the way out.
  *
- * usage: life LEVEL [abort|abort-self|abort-dup|fatal] */
+ * usage: life LEVEL [abort|abort-self|abort-dup|fatal|fatal-away]
+ *   fatal-away  ... while all others are outside MPI */
 #include "say.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { AWAY_S = 70 }; /* longer than a test may take */
 
 static void tell_outside(const char *when)
 {
@@ -47,10 +51,12 @@ static void leave(const char *how)
     else if (strcmp(how, "abort-dup") == 0)
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Barrier(MPI_COMM_WORLD);
-    if (say_rank == 1 && strcmp(how, "fatal") == 0)
+    if (say_rank == 1 && strncmp(how, "fatal", 5) == 0)
         MPI_Send(&comm, 1, MPI_INT, 999, 0, MPI_COMM_WORLD);
     else if (say_rank == 1)
         MPI_Abort(comm, 7);
+    else if (strcmp(how, "fatal-away") == 0)
+        sleep(AWAY_S);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
