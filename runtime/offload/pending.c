@@ -150,7 +150,7 @@ static void ended(struct aspx_request *slot, int rc, bool refused)
 
 void aspx_request_ended(struct aspx_request *slot, int rc)
 {
-    ended(slot, rc, false);
+    ended(slot, aspx_raised_code(&slot->head, rc), false);
 }
 
 /* Before anything else that ends later: MPI_Waitany of a small send and of the
@@ -178,8 +178,10 @@ static void add_request(struct aspx_request *slot)
 
 void aspx_request_posted(struct aspx_request *slot, int rc)
 {
-    bool failed = rc != MPI_SUCCESS;
+    bool failed;
 
+    rc = aspx_raised_code(&slot->head, rc);
+    failed = rc != MPI_SUCCESS;
     if (aspx_in_direct_call)
         aspx_request_set_caller_progressed(slot);
     if (failed && !slot->persistent)

@@ -19,8 +19,6 @@
 enum { WINDOW = ASPX_PENDING_WINDOW, CROWD = 1000, MANY = 200000 };
 
 /* What the tested file wants from the others. */
-struct aspx_raising aspx_raising;
-
 static uint64_t taken, looked;
 
 uint64_t aspx_command_taken(void)

@@ -21,6 +21,9 @@ struct aspx_raised {
 
 struct aspx_raising aspx_raising;
 
+/* MPI's calls succeed when they have called a handler. */
+static atomic_bool handled_is_success;
+
 static struct aspx_raised *noted;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -57,6 +60,22 @@ bool aspx_raised_note(const struct aspx_callback *handler, const long *words)
     return true;
 }
 
+int aspx_raised_find(const struct aspx_command *command)
+{
+    struct aspx_raised *raised;
+    int code = MPI_SUCCESS;
+
+    pthread_mutex_lock(&lock);
+    for (raised = noted; raised && raised->by != command; raised = raised->next)
+        ;
+    if (raised)
+        code = raised->code;
+    pthread_mutex_unlock(&lock);
+    if (raised)
+        atomic_store(&handled_is_success, true);
+    return code;
+}
+
 struct aspx_raised *aspx_raised_take(const struct aspx_command *command)
 {
     struct aspx_raised **at = &noted, *taken = NULL;
@@ -91,7 +110,7 @@ int aspx_raised_call(struct aspx_raised *raised, int code)
         now.words[first + 1] = (long) &now.code;
         aspx_callback_call(now.handler, now.words);
         if (code != MPI_SUCCESS)
-            code = now.code;
+            code = atomic_load(&handled_is_success) ? MPI_SUCCESS : now.code;
     }
     return code;
 }
