@@ -72,6 +72,11 @@ mpich_release() {
         sed -n '$s/^"\([0-9]*\.[0-9]*\).*/\1/p'
 }
 
+# Is the installed MPICH of release $1 (4.2) or later?
+mpich_since() {
+    printf '%s\n' "$1" "$(mpich_release)" | sort -CV
+}
+
 # The MPI library that a program loads: libmpich.so.12 is Debian's name for it.
 mpi_library() {
     ldd "$1" | awk '$1 ~ /^libmpi(ch)?\.so\.12$/ {print $3}'

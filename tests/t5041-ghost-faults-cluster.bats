@@ -82,7 +82,7 @@ died() {
     lost arena 19
     named 3 started 'the job ends\.'
     lost finalize 19
-    if [ "$(mpich_release)" = 4.2 ]; then
+    if mpich_since 4.2; then
         # It disconnects after the barrier: nobody needs the ghost any more.
         printed '^done$'
         named 3 'left MPI' 'the program has finished, so the ghost is killed\.'
