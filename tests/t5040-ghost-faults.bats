@@ -247,7 +247,7 @@ let_go() {
     begin=$SECONDS
     wait
     ((SECONDS - begin < 20))
-    if [ "$(mpich_release)" = 4.2 ]; then
+    if mpich_since 4.2; then
         # It disconnects after the barrier: nobody needs the ghost any more.
         result finalize19
         printed 'ghost process [0-9]+ .* the program has finished, so the ghost'

@@ -27,6 +27,7 @@ struct words {
     bool offload;
     bool thread;
     bool exclusive;
+    bool exclusive_job;
 };
 
 static int take_u32(const char *text, uint32_t *out_p)
@@ -219,6 +220,7 @@ static const struct {
     {"container-id", "!unset", offsetof(struct words, request.container)},
     {"type", "srun", offsetof(struct words, request.srun)},
     {"exclusive", "exclusive", offsetof(struct words, exclusive)},
+    {"exclusive", "allocation", offsetof(struct words, exclusive_job)},
     {"alloc-asked", "yes", offsetof(struct words, request.alloc_asked)},
     {"whole-nodes", "yes", offsetof(struct words, request.whole_nodes)},
     {"tres-env", "yes", offsetof(struct words, tres_env)},
@@ -259,6 +261,7 @@ static int take_word(const char *word, struct words *words)
     struct asp_expand_request *request = &words->request;
     size_t len = strcspn(word, "=");
     const char *value = word + len + 1;
+    bool known = false;
 
     if (word[len] != '=')
         return -1;
@@ -270,8 +273,10 @@ static int take_word(const char *word, struct words *words)
         if (asp_is_word(word, len, flags[i].key)) {
             *(bool *) ((char *) words +
                        flags[i].flag) |= has_flag_value(flags[i].value, value);
-            return 0;
+            known = true;
         }
+    if (known)
+        return 0;
     for (size_t i = 0; i < SIZE(forms); i++)
         if (asp_is_word(word, len, forms[i].key))
             return forms[i].take(value, request);
@@ -317,7 +322,8 @@ static void write_result(const struct asp_expand_request *request,
     asp_strbuf_add(out, "\n");
 }
 
-/* --exclusive of srun counts CPUs; that of sbatch and salloc takes nodes. */
+/* --exclusive of srun counts CPUs; that of sbatch and salloc takes nodes, and so
+ * does srun's --exclusive=allocation (26.05) where it makes the job. */
 static void apply_exclusive(struct words *words)
 {
     struct asp_expand_request *request = &words->request;
@@ -326,6 +332,8 @@ static void apply_exclusive(struct words *words)
     if (words->exclusive && request->srun)
         request->exact = true;
     else if (words->exclusive)
+        request->whole_nodes = true;
+    if (words->exclusive_job && request->alloc_cpus == NULL)
         request->whole_nodes = true;
 }
 
