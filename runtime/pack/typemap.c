@@ -33,6 +33,7 @@ struct maker {
     struct seen *seen;
     int64_t entries_max;
     int levels;
+    unsigned number; /* as in struct aspx_typemap; 0: none as yet */
     enum aspx_no_typemap why;
 };
 
@@ -89,6 +90,11 @@ static bool place_contents(struct maker *m,
     return ok;
 }
 
+static void note_number(struct maker *m, unsigned bytes)
+{
+    m->number = m->number == 0 || m->number == bytes ? bytes : 1;
+}
+
 static bool place_derived(struct maker *m, MPI_Datatype type,
                           struct aspx_placed *placed)
 {
@@ -102,6 +108,8 @@ static bool place_derived(struct maker *m, MPI_Datatype type,
     else
         ok = aspx_basic_place(m->region, type, placed) ||
              refuse(m, ASPX_NO_TYPEMAP_COMBINER);
+    if (!aspx_contents_derived(contents.combiner))
+        note_number(m, 1);
     aspx_contents_free(&contents);
     return ok;
 }
@@ -126,6 +134,7 @@ static bool place_type(struct maker *m, MPI_Datatype type,
     struct seen *seen;
 
     if (bytes) {
+        note_number(m, bytes);
         *placed = (struct aspx_placed){.size = bytes};
         return true;
     }
@@ -191,6 +200,7 @@ static bool describe(MPI_Datatype type, struct aspx_typemap *typemap,
     typemap->node = placed.node;
     typemap->offset = placed.offset;
     typemap->extent = extent.extent;
+    typemap->number = m.number ? m.number : 1;
     return true;
 }
 

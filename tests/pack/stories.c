@@ -74,6 +74,17 @@ static void test_lengths(MPI_Datatype column)
             say("longer: %s", class == MPI_ERR_TRUNCATE ? "truncated" : "?");
         }
     }
+    /* a number and a half: an error of the program, that MPICH finds */
+    for (int bytes = 3; bytes <= 12; bytes += 3) {
+        if (say_rank == 0)
+            MPI_Send(matrix, bytes, MPI_CHAR, 1, TAG, MPI_COMM_WORLD);
+        if (say_rank == 1)
+            say("%d bytes of numbers: %s", bytes,
+                MPI_Recv(matrix, 4, column, 0, TAG, MPI_COMM_WORLD, &status) ==
+                        MPI_SUCCESS
+                    ? "taken"
+                    : "refused");
+    }
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     MPI_Barrier(MPI_COMM_WORLD);
 }
