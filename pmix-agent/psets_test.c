@@ -25,11 +25,11 @@ static int block_max;
 /* The dynamic linker prefers the program's functions, for libpmix, too. */
 #define EXPORT __attribute__((visibility("default")))
 
-/* libc's, or a sanitizer's. Looked up at the first call and not at each: dlsym()
- * frees what is left of an earlier error, such as that of a library's constructor
- * (libudev's, behind OpenPMIx 7), and would be back in free() for ever. */
-#define FIND(name)                                                             \
-    next.name = (__typeof__(&(name))) dlsym(RTLD_NEXT, #name)
+/* libc's, or a sanitizer's. Looked up at the first call and not at each:
+ * dlsym() frees what is left of an earlier error, such as that of a library's
+ * constructor (libudev's, behind OpenPMIx 7), and would be back in free() for
+ * ever. */
+#define FIND(name) next.name = (__typeof__(&(name))) dlsym(RTLD_NEXT, #name)
 
 static struct {
     void *(*malloc)(size_t size);

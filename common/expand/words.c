@@ -322,8 +322,8 @@ static void write_result(const struct asp_expand_request *request,
     asp_strbuf_add(out, "\n");
 }
 
-/* --exclusive of srun counts CPUs; that of sbatch and salloc takes nodes, and so
- * does srun's --exclusive=allocation (26.05) where it makes the job. */
+/* --exclusive of srun counts CPUs; that of sbatch and salloc takes nodes, and
+ * so does srun's --exclusive=allocation (26.05) where it makes the job. */
 static void apply_exclusive(struct words *words)
 {
     struct asp_expand_request *request = &words->request;

@@ -22,9 +22,9 @@ extern struct aspx_raising {
 /* For the thread: MPI calls an error handler. False: there is no memory. */
 bool aspx_raised_note(const struct aspx_callback *handler, const long *words);
 
-/* For the thread: how a call of MPI's for this command has ended, which returned
- * rc. From MPICH 4.3 on that is success where a handler was called: then the code
- * that the handler was given. */
+/* For the thread: how a call of MPI's for this command has ended, which
+ * returned rc. From MPICH 4.3 on that is success where a handler was called:
+ * then the code that the handler was given. */
 int aspx_raised_find(const struct aspx_command *command);
 static inline int aspx_raised_code(const struct aspx_command *command, int rc)
 {
@@ -38,8 +38,8 @@ static inline int aspx_raised_code(const struct aspx_command *command, int rc)
  * command is not needed any more. Threads: any. */
 struct aspx_raised *aspx_raised_take(const struct aspx_command *command);
 
-/* code: how MPI's call has ended. Returns what it is to return: of a failed call
- * the code that the handler left, or success, as MPI has it. */
+/* code: how MPI's call has ended. Returns what it is to return: of a failed
+ * call the code that the handler left, or success, as MPI has it. */
 int aspx_raised_call(struct aspx_raised *raised, int code);
 void aspx_raised_drop(struct aspx_raised *raised);
 

@@ -32,8 +32,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes. A transport of UCX cuts messages into pieces of a packet at least, which
- * are hundreds. */
+/* Bytes. A transport of UCX cuts messages into pieces of a packet at least,
+ * which are hundreds. */
 enum { PIECE_MIN = 64 };
 
 /* A message under way. */
@@ -146,8 +146,9 @@ static aspx_ucs_status unpack_by_mpich(struct message *message, size_t offset,
                : mpich.unpack(message->mpich, 0, message->whole, message->size);
 }
 
-/* An error of the program, which MPICH finds in plain runs. Other pieces may end
- * anywhere, but nothing comes behind one that begins a message and is so small. */
+/* An error of the program, which MPICH finds in plain runs. Other pieces may
+ * end anywhere, but nothing comes behind one that begins a message and is so
+ * small. */
 static bool ends_within_number(const struct message *message, size_t offset,
                                size_t bytes)
 {

@@ -5,10 +5,10 @@
 
 #include <mpi.h>
 
-/* Set on the real world the handler that it has; all communicators of our own are
- * made before, they would inherit it. Else, from MPICH 4.2 on, a fatal error of
- * MPI_COMM_WORLD would be that of the users' communicator alone, which those
- * learn who call MPI; the others would work on. */
+/* Set on the real world the handler that it has; all communicators of our own
+ * are made before, they would inherit it. Else, from MPICH 4.2 on, a fatal
+ * error of MPI_COMM_WORLD would be that of the users' communicator alone, which
+ * those learn who call MPI; the others would work on. */
 void aspx_errh_start(void);
 
 /* Give a communicator made from MPI_COMM_WORLD its error handler, as the

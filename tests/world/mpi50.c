@@ -154,8 +154,7 @@ static void test_async(void)
                 first = {.polls_wanted = 5, .spawns = &last};
 
     MPI_Grequest_start(query, forget, cancel, NULL, &request);
-    say("started: %d",
-        MPIX_Async_start(poll_task, &first, MPIX_STREAM_NULL));
+    say("started: %d", MPIX_Async_start(poll_task, &first, MPIX_STREAM_NULL));
     MPI_Wait(&request, &status);
     say("async: tag %d, polled %d and %d", status.MPI_TAG, first.polls,
         last.polls);
@@ -214,8 +213,7 @@ static void test_op(void)
     MPIX_Op_create_x(keep_larger, forget_reduction, 1, &reduction, &op);
     MPI_Allreduce(mine, largest, 2, MPI_INT, op, MPI_COMM_WORLD);
     MPI_Op_free(&op);
-    say("op: %d %d, destroyed %d", largest[0], largest[1],
-        reduction.destroyed);
+    say("op: %d %d, destroyed %d", largest[0], largest[1], reduction.destroyed);
 }
 
 static const char *seen_comm;
