@@ -35,8 +35,12 @@ libmpich() { mpi_library "$ASPEN_BUILD/tests/world/attr"; }
 }
 
 @test "internal functions that Fortran needs are exported by the library" {
-    for name in $(grep '^MPII_' "$BATS_FILE_TMPDIR/rows"); do
-        functions "$(libmpich)" | grep -qx "$name"
+    local library left_out='^$'
+    library=$(libmpich)
+    # An MPICH that was built without C++ has none for it.
+    compgen -G "${library%/*}/libmpi*cxx.so.12" >/dev/null || left_out=_cxx$
+    for name in $(grep '^MPII_' "$BATS_FILE_TMPDIR/rows" | grep -v "$left_out"); do
+        functions "$library" | grep -qx "$name"
     done
 }
 
