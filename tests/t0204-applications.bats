@@ -84,3 +84,15 @@ skip 0 __main__.Some.testSkipped' ]
     applications elsewhere
     ended_with 2
 }
+
+@test "where plain MPI has no result, that is said of the others" {
+    nwchem_is <<'SH'
+[[ -n $ASPEN_LAYOUT ]] || exit 3
+echo "   Total SCF energy =   -75.5"
+SH
+    applications --modes off,coll=tune nwchem
+    ended_with 1
+    printed 'plain +3 .* ended so'
+    printed 'off,coll=tune +0 .* plain has no result, this: energy -75\.5$'
+    [ "${lines[-1]}" = '3 runs, 2 differ' ]
+}
