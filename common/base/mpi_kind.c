@@ -21,7 +21,10 @@ static const struct {
 } signs[] = {
     {{"MPIR_Dup_fn", "MPI_UNWEIGHTED"}, ASP_MPI_MPICH},
     {{"ompi_mpi_comm_world"}, ASP_MPI_OPEN},
-    {{"OMPI_Affinity_str"}, ASP_MPI_OPEN}, /* its data may be in another file */
+    /* Since release 6 its handles are in a library without functions; here an
+     * extension, and what translates handles of the standard's interface. */
+    {{"OMPI_Affinity_str"}, ASP_MPI_OPEN},
+    {{"ompi_convert_abi_obj_handle_intern_obj_handle"}, ASP_MPI_OPEN},
     {{"PMPI_Abi_get_version"}, ASP_MPI_STANDARD},
     {{NULL}, ASP_MPI_OTHER},
 };
