@@ -26,7 +26,7 @@ cut_pieces() {
 @test "short messages cut at every byte, long ones of up to 4 MiB into odd pieces" {
     cut_pieces 150 --off --knob pack=auto -- --few
     ended_with 0
-    printed '^2[0-9]{4} messages, [1-9][0-9]{5,7} cuts, 0 wrong$'
+    printed '^5[0-9]{4} messages, [1-9][0-9]{5,7} cuts, 0 wrong$'
 }
 
 @test "beside ghosts, by offload threads, with progress threads" {
@@ -34,7 +34,7 @@ cut_pieces() {
         # shellcheck disable=SC2086
         cut_pieces 100 $shape -- --few --most 50000
         ended_with 0
-        printed '^2[0-9]{4} messages, [1-9][0-9]{5,7} cuts, 0 wrong$'
+        printed '^5[0-9]{4} messages, [1-9][0-9]{5,7} cuts, 0 wrong$'
     done
 }
 
@@ -42,12 +42,12 @@ cut_pieces() {
 @test "what is sent as a packed stream, uncut" {
     pieces 60 --off --knob pack=auto -- --uncut --few --most 400000
     ended_with 0
-    printed '^2[0-9]{4} messages, 0 cuts, 0 wrong$'
+    printed '^5[0-9]{4} messages, 0 cuts, 0 wrong$'
 }
 
 @test "a wrong byte in a piece is noticed" {
     PIECES_SPOIL=1 cut_pieces 60 -g 1 -- --few --most 2000
     ended_with 1
-    printed '^pack_pieces: rank [01]: vector of MPI_CHAR, 3 bytes, .* cut at 1'
+    printed '^pack_pieces: rank [01]: vector of MPI_CHAR, 67 bytes, .* cut at 1'
     not_printed ' 0 wrong$'
 }

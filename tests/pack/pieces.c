@@ -91,6 +91,8 @@ static aspx_ucs_status measure_unpack(void *state, size_t offset,
 
     for (size_t done = 0, n; status == UCX_OK && done < bytes; done += n) {
         n = piece(offset + done, bytes - done);
+        if (offset + done == 0 && n < PIECES_FIRST_MIN)
+            n = bytes < PIECES_FIRST_MIN ? bytes : PIECES_FIRST_MIN;
         status = unpack_piece(state, offset + done, (const char *) from + done,
                               n, spoils && done > 0);
     }

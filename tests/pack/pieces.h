@@ -9,6 +9,10 @@
 
 #include <stddef.h>
 
+/* Bytes. The first piece that is unpacked is not cut shorter: of transports it is
+ * a packet at least (runtime/pack/messages.c). */
+enum { PIECES_FIRST_MIN = 64 };
+
 /* Of the messages of types with gaps that this process begins from now on, cut
  * the packed stream before byte `first`, and every `every` bytes from there on;
  * 0: nowhere else. As UCX does, where first is 0. */

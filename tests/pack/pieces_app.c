@@ -243,8 +243,9 @@ static void try_steps(struct data *d, enum form from, enum form to)
     exchange(d, from, to, 1 + turn % 97, step);
 }
 
+/* every: cut before each byte. */
 static void check(void (*make)(struct data *), const struct basic *basic,
-                  long n)
+                  long n, bool every)
 {
     static int turn;
     struct data d = {.basic = basic, .n = n};
@@ -259,7 +260,7 @@ static void check(void (*make)(struct data *), const struct basic *basic,
 
         if (!is_possible(&d, from, to))
             continue;
-        if (n == SHORT_ELEMENTS)
+        if (every)
             try_cuts(&d, (enum form) from, (enum form) to);
         else
             try_steps(&d, (enum form) from, (enum form) to);
@@ -277,13 +278,14 @@ static void check_basic(const struct basic *basic)
     map_free(&map);
     if (size == 0)
         return;
-    check(make_vector, basic, SHORT_ELEMENTS);
-    check(make_struct, basic, SHORT_ELEMENTS);
+    check(make_vector, basic, SHORT_ELEMENTS, true);
+    check(make_vector, basic, PIECES_FIRST_MIN / size + SHORT_ELEMENTS, true);
+    check(make_struct, basic, SHORT_ELEMENTS, true);
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         if (sizes[i] > options.most)
             break;
-        check(make_vector, basic, sizes[i] / size);
-        check(make_struct, basic, sizes[i] / (size + 5));
+        check(make_vector, basic, sizes[i] / size, false);
+        check(make_struct, basic, sizes[i] / (size + 5), false);
     }
 }
 
