@@ -9,8 +9,8 @@
 
 #include <stddef.h>
 
-/* Bytes. The first piece that is unpacked is not cut shorter: of transports it is
- * a packet at least (runtime/pack/messages.c). */
+/* Bytes. The first piece that is unpacked is not cut shorter: of transports it
+ * is a packet at least (runtime/pack/messages.c). */
 enum { PIECES_FIRST_MIN = 64 };
 
 /* Of the messages of types with gaps that this process begins from now on, cut
