@@ -16,6 +16,23 @@ static const char label[] = "MPICH Device:";
 static const char *const settings[] = {"MPIR_CVAR_CH4_NETMOD", "UCX_TLS",
                                        "UCX_NET_DEVICES", "FI_PROVIDER"};
 
+/* How MPICH was configured is in its version. Only ch4:ucx has none unless it is
+ * asked for. */
+bool aspx_mpi_shares_memory(void)
+{
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    const char *device;
+    int len = 0;
+
+    if (aspx_real.MPI_Get_library_version(text, &len) != MPI_SUCCESS)
+        return true;
+    device = strstr(text, label);
+    device = device ? device + strlen(label) : "";
+    device += strspn(device, " \t");
+    return strncmp(device, "ch4:ucx\n", strlen("ch4:ucx\n")) != 0 ||
+           strstr(text, "shmmods=posix");
+}
+
 const char *aspx_mpi_device(void)
 {
     static char device[160];

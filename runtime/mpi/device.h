@@ -3,9 +3,16 @@
 #ifndef ASPEN_RUNTIME_MPI_DEVICE_H
 #define ASPEN_RUNTIME_MPI_DEVICE_H
 
+#include <stdbool.h>
+
 /* As MPICH calls it, with the settings of this process that choose below it:
  * "ch4:ucx", "ch4:ofi FI_PROVIDER=tcp"; "unknown" where MPI does not say. After
  * aspx_real_resolve(); MPI need not run. Static. Threads: one. */
 const char *aspx_mpi_device(void);
+
+/* Do messages within a node go by shared memory of MPI's own, and not by UCX?
+ * Then UCX wakes nobody for them. True where MPI does not say. Threads: any,
+ * after aspx_real_resolve(). */
+bool aspx_mpi_shares_memory(void);
 
 #endif

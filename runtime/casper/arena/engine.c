@@ -9,6 +9,7 @@
 #include "settings.h"
 
 #include "common/layout/layout.h"
+#include "runtime/mpi/device.h"
 #include "runtime/mpi/real.h"
 #include "runtime/mpi/ucx_event.h"
 
@@ -212,6 +213,7 @@ static int start_with(struct aspx_engine *engine, struct card *cards,
                                 sizeof(mine), MPI_BYTE,
                                 world->all) != MPI_SUCCESS)
         return -1;
+    engine->unheard = aspx_mpi_shares_memory();
     for (int r = 0; r < world->size_all; r++) {
         engine->pids[r] = cards[r].pid;
         engine->unheard |= aspx_ucx_event_unheard(&mine.place, &cards[r].place);

@@ -11,6 +11,7 @@
 
 #include "runtime/adapt/node/node_controller.h"
 #include "runtime/base/clock.h"
+#include "runtime/mpi/device.h"
 #include "runtime/mpi/real.h"
 #include "runtime/mpi/ucx_event.h"
 
@@ -28,6 +29,7 @@ struct service {
     struct aspx_locks *locks;
     struct aspx_lock_message inbox[INBOX];
     MPI_Request receives[INBOX];
+    bool probes; /* nothing is posted: MPI is asked what has come */
     uint32_t goodbyes_due;
     uint64_t taken; /* messages */
     bool failed;
@@ -111,6 +113,24 @@ static void handle(struct service *service,
     }
 }
 
+/* Where messages come by two ways, UCX and shared memory of MPI's own, MPICH 4.0
+ * posts a receive from any source to both. Taken from one way, it is withdrawn
+ * from the other; when a message has taken it there meanwhile, the first message
+ * waits for another receive to be posted, whatever is posted already. A probe
+ * sees all. */
+static int probe(struct service *service, struct aspx_lock_message *message,
+                 int *done, MPI_Status *status)
+{
+    int rc = aspx_real.MPI_Iprobe(MPI_ANY_SOURCE, ASPX_LOCK_TAG,
+                                  service->engine->locks, done, status);
+
+    if (rc != MPI_SUCCESS || !*done)
+        return rc;
+    return aspx_real.MPI_Recv(message, sizeof(*message), MPI_BYTE,
+                              status->MPI_SOURCE, ASPX_LOCK_TAG,
+                              service->engine->locks, status);
+}
+
 /* Take the messages that have come, oldest first: receives match in the order
  * in which they were posted, so the inbox is a ring. Also makes MPI progress.
  * Returns whether there was one. */
@@ -123,7 +143,9 @@ static bool poll_messages(struct service *service, unsigned *next)
         MPI_Status status;
         int done = 0;
 
-        if (aspx_real.MPI_Test(&service->receives[i], &done, &status) !=
+        if ((service->probes
+                 ? probe(service, &service->inbox[i], &done, &status)
+                 : aspx_real.MPI_Test(&service->receives[i], &done, &status)) !=
             MPI_SUCCESS)
             service->failed = true;
         if (!done) {
@@ -136,7 +158,8 @@ static bool poll_messages(struct service *service, unsigned *next)
         aspx_heartbeat_set_doing(ASPX_SERVING);
         handle(service, &service->inbox[i], status.MPI_SOURCE);
         aspx_heartbeat_set_doing(ASPX_POLLING);
-        if (aspx_real.MPI_Start(&service->receives[i]) != MPI_SUCCESS)
+        if (!service->probes &&
+            aspx_real.MPI_Start(&service->receives[i]) != MPI_SUCCESS)
             service->failed = true;
         ++*next;
         if (service->goodbyes_due == 0 || service->failed)
@@ -147,7 +170,8 @@ static bool poll_messages(struct service *service, unsigned *next)
 
 static int open_inbox(struct service *service)
 {
-    for (unsigned i = 0; i < INBOX; i++)
+    service->probes = aspx_mpi_shares_memory();
+    for (unsigned i = 0; i < INBOX && !service->probes; i++)
         if (aspx_real.MPI_Recv_init(
                 &service->inbox[i], sizeof(service->inbox[i]), MPI_BYTE,
                 MPI_ANY_SOURCE, ASPX_LOCK_TAG, service->engine->locks,
@@ -159,7 +183,7 @@ static int open_inbox(struct service *service)
 
 static void close_inbox(struct service *service)
 {
-    for (unsigned i = 0; i < INBOX; i++) {
+    for (unsigned i = 0; i < INBOX && !service->probes; i++) {
         aspx_real.MPI_Cancel(&service->receives[i]);
         aspx_real.MPI_Wait(&service->receives[i], MPI_STATUS_IGNORE);
         aspx_real.MPI_Request_free(&service->receives[i]);
