@@ -16,8 +16,8 @@ static const char label[] = "MPICH Device:";
 static const char *const settings[] = {"MPIR_CVAR_CH4_NETMOD", "UCX_TLS",
                                        "UCX_NET_DEVICES", "FI_PROVIDER"};
 
-/* How MPICH was configured is in its version. Only ch4:ucx has none unless it is
- * asked for. */
+/* How MPICH was configured is in its version. Only ch4:ucx has none unless it
+ * is asked for. */
 bool aspx_mpi_shares_memory(void)
 {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";

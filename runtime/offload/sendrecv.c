@@ -72,21 +72,31 @@ static int from_nobody(const struct exchange *e)
                                  e->source, e->recvtag, e->comm, e->status);
 }
 
+/* MPI has refused it, and an error handler of the program has made that a
+ * success: there is no request. */
+static bool is_forgiven(int rc, MPI_Request request, int peer)
+{
+    return rc == MPI_SUCCESS && request == MPI_REQUEST_NULL &&
+           peer != MPI_PROC_NULL;
+}
+
 static int to_and_from(const struct exchange *e)
 {
     const struct aspx_real *mpi = &aspx_offload_entries;
-    MPI_Request receive, send;
+    MPI_Request receive = MPI_REQUEST_NULL, send = MPI_REQUEST_NULL;
     int rc = mpi->MPI_Irecv_c(e->recvbuf, e->recvcount, e->recvtype, e->source,
                               e->recvtag, e->comm, &receive);
+    bool lost;
     int rc_send;
 
-    if (rc != MPI_SUCCESS)
+    if (rc != MPI_SUCCESS || is_forgiven(rc, receive, e->source))
         return rc;
     rc_send = mpi->MPI_Isend_c(e->sendbuf, e->sendcount, e->sendtype, e->dest,
                                e->sendtag, e->comm, &send);
+    lost = is_forgiven(rc_send, send, e->dest);
     if (rc_send == MPI_SUCCESS)
         rc_send = mpi->MPI_Wait(&send, MPI_STATUS_IGNORE);
-    if (rc_send != MPI_SUCCESS)
+    if (rc_send != MPI_SUCCESS || lost)
         mpi->MPI_Cancel(&receive); /* nothing may come */
     rc = mpi->MPI_Wait(&receive, e->status);
     return rc_send != MPI_SUCCESS ? rc_send : rc;

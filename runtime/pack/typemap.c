@@ -90,6 +90,13 @@ static bool place_contents(struct maker *m,
     return ok;
 }
 
+/* To the standard these are two, in MPICH one. */
+static bool is_two_numbers(MPI_Datatype type)
+{
+    return type == MPI_2INT || type == MPI_2INTEGER || type == MPI_2REAL ||
+           type == MPI_2DOUBLE_PRECISION;
+}
+
 static void note_number(struct maker *m, unsigned bytes)
 {
     m->number = m->number == 0 || m->number == bytes ? bytes : 1;
@@ -134,7 +141,7 @@ static bool place_type(struct maker *m, MPI_Datatype type,
     struct seen *seen;
 
     if (bytes) {
-        note_number(m, bytes);
+        note_number(m, is_two_numbers(type) ? 1 : bytes);
         *placed = (struct aspx_placed){.size = bytes};
         return true;
     }

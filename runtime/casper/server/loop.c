@@ -113,11 +113,11 @@ static void handle(struct service *service,
     }
 }
 
-/* Where messages come by two ways, UCX and shared memory of MPI's own, MPICH 4.0
- * posts a receive from any source to both. Taken from one way, it is withdrawn
- * from the other; when a message has taken it there meanwhile, the first message
- * waits for another receive to be posted, whatever is posted already. A probe
- * sees all. */
+/* Where messages come by two ways, UCX and shared memory of MPI's own,
+ * MPICH 4.0 posts a receive from any source to both. Taken from one way, it is
+ * withdrawn from the other; when a message has taken it there meanwhile, the
+ * first message waits for another receive to be posted, whatever is posted
+ * already. A probe sees all. */
 static int probe(struct service *service, struct aspx_lock_message *message,
                  int *done, MPI_Status *status)
 {
