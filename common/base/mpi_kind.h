@@ -12,8 +12,7 @@ enum asp_mpi_kind {
     ASP_MPI_NONE,
     ASP_MPI_MPICH,    /* handles and constants of MPICH's binary interface */
     ASP_MPI_OPEN,     /* Open MPI */
-    ASP_MPI_STANDARD, /* the standard's own interface (MPI 5.0, 20), anybody's
-                       */
+    ASP_MPI_STANDARD, /* the standard's own interface (MPI 5.0, 20) */
     ASP_MPI_OTHER,    /* another interface */
     ASP_MPI_KINDS
 };

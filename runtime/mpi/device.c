@@ -16,20 +16,31 @@ static const char label[] = "MPICH Device:";
 static const char *const settings[] = {"MPIR_CVAR_CH4_NETMOD", "UCX_TLS",
                                        "UCX_NET_DEVICES", "FI_PROVIDER"};
 
+/* What MPI says of itself, as this text; returns where the device is in it, or
+ * NULL. */
+static const char *find_device(char text[MPI_MAX_LIBRARY_VERSION_STRING])
+{
+    const char *at;
+    int len = 0;
+
+    if (aspx_real.MPI_Get_library_version(text, &len) != MPI_SUCCESS)
+        return NULL;
+    at = strstr(text, label);
+    if (!at)
+        return NULL;
+    at += strlen(label);
+    return at + strspn(at, " \t");
+}
+
 /* How MPICH was configured is in its version. Only ch4:ucx has none unless it
  * is asked for. */
 bool aspx_mpi_shares_memory(void)
 {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    const char *device;
-    int len = 0;
+    static const char without[] = "ch4:ucx\n";
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    const char *device = find_device(text);
 
-    if (aspx_real.MPI_Get_library_version(text, &len) != MPI_SUCCESS)
-        return true;
-    device = strstr(text, label);
-    device = device ? device + strlen(label) : "";
-    device += strspn(device, " \t");
-    return strncmp(device, "ch4:ucx\n", strlen("ch4:ucx\n")) != 0 ||
+    return !device || strncmp(device, without, strlen(without)) != 0 ||
            strstr(text, "shmmods=posix");
 }
 
@@ -37,17 +48,14 @@ const char *aspx_mpi_device(void)
 {
     static char device[160];
     struct asp_strbuf sb = ASP_STRBUF(device);
-    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
     const char *at;
-    int len = 0;
 
     if (device[0])
         return device;
-    if (aspx_real.MPI_Get_library_version(text, &len) != MPI_SUCCESS)
-        text[0] = '\0';
-    at = strstr(text, label);
-    at = at ? at + strlen(label) : "unknown";
-    at += strspn(at, " \t");
+    at = find_device(text);
+    if (!at)
+        at = "unknown";
     asp_strbuf_add(&sb, "%.*s", (int) strcspn(at, "\n"), at);
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
         const char *value = getenv(settings[i]);

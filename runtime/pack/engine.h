@@ -7,10 +7,9 @@
 
 /* What is known of a datatype. */
 struct aspx_typemap {
-    uint64_t size;  /* bytes of the packed stream of one element; may be 0 */
-    int64_t extent; /* from one element to the next */
-    unsigned
-        number;     /* bytes of each of its numbers where all are alike, or 1 */
+    uint64_t size;   /* bytes of the packed stream of one element; may be 0 */
+    int64_t extent;  /* from one element to the next */
+    unsigned number; /* bytes of each number if all are alike; else 1 */
     int64_t offset; /* of the origin of `node` from the address of an element */
     const struct aspx_node *node; /* NULL: one block of `size` bytes */
     struct aspx_region region;    /* where nodes are */
