@@ -83,13 +83,16 @@ setup_file() {
     printed '0: universe_size is 8'
 }
 
+fails() {
+    run_failing with_orphans_ended timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" -n 3 "$@"
+}
+
 @test "MPI_Abort and fatal errors end everything with the same status" {
     for how in abort abort-self fatal; do
-        run_failing with_orphans_ended "$ASPEN_TOP/tests/ghostrun" -n 3 -g 0 \
-            "$world/life" 0 $how
+        fails -g 0 "$world/life" 0 $how
         plain=$status
         [ "$plain" -ne 0 ]
-        run_failing ghosts -n 3 -g 1 "$world/life" 0 $how
+        fails -g 1 "$world/life" 0 $how
         # After abort-self mpiexec kills the rest, and whom it names varies.
         # With 4.2, too, after an error on a communicator that is not MPI's own
         # world, as that of the users.

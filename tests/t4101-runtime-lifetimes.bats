@@ -122,12 +122,12 @@ teardown() {
 }
 
 @test "a fatal error ends the job as without ghosts" {
-    run_failing with_orphans_ended timeout 20 "$ASPEN_TOP/tests/ghostrun" -g 0 -n 3 \
-        "$app" fatal
+    local command=(with_orphans_ended timeout 20 "$ASPEN_TOP/tests/ghostrun" -n 3)
+    run_failing "${command[@]}" -g 0 "$app" fatal
     plain=$status
     [ "$plain" -ne 0 ]
-    run_telling ghosts "$app" fatal
-    ended_with "$plain"
+    run_telling "${command[@]}" "$app" fatal
+    [ "$status" -eq "$plain" ] || { [ "$(mpich_release)" = 4.2 ] && [ "$status" -ne 0 ]; }
     printed 'Fatal error in .*Send: Invalid rank'
     not_printed 'aspen'
 }

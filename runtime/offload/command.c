@@ -136,6 +136,15 @@ void aspx_command_in_thread(void (*work)(void *argument), void *argument)
     aspx_command_call(&call.head);
 }
 
+int aspx_command_answer_in_thread(void (*work)(void *argument), void *argument,
+                                  const int *code)
+{
+    struct call call = {
+        .head.run = run_call, .work = work, .argument = argument};
+
+    return aspx_command_answer(&call.head, code);
+}
+
 void aspx_command_ask(struct aspx_command *question)
 {
     atomic_init(&question->state, ASPX_BUSY);

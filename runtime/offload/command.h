@@ -96,6 +96,11 @@ int aspx_command_answer(struct aspx_command *command, const int *code);
 /* Run work(argument) in the offload thread, and wait for it. */
 void aspx_command_in_thread(void (*work)(void *argument), void *argument);
 
+/* The same, of work that leaves MPI's answer in *code, and returns it as
+ * aspx_command_answer does. */
+int aspx_command_answer_in_thread(void (*work)(void *argument), void *argument,
+                                  const int *code);
+
 /* Say that a command is done: what the thread wrote is seen by the caller. */
 void aspx_command_done(struct aspx_command *command);
 

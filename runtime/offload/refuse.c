@@ -18,10 +18,9 @@ static void refuse_wait(void *code)
 
 int aspx_refuse_arguments(void)
 {
-    int code;
+    int code = MPI_ERR_ARG;
 
-    aspx_command_in_thread(refuse_wait, &code);
-    return code;
+    return aspx_command_answer_in_thread(refuse_wait, &code, &code);
 }
 
 struct stray {
@@ -40,8 +39,7 @@ int aspx_refuse_request(MPI_Request request)
 {
     struct stray stray = {.request = request};
 
-    aspx_command_in_thread(wait_for_stray, &stray);
-    return stray.code;
+    return aspx_command_answer_in_thread(wait_for_stray, &stray, &stray.code);
 }
 
 struct raise {
@@ -60,8 +58,7 @@ static int raise_code_on(MPI_Comm comm, int code)
 {
     struct raise raise = {comm, code};
 
-    aspx_command_in_thread(raise_on, &raise);
-    return code;
+    return aspx_command_answer_in_thread(raise_on, &raise, &raise.code);
 }
 
 int aspx_raise_code(int code)

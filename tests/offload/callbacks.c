@@ -378,6 +378,9 @@ static void attributes(void)
 
 /* ---- error handlers ----------------------------------------------------------- */
 
+/* What MPICH returns when it has called a handler of the program. */
+#define HANDLED_SUCCEEDS (MPICH_NUMVERSION >= 40300000)
+
 static volatile int computing;
 static MPI_Comm failing;
 static int told, told_early, code_told;
@@ -441,11 +444,12 @@ static void errors(void)
         computing = 0;
         wrong += told != round - 1;
         rc = MPI_Wait(&request, MPI_STATUS_IGNORE);
-        wrong += rc == MPI_SUCCESS || told != round ||
+        wrong += (rc == MPI_SUCCESS) != HANDLED_SUCCEEDS || told != round ||
                  class_told() != MPI_ERR_TRUNCATE;
     }
     rc = MPI_Send(&x, 1, MPI_INT, size + 3, 0, comm);
-    wrong += rc == MPI_SUCCESS || told != 6 || class_told() != MPI_ERR_RANK;
+    wrong += (rc == MPI_SUCCESS) != HANDLED_SUCCEEDS || told != 6 ||
+             class_told() != MPI_ERR_RANK;
     MPI_Comm_free(&comm);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     say("errors", wrong + told_early);
