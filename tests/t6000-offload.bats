@@ -221,13 +221,14 @@ END
 }
 
 @test "error handlers may wait for and free what is under way" {
-    local way plain
+    local way plain code=1
+    ! mpich_since 4.3 || code=0 # a call whose error a handler took succeeds
     for way in wait free waitall; do
         plain=$(ghosts -n 1 -g 0 "$ASPEN_BUILD/tests/offload_nested" "$way")
         run ghosts -n 1 --offload "$ASPEN_BUILD/tests/offload_nested" "$way"
         ended_with 0
         [ "$output" = "$plain" ]
-        printed '^1 times told; 1; null null '
+        printed "^1 times told; $code; null null "
     done
 }
 

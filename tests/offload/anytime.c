@@ -4,6 +4,7 @@
  * any time, at any thread level. Two processes on one node.
  * usage: offload_anytime LEVEL (of MPI_Init_thread) */
 #include "tests/expect.h"
+#include "tests/shared_int.h"
 
 #include <mpi.h>
 #include <pthread.h>
@@ -103,19 +104,13 @@ static int wait_for_calls(void)
 
 int main(int argc, char **argv)
 {
-    int provided, unit, made = 0;
+    int provided, made = 0;
     pthread_t thread;
-    MPI_Aint size;
-    MPI_Win win;
 
     (void) argc;
     MPI_Init_thread(NULL, NULL, atoi(argv[1]), &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Win_allocate_shared(sizeof(*calls_made), 1, MPI_INFO_NULL,
-                            MPI_COMM_WORLD, &calls_made, &win);
-    MPI_Win_shared_query(win, 0, &size, &unit, &calls_made);
-    atomic_store(calls_made, 0);
-    MPI_Barrier(MPI_COMM_WORLD);
+    calls_made = (_Atomic int *) shared_int();
     if (rank == 0) {
         pthread_create(&thread, NULL, call, NULL);
         MPI_Recv(&made, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -125,7 +120,6 @@ int main(int argc, char **argv)
         MPI_Send(&made, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
     }
     EXPECT(made == CALLS);
-    MPI_Win_free(&win);
     MPI_Finalize();
     if (rank == 0)
         puts(wrong ? "anytime: wrong" : "anytime: ok");

@@ -3,6 +3,8 @@
  * threads use, so they run only while one of these is in MPI, and with less
  * than MPI_THREAD_MULTIPLE in that thread. What it prints plain MPI prints,
  * too. usage: callbacks LEVEL ; 2 ranks on one node */
+#include "tests/shared_int.h"
+
 #include <fenv.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -181,19 +183,10 @@ static void tested(void)
  * the program's next call: rank 0 waits outside MPI until it has arrived. */
 static void posted(void)
 {
-    int got = 0, token = 7, *there;
+    int got = 0, token = 7, wrong = 0, *there = shared_int();
     MPI_Request reduction, message;
-    MPI_Aint bytes;
     double until;
-    int unit, wrong = 0;
-    MPI_Win win;
 
-    MPI_Win_allocate_shared(rank == 0 ? sizeof(int) : 0, sizeof(int),
-                            MPI_INFO_NULL, MPI_COMM_WORLD, &there, &win);
-    MPI_Win_shared_query(win, 0, &bytes, &unit, &there);
-    if (rank == 0)
-        *there = 0;
-    MPI_Barrier(MPI_COMM_WORLD);
     reduction = begin(ALL);
     if (rank == 0) {
         nanosleep(&(struct timespec){0, 20000000}, NULL);
@@ -209,7 +202,6 @@ static void posted(void)
         __atomic_store_n(there, 1, __ATOMIC_RELEASE);
     }
     MPI_Wait(&reduction, MPI_STATUS_IGNORE);
-    MPI_Win_free(&win);
     say("posted", wrong);
 }
 
