@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An int that all ranks of a test on one node share, without MPI's windows: over
- * UCX MPICH 5 has no shared ones. */
+/* An int that all ranks of a test on one node share, without MPI's windows:
+ * over UCX MPICH 5 has no shared ones. */
 #ifndef ASPEN_TESTS_SHARED_INT_H
 #define ASPEN_TESTS_SHARED_INT_H
 
@@ -11,7 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Zero at first; collective on MPI_COMM_WORLD. Mapped until the process ends. */
+/* Zero at first; collective on MPI_COMM_WORLD. Mapped until the process ends.
+ */
 static int *shared_int(void)
 {
     char name[64] = "";

@@ -479,14 +479,14 @@ def off_init(call):
     args = ", ".join("&real" if kind == "req*" else name
                      for name, kind in call.args)
     maker = "aspx_request_wrap_caller_progressed" if "request" in call.name else "aspx_request_wrap_persistent"
-    own = ("    if (rc == MPI_SUCCESS && aspx_handle_is_own_op(op))\n"
+    own = ("    if (real != MPI_REQUEST_NULL && aspx_handle_is_own_op(op))\n"
            "        aspx_request_expect_callback(aspx_pool_find(*request));\n"
            if has_op(call) else "")
-    return (f"    MPI_Request real;\n    int rc;\n\n"
+    return (f"    MPI_Request real = MPI_REQUEST_NULL;\n    int rc;\n\n"
             f"    if (!request)\n        return ship_{call.name}"
             f"({plain(call)});\n"
             f"    rc = ship_{call.name}({args});\n"
-            f"    if (rc == MPI_SUCCESS)\n"
+            f"    if (real != MPI_REQUEST_NULL) /* what failed may return success */\n"
             f"        *request = {maker}(real);\n{own}    return rc;")
 
 

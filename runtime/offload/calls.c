@@ -4,6 +4,7 @@
 
 #include "callback.h"
 #include "command.h"
+#include "raised.h"
 #include "request.h"
 
 #include "mpi_wrap.h"
@@ -40,6 +41,7 @@ static void run_asking(struct aspx_command *head)
                                           p->message, p->status)
                 : aspx_behind.MPI_Iprobe(p->source, p->tag, p->comm, &p->flag,
                                          p->status);
+    p->rc = aspx_raised_code(head, p->rc); /* failed is not: nothing found */
     aspx_command_done(head);
 }
 

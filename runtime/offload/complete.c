@@ -49,7 +49,7 @@ static void test_caller_progressed(void *argument)
     if (!aspx_in_direct_call)
         aspx_raising.by = &slot->head;
     rc = aspx_behind.MPI_Test(&slot->real, &flag, &slot->status);
-
+    rc = aspx_raised_code(&slot->head, rc);
     if (flag || rc != MPI_SUCCESS)
         aspx_request_ended(slot, rc);
 }

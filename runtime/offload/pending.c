@@ -229,6 +229,7 @@ static bool test_one(struct aspx_request *slot)
 
     aspx_raising.by = &slot->head;
     rc = aspx_behind.MPI_Test(&slot->real, &flag, &status);
+    rc = aspx_raised_code(&slot->head, rc);
     if (!flag && rc == MPI_SUCCESS)
         return false;
     end_request(slot, &status, rc);

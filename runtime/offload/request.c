@@ -197,7 +197,8 @@ static void run_start(struct aspx_command *head)
 {
     struct aspx_request *slot = aspx_request_of(head);
 
-    int flag = 0, rc = aspx_behind.MPI_Start(&slot->real);
+    int flag = 0;
+    int rc = aspx_raised_code(head, aspx_behind.MPI_Start(&slot->real));
 
     slot->status.MPI_ERROR = ASPX_ERROR_UNTOUCHED;
     /* To or from MPI_PROC_NULL it ends at once, and MPI_Testsome takes it for

@@ -136,13 +136,15 @@ static int replace(struct exchange *e)
     struct exchange two = *e;
     int rc;
 
+    two.room = two.used = -1; /* so they stay where a handler takes an error */
+
     /* what it says of wrong arguments is about itself, not about packing */
     if (!aspx_offload_twins() || e->recvcount < 0 ||
         !aspx_handle_is(e->recvtype, ASPX_HANDLE_DATATYPE) ||
         !aspx_handle_is(e->comm, ASPX_HANDLE_COMM))
         return call_in_thread(e, run_replace);
     rc = call_in_thread(&two, measure_packed);
-    if (rc != MPI_SUCCESS)
+    if (rc != MPI_SUCCESS || two.room < 0)
         return rc;
     two.packed = malloc(two.room > 0 ? (size_t) two.room : 1);
     if (!two.packed)
@@ -151,7 +153,7 @@ static int replace(struct exchange *e)
     two.sendbuf = two.packed;
     two.sendcount = two.used;
     two.sendtype = MPI_PACKED;
-    if (rc == MPI_SUCCESS)
+    if (rc == MPI_SUCCESS && two.used >= 0)
         rc = in_two(&two);
     free(two.packed);
     return rc;
