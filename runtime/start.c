@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include "runtime/base/counter.h"
+#include "runtime/base/log.h"
 #include "runtime/casper/casper.h"
 #include "runtime/coll/front.h"
 #include "runtime/mpi/build.h"
@@ -32,7 +33,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -65,9 +65,9 @@ static void complain(const struct asp_err *err, const char *then)
     char text[ASP_ERR_TEXT_MAX + ASP_ERR_PLACE_MAX];
 
     if (err->text[0])
-        fprintf(stderr, "aspen: %s; %s\n",
-                asp_err_print(err, text, sizeof(text)),
-                then ? then : "running without Aspen");
+        aspx_log(ASPX_LOG_ERROR, "%s; %s",
+                 asp_err_print(err, text, sizeof(text)),
+                 then ? then : "running without Aspen");
 }
 
 /* ---- what the layout wants ------------------------------------------------ */
@@ -80,11 +80,11 @@ static void check_profile(void)
 
     if (layout->tasks[local].rank_user == 0 &&
         asp_build_differs(profile, aspx_mpi_build()))
-        fprintf(stderr,
-                "aspen: the profile is of another build of MPI (%.24s..., this "
-                "is %.24s...): what auto chose by it may not fit; the record "
-                "of this run will\n",
-                profile, aspx_mpi_build());
+        aspx_log(ASPX_LOG_WARNING,
+                 "the profile is of another build of MPI (%.24s..., this "
+                 "is %.24s...): what auto chose by it may not fit; the record "
+                 "of this run will",
+                 profile, aspx_mpi_build());
 }
 
 static bool fetch_layout(void)
@@ -101,6 +101,7 @@ static bool fetch_layout(void)
         complain(&err, "ending this task");
         exit(EXIT_FAILURE);
     }
+    aspx_log_start(NULL);
     check_profile();
     return true;
 }
@@ -189,14 +190,14 @@ static void choose_modes(const int *required)
 static void tell(const char *what)
 {
     if (layout->tasks[local].rank_world == 0)
-        fprintf(stderr, "aspen: %s\n", what);
+        aspx_log(ASPX_LOG_WARNING, "%s", what);
 }
 
 static void tell_plain(const char *why)
 {
     if (layout->tasks[local].rank_world == 0)
-        fprintf(stderr, "aspen: %s; running without %s\n", why,
-                mode && front ? "offload threads" : "Aspen");
+        aspx_log(ASPX_LOG_WARNING, "%s; running without %s", why,
+                 mode && front ? "offload threads" : "Aspen");
 }
 
 /* The record tells of the time in MPI; before the entries are switched. */

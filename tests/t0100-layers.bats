@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # Who includes whom: the layers of docs/HACKING.md, and the tool that holds the
-# tree against them, in a tree made up for it.
+# tree against them, in a tree made up for it; and what goes around a layer.
 
 load helpers
 
@@ -101,6 +101,15 @@ found() {
     done
     [ -z "$missing" ] || { echo "not there:$missing"; return 1; }
 }
+
+@test "what the runtime says goes through base/log.h" {
+    local bare='fprintf\(stderr|(fputs|fputc|putc)\(.*stderr|perror\(|dprintf\((2|STDERR)'
+    # a program of its own, whose usage it is
+    run grep -rnE "\b($bare)" "$ASPEN_TOP/runtime" --include='*.c' --include='*.h' \
+        --exclude='*_test.c' --exclude=pmix_put.c
+    ended_with 1
+}
+
 @test "the tree keeps its layers" {
     git -C "$ASPEN_TOP" rev-parse 2>/dev/null || skip "no git checkout"
     run "$ASPEN_TOP/tests/include-graph"

@@ -8,6 +8,7 @@
 #include "runtime/adapt/adapt.h"
 #include "runtime/adapt/report.h"
 #include "runtime/base/counter.h"
+#include "runtime/base/log.h"
 #include "runtime/casper/report/sections.h"
 #include "runtime/casper/watchdog/watchdog.h"
 #include "runtime/mpi/build.h"
@@ -28,8 +29,6 @@
 
 #include "mpi_wrap.h"
 
-#include <stdio.h>
-
 static bool wants(const struct asp_layout *layout)
 {
     return layout->mode == ASP_MODE_GHOST;
@@ -42,10 +41,10 @@ static bool call_ghosts(const struct asp_layout *layout, uint32_t local,
         return false;
     aspx_board_open(layout, local);
     if (aspx_board_tell_settings(required) < 0)
-        fprintf(stderr,
-                "aspen: the ghosts cannot be told all variables MPIR_*, "
-                "MPICH_*, UCX_* and FI_*, there are too many: they use "
-                "those that they were started with\n");
+        aspx_log(ASPX_LOG_WARNING,
+                 "the ghosts cannot be told all variables MPIR_*, "
+                 "MPICH_*, UCX_* and FI_*, there are too many: they use "
+                 "those that they were started with");
     aspx_board_say(ASP_TASK_INIT);
     aspx_watchdog_start(layout);
     return true;
@@ -57,8 +56,8 @@ static void end_job(const struct asp_err *err)
     char text[ASP_ERR_TEXT_MAX + ASP_ERR_PLACE_MAX];
 
     if (err->text[0])
-        fprintf(stderr, "aspen: %s; ending the job\n",
-                asp_err_print(err, text, sizeof(text)));
+        aspx_log(ASPX_LOG_ERROR, "%s; ending the job",
+                 asp_err_print(err, text, sizeof(text)));
     aspx_abort();
 }
 
@@ -79,15 +78,15 @@ static const char *join_ghosts(const struct asp_layout *layout, uint32_t local)
     aspx_full_tag_mask(layout);
     aspx_pack_start();
     if (aspx_casper_start(&aspx_world) != 0) {
-        fprintf(stderr, "aspen: MPI failed while the ghost engine started; "
-                        "ending the job\n");
+        aspx_log(ASPX_LOG_ERROR, "MPI failed while the ghost engine started; "
+                                 "ending the job");
         aspx_abort();
     }
     aspx_errh_start();
     aspx_board_say(ASP_TASK_RUNNING);
     if (layout->tasks[local].rank_user == 0 && aspx_mpi_unknown())
-        fprintf(stderr, "aspen: %s; windows are MPI's own\n",
-                aspx_mpi_unknown());
+        aspx_log(ASPX_LOG_WARNING, "%s; windows are MPI's own",
+                 aspx_mpi_unknown());
     return NULL;
 }
 

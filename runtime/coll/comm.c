@@ -14,13 +14,13 @@
 #include "space.h"
 #include "straight.h"
 
+#include "runtime/base/log.h"
 #include "runtime/base/table.h"
 #include "runtime/mpi/handle.h"
 
 #include "common/base/hash.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -335,8 +335,9 @@ static void say_left(const struct aspx_coll_comm *comm)
     static bool said;
 
     if (aspx_coll_settings.reproducible && comm->rank == 0 && !said)
-        fprintf(stderr, "aspen: no room for a communicator: coll.reproducible "
-                        "does not hold on it, its reductions are MPI's\n");
+        aspx_log(ASPX_LOG_WARNING,
+                 "no room for a communicator: coll.reproducible "
+                 "does not hold on it, its reductions are MPI's");
     said = true;
 }
 

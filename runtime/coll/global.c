@@ -11,12 +11,12 @@
 #include "reducible.h"
 #include "settings.h"
 
+#include "runtime/base/log.h"
 #include "runtime/mpi/build.h"
 
 #include "common/base/hash.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,7 +104,7 @@ static void find_seed(const unsigned char digest[ASP_SHA256_BYTES])
 static bool stay(const char *why)
 {
     if (aspx_coll_is_first())
-        fprintf(stderr, "aspen: %s: collectives stay MPI's\n", why);
+        aspx_log(ASPX_LOG_WARNING, "%s: collectives stay MPI's", why);
     return false;
 }
 
@@ -191,8 +191,8 @@ void aspx_coll_say_once(const struct asp_err *err)
 
     pthread_mutex_lock(&lock);
     if (!said)
-        fprintf(stderr, "aspen: collectives without memory of the node: %s\n",
-                asp_err_print(err, text, sizeof(text)));
+        aspx_log(ASPX_LOG_WARNING, "collectives without memory of the node: %s",
+                 asp_err_print(err, text, sizeof(text)));
     said = true;
     pthread_mutex_unlock(&lock);
 }

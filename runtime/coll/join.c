@@ -10,11 +10,11 @@
 
 #include "runtime/base/backoff.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/log.h"
 
 #include <inttypes.h>
 #include <sched.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,12 +34,12 @@ static double now_s(void)
 
 _Noreturn void aspx_coll_give_up(void)
 {
-    fprintf(stderr,
-            "aspen: some ranks did not join to tune collectives within %d s: "
-            "all of them must be started by the same launcher and load Aspen's "
-            "library; run with coll=off\n",
-            aspx_coll_settings.join_s);
-    fflush(stderr);
+    aspx_log(
+        ASPX_LOG_ERROR,
+        "some ranks did not join to tune collectives within %d s: "
+        "all of them must be started by the same launcher and load Aspen's "
+        "library; run with coll=off",
+        aspx_coll_settings.join_s);
     aspx_coll_behind.MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     abort();
 }
@@ -108,8 +108,8 @@ static void say(const char *what, const struct asp_err *err)
 {
     char text[ASP_ERR_TEXT_MAX + ASP_ERR_PLACE_MAX];
 
-    fprintf(stderr, "aspen: %s%s\n", what,
-            asp_err_print(err, text, sizeof(text)));
+    aspx_log(ASPX_LOG_WARNING, "%s%s", what,
+             asp_err_print(err, text, sizeof(text)));
 }
 
 /* In rank 0: the canonical text of a table that may be used here, or NULL. */
@@ -162,8 +162,8 @@ bool aspx_coll_take_table(struct asp_tune_table *table_p)
     if (aspx_coll_is_first() && aspx_coll_settings.table)
         text = read_table(aspx_coll_settings.table, &bytes);
     else if (aspx_coll_is_first() && aspx_coll_settings.mode == ASPX_COLL_TABLE)
-        fprintf(stderr, "aspen: coll=table without a table (coll.table): "
-                        "blocking collectives stay MPI's\n");
+        aspx_log(ASPX_LOG_WARNING, "coll=table without a table (coll.table): "
+                                   "blocking collectives stay MPI's");
     text = share(text, &bytes);
     if (bytes)
         taken = asp_tune_table_parse("coll.table", text, bytes,

@@ -9,8 +9,8 @@
 #include "settings.h"
 
 #include "runtime/base/clock.h"
+#include "runtime/base/log.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* How long a message waits at most for a process that has lost its CPU: a slice
@@ -73,12 +73,12 @@ static bool is_wanted(const struct aspx_coll_pairs *pairs)
 
 static void say_link(const char *where, const struct asp_coll_link *link)
 {
-    fprintf(stderr,
-            "aspen: links %s: L %.3f us, o %.3f us, g %.3f us, G %.3f ns a "
-            "byte\n",
-            where, (double) link->latency * 1e-6,
-            (double) link->overhead * 1e-6, (double) link->gap * 1e-6,
-            (double) link->byte * 1e-3);
+    aspx_log(ASPX_LOG_NOTICE,
+             "links %s: L %.3f us, o %.3f us, g %.3f us, G %.3f ns a "
+             "byte",
+             where, (double) link->latency * 1e-6,
+             (double) link->overhead * 1e-6, (double) link->gap * 1e-6,
+             (double) link->byte * 1e-3);
 }
 
 static void say(const struct asp_tune_links *links)
@@ -92,9 +92,10 @@ static void say(const struct asp_tune_links *links)
         say_link("between nodes", &links->between);
     if ((aspx_coll_pairs()->inside.first >= 0 && !links->has_inside) ||
         (aspx_coll_pairs()->between.first >= 0 && !links->has_between))
-        fprintf(stderr, "aspen: links: other programs kept the CPUs busy, and "
-                        "what was measured is of no use: run it again when "
-                        "they are idle\n");
+        aspx_log(ASPX_LOG_WARNING,
+                 "links: other programs kept the CPUs busy, and "
+                 "what was measured is of no use: run it again when "
+                 "they are idle");
 }
 
 static void probe(const struct aspx_coll_pairs *pairs)

@@ -5,6 +5,8 @@
 #include "native.h"
 #include "native_rows.h"
 
+#include "runtime/base/log.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,11 +253,10 @@ static void must(int rc, const struct variable *variable)
 {
     if (rc == MPI_SUCCESS)
         return;
-    fprintf(stderr,
-            "aspen: MPICH does not let %s be written any more; run with "
-            "coll=off\n",
-            variable->name);
-    fflush(stderr);
+    aspx_log(ASPX_LOG_ERROR,
+             "MPICH does not let %s be written any more; run with "
+             "coll=off",
+             variable->name);
     aspx_coll_behind.MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     abort();
 }

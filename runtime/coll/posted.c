@@ -11,9 +11,9 @@
 #include "tune.h"
 #include "typed.h"
 
+#include "runtime/base/log.h"
 #include "runtime/mpi/handle.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -228,10 +228,10 @@ static bool keeps_own(const struct aspx_coll_call *call)
  * for ever, or take its next one for it. */
 static _Noreturn void give_up(void)
 {
-    fprintf(stderr, "aspen: no memory to post a non-blocking collective, which "
-                    "the other ranks wait for: the job ends; run with "
-                    "coll=off\n");
-    fflush(stderr);
+    aspx_log(ASPX_LOG_ERROR,
+             "no memory to post a non-blocking collective, which "
+             "the other ranks wait for: the job ends; run with "
+             "coll=off");
     aspx_coll_behind.MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     abort();
 }

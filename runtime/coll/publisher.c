@@ -4,11 +4,11 @@
 #include "publisher.h"
 
 #include "runtime/base/clock.h"
+#include "runtime/base/log.h"
 #include "runtime/world/job_end.h"
 
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <time.h>
 
 enum {
@@ -52,29 +52,28 @@ void aspx_coll_say_broken(const struct aspx_coll_space *space)
             posts->member_of[rank] != mailbox->fault_of))
         rank++;
     if (mailbox->fault)
-        fprintf(stderr,
-                "aspen: memory of a non-blocking collective was overwritten "
-                "(%s of rank %u of its communicator): the job ends; run with "
-                "coll=off to find the store\n",
-                mailbox->fault, (unsigned) rank);
+        aspx_log(ASPX_LOG_ERROR,
+                 "memory of a non-blocking collective was overwritten "
+                 "(%s of rank %u of its communicator): the job ends; run with "
+                 "coll=off to find the store",
+                 mailbox->fault, (unsigned) rank);
     else
-        fprintf(stderr,
-                "aspen: a ghost has closed the mailbox of a "
-                "communicator's non-blocking collectives, and says why: "
-                "the job ends\n");
-    fflush(stderr);
+        aspx_log(ASPX_LOG_ERROR,
+                 "a ghost has closed the mailbox of a "
+                 "communicator's non-blocking collectives, and says why: "
+                 "the job ends");
     (void) poll(NULL, 0, PASS_ON_MS);
 }
 
 static void say(void)
 {
-    fprintf(stderr,
-            "aspen: for %d s other ranks have not taken what this one has "
-            "posted for non-blocking collectives, and there is no room or "
-            "memory for more: they have not come so far, or memory is short; "
-            "should "
-            "the program not go on, run it with coll=off\n",
-            PATIENCE_S);
+    aspx_log(ASPX_LOG_WARNING,
+             "for %d s other ranks have not taken what this one has "
+             "posted for non-blocking collectives, and there is no room or "
+             "memory for more: they have not come so far, or memory is short; "
+             "should "
+             "the program not go on, run it with coll=off",
+             PATIENCE_S);
 }
 
 /* Is the thread needed? The lock is held. A communicator that was freed, with

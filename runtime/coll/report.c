@@ -10,6 +10,8 @@
 #include "settings.h"
 #include "space.h"
 
+#include "runtime/base/log.h"
+
 #include "common/tune/store.h"
 
 #include <errno.h>
@@ -153,8 +155,8 @@ static void save(const char *path)
     text = asp_tune_table_text(&table, &bytes);
     if (!(text && asp_tune_store_write(&store, text, bytes) == 0) && !said) {
         said = true; /* a sweep saves again and again */
-        fprintf(stderr, "aspen: cannot write coll.save %s: %s\n", path,
-                strerror(errno));
+        aspx_log(ASPX_LOG_WARNING, "cannot write coll.save %s: %s", path,
+                 strerror(errno));
     }
     asp_tune_store_close(&store);
     free(text);

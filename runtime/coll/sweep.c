@@ -5,10 +5,11 @@
  *
  *   aspen-coll-sweep [--ops LIST] [--from BYTES] [--to BYTES]
  *   aspen-coll-sweep --probe   nothing: MPI_Init has measured the links */
+#include "runtime/base/log.h"
+
 #include <errno.h>
 #include <getopt.h>
 #include <mpi.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,15 +194,15 @@ static int sweep(int op)
     MPI_Comm_rank(w.comm, &w.rank);
     MPI_Comm_size(w.comm, &w.size);
     if (!take_memory(&w, op)) {
-        fprintf(stderr, "aspen tune: no memory for %zu bytes\n", to);
+        aspx_log(ASPX_LOG_ERROR, "no memory for %zu bytes", to);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     for (int i = 0; i < EARN; i++)
         MPI_Barrier(w.comm);
     for (w.bytes = from; w.bytes <= to && tuned; w.bytes *= 2) {
         if (is_first)
-            fprintf(stderr, "aspen tune: %s, %zu bytes\n", ops[op].name,
-                    ops[op].rules & NO_BYTES ? 0 : w.bytes);
+            aspx_log(ASPX_LOG_NOTICE, "%s, %zu bytes", ops[op].name,
+                     ops[op].rules & NO_BYTES ? 0 : w.bytes);
         tuned = one_size(op, &w);
         if (ops[op].rules & NO_BYTES)
             break;
@@ -241,7 +242,7 @@ static void read_options(int argc, char **argv)
         else if (option == 'p')
             only_probe = 1;
     if (from < sizeof(double) || to > 1 << 30 || from > to) {
-        fprintf(stderr, "aspen tune: sizes from 8 to 2^30 bytes\n");
+        aspx_log(ASPX_LOG_ERROR, "sizes from 8 to 2^30 bytes");
         exit(2);
     }
 }
@@ -274,15 +275,17 @@ int main(int argc, char **argv)
 {
     int rank, tuned;
 
+    aspx_log_start("aspen tune");
     read_options(argc, argv);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     is_first = rank == 0;
     tuned = only_probe ? is_tuned() : sweep_all();
     if (!tuned && is_first)
-        fprintf(stderr, "aspen tune: collectives are not tuned here: Aspen's "
-                        "library is not loaded, there is one rank only, or a "
-                        "line above says why\n");
+        aspx_log(ASPX_LOG_ERROR,
+                 "collectives are not tuned here: Aspen's "
+                 "library is not loaded, there is one rank only, or a "
+                 "line above says why");
     MPI_Finalize();
     return tuned ? 0 : 1;
 }

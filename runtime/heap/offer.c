@@ -6,11 +6,12 @@
 
 #include "heap.h"
 
+#include "runtime/base/log.h"
+
 #include "common/layout/layout.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,10 +46,10 @@ static uint64_t threshold(const struct asp_layout *layout)
 static void report_private(const struct aspx_world *world, const char *why)
 {
     if (world->rank_user == 0)
-        fprintf(stderr,
-                "aspen: heap=shared, but %s; allocations stay "
-                "private\n",
-                why);
+        aspx_log(ASPX_LOG_WARNING,
+                 "heap=shared, but %s; allocations stay "
+                 "private",
+                 why);
 }
 
 void aspx_heap_start(struct aspx_arena *arena, const struct aspx_world *world)

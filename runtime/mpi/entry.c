@@ -9,6 +9,8 @@
 #include "library.h"
 #include "redirect.h"
 
+#include "runtime/base/log.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -79,9 +81,9 @@ static void find_tools(void)
 
 static void no_mpi(void)
 {
-    fprintf(stderr, "aspen: an MPI function was called, but this process has "
-                    "no MPI library that defines it; run it with "
-                    "--async-progress=off\n");
+    aspx_log(ASPX_LOG_ERROR, "an MPI function was called, but this process has "
+                             "no MPI library that defines it; run it with "
+                             "--async-progress=off");
     abort();
 }
 
@@ -138,10 +140,10 @@ static void resolve_once(void)
 /* The loader would have said so, had our symbol not been there. */
 static _Noreturn void say_lacking(size_t call)
 {
-    fprintf(stderr,
-            "aspen: this program calls %s, which the MPI library that it has "
-            "loaded (%s) does not have\n",
-            aspx_real_names[call], aspx_mpi_name());
+    aspx_log(ASPX_LOG_ERROR,
+             "this program calls %s, which the MPI library that it has "
+             "loaded (%s) does not have",
+             aspx_real_names[call], aspx_mpi_name());
     abort();
 }
 

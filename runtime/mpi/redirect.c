@@ -18,6 +18,8 @@
 #include "real.h"
 #include "plt_patch.h"
 
+#include "runtime/base/log.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -145,11 +147,11 @@ static void complain(const char *why)
     const char *rank = getenv("PMI_RANK");
 
     if (!rank || strcmp(rank, "0") == 0)
-        fprintf(stderr,
-                "aspen: the symbols of libmpich cannot be changed "
-                "(%s): tools behind Aspen that use RTLD_NEXT, and what looks "
-                "MPI up in libmpich's own handle, go around it\n",
-                why);
+        aspx_log(ASPX_LOG_WARNING,
+                 "the symbols of libmpich cannot be changed "
+                 "(%s): tools behind Aspen that use RTLD_NEXT, and what looks "
+                 "MPI up in libmpich's own handle, go around it",
+                 why);
 }
 
 /* libmpich itself keeps calling itself, so that comes first. */

@@ -6,10 +6,11 @@
 #include "command.h"
 #include "state.h"
 
+#include "runtime/base/log.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 
 static void refuse_wait(void *code)
 {
@@ -71,9 +72,9 @@ int aspx_offload_refuse(MPI_Comm comm, const char *call, const char *why)
     static atomic_bool said;
 
     if (!atomic_exchange(&said, true))
-        fprintf(stderr,
-                "aspen: %s fails beside an offload thread: %s; use "
-                "--async-progress=ghost, thread or off\n",
-                call, why);
+        aspx_log(ASPX_LOG_ERROR,
+                 "%s fails beside an offload thread: %s; use "
+                 "--async-progress=ghost, thread or off",
+                 call, why);
     return raise_code_on(comm, MPI_ERR_UNSUPPORTED_OPERATION);
 }

@@ -9,10 +9,11 @@
 #include "raised.h"
 #include "state.h"
 
+#include "runtime/base/log.h"
+
 #include <ck_stack.h>
 #include <pthread.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* What Concurrency Kit's stack guarantees, said to the thread sanitizer, which
@@ -110,10 +111,10 @@ APART static void grow_pool(void)
                 ? aligned_alloc(64, CHUNK * sizeof(struct aspx_request))
                 : NULL;
     if (!chunk) {
-        fprintf(stderr,
-                "aspen: no memory for more than %u requests of this "
-                "rank\n",
-                nchunks * CHUNK);
+        aspx_log(ASPX_LOG_ERROR,
+                 "no memory for more than %u requests of this "
+                 "rank",
+                 nchunks * CHUNK);
         abort();
     }
     for (uint32_t i = 0; i < CHUNK; i++) {

@@ -8,11 +8,11 @@
 
 #include "callback.h"
 
+#include "runtime/base/log.h"
 #include "runtime/mpi/real.h"
 
 #include <pthread.h>
 #include <stddef.h>
-#include <stdio.h>
 
 static struct aspx_callback callbacks[0x100];
 
@@ -55,10 +55,10 @@ static aspx_function_f *take(unsigned i, aspx_function_f *function,
         return stubs[i];
     }
     if (!told)
-        fprintf(stderr,
-                "aspen: this rank gave MPI more than %d functions to call; "
-                "further ones run in its offload thread\n",
-                (int) STUBS);
+        aspx_log(ASPX_LOG_WARNING,
+                 "this rank gave MPI more than %d functions to call; "
+                 "further ones run in its offload thread",
+                 (int) STUBS);
     told = true;
     return function;
 }

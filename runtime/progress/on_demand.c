@@ -8,6 +8,7 @@
 #include "progress.h"
 
 #include "runtime/adapt/decide/decision.h"
+#include "runtime/base/log.h"
 #include "runtime/mpi/entry.h"
 #include "runtime/mpi/helper_thread.h"
 #include "runtime/base/clock.h"
@@ -16,7 +17,6 @@
 
 #include <execinfo.h>
 #include <pthread.h>
-#include <stdio.h>
 
 /* Entries lead here, past the gate, while no thread is wanted; behind them the
  * wrappers. */
@@ -92,8 +92,9 @@ static void start_thread(void)
         return;
     failed = aspx_progress_thread_start(layout->bound ? &cpus : NULL) != 0;
     if (failed)
-        fprintf(stderr, "aspen: a rank cannot start its progress thread, and "
-                        "goes on without\n");
+        aspx_log(ASPX_LOG_WARNING,
+                 "a rank cannot start its progress thread, and "
+                 "goes on without");
 }
 
 static void apply(enum aspx_help help)

@@ -5,6 +5,7 @@
 
 #include "frame.h"
 
+#include "runtime/base/log.h"
 #include "runtime/mpi/build.h"
 #include "runtime/mpi/device.h"
 #include "runtime/mpi/fixes.h"
@@ -336,7 +337,7 @@ static void print(const struct aspx_record *record, struct parts sorted)
     if (fclose(memory) == 0)
         fwrite(text, 1, size, stderr);
     else
-        fputs("aspen: no memory for the text of the record\n", stderr);
+        aspx_log(ASPX_LOG_WARNING, "no memory for the text of the record");
     free(text);
 }
 
@@ -368,8 +369,8 @@ void aspx_record_report(const struct asp_layout *layout,
     if (gather(&record, mode, &parts) && record.rank == 0) {
         print(&record, parts);
         if (strcmp(where, "1") != 0 && write_json(where, &record, &parts) != 0)
-            fprintf(stderr, "aspen: cannot write the record to %s: %s\n", where,
-                    strerror(errno));
+            aspx_log(ASPX_LOG_WARNING, "cannot write the record to %s: %s",
+                     where, strerror(errno));
     }
     free_blocks(&record);
 }

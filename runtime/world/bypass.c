@@ -15,6 +15,7 @@
 #include "init_state.h"
 #include "job_end.h"
 #include "manager.h"
+#include "runtime/base/log.h"
 #include "runtime/mpi/entry.h"
 #include "runtime/mpi/image.h"
 #include "runtime/mpi/library.h"
@@ -96,12 +97,12 @@ static bool is_first(void)
 static void print_reason(const char *what, const char *remedy, bool ghosts)
 {
     if (ghosts)
-        fprintf(stderr,
-                "aspen: %s: Aspen cannot give it a world without ghosts; %s, "
-                "or run with --async-progress=off\n",
-                what, remedy);
+        aspx_log(ASPX_LOG_ERROR,
+                 "%s: Aspen cannot give it a world without ghosts; %s, "
+                 "or run with --async-progress=off",
+                 what, remedy);
     else
-        fprintf(stderr, "aspen: %s: running without Aspen\n", what);
+        aspx_log(ASPX_LOG_WARNING, "%s: running without Aspen", what);
 }
 
 /* Returns where the program runs plain.
@@ -151,10 +152,10 @@ void aspx_entry_second_mpi(const struct aspx_mpi_library *first,
     if (!is_user() || !is_first())
         return;
     aspx_mpi_library_name(first, name, sizeof(name));
-    fprintf(stderr,
-            "aspen: this program has loaded two MPI libraries, %s and %s (%s): "
-            "all of its calls go to the first\n",
-            name, asp_mpi_kind_name(second->kind), second->path);
+    aspx_log(ASPX_LOG_WARNING,
+             "this program has loaded two MPI libraries, %s and %s (%s): "
+             "all of its calls go to the first",
+             name, asp_mpi_kind_name(second->kind), second->path);
 }
 
 /* The caller of ucp_init_version(), where that is an MPICH. */
@@ -198,8 +199,8 @@ ASPX_EXPORT int ucp_init_version(unsigned major, unsigned minor,
     if (!aspx_init_seen() && is_user() && getenv("PMI_RANK"))
         look_at_caller(__builtin_return_address(0));
     if (!next) {
-        fprintf(stderr, "aspen: ucp_init_version was called, but there is no "
-                        "libucp\n");
+        aspx_log(ASPX_LOG_ERROR, "ucp_init_version was called, but there is no "
+                                 "libucp");
         abort();
     }
     return next(major, minor, params, config, context_p);

@@ -15,9 +15,10 @@
 #include "layout_fetch.h"
 #include "pmix_child.h"
 
+#include "runtime/base/log.h"
+
 #include <errno.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -168,11 +169,11 @@ static void check_mask(const struct asp_layout *layout, uint32_t local)
     if (asp_cpuset_print(plan, plan_text, sizeof(plan_text)) < 0 ||
         asp_cpuset_print(&real, real_text, sizeof(real_text)) < 0)
         return;
-    fprintf(stderr,
-            "aspen: task %u (%s) runs on CPUs %s, but the layout gives it %s: "
-            "something after Aspen changed its CPU mask\n",
-            (unsigned) local, asp_role_name(layout->tasks[local].role),
-            real_text, plan_text);
+    aspx_log(ASPX_LOG_WARNING,
+             "task %u (%s) runs on CPUs %s, but the layout gives it %s: "
+             "something after Aspen changed its CPU mask",
+             (unsigned) local, asp_role_name(layout->tasks[local].role),
+             real_text, plan_text);
 }
 
 int aspx_layout_fetch(struct asp_layout **out_p, uint32_t *local_p,

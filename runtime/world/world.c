@@ -8,6 +8,7 @@
 
 #include "join.h"
 #include "node.h"
+#include "runtime/base/log.h"
 #include "runtime/mpi/real.h"
 
 #include <errno.h>
@@ -195,6 +196,8 @@ int aspx_world_start(struct aspx_world *world, const struct asp_layout *layout,
     if (fill_peers(world, offers) != 0)
         aspx_abort();
     free(offers);
+    aspx_log_set_rank(world->rank_user >= 0 ? world->rank_user
+                                            : world->rank_all);
     make_users(world);
     return 0;
 }

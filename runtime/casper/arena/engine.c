@@ -9,11 +9,11 @@
 #include "settings.h"
 
 #include "common/layout/layout.h"
+#include "runtime/base/log.h"
 #include "runtime/mpi/device.h"
 #include "runtime/mpi/real.h"
 #include "runtime/mpi/ucx_event.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -143,8 +143,9 @@ static int exchange_addresses(struct aspx_engine *engine, bool contig)
     engine->settings.adapt &= (everywhere & READY_ADAPT) != 0;
     contig = everywhere & READY_CONTIG;
     if (engine->settings.contig_win && !contig && world->rank_all == 0)
-        fprintf(stderr, "aspen: MPI refused one of the engine's windows; puts "
-                        "and gets between nodes take longer\n");
+        aspx_log(ASPX_LOG_WARNING,
+                 "MPI refused one of the engine's windows; puts "
+                 "and gets between nodes take longer");
     engine->settings.contig_win &= contig;
     if (!engine->settings.contig_win)
         engine->contig_win =

@@ -6,6 +6,7 @@
 
 #include "exchange.h"
 
+#include "runtime/base/log.h"
 #include "runtime/coll/call.h"
 #include "runtime/coll/reducible.h"
 
@@ -88,11 +89,12 @@ static void say_broken(const struct service *service)
     char owner[64];
 
     print_owner(&service->mailbox, owner, sizeof(owner));
-    fprintf(stderr,
-            "aspen-ghost: memory of a non-blocking collective was overwritten "
-            "(%s, of %s); its mailbox is closed: a call that waits for it ends "
-            "the job\n",
-            service->mailbox.mailbox.fault, owner);
+    aspx_log(
+        ASPX_LOG_ERROR,
+        "memory of a non-blocking collective was overwritten "
+        "(%s, of %s); its mailbox is closed: a call that waits for it ends "
+        "the job",
+        service->mailbox.mailbox.fault, owner);
 }
 
 /* So small a message is gone when MPI_Isend returns, or soon after; its memory
@@ -181,10 +183,10 @@ int aspx_ghost_collectives_close(uint64_t tag)
 
 static int say_unusable(const struct service *service)
 {
-    fprintf(stderr,
-            "aspen-ghost: memory of non-blocking collectives was overwritten "
-            "before they began (%s)\n",
-            service->mailbox.mailbox.fault);
+    aspx_log(ASPX_LOG_ERROR,
+             "memory of non-blocking collectives was overwritten "
+             "before they began (%s)",
+             service->mailbox.mailbox.fault);
     return -1;
 }
 

@@ -12,6 +12,7 @@
 #include "ghost.h"
 
 #include "runtime/adapt/node_status_page.h"
+#include "runtime/base/log.h"
 #include "runtime/mpi/tcp_finalize_fix.h"
 #include "runtime/mpi/ucx_event.h"
 #include "runtime/mpi/real.h"
@@ -39,8 +40,7 @@ static int fail(const struct asp_err *err)
 {
     char text[ASP_ERR_TEXT_MAX + ASP_ERR_PLACE_MAX];
 
-    fprintf(stderr, "aspen-ghost: %s\n",
-            asp_err_print(err, text, sizeof(text)));
+    aspx_log(ASPX_LOG_ERROR, "%s", asp_err_print(err, text, sizeof(text)));
     return 1;
 }
 
@@ -119,6 +119,7 @@ int main(void)
     int status;
 
     (void) prctl(PR_SET_NAME, "aspen-ghost");
+    aspx_log_start("aspen-ghost");
     aspx_ghost_take_stdio();
     /* The arena tries how long a file may be. */
     signal(SIGXFSZ, SIG_IGN);

@@ -21,6 +21,8 @@
 
 #include "ghost.h"
 
+#include "runtime/base/log.h"
+
 #include "common/base/mpi_file.h"
 #include "common/base/words.h"
 
@@ -112,13 +114,13 @@ static bool look_at(const char *pid, const char *job, bool end)
     bool found = pidfd >= 0 && is_stranger(pid, job);
 
     if (found && end) {
-        fprintf(stderr,
-                "aspen-ghost: process %s is in MPI_Init without Aspen's "
-                "library and would wait for the ghosts for ever, so it is "
-                "ended: add to LD_PRELOAD where something replaces it, or "
-                "run without ghosts (--async-progress=off), as a program that "
-                "is linked statically must\n",
-                pid);
+        aspx_log(ASPX_LOG_ERROR,
+                 "process %s is in MPI_Init without Aspen's "
+                 "library and would wait for the ghosts for ever, so it is "
+                 "ended: add to LD_PRELOAD where something replaces it, or "
+                 "run without ghosts (--async-progress=off), as a program that "
+                 "is linked statically must",
+                 pid);
         syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
     }
     if (pidfd >= 0)
@@ -173,13 +175,13 @@ void aspx_ghost_say_hidden(pid_t pid)
     read_rights(text, theirs);
     read_rights("self", own);
     if (theirs[0] && strcmp(theirs, own) != 0)
-        fprintf(stderr,
-                "aspen-ghost: process %d has other rights than its user "
-                "(setuid, setgid, capabilities), so LD_PRELOAD does not count "
-                "for it: if it is the program, the job ends in MPI_Init; run "
-                "it without those rights, or without ghosts "
-                "(--async-progress=off)\n",
-                (int) pid);
+        aspx_log(ASPX_LOG_WARNING,
+                 "process %d has other rights than its user "
+                 "(setuid, setgid, capabilities), so LD_PRELOAD does not count "
+                 "for it: if it is the program, the job ends in MPI_Init; run "
+                 "it without those rights, or without ghosts "
+                 "(--async-progress=off)",
+                 (int) pid);
 }
 
 /* Of a process that has ended there is nothing to hide. */

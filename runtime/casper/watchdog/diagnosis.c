@@ -5,8 +5,9 @@
 
 #include "diagnosis.h"
 
+#include "runtime/base/log.h"
+
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -80,24 +81,7 @@ static const char *last_doing(const struct aspx_diagnosis *diagnosis)
     return now <= ASPX_GONE ? doings[now] : "wrote nonsense";
 }
 
-/* Not fprintf(): the program may hold stderr's lock while it waits for the
- * ghost that the line is about. */
-void aspx_diagnosis_write_line(const char *format, ...)
-{
-    char text[1024];
-    va_list args;
-    size_t length;
-
-    va_start(args, format);
-    vsnprintf(text, sizeof(text) - 1, format, args);
-    va_end(args);
-    length = strlen(text);
-    text[length] = '\n';
-    if (write(STDERR_FILENO, text, length + 1) < 0)
-        return;
-}
-
-#define GHOST_FORMAT "aspen: ghost process %d (world rank %d, node %.64s) "
+#define GHOST_FORMAT "ghost process %d (world rank %d, node %.64s) "
 #define GHOST_ARGUMENTS                                                        \
     (int) diagnosis->process.pid, diagnosis->rank, diagnosis->node
 
@@ -106,21 +90,23 @@ void aspx_diagnosis_report_stalled(const struct aspx_diagnosis *diagnosis,
 {
     size_t state = state_of(diagnosis);
 
-    aspx_diagnosis_write_line(
-        GHOST_FORMAT "has not moved for %u s while it %s: it is %s; %s. %s",
-        GHOST_ARGUMENTS, diagnosis->still_s, last_doing(diagnosis),
-        states[state].is, then, states[state].advice);
+    aspx_log(ASPX_LOG_WARNING,
+             GHOST_FORMAT
+             "has not moved for %u s while it %s: it is %s; %s. %s",
+             GHOST_ARGUMENTS, diagnosis->still_s, last_doing(diagnosis),
+             states[state].is, then, states[state].advice);
 }
 
 void aspx_diagnosis_report_moving(const struct aspx_diagnosis *diagnosis)
 {
-    aspx_diagnosis_write_line(GHOST_FORMAT "moves again", GHOST_ARGUMENTS);
+    aspx_log(ASPX_LOG_NOTICE, GHOST_FORMAT "moves again", GHOST_ARGUMENTS);
 }
 
 void aspx_diagnosis_report_died(const struct aspx_diagnosis *diagnosis,
                                 const char *then)
 {
-    aspx_diagnosis_write_line(
+    aspx_log(
+        ASPX_LOG_ERROR,
         GHOST_FORMAT
         "died while it %s; %s. Look for its core file or an "
         "out-of-memory kill on that node; --async-progress=off runs without "

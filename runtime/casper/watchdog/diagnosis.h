@@ -42,9 +42,4 @@ void aspx_diagnosis_report_moving(const struct aspx_diagnosis *diagnosis);
 void aspx_diagnosis_report_died(const struct aspx_diagnosis *diagnosis,
                                 const char *then);
 
-/* Write a line to stderr, at most 1023 bytes, with one system call. Takes no
- * lock of the C library. */
-void aspx_diagnosis_write_line(const char *format, ...)
-    __attribute__((format(printf, 1, 2)));
-
 #endif

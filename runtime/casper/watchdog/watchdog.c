@@ -24,6 +24,7 @@
 
 #include "runtime/base/backoff.h"
 #include "runtime/base/event.h"
+#include "runtime/base/log.h"
 #include "runtime/world/job_end.h"
 #include "runtime/world/manager.h"
 #include "runtime/world/board.h"
@@ -271,7 +272,7 @@ __attribute__((format(printf, 1, 2))) static void report_phase(
     va_start(args, format);
     vsnprintf(what, sizeof(what), format, args);
     va_end(args);
-    aspx_diagnosis_write_line("aspen: node %s: %s", watchdog.node, what);
+    aspx_log(ASPX_LOG_ERROR, "node %s: %s", watchdog.node, what);
 }
 
 /* All ranks are in MPI_Init, in code of ours, and yet it does not go on. */

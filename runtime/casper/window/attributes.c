@@ -9,10 +9,10 @@
 #include "rules.h"
 #include "window.h"
 
+#include "runtime/base/log.h"
 #include "runtime/mpi/real.h"
 #include "mpi_wrap.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Attributes that are ours to tell. Of a redirected window, these are its
@@ -160,11 +160,11 @@ static void apply_async_rule(struct aspx_win *win, const char *name)
     if (win->turn.able)
         win->turn.asked = aspx_async_read(rule->value[ASP_WIN_ASYNC_CONFIG]);
     else if (win->rank == 0)
-        fprintf(stderr,
-                "aspen: the rule at %s says async_config=%s of window "
-                "\"%s\", which cannot be switched (adapt=%s)\n",
-                rule->origin, rule->value[ASP_WIN_ASYNC_CONFIG], name,
-                aspx_adapt_mode());
+        aspx_log(ASPX_LOG_WARNING,
+                 "the rule at %s says async_config=%s of window "
+                 "\"%s\", which cannot be switched (adapt=%s)",
+                 rule->origin, rule->value[ASP_WIN_ASYNC_CONFIG], name,
+                 aspx_adapt_mode());
 }
 
 int aspx_wrap_MPI_Win_set_name(MPI_Win handle, const char *name)

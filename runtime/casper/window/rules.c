@@ -8,6 +8,7 @@
 #include "hints.h"
 #include "registry.h"
 #include "rules.h"
+#include "runtime/base/log.h"
 #include "runtime/casper/arena/engine.h"
 
 #include "common/base/hash.h"
@@ -16,7 +17,6 @@
 
 #include <fnmatch.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,8 +75,9 @@ void aspx_rules_start(const struct aspx_world *world, bool listed)
     if (all[0] == ~all[1])
         rules = &world->layout->windows;
     else if (world->rank_user == 0)
-        fprintf(stderr, "aspen: the rules for windows are left out: the nodes "
-                        "do not have the same ones\n");
+        aspx_log(ASPX_LOG_WARNING,
+                 "the rules for windows are left out: the nodes "
+                 "do not have the same ones");
     listed_too = !all[3];
     active = rules->n > 0 || listed_too;
     for (uint32_t r = 0; r < rules->n; r++)
@@ -186,10 +187,10 @@ static int refuse_arguments(const struct aspx_win_request *request,
     aspx_real.MPI_Comm_rank(request->comm, &rank);
     if (rank != 0)
         return errclass;
-    fprintf(stderr,
-            "aspen: the rule at %s says %s=true, but the processes of "
-            "window %u differ\n",
-            rule->origin, asp_winkeys[id].name, request->verdict.order);
+    aspx_log(ASPX_LOG_ERROR,
+             "the rule at %s says %s=true, but the processes of "
+             "window %u differ",
+             rule->origin, asp_winkeys[id].name, request->verdict.order);
     aspx_registry_count_rules(request->verdict.holds);
     return errclass;
 }

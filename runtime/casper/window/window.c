@@ -6,10 +6,10 @@
 #include "rules.h"
 #include "window.h"
 
+#include "runtime/base/log.h"
 #include "runtime/casper/arena/settings.h"
 #include "runtime/mpi/real.h"
 
-#include <stdio.h>
 #include <string.h>
 
 struct aspx_table aspx_redirected = ASPX_TABLE_INITIALIZER;
@@ -47,12 +47,12 @@ int aspx_win_refuse(struct aspx_win *win, const char *call)
         const struct asp_winrule *rule = aspx_rules_last(win->holds, keys[k]);
 
         if (rule && strcmp(rule->value[keys[k]], "false") != 0)
-            fprintf(stderr,
-                    "aspen: rank %d: %s on window %u, but the rule at "
-                    "%s says %s=%s\n",
-                    aspx_engine.world->rank_user, call, win->order,
-                    rule->origin, asp_winkeys[keys[k]].name,
-                    rule->value[keys[k]]);
+            aspx_log(ASPX_LOG_ERROR,
+                     "rank %d: %s on window %u, but the rule at "
+                     "%s says %s=%s",
+                     aspx_engine.world->rank_user, call, win->order,
+                     rule->origin, asp_winkeys[keys[k]].name,
+                     rule->value[keys[k]]);
     }
     return aspx_win_raise(win, MPI_ERR_RMA_SYNC);
 }
