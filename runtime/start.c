@@ -87,6 +87,42 @@ static void check_profile(void)
                  profile, aspx_mpi_build());
 }
 
+/* Rank 0 tells what is the same everywhere, or the first of each node where
+ * ranks are not known. */
+static void trace_layout(void)
+{
+    const struct asp_layout_task *task = &layout->tasks[local];
+    char cpus[256], helper[48] = "";
+
+    if (task->rank_user == 0) {
+        aspx_trace(
+            "job %s: mode %s, %u tasks on %u nodes, %u ghosts a node%s%s",
+            layout->job, asp_mode_name(layout->mode), layout->size_world,
+            layout->nnodes, layout->ghosts_per_node,
+            layout->reason[0] ? "; " : "", layout->reason);
+        for (uint32_t k = 0; k < layout->nknobs; k++)
+            aspx_trace("knob %s=%s", layout->knobs[k].name,
+                       layout->knobs[k].value);
+    }
+    if (task->cpu_helper_os >= 0)
+        snprintf(helper, sizeof(helper), ", its helper's CPU %d",
+                 task->cpu_helper_os);
+    if (asp_cpuset_print(&task->cpus, cpus, sizeof(cpus)) <= 0)
+        snprintf(cpus, sizeof(cpus), "not planned");
+    aspx_trace("task %u of node %u: rank %d of MPI's world, ghost %d, CPUs "
+               "%s%s",
+               local, layout->node, (int) task->rank_world, (int) task->ghost,
+               cpus, helper);
+}
+
+/* What has become of the mode that the layout has. */
+static void trace_outcome(const char *outcome)
+{
+    if (layout)
+        aspx_trace("mode %s: %s; %s %s", asp_mode_name(layout->mode), outcome,
+                   aspx_mpi_name(), aspx_mpi_build());
+}
+
 static bool fetch_layout(void)
 {
     struct asp_err err;
@@ -102,6 +138,8 @@ static bool fetch_layout(void)
         exit(EXIT_FAILURE);
     }
     aspx_log_start(NULL);
+    if (aspx_log_on(ASPX_LOG_TRACE))
+        trace_layout();
     check_profile();
     return true;
 }
@@ -218,6 +256,7 @@ static void go_plain(void)
 {
     static struct aspx_real table;
 
+    trace_outcome("no helper has begun");
     table = aspx_real;
     table.MPI_Finalize = finalize_plain;
     aspx_plt_patch();
@@ -270,6 +309,7 @@ static bool has_given_up(void)
  * the real world. */
 static void stay_inert(void)
 {
+    trace_outcome("not in this process, whose calls are MPI's");
     if (aspx_init_is_hidden())
         aspx_entry_activate();
     else
@@ -299,6 +339,7 @@ static void come_up(void)
         go_plain();
         return;
     }
+    trace_outcome("has begun");
     await_finalize();
     measure_if_asked();
     aspx_coll_start(layout);
@@ -362,6 +403,7 @@ static bool start_front(const int *required)
 static void use_front(void)
 {
     started = front_runs = true;
+    trace_outcome("has begun, and an offload thread carries out the calls");
     measure_if_asked();
     aspx_coll_start(layout);
     front->use_entries(layout);

@@ -133,7 +133,8 @@ int asps_options_register(spank_t spank, const char *command,
          "say, else auto. --async-progress=help lists the keys"),
         "job policy (YAML) for asynchronous progress",
         ("at the end, say what asynchronous progress did, or write also "
-         "JSON to FILE")};
+         "JSON to FILE. --async-report=trace says each decision when it is "
+         "made, too")};
     int rc = 0;
 
     aspen_command = command;

@@ -399,6 +399,9 @@ static void test_options(void **state)
     assert_string_equal(now.progress, "ghost:3");
     assert_int_equal(host_option("async-progress", "off", 0), 0);
     assert_false(asps_options_effective(&now));
+    assert_int_equal(host_option("async-report", "trace", 0), 0);
+    assert_true(asps_options_effective(&now));
+    assert_string_equal(now.report, "trace");
     assert_int_equal(host_option("async-report", "no", 0), 0);
     assert_false(asps_options_effective(&now));
     assert_int_equal(host_option("async-report", NULL, 0), 0);

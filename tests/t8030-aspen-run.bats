@@ -295,6 +295,14 @@ END
     printed '^aspen: the record cannot be written to /nosuch/x.json here'
 }
 
+@test "mpiexec: --async-report=trace tells decisions, and is no file" {
+    run_mpiexec --async-progress=ghost:1 --async-report=trace -- -n 2 "$app" 10 10
+    ended_with 0
+    printed '^aspen: [0-9.]+ rank 0 start: job .*: mode ghost, 3 tasks'
+    printed '^aspen: ghost mode, 2 user ranks'
+    [ ! -e trace ]
+}
+
 # The dynamic linker preloads nothing for them.
 @test "mpiexec: programs with other rights than their user" {
     local how

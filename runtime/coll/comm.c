@@ -13,6 +13,7 @@
 #include "settings.h"
 #include "space.h"
 #include "straight.h"
+#include "trace.h"
 
 #include "runtime/base/log.h"
 #include "runtime/base/table.h"
@@ -324,6 +325,7 @@ static void let_go(struct aspx_coll_comm *comm)
     free(comm->in.memory);
     free(comm->out.memory);
     free(comm->levels.memory);
+    free(comm->told);
     if (comm->own != MPI_COMM_NULL)
         aspx_coll_behind.MPI_Comm_free(&comm->own);
     *comm = bare;
@@ -358,6 +360,7 @@ void aspx_coll_comm_earn(struct aspx_coll_comm *comm)
         make_area(comm);
         start_decisions(comm, (uint32_t *) leader);
         comm->state = ASPX_COLL_COMM_TUNED;
+        aspx_coll_trace_start(comm);
     } else {
         say_left(comm);
         let_go(comm);

@@ -96,6 +96,7 @@ struct aspx_coll_comm {
     uint32_t posts;                /* non-blocking calls */
     bool space_was_offered;
     struct aspx_coll_space *space; /* space.h; NULL: they are MPI's */
+    struct aspx_coll_told *told;   /* trace.h; NULL without a trace */
     double last_us[ASP_COLL_OPS], ended_us[ASP_COLL_OPS];
     int tag_next;
     struct aspx_coll_comm *next; /* of all */

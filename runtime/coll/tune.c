@@ -16,6 +16,7 @@
 #include "settings.h"
 #include "space.h"
 #include "straight.h"
+#include "trace.h"
 
 #include "runtime/base/clock.h"
 
@@ -39,6 +40,15 @@ static struct asp_tune_args key_args(const struct asp_tune_args *args)
     if (key.bytes > 0 && key.bytes < SMALL)
         key.bytes = SMALL_BYTES;
     return key;
+}
+
+static void trace_chosen(struct aspx_coll_comm *comm,
+                         const struct asp_tune_args *args,
+                         const struct aspx_coll_way *way)
+{
+    struct asp_tune_args key = key_args(args);
+
+    aspx_coll_trace_chosen(comm, &key, way);
 }
 
 /* ---- forced ----------------------------------------------------------------- */
@@ -79,6 +89,8 @@ static int carry_pinned(struct aspx_coll_comm *comm,
         aspx_coll_pinned_way(comm, args, &standard);
         way = &standard;
     }
+    if (comm->told)
+        trace_chosen(comm, args, way);
     return aspx_coll_carry(comm, call, args, way);
 }
 
@@ -103,6 +115,8 @@ static bool fits(struct aspx_coll_comm *comm, const struct aspx_coll_call *call,
         return true;
     if (!aspx_coll_fits(comm, args, grain, way))
         return false;
+    if (comm->told)
+        trace_chosen(comm, args, way);
     comm->fitted.way = way;
     comm->fitted.grain = grain;
     comm->fitted.args = *args;
@@ -128,6 +142,8 @@ static int force(struct aspx_coll_comm *comm, const struct aspx_coll_call *call,
 {
     uint32_t way = forced_way(comm, args);
 
+    if (comm->told && way == ASP_DECIDE_DEFAULT)
+        trace_chosen(comm, args, NULL);
     return carry_out(comm, call, args,
                      way == ASP_DECIDE_DEFAULT ? NULL : &comm->ways[way]);
 }
@@ -156,12 +172,14 @@ static void agree(struct aspx_coll_comm *comm)
 }
 
 /* MPI's own choice of calls that need not be pinned. */
-static void keep_straight(const struct aspx_coll_comm *comm,
+static void keep_straight(struct aspx_coll_comm *comm,
                           const struct aspx_coll_call *call,
                           const struct asp_tune_args *args)
 {
     struct asp_decide_line *line = asp_decide_line(comm->decide);
 
+    if (comm->told)
+        trace_chosen(comm, args, NULL);
     if (line && !aspx_coll_is_pinned(args))
         aspx_straight_keep(call, comm->rank, line);
 }
@@ -182,6 +200,8 @@ static int decide(struct aspx_coll_comm *comm,
             keep_straight(comm, call, args);
         return carry_out(comm, call, args, way);
     }
+    if (comm->told)
+        aspx_coll_trace_begin(comm, &key, &decision, way);
     begun = now_us();
     rc = carry_out(comm, call, args, way);
     seen = (struct asp_decide_seen){
@@ -191,6 +211,8 @@ static int decide(struct aspx_coll_comm *comm,
                       : -1,
         .last_us = comm->last_us[args->op],
     };
+    if (comm->told)
+        aspx_coll_trace_end(comm);
     asp_decide_leave(comm->decide, &seen);
     comm->last_us[args->op] = seen.took_us;
     comm->ended_us[args->op] = begun + seen.took_us;

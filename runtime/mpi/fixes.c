@@ -5,6 +5,8 @@
 
 #include "build.h"
 
+#include "runtime/base/log.h"
+
 #include "common/base/strbuf.h"
 
 #include <limits.h>
@@ -45,8 +47,11 @@ void aspx_fix_note(enum aspx_fix fix, bool needed)
 {
     int answer = needed ? YES : NO;
 
-    if (atomic_load(&answers[fix]) < answer)
-        atomic_store(&answers[fix], answer);
+    if (atomic_load(&answers[fix]) >= answer)
+        return;
+    atomic_store(&answers[fix], answer);
+    aspx_trace("fix %s: this MPI %s it", fixes[fix].name,
+               needed ? "needs" : "does not need");
 }
 
 bool aspx_fix_is_for_release(enum aspx_fix fix)

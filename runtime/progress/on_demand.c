@@ -75,6 +75,7 @@ static bool may_open(void)
 
 static void open_gate(void)
 {
+    aspx_trace("calls pass the progress thread's gate from here on");
     aspx_watch_clear();
     aspx_entry_use(&aspx_progress_entries);
     gated = true;
@@ -82,6 +83,7 @@ static void open_gate(void)
 
 static void close_gate(void)
 {
+    aspx_trace("calls pass by the progress thread's gate from here on");
     aspx_entry_use(&ungated);
     gated = false;
 }
@@ -91,7 +93,9 @@ static void start_thread(void)
     if (aspx_helper_thread_runs() || failed)
         return;
     failed = aspx_progress_thread_start(layout->bound ? &cpus : NULL) != 0;
-    if (failed)
+    if (!failed)
+        aspx_trace("a progress thread has started, as adaptation says");
+    else
         aspx_log(ASPX_LOG_WARNING,
                  "a rank cannot start its progress thread, and "
                  "goes on without");

@@ -44,8 +44,8 @@ struct aspx_section {
     void (*json)(FILE *out, const struct aspx_record *record, const void *data);
 };
 
-/* "1" (stderr only), a file, or NULL: from --async-report, else from the job's
- * policy. layout may be NULL. */
+/* "1" (stderr only; "trace" is that, too), a file, or NULL: from
+ * --async-report, else from the job's policy. layout may be NULL. */
 const char *aspx_record_where(const struct asp_layout *layout);
 
 /* The MPI build of the record that auto chose by (profile.build), or "". */

@@ -70,7 +70,8 @@ int aspt_check_report(const char *report, const char *dir, bool here,
     bool below = dir && report[0] != '/';
     int why;
 
-    if (report[0] == '\0' || strcmp(report, "1") == 0)
+    if (report[0] == '\0' || strcmp(report, "1") == 0 ||
+        strcmp(report, "trace") == 0)
         return 0;
     why = snprintf(path, sizeof(path), "%s%s%s", below ? dir : "",
                    below ? "/" : "", report) < (int) sizeof(path)

@@ -29,7 +29,9 @@ static const char usage[] =
     "                           key=value items; without SPEC: what policies\n"
     "                           say, else auto; =help lists the keys\n"
     "  --async-policy=FILE      job policy (YAML)\n"
-    "  --async-report[=FILE]    at the end, say what was done, or write FILE\n"
+    "  --async-report[=FILE]    at the end, say what was done, or write FILE;\n"
+    "                           =trace says each decision when it is made, "
+    "too\n"
     "  --dry-run                print the command instead of running it\n\n"
     "For sites without Aspen's plugin; see aspen-run(1). ASPEN_PROGRESS,\n"
     "ASPEN_POLICY and ASPEN_REPORT stand in for options that are not given.\n";

@@ -10,6 +10,7 @@
 #include "sample_tree.h"
 #include "status_broadcast.h"
 
+#include "runtime/base/log.h"
 #include "runtime/profile/cpu_wait.h"
 #include "runtime/adapt/decide/predictor.h"
 #include "runtime/base/wait_table.h"
@@ -226,6 +227,12 @@ static void apply(struct aspx_node_controller *controller, struct user *user,
     if (on == user->on)
         return;
     user->on = on;
+    if (why == ASPX_WHY_ORDER)
+        aspx_trace("world rank %u: redirection %s, as all ranks are ordered",
+                   user->rank_all, on ? "on" : "off");
+    else
+        aspx_trace("world rank %u: redirection %s, %d %% of its time in MPI",
+                   user->rank_all, on ? "on" : "off", why);
     atomic_store_explicit(&user->slot->since, ticks, memory_order_relaxed);
     if (aspx_rank_slot_live(user->slot)) /* else the slot is empty */
         write_trace(user->slot, on, why);

@@ -14,6 +14,7 @@
 #include "node_stats.h"
 #include "leaders.h"
 
+#include "runtime/base/log.h"
 #include "runtime/mpi/real.h"
 
 #include <stdlib.h>
@@ -210,8 +211,11 @@ static void publish_decisions(const struct aspx_sample_tree *tree)
     struct aspx_shared_decisions *page = &tree->page->decisions;
     uint32_t n = atomic_load_explicit(&page->n, memory_order_relaxed);
 
-    for (; n < all->n; n++)
+    for (; n < all->n; n++) {
         page->list[n] = all->list[n];
+        aspx_trace("all ranks, at %.3f s: %s: %s", all->list[n].t_s,
+                   aspx_decision_name(all->list[n].to), all->list[n].why);
+    }
     atomic_store_explicit(&page->more, all->more, memory_order_relaxed);
     atomic_store_explicit(&page->n, n, memory_order_release);
 }

@@ -19,6 +19,7 @@
 #include "types.h"
 #include "runtime/casper/window/native.h"
 
+#include "runtime/base/log.h"
 #include "runtime/mpi/handle.h"
 #include "runtime/mpi/real.h"
 
@@ -235,12 +236,48 @@ static enum aspx_path find_owner(struct aspx_route *route,
     return ASPX_PATH_SPLIT;
 }
 
+/* Tell the first of its kind to each target. */
+static void trace_route(const struct aspx_route *route,
+                        const struct aspx_target_access *access,
+                        enum aspx_path path)
+{
+    static const char *const calls[] = {
+        [ASPX_CALL_PUT] = "MPI_Put",
+        [ASPX_CALL_GET] = "MPI_Get",
+        [ASPX_CALL_ACCUMULATE] = "MPI_Accumulate",
+        [ASPX_CALL_GET_ACCUMULATE] = "MPI_Get_accumulate",
+        [ASPX_CALL_FETCH_AND_OP] = "MPI_Fetch_and_op",
+        [ASPX_CALL_COMPARE_AND_SWAP] = "MPI_Compare_and_swap",
+    };
+    enum { GHOST, TARGET, DEVICE, COPY, WHERE };
+    static const char *const wheres[WHERE] = {
+        [GHOST] = "by ghost",
+        [TARGET] = "by the target itself, for redirection to it is off; rank",
+        [DEVICE] = "by the device; rank",
+        [COPY] = "copied by this process, in memory of the node; rank",
+    };
+    int where = path == ASPX_PATH_COPY                ? COPY
+                : route->ghost != ASPX_ROUTE_TARGET   ? GHOST
+                : route->win->device && route->contig ? DEVICE
+                                                      : TARGET;
+    uint32_t bit = UINT32_C(1) << (access->call * WHERE + where);
+
+    if (atomic_fetch_or(&route->win->traced[access->rank], bit) & bit)
+        return;
+    aspx_trace(ASPX_WIN_NAME ": %s to process %d, %llu bytes: %s %d%s",
+               ASPX_WIN_NAMES(route->win), calls[access->call], access->rank,
+               (unsigned long long) route->bytes, wheres[where],
+               path == ASPX_PATH_COPY ? route->target->rank_all : route->rank,
+               path == ASPX_PATH_SPLIT ? " and others" : "");
+}
+
 enum aspx_path aspx_route_find(MPI_Win handle,
                                struct aspx_target_access *access,
                                const struct aspx_buffer *origin,
                                struct aspx_route *route)
 {
     struct aspx_win *win = aspx_win_find(handle);
+    enum aspx_path path;
     MPI_Count lo, hi;
 
     route->win = win;
@@ -261,8 +298,11 @@ enum aspx_path aspx_route_find(MPI_Win handle,
         return ASPX_PATH_ERROR;
     }
     route->bytes = aspx_type_bytes(access->count, access->type);
-    return origin ? find_mover(route, access, origin)
+    path = origin ? find_mover(route, access, origin)
                   : find_owner(route, access, lo, hi);
+    if (__builtin_expect(win->traced != NULL, 0))
+        trace_route(route, access, path);
+    return path;
 }
 
 void aspx_route_ring(const struct aspx_route *route)

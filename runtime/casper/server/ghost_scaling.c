@@ -2,6 +2,7 @@
 /* The ghosts' side. */
 #include "config.h"
 
+#include "runtime/base/log.h"
 #include "runtime/casper/arena/ghost_scaling.h"
 
 #include "runtime/casper/arena/engine.h"
@@ -74,6 +75,7 @@ static void note(uint32_t active, uint64_t now)
 
 static void change(uint32_t from, uint32_t to, uint64_t now)
 {
+    aspx_trace("active ghosts of the node: %u, not %u", to, from);
     for (uint32_t g = 0; g < lead.scaler.reserved; g++) {
         struct aspx_doorbell *doorbell = &lead.doorbells[g];
 

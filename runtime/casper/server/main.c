@@ -99,6 +99,7 @@ static int run(const struct asp_layout *layout, uint32_t local)
         aspx_abort();
     }
     nusers = aspx_engine_count(&aspx_world, ASP_ROLE_USER);
+    aspx_trace("ghost of node %u, which has %u users", aspx_world.node, nusers);
     if (aspx_engine_start(&aspx_engine, &aspx_world,
                           aspx_status_page_bytes(
                               nusers, (uint32_t) aspx_world.size_all)) != 0 ||

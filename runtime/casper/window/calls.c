@@ -8,6 +8,7 @@
 #include "registry.h"
 #include "rules.h"
 
+#include "runtime/base/log.h"
 #include "runtime/mpi/build.h"
 #include "runtime/mpi/real.h"
 #include "counts.h"
@@ -63,6 +64,20 @@ static bool apply_rules(struct aspx_win_request *request, int *rc)
     return true;
 }
 
+static void trace_made(const struct aspx_win *win)
+{
+    const struct aspx_target *own = &win->targets[win->rank];
+
+    aspx_trace(ASPX_WIN_NAME
+               " of %d processes: %llu bytes of this one go to ghost %d; "
+               "accumulates are bound by %s; redirection %s, and is %s now",
+               ASPX_WIN_NAMES(win), win->size, (unsigned long long) own->bytes,
+               win->ghosts[own->ghost].rank_all,
+               win->segments ? "segment" : "rank",
+               win->turn.able ? "can be switched" : "stays",
+               atomic_load(&own->itself) ? "off" : "on");
+}
+
 /* True when *rc is the answer. */
 static bool make_redirected(struct aspx_win_request *request, void *baseptr,
                             MPI_Win *win, int *rc)
@@ -84,6 +99,8 @@ static bool make_redirected(struct aspx_win_request *request, void *baseptr,
                                          made->turn.able);
         if (made->contig_missing && made->rank == 0)
             aspx_registry_count_contig_missing();
+        if (aspx_log_on(ASPX_LOG_TRACE))
+            trace_made(made);
     }
     aspx_rules_done(&request->verdict);
     /* As in MPICH, a process without memory has no address, nor has the
@@ -121,6 +138,8 @@ static int finish_native(int rc, void *baseptr, MPI_Win *win,
     if (rc == MPI_SUCCESS) {
         if (baseptr)
             memcpy(baseptr, &request->base, sizeof(request->base));
+        aspx_trace("a window, %lld bytes of this process, is MPI's own: %s",
+                   (long long) request->bytes, aspx_way_words(why));
         aspx_native_note(*win, why, aspx_registry_add(request, why, false));
     }
     if (request->kept_info != MPI_INFO_NULL)

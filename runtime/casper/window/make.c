@@ -14,6 +14,7 @@
 #include "rules.h"
 #include "switch.h"
 
+#include "runtime/base/log.h"
 #include "runtime/mpi/handle.h"
 #include "runtime/mpi/real.h"
 
@@ -168,6 +169,8 @@ static struct aspx_win *new_win(const struct aspx_win_request *request,
     win->ghosts = calloc(nghosts, sizeof(*win->ghosts));
     win->nodes = calloc((size_t) size, sizeof(*win->nodes));
     win->turn.taken = calloc((size_t) size, 1);
+    if (aspx_log_on(ASPX_LOG_TRACE))
+        win->traced = calloc((size_t) size, sizeof(*win->traced));
     pthread_mutex_init(&win->mutex, NULL);
     win->handle = win->contig_win = MPI_WIN_NULL;
     win->flavor = request->flavor;
@@ -466,5 +469,6 @@ void aspx_win_destroy(struct aspx_win *win)
     free(win->ghosts);
     free(win->nodes);
     free(win->turn.taken);
+    free((void *) win->traced);
     free(win);
 }

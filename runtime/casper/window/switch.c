@@ -7,8 +7,10 @@
 #include "runtime/casper/arena/ghost_scaling.h"
 
 #include "runtime/adapt/adapt.h"
+#include "runtime/base/log.h"
 #include "runtime/mpi/real.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { BANKS = 2 };
@@ -133,6 +135,23 @@ int aspx_switch_tell(struct aspx_win *win)
     return put_away(win, &changed);
 }
 
+/* Of redirection to this process. */
+static void note_switch(const struct aspx_win *win, bool on)
+{
+    int why = aspx_adapt_why(win->turn.asked);
+    char words[48];
+
+    aspx_own_trace_switched(win->order, on, why);
+    if (why >= 0)
+        snprintf(words, sizeof(words), "%d %% of the time in MPI", why);
+    aspx_trace(ASPX_WIN_NAME ": redirection to this process is %s from here "
+                             "on: %s",
+               ASPX_WIN_NAMES(win), on ? "on" : "off",
+               why == ASPX_WHY_ASKED   ? "as the program or a rule says"
+               : why == ASPX_WHY_ORDER ? "as all ranks are ordered"
+                                       : words);
+}
+
 void aspx_switch_take(struct aspx_win *win)
 {
     const _Atomic unsigned char *bank;
@@ -153,7 +172,6 @@ void aspx_switch_take(struct aspx_win *win)
         win->turn.taken[i] = atomic_load(&bank[i]);
         apply_wish(win, target, win->turn.taken[i] ^ target->began);
         if (i == win->rank && is_itself(target) != was)
-            aspx_own_trace_switched(win->order, was,
-                                    aspx_adapt_why(win->turn.asked));
+            note_switch(win, was);
     }
 }

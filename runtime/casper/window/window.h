@@ -146,6 +146,8 @@ struct aspx_win {
     int nlocks;            /* targets locked one by one */
     bool lock_all_asked;   /* the open lock_all epoch holds locks at ghosts */
     uint32_t nnodes, nghosts;
+    _Atomic uint32_t *traced; /* routes to each target that were told; NULL
+                                 without a trace */
     struct aspx_win_node *nodes;
     struct aspx_win_ghost *ghosts;
     struct aspx_target targets[];
@@ -176,6 +178,11 @@ int aspx_win_refuse(struct aspx_win *win, const char *call);
  * the settings. Each process may do so when it likes: see
  * docs/design/window-rules.md. */
 void aspx_win_choose_balance(struct aspx_win *win);
+
+/* Two numbers that name the window in traces: its first process, as a rank of
+ * MPI's own world, and how many windows that has made before. */
+#define ASPX_WIN_NAME     "window %u.%u"
+#define ASPX_WIN_NAMES(w) (unsigned) ((w)->id >> 40), (unsigned) (w)->id
 
 /* Operations that may not be complete. */
 static inline uint64_t aspx_flow_open(const struct aspx_flow *flow)
