@@ -94,7 +94,7 @@ static void trace_layout(void)
     const struct asp_layout_task *task = &layout->tasks[local];
     char cpus[256], helper[48] = "";
 
-    if (task->rank_user == 0) {
+    if (task->rank_user == 0 || (asp_layout_degraded(layout) && local == 0)) {
         aspx_trace(
             "job %s: mode %s, %u tasks on %u nodes, %u ghosts a node%s%s",
             layout->job, asp_mode_name(layout->mode), layout->size_world,

@@ -111,7 +111,7 @@ int aspx_wrap_MPI_Fetch_and_op(const void *origin_addr, void *result_addr,
                                MPI_Op op, MPI_Win win)
 {
     struct aspx_target_access access = {
-        ASPX_CALL_FETCH_AND_OP, rank, disp, 1, type, false};
+        ASPX_CALL_FETCH_AND_OP, rank, disp, 1, type, false, false};
     struct aspx_route to;
 
     switch (aspx_route_find(win, &access, NULL, &to)) {
@@ -133,7 +133,7 @@ int aspx_wrap_MPI_Compare_and_swap(const void *origin_addr,
                                    MPI_Win win)
 {
     struct aspx_target_access access = {
-        ASPX_CALL_COMPARE_AND_SWAP, rank, disp, 1, type, false};
+        ASPX_CALL_COMPARE_AND_SWAP, rank, disp, 1, type, false, false};
     struct aspx_route to;
 
     switch (aspx_route_find(win, &access, NULL, &to)) {
@@ -162,7 +162,7 @@ int aspx_wrap_MPI_Compare_and_swap(const void *origin_addr,
     {                                                                          \
         {origin_addr, origin_count, origin_type},                              \
             {NULL, 0, MPI_DATATYPE_NULL},                                      \
-            {ASPX_CALL_ACCUMULATE, rank, disp, count, type, false}, op         \
+            {ASPX_CALL_ACCUMULATE, rank, disp, count, type, false, false}, op  \
     }
 
 #define FETCH_PARAMETERS(COUNT)                                                \
@@ -178,7 +178,8 @@ int aspx_wrap_MPI_Compare_and_swap(const void *origin_addr,
     {                                                                          \
         {origin_addr, origin_count, origin_type},                              \
             {result_addr, result_count, result_type},                          \
-            {ASPX_CALL_GET_ACCUMULATE, rank, disp, count, type, false}, op     \
+            {ASPX_CALL_GET_ACCUMULATE, rank, disp, count, type, false, false}, \
+            op                                                                 \
     }
 
 /* NAME and RNAME, for one type of counts. What has no result type is MPI's to

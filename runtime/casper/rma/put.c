@@ -113,8 +113,8 @@ static bool carry_out(const struct aspx_buffer *origin,
     {                                                                          \
         const struct aspx_buffer origin = {origin_addr, origin_count,          \
                                            origin_type};                       \
-        struct aspx_target_access access = {CALL,  rank, disp,                 \
-                                            count, type, false};               \
+        struct aspx_target_access access = {CALL, rank,  disp, count,          \
+                                            type, false, false};               \
         int rc;                                                                \
                                                                                \
         if (carry_out(&origin, &access, win, NULL, &rc))                       \
@@ -130,8 +130,8 @@ static bool carry_out(const struct aspx_buffer *origin,
     {                                                                          \
         const struct aspx_buffer origin = {origin_addr, origin_count,          \
                                            origin_type};                       \
-        struct aspx_target_access access = {CALL,  rank, disp,                 \
-                                            count, type, true};                \
+        struct aspx_target_access access = {CALL, rank, disp, count,           \
+                                            type, true, false};                \
         int rc;                                                                \
                                                                                \
         if (request && carry_out(&origin, &access, win, request, &rc))         \

@@ -271,13 +271,26 @@ static void trace_route(const struct aspx_route *route,
                path == ASPX_PATH_SPLIT ? " and others" : "");
 }
 
+/* Find it without a trace, and tell it. */
+__attribute__((cold, noinline)) static enum aspx_path find_traced(
+    MPI_Win handle, struct aspx_target_access *access,
+    const struct aspx_buffer *origin, struct aspx_route *route)
+{
+    enum aspx_path path;
+
+    access->traced = true;
+    path = aspx_route_find(handle, access, origin, route);
+    if (path != ASPX_PATH_NATIVE && path != ASPX_PATH_ERROR)
+        trace_route(route, access, path);
+    return path;
+}
+
 enum aspx_path aspx_route_find(MPI_Win handle,
                                struct aspx_target_access *access,
                                const struct aspx_buffer *origin,
                                struct aspx_route *route)
 {
     struct aspx_win *win = aspx_win_find(handle);
-    enum aspx_path path;
     MPI_Count lo, hi;
 
     route->win = win;
@@ -286,10 +299,13 @@ enum aspx_path aspx_route_find(MPI_Win handle,
                                         access->disp);
         return ASPX_PATH_NATIVE;
     }
-    if (access->rank < 0 || access->rank >= win->size || access->disp < 0 ||
-        access->count < 0 ||
+    /* Negative ones are large. */
+    if ((unsigned) access->rank >= (unsigned) win->size ||
+        (access->disp | access->count) < 0 ||
         !aspx_handle_is(access->type, ASPX_HANDLE_DATATYPE))
         return ASPX_PATH_NATIVE;
+    if (__builtin_expect(win->traced != NULL, 0) && !access->traced)
+        return find_traced(handle, access, origin, route);
     route->target = &win->targets[access->rank];
     if (!in_epoch(win, route->target))
         return ASPX_PATH_NATIVE;
@@ -298,11 +314,8 @@ enum aspx_path aspx_route_find(MPI_Win handle,
         return ASPX_PATH_ERROR;
     }
     route->bytes = aspx_type_bytes(access->count, access->type);
-    path = origin ? find_mover(route, access, origin)
+    return origin ? find_mover(route, access, origin)
                   : find_owner(route, access, lo, hi);
-    if (__builtin_expect(win->traced != NULL, 0))
-        trace_route(route, access, path);
-    return path;
 }
 
 void aspx_route_ring(const struct aspx_route *route)

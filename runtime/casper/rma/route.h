@@ -28,6 +28,7 @@ struct aspx_target_access {
     MPI_Count count;
     MPI_Datatype type;
     bool request; /* the program asked for one */
+    bool traced;  /* for aspx_route_find() alone: it tells already */
 };
 
 #define ASPX_ROUTE_TARGET UINT32_MAX
