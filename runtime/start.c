@@ -109,10 +109,10 @@ static void trace_layout(void)
                  task->cpu_helper_os);
     if (asp_cpuset_print(&task->cpus, cpus, sizeof(cpus)) <= 0)
         snprintf(cpus, sizeof(cpus), "not planned");
-    aspx_trace("task %u of node %u: rank %d of MPI's world, ghost %d, CPUs "
-               "%s%s",
-               local, layout->node, (int) task->rank_world, (int) task->ghost,
-               cpus, helper);
+    aspx_trace("process %d, task %u of node %u: rank %d of MPI's world, ghost "
+               "%d, CPUs %s%s",
+               (int) getpid(), local, layout->node, (int) task->rank_world,
+               (int) task->ghost, cpus, helper);
 }
 
 /* What has become of the mode that the layout has. */

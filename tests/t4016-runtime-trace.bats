@@ -53,9 +53,9 @@ once() {
     traced -n 2 --nodes 2 --knob rma.binding=segment "$programs/rma_operations"
     tells start 'job test\.0: mode ghost, 4 tasks on 2 nodes, 1 ghosts a node'
     tells start 'knob rma\.binding=segment$'
-    tells start 'task 0 of node 1: rank 1 of MPI.s world, ghost 3, '
+    tells start 'process [0-9]+, task 0 of node 1: rank 1 of MPI.s world, ghost 3, '
     tells start 'mode ghost: has begun; MPICH '
-    ghost_tells casper/server 'ghost of node 1, which has 1 users'
+    ghost_tells casper/server 'process [0-9]+, ghost of node 1, which has 1 users'
     tells mpi 'fix tcp_finalize: this MPI (needs|does not need) it'
     tells casper/window 'window 0\.0 of 2 processes: 320 bytes .* to ghost 3; .*by segment'
     tells casper/rma 'window 0\.0: MPI_Put to process 0, [0-9]+ bytes: copied by'

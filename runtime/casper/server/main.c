@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 /* Signals that are meant for the program: its users decide what happens then,
  * and the ghost goes with them. */
@@ -99,7 +100,8 @@ static int run(const struct asp_layout *layout, uint32_t local)
         aspx_abort();
     }
     nusers = aspx_engine_count(&aspx_world, ASP_ROLE_USER);
-    aspx_trace("ghost of node %u, which has %u users", aspx_world.node, nusers);
+    aspx_trace("process %d, ghost of node %u, which has %u users",
+               (int) getpid(), aspx_world.node, nusers);
     if (aspx_engine_start(&aspx_engine, &aspx_world,
                           aspx_status_page_bytes(
                               nusers, (uint32_t) aspx_world.size_all)) != 0 ||
