@@ -103,7 +103,7 @@ sanitized() {
 @test "ring, done flags and pool are clean under the thread sanitizer" {
     local in=$ASPEN_TOP/runtime/offload base=$ASPEN_TOP/runtime/base
     local waits=("$base/event.c" "$base/backoff.c" "$base/wait_table.c"
-        "$base/log.c")
+        "$base/await.c" "$base/log.c")
     sanitized "$in/callback_test.c" "$in/callback.c" "$in/command.c" \
         "$in/pending.c" "$in/raised.c" "$in/state.c" "$in/stubs.c" "${waits[@]}"
     run timeout -k 5 120 setarch -R "$BATS_TEST_TMPDIR/test"

@@ -22,7 +22,8 @@ sanitized() {
     gcc -g -O1 -fsanitize=thread -o "$BATS_TEST_TMPDIR/test" $cflags \
         -I"$ASPEN_BUILD" -I"$ASPEN_TOP" -I"$ASPEN_BUILD/runtime/mpi" \
         -I"$ASPEN_TOP/runtime/mpi" "${parts[@]/#/$sources/}" \
-        "$ASPEN_TOP"/runtime/base/{event,backoff,wait_table}.c -lcmocka -lpthread
+        "$ASPEN_TOP"/runtime/base/{await,event,backoff,wait_table}.c \
+        -lcmocka -lpthread
     run timeout -k 5 120 setarch -R "$BATS_TEST_TMPDIR/test" "$2"
 }
 
@@ -77,7 +78,7 @@ race='ThreadSanitizer: data race'
 }
 
 @test "found: a caller that spins, and a helper that is not polite" {
-    planted gate.c 'LOOKS_PER_US = 40' 'LOOKS_PER_US = 400000000' '*spins*' "$failed"
+    planted gate.c '\.event = event_of' '.quick_looks = 400000000' '*spins*' "$failed"
     planted thread.c ' && !aspx_gate_calls()' '' '*one_poll*' "$failed"
 }
 

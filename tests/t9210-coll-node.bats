@@ -91,7 +91,7 @@ no_shared_memory_left() {
     gcc -g -O1 -fsanitize=thread -Wno-tsan -o "$BATS_TEST_TMPDIR/test" $cflags \
         -I"$ASPEN_BUILD" -I"$ASPEN_TOP" -I"$ASPEN_BUILD/runtime/mpi" \
         -I"$ASPEN_TOP/runtime/mpi" "${sources[@]}" "$base/event.c" \
-        "$base/backoff.c" "$base/wait_table.c" -lcmocka -lpthread
+        "$base/await.c" "$base/backoff.c" "$base/wait_table.c" -lcmocka -lpthread
     run timeout -k 5 120 setarch -R "$BATS_TEST_TMPDIR/test"
     ended_with 0
     printed 'PASSED.*4 test'

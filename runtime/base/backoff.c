@@ -50,6 +50,13 @@ struct aspx_backoff_choice aspx_backoff_next(
         policy, (now_ns - backoff->idle_since_ns) / NS_PER_US, signs);
 }
 
+void aspx_backoff_nap(enum aspx_waiter waiter)
+{
+    struct aspx_backoff fresh = {0};
+
+    (void) aspx_backoff_sleep(&fresh, &aspx_wait_table[waiter]);
+}
+
 uint32_t aspx_backoff_sleep(struct aspx_backoff *backoff,
                             const struct aspx_wait_policy *policy)
 {

@@ -65,6 +65,9 @@ struct aspx_backoff_choice aspx_backoff_next(
 uint32_t aspx_backoff_sleep(struct aspx_backoff *backoff,
                             const struct aspx_wait_policy *policy);
 
+/* Sleep once, for as long as a row says that only sleeps. */
+void aspx_backoff_nap(enum aspx_waiter waiter);
+
 /* Yield the CPU, and note whether that was late. */
 void aspx_backoff_yield(struct aspx_backoff *backoff);
 

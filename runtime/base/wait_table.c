@@ -131,4 +131,24 @@ const struct aspx_wait_policy aspx_wait_table[ASPX_WAITERS] = {
                           NAP_FIRST_US, NAP_MAX_US,
                           "a chunk takes some 10 us, but its thread may have "
                           "lost its CPU"},
+    [ASPX_WAIT_COLL_PUBLISHER] = {"publisher of non-blocking collectives", 0, 0,
+                                  NAP_MAX_US, NAP_MAX_US,
+                                  "between looks whether others have taken "
+                                  "something; seldom needed"},
+    [ASPX_WAIT_COLL_AHEAD] = {"rank that is far ahead of its node", 0, 0, 2000,
+                              2000,
+                              "lets the others run, once after each post; "
+                              "never until they have taken what it gave"},
+    [ASPX_WAIT_GHOST_NO_ROOM] = {"ghost that has no room for an answer", 0, 0,
+                                 NAP_MAX_US, NAP_MAX_US,
+                                 "users make some when they run"},
+    [ASPX_WAIT_OTHER_REPORTS] = {"process while another says why the job ends",
+                                 0, 0, LONGEST_US, LONGEST_US,
+                                 "whoever ends first ends the others"},
+    [ASPX_WAIT_PASS_ON] = {"process that has said why the job ends", 0, 0,
+                           100000, 100000,
+                           "the launcher drops what it has not passed on"},
+    [ASPX_WAIT_LEFT_ALONE] = {"rank that exits after its ghosts", 0, 0, 20000,
+                              20000,
+                              "the launcher takes two ends at once for one"},
 };

@@ -3,16 +3,14 @@
 
 #include "publisher.h"
 
+#include "runtime/base/backoff.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/log.h"
 #include "runtime/world/job_end.h"
 
-#include <poll.h>
 #include <signal.h>
-#include <time.h>
 
 enum {
-    PAUSE_US = 1000, /* between looks whether others have taken something */
     PATIENCE_S = 60, /* then the user is told once, as it may never end */
     STOP_MS = 5000,  /* for a thread to see that all is over */
 };
@@ -39,8 +37,6 @@ bool aspx_coll_is_broken(const struct aspx_coll_space *space)
                                  memory_order_relaxed) != ASPX_MAILBOX_OPEN);
 }
 
-enum { PASS_ON_MS = 100 }; /* the launcher drops what it has not passed on */
-
 void aspx_coll_say_broken(const struct aspx_coll_space *space)
 {
     const struct aspx_posts *posts = &space->posts;
@@ -62,7 +58,7 @@ void aspx_coll_say_broken(const struct aspx_coll_space *space)
                  "a ghost has closed the mailbox of a "
                  "communicator's non-blocking collectives, and says why: "
                  "the job ends");
-    (void) poll(NULL, 0, PASS_ON_MS);
+    aspx_backoff_nap(ASPX_WAIT_PASS_ON);
 }
 
 static void say(void)
@@ -108,7 +104,6 @@ static enum work look(struct aspx_coll_space *space)
 
 static void *run(void *arg)
 {
-    const struct timespec pause = {.tv_nsec = PAUSE_US * 1000};
     uint64_t since = aspx_clock_ns(CLOCK_MONOTONIC);
     struct aspx_coll_space *space = arg;
     bool said = false;
@@ -122,7 +117,7 @@ static void *run(void *arg)
             aspx_coll_say_broken(space);
             aspx_job_end(true);
         }
-        nanosleep(&pause, NULL);
+        aspx_backoff_nap(ASPX_WAIT_COLL_PUBLISHER);
         if (work == WATCHES)
             since = now;
         if (!said && now - since > PATIENCE_S * UINT64_C(1000000000)) {
@@ -176,8 +171,6 @@ void aspx_coll_publish_later(struct aspx_coll_space *space)
 
 void aspx_coll_publisher_stop(void)
 {
-    const struct timespec pause = {.tv_nsec = PAUSE_US * 1000};
-
     for (int ms = 0; ms < STOP_MS && atomic_load(&threads) > 0; ms++)
-        nanosleep(&pause, NULL);
+        aspx_backoff_nap(ASPX_WAIT_COLL_PUBLISHER);
 }

@@ -5,8 +5,7 @@
 
 #include "machine.h"
 
-#include "runtime/base/backoff.h"
-#include "runtime/base/clock.h"
+#include "runtime/base/await.h"
 #include "runtime/base/table.h"
 
 #include <sched.h>
@@ -19,10 +18,9 @@ enum {
      * messages, ns; and after a sleep that nobody ended. */
     POLL_NS = 20000,
     /* Of what one rank has given and nobody has taken: more makes a rank that
-     * waits let others run first, for so long, once after each post. It never
-     * waits for them to take it: they may wait for a message of this rank's. */
+     * waits let others run first, once after each post. It never waits for them
+     * to take it: they may wait for a message of this rank's. */
     AHEAD_BYTES = 4 << 20,
-    AHEAD_US = 2000,
 };
 
 static struct aspx_table table = ASPX_TABLE_INITIALIZER; /* of requests */
@@ -103,14 +101,14 @@ static void poll_mpi(void)
 }
 
 struct wait {
-    struct aspx_backoff backoff;
-    uint64_t polled_ns;
-    unsigned looks;
+    struct aspx_coll_posted *posted;
+    uint64_t polled_ns; /* 0: not yet */
 };
 
 /* Where to sleep for it: NULL when it has ended. */
-static struct aspx_event *event_of(struct aspx_coll_posted *posted)
+static struct aspx_event *event_of(void *arg)
 {
+    struct aspx_coll_posted *posted = ((struct wait *) arg)->posted;
     struct aspx_posts *posts = &posted->space->posts;
     struct aspx_event *event = NULL;
 
@@ -127,43 +125,6 @@ static struct aspx_event *event_of(struct aspx_coll_posted *posted)
     return event;
 }
 
-static void sleep_for(struct aspx_coll_posted *posted, uint32_t us)
-{
-    struct aspx_event *event = event_of(posted);
-    uint32_t key;
-
-    if (!event)
-        return;
-    aspx_event_prepare_wait(event);
-    key = aspx_event_key(event);
-    aspx_coll_posted_step(posted->space);
-    if (event_of(posted) == event)
-        (void) aspx_event_wait(event, key, us);
-    aspx_event_cancel_wait(event);
-}
-
-static void pause_for(struct aspx_coll_posted *posted, struct wait *wait)
-{
-    const struct aspx_wait_policy *policy =
-        &aspx_wait_table[aspx_coll_shares_cpus() ? ASPX_WAIT_NODE_SLEEP
-                                                 : ASPX_WAIT_NODE_YIELD];
-    struct aspx_backoff_choice choice;
-    uint64_t now;
-
-    if (wait->looks++ < QUICK_LOOKS)
-        return;
-    now = aspx_clock_ns(CLOCK_MONOTONIC);
-    choice = aspx_backoff_next(&wait->backoff, policy, false, now);
-    if (now - wait->polled_ns > POLL_NS) {
-        poll_mpi();
-        wait->polled_ns = now;
-    }
-    if (choice.step == ASPX_YIELD)
-        aspx_backoff_yield(&wait->backoff);
-    else if (choice.step == ASPX_BLOCK)
-        sleep_for(posted, choice.block_us);
-}
-
 static bool has_ended(struct aspx_coll_posted *posted)
 {
     bool ended;
@@ -175,10 +136,24 @@ static bool has_ended(struct aspx_coll_posted *posted)
     return ended;
 }
 
+static bool look_at_one(void *arg)
+{
+    return has_ended(((struct wait *) arg)->posted);
+}
+
+static void keep_mpi_going(void *arg, const struct aspx_await_pause *pause)
+{
+    struct wait *wait = arg;
+
+    if (pause->now_ns - wait->polled_ns <= POLL_NS)
+        return;
+    poll_mpi();
+    wait->polled_ns = pause->now_ns;
+}
+
 /* The others of the node take what this rank has given when they run. */
 static void let_others_catch_up(struct aspx_coll_posted *posted)
 {
-    struct timespec pause = {.tv_nsec = AHEAD_US * 1000L};
     struct aspx_coll_space *space = posted->space;
     bool ahead;
 
@@ -188,15 +163,29 @@ static void let_others_catch_up(struct aspx_coll_posted *posted)
     space->waited_at = space->posts.begun;
     pthread_mutex_unlock(&space->lock);
     if (ahead)
-        (void) nanosleep(&pause, NULL);
+        aspx_backoff_nap(ASPX_WAIT_COLL_AHEAD);
+}
+
+/* The wait is the first member of what is looked at. */
+static void await_by(aspx_await_look_f *look, void *what)
+{
+    const struct aspx_await how = {
+        .look = look,
+        .event = event_of,
+        .meanwhile = keep_mpi_going,
+        .row = &aspx_wait_table[aspx_coll_shares_cpus() ? ASPX_WAIT_NODE_SLEEP
+                                                        : ASPX_WAIT_NODE_YIELD],
+        .quick_looks = QUICK_LOOKS,
+    };
+
+    aspx_await(&how, what);
 }
 
 static void await(struct aspx_coll_posted *posted)
 {
-    struct wait wait = {.polled_ns = 0};
+    struct wait wait = {.posted = posted};
 
-    while (!has_ended(posted))
-        pause_for(posted, &wait);
+    await_by(look_at_one, &wait);
     let_others_catch_up(posted);
 }
 
@@ -323,23 +312,69 @@ static int coll_Testsome(int count, MPI_Request *requests, int *ended,
     return raise(rc, MPI_ERR_IN_STATUS);
 }
 
-/* MPI's own call would never see ours end, so as long as one is open, test. */
+/* For any of several requests. */
+struct several {
+    struct wait wait;
+    int count;
+    MPI_Request *requests;
+    int *number, *indexes; /* number: index or how many */
+    MPI_Status *statuses;
+    bool (*test)(struct several *several);
+    int rc;
+    bool ended; /* or it is an error */
+};
+
+static bool test_any(struct several *several)
+{
+    int flag = 0;
+
+    several->rc = coll_Testany(several->count, several->requests,
+                               several->number, &flag, several->statuses);
+    return several->rc != MPI_SUCCESS || flag;
+}
+
+static bool test_some(struct several *several)
+{
+    several->rc = coll_Testsome(several->count, several->requests,
+                                several->number, several->indexes,
+                                several->statuses);
+    return several->rc != MPI_SUCCESS || *several->number != 0;
+}
+
+static bool look_at_several(void *arg)
+{
+    struct several *several = arg;
+
+    several->wait.posted = has_none()
+                               ? NULL
+                               : step_all(several->count, several->requests);
+    if (!several->wait.posted)
+        return true;
+    several->ended = several->test(several);
+    return several->ended;
+}
+
+/* MPI's own call would never see ours end, so as long as one is open, test.
+ * Returns whether that was all. */
+static bool await_several(struct several *several)
+{
+    if (several->requests)
+        await_by(look_at_several, several);
+    return several->ended;
+}
+
 static int coll_Waitany(int count, MPI_Request *requests, int *index,
                         MPI_Status *status)
 {
-    struct wait wait = {.polled_ns = 0};
-    struct aspx_coll_posted *left;
+    struct several several = {.count = count,
+                              .requests = requests,
+                              .number = index,
+                              .statuses = status,
+                              .test = test_any};
     int rc;
 
-    while (!has_none() && requests &&
-           (left = step_all(count, requests)) != NULL) {
-        int flag = 0;
-
-        rc = coll_Testany(count, requests, index, &flag, status);
-        if (rc != MPI_SUCCESS || flag)
-            return rc;
-        pause_for(left, &wait);
-    }
+    if (await_several(&several))
+        return several.rc;
     forget_error();
     rc = aspx_coll_behind.MPI_Waitany(count, requests, index, status);
     return raise(rc, ended_rc);
@@ -348,17 +383,16 @@ static int coll_Waitany(int count, MPI_Request *requests, int *index,
 static int coll_Waitsome(int count, MPI_Request *requests, int *ended,
                          int *indexes, MPI_Status *statuses)
 {
-    struct wait wait = {.polled_ns = 0};
-    struct aspx_coll_posted *left;
+    struct several several = {.count = count,
+                              .requests = requests,
+                              .number = ended,
+                              .indexes = indexes,
+                              .statuses = statuses,
+                              .test = test_some};
     int rc;
 
-    while (!has_none() && requests &&
-           (left = step_all(count, requests)) != NULL) {
-        rc = coll_Testsome(count, requests, ended, indexes, statuses);
-        if (rc != MPI_SUCCESS || *ended != 0)
-            return rc;
-        pause_for(left, &wait);
-    }
+    if (await_several(&several))
+        return several.rc;
     forget_error();
     rc = aspx_coll_behind.MPI_Waitsome(count, requests, ended, indexes,
                                        statuses);

@@ -21,6 +21,7 @@
 #include "pending.h"
 #include "raised.h"
 
+#include "runtime/base/await.h"
 #include "runtime/mpi/helper_thread.h"
 
 static struct {
@@ -63,6 +64,11 @@ static bool change_state(uint32_t from, uint32_t to)
     return true;
 }
 
+static bool differs(void *value)
+{
+    return state() != *(const uint32_t *) value;
+}
+
 /* Nobody tells the thread that a direct call has begun: with those its sleeps
  * are short. */
 static void wait_while(uint32_t value, struct aspx_wait *wait)
@@ -70,13 +76,8 @@ static void wait_while(uint32_t value, struct aspx_wait *wait)
     uint32_t us = aspx_wait_turn(wait, &aspx_wait_table[ASPX_WAIT_CALLBACK],
                                  many);
 
-    if (us == 0)
-        return;
-    aspx_event_prepare_wait(&state_changed);
-    wait->key = aspx_event_key(&state_changed);
-    if (state() == value)
-        aspx_event_wait(&state_changed, wait->key, us);
-    aspx_event_cancel_wait(&state_changed);
+    if (us)
+        (void) aspx_await_once(&state_changed, us, differs, &value);
 }
 
 /* ---- the thread ------------------------------------------------------------ */

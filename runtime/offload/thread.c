@@ -17,6 +17,7 @@
 #include "raised.h"
 #include "state.h"
 
+#include "runtime/base/await.h"
 #include "runtime/mpi/helper_thread.h"
 #include "runtime/mpi/progress_request.h"
 #include "runtime/mpi/ucx_moved.h"
@@ -162,19 +163,21 @@ static void wait_for_work(struct idle *idle)
         block(idle, calls, awaited);
 }
 
+static bool is_wanted(void *unused)
+{
+    (void) unused;
+    return !atomic_load(&away) || aspx_helper_thread_stopping();
+}
+
 static void stand_aside(struct aspx_command *command)
 {
-    uint32_t key;
-
     aspx_thread_count();
     atomic_store(&away, true);
-    aspx_event_prepare_wait(&back);
     aspx_command_done(command);
-    while (key = aspx_event_key(&back),
-           atomic_load(&away) && !aspx_helper_thread_stopping())
-        aspx_event_wait(&back, key,
-                        aspx_wait_table[ASPX_WAIT_OFFLOAD_OWN_CPU].max_us);
-    aspx_event_cancel_wait(&back);
+    while (!is_wanted(NULL))
+        (void) aspx_await_once(
+            &back, aspx_wait_table[ASPX_WAIT_OFFLOAD_OWN_CPU].max_us, is_wanted,
+            NULL);
 }
 
 void aspx_thread_replace(void (*work)(void *argument), void *argument)

@@ -3,7 +3,7 @@
 
 #include "openmp.h"
 
-#include "runtime/base/backoff.h"
+#include "runtime/base/await.h"
 #include "runtime/base/clock.h"
 #include "runtime/mpi/helper_thread.h"
 
@@ -203,21 +203,19 @@ static void withdraw(struct current *current)
     pthread_mutex_unlock(&lock);
 }
 
+static bool is_alone(void *arg)
+{
+    const struct current *current = arg;
+
+    return !atomic_load_explicit(&current->inside, memory_order_acquire);
+}
+
 static void await_helpers(struct current *current)
 {
-    struct aspx_backoff backoff = {0};
+    static const struct aspx_await how = {
+        .look = is_alone, .row = &aspx_wait_table[ASPX_WAIT_OPENMP]};
 
-    while (atomic_load_explicit(&current->inside, memory_order_acquire)) {
-        struct aspx_backoff_choice choice = aspx_backoff_next(
-            &backoff, &aspx_wait_table[ASPX_WAIT_OPENMP], false,
-            aspx_clock_ns(CLOCK_MONOTONIC));
-
-        if (choice.step == ASPX_YIELD)
-            aspx_backoff_yield(&backoff);
-        else if (choice.step == ASPX_BLOCK)
-            nanosleep(&(struct timespec){.tv_nsec = 1000 * choice.block_us},
-                      NULL);
-    }
+    aspx_await(&how, current);
 }
 
 /* ---- inside a region -------------------------------------------------------- */

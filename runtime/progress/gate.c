@@ -4,12 +4,9 @@
 
 #include "gate.h"
 
-#include "runtime/base/event.h"
-#include "runtime/base/wait_table.h"
+#include "runtime/base/await.h"
 
-#include <ck_pr.h>
-
-enum { LOOKS_PER_US = 40 };
+#include <stddef.h>
 
 _Atomic uint32_t aspx_gate;
 
@@ -27,32 +24,29 @@ bool aspx_gate_is_helper(void)
     return helper;
 }
 
-static bool helper_is_in(void)
+static bool helper_is_out(void *unused)
 {
-    return atomic_load_explicit(&aspx_gate, memory_order_acquire) &
-           ASPX_GATE_HELPER;
+    (void) unused;
+    return !(atomic_load_explicit(&aspx_gate, memory_order_acquire) &
+             ASPX_GATE_HELPER);
+}
+
+static struct aspx_event *event_of(void *unused)
+{
+    (void) unused;
+    return &helper_left;
 }
 
 void aspx_gate_wait(void)
 {
-    const struct aspx_wait_policy *row = &aspx_wait_table[ASPX_WAIT_GATE];
+    static const struct aspx_await how = {
+        .look = helper_is_out,
+        .event = event_of,
+        .row = &aspx_wait_table[ASPX_WAIT_GATE],
+    };
 
-    if (helper)
-        return;
-    for (unsigned i = 0; i < row->spin_us * LOOKS_PER_US; i++) {
-        if (!helper_is_in())
-            return;
-        ck_pr_stall();
-    }
-    aspx_event_prepare_wait(&helper_left);
-    for (;;) {
-        uint32_t key = aspx_event_key(&helper_left);
-
-        if (!helper_is_in())
-            break;
-        (void) aspx_event_wait(&helper_left, key, row->max_us);
-    }
-    aspx_event_cancel_wait(&helper_left);
+    if (!helper)
+        aspx_await(&how, NULL);
 }
 
 bool aspx_gate_try(void)

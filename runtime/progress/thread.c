@@ -29,7 +29,7 @@
 #include "gate.h"
 #include "watch.h"
 
-#include "runtime/base/backoff.h"
+#include "runtime/base/await.h"
 #include "runtime/base/event.h"
 #include "runtime/mpi/helper_thread.h"
 #include "runtime/mpi/progress_request.h"
@@ -107,18 +107,17 @@ static void nap(uint32_t us)
         (void) aspx_event_wait(&stopping, key, us);
 }
 
+static bool is_news(void *seen)
+{
+    return atomic_load(&posts) != *(const uint32_t *) seen ||
+           aspx_helper_thread_stopping();
+}
+
 /* The same, or until something was posted after `seen`. */
 static void sleep_until_post(uint32_t us, uint32_t seen)
 {
-    bool woken = false;
-    uint32_t key;
-
-    aspx_event_prepare_wait(&posted);
-    key = aspx_event_key(&posted);
-    if (atomic_load(&posts) == seen && !aspx_helper_thread_stopping())
-        woken = aspx_event_wait(&posted, key, us);
-    aspx_event_cancel_wait(&posted);
-    if (woken && !aspx_helper_thread_stopping())
+    if (aspx_await_once(&posted, us, is_news, &seen) == ASPX_WOKEN &&
+        !aspx_helper_thread_stopping())
         aspx_progress_counts.wakes++;
 }
 

@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,9 +22,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Milliseconds that the ghosts of this node get to leave; and the launcher
- * then, which takes one end for another when it finds two of them at once. */
-enum { LEAVE_MS = 1000, SETTLE_MS = 20 };
+enum { LEAVE_MS = 1000 }; /* that the ghosts of this node get */
 
 static struct asp_board *board;
 static struct asp_board_settings *settings; /* NULL: the board has none */
@@ -129,5 +126,5 @@ __attribute__((destructor)) static void exiting(void)
     while (ghosts_are_left() && asp_now_ms() < until_ms)
         (void) aspx_backoff_sleep(&backoff,
                                   &aspx_wait_table[ASPX_WAIT_PROCESS_ENDS]);
-    (void) poll(NULL, 0, SETTLE_MS);
+    aspx_backoff_nap(ASPX_WAIT_LEFT_ALONE);
 }

@@ -15,6 +15,7 @@
 #include "init_state.h"
 #include "job_end.h"
 #include "manager.h"
+#include "runtime/base/backoff.h"
 #include "runtime/base/log.h"
 #include "runtime/mpi/entry.h"
 #include "runtime/mpi/image.h"
@@ -29,7 +30,6 @@
 
 enum {
     OTHERS_S = 5, /* for rank 0 to speak: whoever ends first ends the others */
-    PASS_ON_US = 100000, /* the launcher drops what it has not passed on */
 };
 
 /* As in UCX, whose header need not be installed: the pointers are only handed
@@ -120,11 +120,12 @@ static void part_company(const char *what, const char *remedy, bool joins,
         return;
     /* Rank 0 may run another program, of which this is not true. */
     if (!first) {
-        sleep(OTHERS_S);
+        for (int s = 0; s < OTHERS_S; s++)
+            aspx_backoff_nap(ASPX_WAIT_OTHER_REPORTS);
         print_reason(what, remedy, ghosts);
     }
     fflush(NULL);
-    usleep(PASS_ON_US);
+    aspx_backoff_nap(ASPX_WAIT_PASS_ON);
     aspx_manager_note_socket();
     if (!known)
         aspx_manager_greet();

@@ -9,6 +9,7 @@
 
 #include "join.h"
 
+#include "runtime/base/backoff.h"
 #include "runtime/base/clock.h"
 #include "runtime/mpi/real.h"
 
@@ -138,7 +139,7 @@ static int give_up(const struct aspx_world *world, struct roll *roll,
     if (roll->first_asker < world->rank_all) {
         /* The lowest rank that asked prints it; give it time. */
         sched_yield();
-        nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+        aspx_backoff_nap(ASPX_WAIT_OTHER_REPORTS);
         return asp_errf(err, ETIMEDOUT, "%s", "");
     }
     missing = name_missing(world, roll->here, names, sizeof(names));

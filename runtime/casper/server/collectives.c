@@ -7,13 +7,12 @@
 #include "exchange.h"
 
 #include "runtime/base/log.h"
+#include "runtime/base/wait_table.h"
 #include "runtime/coll/call.h"
 #include "runtime/coll/reducible.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-enum { NO_ROOM_US = 1000 }; /* until a look whether users have made some */
 
 struct aspx_real aspx_coll_behind; /* what runtime/coll calls MPI through */
 
@@ -398,5 +397,6 @@ bool aspx_ghost_collectives_are_busy(void)
 
 uint64_t aspx_ghost_collectives_due_us(void)
 {
-    return all.has_no_room ? NO_ROOM_US : UINT64_MAX;
+    return all.has_no_room ? aspx_wait_table[ASPX_WAIT_GHOST_NO_ROOM].max_us
+                           : UINT64_MAX;
 }

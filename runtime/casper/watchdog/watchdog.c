@@ -22,8 +22,7 @@
 
 #include "diagnosis.h"
 
-#include "runtime/base/backoff.h"
-#include "runtime/base/event.h"
+#include "runtime/base/await.h"
 #include "runtime/base/log.h"
 #include "runtime/world/job_end.h"
 #include "runtime/world/manager.h"
@@ -38,15 +37,13 @@
 #include <unistd.h>
 
 enum {
-    LIMIT_S = 60,        /* defaults of ghost.timeout_s and init.timeout_s */
-    LIMIT_MIN_S = 2,     /* above the longest nap of a ghost, a second */
-    WARN_MIN_S = 2,      /* likewise: a nap may outlast one round */
-    REPORT_S = 1,        /* for the reporting watchdog, before others end it */
-    PASS_ON_US = 100000, /* for the launcher, to pass the report on */
-    JOIN_REPORT_S = 6,   /* for world/join.c, to name missing ranks */
-    KILL_S = 5,          /* for a killed ghost, to be gone */
-    LEFT_S = 10, /* for the launcher, to end a job that a rank has left */
-    WATCHDOG_STACK = 128 * 1024, /* bytes; a report takes 2 KiB of it */
+    LIMIT_S = 60,      /* defaults of ghost.timeout_s and init.timeout_s */
+    LIMIT_MIN_S = 2,   /* above the longest nap of a ghost, a second */
+    WARN_MIN_S = 2,    /* likewise: a nap may outlast one round */
+    JOIN_REPORT_S = 6, /* for world/join.c, to name missing ranks */
+    KILL_S = 5,        /* for a killed ghost, to be gone */
+    LEFT_S = 10,       /* for the launcher, to end a job that a rank has left */
+    WATCHDOG_STACK = 128 * 1024, /* bytes; a report takes 8 KiB of it */
 };
 
 /* The phases of a job; a thread runs in each but STOPPED.
@@ -105,9 +102,9 @@ static _Noreturn void end_job(bool reported)
     /* MPI may also be so young that it has not met its manager. And mpiexec
      * drops what it has not yet passed on when a job is aborted. */
     if (!reported || !in_mpi)
-        sleep(REPORT_S);
+        aspx_backoff_nap(ASPX_WAIT_OTHER_REPORTS);
     else
-        usleep(PASS_ON_US);
+        aspx_backoff_nap(ASPX_WAIT_PASS_ON);
     aspx_job_end(in_mpi);
 }
 
@@ -370,17 +367,17 @@ static void await_ghosts_gone(void)
     }
 }
 
+static bool is_over(void *phase)
+{
+    return atomic_load(&watchdog.phase) != *(const uint32_t *) phase;
+}
+
 /* Until there is another phase, or a round is over. */
 static void await_phase(uint32_t phase)
 {
-    uint32_t key;
-
-    aspx_event_prepare_wait(&watchdog.phase_set);
-    key = aspx_event_key(&watchdog.phase_set);
-    if (atomic_load(&watchdog.phase) == phase)
-        (void) aspx_event_wait(&watchdog.phase_set, key,
-                               aspx_wait_table[ASPX_WAIT_WATCHDOG].max_us);
-    aspx_event_cancel_wait(&watchdog.phase_set);
+    (void) aspx_await_once(&watchdog.phase_set,
+                           aspx_wait_table[ASPX_WAIT_WATCHDOG].max_us, is_over,
+                           &phase);
 }
 
 static void *run_watchdog(void *unused)
