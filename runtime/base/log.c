@@ -100,7 +100,9 @@ struct line {
     size_t bytes;
 };
 
-static void add_list(struct line *line, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void add_list(struct line *line,
+                                                           const char *format,
+                                                           va_list args)
 {
     size_t left = sizeof(line->text) - 1 - line->bytes;
     int length = vsnprintf(line->text + line->bytes, left, format, args);

@@ -69,12 +69,12 @@ static void keep_mpi_going(void *arg, const struct aspx_await_pause *pause)
 
 /* How often it looks before it asks the clock: 20 times in less than 1 us, in
  * which another rank that runs may come. */
-#define WAITER(WAITER, LOOKS)                                                  \
-    [ASPX_NODE_##WAITER] = {.look = step,                                      \
-                            .event = event_of,                                 \
-                            .meanwhile = keep_mpi_going,                       \
-                            .row = &aspx_wait_table[ASPX_WAIT_NODE_##WAITER],  \
-                            .quick_looks = (LOOKS)}
+#define WAITER(NAME, LOOKS)                                                    \
+    [ASPX_NODE_##NAME] = {.look = step,                                        \
+                          .event = event_of,                                   \
+                          .meanwhile = keep_mpi_going,                         \
+                          .row = &aspx_wait_table[ASPX_WAIT_NODE_##NAME],      \
+                          .quick_looks = (LOOKS)}
 
 static const struct aspx_await waiters[ASPX_NODE_WAITERS] = {
     WAITER(SPIN, 100),
