@@ -6,8 +6,9 @@
 
 #include "degraded.h"
 
-#include "common/base/strbuf.h"
-#include "common/base/tres.h"
+#include "common/base/taskmap.h"
+#include "common/board.h"
+#include "common/task_vars.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -21,125 +22,62 @@ enum {
     VARIABLE_MAX = 131072, /* Linux executes nothing with a longer one */
 };
 
+/* ---- the environment, as Slurm gives it --------------------------------------- */
+
+static bool get_variable(void *spank, const char *name, char *buf, size_t size)
+{
+    return spank_getenv(spank, name, buf, (int) size) == ESPANK_SUCCESS;
+}
+
+static void set_variable(void *spank, const char *name, const char *value)
+{
+    spank_setenv(spank, name, value, 1);
+}
+
+static void unset_variable(void *spank, const char *name)
+{
+    spank_unsetenv(spank, name);
+}
+
+static struct asp_environment environment_of(spank_t spank)
+{
+    return (struct asp_environment){get_variable, set_variable, unset_variable,
+                                    spank};
+}
+
 static void set_number(spank_t spank, const char *name, uint32_t value)
 {
-    char text[16];
+    struct asp_environment env = environment_of(spank);
 
-    snprintf(text, sizeof(text), "%" PRIu32, value);
-    spank_setenv(spank, name, text, 1);
+    asp_task_vars_number(&env, name, value);
 }
 
-/* Keep the true value of SLURM_X as ASPEN_X. Returns whether there is one. */
-static bool keep_original(spank_t spank, const char *name, char *value,
-                          int size)
-{
-    char kept[64];
-
-    if (spank_getenv(spank, name, value, size) != ESPANK_SUCCESS)
-        return false;
-    snprintf(kept, sizeof(kept), "ASPEN_%s", name + strlen("SLURM_"));
-    spank_setenv(spank, kept, value, 1);
-    return true;
-}
-
-static void renumber(spank_t spank, const char *name, uint32_t value)
-{
-    char old[64];
-
-    if (keep_original(spank, name, old, sizeof(old)))
-        set_number(spank, name, value);
-}
-
-/* A count per node, "4(x2)". */
-static void shrink_list(spank_t spank, const char *name, uint32_t ghosts)
-{
-    char *old = malloc(LIST_MAX), *new = malloc(LIST_MAX);
-
-    if (old != NULL && new != NULL &&
-        keep_original(spank, name, old, LIST_MAX) &&
-        asp_counts_less(old, ghosts, new, LIST_MAX) > 0)
-        spank_setenv(spank, name, new, 1);
-    free(old);
-    free(new);
-}
-
-/* SLURM_GTIDS: the global ids on this node. */
-static void renumber_gtids(spank_t spank, const struct asps_step *step)
-{
-    char *list = malloc(LIST_MAX);
-    struct asp_strbuf sb;
-
-    if (list == NULL || !keep_original(spank, "SLURM_GTIDS", list, LIST_MAX))
-        goto out;
-    sb = asp_strbuf_on(list, LIST_MAX);
-    for (uint32_t i = 0; i < asps_step_users(step); i++)
-        asp_strbuf_add(&sb, "%s%" PRIu32, i ? "," : "", step->ranks_user[i]);
-    if (!sb.cut)
-        spank_setenv(spank, "SLURM_GTIDS", list, 1);
-out:
-    free(list);
-}
-
-/* Programs and scripts read these; they must find the user tasks only. */
 static void count_users(spank_t spank, const struct asps_step *step,
                         uint32_t slot)
 {
-    uint32_t users = step->ntasks - step->spec.ghosts * step->nnodes;
-    uint32_t per_node;
-    char text[64];
+    struct asp_environment env = environment_of(spank);
 
-    renumber(spank, "SLURM_NTASKS", users);
-    renumber(spank, "SLURM_NPROCS", users);
-    renumber(spank, "SLURM_STEP_NUM_TASKS", users);
-    shrink_list(spank, "SLURM_TASKS_PER_NODE", step->spec.ghosts);
-    shrink_list(spank, "SLURM_STEP_TASKS_PER_NODE", step->spec.ghosts);
-    if (spank_getenv(spank, "SLURM_NTASKS_PER_NODE", text, sizeof(text)) ==
-        ESPANK_SUCCESS) {
-        per_node = (uint32_t) strtoul(text, NULL, 10);
-        if (per_node > step->spec.ghosts)
-            renumber(spank, "SLURM_NTASKS_PER_NODE",
-                     per_node - step->spec.ghosts);
-    }
-    if (!step->has_ranks_user)
-        return;
-    renumber(spank, "SLURM_PROCID", step->ranks_user[slot]);
-    renumber_gtids(spank, step);
+    asp_task_vars_renumber(
+        &env,
+        &(struct asp_task_counts){
+            .ghosts = step->spec.ghosts,
+            .ntasks = step->ntasks,
+            .nnodes = step->nnodes,
+            .nlocal = step->nlocal,
+            .local = slot,
+            .ranks_user = step->has_ranks_user ? step->ranks_user : NULL,
+        },
+        true);
 }
 
-/* The same of what Slurm also writes -c into, from 23.11 on. */
-static void count_tres(spank_t spank, const struct asps_cpus *cpus)
-{
-    static const char name[] = "SLURM_TRES_PER_TASK";
-    char old[1024], new[1024];
-    bool others;
-
-    if (spank_getenv(spank, name, old, sizeof(old)) != ESPANK_SUCCESS ||
-        asp_tres_cpus(old, &others) != cpus->total ||
-        asp_tres_set_cpus(old, cpus->user, new, sizeof(new)) < 0)
-        return;
-    if (new[0] != '\0')
-        spank_setenv(spank, name, new, 1);
-    else
-        spank_unsetenv(spank, name);
-}
-
-/* -c as the user gave it, where the value is the one that the growth made. */
 static bool count_cpus(spank_t spank, const struct asps_cpus *cpus)
 {
-    static const char name[] = "SLURM_CPUS_PER_TASK";
-    char text[64];
+    struct asp_environment env = environment_of(spank);
 
-    if (cpus->total == 0 ||
-        spank_getenv(spank, name, text, sizeof(text)) != ESPANK_SUCCESS ||
-        strtoul(text, NULL, 10) != cpus->total)
-        return false;
-    count_tres(spank, cpus);
-    if (cpus->user)
-        set_number(spank, name, cpus->user);
-    else
-        spank_unsetenv(spank, name);
-    return true;
+    return asp_task_vars_cpus(&env, cpus->user, cpus->total);
 }
+
+/* ---- libraries and layout ----------------------------------------------------- */
 
 /* Ours first, then what the user has.
  *   heap  libaspenheap.so, or "" in jobs that do not ask for it: they keep
@@ -233,7 +171,7 @@ int asps_taskenv_set(spank_t spank, const struct asps_step *step, uint32_t slot,
         goto err;
     set_number(spank, "ASPEN_LOCAL", slot);
     if (step->board_fd >= 0)
-        set_number(spank, "ASPEN_BOARD_FD", (uint32_t) step->board_fd);
+        set_number(spank, ASP_BOARD_FD_ENV, (uint32_t) step->board_fd);
     spank_setenv(spank, "ASPEN_ROLE", ghost ? "ghost" : "user", 1);
     if (spank_getenv(spank, ASPS_REPORT_ENV, report, PATH_BYTES) ==
         ESPANK_SUCCESS)
@@ -262,24 +200,9 @@ err:
 
 void asps_taskenv_clear(spank_t spank)
 {
-    static const char *const ours[] = {"ASPEN_LAYOUT", "ASPEN_ROLE",
-                                       "ASPEN_LOCAL", "ASPEN_BOARD_FD"};
+    struct asp_environment env = environment_of(spank);
 
-    for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
-        spank_unsetenv(spank, ours[i]);
-}
-
-/* What makes the dynamic linker or the C library work otherwise. */
-static bool is_of_loader(const char *variable)
-{
-    static const char *const names[] = {"LD_", "GLIBC_TUNABLES=", "MALLOC_"};
-
-    if (strncmp(variable, "LD_LIBRARY_PATH=", 16) == 0)
-        return false;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strncmp(variable, names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
+    asp_task_vars_clear(&env);
 }
 
 /* A ghost runs without the program's preloads; one may be named for it. */
@@ -321,7 +244,7 @@ int asps_taskenv_ghost(spank_t spank, const struct asps_step *step)
         n++;
     /* Each turn passes one variable or takes one out of the array. */
     for (; n > 0 && all[at] != NULL; n--) {
-        if (!is_of_loader(all[at]) || strchr(all[at], '=') == NULL)
+        if (!asp_is_of_loader(all[at]) || strchr(all[at], '=') == NULL)
             at++;
         else if (unset(spank, all[at]) < 0)
             return -1;

@@ -8,10 +8,9 @@
 #include "tools/base/installed.h"
 
 #include "common/base/strbuf.h"
-#include "common/base/taskmap.h"
-#include "common/base/tres.h"
 #include "common/base/words.h"
 #include "common/board.h"
+#include "common/task_vars.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,129 +21,60 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LIST_MAX = 16384, TRES_MAX = 1024 };
+/* ---- the environment of this process ------------------------------------------- */
 
-static void set_number(const char *name, uint32_t value)
-{
-    char text[16];
-
-    snprintf(text, sizeof(text), "%" PRIu32, value);
-    setenv(name, text, 1);
-}
-
-/* ---- counts of users ------------------------------------------------------------
- * Programs and scripts read these; they must find the user tasks only. The true
- * value of SLURM_X stays as ASPEN_X. */
-
-static const char *keep_original(const char *name)
+static bool get_variable(void *owner, const char *name, char *buf, size_t size)
 {
     const char *value = getenv(name);
-    char kept[64];
 
-    if (!value)
-        return NULL;
-    snprintf(kept, sizeof(kept), "ASPEN_%s", strchr(name, '_') + 1);
-    setenv(kept, value, 1);
-    return value;
+    (void) owner;
+    return value && (size_t) snprintf(buf, size, "%s", value) < size;
 }
 
-static void renumber(const char *name, uint32_t value)
+static void set_variable(void *owner, const char *name, const char *value)
 {
-    if (keep_original(name))
-        set_number(name, value);
+    (void) owner;
+    setenv(name, value, 1);
 }
 
-/* A count per node, "4(x2)". */
-static void shrink_list(const char *name, uint32_t ghosts)
+static void unset_variable(void *owner, const char *name)
 {
-    const char *old = keep_original(name);
-    char less[LIST_MAX];
-
-    if (old && asp_counts_less(old, ghosts, less, sizeof(less)) > 0)
-        setenv(name, less, 1);
+    (void) owner;
+    unsetenv(name);
 }
 
-/* The ids on this node, and this task's own. */
-static void renumber_ids(const struct aspt_task *task)
-{
-    const struct aspt_place *place = &task->place;
-    uint32_t users = place->nlocal - task->spec.ghosts;
-    uint32_t ranks[ASP_TASKS_MAX];
-    char list[LIST_MAX];
-    struct asp_strbuf text = ASP_STRBUF(list);
+static const struct asp_environment own = {get_variable, set_variable,
+                                           unset_variable, NULL};
 
-    if (aspt_place_user_ranks(place, task->spec.ghosts, ranks) < 0)
-        return;
-    renumber("SLURM_PROCID", ranks[place->local]);
-    for (uint32_t i = 0; i < users; i++)
-        asp_strbuf_add(&text, "%s%" PRIu32, i ? "," : "", ranks[i]);
-    if (keep_original("SLURM_GTIDS") && !text.cut)
-        setenv("SLURM_GTIDS", list, 1);
-}
-
-static void count_in_slurm(const struct aspt_task *task)
-{
-    uint32_t ghosts = task->spec.ghosts, per_node;
-    uint32_t users = task->place.ntasks - ghosts * task->place.nnodes;
-    const char *text = getenv("SLURM_NTASKS_PER_NODE");
-
-    renumber("SLURM_NTASKS", users);
-    renumber("SLURM_NPROCS", users);
-    renumber("SLURM_STEP_NUM_TASKS", users);
-    shrink_list("SLURM_TASKS_PER_NODE", ghosts);
-    shrink_list("SLURM_STEP_TASKS_PER_NODE", ghosts);
-    if (text && asp_parse_number(text, ASP_RANKS_MAX, &per_node) == 0 &&
-        per_node > ghosts)
-        renumber("SLURM_NTASKS_PER_NODE", per_node - ghosts);
-    renumber_ids(task);
-}
-
-/* PMI_RANK and PMI_SIZE are MPI's own and stay. */
 static void count_users(const struct aspt_task *task)
 {
+    const struct aspt_place *place = &task->place;
+    struct asp_task_counts counts = {
+        .ghosts = task->spec.ghosts,
+        .ntasks = place->ntasks,
+        .nnodes = place->nnodes,
+        .nlocal = place->nlocal,
+        .local = place->local,
+    };
+    uint32_t ranks[ASP_TASKS_MAX];
+
     if (task->spec.ghosts == 0)
         return;
-    if (task->place.slurm)
-        count_in_slurm(task);
-    else
-        renumber("MPI_LOCALNRANKS", task->place.nlocal - task->spec.ghosts);
+    if (aspt_place_user_ranks(place, task->spec.ghosts, ranks) == 0)
+        counts.ranks_user = ranks;
+    asp_task_vars_renumber(&own, &counts, place->slurm);
 }
 
-/* The same of what Slurm also writes -c into, from 23.11 on. */
-static void count_tres(uint32_t user, uint32_t total)
-{
-    static const char name[] = "SLURM_TRES_PER_TASK";
-    const char *old = getenv(name);
-    char new[TRES_MAX];
-    bool others;
-
-    if (!old || asp_tres_cpus(old, &others) != total ||
-        asp_tres_set_cpus(old, user, new, sizeof(new)) < 0)
-        return;
-    if (new[0] != '\0')
-        setenv(name, new, 1);
-    else
-        unsetenv(name);
-}
-
-/* -c as the user gave it, where the value is the one that was made of it. */
+/* "2+3": -c as the user gave it, and what was made of it. */
 static void count_cpus(const char *cpus)
 {
-    static const char name[] = "SLURM_CPUS_PER_TASK";
-    const char *value = getenv(name);
     uint32_t user, total;
 
     if (asp_take_number(&cpus, ASP_RANKS_MAX, &user) < 0 || *cpus++ != '+' ||
         asp_parse_number(cpus, ASP_RANKS_MAX, &total) < 0)
         return;
-    set_number("ASPEN_CPUS_PER_TASK", total);
-    if (!value || strtoul(value, NULL, 10) != total)
-        return;
-    count_tres(user, total);
-    if (user)
-        set_number(name, user);
-    else
-        unsetenv(name);
+    asp_task_vars_number(&own, "ASPEN_CPUS_PER_TASK", total);
+    (void) asp_task_vars_cpus(&own, user, total);
 }
 
 /* ---- libraries ------------------------------------------------------------------ */
@@ -172,25 +102,15 @@ static int set_preload(bool heap, struct asp_err *err)
     return rc == 0 ? 0 : asp_errf(err, errno, "cannot set LD_PRELOAD");
 }
 
-/* What makes the dynamic linker or the C library work otherwise. */
-static bool is_of_loader(const char *variable)
-{
-    if (asp_after(variable, "LD_LIBRARY_PATH="))
-        return false;
-    return asp_after(variable, "LD_") ||
-           asp_after(variable, "GLIBC_TUNABLES=") ||
-           asp_after(variable, "MALLOC_");
-}
-
 /* A ghost runs without the program's preloads; one may be named for it. */
 static int clear_loader(struct asp_err *err)
 {
-    const char *own = getenv("ASPEN_GHOST_PRELOAD");
+    const char *named = getenv("ASPEN_GHOST_PRELOAD");
     char **at = environ;
 
     while (at && *at) {
         char *name = strndup(*at, strcspn(*at, "="));
-        bool ours = is_of_loader(*at);
+        bool ours = asp_is_of_loader(*at);
 
         if (!name || (ours && unsetenv(name) < 0)) {
             free(name);
@@ -199,7 +119,7 @@ static int clear_loader(struct asp_err *err)
         at += !ours; /* unsetenv() moved the others down */
         free(name);
     }
-    return own && setenv("LD_PRELOAD", own, 1) < 0
+    return named && setenv("LD_PRELOAD", named, 1) < 0
                ? asp_errf(err, ENOMEM, "no memory for a ghost")
                : 0;
 }
@@ -237,7 +157,7 @@ static int enter_board(const struct aspt_task *task, int board,
         fcntl(board, F_SETFD, 0) < 0)
         return asp_errf(err, errno, "cannot enter the board of tasks: %s",
                         strerror(errno));
-    set_number(ASP_BOARD_FD_ENV, (uint32_t) board);
+    asp_task_vars_number(&own, ASP_BOARD_FD_ENV, (uint32_t) board);
     return 0;
 }
 
@@ -265,7 +185,7 @@ int aspt_task_enter(const struct aspt_task *task,
     if (enter_board(task, decision->board, err) < 0)
         return -1;
     setenv("ASPEN_LAYOUT", decision->text, 1);
-    set_number("ASPEN_LOCAL", task->place.local);
+    asp_task_vars_number(&own, "ASPEN_LOCAL", task->place.local);
     setenv("ASPEN_ROLE", aspt_task_is_ghost(task) ? "ghost" : "user", 1);
     set_report(task->handover.report);
     if (aspt_task_is_ghost(task))
@@ -277,9 +197,5 @@ int aspt_task_enter(const struct aspt_task *task,
 
 void aspt_task_clear(void)
 {
-    static const char *const ours[] = {"ASPEN_LAYOUT", "ASPEN_ROLE",
-                                       "ASPEN_LOCAL", ASP_BOARD_FD_ENV};
-
-    for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
-        unsetenv(ours[i]);
+    asp_task_vars_clear(&own);
 }
