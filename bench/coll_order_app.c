@@ -315,7 +315,7 @@ static void start(void)
         MPI_Abort(MPI_COMM_WORLD, 1);
     aspx_coll_behind = aspx_real;
     aspx_coll_settings = (struct aspx_coll_settings){
-        .mode = ASPX_COLL_TUNE, .budget_us = 1e6, .join_s = 60};
+        .mode = ASP_COLL_MODE_TUNE, .budget_us = 1e6, .join_s = 60};
     if (!aspx_coll_begin(&none))
         MPI_Abort(MPI_COMM_WORLD, 1);
     comm = aspx_coll_comm_of(MPI_COMM_WORLD);

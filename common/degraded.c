@@ -4,9 +4,9 @@
 #include "degraded.h"
 
 #include "common/base/escape.h"
+#include "common/base/knobs.h"
 #include "common/base/request_spec.h"
 #include "common/base/words.h"
-#include "common/layout/layout.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -22,16 +22,21 @@ static void put_task(struct asp_strbuf *out, const struct asp_degraded *step,
                        slot + step->ghosts < step->nlocal ? "user" : "ghost");
 }
 
-/* Knobs that the runtime heeds in mode off, too. */
-static const char *const knobs[] = {
-    "pack",      "pack.threads",   "match",       "coll",       "coll.table",
-    "coll.save", "coll.budget_ms", "coll.effort", "coll.force",
-};
+#define NAME_AND_FLAGS(ID, FIELD, NAME, TYPE, DEFAULT, WORDS, MIN, MAX, UNIT,  \
+                       FLAGS, ...)                                             \
+    {NAME, FLAGS},
+
+/* Here and not asp_knobs[]: the plugin has no use for the rest of it. */
+static const struct {
+    const char *name;
+    unsigned flags;
+} knobs[] = {ASP_KNOBS(ASP_KNOB_SKIP, NAME_AND_FLAGS)};
 
 static bool is_heeded(const struct asp_spec_item *item)
 {
     for (size_t i = 0; i < sizeof(knobs) / sizeof(knobs[0]); i++)
-        if (asp_is_word(item->key, item->key_len, knobs[i]))
+        if (knobs[i].flags & ASP_KNOB_NO_HELPER &&
+            asp_is_word(item->key, item->key_len, knobs[i].name))
             return item->value && item->value_len < ASP_VALUE_MAX;
     return false;
 }

@@ -66,7 +66,7 @@ static int add_shared(struct aspa_answer *answer, struct aspa_env *env,
     if (aspa_env_add(env, "ASPEN_LAYOUT", plan->text, err) < 0)
         return -1;
     /* For the plugin, which decides what a task preloads. */
-    if (strcmp(asp_layout_knob(plan->layout, "heap", ""), "shared") == 0 &&
+    if (plan->layout->knobs.heap == ASP_HEAP_SHARED &&
         aspa_env_add(env, "ASPEN_HEAP", "shared", err) < 0)
         return -1;
     if (pmix && add_pmix_put(env, err) < 0)

@@ -76,7 +76,7 @@ static void complain(const struct asp_err *err, const char *then)
  * for another choice. */
 static void check_profile(void)
 {
-    const char *profile = aspx_record_profile(layout);
+    const char *profile = layout->knobs.profile_build;
 
     if (layout->tasks[local].rank_user == 0 &&
         asp_build_differs(profile, aspx_mpi_build()))
@@ -92,7 +92,7 @@ static void check_profile(void)
 static void trace_layout(void)
 {
     const struct asp_layout_task *task = &layout->tasks[local];
-    char cpus[256], helper[48] = "";
+    char cpus[256], helper[48] = "", text[ASP_VALUE_MAX];
 
     if (task->rank_user == 0 || (asp_layout_degraded(layout) && local == 0)) {
         aspx_trace(
@@ -100,9 +100,11 @@ static void trace_layout(void)
             layout->job, asp_mode_name(layout->mode), layout->size_world,
             layout->nnodes, layout->ghosts_per_node,
             layout->reason[0] ? "; " : "", layout->reason);
-        for (uint32_t k = 0; k < layout->nknobs; k++)
-            aspx_trace("knob %s=%s", layout->knobs[k].name,
-                       layout->knobs[k].value);
+        for (int id = 0; id < ASP_KNOB_COUNT; id++) {
+            if (asp_knobs[id].flags & ASP_KNOB_TO_RUNTIME)
+                aspx_trace("knob %s=%s", asp_knobs[id].name,
+                           asp_knobs_text(&layout->knobs, id, text));
+        }
     }
     if (task->cpu_helper_os >= 0)
         snprintf(helper, sizeof(helper), ", its helper's CPU %d",

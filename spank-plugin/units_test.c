@@ -346,6 +346,44 @@ static void test_degraded(void **state)
     free(text);
 }
 
+/* All that needs no helper reaches the runtime without a plan, and nothing
+ * else. */
+static void test_degraded_knobs(void **state)
+{
+    static struct asps_step step = {.nnodes = 1, .ntasks = 1, .nlocal = 1};
+    struct asp_layout *layout = NULL;
+    struct asp_err err = {.text = ""};
+    char *text;
+
+    (void) state;
+    strcpy(step.spec.mode, "off");
+    strcpy(step.text,
+           "off,coll=tune,coll.table=/t,coll.save=/s,coll.budget_ms=7,"
+           "coll.effort=all,coll.probe_ms=8,coll.reproducible=yes,"
+           "coll.force=ring,pack=auto,pack.threads=off,match=auto,"
+           "init.timeout_s=9,heap=shared,rma.binding=segment");
+    text = asps_degraded_layout(&step);
+    assert_non_null(text);
+    if (asp_layout_decode(text, strlen(text), &layout, &err) < 0)
+        fail_msg("%s: %s", text, err.text);
+    assert_int_equal(layout->knobs.coll, ASP_COLL_MODE_TUNE);
+    assert_string_equal(layout->knobs.coll_table, "/t");
+    assert_string_equal(layout->knobs.coll_save, "/s");
+    assert_int_equal(layout->knobs.coll_budget_ms, 7);
+    assert_int_equal(layout->knobs.coll_effort, ASP_EFFORT_ALL);
+    assert_int_equal(layout->knobs.coll_probe_ms, 8);
+    assert_true(layout->knobs.coll_reproducible);
+    assert_string_equal(layout->knobs.coll_force, "ring");
+    assert_int_equal(layout->knobs.pack, ASP_SWITCH_AUTO);
+    assert_int_equal(layout->knobs.pack_threads, ASP_SWITCH_OFF);
+    assert_int_equal(layout->knobs.match, ASP_SWITCH_AUTO);
+    assert_int_equal(layout->knobs.init_timeout_s, 9);
+    assert_int_equal(layout->knobs.heap, ASP_HEAP_PRIVATE);
+    assert_int_equal(layout->knobs.rma_binding, ASP_BINDING_RANK);
+    asp_layout_destroy(layout);
+    free(text);
+}
+
 static void clear_environment(void)
 {
     unsetenv("ASPEN_PROGRESS");
@@ -457,6 +495,7 @@ int main(void)
         cmocka_unit_test(test_filter),
         cmocka_unit_test(test_settings),
         cmocka_unit_test(test_degraded),
+        cmocka_unit_test(test_degraded_knobs),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_other_options),
     };

@@ -18,6 +18,7 @@ struct scan {
     const char *at;
     const char *end;
     struct asp_err *err;
+    bool seen[ASP_KNOB_COUNT]; /* knobs */
 };
 
 static int bad(const struct scan *scan, const char *what)
@@ -191,7 +192,10 @@ static int read_mode(struct scan *scan, struct asp_layout *out)
 
     if (scan_string(scan, 0, name, sizeof(name)))
         return -1;
-    return asp_mode_parse(name, &out->mode) ? bad(scan, "unknown mode") : 0;
+    if (asp_mode_parse(name, &out->mode))
+        return bad(scan, "unknown mode");
+    asp_knobs_init(&out->knobs, out->mode == ASP_MODE_OFF);
+    return 0;
 }
 
 static int read_gpn(struct scan *scan, struct asp_layout *out)
@@ -294,19 +298,24 @@ static int read_task(struct scan *scan, struct asp_layout *out)
 
 static int read_knob(struct scan *scan, struct asp_layout *out)
 {
-    struct asp_layout_knob *knob = &out->knobs[out->nknobs];
+    char name[ASP_NAME_MAX], value[ASP_VALUE_MAX];
+    enum asp_knob_id id;
 
-    if (out->nknobs == ASP_KNOBS_MAX)
-        return bad(scan, "too many knobs");
-    if (scan_string(scan, ':', knob->name, sizeof(knob->name)))
+    if (scan_string(scan, ':', name, sizeof(name)))
         return -1;
-    if (!knob->name[0] || asp_layout_knob(out, knob->name, NULL))
-        return bad(scan, "knob without a name or given twice");
+    if (!name[0])
+        return bad(scan, "knob without a name");
     if (!scan_word(scan, ":"))
         return bad(scan, "expected \":\"");
-    if (scan_string(scan, 0, knob->value, sizeof(knob->value)))
+    if (scan_string(scan, 0, value, sizeof(value)))
         return -1;
-    out->nknobs++;
+    id = asp_knob_find(name);
+    if (id == ASP_KNOB_COUNT || !(asp_knobs[id].flags & ASP_KNOB_TO_RUNTIME))
+        return 0;
+    if (scan->seen[id])
+        return bad(scan, "knob given twice");
+    scan->seen[id] = true;
+    (void) asp_knobs_set(&out->knobs, id, value); /* else as it is */
     return 0;
 }
 
@@ -383,7 +392,7 @@ static int read_fields(struct scan *scan, struct asp_layout *out)
 int asp_layout_decode(const char *text, size_t len, struct asp_layout **out_p,
                       struct asp_err *err)
 {
-    struct scan scan = {text, text, text + len, err};
+    struct scan scan = {text, text, text + len, err, {false}};
     struct asp_layout *out;
 
     if (len > ASP_LAYOUT_TEXT_MAX)

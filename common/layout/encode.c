@@ -113,11 +113,13 @@ static size_t encode(const struct asp_layout *layout, char *buf, size_t size,
     put_cpus(&out, &layout->service);
     for (uint32_t t = 0; t < layout->ntasks; t++)
         put_task(&out, &layout->tasks[t]);
-    for (uint32_t k = 0; k < layout->nknobs; k++) {
-        asp_strbuf_add(&out, " knob=");
-        put_part(&out, layout->knobs[k].name);
-        asp_strbuf_add(&out, ":");
-        put_value(&out, layout->knobs[k].value);
+    for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++) {
+        char value[ASP_VALUE_MAX];
+
+        if (!(asp_knobs[id].flags & ASP_KNOB_TO_RUNTIME))
+            continue;
+        asp_strbuf_add(&out, " knob=%s:", asp_knobs[id].name);
+        put_value(&out, asp_knobs_text(&layout->knobs, id, value));
     }
     for (uint32_t w = 0; w < layout->windows.n; w++) {
         char text[ASP_WINRULE_TEXT_MAX];

@@ -7,29 +7,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const mode_names[] = {
-    [ASP_MODE_OFF] = "off",       [ASP_MODE_AUTO] = "auto",
-    [ASP_MODE_GHOST] = "ghost",   [ASP_MODE_OFFLOAD] = "offload",
-    [ASP_MODE_THREAD] = "thread",
-};
+#define MODE_NAME(ENUMERATOR, TEXT) [ENUMERATOR] = TEXT,
 
-enum { MODES = sizeof(mode_names) / sizeof(mode_names[0]) };
+static const char *const mode_names[] = {ASP_WORDS_mode(MODE_NAME)};
 
 const char *asp_mode_name(enum asp_mode mode)
 {
-    return (unsigned) mode < MODES ? mode_names[mode] : NULL;
+    return (unsigned) mode < sizeof(mode_names) / sizeof(mode_names[0])
+               ? mode_names[mode]
+               : NULL;
 }
 
 int asp_mode_parse(const char *text, enum asp_mode *out_p)
 {
-    for (unsigned i = 0; i < MODES; i++) {
-        if (!strcmp(text, mode_names[i])) {
-            *out_p = (enum asp_mode) i;
-            return 0;
-        }
+    int word = asp_knob_word(ASP_KNOB_MODE, text);
+
+    if (word < 0) {
+        errno = EINVAL;
+        return -1;
     }
-    errno = EINVAL;
-    return -1;
+    *out_p = (enum asp_mode) word;
+    return 0;
 }
 
 const char *asp_role_name(enum asp_role role)
@@ -43,21 +41,10 @@ const char *asp_role_name(enum asp_role role)
     return NULL;
 }
 
-const char *asp_layout_knob(const struct asp_layout *layout, const char *name,
-                            const char *fallback)
-{
-    for (uint32_t i = 0; i < layout->nknobs; i++) {
-        if (!strcmp(layout->knobs[i].name, name))
-            return layout->knobs[i].value;
-    }
-    return fallback;
-}
-
 bool asp_layout_offloads(const struct asp_layout *layout)
 {
     return layout->mode == ASP_MODE_OFFLOAD ||
-           (layout->mode == ASP_MODE_GHOST &&
-            !strcmp(asp_layout_knob(layout, "offload", "no"), "yes"));
+           (layout->mode == ASP_MODE_GHOST && layout->knobs.offload);
 }
 
 static bool overlap(const struct asp_cpuset *a, const struct asp_cpuset *b)

@@ -13,6 +13,7 @@
 
 #include "common/base/cpuset.h"
 #include "common/base/err.h"
+#include "common/base/knobs.h"
 #include "common/base/limits.h"
 #include "common/rules/winrule.h"
 
@@ -22,17 +23,6 @@
 enum {
     ASP_LAYOUT_VERSION = 1,
     ASP_LAYOUT_TEXT_MAX = 96 * 1024, /* fits one environment string (128 KiB) */
-    ASP_KNOBS_MAX = 64,
-    ASP_NAME_MAX = 64,
-    ASP_VALUE_MAX = 256,
-};
-
-enum asp_mode {
-    ASP_MODE_OFF,
-    ASP_MODE_AUTO,
-    ASP_MODE_GHOST,
-    ASP_MODE_OFFLOAD,
-    ASP_MODE_THREAD,
 };
 
 enum asp_role { ASP_ROLE_USER, ASP_ROLE_GHOST };
@@ -55,12 +45,6 @@ struct asp_layout_node {
     uint32_t *ranks_world; /* ntasks of them, owned */
 };
 
-/* A resolved knob that the runtime needs, by its policy name. */
-struct asp_layout_knob {
-    char name[ASP_NAME_MAX];
-    char value[ASP_VALUE_MAX];
-};
-
 struct asp_layout {
     uint32_t version;
     char job[ASP_NAME_MAX]; /* "1234.0" */
@@ -76,9 +60,8 @@ struct asp_layout {
     uint32_t ntasks;               /* tasks of this node */
     struct asp_layout_task *tasks; /* ntasks, by local task id, owned */
     struct asp_cpuset service;     /* service CPUs of this node (thread mode) */
-    uint32_t nknobs;
-    struct asp_layout_knob knobs[ASP_KNOBS_MAX];
-    struct asp_winrules windows; /* rules for single windows */
+    struct asp_knobs knobs;        /* as resolved */
+    struct asp_winrules windows;   /* rules for single windows */
 };
 
 /* A degraded layout is what the plugin writes by itself when the agent is
@@ -95,10 +78,6 @@ static inline bool asp_layout_degraded(const struct asp_layout *layout)
 const char *asp_mode_name(enum asp_mode mode);
 int asp_mode_parse(const char *text, enum asp_mode *out_p);
 const char *asp_role_name(enum asp_role role);
-
-/* Value of a knob, or fallback. The result is borrowed from the layout. */
-const char *asp_layout_knob(const struct asp_layout *layout, const char *name,
-                            const char *fallback);
 
 /* Does each user get an offload thread: in mode offload, or beside ghosts? */
 bool asp_layout_offloads(const struct asp_layout *layout);
@@ -118,6 +97,8 @@ int asp_layout_encode(const struct asp_layout *layout, char *buf, size_t size,
                       struct asp_err *err);
 
 /* Decode the text form; every field is checked, unknown fields are refused.
+ * Installations may differ in their knobs: one that is not known is left out,
+ * and one that is missing, or has a value that is none, has its default.
  *   out_p    owned by the caller, asp_layout_destroy(); untouched on failure
  * Returns 0, or -1 with errno EINVAL (text), EPROTO (other version), ENOMEM. */
 int asp_layout_decode(const char *text, size_t len, struct asp_layout **out_p,

@@ -20,8 +20,8 @@ static const char full[] = HEAD
     "reason=pretended%20CPUs digest=1a2b size=6 nnodes=2 node=0 "
     "nodes=n1:0-2;n2:3-5 service= "
     "task=0:user:0:2:numa0:h-1:c0 task=1:user:1:2:numa0:h-1:c1-2 "
-    "task=2:ghost:-:-:numa0:h-1:c3 knob=ghosts:1 knob=verbose:no "
-    "knob=a%20b%3Ac:d:e end";
+    "task=2:ghost:-:-:numa0:h-1:c3 knob=heap:shared knob=verbose:no "
+    "knob=report:%2Fa%20b%3Ac knob=a%20b%3Ac:d:e end";
 
 static const char cyclic[] = HEAD
     "reason= digest=x size=8 nnodes=2 node=1 "
@@ -44,7 +44,10 @@ static const char windows[] =
     "window=name:a%2A;rma.balance:ops end";
 
 static const char *const good[] = {full, cyclic, degraded, mode_off, windows};
-enum { GOOD = sizeof(good) / sizeof(good[0]) };
+enum {
+    GOOD = sizeof(good) / sizeof(good[0]),
+    TEXT_MAX = 4096, /* the encoder writes some 1 KiB of knobs */
+};
 
 static struct asp_layout *decode(const char *text)
 {
@@ -56,18 +59,96 @@ static struct asp_layout *decode(const char *text)
     return layout;
 }
 
+/* The encoder writes every knob, where those that were missing have their
+ * defaults, and in the order of the table. All else is as it was read. */
 static void round_trip(void **state)
 {
     (void) state;
     for (size_t i = 0; i < GOOD; i++) {
-        struct asp_layout *layout = decode(good[i]);
-        char text[1024];
+        struct asp_layout *layout = decode(good[i]), *again;
+        char text[TEXT_MAX], second[TEXT_MAX];
+        const char *knobs = strstr(good[i], " knob="), *end;
 
-        assert_int_equal(asp_layout_encode(layout, text, sizeof(text), NULL),
-                         strlen(good[i]));
-        assert_string_equal(text, good[i]);
+        if (!knobs)
+            knobs = strstr(good[i], " end");
+        end = strstr(good[i], " window=") ? strstr(good[i], " window=")
+                                          : strstr(good[i], " end");
+        assert_true(asp_layout_encode(layout, text, sizeof(text), NULL) > 0);
+        assert_memory_equal(text, good[i], (size_t) (knobs - good[i]));
+        assert_string_equal(text + strlen(text) - strlen(end), end);
+        again = decode(text);
+        assert_true(asp_layout_encode(again, second, sizeof(second), NULL) > 0);
+        assert_string_equal(second, text);
+        assert_memory_equal(&again->knobs, &layout->knobs,
+                            sizeof(layout->knobs));
+        asp_layout_destroy(again);
         asp_layout_destroy(layout);
     }
+}
+
+/* Decode a layout of this mode with these knobs. */
+static struct asp_layout *with_knobs(const char *mode, const char *knobs)
+{
+    char text[TEXT_MAX];
+
+    snprintf(text, sizeof(text),
+             "aspen-layout/1 job= mode=%s gpn=0 bound=yes reason= digest= "
+             "size=1 nnodes=1 node=0 nodes=n:0 service= "
+             "task=0:user:0:-:numa0:h-1:c0%s end",
+             mode, knobs);
+    return decode(text);
+}
+
+/* What a layout may bring that no row of the table accepts. */
+static void broken_knobs(void **state)
+{
+    static const char *const values[] = {
+        "",    "x",          "-1",   "+1",
+        "1.5", "1x",         "0x10", "99999999999999999999999",
+        "%7C", "off%7Cauto", "YES",  "%41x",
+        "8%20"};
+    struct asp_layout *layout = with_knobs("thread", "");
+    struct asp_knobs defaults;
+
+    (void) state;
+    asp_knobs_init(&defaults, false);
+    assert_memory_equal(&layout->knobs, &defaults, sizeof(defaults));
+    asp_layout_destroy(layout);
+    for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++)
+        for (size_t v = 0; v < sizeof(values) / sizeof(values[0]); v++) {
+            bool any = asp_knobs[id].type >= ASP_TYPE_NAME;
+            char text[400];
+
+            if (any && values[v][0]) /* any text names a file */
+                continue;
+            snprintf(text, sizeof(text), " knob=%s:%s", asp_knobs[id].name,
+                     values[v]);
+            layout = with_knobs("thread", text);
+            if (memcmp(&layout->knobs, &defaults, sizeof(defaults)))
+                fail_msg("%s is not the default", text);
+            asp_layout_destroy(layout);
+        }
+}
+
+/* In mode off messages are mended only when that was said. */
+static void knobs_of_mode_off(void **state)
+{
+    struct asp_layout *layout = with_knobs("off", "");
+
+    (void) state;
+    assert_int_equal(layout->knobs.pack, ASP_SWITCH_OFF);
+    assert_int_equal(layout->knobs.match, ASP_SWITCH_OFF);
+    assert_int_equal(layout->knobs.pack_threads, ASP_SWITCH_AUTO);
+    assert_int_equal(layout->knobs.init_timeout_s, 60);
+    asp_layout_destroy(layout);
+    layout = with_knobs("off", " knob=pack:auto knob=match:broken");
+    assert_int_equal(layout->knobs.pack, ASP_SWITCH_AUTO);
+    assert_int_equal(layout->knobs.match, ASP_SWITCH_OFF);
+    asp_layout_destroy(layout);
+    layout = with_knobs("thread", "");
+    assert_int_equal(layout->knobs.pack, ASP_SWITCH_AUTO);
+    assert_int_equal(layout->knobs.match, ASP_SWITCH_AUTO);
+    asp_layout_destroy(layout);
 }
 
 static void reads_fields(void **state)
@@ -82,9 +163,9 @@ static void reads_fields(void **state)
     assert_int_equal(ghost->role, ASP_ROLE_GHOST);
     assert_int_equal(ghost->rank_user, ASP_RANK_NONE);
     assert_true(asp_cpuset_has(&ghost->cpus, 3));
-    assert_string_equal(asp_layout_knob(layout, "ghosts", "9"), "1");
-    assert_string_equal(asp_layout_knob(layout, "none", "9"), "9");
-    assert_string_equal(asp_layout_knob(layout, "a b:c", "9"), "d:e");
+    assert_int_equal(layout->knobs.heap, ASP_HEAP_SHARED);
+    assert_string_equal(layout->knobs.report, "/a b:c");
+    assert_int_equal(layout->knobs.heap_threshold_kb, 128);
     asp_layout_destroy(layout);
     layout = decode(cyclic);
     assert_string_equal(layout->nodes[1].name, "b:1");
@@ -210,7 +291,7 @@ static void refuses(void **state)
         {":c0", ":c0,"},
         {" end", " end "},
         {" end", ""},
-        {" knob=g", " knob=verbose:1 knob=g"},
+        {" knob=v", " knob=heap:private knob=v"},
         {" end", " extra=1 end"},
         {"%20", "%2x"},
         {"%20", "%00"},
@@ -218,7 +299,7 @@ static void refuses(void **state)
         {"%20", " "},
         {"job=", "jobs="},
         {"job=12.0", "job=12\n0"},
-        {" knob=ghosts:1", " knob=:1"},
+        {" knob=heap:shared", " knob=:1"},
     };
 
     (void) state;
@@ -255,10 +336,11 @@ static void refuses_cuts(void **state)
 static void no_room(void **state)
 {
     struct asp_layout *layout = decode(full);
-    size_t len = strlen(full);
-    char text[1024];
+    char text[TEXT_MAX];
+    size_t len = (size_t) asp_layout_encode(layout, text, sizeof(text), NULL);
 
     (void) state;
+    assert_int_equal(strlen(text), len);
     assert_int_equal(asp_layout_encode(layout, text, len + 1, NULL), (int) len);
     /* One byte less: the other node's name goes. */
     assert_int_equal(asp_layout_encode(layout, text, len, NULL), (int) len - 2);
@@ -308,7 +390,15 @@ static void assert_sound(const struct asp_layout *layout)
     assert_in_range(layout->ntasks, 1, ASP_TASKS_MAX);
     assert_true(layout->ghosts_per_node < layout->ntasks);
     assert_in_range(layout->size_world, layout->ntasks, ASP_RANKS_MAX);
-    assert_true(layout->nknobs <= ASP_KNOBS_MAX);
+    for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++) {
+        char value[ASP_VALUE_MAX];
+        struct asp_knobs again;
+
+        if (!(asp_knobs[id].flags & ASP_KNOB_TO_RUNTIME))
+            continue;
+        asp_knobs_text(&layout->knobs, id, value);
+        assert_int_equal(asp_knobs_set(&again, id, value), 0);
+    }
     assert_non_null(asp_mode_name(layout->mode));
     assert_true(layout->windows.n <= ASP_WINRULES_MAX);
     for (uint32_t w = 0; w < layout->windows.n; w++)
@@ -352,7 +442,7 @@ static void fuzz(void **state)
     for (int i = 0; i < 60000; i++) {
         const char *origin = good[i % GOOD];
         struct asp_layout *layout = NULL, *again = NULL;
-        char text[2048], *exact;
+        char text[TEXT_MAX], *exact;
         size_t len = strlen(origin);
         int n;
 
@@ -380,10 +470,11 @@ static void fuzz(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip), cmocka_unit_test(reads_fields),
-        cmocka_unit_test(roles),      cmocka_unit_test(refuses),
-        cmocka_unit_test(alone),      cmocka_unit_test(refuses_cuts),
-        cmocka_unit_test(no_room),    cmocka_unit_test(many_windows),
+        cmocka_unit_test(round_trip),   cmocka_unit_test(reads_fields),
+        cmocka_unit_test(broken_knobs), cmocka_unit_test(knobs_of_mode_off),
+        cmocka_unit_test(roles),        cmocka_unit_test(refuses),
+        cmocka_unit_test(alone),        cmocka_unit_test(refuses_cuts),
+        cmocka_unit_test(no_room),      cmocka_unit_test(many_windows),
         cmocka_unit_test(fuzz),
     };
 

@@ -65,7 +65,7 @@ int asp_node_policy(const struct asp_node *node, struct asp_policy **policy_p,
         return -1;
     }
     plan->require = asp_policy_bool(policy, ASP_KNOB_REQUIRE);
-    plan->pmix = strcmp(asp_policy_text(policy, ASP_KNOB_PMIX), "off") != 0;
+    plan->pmix = asp_policy_word(policy, ASP_KNOB_PMIX) == ASP_SWITCH_AUTO;
     asp_policy_notes(policy, plan->note, sizeof(plan->note));
     *policy_p = policy;
     return 0;
@@ -82,7 +82,7 @@ static bool binds_itself(const char *kind)
 
 static bool uses_threads(const struct asp_policy *policy)
 {
-    return strcmp(asp_policy_text(policy, ASP_KNOB_SMT), "use") == 0;
+    return asp_policy_word(policy, ASP_KNOB_SMT) == ASP_SMT_USE;
 }
 
 /* --threads-per-core, --hint. With placement.smt=use single threads were asked
@@ -111,7 +111,6 @@ static int make_layout(const struct asp_node *node,
                        struct asp_node_plan *plan, struct asp_err *err)
 {
     enum asp_mode mode = asp_policy_mode(policy);
-    const char *spread = asp_policy_text(policy, ASP_KNOB_SPREAD);
     struct asp_plan_request wish = {
         .job = node->job,
         .mode = mode,
@@ -119,8 +118,7 @@ static int make_layout(const struct asp_node *node,
         .service_cores = service_cores(policy),
         .offload = mode == ASP_MODE_GHOST &&
                    asp_policy_bool(policy, ASP_KNOB_OFFLOAD),
-        .spread = strcmp(spread, "pack") == 0 ? ASP_SPREAD_PACK
-                                              : ASP_SPREAD_NUMA,
+        .spread = (enum asp_spread) asp_policy_word(policy, ASP_KNOB_SPREAD),
         .share = asp_policy_bool(policy, ASP_KNOB_SHARE),
         .use_threads = uses_threads(policy),
         .may_bind = known(unbound) == NULL,

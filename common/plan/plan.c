@@ -129,6 +129,7 @@ static struct asp_layout *make_layout(const struct asp_plan_request *request)
     snprintf(layout->job, sizeof(layout->job), "%s",
              request->job ? request->job : "");
     layout->mode = request->mode;
+    asp_knobs_init(&layout->knobs, layout->mode == ASP_MODE_OFF);
     layout->ghosts_per_node = request->ghosts_per_node;
     layout->node = request->node;
     if (copy_nodes(request, layout) || fill_tasks(layout)) {

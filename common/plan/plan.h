@@ -23,9 +23,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* NUMA: one helper per domain first. PACK: all on the last cores. */
-enum asp_spread { ASP_SPREAD_NUMA, ASP_SPREAD_PACK };
-
 /* Everything is borrowed. */
 struct asp_plan_request {
     const char *job;          /* "12.0"; NULL is "" */
@@ -33,11 +30,11 @@ struct asp_plan_request {
     uint32_t ghosts_per_node; /* mode ghost: at least 1, else 0 */
     uint32_t service_cores;   /* mode thread, else 0 */
     bool offload;             /* mode ghost: offload threads too */
-    enum asp_spread spread;
-    bool share;         /* placement.share */
-    bool use_threads;   /* placement.smt=use */
-    bool may_bind;      /* may CPU sets be enforced? */
-    const char *reason; /* why not, when !may_bind; may be NULL */
+    enum asp_spread spread;   /* placement.spread */
+    bool share;               /* placement.share */
+    bool use_threads;         /* placement.smt=use */
+    bool may_bind;            /* may CPU sets be enforced? */
+    const char *reason;       /* why not, when !may_bind; may be NULL */
     const struct asp_layout_node *nodes; /* of the step */
     uint32_t nnodes;
     uint32_t node; /* this one */

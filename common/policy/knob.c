@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The schema at work: find a knob, check a value, store it with its origin.
- * The table itself is knobs.h. */
+/* What users write for a knob: check it, make it canonical, store it with its
+ * origin. The table is common/base/knobs.h. */
 #include "config.h"
 
 #include "common/base/nearest.h"
@@ -15,13 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ASP_KNOB_ROW(ID, NAME, TYPE, BUILTIN, VALUES, MIN, MAX, UNIT, FLAGS,   \
-                     HELP)                                                     \
-    [ASP_KNOB_##ID] = {NAME, ASP_TYPE_##TYPE, BUILTIN, VALUES, MIN, MAX,       \
-                       UNIT, FLAGS,           HELP},
-
-const struct asp_knob asp_knobs[ASP_KNOB_COUNT] = {ASP_KNOBS(ASP_KNOB_ROW)};
-
 static const char *const layer_names[ASP_LAYER_COUNT] = {
     [ASP_LAYER_BUILTIN] = "built-in", [ASP_LAYER_SITE] = "site default",
     [ASP_LAYER_RULE] = "site rule",   [ASP_LAYER_JOB] = "job policy",
@@ -33,15 +26,6 @@ const char *asp_layer_name(enum asp_layer layer)
     return layer_names[layer];
 }
 
-enum asp_knob_id asp_knob_find(const char *name)
-{
-    enum asp_knob_id id = 0;
-
-    while (id < ASP_KNOB_COUNT && strcmp(asp_knobs[id].name, name) != 0)
-        id++;
-    return id;
-}
-
 const char *asp_knob_range(enum asp_knob_id id, char *buf, size_t size)
 {
     const struct asp_knob *knob = &asp_knobs[id];
@@ -49,6 +33,7 @@ const char *asp_knob_range(enum asp_knob_id id, char *buf, size_t size)
     switch (knob->type) {
     case ASP_TYPE_WORD:
     case ASP_TYPE_BOOL:
+    case ASP_TYPE_NAME:
         snprintf(buf, size, "%s", knob->values);
         break;
     case ASP_TYPE_NUMBER:
@@ -56,11 +41,8 @@ const char *asp_knob_range(enum asp_knob_id id, char *buf, size_t size)
                  knob->values[0] ? " or " : "", knob->min, knob->max,
                  knob->unit);
         break;
-    case ASP_TYPE_REPORT:
-        snprintf(buf, size, "no|yes|FILE");
-        break;
     case ASP_TYPE_FILE:
-        snprintf(buf, size, "no|FILE");
+        snprintf(buf, size, "%s|FILE", knob->values);
         break;
     }
     return buf;
@@ -109,41 +91,26 @@ static int check_bool(const struct asp_knob *knob, const char *value, char *out,
     return 0;
 }
 
-/* Decimal digits only. Returns -1 if it is no number. */
-static int parse_number(const char *value, int64_t *out_p)
-{
-    char *end;
-    long long n;
-
-    if (!isdigit((unsigned char) value[0]))
-        return -1;
-    errno = 0;
-    n = strtoll(value, &end, 10);
-    if (errno || *end)
-        return -1;
-    *out_p = n;
-    return 0;
-}
-
 static int check_number(enum asp_knob_id id, const char *value, char *out,
                         struct asp_err *err)
 {
     const struct asp_knob *knob = &asp_knobs[id];
     char range[ASP_VALUE_MAX];
-    int64_t n;
+    int n;
 
-    if (asp_is_among(value, strlen(value), knob->values)) {
-        snprintf(out, ASP_VALUE_MAX, "%s", value);
-        return 0;
+    if (asp_knob_number(id, value, &n) < 0) {
+        bool outside = errno == ERANGE;
+
+        asp_knob_range(id, range, sizeof(range));
+        return asp_errf(err, EINVAL,
+                        outside ? "%s: %.64s is out of range; give %s"
+                                : "%s: \"%.64s\" is not a number; give %s",
+                        knob->name, value, range);
     }
-    asp_knob_range(id, range, sizeof(range));
-    if (parse_number(value, &n) < 0)
-        return asp_errf(err, EINVAL, "%s: \"%.64s\" is not a number; give %s",
-                        knob->name, value, range);
-    if (n < knob->min || n > knob->max)
-        return asp_errf(err, EINVAL, "%s: %.64s is out of range; give %s",
-                        knob->name, value, range);
-    snprintf(out, ASP_VALUE_MAX, "%" PRId64, n);
+    if (n == ASP_NUMBER_AUTO)
+        snprintf(out, ASP_VALUE_MAX, "%s", value);
+    else
+        snprintf(out, ASP_VALUE_MAX, "%d", n);
     return 0;
 }
 
@@ -162,8 +129,8 @@ static int check_file(const struct asp_knob *knob, const char *value, char *out,
                             "characters",
                             knob->name);
     if (!value[0])
-        return asp_errf(err, EINVAL, "%s: give no%s or a file name", knob->name,
-                        knob->type == ASP_TYPE_REPORT ? ", yes" : "");
+        return asp_errf(err, EINVAL, "%s: give %s|FILE", knob->name,
+                        knob->values);
     snprintf(out, ASP_VALUE_MAX, "%s", value);
     return 0;
 }
@@ -178,7 +145,8 @@ int asp_knob_check(enum asp_knob_id id, const char *value,
                         knob->name, ASP_VALUE_MAX - 1);
     switch (knob->type) {
     case ASP_TYPE_WORD:
-        if (!asp_is_among(value, strlen(value), knob->values))
+    case ASP_TYPE_NAME:
+        if (asp_knob_word(id, value) < 0)
             return refuse_word(knob, value, err);
         snprintf(out, ASP_VALUE_MAX, "%s", value);
         return 0;
@@ -186,7 +154,6 @@ int asp_knob_check(enum asp_knob_id id, const char *value,
         return check_bool(knob, value, out, err);
     case ASP_TYPE_NUMBER:
         return check_number(id, value, out, err);
-    case ASP_TYPE_REPORT:
     case ASP_TYPE_FILE:
         return check_file(knob, value, out, err);
     }

@@ -145,10 +145,9 @@ static void advise_ghosts(struct asp_policy *policy)
 {
     const struct asp_advice *advice = &policy->advice;
     struct asp_setting *ghosts = &policy->resolved[ASP_KNOB_GHOSTS];
-    const char *mode = asp_policy_text(policy, ASP_KNOB_MODE);
 
-    if (strcmp(mode, "auto") == 0 && advice->mode == ASP_MODE_GHOST &&
-        ghosts->layer < ASP_LAYER_JOB)
+    if (asp_policy_mode(policy) == ASP_MODE_AUTO &&
+        advice->mode == ASP_MODE_GHOST && ghosts->layer < ASP_LAYER_JOB)
         snprintf(ghosts->value, sizeof(ghosts->value), "%" PRIu32,
                  advice->ghosts);
 }
@@ -323,6 +322,11 @@ int64_t asp_policy_number(const struct asp_policy *policy, enum asp_knob_id id)
     return strtoll(policy->resolved[id].value, NULL, 10);
 }
 
+int asp_policy_word(const struct asp_policy *policy, enum asp_knob_id id)
+{
+    return asp_knob_word(id, policy->resolved[id].value);
+}
+
 bool asp_policy_bool(const struct asp_policy *policy, enum asp_knob_id id)
 {
     return strcmp(policy->resolved[id].value, "yes") == 0;
@@ -330,10 +334,9 @@ bool asp_policy_bool(const struct asp_policy *policy, enum asp_knob_id id)
 
 enum asp_mode asp_policy_mode(const struct asp_policy *policy)
 {
-    enum asp_mode mode = ASP_MODE_OFF;
+    int mode = asp_policy_word(policy, ASP_KNOB_MODE);
 
-    asp_mode_parse(asp_policy_text(policy, ASP_KNOB_MODE), &mode);
-    return mode;
+    return mode < 0 ? ASP_MODE_OFF : (enum asp_mode) mode; /* not resolved */
 }
 
 /* Append a note, if it is one and there is room. */
@@ -443,15 +446,8 @@ void asp_policy_to_layout(const struct asp_policy *policy,
     snprintf(layout->policy_digest, sizeof(layout->policy_digest), "%s",
              digest);
     layout->windows = policy->windows;
-    layout->nknobs = 0;
-    for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++) {
-        struct asp_layout_knob *knob = &layout->knobs[layout->nknobs];
-
-        if (!(asp_knobs[id].flags & ASP_KNOB_TO_RUNTIME))
-            continue;
-        snprintf(knob->name, sizeof(knob->name), "%s", asp_knobs[id].name);
-        snprintf(knob->value, sizeof(knob->value), "%s",
-                 policy->resolved[id].value);
-        layout->nknobs++;
-    }
+    for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++)
+        if (asp_knobs[id].flags & ASP_KNOB_TO_RUNTIME)
+            (void) asp_knobs_set(&layout->knobs, id,
+                                 policy->resolved[id].value); /* was checked */
 }

@@ -11,9 +11,9 @@
 
 #include "common/base/build_id.h"
 #include "common/base/err.h"
+#include "common/base/knobs.h"
 #include "common/base/request_spec.h"
 #include "common/layout/layout.h"
-#include "knobs.h"
 #include "common/rules/winrule.h"
 
 #include <stdbool.h>
@@ -24,35 +24,6 @@ enum {
     ASP_POLICY_FILE_MAX = 1 << 20, /* bytes of a policy file */
     ASP_ALLOW_MAX = 16,            /* words in a limit's allow list */
     ASP_RULES_MAX = 256,
-};
-
-#define ASP_KNOB_ENUM(ID, ...) ASP_KNOB_##ID,
-enum asp_knob_id { ASP_KNOBS(ASP_KNOB_ENUM) ASP_KNOB_COUNT };
-
-enum asp_knob_type {
-    ASP_TYPE_WORD,   /* one of values */
-    ASP_TYPE_BOOL,   /* yes or no, and their synonyms */
-    ASP_TYPE_NUMBER, /* min..max, or one of values */
-    ASP_TYPE_REPORT, /* yes, no, or the name of a file */
-    ASP_TYPE_FILE,   /* no, or the name of a file */
-};
-
-enum asp_knob_flag {
-    ASP_KNOB_TO_RUNTIME = 1, /* travels in the layout */
-    ASP_KNOB_NOT_SITE = 2,   /* only the job may set it */
-    ASP_KNOB_COUNTS = 4,     /* what Slurm is asked for depends on it */
-};
-
-struct asp_knob {
-    const char *name;
-    enum asp_knob_type type;
-    const char *builtin;
-    const char *values;
-    int64_t min;
-    int64_t max;
-    const char *unit;
-    unsigned flags; /* enum asp_knob_flag */
-    const char *help;
 };
 
 /* Sources of values, weakest first. */
@@ -92,8 +63,6 @@ struct asp_facts {
 enum asp_policy_kind { ASP_POLICY_SITE, ASP_POLICY_JOB };
 
 struct asp_policy; /* opaque; owned by its creator */
-
-extern const struct asp_knob asp_knobs[ASP_KNOB_COUNT];
 
 /* NULL with errno ENOMEM. */
 struct asp_policy *asp_policy_create(void);
@@ -162,6 +131,8 @@ const char *asp_policy_text(const struct asp_policy *policy,
                             enum asp_knob_id id);
 int64_t asp_policy_number(const struct asp_policy *policy,
                           enum asp_knob_id id); /* a word is 0 */
+int asp_policy_word(const struct asp_policy *policy,
+                    enum asp_knob_id id); /* its enumerator */
 bool asp_policy_bool(const struct asp_policy *policy, enum asp_knob_id id);
 enum asp_mode asp_policy_mode(const struct asp_policy *policy);
 
@@ -193,9 +164,6 @@ void asp_policy_to_layout(const struct asp_policy *policy,
 
 /* Name of a layer for people: "site rule". */
 const char *asp_layer_name(enum asp_layer layer);
-
-/* Find a knob. Returns ASP_KNOB_COUNT if there is none. */
-enum asp_knob_id asp_knob_find(const char *name);
 
 /* Check a value and write its canonical text.
  * Returns 0, or -1 with errno EINVAL and the reason, without a place. */

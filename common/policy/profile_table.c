@@ -33,16 +33,17 @@ static void take(struct asp_policy *policy, enum asp_knob_id id,
 void asp_policy_profile_table(struct asp_policy *policy)
 {
     const char *profile = asp_policy_text(policy, ASP_KNOB_PROFILE);
-    const char *coll = asp_policy_text(policy, ASP_KNOB_COLL);
+    int coll = asp_policy_word(policy, ASP_KNOB_COLL);
     char value[ASP_VALUE_MAX];
 
-    if (strcmp(profile, "no") == 0 || strcmp(coll, "off") == 0 ||
+    if (strcmp(profile, "no") == 0 || coll == ASP_COLL_MODE_OFF ||
         strlen(profile) + sizeof(suffix) > sizeof(value))
         return;
     snprintf(value, sizeof(value), "%s%s", profile, suffix);
     if (!is_free(policy, ASP_KNOB_COLL_TABLE, value))
         return;
     take(policy, ASP_KNOB_COLL_TABLE, value);
-    if (strcmp(coll, "tune") == 0 && is_free(policy, ASP_KNOB_COLL_SAVE, value))
+    if (coll == ASP_COLL_MODE_TUNE &&
+        is_free(policy, ASP_KNOB_COLL_SAVE, value))
         take(policy, ASP_KNOB_COLL_SAVE, value);
 }

@@ -452,8 +452,9 @@ static void digests(void **state)
 
     (void) state;
     assert_non_null(layout);
-    asp_policy_add_spec(one, "ghost:2", ASP_LAYER_LINE, "line", NULL);
-    add(two, ASP_POLICY_JOB, "mode: ghost\nghosts: 2\n");
+    asp_policy_add_spec(one, "ghost:2,rma.balance=ops", ASP_LAYER_LINE, "line",
+                        NULL);
+    add(two, ASP_POLICY_JOB, "mode: ghost\nghosts: 2\nrma.balance: ops\n");
     resolve(one, NULL);
     resolve(two, NULL);
     asp_policy_digest(one, a);
@@ -466,8 +467,8 @@ static void digests(void **state)
     assert_string_not_equal(a, b);
     asp_policy_to_layout(two, layout);
     assert_string_equal(layout->policy_digest, b);
-    assert_string_equal(asp_layout_knob(layout, "init.timeout_s", ""), "60");
-    assert_null(asp_layout_knob(layout, "ghosts", NULL));
+    assert_int_equal(layout->knobs.init_timeout_s, 60);
+    assert_int_equal(layout->knobs.rma_balance, ASP_BALANCE_OPS);
     asp_layout_destroy(layout);
     asp_policy_destroy(one);
     asp_policy_destroy(two);

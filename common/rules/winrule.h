@@ -10,6 +10,7 @@
 #define ASPEN_COMMON_RULES_WINRULE_H
 
 #include "common/base/err.h"
+#include "common/base/knobs.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,9 +74,10 @@ enum asp_winkey_flag {
     W(NONCONTIG, "alloc_shared_noncontig", "", BOOL, "true|false", 0,         \
       "true: the parts of an MPI_Win_allocate_shared window need not be "     \
       "neighbours; only for programs that ask MPI_Win_shared_query")          \
-    W(BINDING, "rma.binding", "", WORD, "rank|segment", ASP_WIN_KNOB,         \
+    W(BINDING, "rma.binding", "", WORD, ASP_WORDS_TEXT(binding),              \
+      ASP_WIN_KNOB,                                                           \
       "as the knob, for this window")                                         \
-    W(BALANCE, "rma.balance", "", WORD, "none|random|ops|bytes|queue",        \
+    W(BALANCE, "rma.balance", "", WORD, ASP_WORDS_TEXT(balance),              \
       ASP_WIN_KNOB | ASP_WIN_LATER,                                           \
       "as the knob, for this window")
 /* clang-format on */

@@ -3,7 +3,6 @@
 #include "config.h"
 
 #include "adapt.h"
-#include "knobs.h"
 
 #include "runtime/casper/arena/engine.h"
 #include "runtime/mpi/real.h"
@@ -21,7 +20,7 @@
 static struct aspx_trace own_trace;
 static pthread_mutex_t trace_mutex = PTHREAD_MUTEX_INITIALIZER;
 static bool able;
-static const char *mode = "off";
+static char mode[ASP_VALUE_MAX] = "off";
 static double interval_s;
 
 /* The profile: its wish, and the share of the time in MPI that led to it, in
@@ -89,28 +88,28 @@ static void take_slot(const struct aspx_engine *engine)
         page, aspx_engine_count(world, ASP_ROLE_USER));
 }
 
-static void watch_myself(const struct asp_layout *layout)
+static void watch_myself(const struct asp_knobs *knobs)
 {
     profiled = true;
     aspx_profile_start();
-    aspx_predict_init(&predict, interval_s, aspx_knob_high(layout),
-                      aspx_knob_low(layout), aspx_trace_clock(),
+    aspx_predict_init(&predict, interval_s, knobs->adapt_high / 1e2,
+                      knobs->adapt_low / 1e2, aspx_trace_clock(),
                       aspx_profile_mpi_seconds());
     aspx_cpu_wait_open(&cpu_wait, own_pid());
 }
 
 void aspx_adapt_start(const struct aspx_engine *engine)
 {
-    const struct asp_layout *layout = engine->world->layout;
+    const struct asp_knobs *knobs = &engine->world->layout->knobs;
 
     able = engine->settings.adapt;
-    mode = asp_layout_knob(layout, "adapt", "off");
-    interval_s = aspx_knob_interval_s(layout);
+    asp_knobs_text(knobs, ASP_KNOB_ADAPT, mode);
+    interval_s = knobs->adapt_interval_ms / 1e3;
     aspx_trace_begin(&own_trace, aspx_trace_clock());
     if (able && engine->settings.ghosts_decide && engine->arena.status_page)
         take_slot(engine);
-    else if (able && strcmp(mode, "user") != 0)
-        watch_myself(layout);
+    else if (able && knobs->adapt != ASP_ADAPT_USER)
+        watch_myself(knobs);
 }
 
 void aspx_adapt_stop(void)

@@ -10,7 +10,6 @@
 #include "runtime/casper/window/rules.h"
 
 #include "runtime/adapt/adapt.h"
-#include "runtime/adapt/knobs.h"
 #include "runtime/adapt/node_status_page.h"
 #include "runtime/heap/offer.h"
 #include "runtime/mpi/real.h"
@@ -27,7 +26,7 @@ int aspx_casper_start(const struct aspx_world *world)
     aspx_casper_offer_ghosts();
     aspx_adapt_start(&aspx_engine);
     aspx_ghost_scaling_follow(&aspx_engine,
-                              aspx_knob_interval_s(world->layout));
+                              world->layout->knobs.adapt_interval_ms / 1e3);
     aspx_watchdog_serving(&aspx_engine);
     aspx_rules_start(world, aspx_record_where(world->layout) != NULL);
     aspx_heap_start(&aspx_engine.arena, world);

@@ -74,7 +74,7 @@ static void find_effort(void)
     effort = aspx_coll_settings.explicit_effort ? asp_search_explicit
                                                 : asp_search_online;
     effort.budget_us = aspx_coll_settings.budget_us;
-    if (aspx_coll_settings.mode == ASPX_COLL_TABLE)
+    if (aspx_coll_settings.mode == ASP_COLL_MODE_TABLE)
         effort.budget_us = 0;
 }
 

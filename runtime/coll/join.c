@@ -161,7 +161,8 @@ bool aspx_coll_take_table(struct asp_tune_table *table_p)
 
     if (aspx_coll_is_first() && aspx_coll_settings.table)
         text = read_table(aspx_coll_settings.table, &bytes);
-    else if (aspx_coll_is_first() && aspx_coll_settings.mode == ASPX_COLL_TABLE)
+    else if (aspx_coll_is_first() &&
+             aspx_coll_settings.mode == ASP_COLL_MODE_TABLE)
         aspx_log(ASPX_LOG_WARNING, "coll=table without a table (coll.table): "
                                    "blocking collectives stay MPI's");
     text = share(text, &bytes);

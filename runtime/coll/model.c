@@ -63,7 +63,7 @@ static bool is_wanted(const struct aspx_coll_pairs *pairs)
 {
     const struct asp_tune_links *known = &model.links;
 
-    if (aspx_coll_settings.mode != ASPX_COLL_TUNE ||
+    if (aspx_coll_settings.mode != ASP_COLL_MODE_TUNE ||
         aspx_coll_settings.probe_us <= 0)
         return false;
     return aspx_coll_settings.explicit_effort ||

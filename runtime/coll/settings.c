@@ -7,44 +7,33 @@
 
 #include "common/base/hash.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct aspx_coll_settings aspx_coll_settings;
 
-static const char *word(const struct asp_layout *layout, const char *knob)
+static const char *named(const char *name)
 {
-    const char *value = asp_layout_knob(layout, knob, "no");
-
-    return strcmp(value, "no") == 0 ? NULL : value;
-}
-
-static enum aspx_coll_mode mode_of(const char *value)
-{
-    if (strcmp(value, "tune") == 0)
-        return ASPX_COLL_TUNE;
-    return strcmp(value, "table") == 0 ? ASPX_COLL_TABLE : ASPX_COLL_OFF;
+    return name[0] ? name : NULL;
 }
 
 bool aspx_coll_settings_read(const struct asp_layout *layout)
 {
+    const struct asp_knobs *knobs = &layout->knobs;
     struct aspx_coll_settings *s = &aspx_coll_settings;
 
-    s->mode = mode_of(asp_layout_knob(layout, "coll", "off"));
-    s->budget_us = 1e3 *
-                   atof(asp_layout_knob(layout, "coll.budget_ms", "1000"));
-    s->join_s = atoi(asp_layout_knob(layout, "init.timeout_s", "60"));
-    s->probe_us = 1e3 * atof(asp_layout_knob(layout, "coll.probe_ms", "20"));
+    s->mode = knobs->coll;
+    s->budget_us = 1e3 * knobs->coll_budget_ms;
+    s->join_s = knobs->init_timeout_s;
+    s->probe_us = 1e3 * knobs->coll_probe_ms;
     if (s->probe_us > 1e6 / 2 * s->join_s) /* the others wait so long */
         s->probe_us = 1e6 / 2 * s->join_s;
-    s->table = word(layout, "coll.table");
-    s->save = word(layout, "coll.save");
+    s->table = named(knobs->coll_table);
+    s->save = named(knobs->coll_save);
     s->shows_links = s->save || aspx_record_where(layout);
-    s->force = word(layout, "coll.force");
-    s->reproducible = word(layout, "coll.reproducible") != NULL;
-    s->explicit_effort = strcmp(asp_layout_knob(layout, "coll.effort", "few"),
-                                "all") == 0;
-    return s->mode != ASPX_COLL_OFF;
+    s->force = named(knobs->coll_force);
+    s->reproducible = knobs->coll_reproducible;
+    s->explicit_effort = knobs->coll_effort == ASP_EFFORT_ALL;
+    return s->mode != ASP_COLL_MODE_OFF;
 }
 
 uint64_t aspx_coll_settings_hash(void)

@@ -8,14 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum aspx_coll_mode {
-    ASPX_COLL_OFF,
-    ASPX_COLL_TABLE, /* by a table; what it lacks stays MPI's */
-    ASPX_COLL_TUNE,  /* the same, and what it lacks is searched for */
-};
-
 struct aspx_coll_settings {
-    enum aspx_coll_mode mode;
+    enum asp_coll_mode mode;
     double budget_us;     /* for the trials of a key */
     double probe_us;      /* to measure links at the start; 0: not */
     int join_s;           /* how long ranks wait for each other at the start */

@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THRESHOLD_KB = 128 };
-
 static struct aspx_arena *memory;
 
 static void *take_pages(uint64_t bytes)
@@ -34,14 +32,6 @@ static void give_pages(void *addr, uint64_t bytes)
         aspx_arena_free(memory, off, bytes);
 }
 
-static uint64_t threshold(const struct asp_layout *layout)
-{
-    const char *text = asp_layout_knob(layout, "heap.threshold_kb", "");
-    unsigned long kib = strtoul(text, NULL, 10);
-
-    return (uint64_t) (kib ? kib : THRESHOLD_KB) << 10;
-}
-
 /* All ranks run the same program, so one of them says it. */
 static void report_private(const struct aspx_world *world, const char *why)
 {
@@ -54,12 +44,11 @@ static void report_private(const struct aspx_world *world, const char *why)
 
 void aspx_heap_start(struct aspx_arena *arena, const struct aspx_world *world)
 {
-    const struct asp_layout *layout = world->layout;
+    const struct asp_knobs *knobs = &world->layout->knobs;
     aspx_heap_offer_f *offer;
     void *found;
 
-    if (strcmp(asp_layout_knob(layout, "heap", "private"), "shared") != 0 ||
-        !arena->slice)
+    if (knobs->heap != ASP_HEAP_SHARED || !arena->slice)
         return;
     found = dlsym(RTLD_DEFAULT, "aspx_heap_offer");
     if (!found) {
@@ -70,7 +59,7 @@ void aspx_heap_start(struct aspx_arena *arena, const struct aspx_world *world)
     memory = arena;
     if (offer(&(struct aspx_heap){
             .version = ASPX_HEAP_VERSION,
-            .threshold_bytes = threshold(layout),
+            .threshold_bytes = (uint64_t) knobs->heap_threshold_kb << 10,
             .base = arena->slice,
             .bytes = arena->slice_bytes,
             .take = take_pages,

@@ -11,7 +11,6 @@
 
 #include <limits.h>
 #include <stdatomic.h>
-#include <string.h>
 
 enum answer { NOT_ASKED, NO, YES };
 
@@ -35,13 +34,6 @@ static const struct {
 };
 
 static _Atomic int answers[ASPX_FIXES]; /* enum answer */
-
-bool aspx_mends(const struct asp_layout *layout, const char *knob)
-{
-    const char *otherwise = layout->mode == ASP_MODE_OFF ? "off" : "auto";
-
-    return strcmp(asp_layout_knob(layout, knob, otherwise), "off") != 0;
-}
 
 void aspx_fix_note(enum aspx_fix fix, bool needed)
 {

@@ -4,8 +4,6 @@
 #ifndef ASPEN_RUNTIME_MPI_FIXES_H
 #define ASPEN_RUNTIME_MPI_FIXES_H
 
-#include "common/layout/layout.h"
-
 #include <stdbool.h>
 
 enum aspx_fix {
@@ -21,10 +19,6 @@ enum aspx_fix {
                            window */
     ASPX_FIXES,
 };
-
-/* Does the layout want what a knob, pack or match, stands for? It may be auto
- * or off; without it, auto in all modes but off. */
-bool aspx_mends(const struct asp_layout *layout, const char *knob);
 
 /* Is it for the release of MPICH that runs (the table in fixes.c)? Notes the
  * answer. Of those that are asked about by release only. Threads: any. */

@@ -88,7 +88,7 @@ void aspx_full_tag_mask(const struct asp_layout *layout)
 {
     int rank, size;
 
-    if (!aspx_mends(layout, "match") || aspx_mpi_unknown())
+    if (layout->knobs.match == ASP_SWITCH_OFF || aspx_mpi_unknown())
         return;
     aspx_real.MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     aspx_real.MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -255,7 +255,7 @@ static int retire_and_free(MPI_Datatype *type)
 
 void aspx_pack_prepare(const struct asp_layout *layout)
 {
-    if (commit || aspx_mpi_unknown() || !aspx_mends(layout, "pack") ||
+    if (commit || aspx_mpi_unknown() || layout->knobs.pack == ASP_SWITCH_OFF ||
         !aspx_plt_patch_lead("ucp_dt_create_generic", create_ours, &create))
         return;
     /* From 4.1 on MPICH itself unpacks what it receives, after it has come,

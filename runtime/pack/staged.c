@@ -362,7 +362,7 @@ static const struct aspx_real *stand_in_front(const struct aspx_real *table,
 
 void aspx_staged_prepare(const struct asp_layout *layout)
 {
-    wanted = strcmp(asp_layout_knob(layout, "pack.threads", "auto"), "off");
+    wanted = layout->knobs.pack_threads == ASP_SWITCH_AUTO;
     if (wanted)
         aspx_openmp_prepare();
 }

@@ -55,8 +55,9 @@ static void print_advice(FILE *to, const void *times)
 
 static bool mends(const struct asp_layout *layout)
 {
-    return aspx_mends(layout, "pack") || aspx_mends(layout, "match") ||
-           strcmp(asp_layout_knob(layout, "coll", "off"), "off") != 0;
+    return layout->knobs.pack == ASP_SWITCH_AUTO ||
+           layout->knobs.match == ASP_SWITCH_AUTO ||
+           layout->knobs.coll != ASP_COLL_MODE_OFF;
 }
 
 /* What was done to MPI in this process: not all that was asked for. */

@@ -47,8 +47,7 @@ bool aspx_progress_is_mpichs(void)
 
 void aspx_progress_read_limits(const struct asp_layout *its_layout)
 {
-    small_bytes = 1024 *
-                  atoll(asp_layout_knob(its_layout, "thread.min_kb", "8"));
+    small_bytes = (MPI_Count) 1024 * its_layout->knobs.thread_min_kb;
 }
 
 int aspx_progress_start(const struct asp_layout *its_layout)

@@ -27,18 +27,11 @@ const char *aspx_record_where(const struct asp_layout *layout)
     if (where && strcmp(where, "trace") == 0)
         return "1"; /* and base/log.h */
     if (!where && layout)
-        where = asp_layout_knob(layout, "report", NULL);
+        where = layout->knobs.report;
     if (!where || !where[0] || strcmp(where, "0") == 0 ||
         strcmp(where, "no") == 0)
         return NULL;
     return strcmp(where, "yes") == 0 ? "1" : where;
-}
-
-const char *aspx_record_profile(const struct asp_layout *layout)
-{
-    const char *build = asp_layout_knob(layout, "profile.build", "no");
-
-    return strcmp(build, "no") == 0 ? "" : build;
 }
 
 /* ---- JSON ----------------------------------------------------------------- */
@@ -227,7 +220,7 @@ static void put_tasks(FILE *out, const struct asp_layout *layout)
 static void put_head(FILE *out, const struct aspx_record *record)
 {
     const struct asp_layout *layout = record->layout;
-    const char *profile = aspx_record_profile(layout);
+    const char *profile = layout->knobs.profile_build;
 
     fprintf(out,
             "{\n  \"aspen_record\": 1,\n  \"version\": \"%s\",\n"

@@ -48,9 +48,6 @@ struct aspx_section {
  * --async-report, else from the job's policy. layout may be NULL. */
 const char *aspx_record_where(const struct asp_layout *layout);
 
-/* The MPI build of the record that auto chose by (profile.build), or "". */
-const char *aspx_record_profile(const struct asp_layout *layout);
-
 /* Gather the sections of a mode; print and write what the user asked for. A
  * rank that has to go on without its mode takes part, too. Inside MPI, before
  * MPI_Finalize; collective over the users when asked for, else nothing. */

@@ -22,7 +22,6 @@
 
 enum {
     OFFER_VERSION = 1,
-    LIMIT_S = 60, /* default of init.timeout_s */
     ANSWER_S = 3, /* the others answer within microseconds */
     TAG_ASK = 30011,
     TAG_HERE = 30012,
@@ -121,13 +120,6 @@ static int name_missing(const struct aspx_world *world, const bool *here,
     return missing;
 }
 
-static int limit_s(const struct asp_layout *layout)
-{
-    int limit = atoi(asp_layout_knob(layout, "init.timeout_s", "0"));
-
-    return limit > 0 ? limit : LIMIT_S;
-}
-
 /* The exchange failed: find out whose fault it was. */
 static int give_up(const struct aspx_world *world, struct roll *roll,
                    struct asp_err *err)
@@ -148,7 +140,7 @@ static int give_up(const struct aspx_world *world, struct roll *roll,
                     "is Aspen installed on every node? Run with "
                     "--async-progress=off until it is",
                     missing, world->size_all, world->layout->job,
-                    limit_s(world->layout), names);
+                    world->layout->knobs.init_timeout_s, names);
 }
 
 /* MPI_Allgather with a deadline. Returns 0, or -1: a collective cannot be
@@ -156,7 +148,7 @@ static int give_up(const struct aspx_world *world, struct roll *roll,
 static int exchange(const struct aspx_world *world, struct aspx_offer *offers,
                     struct roll *roll)
 {
-    double end = now_s() + limit_s(world->layout);
+    double end = now_s() + world->layout->knobs.init_timeout_s;
     MPI_Request request;
     int done = 0;
 

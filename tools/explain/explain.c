@@ -274,16 +274,16 @@ static int make_ranks(const struct options *options, struct step *step,
 static int draw_node(const struct step *step, uint32_t node,
                      struct asp_err *err)
 {
-    const char *spread = asp_policy_text(step->policy, ASP_KNOB_SPREAD);
     struct asp_plan_request request = {
         .mode = asp_policy_mode(step->policy),
         .ghosts_per_node = step->ghosts,
         .service_cores = step->service,
         .offload = step->offload,
-        .spread = strcmp(spread, "pack") ? ASP_SPREAD_NUMA : ASP_SPREAD_PACK,
+        .spread = (enum asp_spread) asp_policy_word(step->policy,
+                                                    ASP_KNOB_SPREAD),
         .share = asp_policy_bool(step->policy, ASP_KNOB_SHARE),
-        .use_threads = !strcmp(asp_policy_text(step->policy, ASP_KNOB_SMT),
-                               "use"),
+        .use_threads = asp_policy_word(step->policy, ASP_KNOB_SMT) ==
+                       ASP_SMT_USE,
         .may_bind = true,
         .nodes = step->ranks->nodes,
         .nnodes = step->ranks->nnodes,

@@ -179,7 +179,7 @@ int aspt_task_enter(const struct aspt_task *task,
         asp_layout_decode(decision->text, strlen(decision->text), &layout,
                           err) < 0)
         return -1;
-    heap = strcmp(asp_layout_knob(layout, "heap", ""), "shared") == 0;
+    heap = layout->knobs.heap == ASP_HEAP_SHARED;
     bind_cpus(task, layout);
     asp_layout_destroy(layout);
     if (enter_board(task, decision->board, err) < 0)

@@ -49,7 +49,7 @@ static void add_decision(struct aspx_job_controller *job, double now,
 }
 
 void aspx_job_controller_begin(struct aspx_job_controller *job, double now,
-                               enum aspx_threads_mode mode)
+                               enum asp_threads mode)
 {
     *job = (struct aspx_job_controller){
         .begin_s = now, .cost = {.scale = 1}, .vote = ASPX_VOTE_ON};
@@ -397,7 +397,7 @@ static void tell_silence(struct aspx_job_controller *job, double now,
     if (now - job->begin_s < SILENT_S)
         return;
     job->told_silence = true;
-    if (job->threads.mode != ASPX_THREADS_AUTO ||
+    if (job->threads.mode != ASP_THREADS_AUTO ||
         !aspx_thread_controller_worth_counting(&job->before_first, &share))
         add_decision(job, now, ASPX_DECISION_NOTHING,
                      "no one-sided operation to judge by in the first %.0f s",

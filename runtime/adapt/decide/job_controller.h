@@ -73,7 +73,7 @@ struct aspx_job_controller {
 
 /* now  seconds of a clock that does not go back, in all calls the same */
 void aspx_job_controller_begin(struct aspx_job_controller *job, double now,
-                               enum aspx_threads_mode mode);
+                               enum asp_threads mode);
 
 /* The next round; and what to do when it is over. */
 struct aspx_round aspx_job_controller_next(

@@ -43,7 +43,7 @@ static void begin(struct run *run)
 {
     *run = (struct run){.now = 5000};
     seed = 1;
-    aspx_job_controller_begin(&run->job, run->now, ASPX_THREADS_AUTO);
+    aspx_job_controller_begin(&run->job, run->now, ASP_THREADS_AUTO);
 }
 
 /* Let the phase go on for so long. */
@@ -291,7 +291,7 @@ static void test_silence(void **state)
     pass(&run, &nothing, 10);
     decision_of(&run, ASPX_DECISION_NOTHING, "first 2 s");
     begin(&run);
-    aspx_job_controller_begin(&run.job, run.now, ASPX_THREADS_OFF);
+    aspx_job_controller_begin(&run.job, run.now, ASP_THREADS_OFF);
     pass(&run, &threads, 10);
     decision_of(&run, ASPX_DECISION_NOTHING, "first 2 s");
     /* Operations cease during the trial. */

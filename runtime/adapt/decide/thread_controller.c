@@ -42,7 +42,7 @@ static void enter(struct aspx_thread_controller *threads, int state, double now)
 }
 
 void aspx_thread_controller_begin(struct aspx_thread_controller *threads,
-                                  double now, enum aspx_threads_mode mode)
+                                  double now, enum asp_threads mode)
 {
     *threads = (struct aspx_thread_controller){.mode = mode,
                                                .back_off_s = REST_LEAST_S};
@@ -52,7 +52,7 @@ void aspx_thread_controller_begin(struct aspx_thread_controller *threads,
 enum aspx_help aspx_thread_controller_help(
     const struct aspx_thread_controller *threads)
 {
-    if (threads->mode == ASPX_THREADS_ON)
+    if (threads->mode == ASP_THREADS_ON)
         return threads->busy ? ASPX_HELP_NONE : ASPX_HELP_ON;
     switch (threads->state) {
     case ASPX_THREADS_QUIET:
@@ -312,7 +312,7 @@ void aspx_thread_controller_round(struct aspx_thread_controller *threads,
 
     threads->busy = is_busy(threads, workload);
     threads->users = workload->users > 1 ? workload->users : 1;
-    if (threads->mode != ASPX_THREADS_AUTO)
+    if (threads->mode != ASP_THREADS_AUTO)
         return;
     if (threads->busy) {
         make_room(threads, now, all, t_s);

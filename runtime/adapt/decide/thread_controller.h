@@ -16,15 +16,13 @@
 #ifndef ASPEN_RUNTIME_ADAPT_DECIDE_THREAD_CONTROLLER_H
 #define ASPEN_RUNTIME_ADAPT_DECIDE_THREAD_CONTROLLER_H
 
+#include "common/base/knobs.h"
 #include "decision.h"
 #include "workload.h"
 #include "trial.h"
 
-/* The knob adapt.threads. */
-enum aspx_threads_mode { ASPX_THREADS_OFF, ASPX_THREADS_AUTO, ASPX_THREADS_ON };
-
 struct aspx_thread_controller {
-    enum aspx_threads_mode mode;
+    enum asp_threads mode; /* the knob adapt.threads */
     enum {
         ASPX_THREADS_QUIET,
         ASPX_THREADS_COUNT,
@@ -53,7 +51,7 @@ struct aspx_thread_controller {
 };
 
 void aspx_thread_controller_begin(struct aspx_thread_controller *threads,
-                                  double now, enum aspx_threads_mode mode);
+                                  double now, enum asp_threads mode);
 
 /* What threads do in the next round, */
 enum aspx_help aspx_thread_controller_help(

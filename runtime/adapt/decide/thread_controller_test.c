@@ -40,7 +40,7 @@ static double noise(double most)
     return 1 + most * ((double) (seed >> 8) / (1 << 23) - 1);
 }
 
-static void begin(struct run *run, enum aspx_threads_mode mode)
+static void begin(struct run *run, enum asp_threads mode)
 {
     *run = (struct run){.now = 700};
     aspx_thread_controller_begin(&run->threads, run->now, mode);
@@ -108,7 +108,7 @@ static void test_threads_help(void **state)
 
     (void) state;
     for (uint32_t s = 0; s < 20; s++) {
-        begin(&run, ASPX_THREADS_AUTO);
+        begin(&run, ASP_THREADS_AUTO);
         seed = s;
         pass(&run, &halo, 60);
         assert_true(decision_of(&run, ASPX_DECISION_THREADS, "faster with") <
@@ -117,7 +117,7 @@ static void test_threads_help(void **state)
                          ASPX_HELP_ON);
         assert_int_equal(run.all.n, 2);
         /* In long steps: it takes much, and is never wrong. */
-        begin(&run, ASPX_THREADS_AUTO);
+        begin(&run, ASP_THREADS_AUTO);
         seed = s;
         pass(&run, &slow, 100);
         right += aspx_thread_controller_help(&run.threads) == ASPX_HELP_ON;
@@ -138,7 +138,7 @@ static void test_threads_do_not_help(void **state)
     (void) state;
     for (uint32_t s = 0; s < 20; s++)
         for (size_t k = 0; k < 2; k++) {
-            begin(&run, ASPX_THREADS_AUTO);
+            begin(&run, ASP_THREADS_AUTO);
             seed = s;
             pass(&run, kinds[k], 6);
             decision_of(&run, ASPX_DECISION_PLAIN, k ? "faster without" : "");
@@ -157,18 +157,18 @@ static void test_nothing_to_work_for(void **state)
     struct run run;
 
     (void) state;
-    begin(&run, ASPX_THREADS_AUTO);
+    begin(&run, ASP_THREADS_AUTO);
     pass(&run, &small, 600);
     decision_of(&run, ASPX_DECISION_NOTHING, "ranks are in MPI for 60 %");
     assert_int_equal(run.all.n, 1);
     assert_true(run.on_s == 0 && run.counted_s < 0.02 * 600);
-    begin(&run, ASPX_THREADS_AUTO);
+    begin(&run, ASP_THREADS_AUTO);
     pass(&run, &small, 60);
     assert_true(run.counted_s < 0.06 * 60);
-    begin(&run, ASPX_THREADS_AUTO);
+    begin(&run, ASP_THREADS_AUTO);
     pass(&run, &seldom, 200);
     decision_of(&run, ASPX_DECISION_TRIAL, "");
-    begin(&run, ASPX_THREADS_AUTO);
+    begin(&run, ASP_THREADS_AUTO);
     pass(&run, &alone, 100);
     assert_int_equal(run.all.n, 0);
     assert_true(run.on_s == 0 && run.counted_s == 0);
@@ -189,7 +189,7 @@ static void test_coarse_counts(void **state)
 
         same.off_s = same.on_s;
         for (uint32_t s = 0; s < 200; s++) {
-            begin(&run, ASPX_THREADS_AUTO);
+            begin(&run, ASP_THREADS_AUTO);
             seed = s;
             pass(&run, &same, 12);
             wrong += aspx_thread_controller_help(&run.threads) == ASPX_HELP_ON;
@@ -206,14 +206,14 @@ static void test_idle(void **state)
     struct run run;
 
     (void) state;
-    begin(&run, ASPX_THREADS_AUTO);
+    begin(&run, ASP_THREADS_AUTO);
     pass(&run, &halo, 10);
     assert_int_equal(aspx_thread_controller_help(&run.threads), ASPX_HELP_ON);
     pass(&run, &small, 8);
     run.counted_s = run.on_s = 0;
     pass(&run, &small, 200);
     assert_true(run.on_s == 0 && run.counted_s < 12);
-    begin(&run, ASPX_THREADS_AUTO);
+    begin(&run, ASP_THREADS_AUTO);
     pass(&run, &halo, 10);
     pass(&run, &small, 5.5);
     pass(&run, &halo, 3);
@@ -232,7 +232,7 @@ static void test_onesided_comes_first(void **state)
 
     (void) state;
     for (double t = 0.3; t < 6; t += 0.3) { /* whatever it is at */
-        begin(&run, ASPX_THREADS_AUTO);
+        begin(&run, ASP_THREADS_AUTO);
         pass(&run, &halo, t);
         pass(&run, &onesided, 0.5);
         assert_int_equal(aspx_thread_controller_help(&run.threads),
@@ -246,7 +246,7 @@ static void test_onesided_comes_first(void **state)
     assert_true(run.on_s > 4); /* without another trial */
     assert_int_equal(run.all.n, 3);
     /* A counter that is fetched now and then changes nothing. */
-    begin(&run, ASPX_THREADS_AUTO);
+    begin(&run, ASP_THREADS_AUTO);
     for (int i = 0; i < 100; i++) {
         pass(&run, &halo, 1);
         pass(&run, &counter, 0.05);
@@ -268,7 +268,7 @@ static void test_phases(void **state)
     struct run run;
 
     (void) state;
-    begin(&run, ASPX_THREADS_AUTO);
+    begin(&run, ASP_THREADS_AUTO);
     pass(&run, &halo, 60);
     run.on_s = 0;
     pass(&run, &fast, 60);
@@ -287,10 +287,10 @@ static void test_knob(void **state)
     struct run run;
 
     (void) state;
-    begin(&run, ASPX_THREADS_OFF);
+    begin(&run, ASP_THREADS_OFF);
     pass(&run, &halo, 60);
     assert_true(run.on_s == 0 && run.counted_s == 0);
-    begin(&run, ASPX_THREADS_ON);
+    begin(&run, ASP_THREADS_ON);
     assert_int_equal(aspx_thread_controller_help(&run.threads), ASPX_HELP_ON);
     pass(&run, &halo, 1);
     assert_int_equal(aspx_thread_controller_help(&run.threads), ASPX_HELP_ON);

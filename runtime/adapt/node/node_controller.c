@@ -4,7 +4,6 @@
 
 #include "node_controller.h"
 
-#include "runtime/adapt/knobs.h"
 #include "runtime/adapt/node_status_page.h"
 #include "runtime/adapt/decide/sample_interval.h"
 #include "sample_tree.h"
@@ -158,7 +157,7 @@ int aspx_node_controller_create(struct aspx_node_controller **controller_p,
                                 const struct aspx_engine *engine)
 {
     const struct aspx_world *world = engine->world;
-    const struct asp_layout *layout = world->layout;
+    const struct asp_knobs *knobs = &world->layout->knobs;
     uint32_t nusers = aspx_engine_count(world, ASP_ROLE_USER);
     struct aspx_node_controller *controller;
     double most_s, part;
@@ -174,11 +173,11 @@ int aspx_node_controller_create(struct aspx_node_controller **controller_p,
     controller->size_all = (uint32_t) world->size_all;
     controller->page = engine->arena.status_page;
     controller->target = aspx_status_page_targets(controller->page, nusers);
-    controller->high = aspx_knob_high(layout);
-    controller->low = aspx_knob_low(layout);
-    most_s = aspx_knob_interval_s(layout);
+    controller->high = knobs->adapt_high / 1e2;
+    controller->low = knobs->adapt_low / 1e2;
+    most_s = knobs->adapt_interval_ms / 1e3;
     aspx_sample_interval_init(&controller->interval,
-                              aspx_knob_interval_min_s(layout), most_s);
+                              knobs->adapt_interval_min_ms / 1e3, most_s);
     part = controller->interval.least_s / 4;
     controller->receive_ticks = aspx_clock_ticks_of(
         part < RECEIVE_S ? part : RECEIVE_S);

@@ -100,14 +100,10 @@ static int open_receives(struct aspx_sample_tree *tree,
 }
 
 /* Ranks with offload threads need no progress threads. */
-static enum aspx_threads_mode threads_mode(const struct asp_layout *layout)
+static enum asp_threads threads_mode(const struct asp_layout *layout)
 {
-    const char *knob = asp_layout_knob(layout, "adapt.threads", "auto");
-
-    return asp_layout_offloads(layout) || strcmp(knob, "off") == 0
-               ? ASPX_THREADS_OFF
-           : strcmp(knob, "on") == 0 ? ASPX_THREADS_ON
-                                     : ASPX_THREADS_AUTO;
+    return asp_layout_offloads(layout) ? ASP_THREADS_OFF
+                                       : layout->knobs.adapt_threads;
 }
 
 struct aspx_sample_tree *aspx_sample_tree_create(

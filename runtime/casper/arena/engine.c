@@ -160,8 +160,7 @@ static int join_ghosts(struct aspx_engine *engine)
     const struct aspx_world *world = engine->world;
     int color = is_ghost(world) ? 0 : MPI_UNDEFINED, key = 0;
 
-    engine->exchanges = strcmp(asp_layout_knob(world->layout, "coll", "off"),
-                               "off") != 0;
+    engine->exchanges = world->layout->knobs.coll != ASP_COLL_MODE_OFF;
     if (!engine->exchanges)
         return 0;
     while (is_ghost(world) && engine->ghosts[key] != (uint32_t) world->rank_all)

@@ -16,22 +16,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Which ghost of the target's node carries out a Put or a Get (papers: dynamic
- * binding). An Accumulate has one owner per byte and never moves. */
-enum aspx_balance {
-    ASPX_BALANCE_NONE,   /* the target's main ghost */
-    ASPX_BALANCE_RANDOM, /* the next one, per origin */
-    ASPX_BALANCE_OPS,    /* the one this origin sent the fewest operations */
-    ASPX_BALANCE_BYTES,  /* the fewest bytes */
-    ASPX_BALANCE_QUEUE,  /* the one with the least to do, as it says itself */
-};
-
 /* What the policy wants, from the layout's knobs. Same in every process. */
 struct aspx_settings {
     bool segments;   /* accumulates are bound by segment, not by rank */
     bool hardware;   /* the device carries out contiguous Put and Get */
     bool contig_win; /* contiguous Put and Get may take the contiguous window */
-    enum aspx_balance balance;
+    /* which ghost of the target's node carries out a Put or a Get (papers:
+     * dynamic binding); an Accumulate has one owner per byte and never moves */
+    enum asp_balance balance;
     bool adapt;         /* redirection may be switched off and on */
     bool ghosts_decide; /* and if so, ghosts do (adapt/node/node_controller.h),
                          */
@@ -44,7 +36,7 @@ struct aspx_settings {
 /* What this process has sent to one ghost, of all windows. */
 struct aspx_load {
     _Atomic uint64_t ops, bytes;
-    /* for ASPX_BALANCE_QUEUE: what the ghost told last, and when */
+    /* for ASP_BALANCE_QUEUE: what the ghost told last, and when */
     uint64_t ops_asked;
     uint32_t backlog;
 };

@@ -6,22 +6,7 @@
 #include "settings.h"
 
 #include <dirent.h>
-#include <string.h>
 #include <unistd.h>
-
-static const char *const balances[] = {
-    [ASPX_BALANCE_NONE] = "none",   [ASPX_BALANCE_RANDOM] = "random",
-    [ASPX_BALANCE_OPS] = "ops",     [ASPX_BALANCE_BYTES] = "bytes",
-    [ASPX_BALANCE_QUEUE] = "queue",
-};
-
-enum aspx_balance aspx_settings_balance(const char *word)
-{
-    for (unsigned b = 0; b < sizeof(balances) / sizeof(*balances); b++)
-        if (strcmp(word, balances[b]) == 0)
-            return (enum aspx_balance) b;
-    return ASPX_BALANCE_NONE;
-}
 
 /* Does the folder have anything in it? */
 static unsigned filled(const char *path)
@@ -52,22 +37,18 @@ unsigned aspx_settings_pins(void)
 void aspx_settings_read(struct aspx_settings *settings,
                         const struct asp_layout *layout, bool device, bool pins)
 {
-    const char *direct = asp_layout_knob(layout, "rma.direct", "auto");
-    const char *adapt = asp_layout_knob(layout, "adapt", "off");
+    const struct asp_knobs *knobs = &layout->knobs;
 
     *settings = (struct aspx_settings){
-        .segments = strcmp(asp_layout_knob(layout, "rma.binding", "rank"),
-                           "segment") == 0,
-        .hardware = strcmp(direct, "yes") == 0 ||
-                    (strcmp(direct, "auto") == 0 && device),
-        .balance = aspx_settings_balance(
-            asp_layout_knob(layout, "rma.balance", "none")),
-        .contig_win = strcmp(direct, "auto") == 0 && !pins,
-        .adapt = strcmp(adapt, "off") != 0,
-        .tried = strcmp(adapt, "auto") == 0,
-        .ghosts_decide = strcmp(adapt, "ghosts") == 0 ||
-                         strcmp(adapt, "auto") == 0,
-        .scaling = strcmp(asp_layout_knob(layout, "ghost.active", "all"),
-                          "auto") == 0,
+        .segments = knobs->rma_binding == ASP_BINDING_SEGMENT,
+        .hardware = knobs->rma_direct == ASP_DIRECT_YES ||
+                    (knobs->rma_direct == ASP_DIRECT_AUTO && device),
+        .balance = knobs->rma_balance,
+        .contig_win = knobs->rma_direct == ASP_DIRECT_AUTO && !pins,
+        .adapt = knobs->adapt != ASP_ADAPT_OFF,
+        .tried = knobs->adapt == ASP_ADAPT_AUTO,
+        .ghosts_decide = knobs->adapt == ASP_ADAPT_GHOSTS ||
+                         knobs->adapt == ASP_ADAPT_AUTO,
+        .scaling = knobs->ghost_active == ASP_ACTIVE_AUTO,
     };
 }

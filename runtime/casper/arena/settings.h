@@ -10,16 +10,12 @@
 /* Does this node have a device that can do RDMA? 0 or 1. */
 unsigned aspx_settings_device(void);
 
-/* A word of rma.balance; what is none is ASPX_BALANCE_NONE. */
-enum aspx_balance aspx_settings_balance(const char *word);
-
 /* Would memory that is exposed to the transport here be pinned, or mapped once
  * more by every process? Then the arena, most of which is never used, must not
  * be exposed as a whole. 0 or 1. */
 unsigned aspx_settings_pins(void);
 
-/* Read the knobs rma.binding, rma.balance, rma.direct, adapt and ghost.active;
- * unknown words leave the default.
+/* Read the knobs rma.binding, rma.balance, rma.direct, adapt and ghost.active.
  *   device  every node has one, so that `auto` may count on it
  *   pins    some node says so */
 void aspx_settings_read(struct aspx_settings *settings,

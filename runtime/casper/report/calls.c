@@ -64,8 +64,7 @@ static bool print_calls(FILE *out, const struct sums *sums, enum aspx_way way)
 /* What is still private with a shared heap. */
 static const char *way_words(const struct asp_layout *layout, enum aspx_way way)
 {
-    if (way == ASPX_WAY_PRIVATE &&
-        strcmp(asp_layout_knob(layout, "heap", ""), "shared") == 0)
+    if (way == ASPX_WAY_PRIVATE && layout->knobs.heap == ASP_HEAP_SHARED)
         return "window on private memory (MPI_Win_create; static, on the "
                "stack, from before MPI_Init, or below heap.threshold_kb)";
     return aspx_way_words(way);

@@ -13,29 +13,29 @@
 
 static _Atomic uint32_t turn;
 
-static enum aspx_balance balance_of(const struct aspx_win *win)
+static enum asp_balance balance_of(const struct aspx_win *win)
 {
-    return (enum aspx_balance) atomic_load_explicit(&win->balance,
-                                                    memory_order_relaxed);
+    return (enum asp_balance) atomic_load_explicit(&win->balance,
+                                                   memory_order_relaxed);
 }
 
 /* How much ghost g has to do, in the unit of the chosen way. */
-static uint64_t weigh(enum aspx_balance balance, int ghost)
+static uint64_t weigh(enum asp_balance balance, int ghost)
 {
     const struct aspx_load *load = &aspx_engine.loads[ghost];
 
     switch (balance) {
-    case ASPX_BALANCE_OPS:
+    case ASP_BALANCE_OPS:
         return atomic_load_explicit(&load->ops, memory_order_relaxed);
-    case ASPX_BALANCE_BYTES:
+    case ASP_BALANCE_BYTES:
         return atomic_load_explicit(&load->bytes, memory_order_relaxed);
-    case ASPX_BALANCE_QUEUE:
+    case ASP_BALANCE_QUEUE:
         /* What was sent since the backlog came is part of it by now. */
         return load->backlog +
                atomic_load_explicit(&load->ops, memory_order_relaxed) -
                load->ops_asked;
-    case ASPX_BALANCE_NONE:
-    case ASPX_BALANCE_RANDOM:
+    case ASP_BALANCE_NONE:
+    case ASP_BALANCE_RANDOM:
         break;
     }
     return 0;
@@ -45,15 +45,15 @@ uint32_t aspx_balance_choose(struct aspx_win *win,
                              const struct aspx_target *target)
 {
     const struct aspx_win_node *node = &win->nodes[target->node];
-    enum aspx_balance balance = balance_of(win);
+    enum asp_balance balance = balance_of(win);
     uint32_t first = node->first_ghost;
     uint32_t active = aspx_ghost_scaling_active(node->node, node->nghosts);
     uint32_t best = first + (target->ghost - first) % active;
     uint64_t least;
 
-    if (balance == ASPX_BALANCE_NONE || active == 1)
+    if (balance == ASP_BALANCE_NONE || active == 1)
         return best;
-    if (balance == ASPX_BALANCE_RANDOM)
+    if (balance == ASP_BALANCE_RANDOM)
         return first +
                atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed) %
                    active;
@@ -85,7 +85,7 @@ void aspx_balance_ask(const struct aspx_win *win, int ghost, bool contig)
                             aspx_engine.world->peers[ghost].node;
     struct aspx_load *load = &aspx_engine.loads[ghost];
 
-    if (balance_of(win) != ASPX_BALANCE_QUEUE)
+    if (balance_of(win) != ASP_BALANCE_QUEUE)
         return;
     for (uint32_t i = first[0]; i < first[1]; i++) {
         uint32_t other = aspx_engine.ghosts[i];

@@ -8,7 +8,6 @@
 #include "runtime/casper/arena/engine.h"
 
 #include "runtime/adapt/decide/ghost_scaling.h"
-#include "runtime/adapt/knobs.h"
 #include "runtime/base/clock.h"
 
 #include <stdlib.h>
@@ -26,7 +25,7 @@ static struct {
 void aspx_ghost_scaling_start(const struct aspx_engine *engine)
 {
     const struct aspx_world *world = engine->world;
-    const struct asp_layout *layout = world->layout;
+    const struct asp_knobs *knobs = &world->layout->knobs;
     const uint32_t *first = engine->first_ghost + world->node;
     uint32_t ghosts = first[1] - first[0];
 
@@ -37,10 +36,9 @@ void aspx_ghost_scaling_start(const struct aspx_engine *engine)
     lead.work = calloc(ghosts, sizeof(*lead.work));
     if (!lead.busy || !lead.work)
         return; /* then all are active */
-    aspx_scaler_init(&lead.scaler, ghosts,
-                     aspx_knob(layout, "ghost.high", "70") / 100,
-                     aspx_knob(layout, "ghost.low", "40") / 100);
-    lead.interval = aspx_clock_ticks_of(aspx_knob_interval_s(layout));
+    aspx_scaler_init(&lead.scaler, ghosts, knobs->ghost_high / 1e2,
+                     knobs->ghost_low / 1e2);
+    lead.interval = aspx_clock_ticks_of(knobs->adapt_interval_ms / 1e3);
     lead.begun = aspx_clock_ticks();
     lead.begun_ns = aspx_clock_ns(CLOCK_MONOTONIC);
     lead.doorbells = engine->arena.doorbells;

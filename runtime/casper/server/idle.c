@@ -33,7 +33,6 @@
 #include <unistd.h>
 
 enum {
-    KNOB_MAX_US = 1000000,
     POLLS_PER_CLOCK = 2, /* reading the clock costs as much as a poll */
     /* So often in a row UCX may say busy before the ghost naps. Each sender
      * that has woken it leaves one, and the kernel keeps 10 (max_dgram_qlen).
@@ -97,27 +96,16 @@ uint64_t aspx_idle_ns(void)
                        aspx_clock_seconds(aspx_poll_sampler_idle(&sampler)));
 }
 
-static uint32_t knob(const struct asp_layout *layout, const char *name,
-                     uint32_t fallback)
-{
-    const char *text = asp_layout_knob(layout, name, NULL);
-    char *end;
-    unsigned long value;
-
-    if (!text || !*text)
-        return fallback;
-    value = strtoul(text, &end, 10);
-    return *end || value > KNOB_MAX_US ? fallback : (uint32_t) value;
-}
-
 /* The row of this ghost, as the knobs change it. */
-static struct aspx_wait_policy row(const struct asp_layout *layout,
+static struct aspx_wait_policy row(const struct asp_knobs *knobs,
                                    enum aspx_waiter waiter)
 {
     struct aspx_wait_policy policy = aspx_wait_table[waiter];
 
-    policy.spin_us = knob(layout, "idle.spin_us", policy.spin_us);
-    policy.yield_us = knob(layout, "idle.yield_us", policy.yield_us);
+    if (knobs->idle_spin_us != ASP_NUMBER_AUTO)
+        policy.spin_us = (uint32_t) knobs->idle_spin_us;
+    if (knobs->idle_yield_us != ASP_NUMBER_AUTO)
+        policy.yield_us = (uint32_t) knobs->idle_yield_us;
     return policy;
 }
 
@@ -150,8 +138,8 @@ void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
 
     *idle = (struct aspx_idle){
         .doorbell = doorbell,
-        .active = row(layout, alone ? ASPX_WAIT_GHOST_OWN_CPU
-                                    : ASPX_WAIT_GHOST_SHARED_CPU),
+        .active = row(&layout->knobs, alone ? ASPX_WAIT_GHOST_OWN_CPU
+                                            : ASPX_WAIT_GHOST_SHARED_CPU),
         .ended = ASPX_UCX_CANNOT,
     };
     /* Only naps differ: on a CPU of others a ghost that spins for longer loses

@@ -37,7 +37,6 @@
 #include <unistd.h>
 
 enum {
-    LIMIT_S = 60,      /* defaults of ghost.timeout_s and init.timeout_s */
     LIMIT_MIN_S = 2,   /* above the longest nap of a ghost, a second */
     WARN_MIN_S = 2,    /* likewise: a nap may outlast one round */
     JOIN_REPORT_S = 6, /* for world/join.c, to name missing ranks */
@@ -432,13 +431,6 @@ static void join_thread(void)
     watchdog.running = false;
 }
 
-static unsigned knob(const struct asp_layout *layout, const char *name)
-{
-    const char *text = asp_layout_knob(layout, name, NULL);
-
-    return text && *text ? (unsigned) strtoul(text, NULL, 10) : LIMIT_S;
-}
-
 static int make_room(uint32_t nghosts)
 {
     watchdog.ghosts = calloc(nghosts + 1, sizeof(*watchdog.ghosts));
@@ -474,10 +466,11 @@ void aspx_watchdog_start(const struct asp_layout *layout)
 {
     struct asp_board *board = aspx_board();
 
-    watchdog.limit_s = knob(layout, "ghost.timeout_s");
+    watchdog.limit_s = (unsigned) layout->knobs.ghost_timeout_s;
     if (watchdog.limit_s == 1)
         watchdog.limit_s = LIMIT_MIN_S;
-    watchdog.join_limit_s = 2 * knob(layout, "init.timeout_s") + JOIN_REPORT_S;
+    watchdog.join_limit_s = 2 * (unsigned) layout->knobs.init_timeout_s +
+                            JOIN_REPORT_S;
     name_node(layout);
     aspx_manager_note_socket();
     if (make_room(layout->ghosts_per_node) != 0)

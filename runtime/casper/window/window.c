@@ -7,7 +7,6 @@
 #include "window.h"
 
 #include "runtime/base/log.h"
-#include "runtime/casper/arena/settings.h"
 #include "runtime/mpi/real.h"
 
 #include <string.h>
@@ -18,8 +17,8 @@ void aspx_win_choose_balance(struct aspx_win *win)
 {
     const char *word = aspx_rules_value(win->holds, ASP_WIN_BALANCE);
 
-    atomic_store(&win->balance, (int) (word ? aspx_settings_balance(word)
-                                            : aspx_engine.settings.balance));
+    atomic_store(&win->balance, word ? asp_knob_word(ASP_KNOB_RMA_BALANCE, word)
+                                     : (int) aspx_engine.settings.balance);
 }
 
 int aspx_win_raise(const struct aspx_win *win, int errclass)

@@ -130,7 +130,7 @@ struct aspx_win {
     int flavor;          /* MPI_WIN_CREATE_FLAVOR as the program sees it */
     bool segments;       /* accumulates go by segment, not by rank */
     bool no_locks;       /* promised: nobody locks single targets */
-    _Atomic int balance; /* enum aspx_balance; a name may change it */
+    _Atomic int balance; /* enum asp_balance; a name may change it */
     unsigned forbidden;  /* enum aspx_epoch, by a rule */
     atomic_flag refused; /* the user was told of it */
     uint32_t order, could, holds; /* as in struct aspx_verdict */
