@@ -11,11 +11,9 @@
 #include "runtime/base/log.h"
 #include "runtime/casper/casper.h"
 #include "runtime/coll/front.h"
+#include "runtime/mends.h"
 #include "runtime/mpi/build.h"
 #include "runtime/mpi/entry.h"
-#include "runtime/mpi/full_tag_mask.h"
-#include "runtime/mpi/plt_patch.h"
-#include "runtime/mpi/tcp_finalize_fix.h"
 #include "runtime/offload/offload.h"
 #include "runtime/pack/messages.h"
 #include "runtime/profile/observe.h"
@@ -254,23 +252,30 @@ static int finalize_plain(void)
     return aspx_real.MPI_Finalize();
 }
 
-static void go_plain(void)
+static void use_plain(const struct asp_layout *its_layout)
 {
     static struct aspx_real table;
 
-    trace_outcome("no helper has begun");
+    (void) its_layout;
     table = aspx_real;
     table.MPI_Finalize = finalize_plain;
-    aspx_plt_patch();
-    aspx_tcp_finalize_fix();
-    if (mode == &aspx_observe_mode) {
-        aspx_full_tag_mask(layout);
-        aspx_pack_start();
-    }
+    aspx_entry_use(&table);
+}
+
+/* Send the program's calls somewhere. */
+static void use(void (*use_entries)(const struct asp_layout *layout))
+{
     measure_if_asked();
     aspx_coll_start(layout);
-    aspx_entry_use(&table);
+    use_entries(layout);
     aspx_coll_join(layout);
+}
+
+static void go_plain(void)
+{
+    trace_outcome("no helper has begun");
+    aspx_mends_apply(layout, true);
+    use(use_plain);
 }
 
 /* MPI_Finalize is deleting our attribute of MPI_COMM_SELF. */
@@ -335,18 +340,17 @@ static void come_up(void)
         why = aspx_mpi_unknown();
     if (!why && mode->after_init)
         why = mode->after_init(layout, local);
-    if (why)
+    if (why) {
         tell_plain(why);
-    if (why || !mode->after_init) {
         go_plain();
         return;
     }
+    aspx_mends_apply(layout, false);
+    if (mode->start_engine)
+        mode->start_engine(layout, local);
     trace_outcome("has begun");
     await_finalize();
-    measure_if_asked();
-    aspx_coll_start(layout);
-    mode->use_entries(layout);
-    aspx_coll_join(layout);
+    use(mode->use_entries ? mode->use_entries : use_plain);
 }
 
 /* ---- a thread in front ---------------------------------------------------- */
@@ -375,15 +379,26 @@ static int session_finalize_behind(MPI_Session *session)
 static void come_up_behind(struct aspx_real *behind)
 {
     started = true;
-    if (has_given_up())
+    if (has_given_up()) {
+        aspx_mends_apply(layout, true);
         return;
+    }
     (void) mode->after_init(layout, local);
+    aspx_mends_apply(layout, false);
+    mode->start_engine(layout, local);
     await_finalize();
     aspx_threads = true; /* callers carry out some calls */
     aspx_wrappers_fill(behind);
     behind->MPI_Session_init = aspx_real.MPI_Session_init;
     behind->MPI_Session_finalize = session_finalize_behind;
     behind->MPI_Finalize = finalize_behind;
+}
+
+/* The same with nothing behind it. */
+static void mend_behind(struct aspx_real *behind)
+{
+    (void) behind;
+    aspx_mends_apply(layout, false);
 }
 
 /* Without the thread the program runs as it would. */
@@ -396,7 +411,8 @@ static bool start_front(const int *required)
     why = aspx_mpi_unknown();
     if (!why)
         why = front->start_thread(layout, local, required,
-                                  mode ? come_up_behind : NULL);
+                                  mode ? come_up_behind : mend_behind,
+                                  mode != NULL);
     if (why)
         tell_plain(why);
     return !why;
@@ -406,10 +422,7 @@ static void use_front(void)
 {
     started = front_runs = true;
     trace_outcome("has begun, and an offload thread carries out the calls");
-    measure_if_asked();
-    aspx_coll_start(layout);
-    front->use_entries(layout);
-    aspx_coll_join(layout);
+    use(front->use_entries);
 }
 
 /* ---- calls of the program ------------------------------------------------- */

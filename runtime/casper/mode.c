@@ -12,13 +12,8 @@
 #include "runtime/casper/report/sections.h"
 #include "runtime/casper/watchdog/watchdog.h"
 #include "runtime/mpi/build.h"
-#include "runtime/mpi/full_tag_mask.h"
-#include "runtime/mpi/plt_patch.h"
 #include "runtime/mpi/real.h"
-#include "runtime/mpi/tcp_finalize_fix.h"
-#include "runtime/mpi/ucx_signal_fix.h"
 #include "runtime/offload/report.h"
-#include "runtime/pack/messages.h"
 #include "runtime/coll/report.h"
 #include "runtime/pack/report.h"
 #include "runtime/profile/report.h"
@@ -61,7 +56,7 @@ static void end_job(const struct asp_err *err)
     aspx_abort();
 }
 
-/* Make the world and start the engine. Ends the job when that fails. */
+/* Make the world. Ends the job when that fails. */
 static const char *join_ghosts(const struct asp_layout *layout, uint32_t local)
 {
     struct asp_err err;
@@ -72,11 +67,12 @@ static const char *join_ghosts(const struct asp_layout *layout, uint32_t local)
     aspx_watchdog_joining();
     if (aspx_world_start(&aspx_world, layout, local, &err) != 0)
         end_job(&err);
-    aspx_plt_patch();
-    aspx_tcp_finalize_fix();
-    aspx_ucx_signal_fix();
-    aspx_full_tag_mask(layout);
-    aspx_pack_start();
+    return NULL;
+}
+
+/* Ends the job when it fails. */
+static void start_engine(const struct asp_layout *layout, uint32_t local)
+{
     if (aspx_casper_start(&aspx_world) != 0) {
         aspx_log(ASPX_LOG_ERROR, "MPI failed while the ghost engine started; "
                                  "ending the job");
@@ -87,7 +83,6 @@ static const char *join_ghosts(const struct asp_layout *layout, uint32_t local)
     if (layout->tasks[local].rank_user == 0 && aspx_mpi_unknown())
         aspx_log(ASPX_LOG_WARNING, "%s; windows are MPI's own",
                  aspx_mpi_unknown());
-    return NULL;
 }
 
 static void use_entries(const struct asp_layout *layout)
@@ -114,6 +109,7 @@ const struct aspx_mode aspx_casper_mode = {
     .translates = true,
     .before_init = call_ghosts,
     .after_init = join_ghosts,
+    .start_engine = start_engine,
     .give_up = aspx_watchdog_stop,
     .use_entries = use_entries,
     .finalize = finalize,

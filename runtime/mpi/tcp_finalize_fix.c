@@ -6,7 +6,6 @@
 
 #include "tcp_finalize_fix.h"
 
-#include "end_barrier.h"
 #include "fixes.h"
 #include "plt_patch.h"
 
@@ -179,7 +178,6 @@ void aspx_tcp_finalize_fix(void)
     if (done)
         return;
     done = true;
-    aspx_end_barrier_patch();
     if (!aspx_fix_is_for_release(ASPX_FIX_TCP_FINALIZE))
         return;
     find_function(&disconnect, "ucp_disconnect_nb");

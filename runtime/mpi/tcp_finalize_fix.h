@@ -18,9 +18,8 @@
 #define ASPEN_RUNTIME_MPI_TCP_FINALIZE_FIX_H
 
 /* Have libmpich's MPI_Finalize do so, if it is a release that closes before the
- * barrier, and make progress in the barrier (end_barrier.h). Idempotent;
- * without UCX nothing is done. When MPI runs, while no other thread is inside
- * it. */
+ * barrier. Idempotent; without UCX nothing is done. When MPI runs, while no
+ * other thread is inside it. In the barrier itself: end_barrier.h. */
 void aspx_tcp_finalize_fix(void);
 
 #endif

@@ -18,13 +18,13 @@
  * with its rank makes the program slower. */
 static const char *start_thread(const struct asp_layout *layout, uint32_t local,
                                 const int *required,
-                                aspx_offload_behind_f *behind)
+                                aspx_offload_behind_f *runs, bool mode_behind)
 {
     int level = required ? *required : aspx_offload_default_level();
 
     if (layout->bound && layout->tasks[local].cpu_helper_os < 0)
         return "no CPU for the offload threads: ask for one more per task (-c)";
-    return aspx_offload_start(layout, local, level, behind) == 0
+    return aspx_offload_start(layout, local, level, runs, mode_behind) == 0
                ? NULL
                : "no offload thread can be started";
 }

@@ -18,13 +18,9 @@
 #include "rounding.h"
 #include "thread.h"
 
-#include "runtime/mpi/full_tag_mask.h"
-#include "runtime/mpi/tcp_finalize_fix.h"
 #include "runtime/mpi/entry.h"
-#include "runtime/mpi/plt_patch.h"
 #include "runtime/mpi/helper_thread.h"
 #include "runtime/mpi/progress_request.h"
-#include "runtime/pack/messages.h"
 #include "runtime/profile/profile.h"
 #include "runtime/record/frame.h"
 #include "runtime/world/call_site.h"
@@ -37,7 +33,8 @@
 #include <strings.h>
 
 static const struct asp_layout *layout;
-static aspx_offload_behind_f *put_behind;
+static aspx_offload_behind_f *runs;
+static bool mode_behind;
 static int level; /* what the program is told */
 static pthread_t main_thread;
 
@@ -76,7 +73,8 @@ static bool is_thread(void)
 }
 
 int aspx_offload_start(const struct asp_layout *its_layout, uint32_t local,
-                       int required, aspx_offload_behind_f *its_behind)
+                       int required, aspx_offload_behind_f *its_runs,
+                       bool its_mode_behind)
 {
     static const struct aspx_command_hooks hooks = {aspx_callback_serve,
                                                     aspx_offload_turn};
@@ -86,7 +84,8 @@ int aspx_offload_start(const struct asp_layout *its_layout, uint32_t local,
 
     layout = its_layout;
     cpus = cpus_of(task);
-    put_behind = its_behind;
+    runs = its_runs;
+    mode_behind = its_mode_behind;
     level = required;
     main_thread = pthread_self();
     aspx_offload_many = required == MPI_THREAD_MULTIPLE;
@@ -104,13 +103,12 @@ int aspx_offload_start(const struct asp_layout *its_layout, uint32_t local,
     }
     aspx_call_site_use_kept(is_thread);
     aspx_profile_waits_elsewhere(aspx_offload_many);
-    aspx_plt_patch();
     return 0;
 }
 
 void aspx_offload_keep_call_site(void)
 {
-    if (put_behind && !aspx_offload_self)
+    if (mode_behind && !aspx_offload_self)
         aspx_call_site_keep();
 }
 
@@ -156,13 +154,7 @@ static int really_init(int *argc, char ***argv)
     int rc = aspx_behind.MPI_Init_thread(argc, argv, wanted, &provided);
 
     if (rc == MPI_SUCCESS) {
-        aspx_tcp_finalize_fix();
-        if (!put_behind) { /* which does it */
-            aspx_full_tag_mask(layout);
-            aspx_pack_start();
-        }
-        if (put_behind)
-            put_behind(&aspx_behind);
+        runs(&aspx_behind);
         aspx_direct_call_allow(provided);
         aspx_behind.MPI_Comm_size(MPI_COMM_WORLD, &aspx_offload_ranks);
         (void) aspx_progress_request_start();
@@ -172,7 +164,7 @@ static int really_init(int *argc, char ***argv)
 
 static int really_finalize(void)
 {
-    if (!put_behind) /* the record of what is behind has it otherwise */
+    if (!mode_behind) /* the record of what is behind has it otherwise */
         aspx_record_report(layout, &aspx_offload_mode);
     aspx_progress_request_stop();
     return aspx_behind.MPI_Finalize();

@@ -16,9 +16,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* In the thread's place, when MPI runs: bring up what shall lie behind it, and
- * change the library's table that is there into that one's wrappers. It writes
- * the record at the end. */
+/* In the thread's place, when MPI runs: mend it, and bring up the mode that is
+ * to lie behind the thread, if there is one, by changing the library's table
+ * that is there into that mode's wrappers. */
 typedef void aspx_offload_behind_f(struct aspx_real *table);
 
 extern const struct aspx_mode aspx_offload_mode;
@@ -30,10 +30,13 @@ extern const struct aspx_mode aspx_offload_mode;
  *   layout    borrowed for the life of the process
  *   local     index of this task in it
  *   required  the thread level that the program asked for
- *   behind    NULL, or what puts ghosts behind the thread
+ *   runs      called when MPI runs
+ *   mode_behind  does it put a mode behind the thread? That one writes the
+ *                record at the end
  * Returns 0, or -1 with errno; then nothing has changed. */
 int aspx_offload_start(const struct asp_layout *layout, uint32_t local,
-                       int required, aspx_offload_behind_f *behind);
+                       int required, aspx_offload_behind_f *runs,
+                       bool mode_behind);
 
 /* Before a call that makes a window goes to the thread: ghosts want to know its
  * caller. */

@@ -7,12 +7,8 @@
 #include "thread.h"
 #include "on_demand.h"
 
-#include "runtime/mpi/full_tag_mask.h"
-#include "runtime/mpi/tcp_finalize_fix.h"
-#include "runtime/pack/messages.h"
 #include "runtime/mpi/entry.h"
 #include "runtime/mpi/handle.h"
-#include "runtime/mpi/plt_patch.h"
 #include "runtime/mpi/helper_thread.h"
 #include "runtime/record/frame.h"
 
@@ -67,10 +63,6 @@ int aspx_progress_start(const struct asp_layout *its_layout)
     aspx_progress_read_limits(layout);
     aspx_progress_behind = aspx_real;
     aspx_progress_fill(&aspx_progress_entries);
-    aspx_plt_patch();
-    aspx_tcp_finalize_fix();
-    aspx_full_tag_mask(layout);
-    aspx_pack_start();
     return 0;
 }
 

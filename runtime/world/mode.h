@@ -4,7 +4,8 @@
  *
  *   before the real MPI_Init   wants, before_init, start_thread
  *   MPI_Init                   init (else the library's)
- *   MPI runs                   after_init or give_up, then use_entries
+ *   MPI runs                   after_init or give_up; it is mended (mends.h);
+ *                              then start_engine, use_entries
  *   inside MPI_Finalize        finalize
  *   MPI is over                after_finalize */
 #ifndef ASPEN_RUNTIME_WORLD_MODE_H
@@ -31,17 +32,22 @@ struct aspx_mode {
     /* For a mode that carries out the program's calls in a thread of its own,
      * with another mode behind it: start the thread, then MPI in it.
      *   required  as above
-     *   behind    called when MPI runs: changes the table of what the thread
-     *             calls; NULL: that is the library
+     *   runs      called when MPI runs: mends it, and may change the table of
+     *             what the thread calls, which is the library's
+     *   mode_behind  does it? Then the other mode writes the record
      * Returns NULL, or why it cannot be. */
     const char *(*start_thread)(const struct asp_layout *layout, uint32_t local,
                                 const int *required,
-                                void (*behind)(struct aspx_real *table));
+                                void (*runs)(struct aspx_real *table),
+                                bool mode_behind);
     int (*init)(int *argc, char ***argv, int *provided);
 
     /* MPI runs, and its world is the step's: come up. Returns NULL, or why it
      * cannot be; then the program runs plain, and takes part in the record. */
     const char *(*after_init)(const struct asp_layout *layout, uint32_t local);
+
+    /* After that, with MPI mended. */
+    void (*start_engine)(const struct asp_layout *layout, uint32_t local);
 
     /* Its world is another. What that means is said (`elsewhere`). */
     void (*give_up)(void);

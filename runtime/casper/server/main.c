@@ -13,6 +13,7 @@
 
 #include "runtime/adapt/node_status_page.h"
 #include "runtime/base/log.h"
+#include "runtime/mpi/end_barrier.h"
 #include "runtime/mpi/tcp_finalize_fix.h"
 #include "runtime/mpi/ucx_event.h"
 #include "runtime/mpi/real.h"
@@ -142,6 +143,7 @@ int main(void)
     aspx_ucx_event_start();
     if (aspx_ghost_init_mpi() != MPI_SUCCESS)
         return 1;
+    aspx_end_barrier_patch();
     aspx_tcp_finalize_fix();
     status = run(layout, local);
     aspx_real.MPI_Finalize();
