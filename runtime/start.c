@@ -16,6 +16,7 @@
 #include "runtime/mpi/entry.h"
 #include "runtime/offload/offload.h"
 #include "runtime/pack/messages.h"
+#include "runtime/pack/staged.h"
 #include "runtime/profile/observe.h"
 #include "runtime/profile/profile.h"
 #include "runtime/progress/progress.h"
@@ -49,6 +50,15 @@ static struct asp_layout *layout;
 static uint32_t local;
 static const struct aspx_mode *mode, *front; /* NULL: none */
 static int finalize_keyval = MPI_KEYVAL_INVALID;
+
+/* What stands in front of some functions, from the inside out. */
+static const struct aspx_front *const fronts[] = {
+    &aspx_pack_front,
+    &aspx_staged_front,
+    &aspx_coll_front,
+    &aspx_profile_front,
+};
+enum { FRONTS = sizeof(fronts) / sizeof(fronts[0]) };
 
 /* How far we are. The lock serialises the first MPI_Init or MPI_Session_init
  * of several threads, and guards these. */
@@ -211,7 +221,9 @@ static void choose_modes(const int *required)
     chosen = true;
     if (!fetch_layout())
         return;
-    aspx_pack_prepare(layout);
+    for (size_t i = 0; i < FRONTS; i++)
+        if (fronts[i]->prepare && fronts[i]->prepare(layout))
+            aspx_entry_put_before_library(fronts[i]);
     find_modes();
     if (mode && mode->before_init &&
         !mode->before_init(layout, local, required)) {
@@ -238,15 +250,8 @@ static void tell_plain(const char *why)
                  mode && front ? "offload threads" : "Aspen");
 }
 
-/* The record tells of the time in MPI; before the entries are switched. */
-static void measure_if_asked(void)
-{
-    if (aspx_record_where(layout))
-        aspx_profile_start();
-}
-
 /* A rank that has to go on without its thread takes part in the record. */
-static int finalize_plain(void)
+int aspx_plain_MPI_Finalize(void)
 {
     aspx_record_report(layout, mode ? mode : front);
     return aspx_real.MPI_Finalize();
@@ -257,18 +262,24 @@ static void use_plain(const struct asp_layout *its_layout)
     static struct aspx_real table;
 
     (void) its_layout;
-    table = aspx_real;
-    table.MPI_Finalize = finalize_plain;
+    aspx_wrappers_fill_plain(&table);
     aspx_entry_use(&table);
 }
 
-/* Send the program's calls somewhere. */
+/* Send the program's calls somewhere, past what stands in front. Once. */
 static void use(void (*use_entries)(const struct asp_layout *layout))
 {
-    measure_if_asked();
-    aspx_coll_start(layout);
+    bool stands[FRONTS] = {false};
+
+    for (size_t i = 0; i < FRONTS; i++) {
+        stands[i] = fronts[i]->start && fronts[i]->start(layout);
+        if (stands[i])
+            aspx_entry_put_before_mode(fronts[i]);
+    }
     use_entries(layout);
-    aspx_coll_join(layout);
+    for (size_t i = 0; i < FRONTS; i++)
+        if (stands[i] && fronts[i]->join)
+            fronts[i]->join(layout);
 }
 
 static void go_plain(void)
@@ -364,18 +375,24 @@ static int note_end(int rc)
     return rc;
 }
 
-static int finalize_behind(void)
+int aspx_behind_MPI_Finalize(void)
 {
     return note_end(aspx_real.MPI_Finalize());
 }
 
-static int session_finalize_behind(MPI_Session *session)
+int aspx_behind_MPI_Session_finalize(MPI_Session *session)
 {
     return note_end(aspx_real.MPI_Session_finalize(session));
 }
 
-/* In the thread's place: the wrappers lie behind it. Sessions are counted in
- * front. */
+/* Sessions are counted in front. */
+int aspx_behind_MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler,
+                                 MPI_Session *session)
+{
+    return aspx_real.MPI_Session_init(info, errhandler, session);
+}
+
+/* In the thread's place: the wrappers lie behind it. */
 static void come_up_behind(struct aspx_real *behind)
 {
     started = true;
@@ -388,10 +405,7 @@ static void come_up_behind(struct aspx_real *behind)
     mode->start_engine(layout, local);
     await_finalize();
     aspx_threads = true; /* callers carry out some calls */
-    aspx_wrappers_fill(behind);
-    behind->MPI_Session_init = aspx_real.MPI_Session_init;
-    behind->MPI_Session_finalize = session_finalize_behind;
-    behind->MPI_Finalize = finalize_behind;
+    aspx_wrappers_fill_behind(behind);
 }
 
 /* The same with nothing behind it. */

@@ -81,6 +81,92 @@ EOF
     )
 }
 
+# Where C code puts a function into a table of MPI's functions, or leads what
+# libmpich calls of MPI: prints file, line and text. Also by macros, which paste
+# names. Fields of MPI_Status have such names, too.
+hooks_by_hand() {
+    (cd "$1" && grep -nE \
+        -e '[])A-Za-z0-9_](->|\.)P?MPI[A-Z]*_(##)?\w+(##\w+)* *=([^=]|$)' \
+        -e '[])A-Za-z0-9_](->|\.)\w+ *= *(\([^)]*\) *)?&?\w*##' \
+        -e '\.fill *=' \
+        -e 'plt_patch_(lead|replace)\( *"P?MPI' \
+        -r runtime --include='*.[ch]' --exclude='*_test.c') |
+        grep -vE -e '(->|\.)MPI_(SOURCE|TAG|ERROR) *=' \
+            -e '\.fill = aspx_(pack|staged|coll|profile)_fill,'
+}
+
+@test "nothing but the generator puts functions into tables" {
+    run hooks_by_hand "$ASPEN_TOP"
+    [ -z "$output" ]
+    # ... and this would be seen
+    mkdir -p "$BATS_TEST_TMPDIR/runtime"
+    cat >"$BATS_TEST_TMPDIR/runtime/hooks.c" <<'EOF'
+    room->MPI_Bcast = coll_Bcast;
+    aspx_real.MPI_Type_commit = commit_and_describe;
+    tables[1].MPI_Send =
+        our_send;
+#define OURS(table, NAME) (table)->MPI_##NAME = coll_##NAME
+#define INSTALL(name) (its_##name = aspx_real.name, aspx_real.name = our_##name)
+    aspx_plt_patch_lead("PMPI_Comm_rank", ours, &before);
+    .fill = my_fill,
+    .fill = aspx_coll_fill,
+    status->MPI_ERROR = rc;
+    if (table->MPI_Bcast == coll_Bcast)
+EOF
+    run hooks_by_hand "$BATS_TEST_TMPDIR"
+    [ "${#lines[@]}" -eq 7 ]
+}
+
+# Functions of the table's rows that say one of the words $2 in column $1.
+say() {
+    awk -v column="$1" -v words="$2" '!/^#/ { n = split($column, its, ",")
+        for (i = 1; i <= n; i++)
+            if (index(" " words " ", " " its[i] " ")) { print $1; next } }' \
+        "$table" | sort
+}
+
+@test "what stands before a function in C is in its row" {
+    local before column words
+    nm --defined-only "$ASPEN_BUILD/runtime/.libs/librank.a" |
+        awk '$2 == "T" && $3 ~ /^aspx_[a-z_]+_(MPI|MPIX|MPII)_/ {print $3}' \
+            >"$BATS_TEST_TMPDIR/handlers"
+    [ "$(wc -l <"$BATS_TEST_TMPDIR/handlers")" -gt 200 ]
+    while read -r before column words; do
+        sed -n "s/^aspx_${before}_\(MPI\)/\1/p" "$BATS_TEST_TMPDIR/handlers" |
+            sort >"$BATS_TEST_TMPDIR/written"
+        [ -s "$BATS_TEST_TMPDIR/written" ]
+        say "$column" "$words" >"$BATS_TEST_TMPDIR/listed"
+        # What an older MPI lacks may be left out of the build; the linker knows
+        # of what is used.
+        comm -23 "$BATS_TEST_TMPDIR/written" "$BATS_TEST_TMPDIR/listed" |
+            sed "s/^/not listed for $before: /" |
+            tee -a "$BATS_TEST_TMPDIR/strangers"
+        sed -i "/^aspx_${before}_MPI/d" "$BATS_TEST_TMPDIR/handlers"
+    done <<'EOF'
+wrap 4 wrap
+offload 5 own
+progress 7 own
+pack 8 library both
+staged 8 threads both
+coll 9 own
+plain 10 plain
+behind 10 behind
+on_demand 10 demand ungated
+EOF
+    # a prefix that the table does not know
+    sed 's/^/no column for: /' "$BATS_TEST_TMPDIR/handlers"
+    [ ! -s "$BATS_TEST_TMPDIR/strangers" ]
+    [ ! -s "$BATS_TEST_TMPDIR/handlers" ]
+}
+
+@test "a row whose call gives a communicator says whether it is a new one" {
+    cp "$ASPEN_TOP"/runtime/mpi/*.tab "$BATS_TEST_TMPDIR"
+    sed -Ei '/^MPI_Comm_dup /s/ made / -    /' "$BATS_TEST_TMPDIR/mpi_calls.tab"
+    run python3 "$ASPEN_TOP/runtime/mpi/generate.py" "$BATS_TEST_TMPDIR"
+    [ "$status" -ne 0 ]
+    printed '^MPI_Comm_dup: coll must say'
+}
+
 @test "docs/mpi-coverage.md is what the table says" {
     python3 "$ASPEN_TOP/runtime/mpi/generate.py" "$ASPEN_TOP/runtime/mpi" \
         "$BATS_TEST_TMPDIR/mpi-coverage.md"

@@ -7,6 +7,8 @@
 
 #include "runtime/mpi/real.h"
 
+#include "mpi_behind.h"
+
 #include <mpi.h>
 #include <stdbool.h>
 
@@ -30,8 +32,7 @@ struct aspx_coll_call {
     int (*mpi)(const struct aspx_coll_call *call);
 };
 
-/* What lies behind us: the library, the wrappers of the mode, or the way to the
- * offload thread. All MPI calls of runtime/coll go there. */
-extern struct aspx_real aspx_coll_behind;
+/* All MPI calls of runtime/coll go through aspx_coll_behind: to the library,
+ * the wrappers of the mode, or the offload thread. */
 
 #endif

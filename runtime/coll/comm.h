@@ -32,10 +32,6 @@ int aspx_coll_comm_free(MPI_Comm *handle, int (*mpi)(MPI_Comm *handle));
  * of one that is gone. Returns rc. Threads: any. */
 int aspx_coll_comm_created(int rc, const MPI_Comm *handle);
 
-/* Put aspx_coll_comm_created() behind the calls that make communicators
- * (generated: mpi_created.c). */
-void aspx_coll_created_fill(struct aspx_real *table);
-
 /* It stays MPI's from now on. Collective. */
 void aspx_coll_comm_veto(struct aspx_coll_comm *comm);
 

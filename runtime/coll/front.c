@@ -5,7 +5,6 @@
 #include "config.h"
 
 #include "front.h"
-#include "front_nonblocking.h"
 
 #include "call_forms.h"
 #include "comm.h"
@@ -17,13 +16,9 @@
 #include "straight.h"
 #include "tune.h"
 
-#include "runtime/mpi/entry.h"
+#include "mpi_wrap.h"
 
 #include <stdbool.h>
-
-struct aspx_real aspx_coll_behind;
-
-static bool asked; /* by the request */
 
 /* ---- as MPI carries them out ------------------------------------------------ */
 
@@ -104,7 +99,7 @@ static __attribute__((noinline)) int coll_tuned(
 
 /* `c` is never in memory: what goes straight pays for nothing. */
 #define FORM(NAME, ARGS, ...)                                                  \
-    static int coll_##NAME(ARGS)                                               \
+    int aspx_coll_MPI_##NAME(ARGS)                                             \
     {                                                                          \
         const struct aspx_coll_call c = {__VA_ARGS__};                         \
                                                                                \
@@ -119,10 +114,10 @@ FORM(Barrier, MPI_Comm comm, .op = ASP_COLL_BARRIER, .comm = comm)
 
 /* Each rank's block has its own size (counts.h). */
 #define ALLGATHERV(NAME, COUNT, DISPL, LARGE)                                  \
-    static int coll_##NAME(const void *send, COUNT nsend, MPI_Datatype sent,   \
-                           void *recv, const COUNT *counts,                    \
-                           const DISPL *displs, MPI_Datatype received,         \
-                           MPI_Comm comm)                                      \
+    int aspx_coll_MPI_##NAME(const void *send, COUNT nsend, MPI_Datatype sent, \
+                             void *recv, const COUNT *counts,                  \
+                             const DISPL *displs, MPI_Datatype received,       \
+                             MPI_Comm comm)                                    \
     {                                                                          \
         return aspx_coll_tuned(                                                \
             &(struct aspx_coll_call){.op = ASP_COLL_ALLGATHERV,                \
@@ -138,8 +133,9 @@ FORM(Barrier, MPI_Comm comm, .op = ASP_COLL_BARRIER, .comm = comm)
                                      .mpi = mpi_Allgatherv});                  \
     }
 #define REDUCE_SCATTER(NAME, COUNT, LARGE)                                     \
-    static int coll_##NAME(const void *send, void *recv, const COUNT *counts,  \
-                           MPI_Datatype type, MPI_Op fold, MPI_Comm comm)      \
+    int aspx_coll_MPI_##NAME(const void *send, void *recv,                     \
+                             const COUNT *counts, MPI_Datatype type,           \
+                             MPI_Op fold, MPI_Comm comm)                       \
     {                                                                          \
         return aspx_coll_tuned(                                                \
             &(struct aspx_coll_call){.op = ASP_COLL_REDUCE_SCATTER,            \
@@ -171,27 +167,27 @@ BOTH(REDUCTION, Exscan, EXSCAN)
 
 /* ---- the life of communicators ---------------------------------------------- */
 
-static int coll_Comm_free(MPI_Comm *comm)
+int aspx_coll_MPI_Comm_free(MPI_Comm *comm)
 {
     return aspx_coll_comm_free(comm, aspx_coll_behind.MPI_Comm_free);
 }
 
-static int coll_Comm_disconnect(MPI_Comm *comm)
+int aspx_coll_MPI_Comm_disconnect(MPI_Comm *comm)
 {
     return aspx_coll_comm_free(comm, aspx_coll_behind.MPI_Comm_disconnect);
 }
 
-static int coll_Comm_set_info(MPI_Comm comm, MPI_Info info)
+int aspx_coll_MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 {
     return aspx_coll_set_info(comm, info);
 }
 
-static int coll_Comm_get_info(MPI_Comm comm, MPI_Info *info)
+int aspx_coll_MPI_Comm_get_info(MPI_Comm comm, MPI_Info *info)
 {
     return aspx_coll_get_info(comm, info);
 }
 
-static int coll_Finalize(void)
+int aspx_coll_MPI_Finalize(void)
 {
     aspx_coll_stop();
     return aspx_coll_behind.MPI_Finalize();
@@ -199,55 +195,27 @@ static int coll_Finalize(void)
 
 /* ---- in front --------------------------------------------------------------- */
 
-#define OURS(table, NAME) (table)->MPI_##NAME = coll_##NAME
-#define OURS_BOTH(table, NAME)                                                 \
-    (OURS(table, NAME), (table)->MPI_##NAME##_c = coll_##NAME##_c)
-
-static const struct aspx_real *stand_in_front(const struct aspx_real *table,
-                                              struct aspx_real *room)
+static bool start(const struct asp_layout *layout)
 {
-    if (!asked)
-        return table;
-    aspx_entry_copy(&aspx_coll_behind, table);
-    *room = *table;
-    OURS(room, Barrier);
-    OURS_BOTH(room, Bcast);
-    OURS_BOTH(room, Gather);
-    OURS_BOTH(room, Scatter);
-    OURS_BOTH(room, Allgather);
-    OURS_BOTH(room, Alltoall);
-    OURS_BOTH(room, Reduce);
-    OURS_BOTH(room, Allreduce);
-    OURS_BOTH(room, Reduce_scatter_block);
-    OURS_BOTH(room, Allgatherv);
-    OURS_BOTH(room, Reduce_scatter);
-    OURS_BOTH(room, Scan);
-    OURS_BOTH(room, Exscan);
-    aspx_coll_created_fill(room);
-    OURS(room, Comm_free);
-    OURS(room, Comm_disconnect);
-    OURS(room, Comm_set_info);
-    OURS(room, Comm_get_info);
-    OURS(room, Finalize);
-    aspx_coll_nonblocking_in_front(room);
-    return room;
-}
+    bool asked = aspx_coll_prepare(layout);
 
-void aspx_coll_start(const struct asp_layout *layout)
-{
-    asked = aspx_coll_prepare(layout);
     aspx_coll_space_start(layout);
-    if (!asked)
-        return;
-    aspx_straight_start();
-    aspx_entry_fronts[ASPX_FRONT_COLL] = stand_in_front;
+    if (asked)
+        aspx_straight_start();
+    return asked;
 }
 
-void aspx_coll_join(const struct asp_layout *layout)
+static void join(const struct asp_layout *layout)
 {
-    if (asked)
-        aspx_coll_began = aspx_coll_active = aspx_coll_begin(layout);
+    aspx_coll_began = aspx_coll_active = aspx_coll_begin(layout);
 }
+
+const struct aspx_front aspx_coll_front = {
+    .start = start,
+    .join = join,
+    .fill = aspx_coll_fill,
+    .behind = &aspx_coll_behind,
+};
 
 void aspx_coll_stop(void)
 {

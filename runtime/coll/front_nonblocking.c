@@ -2,11 +2,10 @@
 /* Non-blocking collectives, as front.c has the blocking ones. */
 #include "config.h"
 
-#include "front_nonblocking.h"
-
 #include "call_forms.h"
 #include "posted.h"
-#include "requests.h"
+
+#include "mpi_wrap.h"
 
 /* ---- as MPI carries them out ------------------------------------------------ */
 
@@ -45,7 +44,7 @@ BEHIND(Iexscan_c, BUFFERS(MPI_Count))
 
 /* ---- as the program calls them ---------------------------------------------- */
 
-static int coll_Ibarrier(MPI_Comm comm, MPI_Request *request)
+int aspx_coll_MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
     return aspx_coll_post(
         &(struct aspx_coll_call){.op = ASP_COLL_BARRIER, .comm = comm}, request,
@@ -53,7 +52,7 @@ static int coll_Ibarrier(MPI_Comm comm, MPI_Request *request)
 }
 
 #define FORM(NAME, ARGS, ...)                                                  \
-    static int coll_##NAME(ARGS, MPI_Request *request)                         \
+    int aspx_coll_MPI_##NAME(ARGS, MPI_Request *request)                       \
     {                                                                          \
         return aspx_coll_post(&(struct aspx_coll_call){__VA_ARGS__}, request,  \
                               mpi_##NAME);                                     \
@@ -69,24 +68,3 @@ BOTH(REDUCTION, Iallreduce, ALLREDUCE)
 BOTH(REDUCTION, Ireduce_scatter_block, REDUCE_SCATTER_BLOCK)
 BOTH(REDUCTION, Iscan, SCAN)
 BOTH(REDUCTION, Iexscan, EXSCAN)
-
-/* ---- in front --------------------------------------------------------------- */
-
-#define OURS(NAME)                                                             \
-    (table->MPI_##NAME = coll_##NAME, table->MPI_##NAME##_c = coll_##NAME##_c)
-
-void aspx_coll_nonblocking_in_front(struct aspx_real *table)
-{
-    table->MPI_Ibarrier = coll_Ibarrier;
-    OURS(Ibcast);
-    OURS(Igather);
-    OURS(Iscatter);
-    OURS(Iallgather);
-    OURS(Ialltoall);
-    OURS(Ireduce);
-    OURS(Iallreduce);
-    OURS(Ireduce_scatter_block);
-    OURS(Iscan);
-    OURS(Iexscan);
-    aspx_coll_requests_in_front(table);
-}

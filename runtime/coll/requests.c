@@ -8,6 +8,8 @@
 #include "runtime/base/await.h"
 #include "runtime/base/table.h"
 
+#include "mpi_wrap.h"
+
 #include <sched.h>
 #include <stdlib.h>
 
@@ -226,7 +228,7 @@ static int raise(int rc, int seen)
     return seen;
 }
 
-static int coll_Wait(MPI_Request *request, MPI_Status *status)
+int aspx_coll_MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     struct aspx_coll_posted *posted = has_none() || !request ? NULL
                                                              : find(*request);
@@ -240,7 +242,7 @@ static int coll_Wait(MPI_Request *request, MPI_Status *status)
     return raise(rc, ended_rc);
 }
 
-static int coll_Test(MPI_Request *request, int *flag, MPI_Status *status)
+int aspx_coll_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     int rc;
 
@@ -253,7 +255,8 @@ static int coll_Test(MPI_Request *request, int *flag, MPI_Status *status)
 }
 
 /* Meanwhile MPI moves the messages among them. */
-static int coll_Waitall(int count, MPI_Request *requests, MPI_Status *statuses)
+int aspx_coll_MPI_Waitall(int count, MPI_Request *requests,
+                          MPI_Status *statuses)
 {
     int rc;
 
@@ -270,8 +273,8 @@ static int coll_Waitall(int count, MPI_Request *requests, MPI_Status *statuses)
     return raise(rc, MPI_ERR_IN_STATUS);
 }
 
-static int coll_Testall(int count, MPI_Request *requests, int *flag,
-                        MPI_Status *statuses)
+int aspx_coll_MPI_Testall(int count, MPI_Request *requests, int *flag,
+                          MPI_Status *statuses)
 {
     int rc;
 
@@ -283,8 +286,8 @@ static int coll_Testall(int count, MPI_Request *requests, int *flag,
     return raise(rc, MPI_ERR_IN_STATUS);
 }
 
-static int coll_Testany(int count, MPI_Request *requests, int *index, int *flag,
-                        MPI_Status *status)
+int aspx_coll_MPI_Testany(int count, MPI_Request *requests, int *index,
+                          int *flag, MPI_Status *status)
 {
     int rc;
 
@@ -297,8 +300,8 @@ static int coll_Testany(int count, MPI_Request *requests, int *index, int *flag,
     return raise(rc, ended_rc);
 }
 
-static int coll_Testsome(int count, MPI_Request *requests, int *ended,
-                         int *indexes, MPI_Status *statuses)
+int aspx_coll_MPI_Testsome(int count, MPI_Request *requests, int *ended,
+                           int *indexes, MPI_Status *statuses)
 {
     int rc;
 
@@ -328,16 +331,17 @@ static bool test_any(struct several *several)
 {
     int flag = 0;
 
-    several->rc = coll_Testany(several->count, several->requests,
-                               several->number, &flag, several->statuses);
+    several->rc = aspx_coll_MPI_Testany(several->count, several->requests,
+                                        several->number, &flag,
+                                        several->statuses);
     return several->rc != MPI_SUCCESS || flag;
 }
 
 static bool test_some(struct several *several)
 {
-    several->rc = coll_Testsome(several->count, several->requests,
-                                several->number, several->indexes,
-                                several->statuses);
+    several->rc = aspx_coll_MPI_Testsome(several->count, several->requests,
+                                         several->number, several->indexes,
+                                         several->statuses);
     return several->rc != MPI_SUCCESS || *several->number != 0;
 }
 
@@ -363,8 +367,8 @@ static bool await_several(struct several *several)
     return several->ended;
 }
 
-static int coll_Waitany(int count, MPI_Request *requests, int *index,
-                        MPI_Status *status)
+int aspx_coll_MPI_Waitany(int count, MPI_Request *requests, int *index,
+                          MPI_Status *status)
 {
     struct several several = {.count = count,
                               .requests = requests,
@@ -380,8 +384,8 @@ static int coll_Waitany(int count, MPI_Request *requests, int *index,
     return raise(rc, ended_rc);
 }
 
-static int coll_Waitsome(int count, MPI_Request *requests, int *ended,
-                         int *indexes, MPI_Status *statuses)
+int aspx_coll_MPI_Waitsome(int count, MPI_Request *requests, int *ended,
+                           int *indexes, MPI_Status *statuses)
 {
     struct several several = {.count = count,
                               .requests = requests,
@@ -399,8 +403,8 @@ static int coll_Waitsome(int count, MPI_Request *requests, int *ended,
     return raise(rc, MPI_ERR_IN_STATUS);
 }
 
-static int coll_Request_get_status(MPI_Request request, int *flag,
-                                   MPI_Status *status)
+int aspx_coll_MPI_Request_get_status(MPI_Request request, int *flag,
+                                     MPI_Status *status)
 {
     if (!has_none())
         (void) step_all(1, &request);
@@ -409,7 +413,7 @@ static int coll_Request_get_status(MPI_Request request, int *flag,
 
 /* Only this steps a collective of ours where a program asks nothing else. */
 #if MPICH_NUMVERSION >= 40300000
-static int coll_Request_is_complete(MPI_Request request)
+int aspx_coll_MPIX_Request_is_complete(MPI_Request request)
 {
     if (!has_none())
         (void) step_all(1, &request);
@@ -419,57 +423,41 @@ static int coll_Request_is_complete(MPI_Request request)
 
 /* MPI 4.1. */
 #if MPI_VERSION * 100 + MPI_SUBVERSION >= 401
-static int coll_Request_get_status_all(int count, MPI_Request requests[],
-                                       int *flag, MPI_Status *statuses)
-{
-    if (!has_none() && requests)
-        (void) step_all(count, requests);
-    return aspx_coll_behind.MPI_Request_get_status_all(count, requests, flag,
-                                                       statuses);
-}
-
-static int coll_Request_get_status_any(int count, MPI_Request requests[],
-                                       int *index, int *flag,
-                                       MPI_Status *status)
-{
-    if (!has_none() && requests)
-        (void) step_all(count, requests);
-    return aspx_coll_behind.MPI_Request_get_status_any(count, requests, index,
-                                                       flag, status);
-}
-
-static int coll_Request_get_status_some(int count, MPI_Request requests[],
-                                        int *ended, int *indexes,
-                                        MPI_Status *statuses)
-{
-    if (!has_none() && requests)
-        (void) step_all(count, requests);
-    return aspx_coll_behind.MPI_Request_get_status_some(count, requests, ended,
-                                                        indexes, statuses);
-}
-#endif
-
 /* MPICH 4.2 takes requests that are not const, as the standard does not. */
-#define OURS(front, NAME)                                                      \
-    ((front)->MPI_##NAME = (__typeof__((front)->MPI_##NAME)) coll_##NAME)
-
-void aspx_coll_requests_in_front(struct aspx_real *front)
+static MPI_Request *not_const(const MPI_Request *requests)
 {
-    OURS(front, Wait);
-    OURS(front, Test);
-    OURS(front, Waitall);
-    OURS(front, Testall);
-    OURS(front, Waitany);
-    OURS(front, Testany);
-    OURS(front, Waitsome);
-    OURS(front, Testsome);
-    OURS(front, Request_get_status);
-#if MPICH_NUMVERSION >= 40300000
-    front->MPIX_Request_is_complete = coll_Request_is_complete;
-#endif
-#if MPI_VERSION * 100 + MPI_SUBVERSION >= 401
-    OURS(front, Request_get_status_all);
-    OURS(front, Request_get_status_any);
-    OURS(front, Request_get_status_some);
-#endif
+    return (MPI_Request *) (uintptr_t) requests;
 }
+
+int aspx_coll_MPI_Request_get_status_all(int count,
+                                         const MPI_Request requests[],
+                                         int *flag, MPI_Status *statuses)
+{
+    if (!has_none() && requests)
+        (void) step_all(count, requests);
+    return aspx_coll_behind.MPI_Request_get_status_all(
+        count, not_const(requests), flag, statuses);
+}
+
+int aspx_coll_MPI_Request_get_status_any(int count,
+                                         const MPI_Request requests[],
+                                         int *index, int *flag,
+                                         MPI_Status *status)
+{
+    if (!has_none() && requests)
+        (void) step_all(count, requests);
+    return aspx_coll_behind.MPI_Request_get_status_any(
+        count, not_const(requests), index, flag, status);
+}
+
+int aspx_coll_MPI_Request_get_status_some(int count,
+                                          const MPI_Request requests[],
+                                          int *ended, int *indexes,
+                                          MPI_Status *statuses)
+{
+    if (!has_none() && requests)
+        (void) step_all(count, requests);
+    return aspx_coll_behind.MPI_Request_get_status_some(
+        count, not_const(requests), ended, indexes, statuses);
+}
+#endif

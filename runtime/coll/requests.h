@@ -13,12 +13,7 @@
 
 #include "posted.h"
 
-struct aspx_real;
-
 /* Make posted->request. Returns an error code; then there is none. */
 int aspx_coll_request_start(struct aspx_coll_posted *posted);
-
-/* Put the calls on requests in front of those of a table. */
-void aspx_coll_requests_in_front(struct aspx_real *table);
 
 #endif

@@ -30,7 +30,7 @@ struct aspx_coll_ghosts {
     void (*ring)(void);                         /* something was posted */
 };
 
-/* NULL: there are none. Set before aspx_coll_join(). */
+/* NULL: there are none. Set before the ranks join (front.h). */
 extern const struct aspx_coll_ghosts *aspx_coll_ghosts;
 
 struct aspx_coll_space {

@@ -11,6 +11,7 @@
 
 #include "runtime/base/log.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -20,7 +21,11 @@ enum { NAME_BYTES = 80 }; /* of the longest function's, and more */
 
 typedef void (*call_f)(void);
 
-aspx_entry_front_f *aspx_entry_fronts[ASPX_FRONTS];
+enum { MAX_FRONTS = 4 }; /* before the mode; there are three */
+
+/* From the inside out. */
+static const struct aspx_front *fronts[MAX_FRONTS];
+static size_t nfronts;
 
 static void set_entry(struct aspx_real *table, size_t i, call_f call)
 {
@@ -29,7 +34,8 @@ static void set_entry(struct aspx_real *table, size_t i, call_f call)
     __atomic_store_n(&calls[i], call, __ATOMIC_RELEASE);
 }
 
-void aspx_entry_copy(struct aspx_real *to, const struct aspx_real *from)
+/* Pointer by pointer: other threads may be jumping through it. */
+static void copy(struct aspx_real *to, const struct aspx_real *from)
 {
     const call_f *calls = (const call_f *) (const void *) from;
 
@@ -171,12 +177,30 @@ void aspx_entry_activate(void)
 
 void aspx_entry_use(const struct aspx_real *table)
 {
-    struct aspx_real rooms[ASPX_FRONTS];
+    struct aspx_real whole = *table;
 
-    for (size_t i = 0; i < ASPX_FRONTS; i++)
-        if (aspx_entry_fronts[i])
-            table = aspx_entry_fronts[i](table, &rooms[i]);
-    set_entries(table);
+    for (size_t i = 0; i < nfronts; i++) {
+        if (fronts[i]->is_over && fronts[i]->is_over())
+            continue;
+        copy(fronts[i]->behind, &whole);
+        fronts[i]->fill(&whole);
+    }
+    set_entries(&whole);
+}
+
+void aspx_entry_put_before_library(const struct aspx_front *front)
+{
+    *front->behind = aspx_real;
+    front->fill(&aspx_real);
+}
+
+void aspx_entry_put_before_mode(const struct aspx_front *front)
+{
+    for (size_t i = 0; i < nfronts; i++)
+        if (fronts[i] == front)
+            return;
+    assert(nfronts < MAX_FRONTS);
+    fronts[nfronts++] = front;
 }
 
 void aspx_entry_end(void)

@@ -11,7 +11,10 @@
  *   mode offload     the way to the offload thread (mpi_offload.c)
  *   mode thread      the library, inside the gate (mpi_progress.c)
  *   fronts           layers in front of one of these: that which measures time
- *                    (mpi_profile.c), and others
+ *                    (mpi_profile.c), and others (mpi_fronts.c)
+ *
+ * Which function has which of them is in mpi_calls.tab alone: all that fills
+ * tables is generated from it.
  *
  * A tool behind us keeps its place: our MPI_X jumps to the tool's MPI_X, and
  * our PMPI_X to its PMPI_X if it has one. The work happens when the tool calls
@@ -20,6 +23,8 @@
 #define ASPEN_RUNTIME_MPI_ENTRY_H
 
 #include "real.h"
+
+#include "common/layout/layout.h"
 
 #include <stdarg.h> /* of the generated MPI_Pcontrol */
 
@@ -57,30 +62,49 @@ void aspx_entry_end(void);
  * program can be inside MPI: in MPI_Init. */
 void aspx_entry_activate(void);
 
-/* What stands in front of all that, from the inside out. Each changes `room`
- * into itself in front of the table and returns it, or returns the table. */
-typedef const struct aspx_real *aspx_entry_front_f(
-    const struct aspx_real *table, struct aspx_real *room);
-enum aspx_front {
-    ASPX_FRONT_PACK,    /* messages that threads pack */
-    ASPX_FRONT_COLL,    /* collectives by algorithms of our own */
-    ASPX_FRONT_PROFILE, /* measures time */
-    ASPX_FRONTS
-};
-extern aspx_entry_front_f *aspx_entry_fronts[ASPX_FRONTS]; /* NULL: none */
+/* What stands in front of some functions in all modes, as it registers in
+ * fronts[] of start.c. NULL stands for nothing to do, and for no. */
+struct aspx_front {
+    /* Before MPI_Init. True: it stands before the library itself, behind the
+     * mode, and in Aspen's own calls. */
+    bool (*prepare)(const struct asp_layout *layout);
 
-/* For a front: the table that it jumps through becomes this one, pointer by
- * pointer, as other threads may be jumping through it. */
-void aspx_entry_copy(struct aspx_real *to, const struct aspx_real *from);
+    /* MPI runs and is mended; before the entries are switched, in all ranks of
+     * the step. True: it stands in front of the mode. */
+    bool (*start)(const struct asp_layout *layout);
+
+    /* Of one that has started: the entries have been switched. Collective over
+     * the users. */
+    void (*join)(const struct asp_layout *layout);
+
+    /* Of one that has started: does it stand no longer, when entries are
+     * switched again? */
+    bool (*is_over)(void);
+
+    /* Generated (mpi_behind.h): put its functions into a table; and the table
+     * that they jump on through. */
+    void (*fill)(struct aspx_real *table);
+    struct aspx_real *behind;
+};
+
+/* Have it stand before the library: in aspx_real. Before MPI_Init, once. */
+void aspx_entry_put_before_library(const struct aspx_front *front);
+
+/* Have it stand before what aspx_entry_use() is given from now on, and before
+ * those that came earlier. Idempotent. */
+void aspx_entry_put_before_mode(const struct aspx_front *front);
 
 /* Send every call where this table says, from now on. As above. */
 void aspx_entry_use(const struct aspx_real *table);
 
 /* Generated (mpi_wrappers.c): the active table; the one before MPI_Init, which
- * is the library and the handlers that start us; and the one after the end of a
- * program with a hidden MPI_Init. */
+ * is the library and the handlers that start us; the one after the end of a
+ * program with a hidden MPI_Init; the one where no mode came up; and the active
+ * one behind an offload thread. */
 void aspx_wrappers_fill(struct aspx_real *table);
 void aspx_wrappers_fill_start(struct aspx_real *table);
 void aspx_wrappers_fill_end(struct aspx_real *table);
+void aspx_wrappers_fill_plain(struct aspx_real *table);
+void aspx_wrappers_fill_behind(struct aspx_real *table);
 
 #endif

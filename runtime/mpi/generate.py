@@ -19,6 +19,9 @@ What is made is told from the name of each OUTPUT:
   mpi_offload.c     what they become where each rank has an offload thread
   mpi_progress.c    what they become where each rank has a progress thread
   mpi_profile.c     what stands before them where time is measured
+  mpi_fronts.c      what stands before them for typed data and for collectives
+  mpi_behind.h      what lies behind each of those that stand before them
+  mpi_behind.c      the same, defined
   mpi_advice.h      whose help can take waiting away (common/base/advice.c)
   mpi_export.map    linker version script
   mpi-coverage.md   what happens to each function, for people
@@ -35,7 +38,7 @@ import installed  # noqa: E402
 # args: as the installed MPI declares them; own_args: as the table does, and with
 # it what is written in C.
 Call = namedtuple("Call", "name version mpich treatment offload timed progress "
-                  "advice ret args own_args")
+                  "pack coll life advice ret args own_args")
 # Exported beside MPI: world/bypass.c, mpi/lookup.c, sanitizer.c.
 OTHERS = ("__asan_default_options", "dlopen", "dlsym", "ucp_init_version")
 # What the columns may say, by their names in Call.
@@ -46,11 +49,26 @@ COLUMNS = {
                 "refuse"),
     "timed": ("each", "wait", "some", "-"),
     "progress": ("gate", "callback", "own", "done", "-"),
+    "pack": ("library", "threads", "both", "-"),
+    "coll": ("own", "made", "known", "-"),
+    "life": ("start", "end", "plain", "behind", "demand", "ungated", "-"),
     "advice": ("ghost", "thread", "-"),
 }
-# The wrappers that stand before MPI is initialized, and after its end.
-BEFORE_INIT = ("MPI_Init", "MPI_Init_thread", "MPI_Session_init")
-AFTER_FINALIZE = ("MPI_Finalized", "MPI_Initialized")
+# What is written in C: its prefix, and where the row says so.
+HANDLERS = {
+    "aspx_wrap_": ("treatment", ("wrap",)),
+    "aspx_offload_": ("offload", ("own",)),
+    "aspx_progress_": ("progress", ("own",)),
+    "aspx_pack_": ("pack", ("library", "both")),
+    "aspx_staged_": ("pack", ("threads", "both")),
+    "aspx_coll_": ("coll", ("own",)),
+    "aspx_plain_": ("life", ("plain",)),
+    "aspx_behind_": ("life", ("behind",)),
+    "aspx_on_demand_": ("life", ("demand", "ungated")),
+}
+# Those that stand in front of whatever else there is, and jump on through a table
+# of their own: aspx_<name>_behind.
+FRONTS = ("pack", "staged", "coll", "profile")
 BANNER = "/* Generated from mpi_calls.tab by generate.py. */\n"
 
 
@@ -64,14 +82,17 @@ def lines(path):
 
 def load_call(kinds, words):
     """One row of mpi_calls.tab, checked."""
-    args = [word.split(":") for word in words[9:]]
-    call = Call(*words[:9], args, args)
+    args = [word.split(":") for word in words[12:]]
+    call = Call(*words[:12], args, args)
     for column, allowed in COLUMNS.items():
-        if getattr(call, column) not in allowed:
-            sys.exit(f"{call.name}: unknown {column} {getattr(call, column)}")
+        for value in getattr(call, column).split(","):
+            if value not in allowed:
+                sys.exit(f"{call.name}: unknown {column} {value}")
     for _name, kind in call.args:
         if kind not in kinds:
             sys.exit(f"{call.name}: unknown kind {kind}")
+        if kind == "comm*" and call.coll == "-":
+            sys.exit(f"{call.name}: coll must say what its communicator is")
     return call
 
 
@@ -100,7 +121,7 @@ def take_installed(kinds, calls, path, developer):
             continue
         args = installed.handed_on(kinds, declared[name])
         found.append(Call(name, "?", "-", "pass", "thread", "-", "gate", "-",
-                          declared[name].ret, args, args))
+                          "-", "-", "-", declared[name].ret, args, args))
     if bad:
         sys.exit("This MPI has functions that Aspen does not know:\n" +
                  "\n".join(bad))
@@ -174,16 +195,21 @@ def wrap_h(kinds, calls):
     yield "#ifndef ASPEN_MPI_WRAP_H\n#define ASPEN_MPI_WRAP_H\n"
     yield BANNER + '#include <mpi.h>\n\n#include "mpii.h"\n'
     for call in calls:
-        for prefix, column in OWN:
-            if getattr(call, column) in ("own", "wrap"):
+        for prefix in HANDLERS:
+            if is_handled(prefix, call):
                 yield (f"{call.ret} {prefix}{call.name}"
                        f"({spell(kinds, call.own_args)});")
     yield "#endif"
 
 
-# What is written in C, by column.
-OWN = (("aspx_wrap_", "treatment"), ("aspx_offload_", "offload"),
-       ("aspx_progress_", "progress"))
+def says(call, column, *values):
+    """Does a row say one of these?"""
+    return not set(values).isdisjoint(getattr(call, column).split(","))
+
+
+def is_handled(prefix, call):
+    column, values = HANDLERS[prefix]
+    return says(call, column, *values)
 
 
 def own_name(prefix, call):
@@ -193,10 +219,15 @@ def own_name(prefix, call):
             prefix.replace("aspx_", "as_declared_")) + call.name
 
 
-def as_declared(kinds, calls, prefix, column):
+def put(prefix, calls):
+    """Statements that put what is written in C into a table."""
     for call in calls:
-        if getattr(call, column) in ("own", "wrap") and \
-                call.args != call.own_args:
+        yield f"    table->{call.name} = {own_name(prefix, call)};"
+
+
+def as_declared(kinds, calls, prefix):
+    for call in calls:
+        if is_handled(prefix, call) and call.args != call.own_args:
             yield (f"static {call.ret} {own_name(prefix, call)}"
                    f"({declare(kinds, call)})\n{{\n"
                    f"    return {prefix}{call.name}({plain(call)});\n}}")
@@ -246,7 +277,8 @@ def wrappers_c(kinds, calls):
            '#include "runtime/casper/window/native.h"\n'
            '#include "runtime/world/error_handlers.h"\n'
            '#include "runtime/world/world.h"\n')
-    yield from as_declared(kinds, calls, *OWN[0])
+    for prefix in ("aspx_wrap_", "aspx_plain_", "aspx_behind_"):
+        yield from as_declared(kinds, calls, prefix)
     for call in calls:
         if call.treatment == "world":
             yield (f"static {call.ret} wrap_{call.name}"
@@ -261,15 +293,17 @@ def wrappers_c(kinds, calls):
             name = own_name("aspx_wrap_", call) if call.treatment == "wrap" \
                 else f"wrap_{call.name}"
             yield f"    table->{call.name} = {name};"
-    yield "}\n\nvoid aspx_wrappers_fill_start(struct aspx_real *table)\n{"
-    yield "    *table = aspx_real;"
-    for name in BEFORE_INIT:
-        yield f"    table->{name} = aspx_wrap_{name};"
-    yield "}\n\nvoid aspx_wrappers_fill_end(struct aspx_real *table)\n{"
-    yield "    *table = aspx_real;"
-    for name in AFTER_FINALIZE:
-        yield f"    table->{name} = aspx_wrap_{name};"
     yield "}"
+    for when, before, prefix in (
+            ("start", "*table = aspx_real", "aspx_wrap_"),
+            ("end", "*table = aspx_real", "aspx_wrap_"),
+            ("plain", "*table = aspx_real", "aspx_plain_"),
+            ("behind", "aspx_wrappers_fill(table)", "aspx_behind_")):
+        yield f"void aspx_wrappers_fill_{when}(struct aspx_real *table)\n{{"
+        yield f"    {before};"
+        yield from put(prefix, (
+            call for call in calls if says(call, "life", when)))
+        yield "}"
 
 
 def members(kinds, args):
@@ -585,7 +619,7 @@ def offload_c(kinds, calls):
                    f"({declare(kinds, call)})\n{{\n"
                    f"{''.join(stubs(kinds, call))}"
                    f"{bodies[call.offload](call)}\n}}")
-    yield from as_declared(kinds, calls, *OWN[1])
+    yield from as_declared(kinds, calls, "aspx_offload_")
     yield "void aspx_offload_fill(struct aspx_real *table)\n{"
     yield "    *table = aspx_behind;"
     for call in calls:
@@ -657,12 +691,14 @@ def on_demand_body(call):
 def progress_c(kinds, calls):
     gated = [call for call in calls if call.offload != "caller" and
              call.progress in ("gate", "callback")]
-    yield (BANNER + '#include "runtime/progress/on_demand.h"\n'
+    yield (BANNER + '#include "mpi_wrap.h"\n'
+           '#include "runtime/progress/on_demand.h"\n'
            '#include "runtime/progress/progress.h"\n')
     for call in gated:
         yield (f"static {call.ret} gated_{call.name}"
                f"({declare(kinds, call)})\n{{\n{progress_body(call)}\n}}")
-    yield from as_declared(kinds, calls, *OWN[2])
+    for prefix in ("aspx_progress_", "aspx_on_demand_"):
+        yield from as_declared(kinds, calls, prefix)
     for call in calls:
         if call.progress == "done":
             yield done(kinds, "gated_", call)
@@ -681,10 +717,15 @@ def progress_c(kinds, calls):
     for call in bars + inits:
         yield (f"static {call.ret} noted_{call.name}"
                f"({declare(kinds, call)})\n{{\n{on_demand_body(call)}\n}}")
-    for what, noted in (("bars", bars), ("inits", inits)):
+    for what, noted, always in (
+            ("bars", bars, ()),
+            ("ungated", inits, ("demand", "ungated")),
+            ("gated", (), ("demand",))):
         yield f"void aspx_on_demand_fill_{what}(struct aspx_real *table)\n{{"
         for call in noted:
             yield f"    table->{call.name} = noted_{call.name};"
+        yield from put("aspx_on_demand_", (
+            call for call in calls if says(call, "life", *always)))
         yield "}"
 
 
@@ -714,8 +755,9 @@ def timed(kinds, call):
 
 
 def profile_c(kinds, calls):
-    yield BANNER + '#include "runtime/profile/profile.h"\n'
-    yield '#include "runtime/profile/timing.h"\n'
+    yield (BANNER + '#include "mpi_behind.h"\n'
+           '#include "runtime/profile/profile.h"\n'
+           '#include "runtime/profile/timing.h"\n')
     measured = [call for call in calls if call.timed != "-"]
     for call in measured:
         yield from timed(kinds, call)
@@ -728,25 +770,50 @@ def profile_c(kinds, calls):
     yield "};"
 
 
-# They return one that is there already, or free one.
-NOT_CREATORS = ("MPI_Comm_disconnect", "MPI_Comm_free", "MPI_Comm_get_parent",
-                "MPIX_Threadcomm_free")
+def made(kinds, call):
+    """A call that makes a communicator: what the tuned collectives know of its
+    handle was of another one."""
+    name = next(name for name, kind in call.args if kind == "comm*")
+    return (f"static {call.ret} made_{call.name}({declare(kinds, call)})\n"
+            f"{{\n    {call.ret} rc = "
+            f"aspx_coll_behind.{call.name}({plain(call)});\n\n"
+            f"    return aspx_coll_comm_created(rc, {name});\n}}")
 
 
-def created_c(kinds, calls):
-    """What the tuned collectives know of a handle was of another one."""
-    yield BANNER + '#include "runtime/coll/comm.h"\n'
-    creators = [(call, name) for call in calls for name, kind in call.args
-                if kind == "comm*" and call.name not in NOT_CREATORS]
-    for call, name in creators:
-        yield (f"static {call.ret} created_{call.name}({declare(kinds, call)})\n"
-               f"{{\n    {call.ret} rc = "
-               f"aspx_coll_behind.{call.name}({plain(call)});\n\n"
-               f"    return aspx_coll_comm_created(rc, {name});\n}}")
-    yield "void aspx_coll_created_fill(struct aspx_real *table)\n{"
-    for call, _name in creators:
-        yield f"    table->{call.name} = created_{call.name};"
-    yield "}"
+def fronts_c(kinds, calls):
+    """The fronts whose functions are written in C."""
+    yield (BANNER + '#include "entry.h"\n#include "mpi_behind.h"\n'
+           '#include "mpi_wrap.h"\n#include "runtime/coll/comm.h"\n')
+    makers = [call for call in calls if call.coll == "made"]
+    for call in makers:
+        yield made(kinds, call)
+    for prefix in ("aspx_pack_", "aspx_staged_", "aspx_coll_"):
+        yield from as_declared(kinds, calls, prefix)
+        yield f"void {prefix}fill(struct aspx_real *table)\n{{"
+        yield from put(prefix, (
+            call for call in calls if is_handled(prefix, call)))
+        for call in makers if prefix == "aspx_coll_" else ():
+            yield f"    table->{call.name} = made_{call.name};"
+        yield "}"
+
+
+def behind_h(_kinds, _calls):
+    yield "#ifndef ASPEN_MPI_BEHIND_H\n#define ASPEN_MPI_BEHIND_H\n"
+    yield BANNER + '#include "mpi_real.h"\n'
+    yield ("/* What lies behind each front (entry.h): the table that its functions\n"
+           " * jump on through. And what puts these functions into a table. */")
+    for front in FRONTS:
+        # hidden: read where it is, without a look for its address
+        yield (f"extern struct aspx_real aspx_{front}_behind\n"
+               '    __attribute__((visibility("hidden")));')
+        yield f"void aspx_{front}_fill(struct aspx_real *table);"
+    yield "#endif"
+
+
+def behind_c(_kinds, _calls):
+    yield BANNER + '#include "mpi_behind.h"\n'
+    for front in FRONTS:
+        yield f"struct aspx_real aspx_{front}_behind;"
 
 
 def advice_h(_kinds, calls):
@@ -794,11 +861,17 @@ def coverage_md(_kinds, calls):
            "is built is left out; what it\nhas more is handed on by the offload "
            "thread and inside the gate, if no argument is\na handle that Aspen "
            "translates.\n")
-    yield ("| function | MPI | MPICH | treatment | offload | time |\n"
-           "|---|---|---|---|---|---|")
+    yield ("With `coll=tune` or `coll=table`, `coll` says what stands before "
+           "the mode. `own`:\nwritten in C. `made`: what is known of a "
+           "communicator's handle is forgotten.\n`known`: nothing. Where typed "
+           "data is Aspen's to pack, `pack` says so.\n`library`: before the "
+           "library. `threads`: before the mode. `both`.\n")
+    yield ("| function | MPI | MPICH | treatment | offload | time | pack | coll |\n"
+           "|---|---|---|---|---|---|---|---|")
     for call in calls:
         yield (f"| `{call.name}` | {call.version} | {call.mpich} | "
-               f"{call.treatment} | {call.offload} | {call.timed} |")
+               f"{call.treatment} | {call.offload} | {call.timed} | "
+               f"{call.pack} | {call.coll} |")
 
 
 MAKERS = {
@@ -809,7 +882,10 @@ MAKERS = {
     "mpi_wrappers.c": wrappers_c,
     "mpi_offload.c": offload_c,
     "mpi_progress.c": progress_c,
-    "mpi_profile.c": profile_c, "mpi_created.c": created_c,
+    "mpi_profile.c": profile_c,
+    "mpi_fronts.c": fronts_c,
+    "mpi_behind.h": behind_h,
+    "mpi_behind.c": behind_c,
     "mpi_advice.h": advice_h,
     "mpi_export.map": export_map,
     "mpi-coverage.md": coverage_md,

@@ -7,14 +7,13 @@
  * without a typemap. MPI_Pack_size only multiplies, and stays MPI's. */
 #include "config.h"
 
-#include "calls.h"
-
 #include "messages.h"
 #include "typemap.h"
 
 #include "runtime/mpi/handle.h"
 #include "runtime/mpi/real.h"
 
+#include "mpi_behind.h"
 #include "mpi_wrap.h"
 
 /* Does the call look as calls do that can be Aspen's? */
@@ -45,27 +44,24 @@ static const struct aspx_typemap *fitting(MPI_Datatype type, MPI_Count count,
 
 /* The two calls, with int and with MPI_Count, differ in nothing else. */
 #define PACK(name, integer)                                                    \
-    static int (*its_##name)(const void *, integer, MPI_Datatype, void *,      \
-                             integer, integer *, MPI_Comm);                    \
-                                                                               \
-    static int our_##name(const void *inbuf, integer incount,                  \
-                          MPI_Datatype datatype, void *outbuf,                 \
-                          integer outsize, integer *position, MPI_Comm comm)   \
+    int aspx_pack_##name(const void *inbuf, integer incount,                   \
+                         MPI_Datatype datatype, void *outbuf, integer outsize, \
+                         integer *position, MPI_Comm comm)                     \
     {                                                                          \
         const struct aspx_typemap *typemap = NULL;                             \
         uint64_t bytes;                                                        \
                                                                                \
         if (is_usual(inbuf, incount, datatype, outbuf, position)) {            \
-            int rc = its_##name(inbuf, 0, datatype, outbuf, outsize, position, \
-                                comm);                                         \
+            int rc = aspx_pack_behind.name(inbuf, 0, datatype, outbuf,         \
+                                           outsize, position, comm);           \
                                                                                \
             if (rc != MPI_SUCCESS)                                             \
                 return rc;                                                     \
             typemap = fitting(datatype, incount, *position, outsize, &bytes);  \
         }                                                                      \
         if (!typemap)                                                          \
-            return its_##name(inbuf, incount, datatype, outbuf, outsize,       \
-                              position, comm);                                 \
+            return aspx_pack_behind.name(inbuf, incount, datatype, outbuf,     \
+                                         outsize, position, comm);             \
         aspx_typemap_pack(typemap, inbuf, (uint64_t) incount, 0,               \
                           (char *) outbuf + *position, bytes);                 \
         *position += (integer) bytes;                                          \
@@ -73,27 +69,24 @@ static const struct aspx_typemap *fitting(MPI_Datatype type, MPI_Count count,
     }
 
 #define UNPACK(name, integer)                                                  \
-    static int (*its_##name)(const void *, integer, integer *, void *,         \
-                             integer, MPI_Datatype, MPI_Comm);                 \
-                                                                               \
-    static int our_##name(const void *inbuf, integer insize,                   \
-                          integer *position, void *outbuf, integer outcount,   \
-                          MPI_Datatype datatype, MPI_Comm comm)                \
+    int aspx_pack_##name(const void *inbuf, integer insize, integer *position, \
+                         void *outbuf, integer outcount,                       \
+                         MPI_Datatype datatype, MPI_Comm comm)                 \
     {                                                                          \
         const struct aspx_typemap *typemap = NULL;                             \
         uint64_t bytes;                                                        \
                                                                                \
         if (is_usual(outbuf, outcount, datatype, inbuf, position)) {           \
-            int rc = its_##name(inbuf, insize, position, outbuf, 0, datatype,  \
-                                comm);                                         \
+            int rc = aspx_pack_behind.name(inbuf, insize, position, outbuf, 0, \
+                                           datatype, comm);                    \
                                                                                \
             if (rc != MPI_SUCCESS)                                             \
                 return rc;                                                     \
             typemap = fitting(datatype, outcount, *position, insize, &bytes);  \
         }                                                                      \
         if (!typemap)                                                          \
-            return its_##name(inbuf, insize, position, outbuf, outcount,       \
-                              datatype, comm);                                 \
+            return aspx_pack_behind.name(inbuf, insize, position, outbuf,      \
+                                         outcount, datatype, comm);            \
         aspx_typemap_unpack(typemap, outbuf, (uint64_t) outcount, 0,           \
                             (const char *) inbuf + *position, bytes);          \
         *position += (integer) bytes;                                          \
@@ -104,13 +97,3 @@ PACK(MPI_Pack, int)
 PACK(MPI_Pack_c, MPI_Count)
 UNPACK(MPI_Unpack, int)
 UNPACK(MPI_Unpack_c, MPI_Count)
-
-#define INSTALL(name) (its_##name = aspx_real.name, aspx_real.name = our_##name)
-
-void aspx_pack_calls_prepare(void)
-{
-    INSTALL(MPI_Pack);
-    INSTALL(MPI_Pack_c);
-    INSTALL(MPI_Unpack);
-    INSTALL(MPI_Unpack_c);
-}

@@ -6,6 +6,8 @@
 #include "runtime/mpi/handle.h"
 #include "runtime/mpi/real.h"
 
+#include "mpi_behind.h"
+
 #include <stdlib.h>
 
 /* How many of each kind MPI tells. */
@@ -114,11 +116,11 @@ bool aspx_contents_get(MPI_Datatype type, struct aspx_contents *contents)
     return true;
 }
 
-static int (*free_type)(MPI_Datatype *type);
-
-void aspx_contents_prepare(void)
+/* As the library does it: what typemaps know is not asked. */
+static int free_type(MPI_Datatype *type)
 {
-    free_type = aspx_real.MPI_Type_free;
+    return aspx_pack_behind.MPI_Type_free ? aspx_pack_behind.MPI_Type_free(type)
+                                          : aspx_real.MPI_Type_free(type);
 }
 
 static void free_reference(MPI_Datatype *type)
@@ -128,7 +130,7 @@ static void free_reference(MPI_Datatype *type)
     if (!aspx_handle_basic_size(*type) &&
         aspx_contents_combiner(*type, &combiner) &&
         aspx_contents_derived(combiner))
-        (void) (free_type ? free_type : aspx_real.MPI_Type_free)(type);
+        (void) free_type(type);
 }
 
 void aspx_contents_free(struct aspx_contents *contents)

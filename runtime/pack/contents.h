@@ -23,10 +23,6 @@ struct aspx_contents {
     size_t ntypes;
 };
 
-/* Before something stands in front of MPI_Type_free in aspx_real that takes it
- * for the program's. */
-void aspx_contents_prepare(void);
-
 /* Was it made of other types? Else it is MPI's own, one of
  * MPI_Type_create_f90_*(), or of a combiner that Aspen does not know: it is not
  * looked into, and must not be freed. */

@@ -11,8 +11,6 @@
 
 #include "messages.h"
 
-#include "calls.h"
-#include "contents.h"
 #include "generic_ops.h"
 #include "peers.h"
 #include "staged.h"
@@ -24,6 +22,9 @@
 #include "runtime/mpi/handle.h"
 #include "runtime/mpi/plt_patch.h"
 #include "runtime/mpi/real.h"
+
+#include "mpi_behind.h"
+#include "mpi_wrap.h"
 
 #include <mpi.h>
 #include <stdatomic.h>
@@ -49,6 +50,7 @@ struct message {
 
 static aspx_create_generic_f *create;
 static struct aspx_generic_ops mpich; /* its functions, as it first gave them */
+static bool prepared;                 /* we stand in front of MPICH */
 static atomic_bool ready; /* the probe has found that all is as it must be */
 
 static struct {
@@ -209,10 +211,6 @@ static aspx_ucs_status create_ours(const struct aspx_generic_ops *ops,
 
 /* ---- types of the program ---------------------------------------------------- */
 
-static int (*commit)(MPI_Datatype *type);
-static int (*copy_type)(MPI_Datatype type, MPI_Datatype *copy);
-static int (*free_type)(MPI_Datatype *type);
-
 /* Nothing is made for a type without gaps, or that is committed once more. */
 static int describe(int rc, const MPI_Datatype *type)
 {
@@ -225,20 +223,20 @@ static int describe(int rc, const MPI_Datatype *type)
     return rc;
 }
 
-static int commit_and_describe(MPI_Datatype *type)
+int aspx_pack_MPI_Type_commit(MPI_Datatype *type)
 {
     made = NULL;
-    return describe(commit(type), type);
+    return describe(aspx_pack_behind.MPI_Type_commit(type), type);
 }
 
 /* The copy of a committed type is committed. */
-static int dup_and_describe(MPI_Datatype type, MPI_Datatype *copy)
+int aspx_pack_MPI_Type_dup(MPI_Datatype type, MPI_Datatype *copy)
 {
     made = NULL;
-    return describe(copy_type(type, copy), copy);
+    return describe(aspx_pack_behind.MPI_Type_dup(type, copy), copy);
 }
 
-static int retire_and_free(MPI_Datatype *type)
+int aspx_pack_MPI_Type_free(MPI_Datatype *type)
 {
     MPI_Datatype freed = type ? *type : MPI_DATATYPE_NULL;
     bool known = aspx_handle_is(freed, ASPX_HANDLE_DATATYPE) &&
@@ -247,31 +245,31 @@ static int retire_and_free(MPI_Datatype *type)
 
     if (known)
         aspx_typemap_retire(freed);
-    rc = free_type(type);
+    rc = aspx_pack_behind.MPI_Type_free(type);
     if (known && rc != MPI_SUCCESS)
         aspx_typemap_check_alive(freed);
     return rc;
 }
 
-void aspx_pack_prepare(const struct asp_layout *layout)
+static bool prepare(const struct asp_layout *layout)
 {
-    if (commit || aspx_mpi_unknown() || layout->knobs.pack == ASP_SWITCH_OFF ||
+    if (aspx_mpi_unknown() || layout->knobs.pack == ASP_SWITCH_OFF ||
         !aspx_plt_patch_lead("ucp_dt_create_generic", create_ours, &create))
-        return;
+        return false;
     /* From 4.1 on MPICH itself unpacks what it receives, after it has come,
      * unless this says that UCX shall. */
     (void) setenv("MPIR_CVAR_UCX_DT_RECV", "1", 0);
-    commit = aspx_real.MPI_Type_commit;
-    copy_type = aspx_real.MPI_Type_dup;
-    aspx_real.MPI_Type_commit = commit_and_describe;
-    free_type = aspx_real.MPI_Type_free;
-    aspx_real.MPI_Type_dup = dup_and_describe;
-    aspx_contents_prepare();
-    aspx_real.MPI_Type_free = retire_and_free;
-    aspx_pack_calls_prepare();
     aspx_pack_peers_prepare();
     aspx_staged_prepare(layout);
+    prepared = true;
+    return true;
 }
+
+const struct aspx_front aspx_pack_front = {
+    .prepare = prepare,
+    .fill = aspx_pack_fill,
+    .behind = &aspx_pack_behind,
+};
 
 /* ---- the probe --------------------------------------------------------------- */
 
@@ -314,7 +312,7 @@ static bool is_as_known(void)
     made = NULL;
     if (aspx_real.MPI_Type_vector(BLOCKS, 1, STRIDE, MPI_INT, &type) !=
             MPI_SUCCESS ||
-        commit(&type) != MPI_SUCCESS)
+        aspx_pack_behind.MPI_Type_commit(&type) != MPI_SUCCESS)
         return false;
     typemap = aspx_typemap_make(type, &why);
     same = typemap && made && handle_of(made) == type &&
@@ -357,16 +355,14 @@ bool aspx_pack_is_ready(void)
 
 void aspx_pack_start(void)
 {
-    bool known = commit && !knows_gpus() && is_as_known();
+    bool known = prepared && !knows_gpus() && is_as_known();
 
-    if (commit)
+    if (prepared)
         aspx_fix_note(ASPX_FIX_PACK, known);
     if (known)
         describe_own_types();
     aspx_pack_peers_start();
     atomic_store(&ready, known);
-    if (known)
-        aspx_staged_start();
 }
 
 struct aspx_pack_counts aspx_pack_counts(void)

@@ -8,14 +8,15 @@
 #ifndef ASPEN_RUNTIME_PACK_MESSAGES_H
 #define ASPEN_RUNTIME_PACK_MESSAGES_H
 
-#include "common/layout/layout.h"
+#include "runtime/mpi/entry.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /* Before MPI_Init: stand in front of MPICH's functions, which go on as before;
- * unless the layout says pack=off. */
-void aspx_pack_prepare(const struct asp_layout *layout);
+ * unless the layout says pack=off. Its calls of the program (calls.c too) are
+ * MPI's until aspx_pack_is_ready(). */
+extern const struct aspx_front aspx_pack_front;
 
 /* Begin, unless MPI, asked by a type of our own, turns out to do it in another
  * way. From then on each type with gaps that the program commits is described.

@@ -10,6 +10,7 @@
 
 #include "staged.h"
 
+#include "messages.h"
 #include "openmp.h"
 #include "parallel.h"
 #include "peers.h"
@@ -19,6 +20,9 @@
 #include "runtime/mpi/entry.h"
 #include "runtime/mpi/handle.h"
 
+#include "mpi_behind.h"
+#include "mpi_wrap.h"
+
 #include <limits.h>
 #include <stdint.h>
 #include <string.h>
@@ -26,7 +30,6 @@
 /* It is one call with an int. Memory that is taken for one message. */
 enum { STAGED_MAX = 1 << 30 };
 
-static struct aspx_real behind;
 static bool wanted;
 
 /* ---- one buffer of the program ----------------------------------------------- */
@@ -99,7 +102,7 @@ static bool begin_send(struct staged *staged, const void *buffer,
 {
     staged->staging = NULL;
     if (dest < 0 || !pays(staged, buffer, count, type) ||
-        !aspx_pack_peers_only(&behind, comm) || !begin(staged))
+        !aspx_pack_peers_only(&aspx_staged_behind, comm) || !begin(staged))
         return false;
     aspx_parallel_pack(staged->typemap, staged->buffer, staged->count,
                        staged->staging, staged->bytes, staged->threads);
@@ -149,11 +152,13 @@ static MPI_Status own_status(const MPI_Status *status)
 #define FRONT(name, parameters, arguments, gaps, large)                        \
     APART static int weigh_##name parameters                                   \
     {                                                                          \
-        return (large) ? apart_##name arguments : behind.name arguments;       \
+        return (large) ? apart_##name arguments                                \
+                       : aspx_staged_behind.name arguments;                    \
     }                                                                          \
-    static int our_##name parameters                                           \
+    int aspx_staged_##name parameters                                          \
     {                                                                          \
-        return (gaps) ? weigh_##name arguments : behind.name arguments;        \
+        return (gaps) ? weigh_##name arguments                                 \
+                      : aspx_staged_behind.name arguments;                     \
     }
 
 #define SEND_ARGUMENTS (buf, count, datatype, dest, tag, comm)
@@ -168,9 +173,9 @@ static MPI_Status own_status(const MPI_Status *status)
         int rc;                                                                \
                                                                                \
         if (!begin_send(&send, buf, count, datatype, dest, comm))              \
-            return behind.name SEND_ARGUMENTS;                                 \
-        rc = behind.name(send.staging, (integer) send.bytes, MPI_BYTE, dest,   \
-                         tag, comm);                                           \
+            return aspx_staged_behind.name SEND_ARGUMENTS;                     \
+        rc = aspx_staged_behind.name(send.staging, (integer) send.bytes,       \
+                                     MPI_BYTE, dest, tag, comm);               \
         end(&send);                                                            \
         return rc;                                                             \
     }                                                                          \
@@ -202,10 +207,10 @@ static void end_receive(struct staged *receive, int rc, const MPI_Status *own,
         int rc;                                                                \
                                                                                \
         if (!begin_receive(&receive, buf, count, datatype, source))            \
-            return behind.name RECEIVE_ARGUMENTS;                              \
+            return aspx_staged_behind.name RECEIVE_ARGUMENTS;                  \
         own = own_status(status);                                              \
-        rc = behind.name(receive.staging, (integer) receive.bytes, MPI_BYTE,   \
-                         source, tag, comm, &own);                             \
+        rc = aspx_staged_behind.name(receive.staging, (integer) receive.bytes, \
+                                     MPI_BYTE, source, tag, comm, &own);       \
         end_receive(&receive, rc, &own, status);                               \
         return rc;                                                             \
     }                                                                          \
@@ -240,8 +245,9 @@ static void end_receive(struct staged *receive, int rc, const MPI_Status *own,
             own = own_status(status);                                          \
             to = &own;                                                         \
         }                                                                      \
-        rc = behind.name(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, \
-                         recvcount, recvtype, source, recvtag, comm, to);      \
+        rc = aspx_staged_behind.name(sendbuf, sendcount, sendtype, dest,       \
+                                     sendtag, recvbuf, recvcount, recvtype,    \
+                                     source, recvtag, comm, to);               \
         end_receive(&receive, rc, &own, status);                               \
         end(&send);                                                            \
         return rc;                                                             \
@@ -288,8 +294,9 @@ static bool fits(const struct staged *packed, MPI_Count position,
         if (!outbuf || !position ||                                            \
             !pays(&packed, inbuf, incount, datatype) ||                        \
             !fits(&packed, *position, outsize))                                \
-            return behind.name PACK_ARGUMENTS;                                 \
-        rc = behind.name(inbuf, 0, datatype, outbuf, outsize, position, comm); \
+            return aspx_staged_behind.name PACK_ARGUMENTS;                     \
+        rc = aspx_staged_behind.name(inbuf, 0, datatype, outbuf, outsize,      \
+                                     position, comm);                          \
         if (rc != MPI_SUCCESS)                                                 \
             return rc;                                                         \
         aspx_parallel_pack(packed.typemap, inbuf, packed.count,                \
@@ -316,8 +323,9 @@ static bool fits(const struct staged *packed, MPI_Count position,
         if (!inbuf || !position ||                                             \
             !pays(&packed, outbuf, outcount, datatype) ||                      \
             !fits(&packed, *position, insize))                                 \
-            return behind.name UNPACK_ARGUMENTS;                               \
-        rc = behind.name(inbuf, insize, position, outbuf, 0, datatype, comm);  \
+            return aspx_staged_behind.name UNPACK_ARGUMENTS;                   \
+        rc = aspx_staged_behind.name(inbuf, insize, position, outbuf, 0,       \
+                                     datatype, comm);                          \
         if (rc != MPI_SUCCESS)                                                 \
             return rc;                                                         \
         aspx_parallel_unpack(packed.typemap, outbuf, packed.count,             \
@@ -336,30 +344,6 @@ UNPACK(MPI_Unpack_c, MPI_Count)
 
 /* ---- start ----------------------------------------------------------------------- */
 
-#define INSTALL(name) room->name = our_##name
-
-static const struct aspx_real *stand_in_front(const struct aspx_real *table,
-                                              struct aspx_real *room)
-{
-    aspx_entry_copy(&behind, table);
-    *room = *table;
-    INSTALL(MPI_Send);
-    INSTALL(MPI_Send_c);
-    INSTALL(MPI_Ssend);
-    INSTALL(MPI_Ssend_c);
-    INSTALL(MPI_Rsend);
-    INSTALL(MPI_Rsend_c);
-    INSTALL(MPI_Recv);
-    INSTALL(MPI_Recv_c);
-    INSTALL(MPI_Sendrecv);
-    INSTALL(MPI_Sendrecv_c);
-    INSTALL(MPI_Pack);
-    INSTALL(MPI_Pack_c);
-    INSTALL(MPI_Unpack);
-    INSTALL(MPI_Unpack_c);
-    return room;
-}
-
 void aspx_staged_prepare(const struct asp_layout *layout)
 {
     wanted = layout->knobs.pack_threads == ASP_SWITCH_AUTO;
@@ -367,8 +351,14 @@ void aspx_staged_prepare(const struct asp_layout *layout)
         aspx_openmp_prepare();
 }
 
-void aspx_staged_start(void)
+static bool start(const struct asp_layout *layout)
 {
-    if (wanted && aspx_openmp_start())
-        aspx_entry_fronts[ASPX_FRONT_PACK] = stand_in_front;
+    (void) layout;
+    return wanted && aspx_pack_is_ready() && aspx_openmp_start();
 }
+
+const struct aspx_front aspx_staged_front = {
+    .start = start,
+    .fill = aspx_staged_fill,
+    .behind = &aspx_staged_behind,
+};

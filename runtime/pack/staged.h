@@ -15,14 +15,13 @@
 #ifndef ASPEN_RUNTIME_PACK_STAGED_H
 #define ASPEN_RUNTIME_PACK_STAGED_H
 
-#include "common/layout/layout.h"
+#include "runtime/mpi/entry.h"
 
 /* Before MPI_Init, when messages are to be Aspen's to pack: unless the layout
  * says pack.threads=off. */
 void aspx_staged_prepare(const struct asp_layout *layout);
 
-/* After MPI_Init, when they are: stand in front of all calls, if the process
- * has an OpenMP. Before the entries are switched. */
-void aspx_staged_start(void);
+/* In front of the mode, when they are, if the process has an OpenMP. */
+extern const struct aspx_front aspx_staged_front;
 
 #endif

@@ -9,11 +9,12 @@
 
 #include "runtime/mpi/entry.h"
 #include "runtime/mpi/plt_patch.h"
+#include "runtime/record/frame.h"
+
+#include "mpi_behind.h"
 
 #include <sched.h>
 #include <stdatomic.h>
-
-struct aspx_real aspx_profile_behind;
 
 static bool runs;
 static uint64_t start_ticks, stop_ticks;
@@ -58,21 +59,9 @@ static unsigned poll_shared(void *worker)
     return aspx_timing_after_shared_poll(me, progress(worker));
 }
 
-static const struct aspx_real *stand_in_front(const struct aspx_real *table,
-                                              struct aspx_real *room)
-{
-    if (!runs || stop_ticks)
-        return table;
-    aspx_entry_copy(&aspx_profile_behind, table);
-    *room = *table;
-    aspx_profile_fill(room);
-    return room;
-}
-
 static void start(bool many, bool polls)
 {
     runs = aspx_timing_start(many, polls);
-    aspx_entry_fronts[ASPX_FRONT_PROFILE] = stand_in_front;
     start_ticks = aspx_clock_ticks();
 }
 
@@ -100,6 +89,26 @@ void aspx_profile_start(void)
                      : aspx_plt_patch_lead("ucp_worker_progress", poll,
                                            &aspx_timing_first.progress));
 }
+
+/* The record tells of the time in MPI; adaptation may have begun before. */
+static bool start_if_asked(const struct asp_layout *layout)
+{
+    if (aspx_record_where(layout))
+        aspx_profile_start();
+    return runs;
+}
+
+static bool is_over(void)
+{
+    return stop_ticks != 0;
+}
+
+const struct aspx_front aspx_profile_front = {
+    .start = start_if_asked,
+    .is_over = is_over,
+    .fill = aspx_profile_fill,
+    .behind = &aspx_profile_behind,
+};
 
 void aspx_profile_stop(void)
 {

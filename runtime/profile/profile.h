@@ -5,12 +5,15 @@
 #ifndef ASPEN_RUNTIME_PROFILE_PROFILE_H
 #define ASPEN_RUNTIME_PROFILE_PROFILE_H
 
-#include "runtime/mpi/real.h"
+#include "runtime/mpi/entry.h"
 
 #include <stdbool.h>
 
-/* Measure from now on, when MPI runs and before the entries are switched
- * (mpi/entry.h). Idempotent. */
+/* It starts if the layout asks for a record, or after aspx_profile_start(). */
+extern const struct aspx_front aspx_profile_front;
+
+/* Measure from now on, when MPI runs and before the fronts start. Idempotent.
+ */
 void aspx_profile_start(void);
 
 /* Before that: the threads that wait in MPI are not those that poll.
@@ -21,11 +24,6 @@ void aspx_profile_waits_elsewhere(bool many);
  * several threads, the time in which at least one was inside. 0 without
  * aspx_profile_start(). Threads: any. */
 double aspx_profile_mpi_seconds(void);
-
-/* What is behind the layer; and the layer (generated). */
-extern struct aspx_real aspx_profile_behind
-    __attribute__((visibility("hidden")));
-void aspx_profile_fill(struct aspx_real *table);
 
 /* No call of the program counts any more: MPI_Finalize. */
 void aspx_profile_stop(void);

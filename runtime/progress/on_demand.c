@@ -15,6 +15,8 @@
 #include "runtime/profile/timing.h"
 #include "runtime/base/counter.h"
 
+#include "mpi_wrap.h"
+
 #include <execinfo.h>
 #include <pthread.h>
 
@@ -170,7 +172,7 @@ void aspx_on_demand_made(int rc, const MPI_Request *request, bool large)
         aspx_watch_persistent(*request, false); /* see CALLED_BACK */
 }
 
-static int request_free(MPI_Request *request)
+int aspx_on_demand_MPI_Request_free(MPI_Request *request)
 {
     if (request && *request != MPI_REQUEST_NULL)
         aspx_watch_forget(*request);
@@ -179,7 +181,7 @@ static int request_free(MPI_Request *request)
 
 /* MPI may end in these, and the helper is joined there. It must not be in MPI
  * then, waiting for a lock of ours: so these pass the gate in any case. */
-static int finalize(void)
+int aspx_on_demand_MPI_Finalize(void)
 {
     int rc;
 
@@ -189,7 +191,7 @@ static int finalize(void)
     return rc;
 }
 
-static int session_finalize(MPI_Session *session)
+int aspx_on_demand_MPI_Session_finalize(MPI_Session *session)
 {
     int rc;
 
@@ -220,12 +222,9 @@ static void fill_tables(void)
     aspx_progress_behind = aspx_on_demand_behind;
     aspx_on_demand_fill_bars(&aspx_progress_behind);
     ungated = aspx_progress_behind;
-    aspx_on_demand_fill_inits(&ungated);
-    ungated.MPI_Request_free = request_free;
-    ungated.MPI_Finalize = finalize;
-    ungated.MPI_Session_finalize = session_finalize;
+    aspx_on_demand_fill_ungated(&ungated);
     aspx_progress_fill(&aspx_progress_entries);
-    aspx_progress_entries.MPI_Finalize = finalize;
+    aspx_on_demand_fill_gated(&aspx_progress_entries);
 }
 
 void aspx_on_demand_start(const struct asp_layout *its_layout,

@@ -43,11 +43,13 @@ void aspx_on_demand_disable(void);
 /* A persistent request was made, large or not; rc is what MPI said. */
 void aspx_on_demand_made(int rc, const MPI_Request *request, bool large);
 
-/* Generated: calls after which there is never a thread; and what makes
- * persistent requests, where it does not pass the gate. What they go on to. */
+/* Generated: calls after which there is never a thread; what is to be known of
+ * calls that do not pass the gate, and those that pass it in any case; and the
+ * latter alone, where all do. What they go on to. */
 struct aspx_real;
 void aspx_on_demand_fill_bars(struct aspx_real *table);
-void aspx_on_demand_fill_inits(struct aspx_real *table);
+void aspx_on_demand_fill_ungated(struct aspx_real *table);
+void aspx_on_demand_fill_gated(struct aspx_real *table);
 extern struct aspx_real aspx_on_demand_behind;
 
 #endif
