@@ -59,6 +59,7 @@ static const struct aspx_front *const fronts[] = {
     &aspx_profile_front,
 };
 enum { FRONTS = sizeof(fronts) / sizeof(fronts[0]) };
+_Static_assert((int) FRONTS <= (int) ASPX_FRONTS_MAX, "entry.c keeps them");
 
 /* How far we are. The lock serialises the first MPI_Init or MPI_Session_init
  * of several threads, and guards these. */

@@ -117,6 +117,20 @@ EOF
     [ "${#lines[@]}" -eq 7 ]
 }
 
+@test "what libmpich calls of other libraries is led elsewhere by a table" {
+    cd "$ASPEN_TOP/runtime"
+    grep -rhoE 'plt_patch_(lead|replace)\(\s*"\w+"' --include='*.c' \
+        --exclude='*_test.c' . | grep -oE '\w+"$' | tr -d '"' | sort -u \
+        >"$BATS_TEST_TMPDIR/used"
+    [ "$(wc -l <"$BATS_TEST_TMPDIR/used")" -gt 8 ]
+    sed -nE 's/^ +\{"(\w+)", NULL\},.*/\1/p' mpi/plt_patch.c |
+        diff - "$BATS_TEST_TMPDIR/used"
+    # each by a literal, which is seen here
+    [ "$(grep -rhE 'plt_patch_(lead|replace)\(' --include='*.c' \
+        --exclude='*_test.c' --exclude=plt_patch.c . |
+        grep -vcE 'plt_patch_(lead|replace)\("\w+"')" -eq 0 ]
+}
+
 # Functions of the table's rows that say one of the words $2 in column $1.
 say() {
     awk -v column="$1" -v words="$2" '!/^#/ { n = split($column, its, ",")

@@ -11,7 +11,6 @@
 
 #include "runtime/base/log.h"
 
-#include <assert.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -21,10 +20,8 @@ enum { NAME_BYTES = 80 }; /* of the longest function's, and more */
 
 typedef void (*call_f)(void);
 
-enum { MAX_FRONTS = 4 }; /* before the mode; there are three */
-
 /* From the inside out. */
-static const struct aspx_front *fronts[MAX_FRONTS];
+static const struct aspx_front *fronts[ASPX_FRONTS_MAX];
 static size_t nfronts;
 
 static void set_entry(struct aspx_real *table, size_t i, call_f call)
@@ -199,7 +196,6 @@ void aspx_entry_put_before_mode(const struct aspx_front *front)
     for (size_t i = 0; i < nfronts; i++)
         if (fronts[i] == front)
             return;
-    assert(nfronts < MAX_FRONTS);
     fronts[nfronts++] = front;
 }
 

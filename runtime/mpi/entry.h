@@ -87,6 +87,8 @@ struct aspx_front {
     struct aspx_real *behind;
 };
 
+enum { ASPX_FRONTS_MAX = 8 }; /* in all; there are four */
+
 /* Have it stand before the library: in aspx_real. Before MPI_Init, once. */
 void aspx_entry_put_before_library(const struct aspx_front *front);
 

@@ -45,10 +45,39 @@ void aspx_plt_patch(void)
     done = true;
 }
 
-enum { MAX_REPLACED = 16 }; /* functions; ours are some ten */
+/* All that is led elsewhere, and by whom. Of several the last that came calls
+ * the one before it. A slot itself does not say what it calls: before its first
+ * use it leads to the dynamic linker. */
+static struct led {
+    const char *name;
+    void *to; /* NULL: nowhere yet */
+} all_led[] = {
+    {"read", NULL},                     /* end_barrier.c */
+    {"ucp_disconnect_nb", NULL},        /* tcp_finalize_fix.c */
+    {"ucp_dt_create_generic", NULL},    /* pack/messages.c */
+    {"ucp_ep_create", NULL},            /* pack/peers.c */
+    {"ucp_init_version", NULL},         /* ucx_event.c: ghosts */
+    {"ucp_request_is_completed", NULL}, /* tcp_finalize_fix.c */
+    {"ucp_tag_probe_nb", NULL},         /* full_tag_mask.c */
+    {"ucp_tag_recv_nbx", NULL},         /* full_tag_mask.c */
+    {"ucp_worker_create", NULL},        /* ucx_event.c: ghosts */
+    {"ucp_worker_destroy", NULL},       /* end_barrier.c */
+    {"ucp_worker_get_address", NULL},   /* pack/peers.c */
+    /* ucx_moved.c: threads; profile/profile.c; in MPI_Finalize end_barrier.c */
+    {"ucp_worker_progress", NULL},
+};
+
+static struct led *find_led(const char *name)
+{
+    for (size_t i = 0; i < sizeof(all_led) / sizeof(all_led[0]); i++) {
+        if (strcmp(all_led[i].name, name) == 0)
+            return &all_led[i];
+    }
+    return NULL;
+}
 
 struct replacement {
-    const char *name; /* a literal */
+    const char *name;
     void *to;
     bool found;
 };
@@ -62,40 +91,22 @@ static void replace_one(const struct aspx_image *image,
         wanted->found = aspx_image_store(image, reference->slot, wanted->to);
 }
 
-/* What libmpich was led to last, of each function. A slot itself does not say
- * what it calls: before its first use it leads to the dynamic linker. */
-static struct replacement replaced[MAX_REPLACED];
-static size_t nreplaced;
-
-static struct replacement *replacement_of(const char *name)
-{
-    for (size_t i = 0; i < nreplaced; i++) {
-        if (strcmp(replaced[i].name, name) == 0)
-            return &replaced[i];
-    }
-    return NULL;
-}
-
 bool aspx_plt_patch_replace(const char *name, void *to)
 {
     struct replacement wanted = {.name = name, .to = to};
-    struct replacement *before = replacement_of(name);
+    struct led *led = find_led(name);
 
-    if (!before && nreplaced == MAX_REPLACED)
-        return false;
-    visit_references(replace_one, &wanted);
-    if (!wanted.found)
-        return false;
-    if (!before)
-        before = &replaced[nreplaced++];
-    *before = wanted;
-    return true;
+    if (led)
+        visit_references(replace_one, &wanted);
+    if (wanted.found)
+        led->to = to;
+    return wanted.found;
 }
 
 void *aspx_plt_patch_find(const char *name)
 {
-    const struct replacement *before = replacement_of(name);
-    void *found = before ? before->to : dlsym(RTLD_DEFAULT, name);
+    const struct led *led = find_led(name);
+    void *found = led && led->to ? led->to : dlsym(RTLD_DEFAULT, name);
 
     return found ? found : dlsym(aspx_real_library(), name);
 }

@@ -12,9 +12,10 @@
  * first time before libmpich's symbols lead elsewhere (redirect.h). */
 void aspx_plt_patch(void);
 
-/* A function of another library that libmpich calls by name (a literal): what
- * it calls now, be that a replacement, NULL when there is none; and have it
- * call `to` from now on, false when it does not call that function. */
+/* A function of another library that libmpich calls by name: what it calls now,
+ * be that a replacement, NULL when there is none; and have it call `to` from
+ * now on, false when it does not call that function, or the table of those that
+ * are led elsewhere (plt_patch.c) does not have it. */
 void *aspx_plt_patch_find(const char *name);
 bool aspx_plt_patch_replace(const char *name, void *to);
 
