@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What one rank does in a collective operation, as data: a list of steps over
  * ranges of bytes. The same list is carried out (runtime), timed (simulate.h),
- * proved (verify.h) and drawn (aspen explain coll).
+ * proved (tests/coll/verify) and drawn (aspen explain coll).
  *
  * A step may begin as soon as all earlier steps of its schedule have ended that
  * touch the same bytes, unless both only read them; asp_coll_finish() works

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Buffers of symbols. */
-#include "common/coll/symbols.h"
+#include "tests/coll/verify/symbols.h"
 
 #include <errno.h>
 #include <stdlib.h>

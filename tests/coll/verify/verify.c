@@ -2,10 +2,10 @@
 /* The verifier: steps that may run are kept in a bag, one of them is drawn at
  * random and done. A message is one event of both its steps, when both may run.
  */
-#include "common/coll/verify.h"
-#include "common/coll/expect.h"
-#include "common/coll/ordered.h"
-#include "common/coll/verify_run.h"
+#include "tests/coll/verify/verify.h"
+#include "tests/coll/verify/expect.h"
+#include "tests/coll/verify/ordered.h"
+#include "tests/coll/verify/run.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -19,8 +19,8 @@
  * Why intervals are enough for the order of non-commutative operations: only
  * associativity may be used, so each correct intermediate result is the product
  * of the ranks i..j for some i <= j, and a fold joins i..j and j+1..k. */
-#ifndef ASPEN_COMMON_COLL_VERIFY_H
-#define ASPEN_COMMON_COLL_VERIFY_H
+#ifndef ASPEN_TESTS_COLL_VERIFY_H
+#define ASPEN_TESTS_COLL_VERIFY_H
 
 #include "common/coll/index.h"
 

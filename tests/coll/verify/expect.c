@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI's collectives, as symbols (MPI 4.0, chapter 6). */
-#include "common/coll/expect.h"
+#include "tests/coll/verify/expect.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 /* What the verifier refuses in the end: results that ranks have reduced by
  * different expressions, and bytes beside the result that are not what they
  * were. Each set of schedules is written by hand, and its sound twin passes. */
-#include "common/coll/verify.h"
+#include "tests/coll/verify/verify.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Are all conflicts of a schedule ordered by its needs? A check of needs.c that
  * shares nothing with it. */
-#ifndef ASPEN_COMMON_COLL_ORDERED_H
-#define ASPEN_COMMON_COLL_ORDERED_H
+#ifndef ASPEN_TESTS_COLL_VERIFY_ORDERED_H
+#define ASPEN_TESTS_COLL_VERIFY_ORDERED_H
 
 #include "common/coll/schedule.h"
 

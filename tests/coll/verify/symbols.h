@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Buffers that hold symbols instead of data: for verify.c. */
-#ifndef ASPEN_COMMON_COLL_SYMBOLS_H
-#define ASPEN_COMMON_COLL_SYMBOLS_H
+#ifndef ASPEN_TESTS_COLL_VERIFY_SYMBOLS_H
+#define ASPEN_TESTS_COLL_VERIFY_SYMBOLS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The state of a verification, for verify.c and verify_result.c. */
-#ifndef ASPEN_COMMON_COLL_VERIFY_RUN_H
-#define ASPEN_COMMON_COLL_VERIFY_RUN_H
+/* The state of a verification, for verify.c and result.c. */
+#ifndef ASPEN_TESTS_COLL_VERIFY_RUN_H
+#define ASPEN_TESTS_COLL_VERIFY_RUN_H
 
 #include "common/coll/index.h"
 #include "common/coll/match.h"
-#include "common/coll/symbols.h"
+#include "tests/coll/verify/symbols.h"
 
 struct asp_coll_run {
     const struct asp_coll_problem *problems;

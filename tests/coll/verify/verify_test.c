@@ -2,7 +2,7 @@
 /* Every algorithm is right: all rows, a spread of their parameters, 1 to 64
  * ranks, roots, sizes, in place, in order, on nodes of all kinds. And the
  * verifier sees a schedule with one step changed. */
-#include "common/coll/verify.h"
+#include "tests/coll/verify/verify.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

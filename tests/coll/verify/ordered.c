@@ -2,7 +2,7 @@
 /* Conflicts, found in another way than needs.c does: all ranges that steps
  * touch are sorted, those that overlap are compared, and the steps before each
  * one are kept as bits. */
-#include "common/coll/ordered.h"
+#include "tests/coll/verify/ordered.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the buffers of a rank hold before and after a collective: MPI's meaning
  * of each, in one place. Private to the verifier and tests. */
-#ifndef ASPEN_COMMON_COLL_EXPECT_H
-#define ASPEN_COMMON_COLL_EXPECT_H
+#ifndef ASPEN_TESTS_COLL_VERIFY_EXPECT_H
+#define ASPEN_TESTS_COLL_VERIFY_EXPECT_H
 
 #include "common/coll/index.h"
-#include "common/coll/symbols.h"
+#include "tests/coll/verify/symbols.h"
 
 /* Problem of one rank among those of all. */
 static inline const struct asp_coll_problem *asp_coll_problem_of(

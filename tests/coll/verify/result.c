@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The end of a verification: the receive buffers of all ranks. */
-#include "common/coll/expect.h"
-#include "common/coll/verify_run.h"
+#include "tests/coll/verify/expect.h"
+#include "tests/coll/verify/run.h"
 
 #include <errno.h>
 #include <stdlib.h>
