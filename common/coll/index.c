@@ -67,21 +67,22 @@ unsigned asp_coll_way_params(const struct asp_coll_way *way)
 /* Sizes that are given by bytes, not by counts. */
 static bool has_counts(enum asp_coll_op op)
 {
-    return op == ASP_COLL_REDUCE_SCATTER || op >= ASP_COLL_SCATTERV;
+    return asp_coll_forms[op].counts != ASP_COLL_EQUAL;
 }
 
 static bool folds(enum asp_coll_op op)
 {
-    return op == ASP_COLL_REDUCE || op == ASP_COLL_ALLREDUCE ||
-           (op >= ASP_COLL_REDUCE_SCATTER_BLOCK && op <= ASP_COLL_EXSCAN);
+    return asp_coll_forms[op].reduces;
 }
 
 /* Operations that move a subtree as one piece. */
 static bool has_blocks(enum asp_coll_op op)
 {
-    return op == ASP_COLL_SCATTER || op == ASP_COLL_GATHER ||
-           op == ASP_COLL_ALLGATHER || op == ASP_COLL_ALLGATHERV ||
-           op == ASP_COLL_REDUCE_SCATTER || op == ASP_COLL_REDUCE_SCATTER_BLOCK;
+    const struct asp_coll_form *form = &asp_coll_forms[op];
+
+    return form->counts != ASP_COLL_COUNTS_OWN &&
+           (form->in == ASP_COLL_ALL_BLOCKS) !=
+               (form->out == ASP_COLL_ALL_BLOCKS);
 }
 
 static int check_problem(const struct asp_coll_problem *p, struct asp_err *err)

@@ -13,33 +13,13 @@
 #define ASPEN_COMMON_COLL_INDEX_H
 
 #include "common/base/err.h"
+#include "common/coll/forms.h"
 #include "common/coll/schedule.h"
 #include "common/coll/tree.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* MPI_Alltoallw is none of them: its blocks are of as many types as ranks. */
-enum asp_coll_op {
-    ASP_COLL_BARRIER,
-    ASP_COLL_BCAST,
-    ASP_COLL_REDUCE,
-    ASP_COLL_SCATTER,
-    ASP_COLL_GATHER,
-    ASP_COLL_ALLGATHER,
-    ASP_COLL_ALLTOALL,
-    ASP_COLL_ALLREDUCE,
-    ASP_COLL_REDUCE_SCATTER_BLOCK,
-    ASP_COLL_REDUCE_SCATTER,
-    ASP_COLL_SCAN,
-    ASP_COLL_EXSCAN,
-    ASP_COLL_SCATTERV,
-    ASP_COLL_GATHERV,
-    ASP_COLL_ALLGATHERV,
-    ASP_COLL_ALLTOALLV,
-    ASP_COLL_OPS,
-};
 
 /* One call of a collective. Sizes are bytes of the type signature; n is ranks.
  *

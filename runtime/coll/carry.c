@@ -12,6 +12,7 @@
 #include "global.h"
 #include "typed.h"
 
+#include "common/coll/forms.h"
 #include "runtime/mpi/handle.h"
 
 #include <stdlib.h>
@@ -55,26 +56,13 @@ static struct side sent(struct aspx_coll_comm *comm,
         .room = &comm->in,
         .reads = call->send != MPI_IN_PLACE,
     };
+    const struct asp_coll_form *form = &asp_coll_forms[call->op];
 
-    switch (call->op) {
-    case ASP_COLL_BARRIER:
-    case ASP_COLL_BCAST:
-        side.reads = false;
-        break;
-    case ASP_COLL_SCATTER:
-        side.reads = is_root(comm, call);
+    side.reads = side.reads && asp_coll_gives(form, is_root(comm, call));
+    if (form->in == ASP_COLL_ALL_BLOCKS && form->counts == ASP_COLL_EQUAL)
         side.blocks = comm->size;
-        break;
-    case ASP_COLL_ALLTOALL:
-    case ASP_COLL_REDUCE_SCATTER_BLOCK:
-        side.blocks = comm->size;
-        break;
-    case ASP_COLL_REDUCE_SCATTER: /* its type is built in: nothing is packed */
-        side.count = 0;
-        break;
-    default:
-        break;
-    }
+    else if (form->in == ASP_COLL_ALL_BLOCKS)
+        side.count = 0; /* reduced, of a type that is built in: not packed */
     return side;
 }
 
@@ -91,39 +79,25 @@ static struct side received(struct aspx_coll_comm *comm,
         .reads = call->send == MPI_IN_PLACE,
         .writes = call->recv != MPI_IN_PLACE,
     };
+    const struct asp_coll_form *form = &asp_coll_forms[call->op];
 
-    switch (call->op) {
-    case ASP_COLL_BARRIER:
-        side.writes = false;
-        break;
-    case ASP_COLL_BCAST:
-        side.reads = is_root(comm, call);
-        side.writes = !side.reads;
-        break;
-    case ASP_COLL_REDUCE:
-        side.writes = is_root(comm, call);
-        break;
-    case ASP_COLL_GATHER:
-        side.writes = is_root(comm, call);
-        side.blocks = comm->size;
-        break;
-    case ASP_COLL_ALLGATHER:
-    case ASP_COLL_ALLTOALL:
-        side.blocks = comm->size;
-        break;
-    case ASP_COLL_ALLGATHERV:
+    if (!form->in) { /* bcast: what is sent is here, too */
+        side.reads = form->out && is_root(comm, call);
+        side.writes = form->out && !side.reads;
+        return side;
+    }
+    side.writes = side.writes && asp_coll_gets(form, is_root(comm, call));
+    side.reads = side.reads && side.writes;
+    if (form->counts == ASP_COLL_EQUAL) {
+        /* MPI_IN_PLACE means the whole input, also of reduce_scatter_block. */
+        if (form->out == ASP_COLL_ALL_BLOCKS ||
+            (form->in == ASP_COLL_ALL_BLOCKS && side.reads))
+            side.blocks = comm->size;
+    } else if (form->out == ASP_COLL_ALL_BLOCKS) {
         side.displaced = comm;
         side.call = call;
         side.packed = aspx_coll_take_offsets(comm, call, !is_plain(&side));
-        break;
-    case ASP_COLL_REDUCE_SCATTER_BLOCK:
-        /* The result; MPI_IN_PLACE means the whole input. */
-        side.blocks = side.reads ? comm->size : 1;
-        break;
-    default:
-        break;
     }
-    side.reads = side.reads && (side.writes || call->op == ASP_COLL_BCAST);
     return side;
 }
 
@@ -268,7 +242,7 @@ static int carry_native(struct aspx_coll_comm *comm,
 {
     struct side from = sent(comm, call), to = received(comm, call);
     struct aspx_coll_call bytes = *call;
-    bool counted = call->op == ASP_COLL_ALLGATHERV;
+    bool counted = aspx_coll_has_counts(call->op);
     void *in, *out;
     int rc;
 

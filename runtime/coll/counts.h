@@ -12,12 +12,14 @@
 #include "call.h"
 #include "state.h"
 
+#include "common/coll/forms.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
 static inline bool aspx_coll_has_counts(enum asp_coll_op op)
 {
-    return op == ASP_COLL_ALLGATHERV || op == ASP_COLL_REDUCE_SCATTER;
+    return asp_coll_forms[op].counts == ASP_COLL_COUNTS_ALL;
 }
 
 /* Elements of a rank's block, and where it lies, in extents of its type. */

@@ -7,6 +7,7 @@
 #include "counts.h"
 #include "reducible.h"
 
+#include "common/coll/forms.h"
 #include "runtime/mpi/handle.h"
 
 #include <stdint.h>
@@ -46,8 +47,11 @@ const struct aspx_coll_call *aspx_coll_significant(
     const struct aspx_coll_comm *comm, const struct aspx_coll_call *call,
     struct aspx_coll_call *room)
 {
-    bool send = call->op == ASP_COLL_SCATTER && call->send == MPI_IN_PLACE;
-    bool recv = (call->op == ASP_COLL_GATHER || call->op == ASP_COLL_REDUCE) &&
+    const struct asp_coll_form *form = &asp_coll_forms[call->op];
+    bool roots = form->in_place == ASP_COLL_ROOT_IN_PLACE;
+    bool send = roots && form->root == ASP_COLL_ROOT_SENDS &&
+                call->send == MPI_IN_PLACE;
+    bool recv = roots && form->root == ASP_COLL_ROOT_GETS &&
                 call->recv == MPI_IN_PLACE;
 
     if ((!send && !recv) || is_root(comm, call))
@@ -65,12 +69,11 @@ const struct aspx_coll_call *aspx_coll_significant(
 static uint64_t equal_bytes(const struct aspx_coll_comm *comm,
                             const struct aspx_coll_call *call)
 {
-    bool sent = false;
-
-    if (call->op == ASP_COLL_GATHER)
-        sent = !is_root(comm, call);
-    else if (call->op == ASP_COLL_SCATTER)
-        sent = is_root(comm, call);
+    const struct asp_coll_form *form = &asp_coll_forms[call->op];
+    bool root = is_root(comm, call);
+    bool sent = form->root == ASP_COLL_ROOT_SENDS
+                    ? asp_coll_gives(form, root)
+                    : !form->reduces && !asp_coll_gets(form, root);
     return sent ? bytes_of(call->nsend, call->send_type)
                 : bytes_of(call->nrecv, call->recv_type);
 }
@@ -81,17 +84,14 @@ static uint64_t equal_bytes(const struct aspx_coll_comm *comm,
 static bool in_place_is_right(const struct aspx_coll_comm *comm,
                               const struct aspx_coll_call *call)
 {
+    const struct asp_coll_form *form = &asp_coll_forms[call->op];
     bool send = call->send == MPI_IN_PLACE, recv = call->recv == MPI_IN_PLACE;
 
-    switch (call->op) {
-    case ASP_COLL_SCATTER:
-        return !send && (!recv || is_root(comm, call));
-    case ASP_COLL_GATHER:
-    case ASP_COLL_REDUCE:
-        return !recv && (!send || is_root(comm, call));
-    default:
+    if (form->in_place != ASP_COLL_ROOT_IN_PLACE)
         return !recv;
-    }
+    if (form->root == ASP_COLL_ROOT_SENDS)
+        return !send && (!recv || is_root(comm, call));
+    return !recv && (!send || is_root(comm, call));
 }
 
 static bool is_data(const void *data, MPI_Datatype type)
@@ -101,18 +101,16 @@ static bool is_data(const void *data, MPI_Datatype type)
 
 MPI_Aint aspx_coll_alias(const struct aspx_coll_call *call, uint32_t rank)
 {
-    switch (call->op) {
-    case ASP_COLL_ALLGATHERV:
+    const struct asp_coll_form *form = &asp_coll_forms[call->op];
+
+    if (form->reduces || form->in == form->out || !form->in)
+        return 0;
+    if (form->in == ASP_COLL_ALL_BLOCKS)
+        return -(MPI_Aint) (rank * bytes_of(call->nsend, call->send_type));
+    if (form->counts != ASP_COLL_EQUAL)
         return aspx_coll_displ(call, rank) *
                (MPI_Aint) bytes_of(1, call->recv_type);
-    case ASP_COLL_GATHER:
-    case ASP_COLL_ALLGATHER:
-        return (MPI_Aint) (rank * bytes_of(call->nrecv, call->recv_type));
-    case ASP_COLL_SCATTER:
-        return -(MPI_Aint) (rank * bytes_of(call->nsend, call->send_type));
-    default:
-        return 0;
-    }
+    return (MPI_Aint) (rank * bytes_of(call->nrecv, call->recv_type));
 }
 
 /* Does MPICH report that this is sent from where it is to be received? No more
@@ -135,24 +133,14 @@ static bool is_alias(const struct aspx_coll_comm *comm,
 static bool sides_are_right(const struct aspx_coll_comm *comm,
                             const struct aspx_coll_call *call, uint64_t bytes)
 {
+    const struct asp_coll_form *form = &asp_coll_forms[call->op];
     bool root = is_root(comm, call);
-    bool sends = true, receives = true;
+    bool sends, receives;
 
-    switch (call->op) {
-    case ASP_COLL_BCAST:
+    if (!form->in)
         return is_data(call->recv, call->recv_type);
-    case ASP_COLL_GATHER:
-    case ASP_COLL_REDUCE:
-        receives = root;
-        break;
-    case ASP_COLL_SCATTER:
-        sends = root;
-        break;
-    default:
-        break;
-    }
-    sends = sends && call->send != MPI_IN_PLACE;
-    receives = receives && call->recv != MPI_IN_PLACE;
+    sends = asp_coll_gives(form, root) && call->send != MPI_IN_PLACE;
+    receives = asp_coll_gets(form, root) && call->recv != MPI_IN_PLACE;
     if (sends && (!is_data(call->send, call->send_type) ||
                   bytes_of(call->nsend, call->send_type) != bytes))
         return false;
@@ -191,7 +179,7 @@ static bool counted_is_right(const struct aspx_coll_comm *comm,
                              const struct aspx_coll_call *call,
                              struct asp_tune_args *args)
 {
-    bool gathers = call->op == ASP_COLL_ALLGATHERV;
+    bool gathers = !asp_coll_forms[call->op].reduces;
 
     if (!call->counts || (gathers && !call->displs))
         return false;
