@@ -360,7 +360,7 @@ static void come_up(void)
     aspx_mends_apply(layout, false);
     if (mode->start_engine)
         mode->start_engine(layout, local);
-    trace_outcome("has begun");
+    trace_outcome(mode->use_entries ? "has begun" : "no helper has begun");
     await_finalize();
     use(mode->use_entries ? mode->use_entries : use_plain);
 }

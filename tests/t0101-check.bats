@@ -52,7 +52,7 @@ check() {
     plant_flaky t0003-loose
     check --only '*'
     ended_with 1
-    printed '^check: 3 files are flaky, at most 2 may be$'
+    printed '^check: failed: check: 3 files are flaky, at most 2 may be$'
     [ "${lines[-1]}" = "6 passed, 1 failed" ]
 }
 

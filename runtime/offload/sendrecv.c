@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "command.h"
+#include "raised.h"
 #include "state.h"
 
 #include "runtime/mpi/handle.h"
@@ -116,8 +117,9 @@ static void measure_packed(struct aspx_command *head)
 {
     struct exchange *e = (void *) head;
 
-    e->rc = aspx_behind.MPI_Pack_size_c(e->recvcount, e->recvtype, e->comm,
-                                        &e->room);
+    e->rc = aspx_raised_code(
+        head, aspx_behind.MPI_Pack_size_c(e->recvcount, e->recvtype, e->comm,
+                                          &e->room));
     aspx_command_done(head);
 }
 
@@ -125,18 +127,18 @@ static void pack_data(struct aspx_command *head)
 {
     struct exchange *e = (void *) head;
 
-    e->rc = aspx_behind.MPI_Pack_c(e->recvbuf, e->recvcount, e->recvtype,
-                                   e->packed, e->room, &e->used, e->comm);
+    e->rc = aspx_raised_code(
+        head, aspx_behind.MPI_Pack_c(e->recvbuf, e->recvcount, e->recvtype,
+                                     e->packed, e->room, &e->used, e->comm));
     aspx_command_done(head);
 }
 
-/* Any receive may take what was sent packed. */
+/* Any receive may take what was sent packed. What failed (two.rc) may return
+ * success, where a handler took the error. */
 static int replace(struct exchange *e)
 {
     struct exchange two = *e;
     int rc;
-
-    two.room = two.used = -1; /* so they stay where a handler takes an error */
 
     /* what it says of wrong arguments is about itself, not about packing */
     if (!aspx_offload_twins() || e->recvcount < 0 ||
@@ -144,7 +146,7 @@ static int replace(struct exchange *e)
         !aspx_handle_is(e->comm, ASPX_HANDLE_COMM))
         return call_in_thread(e, run_replace);
     rc = call_in_thread(&two, measure_packed);
-    if (rc != MPI_SUCCESS || two.room < 0)
+    if (two.rc != MPI_SUCCESS)
         return rc;
     two.packed = malloc(two.room > 0 ? (size_t) two.room : 1);
     if (!two.packed)
@@ -153,7 +155,7 @@ static int replace(struct exchange *e)
     two.sendbuf = two.packed;
     two.sendcount = two.used;
     two.sendtype = MPI_PACKED;
-    if (rc == MPI_SUCCESS && two.used >= 0)
+    if (two.rc == MPI_SUCCESS)
         rc = in_two(&two);
     free(two.packed);
     return rc;
