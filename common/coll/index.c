@@ -292,12 +292,3 @@ int asp_coll_build_some(const struct asp_coll_way *way,
     asp_coll_nodes_destroy(&nodes);
     return rc;
 }
-
-int asp_coll_build_all(const struct asp_coll_way *way,
-                       const struct asp_coll_problem *problems,
-                       uint32_t nproblems, struct asp_coll_schedule *schedules,
-                       struct asp_err *err)
-{
-    return asp_coll_build_some(way, problems, nproblems, UINT64_MAX, schedules,
-                               err);
-}

@@ -166,13 +166,8 @@ int asp_coll_build(const struct asp_coll_way *way,
 
 /* The schedules of all ranks.
  *   problems   one for all, or (nproblems = ranks) one for each
+ *   max_steps  of all ranks together; errno E2BIG as soon as there are more
  *   schedules  ranks of them, as for asp_coll_build() */
-int asp_coll_build_all(const struct asp_coll_way *way,
-                       const struct asp_coll_problem *problems,
-                       uint32_t nproblems, struct asp_coll_schedule *schedules,
-                       struct asp_err *err);
-
-/* The same, but with errno E2BIG as soon as there are more than max_steps. */
 int asp_coll_build_some(const struct asp_coll_way *way,
                         const struct asp_coll_problem *problems,
                         uint32_t nproblems, uint64_t max_steps,

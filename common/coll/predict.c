@@ -22,7 +22,7 @@ int asp_coll_predict_within(const struct asp_coll_machine *machine,
     if (asp_coll_build_some(way, problems, nproblems, max_steps, all, err) ==
         0) {
         rc = asp_coll_simulate(machine, problems->node, ranks, all, limit,
-                               cost_p, NULL);
+                               cost_p);
         if (rc < 0)
             asp_errf(err, errno, "cannot simulate: %s", strerror(errno));
     }

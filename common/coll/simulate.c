@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* What happens to a step, in the order in which it does at one time. */
 enum kind {
@@ -34,7 +33,6 @@ struct sim {
     struct event *heap;
     uint32_t nheap;
     struct asp_coll_cost cost;
-    int64_t *ends;
     int64_t limit;
     uint32_t done;
 };
@@ -113,8 +111,6 @@ static void end_step(struct sim *sim, uint32_t number, int64_t time)
 {
     const struct asp_coll_graph *g = &sim->graph;
 
-    if (sim->ends && sim->ends[sim->owner[number]] < time)
-        sim->ends[sim->owner[number]] = time;
     if (sim->cost.time < time)
         sim->cost.time = time;
     for (uint32_t i = g->first[number]; i < g->first[number + 1]; i++)
@@ -272,10 +268,9 @@ static void destroy(struct sim *sim)
 int asp_coll_simulate(const struct asp_coll_machine *machine,
                       const uint32_t *node, uint32_t ranks,
                       const struct asp_coll_schedule *schedules, int64_t limit,
-                      struct asp_coll_cost *cost_p, int64_t *ends)
+                      struct asp_coll_cost *cost_p)
 {
-    struct sim sim = {
-        .machine = machine, .node = node, .ends = ends, .limit = limit};
+    struct sim sim = {.machine = machine, .node = node, .limit = limit};
     uint64_t steps = 0;
     int rc = -1;
 
@@ -285,8 +280,6 @@ int asp_coll_simulate(const struct asp_coll_machine *machine,
         errno = E2BIG;
         return -1;
     }
-    if (ends)
-        memset(ends, 0, ranks * sizeof(*ends));
     if (asp_coll_graph_make(schedules, ranks, &sim.graph, NULL) == 0 &&
         prepare(&sim) == 0)
         rc = run(&sim);

@@ -92,14 +92,13 @@ static inline bool asp_coll_sends_alike(const struct asp_coll_cost *a,
 /* Simulate the schedules of all ranks, which begin at 0.
  *   node   node[rank], below ranks; NULL: all on one
  *   limit  ps; errno ETIME when it takes longer
- *   ends   NULL, or ranks numbers: when each rank has ended, in ps
  * Returns 0, or -1 with errno ENOMEM, ETIME, EDEADLK (some step never got
  * ready), E2BIG (more than ASP_COLL_SIMULATE_STEPS). Threads: reentrant.  Cost:
  * O(steps log steps), about 0.2 us a step. */
 int asp_coll_simulate(const struct asp_coll_machine *machine,
                       const uint32_t *node, uint32_t ranks,
                       const struct asp_coll_schedule *schedules, int64_t limit,
-                      struct asp_coll_cost *cost_p, int64_t *ends);
+                      struct asp_coll_cost *cost_p);
 
 /* Build and simulate a way. alltoallv, and other problems that differ between
  * ranks: nproblems = ranks. Errors are also those of asp_coll_build(). */

@@ -46,7 +46,7 @@ int aspt_coll_goal(FILE *to, const struct aspt_coll *coll, struct asp_err *err)
     struct asp_coll_cost cost;
 
     if (asp_coll_simulate(coll->machine, p->node, p->ranks, coll->schedules,
-                          INT64_MAX, &cost, NULL) < 0)
+                          INT64_MAX, &cost) < 0)
         return asp_errf(err, errno, "cannot simulate: %s", strerror(errno));
     fprintf(to, "num_ranks %" PRIu32 "\n", p->ranks);
     fprintf(to, "// picoseconds: calc, and the whole: %" PRId64 "\n",

@@ -32,11 +32,9 @@ static aspx_node_phase *const phases[] = {aspx_node_slot_is_free,
                                           take_all,
                                           NULL};
 
-void aspx_node_allgather_start(struct aspx_node_op *op,
-                               struct aspx_node_area *area,
-                               const struct aspx_node_way *way, const void *in,
-                               size_t bytes, void *out,
-                               const struct aspx_node_blocks *blocks)
+static void start(struct aspx_node_op *op, struct aspx_node_area *area,
+                  const struct aspx_node_way *way, const void *in, size_t bytes,
+                  void *out, const struct aspx_node_blocks *blocks)
 {
     char *own = (char *) out + aspx_node_block_offset(blocks, area->index);
 
@@ -62,6 +60,6 @@ int aspx_node_allgather(struct aspx_node_area *area,
 {
     struct aspx_node_op op;
 
-    aspx_node_allgather_start(&op, area, way, in, bytes, out, blocks);
+    start(&op, area, way, in, bytes, out, blocks);
     return aspx_node_wait(&op);
 }

@@ -66,11 +66,10 @@ static aspx_node_phase *const *choose_phases(const struct aspx_node_area *area,
     return area->index == 0 ? top_phases : tree_phases;
 }
 
-void aspx_node_allreduce_start(struct aspx_node_op *op,
-                               struct aspx_node_area *area,
-                               const struct aspx_node_way *way,
-                               const struct aspx_node_operator *operator,
-                               const void * in, void *out, size_t count)
+static void start(struct aspx_node_op *op, struct aspx_node_area *area,
+                  const struct aspx_node_way *way,
+                  const struct aspx_node_operator *operator, const void * in,
+                  void *out, size_t count)
 {
     aspx_node_begin(op, area, way, choose_phases(area, way->folding));
     if (aspx_node_begin_fold(op, operator, in, out, count) &&
@@ -88,6 +87,6 @@ int aspx_node_allreduce(struct aspx_node_area *area,
 {
     struct aspx_node_op op;
 
-    aspx_node_allreduce_start(&op, area, way, operator, in, out, count);
+    start(&op, area, way, operator, in, out, count);
     return aspx_node_wait(&op);
 }

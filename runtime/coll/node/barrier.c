@@ -6,9 +6,8 @@
 static aspx_node_phase *const phases[] = {aspx_node_sync_gather,
                                           aspx_node_sync_release, NULL};
 
-void aspx_node_barrier_start(struct aspx_node_op *op,
-                             struct aspx_node_area *area,
-                             const struct aspx_node_way *way)
+static void start(struct aspx_node_op *op, struct aspx_node_area *area,
+                  const struct aspx_node_way *way)
 {
     aspx_node_begin(op, area, way, phases);
 }
@@ -18,6 +17,6 @@ int aspx_node_barrier(struct aspx_node_area *area,
 {
     struct aspx_node_op op;
 
-    aspx_node_barrier_start(&op, area, way);
+    start(&op, area, way);
     return aspx_node_wait(&op);
 }

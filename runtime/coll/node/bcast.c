@@ -24,9 +24,9 @@ static aspx_node_phase *const root_phases[] = {aspx_node_slot_is_free, give,
                                                NULL};
 static aspx_node_phase *const phases[] = {aspx_node_await_first, take, NULL};
 
-void aspx_node_bcast_start(struct aspx_node_op *op, struct aspx_node_area *area,
-                           const struct aspx_node_way *way, void *buffer,
-                           size_t bytes, uint32_t root)
+static void start(struct aspx_node_op *op, struct aspx_node_area *area,
+                  const struct aspx_node_way *way, void *buffer, size_t bytes,
+                  uint32_t root)
 {
     aspx_node_begin(op, area, way, root == area->index ? root_phases : phases);
     op->root = op->first = root;
@@ -42,6 +42,6 @@ int aspx_node_bcast(struct aspx_node_area *area,
 {
     struct aspx_node_op op;
 
-    aspx_node_bcast_start(&op, area, way, buffer, bytes, root);
+    start(&op, area, way, buffer, bytes, root);
     return aspx_node_wait(&op);
 }

@@ -75,12 +75,10 @@ static void begin_root(struct aspx_node_op *op)
     op->has_ended |= area->count == 1;
 }
 
-void aspx_node_gather_start(struct aspx_node_op *op,
-                            struct aspx_node_area *area,
-                            const struct aspx_node_way *way, const void *in,
-                            size_t bytes, void *out,
-                            const struct aspx_node_blocks *blocks,
-                            uint32_t root)
+static void start(struct aspx_node_op *op, struct aspx_node_area *area,
+                  const struct aspx_node_way *way, const void *in, size_t bytes,
+                  void *out, const struct aspx_node_blocks *blocks,
+                  uint32_t root)
 {
     aspx_node_begin(op, area, way, root == area->index ? root_phases : phases);
     op->root = root;
@@ -100,6 +98,6 @@ int aspx_node_gather(struct aspx_node_area *area,
 {
     struct aspx_node_op op;
 
-    aspx_node_gather_start(&op, area, way, in, bytes, out, blocks, root);
+    start(&op, area, way, in, bytes, out, blocks, root);
     return aspx_node_wait(&op);
 }

@@ -2,12 +2,10 @@
 /* Collectives among the ranks of one communicator on one node, in memory that
  * they share. Start reading here; docs/design/coll-node.md has the protocol.
  *
- * Each operation is a state machine: NAME_start(op, ...), then
- * aspx_node_step(op) until it returns true, or aspx_node_wait(op), which blocks
- * and meanwhile keeps MPI going. NAME(...) is both. Operations of an area run
- * one after the other, and in the same order with the same way, root and
- * operator on all its ranks; each ends before the next is started. MPI demands
- * that of programs; whoever runs non-blocking ones queues them.
+ * Each operation is a state machine that its function drives to the end:
+ * aspx_node_step(op) until that returns true, and meanwhile MPI is kept going.
+ * Operations of an area run one after the other, and in the same order with the
+ * same way, root and operator on all its ranks. MPI demands that of programs.
  *
  * Buffers are contiguous, counts are bytes or elements, ranks are indexes
  * within the area (0..count-1). Errors are MPI's error codes: MPI_ERR_TRUNCATE
@@ -123,21 +121,10 @@ bool aspx_node_step(struct aspx_node_op *op);
 /* Step, and wait in between as the way says. Returns the operation's error. */
 int aspx_node_wait(struct aspx_node_op *op);
 
-static inline int aspx_node_error(const struct aspx_node_op *op)
-{
-    return op->error;
-}
-
-void aspx_node_barrier_start(struct aspx_node_op *op,
-                             struct aspx_node_area *area,
-                             const struct aspx_node_way *way);
 int aspx_node_barrier(struct aspx_node_area *area,
                       const struct aspx_node_way *way);
 
 /* The root's bytes to all. The root may return before the others came. */
-void aspx_node_bcast_start(struct aspx_node_op *op, struct aspx_node_area *area,
-                           const struct aspx_node_way *way, void *buffer,
-                           size_t bytes, uint32_t root);
 int aspx_node_bcast(struct aspx_node_area *area,
                     const struct aspx_node_way *way, void *buffer, size_t bytes,
                     uint32_t root);
@@ -146,34 +133,18 @@ int aspx_node_bcast(struct aspx_node_area *area,
  *   blocks  of in; read in the root only
  *   out     bytes of this rank's block; NULL in the root: its block stays where
  *           it is (MPI_IN_PLACE) */
-void aspx_node_scatter_start(struct aspx_node_op *op,
-                             struct aspx_node_area *area,
-                             const struct aspx_node_way *way, const void *in,
-                             const struct aspx_node_blocks *blocks, void *out,
-                             size_t bytes, uint32_t root);
 int aspx_node_scatter(struct aspx_node_area *area,
                       const struct aspx_node_way *way, const void *in,
                       const struct aspx_node_blocks *blocks, void *out,
                       size_t bytes, uint32_t root);
 
 /* The other way round. in NULL in the root: its block is in out already. */
-void aspx_node_gather_start(struct aspx_node_op *op,
-                            struct aspx_node_area *area,
-                            const struct aspx_node_way *way, const void *in,
-                            size_t bytes, void *out,
-                            const struct aspx_node_blocks *blocks,
-                            uint32_t root);
 int aspx_node_gather(struct aspx_node_area *area,
                      const struct aspx_node_way *way, const void *in,
                      size_t bytes, void *out,
                      const struct aspx_node_blocks *blocks, uint32_t root);
 
 /* To all; blocks are the same on all ranks. in NULL: as in the root above. */
-void aspx_node_allgather_start(struct aspx_node_op *op,
-                               struct aspx_node_area *area,
-                               const struct aspx_node_way *way, const void *in,
-                               size_t bytes, void *out,
-                               const struct aspx_node_blocks *blocks);
 int aspx_node_allgather(struct aspx_node_area *area,
                         const struct aspx_node_way *way, const void *in,
                         size_t bytes, void *out,
@@ -184,21 +155,10 @@ int aspx_node_allgather(struct aspx_node_area *area,
  *   operator  borrowed until the operation ends
  *   in        count elements; may be out (MPI_IN_PLACE)
  *   out       of Reduce: in the root only */
-void aspx_node_reduce_start(struct aspx_node_op *op,
-                            struct aspx_node_area *area,
-                            const struct aspx_node_way *way,
-                            const struct aspx_node_operator *operator,
-                            const void * in, void *out, size_t count,
-                            uint32_t root);
 int aspx_node_reduce(struct aspx_node_area *area,
                      const struct aspx_node_way *way,
                      const struct aspx_node_operator *operator, const void * in,
                      void *out, size_t count, uint32_t root);
-void aspx_node_allreduce_start(struct aspx_node_op *op,
-                               struct aspx_node_area *area,
-                               const struct aspx_node_way *way,
-                               const struct aspx_node_operator *operator,
-                               const void * in, void *out, size_t count);
 int aspx_node_allreduce(struct aspx_node_area *area,
                         const struct aspx_node_way *way,
                         const struct aspx_node_operator *operator,

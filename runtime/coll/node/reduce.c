@@ -78,12 +78,10 @@ static aspx_node_phase *const *choose_phases(const struct aspx_node_area *area,
     return root == first ? top_phases : root_phases;
 }
 
-void aspx_node_reduce_start(struct aspx_node_op *op,
-                            struct aspx_node_area *area,
-                            const struct aspx_node_way *way,
-                            const struct aspx_node_operator *operator,
-                            const void * in, void *out, size_t count,
-                            uint32_t root)
+static void start(struct aspx_node_op *op, struct aspx_node_area *area,
+                  const struct aspx_node_way *way,
+                  const struct aspx_node_operator *operator, const void * in,
+                  void *out, size_t count, uint32_t root)
 {
     bool shares = way->folding == ASPX_NODE_FOLD_SHARES;
     bool at_root =
@@ -109,6 +107,6 @@ int aspx_node_reduce(struct aspx_node_area *area,
 {
     struct aspx_node_op op;
 
-    aspx_node_reduce_start(&op, area, way, operator, in, out, count, root);
+    start(&op, area, way, operator, in, out, count, root);
     return aspx_node_wait(&op);
 }

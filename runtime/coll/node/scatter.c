@@ -55,11 +55,10 @@ static void begin_root(struct aspx_node_op *op)
     op->has_ended |= area->count == 1;
 }
 
-void aspx_node_scatter_start(struct aspx_node_op *op,
-                             struct aspx_node_area *area,
-                             const struct aspx_node_way *way, const void *in,
-                             const struct aspx_node_blocks *blocks, void *out,
-                             size_t bytes, uint32_t root)
+static void start(struct aspx_node_op *op, struct aspx_node_area *area,
+                  const struct aspx_node_way *way, const void *in,
+                  const struct aspx_node_blocks *blocks, void *out,
+                  size_t bytes, uint32_t root)
 {
     size_t piece;
 
@@ -82,6 +81,6 @@ int aspx_node_scatter(struct aspx_node_area *area,
 {
     struct aspx_node_op op;
 
-    aspx_node_scatter_start(&op, area, way, in, blocks, out, bytes, root);
+    start(&op, area, way, in, blocks, out, bytes, root);
     return aspx_node_wait(&op);
 }
