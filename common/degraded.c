@@ -9,6 +9,7 @@
 #include "common/base/words.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static void put_task(struct asp_strbuf *out, const struct asp_degraded *step,
@@ -37,7 +38,7 @@ static bool is_heeded(const struct asp_spec_item *item)
     for (size_t i = 0; i < sizeof(knobs) / sizeof(knobs[0]); i++)
         if (knobs[i].flags & ASP_KNOB_NO_HELPER &&
             asp_is_word(item->key, item->key_len, knobs[i].name))
-            return item->value && item->value_len < ASP_VALUE_MAX;
+            return !item->value || item->value_len < ASP_VALUE_MAX;
     return false;
 }
 
@@ -49,8 +50,9 @@ static void put_knobs(struct asp_strbuf *out, const char *spec)
     while (asp_spec_next(&spec, &item)) {
         if (!is_heeded(&item))
             continue;
-        memcpy(value, item.value, item.value_len);
-        value[item.value_len] = '\0';
+        snprintf(value, sizeof(value), "%.*s",
+                 item.value ? (int) item.value_len : (int) sizeof(value),
+                 item.value ? item.value : "yes"); /* a name alone means yes */
         asp_strbuf_add(out, " knob=%.*s:", (int) item.key_len, item.key);
         asp_escape(out, value, ASP_ESCAPE_MARKS);
     }

@@ -359,7 +359,7 @@ static void test_degraded_knobs(void **state)
     strcpy(step.spec.mode, "off");
     strcpy(step.text,
            "off,coll=tune,coll.table=/t,coll.save=/s,coll.budget_ms=7,"
-           "coll.effort=all,coll.probe_ms=8,coll.reproducible=yes,"
+           "coll.effort=all,coll.probe_ms=8,coll.reproducible=on,"
            "coll.force=ring,pack=auto,pack.threads=off,match=auto,"
            "init.timeout_s=9,heap=shared,rma.binding=segment");
     text = asps_degraded_layout(&step);

@@ -100,6 +100,15 @@ static int set_text(char field[ASP_VALUE_MAX], const char *text)
     return 0;
 }
 
+int asp_knob_bool(const char *text)
+{
+    size_t length = strlen(text);
+
+    return asp_is_among(text, length, "yes|true|on|1")    ? 1
+           : asp_is_among(text, length, "no|false|off|0") ? 0
+                                                          : -1;
+}
+
 int asp_knobs_set(struct asp_knobs *knobs, enum asp_knob_id id,
                   const char *text)
 {
@@ -112,6 +121,7 @@ int asp_knobs_set(struct asp_knobs *knobs, enum asp_knob_id id,
             memcpy(field, &n, sizeof(n));
         break;
     case ASP_TYPE_BOOL:
+        n = asp_knob_bool(text);
         if (n >= 0)
             memcpy(field, &(bool){n == 1}, sizeof(bool));
         break;

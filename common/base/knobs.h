@@ -312,12 +312,15 @@ int asp_knob_word(enum asp_knob_id id, const char *word);
  * errno EINVAL (neither) or ERANGE. */
 int asp_knob_number(enum asp_knob_id id, const char *text, int *out_p);
 
+/* 1 for yes, true, on, 1; 0 for no, false, off, 0; else -1. */
+int asp_knob_bool(const char *text);
+
 /* All fields as the table says.
  *   off  in mode off */
 void asp_knobs_init(struct asp_knobs *knobs, bool off);
 
-/* Set a field to a value in its canonical text ("yes", "16"), which may come
- * from anybody. id is of a row R.
+/* Set a field to a value ("yes", "16"; of a BOOL any of its words), which may
+ * come from anybody. id is of a row R.
  * Returns 0, or -1 with errno EINVAL or ERANGE; nothing is changed then. */
 int asp_knobs_set(struct asp_knobs *knobs, enum asp_knob_id id,
                   const char *text);

@@ -2,8 +2,8 @@
 /* What each collective operation gives and gets: a row for each, which builders
  * and runtime ask instead of naming operations. Buffers are those of index.h.
  *
- * The verifier's expectations (expect.h) do not ask it: they check it.
- * Threads: constant.  Source: MPI 4.0, chapter 6. */
+ * The verifier's expectations (tests/coll/verify/expect.h) do not ask it: they
+ * check it. Threads: constant.  Source: MPI 4.0, chapter 6. */
 #ifndef ASPEN_COMMON_COLL_FORMS_H
 #define ASPEN_COMMON_COLL_FORMS_H
 

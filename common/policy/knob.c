@@ -82,12 +82,11 @@ static int refuse_word(const struct asp_knob *knob, const char *value,
 static int check_bool(const struct asp_knob *knob, const char *value, char *out,
                       struct asp_err *err)
 {
-    static const char yes[] = "yes|true|on|1", no[] = "no|false|off|0";
+    int is = asp_knob_bool(value);
 
-    if (!asp_is_among(value, strlen(value), yes) &&
-        !asp_is_among(value, strlen(value), no))
+    if (is < 0)
         return refuse_word(knob, value, err);
-    strcpy(out, asp_is_among(value, strlen(value), yes) ? "yes" : "no");
+    strcpy(out, is ? "yes" : "no");
     return 0;
 }
 

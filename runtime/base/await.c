@@ -34,34 +34,39 @@ enum aspx_slept aspx_await_once(struct aspx_event *event, uint32_t us,
 }
 
 /* The look between key and sleep may lead on to another event: then there is no
- * reason to sleep at this one. */
+ * reason to sleep at this one. What it finds may be taken by it (the end of a
+ * request), so that is kept. */
 struct sleep {
     const struct aspx_await *how;
     struct aspx_event *event;
     void *what;
+    bool there;
 };
 
 static bool need_not_sleep(void *arg)
 {
-    const struct sleep *sleep = arg;
+    struct sleep *sleep = arg;
 
-    return sleep->how->look(sleep->what) ||
-           sleep->how->event(sleep->what) != sleep->event;
+    sleep->there = sleep->how->look(sleep->what);
+    return sleep->there || sleep->how->event(sleep->what) != sleep->event;
 }
 
-static enum aspx_slept sleep_for(const struct aspx_await *how, void *what,
-                                 uint32_t us)
+/* Returns whether it is there already. */
+static bool sleep_for(const struct aspx_await *how, void *what, uint32_t us,
+                      enum aspx_slept *slept)
 {
-    struct sleep sleep = {how, NULL, what};
+    struct sleep sleep = {.how = how, .what = what};
 
+    *slept = ASPX_NOT_SLEPT;
     if (!how->event) {
         nap(us);
-        return ASPX_SLEPT_OUT;
+        *slept = ASPX_SLEPT_OUT;
+        return false;
     }
     sleep.event = how->event(what);
-    return sleep.event
-               ? aspx_await_once(sleep.event, us, need_not_sleep, &sleep)
-               : ASPX_NOT_SLEPT;
+    if (sleep.event)
+        *slept = aspx_await_once(sleep.event, us, need_not_sleep, &sleep);
+    return sleep.there;
 }
 
 void aspx_await(const struct aspx_await *how, void *what)
@@ -86,7 +91,7 @@ void aspx_await(const struct aspx_await *how, void *what)
             ck_pr_stall();
         else if (choice.step == ASPX_YIELD)
             aspx_backoff_yield(&backoff);
-        else
-            pause.slept = sleep_for(how, what, choice.block_us);
+        else if (sleep_for(how, what, choice.block_us, &pause.slept))
+            return;
     }
 }

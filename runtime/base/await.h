@@ -20,7 +20,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Is it there? May do work that leads to it. */
+/* Is it there? May do work that leads to it, and may take it: after true it is
+ * not called again. */
 typedef bool aspx_await_look_f(void *what);
 
 enum aspx_slept {

@@ -37,6 +37,37 @@ static bool look(void *arg)
     return ++waiter->looks >= waiter->there_at;
 }
 
+/* There but once: whoever sees it takes it. */
+static bool take(void *arg)
+{
+    enum { ENOUGH = 100 };
+    struct waiter *waiter = arg;
+
+    return ++waiter->looks == waiter->there_at || waiter->looks > ENOUGH;
+}
+
+static struct aspx_event *at_event(void *arg)
+{
+    struct waiter *waiter = arg;
+
+    return &waiter->event;
+}
+
+static void test_taken(void **state)
+{
+    static const struct aspx_await how = {
+        .look = take, .event = at_event, .row = &naps};
+
+    (void) state;
+    for (unsigned at = 1; at < 8; at++) {
+        struct waiter waiter = {.there_at = at};
+
+        aspx_event_init(&waiter.event, ASPX_EVENT_BOTH_FENCE);
+        aspx_await(&how, &waiter);
+        assert_int_equal(waiter.looks, at);
+    }
+}
+
 static void count(void *arg, const struct aspx_await_pause *pause)
 {
     struct waiter *waiter = arg;
@@ -155,9 +186,8 @@ static void test_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_looks),
-        cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_looks), cmocka_unit_test(test_taken),
+        cmocka_unit_test(test_steps), cmocka_unit_test(test_events),
         cmocka_unit_test(test_once),
     };
 
