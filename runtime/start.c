@@ -247,7 +247,7 @@ static void tell(const char *what)
 static void tell_plain(const char *why)
 {
     if (layout->tasks[local].rank_world == 0)
-        aspx_log(ASPX_LOG_WARNING, "%s; running without %s", why,
+        aspx_log(ASPX_LOG_ERROR, "%s; running without %s", why,
                  mode && front ? "offload threads" : "Aspen");
 }
 

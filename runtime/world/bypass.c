@@ -102,7 +102,7 @@ static void print_reason(const char *what, const char *remedy, bool ghosts)
                  "or run with --async-progress=off",
                  what, remedy);
     else
-        aspx_log(ASPX_LOG_WARNING, "%s: running without Aspen", what);
+        aspx_log(ASPX_LOG_ERROR, "%s: running without Aspen", what);
 }
 
 /* Returns where the program runs plain.
