@@ -69,6 +69,20 @@ posted() {
     posted '-n 4 -g 1 --nodes 2 --knob offload=yes' 8 4
 }
 
+# What two looks in a row find is told once: ranks that share a CPU sleep, and look
+# before they do.
+@test "random programs on one CPU" {
+    local cpus
+    cpus=$(taskset -pc $$ | sed 's/.*: //')
+    for seed in 3 4 5; do
+        run taskset -c "${cpus%%[,-]*}" timeout 60 "$ASPEN_TOP/tests/ghostrun" \
+            -n 4 --off --knob coll=tune --knob coll.force=shared \
+            "$build/coll_posted" $seed 30
+        ended_with 0
+        printed "^ok coll_posted 30 programs, seed $seed\$"
+    done
+}
+
 @test "memory is used again: more than fits, to a root that is late" {
     run ghosts -n 4 -g 1 --nodes 2 --knob coll=tune "$build/coll_attentive" \
         ahead 1

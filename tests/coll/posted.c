@@ -158,9 +158,29 @@ static void end_those_over(void)
             end(&flights[i]);
 }
 
+static int still_open(void)
+{
+    int n = 0;
+
+    for (int i = 0; i < 2 * FLIGHTS; i++)
+        n += requests[i] != MPI_REQUEST_NULL;
+    return n;
+}
+
+/* A wait for some of them tells of each that it has completed. */
+static void told(const char *call, int were_open, int ended)
+{
+    struct program world = {.comm = 0};
+
+    enter(&world);
+    if (were_open - still_open() != ended)
+        fail(&world, 0, call, 0, ended, were_open - still_open());
+}
+
 /* Complete something, by a call that this rank chooses. */
 static void complete(void)
 {
+    int were_open = still_open();
     int n = 2 * FLIGHTS, flag, index, indexes[2 * FLIGHTS];
     MPI_Status status, statuses[2 * FLIGHTS];
     MPI_Request *one = &requests[prng_below(&own, n)];
@@ -180,12 +200,15 @@ static void complete(void)
         break;
     case 4:
         MPI_Waitany(n, requests, &index, &status);
+        told("completed by MPI_Waitany", were_open, index != MPI_UNDEFINED);
         break;
     case 5:
         MPI_Testany(n, requests, &index, &flag, MPI_STATUS_IGNORE);
         break;
     case 6:
         MPI_Waitsome(n, requests, &index, indexes, statuses);
+        told("completed by MPI_Waitsome", were_open,
+             index == MPI_UNDEFINED ? 0 : index);
         break;
     case 7:
         MPI_Testsome(n, requests, &index, indexes, none);
