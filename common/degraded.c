@@ -50,9 +50,10 @@ static void put_knobs(struct asp_strbuf *out, const char *spec)
     while (asp_spec_next(&spec, &item)) {
         if (!is_heeded(&item))
             continue;
-        snprintf(value, sizeof(value), "%.*s",
-                 item.value ? (int) item.value_len : (int) sizeof(value),
-                 item.value ? item.value : "yes"); /* a name alone means yes */
+        strcpy(value, "yes"); /* what a name alone means */
+        if (item.value)
+            snprintf(value, sizeof(value), "%.*s", (int) item.value_len,
+                     item.value);
         asp_strbuf_add(out, " knob=%.*s:", (int) item.key_len, item.key);
         asp_escape(out, value, ASP_ESCAPE_MARKS);
     }

@@ -134,8 +134,10 @@ int asp_knobs_set(struct asp_knobs *knobs, enum asp_knob_id id,
     case ASP_TYPE_FILE:
         return set_text(field, text);
     }
+    if (n >= 0)
+        return 0;
     errno = EINVAL;
-    return n < 0 ? -1 : 0;
+    return -1;
 }
 
 void asp_knobs_init(struct asp_knobs *knobs, bool off)
