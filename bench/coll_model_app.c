@@ -7,8 +7,8 @@
  * were simulated to their end, and the choice. bench/coll_model makes tables of
  * them. --plain: the best is found without bounds, and has to be the choice. No
  * clock, no MPI. */
-#include "common/coll/choose.h"
-#include "common/coll/mpich.h"
+#include "common/coll/model/choose.h"
+#include "common/coll/model/mpich.h"
 
 #include <errno.h>
 #include <inttypes.h>

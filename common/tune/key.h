@@ -16,7 +16,7 @@
 #define ASPEN_COMMON_TUNE_KEY_H
 
 #include "common/base/err.h"
-#include "common/coll/index.h"
+#include "common/coll/build/index.h"
 
 #include <stdbool.h>
 #include <stddef.h>

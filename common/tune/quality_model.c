@@ -3,7 +3,7 @@
 #include "quality_model.h"
 
 #include "common/base/hash.h"
-#include "common/coll/mpich.h"
+#include "common/coll/model/mpich.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -5,8 +5,8 @@
 #ifndef ASPEN_COMMON_TUNE_QUALITY_MODEL_H
 #define ASPEN_COMMON_TUNE_QUALITY_MODEL_H
 
-#include "common/coll/index.h"
-#include "common/coll/simulate.h"
+#include "common/coll/build/index.h"
+#include "common/coll/model/simulate.h"
 
 #include <stdint.h>
 

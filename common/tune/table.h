@@ -15,7 +15,7 @@
 
 #include "common/base/build_id.h"
 #include "common/base/err.h"
-#include "common/coll/simulate.h"
+#include "common/coll/model/simulate.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ struct asp_tune_machine {
 };
 
 /* What was measured of the machine's links and of a core, for models
- * (common/coll/simulate.h): in ps, at most ASP_COLL_LINK_PS_MAX. */
+ * (common/coll/model/simulate.h): in ps, at most ASP_COLL_LINK_PS_MAX. */
 struct asp_tune_links {
     bool has_inside, has_between, has_core;
     struct asp_coll_link inside, between;

@@ -9,7 +9,7 @@
 #include "common/base/limits.h"
 #include "common/base/printable.h"
 #include "common/base/words.h"
-#include "common/coll/fit.h"
+#include "common/coll/model/fit.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "common/base/mutate.h"
-#include "common/coll/index.h"
+#include "common/coll/build/index.h"
 #include "common/tune/table.h"
 
 #define HEADER                                                                 \

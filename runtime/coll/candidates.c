@@ -11,8 +11,8 @@
 #include "pinned.h"
 #include "settings.h"
 
-#include "common/coll/choose.h"
-#include "common/coll/mpich.h"
+#include "common/coll/model/choose.h"
+#include "common/coll/model/mpich.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 #include "global.h"
 #include "typed.h"
 
-#include "common/coll/forms.h"
+#include "common/coll/schedule/forms.h"
 #include "runtime/mpi/handle.h"
 
 #include <stdlib.h>

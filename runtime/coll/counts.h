@@ -12,7 +12,7 @@
 #include "call.h"
 #include "state.h"
 
-#include "common/coll/forms.h"
+#include "common/coll/schedule/forms.h"
 
 #include <stdbool.h>
 #include <stdint.h>

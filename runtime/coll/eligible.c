@@ -7,7 +7,7 @@
 #include "counts.h"
 #include "reducible.h"
 
-#include "common/coll/forms.h"
+#include "common/coll/schedule/forms.h"
 #include "runtime/mpi/handle.h"
 
 #include <stdint.h>

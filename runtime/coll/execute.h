@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Carries out this rank's schedule (common/coll/schedule.h) by messages on a
- * communicator of ours. A state machine: whoever has time moves it.
+/* Carries out this rank's schedule (common/coll/schedule/schedule.h) by
+ * messages on a communicator of ours. A state machine: whoever has time moves
+ * it.
  *
  *   step waits for its needs --> ready --> COPY, FOLD: done at once
  *                                     \--> SEND, RECV: posted --> done
@@ -10,7 +11,7 @@
 #ifndef ASPEN_RUNTIME_COLL_EXECUTE_H
 #define ASPEN_RUNTIME_COLL_EXECUTE_H
 
-#include "common/coll/schedule.h"
+#include "common/coll/schedule/schedule.h"
 
 #include <mpi.h>
 #include <stdbool.h>

@@ -4,7 +4,7 @@
  *
  *   the table's        coll.table, measured when it was made (aspen tune)
  *   a probe's          coll=tune, within coll.probe_ms, at MPI_Init (probe.h)
- *   a machine's        of common/coll/machines.c, by what rank 0 knows of the
+ *   a machine's        of common/coll/model/machines.c, by what rank 0 knows of the
  *                      network
  *
  * Where ranks share CPUs a message waits, besides, until its receiver has
@@ -12,7 +12,7 @@
 #ifndef ASPEN_RUNTIME_COLL_MODEL_H
 #define ASPEN_RUNTIME_COLL_MODEL_H
 
-#include "common/coll/simulate.h"
+#include "common/coll/model/simulate.h"
 #include "common/tune/table.h"
 
 enum aspx_coll_source {

@@ -19,7 +19,7 @@
 #define ASPEN_RUNTIME_COLL_NATIVE_H
 
 #include "common/base/err.h"
-#include "common/coll/index.h"
+#include "common/coll/build/index.h"
 #include "common/tune/key.h"
 
 #include "call.h"

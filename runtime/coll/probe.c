@@ -11,7 +11,7 @@
 
 #include "runtime/base/clock.h"
 
-#include "common/coll/fit.h"
+#include "common/coll/model/fit.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * stands in tables:
  *
  *   default                           MPI's own choice
- *   bcast:tree=kary,k=4               a schedule (common/coll/index.h)
+ *   bcast:tree=kary,k=4               a schedule (common/coll/build/index.h)
  *   bcast:shared,k=4,wait=sleep       all ranks on one node: its memory
  *   barrier:shared,k=4,up=push,down=pull,wait=spin
  *   allreduce:shared,k=4,fold=tree,wait=sleep+allreduce:exchange,k=2
@@ -19,7 +19,7 @@
 #include "runtime/coll/node/node.h"
 
 #include "common/base/err.h"
-#include "common/coll/index.h"
+#include "common/coll/build/index.h"
 #include "common/tune/key.h"
 
 #include <stdbool.h>

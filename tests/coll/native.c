@@ -24,8 +24,8 @@
 
 #include "runtime/coll/native_rows.h"
 
-#include "common/coll/mpich.h"
-#include "common/coll/simulate.h"
+#include "common/coll/model/mpich.h"
+#include "common/coll/model/simulate.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,8 +9,8 @@
 #include "tools/base/command.h"
 #include "tools/base/options.h"
 
-#include "common/coll/choose.h"
-#include "common/coll/mpich.h"
+#include "common/coll/model/choose.h"
+#include "common/coll/model/mpich.h"
 #include "common/tune/table.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #ifndef ASPEN_TOOLS_EXPLAIN_COLL_H
 #define ASPEN_TOOLS_EXPLAIN_COLL_H
 
-#include "common/coll/simulate.h"
+#include "common/coll/model/simulate.h"
 
 #include <stdio.h>
 

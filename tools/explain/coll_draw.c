@@ -6,7 +6,7 @@
 #include "tools/explain/coll.h"
 #include "tools/base/command.h"
 
-#include "common/coll/match.h"
+#include "common/coll/schedule/match.h"
 
 #include <errno.h>
 #include <inttypes.h>

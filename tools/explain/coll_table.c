@@ -9,7 +9,7 @@
 #include "tools/base/options.h"
 
 #include "common/base/strbuf.h"
-#include "common/coll/index.h"
+#include "common/coll/build/index.h"
 
 #include <errno.h>
 #include <inttypes.h>

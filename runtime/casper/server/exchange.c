@@ -7,7 +7,7 @@
 #include "runtime/coll/reducible.h"
 #include "runtime/mpi/handle.h"
 
-#include "common/coll/index.h"
+#include "common/coll/build/index.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -45,7 +45,7 @@ enum {
 
 /* What an operation is; equal on all ranks of a correct program. */
 struct aspx_mailbox_what {
-    uint64_t bytes; /* as in common/coll/index.h */
+    uint64_t bytes; /* as in common/coll/build/index.h */
     uint32_t op;    /* enum asp_coll_op */
     uint32_t root;  /* rank of the communicator */
     int32_t fold; /* MPI_Op and MPI_Datatype of MPI's own, whose handles are */

@@ -28,7 +28,7 @@
 
 #include "mailbox.h"
 
-#include "common/coll/index.h"
+#include "common/coll/build/index.h"
 
 /* Of a rank or of a ghost: its mailbox, its operations, and who is where. */
 struct aspx_posts {

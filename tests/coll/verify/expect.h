@@ -4,7 +4,7 @@
 #ifndef ASPEN_TESTS_COLL_VERIFY_EXPECT_H
 #define ASPEN_TESTS_COLL_VERIFY_EXPECT_H
 
-#include "common/coll/index.h"
+#include "common/coll/build/index.h"
 #include "tests/coll/verify/symbols.h"
 
 /* Problem of one rank among those of all. */

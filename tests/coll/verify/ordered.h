@@ -4,7 +4,7 @@
 #ifndef ASPEN_TESTS_COLL_VERIFY_ORDERED_H
 #define ASPEN_TESTS_COLL_VERIFY_ORDERED_H
 
-#include "common/coll/schedule.h"
+#include "common/coll/schedule/schedule.h"
 
 /* Returns 1; 0 with two steps of which one writes what the other touches and
  * that may run at once; or -1 with errno ENOMEM.

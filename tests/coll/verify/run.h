@@ -3,8 +3,8 @@
 #ifndef ASPEN_TESTS_COLL_VERIFY_RUN_H
 #define ASPEN_TESTS_COLL_VERIFY_RUN_H
 
-#include "common/coll/index.h"
-#include "common/coll/match.h"
+#include "common/coll/build/index.h"
+#include "common/coll/schedule/match.h"
 #include "tests/coll/verify/symbols.h"
 
 struct asp_coll_run {

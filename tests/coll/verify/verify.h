@@ -22,7 +22,7 @@
 #ifndef ASPEN_TESTS_COLL_VERIFY_H
 #define ASPEN_TESTS_COLL_VERIFY_H
 
-#include "common/coll/index.h"
+#include "common/coll/build/index.h"
 
 /* Ranks that a set of contributions can name. */
 enum { ASP_COLL_VERIFY_RANKS = 64 };

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The index: which way fits which problem, and the schedule of a rank. */
+#include "common/coll/build/index.h"
+#include "common/coll/build/rows.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const char *const op_names[ASP_COLL_OPS] = {
+    [ASP_COLL_BARRIER] = "barrier",
+    [ASP_COLL_BCAST] = "bcast",
+    [ASP_COLL_REDUCE] = "reduce",
+    [ASP_COLL_SCATTER] = "scatter",
+    [ASP_COLL_GATHER] = "gather",
+    [ASP_COLL_ALLGATHER] = "allgather",
+    [ASP_COLL_ALLTOALL] = "alltoall",
+    [ASP_COLL_ALLREDUCE] = "allreduce",
+    [ASP_COLL_REDUCE_SCATTER_BLOCK] = "reduce_scatter_block",
+    [ASP_COLL_REDUCE_SCATTER] = "reduce_scatter",
+    [ASP_COLL_SCAN] = "scan",
+    [ASP_COLL_EXSCAN] = "exscan",
+    [ASP_COLL_SCATTERV] = "scatterv",
+    [ASP_COLL_GATHERV] = "gatherv",
+    [ASP_COLL_ALLGATHERV] = "allgatherv",
+    [ASP_COLL_ALLTOALLV] = "alltoallv",
+};
+
+const char *asp_coll_op_name(enum asp_coll_op op)
+{
+    return op_names[op];
+}
+
+int asp_coll_op_parse(const char *name, enum asp_coll_op *op_p,
+                      struct asp_err *err)
+{
+    char names[ASP_ERR_TEXT_MAX] = "";
+
+    for (int op = 0; op < ASP_COLL_OPS; op++) {
+        if (strcmp(name, op_names[op]) == 0) {
+            *op_p = (enum asp_coll_op) op;
+            return 0;
+        }
+        strcat(names, op ? ", " : "");
+        strcat(names, op_names[op]);
+    }
+    return asp_errf(err, EINVAL, "\"%.40s\" is no collective: take one of %s",
+                    name, names);
+}
+
+const struct asp_coll_row *asp_coll_rows(size_t *nrows_p)
+{
+    *nrows_p = asp_coll_row_count;
+    return asp_coll_row_table;
+}
+
+unsigned asp_coll_way_params(const struct asp_coll_way *way)
+{
+    unsigned params = way->row->params;
+
+    if (params & ASP_COLL_ACROSS && way->across != ASP_COLL_ACROSS_TREE)
+        params &= ~(unsigned) ASP_COLL_TREE;
+    if (params & ASP_COLL_ACROSS && way->across != ASP_COLL_ACROSS_EXCHANGE)
+        params &= ~(unsigned) ASP_COLL_RADIX;
+    return params;
+}
+
+/* Sizes that are given by bytes, not by counts. */
+static bool has_counts(enum asp_coll_op op)
+{
+    return asp_coll_forms[op].counts != ASP_COLL_EQUAL;
+}
+
+static bool folds(enum asp_coll_op op)
+{
+    return asp_coll_forms[op].reduces;
+}
+
+/* Operations that move a subtree as one piece. */
+static bool has_blocks(enum asp_coll_op op)
+{
+    const struct asp_coll_form *form = &asp_coll_forms[op];
+
+    return form->counts != ASP_COLL_COUNTS_OWN &&
+           (form->in == ASP_COLL_ALL_BLOCKS) !=
+               (form->out == ASP_COLL_ALL_BLOCKS);
+}
+
+static int check_problem(const struct asp_coll_problem *p, struct asp_err *err)
+{
+    if (p->ranks < 1 || p->ranks > ASP_COLL_RANKS || p->root >= p->ranks)
+        return asp_errf(err, EINVAL, "rank %u as root of %u ranks",
+                        (unsigned) p->root, (unsigned) p->ranks);
+    if (p->grain < 1 ||
+        (folds(p->op) && !has_counts(p->op) && p->bytes % p->grain))
+        return asp_errf(err, EINVAL,
+                        "%zu bytes are no whole number of elements of %zu",
+                        p->bytes, p->grain);
+    if (has_counts(p->op) && !p->counts &&
+        !(p->op == ASP_COLL_ALLTOALLV && p->in_place))
+        return asp_errf(err, EINVAL, "%s needs counts", op_names[p->op]);
+    if (p->op == ASP_COLL_ALLTOALLV && !p->recv_counts)
+        return asp_errf(err, EINVAL, "alltoallv needs counts to receive");
+    return 0;
+}
+
+static uint64_t box_volume(const struct asp_coll_tree *tree)
+{
+    uint64_t volume = 1;
+
+    for (int d = 0; d < ASP_COLL_DIMS && tree->dims[d]; d++)
+        volume *= tree->dims[d];
+    return volume;
+}
+
+/* The values themselves; n ranks are in the tree or exchange. */
+static int check_values(const struct asp_coll_way *way, uint32_t n,
+                        struct asp_err *err)
+{
+    unsigned params = asp_coll_way_params(way);
+    bool tree = params & ASP_COLL_TREE;
+    bool fork = tree && way->tree.shape == ASP_COLL_FORK;
+    bool bine = tree && way->tree.shape == ASP_COLL_BINE;
+    uint32_t least = tree && way->tree.shape == ASP_COLL_KARY ? 1 : 2;
+
+    if (params & (ASP_COLL_TREE | ASP_COLL_RADIX) && !fork && !bine &&
+        way->tree.k < least)
+        return asp_errf(err, EINVAL, "k=%u: %u is the least",
+                        (unsigned) way->tree.k, (unsigned) least);
+    if (fork && box_volume(&way->tree) < n)
+        return asp_errf(err, EINVAL, "dims hold %u of %u ranks",
+                        (unsigned) box_volume(&way->tree), (unsigned) n);
+    if (params & ASP_COLL_INNER && way->inner < 2)
+        return asp_errf(err, EINVAL, "inner=%u: 2 is the least",
+                        (unsigned) way->inner);
+    if (params & ASP_COLL_ACROSS && !(way->row->across >> way->across & 1))
+        return asp_errf(err, EINVAL, "%s:%s does not have this across",
+                        op_names[way->row->op], way->row->name);
+    return 0;
+}
+
+static int refuse(const struct asp_coll_way *way, const char *what,
+                  struct asp_err *err)
+{
+    return asp_errf(err, ENOTSUP, "%s:%s needs %s", op_names[way->row->op],
+                    way->row->name, what);
+}
+
+static int check_needs(const struct asp_coll_way *way,
+                       const struct asp_coll_problem *p,
+                       const struct asp_coll_nodes *nodes, struct asp_err *err)
+{
+    unsigned require = way->row->require;
+    bool bine = asp_coll_way_params(way) & ASP_COLL_TREE &&
+                way->tree.shape == ASP_COLL_BINE;
+
+    if (bine && has_blocks(p->op))
+        return refuse(way, "trees whose subtrees are intervals, not bine", err);
+    if (bine && folds(p->op) && !p->commutative)
+        return refuse(way, "a commutative operation for tree=bine", err);
+    if (require & ASP_COLL_COMMUTATIVE && !p->commutative)
+        return refuse(way, "a commutative operation", err);
+    if (require & ASP_COLL_SMOOTH && !asp_coll_smooth(p->ranks, way->tree.k))
+        return refuse(way, "ranks whose prime factors are at most k", err);
+    if (require & ASP_COLL_NODES && (nodes->n < 2 || nodes->most < 2))
+        return refuse(way, "several nodes with several ranks", err);
+    if (require & ASP_COLL_BLOCKS && !nodes->blocks)
+        return refuse(way, "nodes whose ranks follow one another", err);
+    if (require & ASP_COLL_ORDERED && !nodes->blocks && !p->commutative)
+        return refuse(way,
+                      "a commutative operation, or nodes whose ranks follow "
+                      "one another",
+                      err);
+    if (way->row->across && way->across == ASP_COLL_ACROSS_RING &&
+        folds(p->op) && !p->commutative)
+        return refuse(way, "a commutative operation for its ring", err);
+    if (p->op == ASP_COLL_ALLTOALL && way->row->across &&
+        way->across == ASP_COLL_ACROSS_EXCHANGE && nodes->least != nodes->most)
+        return refuse(way, "nodes of one size for an exchange", err);
+    if (way->row->params & ASP_COLL_LEADERS &&
+        (way->leaders < 1 || way->leaders > nodes->least))
+        return asp_errf(err, ENOTSUP, "leaders=%u of nodes with %u ranks",
+                        (unsigned) way->leaders, (unsigned) nodes->least);
+    return 0;
+}
+
+static int check(const struct asp_coll_way *way,
+                 const struct asp_coll_problem *problem,
+                 const struct asp_coll_nodes *nodes, struct asp_err *err)
+{
+    uint32_t n = way->row->require & ASP_COLL_NODES ? nodes->n : problem->ranks;
+
+    if (way->row->op != problem->op)
+        return asp_errf(err, EINVAL, "a way of %s for %s",
+                        op_names[way->row->op], op_names[problem->op]);
+    if (check_problem(problem, err) < 0 || check_values(way, n, err) < 0)
+        return -1;
+    return check_needs(way, problem, nodes, err);
+}
+
+static int find_nodes(const struct asp_coll_problem *problem,
+                      struct asp_coll_nodes *nodes, struct asp_err *err)
+{
+    if (problem->ranks < 1 || problem->ranks > ASP_COLL_RANKS)
+        return asp_errf(err, EINVAL, "%u ranks", (unsigned) problem->ranks);
+    if (asp_coll_nodes_make(problem->node, problem->ranks, nodes) < 0)
+        return asp_errf(err, errno, "nodes of %u ranks: %s",
+                        (unsigned) problem->ranks, strerror(errno));
+    return 0;
+}
+
+int asp_coll_fits(const struct asp_coll_way *way,
+                  const struct asp_coll_problem *problem, struct asp_err *err)
+{
+    struct asp_coll_nodes nodes;
+    int rc;
+
+    if (find_nodes(problem, &nodes, err) < 0)
+        return -1;
+    rc = check(way, problem, &nodes, err);
+    asp_coll_nodes_destroy(&nodes);
+    return rc;
+}
+
+int asp_coll_make(const struct asp_coll_way *way,
+                  const struct asp_coll_problem *problem,
+                  const struct asp_coll_nodes *nodes, uint32_t rank,
+                  struct asp_coll_schedule *s, struct asp_err *err)
+{
+    struct asp_coll_maker maker = {
+        .s = s,
+        .way = way,
+        .problem = problem,
+        .nodes = nodes,
+        .rank = rank,
+    };
+
+    asp_coll_reset(s);
+    way->row->build(&maker);
+    asp_coll_release(&maker);
+    if (asp_coll_finish(s) == 0)
+        return 0;
+    asp_errf(err, errno, "%s:%s: rank %u: %s", op_names[problem->op],
+             way->row->name, (unsigned) rank, strerror(errno));
+    asp_coll_reset(s);
+    return -1;
+}
+
+int asp_coll_build(const struct asp_coll_way *way,
+                   const struct asp_coll_problem *problem, uint32_t rank,
+                   struct asp_coll_schedule *s, struct asp_err *err)
+{
+    struct asp_coll_nodes nodes;
+    int rc;
+
+    if (find_nodes(problem, &nodes, err) < 0)
+        return -1;
+    rc = check(way, problem, &nodes, err);
+    if (rc == 0 && rank >= problem->ranks)
+        rc = asp_errf(err, EINVAL, "rank %u of %u", (unsigned) rank,
+                      (unsigned) problem->ranks);
+    if (rc == 0)
+        rc = asp_coll_make(way, problem, &nodes, rank, s, err);
+    asp_coll_nodes_destroy(&nodes);
+    return rc;
+}
+
+int asp_coll_build_some(const struct asp_coll_way *way,
+                        const struct asp_coll_problem *problems,
+                        uint32_t nproblems, uint64_t max_steps,
+                        struct asp_coll_schedule *schedules,
+                        struct asp_err *err)
+{
+    struct asp_coll_nodes nodes;
+    uint64_t steps = 0;
+    int rc = 0;
+
+    if (find_nodes(problems, &nodes, err) < 0)
+        return -1;
+    for (uint32_t r = 0; r < problems->ranks && rc == 0; r++) {
+        const struct asp_coll_problem *problem =
+            &problems[nproblems > 1 ? r : 0];
+
+        if (r < nproblems)
+            rc = check(way, problem, &nodes, err);
+        if (rc == 0)
+            rc = asp_coll_make(way, problem, &nodes, r, &schedules[r], err);
+        steps += schedules[r].nsteps;
+        if (rc == 0 && steps > max_steps)
+            rc = asp_errf(err, E2BIG, "more than %llu steps",
+                          (unsigned long long) max_steps);
+    }
+    asp_coll_nodes_destroy(&nodes);
+    return rc;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Piles: whatever the order, the steps that are there from a time on take their
+ * sum from that time on; the latest such sum is the bound. */
+#include "common/coll/model/pile.h"
+
+#include <stdlib.h>
+
+/* A thing to serve: from when on, and for how long, ps. */
+struct asp_coll_item {
+    int64_t from, length;
+};
+
+/* Who serves: the processor, and the ports out and in, for both classes. */
+enum server { CPU, OUT, IN };
+
+bool asp_coll_crosses(const struct asp_coll_pile *pile, uint32_t rank,
+                      const struct asp_coll_step *step)
+{
+    bool message = step->action == ASP_COLL_SEND ||
+                   step->action == ASP_COLL_RECV;
+
+    return message && pile->nodes->of[rank] != pile->nodes->of[step->peer];
+}
+
+const struct asp_coll_link *asp_coll_link_of(const struct asp_coll_pile *pile,
+                                             bool between)
+{
+    return between ? &pile->machine->between : &pile->machine->inside;
+}
+
+int64_t asp_coll_work(const struct asp_coll_pile *pile, uint32_t rank,
+                      const struct asp_coll_step *step)
+{
+    if (step->action == ASP_COLL_COPY)
+        return asp_coll_ps_times(pile->machine->copy, step->bytes);
+    if (step->action == ASP_COLL_FOLD)
+        return asp_coll_ps_times(pile->machine->fold, step->bytes);
+    return asp_coll_link_of(pile, asp_coll_crosses(pile, rank, step))->overhead;
+}
+
+static void add(struct asp_coll_pile *pile, int64_t from, int64_t length)
+{
+    uint32_t room = pile->room ? 2 * pile->room : 64;
+    struct asp_coll_item *items = pile->items;
+
+    if (pile->nitems == pile->room) {
+        items = realloc(items, room * sizeof(*items));
+        if (!items)
+            return;
+        pile->items = items;
+        pile->room = room;
+    }
+    pile->items[pile->nitems++] = (struct asp_coll_item){from, length};
+}
+
+/* Step i, if it is for this server. */
+static void add_step(struct asp_coll_pile *pile,
+                     const struct asp_coll_look *look, uint32_t i,
+                     enum server server, bool between)
+{
+    static const uint8_t actions[] = {
+        [OUT] = ASP_COLL_SEND,
+        [IN] = ASP_COLL_RECV,
+    };
+    const struct asp_coll_step *step = &look->s.steps[i];
+    const struct asp_coll_mark *mark = &look->marks[i];
+    const struct asp_coll_link *l = asp_coll_link_of(pile, between);
+
+    if (server == CPU)
+        add(pile, mark->ready, asp_coll_work(pile, look->rank, step));
+    else if (step->action == actions[server] &&
+             asp_coll_crosses(pile, look->rank, step) == between)
+        add(pile, server == OUT ? mark->cpu : mark->port,
+            asp_coll_ps_add(
+                l->gap, asp_coll_ps_times(l->byte, asp_coll_payload(step))));
+}
+
+static int later(const void *one, const void *other)
+{
+    const struct asp_coll_item *a = one, *b = other;
+
+    return (a->from < b->from) - (a->from > b->from);
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The end of the pile, which is empty again. */
+static int64_t sum_up(struct asp_coll_pile *pile)
+{
+    int64_t sum = 0, end = 0;
+
+    if (pile->nitems > 1)
+        qsort(pile->items, pile->nitems, sizeof(*pile->items), later);
+    for (uint32_t i = 0; i < pile->nitems; i++) {
+        sum = asp_coll_ps_add(sum, pile->items[i].length);
+        end = larger(end, asp_coll_ps_add(pile->items[i].from, sum));
+    }
+    pile->nitems = 0;
+    return end;
+}
+
+/* From when a port is free again to what follows its last message at least: the
+ * port was not needed for the gap, and a message that came is received; one
+ * that goes has to arrive, if that is asked for. */
+static int64_t after(const struct asp_coll_link *l, enum server server,
+                     bool arrives)
+{
+    if (server == CPU)
+        return 0;
+    if (server == OUT && !arrives)
+        return -l->gap;
+    return -l->gap + l->overhead + (server == OUT ? l->latency : 0);
+}
+
+static int64_t end_of(struct asp_coll_pile *pile, enum server server,
+                      bool between, bool arrives)
+{
+    bool any = pile->nitems > 0;
+    int64_t end = sum_up(pile);
+
+    return any ? asp_coll_ps_add(end, after(asp_coll_link_of(pile, between),
+                                            server, arrives))
+               : 0;
+}
+
+int64_t asp_coll_pile_needs(struct asp_coll_pile *pile,
+                            const struct asp_coll_look *look,
+                            const struct asp_coll_step *step)
+{
+    const uint32_t *needs;
+    int64_t end = 0;
+
+    if (step->nneeds == 0)
+        return 0; /* and there may be no array of needs */
+    needs = look->s.needs + step->needs_first;
+    for (uint32_t k = 0; k < step->nneeds; k++)
+        end = larger(end, look->marks[needs[k]].end);
+    for (int server = CPU; server <= IN && step->nneeds > 1; server++)
+        for (int between = 0; between < (server == CPU ? 1 : 2); between++) {
+            for (uint32_t k = 0; k < step->nneeds; k++)
+                add_step(pile, look, needs[k], (enum server) server, between);
+            end = larger(end,
+                         end_of(pile, (enum server) server, between, false));
+        }
+    return end;
+}
+
+int64_t asp_coll_pile_rank(struct asp_coll_pile *pile,
+                           const struct asp_coll_look *look)
+{
+    int64_t end = 0;
+
+    for (uint32_t i = 0; i < look->s.nsteps; i++) {
+        const struct asp_coll_step *step = &look->s.steps[i];
+        const struct asp_coll_link *l = asp_coll_link_of(
+            pile, asp_coll_crosses(pile, look->rank, step));
+        bool sends = step->action == ASP_COLL_SEND;
+
+        if (look->marks[i].state == ASP_COLL_KNOWN)
+            end = larger(end,
+                         asp_coll_ps_add(look->marks[i].end,
+                                         sends ? l->latency + l->overhead : 0));
+    }
+    for (int server = CPU; server <= IN; server++)
+        for (int between = 0; between < (server == CPU ? 1 : 2); between++) {
+            for (uint32_t i = 0; i < look->s.nsteps; i++)
+                add_step(pile, look, i, (enum server) server, between);
+            end = larger(end,
+                         end_of(pile, (enum server) server, between, true));
+        }
+    return end;
+}
+
+int64_t asp_coll_pile_node(struct asp_coll_pile *pile,
+                           const struct asp_coll_look *looks, uint32_t nlooks,
+                           uint32_t node)
+{
+    int64_t end = 0;
+
+    for (int server = OUT; server <= IN; server++) {
+        for (uint32_t r = 0; r < nlooks; r++)
+            for (uint32_t i = 0; pile->nodes->of[looks[r].rank] == node &&
+                                 i < looks[r].s.nsteps;
+                 i++)
+                add_step(pile, &looks[r], i, (enum server) server, true);
+        end = larger(end, end_of(pile, (enum server) server, true, true));
+    }
+    return end;
+}
+
+void asp_coll_pile_destroy(struct asp_coll_pile *pile)
+{
+    free(pile->items);
+    pile->items = NULL;
+    pile->nitems = pile->room = 0;
+}
