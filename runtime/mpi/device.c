@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* What MPICH says of its device in its version, and the variables that choose
+ * below it. */
 #include "config.h"
 
 #include "device.h"
@@ -42,6 +44,71 @@ bool aspx_mpi_shares_memory(void)
 
     return !device || strncmp(device, without, strlen(without)) != 0 ||
            strstr(text, "shmmods=posix");
+}
+
+/* Devices that put and get with no help of the target's processor: where the
+ * kernel lists them, and which words of which variable leave them in use. */
+static const struct rdma {
+    const char *netmod, *sysfs, *variable, *words[6];
+} rdma[] = {
+    {"ucx",
+     "/sys/class/infiniband",
+     "UCX_TLS",
+     {"all", "ib", "rc", "dc", "ud", NULL}},
+    {"ofi", "/sys/class/cxi", "FI_PROVIDER", {"cxi", NULL}},
+};
+
+/* Is the text, up to `length`, the word, or the word and what is behind "_"? */
+static bool begins(const char *text, size_t length, const char *word)
+{
+    size_t n = strlen(word);
+
+    return length >= n && strncmp(text, word, n) == 0 &&
+           (length == n || text[n] == '_');
+}
+
+/* A list begins with ^ where it says what is left out. */
+static bool leaves_in_use(const struct rdma *row)
+{
+    const char *list = getenv(row->variable);
+    bool named = false, negated;
+
+    if (!list || !*list)
+        return true;
+    negated = *list == '^';
+    for (list += negated; *list; list += strspn(list, ",;")) {
+        size_t length = strcspn(list, ",;");
+
+        for (const char *const *word = row->words; *word; word++)
+            named |= begins(list, length, *word);
+        list += length;
+    }
+    return named != negated;
+}
+
+/* The first netmod of a build is the one that is taken unless a variable names
+ * another. */
+static bool is_netmod(const char *device, const char *netmod)
+{
+    static const char ch4[] = "ch4:";
+    const char *asked = getenv("MPIR_CVAR_CH4_NETMOD");
+    size_t n = strlen(netmod);
+
+    if (asked && *asked)
+        return strcmp(asked, netmod) == 0;
+    return strncmp(device, ch4, strlen(ch4)) == 0 &&
+           strncmp(device + strlen(ch4), netmod, n) == 0;
+}
+
+const char *aspx_mpi_rdma_sysfs(void)
+{
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    const char *device = find_device(text);
+
+    for (size_t i = 0; device && i < sizeof(rdma) / sizeof(rdma[0]); i++)
+        if (is_netmod(device, rdma[i].netmod))
+            return leaves_in_use(&rdma[i]) ? rdma[i].sysfs : NULL;
+    return NULL;
 }
 
 const char *aspx_mpi_device(void)

@@ -15,4 +15,10 @@ const char *aspx_mpi_device(void);
  * after aspx_real_resolve(). */
 bool aspx_mpi_shares_memory(void);
 
+/* The folder in which the kernel lists the devices by which this MPI, with the
+ * variables of this process, puts and gets with no help of the target's
+ * processor; NULL where it has none that is known. Static. Threads: one, after
+ * aspx_real_resolve(). */
+const char *aspx_mpi_rdma_sysfs(void);
+
 #endif

@@ -5,6 +5,8 @@
 
 #include "settings.h"
 
+#include "runtime/mpi/device.h"
+
 #include <dirent.h>
 #include <unistd.h>
 
@@ -25,7 +27,9 @@ static unsigned filled(const char *path)
 
 unsigned aspx_settings_device(void)
 {
-    return filled("/sys/class/infiniband");
+    const char *sysfs = aspx_mpi_rdma_sysfs();
+
+    return sysfs ? filled(sysfs) : 0;
 }
 
 unsigned aspx_settings_pins(void)

@@ -7,7 +7,7 @@
 
 #include "common/layout/layout.h"
 
-/* Does this node have a device that can do RDMA? 0 or 1. */
+/* Does this node have a device by which its MPI can do RDMA? 0 or 1. */
 unsigned aspx_settings_device(void);
 
 /* Would memory that is exposed to the transport here be pinned, or mapped once
