@@ -9,10 +9,10 @@
 
 #include <stdbool.h>
 
-/* A call without MPI_IN_PLACE where it says nothing: a buffer that only the
- * root's call is about may be anything on the others (MPI 4.0, 6.5 to 6.9), who
- * must decide as the root does.
- *   room  for the call that is returned, if it is another one */
+/* The call without an MPI_IN_PLACE that MPI ignores. One buffer of a rooted
+ * call is significant only at the root (MPI 4.0, 6.5 to 6.9): another rank may
+ * pass anything there, and must still decide as the root does.
+ *   room  memory for the changed copy, if one is returned */
 const struct aspx_coll_call *aspx_coll_significant(
     const struct aspx_coll_comm *comm, const struct aspx_coll_call *call,
     struct aspx_coll_call *room);

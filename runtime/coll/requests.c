@@ -16,12 +16,12 @@
 enum {
     POLL_TAG = 30023, /* nobody sends with it */
     QUICK_LOOKS = 20, /* before the clock is asked: less than 1 us */
-    /* How often a rank that waits calls MPI, which may have to move its
-     * messages, ns; and after a sleep that nobody ended. */
+    /* A rank that waits calls MPI this often, ns, and after each sleep that
+     * nobody ended: MPI may have to move its messages. */
     POLL_NS = 20000,
-    /* Of what one rank has given and nobody has taken: more makes a rank that
-     * waits let others run first, once after each post. It never waits for them
-     * to take it: they may wait for a message of this rank's. */
+    /* A rank that waits lets others run first, once after each post, if more
+     * than this of what it gave is not taken yet. It does not wait until it is:
+     * the others may wait for a message from this rank. */
     AHEAD_BYTES = 4 << 20,
 };
 

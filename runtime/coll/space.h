@@ -36,8 +36,8 @@ extern const struct aspx_coll_ghosts *aspx_coll_ghosts;
 struct aspx_coll_space {
     struct aspx_posts posts;
     pthread_mutex_t lock;
-    /* The communicator, and each request. No lock: MPI lets go of requests,
-     * and may hold a lock of its own then that who has ours waits for. */
+    /* The communicator and each request. Not under `lock`: MPI may let go of a
+     * request under a lock of its own, for which the holder of ours waits. */
     _Atomic uint32_t holders;
     MPI_Comm comm; /* the program's; MPI_COMM_NULL: freed */
     void *memory;

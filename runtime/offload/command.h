@@ -170,8 +170,8 @@ struct aspx_command *aspx_command_next(void);
  * another had to look for. Not in the thread. */
 void aspx_command_ask(struct aspx_command *question);
 
-/* For the thread, first in a question: takes it out of the count that
- * aspx_command_taken() returns, as does this. */
+/* The thread calls this before it answers a question, which then no longer
+ * counts in aspx_command_taken(). Returns what that returns. */
 uint64_t aspx_command_asked(void);
 
 /* For the thread: how many commands it has taken; and that it has looked at all

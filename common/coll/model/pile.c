@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Piles: whatever the order, the steps that are there from a time on take their
- * sum from that time on; the latest such sum is the bound. */
+/* A processor or a port serves one step at a time: all that get ready at t or
+ * later end no earlier than t plus their sum. The bound is the largest. */
 #include "common/coll/model/pile.h"
 
 #include <stdlib.h>
