@@ -30,6 +30,7 @@ import argparse
 import os
 import re
 import sys
+import textwrap
 from collections import namedtuple
 
 sys.dont_write_bytecode = True  # the source tree may be read-only
@@ -833,6 +834,15 @@ def export_map(_kinds, calls):
     yield "local:\n    *;\n};"
 
 
+def fate(call):
+    """What the columns say of it, where they say something."""
+    columns = {"offload": call.offload, "time": call.timed, "pack": call.pack,
+               "coll": call.coll}
+    return (call.treatment, *(f"{column} {word}"
+                              for column, word in columns.items()
+                              if word != "-"))
+
+
 def coverage_md(_kinds, calls):
     count = {t: sum(c.treatment == t for c in calls)
              for t in COLUMNS["treatment"]}
@@ -856,22 +866,25 @@ def coverage_md(_kinds, calls):
     yield ("Where time in MPI is measured, `time` says how. `each`: every call. "
            "`wait`: what it\nwaits in every call, the rest in some. `some`: in "
            "some calls, which stand for all.\n")
-    yield ("`MPICH` names the release that brought a function (4.2), or from "
-           "which on it is\nmissing (<4.2). What an MPI lacks for which Aspen "
-           "is built is left out; what it\nhas more is handed on by the offload "
-           "thread and inside the gate, if no argument is\na handle that Aspen "
-           "translates.\n")
+    yield ("Behind a function stands the release of MPICH that brought it (4.2), "
+           "or from which\non it is missing (<4.2). What an MPI lacks for which "
+           "Aspen is built is left out;\nwhat it has more is handed on by the "
+           "offload thread and inside the gate, if no\nargument is a handle that "
+           "Aspen translates.\n")
     yield ("With `coll=tune` or `coll=table`, `coll` says what stands before "
            "the mode. `own`:\nwritten in C. `made`: what is known of a "
            "communicator's handle is forgotten.\n`known`: nothing. Where typed "
            "data is Aspen's to pack, `pack` says so.\n`library`: before the "
            "library. `threads`: before the mode. `both`.\n")
-    yield ("| function | MPI | MPICH | treatment | offload | time | pack | coll |\n"
-           "|---|---|---|---|---|---|---|---|")
+    groups = {}
     for call in calls:
-        yield (f"| `{call.name}` | {call.version} | {call.mpich} | "
-               f"{call.treatment} | {call.offload} | {call.timed} | "
-               f"{call.pack} | {call.coll} |")
+        groups.setdefault(fate(call), []).append(
+            call.name if call.mpich == "-" else f"{call.name}({call.mpich})")
+    yield "Functions of which all this is the same stand together."
+    for words, names in sorted(groups.items()):
+        yield f"\n## {', '.join(words)}\n"
+        yield textwrap.fill(" ".join(names), 96, initial_indent="    ",
+                            subsequent_indent="    ")
 
 
 MAKERS = {
