@@ -58,44 +58,42 @@ FFT, CG = "fft,n=32", "cg,n=75000"
 SUMMA, CHOLESKY = "summa,n=256,block=16", "cholesky,n=512,block=16"
 LATE = "late,n=1"
 USERS = (4, 16)
-EACH = ("A line is the slowest rank's time of a run; coll: of it, what ranks "
-        "spent in collectives, on average. ")
 
 # key, title, lines, note; each on one node and on four.
 APPS = [
     ("c-fft", "3-D FFT",
      [line for how in ("packed", "slabs", "pencils")
       for line in lines(how, f"{FFT},how={how}")],
-     EACH + "32 x 32 x 32 complex numbers, there and back, on a grid of ranks. "
+     "32 x 32 x 32 complex numbers, there and back, on a grid of ranks. "
      "packed: a blocking Alltoall for each of the four exchanges; slabs: a "
      "nonblocking one for each plane, while the next is computed; pencils: for "
      "each row."),
     ("c-cg", "Conjugate gradients",
      lines("allreduce", CG + ",how=allreduce") +
      lines("reduce", CG + ",how=reduce", ("", "coll", "barrier")),
-     EACH + "Order 75,000, 0.6 million numbers that are not zero, until the "
+     "Order 75,000, 0.6 million numbers that are not zero, until the "
      "residual is 1e-8. allreduce: two of a number in each iteration; reduce: "
      "Reduce and Bcast instead, and a Barrier, as in the dissertation."),
     ("c-summa", "Matrix product",
      lines("blocking", SUMMA + ",how=blocking") +
      lines("prefetch", SUMMA + ",how=prefetch"),
-     EACH + "256 x 256, panels of 16. blocking: a Bcast along rows and columns "
+     "256 x 256, panels of 16. blocking: a Bcast along rows and columns "
      "for each panel; prefetch: Ibcast of the next one beside the product."),
     ("c-cholesky", "Cholesky factorization", lines("", CHOLESKY),
-     EACH + "512 x 512, blocks of 16, three rounds of broadcasts a panel."),
+     "512 x 512, blocks of 16, three rounds of broadcasts a panel."),
 ]
 
 EXPERIMENTS = [
     Experiment(key + ("-nodes" if nodes > 1 else ""),
                title + (f", {nodes} nodes" if nodes > 1 else ""), None, nodes,
-               "ranks", USERS, app, note)
+               "ranks", USERS, app, note if nodes == 1 else f"As {key}.")
     for key, title, app, note in APPS for nodes in (1, 4)
 ] + [
     Experiment(
         "c-fft-size", "3-D FFT, by size", 16, 4, "n", (16, 64),
         [line for how in ("packed", "slabs", "pencils")
          for line in lines(how, f"fft,n={{x}},how={how}")],
-        EACH + "n x n x n on 16 ranks on 4 pretended nodes."),
+        "n x n x n on 16 ranks on 4 pretended nodes."),
     Experiment(
         "c-late", "Ranks that a computing one delays", None, 1, "ranks",
         (8, 16),

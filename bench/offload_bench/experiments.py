@@ -40,13 +40,11 @@ def rivals(spec, suffix="", value="time", users=2, sleepers=True):
 SIZES = (8, 1024, 16384, 65536, 262144, 1048576, 4194304)
 COLLECTIVES = ("ibcast", "iallreduce", "ialltoall", "iallgather")
 COMPUTE = PLACE.compute
-FOUR = PLACE.two
-AWAY = FOUR + PLACE.away + " for as long as the communication took, at " \
-    "least 300 us. "
+# Defined by places.page().
+OWN, FOUR, AWAY = "*Self.* ", "*Pair.* ", "*Away.* "
 TCP = "Messages go through the kernel's TCP (UCX_TLS=tcp), as between nodes " \
     "without RDMA. MPICH's thread has values of those rounds only in which " \
     "its job ended (docs/design/ends.md). " + AWAY
-OWN = PLACE.one
 
 EXPERIMENTS = [
     Experiment(

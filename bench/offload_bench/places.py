@@ -4,6 +4,7 @@ that. With four CPUs and more each has CPUs of its own; two ranks and their
 helpers share two CPUs."""
 import collections
 import os
+import textwrap
 
 CPUS = sorted(os.sched_getaffinity(0))
 ROOM = len(CPUS) >= 4
@@ -22,7 +23,7 @@ CLOSE = Place(
     two="2 ranks on a CPU each, the helper of each on the other's CPU, MPICH's "
         "unbound: with helpers four threads that yield to each other on two "
         "CPUs, so the times of communication hold the scheduler's. ",
-    away="Who computes sleeps",
+    away="the rank that computes sleeps",
     threads="Plain and async are unbound; offload's ranks have a CPU each, the "
             "helper of each on the other's. ",
     many="Plain and async may use both CPUs, offload's threads of one rank "
@@ -47,7 +48,7 @@ APART = Place(
         "for both). ",
     two="2 ranks, each with its helper on a CPU of its own (async: two CPUs "
         "for both; plain's ranks have these two, too). ",
-    away="Who computes spins",
+    away="the rank that computes spins",
     threads=EQUAL.format(len(CPUS) // 2),
     many=EQUAL.format(f"{len(CPUS)} for one rank and {len(CPUS) // 2}"),
     short=("1 rank, 2 CPUs", "2 ranks, 4 CPUs", f"threads, {len(CPUS)} CPUs"),
@@ -57,6 +58,15 @@ APART = Place(
            "of which offload's helper has one"))
 
 PLACE = APART if ROOM else CLOSE
+
+
+def page():
+    """What the page says of it once; a note says which."""
+    return "\n".join(textwrap.fill(f"- *{name}*: {text.strip()}", 80,
+                                   subsequent_indent="  ") for name, text in (
+        ("Self", PLACE.one), ("Pair", PLACE.two),
+        ("Away", f"a pair; {PLACE.away} for as long as the communication took, "
+         "at least 300 us.")))
 
 
 def options(job, rival):
