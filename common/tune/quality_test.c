@@ -4,7 +4,7 @@
  * believes (quality_model.h), and each call from the next by noise.
  *
  * The numbers in brackets are those of the statements in
- * docs/design/coll-tune.md, each of which is a bound here.
+ * docs/bench/coll-statements.md, each of which is a bound here.
  *
  * Arguments: how many machines for each point (of each kind),
  * how many candidates are tried. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the info object of a new window says to the engine. MPI's own window
- * gets the same object and keeps what it knows. docs/design/ghosts.md lists the
+ * gets the same object and keeps what it knows. docs/design/rma.md lists the
  * keys. */
 #ifndef ASPEN_RUNTIME_CASPER_WINDOW_HINTS_H
 #define ASPEN_RUNTIME_CASPER_WINDOW_HINTS_H
