@@ -33,65 +33,98 @@ enum aspx_slept aspx_await_once(struct aspx_event *event, uint32_t us,
     return slept;
 }
 
-/* The look between key and sleep may lead on to another event: then there is no
- * reason to sleep at this one. What it finds may be taken by it (the end of a
- * request), so that is kept. */
-struct sleep {
-    const struct aspx_await *how;
-    struct aspx_event *event;
-    void *what;
-    bool there;
-};
-
-static bool need_not_sleep(void *arg)
+static uint32_t act(struct aspx_await_turns *turns,
+                    struct aspx_backoff_choice choice)
 {
-    struct sleep *sleep = arg;
-
-    sleep->there = sleep->how->look(sleep->what);
-    return sleep->there || sleep->how->event(sleep->what) != sleep->event;
+    turns->step = choice.step;
+    if (choice.step == ASPX_SPIN)
+        ck_pr_stall();
+    else if (choice.step == ASPX_YIELD)
+        aspx_backoff_yield(&turns->backoff);
+    return choice.block_us;
 }
 
-/* Returns whether it is there already. */
-static bool sleep_for(const struct aspx_await *how, void *what, uint32_t us,
-                      enum aspx_slept *slept)
+uint32_t aspx_await_turn(struct aspx_await_turns *turns,
+                         const struct aspx_wait_policy *row, bool awaited)
 {
-    struct sleep sleep = {.how = how, .what = what};
+    return act(turns, aspx_backoff_next(&turns->backoff, row, awaited,
+                                        aspx_clock_ns(CLOCK_MONOTONIC)));
+}
 
-    *slept = ASPX_NOT_SLEPT;
+static void withdraw(struct aspx_await_turns *turns)
+{
+    if (turns->event)
+        aspx_event_cancel_wait(turns->event);
+    turns->event = NULL;
+}
+
+bool aspx_await_announce(struct aspx_await_turns *turns,
+                         struct aspx_event *event)
+{
+    if (turns->event == event)
+        return false;
+    withdraw(turns);
+    aspx_event_prepare_wait(event);
+    turns->event = event;
+    turns->key = aspx_event_key(event);
+    return true;
+}
+
+enum aspx_slept aspx_await_sleep(struct aspx_await_turns *turns,
+                                 struct aspx_event *event, uint32_t us)
+{
+    bool woken;
+
+    if (aspx_await_announce(turns, event))
+        return ASPX_NOT_SLEPT;
+    woken = aspx_event_wait(event, turns->key, us);
+    turns->key = aspx_event_key(event);
+    return woken ? ASPX_WOKEN : ASPX_SLEPT_OUT;
+}
+
+void aspx_await_end(struct aspx_await_turns *turns)
+{
+    withdraw(turns);
+    aspx_backoff_reset(&turns->backoff);
+}
+
+static enum aspx_slept sleep_for(struct aspx_await_turns *turns,
+                                 const struct aspx_await *how, void *what,
+                                 uint32_t us)
+{
+    struct aspx_event *event;
+
     if (!how->event) {
         nap(us);
-        *slept = ASPX_SLEPT_OUT;
-        return false;
+        return ASPX_SLEPT_OUT;
     }
-    sleep.event = how->event(what);
-    if (sleep.event)
-        *slept = aspx_await_once(sleep.event, us, need_not_sleep, &sleep);
-    return sleep.there;
+    event = how->event(what);
+    return event ? aspx_await_sleep(turns, event, us) : ASPX_NOT_SLEPT;
 }
 
 void aspx_await(const struct aspx_await *how, void *what)
 {
-    struct aspx_backoff backoff = {0};
+    struct aspx_await_turns turns = {.event = NULL};
     struct aspx_await_pause pause = {.slept = ASPX_NOT_SLEPT};
 
     for (unsigned looks = 0; !how->look(what); looks++) {
         struct aspx_backoff_choice choice;
+        uint32_t us;
 
         if (looks < how->quick_looks) {
             ck_pr_stall();
             continue;
         }
         pause.now_ns = aspx_clock_ns(CLOCK_MONOTONIC);
-        choice = aspx_backoff_next(&backoff, how->row, false, pause.now_ns);
-        pause.idle_ns = pause.now_ns - backoff.idle_since_ns;
+        choice = aspx_backoff_next(&turns.backoff, how->row, false,
+                                   pause.now_ns);
+        pause.idle_ns = pause.now_ns - turns.backoff.idle_since_ns;
         pause.step = choice.step;
         if (how->meanwhile)
             how->meanwhile(what, &pause);
-        if (choice.step == ASPX_SPIN)
-            ck_pr_stall();
-        else if (choice.step == ASPX_YIELD)
-            aspx_backoff_yield(&backoff);
-        else if (sleep_for(how, what, choice.block_us, &pause.slept))
-            return;
+        us = act(&turns, choice);
+        if (us)
+            pause.slept = sleep_for(&turns, how, what, us);
     }
+    aspx_await_end(&turns);
 }

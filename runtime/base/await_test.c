@@ -162,11 +162,39 @@ static void test_events(void **state)
         assert_int_equal(pthread_create(&other, NULL, wake, &waiter), 0);
         aspx_await(&how, &waiter);
         pthread_join(other, NULL);
-        assert_int_equal(waiter.pauses, 1 + moves);
+        /* it announces itself at each event, and may see at once that it is
+         * there */
+        assert_in_range(waiter.pauses, 1 + moves, 2 + moves);
         assert_int_equal(waiter.slept[ASPX_SLEPT_OUT], 0);
         assert_false(aspx_event_has_waiters(&waiter.event));
         assert_false(aspx_event_has_waiters(&waiter.other));
     }
+}
+
+/* Turn by turn: announced once, woken by what comes between two turns, and
+ * announced nowhere after the end. */
+static void test_turns(void **state)
+{
+    struct aspx_await_turns turns = {.event = NULL};
+    struct aspx_event event, other;
+
+    (void) state;
+    aspx_event_init(&event, ASPX_EVENT_BOTH_FENCE);
+    aspx_event_init(&other, ASPX_EVENT_BOTH_FENCE);
+    assert_int_equal(aspx_await_turn(&turns, &blocks, false), NEVER_US);
+    assert_int_equal(turns.step, ASPX_BLOCK);
+    assert_int_equal(aspx_await_sleep(&turns, &event, NEVER_US),
+                     ASPX_NOT_SLEPT);
+    aspx_event_notify(&event);
+    assert_int_equal(aspx_await_sleep(&turns, &event, NEVER_US), ASPX_WOKEN);
+    assert_int_equal(aspx_await_sleep(&turns, &event, 1), ASPX_SLEPT_OUT);
+    assert_true(aspx_await_announce(&turns, &other));
+    assert_false(aspx_event_has_waiters(&event));
+    assert_false(aspx_await_announce(&turns, &other));
+    aspx_await_end(&turns);
+    assert_false(aspx_event_has_waiters(&other));
+    assert_int_equal(aspx_await_turn(&turns, &steps, false), 0);
+    assert_int_equal(turns.step, ASPX_SPIN);
 }
 
 static void test_once(void **state)
@@ -188,7 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_looks), cmocka_unit_test(test_taken),
         cmocka_unit_test(test_steps), cmocka_unit_test(test_events),
-        cmocka_unit_test(test_once),
+        cmocka_unit_test(test_turns), cmocka_unit_test(test_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

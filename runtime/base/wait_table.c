@@ -151,4 +151,13 @@ const struct aspx_wait_policy aspx_wait_table[ASPX_WAITERS] = {
     [ASPX_WAIT_LEFT_ALONE] = {"rank that exits after its ghosts", 0, 0, 20000,
                               20000,
                               "the launcher takes two ends at once for one"},
+    [ASPX_WAIT_ABORT] = {"process that has called MPI_Abort", 0, 0,
+                         10 * LONGEST_US, 10 * LONGEST_US,
+                         "another thread may hold MPI's lock for ever"},
+    [ASPX_WAIT_MANAGER] = {"process that has told the launcher something", 0, 0,
+                           5 * LONGEST_US, 5 * LONGEST_US,
+                           "it ends the job, answers or closes"},
+    [ASPX_WAIT_FINALIZE] = {"ghost that leaves to MPI_Finalize to say so", 0, 0,
+                            60 * LONGEST_US, 60 * LONGEST_US,
+                            "another thread is to come through that"},
 };

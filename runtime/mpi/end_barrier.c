@@ -14,8 +14,7 @@
 #include "progress_request.h"
 #include "real.h"
 
-#include "runtime/base/backoff.h"
-#include "runtime/base/clock.h"
+#include "runtime/base/await.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -68,25 +67,20 @@ static void forget_and_destroy(void *worker)
 static void poll_until_heard(int fd)
 {
     struct pollfd heard = {.fd = fd, .events = POLLIN};
-    struct aspx_backoff backoff = {0};
+    struct aspx_await_turns turns = {.event = NULL};
     int rc;
 
     do {
-        struct aspx_backoff_choice choice;
         unsigned events = 0;
+        uint32_t us;
 
         for (size_t i = 0; i < nworkers; i++)
             events += progress(workers[i]);
         if (events)
-            aspx_backoff_reset(&backoff);
-        choice = aspx_backoff_next(&backoff,
-                                   &aspx_wait_table[ASPX_WAIT_END_BARRIER],
-                                   false, aspx_clock_ns(CLOCK_MONOTONIC));
-        if (choice.step == ASPX_YIELD)
-            aspx_backoff_yield(&backoff);
-        rc = ppoll(&heard, 1,
-                   &(struct timespec){.tv_nsec = choice.block_us * 1000L},
-                   NULL);
+            aspx_await_end(&turns);
+        us = aspx_await_turn(&turns, &aspx_wait_table[ASPX_WAIT_END_BARRIER],
+                             false);
+        rc = ppoll(&heard, 1, &(struct timespec){.tv_nsec = us * 1000L}, NULL);
     } while (rc == 0 || (rc < 0 && errno == EINTR));
 }
 

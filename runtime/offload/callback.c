@@ -98,7 +98,7 @@ static long run_in_thread(void)
  * before we looked again. */
 static bool may_run_beside_direct_calls(const struct aspx_wait *wait)
 {
-    if (wait->choice.step == ASPX_SPIN || !aspx_direct_call_any() ||
+    if (wait->turns.step == ASPX_SPIN || !aspx_direct_call_any() ||
         !change_state(ASPX_CALLBACK_ASKED, ASPX_CALLBACK_ALLOWED))
         return false;
     if (aspx_direct_call_any())

@@ -12,7 +12,6 @@
 #include "state.h"
 
 #include "runtime/mpi/handle.h"
-#include "runtime/base/clock.h"
 #include "runtime/base/prefetch.h"
 
 #include <ck_pr.h>
@@ -24,7 +23,6 @@ enum {
     CLOCK_LOOKS = 16, /* looks of a caller that spins between two of the clock,
                          which takes as long as a look */
     EVENTS = 64,      /* as many as a window of requests has */
-    NS_PER_US = 1000,
 };
 
 static struct aspx_ring ring;
@@ -36,6 +34,7 @@ static bool minds_late_yields;
 
 /* The thread sleeps at this. */
 static _Alignas(ASPX_RING_LINE) struct aspx_event for_thread;
+static struct aspx_await_turns blocks; /* its own */
 
 /* Callers sleep until any command is done, or until one request has ended. */
 static _Alignas(ASPX_RING_LINE) struct aspx_event done, ended[EVENTS];
@@ -56,6 +55,7 @@ void aspx_command_start(bool several, bool many, enum aspx_cpus cpus,
     enum aspx_event_kind kind;
 
     hooks = its_hooks;
+    blocks = (struct aspx_await_turns){.event = NULL};
     aspx_ring_start(&ring, several);
     policy =
         &aspx_wait_table[cpus != ASPX_CPUS_OWN ? ASPX_WAIT_CALLER_SHARED_CPU
@@ -196,27 +196,20 @@ void aspx_command_ended(struct aspx_command *command, struct aspx_event *event)
 uint32_t aspx_wait_turn(struct aspx_wait *wait,
                         const struct aspx_wait_policy *row, bool awaited)
 {
-    static _Thread_local struct aspx_backoff backoff ASPX_TLS;
-    uint64_t now_ns;
+    static _Thread_local uint64_t yield_from_ns ASPX_TLS;
+    struct aspx_backoff *backoff = &wait->turns.backoff;
+    uint32_t us;
 
     wait->looks++;
-    if (wait->since_ns != 0 && wait->choice.step == ASPX_SPIN &&
+    if (backoff->idle_since_ns != 0 && wait->turns.step == ASPX_SPIN &&
         wait->looks % CLOCK_LOOKS != 0) {
         ck_pr_stall();
         return 0;
     }
-    now_ns = aspx_clock_ns(CLOCK_MONOTONIC);
-    if (wait->since_ns == 0)
-        wait->since_ns = now_ns;
-    wait->choice = aspx_backoff_choose(
-        row, (now_ns - wait->since_ns) / NS_PER_US,
-        (struct aspx_backoff_signs){
-            .awaited = awaited,
-            .yields_late = minds_late_yields && now_ns < backoff.yield_from_ns,
-        });
-    if (wait->choice.step == ASPX_YIELD)
-        aspx_backoff_yield(&backoff);
-    return wait->choice.block_us;
+    backoff->yield_from_ns = minds_late_yields ? yield_from_ns : 0;
+    us = aspx_await_turn(&wait->turns, row, awaited);
+    yield_from_ns = backoff->yield_from_ns;
+    return us;
 }
 
 static struct aspx_event *event_of(const struct aspx_wait *wait)
@@ -224,23 +217,20 @@ static struct aspx_event *event_of(const struct aspx_wait *wait)
     return wait->event ? wait->event : &done;
 }
 
-/* The first time it announces the sleep only, and the caller looks again. What
- * a look has the thread do is news, too, and does not end a short sleep. */
+/* What a look has the thread do is news, too, and does not end a short
+ * sleep. */
 static void sleep_until_news(struct aspx_wait *wait, uint32_t us)
 {
     struct aspx_event *event = event_of(wait);
+    bool first = !aspx_wait_sleeps(wait);
 
-    if (!wait->sleeps) {
-        wait->sleeps = true;
+    if (first)
         atomic_fetch_add(&sleepers, 1);
-        aspx_event_prepare_wait(event);
+    else if (wait->tests)
+        wait->turns.key = aspx_event_key(event);
+    (void) aspx_await_sleep(&wait->turns, event, us);
+    if (first)
         aspx_command_wake_thread();
-    } else {
-        if (wait->tests)
-            wait->key = aspx_event_key(event);
-        aspx_event_wait(event, wait->key, us);
-    }
-    wait->key = aspx_event_key(event);
 }
 
 void aspx_wait_step(struct aspx_wait *wait)
@@ -259,16 +249,16 @@ void aspx_wait_step(struct aspx_wait *wait)
         false);
     if (us == 0)
         return;
-    if (!wait->sleeps && aspx_callback_is_expected())
+    if (!aspx_wait_sleeps(wait) && aspx_callback_is_expected())
         wait->event = NULL; /* callbacks are news, and no request ends */
     sleep_until_news(wait, us);
 }
 
 void aspx_wait_end(struct aspx_wait *wait)
 {
-    if (!wait->sleeps)
+    if (!aspx_wait_sleeps(wait))
         return;
-    aspx_event_cancel_wait(event_of(wait));
+    aspx_await_end(&wait->turns);
     atomic_fetch_sub(&sleepers, 1);
 }
 
@@ -376,23 +366,12 @@ bool aspx_command_awaited(void)
     return atomic_load_explicit(&sleepers, memory_order_relaxed) != 0;
 }
 
-/* The announcement stays between sleeps that nobody ended, so that only the
- * first of them has to fence for everybody. */
-bool aspx_command_block(uint32_t us)
+enum aspx_slept aspx_command_block(uint32_t us)
 {
-    bool is_long = us > aspx_wait_table[ASPX_WAIT_OFFLOAD_DIRECT_CALLS].max_us;
-    uint32_t key;
-
-    if (!aspx_event_has_waiters(&for_thread))
-        aspx_event_prepare_wait(&for_thread);
-    key = aspx_event_key(&for_thread);
-    if (aspx_ring_is_empty(&ring) && !(is_long && aspx_command_awaited()))
-        aspx_event_wait(&for_thread, key, us);
-    return aspx_event_has_come(&for_thread, key);
+    return aspx_await_sleep(&blocks, &for_thread, us);
 }
 
 void aspx_command_unblock(void)
 {
-    if (aspx_event_has_waiters(&for_thread))
-        aspx_event_cancel_wait(&for_thread);
+    aspx_await_end(&blocks);
 }

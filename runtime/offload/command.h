@@ -15,8 +15,7 @@
 #ifndef ASPEN_RUNTIME_OFFLOAD_COMMAND_H
 #define ASPEN_RUNTIME_OFFLOAD_COMMAND_H
 
-#include "runtime/base/backoff.h"
-#include "runtime/base/event.h"
+#include "runtime/base/await.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -143,12 +142,14 @@ static inline bool aspx_command_is_done(const struct aspx_command *command)
 struct aspx_wait {
     struct aspx_event *event; /* NULL: any news */
     bool tests;
-    bool sleeps;       /* it has announced itself */
-    uint32_t looks;    /* so many in vain */
-    uint32_t key;      /* of the event, before the last look */
-    uint64_t since_ns; /* the first look; 0: none yet */
-    struct aspx_backoff_choice choice;
+    uint32_t looks; /* so many in vain */
+    struct aspx_await_turns turns;
 };
+
+static inline bool aspx_wait_sleeps(const struct aspx_wait *wait)
+{
+    return wait->turns.event;
+}
 
 void aspx_wait_step(struct aspx_wait *wait);
 void aspx_wait_end(struct aspx_wait *wait);
@@ -194,10 +195,10 @@ bool aspx_command_has_looked(uint64_t posted);
 /* For the thread: does any caller sleep? */
 bool aspx_command_awaited(void);
 
-/* For the thread: sleep until a command comes or the thread is woken, us at
- * most; longer than any row allows while a caller sleeps only while none does.
- * Returns whether it was woken. A thread that has work again says so. */
-bool aspx_command_block(uint32_t us);
+/* For the thread: announce that it may sleep, so that it looks for commands and
+ * sleeping callers again; or else sleep until a command comes or the thread is
+ * woken, us at most. A thread that has work again says so. */
+enum aspx_slept aspx_command_block(uint32_t us);
 void aspx_command_unblock(void);
 
 #endif

@@ -160,7 +160,7 @@ static bool may_ask(const struct aspx_wait *wait)
 {
     enum { LOOKS = 16 }; /* 0.4 us, as long as the question takes */
 
-    return wait->sleeps || wait->looks % LOOKS == LOOKS - 1;
+    return aspx_wait_sleeps(wait) || wait->looks % LOOKS == LOOKS - 1;
 }
 
 static void wait_for(struct aspx_request *slot)
@@ -440,7 +440,7 @@ static int finish_in_order(const struct aspx_set *set, MPI_Status *statuses)
             if (may_ask(&wait))
                 aspx_ask_for_old(set->count - i, &set->requests[i],
                                  ASPX_ASK_UNTIL_ONE_IS_LEFT);
-            if (wait.sleeps)
+            if (aspx_wait_sleeps(&wait))
                 aspx_ask_for_old(1, &last->handle, ASPX_ASK_EACH);
             aspx_wait_step(&wait);
         }

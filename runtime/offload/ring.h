@@ -73,16 +73,6 @@ static inline void aspx_ring_put(struct aspx_ring *ring, uint64_t ticket,
                           memory_order_release);
 }
 
-/* Consumer: is nothing there? */
-static inline bool aspx_ring_is_empty(const struct aspx_ring *ring)
-{
-    uint64_t next = atomic_load_explicit(&ring->taken, memory_order_relaxed);
-    uintptr_t cell = atomic_load_explicit(&ring->cells[next % ASPX_RING_CELLS],
-                                          memory_order_acquire);
-
-    return (cell & 1) != aspx_ring_parity(next);
-}
-
 /* Consumer: the next pointer, or NULL. */
 static inline void *aspx_ring_take(struct aspx_ring *ring)
 {

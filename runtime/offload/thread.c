@@ -133,6 +133,7 @@ static void block(struct idle *idle, bool direct_calls, bool awaited)
                                            memory_order_relaxed),
         })];
     uint64_t now = aspx_clock_ns(CLOCK_MONOTONIC);
+    enum aspx_slept slept;
     uint32_t us;
 
     if (idle->blocks_ns == 0)
@@ -140,11 +141,12 @@ static void block(struct idle *idle, bool direct_calls, bool awaited)
     us = aspx_backoff_choose(row, (now - idle->blocks_ns) / 1000,
                              (struct aspx_backoff_signs){.awaited = false})
              .block_us;
-    aspx_offload_counts.naps++;
-    if (aspx_command_block(us)) {
+    slept = aspx_command_block(us);
+    aspx_offload_counts.naps += slept != ASPX_NOT_SLEPT;
+    if (slept == ASPX_WOKEN) {
         aspx_command_unblock();
         *idle = (struct idle){.blocks_ns = 0};
-    } else if (poll_moves_something()) {
+    } else if (slept == ASPX_SLEPT_OUT && poll_moves_something()) {
         /* more is on its way: short naps again */
         idle->blocks_ns = aspx_clock_ns(CLOCK_MONOTONIC);
     }

@@ -30,7 +30,6 @@
 #include "watch.h"
 
 #include "runtime/base/await.h"
-#include "runtime/base/event.h"
 #include "runtime/mpi/helper_thread.h"
 #include "runtime/mpi/progress_request.h"
 #include "runtime/mpi/ucx_moved.h"
@@ -98,13 +97,16 @@ bool aspx_progress_thread_is_permitted(void)
 
 /* ---- sleeping, and being woken --------------------------------------------- */
 
+static bool is_stopping(void *unused)
+{
+    (void) unused;
+    return aspx_helper_thread_stopping();
+}
+
 /* Until the time is over, or the thread is to stop. */
 static void nap(uint32_t us)
 {
-    uint32_t key = aspx_event_key(&stopping);
-
-    if (!aspx_helper_thread_stopping())
-        (void) aspx_event_wait(&stopping, key, us);
+    (void) aspx_await_once(&stopping, us, is_stopping, NULL);
 }
 
 static bool is_news(void *seen)
@@ -147,7 +149,7 @@ void aspx_progress_thread_notify(void)
 
 static void wake_to_stop(void)
 {
-    aspx_event_wake(&stopping);
+    aspx_event_notify(&stopping);
     aspx_progress_thread_notify();
 }
 

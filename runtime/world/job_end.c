@@ -9,12 +9,11 @@
 #include "job_end.h"
 
 #include "manager.h"
+#include "runtime/base/backoff.h"
 #include "runtime/mpi/real.h"
 
 #include <pthread.h>
 #include <unistd.h>
-
-enum { ABORT_S = 10 };
 
 static void *abort_mpi(void *unused)
 {
@@ -27,7 +26,7 @@ _Noreturn void aspx_job_end(bool in_mpi)
     pthread_t aborter;
 
     if (in_mpi && pthread_create(&aborter, NULL, abort_mpi, NULL) == 0)
-        sleep(ABORT_S);
+        aspx_backoff_nap(ASPX_WAIT_ABORT);
     aspx_manager_abort();
     _exit(1);
 }

@@ -5,6 +5,8 @@
 
 #include "manager.h"
 
+#include "runtime/base/backoff.h"
+
 #include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -12,13 +14,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum {
-    /* How long to wait for what the manager does: it ends the job, or closes.
-     */
-    ANSWER_MS = 5000,
-    FINALIZE_MS = 60000, /* for another thread, to come through MPI_Finalize */
-};
 
 static struct stat known; /* st_mode 0: none */
 
@@ -53,34 +48,42 @@ static bool send_message(int fd, const char *message)
     return fd >= 0 && send(fd, message, strlen(message), MSG_NOSIGNAL) > 0;
 }
 
+/* Returns whether the manager has answered, or closed its end (POLLRDHUP). */
+static bool has_come(int fd, short events, enum aspx_waiter waiter)
+{
+    enum { US_PER_MS = 1000 };
+    struct pollfd manager = {.fd = fd, .events = events};
+
+    return poll(&manager, 1,
+                (int) (aspx_wait_table[waiter].max_us / US_PER_MS)) > 0;
+}
+
 void aspx_manager_greet(void)
 {
-    struct pollfd answers = {.fd = find_socket(), .events = POLLIN};
+    int fd = find_socket();
     char answer[256];
 
-    if (send_message(answers.fd, "cmd=init pmi_version=1 pmi_subversion=1\n") &&
-        poll(&answers, 1, ANSWER_MS) > 0)
-        (void) recv(answers.fd, answer, sizeof(answer), MSG_DONTWAIT);
+    if (send_message(fd, "cmd=init pmi_version=1 pmi_subversion=1\n") &&
+        has_come(fd, POLLIN, ASPX_WAIT_MANAGER))
+        (void) recv(fd, answer, sizeof(answer), MSG_DONTWAIT);
 }
 
 void aspx_manager_abort(void)
 {
     if (send_message(find_socket(), "cmd=abort exitcode=1\n"))
-        (void) poll(NULL, 0, ANSWER_MS);
+        aspx_backoff_nap(ASPX_WAIT_MANAGER);
 }
 
 /* It answers, which nobody reads, and closes its end. */
 void aspx_manager_leave(void)
 {
-    struct pollfd closed = {.fd = find_socket(), .events = POLLRDHUP};
+    int fd = find_socket();
 
-    if (send_message(closed.fd, "cmd=finalize\n"))
-        (void) poll(&closed, 1, ANSWER_MS);
+    if (send_message(fd, "cmd=finalize\n"))
+        (void) has_come(fd, POLLRDHUP, ASPX_WAIT_MANAGER);
 }
 
 void aspx_manager_await_finalize(void)
 {
-    struct pollfd closed = {.fd = find_socket(), .events = POLLRDHUP};
-
-    (void) poll(&closed, 1, FINALIZE_MS);
+    (void) has_come(find_socket(), POLLRDHUP, ASPX_WAIT_FINALIZE);
 }

@@ -195,26 +195,9 @@ static const struct aspx_wait_policy *policy_of(const struct aspx_idle *idle)
                         : &idle->active;
 }
 
-/* Awake, or about to sleep: the doorbell's users look only then. */
-static void announce(struct aspx_idle *idle, bool asleep)
-{
-    if (asleep == idle->announced)
-        return;
-    idle->announced = asleep;
-    if (!idle->doorbell)
-        return;
-    if (asleep) {
-        aspx_event_prepare_wait(&idle->doorbell->event);
-        idle->key = aspx_event_key(&idle->doorbell->event);
-    } else {
-        aspx_event_cancel_wait(&idle->doorbell->event);
-    }
-}
-
 static bool has_rung(const struct aspx_idle *idle)
 {
-    return idle->doorbell &&
-           aspx_event_has_come(&idle->doorbell->event, idle->key);
+    return aspx_event_has_come(idle->turns.event, idle->turns.key);
 }
 
 /* Arm UCX. Returns for how long to block, us at most; 0: not now. */
@@ -246,8 +229,8 @@ static void tell_how(const struct aspx_idle *idle)
                           memory_order_relaxed);
 }
 
-/* Block, once there has been a round of the loop since announce(). Returns true
- * when the doorbell rang before or meanwhile. */
+/* Block, once there has been a round of the loop since it was announced.
+ * Returns true when the doorbell rang before or meanwhile. */
 static bool block(struct aspx_idle *idle, uint32_t us)
 {
     struct aspx_heartbeat *heartbeat = aspx_heartbeat_own();
@@ -270,19 +253,18 @@ static bool block(struct aspx_idle *idle, uint32_t us)
     atomic_store(&heartbeat->idle_ns, aspx_idle_ns());
     atomic_store(&heartbeat->nap_ns, 0);
     rang = has_rung(idle);
-    if (idle->doorbell)
-        idle->key = aspx_event_key(&idle->doorbell->event);
+    idle->turns.key = aspx_event_key(idle->turns.event);
     return rang;
 }
 
 static void block_for(struct aspx_idle *idle, uint32_t us, uint64_t due_us)
 {
-    if (!idle->announced) {
-        announce(idle, true);
-        return;
-    }
-    if (block(idle, due_us < us ? (uint32_t) due_us : us))
-        aspx_backoff_reset(&idle->backoff);
+    struct aspx_event *event = idle->doorbell ? &idle->doorbell->event
+                                              : &idle->unheard;
+
+    if (!aspx_await_announce(&idle->turns, event) &&
+        block(idle, due_us < us ? (uint32_t) due_us : us))
+        aspx_backoff_reset(&idle->turns.backoff);
 }
 
 /* After the round that followed a long block. Where work comes without waking
@@ -301,30 +283,21 @@ static void judge_block(struct aspx_idle *idle)
 
 void aspx_idle_step(struct aspx_idle *idle, bool worked, uint64_t due_us)
 {
-    struct aspx_backoff_choice choice;
+    uint32_t us;
 
     if (idle->ended != ASPX_UCX_CANNOT)
         judge_block(idle);
     if (worked) {
         idle->busy = 0;
-        aspx_backoff_reset(&idle->backoff);
-        announce(idle, false);
+        aspx_await_end(&idle->turns);
         return;
     }
-    if (!idle->announced && ++idle->polls % POLLS_PER_CLOCK != 0)
+    if (!idle->turns.event && ++idle->polls % POLLS_PER_CLOCK != 0)
         return;
     note_parked(idle);
-    choice = aspx_backoff_next(&idle->backoff, policy_of(idle), false,
-                               aspx_clock_ns(CLOCK_MONOTONIC));
-    switch (choice.step) {
-    case ASPX_SPIN:
-        break;
-    case ASPX_YIELD:
-        aspx_backoff_yield(&idle->backoff);
+    us = aspx_await_turn(&idle->turns, policy_of(idle), false);
+    if (idle->turns.step == ASPX_YIELD)
         aspx_poll_sampler_yielded(&sampler);
-        break;
-    case ASPX_BLOCK:
-        block_for(idle, choice.block_us, due_us);
-        break;
-    }
+    else if (idle->turns.step == ASPX_BLOCK)
+        block_for(idle, us, due_us);
 }

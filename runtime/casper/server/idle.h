@@ -4,7 +4,7 @@
 #ifndef ASPEN_RUNTIME_CASPER_SERVER_IDLE_H
 #define ASPEN_RUNTIME_CASPER_SERVER_IDLE_H
 
-#include "runtime/base/backoff.h"
+#include "runtime/base/await.h"
 #include "runtime/casper/arena/arena.h"
 #include "runtime/mpi/ucx_event.h"
 
@@ -16,11 +16,10 @@ struct aspx_idle {
     struct aspx_doorbell *doorbell;   /* NULL: no user of the node can ring */
     struct aspx_wait_policy active;   /* its row, with the knobs of the job */
     struct aspx_wait_policy fallback; /* where UCX has no events */
-    struct aspx_backoff backoff;
-    sigset_t blocked_signals; /* while it blocks */
-    uint32_t key;             /* of the doorbell's event */
-    bool announced;           /* users of the node know that it may block */
-    bool parked;              /* as far as it was told to others */
+    struct aspx_await_turns turns; /* announced: users know that it may block */
+    struct aspx_event unheard;     /* announced at it where nobody can ring */
+    sigset_t blocked_signals;      /* while it blocks */
+    bool parked;                   /* as far as it was told to others */
     unsigned polls;
     uint32_t busy;            /* UCX has said so in a row, without work */
     enum aspx_ucx_wait ended; /* the last block, if it was long */
