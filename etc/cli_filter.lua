@@ -13,33 +13,25 @@
 -- aspen_grow(options) from its slurm_cli_pre_submit (docs/admin.md).
 
 local ANSWER_MAX = 65536
-
--- Slurm options that matter for counting, by the name cli_filter gives them.
-local OPTIONS = {
-    "ntasks", "nodes", "nodelist", "ntasks-per-node", "cpus-per-task",
-    "distribution", "overcommit", "multi-prog", "mincpus", "ntasks-per-gpu",
-    "ntasks-per-tres", "extra-node-info", "threads-per-core", "hint",
-    "exclusive", "exact", "cpus-per-gpu", "gpus-per-task", "tres-per-task",
-    "ntasks-per-socket", "ntasks-per-core", "container", "container-id",
-    "input", "output", "error",
-}
+local VALUE_MAX = 65536 -- a shell takes 128 KiB; an --export may be longer
 
 local function quoted(text)
     return "'" .. string.gsub(text, "'", "'\\''") .. "'"
 end
 
--- Options that somebody set, by name. Their values alone cannot tell "-n 1"
--- from no -n; the JSON form lists only what is set.
+-- Options that somebody set: by name, and a list of the names. Their values
+-- alone cannot tell "-n 1" from no -n; the JSON form lists only what is set.
 local function set_options(options)
     local json = slurm.json_cli_options(options) or ""
-    local found = {}
-    for _, name in ipairs(OPTIONS) do
-        local plain = string.gsub(name, "%-", "%%-")
-        if string.find(json, '[{,]"' .. plain .. '":') then
-            found[name] = options[name]
+    local found, names = {}, {}
+    for name in string.gmatch(json, '[{,]"([%w-]+)":') do
+        local value = options[name]
+        if value and #value <= VALUE_MAX then
+            found[name] = value
+            table.insert(names, name)
         end
     end
-    return found
+    return found, names
 end
 
 -- Run a command line of the shell; "" if it fails.
@@ -105,7 +97,7 @@ end
 -- The words for `aspen explain --extra`, and what the site's rules may ask of
 -- the job (options of `aspen request`).
 local function describe(options)
-    local set = set_options(options)
+    local set, names = set_options(options)
     local words, facts = {}, {}
     local function add(name, value)
         table.insert(words, quoted(name .. "=" .. value))
@@ -118,9 +110,7 @@ local function describe(options)
     add("type", options.type)
     local release = os.getenv("ASPEN_FILTER_SLURM") or ""
     if release ~= "" then add("slurm", release) end
-    for _, name in ipairs(OPTIONS) do
-        if set[name] then add(name, set[name]) end
-    end
+    for _, name in ipairs(names) do add("--" .. name, set[name]) end
     if set["tres-per-task"] and
        set["tres-per-task"] == os.getenv("SLURM_TRES_PER_TASK") then
         add("tres-env", "yes")

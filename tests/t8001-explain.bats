@@ -175,6 +175,37 @@ task=2:ghost:-:-:numa0:h-1:c3 end"
     printed '^set ntasks 8$'
     explain --extra spec=ghost:1 nonsense=1
     ended_with 2
+    explain --extra spec=ghost:1 --ntasks=6 --nodes=2 --nonsense=1
+    ended_with 0
+    printed '^set ntasks 8$'
+}
+
+@test "cli_filter.lua hands the options on, and sets what is answered" {
+    cat >"$BATS_TEST_TMPDIR/slurm.lua" <<'EOF'
+local set = { ntasks = "6", nodes = "2", export = 'ALL,"nodes":"3"',
+              comment = string.rep("x", 200000) }
+slurm = { SUCCESS = 0, json_cli_options = function()
+    local list = {}
+    for name, value in pairs(set) do
+        table.insert(list, string.format('"%s":"%s"', name,
+                                         (value:gsub('"', '\\"'))))
+    end
+    return "{" .. table.concat(list, ",") .. "}"
+end }
+dofile(arg[1])
+slurm_cli_pre_submit(setmetatable({}, {
+    __index = function(_, name)
+        return set[name] or ({ type = "sbatch", clusters = "other" })[name]
+    end,
+    __newindex = function(_, name, value) print("set " .. name, value) end,
+}), 0)
+EOF
+    ASPEN_FILTER_COMMAND=$aspen ASPEN_FILTER=$BATS_TEST_TMPDIR/answer \
+        ASPEN_FILTER_PROGRESS=ghost:1 \
+        run lua5.3 "$BATS_TEST_TMPDIR/slurm.lua" "$ASPEN_TOP/etc/cli_filter.lua"
+    ended_with 0
+    [ "$output" = $'set ntasks\t8\nset nodes\t2\nset ntasks-per-node\t4\nset mincpus\t4' ]
+    grep -q '^grown users=6 ghosts=1 nodes=2 ' "$BATS_TEST_TMPDIR/answer"
 }
 
 @test "explain coll: a choice with its reasons, tree and rounds" {

@@ -124,9 +124,10 @@ void asp_expand_service(const struct asp_expand_request *request,
  * ASP_NODES_MAX. */
 uint32_t asp_expand_nodelist_count(const char *text);
 
-/* The whole of `aspen explain --extra WORD...`: each word is key=value, a
- * Slurm option (ntasks, nodes, nodelist, ntasks-per-node, cpus-per-task,
- * distribution, overcommit, multi-prog, mincpus, ...) as cli_filter sees it, or
+/* The whole of `aspen explain --extra WORD...`: each word is --key=value, an
+ * option that the user gave Slurm, as cli_filter sees it (one that does not
+ * change the counts is ignored), or key=value: one that stands in for an
+ * option (ntasks, nodes, ...), or
  * spec (canonical request), alloc-cpus ("4(x2)"), part-cpus, node-cpus,
  * max-cpus, node-threads, whole-nodes, alloc-asked, type (srun, ...), had-cpus
  * (4+5), slurm (24.11.5), tres-env (tres-per-task is the environment's, not an

@@ -256,6 +256,9 @@ static bool has_flag_value(const char *wanted, const char *value)
                : !wanted[0] || strcmp(wanted, value) == 0;
 }
 
+enum { NOT_KNOWN = 1 };
+
+/* Returns 0; -1: the value is not understood; or NOT_KNOWN: the key is not. */
 static int take_word(const char *word, struct words *words)
 {
     struct asp_expand_request *request = &words->request;
@@ -288,7 +291,16 @@ static int take_word(const char *word, struct words *words)
                          &request->part_nnodes);
     if (asp_is_word(word, len, "tres-per-task"))
         return take_tres(value, words);
-    return asp_is_word(word, len, "spec") ? take_spec(value, words) : -1;
+    return asp_is_word(word, len, "spec") ? take_spec(value, words) : NOT_KNOWN;
+}
+
+/* Of the options that the user gave, those count that are known here. */
+static bool takes(const char *word, struct words *words)
+{
+    const char *option = asp_after(word, "--");
+    int rc = take_word(option ? option : word, words);
+
+    return rc == 0 || (rc == NOT_KNOWN && option);
 }
 
 /* "set OPTION VALUE", where there is one. */
@@ -414,7 +426,7 @@ int asp_expand_words(int nwords, const char *const words[], char *buf,
     int rc = 0;
 
     for (int i = 0; i < nwords && rc == 0; i++)
-        if (take_word(words[i], &all) < 0)
+        if (!takes(words[i], &all))
             rc = asp_errf(err, EINVAL, "\"%.80s\" is not understood", words[i]);
     if (rc < 0 || (all.request.ghosts == 0 && !all.offload && !all.thread))
         goto free;

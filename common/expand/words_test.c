@@ -287,6 +287,23 @@ static void test_tres_words(void **state)
                              "cpus user=3 total=4\n");
 }
 
+/* Options as the user gave them: those that do not count are not read, but
+ * those that do are. */
+static void test_options(void **state)
+{
+    struct asp_err err = {.text = ""};
+    char buf[512];
+
+    (void) state;
+    assert_int_equal(ASK("spec=ghost:1", "--ntasks=6", "--nodes=2",
+                         "--export=ALL,nodes=3",
+                         "--job-name=", "--verbose=set"),
+                     0);
+    assert_int_equal(strncmp(buf, "set ntasks 8\n", 13), 0);
+    assert_int_equal(ASK("spec=ghost:1", "--ntasks=x"), -1);
+    assert_int_equal(ASK("spec=ghost:1", "job-name=x"), -1);
+}
+
 static void test_bad_words(void **state)
 {
     static const char *const bad[] = {"",
@@ -336,6 +353,7 @@ int main(void)
         cmocka_unit_test(test_thread_left_alone),
         cmocka_unit_test(test_releases),
         cmocka_unit_test(test_tres_words),
+        cmocka_unit_test(test_options),
         cmocka_unit_test(test_bad_words),
     };
 

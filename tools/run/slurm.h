@@ -30,7 +30,7 @@ void aspt_slurm_find_program(struct aspt_srun *srun);
  * rules. As etc/cli_filter.lua makes them; docs/design/counting.md. */
 struct aspt_slurm_words {
     char **words; /* owned, each and all */
-    int n;
+    int n, max;
     struct asp_facts facts; /* borrowed from the words of srun and getenv() */
     char partition[128];    /* what facts may point to */
 };
@@ -39,7 +39,6 @@ struct aspt_slurm_words {
  * the nodes are. */
 int aspt_slurm_describe(const struct aspt_srun *srun,
                         struct aspt_slurm_words *out_p, struct asp_err *err);
-void aspt_slurm_words_clear(struct aspt_slurm_words *words);
 
 /* What to ask Slurm for. */
 struct aspt_slurm_change {

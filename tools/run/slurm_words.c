@@ -17,26 +17,25 @@ enum {
     NODES_LIMIT_MS = 5000, /* as cli_filter.lua; a controller that is away */
     VERSION_LIMIT_MS = 5000,
     OUTPUT_BYTES = 65536,
-    WORDS_MAX = 48, /* OPTIONS and what is known of nodes */
+    WORDS_MAX = 32, /* variables and what is known of nodes */
 };
 
-/* Options that matter for counting, and the variable that srun reads in their
- * place. */
+/* The variable that srun reads in place of an option. */
 static const struct {
-    const char *name, *variable;
-} options[] = {
+    const char *option, *name;
+} variables[] = {
+    /* of two, the second counts */
+    {"ntasks", "SLURM_NPROCS"},
     {"ntasks", "SLURM_NTASKS"},
+    {"nodes", "SLURM_JOB_NUM_NODES"},
     {"nodes", "SLURM_NNODES"},
-    {"nodelist", NULL},
     {"ntasks-per-node", "SLURM_NTASKS_PER_NODE"},
+    {"cpus-per-task", "SLURM_CPUS_PER_TASK"}, /* ASP_SLURM_STEP_READS_CPUS */
     {"cpus-per-task", "SRUN_CPUS_PER_TASK"},
     {"distribution", "SLURM_DISTRIBUTION"},
     {"overcommit", "SLURM_OVERCOMMIT"},
-    {"multi-prog", NULL},
-    {"mincpus", NULL},
     {"ntasks-per-gpu", "SLURM_NTASKS_PER_GPU"},
     {"ntasks-per-tres", "SLURM_NTASKS_PER_TRES"},
-    {"extra-node-info", NULL},
     {"threads-per-core", "SLURM_THREADS_PER_CORE"},
     {"hint", "SLURM_HINT"},
     {"exclusive", "SLURM_EXCLUSIVE"},
@@ -44,13 +43,8 @@ static const struct {
     {"cpus-per-gpu", "SLURM_CPUS_PER_GPU"},
     {"gpus-per-task", "SLURM_GPUS_PER_TASK"},
     {"tres-per-task", "SLURM_TRES_PER_TASK"},
-    {"ntasks-per-socket", NULL},
-    {"ntasks-per-core", NULL},
     {"container", "SLURM_CONTAINER"},
     {"container-id", "SLURM_CONTAINER_ID"},
-    {"input", NULL},
-    {"output", NULL},
-    {"error", NULL},
 };
 
 __attribute__((format(printf, 2, 3))) static int add(
@@ -59,7 +53,7 @@ __attribute__((format(printf, 2, 3))) static int add(
     va_list args;
     int rc;
 
-    if (words->n == WORDS_MAX)
+    if (words->n == words->max)
         return -1;
     va_start(args, fmt);
     rc = vasprintf(&words->words[words->n], fmt, args);
@@ -105,40 +99,45 @@ static const char *value_of(const struct aspt_srun_option *option)
     return strcmp(option->name, "exclusive") == 0 ? "exclusive" : "set";
 }
 
-static const char *value_in_environment(const char *name, const char *twin,
-                                        uint32_t release)
-{
-    const char *value = asp_variable(twin);
-
-    if (!value && strcmp(name, "ntasks") == 0)
-        value = asp_variable("SLURM_NPROCS");
-    if (!value && strcmp(name, "nodes") == 0)
-        value = asp_variable("SLURM_JOB_NUM_NODES");
-    if (!value && strcmp(name, "cpus-per-task") == 0 &&
-        asp_slurm_has(release, ASP_SLURM_STEP_READS_CPUS))
-        value = asp_variable("SLURM_CPUS_PER_TASK");
-    return value;
-}
-
-/* One option of the table, or what stands in for it. */
-static int add_option(const struct aspt_srun *srun, size_t row,
-                      uint32_t release, struct aspt_slurm_words *words)
-{
-    const char *name = options[row].name, *value;
-    const struct aspt_srun_option *option = aspt_srun_find(srun, name);
-
-    value = option ? value_of(option)
-                   : value_in_environment(name, options[row].variable, release);
-    if (!value)
-        return 0;
-    if (!option && strcmp(name, "tres-per-task") == 0 &&
-        add(words, "tres-env=yes") < 0)
-        return -1;
-    return add(words, "%s=%s", name, value);
-}
-
+/* Options of the command line, each as it was given last. */
 static int add_options(const struct aspt_srun *srun,
                        struct aspt_slurm_words *words)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < srun->noptions; i++) {
+        const struct aspt_srun_option *option = &srun->options[i];
+
+        if (aspt_srun_find(srun, option->name) == option)
+            rc = add(words, "--%s=%s", option->name, value_of(option));
+    }
+    return rc;
+}
+
+static int add_variables(const struct aspt_srun *srun, uint32_t release,
+                         struct aspt_slurm_words *words)
+{
+    bool reads_cpus = asp_slurm_has(release, ASP_SLURM_STEP_READS_CPUS);
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < sizeof(variables) / sizeof(variables[0]);
+         i++) {
+        const char *option = variables[i].option, *name = variables[i].name;
+        const char *value = asp_variable(name);
+
+        if (!value || aspt_srun_find(srun, option) ||
+            (!reads_cpus && strcmp(name, "SLURM_CPUS_PER_TASK") == 0))
+            continue;
+        if (strcmp(option, "tres-per-task") == 0)
+            rc = add(words, "tres-env=yes");
+        if (rc == 0)
+            rc = add(words, "%s=%s", option, value);
+    }
+    return rc;
+}
+
+static int add_counts(const struct aspt_srun *srun,
+                      struct aspt_slurm_words *words)
 {
     char release[32];
     int rc;
@@ -149,8 +148,10 @@ static int add_options(const struct aspt_srun *srun,
         rc = add(words, "plugin=no");
     if (rc == 0 && release_number(release))
         rc = add(words, "slurm=%s", release);
-    for (size_t i = 0; rc == 0 && i < sizeof(options) / sizeof(options[0]); i++)
-        rc = add_option(srun, i, release_number(release), words);
+    if (rc == 0)
+        rc = add_options(srun, words);
+    if (rc == 0)
+        rc = add_variables(srun, release_number(release), words);
     if (rc == 0 && asp_variable("SLURM_HOSTFILE") &&
         !aspt_srun_find(srun, "nodelist"))
         rc = add(words, "distribution=arbitrary");
@@ -298,7 +299,7 @@ static int fill(const struct aspt_srun *srun, struct aspt_slurm_words *words)
         partition = asp_variable("SLURM_JOB_PARTITION");
     snprintf(words->partition, sizeof(words->partition), "%s",
              partition ? partition : "");
-    if (add_options(srun, words) < 0 ||
+    if (add_counts(srun, words) < 0 ||
         (allocated ? add_allocation(words) : add_nodes(words)) < 0)
         return -1;
     words->facts = (struct asp_facts){
@@ -317,16 +318,9 @@ int aspt_slurm_describe(const struct aspt_srun *srun,
 {
     *out_p = (struct aspt_slurm_words){.n = 0};
     /* One more, for the request. */
-    out_p->words = calloc(WORDS_MAX + 1, sizeof(*out_p->words));
+    out_p->max = WORDS_MAX + (int) srun->noptions;
+    out_p->words = calloc((size_t) out_p->max + 1, sizeof(*out_p->words));
     if (!out_p->words || fill(srun, out_p) < 0)
         return asp_errf(err, ENOMEM, "out of memory");
     return 0;
-}
-
-void aspt_slurm_words_clear(struct aspt_slurm_words *words)
-{
-    for (int i = 0; words->words && i < words->n; i++)
-        free(words->words[i]);
-    free(words->words);
-    words->words = NULL;
 }
