@@ -149,6 +149,7 @@ static bool fetch_layout(void)
         exit(EXIT_FAILURE);
     }
     aspx_log_start(NULL);
+    aspx_log_set_report(layout->knobs.report);
     if (aspx_log_on(ASPX_LOG_TRACE))
         trace_layout();
     check_profile();

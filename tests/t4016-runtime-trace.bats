@@ -78,6 +78,16 @@ once() {
     tells casper/rma 'window 0\.0: '
     printed '^aspen: ghost mode, 2 user ranks'
     [ ! -e trace ]
+    # a policy's value means the same, and gives way to the option's
+    run ghosts -n 2 --knob report=trace "$programs/rma_operations"
+    ended_with 0
+    tells casper/rma 'window 0\.0: '
+    ghost_tells casper/server '.*'
+    printed '^aspen: ghost mode, 2 user ranks'
+    [ ! -e trace ]
+    run ghosts -n 2 --knob report=trace --report=1 "$programs/rma_operations"
+    printed '^aspen: ghost mode, 2 user ranks'
+    not_printed 'window 0\.0: '
 }
 
 @test "redirection that is switched, by the program and by ghosts" {
@@ -113,6 +123,15 @@ once() {
     traced -n 2 --off --knob coll=tune --knob coll.force=shared \
         "$programs/coll_programs" 9 60
     tells coll '.*: carried out by [a-z]+:shared,.* \(coll\.force\)$'
+}
+
+@test "non-blocking collectives: what carries out what was posted, once" {
+    traced -n 2 --off --knob coll=tune "$programs/coll_posted" 1 20
+    tells coll 'posted [a-z_]+:bytes=[0-9]+,.*: carried out by memory of the node$'
+    tells coll 'posted [a-z_]+: carried out by MPI: its arguments are left to that$'
+    [ -z "$(grep -o 'posted .*' <<<"$output" | sort | uniq -d)" ]
+    traced -n 2 --nodes 2 --knob coll=tune "$programs/coll_posted" 1 20
+    tells coll 'posted [a-z_]+:bytes=[0-9]+,.*: carried out by ghosts$'
 }
 
 @test "threads: what carries out the calls" {

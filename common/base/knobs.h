@@ -33,6 +33,7 @@ enum {
     W(ASP_MODE_OFFLOAD, "offload") W(ASP_MODE_THREAD, "thread")
 #define ASP_WORDS_none(W)
 #define ASP_WORDS_no_yes(W) W(, "no") W(, "yes")
+#define ASP_WORDS_report(W) W(, "no") W(, "yes") W(, "trace")
 #define ASP_WORDS_spread(W)                                                    \
     W(ASP_SPREAD_NUMA, "numa") W(ASP_SPREAD_PACK, "pack")
 #define ASP_WORDS_smt(W) W(ASP_SMT_AVOID, "avoid") W(ASP_SMT_USE, "use")
@@ -214,10 +215,10 @@ enum {
       "trial has shown that they help; on: without a trial; off: none")        \
     P(PMIX, "pmix", WORD, "auto", switch, 0, 0, "", 0,                         \
       "auto: publish the layout through PMIx too; off: by environment only")   \
-    R(REPORT, report, "report", FILE, "no", no_yes, 0, 0, "",                \
+    R(REPORT, report, "report", FILE, "no", report, 0, 0, "",                  \
       ASP_KNOB_NOT_SITE,                                                       \
-      "at MPI_Finalize, a few lines on stderr (yes) and JSON in a file (its "  \
-      "name)")                                                                 \
+      "at MPI_Finalize, a few lines on stderr (yes; trace: and each decision " \
+      "when it is made), and JSON in a file (its name)")                       \
     P(PROFILE, "profile", FILE, "no", no, 0, 0, "", ASP_KNOB_NOT_SITE,         \
       "mode auto: choose by the record of an earlier run of the program in "   \
       "this file (of report); one that is not there yet is no error. With "    \

@@ -55,12 +55,14 @@ static int launchers_rank(void)
     return UNKNOWN;
 }
 
-static void read_level(void)
+static void read_level(const char *policys_report)
 {
     const char *said = secure_getenv("ASPEN_LOG");
     const char *report = secure_getenv("ASPEN_REPORT");
     int level = said ? level_of(said) : UNKNOWN;
 
+    if (!report)
+        report = policys_report;
     if (level == UNKNOWN && report && strcmp(report, "trace") == 0)
         level = ASPX_LOG_TRACE;
     atomic_store(&own_rank, launchers_rank());
@@ -84,8 +86,13 @@ void aspx_log_start(const char *name)
     if (name)
         program = name;
     atomic_store(&began_ns, aspx_clock_ns(CLOCK_MONOTONIC));
-    read_level();
+    read_level(NULL);
     check_level();
+}
+
+void aspx_log_set_report(const char *report)
+{
+    read_level(report);
 }
 
 void aspx_log_set_rank(int rank)
@@ -169,7 +176,7 @@ void aspx_log_line(enum aspx_log_level level, const char *file,
     va_list args;
 
     if (atomic_load(&aspx_log_level) == UNREAD)
-        read_level();
+        read_level(NULL);
     if (!aspx_log_on(level))
         return;
     line.bytes = 0;

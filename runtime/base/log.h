@@ -2,8 +2,9 @@
 /* What the runtime says on stderr: a line is "aspen: " and a text. ASPEN_LOG
  * says how much: "error", "warning", "notice" (what is said without it) or
  * "trace", which tells each decision; so does ASPEN_REPORT=trace, which
- * --async-report=trace is. Where one of the two is set, the time since
- * aspx_log_start(), rank and module stand before the text:
+ * --async-report=trace is, and a policy's report: trace. Where one of the two
+ * is set, the time since aspx_log_start(), rank and module stand before the
+ * text:
  *
  *     aspen: 0.018274 rank 1 casper/window: window 3: ...
  *
@@ -40,6 +41,10 @@ static inline bool aspx_log_on(enum aspx_log_level level)
  *   name  of the program in front of its lines; NULL: "aspen". Static.
  * Threads: one, before others. */
 void aspx_log_start(const char *name);
+
+/* The policy's knob report, which counts as ASPEN_REPORT where that is not
+ * set. Threads: one, before others. */
+void aspx_log_set_report(const char *report);
 
 /* From now on lines are of this rank: of the users, in a ghost that of MPI's
  * own world; until then it is the launcher's. */

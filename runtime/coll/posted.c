@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* What a rank gives is described before the operation is posted, and packed
+ * into its entry. What it gets goes directly into the program's buffer, or is
+ * unpacked from a copy where the type has gaps. */
 #include "config.h"
 
 #include "posted.h"
@@ -8,6 +11,7 @@
 #include "publisher.h"
 #include "requests.h"
 #include "straight.h"
+#include "trace.h"
 #include "tune.h"
 #include "typed.h"
 
@@ -293,6 +297,37 @@ static void post(struct aspx_coll_space *space,
     *request = posted->request;
 }
 
+static void trace(struct aspx_coll_comm *comm,
+                  const struct aspx_coll_call *call,
+                  const struct asp_tune_args *args, const char *by)
+{
+    if (comm->told)
+        aspx_coll_trace_posted(comm, call->op, args, by);
+}
+
+/* Fills in *what_p where it can be carried out by the space; else false. */
+static bool can_post(struct aspx_coll_comm *comm,
+                     const struct aspx_coll_call *call,
+                     struct aspx_mailbox_what *what_p)
+{
+    struct asp_tune_args args;
+
+    if (!comm->space || !aspx_coll_is_eligible(comm, call, &args)) {
+        trace(comm, call, NULL,
+              comm->space ? "MPI: its arguments are left to that"
+                          : "MPI: its ranks share no mailbox, or not yet");
+        return false;
+    }
+    *what_p = what_of(call, &args);
+    if (!aspx_posts_can(&comm->space->posts, what_p)) {
+        trace(comm, call, &args, "MPI: too large, or of several nodes");
+        return false;
+    }
+    trace(comm, call, &args,
+          comm->space->by_ghosts ? "ghosts" : "memory of the node");
+    return true;
+}
+
 int aspx_coll_post(const struct aspx_coll_call *call, MPI_Request *request,
                    int (*mpi)(const struct aspx_coll_call *call,
                               MPI_Request *request))
@@ -302,7 +337,6 @@ int aspx_coll_post(const struct aspx_coll_call *call, MPI_Request *request,
                                       : NULL;
     struct aspx_mailbox_what what;
     struct aspx_coll_call room;
-    struct asp_tune_args args;
 
     if (!comm || comm->state == ASPX_COLL_COMM_OFF)
         return mpi(call, request);
@@ -312,10 +346,7 @@ int aspx_coll_post(const struct aspx_coll_call *call, MPI_Request *request,
     if (comm->state == ASPX_COLL_COMM_COUNTING)
         return aspx_coll_comm_returned(call->comm, mpi(call, request));
     call = aspx_coll_significant(comm, call, &room);
-    if (!comm->space || !request || !aspx_coll_is_eligible(comm, call, &args))
-        return mpi(call, request);
-    what = what_of(call, &args);
-    if (!aspx_posts_can(&comm->space->posts, &what))
+    if (!request || !can_post(comm, call, &what))
         return mpi(call, request);
     post(comm->space, call, &what, request);
     return MPI_SUCCESS;

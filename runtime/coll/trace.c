@@ -18,9 +18,9 @@ struct aspx_coll_told {
     bool tries; /* the call that goes on */
     uint32_t n;
     struct {
-        uint32_t call; /* word of the key */
-        bool tried;    /* else chosen */
-        const struct aspx_coll_way *way;
+        uint32_t call;  /* word of the key */
+        bool tried;     /* else chosen */
+        const void *by; /* a way; of a posted operation, why it is so */
     } line[LINES];
 };
 
@@ -38,17 +38,17 @@ void aspx_coll_trace_start(struct aspx_coll_comm *comm)
 }
 
 static bool was_told(struct aspx_coll_told *told, uint32_t call, bool tried,
-                     const struct aspx_coll_way *way)
+                     const void *by)
 {
     for (uint32_t i = 0; i < told->n; i++)
-        if (told->line[i].call == call && told->line[i].way == way &&
+        if (told->line[i].call == call && told->line[i].by == by &&
             told->line[i].tried == tried)
             return true;
     if (told->n == LINES)
         return true;
     told->line[told->n].call = call;
     told->line[told->n].tried = tried;
-    told->line[told->n++].way = way;
+    told->line[told->n++].by = by;
     return false;
 }
 
@@ -78,6 +78,19 @@ static void tell(struct aspx_coll_comm *comm, const struct asp_tune_args *args,
                tried ? "tries" : "carried out by",
                way ? aspx_coll_way_text(way, text) : "MPI's own choice",
                tried ? "search" : source(comm, way));
+}
+
+void aspx_coll_trace_posted(struct aspx_coll_comm *comm, enum asp_coll_op op,
+                            const struct asp_tune_args *args, const char *by)
+{
+    const struct asp_tune_key key = {comm->shape,
+                                     args ? asp_tune_call(args) : op};
+    char name[ASP_TUNE_KEY_MAX];
+
+    if (!was_told(comm->told, key.call, false, by))
+        aspx_trace("posted %s: carried out by %s",
+                   args ? asp_tune_key_print(&key, name) : asp_coll_op_name(op),
+                   by);
 }
 
 void aspx_coll_trace_begin(struct aspx_coll_comm *comm,

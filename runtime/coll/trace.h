@@ -26,4 +26,10 @@ void aspx_coll_trace_chosen(struct aspx_coll_comm *comm,
                             const struct asp_tune_args *args,
                             const struct aspx_coll_way *way);
 
+/* A non-blocking call.
+ *   args  NULL: not read
+ *   by    and why; static */
+void aspx_coll_trace_posted(struct aspx_coll_comm *comm, enum asp_coll_op op,
+                            const struct asp_tune_args *args, const char *by);
+
 #endif

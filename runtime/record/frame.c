@@ -24,14 +24,14 @@ const char *aspx_record_where(const struct asp_layout *layout)
 {
     const char *where = getenv("ASPEN_REPORT");
 
-    if (where && strcmp(where, "trace") == 0)
-        return "1"; /* and base/log.h */
     if (!where && layout)
         where = layout->knobs.report;
     if (!where || !where[0] || strcmp(where, "0") == 0 ||
         strcmp(where, "no") == 0)
         return NULL;
-    return strcmp(where, "yes") == 0 ? "1" : where;
+    /* trace: and base/log.h */
+    return strcmp(where, "yes") == 0 || strcmp(where, "trace") == 0 ? "1"
+                                                                    : where;
 }
 
 /* ---- JSON ----------------------------------------------------------------- */

@@ -133,6 +133,7 @@ int main(void)
     }
     if (aspx_layout_fetch(&layout, &local, &err) != 0)
         return fail(&err);
+    aspx_log_set_report(layout->knobs.report);
     if (aspx_ghost_load_mpi(&err) != 0) {
         fail(&err);
         aspx_manager_note_socket();
