@@ -93,7 +93,8 @@ static const char *next_value(struct reader *in, const char *name)
     return next_line(in) < 0 ? NULL : wanted_value(in, name);
 }
 
-static int read_fact(struct reader *in, const struct fact *fact, char *to)
+static int read_fact(struct reader *in, const struct machine_fact *fact,
+                     char *to)
 {
     const char *at = next_value(in, fact->name), *end;
     size_t len = 0;

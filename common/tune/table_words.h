@@ -15,7 +15,7 @@ static const char *const sources[ASP_TUNE_SOURCES] = {"sweep", "search",
                                                       "model", "hand"};
 
 /* The facts of the machine that are texts. */
-static const struct fact {
+static const struct machine_fact {
     const char *name;
     size_t offset, size; /* in struct asp_tune_machine */
 } facts[] = {

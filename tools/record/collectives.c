@@ -46,7 +46,7 @@ int aspt_part_collectives(struct aspt_record *record, const char *file,
                                             sizeof(struct aspt_link)};
     struct aspt_collectives *out = &record->collectives;
     json_t *part = json_object_get(record->root, "collectives");
-    struct aspt_place place = {file, "", 0};
+    struct aspt_json_place place = {file, "", 0};
     void *array;
 
     if (!part)

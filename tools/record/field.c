@@ -18,7 +18,7 @@ static const char *const wanted[] = {
     [ASPT_LIST] = "a list",
 };
 
-int aspt_field_refuse(const struct aspt_place *place, const char *key,
+int aspt_field_refuse(const struct aspt_json_place *place, const char *key,
                       struct asp_err *err, const char *text)
 {
     if (!place->list[0])
@@ -62,7 +62,7 @@ static bool take(const json_t *value, enum aspt_kind kind, void *to)
     return false;
 }
 
-int aspt_fields_read(const json_t *object, const struct aspt_place *place,
+int aspt_fields_read(const json_t *object, const struct aspt_json_place *place,
                      const struct aspt_field *fields, size_t n, void *out,
                      struct asp_err *err)
 {
@@ -89,7 +89,7 @@ int aspt_items_read(const json_t *object, const char *file,
                     struct asp_err *err)
 {
     const json_t *list = json_object_get(object, items->key);
-    struct aspt_place place = {file, "", 0};
+    struct aspt_json_place place = {file, "", 0};
     size_t n = json_array_size(list);
     char *array;
 

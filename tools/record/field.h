@@ -31,18 +31,18 @@ struct aspt_field {
     }
 
 /* Where in which file; for messages. */
-struct aspt_place {
+struct aspt_json_place {
     const char *file;
     const char *list; /* "windows", or "" at the top */
     size_t index;     /* in that list */
 };
 
 /* Refuse a value: "FILE: windows[3].order: text". Returns -1. */
-int aspt_field_refuse(const struct aspt_place *place, const char *key,
+int aspt_field_refuse(const struct aspt_json_place *place, const char *key,
                       struct asp_err *err, const char *text);
 
 /* Read the n fields of an object. Returns 0, or -1 with err. */
-int aspt_fields_read(const json_t *object, const struct aspt_place *place,
+int aspt_fields_read(const json_t *object, const struct aspt_json_place *place,
                      const struct aspt_field *fields, size_t n, void *out,
                      struct asp_err *err);
 

@@ -24,15 +24,16 @@ int aspt_part_tasks(struct aspt_record *record, const char *file,
                     struct asp_err *err)
 {
     static const struct aspt_field fields[] = {
-        ASPT_FIELD(aspt_task, local, ASPT_COUNT),
-        ASPT_FIELD(aspt_task, role, ASPT_TEXT),
-        {"cpus", ASPT_TEXT, offsetof(struct aspt_task, cpu_list), false},
-        ASPT_FIELD(aspt_task, numa, ASPT_NUMBER),
-        ASPT_FIELD(aspt_task, helper_cpu, ASPT_NUMBER),
+        ASPT_FIELD(aspt_recorded_task, local, ASPT_COUNT),
+        ASPT_FIELD(aspt_recorded_task, role, ASPT_TEXT),
+        {"cpus", ASPT_TEXT, offsetof(struct aspt_recorded_task, cpu_list),
+         false},
+        ASPT_FIELD(aspt_recorded_task, numa, ASPT_NUMBER),
+        ASPT_FIELD(aspt_recorded_task, helper_cpu, ASPT_NUMBER),
     };
     static const struct aspt_items items = {"first_node", fields, SIZE(fields),
-                                            sizeof(struct aspt_task)};
-    struct aspt_place top = {file, "", 0}, place = {file, items.key, 0};
+                                            sizeof(struct aspt_recorded_task)};
+    struct aspt_json_place top = {file, "", 0}, place = {file, items.key, 0};
     void *array;
 
     if (read_cpus(record->service_list, &record->service) < 0)
@@ -42,7 +43,7 @@ int aspt_part_tasks(struct aspt_record *record, const char *file,
         return -1;
     record->tasks = array;
     for (; place.index < record->ntasks; place.index++) {
-        struct aspt_task *task = &record->tasks[place.index];
+        struct aspt_recorded_task *task = &record->tasks[place.index];
 
         task->ghost = strcmp(task->role, "ghost") == 0;
         if (!task->ghost && strcmp(task->role, "user") != 0)
@@ -74,7 +75,7 @@ static size_t way_index(struct aspt_record *record, const char *way)
 }
 
 static int add_call(struct aspt_record *record, const char *name,
-                    const json_t *ways, const struct aspt_place *place,
+                    const json_t *ways, const struct aspt_json_place *place,
                     struct asp_err *err)
 {
     struct aspt_call *call = &record->calls[record->ncalls];
@@ -130,7 +131,7 @@ int aspt_part_calls(struct aspt_record *record, const char *file,
         ASPT_FIELD(aspt_record, redirected, ASPT_COUNT),
     };
     json_t *calls = json_object_get(record->root, "calls"), *ways;
-    struct aspt_place top = {file, "", 0}, place = {file, "calls", 0};
+    struct aspt_json_place top = {file, "", 0}, place = {file, "calls", 0};
     const char *name;
 
     if (!calls && strcmp(record->mode, "ghost") != 0)
@@ -153,7 +154,7 @@ int aspt_part_calls(struct aspt_record *record, const char *file,
 static int check_rules(const struct aspt_record *record, const char *file,
                        struct asp_err *err)
 {
-    struct aspt_place place = {file, "windows", 0};
+    struct aspt_json_place place = {file, "windows", 0};
     size_t i;
     json_t *rule;
 
@@ -203,7 +204,7 @@ int aspt_part_windows(struct aspt_record *record, const char *file,
     static const struct aspt_field more[] = {
         ASPT_FIELD(aspt_record, windows_more, ASPT_COUNT),
     };
-    struct aspt_place top = {file, "", 0};
+    struct aspt_json_place top = {file, "", 0};
     void *array;
 
     if (!record->has_calls)
@@ -227,7 +228,7 @@ static int read_mode(const struct aspt_record *record, const char *file,
                      void *out, struct asp_err *err)
 {
     const json_t *object = json_object_get(record->root, key);
-    struct aspt_place place = {file, "", 0};
+    struct aspt_json_place place = {file, "", 0};
 
     if (!object && strcmp(record->mode, key) != 0)
         return 0;

@@ -98,7 +98,7 @@ static int read_head(struct aspt_record *record, const char *file,
         {"service_cpus", ASPT_TEXT, offsetof(struct aspt_record, service_list),
          false},
     };
-    struct aspt_place place = {file, "", 0};
+    struct aspt_json_place place = {file, "", 0};
 
     return aspt_fields_read(record->root, &place, fields,
                             sizeof(fields) / sizeof(fields[0]), record, err);

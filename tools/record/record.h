@@ -24,7 +24,7 @@ enum {
 
 /* All texts are borrowed from the JSON tree, UTF-8 and of any content. */
 
-struct aspt_task { /* of the first user's node */
+struct aspt_recorded_task { /* of the first user's node */
     uint64_t local;
     const char *role, *cpu_list;
     int64_t numa, helper_cpu;
@@ -86,7 +86,7 @@ struct aspt_switch {
     const char *to, *why;
 };
 
-struct aspt_decision { /* of adapt=auto, for all ranks */
+struct aspt_adapt_decision { /* of adapt=auto, for all ranks */
     double t_s;
     const char *to, *why;
 };
@@ -155,7 +155,7 @@ struct aspt_adaptation {
     double interval_s, bucket_s;
     uint64_t decisions_more;
     size_t nswitches, nstrips, ndecisions;
-    struct aspt_decision *decisions;
+    struct aspt_adapt_decision *decisions;
     struct aspt_switch *switches;
     struct aspt_strip *strips;
 };
@@ -171,7 +171,7 @@ struct aspt_record {
     struct asp_cpuset service; /* CPUs of the first node, for mode thread */
     bool bound;
     size_t ntasks, nloads, ncalls, nways, nwindows, nrules, nbusy;
-    struct aspt_task *tasks;
+    struct aspt_recorded_task *tasks;
     struct aspt_load *loads;
     struct aspt_call calls[ASPT_CALLS_MAX];
     const char *ways[ASPT_WAYS_MAX]; /* that occur, in the record's order */

@@ -27,7 +27,7 @@ static int read_call_times(struct aspt_time *time, json_t *calls,
         ASPT_FIELD(aspt_call_time, seconds, ASPT_SECONDS),
         ASPT_FIELD(aspt_call_time, wait_s, ASPT_SECONDS),
     };
-    struct aspt_place place = {file, "time.calls", 0};
+    struct aspt_json_place place = {file, "time.calls", 0};
     const char *name;
     json_t *call;
 
@@ -71,7 +71,7 @@ int aspt_part_time(struct aspt_record *record, const char *file,
     static const struct aspt_items ranks = {"ranks", rank, SIZE(rank),
                                             sizeof(struct aspt_rank_time)};
     json_t *time = json_object_get(record->root, "time");
-    struct aspt_place place = {file, "", 0};
+    struct aspt_json_place place = {file, "", 0};
     void *array;
 
     if (!time)
@@ -135,7 +135,7 @@ int aspt_part_scaling(struct aspt_record *record, const char *file,
         offsetof(struct aspt_record, scaling_more), true};
     static const struct aspt_items items = {"ghost_crew", fields, SIZE(fields),
                                             sizeof(struct aspt_scaling)};
-    struct aspt_place place = {file, "", 0};
+    struct aspt_json_place place = {file, "", 0};
     void *array;
 
     if (!json_object_get(record->root, items.key))
@@ -152,7 +152,7 @@ int aspt_part_scaling(struct aspt_record *record, const char *file,
 static int check_strips(const struct aspt_adaptation *adaptation,
                         const char *file, struct asp_err *err)
 {
-    struct aspt_place place = {file, "timeline", 0};
+    struct aspt_json_place place = {file, "timeline", 0};
     size_t i;
     json_t *share;
 
@@ -183,12 +183,13 @@ int aspt_part_adaptation(struct aspt_record *record, const char *file,
         ASPT_FIELD(aspt_adaptation, decisions_more, ASPT_COUNT),
     };
     static const struct aspt_field decision[] = {
-        ASPT_FIELD(aspt_decision, t_s, ASPT_SECONDS),
-        ASPT_FIELD(aspt_decision, to, ASPT_TEXT),
-        ASPT_FIELD(aspt_decision, why, ASPT_TEXT),
+        ASPT_FIELD(aspt_adapt_decision, t_s, ASPT_SECONDS),
+        ASPT_FIELD(aspt_adapt_decision, to, ASPT_TEXT),
+        ASPT_FIELD(aspt_adapt_decision, why, ASPT_TEXT),
     };
     static const struct aspt_items decisions = {
-        "decisions", decision, SIZE(decision), sizeof(struct aspt_decision)};
+        "decisions", decision, SIZE(decision),
+        sizeof(struct aspt_adapt_decision)};
     static const struct aspt_field change[] = {
         ASPT_FIELD(aspt_switch, t_s, ASPT_SECONDS),
         ASPT_FIELD(aspt_switch, node, ASPT_COUNT),
@@ -207,7 +208,7 @@ int aspt_part_adaptation(struct aspt_record *record, const char *file,
                                              sizeof(struct aspt_strip)};
     struct aspt_adaptation *out = &record->adaptation;
     json_t *part = json_object_get(record->root, "adaptation");
-    struct aspt_place place = {file, "", 0};
+    struct aspt_json_place place = {file, "", 0};
     void *array;
 
     if (!part)

@@ -28,7 +28,7 @@ struct cpu {
     uint64_t task; /* one of them, by local number */
 };
 
-static void enter(struct cpu *cpus, const struct aspt_task *task)
+static void enter(struct cpu *cpus, const struct aspt_recorded_task *task)
 {
     for (int c = asp_cpuset_next(&task->cpus, 0); c >= 0;
          c = asp_cpuset_next(&task->cpus, (unsigned) c + 1)) {

@@ -119,7 +119,7 @@ static void print_tasks(FILE *to, const struct aspt_record *record)
 {
     head(to, "First node");
     for (size_t t = 0; t < record->ntasks && t < TASKS; t++) {
-        const struct aspt_task *task = &record->tasks[t];
+        const struct aspt_recorded_task *task = &record->tasks[t];
         char first[64], text[2048];
         struct asp_strbuf line = ASP_STRBUF(text);
 
@@ -414,7 +414,7 @@ static void print_adaptation(FILE *to, const struct aspt_record *record)
         print_strip(to, &adaptation->strips[i]);
     more(to, adaptation->nstrips, ROWS);
     for (size_t i = 0; i < adaptation->ndecisions && i < ROWS; i++) {
-        const struct aspt_decision *decision = &adaptation->decisions[i];
+        const struct aspt_adapt_decision *decision = &adaptation->decisions[i];
         char first[64], text[1024];
 
         snprintf(first, sizeof(first), "  %.3f s", decision->t_s);

@@ -226,7 +226,7 @@ static void put_decisions(FILE *to, const struct aspt_adaptation *adaptation)
     fputs("<h3>Decisions for all ranks</h3>\n", to);
     aspt_html_table(to, titles);
     for (size_t i = 0; i < adaptation->ndecisions && i < ASPT_ROWS_MAX; i++) {
-        const struct aspt_decision *decision = &adaptation->decisions[i];
+        const struct aspt_adapt_decision *decision = &adaptation->decisions[i];
 
         fputs("<tr>", to);
         aspt_html_tag(to, "td", "n", "%.3f s", decision->t_s);

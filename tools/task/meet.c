@@ -227,7 +227,7 @@ static int take_answer(int fd, struct answer *answer,
         return asp_errf(err, EPROTO,
                         "the first task of this node is of another version of "
                         "Aspen");
-    out_p->verdict = (enum aspt_verdict) answer->verdict;
+    out_p->verdict = (enum aspt_outcome) answer->verdict;
     out_p->text = strdup(answer->text);
     return out_p->text ? 0 : asp_errf(err, ENOMEM, "out of memory");
 }

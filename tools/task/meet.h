@@ -22,14 +22,14 @@
 #include <stdint.h>
 
 /* What the tasks of the node are to do. */
-enum aspt_verdict {
+enum aspt_outcome {
     ASPT_WITH_LAYOUT, /* roles, and the text is the layout */
     ASPT_PLAIN,       /* the program runs without Aspen */
     ASPT_GIVE_UP,     /* the step fails; it has been said why */
 };
 
 struct aspt_decision {
-    enum aspt_verdict verdict;
+    enum aspt_outcome verdict;
     char *text; /* the layout; owned; NULL: none */
     int board;  /* descriptor, close-on-exec; -1: none */
 };

@@ -251,7 +251,7 @@ static int status_of(pid_t pid)
 }
 
 /* The leader is a child, too: the meeting place is named by the parent. */
-static pid_t lead(uint32_t nlocal, enum aspt_verdict verdict, int timeout_ms)
+static pid_t lead(uint32_t nlocal, enum aspt_outcome verdict, int timeout_ms)
 {
     struct aspt_decision decision = {.verdict = verdict, .board = -1};
     struct asp_cpuset cpus = one_cpu(0);

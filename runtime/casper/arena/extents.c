@@ -24,7 +24,7 @@ static unsigned bin_of(uint32_t pages)
 
 static void insert(struct aspx_extents *extents, uint32_t first, uint32_t pages)
 {
-    struct aspx_extent *table = extents->table;
+    struct aspx_extent_page *table = extents->table;
     uint32_t *head = &extents->bins[bin_of(pages)];
 
     table[first].begins = pages;
@@ -38,7 +38,7 @@ static void insert(struct aspx_extents *extents, uint32_t first, uint32_t pages)
 
 static void withdraw(struct aspx_extents *extents, uint32_t first)
 {
-    struct aspx_extent *table = extents->table, *entry = &table[first];
+    struct aspx_extent_page *table = extents->table, *entry = &table[first];
     uint32_t pages = entry->begins;
 
     if (entry->prev == ASPX_EXTENT_NONE)
@@ -131,7 +131,7 @@ uint32_t aspx_extents_take(struct aspx_extents *extents, uint32_t pages,
 void aspx_extents_give(struct aspx_extents *extents, uint32_t first,
                        uint32_t pages)
 {
-    const struct aspx_extent *table = extents->table;
+    const struct aspx_extent_page *table = extents->table;
     uint32_t after = first + pages, more;
 
     if (first > 0 && (more = table[first - 1].ends) > 0) {

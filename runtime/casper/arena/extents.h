@@ -16,14 +16,14 @@ enum { ASPX_EXTENT_BINS = 124 };
 
 #define ASPX_EXTENT_NONE UINT32_MAX
 
-struct aspx_extent {
+struct aspx_extent_page {
     uint32_t begins;     /* a free stretch of so many pages; 0: none */
     uint32_t ends;       /* likewise, with this page as its last */
     uint32_t prev, next; /* where one begins: in its list */
 };
 
 struct aspx_extents {
-    struct aspx_extent *table;
+    struct aspx_extent_page *table;
     uint32_t npages;
     uint64_t origin; /* the number of page 0 in the address space */
     uint32_t bins[ASPX_EXTENT_BINS]; /* the first of each list */

@@ -80,7 +80,8 @@ bool aspx_node_fold_children(struct aspx_node_op *op)
     size_t bytes = aspx_node_length(op, op->bytes);
 
     for (; op->at < tree->children; op->at++) {
-        uint32_t child = aspx_node_child(tree, tree->children - 1 - op->at);
+        uint32_t child = aspx_node_tree_child(tree,
+                                              tree->children - 1 - op->at);
 
         if (op->error != MPI_SUCCESS && op->segment > 0)
             continue;

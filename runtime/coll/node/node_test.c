@@ -169,7 +169,7 @@ static void check_rank(uint32_t count, uint32_t radix, uint32_t first,
     assert_true(tree.children <= radix);
     assert_int_equal(tree.place, (rank + count - first) % count);
     for (uint32_t at = 0; at < tree.children; at++) {
-        uint32_t other = aspx_node_child(&tree, at);
+        uint32_t other = aspx_node_tree_child(&tree, at);
 
         aspx_node_tree_make(&child, count, other, radix, first);
         assert_int_equal(child.parent, rank);

@@ -29,7 +29,7 @@ static bool pull_children(struct aspx_node_op *op,
     struct aspx_node_area *area = op->area;
 
     for (; op->at < tree->children; op->at++) {
-        uint32_t child = aspx_node_child(tree, op->at);
+        uint32_t child = aspx_node_tree_child(tree, op->at);
 
         if (!aspx_node_reached(op, child, &area->flags[child].arrived,
                                number_of(area)))
@@ -101,7 +101,8 @@ static void push_down(struct aspx_node_area *area,
                       const struct aspx_node_tree *tree)
 {
     for (uint32_t at = 0; at < tree->children; at++) {
-        struct aspx_node_flags *child = &area->flags[aspx_node_child(tree, at)];
+        struct aspx_node_flags *child =
+            &area->flags[aspx_node_tree_child(tree, at)];
 
         atomic_store_explicit(&child->told.value, number_of(area),
                               memory_order_release);

@@ -31,8 +31,8 @@ void aspx_node_tree_make(struct aspx_node_tree *tree, uint32_t count,
                          uint32_t rank, uint32_t radix, uint32_t first);
 
 /* Child number `at`, in order. */
-static inline uint32_t aspx_node_child(const struct aspx_node_tree *tree,
-                                       uint32_t at)
+static inline uint32_t aspx_node_tree_child(const struct aspx_node_tree *tree,
+                                            uint32_t at)
 {
     uint32_t place = tree->place + 1 + at * tree->stride;
 
