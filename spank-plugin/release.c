@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Asks SPANK for Slurm's version as text, and turns it into the number that
+ * rules compare. */
 #include "config.h"
 
 #include "release.h"

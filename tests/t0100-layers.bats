@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
 # Who includes whom: the layers of docs/HACKING.md, and the tool that holds the
-# tree against them, in a tree made up for it; and what goes around a layer.
+# tree against them, in a tree made up for it; names, sizes of folders and opening
+# comments, by the same tool; and what goes around a layer.
 
 load helpers
 
@@ -9,12 +10,12 @@ setup() {
     tree=$BATS_TEST_TMPDIR/tree
 }
 
-# plant FILE HEADER...: a file that includes these headers.
+# plant FILE HEADER...: a file that says what it does and includes these headers.
 plant() {
     local file=$tree/$1
     mkdir -p "$(dirname "$file")"
     shift
-    : >"$file"
+    printf '/* SPDX */\n/* Why. */\n' >"$file"
     (($# == 0)) || printf '#include "%s"\n' "$@" >>"$file"
 }
 
@@ -82,6 +83,46 @@ found() {
     plant left/b.c g.h
     graph
     found '4 modules in a circle: left/b, left/e, left/f, left/g'
+}
+
+@test "a folder of 25 modules passes, of 26 it does not" {
+    plant_tree
+    for i in {1..24}; do plant "left/m$i.c"; done
+    plant left/m1.h
+    plant left/m1_test.c
+    graph
+    ended_with 0
+    plant left/m25.h
+    graph
+    found 'left has 26 modules'
+}
+
+@test "a tag or an exported name that two files define is found" {
+    plant_tree
+    echo 'struct one { int a; };' >>"$tree/base/a.h"
+    echo 'static struct two { int a; } two;' >>"$tree/base/a.c"
+    echo 'static void three(void) {' >>"$tree/base/a.c"
+    echo 'struct one *four(struct one *one);' >>"$tree/left/b.h"
+    echo 'struct two { int b; }; static void three(void) {' >>"$tree/right/c.c"
+    graph
+    ended_with 0
+    printf 'struct one\n{ int b; };\nint *four(struct one *one)\n{\n' >>"$tree/right/c.c"
+    printf 'static inline int *four(void)\n{\nlong five = 5;\n' >>"$tree/top/d.c"
+    echo 'const char *five[] = {' >>"$tree/base/a.c"
+    graph
+    ended_with 1
+    [ "$output" = 'tag one is defined in base/a.h, right/c.c
+five is defined in base/a.c, top/d.c
+four is defined in right/c.c, top/d.c' ] || { echo "$output"; return 1; }
+}
+
+@test "a .c that does not begin by what it does is found" {
+    plant_tree
+    printf '/* SPDX */\n#include "a.h"\n/* Why. */\n' >"$tree/base/a.c"
+    printf '/* SPDX */\n' >"$tree/base/a.h"
+    printf '/* SPDX */\n' >"$tree/base/a_test.c"
+    graph
+    found 'base/a.c does not say what it does'
 }
 
 @test "tests may include what they test" {

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The signs by which MPI libraries are told apart, in the order in which they
+ * are tried, and what Aspen says of each kind. */
 #include "config.h"
 
 #include "mpi_kind.h"

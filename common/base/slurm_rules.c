@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of rules, each with the releases in which it holds. A release that
+ * is not known counts as the oldest that Aspen supports. */
 #include "slurm_rules.h"
 
 #include "words.h"

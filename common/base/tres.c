@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads and rewrites the list member by member. Only the number of CPUs is
+ * looked at; the rest is copied as it is. */
 #include "tres.h"
 
 #include "strbuf.h"

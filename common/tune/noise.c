@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The measured distributions, and random numbers that follow them: whether a
+ * call is a slow one depends on the call before, and its time is drawn from the
+ * quantiles of the fast or of the slow ones. */
 #include "noise.h"
 
 #include "quality_model.h"

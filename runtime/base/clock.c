@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The processor's counter is used if the kernel itself keeps time by it, and
+ * its rate is measured against the kernel's clock for 0.1 ms. On any doubt the
+ * kernel's clock stays. */
 #include "config.h"
 
 #include "clock.h"

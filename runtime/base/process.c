@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads /proc/PID/task/PID/stat, which has the state of the first thread only.
+ * A process is told from a later one with the same number by the time at which
+ * it started. */
 #include "config.h"
 
 #include "process.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A communicator is seen when it is first used, gets its own memory and
+ * communicator when it has called often enough, and is forgotten when the
+ * program frees it. A table leads from MPI's handle to what is known. */
 #include "config.h"
 
 #include "comm.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Turns counts of elements into bytes and displacements into offsets, in memory
+ * that the communicator has for them, and deals a vector out to the ranks in
+ * equal shares. */
 #include "config.h"
 
 #include "counts.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Checks a call by what every rank sees alike: sizes, types, the operation,
+ * MPI_IN_PLACE and the root. A call in which MPI would find an error is left to
+ * MPI, which reports it. */
 #include "config.h"
 
 #include "eligible.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Starts each step as soon as those that it needs have ended. Requests of
+ * messages under way stand side by side, so that one MPI_Waitsome or
+ * MPI_Testsome asks for all of them. */
 #include "config.h"
 
 #include "execute.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads the settings and the table, and has all ranks compare a hash of both:
+ * only if they are the same does Aspen carry out collectives. The table, the
+ * seed and the tags stay as they are from then on. */
 #include "config.h"
 
 #include "global.h"

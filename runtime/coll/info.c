@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Looks for Aspen's key in an info object that is set on a communicator, and
+ * adds the number of open searches to one that is asked for. */
 #include "config.h"
 
 #include "info.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Steps of MPI_Init that all ranks take together: they compare hashes, and rank
+ * 0 broadcasts its table. Waits poll MPI, and give up the job if a rank stays
+ * away for too long. */
 #include "config.h"
 
 #include "join.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Keeps what the searches of a communicator chose as a set of entries, by group
+ * and shape. Ranks that have a set for a new communicator compare hashes of it
+ * by one reduction before they take it over. */
 #include "config.h"
 
 #include "learnt.h"

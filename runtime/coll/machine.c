@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Gathers the facts at MPI_Init: versions of the libraries, the number of
+ * nodes, ranks and CPUs of each node, and which ranks stand for a pair inside a
+ * node and a pair between two. */
 #include "config.h"
 
 #include "machine.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A named machine comes first; numbers of the table, then of the probe, take
+ * the place of its own. The model without the wait for shared CPUs is kept
+ * beside it. */
 #include "config.h"
 
 #include "model.h"

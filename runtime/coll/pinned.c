@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Which algorithms associate a reduction in the order of ranks, and which of
+ * them is carried out where no other is chosen. */
 #include "config.h"
 
 #include "pinned.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The thread looks at its space under the lock between two naps, and ends when
+ * nothing is owed any more. It also notices a ghost that has broken off a
+ * mailbox, which ends the job. */
 #include "config.h"
 
 #include "publisher.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Rank 0 collects what was found when a communicator ends; of communicators of
+ * one shape the latest stands. The table that is saved and the section of the
+ * record are made from that. */
 #include "config.h"
 
 #include "report.h"

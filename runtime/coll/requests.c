@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* MPI's callbacks for generalized requests, the loops that wait for one request
+ * or for several, and the calls in front of MPI's that complete requests. */
 #include "config.h"
 
 #include "requests.h"

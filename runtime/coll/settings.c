@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Copies the knobs from the layout, and hashes those that all ranks must have
+ * alike. */
 #include "config.h"
 
 #include "settings.h"

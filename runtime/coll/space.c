@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Members of a node map one file of shared memory. On several nodes it is made
+ * in the arena of the ghosts, and a member of each node tells its ghost to
+ * serve it; all ranks agree on each step, so all have it or none. */
 #include "config.h"
 
 #include "space.h"

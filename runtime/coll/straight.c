@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A table of fixed size, indexed by the communicator's handle and then by the
+ * arguments. A communicator loses its slot when it is freed, before MPI may
+ * give its handle away again. */
 #include "config.h"
 
 #include "straight.h"

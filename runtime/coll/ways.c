@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Prints and reads the text of a way. It is split at the plus and at commas;
+ * each key of the shared part has its list of words, and schedules and MPICH's
+ * algorithms read their own. */
 #include "config.h"
 
 #include "ways.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of fixes, with the releases of MPICH that need them, and the answer
+ * to each that was asked about. */
 #include "config.h"
 
 #include "fixes.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Walks the objects that the dynamic linker has loaded and reads their symbol
+ * tables. Of several MPI libraries the one that Aspen can work with best is
+ * taken. */
 #include "config.h"
 
 #include "library.h"

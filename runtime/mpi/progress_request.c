@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A generalized request that never ends while it is needed: asking MPI about it
+ * makes progress, and receives nothing. */
 #include "config.h"
 
 #include "progress_request.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Stands before UCX's progress call, as libmpich calls it, and counts the calls
+ * that reported an event. */
 #include "config.h"
 
 #include "ucx_moved.h"

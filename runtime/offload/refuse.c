@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The offload thread makes a call of MPI with the wrong argument, or calls the
+ * error handler of the communicator. Both run as commands, because MPI is the
+ * thread's. */
 #include "config.h"
 
 #include "refuse.h"

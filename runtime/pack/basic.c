@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Pairs of a value and an index are known by name, since their members may have
+ * a gap between them. All others are blocks of bytes as long as MPI says. */
 #include "config.h"
 
 #include "basic.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Visits the nodes of a typemap depth first, in the order of the packed stream.
+ * */
 #include "config.h"
 
 #include "blocks.h"

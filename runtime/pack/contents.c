@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Asks MPI for the envelope and the contents of a type, and puts integers,
+ * addresses and counts into one list in the order in which creators with large
+ * counts have them. */
 #include "config.h"
 
 #include "contents.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* One function for each creator: vectors become loops, index lists and structs
+ * become lists of placed entries, and distributed arrays are loops of blocks. A
+ * table leads from MPI's combiner to its function. */
 #include "config.h"
 
 #include "creators.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Three calls of MPI, whose forms with MPI_Count hold for types of any size. */
 #include "config.h"
 
 #include "extent.h"

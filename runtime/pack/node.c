@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Makes nodes in their merged form, from the innermost type outward. All
+ * arithmetic is checked: a type whose bytes an int64_t cannot count has no
+ * node. */
 #include "config.h"
 
 #include "node.h"

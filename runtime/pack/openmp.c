@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds the program's OpenMP runtime by its symbols, counts the threads that
+ * are idle, and hands chunks to them as tasks or in a region. The caller copies
+ * chunks itself until none is left, then waits for helpers that still copy. */
 #include "config.h"
 
 #include "openmp.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Decides from the size and the measured cost of a byte how many threads a copy
+ * is worth, splits the stream into chunks, and learns the cost for blocks of
+ * that size from what it took. */
 #include "config.h"
 
 #include "parallel.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Pieces are cut from chunks of 1 KiB, or from a chunk of their own if they are
+ * larger. The chunks form a list, by which they are freed. */
 #include "config.h"
 
 #include "region.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The piece that was given back last is kept in one atomic pointer, so any
+ * thread may take it. A page in front of it holds its size. */
 #include "config.h"
 
 #include "staging.h"
@@ -53,9 +55,4 @@ void aspx_staging_give(char *staging)
     if (head->bytes <= KEPT_MAX)
         head = atomic_exchange(&kept, head);
     free(head);
-}
-
-void aspx_staging_empty(void)
-{
-    free(atomic_exchange(&kept, NULL));
 }

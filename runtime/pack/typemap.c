@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Descends from a type into those that it was made of, by
+ * MPI_Type_get_contents, and makes nodes on the way back. Each inner type is
+ * looked at once; types that are too deep, too long or unknown are refused. */
 #include "config.h"
 
 #include "typemap.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The layout's nodes count if all ranks have them, else MPI's notion of shared
+ * memory. */
 #include "config.h"
 
 #include "node.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes the variables with certain prefixes side by side onto the board, and
+ * sets them in a ghost in place of its own. A state on the board makes one user
+ * write, and lets ghosts see when it has. */
 #include "config.h"
 
 #include "settings.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Sums of workloads, and the figures that decisions compare. The members of a
+ * workload are all doubles, so two are added as arrays. */
 #include "config.h"
 
 #include "workload.h"

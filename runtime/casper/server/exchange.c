@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The steps of an exchange: the entries of the node's members are combined into
+ * one buffer, a schedule of messages among ghosts moves it, and what came is
+ * published in the mailbox. Data of ranks that disagree is left out, as an
+ * erroneous program has it. */
 #include "config.h"
 
 #include "exchange.h"

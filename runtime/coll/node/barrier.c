@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Barrier inside of a node: signals go up a tree of ranks and down again. No
+ * data is moved. */
 #include "config.h"
 
 #include "phases.h"

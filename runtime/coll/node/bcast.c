@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Broadcast inside of a node: the root writes a segment into its slot as soon
+ * as that is free, and the others copy it from there. */
 #include "config.h"
 
 #include "phases.h"

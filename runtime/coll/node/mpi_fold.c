@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls MPI_Reduce_local with the operation and type of a call, for folds that
+ * take a function on bytes. */
 #include "config.h"
 
 #include "mpi_fold.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Looks through /dev/shm for names of Aspen's form whose lock nobody holds, and
+ * removes them. To hold a name is to lock its descriptor. */
 #include "config.h"
 
 #include "stale.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Which entries an operation needs, how they are published, awaited and kept,
+ * and how its result is put together from them. Entries are passed in their
+ * order, so that a mark tells how far a rank has read. */
 #include "config.h"
 
 #include "operation.h"
