@@ -139,6 +139,18 @@ say() {
         "$table" | sort
 }
 
+# verified FILE...: what is defined there that checks collectives.
+verified() {
+    nm --defined-only "$@" |
+        awk '$3 ~ /^asp_coll_(verify|expect|symbols|ordered)/ {print $3}' | sort
+}
+
+@test "what only tests need of collectives is not in libaspen.so" {
+    nm --defined-only "$lib" | grep -q ' asp_coll_build$' # it has its symbols
+    [ -n "$(verified "$ASPEN_BUILD/tests/.libs/libcollverify.a")" ]
+    [ -z "$(verified "$lib")" ] || { verified "$lib"; return 1; }
+}
+
 @test "what stands before a function in C is in its row" {
     local before column words
     nm --defined-only "$ASPEN_BUILD/runtime/.libs/librank.a" |
