@@ -279,11 +279,6 @@ static int make_nspace(const struct asp_layout *layout, struct asp_err *err)
     return 0;
 }
 
-const char *aspa_serve_nspace(void)
-{
-    return server.nspace;
-}
-
 int aspa_serve_start(const struct asp_layout *layout, const char *text,
                      const char *tmpdir, struct asp_err *err)
 {

@@ -16,10 +16,6 @@
 #define ASPA_KEY_ROLE    "aspen.role"
 #define ASPA_KEY_VERSION "aspen.version"
 
-/* The step's PMIx namespace on this node, "aspen.JOB.RANDOM"; "" before
- * aspa_serve_start(). Borrowed. */
-const char *aspa_serve_nspace(void);
-
 /* Start the server and register the namespace and this node's tasks.
  *   layout   borrowed until aspa_serve_stop(); not degraded
  *   text     its text form, published as aspen.layout

@@ -280,16 +280,3 @@ void asp_yaml_destroy(struct asp_yaml *yaml)
     free(yaml);
     errno = saved;
 }
-
-const char *asp_yaml_kind_name(enum asp_yaml_kind kind)
-{
-    switch (kind) {
-    case ASP_YAML_SCALAR:
-        return "a value";
-    case ASP_YAML_MAP:
-        return "a map";
-    case ASP_YAML_LIST:
-        return "a list";
-    }
-    return "";
-}

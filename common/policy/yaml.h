@@ -35,7 +35,4 @@ int asp_yaml_parse(const char *file, const char *text, size_t len,
 /* Takes NULL; keeps errno. */
 void asp_yaml_destroy(struct asp_yaml *yaml);
 
-/* "a map", "a list", "a value". */
-const char *asp_yaml_kind_name(enum asp_yaml_kind kind);
-
 #endif

@@ -112,11 +112,6 @@ void aspx_offload_keep_call_site(void)
         aspx_call_site_keep();
 }
 
-bool aspx_offload_runs(void)
-{
-    return layout && aspx_helper_thread_runs();
-}
-
 int aspx_offload_default_level(void)
 {
     static const struct {

@@ -42,9 +42,6 @@ int aspx_offload_start(const struct asp_layout *layout, uint32_t local,
  * caller. */
 void aspx_offload_keep_call_site(void);
 
-/* Does the thread run? */
-bool aspx_offload_runs(void);
-
 /* The level that MPI_Init gives: MPICH lets the environment choose. */
 int aspx_offload_default_level(void);
 

@@ -10,7 +10,4 @@
 char *aspx_staging_take(size_t bytes);
 void aspx_staging_give(char *staging);
 
-/* Give back what is kept. */
-void aspx_staging_empty(void);
-
 #endif

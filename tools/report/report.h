@@ -32,8 +32,7 @@ struct aspt_way_words {
 
 struct aspt_way_words aspt_way_words(const char *key);
 
-/* "by ghosts"; and the doer's CSS class. */
-const char *aspt_doer_words(enum aspt_doer doer);
+/* The doer's CSS class. */
 const char *aspt_doer_class(enum aspt_doer doer);
 
 /* Calls of a way, of a doer, and of all. */

@@ -37,24 +37,15 @@ struct aspt_way_words aspt_way_words(const char *key)
     return (struct aspt_way_words){key, ASPT_BY_MPI, key, NULL};
 }
 
-static const struct {
-    const char *words, *class;
-} doers[ASPT_DOERS] = {
-    [ASPT_BY_GHOST] = {"redirected to ghosts", "ghost"},
-    [ASPT_BY_COPY] = {"copied on the node", "copy"},
-    [ASPT_BY_DEVICE] = {"by the RDMA device", "device"},
-    [ASPT_BY_TARGET] = {"by their targets", "target"},
-    [ASPT_BY_MPI] = {"plain MPI", "mpi"},
+static const char *const classes[ASPT_DOERS] = {
+    [ASPT_BY_GHOST] = "ghost",   [ASPT_BY_COPY] = "copy",
+    [ASPT_BY_DEVICE] = "device", [ASPT_BY_TARGET] = "target",
+    [ASPT_BY_MPI] = "mpi",
 };
-
-const char *aspt_doer_words(enum aspt_doer doer)
-{
-    return doers[doer].words;
-}
 
 const char *aspt_doer_class(enum aspt_doer doer)
 {
-    return doers[doer].class;
+    return classes[doer];
 }
 
 uint64_t aspt_way_sum(const struct aspt_record *record, size_t way)

@@ -42,7 +42,6 @@ struct making {
     struct offer *offers; /* by rank, and one more: the own one */
     int *ranks;           /* in world->all */
     int *leader;          /* by node of the window: its lowest rank */
-    uint64_t share_off;   /* ASPX_MEMORY_SHARED: own part in the block */
     bool contig_full;     /* in some process */
 };
 
