@@ -80,6 +80,9 @@ const char *aspx_native_like(const struct aspx_native_way *way, char *buf);
  */
 bool aspx_native_like_divided(const struct aspx_native_way *way, char *buf);
 
+/* Is it a non-blocking algorithm, which MPICH works out anew in each call? */
+bool aspx_native_builds_schedule(const struct aspx_native_way *way);
+
 /* Of operations in which MPICH's own choice follows from what all ranks know:
  * can the model tell whether that is this way? That of allreduce depends on the
  * number of elements; those of barrier, alltoall and scan are not what is

@@ -53,6 +53,9 @@ struct aspx_native_row {
     } also[2];        /* whatever else it depends on */
     const char *kary; /* a string that cannot be written: must be "kary" */
     const char *like; /* a way of our own, with k for %u */
+    /* The same where the device divides it: binomial trees inside of nodes, and
+     * the algorithm between them. NULL: not known. */
+    const char *divided;
 };
 
 extern const struct aspx_native_row aspx_native_rows[];

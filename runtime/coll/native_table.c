@@ -50,11 +50,15 @@
 #define DEVICE       ASPX_NATIVE_DEVICE
 #define ROOT_0       ASPX_NATIVE_ROOT_0
 
+/* As the device divides it: binomial trees inside of nodes. */
+#define DIVIDED_TREE     .divided = "levels,tree=knomial,k=2,across=tree,inner=2"
+#define DIVIDED_EXCHANGE .divided = "levels,k=2,across=exchange,inner=2"
+
 #define ROW(op, name, ...) {ASP_COLL_##op, name, __VA_ARGS__}
 
 const struct aspx_native_row aspx_native_rows[] = {
     ROW(BARRIER, "dissemination", .algorithm = {3, LACKS, LACKS}, BLOCKING,
-        .needs = DEVICE, .like = "dissemination,k=2"),
+        .needs = DEVICE, .like = "dissemination,k=2", DIVIDED_EXCHANGE),
     ROW(BARRIER, "k-dissemination", .algorithm = {LACKS, 3, 3}, BLOCKING,
         .needs = DEVICE, .radix = {"BARRIER_DISSEM_KVAL"},
         .like = "dissemination,k=%u"),
@@ -70,9 +74,10 @@ const struct aspx_native_row aspx_native_rows[] = {
         .radix = {"IBARRIER_DISSEM_KVAL"}, .like = "dissemination,k=%u"),
 
     ROW(BCAST, "binomial", .algorithm = ALL(1), BLOCKING, .needs = DEVICE,
-        .like = "tree=knomial,k=2"),
+        .like = "tree=knomial,k=2", DIVIDED_TREE),
     ROW(BCAST, "scatter-recursive-doubling-allgather", .algorithm = ALL(4),
-        BLOCKING, .needs = DEVICE, .like = "scatter-exchange,k=2"),
+        BLOCKING, .needs = DEVICE, .like = "scatter-exchange,k=2",
+        DIVIDED_EXCHANGE),
     ROW(BCAST, "scatter-ring-allgather", .algorithm = ALL(5), BLOCKING,
         .needs = DEVICE, .like = "scatter-ring"),
     ROW(BCAST, "tree", .algorithm = {LACKS, 7, 7}, BLOCKING, .needs = TREE,
@@ -100,7 +105,7 @@ const struct aspx_native_row aspx_native_rows[] = {
         .also = {{"IBCAST_RING_CHUNK_SIZE", 0}}, .like = "tree=kary,k=1"),
 
     ROW(REDUCE, "binomial", .algorithm = ALL(1), BLOCKING, .needs = DEVICE,
-        .like = "tree=knomial,k=2"),
+        .like = "tree=knomial,k=2", DIVIDED_TREE),
     ROW(REDUCE, "reduce-scatter-gather", .algorithm = ALL(4), BLOCKING,
         .needs = FULL | BUILTIN, .like = "halving"),
     ROW(REDUCE, "nb-tree", NB_REDUCE, .schedule = ALL(5),
@@ -115,7 +120,7 @@ const struct aspx_native_row aspx_native_rows[] = {
         .like = "tree=kary,k=1"),
 
     ROW(ALLREDUCE, "recursive-doubling", .algorithm = ALL(3), BLOCKING,
-        .needs = DEVICE, .like = "exchange,k=2"),
+        .needs = DEVICE, .like = "exchange,k=2", DIVIDED_EXCHANGE),
     ROW(ALLREDUCE, "reduce-scatter-allgather", .algorithm = ALL(4), BLOCKING,
         .needs = FULL | BUILTIN, .like = "halving"),
     ROW(ALLREDUCE, "tree", .algorithm = {LACKS, 5, 5}, BLOCKING,

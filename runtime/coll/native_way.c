@@ -4,10 +4,12 @@
 
 #include "native_rows.h"
 
+#include "common/base/pairs.h"
+#include "common/base/words.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -26,54 +28,38 @@ enum {
 
 /* ---- texts -------------------------------------------------------------- */
 
+enum key { K, CHUNK, DEVICE, KEYS };
+
+static const char *const on[] = {NULL, "on"};
+
+#define WAY struct aspx_native_way
+static const struct asp_pair keys[KEYS] = {
+    [K] = ASP_PAIR_NUMBER("k", WAY, k, K_LEAST, K_MOST),
+    [CHUNK] = ASP_PAIR_NUMBER("chunk", WAY, chunk, CHUNK_LEAST, CHUNK_MOST),
+    [DEVICE] = ASP_PAIR_WORD("device", WAY, device, on),
+};
+#undef WAY
+
 const char *aspx_native_text(const struct aspx_native_way *way, char *buf)
 {
-    int n = snprintf(buf, ASPX_NATIVE_TEXT, "%s:mpich=%s",
-                     asp_coll_op_name(way->row->op), way->row->name);
+    struct asp_strbuf sb = asp_strbuf_on(buf, ASPX_NATIVE_TEXT);
+    uint32_t which = (uint32_t) (way->k != 0) << K |
+                     (uint32_t) (way->chunk != 0) << CHUNK |
+                     (uint32_t) way->device << DEVICE;
 
-    if (way->k)
-        n += snprintf(buf + n, ASPX_NATIVE_TEXT - (size_t) n, ",k=%" PRIu32,
-                      way->k);
-    if (way->chunk)
-        n += snprintf(buf + n, ASPX_NATIVE_TEXT - (size_t) n, ",chunk=%" PRIu32,
-                      way->chunk);
-    if (way->device)
-        snprintf(buf + n, ASPX_NATIVE_TEXT - (size_t) n, ",device=on");
+    asp_strbuf_add(&sb, "%s:mpich=%s", asp_coll_op_name(way->row->op),
+                   way->row->name);
+    asp_pairs_write(keys, KEYS, way, which, &sb);
     return buf;
 }
 
-static bool read_number(const char *text, uint32_t least, uint32_t most,
-                        uint32_t *number_p)
-{
-    char *end;
-    unsigned long number = strtoul(text, &end, 10);
-
-    if (*number_p || *text < '1' || *text > '9' || *end || number < least ||
-        number > most)
-        return false;
-    *number_p = (uint32_t) number;
-    return true;
-}
-
-static bool take_pair(struct aspx_native_way *way, const char *key,
-                      const char *value)
-{
-    if (strcmp(key, "k") == 0)
-        return read_number(value, K_LEAST, K_MOST, &way->k);
-    if (strcmp(key, "chunk") == 0)
-        return read_number(value, CHUNK_LEAST, CHUNK_MOST, &way->chunk);
-    if (strcmp(key, "device") != 0 || strcmp(value, "on") != 0 || way->device)
-        return false;
-    way->device = true;
-    return true;
-}
-
+/* Its name is the first len bytes. */
 static const struct aspx_native_row *find_row(enum asp_coll_op op,
-                                              const char *name)
+                                              const char *name, size_t len)
 {
     for (size_t i = 0; i < aspx_native_row_count; i++)
         if (aspx_native_rows[i].op == op &&
-            strcmp(aspx_native_rows[i].name, name) == 0)
+            asp_is_word(name, len, aspx_native_rows[i].name))
             return &aspx_native_rows[i];
     return NULL;
 }
@@ -89,42 +75,32 @@ static bool is_whole(const struct aspx_native_way *way)
            (!way->device || row->needs & ASPX_NATIVE_DEVICE);
 }
 
-/* Behind "OP:mpich=". Changes the text. */
-static bool take(enum asp_coll_op op, char *text, struct aspx_native_way *way)
+/* Behind "OP:mpich=". */
+static bool take(enum asp_coll_op op, const char *text,
+                 struct aspx_native_way *way)
 {
-    char *rest = text, *name = strsep(&rest, ","), *pair;
+    size_t len = strcspn(text, ",");
+    struct asp_err err;
+    uint32_t given;
 
-    way->row = find_row(op, name);
-    if (!way->row)
-        return false;
-    while ((pair = strsep(&rest, ","))) {
-        char *value = strchr(pair, '=');
-
-        if (!value)
-            return false;
-        *value++ = '\0';
-        if (!take_pair(way, pair, value))
-            return false;
-    }
-    return is_whole(way);
+    way->row = find_row(op, text, len);
+    return way->row &&
+           (!text[len] || asp_pairs_read(keys, KEYS, text + len + 1, way,
+                                         &given, &err) == 0) &&
+           is_whole(way);
 }
 
 int aspx_native_parse(enum asp_coll_op op, const char *text,
                       struct aspx_native_way *way_p, struct asp_err *err)
 {
-    char copy[ASPX_NATIVE_TEXT], head[48];
+    const char *rest = asp_after(text, asp_coll_op_name(op));
     struct aspx_native_way way = {0};
-    size_t n = (size_t) snprintf(head, sizeof(head),
-                                 "%s:mpich=", asp_coll_op_name(op));
 
-    if (strlen(text) < sizeof(copy) && strncmp(text, head, n) == 0) {
-        strcpy(copy, text + n);
-        if (take(op, copy, &way)) {
-            *way_p = way;
-            return 0;
-        }
-    }
-    return asp_errf(err, EINVAL, "MPICH has no algorithm \"%.100s\"", text);
+    rest = rest ? asp_after(rest, ":mpich=") : NULL;
+    if (!rest || !take(op, rest, &way))
+        return asp_errf(err, EINVAL, "MPICH has no algorithm \"%.100s\"", text);
+    *way_p = way;
+    return 0;
 }
 
 bool aspx_native_is_named(const struct aspx_native_way *way, const char *name)
@@ -141,31 +117,18 @@ bool aspx_native_is_told_apart(const struct aspx_native_way *way)
     };
 
     return TOLD >> way->row->op & 1 && way->k == 0 && way->chunk == 0 &&
-           strncmp(way->row->name, "nb-", 3) != 0;
+           !aspx_native_builds_schedule(way);
 }
 
-/* Divided by the device: binomial trees inside of nodes, and its algorithm
- * between them. NULL: not known. */
-static const char *like_divided(const struct aspx_native_way *way)
+/* A release that lacks it says so: 0 is that of a blocking one. */
+bool aspx_native_builds_schedule(const struct aspx_native_way *way)
 {
-    static const struct {
-        const char *like, *divided;
-    } rows[] = {
-        {"tree=knomial,k=2", "levels,tree=knomial,k=2,across=tree,inner=2"},
-        {"exchange,k=2", "levels,k=2,across=exchange,inner=2"},
-        {"dissemination,k=2", "levels,k=2,across=exchange,inner=2"},
-        {"scatter-exchange,k=2", "levels,k=2,across=exchange,inner=2"},
-    };
-
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (strcmp(way->row->like, rows[i].like) == 0)
-            return rows[i].divided;
-    return NULL;
+    return way->row->schedule[ASPX_NATIVE_40] != 0;
 }
 
 bool aspx_native_like_divided(const struct aspx_native_way *way, char *buf)
 {
-    const char *like = way->device ? like_divided(way) : NULL;
+    const char *like = way->device ? way->row->divided : NULL;
 
     if (like)
         snprintf(buf, ASPX_NATIVE_TEXT, "%s:%s", asp_coll_op_name(way->row->op),

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ways as texts: "bcast:tree=kary,k=4,segment=65536", and back. */
-#include "common/base/strbuf.h"
+#include "common/base/pairs.h"
 #include "common/coll/build/rows.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const shapes[ASP_COLL_SHAPES] = {
@@ -21,6 +19,37 @@ static const char *const acrosses[ASP_COLL_ACROSSES] = {
     [ASP_COLL_ACROSS_FLAT] = "flat",
 };
 
+enum key { TREE, DIMS, K, SEGMENT, ACROSS, LEADERS, INNER, KEYS };
+
+#define WAY struct asp_coll_way
+static const struct asp_pair keys[KEYS] = {
+    [TREE] = ASP_PAIR_WORD("tree", WAY, tree.shape, shapes),
+    [DIMS] = ASP_PAIR_SIDES("dims", WAY, tree.dims),
+    [K] = ASP_PAIR_NUMBER("k", WAY, tree.k, 0, UINT32_MAX),
+    [SEGMENT] = ASP_PAIR_NUMBER("segment", WAY, segment, 0, SIZE_MAX / 2),
+    [ACROSS] = ASP_PAIR_WORD("across", WAY, across, acrosses),
+    [LEADERS] = ASP_PAIR_NUMBER("leaders", WAY, leaders, 0, UINT32_MAX),
+    [INNER] = ASP_PAIR_NUMBER("inner", WAY, inner, 0, UINT32_MAX),
+};
+#undef WAY
+
+/* What they are parameters of: enum asp_coll_param_b. */
+static const unsigned params_of[KEYS] = {
+    [TREE] = ASP_COLL_TREE,
+    [DIMS] = ASP_COLL_TREE,
+    [K] = ASP_COLL_TREE | ASP_COLL_RADIX,
+    [SEGMENT] = ASP_COLL_SEGMENT,
+    [ACROSS] = ASP_COLL_ACROSS,
+    [LEADERS] = ASP_COLL_LEADERS,
+    [INNER] = ASP_COLL_INNER,
+};
+
+static bool has_dims(const struct asp_coll_way *way)
+{
+    return asp_coll_way_params(way) & ASP_COLL_TREE &&
+           way->tree.shape == ASP_COLL_FORK;
+}
+
 /* Is there a k=? */
 static bool has_k(const struct asp_coll_way *way)
 {
@@ -32,119 +61,35 @@ static bool has_k(const struct asp_coll_way *way)
            way->tree.shape == ASP_COLL_KNOMIAL;
 }
 
-static void add_tree(struct asp_strbuf *sb, const struct asp_coll_way *way)
+/* The keys that its text has, as bits. */
+static uint32_t keys_of(const struct asp_coll_way *way)
 {
     unsigned params = asp_coll_way_params(way);
+    const bool has[KEYS] = {
+        [TREE] = params & ASP_COLL_TREE,
+        [DIMS] = has_dims(way),
+        [K] = has_k(way),
+        [SEGMENT] = way->segment,
+        [ACROSS] = params & ASP_COLL_ACROSS,
+        [LEADERS] = params & ASP_COLL_LEADERS && way->leaders > 1,
+        [INNER] = params & ASP_COLL_INNER,
+    };
+    uint32_t bits = 0;
 
-    if (params & ASP_COLL_TREE)
-        asp_strbuf_add(sb, "%stree=%s", sb->text[sb->len - 1] == ':' ? "" : ",",
-                       shapes[way->tree.shape]);
-    if (params & ASP_COLL_TREE && way->tree.shape == ASP_COLL_FORK) {
-        for (int d = 0; d < ASP_COLL_DIMS && way->tree.dims[d]; d++)
-            asp_strbuf_add(sb, "%s%u",
-                           d ? "x" : ",dims=", (unsigned) way->tree.dims[d]);
-    } else if (has_k(way))
-        asp_strbuf_add(sb, ",k=%" PRIu32, way->tree.k);
+    for (int i = 0; i < KEYS; i++)
+        bits |= (uint32_t) has[i] << i;
+    return bits;
 }
 
 const char *asp_coll_way_text(const struct asp_coll_way *way, char *buf)
 {
     struct asp_strbuf sb = asp_strbuf_on(buf, ASP_COLL_WAY_TEXT);
-    unsigned params = asp_coll_way_params(way);
     const struct asp_coll_row *row = way->row;
 
     asp_strbuf_add(&sb, "%s:%s", asp_coll_op_name(row->op),
                    strcmp(row->name, "tree") ? row->name : "");
-    add_tree(&sb, way);
-    if (way->segment)
-        asp_strbuf_add(&sb, ",segment=%zu", way->segment);
-    if (params & ASP_COLL_ACROSS)
-        asp_strbuf_add(&sb, ",across=%s", acrosses[way->across]);
-    if (params & ASP_COLL_LEADERS && way->leaders > 1)
-        asp_strbuf_add(&sb, ",leaders=%" PRIu32, way->leaders);
-    if (params & ASP_COLL_INNER)
-        asp_strbuf_add(&sb, ",inner=%" PRIu32, way->inner);
+    asp_pairs_write(keys, KEYS, way, keys_of(way), &sb);
     return buf;
-}
-
-static int find_word(const char *value, const char *const *words, int nwords)
-{
-    for (int i = 0; i < nwords; i++)
-        if (strcmp(value, words[i]) == 0)
-            return i;
-    return -1;
-}
-
-static bool read_number(const char *text, uint64_t max, uint64_t *value_p)
-{
-    char *end;
-    unsigned long long value;
-
-    errno = 0;
-    value = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || errno || value > max)
-        return false;
-    *value_p = value;
-    return true;
-}
-
-static bool read_dims(const char *text, struct asp_coll_tree *tree)
-{
-    char *end;
-
-    for (int d = 0; d < ASP_COLL_DIMS; d++, text = end + 1) {
-        unsigned long side = *text >= '1' && *text <= '9'
-                                 ? strtoul(text, &end, 10)
-                                 : 0;
-
-        if (!side || side > UINT16_MAX || (*end && *end != 'x'))
-            return false;
-        tree->dims[d] = (uint16_t) side;
-        if (!*end)
-            return true;
-    }
-    return false;
-}
-
-/* One key of a way; each has a bit of enum asp_coll_param_b. */
-static bool set_key(struct asp_coll_way *way, const char *key,
-                    const char *value, unsigned *params_p)
-{
-    uint64_t number = 0;
-    bool good = read_number(value, UINT32_MAX, &number);
-    int word;
-
-    if (strcmp(key, "tree") == 0) {
-        word = find_word(value, shapes, ASP_COLL_SHAPES);
-        way->tree.shape = (enum asp_coll_shape) word;
-        *params_p = ASP_COLL_TREE;
-        return word >= 0;
-    }
-    if (strcmp(key, "across") == 0) {
-        word = find_word(value, acrosses, ASP_COLL_ACROSSES);
-        way->across = (enum asp_coll_across) word;
-        *params_p = ASP_COLL_ACROSS;
-        return word >= 0;
-    }
-    if (strcmp(key, "dims") == 0) {
-        *params_p = ASP_COLL_TREE;
-        return read_dims(value, &way->tree);
-    }
-    if (strcmp(key, "segment") == 0) {
-        good = read_number(value, SIZE_MAX / 2, &number);
-        *params_p = ASP_COLL_SEGMENT;
-        way->segment = (size_t) number;
-    } else if (strcmp(key, "k") == 0) {
-        *params_p = ASP_COLL_TREE | ASP_COLL_RADIX;
-        way->tree.k = (uint32_t) number;
-    } else if (strcmp(key, "leaders") == 0) {
-        *params_p = ASP_COLL_LEADERS;
-        way->leaders = (uint32_t) number;
-    } else if (strcmp(key, "inner") == 0) {
-        *params_p = ASP_COLL_INNER;
-        way->inner = (uint32_t) number;
-    }
-    return good && *params_p;
 }
 
 static const struct asp_coll_row *find_row(enum asp_coll_op op,
@@ -179,31 +124,26 @@ static void clear_unused(struct asp_coll_way *way)
         way->tree.k = 0;
     if (!(params & ASP_COLL_TREE))
         way->tree.shape = ASP_COLL_KARY;
-    if (!(params & ASP_COLL_TREE) || way->tree.shape != ASP_COLL_FORK)
+    if (!has_dims(way))
         memset(way->tree.dims, 0, sizeof(way->tree.dims));
 }
 
-static int read_keys(struct asp_coll_way *way, char *keys, struct asp_err *err)
+static int read_keys(struct asp_coll_way *way, const char *text,
+                     struct asp_err *err)
 {
     unsigned given = 0, params;
-    char *save = NULL;
+    uint32_t bits;
 
-    for (char *key = strtok_r(keys, ",", &save); key;
-         key = strtok_r(NULL, ",", &save)) {
-        char *value = strchr(key, '=');
-
-        params = 0;
-        if (value)
-            *value++ = '\0';
-        if (!value || !set_key(way, key, value, &params))
-            return asp_errf(err, EINVAL,
-                            "\"%.40s%s%.40s\" is no parameter of a way", key,
-                            value ? "=" : "", value ? value : "");
-        if (!(params & way->row->params))
-            return asp_errf(err, EINVAL, "%s:%s has no parameter %.40s",
+    if (asp_pairs_read(keys, KEYS, text, way, &bits, err) < 0)
+        return -1;
+    for (int i = 0; i < KEYS; i++) {
+        if (!(bits >> i & 1))
+            continue;
+        if (!(params_of[i] & way->row->params))
+            return asp_errf(err, EINVAL, "%s:%s has no parameter %s",
                             asp_coll_op_name(way->row->op), way->row->name,
-                            key);
-        given |= params & way->row->params;
+                            keys[i].key);
+        given |= params_of[i] & way->row->params;
     }
     if (way->tree.shape == ASP_COLL_FORK && !way->tree.dims[0])
         return asp_errf(err, EINVAL, "tree=fork needs dims=, such as 4x4");
@@ -218,7 +158,7 @@ int asp_coll_way_parse(const char *text, struct asp_coll_way *way_p,
                        struct asp_err *err)
 {
     struct asp_coll_way way = {0};
-    char copy[ASP_COLL_WAY_TEXT], *name, *keys;
+    char copy[ASP_COLL_WAY_TEXT], *name, *pairs;
     bool tree;
     enum asp_coll_op op;
 
@@ -235,15 +175,15 @@ int asp_coll_way_parse(const char *text, struct asp_coll_way *way_p,
     if (asp_coll_op_parse(copy, &op, err) < 0)
         return -1;
     tree = strncmp(name, "tree=", 5) == 0; /* its name is its first key */
-    keys = tree ? name : name + strcspn(name, ",");
-    if (!tree && *keys)
-        *keys++ = '\0';
+    pairs = tree ? name : name + strcspn(name, ",");
+    if (!tree && *pairs)
+        *pairs++ = '\0';
     way.row = find_row(op, tree ? "tree" : name);
     if (!way.row)
         return asp_errf(err, EINVAL, "%s has no algorithm \"%.40s\"", copy,
                         name);
     set_defaults(&way);
-    if (read_keys(&way, keys, err) < 0)
+    if (read_keys(&way, pairs, err) < 0)
         return -1;
     *way_p = way;
     return 0;
