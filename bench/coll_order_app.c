@@ -22,9 +22,9 @@
 
 #include "runtime/coll/call.h"
 #include "runtime/coll/candidates.h"
-#include "runtime/coll/carry.h"
 #include "runtime/coll/comm.h"
 #include "runtime/coll/eligible.h"
+#include "runtime/coll/executor.h"
 #include "runtime/coll/global.h"
 #include "runtime/coll/machine.h"
 #include "runtime/coll/model.h"
@@ -121,7 +121,7 @@ static double carry_out(const struct aspx_coll_call *call,
     comm->calls++;
     MPI_Barrier(MPI_COMM_WORLD);
     begun = MPI_Wtime();
-    if (aspx_coll_carry(comm, call, args, way) != MPI_SUCCESS)
+    if (way->executor->execute(comm, call, args, way) != MPI_SUCCESS)
         MPI_Abort(MPI_COMM_WORLD, 1);
     return 1e6 * (MPI_Wtime() - begun);
 }
@@ -153,7 +153,8 @@ static int have_all_links(void)
 static void find_order(struct model *model, const struct asp_tune_args *args)
 {
     struct asp_search_candidate list[ASP_DECIDE_CANDIDATES];
-    struct aspx_coll_way standard = {.kind = ASPX_COLL_DEFAULT, .op = args->op};
+    struct aspx_coll_way standard = {.executor = &aspx_coll_by_mpi,
+                                     .op = args->op};
     uint32_t n;
 
     aspx_coll_settings.probe_us = model->probe_us;
@@ -167,7 +168,8 @@ static void find_order(struct model *model, const struct asp_tune_args *args)
                                               ? &standard
                                               : &comm->ways[list[i].way];
 
-        if (way == &standard || aspx_coll_fits(comm, args, sizeof(double), way))
+        if (!way->executor->fits ||
+            way->executor->fits(comm, args, sizeof(double), way))
             model->order[model->n++] = number_of(way);
     }
 }
@@ -242,7 +244,7 @@ static int is_near(const struct model *m, double best)
 static double time_of_default(void)
 {
     for (int i = 0; i < ncontenders; i++)
-        if (contenders[i].way.kind == ASPX_COLL_DEFAULT)
+        if (contenders[i].way.executor == &aspx_coll_by_mpi)
             return contenders[i].median;
     return 0;
 }

@@ -12,9 +12,13 @@
  * wait for it. */
 #include "config.h"
 
-#include "candidates.h"
+#include "by_memory.h"
+#include "by_messages.h"
 #include "carry.h"
-#include "comm.h"
+#include "executor.h"
+#include "kept.h"
+
+#include <string.h>
 
 struct levels {
     const struct aspx_coll_job *job;
@@ -25,8 +29,7 @@ struct levels {
 
 static bool is_rooted(const struct levels *levels)
 {
-    return levels->job->args->op == ASP_COLL_BCAST ||
-           levels->job->args->op == ASP_COLL_REDUCE;
+    return asp_coll_forms[levels->job->args->op].root != ASP_COLL_NO_ROOT;
 }
 
 static bool leads(const struct levels *levels)
@@ -103,11 +106,6 @@ static void bcast(struct levels *levels)
     to_node(levels, job->out, job->args->bytes);
 }
 
-static const void *input(const struct aspx_coll_job *job)
-{
-    return job->in_place ? job->out : job->in;
-}
-
 /* Returns where the leader has what its node has reduced. */
 static void *reduce_in_node(struct levels *levels)
 {
@@ -119,8 +117,8 @@ static void *reduce_in_node(struct levels *levels)
     aspx_coll_operator(job, &how, &operator);
     note(levels,
          aspx_node_reduce(job->comm->area, &levels->way->shared, &operator,
-                          input(job), sum, job->args->bytes / job->grain,
-                          levels->leader));
+                          aspx_coll_input(job), sum,
+                          job->args->bytes / job->grain, levels->leader));
     return sum;
 }
 
@@ -130,8 +128,12 @@ static void reduce(struct levels *levels)
     void *sum = reduce_in_node(levels);
 
     between(levels, job->args->bytes, sum, job->out);
-    if (job->args->op == ASP_COLL_ALLREDUCE)
-        to_node(levels, job->out, job->args->bytes);
+}
+
+static void allreduce(struct levels *levels)
+{
+    reduce(levels);
+    to_node(levels, levels->job->out, levels->job->args->bytes);
 }
 
 /* Nodes have equal numbers of ranks, one behind the other. */
@@ -151,24 +153,114 @@ static void allgather(struct levels *levels)
     to_node(levels, job->out, block * comm->size);
 }
 
-int aspx_coll_by_levels(const struct aspx_coll_job *job,
-                        const struct aspx_coll_way *way)
+static const struct row {
+    void (*execute)(struct levels *levels); /* NULL: not done so */
+    bool blocks; /* the vector of a node must be one block */
+} rows[ASP_COLL_OPS] = {
+    [ASP_COLL_BARRIER] = {barrier},
+    [ASP_COLL_BCAST] = {bcast},
+    [ASP_COLL_REDUCE] = {reduce},
+    [ASP_COLL_ALLGATHER] = {allgather, true},
+    [ASP_COLL_ALLREDUCE] = {allreduce},
+};
+
+static int move(struct aspx_coll_job *job, const struct aspx_coll_way *way)
 {
     struct levels levels = {.job = job, .way = way};
 
     find_leader(&levels);
-    switch (job->args->op) {
-    case ASP_COLL_BARRIER:
-        barrier(&levels);
-        break;
-    case ASP_COLL_BCAST:
-        bcast(&levels);
-        break;
-    case ASP_COLL_ALLGATHER:
-        allgather(&levels);
-        break;
-    default:
-        reduce(&levels);
-    }
+    rows[way->op].execute(&levels);
     return levels.rc;
 }
+
+static int execute(struct aspx_coll_comm *comm,
+                   const struct aspx_coll_call *call,
+                   const struct asp_tune_args *args,
+                   const struct aspx_coll_way *way)
+{
+    return aspx_coll_carry(comm, call, args, way, move);
+}
+
+/* ---- texts: the part in memory, a plus, that of messages -------------------- */
+
+static void text(const struct aspx_coll_way *way, struct asp_strbuf *sb)
+{
+    char messages[ASP_COLL_WAY_TEXT];
+
+    aspx_coll_text_of_memory(way, sb);
+    asp_strbuf_add(sb, "+%s", asp_coll_way_text(&way->messages, messages));
+}
+
+static bool reads(enum asp_coll_op op, const char *text)
+{
+    const char *rest = aspx_coll_after_shared(op, text);
+
+    return rest && strchr(rest, '+');
+}
+
+static int parse(const char *text, struct aspx_coll_way *way,
+                 struct asp_err *err)
+{
+    const char *rest = aspx_coll_after_shared(way->op, text);
+    size_t len = strcspn(rest, "+");
+
+    return rows[way->op].execute && aspx_coll_parse_memory(rest, len, way)
+               ? aspx_coll_parse_messages(rest + len + 1, way, err)
+               : aspx_coll_way_bad(text, err);
+}
+
+/* ---- selection -------------------------------------------------------------- */
+
+/* Between the leaders each way of messages. */
+static void list_all(struct aspx_coll_list *list)
+{
+    const struct aspx_coll_comm *comm = list->comm;
+    const struct row *row = &rows[list->args->op];
+    struct aspx_coll_way way = {
+        .executor = &aspx_coll_by_levels,
+        .op = list->args->op,
+        .shared = aspx_coll_flat_memory(),
+    };
+    struct asp_coll_problem problem;
+
+    if (!comm->area || comm->nnodes < 2 || comm->nnodes == comm->size ||
+        !row->execute)
+        return;
+    if ((row->blocks || list->args->fold == ASP_TUNE_ORDERED) && !comm->regular)
+        return;
+    aspx_coll_model_problem(list, &problem);
+    problem.ranks = comm->nnodes;
+    problem.node = NULL;
+    problem.root = problem.root ? comm->node[problem.root] : 0;
+    if (row->blocks)
+        problem.bytes *= comm->size / comm->nnodes;
+    aspx_coll_list_messages(list, &way, &problem,
+                            aspx_coll_predict_memory(list, &way));
+}
+
+static bool fits(const struct aspx_coll_comm *comm,
+                 const struct asp_tune_args *args, size_t grain,
+                 const struct aspx_coll_way *way)
+{
+    struct asp_coll_problem problem;
+    struct asp_err err;
+
+    if (!comm->area || comm->nnodes < 2)
+        return false;
+    aspx_coll_problem(comm, args, grain, &problem);
+    problem.ranks = comm->nnodes;
+    problem.root = 0;
+    problem.node = NULL;
+    problem.in_place = false;
+    return asp_coll_fits(&way->messages, &problem, &err) == 0;
+}
+
+const struct aspx_coll_executor aspx_coll_by_levels = {
+    .family = ASPX_COLL_SHARED_FAMILY,
+    .text = text,
+    .reads = reads,
+    .parse = parse,
+    .list = list_all,
+    .fits = fits,
+    .execute = execute,
+};

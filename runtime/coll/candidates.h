@@ -15,9 +15,4 @@ uint32_t aspx_coll_order(void *data, const struct asp_tune_shape *shape,
  * MPI's own choice, in us. The same on all ranks. */
 double aspx_coll_agree_us(struct aspx_coll_comm *comm);
 
-/* Fill in the problem of a call, but for counts. bytes as in the key. */
-void aspx_coll_problem(const struct aspx_coll_comm *comm,
-                       const struct asp_tune_args *args, size_t grain,
-                       struct asp_coll_problem *problem_p);
-
 #endif

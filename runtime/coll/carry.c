@@ -6,7 +6,6 @@
 
 #include "carry.h"
 
-#include "comm.h"
 #include "counts.h"
 #include "eligible.h"
 #include "global.h"
@@ -17,6 +16,19 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+void *aspx_coll_room(struct aspx_coll_room *room, size_t bytes)
+{
+    if (bytes > room->bytes || !room->memory) {
+        free(room->memory);
+        /* As aligned as any element may want it. */
+        room->bytes = (bytes / 4096 + 1) * 4096;
+        room->memory = aligned_alloc(64, room->bytes);
+        if (!room->memory)
+            room->bytes = 0;
+    }
+    return room->memory;
+}
 
 /* One side of a call. */
 struct side {
@@ -180,20 +192,6 @@ static int put_back(const struct side *side, MPI_Comm comm, const void *bytes)
                             comm);
 }
 
-static int carry(const struct aspx_coll_job *job,
-                 const struct aspx_coll_way *way)
-{
-    switch (way->kind) {
-    case ASPX_COLL_MESSAGES:
-        return aspx_coll_by_messages(job, way);
-    case ASPX_COLL_SHARED:
-        return aspx_coll_by_memory(job, way);
-    default:
-        return aspx_coll_by_levels(job, way);
-    }
-}
-
-/* Errors are those of the program's communicator. */
 static int tell(MPI_Comm comm, int rc)
 {
     if (rc != MPI_SUCCESS)
@@ -201,11 +199,10 @@ static int tell(MPI_Comm comm, int rc)
     return rc;
 }
 
-/* By a schedule, by the node's memory, or both. */
-static int carry_ours(struct aspx_coll_comm *comm,
-                      const struct aspx_coll_call *call,
-                      const struct asp_tune_args *args,
-                      const struct aspx_coll_way *way)
+int aspx_coll_carry(struct aspx_coll_comm *comm,
+                    const struct aspx_coll_call *call,
+                    const struct asp_tune_args *args,
+                    const struct aspx_coll_way *way, aspx_coll_move_f *move)
 {
     struct side from = sent(comm, call), to = received(comm, call);
     struct aspx_coll_job job = {
@@ -224,65 +221,9 @@ static int carry_ours(struct aspx_coll_comm *comm,
         rc = take(&to, comm->own, &job.out);
     if (rc == MPI_SUCCESS) {
         job.in = in;
-        rc = carry(&job, way);
+        rc = move(&job, way);
     }
     if (rc == MPI_SUCCESS)
         rc = put_back(&to, comm->own, job.out);
-    return tell(call->comm, rc);
-}
-
-/* By an algorithm of MPICH, which gets bytes that lie one after the other from
- * every rank: several of them write elsewhere, or send something else, where
- * types have gaps or a lower bound or differ between ranks, and a rank does not
- * know the types of the others. MPICH calls its error handlers itself. */
-static int carry_native(struct aspx_coll_comm *comm,
-                        const struct aspx_coll_call *call,
-                        const struct asp_tune_args *args,
-                        const struct aspx_coll_way *way)
-{
-    struct side from = sent(comm, call), to = received(comm, call);
-    struct aspx_coll_call bytes = *call;
-    bool counted = aspx_coll_has_counts(call->op);
-    void *in, *out;
-    int rc;
-
-    rc = take(&from, comm->own, &in);
-    if (rc == MPI_SUCCESS)
-        rc = take(&to, comm->own, &out);
-    if (rc != MPI_SUCCESS)
-        return tell(call->comm, rc);
-    if (call->send != MPI_IN_PLACE)
-        bytes.send = in;
-    if (call->recv != MPI_IN_PLACE)
-        bytes.recv = out;
-    bytes.send_type = bytes.recv_type = MPI_BYTE;
-    bytes.nsend = (MPI_Count) (counted ? comm->counts[comm->rank]
-                                       : args->bytes);
-    bytes.nrecv = (MPI_Count) args->bytes;
-    bytes.counts = comm->counts;
-    bytes.displs = comm->offsets;
-    bytes.large = true;
-    rc = aspx_native_call(&way->native, &bytes);
-    if (rc != MPI_SUCCESS)
-        return rc;
-    return tell(call->comm, put_back(&to, comm->own, out));
-}
-
-/* MPI takes the program's data as they are, and calls its error handlers. */
-int aspx_coll_carry(struct aspx_coll_comm *comm,
-                    const struct aspx_coll_call *call,
-                    const struct asp_tune_args *args,
-                    const struct aspx_coll_way *way)
-{
-    switch (way->kind) {
-    case ASPX_COLL_DEFAULT:
-        return call->mpi(call);
-    case ASPX_COLL_NATIVE:
-        /* Types of reductions are built in, and so the same on all ranks. */
-        return args->fold == ASP_TUNE_NO_FOLD
-                   ? carry_native(comm, call, args, way)
-                   : aspx_native_call(&way->native, call);
-    default:
-        return carry_ours(comm, call, args, way);
-    }
+    return job.reported ? rc : tell(call->comm, rc);
 }

@@ -36,19 +36,6 @@ static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
  * communicator. Nobody changes it. */
 static struct aspx_coll_comm gone = {.state = ASPX_COLL_COMM_OFF};
 
-void *aspx_coll_room(struct aspx_coll_room *room, size_t bytes)
-{
-    if (bytes > room->bytes || !room->memory) {
-        free(room->memory);
-        /* As aligned as any element may want it. */
-        room->bytes = (bytes / 4096 + 1) * 4096;
-        room->memory = aligned_alloc(64, room->bytes);
-        if (!room->memory)
-            room->bytes = 0;
-    }
-    return room->memory;
-}
-
 /* ---- seen first ------------------------------------------------------------- */
 
 /* Whether all its processes are this job's users; the same on all of them. An

@@ -38,7 +38,4 @@ void aspx_coll_comm_veto(struct aspx_coll_comm *comm);
 /* MPI ends: free all that is MPI's, and count what there was (report.h). */
 void aspx_coll_comm_stop(void);
 
-/* At least so many bytes; NULL: no memory. What was in it is lost. */
-void *aspx_coll_room(struct aspx_coll_room *room, size_t bytes);
-
 #endif

@@ -6,7 +6,6 @@
 
 #include "eligible.h"
 
-#include "candidates.h"
 #include "counts.h"
 #include "reducible.h"
 
@@ -216,39 +215,10 @@ bool aspx_coll_is_eligible(const struct aspx_coll_comm *comm,
     return args_p->bytes > 0 && sides_are_right(comm, call, args_p->bytes);
 }
 
-/* ---- ways ------------------------------------------------------------------- */
-
 size_t aspx_coll_grain(const struct aspx_coll_call *call,
                        const struct asp_tune_args *args)
 {
     return args->fold == ASP_TUNE_NO_FOLD
                ? 1
                : aspx_handle_basic_size(call->recv_type);
-}
-
-bool aspx_coll_fits(const struct aspx_coll_comm *comm,
-                    const struct asp_tune_args *args, size_t grain,
-                    const struct aspx_coll_way *way)
-{
-    struct asp_coll_problem problem;
-    struct asp_err err;
-
-    if (way->kind == ASPX_COLL_SHARED)
-        return comm->area && comm->nnodes == 1;
-    if (way->kind == ASPX_COLL_NATIVE)
-        return aspx_native_fits(
-            &way->native, &(struct aspx_native_problem){.op = args->op,
-                                                        .ranks = comm->size,
-                                                        .nodes = comm->nnodes,
-                                                        .args = args});
-    if (way->kind == ASPX_COLL_LEVELS && (!comm->area || comm->nnodes < 2))
-        return false;
-    aspx_coll_problem(comm, args, grain, &problem);
-    if (way->kind == ASPX_COLL_LEVELS) {
-        problem.ranks = comm->nnodes;
-        problem.root = 0;
-        problem.node = NULL;
-        problem.in_place = false;
-    }
-    return asp_coll_fits(&way->messages, &problem, &err) == 0;
 }

@@ -33,9 +33,4 @@ MPI_Aint aspx_coll_alias(const struct aspx_coll_call *call, uint32_t rank);
 size_t aspx_coll_grain(const struct aspx_coll_call *call,
                        const struct asp_tune_args *args);
 
-/* Can this way carry out the call? The same on all ranks. */
-bool aspx_coll_fits(const struct aspx_coll_comm *comm,
-                    const struct asp_tune_args *args, size_t grain,
-                    const struct aspx_coll_way *way);
-
 #endif

@@ -70,8 +70,6 @@ static void tell(struct aspx_coll_comm *comm, const struct asp_tune_args *args,
     const struct asp_tune_key key = {comm->shape, asp_tune_call(args)};
     char text[ASPX_COLL_WAY_TEXT], name[ASP_TUNE_KEY_MAX];
 
-    if (way && way->kind == ASPX_COLL_DEFAULT)
-        way = NULL;
     if (was_told(comm->told, key.call, tried, way))
         return;
     aspx_trace("%s: %s %s (%s)", asp_tune_key_print(&key, name),

@@ -7,9 +7,9 @@
 #include "tune.h"
 
 #include "candidates.h"
-#include "carry.h"
 #include "comm.h"
 #include "eligible.h"
+#include "executor.h"
 #include "global.h"
 #include "learnt.h"
 #include "pinned.h"
@@ -76,6 +76,13 @@ static uint32_t forced_way(struct aspx_coll_comm *comm,
     return comm->forced[comm->nforced - 1].way;
 }
 
+static bool can_carry(const struct aspx_coll_comm *comm,
+                      const struct asp_tune_args *args, size_t grain,
+                      const struct aspx_coll_way *way)
+{
+    return !way->executor->fits || way->executor->fits(comm, args, grain, way);
+}
+
 /* For a call that must associate in one way, which a table may not know. */
 static int carry_pinned(struct aspx_coll_comm *comm,
                         const struct aspx_coll_call *call,
@@ -85,13 +92,13 @@ static int carry_pinned(struct aspx_coll_comm *comm,
     struct aspx_coll_way standard;
 
     if (!way || !aspx_coll_keeps_order(args, way) ||
-        !aspx_coll_fits(comm, args, aspx_coll_grain(call, args), way)) {
+        !can_carry(comm, args, aspx_coll_grain(call, args), way)) {
         aspx_coll_pinned_way(comm, args, &standard);
         way = &standard;
     }
     if (comm->told)
         trace_chosen(comm, args, way);
-    return aspx_coll_carry(comm, call, args, way);
+    return way->executor->execute(comm, call, args, way);
 }
 
 static bool is_same(const struct asp_tune_args *a,
@@ -102,7 +109,7 @@ static bool is_same(const struct asp_tune_args *a,
            a->root == b->root;
 }
 
-/* aspx_coll_fits(), asked once for calls that follow one another and are alike.
+/* can_carry(), asked once for calls that follow one another and are alike.
  * Counts of ranks may differ between these. */
 static bool fits(struct aspx_coll_comm *comm, const struct aspx_coll_call *call,
                  const struct asp_tune_args *args,
@@ -113,7 +120,7 @@ static bool fits(struct aspx_coll_comm *comm, const struct aspx_coll_call *call,
     if (comm->fitted.way == way && comm->fitted.grain == grain &&
         is_same(&comm->fitted.args, args) && !call->counts)
         return true;
-    if (!aspx_coll_fits(comm, args, grain, way))
+    if (!can_carry(comm, args, grain, way))
         return false;
     if (comm->told)
         trace_chosen(comm, args, way);
@@ -132,9 +139,9 @@ static int carry_out(struct aspx_coll_comm *comm,
 {
     if (aspx_coll_is_pinned(args))
         return carry_pinned(comm, call, args, way);
-    if (!way || way->kind == ASPX_COLL_DEFAULT || !fits(comm, call, args, way))
+    if (!way || !fits(comm, call, args, way))
         return call->mpi(call);
-    return aspx_coll_carry(comm, call, args, way);
+    return way->executor->execute(comm, call, args, way);
 }
 
 static int force(struct aspx_coll_comm *comm, const struct aspx_coll_call *call,

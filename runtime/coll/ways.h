@@ -25,16 +25,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum aspx_coll_kind {
-    ASPX_COLL_DEFAULT,
-    ASPX_COLL_MESSAGES,
-    ASPX_COLL_SHARED,
-    ASPX_COLL_LEVELS, /* shared, then messages between leaders */
-    ASPX_COLL_NATIVE, /* MPI's, by an algorithm that we choose */
-};
+struct aspx_coll_executor; /* executor.h */
 
 struct aspx_coll_way {
-    enum aspx_coll_kind kind;
+    const struct aspx_coll_executor *executor;
     enum asp_coll_op op;
     struct asp_coll_way messages;
     struct aspx_node_way shared;
@@ -43,10 +37,12 @@ struct aspx_coll_way {
 
 enum { ASPX_COLL_WAY_TEXT = 192 };
 
-/* The text, into buf of ASPX_COLL_WAY_TEXT bytes; returns buf. */
+/* The texts of all ways: executor.c. This one, into buf of ASPX_COLL_WAY_TEXT
+ * bytes; returns buf. */
 const char *aspx_coll_way_text(const struct aspx_coll_way *way, char *buf);
 
-/* The reverse. Returns 0, or -1 with the reason. */
+/* The reverse. Returns 0, or -1 with the reason; the way is then MPI's own
+ * choice. */
 int aspx_coll_way_parse(enum asp_coll_op op, const char *text,
                         struct aspx_coll_way *way_p, struct asp_err *err);
 
@@ -58,8 +54,7 @@ int aspx_coll_way_check(enum asp_coll_op op, const char *text,
  * forced. */
 bool aspx_coll_way_is_of(const struct aspx_coll_way *way, const char *family);
 
-/* Does memory of the node do this operation, alone and between leaders? */
-bool aspx_coll_shared_has(enum asp_coll_op op);
-bool aspx_coll_levels_has(enum asp_coll_op op);
+/* An error: the text is none. Returns -1. */
+int aspx_coll_way_bad(const char *text, struct asp_err *err);
 
 #endif

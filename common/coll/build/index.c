@@ -64,6 +64,29 @@ unsigned asp_coll_way_params(const struct asp_coll_way *way)
     return params;
 }
 
+bool asp_coll_way_is_chain(const struct asp_coll_way *way)
+{
+    return way->row->chain &&
+           (!(way->row->params & ASP_COLL_TREE) ||
+            (way->tree.shape == ASP_COLL_KARY && way->tree.k == 1));
+}
+
+bool asp_coll_way_chain(enum asp_coll_op op, size_t segment,
+                        struct asp_coll_way *way_p)
+{
+    const struct asp_coll_row *row = asp_coll_row_table;
+    const struct asp_coll_row *end = row + asp_coll_row_count;
+
+    while (row < end && !(row->op == op && row->chain))
+        row++;
+    if (row == end)
+        return false;
+    *way_p = (struct asp_coll_way){.row = row, .segment = segment};
+    if (row->params & ASP_COLL_TREE)
+        way_p->tree = (struct asp_coll_tree){.shape = ASP_COLL_KARY, .k = 1};
+    return true;
+}
+
 /* Sizes that are given by bytes, not by counts. */
 static bool has_counts(enum asp_coll_op op)
 {

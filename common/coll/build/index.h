@@ -103,6 +103,8 @@ struct asp_coll_row {
     unsigned across;  /* bits of enum asp_coll_across */
     const char *what; /* half a line for people */
     void (*build)(struct asp_coll_maker *maker); /* private */
+    /* A reduction from rank to rank: always, or along the tree of k = 1. */
+    bool chain;
 };
 
 /* What leaders do among themselves in rows "levels". */
@@ -129,6 +131,14 @@ struct asp_coll_way {
 /* The parameters that have a meaning: enum asp_coll_param_b. */
 unsigned asp_coll_way_params(const struct asp_coll_way *way);
 
+/* Does a reduction associate as a0 op (a1 op (a2 op ...)), and a prefix as
+ * ((a0 op a1) op a2) ..., whatever its segments and sizes are? */
+bool asp_coll_way_is_chain(const struct asp_coll_way *way);
+
+/* The way of an operation that does. Returns false where it reduces nothing. */
+bool asp_coll_way_chain(enum asp_coll_op op, size_t segment,
+                        struct asp_coll_way *way_p);
+
 /* All rows, by operation in the order of the enum. */
 const struct asp_coll_row *asp_coll_rows(size_t *nrows_p);
 
@@ -145,8 +155,9 @@ enum { ASP_COLL_WAY_TEXT = 128 };
  * come in the order tree, k or dims, segment, across, leaders, inner. */
 const char *asp_coll_way_text(const struct asp_coll_way *way, char *buf);
 
-/* The reverse; keys in any order, missing ones have the least legal value
- * (tree: knomial, k=2). Returns 0, or -1 with errno EINVAL and the reason. */
+/* The reverse; keys in any order, each once, missing ones have the least legal
+ * value (tree: knomial, k=2). Returns 0, or -1 with errno EINVAL and the
+ * reason. */
 int asp_coll_way_parse(const char *text, struct asp_coll_way *way_p,
                        struct asp_err *err);
 

@@ -3,7 +3,8 @@
 #include "common/coll/build/rows.h"
 
 /* clang-format off */
-#define ROW(op, ...) {ASP_COLL_##op, __VA_ARGS__}
+#define ROW(op, name, params, require, across, what, ...) \
+    {ASP_COLL_##op, name, params, require, across, what, .build = __VA_ARGS__}
 #define TREE         ASP_COLL_TREE
 #define RADIX        ASP_COLL_RADIX
 #define SEGMENT      ASP_COLL_SEGMENT
@@ -14,6 +15,7 @@
 #define ORDERED      (ASP_COLL_NODES | ASP_COLL_ORDERED)
 #define BLOCKS       (ASP_COLL_NODES | ASP_COLL_BLOCKS)
 #define ACROSS       (ASP_COLL_ACROSS | ASP_COLL_INNER)
+#define CHAIN        .chain = true
 #define BIT(across)  (1u << ASP_COLL_ACROSS_##across)
 
 /* The same for reduce_scatter and reduce_scatter_block. */
@@ -26,7 +28,7 @@
     ROW(op, "ring", 0, COMMUTATIVE, 0, "blocks go round and are folded", \
         asp_coll_rs_ring), \
     ROW(op, "tree", TREE | SEGMENT, 0, 0, "up a tree, and down as blocks", \
-        asp_coll_rs_tree), \
+        asp_coll_rs_tree, CHAIN), \
     ROW(op, "levels", ACROSS, ORDERED, BIT(HALVING) | BIT(RING) | BIT(FLAT), \
         "leaders fold the blocks of nodes", asp_coll_rs_levels)
 
@@ -46,7 +48,7 @@
     ROW(op, "exchange", 0, 0, 0, "to ranks at doubling distances", \
         asp_coll_scan_exchange), \
     ROW(op, "chain", SEGMENT, 0, 0, "from rank to rank, in segments", \
-        asp_coll_scan_chain), \
+        asp_coll_scan_chain, CHAIN), \
     ROW(op, "levels", ASP_COLL_INNER, BLOCKS, 0, \
         "in nodes, and over their last ranks", asp_coll_scan_levels)
 
@@ -68,7 +70,7 @@ const struct asp_coll_row asp_coll_row_table[] = {
         BIT(TREE) | BIT(EXCHANGE) | BIT(RING), "to leaders, and in nodes",
         asp_coll_bcast_levels),
     ROW(REDUCE, "tree", TREE | SEGMENT, 0, 0, "up a tree, in segments",
-        asp_coll_reduce_tree),
+        asp_coll_reduce_tree, CHAIN),
     ROW(REDUCE, "halving", 0, 0, 0, "recursive halving, and gather",
         asp_coll_reduce_shares),
     ROW(REDUCE, "levels", ACROSS | TREE | SEGMENT, ORDERED,
@@ -88,7 +90,7 @@ const struct asp_coll_row asp_coll_row_table[] = {
     ROW(ALLTOALL, "levels", ASP_COLL_ACROSS | RADIX, NODES, BIT(EXCHANGE) | BIT(FLAT),
         "leaders send all that goes to a node", asp_coll_alltoall_levels),
     ROW(ALLREDUCE, "tree", TREE | SEGMENT, 0, 0, "up a tree, and down",
-        asp_coll_allreduce_tree),
+        asp_coll_allreduce_tree, CHAIN),
     ROW(ALLREDUCE, "exchange", RADIX, 0, 0, "groups of k exchange vectors",
         asp_coll_allreduce_exchange),
     ROW(ALLREDUCE, "halving", 0, 0, 0, "recursive halving and doubling",
