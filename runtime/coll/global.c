@@ -13,6 +13,7 @@
 #include "model.h"
 #include "reducible.h"
 #include "settings.h"
+#include "table.h"
 
 #include "runtime/base/log.h"
 #include "runtime/mpi/build.h"

@@ -7,20 +7,16 @@
 #include "join.h"
 
 #include "call.h"
-#include "machine.h"
 #include "settings.h"
-#include "ways.h"
 
 #include "runtime/base/backoff.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/log.h"
 
-#include <inttypes.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Polls in a row before another process gets the CPU: about 10 us. A small
  * message of a pair that has two CPUs takes less; a yield costs it 0.5 us. */
@@ -103,75 +99,4 @@ bool aspx_coll_is_first(void)
 
     aspx_coll_behind.MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     return rank == 0;
-}
-
-/* ---- the table -------------------------------------------------------------- */
-
-static void say(const char *what, const struct asp_err *err)
-{
-    char text[ASP_ERR_TEXT_MAX + ASP_ERR_PLACE_MAX];
-
-    aspx_log(ASPX_LOG_WARNING, "%s%s", what,
-             asp_err_print(err, text, sizeof(text)));
-}
-
-/* In rank 0: the canonical text of a table that may be used here, or NULL. */
-static char *read_table(const char *path, uint64_t *bytes_p)
-{
-    struct asp_tune_table table;
-    struct asp_err err;
-    size_t bytes = 0;
-    char *text = NULL;
-
-    if (asp_tune_table_read(path, aspx_coll_way_check, &table, &err) != 0) {
-        /* What is saved later is often what is read next time. */
-        if (!aspx_coll_settings.save || access(path, F_OK) == 0)
-            say("coll.table is not used: ", &err);
-        return NULL;
-    }
-    if (asp_tune_table_fits(&table, aspx_coll_machine(), aspx_coll_job(),
-                            &err) == 0)
-        text = asp_tune_table_text(&table, &bytes);
-    else
-        say("", &err);
-    asp_tune_table_clear(&table);
-    *bytes_p = text ? bytes : 0;
-    return text;
-}
-
-/* All get what rank 0 has; 0 bytes: nothing. Returns NULL when there is nothing
- * or no memory, which differs between ranks. */
-static char *share(char *text, uint64_t *bytes)
-{
-    aspx_coll_behind.MPI_Bcast(bytes, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-    if (*bytes == 0)
-        return text;
-    if (!text)
-        text = malloc(*bytes);
-    if (!text) /* the others would wait */
-        aspx_coll_give_up();
-    aspx_coll_behind.MPI_Bcast_c(text, (MPI_Count) *bytes, MPI_BYTE, 0,
-                                 MPI_COMM_WORLD);
-    return text;
-}
-
-bool aspx_coll_take_table(struct asp_tune_table *table_p)
-{
-    uint64_t bytes = 0;
-    char *text = NULL;
-    bool taken = false;
-    struct asp_err err;
-
-    if (aspx_coll_is_first() && aspx_coll_settings.table)
-        text = read_table(aspx_coll_settings.table, &bytes);
-    else if (aspx_coll_is_first() &&
-             aspx_coll_settings.mode == ASP_COLL_MODE_TABLE)
-        aspx_log(ASPX_LOG_WARNING, "coll=table without a table (coll.table): "
-                                   "blocking collectives stay MPI's");
-    text = share(text, &bytes);
-    if (bytes)
-        taken = asp_tune_table_parse("coll.table", text, bytes,
-                                     aspx_coll_way_check, table_p, &err) == 0;
-    free(text);
-    return taken;
 }

@@ -5,8 +5,6 @@
 #ifndef ASPEN_RUNTIME_COLL_JOIN_H
 #define ASPEN_RUNTIME_COLL_JOIN_H
 
-#include "common/tune/table.h"
-
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,11 +13,6 @@
  * over MPI_COMM_WORLD, when MPI runs. Ends the job, with a message, when some
  * rank does not take part within init.timeout_s. */
 bool aspx_coll_are_alike(uint64_t number);
-
-/* Rank 0 reads coll.table, says what is wrong with it, and sends it to all.
- * Collective, as above.
- *   table_p  set where this returns true: there is one, of this machine */
-bool aspx_coll_take_table(struct asp_tune_table *table_p);
 
 /* What to do while a request is waited for. */
 enum aspx_coll_patience {
