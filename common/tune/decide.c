@@ -215,13 +215,13 @@ void asp_decide_resume(struct asp_decide *decide,
 
 /* ---- a call ---- */
 
-/* Operations in which every rank waits for all. */
-enum {
-    WAITS_FOR_ALL = 1 << ASP_COLL_BARRIER | 1 << ASP_COLL_ALLREDUCE |
-                    1 << ASP_COLL_ALLGATHER | 1 << ASP_COLL_ALLTOALL |
-                    1 << ASP_COLL_REDUCE_SCATTER_BLOCK |
-                    1 << ASP_COLL_REDUCE_SCATTER | 1 << ASP_COLL_ALLGATHERV,
-};
+/* Does every rank wait for all? With counts of its own it may get nothing. */
+static bool waits_for_all(enum asp_coll_op op)
+{
+    const struct asp_coll_form *form = &asp_coll_forms[op];
+
+    return !form->root && !form->prefix && form->counts != ASP_COLL_COUNTS_OWN;
+}
 
 static enum asp_coll_op op_of(uint32_t word)
 {
@@ -237,7 +237,7 @@ static uint32_t count_others(const struct asp_decide *d, enum asp_coll_op op)
         const struct line *line = &d->lines[i];
         enum asp_coll_op other = op_of(line->word);
 
-        if (other != op && WAITS_FOR_ALL >> other & 1)
+        if (other != op && waits_for_all(other))
             calls += line->entered + line->granted - line->left -
                      line->straight.left;
     }
@@ -335,7 +335,7 @@ static struct asp_decision decide_anew(struct asp_decide *d,
     if (line)
         catch_up(d, line);
     else
-        d->unlined += WAITS_FOR_ALL >> args->op & 1;
+        d->unlined += waits_for_all(args->op);
     if (line && d->detects)
         word |= (uint32_t) detect(d, line) << ASP_TUNE_PATTERN_SHIFT;
     if (!look_up(d, word, &decision) && searches(d) &&

@@ -3,10 +3,22 @@
  * is in key_text.c. */
 #include "key.h"
 
-#define ASP_TUNE_OP_ROW(ID, RULES, BYTES) [ASP_COLL_##ID] = {RULES, BYTES},
+/* Counts of a rank's own are not equal, nor is MPI_IN_PLACE of a root. */
+#define IF(condition, rule) ((condition) ? (unsigned) (rule) : 0u)
+#define RULES(ID, NAME, ROOT, IN, OUT, COUNTS, REDUCES, PREFIX, PLACE)         \
+    [ASP_COLL_##                                                               \
+        ID] = {IF(ASP_COLL_##OUT != ASP_COLL_NO_BLOCK &&                       \
+                      ASP_COLL_##COUNTS != ASP_COLL_COUNTS_OWN,                \
+                  ASP_TUNE_BYTES) |                                            \
+               IF(ASP_COLL_##PLACE##_IN_PLACE == ASP_COLL_ALL_IN_PLACE,        \
+                  ASP_TUNE_IN_PLACE) |                                         \
+               IF(ASP_COLL_##ROOT != ASP_COLL_NO_ROOT, ASP_TUNE_ROOT) |        \
+               IF(REDUCES, ASP_TUNE_FOLD)},
 
 const struct asp_tune_op_row asp_tune_ops[ASP_COLL_OPS] = {
-    ASP_TUNE_OPS(ASP_TUNE_OP_ROW)};
+    ASP_COLL_FORMS(RULES)};
+
+_Static_assert(ASP_COLL_OPS <= 32, "five bits of a call word");
 
 uint64_t asp_tune_bucket_bytes(uint32_t bucket)
 {

@@ -24,46 +24,18 @@
 
 /* What the standard makes equal on all ranks, by operation. */
 enum asp_tune_rule {
-    ASP_TUNE_BYTES = 1,    /* a number of bytes: see asp_tune_ops */
+    /* A number of bytes: of a block or vector (forms.h), but where blocks
+     * differ of all together. */
+    ASP_TUNE_BYTES = 1,
     ASP_TUNE_IN_PLACE = 2, /* MPI_IN_PLACE at all ranks or at none */
     ASP_TUNE_ROOT = 4,
     ASP_TUNE_FOLD = 8, /* an MPI_Op */
 };
 
-/* T(ID of enum asp_coll_op, enum asp_tune_rule, which bytes). MPI_Alltoallw is
- * none of them. */
-/* clang-format off */
-#define ASP_TUNE_OPS(T)                                                       \
-    T(BARRIER, 0, "none")                                                     \
-    T(BCAST, ASP_TUNE_BYTES | ASP_TUNE_ROOT, "of the message")                \
-    T(REDUCE, ASP_TUNE_BYTES | ASP_TUNE_ROOT | ASP_TUNE_FOLD, "of the vector")\
-    T(SCATTER, ASP_TUNE_BYTES | ASP_TUNE_ROOT, "for one rank")                \
-    T(GATHER, ASP_TUNE_BYTES | ASP_TUNE_ROOT, "of one rank")                  \
-    T(ALLGATHER, ASP_TUNE_BYTES | ASP_TUNE_IN_PLACE, "of one rank")           \
-    T(ALLTOALL, ASP_TUNE_BYTES | ASP_TUNE_IN_PLACE, "from one rank to one")   \
-    T(ALLREDUCE, ASP_TUNE_BYTES | ASP_TUNE_IN_PLACE | ASP_TUNE_FOLD,          \
-      "of the vector")                                                        \
-    T(REDUCE_SCATTER_BLOCK,                                                   \
-      ASP_TUNE_BYTES | ASP_TUNE_IN_PLACE | ASP_TUNE_FOLD, "of one result")    \
-    T(REDUCE_SCATTER, ASP_TUNE_BYTES | ASP_TUNE_IN_PLACE | ASP_TUNE_FOLD,     \
-      "of all results together")                                              \
-    T(SCAN, ASP_TUNE_BYTES | ASP_TUNE_IN_PLACE | ASP_TUNE_FOLD,               \
-      "of the vector")                                                        \
-    T(EXSCAN, ASP_TUNE_BYTES | ASP_TUNE_IN_PLACE | ASP_TUNE_FOLD,             \
-      "of the vector")                                                        \
-    T(SCATTERV, ASP_TUNE_ROOT, "none: counts are the root's")                 \
-    T(GATHERV, ASP_TUNE_ROOT, "none: counts are the root's")                  \
-    T(ALLGATHERV, ASP_TUNE_BYTES | ASP_TUNE_IN_PLACE,                         \
-      "of all ranks together")                                                \
-    T(ALLTOALLV, ASP_TUNE_IN_PLACE, "none: counts are local")
-/* clang-format on */
-
-struct asp_tune_op_row {
-    unsigned rules;    /* enum asp_tune_rule */
-    const char *bytes; /* which ones, for people */
-};
-
-extern const struct asp_tune_op_row asp_tune_ops[ASP_COLL_OPS];
+/* Of each operation, as its form has it. */
+extern const struct asp_tune_op_row {
+    unsigned rules; /* enum asp_tune_rule */
+} asp_tune_ops[ASP_COLL_OPS];
 
 /* What an MPI_Op lets an algorithm do. */
 enum asp_tune_fold {
@@ -89,8 +61,8 @@ enum asp_tune_pattern {
 /* A call, as the standard shows it to all ranks alike. */
 struct asp_tune_args {
     enum asp_coll_op op;
-    /* Those that asp_tune_ops names: count times MPI_Type_size, never the
-     * extent. Not looked at where it says "none". */
+    /* Count times MPI_Type_size, never the extent. Not looked at without
+     * ASP_TUNE_BYTES. */
     uint64_t bytes;
     enum asp_tune_fold fold;
     bool floating; /* the MPI_Op is built in, its type is a floating one */
@@ -137,7 +109,7 @@ enum {
 
 /* The call word: equal on all ranks of a correct program.
  *   args  op below ASP_COLL_OPS; what is not equal for it is ignored
- * Threads: pure.  Cost: no memory but a table of 16 rows. */
+ * Threads: pure.  Cost: no memory but a table of a row for each operation. */
 static inline uint32_t asp_tune_call(const struct asp_tune_args *args)
 {
     unsigned rules = asp_tune_ops[args->op].rules;

@@ -76,17 +76,34 @@ static void equal_only(void **state)
  * the calls that have one for each rank. */
 static void local_is_local(void **state)
 {
-    static const enum asp_coll_op rooted[] = {ASP_COLL_GATHER, ASP_COLL_SCATTER,
-                                              ASP_COLL_REDUCE, ASP_COLL_GATHERV,
-                                              ASP_COLL_SCATTERV};
-    static const enum asp_coll_op counted[] = {
-        ASP_COLL_ALLTOALLV, ASP_COLL_GATHERV, ASP_COLL_SCATTERV};
+    enum {
+        BYTES = ASP_TUNE_BYTES,
+        ROOT = ASP_TUNE_ROOT,
+        FOLD = BYTES | ASP_TUNE_FOLD,
+        PLACE = ASP_TUNE_IN_PLACE,
+    };
+    static const unsigned rules[ASP_COLL_OPS] = {
+        [ASP_COLL_BARRIER] = 0,
+        [ASP_COLL_BCAST] = BYTES | ROOT,
+        [ASP_COLL_REDUCE] = FOLD | ROOT,
+        [ASP_COLL_SCATTER] = BYTES | ROOT,
+        [ASP_COLL_GATHER] = BYTES | ROOT,
+        [ASP_COLL_ALLGATHER] = BYTES | PLACE,
+        [ASP_COLL_ALLTOALL] = BYTES | PLACE,
+        [ASP_COLL_ALLREDUCE] = FOLD | PLACE,
+        [ASP_COLL_REDUCE_SCATTER_BLOCK] = FOLD | PLACE,
+        [ASP_COLL_REDUCE_SCATTER] = FOLD | PLACE,
+        [ASP_COLL_SCAN] = FOLD | PLACE,
+        [ASP_COLL_EXSCAN] = FOLD | PLACE,
+        [ASP_COLL_SCATTERV] = ROOT,
+        [ASP_COLL_GATHERV] = ROOT,
+        [ASP_COLL_ALLGATHERV] = BYTES | PLACE,
+        [ASP_COLL_ALLTOALLV] = PLACE,
+    };
 
     (void) state;
-    for (size_t i = 0; i < sizeof(rooted) / sizeof(rooted[0]); i++)
-        assert_false(asp_tune_ops[rooted[i]].rules & ASP_TUNE_IN_PLACE);
-    for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++)
-        assert_false(asp_tune_ops[counted[i]].rules & ASP_TUNE_BYTES);
+    for (int op = 0; op < ASP_COLL_OPS; op++)
+        assert_int_equal(asp_tune_ops[op].rules, rules[op]);
 }
 
 static void call_words(void **state)

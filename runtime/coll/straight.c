@@ -47,9 +47,8 @@ void aspx_straight_keep(const struct aspx_coll_call *call, uint32_t rank,
 {
     size_t slot = aspx_straight_slot_of(call->comm);
 
-    if (call->op > ASP_COLL_EXSCAN || call->counts ||
-        !is_basic(call->send_type) || !is_basic(call->recv_type) ||
-        !claim(call->comm, slot))
+    if (asp_coll_has_counts(call->op) || !is_basic(call->send_type) ||
+        !is_basic(call->recv_type) || !claim(call->comm, slot))
         return;
     *aspx_straight_place_of(
         slot, call, call->send == MPI_IN_PLACE) = (struct aspx_straight_place){

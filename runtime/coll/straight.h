@@ -17,6 +17,7 @@
 
 #include "call.h"
 
+#include "common/coll/schedule/forms.h"
 #include "common/tune/decide.h"
 
 #include <stdatomic.h>
@@ -27,13 +28,8 @@ enum {
     ASPX_STRAIGHT_SLOT_BITS = 5,
     ASPX_STRAIGHT_SLOTS = 1 << ASPX_STRAIGHT_SLOT_BITS,
     ASPX_STRAIGHT_WAY_BITS = 2, /* of the places of calls of one operation */
-    ASPX_STRAIGHT_OP_BITS = 4,
-    ASPX_STRAIGHT_PLACES = 1 << (ASPX_STRAIGHT_WAY_BITS +
-                                 ASPX_STRAIGHT_OP_BITS + 1),
+    ASPX_STRAIGHT_PLACES = 2 * ASP_COLL_OPS << ASPX_STRAIGHT_WAY_BITS,
 };
-
-_Static_assert((int) ASP_COLL_EXSCAN < 1 << ASPX_STRAIGHT_OP_BITS,
-               "operations without counts by rank are numbered first");
 
 /* A call. What an operation lacks is 0. */
 struct aspx_straight_place {
@@ -78,18 +74,15 @@ aspx_straight_place_of(size_t slot, const struct aspx_coll_call *call,
 static inline __attribute__((always_inline)) bool aspx_straight_is(
     const struct aspx_straight_place *at, const struct aspx_coll_call *call)
 {
-    unsigned rules = 0;
+    const struct asp_coll_form *form = &asp_coll_forms[call->op];
 
-#define RULES(ID, HAS, BYTES) rules = call->op == ASP_COLL_##ID ? (HAS) : rules;
-    ASP_TUNE_OPS(RULES)
-#undef RULES
     if (at->nrecv != call->nrecv || at->recv_type != call->recv_type)
         return false;
-    if (rules & ASP_TUNE_FOLD
+    if (form->reduces
             ? at->fold != call->fold
             : at->nsend != call->nsend || at->send_type != call->send_type)
         return false;
-    return !(rules & ASP_TUNE_ROOT) || at->root == call->root;
+    return !form->root || at->root == call->root;
 }
 
 /* NULL, or MPI_IN_PLACE, by one comparison. */
@@ -105,17 +98,13 @@ static inline __attribute__((always_inline)) bool aspx_straight_buffers(
     const struct aspx_coll_call *call, bool in_place,
     const struct aspx_straight_place *at)
 {
-    bool is_root = at->is_root;
-    bool receives = is_root || (call->op != ASP_COLL_GATHER &&
-                                call->op != ASP_COLL_REDUCE);
-    bool sends = call->op != ASP_COLL_BCAST && !in_place &&
-                 (is_root || call->op != ASP_COLL_SCATTER);
+    const struct asp_coll_form *form = &asp_coll_forms[call->op];
+    bool receives = asp_coll_gets(form, at->is_root);
+    bool sends = !in_place && asp_coll_gives(form, at->is_root);
 
-    if (call->op == ASP_COLL_BARRIER)
-        return true;
     if (receives && __builtin_expect(aspx_straight_is_special(call->recv), 0))
         return false;
-    if (call->op == ASP_COLL_SCATTER && sends &&
+    if (form->root == ASP_COLL_ROOT_SENDS && sends &&
         aspx_straight_is_special(call->send))
         return false;
     return !sends || !receives ||
@@ -143,9 +132,10 @@ static inline __attribute__((always_inline)) bool aspx_straight_count(
 static inline __attribute__((always_inline)) bool aspx_goes_straight(
     const struct aspx_coll_call *call)
 {
-    /* What is not the root's may be NULL in a scatter. */
-    if (call->op == ASP_COLL_BARRIER || call->op == ASP_COLL_BCAST ||
-        call->op == ASP_COLL_SCATTER ||
+    const struct asp_coll_form *form = &asp_coll_forms[call->op];
+
+    /* What is not the root's may be NULL where the root sends. */
+    if (!form->in || form->root == ASP_COLL_ROOT_SENDS ||
         __builtin_expect(!aspx_straight_is_special(call->send), 1))
         return aspx_straight_count(call, false);
     return call->send == MPI_IN_PLACE && aspx_straight_count(call, true);

@@ -53,26 +53,16 @@ static void draw_children(FILE *to, const uint32_t *parents, uint32_t n,
     }
 }
 
-static bool goes_down(enum asp_coll_op op)
-{
-    return op == ASP_COLL_BCAST || op == ASP_COLL_SCATTER ||
-           op == ASP_COLL_SCATTERV;
-}
-
-static bool goes_up(enum asp_coll_op op)
-{
-    return op == ASP_COLL_REDUCE || op == ASP_COLL_GATHER ||
-           op == ASP_COLL_GATHERV;
-}
-
 static void draw_tree(FILE *to, const struct aspt_coll *coll)
 {
     const struct asp_coll_problem *p = coll->problem;
-    uint8_t action = goes_up(p->op) ? ASP_COLL_SEND : ASP_COLL_RECV;
+    const struct asp_coll_form *form = &asp_coll_forms[p->op];
+    uint8_t action = form->root == ASP_COLL_ROOT_GETS ? ASP_COLL_SEND
+                                                      : ASP_COLL_RECV;
     uint32_t parents[TREE_MAX];
     char indent[3 * TREE_MAX + 4] = "";
 
-    if (p->ranks > TREE_MAX || !(goes_up(p->op) || goes_down(p->op)))
+    if (p->ranks > TREE_MAX || !form->root)
         return;
     for (uint32_t r = 0; r < p->ranks; r++) {
         parents[r] = parent_of(&coll->schedules[r], action);

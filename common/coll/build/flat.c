@@ -82,7 +82,7 @@ void asp_coll_scatter_tree(struct asp_coll_maker *m)
     const struct asp_coll_problem *p = m->problem;
     struct asp_coll_group all = asp_coll_all(m);
     struct asp_coll_blocks b = {asp_coll_at(ASP_COLL_IN, 0),
-                                asp_coll_even(m, p->ranks, p->bytes)};
+                                asp_coll_offsets(m)};
     struct asp_coll_place own = out();
 
     if (!b.at)
@@ -96,7 +96,7 @@ void asp_coll_gather_tree(struct asp_coll_maker *m)
 {
     const struct asp_coll_problem *p = m->problem;
     struct asp_coll_group all = asp_coll_all(m);
-    struct asp_coll_blocks b = {out(), asp_coll_even(m, p->ranks, p->bytes)};
+    struct asp_coll_blocks b = {out(), asp_coll_offsets(m)};
     struct asp_coll_place own = asp_coll_at(ASP_COLL_IN, 0);
 
     if (!b.at)
@@ -129,7 +129,7 @@ static struct asp_coll_place alltoall_input(struct asp_coll_maker *m)
 void asp_coll_alltoall_flat(struct asp_coll_maker *m)
 {
     struct asp_coll_group all = asp_coll_all(m);
-    const size_t *at = asp_coll_even(m, all.n, m->problem->bytes);
+    const size_t *at = asp_coll_offsets(m);
     struct asp_coll_blocks from = {alltoall_input(m), at}, to = {out(), at};
 
     if (at)
@@ -178,20 +178,10 @@ void asp_coll_allreduce_ring(struct asp_coll_maker *m)
                            m->problem->bytes);
 }
 
-/* Offsets of the blocks of reduce_scatter(_block). */
-static const size_t *rs_offsets(struct asp_coll_maker *m)
-{
-    const struct asp_coll_problem *p = m->problem;
-
-    if (p->op == ASP_COLL_REDUCE_SCATTER)
-        return asp_coll_counted(m, p->ranks, p->counts);
-    return asp_coll_even(m, p->ranks, p->bytes);
-}
-
 void asp_coll_rs_pairs(struct asp_coll_maker *m)
 {
     struct asp_coll_group all = asp_coll_all(m);
-    const size_t *at = rs_offsets(m);
+    const size_t *at = asp_coll_offsets(m);
 
     if (at)
         asp_coll_add_rs_pairs(m, &all, asp_coll_input(m), at, out());
@@ -200,7 +190,7 @@ void asp_coll_rs_pairs(struct asp_coll_maker *m)
 void asp_coll_rs_ring(struct asp_coll_maker *m)
 {
     struct asp_coll_group all = asp_coll_all(m);
-    const size_t *at = rs_offsets(m);
+    const size_t *at = asp_coll_offsets(m);
 
     if (at)
         asp_coll_add_rs_ring(m, &all, asp_coll_input(m), at, out());
@@ -209,7 +199,7 @@ void asp_coll_rs_ring(struct asp_coll_maker *m)
 void asp_coll_rs_halving(struct asp_coll_maker *m)
 {
     struct asp_coll_group all = asp_coll_all(m);
-    const size_t *at = rs_offsets(m);
+    const size_t *at = asp_coll_offsets(m);
 
     if (at)
         asp_coll_add_rs_halving(m, &all, asp_coll_input(m), at, out());
@@ -218,7 +208,7 @@ void asp_coll_rs_halving(struct asp_coll_maker *m)
 void asp_coll_rs_exchange(struct asp_coll_maker *m)
 {
     struct asp_coll_group all = asp_coll_all(m);
-    const size_t *at = rs_offsets(m);
+    const size_t *at = asp_coll_offsets(m);
 
     if (at)
         asp_coll_add_rs_exchange(m, &all, m->way->tree.k, asp_coll_input(m), at,
@@ -229,7 +219,7 @@ void asp_coll_rs_exchange(struct asp_coll_maker *m)
 void asp_coll_rs_tree(struct asp_coll_maker *m)
 {
     struct asp_coll_group all = asp_coll_all(m);
-    const size_t *at = rs_offsets(m);
+    const size_t *at = asp_coll_offsets(m);
     struct asp_coll_blocks b = {out(), at};
 
     if (!at)
@@ -242,12 +232,17 @@ void asp_coll_rs_tree(struct asp_coll_maker *m)
     asp_coll_add_scatter(m, &all, 0, &m->way->tree, &b, false, out());
 }
 
+static bool is_exclusive(const struct asp_coll_maker *m)
+{
+    return asp_coll_forms[m->problem->op].prefix == ASP_COLL_EXCLUSIVE;
+}
+
 void asp_coll_scan_exchange(struct asp_coll_maker *m)
 {
     struct asp_coll_group all = asp_coll_all(m);
 
     asp_coll_add_scan(m, &all, asp_coll_input(m), out(), m->problem->bytes,
-                      m->problem->op == ASP_COLL_EXSCAN);
+                      is_exclusive(m));
 }
 
 void asp_coll_scan_chain(struct asp_coll_maker *m)
@@ -255,6 +250,5 @@ void asp_coll_scan_chain(struct asp_coll_maker *m)
     struct asp_coll_group all = asp_coll_all(m);
 
     asp_coll_add_chain_scan(m, &all, asp_coll_input(m), out(),
-                            m->problem->bytes,
-                            m->problem->op == ASP_COLL_EXSCAN);
+                            m->problem->bytes, is_exclusive(m));
 }

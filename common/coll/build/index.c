@@ -6,47 +6,6 @@
 #include <errno.h>
 #include <string.h>
 
-static const char *const op_names[ASP_COLL_OPS] = {
-    [ASP_COLL_BARRIER] = "barrier",
-    [ASP_COLL_BCAST] = "bcast",
-    [ASP_COLL_REDUCE] = "reduce",
-    [ASP_COLL_SCATTER] = "scatter",
-    [ASP_COLL_GATHER] = "gather",
-    [ASP_COLL_ALLGATHER] = "allgather",
-    [ASP_COLL_ALLTOALL] = "alltoall",
-    [ASP_COLL_ALLREDUCE] = "allreduce",
-    [ASP_COLL_REDUCE_SCATTER_BLOCK] = "reduce_scatter_block",
-    [ASP_COLL_REDUCE_SCATTER] = "reduce_scatter",
-    [ASP_COLL_SCAN] = "scan",
-    [ASP_COLL_EXSCAN] = "exscan",
-    [ASP_COLL_SCATTERV] = "scatterv",
-    [ASP_COLL_GATHERV] = "gatherv",
-    [ASP_COLL_ALLGATHERV] = "allgatherv",
-    [ASP_COLL_ALLTOALLV] = "alltoallv",
-};
-
-const char *asp_coll_op_name(enum asp_coll_op op)
-{
-    return op_names[op];
-}
-
-int asp_coll_op_parse(const char *name, enum asp_coll_op *op_p,
-                      struct asp_err *err)
-{
-    char names[ASP_ERR_TEXT_MAX] = "";
-
-    for (int op = 0; op < ASP_COLL_OPS; op++) {
-        if (strcmp(name, op_names[op]) == 0) {
-            *op_p = (enum asp_coll_op) op;
-            return 0;
-        }
-        strcat(names, op ? ", " : "");
-        strcat(names, op_names[op]);
-    }
-    return asp_errf(err, EINVAL, "\"%.40s\" is no collective: take one of %s",
-                    name, names);
-}
-
 const struct asp_coll_row *asp_coll_rows(size_t *nrows_p)
 {
     *nrows_p = asp_coll_row_count;
@@ -87,22 +46,9 @@ bool asp_coll_way_chain(enum asp_coll_op op, size_t segment,
     return true;
 }
 
-/* Sizes that are given by bytes, not by counts. */
-static bool has_counts(enum asp_coll_op op)
-{
-    return asp_coll_forms[op].counts != ASP_COLL_EQUAL;
-}
-
-static bool folds(enum asp_coll_op op)
-{
-    return asp_coll_forms[op].reduces;
-}
-
 /* Operations that move a subtree as one piece. */
-static bool has_blocks(enum asp_coll_op op)
+static bool has_blocks(const struct asp_coll_form *form)
 {
-    const struct asp_coll_form *form = &asp_coll_forms[op];
-
     return form->counts != ASP_COLL_COUNTS_OWN &&
            (form->in == ASP_COLL_ALL_BLOCKS) !=
                (form->out == ASP_COLL_ALL_BLOCKS);
@@ -110,19 +56,23 @@ static bool has_blocks(enum asp_coll_op op)
 
 static int check_problem(const struct asp_coll_problem *p, struct asp_err *err)
 {
+    const struct asp_coll_form *form = &asp_coll_forms[p->op];
+    bool counted = asp_coll_has_counts(p->op);
+    bool both = form->counts == ASP_COLL_COUNTS_OWN && asp_coll_exchanges(form);
+
     if (p->ranks < 1 || p->ranks > ASP_COLL_RANKS || p->root >= p->ranks)
         return asp_errf(err, EINVAL, "rank %u as root of %u ranks",
                         (unsigned) p->root, (unsigned) p->ranks);
-    if (p->grain < 1 ||
-        (folds(p->op) && !has_counts(p->op) && p->bytes % p->grain))
+    if (p->grain < 1 || (form->reduces && !counted && p->bytes % p->grain))
         return asp_errf(err, EINVAL,
                         "%zu bytes are no whole number of elements of %zu",
                         p->bytes, p->grain);
-    if (has_counts(p->op) && !p->counts &&
-        !(p->op == ASP_COLL_ALLTOALLV && p->in_place))
-        return asp_errf(err, EINVAL, "%s needs counts", op_names[p->op]);
-    if (p->op == ASP_COLL_ALLTOALLV && !p->recv_counts)
-        return asp_errf(err, EINVAL, "alltoallv needs counts to receive");
+    if (counted && !p->counts && !(both && p->in_place))
+        return asp_errf(err, EINVAL, "%s needs counts",
+                        asp_coll_op_name(p->op));
+    if (both && !p->recv_counts)
+        return asp_errf(err, EINVAL, "%s needs counts to receive",
+                        asp_coll_op_name(p->op));
     return 0;
 }
 
@@ -157,28 +107,29 @@ static int check_values(const struct asp_coll_way *way, uint32_t n,
                         (unsigned) way->inner);
     if (params & ASP_COLL_ACROSS && !(way->row->across >> way->across & 1))
         return asp_errf(err, EINVAL, "%s:%s does not have this across",
-                        op_names[way->row->op], way->row->name);
+                        asp_coll_op_name(way->row->op), way->row->name);
     return 0;
 }
 
 static int refuse(const struct asp_coll_way *way, const char *what,
                   struct asp_err *err)
 {
-    return asp_errf(err, ENOTSUP, "%s:%s needs %s", op_names[way->row->op],
-                    way->row->name, what);
+    return asp_errf(err, ENOTSUP, "%s:%s needs %s",
+                    asp_coll_op_name(way->row->op), way->row->name, what);
 }
 
 static int check_needs(const struct asp_coll_way *way,
                        const struct asp_coll_problem *p,
                        const struct asp_coll_nodes *nodes, struct asp_err *err)
 {
+    const struct asp_coll_form *form = &asp_coll_forms[p->op];
     unsigned require = way->row->require;
     bool bine = asp_coll_way_params(way) & ASP_COLL_TREE &&
                 way->tree.shape == ASP_COLL_BINE;
 
-    if (bine && has_blocks(p->op))
+    if (bine && has_blocks(form))
         return refuse(way, "trees whose subtrees are intervals, not bine", err);
-    if (bine && folds(p->op) && !p->commutative)
+    if (bine && form->reduces && !p->commutative)
         return refuse(way, "a commutative operation for tree=bine", err);
     if (require & ASP_COLL_COMMUTATIVE && !p->commutative)
         return refuse(way, "a commutative operation", err);
@@ -194,9 +145,9 @@ static int check_needs(const struct asp_coll_way *way,
                       "one another",
                       err);
     if (way->row->across && way->across == ASP_COLL_ACROSS_RING &&
-        folds(p->op) && !p->commutative)
+        form->reduces && !p->commutative)
         return refuse(way, "a commutative operation for its ring", err);
-    if (p->op == ASP_COLL_ALLTOALL && way->row->across &&
+    if (asp_coll_exchanges(form) && way->row->across &&
         way->across == ASP_COLL_ACROSS_EXCHANGE && nodes->least != nodes->most)
         return refuse(way, "nodes of one size for an exchange", err);
     if (way->row->params & ASP_COLL_LEADERS &&
@@ -214,7 +165,8 @@ static int check(const struct asp_coll_way *way,
 
     if (way->row->op != problem->op)
         return asp_errf(err, EINVAL, "a way of %s for %s",
-                        op_names[way->row->op], op_names[problem->op]);
+                        asp_coll_op_name(way->row->op),
+                        asp_coll_op_name(problem->op));
     if (check_problem(problem, err) < 0 || check_values(way, n, err) < 0)
         return -1;
     return check_needs(way, problem, nodes, err);
@@ -262,7 +214,7 @@ int asp_coll_make(const struct asp_coll_way *way,
     asp_coll_release(&maker);
     if (asp_coll_finish(s) == 0)
         return 0;
-    asp_errf(err, errno, "%s:%s: rank %u: %s", op_names[problem->op],
+    asp_errf(err, errno, "%s:%s: rank %u: %s", asp_coll_op_name(problem->op),
              way->row->name, (unsigned) rank, strerror(errno));
     asp_coll_reset(s);
     return -1;

@@ -21,47 +21,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One call of a collective. Sizes are bytes of the type signature; n is ranks.
- *
- *   op              bytes is   IN, bytes            OUT, bytes
- *   barrier         -          -                    -
- *   bcast           message    -                    all: bytes (the root's is
- *                                                   what is sent)
- *   reduce          vector     bytes                root: bytes
- *   scatter         block      root: n * bytes      bytes
- *   gather          block      bytes                root: n * bytes
- *   allgather       block      bytes                n * bytes
- *   alltoall        block      n * bytes            n * bytes
- *   allreduce       vector     bytes                bytes
- *   reduce_scatter_block block n * bytes            bytes
- *   reduce_scatter  -          sum of counts        counts[rank]
- *   scan, exscan    vector     bytes                bytes (exscan: not touched
- *                                                   at rank 0)
- *   scatterv        -          root: by counts      counts[rank]
- *   gatherv         -          counts[rank]         root: by counts
- *   allgatherv      -          counts[rank]         by counts
- *   alltoallv       -          by counts            by recv_counts
+/* One call of a collective; forms.h says what is in IN and OUT. Sizes are bytes
+ * of the type signature.
  *
  * in_place is MPI_IN_PLACE of all ranks, or of the root where only the root may
- * say it; what would be in IN is then in OUT:
- *   reduce, allreduce, scan, exscan      the vector in OUT
- *   gather(v), allgather(v)              the own block at its place in OUT
- *   scatter(v)                           root: its block stays in IN, OUT is
- *                                        not touched
- *   alltoall(v)                          OUT is sent and replaced; alltoallv:
- *                                        counts and displs are not used
- *   reduce_scatter(_block)               the whole input in OUT, the result at
- *                                        its start; the rest stays as it is
- * Of reduce, gather(v) and scatter(v) the other ranks ignore in_place: they
- * must not need to know it, and build the same messages either way. */
+ * say it. Then the other ranks ignore it: they must not need to know it, and
+ * build the same messages either way. */
 struct asp_coll_problem {
     enum asp_coll_op op;
     uint32_t ranks; /* 1..ASP_COLL_RANKS */
     uint32_t root;
-    size_t bytes;
-    /* Of the v-operations, bytes for each rank, borrowed. gatherv, scatterv:
-     * only the root has all, the others need just their own. alltoallv: what
-     * this rank sends, and recv_counts what it receives. */
+    size_t bytes; /* of a block or vector */
+    /* Instead, of operations with counts, bytes for each rank, borrowed.
+     * gatherv, scatterv: only the root has all, the others need just their own.
+     * alltoallv: what this rank sends, and recv_counts what it receives. */
     const size_t *counts;
     const size_t *displs; /* offsets in bytes; NULL: one after the other */
     const size_t *recv_counts;
@@ -141,12 +114,6 @@ bool asp_coll_way_chain(enum asp_coll_op op, size_t segment,
 
 /* All rows, by operation in the order of the enum. */
 const struct asp_coll_row *asp_coll_rows(size_t *nrows_p);
-
-const char *asp_coll_op_name(enum asp_coll_op op); /* "bcast" */
-
-/* Returns 0, or -1 with errno EINVAL and the names there are in err. */
-int asp_coll_op_parse(const char *name, enum asp_coll_op *op_p,
-                      struct asp_err *err);
 
 enum { ASP_COLL_WAY_TEXT = 128 };
 

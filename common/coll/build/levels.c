@@ -51,14 +51,16 @@ struct asp_coll_tree asp_coll_inner(const struct asp_coll_maker *m)
                                   .k = m->way->inner};
 }
 
-const size_t *asp_coll_by_node(struct asp_coll_maker *m, const size_t *counts,
-                               size_t bytes)
+const size_t *asp_coll_by_node(struct asp_coll_maker *m)
 {
-    uint32_t n = m->problem->ranks;
+    const struct asp_coll_problem *p = m->problem;
+    bool counted = asp_coll_has_counts(p->op);
+    uint32_t n = p->ranks;
     size_t *at = asp_coll_keep(m, n + 1, sizeof(*at));
 
     for (uint32_t i = 0; at && i < n; i++)
-        at[i + 1] = at[i] + (counts ? counts[m->nodes->members[i]] : bytes);
+        at[i + 1] = at[i] +
+                    (counted ? p->counts[m->nodes->members[i]] : p->bytes);
     return at;
 }
 

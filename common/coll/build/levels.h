@@ -28,10 +28,9 @@ bool asp_coll_leaders(struct asp_coll_maker *m, uint32_t index, int64_t instead,
 /* The tree inside of nodes. */
 struct asp_coll_tree asp_coll_inner(const struct asp_coll_maker *m);
 
-/* Offsets of blocks in the order of nodes, by position: counts by rank, or
- * bytes each. NULL as asp_coll_keep(). */
-const size_t *asp_coll_by_node(struct asp_coll_maker *m, const size_t *counts,
-                               size_t bytes);
+/* Offsets of the blocks of all ranks in the order of nodes, by position. NULL
+ * as asp_coll_keep(). */
+const size_t *asp_coll_by_node(struct asp_coll_maker *m);
 
 /* Offsets of what all ranks of a node have together: at as above. */
 const size_t *asp_coll_of_nodes(struct asp_coll_maker *m, const size_t *at);

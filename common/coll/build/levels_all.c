@@ -67,22 +67,19 @@ static const size_t *places_of(struct asp_coll_maker *m)
 {
     const struct asp_coll_problem *p = m->problem;
 
-    if (p->op == ASP_COLL_ALLGATHER)
-        return asp_coll_even(m, p->ranks, p->bytes);
-    return p->displs ? p->displs : asp_coll_counted(m, p->ranks, p->counts);
+    return asp_coll_has_counts(p->op) && p->displs ? p->displs
+                                                   : asp_coll_offsets(m);
 }
 
 void asp_coll_allgather_levels(struct asp_coll_maker *m)
 {
     const struct asp_coll_problem *p = m->problem;
-    bool counted = p->op == ASP_COLL_ALLGATHERV;
     struct asp_coll_group local = asp_coll_local(m), leaders;
     struct asp_coll_tree inner = asp_coll_inner(m);
     const size_t *places = places_of(m);
-    const size_t *at = asp_coll_by_node(m, counted ? p->counts : NULL,
-                                        p->bytes);
+    const size_t *at = asp_coll_by_node(m);
     const size_t *of = at ? asp_coll_of_nodes(m, at) : NULL;
-    bool moved = !m->nodes->blocks || (counted && p->displs), leads;
+    bool moved = !m->nodes->blocks || places == p->displs, leads;
     struct asp_coll_blocks nodes, blocks;
     struct asp_coll_place own = asp_coll_at(ASP_COLL_IN, 0);
 
@@ -113,11 +110,8 @@ void asp_coll_allgather_levels(struct asp_coll_maker *m)
 void asp_coll_rs_levels(struct asp_coll_maker *m)
 {
     const struct asp_coll_problem *p = m->problem;
-    bool counted = p->op == ASP_COLL_REDUCE_SCATTER;
-    const size_t *by_rank = counted ? asp_coll_counted(m, p->ranks, p->counts)
-                                    : asp_coll_even(m, p->ranks, p->bytes);
-    const size_t *at = asp_coll_by_node(m, counted ? p->counts : NULL,
-                                        p->bytes);
+    const size_t *by_rank = asp_coll_offsets(m);
+    const size_t *at = asp_coll_by_node(m);
     const size_t *of = at ? asp_coll_of_nodes(m, at) : NULL;
     struct asp_coll_group local = asp_coll_local(m), leaders;
     struct asp_coll_tree inner = asp_coll_inner(m);
@@ -159,7 +153,8 @@ void asp_coll_rs_levels(struct asp_coll_maker *m)
 void asp_coll_scan_levels(struct asp_coll_maker *m)
 {
     const struct asp_coll_problem *p = m->problem;
-    bool exclusive = p->op == ASP_COLL_EXSCAN, last, leads;
+    bool exclusive = asp_coll_forms[p->op].prefix == ASP_COLL_EXCLUSIVE;
+    bool last, leads;
     struct asp_coll_group local = asp_coll_local(m), leaders;
     struct asp_coll_tree inner = asp_coll_inner(m);
     struct asp_coll_place total = out(0), before;

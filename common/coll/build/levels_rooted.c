@@ -130,8 +130,8 @@ static bool sort_blocks(struct asp_coll_maker *m, enum asp_coll_buffer buffer,
     const struct asp_coll_problem *p = m->problem;
     uint32_t node = asp_coll_node_of(m, m->rank);
 
-    s->at = asp_coll_by_node(m, NULL, p->bytes);
-    s->by_rank = asp_coll_even(m, p->ranks, p->bytes);
+    s->at = asp_coll_by_node(m);
+    s->by_rank = asp_coll_offsets(m);
     s->of_nodes = s->at ? asp_coll_of_nodes(m, s->at) : NULL;
     if (!s->of_nodes || !s->by_rank ||
         !asp_coll_leaders(m, 0, p->root, &s->leaders, &s->leads))

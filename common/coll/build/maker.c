@@ -52,6 +52,14 @@ const size_t *asp_coll_counted(struct asp_coll_maker *m, uint32_t n,
     return at;
 }
 
+const size_t *asp_coll_offsets(struct asp_coll_maker *m)
+{
+    const struct asp_coll_problem *p = m->problem;
+
+    return asp_coll_has_counts(p->op) ? asp_coll_counted(m, p->ranks, p->counts)
+                                      : asp_coll_even(m, p->ranks, p->bytes);
+}
+
 const size_t *asp_coll_shares(struct asp_coll_maker *m, uint32_t n,
                               size_t bytes)
 {

@@ -107,6 +107,9 @@ const size_t *asp_coll_counted(struct asp_coll_maker *m, uint32_t n,
 const size_t *asp_coll_shares(struct asp_coll_maker *m, uint32_t n,
                               size_t bytes);
 
+/* Offsets of the blocks of all ranks, equal or by counts. */
+const size_t *asp_coll_offsets(struct asp_coll_maker *m);
+
 /* Bytes of a segment: at most way->segment, whole grains; total if it is 0. */
 size_t asp_coll_segment(const struct asp_coll_maker *m, size_t total);
 

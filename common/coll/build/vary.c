@@ -25,18 +25,16 @@ struct all_blocks {
 static bool begin(struct asp_coll_maker *m, struct all_blocks *all)
 {
     const struct asp_coll_problem *p = m->problem;
-    bool counted = p->op == ASP_COLL_ALLGATHERV;
     struct asp_coll_place own = asp_coll_at(ASP_COLL_IN, 0);
 
-    all->elsewhere = counted && p->displs;
-    all->b.at = counted ? asp_coll_counted(m, p->ranks, p->counts)
-                        : asp_coll_even(m, p->ranks, p->bytes);
+    all->elsewhere = asp_coll_has_counts(p->op) && p->displs;
+    all->b.at = asp_coll_offsets(m);
     if (!all->b.at)
         return false;
     all->b.base = all->elsewhere ? asp_coll_scratch(m->s, all->b.at[p->ranks])
                                  : out(0);
     if (p->in_place)
-        own = out(at(counted ? p->displs : NULL, all->b.at, m->rank));
+        own = out(at(all->elsewhere ? p->displs : NULL, all->b.at, m->rank));
     asp_coll_move(m, own, asp_coll_block(&all->b, m->rank),
                   asp_coll_span(&all->b, m->rank, m->rank + 1));
     return true;

@@ -64,10 +64,11 @@ static bool take_tree(struct asp_coll_way *way, uint32_t n, uint32_t *choice)
  * operations that go up and down one. */
 static size_t segmented(const struct asp_coll_problem *problem)
 {
-    bool all = problem->op == ASP_COLL_ALLGATHER ||
-               problem->op == ASP_COLL_REDUCE_SCATTER_BLOCK;
+    const struct asp_coll_form *form = &asp_coll_forms[problem->op];
 
-    return all ? problem->ranks * problem->bytes : problem->bytes;
+    return form->counts == ASP_COLL_EQUAL
+               ? asp_coll_most_blocks(form, problem->ranks) * problem->bytes
+               : problem->bytes;
 }
 
 static bool take_segment(struct asp_coll_way *way, size_t bytes,

@@ -14,7 +14,7 @@ int asp_coll_mpich(const struct asp_coll_problem *problem,
                    struct asp_coll_way *way_p, struct asp_err *err);
 
 /* The algorithms that MPICH has for an operation, as texts of ways; NULL ends
- * them. Those of v-operations are not listed but allgatherv's. */
+ * them. */
 const char *const *asp_coll_mpich_ways(enum asp_coll_op op);
 
 #endif
