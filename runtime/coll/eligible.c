@@ -18,7 +18,7 @@
 
 static bool folds(const struct aspx_coll_call *call, struct asp_tune_args *args)
 {
-    if (!(asp_tune_ops[call->op].rules & ASP_TUNE_FOLD))
+    if (!asp_coll_forms[call->op].reduces)
         return true;
     args->fold = ASP_TUNE_BUILTIN;
     return aspx_coll_can_reduce(call->fold, call->recv_type, &args->floating);
@@ -66,7 +66,7 @@ const struct aspx_coll_call *aspx_coll_significant(
     return room;
 }
 
-/* The bytes that asp_tune_ops names: those of the side that is significant on
+/* The bytes of a block or vector: those of the side that is significant on
  * this rank. */
 static uint64_t equal_bytes(const struct aspx_coll_comm *comm,
                             const struct aspx_coll_call *call)
@@ -125,7 +125,7 @@ static bool is_alias(const struct aspx_coll_comm *comm,
 
     if (apart != (uintptr_t) aspx_coll_alias(call, comm->rank))
         return false;
-    if (asp_tune_ops[call->op].rules & ASP_TUNE_FOLD) /* one type, one count */
+    if (asp_coll_forms[call->op].reduces) /* one type, one count */
         return true;
     return call->send_type == call->recv_type &&
            (aspx_coll_has_counts(call->op) || call->nsend == call->nrecv);
@@ -203,7 +203,7 @@ bool aspx_coll_is_eligible(const struct aspx_coll_comm *comm,
 {
     *args_p = (struct asp_tune_args){.op = call->op,
                                      .root = (uint32_t) call->root};
-    if (call->op == ASP_COLL_BARRIER)
+    if (!asp_coll_forms[call->op].out) /* nothing is moved */
         return true;
     if (!root_is_right(comm, call) || !in_place_is_right(comm, call) ||
         !folds(call, args_p))

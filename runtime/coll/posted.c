@@ -42,27 +42,16 @@ static const void *own_block(const struct aspx_coll_call *call, uint32_t rank)
 static struct gift gift_of(const struct aspx_coll_space *space,
                            const struct aspx_coll_call *call)
 {
+    const struct asp_coll_form *form = &asp_coll_forms[call->op];
     bool in_place = call->send == MPI_IN_PLACE;
-    struct gift gift = {in_place ? call->recv : call->send,
-                        in_place ? call->nrecv : call->nsend,
-                        in_place ? call->recv_type : call->send_type};
+    struct gift gift = {call->send, call->nsend, call->send_type};
 
-    switch (call->op) {
-    case ASP_COLL_BCAST:
-        return (struct gift){call->recv, call->nrecv, call->recv_type};
-    case ASP_COLL_GATHER:
-    case ASP_COLL_ALLGATHER:
-        if (in_place)
-            gift.data = own_block(call, space->posts.rank);
-        break;
-    case ASP_COLL_SCATTER:
-    case ASP_COLL_ALLTOALL:
-    case ASP_COLL_REDUCE_SCATTER_BLOCK:
+    if (in_place || !form->in)
+        gift = (struct gift){call->recv, call->nrecv, call->recv_type};
+    if (in_place && asp_coll_joins(form))
+        gift.data = own_block(call, space->posts.rank);
+    if (form->in == ASP_COLL_ALL_BLOCKS)
         gift.count *= space->posts.ranks;
-        break;
-    default:
-        break;
-    }
     return gift;
 }
 
@@ -80,33 +69,6 @@ static int fill(void *arg, void *data, uint64_t bytes)
 
 /* ---- what it gets ------------------------------------------------------------- */
 
-static bool gets(const struct aspx_coll_space *space,
-                 const struct aspx_coll_call *call)
-{
-    bool root = (uint32_t) call->root == space->posts.rank;
-
-    switch (call->op) {
-    case ASP_COLL_BARRIER:
-        return false;
-    case ASP_COLL_BCAST:
-        return !root;
-    case ASP_COLL_REDUCE:
-    case ASP_COLL_GATHER:
-        return root;
-    default:
-        return call->recv != MPI_IN_PLACE;
-    }
-}
-
-static uint32_t blocks_got(const struct aspx_coll_space *space,
-                           enum asp_coll_op op)
-{
-    return op == ASP_COLL_GATHER || op == ASP_COLL_ALLGATHER ||
-                   op == ASP_COLL_ALLTOALL
-               ? space->posts.ranks
-               : 1;
-}
-
 /* The program may free its type while the operation is under way. (A duplicate
  * would call the program's copy functions of attributes.) */
 static int keep_type(MPI_Datatype type, MPI_Datatype *kept)
@@ -119,13 +81,18 @@ static int keep_type(MPI_Datatype type, MPI_Datatype *kept)
 static int note_target(struct aspx_coll_posted *posted,
                        const struct aspx_coll_call *call)
 {
-    posted->to.writes = gets(posted->space, call);
+    const struct aspx_posts *posts = &posted->space->posts;
+    const struct asp_coll_form *form = &asp_coll_forms[call->op];
+
+    posted->to.writes = asp_coll_takes(form,
+                                       (uint32_t) call->root == posts->rank) &&
+                        call->recv != MPI_IN_PLACE;
     if (!posted->to.writes)
         return MPI_SUCCESS;
     posted->to.data = call->recv;
     posted->to.type = call->recv_type;
-    posted->to.count = call->nrecv *
-                       (MPI_Count) blocks_got(posted->space, call->op);
+    posted->to.count = call->nrecv * (MPI_Count) asp_coll_count_blocks(
+                                         form->out, posts->ranks);
     posted->to.is_plain = aspx_handle_basic_size(call->recv_type) > 0;
     return posted->to.is_plain ? MPI_SUCCESS
                                : keep_type(call->recv_type, &posted->to.type);
@@ -220,12 +187,12 @@ static struct aspx_mailbox_what what_of(const struct aspx_coll_call *call,
     };
 }
 
+/* The root of a scatter says it of OUT. */
 static bool keeps_own(const struct aspx_coll_call *call)
 {
-    if (call->op == ASP_COLL_SCATTER)
-        return call->recv == MPI_IN_PLACE;
-    return call->send == MPI_IN_PLACE &&
-           (call->op == ASP_COLL_GATHER || call->op == ASP_COLL_ALLGATHER);
+    return call->recv == MPI_IN_PLACE ||
+           (call->send == MPI_IN_PLACE &&
+            asp_coll_joins(&asp_coll_forms[call->op]));
 }
 
 /* The others have posted it, or will: without this rank's part they would wait

@@ -234,8 +234,7 @@ static int decide(struct aspx_coll_comm *comm,
  * already have to be carried out in an order of ours. */
 static uint32_t earned(const struct aspx_coll_call *call)
 {
-    return aspx_coll_settings.reproducible &&
-                   asp_tune_ops[call->op].rules & ASP_TUNE_FOLD
+    return aspx_coll_settings.reproducible && asp_coll_forms[call->op].reduces
                ? 1
                : ASPX_COLL_EARNED;
 }

@@ -36,17 +36,25 @@ static bool has_root(const struct aspx_exchange_mailbox *mailbox,
     return mailbox->node_of[x->what.root] == mailbox->node;
 }
 
-static bool comes_from_root(const struct aspx_exchange *x)
+static const struct asp_coll_form *form_of(const struct aspx_exchange *x)
 {
-    return x->what.op == ASP_COLL_BCAST || x->what.op == ASP_COLL_SCATTER;
+    return &asp_coll_forms[x->what.op];
+}
+
+/* Has this node what is exchanged? */
+static bool is_given(const struct aspx_exchange_mailbox *mailbox,
+                     const struct aspx_exchange *x)
+{
+    return form_of(x)->root != ASP_COLL_ROOT_SENDS || has_root(mailbox, x);
 }
 
 static bool has_all(const struct aspx_exchange_mailbox *mailbox,
                     const struct aspx_exchange *x)
 {
-    if (comes_from_root(x))
-        return !has_root(mailbox, x) ||
-               x->from[mailbox->member_of[x->what.root]].data != NULL;
+    if (!is_given(mailbox, x))
+        return true;
+    if (form_of(x)->root == ASP_COLL_ROOT_SENDS)
+        return x->from[mailbox->member_of[x->what.root]].data != NULL;
     for (uint32_t p = 0; p < mailbox->mailbox.me; p++)
         if (!x->from[p].data)
             return false;
@@ -77,10 +85,25 @@ static void give(struct aspx_exchange *x, uint64_t to, uint32_t member,
         x->run.rc = MPI_ERR_TRUNCATE;
 }
 
-/* From the last to the first, as in a node. */
-static void fold_members(const struct aspx_exchange_mailbox *mailbox,
-                         struct aspx_exchange *x, uint64_t bytes)
+/* The root's message, which a broadcast sends from where it lands. */
+static void give_bcast(const struct aspx_exchange_mailbox *mailbox,
+                       struct aspx_exchange *x)
 {
+    const char *data = data_of(x, mailbox->member_of[x->what.root], 0,
+                               x->what.bytes);
+
+    if (data)
+        memcpy(x->out, data, x->what.bytes);
+    else
+        x->run.rc = MPI_ERR_TRUNCATE;
+}
+
+/* From the last to the first, as in a node. */
+static void give_reduction(const struct aspx_exchange_mailbox *mailbox,
+                           struct aspx_exchange *x)
+{
+    uint64_t bytes = asp_coll_count_blocks(form_of(x)->in, mailbox->ranks) *
+                     x->what.bytes;
     uint32_t last = mailbox->mailbox.me - 1;
 
     give(x, 0, last, 0, bytes);
@@ -94,13 +117,20 @@ static void fold_members(const struct aspx_exchange_mailbox *mailbox,
     }
 }
 
+static void give_gather(const struct aspx_exchange_mailbox *mailbox,
+                        struct aspx_exchange *x)
+{
+    for (uint32_t p = 0; p < mailbox->mailbox.me; p++)
+        give(x, p * x->what.bytes, p, 0, x->what.bytes);
+}
+
 /* The root's blocks, by node and member. */
 static void give_scatter(const struct aspx_exchange_mailbox *mailbox,
                          struct aspx_exchange *x)
 {
     uint64_t bytes = x->what.bytes;
 
-    for (uint32_t r = 0; r < mailbox->ranks && has_root(mailbox, x); r++)
+    for (uint32_t r = 0; r < mailbox->ranks; r++)
         give(x,
              (mailbox->node_of[r] * mailbox->fullest + mailbox->member_of[r]) *
                  bytes,
@@ -128,30 +158,32 @@ static void give_alltoall(const struct aspx_exchange_mailbox *mailbox,
  * operation's bytes: blocks of members (full), of all nodes (nodes * full). */
 enum unit { NONE, ONE, RANKS, NODE, NODES, PAIRS };
 
+typedef void give_f(const struct aspx_exchange_mailbox *mailbox,
+                    struct aspx_exchange *x);
+
+/* clang-format off */
 static const struct between {
     const char *way;
-    enum asp_coll_op op;
     enum unit block, in, out;
+    give_f *give; /* what the node gives: on the root's node, if a root sends */
 } betweens[ASP_COLL_OPS] = {
-    [ASP_COLL_BARRIER] = {"barrier:dissemination,k=2", ASP_COLL_BARRIER, NONE,
-                          NONE, NONE},
-    [ASP_COLL_BCAST] = {"bcast:tree=knomial,k=2", ASP_COLL_BCAST, ONE, NONE,
-                        ONE},
-    [ASP_COLL_REDUCE] = {"reduce:tree=knomial,k=2", ASP_COLL_REDUCE, ONE, ONE,
-                         ONE},
-    [ASP_COLL_SCATTER] = {"scatter:tree=knomial,k=2", ASP_COLL_SCATTER, NODE,
-                          NODES, NODE},
-    [ASP_COLL_GATHER] = {"gather:tree=knomial,k=2", ASP_COLL_GATHER, NODE, NODE,
-                         NODES},
-    [ASP_COLL_ALLGATHER] = {"allgather:dissemination,k=2", ASP_COLL_ALLGATHER,
-                            NODE, NODE, NODES},
-    [ASP_COLL_ALLTOALL] = {"alltoall:flat", ASP_COLL_ALLTOALL, PAIRS, PAIRS,
-                           PAIRS},
-    [ASP_COLL_ALLREDUCE] = {"allreduce:tree=knomial,k=2", ASP_COLL_ALLREDUCE,
-                            ONE, ONE, ONE},
-    [ASP_COLL_REDUCE_SCATTER_BLOCK] = {"allreduce:tree=knomial,k=2",
-                                       ASP_COLL_ALLREDUCE, RANKS, RANKS, RANKS},
+    [ASP_COLL_BARRIER] = {"barrier:dissemination,k=2", NONE, NONE, NONE, NULL},
+    [ASP_COLL_BCAST] = {"bcast:tree=knomial,k=2", ONE, NONE, ONE, give_bcast},
+    [ASP_COLL_REDUCE] =
+        {"reduce:tree=knomial,k=2", ONE, ONE, ONE, give_reduction},
+    [ASP_COLL_SCATTER] =
+        {"scatter:tree=knomial,k=2", NODE, NODES, NODE, give_scatter},
+    [ASP_COLL_GATHER] =
+        {"gather:tree=knomial,k=2", NODE, NODE, NODES, give_gather},
+    [ASP_COLL_ALLGATHER] =
+        {"allgather:dissemination,k=2", NODE, NODE, NODES, give_gather},
+    [ASP_COLL_ALLTOALL] = {"alltoall:flat", PAIRS, PAIRS, PAIRS, give_alltoall},
+    [ASP_COLL_ALLREDUCE] =
+        {"allreduce:tree=knomial,k=2", ONE, ONE, ONE, give_reduction},
+    [ASP_COLL_REDUCE_SCATTER_BLOCK] =
+        {"allreduce:tree=knomial,k=2", RANKS, RANKS, RANKS, give_reduction},
 };
+/* clang-format on */
 
 static uint64_t count_of(const struct aspx_exchange_mailbox *mailbox,
                          enum unit unit)
@@ -179,12 +211,6 @@ static uint64_t room_of(const struct aspx_exchange_mailbox *mailbox,
 
 /* ---- begun -------------------------------------------------------------------- */
 
-static bool reduces(uint32_t op)
-{
-    return op == ASP_COLL_REDUCE || op == ASP_COLL_ALLREDUCE ||
-           op == ASP_COLL_REDUCE_SCATTER_BLOCK;
-}
-
 /* Larger operations are MPI's, so no correct one has pieces of a quarter of a
  * region; and what is not larger always finds room in the end. */
 enum { REGION_SHARE = 4 };
@@ -209,7 +235,7 @@ static const char *wrong_sizes(const struct aspx_exchange_mailbox *mailbox,
         is_too_large(mailbox, x, between->in) ||
         is_too_large(mailbox, x, between->out))
         return "bytes";
-    if (reduces(x->what.op) && (x->what.grain == 0 || x->what.grain != size ||
+    if (form_of(x)->reduces && (x->what.grain == 0 || x->what.grain != size ||
                                 x->what.bytes % x->what.grain))
         return "element size";
     return NULL;
@@ -225,7 +251,7 @@ static const char *wrong_what(const struct aspx_exchange_mailbox *mailbox,
         return "operation";
     if (x->what.root >= mailbox->ranks)
         return "root";
-    if (reduces(x->what.op) &&
+    if (form_of(x)->reduces &&
         !aspx_coll_can_reduce(x->what.fold, x->what.type, &floating))
         return "reduction";
     return wrong_sizes(mailbox, x);
@@ -242,10 +268,10 @@ struct aspx_exchange *aspx_exchange_begin(struct aspx_exchange_mailbox *mailbox,
         return NULL;
     x->number = view->number;
     x->what = view->what;
-    if (!reduces(x->what.op))
-        x->what.grain = 1; /* means nothing */
     x->from = calloc(mailbox->mailbox.me, sizeof(*x->from));
     wrong = wrong_what(mailbox, x);
+    if (!wrong && !form_of(x)->reduces)
+        x->what.grain = 1; /* means nothing */
     if (x->from && !wrong)
         return x;
     if (wrong) {
@@ -262,7 +288,6 @@ static int build(const struct aspx_exchange_mailbox *mailbox,
                  struct aspx_exchange *x, const struct between *between)
 {
     struct asp_coll_problem problem = {
-        .op = between->op,
         .ranks = mailbox->nodes,
         .root = mailbox->node_of[x->what.root],
         .bytes = count_of(mailbox, between->block) * x->what.bytes,
@@ -272,51 +297,15 @@ static int build(const struct aspx_exchange_mailbox *mailbox,
     struct asp_coll_way way;
     struct asp_err err;
 
-    if (asp_coll_way_parse(between->way, &way, &err) != 0 ||
-        asp_coll_build(&way, &problem, mailbox->node, &x->schedule, &err) != 0)
+    if (asp_coll_way_parse(between->way, &way, &err) != 0)
+        return -1;
+    problem.op = way.row->op;
+    if (asp_coll_build(&way, &problem, mailbox->node, &x->schedule, &err) != 0)
         return -1;
     for (uint32_t i = 0; i < x->schedule.nsteps; i++)
         if (x->schedule.steps[i].tag >= ASPX_MAILBOX_MESSAGES)
             return -1;
     return aspx_coll_plan_make(&x->plan, &x->schedule);
-}
-
-static void give_all(const struct aspx_exchange_mailbox *mailbox,
-                     struct aspx_exchange *x)
-{
-    uint64_t bytes = x->what.bytes;
-    uint32_t root = mailbox->member_of[x->what.root];
-    const char *data;
-
-    switch ((enum asp_coll_op) x->what.op) {
-    case ASP_COLL_BCAST:
-        data = has_root(mailbox, x) ? data_of(x, root, 0, bytes) : NULL;
-        if (data)
-            memcpy(x->out, data, bytes);
-        else if (has_root(mailbox, x))
-            x->run.rc = MPI_ERR_TRUNCATE;
-        break;
-    case ASP_COLL_REDUCE:
-    case ASP_COLL_ALLREDUCE:
-        fold_members(mailbox, x, bytes);
-        break;
-    case ASP_COLL_REDUCE_SCATTER_BLOCK:
-        fold_members(mailbox, x, mailbox->ranks * bytes);
-        break;
-    case ASP_COLL_GATHER:
-    case ASP_COLL_ALLGATHER:
-        for (uint32_t p = 0; p < mailbox->mailbox.me; p++)
-            give(x, p * bytes, p, 0, bytes);
-        break;
-    case ASP_COLL_SCATTER:
-        give_scatter(mailbox, x);
-        break;
-    case ASP_COLL_ALLTOALL:
-        give_alltoall(mailbox, x);
-        break;
-    default:
-        break;
-    }
 }
 
 static int start(const struct aspx_exchange_mailbox *mailbox,
@@ -330,7 +319,8 @@ static int start(const struct aspx_exchange_mailbox *mailbox,
     x->out = calloc(1, x->out_bytes + 1);
     if (!x->in || !x->out || build(mailbox, x, between) != 0)
         return -1;
-    give_all(mailbox, x);
+    if (between->give && is_given(mailbox, x))
+        between->give(mailbox, x);
     rc = x->run.rc;
     aspx_coll_run_start(
         &x->run, &x->plan,
@@ -368,16 +358,10 @@ int aspx_exchange_step(const struct aspx_exchange_mailbox *mailbox,
 static uint64_t read_bytes(const struct aspx_exchange_mailbox *mailbox,
                            const struct aspx_exchange *x)
 {
-    switch ((enum asp_coll_op) x->what.op) {
-    case ASP_COLL_BCAST:
-    case ASP_COLL_SCATTER:
-        return has_root(mailbox, x) ? 0 : x->out_bytes;
-    case ASP_COLL_REDUCE:
-    case ASP_COLL_GATHER:
-        return has_root(mailbox, x) ? x->out_bytes : 0;
-    default:
-        return x->out_bytes;
-    }
+    unsigned root = form_of(x)->root;
+    bool read = !root || has_root(mailbox, x) == (root == ASP_COLL_ROOT_GETS);
+
+    return read ? x->out_bytes : 0;
 }
 
 bool aspx_exchange_publish(struct aspx_exchange_mailbox *mailbox,

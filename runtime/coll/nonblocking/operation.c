@@ -19,25 +19,22 @@ static bool has_ghost(const struct aspx_posts *posts)
     return posts->nodes > 1;
 }
 
+static const struct asp_coll_form *form_of(const struct aspx_mailbox_what *what)
+{
+    return &asp_coll_forms[what->op];
+}
+
 /* The largest entry of the operation. */
 static uint64_t most_bytes(const struct aspx_posts *posts,
                            const struct aspx_mailbox_what *what)
 {
-    uint64_t blocks = posts->ranks;
+    const struct asp_coll_form *form = form_of(what);
+    /* Of several nodes those of fewer ranks are filled up. */
+    uint64_t ranks = has_ghost(posts) ? (uint64_t) posts->fullest * posts->nodes
+                                      : posts->ranks;
+    uint64_t blocks = asp_coll_most_blocks(form, ranks);
 
-    switch ((enum asp_coll_op) what->op) {
-    case ASP_COLL_SCATTER:
-    case ASP_COLL_GATHER:
-    case ASP_COLL_ALLGATHER:
-    case ASP_COLL_ALLTOALL:
-    case ASP_COLL_REDUCE_SCATTER_BLOCK:
-        break;
-    default:
-        return what->bytes;
-    }
-    if (has_ghost(posts)) /* nodes of fewer ranks are filled up */
-        blocks = (uint64_t) posts->fullest * posts->nodes;
-    if (has_ghost(posts) && what->op == ASP_COLL_ALLTOALL)
+    if (has_ghost(posts) && asp_coll_exchanges(form))
         blocks *= posts->fullest;
     return blocks * what->bytes;
 }
@@ -45,26 +42,10 @@ static uint64_t most_bytes(const struct aspx_posts *posts,
 bool aspx_posts_can(const struct aspx_posts *posts,
                     const struct aspx_mailbox_what *what)
 {
-    switch ((enum asp_coll_op) what->op) {
-    case ASP_COLL_BARRIER:
-        return true;
-    case ASP_COLL_SCAN:
-    case ASP_COLL_EXSCAN:
-        if (has_ghost(posts))
-            return false;
-        break;
-    case ASP_COLL_BCAST:
-    case ASP_COLL_REDUCE:
-    case ASP_COLL_SCATTER:
-    case ASP_COLL_GATHER:
-    case ASP_COLL_ALLGATHER:
-    case ASP_COLL_ALLTOALL:
-    case ASP_COLL_ALLREDUCE:
-    case ASP_COLL_REDUCE_SCATTER_BLOCK:
-        break;
-    default:
+    const struct asp_coll_form *form = form_of(what);
+
+    if (form->counts != ASP_COLL_EQUAL || (form->prefix && has_ghost(posts)))
         return false;
-    }
     return what->bytes <= posts->most && most_bytes(posts, what) <= posts->most;
 }
 
@@ -77,19 +58,10 @@ static bool is_root(const struct aspx_posts *posts,
 uint64_t aspx_post_gives(const struct aspx_posts *posts,
                          const struct aspx_mailbox_what *what)
 {
-    switch ((enum asp_coll_op) what->op) {
-    case ASP_COLL_BARRIER:
-        return 0;
-    case ASP_COLL_BCAST:
-        return is_root(posts, what) ? what->bytes : 0;
-    case ASP_COLL_SCATTER:
-        return is_root(posts, what) ? posts->ranks * what->bytes : 0;
-    case ASP_COLL_ALLTOALL:
-    case ASP_COLL_REDUCE_SCATTER_BLOCK:
-        return posts->ranks * what->bytes;
-    default:
-        return what->bytes;
-    }
+    enum asp_coll_share share = asp_coll_brings(form_of(what),
+                                                is_root(posts, what));
+
+    return asp_coll_count_blocks(share, posts->ranks) * what->bytes;
 }
 
 /* ---- posted ------------------------------------------------------------------- */
@@ -183,31 +155,24 @@ enum needs { NOTHING, THE_ROOT, LOWER, ALL, THE_GHOST };
 static enum needs needs_of(const struct aspx_posts *posts,
                            const struct aspx_mailbox_what *what)
 {
-    enum needs all = has_ghost(posts) ? THE_GHOST : ALL;
+    const struct asp_coll_form *form = form_of(what);
 
-    switch ((enum asp_coll_op) what->op) {
-    case ASP_COLL_BCAST:
-    case ASP_COLL_SCATTER:
+    if (form->root == ASP_COLL_ROOT_SENDS)
         return posts->node_of[what->root] == posts->node ? THE_ROOT : THE_GHOST;
-    case ASP_COLL_REDUCE:
-    case ASP_COLL_GATHER:
-        return is_root(posts, what) ? all : NOTHING;
-    case ASP_COLL_SCAN:
-    case ASP_COLL_EXSCAN:
+    if (form->root == ASP_COLL_ROOT_GETS && !is_root(posts, what))
+        return NOTHING;
+    if (form->prefix)
         return LOWER;
-    default:
-        return all;
-    }
+    return has_ghost(posts) ? THE_GHOST : ALL;
 }
 
 /* Does it still have to read entries? A root that only gave does not. */
 static bool reads(const struct aspx_posts *posts, const struct aspx_post *post)
 {
-    if (post->held)
-        return false;
-    if (post->what.op == ASP_COLL_BCAST && is_root(posts, &post->what))
-        return false;
-    return needs_of(posts, &post->what) != NOTHING;
+    const struct asp_coll_form *form = form_of(&post->what);
+    bool gave = !form->in && form->root && is_root(posts, &post->what);
+
+    return !post->held && !gave && needs_of(posts, &post->what) != NOTHING;
 }
 
 static uint64_t first_needed(const struct aspx_posts *posts)
@@ -415,7 +380,7 @@ static void copy_blocks(struct aspx_posts *posts, struct aspx_post *post,
                         char *out)
 {
     uint64_t bytes = post->what.bytes, mine = posts->member_of[posts->rank];
-    bool each = post->what.op == ASP_COLL_ALLTOALL;
+    bool each = asp_coll_exchanges(form_of(&post->what));
 
     for (uint32_t r = 0; r < posts->ranks; r++) {
         uint32_t from = posts->member_of[r];
@@ -441,17 +406,18 @@ static void take_sum(struct aspx_posts *posts, struct aspx_post *post,
         fold(posts, post, out, posts->members, offset);
 }
 
-static void take_scatter(struct aspx_posts *posts, struct aspx_post *post,
-                         void *out)
+/* What the root gave, or the block of it that is this rank's. */
+static void take_from_root(struct aspx_posts *posts, struct aspx_post *post,
+                           void *out)
 {
-    uint64_t bytes = post->what.bytes;
+    bool near = needs_of(posts, &post->what) == THE_ROOT;
+    uint32_t from = near ? posts->member_of[post->what.root] : posts->members;
+    uint64_t block = near ? posts->rank : posts->member_of[posts->rank];
 
-    if (post->keeps_own)
-        return;
-    if (needs_of(posts, &post->what) == THE_ROOT)
-        copy(post, out, posts->member_of[post->what.root], posts->rank * bytes);
-    else
-        copy(post, out, posts->members, posts->member_of[posts->rank] * bytes);
+    if (!form_of(&post->what)->in)
+        block = 0;
+    if (!post->keeps_own)
+        copy(post, out, from, block * post->what.bytes);
 }
 
 static void check_sizes(struct aspx_posts *posts, struct aspx_post *post)
@@ -465,47 +431,22 @@ static void check_sizes(struct aspx_posts *posts, struct aspx_post *post)
 void aspx_post_take(struct aspx_posts *posts, struct aspx_post *post, void *out)
 {
     const struct aspx_mailbox_what *what = &post->what;
+    const struct asp_coll_form *form = form_of(what);
 
     check_sizes(posts, post);
-    switch ((enum asp_coll_op) what->op) {
-    case ASP_COLL_BCAST:
-        if (is_root(posts, what))
-            return;
-        copy(post, out,
-             needs_of(posts, what) == THE_ROOT ? posts->member_of[what->root]
-                                               : posts->members,
-             0);
+    if (!asp_coll_takes(form, is_root(posts, what)))
         return;
-    case ASP_COLL_SCATTER:
-        take_scatter(posts, post, out);
-        return;
-    case ASP_COLL_REDUCE:
-        if (is_root(posts, what))
-            take_sum(posts, post, out, 0);
-        return;
-    case ASP_COLL_ALLREDUCE:
-        take_sum(posts, post, out, 0);
-        return;
-    case ASP_COLL_REDUCE_SCATTER_BLOCK:
-        take_sum(posts, post, out, posts->rank * what->bytes);
-        return;
-    case ASP_COLL_SCAN:
-        fold_prefix(posts, post, out, posts->mailbox.me + 1);
-        return;
-    case ASP_COLL_EXSCAN:
-        fold_prefix(posts, post, out, posts->mailbox.me);
-        return;
-    case ASP_COLL_GATHER:
-        if (is_root(posts, what))
-            copy_blocks(posts, post, out);
-        return;
-    case ASP_COLL_ALLGATHER:
-    case ASP_COLL_ALLTOALL:
+    if (form->prefix)
+        fold_prefix(posts, post, out,
+                    posts->mailbox.me + (form->prefix == ASP_COLL_INCLUSIVE));
+    else if (form->reduces)
+        take_sum(posts, post, out,
+                 form->in == ASP_COLL_ALL_BLOCKS ? posts->rank * what->bytes
+                                                 : 0);
+    else if (form->root == ASP_COLL_ROOT_SENDS)
+        take_from_root(posts, post, out);
+    else
         copy_blocks(posts, post, out);
-        return;
-    default:
-        return;
-    }
 }
 
 void aspx_post_end(struct aspx_posts *posts, struct aspx_post *post)

@@ -105,7 +105,7 @@ uint32_t aspx_post_misses(const struct aspx_posts *posts,
                           const struct aspx_post *post);
 
 /* Nothing is missing: take what the rank gets.
- *   out  contiguous; of the bytes that index.h says */
+ *   out  contiguous; of the bytes that forms.h says */
 void aspx_post_take(struct aspx_posts *posts, struct aspx_post *post,
                     void *out);
 
