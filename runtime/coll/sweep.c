@@ -5,6 +5,7 @@
  *
  *   aspen-coll-sweep [--ops LIST] [--from BYTES] [--to BYTES]
  *   aspen-coll-sweep --probe   nothing: MPI_Init has measured the links */
+#include "common/coll/schedule/forms.h"
 #include "runtime/base/log.h"
 
 #include <errno.h>
@@ -96,26 +97,20 @@ static void exscan(const struct what *w)
                MPI_SUM, w->comm);
 }
 
-enum { ROOTED = 1, IN_PLACE = 2, FOLDS = 4, BLOCKS = 8, NO_BYTES = 16 };
-
-static const struct {
-    const char *name;
-    void (*call)(const struct what *w);
-    int rules;
-} ops[] = {
-    {"barrier", barrier, NO_BYTES},
-    {"bcast", bcast, ROOTED},
-    {"reduce", reduce, ROOTED | FOLDS},
-    {"allreduce", allreduce, IN_PLACE | FOLDS},
-    {"allgather", allgather, IN_PLACE | BLOCKS},
-    {"alltoall", alltoall, IN_PLACE | BLOCKS},
-    {"scatter", scatter, ROOTED | BLOCKS},
-    {"gather", gather, ROOTED | BLOCKS},
-    {"reduce_scatter_block", reduce_scatter_block, IN_PLACE | FOLDS | BLOCKS},
-    {"scan", scan, IN_PLACE | FOLDS},
-    {"exscan", exscan, IN_PLACE | FOLDS},
+/* What is measured. */
+static void (*const calls[ASP_COLL_OPS])(const struct what *w) = {
+    [ASP_COLL_BARRIER] = barrier,
+    [ASP_COLL_BCAST] = bcast,
+    [ASP_COLL_REDUCE] = reduce,
+    [ASP_COLL_SCATTER] = scatter,
+    [ASP_COLL_GATHER] = gather,
+    [ASP_COLL_ALLGATHER] = allgather,
+    [ASP_COLL_ALLTOALL] = alltoall,
+    [ASP_COLL_ALLREDUCE] = allreduce,
+    [ASP_COLL_REDUCE_SCATTER_BLOCK] = reduce_scatter_block,
+    [ASP_COLL_SCAN] = scan,
+    [ASP_COLL_EXSCAN] = exscan,
 };
-enum { OPS = sizeof(ops) / sizeof(ops[0]) };
 
 static const char *wanted; /* names with commas, NULL: all */
 static size_t from = 8, to = 1 << 20;
@@ -147,27 +142,27 @@ static int open_searches(MPI_Comm comm)
 }
 
 /* Returns 0 when nobody tunes. All ranks ask alike and get the same answer. */
-static int until_chosen(int op, const struct what *w)
+static int until_chosen(enum asp_coll_op op, const struct what *w)
 {
     int open = 1;
 
     for (int i = 0; i < CALLS_MOST && open > 0; i++) {
-        ops[op].call(w);
+        calls[op](w);
         if (i % ASK_EVERY == 0)
             open = open_searches(w->comm);
     }
     return open >= 0;
 }
 
-static int one_size(int op, struct what *w)
+static int one_size(enum asp_coll_op op, struct what *w)
 {
-    int rules = ops[op].rules;
+    const struct asp_coll_form *form = &asp_coll_forms[op];
+    int roots = form->root && w->size > 1 ? 2 : 1;
+    int places = form->in_place == ASP_COLL_ALL_IN_PLACE ? 2 : 1;
 
-    for (w->root = 0; w->root < (rules & ROOTED && w->size > 1 ? 2 : 1);
-         w->root++)
-        for (w->in_place = 0; w->in_place < (rules & IN_PLACE ? 2 : 1);
-             w->in_place++)
-            for (int type = 0; type < (rules & FOLDS ? 2 : 1); type++) {
+    for (w->root = 0; w->root < roots; w->root++)
+        for (w->in_place = 0; w->in_place < places; w->in_place++)
+            for (int type = 0; type < (form->reduces ? 2 : 1); type++) {
                 w->type = type ? MPI_LONG : MPI_DOUBLE;
                 if (!until_chosen(op, w))
                     return 0;
@@ -176,17 +171,19 @@ static int one_size(int op, struct what *w)
 }
 
 /* Reductions of zeros stay zeros, however often they are carried out. */
-static int take_memory(struct what *w, int op)
+static int take_memory(struct what *w, enum asp_coll_op op)
 {
-    size_t blocks = ops[op].rules & BLOCKS ? (size_t) w->size : 1;
+    size_t blocks = asp_coll_most_blocks(&asp_coll_forms[op],
+                                         (uint64_t) w->size);
 
-    w->in = calloc(blocks, to + 64);
-    w->out = calloc(blocks, to + 64);
+    w->in = calloc(1, blocks * to + 64);
+    w->out = calloc(1, blocks * to + 64);
     return w->in && w->out;
 }
 
-static int sweep(int op)
+static int sweep(enum asp_coll_op op)
 {
+    bool moves = asp_coll_forms[op].out;
     struct what w = {.element = (int) sizeof(double)};
     int tuned = 1;
 
@@ -201,10 +198,10 @@ static int sweep(int op)
         MPI_Barrier(w.comm);
     for (w.bytes = from; w.bytes <= to && tuned; w.bytes *= 2) {
         if (is_first)
-            aspx_log(ASPX_LOG_NOTICE, "%s, %zu bytes", ops[op].name,
-                     ops[op].rules & NO_BYTES ? 0 : w.bytes);
+            aspx_log(ASPX_LOG_NOTICE, "%s, %zu bytes", asp_coll_op_name(op),
+                     moves ? w.bytes : 0);
         tuned = one_size(op, &w);
-        if (ops[op].rules & NO_BYTES)
+        if (!moves)
             break;
     }
     MPI_Comm_free(&w.comm);
@@ -265,8 +262,8 @@ static int sweep_all(void)
 {
     int tuned = 1;
 
-    for (int op = 0; op < OPS && tuned; op++)
-        if (is_wanted(ops[op].name))
+    for (enum asp_coll_op op = 0; op < ASP_COLL_OPS && tuned; op++)
+        if (calls[op] && is_wanted(asp_coll_op_name(op)))
             tuned = sweep(op);
     return tuned;
 }
