@@ -177,7 +177,7 @@ static void kinds(void **state)
                          is_of("gather gatherv allgather allgatherv", op));
         assert_int_equal(asp_coll_most_blocks(form, 5), is_of("barrier", op) ? 0
                                                         : vectors            ? 1
-                                                                             : 5);
+                                                                  : 5);
     }
 }
 
@@ -188,8 +188,8 @@ static void names(void **state)
 
     (void) state;
     for (enum asp_coll_op op = 0; op < ASP_COLL_OPS; op++) {
-        assert_int_equal(
-            asp_coll_op_parse(asp_coll_op_name(op), &found, &err), 0);
+        assert_int_equal(asp_coll_op_parse(asp_coll_op_name(op), &found, &err),
+                         0);
         assert_int_equal(found, op);
     }
     assert_int_equal(asp_coll_op_parse("alltoallw", &found, &err), -1);
