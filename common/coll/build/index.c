@@ -135,6 +135,8 @@ static int check_needs(const struct asp_coll_way *way,
         return refuse(way, "a commutative operation", err);
     if (require & ASP_COLL_SMOOTH && !asp_coll_smooth(p->ranks, way->tree.k))
         return refuse(way, "ranks whose prime factors are at most k", err);
+    if (require & ASP_COLL_PART && way->tree.k + 1 >= p->ranks)
+        return refuse(way, "more than k other ranks", err);
     if (require & ASP_COLL_NODES && (nodes->n < 2 || nodes->most < 2))
         return refuse(way, "several nodes with several ranks", err);
     if (require & ASP_COLL_BLOCKS && !nodes->blocks)

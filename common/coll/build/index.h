@@ -64,6 +64,7 @@ enum asp_coll_require_b {
     ASP_COLL_NODES = 1 << 2,       /* several nodes, one with several ranks */
     ASP_COLL_BLOCKS = 1 << 3,  /* the ranks of each node follow one another */
     ASP_COLL_ORDERED = 1 << 4, /* that, or a commutative operation */
+    ASP_COLL_PART = 1 << 5,    /* fewer than all others are k */
 };
 
 struct asp_coll_maker; /* common/coll/build/maker.h */

@@ -112,6 +112,11 @@ const struct asp_coll_row asp_coll_row_table[] = {
     ROWS_OF_ALLGATHER(ALLGATHERV),
     ROW(ALLTOALLV, "flat", 0, 0, 0, "each pair of ranks for itself",
         asp_coll_alltoallv_flat),
+    ROW(ALLTOALLV, "spread", RADIX, ASP_COLL_PART, 0,
+        "with k ranks at a time",
+        asp_coll_alltoallv_spread),
+    ROW(ALLTOALLV, "pairwise", 0, 0, 0, "with one rank after the other",
+        asp_coll_alltoallv_pairwise),
 };
 /* clang-format on */
 

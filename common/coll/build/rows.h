@@ -49,7 +49,11 @@ asp_coll_build_f asp_coll_allgather_dissemination;
 asp_coll_build_f asp_coll_allgather_tree;
 asp_coll_build_f asp_coll_scatterv_flat;
 asp_coll_build_f asp_coll_gatherv_flat;
+
+/* alltoallv.c */
 asp_coll_build_f asp_coll_alltoallv_flat;
+asp_coll_build_f asp_coll_alltoallv_pairwise;
+asp_coll_build_f asp_coll_alltoallv_spread;
 
 /* levels_rooted.c, levels_all.c, levels_alltoall.c */
 asp_coll_build_f asp_coll_barrier_levels;

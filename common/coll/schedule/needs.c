@@ -195,6 +195,8 @@ static void take_step(struct tracker *t, uint32_t i)
 
     step->needs_first = t->s->nneeds;
     step->nneeds = 0;
+    if (step->behind)
+        need(t, i, i - step->behind);
     if (step->action != ASP_COLL_RECV)
         read_range(t, i, &t->tracks[step->from_buffer], step->from,
                    step->from + step->bytes);

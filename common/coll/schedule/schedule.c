@@ -84,6 +84,14 @@ void asp_coll_fold(struct asp_coll_schedule *s, struct asp_coll_place from,
     add_local(s, ASP_COLL_FOLD, from, to, bytes);
 }
 
+void asp_coll_behind(struct asp_coll_schedule *s, uint32_t earlier)
+{
+    uint32_t steps = s->error || !s->nsteps ? 0 : s->nsteps - 1 - earlier;
+
+    if (steps > 0 && steps <= UINT8_MAX)
+        s->steps[s->nsteps - 1].behind = (uint8_t) steps;
+}
+
 struct asp_coll_place asp_coll_scratch(struct asp_coll_schedule *s,
                                        size_t bytes)
 {

@@ -4,9 +4,10 @@
  * proved (tests/coll/verify) and drawn (aspen explain coll).
  *
  * A step may begin as soon as all earlier steps of its schedule have ended that
- * touch the same bytes, unless both only read them; asp_coll_finish() works
- * these needs out. So the order of the list is the meaning, and what does not
- * conflict may happen in any order, or at once.
+ * touch the same bytes, unless both only read them, and the one that it is to
+ * be behind (asp_coll_behind()); asp_coll_finish() works these needs out. So
+ * the order of the list is the meaning, and what does not conflict may happen
+ * in any order, or at once.
  *
  * A SEND ends when its bytes may be overwritten, which may be as late as when
  * they were received: no schedule may count on a message being buffered.
@@ -51,6 +52,7 @@ struct asp_coll_step {
     uint8_t action;      /* enum asp_coll_action */
     uint8_t from_buffer; /* enum asp_coll_buffer; SEND, COPY, FOLD */
     uint8_t to_buffer;   /* RECV, COPY, FOLD */
+    uint8_t behind;      /* see asp_coll_behind(); 0: none */
     uint32_t peer;       /* rank of the communicator; SEND, RECV */
     /* Of SEND and RECV: names the message among those of the two ranks. Set by
      * the builder, the same on both sides, unique in its direction. */
@@ -115,6 +117,12 @@ void asp_coll_copy(struct asp_coll_schedule *s, struct asp_coll_place from,
                    struct asp_coll_place to, size_t bytes);
 void asp_coll_fold(struct asp_coll_schedule *s, struct asp_coll_place from,
                    struct asp_coll_place to, size_t bytes);
+
+/* The step that was added last begins after another one of this list has ended,
+ * whatever the two touch: so not everything is under way at once. One that is
+ * more than 255 steps back is not waited for.
+ *   earlier  its index; it may not be a step that waits for the last one */
+void asp_coll_behind(struct asp_coll_schedule *s, uint32_t earlier);
 
 /* New scratch bytes, at a multiple of 64 so that any element is aligned. */
 struct asp_coll_place asp_coll_scratch(struct asp_coll_schedule *s,
