@@ -2,8 +2,9 @@
 /* Do all ranks decide alike? Random programs on P ranks (2 to 16) and two
  * communicators, in which everything that MPI lets differ differs between
  * ranks: layouts of types, MPI_IN_PLACE of rooted calls, counts of
- * v-operations, buffers, clocks, which rank runs when. Each rank runs the real
- * decision code; an agreement is a rendezvous of the ranks of a communicator.
+ * v-operations (in sizes that come and go), buffers, clocks, which rank runs
+ * when. Each rank runs the real decision code; an agreement is a rendezvous of
+ * the ranks of a communicator.
  *
  *   split  two ranks use different ways in the same call
  *   hang   a rank waits for an agreement that another does not enter, or enters
@@ -45,6 +46,7 @@ enum fault {
     ROOT_PLACE,  /* MPI_IN_PLACE of a rooted call */
     ROOT_COUNTS, /* counts that only the root has */
     V_COUNTS,    /* counts of MPI_Alltoallv */
+    OWN_SIZE,    /* what they come to on this rank instead of what is agreed */
     CLOCK,       /* this rank's time says what the pattern is */
     NO_REDUCE,   /* own times instead of the agreed ones */
     OTHER_TABLE, /* a rank read another file */
@@ -60,6 +62,7 @@ static const char *const fault_names[FAULTS] = {"none",
                                                 "in_place of the root",
                                                 "counts of the root",
                                                 "counts of alltoallv",
+                                                "own size",
                                                 "clock",
                                                 "own times",
                                                 "another table",
@@ -98,6 +101,7 @@ struct world {
 
 struct found {
     uint64_t cases, calls, agreements, trials, hits, chosen, broken, straight;
+    uint64_t sized; /* trials under a size that was agreed on */
     uint64_t splits, hangs;
 };
 
@@ -283,8 +287,8 @@ static struct asp_tune_args local_args(struct world *w, struct rank *r)
 
     if (!(rules & ASP_TUNE_IN_PLACE))
         args.in_place = is_root && chance(&r->random, 50);
-    if (!(rules & ASP_TUNE_BYTES))
-        args.bytes = below(&r->random, 1 << 20);
+    if (!(rules & ASP_TUNE_BYTES)) /* less and less, and all over again */
+        args.bytes = below(&r->random, 1 << 20) >> r->at / 16 % 8 * 2;
     if (!(rules & ASP_TUNE_ROOT))
         args.root = below(&r->random, 100);
     if (!(rules & ASP_TUNE_FOLD))
@@ -327,6 +331,7 @@ static void damage(struct world *w, struct rank *r, struct asp_tune_args *args)
             args->pattern = ASP_TUNE_LOOSE;
         break;
     case NONE:
+    case OWN_SIZE:
     case NO_REDUCE:
     case OTHER_TABLE:
     case EPOCH:
@@ -440,6 +445,8 @@ static bool rendezvous(struct world *w, uint32_t comm, struct found *found)
 
         if (!(r->member & 1u << comm))
             continue;
+        if (w->fault == OWN_SIZE)
+            all[ASP_DECIDE_SIZE] = own[i][ASP_DECIDE_SIZE];
         asp_decide_agreed(r->decide[comm],
                           w->fault == NO_REDUCE ? own[i] : all);
         r->waits = false;
@@ -482,6 +489,8 @@ static void account(struct world *w, struct found *found)
         for (uint32_t i = 0;
              asp_decide_account(w->rank[0].decide[c], i, &key, &sum); i++) {
             found->trials += sum.trials;
+            if ((key.call >> ASP_TUNE_OP_SHIFT & 31) == ASP_COLL_ALLTOALLV)
+                found->sized += sum.trials;
             found->chosen += sum.end == ASP_SEARCH_CHOSEN;
         }
         found->broken += asp_decide_broken(w->rank[0].decide[c]);
@@ -517,9 +526,10 @@ static void alike(void **state)
     (void) state;
     printf("%" PRIu64 " cases, %" PRIu64 " calls, %" PRIu64
            " answered by a table, %" PRIu64 " straight to MPI, %" PRIu64
-           " trials, %" PRIu64 " searches ended with a choice, %" PRIu64
-           " agreements: %" PRIu64 " splits, %" PRIu64 " hangs\n",
-           f.cases, f.calls, f.hits, f.straight, f.trials, f.chosen,
+           " trials (%" PRIu64 " of agreed sizes), %" PRIu64
+           " searches ended with a choice, %" PRIu64 " agreements: %" PRIu64
+           " splits, %" PRIu64 " hangs\n",
+           f.cases, f.calls, f.hits, f.straight, f.trials, f.sized, f.chosen,
            f.agreements, f.splits, f.hangs);
     assert_true(f.splits == 0);
     assert_true(f.hangs == 0);
@@ -528,6 +538,7 @@ static void alike(void **state)
     assert_true(f.trials > f.cases);
     assert_true(f.hits > f.cases);
     assert_true(f.straight > f.cases);
+    assert_true(f.sized > f.cases / 10);
     assert_true(f.chosen > f.cases / 2);
 }
 

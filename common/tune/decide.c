@@ -9,7 +9,6 @@
 enum {
     PLACES = 2 * ASP_DECIDE_KEYS, /* of a hash: a power of two, half full */
     FREE = 0,
-    PATTERN_VALUE = ASP_SEARCH_VALUES,
 };
 
 /* What is known of a bare call word, whose pattern is STRICT: it is the line
@@ -20,6 +19,7 @@ struct line {
     struct asp_decide_line straight; /* instead of left: they are MPI's */
     struct asp_decision decision;    /* of these calls */
     struct asp_pattern pattern;
+    struct asp_size size;
     uint32_t entered; /* calls but those that were passed since they were
                          granted */
     uint32_t others;  /* what count_others() said in the latest of these */
@@ -44,7 +44,7 @@ struct asp_decide {
     /* The call that goes on: its own, NULL where there is none. */
     struct searched *search;
     struct line *line, *latest; /* latest: of a call before, NULL: none */
-    bool separated, timed, search_due, pattern_due;
+    bool separated, timed, search_due, pattern_due, size_due;
     /* Hash of call words: 1 + index, or FREE. */
     uint8_t of_line[PLACES], of_search[PLACES];
     uint32_t nlines, nsearches;
@@ -77,6 +77,12 @@ static bool searches(const struct asp_decide *d)
     return d->config.order && d->config.effort.budget_us > 0;
 }
 
+/* Could something be chosen but the default? */
+static bool has_choice(const struct asp_decide *d)
+{
+    return searches(d) || d->shape != ASP_TUNE_NO_SHAPE;
+}
+
 static uint32_t find_standard(const struct asp_tune_table *table)
 {
     for (uint32_t i = 0; table && i < table->nways; i++)
@@ -101,6 +107,34 @@ struct asp_decide *asp_decide_start(void *memory,
 }
 
 /* ---- keys in use ---- */
+
+static enum asp_coll_op op_of(uint32_t word)
+{
+    return (enum asp_coll_op)(word >> ASP_TUNE_OP_SHIFT & 31);
+}
+
+static bool is_sized(const struct line *line)
+{
+    return line->size.epoch > 0;
+}
+
+/* A line's bare word, with what was agreed on. */
+static uint32_t agreed_word(const struct line *line)
+{
+    uint32_t word = line->word | (uint32_t) line->pattern.now
+                                     << ASP_TUNE_PATTERN_SHIFT;
+
+    return is_sized(line)
+               ? (word & ~(uint32_t) ASP_TUNE_BUCKET_MASK) | line->size.now
+               : word;
+}
+
+/* Has a key of these args to wait for a size that is not agreed on? */
+static bool lacks_size(const struct asp_tune_args *args, uint32_t word)
+{
+    return asp_tune_ops[args->op].rules & ASP_TUNE_AGREED &&
+           (word & ASP_TUNE_BUCKET_MASK) == ASP_TUNE_BUCKET_ANY;
+}
 
 /* The place of a word, or a free one. Words of 19 bits are never all ones. */
 static uint8_t *find_place(uint8_t *places, const void *array, size_t size,
@@ -135,6 +169,8 @@ static struct line *line_of(struct asp_decide *d, uint32_t word)
     line = &d->lines[d->nlines];
     line->word = word;
     asp_pattern_start(&line->pattern);
+    if (asp_tune_ops[op_of(word)].rules & ASP_TUNE_AGREED && has_choice(d))
+        asp_size_start(&line->size);
     *place = (uint8_t) ++d->nlines;
     return line;
 }
@@ -223,11 +259,6 @@ static bool waits_for_all(enum asp_coll_op op)
     return !form->root && !form->prefix && form->counts != ASP_COLL_COUNTS_OWN;
 }
 
-static enum asp_coll_op op_of(uint32_t word)
-{
-    return (enum asp_coll_op)(word >> ASP_TUNE_OP_SHIFT & 31);
-}
-
 /* Calls of other operations in which all wait for all, up to now. */
 static uint32_t count_others(const struct asp_decide *d, enum asp_coll_op op)
 {
@@ -245,7 +276,7 @@ static uint32_t count_others(const struct asp_decide *d, enum asp_coll_op op)
 }
 
 /* Strict or loose, as it was agreed. */
-static enum asp_tune_pattern detect(struct asp_decide *d, struct line *line)
+static void detect(struct asp_decide *d, struct line *line)
 {
     d->pattern_due = asp_pattern_call(&line->pattern);
     if (asp_pattern_looks(&line->pattern)) {
@@ -254,7 +285,6 @@ static enum asp_tune_pattern detect(struct asp_decide *d, struct line *line)
         d->separated = others != line->others;
         line->others = others;
     }
-    return line->pattern.now;
 }
 
 static bool look_up(const struct asp_decide *d, uint32_t word,
@@ -276,13 +306,16 @@ static bool look_up(const struct asp_decide *d, uint32_t word,
 static void search(struct asp_decide *d, const struct asp_tune_args *args,
                    uint32_t word, struct asp_decision *decision)
 {
-    bool equal = asp_tune_ops[args->op].rules & ASP_TUNE_BYTES;
+    unsigned rules = asp_tune_ops[args->op].rules;
+    uint64_t bytes = rules & ASP_TUNE_BYTES ? args->bytes : 0;
     struct asp_search_step step;
 
     d->search = search_of(d, word);
     if (!d->search)
         return;
-    step = asp_search_next(&d->search->search, equal ? args->bytes : 0);
+    if (rules & ASP_TUNE_AGREED)
+        bytes = asp_tune_bucket_bytes(word & ASP_TUNE_BUCKET_MASK);
+    step = asp_search_next(&d->search->search, bytes);
     decision->way = step.way;
     decision->from = ASP_DECIDE_FROM_SEARCH;
     decision->timed = step.timed;
@@ -300,12 +333,10 @@ static void catch_up(struct asp_decide *d, struct line *line)
         return;
     if (d->detects)
         asp_pattern_pass(&line->pattern, passed);
-    if (line->decision.from == ASP_DECIDE_FROM_SEARCH) {
-        uint32_t word = line->word | (uint32_t) line->pattern.now
-                                         << ASP_TUNE_PATTERN_SHIFT;
-
-        asp_search_pass(&search_of(d, word)->search, passed);
-    }
+    if (is_sized(line))
+        asp_size_pass(&line->size, passed);
+    if (line->decision.from == ASP_DECIDE_FROM_SEARCH)
+        asp_search_pass(&search_of(d, agreed_word(line))->search, passed);
 }
 
 /* As many calls like this one as need nothing. */
@@ -316,6 +347,8 @@ static void grant(const struct asp_decide *d, struct line *line,
     uint32_t rest = d->search ? asp_search_rest(&d->search->search)
                               : UINT32_MAX;
 
+    if (is_sized(line) && asp_size_rest(&line->size) < calls)
+        calls = asp_size_rest(&line->size);
     line->granted = rest < calls ? rest : calls;
     line->decision = *decision;
     if (decision->way == ASP_DECIDE_DEFAULT)
@@ -337,14 +370,18 @@ static struct asp_decision decide_anew(struct asp_decide *d,
     else
         d->unlined += waits_for_all(args->op);
     if (line && d->detects)
-        word |= (uint32_t) detect(d, line) << ASP_TUNE_PATTERN_SHIFT;
+        detect(d, line);
+    if (line && is_sized(line))
+        d->size_due = asp_size_call(&line->size);
+    if (line)
+        word = agreed_word(line);
     if (!look_up(d, word, &decision) && searches(d) &&
-        args->pattern != ASP_TUNE_NONBLOCKING)
+        args->pattern != ASP_TUNE_NONBLOCKING && !lacks_size(args, word))
         search(d, args, word, &decision);
     d->timed = decision.timed;
     decision.timed = d->timed ||
                      (line && d->detects && asp_pattern_looks(&line->pattern));
-    decision.agree = d->search_due || d->pattern_due;
+    decision.agree = d->search_due || d->pattern_due || d->size_due;
     if (line && !decision.timed && !decision.agree)
         grant(d, line, &decision);
     return decision;
@@ -372,11 +409,13 @@ struct asp_decision asp_decide_enter(struct asp_decide *decide,
         d->line = d->latest && d->latest->word == word ? d->latest
                                                        : line_of(d, word);
         d->latest = d->line;
+        if (d->line && is_sized(d->line))
+            asp_size_note(&d->line->size, args->bytes);
     }
     if (d->line && pass(d->line))
         return d->line->decision;
     d->search = NULL;
-    d->search_due = d->pattern_due = false;
+    d->search_due = d->pattern_due = d->size_due = false;
     return decide_anew(d, args, word);
 }
 
@@ -409,6 +448,7 @@ static double stamp(const struct asp_decide *d)
 
     hash = asp_search_mix(hash, d->line ? d->line->word : 0);
     hash = asp_search_mix(hash, d->line ? d->line->pattern.seen : 0);
+    hash = asp_search_mix(hash, d->line ? d->line->size.seen : 0);
     return (double) (hash >> 12);
 }
 
@@ -425,7 +465,9 @@ void asp_decide_values(const struct asp_decide *decide,
         values[ASP_SEARCH_TIMES + 1] = -values[ASP_SEARCH_TIMES];
     }
     if (d->pattern_due)
-        values[PATTERN_VALUE] = asp_pattern_value(&d->line->pattern);
+        values[ASP_DECIDE_PATTERN] = asp_pattern_value(&d->line->pattern);
+    if (d->line && is_sized(d->line))
+        values[ASP_DECIDE_SIZE] = asp_size_value(&d->line->size);
 }
 
 /* All ranks were in the same state, or none of them is trusted any more. */
@@ -454,8 +496,10 @@ void asp_decide_agreed(struct asp_decide *decide,
     if (!agree_on_search(d, values))
         give_up(d);
     else if (d->pattern_due)
-        asp_pattern_agreed(&d->line->pattern, values[PATTERN_VALUE]);
-    d->search_due = d->pattern_due = false;
+        asp_pattern_agreed(&d->line->pattern, values[ASP_DECIDE_PATTERN]);
+    if (!d->broken && d->line && is_sized(d->line))
+        asp_size_agreed(&d->line->size, values[ASP_DECIDE_SIZE]);
+    d->search_due = d->pattern_due = d->size_due = false;
     d->agreements++;
 }
 

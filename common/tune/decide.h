@@ -10,7 +10,9 @@
  *
  * Every rank of the communicator makes the same calls in the same order, as MPI
  * demands, with equal args; enter() and agreed() look at nothing else, so all
- * ranks do the same. leave() takes what differs, and decides nothing.
+ * ranks do the same. leave() takes what differs, and decides nothing. Bytes of
+ * each rank's own, of operations that are ASP_TUNE_AGREED, enter() takes into
+ * what goes to the next agreement (size.h), and no decision before that.
  *
  *   table has the key (or a near size) ------> its way, no search
  *   else pattern nonblocking, no room, effort off --> the default
@@ -24,12 +26,15 @@
 
 #include "pattern.h"
 #include "search.h"
+#include "size.h"
 #include "table.h"
 
 enum {
     ASP_DECIDE_KEYS = 32, /* searches of a communicator; more: the default */
     ASP_DECIDE_FEW = 8,   /* candidates on trial in each, at most */
-    ASP_DECIDE_VALUES = ASP_SEARCH_VALUES + 1,
+    ASP_DECIDE_PATTERN = ASP_SEARCH_VALUES, /* place in an agreement */
+    ASP_DECIDE_SIZE,
+    ASP_DECIDE_VALUES,
     ASP_DECIDE_CANDIDATES = 128, /* that a model may order */
 };
 

@@ -3,7 +3,8 @@
  * is in key_text.c. */
 #include "key.h"
 
-/* Counts of a rank's own are not equal, nor is MPI_IN_PLACE of a root. */
+/* Counts of a rank's own are not equal, nor is MPI_IN_PLACE of a root. Their
+ * bytes are agreed on where no root alone has them. */
 #define IF(condition, rule) ((condition) ? (unsigned) (rule) : 0u)
 #define RULES(ID, NAME, ROOT, IN, OUT, COUNTS, REDUCES, PREFIX, PLACE)         \
     [ASP_COLL_##                                                               \
@@ -13,7 +14,10 @@
                IF(ASP_COLL_##PLACE##_IN_PLACE == ASP_COLL_ALL_IN_PLACE,        \
                   ASP_TUNE_IN_PLACE) |                                         \
                IF(ASP_COLL_##ROOT != ASP_COLL_NO_ROOT, ASP_TUNE_ROOT) |        \
-               IF(REDUCES, ASP_TUNE_FOLD)},
+               IF(REDUCES, ASP_TUNE_FOLD) |                                    \
+               IF(ASP_COLL_##COUNTS == ASP_COLL_COUNTS_OWN &&                  \
+                      ASP_COLL_##ROOT == ASP_COLL_NO_ROOT,                     \
+                  ASP_TUNE_AGREED)},
 
 const struct asp_tune_op_row asp_tune_ops[ASP_COLL_OPS] = {
     ASP_COLL_FORMS(RULES)};

@@ -30,6 +30,8 @@ enum asp_tune_rule {
     ASP_TUNE_IN_PLACE = 2, /* MPI_IN_PLACE at all ranks or at none */
     ASP_TUNE_ROOT = 4,
     ASP_TUNE_FOLD = 8, /* an MPI_Op */
+    /* No bytes, but a key has some that ranks agreed on (size.h). */
+    ASP_TUNE_AGREED = 16,
 };
 
 /* Of each operation, as its form has it. */
@@ -75,6 +77,7 @@ struct asp_tune_args {
  * 0.75 to 1.5 times of it, at which offline tables are measured. */
 enum {
     ASP_TUNE_BUCKET_BITS = 6,
+    ASP_TUNE_BUCKET_MASK = (1 << ASP_TUNE_BUCKET_BITS) - 1,
     ASP_TUNE_BUCKET_ANY = 63, /* bytes are not equal, or none */
 };
 
@@ -107,7 +110,9 @@ enum {
     ASP_TUNE_CALL_BITS = ASP_TUNE_PATTERN_SHIFT + 2,
 };
 
-/* The call word: equal on all ranks of a correct program.
+/* The call word: equal on all ranks of a correct program. Where bytes are
+ * agreed on its bucket is ASP_TUNE_BUCKET_ANY: decide.c puts the agreed one
+ * there.
  *   args  op below ASP_COLL_OPS; what is not equal for it is ignored
  * Threads: pure.  Cost: no memory but a table of a row for each operation. */
 static inline uint32_t asp_tune_call(const struct asp_tune_args *args)

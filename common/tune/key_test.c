@@ -98,7 +98,7 @@ static void local_is_local(void **state)
         [ASP_COLL_SCATTERV] = ROOT,
         [ASP_COLL_GATHERV] = ROOT,
         [ASP_COLL_ALLGATHERV] = BYTES | PLACE,
-        [ASP_COLL_ALLTOALLV] = PLACE,
+        [ASP_COLL_ALLTOALLV] = PLACE | ASP_TUNE_AGREED,
     };
 
     (void) state;
@@ -212,7 +212,7 @@ static const char *const texts[] = {
     "nodes=4,ppn=4,map=block",
     "scan:bytes=1,op=ordered,pattern=strict,ranks=2,nodes=1,ppn=2,map=block",
     "barrier:pattern=strict,ranks=64,nodes=1,ppn=64,map=block",
-    "alltoallv:in_place=yes,pattern=nonblocking,ranks=4,nodes=4,ppn=1,"
+    "alltoallv:bytes=4096,pattern=strict,ranks=4,nodes=4,ppn=1,"
     "map=block",
     "reduce_scatter_block:bytes=1152921504606846976,op=user,pattern=loose,"
     "ranks=1048576,nodes=8192,ppn=128,map=block",

@@ -18,7 +18,7 @@ static const char *const in_places[] = {NULL, "yes"};
 static const char *const roots[] = {NULL, "0", "other"};
 static const char *const patterns[] = {"strict", "loose", "nonblocking"};
 
-enum { BUILTIN_FLOAT = 4 };
+enum { BUILTIN_FLOAT = 4, SIZED = ASP_TUNE_BYTES | ASP_TUNE_AGREED };
 
 /* The fields of a call that are words. */
 static const struct field {
@@ -82,7 +82,8 @@ const char *asp_tune_key_print(const struct asp_tune_key *key,
     asp_tune_call_args(key->call, &args);
     rules = asp_tune_ops[args.op].rules;
     asp_strbuf_add(&sb, "%s:", asp_coll_op_name(args.op));
-    if (rules & ASP_TUNE_BYTES)
+    if (rules & SIZED &&
+        (key->call & ASP_TUNE_BUCKET_MASK) != ASP_TUNE_BUCKET_ANY)
         asp_strbuf_add(&sb, "bytes=%" PRIu64 ",", args.bytes);
     for (size_t i = 0; i < FIELDS; i++) {
         const struct field *field = &fields[i];
@@ -196,9 +197,8 @@ static int set(struct reading *in, const char *name, const char *value)
                        ? -1
                        : set_number(in, &numbers[i], value);
     if (strcmp(name, "bytes") == 0)
-        return admit(in, name, ASP_TUNE_BYTES, SEEN_BYTES) < 0
-                   ? -1
-                   : set_bytes(in, value);
+        return admit(in, name, SIZED, SEEN_BYTES) < 0 ? -1
+                                                      : set_bytes(in, value);
     if (strcmp(name, "map") == 0)
         return admit(in, name, 0, SEEN_MAP) < 0 ? -1 : set_map(in, value);
     return asp_errf(in->err, EINVAL, "key: unknown field \"%.32s\"", name);
@@ -214,7 +214,7 @@ static int check(struct reading *in)
         if ((fields[i].rule && !(in->rules & fields[i].rule)) ||
             fields[i].optional)
             missing &= ~(1u << i);
-    if (!(in->rules & ASP_TUNE_BYTES))
+    if (!(in->rules & SIZED))
         missing &= ~(1u << SEEN_BYTES);
     if (missing & ~in->seen)
         return asp_errf(in->err, EINVAL, "key: a field is missing");
@@ -226,7 +226,7 @@ static int check(struct reading *in)
                         "key: %u ranks cannot be on %u nodes, %u on the "
                         "fullest",
                         shape->ranks, shape->nodes, shape->ppn);
-    if (!(in->rules & ASP_TUNE_BYTES))
+    if (!(in->rules & SIZED))
         in->key.call |= ASP_TUNE_BUCKET_ANY;
     return 0;
 }

@@ -57,7 +57,7 @@ const char *aspt_coll_size(uint32_t call, char buf[ASPT_SIZE_MAX])
     size_t unit = 0;
 
     asp_tune_call_args(call, &args);
-    if (!(asp_tune_ops[args.op].rules & ASP_TUNE_BYTES)) {
+    if (!(asp_tune_ops[args.op].rules & (ASP_TUNE_BYTES | ASP_TUNE_AGREED))) {
         snprintf(buf, ASPT_SIZE_MAX, "any");
         return buf;
     }
