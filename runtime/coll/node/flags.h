@@ -51,7 +51,7 @@ struct aspx_node_slot {
     uint64_t bytes;    /* of the whole block */
     uint64_t segments; /* that it will write */
     uint64_t error;    /* an MPI error code of it, or of those below it */
-    uint64_t sizes[];  /* of Scatter, by rank */
+    uint64_t sizes[];  /* of Scatter and Alltoall, by rank */
 };
 
 /* Who still may read the last contents of a slot of mine. */

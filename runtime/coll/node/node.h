@@ -81,9 +81,9 @@ struct aspx_node_operator {
                             the way, the root and the sizes */
 };
 
-/* The blocks of Gather, Scatter and Allgather: of rank i sizes[i] bytes at
- * offsets[i] bytes; without arrays size bytes at i * size. Borrowed until the
- * operation ends. */
+/* The blocks of Gather, Scatter, Allgather and Alltoall: of rank i sizes[i]
+ * bytes at offsets[i] bytes; without arrays size bytes at i * size. Borrowed
+ * until the operation ends. */
 struct aspx_node_blocks {
     size_t size;
     const size_t *sizes, *offsets; /* both or none */
@@ -104,6 +104,7 @@ struct aspx_node_op {
                                  false */
     const struct aspx_node_operator *operator;
     const struct aspx_node_blocks *blocks;
+    const struct aspx_node_blocks *sent; /* of Alltoall */
     const char *in;
     char *out;
     size_t bytes;         /* that this rank gives or gets */
@@ -149,6 +150,15 @@ int aspx_node_allgather(struct aspx_node_area *area,
                         const struct aspx_node_way *way, const void *in,
                         size_t bytes, void *out,
                         const struct aspx_node_blocks *blocks);
+
+/* Block i of in[] to rank i, which has it as its block of this rank.
+ *   sent, received  of in and out: a rank knows but its own. A pair of ranks in
+ *                   which one sends what the other does not expect gets what
+ *                   both have, and the receiver an error */
+int aspx_node_alltoall(struct aspx_node_area *area,
+                       const struct aspx_node_way *way, const void *in,
+                       const struct aspx_node_blocks *sent, void *out,
+                       const struct aspx_node_blocks *received);
 
 /* in[] of rank 0 op in[] of rank 1 op ..., in this order, unless the operator
  * is commutative; the same bits on all ranks.

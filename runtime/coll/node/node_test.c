@@ -112,6 +112,58 @@ static void movements(struct rank *rank, struct aspx_node_way way,
     expect(rank, 0, RANKS, 1);
 }
 
+/* Elements from one rank to another: none, some, or as many as there can be. */
+static size_t exchanged(uint32_t turn, uint32_t from, uint32_t to)
+{
+    return (turn + 3 * from + 5 * to) % 4 * (COUNT / 3);
+}
+
+static void exchanges(struct rank *rank, struct aspx_node_way way,
+                      uint32_t turn)
+{
+    size_t sent[RANKS], received[RANKS], at[RANKS];
+    const struct aspx_node_blocks out = {.sizes = sent, .offsets = at};
+    const struct aspx_node_blocks in = {.sizes = received, .offsets = at};
+    uint32_t index = rank->area.index;
+
+    fill(rank, 0);
+    for (uint32_t r = 0; r < RANKS; r++) {
+        at[r] = r * BYTES;
+        sent[r] = 8 * exchanged(turn, index, r);
+        received[r] = 8 * exchanged(turn, r, index);
+        for (size_t i = 0; i < sent[r] / 8; i++)
+            rank->in[r * COUNT + i] = 1 + index * 1000 + r * 100 + i % 100;
+    }
+    rank->wrong += aspx_node_alltoall(&rank->area, &way, rank->in, &out,
+                                      rank->out, &in);
+    for (size_t i = 0; i < RANKS * COUNT; i++) {
+        uint64_t from = i / COUNT, n = i % COUNT;
+
+        rank->wrong += rank->out[i] !=
+                       (n < received[from] / 8
+                            ? 1 + from * 1000 + index * 100 + n % 100
+                            : 0);
+    }
+}
+
+/* Of what a rank sends another expects more or less: all return. */
+static void disagree(struct rank *rank, struct aspx_node_way way)
+{
+    size_t sent[RANKS] = {0}, received[RANKS] = {0}, at[RANKS];
+    const struct aspx_node_blocks out = {.sizes = sent, .offsets = at};
+    const struct aspx_node_blocks in = {.sizes = received, .offsets = at};
+    uint32_t index = rank->area.index;
+    int rc;
+
+    for (uint32_t r = 0; r < RANKS; r++)
+        at[r] = r * BYTES;
+    for (uint32_t r = 0; r < RANKS; r++) /* the own block agrees */
+        sent[r] = received[r] = r == index ? 8 : BYTES;
+    sent[(index + 1) % RANKS] = 8 * index; /* and none expects so few */
+    rc = aspx_node_alltoall(&rank->area, &way, rank->in, &out, rank->out, &in);
+    rank->wrong += rc != MPI_ERR_TRUNCATE;
+}
+
 static void *be_rank(void *arg)
 {
     struct rank *rank = arg;
@@ -127,6 +179,9 @@ static void *be_rank(void *arg)
 
         movements(rank, way, i % RANKS);
         reductions(rank, way, (i / 2) % RANKS);
+        exchanges(rank, way, i);
+        disagree(rank, way);
+        exchanges(rank, way, i + 1);
         for (int b = 0; b < 5; b++)
             rank->wrong += aspx_node_barrier(&rank->area, &way);
     }
