@@ -2,6 +2,7 @@
 /* All ranks are on one node: its memory does it all. An operation is a row. */
 #include "config.h"
 
+#include "alltoallv.h"
 #include "by_memory.h"
 #include "executor.h"
 #include "machine.h"
@@ -137,6 +138,7 @@ enum {
     DATA = 1 << K | 1 << SEGMENT | 1 << WAIT,
     SIGNALS = 1 << K | 1 << UP | 1 << DOWN | 1 << WAIT,
     FOLDS = DATA | 1 << FOLD,
+    PAIRS = 1 << SEGMENT | 1 << WAIT, /* of ranks: there is no tree */
 };
 
 static const struct row {
@@ -152,6 +154,7 @@ static const struct row {
     [ASP_COLL_ALLGATHER] = {allgather, DATA, .all = true},
     [ASP_COLL_ALLREDUCE] = {allreduce, FOLDS},
     [ASP_COLL_ALLGATHERV] = {allgatherv, DATA}, /* bytes are those of all */
+    [ASP_COLL_ALLTOALLV] = {aspx_coll_alltoallv_in_memory, PAIRS},
 };
 
 static int move(struct aspx_coll_job *job, const struct aspx_coll_way *way)
@@ -286,7 +289,7 @@ static bool choose(uint32_t has, uint32_t choice, struct aspx_node_way *way_p)
         way_p->down = (uint8_t) digit(&choice, ASPX_NODE_SIGNALS);
     if (has >> FOLD & 1)
         way_p->folding = (uint8_t) digit(&choice, ASPX_NODE_FOLDINGS);
-    way_p->radix = radixes[digit(&choice, RADIXES)];
+    way_p->radix = has >> K & 1 ? radixes[digit(&choice, RADIXES)] : FLAT;
     way_p->waiter = (uint8_t) choice;
     return choice < ASPX_NODE_WAITERS;
 }

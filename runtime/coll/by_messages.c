@@ -154,7 +154,7 @@ static int move(struct aspx_coll_job *job, const struct aspx_coll_way *way)
 
     aspx_coll_problem(job->comm, job->args, job->grain, &problem);
     problem.in_place = job->in_place;
-    if (problem.counts && !asp_coll_forms[problem.op].reduces)
+    if (problem.counts && !job->sent && !asp_coll_forms[problem.op].reduces)
         problem.displs = job->comm->offsets;
     return aspx_coll_schedule(job, &way->messages, &problem, job->comm->rank,
                               NULL, job->in, job->out);

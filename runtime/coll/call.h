@@ -24,6 +24,8 @@ struct aspx_coll_call {
     /* Of blocks whose sizes differ (counts.h), for each rank: int, or MPI_Count
      * and MPI_Aint of a large call. Of recv_type. */
     const void *counts, *displs;
+    /* Of what MPI_Alltoallv sends, of send_type. */
+    const void *send_counts, *send_displs;
     bool large;
     MPI_Datatype send_type, recv_type;
     MPI_Op fold;

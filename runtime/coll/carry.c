@@ -6,6 +6,7 @@
 
 #include "carry.h"
 
+#include "alltoallv.h"
 #include "counts.h"
 #include "eligible.h"
 #include "global.h"
@@ -216,6 +217,8 @@ int aspx_coll_carry(struct aspx_coll_comm *comm,
     void *in;
     int rc;
 
+    if (asp_coll_forms[call->op].counts == ASP_COLL_COUNTS_OWN)
+        return tell(call->comm, aspx_coll_move_blocks(&job, way, move));
     rc = take(&from, comm->own, &in);
     if (rc == MPI_SUCCESS)
         rc = take(&to, comm->own, &job.out);

@@ -16,7 +16,9 @@ struct aspx_coll_job {
     void *out;
     bool in_place; /* of this rank, the root's in rooted calls */
     size_t grain;  /* bytes of an element of a reduction, else 1 */
-    int tag;       /* of its messages: taken by all ranks, also by those that
+    /* Of MPI_Alltoallv, instead of in and out. */
+    const struct aspx_coll_blocks *sent, *received;
+    int tag; /* of its messages: taken by all ranks, also by those that
                       send none */
     bool reported; /* the error handler has been called for what fails */
 };

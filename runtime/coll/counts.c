@@ -60,6 +60,13 @@ bool aspx_coll_take_offsets(const struct aspx_coll_comm *comm,
     return packed;
 }
 
+const size_t *aspx_coll_alike(const struct aspx_coll_comm *comm, size_t bytes)
+{
+    for (uint32_t r = 0; r < comm->size; r++)
+        comm->counts[r] = bytes;
+    return comm->counts;
+}
+
 const size_t *aspx_coll_shares(const struct aspx_coll_comm *comm,
                                uint64_t bytes, size_t grain)
 {

@@ -4,8 +4,8 @@
  * all ranks and may be in a key, and schedules can be built from them. Where a
  * block lies in the program's buffer (displs) is each rank's own affair.
  *
- * MPI_Gatherv, Scatterv, Alltoallv and Alltoallw are none of them: a rank
- * knows but its own counts. */
+ * MPI_Gatherv, Scatterv, Alltoallv (alltoallv.h) and Alltoallw are none of
+ * them: a rank knows but its own counts. */
 #ifndef ASPEN_RUNTIME_COLL_COUNTS_H
 #define ASPEN_RUNTIME_COLL_COUNTS_H
 
@@ -42,5 +42,8 @@ bool aspx_coll_take_offsets(const struct aspx_coll_comm *comm,
 /* As many bytes for each rank, for the model: comm->shares. */
 const size_t *aspx_coll_shares(const struct aspx_coll_comm *comm,
                                uint64_t bytes, size_t grain);
+
+/* The same bytes for each rank, from and to every other: comm->counts. */
+const size_t *aspx_coll_alike(const struct aspx_coll_comm *comm, size_t bytes);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "eligible.h"
 
+#include "alltoallv.h"
 #include "counts.h"
 #include "reducible.h"
 
@@ -209,6 +210,8 @@ bool aspx_coll_is_eligible(const struct aspx_coll_comm *comm,
         !folds(call, args_p))
         return false;
     args_p->in_place = call->send == MPI_IN_PLACE;
+    if (asp_coll_forms[call->op].counts == ASP_COLL_COUNTS_OWN)
+        return aspx_coll_alltoallv_is_right(comm, call, args_p);
     if (aspx_coll_has_counts(call->op))
         return counted_is_right(comm, call, args_p);
     args_p->bytes = equal_bytes(comm, call);

@@ -6,6 +6,7 @@
 
 #include "execute.h"
 
+#include "blocks.h"
 #include "call.h"
 
 #include <stdlib.h>
@@ -110,17 +111,47 @@ static void end_step(struct aspx_coll_run *run, uint32_t i)
             plan->queue[run->tail++] = plan->followers[f];
 }
 
-/* Post a message. What cannot be posted counts as ended: the error is told. */
+/* What a message has, here. */
+static MPI_Count bytes_of(const struct aspx_coll_run *run,
+                          const struct asp_coll_step *step)
+{
+    if (!run->where.sent)
+        return (MPI_Count) asp_coll_payload(step);
+    return step->action == ASP_COLL_SEND
+               ? aspx_coll_block_bytes(run->where.sent, (uint32_t) step->from)
+               : aspx_coll_block_bytes(run->where.received,
+                                       (uint32_t) step->to);
+}
+
+static int post_block(struct aspx_coll_run *run,
+                      const struct asp_coll_step *step, int peer, int tag,
+                      MPI_Request *request)
+{
+    return step->action == ASP_COLL_SEND
+               ? aspx_coll_block_send(run->where.sent, (uint32_t) step->from,
+                                      peer, tag, run->where.comm, request)
+               : aspx_coll_block_recv(run->where.received, (uint32_t) step->to,
+                                      peer, tag, run->where.comm, request);
+}
+
+/* Post a message. What cannot be posted counts as ended: the error is told; so
+ * does a block of no bytes. */
 static void post(struct aspx_coll_run *run, uint32_t i)
 {
     const struct asp_coll_step *step = step_at(run, i);
-    MPI_Count bytes = (MPI_Count) asp_coll_payload(step);
+    MPI_Count bytes = bytes_of(run, step);
     int peer = run->where.ranks ? run->where.ranks[step->peer]
                                 : (int) step->peer;
     int tag = run->where.tag + (int) step->tag, rc;
     MPI_Request *request = &run->plan->requests[run->nrequests];
 
-    if (step->action == ASP_COLL_SEND)
+    if (run->where.sent && bytes == 0) {
+        end_step(run, i);
+        return;
+    }
+    if (run->where.sent)
+        rc = post_block(run, step, peer, tag, request);
+    else if (step->action == ASP_COLL_SEND)
         rc = aspx_coll_behind.MPI_Isend_c(
             place(run, step->from_buffer, step->from), bytes, MPI_BYTE, peer,
             tag, run->where.comm, request);
@@ -155,7 +186,11 @@ static void begin(struct aspx_coll_run *run, uint32_t i)
         post(run, i);
         return;
     case ASP_COLL_COPY:
-        if (step->from_buffer != ASP_COLL_SIGNAL)
+        if (run->where.sent)
+            note(run, aspx_coll_block_copy(run->where.sent, run->where.received,
+                                           (uint32_t) step->from,
+                                           run->where.tag, run->where.comm));
+        else if (step->from_buffer != ASP_COLL_SIGNAL)
             memcpy(place(run, step->to_buffer, step->to),
                    place(run, step->from_buffer, step->from), step->bytes);
         break;
@@ -175,15 +210,15 @@ static void begin_ready(struct aspx_coll_run *run)
 /* ---- messages that ended ---------------------------------------------------- */
 
 /* Ranks of an erroneous program may disagree about the size. */
-static int check_size(const struct asp_coll_step *step, MPI_Status *status)
+static int check_size(const struct aspx_coll_run *run,
+                      const struct asp_coll_step *step, MPI_Status *status)
 {
     MPI_Count came = 0;
 
     if (step->action == ASP_COLL_SEND)
         return MPI_SUCCESS;
     aspx_coll_behind.MPI_Get_count_c(status, MPI_BYTE, &came);
-    return came == (MPI_Count) asp_coll_payload(step) ? MPI_SUCCESS
-                                                      : MPI_ERR_TRUNCATE;
+    return came == bytes_of(run, step) ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
 }
 
 static void end_message(struct aspx_coll_run *run, uint32_t slot, int rc,
@@ -192,7 +227,7 @@ static void end_message(struct aspx_coll_run *run, uint32_t slot, int rc,
     struct aspx_coll_plan *plan = run->plan;
 
     if (rc == MPI_SUCCESS)
-        rc = check_size(step_at(run, plan->step_of[slot]), status);
+        rc = check_size(run, step_at(run, plan->step_of[slot]), status);
     note(run, rc);
     end_step(run, plan->step_of[slot]);
 }

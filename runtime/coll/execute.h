@@ -17,6 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct aspx_coll_blocks; /* blocks.h */
+
 /* What a schedule needs to be carried out any number of times. All zeros
  * before aspx_coll_plan_make(). */
 struct aspx_coll_plan {
@@ -48,6 +50,8 @@ struct aspx_coll_where {
     size_t grain;      /* bytes of an element of the reduction */
     MPI_Datatype type; /* of it */
     MPI_Op fold;
+    /* Not NULL: byte i of IN and of OUT stands for block i of these. */
+    const struct aspx_coll_blocks *sent, *received;
 };
 
 /* An operation under way. */

@@ -75,6 +75,20 @@ static int mpi_Allgatherv(const struct aspx_coll_call *c)
         (const int *) c->displs, c->recv_type, c->comm);
 }
 
+static int mpi_Alltoallv(const struct aspx_coll_call *c)
+{
+    if (c->large)
+        return aspx_coll_behind.MPI_Alltoallv_c(
+            c->send, (const MPI_Count *) c->send_counts,
+            (const MPI_Aint *) c->send_displs, c->send_type, c->recv,
+            COUNTS(MPI_Count), (const MPI_Aint *) c->displs, c->recv_type,
+            c->comm);
+    return aspx_coll_behind.MPI_Alltoallv(
+        c->send, (const int *) c->send_counts, (const int *) c->send_displs,
+        c->send_type, c->recv, COUNTS(int), (const int *) c->displs,
+        c->recv_type, c->comm);
+}
+
 /* ---- as the program calls them ---------------------------------------------- */
 
 /* A call that does not go straight; this one is in memory. */
@@ -132,6 +146,27 @@ FORM(Barrier, MPI_Comm comm, .op = ASP_COLL_BARRIER, .comm = comm)
                                      .comm = comm,                             \
                                      .mpi = mpi_Allgatherv});                  \
     }
+/* Each pair of ranks has its own two (alltoallv.h). */
+#define ALLTOALLV(NAME, COUNT, DISPL, LARGE)                                   \
+    int aspx_coll_MPI_##NAME(                                                  \
+        const void *send, const COUNT *send_counts, const DISPL *send_displs,  \
+        MPI_Datatype sent, void *recv, const COUNT *counts,                    \
+        const DISPL *displs, MPI_Datatype received, MPI_Comm comm)             \
+    {                                                                          \
+        return aspx_coll_tuned(                                                \
+            &(struct aspx_coll_call){.op = ASP_COLL_ALLTOALLV,                 \
+                                     .send = send,                             \
+                                     .recv = recv,                             \
+                                     .send_type = sent,                        \
+                                     .recv_type = received,                    \
+                                     .counts = counts,                         \
+                                     .displs = displs,                         \
+                                     .send_counts = send_counts,               \
+                                     .send_displs = send_displs,               \
+                                     .large = LARGE,                           \
+                                     .comm = comm,                             \
+                                     .mpi = mpi_Alltoallv});                   \
+    }
 #define REDUCE_SCATTER(NAME, COUNT, LARGE)                                     \
     int aspx_coll_MPI_##NAME(const void *send, void *recv,                     \
                              const COUNT *counts, MPI_Datatype type,           \
@@ -160,6 +195,8 @@ BOTH(REDUCTION, Allreduce, ALLREDUCE)
 BOTH(REDUCTION, Reduce_scatter_block, REDUCE_SCATTER_BLOCK)
 ALLGATHERV(Allgatherv, int, int, false)
 ALLGATHERV(Allgatherv_c, MPI_Count, MPI_Aint, true)
+ALLTOALLV(Alltoallv, int, int, false)
+ALLTOALLV(Alltoallv_c, MPI_Count, MPI_Aint, true)
 REDUCE_SCATTER(Reduce_scatter, int, false)
 REDUCE_SCATTER(Reduce_scatter_c, MPI_Count, true)
 BOTH(REDUCTION, Scan, SCAN)

@@ -107,6 +107,8 @@ int aspx_coll_schedule(const struct aspx_coll_job *job,
                             .grain = job->grain,
                             .type = job->call->recv_type,
                             .fold = job->call->fold,
+                            .sent = job->sent,
+                            .received = job->received,
                         });
     return aspx_coll_run_wait(&run);
 }

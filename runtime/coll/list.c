@@ -30,15 +30,23 @@ void aspx_coll_problem(const struct aspx_coll_comm *comm,
         .in_place = args->in_place,
         .node = comm->nnodes > 1 ? comm->node : NULL,
     };
+    if (asp_coll_forms[args->op].counts == ASP_COLL_COUNTS_OWN) {
+        problem_p->counts = problem_p->recv_counts = aspx_coll_alike(comm, 1);
+        problem_p->bytes = 0;
+    }
 }
 
 void aspx_coll_model_problem(const struct aspx_coll_list *list,
                              struct asp_coll_problem *problem_p)
 {
+    uint64_t bytes = list->args->bytes;
+    uint32_t ranks = list->comm->size;
+
     aspx_coll_problem(list->comm, list->args, MODEL_GRAIN, problem_p);
-    if (problem_p->counts)
-        problem_p->counts = aspx_coll_shares(list->comm, list->args->bytes,
-                                             MODEL_GRAIN);
+    if (problem_p->recv_counts)
+        aspx_coll_alike(list->comm, (bytes + ranks - 1) / ranks);
+    else if (problem_p->counts)
+        problem_p->counts = aspx_coll_shares(list->comm, bytes, MODEL_GRAIN);
 }
 
 bool aspx_coll_cost_of_mpich(const struct asp_coll_problem *problem,

@@ -20,12 +20,14 @@ struct aspx_coll_list {
 void aspx_coll_list_add(struct aspx_coll_list *list,
                         const struct aspx_coll_way *way, double us);
 
-/* Fill in the problem of a call. bytes as in the key; displs are left out. */
+/* Fill in the problem of a call. bytes as in the key; displs are left out.
+ * Where each rank has counts of its own it is that of blocks of one byte. */
 void aspx_coll_problem(const struct aspx_coll_comm *comm,
                        const struct asp_tune_args *args, size_t grain,
                        struct asp_coll_problem *problem_p);
 
-/* That of the model, which knows a sum only where ranks have counts. */
+/* That of the model, which knows a sum only where ranks have counts, or what one
+ * of them sends. */
 void aspx_coll_model_problem(const struct aspx_coll_list *list,
                              struct asp_coll_problem *problem_p);
 

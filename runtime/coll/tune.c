@@ -101,12 +101,19 @@ static int carry_pinned(struct aspx_coll_comm *comm,
     return way->executor->execute(comm, call, args, way);
 }
 
+/* Counts of each rank's own: what carries them out does so whatever they are.
+ */
+static bool fits_all_counts(enum asp_coll_op op)
+{
+    return asp_coll_forms[op].counts == ASP_COLL_COUNTS_OWN;
+}
+
 static bool is_same(const struct asp_tune_args *a,
                     const struct asp_tune_args *b)
 {
-    return a->op == b->op && a->bytes == b->bytes && a->fold == b->fold &&
-           a->floating == b->floating && a->in_place == b->in_place &&
-           a->root == b->root;
+    return a->op == b->op && (a->bytes == b->bytes || fits_all_counts(a->op)) &&
+           a->fold == b->fold && a->floating == b->floating &&
+           a->in_place == b->in_place && a->root == b->root;
 }
 
 /* can_carry(), asked once for calls that follow one another and are alike.
@@ -118,7 +125,8 @@ static bool fits(struct aspx_coll_comm *comm, const struct aspx_coll_call *call,
     size_t grain = aspx_coll_grain(call, args);
 
     if (comm->fitted.way == way && comm->fitted.grain == grain &&
-        is_same(&comm->fitted.args, args) && !call->counts)
+        is_same(&comm->fitted.args, args) &&
+        (!call->counts || fits_all_counts(call->op)))
         return true;
     if (!can_carry(comm, args, grain, way))
         return false;
