@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The size of calls of which each rank knows but its own bytes (MPI_Alltoallv):
- * what is in their key is a bucket (key.h) that was agreed on, so it is equal on
- * all ranks, whatever each of them passes now.
+ * what is in their key is a bucket (key.h) that was agreed on, so it is equal
+ * on all ranks, whatever each of them passes now.
  *
  *   each rank: the greatest bucket of its calls in this epoch --MAX--> now
  *

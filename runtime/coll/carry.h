@@ -18,8 +18,8 @@ struct aspx_coll_job {
     size_t grain;  /* bytes of an element of a reduction, else 1 */
     /* Of MPI_Alltoallv, instead of in and out. */
     const struct aspx_coll_blocks *sent, *received;
-    int tag; /* of its messages: taken by all ranks, also by those that
-                      send none */
+    int tag;       /* of its messages: taken by all ranks, also by those that
+                            send none */
     bool reported; /* the error handler has been called for what fails */
 };
 

@@ -26,8 +26,8 @@ void aspx_coll_problem(const struct aspx_coll_comm *comm,
                        const struct asp_tune_args *args, size_t grain,
                        struct asp_coll_problem *problem_p);
 
-/* That of the model, which knows a sum only where ranks have counts, or what one
- * of them sends. */
+/* That of the model, which knows a sum only where ranks have counts, or what
+ * one of them sends. */
 void aspx_coll_model_problem(const struct aspx_coll_list *list,
                              struct asp_coll_problem *problem_p);
 

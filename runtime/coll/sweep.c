@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ struct what {
     MPI_Datatype type; /* of reductions */
     int element;
     char *in, *out;
+    int *counts, *displs;
 };
 
 static void barrier(const struct what *w)
@@ -61,6 +63,17 @@ static void alltoall(const struct what *w)
 {
     MPI_Alltoall(w->in_place ? MPI_IN_PLACE : w->in, (int) w->bytes, MPI_BYTE,
                  w->out, (int) w->bytes, MPI_BYTE, w->comm);
+}
+
+/* A search of it begins in the second call, with a size that was agreed on. */
+static void alltoallv(const struct what *w)
+{
+    for (int r = 0; r < w->size; r++) {
+        w->counts[r] = (int) w->bytes;
+        w->displs[r] = r * (int) w->bytes;
+    }
+    MPI_Alltoallv(w->in_place ? MPI_IN_PLACE : w->in, w->counts, w->displs,
+                  MPI_BYTE, w->out, w->counts, w->displs, MPI_BYTE, w->comm);
 }
 
 static int count(const struct what *w)
@@ -106,6 +119,7 @@ static void (*const calls[ASP_COLL_OPS])(const struct what *w) = {
     [ASP_COLL_GATHER] = gather,
     [ASP_COLL_ALLGATHER] = allgather,
     [ASP_COLL_ALLTOALL] = alltoall,
+    [ASP_COLL_ALLTOALLV] = alltoallv,
     [ASP_COLL_ALLREDUCE] = allreduce,
     [ASP_COLL_REDUCE_SCATTER_BLOCK] = reduce_scatter_block,
     [ASP_COLL_SCAN] = scan,
@@ -148,7 +162,7 @@ static int until_chosen(enum asp_coll_op op, const struct what *w)
 
     for (int i = 0; i < CALLS_MOST && open > 0; i++) {
         calls[op](w);
-        if (i % ASK_EVERY == 0)
+        if (i % ASK_EVERY == ASK_EVERY - 1)
             open = open_searches(w->comm);
     }
     return open >= 0;
@@ -176,9 +190,18 @@ static int take_memory(struct what *w, enum asp_coll_op op)
     size_t blocks = asp_coll_most_blocks(&asp_coll_forms[op],
                                          (uint64_t) w->size);
 
-    w->in = calloc(1, blocks * to + 64);
-    w->out = calloc(1, blocks * to + 64);
-    return w->in && w->out;
+    w->in = calloc(blocks, to + 64);
+    w->out = calloc(blocks, to + 64);
+    w->counts = calloc((size_t) w->size, sizeof(int));
+    w->displs = calloc((size_t) w->size, sizeof(int));
+    return w->in && w->out && w->counts && w->displs;
+}
+
+static void take_comm(struct what *w)
+{
+    MPI_Comm_dup(MPI_COMM_WORLD, &w->comm);
+    for (int i = 0; i < EARN; i++)
+        MPI_Barrier(w->comm);
 }
 
 static int sweep(enum asp_coll_op op)
@@ -187,15 +210,13 @@ static int sweep(enum asp_coll_op op)
     struct what w = {.element = (int) sizeof(double)};
     int tuned = 1;
 
-    MPI_Comm_dup(MPI_COMM_WORLD, &w.comm);
-    MPI_Comm_rank(w.comm, &w.rank);
-    MPI_Comm_size(w.comm, &w.size);
+    MPI_Comm_rank(MPI_COMM_WORLD, &w.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &w.size);
     if (!take_memory(&w, op)) {
         aspx_log(ASPX_LOG_ERROR, "no memory for %zu bytes", to);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
-    for (int i = 0; i < EARN; i++)
-        MPI_Barrier(w.comm);
+    take_comm(&w);
     for (w.bytes = from; w.bytes <= to && tuned; w.bytes *= 2) {
         if (is_first)
             aspx_log(ASPX_LOG_NOTICE, "%s, %zu bytes", asp_coll_op_name(op),
@@ -203,10 +224,18 @@ static int sweep(enum asp_coll_op op)
         tuned = one_size(op, &w);
         if (!moves)
             break;
+        if (asp_coll_forms[op].counts == ASP_COLL_COUNTS_OWN) {
+            if (2 * w.bytes > INT_MAX / (size_t) w.size)
+                break;
+            MPI_Comm_free(&w.comm);
+            take_comm(&w);
+        }
     }
     MPI_Comm_free(&w.comm);
     free(w.in);
     free(w.out);
+    free(w.counts);
+    free(w.displs);
     return tuned;
 }
 

@@ -35,8 +35,7 @@ static bool give(struct aspx_node_op *op)
 
         slot->sizes[r] = bytes;
         if (r != area->index)
-            aspx_node_copy(data + r * op->piece,
-                           from + op->segment * op->piece,
+            aspx_node_copy(data + r * op->piece, from + op->segment * op->piece,
                            aspx_node_length(op, bytes));
     }
     aspx_node_fill(op, 0, area->count);
