@@ -26,7 +26,7 @@ programs() {
 
 @test "each family of ways, forced" {
     local family
-    for family in shared tree ring dissemination exchange levels; do
+    for family in shared tree ring dissemination exchange levels spread; do
         programs '-n 5 --off' 7 40 --knob "coll.force=$family"
         programs '-n 4 --off --nodes 2' 8 40 --knob "coll.force=$family"
     done
@@ -49,6 +49,45 @@ typed() {
     typed '-n 4 --thread --nodes 2' 4 20
     typed '-n 5 --off' 5 20 --knob coll.force=flat
     typed '-n 4 --off --nodes 2' 6 20 --knob coll.force=exchange
+}
+
+# Of a mode, a seed: the way must be used, or the search find a choice.
+exchanged() {
+    # shellcheck disable=SC2086
+    ASPEN_LOG=trace run ghosts $1 --knob coll=tune "${@:4}" \
+        "$build/coll_typed" "$2" 15 0 alltoallv
+    ended_with 0
+    printed "^ok coll_typed 15 programs, seed $2\$"
+    printed "alltoallv.*$3"
+}
+
+@test "alltoallv: counts and types of each rank's own, in all modes, by each way" {
+    local family
+    exchanged '-n 4 --off' 1 tr[iy]
+    exchanged '-n 5 -g 1 --nodes 2' 2 tr[iy]
+    exchanged '-n 3 --offload' 3 tr[iy]
+    exchanged '-n 4 --thread --nodes 2' 4 tr[iy]
+    for family in flat spread pairwise; do
+        exchanged '-n 5 --off' 5 "alltoallv:$family" --knob "coll.force=$family"
+        exchanged '-n 4 --off --nodes 2' 6 "alltoallv:$family" \
+            --knob "coll.force=$family"
+    done
+    exchanged '-n 5 --off' 7 alltoallv:shared --knob coll.force=shared
+    exchanged '-n 4 --offload' 8 alltoallv:shared --knob coll.force=shared
+}
+
+@test "alltoallv: sizes rise and fall, arguments are refused, lengths differ" {
+    local story options
+    for story in sizes refused lengths; do
+        for options in '' '--nodes 2' '--knob coll.force=shared' \
+            '--knob coll.force=spread'; do
+            # shellcheck disable=SC2086
+            run ghosts -n 4 --off --knob coll=tune $options \
+                "$build/coll_exchange" "$story"
+            ended_with 0
+            printed "^story $story: ok\$"
+        done
+    done
 }
 
 story() {

@@ -44,6 +44,7 @@ enum kind {
     EXSCAN,
     ALLGATHERV,
     REDUCE_SCATTER,
+    ALLTOALLV,
     KINDS
 };
 
@@ -52,7 +53,7 @@ static const char *const names[] = {
     "scatter",        "gather",    "allgather",
     "alltoall",       "allreduce", "reduce_scatter_block",
     "scan",           "exscan",    "allgatherv",
-    "reduce_scatter",
+    "reduce_scatter", "alltoallv",
 };
 
 /* How a rank's ints lie: one after the other, as one element of a type of the
@@ -65,6 +66,7 @@ struct data {
     MPI_Datatype type;
     int count; /* elements of the type in a block */
     int blocks, n, step;
+    int sent; /* the side that is sent */
     /* Of each block: ints before it, and in it. */
     int first[RANKS_MOST], length[RANKS_MOST];
 };
@@ -103,7 +105,28 @@ static int value(int call, int from, int to, int i)
 
 static int has_counts(const struct program *p)
 {
-    return p->kind == ALLGATHERV || p->kind == REDUCE_SCATTER;
+    return p->kind == ALLGATHERV || p->kind == REDUCE_SCATTER ||
+           p->kind == ALLTOALLV;
+}
+
+static int has_displs(const struct program *p)
+{
+    return p->kind == ALLGATHERV || p->kind == ALLTOALLV;
+}
+
+/* Ints from one rank to another; in place as many as there come back. */
+static int exchanged(const struct program *p, int from, int to)
+{
+    return counts[(p->in_place ? from + to : 2 * from + to) % size];
+}
+
+static int length_of(const struct data *d, const struct program *p, int block)
+{
+    if (!has_counts(p))
+        return p->n;
+    if (p->kind == ALLTOALLV)
+        return d->sent ? exchanged(p, rank, block) : exchanged(p, block, rank);
+    return counts[d->blocks > 1 ? block : rank];
 }
 
 /* Where blocks lie: of the same length, or as they are counted, one after the
@@ -111,12 +134,11 @@ static int has_counts(const struct program *p)
  * choice, with room between them. */
 static void place(struct data *d, const struct program *p)
 {
-    int turn = p->kind == ALLGATHERV ? prng_below(&own, d->blocks) : 0, at = 0;
+    int turn = has_displs(p) ? prng_below(&own, d->blocks) : 0, at = 0;
 
     for (int b = 0; b < d->blocks; b++) {
-        d->length[b] = has_counts(p) ? counts[d->blocks > 1 ? b : rank] : p->n;
-        d->first[b] = p->kind == ALLGATHERV ? (b + turn) % d->blocks * p->n
-                                            : at;
+        d->length[b] = length_of(d, p, b);
+        d->first[b] = has_displs(p) ? (b + turn) % d->blocks * p->n : at;
         at += d->length[b];
     }
 }
@@ -138,12 +160,13 @@ static void make_type(struct data *d, enum form form, int n)
 }
 
 /* An element of the type is a whole block, or one int where blocks differ. */
-static void make(struct data *d, const struct program *p, int plain, int blocks)
+static void make(struct data *d, const struct program *p, int plain, int blocks,
+                 int sent)
 {
     enum form form = plain ? PLAIN : (enum form) prng_below(&own, FORMS);
     size_t ints = (size_t) blocks * (size_t) p->n * 2 + 2;
 
-    *d = (struct data){.blocks = blocks, .n = p->n, .step = 1};
+    *d = (struct data){.blocks = blocks, .n = p->n, .step = 1, .sent = sent};
     d->memory = malloc(ints * sizeof(int));
     for (size_t i = 0; i < ints; i++)
         d->memory[i] = GAP;
@@ -154,8 +177,8 @@ static void make(struct data *d, const struct program *p, int plain, int blocks)
     if (form == PLAIN || p->n == 0 ||
         (p->kind == ALLGATHERV && p->n > SPACED_MOST))
         return;
-    make_type(d, form, p->kind == ALLGATHERV ? 1 : p->n);
-    if (p->kind != ALLGATHERV)
+    make_type(d, form, has_displs(p) ? 1 : p->n);
+    if (!has_displs(p))
         d->count = 1;
 }
 
@@ -229,6 +252,7 @@ static int expected(const struct program *p, int call, int b, int i, int *known)
     case ALLGATHERV:
         return value(call, b, 0, i);
     case ALLTOALL:
+    case ALLTOALLV:
         return value(call, b, rank, i);
     case REDUCE:
     case ALLREDUCE:
@@ -253,7 +277,7 @@ static int expected(const struct program *p, int call, int b, int i, int *known)
 /* Blocks of the two sides. */
 static int sends(const struct program *p)
 {
-    return p->kind == SCATTER || p->kind == ALLTOALL ||
+    return p->kind == SCATTER || p->kind == ALLTOALL || p->kind == ALLTOALLV ||
                    p->kind == REDUCE_SCATTER_BLOCK || p->kind == REDUCE_SCATTER
                ? size
                : 1;
@@ -262,7 +286,7 @@ static int sends(const struct program *p)
 static int receives(const struct program *p, int in_place)
 {
     if (p->kind == GATHER || p->kind == ALLGATHER || p->kind == ALLTOALL ||
-        p->kind == ALLGATHERV)
+        has_displs(p))
         return size;
     return (p->kind == REDUCE_SCATTER_BLOCK || p->kind == REDUCE_SCATTER) &&
                    in_place
@@ -309,6 +333,41 @@ static void allgatherv(const void *send, struct data *from, struct data *to,
 #endif
     MPI_Allgatherv(send, from->count, from->type, to->at, to->length, to->first,
                    to->type, comm);
+}
+
+/* Blocks lie before and behind the address of the call. */
+static void alltoallv(const void *send, struct data *from, struct data *to,
+                      MPI_Comm comm)
+{
+    int sent_base = from->n * prng_below(&own, size);
+    int base = to->n * prng_below(&own, size), sent_at[RANKS_MOST],
+        at[RANKS_MOST];
+    void *recv = to->at + base * to->step;
+
+    for (int r = 0; r < size; r++) {
+        sent_at[r] = from->first[r] - sent_base;
+        at[r] = to->first[r] - base;
+    }
+    if (send != MPI_IN_PLACE)
+        send = from->at + sent_base * from->step;
+#if MPI_VERSION >= 4
+    if (prng_chance(&own, 30)) {
+        MPI_Count sent[RANKS_MOST], lengths[RANKS_MOST];
+        MPI_Aint sent_firsts[RANKS_MOST], firsts[RANKS_MOST];
+
+        for (int r = 0; r < size; r++) {
+            sent[r] = from->length[r];
+            lengths[r] = to->length[r];
+            sent_firsts[r] = sent_at[r];
+            firsts[r] = at[r];
+        }
+        MPI_Alltoallv_c(send, sent, sent_firsts, from->type, recv, lengths,
+                        firsts, to->type, comm);
+        return;
+    }
+#endif
+    MPI_Alltoallv(send, from->length, sent_at, from->type, recv, to->length, at,
+                  to->type, comm);
 }
 
 static void reduce_scatter(const void *send, struct data *to, MPI_Op op,
@@ -371,6 +430,9 @@ static void carry_out(const struct program *p, const void *send,
     case ALLGATHERV:
         allgatherv(send == from->at && from->count == 0 ? NULL : send, from, to,
                    comm);
+        break;
+    case ALLTOALLV:
+        alltoallv(send, from, to, comm);
         break;
     case REDUCE_SCATTER:
         reduce_scatter(send, to, op, comm);
@@ -451,8 +513,8 @@ static void one_call(const struct program *p, int call)
     int plain = is_reduction(p), in_place = draw_in_place(p);
     struct data from, to;
 
-    make(&from, p, plain, sends(p));
-    make(&to, p, plain, receives(p, in_place));
+    make(&from, p, plain, sends(p), 1);
+    make(&to, p, plain, receives(p, in_place), 0);
     contribute(p, call, in_place, &from, &to);
     if (prng_chance(&own, 10))
         usleep((unsigned) prng_below(&own, DELAY_MOST_US));

@@ -40,7 +40,7 @@ static const char *const names[] = {
     "scatter",        "gather",    "allgather",
     "alltoall",       "allreduce", "reduce_scatter_block",
     "scan",           "exscan",    "allgatherv",
-    "reduce_scatter",
+    "reduce_scatter", "alltoallv",
 };
 
 struct basic {
@@ -101,19 +101,19 @@ static int is_rooted(enum kind kind)
 
 static int scatters(enum kind kind)
 {
-    return kind == SCATTER || kind == ALLTOALL ||
+    return kind == SCATTER || kind == ALLTOALL || kind == ALLTOALLV ||
            kind == REDUCE_SCATTER_BLOCK || kind == REDUCE_SCATTER;
 }
 
 static int gathers(enum kind kind)
 {
     return kind == GATHER || kind == ALLGATHER || kind == ALLTOALL ||
-           kind == ALLGATHERV;
+           kind == ALLGATHERV || kind == ALLTOALLV;
 }
 
 static int has_counts(enum kind kind)
 {
-    return kind == ALLGATHERV || kind == REDUCE_SCATTER;
+    return kind == ALLGATHERV || kind == REDUCE_SCATTER || kind == ALLTOALLV;
 }
 
 static const struct basic *basic_of(const struct program *p)
@@ -191,10 +191,25 @@ static void reduced(const struct program *p, int call, int last, int to, int i,
 
 /* ---- one operation ------------------------------------------------------ */
 
+/* Elements from one rank to another; in place as many as there come back. */
+static int exchanged(const struct op *op, int from, int to)
+{
+    return op->counts[(op->in_place ? from + to : 2 * from + to) % op->size];
+}
+
+/* Of MPI_Alltoallv: of blocks that this rank sends, and that it receives. */
+static void exchange_lengths(const struct op *op, int *sent, int *received)
+{
+    for (int r = 0; r < op->size; r++) {
+        sent[r] = exchanged(op, op->rank, r);
+        received[r] = exchanged(op, r, op->rank);
+    }
+}
+
 static void make_sides(struct op *op, const struct program *p)
 {
     const struct basic *basic = basic_of(p);
-    int whole[RANKS_MOST],
+    int whole[RANKS_MOST], sent[RANKS_MOST], received[RANKS_MOST],
         takes_input = op->in_place && scatters(op->kind) && op->kind != SCATTER;
     struct wish wish = {
         .basic = basic->type,
@@ -207,23 +222,33 @@ static void make_sides(struct op *op, const struct program *p)
 
     for (int r = 0; r < op->size; r++)
         whole[r] = p->n;
+    exchange_lengths(op, sent, received);
     wish.blocks = scatters(op->kind) ? op->size : 1;
     if (op->kind == ALLGATHERV)
         wish.length = &op->counts[op->rank];
+    else if (op->kind == ALLTOALLV)
+        wish.length = sent;
     else if (op->kind != REDUCE_SCATTER)
         wish.length = whole;
+    wish.scattered = op->kind == ALLTOALLV && op->size > 1;
     side_make(&op->from, &wish, &own);
-    wish.length = has_counts(op->kind) ? op->counts : whole;
+    wish.length = op->kind == ALLTOALLV  ? received
+                  : has_counts(op->kind) ? op->counts
+                                         : whole;
     wish.blocks = gathers(op->kind) || takes_input ? op->size : 1;
     /* MPICH does not look at displs of one rank. */
-    wish.scattered = op->kind == ALLGATHERV && op->size > 1;
+    wish.scattered = (op->kind == ALLGATHERV || op->kind == ALLTOALLV) &&
+                     op->size > 1;
     if (op->kind == REDUCE_SCATTER && !takes_input)
         wish.length = &op->counts[op->rank];
     side_make(&op->to, &wish, &own);
 }
 
-static int length_of(const struct op *op, int block)
+static int length_of(const struct op *op, int block, int is_sent)
 {
+    if (op->kind == ALLTOALLV)
+        return is_sent ? exchanged(op, op->rank, block)
+                       : exchanged(op, block, op->rank);
     return has_counts(op->kind) ? op->counts[block] : op->n;
 }
 
@@ -240,10 +265,10 @@ static void contribute(struct op *op, const struct program *p, int call)
         return;
     if (op->kind == BCAST)
         side = &op->to;
-    if (side == &op->to && gathers(op->kind) && op->kind != ALLTOALL)
+    if (side == &op->to && gathers(op->kind) && !scatters(op->kind))
         own_block = op->rank;
     for (int b = 0; b < blocks; b++)
-        for (int i = 0, n = length_of(op, blocks > 1 ? b : op->rank); i < n;
+        for (int i = 0, n = length_of(op, blocks > 1 ? b : op->rank, 1); i < n;
              i++) {
             given(p, call, op->rank, blocks > 1 ? b : 0, i, value);
             side_set(side, blocks > 1 ? b : own_block, i, value);
@@ -271,6 +296,7 @@ static int result(const struct op *op, const struct program *p, int call, int b,
         given(p, call, b, 0, i, out);
         return 1;
     case ALLTOALL:
+    case ALLTOALLV:
         given(p, call, b, op->rank, i, out);
         return 1;
     case REDUCE:
@@ -298,7 +324,7 @@ static void want(struct op *op, const struct program *p, int call)
     side_keep(&op->from);
     side_keep(&op->to);
     for (int b = 0; b < (gathers(op->kind) ? op->size : 1); b++)
-        for (int i = 0, n = length_of(op, gathers(op->kind) ? b : op->rank);
+        for (int i = 0, n = length_of(op, gathers(op->kind) ? b : op->rank, 0);
              i < n; i++)
             if (result(op, p, call, b, i, value))
                 side_want(&op->to, b, i, value);

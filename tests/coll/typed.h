@@ -29,6 +29,7 @@ enum kind {
     EXSCAN,
     ALLGATHERV,
     REDUCE_SCATTER,
+    ALLTOALLV,
     KINDS
 };
 

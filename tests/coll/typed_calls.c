@@ -58,6 +58,42 @@ static void with_counts(struct op *op, const void *send, void *recv)
                            op->comm);
 }
 
+static void exchange(struct op *op, const void *send, void *recv)
+{
+    const struct side *from = &op->from, *to = &op->to;
+
+#if MPI_VERSION >= 4
+    /* As long as the calls are under way. */
+    static MPI_Count sent[16][RANKS_MOST], counts[16][RANKS_MOST];
+    static MPI_Aint sent_at[16][RANKS_MOST], displs[16][RANKS_MOST];
+    static int next;
+
+    if (op->large) {
+        next = (next + 1) % 16;
+        for (int r = 0; r < op->size; r++) {
+            sent[next][r] = from->count[r];
+            sent_at[next][r] = from->first[r];
+            counts[next][r] = to->count[r];
+            displs[next][r] = to->first[r];
+        }
+        if (op->later)
+            MPI_Ialltoallv_c(send, sent[next], sent_at[next], from->type, recv,
+                             counts[next], displs[next], to->type, op->comm,
+                             &op->request);
+        else
+            MPI_Alltoallv_c(send, sent[next], sent_at[next], from->type, recv,
+                            counts[next], displs[next], to->type, op->comm);
+        return;
+    }
+#endif
+    if (op->later)
+        MPI_Ialltoallv(send, from->count, from->first, from->type, recv,
+                       to->count, to->first, to->type, op->comm, &op->request);
+    else
+        MPI_Alltoallv(send, from->count, from->first, from->type, recv,
+                      to->count, to->first, to->type, op->comm);
+}
+
 static void move_blocks(struct op *op, const void *send, void *recv)
 {
     int ns = op->from.count[0], nr = op->to.count[0], root = op->root;
@@ -124,6 +160,8 @@ void op_call(struct op *op)
             MPI_Ibarrier(op->comm, &op->request);
         else
             MPI_Barrier(op->comm);
+    } else if (op->kind == ALLTOALLV) {
+        exchange(op, send, recv);
     } else if (op->kind == ALLGATHERV || op->kind == REDUCE_SCATTER) {
         with_counts(op, send, recv);
     } else if (op->fold != MPI_OP_NULL) {
