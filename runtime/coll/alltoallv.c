@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* What MPI would refuse of MPI_Alltoallv, and its data in memory that ranks of
+ * a node share. */
 #include "config.h"
 
 #include "alltoallv.h"
@@ -12,13 +14,18 @@
 
 /* ---- what MPI would report -------------------------------------------------- */
 
-/* NULL is MPI_BOTTOM where a block has an address of its own, of which MPICH
- * knows by its type or displacement. */
+/* NULL is MPI_BOTTOM, which MPICH takes for none where neither the type nor the
+ * displacement has an address. */
 static bool is_missing(const struct aspx_coll_blocks *blocks, uint32_t r)
 {
-    return !blocks->data && aspx_coll_block_count(blocks, r) > 0 &&
-           aspx_coll_block_displ(blocks, r) == 0 &&
-           aspx_handle_basic_size(blocks->type) > 0;
+    MPI_Aint low = 0, extent;
+
+    if (blocks->data || aspx_coll_block_count(blocks, r) == 0 ||
+        aspx_coll_block_displ(blocks, r) != 0 || blocks->size == 0)
+        return false;
+    if (aspx_handle_basic_size(blocks->type) == 0)
+        aspx_coll_behind.MPI_Type_get_true_extent(blocks->type, &low, &extent);
+    return low == 0;
 }
 
 /* The bytes of all blocks; false: MPI will not have this. */

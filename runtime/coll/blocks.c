@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Where the blocks of a call are, and their messages. */
 #include "config.h"
 
 #include "blocks.h"

@@ -95,8 +95,8 @@ static void begin(struct flight *f, MPI_Request *request, int is_posted)
 
     enter(p);
     f->in_place = draw_in_place(p);
-    make(&f->from, p, plain, sends(p));
-    make(&f->to, p, plain, receives(p, f->in_place));
+    make(&f->from, p, plain, sends(p), 1);
+    make(&f->to, p, plain, receives(p, f->in_place), 0);
     contribute(p, f->call, f->in_place, &f->from, &f->to);
     if (is_posted)
         post(p, f->in_place ? MPI_IN_PLACE : f->from.at, &f->from, &f->to,
