@@ -14,15 +14,6 @@
 
 #include "carry.h"
 
-#include <stdbool.h>
-
-/* Is it one that MPI (MPICH 4.0 to 5.0) has no error for, on this rank, and
- * not in place? args_p->bytes is then what this rank sends or receives, the
- * larger of the two, for asp_decide_enter(). */
-bool aspx_coll_alltoallv_is_right(const struct aspx_coll_comm *comm,
-                                  const struct aspx_coll_call *call,
-                                  struct asp_tune_args *args_p);
-
 /* Carry it out by what moves bytes, which takes the blocks of the job. Returns
  * an error code, of which nobody was told. */
 int aspx_coll_move_blocks(struct aspx_coll_job *job,

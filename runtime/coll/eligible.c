@@ -6,7 +6,7 @@
 
 #include "eligible.h"
 
-#include "alltoallv.h"
+#include "alltoallv_args.h"
 #include "counts.h"
 #include "reducible.h"
 
