@@ -20,15 +20,15 @@
 
 #include "buffer.h"
 
-#include "runtime/coll/call.h"
-#include "runtime/coll/candidates.h"
-#include "runtime/coll/comm.h"
-#include "runtime/coll/eligible.h"
-#include "runtime/coll/executor.h"
-#include "runtime/coll/global.h"
-#include "runtime/coll/machine.h"
-#include "runtime/coll/model.h"
-#include "runtime/coll/settings.h"
+#include "runtime/coll/call/call.h"
+#include "runtime/coll/select/candidates.h"
+#include "runtime/coll/select/comm.h"
+#include "runtime/coll/comm/eligible.h"
+#include "runtime/coll/algorithms/executor.h"
+#include "runtime/coll/comm/global.h"
+#include "runtime/coll/machine/machine.h"
+#include "runtime/coll/machine/model.h"
+#include "runtime/coll/machine/settings.h"
 #include "runtime/mpi/real.h"
 
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #include "runtime/base/counter.h"
 #include "runtime/base/log.h"
 #include "runtime/casper/casper.h"
-#include "runtime/coll/front.h"
+#include "runtime/coll/front/front.h"
 #include "runtime/mends.h"
 #include "runtime/mpi/build.h"
 #include "runtime/mpi/entry.h"

@@ -3,7 +3,7 @@
 #define ASPEN_RUNTIME_CASPER_COLLECTIVES_H
 
 /* The engine has started: offer its ghosts to non-blocking collectives
- * (runtime/coll/space.h), if they have a communicator for that. */
+ * (runtime/coll/nonblocking/space.h), if they have a communicator for that. */
 void aspx_casper_offer_ghosts(void);
 
 #endif

@@ -14,7 +14,7 @@
 #include "runtime/mpi/build.h"
 #include "runtime/mpi/real.h"
 #include "runtime/offload/report.h"
-#include "runtime/coll/report.h"
+#include "runtime/coll/select/report.h"
 #include "runtime/pack/report.h"
 #include "runtime/profile/report.h"
 #include "runtime/progress/on_demand.h"

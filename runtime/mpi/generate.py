@@ -784,7 +784,7 @@ def made(kinds, call):
 def fronts_c(kinds, calls):
     """The fronts whose functions are written in C."""
     yield (BANNER + '#include "entry.h"\n#include "mpi_behind.h"\n'
-           '#include "mpi_wrap.h"\n#include "runtime/coll/comm.h"\n')
+           '#include "mpi_wrap.h"\n#include "runtime/coll/select/comm.h"\n')
     makers = [call for call in calls if call.coll == "made"]
     for call in makers:
         yield made(kinds, call)

@@ -7,8 +7,8 @@
 #include "report.h"
 
 #include "runtime/mpi/entry.h"
-#include "runtime/coll/native.h"
-#include "runtime/coll/report.h"
+#include "runtime/coll/mpich/native.h"
+#include "runtime/coll/select/report.h"
 #include "runtime/pack/report.h"
 #include "runtime/profile/report.h"
 

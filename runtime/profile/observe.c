@@ -7,8 +7,8 @@
 
 #include "profile.h"
 #include "report.h"
-#include "runtime/coll/report.h"
-#include "runtime/coll/tune.h"
+#include "runtime/coll/select/report.h"
+#include "runtime/coll/select/tune.h"
 #include "runtime/mpi/fixes.h"
 #include "runtime/pack/report.h"
 #include "runtime/record/frame.h"

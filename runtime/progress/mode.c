@@ -6,7 +6,7 @@
 #include "report.h"
 
 #include "runtime/mpi/entry.h"
-#include "runtime/coll/report.h"
+#include "runtime/coll/select/report.h"
 #include "runtime/pack/report.h"
 #include "runtime/profile/report.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPICH's algorithms, each by its control variables (runtime/coll/native.h), on
- * plain MPICH. MPIR_CVAR_COLLECTIVE_FALLBACK=error makes an error of each call
- * that MPICH carries out in another way than it was told.
+/* MPICH's algorithms, each by its control variables
+ * (runtime/coll/mpich/native.h), on plain MPICH.
+ * MPIR_CVAR_COLLECTIVE_FALLBACK=error makes an error of each call that MPICH
+ * carries out in another way than it was told.
  *
  *   coll_native each            every way of every operation on communicators
  *                               of 2 ranks up: the results of MPI's choice, as
@@ -22,7 +23,7 @@
 #include "count_sends.h"
 #include "native_test.h"
 
-#include "runtime/coll/native_rows.h"
+#include "runtime/coll/mpich/native_rows.h"
 
 #include "common/coll/model/mpich.h"
 #include "common/coll/model/simulate.h"

@@ -4,7 +4,7 @@
 #ifndef ASPEN_TESTS_COLL_NATIVE_CALLS_H
 #define ASPEN_TESTS_COLL_NATIVE_CALLS_H
 
-#include "runtime/coll/native.h"
+#include "runtime/coll/mpich/native.h"
 
 #include "../random/prng.h"
 

@@ -8,8 +8,8 @@
 
 #include "runtime/base/log.h"
 #include "runtime/base/wait_table.h"
-#include "runtime/coll/call.h"
-#include "runtime/coll/reducible.h"
+#include "runtime/coll/call/call.h"
+#include "runtime/coll/call/reducible.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,8 +7,8 @@
 
 #include "exchange.h"
 
-#include "runtime/coll/call.h"
-#include "runtime/coll/reducible.h"
+#include "runtime/coll/call/call.h"
+#include "runtime/coll/call/reducible.h"
 #include "runtime/mpi/handle.h"
 
 #include "common/coll/build/index.h"

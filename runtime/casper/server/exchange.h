@@ -22,7 +22,7 @@
 #ifndef ASPEN_RUNTIME_CASPER_SERVER_EXCHANGE_H
 #define ASPEN_RUNTIME_CASPER_SERVER_EXCHANGE_H
 
-#include "runtime/coll/execute.h"
+#include "runtime/coll/call/execute.h"
 #include "runtime/coll/nonblocking/mailbox.h"
 
 #include <mpi.h>
