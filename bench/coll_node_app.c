@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* usage: coll_node_app OPERATION BYTES SAMPLES
- * Times an operation of MPICH and the same of runtime/coll/node in all ways, in
- * turn, all ranks on one node. A sample is some operations in a row, from the
- * arrival of the last rank to the departure of the last one; before each that
- * is no barrier comes one, the same for all contenders, whose time is included.
- * Prints for each contender its name, median and quartiles in microseconds. */
+ * Times an operation of MPICH and the same of runtime/coll/node in all
+ * configurations, in turn, all ranks on one node. A sample is some operations
+ * in a row, from the arrival of the last rank to the departure of the last one;
+ * before each that is no barrier comes one, the same for all contenders, whose
+ * time is included. Prints for each contender its name, median and quartiles in
+ * microseconds. */
 #include "config.h"
 
 #include "buffer.h"
 
 #include "runtime/coll/node/area.h"
-#include "runtime/coll/node/mpi_fold.h"
+#include "runtime/coll/node/mpi_reduce.h"
 #include "runtime/coll/node/node.h"
 #include "runtime/mpi/real.h"
 
@@ -19,17 +20,17 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WAYS_MAX = 128, NS_PER_US = 1000, SLOW_RUN = 1, QUICK_RUN = 20 };
+enum { CONFIGS_MAX = 128, NS_PER_US = 1000, SLOW_RUN = 1, QUICK_RUN = 20 };
 
 struct contender {
-    struct aspx_node_way way;
+    struct aspx_node_config config;
     int is_mpi;
     int run; /* operations in a sample */
     char name[64];
     int64_t *came, *left; /* by sample, nanoseconds */
 };
 
-static struct contender contenders[WAYS_MAX];
+static struct contender contenders[CONFIGS_MAX];
 static int ncontenders, rank, size;
 static struct aspx_node_area *area;
 static const char *operation;
@@ -38,7 +39,7 @@ static char *in, *out;
 
 static const char *const signals[] = {"pull", "push"};
 static const char *const waiters[] = {"spin", "yield", "sleep"};
-static const char *const foldings[] = {"tree", "shares", "each"};
+static const char *const reductions[] = {"tree", "shares", "each"};
 
 static int64_t now_ns(void)
 {
@@ -59,22 +60,22 @@ static void run_mpi(void)
                                 MPI_COMM_WORLD);
 }
 
-static void run_node(const struct aspx_node_way *way)
+static void run_node(const struct aspx_node_config *config)
 {
     struct aspx_node_mpi_op sum = {.op = MPI_SUM, .type = MPI_DOUBLE};
     const struct aspx_node_operator operator= {
-        .fold = aspx_node_mpi_fold,
+        .reduce = aspx_node_mpi_reduce,
         .arg = &sum,
         .element = 8,
         .is_commutative = true,
     };
 
     if (strcmp(operation, "barrier") == 0)
-        (void) aspx_node_barrier(area, way);
+        (void) aspx_node_barrier(area, config);
     else if (strcmp(operation, "bcast") == 0)
-        (void) aspx_node_bcast(area, way, in, (size_t) bytes, 0);
+        (void) aspx_node_bcast(area, config, in, (size_t) bytes, 0);
     else
-        (void) aspx_node_allreduce(area, way, &operator, in, out,
+        (void) aspx_node_allreduce(area, config, &operator, in, out,
                                    (size_t) bytes / 8);
 }
 
@@ -83,13 +84,13 @@ static void run(const struct contender *contender)
     if (contender->is_mpi)
         run_mpi();
     else
-        run_node(&contender->way);
+        run_node(&contender->config);
 }
 
 /* The ranks start together, without MPI's waiting. */
 static void line_up(void)
 {
-    static const struct aspx_node_way sleeping = {
+    static const struct aspx_node_config sleeping = {
         .radix = ASPX_NODE_RANKS_MAX,
         .segment = ASPX_NODE_SEGMENT_MIN,
         .up = ASPX_NODE_PUSH,
@@ -125,38 +126,39 @@ static void collect(struct contender *contender, int samples)
                    MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
 }
 
-static void add(struct aspx_node_way way)
+static void add(struct aspx_node_config config)
 {
     struct contender *contender = &contenders[ncontenders++];
     int many = size > sysconf(_SC_NPROCESSORS_ONLN);
-    int is_fold = strcmp(operation, "allreduce") == 0;
-    int quick = !many || way.waiter == ASPX_NODE_SLEEP;
+    int is_reduction = strcmp(operation, "allreduce") == 0;
+    int quick = !many || config.waiter == ASPX_NODE_SLEEP;
 
-    contender->way = way;
+    contender->config = config;
     contender->run = quick ? QUICK_RUN : SLOW_RUN;
     snprintf(contender->name, sizeof(contender->name), "%u %s %s %s%s%s",
-             way.radix, signals[way.up], signals[way.down], waiters[way.waiter],
-             is_fold ? " " : "", is_fold ? foldings[way.folding] : "");
+             config.radix, signals[config.up], signals[config.down],
+             waiters[config.waiter], is_reduction ? " " : "",
+             is_reduction ? reductions[config.reduction] : "");
 }
 
 /* Signals are of barriers, and of the Allreduces that have some in them. */
-static void add_signals(struct aspx_node_way way)
+static void add_signals(struct aspx_node_config config)
 {
-    int tree = way.folding == ASPX_NODE_FOLD_TREE &&
+    int tree = config.reduction == ASPX_NODE_REDUCE_TREE &&
                strcmp(operation, "barrier") != 0;
 
     for (int i = 0; i < (tree ? 1 : 4); i++) {
-        way.up = i / 2 ? ASPX_NODE_PULL : ASPX_NODE_PUSH;
-        way.down = i % 2 ? ASPX_NODE_PUSH : ASPX_NODE_PULL;
-        add(way);
+        config.up = i / 2 ? ASPX_NODE_PULL : ASPX_NODE_PUSH;
+        config.down = i % 2 ? ASPX_NODE_PUSH : ASPX_NODE_PULL;
+        add(config);
     }
 }
 
-static void add_ways(void)
+static void add_configs(void)
 {
     static const uint32_t radixes[] = {2, 4, 15};
-    int nfoldings = strcmp(operation, "allreduce") == 0 ? ASPX_NODE_FOLDINGS
-                                                        : 1;
+    int nreductions = strcmp(operation, "allreduce") == 0 ? ASPX_NODE_REDUCTIONS
+                                                          : 1;
 
     contenders[0].is_mpi = 1;
     contenders[0].run = size > sysconf(_SC_NPROCESSORS_ONLN) ? SLOW_RUN
@@ -165,12 +167,12 @@ static void add_ways(void)
     ncontenders = 1;
     for (int waiter = 0; waiter < ASPX_NODE_WAITERS; waiter++)
         for (int r = size > 2 ? 0 : 2; r < 3; r++)
-            for (int folding = 0; folding < nfoldings; folding++)
-                add_signals((struct aspx_node_way){
+            for (int reduction = 0; reduction < nreductions; reduction++)
+                add_signals((struct aspx_node_config){
                     .radix = radixes[r],
                     .segment = ASPX_NODE_SLOT_BYTES,
                     .waiter = (uint8_t) waiter,
-                    .folding = (uint8_t) folding,
+                    .reduction = (uint8_t) reduction,
                 });
 }
 
@@ -230,7 +232,7 @@ int main(int argc, char **argv)
     samples = atoi(argv[3]);
     MPI_Init(&argc, &argv);
     start();
-    add_ways();
+    add_configs();
     in = buffer_pages((size_t) bytes);
     out = buffer_pages((size_t) bytes);
     for (int c = 0; c < ncontenders; c++) {

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* usage: coll_order_app SAMPLES PROBE_MS OPERATION:BYTES...
  *
- * How good is the order in which the model puts the ways of a collective, with
- * the constants of a machine by name, and with those that a probe finds here?
- * Every way that either order has is carried out on MPI_COMM_WORLD, all in
- * turn, SAMPLES times (an odd number), by the code that programs run. Prints a
- * line for each constants and each call:
+ * How good is the order in which the model puts the configurations of a
+ * collective, with the constants of a machine by name, and with those that a
+ * probe finds here? Every configuration that either order has is carried out on
+ * MPI_COMM_WORLD, all in turn, SAMPLES times (an odd number), by the code that
+ * programs run. Prints a line for each constants and each call:
  *
- *   call=bcast:8 model=probe measured=1 ways=24 correlation=0.71 quarter=1
+ *   call=bcast:8 model=probe measured=1 configs=24 correlation=0.71 quarter=1
  * place=2
  *   best_us=1.2 first_us=1.3 default_us=2.0
  *
  * measured: did the probe find constants? Else they are the named ones.
  * correlation: of ranks (Spearman), of the model's order and that of measured
- * medians. place: of the fastest way in the model's order, from 1; quarter: is
- * it in the first quarter? near: is one that takes up to 5 % more, 10 % where
- * ranks are more than CPUs? first_us: the model's first way. */
+ * medians. place: of the fastest configuration in the model's order, from 1;
+ * quarter: is it in the first quarter? near: is one that takes up to 5 % more,
+ * 10 % where ranks are more than CPUs? first_us: the model's first
+ * configuration. */
 #include "config.h"
 
 #include "buffer.h"
@@ -36,13 +37,13 @@
 #include <string.h>
 
 enum {
-    WAYS_MAX = 2 * ASP_DECIDE_CANDIDATES,
+    CONFIGS_MAX = 2 * ASP_DECIDE_CANDIDATES,
     SAMPLES_MAX = 501,
     WARM_UPS = 2,
 };
 
 struct contender {
-    struct aspx_coll_way way;
+    struct aspx_coll_config config;
     double us[SAMPLES_MAX], median;
 };
 
@@ -57,7 +58,7 @@ struct model {
 /* Instead of what stands in front of a program's calls. */
 struct aspx_real aspx_coll_behind, aspx_inner;
 
-static struct contender contenders[WAYS_MAX];
+static struct contender contenders[CONFIGS_MAX];
 static int ncontenders, rank, size, samples;
 static struct aspx_coll_comm *comm;
 static char *in, *out;
@@ -106,7 +107,7 @@ static struct aspx_coll_call make_call(enum asp_coll_op op, size_t bytes)
         .nrecv = (MPI_Count) bytes / element,
         .send_type = MPI_DOUBLE,
         .recv_type = MPI_DOUBLE,
-        .fold = MPI_SUM,
+        .reduction = MPI_SUM,
         .comm = MPI_COMM_WORLD,
         .mpi = by_mpi,
     };
@@ -114,29 +115,30 @@ static struct aspx_coll_call make_call(enum asp_coll_op op, size_t bytes)
 
 static double carry_out(const struct aspx_coll_call *call,
                         const struct asp_tune_args *args,
-                        const struct aspx_coll_way *way)
+                        const struct aspx_coll_config *config)
 {
     double begun;
 
     comm->calls++;
     MPI_Barrier(MPI_COMM_WORLD);
     begun = MPI_Wtime();
-    if (way->executor->execute(comm, call, args, way) != MPI_SUCCESS)
+    if (config->executor->execute(comm, call, args, config) != MPI_SUCCESS)
         MPI_Abort(MPI_COMM_WORLD, 1);
     return 1e6 * (MPI_Wtime() - begun);
 }
 
 /* ---- orders ----------------------------------------------------------------- */
 
-static int number_of(const struct aspx_coll_way *way)
+static int number_of(const struct aspx_coll_config *config)
 {
-    char text[ASPX_COLL_WAY_TEXT], other[ASPX_COLL_WAY_TEXT];
+    char text[ASPX_COLL_CONFIG_TEXT], other[ASPX_COLL_CONFIG_TEXT];
 
-    aspx_coll_way_text(way, text);
+    aspx_coll_config_text(config, text);
     for (int i = 0; i < ncontenders; i++)
-        if (strcmp(aspx_coll_way_text(&contenders[i].way, other), text) == 0)
+        if (strcmp(aspx_coll_config_text(&contenders[i].config, other), text) ==
+            0)
             return i;
-    contenders[ncontenders].way = *way;
+    contenders[ncontenders].config = *config;
     return ncontenders++;
 }
 
@@ -153,24 +155,25 @@ static int have_all_links(void)
 static void find_order(struct model *model, const struct asp_tune_args *args)
 {
     struct asp_search_candidate list[ASP_DECIDE_CANDIDATES];
-    struct aspx_coll_way standard = {.executor = &aspx_coll_by_mpi,
-                                     .op = args->op};
+    struct aspx_coll_config standard = {.executor = &aspx_coll_mpi_choice,
+                                        .op = args->op};
     uint32_t n;
 
     aspx_coll_settings.probe_us = model->probe_us;
     aspx_coll_model_find(NULL);
     model->measured = model->probe_us > 0 && have_all_links();
-    comm->nways = 0;
+    comm->nconfigs = 0;
     n = aspx_coll_order(comm, NULL, args, list);
     model->n = 0;
     for (uint32_t i = 0; i < n; i++) {
-        const struct aspx_coll_way *way = list[i].way == ASP_DECIDE_DEFAULT
-                                              ? &standard
-                                              : &comm->ways[list[i].way];
+        const struct aspx_coll_config *config =
+            list[i].config == ASP_DECIDE_DEFAULT
+                ? &standard
+                : &comm->configs[list[i].config];
 
-        if (!way->executor->fits ||
-            way->executor->fits(comm, args, sizeof(double), way))
-            model->order[model->n++] = number_of(way);
+        if (!config->executor->fits ||
+            config->executor->fits(comm, args, sizeof(double), config))
+            model->order[model->n++] = number_of(config);
     }
 }
 
@@ -198,7 +201,7 @@ static void measure(const struct aspx_coll_call *call,
     for (int s = -WARM_UPS; s < samples; s++)
         for (int i = 0; i < ncontenders; i++)
             contenders[i].us[s < 0 ? 0 : s] = carry_out(call, args,
-                                                        &contenders[i].way);
+                                                        &contenders[i].config);
     for (int i = 0; i < ncontenders; i++)
         find_median(&contenders[i]);
 }
@@ -244,7 +247,7 @@ static int is_near(const struct model *m, double best)
 static double time_of_default(void)
 {
     for (int i = 0; i < ncontenders; i++)
-        if (contenders[i].way.executor == &aspx_coll_by_mpi)
+        if (contenders[i].config.executor == &aspx_coll_mpi_choice)
             return contenders[i].median;
     return 0;
 }
@@ -261,18 +264,20 @@ static void print(const char *what, const struct model *m)
 {
     int best = place_of_best(m);
 
-    printf("call=%s model=%s measured=%d ways=%d correlation=%.2f quarter=%d "
-           "near=%d place=%d best_us=%.2f first_us=%.2f default_us=%.2f\n",
-           what, m->name, m->measured, m->n, correlation(m),
-           best < (m->n + 3) / 4, is_near(m, contenders[m->order[best]].median),
-           best + 1, contenders[m->order[best]].median,
-           contenders[m->order[0]].median, time_of_default());
-    if (getenv("COLL_ORDER_WAYS"))
+    printf(
+        "call=%s model=%s measured=%d configs=%d correlation=%.2f quarter=%d "
+        "near=%d place=%d best_us=%.2f first_us=%.2f default_us=%.2f\n",
+        what, m->name, m->measured, m->n, correlation(m), best < (m->n + 3) / 4,
+        is_near(m, contenders[m->order[best]].median), best + 1,
+        contenders[m->order[best]].median, contenders[m->order[0]].median,
+        time_of_default());
+    if (getenv("COLL_ORDER_CONFIGS"))
         for (int i = 0; i < m->n; i++) {
-            char text[ASPX_COLL_WAY_TEXT];
+            char text[ASPX_COLL_CONFIG_TEXT];
 
-            printf("# %10.2f %s\n", contenders[m->order[i]].median,
-                   aspx_coll_way_text(&contenders[m->order[i]].way, text));
+            printf(
+                "# %10.2f %s\n", contenders[m->order[i]].median,
+                aspx_coll_config_text(&contenders[m->order[i]].config, text));
         }
 }
 
@@ -321,7 +326,7 @@ static void start(void)
     if (!aspx_coll_begin(&none))
         MPI_Abort(MPI_COMM_WORLD, 1);
     comm = aspx_coll_comm_of(MPI_COMM_WORLD);
-    aspx_coll_comm_earn(comm);
+    aspx_coll_comm_activate(comm);
     if (comm->state != ASPX_COLL_COMM_TUNED)
         MPI_Abort(MPI_COMM_WORLD, 1);
 }

@@ -41,7 +41,7 @@ static void ucx_signal(const struct asp_layout *layout)
 
 static void pack(const struct asp_layout *layout)
 {
-    (void) layout; /* it was asked before MPI_Init (aspx_pack_front) */
+    (void) layout; /* it was asked before MPI_Init (aspx_pack_interceptor) */
     aspx_pack_start();
 }
 

@@ -10,7 +10,7 @@
 #include "runtime/base/counter.h"
 #include "runtime/base/log.h"
 #include "runtime/casper/casper.h"
-#include "runtime/coll/front/front.h"
+#include "runtime/coll/front/interceptors.h"
 #include "runtime/mends.h"
 #include "runtime/mpi/build.h"
 #include "runtime/mpi/entry.h"
@@ -48,23 +48,24 @@ static const struct aspx_mode *const modes[] = {
 
 static struct asp_layout *layout;
 static uint32_t local;
-static const struct aspx_mode *mode, *front; /* NULL: none */
+static const struct aspx_mode *mode, *thread_mode; /* NULL: none */
 static int finalize_keyval = MPI_KEYVAL_INVALID;
 
 /* What stands in front of some functions, from the inside out. */
-static const struct aspx_front *const fronts[] = {
-    &aspx_pack_front,
-    &aspx_staged_front,
-    &aspx_coll_front,
-    &aspx_profile_front,
+static const struct aspx_interceptor *const interceptors[] = {
+    &aspx_pack_interceptor,
+    &aspx_staged_interceptor,
+    &aspx_coll_interceptor,
+    &aspx_profile_interceptor,
 };
-enum { FRONTS = sizeof(fronts) / sizeof(fronts[0]) };
-_Static_assert((int) FRONTS <= (int) ASPX_FRONTS_MAX, "entry.c keeps them");
+enum { INTERCEPTORS = sizeof(interceptors) / sizeof(interceptors[0]) };
+_Static_assert((int) INTERCEPTORS <= (int) ASPX_INTERCEPTORS_MAX,
+               "entry.c keeps them");
 
 /* How far we are. The lock serialises the first MPI_Init or MPI_Session_init
  * of several threads, and guards these. */
 static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
-static bool chosen, started, front_runs;
+static bool chosen, started, thread_mode_runs;
 
 static atomic_bool left; /* the attribute was deleted */
 
@@ -204,7 +205,7 @@ static bool is_launched_elsewhere(struct asp_err *err)
 static void find_modes(void)
 {
     for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
-        const struct aspx_mode **place = modes[i]->start_thread ? &front
+        const struct aspx_mode **place = modes[i]->start_thread ? &thread_mode
                                                                 : &mode;
 
         if (!*place && modes[i]->wants(layout))
@@ -223,15 +224,15 @@ static void choose_modes(const int *required)
     chosen = true;
     if (!fetch_layout())
         return;
-    for (size_t i = 0; i < FRONTS; i++)
-        if (fronts[i]->prepare && fronts[i]->prepare(layout))
-            aspx_entry_put_before_library(fronts[i]);
+    for (size_t i = 0; i < INTERCEPTORS; i++)
+        if (interceptors[i]->prepare && interceptors[i]->prepare(layout))
+            aspx_entry_put_before_library(interceptors[i]);
     find_modes();
     if (mode && mode->before_init &&
         !mode->before_init(layout, local, required)) {
-        mode = front = NULL;
-    } else if (front && is_launched_elsewhere(&err)) {
-        front = NULL;
+        mode = thread_mode = NULL;
+    } else if (thread_mode && is_launched_elsewhere(&err)) {
+        thread_mode = NULL;
         if (!mode) /* which finds out by itself */
             complain(&err, NULL);
     }
@@ -249,13 +250,13 @@ static void tell_plain(const char *why)
 {
     if (layout->tasks[local].rank_world == 0)
         aspx_log(ASPX_LOG_ERROR, "%s; running without %s", why,
-                 mode && front ? "offload threads" : "Aspen");
+                 mode && thread_mode ? "offload threads" : "Aspen");
 }
 
 /* A rank that has to go on without its thread takes part in the record. */
 int aspx_plain_MPI_Finalize(void)
 {
-    aspx_record_report(layout, mode ? mode : front);
+    aspx_record_report(layout, mode ? mode : thread_mode);
     return aspx_real.MPI_Finalize();
 }
 
@@ -271,17 +272,17 @@ static void use_plain(const struct asp_layout *its_layout)
 /* Send the program's calls somewhere, past what stands in front. Once. */
 static void use(void (*use_entries)(const struct asp_layout *layout))
 {
-    bool stands[FRONTS] = {false};
+    bool stands[INTERCEPTORS] = {false};
 
-    for (size_t i = 0; i < FRONTS; i++) {
-        stands[i] = fronts[i]->start && fronts[i]->start(layout);
+    for (size_t i = 0; i < INTERCEPTORS; i++) {
+        stands[i] = interceptors[i]->start && interceptors[i]->start(layout);
         if (stands[i])
-            aspx_entry_put_before_mode(fronts[i]);
+            aspx_entry_put_before_mode(interceptors[i]);
     }
     use_entries(layout);
-    for (size_t i = 0; i < FRONTS; i++)
-        if (stands[i] && fronts[i]->join)
-            fronts[i]->join(layout);
+    for (size_t i = 0; i < INTERCEPTORS; i++)
+        if (stands[i] && interceptors[i]->join)
+            interceptors[i]->join(layout);
 }
 
 static void go_plain(void)
@@ -341,7 +342,7 @@ static void come_up(void)
     const char *why = NULL;
 
     started = true;
-    if (!mode && front) { /* which has no thread */
+    if (!mode && thread_mode) { /* which has no thread */
         go_plain();
         return;
     }
@@ -418,27 +419,27 @@ static void mend_behind(struct aspx_real *behind)
 }
 
 /* Without the thread the program runs as it would. */
-static bool start_front(const int *required)
+static bool start_thread_mode(const int *required)
 {
     const char *why;
 
-    if (!front)
+    if (!thread_mode)
         return false;
     why = aspx_mpi_unknown();
     if (!why)
-        why = front->start_thread(layout, local, required,
-                                  mode ? come_up_behind : mend_behind,
-                                  mode != NULL);
+        why = thread_mode->start_thread(layout, local, required,
+                                        mode ? come_up_behind : mend_behind,
+                                        mode != NULL);
     if (why)
         tell_plain(why);
     return !why;
 }
 
-static void use_front(void)
+static void use_thread_mode(void)
 {
-    started = front_runs = true;
+    started = thread_mode_runs = true;
     trace_outcome("has begun, and an offload thread carries out the calls");
-    use(front->use_entries);
+    use(thread_mode->use_entries);
 }
 
 /* ---- calls of the program ------------------------------------------------- */
@@ -449,10 +450,10 @@ static int init(int *argc, char ***argv, const int *required, int *provided)
     int rc;
 
     choose_modes(required);
-    if (start_front(required)) {
-        rc = front->init(argc, argv, provided);
+    if (start_thread_mode(required)) {
+        rc = thread_mode->init(argc, argv, provided);
         if (rc == MPI_SUCCESS)
-            use_front();
+            use_thread_mode();
         return rc;
     }
     rc = required ? aspx_real.MPI_Init_thread(argc, argv, *required, provided)
@@ -537,8 +538,8 @@ static void start_hidden(void)
     int level = MPI_THREAD_MULTIPLE, provided;
 
     choose_modes(&level);
-    if (start_front(&level)) {
-        use_front();
+    if (start_thread_mode(&level)) {
+        use_thread_mode();
         stay_for_sessions();
     } else if (!mode || mode->no_sessions) {
         if (mode)
@@ -563,7 +564,7 @@ int aspx_wrap_MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler,
         start_hidden();
     }
     pthread_mutex_unlock(&start_lock);
-    if (front_runs) {
+    if (thread_mode_runs) {
         rc = aspx_entry_inner.MPI_Session_init(info, errhandler, session);
     } else {
         rc = aspx_real.MPI_Session_init(info, errhandler, session);

@@ -178,21 +178,21 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(const char *path);
         bool strangers;
-    } ways[] = {{"apart", apart, false},
-                {"answers", answers, false},
-                {"flood", flood, false},
-                {"promises", promises, true},
-                {"callback", callback, false}};
+    } variants[] = {{"apart", apart, false},
+                    {"answers", answers, false},
+                    {"flood", flood, false},
+                    {"promises", promises, true},
+                    {"callback", callback, false}};
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    for (size_t w = 0; w < sizeof(ways) / sizeof(ways[0]); w++) {
-        if (argc < 2 || strcmp(argv[1], ways[w].name) != 0)
+    for (size_t w = 0; w < sizeof(variants) / sizeof(variants[0]); w++) {
+        if (argc < 2 || strcmp(argv[1], variants[w].name) != 0)
             continue;
-        if (!ways[w].strangers)
+        if (!variants[w].strangers)
             talk();
-        ways[w].run(argc > 2 ? argv[2] : "");
+        variants[w].run(argc > 2 ? argv[2] : "");
     }
     MPI_Finalize();
     printf("rank %d ended\n", rank);

@@ -70,7 +70,7 @@ def at(tree, path):
 
 
 # Keys that a reader must do without, and objects whose keys are free.
-OPTIONAL = {"time", "ghost_busy", "ghost_crew", "ghost_crew_more", "adaptation",
+OPTIONAL = {"time", "ghost_busy", "active_ghosts", "active_ghosts_more", "adaptation",
             "mpi_fixes", "mpi_device", "profile_build", "windows_flat_less", "typed",
             "collectives"}
 FREE = re.compile(r"^(calls/\w+|time/calls)$")
@@ -323,14 +323,14 @@ def page_scaling(section, record):
                   if busy["node"] == node]
         held, parked = (sum(busy[key] for busy in ghosts)
                         for key in ("held_s", "parked_s"))
-        if not record["ghost_crew_more"]:
+        if not record["active_ghosts_more"]:
             bar_share = sum(float(r.get("fill-opacity"))
                             for r in row[1].iter("rect")) / 120
             if abs(bar_share - (1 - parked / held)) > 0.01:
                 complain(f"scaling of node {node}: {bar_share} active, parked "
                          f"{parked} of {held}")
             shades = {r.get("fill-opacity") for r in row[1].iter("rect")}
-            moves = [c for c in record["ghost_crew"] if c["node"] == node]
+            moves = [c for c in record["active_ghosts"] if c["node"] == node]
             if bool(moves) != (len(shades) > 1):
                 complain(f"scaling of node {node}: {len(moves)} changes, "
                          f"{len(shades)} shades")
@@ -338,7 +338,7 @@ def page_scaling(section, record):
 
 def page_busy(root, record):
     section = sections(root)["How busy the ghosts were"]
-    if "ghost_crew" in record:
+    if "active_ghosts" in record:
         page_scaling(section, record)
     for row, busy in zip(rows(section), record["ghost_busy"], strict=True):
         equal("ghost", row[0], f"rank {busy['rank']}, node {busy['node']}")
@@ -347,7 +347,7 @@ def page_busy(root, record):
         near("CPU time", row[5], busy["cpu_s"] - start)
         near("to start", row[6], start)
         equal("woken by", row[7], busy.get("waits", ""))
-        if "ghost_crew" in record:
+        if "active_ghosts" in record:
             near("parked", row[8], busy["parked_s"])
         if busy["held_s"]:
             bar("busy", row[1], [busy["busy_s"]], busy["held_s"])

@@ -26,7 +26,7 @@ phases = [line.split()[1:] for line in sys.argv[2].splitlines()
           if line.startswith("phase ")]
 kind, wanted, seen = sys.argv[3], int(sys.argv[4]), 0
 for node in range(r["nodes"]):
-    turns = [(0.0, 2)] + [(c["t_s"], c["active"]) for c in r["ghost_crew"]
+    turns = [(0.0, 2)] + [(c["t_s"], c["active"]) for c in r["active_ghosts"]
                           if c["node"] == node] + [(1e9, 0)]
     for name, start, end in phases:
         there = {n for (t, n), (u, _) in zip(turns, turns[1:])
@@ -36,7 +36,7 @@ for node in range(r["nodes"]):
             if wanted not in there:
                 sys.exit("node %d, %s phase from %s to %s s: %s" %
                          (node, name, start, end, there))
-sys.exit(seen == 0 or r["ghost_crew_more"] > 0)
+sys.exit(seen == 0 or r["active_ghosts_more"] > 0)
 PY
     cat "$record"
     return 1
@@ -74,7 +74,7 @@ auto="--knob ghost.active=auto"
                first["cpu_s"] / first["held_s"] / 2)(*r["ghost_busy"])'
     # Without the knob nobody is parked, nor spoken of.
     scaled examples/rma_stall -n 2 -g 2 --knob adapt.interval_ms=20 -- 300 1
-    says '"ghost_crew" not in r and "parked_s" not in r["ghost_busy"][0]'
+    says '"active_ghosts" not in r and "parked_s" not in r["ghost_busy"][0]'
     not_printed 'parked'
 }
 
@@ -88,7 +88,7 @@ r = json.load(open(sys.argv[1]))
 made, point, before, after = map(float, re.search(
     r"made (\S+) point (\S+) before (\d+) after (\d+)",
     sys.argv[2]).groups())
-changes = r["ghost_crew"]
+changes = r["active_ghosts"]
 if (len(changes) != 1 or changes[0]["active"] != 1 or
         not made + 0.1 < changes[0]["t_s"] < point - 0.5):
     print("not parked as wanted:", changes)

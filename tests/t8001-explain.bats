@@ -258,7 +258,7 @@ EOF
     printed '^l3: calc 100000$'
     printed '^l3 requires l2$'
     printed '^// picoseconds: calc, and the whole: [0-9]+$'
-    # Four ranks in two rounds: each o + L + 8 G + o, and 8 bytes folded.
+    # Four ranks in two rounds: each o + L + 8 G + o, and 8 bytes reduced.
     explain coll allreduce --ranks 4 --machine 1000,100,0,1 \
         --way allreduce:exchange,k=2 --goal
     printed '^// picoseconds: calc, and the whole: 4416$'

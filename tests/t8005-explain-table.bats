@@ -59,11 +59,11 @@ wide, high = float(top.get('width')), float(top.get('height'))
 for f in fields:
     assert float(f.get('x')) + float(f.get('width')) <= wide
     assert float(f.get('y')) + float(f.get('height')) <= high
-# The same way has the same colour.
+# The same algorithm has the same colour.
 colours = {}
 for g in top.iter(name + 'g'):
-    way = g.find(name + 'title').text.split(': ')[0]
-    colours.setdefault(way, set()).add(g.find(name + 'rect').get('class'))
+    algorithm = g.find(name + 'title').text.split(': ')[0]
+    colours.setdefault(algorithm, set()).add(g.find(name + 'rect').get('class'))
 assert all(len(c) == 1 for c in colours.values()), colours
 END
     explain "$table" --svg -
@@ -88,7 +88,7 @@ END
     refused '^pipe:' pipe
 }
 
-@test "a way that cannot be is said so, and why" {
+@test "an algorithm that cannot be is said so, and why" {
     sed 's/allreduce:exchange,k=4 20.016/allreduce:levels,across=ring 20.016/
         s/bcast:tree=knomial,k=4 5.280/5.280/' "$table" |
         sed 's/ 5.280/ bcast:tree=oak 5.280/
@@ -96,8 +96,8 @@ END
     explain odd
     ended_with 1
     printed '^ +NOT USABLE: allreduce:levels needs several nodes with several ranks$'
-    printed '^ +NOT USABLE: "tree=oak" is no parameter of a way$'
-    printed '^ +NOT USABLE: a way of reduce for allreduce$'
+    printed '^ +NOT USABLE: "tree=oak" is no parameter of a configuration$'
+    printed '^ +NOT USABLE: a configuration of reduce for allreduce$'
     printed '^3 of 21 choices cannot be used'
     explain "$table"
     [[ $output != *USABLE* ]]

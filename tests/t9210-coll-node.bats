@@ -26,7 +26,7 @@ no_shared_memory_left() {
     story 16 --seed 3 --waiter 2 barriers
 }
 
-@test "random operations, ways, roots and sizes give what they must" {
+@test "random operations, algorithms, roots and sizes give what they must" {
     local ranks
     for ranks in 1 3 4 7; do
         story "$ranks" --seed "$ranks" --waiter 2 random 500
@@ -81,7 +81,7 @@ no_shared_memory_left() {
     local sources=() cflags
     for file in "$in"/*.c; do
         case $file in
-            */area.c | */mpi_fold.c) ;; # call MPI
+            */area.c | */mpi_reduce.c) ;; # call MPI
             *) sources+=("$file") ;;
         esac
     done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# Collectives by ways of our own, in programs: coll=tune and coll=table.
+# Collectives by algorithms of our own, in programs: coll=tune and coll=table.
 
 load helpers
 
@@ -24,7 +24,7 @@ programs() {
     programs '-n 4 -g 1 --nodes 2 --knob offload=yes' 6 30
 }
 
-@test "each family of ways, forced" {
+@test "each family of algorithms, forced" {
     local family
     for family in shared tree ring dissemination exchange levels spread; do
         programs '-n 5 --off' 7 40 --knob "coll.force=$family"
@@ -51,7 +51,7 @@ typed() {
     typed '-n 4 --off --nodes 2' 6 20 --knob coll.force=exchange
 }
 
-# Of a mode, a seed: the way must be used, or the search find a choice.
+# Of a mode, a seed: the algorithm must be used, or the search find a choice.
 exchanged() {
     # shellcheck disable=SC2086
     ASPEN_LOG=trace run ghosts $1 --knob coll=tune "${@:4}" \
@@ -61,7 +61,7 @@ exchanged() {
     printed "alltoallv.*$3"
 }
 
-@test "alltoallv: counts and types of each rank's own, in all modes, by each way" {
+@test "alltoallv: counts and types of each rank's own, in all modes, by each algorithm" {
     local family
     exchanged '-n 4 --off' 1 tr[iy]
     exchanged '-n 5 -g 1 --nodes 2' 2 tr[iy]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# Collectives by ways of our own under Slurm, on two nodes.
+# Collectives by algorithms of our own under Slurm, on two nodes.
 
 load helpers
 

@@ -13,19 +13,19 @@ native() {
     printed "^ok $3|^ok [0-9]+ "
 }
 
-@test "every way gives what MPI's choice gives, with the algorithm's messages" {
+@test "every algorithm gives what MPI's choice gives, with the algorithm's messages" {
     native 4 1 each
     native 4 2 each
     native 5 2 each
 }
 
-@test "a way that is taken for MPI's own choice sends what that sends" {
+@test "an algorithm that is taken for MPI's own choice sends what that sends" {
     native 6 1 default
     native 6 2 default
 }
 
 # tests/coll-native-campaign has the whole.
-@test "random ways and calls: none aborts, hangs or falls back" {
+@test "random algorithms and calls: none aborts, hangs or falls back" {
     native 8 1 random 1 400
     native 7 2 random 2 400
     native 6 2 random 3 1000

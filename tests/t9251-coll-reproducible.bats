@@ -6,7 +6,7 @@ load helpers
 
 setup_file() { export build=$ASPEN_BUILD/tests; }
 
-# Reductions, each $1 times with the same data, while ways are tried out.
+# Reductions, each $1 times with the same data, while algorithms are tried out.
 repeat() {
     # shellcheck disable=SC2086
     run ghosts $2 --knob coll=tune "${@:3}" "$build/coll_repeat" $1
@@ -43,7 +43,7 @@ yes=(--knob coll.reproducible=yes)
     printed '^changed [1-9]'
 }
 
-@test "ways of a table that associate otherwise are not taken" {
+@test "algorithms of a table that associate otherwise are not taken" {
     local table=$BATS_TEST_TMPDIR/table
     repeat 60 '-n 4 --off' --knob "coll.save=$table"
     grep -q 'op=builtin-float' "$table"

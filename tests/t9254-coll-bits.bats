@@ -16,7 +16,7 @@ same() {
 }
 
 # Nodes of one rank: radices above 2, and ranks beside the exchange.
-@test "each family of ways, forced: bits" {
+@test "each family of algorithms, forced: bits" {
     local family
     for family in shared tree exchange halving ring levels; do
         same bits 60 '-n 5 --off --nodes 5' --knob "coll.force=$family"
@@ -25,7 +25,7 @@ same() {
     same bits 60 '-n 3 --off' --knob coll.force=exchange
 }
 
-@test "each family of ways, forced: bytes beside the result" {
+@test "each family of algorithms, forced: bytes beside the result" {
     local family
     for family in shared tree exchange halving ring levels flat; do
         same beside 60 '-n 6 --off --nodes 2' --knob "coll.force=$family"
@@ -33,7 +33,7 @@ same() {
     same beside 60 '-n 3 --off' --knob coll.force=exchange
 }
 
-@test "in all modes, while all ways are tried out" {
+@test "in all modes, while all configurations are tried out" {
     local shape
     for shape in '-n 5 --off --nodes 5' '-n 4 -g 1 --nodes 2' \
         '-n 3 --offload' '-n 4 --thread --nodes 2'; do

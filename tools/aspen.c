@@ -27,7 +27,7 @@ static const struct subcommand {
     {"request", aspt_request, "what srun asks: check and complete a request"},
     {"run", aspt_run_job, "start a job without the site's plugin"},
     {"status", aspt_status, "show what a job does on this node, now"},
-    {"tune", aspt_tune, "measure the ways of collective operations"},
+    {"tune", aspt_tune, "measure algorithms of collective operations"},
 };
 
 enum { SUBCOMMANDS = sizeof(subcommands) / sizeof(subcommands[0]) };

@@ -45,8 +45,8 @@ static void drain(struct sink *sink)
     char scrap[4096];
     bool full = sink->used + 1 >= sink->bytes;
     char *to = full ? scrap : sink->buf + sink->used;
-    size_t room = full ? sizeof(scrap) : sink->bytes - 1 - sink->used;
-    ssize_t got = read(sink->fd, to, room);
+    size_t most = full ? sizeof(scrap) : sink->bytes - 1 - sink->used;
+    ssize_t got = read(sink->fd, to, most);
 
     if (got < 0 && (errno == EINTR || errno == EAGAIN))
         return;

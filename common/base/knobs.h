@@ -135,7 +135,7 @@ enum {
       "in the program's own calls")                                            \
     R(COLL_TABLE, coll_table, "coll.table", FILE, "no", no, 0, 0, "",          \
       ASP_KNOB_NO_HELPER,                                                      \
-      "coll: a table of ways that was measured before (aspen tune, "           \
+      "coll: a table of algorithms that was measured before (aspen tune, "     \
       "coll.save); rank 0 reads it")                                           \
     R(COLL_SAVE, coll_save, "coll.save", FILE, "no", no, 0, 0, "",             \
       ASP_KNOB_NOT_SITE | ASP_KNOB_NO_HELPER,                                  \
@@ -147,7 +147,7 @@ enum {
       "trials")                                                                \
     R(COLL_EFFORT, coll_effort, "coll.effort", WORD, "few", effort, 0, 0, "",  \
       ASP_KNOB_NO_HELPER,                                                      \
-      "coll=tune: try the few ways that a model thinks best, in at most "      \
+      "coll=tune: try the few algorithms that a model thinks best, in at most "\
       "twelve calls, or all of them, several times (aspen tune)")              \
     R(COLL_PROBE, coll_probe_ms, "coll.probe_ms", NUMBER, "20", none, 0,       \
       60000, "ms", ASP_KNOB_NO_HELPER,                                         \
@@ -157,12 +157,12 @@ enum {
     R(COLL_REPRODUCIBLE, coll_reproducible, "coll.reproducible", BOOL, "no",   \
       no_yes, 0, 0, "", ASP_KNOB_NO_HELPER,                                    \
       "coll: yes: reductions of floating-point numbers give the same bits in " \
-      "each call and each run, wherever ranks are; only ways that add in the " \
-      "order of ranks are taken, which between nodes are chains")              \
+      "each call and each run, wherever ranks are; only algorithms that add "  \
+      "in the order of ranks are taken, which between nodes are chains")       \
     R(COLL_FORCE, coll_force, "coll.force", NAME, "no", family, 0, 0, "",      \
       ASP_KNOB_NO_HELPER,                                                      \
-      "coll: take the first way of this family for all calls that it can "     \
-      "carry out, without any choice; for tests")                              \
+      "coll: take the first algorithm of this family for all calls that it "   \
+      "can carry out, without any choice; for tests")                          \
     R(PACK_THREADS, pack_threads, "pack.threads", WORD, "auto", switch, 0, 0,  \
       "", ASP_KNOB_NO_HELPER,                                                  \
       "auto: where Aspen packs, OpenMP threads of the program that wait take " \

@@ -131,7 +131,8 @@ int asp_pairs_read(const struct asp_pair *pairs, size_t n, const char *text,
         if (i == n || at[key] != '=' || *given_p >> i & 1 ||
             !read_value(&pairs[i], at + key + 1, end,
                         (char *) object + pairs[i].at))
-            return asp_errf(err, EINVAL, "\"%.*s\" is no parameter of a way",
+            return asp_errf(err, EINVAL,
+                            "\"%.*s\" is no parameter of a configuration",
                             (int) (end - at < 80 ? end - at : 80), at);
         *given_p |= UINT32_C(1) << i;
         if (!*end)

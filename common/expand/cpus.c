@@ -54,32 +54,33 @@ static uint32_t tasks_of(const struct asp_expand_request *r)
 
 /* Tasks of so many CPUs that fit into the nodes; *least_p is set to those of
  * the smallest node. */
-static uint64_t room_of(const struct asp_expand_request *r,
-                        const uint32_t *cpus, uint32_t nnodes, uint32_t want,
-                        uint32_t *least_p)
+static uint64_t capacity_of(const struct asp_expand_request *r,
+                            const uint32_t *cpus, uint32_t nnodes,
+                            uint32_t want, uint32_t *least_p)
 {
-    uint64_t room = 0;
+    uint64_t capacity = 0;
 
     *least_p = UINT32_MAX;
     for (uint32_t i = 0; i < nnodes; i++) {
         uint32_t here = usable(r, cpus[i]) / want;
 
-        room += here;
+        capacity += here;
         if (here < *least_p)
             *least_p = here;
     }
-    return room;
+    return capacity;
 }
 
 /* Which nodes of an allocation a smaller step gets is Slurm's choice. */
 static bool fits_allocation(const struct asp_expand_request *r, uint32_t want)
 {
     uint32_t nodes = nodes_asked(r), least;
-    uint64_t room = room_of(r, r->alloc_cpus, r->alloc_nnodes, want, &least);
+    uint64_t capacity = capacity_of(r, r->alloc_cpus, r->alloc_nnodes, want,
+                                    &least);
 
     if (nodes && nodes < r->alloc_nnodes)
-        room = (uint64_t) least * nodes;
-    return least > 0 && room >= tasks_of(r) &&
+        capacity = (uint64_t) least * nodes;
+    return least > 0 && capacity >= tasks_of(r) &&
            (r->ntasks_per_node == 0 || least >= r->ntasks_per_node);
 }
 
@@ -96,12 +97,12 @@ static uint32_t fullest(const struct asp_expand_request *r)
 static bool fits_partition(const struct asp_expand_request *r, uint32_t want)
 {
     uint32_t least;
-    uint64_t room;
+    uint64_t capacity;
 
     if (r->max_cpus && (uint64_t) want * fullest(r) > usable(r, r->max_cpus))
         return false;
-    room = room_of(r, r->part_cpus, r->part_nnodes, want, &least);
-    return r->part_nnodes == 0 || room >= tasks_of(r);
+    capacity = capacity_of(r, r->part_cpus, r->part_nnodes, want, &least);
+    return r->part_nnodes == 0 || capacity >= tasks_of(r);
 }
 
 /* The step gets all CPUs of its nodes, unless -c is given: then -c would take

@@ -9,12 +9,12 @@
 #include <string.h>
 
 /* How Slurm gives n tasks to N nodes, in tasks per node: one to each node in
- * turn while it has room, and when all are full, on without looking at room.
- * Block and cyclic differ in the numbering only. Plane deals `plane` at a
- * time, after a first task to each.
- *   room    tasks that a node can hold; NULL: any number
+ * turn while it has room, and when all are full, on without looking at
+ * capacity. Block and cyclic differ in the numbering only. Plane deals `plane`
+ * at a time, after a first task to each.
+ *   capacity  tasks that a node can hold; NULL: any number
  *   out     nnodes numbers */
-static void deal(uint32_t ntasks, uint32_t nnodes, const uint32_t *room,
+static void deal(uint32_t ntasks, uint32_t nnodes, const uint32_t *capacity,
                  uint32_t plane, uint32_t *out)
 {
     bool full = false;
@@ -31,7 +31,7 @@ static void deal(uint32_t ntasks, uint32_t nnodes, const uint32_t *room,
             uint32_t step = plane > 1 ? plane - (round == 0) : 1;
 
             for (; step && left; step--) {
-                if (!full && room && out[i] >= room[i])
+                if (!full && capacity && out[i] >= capacity[i])
                     break;
                 out[i]++;
                 left--;
@@ -211,8 +211,8 @@ static uint32_t plane_cpus(const struct asp_expand_request *r)
 /* Tasks that the nodes have room for. -O takes each for a task of one CPU, but
  * does not keep Slurm from filling the CPUs that there are first. Only srun
  * places tasks. */
-static void plane_rooms(const struct asp_expand_request *r, uint32_t nnodes,
-                        uint32_t *room)
+static void plane_capacities(const struct asp_expand_request *r,
+                             uint32_t nnodes, uint32_t *capacity)
 {
     bool named = r->alloc_cpus && nnodes == r->alloc_nnodes;
     uint32_t each = r->overcommit || !r->cpus_per_task ? 1 : r->cpus_per_task;
@@ -225,7 +225,7 @@ static void plane_rooms(const struct asp_expand_request *r, uint32_t nnodes,
             cpus = 0;
         else if (r->threads_asked && r->threads_asked < r->threads)
             cpus = cpus / r->threads * r->threads_asked;
-        room[i] = cpus / each ? cpus / each : UINT32_MAX;
+        capacity[i] = cpus / each ? cpus / each : UINT32_MAX;
     }
 }
 
@@ -256,7 +256,7 @@ static uint32_t next_user(struct turns *t)
 }
 
 /* Scratch of fix_plane(), a number for each node. */
-enum { BEFORE, AFTER, ROOM, DEALT, DEALT_AFTER, NSCRATCH };
+enum { BEFORE, AFTER, CAPACITY, DEALT, DEALT_AFTER, NSCRATCH };
 
 /* Dealt by planes, does every user fall on the node where he was, and G ghosts
  * on every node?
@@ -268,7 +268,7 @@ static bool falls_right(const struct asp_expand_request *r,
     const uint32_t n = result->nodes;
     uint32_t *before = scratch + BEFORE * (size_t) n;
     uint32_t *after = scratch + AFTER * (size_t) n;
-    const uint32_t *room = scratch + ROOM * (size_t) n;
+    const uint32_t *capacity = scratch + CAPACITY * (size_t) n;
     struct turns was = {.counts = before, .nnodes = n, .plane = r->plane_size};
     struct turns is = {.counts = after,
                        .nnodes = n,
@@ -279,8 +279,8 @@ static bool falls_right(const struct asp_expand_request *r,
     is.dealt = scratch + DEALT_AFTER * (size_t) n;
     memset(was.dealt, 0, n * sizeof(*was.dealt));
     memset(is.dealt, 0, n * sizeof(*is.dealt));
-    deal(result->users, n, room, r->plane_size, before);
-    deal(result->tasks, n, room, plane ? plane : 1, after);
+    deal(result->users, n, capacity, r->plane_size, before);
+    deal(result->tasks, n, capacity, plane ? plane : 1, after);
     for (uint32_t i = 0; i < n; i++)
         if (after[i] != before[i] + r->ghosts)
             return false;
@@ -295,17 +295,17 @@ static int refuse_plane(const struct asp_expand_request *r,
                         const uint32_t *scratch, struct asp_err *err)
 {
     const uint32_t *before = scratch + BEFORE * (size_t) result->nodes;
-    const uint32_t *room = scratch + ROOM * (size_t) result->nodes;
+    const uint32_t *capacity = scratch + CAPACITY * (size_t) result->nodes;
 
     for (uint32_t i = 0; i < result->nodes; i++)
-        if (before[i] <= room[i] && before[i] + r->ghosts > room[i])
+        if (before[i] <= capacity[i] && before[i] + r->ghosts > capacity[i])
             return asp_errf(
                 err, ERANGE,
                 "node %" PRIu32 " of %" PRIu32 " has room for %" PRIu32
                 " task(s), but -m plane=%" PRIu32 " gives it %" PRIu32
                 " user task(s) and there are %" PRIu32 " ghost(s), and Slurm "
                 "fills all nodes first%s: use -m block, or more nodes",
-                i + 1, result->nodes, room[i], r->plane_size, before[i],
+                i + 1, result->nodes, capacity[i], r->plane_size, before[i],
                 r->ghosts, r->overcommit ? ", --overcommit or not" : "");
     return asp_errf(err, ERANGE,
                     "--distribution=plane=%" PRIu32 " with %" PRIu32
@@ -325,7 +325,8 @@ static int fix_plane(const struct asp_expand_request *r,
         return asp_errf(err, EINVAL, "--distribution=plane without a size");
     if (result->nodes == 1)
         return 0;
-    plane_rooms(r, result->nodes, scratch + ROOM * (size_t) result->nodes);
+    plane_capacities(r, result->nodes,
+                     scratch + CAPACITY * (size_t) result->nodes);
     if (falls_right(r, result, r->plane_size, scratch))
         return 0;
     if (falls_right(r, result, wider, scratch))
@@ -408,11 +409,11 @@ static int check_whole_nodes(const struct asp_expand_request *r,
                              struct asp_err *err)
 {
     uint32_t each = r->cpus_per_task ? r->cpus_per_task : 1;
-    uint64_t room = (uint64_t) result->nodes *
-                    (r->max_cpus > each ? r->max_cpus / each : 1);
+    uint64_t capacity = (uint64_t) result->nodes *
+                        (r->max_cpus > each ? r->max_cpus / each : 1);
 
-    if (r->alloc_cpus != NULL || r->max_cpus == 0 || result->tasks <= room ||
-        may_overcommit(r))
+    if (r->alloc_cpus != NULL || r->max_cpus == 0 ||
+        result->tasks <= capacity || may_overcommit(r))
         return 0;
     return asp_errf(
         err, ERANGE,
@@ -453,7 +454,7 @@ static int check_room(const struct asp_expand_request *r,
                       struct asp_err *err)
 {
     uint32_t plane = result->plane_size ? result->plane_size : r->plane_size;
-    uint32_t *after = scratch, *room = scratch + result->nodes;
+    uint32_t *after = scratch, *capacity = scratch + result->nodes;
     uint32_t least = result->users / result->nodes + r->ghosts;
 
     if (r->overcommit)
@@ -471,11 +472,12 @@ static int check_room(const struct asp_expand_request *r,
         if (r->alloc_cpus[i] != r->alloc_cpus[0])
             return 0;
     for (uint32_t i = 0; i < result->nodes; i++)
-        room[i] = r->alloc_cpus[i] / (r->cpus_per_task ? r->cpus_per_task : 1);
-    deal(result->tasks, result->nodes, room,
+        capacity[i] = r->alloc_cpus[i] /
+                      (r->cpus_per_task ? r->cpus_per_task : 1);
+    deal(result->tasks, result->nodes, capacity,
          r->dist == ASP_EXPAND_PLANE && !result->block ? plane : 1, after);
     for (uint32_t i = 0; i < result->nodes; i++)
-        if (room[i] < least || after[i] < least || after[i] > room[i])
+        if (capacity[i] < least || after[i] < least || after[i] > capacity[i])
             return no_room(r, result, i, err);
     return 0;
 }

@@ -205,8 +205,8 @@ static uint32_t group_size(const struct asp_topo *topo,
 
 /* Cores next to each other that one level holds together. */
 struct group {
-    uint32_t at;   /* index into free_cores */
-    uint32_t room; /* for so many users */
+    uint32_t at;       /* index into free_cores */
+    uint32_t capacity; /* for so many users */
     uint32_t users;
     uint32_t numa_log;
 };
@@ -227,8 +227,8 @@ static bool better_group(const struct deal *deal, const struct group *a,
     uint32_t of_a = deal->users_of_numa[a->numa_log];
     uint32_t of_b = deal->users_of_numa[b->numa_log];
 
-    if (a->users == a->room || b->users == b->room)
-        return a->users < a->room;
+    if (a->users == a->capacity || b->users == b->capacity)
+        return a->users < a->capacity;
     if (a->users != b->users)
         return a->users < b->users;
     if (of_a != of_b)
@@ -237,12 +237,12 @@ static bool better_group(const struct deal *deal, const struct group *a,
            !deal->helper_in_numa[b->numa_log];
 }
 
-/* Returns the room that the groups of a level have. */
+/* Returns the capacity that the groups of a level have. */
 static uint32_t find_groups(const struct asp_topo *topo,
                             const struct asp_place *place, enum level level,
                             struct deal *deal)
 {
-    uint32_t room = 0, size;
+    uint32_t capacity = 0, size;
 
     deal->ngroups = 0;
     for (uint32_t at = 0; at < place->nfree; at += size) {
@@ -251,11 +251,11 @@ static uint32_t find_groups(const struct asp_topo *topo,
         size = group_size(topo, place, at, level);
         memset(group, 0, sizeof(*group));
         group->at = at;
-        group->room = size / place->run;
+        group->capacity = size / place->run;
         group->numa_log = topo->cores[place->free_cores[at]].numa_log;
-        room += group->room;
+        capacity += group->capacity;
     }
-    return room;
+    return capacity;
 }
 
 /* Deal the users over the groups found; runs go to them in rank order. */

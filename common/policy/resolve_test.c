@@ -272,7 +272,7 @@ static void limits_of_words(void **state)
 /* What mode auto chooses, of itself and for adapt, and why. */
 static void chooses(void **state)
 {
-    static const char room[] = "4 CPUs are too few";
+    static const char no_cores[] = "4 CPUs are too few";
     static const struct {
         struct asp_facts facts;
         const char *site, *line, *answer, *note;
@@ -288,8 +288,8 @@ static void chooses(void **state)
          "auto",
          "ghost:1,adapt=auto",
          "several ranks"},
-        {{.no_ghosts = room}, "", "auto", "off", room},
-        {{.no_ghosts = room}, "", "ghost:2", "ghost:2", ""},
+        {{.no_ghosts = no_cores}, "", "auto", "off", no_cores},
+        {{.no_ghosts = no_cores}, "", "ghost:2", "ghost:2", ""},
         {{0}, "", "ghost:2", "ghost:2", ""},
         {{0}, "", "auto,adapt=user", "ghost:1,adapt=user", "several"},
         {{0}, "defaults: {adapt: profile}\n", "auto", "ghost:1", "several"},

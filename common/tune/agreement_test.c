@@ -6,7 +6,7 @@
  * when. Each rank runs the real decision code; an agreement is a rendezvous of
  * the ranks of a communicator.
  *
- *   split  two ranks use different ways in the same call
+ *   split  two ranks use different configurations in the same call
  *   hang   a rank waits for an agreement that another does not enter, or enters
  *          in another call
  *
@@ -34,7 +34,7 @@ enum {
     KINDS_MAX = 5, /* different calls of a program */
     COMMS = 2,     /* all ranks; some of them */
     TABLES = 16,
-    NO_WAY = -1,
+    NO_CONFIG = -1,
 };
 
 /* What a faulty runtime lets into the decision. */
@@ -93,7 +93,7 @@ struct world {
     uint64_t random; /* of what all know */
     struct kind kinds[KINDS_MAX];
     uint8_t program[CALLS_MAX]; /* kind of each call */
-    int64_t way[CALLS_MAX];     /* of the first rank that came to it */
+    int64_t config[CALLS_MAX];  /* of the first rank that came to it */
     struct rank rank[RANKS_MAX];
     uint64_t truth; /* of times */
     bool model_differs;
@@ -168,8 +168,8 @@ static uint32_t order_locally(void *data, const struct asp_tune_shape *shape,
     if (n > 2 && r->layout % 2) {
         struct asp_search_candidate first = out[0];
 
-        out[0].way = out[1].way;
-        out[1].way = first.way;
+        out[0].config = out[1].config;
+        out[1].config = first.config;
     }
     return n;
 }
@@ -181,7 +181,7 @@ static struct asp_tune_args random_args(uint64_t *random, uint32_t ranks)
     struct asp_tune_args args = {
         .op = (enum asp_coll_op) below(random, ASP_COLL_OPS),
         .bytes = sizes[below(random, 10)],
-        .fold = (enum asp_tune_fold)(1 + below(random, 3)),
+        .reduction = (enum asp_tune_reduction)(1 + below(random, 3)),
         .floating = chance(random, 50),
         .in_place = chance(random, 30),
         .root = chance(random, 60) ? 0 : below(random, ranks),
@@ -201,14 +201,14 @@ static void make_table(struct asp_tune_table *table, uint64_t seed)
     for (int i = 0; i < 200; i++) {
         struct asp_tune_row row = {.best_ns = 1, .day = "2026-11-27"};
         struct asp_tune_args args = random_args(&seed, 4);
-        char way[16];
+        char config[16];
 
         if (args.pattern == ASP_TUNE_STRICT && chance(&seed, 40))
             args.pattern = ASP_TUNE_LOOSE;
         row.key.shape = shape_of(2 + below(&seed, RANKS_MAX - 1));
         row.key.call = asp_tune_call(&args);
-        snprintf(way, sizeof(way), "way%u", below(&seed, 20));
-        assert_int_equal(asp_tune_table_add(table, &row, way, NULL), 0);
+        snprintf(config, sizeof(config), "config%u", below(&seed, 20));
+        assert_int_equal(asp_tune_table_add(table, &row, config, NULL), 0);
     }
     assert_int_equal(asp_tune_table_index(table), 0);
 }
@@ -263,7 +263,7 @@ static void start(struct world *w, uint64_t seed)
     }
     for (uint32_t i = 0; i < w->calls; i++) {
         w->program[i] = (uint8_t) below(&w->random, w->nkinds);
-        w->way[i] = NO_WAY;
+        w->config[i] = NO_CONFIG;
     }
     table = chance(&w->random, 50) ? below(&w->random, TABLES) : TABLES;
     if (w->fault == OTHER_TABLE)
@@ -291,9 +291,9 @@ static struct asp_tune_args local_args(struct world *w, struct rank *r)
         args.bytes = below(&r->random, 1 << 20) >> r->at / 16 % 8 * 2;
     if (!(rules & ASP_TUNE_ROOT))
         args.root = below(&r->random, 100);
-    if (!(rules & ASP_TUNE_FOLD))
-        args.fold = (enum asp_tune_fold) below(&r->random, 4);
-    if (!(rules & ASP_TUNE_FOLD) || args.fold != ASP_TUNE_BUILTIN)
+    if (!(rules & ASP_TUNE_REDUCES))
+        args.reduction = (enum asp_tune_reduction) below(&r->random, 4);
+    if (!(rules & ASP_TUNE_REDUCES) || args.reduction != ASP_TUNE_BUILTIN)
         args.floating = chance(&r->random, 50);
     return args;
 }
@@ -341,12 +341,13 @@ static void damage(struct world *w, struct rank *r, struct asp_tune_args *args)
     }
 }
 
-/* How long a call took here: what the way takes, noise, and a clock that goes
- * wrong; now and then the rank does not know. */
-static struct asp_decide_seen look(struct world *w, struct rank *r, int64_t way)
+/* How long a call took here: what the configuration takes, noise, and a clock
+ * that goes wrong; now and then the rank does not know. */
+static struct asp_decide_seen look(struct world *w, struct rank *r,
+                                   int64_t config)
 {
     uint64_t call = r->at;
-    double us = (20 + 100 * blend(w->truth, (uint64_t) way)) * r->slow *
+    double us = (20 + 100 * blend(w->truth, (uint64_t) config)) * r->slow *
                 (1 + blend(next(&r->random), call));
 
     if (chance(&r->random, 2))
@@ -358,21 +359,21 @@ static struct asp_decide_seen look(struct world *w, struct rank *r, int64_t way)
     };
 }
 
-/* Ways of a table and of the model are different things. */
-static int64_t used_way(const struct asp_decision *decision)
+/* Configurations of a table and of the model are different things. */
+static int64_t used_config(const struct asp_decision *decision)
 {
     if (decision->from == ASP_DECIDE_FROM_TABLE ||
         decision->from == ASP_DECIDE_FROM_NEAR)
-        return (int64_t) decision->way + (INT64_C(1) << 40);
-    return decision->way;
+        return (int64_t) decision->config + (INT64_C(1) << 40);
+    return decision->config;
 }
 
-static void use(struct world *w, const struct rank *r, int64_t way,
+static void use(struct world *w, const struct rank *r, int64_t config,
                 struct found *found)
 {
-    if (w->way[r->at] == NO_WAY)
-        w->way[r->at] = way;
-    found->splits += w->way[r->at] != way;
+    if (w->config[r->at] == NO_CONFIG)
+        w->config[r->at] = config;
+    found->splits += w->config[r->at] != config;
 }
 
 /* A call that is known to be MPI's, on a rank that makes use of that, which
@@ -407,10 +408,10 @@ static void run_rank(struct world *w, struct rank *r, struct found *found)
             asp_decide_enter(r->decide[comm], &args);
         decision = asp_decide_enter(r->decide[comm], &args);
         r->line[w->program[r->at]] = asp_decide_line(r->decide[comm]);
-        use(w, r, used_way(&decision), found);
+        use(w, r, used_config(&decision), found);
         found->hits += decision.from == ASP_DECIDE_FROM_TABLE ||
                        decision.from == ASP_DECIDE_FROM_NEAR;
-        seen = look(w, r, used_way(&decision));
+        seen = look(w, r, used_config(&decision));
         asp_decide_leave(r->decide[comm], &seen);
         if (decision.agree) {
             r->waits = true;

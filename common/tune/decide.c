@@ -33,11 +33,11 @@ struct searched {
 
 struct asp_decide {
     struct asp_decide_config config;
-    uint32_t shape; /* in the table */
-    bool detects;   /* a pattern could change what is chosen */
-    bool broken;    /* ranks differed */
-    uint32_t
-        standard; /* the way of the table that is MPI's; UINT32_MAX: none */
+    uint32_t shape;    /* in the table */
+    bool detects;      /* a pattern could change what is chosen */
+    bool broken;       /* ranks differed */
+    uint32_t standard; /* the configuration of the table that is MPI's;
+                          UINT32_MAX: none */
     uint64_t agreements;
     uint32_t unlined; /* calls in which all wait for all, and that have no line
                        */
@@ -85,8 +85,8 @@ static bool has_choice(const struct asp_decide *d)
 
 static uint32_t find_standard(const struct asp_tune_table *table)
 {
-    for (uint32_t i = 0; table && i < table->nways; i++)
-        if (strcmp(table->ways[i], ASP_DECIDE_DEFAULT_TEXT) == 0)
+    for (uint32_t i = 0; table && i < table->nconfigs; i++)
+        if (strcmp(table->configs[i], ASP_DECIDE_DEFAULT_TEXT) == 0)
             return i;
     return UINT32_MAX;
 }
@@ -185,7 +185,7 @@ static bool begin_search(struct asp_decide *d, struct searched *searched)
 
     asp_tune_call_args(searched->word, &args);
     n = d->config.order(d->config.data, &d->config.shape, &args, candidates);
-    while (standard < n && candidates[standard].way != ASP_DECIDE_DEFAULT)
+    while (standard < n && candidates[standard].config != ASP_DECIDE_DEFAULT)
         standard++;
     if (standard == n)
         return false;
@@ -297,7 +297,8 @@ static bool look_up(const struct asp_decide *d, uint32_t word,
 
     if (!row)
         return false;
-    decision->way = row->way == d->standard ? ASP_DECIDE_DEFAULT : row->way;
+    decision->config = row->config == d->standard ? ASP_DECIDE_DEFAULT
+                                                  : row->config;
     decision->from = row->key.call == word ? ASP_DECIDE_FROM_TABLE
                                            : ASP_DECIDE_FROM_NEAR;
     return true;
@@ -316,7 +317,7 @@ static void search(struct asp_decide *d, const struct asp_tune_args *args,
     if (rules & ASP_TUNE_AGREED)
         bytes = asp_tune_bucket_bytes(word & ASP_TUNE_BUCKET_MASK);
     step = asp_search_next(&d->search->search, bytes);
-    decision->way = step.way;
+    decision->config = step.config;
     decision->from = ASP_DECIDE_FROM_SEARCH;
     decision->timed = step.timed;
     d->search_due = step.agree;
@@ -351,7 +352,7 @@ static void grant(const struct asp_decide *d, struct line *line,
         calls = asp_size_rest(&line->size);
     line->granted = rest < calls ? rest : calls;
     line->decision = *decision;
-    if (decision->way == ASP_DECIDE_DEFAULT)
+    if (decision->config == ASP_DECIDE_DEFAULT)
         line->straight.left = line->granted;
     else
         line->left = line->granted;
@@ -362,7 +363,7 @@ static struct asp_decision decide_anew(struct asp_decide *d,
                                        const struct asp_tune_args *args,
                                        uint32_t word)
 {
-    struct asp_decision decision = {.way = ASP_DECIDE_DEFAULT};
+    struct asp_decision decision = {.config = ASP_DECIDE_DEFAULT};
     struct line *line = d->line;
 
     if (line)
@@ -404,7 +405,7 @@ struct asp_decision asp_decide_enter(struct asp_decide *decide,
     d->line = NULL;
     d->timed = false;
     if (d->broken)
-        return (struct asp_decision){.way = ASP_DECIDE_DEFAULT};
+        return (struct asp_decision){.config = ASP_DECIDE_DEFAULT};
     if (args->pattern != ASP_TUNE_NONBLOCKING) {
         d->line = d->latest && d->latest->word == word ? d->latest
                                                        : line_of(d, word);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The decisions of one communicator: for each call a way, from the table, from
- * a search, or the default. It ties key, table, search and pattern together and
- * is all that a runtime calls:
+/* The decisions of one communicator: for each call a configuration, from the
+ * table, from a search, or the default. It ties key, table, search and pattern
+ * together and is all that a runtime calls:
  *
- *   enter(args) -> {way, agree}      before the call
- *      ... the call, by that way ...
+ *   enter(args) -> {config, agree}      before the call
+ *      ... the call, by that configuration ...
  *   leave(what this rank measured)
  *   agree: values() -> MPI_Allreduce(MPI_DOUBLE, MPI_MAX) -> agreed()
  *
@@ -14,7 +14,7 @@
  * each rank's own, of operations that are ASP_TUNE_AGREED, enter() takes into
  * what goes to the next agreement (size.h), and no decision before that.
  *
- *   table has the key (or a near size) ------> its way, no search
+ *   table has the key (or a near size) ------> its configuration, no search
  *   else pattern nonblocking, no room, effort off --> the default
  *   else ------------------------------------> the search of the key
  *
@@ -38,7 +38,7 @@ enum {
     ASP_DECIDE_CANDIDATES = 128, /* that a model may order */
 };
 
-/* No way of ours: leave the call to MPI as it is. */
+/* No configuration of ours: leave the call to MPI as it is. */
 #define ASP_DECIDE_DEFAULT UINT32_MAX
 /* What a table says for it. */
 #define ASP_DECIDE_DEFAULT_TEXT "default"
@@ -50,10 +50,10 @@ enum asp_decide_from {
     ASP_DECIDE_FROM_SEARCH,
 };
 
-/* The eligible ways of a call in the model's order, fastest first.
+/* The eligible configurations of a call in the model's order, fastest first.
  *   args  bytes is the power of two of the bucket
- *   out   room for ASP_DECIDE_CANDIDATES; the way of MPI's default choice has
- *         the number ASP_DECIDE_DEFAULT and must be among them
+ *   out   room for ASP_DECIDE_CANDIDATES; the configuration of MPI's default
+ *         choice has the number ASP_DECIDE_DEFAULT and must be among them
  * Returns how many; 0: leave the key alone. All ranks must return the same:
  * compute from agreed constants only. */
 typedef uint32_t (*asp_decide_order_f)(void *data,
@@ -69,9 +69,9 @@ struct asp_decide_seen {
 };
 
 struct asp_decision {
-    /* A number: of asp_tune_table.ways where from is TABLE or NEAR, of the
+    /* A number: of asp_tune_table.configs where from is TABLE or NEAR, of the
      * model where it is SEARCH; ASP_DECIDE_DEFAULT with each. */
-    uint32_t way;
+    uint32_t config;
     enum asp_decide_from from;
     bool timed; /* times are wanted: else leave() need not be called */
     bool agree; /* an agreement is due at the end of this call */
@@ -120,7 +120,7 @@ struct asp_decide *asp_decide_start(void *memory,
 /* What is known of a call word, and what it was found out to be. */
 struct asp_decide_known {
     uint32_t word;
-    struct asp_search_known search; /* its way is a number of the model's */
+    struct asp_search_known search; /* config is a number of the model's */
 };
 
 /* What the search of number i has come to. Returns false when there are fewer;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Unit tests of the decisions of one communicator, on one rank: where a way
- * comes from, when there is a search, what it says of itself. */
+/* Unit tests of the decisions of one communicator, on one rank: where a
+ * configuration comes from, when there is a search, what it says of itself. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,9 +65,9 @@ static struct asp_decision call(struct asp_decide *d,
 {
     struct asp_decision decision = asp_decide_enter(d, args);
     struct asp_decide_seen seen = {
-        .took_us = decision.way == FAST   ? 50
-                   : decision.way == SLOW ? 200
-                                          : 100,
+        .took_us = decision.config == FAST   ? 50
+                   : decision.config == SLOW ? 200
+                                             : 100,
         .gap_us = gap_us,
         .last_us = 100,
     };
@@ -97,7 +97,7 @@ static void from_table(void **state)
 
     (void) state;
     assert_int_equal(decision.from, ASP_DECIDE_FROM_TABLE);
-    assert_string_equal(table.ways[decision.way], "strict");
+    assert_string_equal(table.configs[decision.config], "strict");
     args.bytes = 24;
     assert_int_equal(call(d, &args, 1e6).from, ASP_DECIDE_FROM_NEAR);
     for (int i = 0; i < 1000; i++)
@@ -106,8 +106,8 @@ static void from_table(void **state)
     free(d);
 }
 
-/* Begun with what another has found out: the same way from the first call, and
- * nothing is tried; another kind of call is searched. */
+/* Begun with what another has found out: the same configuration from the first
+ * call, and nothing is tried; another kind of call is searched. */
 static void resumes(void **state)
 {
     struct asp_decide_config c = config(false, true);
@@ -130,7 +130,7 @@ static void resumes(void **state)
     asp_decide_resume(next, &known); /* once is enough */
     ordered = 0;
     for (int i = 0; i < 1000; i++)
-        assert_int_equal(call(next, &args, 1e6).way, FAST);
+        assert_int_equal(call(next, &args, 1e6).config, FAST);
     assert_int_equal(ordered, 0);
     assert_true(asp_decide_account(next, 0, &key, &sum));
     assert_true(sum.resumed);
@@ -159,7 +159,7 @@ static void nothing_known(void **state)
     for (int i = 0; i < 100; i++) {
         struct asp_decision decision = call(d, &args, 1e6);
 
-        assert_int_equal(decision.way, ASP_DECIDE_DEFAULT);
+        assert_int_equal(decision.config, ASP_DECIDE_DEFAULT);
         assert_int_equal(decision.from, ASP_DECIDE_FROM_DEFAULT);
     }
     free(d);
@@ -181,14 +181,14 @@ static void searches(void **state)
     for (int i = 0; i < 14; i++) {
         struct asp_decision decision = call(d, &scan, 1e6);
 
-        assert_int_equal(decision.way, ASP_DECIDE_DEFAULT);
+        assert_int_equal(decision.config, ASP_DECIDE_DEFAULT);
     }
     assert_int_equal(ordered, 2); /* once for each key */
     assert_true(asp_decide_account(d, 0, &key, &sum));
     assert_string_equal(asp_tune_key_print(&key, buf),
                         "bcast:bytes=8,root=0,pattern=strict,ranks=4,nodes=1,"
                         "ppn=4,map=block");
-    assert_int_equal(sum.way, FAST);
+    assert_int_equal(sum.config, FAST);
     assert_true(sum.ratio == 2);
     assert_true(asp_decide_account(d, 1, &key, &sum));
     assert_int_equal(sum.end, ASP_SEARCH_ALONE);
@@ -213,7 +213,7 @@ static void never_searches(void **state)
         for (int n = 0; n < 200; n++) {
             struct asp_decision decision = call(d, &args, 1);
 
-            assert_int_equal(decision.way, ASP_DECIDE_DEFAULT);
+            assert_int_equal(decision.config, ASP_DECIDE_DEFAULT);
             assert_false(decision.agree);
             assert_false(decision.timed);
         }
@@ -231,13 +231,13 @@ static void pattern(void **state)
     (void) state;
     for (int i = 0; i < 32; i++)
         call(d, &args, 1);
-    assert_string_equal(table.ways[call(d, &args, 1).way], "loose");
+    assert_string_equal(table.configs[call(d, &args, 1).config], "loose");
     /* A barrier between them, close as they are. */
     for (int i = 0; i < 32; i++) {
         call(d, &barrier, 1);
         call(d, &args, 1);
     }
-    assert_string_equal(table.ways[call(d, &args, 1).way], "strict");
+    assert_string_equal(table.configs[call(d, &args, 1).config], "strict");
     free(d);
 }
 
@@ -257,9 +257,9 @@ static void many_keys(void **state)
             struct asp_decision decision = call(d, &args, 1e6);
 
             if (i >= ASP_DECIDE_KEYS)
-                assert_int_equal(decision.way, ASP_DECIDE_DEFAULT);
+                assert_int_equal(decision.config, ASP_DECIDE_DEFAULT);
             else if (turn > 55)
-                assert_int_equal(decision.way, FAST);
+                assert_int_equal(decision.config, FAST);
         }
     while (asp_decide_account(d, n, &key, &sum))
         n++;
@@ -290,7 +290,7 @@ static void broken(void **state)
         for (int i = 0; i < 100; i++) {
             struct asp_decision decision = call(d, i % 2 ? &args : &other, 1);
 
-            assert_int_equal(decision.way, ASP_DECIDE_DEFAULT);
+            assert_int_equal(decision.config, ASP_DECIDE_DEFAULT);
             assert_false(decision.agree);
         }
         free(d);

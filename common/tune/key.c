@@ -14,7 +14,7 @@
                IF(ASP_COLL_##PLACE##_IN_PLACE == ASP_COLL_ALL_IN_PLACE,        \
                   ASP_TUNE_IN_PLACE) |                                         \
                IF(ASP_COLL_##ROOT != ASP_COLL_NO_ROOT, ASP_TUNE_ROOT) |        \
-               IF(REDUCES, ASP_TUNE_FOLD) |                                    \
+               IF(REDUCES, ASP_TUNE_REDUCES) |                                 \
                IF(ASP_COLL_##COUNTS == ASP_COLL_COUNTS_OWN &&                  \
                       ASP_COLL_##ROOT == ASP_COLL_NO_ROOT,                     \
                   ASP_TUNE_AGREED)},
@@ -41,7 +41,8 @@ void asp_tune_call_args(uint32_t call, struct asp_tune_args *args_p)
     *args_p = (struct asp_tune_args){
         .op = (enum asp_coll_op) field(call, ASP_TUNE_OP_SHIFT, 5),
         .bytes = asp_tune_bucket_bytes(field(call, 0, ASP_TUNE_BUCKET_BITS)),
-        .fold = (enum asp_tune_fold) field(call, ASP_TUNE_FOLD_SHIFT, 2),
+        .reduction = (enum asp_tune_reduction) field(
+            call, ASP_TUNE_REDUCTION_SHIFT, 2),
         .floating = field(call, ASP_TUNE_FLOATING_SHIFT, 1),
         .in_place = field(call, ASP_TUNE_IN_PLACE_SHIFT, 1),
         .root = field(call, ASP_TUNE_ROOT_SHIFT, 2) == ASP_TUNE_ROOT_OTHER,
@@ -140,7 +141,8 @@ int asp_tune_key_compare(const struct asp_tune_key *a,
         {a->shape.map, b->shape.map},
         {field(a->call, ASP_TUNE_OP_SHIFT, 5),
          field(b->call, ASP_TUNE_OP_SHIFT, 5)},
-        {a->call >> ASP_TUNE_FOLD_SHIFT, b->call >> ASP_TUNE_FOLD_SHIFT},
+        {a->call >> ASP_TUNE_REDUCTION_SHIFT,
+         b->call >> ASP_TUNE_REDUCTION_SHIFT},
         {a->call, b->call}, /* what is left is the bucket */
     };
     int order = 0;

@@ -29,7 +29,7 @@ enum asp_tune_rule {
     ASP_TUNE_BYTES = 1,
     ASP_TUNE_IN_PLACE = 2, /* MPI_IN_PLACE at all ranks or at none */
     ASP_TUNE_ROOT = 4,
-    ASP_TUNE_FOLD = 8, /* an MPI_Op */
+    ASP_TUNE_REDUCES = 8, /* an MPI_Op */
     /* No bytes, but a key has some that ranks agreed on (size.h). */
     ASP_TUNE_AGREED = 16,
 };
@@ -40,8 +40,8 @@ extern const struct asp_tune_op_row {
 } asp_tune_ops[ASP_COLL_OPS];
 
 /* What an MPI_Op lets an algorithm do. */
-enum asp_tune_fold {
-    ASP_TUNE_NO_FOLD,
+enum asp_tune_reduction {
+    ASP_TUNE_NO_REDUCTION,
     ASP_TUNE_BUILTIN, /* MPI_SUM and its like: commutative */
     ASP_TUNE_USER,    /* the program's, commutative */
     ASP_TUNE_ORDERED, /* the program's, not commutative */
@@ -66,7 +66,7 @@ struct asp_tune_args {
     /* Count times MPI_Type_size, never the extent. Not looked at without
      * ASP_TUNE_BYTES. */
     uint64_t bytes;
-    enum asp_tune_fold fold;
+    enum asp_tune_reduction reduction;
     bool floating; /* the MPI_Op is built in, its type is a floating one */
     bool in_place;
     uint32_t root;
@@ -102,8 +102,8 @@ uint64_t asp_tune_bucket_bytes(uint32_t bucket);
 /* The fields of a call word, from the lowest bit up. */
 enum {
     ASP_TUNE_OP_SHIFT = ASP_TUNE_BUCKET_BITS,
-    ASP_TUNE_FOLD_SHIFT = ASP_TUNE_OP_SHIFT + 5,
-    ASP_TUNE_FLOATING_SHIFT = ASP_TUNE_FOLD_SHIFT + 2,
+    ASP_TUNE_REDUCTION_SHIFT = ASP_TUNE_OP_SHIFT + 5,
+    ASP_TUNE_FLOATING_SHIFT = ASP_TUNE_REDUCTION_SHIFT + 2,
     ASP_TUNE_IN_PLACE_SHIFT = ASP_TUNE_FLOATING_SHIFT + 1,
     ASP_TUNE_ROOT_SHIFT = ASP_TUNE_IN_PLACE_SHIFT + 1,
     ASP_TUNE_PATTERN_SHIFT = ASP_TUNE_ROOT_SHIFT + 2,
@@ -123,10 +123,11 @@ static inline uint32_t asp_tune_call(const struct asp_tune_args *args)
 
     call |= rules & ASP_TUNE_BYTES ? asp_tune_bucket(args->bytes)
                                    : (uint32_t) ASP_TUNE_BUCKET_ANY;
-    if (rules & ASP_TUNE_FOLD)
-        call |= (uint32_t) args->fold << ASP_TUNE_FOLD_SHIFT |
-                (uint32_t) (args->floating && args->fold == ASP_TUNE_BUILTIN)
-                    << ASP_TUNE_FLOATING_SHIFT;
+    if (rules & ASP_TUNE_REDUCES)
+        call |=
+            (uint32_t) args->reduction << ASP_TUNE_REDUCTION_SHIFT |
+            (uint32_t) (args->floating && args->reduction == ASP_TUNE_BUILTIN)
+                << ASP_TUNE_FLOATING_SHIFT;
     if (rules & ASP_TUNE_IN_PLACE)
         call |= (uint32_t) args->in_place << ASP_TUNE_IN_PLACE_SHIFT;
     if (rules & ASP_TUNE_ROOT)

@@ -41,7 +41,7 @@ static void buckets(void **state)
 static const struct asp_tune_args plain = {
     .op = ASP_COLL_BCAST,
     .bytes = 4096,
-    .fold = ASP_TUNE_NO_FOLD,
+    .reduction = ASP_TUNE_NO_REDUCTION,
 };
 
 /* What may differ between ranks for an operation changes nothing. */
@@ -66,9 +66,9 @@ static void equal_only(void **state)
         assert_int_equal(asp_tune_call(&a) != asp_tune_call(&b),
                          (rules & ASP_TUNE_ROOT) != 0);
         b = a;
-        b.fold = ASP_TUNE_ORDERED;
+        b.reduction = ASP_TUNE_ORDERED;
         assert_int_equal(asp_tune_call(&a) != asp_tune_call(&b),
-                         (rules & ASP_TUNE_FOLD) != 0);
+                         (rules & ASP_TUNE_REDUCES) != 0);
     }
 }
 
@@ -79,7 +79,7 @@ static void local_is_local(void **state)
     enum {
         BYTES = ASP_TUNE_BYTES,
         ROOT = ASP_TUNE_ROOT,
-        FOLD = BYTES | ASP_TUNE_FOLD,
+        FOLD = BYTES | ASP_TUNE_REDUCES,
         PLACE = ASP_TUNE_IN_PLACE,
     };
     static const unsigned rules[ASP_COLL_OPS] = {
@@ -110,7 +110,7 @@ static void call_words(void **state)
 {
     struct asp_tune_args args = {.op = ASP_COLL_ALLREDUCE,
                                  .bytes = 12345,
-                                 .fold = ASP_TUNE_BUILTIN,
+                                 .reduction = ASP_TUNE_BUILTIN,
                                  .floating = true,
                                  .in_place = true,
                                  .pattern = ASP_TUNE_LOOSE},
@@ -121,14 +121,14 @@ static void call_words(void **state)
     asp_tune_call_args(word, &back);
     assert_int_equal(back.op, args.op);
     assert_int_equal(back.bytes, 16384);
-    assert_int_equal(back.fold, args.fold);
+    assert_int_equal(back.reduction, args.reduction);
     assert_true(back.floating);
     assert_true(back.in_place);
     assert_int_equal(back.pattern, args.pattern);
     assert_int_equal(asp_tune_call(&back), word);
     assert_true(word < 1u << ASP_TUNE_CALL_BITS);
     /* Whether a user's type is a floating one is seen from its layout. */
-    args.fold = ASP_TUNE_USER;
+    args.reduction = ASP_TUNE_USER;
     word = asp_tune_call(&args);
     args.floating = false;
     assert_int_equal(asp_tune_call(&args), word);

@@ -11,9 +11,10 @@
 #include <string.h>
 
 /* What a field can be, in the order of the enum it stands for; NULL where the
- * value has no word. The fold's words have its floating flag in them. */
-static const char *const folds[] = {NULL, "builtin", "user", "ordered",
-                                    "builtin-float"};
+ * value has no word. The words of a reduction have its floating flag in them.
+ */
+static const char *const reductions[] = {NULL, "builtin", "user", "ordered",
+                                         "builtin-float"};
 static const char *const in_places[] = {NULL, "yes"};
 static const char *const roots[] = {NULL, "0", "other"};
 static const char *const patterns[] = {"strict", "loose", "nonblocking"};
@@ -29,7 +30,7 @@ static const struct field {
     const char *const *words;
     uint32_t nwords;
 } fields[] = {
-    {"op", ASP_TUNE_FOLD, false, ASP_TUNE_FOLD_SHIFT, 3, folds, 5},
+    {"op", ASP_TUNE_REDUCES, false, ASP_TUNE_REDUCTION_SHIFT, 3, reductions, 5},
     {"in_place", ASP_TUNE_IN_PLACE, true, ASP_TUNE_IN_PLACE_SHIFT, 1, in_places,
      2},
     {"root", ASP_TUNE_ROOT, false, ASP_TUNE_ROOT_SHIFT, 2, roots, 3},
@@ -55,18 +56,18 @@ enum {
     SEEN_MAP,
 };
 
-/* The fold field has three bits, the third of which is the floating flag: 5 is
- * builtin (1) and floating (4). */
+/* The field of the reduction has three bits, the third of which is the floating
+ * flag: 5 is builtin (1) and floating (4). */
 static uint32_t word_of(const struct field *field, uint32_t value)
 {
-    if (field->rule == ASP_TUNE_FOLD && value == (4 | ASP_TUNE_BUILTIN))
+    if (field->rule == ASP_TUNE_REDUCES && value == (4 | ASP_TUNE_BUILTIN))
         return BUILTIN_FLOAT;
     return value;
 }
 
 static uint32_t value_of(const struct field *field, uint32_t word)
 {
-    if (field->rule == ASP_TUNE_FOLD && word == BUILTIN_FLOAT)
+    if (field->rule == ASP_TUNE_REDUCES && word == BUILTIN_FLOAT)
         return 4 | ASP_TUNE_BUILTIN;
     return word;
 }

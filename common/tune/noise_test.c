@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Is what a search chooses ever worse than the default, and how much does it
- * still find? Searches of four ways beside the default, on a simulated clock,
- * whose calls vary as calls were measured to (noise.h), up to 2,000 calls
- * later. Ways differ from the default by a part that is drawn for each search:
+ * still find? Searches of four configurations beside the default, on a
+ * simulated clock, whose calls vary as calls were measured to (noise.h), up to
+ * 2,000 calls later. Configurations differ from the default by a part that is
+ * drawn for each search:
  *
  *   tied    they take what the default takes
  *   worse   5 to 30 % more: the lead that noise gives one must not suffice
@@ -26,7 +27,7 @@
 
 #include <cmocka.h>
 
-enum { WAYS = 5, DEFAULT = 2, CALLS = 2000, SIZES = 3 };
+enum { CONFIGS = 5, DEFAULT = 2, CALLS = 2000, SIZES = 3 };
 enum kind { TIED, WORSE, MIXED, KINDS };
 
 static const char *const kind_names[KINDS] = {"tied", "worse", "mixed"};
@@ -36,9 +37,9 @@ struct sums {
     uint32_t searches;
     uint32_t other;  /* not the default in the end */
     uint32_t worse;  /* more than 5 % over it */
-    uint32_t chance; /* some way was 10 % below it */
+    uint32_t chance; /* some configuration was 10 % below it */
     uint32_t taken;  /* ... and the choice is below it */
-    uint32_t best;   /* ... and within 5 % of the best way */
+    uint32_t best;   /* ... and within 5 % of the best configuration */
     double ratio;    /* of logarithms: the choice over the default */
     double possible; /* ... the best over the default */
 };
@@ -46,9 +47,9 @@ struct sums {
 static uint32_t searches = 3000;
 
 static void draw(enum kind kind, double standard_us, uint64_t *random,
-                 double us[WAYS])
+                 double us[CONFIGS])
 {
-    for (uint32_t i = 0; i < WAYS; i++) {
+    for (uint32_t i = 0; i < CONFIGS; i++) {
         double u = quality_uniform(random);
 
         us[i] = standard_us * (i == DEFAULT || kind == TIED ? 1
@@ -64,22 +65,22 @@ static double read_clock(double us)
     return grain_us * floor(us / grain_us + 0.5);
 }
 
-/* Returns the way in the end. */
-static uint32_t search(const struct noise_shape *shape, const double us[WAYS],
-                       uint64_t seed)
+/* Returns the configuration in the end. */
+static uint32_t search(const struct noise_shape *shape,
+                       const double us[CONFIGS], uint64_t seed)
 {
     struct noise_state noise = {.random = seed};
-    struct asp_search_candidate list[WAYS];
-    struct asp_search_try tries[WAYS];
+    struct asp_search_candidate list[CONFIGS];
+    struct asp_search_try tries[CONFIGS];
     double values[ASP_SEARCH_VALUES];
     struct asp_search_sum sum;
     struct asp_search s;
 
-    for (uint32_t i = 0; i < WAYS; i++)
+    for (uint32_t i = 0; i < CONFIGS; i++)
         list[i] = (struct asp_search_candidate){i,
                                                 us[DEFAULT] * (1 + 0.01 * i)};
-    asp_search_start(&s, tries, WAYS, &asp_search_online, list, WAYS, DEFAULT,
-                     1);
+    asp_search_start(&s, tries, CONFIGS, &asp_search_online, list, CONFIGS,
+                     DEFAULT, 1);
     for (uint32_t call = 0; call < CALLS; call++) {
         uint32_t rest = asp_search_rest(&s);
         struct asp_search_step step;
@@ -92,30 +93,30 @@ static uint32_t search(const struct noise_shape *shape, const double us[WAYS],
         step = asp_search_next(&s, 8);
         if (step.timed)
             asp_search_note(
-                &s, read_clock(us[step.way] * noise_next(shape, &noise)));
+                &s, read_clock(us[step.config] * noise_next(shape, &noise)));
         if (step.agree) {
             asp_search_values(&s, values);
             asp_search_agreed(&s, values);
         }
     }
     asp_search_sum(&s, &sum);
-    return sum.way;
+    return sum.config;
 }
 
-static void judge(const double us[WAYS], uint32_t way, struct sums *sum)
+static void judge(const double us[CONFIGS], uint32_t config, struct sums *sum)
 {
-    double best = us[quality_best(us, WAYS)], standard = us[DEFAULT];
+    double best = us[quality_best(us, CONFIGS)], standard = us[DEFAULT];
 
     sum->searches++;
-    sum->other += way != DEFAULT;
-    sum->worse += us[way] > 1.05 * standard;
-    sum->ratio += log(us[way] / standard);
+    sum->other += config != DEFAULT;
+    sum->worse += us[config] > 1.05 * standard;
+    sum->ratio += log(us[config] / standard);
     sum->possible += log(best / standard);
     if (best > 0.9 * standard)
         return;
     sum->chance++;
-    sum->taken += us[way] < standard;
-    sum->best += us[way] <= 1.05 * best;
+    sum->taken += us[config] < standard;
+    sum->best += us[config] <= 1.05 * best;
 }
 
 static double percent(uint32_t part, uint32_t whole)
@@ -126,12 +127,13 @@ static double percent(uint32_t part, uint32_t whole)
 static void tell(const char *name, const struct sums *s)
 {
     printf("%-24s %6" PRIu32 " searches: %5.2f %% worse than the default by 5 "
-           "%%, %5.2f %% not the default; time %.3f (best ways %.3f)",
+           "%%, %5.2f %% not the default; time %.3f (best configurations %.3f)",
            name, s->searches, percent(s->worse, s->searches),
            percent(s->other, s->searches), exp(s->ratio / s->searches),
            exp(s->possible / s->searches));
     if (s->chance)
-        printf("; of %" PRIu32 " with a way 10 %% faster, a faster one in %.1f "
+        printf("; of %" PRIu32
+               " with a configuration 10 %% faster, a faster one in %.1f "
                "%%, within 5 %% of the best in %.1f %%",
                s->chance, percent(s->taken, s->chance),
                percent(s->best, s->chance));
@@ -164,7 +166,7 @@ static void noise(void **state)
 
         for (uint32_t i = 0; i < searches / shapes; i++) {
             enum kind kind = (enum kind)(i % KINDS);
-            double us[WAYS];
+            double us[CONFIGS];
             struct sums sum = {0};
 
             draw(kind, default_us[i / KINDS % SIZES], &random, us);

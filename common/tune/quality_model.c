@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-/* How far a way is from its model: its deviation, as a logarithm. Nishtala's
- * models are 1.1 to 1.43 x off at the choice (8.3.4). */
+/* How far a configuration is from its model: its deviation, as a logarithm.
+ * Nishtala's models are 1.1 to 1.43 x off at the choice (8.3.4). */
 static const double own_factor = 0.15;
 
 double quality_uniform(uint64_t *random)
@@ -43,38 +43,40 @@ static struct asp_coll_problem problem_of(const struct quality_call *c,
         .op = c->op,
         .ranks = c->ranks,
         .bytes = c->bytes,
-        .grain = 8,
+        .element_size = 8,
         .commutative = true,
         .node = node,
     };
 }
 
 static double predict(const struct asp_coll_machine *machine,
-                      const struct asp_coll_way *way,
+                      const struct asp_coll_config *config,
                       const struct asp_coll_problem *problem)
 {
     struct asp_coll_cost cost;
     struct asp_err err = {.text = ""};
-    char text[ASP_COLL_WAY_TEXT];
+    char text[ASP_COLL_CONFIG_TEXT];
 
-    if (asp_coll_predict(machine, way, problem, 1, &cost, &err) < 0)
-        fail_msg("%s: %s", asp_coll_way_text(way, text), err.text);
+    if (asp_coll_predict(machine, config, problem, 1, &cost, &err) < 0)
+        fail_msg("%s: %s", asp_coll_config_text(config, text), err.text);
     return (double) cost.time / 1e6;
 }
 
-/* The number of MPICH's way, which is added where the index leaves it out. */
+/* The number of MPICH's algorithm, which is added where the index leaves it
+ * out. */
 static void find_standard(struct quality_point *p,
                           const struct asp_coll_problem *problem)
 {
-    struct asp_coll_way way;
-    char text[ASP_COLL_WAY_TEXT], wanted[ASP_COLL_WAY_TEXT];
+    struct asp_coll_config config;
+    char text[ASP_COLL_CONFIG_TEXT], wanted[ASP_COLL_CONFIG_TEXT];
 
-    assert_int_equal(asp_coll_mpich(problem, &way, NULL), 0);
-    asp_coll_way_text(&way, wanted);
+    assert_int_equal(asp_coll_mpich(problem, &config, NULL), 0);
+    asp_coll_config_text(&config, wanted);
     for (p->standard = 0; p->standard < p->n; p->standard++)
-        if (strcmp(asp_coll_way_text(&p->way[p->standard], text), wanted) == 0)
+        if (strcmp(asp_coll_config_text(&p->config[p->standard], text),
+                   wanted) == 0)
             return;
-    p->way[p->n++] = way;
+    p->config[p->n++] = config;
 }
 
 static void sort(struct quality_point *p)
@@ -94,28 +96,29 @@ static double predict_agreement(const struct quality_call *c)
     struct quality_call sum = *c;
     uint32_t node[QUALITY_RANKS];
     struct asp_coll_problem problem;
-    struct asp_coll_way way;
+    struct asp_coll_config config;
 
     sum.op = ASP_COLL_ALLREDUCE;
     sum.bytes = 88;
     problem = problem_of(&sum, node);
-    assert_int_equal(asp_coll_mpich(&problem, &way, NULL), 0);
-    return predict(c->machine, &way, &problem);
+    assert_int_equal(asp_coll_mpich(&problem, &config, NULL), 0);
+    return predict(c->machine, &config, &problem);
 }
 
 void quality_predict(const struct quality_call *call, struct quality_point *p)
 {
     uint32_t node[QUALITY_RANKS];
     struct asp_coll_problem problem = problem_of(call, node);
-    struct asp_coll_ways ways = {.row = 0};
+    struct asp_coll_configs configs = {.row = 0};
 
     p->call = *call;
     p->n = 0;
-    while (p->n < QUALITY_WAYS - 1 && asp_coll_ways_next(&ways, &problem))
-        p->way[p->n++] = ways.way;
+    while (p->n < QUALITY_CONFIGS - 1 &&
+           asp_coll_configs_next(&configs, &problem))
+        p->config[p->n++] = configs.config;
     find_standard(p, &problem);
     for (uint32_t i = 0; i < p->n; i++)
-        p->predicted_us[i] = predict(call->machine, &p->way[i], &problem);
+        p->predicted_us[i] = predict(call->machine, &p->config[i], &problem);
     sort(p);
     p->agree_us = predict_agreement(call);
 }
@@ -137,18 +140,18 @@ static void shift_link(struct asp_coll_link *link, uint64_t *random)
     link->byte = off(link->byte, random);
 }
 
-/* A factor that belongs to a way on a machine. */
-static double factor_of(const struct asp_coll_way *way, uint64_t seed)
+/* A factor that belongs to a configuration on a machine. */
+static double factor_of(const struct asp_coll_config *config, uint64_t seed)
 {
-    char text[ASP_COLL_WAY_TEXT];
+    char text[ASP_COLL_CONFIG_TEXT];
 
-    asp_coll_way_text(way, text);
+    asp_coll_config_text(config, text);
     seed = asp_hash(seed, text, strlen(text));
     return exp(own_factor * quality_gauss(&seed));
 }
 
 void quality_true(const struct quality_point *p, uint64_t seed,
-                  double us[QUALITY_WAYS])
+                  double us[QUALITY_CONFIGS])
 {
     struct asp_coll_machine machine = *p->call.machine;
     uint32_t node[QUALITY_RANKS];
@@ -158,10 +161,10 @@ void quality_true(const struct quality_point *p, uint64_t seed,
     shift_link(&machine.inside, &random);
     shift_link(&machine.between, &random);
     machine.copy = off(machine.copy, &random);
-    machine.fold = off(machine.fold, &random);
+    machine.reduce = off(machine.reduce, &random);
     for (uint32_t i = 0; i < p->n; i++)
-        us[i] = predict(&machine, &p->way[i], &problem) *
-                factor_of(&p->way[i], seed);
+        us[i] = predict(&machine, &p->config[i], &problem) *
+                factor_of(&p->config[i], seed);
 }
 
 uint32_t quality_best(const double *us, uint32_t n)

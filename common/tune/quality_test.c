@@ -31,7 +31,7 @@ struct noise {
     const char *name;
     double sigma;
     double spikes; /* share of calls */
-    double cold;   /* calls more that the first one of a way takes */
+    double cold;   /* calls more that the first one of a configuration takes */
     double within; /* what is good enough */
 };
 
@@ -42,28 +42,31 @@ static const struct noise noises[] = {
     {"oversubscribed", 0.15, 0.05, 0, 1.10},
 };
 
-enum { NOISES = 4, REPEATS = 6 /* calls of each way in a full search */ };
+enum {
+    NOISES = 4,
+    REPEATS = 6 /* calls of each configuration in a full search */
+};
 
 /* What a program runs on. */
 struct machine {
     uint64_t random;
     const struct noise *noise;
-    const double *true_us; /* by way */
+    const double *true_us; /* by configuration */
     double total_us;
     uint32_t calls;
-    bool warm[QUALITY_WAYS];
+    bool warm[QUALITY_CONFIGS];
 };
 
-static double call(struct machine *m, uint32_t way)
+static double call(struct machine *m, uint32_t config)
 {
-    double us = m->true_us[way] *
+    double us = m->true_us[config] *
                 exp(m->noise->sigma * quality_gauss(&m->random));
 
     if (quality_uniform(&m->random) < m->noise->spikes)
         us *= 1.5 + 4 * quality_uniform(&m->random);
-    if (!m->warm[way])
-        us += m->noise->cold * m->true_us[way] * quality_uniform(&m->random);
-    m->warm[way] = true;
+    if (!m->warm[config])
+        us += m->noise->cold * m->true_us[config] * quality_uniform(&m->random);
+    m->warm[config] = true;
     m->total_us += us;
     m->calls++;
     return us;
@@ -83,7 +86,7 @@ static void drive(struct asp_search *s, struct machine *m, uint32_t calls,
         if (to_the_choice && s->phase >= ASP_SEARCH_PROOF)
             return;
         step = asp_search_next(s, 8);
-        us = call(m, step.way);
+        us = call(m, step.config);
         if (step.timed)
             asp_search_note(s, us);
         if (step.agree) {
@@ -94,12 +97,12 @@ static void drive(struct asp_search *s, struct machine *m, uint32_t calls,
     }
 }
 
-/* Way numbers are indexes into true_us. */
+/* Configuration numbers are indexes into true_us. */
 static void begin(struct asp_search *s, const struct asp_search_effort *effort,
                   const struct quality_point *p)
 {
-    static struct asp_search_try tries[QUALITY_WAYS];
-    static struct asp_search_candidate list[QUALITY_WAYS];
+    static struct asp_search_try tries[QUALITY_CONFIGS];
+    static struct asp_search_candidate list[QUALITY_CONFIGS];
     uint32_t standard = 0;
 
     for (uint32_t i = 0; i < p->n; i++) {
@@ -108,7 +111,8 @@ static void begin(struct asp_search *s, const struct asp_search_effort *effort,
         if (p->order[i] == p->standard)
             standard = i;
     }
-    asp_search_start(s, tries, QUALITY_WAYS, effort, list, p->n, standard, 1);
+    asp_search_start(s, tries, QUALITY_CONFIGS, effort, list, p->n, standard,
+                     1);
 }
 
 static double least(const double *us, uint32_t n)
@@ -159,7 +163,7 @@ static void judge_model(const struct quality_point *p, const double *us,
     for (uint32_t i = 0; i < p->n; i++)
         all += us[i];
     for (uint32_t i = 0; i < s->ntries; i++)
-        run += s->tries[i].calls ? us[s->tries[i].way] : 0;
+        run += s->tries[i].calls ? us[s->tries[i].config] : 0;
     sum->unrun += 1 - run / all;
 }
 
@@ -167,7 +171,7 @@ static void judge_choice(const struct quality_point *p, const double *us,
                          const struct machine *m, const struct asp_search *s,
                          struct sums *sum)
 {
-    double best = least(us, p->n), chosen = us[s->tries[s->chosen].way];
+    double best = least(us, p->n), chosen = us[s->tries[s->chosen].config];
     double standard = us[p->standard], full = 0;
 
     for (uint32_t i = 0; i < p->n; i++)
@@ -196,7 +200,7 @@ static void judge_program(const struct quality_point *p, const double *us,
     for (int i = 0; i < 1000; i++)
         call(&plain, p->standard);
     total = m->total_us / plain.total_us;
-    used = us[s->tries[s->chosen].way] / us[p->standard];
+    used = us[s->tries[s->chosen].config] / us[p->standard];
     sum->amortized += total <= 1.05;
     sum->worst_total = fmax(sum->worst_total, total);
     sum->not_worse += used <= 1.05;
@@ -303,7 +307,7 @@ static void each_point(int nshapes,
 static void judge_point(const struct quality_point *p, void *data)
 {
     struct sums *sums = data;
-    double us[QUALITY_WAYS];
+    double us[QUALITY_CONFIGS];
 
     for (uint32_t m = 0; m < machines; m++) {
         quality_true(p, 1 + m, us);
@@ -347,7 +351,7 @@ struct spending {
 static void spend(const struct quality_point *p, void *data)
 {
     struct spending *spending = data;
-    double us[QUALITY_WAYS];
+    double us[QUALITY_CONFIGS];
 
     quality_true(p, 5, us);
     for (double part = 0.1; part < 20; part *= 1.7) {
@@ -377,27 +381,28 @@ static void budgets(void **state)
 
 /* ---- near sizes ---- */
 
-/* What the same way takes at another size; 0: it is not among its ways. */
-static double same_way(const struct quality_point *from, uint32_t way,
-                       const struct quality_point *to, const double *us)
+/* What the same configuration takes at another size; 0: it is not among its
+ * configurations. */
+static double same_config(const struct quality_point *from, uint32_t config,
+                          const struct quality_point *to, const double *us)
 {
-    char wanted[ASP_COLL_WAY_TEXT], text[ASP_COLL_WAY_TEXT];
+    char wanted[ASP_COLL_CONFIG_TEXT], text[ASP_COLL_CONFIG_TEXT];
 
-    asp_coll_way_text(&from->way[way], wanted);
+    asp_coll_config_text(&from->config[config], wanted);
     for (uint32_t i = 0; i < to->n; i++)
-        if (strcmp(asp_coll_way_text(&to->way[i], text), wanted) == 0)
+        if (strcmp(asp_coll_config_text(&to->config[i], text), wanted) == 0)
             return us[i];
     return 0;
 }
 
-/* 24 KiB with the best way of 32 KiB, to whose bucket it belongs. */
+/* 24 KiB with the best configuration of 32 KiB, to whose bucket it belongs. */
 static void near_sizes(void **state)
 {
     static const enum asp_coll_op ops[] = {
         ASP_COLL_BCAST, ASP_COLL_REDUCE, ASP_COLL_ALLREDUCE, ASP_COLL_ALLGATHER,
         ASP_COLL_ALLTOALL};
     static struct quality_point tuned, here;
-    static double us_tuned[QUALITY_WAYS], us_here[QUALITY_WAYS];
+    static double us_tuned[QUALITY_CONFIGS], us_here[QUALITY_CONFIGS];
     uint32_t all = 0, good = 0;
 
     (void) state;
@@ -414,12 +419,13 @@ static void near_sizes(void **state)
             quality_true(&tuned, 9, us_tuned);
             quality_true(&here, 9, us_here);
             all++;
-            good += same_way(&tuned, quality_best(us_tuned, tuned.n), &here,
-                             us_here) <= 1.15 * least(us_here, here.n);
+            good += same_config(&tuned, quality_best(us_tuned, tuned.n), &here,
+                                us_here) <= 1.15 * least(us_here, here.n);
         }
-    printf("[15] 24 KiB by the way of 32 KiB: within 1.15 x its best in "
-           "%.1f%% of %u\n",
-           percent(good, all), all);
+    printf(
+        "[15] 24 KiB by the configuration of 32 KiB: within 1.15 x its best in "
+        "%.1f%% of %u\n",
+        percent(good, all), all);
     assert_true(good >= 0.95 * all);
 }
 

@@ -168,15 +168,17 @@ static void take(struct asp_search *s, const struct asp_search_candidate *from,
     uint64_t bits; /* all of them: what is planned depends on it */
 
     s->tries[s->ntries++] = (struct asp_search_try){
-        .way = from->way, .rank = rank, .predicted_us = from->predicted_us};
+        .config = from->config,
+        .rank = rank,
+        .predicted_us = from->predicted_us};
     memcpy(&bits, &from->predicted_us, sizeof(bits));
-    s->seed = asp_search_mix(s->seed, from->way);
+    s->seed = asp_search_mix(s->seed, from->config);
     s->seed = asp_search_mix(s->seed, rank);
     s->seed = asp_search_mix(s->seed, bits);
 }
 
 void asp_search_start(struct asp_search *search, struct asp_search_try *tries,
-                      uint32_t room, const struct asp_search_effort *effort,
+                      uint32_t capacity, const struct asp_search_effort *effort,
                       const struct asp_search_candidate *candidates, uint32_t n,
                       uint32_t standard, uint64_t seed)
 {
@@ -192,7 +194,7 @@ void asp_search_start(struct asp_search *search, struct asp_search_try *tries,
     for (uint32_t i = 0; i < n; i++) {
         if (i == standard)
             s->standard = s->ntries;
-        else if (others >= effort->few || others + 1 >= room ||
+        else if (others >= effort->few || others + 1 >= capacity ||
                  candidates[i].predicted_us > limit)
             continue;
         else
@@ -214,8 +216,8 @@ void asp_search_resume(struct asp_search *search, struct asp_search_try *tries,
 {
     struct asp_search *s = search;
     const struct asp_search_candidate both[] = {
-        {standard, 1 + known->default_us}, {known->way, 1 + known->best_us}};
-    bool other = known->way != standard;
+        {standard, 1 + known->default_us}, {known->config, 1 + known->best_us}};
+    bool other = known->config != standard;
 
     asp_search_start(s, tries, 2, effort, both, other ? 2 : 1, 0, seed);
     s->resumed = true;
@@ -276,7 +278,7 @@ static bool ends_batch(const struct asp_search *s, double us)
            us >= AGREE_EACH * s->effort.agree_us;
 }
 
-struct asp_search_step asp_search_time(struct asp_search *s, uint32_t way,
+struct asp_search_step asp_search_time(struct asp_search *s, uint32_t config,
                                        uint32_t slot, bool last)
 {
     s->times[slot] = ASP_SEARCH_NO_TIME;
@@ -284,7 +286,7 @@ struct asp_search_step asp_search_time(struct asp_search *s, uint32_t way,
     s->awaits = true;
     s->due = last;
     return (struct asp_search_step){
-        .way = s->tries[way].way, .timed = true, .agree = last};
+        .config = s->tries[config].config, .timed = true, .agree = last};
 }
 
 static struct asp_search_step take_turn(struct asp_search *s)
@@ -296,7 +298,7 @@ static struct asp_search_step take_turn(struct asp_search *s)
     /* Not beyond the budget: first see what the trials so far have cost. */
     if (asp_search_is_beyond(s, i)) {
         s->due = true;
-        return (struct asp_search_step){.way = s->tries[s->standard].way,
+        return (struct asp_search_step){.config = s->tries[s->standard].config,
                                         .agree = true};
     }
     if (i != s->standard)
@@ -312,12 +314,12 @@ static struct asp_search_step take_turn(struct asp_search *s)
 
 struct asp_search_step asp_search_next(struct asp_search *s, uint64_t bytes)
 {
-    struct asp_search_step step = {.way = s->tries[s->standard].way};
+    struct asp_search_step step = {.config = s->tries[s->standard].config};
     bool ours;
 
     s->awaits = false;
     if (s->phase == ASP_SEARCH_FIXED || s->phase == ASP_SEARCH_WATCH)
-        step.way = s->tries[s->chosen].way;
+        step.config = s->tries[s->chosen].config;
     if (s->phase == ASP_SEARCH_FIXED)
         return step;
     s->calls++;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The search for the best way of one key, in the program's own calls. Each rank
- * has a copy of this state machine; all copies take the same steps, because
- * they are fed with the same things only: candidates in the order of a model
- * whose constants were agreed, the count of calls, bytes that the standard
- * makes equal, and times after an MPI_Allreduce (MAX). What a rank measures
- * itself is kept for the next agreement and decides nothing.
+/* The search for the best configuration of one key, in the program's own calls.
+ * Each rank has a copy of this state machine; all copies take the same steps,
+ * because they are fed with the same things only: candidates in the order of a
+ * model whose constants were agreed, the count of calls, bytes that the
+ * standard makes equal, and times after an MPI_Allreduce (MAX). What a rank
+ * measures itself is kept for the next agreement and decides nothing.
  *
  *            one candidate, veto
  *   start ---------------------------------------------------> FIXED
@@ -23,7 +23,7 @@
  *     |                                                          |
  *     v  the best, if it beats the default by the margin;         |
  *     |  else the default: WATCH                                 |
- *   PROOF    windows of 32 calls, the default and that way in    |
+ *   PROOF    windows of 32 calls, the default and that configuration in    |
  *     |      turns: it is taken if a rank-sum test says that     |
  *     v      it is faster, else the default is                   |
  *   WATCH    rests of w calls, in which nothing is done;         |
@@ -66,7 +66,7 @@ enum asp_search_phase {
     ASP_SEARCH_MEASURE,
     ASP_SEARCH_FINAL,
     ASP_SEARCH_PROOF,
-    ASP_SEARCH_WATCH, /* a way is chosen */
+    ASP_SEARCH_WATCH, /* a configuration is chosen */
     ASP_SEARCH_FIXED, /* likewise, and no agreement comes any more */
 };
 
@@ -88,9 +88,9 @@ enum asp_search_end {
 /* One word for people: "chosen", "budget". */
 const char *asp_search_end_name(enum asp_search_end end);
 
-/* A way that could be used, in the model's order. */
+/* A configuration that could be used, in the model's order. */
 struct asp_search_candidate {
-    uint32_t way;        /* the caller's number for it, equal on all ranks */
+    uint32_t config;     /* the caller's number for it, equal on all ranks */
     double predicted_us; /* by the model; above 0 */
 };
 
@@ -124,20 +124,20 @@ extern const struct asp_search_effort asp_search_explicit;
 
 /* A candidate on trial. */
 struct asp_search_try {
-    uint32_t way, rank;  /* in the model's order, from 1 */
-    double predicted_us; /* likewise by it */
-    double best_us;      /* least agreed time; 0: none yet */
-    uint32_t calls;      /* agreed */
-    uint32_t place;      /* which try has this place in the round */
-    bool out;            /* dropped */
-    bool refuted;        /* in a proof */
+    uint32_t config, rank; /* in the model's order, from 1 */
+    double predicted_us;   /* likewise by it */
+    double best_us;        /* least agreed time; 0: none yet */
+    uint32_t calls;        /* agreed */
+    uint32_t place;        /* which try has this place in the round */
+    bool out;              /* dropped */
+    bool refuted;          /* in a proof */
 };
 
 /* In an agreement: no time (us). Larger than any. */
 #define ASP_SEARCH_NO_TIME 1e30
 
 enum {
-    ASP_PROOF_TIMES = 12, /* of the default, and of the way, in a window */
+    ASP_PROOF_TIMES = 12, /* of the default, and of the other, in a window */
     ASP_SEARCH_TIMES = 2 * ASP_PROOF_TIMES, /* times in an agreement */
     /* What an agreement carries: times, a stamp and its opposite. Always all of
      * them, so that ranks of an erroneous program that are in different states
@@ -172,7 +172,7 @@ struct asp_search {
     struct asp_proof proof;
     enum asp_search_end proposed; /* what end is after PROOF */
     /* WATCH: calls of this rest, how many are left of it, and what the chosen
-     * way took when it was chosen; 0: the next sample says it. */
+     * configuration took when it was chosen; 0: the next sample says it. */
     uint32_t window, rest;
     double promised_us;
     uint32_t repeated; /* how often it began again */
@@ -193,17 +193,17 @@ struct asp_search {
 /* What a search came to, for the next one of the same key among ranks that are
  * placed alike. All of it was agreed. */
 struct asp_search_known {
-    uint32_t way, rank;         /* chosen; in the model's order */
+    uint32_t config, rank;      /* chosen; in the model's order */
     uint64_t bytes;             /* of the calls that were measured */
     double best_us, default_us; /* 0: not measured */
     double promised_us;         /* as in struct asp_search */
-    bool proving;               /* that way is not chosen yet, but in PROOF, */
-    struct asp_proof proof;     /* which has come to this */
+    bool proving; /* that configuration is not chosen yet, but in PROOF, */
+    struct asp_proof proof; /* which has come to this */
 };
 
 /* What this call is to do. */
 struct asp_search_step {
-    uint32_t way;
+    uint32_t config;
     bool trial; /* it is one */
     bool timed; /* a time is wanted: asp_search_note() */
     bool agree; /* an agreement is due at the end of this call */
@@ -212,7 +212,7 @@ struct asp_search_step {
 /* Begin.
  *   search      set by this
  *   tries       memory for the candidates on trial, at least 2; keeps borrowed
- *   room        how many; effort->few + 1 is enough
+ *   capacity    how many; effort->few + 1 is enough
  *   candidates  borrowed for the call; in the model's order, none twice
  *   n           1 or more
  *   standard    index of the default among them, which is always tried
@@ -220,7 +220,7 @@ struct asp_search_step {
  *               the table, of the model's constants
  * Cost: O(n). */
 void asp_search_start(struct asp_search *search, struct asp_search_try *tries,
-                      uint32_t room, const struct asp_search_effort *effort,
+                      uint32_t capacity, const struct asp_search_effort *effort,
                       const struct asp_search_candidate *candidates, uint32_t n,
                       uint32_t standard, uint64_t seed);
 
@@ -229,11 +229,11 @@ void asp_search_start(struct asp_search *search, struct asp_search_try *tries,
 bool asp_search_known(const struct asp_search *search,
                       struct asp_search_known *known_p);
 
-/* Begin with what is known: no trial; the way is watched (WATCH), or its proof
- * goes on.
+/* Begin with what is known: no trial; the configuration is watched (WATCH), or
+ * its proof goes on.
  *   tries     memory for 2
  *   known     the same on all ranks
- *   standard  the number of the default's way
+ *   standard  the number of the default's configuration
  *   seed      as for asp_search_start() */
 void asp_search_resume(struct asp_search *search, struct asp_search_try *tries,
                        const struct asp_search_effort *effort,
@@ -245,10 +245,10 @@ void asp_search_resume(struct asp_search *search, struct asp_search_try *tries,
 struct asp_search_step asp_search_next(struct asp_search *search,
                                        uint64_t bytes);
 
-/* How many calls from now on need nothing: they go the chosen way, which is
- * that of the last step, and neither a time nor an agreement is wanted. Equal
- * on all ranks. asp_search_pass() says that so many, or fewer, were made
- * without asp_search_next(). */
+/* How many calls from now on need nothing: they go the chosen configuration,
+ * which is that of the last step, and neither a time nor an agreement is
+ * wanted. Equal on all ranks. asp_search_pass() says that so many, or fewer,
+ * were made without asp_search_next(). */
 uint32_t asp_search_rest(const struct asp_search *search);
 void asp_search_pass(struct asp_search *search, uint32_t calls);
 
@@ -265,9 +265,9 @@ void asp_search_values(const struct asp_search *search,
 void asp_search_agreed(struct asp_search *search,
                        const double values[ASP_SEARCH_VALUES]);
 
-/* Make one call of a way, for asp_search_drive(). Returns its time in us,
- * agreed by all ranks; negative: give up. */
-typedef double (*asp_search_run_f)(void *data, uint32_t way);
+/* Make one call of a configuration, for asp_search_drive(). Returns its time in
+ * us, agreed by all ranks; negative: give up. */
+typedef double (*asp_search_run_f)(void *data, uint32_t config);
 
 /* Search to the end at once. Returns 0 when chosen, -1 when run() gave up. */
 int asp_search_drive(struct asp_search *search, asp_search_run_f run,
@@ -284,7 +284,7 @@ struct asp_search_sum {
     double spent_us;            /* agreed times of the trials */
     double best_us, default_us; /* 0: not measured */
     double ratio;               /* default_us over best_us; 0: not known */
-    uint32_t way;               /* chosen, or the best so far */
+    uint32_t config;            /* chosen, or the best so far */
     uint32_t model_rank;        /* of it, from 1 */
     bool resumed;               /* was known: nothing was tried */
 };

@@ -5,7 +5,7 @@
 
 /* ---- the proof ---- */
 
-/* Times of both ways that differ by a part, and by so many us. */
+/* Times of both that differ by a part, and by so many us. */
 static void proof(void **state)
 {
     static const struct {
@@ -23,9 +23,9 @@ static void proof(void **state)
         struct asp_search_effort effort = asp_search_online;
         struct world w = {.us = {[DEFAULT] = rows[i].standard}};
 
-        for (uint32_t way = 0; way < 12; way++)
-            if (way != DEFAULT)
-                w.us[way] = way == 1 ? rows[i].own : 2 * rows[i].standard;
+        for (uint32_t config = 0; config < 12; config++)
+            if (config != DEFAULT)
+                w.us[config] = config == 1 ? rows[i].own : 2 * rows[i].standard;
         effort.confirm = 1;
         begin(&w, &effort, 12, DEFAULT);
         assert_int_equal(choose(&w), rows[i].taken ? 1 : DEFAULT);
@@ -42,9 +42,9 @@ static void luck(void **state)
     begin(&w, &asp_search_online, 12, DEFAULT);
     while (w.search.phase < ASP_SEARCH_PROOF)
         call(&w, 8);
-    assert_int_equal(w.search.tries[w.search.chosen].way, 1);
-    assert_int_equal(sum(&w).way, DEFAULT); /* calls of other sizes */
-    assert_int_equal(call(&w, 9).way, DEFAULT);
+    assert_int_equal(w.search.tries[w.search.chosen].config, 1);
+    assert_int_equal(sum(&w).config, DEFAULT); /* calls of other sizes */
+    assert_int_equal(call(&w, 9).config, DEFAULT);
     w.us[1] = 110;
     assert_int_equal(choose(&w), DEFAULT);
     assert_true(w.used[1] <= 2 + 1 + 16);
@@ -66,7 +66,7 @@ static void blind_proof(void **state)
             asp_search_agreed(&w.search, values);
         }
     assert_int_equal(w.search.phase, ASP_SEARCH_WATCH);
-    assert_int_equal(sum(&w).way, DEFAULT);
+    assert_int_equal(sum(&w).config, DEFAULT);
 }
 
 /* A search that ends in its proof is known, and the next goes on with it. */
@@ -84,9 +84,9 @@ static void proof_goes_on(void **state)
     w.search.proof = (struct asp_proof){.windows = 7, .spread = 1};
     assert_true(asp_search_known(&w.search, &known));
     assert_true(known.proving);
-    assert_int_equal(known.way, 1);
-    for (uint32_t way = 0; way < 12; way++)
-        next.us[way] = 100;
+    assert_int_equal(known.config, 1);
+    for (uint32_t config = 0; config < 12; config++)
+        next.us[config] = 100;
     next.us[1] = 150;
     asp_search_resume(&next.search, next.tries, &asp_search_online, &known,
                       DEFAULT, 1);
@@ -95,7 +95,7 @@ static void proof_goes_on(void **state)
         assert_false(call(&next, 8).trial);
     assert_int_equal(next.used[1], 16);
     assert_int_equal(next.search.phase, ASP_SEARCH_WATCH);
-    assert_int_equal(sum(&next).way, DEFAULT);
+    assert_int_equal(sum(&next).config, DEFAULT);
 }
 
 /* The budget is spent, and what was best so far is proved. */
@@ -189,28 +189,28 @@ static void machine_changes(void **state)
     w.us[1] = 54; /* within the margin */
     rest(&w);
     wake(&w);
-    assert_int_equal(sum(&w).way, 1);
+    assert_int_equal(sum(&w).config, 1);
     assert_int_equal(w.search.repeated, 0);
     w.us[1] = 90;
     rest(&w);
     wake(&w);
-    assert_int_equal(sum(&w).way, 2);
+    assert_int_equal(sum(&w).config, 2);
     assert_int_equal(sum(&w).switches, 1);
     assert_int_equal(sum(&w).end, ASP_SEARCH_CHOSEN);
     w.us[2] = 120; /* the first is better again, and both than the default */
     rest(&w);
     wake(&w);
-    assert_int_equal(sum(&w).way, 1);
+    assert_int_equal(sum(&w).config, 1);
     for (uint32_t i = 0; i < 3; i++)
         w.us[i] = 150;
     w.us[3] = 150;
     rest(&w);
     wake(&w);
-    assert_int_equal(sum(&w).way, DEFAULT);
+    assert_int_equal(sum(&w).config, DEFAULT);
     w.us[DEFAULT] = 300; /* of the default, too, a promise is kept */
     rest(&w);
     wake(&w);
-    assert_true(sum(&w).way != DEFAULT);
+    assert_true(sum(&w).config != DEFAULT);
 }
 
 /* The default was chosen: the first sample says what it takes. */
@@ -243,7 +243,7 @@ static void disturbance(void **state)
     for (int i = 0; i < 2000; i++)
         call(&w, 8);
     assert_int_equal(w.search.repeated, 0);
-    assert_int_equal(sum(&w).way, 1);
+    assert_int_equal(sum(&w).config, 1);
 }
 
 /* A size that does not come back holds no sample up. */
@@ -258,10 +258,10 @@ static void sample_of_other_sizes(void **state)
     for (int i = 0; i < 12; i++)
         assert_false(call(&w, 9).timed);
     assert_int_equal(asp_search_rest(&w.search), 64);
-    assert_int_equal(sum(&w).way, 1);
+    assert_int_equal(sum(&w).config, 1);
 }
 
-/* Ways that get worse and worse: it does not go on for ever. */
+/* Configurations that get worse and worse: it does not go on for ever. */
 static void restless(void **state)
 {
     struct world w = {.us = {[1] = 50, [2] = 52}};
@@ -270,7 +270,7 @@ static void restless(void **state)
     begin(&w, &asp_search_online, 12, DEFAULT);
     choose(&w);
     for (int i = 0; i < 100000 && w.search.phase != ASP_SEARCH_FIXED; i++) {
-        w.us[sum(&w).way] *= 1.005;
+        w.us[sum(&w).config] *= 1.005;
         call(&w, 8);
     }
     assert_int_equal(sum(&w).end, ASP_SEARCH_RESTLESS);

@@ -73,7 +73,7 @@ static uint32_t choice(const struct asp_search *s, double margin)
 }
 
 /* An agreed time of a trial. */
-static void fold(struct asp_search *s, struct asp_search_try *try, double us)
+static void reduce(struct asp_search *s, struct asp_search_try *try, double us)
 {
     const struct asp_search_try *standard = &s->tries[s->standard];
 
@@ -168,7 +168,7 @@ static void agree_on_trials(struct asp_search *s, const double *values)
     double standard;
 
     for (uint32_t i = 0; i < s->nbatch; i++)
-        fold(s, &s->tries[s->batch[i]], values[i]);
+        reduce(s, &s->tries[s->batch[i]], values[i]);
     s->nbatch = 0;
     s->planned_us = 0;
     drop(s);

@@ -34,8 +34,9 @@ static inline double asp_search_predict(const struct asp_search *s,
     return try->predicted_us * scale;
 }
 
-/* The end of the search: from now on the chosen way. And the same for a way
- * that has to be proved first, unless it is the default. search.c. */
+/* The end of the search: from now on the chosen configuration. And the same for
+ * a configuration that has to be proved first, unless it is the default.
+ * search.c. */
 void asp_search_settle(struct asp_search *s, enum asp_search_end end,
                        uint32_t chosen);
 void asp_search_propose(struct asp_search *s, enum asp_search_end end,
@@ -50,7 +51,7 @@ uint32_t asp_search_best(const struct asp_search *s, uint32_t other);
 
 /* A call whose time will be number `slot` of the agreement, the last of them or
  * not. search.c. */
-struct asp_search_step asp_search_time(struct asp_search *s, uint32_t way,
+struct asp_search_step asp_search_time(struct asp_search *s, uint32_t config,
                                        uint32_t slot, bool last);
 
 /* Times that are there, sorted. Returns how many. search_proof.c. */

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Is a way faster than MPI's own choice, or did it only look so in a few
- * trials? Windows of calls in which both take turns of four, so that most calls
- * follow one of their own kind; the first of each turn does not count. Turns
- * begin with the default in one window and with the way in the next.
+/* Is a configuration faster than MPI's own choice, or did it only look so in a
+ * few trials? Windows of calls in which both take turns of four, so that most
+ * calls follow one of their own kind; the first of each turn does not count.
+ * Turns begin with the default in one window and with the configuration in the
+ * next.
  *
  * The test is that of Wilcoxon (1945), Mann and Whitney (1947), which asks only
  * which of two times is the longer one, so that calls that were disturbed have
- * no weight: over all pairs of a time of the default and one of the way, how
- * often is the default's longer, by more than what may not count? The sums over
- * all windows so far are held against their standard deviation (without a
- * difference: 0 and nm(n + m + 1) / 3, for a lead counted in halves). Taken at
- * +2.51 of it, the bound for eight looks of Pocock (1977): a way that is not
- * faster by what counts is taken in 2.5 % of proofs, at the most. Given up at
- * -1, and after the eighth window.
+ * no weight: over all pairs of a time of the default and one of the
+ * configuration, how often is the default's longer, by more than what may not
+ * count? The sums over all windows so far are held against their standard
+ * deviation (without a difference: 0 and nm(n + m + 1) / 3, for a lead counted
+ * in halves). Taken at +2.51 of it, the bound for eight looks of Pocock (1977):
+ * a configuration that is not faster by what counts is taken in 2.5 % of
+ * proofs, at the most. Given up at -1, and after the eighth window.
  *
- * A window costs less than as many calls of the default if the way is faster.
- */
+ * A window costs less than as many calls of the default if the configuration is
+ * faster. */
 #include "search_parts.h"
 
 enum {
@@ -27,9 +28,9 @@ enum {
     GIVEN_UP = 100,
 };
 
-/* A way is taken if it is faster by more than this part of its time, and this
- * many us: what two readings of a clock cannot tell apart, and what it costs to
- * set out on a way that is not MPI's. */
+/* A configuration is taken if it is faster by more than this part of its time,
+ * and this many us: what two readings of a clock cannot tell apart, and what it
+ * costs to set out on a configuration that is not MPI's. */
 static const double part = 0.02, clock_us = 0.05;
 
 static void open_window(struct asp_search *s)
@@ -50,13 +51,14 @@ struct asp_search_step asp_proof_next(struct asp_search *s)
 {
     uint32_t at = s->turn++, turn = at / TURN;
     bool own = (turn + s->proof.windows) % 2;
-    uint32_t way = own ? s->chosen : s->standard;
+    uint32_t config = own ? s->chosen : s->standard;
 
     if (at % TURN == 0)
-        return (struct asp_search_step){.way = s->tries[way].way};
-    return asp_search_time(
-        s, way, own * ASP_PROOF_TIMES + turn / 2 * (TURN - 1) + at % TURN - 1,
-        s->turn == s->turns);
+        return (struct asp_search_step){.config = s->tries[config].config};
+    return asp_search_time(s, config,
+                           own * ASP_PROOF_TIMES + turn / 2 * (TURN - 1) +
+                               at % TURN - 1,
+                           s->turn == s->turns);
 }
 
 uint32_t asp_search_sort(const double *times, uint32_t n, double *sorted)

@@ -17,7 +17,7 @@ const char *asp_search_end_name(enum asp_search_end end)
     return ends[end];
 }
 
-/* The way of calls that are no trials. */
+/* The configuration of calls that are no trials. */
 static uint32_t in_use(const struct asp_search *s)
 {
     return s->phase == ASP_SEARCH_WATCH || s->phase == ASP_SEARCH_FIXED
@@ -41,7 +41,7 @@ void asp_search_sum(const struct asp_search *search,
         .spent_us = s->spent_us,
         .best_us = used->best_us,
         .default_us = standard_us,
-        .way = used->way,
+        .config = used->config,
         .model_rank = used->rank,
         .resumed = s->resumed,
     };
@@ -63,7 +63,7 @@ bool asp_search_known(const struct asp_search *search,
         s->end == ASP_SEARCH_MISMATCH || s->end == ASP_SEARCH_BLIND)
         return false;
     *known_p = (struct asp_search_known){
-        .way = used->way,
+        .config = used->config,
         .rank = used->rank,
         .bytes = s->bytes,
         .best_us = used->best_us,
@@ -80,7 +80,7 @@ int asp_search_drive(struct asp_search *search, asp_search_run_f run,
 {
     while (search->phase < ASP_SEARCH_WATCH) {
         struct asp_search_step step = asp_search_next(search, 0);
-        double values[ASP_SEARCH_VALUES], us = run(data, step.way);
+        double values[ASP_SEARCH_VALUES], us = run(data, step.config);
 
         if (us < 0)
             return -1;

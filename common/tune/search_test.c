@@ -121,9 +121,9 @@ static void budget(void **state)
         assert_true(w.search.charged_us <= 1.2 * effort.budget_us);
         /* 6 calls until the first could be chosen. */
         if (ms < 250)
-            assert_int_equal(sum(&w).way, DEFAULT);
+            assert_int_equal(sum(&w).config, DEFAULT);
         if (ms > 600)
-            assert_int_equal(sum(&w).way, 2);
+            assert_int_equal(sum(&w).config, 2);
     }
 }
 
@@ -140,10 +140,10 @@ static void hiccup(void **state)
     w.us[DEFAULT] = 100;
     choose(&w);
     assert_int_equal(sum(&w).end, ASP_SEARCH_CHOSEN);
-    assert_int_equal(sum(&w).way, 2);
+    assert_int_equal(sum(&w).config, 2);
 }
 
-/* Ways that are far slower than the model thinks are tried once. */
+/* Configurations that are far slower than the model thinks are tried once. */
 static void bad_candidates(void **state)
 {
     struct world w = {.us = {[0] = 5500, [1] = 6000, [2] = 5500, [3] = 50}};
@@ -190,7 +190,7 @@ static void mismatch(void **state)
         for (int i = 0; i < 100; i++) {
             struct asp_search_step step = call(&w, 8);
 
-            assert_int_equal(step.way, DEFAULT);
+            assert_int_equal(step.config, DEFAULT);
             assert_false(step.agree);
         }
     }
@@ -208,7 +208,7 @@ static void checks_first(void **state)
     begin(&w, &asp_search_online, 12, DEFAULT);
     begin(&other, &asp_search_online, 12, DEFAULT);
     step = asp_search_next(&w.search, 8);
-    assert_int_equal(step.way, DEFAULT);
+    assert_int_equal(step.config, DEFAULT);
     assert_true(step.agree);
     asp_search_next(&other.search, 8);
     asp_search_values(&w.search, values);
@@ -218,11 +218,11 @@ static void checks_first(void **state)
     {
         struct asp_search_candidate list[] = {{1, 5}, {2, 6}, {3, 7}};
 
-        asp_search_start(&w.search, w.tries, WAYS, &asp_search_online, list, 3,
-                         0, 1);
+        asp_search_start(&w.search, w.tries, CONFIGS, &asp_search_online, list,
+                         3, 0, 1);
         list[2].predicted_us = 7 * (1 + DBL_EPSILON);
-        asp_search_start(&other.search, other.tries, WAYS, &asp_search_online,
-                         list, 3, 0, 1);
+        asp_search_start(&other.search, other.tries, CONFIGS,
+                         &asp_search_online, list, 3, 0, 1);
     }
     asp_search_next(&w.search, 8);
     asp_search_next(&other.search, 8);
@@ -246,7 +246,7 @@ static void sizes(void **state)
         assert_true(!step.trial || ours);
         trials += step.trial;
     }
-    assert_int_equal(w.search.tries[w.search.chosen].way, 1);
+    assert_int_equal(w.search.tries[w.search.chosen].config, 1);
     assert_true(trials <= 12);
 }
 
@@ -263,7 +263,7 @@ static void moves(void **state)
         call(&w, 9);
     assert_int_equal(w.search.phase, ASP_SEARCH_WATCH);
     assert_int_equal(w.search.bytes, 9);
-    assert_int_equal(w.search.tries[w.search.chosen].way, 1);
+    assert_int_equal(w.search.tries[w.search.chosen].config, 1);
 }
 
 static void no_size_stays(void **state)
@@ -275,7 +275,7 @@ static void no_size_stays(void **state)
     for (uint64_t i = 0; i < 1000; i++)
         call(&w, i);
     assert_int_equal(sum(&w).end, ASP_SEARCH_SIZES);
-    assert_int_equal(sum(&w).way, DEFAULT);
+    assert_int_equal(sum(&w).config, DEFAULT);
     assert_true(sum(&w).trials < 12);
 }
 
@@ -298,18 +298,18 @@ static void blind(void **state)
         asp_search_agreed(&w.search, values);
     }
     assert_int_equal(sum(&w).end, ASP_SEARCH_BLIND);
-    assert_int_equal(sum(&w).way, DEFAULT);
+    assert_int_equal(sum(&w).config, DEFAULT);
 }
 
 /* ---- at once ---- */
 
-static double run(void *data, uint32_t way)
+static double run(void *data, uint32_t config)
 {
     struct world *w = data;
 
-    w->used[way]++;
-    w->total_us += w->us[way];
-    return w->us[way];
+    w->used[config]++;
+    w->total_us += w->us[config];
+    return w->us[config];
 }
 
 static void explicit_search(void **state)
@@ -322,7 +322,7 @@ static void explicit_search(void **state)
     w.us[27] = 99;
     begin(&w, &asp_search_explicit, 30, 0);
     assert_int_equal(asp_search_drive(&w.search, run, &w), 0);
-    assert_int_equal(sum(&w).way, 27);
+    assert_int_equal(sum(&w).config, 27);
     assert_int_equal(sum(&w).tried, 30);
     assert_int_equal(w.search.phase, ASP_SEARCH_FIXED);
     for (uint32_t i = 0; i < 30; i++)
@@ -330,10 +330,10 @@ static void explicit_search(void **state)
     assert_true(sum(&w).spent_us < w.total_us); /* the proof is no trial */
 }
 
-static double fails(void *data, uint32_t way)
+static double fails(void *data, uint32_t config)
 {
     (void) data;
-    return way > 3 ? -1 : 100;
+    return config > 3 ? -1 : 100;
 }
 
 static void given_up(void **state)

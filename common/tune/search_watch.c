@@ -34,7 +34,7 @@ void asp_watch_start(struct asp_search *s)
  * count alike, and a size that does not come back holds nothing up. */
 struct asp_search_step asp_watch_next(struct asp_search *s, bool ours)
 {
-    struct asp_search_step step = {.way = s->tries[s->chosen].way};
+    struct asp_search_step step = {.config = s->tries[s->chosen].config};
 
     if (s->rest > 0) {
         s->rest--;

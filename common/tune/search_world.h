@@ -13,32 +13,33 @@
 
 #include "common/tune/search.h"
 
-enum { WAYS = 32, DEFAULT = 9 };
+enum { CONFIGS = 32, DEFAULT = 9 };
 
-/* A machine on which a call of a way takes us[way]. */
+/* A machine on which a call of a configuration takes us[config]. */
 struct world {
     struct asp_search search;
-    struct asp_search_try tries[WAYS];
-    double us[WAYS];
-    uint32_t used[WAYS]; /* calls of each way */
+    struct asp_search_try tries[CONFIGS];
+    double us[CONFIGS];
+    uint32_t used[CONFIGS]; /* calls of each configuration */
     uint32_t calls, agreements;
     double total_us, trials_us;
 };
 
-/* Ways 0 to n - 1 in the model's order, each a bit slower than the one before
- * as the model has it. */
+/* Configurations 0 to n - 1 in the model's order, each a bit slower than the
+ * one before as the model has it. */
 static inline void begin(struct world *w,
                          const struct asp_search_effort *effort, uint32_t n,
                          uint32_t standard)
 {
-    struct asp_search_candidate list[WAYS];
+    struct asp_search_candidate list[CONFIGS];
 
     for (uint32_t i = 0; i < n; i++) {
         list[i] = (struct asp_search_candidate){i, 100 + i};
         if (w->us[i] == 0)
             w->us[i] = 100;
     }
-    asp_search_start(&w->search, w->tries, WAYS, effort, list, n, standard, 1);
+    asp_search_start(&w->search, w->tries, CONFIGS, effort, list, n, standard,
+                     1);
 }
 
 static inline struct asp_search_step call(struct world *w, uint64_t bytes)
@@ -47,11 +48,11 @@ static inline struct asp_search_step call(struct world *w, uint64_t bytes)
     double values[ASP_SEARCH_VALUES];
 
     w->calls++;
-    w->used[step.way]++;
-    w->total_us += w->us[step.way];
-    w->trials_us += step.trial ? w->us[step.way] : 0;
+    w->used[step.config]++;
+    w->total_us += w->us[step.config];
+    w->trials_us += step.trial ? w->us[step.config] : 0;
     if (step.timed)
-        asp_search_note(&w->search, w->us[step.way]);
+        asp_search_note(&w->search, w->us[step.config]);
     if (step.agree) {
         w->agreements++;
         asp_search_values(&w->search, values);
@@ -60,13 +61,13 @@ static inline struct asp_search_step call(struct world *w, uint64_t bytes)
     return step;
 }
 
-/* Until the choice. Returns the way. */
+/* Until the choice. Returns the configuration. */
 static inline uint32_t choose(struct world *w)
 {
     for (int i = 0; i < 1000 && w->search.phase < ASP_SEARCH_WATCH; i++)
         call(w, 8);
     assert_true(w->search.phase >= ASP_SEARCH_WATCH);
-    return w->search.tries[w->search.chosen].way;
+    return w->search.tries[w->search.chosen].config;
 }
 
 static inline struct asp_search_sum sum(const struct world *w)

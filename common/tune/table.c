@@ -13,7 +13,7 @@
 void asp_tune_table_clear(struct asp_tune_table *table)
 {
     free(table->rows);
-    free(table->ways);
+    free(table->configs);
     free(table->shapes);
     free(table->slots);
     memset(table, 0, sizeof(*table));
@@ -35,38 +35,39 @@ static int make_room(void *array_p, uint32_t n, size_t size)
     return 0;
 }
 
-static int check_way(const char *way, struct asp_err *err)
+static int check_config(const char *config, struct asp_err *err)
 {
-    if (!way[0] || strlen(way) >= ASP_TUNE_WAY_MAX)
-        return asp_errf(err, EINVAL, "a way has 1 to %d bytes",
-                        ASP_TUNE_WAY_MAX - 1);
-    for (const char *c = way; *c; c++)
+    if (!config[0] || strlen(config) >= ASP_TUNE_CONFIG_MAX)
+        return asp_errf(err, EINVAL, "a configuration has 1 to %d bytes",
+                        ASP_TUNE_CONFIG_MAX - 1);
+    for (const char *c = config; *c; c++)
         if (*c == ' ' || asp_control(c))
-            return asp_errf(err, EINVAL,
-                            "a way has no blanks or control characters");
+            return asp_errf(
+                err, EINVAL,
+                "a configuration has no blanks or control characters");
     return 0;
 }
 
-/* The number of a way, which is added if it is new. */
-static int intern(struct asp_tune_table *table, const char *way,
-                  uint32_t *way_p, struct asp_err *err)
+/* The number of a configuration, which is added if it is new. */
+static int intern(struct asp_tune_table *table, const char *config,
+                  uint32_t *config_p, struct asp_err *err)
 {
     uint32_t i = 0;
 
-    if (check_way(way, err) < 0)
+    if (check_config(config, err) < 0)
         return -1;
-    while (i < table->nways && strcmp(table->ways[i], way) != 0)
+    while (i < table->nconfigs && strcmp(table->configs[i], config) != 0)
         i++;
-    if (i == table->nways) {
-        if (i == ASP_TUNE_WAYS_MAX)
-            return asp_errf(err, EFBIG, "more than %d different ways",
-                            ASP_TUNE_WAYS_MAX);
-        if (make_room(&table->ways, i, sizeof(*table->ways)) < 0)
+    if (i == table->nconfigs) {
+        if (i == ASP_TUNE_CONFIGS_MAX)
+            return asp_errf(err, EFBIG, "more than %d different configurations",
+                            ASP_TUNE_CONFIGS_MAX);
+        if (make_room(&table->configs, i, sizeof(*table->configs)) < 0)
             return asp_errf(err, ENOMEM, "out of memory");
-        memcpy(table->ways[i], way, strlen(way) + 1);
-        table->nways++;
+        memcpy(table->configs[i], config, strlen(config) + 1);
+        table->nconfigs++;
     }
-    *way_p = i;
+    *config_p = i;
     return 0;
 }
 
@@ -91,12 +92,12 @@ static uint32_t place_of(const struct asp_tune_table *table,
 }
 
 int asp_tune_table_add(struct asp_tune_table *table,
-                       const struct asp_tune_row *row, const char *way,
+                       const struct asp_tune_row *row, const char *config,
                        struct asp_err *err)
 {
     uint32_t at = place_of(table, &row->key), number = 0;
 
-    if (intern(table, way, &number, err) < 0)
+    if (intern(table, config, &number, err) < 0)
         return -1;
     if (at == table->nrows ||
         asp_tune_key_compare(&table->rows[at].key, &row->key) != 0) {
@@ -109,7 +110,7 @@ int asp_tune_table_add(struct asp_tune_table *table,
         table->nrows++;
     }
     table->rows[at] = *row;
-    table->rows[at].way = number;
+    table->rows[at].config = number;
     return 0;
 }
 
@@ -165,7 +166,7 @@ int asp_tune_table_merge(struct asp_tune_table *table,
             return -1;
     for (uint32_t i = 0; i < newer->nrows; i++)
         if (asp_tune_table_add(table, &newer->rows[i],
-                               newer->ways[newer->rows[i].way], err) < 0)
+                               newer->configs[newer->rows[i].config], err) < 0)
             return -1;
     return 0;
 }

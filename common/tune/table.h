@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A table of tuned choices: what was found the best way for a key, on which
- * machine. It is a text file (aspen-coll-table(5)), read once by one process,
- * carried as canonical bytes to all, and looked up in each call without a lock
- * or an allocation.
+/* A table of tuned choices: what was found the best configuration for a key, on
+ * which machine. It is a text file (aspen-coll-table(5)), read once by one
+ * process, carried as canonical bytes to all, and looked up in each call
+ * without a lock or an allocation.
  *
  * What a table is made of is bounded, so that a hostile file costs no more than
- * ASP_TUNE_FILE_MAX bytes and about three times as much in memory. A way is
- * text here; whoever loads the table checks it (asp_tune_way_check_f). */
+ * ASP_TUNE_FILE_MAX bytes and about three times as much in memory. A
+ * configuration is text here; whoever loads the table checks it
+ * (asp_tune_config_check_f). */
 #ifndef ASPEN_COMMON_TUNE_TABLE_H
 #define ASPEN_COMMON_TUNE_TABLE_H
 
@@ -26,12 +27,12 @@ enum {
     ASP_TUNE_FILE_MAX = 4 << 20, /* bytes of a file */
     ASP_TUNE_LINE_MAX = 512,     /* of a line, with its newline */
     ASP_TUNE_ROWS_MAX = 16384,
-    ASP_TUNE_WAYS_MAX = 1024,             /* different ones in a table */
-    ASP_TUNE_SHAPES_MAX = 256,            /* likewise */
-    ASP_TUNE_JOBS_MAX = 64,               /* shapes of jobs that made it */
-    ASP_TUNE_WAY_MAX = ASP_COLL_WAY_TEXT, /* bytes of a way's text */
-    ASP_TUNE_FACT_MAX = 64,               /* of a fact of the machine */
-    ASP_TUNE_DAY_MAX = 11,                /* "2026-11-27" */
+    ASP_TUNE_CONFIGS_MAX = 1024, /* different ones in a table */
+    ASP_TUNE_SHAPES_MAX = 256,   /* likewise */
+    ASP_TUNE_JOBS_MAX = 64,      /* shapes of jobs that made it */
+    ASP_TUNE_CONFIG_MAX = ASP_COLL_CONFIG_TEXT, /* bytes of its text */
+    ASP_TUNE_FACT_MAX = 64,                     /* of a fact of the machine */
+    ASP_TUNE_DAY_MAX = 11,                      /* "2026-11-27" */
     /* A size that was not measured takes the row of one that is at most this
      * many powers of two away. */
     ASP_TUNE_NEAR = 2,
@@ -58,7 +59,7 @@ struct asp_tune_links {
     bool has_inside, has_between, has_core;
     struct asp_coll_link inside, between;
     struct asp_tune_core {
-        int64_t copy, fold; /* per byte */
+        int64_t copy, reduce; /* per byte */
     } core;
 };
 
@@ -77,7 +78,7 @@ enum asp_tune_source {
 
 struct asp_tune_row {
     struct asp_tune_key key;
-    uint32_t way;                 /* index into ways */
+    uint32_t config;              /* index into configs */
     uint64_t best_ns, default_ns; /* a call, from its last arrival on */
     uint32_t tried;               /* candidates that were measured */
     enum asp_tune_source source;
@@ -91,8 +92,8 @@ struct asp_tune_table {
     uint32_t njobs;
     struct asp_tune_row *rows; /* in the order of their keys, no key twice */
     uint32_t nrows;
-    char (*ways)[ASP_TUNE_WAY_MAX];
-    uint32_t nways;
+    char (*configs)[ASP_TUNE_CONFIG_MAX];
+    uint32_t nconfigs;
     /* Sizes that were not measured are not found; set before
      * asp_tune_table_index(). */
     bool exact;
@@ -103,26 +104,26 @@ struct asp_tune_table {
     uint32_t nslots; /* a power of two */
 };
 
-/* Is this a way of that operation that this Aspen knows? Called for each row
- * of a file. Returns 0, or -1 with the reason in err. */
-typedef int (*asp_tune_way_check_f)(enum asp_coll_op op, const char *way,
-                                    struct asp_err *err);
+/* Is this a configuration of that operation that this Aspen knows? Called for
+ * each row of a file. Returns 0, or -1 with the reason in err. */
+typedef int (*asp_tune_config_check_f)(enum asp_coll_op op, const char *config,
+                                       struct asp_err *err);
 
 /* Read a table, and index it.
  *   name     for messages: "FILE:LINE: ..."
  *   text     not terminated
- *   check    NULL: any word is a way
+ *   check    NULL: any word is a configuration
  *   table_p  owned by the caller, asp_tune_table_clear(); untouched on failure
  * Returns 0, or -1 with errno EINVAL (what is wrong, and the line), EFBIG (over
  * a limit, which is named) or ENOMEM.
  * Threads: reentrant. */
 int asp_tune_table_parse(const char *name, const char *text, size_t len,
-                         asp_tune_way_check_f check,
+                         asp_tune_config_check_f check,
                          struct asp_tune_table *table_p, struct asp_err *err);
 
 /* The same of a file, of which no more than ASP_TUNE_FILE_MAX bytes are read.
  * Returns also -1 with the errno of open() and read(). */
-int asp_tune_table_read(const char *path, asp_tune_way_check_f check,
+int asp_tune_table_read(const char *path, asp_tune_config_check_f check,
                         struct asp_tune_table *table_p, struct asp_err *err);
 
 /* The canonical bytes, for the caller to free(); what parse makes of them is
@@ -144,12 +145,12 @@ int asp_tune_table_fits(const struct asp_tune_table *table,
                         const struct asp_tune_job *job, struct asp_err *err);
 
 /* Add a row, or replace that of the same key; jobs are added by
- * asp_tune_table_add_job(). The index is then out of date. row->way is not
+ * asp_tune_table_add_job(). The index is then out of date. row->config is not
  * looked at.
- * Returns 0, or -1 with errno ENOMEM, EFBIG (a limit) or EINVAL (way: empty,
- * too long, or with a blank or control character). */
+ * Returns 0, or -1 with errno ENOMEM, EFBIG (a limit) or EINVAL (configuration:
+ * empty, too long, or with a blank or control character). */
 int asp_tune_table_add(struct asp_tune_table *table,
-                       const struct asp_tune_row *row, const char *way,
+                       const struct asp_tune_row *row, const char *config,
                        struct asp_err *err);
 int asp_tune_table_add_job(struct asp_tune_table *table,
                            const struct asp_tune_job *job, struct asp_err *err);

@@ -23,7 +23,7 @@ enum { COLUMNS = 7 };
 struct reader {
     const char *at, *end;
     struct asp_location where;
-    asp_tune_way_check_f check;
+    asp_tune_config_check_f check;
     struct asp_err *err;
     char line[ASP_TUNE_LINE_MAX];
 };
@@ -160,7 +160,7 @@ static int read_ps(struct reader *in, const char *at, int64_t *ps, int n)
         if ((i > 0 && *at++ != ' ') ||
             asp_take_number(&at, (uint32_t) ASP_COLL_LINK_PS_MAX, &number) < 0)
             return wrong(in, "links: L, o, g in ps and G in ps a byte, up to "
-                             "4000000000; core: copy and fold in ps a byte");
+                             "4000000000; core: copy and reduce in ps a byte");
         ps[i] = number;
     }
     return *at ? wrong(in, "something follows the numbers") : 0;
@@ -283,21 +283,23 @@ static size_t split(char *line, char *words[COLUMNS + 1])
 }
 
 static int read_row(struct reader *in, struct asp_tune_row *row,
-                    const char **way_p)
+                    const char **config_p)
 {
     char *word[COLUMNS + 1];
     struct asp_tune_args args;
     struct asp_err why = {.text = ""};
 
     if (split(in->line, word) != COLUMNS)
-        return wrong(in, "a row has 7 words: key, way, best and default in us, "
-                         "tried, source, day");
+        return wrong(
+            in,
+            "a row has 7 words: key, configuration, best and default in us, "
+            "tried, source, day");
     if (asp_tune_key_parse(word[0], &row->key, &why) < 0)
         return wrong_because(in, &why);
     asp_tune_call_args(row->key.call, &args);
     if (in->check && in->check(args.op, word[1], &why) < 0)
         return wrong_because(in, &why);
-    *way_p = word[1];
+    *config_p = word[1];
     if (read_us(word[2], &row->best_ns) < 0 ||
         read_us(word[3], &row->default_ns) < 0)
         return wrong(in, "times are in us with three digits: 12.345");
@@ -316,9 +318,9 @@ static int read_rows(struct reader *in, struct asp_tune_table *table,
     for (uint32_t i = 0; i < rows; i++) {
         struct asp_tune_row row;
         struct asp_err why = {.text = ""};
-        const char *way = NULL;
+        const char *config = NULL;
 
-        if (next_line(in) < 0 || read_row(in, &row, &way) < 0)
+        if (next_line(in) < 0 || read_row(in, &row, &config) < 0)
             return -1;
         /* In order: files of any size are read in a time that their size
          * bounds, and a key cannot be there twice. */
@@ -327,7 +329,7 @@ static int read_rows(struct reader *in, struct asp_tune_table *table,
                                  &row.key) >= 0)
             return wrong(in, "the key is there already, or rows are not in "
                              "order");
-        if (asp_tune_table_add(table, &row, way, &why) < 0)
+        if (asp_tune_table_add(table, &row, config, &why) < 0)
             return wrong_because(in, &why);
     }
     if (next_line(in) < 0)
@@ -351,7 +353,7 @@ static int index_table(struct reader *in, struct asp_tune_table *table)
 }
 
 int asp_tune_table_parse(const char *name, const char *text, size_t len,
-                         asp_tune_way_check_f check,
+                         asp_tune_config_check_f check,
                          struct asp_tune_table *table_p, struct asp_err *err)
 {
     struct asp_tune_table table = {.rows = NULL};
@@ -401,7 +403,7 @@ static ssize_t read_all(int fd, char *buf, size_t size)
     return (ssize_t) len;
 }
 
-int asp_tune_table_read(const char *path, asp_tune_way_check_f check,
+int asp_tune_table_read(const char *path, asp_tune_config_check_f check,
                         struct asp_tune_table *table_p, struct asp_err *err)
 {
     /* Not to wait for the writer of a FIFO. */

@@ -57,7 +57,7 @@ static void text_form(void **state)
 
     (void) state;
     assert_int_equal(table.nrows, 4);
-    assert_int_equal(table.nways, 3);
+    assert_int_equal(table.nconfigs, 3);
     assert_int_equal(table.njobs, 2);
     assert_string_equal(table.machine.build, "build-id:0123abcd");
     assert_int_equal(table.rows[0].best_ns, 12345);
@@ -91,7 +91,7 @@ static void links(void **state)
     assert_true(old.links.has_inside && old.links.has_core);
     assert_false(old.links.has_between);
     assert_int_equal(old.links.inside.gap, 20000);
-    assert_int_equal(old.links.core.fold, INT64_C(4000000000));
+    assert_int_equal(old.links.core.reduce, INT64_C(4000000000));
     assert_int_equal(asp_tune_table_merge(&old, &new, &err), 0);
     assert_int_equal(old.links.inside.latency, 150000);
     assert_int_equal(old.links.between.byte, 4);
@@ -183,21 +183,22 @@ static void refusals(void **state)
     }
 }
 
-/* As a user of ways checks them. */
-static int check(enum asp_coll_op op, const char *way, struct asp_err *err)
+/* As a user of configurations checks them. */
+static int check(enum asp_coll_op op, const char *config, struct asp_err *err)
 {
-    struct asp_coll_way parsed;
+    struct asp_coll_config parsed;
 
-    if (strcmp(way, "default") == 0)
+    if (strcmp(config, "default") == 0)
         return 0;
-    if (asp_coll_way_parse(way, &parsed, err) < 0)
+    if (asp_coll_config_parse(config, &parsed, err) < 0)
         return -1;
-    return parsed.row->op == op ? 0
-                                : asp_errf(err, EINVAL, "%s is no way of a %s",
-                                           way, asp_coll_op_name(op));
+    return parsed.row->op == op
+               ? 0
+               : asp_errf(err, EINVAL, "%s is no configuration of a %s", config,
+                          asp_coll_op_name(op));
 }
 
-static void unknown_way(void **state)
+static void unknown_config(void **state)
 {
     static const char text[] = HEADER
         "rows 2\n" BCAST("8") " default 1.000 1.000" REST BCAST(
@@ -301,7 +302,7 @@ static const char *find(const struct asp_tune_table *table,
     const struct asp_tune_row *row = asp_tune_find(table, at,
                                                    asp_tune_call(args));
 
-    return row ? table->ways[row->way] : "none";
+    return row ? table->configs[row->config] : "none";
 }
 
 static const char *bcast(const struct asp_tune_table *table, uint64_t bytes)
@@ -335,40 +336,41 @@ static void near_sizes(void **state)
             "8192") " large 1.000 1.000" REST "end\n";
     static const struct {
         uint64_t bytes;
-        const char *way;
+        const char *config;
     } rows[] = {
         {1024, "small"}, {1500, "small"},  {2048, "small"}, {4096, "large"},
         {8192, "large"}, {32768, "large"}, {65536, "none"}, {512, "small"},
         {256, "small"},  {128, "none"},    {1, "none"},     {0, "none"},
     };
     struct asp_tune_table table = read_good(good);
-    const char *way = bcast(&table, 24 * 1024);
+    const char *config = bcast(&table, 24 * 1024);
 
     (void) state;
-    assert_true(strcmp(way, "default") == 0 ||
-                strcmp(way, "bcast:tree=kary,k=2,segment=4096") == 0);
+    assert_true(strcmp(config, "default") == 0 ||
+                strcmp(config, "bcast:tree=kary,k=2,segment=4096") == 0);
     asp_tune_table_clear(&table);
     table = read_good(text);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        assert_string_equal(bcast(&table, rows[i].bytes), rows[i].way);
+        assert_string_equal(bcast(&table, rows[i].bytes), rows[i].config);
     asp_tune_table_clear(&table);
 }
 
-/* What a way may need is never granted by the row of another class. */
+/* What a configuration may need is never granted by the row of another class.
+ */
 static void classes(void **state)
 {
     struct asp_tune_table table = read_good(good);
     const struct asp_tune_args sum = {
-        .op = ASP_COLL_ALLREDUCE, .bytes = 8, .fold = ASP_TUNE_BUILTIN};
+        .op = ASP_COLL_ALLREDUCE, .bytes = 8, .reduction = ASP_TUNE_BUILTIN};
     struct asp_tune_args args = sum;
 
     (void) state;
     assert_string_equal(find(&table, &args), "default");
     args.bytes = 16;
     assert_string_equal(find(&table, &args), "default");
-    args.fold = ASP_TUNE_ORDERED;
+    args.reduction = ASP_TUNE_ORDERED;
     assert_string_equal(find(&table, &args), "none");
-    args.fold = ASP_TUNE_USER;
+    args.reduction = ASP_TUNE_USER;
     assert_string_equal(find(&table, &args), "none");
     args = sum;
     args.floating = true;
@@ -491,7 +493,7 @@ static void large(void **state)
     struct asp_tune_row row = {.day = "2026-11-27"};
     struct asp_err err = {.text = ""};
     size_t len;
-    char *text, way[16];
+    char *text, config[16];
 
     (void) state;
     for (uint32_t i = 0; i < ASP_TUNE_ROWS_MAX; i++) {
@@ -501,8 +503,8 @@ static void large(void **state)
 
         row.key.call = asp_tune_call(&args);
         row.key.shape = (struct asp_tune_shape){1 + i / 64, 1, 1 + i / 64, 0};
-        snprintf(way, sizeof(way), "w%u", i % ASP_TUNE_WAYS_MAX);
-        assert_int_equal(asp_tune_table_add(&table, &row, way, &err), 0);
+        snprintf(config, sizeof(config), "w%u", i % ASP_TUNE_CONFIGS_MAX);
+        assert_int_equal(asp_tune_table_add(&table, &row, config, &err), 0);
     }
     row.key.shape.ranks = 1000;
     assert_int_equal(asp_tune_table_add(&table, &row, "w1", &err), -1);
@@ -527,7 +529,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_form),  cmocka_unit_test(links),
-        cmocka_unit_test(refusals),   cmocka_unit_test(unknown_way),
+        cmocka_unit_test(refusals),   cmocka_unit_test(unknown_config),
         cmocka_unit_test(limits),     cmocka_unit_test(cut),
         cmocka_unit_test(damaged),    cmocka_unit_test(look_up),
         cmocka_unit_test(near_sizes), cmocka_unit_test(classes),

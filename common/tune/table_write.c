@@ -31,7 +31,7 @@ static void put_links(struct asp_strbuf *sb, const struct asp_tune_links *links)
     put_link(sb, link_between, links->has_between, &links->between);
     if (links->has_core)
         asp_strbuf_add(sb, "%s %" PRId64 " %" PRId64 "\n", word_core,
-                       links->core.copy, links->core.fold);
+                       links->core.copy, links->core.reduce);
 }
 
 static void put_header(struct asp_strbuf *sb,
@@ -64,7 +64,7 @@ char *asp_tune_table_text(const struct asp_tune_table *table, size_t *len_p)
         char key[ASP_TUNE_KEY_MAX];
 
         asp_strbuf_add(&sb, "%s %s", asp_tune_key_print(&row->key, key),
-                       table->ways[row->way]);
+                       table->configs[row->config]);
         put_us(&sb, row->best_ns);
         put_us(&sb, row->default_ns);
         asp_strbuf_add(&sb, " %u %s %s\n", row->tried, sources[row->source],

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Is one way enough? Searches as in quality_test.c, on simulated machines with
- * a simulated clock, whose numbers are the same each time. The numbers in
- * brackets are those of docs/bench/coll-statements.md:
+/* Is one configuration enough? Searches as in quality_test.c, on simulated
+ * machines with a simulated clock, whose numbers are the same each time. The
+ * numbers in brackets are those of docs/bench/coll-statements.md:
  *
- *   [11]  how many ways the table of a collective has, and what the best single
- *         one costs over it
+ *   [11]  how many configurations the table of a collective has, and what the
+ *         best single one costs over it
  *   [12]  a reduction whose calls stand alone, or come back to back
  *   [13]  16 ranks as 4 x 4: the world, a row in a node, a column across nodes
  */
@@ -29,11 +29,11 @@ static const double sigma = 0.05; /* of a call, as quality_test's "ordinary" */
 
 /* ---- one search ------------------------------------------------------------- */
 
-/* The way that a search comes to, as an index into us. */
+/* The configuration that a search comes to, as an index into us. */
 static uint32_t search(const struct quality_point *p, const double *us)
 {
-    static struct asp_search_try tries[QUALITY_WAYS];
-    static struct asp_search_candidate list[QUALITY_WAYS];
+    static struct asp_search_try tries[QUALITY_CONFIGS];
+    static struct asp_search_candidate list[QUALITY_CONFIGS];
     struct asp_search s;
     uint64_t random = 7;
     uint32_t standard = 0;
@@ -44,32 +44,34 @@ static uint32_t search(const struct quality_point *p, const double *us)
         if (p->order[i] == p->standard)
             standard = i;
     }
-    asp_search_start(&s, tries, QUALITY_WAYS, &asp_search_online, list, p->n,
+    asp_search_start(&s, tries, QUALITY_CONFIGS, &asp_search_online, list, p->n,
                      standard, 1);
     for (int i = 0; i < CALLS_MOST && s.phase < ASP_SEARCH_WATCH; i++) {
         struct asp_search_step step = asp_search_next(&s, 8);
         double values[ASP_SEARCH_VALUES];
 
         if (step.timed)
-            asp_search_note(&s,
-                            us[step.way] * exp(sigma * quality_gauss(&random)));
+            asp_search_note(&s, us[step.config] *
+                                    exp(sigma * quality_gauss(&random)));
         if (step.agree) {
             asp_search_values(&s, values);
             asp_search_agreed(&s, values);
         }
     }
-    return s.tries[s.chosen].way;
+    return s.tries[s.chosen].config;
 }
 
-/* The number of a way among those of a point; n: it is none of them. */
+/* The number of a configuration among those of a point; n: it is none of them.
+ */
 static uint32_t find(const struct quality_point *p,
-                     const struct asp_coll_way *way)
+                     const struct asp_coll_config *config)
 {
-    char wanted[ASP_COLL_WAY_TEXT], text[ASP_COLL_WAY_TEXT];
+    char wanted[ASP_COLL_CONFIG_TEXT], text[ASP_COLL_CONFIG_TEXT];
     uint32_t i = 0;
 
-    asp_coll_way_text(way, wanted);
-    while (i < p->n && strcmp(asp_coll_way_text(&p->way[i], text), wanted) != 0)
+    asp_coll_config_text(config, wanted);
+    while (i < p->n &&
+           strcmp(asp_coll_config_text(&p->config[i], text), wanted) != 0)
         i++;
     return i;
 }
@@ -92,15 +94,16 @@ static const struct quality_call points[] = {
 enum { POINTS = sizeof(points) / sizeof(points[0]), LARGE_FIRST = 3 };
 
 static struct quality_point point[POINTS];
-static double us[POINTS][QUALITY_WAYS];
+static double us[POINTS][QUALITY_CONFIGS];
 static uint32_t chosen[POINTS];
 
 /* Algorithm and tree, without numbers: two of them differ if they are not the
  * same shape. */
-static void shape_of(const struct asp_coll_way *way, char *buf, size_t size)
+static void shape_of(const struct asp_coll_config *config, char *buf,
+                     size_t size)
 {
-    snprintf(buf, size, "%s/%d/%d", way->row->name, (int) way->tree.shape,
-             (int) way->across);
+    snprintf(buf, size, "%s/%d/%d", config->row->name, (int) config->tree.shape,
+             (int) config->across);
 }
 
 static int count_shapes(void)
@@ -111,7 +114,7 @@ static int count_shapes(void)
     for (int i = 0; i < POINTS; i++) {
         int known = 0;
 
-        shape_of(&point[i].way[chosen[i]], shapes[n], sizeof(shapes[n]));
+        shape_of(&point[i].config[chosen[i]], shapes[n], sizeof(shapes[n]));
         for (int k = 0; k < n; k++)
             known = known || strcmp(shapes[k], shapes[n]) == 0;
         n += !known;
@@ -119,14 +122,14 @@ static int count_shapes(void)
     return n;
 }
 
-/* What a way costs over the table at all points of 16 ranks, geometric mean; 0
- * where it is no way at one of them. */
-static double cost_everywhere(const struct asp_coll_way *way)
+/* What a configuration costs over the table at all points of 16 ranks,
+ * geometric mean; 0 where it is no configuration at one of them. */
+static double cost_everywhere(const struct asp_coll_config *config)
 {
     double sum = 0;
 
     for (int i = LARGE_FIRST; i < POINTS; i++) {
-        uint32_t at = find(&point[i], way);
+        uint32_t at = find(&point[i], config);
 
         if (at == point[i].n)
             return 0;
@@ -141,11 +144,11 @@ static double least_cost(char *name)
     double least = 1e9;
 
     for (uint32_t w = 0; w < p->n; w++) {
-        double cost = cost_everywhere(&p->way[w]);
+        double cost = cost_everywhere(&p->config[w]);
 
         if (cost > 0 && cost < least) {
             least = cost;
-            asp_coll_way_text(&p->way[w], name);
+            asp_coll_config_text(&p->config[w], name);
         }
     }
     return least;
@@ -153,7 +156,7 @@ static double least_cost(char *name)
 
 static void no_universal_winner(void **state)
 {
-    char name[ASP_COLL_WAY_TEXT] = "";
+    char name[ASP_COLL_CONFIG_TEXT] = "";
 
     (void) state;
     for (const struct asp_coll_machine *m = asp_coll_machines; m->name; m++) {
@@ -171,7 +174,7 @@ static void no_universal_winner(void **state)
         shapes = count_shapes();
         cost = least_cost(name);
         printf("[11] %s: %d shapes of bcast among %d points; the best single "
-               "way, %s, costs %.2f x\n",
+               "configuration, %s, costs %.2f x\n",
                m->name, shapes, POINTS, name, cost);
         assert_true(shapes >= 3);
         assert_true(cost >= 1.2);
@@ -212,14 +215,14 @@ static void repeat(const struct asp_coll_schedule *one,
             else if (s->action == ASP_COLL_COPY)
                 asp_coll_copy(all, from, to, s->bytes);
             else
-                asp_coll_fold(all, from, to, s->bytes);
+                asp_coll_reduce_local(all, from, to, s->bytes);
         }
     assert_int_equal(asp_coll_finish(all), 0);
 }
 
 /* Of one call of many, us. */
 static double loose_us(const struct asp_coll_machine *machine,
-                       const struct asp_coll_way *way,
+                       const struct asp_coll_config *config,
                        const struct asp_coll_problem *problem)
 {
     static struct asp_coll_schedule one[QUALITY_RANKS], all[QUALITY_RANKS];
@@ -227,7 +230,7 @@ static double loose_us(const struct asp_coll_machine *machine,
     struct asp_err err;
 
     assert_int_equal(
-        asp_coll_build_some(way, problem, 1, UINT64_MAX, one, &err), 0);
+        asp_coll_build_some(config, problem, 1, UINT64_MAX, one, &err), 0);
     for (uint32_t r = 0; r < problem->ranks; r++)
         repeat(&one[r], &all[r]);
     assert_int_equal(asp_coll_simulate(machine, problem->node, problem->ranks,
@@ -240,29 +243,30 @@ static void compare_patterns(const struct asp_coll_machine *machine,
                              uint32_t nodes)
 {
     static struct quality_point p;
-    static double loose[QUALITY_WAYS];
+    static double loose[QUALITY_CONFIGS];
     const struct quality_call call = {machine, ASP_COLL_REDUCE, 8192, 16,
                                       nodes};
     uint32_t node[QUALITY_RANKS], at_once, in_a_row;
     struct asp_coll_problem problem = {.op = ASP_COLL_REDUCE,
                                        .ranks = 16,
                                        .bytes = 8192,
-                                       .grain = 8,
+                                       .element_size = 8,
                                        .commutative = true,
                                        .node = node};
-    char a[ASP_COLL_WAY_TEXT], b[ASP_COLL_WAY_TEXT];
+    char a[ASP_COLL_CONFIG_TEXT], b[ASP_COLL_CONFIG_TEXT];
 
     for (uint32_t r = 0; r < 16; r++)
         node[r] = r / (16 / nodes);
     quality_predict(&call, &p);
     for (uint32_t i = 0; i < p.n; i++)
-        loose[i] = loose_us(machine, &p.way[i], &problem);
+        loose[i] = loose_us(machine, &p.config[i], &problem);
     at_once = quality_best(p.predicted_us, p.n);
     in_a_row = quality_best(loose, p.n);
-    printf("[12] %s, %u nodes: strict %s, loose %s; the other's way costs "
+    printf("[12] %s, %u nodes: strict %s, loose %s; the other's configuration "
+           "costs "
            "%.2f x and %.2f x\n",
-           machine->name, nodes, asp_coll_way_text(&p.way[at_once], a),
-           asp_coll_way_text(&p.way[in_a_row], b),
+           machine->name, nodes, asp_coll_config_text(&p.config[at_once], a),
+           asp_coll_config_text(&p.config[in_a_row], b),
            p.predicted_us[in_a_row] / p.predicted_us[at_once],
            loose[at_once] / loose[in_a_row]);
     assert_true(loose[in_a_row] <= loose[at_once]);
@@ -351,7 +355,7 @@ static void compare_teams(const struct asp_coll_machine *machine, int call,
                          1.10 * us[t][quality_best(us[t], point[t].n)];
     }
     sums->calls++;
-    at = find(&point[COLUMN], &point[WORLD].way[chosen[WORLD]]);
+    at = find(&point[COLUMN], &point[WORLD].config[chosen[WORLD]]);
     if (at == point[COLUMN].n) {
         sums->impossible++;
         return;
@@ -386,7 +390,8 @@ static void teams_of_ranks(void **state)
         for (int c = 0; c < CALLS; c++)
             compare_teams(m, c, &sums);
         printf("[13] %s: within 1.10 x their own best: world %d, row %d, "
-               "column %d of %d; the world's way in a column: impossible %d, "
+               "column %d of %d; the world's configuration in a column: "
+               "impossible %d, "
                "another %d, costs %.2f x\n",
                m->name, sums.near[WORLD], sums.near[ROW], sums.near[COLUMN],
                CALLS, sums.impossible, sums.differs,

@@ -8,7 +8,7 @@
 
 #include "runtime/casper/arena/engine.h"
 
-#include "runtime/coll/nonblocking/space.h"
+#include "runtime/coll/nonblocking/context.h"
 #include "runtime/mpi/real.h"
 
 #include <unistd.h>

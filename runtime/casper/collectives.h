@@ -3,7 +3,8 @@
 #define ASPEN_RUNTIME_CASPER_COLLECTIVES_H
 
 /* The engine has started: offer its ghosts to non-blocking collectives
- * (runtime/coll/nonblocking/space.h), if they have a communicator for that. */
+ * (runtime/coll/nonblocking/context.h), if they have a communicator for that.
+ */
 void aspx_casper_offer_ghosts(void);
 
 #endif

@@ -16,7 +16,7 @@
 #include <string.h>
 
 enum {
-    EARN = 8,          /* calls before a communicator is tuned */
+    ACTIVATION = 8,    /* calls before a communicator is tuned */
     CALLS_MOST = 5000, /* of one kind: a search that never ends */
     ASK_EVERY = 4,
 };
@@ -200,7 +200,7 @@ static int take_memory(struct what *w, enum asp_coll_op op)
 static void take_comm(struct what *w)
 {
     MPI_Comm_dup(MPI_COMM_WORLD, &w->comm);
-    for (int i = 0; i < EARN; i++)
+    for (int i = 0; i < ACTIVATION; i++)
         MPI_Barrier(w->comm);
 }
 
@@ -273,14 +273,15 @@ static void read_options(int argc, char **argv)
     }
 }
 
-/* Is the library there? Of calls that move nothing no way is searched. */
+/* Is the library there? Of calls that move nothing no configuration is
+ * searched. */
 static int is_tuned(void)
 {
     int tuned, nothing = 0;
     MPI_Comm comm;
 
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    for (int i = 0; i < EARN; i++)
+    for (int i = 0; i < ACTIVATION; i++)
         MPI_Bcast(&nothing, 0, MPI_INT, 0, comm);
     tuned = open_searches(comm) >= 0;
     MPI_Comm_free(&comm);

@@ -21,8 +21,8 @@ enum { NAME_BYTES = 80 }; /* of the longest function's, and more */
 typedef void (*call_f)(void);
 
 /* From the inside out. */
-static const struct aspx_front *fronts[ASPX_FRONTS_MAX];
-static size_t nfronts;
+static const struct aspx_interceptor *interceptors[ASPX_INTERCEPTORS_MAX];
+static size_t ninterceptors;
 
 static void set_entry(struct aspx_real *table, size_t i, call_f call)
 {
@@ -176,27 +176,27 @@ void aspx_entry_use(const struct aspx_real *table)
 {
     struct aspx_real whole = *table;
 
-    for (size_t i = 0; i < nfronts; i++) {
-        if (fronts[i]->is_over && fronts[i]->is_over())
+    for (size_t i = 0; i < ninterceptors; i++) {
+        if (interceptors[i]->is_over && interceptors[i]->is_over())
             continue;
-        copy(fronts[i]->behind, &whole);
-        fronts[i]->fill(&whole);
+        copy(interceptors[i]->behind, &whole);
+        interceptors[i]->fill(&whole);
     }
     set_entries(&whole);
 }
 
-void aspx_entry_put_before_library(const struct aspx_front *front)
+void aspx_entry_put_before_library(const struct aspx_interceptor *interceptor)
 {
-    *front->behind = aspx_real;
-    front->fill(&aspx_real);
+    *interceptor->behind = aspx_real;
+    interceptor->fill(&aspx_real);
 }
 
-void aspx_entry_put_before_mode(const struct aspx_front *front)
+void aspx_entry_put_before_mode(const struct aspx_interceptor *interceptor)
 {
-    for (size_t i = 0; i < nfronts; i++)
-        if (fronts[i] == front)
+    for (size_t i = 0; i < ninterceptors; i++)
+        if (interceptors[i] == interceptor)
             return;
-    fronts[nfronts++] = front;
+    interceptors[ninterceptors++] = interceptor;
 }
 
 void aspx_entry_end(void)

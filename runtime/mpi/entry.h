@@ -10,8 +10,8 @@
  *   mode ghost       the wrappers (mpi_wrappers.c)
  *   mode offload     the way to the offload thread (mpi_offload.c)
  *   mode thread      the library, inside the gate (mpi_progress.c)
- *   fronts           layers in front of one of these: that which measures time
- *                    (mpi_profile.c), and others (mpi_fronts.c)
+ *   interceptors     layers in front of one of these: that which measures time
+ *                    (mpi_profile.c), and others (mpi_interceptors.c)
  *
  * Which function has which of them is in mpi_calls.tab alone: all that fills
  * tables is generated from it.
@@ -63,8 +63,8 @@ void aspx_entry_end(void);
 void aspx_entry_activate(void);
 
 /* What stands in front of some functions in all modes, as it registers in
- * fronts[] of start.c. NULL stands for nothing to do, and for no. */
-struct aspx_front {
+ * interceptors[] of start.c. NULL stands for nothing to do, and for no. */
+struct aspx_interceptor {
     /* Before MPI_Init. True: it stands before the library itself, behind the
      * mode, and in Aspen's own calls. */
     bool (*prepare)(const struct asp_layout *layout);
@@ -87,14 +87,14 @@ struct aspx_front {
     struct aspx_real *behind;
 };
 
-enum { ASPX_FRONTS_MAX = 8 }; /* in all; there are four */
+enum { ASPX_INTERCEPTORS_MAX = 8 }; /* in all; there are four */
 
 /* Have it stand before the library: in aspx_real. Before MPI_Init, once. */
-void aspx_entry_put_before_library(const struct aspx_front *front);
+void aspx_entry_put_before_library(const struct aspx_interceptor *interceptor);
 
 /* Have it stand before what aspx_entry_use() is given from now on, and before
  * those that came earlier. Idempotent. */
-void aspx_entry_put_before_mode(const struct aspx_front *front);
+void aspx_entry_put_before_mode(const struct aspx_interceptor *interceptor);
 
 /* Send every call where this table says, from now on. As above. */
 void aspx_entry_use(const struct aspx_real *table);

@@ -19,7 +19,7 @@ What is made is told from the name of each OUTPUT:
   mpi_offload.c     what they become where each rank has an offload thread
   mpi_progress.c    what they become where each rank has a progress thread
   mpi_profile.c     what stands before them where time is measured
-  mpi_fronts.c      what stands before them for typed data and for collectives
+  mpi_interceptors.c      what stands before them for typed data and for collectives
   mpi_behind.h      what lies behind each of those that stand before them
   mpi_behind.c      the same, defined
   mpi_advice.h      whose help can take waiting away (common/base/advice.c)
@@ -69,7 +69,7 @@ HANDLERS = {
 }
 # Those that stand in front of whatever else there is, and jump on through a table
 # of their own: aspx_<name>_behind.
-FRONTS = ("pack", "staged", "coll", "profile")
+INTERCEPTORS = ("pack", "staged", "coll", "profile")
 BANNER = "/* Generated from mpi_calls.tab by generate.py. */\n"
 
 
@@ -781,8 +781,8 @@ def made(kinds, call):
             f"    return aspx_coll_comm_created(rc, {name});\n}}")
 
 
-def fronts_c(kinds, calls):
-    """The fronts whose functions are written in C."""
+def interceptors_c(kinds, calls):
+    """The interceptors whose functions are written in C."""
     yield (BANNER + '#include "entry.h"\n#include "mpi_behind.h"\n'
            '#include "mpi_wrap.h"\n#include "runtime/coll/select/comm.h"\n')
     makers = [call for call in calls if call.coll == "made"]
@@ -801,20 +801,20 @@ def fronts_c(kinds, calls):
 def behind_h(_kinds, _calls):
     yield "#ifndef ASPEN_MPI_BEHIND_H\n#define ASPEN_MPI_BEHIND_H\n"
     yield BANNER + '#include "mpi_real.h"\n'
-    yield ("/* What lies behind each front (entry.h): the table that its functions\n"
+    yield ("/* What lies behind each interceptor (entry.h): the table that its functions\n"
            " * jump on through. And what puts these functions into a table. */")
-    for front in FRONTS:
+    for interceptor in INTERCEPTORS:
         # hidden: read where it is, without a look for its address
-        yield (f"extern struct aspx_real aspx_{front}_behind\n"
+        yield (f"extern struct aspx_real aspx_{interceptor}_behind\n"
                '    __attribute__((visibility("hidden")));')
-        yield f"void aspx_{front}_fill(struct aspx_real *table);"
+        yield f"void aspx_{interceptor}_fill(struct aspx_real *table);"
     yield "#endif"
 
 
 def behind_c(_kinds, _calls):
     yield BANNER + '#include "mpi_behind.h"\n'
-    for front in FRONTS:
-        yield f"struct aspx_real aspx_{front}_behind;"
+    for interceptor in INTERCEPTORS:
+        yield f"struct aspx_real aspx_{interceptor}_behind;"
 
 
 def advice_h(_kinds, calls):
@@ -896,7 +896,7 @@ MAKERS = {
     "mpi_offload.c": offload_c,
     "mpi_progress.c": progress_c,
     "mpi_profile.c": profile_c,
-    "mpi_fronts.c": fronts_c,
+    "mpi_interceptors.c": interceptors_c,
     "mpi_behind.h": behind_h,
     "mpi_behind.c": behind_c,
     "mpi_advice.h": advice_h,

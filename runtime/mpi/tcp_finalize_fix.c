@@ -40,7 +40,7 @@ static struct closing {
     void *connection, *request;
     enum { NOT_ASKED, TCP, OTHER } leads;
 } * closing;
-static size_t nclosing, room;
+static size_t nclosing, capacity;
 
 static uint64_t checked_ns;
 static unsigned quiet_checks; /* in a row */
@@ -152,14 +152,14 @@ static void *start_close(void *connection)
 {
     void *request = disconnect(connection);
 
-    if (nclosing == room) {
-        size_t more = room ? 2 * room : 16;
+    if (nclosing == capacity) {
+        size_t more = capacity ? 2 * capacity : 16;
         struct closing *grown = realloc(closing, more * sizeof(*closing));
 
         if (!grown)
             return request; /* is waited for as ever */
         closing = grown;
-        room = more;
+        capacity = more;
     }
     if (is_request(request))
         closing[nclosing++] = (struct closing){connection, request, NOT_ASKED};

@@ -30,7 +30,7 @@ struct exchange {
     MPI_Status *status;
     /* MPI_Sendrecv_replace: a packed copy of what is sent */
     void *packed;
-    MPI_Count room, used;
+    MPI_Count capacity, used;
 };
 
 static void run_sendrecv(struct aspx_command *head)
@@ -119,7 +119,7 @@ static void measure_packed(struct aspx_command *head)
 
     e->rc = aspx_raised_code(
         head, aspx_behind.MPI_Pack_size_c(e->recvcount, e->recvtype, e->comm,
-                                          &e->room));
+                                          &e->capacity));
     aspx_command_done(head);
 }
 
@@ -128,8 +128,9 @@ static void pack_data(struct aspx_command *head)
     struct exchange *e = (void *) head;
 
     e->rc = aspx_raised_code(
-        head, aspx_behind.MPI_Pack_c(e->recvbuf, e->recvcount, e->recvtype,
-                                     e->packed, e->room, &e->used, e->comm));
+        head,
+        aspx_behind.MPI_Pack_c(e->recvbuf, e->recvcount, e->recvtype, e->packed,
+                               e->capacity, &e->used, e->comm));
     aspx_command_done(head);
 }
 
@@ -148,7 +149,7 @@ static int replace(struct exchange *e)
     rc = call_in_thread(&two, measure_packed);
     if (two.rc != MPI_SUCCESS)
         return rc;
-    two.packed = malloc(two.room > 0 ? (size_t) two.room : 1);
+    two.packed = malloc(two.capacity > 0 ? (size_t) two.capacity : 1);
     if (!two.packed)
         return call_in_thread(e, run_replace);
     rc = call_in_thread(&two, pack_data);

@@ -265,7 +265,7 @@ static bool prepare(const struct asp_layout *layout)
     return true;
 }
 
-const struct aspx_front aspx_pack_front = {
+const struct aspx_interceptor aspx_pack_interceptor = {
     .prepare = prepare,
     .fill = aspx_pack_fill,
     .behind = &aspx_pack_behind,

@@ -16,7 +16,7 @@
 /* Before MPI_Init: stand in front of MPICH's functions, which go on as before;
  * unless the layout says pack=off. Its calls of the program (calls.c too) are
  * MPI's until aspx_pack_is_ready(). */
-extern const struct aspx_front aspx_pack_front;
+extern const struct aspx_interceptor aspx_pack_interceptor;
 
 /* Begin, unless MPI, asked by a type of our own, turns out to do it in another
  * way. From then on each type with gaps that the program commits is described.

@@ -60,16 +60,16 @@ static status get_marked_address(void *worker, void **address_p,
                                  size_t *bytes_p)
 {
     status rc = get_address(worker, address_p, bytes_p);
-    size_t room;
+    size_t marked_bytes;
     char *marked;
 
     /* MPICH 5.0 takes no address that is longer, so that one stays without. */
     if (rc != 0 || (*bytes_p <= ROW_FIXED && *bytes_p + MARK > ROW_FIXED))
         return rc;
-    room = *bytes_p + MARK < ROW_FIXED ? ROW_FIXED : *bytes_p + MARK;
-    marked = realloc(*address_p, room);
+    marked_bytes = *bytes_p + MARK < ROW_FIXED ? ROW_FIXED : *bytes_p + MARK;
+    marked = realloc(*address_p, marked_bytes);
     if (marked) {
-        memset(marked + *bytes_p, 0, room - *bytes_p);
+        memset(marked + *bytes_p, 0, marked_bytes - *bytes_p);
         memcpy(marked + *bytes_p, mark, MARK);
         own_address = marked;
         *address_p = marked;

@@ -149,7 +149,7 @@ static MPI_Status own_status(const MPI_Status *status)
 /* In three steps, so that a call that is not ours costs little: the first needs
  * no stack frame, the second jumps on with the arguments where they are. */
 #define APART __attribute__((noinline))
-#define FRONT(name, parameters, arguments, gaps, large)                        \
+#define INTERCEPTOR(name, parameters, arguments, gaps, large)                  \
     APART static int weigh_##name parameters                                   \
     {                                                                          \
         return (large) ? apart_##name arguments                                \
@@ -179,8 +179,8 @@ static MPI_Status own_status(const MPI_Status *status)
         end(&send);                                                            \
         return rc;                                                             \
     }                                                                          \
-    FRONT(name, SEND_PARAMETERS(integer), SEND_ARGUMENTS, has_gaps(datatype),  \
-          may_pay(count, datatype))
+    INTERCEPTOR(name, SEND_PARAMETERS(integer), SEND_ARGUMENTS,                \
+                has_gaps(datatype), may_pay(count, datatype))
 
 static void end_receive(struct staged *receive, int rc, const MPI_Status *own,
                         MPI_Status *status)
@@ -214,8 +214,8 @@ static void end_receive(struct staged *receive, int rc, const MPI_Status *own,
         end_receive(&receive, rc, &own, status);                               \
         return rc;                                                             \
     }                                                                          \
-    FRONT(name, RECEIVE_PARAMETERS(integer), RECEIVE_ARGUMENTS,                \
-          has_gaps(datatype), may_pay(count, datatype))
+    INTERCEPTOR(name, RECEIVE_PARAMETERS(integer), RECEIVE_ARGUMENTS,          \
+                has_gaps(datatype), may_pay(count, datatype))
 
 #define SENDRECV_ARGUMENTS                                                     \
     (sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,          \
@@ -252,11 +252,11 @@ static void end_receive(struct staged *receive, int rc, const MPI_Status *own,
         end(&send);                                                            \
         return rc;                                                             \
     }                                                                          \
-    FRONT(name, SENDRECV_PARAMETERS(integer), SENDRECV_ARGUMENTS,              \
-          has_gaps(sendtype) || has_gaps(recvtype),                            \
-          may_pay(sendcount, sendtype) ||                                      \
-              ((recvtype != sendtype || recvcount > sendcount) &&              \
-               may_pay(recvcount, recvtype)))
+    INTERCEPTOR(name, SENDRECV_PARAMETERS(integer), SENDRECV_ARGUMENTS,        \
+                has_gaps(sendtype) || has_gaps(recvtype),                      \
+                may_pay(sendcount, sendtype) ||                                \
+                    ((recvtype != sendtype || recvcount > sendcount) &&        \
+                     may_pay(recvcount, recvtype)))
 
 SEND(MPI_Send, int)
 SEND(MPI_Send_c, MPI_Count)
@@ -305,8 +305,8 @@ static bool fits(const struct staged *packed, MPI_Count position,
         *position += (integer) packed.bytes;                                   \
         return MPI_SUCCESS;                                                    \
     }                                                                          \
-    FRONT(name, PACK_PARAMETERS(integer), PACK_ARGUMENTS, has_gaps(datatype),  \
-          may_pay(incount, datatype))
+    INTERCEPTOR(name, PACK_PARAMETERS(integer), PACK_ARGUMENTS,                \
+                has_gaps(datatype), may_pay(incount, datatype))
 
 #define UNPACK_ARGUMENTS                                                       \
     (inbuf, insize, position, outbuf, outcount, datatype, comm)
@@ -334,8 +334,8 @@ static bool fits(const struct staged *packed, MPI_Count position,
         *position += (integer) packed.bytes;                                   \
         return MPI_SUCCESS;                                                    \
     }                                                                          \
-    FRONT(name, UNPACK_PARAMETERS(integer), UNPACK_ARGUMENTS,                  \
-          has_gaps(datatype), may_pay(outcount, datatype))
+    INTERCEPTOR(name, UNPACK_PARAMETERS(integer), UNPACK_ARGUMENTS,            \
+                has_gaps(datatype), may_pay(outcount, datatype))
 
 PACK(MPI_Pack, int)
 PACK(MPI_Pack_c, MPI_Count)
@@ -357,7 +357,7 @@ static bool start(const struct asp_layout *layout)
     return wanted && aspx_pack_is_ready() && aspx_openmp_start();
 }
 
-const struct aspx_front aspx_staged_front = {
+const struct aspx_interceptor aspx_staged_interceptor = {
     .start = start,
     .fill = aspx_staged_fill,
     .behind = &aspx_staged_behind,

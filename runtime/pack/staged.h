@@ -22,6 +22,6 @@
 void aspx_staged_prepare(const struct asp_layout *layout);
 
 /* In front of the mode, when they are, if the process has an OpenMP. */
-extern const struct aspx_front aspx_staged_front;
+extern const struct aspx_interceptor aspx_staged_interceptor;
 
 #endif

@@ -103,7 +103,7 @@ static bool is_over(void)
     return stop_ticks != 0;
 }
 
-const struct aspx_front aspx_profile_front = {
+const struct aspx_interceptor aspx_profile_interceptor = {
     .start = start_if_asked,
     .is_over = is_over,
     .fill = aspx_profile_fill,

@@ -10,10 +10,10 @@
 #include <stdbool.h>
 
 /* It starts if the layout asks for a record, or after aspx_profile_start(). */
-extern const struct aspx_front aspx_profile_front;
+extern const struct aspx_interceptor aspx_profile_interceptor;
 
-/* Measure from now on, when MPI runs and before the fronts start. Idempotent.
- */
+/* Measure from now on, when MPI runs and before the interceptors start.
+ * Idempotent. */
 void aspx_profile_start(void);
 
 /* Before that: the threads that wait in MPI are not those that poll.

@@ -420,10 +420,10 @@ __attribute__((noinline)) static void leave_half_way(void)
 
 __attribute__((noinline)) static void call_deeper(int depth)
 {
-    volatile char room[4096];
+    volatile char scratch[4096];
 
-    for (size_t i = 0; i < sizeof(room); i++)
-        room[i] = (char) depth;
+    for (size_t i = 0; i < sizeof(scratch); i++)
+        scratch[i] = (char) depth;
     if (depth > 0)
         call_deeper(depth - 1);
     else

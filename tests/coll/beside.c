@@ -53,7 +53,7 @@ struct call {
     enum op op;
     int n, root, in_place, begun;
     MPI_Datatype type;
-    MPI_Op fold;
+    MPI_Op reduction;
     int counts[RANKS_MOST], displs[RANKS_MOST];
 };
 
@@ -96,10 +96,10 @@ static void carry_out(const struct call *c, MPI_Comm comm, struct buffers *b)
         CALL(Bcast, bcast, out, n, t, root);
         break;
     case REDUCE:
-        CALL(Reduce, reduce, at_root, out, n, t, c->fold, root);
+        CALL(Reduce, reduce, at_root, out, n, t, c->reduction, root);
         break;
     case ALLREDUCE:
-        CALL(Allreduce, allreduce, all, out, n, t, c->fold);
+        CALL(Allreduce, allreduce, all, out, n, t, c->reduction);
         break;
     case GATHER:
         CALL(Gather, gather, at_root, n, t, out, n, t, root);
@@ -115,16 +115,17 @@ static void carry_out(const struct call *c, MPI_Comm comm, struct buffers *b)
         break;
     case REDUCE_SCATTER_BLOCK:
         CALL(Reduce_scatter_block, reduce_scatter_block, all, out, n, t,
-             c->fold);
+             c->reduction);
         break;
     case REDUCE_SCATTER:
-        CALL(Reduce_scatter, reduce_scatter, all, out, c->counts, t, c->fold);
+        CALL(Reduce_scatter, reduce_scatter, all, out, c->counts, t,
+             c->reduction);
         break;
     case SCAN:
-        CALL(Scan, scan, all, out, n, t, c->fold);
+        CALL(Scan, scan, all, out, n, t, c->reduction);
         break;
     case EXSCAN:
-        CALL(Exscan, exscan, all, out, n, t, c->fold);
+        CALL(Exscan, exscan, all, out, n, t, c->reduction);
         break;
     case GATHERV:
         CALL(Gatherv, gatherv, at_root, own, t, out, c->counts, c->displs, t,
@@ -156,7 +157,7 @@ static int reduces(enum op op)
 static void draw(struct prng *random, MPI_Datatype spaced, struct call *c)
 {
     static const int counts[] = {1, 5, 40, COUNT_MOST};
-    static const MPI_Op folds[] = {MPI_SUM, MPI_MAX, MPI_BXOR};
+    static const MPI_Op reductions[] = {MPI_SUM, MPI_MAX, MPI_BXOR};
     int turn, some;
 
     c->op = (enum op) prng_below(random, OPS);
@@ -169,7 +170,7 @@ static void draw(struct prng *random, MPI_Datatype spaced, struct call *c)
         c->root = 0;
     c->begun = prng_chance(random, 15);
     c->type = prng_chance(random, 30) && !reduces(c->op) ? spaced : MPI_INT;
-    c->fold = folds[prng_below(random, 3)];
+    c->reduction = reductions[prng_below(random, 3)];
     turn = prng_below(random, size);
     some = prng_chance(random, 30);
     for (int r = 0; r < size; r++) {

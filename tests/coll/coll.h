@@ -29,7 +29,7 @@ extern struct aspx_node_area *coll_area;
 
 /* node.c */
 struct aspx_node_area *coll_make_area(size_t slot_bytes, struct asp_err *err);
-struct aspx_node_way coll_any_way(struct prng *all);
+struct aspx_node_config coll_any_config(struct prng *all);
 void coll_dawdle(struct prng *own); /* now and then, come late */
 
 /* n: how often. */

@@ -50,7 +50,7 @@ static void tell_others(void)
 
 int main(int argc, char **argv)
 {
-    bool folds = argc > 1 && strcmp(argv[1], "allreduce") == 0;
+    bool reduces = argc > 1 && strcmp(argv[1], "allreduce") == 0;
     int operations = argc > 3 ? atoi(argv[2]) : 0, wrong = 0;
     int bytes = argc > 3 ? atoi(argv[3]) : 0;
     MPI_Request *requests = calloc((size_t) operations + 1, sizeof(*requests));
@@ -68,7 +68,7 @@ int main(int argc, char **argv)
         char *to = data + (size_t) i * (size_t) bytes;
 
         memset(to, rank == 0 ? i : -1, (size_t) bytes);
-        if (folds)
+        if (reduces)
             MPI_Iallreduce(ones, to, bytes, MPI_SIGNED_CHAR, MPI_SUM,
                            MPI_COMM_WORLD, &requests[i]);
         else
@@ -82,7 +82,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < operations; i++)
         for (int b = 0; b < bytes; b += STRIDE)
             wrong += data[(size_t) i * (size_t) bytes + (size_t) b] !=
-                     (char) (folds ? size : i);
+                     (char) (reduces ? size : i);
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0 && wrong == 0)
         puts("crowd: ok");

@@ -98,7 +98,7 @@ void coll_fallback(struct prng *all, long n)
     if (coll_rank == 0)
         leave_names(fds);
     for (long i = 0; i < n; i++) {
-        struct aspx_node_way way = coll_any_way(all);
+        struct aspx_node_config config = coll_any_config(all);
         uint64_t number = 42 + (uint64_t) i;
 
         coll_area = coll_make_area(ASPX_NODE_SLOT_BYTES, &err);
@@ -107,10 +107,10 @@ void coll_fallback(struct prng *all, long n)
             break;
         if (coll_rank > 0)
             number = 0;
-        EXPECT(!aspx_node_bcast(coll_area, &way, &number, sizeof(number), 0),
+        EXPECT(!aspx_node_bcast(coll_area, &config, &number, sizeof(number), 0),
                "bcast");
         EXPECT(number == 42 + (uint64_t) i, "bcast");
-        EXPECT(!aspx_node_barrier(coll_area, &way), "barrier");
+        EXPECT(!aspx_node_barrier(coll_area, &config), "barrier");
         aspx_node_area_free(coll_area);
     }
     no_memfd = false;
@@ -122,7 +122,7 @@ void coll_fallback(struct prng *all, long n)
     coll_area = usual;
 }
 
-static int fold_sum(void *inout, const void *in, size_t count, void *arg)
+static int reduce_sum(void *inout, const void *in, size_t count, void *arg)
 {
     const uint32_t *from = in;
     uint32_t *to = inout;
@@ -133,37 +133,41 @@ static int fold_sum(void *inout, const void *in, size_t count, void *arg)
     return MPI_SUCCESS;
 }
 
-static int differ(int kind, const struct aspx_node_way *way, size_t bytes,
+static int differ(int kind, const struct aspx_node_config *config, size_t bytes,
                   char *in, char *out, uint32_t root)
 {
     const struct aspx_node_blocks blocks = {.size = bytes};
     const struct aspx_node_operator sum = {
-        .fold = fold_sum,
+        .reduce = reduce_sum,
         .element = 4,
         .is_commutative = root % 2,
     };
 
     switch (kind) {
     case 0:
-        return aspx_node_bcast(coll_area, way, in, bytes, root);
+        return aspx_node_bcast(coll_area, config, in, bytes, root);
     case 1:
-        return aspx_node_scatter(coll_area, way, in, &blocks, out, bytes, root);
+        return aspx_node_scatter(coll_area, config, in, &blocks, out, bytes,
+                                 root);
     case 2:
-        return aspx_node_gather(coll_area, way, in, bytes, out, &blocks, root);
+        return aspx_node_gather(coll_area, config, in, bytes, out, &blocks,
+                                root);
     case 3:
-        return aspx_node_allgather(coll_area, way, in, bytes, out, &blocks);
+        return aspx_node_allgather(coll_area, config, in, bytes, out, &blocks);
     case 4:
-        return aspx_node_reduce(coll_area, way, &sum, in, out, bytes / 4, root);
+        return aspx_node_reduce(coll_area, config, &sum, in, out, bytes / 4,
+                                root);
     default:
-        return aspx_node_allreduce(coll_area, way, &sum, in, out, bytes / 4);
+        return aspx_node_allreduce(coll_area, config, &sum, in, out, bytes / 4);
     }
 }
 
-static uint32_t sum_of_all(const struct aspx_node_way *way, uint32_t mine)
+static uint32_t sum_of_all(const struct aspx_node_config *config, uint32_t mine)
 {
-    const struct aspx_node_operator sum = {.fold = fold_sum, .element = 4};
+    const struct aspx_node_operator sum = {.reduce = reduce_sum, .element = 4};
 
-    EXPECT(!aspx_node_allreduce(coll_area, way, &sum, &mine, &mine, 1), "sum");
+    EXPECT(!aspx_node_allreduce(coll_area, config, &sum, &mine, &mine, 1),
+           "sum");
     return mine;
 }
 
@@ -172,11 +176,11 @@ static uint32_t sum_of_all(const struct aspx_node_way *way, uint32_t mine)
 void coll_mismatch(struct prng *all, long n)
 {
     struct prng own = {.state = (uint64_t) coll_rank + 3};
-    size_t room = (size_t) coll_size * MOST;
-    char *in = calloc(1, room), *out = calloc(1, room);
+    size_t most_bytes = (size_t) coll_size * MOST;
+    char *in = calloc(1, most_bytes), *out = calloc(1, most_bytes);
 
     for (long i = 0; i < n; i++) {
-        struct aspx_node_way way = coll_any_way(all);
+        struct aspx_node_config config = coll_any_config(all);
         int kind = prng_below(all, 6), odd = prng_below(all, coll_size);
         uint32_t root = (uint32_t) prng_below(all, coll_size), errors;
         int most = prng_chance(all, 50) ? MOST / 4 : 25;
@@ -185,13 +189,13 @@ void coll_mismatch(struct prng *all, long n)
         int rc;
 
         coll_dawdle(&own);
-        rc = differ(kind, &way, coll_rank == odd ? other : bytes, in, out,
+        rc = differ(kind, &config, coll_rank == odd ? other : bytes, in, out,
                     root);
-        errors = sum_of_all(&way, rc != MPI_SUCCESS);
+        errors = sum_of_all(&config, rc != MPI_SUCCESS);
         EXPECT((errors > 0) == (bytes != other && coll_size > 1),
                "%ld: kind %d, %zu and %zu bytes, %u errors", i, kind, bytes,
                other, errors);
-        EXPECT(sum_of_all(&way, 1) == (uint32_t) coll_size, "after %ld", i);
+        EXPECT(sum_of_all(&config, 1) == (uint32_t) coll_size, "after %ld", i);
     }
     free(in);
     free(out);

@@ -4,20 +4,21 @@
  * MPIR_CVAR_COLLECTIVE_FALLBACK=error makes an error of each call that MPICH
  * carries out in another way than it was told.
  *
- *   coll_native each            every way of every operation on communicators
- *                               of 2 ranks up: the results of MPI's choice, as
- *                               many messages as the algorithm has, all control
- *                               variables as before
- *   coll_native default         a way that is taken for MPI's own choice sends
- *                               as many messages as that, on each rank
- *   coll_native random SEED N   N random pairs of a way and a call
+ *   coll_native each            every configuration of every operation on
+ *                               communicators of 2 ranks up: the results of
+ *                               MPI's choice, as many messages as the algorithm
+ *                               has, all control variables as before
+ *   coll_native default         a configuration that is taken for MPI's own
+ *                               choice sends as many messages as that, on each
+ *                               rank
+ *   coll_native random SEED N   N random pairs of a configuration and a call
  *   coll_native rules           writes of others, failed calls, fallbacks,
  *                               unknown releases
  *   coll_native names           the operation and name of each algorithm here
  *   coll_native threads         with MPI_THREAD_MULTIPLE there are none
  *
- * NATIVE_TELL=1 prints how many messages each way has, NATIVE_GO_ON=1 goes on
- * after a failure. */
+ * NATIVE_TELL=1 prints how many messages each configuration has, NATIVE_GO_ON=1
+ * goes on after a failure. */
 #include "config.h"
 
 #include "count_sends.h"
@@ -38,16 +39,17 @@ struct aspx_real aspx_coll_behind;
 
 static int world_rank, world_size, nodes, failed;
 
-static void fail(const struct shape *s, const struct aspx_native_way *way,
+static void fail(const struct shape *s, const struct aspx_native_config *config,
                  const char *what)
 {
     char text[ASPX_NATIVE_TEXT];
 
-    fprintf(stderr,
-            "%s, rank %d of %d, n %d, root %d, fold %d, floating %d, in place "
-            "%d: %s\n",
-            aspx_native_text(way, text), s->rank, s->size, s->n, s->root,
-            s->fold, s->floating, s->in_place, what);
+    fprintf(
+        stderr,
+        "%s, rank %d of %d, n %d, root %d, reduction %d, floating %d, in place "
+        "%d: %s\n",
+        aspx_native_text(config, text), s->rank, s->size, s->n, s->root,
+        s->reduction, s->floating, s->in_place, what);
     failed = 1;
     if (!getenv("NATIVE_GO_ON"))
         MPI_Abort(MPI_COMM_WORLD, 1);
@@ -92,12 +94,12 @@ static int read_all(int compare)
     return same;
 }
 
-/* ---- one way ------------------------------------------------------------ */
+/* ---- one configuration -------------------------------------------------- */
 
-/* Make the call by itself and by this way. Returns how many messages this rank
- * sent for it. */
-static long compare(const struct shape *s, const struct aspx_native_way *way,
-                    int count)
+/* Make the call by itself and by this configuration. Returns how many messages
+ * this rank sent for it. */
+static long compare(const struct shape *s,
+                    const struct aspx_native_config *config, int count)
 {
     struct data *data = data_make(s);
     struct asp_tune_args args;
@@ -108,27 +110,27 @@ static long compare(const struct shape *s, const struct aspx_native_way *way,
 
     describe(s, &args, &problem, nodes);
     if (data_call(data, NULL) != MPI_SUCCESS)
-        fail(s, way, "MPI's own choice failed");
+        fail(s, config, "MPI's own choice failed");
     if (count)
         MPI_Barrier(s->comm);
     sent = count_sends;
-    if (data_call(data, way) != MPI_SUCCESS)
-        fail(s, way, "the call failed");
+    if (data_call(data, config) != MPI_SUCCESS)
+        fail(s, config, "the call failed");
     sent = count_sends - sent;
-    wanted = messages_of(s, way, &args);
+    wanted = messages_of(s, config, &args);
     snprintf(what, sizeof(what), "%ld messages sent and not %d", sent, wanted);
     if (count && wanted >= 0 && sent != wanted)
-        fail(s, way, what);
+        fail(s, config, what);
     if (!s->fractions && !data_is_same(data))
-        fail(s, way, "another result");
+        fail(s, config, "another result");
     if (s->op == ASP_COLL_ALLREDUCE && !data_agrees(data))
-        fail(s, way, "results of ranks differ");
+        fail(s, config, "results of ranks differ");
     data_free(data);
     return sent;
 }
 
-/* Messages by way, for a look by a person. */
-static void tell(const struct shape *s, const struct aspx_native_way *way,
+/* Messages by configuration, for a look by a person. */
+static void tell(const struct shape *s, const struct aspx_native_config *config,
                  long sent)
 {
     char text[ASPX_NATIVE_TEXT];
@@ -137,29 +139,29 @@ static void tell(const struct shape *s, const struct aspx_native_way *way,
     MPI_Reduce(&sent, &all, 1, MPI_LONG, MPI_SUM, 0, s->comm);
     if (getenv("NATIVE_TELL") && s->rank == 0)
         printf("%2d ranks, %7d elements: %4ld messages, %s\n", s->size, s->n,
-               all, aspx_native_text(way, text));
+               all, aspx_native_text(config, text));
 }
 
-static int each_way(const struct shape *s)
+static int each_config(const struct shape *s)
 {
     struct aspx_native_problem problem;
-    struct aspx_native_ways ways = {0};
+    struct aspx_native_configs configs = {0};
     struct asp_tune_args args;
     int n = 0;
 
     describe(s, &args, &problem, nodes);
-    for (; aspx_native_ways_next(&ways, &problem); n++) {
-        struct aspx_native_way again;
+    for (; aspx_native_configs_next(&configs, &problem); n++) {
+        struct aspx_native_config again;
         char text[ASPX_NATIVE_TEXT];
         struct asp_err err;
 
-        if (aspx_native_parse(s->op, aspx_native_text(&ways.way, text), &again,
-                              &err) != 0 ||
-            memcmp(&again, &ways.way, sizeof(again)) != 0)
-            fail(s, &ways.way, "its text does not lead back to it");
-        tell(s, &ways.way, compare(s, &ways.way, 1));
+        if (aspx_native_parse(s->op, aspx_native_text(&configs.config, text),
+                              &again, &err) != 0 ||
+            memcmp(&again, &configs.config, sizeof(again)) != 0)
+            fail(s, &configs.config, "its text does not lead back to it");
+        tell(s, &configs.config, compare(s, &configs.config, 1));
         if (!read_all(1))
-            fail(s, &ways.way, "a control variable has changed");
+            fail(s, &configs.config, "a control variable has changed");
     }
     return n;
 }
@@ -190,8 +192,8 @@ static int each_shape(struct shape *s)
                     break;
                 s->n = sizes[i];
                 s->root = (i + (size_t) s->in_place) % 2 ? s->size - 1 : 0;
-                s->fold = s->fractions ? 0 : (int) i % FOLDS;
-                n += each_way(s);
+                s->reduction = s->fractions ? 0 : (int) i % REDUCTIONS;
+                n += each_config(s);
             }
     return n;
 }
@@ -216,7 +218,7 @@ static void each(void)
         MPI_Comm_free(&s.comm);
     }
     if (world_rank == 0)
-        printf("ok %ld ways and calls\n", n);
+        printf("ok %ld configurations and calls\n", n);
 }
 
 static void tell_names(void)
@@ -230,15 +232,16 @@ static void tell_names(void)
 /* ---- default ------------------------------------------------------------ */
 
 /* Messages of this rank in a call. */
-static long count_call(const struct shape *s, const struct aspx_native_way *way)
+static long count_call(const struct shape *s,
+                       const struct aspx_native_config *config)
 {
     struct data *data = data_make(s);
     long sent;
 
     MPI_Barrier(s->comm);
     sent = count_sends;
-    if (data_call(data, way) != MPI_SUCCESS)
-        fail(s, way, "the call failed");
+    if (data_call(data, config) != MPI_SUCCESS)
+        fail(s, config, "the call failed");
     sent = count_sends - sent;
     data_free(data);
     return sent;
@@ -248,36 +251,37 @@ static int is_predicted(const char *text,
                         const struct asp_coll_problem *problem,
                         struct asp_coll_cost *cost)
 {
-    struct asp_coll_way way;
+    struct asp_coll_config config;
     struct asp_err err;
 
-    return asp_coll_way_parse(text, &way, &err) == 0 &&
-           asp_coll_predict(&asp_coll_machines[0], &way, problem, 1, cost,
+    return asp_coll_config_parse(text, &config, &err) == 0 &&
+           asp_coll_predict(&asp_coll_machines[0], &config, problem, 1, cost,
                             &err) == 0;
 }
 
 /* As candidates.c has it. */
-static int is_taken_for_default(const struct aspx_native_way *way,
+static int is_taken_for_default(const struct aspx_native_config *config,
                                 const struct asp_coll_problem *problem)
 {
-    char text[ASP_COLL_WAY_TEXT];
+    char text[ASP_COLL_CONFIG_TEXT];
     struct asp_coll_cost cost, standard;
-    struct asp_coll_way like;
+    struct asp_coll_config like;
     struct asp_err err;
 
-    return aspx_native_is_told_apart(way) &&
+    return aspx_native_is_told_apart(config) &&
            asp_coll_mpich(problem, &like, &err) == 0 &&
-           is_predicted(asp_coll_way_text(&like, text), problem, &standard) &&
-           ((aspx_native_like_divided(way, text) &&
+           is_predicted(asp_coll_config_text(&like, text), problem,
+                        &standard) &&
+           ((aspx_native_like_divided(config, text) &&
              is_predicted(text, problem, &cost)) ||
-            is_predicted(aspx_native_like(way, text), problem, &cost)) &&
+            is_predicted(aspx_native_like(config, text), problem, &cost)) &&
            asp_coll_sends_alike(&cost, &standard);
 }
 
 static void default_shape(const struct shape *s, long *taken)
 {
     struct aspx_native_problem native;
-    struct aspx_native_ways ways = {0};
+    struct aspx_native_configs configs = {0};
     struct asp_tune_args args;
     struct asp_coll_problem problem;
     uint32_t node[64];
@@ -291,15 +295,15 @@ static void default_shape(const struct shape *s, long *taken)
         .ranks = (uint32_t) s->size,
         .root = args.root,
         .bytes = args.bytes,
-        .grain = 8,
-        .commutative = args.fold != ASP_TUNE_ORDERED,
+        .element_size = 8,
+        .commutative = args.reduction != ASP_TUNE_ORDERED,
         .in_place = args.in_place,
         .node = nodes > 1 ? node : NULL,
     };
     standard = count_call(s, NULL);
-    while (aspx_native_ways_next(&ways, &native)) {
-        int differs = count_call(s, &ways.way) != standard, any;
-        int is_default = is_taken_for_default(&ways.way, &problem);
+    while (aspx_native_configs_next(&configs, &native)) {
+        int differs = count_call(s, &configs.config) != standard, any;
+        int is_default = is_taken_for_default(&configs.config, &problem);
         char text[ASPX_NATIVE_TEXT];
 
         MPI_Allreduce(&differs, &any, 1, MPI_INT, MPI_MAX, s->comm);
@@ -307,9 +311,10 @@ static void default_shape(const struct shape *s, long *taken)
         if (getenv("NATIVE_TELL") && s->rank == 0 && is_default == any)
             printf("%s: %2d ranks, %d nodes, %7d elements, root %d: %s\n",
                    any ? "wrong" : "missed", s->size, nodes, s->n, s->root,
-                   aspx_native_text(&ways.way, text));
+                   aspx_native_text(&configs.config, text));
         if (is_default && any)
-            fail(s, &ways.way, "does not send what MPI's own choice sends");
+            fail(s, &configs.config,
+                 "does not send what MPI's own choice sends");
     }
 }
 
@@ -340,26 +345,27 @@ static void defaults(void)
         MPI_Comm_free(&s.comm);
     }
     if (world_rank == 0)
-        printf("ok %ld ways are the default\n", taken);
+        printf("ok %ld configurations are the default\n", taken);
 }
 
 /* ---- random ------------------------------------------------------------- */
 
-/* Any way of the table with any numbers, whether it fits or not. */
-static struct aspx_native_way draw_way(struct prng *prng, enum asp_coll_op op)
+/* Any configuration of the table with any numbers, whether it fits or not. */
+static struct aspx_native_config draw_config(struct prng *prng,
+                                             enum asp_coll_op op)
 {
-    struct aspx_native_way way = {0};
+    struct aspx_native_config config = {0};
 
     do
-        way.row =
+        config.row =
             &aspx_native_rows[prng_below(prng, (int) aspx_native_row_count)];
-    while (way.row->op != op);
-    if (way.row->radix[0])
-        way.k = (uint32_t) prng_range(prng, 2, 10);
-    if (way.row->chunk && prng_chance(prng, 50))
-        way.chunk = (uint32_t) prng_range(prng, 4096, 20000);
-    way.device = prng_chance(prng, 20);
-    return way;
+    while (config.row->op != op);
+    if (config.row->radix[0])
+        config.k = (uint32_t) prng_range(prng, 2, 10);
+    if (config.row->chunk && prng_chance(prng, 50))
+        config.chunk = (uint32_t) prng_range(prng, 4096, 20000);
+    config.device = prng_chance(prng, 20);
+    return config;
 }
 
 static struct shape draw_shape(struct prng *prng, const struct shape *comms)
@@ -370,23 +376,23 @@ static struct shape draw_shape(struct prng *prng, const struct shape *comms)
     s.op = ops[prng_below(prng, OPS)];
     s.n = sizes[prng_below(prng, prng_chance(prng, 10) ? 9 : 7)];
     s.root = prng_below(prng, s.size);
-    s.fold = prng_below(prng, FOLDS);
+    s.reduction = prng_below(prng, REDUCTIONS);
     s.floating = prng_chance(prng, 40);
     s.fractions = s.floating && prng_chance(prng, 50);
     if (s.fractions)
-        s.fold = 0;
+        s.reduction = 0;
     s.in_place = prng_chance(prng, 30);
     return s;
 }
 
-static int is_drawn_whole(const struct aspx_native_way *way)
+static int is_drawn_whole(const struct aspx_native_config *config)
 {
-    struct aspx_native_way again;
+    struct aspx_native_config again;
     char text[ASPX_NATIVE_TEXT];
     struct asp_err err;
 
-    return aspx_native_parse(way->row->op, aspx_native_text(way, text), &again,
-                             &err) == 0;
+    return aspx_native_parse(config->row->op, aspx_native_text(config, text),
+                             &again, &err) == 0;
 }
 
 static void random_pairs(uint64_t seed, long n)
@@ -406,17 +412,17 @@ static void random_pairs(uint64_t seed, long n)
     }
     for (long i = 0; i < n; i++) {
         struct shape s = draw_shape(&prng, comms);
-        struct aspx_native_way way = draw_way(&prng, s.op);
+        struct aspx_native_config config = draw_config(&prng, s.op);
         struct aspx_native_problem problem;
         struct asp_tune_args args;
 
         describe(&s, &args, &problem, s.size > 2 ? nodes : 1);
-        if (!is_drawn_whole(&way) || !aspx_native_fits(&way, &problem))
+        if (!is_drawn_whole(&config) || !aspx_native_fits(&config, &problem))
             continue;
         fitted++;
-        compare(&s, &way, 0);
+        compare(&s, &config, 0);
         if (fitted % 256 == 0 && !read_all(1))
-            fail(&s, &way, "a control variable has changed");
+            fail(&s, &config, "a control variable has changed");
     }
     if (!read_all(1))
         MPI_Abort(MPI_COMM_WORLD, 1);
@@ -486,7 +492,7 @@ int main(int argc, char **argv)
     aspx_native_start(release);
     read_all(0);
     if (threads) {
-        must(count_ways() == 0, "there is none with MPI_THREAD_MULTIPLE");
+        must(count_configs() == 0, "there is none with MPI_THREAD_MULTIPLE");
         if (world_rank == 0)
             printf("ok threads\n");
     } else if (strcmp(mode, "random") == 0) {

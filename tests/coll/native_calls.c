@@ -23,7 +23,8 @@ struct data {
     struct aspx_coll_call call;
 };
 
-static const MPI_Op folds[FOLDS] = {MPI_SUM, MPI_MAX, MPI_MIN, MPI_PROD};
+static const MPI_Op reductions[REDUCTIONS] = {MPI_SUM, MPI_MAX, MPI_MIN,
+                                              MPI_PROD};
 
 int is_reduction(enum asp_coll_op op)
 {
@@ -74,7 +75,8 @@ void describe(const struct shape *shape, struct asp_tune_args *args,
 
     *args = (struct asp_tune_args){
         .bytes = none ? 0 : (size_t) elements(shape) * element_bytes(shape),
-        .fold = is_reduction(shape->op) ? ASP_TUNE_BUILTIN : ASP_TUNE_NO_FOLD,
+        .reduction = is_reduction(shape->op) ? ASP_TUNE_BUILTIN
+                                             : ASP_TUNE_NO_REDUCTION,
         .floating = is_reduction(shape->op) && shape->floating,
         .in_place = shape->in_place && !none && !is_rooted(shape->op) &&
                     shape->op != ASP_COLL_BCAST,
@@ -111,7 +113,7 @@ static int receives(const struct shape *s, int in_place)
                : 1;
 }
 
-/* As carry.c gives them to MPICH: bytes, unless they are folded. */
+/* As execute_call.c gives them to MPICH: bytes, unless they are reduced. */
 static void make_side(struct side *side, const struct shape *shape, int blocks)
 {
     int count = count_of(shape, shape->rank);
@@ -184,8 +186,8 @@ static int mpi(const struct aspx_coll_call *c)
     case ASP_COLL_BCAST:
         return MPI_Bcast(c->recv, nr, c->recv_type, c->root, c->comm);
     case ASP_COLL_REDUCE:
-        return MPI_Reduce(c->send, c->recv, nr, c->recv_type, c->fold, c->root,
-                          c->comm);
+        return MPI_Reduce(c->send, c->recv, nr, c->recv_type, c->reduction,
+                          c->root, c->comm);
     case ASP_COLL_SCATTER:
         return MPI_Scatter(c->send, ns, c->send_type, c->recv, nr, c->recv_type,
                            c->root, c->comm);
@@ -199,21 +201,23 @@ static int mpi(const struct aspx_coll_call *c)
         return MPI_Alltoall(c->send, ns, c->send_type, c->recv, nr,
                             c->recv_type, c->comm);
     case ASP_COLL_ALLREDUCE:
-        return MPI_Allreduce(c->send, c->recv, nr, c->recv_type, c->fold,
+        return MPI_Allreduce(c->send, c->recv, nr, c->recv_type, c->reduction,
                              c->comm);
     case ASP_COLL_REDUCE_SCATTER_BLOCK:
         return MPI_Reduce_scatter_block(c->send, c->recv, nr, c->recv_type,
-                                        c->fold, c->comm);
+                                        c->reduction, c->comm);
     case ASP_COLL_ALLGATHERV:
         return MPI_Allgatherv(c->send, ns, c->send_type, c->recv, c->counts,
                               c->displs, c->recv_type, c->comm);
     case ASP_COLL_REDUCE_SCATTER:
         return MPI_Reduce_scatter(c->send, c->recv, c->counts, c->recv_type,
-                                  c->fold, c->comm);
+                                  c->reduction, c->comm);
     case ASP_COLL_SCAN:
-        return MPI_Scan(c->send, c->recv, nr, c->recv_type, c->fold, c->comm);
+        return MPI_Scan(c->send, c->recv, nr, c->recv_type, c->reduction,
+                        c->comm);
     default:
-        return MPI_Exscan(c->send, c->recv, nr, c->recv_type, c->fold, c->comm);
+        return MPI_Exscan(c->send, c->recv, nr, c->recv_type, c->reduction,
+                          c->comm);
     }
 }
 
@@ -242,7 +246,7 @@ void data_free(struct data *data)
     free(data);
 }
 
-int data_call(struct data *d, const struct aspx_native_way *way)
+int data_call(struct data *d, const struct aspx_native_config *config)
 {
     const struct shape *s = &d->shape;
     int in_place = d->in_place;
@@ -255,14 +259,14 @@ int data_call(struct data *d, const struct aspx_native_way *way)
         .recv_type = d->to.type,
         .counts = d->counts,
         .displs = d->displs,
-        .fold = folds[s->fold],
+        .reduction = reductions[s->reduction],
         .comm = s->comm,
         .mpi = mpi,
     };
 
     /* Plain MPICH 4.0 ends with a signal when another root than 0 reduces some
      * KiB in place. */
-    if (!way && s->op == ASP_COLL_REDUCE && s->root != 0)
+    if (!config && s->op == ASP_COLL_REDUCE && s->root != 0)
         in_place = 0;
     d->latest = !d->latest;
     fill(d, in_place);
@@ -272,7 +276,7 @@ int data_call(struct data *d, const struct aspx_native_way *way)
         call.recv = MPI_IN_PLACE;
     else if (in_place)
         call.send = MPI_IN_PLACE;
-    return way ? aspx_native_call(way, &call) : mpi(&call);
+    return config ? aspx_native_call(config, &call) : mpi(&call);
 }
 
 /* ---- results ------------------------------------------------------------ */

@@ -8,7 +8,7 @@
 
 #include "../random/prng.h"
 
-enum { FOLDS = 4 };
+enum { REDUCTIONS = 4 };
 
 /* What all ranks have alike. */
 struct shape {
@@ -17,7 +17,7 @@ struct shape {
     int rank, size;
     int n; /* elements of a block */
     int root;
-    int fold;      /* of reductions, below FOLDS */
+    int reduction; /* of reductions, below REDUCTIONS */
     int floating;  /* doubles, else ints; of reductions */
     int fractions; /* doubles that do not add up exactly */
     int in_place;  /* all ranks; the root alone where only it may */
@@ -35,7 +35,7 @@ struct data *data_make(const struct shape *shape);
 void data_free(struct data *data);
 
 /* Make the call; NULL: as MPICH chooses. Returns what it returned. */
-int data_call(struct data *data, const struct aspx_native_way *way);
+int data_call(struct data *data, const struct aspx_native_config *config);
 
 /* Has the latest call left the same bytes as the one before: the result, what
  * MPI leaves open, what was sent and the guard zones? */

@@ -47,14 +47,14 @@ static int read_one(const char *name)
 
 static int others_write(const struct aspx_coll_call *call)
 {
-    must(read_one(RADIX) == 3, "a way's radix is set in its call");
+    must(read_one(RADIX) == 3, "a configuration's radix is set in its call");
     write_one(RADIX, 5);
     return MPI_Bcast(call->recv, 1, MPI_INT, 0, call->comm);
 }
 
 static int fails(const struct aspx_coll_call *call)
 {
-    must(read_one(RADIX) == 3, "a way's radix is set in its call");
+    must(read_one(RADIX) == 3, "a configuration's radix is set in its call");
     return MPI_Bcast(call->recv, -1, MPI_INT, 0, call->comm);
 }
 
@@ -68,23 +68,23 @@ static void set_and_restore(void)
     int value = rank();
     struct aspx_coll_call call = {
         .recv = &value, .comm = MPI_COMM_WORLD, .mpi = plain};
-    struct aspx_native_way way;
+    struct aspx_native_config config;
     struct asp_err err;
 
-    must(aspx_native_parse(ASP_COLL_BCAST, "bcast:mpich=nb-tree,k=3", &way,
+    must(aspx_native_parse(ASP_COLL_BCAST, "bcast:mpich=nb-tree,k=3", &config,
                            &err) == 0,
-         "nb-tree is a way");
+         "nb-tree is an algorithm");
     write_one(ALGORITHM, 1);
     write_one(RADIX, 4);
-    must(aspx_native_call(&way, &call) == MPI_SUCCESS && value == 0 &&
+    must(aspx_native_call(&config, &call) == MPI_SUCCESS && value == 0 &&
              read_one(ALGORITHM) == 1 && read_one(RADIX) == 4,
          "what the program wrote before is there after a call");
     call.mpi = fails;
-    must(aspx_native_call(&way, &call) != MPI_SUCCESS &&
+    must(aspx_native_call(&config, &call) != MPI_SUCCESS &&
              read_one(ALGORITHM) == 1 && read_one(RADIX) == 4,
          "and after a call that failed");
     call.mpi = others_write;
-    must(aspx_native_call(&way, &call) == MPI_SUCCESS &&
+    must(aspx_native_call(&config, &call) == MPI_SUCCESS &&
              read_one(ALGORITHM) == 1 && read_one(RADIX) == 5,
          "what somebody writes in a call stays");
     write_one(ALGORITHM, 0);
@@ -105,7 +105,7 @@ static void fallback_is_seen(void)
     struct aspx_native_problem problem = {
         .op = ASP_COLL_ALLGATHER, .ranks = 3, .nodes = 1};
     struct asp_tune_args args = {.bytes = 4};
-    struct aspx_native_way way;
+    struct aspx_native_config config;
     struct asp_err err;
     int size;
 
@@ -113,14 +113,14 @@ static void fallback_is_seen(void)
     must(size >= 3, "there are 3 ranks");
     problem.args = &args;
     must(aspx_native_parse(ASP_COLL_ALLGATHER,
-                           "allgather:mpich=recursive-doubling", &way,
+                           "allgather:mpich=recursive-doubling", &config,
                            &err) == 0,
-         "recursive-doubling is a way");
-    must(!aspx_native_fits(&way, &problem), "but not of 3 ranks");
+         "recursive-doubling is an algorithm");
+    must(!aspx_native_fits(&config, &problem), "but not of 3 ranks");
     MPI_Comm_split(MPI_COMM_WORLD, rank() < 3, 0, &call.comm);
     MPI_Comm_set_errhandler(call.comm, MPI_ERRORS_RETURN);
     if (rank() < 3)
-        must(aspx_native_call(&way, &call) != MPI_SUCCESS,
+        must(aspx_native_call(&config, &call) != MPI_SUCCESS,
              "MPICH would fall back there, and says so");
     MPI_Comm_free(&call.comm);
 }
@@ -146,23 +146,23 @@ static void texts_are_checked(void)
         "bcast:mpich=binomial ",
         "bcast:mpich=nb-tree,k=4,chunk=8192",
     };
-    struct aspx_native_way way;
+    struct aspx_native_config config;
     struct asp_err err;
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-        must(aspx_native_parse(ASP_COLL_BCAST, bad[i], &way, &err) == -1,
+        must(aspx_native_parse(ASP_COLL_BCAST, bad[i], &config, &err) == -1,
              bad[i]);
 }
 
-int count_ways(void)
+int count_configs(void)
 {
     struct asp_tune_args args = {.bytes = 1024};
     struct aspx_native_problem problem = {
         .op = ASP_COLL_BCAST, .ranks = 8, .nodes = 1, .args = &args};
-    struct aspx_native_ways ways = {0};
+    struct aspx_native_configs configs = {0};
     int n = 0;
 
-    while (aspx_native_ways_next(&ways, &problem))
+    while (aspx_native_configs_next(&configs, &problem))
         n++;
     return n;
 }
@@ -170,21 +170,21 @@ int count_ways(void)
 void rules(int release)
 {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    must(count_ways() >= 8, "there are ways of MPI_Bcast");
+    must(count_configs() >= 8, "there are algorithms of MPI_Bcast");
     set_and_restore();
     fallback_is_seen();
     texts_are_checked();
     aspx_native_stop();
-    must(count_ways() == 0, "there is none when it has stopped");
+    must(count_configs() == 0, "there is none when it has stopped");
     aspx_native_start(403);
-    must(count_ways() == 0, "there is none of an unknown release");
+    must(count_configs() == 0, "there is none of an unknown release");
     aspx_native_stop();
     /* One rank alone cannot use them. */
     aspx_native_start(rank() == 0 ? 399 : release);
-    must(count_ways() == 0, "there is none that some rank lacks");
+    must(count_configs() == 0, "there is none that some rank lacks");
     aspx_native_stop();
     aspx_native_start(release);
-    must(count_ways() >= 8, "there are ways of MPI_Bcast again");
+    must(count_configs() >= 8, "there are algorithms of MPI_Bcast again");
     if (rank() == 0)
         printf("ok rules\n");
 }

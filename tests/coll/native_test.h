@@ -7,7 +7,8 @@
 
 /* How many messages this rank sends in a way; -1: not known. native_messages.c
  */
-int messages_of(const struct shape *shape, const struct aspx_native_way *way,
+int messages_of(const struct shape *shape,
+                const struct aspx_native_config *config,
                 const struct asp_tune_args *args);
 
 /* End the job unless it holds. */
@@ -17,7 +18,7 @@ void must(int holds, const char *what);
  */
 void rules(int release);
 
-/* Ways of a broadcast of 1 KiB among 8 ranks. native_rules.c */
-int count_ways(void);
+/* Configurations of a broadcast of 1 KiB among 8 ranks. native_rules.c */
+int count_configs(void);
 
 #endif

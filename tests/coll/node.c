@@ -49,21 +49,21 @@ struct aspx_node_area *coll_make_area(size_t slot_bytes, struct asp_err *err)
     return area;
 }
 
-struct aspx_node_way coll_any_way(struct prng *all)
+struct aspx_node_config coll_any_config(struct prng *all)
 {
     static const uint32_t radixes[] = {1, 2, 3, 4, 8, 15, 16, 1024};
-    struct aspx_node_way way = {
+    struct aspx_node_config config = {
         .radix = radixes[prng_below(all, 8)],
         .segment = ASPX_NODE_SEGMENT_MIN << prng_below(all, 6), /* to 128 KiB */
         .up = (uint8_t) prng_below(all, ASPX_NODE_SIGNALS),
         .down = (uint8_t) prng_below(all, ASPX_NODE_SIGNALS),
         .waiter = (uint8_t) prng_below(all, ASPX_NODE_WAITERS),
-        .folding = (uint8_t) prng_below(all, ASPX_NODE_FOLDINGS),
+        .reduction = (uint8_t) prng_below(all, ASPX_NODE_REDUCTIONS),
     };
 
     if (only_waiter >= 0)
-        way.waiter = (uint8_t) only_waiter;
-    return way;
+        config.waiter = (uint8_t) only_waiter;
+    return config;
 }
 
 void coll_dawdle(struct prng *own)

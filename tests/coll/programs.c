@@ -527,7 +527,7 @@ static void one_call(const struct program *p, int call)
 
 /* ---- programs --------------------------------------------------------------- */
 
-enum { WAYS_TO_MAKE = 3 };
+enum { CONFIGS_TO_MAKE = 3 };
 
 /* Number i of comms: a duplicate, the odd and the even ranks, or two halves; of
  * whatever ranks, how says in which order and who is in which half. */
@@ -560,7 +560,8 @@ static struct program draw(uint64_t seed, int number)
     p.in_place = prng_chance(&prng, 30);
     p.comm = prng_below(&prng, 4);
     p.root = (int) (prng_next(&prng) >> 33);
-    p.renewed = prng_chance(&prng, 20) ? prng_range(&prng, 1, WAYS_TO_MAKE) : 0;
+    p.renewed = prng_chance(&prng, 20) ? prng_range(&prng, 1, CONFIGS_TO_MAKE)
+                                       : 0;
     return p;
 }
 

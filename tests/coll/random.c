@@ -3,7 +3,7 @@
  * comes from one generator, when each comes from its own. */
 #include "coll.h"
 
-#include "runtime/coll/node/mpi_fold.h"
+#include "runtime/coll/node/mpi_reduce.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ struct affine {
 static char *in, *out;
 static long counts[8];
 
-static int fold_affine(void *inout, const void *in_, size_t count, void *arg)
+static int reduce_affine(void *inout, const void *in_, size_t count, void *arg)
 {
     const struct affine *left = in_;
     struct affine *right = inout;
@@ -83,15 +83,16 @@ static size_t any_size(struct prng *all, size_t max)
     return size < max ? size : max;
 }
 
-static void bcast(struct prng *all, long n, const struct aspx_node_way *way)
+static void bcast(struct prng *all, long n,
+                  const struct aspx_node_config *config)
 {
     size_t bytes = any_size(all, TOTAL_MAX);
     int root = prng_below(all, coll_size);
 
     if (coll_rank == root)
         fill(out, bytes, n, root);
-    EXPECT(!aspx_node_bcast(coll_area, way, out, bytes, (uint32_t) root), "%ld",
-           n);
+    EXPECT(!aspx_node_bcast(coll_area, config, out, bytes, (uint32_t) root),
+           "%ld", n);
     EXPECT(is_filled(out, bytes, n, root), "bcast %ld, %zu bytes", n, bytes);
     /* The buffer is mine again. */
     memset(out, 0x55, bytes);
@@ -134,7 +135,7 @@ static void expect_blocks(const struct aspx_node_blocks *blocks, long n)
 }
 
 static void blocks_moved(struct prng *all, long n,
-                         const struct aspx_node_way *way, int kind)
+                         const struct aspx_node_config *config, int kind)
 {
     size_t sizes[64], offsets[64];
     struct aspx_node_blocks blocks = any_blocks(
@@ -149,7 +150,7 @@ static void blocks_moved(struct prng *all, long n,
         for (int r = 0; am_root && r < coll_size; r++)
             fill(in + offset_of(&blocks, r), size_of(&blocks, r), n, r);
         in_place &= am_root;
-        EXPECT(!aspx_node_scatter(coll_area, way, in, mine,
+        EXPECT(!aspx_node_scatter(coll_area, config, in, mine,
                                   in_place ? NULL : out, bytes, root),
                "%ld", n);
         EXPECT(in_place || is_filled(out, bytes, n, coll_rank), "scatter %ld",
@@ -160,12 +161,12 @@ static void blocks_moved(struct prng *all, long n,
     in_place &= kind == 2 || am_root;
     fill(in_place ? own : in, bytes, n, coll_rank);
     if (kind == 1)
-        EXPECT(!aspx_node_gather(coll_area, way, in_place ? NULL : in, bytes,
+        EXPECT(!aspx_node_gather(coll_area, config, in_place ? NULL : in, bytes,
                                  out, mine, root),
                "%ld", n);
     else
-        EXPECT(!aspx_node_allgather(coll_area, way, in_place ? NULL : in, bytes,
-                                    out, &blocks),
+        EXPECT(!aspx_node_allgather(coll_area, config, in_place ? NULL : in,
+                                    bytes, out, &blocks),
                "%ld", n);
     if (kind == 2 || am_root)
         expect_blocks(&blocks, n);
@@ -179,7 +180,7 @@ static void expect_affine(const struct affine *result, size_t count, long n)
                               number(n, coll_size - 1, 2 * i + 1)};
 
         for (int r = coll_size - 1; r-- > 0;)
-            fold_affine(
+            reduce_affine(
                 &want,
                 &(struct affine){number(n, r, 2 * i), number(n, r, 2 * i + 1)},
                 1, NULL);
@@ -191,11 +192,11 @@ static void expect_affine(const struct affine *result, size_t count, long n)
 }
 
 /* An operation whose order shows; in place now and then. */
-static void ordered(struct prng *all, long n, const struct aspx_node_way *way,
-                    bool to_all)
+static void ordered(struct prng *all, long n,
+                    const struct aspx_node_config *config, bool to_all)
 {
     const struct aspx_node_operator operator= {
-        .fold = fold_affine,
+        .reduce = reduce_affine,
         .element = sizeof(struct affine),
         .reproducible = prng_chance(all, 20),
     };
@@ -209,9 +210,10 @@ static void ordered(struct prng *all, long n, const struct aspx_node_way *way,
         mine[i] = (struct affine){number(n, coll_rank, 2 * i),
                                   number(n, coll_rank, 2 * i + 1)};
     if (to_all)
-        rc = aspx_node_allreduce(coll_area, way, &operator, mine, out, count);
+        rc = aspx_node_allreduce(coll_area, config, &operator, mine, out,
+                                 count);
     else
-        rc = aspx_node_reduce(coll_area, way, &operator, mine, out, count,
+        rc = aspx_node_reduce(coll_area, config, &operator, mine, out, count,
                               root);
     EXPECT(rc == MPI_SUCCESS, "%ld: %d", n, rc);
     if (to_all || coll_rank == (int) root)
@@ -220,12 +222,14 @@ static void ordered(struct prng *all, long n, const struct aspx_node_way *way,
 }
 
 /* Doubles, whose sum depends on the order: the same on all ranks; and, if asked
- * for, what folding from the last to the first gives, whatever the way. */
-static void rounded(struct prng *all, long n, const struct aspx_node_way *way)
+ * for, what a reduction from the last to the first gives, whatever the
+ * configuration. */
+static void rounded(struct prng *all, long n,
+                    const struct aspx_node_config *config)
 {
     struct aspx_node_mpi_op sum = {.op = MPI_SUM, .type = MPI_DOUBLE};
     const struct aspx_node_operator operator= {
-        .fold = aspx_node_mpi_fold,
+        .reduce = aspx_node_mpi_reduce,
         .arg = &sum,
         .element = sizeof(double),
         .is_commutative = true,
@@ -237,8 +241,9 @@ static void rounded(struct prng *all, long n, const struct aspx_node_way *way)
 
     for (size_t i = 0; i < count; i++)
         mine[i] = 1.0 / (1 + number(n, coll_rank, i));
-    EXPECT(!aspx_node_allreduce(coll_area, way, &operator, mine, result, count),
-           "%ld", n);
+    EXPECT(
+        !aspx_node_allreduce(coll_area, config, &operator, mine, result, count),
+        "%ld", n);
     for (size_t i = 0; operator.reproducible && i<count; i++) {
         double want = 1.0 / (1 + number(n, coll_size - 1, i));
 
@@ -250,27 +255,27 @@ static void rounded(struct prng *all, long n, const struct aspx_node_way *way)
     first = mine;
     if (coll_rank == 0)
         memcpy(first, result, count * sizeof(double));
-    aspx_node_bcast(coll_area, way, first, count * sizeof(double), 0);
+    aspx_node_bcast(coll_area, config, first, count * sizeof(double), 0);
     EXPECT(memcmp(first, result, count * sizeof(double)) == 0,
            "not the bits of rank 0: %ld", n);
 }
 
 static void one(struct prng *all, long n)
 {
-    struct aspx_node_way way = coll_any_way(all);
+    struct aspx_node_config config = coll_any_config(all);
     int kind = prng_below(all, 8);
 
     counts[kind]++;
     if (kind < 3)
-        blocks_moved(all, n, &way, kind);
+        blocks_moved(all, n, &config, kind);
     else if (kind == 3)
-        bcast(all, n, &way);
+        bcast(all, n, &config);
     else if (kind == 4)
-        EXPECT(!aspx_node_barrier(coll_area, &way), "%ld", n);
+        EXPECT(!aspx_node_barrier(coll_area, &config), "%ld", n);
     else if (kind == 5)
-        rounded(all, n, &way);
+        rounded(all, n, &config);
     else
-        ordered(all, n, &way, kind == 7);
+        ordered(all, n, &config, kind == 7);
 }
 
 void coll_random(struct prng *all, long n)

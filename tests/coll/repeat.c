@@ -6,7 +6,7 @@
  * magnitudes such that another association gives other bits. Prints, over all
  * ranks and operations, how many calls gave other bits than the first one, in
  * how many operations the first one is not what coll.reproducible promises
- * (runtime/coll/algorithms/pinned.h), and a hash of all first results:
+ * (runtime/coll/algorithms/reproducible.h), and a hash of all first results:
  *
  *   changed 0 other 0 bits 8d3c... */
 #include "../random/prng.h"

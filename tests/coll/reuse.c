@@ -456,7 +456,7 @@ static void tell_requests(void)
     }
 }
 
-static void fold(void *in, void *inout, int *count, MPI_Datatype *type)
+static void reduce(void *in, void *inout, int *count, MPI_Datatype *type)
 {
     int n, me;
 
@@ -467,9 +467,9 @@ static void fold(void *in, void *inout, int *count, MPI_Datatype *type)
         ((int *) inout)[i] += ((int *) in)[i];
 }
 
-static void fold_more(void *in, void *inout, int *count, MPI_Datatype *type)
+static void reduce_more(void *in, void *inout, int *count, MPI_Datatype *type)
 {
-    fold(in, inout, count, type);
+    reduce(in, inout, count, type);
     for (int i = 0; i < *count; i++)
         ((int *) inout)[i] += 1000;
 }
@@ -481,7 +481,7 @@ static void tell_operations(void)
         MPI_Request request;
         MPI_Op op;
 
-        MPI_Op_create(round % 2 ? fold_more : fold, 1, &op);
+        MPI_Op_create(round % 2 ? reduce_more : reduce, 1, &op);
         if (round % 3) {
             MPI_Allreduce(said, sum, 3, MPI_INT, op, MPI_COMM_WORLD);
         } else {

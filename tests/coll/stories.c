@@ -33,11 +33,11 @@ void coll_barriers(struct prng *all, long n)
 
     entered = shared_numbers(&win);
     for (long i = 1; i <= n; i++) {
-        struct aspx_node_way way = coll_any_way(all);
+        struct aspx_node_config config = coll_any_config(all);
 
         coll_dawdle(&own);
         atomic_store(&entered[coll_rank], i);
-        EXPECT(aspx_node_barrier(coll_area, &way) == MPI_SUCCESS, "%ld", i);
+        EXPECT(aspx_node_barrier(coll_area, &config) == MPI_SUCCESS, "%ld", i);
         for (int r = 0; r < coll_size; r++) {
             long there = atomic_load(&entered[r]);
 
@@ -56,9 +56,9 @@ void coll_isend(struct prng *all, long n)
     MPI_Request request;
 
     for (long i = 0; i < n; i++) {
-        struct aspx_node_way way = coll_any_way(all);
+        struct aspx_node_config config = coll_any_config(all);
 
-        way.waiter = (uint8_t) (i % ASPX_NODE_WAITERS);
+        config.waiter = (uint8_t) (i % ASPX_NODE_WAITERS);
         memset(buffer, coll_rank == 0 ? (int) i : 0, BYTES);
         if (coll_rank == 0) {
             MPI_Isend(buffer, BYTES, MPI_BYTE, coll_size - 1, 5, MPI_COMM_WORLD,
@@ -70,7 +70,7 @@ void coll_isend(struct prng *all, long n)
             EXPECT(buffer[0] == (char) i && buffer[BYTES - 1] == (char) i,
                    "message %ld", i);
         }
-        EXPECT(aspx_node_barrier(coll_area, &way) == MPI_SUCCESS, "%ld", i);
+        EXPECT(aspx_node_barrier(coll_area, &config) == MPI_SUCCESS, "%ld", i);
         if (coll_rank == 0)
             MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
@@ -80,12 +80,12 @@ void coll_isend(struct prng *all, long n)
 /* The others wait for it until the launcher ends them. */
 void coll_killed(struct prng *all, long n)
 {
-    struct aspx_node_way way = coll_any_way(all);
+    struct aspx_node_config config = coll_any_config(all);
 
     (void) n;
-    EXPECT(aspx_node_barrier(coll_area, &way) == MPI_SUCCESS, "first");
+    EXPECT(aspx_node_barrier(coll_area, &config) == MPI_SUCCESS, "first");
     if (coll_rank == coll_size - 1)
         raise(SIGKILL);
-    (void) aspx_node_barrier(coll_area, &way);
+    (void) aspx_node_barrier(coll_area, &config);
     EXPECT(false, "left a barrier to which one rank never came");
 }

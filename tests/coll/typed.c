@@ -50,14 +50,15 @@ struct basic {
 
 static const struct basic moved[] = {
     {MPI_CHAR, 1}, {MPI_SHORT, 2}, {MPI_INT, 4}, {MPI_DOUBLE, 8}};
-static const struct basic folded[] = {
+static const struct basic combined[] = {
     {MPI_SIGNED_CHAR, 1}, {MPI_INT, 4}, {MPI_INT64_T, 8}, {MPI_DOUBLE, 8}};
-static const MPI_Op folds[] = {MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN, MPI_BXOR};
+static const MPI_Op reductions[] = {MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN,
+                                    MPI_BXOR};
 
 /* What all ranks have alike. */
 struct program {
     enum kind kind;
-    int number, comm, calls, n, unit, root, basic, fold, in_place, later;
+    int number, comm, calls, n, unit, root, basic, reduction, in_place, later;
     /* MPICH waits for ever where a rank has no elements and another has some of
      * a type that is empty: all ranks have the one or the other. */
     int empty;
@@ -74,12 +75,13 @@ static void fail(const struct program *p, const struct op *op, int call,
     const struct side *to = &op->to;
 
     fprintf(stderr,
-            "program %d, %s%s of %d elements of %d bytes, root %d, fold %d, in "
+            "program %d, %s%s of %d elements of %d bytes, root %d, reduction "
+            "%d, in "
             "place %d, comm %d, call %d, rank %d of %d, map of %d, extent "
             "%ld: %s%ld\n",
             p->number, p->later ? "i" : "", names[p->kind], p->n, to->size,
-            op->root, p->fold, op->in_place, p->comm, call, op->rank, op->size,
-            to->map, to->extent, what, at);
+            op->root, p->reduction, op->in_place, p->comm, call, op->rank,
+            op->size, to->map, to->extent, what, at);
     wrong = 1;
     if (!getenv("TYPED_GO_ON"))
         MPI_Abort(MPI_COMM_WORLD, 1);
@@ -118,7 +120,7 @@ static int has_counts(enum kind kind)
 
 static const struct basic *basic_of(const struct program *p)
 {
-    return is_reduction(p->kind) ? &folded[p->basic] : &moved[p->basic];
+    return is_reduction(p->kind) ? &combined[p->basic] : &moved[p->basic];
 }
 
 /* ---- values ------------------------------------------------------------- */
@@ -140,9 +142,9 @@ static int64_t operand(int call, int from, int to, int i)
     return some[number(call, from, to, i) % 4];
 }
 
-static int64_t combine(int fold, int64_t a, int64_t b)
+static int64_t combine(int reduction, int64_t a, int64_t b)
 {
-    switch (fold) {
+    switch (reduction) {
     case 0:
         return a + b;
     case 1:
@@ -185,7 +187,7 @@ static void reduced(const struct program *p, int call, int last, int to, int i,
     int64_t result = operand(call, 0, to, i);
 
     for (int r = 1; r <= last; r++)
-        result = combine(p->fold, result, operand(call, r, to, i));
+        result = combine(p->reduction, result, operand(call, r, to, i));
     store(p, result, out);
 }
 
@@ -352,7 +354,8 @@ static void begin(struct op *op, const struct program *p, int call)
         .comm = comms[p->comm],
         .n = p->n,
         .large = prng_chance(&own, 20),
-        .fold = is_reduction(p->kind) ? folds[p->fold] : MPI_OP_NULL,
+        .reduction = is_reduction(p->kind) ? reductions[p->reduction]
+                                           : MPI_OP_NULL,
         .later = p->later,
     };
     MPI_Comm_rank(op->comm, &op->rank);
@@ -439,7 +442,8 @@ static struct program draw(uint64_t seed, int number, int only, int blocking)
     p.calls = prng_range(&prng, 1, CALLS_MOST);
     p.root = prng_below(&prng, RANKS_MOST);
     p.basic = prng_below(&prng, 4);
-    p.fold = prng_below(&prng, folded[p.basic].type == MPI_DOUBLE ? 4 : 5);
+    p.reduction = prng_below(&prng,
+                             combined[p.basic].type == MPI_DOUBLE ? 4 : 5);
     p.in_place = prng_chance(&prng, 30);
     p.later = prng_chance(&prng, 30) && !blocking;
     p.empty = prng_chance(&prng, 50);

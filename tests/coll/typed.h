@@ -86,7 +86,7 @@ struct op {
     int large;          /* the twin for large counts */
     int n;              /* basic elements of a block */
     int counts[RANKS_MOST];
-    MPI_Op fold;
+    MPI_Op reduction;
     struct side from, to;
     int later; /* non-blocking */
     MPI_Request request;

@@ -36,11 +36,11 @@ static void with_counts(struct op *op, const void *send, void *recv)
             MPI_Allgatherv_c(send, from->count[0], from->type, recv,
                              counts[next], displs[next], to->type, op->comm);
         else if (op->later)
-            MPI_Ireduce_scatter_c(send, recv, counts[next], to->type, op->fold,
-                                  op->comm, &op->request);
+            MPI_Ireduce_scatter_c(send, recv, counts[next], to->type,
+                                  op->reduction, op->comm, &op->request);
         else
-            MPI_Reduce_scatter_c(send, recv, counts[next], to->type, op->fold,
-                                 op->comm);
+            MPI_Reduce_scatter_c(send, recv, counts[next], to->type,
+                                 op->reduction, op->comm);
         return;
     }
 #endif
@@ -51,10 +51,10 @@ static void with_counts(struct op *op, const void *send, void *recv)
         MPI_Allgatherv(send, from->count[0], from->type, recv, to->count,
                        to->first, to->type, op->comm);
     else if (op->later)
-        MPI_Ireduce_scatter(send, recv, op->counts, to->type, op->fold,
+        MPI_Ireduce_scatter(send, recv, op->counts, to->type, op->reduction,
                             op->comm, &op->request);
     else
-        MPI_Reduce_scatter(send, recv, op->counts, to->type, op->fold,
+        MPI_Reduce_scatter(send, recv, op->counts, to->type, op->reduction,
                            op->comm);
 }
 
@@ -123,25 +123,26 @@ static void move_blocks(struct op *op, const void *send, void *recv)
 static void reduce(struct op *op, const void *send, void *recv)
 {
     MPI_Datatype type = op->to.type;
-    MPI_Op fold = op->fold;
+    MPI_Op reduction = op->reduction;
     int n = op->n;
 
     switch (op->kind) {
     case REDUCE:
-        CALL(Reduce, Ireduce, send, recv, n, type, fold, op->root, op->comm);
+        CALL(Reduce, Ireduce, send, recv, n, type, reduction, op->root,
+             op->comm);
         break;
     case ALLREDUCE:
-        CALL(Allreduce, Iallreduce, send, recv, n, type, fold, op->comm);
+        CALL(Allreduce, Iallreduce, send, recv, n, type, reduction, op->comm);
         break;
     case REDUCE_SCATTER_BLOCK:
         CALL(Reduce_scatter_block, Ireduce_scatter_block, send, recv, n, type,
-             fold, op->comm);
+             reduction, op->comm);
         break;
     case SCAN:
-        CALL(Scan, Iscan, send, recv, n, type, fold, op->comm);
+        CALL(Scan, Iscan, send, recv, n, type, reduction, op->comm);
         break;
     default:
-        CALL(Exscan, Iexscan, send, recv, n, type, fold, op->comm);
+        CALL(Exscan, Iexscan, send, recv, n, type, reduction, op->comm);
     }
 }
 
@@ -164,7 +165,7 @@ void op_call(struct op *op)
         exchange(op, send, recv);
     } else if (op->kind == ALLGATHERV || op->kind == REDUCE_SCATTER) {
         with_counts(op, send, recv);
-    } else if (op->fold != MPI_OP_NULL) {
+    } else if (op->reduction != MPI_OP_NULL) {
         reduce(op, send, recv);
     } else {
         move_blocks(op, send, recv);

@@ -458,12 +458,12 @@ static void on_world(MPI_Comm *comm, int *code, ...)
 
 /* Of two requests the first fails. Asked for among others its error is raised
  * in another place than alone. */
-static int end_failed(int way, MPI_Request requests[2])
+static int end_failed(int variant, MPI_Request requests[2])
 {
     MPI_Status statuses[2];
     int which[2], n = 0, flag = 0, rc = MPI_SUCCESS;
 
-    switch (way) {
+    switch (variant) {
     case 0:
         return MPI_Wait(&requests[0], statuses);
     case 1:
@@ -476,11 +476,11 @@ static int end_failed(int way, MPI_Request requests[2])
         break;
     }
     while (!flag && n == 0 && rc == MPI_SUCCESS) {
-        if (way == 4)
+        if (variant == 4)
             rc = MPI_Test(&requests[0], &flag, statuses);
-        else if (way == 5)
+        else if (variant == 5)
             rc = MPI_Testall(2, requests, &flag, statuses);
-        else if (way == 6)
+        else if (variant == 6)
             rc = MPI_Testany(1, requests, which, &flag, statuses);
         else
             rc = MPI_Testsome(1, requests, &n, which, statuses);
@@ -503,16 +503,16 @@ static void among_others(void)
     failing = comm;
     MPI_Comm_create_errhandler(on_world, &handler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
-    for (int way = 0; way < 8; way++) {
+    for (int variant = 0; variant < 8; variant++) {
         told = told_world = 0;
         for (int i = 0; i < 2; i++)
             MPI_Irecv(small[i], sizeof(small[i]), MPI_CHAR, 0, i, comm,
                       &requests[i]);
         MPI_Send(large, sizeof(large), MPI_CHAR, 0, 0, comm);
         MPI_Send(large, 1, MPI_CHAR, 0, 1, comm);
-        MPI_Error_class(end_failed(way, requests), &its);
+        MPI_Error_class(end_failed(variant, requests), &its);
         if (rank == 0)
-            printf("way %d: class %d, told %d, for all %d, class %d\n", way,
+            printf("way %d: class %d, told %d, for all %d, class %d\n", variant,
                    its, told, told_world, class_told());
         wrong += requests[0] != MPI_REQUEST_NULL;
         MPI_Wait(&requests[1], MPI_STATUS_IGNORE);

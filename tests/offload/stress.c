@@ -95,21 +95,21 @@ static void exchange(struct worker *w)
 /* Complete `count` requests in one of the ways that MPI has. */
 static void complete(struct worker *w, MPI_Request *requests, int count)
 {
-    int way = (int) draw(w, 6), done = 0, n, flag, which[2 * BURST];
+    int variant = (int) draw(w, 6), done = 0, n, flag, which[2 * BURST];
     MPI_Status statuses[2 * BURST];
 
-    if (way == 0) {
+    if (variant == 0) {
         MPI_Waitall(count, requests, statuses);
-    } else if (way == 1) {
+    } else if (variant == 1) {
         for (int i = count; i-- > 0;)
             MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
-    } else if (way == 2) {
+    } else if (variant == 2) {
         while (done++ < count)
             MPI_Waitany(count, requests, &n, MPI_STATUS_IGNORE);
-    } else if (way == 3) {
+    } else if (variant == 3) {
         for (; done < count; done += n)
             MPI_Waitsome(count, requests, &n, which, statuses);
-    } else if (way == 4) {
+    } else if (variant == 4) {
         do
             MPI_Testall(count, requests, &flag, statuses);
         while (!flag);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* One byte more, as there may be none. */
-void *room(size_t bytes, int value)
+void *filled(size_t bytes, int value)
 {
     void *memory = malloc(bytes + 1);
 

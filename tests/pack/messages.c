@@ -26,7 +26,7 @@ enum {
     TAG = 5,
 };
 
-enum way { SAME, PACKED_TO_TYPED, TYPED_TO_PACKED, WAYS };
+enum variant { SAME, PACKED_TO_TYPED, TYPED_TO_PACKED, WAYS };
 
 static struct {
     long seed, first, types;
@@ -40,7 +40,7 @@ static long wrong, messages, bytes;
 struct test {
     struct made made;
     int count;
-    enum way way;
+    enum variant variant;
     struct map map;        /* of all elements */
     long lo, span;         /* the buffer has bytes lo .. lo + span - 1 */
     unsigned char *data;   /* what is sent */
@@ -59,13 +59,13 @@ static void set_up(struct test *t, struct prng *prng)
         map_add(&t->map, &t->made.map, i * (long) extent);
     t->span = map_span(&t->map, &t->lo) + 2 * GUARD;
     t->lo -= GUARD;
-    t->data = room((size_t) t->span, 0);
-    t->got = room((size_t) t->span, EMPTY);
-    t->stream = room(t->map.n, 0);
-    t->got_stream = room(t->map.n, EMPTY);
+    t->data = filled((size_t) t->span, 0);
+    t->got = filled((size_t) t->span, EMPTY);
+    t->stream = filled(t->map.n, 0);
+    t->got_stream = filled(t->map.n, EMPTY);
     for (long i = 0; i < t->span; i++)
         t->data[i] = (unsigned char) prng_next(prng);
-    seen = room((size_t) t->span, 0);
+    seen = filled((size_t) t->span, 0);
     for (size_t i = 0; i < t->map.n; i++) {
         long at = t->map.at[i] - t->lo;
 
@@ -88,7 +88,7 @@ static void tear_down(struct test *t)
 /* What a receive as the type must leave in an empty buffer. */
 static long count_wrong_typed(const struct test *t)
 {
-    unsigned char *expected = room((size_t) t->span, EMPTY);
+    unsigned char *expected = filled((size_t) t->span, EMPTY);
     long n = 0;
 
     for (size_t i = 0; i < t->map.n; i++)
@@ -110,7 +110,7 @@ static long count_wrong_packed(const struct test *t)
 
 static void start_send(struct test *t, MPI_Request *request)
 {
-    if (t->way == PACKED_TO_TYPED)
+    if (t->variant == PACKED_TO_TYPED)
         MPI_Isend(t->stream, (int) t->map.n, MPI_PACKED, 1 - rank, TAG,
                   MPI_COMM_WORLD, request);
     else
@@ -120,7 +120,7 @@ static void start_send(struct test *t, MPI_Request *request)
 
 static void start_receive(struct test *t, MPI_Request *request)
 {
-    if (t->way == TYPED_TO_PACKED)
+    if (t->variant == TYPED_TO_PACKED)
         MPI_Irecv(t->got_stream, (int) t->map.n, MPI_PACKED, 1 - rank, TAG,
                   MPI_COMM_WORLD, request);
     else
@@ -141,8 +141,8 @@ static void exchange(struct test *t)
     MPI_Waitall(2, requests, statuses);
     MPI_Get_count(&statuses[0], MPI_BYTE, &got);
     wrong += got != (int) t->map.n;
-    wrong += t->way == TYPED_TO_PACKED ? count_wrong_packed(t)
-                                       : count_wrong_typed(t);
+    wrong += t->variant == TYPED_TO_PACKED ? count_wrong_packed(t)
+                                           : count_wrong_typed(t);
     messages++;
     bytes += (long) t->map.n;
 }
@@ -155,12 +155,12 @@ static void check_type(long number)
     t.made = make_type(&prng, prng_range(&prng, 1, DEPTH_MAX),
                        prng_chance(&prng, 50) ? SMALL_BYTES : LARGE_BYTES);
     t.count = prng_chance(&prng, 30) ? 1 : prng_range(&prng, 0, 40);
-    t.way = options.same ? SAME : (enum way) prng_below(&prng, WAYS);
+    t.variant = options.same ? SAME : (enum variant) prng_below(&prng, WAYS);
     if (!t.made.is_named)
         MPI_Type_commit(&t.made.type);
     set_up(&t, &prng);
     if (t.overlaps) /* nobody may receive that */
-        t.way = TYPED_TO_PACKED;
+        t.variant = TYPED_TO_PACKED;
     /* MPICH 4.2 divides by zero in MPI_Irecv of an empty type. */
     if ((t.overlaps && options.same) || t.made.map.n == 0)
         free_type(&t.made);

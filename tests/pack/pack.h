@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 /* Memory for so many bytes, each of this value; for free(). */
-void *room(size_t bytes, int value);
+void *filled(size_t bytes, int value);
 
 /* The bytes of a type, one after the other in the order of its typemap: where
  * each lies from the address of an element. */

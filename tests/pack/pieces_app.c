@@ -130,11 +130,11 @@ static void set_up(struct data *d)
     MPI_Type_commit(&d->type);
     d->span = (size_t) (d->n * d->step);
     d->bytes = (size_t) d->n * d->element.n;
-    d->from = room(d->span, 0);
-    d->to = room(d->span, EMPTY);
-    d->expected = room(d->span, EMPTY);
-    byte = d->stream = room(d->bytes, 0);
-    d->to_stream = room(d->bytes, EMPTY);
+    d->from = filled(d->span, 0);
+    d->to = filled(d->span, EMPTY);
+    d->expected = filled(d->span, EMPTY);
+    byte = d->stream = filled(d->bytes, 0);
+    d->to_stream = filled(d->bytes, EMPTY);
     fill(d->from, d->span);
     for (long i = 0; i < d->n; i++)
         for (size_t k = 0; k < d->element.n; k++) {

@@ -90,12 +90,12 @@ static bool set_up(struct test *t)
         too_wide++;
         return false;
     }
-    t->data = room((size_t) t->span, 0);
+    t->data = filled((size_t) t->span, 0);
     t->touched = calloc((size_t) t->span + 1, 1);
-    t->stream = room(t->map.n, 0);
-    t->out = room(t->map.n + 2 * GUARD, 0);
-    t->inverse = room((size_t) t->span, 0);
-    t->back = room((size_t) t->span, 0);
+    t->stream = filled(t->map.n, 0);
+    t->out = filled(t->map.n + 2 * GUARD, 0);
+    t->inverse = filled((size_t) t->span, 0);
+    t->back = filled((size_t) t->span, 0);
     fill(&t->prng, t->data, (size_t) t->span);
     for (long i = 0; i < t->span; i++)
         t->inverse[i] = (unsigned char) ~t->data[i];

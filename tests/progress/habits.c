@@ -163,14 +163,14 @@ static void endings(void)
     MPI_Request requests[2 * MANY];
     int index, flag = 0, count = 0, indices[2 * MANY];
 
-    for (int way = 0; way < 7; way++) {
+    for (int variant = 0; variant < 7; variant++) {
         for (int i = 0; i < MANY; i++) {
             MPI_Irecv(in[i], sizeof(in[i]), MPI_BYTE, peer, i, MPI_COMM_WORLD,
                       &requests[i]);
             MPI_Isend(out[i], sizeof(out[i]), MPI_BYTE, peer, i, MPI_COMM_WORLD,
                       &requests[MANY + i]);
         }
-        switch (way) {
+        switch (variant) {
         case 0:
             for (int i = 0; i < 2 * MANY; i++)
                 for (flag = 0; !flag;)

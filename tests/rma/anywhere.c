@@ -7,7 +7,7 @@
 #include "rma.h"
 
 enum {
-    ROOM = 512,  /* bytes around a window */
+    SIZE = 512,  /* bytes around a window */
     AHEAD = 64,  /* of them before it, and its place of the 16 */
     BYTES = 240, /* of the window */
     AT = 48,     /* in the window, where operations go: all units divide it */
@@ -34,7 +34,7 @@ enum kind {
     KINDS
 };
 
-static _Alignas(64) char private[ROOM], expected[ROOM];
+static _Alignas(64) char private[SIZE], expected[SIZE];
 
 /* This process's part of the window, and what it lies in. */
 static struct {
@@ -42,7 +42,7 @@ static struct {
     char *base;
     MPI_Aint bytes;
     char *memory;
-    size_t room, ahead; /* bytes; ahead of the window */
+    size_t size, ahead; /* bytes; ahead of the window */
     int allocated;      /* by MPI, where ints can be */
 } here;
 
@@ -184,10 +184,10 @@ static void try(enum kind kind, int round, int step, MPI_Win win)
     MPI_Datatype mine = type_at(place(rma_rank, round));
     _Alignas(8) char in[8], there[8], out[8] = {0};
 
-    for (size_t i = 0; i < here.room; i++)
+    for (size_t i = 0; i < here.size; i++)
         here.memory[i] = (char) (i * 11 + (size_t) rma_rank);
     store(here.memory + here.ahead + AT, mine, was(rma_rank));
-    memcpy(expected, here.memory, here.room);
+    memcpy(expected, here.memory, here.size);
     store(expected + here.ahead + AT, mine, becomes(kind, rma_rank, origin));
     store(in, type, given(rma_rank));
     store(there, type, was(target));
@@ -202,7 +202,7 @@ static void try(enum kind kind, int round, int step, MPI_Win win)
                "%d: fetched %d, not %d",
                (int) kind, rma_epoch_name(epoch), place(target, round),
                unit(target, round), load(out, type), was(target));
-    for (size_t i = 0; i < here.room; i++)
+    for (size_t i = 0; i < here.size; i++)
         EXPECT(here.memory[i] == expected[i],
                "kind %d, %s, place %d, unit %d: "
                "byte %d of the window is %d, not %d",
@@ -287,7 +287,7 @@ static void create(int round)
     here.base = base;
     here.bytes = BYTES;
     here.memory = private;
-    here.room = ROOM;
+    here.size = SIZE;
     here.ahead = (size_t) (base - private);
     here.allocated = 0;
     MPI_Info_create(&info);
@@ -317,7 +317,7 @@ static void allocate(int round, MPI_Info native)
     here.round = round;
     here.bytes = bytes;
     here.memory = here.base;
-    here.room = (size_t) bytes;
+    here.size = (size_t) bytes;
     here.ahead = 0;
     here.allocated = 1;
     use(&win);
@@ -332,7 +332,7 @@ int main(int argc, char **argv)
     rma_begin(&argc, &argv);
     for (int round = 0; round < rounds; round++)
         create(round);
-    MPI_Win_create(private, ROOM, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &around);
+    MPI_Win_create(private, SIZE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &around);
     for (int round = 0; round < rounds; round++)
         create(round);
     MPI_Win_free(&around);

@@ -58,7 +58,7 @@ static long *from_valloc(void)
     return valloc(bytes);
 }
 
-static long *(*const ways[])(void) = {
+static long *(*const variants[])(void) = {
     from_malloc,         from_calloc,        from_realloc,  from_reallocarray,
     from_posix_memalign, from_aligned_alloc, from_memalign, from_valloc,
 };
@@ -78,19 +78,19 @@ static void add_everywhere(MPI_Win win)
     MPI_Win_unlock_all(win);
 }
 
-static void try_memory(long *memory, int way)
+static void try_memory(long *memory, int variant)
 {
     const size_t last = bytes / sizeof(long) - 1;
     MPI_Win win;
 
-    EXPECT(memory, "way %d gave no memory", way);
+    EXPECT(memory, "way %d gave no memory", variant);
     memset(memory, 0, bytes);
     MPI_Win_create(memory, (MPI_Aint) bytes, sizeof(long), MPI_INFO_NULL,
                    MPI_COMM_WORLD, &win);
     add_everywhere(win);
     MPI_Barrier(MPI_COMM_WORLD);
     EXPECT(memory[0] == rma_size && memory[last] == rma_size,
-           "way %d: sums %ld and %ld", way, memory[0], memory[last]);
+           "way %d: sums %ld and %ld", variant, memory[0], memory[last]);
     MPI_Win_free(&win);
     free(memory);
 }
@@ -149,7 +149,7 @@ int main(int argc, char **argv)
     else if (early)
         try_memory(early, -1);
     else
-        for (int i = 0; i < (int) (sizeof(ways) / sizeof(ways[0])); i++)
-            try_memory(ways[i](), i);
+        for (int i = 0; i < (int) (sizeof(variants) / sizeof(variants[0])); i++)
+            try_memory(variants[i](), i);
     return rma_end("heap");
 }

@@ -88,18 +88,18 @@ static void allocate(struct slot *slot, unsigned *state)
 {
     const size_t align = (size_t) 16 << rma_random(state) % 10;
     void *addr = NULL;
-    unsigned way = rma_random(state) % 4;
+    unsigned variant = rma_random(state) % 4;
 
     slot->bytes = some_bytes(state);
-    if (way == 0) {
+    if (variant == 0) {
         addr = calloc(1, slot->bytes);
         EXPECT(all_zero(addr, slot->bytes), "calloc(%zu) is not zero",
                slot->bytes);
-    } else if (way == 1) {
+    } else if (variant == 1) {
         EXPECT(posix_memalign(&addr, align, slot->bytes) == 0 &&
                    (uintptr_t) addr % align == 0,
                "align %zu: %p", align, addr);
-    } else if (way == 2) {
+    } else if (variant == 2) {
         addr = memalign(align, slot->bytes);
         EXPECT((uintptr_t) addr % align == 0, "align %zu: %p", align, addr);
     } else {

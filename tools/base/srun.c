@@ -354,14 +354,14 @@ static bool is_among(const char *name, const char *const *names)
 char **aspt_srun_make(const struct aspt_srun *srun, char *const *added,
                       const char *const *left_out)
 {
-    size_t n = 0, room = 2 + 2 * srun->noptions;
+    size_t n = 0, capacity = 2 + 2 * srun->noptions;
     char **argv;
 
     for (char *const *word = added; *word; word++)
-        room++;
+        capacity++;
     for (char **word = srun->program; *word; word++)
-        room++;
-    argv = calloc(room, sizeof(*argv));
+        capacity++;
+    argv = calloc(capacity, sizeof(*argv));
     if (!argv)
         return NULL;
     argv[n++] = srun->command;

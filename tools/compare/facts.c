@@ -64,12 +64,12 @@ static int figure_in(const regex_t *regex, const char *path, double *figure_p)
 {
     FILE *in = fopen(path, "re");
     char *line = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     double last = 0;
 
     if (!in)
         return -1;
-    while (getline(&line, &room, in) >= 0) {
+    while (getline(&line, &capacity, in) >= 0) {
         regmatch_t match[2];
 
         if (regexec(regex, line, 2, match, 0) != 0 || match[1].rm_so < 0)

@@ -53,19 +53,19 @@ static int check(const char *path, bool job)
     return rc;
 }
 
-struct wish {
+struct given {
     bool job, list, man;
 };
 
 static int take_option(int option, const char *value, void *data,
                        struct asp_err *err)
 {
-    struct wish *wish = data;
+    struct given *given = data;
 
     (void) value, (void) err;
-    wish->job = option == 'j' || (wish->job && option != 's');
-    wish->list |= option == 'l';
-    wish->man |= option == 'm';
+    given->job = option == 'j' || (given->job && option != 's');
+    given->list |= option == 'l';
+    given->man |= option == 'm';
     return 0;
 }
 
@@ -81,18 +81,18 @@ int aspt_check_policy(int argc, char **argv)
     };
     static const struct aspt_options options = {"aspen check-policy", ":",
                                                 table, usage, take_option};
-    struct wish wish = {false, false, false};
-    int status = aspt_options_read(&options, argc, argv, &wish);
+    struct given given = {false, false, false};
+    int status = aspt_options_read(&options, argc, argv, &given);
 
     if (status >= 0)
         return status;
-    if (wish.list && optind == argc) {
-        (wish.man ? aspt_print_knobs_man : aspt_print_knobs)(stdout);
+    if (given.list && optind == argc) {
+        (given.man ? aspt_print_knobs_man : aspt_print_knobs)(stdout);
         return ASPT_OK;
     }
     if (optind != argc - 1) {
         fputs(usage, stderr);
         return ASPT_REFUSED;
     }
-    return check(argv[optind], wish.job);
+    return check(argv[optind], given.job);
 }

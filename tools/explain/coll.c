@@ -26,7 +26,7 @@ enum {
     OPT_NODES,
     OPT_BYTES,
     OPT_ROOT,
-    OPT_WAY,
+    OPT_CONFIG,
     OPT_MACHINE,
     OPT_CYCLIC,
     OPT_ORDERED,
@@ -40,7 +40,7 @@ static const struct option longopts[] = {
     {"nodes", required_argument, NULL, OPT_NODES},
     {"bytes", required_argument, NULL, OPT_BYTES},
     {"root", required_argument, NULL, OPT_ROOT},
-    {"way", required_argument, NULL, OPT_WAY},
+    {"way", required_argument, NULL, OPT_CONFIG},
     {"machine", required_argument, NULL, OPT_MACHINE},
     {"cyclic", no_argument, NULL, OPT_CYCLIC},
     {"ordered", no_argument, NULL, OPT_ORDERED},
@@ -71,7 +71,7 @@ static const char usage[] =
 
 struct options {
     const struct asp_coll_machine *machine;
-    const char *way;
+    const char *config;
     uint32_t ranks, nodes, root;
     size_t bytes;
     bool cyclic, ordered, in_place, draw, goal;
@@ -113,7 +113,7 @@ static int read_machine(struct options *o, const char *path,
         machine.between = table.links.between;
     if (table.links.has_core) {
         machine.copy = table.links.core.copy;
-        machine.fold = table.links.core.fold;
+        machine.reduce = table.links.core.reduce;
     }
     o->machine = &machine;
     measured = table.links.has_inside || table.links.has_between;
@@ -181,8 +181,8 @@ static int set_option(int opt, const char *arg, void *data, struct asp_err *err)
         return 0;
     case OPT_MACHINE:
         return set_machine(o, arg, err);
-    case OPT_WAY:
-        o->way = arg;
+    case OPT_CONFIG:
+        o->config = arg;
         return 0;
     case OPT_CYCLIC:
         o->cyclic = true;
@@ -216,7 +216,7 @@ static int make_problem(const struct options *o, enum asp_coll_op op,
         .bytes = asp_coll_forms[op].out ? o->bytes : 0,
         .counts = counts,
         .recv_counts = counts,
-        .grain = o->bytes % 8 ? 1 : 8,
+        .element_size = o->bytes % 8 ? 1 : 8,
         .commutative = !o->ordered,
         .in_place = o->in_place,
         .node = node,
@@ -244,27 +244,28 @@ static void print_problem(const struct options *o,
     aspt_print_wrapped(stdout, o->machine->source);
 }
 
-static const char heads[] = "\n  time us   between    inside  rounds  way\n";
+static const char heads[] =
+    "\n  time us   between    inside  rounds  configuration\n";
 
-/* A long way has a line of its own. */
-static void print_way(int column, const struct asp_coll_way *way)
+/* A long configuration has a line of its own. */
+static void print_config(int column, const struct asp_coll_config *config)
 {
-    char text[ASP_COLL_WAY_TEXT];
+    char text[ASP_COLL_CONFIG_TEXT];
 
-    asp_coll_way_text(way, text);
+    asp_coll_config_text(config, text);
     if (column + 2 + strlen(text) > ASPT_WIDTH)
         printf("\n    ");
     printf("  %s\n", text);
 }
 
-static void print_cost(const struct asp_coll_way *way,
+static void print_cost(const struct asp_coll_config *config,
                        const struct asp_coll_cost *cost)
 {
     int column = printf("%9.2f %9" PRIu64 " %9" PRIu64 " %7" PRIu32,
                         (double) cost->time / 1e6, cost->messages_between,
                         cost->messages - cost->messages_between, cost->rounds);
 
-    print_way(column, way);
+    print_config(column, config);
 }
 
 /* Why: how many there were, how far the next is, and what MPICH does. */
@@ -274,68 +275,70 @@ static void print_reason(const struct options *o,
 {
     uint32_t counts[ASP_COLL_LARGE + 1] = {0};
     struct asp_coll_cost cost;
-    struct asp_coll_way way;
+    struct asp_coll_config config;
     double best = (double) list[0].cost.time;
 
     for (uint32_t i = 0; i < n; i++)
         counts[list[i].fate]++;
-    print_way(printf("\nchosen:"), &list[0].way);
-    printf(
-        "  of %u ways %u were simulated to their end, %u are slower, %u have "
-        "too many\n  steps to look at\n",
-        (unsigned) n, (unsigned) counts[ASP_COLL_OK],
-        (unsigned) counts[ASP_COLL_SLOW], (unsigned) counts[ASP_COLL_LARGE]);
+    print_config(printf("\nchosen:"), &list[0].config);
+    printf("  of %u configurations %u were simulated to their end, %u are "
+           "slower,\n  %u have too many steps to look at\n",
+           (unsigned) n, (unsigned) counts[ASP_COLL_OK],
+           (unsigned) counts[ASP_COLL_SLOW], (unsigned) counts[ASP_COLL_LARGE]);
     if (n > 1 && list[1].fate == ASP_COLL_OK && best > 0)
         printf("  the next takes %.2f times as long\n",
                (double) list[1].cost.time / best);
-    if (best > 0 && asp_coll_mpich(p, &way, NULL) == 0 &&
-        asp_coll_predict(o->machine, &way, p, 1, &cost, NULL) == 0) {
+    if (best > 0 && asp_coll_mpich(p, &config, NULL) == 0 &&
+        asp_coll_predict(o->machine, &config, p, 1, &cost, NULL) == 0) {
         printf("  by MPICH's rules it takes %.2f us, %.2f times as long:\n  ",
                (double) cost.time / 1e6, (double) cost.time / best);
-        print_way(2, &way);
+        print_config(2, &config);
     }
 }
 
 static int choose(const struct options *o, const struct asp_coll_problem *p,
-                  struct asp_coll_way *way_p, struct asp_err *err)
+                  struct asp_coll_config *config_p, struct asp_err *err)
 {
     struct asp_coll_candidate *list;
     uint32_t n;
 
     if (asp_coll_choose(o->machine, p, NULL, &list, &n, err) < 0)
         return -1;
-    *way_p = list[0].way;
+    *config_p = list[0].config;
     if (!o->goal) {
         print_problem(o, p);
         fputs(heads, stdout);
         for (uint32_t i = 0; i < n && i < SHOWN && list[i].fate == ASP_COLL_OK;
              i++)
-            print_cost(&list[i].way, &list[i].cost);
+            print_cost(&list[i].config, &list[i].cost);
         print_reason(o, p, list, n);
     }
     free(list);
     return 0;
 }
 
-static int show_way(const struct options *o, const struct asp_coll_problem *p,
-                    const struct asp_coll_way *way, struct asp_err *err)
+static int show_config(const struct options *o,
+                       const struct asp_coll_problem *p,
+                       const struct asp_coll_config *config,
+                       struct asp_err *err)
 {
     struct asp_coll_cost cost;
 
-    if (asp_coll_predict(o->machine, way, p, 1, &cost, err) < 0)
+    if (asp_coll_predict(o->machine, config, p, 1, &cost, err) < 0)
         return -1;
     if (o->goal)
         return 0;
     print_problem(o, p);
-    printf("  %s\n", way->row->what);
+    printf("  %s\n", config->row->what);
     fputs(heads, stdout);
-    print_cost(way, &cost);
+    print_cost(config, &cost);
     return 0;
 }
 
 static int show_schedules(const struct options *o,
                           const struct asp_coll_problem *p,
-                          const struct asp_coll_way *way, struct asp_err *err)
+                          const struct asp_coll_config *config,
+                          struct asp_err *err)
 {
     struct asp_coll_schedule *all = calloc(p->ranks, sizeof(*all));
     struct aspt_coll coll = {p, o->machine, all};
@@ -343,7 +346,7 @@ static int show_schedules(const struct options *o,
 
     if (!all)
         return asp_errf(err, ENOMEM, "out of memory");
-    if (asp_coll_build_some(way, p, 1, ASP_COLL_SIMULATE_STEPS, all, err) ==
+    if (asp_coll_build_some(config, p, 1, ASP_COLL_SIMULATE_STEPS, all, err) ==
         0) {
         rc = 0;
         if (o->goal)
@@ -361,7 +364,7 @@ static int explain(const struct options *o, const char *name,
                    struct asp_err *err)
 {
     struct asp_coll_problem p = {0};
-    struct asp_coll_way way;
+    struct asp_coll_config config;
     enum asp_coll_op op;
     int rc;
 
@@ -370,15 +373,15 @@ static int explain(const struct options *o, const char *name,
     if (!o->ranks)
         return asp_errf(err, EINVAL, "coll needs --ranks N");
     rc = make_problem(o, op, &p, err);
-    if (rc == 0 && o->way) {
-        rc = asp_coll_way_parse(o->way, &way, err);
+    if (rc == 0 && o->config) {
+        rc = asp_coll_config_parse(o->config, &config, err);
         if (rc == 0)
-            rc = show_way(o, &p, &way, err);
+            rc = show_config(o, &p, &config, err);
     } else if (rc == 0) {
-        rc = choose(o, &p, &way, err);
+        rc = choose(o, &p, &config, err);
     }
     if (rc == 0 && (o->draw || o->goal))
-        rc = show_schedules(o, &p, &way, err);
+        rc = show_schedules(o, &p, &config, err);
     free((void *) p.node);
     free((void *) p.counts);
     return rc;

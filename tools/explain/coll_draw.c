@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A way as text: its tree, and its messages by rounds. A round holds the
- * messages that have as many messages before them in their longest chain. */
+/* A configuration as text: its tree, and its messages by rounds. A round holds
+ * the messages that have as many messages before them in their longest chain.
+ */
 #include "config.h"
 
 #include "tools/explain/coll.h"

@@ -12,8 +12,8 @@
 static void put_step(FILE *to, const struct aspt_coll *coll,
                      const struct asp_coll_step *step, uint32_t number)
 {
-    int64_t each = step->action == ASP_COLL_FOLD ? coll->machine->fold
-                                                 : coll->machine->copy;
+    int64_t each = step->action == ASP_COLL_REDUCE_LOCAL ? coll->machine->reduce
+                                                         : coll->machine->copy;
 
     fprintf(to, "l%" PRIu32 ": ", number);
     if (step->action == ASP_COLL_SEND)

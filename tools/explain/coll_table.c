@@ -19,15 +19,17 @@
 static const char usage[] =
     "usage: aspen explain table FILE [--svg OUT]\n\n"
     "Prints a table of tuned collectives, aspen-coll-table(5): for which\n"
-    "machine it holds, and for each communicator, operation and size the way\n"
+    "machine it holds, and for each communicator, operation and size the "
+    "algorithm\n"
     "that was chosen, its time, and how much faster it is than MPI's own\n"
-    "choice; under it, if the way cannot do what it is for, why (the exit\n"
+    "choice; under it, if the algorithm cannot do what it is for, why (the "
+    "exit\n"
     "status is then 1). --svg also draws it into a file, - for standard "
     "output.\n";
 
-static const char *const folds[] = {"", "a built-in operation",
-                                    "a user's operation",
-                                    "a user's operation in order"};
+static const char *const reductions[] = {"", "a built-in operation",
+                                         "a user's operation",
+                                         "a user's operation in order"};
 static const char *const patterns[] = {"strict", "loose", "nonblocking"};
 
 const char *aspt_coll_use(uint32_t call, char buf[ASPT_USE_MAX])
@@ -37,8 +39,8 @@ const char *aspt_coll_use(uint32_t call, char buf[ASPT_USE_MAX])
 
     asp_tune_call_args(call, &args);
     asp_strbuf_add(&sb, "%s", asp_coll_op_name(args.op));
-    if (args.fold)
-        asp_strbuf_add(&sb, ", %s%s", folds[args.fold],
+    if (args.reduction)
+        asp_strbuf_add(&sb, ", %s%s", reductions[args.reduction],
                        args.floating ? " on floating-point numbers" : "");
     if (args.in_place)
         asp_strbuf_add(&sb, ", in place");
@@ -154,10 +156,10 @@ static void print_row(const struct asp_tune_table *table,
     printf("  %8s %11.3f %11.3f %6.2f x %3u %-9s %s  %s\n",
            aspt_coll_size(row->key.call, size), (double) row->best_ns / 1e3,
            (double) row->default_ns / 1e3, gain(row), row->tried,
-           sources[row->source], row->day, table->ways[row->way]);
+           sources[row->source], row->day, table->configs[row->config]);
 }
 
-/* Under a row whose way cannot be. True if it is one. */
+/* Under a row whose configuration cannot be. True if it is one. */
 static bool print_mistake(const struct asp_tune_table *table,
                           const struct asp_tune_row *row)
 {
@@ -169,7 +171,7 @@ static bool print_mistake(const struct asp_tune_table *table,
     return true;
 }
 
-/* Returns how many have a way that cannot be. */
+/* Returns how many have a configuration that cannot be. */
 static uint32_t print_rows(const struct asp_tune_table *table)
 {
     const struct asp_tune_row *before = NULL;
@@ -185,7 +187,7 @@ static uint32_t print_rows(const struct asp_tune_table *table)
             print_shape(&row->key.shape);
         if (shape || aspt_coll_use_of(before->key.call) !=
                          aspt_coll_use_of(row->key.call))
-            printf("%s\n  %8s %11s %11s %8s %3s %-9s %-10s  way\n",
+            printf("%s\n  %8s %11s %11s %8s %3s %-9s %-10s  configuration\n",
                    aspt_coll_use(row->key.call, use), "bytes", "us",
                    "default us", "gain", "of", "how", "when");
         print_row(table, row);
@@ -193,12 +195,12 @@ static uint32_t print_rows(const struct asp_tune_table *table)
         before = row;
     }
     if (mistakes)
-        printf(
-            "\n%u of %u choices cannot be used, see above: a job refuses a "
-            "table "
-            "with\na way that it does not know, and leaves out one that does "
-            "not fit.\n",
-            mistakes, table->nrows);
+        printf("\n%u of %u choices cannot be used, see above: a job refuses a "
+               "table "
+               "with\na configuration that it does not know, and leaves out "
+               "one that does "
+               "not fit.\n",
+               mistakes, table->nrows);
     return mistakes;
 }
 

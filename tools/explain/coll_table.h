@@ -26,15 +26,16 @@ static inline uint32_t aspt_coll_use_of(uint32_t call)
 enum { ASPT_SIZE_MAX = 24 };
 const char *aspt_coll_size(uint32_t call, char buf[ASPT_SIZE_MAX]);
 
-/* Can the way of a row do what the row is for? Returns 0, or -1 with errno
- * EINVAL (no way that this Aspen knows, or one of another operation), ENOTSUP
- * (not on these ranks) or ENOMEM, and the reason in err. coll_table_check.c. */
+/* Can the configuration of a row do what the row is for? Returns 0, or -1 with
+ * errno EINVAL (no configuration that this Aspen knows, or one of another
+ * operation), ENOTSUP (not on these ranks) or ENOMEM, and the reason in err.
+ * coll_table_check.c. */
 int aspt_coll_check_row(const struct asp_tune_table *table,
                         const struct asp_tune_row *row, struct asp_err *err);
 
 /* A page of its own, in SVG: for each use the sizes from left to right and the
  * communicators from top to bottom, a field for each row of the table, coloured
- * and lettered by way, grey where the default was best.
+ * and lettered by configuration, grey where the default was best.
  * coll_table_svg.c. */
 void aspt_coll_table_svg(FILE *to, const struct asp_tune_table *table);
 

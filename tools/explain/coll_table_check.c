@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Does the way of a row fit what the row is for? What only the runtime knows,
- * MPICH's own algorithms and the memory of a node, is taken as it is. */
+/* Does the configuration of a row fit what the row is for? What only the
+ * runtime knows, MPICH's own algorithms and the memory of a node, is taken as
+ * it is. */
 #include "config.h"
 
 #include "coll_table.h"
@@ -9,18 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The part of a way that sends messages: behind the plus of one that begins in
- * the memory of the node. NULL: there is none. */
-static const char *messages_of(const char *way)
+/* The part of a configuration that sends messages: behind the plus of one that
+ * begins in the memory of the node. NULL: there is none. */
+static const char *messages_of(const char *config)
 {
-    const char *plus = strchr(way, '+');
+    const char *plus = strchr(config, '+');
 
     if (plus)
         return plus + 1;
-    if (strcmp(way, "default") == 0 || strstr(way, ":mpich=") ||
-        strstr(way, ":shared"))
+    if (strcmp(config, "default") == 0 || strstr(config, ":mpich=") ||
+        strstr(config, ":shared"))
         return NULL;
-    return way;
+    return config;
 }
 
 /* Nodes and counts; every rank has as much. */
@@ -37,7 +38,7 @@ static bool fill(const struct asp_tune_shape *shape, size_t bytes,
 }
 
 /* On the nodes of its shape, if that says which. */
-static int check_fit(const struct asp_coll_way *way,
+static int check_fit(const struct asp_coll_config *config,
                      const struct asp_tune_key *key, struct asp_err *err)
 {
     struct asp_tune_args args;
@@ -57,12 +58,12 @@ static int check_fit(const struct asp_coll_way *way,
             .bytes = args.bytes,
             .counts = counts,
             .recv_counts = counts,
-            .grain = 1,
-            .commutative = args.fold != ASP_TUNE_ORDERED,
+            .element_size = 1,
+            .commutative = args.reduction != ASP_TUNE_ORDERED,
             .in_place = args.in_place,
             .node = node,
         };
-        rc = asp_coll_fits(way, &p, err);
+        rc = asp_coll_fits(config, &p, err);
     }
     free(node);
     free(counts);
@@ -72,18 +73,18 @@ static int check_fit(const struct asp_coll_way *way,
 int aspt_coll_check_row(const struct asp_tune_table *table,
                         const struct asp_tune_row *row, struct asp_err *err)
 {
-    const char *text = messages_of(table->ways[row->way]);
+    const char *text = messages_of(table->configs[row->config]);
     struct asp_tune_args args;
-    struct asp_coll_way way;
+    struct asp_coll_config config;
 
     if (!text)
         return 0;
-    if (asp_coll_way_parse(text, &way, err) < 0)
+    if (asp_coll_config_parse(text, &config, err) < 0)
         return -1;
     asp_tune_call_args(row->key.call, &args);
-    if (way.row->op != args.op)
-        return asp_errf(err, EINVAL, "a way of %s for %s",
-                        asp_coll_op_name(way.row->op),
+    if (config.row->op != args.op)
+        return asp_errf(err, EINVAL, "a configuration of %s for %s",
+                        asp_coll_op_name(config.row->op),
                         asp_coll_op_name(args.op));
-    return row->key.shape.map ? 0 : check_fit(&way, &row->key, err);
+    return row->key.shape.map ? 0 : check_fit(&config, &row->key, err);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The picture of a table of tuned collectives. A way has a colour and a
- * letter, for colours repeat after eight and not everybody can tell them
+/* The picture of a table of tuned collectives. A configuration has a colour and
+ * a letter, for colours repeat after eight and not everybody can tell them
  * apart. */
 #include "config.h"
 
@@ -43,8 +43,8 @@ struct panel {
     uint32_t *line;         /* of a shape likewise */
 };
 
-/* Letters of the ways that beat the default somewhere, in the order in which
- * they are met; UINT32_MAX: none. */
+/* Letters of the configurations that beat the default somewhere, in the order
+ * in which they are met; UINT32_MAX: none. */
 struct letters {
     uint32_t *of;
     uint32_t n;
@@ -68,9 +68,9 @@ static const char *letter(uint32_t n, char buf[16])
 static void give_letters(const struct asp_tune_table *table,
                          struct letters *letters)
 {
-    memset(letters->of, 0xff, table->nways * sizeof(letters->of[0]));
+    memset(letters->of, 0xff, table->nconfigs * sizeof(letters->of[0]));
     for (uint32_t i = 0; i < table->nrows; i++) {
-        uint32_t *of = &letters->of[table->rows[i].way];
+        uint32_t *of = &letters->of[table->rows[i].config];
 
         if (!is_default(&table->rows[i]) && *of == UINT32_MAX)
             *of = letters->n++;
@@ -145,7 +145,7 @@ static void draw_cell(FILE *to, const struct asp_tune_table *table,
 {
     uint32_t shape = asp_tune_table_shape(table, &row->key.shape);
     uint32_t x = LEFT + panel->column[row->key.call % SIZES] * CELL_W;
-    uint32_t way = letters->of[row->way];
+    uint32_t config = letters->of[row->config];
     double gain = row->best_ns
                       ? (double) row->default_ns / (double) row->best_ns
                       : 1;
@@ -157,12 +157,12 @@ static void draw_cell(FILE *to, const struct asp_tune_table *table,
     if (is_default(row))
         fprintf(to, "class=\"d\"/>");
     else
-        fprintf(to, "class=\"w%u\"/>", way % COLOURS);
+        fprintf(to, "class=\"w%u\"/>", config % COLOURS);
     aspt_html_tag(to, "title", NULL, "%s: %.3f us, default %.3f us, %s",
-                  table->ways[row->way], (double) row->best_ns / 1e3,
+                  table->configs[row->config], (double) row->best_ns / 1e3,
                   (double) row->default_ns / 1e3, row->day);
     if (!is_default(row)) {
-        snprintf(text, sizeof(text), "%s %.2f", letter(way, name), gain);
+        snprintf(text, sizeof(text), "%s %.2f", letter(config, name), gain);
         draw_text(to, x + CELL_W / 2, y + 18, "l m", text);
     }
     fputs("</g>\n", to);
@@ -194,7 +194,7 @@ static void draw_legend(FILE *to, const struct asp_tune_table *table,
             "class=\"d\"/>\n",
             MARGIN, y);
     draw_text(to, MARGIN + 36, y + 13, "", "MPI's own choice is the best");
-    for (uint32_t i = 0; i < table->nways; i++) {
+    for (uint32_t i = 0; i < table->nconfigs; i++) {
         uint32_t n = letters->of[i];
 
         if (n == UINT32_MAX)
@@ -205,7 +205,8 @@ static void draw_legend(FILE *to, const struct asp_tune_table *table,
                 MARGIN, y + (n + 1) * LINE, n % COLOURS);
         draw_text(to, MARGIN + 14, y + (n + 1) * LINE + 13, "l m",
                   letter(n, name));
-        draw_text(to, MARGIN + 36, y + (n + 1) * LINE + 13, "", table->ways[i]);
+        draw_text(to, MARGIN + 36, y + (n + 1) * LINE + 13, "",
+                  table->configs[i]);
     }
 }
 
@@ -243,9 +244,10 @@ static void draw_head(FILE *to, const struct asp_tune_table *table,
     snprintf(text, sizeof(text), "MPICH %s, UCX %s over %s, %u CPUs per node",
              m->mpi, m->ucx, m->fabric, m->cpus);
     draw_text(to, MARGIN, MARGIN + 13, "h", text);
-    draw_text(to, MARGIN, MARGIN + 13 + LINE, "q",
-              "Ranks (nodes x ranks per node) by bytes: way, and how much "
-              "faster it is than MPI's own choice.");
+    draw_text(
+        to, MARGIN, MARGIN + 13 + LINE, "q",
+        "Ranks (nodes x ranks per node) by bytes: algorithm, and how much "
+        "faster it is than MPI's own choice.");
 }
 
 void aspt_coll_table_svg(FILE *to, const struct asp_tune_table *table)
@@ -255,7 +257,7 @@ void aspt_coll_table_svg(FILE *to, const struct asp_tune_table *table)
     uint32_t *uses = malloc((table->nrows + 1) * sizeof(*uses));
     uint32_t y = MARGIN + 3 * LINE, nuses = 0, width = 720;
 
-    letters.of = malloc((table->nways + 1) * sizeof(*letters.of));
+    letters.of = malloc((table->nconfigs + 1) * sizeof(*letters.of));
     panel.line = malloc((table->nshapes + 1) * sizeof(*panel.line));
     if (uses && letters.of && panel.line) {
         nuses = find_uses(table, uses);

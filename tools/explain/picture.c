@@ -208,16 +208,16 @@ static const struct asp_core *core_of(const struct asp_topo *topo,
 /* Print text at an indent, broken at blanks where a line is full. */
 static void print_wrapped(FILE *to, int indent, const char *text)
 {
-    size_t room = (size_t) (ASPT_WIDTH - indent);
+    size_t columns = (size_t) (ASPT_WIDTH - indent);
 
     while (*text) {
         size_t len = strlen(text);
 
-        if (len > room) {
-            for (len = room; len > 1 && text[len] != ' '; len--)
+        if (len > columns) {
+            for (len = columns; len > 1 && text[len] != ' '; len--)
                 ;
             if (len == 1)
-                len = room;
+                len = columns;
         }
         fprintf(to, "%*s%.*s\n", indent, "", (int) len, text);
         text += len;

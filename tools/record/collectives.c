@@ -29,7 +29,7 @@ int aspt_part_collectives(struct aspt_record *record, const char *file,
     };
     static const struct aspt_field found[] = {
         ASPT_FIELD(aspt_chosen, key, ASPT_TEXT),
-        ASPT_FIELD(aspt_chosen, way, ASPT_TEXT),
+        {"way", ASPT_TEXT, offsetof(struct aspt_chosen, config), false},
         ASPT_FIELD(aspt_chosen, end, ASPT_TEXT),
         ASPT_FIELD(aspt_chosen, candidates, ASPT_COUNT),
         ASPT_FIELD(aspt_chosen, tried, ASPT_COUNT),

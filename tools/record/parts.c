@@ -61,42 +61,43 @@ int aspt_part_tasks(struct aspt_record *record, const char *file,
     return 0;
 }
 
-/* The column of a way; ASPT_WAYS_MAX when there are too many. */
-static size_t way_index(struct aspt_record *record, const char *way)
+/* The column of a handling; ASPT_HANDLINGS_MAX when there are too many. */
+static size_t handling_index(struct aspt_record *record, const char *handling)
 {
-    for (size_t w = 0; w < record->nways; w++)
-        if (strcmp(record->ways[w], way) == 0)
+    for (size_t w = 0; w < record->nhandlings; w++)
+        if (strcmp(record->handlings[w], handling) == 0)
             return w;
-    if (record->nways < ASPT_WAYS_MAX)
-        record->ways[record->nways++] = way;
+    if (record->nhandlings < ASPT_HANDLINGS_MAX)
+        record->handlings[record->nhandlings++] = handling;
     else
-        return ASPT_WAYS_MAX;
-    return record->nways - 1;
+        return ASPT_HANDLINGS_MAX;
+    return record->nhandlings - 1;
 }
 
 static int add_call(struct aspt_record *record, const char *name,
-                    const json_t *ways, const struct aspt_json_place *place,
-                    struct asp_err *err)
+                    const json_t *handlings,
+                    const struct aspt_json_place *place, struct asp_err *err)
 {
     struct aspt_call *call = &record->calls[record->ncalls];
-    const char *way;
+    const char *handling;
     json_t *count;
 
-    if (!json_is_object(ways) || record->ncalls == ASPT_CALLS_MAX)
-        return aspt_field_refuse(place, name, err,
-                                 json_is_object(ways) ? "is one too many"
-                                                      : "is not an object");
+    if (!json_is_object(handlings) || record->ncalls == ASPT_CALLS_MAX)
+        return aspt_field_refuse(
+            place, name, err,
+            json_is_object(handlings) ? "is one too many" : "is not an object");
     call->name = name;
-    json_object_foreach((json_t *) ways, way, count)
+    json_object_foreach((json_t *) handlings, handling, count)
     {
-        size_t w = way_index(record, way);
+        size_t w = handling_index(record, handling);
 
-        if (w == ASPT_WAYS_MAX)
-            return aspt_field_refuse(place, way, err, "is one way too many");
+        if (w == ASPT_HANDLINGS_MAX)
+            return aspt_field_refuse(place, handling, err,
+                                     "is one handling too many");
         if (!json_is_integer(count) || json_integer_value(count) < 0 ||
             json_integer_value(count) >
-                INT64_MAX / ASPT_CALLS_MAX / ASPT_WAYS_MAX)
-            return aspt_field_refuse(place, way, err, "is not a count");
+                INT64_MAX / ASPT_CALLS_MAX / ASPT_HANDLINGS_MAX)
+            return aspt_field_refuse(place, handling, err, "is not a count");
         call->count[w] = (uint64_t) json_integer_value(count);
         call->sum += call->count[w];
     }
@@ -130,7 +131,7 @@ int aspt_part_calls(struct aspt_record *record, const char *file,
     static const struct aspt_field redirected[] = {
         ASPT_FIELD(aspt_record, redirected, ASPT_COUNT),
     };
-    json_t *calls = json_object_get(record->root, "calls"), *ways;
+    json_t *calls = json_object_get(record->root, "calls"), *handlings;
     struct aspt_json_place top = {file, "", 0}, place = {file, "calls", 0};
     const char *name;
 
@@ -141,9 +142,9 @@ int aspt_part_calls(struct aspt_record *record, const char *file,
                                  calls ? "is not an object" : "is missing");
     if (aspt_fields_read(record->root, &top, redirected, 1, record, err) < 0)
         return -1;
-    json_object_foreach(calls, name, ways)
+    json_object_foreach(calls, name, handlings)
     {
-        if (add_call(record, name, ways, &place, err) < 0)
+        if (add_call(record, name, handlings, &place, err) < 0)
             return -1;
         place.index++;
     }
@@ -186,7 +187,7 @@ int aspt_part_windows(struct aspt_record *record, const char *file,
         ASPT_FIELD(aspt_window, processes, ASPT_COUNT),
         ASPT_FIELD(aspt_window, bytes_least, ASPT_COUNT),
         ASPT_FIELD(aspt_window, bytes_most, ASPT_COUNT),
-        ASPT_FIELD(aspt_window, way, ASPT_TEXT),
+        {"way", ASPT_TEXT, offsetof(struct aspt_window, handling), false},
         ASPT_FIELD(aspt_window, switchable, ASPT_BOOL),
         ASPT_FIELD(aspt_window, rules, ASPT_LIST),
     };

@@ -16,8 +16,8 @@
 
 enum {
     ASPT_RECORD_FORM = 1,
-    ASPT_WAYS_MAX = 16,  /* ways that one record can name */
-    ASPT_CALLS_MAX = 64, /* kinds of calls that are counted by way */
+    ASPT_HANDLINGS_MAX = 16, /* handlings that one record can name */
+    ASPT_CALLS_MAX = 64,     /* kinds of calls that are counted by handling */
     ASPT_CPU_NONE = -1,
     ASPT_ALL_WINDOWS = -1,
 };
@@ -38,13 +38,13 @@ struct aspt_load { /* what all users sent to a ghost */
 
 struct aspt_call {
     const char *name;
-    uint64_t count[ASPT_WAYS_MAX]; /* by aspt_record.ways */
+    uint64_t count[ASPT_HANDLINGS_MAX]; /* by aspt_record.handlings */
     uint64_t sum;
 };
 
 struct aspt_window {
     uint64_t order, last, count, processes, bytes_least, bytes_most;
-    const char *name, *site, *function, *made_by, *way;
+    const char *name, *site, *function, *made_by, *handling;
     const char *source; /* of the site, in words: report/source.h; or NULL */
     bool switchable;
     const json_t *rules; /* indexes in aspt_record.rules, checked */
@@ -119,9 +119,9 @@ struct aspt_typed {
     uint64_t threaded_us;
 };
 
-/* A kind of collective call, and the way that was chosen for it. */
+/* A kind of collective call, and the configuration that was chosen for it. */
 struct aspt_chosen {
-    const char *key, *way, *end; /* end: how the search ended */
+    const char *key, *config, *end; /* end: how the search ended */
     uint64_t candidates, tried, trials, agreements, model_rank;
     double spent_us, best_us, default_us; /* 0: not measured */
 };
@@ -170,11 +170,12 @@ struct aspt_record {
     const char *version, *job, *mode, *reason, *digest, *service_list;
     struct asp_cpuset service; /* CPUs of the first node, for mode thread */
     bool bound;
-    size_t ntasks, nloads, ncalls, nways, nwindows, nrules, nbusy;
+    size_t ntasks, nloads, ncalls, nhandlings, nwindows, nrules, nbusy;
     struct aspt_recorded_task *tasks;
     struct aspt_load *loads;
     struct aspt_call calls[ASPT_CALLS_MAX];
-    const char *ways[ASPT_WAYS_MAX]; /* that occur, in the record's order */
+    const char
+        *handlings[ASPT_HANDLINGS_MAX]; /* that occur, in the record's order */
     bool has_calls, has_time, has_busy, has_adaptation;
     bool has_offload, has_thread, has_typed, has_collectives;
     uint64_t redirected, windows_more;

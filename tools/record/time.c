@@ -131,10 +131,10 @@ int aspt_part_scaling(struct aspt_record *record, const char *file,
         ASPT_FIELD(aspt_scaling, active, ASPT_COUNT),
     };
     static const struct aspt_field more = {
-        "ghost_crew_more", ASPT_COUNT,
+        "active_ghosts_more", ASPT_COUNT,
         offsetof(struct aspt_record, scaling_more), true};
-    static const struct aspt_items items = {"ghost_crew", fields, SIZE(fields),
-                                            sizeof(struct aspt_scaling)};
+    static const struct aspt_items items = {
+        "active_ghosts", fields, SIZE(fields), sizeof(struct aspt_scaling)};
     struct aspt_json_place place = {file, "", 0};
     void *array;
 

@@ -14,7 +14,7 @@
 
 static bool is_default(const struct aspt_chosen *found)
 {
-    return strcmp(found->way, "default") == 0;
+    return strcmp(found->config, "default") == 0;
 }
 
 /* How often the default's time is the best one's; 0: not measured. */
@@ -25,12 +25,12 @@ static double ratio(const struct aspt_chosen *found)
                : 0;
 }
 
-/* The chosen way's time, and what it saves of the default's. */
+/* The chosen configuration's time, and what it saves of the default's. */
 static void put_bar(FILE *to, const struct aspt_chosen *found)
 {
     double saved = found->default_us - found->best_us;
     struct aspt_bar parts[] = {
-        {found->best_us, "work", "the chosen way"},
+        {found->best_us, "work", "the chosen algorithm"},
         {saved > 0 ? saved : 0, "wait", "less than MPI's own"},
     };
 
@@ -43,7 +43,7 @@ static void put_row(FILE *to, const struct aspt_chosen *found)
 
     fputs("<tr>", to);
     aspt_html_tag(to, "td", NULL, "%s", found->key);
-    aspt_html_tag(to, "td", NULL, "%s", found->way);
+    aspt_html_tag(to, "td", NULL, "%s", found->config);
     aspt_html_tag(to, "td", "fit", "%s", found->end);
     aspt_html_count(to, found->candidates);
     aspt_html_count(to, found->tried);
@@ -96,23 +96,23 @@ bool aspt_say_posted(const struct aspt_collectives *collectives, char *buf,
 void aspt_page_collectives(FILE *to, const struct aspt_record *record)
 {
     static const char *const titles[] = {
-        "Call",     "Chosen way", "Search", "#Ways",  "#Tried",
-        "#Trials",  "#Agreed",    "#Rank",  "#Spent", "#Best",
-        "#Default", "#Ratio",     "",       NULL};
+        "Call",     "Chosen algorithm", "Search", "#Candidates", "#Tried",
+        "#Trials",  "#Agreed",          "#Rank",  "#Spent",      "#Best",
+        "#Default", "#Ratio",           "",       NULL};
     const struct aspt_collectives *collectives = &record->collectives;
     char links[512], posted[ASPT_POSTED_MAX];
 
     if (!record->has_collectives)
         return;
     aspt_html_section(to, "What was chosen for collective operations");
-    aspt_html_tag(to, "p", "note",
-                  "%" PRIu64 " communicators were tuned, for %" PRIu64
-                  " kinds of calls; %" PRIu64
-                  " more were known from communicators of the same shape. "
-                  "Rank: of the chosen way in the model's order. The picture: "
-                  "its time in that of MPI's own choice.",
-                  collectives->communicators, collectives->kinds,
-                  collectives->reused);
+    aspt_html_tag(
+        to, "p", "note",
+        "%" PRIu64 " communicators were tuned, for %" PRIu64
+        " kinds of calls; %" PRIu64
+        " more were known from communicators of the same shape. "
+        "Rank: of the chosen algorithm in the model's order. The picture: "
+        "its time in that of MPI's own choice.",
+        collectives->communicators, collectives->kinds, collectives->reused);
     aspt_say_links(collectives, links, sizeof(links));
     aspt_html_tag(to, "p", "note", "Links as the model has them: %s.", links);
     if (aspt_say_posted(collectives, posted, sizeof(posted)))
@@ -129,12 +129,12 @@ void aspt_page_collectives(FILE *to, const struct aspt_record *record)
 void aspt_say_chosen(const struct aspt_chosen *found, char *buf, size_t size)
 {
     int n = snprintf(buf, size, "%s: %s", found->key,
-                     is_default(found) ? "MPI's own choice" : found->way);
+                     is_default(found) ? "MPI's own choice" : found->config);
 
     if (n > 0 && (size_t) n < size && ratio(found) > 0)
         snprintf(buf + n, size - (size_t) n,
                  ", %.1f us, default %.1f us; %s after %" PRIu64
-                 " calls, %" PRIu64 " of %" PRIu64 " ways tried",
+                 " calls, %" PRIu64 " of %" PRIu64 " candidates tried",
                  found->best_us, found->default_us, found->end, found->trials,
                  found->tried, found->candidates);
 }

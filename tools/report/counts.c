@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the page shows of counts: calls by way, load of the ghosts, threads,
- * windows and their rules. */
+/* What the page shows of counts: calls by handling, load of the ghosts,
+ * threads, windows and their rules. */
 #include "config.h"
 
 #include "page.h"
@@ -11,24 +11,26 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The colour of a way; reasons of plain MPI are shades of one. */
-static const char *way_class(const struct aspt_record *record, size_t way)
+/* The colour of a handling; reasons of plain MPI are shades of one. */
+static const char *handling_class(const struct aspt_record *record,
+                                  size_t handling)
 {
     static const char *const shades[] = {"mpi", "mpi m1", "mpi m2", "mpi m3"};
-    enum aspt_doer doer = aspt_way_words(record->ways[way]).doer;
+    enum aspt_doer doer = aspt_handling_words(record->handlings[handling]).doer;
     size_t shade = 0;
 
     if (doer != ASPT_BY_MPI)
         return aspt_doer_class(doer);
-    for (size_t w = 0; w < way; w++)
-        shade += aspt_way_words(record->ways[w]).doer == ASPT_BY_MPI;
+    for (size_t w = 0; w < handling; w++)
+        shade += aspt_handling_words(record->handlings[w]).doer == ASPT_BY_MPI;
     return shades[shade < 4 ? shade : 3];
 }
 
-static void way_title(const struct aspt_record *record, size_t way, char *buf,
-                      size_t size)
+static void handling_title(const struct aspt_record *record, size_t handling,
+                           char *buf, size_t size)
 {
-    struct aspt_way_words words = aspt_way_words(record->ways[way]);
+    struct aspt_handling_words words = aspt_handling_words(
+        record->handlings[handling]);
 
     snprintf(buf, size, "%s%.120s",
              words.doer == ASPT_BY_MPI ? "plain MPI: " : "", words.words);
@@ -37,40 +39,40 @@ static void way_title(const struct aspt_record *record, size_t way, char *buf,
 static void call_row(FILE *to, const struct aspt_record *record,
                      const struct aspt_call *call, uint64_t most)
 {
-    struct aspt_bar parts[ASPT_WAYS_MAX];
-    char titles[ASPT_WAYS_MAX][200];
+    struct aspt_bar parts[ASPT_HANDLINGS_MAX];
+    char titles[ASPT_HANDLINGS_MAX][200];
 
-    for (size_t w = 0; w < record->nways; w++) {
+    for (size_t w = 0; w < record->nhandlings; w++) {
         char words[160];
 
-        way_title(record, w, words, sizeof(words));
+        handling_title(record, w, words, sizeof(words));
         snprintf(titles[w], sizeof(titles[w]), "%s: %" PRIu64, words,
                  call->count[w]);
         parts[w] = (struct aspt_bar){(double) call->count[w],
-                                     way_class(record, w), titles[w]};
+                                     handling_class(record, w), titles[w]};
     }
     fputs("<tr><td class=\"fit\">", to);
     aspt_html_text(to, call->name);
     fputs("</td><td class=\"wide\">", to);
-    aspt_svg_bar(to, parts, record->nways, (double) most);
+    aspt_svg_bar(to, parts, record->nhandlings, (double) most);
     fputs("</td>", to);
-    for (size_t w = 0; w < record->nways; w++)
+    for (size_t w = 0; w < record->nhandlings; w++)
         aspt_html_count(to, call->count[w]);
     aspt_html_count(to, call->sum);
     fputs("</tr>\n", to);
 }
 
-/* Columns of ways have the colour of the legend over their name. */
+/* Columns of handlings have the colour of the legend over their name. */
 static void calls_head(FILE *to, const struct aspt_record *record)
 {
     static const char *const names[ASPT_DOERS] = {"ghosts", "copies", "device",
                                                   "targets", "plain"};
 
     fputs("<table>\n<thead><tr><th>Call</th><th></th>", to);
-    for (size_t w = 0; w < record->nways; w++)
+    for (size_t w = 0; w < record->nhandlings; w++)
         fprintf(to, "<th class=\"n\"><i class=\"dot %s\"></i>%s</th>",
-                way_class(record, w),
-                names[aspt_way_words(record->ways[w]).doer]);
+                handling_class(record, w),
+                names[aspt_handling_words(record->handlings[w]).doer]);
     fputs("<th class=\"n\">all</th></tr></thead>\n<tbody>\n", to);
 }
 
@@ -100,12 +102,12 @@ void aspt_page_calls(FILE *to, const struct aspt_record *record)
         return;
     aspt_html_section(to, "Calls on windows, and who carried them out");
     fputs("<ul class=\"legend\">", to);
-    for (size_t w = 0; w < record->nways; w++) {
+    for (size_t w = 0; w < record->nhandlings; w++) {
         char title[160];
 
-        way_title(record, w, title, sizeof(title));
-        fprintf(to, "<li><i class=\"%s\"></i>", way_class(record, w));
-        aspt_html_put(to, "%s: %" PRIu64, title, aspt_way_sum(record, w));
+        handling_title(record, w, title, sizeof(title));
+        fprintf(to, "<li><i class=\"%s\"></i>", handling_class(record, w));
+        aspt_html_put(to, "%s: %" PRIu64, title, aspt_handling_sum(record, w));
         fputs("</li>", to);
     }
     fputs("</ul>\n", to);
@@ -195,7 +197,7 @@ static void window_rules(FILE *to, const struct aspt_record *record,
 static void window_row(FILE *to, const struct aspt_record *record,
                        const struct aspt_window *window)
 {
-    struct aspt_way_words way = aspt_way_words(window->way);
+    struct aspt_handling_words handling = aspt_handling_words(window->handling);
     char least[ASPT_SAY_MAX], most[ASPT_SAY_MAX];
 
     fputs("<tr>", to);
@@ -222,9 +224,9 @@ static void window_row(FILE *to, const struct aspt_record *record,
     else
         aspt_html_tag(to, "td", "n", "%s to %s", least, most);
     fputs("<td>", to);
-    if (way.doer == ASPT_BY_MPI)
+    if (handling.doer == ASPT_BY_MPI)
         fputs("plain MPI: ", to);
-    aspt_html_text(to, way.words);
+    aspt_html_text(to, handling.words);
     if (window->switchable)
         fputs(", can be switched", to);
     fputs("</td>", to);

@@ -100,7 +100,7 @@ static int report(const char *path, const char *out, bool as_text)
     return rc == 0 ? ASPT_OK : aspt_complain(&err);
 }
 
-struct wish {
+struct given {
     const char *out; /* NULL: not given */
     bool as_text;
 };
@@ -108,12 +108,12 @@ struct wish {
 static int take_option(int option, const char *value, void *data,
                        struct asp_err *err)
 {
-    struct wish *wish = data;
+    struct given *given = data;
 
     (void) err;
     if (option == 'o')
-        wish->out = value;
-    wish->as_text |= option == 't';
+        given->out = value;
+    given->as_text |= option == 't';
     return 0;
 }
 
@@ -127,8 +127,8 @@ int aspt_report(int argc, char **argv)
     };
     static const struct aspt_options options = {"aspen report", ":o:", table,
                                                 usage, take_option};
-    struct wish wish = {NULL, false};
-    int status = aspt_options_read(&options, argc, argv, &wish);
+    struct given given = {NULL, false};
+    int status = aspt_options_read(&options, argc, argv, &given);
 
     if (status >= 0)
         return status;
@@ -136,5 +136,5 @@ int aspt_report(int argc, char **argv)
         fputs(usage, stderr);
         return ASPT_REFUSED;
     }
-    return report(argv[optind], wish.out, wish.as_text);
+    return report(argv[optind], given.out, given.as_text);
 }

@@ -21,22 +21,22 @@ enum aspt_doer {
     ASPT_DOERS,
 };
 
-/* A way of the record in words. Ways that this aspen does not know are MPI's,
- * under their own name. */
-struct aspt_way_words {
+/* A handling of the record in words. Handlings that this aspen does not know
+ * are MPI's, under their own name. */
+struct aspt_handling_words {
     const char *key;
     enum aspt_doer doer;
     const char *words;
     const char *hint; /* what a user can do about it; NULL: nothing */
 };
 
-struct aspt_way_words aspt_way_words(const char *key);
+struct aspt_handling_words aspt_handling_words(const char *key);
 
 /* The doer's CSS class. */
 const char *aspt_doer_class(enum aspt_doer doer);
 
-/* Calls of a way, of a doer, and of all. */
-uint64_t aspt_way_sum(const struct aspt_record *record, size_t way);
+/* Calls of a handling, of a doer, and of all. */
+uint64_t aspt_handling_sum(const struct aspt_record *record, size_t handling);
 uint64_t aspt_doer_sum(const struct aspt_record *record, enum aspt_doer doer);
 uint64_t aspt_calls_sum(const struct aspt_record *record);
 
@@ -107,7 +107,7 @@ const char *aspt_say_many(uint64_t n, const char *what, char *buf, size_t size);
  * else what the record has, "app:exchange" or "". */
 const char *aspt_window_place(const struct aspt_window *window);
 
-/* A chosen way in one sentence. tools/report/collectives.c */
+/* A chosen configuration in one sentence. tools/report/collectives.c */
 void aspt_say_links(const struct aspt_collectives *collectives, char *buf,
                     size_t size);
 void aspt_say_chosen(const struct aspt_chosen *found, char *buf, size_t size);

@@ -168,8 +168,9 @@ static void print_call(FILE *to, const struct aspt_record *record,
     for (int d = 0; d < ASPT_DOERS; d++) {
         uint64_t sum = 0;
 
-        for (size_t w = 0; w < record->nways; w++)
-            if (aspt_way_words(record->ways[w]).doer == (enum aspt_doer) d)
+        for (size_t w = 0; w < record->nhandlings; w++)
+            if (aspt_handling_words(record->handlings[w]).doer ==
+                (enum aspt_doer) d)
                 sum += call->count[w];
         bar(to, (double) sum, (double) most, doer_letters[d], &used);
     }
@@ -188,12 +189,13 @@ static void print_calls(FILE *to, const struct aspt_record *record)
     for (size_t c = 0; c < record->ncalls; c++)
         if (record->calls[c].sum)
             print_call(to, record, &record->calls[c], most);
-    for (size_t w = 0; w < record->nways; w++) {
-        struct aspt_way_words words = aspt_way_words(record->ways[w]);
+    for (size_t w = 0; w < record->nhandlings; w++) {
+        struct aspt_handling_words words = aspt_handling_words(
+            record->handlings[w]);
         char first[64], text[512];
 
         snprintf(first, sizeof(first), "  %c %" PRIu64,
-                 doer_letters[words.doer], aspt_way_sum(record, w));
+                 doer_letters[words.doer], aspt_handling_sum(record, w));
         snprintf(text, sizeof(text), "%s%.400s",
                  words.doer == ASPT_BY_MPI ? "plain MPI: " : "", words.words);
         wrap(to, first, NAME_COLUMNS, text);
@@ -275,7 +277,7 @@ static void print_busy(FILE *to, const struct aspt_record *record)
 static void print_window(FILE *to, const struct aspt_record *record,
                          const struct aspt_window *window)
 {
-    struct aspt_way_words way = aspt_way_words(window->way);
+    struct aspt_handling_words handling = aspt_handling_words(window->handling);
     const char *place = aspt_window_place(window);
     char first[64], text[2048], least[ASPT_SAY_MAX], most[ASPT_SAY_MAX];
     struct asp_strbuf line = ASP_STRBUF(text);
@@ -303,8 +305,9 @@ static void print_window(FILE *to, const struct aspt_record *record,
                    window->processes,
                    window->bytes_least == window->bytes_most ? "" : least,
                    window->bytes_least == window->bytes_most ? "" : " to ",
-                   most, way.doer == ASPT_BY_MPI ? "plain MPI: " : "",
-                   way.words, window->switchable ? " (can be switched)" : "");
+                   most, handling.doer == ASPT_BY_MPI ? "plain MPI: " : "",
+                   handling.words,
+                   window->switchable ? " (can be switched)" : "");
     json_array_foreach((json_t *) window->rules, i, rule)
         asp_strbuf_add(&line, "%s%.200s", i ? ", " : "; rules ",
                        record->rules[json_integer_value(rule)].from);
@@ -452,7 +455,8 @@ static void print_counts(FILE *to, struct aspt_counts counts)
     }
 }
 
-/* Keys and ways are long words of parts with commas: each may begin a line. */
+/* Keys and configurations are long words of parts with commas: each may begin a
+ * line. */
 static void wrap_parts(FILE *to, const char *first, const char *text)
 {
     char loose[2048];

@@ -40,8 +40,8 @@ static void name_calls(const struct aspt_record *record, enum aspt_doer doer,
     struct asp_strbuf text = asp_strbuf_on(buf, size);
 
     for (size_t c = 0; c < record->ncalls; c++)
-        for (size_t w = 0; w < record->nways; w++)
-            if (aspt_way_words(record->ways[w]).doer == doer)
+        for (size_t w = 0; w < record->nhandlings; w++)
+            if (aspt_handling_words(record->handlings[w]).doer == doer)
                 sums[c] += record->calls[c].count[w];
     for (int named = 0; named < 4; named++) {
         size_t most = 0;
@@ -111,9 +111,10 @@ static void say_native(const struct aspt_record *record,
 
     if (!native)
         return;
-    for (size_t w = 0; w < record->nways; w++) {
-        struct aspt_way_words words = aspt_way_words(record->ways[w]);
-        uint64_t sum = aspt_way_sum(record, w);
+    for (size_t w = 0; w < record->nhandlings; w++) {
+        struct aspt_handling_words words = aspt_handling_words(
+            record->handlings[w]);
+        uint64_t sum = aspt_handling_sum(record, w);
 
         if (words.doer == ASPT_BY_MPI && sum)
             asp_strbuf_add(&text, "%s%.80s %" PRIu64, text.len ? "; " : "",
@@ -420,10 +421,11 @@ void aspt_hints(const struct aspt_record *record, struct aspt_lines *lines)
             "build of MPI (%.90s): the next run with profile= and this record "
             "knows better.",
             record->profile_build);
-    for (size_t w = 0; w < record->nways; w++) {
-        struct aspt_way_words words = aspt_way_words(record->ways[w]);
+    for (size_t w = 0; w < record->nhandlings; w++) {
+        struct aspt_handling_words words = aspt_handling_words(
+            record->handlings[w]);
 
-        if (words.hint && aspt_way_sum(record, w))
+        if (words.hint && aspt_handling_sum(record, w))
             say(lines, "%s: %s.", words.words, words.hint);
     }
     for (size_t r = 0; r < record->nrules; r++)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Keys as runtime/record/record.c writes them. */
-static const struct aspt_way_words ways[] = {
+static const struct aspt_handling_words handlings[] = {
     {"ghost", ASPT_BY_GHOST, "redirected to ghosts", NULL},
     {"copy", ASPT_BY_COPY, "copied on the node by the rank itself", NULL},
     {"device", ASPT_BY_DEVICE, "by the RDMA device", NULL},
@@ -29,12 +29,12 @@ static const struct aspt_way_words ways[] = {
      "job on address space and file size (ulimit -v, -f)"},
 };
 
-struct aspt_way_words aspt_way_words(const char *key)
+struct aspt_handling_words aspt_handling_words(const char *key)
 {
-    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
-        if (strcmp(ways[i].key, key) == 0)
-            return ways[i];
-    return (struct aspt_way_words){key, ASPT_BY_MPI, key, NULL};
+    for (size_t i = 0; i < sizeof(handlings) / sizeof(handlings[0]); i++)
+        if (strcmp(handlings[i].key, key) == 0)
+            return handlings[i];
+    return (struct aspt_handling_words){key, ASPT_BY_MPI, key, NULL};
 }
 
 static const char *const classes[ASPT_DOERS] = {
@@ -48,12 +48,12 @@ const char *aspt_doer_class(enum aspt_doer doer)
     return classes[doer];
 }
 
-uint64_t aspt_way_sum(const struct aspt_record *record, size_t way)
+uint64_t aspt_handling_sum(const struct aspt_record *record, size_t handling)
 {
     uint64_t sum = 0;
 
     for (size_t c = 0; c < record->ncalls; c++)
-        sum += record->calls[c].count[way];
+        sum += record->calls[c].count[handling];
     return sum;
 }
 
@@ -61,9 +61,9 @@ uint64_t aspt_doer_sum(const struct aspt_record *record, enum aspt_doer doer)
 {
     uint64_t sum = 0;
 
-    for (size_t w = 0; w < record->nways; w++)
-        if (aspt_way_words(record->ways[w]).doer == doer)
-            sum += aspt_way_sum(record, w);
+    for (size_t w = 0; w < record->nhandlings; w++)
+        if (aspt_handling_words(record->handlings[w]).doer == doer)
+            sum += aspt_handling_sum(record, w);
     return sum;
 }
 

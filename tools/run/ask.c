@@ -20,15 +20,16 @@
 
 enum { ARGS_MAX = 8 };
 
-int aspt_wish_ask(const struct aspt_wish *wish, struct asp_facts *facts,
-                  struct aspt_answer *out_p, struct asp_err *err)
+int aspt_settled_ask(const struct aspt_settled *settled,
+                     struct asp_facts *facts, struct aspt_answer *out_p,
+                     struct asp_err *err)
 {
     struct passwd *user = getpwuid(getuid());
-    struct aspt_request request = {.progress = wish->progress,
-                                   .policy = wish->policy};
+    struct aspt_request request = {.progress = settled->progress,
+                                   .policy = settled->policy};
 
     out_p->remarks[0] = '\0';
-    if (wish->off) {
+    if (settled->off) {
         strcpy(out_p->spec, asp_mode_name(ASP_MODE_OFF));
         strcpy(out_p->counting, out_p->spec);
         return 0;
@@ -38,7 +39,7 @@ int aspt_wish_ask(const struct aspt_wish *wish, struct asp_facts *facts,
     return aspt_request_answer(&request, out_p, err);
 }
 
-void aspt_wish_remark(const struct aspt_answer *answer)
+void aspt_answer_remark(const struct aspt_answer *answer)
 {
     const char *text = answer->remarks;
 
@@ -51,9 +52,9 @@ void aspt_wish_remark(const struct aspt_answer *answer)
     }
 }
 
-char **aspt_task_words(const struct aspt_handover *handover)
+char **aspt_task_words(const struct aspt_task_arguments *arguments)
 {
-    char **words = aspt_handover_write(handover), **all;
+    char **words = aspt_task_arguments_write(arguments), **all;
     char path[PATH_MAX];
     size_t n = 0;
 

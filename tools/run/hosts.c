@@ -168,7 +168,7 @@ void aspt_hosts_clear(struct aspt_hosts *hosts)
     *hosts = (struct aspt_hosts){.list = NULL};
 }
 
-/* ---- dealing ------------------------------------------------------------------- */
+/* ---- assignment ---------------------------------------------------------------- */
 
 /* Ranks of each host, in turns of its cores. Returns how many hosts get any. */
 static uint32_t deal(const struct aspt_hosts *hosts, uint32_t ranks,
@@ -208,9 +208,9 @@ static bool falls_right(const struct aspt_hosts *hosts, const uint32_t *users,
 }
 
 /* What hydra is told, and what tasks are. */
-static int write_dealing(const struct aspt_hosts *hosts, const uint32_t *users,
-                         uint32_t ghosts, bool in_turns,
-                         struct aspt_dealing *out)
+static int write_assignment(const struct aspt_hosts *hosts,
+                            const uint32_t *users, uint32_t ghosts,
+                            bool in_turns, struct aspt_assignment *out)
 {
     struct asp_strbuf counts = ASP_STRBUF_GROWING, names = ASP_STRBUF_GROWING,
                       told = ASP_STRBUF_GROWING;
@@ -234,8 +234,8 @@ static int write_dealing(const struct aspt_hosts *hosts, const uint32_t *users,
 }
 
 static int deal_all(const struct aspt_hosts *hosts, uint32_t nusers,
-                    uint32_t ghosts, uint32_t *users, struct aspt_dealing *out,
-                    struct asp_err *err)
+                    uint32_t ghosts, uint32_t *users,
+                    struct aspt_assignment *out, struct asp_err *err)
 {
     uint64_t ntasks;
     bool wraps, in_turns;
@@ -255,19 +255,19 @@ static int deal_all(const struct aspt_hosts *hosts, uint32_t nusers,
     in_turns = wraps &&
                falls_right(hosts, users, out->nnodes, ghosts, out->ntasks);
     out->moved = wraps && !in_turns;
-    if (write_dealing(hosts, users, ghosts, in_turns, out) < 0)
+    if (write_assignment(hosts, users, ghosts, in_turns, out) < 0)
         return asp_errf(err, ENOMEM, "out of memory");
     return 0;
 }
 
 int aspt_hosts_deal(const struct aspt_hosts *hosts, uint32_t users,
-                    uint32_t ghosts, struct aspt_dealing *out_p,
+                    uint32_t ghosts, struct aspt_assignment *out_p,
                     struct asp_err *err)
 {
     uint32_t *counts = calloc(hosts->n, sizeof(*counts));
     int rc;
 
-    *out_p = (struct aspt_dealing){.nnodes = 0};
+    *out_p = (struct aspt_assignment){.nnodes = 0};
     if (!counts)
         return asp_errf(err, ENOMEM, "out of memory");
     rc = deal_all(hosts, users, ghosts, counts, out_p, err);
@@ -275,25 +275,25 @@ int aspt_hosts_deal(const struct aspt_hosts *hosts, uint32_t users,
     return rc;
 }
 
-void aspt_dealing_clear(struct aspt_dealing *dealing)
+void aspt_assignment_clear(struct aspt_assignment *assignment)
 {
-    free(dealing->counts);
-    free(dealing->names);
-    free(dealing->hosts);
-    *dealing = (struct aspt_dealing){.nnodes = 0};
+    free(assignment->counts);
+    free(assignment->names);
+    free(assignment->hosts);
+    *assignment = (struct aspt_assignment){.nnodes = 0};
 }
 
 /* ---- parts of a command ---------------------------------------------------------- */
 
-int aspt_dealing_split(const struct aspt_dealing *dealing, uint32_t ghosts,
-                       const uint32_t *users, uint32_t nparts, uint32_t *ranks,
-                       struct asp_err *err)
+int aspt_assignment_split(const struct aspt_assignment *assignment,
+                          uint32_t ghosts, const uint32_t *users,
+                          uint32_t nparts, uint32_t *ranks, struct asp_err *err)
 {
     struct asp_step_ranks *steps = NULL;
     uint32_t part = 0, seen = 0;
     bool *marks;
 
-    if (asp_step_ranks_compute(dealing->counts, dealing->distribution, 0,
+    if (asp_step_ranks_compute(assignment->counts, assignment->distribution, 0,
                                &steps, err) < 0)
         return -1;
     marks = asp_step_ranks_ghosts(steps, ghosts);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts as hydra reads them, and its dealing of ranks to them: each host gets
- * as many ranks as it has cores, and when all are full, again. Ghosts are the
- * last ranks of each host, so hydra is told a dealing that has them there. */
+/* Hosts as hydra reads them, and its assignment of ranks to them: each host
+ * gets as many ranks as it has cores, and when all are full, again. Ghosts are
+ * the last ranks of each host, so hydra is told an assignment that has them
+ * there. */
 #ifndef ASPEN_TOOLS_RUN_HOSTS_H
 #define ASPEN_TOOLS_RUN_HOSTS_H
 
@@ -46,8 +47,9 @@ bool aspt_hosts_twice(const struct aspt_hosts *hosts);
 
 void aspt_hosts_clear(struct aspt_hosts *hosts);
 
-/* A dealing. Texts are in the forms of Slurm, for common/plan/step_ranks.h. */
-struct aspt_dealing {
+/* An assignment. Texts are in the forms of Slurm, for common/plan/step_ranks.h.
+ */
+struct aspt_assignment {
     uint32_t nnodes;
     uint32_t users_most; /* of the fullest node */
     uint32_t ntasks;
@@ -61,21 +63,22 @@ struct aspt_dealing {
 /* Deal users and ghosts.
  *   users   ranks of the program, 1 or more
  *   ghosts  for each host that gets a user
- *   out_p   aspt_dealing_clear() by the caller
+ *   out_p   aspt_assignment_clear() by the caller
  * Returns 0, or -1 with errno EINVAL (too many), ENOMEM. */
 int aspt_hosts_deal(const struct aspt_hosts *hosts, uint32_t users,
-                    uint32_t ghosts, struct aspt_dealing *out_p,
+                    uint32_t ghosts, struct aspt_assignment *out_p,
                     struct asp_err *err);
 
-void aspt_dealing_clear(struct aspt_dealing *dealing);
+void aspt_assignment_clear(struct aspt_assignment *assignment);
 
 /* How many ranks each part of an MPMD command starts, so that it has its users:
  * a ghost belongs to the part of the rank before it.
- *   users   of each part; their sum is that of the dealing
+ *   users   of each part; their sum is that of the assignment
  *   ranks   out: as many numbers
  * Returns 0, or -1 with errno. */
-int aspt_dealing_split(const struct aspt_dealing *dealing, uint32_t ghosts,
-                       const uint32_t *users, uint32_t nparts, uint32_t *ranks,
-                       struct asp_err *err);
+int aspt_assignment_split(const struct aspt_assignment *assignment,
+                          uint32_t ghosts, const uint32_t *users,
+                          uint32_t nparts, uint32_t *ranks,
+                          struct asp_err *err);
 
 #endif

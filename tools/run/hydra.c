@@ -428,12 +428,12 @@ char **aspt_hydra_make(const struct aspt_hydra *hydra, const uint32_t *ranks,
                        const char *hosts, char **before)
 {
     static char next[] = ":";
-    size_t room = 2, n = 0, each = 5 + asp_words_count(before);
+    size_t capacity = 2, n = 0, each = 5 + asp_words_count(before);
     char **argv;
 
     for (uint32_t i = 0; i < hydra->nparts; i++)
-        room += each + hydra->parts[i].noptions + hydra->parts[i].nprogram;
-    argv = calloc(room, sizeof(*argv));
+        capacity += each + hydra->parts[i].noptions + hydra->parts[i].nprogram;
+    argv = calloc(capacity, sizeof(*argv));
     if (!argv)
         return NULL;
     argv[n++] = hydra->command;

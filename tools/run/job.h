@@ -21,9 +21,9 @@ struct aspt_run_options {
 
 struct aspt_job {
     struct aspt_run_options options;
-    struct aspt_wish wish;
+    struct aspt_settled settled;
     struct aspt_answer answer;
-    struct aspt_handover handover;
+    struct aspt_task_arguments arguments;
 };
 
 /* The options that may also stand among srun's. */
@@ -41,12 +41,13 @@ int aspt_run_srun(struct aspt_job *job, struct asp_err *err);
 
 /* ---- tools/run/run.c ---- */
 
-/* Take an option's value, which is borrowed. aspt_job_wish() has to follow. */
+/* Take an option's value, which is borrowed. aspt_job_settle() has to follow.
+ */
 void aspt_job_take(struct aspt_job *job, enum aspt_run_option option,
                    const char *value);
 
 /* Settle what is in force of options and environment. */
-void aspt_job_wish(struct aspt_job *job);
+void aspt_job_settle(struct aspt_job *job);
 
 /* Print err as a line of ours. Returns the exit status. */
 int aspt_job_refuse(const struct asp_err *err);
@@ -73,7 +74,7 @@ int aspt_check_installation(struct asp_err *err);
 int aspt_check_program(const char *program, struct asp_err *err);
 
 /* Can the record be written where it is asked for?
- *   report  of the wish: "", "1" (stderr) or a path
+ *   report  of the settled options: "", "1" (stderr) or a path
  *   dir     what a relative path begins from; NULL: here
  *   here    ranks run on this machine; else what is wrong here is only said,
  *           for it may be right there */

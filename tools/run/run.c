@@ -100,7 +100,7 @@ static bool is_report(const char *value)
 
 /* What is in force. A report alone is one of plain MPI, as with srun; nothing
  * at all is taken for the bare option: whoever calls us wants Aspen. */
-void aspt_job_wish(struct aspt_job *job)
+void aspt_job_settle(struct aspt_job *job)
 {
     const struct aspt_run_options *options = &job->options;
     const char *progress = options->progress ? options->progress
@@ -109,15 +109,15 @@ void aspt_job_wish(struct aspt_job *job)
                                          : asp_variable("ASPEN_POLICY");
     const char *report = options->report ? options->report
                                          : asp_variable("ASPEN_REPORT");
-    struct aspt_wish wish = {.progress = options->progress,
-                             .policy = options->policy,
-                             .report = is_report(report) ? report : ""};
+    struct aspt_settled settled = {.progress = options->progress,
+                                   .policy = options->policy,
+                                   .report = is_report(report) ? report : ""};
 
     if (!progress && !policy)
-        wish.progress = is_report(options->report) ? "off" : "on";
-    progress = wish.progress ? wish.progress : progress;
-    wish.off = progress && strcmp(progress, "off") == 0;
-    job->wish = wish;
+        settled.progress = is_report(options->report) ? "off" : "on";
+    progress = settled.progress ? settled.progress : progress;
+    settled.off = progress && strcmp(progress, "off") == 0;
+    job->settled = settled;
 }
 
 /* ---- the end ----------------------------------------------------------------- */
@@ -205,12 +205,12 @@ int aspt_job_start(const struct aspt_job *job, char **argv)
 bool aspt_job_is_plain(const struct aspt_job *job)
 {
     return strcmp(job->answer.spec, asp_mode_name(ASP_MODE_OFF)) == 0 &&
-           job->wish.report[0] == '\0';
+           job->settled.report[0] == '\0';
 }
 
 bool aspt_job_is_asked_plain(const struct aspt_job *job)
 {
-    return job->wish.off && job->wish.report[0] == '\0';
+    return job->settled.off && job->settled.report[0] == '\0';
 }
 
 /* ---- the launcher -------------------------------------------------------------- */
@@ -249,8 +249,8 @@ int aspt_run_job(int argc, char **argv)
 
     if (status >= 0)
         return status;
-    aspt_job_wish(&job);
-    aspt_handover_init(&job.handover);
+    aspt_job_settle(&job);
+    aspt_task_arguments_init(&job.arguments);
     if (find_launcher(&job.options, &launcher, &err) < 0)
         return aspt_job_refuse(&err);
     return launcher == ASPT_LAUNCHER_SRUN ? aspt_run_srun(&job, &err)

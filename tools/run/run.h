@@ -12,7 +12,7 @@
 #define ASPEN_TOOLS_RUN_RUN_H
 
 #include "tools/explain/request.h"
-#include "tools/task/handover.h"
+#include "tools/task/arguments.h"
 
 #include <stdbool.h>
 
@@ -20,7 +20,7 @@ int aspt_run_job(int argc, char **argv);
 
 /* What is in force of options and environment; as spank-plugin/options.c has
  * it. Strings are borrowed. */
-struct aspt_wish {
+struct aspt_settled {
     const char *progress; /* --async-progress; NULL: not given */
     const char *policy;
     const char *report; /* what ASPEN_REPORT is to be; "" : no report */
@@ -30,16 +30,17 @@ struct aspt_wish {
 /* Ask for the canonical request, and say what the user should hear.
  *   facts  of the job; the user's name is added
  * Returns 0, or -1 with err. tools/run/ask.c. */
-int aspt_wish_ask(const struct aspt_wish *wish, struct asp_facts *facts,
-                  struct aspt_answer *out_p, struct asp_err *err);
+int aspt_settled_ask(const struct aspt_settled *settled,
+                     struct asp_facts *facts, struct aspt_answer *out_p,
+                     struct asp_err *err);
 
 /* The remarks of an answer, each as a line of ours. */
-void aspt_wish_remark(const struct aspt_answer *answer);
+void aspt_answer_remark(const struct aspt_answer *answer);
 
 /* Words of aspen-task, its own name first; owned by the caller, NULL with
  * errno.
  */
-char **aspt_task_words(const struct aspt_handover *handover);
+char **aspt_task_words(const struct aspt_task_arguments *arguments);
 
 /* Find a program along PATH and run it: its stdout, as much as fits, and its
  * stderr behind that.

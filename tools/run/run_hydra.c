@@ -61,14 +61,15 @@ static int ask_for_hydra(struct aspt_job *job, const struct aspt_hydra *hydra,
                          const struct aspt_hosts *hosts, uint32_t users,
                          struct asp_request_spec *spec, struct asp_err *err)
 {
-    struct aspt_dealing plain;
+    struct aspt_assignment plain;
     struct asp_facts facts = {.program = telling_program(hydra)};
     int rc = aspt_hosts_deal(hosts, users, 0, &plain, err);
 
     facts.nodes = plain.nnodes;
     facts.tasks_per_node = plain.users_most;
-    aspt_dealing_clear(&plain);
-    if (rc < 0 || aspt_wish_ask(&job->wish, &facts, &job->answer, err) < 0)
+    aspt_assignment_clear(&plain);
+    if (rc < 0 ||
+        aspt_settled_ask(&job->settled, &facts, &job->answer, err) < 0)
         return -1;
     if (asp_request_spec_parse(job->answer.spec, spec) < 0)
         return asp_errf(err, EINVAL,
@@ -99,26 +100,27 @@ static const char *why_unbound(const struct aspt_hydra *hydra,
 /* The command with ghosts in it. NULL with errno and err. */
 static char **make_hydra(struct aspt_job *job, const struct aspt_hydra *hydra,
                          const struct aspt_hosts *hosts,
-                         const struct aspt_dealing *dealing, uint32_t ghosts,
-                         const uint32_t *users, struct asp_err *err)
+                         const struct aspt_assignment *assignment,
+                         uint32_t ghosts, const uint32_t *users,
+                         struct asp_err *err)
 {
     uint32_t *ranks = calloc(hydra->nparts, sizeof(*ranks));
     char name[ASP_NAME_MAX], **argv = NULL, **before;
     bool named = names_hosts(hydra, hosts);
 
     snprintf(name, sizeof(name), "%d.0", (int) getpid());
-    job->handover.launcher = "mpiexec";
-    job->handover.job = name;
-    job->handover.tasks_per_node = dealing->counts;
-    job->handover.distribution = dealing->distribution;
-    job->handover.names = dealing->names;
-    job->handover.unbound = why_unbound(hydra, hosts);
-    before = aspt_task_words(&job->handover);
+    job->arguments.launcher = "mpiexec";
+    job->arguments.job = name;
+    job->arguments.tasks_per_node = assignment->counts;
+    job->arguments.distribution = assignment->distribution;
+    job->arguments.names = assignment->names;
+    job->arguments.unbound = why_unbound(hydra, hosts);
+    before = aspt_task_words(&job->arguments);
     if (!ranks || !before)
         asp_errf(err, ENOMEM, "out of memory");
-    else if (aspt_dealing_split(dealing, ghosts, users, hydra->nparts, ranks,
-                                err) == 0)
-        argv = aspt_hydra_make(hydra, ranks, named ? dealing->hosts : NULL,
+    else if (aspt_assignment_split(assignment, ghosts, users, hydra->nparts,
+                                   ranks, err) == 0)
+        argv = aspt_hydra_make(hydra, ranks, named ? assignment->hosts : NULL,
                                before);
     free(ranks);
     return argv;
@@ -129,30 +131,31 @@ static int start_hydra(struct aspt_job *job, const struct aspt_hydra *hydra,
                        struct asp_err *err)
 {
     uint32_t nusers = count_users(hydra, hosts, users);
-    struct aspt_dealing dealing;
+    struct aspt_assignment assignment;
     struct asp_request_spec spec;
     char **argv;
 
     if (ask_for_hydra(job, hydra, hosts, nusers, &spec, err) < 0)
         return aspt_job_refuse(err);
-    aspt_wish_remark(&job->answer);
+    aspt_answer_remark(&job->answer);
     if (aspt_job_is_plain(job))
         return aspt_job_start(job, job->options.command);
-    if (aspt_hosts_deal(hosts, nusers, spec.ghosts, &dealing, err) < 0)
+    if (aspt_hosts_deal(hosts, nusers, spec.ghosts, &assignment, err) < 0)
         return aspt_job_refuse(err);
-    if (dealing.users_most + spec.ghosts > ASP_TASKS_MAX) {
+    if (assignment.users_most + spec.ghosts > ASP_TASKS_MAX) {
         asp_errf(err, ERANGE,
                  "%u ranks and ghosts on one host, but %d are the most: use "
                  "more hosts",
-                 (unsigned) (dealing.users_most + spec.ghosts), ASP_TASKS_MAX);
+                 (unsigned) (assignment.users_most + spec.ghosts),
+                 ASP_TASKS_MAX);
         return aspt_job_refuse(err);
     }
-    if (dealing.moved)
+    if (assignment.moved)
         fprintf(stderr, "aspen: user ranks come to each host one after the "
                         "other, and not in turns: ghosts leave no other way\n");
-    job->handover.spec = job->answer.spec;
-    job->handover.report = job->wish.report;
-    argv = make_hydra(job, hydra, hosts, &dealing, spec.ghosts, users, err);
+    job->arguments.spec = job->answer.spec;
+    job->arguments.report = job->settled.report;
+    argv = make_hydra(job, hydra, hosts, &assignment, spec.ghosts, users, err);
     return argv ? aspt_job_start(job, argv) : aspt_job_refuse(err);
 }
 
@@ -168,7 +171,7 @@ static int plan_hydra(struct aspt_job *job, const struct aspt_hydra *hydra,
         return aspt_job_refuse(err);
     }
     if (aspt_hydra_hosts(hydra, &hosts, err) < 0 ||
-        aspt_check_report(job->wish.report, hydra->dir,
+        aspt_check_report(job->settled.report, hydra->dir,
                           !names_hosts(hydra, &hosts), err) < 0)
         return aspt_job_refuse(err);
     return start_hydra(job, hydra, &hosts, users, err);

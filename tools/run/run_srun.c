@@ -28,7 +28,7 @@ static void take_from_srun(const struct aspt_srun *srun, struct aspt_job *job)
         if (option)
             aspt_job_take(job, names[i].option, option->value);
     }
-    aspt_job_wish(job);
+    aspt_job_settle(job);
 }
 
 static char *option_word(const char *name, const char *value)
@@ -47,8 +47,9 @@ static int start_with_plugin(struct aspt_job *job, const struct aspt_srun *srun)
     size_t n = 0;
 
     fprintf(stderr, "aspen: this site has Aspen's plugin, so srun does it\n");
-    if (job->wish.progress)
-        change.added[n++] = option_word("async-progress", job->wish.progress);
+    if (job->settled.progress)
+        change.added[n++] = option_word("async-progress",
+                                        job->settled.progress);
     if (options->policy)
         change.added[n++] = option_word("async-policy", options->policy);
     if (options->report)
@@ -63,18 +64,18 @@ static int start_srun(struct aspt_job *job, const struct aspt_srun *srun,
     char **before;
 
     if (aspt_check_program(srun->program[0], err) < 0 ||
-        aspt_slurm_expand(&job->wish, words, &job->answer, &change, err) < 0)
+        aspt_slurm_expand(&job->settled, words, &job->answer, &change, err) < 0)
         return aspt_job_refuse(err);
-    aspt_wish_remark(&job->answer);
-    job->handover.launcher = "srun";
-    job->handover.spec = job->answer.spec;
-    job->handover.report = job->wish.report;
-    job->handover.partition = words->facts.partition ? words->partition : "";
-    job->handover.account = words->facts.account ? words->facts.account : "";
-    job->handover.qos = words->facts.qos ? words->facts.qos : "";
-    job->handover.cpu_bind = aspt_slurm_cpu_bind(srun);
-    job->handover.cpus = change.cpus;
-    before = aspt_task_words(&job->handover);
+    aspt_answer_remark(&job->answer);
+    job->arguments.launcher = "srun";
+    job->arguments.spec = job->answer.spec;
+    job->arguments.report = job->settled.report;
+    job->arguments.partition = words->facts.partition ? words->partition : "";
+    job->arguments.account = words->facts.account ? words->facts.account : "";
+    job->arguments.qos = words->facts.qos ? words->facts.qos : "";
+    job->arguments.cpu_bind = aspt_slurm_cpu_bind(srun);
+    job->arguments.cpus = change.cpus;
+    before = aspt_task_words(&job->arguments);
     if (before && aspt_job_is_plain(job))
         *before = NULL;
     return aspt_job_start(job, before ? aspt_slurm_make(srun, &change, before)
@@ -95,7 +96,7 @@ static int check_srun(const struct aspt_job *job, const struct aspt_srun *srun,
 
     if (aspt_check_installation(err) < 0 || aspt_slurm_check(srun, err) < 0)
         return -1;
-    return aspt_check_report(job->wish.report, chdir ? chdir->value : NULL,
+    return aspt_check_report(job->settled.report, chdir ? chdir->value : NULL,
                              false, err);
 }
 

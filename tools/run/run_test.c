@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Command lines of mpiexec, hosts and dealings, and whose mpiexec it is. */
+/* Command lines of mpiexec, hosts and assignments, and whose mpiexec it is. */
 #include "config.h"
 
 #include "hosts.h"
@@ -29,10 +29,11 @@ int aspt_child_output(const char *program, const char *const args[],
     return -1;
 }
 
-int aspt_wish_ask(const struct aspt_wish *wish, struct asp_facts *facts,
-                  struct aspt_answer *out_p, struct asp_err *err)
+int aspt_settled_ask(const struct aspt_settled *settled,
+                     struct asp_facts *facts, struct aspt_answer *out_p,
+                     struct asp_err *err)
 {
-    (void) wish, (void) facts, (void) out_p, (void) err;
+    (void) settled, (void) facts, (void) out_p, (void) err;
     return -1;
 }
 
@@ -210,7 +211,7 @@ static const struct {
     uint32_t users, ghosts;
     const char *counts, *distribution, *told;
     bool moved;
-} dealings[] = {
+} assignments[] = {
     {"a", 4, 1, "5", "block", "a:5", false},
     {"a:2", 4, 1, "5", "block", "a:5", false},
     {"a:2,b:2", 4, 1, "3,3", "block", "a:3,b:3", false},
@@ -255,28 +256,29 @@ static void test_twice(void **state)
     }
 }
 
-static void test_dealings(void **state)
+static void test_assignments(void **state)
 {
     (void) state;
-    for (size_t i = 0; i < sizeof(dealings) / sizeof(dealings[0]); i++) {
+    for (size_t i = 0; i < sizeof(assignments) / sizeof(assignments[0]); i++) {
         struct aspt_hosts hosts = {.list = NULL};
-        struct aspt_dealing dealing;
+        struct aspt_assignment assignment;
         struct asp_err err;
 
-        assert_int_equal(aspt_hosts_add_list(&hosts, dealings[i].hosts, &err),
+        assert_int_equal(
+            aspt_hosts_add_list(&hosts, assignments[i].hosts, &err), 0);
+        assert_int_equal(aspt_hosts_deal(&hosts, assignments[i].users,
+                                         assignments[i].ghosts, &assignment,
+                                         &err),
                          0);
-        assert_int_equal(aspt_hosts_deal(&hosts, dealings[i].users,
-                                         dealings[i].ghosts, &dealing, &err),
-                         0);
-        if (strcmp(dealing.counts, dealings[i].counts) != 0 ||
-            strcmp(dealing.distribution, dealings[i].distribution) != 0 ||
-            strcmp(dealing.hosts, dealings[i].told) != 0 ||
-            dealing.moved != dealings[i].moved)
-            fail_msg("%s, %u + %u: %s %s %s", dealings[i].hosts,
-                     (unsigned) dealings[i].users,
-                     (unsigned) dealings[i].ghosts, dealing.counts,
-                     dealing.distribution, dealing.hosts);
-        aspt_dealing_clear(&dealing);
+        if (strcmp(assignment.counts, assignments[i].counts) != 0 ||
+            strcmp(assignment.distribution, assignments[i].distribution) != 0 ||
+            strcmp(assignment.hosts, assignments[i].told) != 0 ||
+            assignment.moved != assignments[i].moved)
+            fail_msg("%s, %u + %u: %s %s %s", assignments[i].hosts,
+                     (unsigned) assignments[i].users,
+                     (unsigned) assignments[i].ghosts, assignment.counts,
+                     assignment.distribution, assignment.hosts);
+        aspt_assignment_clear(&assignment);
         aspt_hosts_clear(&hosts);
     }
 }
@@ -296,7 +298,7 @@ static void deal_as_hydra(const struct aspt_hosts *told, uint32_t ranks,
 /* What tasks take for the map is what hydra makes of -hosts; the last ranks of
  * each host are ghosts; and where it is not said otherwise every user is on the
  * host where he would be without. On random hosts. */
-static void test_random_dealings(void **state)
+static void test_random_assignments(void **state)
 {
     uint32_t with[512], without[512];
 
@@ -308,7 +310,7 @@ static void test_random_dealings(void **state)
         uint32_t users = 1 + (uint32_t) rand() % 40, next = 0;
         bool even = rand() % 2;
         struct asp_step_ranks *steps = NULL;
-        struct aspt_dealing dealing;
+        struct aspt_assignment assignment;
         struct asp_err err;
         bool *marks;
 
@@ -319,14 +321,14 @@ static void test_random_dealings(void **state)
                      even ? 1 + round % 4 : 1 + rand() % 4);
             assert_int_equal(aspt_hosts_add_list(&hosts, word, &err), 0);
         }
-        assert_int_equal(aspt_hosts_deal(&hosts, users, ghosts, &dealing, &err),
+        assert_int_equal(
+            aspt_hosts_deal(&hosts, users, ghosts, &assignment, &err), 0);
+        assert_int_equal(aspt_hosts_add_list(&told, assignment.hosts, &err), 0);
+        assert_int_equal(asp_step_ranks_compute(assignment.counts,
+                                                assignment.distribution, 0,
+                                                &steps, &err),
                          0);
-        assert_int_equal(aspt_hosts_add_list(&told, dealing.hosts, &err), 0);
-        assert_int_equal(asp_step_ranks_compute(dealing.counts,
-                                                dealing.distribution, 0, &steps,
-                                                &err),
-                         0);
-        assert_int_equal(steps->ntasks, users + ghosts * dealing.nnodes);
+        assert_int_equal(steps->ntasks, users + ghosts * assignment.nnodes);
         deal_as_hydra(&told, steps->ntasks, with);
         deal_as_hydra(&hosts, users, without);
         for (uint32_t k = 0; k < steps->nnodes; k++)
@@ -334,11 +336,11 @@ static void test_random_dealings(void **state)
                 assert_int_equal(with[steps->nodes[k].ranks_world[i]], k);
         marks = asp_step_ranks_ghosts(steps, ghosts);
         for (uint32_t r = 0; r < steps->ntasks; r++)
-            if (!marks[r] && !dealing.moved)
+            if (!marks[r] && !assignment.moved)
                 assert_int_equal(with[r], without[next++]);
         free(marks);
         asp_step_ranks_destroy(steps);
-        aspt_dealing_clear(&dealing);
+        aspt_assignment_clear(&assignment);
         aspt_hosts_clear(&hosts);
         aspt_hosts_clear(&told);
     }
@@ -348,27 +350,29 @@ static void test_split(void **state)
 {
     const uint32_t users[] = {2, 3}, three[] = {1, 1, 2};
     struct aspt_hosts hosts = {.list = NULL};
-    struct aspt_dealing dealing;
+    struct aspt_assignment assignment;
     struct asp_err err;
     uint32_t ranks[3];
 
     (void) state;
     assert_int_equal(aspt_hosts_add_list(&hosts, "a:3,b:2", &err), 0);
     /* users a: 0 1 2, b: 3 4; ranks 0 1 2 g3 4 5 g6 */
-    assert_int_equal(aspt_hosts_deal(&hosts, 5, 1, &dealing, &err), 0);
-    assert_int_equal(aspt_dealing_split(&dealing, 1, users, 2, ranks, &err), 0);
+    assert_int_equal(aspt_hosts_deal(&hosts, 5, 1, &assignment, &err), 0);
+    assert_int_equal(
+        aspt_assignment_split(&assignment, 1, users, 2, ranks, &err), 0);
     assert_int_equal(ranks[0], 2);
     assert_int_equal(ranks[1], 5);
-    aspt_dealing_clear(&dealing);
+    aspt_assignment_clear(&assignment);
     aspt_hosts_clear(&hosts);
     assert_int_equal(aspt_hosts_add_list(&hosts, "a:1,b:4", &err), 0);
     /* ranks 0 g1 2 3 4 g5 */
-    assert_int_equal(aspt_hosts_deal(&hosts, 4, 1, &dealing, &err), 0);
-    assert_int_equal(aspt_dealing_split(&dealing, 1, three, 3, ranks, &err), 0);
+    assert_int_equal(aspt_hosts_deal(&hosts, 4, 1, &assignment, &err), 0);
+    assert_int_equal(
+        aspt_assignment_split(&assignment, 1, three, 3, ranks, &err), 0);
     assert_int_equal(ranks[0], 2);
     assert_int_equal(ranks[1], 1);
     assert_int_equal(ranks[2], 3);
-    aspt_dealing_clear(&dealing);
+    aspt_assignment_clear(&assignment);
     aspt_hosts_clear(&hosts);
 }
 
@@ -590,8 +594,8 @@ int main(void)
         cmocka_unit_test(test_informs),
         cmocka_unit_test(test_directory),
         cmocka_unit_test(test_twice),
-        cmocka_unit_test(test_dealings),
-        cmocka_unit_test(test_random_dealings),
+        cmocka_unit_test(test_assignments),
+        cmocka_unit_test(test_random_assignments),
         cmocka_unit_test(test_split),
         cmocka_unit_test(test_bad_hosts),
         cmocka_unit_test(test_host_files),

@@ -170,7 +170,7 @@ static const char *refusal(const char *answer)
 
 /* Where ghosts have no room, auto may have chosen one more than the earlier run
  * had: then as many as that. */
-static int try_fewer(const struct aspt_wish *wish,
+static int try_fewer(const struct aspt_settled *settled,
                      struct aspt_slurm_words *words, struct aspt_answer *fewer,
                      struct aspt_answer *request, char answer[ANSWER_MAX],
                      struct asp_err *err)
@@ -178,7 +178,7 @@ static int try_fewer(const struct aspt_wish *wish,
     char second[ANSWER_MAX];
 
     words->facts.no_more_ghosts = true;
-    if (aspt_wish_ask(wish, &words->facts, fewer, err) < 0 ||
+    if (aspt_settled_ask(settled, &words->facts, fewer, err) < 0 ||
         expand(words, fewer->counting, second, err) < 0)
         return -1;
     words->facts.no_more_ghosts = false;
@@ -189,13 +189,13 @@ static int try_fewer(const struct aspt_wish *wish,
     return 0;
 }
 
-static int ask_for_fewer(const struct aspt_wish *wish,
+static int ask_for_fewer(const struct aspt_settled *settled,
                          struct aspt_slurm_words *words,
                          struct aspt_answer *request, char answer[ANSWER_MAX],
                          struct asp_err *err)
 {
     struct aspt_answer *fewer = malloc(sizeof(*fewer));
-    int rc = fewer ? try_fewer(wish, words, fewer, request, answer, err)
+    int rc = fewer ? try_fewer(settled, words, fewer, request, answer, err)
                    : asp_errf(err, ENOMEM, "out of memory");
 
     free(fewer);
@@ -203,7 +203,7 @@ static int ask_for_fewer(const struct aspt_wish *wish,
 }
 
 /* Still impossible: where auto chose the ghosts, it chooses anew. */
-static int ask_for_none(const struct aspt_wish *wish,
+static int ask_for_none(const struct aspt_settled *settled,
                         struct aspt_slurm_words *words,
                         struct aspt_answer *request, char answer[ANSWER_MAX],
                         struct asp_err *err)
@@ -213,7 +213,7 @@ static int ask_for_none(const struct aspt_wish *wish,
     snprintf(why, sizeof(why), "%.*s", (int) strcspn(refusal(answer), "\n"),
              refusal(answer));
     words->facts.no_ghosts = why;
-    if (aspt_wish_ask(wish, &words->facts, request, err) < 0)
+    if (aspt_settled_ask(settled, &words->facts, request, err) < 0)
         return -1;
     words->facts.no_ghosts = NULL;
     if (strcmp(request->spec, asp_mode_name(ASP_MODE_OFF)) != 0)
@@ -222,17 +222,18 @@ static int ask_for_none(const struct aspt_wish *wish,
     return 0;
 }
 
-static int settle(const struct aspt_wish *wish, struct aspt_slurm_words *words,
-                  struct aspt_answer *request, char answer[ANSWER_MAX],
-                  struct asp_err *err)
+static int settle(const struct aspt_settled *settled,
+                  struct aspt_slurm_words *words, struct aspt_answer *request,
+                  char answer[ANSWER_MAX], struct asp_err *err)
 {
     if (count_facts(words, err) < 0 ||
-        aspt_wish_ask(wish, &words->facts, request, err) < 0 ||
+        aspt_settled_ask(settled, &words->facts, request, err) < 0 ||
         expand(words, request->counting, answer, err) < 0)
         return -1;
-    if (refusal(answer) && ask_for_fewer(wish, words, request, answer, err) < 0)
+    if (refusal(answer) &&
+        ask_for_fewer(settled, words, request, answer, err) < 0)
         return -1;
-    return refusal(answer) ? ask_for_none(wish, words, request, answer, err)
+    return refusal(answer) ? ask_for_none(settled, words, request, answer, err)
                            : 0;
 }
 
@@ -255,7 +256,7 @@ static int take_line(const char *line, struct aspt_slurm_change *change,
     return 0;
 }
 
-int aspt_slurm_expand(const struct aspt_wish *wish,
+int aspt_slurm_expand(const struct aspt_settled *settled,
                       struct aspt_slurm_words *words,
                       struct aspt_answer *answer_p,
                       struct aspt_slurm_change *out_p, struct asp_err *err)
@@ -264,7 +265,7 @@ int aspt_slurm_expand(const struct aspt_wish *wish,
     size_t used = 0;
 
     *out_p = (struct aspt_slurm_change){.cpus = ""};
-    if (settle(wish, words, answer_p, answer, err) < 0)
+    if (settle(settled, words, answer_p, answer, err) < 0)
         return -1;
     for (line = strtok_r(answer, "\n", &save); line;
          line = strtok_r(NULL, "\n", &save))

@@ -49,7 +49,7 @@ struct aspt_slurm_change {
 /* Settle the request and what it adds.
  *   answer_p  out: the request, with remarks
  * Returns 0, or -1 with errno and err: refused. */
-int aspt_slurm_expand(const struct aspt_wish *wish,
+int aspt_slurm_expand(const struct aspt_settled *settled,
                       struct aspt_slurm_words *words,
                       struct aspt_answer *answer_p,
                       struct aspt_slurm_change *out_p, struct asp_err *err);

@@ -28,7 +28,7 @@ static char *roles_only(const struct aspt_task *task, const char *reason)
     const struct aspt_place *place = &task->place;
     struct asp_degraded known = {
         .job = place->job,
-        .spec = task->handover.spec,
+        .spec = task->arguments.spec,
         .mode = task->spec.mode,
         .reason = reason,
         .ghosts = task->spec.ghosts,
@@ -164,7 +164,7 @@ static struct asp_topo *load_topo(const struct aspt_task *task,
                                   const struct asp_cpuset *cpus, char *unbound,
                                   size_t size)
 {
-    const char *reason = task->handover.unbound;
+    const char *reason = task->arguments.unbound;
     struct asp_topo *topo = NULL;
     struct asp_err why = {.text = ""};
 
@@ -187,7 +187,7 @@ static const char *known(const char *text)
 
 static struct asp_node describe(const struct aspt_task *task)
 {
-    const struct aspt_handover *told = &task->handover;
+    const struct aspt_task_arguments *told = &task->arguments;
     struct passwd *user = getpwuid(getuid());
 
     return (struct asp_node){

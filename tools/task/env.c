@@ -187,10 +187,10 @@ int aspt_task_enter(const struct aspt_task *task,
     setenv("ASPEN_LAYOUT", decision->text, 1);
     asp_task_vars_number(&own, "ASPEN_LOCAL", task->place.local);
     setenv("ASPEN_ROLE", aspt_task_is_ghost(task) ? "ghost" : "user", 1);
-    set_report(task->handover.report);
+    set_report(task->arguments.report);
     if (aspt_task_is_ghost(task))
         return clear_loader(err);
-    count_cpus(task->handover.cpus);
+    count_cpus(task->arguments.cpus);
     count_users(task);
     return set_preload(heap, err);
 }

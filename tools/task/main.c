@@ -36,7 +36,7 @@ static _Noreturn void fail(const struct asp_err *err)
 
 static _Noreturn void become_program(const struct aspt_task *task)
 {
-    char **argv = task->handover.program;
+    char **argv = task->arguments.program;
     int status;
 
     execvp(argv[0], argv);
@@ -123,11 +123,11 @@ static void read_words(char **argv, struct aspt_task *task)
 {
     struct asp_err err;
 
-    if (aspt_handover_read(argv + 1, &task->handover, &err) < 0)
+    if (aspt_task_arguments_read(argv + 1, &task->arguments, &err) < 0)
         fail(&err);
-    if (asp_request_spec_parse(task->handover.spec, &task->spec) < 0) {
+    if (asp_request_spec_parse(task->arguments.spec, &task->spec) < 0) {
         asp_errf(&err, EINVAL, "aspen run of another version: \"%.80s\"",
-                 task->handover.spec);
+                 task->arguments.spec);
         fail(&err);
     }
 }
@@ -138,7 +138,7 @@ static void find_place(struct aspt_task *task)
 {
     struct asp_err err;
 
-    if (aspt_place_find(&task->handover, &task->place, &err) == 0)
+    if (aspt_place_find(&task->arguments, &task->place, &err) == 0)
         return;
     if (task->spec.ghosts || task->spec.require)
         fail(&err);

@@ -135,15 +135,15 @@ int aspt_meet_gather(struct aspt_meeting *meeting, uint32_t nlocal,
 static void send_answer(int fd, struct iovec *bytes, int board)
 {
     union {
-        char room[CMSG_SPACE(sizeof(int))];
+        char buffer[CMSG_SPACE(sizeof(int))];
         struct cmsghdr align;
-    } control = {.room = {0}};
+    } control = {.buffer = {0}};
     struct msghdr message = {.msg_iov = bytes, .msg_iovlen = 1};
     struct cmsghdr *head;
 
     if (board >= 0) {
-        message.msg_control = control.room;
-        message.msg_controllen = sizeof(control.room);
+        message.msg_control = control.buffer;
+        message.msg_controllen = sizeof(control.buffer);
         head = CMSG_FIRSTHDR(&message);
         head->cmsg_level = SOL_SOCKET;
         head->cmsg_type = SCM_RIGHTS;
@@ -192,14 +192,14 @@ void aspt_meet_close(struct aspt_meeting *meeting)
 static ssize_t receive(int fd, struct answer *answer, int *board_p)
 {
     union {
-        char room[CMSG_SPACE(sizeof(int))];
+        char buffer[CMSG_SPACE(sizeof(int))];
         struct cmsghdr align;
     } control;
     struct iovec bytes = {.iov_base = answer, .iov_len = sizeof(*answer)};
     struct msghdr message = {.msg_iov = &bytes,
                              .msg_iovlen = 1,
-                             .msg_control = control.room,
-                             .msg_controllen = sizeof(control.room)};
+                             .msg_control = control.buffer,
+                             .msg_controllen = sizeof(control.buffer)};
     ssize_t got = receive_message(fd, &message);
     struct cmsghdr *head = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
 

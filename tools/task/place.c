@@ -85,7 +85,7 @@ static int check_counts(const struct aspt_place *place, const char *text,
     return fits ? 0 : contradicts("SLURM_STEP_TASKS_PER_NODE", err);
 }
 
-/* The ranks of all nodes, where the way of dealing is one that is known. */
+/* The ranks of all nodes, where the distribution is one that is known. */
 static void find_steps(const char *counts, struct aspt_place *place)
 {
     const char *names = variable_of("SLURM_STEP_NODELIST", "SLURM_NODELIST");
@@ -184,17 +184,18 @@ static int check_local(const struct aspt_place *place, struct asp_err *err)
                     local, count, place->local, place->nlocal);
 }
 
-static int find_in_hydra(const struct aspt_handover *handover,
+static int find_in_hydra(const struct aspt_task_arguments *arguments,
                          struct aspt_place *place, struct asp_err *err)
 {
     uint32_t rank, size;
 
     /* -pmi-port: PMI_ID alone */
     if (read_number("PMI_RANK", "PMI_ID", &rank, err) < 0 ||
-        asp_step_ranks_compute(handover->tasks_per_node, handover->distribution,
-                               0, &place->steps, err) < 0)
+        asp_step_ranks_compute(arguments->tasks_per_node,
+                               arguments->distribution, 0, &place->steps,
+                               err) < 0)
         return -1;
-    name_nodes(handover->names, place->steps);
+    name_nodes(arguments->names, place->steps);
     place->nnodes = place->steps->nnodes;
     place->ntasks = place->steps->ntasks;
     size = place->ntasks;
@@ -206,19 +207,19 @@ static int find_in_hydra(const struct aspt_handover *handover,
         return -1;
     memcpy(place->ranks, place->steps->nodes[place->node].ranks_world,
            place->nlocal * sizeof(place->ranks[0]));
-    snprintf(place->job, sizeof(place->job), "%s", handover->job);
+    snprintf(place->job, sizeof(place->job), "%s", arguments->job);
     set_nodename(place->steps->nodes[place->node].name, place);
     return 0;
 }
 
-int aspt_place_find(const struct aspt_handover *handover,
+int aspt_place_find(const struct aspt_task_arguments *arguments,
                     struct aspt_place *out_p, struct asp_err *err)
 {
     memset(out_p, 0, sizeof(*out_p));
-    out_p->slurm = strcmp(handover->launcher, "srun") == 0;
+    out_p->slurm = strcmp(arguments->launcher, "srun") == 0;
     if (out_p->slurm)
         return find_in_slurm(out_p, err);
-    return find_in_hydra(handover, out_p, err);
+    return find_in_hydra(arguments, out_p, err);
 }
 
 void aspt_place_clear(struct aspt_place *place)

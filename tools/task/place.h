@@ -3,7 +3,7 @@
 #ifndef ASPEN_TOOLS_TASK_PLACE_H
 #define ASPEN_TOOLS_TASK_PLACE_H
 
-#include "handover.h"
+#include "arguments.h"
 
 #include "common/base/err.h"
 #include "common/base/limits.h"
@@ -32,7 +32,7 @@ struct aspt_place {
  * what the launcher says twice must agree.
  *   out_p  aspt_place_clear() by the caller
  * Returns 0, or -1 with errno EINVAL and err. Reads the environment. */
-int aspt_place_find(const struct aspt_handover *handover,
+int aspt_place_find(const struct aspt_task_arguments *arguments,
                     struct aspt_place *out_p, struct asp_err *err);
 
 void aspt_place_clear(struct aspt_place *place);

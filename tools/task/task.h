@@ -10,7 +10,7 @@
 #ifndef ASPEN_TOOLS_TASK_TASK_H
 #define ASPEN_TOOLS_TASK_TASK_H
 
-#include "handover.h"
+#include "arguments.h"
 #include "meet.h"
 #include "place.h"
 
@@ -20,7 +20,7 @@
 #include <stdbool.h>
 
 struct aspt_task {
-    struct aspt_handover handover;
+    struct aspt_task_arguments arguments;
     struct aspt_place place;
     struct asp_request_spec spec;
 };

@@ -3,8 +3,8 @@
  * of a node's tasks, with real processes. */
 #include "config.h"
 
+#include "arguments.h"
 #include "cpus.h"
-#include "handover.h"
 #include "meet.h"
 #include "names.h"
 #include "place.h"
@@ -29,29 +29,29 @@
 static void test_words(void **state)
 {
     char program[] = "app", *argv[32], **words;
-    struct aspt_handover told, read;
+    struct aspt_task_arguments told, read;
     struct asp_err err;
     size_t n = 0;
 
     (void) state;
-    aspt_handover_init(&told);
+    aspt_task_arguments_init(&told);
     told.launcher = "srun";
     told.spec = "ghost:1,adapt=auto";
     told.report = "a=b.json";
-    words = aspt_handover_write(&told);
+    words = aspt_task_arguments_write(&told);
     assert_non_null(words);
     for (; words[n]; n++)
         argv[n] = words[n];
     assert_int_equal(n, 4);
     argv[n] = program;
     argv[n + 1] = NULL;
-    assert_int_equal(aspt_handover_read(argv, &read, &err), 0);
+    assert_int_equal(aspt_task_arguments_read(argv, &read, &err), 0);
     assert_string_equal(read.spec, told.spec);
     assert_string_equal(read.report, told.report);
     assert_string_equal(read.unbound, "");
     assert_ptr_equal(read.program[0], program);
     argv[n] = NULL;
-    assert_int_equal(aspt_handover_read(argv, &read, &err), -1);
+    assert_int_equal(aspt_task_arguments_read(argv, &read, &err), -1);
     for (n = 0; words[n]; n++)
         free(words[n]);
     free(words);
@@ -67,7 +67,7 @@ static const struct {
     uint32_t nlocal;
     int user; /* with a ghost on each node; -1: it is one; -2: not known */
 } tasks[] = {
-    /* no way of dealing gives these: roles are known, others' ranks are not */
+    /* no distribution gives these: roles are known, others' ranks are not */
     {{"4", "1", "1", "2", "7", "4,3", "3,4,5"}, "", 0, 3, -2},
     {{"5", "1", "1", "2", "7", "4,3", "4,5,6"}, "block", 0, 3, 4},
     {{"6", "2", "1", "2", "7", "4,3", "4,5,6"}, "block", 0, 3, -1},
@@ -102,10 +102,10 @@ static void test_slurm(void **state)
         "SLURM_NODEID",         "SLURM_STEP_NUM_NODES",
         "SLURM_STEP_NUM_TASKS", "SLURM_STEP_TASKS_PER_NODE",
         "SLURM_GTIDS"};
-    struct aspt_handover told;
+    struct aspt_task_arguments told;
 
     (void) state;
-    aspt_handover_init(&told);
+    aspt_task_arguments_init(&told);
     told.launcher = "srun";
     setenv("SLURM_STEP_NODELIST", "n[1-2]", 1);
     for (size_t i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++) {
@@ -147,10 +147,10 @@ static void test_hydra(void **state)
 {
     static const char *const names[] = {"PMI_RANK", "PMI_SIZE",
                                         "MPI_LOCALRANKID", "MPI_LOCALNRANKS"};
-    struct aspt_handover told;
+    struct aspt_task_arguments told;
 
     (void) state;
-    aspt_handover_init(&told);
+    aspt_task_arguments_init(&told);
     told.launcher = "mpiexec";
     told.tasks_per_node = "4,3";
     told.distribution = "block";

@@ -57,7 +57,7 @@ static const struct option longopts[] = {
 static const char usage[] =
     "usage: aspen tune --out FILE [OPTION...] -- LAUNCHER [OPTION...]\n"
     "\n"
-    "Measures the ways to carry out collective operations on the nodes and\n"
+    "Measures algorithms of collective operations on the nodes and\n"
     "ranks that the launcher (srun, mpiexec) gives, and writes a table for\n"
     "--async-progress=...,coll=table,coll.table=FILE. A table that is there\n"
     "is continued: what it has is not measured again, other numbers of nodes\n"

@@ -6,8 +6,8 @@
  * Ranks and roots are indexes of the group; sizes are bytes. The group of one
  * rank is allowed everywhere. Errors are kept in m->s->error. `own` is a rank's
  * contribution, which is only written if it is also the place of the result. */
-#ifndef ASPEN_COMMON_COLL_ALGORITHMS_H
-#define ASPEN_COMMON_COLL_ALGORITHMS_H
+#ifndef ASPEN_COMMON_COLL_BUILD_ALGORITHMS_H
+#define ASPEN_COMMON_COLL_BUILD_ALGORITHMS_H
 
 #include "common/coll/build/maker.h"
 
@@ -77,18 +77,18 @@ void asp_coll_add_release(struct asp_coll_maker *m,
                           const struct asp_coll_tree *tree);
 
 /* allreduce.c. into: of all. */
-void asp_coll_add_fold_exchange(struct asp_coll_maker *m,
-                                const struct asp_coll_group *g, uint32_t k,
-                                struct asp_coll_place own,
-                                struct asp_coll_place into, size_t bytes);
+void asp_coll_add_allreduce_exchange(struct asp_coll_maker *m,
+                                     const struct asp_coll_group *g, uint32_t k,
+                                     struct asp_coll_place own,
+                                     struct asp_coll_place into, size_t bytes);
 void asp_coll_add_halving(struct asp_coll_maker *m,
                           const struct asp_coll_group *g,
                           struct asp_coll_place own, struct asp_coll_place into,
                           size_t bytes);
-void asp_coll_add_fold_ring(struct asp_coll_maker *m,
-                            const struct asp_coll_group *g,
-                            struct asp_coll_place own,
-                            struct asp_coll_place into, size_t bytes);
+void asp_coll_add_allreduce_ring(struct asp_coll_maker *m,
+                                 const struct asp_coll_group *g,
+                                 struct asp_coll_place own,
+                                 struct asp_coll_place into, size_t bytes);
 
 /* reduce_scatter.c, allreduce.c. The inputs are own + at[0..n]; into is this
  * rank's block, and may be the start of the input: the rest of that stays as it

@@ -10,10 +10,10 @@
  * same bits after it, also of floating-point numbers: all but the sign of a
  * zero, and which NaN, in MPI_MAX and MPI_MIN. */
 #include "common/coll/build/algorithms.h"
-#include "common/coll/build/cores.h"
+#include "common/coll/build/power_group.h"
 
 /* An exchange at one rank. */
-struct fold {
+struct reduction {
     struct asp_coll_maker *m;
     const struct asp_coll_group *g;
     struct asp_coll_place product; /* of the ranks joined so far */
@@ -29,7 +29,7 @@ struct step {
     bool last;
 };
 
-static struct asp_coll_place slot_of(const struct fold *f,
+static struct asp_coll_place slot_of(const struct reduction *f,
                                      const struct step *step, uint32_t j)
 {
     uint32_t slot = j < step->digit ? j : j - 1;
@@ -44,7 +44,7 @@ struct part {
 
 /* What a rank must have after a step: all that it needs itself, and that those
  * need to which its product goes on from there. */
-static struct part needed(const struct fold *f, const struct step *step,
+static struct part needed(const struct reduction *f, const struct step *step,
                           uint32_t index)
 {
     uint32_t stride = step->stride * step->r;
@@ -61,7 +61,7 @@ static struct part needed(const struct fold *f, const struct step *step,
     return (struct part){from, end - from};
 }
 
-static void exchange(const struct fold *f, const struct step *step,
+static void exchange(const struct reduction *f, const struct step *step,
                      const struct asp_coll_place *land, struct part part)
 {
     uint32_t first = f->g->me - step->digit * step->stride;
@@ -79,20 +79,20 @@ static void exchange(const struct fold *f, const struct step *step,
     }
 }
 
-static void fold_part(const struct fold *f, struct asp_coll_place from,
-                      struct asp_coll_place to, struct part part)
+static void reduce_part(const struct reduction *f, struct asp_coll_place from,
+                        struct asp_coll_place to, struct part part)
 {
-    asp_coll_fold(f->m->s, asp_coll_past(from, part.from),
-                  asp_coll_past(to, part.from), part.bytes);
+    asp_coll_reduce_local(f->m->s, asp_coll_past(from, part.from),
+                          asp_coll_past(to, part.from), part.bytes);
 }
 
 /* Where the last operand can be written, with what joins it there: all before
  * it are put in front, one by one. The own one has been sent, and is not
  * written. */
-static struct asp_coll_place fold_last(const struct fold *f,
-                                       const struct step *step,
-                                       const struct asp_coll_place *land,
-                                       struct part part, uint32_t *left_p)
+static struct asp_coll_place reduce_last(const struct reduction *f,
+                                         const struct step *step,
+                                         const struct asp_coll_place *land,
+                                         struct part part, uint32_t *left_p)
 {
     struct asp_coll_place copy = f->into;
 
@@ -100,7 +100,7 @@ static struct asp_coll_place fold_last(const struct fold *f,
     if (step->digit + 1 < step->r)
         return land[step->r - 1];
     if (f->m->problem->commutative) {
-        fold_part(f, f->product, land[step->r - 2], part);
+        reduce_part(f, f->product, land[step->r - 2], part);
         *left_p = step->r - 2;
         return land[step->r - 2];
     }
@@ -111,7 +111,7 @@ static struct asp_coll_place fold_last(const struct fold *f,
     return copy;
 }
 
-static void join(struct fold *f, const struct step *step,
+static void join(struct reduction *f, const struct step *step,
                  struct asp_coll_place *land)
 {
     bool commutes = f->m->problem->commutative, is_end;
@@ -127,23 +127,23 @@ static void join(struct fold *f, const struct step *step,
         !asp_coll_same(f->product, f->into))
         land[is_end ? end - 1 : end] = f->into;
     exchange(f, step, land, part);
-    product = fold_last(f, step, land, part, &left);
+    product = reduce_last(f, step, land, part, &left);
     while (left-- > 0)
-        fold_part(f, left == step->digit ? f->product : land[left], product,
-                  part);
+        reduce_part(f, left == step->digit ? f->product : land[left], product,
+                    part);
     f->product = product;
 }
 
 /* All ranks of a group without prime factors above k. Returns where the result
  * is: into, if that may be. */
-static struct asp_coll_place fold_exchange(struct asp_coll_maker *m,
-                                           const struct asp_coll_group *g,
-                                           uint32_t k,
-                                           struct asp_coll_place own,
-                                           struct asp_coll_place into,
-                                           size_t bytes, const size_t *at)
+static struct asp_coll_place reduce_exchange(struct asp_coll_maker *m,
+                                             const struct asp_coll_group *g,
+                                             uint32_t k,
+                                             struct asp_coll_place own,
+                                             struct asp_coll_place into,
+                                             size_t bytes, const size_t *at)
 {
-    struct fold f = {
+    struct reduction f = {
         .m = m, .g = g, .product = own, .into = into, .bytes = bytes, .at = at};
     struct asp_coll_place *land = asp_coll_keep(m, k, sizeof(*land));
     uint32_t slots = g->n < k ? g->n : k;
@@ -165,23 +165,24 @@ static struct asp_coll_place fold_exchange(struct asp_coll_maker *m,
     return f.product;
 }
 
-void asp_coll_add_fold_exchange(struct asp_coll_maker *m,
-                                const struct asp_coll_group *g, uint32_t k,
-                                struct asp_coll_place own,
-                                struct asp_coll_place into, size_t bytes)
+void asp_coll_add_allreduce_exchange(struct asp_coll_maker *m,
+                                     const struct asp_coll_group *g, uint32_t k,
+                                     struct asp_coll_place own,
+                                     struct asp_coll_place into, size_t bytes)
 {
-    struct asp_coll_cores cores;
+    struct asp_coll_power_group powers;
     struct asp_coll_place result;
 
-    asp_coll_cores_find(m, g, asp_coll_cores_count(g->n, k), &cores);
-    asp_coll_cores_join(m, &cores, &own, into, bytes);
+    asp_coll_power_group_find(m, g, asp_coll_power_group_count(g->n, k),
+                              &powers);
+    asp_coll_power_group_join(m, &powers, &own, into, bytes);
     asp_coll_next_phase(m);
-    if (cores.is_core) {
-        result = fold_exchange(m, &cores.group, k, own, into, bytes, NULL);
+    if (powers.is_member) {
+        result = reduce_exchange(m, &powers.group, k, own, into, bytes, NULL);
         asp_coll_move(m, result, into, bytes);
     }
     asp_coll_next_phase(m);
-    asp_coll_cores_tell(m, &cores, into, bytes);
+    asp_coll_power_group_tell(m, &powers, into, bytes);
 }
 
 void asp_coll_add_rs_exchange(struct asp_coll_maker *m,
@@ -190,24 +191,25 @@ void asp_coll_add_rs_exchange(struct asp_coll_maker *m,
                               struct asp_coll_place into)
 {
     const struct asp_coll_tree flat = {.shape = ASP_COLL_KARY, .k = g->n};
-    uint32_t count = asp_coll_cores_count(g->n, k);
+    uint32_t count = asp_coll_power_group_count(g->n, k);
     size_t *bounds = asp_coll_keep(m, count + 1, sizeof(*bounds));
     struct asp_coll_place whole = own;
-    struct asp_coll_cores cores;
+    struct asp_coll_power_group powers;
     struct asp_coll_blocks b;
 
     if (!bounds)
         return;
     for (uint32_t i = 0; i <= count; i++)
         bounds[i] = at[asp_coll_part(g->n, count, i)];
-    asp_coll_cores_find(m, g, count, &cores);
-    if (cores.is_core && g->n > 1)
+    asp_coll_power_group_find(m, g, count, &powers);
+    if (powers.is_member && g->n > 1)
         whole = asp_coll_scratch(m->s, at[g->n]);
-    asp_coll_cores_join(m, &cores, &own, whole, at[g->n]);
+    asp_coll_power_group_join(m, &powers, &own, whole, at[g->n]);
     asp_coll_next_phase(m);
-    if (cores.is_core)
-        own = fold_exchange(m, &cores.group, k, own, whole, at[g->n], bounds);
+    if (powers.is_member)
+        own = reduce_exchange(m, &powers.group, k, own, whole, at[g->n],
+                              bounds);
     asp_coll_next_phase(m);
-    b = (struct asp_coll_blocks){own, at + cores.first};
-    asp_coll_add_scatter(m, &cores.interval, 0, &flat, &b, false, into);
+    b = (struct asp_coll_blocks){own, at + powers.first};
+    asp_coll_add_scatter(m, &powers.interval, 0, &flat, &b, false, into);
 }

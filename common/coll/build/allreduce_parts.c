@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Allreduce of long vectors: each rank folds a share of it, and all gather the
- * shares. By halving and doubling (Rabenseifner, see halving.c) or along a ring
- * (Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms", 2009). */
+/* Allreduce of long vectors: each rank reduces a share of it, and all gather
+ * the shares. By halving and doubling (Rabenseifner, see halving.c) or along a
+ * ring (Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms", 2009).
+ */
 #include "common/coll/build/algorithms.h"
-#include "common/coll/build/cores.h"
 #include "common/coll/build/halving.h"
+#include "common/coll/build/power_group.h"
 
 static void halve_and_double(struct asp_coll_maker *m,
                              const struct asp_coll_group *g,
@@ -30,24 +31,24 @@ void asp_coll_add_halving(struct asp_coll_maker *m,
                           struct asp_coll_place own, struct asp_coll_place into,
                           size_t bytes)
 {
-    struct asp_coll_cores cores;
+    struct asp_coll_power_group powers;
     uint32_t base = m->round, count = 1;
 
     while (count * 2 <= g->n)
         count *= 2;
-    asp_coll_cores_find(m, g, count, &cores);
-    asp_coll_cores_join(m, &cores, &own, into, bytes);
+    asp_coll_power_group_find(m, g, count, &powers);
+    asp_coll_power_group_join(m, &powers, &own, into, bytes);
     m->round = base + ASP_COLL_PHASE;
-    if (cores.is_core)
-        halve_and_double(m, &cores.group, own, into, bytes);
+    if (powers.is_member)
+        halve_and_double(m, &powers.group, own, into, bytes);
     m->round = base + 3 * ASP_COLL_PHASE;
-    asp_coll_cores_tell(m, &cores, into, bytes);
+    asp_coll_power_group_tell(m, &powers, into, bytes);
 }
 
-void asp_coll_add_fold_ring(struct asp_coll_maker *m,
-                            const struct asp_coll_group *g,
-                            struct asp_coll_place own,
-                            struct asp_coll_place into, size_t bytes)
+void asp_coll_add_allreduce_ring(struct asp_coll_maker *m,
+                                 const struct asp_coll_group *g,
+                                 struct asp_coll_place own,
+                                 struct asp_coll_place into, size_t bytes)
 {
     struct asp_coll_blocks b = {into, asp_coll_shares(m, g->n, bytes)};
 

@@ -94,5 +94,5 @@ void asp_coll_alltoallv_pairwise(struct asp_coll_maker *m)
 
 void asp_coll_alltoallv_spread(struct asp_coll_maker *m)
 {
-    exchange(m, m->way->tree.k);
+    exchange(m, m->config->tree.k);
 }

@@ -53,11 +53,12 @@ static size_t span(const struct asp_coll_halving *h, uint32_t low,
     return h->at[high] - h->at[low];
 }
 
-/* Fold what came into the half that is kept, or that into what came, as the
+/* Reduce what came into the half that is kept, or that into what came, as the
  * order and what may be written want it. Returns where the product is. */
-static struct asp_coll_place fold(const struct asp_coll_halving *h, bool upper,
-                                  struct asp_coll_place kept, bool writable,
-                                  struct asp_coll_place came, size_t bytes)
+static struct asp_coll_place reduce(const struct asp_coll_halving *h,
+                                    bool upper, struct asp_coll_place kept,
+                                    bool writable, struct asp_coll_place came,
+                                    size_t bytes)
 {
     struct asp_coll_schedule *s = h->m->s;
     bool left = !upper || h->m->problem->commutative; /* kept is */
@@ -65,16 +66,16 @@ static struct asp_coll_place fold(const struct asp_coll_halving *h, bool upper,
     struct asp_coll_place copy;
 
     if (writable && right) {
-        asp_coll_fold(s, came, kept, bytes);
+        asp_coll_reduce_local(s, came, kept, bytes);
         return kept;
     }
     if (left) {
-        asp_coll_fold(s, kept, came, bytes);
+        asp_coll_reduce_local(s, kept, came, bytes);
         return came;
     }
     copy = asp_coll_scratch(s, bytes);
     asp_coll_copy(s, kept, copy, bytes);
-    asp_coll_fold(s, came, copy, bytes);
+    asp_coll_reduce_local(s, came, copy, bytes);
     return copy;
 }
 
@@ -102,9 +103,9 @@ struct asp_coll_place asp_coll_halving_down(const struct asp_coll_halving *h,
                       upper ? product : asp_coll_past(product, lower),
                       span(h, step.low, step.high) - bytes);
         asp_coll_recv(s, peer, round, came, bytes);
-        product = fold(h, upper,
-                       upper ? asp_coll_past(product, lower) : product,
-                       writable, came, bytes);
+        product = reduce(h, upper,
+                         upper ? asp_coll_past(product, lower) : product,
+                         writable, came, bytes);
         writable = true;
     }
     return product;

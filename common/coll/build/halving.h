@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Recursive halving of a vector among a power of two of ranks, and doubling
  * back. Private to common/coll. */
-#ifndef ASPEN_COMMON_COLL_HALVING_H
-#define ASPEN_COMMON_COLL_HALVING_H
+#ifndef ASPEN_COMMON_COLL_BUILD_HALVING_H
+#define ASPEN_COMMON_COLL_BUILD_HALVING_H
 
 #include "common/coll/build/maker.h"
 
@@ -10,7 +10,7 @@ struct asp_coll_halving {
     struct asp_coll_maker *m;
     const struct asp_coll_group *g; /* a power of two */
     const size_t *at;               /* offsets of g->n blocks */
-    /* Neighbours first: intervals of ranks are folded, so operands keep their
+    /* Neighbours first: intervals of ranks are reduced, so operands keep their
      * order, and rank i ends with block "bits of i reversed". Else those far
      * away first, for operations that commute, and it ends with block i. */
     bool near;

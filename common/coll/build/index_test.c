@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Texts of ways, what fits, trees, and the goals for messages between nodes. */
+/* Texts of configurations, what fits, trees, and the goals for messages between
+ * nodes. */
 #include "common/coll/model/simulate.h"
 
 #include <errno.h>
@@ -13,13 +14,13 @@
 
 static const char *again(const char *text)
 {
-    static char buf[ASP_COLL_WAY_TEXT];
-    struct asp_coll_way way;
+    static char buf[ASP_COLL_CONFIG_TEXT];
+    struct asp_coll_config config;
     struct asp_err err;
 
-    if (asp_coll_way_parse(text, &way, &err) < 0)
+    if (asp_coll_config_parse(text, &config, &err) < 0)
         return "";
-    return asp_coll_way_text(&way, buf);
+    return asp_coll_config_text(&config, buf);
 }
 
 static void test_texts(void **state)
@@ -49,11 +50,12 @@ static void test_texts(void **state)
     assert_string_equal(again("hug:tree"), "");
 }
 
-/* Every way that is listed has a text that means it, and none comes twice. */
+/* Every configuration that is listed has a text that means it, and none comes
+ * twice. */
 static void test_list(void **state)
 {
     static uint32_t node[24];
-    static char texts[4096][ASP_COLL_WAY_TEXT];
+    static char texts[4096][ASP_COLL_CONFIG_TEXT];
 
     (void) state;
     for (uint32_t r = 0; r < 24; r++)
@@ -62,16 +64,16 @@ static void test_list(void **state)
         struct asp_coll_problem p = {.op = (enum asp_coll_op) op,
                                      .ranks = 24,
                                      .bytes = 1 << 20,
-                                     .grain = 8,
+                                     .element_size = 8,
                                      .commutative = true,
                                      .node = node};
-        struct asp_coll_ways ways = {0};
+        struct asp_coll_configs configs = {0};
         size_t n = 0;
 
         if (op == ASP_COLL_REDUCE_SCATTER)
             continue;
-        while (asp_coll_ways_next(&ways, &p)) {
-            asp_coll_way_text(&ways.way, texts[n]);
+        while (asp_coll_configs_next(&configs, &p)) {
+            asp_coll_config_text(&configs.config, texts[n]);
             assert_string_equal(again(texts[n]), texts[n]);
             for (size_t i = 0; i < n; i++)
                 assert_string_not_equal(texts[i], texts[n]);
@@ -88,38 +90,40 @@ static void test_fits(void **state)
     struct asp_coll_problem p = {.op = ASP_COLL_ALLREDUCE,
                                  .ranks = 6,
                                  .bytes = 64,
-                                 .grain = 8,
+                                 .element_size = 8,
                                  .node = node};
     struct asp_coll_schedule s = {0};
-    struct asp_coll_way way;
+    struct asp_coll_config config;
     struct asp_err err;
 
     (void) state;
-    assert_int_equal(asp_coll_way_parse("allreduce:ring", &way, &err), 0);
-    assert_int_equal(asp_coll_fits(&way, &p, &err), -1);
+    assert_int_equal(asp_coll_config_parse("allreduce:ring", &config, &err), 0);
+    assert_int_equal(asp_coll_fits(&config, &p, &err), -1);
     assert_int_equal(errno, ENOTSUP);
     p.commutative = true;
-    assert_int_equal(asp_coll_fits(&way, &p, &err), 0);
-    assert_int_equal(asp_coll_build(&way, &p, 6, &s, &err), -1);
-    assert_int_equal(asp_coll_build(&way, &p, 5, &s, &err), 0);
+    assert_int_equal(asp_coll_fits(&config, &p, &err), 0);
+    assert_int_equal(asp_coll_build(&config, &p, 6, &s, &err), -1);
+    assert_int_equal(asp_coll_build(&config, &p, 5, &s, &err), 0);
     p.bytes = 63;
-    assert_int_equal(asp_coll_build(&way, &p, 5, &s, &err), -1);
+    assert_int_equal(asp_coll_build(&config, &p, 5, &s, &err), -1);
     p.bytes = 64;
     node[0] = 6;
-    assert_int_equal(asp_coll_fits(&way, &p, &err), -1);
+    assert_int_equal(asp_coll_fits(&config, &p, &err), -1);
     node[0] = 0;
     assert_int_equal(
-        asp_coll_way_parse("allreduce:levels,leaders=4", &way, &err), 0);
-    assert_int_equal(asp_coll_fits(&way, &p, &err), -1);
-    assert_int_equal(asp_coll_way_parse("allreduce:tree=bine", &way, &err), 0);
-    assert_int_equal(asp_coll_fits(&way, &p, &err), 0);
+        asp_coll_config_parse("allreduce:levels,leaders=4", &config, &err), 0);
+    assert_int_equal(asp_coll_fits(&config, &p, &err), -1);
+    assert_int_equal(
+        asp_coll_config_parse("allreduce:tree=bine", &config, &err), 0);
+    assert_int_equal(asp_coll_fits(&config, &p, &err), 0);
     p.commutative = false;
-    assert_int_equal(asp_coll_fits(&way, &p, &err), -1);
+    assert_int_equal(asp_coll_fits(&config, &p, &err), -1);
     p.op = ASP_COLL_GATHER;
-    assert_int_equal(asp_coll_way_parse("gather:tree=bine", &way, &err), 0);
-    assert_int_equal(asp_coll_fits(&way, &p, &err), -1);
+    assert_int_equal(asp_coll_config_parse("gather:tree=bine", &config, &err),
+                     0);
+    assert_int_equal(asp_coll_fits(&config, &p, &err), -1);
     p.ranks = 0;
-    assert_int_equal(asp_coll_fits(&way, &p, &err), -1);
+    assert_int_equal(asp_coll_fits(&config, &p, &err), -1);
     asp_coll_destroy(&s);
 }
 
@@ -224,7 +228,7 @@ static void test_trees(void **state)
 static void test_goals(void **state)
 {
     static const struct {
-        const char *way;
+        const char *config;
         size_t bytes;
         uint64_t goal;
     } goals[] = {
@@ -242,19 +246,20 @@ static void test_goals(void **state)
         for (size_t i = 0; i < sizeof(goals) / sizeof(goals[0]); i++) {
             struct asp_coll_problem p = {.ranks = 16,
                                          .bytes = goals[i].bytes,
-                                         .grain = 8,
+                                         .element_size = 8,
                                          .commutative = true,
                                          .node = node};
             struct asp_coll_cost cost;
-            struct asp_coll_way way;
+            struct asp_coll_config config;
             struct asp_err err;
 
             for (uint32_t r = 0; r < 16; r++)
                 node[r] = cyclic ? r % 4 : r / 4;
-            assert_int_equal(asp_coll_way_parse(goals[i].way, &way, &err), 0);
-            p.op = way.row->op;
-            assert_int_equal(asp_coll_predict(&asp_coll_machines[1], &way, &p,
-                                              1, &cost, &err),
+            assert_int_equal(
+                asp_coll_config_parse(goals[i].config, &config, &err), 0);
+            p.op = config.row->op;
+            assert_int_equal(asp_coll_predict(&asp_coll_machines[1], &config,
+                                              &p, 1, &cost, &err),
                              0);
             assert_true(cost.messages_between <= goals[i].goal);
             assert_true(cost.messages_between > 0);

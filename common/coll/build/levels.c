@@ -48,7 +48,7 @@ bool asp_coll_leaders(struct asp_coll_maker *m, uint32_t index, int64_t instead,
 struct asp_coll_tree asp_coll_inner(const struct asp_coll_maker *m)
 {
     return (struct asp_coll_tree){.shape = ASP_COLL_KNOMIAL,
-                                  .k = m->way->inner};
+                                  .k = m->config->inner};
 }
 
 const size_t *asp_coll_by_node(struct asp_coll_maker *m)

@@ -2,8 +2,8 @@
 /* Rows "levels": ranks of a node do something among themselves, its leaders
  * among those of all nodes, and then the ranks of the node again. Nodes need
  * neither be consecutive nor equal. Private to common/coll. */
-#ifndef ASPEN_COMMON_COLL_LEVELS_H
-#define ASPEN_COMMON_COLL_LEVELS_H
+#ifndef ASPEN_COMMON_COLL_BUILD_LEVELS_H
+#define ASPEN_COMMON_COLL_BUILD_LEVELS_H
 
 #include "common/coll/build/maker.h"
 

@@ -14,17 +14,17 @@ static void reduce_across(struct asp_coll_maker *m,
                           const struct asp_coll_group *g,
                           struct asp_coll_place at, size_t bytes)
 {
-    switch (m->way->across) {
+    switch (m->config->across) {
     case ASP_COLL_ACROSS_TREE:
-        asp_coll_add_reduce(m, g, 0, &m->way->tree, at, at, bytes);
+        asp_coll_add_reduce(m, g, 0, &m->config->tree, at, at, bytes);
         asp_coll_next_phase(m);
-        asp_coll_add_bcast(m, g, 0, &m->way->tree, at, bytes);
+        asp_coll_add_bcast(m, g, 0, &m->config->tree, at, bytes);
         break;
     case ASP_COLL_ACROSS_EXCHANGE:
-        asp_coll_add_fold_exchange(m, g, m->way->tree.k, at, at, bytes);
+        asp_coll_add_allreduce_exchange(m, g, m->config->tree.k, at, at, bytes);
         break;
     case ASP_COLL_ACROSS_RING:
-        asp_coll_add_fold_ring(m, g, at, at, bytes);
+        asp_coll_add_allreduce_ring(m, g, at, at, bytes);
         break;
     case ASP_COLL_ACROSS_HALVING:
         asp_coll_add_halving(m, g, at, at, bytes);
@@ -39,7 +39,7 @@ void asp_coll_allreduce_levels(struct asp_coll_maker *m)
 {
     struct asp_coll_group local = asp_coll_local(m), leaders;
     struct asp_coll_tree inner = asp_coll_inner(m);
-    uint32_t parts = m->way->leaders;
+    uint32_t parts = m->config->leaders;
     const size_t *at = asp_coll_shares(m, parts, m->problem->bytes);
     bool leads;
 
@@ -95,10 +95,10 @@ void asp_coll_allgather_levels(struct asp_coll_maker *m)
         own = out(places[m->rank]);
     asp_coll_add_gather(m, &local, 0, &inner, &blocks, true, own);
     asp_coll_stage(m, 1);
-    if (leads && m->way->across == ASP_COLL_ACROSS_RING)
+    if (leads && m->config->across == ASP_COLL_ACROSS_RING)
         asp_coll_add_ring(m, &leaders, &nodes);
     else if (leads)
-        asp_coll_add_any(m, &leaders, &nodes, m->way->tree.k);
+        asp_coll_add_any(m, &leaders, &nodes, m->config->tree.k);
     asp_coll_stage(m, 2);
     asp_coll_add_bcast(m, &local, 0, &inner, nodes.base, at[p->ranks]);
     if (moved)
@@ -136,9 +136,9 @@ void asp_coll_rs_levels(struct asp_coll_maker *m)
     if (leads) {
         blocks.base = asp_coll_scratch(m->s,
                                        of[leaders.me + 1] - of[leaders.me]);
-        if (m->way->across == ASP_COLL_ACROSS_HALVING)
+        if (m->config->across == ASP_COLL_ACROSS_HALVING)
             asp_coll_add_rs_halving(m, &leaders, sorted, of, blocks.base);
-        else if (m->way->across == ASP_COLL_ACROSS_RING)
+        else if (m->config->across == ASP_COLL_ACROSS_RING)
             asp_coll_add_rs_ring(m, &leaders, sorted, of, blocks.base);
         else
             asp_coll_add_rs_pairs(m, &leaders, sorted, of, blocks.base);
@@ -149,7 +149,7 @@ void asp_coll_rs_levels(struct asp_coll_maker *m)
 }
 
 /* The last rank of each node knows what its ranks have together; the nodes
- * before it are folded to the left of what a rank has. */
+ * before it are reduced to the left of what a rank has. */
 void asp_coll_scan_levels(struct asp_coll_maker *m)
 {
     const struct asp_coll_problem *p = m->problem;
@@ -169,7 +169,7 @@ void asp_coll_scan_levels(struct asp_coll_maker *m)
     asp_coll_add_scan(m, &local, asp_coll_input(m), out(0), p->bytes,
                       exclusive);
     if (last && exclusive && local.me)
-        asp_coll_fold(m->s, out(0), total, p->bytes);
+        asp_coll_reduce_local(m->s, out(0), total, p->bytes);
     asp_coll_stage(m, 1);
     before = asp_coll_scratch(m->s, p->bytes);
     if (leads)
@@ -181,5 +181,5 @@ void asp_coll_scan_levels(struct asp_coll_maker *m)
     if (exclusive && !local.me)
         asp_coll_copy(m->s, before, out(0), p->bytes);
     else
-        asp_coll_fold(m->s, before, out(0), p->bytes);
+        asp_coll_reduce_local(m->s, before, out(0), p->bytes);
 }

@@ -104,8 +104,8 @@ static void lead(struct work *w)
         asp_coll_past(asp_coll_block(&w->came, w->leaders.me), w->kept),
         asp_coll_span(&w->sent, w->leaders.me, w->leaders.me + 1) - w->kept);
     asp_coll_stage(m, 1);
-    if (m->way->across == ASP_COLL_ACROSS_EXCHANGE)
-        asp_coll_add_bruck(m, &w->leaders, m->way->tree.k, w->sent.base,
+    if (m->config->across == ASP_COLL_ACROSS_EXCHANGE)
+        asp_coll_add_bruck(m, &w->leaders, m->config->tree.k, w->sent.base,
                            w->came.base, asp_coll_span(&w->sent, 0, 1));
     else
         asp_coll_add_pairs(m, &w->leaders, &w->sent, &w->came);

@@ -33,12 +33,12 @@ void asp_coll_barrier_levels(struct asp_coll_maker *m)
         return;
     asp_coll_add_arrive(m, &local, &inner);
     asp_coll_stage(m, 1);
-    if (leads && m->way->across == ASP_COLL_ACROSS_TREE) {
-        asp_coll_add_arrive(m, &leaders, &m->way->tree);
+    if (leads && m->config->across == ASP_COLL_ACROSS_TREE) {
+        asp_coll_add_arrive(m, &leaders, &m->config->tree);
         asp_coll_next_phase(m);
-        asp_coll_add_release(m, &leaders, &m->way->tree);
+        asp_coll_add_release(m, &leaders, &m->config->tree);
     } else if (leads) {
-        asp_coll_add_dissemination(m, &leaders, m->way->tree.k);
+        asp_coll_add_dissemination(m, &leaders, m->config->tree.k);
     }
     asp_coll_stage(m, 2);
     asp_coll_add_release(m, &local, &inner);
@@ -54,15 +54,17 @@ void asp_coll_bcast_levels(struct asp_coll_maker *m)
 
     if (!asp_coll_leaders(m, 0, p->root, &leaders, &leads))
         return;
-    if (leads && m->way->across == ASP_COLL_ACROSS_TREE)
-        asp_coll_add_bcast(m, &leaders, root, &m->way->tree, out(), p->bytes);
+    if (leads && m->config->across == ASP_COLL_ACROSS_TREE)
+        asp_coll_add_bcast(m, &leaders, root, &m->config->tree, out(),
+                           p->bytes);
     else if (leads)
-        asp_coll_add_spread(m, &leaders, root, m->way->tree.k, out(), p->bytes);
+        asp_coll_add_spread(m, &leaders, root, m->config->tree.k, out(),
+                            p->bytes);
     asp_coll_stage(m, 1);
     asp_coll_add_bcast(m, &local, head(m), &inner, out(), p->bytes);
 }
 
-/* Among the leaders: shares are folded, and gathered by the root. */
+/* Among the leaders: shares are reduced, and gathered by the root. */
 static void reduce_shares(struct asp_coll_maker *m,
                           const struct asp_coll_group *g, uint32_t root,
                           struct asp_coll_place own, struct asp_coll_place into,
@@ -100,8 +102,8 @@ void asp_coll_reduce_levels(struct asp_coll_maker *m)
     asp_coll_add_reduce(m, &local, p->commutative ? head(m) : 0, &inner, own,
                         part, p->bytes);
     asp_coll_stage(m, 1);
-    if (leads && m->way->across == ASP_COLL_ACROSS_TREE)
-        asp_coll_add_reduce(m, &leaders, node, &m->way->tree, part, result,
+    if (leads && m->config->across == ASP_COLL_ACROSS_TREE)
+        asp_coll_add_reduce(m, &leaders, node, &m->config->tree, part, result,
                             p->bytes);
     else if (leads)
         reduce_shares(m, &leaders, node, part, result, p->bytes);
@@ -166,7 +168,7 @@ void asp_coll_scatter_levels(struct asp_coll_maker *m)
                          p->in_place ? (int64_t) m->rank : ASP_COLL_NOBODY);
     if (s.leads)
         asp_coll_add_scatter(m, &s.leaders, asp_coll_node_of(m, p->root),
-                             &m->way->tree, &s.nodes, false,
+                             &m->config->tree, &s.nodes, false,
                              asp_coll_block(&s.local, 0));
     asp_coll_stage(m, 1);
     if (is_root && p->in_place)
@@ -189,7 +191,7 @@ void asp_coll_gather_levels(struct asp_coll_maker *m)
     asp_coll_stage(m, 1);
     if (s.leads)
         asp_coll_add_gather(m, &s.leaders, asp_coll_node_of(m, p->root),
-                            &m->way->tree, &s.nodes, false,
+                            &m->config->tree, &s.nodes, false,
                             asp_coll_block(&s.local, 0));
     if (is_root && !m->nodes->blocks)
         asp_coll_reorder(m, out(), s.by_rank, s.nodes.base, s.at, false,

@@ -63,24 +63,24 @@ const size_t *asp_coll_offsets(struct asp_coll_maker *m)
 const size_t *asp_coll_shares(struct asp_coll_maker *m, uint32_t n,
                               size_t bytes)
 {
-    size_t grain = m->problem->grain, all = bytes / grain;
+    size_t element_size = m->problem->element_size, all = bytes / element_size;
     size_t *at = asp_coll_keep(m, n + 1, sizeof(*at));
 
     for (uint32_t i = 0; at && i <= n; i++)
-        at[i] = (all / n * i + (i < all % n ? i : all % n)) * grain;
+        at[i] = (all / n * i + (i < all % n ? i : all % n)) * element_size;
     if (at)
-        at[n] = bytes; /* of no whole grain, where nothing is folded */
+        at[n] = bytes; /* of no whole element, where nothing is reduced */
     return at;
 }
 
 size_t asp_coll_segment(const struct asp_coll_maker *m, size_t total)
 {
-    size_t grain = m->problem->grain;
-    size_t segment = m->way->segment / grain * grain;
+    size_t element_size = m->problem->element_size;
+    size_t segment = m->config->segment / element_size * element_size;
 
-    if (!m->way->segment)
+    if (!m->config->segment)
         return total;
-    return segment ? segment : grain;
+    return segment ? segment : element_size;
 }
 
 uint32_t asp_coll_factor(uint32_t n, uint32_t k)

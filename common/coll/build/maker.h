@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the builders of schedules share: who takes part, where blocks are,
  * memory for the time of a build. Private to common/coll. */
-#ifndef ASPEN_COMMON_COLL_MAKER_H
-#define ASPEN_COMMON_COLL_MAKER_H
+#ifndef ASPEN_COMMON_COLL_BUILD_MAKER_H
+#define ASPEN_COMMON_COLL_BUILD_MAKER_H
 
 #include "common/coll/build/index.h"
 #include "common/coll/schedule/nodes.h"
@@ -12,7 +12,7 @@ struct asp_coll_memory; /* a piece of memory, freed after the build */
 /* A build of one rank's schedule. */
 struct asp_coll_maker {
     struct asp_coll_schedule *s;
-    const struct asp_coll_way *way;
+    const struct asp_coll_config *config;
     const struct asp_coll_problem *problem;
     const struct asp_coll_nodes *nodes;
     uint32_t rank;
@@ -100,7 +100,8 @@ void *asp_coll_keep(struct asp_coll_maker *m, size_t n, size_t size);
 void asp_coll_release(struct asp_coll_maker *m);
 
 /* Offsets of n blocks: of bytes each; as counts say (by index of the group);
- * a vector cut at whole grains, as even as can be. NULL as asp_coll_keep(). */
+ * a vector cut at whole elements, as even as can be. NULL as asp_coll_keep().
+ */
 const size_t *asp_coll_even(struct asp_coll_maker *m, uint32_t n, size_t bytes);
 const size_t *asp_coll_counted(struct asp_coll_maker *m, uint32_t n,
                                const size_t *counts);
@@ -110,7 +111,8 @@ const size_t *asp_coll_shares(struct asp_coll_maker *m, uint32_t n,
 /* Offsets of the blocks of all ranks, equal or by counts. */
 const size_t *asp_coll_offsets(struct asp_coll_maker *m);
 
-/* Bytes of a segment: at most way->segment, whole grains; total if it is 0. */
+/* Bytes of a segment: at most config->segment, whole elements; total if it is
+ * 0. */
 size_t asp_coll_segment(const struct asp_coll_maker *m, size_t total);
 
 /* The largest factor of n that is at most k, 1 if there is none but 1: how many

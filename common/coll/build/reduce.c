@@ -4,7 +4,7 @@
  * of memory.
  *
  * Subtrees are intervals of virtual ranks in which the parent comes first, so
- * children that are folded by rising rank keep the order of operands. That
+ * children that are reduced by rising rank keep the order of operands. That
  * holds for root 0; for another root and an operation that does not commute,
  * rank 0 reduces and hands over. */
 #include "common/coll/build/algorithms.h"
@@ -50,10 +50,10 @@ static struct asp_coll_place slot_of(const struct fan_in *f, uint32_t i,
     return asp_coll_past(f->slots, i % f->nslots * f->bytes + done);
 }
 
-/* Any order: the first child's comes to the target, and all are folded there.
+/* Any order: the first child's comes to the target, and all are reduced there.
  */
-static void fold_any(const struct fan_in *f, uint32_t round, size_t done,
-                     size_t part)
+static void reduce_any(const struct fan_in *f, uint32_t round, size_t done,
+                       size_t part)
 {
     struct asp_coll_place own = asp_coll_past(f->own, done);
     struct asp_coll_place target = asp_coll_past(f->target, done);
@@ -66,14 +66,14 @@ static void fold_any(const struct fan_in *f, uint32_t round, size_t done,
 
         asp_coll_recv(s, peer(f, f->node.children[child].first), round, land,
                       part);
-        asp_coll_fold(s, begun ? land : own, target, part);
+        asp_coll_reduce_local(s, begun ? land : own, target, part);
         begun = true;
     }
 }
 
 /* By rising rank: the product moves on to where the next operand came to. */
-static void fold_ordered(const struct fan_in *f, uint32_t round, size_t done,
-                         size_t part)
+static void reduce_ordered(const struct fan_in *f, uint32_t round, size_t done,
+                           size_t part)
 {
     struct asp_coll_place product = asp_coll_past(f->own, done);
     struct asp_coll_place target = asp_coll_past(f->target, done);
@@ -87,7 +87,7 @@ static void fold_ordered(const struct fan_in *f, uint32_t round, size_t done,
 
         asp_coll_recv(s, peer(f, f->node.children[child].first), round, land,
                       part);
-        asp_coll_fold(s, product, land, part);
+        asp_coll_reduce_local(s, product, land, part);
         product = land;
     }
     asp_coll_move(f->m, product, target, part);
@@ -107,9 +107,9 @@ static void fan_in(struct fan_in *f, uint32_t v)
         size_t part = f->bytes - done < segment ? f->bytes - done : segment;
 
         if (f->node.nchildren && f->m->problem->commutative)
-            fold_any(f, round, done, part);
+            reduce_any(f, round, done, part);
         else
-            fold_ordered(f, round, done, part);
+            reduce_ordered(f, round, done, part);
         if (v)
             asp_coll_send(f->m->s, peer(f, f->node.parent), round,
                           asp_coll_past(f->target, done), part);

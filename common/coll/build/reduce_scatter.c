@@ -3,14 +3,14 @@
  * allgather.c). The result may go to the start of the input, so it is put there
  * when all that lies there has been sent: the needs see to that. */
 #include "common/coll/build/algorithms.h"
-#include "common/coll/build/cores.h"
 #include "common/coll/build/halving.h"
+#include "common/coll/build/power_group.h"
 
 /* Bytes of slots at most, if two slots are not more. */
 enum { SLOTS_BYTES = 1 << 20 };
 
-/* Where `into` is a part of the input, folds do not go there but to scratch
- * memory, and the result is put there at the end. */
+/* Where `into` is a part of the input, reductions do not go there but to
+ * scratch memory, and the result is put there at the end. */
 static bool apart(struct asp_coll_place own, struct asp_coll_place into)
 {
     return own.buffer != into.buffer;
@@ -37,7 +37,7 @@ void asp_coll_add_rs_ring(struct asp_coll_maker *m,
         asp_coll_send(m->s, next, m->round + i, product,
                       asp_coll_span(&b, block, block + 1));
         asp_coll_recv(m->s, last, m->round + i, came, bytes);
-        asp_coll_fold(m->s, asp_coll_block(&b, before), came, bytes);
+        asp_coll_reduce_local(m->s, asp_coll_block(&b, before), came, bytes);
         product = came;
         block = before;
     }
@@ -65,8 +65,8 @@ static struct asp_coll_place recv_slot(const struct fan_in *f, uint32_t from,
 }
 
 /* Any order: those before this rank first, since it is in their order of sends.
- * The first of them comes to where all are folded. */
-static struct asp_coll_place fold_any(const struct fan_in *f)
+ * The first of them comes to where all are reduced. */
+static struct asp_coll_place reduce_any(const struct fan_in *f)
 {
     struct asp_coll_place product = f->own, came;
 
@@ -75,7 +75,7 @@ static struct asp_coll_place fold_any(const struct fan_in *f)
 
         if (i > 1) {
             came = recv_slot(f, from, i);
-            asp_coll_fold(f->m->s, came, product, f->bytes);
+            asp_coll_reduce_local(f->m->s, came, product, f->bytes);
             continue;
         }
         product = f->into;
@@ -83,12 +83,12 @@ static struct asp_coll_place fold_any(const struct fan_in *f)
             product = asp_coll_scratch(f->m->s, f->bytes);
         asp_coll_recv(f->m->s, asp_coll_rank(f->g, from), f->m->round, product,
                       f->bytes);
-        asp_coll_fold(f->m->s, f->own, product, f->bytes);
+        asp_coll_reduce_local(f->m->s, f->own, product, f->bytes);
     }
     return product;
 }
 
-static struct asp_coll_place fold_ordered(const struct fan_in *f)
+static struct asp_coll_place reduce_ordered(const struct fan_in *f)
 {
     struct asp_coll_place product = {0}, next;
 
@@ -102,7 +102,7 @@ static struct asp_coll_place fold_ordered(const struct fan_in *f)
             next = f->own;
         }
         if (from)
-            asp_coll_fold(f->m->s, product, next, f->bytes);
+            asp_coll_reduce_local(f->m->s, product, next, f->bytes);
         product = next;
     }
     return product;
@@ -128,11 +128,11 @@ void asp_coll_add_rs_pairs(struct asp_coll_maker *m,
         asp_coll_send(m->s, asp_coll_rank(g, to), m->round,
                       asp_coll_block(&b, to), asp_coll_span(&b, to, to + 1));
     }
-    result = m->problem->commutative ? fold_any(&f) : fold_ordered(&f);
+    result = m->problem->commutative ? reduce_any(&f) : reduce_ordered(&f);
     asp_coll_move(m, result, into, bytes);
 }
 
-/* The vector with the blocks of the cores in the order in which halving by
+/* The vector with the blocks of the members in the order in which halving by
  * neighbours hands them out; *at_p becomes its offsets. */
 static struct asp_coll_place reorder(const struct asp_coll_halving *h,
                                      struct asp_coll_place own,
@@ -153,15 +153,15 @@ static struct asp_coll_place reorder(const struct asp_coll_halving *h,
     return copy;
 }
 
-/* Halving among the cores: each ends with the blocks of its interval. */
+/* Halving among the members: each ends with the blocks of its interval. */
 static struct asp_coll_place halve(struct asp_coll_maker *m,
-                                   const struct asp_coll_cores *cores,
+                                   const struct asp_coll_power_group *powers,
                                    uint32_t n, struct asp_coll_place own,
                                    bool writable, const size_t *at)
 {
-    uint32_t count = cores->group.n;
+    uint32_t count = powers->group.n;
     size_t *bounds = asp_coll_keep(m, count + 1, sizeof(*bounds));
-    struct asp_coll_halving h = {m, &cores->group, bounds, false};
+    struct asp_coll_halving h = {m, &powers->group, bounds, false};
     struct asp_coll_place land;
 
     for (uint32_t i = 0; bounds && i <= count; i++)
@@ -175,8 +175,8 @@ static struct asp_coll_place halve(struct asp_coll_maker *m,
         if (!h.at)
             return own;
     }
-    land = asp_coll_scratch(m->s, bounds[cores->group.me + 1] -
-                                      bounds[cores->group.me]);
+    land = asp_coll_scratch(m->s, bounds[powers->group.me + 1] -
+                                      bounds[powers->group.me]);
     return asp_coll_halving_down(&h, own, writable, land);
 }
 
@@ -186,7 +186,7 @@ void asp_coll_add_rs_halving(struct asp_coll_maker *m,
                              struct asp_coll_place into)
 {
     const struct asp_coll_tree flat = {.shape = ASP_COLL_KARY, .k = g->n};
-    struct asp_coll_cores cores;
+    struct asp_coll_power_group powers;
     struct asp_coll_blocks b;
     struct asp_coll_place whole = own;
     uint32_t base = m->round, count = 1;
@@ -194,16 +194,16 @@ void asp_coll_add_rs_halving(struct asp_coll_maker *m,
 
     while (count * 2 <= g->n)
         count *= 2;
-    asp_coll_cores_find(m, g, count, &cores);
-    joined = cores.is_core && cores.interval.n > 1;
+    asp_coll_power_group_find(m, g, count, &powers);
+    joined = powers.is_member && powers.interval.n > 1;
     if (joined)
         whole = asp_coll_scratch(m->s, at[g->n]);
-    asp_coll_cores_join(m, &cores, &own, whole, at[g->n]);
+    asp_coll_power_group_join(m, &powers, &own, whole, at[g->n]);
     m->round = base + ASP_COLL_PHASE;
-    b = (struct asp_coll_blocks){own, at + cores.first};
-    if (cores.is_core)
-        b.base = halve(m, &cores, g->n, own, joined, at);
-    b.base.offset -= at[cores.first];
+    b = (struct asp_coll_blocks){own, at + powers.first};
+    if (powers.is_member)
+        b.base = halve(m, &powers, g->n, own, joined, at);
+    b.base.offset -= at[powers.first];
     m->round = base + 2 * ASP_COLL_PHASE;
-    asp_coll_add_scatter(m, &cores.interval, 0, &flat, &b, false, into);
+    asp_coll_add_scatter(m, &powers.interval, 0, &flat, &b, false, into);
 }

@@ -25,12 +25,12 @@
     ROW(op, "halving", 0, 0, 0, "recursive halving", asp_coll_rs_halving), \
     ROW(op, "exchange", RADIX, 0, 0, "groups of k exchange what is needed", \
         asp_coll_rs_exchange), \
-    ROW(op, "ring", 0, COMMUTATIVE, 0, "blocks go round and are folded", \
+    ROW(op, "ring", 0, COMMUTATIVE, 0, "blocks go round and are reduced",  \
         asp_coll_rs_ring), \
     ROW(op, "tree", TREE | SEGMENT, 0, 0, "up a tree, and down as blocks", \
         asp_coll_rs_tree, CHAIN), \
     ROW(op, "levels", ACROSS, ORDERED, BIT(HALVING) | BIT(RING) | BIT(FLAT), \
-        "leaders fold the blocks of nodes", asp_coll_rs_levels)
+        "leaders reduce the blocks of nodes", asp_coll_rs_levels)
 
 #define ROWS_OF_ALLGATHER(op) \
     ROW(op, "ring", 0, 0, 0, "blocks go round", asp_coll_allgather_ring), \

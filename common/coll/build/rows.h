@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What builds the schedules of the rows. Private to common/coll: the table is
  * in rows.c, the functions in the files named for each. */
-#ifndef ASPEN_COMMON_COLL_ROWS_H
-#define ASPEN_COMMON_COLL_ROWS_H
+#ifndef ASPEN_COMMON_COLL_BUILD_ROWS_H
+#define ASPEN_COMMON_COLL_BUILD_ROWS_H
 
 #include "common/coll/build/maker.h"
 
@@ -14,12 +14,12 @@ extern const size_t asp_coll_row_count;
 
 /* index.c. Build what is known to fit, as asp_coll_build(); nodes: those of the
  * problem. */
-int asp_coll_make(const struct asp_coll_way *way,
+int asp_coll_make(const struct asp_coll_config *config,
                   const struct asp_coll_problem *problem,
                   const struct asp_coll_nodes *nodes, uint32_t rank,
                   struct asp_coll_schedule *s, struct asp_err *err);
 
-/* flat.c */
+/* single_level.c */
 asp_coll_build_f asp_coll_barrier_dissemination;
 asp_coll_build_f asp_coll_barrier_tree;
 asp_coll_build_f asp_coll_bcast_tree;
@@ -42,7 +42,7 @@ asp_coll_build_f asp_coll_rs_tree;
 asp_coll_build_f asp_coll_scan_exchange;
 asp_coll_build_f asp_coll_scan_chain;
 
-/* vary.c */
+/* v_variants.c */
 asp_coll_build_f asp_coll_allgather_ring;
 asp_coll_build_f asp_coll_allgather_exchange;
 asp_coll_build_f asp_coll_allgather_dissemination;

@@ -29,9 +29,9 @@ void asp_coll_add_scan(struct asp_coll_maker *m, const struct asp_coll_group *g,
         asp_coll_recv(s, asp_coll_rank(g, (uint32_t) (g->me - distance)), round,
                       came, bytes);
         if (exclusive && !first)
-            asp_coll_fold(s, came, into, bytes);
+            asp_coll_reduce_local(s, came, into, bytes);
         if (!exclusive || g->me + 2 * distance < g->n)
-            asp_coll_fold(s, came, product, bytes);
+            asp_coll_reduce_local(s, came, product, bytes);
     }
 }
 
@@ -55,7 +55,7 @@ static void pass_on(struct asp_coll_maker *m, const struct asp_coll_group *g,
         came = exclusive ? into : asp_coll_scratch(s, bytes);
         asp_coll_recv(s, asp_coll_rank(g, g->me - 1), round, came, bytes);
         if (!exclusive || more)
-            asp_coll_fold(s, came, sum, bytes);
+            asp_coll_reduce_local(s, came, sum, bytes);
     }
     if (more)
         asp_coll_send(s, asp_coll_rank(g, g->me + 1), round, sum, bytes);

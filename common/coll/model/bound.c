@@ -3,7 +3,7 @@
  * hear from, with an empty stack of calls, since a ring is as long as the job.
  */
 #include "common/coll/model/bound.h"
-#include "common/coll/model/pile.h"
+#include "common/coll/model/busy_period.h"
 #include "common/coll/build/rows.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 /* Ranks that are built, but for those of a node, and steps of all of them: what
  * is beyond costs more than it prunes. */
-enum { LOOKS_FIRST = 8, LOOKS_A_LEVEL = 3, STEPS_MAX = 1 << 18 };
+enum { VISITS_FIRST = 8, VISITS_A_LEVEL = 3, STEPS_MAX = 1 << 18 };
 
 /* Of fewer ranks nothing is followed: it would cost as much as to simulate. */
 enum { RANKS_FOLLOWED = 24 };
@@ -20,19 +20,19 @@ static const uint32_t NONE = UINT32_MAX;
 
 /* A step to be settled. */
 struct call {
-    uint32_t look, step;
+    uint32_t visited, step;
 };
 
 struct bound {
-    const struct asp_coll_way *way;
+    const struct asp_coll_config *config;
     const struct asp_coll_problem *problem;
     const struct asp_coll_nodes *nodes;
-    struct asp_coll_pile pile; /* and the machine */
-    struct asp_coll_look *looks;
-    uint32_t nlooks, room, most;
+    struct asp_coll_busy_periods busy; /* and the machine */
+    struct asp_coll_visited *visits;
+    uint32_t nvisits, capacity, most;
     uint64_t nsteps;
     struct call *calls;
-    uint32_t ncalls, calls_room;
+    uint32_t ncalls, calls_capacity;
     int64_t best, limit;
     bool failed;
 };
@@ -51,45 +51,47 @@ static bool same_needs(const struct asp_coll_schedule *s, uint32_t i,
 }
 
 /* A RECV also waits for its message, so it is in nobody's line. */
-static void find_lines(struct asp_coll_look *look)
+static void find_lines(struct asp_coll_visited *visited)
 {
     uint32_t last = NONE;
 
-    for (uint32_t i = 0; i < look->s.nsteps; i++) {
-        look->marks[i].before = NONE;
-        if (look->s.steps[i].action == ASP_COLL_RECV)
+    for (uint32_t i = 0; i < visited->s.nsteps; i++) {
+        visited->marks[i].before = NONE;
+        if (visited->s.steps[i].action == ASP_COLL_RECV)
             continue;
-        if (last != NONE && same_needs(&look->s, last, i))
-            look->marks[i].before = last;
+        if (last != NONE && same_needs(&visited->s, last, i))
+            visited->marks[i].before = last;
         last = i;
     }
 }
 
 /* Build a rank, unless it is there. NONE: not possible. */
-static uint32_t look_at(struct bound *b, uint32_t rank, uint32_t most)
+static uint32_t visit_rank(struct bound *b, uint32_t rank, uint32_t most)
 {
-    struct asp_coll_look *look;
+    struct asp_coll_visited *visited;
 
-    for (uint32_t i = 0; i < b->nlooks; i++)
-        if (b->looks[i].rank == rank)
+    for (uint32_t i = 0; i < b->nvisits; i++)
+        if (b->visits[i].rank == rank)
             return i;
-    if (b->nlooks >= most || b->nlooks >= b->room || b->nsteps > STEPS_MAX)
+    if (b->nvisits >= most || b->nvisits >= b->capacity ||
+        b->nsteps > STEPS_MAX)
         return NONE;
-    look = &b->looks[b->nlooks];
-    *look = (struct asp_coll_look){.rank = rank};
-    if (asp_coll_make(b->way, b->problem, b->nodes, rank, &look->s, NULL) < 0) {
-        asp_coll_destroy(&look->s);
+    visited = &b->visits[b->nvisits];
+    *visited = (struct asp_coll_visited){.rank = rank};
+    if (asp_coll_make(b->config, b->problem, b->nodes, rank, &visited->s,
+                      NULL) < 0) {
+        asp_coll_destroy(&visited->s);
         return NONE;
     }
-    b->nsteps += look->s.nsteps;
-    look->marks = calloc(look->s.nsteps + 1, sizeof(*look->marks));
-    if (!look->marks) {
-        asp_coll_destroy(&look->s);
+    b->nsteps += visited->s.nsteps;
+    visited->marks = calloc(visited->s.nsteps + 1, sizeof(*visited->marks));
+    if (!visited->marks) {
+        asp_coll_destroy(&visited->s);
         b->failed = true;
         return NONE;
     }
-    find_lines(look);
-    return b->nlooks++;
+    find_lines(visited);
+    return b->nvisits++;
 }
 
 static bool is_send_of(const struct asp_coll_step *step, uint32_t to,
@@ -103,21 +105,21 @@ static bool is_send_of(const struct asp_coll_step *step, uint32_t to,
  * that was found before, so the search goes outwards from there. */
 static struct call partner_of(struct bound *b, struct call recv)
 {
-    struct asp_coll_look *look = &b->looks[recv.look];
-    struct asp_coll_step step = look->s.steps[recv.step];
-    uint32_t other = look_at(b, step.peer, b->most);
+    struct asp_coll_visited *visited = &b->visits[recv.visited];
+    struct asp_coll_step step = visited->s.steps[recv.step];
+    uint32_t other = visit_rank(b, step.peer, b->most);
     const struct asp_coll_schedule *s;
-    int64_t from = (int64_t) recv.step + look->shift;
+    int64_t from = (int64_t) recv.step + visited->shift;
 
     if (other == NONE)
         return (struct call){NONE, NONE};
-    s = &b->looks[other].s;
+    s = &b->visits[other].s;
     from = from < 0 ? 0 : from >= s->nsteps ? s->nsteps - 1 : from;
     for (int64_t d = 0; d < s->nsteps; d++)
         for (int64_t at = from - d; at <= from + d; at += d ? 2 * d : 1)
             if (at >= 0 && at < s->nsteps &&
-                is_send_of(&s->steps[at], look->rank, step.round)) {
-                look->shift = at - (int64_t) recv.step;
+                is_send_of(&s->steps[at], visited->rank, step.round)) {
+                visited->shift = at - (int64_t) recv.step;
                 return (struct call){other, (uint32_t) at};
             }
     return (struct call){NONE, NONE};
@@ -125,24 +127,24 @@ static struct call partner_of(struct bound *b, struct call recv)
 
 static struct asp_coll_mark *mark_of(const struct bound *b, struct call at)
 {
-    return &b->looks[at.look].marks[at.step];
+    return &b->visits[at.visited].marks[at.step];
 }
 
 static void push(struct bound *b, struct call at)
 {
-    uint32_t room = b->calls_room ? 2 * b->calls_room : 256;
+    uint32_t capacity = b->calls_capacity ? 2 * b->calls_capacity : 256;
     struct call *calls = b->calls;
 
     if (mark_of(b, at)->state != ASP_COLL_UNKNOWN)
         return;
-    if (b->ncalls == b->calls_room) {
-        calls = realloc(calls, room * sizeof(*calls));
+    if (b->ncalls == b->calls_capacity) {
+        calls = realloc(calls, capacity * sizeof(*calls));
         if (!calls) {
             b->failed = true;
             return;
         }
         b->calls = calls;
-        b->calls_room = room;
+        b->calls_capacity = capacity;
     }
     mark_of(b, at)->state = ASP_COLL_OPEN;
     b->calls[b->ncalls++] = at;
@@ -152,21 +154,21 @@ static void push(struct bound *b, struct call at)
  * all. */
 static bool push_next(struct bound *b, struct call at)
 {
-    const struct asp_coll_schedule *s = &b->looks[at.look].s;
+    const struct asp_coll_schedule *s = &b->visits[at.visited].s;
     struct asp_coll_step step = s->steps[at.step];
     struct asp_coll_mark *mark = mark_of(b, at);
     uint32_t next = mark->next++;
 
     if (next < step.nneeds) {
         /* The deepest part of a tree first, while ranks may still be built:
-         * what came last, and what came before what it is folded into. */
-        if (step.action != ASP_COLL_FOLD)
+         * what came last, and what came before what it is reduced into. */
+        if (step.action != ASP_COLL_REDUCE_LOCAL)
             next = step.nneeds - 1 - next;
-        push(b, (struct call){at.look, s->needs[step.needs_first + next]});
+        push(b, (struct call){at.visited, s->needs[step.needs_first + next]});
         return true;
     }
     if (next == step.nneeds && mark->before != NONE) {
-        push(b, (struct call){at.look, mark->before});
+        push(b, (struct call){at.visited, mark->before});
         return true;
     }
     if (next <= step.nneeds + 1 && step.action == ASP_COLL_RECV &&
@@ -174,9 +176,9 @@ static bool push_next(struct bound *b, struct call at)
         struct call send = partner_of(b, at);
 
         mark->asked = true;
-        mark->partner_look = send.look;
+        mark->partner_visited = send.visited;
         mark->partner = send.step;
-        if (send.look != NONE)
+        if (send.visited != NONE)
             push(b, send);
         return true;
     }
@@ -189,9 +191,9 @@ static int64_t arrival(const struct bound *b, const struct asp_coll_mark *mark,
 {
     const struct asp_coll_mark *send;
 
-    if (mark->partner_look == NONE)
+    if (mark->partner_visited == NONE)
         return l->overhead + l->latency;
-    send = &b->looks[mark->partner_look].marks[mark->partner];
+    send = &b->visits[mark->partner_visited].marks[mark->partner];
     if (send->state != ASP_COLL_KNOWN)
         return l->overhead + l->latency;
     return asp_coll_ps_add(send->port, l->latency);
@@ -209,27 +211,27 @@ static void settle_recv(const struct bound *b, struct asp_coll_mark *mark,
     mark->end = mark->cpu = asp_coll_ps_add(mark->ready, l->overhead);
 }
 
-/* SEND, COPY, FOLD: after those that got ready at the same time. */
-static void settle_line(const struct bound *b, struct asp_coll_look *look,
+/* SEND, COPY, REDUCE: after those that got ready at the same time. */
+static void settle_line(const struct bound *b, struct asp_coll_visited *visited,
                         uint32_t i)
 {
-    const struct asp_coll_step *step = &look->s.steps[i];
-    struct asp_coll_mark *mark = &look->marks[i];
+    const struct asp_coll_step *step = &visited->s.steps[i];
+    struct asp_coll_mark *mark = &visited->marks[i];
     const struct asp_coll_mark *before = NULL;
-    bool between = asp_coll_crosses(&b->pile, look->rank, step);
-    const struct asp_coll_link *l = asp_coll_link_of(&b->pile, between);
+    bool between = asp_coll_crosses(&b->busy, visited->rank, step);
+    const struct asp_coll_link *l = asp_coll_link_of(&b->busy, between);
     int64_t length = asp_coll_ps_times(l->byte, asp_coll_payload(step));
 
     if (mark->before != NONE &&
-        look->marks[mark->before].state == ASP_COLL_KNOWN)
-        before = &look->marks[mark->before];
+        visited->marks[mark->before].state == ASP_COLL_KNOWN)
+        before = &visited->marks[mark->before];
     mark->cpu = mark->ready;
     if (before) {
         mark->cpu = before->cpu > mark->cpu ? before->cpu : mark->cpu;
         memcpy(mark->free, before->free, sizeof(mark->free));
     }
     mark->cpu = asp_coll_ps_add(mark->cpu,
-                                asp_coll_work(&b->pile, look->rank, step));
+                                asp_coll_work(&b->busy, visited->rank, step));
     mark->end = mark->cpu;
     if (step->action != ASP_COLL_SEND)
         return;
@@ -242,18 +244,19 @@ static void settle_line(const struct bound *b, struct asp_coll_look *look,
 
 static void settle(struct bound *b, struct call at)
 {
-    struct asp_coll_look *look = &b->looks[at.look];
-    const struct asp_coll_step *step = &look->s.steps[at.step];
-    struct asp_coll_mark *mark = &look->marks[at.step];
+    struct asp_coll_visited *visited = &b->visits[at.visited];
+    const struct asp_coll_step *step = &visited->s.steps[at.step];
+    struct asp_coll_mark *mark = &visited->marks[at.step];
 
-    mark->ready = asp_coll_pile_needs(&b->pile, look, step);
+    mark->ready = asp_coll_busy_needs(&b->busy, visited, step);
     if (step->action == ASP_COLL_RECV)
-        settle_recv(b, mark,
-                    asp_coll_link_of(
-                        &b->pile, asp_coll_crosses(&b->pile, look->rank, step)),
-                    asp_coll_payload(step));
+        settle_recv(
+            b, mark,
+            asp_coll_link_of(&b->busy,
+                             asp_coll_crosses(&b->busy, visited->rank, step)),
+            asp_coll_payload(step));
     else
-        settle_line(b, look, at.step);
+        settle_line(b, visited, at.step);
     mark->state = ASP_COLL_KNOWN;
 }
 
@@ -284,17 +287,17 @@ static void raise(struct bound *b, int64_t time)
 /* All that a rank does, the last first. */
 static void follow(struct bound *b, uint32_t rank)
 {
-    uint32_t at = look_at(b, rank, b->room);
+    uint32_t at = visit_rank(b, rank, b->capacity);
 
     if (at == NONE)
         return;
-    raise(b, asp_coll_pile_rank(&b->pile, &b->looks[at]));
+    raise(b, asp_coll_busy_rank(&b->busy, &b->visits[at]));
     if (b->problem->ranks < RANKS_FOLLOWED)
         return;
-    for (uint32_t i = b->looks[at].s.nsteps; i-- > 0 && !is_enough(b);)
+    for (uint32_t i = b->visits[at].s.nsteps; i-- > 0 && !is_enough(b);)
         visit(b, (struct call){at, i});
     if (!is_enough(b))
-        raise(b, asp_coll_pile_rank(&b->pile, &b->looks[at]));
+        raise(b, asp_coll_busy_rank(&b->busy, &b->visits[at]));
 }
 
 /* What goes through the ports of a rank's node. */
@@ -304,10 +307,10 @@ static void follow_node(struct bound *b, uint32_t rank)
     uint32_t node = nodes->of[rank];
 
     for (uint32_t i = nodes->first[node]; i < nodes->first[node + 1]; i++)
-        if (look_at(b, nodes->members[i], b->room) == NONE)
+        if (visit_rank(b, nodes->members[i], b->capacity) == NONE)
             break;
     if (!is_enough(b))
-        raise(b, asp_coll_pile_node(&b->pile, b->looks, b->nlooks, node));
+        raise(b, asp_coll_busy_node(&b->busy, b->visits, b->nvisits, node));
 }
 
 static uint32_t levels_of(uint32_t n)
@@ -327,8 +330,8 @@ static void find(struct bound *b)
     for (size_t i = 0; i < sizeof(ranks) / sizeof(ranks[0]); i++)
         if (!is_enough(b))
             follow(b, ranks[i]);
-    for (uint32_t i = 0; i < b->nlooks && !is_enough(b); i++)
-        raise(b, asp_coll_pile_rank(&b->pile, &b->looks[i]));
+    for (uint32_t i = 0; i < b->nvisits && !is_enough(b); i++)
+        raise(b, asp_coll_busy_rank(&b->busy, &b->visits[i]));
     if (b->nodes->n > 1 && b->nodes->most > 1 && !is_enough(b))
         follow_node(b, root);
     if (b->nodes->n > 1 && b->nodes->most > 1 && !is_enough(b))
@@ -336,29 +339,29 @@ static void find(struct bound *b)
 }
 
 int64_t asp_coll_bound(const struct asp_coll_machine *machine,
-                       const struct asp_coll_way *way,
+                       const struct asp_coll_config *config,
                        const struct asp_coll_problem *problem,
                        const struct asp_coll_nodes *nodes, int64_t limit)
 {
     uint32_t levels = levels_of(problem->ranks);
-    struct bound b = {.way = way,
+    struct bound b = {.config = config,
                       .problem = problem,
                       .nodes = nodes,
-                      .pile = {.machine = machine, .nodes = nodes},
+                      .busy = {.machine = machine, .nodes = nodes},
                       .limit = limit,
-                      .most = LOOKS_FIRST + LOOKS_A_LEVEL * levels};
+                      .most = VISITS_FIRST + VISITS_A_LEVEL * levels};
 
-    b.room = b.most + 2 * nodes->most + 4;
-    b.looks = malloc(b.room * sizeof(*b.looks));
-    b.failed = !b.looks;
+    b.capacity = b.most + 2 * nodes->most + 4;
+    b.visits = malloc(b.capacity * sizeof(*b.visits));
+    b.failed = !b.visits;
     if (!b.failed)
         find(&b);
-    for (uint32_t i = 0; i < b.nlooks; i++) {
-        asp_coll_destroy(&b.looks[i].s);
-        free(b.looks[i].marks);
+    for (uint32_t i = 0; i < b.nvisits; i++) {
+        asp_coll_destroy(&b.visits[i].s);
+        free(b.visits[i].marks);
     }
-    asp_coll_pile_destroy(&b.pile);
-    free(b.looks);
+    asp_coll_busy_destroy(&b.busy);
+    free(b.visits);
     free(b.calls);
     return b.failed ? 0 : b.best;
 }

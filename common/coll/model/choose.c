@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Choice: branch and bound. What MPICH has is simulated first; then a bound of
- * each way says in which order the others are, and where to stop. */
+ * each configuration says in which order the others are, and where to stop. */
 #include "common/coll/model/choose.h"
 #include "common/coll/model/bound.h"
 #include "common/coll/model/mpich.h"
@@ -31,21 +31,21 @@ struct search {
     struct asp_err *err;
 };
 
-static bool add(struct search *s, const struct asp_coll_way *way)
+static bool add(struct search *s, const struct asp_coll_config *config)
 {
-    uint32_t room = 64;
+    uint32_t capacity = 64;
     struct asp_coll_candidate *list = s->list;
 
-    while (room <= s->n)
-        room *= 2;
+    while (capacity <= s->n)
+        capacity *= 2;
     if (!(s->n & (s->n - 1)) && (s->n >= 64 || !s->n))
-        list = realloc(s->list, room * sizeof(*list));
+        list = realloc(s->list, capacity * sizeof(*list));
     if (!list) {
         asp_errf(s->err, ENOMEM, "out of memory");
         return false;
     }
     s->list = list;
-    s->list[s->n++] = (struct asp_coll_candidate){.way = *way};
+    s->list[s->n++] = (struct asp_coll_candidate){.config = *config};
     return true;
 }
 
@@ -76,7 +76,7 @@ static void simulate(struct search *s, uint32_t i)
 {
     struct asp_coll_candidate *c = &s->list[i];
 
-    if (asp_coll_predict_within(s->machine, &c->way, s->problem, 1,
+    if (asp_coll_predict_within(s->machine, &c->config, s->problem, 1,
                                 limit_of(s, i), s->max_steps, &c->cost,
                                 s->err) == 0) {
         c->fate = ASP_COLL_OK;
@@ -98,7 +98,7 @@ static int64_t bound_of(const struct search *s, uint32_t i)
 
     if (limit == INT64_MAX)
         return 0;
-    return asp_coll_bound(s->machine, &s->list[i].way, s->problem, &s->nodes,
+    return asp_coll_bound(s->machine, &s->list[i].config, s->problem, &s->nodes,
                           limit);
 }
 
@@ -145,12 +145,13 @@ static void search_all(struct search *s)
     free(open);
 }
 
-static bool is_mpich(const struct search *s, const struct asp_coll_way *way)
+static bool is_mpich(const struct search *s,
+                     const struct asp_coll_config *config)
 {
-    const char *const *texts = asp_coll_mpich_ways(s->problem->op);
-    char text[ASP_COLL_WAY_TEXT];
+    const char *const *texts = asp_coll_mpich_configs(s->problem->op);
+    char text[ASP_COLL_CONFIG_TEXT];
 
-    asp_coll_way_text(way, text);
+    asp_coll_config_text(config, text);
     for (; *texts; texts++)
         if (strcmp(*texts, text) == 0)
             return true;
@@ -161,7 +162,7 @@ static bool is_mpich(const struct search *s, const struct asp_coll_way *way)
 static void try_mpich(struct search *s)
 {
     for (uint32_t i = 0; i < s->n && !s->error; i++)
-        if (is_mpich(s, &s->list[i].way))
+        if (is_mpich(s, &s->list[i].config))
             try_one(s, i, bound_of(s, i));
 }
 
@@ -194,23 +195,23 @@ static void sort(struct asp_coll_candidate *list, uint32_t n)
     }
 }
 
-static int list_ways(struct search *s)
+static int list_configs(struct search *s)
 {
     const struct asp_coll_problem *p = s->problem;
-    struct asp_coll_ways ways = {0};
+    struct asp_coll_configs configs = {0};
 
     if (p->ranks < 1 || asp_coll_nodes_make(p->node, p->ranks, &s->nodes) < 0)
         return asp_errf(s->err, EINVAL, "nodes of %u ranks",
                         (unsigned) p->ranks);
-    while (asp_coll_ways_next(&ways, p))
-        if (!add(s, &ways.way))
+    while (asp_coll_configs_next(&configs, p))
+        if (!add(s, &configs.config))
             return -1;
     if (!s->n)
-        return asp_errf(s->err, ENOTSUP, "there is no way to do this");
+        return asp_errf(s->err, ENOTSUP, "no algorithm can do this");
     return 0;
 }
 
-/* Ways of a row with an across follow one another. */
+/* Configurations of a row with an across follow one another. */
 static int number_families(struct search *s)
 {
     uint32_t n = 0;
@@ -220,10 +221,10 @@ static int number_families(struct search *s)
     if (!s->family || !s->of_family)
         return asp_errf(s->err, ENOMEM, "out of memory");
     for (uint32_t i = 0; i < s->n; i++) {
-        const struct asp_coll_way *way = &s->list[i].way;
+        const struct asp_coll_config *config = &s->list[i].config;
 
-        n += i && (way->row != s->list[i - 1].way.row ||
-                   way->across != s->list[i - 1].way.across);
+        n += i && (config->row != s->list[i - 1].config.row ||
+                   config->across != s->list[i - 1].config.across);
         s->family[i] = n;
         s->of_family[n] = INT64_MAX;
     }
@@ -234,7 +235,7 @@ static int search(struct search *s)
 {
     bool any = s->below == INT64_MAX;
 
-    if (list_ways(s) < 0 || number_families(s) < 0)
+    if (list_configs(s) < 0 || number_families(s) < 0)
         return -1;
     if (any)
         try_mpich(s);

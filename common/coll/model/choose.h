@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The best ways by the simulator. Depends on the arguments alone, so all ranks
- * choose the same.
+/* The best configurations by the simulator. Depends on the arguments alone, so
+ * all ranks choose the same.
  *
- * The result is that of simulating every way, but few are: a bound from the
- * schedules of some ranks (bound.h) says what a way takes at least, those with
- * the lowest are simulated first, and what takes longer than the best so far is
- * given up on the way or never begun. Left out are ways of too many steps: the
- * algorithms in which each of many ranks sends to each other, or passes blocks
- * along a ring. */
-#ifndef ASPEN_COMMON_COLL_CHOOSE_H
-#define ASPEN_COMMON_COLL_CHOOSE_H
+ * The result is that of simulating every configuration, but few are: a bound
+ * from the schedules of some ranks (bound.h) says what a configuration takes at
+ * least, those with the lowest are simulated first, and what takes longer than
+ * the best so far is given up on the way or never begun. Left out are
+ * configurations of too many steps: the algorithms in which each of many ranks
+ * sends to each other, or passes blocks along a ring. */
+#ifndef ASPEN_COMMON_COLL_MODEL_CHOOSE_H
+#define ASPEN_COMMON_COLL_MODEL_CHOOSE_H
 
 #include "common/coll/model/simulate.h"
 
 struct asp_coll_candidate {
-    struct asp_coll_way way;
+    struct asp_coll_config config;
     struct asp_coll_cost cost; /* of time only if OK */
     enum asp_coll_fate {
         ASP_COLL_UNTRIED, /* only while the search goes on */
@@ -35,17 +35,18 @@ struct asp_coll_effort {
      * across) the best that is not SLOWER: machines are not as the model. */
     uint32_t wanted;
     uint64_t max_steps; /* of all ranks; default 2^22 */
-    /* ps; 0: any. Is there a faster way than this? If there is none the first
-     * candidate is not OK. */
+    /* ps; 0: any. Is there a faster configuration than this? If there is none
+     * the first candidate is not OK. */
     int64_t below;
 };
 
 /* Candidates of a problem that is the same for all ranks, the best first: OK by
- * time (at once: by the order of asp_coll_ways_next()), then the others.
+ * time (at once: by the order of asp_coll_configs_next()), then the others.
  *   candidates_p  *n_p of them; for the caller to free()
- * Returns 0, or -1 with errno ENOMEM, EINVAL, or ENOTSUP (no way is possible;
- * with too few steps allowed, E2BIG) and err.
- * Cost: a bound of each way and 10 to 30 simulations. Threads: reentrant. */
+ * Returns 0, or -1 with errno ENOMEM, EINVAL, or ENOTSUP (no configuration is
+ * possible; with too few steps allowed, E2BIG) and err.
+ * Cost: a bound of each configuration and 10 to 30 simulations. Threads:
+ * reentrant. */
 int asp_coll_choose(const struct asp_coll_machine *machine,
                     const struct asp_coll_problem *problem,
                     const struct asp_coll_effort *effort,

@@ -26,7 +26,7 @@ static struct asp_coll_problem make_of(enum asp_coll_op op, uint32_t ranks,
     return (struct asp_coll_problem){.op = op,
                                      .ranks = ranks,
                                      .bytes = bytes,
-                                     .grain = 8,
+                                     .element_size = 8,
                                      .commutative = true,
                                      .node = node};
 }
@@ -56,24 +56,24 @@ static int64_t best_time(const struct asp_coll_machine *machine,
     return time;
 }
 
-enum { WAYS_MAX = 512 };
+enum { CONFIGS_MAX = 512 };
 
-/* Every way, one after the other, by time. */
+/* Every configuration, one after the other, by time. */
 static uint32_t try_all(const struct asp_coll_machine *machine,
                         const struct asp_coll_problem *p,
-                        int64_t times[WAYS_MAX])
+                        int64_t times[CONFIGS_MAX])
 {
-    struct asp_coll_ways ways = {0};
+    struct asp_coll_configs configs = {0};
     uint32_t n = 0;
 
-    for (; asp_coll_ways_next(&ways, p); n++) {
+    for (; asp_coll_configs_next(&configs, p); n++) {
         struct asp_coll_cost cost;
         struct asp_err err;
         uint32_t i = n;
 
-        assert_true(n < WAYS_MAX);
+        assert_true(n < CONFIGS_MAX);
         assert_int_equal(
-            asp_coll_predict(machine, &ways.way, p, 1, &cost, &err), 0);
+            asp_coll_predict(machine, &configs.config, p, 1, &cost, &err), 0);
         for (; i && times[i - 1] > cost.time; i--)
             times[i] = times[i - 1];
         times[i] = cost.time;
@@ -85,7 +85,7 @@ static uint32_t try_all(const struct asp_coll_machine *machine,
 static void check_best(const struct asp_coll_machine *machine,
                        const struct asp_coll_problem *p)
 {
-    static int64_t times[WAYS_MAX];
+    static int64_t times[CONFIGS_MAX];
     uint32_t all = try_all(machine, p, times), n;
     struct asp_coll_effort few = {.wanted = 5}, none = {.below = times[0]},
                            some = {.below = times[0] + 1};
@@ -112,20 +112,21 @@ static void check_best(const struct asp_coll_machine *machine,
 static void check_mpich(const struct asp_coll_machine *machine,
                         const struct asp_coll_problem *p, int64_t chosen)
 {
-    const char *const *texts = asp_coll_mpich_ways(p->op);
+    const char *const *texts = asp_coll_mpich_configs(p->op);
     struct asp_coll_cost cost;
-    struct asp_coll_way way;
+    struct asp_coll_config config;
     struct asp_err err;
 
     for (; *texts; texts++) {
-        assert_int_equal(asp_coll_way_parse(*texts, &way, &err), 0);
-        if (asp_coll_fits(&way, p, NULL) < 0)
+        assert_int_equal(asp_coll_config_parse(*texts, &config, &err), 0);
+        if (asp_coll_fits(&config, p, NULL) < 0)
             continue;
-        assert_int_equal(asp_coll_predict(machine, &way, p, 1, &cost, &err), 0);
+        assert_int_equal(asp_coll_predict(machine, &config, p, 1, &cost, &err),
+                         0);
         assert_true(chosen <= cost.time);
     }
-    assert_int_equal(asp_coll_mpich(p, &way, &err), 0);
-    assert_int_equal(asp_coll_fits(&way, p, &err), 0);
+    assert_int_equal(asp_coll_mpich(p, &config, &err), 0);
+    assert_int_equal(asp_coll_fits(&config, p, &err), 0);
 }
 
 static void test_choice(void **state)
@@ -157,23 +158,23 @@ static void check_bounds(const struct asp_coll_machine *machine,
                          const struct asp_coll_problem *p,
                          struct closeness *closeness)
 {
-    struct asp_coll_ways ways = {0};
+    struct asp_coll_configs configs = {0};
     struct asp_coll_nodes nodes;
 
     assert_int_equal(asp_coll_nodes_make(p->node, p->ranks, &nodes), 0);
-    while (asp_coll_ways_next(&ways, p)) {
+    while (asp_coll_configs_next(&configs, p)) {
         struct asp_coll_cost cost;
         struct asp_err err;
-        int64_t bound = asp_coll_bound(machine, &ways.way, p, &nodes,
+        int64_t bound = asp_coll_bound(machine, &configs.config, p, &nodes,
                                        INT64_MAX);
 
         assert_int_equal(
-            asp_coll_predict(machine, &ways.way, p, 1, &cost, &err), 0);
+            asp_coll_predict(machine, &configs.config, p, 1, &cost, &err), 0);
         assert_true(bound <= cost.time);
-        assert_true(asp_coll_bound(machine, &ways.way, p, &nodes, cost.time) <=
-                    cost.time);
+        assert_true(asp_coll_bound(machine, &configs.config, p, &nodes,
+                                   cost.time) <= cost.time);
         if (bound > 0)
-            assert_true(asp_coll_bound(machine, &ways.way, p, &nodes,
+            assert_true(asp_coll_bound(machine, &configs.config, p, &nodes,
                                        bound / 2) > bound / 2);
         closeness->sum += (double) bound / (double) cost.time;
         closeness->n++;
@@ -225,11 +226,11 @@ static void test_crossover(void **state)
     (void) state;
     p = make(ASP_COLL_ALLTOALL, 4, 8);
     assert_int_equal(asp_coll_choose(tcp, &p, NULL, &list, &n, &err), 0);
-    assert_string_equal(list[0].way.row->name, "levels");
+    assert_string_equal(list[0].config.row->name, "levels");
     free(list);
     p = make(ASP_COLL_ALLTOALL, 4, 1 << 20);
     assert_int_equal(asp_coll_choose(tcp, &p, NULL, &list, &n, &err), 0);
-    assert_string_equal(list[0].way.row->name, "flat");
+    assert_string_equal(list[0].config.row->name, "flat");
     free(list);
 }
 

@@ -10,8 +10,8 @@
  * o from the sender's calls and from a receive of what is there already, g from
  * a burst, L from what is left of the round trip; G: Alexandrov et al. (SPAA
  * 1995). */
-#ifndef ASPEN_COMMON_COLL_FIT_H
-#define ASPEN_COMMON_COLL_FIT_H
+#ifndef ASPEN_COMMON_COLL_MODEL_FIT_H
+#define ASPEN_COMMON_COLL_MODEL_FIT_H
 
 #include "common/coll/model/simulate.h"
 

@@ -20,16 +20,16 @@ static double message(const struct asp_coll_machine *machine, size_t n)
     struct asp_coll_problem problem = {.op = ASP_COLL_BCAST,
                                        .ranks = 2,
                                        .bytes = n,
-                                       .grain = 1,
+                                       .element_size = 1,
                                        .commutative = true,
                                        .node = node};
     struct asp_coll_cost cost;
-    struct asp_coll_way way;
+    struct asp_coll_config config;
 
-    assert_int_equal(asp_coll_way_parse("bcast:tree=knomial,k=2", &way, NULL),
-                     0);
-    assert_int_equal(asp_coll_predict(machine, &way, &problem, 1, &cost, NULL),
-                     0);
+    assert_int_equal(
+        asp_coll_config_parse("bcast:tree=knomial,k=2", &config, NULL), 0);
+    assert_int_equal(
+        asp_coll_predict(machine, &config, &problem, 1, &cost, NULL), 0);
     return (double) cost.time / 1000;
 }
 

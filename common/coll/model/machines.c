@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Built-in machines. The numbers inside a node are those of shared memory of
- * the time; copy and fold are those of one core. */
+ * the time; copy and reduce are those of one core. */
 #include "common/coll/model/simulate.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ const struct asp_coll_machine asp_coll_machines[] = {
         .inside = {250000, 150000, 50000, 500},
         .between = {2000000, 500000, 2000000, 1000},
         .copy = 400,
-        .fold = 500,
+        .reduce = 500,
     },
     {
         .name = "infiniband",
@@ -25,7 +25,7 @@ const struct asp_coll_machine asp_coll_machines[] = {
         .inside = {150000, 80000, 20000, 125},
         .between = {700000, 150000, 30000, 42},
         .copy = 80,
-        .fold = 125,
+        .reduce = 125,
     },
     {
         .name = "tcp",
@@ -34,7 +34,7 @@ const struct asp_coll_machine asp_coll_machines[] = {
         .inside = {150000, 80000, 20000, 125},
         .between = {19000000, 3000000, 1000000, 900},
         .copy = 80,
-        .fold = 125,
+        .reduce = 125,
     },
     {.name = NULL},
 };

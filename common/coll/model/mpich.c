@@ -55,7 +55,7 @@ static size_t total_of(const struct asp_coll_problem *p)
     return total;
 }
 
-/* Which of the ways of an operation, by their numbers in its row. */
+/* Which of the configurations of an operation, by their numbers in its row. */
 
 static int barrier(const struct asp_coll_problem *p, struct where where)
 {
@@ -83,11 +83,11 @@ static int bcast(const struct asp_coll_problem *p, struct where where)
 /* A vector that has an element for each of the largest power of two of n. */
 static bool is_full(const struct asp_coll_problem *p, uint32_t n)
 {
-    return p->bytes / p->grain >= n / 2 + 1;
+    return p->bytes / p->element_size >= n / 2 + 1;
 }
 
-/* Of reduce and allreduce: the way for short vectors, that for long ones, and
- * the same over nodes. */
+/* Of reduce and allreduce: the configuration for short vectors, that for long
+ * ones, and the same over nodes. */
 static int reduction(const struct asp_coll_problem *p, struct where where,
                      bool large)
 {
@@ -148,22 +148,22 @@ static int reduce_scatter(const struct asp_coll_problem *p, struct where where)
 static int scan(const struct asp_coll_problem *p, struct where where)
 {
     enum { EXCHANGE, LEVELS };
-    struct asp_coll_way way;
+    struct asp_coll_config config;
 
     (void) where;
-    return asp_coll_way_parse("scan:levels,inner=2", &way, NULL) == 0 &&
-                   asp_coll_fits(&way, p, NULL) == 0
+    return asp_coll_config_parse("scan:levels,inner=2", &config, NULL) == 0 &&
+                   asp_coll_fits(&config, p, NULL) == 0
                ? LEVELS
                : EXCHANGE;
 }
 
-enum { WAYS_MAX = 6 };
+enum { CONFIGS_MAX = 6 };
 
-/* The ways that MPICH has of an operation, and which one it takes: NULL, the
- * first. */
+/* The configurations that MPICH has of an operation, and which one it takes:
+ * NULL, the first. */
 static const struct {
     int (*choose)(const struct asp_coll_problem *p, struct where where);
-    const char *ways[WAYS_MAX]; /* NULL after the last */
+    const char *configs[CONFIGS_MAX]; /* NULL after the last */
 } rules[ASP_COLL_OPS] = {
     [ASP_COLL_BARRIER] = {barrier,
                           {"barrier:dissemination,k=2",
@@ -207,19 +207,19 @@ static const struct {
 };
 
 int asp_coll_mpich(const struct asp_coll_problem *problem,
-                   struct asp_coll_way *way_p, struct asp_err *err)
+                   struct asp_coll_config *config_p, struct asp_err *err)
 {
     int chosen = rules[problem->op].choose
                      ? rules[problem->op].choose(problem, where_is(problem))
                      : 0;
-    const char *way = rules[problem->op].ways[chosen];
+    const char *config = rules[problem->op].configs[chosen];
 
-    return way ? asp_coll_way_parse(way, way_p, err)
-               : asp_errf(err, EINVAL, "no rules of MPICH for %s",
-                          asp_coll_op_name(problem->op));
+    return config ? asp_coll_config_parse(config, config_p, err)
+                  : asp_errf(err, EINVAL, "no rules of MPICH for %s",
+                             asp_coll_op_name(problem->op));
 }
 
-const char *const *asp_coll_mpich_ways(enum asp_coll_op op)
+const char *const *asp_coll_mpich_configs(enum asp_coll_op op)
 {
-    return rules[op].ways;
+    return rules[op].configs;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Build and simulate a way. */
+/* Build and simulate a configuration. */
 #include "common/coll/model/simulate.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 int asp_coll_predict_within(const struct asp_coll_machine *machine,
-                            const struct asp_coll_way *way,
+                            const struct asp_coll_config *config,
                             const struct asp_coll_problem *problems,
                             uint32_t nproblems, int64_t limit,
                             uint64_t max_steps, struct asp_coll_cost *cost_p,
@@ -19,7 +19,7 @@ int asp_coll_predict_within(const struct asp_coll_machine *machine,
 
     if (!all)
         return asp_errf(err, ENOMEM, "out of memory");
-    if (asp_coll_build_some(way, problems, nproblems, max_steps, all, err) ==
+    if (asp_coll_build_some(config, problems, nproblems, max_steps, all, err) ==
         0) {
         rc = asp_coll_simulate(machine, problems->node, ranks, all, limit,
                                cost_p);
@@ -35,11 +35,12 @@ int asp_coll_predict_within(const struct asp_coll_machine *machine,
 }
 
 int asp_coll_predict(const struct asp_coll_machine *machine,
-                     const struct asp_coll_way *way,
+                     const struct asp_coll_config *config,
                      const struct asp_coll_problem *problems,
                      uint32_t nproblems, struct asp_coll_cost *cost_p,
                      struct asp_err *err)
 {
-    return asp_coll_predict_within(machine, way, problems, nproblems, INT64_MAX,
-                                   ASP_COLL_SIMULATE_STEPS, cost_p, err);
+    return asp_coll_predict_within(machine, config, problems, nproblems,
+                                   INT64_MAX, ASP_COLL_SIMULATE_STEPS, cost_p,
+                                   err);
 }

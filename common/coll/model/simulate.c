@@ -125,7 +125,7 @@ static void begin_step(struct sim *sim, uint32_t number, int64_t time)
     uint32_t rank = sim->owner[number];
     bool message = step->action == ASP_COLL_SEND ||
                    step->action == ASP_COLL_RECV;
-    int64_t each = step->action == ASP_COLL_FOLD ? m->fold : m->copy;
+    int64_t each = step->action == ASP_COLL_REDUCE_LOCAL ? m->reduce : m->copy;
     int64_t cost = asp_coll_ps_times(each, step->bytes);
 
     if (message)

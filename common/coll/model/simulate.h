@@ -18,13 +18,13 @@
  *
  * Inside a node each rank has ports of its own; the ports between nodes are
  * shared by the ranks of a node, since a network adapter is. COPY takes n times
- * copy, FOLD n times fold, of the processor.
+ * copy, REDUCE n times reduce, of the processor.
  *
  * One message of n bytes so takes o + L + n G + o, as in LogGP (Alexandrov et
  * al., SPAA 1995), and k of them to k ranks of other nodes L + 2 o + (k - 1)
  * max(o, g + n G) + n G. */
-#ifndef ASPEN_COMMON_COLL_SIMULATE_H
-#define ASPEN_COMMON_COLL_SIMULATE_H
+#ifndef ASPEN_COMMON_COLL_MODEL_SIMULATE_H
+#define ASPEN_COMMON_COLL_MODEL_SIMULATE_H
 
 #include "common/coll/build/index.h"
 
@@ -57,8 +57,8 @@ struct asp_coll_machine {
     const char *name;
     const char *source; /* of the numbers */
     struct asp_coll_link inside, between;
-    int64_t copy; /* ps per byte */
-    int64_t fold; /* ps per byte */
+    int64_t copy;   /* ps per byte */
+    int64_t reduce; /* ps per byte */
 };
 
 /* The built-in sets; the last has no name. common/coll/model/machines.c. */
@@ -100,19 +100,20 @@ int asp_coll_simulate(const struct asp_coll_machine *machine,
                       const struct asp_coll_schedule *schedules, int64_t limit,
                       struct asp_coll_cost *cost_p);
 
-/* Build and simulate a way. alltoallv, and other problems that differ between
- * ranks: nproblems = ranks. Errors are also those of asp_coll_build(). */
+/* Build and simulate a configuration. alltoallv, and other problems that differ
+ * between ranks: nproblems = ranks. Errors are also those of asp_coll_build().
+ */
 int asp_coll_predict(const struct asp_coll_machine *machine,
-                     const struct asp_coll_way *way,
+                     const struct asp_coll_config *config,
                      const struct asp_coll_problem *problems,
                      uint32_t nproblems, struct asp_coll_cost *cost_p,
                      struct asp_err *err);
 
 /* The same, given up early.
- *   limit      ps; errno ETIME when the way takes longer
+ *   limit      ps; errno ETIME when the configuration takes longer
  *   max_steps  of all ranks; errno E2BIG when there are more */
 int asp_coll_predict_within(const struct asp_coll_machine *machine,
-                            const struct asp_coll_way *way,
+                            const struct asp_coll_config *config,
                             const struct asp_coll_problem *problems,
                             uint32_t nproblems, int64_t limit,
                             uint64_t max_steps, struct asp_coll_cost *cost_p,

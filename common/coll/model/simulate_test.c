@@ -30,7 +30,7 @@ static const struct asp_coll_machine odd = {
     .inside = {50, 7, 3, 2},
     .between = {400, 30, 45, 5},
     .copy = 1,
-    .fold = 3,
+    .reduce = 3,
 };
 
 /* ---- The second simulator: states of steps, and the earliest next event. */
@@ -137,9 +137,9 @@ static uint32_t find_recv(const struct slow *w, uint32_t from, uint32_t to,
     return i;
 }
 
-static int64_t *port_of(struct slow *w, int way, uint32_t rank, bool between)
+static int64_t *port_of(struct slow *w, int config, uint32_t rank, bool between)
 {
-    return &w->port[way][between][between ? w->node[rank] : rank];
+    return &w->port[config][between][between ? w->node[rank] : rank];
 }
 
 static void do_next(struct slow *w, const struct next *e)
@@ -155,8 +155,8 @@ static void do_next(struct slow *w, const struct next *e)
     if (e->kind == 0) {
         cost = step->action == ASP_COLL_COPY
                    ? w->m->copy * (int64_t) step->bytes
-               : step->action == ASP_COLL_FOLD
-                   ? w->m->fold * (int64_t) step->bytes
+               : step->action == ASP_COLL_REDUCE_LOCAL
+                   ? w->m->reduce * (int64_t) step->bytes
                    : l->overhead;
         at = e->time > w->cpu[e->rank] ? e->time : w->cpu[e->rank];
         w->cpu[e->rank] = w->when[e->rank][e->step] = at + cost;
@@ -210,15 +210,15 @@ static void add_message(struct asp_coll_schedule *s, uint32_t ranks,
                   bytes);
 }
 
-/* COPY from the result to scratch memory, or FOLD back. */
-static void add_local(struct asp_coll_schedule *s, bool fold)
+/* COPY from the result to scratch memory, or REDUCE back. */
+static void add_local(struct asp_coll_schedule *s, bool reduce)
 {
     struct asp_coll_place out = asp_coll_at(ASP_COLL_OUT, draw(30));
     struct asp_coll_place scratch = asp_coll_at(ASP_COLL_SCRATCH, draw(9));
     size_t bytes = 1 + draw(30);
 
-    if (fold)
-        asp_coll_fold(s, scratch, out, bytes);
+    if (reduce)
+        asp_coll_reduce_local(s, scratch, out, bytes);
     else
         asp_coll_copy(s, out, scratch, bytes);
 }
@@ -285,19 +285,19 @@ static int64_t predict(const char *text, uint32_t ranks, size_t bytes,
                        struct asp_coll_cost *cost)
 {
     static uint32_t node[64];
-    struct asp_coll_way way;
+    struct asp_coll_config config;
     struct asp_err err;
     struct asp_coll_problem p = {.ranks = ranks,
                                  .bytes = bytes,
-                                 .grain = 1,
+                                 .element_size = 1,
                                  .commutative = true,
                                  .node = node};
 
     for (uint32_t r = 0; r < 64; r++)
         node[r] = r;
-    assert_int_equal(asp_coll_way_parse(text, &way, &err), 0);
-    p.op = way.row->op;
-    assert_int_equal(asp_coll_predict(&odd, &way, &p, 1, cost, &err), 0);
+    assert_int_equal(asp_coll_config_parse(text, &config, &err), 0);
+    p.op = config.row->op;
+    assert_int_equal(asp_coll_predict(&odd, &config, &p, 1, cost, &err), 0);
     return cost->time;
 }
 
@@ -343,7 +343,7 @@ static void test_large_constants(void **state)
         .inside = slow,
         .between = slow,
         .copy = ASP_COLL_LINK_PS_MAX,
-        .fold = ASP_COLL_LINK_PS_MAX,
+        .reduce = ASP_COLL_LINK_PS_MAX,
     };
     static const char *const texts[] = {
         "allreduce:ring", "allreduce:exchange,k=4", "allreduce:tree=kary,k=2"};
@@ -356,21 +356,21 @@ static void test_large_constants(void **state)
             struct asp_coll_problem p = {.op = ASP_COLL_ALLREDUCE,
                                          .ranks = 32,
                                          .bytes = (size_t) 1 << bits,
-                                         .grain = 8,
+                                         .element_size = 8,
                                          .commutative = true};
             struct asp_coll_nodes nodes;
             struct asp_coll_cost cost;
-            struct asp_coll_way way;
+            struct asp_coll_config config;
             struct asp_err err;
             int64_t bound;
 
-            assert_int_equal(asp_coll_way_parse(texts[i], &way, &err), 0);
+            assert_int_equal(asp_coll_config_parse(texts[i], &config, &err), 0);
             assert_int_equal(
-                asp_coll_predict(&machine, &way, &p, 1, &cost, &err), 0);
+                asp_coll_predict(&machine, &config, &p, 1, &cost, &err), 0);
             assert_true(cost.time >= before);
             before = cost.time;
             assert_int_equal(asp_coll_nodes_make(NULL, p.ranks, &nodes), 0);
-            bound = asp_coll_bound(&machine, &way, &p, &nodes, INT64_MAX);
+            bound = asp_coll_bound(&machine, &config, &p, &nodes, INT64_MAX);
             assert_in_range(bound, 1, cost.time);
             asp_coll_nodes_destroy(&nodes);
         }

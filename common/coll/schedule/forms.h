@@ -13,8 +13,8 @@
  *
  * The verifier's expectations (tests/coll/verify/expect.h) do not ask the
  * table: they check it. Threads: constant.  Source: MPI 4.0, chapter 6. */
-#ifndef ASPEN_COMMON_COLL_FORMS_H
-#define ASPEN_COMMON_COLL_FORMS_H
+#ifndef ASPEN_COMMON_COLL_SCHEDULE_FORMS_H
+#define ASPEN_COMMON_COLL_SCHEDULE_FORMS_H
 
 #include "common/base/err.h"
 

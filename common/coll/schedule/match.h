@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which SEND meets which RECV, and which steps wait for which: the schedules of
  * all ranks as one graph, for verifier and simulator. */
-#ifndef ASPEN_COMMON_COLL_MATCH_H
-#define ASPEN_COMMON_COLL_MATCH_H
+#ifndef ASPEN_COMMON_COLL_SCHEDULE_MATCH_H
+#define ASPEN_COMMON_COLL_SCHEDULE_MATCH_H
 
 #include "common/base/err.h"
 #include "common/coll/schedule/schedule.h"

@@ -29,7 +29,7 @@ struct piece {
 
 struct track {
     struct piece *pieces; /* disjoint, ascending */
-    uint32_t n, room;
+    uint32_t n, capacity;
 };
 
 struct tracker {
@@ -42,20 +42,20 @@ struct tracker {
 };
 
 /* Room for one more of size bytes in an array that grows by doubling. */
-static void *grow(struct tracker *t, void *array, uint32_t n, uint32_t *room_p,
-                  size_t size)
+static void *grow(struct tracker *t, void *array, uint32_t n,
+                  uint32_t *capacity_p, size_t size)
 {
-    uint32_t room = *room_p ? 2 * *room_p : PIECES_FIRST;
+    uint32_t capacity = *capacity_p ? 2 * *capacity_p : PIECES_FIRST;
     void *larger;
 
-    if (n < *room_p)
+    if (n < *capacity_p)
         return array;
-    larger = realloc(array, room * size);
+    larger = realloc(array, capacity * size);
     if (!larger) {
         t->failed = true;
         return array;
     }
-    *room_p = room;
+    *capacity_p = capacity;
     return larger;
 }
 
@@ -102,7 +102,7 @@ static uint32_t find(const struct track *track, size_t at)
 static void insert(struct tracker *t, struct track *track, uint32_t at,
                    struct piece piece)
 {
-    track->pieces = grow(t, track->pieces, track->n, &track->room,
+    track->pieces = grow(t, track->pieces, track->n, &track->capacity,
                          sizeof(*track->pieces));
     if (t->failed)
         return;

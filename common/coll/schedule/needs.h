@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which steps of a schedule wait for which: a part of asp_coll_finish(). */
-#ifndef ASPEN_COMMON_COLL_NEEDS_H
-#define ASPEN_COMMON_COLL_NEEDS_H
+#ifndef ASPEN_COMMON_COLL_SCHEDULE_NEEDS_H
+#define ASPEN_COMMON_COLL_SCHEDULE_NEEDS_H
 
 #include "common/coll/schedule/schedule.h"
 

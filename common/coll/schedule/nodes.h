@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which ranks share a node. */
-#ifndef ASPEN_COMMON_COLL_NODES_H
-#define ASPEN_COMMON_COLL_NODES_H
+#ifndef ASPEN_COMMON_COLL_SCHEDULE_NODES_H
+#define ASPEN_COMMON_COLL_SCHEDULE_NODES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -11,19 +11,19 @@ enum { SCRATCH_ALIGN = 64, STEPS_FIRST = 16 };
 static struct asp_coll_step *add(struct asp_coll_schedule *s,
                                  enum asp_coll_action action, size_t bytes)
 {
-    uint32_t room = s->steps_max ? 2 * s->steps_max : STEPS_FIRST;
+    uint32_t capacity = s->steps_max ? 2 * s->steps_max : STEPS_FIRST;
     struct asp_coll_step *steps;
 
     if (!bytes || s->error)
         return NULL;
     if (s->nsteps == s->steps_max) {
-        steps = realloc(s->steps, room * sizeof(*steps));
+        steps = realloc(s->steps, capacity * sizeof(*steps));
         if (!steps) {
             s->error = ENOMEM;
             return NULL;
         }
         s->steps = steps;
-        s->steps_max = room;
+        s->steps_max = capacity;
     }
     s->steps[s->nsteps] = (struct asp_coll_step){
         .action = (uint8_t) action,
@@ -78,10 +78,11 @@ void asp_coll_copy(struct asp_coll_schedule *s, struct asp_coll_place from,
     add_local(s, ASP_COLL_COPY, from, to, bytes);
 }
 
-void asp_coll_fold(struct asp_coll_schedule *s, struct asp_coll_place from,
-                   struct asp_coll_place to, size_t bytes)
+void asp_coll_reduce_local(struct asp_coll_schedule *s,
+                           struct asp_coll_place from, struct asp_coll_place to,
+                           size_t bytes)
 {
-    add_local(s, ASP_COLL_FOLD, from, to, bytes);
+    add_local(s, ASP_COLL_REDUCE_LOCAL, from, to, bytes);
 }
 
 void asp_coll_behind(struct asp_coll_schedule *s, uint32_t earlier)

@@ -14,8 +14,8 @@
  * A message and its receiver meet by (sender, receiver, tag).
  *
  * Threads: a schedule belongs to one; finished and unchanged, to any number. */
-#ifndef ASPEN_COMMON_COLL_SCHEDULE_H
-#define ASPEN_COMMON_COLL_SCHEDULE_H
+#ifndef ASPEN_COMMON_COLL_SCHEDULE_SCHEDULE_H
+#define ASPEN_COMMON_COLL_SCHEDULE_SCHEDULE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,8 +37,8 @@ enum asp_coll_action {
     ASP_COLL_RECV, /* peer -> to */
     ASP_COLL_COPY, /* from -> to; the ranges never overlap */
     /* to := from op to. That is MPI_Reduce_local(from, to): from is the LEFT
-     * operand. Both are whole elements (the grain of index.h). */
-    ASP_COLL_FOLD,
+     * operand. Both are whole elements (the element size of index.h). */
+    ASP_COLL_REDUCE_LOCAL,
 };
 
 /* A place in a buffer; offset in bytes, in cells of ASP_COLL_SIGNAL. */
@@ -50,8 +50,8 @@ struct asp_coll_place {
 /* 48 bytes: large simulations hold tens of millions of them. */
 struct asp_coll_step {
     uint8_t action;      /* enum asp_coll_action */
-    uint8_t from_buffer; /* enum asp_coll_buffer; SEND, COPY, FOLD */
-    uint8_t to_buffer;   /* RECV, COPY, FOLD */
+    uint8_t from_buffer; /* enum asp_coll_buffer; SEND, COPY, REDUCE */
+    uint8_t to_buffer;   /* RECV, COPY, REDUCE */
     uint8_t behind;      /* see asp_coll_behind(); 0: none */
     uint32_t peer;       /* rank of the communicator; SEND, RECV */
     /* Of SEND and RECV: names the message among those of the two ranks. Set by
@@ -115,8 +115,9 @@ void asp_coll_recv(struct asp_coll_schedule *s, uint32_t peer, uint32_t round,
                    struct asp_coll_place to, size_t bytes);
 void asp_coll_copy(struct asp_coll_schedule *s, struct asp_coll_place from,
                    struct asp_coll_place to, size_t bytes);
-void asp_coll_fold(struct asp_coll_schedule *s, struct asp_coll_place from,
-                   struct asp_coll_place to, size_t bytes);
+void asp_coll_reduce_local(struct asp_coll_schedule *s,
+                           struct asp_coll_place from, struct asp_coll_place to,
+                           size_t bytes);
 
 /* The step that was added last begins after another one of this list has ended,
  * whatever the two touch: so not everything is under way at once. One that is

@@ -10,15 +10,15 @@
 
 static bool add_child(struct asp_coll_node *node, uint32_t first, uint32_t end)
 {
-    uint32_t room = node->room ? 2 * node->room : 8;
+    uint32_t capacity = node->capacity ? 2 * node->capacity : 8;
     struct asp_coll_branch *children;
 
-    if (node->nchildren == node->room) {
-        children = realloc(node->children, room * sizeof(*children));
+    if (node->nchildren == node->capacity) {
+        children = realloc(node->children, capacity * sizeof(*children));
         if (!children)
             return false;
         node->children = children;
-        node->room = room;
+        node->capacity = capacity;
     }
     node->children[node->nchildren++] = (struct asp_coll_branch){first, end};
     return true;

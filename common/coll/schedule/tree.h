@@ -25,8 +25,8 @@
  * Optimizing Communication Locality" (SC 2025), for bine; for the others:
  * Nishtala, "Automatically Tuning Collective Communication for
  * One-Sided Programming Models" (UC Berkeley, 2009), section 5.1.2. */
-#ifndef ASPEN_COMMON_COLL_TREE_H
-#define ASPEN_COMMON_COLL_TREE_H
+#ifndef ASPEN_COMMON_COLL_SCHEDULE_TREE_H
+#define ASPEN_COMMON_COLL_SCHEDULE_TREE_H
 
 #include <stdint.h>
 
@@ -60,7 +60,7 @@ struct asp_coll_node {
     uint32_t depth; /* edges to the root */
     uint32_t nchildren;
     struct asp_coll_branch *children; /* in the order of sending */
-    uint32_t room;                    /* of children; grown as needed */
+    uint32_t capacity;                /* of children; grown as needed */
 };
 
 /* Find virtual rank v in a tree of n.

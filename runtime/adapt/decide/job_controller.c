@@ -70,7 +70,7 @@ struct aspx_round aspx_job_controller_next(
         return (struct aspx_round){
             job->order, aspx_thread_controller_help(&job->threads),
             aspx_thread_controller_round_s(&job->threads)};
-    return (struct aspx_round){job->ways[aspx_trial_next(&job->trial)],
+    return (struct aspx_round){job->orders[aspx_trial_next(&job->trial)],
                                ASPX_HELP_NONE, SLICE_S};
 }
 
@@ -129,7 +129,7 @@ static bool is_other(double rate, double than)
 static double rate_alone(const struct aspx_job_controller *job)
 {
     for (int more = 0; more < 2; more++)
-        if (job->ways[more] == ASPX_ORDER_NONE)
+        if (job->orders[more] == ASPX_ORDER_NONE)
             return aspx_trial_rate(&job->trial, more);
     return aspx_workload_rate(&job->listened);
 }
@@ -221,8 +221,8 @@ static void begin_trial(struct aspx_job_controller *job, double now,
 {
     job->trial_began_s = now;
     job->state = ASPX_JOB_TRIAL;
-    job->ways[0] = fewer;
-    job->ways[1] = more;
+    job->orders[0] = fewer;
+    job->orders[1] = more;
     aspx_trial_begin(&job->trial, (uint32_t) (uint64_t) (1e6 * now),
                      known_effective);
 }
@@ -250,11 +250,11 @@ static void end_listening(struct aspx_job_controller *job, double now)
 static enum aspx_order conclude(const struct aspx_job_controller *job,
                                 enum aspx_trial_end end)
 {
-    enum aspx_order fewer = job->ways[0];
+    enum aspx_order fewer = job->orders[0];
 
     switch (end) {
     case ASPX_TRIAL_ON:
-        return job->ways[1];
+        return job->orders[1];
     case ASPX_TRIAL_OFF:
         return fewer == ASPX_ORDER_NONE && job->vote == ASPX_VOTE_OFF
                    ? ASPX_ORDER_LOW_THRESHOLD
@@ -302,7 +302,7 @@ static const char *outcome(const struct aspx_job_controller *job,
                              };
 
     if (end == ASPX_TRIAL_ON || end == ASPX_TRIAL_OFF)
-        return faster[meaning(job, job->ways[end == ASPX_TRIAL_ON])];
+        return faster[meaning(job, job->orders[end == ASPX_TRIAL_ON])];
     return words[end];
 }
 
@@ -317,8 +317,8 @@ static bool is_conclusive(enum aspx_trial_end end)
  * or off if they are the same, with the predictors. */
 static bool needs_second_trial(const struct aspx_job_controller *job)
 {
-    return job->ways[0] == ASPX_ORDER_OFF && job->ways[1] == ASPX_ORDER_ON &&
-           is_conclusive(job->trial.end);
+    return job->orders[0] == ASPX_ORDER_OFF &&
+           job->orders[1] == ASPX_ORDER_ON && is_conclusive(job->trial.end);
 }
 
 static void end_trial(struct aspx_job_controller *job, double now)
@@ -326,7 +326,7 @@ static void end_trial(struct aspx_job_controller *job, double now)
     const struct aspx_trial *trial = &job->trial;
     enum aspx_order order = conclude(job, trial->end);
     enum aspx_decision_kind to = decision_of(order);
-    bool on = order == job->ways[1], off = order == job->ways[0];
+    bool on = order == job->orders[1], off = order == job->orders[0];
 
     if (needs_second_trial(job))
         to = ASPX_DECISION_TRIAL;
@@ -337,9 +337,9 @@ static void end_trial(struct aspx_job_controller *job, double now)
         "trial of %.2f s: %s; %s over %s %.3g (%.3g to %.3g), %.3g against "
         "%.3g operations/s",
         now - job->trial_began_s, outcome(job, trial->end),
-        aspx_decision_name((int32_t) meaning(job, job->ways[1])),
-        aspx_decision_name((int32_t) meaning(job, job->ways[0])), trial->ratio,
-        trial->low, trial->high, aspx_trial_rate(trial, true),
+        aspx_decision_name((int32_t) meaning(job, job->orders[1])),
+        aspx_decision_name((int32_t) meaning(job, job->orders[0])),
+        trial->ratio, trial->low, trial->high, aspx_trial_rate(trial, true),
         aspx_trial_rate(trial, false));
     job->trials_s += now - job->trial_began_s;
     if (needs_second_trial(job)) {

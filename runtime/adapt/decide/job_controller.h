@@ -60,7 +60,7 @@ struct aspx_job_controller {
     struct aspx_workload listened; /* in this state */
     uint32_t rounds;               /* of these, that had operations */
     struct aspx_trial trial;
-    enum aspx_order ways[2]; /* that the trial compares: fewer ghosts, more */
+    enum aspx_order orders[2]; /* that the trial compares: fewer ghosts, more */
     double trial_began_s, trials_s; /* length of all trials */
     uint32_t trials, nresults;
     double held_s;                 /* since when */

@@ -62,7 +62,7 @@ static bool is_ghost(const struct aspx_world *world)
     return world->rank_user < 0;
 }
 
-struct card {
+struct handle {
     struct aspx_arena_name arena; /* bytes == 0 unless the maker */
     int32_t pid;
     uint16_t device, pins; /* settings.h */
@@ -71,7 +71,7 @@ struct card {
 
 /* Make or map the arena. Failure is not an error: without an arena there are
  * no redirected windows. */
-static void map_arena(struct aspx_engine *engine, const struct card *cards,
+static void map_arena(struct aspx_engine *engine, const struct handle *handles,
                       int maker)
 {
     const struct aspx_world *world = engine->world;
@@ -81,7 +81,7 @@ static void map_arena(struct aspx_engine *engine, const struct card *cards,
         return;
     if (!is_ghost(world))
         slice = (int) aspx_engine_local(world, (uint32_t) world->rank_all);
-    (void) aspx_arena_open(&engine->arena, &cards[maker].arena, slice);
+    (void) aspx_arena_open(&engine->arena, &handles[maker].arena, slice);
 }
 
 /* Is this process the target of operations on the engine's window? Users are
@@ -194,13 +194,13 @@ static void list_ghosts(struct aspx_engine *engine)
     first[world->nnodes] = (uint32_t) (world->size_all - world->size_users);
 }
 
-static int start_with(struct aspx_engine *engine, struct card *cards,
+static int start_with(struct aspx_engine *engine, struct handle *handles,
                       uint64_t status_bytes)
 {
     const struct aspx_world *world = engine->world;
-    struct card mine = {.pid = (int32_t) getpid(),
-                        .device = (uint16_t) aspx_settings_device(),
-                        .pins = (uint16_t) aspx_settings_pins()};
+    struct handle mine = {.pid = (int32_t) getpid(),
+                          .device = (uint16_t) aspx_settings_device(),
+                          .pins = (uint16_t) aspx_settings_pins()};
     uint32_t nusers = aspx_engine_count(world, ASP_ROLE_USER);
     int maker = find_maker(world), devices = 0;
     bool contig = false, pins = false;
@@ -209,20 +209,21 @@ static int start_with(struct aspx_engine *engine, struct card *cards,
     if (world->rank_all == maker && nusers > 0)
         (void) aspx_arena_make(&engine->arena, nusers, status_bytes,
                                &mine.arena);
-    if (aspx_real.MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, cards,
+    if (aspx_real.MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, handles,
                                 sizeof(mine), MPI_BYTE,
                                 world->all) != MPI_SUCCESS)
         return -1;
     engine->unheard = aspx_mpi_shares_memory();
     for (int r = 0; r < world->size_all; r++) {
-        engine->pids[r] = cards[r].pid;
-        engine->unheard |= aspx_ucx_event_unheard(&mine.place, &cards[r].place);
-        devices += cards[r].device;
-        pins |= cards[r].pins;
+        engine->pids[r] = handles[r].pid;
+        engine->unheard |= aspx_ucx_event_unheard(&mine.place,
+                                                  &handles[r].place);
+        devices += handles[r].device;
+        pins |= handles[r].pins;
     }
     aspx_settings_read(&engine->settings, world->layout,
                        devices == world->size_all, pins);
-    map_arena(engine, cards, maker);
+    map_arena(engine, handles, maker);
     if (aspx_real.MPI_Comm_dup(world->all, &engine->locks) != MPI_SUCCESS ||
         join_ghosts(engine) != 0 || make_window(engine) != 0)
         return -1;
@@ -242,7 +243,7 @@ int aspx_engine_start(struct aspx_engine *engine,
                       const struct aspx_world *world, uint64_t status_bytes)
 {
     size_t size = (size_t) world->size_all;
-    struct card *cards = calloc(size, sizeof(*cards));
+    struct handle *handles = calloc(size, sizeof(*handles));
     int rc = -1;
 
     *engine = (struct aspx_engine){
@@ -258,12 +259,12 @@ int aspx_engine_start(struct aspx_engine *engine,
         .ghosts = calloc(size, sizeof(uint32_t)),
         .first_ghost = calloc((size_t) world->nnodes + 2, sizeof(uint32_t)),
     };
-    if (cards && engine->arena_addr && engine->pids && engine->loads &&
+    if (handles && engine->arena_addr && engine->pids && engine->loads &&
         engine->ghosts && engine->first_ghost) {
         list_ghosts(engine);
-        rc = start_with(engine, cards, status_bytes);
+        rc = start_with(engine, handles, status_bytes);
     }
-    free(cards);
+    free(handles);
     return rc;
 }
 

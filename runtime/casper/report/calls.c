@@ -31,43 +31,47 @@ static const char *const call_names[ASPX_CALLS_COUNTED] = {
 };
 
 struct sums {
-    uint64_t count[ASPX_CALLS_COUNTED][ASPX_WAYS];
+    uint64_t count[ASPX_CALLS_COUNTED][ASPX_HANDLINGS];
     struct {
         uint64_t ops, bytes;
     } load[]; /* by world rank */
 };
 
-static uint64_t sum_way(const struct sums *sums, enum aspx_way way)
+static uint64_t sum_handling(const struct sums *sums,
+                             enum aspx_handling handling)
 {
     uint64_t sum = 0;
 
     for (int c = 0; c < ASPX_CALLS_COUNTED; c++)
-        sum += sums->count[c][way];
+        sum += sums->count[c][handling];
     return sum;
 }
 
 /* "accumulate 100, flush 100" for one way; false: nothing. */
-static bool print_calls(FILE *out, const struct sums *sums, enum aspx_way way)
+static bool print_calls(FILE *out, const struct sums *sums,
+                        enum aspx_handling handling)
 {
     const char *comma = "";
 
     for (int c = 0; c < ASPX_CALLS_COUNTED; c++) {
-        if (!sums->count[c][way])
+        if (!sums->count[c][handling])
             continue;
         fprintf(out, "%s%s %" PRIu64, comma, call_names[c],
-                sums->count[c][way]);
+                sums->count[c][handling]);
         comma = ", ";
     }
     return comma[0];
 }
 
 /* What is still private with a shared heap. */
-static const char *way_words(const struct asp_layout *layout, enum aspx_way way)
+static const char *handling_words(const struct asp_layout *layout,
+                                  enum aspx_handling handling)
 {
-    if (way == ASPX_WAY_PRIVATE && layout->knobs.heap == ASP_HEAP_SHARED)
+    if (handling == ASPX_HANDLING_PRIVATE &&
+        layout->knobs.heap == ASP_HEAP_SHARED)
         return "window on private memory (MPI_Win_create; static, on the "
                "stack, from before MPI_Init, or below heap.threshold_kb)";
-    return aspx_way_words(way);
+    return aspx_handling_words(handling);
 }
 
 static void print(FILE *out, const struct aspx_record *record, const void *data)
@@ -81,32 +85,33 @@ static void print(FILE *out, const struct aspx_record *record, const void *data)
             record->nusers, record->nghosts, record->nnodes,
             layout->bound ? "bound" : "not bound",
             layout->reason[0] ? ": " : "", layout->reason,
-            sum_way(sums, ASPX_WAY_GHOST));
-    if (!print_calls(out, sums, ASPX_WAY_GHOST))
+            sum_handling(sums, ASPX_HANDLING_GHOST));
+    if (!print_calls(out, sums, ASPX_HANDLING_GHOST))
         fputs("nothing", out);
     fputc(')', out);
-    for (int w = ASPX_WAY_GHOST + 1; w < ASPX_WAYS; w++) {
-        if (!sum_way(sums, (enum aspx_way) w))
+    for (int w = ASPX_HANDLING_GHOST + 1; w < ASPX_HANDLINGS; w++) {
+        if (!sum_handling(sums, (enum aspx_handling) w))
             continue;
         fprintf(out, "; %s %" PRIu64 ", %s (",
-                w < ASPX_WAY_PRIVATE ? "direct" : "native",
-                sum_way(sums, (enum aspx_way) w),
-                way_words(layout, (enum aspx_way) w));
-        print_calls(out, sums, (enum aspx_way) w);
+                w < ASPX_HANDLING_PRIVATE ? "direct" : "native",
+                sum_handling(sums, (enum aspx_handling) w),
+                handling_words(layout, (enum aspx_handling) w));
+        print_calls(out, sums, (enum aspx_handling) w);
         fputc(')', out);
     }
     fputc('\n', out);
 }
 
-static void put_ways(FILE *out, const struct sums *sums, int call)
+static void put_handlings(FILE *out, const struct sums *sums, int call)
 {
     const char *comma = "";
 
-    for (int w = 0; w < ASPX_WAYS; w++) {
+    for (int w = 0; w < ASPX_HANDLINGS; w++) {
         if (!sums->count[call][w])
             continue;
         fprintf(out, "%s\"%s\": %" PRIu64, comma,
-                aspx_way_key((enum aspx_way) w), sums->count[call][w]);
+                aspx_handling_key((enum aspx_handling) w),
+                sums->count[call][w]);
         comma = ", ";
     }
 }
@@ -136,10 +141,10 @@ static void put_json(FILE *out, const struct aspx_record *record,
     fputs(",\n  \"ghost_load\": [", out);
     put_ghosts(out, sums);
     fprintf(out, "\n  ],\n  \"redirected\": %" PRIu64 ",\n  \"calls\": {",
-            sum_way(sums, ASPX_WAY_GHOST));
+            sum_handling(sums, ASPX_HANDLING_GHOST));
     for (int c = 0; c < ASPX_CALLS_COUNTED; c++) {
         fprintf(out, "%s\n    \"%s\": {", c ? "," : "", call_names[c]);
-        put_ways(out, sums, c);
+        put_handlings(out, sums, c);
         fputc('}', out);
     }
     fputs("\n  }", out);
@@ -149,7 +154,7 @@ static void put_json(FILE *out, const struct aspx_record *record,
 static void read_counts(struct sums *own)
 {
     for (int c = 0; c < ASPX_CALLS_COUNTED; c++)
-        for (int w = 0; w < ASPX_WAYS; w++)
+        for (int w = 0; w < ASPX_HANDLINGS; w++)
             own->count[c][w] = atomic_load(&aspx_counts[c][w]);
     for (int r = 0; aspx_engine.loads && r < aspx_world.size_all; r++) {
         own->load[r].ops = atomic_load(&aspx_engine.loads[r].ops);

@@ -50,12 +50,12 @@ static void put_json(FILE *to, const struct aspx_record *record,
     const char *comma = "";
     uint64_t more = 0;
 
-    fputs(",\n  \"ghost_crew\": [", to);
+    fputs(",\n  \"active_ghosts\": [", to);
     for (uint32_t n = 0; n < record->nnodes; n++) {
         const struct node_scaling *node = &nodes[n];
-        uint64_t room = ASPX_SCALING_CHANGES, c;
+        uint64_t most = ASPX_SCALING_CHANGES, c;
 
-        for (c = 0; c < node->changes && c < room; c++) {
+        for (c = 0; c < node->changes && c < most; c++) {
             fprintf(to,
                     "%s\n    {\"t_s\": %.6f, \"node\": %" PRIu32
                     ", \"active\": %" PRIu64 "}",
@@ -65,7 +65,7 @@ static void put_json(FILE *to, const struct aspx_record *record,
         }
         more += node->changes - c;
     }
-    fprintf(to, "\n  ],\n  \"ghost_crew_more\": %" PRIu64, more);
+    fprintf(to, "\n  ],\n  \"active_ghosts_more\": %" PRIu64, more);
 }
 
 const struct aspx_section aspx_scaling_section = {

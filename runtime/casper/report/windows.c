@@ -91,8 +91,8 @@ static void print_entry(FILE *to, const struct aspx_registry_entry *entry)
     if (entry->least != entry->most)
         fprintf(to, "%" PRIu64 " to ", entry->least);
     fprintf(to, "%" PRIu64 " bytes each, %s%s%s", entry->most,
-            entry->way == ASPX_WAY_GHOST ? "" : "native: ",
-            aspx_way_words((enum aspx_way) entry->way),
+            entry->handling == ASPX_HANDLING_GHOST ? "" : "native: ",
+            aspx_handling_words((enum aspx_handling) entry->handling),
             entry->switchable ? " (can be switched off)" : "");
     for (uint32_t r = 0; r < rules->n; r++)
         if (entry->holds >> r & 1) {
@@ -153,7 +153,7 @@ static void put_entry(FILE *to, const struct aspx_registry_entry *entry)
             ", \"bytes_least\": %" PRIu64 ", \"bytes_most\": %" PRIu64
             ", \"way\": \"%s\", \"switchable\": %s, \"rules\": [",
             maker(entry->flavor), entry->processes, entry->least, entry->most,
-            aspx_way_key((enum aspx_way) entry->way),
+            aspx_handling_key((enum aspx_handling) entry->handling),
             entry->switchable ? "true" : "false");
     for (uint32_t r = 0; r < rules->n; r++)
         if (entry->holds >> r & 1) {

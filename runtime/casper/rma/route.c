@@ -123,14 +123,14 @@ void aspx_route_to(struct aspx_route *route, uint32_t g)
 /* For the record, and for adaptation, which decides between ghost and target.
  */
 static void count_operation(const struct aspx_route *route, enum aspx_call call,
-                            enum aspx_way way)
+                            enum aspx_handling handling)
 {
     int kind = call == ASPX_CALL_PUT   ? ASPX_KIND_PUT
                : call == ASPX_CALL_GET ? ASPX_KIND_GET
                                        : ASPX_KIND_ACC;
 
-    aspx_count(call, way);
-    aspx_adapt_count(kind, route->bytes, way == ASPX_WAY_GHOST);
+    aspx_count(call, handling);
+    aspx_adapt_count(kind, route->bytes, handling == ASPX_HANDLING_GHOST);
 }
 
 /* Redirection is off: the target's own address of its memory. */
@@ -144,7 +144,7 @@ static enum aspx_path to_itself(struct aspx_route *route, enum aspx_call call)
     route->addr = (MPI_Aint) (aspx_engine.arena_addr[target->rank_all] +
                               target->off) +
                   route->start;
-    count_operation(route, call, ASPX_WAY_TARGET);
+    count_operation(route, call, ASPX_HANDLING_TARGET);
     return ASPX_PATH_SEND;
 }
 
@@ -192,13 +192,13 @@ static enum aspx_path find_mover(struct aspx_route *route,
     route->contig = false;
     if (bytes_only && route->target->here) {
         route->here = route->target->here + route->start;
-        aspx_count(access->call, ASPX_WAY_COPY);
+        aspx_count(access->call, ASPX_HANDLING_COPY);
         return ASPX_PATH_COPY;
     }
     if (bytes_only && route->win->device && !access->request) {
         route->contig = true;
         route->ghost = ASPX_ROUTE_TARGET;
-        aspx_count(access->call, ASPX_WAY_DEVICE);
+        aspx_count(access->call, ASPX_HANDLING_DEVICE);
         return ASPX_PATH_SEND;
     }
     if (moves_itself(route->target)) {
@@ -208,7 +208,7 @@ static enum aspx_path find_mover(struct aspx_route *route,
     aspx_route_to(route, aspx_balance_choose(route->win, route->target));
     route->contig = bytes_only && aspx_engine.settings.contig_win &&
                     !route->win->ghosts[route->ghost].doorbell;
-    count_operation(route, access->call, ASPX_WAY_GHOST);
+    count_operation(route, access->call, ASPX_HANDLING_GHOST);
     return ASPX_PATH_SEND;
 }
 
@@ -228,7 +228,7 @@ static enum aspx_path find_owner(struct aspx_route *route,
         last = aspx_route_owner(route->win, route->target,
                                 route->start + hi - 1);
     }
-    count_operation(route, access->call, ASPX_WAY_GHOST);
+    count_operation(route, access->call, ASPX_HANDLING_GHOST);
     aspx_route_to(route, first);
     if (first == last || access->call == ASPX_CALL_FETCH_AND_OP ||
         access->call == ASPX_CALL_COMPARE_AND_SWAP)

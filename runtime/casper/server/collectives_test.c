@@ -215,12 +215,13 @@ static void post(uint32_t member, uint32_t first, uint32_t end)
         int value = (int) (i + member);
 
         posts[member][i] = (struct aspx_post){
-            .what = {.op = op,
-                     .bytes = op == ASP_COLL_BARRIER ? 0 : INTS * sizeof(int),
-                     .root = i % RANKS,
-                     .fold = is_reduction(op) ? MPI_SUM : 0,
-                     .type = is_reduction(op) ? MPI_INT : 0,
-                     .grain = is_reduction(op) ? sizeof(int) : 1}};
+            .descriptor = {.op = op,
+                           .bytes = op == ASP_COLL_BARRIER ? 0
+                                                           : INTS * sizeof(int),
+                           .root = i % RANKS,
+                           .reduction = is_reduction(op) ? MPI_SUM : 0,
+                           .type = is_reduction(op) ? MPI_INT : 0,
+                           .element_size = is_reduction(op) ? sizeof(int) : 1}};
         assert_int_equal(
             aspx_post_begin(&users[member], &posts[member][i], fill, &value),
             0);
@@ -245,10 +246,11 @@ static void take(uint32_t member)
 }
 
 static int sum(void *inout, const void *in,
-               const struct aspx_mailbox_what *what, uint64_t bytes)
+               const struct aspx_mailbox_descriptor *descriptor, uint64_t bytes)
 {
-    return fake_Reduce_local_c(in, inout, (MPI_Count) (bytes / what->grain),
-                               what->type, what->fold);
+    return fake_Reduce_local_c(in, inout,
+                               (MPI_Count) (bytes / descriptor->element_size),
+                               descriptor->type, descriptor->reduction);
 }
 
 static char *mailbox_memory(void)
@@ -283,7 +285,7 @@ static void start_job(void)
                                        .most = REGION,
                                        .node_of = node_of,
                                        .member_of = member_of,
-                                       .fold = sum};
+                                       .reduce = sum};
         assert_int_equal(
             aspx_mailbox_see(&users[m].mailbox, mailbox_memory(), m, &shape),
             0);

@@ -33,12 +33,12 @@ void aspx_exchange_free(struct aspx_exchange *x)
 static bool has_root(const struct aspx_exchange_mailbox *mailbox,
                      const struct aspx_exchange *x)
 {
-    return mailbox->node_of[x->what.root] == mailbox->node;
+    return mailbox->node_of[x->descriptor.root] == mailbox->node;
 }
 
 static const struct asp_coll_form *form_of(const struct aspx_exchange *x)
 {
-    return &asp_coll_forms[x->what.op];
+    return &asp_coll_forms[x->descriptor.op];
 }
 
 /* Has this node what is exchanged? */
@@ -54,7 +54,7 @@ static bool has_all(const struct aspx_exchange_mailbox *mailbox,
     if (!is_given(mailbox, x))
         return true;
     if (form_of(x)->root == ASP_COLL_ROOT_SENDS)
-        return x->from[mailbox->member_of[x->what.root]].data != NULL;
+        return x->from[mailbox->member_of[x->descriptor.root]].data != NULL;
     for (uint32_t p = 0; p < mailbox->mailbox.me; p++)
         if (!x->from[p].data)
             return false;
@@ -67,8 +67,8 @@ static const char *data_of(const struct aspx_exchange *x, uint32_t member,
 {
     const struct aspx_mailbox_view *view = &x->from[member];
 
-    return view->data && view->what.op == x->what.op &&
-                   view->what.bytes == x->what.bytes &&
+    return view->data && view->descriptor.op == x->descriptor.op &&
+                   view->descriptor.bytes == x->descriptor.bytes &&
                    offset + bytes <= view->bytes
                ? view->data + offset
                : NULL;
@@ -89,11 +89,11 @@ static void give(struct aspx_exchange *x, uint64_t to, uint32_t member,
 static void give_bcast(const struct aspx_exchange_mailbox *mailbox,
                        struct aspx_exchange *x)
 {
-    const char *data = data_of(x, mailbox->member_of[x->what.root], 0,
-                               x->what.bytes);
+    const char *data = data_of(x, mailbox->member_of[x->descriptor.root], 0,
+                               x->descriptor.bytes);
 
     if (data)
-        memcpy(x->out, data, x->what.bytes);
+        memcpy(x->out, data, x->descriptor.bytes);
     else
         x->run.rc = MPI_ERR_TRUNCATE;
 }
@@ -103,7 +103,7 @@ static void give_reduction(const struct aspx_exchange_mailbox *mailbox,
                            struct aspx_exchange *x)
 {
     uint64_t bytes = asp_coll_count_blocks(form_of(x)->in, mailbox->ranks) *
-                     x->what.bytes;
+                     x->descriptor.bytes;
     uint32_t last = mailbox->mailbox.me - 1;
 
     give(x, 0, last, 0, bytes);
@@ -111,8 +111,9 @@ static void give_reduction(const struct aspx_exchange_mailbox *mailbox,
         const char *data = data_of(x, p, 0, bytes);
 
         x->run.rc = data ? aspx_coll_behind.MPI_Reduce_local(
-                               data, x->in, (int) (bytes / x->what.grain),
-                               x->what.type, x->what.fold)
+                               data, x->in,
+                               (int) (bytes / x->descriptor.element_size),
+                               x->descriptor.type, x->descriptor.reduction)
                          : MPI_ERR_TRUNCATE;
     }
 }
@@ -121,27 +122,27 @@ static void give_gather(const struct aspx_exchange_mailbox *mailbox,
                         struct aspx_exchange *x)
 {
     for (uint32_t p = 0; p < mailbox->mailbox.me; p++)
-        give(x, p * x->what.bytes, p, 0, x->what.bytes);
+        give(x, p * x->descriptor.bytes, p, 0, x->descriptor.bytes);
 }
 
 /* The root's blocks, by node and member. */
 static void give_scatter(const struct aspx_exchange_mailbox *mailbox,
                          struct aspx_exchange *x)
 {
-    uint64_t bytes = x->what.bytes;
+    uint64_t bytes = x->descriptor.bytes;
 
     for (uint32_t r = 0; r < mailbox->ranks; r++)
         give(x,
              (mailbox->node_of[r] * mailbox->fullest + mailbox->member_of[r]) *
                  bytes,
-             mailbox->member_of[x->what.root], r * bytes, bytes);
+             mailbox->member_of[x->descriptor.root], r * bytes, bytes);
 }
 
 /* For each node, of each member, the blocks for the members there. */
 static void give_alltoall(const struct aspx_exchange_mailbox *mailbox,
                           struct aspx_exchange *x)
 {
-    uint64_t bytes = x->what.bytes, full = mailbox->fullest;
+    uint64_t bytes = x->descriptor.bytes, full = mailbox->fullest;
 
     for (uint32_t r = 0; r < mailbox->ranks; r++)
         for (uint32_t p = 0; p < mailbox->mailbox.me; p++)
@@ -154,8 +155,9 @@ static void give_alltoall(const struct aspx_exchange_mailbox *mailbox,
 
 /* ---- how it is exchanged ------------------------------------------------------ */
 
-/* The ghosts' own operation: its way, and what is in and out, in units of the
- * operation's bytes: blocks of members (full), of all nodes (nodes * full). */
+/* The ghosts' own operation: its configuration, and what is in and out, in
+ * units of the operation's bytes: blocks of members (full), of all nodes (nodes
+ * * full). */
 enum unit { NONE, ONE, RANKS, NODE, NODES, PAIRS };
 
 typedef void give_f(const struct aspx_exchange_mailbox *mailbox,
@@ -163,7 +165,7 @@ typedef void give_f(const struct aspx_exchange_mailbox *mailbox,
 
 /* clang-format off */
 static const struct between {
-    const char *way;
+    const char *config;
     enum unit block, in, out;
     give_f *give; /* what the node gives: on the root's node, if a root sends */
 } betweens[ASP_COLL_OPS] = {
@@ -202,11 +204,11 @@ static uint64_t count_of(const struct aspx_exchange_mailbox *mailbox,
 }
 
 /* Of all nodes where the unit is that of one pair. */
-static uint64_t room_of(const struct aspx_exchange_mailbox *mailbox,
-                        const struct aspx_exchange *x, enum unit unit)
+static uint64_t bytes_of_all(const struct aspx_exchange_mailbox *mailbox,
+                             const struct aspx_exchange *x, enum unit unit)
 {
     return count_of(mailbox, unit) * (unit == PAIRS ? mailbox->nodes : 1) *
-           x->what.bytes;
+           x->descriptor.bytes;
 }
 
 /* ---- begun -------------------------------------------------------------------- */
@@ -222,21 +224,23 @@ static bool is_too_large(const struct aspx_exchange_mailbox *mailbox,
     uint64_t count = count_of(mailbox, unit) *
                      (unit == PAIRS ? mailbox->nodes : 1);
 
-    return count > 0 && x->what.bytes > most / count;
+    return count > 0 && x->descriptor.bytes > most / count;
 }
 
 static const char *wrong_sizes(const struct aspx_exchange_mailbox *mailbox,
                                const struct aspx_exchange *x)
 {
-    const struct between *between = &betweens[x->what.op];
-    uint32_t size = aspx_handle_basic_size(x->what.type);
+    const struct between *between = &betweens[x->descriptor.op];
+    uint32_t size = aspx_handle_basic_size(x->descriptor.type);
 
     if (is_too_large(mailbox, x, between->block) ||
         is_too_large(mailbox, x, between->in) ||
         is_too_large(mailbox, x, between->out))
         return "bytes";
-    if (form_of(x)->reduces && (x->what.grain == 0 || x->what.grain != size ||
-                                x->what.bytes % x->what.grain))
+    if (form_of(x)->reduces &&
+        (x->descriptor.element_size == 0 ||
+         x->descriptor.element_size != size ||
+         x->descriptor.bytes % x->descriptor.element_size))
         return "element size";
     return NULL;
 }
@@ -247,12 +251,13 @@ static const char *wrong_what(const struct aspx_exchange_mailbox *mailbox,
 {
     bool floating;
 
-    if (x->what.op >= ASP_COLL_OPS || !betweens[x->what.op].way)
+    if (x->descriptor.op >= ASP_COLL_OPS || !betweens[x->descriptor.op].config)
         return "operation";
-    if (x->what.root >= mailbox->ranks)
+    if (x->descriptor.root >= mailbox->ranks)
         return "root";
     if (form_of(x)->reduces &&
-        !aspx_coll_can_reduce(x->what.fold, x->what.type, &floating))
+        !aspx_coll_can_reduce(x->descriptor.reduction, x->descriptor.type,
+                              &floating))
         return "reduction";
     return wrong_sizes(mailbox, x);
 }
@@ -267,11 +272,11 @@ struct aspx_exchange *aspx_exchange_begin(struct aspx_exchange_mailbox *mailbox,
     if (!x)
         return NULL;
     x->number = view->number;
-    x->what = view->what;
+    x->descriptor = view->descriptor;
     x->from = calloc(mailbox->mailbox.me, sizeof(*x->from));
     wrong = wrong_what(mailbox, x);
     if (!wrong && !form_of(x)->reduces)
-        x->what.grain = 1; /* means nothing */
+        x->descriptor.element_size = 1; /* means nothing */
     if (x->from && !wrong)
         return x;
     if (wrong) {
@@ -289,18 +294,19 @@ static int build(const struct aspx_exchange_mailbox *mailbox,
 {
     struct asp_coll_problem problem = {
         .ranks = mailbox->nodes,
-        .root = mailbox->node_of[x->what.root],
-        .bytes = count_of(mailbox, between->block) * x->what.bytes,
-        .grain = x->what.grain,
+        .root = mailbox->node_of[x->descriptor.root],
+        .bytes = count_of(mailbox, between->block) * x->descriptor.bytes,
+        .element_size = x->descriptor.element_size,
         .commutative = true,
     };
-    struct asp_coll_way way;
+    struct asp_coll_config config;
     struct asp_err err;
 
-    if (asp_coll_way_parse(between->way, &way, &err) != 0)
+    if (asp_coll_config_parse(between->config, &config, &err) != 0)
         return -1;
-    problem.op = way.row->op;
-    if (asp_coll_build(&way, &problem, mailbox->node, &x->schedule, &err) != 0)
+    problem.op = config.row->op;
+    if (asp_coll_build(&config, &problem, mailbox->node, &x->schedule, &err) !=
+        0)
         return -1;
     for (uint32_t i = 0; i < x->schedule.nsteps; i++)
         if (x->schedule.steps[i].tag >= ASPX_MAILBOX_MESSAGES)
@@ -311,11 +317,11 @@ static int build(const struct aspx_exchange_mailbox *mailbox,
 static int start(const struct aspx_exchange_mailbox *mailbox,
                  struct aspx_exchange *x)
 {
-    const struct between *between = &betweens[x->what.op];
+    const struct between *between = &betweens[x->descriptor.op];
     int rc;
 
-    x->out_bytes = room_of(mailbox, x, between->out);
-    x->in = calloc(1, room_of(mailbox, x, between->in) + 1);
+    x->out_bytes = bytes_of_all(mailbox, x, between->out);
+    x->in = calloc(1, bytes_of_all(mailbox, x, between->in) + 1);
     x->out = calloc(1, x->out_bytes + 1);
     if (!x->in || !x->out || build(mailbox, x, between) != 0)
         return -1;
@@ -331,9 +337,9 @@ static int start(const struct aspx_exchange_mailbox *mailbox,
                                       ASPX_MAILBOX_MESSAGES,
             .in = x->in,
             .out = x->out,
-            .grain = x->what.grain,
-            .type = x->what.type,
-            .fold = x->what.fold,
+            .element_size = x->descriptor.element_size,
+            .type = x->descriptor.type,
+            .reduction = x->descriptor.reduction,
         });
     if (x->run.rc == MPI_SUCCESS)
         x->run.rc = rc;
@@ -374,9 +380,9 @@ bool aspx_exchange_publish(struct aspx_exchange_mailbox *mailbox,
 
     if (!entry)
         return false;
-    entry->what = x->what;
+    entry->descriptor = x->descriptor;
     if (x->run.rc != MPI_SUCCESS)
-        entry->what.bytes = UINT64_MAX; /* readers see that it is none */
+        entry->descriptor.bytes = UINT64_MAX; /* readers see that it is none */
     memcpy(entry->data, x->out, bytes);
     aspx_mailbox_publish(&mailbox->mailbox, entry);
     /* A ghost reads nothing of its own. */

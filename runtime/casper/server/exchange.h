@@ -6,10 +6,10 @@
  *   barrier       -                       barrier      -
  *   bcast         the root's              bcast        the message, but not on
  *                                                      the root's node
- *   reduce        folded                  reduce       the result, on the
+ *   reduce        reduced                  reduce       the result, on the
  *                                                      root's node
- *   allreduce     folded                  allreduce    the result
- *   reduce_scatter_block  folded          allreduce    all results
+ *   allreduce     reduced                  allreduce    the result
+ *   reduce_scatter_block  reduced          allreduce    all results
  *   gather        blocks of its ranks     gather       all, on the root's node
  *   allgather     blocks of its ranks     allgather    all
  *   scatter       the root's, by nodes    scatter      the node's blocks, but
@@ -55,7 +55,7 @@ enum aspx_exchange_state {
 
 struct aspx_exchange {
     uint64_t number;
-    struct aspx_mailbox_what what;
+    struct aspx_mailbox_descriptor descriptor;
     enum aspx_exchange_state state;
     struct aspx_mailbox_view *from; /* by member */
     char *in, *out;

@@ -38,7 +38,7 @@ int aspx_wrap_MPI_Win_fence(int assert, MPI_Win handle)
     if (rc != MPI_SUCCESS)
         return rc;
     aspx_switch_take(win);
-    aspx_count(ASPX_CALL_FENCE, ASPX_WAY_GHOST);
+    aspx_count(ASPX_CALL_FENCE, ASPX_HANDLING_GHOST);
     atomic_store(&win->exposed, false);
     atomic_store(&win->access, assert &MPI_MODE_NOSUCCEED ? ASPX_ACCESS_NONE
                                                           : ASPX_ACCESS_FENCED);

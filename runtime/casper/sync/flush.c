@@ -33,7 +33,7 @@ int aspx_wrap_MPI_Win_flush(int rank, MPI_Win handle)
 
     if (!win || !may_flush(win, rank))
         return aspx_real.MPI_Win_flush(rank, aspx_native_of(handle));
-    aspx_count(ASPX_CALL_FLUSH, ASPX_WAY_GHOST);
+    aspx_count(ASPX_CALL_FLUSH, ASPX_HANDLING_GHOST);
     return aspx_win_pass(win, aspx_flush(win, rank));
 }
 
@@ -43,7 +43,7 @@ int aspx_wrap_MPI_Win_flush_all(MPI_Win handle)
 
     if (!win)
         return aspx_real.MPI_Win_flush_all(aspx_native_of(handle));
-    aspx_count(ASPX_CALL_FLUSH, ASPX_WAY_GHOST);
+    aspx_count(ASPX_CALL_FLUSH, ASPX_HANDLING_GHOST);
     return aspx_win_pass(win, aspx_flush_every(win));
 }
 
@@ -53,7 +53,7 @@ int aspx_wrap_MPI_Win_flush_local(int rank, MPI_Win handle)
 
     if (!win || !may_flush(win, rank))
         return aspx_real.MPI_Win_flush_local(rank, aspx_native_of(handle));
-    aspx_count(ASPX_CALL_FLUSH, ASPX_WAY_GHOST);
+    aspx_count(ASPX_CALL_FLUSH, ASPX_HANDLING_GHOST);
     return aspx_win_pass(
         win, aspx_flush_with(win, rank, aspx_real.MPI_Win_flush_local));
 }
@@ -64,7 +64,7 @@ int aspx_wrap_MPI_Win_flush_local_all(MPI_Win handle)
 
     if (!win)
         return aspx_real.MPI_Win_flush_local_all(aspx_native_of(handle));
-    aspx_count(ASPX_CALL_FLUSH, ASPX_WAY_GHOST);
+    aspx_count(ASPX_CALL_FLUSH, ASPX_HANDLING_GHOST);
     return aspx_win_pass(
         win, aspx_flush_every_with(win, aspx_real.MPI_Win_flush_local));
 }

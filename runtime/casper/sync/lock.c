@@ -68,7 +68,7 @@ int aspx_wrap_MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win handle)
     target = &win->targets[rank];
     if (!open_lock(win, target, &more))
         return aspx_win_raise(win, MPI_ERR_RMA_SYNC);
-    aspx_count(ASPX_CALL_LOCK, ASPX_WAY_GHOST);
+    aspx_count(ASPX_CALL_LOCK, ASPX_HANDLING_GHOST);
     if (assert & MPI_MODE_NOCHECK)
         return MPI_SUCCESS;
     rc = aspx_lock_take(win, rank, lock_type == MPI_LOCK_EXCLUSIVE, more,
@@ -120,7 +120,7 @@ int aspx_wrap_MPI_Win_lock_all(int assert, MPI_Win handle)
     pthread_mutex_unlock(&win->mutex);
     if (!ok)
         return aspx_win_raise(win, MPI_ERR_RMA_SYNC);
-    aspx_count(ASPX_CALL_LOCK_ALL, ASPX_WAY_GHOST);
+    aspx_count(ASPX_CALL_LOCK_ALL, ASPX_HANDLING_GHOST);
     if (win->lock_all_asked)
         rc = aspx_lock_take_every(win);
     return aspx_win_pass(win, rc);

@@ -51,7 +51,7 @@ int aspx_wrap_MPI_Win_start(MPI_Group group, int assert, MPI_Win handle)
     rc = aspx_real.MPI_Win_start(group, assert, handle);
     if (rc != MPI_SUCCESS)
         return rc;
-    aspx_count(ASPX_CALL_PSCW, ASPX_WAY_GHOST);
+    aspx_count(ASPX_CALL_PSCW, ASPX_HANDLING_GHOST);
     if (mark_group(win, group) < 0)
         return aspx_win_raise(win, MPI_ERR_NO_MEM);
     atomic_store(&win->access, ASPX_ACCESS_START);

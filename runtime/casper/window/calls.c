@@ -32,18 +32,19 @@ static struct aspx_win_request make_request(enum aspx_memory memory, int flavor,
 }
 
 /* Why a window is MPI's own. */
-static enum aspx_way native_way(const struct aspx_win_request *request)
+static enum aspx_handling native_handling(
+    const struct aspx_win_request *request)
 {
     if (request->flavor == MPI_WIN_FLAVOR_DYNAMIC)
-        return ASPX_WAY_DYNAMIC;
+        return ASPX_HANDLING_DYNAMIC;
     if (request->asked_off)
-        return ASPX_WAY_ASKED;
+        return ASPX_HANDLING_ASKED;
     if (aspx_mpi_unknown())
-        return ASPX_WAY_RELEASE;
+        return ASPX_HANDLING_RELEASE;
     if (request->memory == ASPX_MEMORY_GIVEN)
-        return ASPX_WAY_PRIVATE;
-    return request->flavor == MPI_WIN_FLAVOR_SHARED ? ASPX_WAY_SHARED
-                                                    : ASPX_WAY_ARENA;
+        return ASPX_HANDLING_PRIVATE;
+    return request->flavor == MPI_WIN_FLAVOR_SHARED ? ASPX_HANDLING_SHARED
+                                                    : ASPX_HANDLING_ARENA;
 }
 
 /* What the rules say, before anything is made. Returns false when MPI shall
@@ -95,7 +96,7 @@ static bool make_redirected(struct aspx_win_request *request, void *baseptr,
         return false;
     if (*rc == MPI_SUCCESS) {
         made = aspx_win_find(*win);
-        made->serial = aspx_registry_add(request, ASPX_WAY_GHOST,
+        made->serial = aspx_registry_add(request, ASPX_HANDLING_GHOST,
                                          made->turn.able);
         if (made->contig_missing && made->rank == 0)
             aspx_registry_count_contig_missing();
@@ -108,7 +109,7 @@ static bool make_redirected(struct aspx_win_request *request, void *baseptr,
     base = request->bytes > 0 ? request->base : NULL;
     if (*rc == MPI_SUCCESS && request->flavor != MPI_WIN_FLAVOR_CREATE)
         memcpy(baseptr, &base, sizeof(base));
-    aspx_count(ASPX_CALL_WINDOW, ASPX_WAY_GHOST);
+    aspx_count(ASPX_CALL_WINDOW, ASPX_HANDLING_GHOST);
     return true;
 }
 
@@ -127,7 +128,7 @@ static bool try_redirect(struct aspx_win_request *request, void *baseptr,
 static int finish_native(int rc, void *baseptr, MPI_Win *win,
                          struct aspx_win_request *request)
 {
-    enum aspx_way why = native_way(request);
+    enum aspx_handling why = native_handling(request);
 
     if (rc == MPI_SUCCESS) {
         aspx_native_begin_anew(*win);
@@ -139,7 +140,7 @@ static int finish_native(int rc, void *baseptr, MPI_Win *win,
         if (baseptr)
             memcpy(baseptr, &request->base, sizeof(request->base));
         aspx_trace("a window, %lld bytes of this process, is MPI's own: %s",
-                   (long long) request->bytes, aspx_way_words(why));
+                   (long long) request->bytes, aspx_handling_words(why));
         aspx_native_note(*win, why, aspx_registry_add(request, why, false));
     }
     if (request->kept_info != MPI_INFO_NULL)

@@ -26,31 +26,31 @@ enum aspx_call {
     ASPX_CALLS_COUNTED,
 };
 
-/* Who carried it out: Aspen in four ways, or plain MPI for a reason. */
-enum aspx_way {
-    ASPX_WAY_GHOST,
-    ASPX_WAY_COPY,    /* the origin itself: same node, through the arena */
-    ASPX_WAY_DEVICE,  /* the RDMA device (rma.direct) */
-    ASPX_WAY_TARGET,  /* the target itself: redirection is switched off */
-    ASPX_WAY_PRIVATE, /* MPI_Win_create on memory outside the arena */
-    ASPX_WAY_DYNAMIC, /* MPI_Win_create_dynamic */
-    ASPX_WAY_SHARED,  /* MPI_Win_allocate_shared that the arena cannot hold */
-    ASPX_WAY_ASKED,   /* info key async_config=off */
-    ASPX_WAY_RELEASE, /* no MPI that Aspen knows (mpi/build.h) */
-    ASPX_WAY_ARENA,   /* the arena is full or could not be mapped */
-    ASPX_WAYS,
+/* Who carried it out: Aspen in one of four ways, or plain MPI for a reason. */
+enum aspx_handling {
+    ASPX_HANDLING_GHOST,
+    ASPX_HANDLING_COPY,    /* the origin itself: same node, through the arena */
+    ASPX_HANDLING_DEVICE,  /* the RDMA device (rma.direct) */
+    ASPX_HANDLING_TARGET,  /* the target itself: redirection is switched off */
+    ASPX_HANDLING_PRIVATE, /* MPI_Win_create on memory outside the arena */
+    ASPX_HANDLING_DYNAMIC, /* MPI_Win_create_dynamic */
+    ASPX_HANDLING_SHARED,  /* MPI_Win_allocate_shared outside the arena */
+    ASPX_HANDLING_ASKED,   /* info key async_config=off */
+    ASPX_HANDLING_RELEASE, /* no MPI that Aspen knows (mpi/build.h) */
+    ASPX_HANDLING_ARENA,   /* the arena is full or could not be mapped */
+    ASPX_HANDLINGS,
 };
 
-extern _Atomic uint64_t aspx_counts[ASPX_CALLS_COUNTED][ASPX_WAYS];
+extern _Atomic uint64_t aspx_counts[ASPX_CALLS_COUNTED][ASPX_HANDLINGS];
 
 /* Count one call. Threads: any. */
-static inline void aspx_count(enum aspx_call call, enum aspx_way way)
+static inline void aspx_count(enum aspx_call call, enum aspx_handling handling)
 {
-    (void) aspx_counter_add(&aspx_counts[call][way], 1);
+    (void) aspx_counter_add(&aspx_counts[call][handling], 1);
 }
 
-/* A way in words, and as a key of the record. */
-const char *aspx_way_words(enum aspx_way way);
-const char *aspx_way_key(enum aspx_way way);
+/* A handling in words, and as a key of the record. */
+const char *aspx_handling_words(enum aspx_handling handling);
+const char *aspx_handling_key(enum aspx_handling handling);
 
 #endif

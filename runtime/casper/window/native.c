@@ -21,7 +21,7 @@ struct place {
 };
 
 struct native {
-    enum aspx_way why;
+    enum aspx_handling why;
     uint32_t serial;
     int size;      /* processes; 0: MPI goes nowhere astray */
     int disp_unit; /* own; for MPI_WIN_DISP_UNIT */
@@ -154,7 +154,7 @@ int aspx_native_mend(struct aspx_win_request *request, MPI_Win *win)
     return strays ? make_anew(request, win) : MPI_SUCCESS;
 }
 
-void aspx_native_note(MPI_Win win, enum aspx_way why, uint32_t serial)
+void aspx_native_note(MPI_Win win, enum aspx_handling why, uint32_t serial)
 {
     struct native *native = find_native(win);
 

@@ -45,7 +45,7 @@ MPI_Win aspx_native_of(MPI_Win win);
 
 /* Remember why a window is MPI's own, and count it. `serial`: in the registry.
  */
-void aspx_native_note(MPI_Win win, enum aspx_way why, uint32_t serial);
+void aspx_native_note(MPI_Win win, enum aspx_handling why, uint32_t serial);
 
 /* Forget what is known of *win if MPI frees it: MPI_Win_free(). */
 int aspx_native_free(MPI_Win *win);

@@ -20,7 +20,7 @@ static bool same_kind(const struct aspx_registry_entry *a,
                       const struct aspx_registry_entry *b)
 {
     return a->holds == b->holds && a->processes == b->processes &&
-           a->way == b->way && a->switchable == b->switchable &&
+           a->handling == b->handling && a->switchable == b->switchable &&
            a->flavor == b->flavor && a->least == b->least &&
            a->most == b->most && strcmp(a->name, b->name) == 0 &&
            strcmp(a->call_site.place, b->call_site.place) == 0;
@@ -68,7 +68,7 @@ void aspx_registry_count_contig_missing(void)
 }
 
 uint32_t aspx_registry_add(const struct aspx_win_request *request,
-                           enum aspx_way way, bool switchable)
+                           enum aspx_handling handling, bool switchable)
 {
     const struct aspx_verdict *verdict = &request->verdict;
     struct aspx_registry_entry entry = {
@@ -76,7 +76,7 @@ uint32_t aspx_registry_add(const struct aspx_win_request *request,
         .last = verdict->order,
         .count = 1,
         .holds = verdict->holds,
-        .way = (uint32_t) way,
+        .handling = (uint32_t) handling,
         .switchable = switchable,
         .flavor = request->flavor,
         .least = verdict->least,

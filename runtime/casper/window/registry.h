@@ -23,7 +23,7 @@ struct aspx_registry_entry {
     uint32_t count;       /* windows */
     uint32_t holds;       /* rules, as bits */
     uint32_t processes;
-    uint32_t way;        /* enum aspx_way */
+    uint32_t handling;   /* enum aspx_handling */
     uint32_t switchable; /* redirection can be switched off and on */
     int32_t flavor;
     uint64_t least, most; /* bytes of a process */
@@ -55,7 +55,7 @@ void aspx_registry_count_contig_missing(void);
 /* A window was made. Returns its serial for aspx_registry_set_name(), 0 when it
  * is not listed. Threads: any. */
 uint32_t aspx_registry_add(const struct aspx_win_request *request,
-                           enum aspx_way way, bool switchable);
+                           enum aspx_handling handling, bool switchable);
 
 /* It got a name; or other rules hold for it. They do nothing when the entry is
  * not the window's alone any more. Threads: any. */

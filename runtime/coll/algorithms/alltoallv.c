@@ -42,10 +42,10 @@ static void find_there(const struct aspx_coll_blocks *blocks, uint32_t n,
 /* Returns an error code.
  *   room  for two numbers of each rank, and for the bytes if they are packed */
 static int lay_out(const struct aspx_coll_blocks *blocks, uint32_t n,
-                   size_t *room, struct aspx_coll_room *packed,
+                   size_t *scratch, struct aspx_coll_scratch *packed,
                    struct dense *dense)
 {
-    size_t *sizes = room, *offsets = room + n, bytes = 0;
+    size_t *sizes = scratch, *offsets = scratch + n, bytes = 0;
 
     *dense = (struct dense){
         .blocks = {.sizes = sizes, .offsets = offsets},
@@ -60,7 +60,7 @@ static int lay_out(const struct aspx_coll_blocks *blocks, uint32_t n,
         find_there(blocks, n, offsets, dense);
         return MPI_SUCCESS;
     }
-    dense->data = aspx_coll_room(packed, bytes);
+    dense->data = aspx_coll_scratch(packed, bytes);
     return dense->data ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
@@ -94,11 +94,12 @@ static int unpack(const struct aspx_coll_blocks *blocks, uint32_t n,
 }
 
 int aspx_coll_alltoallv_in_memory(const struct aspx_coll_job *job,
-                                  const struct aspx_node_way *how)
+                                  const struct aspx_node_config *how)
 {
     struct aspx_coll_comm *comm = job->comm;
     uint32_t n = comm->size;
-    size_t *numbers = aspx_coll_room(&comm->levels, 4 * n * sizeof(*numbers));
+    size_t *numbers = aspx_coll_scratch(&comm->levels,
+                                        4 * n * sizeof(*numbers));
     struct dense in, out;
     int rc = numbers ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 
@@ -115,7 +116,7 @@ int aspx_coll_alltoallv_in_memory(const struct aspx_coll_job *job,
 }
 
 int aspx_coll_move_blocks(struct aspx_coll_job *job,
-                          const struct aspx_coll_way *way,
+                          const struct aspx_coll_config *config,
                           aspx_coll_move_f *move)
 {
     struct aspx_coll_blocks from = aspx_coll_sent(job->call);
@@ -123,5 +124,5 @@ int aspx_coll_move_blocks(struct aspx_coll_job *job,
 
     job->sent = &from;
     job->received = &to;
-    return move(job, way);
+    return move(job, config);
 }

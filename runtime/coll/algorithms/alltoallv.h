@@ -9,19 +9,19 @@
  *   in a node's memory each reads from each the bytes that it expects
  *
  * MPI_IN_PLACE, which all ranks say or none, is MPI's. */
-#ifndef ASPEN_RUNTIME_COLL_ALLTOALLV_H
-#define ASPEN_RUNTIME_COLL_ALLTOALLV_H
+#ifndef ASPEN_RUNTIME_COLL_ALGORITHMS_ALLTOALLV_H
+#define ASPEN_RUNTIME_COLL_ALGORITHMS_ALLTOALLV_H
 
-#include "carry.h"
+#include "execute_call.h"
 
 /* Carry it out by what moves bytes, which takes the blocks of the job. Returns
  * an error code, of which nobody was told. */
 int aspx_coll_move_blocks(struct aspx_coll_job *job,
-                          const struct aspx_coll_way *way,
+                          const struct aspx_coll_config *config,
                           aspx_coll_move_f *move);
 
 /* Move the blocks of a job in the node's memory. Returns an error code. */
 int aspx_coll_alltoallv_in_memory(const struct aspx_coll_job *job,
-                                  const struct aspx_node_way *how);
+                                  const struct aspx_node_config *how);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The list of what carries collectives out, and the texts of all ways. */
+/* The list of what carries collectives out, and the texts of all
+ * configurations. */
 #include "config.h"
 
 #include "executor.h"
@@ -9,21 +10,22 @@
 #include <string.h>
 
 const struct aspx_coll_executor *const aspx_coll_executors[] = {
-    &aspx_coll_by_memory, &aspx_coll_by_levels, &aspx_coll_by_messages,
-    &aspx_coll_by_mpich,  &aspx_coll_by_mpi,    NULL,
+    &aspx_coll_shared_memory, &aspx_coll_hierarchical, &aspx_coll_messages,
+    &aspx_coll_mpich,         &aspx_coll_mpi_choice,   NULL,
 };
 
-const char *aspx_coll_way_text(const struct aspx_coll_way *way, char *buf)
+const char *aspx_coll_config_text(const struct aspx_coll_config *config,
+                                  char *buf)
 {
-    struct asp_strbuf sb = asp_strbuf_on(buf, ASPX_COLL_WAY_TEXT);
+    struct asp_strbuf sb = asp_strbuf_on(buf, ASPX_COLL_CONFIG_TEXT);
 
-    way->executor->text(way, &sb);
+    config->executor->text(config, &sb);
     return buf;
 }
 
-int aspx_coll_way_bad(const char *text, struct asp_err *err)
+int aspx_coll_config_bad(const char *text, struct asp_err *err)
 {
-    return asp_errf(err, EINVAL, "no way to carry out a collective: \"%.100s\"",
+    return asp_errf(err, EINVAL, "no algorithm of a collective: \"%.100s\"",
                     text);
 }
 
@@ -44,32 +46,37 @@ static const struct aspx_coll_executor *reader_of(enum asp_coll_op op,
     return rest;
 }
 
-int aspx_coll_way_parse(enum asp_coll_op op, const char *text,
-                        struct aspx_coll_way *way_p, struct asp_err *err)
+int aspx_coll_config_parse(enum asp_coll_op op, const char *text,
+                           struct aspx_coll_config *config_p,
+                           struct asp_err *err)
 {
-    struct aspx_coll_way way = {.executor = reader_of(op, text), .op = op};
+    struct aspx_coll_config config = {.executor = reader_of(op, text),
+                                      .op = op};
 
-    *way_p = (struct aspx_coll_way){.executor = &aspx_coll_by_mpi, .op = op};
-    if (strlen(text) >= ASPX_COLL_WAY_TEXT)
-        return aspx_coll_way_bad(text, err);
-    if (way.executor->parse && way.executor->parse(text, &way, err) != 0)
+    *config_p = (struct aspx_coll_config){.executor = &aspx_coll_mpi_choice,
+                                          .op = op};
+    if (strlen(text) >= ASPX_COLL_CONFIG_TEXT)
+        return aspx_coll_config_bad(text, err);
+    if (config.executor->parse &&
+        config.executor->parse(text, &config, err) != 0)
         return -1;
-    *way_p = way;
+    *config_p = config;
     return 0;
 }
 
-int aspx_coll_way_check(enum asp_coll_op op, const char *text,
-                        struct asp_err *err)
+int aspx_coll_config_check(enum asp_coll_op op, const char *text,
+                           struct asp_err *err)
 {
-    struct aspx_coll_way way;
+    struct aspx_coll_config config;
 
-    return aspx_coll_way_parse(op, text, &way, err);
+    return aspx_coll_config_parse(op, text, &config, err);
 }
 
-bool aspx_coll_way_is_of(const struct aspx_coll_way *way, const char *family)
+bool aspx_coll_config_is_of(const struct aspx_coll_config *config,
+                            const char *family)
 {
-    const struct aspx_coll_executor *executor = way->executor;
+    const struct aspx_coll_executor *executor = config->executor;
 
     return (executor->family && strcmp(executor->family, family) == 0) ||
-           (executor->is_of && executor->is_of(way, family));
+           (executor->is_of && executor->is_of(config, family));
 }

@@ -14,7 +14,7 @@
 
 #include "shared.h"
 #include "messages.h"
-#include "carry.h"
+#include "execute_call.h"
 #include "executor.h"
 #include "kept.h"
 
@@ -22,7 +22,7 @@
 
 struct levels {
     const struct aspx_coll_job *job;
-    const struct aspx_coll_way *way;
+    const struct aspx_coll_config *config;
     uint32_t leader; /* of this node, as index in it */
     int rc;
 };
@@ -68,7 +68,7 @@ static void between(struct levels *levels, size_t bytes, const void *in,
 
     if (!leads(levels))
         return;
-    aspx_coll_problem(comm, job->args, job->grain, &problem);
+    aspx_coll_problem(comm, job->args, job->element_size, &problem);
     problem.ranks = comm->nnodes;
     problem.node = NULL;
     problem.bytes = bytes;
@@ -77,15 +77,16 @@ static void between(struct levels *levels, size_t bytes, const void *in,
     if (is_rooted(levels))
         comm->leaders[root_node] = (int) root;
     note(levels,
-         aspx_coll_schedule(job, &levels->way->messages, &problem,
+         aspx_coll_schedule(job, &levels->config->messages, &problem,
                             comm->node[comm->rank], comm->leaders, in, out));
     comm->leaders[root_node] = lowest;
 }
 
 static void to_node(struct levels *levels, void *data, size_t bytes)
 {
-    note(levels, aspx_node_bcast(levels->job->comm->area, &levels->way->shared,
-                                 data, bytes, levels->leader));
+    note(levels,
+         aspx_node_bcast(levels->job->comm->area, &levels->config->shared, data,
+                         bytes, levels->leader));
 }
 
 static void barrier(struct levels *levels)
@@ -93,7 +94,7 @@ static void barrier(struct levels *levels)
     char word = 0;
 
     note(levels,
-         aspx_node_barrier(levels->job->comm->area, &levels->way->shared));
+         aspx_node_barrier(levels->job->comm->area, &levels->config->shared));
     between(levels, 0, NULL, NULL);
     to_node(levels, &word, sizeof(word));
 }
@@ -110,15 +111,15 @@ static void bcast(struct levels *levels)
 static void *reduce_in_node(struct levels *levels)
 {
     const struct aspx_coll_job *job = levels->job;
-    void *sum = aspx_coll_room(&job->comm->levels, job->args->bytes);
+    void *sum = aspx_coll_scratch(&job->comm->levels, job->args->bytes);
     struct aspx_node_operator operator;
     struct aspx_node_mpi_op how;
 
     aspx_coll_operator(job, &how, &operator);
-    note(levels,
-         aspx_node_reduce(job->comm->area, &levels->way->shared, &operator,
-                          aspx_coll_input(job), sum,
-                          job->args->bytes / job->grain, levels->leader));
+    note(levels, aspx_node_reduce(job->comm->area, &levels->config->shared,
+                                  &operator, aspx_coll_input(job), sum,
+                                  job->args->bytes / job->element_size,
+                                  levels->leader));
     return sum;
 }
 
@@ -143,12 +144,12 @@ static void allgather(struct levels *levels)
     struct aspx_coll_comm *comm = job->comm;
     size_t block = job->args->bytes, of_node = block * comm->nmembers;
     struct aspx_node_blocks blocks = {.size = block};
-    void *node = aspx_coll_room(&comm->levels, of_node);
+    void *node = aspx_coll_scratch(&comm->levels, of_node);
     const void *in = job->in_place ? (char *) job->out + comm->rank * block
                                    : job->in;
 
-    note(levels, aspx_node_gather(comm->area, &levels->way->shared, in, block,
-                                  node, &blocks, levels->leader));
+    note(levels, aspx_node_gather(comm->area, &levels->config->shared, in,
+                                  block, node, &blocks, levels->leader));
     between(levels, of_node, node, job->out);
     to_node(levels, job->out, block * comm->size);
 }
@@ -164,31 +165,33 @@ static const struct row {
     [ASP_COLL_ALLREDUCE] = {allreduce},
 };
 
-static int move(struct aspx_coll_job *job, const struct aspx_coll_way *way)
+static int move(struct aspx_coll_job *job,
+                const struct aspx_coll_config *config)
 {
-    struct levels levels = {.job = job, .way = way};
+    struct levels levels = {.job = job, .config = config};
 
     find_leader(&levels);
-    rows[way->op].execute(&levels);
+    rows[config->op].execute(&levels);
     return levels.rc;
 }
 
 static int execute(struct aspx_coll_comm *comm,
                    const struct aspx_coll_call *call,
                    const struct asp_tune_args *args,
-                   const struct aspx_coll_way *way)
+                   const struct aspx_coll_config *config)
 {
-    return aspx_coll_carry(comm, call, args, way, move);
+    return aspx_coll_execute_call(comm, call, args, config, move);
 }
 
 /* ---- texts: the part in memory, a plus, that of messages -------------------- */
 
-static void text(const struct aspx_coll_way *way, struct asp_strbuf *sb)
+static void text(const struct aspx_coll_config *config, struct asp_strbuf *sb)
 {
-    char messages[ASP_COLL_WAY_TEXT];
+    char messages[ASP_COLL_CONFIG_TEXT];
 
-    aspx_coll_text_of_memory(way, sb);
-    asp_strbuf_add(sb, "+%s", asp_coll_way_text(&way->messages, messages));
+    aspx_coll_text_of_memory(config, sb);
+    asp_strbuf_add(sb, "+%s",
+                   asp_coll_config_text(&config->messages, messages));
 }
 
 static bool reads(enum asp_coll_op op, const char *text)
@@ -198,26 +201,26 @@ static bool reads(enum asp_coll_op op, const char *text)
     return rest && strchr(rest, '+');
 }
 
-static int parse(const char *text, struct aspx_coll_way *way,
+static int parse(const char *text, struct aspx_coll_config *config,
                  struct asp_err *err)
 {
-    const char *rest = aspx_coll_after_shared(way->op, text);
+    const char *rest = aspx_coll_after_shared(config->op, text);
     size_t len = strcspn(rest, "+");
 
-    return rows[way->op].execute && aspx_coll_parse_memory(rest, len, way)
-               ? aspx_coll_parse_messages(rest + len + 1, way, err)
-               : aspx_coll_way_bad(text, err);
+    return rows[config->op].execute && aspx_coll_parse_memory(rest, len, config)
+               ? aspx_coll_parse_messages(rest + len + 1, config, err)
+               : aspx_coll_config_bad(text, err);
 }
 
 /* ---- selection -------------------------------------------------------------- */
 
-/* Between the leaders each way of messages. */
+/* Between the leaders each configuration of messages. */
 static void list_all(struct aspx_coll_list *list)
 {
     const struct aspx_coll_comm *comm = list->comm;
     const struct row *row = &rows[list->args->op];
-    struct aspx_coll_way way = {
-        .executor = &aspx_coll_by_levels,
+    struct aspx_coll_config config = {
+        .executor = &aspx_coll_hierarchical,
         .op = list->args->op,
         .shared = aspx_coll_flat_memory(),
     };
@@ -226,7 +229,8 @@ static void list_all(struct aspx_coll_list *list)
     if (!comm->area || comm->nnodes < 2 || comm->nnodes == comm->size ||
         !row->execute)
         return;
-    if ((row->blocks || list->args->fold == ASP_TUNE_ORDERED) && !comm->regular)
+    if ((row->blocks || list->args->reduction == ASP_TUNE_ORDERED) &&
+        !comm->regular)
         return;
     aspx_coll_model_problem(list, &problem);
     problem.ranks = comm->nnodes;
@@ -234,28 +238,28 @@ static void list_all(struct aspx_coll_list *list)
     problem.root = problem.root ? comm->node[problem.root] : 0;
     if (row->blocks)
         problem.bytes *= comm->size / comm->nnodes;
-    aspx_coll_list_messages(list, &way, &problem,
-                            aspx_coll_predict_memory(list, &way));
+    aspx_coll_list_messages(list, &config, &problem,
+                            aspx_coll_predict_memory(list, &config));
 }
 
 static bool fits(const struct aspx_coll_comm *comm,
-                 const struct asp_tune_args *args, size_t grain,
-                 const struct aspx_coll_way *way)
+                 const struct asp_tune_args *args, size_t element_size,
+                 const struct aspx_coll_config *config)
 {
     struct asp_coll_problem problem;
     struct asp_err err;
 
     if (!comm->area || comm->nnodes < 2)
         return false;
-    aspx_coll_problem(comm, args, grain, &problem);
+    aspx_coll_problem(comm, args, element_size, &problem);
     problem.ranks = comm->nnodes;
     problem.root = 0;
     problem.node = NULL;
     problem.in_place = false;
-    return asp_coll_fits(&way->messages, &problem, &err) == 0;
+    return asp_coll_fits(&config->messages, &problem, &err) == 0;
 }
 
-const struct aspx_coll_executor aspx_coll_by_levels = {
+const struct aspx_coll_executor aspx_coll_hierarchical = {
     .family = ASPX_COLL_SHARED_FAMILY,
     .text = text,
     .reads = reads,

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_same_way(const struct asp_coll_way *a,
-                        const struct asp_coll_way *b)
+static bool is_same_config(const struct asp_coll_config *a,
+                           const struct asp_coll_config *b)
 {
     return memcmp(a, b, sizeof(*a)) == 0;
 }
@@ -24,7 +24,7 @@ static bool is_same_problem(const struct asp_coll_problem *a,
                             const struct asp_coll_problem *b)
 {
     return a->op == b->op && a->ranks == b->ranks && a->root == b->root &&
-           a->bytes == b->bytes && a->grain == b->grain &&
+           a->bytes == b->bytes && a->element_size == b->element_size &&
            a->commutative == b->commutative && a->in_place == b->in_place &&
            a->node == b->node && are_same(a->counts, b->counts, a->ranks) &&
            are_same(a->displs, b->displs, a->ranks);
@@ -32,7 +32,7 @@ static bool is_same_problem(const struct asp_coll_problem *a,
 
 /* The one that is alike, else the one that was not used for longest. */
 static struct aspx_coll_kept *find(struct aspx_coll_comm *comm,
-                                   const struct asp_coll_way *way,
+                                   const struct asp_coll_config *config,
                                    const struct asp_coll_problem *problem)
 {
     struct aspx_coll_kept *oldest = comm->kept;
@@ -41,7 +41,7 @@ static struct aspx_coll_kept *find(struct aspx_coll_comm *comm,
         struct aspx_coll_kept *kept = &comm->kept[i];
 
         if (kept->used && is_same_problem(&kept->problem, problem) &&
-            is_same_way(&kept->way, way))
+            is_same_config(&kept->config, config))
             return kept;
         if (kept->used < oldest->used)
             oldest = kept;
@@ -71,14 +71,15 @@ static bool keep_counts(struct aspx_coll_kept *kept)
     return true;
 }
 
-static int make(struct aspx_coll_kept *kept, const struct asp_coll_way *way,
+static int make(struct aspx_coll_kept *kept,
+                const struct asp_coll_config *config,
                 const struct asp_coll_problem *problem, uint32_t rank)
 {
     struct asp_err err;
 
-    if (asp_coll_build(way, problem, rank, &kept->schedule, &err) != 0)
+    if (asp_coll_build(config, problem, rank, &kept->schedule, &err) != 0)
         return -1;
-    kept->way = *way;
+    kept->config = *config;
     kept->problem = *problem;
     return !keep_counts(kept)
                ? -1
@@ -86,15 +87,15 @@ static int make(struct aspx_coll_kept *kept, const struct asp_coll_way *way,
 }
 
 int aspx_coll_schedule(const struct aspx_coll_job *job,
-                       const struct asp_coll_way *way,
+                       const struct asp_coll_config *config,
                        const struct asp_coll_problem *problem, uint32_t rank,
                        const int *ranks, const void *in, void *out)
 {
     struct aspx_coll_comm *comm = job->comm;
-    struct aspx_coll_kept *kept = find(comm, way, problem);
+    struct aspx_coll_kept *kept = find(comm, config, problem);
     struct aspx_coll_run run;
 
-    if (!kept->used && make(kept, way, problem, rank) != 0)
+    if (!kept->used && make(kept, config, problem, rank) != 0)
         return MPI_ERR_NO_MEM;
     kept->used = comm->calls;
     aspx_coll_run_start(&run, &kept->plan,
@@ -104,9 +105,9 @@ int aspx_coll_schedule(const struct aspx_coll_job *job,
                             .tag = job->tag,
                             .in = in,
                             .out = out,
-                            .grain = job->grain,
+                            .element_size = job->element_size,
                             .type = job->call->recv_type,
-                            .fold = job->call->fold,
+                            .reduction = job->call->reduction,
                             .sent = job->sent,
                             .received = job->received,
                         });

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A list gets a way, and a call becomes a problem; see list.h. */
+/* A list gets a configuration, and a call becomes a problem; see list.h. */
 #include "config.h"
 
 #include "list.h"
 
-#include "pinned.h"
+#include "reproducible.h"
 
 #include "runtime/coll/comm/counts.h"
 #include "runtime/coll/machine/model.h"
 #include "runtime/coll/machine/settings.h"
-#include "runtime/coll/comm/ways.h"
+#include "runtime/coll/comm/coll_config.h"
 #include "common/coll/model/mpich.h"
 
 enum { MODEL_GRAIN = 8 }; /* bytes of an element, in the model */
 
 void aspx_coll_problem(const struct aspx_coll_comm *comm,
-                       const struct asp_tune_args *args, size_t grain,
+                       const struct asp_tune_args *args, size_t element_size,
                        struct asp_coll_problem *problem_p)
 {
     *problem_p = (struct asp_coll_problem){
@@ -24,9 +24,9 @@ void aspx_coll_problem(const struct aspx_coll_comm *comm,
         .root = args->root < comm->size ? args->root : 0,
         .bytes = args->bytes,
         .counts = aspx_coll_has_counts(args->op) ? comm->counts : NULL,
-        .grain = grain,
-        .commutative = args->fold != ASP_TUNE_ORDERED &&
-                       !aspx_coll_is_pinned(args),
+        .element_size = element_size,
+        .commutative = args->reduction != ASP_TUNE_ORDERED &&
+                       !aspx_coll_is_reproducible(args),
         .in_place = args->in_place,
         .node = comm->nnodes > 1 ? comm->node : NULL,
     };
@@ -52,43 +52,43 @@ void aspx_coll_model_problem(const struct aspx_coll_list *list,
 bool aspx_coll_cost_of_mpich(const struct asp_coll_problem *problem,
                              struct asp_coll_cost *cost_p)
 {
-    struct asp_coll_way way;
+    struct asp_coll_config config;
     struct asp_err err;
 
-    return asp_coll_mpich(problem, &way, &err) == 0 &&
-           asp_coll_predict(aspx_coll_model(), &way, problem, 1, cost_p,
+    return asp_coll_mpich(problem, &config, &err) == 0 &&
+           asp_coll_predict(aspx_coll_model(), &config, problem, 1, cost_p,
                             &err) == 0;
 }
 
 /* There is room for all lists, since a rank without memory would go another
  * way. */
 static uint32_t number_of(struct aspx_coll_comm *comm,
-                          const struct aspx_coll_way *way)
+                          const struct aspx_coll_config *config)
 {
-    if (comm->nways == ASPX_COLL_WAYS)
+    if (comm->nconfigs == ASPX_COLL_CONFIGS)
         return UINT32_MAX;
-    comm->ways[comm->nways] = *way;
-    return comm->nways++;
+    comm->configs[comm->nconfigs] = *config;
+    return comm->nconfigs++;
 }
 
 static bool is_wanted(const struct aspx_coll_list *list,
-                      const struct aspx_coll_way *way)
+                      const struct aspx_coll_config *config)
 {
     const char *force = aspx_coll_settings.force;
 
-    return (!force || aspx_coll_way_is_of(way, force)) &&
-           (!aspx_coll_is_pinned(list->args) ||
-            aspx_coll_keeps_order(list->args, way));
+    return (!force || aspx_coll_config_is_of(config, force)) &&
+           (!aspx_coll_is_reproducible(list->args) ||
+            aspx_coll_keeps_order(list->args, config));
 }
 
 void aspx_coll_list_add(struct aspx_coll_list *list,
-                        const struct aspx_coll_way *way, double us)
+                        const struct aspx_coll_config *config, double us)
 {
     uint32_t number;
 
-    if (!is_wanted(list, way) || list->n >= ASP_DECIDE_CANDIDATES - 1)
+    if (!is_wanted(list, config) || list->n >= ASP_DECIDE_CANDIDATES - 1)
         return;
-    number = number_of(list->comm, way);
+    number = number_of(list->comm, config);
     if (number != UINT32_MAX)
         list->out[list->n++] = (struct asp_search_candidate){number, us};
 }

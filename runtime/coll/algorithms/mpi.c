@@ -8,9 +8,9 @@
 
 #include <string.h>
 
-static void text(const struct aspx_coll_way *way, struct asp_strbuf *sb)
+static void text(const struct aspx_coll_config *config, struct asp_strbuf *sb)
 {
-    (void) way;
+    (void) config;
     asp_strbuf_add(sb, "default");
 }
 
@@ -21,12 +21,12 @@ static bool reads(enum asp_coll_op op, const char *text)
 }
 
 static double predict(const struct aspx_coll_list *list,
-                      const struct aspx_coll_way *way)
+                      const struct aspx_coll_config *config)
 {
     struct asp_coll_problem problem;
     struct asp_coll_cost cost;
 
-    (void) way;
+    (void) config;
     aspx_coll_model_problem(list, &problem);
     return aspx_coll_cost_of_mpich(&problem, &cost) ? aspx_coll_us_of(&cost)
                                                     : 1;
@@ -35,15 +35,15 @@ static double predict(const struct aspx_coll_list *list,
 static int execute(struct aspx_coll_comm *comm,
                    const struct aspx_coll_call *call,
                    const struct asp_tune_args *args,
-                   const struct aspx_coll_way *way)
+                   const struct aspx_coll_config *config)
 {
     (void) comm;
     (void) args;
-    (void) way;
+    (void) config;
     return call->mpi(call);
 }
 
-const struct aspx_coll_executor aspx_coll_by_mpi = {
+const struct aspx_coll_executor aspx_coll_mpi_choice = {
     .family = "default",
     .text = text,
     .reads = reads,

@@ -2,7 +2,7 @@
 /* MPICH's own algorithms, by its control variables (native.h). */
 #include "config.h"
 
-#include "carry.h"
+#include "execute_call.h"
 #include "executor.h"
 
 #include "runtime/coll/comm/counts.h"
@@ -21,18 +21,18 @@ enum { RANKS_SIMULATED = 512 }; /* each algorithm as a whole */
 
 /* ---- texts ------------------------------------------------------------------ */
 
-static bool is_of(const struct aspx_coll_way *way, const char *family)
+static bool is_of(const struct aspx_coll_config *config, const char *family)
 {
     const char *name = asp_after(family, "mpich-");
 
-    return name && aspx_native_is_named(&way->native, name);
+    return name && aspx_native_is_named(&config->native, name);
 }
 
-static void text(const struct aspx_coll_way *way, struct asp_strbuf *sb)
+static void text(const struct aspx_coll_config *config, struct asp_strbuf *sb)
 {
     char buf[ASPX_NATIVE_TEXT];
 
-    asp_strbuf_add(sb, "%s", aspx_native_text(&way->native, buf));
+    asp_strbuf_add(sb, "%s", aspx_native_text(&config->native, buf));
 }
 
 static bool reads(enum asp_coll_op op, const char *text)
@@ -41,10 +41,10 @@ static bool reads(enum asp_coll_op op, const char *text)
     return strstr(text, ":mpich=");
 }
 
-static int parse(const char *text, struct aspx_coll_way *way,
+static int parse(const char *text, struct aspx_coll_config *config,
                  struct asp_err *err)
 {
-    return aspx_native_parse(way->op, text, &way->native, err);
+    return aspx_native_parse(config->op, text, &config->native, err);
 }
 
 /* ---- selection -------------------------------------------------------------- */
@@ -63,25 +63,25 @@ static struct aspx_native_problem problem_of(const struct aspx_coll_comm *comm,
 static bool cost_of(const char *text, const struct asp_coll_problem *problem,
                     struct asp_coll_cost *cost_p)
 {
-    struct asp_coll_way like;
+    struct asp_coll_config like;
     struct asp_err err;
 
-    return asp_coll_way_parse(text, &like, &err) == 0 &&
+    return asp_coll_config_parse(text, &like, &err) == 0 &&
            asp_coll_predict(aspx_coll_model(), &like, problem, 1, cost_p,
                             &err) == 0;
 }
 
-/* What the way of our own costs that is nearest. Returns false where none is.
- */
-static bool predict(const struct aspx_native_way *way,
+/* What the algorithm of our own costs that is nearest. Returns false where none
+ * is. */
+static bool predict(const struct aspx_native_config *config,
                     const struct asp_coll_problem *problem,
                     struct asp_coll_cost *cost_p)
 {
     char text[ASPX_NATIVE_TEXT];
 
-    return (aspx_native_like_divided(way, text) &&
+    return (aspx_native_like_divided(config, text) &&
             cost_of(text, problem, cost_p)) ||
-           cost_of(aspx_native_like(way, text), problem, cost_p);
+           cost_of(aspx_native_like(config, text), problem, cost_p);
 }
 
 /* All but those that are known to send what MPICH's own choice sends: they can
@@ -90,7 +90,7 @@ static void list_all(struct aspx_coll_list *list)
 {
     struct aspx_native_problem native = problem_of(list->comm, list->args);
     struct asp_coll_problem problem;
-    struct aspx_native_ways ways = {0};
+    struct aspx_native_configs configs = {0};
     struct asp_coll_cost standard, cost;
     bool known;
 
@@ -99,30 +99,30 @@ static void list_all(struct aspx_coll_list *list)
         return;
     known = aspx_coll_cost_of_mpich(&problem, &standard) &&
             !aspx_coll_settings.force;
-    while (aspx_native_ways_next(&ways, &native)) {
-        const struct aspx_coll_way way = {.executor = &aspx_coll_by_mpich,
-                                          .op = list->args->op,
-                                          .native = ways.way};
+    while (aspx_native_configs_next(&configs, &native)) {
+        const struct aspx_coll_config config = {.executor = &aspx_coll_mpich,
+                                                .op = list->args->op,
+                                                .native = configs.config};
 
-        if (predict(&way.native, &problem, &cost) &&
-            !(known && aspx_native_is_told_apart(&way.native) &&
+        if (predict(&config.native, &problem, &cost) &&
+            !(known && aspx_native_is_told_apart(&config.native) &&
               asp_coll_sends_alike(&cost, &standard)))
-            aspx_coll_list_add(list, &way,
+            aspx_coll_list_add(list, &config,
                                aspx_coll_us_of(&cost) +
-                                   (aspx_native_builds_schedule(&way.native)
+                                   (aspx_native_builds_schedule(&config.native)
                                         ? SCHEDULE_US
                                         : 0));
     }
 }
 
 static bool fits(const struct aspx_coll_comm *comm,
-                 const struct asp_tune_args *args, size_t grain,
-                 const struct aspx_coll_way *way)
+                 const struct asp_tune_args *args, size_t element_size,
+                 const struct aspx_coll_config *config)
 {
     struct aspx_native_problem problem = problem_of(comm, args);
 
-    (void) grain;
-    return aspx_native_fits(&way->native, &problem);
+    (void) element_size;
+    return aspx_native_fits(&config->native, &problem);
 }
 
 /* ---- a call ----------------------------------------------------------------- */
@@ -131,7 +131,8 @@ static bool fits(const struct aspx_coll_comm *comm,
  * algorithms write elsewhere, or send something else, where types have gaps or
  * a lower bound or differ between ranks, and a rank does not know the types of
  * the others. It calls its error handlers itself. */
-static int move(struct aspx_coll_job *job, const struct aspx_coll_way *way)
+static int move(struct aspx_coll_job *job,
+                const struct aspx_coll_config *config)
 {
     const struct aspx_coll_comm *comm = job->comm;
     struct aspx_coll_call bytes = *job->call;
@@ -149,7 +150,7 @@ static int move(struct aspx_coll_job *job, const struct aspx_coll_way *way)
     bytes.counts = comm->counts;
     bytes.displs = comm->offsets;
     bytes.large = true;
-    rc = aspx_native_call(&way->native, &bytes);
+    rc = aspx_native_call(&config->native, &bytes);
     job->reported = rc != MPI_SUCCESS;
     return rc;
 }
@@ -158,14 +159,14 @@ static int move(struct aspx_coll_job *job, const struct aspx_coll_way *way)
 static int execute(struct aspx_coll_comm *comm,
                    const struct aspx_coll_call *call,
                    const struct asp_tune_args *args,
-                   const struct aspx_coll_way *way)
+                   const struct aspx_coll_config *config)
 {
-    return args->fold == ASP_TUNE_NO_FOLD
-               ? aspx_coll_carry(comm, call, args, way, move)
-               : aspx_native_call(&way->native, call);
+    return args->reduction == ASP_TUNE_NO_REDUCTION
+               ? aspx_coll_execute_call(comm, call, args, config, move)
+               : aspx_native_call(&config->native, call);
 }
 
-const struct aspx_coll_executor aspx_coll_by_mpich = {
+const struct aspx_coll_executor aspx_coll_mpich = {
     .family = "mpich",
     .is_of = is_of,
     .text = text,

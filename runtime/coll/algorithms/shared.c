@@ -5,7 +5,7 @@
 #include "alltoallv.h"
 #include "shared.h"
 #include "executor.h"
-#include "pinned.h"
+#include "reproducible.h"
 
 #include "runtime/coll/machine/machine.h"
 #include "common/base/pairs.h"
@@ -24,7 +24,7 @@ enum { FLAT = ASPX_NODE_RANKS_MAX }; /* a radix */
 /* ---- operations ------------------------------------------------------------- */
 
 typedef int execute_f(const struct aspx_coll_job *job,
-                      const struct aspx_node_way *how);
+                      const struct aspx_node_config *how);
 
 void aspx_coll_operator(const struct aspx_coll_job *job,
                         struct aspx_node_mpi_op *how,
@@ -32,15 +32,15 @@ void aspx_coll_operator(const struct aspx_coll_job *job,
 {
     *how = (struct aspx_node_mpi_op){
         .mpi = &aspx_coll_behind,
-        .op = job->call->fold,
+        .op = job->call->reduction,
         .type = job->call->recv_type,
     };
     *operator=(struct aspx_node_operator){
-        .fold = aspx_node_mpi_fold,
+        .reduce = aspx_node_mpi_reduce,
         .arg = how,
-        .element = job->grain,
-        .is_commutative = job->args->fold != ASP_TUNE_ORDERED,
-        .reproducible = aspx_coll_is_pinned(job->args),
+        .element = job->element_size,
+        .is_commutative = job->args->reduction != ASP_TUNE_ORDERED,
+        .reproducible = aspx_coll_is_reproducible(job->args),
     };
 }
 
@@ -52,20 +52,20 @@ static const void *unless_in_place(const struct aspx_coll_job *job,
 }
 
 static int barrier(const struct aspx_coll_job *job,
-                   const struct aspx_node_way *how)
+                   const struct aspx_node_config *how)
 {
     return aspx_node_barrier(job->comm->area, how);
 }
 
 static int bcast(const struct aspx_coll_job *job,
-                 const struct aspx_node_way *how)
+                 const struct aspx_node_config *how)
 {
     return aspx_node_bcast(job->comm->area, how, job->out, job->args->bytes,
                            job->args->root);
 }
 
 static int scatter(const struct aspx_coll_job *job,
-                   const struct aspx_node_way *how)
+                   const struct aspx_node_config *how)
 {
     struct aspx_node_blocks blocks = {.size = job->args->bytes};
 
@@ -75,7 +75,7 @@ static int scatter(const struct aspx_coll_job *job,
 }
 
 static int gather(const struct aspx_coll_job *job,
-                  const struct aspx_node_way *how)
+                  const struct aspx_node_config *how)
 {
     struct aspx_node_blocks blocks = {.size = job->args->bytes};
 
@@ -85,7 +85,7 @@ static int gather(const struct aspx_coll_job *job,
 }
 
 static int allgather(const struct aspx_coll_job *job,
-                     const struct aspx_node_way *how)
+                     const struct aspx_node_config *how)
 {
     struct aspx_node_blocks blocks = {.size = job->args->bytes};
 
@@ -95,7 +95,7 @@ static int allgather(const struct aspx_coll_job *job,
 }
 
 static int allgatherv(const struct aspx_coll_job *job,
-                      const struct aspx_node_way *how)
+                      const struct aspx_node_config *how)
 {
     const struct aspx_coll_comm *comm = job->comm;
     struct aspx_node_blocks blocks = {
@@ -109,19 +109,19 @@ static int allgatherv(const struct aspx_coll_job *job,
 }
 
 static int reduce(const struct aspx_coll_job *job,
-                  const struct aspx_node_way *how)
+                  const struct aspx_node_config *how)
 {
     struct aspx_node_operator operator;
     struct aspx_node_mpi_op mpi;
 
     aspx_coll_operator(job, &mpi, &operator);
-    return aspx_node_reduce(job->comm->area, how, &operator,
-                            aspx_coll_input(job), job->out,
-                            job->args->bytes / job->grain, job->args->root);
+    return aspx_node_reduce(
+        job->comm->area, how, &operator, aspx_coll_input(job), job->out,
+        job->args->bytes / job->element_size, job->args->root);
 }
 
 static int allreduce(const struct aspx_coll_job *job,
-                     const struct aspx_node_way *how)
+                     const struct aspx_node_config *how)
 {
     struct aspx_node_operator operator;
     struct aspx_node_mpi_op mpi;
@@ -129,7 +129,7 @@ static int allreduce(const struct aspx_coll_job *job,
     aspx_coll_operator(job, &mpi, &operator);
     return aspx_node_allreduce(job->comm->area, how, &operator,
                                aspx_coll_input(job), job->out,
-                               job->args->bytes / job->grain);
+                               job->args->bytes / job->element_size);
 }
 
 enum key { K, UP, DOWN, SEGMENT, FOLD, WAIT, KEYS };
@@ -137,7 +137,7 @@ enum key { K, UP, DOWN, SEGMENT, FOLD, WAIT, KEYS };
 enum {
     DATA = 1 << K | 1 << SEGMENT | 1 << WAIT,
     SIGNALS = 1 << K | 1 << UP | 1 << DOWN | 1 << WAIT,
-    FOLDS = DATA | 1 << FOLD,
+    REDUCTIONS = DATA | 1 << FOLD,
     PAIRS = 1 << SEGMENT | 1 << WAIT, /* of ranks: there is no tree */
 };
 
@@ -148,51 +148,52 @@ static const struct row {
 } rows[ASP_COLL_OPS] = {
     [ASP_COLL_BARRIER] = {barrier, SIGNALS},
     [ASP_COLL_BCAST] = {bcast, DATA},
-    [ASP_COLL_REDUCE] = {reduce, FOLDS},
+    [ASP_COLL_REDUCE] = {reduce, REDUCTIONS},
     [ASP_COLL_SCATTER] = {scatter, DATA},
     [ASP_COLL_GATHER] = {gather, DATA},
     [ASP_COLL_ALLGATHER] = {allgather, DATA, .all = true},
-    [ASP_COLL_ALLREDUCE] = {allreduce, FOLDS},
+    [ASP_COLL_ALLREDUCE] = {allreduce, REDUCTIONS},
     [ASP_COLL_ALLGATHERV] = {allgatherv, DATA}, /* bytes are those of all */
     [ASP_COLL_ALLTOALLV] = {aspx_coll_alltoallv_in_memory, PAIRS},
 };
 
-static int move(struct aspx_coll_job *job, const struct aspx_coll_way *way)
+static int move(struct aspx_coll_job *job,
+                const struct aspx_coll_config *config)
 {
-    return rows[way->op].execute(job, &way->shared);
+    return rows[config->op].execute(job, &config->shared);
 }
 
 static int execute(struct aspx_coll_comm *comm,
                    const struct aspx_coll_call *call,
                    const struct asp_tune_args *args,
-                   const struct aspx_coll_way *way)
+                   const struct aspx_coll_config *config)
 {
-    return aspx_coll_carry(comm, call, args, way, move);
+    return aspx_coll_execute_call(comm, call, args, config, move);
 }
 
 /* ---- texts ------------------------------------------------------------------ */
 
 static const char *const signals[] = {"pull", "push"};
 static const char *const waiters[] = {"spin", "yield", "sleep"};
-static const char *const foldings[] = {"tree", "shares", "each"};
+static const char *const reductions[] = {"tree", "shares", "each"};
 
-#define WAY struct aspx_node_way
+#define CONFIG struct aspx_node_config
 static const struct asp_pair keys[KEYS] = {
-    [K] = ASP_PAIR_NUMBER("k", WAY, radix, 0, UINT32_MAX),
-    [UP] = ASP_PAIR_WORD("up", WAY, up, signals),
-    [DOWN] = ASP_PAIR_WORD("down", WAY, down, signals),
-    [SEGMENT] = ASP_PAIR_NUMBER("segment", WAY, segment, 0, UINT32_MAX),
-    [FOLD] = ASP_PAIR_WORD("fold", WAY, folding, foldings),
-    [WAIT] = ASP_PAIR_WORD("wait", WAY, waiter, waiters),
+    [K] = ASP_PAIR_NUMBER("k", CONFIG, radix, 0, UINT32_MAX),
+    [UP] = ASP_PAIR_WORD("up", CONFIG, up, signals),
+    [DOWN] = ASP_PAIR_WORD("down", CONFIG, down, signals),
+    [SEGMENT] = ASP_PAIR_NUMBER("segment", CONFIG, segment, 0, UINT32_MAX),
+    [FOLD] = ASP_PAIR_WORD("fold", CONFIG, reduction, reductions),
+    [WAIT] = ASP_PAIR_WORD("wait", CONFIG, waiter, waiters),
 };
-#undef WAY
+#undef CONFIG
 
-void aspx_coll_text_of_memory(const struct aspx_coll_way *way,
+void aspx_coll_text_of_memory(const struct aspx_coll_config *config,
                               struct asp_strbuf *sb)
 {
-    asp_strbuf_add(sb, "%s:%s", asp_coll_op_name(way->op),
+    asp_strbuf_add(sb, "%s:%s", asp_coll_op_name(config->op),
                    ASPX_COLL_SHARED_FAMILY);
-    asp_pairs_write(keys, KEYS, &way->shared, rows[way->op].keys, sb);
+    asp_pairs_write(keys, KEYS, &config->shared, rows[config->op].keys, sb);
 }
 
 const char *aspx_coll_after_shared(enum asp_coll_op op, const char *text)
@@ -204,18 +205,18 @@ const char *aspx_coll_after_shared(enum asp_coll_op op, const char *text)
 }
 
 bool aspx_coll_parse_memory(const char *text, size_t len,
-                            struct aspx_coll_way *way)
+                            struct aspx_coll_config *config)
 {
-    char pairs[ASPX_COLL_WAY_TEXT];
+    char pairs[ASPX_COLL_CONFIG_TEXT];
     struct asp_err err;
     uint32_t given;
 
-    way->shared = (struct aspx_node_way){.radix = 4,
-                                         .segment = ASPX_NODE_SEGMENT_MIN};
+    config->shared = (struct aspx_node_config){
+        .radix = 4, .segment = ASPX_NODE_SEGMENT_MIN};
     snprintf(pairs, sizeof(pairs), "%.*s", (int) len, text);
-    return asp_pairs_read(keys, KEYS, pairs + (*pairs == ','), &way->shared,
+    return asp_pairs_read(keys, KEYS, pairs + (*pairs == ','), &config->shared,
                           &given, &err) == 0 &&
-           aspx_node_way_is_valid(&way->shared);
+           aspx_node_config_is_valid(&config->shared);
 }
 
 static bool reads(enum asp_coll_op op, const char *text)
@@ -225,15 +226,15 @@ static bool reads(enum asp_coll_op op, const char *text)
     return rest && !strchr(rest, '+');
 }
 
-static int parse(const char *text, struct aspx_coll_way *way,
+static int parse(const char *text, struct aspx_coll_config *config,
                  struct asp_err *err)
 {
-    const char *rest = aspx_coll_after_shared(way->op, text);
+    const char *rest = aspx_coll_after_shared(config->op, text);
 
-    return rows[way->op].execute &&
-                   aspx_coll_parse_memory(rest, strlen(rest), way)
+    return rows[config->op].execute &&
+                   aspx_coll_parse_memory(rest, strlen(rest), config)
                ? 0
-               : aspx_coll_way_bad(text, err);
+               : aspx_coll_config_bad(text, err);
 }
 
 /* ---- selection -------------------------------------------------------------- */
@@ -249,10 +250,11 @@ static uint32_t depth(uint32_t ranks, uint32_t radix)
 }
 
 double aspx_coll_predict_memory(const struct aspx_coll_list *list,
-                                const struct aspx_coll_way *way)
+                                const struct aspx_coll_config *config)
 {
-    uint32_t ranks = list->comm->nmembers, waiter = way->shared.waiter;
-    uint32_t radix = way->shared.radix < ranks ? way->shared.radix : ranks;
+    uint32_t ranks = list->comm->nmembers, waiter = config->shared.waiter;
+    uint32_t radix = config->shared.radix < ranks ? config->shared.radix
+                                                  : ranks;
     double hop = FLAG_PS * (1 + 0.1 * radix);
     double bytes = (double) list->args->bytes;
 
@@ -275,22 +277,23 @@ static uint32_t digit(uint32_t *choice, uint32_t base)
     return value;
 }
 
-/* The ways that are worth a thought: a choice is a number, with a digit for
- * each parameter. Returns whether there is one of it. */
-static bool choose(uint32_t has, uint32_t choice, struct aspx_node_way *way_p)
+/* The configurations that are worth a thought: a choice is a number, with a
+ * digit for each parameter. Returns whether there is one of it. */
+static bool choose(uint32_t has, uint32_t choice,
+                   struct aspx_node_config *config_p)
 {
     static const uint32_t radixes[] = {2, 4, 16, FLAT};
     enum { RADIXES = sizeof(radixes) / sizeof(radixes[0]) };
 
-    *way_p = (struct aspx_node_way){.segment = ASPX_NODE_SLOT_BYTES};
+    *config_p = (struct aspx_node_config){.segment = ASPX_NODE_SLOT_BYTES};
     if (has >> UP & 1)
-        way_p->up = (uint8_t) digit(&choice, ASPX_NODE_SIGNALS);
+        config_p->up = (uint8_t) digit(&choice, ASPX_NODE_SIGNALS);
     if (has >> DOWN & 1)
-        way_p->down = (uint8_t) digit(&choice, ASPX_NODE_SIGNALS);
+        config_p->down = (uint8_t) digit(&choice, ASPX_NODE_SIGNALS);
     if (has >> FOLD & 1)
-        way_p->folding = (uint8_t) digit(&choice, ASPX_NODE_FOLDINGS);
-    way_p->radix = has >> K & 1 ? radixes[digit(&choice, RADIXES)] : FLAT;
-    way_p->waiter = (uint8_t) choice;
+        config_p->reduction = (uint8_t) digit(&choice, ASPX_NODE_REDUCTIONS);
+    config_p->radix = has >> K & 1 ? radixes[digit(&choice, RADIXES)] : FLAT;
+    config_p->waiter = (uint8_t) choice;
     return choice < ASPX_NODE_WAITERS;
 }
 
@@ -302,28 +305,29 @@ static bool is_here(const struct aspx_coll_comm *comm)
 static void list_all(struct aspx_coll_list *list)
 {
     const struct row *row = &rows[list->args->op];
-    struct aspx_coll_way way = {.executor = &aspx_coll_by_memory,
-                                .op = list->args->op};
+    struct aspx_coll_config config = {.executor = &aspx_coll_shared_memory,
+                                      .op = list->args->op};
 
     if (!is_here(list->comm) || !row->execute)
         return;
-    for (uint32_t i = 0; choose(row->keys, i, &way.shared); i++)
-        aspx_coll_list_add(list, &way, aspx_coll_predict_memory(list, &way));
+    for (uint32_t i = 0; choose(row->keys, i, &config.shared); i++)
+        aspx_coll_list_add(list, &config,
+                           aspx_coll_predict_memory(list, &config));
 }
 
 static bool fits(const struct aspx_coll_comm *comm,
-                 const struct asp_tune_args *args, size_t grain,
-                 const struct aspx_coll_way *way)
+                 const struct asp_tune_args *args, size_t element_size,
+                 const struct aspx_coll_config *config)
 {
     (void) args;
-    (void) grain;
-    (void) way;
+    (void) element_size;
+    (void) config;
     return is_here(comm);
 }
 
-struct aspx_node_way aspx_coll_flat_memory(void)
+struct aspx_node_config aspx_coll_flat_memory(void)
 {
-    return (struct aspx_node_way){
+    return (struct aspx_node_config){
         .radix = FLAT,
         .segment = ASPX_NODE_SLOT_BYTES,
         .waiter = aspx_coll_shares_cpus() ? ASPX_NODE_SLEEP : ASPX_NODE_SPIN,
@@ -332,21 +336,21 @@ struct aspx_node_way aspx_coll_flat_memory(void)
 
 /* Reductions do so when they are told to. */
 static bool keeps_order(const struct asp_tune_args *args,
-                        const struct aspx_coll_way *way)
+                        const struct aspx_coll_config *config)
 {
-    (void) way;
+    (void) config;
     return rows[args->op].keys >> FOLD & 1;
 }
 
-static bool pinned(const struct aspx_coll_comm *comm,
-                   const struct asp_tune_args *args,
-                   struct aspx_coll_way *way_p)
+static bool reproducible(const struct aspx_coll_comm *comm,
+                         const struct asp_tune_args *args,
+                         struct aspx_coll_config *config_p)
 {
-    way_p->shared = aspx_coll_flat_memory();
-    return is_here(comm) && keeps_order(args, way_p);
+    config_p->shared = aspx_coll_flat_memory();
+    return is_here(comm) && keeps_order(args, config_p);
 }
 
-const struct aspx_coll_executor aspx_coll_by_memory = {
+const struct aspx_coll_executor aspx_coll_shared_memory = {
     .family = ASPX_COLL_SHARED_FAMILY,
     .text = aspx_coll_text_of_memory,
     .reads = reads,
@@ -355,6 +359,6 @@ const struct aspx_coll_executor aspx_coll_by_memory = {
     .predict = aspx_coll_predict_memory,
     .fits = fits,
     .keeps_order = keeps_order,
-    .pinned = pinned,
+    .reproducible = reproducible,
     .execute = execute,
 };

@@ -2,8 +2,8 @@
 /* One side of MPI_Alltoallv: a block for each rank, as long and in such places
  * as this rank alone knows, of a type of its own. Two ranks know of the block
  * between them how many bytes it has, and no more. */
-#ifndef ASPEN_RUNTIME_COLL_BLOCKS_H
-#define ASPEN_RUNTIME_COLL_BLOCKS_H
+#ifndef ASPEN_RUNTIME_COLL_CALL_BLOCKS_H
+#define ASPEN_RUNTIME_COLL_CALL_BLOCKS_H
 
 #include "call.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A collective call of the program, in one form for all of them. */
-#ifndef ASPEN_RUNTIME_COLL_CALL_H
-#define ASPEN_RUNTIME_COLL_CALL_H
+#ifndef ASPEN_RUNTIME_COLL_CALL_CALL_H
+#define ASPEN_RUNTIME_COLL_CALL_CALL_H
 
 #include "common/tune/key.h"
 
@@ -28,7 +28,7 @@ struct aspx_coll_call {
     const void *send_counts, *send_displs;
     bool large;
     MPI_Datatype send_type, recv_type;
-    MPI_Op fold;
+    MPI_Op reduction;
     MPI_Comm comm;
     /* The same call behind us, as MPI carries it out. */
     int (*mpi)(const struct aspx_coll_call *call);

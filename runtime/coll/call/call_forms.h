@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The arguments of collective calls, for those that write a function for each
- * (front.c, front_nonblocking.c): as parameters, as a struct aspx_coll_call,
- * and out of it again. Names are those of the standard where there is one. */
-#ifndef ASPEN_RUNTIME_COLL_CALL_FORMS_H
-#define ASPEN_RUNTIME_COLL_CALL_FORMS_H
+ * (interceptors.c, interceptors_nonblocking.c): as parameters, as a struct
+ * aspx_coll_call, and out of it again. Names are those of the standard where
+ * there is one. */
+#ifndef ASPEN_RUNTIME_COLL_CALL_CALL_FORMS_H
+#define ASPEN_RUNTIME_COLL_CALL_CALL_FORMS_H
 
 #include "call.h"
 
@@ -18,7 +19,8 @@
 #define BLOCKS_ARGS(COUNT)        SIDES(COUNT), MPI_Comm comm
 #define ROOTED_BLOCKS_ARGS(COUNT) SIDES(COUNT), int root, MPI_Comm comm
 #define VECTOR(COUNT)                                                          \
-    const void *send, void *recv, COUNT count, MPI_Datatype type, MPI_Op fold
+    const void *send, void *recv, COUNT count, MPI_Datatype type,              \
+        MPI_Op reduction
 #define REDUCTION_ARGS(COUNT)        VECTOR(COUNT), MPI_Comm comm
 #define ROOTED_REDUCTION_ARGS(COUNT) VECTOR(COUNT), int root, MPI_Comm comm
 
@@ -33,14 +35,15 @@
 #define REDUCTION_CALL(OP, ROOT)                                               \
     .op = ASP_COLL_##OP, .root = ROOT, .send = send, .recv = recv,             \
     .nsend = count, .nrecv = count, .send_type = type, .recv_type = type,      \
-    .fold = fold, .comm = comm
+    .reduction = reduction, .comm = comm
 
 /* Arguments for MPI of a call `c`, up to root and communicator. */
 #define ONE_COUNT(TYPE) (TYPE) c->nrecv, c->recv_type
 #define TWO_COUNTS(TYPE)                                                       \
     c->send, (TYPE) c->nsend, c->send_type, c->recv, (TYPE) c->nrecv,          \
         c->recv_type
-#define BUFFERS(TYPE) c->send, c->recv, (TYPE) c->nrecv, c->recv_type, c->fold
+#define BUFFERS(TYPE)                                                          \
+    c->send, c->recv, (TYPE) c->nrecv, c->recv_type, c->reduction
 
 /* clang-format on */
 

@@ -167,13 +167,13 @@ static void post(struct aspx_coll_run *run, uint32_t i)
     run->plan->step_of[run->nrequests++] = i;
 }
 
-static void fold(struct aspx_coll_run *run, const struct asp_coll_step *step)
+static void reduce(struct aspx_coll_run *run, const struct asp_coll_step *step)
 {
     note(run, aspx_coll_behind.MPI_Reduce_local_c(
                   place(run, step->from_buffer, step->from),
                   place(run, step->to_buffer, step->to),
-                  (MPI_Count) (step->bytes / run->where.grain), run->where.type,
-                  run->where.fold));
+                  (MPI_Count) (step->bytes / run->where.element_size),
+                  run->where.type, run->where.reduction));
 }
 
 static void begin(struct aspx_coll_run *run, uint32_t i)
@@ -194,8 +194,8 @@ static void begin(struct aspx_coll_run *run, uint32_t i)
             memcpy(place(run, step->to_buffer, step->to),
                    place(run, step->from_buffer, step->from), step->bytes);
         break;
-    case ASP_COLL_FOLD:
-        fold(run, step);
+    case ASP_COLL_REDUCE_LOCAL:
+        reduce(run, step);
         break;
     }
     end_step(run, i);

@@ -3,13 +3,13 @@
  * messages on a communicator of ours. A state machine: whoever has time moves
  * it.
  *
- *   step waits for its needs --> ready --> COPY, FOLD: done at once
+ *   step waits for its needs --> ready --> COPY, REDUCE: done at once
  *                                     \--> SEND, RECV: posted --> done
  *   the last step is done: the operation is
  *
  * Threads: one at a time. */
-#ifndef ASPEN_RUNTIME_COLL_EXECUTE_H
-#define ASPEN_RUNTIME_COLL_EXECUTE_H
+#ifndef ASPEN_RUNTIME_COLL_CALL_EXECUTE_H
+#define ASPEN_RUNTIME_COLL_CALL_EXECUTE_H
 
 #include "common/coll/schedule/schedule.h"
 
@@ -47,9 +47,9 @@ struct aspx_coll_where {
     int tag;          /* the first of ASP_COLL_TAGS */
     const void *in;
     void *out;
-    size_t grain;      /* bytes of an element of the reduction */
-    MPI_Datatype type; /* of it */
-    MPI_Op fold;
+    size_t element_size; /* bytes of an element of the reduction */
+    MPI_Datatype type;   /* of it */
+    MPI_Op reduction;
     /* Not NULL: byte i of IN and of OUT stands for block i of these. */
     const struct aspx_coll_blocks *sent, *received;
 };

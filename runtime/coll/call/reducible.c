@@ -73,7 +73,7 @@ static enum class class_of(MPI_Datatype type) {
 
 /* MPI 4.0, 6.9.2; what is not sure to be allowed is left to MPI. All of these
  * are commutative. */
-static bool can_fold(MPI_Op op, enum class class)
+static bool can_reduce(MPI_Op op, enum class class)
 {
     switch (op) {
     case MPI_SUM:
@@ -100,5 +100,5 @@ bool aspx_coll_can_reduce(MPI_Op op, MPI_Datatype type, bool *floating_p)
     enum class class = class_of(type);
 
     *floating_p = class == FLOATING || class == COMPLEX;
-    return can_fold(op, class);
+    return can_reduce(op, class);
 }

@@ -2,8 +2,8 @@
 /* Which of MPI's own operations are known to reduce which of its own types. A
  * handle that names neither, as one from overwritten memory, is no error here:
  * nothing is asked of MPI. Threads: any, after the start. */
-#ifndef ASPEN_RUNTIME_COLL_REDUCIBLE_H
-#define ASPEN_RUNTIME_COLL_REDUCIBLE_H
+#ifndef ASPEN_RUNTIME_COLL_CALL_REDUCIBLE_H
+#define ASPEN_RUNTIME_COLL_CALL_REDUCIBLE_H
 
 #include <mpi.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Data with gaps, packed and unpacked by MPI. */
-#ifndef ASPEN_RUNTIME_COLL_TYPED_H
-#define ASPEN_RUNTIME_COLL_TYPED_H
+#ifndef ASPEN_RUNTIME_COLL_CALL_TYPED_H
+#define ASPEN_RUNTIME_COLL_CALL_TYPED_H
 
 #include <mpi.h>
 

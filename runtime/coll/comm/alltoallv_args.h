@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which calls of MPI_Alltoallv are for MPI to judge. */
-#ifndef ASPEN_RUNTIME_COLL_ALLTOALLV_ARGS_H
-#define ASPEN_RUNTIME_COLL_ALLTOALLV_ARGS_H
+#ifndef ASPEN_RUNTIME_COLL_COMM_ALLTOALLV_ARGS_H
+#define ASPEN_RUNTIME_COLL_COMM_ALLTOALLV_ARGS_H
 
 #include "state.h"
 

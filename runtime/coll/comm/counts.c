@@ -68,14 +68,14 @@ const size_t *aspx_coll_alike(const struct aspx_coll_comm *comm, size_t bytes)
 }
 
 const size_t *aspx_coll_shares(const struct aspx_coll_comm *comm,
-                               uint64_t bytes, size_t grain)
+                               uint64_t bytes, size_t element_size)
 {
-    uint64_t elements = bytes / grain, before = 0;
+    uint64_t elements = bytes / element_size, before = 0;
 
     for (uint32_t r = 0; r < comm->size; r++) {
         uint64_t to = elements * (r + 1) / comm->size;
 
-        comm->shares[r] = (to - before) * grain;
+        comm->shares[r] = (to - before) * element_size;
         before = to;
     }
     return comm->shares;

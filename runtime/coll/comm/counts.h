@@ -6,8 +6,8 @@
  *
  * MPI_Gatherv, Scatterv, Alltoallv (alltoallv.h) and Alltoallw are none of
  * them: a rank knows but its own counts. */
-#ifndef ASPEN_RUNTIME_COLL_COUNTS_H
-#define ASPEN_RUNTIME_COLL_COUNTS_H
+#ifndef ASPEN_RUNTIME_COLL_COMM_COUNTS_H
+#define ASPEN_RUNTIME_COLL_COMM_COUNTS_H
 
 #include "state.h"
 
@@ -41,7 +41,7 @@ bool aspx_coll_take_offsets(const struct aspx_coll_comm *comm,
 
 /* As many bytes for each rank, for the model: comm->shares. */
 const size_t *aspx_coll_shares(const struct aspx_coll_comm *comm,
-                               uint64_t bytes, size_t grain);
+                               uint64_t bytes, size_t element_size);
 
 /* The same bytes for each rank, from and to every other: comm->counts. */
 const size_t *aspx_coll_alike(const struct aspx_coll_comm *comm, size_t bytes);

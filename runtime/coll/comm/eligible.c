@@ -17,12 +17,14 @@
 
 /* ---- reductions -------------------------------------------------------------- */
 
-static bool folds(const struct aspx_coll_call *call, struct asp_tune_args *args)
+static bool reduces(const struct aspx_coll_call *call,
+                    struct asp_tune_args *args)
 {
     if (!asp_coll_forms[call->op].reduces)
         return true;
-    args->fold = ASP_TUNE_BUILTIN;
-    return aspx_coll_can_reduce(call->fold, call->recv_type, &args->floating);
+    args->reduction = ASP_TUNE_BUILTIN;
+    return aspx_coll_can_reduce(call->reduction, call->recv_type,
+                                &args->floating);
 }
 
 /* ---- sizes ------------------------------------------------------------------ */
@@ -48,7 +50,7 @@ static bool is_root(const struct aspx_coll_comm *comm,
 
 const struct aspx_coll_call *aspx_coll_significant(
     const struct aspx_coll_comm *comm, const struct aspx_coll_call *call,
-    struct aspx_coll_call *room)
+    struct aspx_coll_call *masked)
 {
     const struct asp_coll_form *form = &asp_coll_forms[call->op];
     bool roots = form->in_place == ASP_COLL_ROOT_IN_PLACE;
@@ -59,12 +61,12 @@ const struct aspx_coll_call *aspx_coll_significant(
 
     if ((!send && !recv) || is_root(comm, call))
         return call;
-    *room = *call;
+    *masked = *call;
     if (send)
-        room->send = NULL;
+        masked->send = NULL;
     else
-        room->recv = NULL;
-    return room;
+        masked->recv = NULL;
+    return masked;
 }
 
 /* The bytes of a block or vector: those of the side that is significant on
@@ -207,7 +209,7 @@ bool aspx_coll_is_eligible(const struct aspx_coll_comm *comm,
     if (!asp_coll_forms[call->op].out) /* nothing is moved */
         return true;
     if (!root_is_right(comm, call) || !in_place_is_right(comm, call) ||
-        !folds(call, args_p))
+        !reduces(call, args_p))
         return false;
     args_p->in_place = call->send == MPI_IN_PLACE;
     if (asp_coll_forms[call->op].counts == ASP_COLL_COUNTS_OWN)
@@ -218,10 +220,10 @@ bool aspx_coll_is_eligible(const struct aspx_coll_comm *comm,
     return args_p->bytes > 0 && sides_are_right(comm, call, args_p->bytes);
 }
 
-size_t aspx_coll_grain(const struct aspx_coll_call *call,
-                       const struct asp_tune_args *args)
+size_t aspx_coll_element_size(const struct aspx_coll_call *call,
+                              const struct asp_tune_args *args)
 {
-    return args->fold == ASP_TUNE_NO_FOLD
+    return args->reduction == ASP_TUNE_NO_REDUCTION
                ? 1
                : aspx_handle_basic_size(call->recv_type);
 }

@@ -28,7 +28,7 @@
 enum { ASPX_COLL_VERSION = 3 };
 
 static struct asp_tune_table table;
-static struct aspx_coll_way *ways; /* one for each row of the table */
+static struct aspx_coll_config *configs; /* one for each row of the table */
 static bool has_table;
 static struct asp_search_effort effort;
 static uint64_t seed;
@@ -39,21 +39,22 @@ bool aspx_coll_prepare(const struct asp_layout *layout)
     return aspx_coll_settings_read(layout);
 }
 
-/* The texts of its rows as ways; they were checked when it was read. */
-static bool parse_ways(void)
+/* The texts of its rows as configurations; they were checked when it was read.
+ */
+static bool parse_configs(void)
 {
     struct asp_err err;
 
-    ways = calloc((size_t) table.nways + 1, sizeof(*ways));
-    for (uint32_t i = 0; ways && i < table.nrows; i++) {
+    configs = calloc((size_t) table.nconfigs + 1, sizeof(*configs));
+    for (uint32_t i = 0; configs && i < table.nrows; i++) {
         const struct asp_tune_row *row = &table.rows[i];
         struct asp_tune_args args;
 
         asp_tune_call_args(row->key.call, &args);
-        (void) aspx_coll_way_parse(args.op, table.ways[row->way],
-                                   &ways[row->way], &err);
+        (void) aspx_coll_config_parse(args.op, table.configs[row->config],
+                                      &configs[row->config], &err);
     }
-    return ways != NULL;
+    return configs != NULL;
 }
 
 /* Who measures all sizes wants to know which are missing. */
@@ -98,7 +99,7 @@ static void find_seed(const unsigned char digest[ASP_SHA256_BYTES])
         m->inside.latency, m->inside.overhead, m->inside.gap,
         m->inside.byte,    m->between.latency, m->between.overhead,
         m->between.gap,    m->between.byte,    m->copy,
-        m->fold,
+        m->reduce,
     };
 
     seed = hash_of(digest);
@@ -144,7 +145,8 @@ bool aspx_coll_begin(const struct asp_layout *layout)
     aspx_coll_reducible_start();
     aspx_coll_machine_find(layout);
     aspx_native_start(aspx_mpi_release());
-    has_table = aspx_coll_take_table(&table) && parse_ways() && index_table();
+    has_table = aspx_coll_take_table(&table) && parse_configs() &&
+                index_table();
     if (has_table && asp_tune_table_digest(&table, digest) != 0)
         has_table = false;
     if (!aspx_coll_are_alike(has_table ? hash_of(digest) : 0))
@@ -162,9 +164,9 @@ const struct asp_tune_table *aspx_coll_table(void)
     return has_table ? &table : NULL;
 }
 
-const struct aspx_coll_way *aspx_coll_table_way(uint32_t way)
+const struct aspx_coll_config *aspx_coll_table_config(uint32_t config)
 {
-    return &ways[way];
+    return &configs[config];
 }
 
 const struct asp_search_effort *aspx_coll_effort(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What all communicators share once the ranks have agreed. */
-#ifndef ASPEN_RUNTIME_COLL_GLOBAL_H
-#define ASPEN_RUNTIME_COLL_GLOBAL_H
+#ifndef ASPEN_RUNTIME_COLL_COMM_GLOBAL_H
+#define ASPEN_RUNTIME_COLL_COMM_GLOBAL_H
 
 #include "state.h"
 
@@ -18,9 +18,9 @@ bool aspx_coll_prepare(const struct asp_layout *layout);
  */
 bool aspx_coll_begin(const struct asp_layout *layout);
 
-/* NULL: none. Its ways, by the numbers of asp_tune_table.ways. */
+/* NULL: none. Its configurations, by the numbers of asp_tune_table.configs. */
 const struct asp_tune_table *aspx_coll_table(void);
-const struct aspx_coll_way *aspx_coll_table_way(uint32_t way);
+const struct aspx_coll_config *aspx_coll_table_config(uint32_t config);
 
 /* How much may be tried. */
 const struct asp_search_effort *aspx_coll_effort(void);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is known of a communicator of the program.
  *
- *   first tunable call --> COUNTING --8th--> earn() in that call
- *                                             |        |
- *          processes of another job,          v        v
- *          an intercommunicator --> OFF <--- fails   TUNED
+ *   first tunable call --> INACTIVE --8th--> activate() in that call
+ *                                                  |        |
+ *          processes of another job,               v        v
+ *          an intercommunicator --> LEFT_TO_MPI <- fails   TUNED
  *
  * Its own duplicate, memory and decisions are made in the eighth call, by all
  * ranks or by none; so a program with 1,000 communicators that it hardly uses
  * pays for none. Threads: calls on one communicator are MPI's to order; on
  * different ones, any. */
-#ifndef ASPEN_RUNTIME_COLL_STATE_H
-#define ASPEN_RUNTIME_COLL_STATE_H
+#ifndef ASPEN_RUNTIME_COLL_COMM_STATE_H
+#define ASPEN_RUNTIME_COLL_COMM_STATE_H
 
-#include "ways.h"
+#include "coll_config.h"
 
 #include "runtime/coll/call/call.h"
 #include "runtime/coll/call/execute.h"
@@ -26,21 +26,21 @@
 #include <stdint.h>
 
 enum aspx_coll_state {
-    ASPX_COLL_COMM_COUNTING,
+    ASPX_COLL_COMM_INACTIVE,
     ASPX_COLL_COMM_TUNED,
-    ASPX_COLL_COMM_OFF,
+    ASPX_COLL_COMM_LEFT_TO_MPI,
 };
 
 enum {
-    ASPX_COLL_EARNED = 8, /* calls: the first ones pay for connections, and the
-                             state costs some 46 messages of 4 ranks */
-    ASPX_COLL_PLANS = 16, /* kept of a communicator */
-    ASPX_COLL_WAYS = ASP_DECIDE_KEYS * ASP_DECIDE_CANDIDATES,
+    ASPX_COLL_ACTIVATION = 8, /* calls: the first ones pay for connections, and
+                             the state costs some 46 messages of 4 ranks */
+    ASPX_COLL_PLANS = 16,     /* kept of a communicator */
+    ASPX_COLL_CONFIGS = ASP_DECIDE_KEYS * ASP_DECIDE_CANDIDATES,
 };
 
 /* A schedule that was carried out before, for the next call that is alike. */
 struct aspx_coll_kept {
-    struct asp_coll_way way;
+    struct asp_coll_config config;
     struct asp_coll_problem problem;
     size_t *counts; /* of its own, and offsets: those of the problem */
     struct asp_coll_schedule schedule;
@@ -48,13 +48,13 @@ struct aspx_coll_kept {
     uint64_t used; /* number of the call that used it last; 0: never */
 };
 
-/* The way of a family for a call word. */
+/* The configuration of a family for a call word. */
 struct aspx_coll_forced {
-    uint32_t call, way;
+    uint32_t call, config;
 };
 
 /* Memory that only grows. */
-struct aspx_coll_room {
+struct aspx_coll_scratch {
     void *memory;
     size_t bytes;
 };
@@ -81,22 +81,22 @@ struct aspx_coll_comm {
 
     void *memory; /* of decide */
     struct asp_decide *decide;
-    struct aspx_coll_way *ways; /* by the numbers that order() gave */
-    uint32_t nways;
+    struct aspx_coll_config *configs; /* by the numbers that order() gave */
+    uint32_t nconfigs;
     struct {
-        const struct aspx_coll_way *way; /* NULL: none yet */
+        const struct aspx_coll_config *config; /* NULL: none yet */
         struct asp_tune_args args;
-        size_t grain;
+        size_t element_size;
     } fitted;                    /* the latest that fitted */
     struct aspx_coll_kept *kept; /* ASPX_COLL_PLANS */
     struct aspx_coll_forced forced[ASP_DECIDE_KEYS]; /* coll.force */
     uint32_t nforced;
-    struct aspx_coll_room in, out; /* where data with gaps are packed */
-    struct aspx_coll_room levels;  /* what a node has together */
-    uint32_t posts;                /* non-blocking calls */
-    bool space_was_offered;
-    struct aspx_coll_space *space; /* space.h; NULL: they are MPI's */
-    struct aspx_coll_told *told;   /* trace.h; NULL without a trace */
+    struct aspx_coll_scratch in, out; /* where data with gaps are packed */
+    struct aspx_coll_scratch levels;  /* what a node has together */
+    uint32_t posts;                   /* non-blocking calls */
+    bool context_was_offered;
+    struct aspx_coll_context *context; /* context.h; NULL: they are MPI's */
+    struct aspx_coll_told *told;       /* trace.h; NULL without a trace */
     double last_us[ASP_COLL_OPS], ended_us[ASP_COLL_OPS];
     int tag_next;
     struct aspx_coll_comm *next; /* of all */

@@ -12,8 +12,8 @@
  * Slots are static, so a look into one is never one into memory that was freed;
  * what is in a slot belongs to the calls of its communicator, which MPI orders.
  * Two communicators that share a slot: the first one has it. */
-#ifndef ASPEN_RUNTIME_COLL_STRAIGHT_H
-#define ASPEN_RUNTIME_COLL_STRAIGHT_H
+#ifndef ASPEN_RUNTIME_COLL_COMM_STRAIGHT_H
+#define ASPEN_RUNTIME_COLL_COMM_STRAIGHT_H
 
 #include "runtime/coll/call/call.h"
 
@@ -27,8 +27,8 @@
 enum {
     ASPX_STRAIGHT_SLOT_BITS = 5,
     ASPX_STRAIGHT_SLOTS = 1 << ASPX_STRAIGHT_SLOT_BITS,
-    ASPX_STRAIGHT_WAY_BITS = 2, /* of the places of calls of one operation */
-    ASPX_STRAIGHT_PLACES = 2 * ASP_COLL_OPS << ASPX_STRAIGHT_WAY_BITS,
+    ASPX_STRAIGHT_CONFIG_BITS = 2, /* of the places of calls of one operation */
+    ASPX_STRAIGHT_PLACES = 2 * ASP_COLL_OPS << ASPX_STRAIGHT_CONFIG_BITS,
 };
 
 /* A call. What an operation lacks is 0. */
@@ -36,7 +36,7 @@ struct aspx_straight_place {
     _Alignas(64) MPI_Count nsend; /* a line of the cache */
     MPI_Count nrecv;
     MPI_Datatype send_type, recv_type;
-    MPI_Op fold;
+    MPI_Op reduction;
     int root;
     bool is_root;   /* this rank */
     MPI_Aint alias; /* aspx_coll_alias() */
@@ -66,8 +66,8 @@ aspx_straight_place_of(size_t slot, const struct aspx_coll_call *call,
     size_t set = 2 * (size_t) call->op + in_place;
 
     return aspx_straight_places + slot * ASPX_STRAIGHT_PLACES +
-           (set << ASPX_STRAIGHT_WAY_BITS) +
-           aspx_straight_hash(call->nrecv, ASPX_STRAIGHT_WAY_BITS);
+           (set << ASPX_STRAIGHT_CONFIG_BITS) +
+           aspx_straight_hash(call->nrecv, ASPX_STRAIGHT_CONFIG_BITS);
 }
 
 /* Is it the same call? What two sides have in common is on both. */
@@ -79,7 +79,7 @@ static inline __attribute__((always_inline)) bool aspx_straight_is(
     if (at->nrecv != call->nrecv || at->recv_type != call->recv_type)
         return false;
     if (form->reduces
-            ? at->fold != call->fold
+            ? at->reduction != call->reduction
             : at->nsend != call->nsend || at->send_type != call->send_type)
         return false;
     return !form->root || at->root == call->root;

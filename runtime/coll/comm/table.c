@@ -4,7 +4,7 @@
 
 #include "table.h"
 
-#include "ways.h"
+#include "coll_config.h"
 
 #include "runtime/coll/call/call.h"
 #include "runtime/coll/machine/join.h"
@@ -31,7 +31,7 @@ static char *read_table(const char *path, uint64_t *bytes_p)
     size_t bytes = 0;
     char *text = NULL;
 
-    if (asp_tune_table_read(path, aspx_coll_way_check, &table, &err) != 0) {
+    if (asp_tune_table_read(path, aspx_coll_config_check, &table, &err) != 0) {
         /* What is saved later is often what is read next time. */
         if (!aspx_coll_settings.save || access(path, F_OK) == 0)
             say("coll.table is not used: ", &err);
@@ -79,7 +79,8 @@ bool aspx_coll_take_table(struct asp_tune_table *table_p)
     text = share(text, &bytes);
     if (bytes)
         taken = asp_tune_table_parse("coll.table", text, bytes,
-                                     aspx_coll_way_check, table_p, &err) == 0;
+                                     aspx_coll_config_check, table_p,
+                                     &err) == 0;
     free(text);
     return taken;
 }

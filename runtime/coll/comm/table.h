@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table that a request names: the same one on all ranks. */
-#ifndef ASPEN_RUNTIME_COLL_TABLE_H
-#define ASPEN_RUNTIME_COLL_TABLE_H
+#ifndef ASPEN_RUNTIME_COLL_COMM_TABLE_H
+#define ASPEN_RUNTIME_COLL_COMM_TABLE_H
 
 #include "common/tune/table.h"
 

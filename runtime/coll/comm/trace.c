@@ -18,9 +18,10 @@ struct aspx_coll_told {
     bool tries; /* the call that goes on */
     uint32_t n;
     struct {
-        uint32_t call;  /* word of the key */
-        bool tried;     /* else chosen */
-        const void *by; /* a way; of a posted operation, why it is so */
+        uint32_t call; /* word of the key */
+        bool tried;    /* else chosen */
+        const void
+            *by; /* a configuration; of a posted operation, why it is so */
     } line[LINES];
 };
 
@@ -54,28 +55,30 @@ static bool was_told(struct aspx_coll_told *told, uint32_t call, bool tried,
 
 /* Where the algorithm is from. */
 static const char *source(const struct aspx_coll_comm *comm,
-                          const struct aspx_coll_way *way)
+                          const struct aspx_coll_config *config)
 {
     if (aspx_coll_settings.force)
         return "coll.force";
-    if (!way)
+    if (!config)
         return "no other is known or proved to be faster";
-    return way >= comm->ways && way < comm->ways + comm->nways ? "searched"
-                                                               : "coll.table";
+    return config >= comm->configs && config < comm->configs + comm->nconfigs
+               ? "searched"
+               : "coll.table";
 }
 
 static void tell(struct aspx_coll_comm *comm, const struct asp_tune_args *args,
-                 bool tried, const struct aspx_coll_way *way)
+                 bool tried, const struct aspx_coll_config *config)
 {
     const struct asp_tune_key key = {comm->shape, asp_tune_call(args)};
-    char text[ASPX_COLL_WAY_TEXT], name[ASP_TUNE_KEY_MAX];
+    char text[ASPX_COLL_CONFIG_TEXT], name[ASP_TUNE_KEY_MAX];
 
-    if (was_told(comm->told, key.call, tried, way))
+    if (was_told(comm->told, key.call, tried, config))
         return;
     aspx_trace("%s: %s %s (%s)", asp_tune_key_print(&key, name),
                tried ? "tries" : "carried out by",
-               way ? aspx_coll_way_text(way, text) : "MPI's own choice",
-               tried ? "search" : source(comm, way));
+               config ? aspx_coll_config_text(config, text)
+                      : "MPI's own choice",
+               tried ? "search" : source(comm, config));
 }
 
 void aspx_coll_trace_posted(struct aspx_coll_comm *comm, enum asp_coll_op op,
@@ -94,24 +97,24 @@ void aspx_coll_trace_posted(struct aspx_coll_comm *comm, enum asp_coll_op op,
 void aspx_coll_trace_begin(struct aspx_coll_comm *comm,
                            const struct asp_tune_args *args,
                            const struct asp_decision *decision,
-                           const struct aspx_coll_way *way)
+                           const struct aspx_coll_config *config)
 {
     comm->told->tries = decision->from == ASP_DECIDE_FROM_SEARCH;
     if (comm->told->tries)
-        tell(comm, args, true, way);
+        tell(comm, args, true, config);
 }
 
 /* The next call shall not be taken for one that was looked at. */
 void aspx_coll_trace_end(struct aspx_coll_comm *comm)
 {
     comm->told->tries = false;
-    comm->fitted.way = NULL;
+    comm->fitted.config = NULL;
 }
 
 void aspx_coll_trace_chosen(struct aspx_coll_comm *comm,
                             const struct asp_tune_args *args,
-                            const struct aspx_coll_way *way)
+                            const struct aspx_coll_config *config)
 {
     if (!comm->told->tries)
-        tell(comm, args, false, way);
+        tell(comm, args, false, config);
 }

@@ -33,7 +33,7 @@ int aspx_coll_set_info(MPI_Comm comm, MPI_Info info)
     if (rc != MPI_SUCCESS || !aspx_coll_active)
         return rc;
     known = aspx_coll_comm_of(comm);
-    if (!known || known->state == ASPX_COLL_COMM_OFF)
+    if (!known || known->state == ASPX_COLL_COMM_LEFT_TO_MPI)
         return rc; /* the same on all of its ranks */
     off = says_off(info);
     if (aspx_coll_behind.MPI_Allreduce(&off, &any, 1, MPI_INT, MPI_MAX, comm) ==

@@ -5,8 +5,8 @@
  *                                       on any rank counts for all
  *   MPI_Comm_get_info  aspen_coll_open  how many searches have not come to a
  *                                       choice; there where it is tuned */
-#ifndef ASPEN_RUNTIME_COLL_INFO_H
-#define ASPEN_RUNTIME_COLL_INFO_H
+#ifndef ASPEN_RUNTIME_COLL_FRONT_INFO_H
+#define ASPEN_RUNTIME_COLL_FRONT_INFO_H
 
 #include <mpi.h>
 

@@ -23,7 +23,7 @@
 
 /* ---- what a rank gives -------------------------------------------------------- */
 
-struct gift {
+struct send_view {
     const void *data;
     MPI_Count count;
     MPI_Datatype type;
@@ -39,32 +39,33 @@ static const void *own_block(const struct aspx_coll_call *call, uint32_t rank)
            (MPI_Aint) rank * (MPI_Aint) call->nrecv * extent;
 }
 
-static struct gift gift_of(const struct aspx_coll_space *space,
-                           const struct aspx_coll_call *call)
+static struct send_view send_view_of(const struct aspx_coll_context *context,
+                                     const struct aspx_coll_call *call)
 {
     const struct asp_coll_form *form = &asp_coll_forms[call->op];
     bool in_place = call->send == MPI_IN_PLACE;
-    struct gift gift = {call->send, call->nsend, call->send_type};
+    struct send_view send_view = {call->send, call->nsend, call->send_type};
 
     if (in_place || !form->in)
-        gift = (struct gift){call->recv, call->nrecv, call->recv_type};
+        send_view = (struct send_view){call->recv, call->nrecv,
+                                       call->recv_type};
     if (in_place && asp_coll_joins(form))
-        gift.data = own_block(call, space->posts.rank);
+        send_view.data = own_block(call, context->posts.rank);
     if (form->in == ASP_COLL_ALL_BLOCKS)
-        gift.count *= space->posts.ranks;
-    return gift;
+        send_view.count *= context->posts.ranks;
+    return send_view;
 }
 
 static int fill(void *arg, void *data, uint64_t bytes)
 {
-    const struct gift *gift = arg;
+    const struct send_view *send_view = arg;
 
-    if (aspx_handle_basic_size(gift->type)) {
-        memcpy(data, gift->data, bytes);
+    if (aspx_handle_basic_size(send_view->type)) {
+        memcpy(data, send_view->data, bytes);
         return MPI_SUCCESS;
     }
-    return aspx_coll_pack(gift->data, gift->count, gift->type, data,
-                          (MPI_Count) bytes, MPI_COMM_SELF);
+    return aspx_coll_pack(send_view->data, send_view->count, send_view->type,
+                          data, (MPI_Count) bytes, MPI_COMM_SELF);
 }
 
 /* ---- what it gets ------------------------------------------------------------- */
@@ -81,7 +82,7 @@ static int keep_type(MPI_Datatype type, MPI_Datatype *kept)
 static int note_target(struct aspx_coll_posted *posted,
                        const struct aspx_coll_call *call)
 {
-    const struct aspx_posts *posts = &posted->space->posts;
+    const struct aspx_posts *posts = &posted->context->posts;
     const struct asp_coll_form *form = &asp_coll_forms[call->op];
 
     posted->to.writes = asp_coll_takes(form,
@@ -101,7 +102,7 @@ static int note_target(struct aspx_coll_posted *posted,
 /* Data with gaps: what MPI_IN_PLACE leaves where it is, is unpacked too. */
 static int take_with_gaps(struct aspx_coll_posted *posted)
 {
-    struct aspx_posts *posts = &posted->space->posts;
+    struct aspx_posts *posts = &posted->context->posts;
     MPI_Count size = 0;
     void *bytes;
     int rc = MPI_SUCCESS;
@@ -124,7 +125,7 @@ static int take_with_gaps(struct aspx_coll_posted *posted)
 
 static void finish(struct aspx_coll_posted *posted)
 {
-    struct aspx_posts *posts = &posted->space->posts;
+    struct aspx_posts *posts = &posted->context->posts;
     int rc = MPI_SUCCESS;
 
     if (posted->to.writes && !posted->to.is_plain)
@@ -140,22 +141,22 @@ static void finish(struct aspx_coll_posted *posted)
         aspx_coll_behind.MPI_Grequest_complete(posted->request);
 }
 
-static _Noreturn void give_up_broken(const struct aspx_coll_space *space)
+static _Noreturn void give_up_broken(const struct aspx_coll_context *context)
 {
-    aspx_coll_say_broken(space);
+    aspx_coll_say_broken(context);
     aspx_coll_behind.MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     abort();
 }
 
 /* The lock is held. */
-static void step(struct aspx_coll_space *space)
+static void step(struct aspx_coll_context *context)
 {
-    struct aspx_posts *posts = &space->posts;
+    struct aspx_posts *posts = &context->posts;
     struct aspx_post *post, *next;
 
-    aspx_coll_look(space);
-    if (aspx_coll_is_broken(space))
-        give_up_broken(space);
+    aspx_coll_look(context);
+    if (aspx_coll_is_broken(context))
+        give_up_broken(context);
     for (post = posts->first; post; post = next) {
         next = post->next;
         if (aspx_post_misses(posts, post) == posts->mailbox.participants)
@@ -163,27 +164,27 @@ static void step(struct aspx_coll_space *space)
     }
 }
 
-void aspx_coll_posted_step(struct aspx_coll_space *space)
+void aspx_coll_posted_step(struct aspx_coll_context *context)
 {
-    pthread_mutex_lock(&space->lock);
-    step(space);
-    pthread_mutex_unlock(&space->lock);
+    pthread_mutex_lock(&context->lock);
+    step(context);
+    pthread_mutex_unlock(&context->lock);
 }
 
 /* ---- posted ------------------------------------------------------------------- */
 
-static struct aspx_mailbox_what what_of(const struct aspx_coll_call *call,
-                                        const struct asp_tune_args *args)
+static struct aspx_mailbox_descriptor descriptor_of(
+    const struct aspx_coll_call *call, const struct asp_tune_args *args)
 {
-    bool folds = args->fold != ASP_TUNE_NO_FOLD;
+    bool reduces = args->reduction != ASP_TUNE_NO_REDUCTION;
 
-    return (struct aspx_mailbox_what){
+    return (struct aspx_mailbox_descriptor){
         .bytes = args->bytes,
         .op = (uint32_t) call->op,
         .root = (uint32_t) call->root,
-        .fold = folds ? call->fold : 0,
-        .type = folds ? call->recv_type : 0,
-        .grain = (uint32_t) aspx_coll_grain(call, args),
+        .reduction = reduces ? call->reduction : 0,
+        .type = reduces ? call->recv_type : 0,
+        .element_size = (uint32_t) aspx_coll_element_size(call, args),
     };
 }
 
@@ -207,52 +208,53 @@ static _Noreturn void give_up(void)
     abort();
 }
 
-static void count(const struct aspx_coll_space *space)
+static void count(const struct aspx_coll_context *context)
 {
-    atomic_fetch_add_explicit(space->by_ghosts
+    atomic_fetch_add_explicit(context->by_ghosts
                                   ? &aspx_coll_posted_counts.by_ghosts
-                                  : &aspx_coll_posted_counts.by_memory,
+                                  : &aspx_coll_posted_counts.shared_memory,
                               1, memory_order_relaxed);
 }
 
 static int begin(struct aspx_coll_posted *posted,
                  const struct aspx_coll_call *call)
 {
-    struct aspx_coll_space *space = posted->space;
-    struct gift gift = gift_of(space, call);
+    struct aspx_coll_context *context = posted->context;
+    struct send_view send_view = send_view_of(context, call);
     bool helped;
     int rc;
 
-    pthread_mutex_lock(&space->lock);
-    rc = aspx_post_begin(&space->posts, &posted->post, fill, &gift);
+    pthread_mutex_lock(&context->lock);
+    rc = aspx_post_begin(&context->posts, &posted->post, fill, &send_view);
     if (rc == 0)
-        step(space);
-    helped = aspx_posts_are_pending(&space->posts) ||
-             aspx_posts_may_fill(&space->posts);
-    pthread_mutex_unlock(&space->lock);
+        step(context);
+    helped = aspx_posts_are_pending(&context->posts) ||
+             aspx_posts_may_fill(&context->posts);
+    pthread_mutex_unlock(&context->lock);
     if (rc != 0)
         return MPI_ERR_NO_MEM;
     if (helped)
-        aspx_coll_publish_later(space);
-    if (space->by_ghosts)
+        aspx_coll_publish_later(context);
+    if (context->by_ghosts)
         aspx_coll_ghosts->ring();
-    count(space);
+    count(context);
     return MPI_SUCCESS;
 }
 
-static void post(struct aspx_coll_space *space,
+static void post(struct aspx_coll_context *context,
                  const struct aspx_coll_call *call,
-                 const struct aspx_mailbox_what *what, MPI_Request *request)
+                 const struct aspx_mailbox_descriptor *descriptor,
+                 MPI_Request *request)
 {
     struct aspx_coll_posted *posted = calloc(1, sizeof(*posted));
     int rc;
 
     if (!posted)
         give_up();
-    atomic_fetch_add(&space->holders, 1);
-    posted->space = space;
+    atomic_fetch_add(&context->holders, 1);
+    posted->context = context;
     posted->request = MPI_REQUEST_NULL;
-    posted->post.what = *what;
+    posted->post.descriptor = *descriptor;
     posted->post.keeps_own = keeps_own(call);
     rc = note_target(posted, call);
     if (rc == MPI_SUCCESS)
@@ -272,26 +274,26 @@ static void trace(struct aspx_coll_comm *comm,
         aspx_coll_trace_posted(comm, call->op, args, by);
 }
 
-/* Fills in *what_p where it can be carried out by the space; else false. */
+/* Fills in *what_p where it can be carried out by the context; else false. */
 static bool can_post(struct aspx_coll_comm *comm,
                      const struct aspx_coll_call *call,
-                     struct aspx_mailbox_what *what_p)
+                     struct aspx_mailbox_descriptor *what_p)
 {
     struct asp_tune_args args;
 
-    if (!comm->space || !aspx_coll_is_eligible(comm, call, &args)) {
+    if (!comm->context || !aspx_coll_is_eligible(comm, call, &args)) {
         trace(comm, call, NULL,
-              comm->space ? "MPI: its arguments are left to that"
-                          : "MPI: its ranks share no mailbox, or not yet");
+              comm->context ? "MPI: its arguments are left to that"
+                            : "MPI: its ranks share no mailbox, or not yet");
         return false;
     }
-    *what_p = what_of(call, &args);
-    if (!aspx_posts_can(&comm->space->posts, what_p)) {
+    *what_p = descriptor_of(call, &args);
+    if (!aspx_posts_can(&comm->context->posts, what_p)) {
         trace(comm, call, &args, "MPI: too large, or of several nodes");
         return false;
     }
     trace(comm, call, &args,
-          comm->space->by_ghosts ? "ghosts" : "memory of the node");
+          comm->context->by_ghosts ? "ghosts" : "memory of the node");
     return true;
 }
 
@@ -299,22 +301,22 @@ int aspx_coll_post(const struct aspx_coll_call *call, MPI_Request *request,
                    int (*mpi)(const struct aspx_coll_call *call,
                               MPI_Request *request))
 {
-    struct aspx_coll_comm *comm = aspx_coll_active && aspx_coll_space_wanted()
+    struct aspx_coll_comm *comm = aspx_coll_active && aspx_coll_context_wanted()
                                       ? aspx_coll_comm_of(call->comm)
                                       : NULL;
-    struct aspx_mailbox_what what;
-    struct aspx_coll_call room;
+    struct aspx_mailbox_descriptor descriptor;
+    struct aspx_coll_call masked;
 
-    if (!comm || comm->state == ASPX_COLL_COMM_OFF)
+    if (!comm || comm->state == ASPX_COLL_COMM_LEFT_TO_MPI)
         return mpi(call, request);
     if (comm->posts++ == 0) /* the next blocking call has more to do */
         aspx_straight_forget(comm->comm);
     comm->calls++;
-    if (comm->state == ASPX_COLL_COMM_COUNTING)
+    if (comm->state == ASPX_COLL_COMM_INACTIVE)
         return aspx_coll_comm_returned(call->comm, mpi(call, request));
-    call = aspx_coll_significant(comm, call, &room);
-    if (!request || !can_post(comm, call, &what))
+    call = aspx_coll_significant(comm, call, &masked);
+    if (!request || !can_post(comm, call, &descriptor))
         return mpi(call, request);
-    post(comm->space, call, &what, request);
+    post(comm->context, call, &descriptor, request);
     return MPI_SUCCESS;
 }

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A non-blocking collective call: by a communicator's space (space.h) where it
- * can be, else MPI's.
+/* A non-blocking collective call: by a communicator's context (context.h) where
+ * it can be, else MPI's.
  *
- *   MPI_Iallreduce(...) --> a space, and it fits --> posted; a generalized
+ *   MPI_Iallreduce(...) --> a context, and it fits --> posted; a generalized
  *          |                                         request (requests.h)
- *          +--> no space yet, too large, a function of the program ... --> MPI
+ *          +--> no context yet, too large, a function of the program ... -->
+ *          MPI
  *
- * What decides is equal on all ranks, as in tune.c: the communicator's space is
- * made in a blocking call, in which ranks wait for each other anyway, after a
- * non-blocking one was seen on it. */
-#ifndef ASPEN_RUNTIME_COLL_POSTED_H
-#define ASPEN_RUNTIME_COLL_POSTED_H
+ * What decides is equal on all ranks, as in tune.c: the communicator's context
+ * is made in a blocking call, in which ranks wait for each other anyway, after
+ * a non-blocking one was seen on it. */
+#ifndef ASPEN_RUNTIME_COLL_FRONT_POSTED_H
+#define ASPEN_RUNTIME_COLL_FRONT_POSTED_H
 
 #include "runtime/coll/call/call.h"
-#include "runtime/coll/nonblocking/space.h"
+#include "runtime/coll/nonblocking/context.h"
 
 /* A call that was posted, until its request is freed. */
 struct aspx_coll_posted {
     struct aspx_post post;
-    struct aspx_coll_space *space;
+    struct aspx_coll_context *context;
     MPI_Request request;
     struct {
         void *data;
@@ -34,8 +35,8 @@ int aspx_coll_post(const struct aspx_coll_call *call, MPI_Request *request,
                    int (*mpi)(const struct aspx_coll_call *call,
                               MPI_Request *request));
 
-/* Take what came for the operations of a space; ends those for which all is
+/* Take what came for the operations of a context; ends those for which all is
  * there. */
-void aspx_coll_posted_step(struct aspx_coll_space *space);
+void aspx_coll_posted_step(struct aspx_coll_context *context);
 
 #endif

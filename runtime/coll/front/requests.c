@@ -54,7 +54,7 @@ static int query(void *extra, MPI_Status *status)
     status->MPI_ERROR = posted->post.rc;
     if (posted->post.rc != MPI_SUCCESS) {
         ended_rc = posted->post.rc;
-        ended_comm = posted->space->comm;
+        ended_comm = posted->context->comm;
     }
     return MPI_SUCCESS; /* else MPI would call another handler */
 }
@@ -67,7 +67,7 @@ static int let_go(void *extra)
     atomic_fetch_sub(&open_requests, 1);
     if (!posted->post.has_ended)
         return MPI_SUCCESS; /* an error of the program's: it is still moved */
-    aspx_coll_space_leave(posted->space);
+    aspx_coll_context_leave(posted->context);
     free(posted);
     return MPI_SUCCESS;
 }
@@ -113,10 +113,10 @@ struct wait {
 static struct aspx_event *event_of(void *arg)
 {
     struct aspx_coll_posted *posted = ((struct wait *) arg)->posted;
-    struct aspx_posts *posts = &posted->space->posts;
+    struct aspx_posts *posts = &posted->context->posts;
     struct aspx_event *event = NULL;
 
-    pthread_mutex_lock(&posted->space->lock);
+    pthread_mutex_lock(&posted->context->lock);
     if (!posted->post.has_ended) {
         uint32_t p = aspx_post_misses(posts, &posted->post);
 
@@ -125,7 +125,7 @@ static struct aspx_event *event_of(void *arg)
                  .flags[p < posts->mailbox.participants ? p : posts->mailbox.me]
                  .event;
     }
-    pthread_mutex_unlock(&posted->space->lock);
+    pthread_mutex_unlock(&posted->context->lock);
     return event;
 }
 
@@ -133,10 +133,10 @@ static bool has_ended(struct aspx_coll_posted *posted)
 {
     bool ended;
 
-    aspx_coll_posted_step(posted->space);
-    pthread_mutex_lock(&posted->space->lock);
+    aspx_coll_posted_step(posted->context);
+    pthread_mutex_lock(&posted->context->lock);
     ended = posted->post.has_ended;
-    pthread_mutex_unlock(&posted->space->lock);
+    pthread_mutex_unlock(&posted->context->lock);
     return ended;
 }
 
@@ -158,14 +158,14 @@ static void keep_mpi_going(void *arg, const struct aspx_await_pause *pause)
 /* The others of the node take what this rank has given when they run. */
 static void let_others_catch_up(struct aspx_coll_posted *posted)
 {
-    struct aspx_coll_space *space = posted->space;
+    struct aspx_coll_context *context = posted->context;
     bool ahead;
 
-    pthread_mutex_lock(&space->lock);
-    ahead = space->posts.mailbox.used > AHEAD_BYTES &&
-            space->posts.begun != space->waited_at;
-    space->waited_at = space->posts.begun;
-    pthread_mutex_unlock(&space->lock);
+    pthread_mutex_lock(&context->lock);
+    ahead = context->posts.mailbox.used > AHEAD_BYTES &&
+            context->posts.begun != context->waited_at;
+    context->waited_at = context->posts.begun;
+    pthread_mutex_unlock(&context->lock);
     if (ahead)
         aspx_backoff_nap(ASPX_WAIT_COLL_AHEAD);
 }

@@ -8,8 +8,8 @@
  * (MPICH's generalized requests with a poll function would do without these;
  * but its MPI_Wait then calls that function without end and makes no progress
  * of messages meanwhile, and MPI_Request_get_status never calls it.) */
-#ifndef ASPEN_RUNTIME_COLL_REQUESTS_H
-#define ASPEN_RUNTIME_COLL_REQUESTS_H
+#ifndef ASPEN_RUNTIME_COLL_FRONT_REQUESTS_H
+#define ASPEN_RUNTIME_COLL_FRONT_REQUESTS_H
 
 #include "posted.h"
 

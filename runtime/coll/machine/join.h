@@ -2,8 +2,8 @@
 /* All ranks of the program must stand in front of its collectives, with the
  * same settings and the same table: one that does not would wait for messages
  * that nobody sends. */
-#ifndef ASPEN_RUNTIME_COLL_JOIN_H
-#define ASPEN_RUNTIME_COLL_JOIN_H
+#ifndef ASPEN_RUNTIME_COLL_MACHINE_JOIN_H
+#define ASPEN_RUNTIME_COLL_MACHINE_JOIN_H
 
 #include <mpi.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the job runs, as tables and models (model.h) of collectives need it. */
-#ifndef ASPEN_RUNTIME_COLL_MACHINE_H
-#define ASPEN_RUNTIME_COLL_MACHINE_H
+#ifndef ASPEN_RUNTIME_COLL_MACHINE_MACHINE_H
+#define ASPEN_RUNTIME_COLL_MACHINE_MACHINE_H
 
 #include "probe.h"
 

@@ -57,7 +57,7 @@ static void take(const struct asp_tune_links *links,
     }
     if (links->has_core) {
         model.machine.copy = links->core.copy;
-        model.machine.fold = links->core.fold;
+        model.machine.reduce = links->core.reduce;
     }
 }
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The machine model by which ways are put in order: the same numbers on all
- * ranks. Of each link the first of these that there is:
+/* The machine model by which configurations are put in order: the same numbers
+ * on all ranks. Of each link the first of these that there is:
  *
  *   the table's        coll.table, measured when it was made (aspen tune)
  *   a probe's          coll=tune, within coll.probe_ms, at MPI_Init (probe.h)
- *   a machine's        of common/coll/model/machines.c, by what rank 0 knows of the
- *                      network
+ *   a machine's        of common/coll/model/machines.c, by what rank 0 knows of
+ *                      the network
  *
  * Where ranks share CPUs a message waits, besides, until its receiver has
  * one. */
-#ifndef ASPEN_RUNTIME_COLL_MODEL_H
-#define ASPEN_RUNTIME_COLL_MODEL_H
+#ifndef ASPEN_RUNTIME_COLL_MACHINE_MODEL_H
+#define ASPEN_RUNTIME_COLL_MACHINE_MODEL_H
 
 #include "common/coll/model/simulate.h"
 #include "common/tune/table.h"

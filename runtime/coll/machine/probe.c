@@ -29,7 +29,7 @@ enum {
                     CPUs, too, the pair has them together for a while now
                     and then, which the first of them waits for */
     REPEATS = 2, /* of what else is in a round, for the same reason */
-    CORE_ROUNDS = 8, /* of copying and folding 64 KiB: some 10 us each */
+    CORE_ROUNDS = 8, /* of copying and reducing 64 KiB: some 10 us each */
 };
 
 enum what { PING, TAKE, GIVE, END };
@@ -221,7 +221,7 @@ static void measure(struct end *end, double budget_us, bool thorough)
 
 static void measure_core(const struct end *end, struct asp_tune_core *core_p)
 {
-    double copy = 0, fold = 0;
+    double copy = 0, reduce = 0;
 
     for (int i = 0; i < CORE_ROUNDS; i++) {
         double begun = now_ns();
@@ -232,10 +232,10 @@ static void measure_core(const struct end *end, struct asp_tune_core *core_p)
         aspx_coll_behind.MPI_Reduce_local(end->in, end->out,
                                           LARGE / (int) sizeof(double),
                                           MPI_DOUBLE, MPI_SUM);
-        keep_least(&fold, now_ns() - begun);
+        keep_least(&reduce, now_ns() - begun);
     }
     *core_p = (struct asp_tune_core){(int64_t) (1e3 * copy / LARGE),
-                                     (int64_t) (1e3 * fold / LARGE)};
+                                     (int64_t) (1e3 * reduce / LARGE)};
 }
 
 /* ---- all -------------------------------------------------------------------- */

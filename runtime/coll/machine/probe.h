@@ -12,8 +12,8 @@
  *   fits constants
  *   ---------------- the same numbers to all (MPI_Ibcast) ------------------>
  */
-#ifndef ASPEN_RUNTIME_COLL_PROBE_H
-#define ASPEN_RUNTIME_COLL_PROBE_H
+#ifndef ASPEN_RUNTIME_COLL_MACHINE_PROBE_H
+#define ASPEN_RUNTIME_COLL_MACHINE_PROBE_H
 
 #include "common/tune/table.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the request says of collectives: knobs coll and coll.*. */
-#ifndef ASPEN_RUNTIME_COLL_SETTINGS_H
-#define ASPEN_RUNTIME_COLL_SETTINGS_H
+#ifndef ASPEN_RUNTIME_COLL_MACHINE_SETTINGS_H
+#define ASPEN_RUNTIME_COLL_MACHINE_SETTINGS_H
 
 #include "common/layout/layout.h"
 
@@ -16,7 +16,7 @@ struct aspx_coll_settings {
     const char *table;    /* file to begin with, NULL: none; of the layout */
     const char *save;     /* file to write what was found into, NULL: none */
     const char *force;    /* name of the algorithm to take always, NULL: none */
-    bool reproducible;    /* pinned.h */
+    bool reproducible;    /* reproducible.h */
     bool explicit_effort; /* try everything (aspen tune) */
     bool shows_links;     /* who measures a machine, or asked for a report,
                              wants to see what was measured */

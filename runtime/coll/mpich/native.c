@@ -117,9 +117,9 @@ static int variable_of(const char *name)
 /* Trees have the shape that the environment asked for when MPI started. */
 static bool is_kary(const char *name)
 {
-    enum { ROOM = 4096 };
+    enum { VALUE_MAX = 4096 };
     struct variable variable;
-    char value[ROOM] = "";
+    char value[VALUE_MAX] = "";
     bool kary;
 
     snprintf(variable.name, sizeof(variable.name), "MPIR_CVAR_%.50s", name);
@@ -226,22 +226,23 @@ void aspx_native_stop(void)
 
 /* What was there, and what we wrote. */
 struct turn {
-    const struct aspx_native_way *way;
+    const struct aspx_native_config *config;
     int was[ASPX_NATIVE_SETTINGS], is[ASPX_NATIVE_SETTINGS];
 };
 
-static const struct plan *plan_of(const struct aspx_native_way *way)
+static const struct plan *plan_of(const struct aspx_native_config *config)
 {
-    return &plans[number_of(way->row)][way->device];
+    return &plans[number_of(config->row)][config->device];
 }
 
-static int value_of(const struct step *step, const struct aspx_native_way *way)
+static int value_of(const struct step *step,
+                    const struct aspx_native_config *config)
 {
     switch (step->from) {
     case ASPX_NATIVE_K:
-        return (int) way->k;
+        return (int) config->k;
     case ASPX_NATIVE_CHUNK:
-        return (int) way->chunk;
+        return (int) config->chunk;
     default:
         return step->fixed;
     }
@@ -264,12 +265,12 @@ static void must(int rc, const struct variable *variable)
 static void set(void *argument)
 {
     struct turn *turn = argument;
-    const struct plan *plan = plan_of(turn->way);
+    const struct plan *plan = plan_of(turn->config);
 
     for (uint32_t i = 0; i < plan->n; i++) {
         const struct variable *variable = &variables[plan->steps[i].variable];
 
-        turn->is[i] = value_of(&plan->steps[i], turn->way);
+        turn->is[i] = value_of(&plan->steps[i], turn->config);
         must(read_it(variable, &turn->was[i]), variable);
         must(write_it(variable, turn->is[i]), variable);
     }
@@ -278,7 +279,7 @@ static void set(void *argument)
 static void restore(void *argument)
 {
     struct turn *turn = argument;
-    const struct plan *plan = plan_of(turn->way);
+    const struct plan *plan = plan_of(turn->config);
 
     for (uint32_t i = plan->n; i-- > 0;) {
         const struct variable *variable = &variables[plan->steps[i].variable];
@@ -298,10 +299,10 @@ static void in_turn(void (*work)(void *argument), void *argument)
         work(argument);
 }
 
-int aspx_native_call(const struct aspx_native_way *way,
+int aspx_native_call(const struct aspx_native_config *config,
                      const struct aspx_coll_call *call)
 {
-    struct turn turn = {.way = way};
+    struct turn turn = {.config = config};
     int rc;
 
     in_turn(set, &turn);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of MPICH's algorithms: which control variables have which values.
  * Private to native*.c. */
-#ifndef ASPEN_RUNTIME_COLL_NATIVE_ROWS_H
-#define ASPEN_RUNTIME_COLL_NATIVE_ROWS_H
+#ifndef ASPEN_RUNTIME_COLL_MPICH_NATIVE_ROWS_H
+#define ASPEN_RUNTIME_COLL_MPICH_NATIVE_ROWS_H
 
 #include "native.h"
 
@@ -25,11 +25,11 @@ enum aspx_native_need {
     ASPX_NATIVE_NOT_IN_PLACE = 1 << 3, /* on none */
     ASPX_NATIVE_COMMUTATIVE = 1 << 4,
     ASPX_NATIVE_BUILTIN = 1 << 5, /* an MPI_Op of MPI's own */
-    /* With a radix above two operands are folded as they come: floating results
-     * would differ between ranks, or between two runs. */
+    /* With a radix above two operands are reduced as they come: floating
+     * results would differ between ranks, or between two runs. */
     ASPX_NATIVE_EXACT = 1 << 6,
     ASPX_NATIVE_TREE = 1 << 7,    /* flat with k = ranks - 1, else k = ranks */
-    ASPX_NATIVE_CHUNKED = 1 << 8, /* no way of it without chunk */
+    ASPX_NATIVE_CHUNKED = 1 << 8, /* no configuration of it without chunk */
     ASPX_NATIVE_DEVICE = 1 << 9,  /* the device may divide it into levels */
     ASPX_NATIVE_ROOT_0 = 1 << 10, /* wrong with another root */
 };
@@ -52,7 +52,7 @@ struct aspx_native_row {
         int value;
     } also[2];        /* whatever else it depends on */
     const char *kary; /* a string that cannot be written: must be "kary" */
-    const char *like; /* a way of our own, with k for %u */
+    const char *like; /* a configuration of our own, with k for %u */
     /* The same where the device divides it: binomial trees inside of nodes, and
      * the algorithm between them. NULL: not known. */
     const char *divided;
@@ -66,7 +66,7 @@ enum { ASPX_NATIVE_ROWS_MAX = 64 }; /* bits of a word */
 /* The column of a release as aspx_mpi_release() has it; -1: none. */
 int aspx_native_column(int release);
 
-/* Values of a control variable of a way. */
+/* Values of a control variable of a configuration. */
 enum aspx_native_value { ASPX_NATIVE_FIXED, ASPX_NATIVE_K, ASPX_NATIVE_CHUNK };
 
 enum { ASPX_NATIVE_SETTINGS = 10, ASPX_NATIVE_NAME = 64 };
@@ -78,7 +78,7 @@ struct aspx_native_setting {
 };
 
 /* Everything that a row sets in this column, into out of ASPX_NATIVE_SETTINGS.
- *   device  as in struct aspx_native_way
+ *   device  as in struct aspx_native_config
  * Returns how many. */
 uint32_t aspx_native_settings(const struct aspx_native_row *row, int column,
                               bool device, struct aspx_native_setting *out);

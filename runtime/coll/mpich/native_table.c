@@ -207,7 +207,7 @@ const struct aspx_native_row aspx_native_rows[] = {
         .needs = POWER, .like = "halving"),
     ROW(REDUCE_SCATTER_BLOCK, "recursive-doubling", .algorithm = ALL(2),
         BLOCKING, .like = "exchange,k=2"),
-    /* In place it folds into the receive buffer behind the result. */
+    /* In place it reduces into the receive buffer behind the result. */
     ROW(REDUCE_SCATTER_BLOCK, "pairwise", .algorithm = ALL(3), BLOCKING,
         .needs = COMMUTATIVE | NOT_IN_PLACE, .like = "flat"),
     ROW(REDUCE_SCATTER_BLOCK, "recursive-halving", .algorithm = ALL(4),

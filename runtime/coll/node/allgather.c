@@ -33,12 +33,13 @@ static aspx_node_phase *const phases[] = {aspx_node_slot_is_free,
                                           NULL};
 
 static void start(struct aspx_node_op *op, struct aspx_node_area *area,
-                  const struct aspx_node_way *way, const void *in, size_t bytes,
-                  void *out, const struct aspx_node_blocks *blocks)
+                  const struct aspx_node_config *config, const void *in,
+                  size_t bytes, void *out,
+                  const struct aspx_node_blocks *blocks)
 {
     char *own = (char *) out + aspx_node_block_offset(blocks, area->index);
 
-    aspx_node_begin(op, area, way, phases);
+    aspx_node_begin(op, area, config, phases);
     op->in = in ? in : own;
     op->out = out;
     op->bytes = in ? bytes : aspx_node_block_size(blocks, area->index);
@@ -49,17 +50,17 @@ static void start(struct aspx_node_op *op, struct aspx_node_area *area,
         op->bytes = bytes;
     }
     aspx_node_cut(op, aspx_node_block_max(blocks, area->count),
-                  op->way.segment);
+                  op->config.segment);
     op->has_ended |= area->count == 1;
 }
 
 int aspx_node_allgather(struct aspx_node_area *area,
-                        const struct aspx_node_way *way, const void *in,
+                        const struct aspx_node_config *config, const void *in,
                         size_t bytes, void *out,
                         const struct aspx_node_blocks *blocks)
 {
     struct aspx_node_op op;
 
-    start(&op, area, way, in, bytes, out, blocks);
+    start(&op, area, config, in, bytes, out, blocks);
     return aspx_node_wait(&op);
 }

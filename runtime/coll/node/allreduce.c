@@ -41,38 +41,43 @@ static bool take_shares(struct aspx_node_op *op)
 }
 
 static aspx_node_phase *const top_phases[] = {
-    aspx_node_slot_is_free, aspx_node_fold_children, turn, NULL};
+    aspx_node_slot_is_free, aspx_node_reduce_children, turn, NULL};
 static aspx_node_phase *const tree_phases[] = {aspx_node_slot_is_free,
-                                               aspx_node_fold_children,
+                                               aspx_node_reduce_children,
                                                aspx_node_send_up,
                                                aspx_node_await_first,
                                                take,
                                                NULL};
-static aspx_node_phase *const share_phases[] = {
-    aspx_node_slot_is_free, aspx_node_put_for_all, aspx_node_sync_gather,
-    aspx_node_sync_release, aspx_node_fold_share,  aspx_node_sync_gather,
-    aspx_node_sync_release, take_shares,           NULL};
+static aspx_node_phase *const share_phases[] = {aspx_node_slot_is_free,
+                                                aspx_node_put_for_all,
+                                                aspx_node_sync_gather,
+                                                aspx_node_sync_release,
+                                                aspx_node_reduce_share,
+                                                aspx_node_sync_gather,
+                                                aspx_node_sync_release,
+                                                take_shares,
+                                                NULL};
 static aspx_node_phase *const each_phases[] = {
     aspx_node_slot_is_free, aspx_node_put_for_all, aspx_node_sync_gather,
-    aspx_node_sync_release, aspx_node_fold_all,    NULL};
+    aspx_node_sync_release, aspx_node_reduce_all,  NULL};
 
 static aspx_node_phase *const *choose_phases(const struct aspx_node_area *area,
-                                             uint8_t folding)
+                                             uint8_t reduction)
 {
-    if (folding == ASPX_NODE_FOLD_SHARES)
+    if (reduction == ASPX_NODE_REDUCE_SHARES)
         return share_phases;
-    if (folding == ASPX_NODE_FOLD_EACH)
+    if (reduction == ASPX_NODE_REDUCE_EACH)
         return each_phases;
     return area->index == 0 ? top_phases : tree_phases;
 }
 
 static void start(struct aspx_node_op *op, struct aspx_node_area *area,
-                  const struct aspx_node_way *way,
+                  const struct aspx_node_config *config,
                   const struct aspx_node_operator *operator, const void * in,
                   void *out, size_t count)
 {
-    aspx_node_begin(op, area, way, choose_phases(area, way->folding));
-    if (aspx_node_begin_fold(op, operator, in, out, count) &&
+    aspx_node_begin(op, area, config, choose_phases(area, config->reduction));
+    if (aspx_node_begin_reduction(op, operator, in, out, count) &&
         area->count == 1) {
         if (in != out)
             aspx_node_copy(out, in, op->bytes);
@@ -81,12 +86,12 @@ static void start(struct aspx_node_op *op, struct aspx_node_area *area,
 }
 
 int aspx_node_allreduce(struct aspx_node_area *area,
-                        const struct aspx_node_way *way,
+                        const struct aspx_node_config *config,
                         const struct aspx_node_operator *operator,
                         const void * in, void *out, size_t count)
 {
     struct aspx_node_op op;
 
-    start(&op, area, way, operator, in, out, count);
+    start(&op, area, config, operator, in, out, count);
     return aspx_node_wait(&op);
 }

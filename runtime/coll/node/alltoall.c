@@ -94,32 +94,32 @@ static void copy_own(struct aspx_node_op *op)
 }
 
 static void start(struct aspx_node_op *op, struct aspx_node_area *area,
-                  const struct aspx_node_way *way, const void *in,
+                  const struct aspx_node_config *config, const void *in,
                   const struct aspx_node_blocks *sent, void *out,
                   const struct aspx_node_blocks *received)
 {
     size_t piece, expected = aspx_node_block_max(received, area->count);
 
-    aspx_node_begin(op, area, way, phases);
+    aspx_node_begin(op, area, config, phases);
     op->in = in;
     op->out = out;
     op->sent = sent;
     op->blocks = received;
     copy_own(op);
     op->bytes = aspx_node_block_max(sent, area->count);
-    piece = op->way.segment / area->count / ASPX_NODE_LINE * ASPX_NODE_LINE;
+    piece = op->config.segment / area->count / ASPX_NODE_LINE * ASPX_NODE_LINE;
     aspx_node_cut(op, op->bytes > expected ? op->bytes : expected,
                   piece > 0 ? piece : ASPX_NODE_LINE);
     op->has_ended |= area->count == 1;
 }
 
 int aspx_node_alltoall(struct aspx_node_area *area,
-                       const struct aspx_node_way *way, const void *in,
+                       const struct aspx_node_config *config, const void *in,
                        const struct aspx_node_blocks *sent, void *out,
                        const struct aspx_node_blocks *received)
 {
     struct aspx_node_op op;
 
-    start(&op, area, way, in, sent, out, received);
+    start(&op, area, config, in, sent, out, received);
     return aspx_node_wait(&op);
 }

@@ -32,7 +32,7 @@ enum {
 };
 
 /* What the maker tells the others of its node. */
-struct card {
+struct handle {
     struct aspx_shared_file file;
     unsigned char nonce[NONCE_BYTES];
 };
@@ -42,7 +42,7 @@ struct making {
     const struct aspx_node_place *place;
     void *map;
     size_t bytes, filled; /* of the file; of it with memory from the start */
-    struct card card;     /* of the maker */
+    struct handle handle; /* of the maker */
     int fd;
     bool has_memory;
     const char *what; /* that failed here; NULL: nothing */
@@ -71,7 +71,7 @@ static int create_memfd(struct making *making)
 
 static int open_memfd(struct making *making)
 {
-    return aspx_shared_file_open(&making->card.file);
+    return aspx_shared_file_open(&making->handle.file);
 }
 
 static void forget_nothing(struct making *making)
@@ -86,7 +86,7 @@ static void name_object(const struct making *making, char *name, size_t size)
 
     for (int i = 0; i < NONCE_BYTES; i++)
         used += snprintf(name + used, size - (size_t) used, "%02x",
-                         making->card.nonce[i]);
+                         making->handle.nonce[i]);
 }
 
 static int open_named(struct making *making, int flags)
@@ -113,13 +113,13 @@ static int open_object(struct making *making)
 {
     int fd;
 
-    if (making->card.file.bytes == 0) {
+    if (making->handle.file.bytes == 0) {
         errno = ENOENT;
         return -1;
     }
     fd = open_named(making, 0);
-    if (fd >= 0 && !aspx_shared_file_fits(fd, making->card.file.inode,
-                                          making->card.file.bytes)) {
+    if (fd >= 0 && !aspx_shared_file_fits(fd, making->handle.file.inode,
+                                          making->handle.file.bytes)) {
         close(fd);
         errno = ESTALE;
         return -1;
@@ -195,20 +195,20 @@ static int map_file(struct making *making)
 
 static void create(struct making *making, const struct source *source)
 {
-    if (getrandom(making->card.nonce, NONCE_BYTES, 0) == NONCE_BYTES)
+    if (getrandom(making->handle.nonce, NONCE_BYTES, 0) == NONCE_BYTES)
         making->fd = source->create(making);
     if (making->fd < 0)
         (void) fail(making, errno, "cannot make shared memory");
     if (making->fd < 0 || fill_file(making) != 0 || map_file(making) != 0)
         return;
-    memcpy(making->map, making->card.nonce, NONCE_BYTES);
-    if (aspx_shared_file_describe(making->fd, &making->card.file) != 0)
+    memcpy(making->map, making->handle.nonce, NONCE_BYTES);
+    if (aspx_shared_file_describe(making->fd, &making->handle.file) != 0)
         (void) fail(making, errno, "cannot describe shared memory");
 }
 
 static void open_created(struct making *making, const struct source *source)
 {
-    if (making->card.file.bytes != making->bytes) {
+    if (making->handle.file.bytes != making->bytes) {
         making->what = ""; /* its maker has the reason */
         return;
     }
@@ -216,7 +216,7 @@ static void open_created(struct making *making, const struct source *source)
     if (making->fd < 0)
         (void) fail(making, errno, "cannot open shared memory");
     else if (map_file(making) == 0 &&
-             memcmp(making->map, making->card.nonce, NONCE_BYTES) != 0)
+             memcmp(making->map, making->handle.nonce, NONCE_BYTES) != 0)
         (void) fail(making, ESTALE, "found other shared memory");
 }
 
@@ -233,22 +233,22 @@ static const struct aspx_real *mpi_of(const struct aspx_node_place *place)
     return place->mpi ? place->mpi : &aspx_real;
 }
 
-/* The maker's card to the others of its node; one of 0 bytes when it could not.
- * Returns 0, or -1 when MPI failed. */
-static int pass_card(struct making *making)
+/* The maker's handle to the others of its node; one of 0 bytes when it could
+ * not. Returns 0, or -1 when MPI failed. */
+static int pass_handle(struct making *making)
 {
     const struct aspx_node_place *place = making->place;
-    const int bytes = (int) sizeof(making->card);
+    const int bytes = (int) sizeof(making->handle);
     int rc = MPI_SUCCESS;
 
     if (!is_maker(making))
-        return mpi_of(place)->MPI_Recv(&making->card, bytes, MPI_BYTE,
+        return mpi_of(place)->MPI_Recv(&making->handle, bytes, MPI_BYTE,
                                        place->members[0], CARD_TAG, place->comm,
                                        MPI_STATUS_IGNORE) == MPI_SUCCESS
                    ? 0
                    : -1;
     for (uint32_t i = 1; i < place->count; i++)
-        rc |= mpi_of(place)->MPI_Send(&making->card, bytes, MPI_BYTE,
+        rc |= mpi_of(place)->MPI_Send(&making->handle, bytes, MPI_BYTE,
                                       place->members[i], CARD_TAG, place->comm);
     return rc == MPI_SUCCESS ? 0 : -1;
 }
@@ -268,7 +268,7 @@ static void make_or_open(struct making *making, const struct source *source)
 {
     if (is_maker(making) && !making->what)
         create(making, source);
-    if (pass_card(making) != 0)
+    if (pass_handle(making) != 0)
         (void) fail(making, EIO, "MPI failed");
     else if (!is_maker(making) && !making->what)
         open_created(making, source);
@@ -278,7 +278,7 @@ static bool try_source(struct making *making, const struct source *source)
 {
     bool made;
 
-    making->card = (struct card){.file = {.bytes = 0}};
+    making->handle = (struct handle){.file = {.bytes = 0}};
     making->what = NULL;
     making->fd = -1;
     if (!making->has_memory)

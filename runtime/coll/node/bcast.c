@@ -27,23 +27,24 @@ static aspx_node_phase *const root_phases[] = {aspx_node_slot_is_free, give,
 static aspx_node_phase *const phases[] = {aspx_node_await_first, take, NULL};
 
 static void start(struct aspx_node_op *op, struct aspx_node_area *area,
-                  const struct aspx_node_way *way, void *buffer, size_t bytes,
-                  uint32_t root)
+                  const struct aspx_node_config *config, void *buffer,
+                  size_t bytes, uint32_t root)
 {
-    aspx_node_begin(op, area, way, root == area->index ? root_phases : phases);
+    aspx_node_begin(op, area, config,
+                    root == area->index ? root_phases : phases);
     op->root = op->first = root;
     op->in = op->out = buffer;
     op->bytes = bytes;
-    aspx_node_cut(op, bytes, op->way.segment);
+    aspx_node_cut(op, bytes, op->config.segment);
     op->has_ended |= area->count == 1;
 }
 
 int aspx_node_bcast(struct aspx_node_area *area,
-                    const struct aspx_node_way *way, void *buffer, size_t bytes,
-                    uint32_t root)
+                    const struct aspx_node_config *config, void *buffer,
+                    size_t bytes, uint32_t root)
 {
     struct aspx_node_op op;
 
-    start(&op, area, way, buffer, bytes, root);
+    start(&op, area, config, buffer, bytes, root);
     return aspx_node_wait(&op);
 }

@@ -76,28 +76,29 @@ static void begin_root(struct aspx_node_op *op)
 }
 
 static void start(struct aspx_node_op *op, struct aspx_node_area *area,
-                  const struct aspx_node_way *way, const void *in, size_t bytes,
-                  void *out, const struct aspx_node_blocks *blocks,
-                  uint32_t root)
+                  const struct aspx_node_config *config, const void *in,
+                  size_t bytes, void *out,
+                  const struct aspx_node_blocks *blocks, uint32_t root)
 {
-    aspx_node_begin(op, area, way, root == area->index ? root_phases : phases);
+    aspx_node_begin(op, area, config,
+                    root == area->index ? root_phases : phases);
     op->root = root;
     op->in = in;
     op->out = out;
     op->bytes = bytes;
     op->blocks = blocks;
-    aspx_node_cut(op, bytes, op->way.segment);
+    aspx_node_cut(op, bytes, op->config.segment);
     if (root == area->index && !op->has_ended)
         begin_root(op);
 }
 
 int aspx_node_gather(struct aspx_node_area *area,
-                     const struct aspx_node_way *way, const void *in,
+                     const struct aspx_node_config *config, const void *in,
                      size_t bytes, void *out,
                      const struct aspx_node_blocks *blocks, uint32_t root)
 {
     struct aspx_node_op op;
 
-    start(&op, area, way, in, bytes, out, blocks, root);
+    start(&op, area, config, in, bytes, out, blocks, root);
     return aspx_node_wait(&op);
 }

@@ -66,27 +66,27 @@ static void expect(struct rank *rank, uint64_t value, size_t blocks,
         rank->wrong += rank->out[i] != value + i / COUNT * step;
 }
 
-static void reductions(struct rank *rank, struct aspx_node_way way,
+static void reductions(struct rank *rank, struct aspx_node_config config,
                        uint32_t root)
 {
-    const struct aspx_node_operator operator= {.fold = append, .element = 8};
+    const struct aspx_node_operator operator= {.reduce = append, .element = 8};
     struct aspx_node_area *area = &rank->area;
 
-    for (uint8_t folding = 0; folding < ASPX_NODE_FOLDINGS; folding++) {
-        way.folding = folding;
+    for (uint8_t reduction = 0; reduction < ASPX_NODE_REDUCTIONS; reduction++) {
+        config.reduction = reduction;
         fill(rank, area->index + 1);
-        rank->wrong += aspx_node_allreduce(area, &way, &operator, rank->in,
+        rank->wrong += aspx_node_allreduce(area, &config, &operator, rank->in,
                                            rank->out, COUNT);
         expect(rank, 1234, 1, 0);
         fill(rank, area->index + 1);
-        rank->wrong += aspx_node_reduce(area, &way, &operator, rank->in,
+        rank->wrong += aspx_node_reduce(area, &config, &operator, rank->in,
                                         rank->out, COUNT, root);
         if (area->index == root)
             expect(rank, 1234, 1, 0);
     }
 }
 
-static void movements(struct rank *rank, struct aspx_node_way way,
+static void movements(struct rank *rank, struct aspx_node_config config,
                       uint32_t root)
 {
     const struct aspx_node_blocks blocks = {.size = BYTES};
@@ -94,21 +94,21 @@ static void movements(struct rank *rank, struct aspx_node_way way,
     uint64_t index = area->index;
 
     fill(rank, index);
-    rank->wrong += aspx_node_bcast(area, &way, rank->in, BYTES, root);
+    rank->wrong += aspx_node_bcast(area, &config, rank->in, BYTES, root);
     memcpy(rank->out, rank->in, BYTES);
     expect(rank, root, 1, 0);
     fill(rank, index);
-    rank->wrong += aspx_node_gather(area, &way, rank->in, BYTES, rank->out,
+    rank->wrong += aspx_node_gather(area, &config, rank->in, BYTES, rank->out,
                                     &blocks, root);
     if (index == root)
         expect(rank, 0, RANKS, 1);
     memcpy(rank->in, rank->out, sizeof(rank->in));
-    rank->wrong += aspx_node_scatter(area, &way, rank->in, &blocks, rank->out,
-                                     BYTES, root);
+    rank->wrong += aspx_node_scatter(area, &config, rank->in, &blocks,
+                                     rank->out, BYTES, root);
     expect(rank, index, 1, 0);
     fill(rank, index);
-    rank->wrong += aspx_node_allgather(area, &way, rank->in, BYTES, rank->out,
-                                       &blocks);
+    rank->wrong += aspx_node_allgather(area, &config, rank->in, BYTES,
+                                       rank->out, &blocks);
     expect(rank, 0, RANKS, 1);
 }
 
@@ -118,7 +118,7 @@ static size_t exchanged(uint32_t turn, uint32_t from, uint32_t to)
     return (turn + 3 * from + 5 * to) % 4 * (COUNT / 3);
 }
 
-static void exchanges(struct rank *rank, struct aspx_node_way way,
+static void exchanges(struct rank *rank, struct aspx_node_config config,
                       uint32_t turn)
 {
     size_t sent[RANKS], received[RANKS], at[RANKS];
@@ -134,7 +134,7 @@ static void exchanges(struct rank *rank, struct aspx_node_way way,
         for (size_t i = 0; i < sent[r] / 8; i++)
             rank->in[r * COUNT + i] = 1 + index * 1000 + r * 100 + i % 100;
     }
-    rank->wrong += aspx_node_alltoall(&rank->area, &way, rank->in, &out,
+    rank->wrong += aspx_node_alltoall(&rank->area, &config, rank->in, &out,
                                       rank->out, &in);
     for (size_t i = 0; i < RANKS * COUNT; i++) {
         uint64_t from = i / COUNT, n = i % COUNT;
@@ -147,7 +147,7 @@ static void exchanges(struct rank *rank, struct aspx_node_way way,
 }
 
 /* Of what a rank sends another expects more or less: all return. */
-static void disagree(struct rank *rank, struct aspx_node_way way)
+static void disagree(struct rank *rank, struct aspx_node_config config)
 {
     size_t sent[RANKS] = {0}, received[RANKS] = {0}, at[RANKS];
     const struct aspx_node_blocks out = {.sizes = sent, .offsets = at};
@@ -160,7 +160,8 @@ static void disagree(struct rank *rank, struct aspx_node_way way)
     for (uint32_t r = 0; r < RANKS; r++) /* the own block agrees */
         sent[r] = received[r] = r == index ? 8 : BYTES;
     sent[(index + 1) % RANKS] = 8 * index; /* and none expects so few */
-    rc = aspx_node_alltoall(&rank->area, &way, rank->in, &out, rank->out, &in);
+    rc = aspx_node_alltoall(&rank->area, &config, rank->in, &out, rank->out,
+                            &in);
     rank->wrong += rc != MPI_ERR_TRUNCATE;
 }
 
@@ -169,7 +170,7 @@ static void *be_rank(void *arg)
     struct rank *rank = arg;
 
     for (uint32_t i = 0; i < ROUNDS; i++) {
-        struct aspx_node_way way = {
+        struct aspx_node_config config = {
             .radix = 1 + i % RANKS,
             .segment = ASPX_NODE_SEGMENT_MIN,
             .up = (i / 2) % 2,
@@ -177,13 +178,13 @@ static void *be_rank(void *arg)
             .waiter = i % 3 ? ASPX_NODE_SLEEP : ASPX_NODE_YIELD,
         };
 
-        movements(rank, way, i % RANKS);
-        reductions(rank, way, (i / 2) % RANKS);
-        exchanges(rank, way, i);
-        disagree(rank, way);
-        exchanges(rank, way, i + 1);
+        movements(rank, config, i % RANKS);
+        reductions(rank, config, (i / 2) % RANKS);
+        exchanges(rank, config, i);
+        disagree(rank, config);
+        exchanges(rank, config, i + 1);
         for (int b = 0; b < 5; b++)
-            rank->wrong += aspx_node_barrier(&rank->area, &way);
+            rank->wrong += aspx_node_barrier(&rank->area, &config);
     }
     return NULL;
 }
@@ -249,22 +250,22 @@ static void trees(void **state)
             }
 }
 
-static void ways(void **state)
+static void configs(void **state)
 {
-    const struct aspx_node_way good = {.radix = 1,
-                                       .segment = ASPX_NODE_SEGMENT_MIN};
-    struct aspx_node_way bad = good;
+    const struct aspx_node_config good = {.radix = 1,
+                                          .segment = ASPX_NODE_SEGMENT_MIN};
+    struct aspx_node_config bad = good;
 
     (void) state;
-    assert_true(aspx_node_way_is_valid(&good));
+    assert_true(aspx_node_config_is_valid(&good));
     bad.radix = 0;
-    assert_false(aspx_node_way_is_valid(&bad));
+    assert_false(aspx_node_config_is_valid(&bad));
     bad = good;
     bad.segment--;
-    assert_false(aspx_node_way_is_valid(&bad));
+    assert_false(aspx_node_config_is_valid(&bad));
     bad = good;
     bad.waiter = ASPX_NODE_WAITERS;
-    assert_false(aspx_node_way_is_valid(&bad));
+    assert_false(aspx_node_config_is_valid(&bad));
 }
 
 /* Flags may wrap around. */
@@ -282,7 +283,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_as_ranks),
         cmocka_unit_test(trees),
-        cmocka_unit_test(ways),
+        cmocka_unit_test(configs),
         cmocka_unit_test(numbers_wrap),
     };
 

@@ -19,10 +19,10 @@
 
 typedef bool aspx_node_phase(struct aspx_node_op *op);
 
-/* Set up an operation; the caller sets what is its own. Where the way is none
- * it has ended with an error. */
+/* Set up an operation; the caller sets what is its own. Where the configuration
+ * is none it has ended with an error. */
 void aspx_node_begin(struct aspx_node_op *op, struct aspx_node_area *area,
-                     const struct aspx_node_way *way,
+                     const struct aspx_node_config *config,
                      aspx_node_phase *const *phases);
 
 /* The tree that begins with op->first. */
@@ -98,23 +98,23 @@ static inline size_t aspx_node_block_offset(
 size_t aspx_node_block_max(const struct aspx_node_blocks *blocks,
                            uint32_t count);
 
-/* fold.c */
+/* reduce_order.c */
 
 /* Set up a reduction; false: the operation has ended already. */
-bool aspx_node_begin_fold(struct aspx_node_op *op,
-                          const struct aspx_node_operator *operator,
-                          const void * in, void *out, size_t count);
+bool aspx_node_begin_reduction(struct aspx_node_op *op,
+                               const struct aspx_node_operator *operator,
+                               const void * in, void *out, size_t count);
 
 /* inout = in op inout; what fails is the operation's error. */
-void aspx_node_fold(struct aspx_node_op *op, char *inout, const char *in,
-                    size_t bytes);
+void aspx_node_reduce_local(struct aspx_node_op *op, char *inout,
+                            const char *in, size_t bytes);
 
 /* Phases of reductions along the tree ... */
-aspx_node_phase aspx_node_fold_children; /* and my own, into my slot */
-aspx_node_phase aspx_node_send_up;       /* my slot, to my parent */
+aspx_node_phase aspx_node_reduce_children; /* and my own, into my slot */
+aspx_node_phase aspx_node_send_up;         /* my slot, to my parent */
 
 /* ... and by shares, or by each rank on its own. */
-aspx_node_phase aspx_node_fold_share; /* into the last rank's slot */
-aspx_node_phase aspx_node_fold_all;   /* into op->out */
+aspx_node_phase aspx_node_reduce_share; /* into the last rank's slot */
+aspx_node_phase aspx_node_reduce_all;   /* into op->out */
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Up the tree, or by shares (fold.c). The tree begins at the root where order
- * does not matter, else at rank 0, from whose slot the root takes the result.
- */
+/* Up the tree, or by shares (reduce_order.c). The tree begins at the root where
+ * order does not matter, else at rank 0, from whose slot the root takes the
+ * result. */
 #include "config.h"
 
 #include "phases.h"
@@ -58,17 +58,22 @@ static bool take_shares(struct aspx_node_op *op)
 }
 
 static aspx_node_phase *const top_phases[] = {
-    aspx_node_slot_is_free, aspx_node_fold_children, take_own, NULL};
+    aspx_node_slot_is_free, aspx_node_reduce_children, take_own, NULL};
 static aspx_node_phase *const root_phases[] = {
-    aspx_node_slot_is_free, aspx_node_fold_children, aspx_node_send_up,
+    aspx_node_slot_is_free, aspx_node_reduce_children, aspx_node_send_up,
     take_from_top, NULL};
 static aspx_node_phase *const phases[] = {
-    aspx_node_slot_is_free, aspx_node_fold_children, aspx_node_send_up,
+    aspx_node_slot_is_free, aspx_node_reduce_children, aspx_node_send_up,
     free_children, NULL};
-static aspx_node_phase *const share_phases[] = {
-    aspx_node_slot_is_free, aspx_node_put_for_all, aspx_node_sync_gather,
-    aspx_node_sync_release, aspx_node_fold_share,  aspx_node_sync_gather,
-    aspx_node_sync_release, take_shares,           NULL};
+static aspx_node_phase *const share_phases[] = {aspx_node_slot_is_free,
+                                                aspx_node_put_for_all,
+                                                aspx_node_sync_gather,
+                                                aspx_node_sync_release,
+                                                aspx_node_reduce_share,
+                                                aspx_node_sync_gather,
+                                                aspx_node_sync_release,
+                                                take_shares,
+                                                NULL};
 
 static aspx_node_phase *const *choose_phases(const struct aspx_node_area *area,
                                              uint32_t root, uint32_t first)
@@ -79,20 +84,20 @@ static aspx_node_phase *const *choose_phases(const struct aspx_node_area *area,
 }
 
 static void start(struct aspx_node_op *op, struct aspx_node_area *area,
-                  const struct aspx_node_way *way,
+                  const struct aspx_node_config *config,
                   const struct aspx_node_operator *operator, const void * in,
                   void *out, size_t count, uint32_t root)
 {
-    bool shares = way->folding == ASPX_NODE_FOLD_SHARES;
+    bool shares = config->reduction == ASPX_NODE_REDUCE_SHARES;
     bool at_root =
         !shares && operator->is_commutative && !operator->reproducible;
     uint32_t first = at_root ? root : 0;
 
-    aspx_node_begin(op, area, way,
+    aspx_node_begin(op, area, config,
                     shares ? share_phases : choose_phases(area, root, first));
     op->root = root;
     op->first = first;
-    if (aspx_node_begin_fold(op, operator, in, out, count) &&
+    if (aspx_node_begin_reduction(op, operator, in, out, count) &&
         area->count == 1) {
         if (in != out)
             aspx_node_copy(out, in, op->bytes);
@@ -101,12 +106,12 @@ static void start(struct aspx_node_op *op, struct aspx_node_area *area,
 }
 
 int aspx_node_reduce(struct aspx_node_area *area,
-                     const struct aspx_node_way *way,
+                     const struct aspx_node_config *config,
                      const struct aspx_node_operator *operator, const void * in,
                      void *out, size_t count, uint32_t root)
 {
     struct aspx_node_op op;
 
-    start(&op, area, way, operator, in, out, count, root);
+    start(&op, area, config, operator, in, out, count, root);
     return aspx_node_wait(&op);
 }

@@ -56,31 +56,32 @@ static void begin_root(struct aspx_node_op *op)
 }
 
 static void start(struct aspx_node_op *op, struct aspx_node_area *area,
-                  const struct aspx_node_way *way, const void *in,
+                  const struct aspx_node_config *config, const void *in,
                   const struct aspx_node_blocks *blocks, void *out,
                   size_t bytes, uint32_t root)
 {
     size_t piece;
 
-    aspx_node_begin(op, area, way, root == area->index ? root_phases : phases);
+    aspx_node_begin(op, area, config,
+                    root == area->index ? root_phases : phases);
     op->root = op->first = root;
     op->in = in;
     op->out = out;
     op->bytes = bytes;
     op->blocks = blocks;
-    piece = op->way.segment / area->count / ASPX_NODE_LINE * ASPX_NODE_LINE;
+    piece = op->config.segment / area->count / ASPX_NODE_LINE * ASPX_NODE_LINE;
     aspx_node_cut(op, bytes, piece > 0 ? piece : ASPX_NODE_LINE);
     if (root == area->index && !op->has_ended)
         begin_root(op);
 }
 
 int aspx_node_scatter(struct aspx_node_area *area,
-                      const struct aspx_node_way *way, const void *in,
+                      const struct aspx_node_config *config, const void *in,
                       const struct aspx_node_blocks *blocks, void *out,
                       size_t bytes, uint32_t root)
 {
     struct aspx_node_op op;
 
-    start(&op, area, way, in, blocks, out, bytes, root);
+    start(&op, area, config, in, blocks, out, bytes, root);
     return aspx_node_wait(&op);
 }

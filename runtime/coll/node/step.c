@@ -8,23 +8,24 @@
 
 enum { LAST_SEGMENT = (1 << ASPX_NODE_SEQUENCE_BITS) - 1 };
 
-bool aspx_node_way_is_valid(const struct aspx_node_way *way)
+bool aspx_node_config_is_valid(const struct aspx_node_config *config)
 {
-    return way->radix >= 1 && way->radix <= ASPX_NODE_RANKS_MAX &&
-           way->segment >= ASPX_NODE_SEGMENT_MIN &&
-           way->up < ASPX_NODE_SIGNALS && way->down < ASPX_NODE_SIGNALS &&
-           way->waiter < ASPX_NODE_WAITERS && way->folding < ASPX_NODE_FOLDINGS;
+    return config->radix >= 1 && config->radix <= ASPX_NODE_RANKS_MAX &&
+           config->segment >= ASPX_NODE_SEGMENT_MIN &&
+           config->up < ASPX_NODE_SIGNALS && config->down < ASPX_NODE_SIGNALS &&
+           config->waiter < ASPX_NODE_WAITERS &&
+           config->reduction < ASPX_NODE_REDUCTIONS;
 }
 
 void aspx_node_begin(struct aspx_node_op *op, struct aspx_node_area *area,
-                     const struct aspx_node_way *way,
+                     const struct aspx_node_config *config,
                      aspx_node_phase *const *phases)
 {
-    bool valid = aspx_node_way_is_valid(way);
+    bool valid = aspx_node_config_is_valid(config);
 
     *op = (struct aspx_node_op){
         .area = area,
-        .way = *way,
+        .config = *config,
         .phases = phases,
         .segments = 1,
         .sequence = ++area->operations << ASPX_NODE_SEQUENCE_BITS,
@@ -32,8 +33,8 @@ void aspx_node_begin(struct aspx_node_op *op, struct aspx_node_area *area,
         .error = valid ? MPI_SUCCESS : MPI_ERR_ARG,
         .has_ended = !valid,
     };
-    if (op->way.segment > area->slot_bytes)
-        op->way.segment = (uint32_t) area->slot_bytes;
+    if (op->config.segment > area->slot_bytes)
+        op->config.segment = (uint32_t) area->slot_bytes;
 }
 
 const struct aspx_node_tree *aspx_node_tree(struct aspx_node_op *op)
@@ -41,8 +42,8 @@ const struct aspx_node_tree *aspx_node_tree(struct aspx_node_op *op)
     struct aspx_node_area *area = op->area;
     struct aspx_node_tree *tree = &area->tree;
 
-    if (tree->radix != op->way.radix || tree->first != op->first)
-        aspx_node_tree_make(tree, area->count, area->index, op->way.radix,
+    if (tree->radix != op->config.radix || tree->first != op->first)
+        aspx_node_tree_make(tree, area->count, area->index, op->config.radix,
                             op->first);
     return tree;
 }

@@ -69,7 +69,7 @@ bool aspx_node_sync_gather(struct aspx_node_op *op)
 {
     struct aspx_node_area *area = op->area;
     const struct aspx_node_tree *tree = aspx_node_tree(op);
-    bool pull = op->way.up == ASPX_NODE_PULL;
+    bool pull = op->config.up == ASPX_NODE_PULL;
 
     if (!(pull ? pull_children(op, tree) : count_children(op, tree)))
         return false;
@@ -89,7 +89,7 @@ static bool is_released(struct aspx_node_op *op,
 
     if (tree->place == 0)
         return true;
-    if (op->way.down == ASPX_NODE_PULL)
+    if (op->config.down == ASPX_NODE_PULL)
         return aspx_node_reached(op, tree->parent,
                                  &area->flags[tree->parent].released,
                                  number_of(area));
@@ -118,7 +118,7 @@ bool aspx_node_sync_release(struct aspx_node_op *op)
     if (!is_released(op, tree))
         return false;
     if (tree->children > 0) {
-        if (op->way.down == ASPX_NODE_PULL)
+        if (op->config.down == ASPX_NODE_PULL)
             aspx_node_raise(area, &aspx_node_mine(area)->released,
                             number_of(area));
         else

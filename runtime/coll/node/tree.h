@@ -9,8 +9,8 @@
  *                            |-- 4: 4-6 -- 5, 6
  *                            `-- 7: 7-9 -- 8, 9
  *
- * So whoever folds its own contribution and then its children's, in order, has
- * folded in rank order. (Nishtala's k-ary tree, section 5.1.2.) */
+ * So whoever reduces its own contribution and then its children's, in order,
+ * has reduced in rank order. (Nishtala's k-ary tree, section 5.1.2.) */
 #ifndef ASPEN_RUNTIME_COLL_NODE_TREE_H
 #define ASPEN_RUNTIME_COLL_NODE_TREE_H
 

@@ -87,7 +87,7 @@ int aspx_node_wait(struct aspx_node_op *op)
     struct wait wait = {.op = op};
 
     if (!aspx_node_step(op))
-        aspx_await(&waiters[op->way.waiter], &wait);
+        aspx_await(&waiters[op->config.waiter], &wait);
     if (++op->area->unpolled >= POLL_OPERATIONS)
         poll_mpi(op->area);
     return op->error;

@@ -456,7 +456,7 @@ bool aspx_mailbox_next(struct aspx_mailbox *mailbox, uint32_t participant,
         .data = entry->data,
         .number = *(const volatile uint64_t *) &entry->number,
         .bytes = *(const volatile uint64_t *) &entry->bytes,
-        .what = entry->what,
+        .descriptor = entry->descriptor,
     };
     if (view.number != mailbox->seen[participant])
         find_fault(mailbox, participant, "number");

@@ -44,20 +44,21 @@ enum {
 };
 
 /* What an operation is; equal on all ranks of a correct program. */
-struct aspx_mailbox_what {
+struct aspx_mailbox_descriptor {
     uint64_t bytes; /* as in common/coll/build/index.h */
     uint32_t op;    /* enum asp_coll_op */
     uint32_t root;  /* rank of the communicator */
-    int32_t fold; /* MPI_Op and MPI_Datatype of MPI's own, whose handles are */
-    int32_t type; /* the same in all processes */
-    uint32_t grain; /* bytes of an element; 1 where nothing is folded */
+    int32_t
+        reduction; /* MPI_Op and MPI_Datatype of MPI's own, whose handles are */
+    int32_t type;  /* the same in all processes */
+    uint32_t element_size; /* bytes of an element; 1 where nothing is reduced */
 };
 
 struct aspx_mailbox_entry {
     _Atomic uint64_t next; /* offset in the mailbox; 0: not there yet */
     uint64_t number;       /* of the operation */
     uint64_t bytes;        /* of data */
-    struct aspx_mailbox_what what;
+    struct aspx_mailbox_descriptor descriptor;
     _Alignas(ASPX_MAILBOX_LINE) char data[];
 };
 
@@ -66,7 +67,7 @@ struct aspx_mailbox_entry {
 struct aspx_mailbox_view {
     const char *data; /* NULL: it was not seen yet */
     uint64_t number, bytes;
-    struct aspx_mailbox_what what;
+    struct aspx_mailbox_descriptor descriptor;
 };
 
 /* Of one participant. */

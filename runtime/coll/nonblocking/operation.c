@@ -19,16 +19,17 @@ static bool has_ghost(const struct aspx_posts *posts)
     return posts->nodes > 1;
 }
 
-static const struct asp_coll_form *form_of(const struct aspx_mailbox_what *what)
+static const struct asp_coll_form *form_of(
+    const struct aspx_mailbox_descriptor *descriptor)
 {
-    return &asp_coll_forms[what->op];
+    return &asp_coll_forms[descriptor->op];
 }
 
 /* The largest entry of the operation. */
 static uint64_t most_bytes(const struct aspx_posts *posts,
-                           const struct aspx_mailbox_what *what)
+                           const struct aspx_mailbox_descriptor *descriptor)
 {
-    const struct asp_coll_form *form = form_of(what);
+    const struct asp_coll_form *form = form_of(descriptor);
     /* Of several nodes those of fewer ranks are filled up. */
     uint64_t ranks = has_ghost(posts) ? (uint64_t) posts->fullest * posts->nodes
                                       : posts->ranks;
@@ -36,39 +37,41 @@ static uint64_t most_bytes(const struct aspx_posts *posts,
 
     if (has_ghost(posts) && asp_coll_exchanges(form))
         blocks *= posts->fullest;
-    return blocks * what->bytes;
+    return blocks * descriptor->bytes;
 }
 
 bool aspx_posts_can(const struct aspx_posts *posts,
-                    const struct aspx_mailbox_what *what)
+                    const struct aspx_mailbox_descriptor *descriptor)
 {
-    const struct asp_coll_form *form = form_of(what);
+    const struct asp_coll_form *form = form_of(descriptor);
 
     if (form->counts != ASP_COLL_EQUAL || (form->prefix && has_ghost(posts)))
         return false;
-    return what->bytes <= posts->most && most_bytes(posts, what) <= posts->most;
+    return descriptor->bytes <= posts->most &&
+           most_bytes(posts, descriptor) <= posts->most;
 }
 
 static bool is_root(const struct aspx_posts *posts,
-                    const struct aspx_mailbox_what *what)
+                    const struct aspx_mailbox_descriptor *descriptor)
 {
-    return what->root == posts->rank;
+    return descriptor->root == posts->rank;
 }
 
 uint64_t aspx_post_gives(const struct aspx_posts *posts,
-                         const struct aspx_mailbox_what *what)
+                         const struct aspx_mailbox_descriptor *descriptor)
 {
-    enum asp_coll_share share = asp_coll_brings(form_of(what),
-                                                is_root(posts, what));
+    enum asp_coll_share share = asp_coll_brings(form_of(descriptor),
+                                                is_root(posts, descriptor));
 
-    return asp_coll_count_blocks(share, posts->ranks) * what->bytes;
+    return asp_coll_count_blocks(share, posts->ranks) * descriptor->bytes;
 }
 
 /* ---- posted ------------------------------------------------------------------- */
 
 static void append(struct aspx_posts *posts, struct aspx_post *post)
 {
-    posts->since_mark += aspx_mailbox_footprint(most_bytes(posts, &post->what));
+    posts->since_mark += aspx_mailbox_footprint(
+        most_bytes(posts, &post->descriptor));
     post->next = NULL;
     post->number = posts->begun++;
     if (!posts->first)
@@ -95,7 +98,7 @@ static void *room_for(struct aspx_posts *posts, struct aspx_post *post,
 static void publish(struct aspx_posts *posts, const struct aspx_post *post,
                     struct aspx_mailbox_entry *entry)
 {
-    entry->what = post->what;
+    entry->descriptor = post->descriptor;
     aspx_mailbox_publish(&posts->mailbox, entry);
 }
 
@@ -106,7 +109,7 @@ int aspx_post_begin(struct aspx_posts *posts, struct aspx_post *post,
     struct aspx_mailbox_entry *entry;
     void *data;
 
-    post->given_bytes = aspx_post_gives(posts, &post->what);
+    post->given_bytes = aspx_post_gives(posts, &post->descriptor);
     post->from = calloc(posts->mailbox.participants, sizeof(*post->from));
     data = post->from ? room_for(posts, post, &entry) : NULL;
     if (!data) {
@@ -153,13 +156,14 @@ static void note(const struct aspx_posts *posts, uint32_t participant,
 enum needs { NOTHING, THE_ROOT, LOWER, ALL, THE_GHOST };
 
 static enum needs needs_of(const struct aspx_posts *posts,
-                           const struct aspx_mailbox_what *what)
+                           const struct aspx_mailbox_descriptor *descriptor)
 {
-    const struct asp_coll_form *form = form_of(what);
+    const struct asp_coll_form *form = form_of(descriptor);
 
     if (form->root == ASP_COLL_ROOT_SENDS)
-        return posts->node_of[what->root] == posts->node ? THE_ROOT : THE_GHOST;
-    if (form->root == ASP_COLL_ROOT_GETS && !is_root(posts, what))
+        return posts->node_of[descriptor->root] == posts->node ? THE_ROOT
+                                                               : THE_GHOST;
+    if (form->root == ASP_COLL_ROOT_GETS && !is_root(posts, descriptor))
         return NOTHING;
     if (form->prefix)
         return LOWER;
@@ -169,10 +173,11 @@ static enum needs needs_of(const struct aspx_posts *posts,
 /* Does it still have to read entries? A root that only gave does not. */
 static bool reads(const struct aspx_posts *posts, const struct aspx_post *post)
 {
-    const struct asp_coll_form *form = form_of(&post->what);
-    bool gave = !form->in && form->root && is_root(posts, &post->what);
+    const struct asp_coll_form *form = form_of(&post->descriptor);
+    bool gave = !form->in && form->root && is_root(posts, &post->descriptor);
 
-    return !post->held && !gave && needs_of(posts, &post->what) != NOTHING;
+    return !post->held && !gave &&
+           needs_of(posts, &post->descriptor) != NOTHING;
 }
 
 static uint64_t first_needed(const struct aspx_posts *posts)
@@ -231,12 +236,12 @@ uint32_t aspx_post_misses(const struct aspx_posts *posts,
                           const struct aspx_post *post)
 {
     uint32_t none = posts->mailbox.participants, me = posts->mailbox.me;
-    uint32_t root = posts->member_of[post->what.root];
+    uint32_t root = posts->member_of[post->descriptor.root];
 
     /* Its own has to be published at least. */
     if (post->is_pending)
         return me;
-    switch (needs_of(posts, &post->what)) {
+    switch (needs_of(posts, &post->descriptor)) {
     case NOTHING:
         return none;
     case THE_ROOT:
@@ -322,9 +327,10 @@ static const char *data_of(struct aspx_post *post, uint32_t participant,
 {
     const struct aspx_mailbox_view *view = &post->from[participant];
 
-    if (view->data && view->what.op == post->what.op &&
-        view->what.bytes == post->what.bytes &&
-        view->what.root == post->what.root && offset + bytes <= view->bytes)
+    if (view->data && view->descriptor.op == post->descriptor.op &&
+        view->descriptor.bytes == post->descriptor.bytes &&
+        view->descriptor.root == post->descriptor.root &&
+        offset + bytes <= view->bytes)
         return view->data + offset;
     post->rc = MPI_ERR_TRUNCATE;
     return NULL;
@@ -333,33 +339,35 @@ static const char *data_of(struct aspx_post *post, uint32_t participant,
 static void copy(struct aspx_post *post, void *out, uint32_t participant,
                  uint64_t offset)
 {
-    const char *data = data_of(post, participant, offset, post->what.bytes);
+    const char *data = data_of(post, participant, offset,
+                               post->descriptor.bytes);
 
     if (data)
-        memcpy(out, data, post->what.bytes);
+        memcpy(out, data, post->descriptor.bytes);
 }
 
 /* The same bytes of the entries of members first to end - 1. */
-static void fold(struct aspx_posts *posts, struct aspx_post *post, void *out,
-                 uint32_t end, uint64_t offset)
+static void reduce(struct aspx_posts *posts, struct aspx_post *post, void *out,
+                   uint32_t end, uint64_t offset)
 {
     if (end == 0)
         return;
     copy(post, out, end - 1, offset);
     for (uint32_t p = end - 1; p-- > 0 && post->rc == MPI_SUCCESS;) {
-        const char *data = data_of(post, p, offset, post->what.bytes);
+        const char *data = data_of(post, p, offset, post->descriptor.bytes);
 
         if (data)
-            post->rc = posts->fold(out, data, &post->what, post->what.bytes);
+            post->rc = posts->reduce(out, data, &post->descriptor,
+                                     post->descriptor.bytes);
     }
 }
 
 /* The other way round, as prefixes are often associated: ((a0 op a1) op a2) op
  * ... of members 0 to end - 1. */
-static void fold_prefix(struct aspx_posts *posts, struct aspx_post *post,
-                        void *out, uint32_t end)
+static void reduce_prefix(struct aspx_posts *posts, struct aspx_post *post,
+                          void *out, uint32_t end)
 {
-    uint64_t bytes = post->what.bytes;
+    uint64_t bytes = post->descriptor.bytes;
     void *next = malloc(bytes);
 
     if (!next)
@@ -369,7 +377,7 @@ static void fold_prefix(struct aspx_posts *posts, struct aspx_post *post,
     for (uint32_t p = 1; p < end && post->rc == MPI_SUCCESS; p++) {
         copy(post, next, p, 0);
         if (post->rc == MPI_SUCCESS)
-            post->rc = posts->fold(next, out, &post->what, bytes);
+            post->rc = posts->reduce(next, out, &post->descriptor, bytes);
         memcpy(out, next, bytes);
     }
     free(next);
@@ -379,8 +387,9 @@ static void fold_prefix(struct aspx_posts *posts, struct aspx_post *post,
 static void copy_blocks(struct aspx_posts *posts, struct aspx_post *post,
                         char *out)
 {
-    uint64_t bytes = post->what.bytes, mine = posts->member_of[posts->rank];
-    bool each = asp_coll_exchanges(form_of(&post->what));
+    uint64_t bytes = post->descriptor.bytes,
+             mine = posts->member_of[posts->rank];
+    bool each = asp_coll_exchanges(form_of(&post->descriptor));
 
     for (uint32_t r = 0; r < posts->ranks; r++) {
         uint32_t from = posts->member_of[r];
@@ -396,53 +405,55 @@ static void copy_blocks(struct aspx_posts *posts, struct aspx_post *post,
     }
 }
 
-/* All vectors folded, from such an offset on. */
+/* All vectors reduced, from such an offset on. */
 static void take_sum(struct aspx_posts *posts, struct aspx_post *post,
                      void *out, uint64_t offset)
 {
     if (has_ghost(posts))
         copy(post, out, posts->members, offset);
     else
-        fold(posts, post, out, posts->members, offset);
+        reduce(posts, post, out, posts->members, offset);
 }
 
 /* What the root gave, or the block of it that is this rank's. */
 static void take_from_root(struct aspx_posts *posts, struct aspx_post *post,
                            void *out)
 {
-    bool near = needs_of(posts, &post->what) == THE_ROOT;
-    uint32_t from = near ? posts->member_of[post->what.root] : posts->members;
+    bool near = needs_of(posts, &post->descriptor) == THE_ROOT;
+    uint32_t from = near ? posts->member_of[post->descriptor.root]
+                         : posts->members;
     uint64_t block = near ? posts->rank : posts->member_of[posts->rank];
 
-    if (!form_of(&post->what)->in)
+    if (!form_of(&post->descriptor)->in)
         block = 0;
     if (!post->keeps_own)
-        copy(post, out, from, block * post->what.bytes);
+        copy(post, out, from, block * post->descriptor.bytes);
 }
 
 static void check_sizes(struct aspx_posts *posts, struct aspx_post *post)
 {
     if (aspx_post_misses(posts, post) == posts->mailbox.participants &&
-        needs_of(posts, &post->what) == ALL)
+        needs_of(posts, &post->descriptor) == ALL)
         for (uint32_t p = 0; p < posts->members; p++)
             (void) data_of(post, p, 0, 0);
 }
 
 void aspx_post_take(struct aspx_posts *posts, struct aspx_post *post, void *out)
 {
-    const struct aspx_mailbox_what *what = &post->what;
-    const struct asp_coll_form *form = form_of(what);
+    const struct aspx_mailbox_descriptor *descriptor = &post->descriptor;
+    const struct asp_coll_form *form = form_of(descriptor);
 
     check_sizes(posts, post);
-    if (!asp_coll_takes(form, is_root(posts, what)))
+    if (!asp_coll_takes(form, is_root(posts, descriptor)))
         return;
     if (form->prefix)
-        fold_prefix(posts, post, out,
-                    posts->mailbox.me + (form->prefix == ASP_COLL_INCLUSIVE));
+        reduce_prefix(posts, post, out,
+                      posts->mailbox.me + (form->prefix == ASP_COLL_INCLUSIVE));
     else if (form->reduces)
         take_sum(posts, post, out,
-                 form->in == ASP_COLL_ALL_BLOCKS ? posts->rank * what->bytes
-                                                 : 0);
+                 form->in == ASP_COLL_ALL_BLOCKS
+                     ? posts->rank * descriptor->bytes
+                     : 0);
     else if (form->root == ASP_COLL_ROOT_SENDS)
         take_from_root(posts, post, out);
     else

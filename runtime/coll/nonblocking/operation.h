@@ -19,8 +19,8 @@
  * A ghost gathers what its node gives, exchanges it with the ghosts of other
  * nodes by a schedule (common/coll), and publishes what came out.
  *
- * Every rank folds what it reads in the same order, so all have the same bits:
- * a0 op (a1 op (a2 op ...)), and of prefixes ((a0 op a1) op a2) op ...
+ * Every rank reduces what it reads in the same order, so all have the same
+ * bits: a0 op (a1 op (a2 op ...)), and of prefixes ((a0 op a1) op a2) op ...
  *
  * Source: MPI 4.0, 6.12. Threads: as mailbox.h. */
 #ifndef ASPEN_RUNTIME_COLL_NONBLOCKING_OPERATION_H
@@ -47,13 +47,14 @@ struct aspx_posts {
     uint64_t mark, before_mark, since_mark;
     uint64_t may_hold; /* bytes for which there was memory */
     /* inout[i] = in[i] op inout[i], an error code of MPI. */
-    int (*fold)(void *inout, const void *in,
-                const struct aspx_mailbox_what *what, uint64_t bytes);
+    int (*reduce)(void *inout, const void *in,
+                  const struct aspx_mailbox_descriptor *descriptor,
+                  uint64_t bytes);
 };
 
 /* Embedded in what a caller has for an operation. */
 struct aspx_post {
-    struct aspx_mailbox_what what;
+    struct aspx_mailbox_descriptor descriptor;
     uint64_t number;
     bool keeps_own;  /* MPI_IN_PLACE: its own block is in `out` already */
     bool is_pending; /* there was no room for what it gives: in `given` */
@@ -69,15 +70,16 @@ struct aspx_post {
 /* Can operations of this kind be posted, with so many bytes? The same on all
  * ranks. */
 bool aspx_posts_can(const struct aspx_posts *posts,
-                    const struct aspx_mailbox_what *what);
+                    const struct aspx_mailbox_descriptor *descriptor);
 
 /* Bytes that a rank gives, contiguous. */
 uint64_t aspx_post_gives(const struct aspx_posts *posts,
-                         const struct aspx_mailbox_what *what);
+                         const struct aspx_mailbox_descriptor *descriptor);
 
 /* Begin: what is given is written by fill(arg, data), at once or, when there is
  * no room, into memory of its own until there is.
- *   post  zeroed but for what and keeps_own; in the list until it has ended
+ *   post  zeroed but for descriptor and keeps_own; in the list until it has
+ *         ended
  * Returns 0, or -1: no memory, and nothing was published. */
 int aspx_post_begin(struct aspx_posts *posts, struct aspx_post *post,
                     int (*fill)(void *arg, void *data, uint64_t bytes),

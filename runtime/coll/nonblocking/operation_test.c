@@ -56,28 +56,28 @@ static int value(uint32_t number, uint32_t rank, int i)
 }
 
 static int sum(void *inout, const void *in,
-               const struct aspx_mailbox_what *what, uint64_t bytes)
+               const struct aspx_mailbox_descriptor *descriptor, uint64_t bytes)
 {
     int *to = inout;
     const int *from = in;
 
-    (void) what;
+    (void) descriptor;
     for (size_t i = 0; i < bytes / sizeof(int); i++)
         to[i] += from[i];
     return MPI_SUCCESS;
 }
 
-struct gift {
+struct send_view {
     uint32_t number, rank;
 };
 
 static int fill(void *arg, void *data, uint64_t bytes)
 {
-    const struct gift *gift = arg;
+    const struct send_view *send_view = arg;
     int *ints = data;
 
     for (size_t i = 0; i < bytes / sizeof(int); i++)
-        ints[i] = value(gift->number, gift->rank, (int) i);
+        ints[i] = value(send_view->number, send_view->rank, (int) i);
     return MPI_SUCCESS;
 }
 
@@ -89,18 +89,18 @@ static const enum asp_coll_op kinds[] = {
 };
 
 /* What operation a number is: all ranks draw alike. */
-static struct aspx_mailbox_what draw(uint32_t number)
+static struct aspx_mailbox_descriptor draw(uint32_t number)
 {
     uint64_t state = number * 2654435761u + 1;
     uint32_t kind = (uint32_t) (next_random(&state) %
                                 (sizeof(kinds) / sizeof(kinds[0])));
     int n = (int) (next_random(&state) % INTS_MOST) + 1;
 
-    return (struct aspx_mailbox_what){
+    return (struct aspx_mailbox_descriptor){
         .op = kinds[kind],
         .bytes = kinds[kind] == ASP_COLL_BARRIER ? 0 : n * sizeof(int),
         .root = (uint32_t) (next_random(&state) % RANKS),
-        .grain = sizeof(int),
+        .element_size = sizeof(int),
     };
 }
 
@@ -117,23 +117,24 @@ static int summed(uint32_t number, uint32_t end, int i)
 static bool is_right(const struct rank *rank, const struct flight *f, int b,
                      int i)
 {
-    const struct aspx_mailbox_what *what = &f->post.what;
+    const struct aspx_mailbox_descriptor *descriptor = &f->post.descriptor;
     uint32_t me = rank->posts.rank, from = (uint32_t) b;
     int got = f->out[b * f->n + i];
 
-    switch ((enum asp_coll_op) what->op) {
+    switch ((enum asp_coll_op) descriptor->op) {
     case ASP_COLL_BCAST:
-        return me == what->root || got == value(f->number, what->root, i);
+        return me == descriptor->root ||
+               got == value(f->number, descriptor->root, i);
     case ASP_COLL_SCATTER:
-        return got == value(f->number, what->root, (int) me * f->n + i);
+        return got == value(f->number, descriptor->root, (int) me * f->n + i);
     case ASP_COLL_GATHER:
-        return me != what->root || got == value(f->number, from, i);
+        return me != descriptor->root || got == value(f->number, from, i);
     case ASP_COLL_ALLGATHER:
         return got == value(f->number, from, i);
     case ASP_COLL_ALLTOALL:
         return got == value(f->number, from, (int) me * f->n + i);
     case ASP_COLL_REDUCE:
-        return me != what->root || got == summed(f->number, RANKS, i);
+        return me != descriptor->root || got == summed(f->number, RANKS, i);
     case ASP_COLL_ALLREDUCE:
         return got == summed(f->number, RANKS, i);
     case ASP_COLL_REDUCE_SCATTER_BLOCK:
@@ -147,7 +148,7 @@ static bool is_right(const struct rank *rank, const struct flight *f, int b,
 
 static void check(struct rank *rank, const struct flight *f)
 {
-    uint32_t op = f->post.what.op;
+    uint32_t op = f->post.descriptor.op;
     int blocks = op == ASP_COLL_GATHER || op == ASP_COLL_ALLGATHER ||
                          op == ASP_COLL_ALLTOALL
                      ? RANKS
@@ -207,13 +208,13 @@ static void *run(void *arg)
 
     for (uint32_t number = 1; number <= OPERATIONS; number++) {
         struct flight *f = free_flight(rank, flights);
-        struct gift gift = {number, rank->posts.rank};
+        struct send_view send_view = {number, rank->posts.rank};
 
         memset(f, 0, sizeof(*f));
         f->number = number;
-        f->post.what = draw(number);
-        f->n = (int) (f->post.what.bytes / sizeof(int));
-        if (aspx_post_begin(&rank->posts, &f->post, fill, &gift) != 0)
+        f->post.descriptor = draw(number);
+        f->n = (int) (f->post.descriptor.bytes / sizeof(int));
+        if (aspx_post_begin(&rank->posts, &f->post, fill, &send_view) != 0)
             rank->wrong++;
         rank->waited += f->post.is_pending;
         if (next_random(&rank->random) % 3 == 0)
@@ -238,7 +239,7 @@ static void see(struct rank *rank, uint32_t me)
                   .most = REGION,
                   .node_of = node_of,
                   .member_of = member_of,
-                  .fold = sum},
+                  .reduce = sum},
         .random = me,
     };
     assert_int_equal(aspx_mailbox_see(&rank->posts.mailbox, memory, me, &shape),
@@ -273,7 +274,7 @@ static void all_operations(void **state)
 static void disagreement(void **state)
 {
     struct rank ranks[2];
-    struct gift gift = {1, 0};
+    struct send_view send_view = {1, 0};
     struct aspx_post posts[2] = {{.rc = 0}};
     int out[INTS_MOST];
 
@@ -282,10 +283,10 @@ static void disagreement(void **state)
     memset(memory, 0, aspx_mailbox_bytes(&shape));
     for (uint32_t r = 0; r < 2; r++) {
         see(&ranks[r], r);
-        posts[r].what = (struct aspx_mailbox_what){
-            .op = ASP_COLL_BCAST, .bytes = 8 + 8 * r, .grain = 1};
+        posts[r].descriptor = (struct aspx_mailbox_descriptor){
+            .op = ASP_COLL_BCAST, .bytes = 8 + 8 * r, .element_size = 1};
         assert_int_equal(
-            aspx_post_begin(&ranks[r].posts, &posts[r], fill, &gift), 0);
+            aspx_post_begin(&ranks[r].posts, &posts[r], fill, &send_view), 0);
     }
     aspx_posts_look(&ranks[1].posts);
     assert_int_equal(aspx_post_misses(&ranks[1].posts, &posts[1]), RANKS);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The thread looks at its space under the lock between two naps, and ends when
- * nothing is owed any more. It also notices a ghost that has broken off a
+/* The thread looks at its context under the lock between two naps, and ends
+ * when nothing is owed any more. It also notices a ghost that has broken off a
  * mailbox, which ends the job. */
 #include "config.h"
 
@@ -20,29 +20,29 @@ enum {
 
 static _Atomic uint32_t threads;
 
-void aspx_coll_look(struct aspx_coll_space *space)
+void aspx_coll_look(struct aspx_coll_context *context)
 {
-    uint64_t before = space->posts.mailbox.published;
+    uint64_t before = context->posts.mailbox.published;
 
-    aspx_posts_look(&space->posts);
-    if (space->by_ghosts && space->posts.mailbox.published != before)
+    aspx_posts_look(&context->posts);
+    if (context->by_ghosts && context->posts.mailbox.published != before)
         aspx_coll_ghosts->ring();
 }
 
 /* A ghost closes a mailbox in order only when its users have let go of it. */
-bool aspx_coll_is_broken(const struct aspx_coll_space *space)
+bool aspx_coll_is_broken(const struct aspx_coll_context *context)
 {
-    const struct aspx_mailbox *mailbox = &space->posts.mailbox;
+    const struct aspx_mailbox *mailbox = &context->posts.mailbox;
 
     return mailbox->fault ||
-           (space->by_ghosts &&
+           (context->by_ghosts &&
             atomic_load_explicit(&mailbox->nodes->state,
                                  memory_order_relaxed) != ASPX_MAILBOX_OPEN);
 }
 
-void aspx_coll_say_broken(const struct aspx_coll_space *space)
+void aspx_coll_say_broken(const struct aspx_coll_context *context)
 {
-    const struct aspx_posts *posts = &space->posts;
+    const struct aspx_posts *posts = &context->posts;
     const struct aspx_mailbox *mailbox = &posts->mailbox;
     uint32_t rank = 0;
 
@@ -77,47 +77,47 @@ static void say(void)
 
 /* Is the thread needed? The lock is held. A communicator that was freed, with
  * nothing left to be taken, passes all when it is let go of. */
-static bool has_work(const struct aspx_coll_space *space)
+static bool has_work(const struct aspx_coll_context *context)
 {
-    const struct aspx_posts *posts = &space->posts;
+    const struct aspx_posts *posts = &context->posts;
 
     return aspx_posts_are_pending(posts) ||
            (aspx_posts_may_fill(posts) &&
-            (posts->first || space->comm != MPI_COMM_NULL));
+            (posts->first || context->comm != MPI_COMM_NULL));
 }
 
 enum work { NOTHING, WATCHES, PUBLISHES, IS_BROKEN };
 
-static enum work look(struct aspx_coll_space *space)
+static enum work look(struct aspx_coll_context *context)
 {
     enum work work = NOTHING;
 
-    pthread_mutex_lock(&space->lock);
-    aspx_coll_look(space);
-    if (aspx_mailbox_is_short(&space->posts.mailbox))
-        aspx_posts_hold(&space->posts);
-    if (has_work(space))
-        work = aspx_posts_are_pending(&space->posts) ? PUBLISHES : WATCHES;
-    if (work != NOTHING && aspx_coll_is_broken(space))
+    pthread_mutex_lock(&context->lock);
+    aspx_coll_look(context);
+    if (aspx_mailbox_is_short(&context->posts.mailbox))
+        aspx_posts_hold(&context->posts);
+    if (has_work(context))
+        work = aspx_posts_are_pending(&context->posts) ? PUBLISHES : WATCHES;
+    if (work != NOTHING && aspx_coll_is_broken(context))
         work = IS_BROKEN;
-    space->has_publisher = work != NOTHING;
-    pthread_mutex_unlock(&space->lock);
+    context->has_publisher = work != NOTHING;
+    pthread_mutex_unlock(&context->lock);
     return work;
 }
 
 static void *run(void *arg)
 {
     uint64_t since = aspx_clock_ns(CLOCK_MONOTONIC);
-    struct aspx_coll_space *space = arg;
+    struct aspx_coll_context *context = arg;
     bool said = false;
     enum work work;
 
-    while ((work = look(space)) != NOTHING) {
+    while ((work = look(context)) != NOTHING) {
         uint64_t now = aspx_clock_ns(CLOCK_MONOTONIC);
 
         /* The program's thread may be in a call of MPI that never ends now. */
         if (work == IS_BROKEN) {
-            aspx_coll_say_broken(space);
+            aspx_coll_say_broken(context);
             aspx_job_end(true);
         }
         aspx_backoff_nap(ASPX_WAIT_COLL_PUBLISHER);
@@ -128,13 +128,13 @@ static void *run(void *arg)
             said = true;
         }
     }
-    aspx_coll_space_leave(space);
+    aspx_coll_context_leave(context);
     atomic_fetch_sub(&threads, 1);
     return NULL;
 }
 
 /* Signals are the program's threads'. */
-static bool start(struct aspx_coll_space *space)
+static bool start(struct aspx_coll_context *context)
 {
     sigset_t all, before;
     pthread_t thread;
@@ -143,7 +143,7 @@ static bool start(struct aspx_coll_space *space)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     atomic_fetch_add(&threads, 1);
-    rc = pthread_create(&thread, NULL, run, space);
+    rc = pthread_create(&thread, NULL, run, context);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (rc == 0)
         pthread_detach(thread);
@@ -152,24 +152,24 @@ static bool start(struct aspx_coll_space *space)
     return rc == 0;
 }
 
-void aspx_coll_publish_later(struct aspx_coll_space *space)
+void aspx_coll_publish_later(struct aspx_coll_context *context)
 {
     bool is_needed;
 
-    pthread_mutex_lock(&space->lock);
-    is_needed = has_work(space) && !space->has_publisher;
+    pthread_mutex_lock(&context->lock);
+    is_needed = has_work(context) && !context->has_publisher;
     if (is_needed) {
-        space->holders++;
-        space->has_publisher = true;
+        context->holders++;
+        context->has_publisher = true;
     }
-    pthread_mutex_unlock(&space->lock);
-    if (!is_needed || start(space))
+    pthread_mutex_unlock(&context->lock);
+    if (!is_needed || start(context))
         return;
     /* No thread: the next call that looks does it. */
-    pthread_mutex_lock(&space->lock);
-    space->has_publisher = false;
-    pthread_mutex_unlock(&space->lock);
-    aspx_coll_space_leave(space);
+    pthread_mutex_lock(&context->lock);
+    context->has_publisher = false;
+    pthread_mutex_unlock(&context->lock);
+    aspx_coll_context_leave(context);
 }
 
 void aspx_coll_publisher_stop(void)

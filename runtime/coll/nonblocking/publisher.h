@@ -9,17 +9,17 @@
  *
  * So others never wait for a rank that has posted what it had to, and the limit
  * of what may be under way is memory alone. */
-#ifndef ASPEN_RUNTIME_COLL_PUBLISHER_H
-#define ASPEN_RUNTIME_COLL_PUBLISHER_H
+#ifndef ASPEN_RUNTIME_COLL_NONBLOCKING_PUBLISHER_H
+#define ASPEN_RUNTIME_COLL_NONBLOCKING_PUBLISHER_H
 
-#include "space.h"
+#include "context.h"
 
 /* aspx_posts_look(), which also publishes what there is room for now: ghosts
  * are told. The lock is held. */
-void aspx_coll_look(struct aspx_coll_space *space);
+void aspx_coll_look(struct aspx_coll_context *context);
 
 /* After a post: start the thread where it is needed. The lock is not held. */
-void aspx_coll_publish_later(struct aspx_coll_space *space);
+void aspx_coll_publish_later(struct aspx_coll_context *context);
 
 /* At the end, when communicators were let go of: wait until no thread uses the
  * memory of ghosts any more, which is unmapped then; with a bound. */
@@ -28,7 +28,7 @@ void aspx_coll_publisher_stop(void);
 /* Is the memory of its mailbox not as it was written? The program has stored
  * there, or the ghost has found that it has, and nothing more will come. The
  * lock is held. And say so. */
-bool aspx_coll_is_broken(const struct aspx_coll_space *space);
-void aspx_coll_say_broken(const struct aspx_coll_space *space);
+bool aspx_coll_is_broken(const struct aspx_coll_context *context);
+void aspx_coll_say_broken(const struct aspx_coll_context *context);
 
 #endif

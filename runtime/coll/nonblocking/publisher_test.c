@@ -26,11 +26,11 @@ const struct aspx_coll_ghosts *aspx_coll_ghosts;
 static const uint32_t node_of[RANKS], member_of[RANKS] = {0, 1};
 static _Atomic uint32_t left;
 
-void aspx_coll_space_leave(struct aspx_coll_space *space)
+void aspx_coll_context_leave(struct aspx_coll_context *context)
 {
-    pthread_mutex_lock(&space->lock);
-    space->holders--;
-    pthread_mutex_unlock(&space->lock);
+    pthread_mutex_lock(&context->lock);
+    context->holders--;
+    pthread_mutex_unlock(&context->lock);
     left++;
 }
 
@@ -40,10 +40,10 @@ static int fill(void *arg, void *data, uint64_t bytes)
     return 0;
 }
 
-static struct aspx_mailbox_what broadcast(void)
+static struct aspx_mailbox_descriptor broadcast(void)
 {
-    return (struct aspx_mailbox_what){
-        .op = ASP_COLL_BCAST, .bytes = BYTES, .grain = 1};
+    return (struct aspx_mailbox_descriptor){
+        .op = ASP_COLL_BCAST, .bytes = BYTES, .element_size = 1};
 }
 
 static void see(struct aspx_posts *posts, void *memory, uint32_t me)
@@ -69,7 +69,7 @@ static void take(struct aspx_posts *reader, int value)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
     time_t limit = time(NULL) + LIMIT_S;
-    struct aspx_post post = {.what = broadcast()};
+    struct aspx_post post = {.descriptor = broadcast()};
     unsigned char *out = malloc(BYTES);
 
     assert_int_equal(aspx_post_begin(reader, &post, fill, &value), 0);
@@ -90,34 +90,36 @@ static void while_its_rank_is_away(void **state)
     const struct aspx_mailbox_shape shape = {.participants = RANKS,
                                              .region = REGION};
     void *memory = aligned_alloc(4096, aspx_mailbox_bytes(&shape));
-    struct aspx_coll_space space = {.holders = 1};
+    struct aspx_coll_context context = {.holders = 1};
     struct aspx_post posts[POSTED];
     struct aspx_posts reader;
 
     (void) state;
     memset(memory, 0, aspx_mailbox_bytes(&shape));
-    pthread_mutex_init(&space.lock, NULL);
-    see(&space.posts, memory, 0);
+    pthread_mutex_init(&context.lock, NULL);
+    see(&context.posts, memory, 0);
     see(&reader, memory, 1);
     for (int i = 0; i < POSTED; i++) {
-        posts[i] = (struct aspx_post){.what = broadcast()};
-        pthread_mutex_lock(&space.lock);
-        assert_int_equal(aspx_post_begin(&space.posts, &posts[i], fill, &i), 0);
-        pthread_mutex_unlock(&space.lock);
-        aspx_coll_publish_later(&space);
+        posts[i] = (struct aspx_post){.descriptor = broadcast()};
+        pthread_mutex_lock(&context.lock);
+        assert_int_equal(aspx_post_begin(&context.posts, &posts[i], fill, &i),
+                         0);
+        pthread_mutex_unlock(&context.lock);
+        aspx_coll_publish_later(&context);
     }
-    pthread_mutex_lock(&space.lock);
-    assert_true(aspx_posts_are_pending(&space.posts)); /* or it tests nothing */
-    pthread_mutex_unlock(&space.lock);
+    pthread_mutex_lock(&context.lock);
+    assert_true(
+        aspx_posts_are_pending(&context.posts)); /* or it tests nothing */
+    pthread_mutex_unlock(&context.lock);
     for (int i = 0; i < POSTED; i++)
         take(&reader, i);
     while (left == 0)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    assert_int_equal(space.holders, 1);
-    assert_false(space.has_publisher);
+    assert_int_equal(context.holders, 1);
+    assert_false(context.has_publisher);
     for (int i = 0; i < POSTED; i++)
-        aspx_post_end(&space.posts, &posts[i]);
-    aspx_mailbox_leave(&space.posts.mailbox);
+        aspx_post_end(&context.posts, &posts[i]);
+    aspx_mailbox_leave(&context.posts.mailbox);
     aspx_mailbox_leave(&reader.mailbox);
     free(memory);
 }
@@ -130,7 +132,7 @@ static void while_the_reader_is_away(void **state)
     const struct aspx_mailbox_shape shape = {.participants = RANKS,
                                              .region = REGION};
     void *memory = aligned_alloc(4096, aspx_mailbox_bytes(&shape));
-    struct aspx_coll_space reader = {.holders = 1, .comm = MPI_COMM_WORLD};
+    struct aspx_coll_context reader = {.holders = 1, .comm = MPI_COMM_WORLD};
     struct aspx_post given[POSTED], taken[POSTED];
     time_t limit = time(NULL) + LIMIT_S;
     static unsigned char out[BYTES];
@@ -143,7 +145,7 @@ static void while_the_reader_is_away(void **state)
     see(&writer, memory, 0);
     see(&reader.posts, memory, 1);
     for (int i = 0; i < POSTED; i++) {
-        taken[i] = (struct aspx_post){.what = broadcast()};
+        taken[i] = (struct aspx_post){.descriptor = broadcast()};
         pthread_mutex_lock(&reader.lock);
         assert_int_equal(aspx_post_begin(&reader.posts, &taken[i], fill, &i),
                          0);
@@ -151,7 +153,7 @@ static void while_the_reader_is_away(void **state)
         aspx_coll_publish_later(&reader);
     }
     for (int i = 0; i < POSTED; i++) {
-        given[i] = (struct aspx_post){.what = broadcast()};
+        given[i] = (struct aspx_post){.descriptor = broadcast()};
         assert_int_equal(aspx_post_begin(&writer, &given[i], fill, &i), 0);
     }
     assert_true(aspx_posts_are_pending(&writer)); /* or it tests nothing */

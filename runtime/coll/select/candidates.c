@@ -6,19 +6,19 @@
 #include "candidates.h"
 
 #include "runtime/coll/algorithms/executor.h"
-#include "runtime/coll/algorithms/pinned.h"
+#include "runtime/coll/algorithms/reproducible.h"
 
 #include <stdlib.h>
 
 /* What stands for MPI's own choice. */
 static double predict_default(const struct aspx_coll_list *list)
 {
-    struct aspx_coll_way way = {.executor = &aspx_coll_by_mpi,
-                                .op = list->args->op};
+    struct aspx_coll_config config = {.executor = &aspx_coll_mpi_choice,
+                                      .op = list->args->op};
 
-    if (aspx_coll_is_pinned(list->args))
-        aspx_coll_pinned_way(list->comm, list->args, &way);
-    return way.executor->predict(list, &way);
+    if (aspx_coll_is_reproducible(list->args))
+        aspx_coll_reproducible_config(list->comm, list->args, &config);
+    return config.executor->predict(list, &config);
 }
 
 double aspx_coll_agree_us(struct aspx_coll_comm *comm)
@@ -26,7 +26,7 @@ double aspx_coll_agree_us(struct aspx_coll_comm *comm)
     const struct asp_tune_args args = {
         .op = ASP_COLL_ALLREDUCE,
         .bytes = ASP_DECIDE_VALUES * sizeof(double),
-        .fold = ASP_TUNE_BUILTIN, /* MPI_MAX: never pinned */
+        .reduction = ASP_TUNE_BUILTIN, /* MPI_MAX: never reproducible */
     };
 
     return predict_default(
@@ -41,7 +41,7 @@ static int faster_first(const void *a, const void *b)
         return -1;
     if (one->predicted_us > other->predicted_us)
         return 1;
-    return one->way < other->way ? -1 : one->way > other->way;
+    return one->config < other->config ? -1 : one->config > other->config;
 }
 
 /* Simulating what then is not taken would be for nothing. */
@@ -49,7 +49,7 @@ static bool is_asked(const struct aspx_coll_executor *executor,
                      const struct asp_tune_args *args)
 {
     return executor->list &&
-           (executor->keeps_order || !aspx_coll_is_pinned(args));
+           (executor->keeps_order || !aspx_coll_is_reproducible(args));
 }
 
 uint32_t aspx_coll_order(void *data, const struct asp_tune_shape *shape,

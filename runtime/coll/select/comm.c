@@ -12,10 +12,10 @@
 #include "runtime/coll/call/call.h"
 #include "runtime/coll/comm/global.h"
 #include "runtime/coll/machine/join.h"
-#include "runtime/coll/comm/learnt.h"
+#include "runtime/coll/comm/tuning_cache.h"
 #include "runtime/coll/machine/machine.h"
 #include "runtime/coll/machine/settings.h"
-#include "runtime/coll/nonblocking/space.h"
+#include "runtime/coll/nonblocking/context.h"
 #include "runtime/coll/comm/straight.h"
 #include "runtime/coll/comm/trace.h"
 #include "runtime/base/log.h"
@@ -34,7 +34,7 @@ static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Stands for what the program has freed, until its handle is given to another
  * communicator. Nobody changes it. */
-static struct aspx_coll_comm gone = {.state = ASPX_COLL_COMM_OFF};
+static struct aspx_coll_comm gone = {.state = ASPX_COLL_COMM_LEFT_TO_MPI};
 
 /* ---- seen first ------------------------------------------------------------- */
 
@@ -80,7 +80,7 @@ static struct aspx_coll_comm *see(MPI_Comm handle)
     comm->comm = handle;
     comm->own = MPI_COMM_NULL;
     if (!is_ours(handle, &comm->group))
-        comm->state = ASPX_COLL_COMM_OFF;
+        comm->state = ASPX_COLL_COMM_LEFT_TO_MPI;
     aspx_coll_behind.MPI_Comm_rank(handle, &rank);
     aspx_coll_behind.MPI_Comm_size(handle, &size);
     comm->rank = (uint32_t) rank;
@@ -105,7 +105,7 @@ struct aspx_coll_comm *aspx_coll_comm_of(MPI_Comm comm)
     return aspx_handle_is(comm, ASPX_HANDLE_COMM) ? see(comm) : NULL;
 }
 
-/* ---- earned ----------------------------------------------------------------- */
+/* ---- activation ------------------------------------------------------------- */
 
 /* Without the program's attributes, whose copy functions it would notice. There
  * may be no room for one more communicator: that is no error of the program's,
@@ -226,13 +226,13 @@ static bool take_memory(struct aspx_coll_comm *comm)
     comm->leaders = calloc(comm->size, sizeof(*comm->leaders));
     comm->members = calloc(comm->size, sizeof(*comm->members));
     comm->memory = calloc(1, asp_decide_bytes());
-    comm->ways = calloc(ASPX_COLL_WAYS, sizeof(*comm->ways));
+    comm->configs = calloc(ASPX_COLL_CONFIGS, sizeof(*comm->configs));
     comm->kept = calloc(ASPX_COLL_PLANS, sizeof(*comm->kept));
     comm->counts = calloc(3 * (size_t) comm->size, sizeof(*comm->counts));
     comm->offsets = comm->counts ? comm->counts + comm->size : NULL;
     comm->shares = comm->counts ? comm->offsets + comm->size : NULL;
     return comm->node && comm->leaders && comm->members && comm->memory &&
-           comm->ways && comm->kept && comm->counts;
+           comm->configs && comm->kept && comm->counts;
 }
 
 /* In a mode whose calls another thread carries out, that thread makes
@@ -276,17 +276,17 @@ static void start_decisions(struct aspx_coll_comm *comm, uint32_t *work)
     if (!aspx_coll_settings.explicit_effort && config.effort.budget_us > 0)
         config.effort.agree_us = aspx_coll_agree_us(comm);
     comm->decide = asp_decide_start(comm->memory, &config);
-    aspx_coll_learnt_use(comm);
+    aspx_coll_tuning_cache_use(comm);
 }
 
 /* ---- the end ---------------------------------------------------------------- */
 
-/* The state is then as before it was earned, but OFF. The handle may be another
- * communicator's by now. */
+/* The state is then as before it was activated, but LEFT_TO_MPI. The handle may
+ * be another communicator's by now. */
 static void let_go(struct aspx_coll_comm *comm)
 {
     struct aspx_coll_comm bare = {
-        .state = ASPX_COLL_COMM_OFF,
+        .state = ASPX_COLL_COMM_LEFT_TO_MPI,
         .comm = comm->comm,
         .own = MPI_COMM_NULL,
         .rank = comm->rank,
@@ -296,9 +296,9 @@ static void let_go(struct aspx_coll_comm *comm)
 
     if (comm->state == ASPX_COLL_COMM_TUNED) {
         aspx_coll_count_comm(comm);
-        aspx_coll_learnt_keep(comm);
+        aspx_coll_tuning_cache_keep(comm);
     }
-    aspx_coll_space_let_go(comm->space);
+    aspx_coll_context_let_go(comm->context);
     aspx_node_area_free(comm->area);
     for (uint32_t i = 0; comm->kept && i < ASPX_COLL_PLANS; i++) {
         aspx_coll_plan_free(&comm->kept[i].plan);
@@ -311,7 +311,7 @@ static void let_go(struct aspx_coll_comm *comm)
     free(comm->leaders);
     free(comm->members);
     free(comm->memory);
-    free(comm->ways);
+    free(comm->configs);
     free(comm->in.memory);
     free(comm->out.memory);
     free(comm->levels.memory);
@@ -333,12 +333,12 @@ static void say_left(const struct aspx_coll_comm *comm)
     said = true;
 }
 
-void aspx_coll_comm_earn(struct aspx_coll_comm *comm)
+void aspx_coll_comm_activate(struct aspx_coll_comm *comm)
 {
     int *leader;
     bool have;
 
-    comm->state = ASPX_COLL_COMM_OFF;
+    comm->state = ASPX_COLL_COMM_LEFT_TO_MPI;
     if (!make_own(comm)) {
         say_left(comm);
         return;

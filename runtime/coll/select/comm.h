@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The life of what is known of a communicator (state.h). */
-#ifndef ASPEN_RUNTIME_COLL_COMM_H
-#define ASPEN_RUNTIME_COLL_COMM_H
+#ifndef ASPEN_RUNTIME_COLL_SELECT_COMM_H
+#define ASPEN_RUNTIME_COLL_SELECT_COMM_H
 
 #include "runtime/coll/comm/state.h"
 
@@ -20,7 +20,7 @@ int aspx_coll_comm_called(struct aspx_coll_comm *comm,
 int aspx_coll_comm_returned(MPI_Comm handle, int rc);
 
 /* Make what tuning needs; the state is TUNED or OFF afterwards. Collective. */
-void aspx_coll_comm_earn(struct aspx_coll_comm *comm);
+void aspx_coll_comm_activate(struct aspx_coll_comm *comm);
 
 /* The program frees it, by MPI_Comm_free or MPI_Comm_disconnect. From then on
  * calls on it are MPI's, as those of functions that MPI calls to delete its

@@ -11,7 +11,7 @@
 #include "runtime/coll/machine/machine.h"
 #include "runtime/coll/machine/model.h"
 #include "runtime/coll/machine/settings.h"
-#include "runtime/coll/nonblocking/space.h"
+#include "runtime/coll/nonblocking/context.h"
 
 #include "runtime/base/log.h"
 
@@ -33,7 +33,7 @@ enum { FOUND_MAX = 256 }; /* keys that are told; more are counted only */
 struct found {
     struct asp_tune_key key;
     struct asp_search_sum sum;
-    char way[ASPX_COLL_WAY_TEXT];
+    char config[ASPX_COLL_CONFIG_TEXT];
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -78,10 +78,10 @@ static void keep(const struct aspx_coll_comm *comm,
         return;
     place->key = *key;
     place->sum = *sum;
-    if (sum->way == ASP_DECIDE_DEFAULT)
-        strcpy(place->way, "default");
+    if (sum->config == ASP_DECIDE_DEFAULT)
+        strcpy(place->config, "default");
     else
-        aspx_coll_way_text(&comm->ways[sum->way], place->way);
+        aspx_coll_config_text(&comm->configs[sum->config], place->config);
 }
 
 void aspx_coll_count_comm(const struct aspx_coll_comm *comm)
@@ -113,10 +113,10 @@ static void add_rows(struct asp_tune_table *table, const char *day)
                                                          : ASP_TUNE_SEARCH,
         };
 
-        if (sum->best_us <= 0 || strlen(found[i].way) >= ASP_TUNE_WAY_MAX)
+        if (sum->best_us <= 0 || strlen(found[i].config) >= ASP_TUNE_CONFIG_MAX)
             continue; /* nothing was measured */
         snprintf(row.day, sizeof(row.day), "%s", day);
-        (void) asp_tune_table_add(table, &row, found[i].way, &err);
+        (void) asp_tune_table_add(table, &row, found[i].config, &err);
     }
     (void) asp_tune_table_add_job(table, aspx_coll_job(), &err);
 }
@@ -128,7 +128,7 @@ static void add_file(struct asp_tune_table *table, const char *path)
     struct asp_tune_table there;
     struct asp_err err;
 
-    if (asp_tune_table_read(path, aspx_coll_way_check, &there, &err) != 0)
+    if (asp_tune_table_read(path, aspx_coll_config_check, &there, &err) != 0)
         return;
     (void) asp_tune_table_merge(table, &there, &err);
     asp_tune_table_clear(&there);
@@ -186,7 +186,7 @@ static double us_saved(const struct found *one)
     return one->sum.default_us - one->sum.best_us;
 }
 
-/* Those by which ways were put in order. */
+/* Those by which configurations were put in order. */
 static const struct {
     const char *where;
     size_t link, from; /* in struct asp_coll_machine, struct aspx_coll_model */
@@ -239,7 +239,7 @@ static void print_links(FILE *out)
 static uint64_t posted(bool by_ghosts)
 {
     return atomic_load(by_ghosts ? &aspx_coll_posted_counts.by_ghosts
-                                 : &aspx_coll_posted_counts.by_memory);
+                                 : &aspx_coll_posted_counts.shared_memory);
 }
 
 static void print_posted(FILE *out)
@@ -266,11 +266,12 @@ static void print(FILE *out, const struct aspx_record *record, const void *data)
         return;
     }
     for (uint32_t i = 0; i < nfound; i++)
-        other += strcmp(found[i].way, "default") != 0;
-    fprintf(out,
-            "aspen: collectives of %" PRIu64 " communicators tuned: %" PRIu64
-            " kinds of calls, another way than MPI's for %u of the %u told\n",
-            counts.comms, counts.keys, other, nfound);
+        other += strcmp(found[i].config, "default") != 0;
+    fprintf(
+        out,
+        "aspen: collectives of %" PRIu64 " communicators tuned: %" PRIu64
+        " kinds of calls, another algorithm than MPI's for %u of the %u told\n",
+        counts.comms, counts.keys, other, nfound);
     if (counts.reused)
         fprintf(out,
                 "aspen:   %" PRIu64
@@ -283,7 +284,7 @@ static void print(FILE *out, const struct aspx_record *record, const void *data)
 
         if (us_saved(one) > 0)
             fprintf(out, "aspen:   %s: %s, %.1f us instead of %.1f\n",
-                    asp_tune_key_print(&one->key, key), one->way,
+                    asp_tune_key_print(&one->key, key), one->config,
                     one->sum.best_us, one->sum.default_us);
     }
 }
@@ -297,7 +298,7 @@ static void put_found(FILE *out, const struct found *one)
             "\"candidates\": %u, \"tried\": %u, \"trials\": %u, "
             "\"agreements\": %u, \"spent_us\": %.3f, \"best_us\": %.3f, "
             "\"default_us\": %.3f, \"model_rank\": %u}",
-            asp_tune_key_print(&one->key, key), one->way,
+            asp_tune_key_print(&one->key, key), one->config,
             asp_search_end_name(one->sum.end), one->sum.candidates,
             one->sum.tried, one->sum.trials, one->sum.agreements,
             one->sum.spent_us, one->sum.best_us, one->sum.default_us,

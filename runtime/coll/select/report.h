@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What was chosen for collectives: counted when communicators end, told in the
  * record, and saved as a table. */
-#ifndef ASPEN_RUNTIME_COLL_REPORT_H
-#define ASPEN_RUNTIME_COLL_REPORT_H
+#ifndef ASPEN_RUNTIME_COLL_SELECT_REPORT_H
+#define ASPEN_RUNTIME_COLL_SELECT_REPORT_H
 
 #include "runtime/coll/comm/state.h"
 

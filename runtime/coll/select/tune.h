@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A tunable call, from its arguments to what carries it out. */
-#ifndef ASPEN_RUNTIME_COLL_TUNE_H
-#define ASPEN_RUNTIME_COLL_TUNE_H
+#ifndef ASPEN_RUNTIME_COLL_SELECT_TUNE_H
+#define ASPEN_RUNTIME_COLL_SELECT_TUNE_H
 
 #include "runtime/coll/call/call.h"
 

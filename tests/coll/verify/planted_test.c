@@ -67,13 +67,13 @@ static void reduce(struct asp_coll_schedule *s, enum order order, size_t offset,
     const uint32_t *o = operands[order];
 
     if (order == RIGHT) {
-        asp_coll_fold(s, vector(1, offset), vector(2, offset), n);
-        asp_coll_fold(s, vector(0, offset), vector(2, offset), n);
+        asp_coll_reduce_local(s, vector(1, offset), vector(2, offset), n);
+        asp_coll_reduce_local(s, vector(0, offset), vector(2, offset), n);
         asp_coll_copy(s, vector(2, offset), out(offset), n);
         return;
     }
-    asp_coll_fold(s, vector(o[0], offset), vector(o[1], offset), n);
-    asp_coll_fold(s, vector(o[1], offset), vector(o[2], offset), n);
+    asp_coll_reduce_local(s, vector(o[0], offset), vector(o[1], offset), n);
+    asp_coll_reduce_local(s, vector(o[1], offset), vector(o[2], offset), n);
     asp_coll_copy(s, vector(o[2], offset), out(offset), n);
 }
 
@@ -84,7 +84,7 @@ static bool allreduce(bool commutative, const enum order orders[RANKS],
     struct asp_coll_problem p = {.op = ASP_COLL_ALLREDUCE,
                                  .ranks = RANKS,
                                  .bytes = bytes,
-                                 .grain = ELEMENT,
+                                 .element_size = ELEMENT,
                                  .commutative = commutative};
     struct asp_coll_schedule s[RANKS] = {{0}};
 
@@ -131,7 +131,7 @@ static bool reduce_scatter(bool waste)
     struct asp_coll_problem p = {.op = ASP_COLL_REDUCE_SCATTER_BLOCK,
                                  .ranks = 2,
                                  .bytes = bytes,
-                                 .grain = ELEMENT,
+                                 .element_size = ELEMENT,
                                  .commutative = true,
                                  .in_place = true};
     struct asp_coll_schedule s[2] = {{0}};
@@ -143,11 +143,11 @@ static bool reduce_scatter(bool waste)
         asp_coll_send(&s[r], 1 - r, 0, out((1 - r) * bytes), bytes);
         asp_coll_recv(&s[r], 1 - r, 0, came, bytes);
         if (waste && r) {
-            asp_coll_fold(&s[r], came, own, bytes);
+            asp_coll_reduce_local(&s[r], came, own, bytes);
             asp_coll_copy(&s[r], own, out(0), bytes);
             continue;
         }
-        asp_coll_fold(&s[r], own, came, bytes);
+        asp_coll_reduce_local(&s[r], own, came, bytes);
         asp_coll_copy(&s[r], came, out(0), bytes);
     }
     return is_right(&p, s, "rank 1: byte 16 of its buffer is wrong");
@@ -156,8 +156,10 @@ static bool reduce_scatter(bool waste)
 /* Rank 0 of exscan has no result; of gatherv, the blocks of the root. */
 static bool exscan(bool waste)
 {
-    struct asp_coll_problem p = {
-        .op = ASP_COLL_EXSCAN, .ranks = 2, .bytes = bytes, .grain = ELEMENT};
+    struct asp_coll_problem p = {.op = ASP_COLL_EXSCAN,
+                                 .ranks = 2,
+                                 .bytes = bytes,
+                                 .element_size = ELEMENT};
     struct asp_coll_schedule s[2] = {{0}};
 
     asp_coll_send(&s[0], 1, 0, in(0), bytes);
@@ -174,7 +176,7 @@ static bool gatherv(size_t waste)
                                  .ranks = 2,
                                  .counts = counts,
                                  .displs = displs,
-                                 .grain = 1};
+                                 .element_size = 1};
     struct asp_coll_schedule s[2] = {{0}};
 
     asp_coll_copy(&s[0], in(0), out(displs[0]), bytes);

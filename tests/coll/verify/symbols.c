@@ -9,20 +9,20 @@
 /* Room for more; what it holds stays. */
 static bool reserve(struct asp_coll_symbols *s, uint32_t more)
 {
-    uint32_t room = s->room ? s->room : 8;
+    uint32_t capacity = s->capacity ? s->capacity : 8;
     struct asp_coll_symbol *list;
 
-    while (room < s->n + more)
-        room *= 2;
-    if (room == s->room)
+    while (capacity < s->n + more)
+        capacity *= 2;
+    if (capacity == s->capacity)
         return true;
-    list = realloc(s->list, room * sizeof(*list));
+    list = realloc(s->list, capacity * sizeof(*list));
     if (!list) {
         errno = ENOMEM;
         return false;
     }
     s->list = list;
-    s->room = room;
+    s->capacity = capacity;
     return true;
 }
 
@@ -144,24 +144,24 @@ static bool follows(uint64_t left, uint64_t right)
 }
 
 static const char *illegal(const struct asp_coll_symbol *left,
-                           const struct asp_coll_symbol *right, size_t grain,
-                           bool commutative)
+                           const struct asp_coll_symbol *right,
+                           size_t element_size, bool commutative)
 {
     if (left->offset != right->offset)
-        return "folds elements of different places";
-    if (left->offset % grain)
-        return "folds a part of an element";
+        return "reduces elements of different places";
+    if (left->offset % element_size)
+        return "reduces a part of an element";
     if (left->ranks & right->ranks)
-        return "folds a contribution twice";
+        return "reduces a contribution twice";
     if (!commutative && !follows(left->ranks, right->ranks))
-        return "folds out of the order of ranks";
+        return "reduces out of the order of ranks";
     return NULL;
 }
 
-bool asp_coll_symbols_fold(const struct asp_coll_symbols *left,
-                           const struct asp_coll_symbols *right, size_t grain,
-                           bool commutative, struct asp_coll_symbols *into,
-                           const char **why_p)
+bool asp_coll_symbols_reduce(const struct asp_coll_symbols *left,
+                             const struct asp_coll_symbols *right,
+                             size_t element_size, bool commutative,
+                             struct asp_coll_symbols *into, const char **why_p)
 {
     uint32_t i = 0, j = 0;
     size_t done = left->list[0].start;
@@ -174,7 +174,7 @@ bool asp_coll_symbols_fold(const struct asp_coll_symbols *left,
         struct asp_coll_symbol l = clip(left->list[i], done, end);
         struct asp_coll_symbol r = clip(right->list[j], done, end);
 
-        *why_p = illegal(&l, &r, grain, commutative);
+        *why_p = illegal(&l, &r, element_size, commutative);
         l.ranks |= r.ranks;
         l.expression = reduced(l.expression, r.expression, commutative);
         if (*why_p || !asp_coll_symbols_add(into, l))
@@ -183,7 +183,7 @@ bool asp_coll_symbols_fold(const struct asp_coll_symbols *left,
         j += right->list[j].end == end;
         done = end;
     }
-    if ((left->list[left->n - 1].end - left->list[0].start) % grain)
-        *why_p = "folds a part of an element";
+    if ((left->list[left->n - 1].end - left->list[0].start) % element_size)
+        *why_p = "reduces a part of an element";
     return !*why_p;
 }

@@ -24,7 +24,7 @@ struct asp_coll_symbol {
 /* Disjoint, ascending; what lies between is undefined. */
 struct asp_coll_symbols {
     struct asp_coll_symbol *list;
-    uint32_t n, room;
+    uint32_t n, capacity;
 };
 
 /* Append, to the end of to, what is in [start, end) of from, moved so that
@@ -40,11 +40,12 @@ bool asp_coll_symbols_write(struct asp_coll_symbols *to, size_t start,
                             size_t end, const struct asp_coll_symbols *what);
 
 /* Append, to the end of into, left op right: both of the same bytes. False with
- * the reason in *why_p when it is no legal fold, or (NULL) memory was short. */
-bool asp_coll_symbols_fold(const struct asp_coll_symbols *left,
-                           const struct asp_coll_symbols *right, size_t grain,
-                           bool commutative, struct asp_coll_symbols *into,
-                           const char **why_p);
+ * the reason in *why_p when it is no legal reduction, or (NULL) memory was
+ * short. */
+bool asp_coll_symbols_reduce(const struct asp_coll_symbols *left,
+                             const struct asp_coll_symbols *right,
+                             size_t element_size, bool commutative,
+                             struct asp_coll_symbols *into, const char **why_p);
 
 bool asp_coll_symbols_add(struct asp_coll_symbols *to,
                           struct asp_coll_symbol symbol);

@@ -77,13 +77,15 @@ static int do_copy(struct asp_coll_run *run, uint32_t number)
     if (step->from_buffer == step->to_buffer &&
         step->from < step->to + step->bytes &&
         step->to < step->from + step->bytes)
-        return complain(run, number, "copies or folds what overlaps");
+        return complain(run, number, "copies or reduces what overlaps");
     if (read_from(run, number, step->to) < 0)
         return -1;
-    return step->action == ASP_COLL_FOLD ? 0 : write_to(run, number, &run->one);
+    return step->action == ASP_COLL_REDUCE_LOCAL
+               ? 0
+               : write_to(run, number, &run->one);
 }
 
-static int do_fold(struct asp_coll_run *run, uint32_t number)
+static int do_reduce(struct asp_coll_run *run, uint32_t number)
 {
     const struct asp_coll_step *step = step_of(run, number);
     const struct asp_coll_problem *p = run->problems;
@@ -98,8 +100,8 @@ static int do_fold(struct asp_coll_run *run, uint32_t number)
             asp_coll_run_buffer(run, run->owner[number], step->to_buffer),
             step->to, step->to + step->bytes, step->to, &run->other))
         return complain_read(run, number);
-    if (asp_coll_symbols_fold(&run->one, &run->other, p->grain, p->commutative,
-                              &into, &why))
+    if (asp_coll_symbols_reduce(&run->one, &run->other, p->element_size,
+                                p->commutative, &into, &why))
         rc = write_to(run, number, &into);
     else
         rc = complain(run, number, why ? why : "out of memory");
@@ -166,8 +168,8 @@ static int do_step(struct asp_coll_run *run, uint32_t number)
     case ASP_COLL_COPY:
         rc = do_copy(run, number);
         break;
-    case ASP_COLL_FOLD:
-        rc = do_fold(run, number);
+    case ASP_COLL_REDUCE_LOCAL:
+        rc = do_reduce(run, number);
         break;
     case ASP_COLL_RECV:
         send = partner;

@@ -8,9 +8,9 @@
  *
  * Refused are: a step without what it needs, a SEND and RECV of different
  * lengths, a message that nobody receives, reading undefined bytes, writing IN,
- * overlapping copies, ranges outside of their buffer, folds that are cut inside
- * of an element, that take a contribution twice or, unless the operation is
- * commutative, out of order; two steps at once of which one writes what the
+ * overlapping copies, ranges outside of their buffer, reductions that are cut
+ * inside of an element, that take a contribution twice or, unless the operation
+ * is commutative, out of order; two steps at once of which one writes what the
  * other touches; in the end any byte of OUT that is not what MPI says or,
  * beside the result, not what it was before; and results that several ranks
  * get, by expressions that are not the same: floating-point numbers would
@@ -18,7 +18,7 @@
  *
  * Why intervals are enough for the order of non-commutative operations: only
  * associativity may be used, so each correct intermediate result is the product
- * of the ranks i..j for some i <= j, and a fold joins i..j and j+1..k. */
+ * of the ranks i..j for some i <= j, and a reduction joins i..j and j+1..k. */
 #ifndef ASPEN_TESTS_COLL_VERIFY_H
 #define ASPEN_TESTS_COLL_VERIFY_H
 

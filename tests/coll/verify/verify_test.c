@@ -60,32 +60,32 @@ static void place_ranks(struct world *w, uint32_t ranks, enum place place)
 
 /* Blocks of odd sizes, some of none, in some other order. */
 static void place_blocks(size_t *counts, size_t *displs, uint32_t n,
-                         size_t grain)
+                         size_t element_size)
 {
     size_t end = 0;
 
     for (uint32_t i = 0; i < n; i++)
-        counts[i] = draw(4) * grain;
+        counts[i] = draw(4) * element_size;
     for (uint32_t i = n; i-- > 0;) {
-        displs[i] = end + draw(2) * grain;
+        displs[i] = end + draw(2) * element_size;
         end = displs[i] + counts[i];
     }
 }
 
-static void give_counts(struct world *w, uint32_t ranks, size_t grain,
+static void give_counts(struct world *w, uint32_t ranks, size_t element_size,
                         bool dense)
 {
     for (uint32_t r = 0; r < ranks; r++)
-        place_blocks(w->sent[r], w->sent_at[r], ranks, grain);
+        place_blocks(w->sent[r], w->sent_at[r], ranks, element_size);
     for (uint32_t r = 0; r < ranks; r++) {
         size_t unused[RANKS];
 
-        place_blocks(unused, w->received_at[r], ranks, 4 * grain);
+        place_blocks(unused, w->received_at[r], ranks, 4 * element_size);
         for (uint32_t i = 0; i < ranks; i++) {
             if (w->problems[0].in_place)
                 w->sent[i][r] = w->sent[r][i];
             w->received[r][i] = w->sent[i][r];
-            w->received_at[r][i] = (ranks - i) * 4 * grain;
+            w->received_at[r][i] = (ranks - i) * 4 * element_size;
         }
     }
     w->nproblems = ranks;
@@ -101,7 +101,7 @@ static void give_counts(struct world *w, uint32_t ranks, size_t grain,
 }
 
 static void make_world(struct world *w, enum asp_coll_op op, uint32_t ranks,
-                       size_t bytes, size_t grain)
+                       size_t bytes, size_t element_size)
 {
     struct asp_coll_problem *p = &w->problems[0];
     uint32_t root = draw(ranks); /* one after the other: compilers differ */
@@ -111,17 +111,17 @@ static void make_world(struct world *w, enum asp_coll_op op, uint32_t ranks,
         .op = op,
         .ranks = ranks,
         .root = root,
-        .bytes = bytes * grain,
-        .grain = grain,
+        .bytes = bytes * element_size,
+        .element_size = element_size,
         .commutative = commutative,
         .in_place = in_place,
         .node = w->node,
     };
     w->nproblems = 1;
     place_ranks(w, ranks, (enum place) draw(PLACES));
-    place_blocks(w->counts, w->displs, ranks, grain);
+    place_blocks(w->counts, w->displs, ranks, element_size);
     if (op == ASP_COLL_ALLTOALLV)
-        give_counts(w, ranks, grain, dense);
+        give_counts(w, ranks, element_size, dense);
     else if (op == ASP_COLL_REDUCE_SCATTER || op >= ASP_COLL_SCATTERV)
         p->counts = w->counts;
     if (op == ASP_COLL_SCATTERV || op == ASP_COLL_GATHERV ||
@@ -129,15 +129,15 @@ static void make_world(struct world *w, enum asp_coll_op op, uint32_t ranks,
         p->displs = dense ? NULL : w->displs;
 }
 
-static void say(const struct world *w, const struct asp_coll_way *way,
+static void say(const struct world *w, const struct asp_coll_config *config,
                 const struct asp_err *err)
 {
     const struct asp_coll_problem *p = &w->problems[0];
-    char text[ASP_COLL_WAY_TEXT];
+    char text[ASP_COLL_CONFIG_TEXT];
 
-    printf("%s, %u ranks, root %u, %zu bytes, grain %zu%s%s: %s\nnodes",
-           asp_coll_way_text(way, text), (unsigned) p->ranks,
-           (unsigned) p->root, p->bytes, p->grain,
+    printf("%s, %u ranks, root %u, %zu bytes, element size %zu%s%s: %s\nnodes",
+           asp_coll_config_text(config, text), (unsigned) p->ranks,
+           (unsigned) p->root, p->bytes, p->element_size,
            p->commutative ? "" : ", ordered", p->in_place ? ", in place" : "",
            err->text);
     for (uint32_t r = 0; r < p->ranks; r++)
@@ -145,29 +145,30 @@ static void say(const struct world *w, const struct asp_coll_way *way,
     printf("\n");
 }
 
-static bool is_right(const struct world *w, const struct asp_coll_way *way)
+static bool is_right(const struct world *w,
+                     const struct asp_coll_config *config)
 {
     struct asp_err err;
 
     verified++;
-    if (asp_coll_build_some(way, w->problems, w->nproblems, UINT64_MAX,
+    if (asp_coll_build_some(config, w->problems, w->nproblems, UINT64_MAX,
                             schedules, &err) == 0 &&
         asp_coll_verify(w->problems, w->nproblems, schedules, draw(1u << 30),
                         &err) == 0)
         return true;
-    say(w, way, &err);
+    say(w, config, &err);
     return false;
 }
 
-/* Each way of some problems; of many ways every some-th. */
+/* Each configuration of some problems; of many configurations every some-th. */
 static void try_problem(struct world *w, uint32_t every)
 {
-    struct asp_coll_ways ways = {0};
+    struct asp_coll_configs configs = {0};
     uint32_t skip = draw(every);
 
-    while (asp_coll_ways_next(&ways, &w->problems[0]))
+    while (asp_coll_configs_next(&configs, &w->problems[0]))
         if (skip-- == 0) {
-            assert_true(is_right(w, &ways.way));
+            assert_true(is_right(w, &configs.config));
             skip = every - 1;
         }
 }
@@ -175,7 +176,7 @@ static void try_problem(struct world *w, uint32_t every)
 static void test_all(void **state)
 {
     static const size_t bytes[] = {0, 1, 2, 3, 7, 16, 64, 1000, 5000};
-    static const size_t grains[] = {1, 4, 8, 12};
+    static const size_t element_sizes[] = {1, 4, 8, 12};
     struct world *w = calloc(1, sizeof(*w));
 
     (void) state;
@@ -183,9 +184,10 @@ static void test_all(void **state)
     for (int op = 0; op < ASP_COLL_OPS; op++)
         for (uint32_t ranks = 1; ranks <= RANKS; ranks++)
             for (uint32_t i = 0; i < (ranks < 10 ? 6 : 2); i++) {
-                size_t size = bytes[draw(9)], grain = grains[draw(4)];
+                size_t size = bytes[draw(9)],
+                       element_size = element_sizes[draw(4)];
 
-                make_world(w, (enum asp_coll_op) op, ranks, size, grain);
+                make_world(w, (enum asp_coll_op) op, ranks, size, element_size);
                 try_problem(w, ranks < 10 ? 1 : ranks / 4);
             }
     print_message("%lu sets of schedules are right\n", verified);
@@ -216,18 +218,19 @@ static void test_bine(void **state)
         for (uint32_t ranks = 1; ranks <= RANKS; ranks++)
             for (uint32_t root = 0;
                  root<ranks; root += ranks> 16 ? 1 + draw(ranks) : 1) {
-                struct asp_coll_way way;
+                struct asp_coll_config config;
                 struct asp_err err;
 
-                assert_int_equal(asp_coll_way_parse(texts[i], &way, &err), 0);
-                make_world(w, way.row->op, ranks, 5, 8);
+                assert_int_equal(asp_coll_config_parse(texts[i], &config, &err),
+                                 0);
+                make_world(w, config.row->op, ranks, 5, 8);
                 w->problems[0].root = root;
                 w->problems[0].commutative = true;
-                if (asp_coll_fits(&way, &w->problems[0], &err) != 0) {
-                    assert_true(way.row->require & ASP_COLL_NODES);
+                if (asp_coll_fits(&config, &w->problems[0], &err) != 0) {
+                    assert_true(config.row->require & ASP_COLL_NODES);
                     continue;
                 }
-                assert_true(is_right(w, &way));
+                assert_true(is_right(w, &config));
                 right++;
             }
     print_message("%lu sets of Bine trees are right\n", right);
@@ -238,7 +241,7 @@ static void test_bine(void **state)
 enum mistake { LEFT_OUT, PEER, FROM, TO, SHORT, OTHER_ACTION, MISTAKES };
 
 static bool change(struct asp_coll_schedule *s, uint32_t i,
-                   enum mistake mistake, uint32_t ranks, size_t grain)
+                   enum mistake mistake, uint32_t ranks, size_t element_size)
 {
     struct asp_coll_step *step = &s->steps[i];
     bool message = step->action == ASP_COLL_SEND ||
@@ -253,18 +256,18 @@ static bool change(struct asp_coll_schedule *s, uint32_t i,
         step->peer = (step->peer + 1) % ranks;
         return message;
     case FROM:
-        step->from += grain;
+        step->from += element_size;
         return step->action != ASP_COLL_RECV;
     case TO:
-        step->to += grain;
+        step->to += element_size;
         return step->action != ASP_COLL_SEND;
     case SHORT:
-        if (step->bytes <= grain)
+        if (step->bytes <= element_size)
             return false;
-        step->bytes -= grain;
+        step->bytes -= element_size;
         return true;
     case OTHER_ACTION:
-        step->action = step->action == ASP_COLL_COPY ? ASP_COLL_FOLD
+        step->action = step->action == ASP_COLL_COPY ? ASP_COLL_REDUCE_LOCAL
                                                      : ASP_COLL_COPY;
         return !message;
     case MISTAKES:
@@ -276,7 +279,8 @@ static bool change(struct asp_coll_schedule *s, uint32_t i,
 /* Change one step of a rank, and count whether the verifier sees it. Only
  * places and lengths may change unseen, and seldom: some schedules move more
  * than they need, such as the own block in place. */
-static void try_mistake(const struct world *w, const struct asp_coll_way *way,
+static void try_mistake(const struct world *w,
+                        const struct asp_coll_config *config,
                         unsigned long *made_p, unsigned long *seen_p)
 {
     const struct asp_coll_problem *p = &w->problems[0];
@@ -284,13 +288,13 @@ static void try_mistake(const struct world *w, const struct asp_coll_way *way,
     uint32_t rank = draw(p->ranks), step;
     struct asp_err err = {.text = "not seen"};
 
-    assert_int_equal(asp_coll_build_some(way, w->problems, w->nproblems,
+    assert_int_equal(asp_coll_build_some(config, w->problems, w->nproblems,
                                          UINT64_MAX, schedules, &err),
                      0);
     if (!schedules[rank].nsteps)
         return;
     step = draw(schedules[rank].nsteps);
-    if (!change(&schedules[rank], step, mistake, p->ranks, p->grain))
+    if (!change(&schedules[rank], step, mistake, p->ranks, p->element_size))
         return;
     ++*made_p;
     if (asp_coll_finish(&schedules[rank]) < 0 ||
@@ -304,7 +308,7 @@ static void try_mistake(const struct world *w, const struct asp_coll_way *way,
     *made_p += 1000;
     printf("mistake %d in step %u of rank %u: ", mistake, (unsigned) step,
            (unsigned) rank);
-    say(w, way, &err);
+    say(w, config, &err);
 }
 
 static void test_mistakes(void **state)
@@ -315,16 +319,16 @@ static void test_mistakes(void **state)
     (void) state;
     assert_non_null(w);
     for (uint32_t i = 0; i < 4000; i++) {
-        struct asp_coll_ways ways = {0};
-        struct asp_coll_way way = {0};
+        struct asp_coll_configs configs = {0};
+        struct asp_coll_config config = {0};
         uint32_t skip = draw(20), op = draw(ASP_COLL_OPS);
         uint32_t ranks = 2 + draw(15), elements = 1 + draw(6);
 
         make_world(w, (enum asp_coll_op) op, ranks, elements, 8);
-        while (skip-- && asp_coll_ways_next(&ways, &w->problems[0]))
-            way = ways.way;
-        if (way.row)
-            try_mistake(w, &way, &made, &seen);
+        while (skip-- && asp_coll_configs_next(&configs, &w->problems[0]))
+            config = configs.config;
+        if (config.row)
+            try_mistake(w, &config, &made, &seen);
     }
     print_message("%lu of %lu mistakes are seen\n", seen, made);
     assert_true(made - seen < made / 100);

@@ -67,7 +67,7 @@ void asp_coll_allgather_exchange(struct asp_coll_maker *m)
 
     if (!begin(m, &all))
         return;
-    asp_coll_add_exchange(m, &g, &all.b, m->way->tree.k);
+    asp_coll_add_exchange(m, &g, &all.b, m->config->tree.k);
     end(m, &all);
 }
 
@@ -78,7 +78,7 @@ void asp_coll_allgather_dissemination(struct asp_coll_maker *m)
 
     if (!begin(m, &all))
         return;
-    asp_coll_add_doubling(m, &g, &all.b, m->way->tree.k);
+    asp_coll_add_doubling(m, &g, &all.b, m->config->tree.k);
     end(m, &all);
 }
 
@@ -90,10 +90,10 @@ void asp_coll_allgather_tree(struct asp_coll_maker *m)
 
     if (!begin(m, &all))
         return;
-    asp_coll_add_gather(m, &g, 0, &m->way->tree, &all.b, true,
+    asp_coll_add_gather(m, &g, 0, &m->config->tree, &all.b, true,
                         asp_coll_block(&all.b, m->rank));
     asp_coll_stage(m, 1);
-    asp_coll_add_bcast(m, &g, 0, &m->way->tree, all.b.base, all.b.at[g.n]);
+    asp_coll_add_bcast(m, &g, 0, &m->config->tree, all.b.base, all.b.at[g.n]);
     end(m, &all);
 }
 

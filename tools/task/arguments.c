@@ -2,7 +2,7 @@
 /* Both ways by one table. */
 #include "config.h"
 
-#include "handover.h"
+#include "arguments.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -10,45 +10,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROW(field) {#field "=", offsetof(struct aspt_handover, field)},
+#define ROW(field) {#field "=", offsetof(struct aspt_task_arguments, field)},
 
 static const struct row {
     const char *key; /* with its "=" */
     size_t offset;
-} rows[] = {ASPT_HANDOVER_WORDS(ROW)};
+} rows[] = {ASPT_TASK_ARGUMENTS(ROW)};
 
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 
 static const char **field(const struct row *row,
-                          const struct aspt_handover *handover)
+                          const struct aspt_task_arguments *arguments)
 {
-    return (const char **) (void *) ((char *) handover + row->offset);
+    return (const char **) (void *) ((char *) arguments + row->offset);
 }
 
-void aspt_handover_init(struct aspt_handover *handover)
+void aspt_task_arguments_init(struct aspt_task_arguments *arguments)
 {
-    handover->program = NULL;
+    arguments->program = NULL;
     for (size_t i = 0; i < ROWS; i++)
-        *field(&rows[i], handover) = "";
+        *field(&rows[i], arguments) = "";
 }
 
-static int read_word(const char *word, struct aspt_handover *handover)
+static int read_word(const char *word, struct aspt_task_arguments *arguments)
 {
     for (size_t i = 0; i < ROWS; i++) {
         size_t len = strlen(rows[i].key);
 
         if (strncmp(word, rows[i].key, len) != 0)
             continue;
-        *field(&rows[i], handover) = word + len;
+        *field(&rows[i], arguments) = word + len;
         return 0;
     }
     return -1;
 }
 
-int aspt_handover_read(char **words, struct aspt_handover *out_p,
-                       struct asp_err *err)
+int aspt_task_arguments_read(char **words, struct aspt_task_arguments *out_p,
+                             struct asp_err *err)
 {
-    aspt_handover_init(out_p);
+    aspt_task_arguments_init(out_p);
     for (; *words && strcmp(*words, "--") != 0; words++)
         if (read_word(*words, out_p) < 0)
             return asp_errf(err, EINVAL,
@@ -61,13 +61,13 @@ int aspt_handover_read(char **words, struct aspt_handover *out_p,
     return 0;
 }
 
-char **aspt_handover_write(const struct aspt_handover *handover)
+char **aspt_task_arguments_write(const struct aspt_task_arguments *arguments)
 {
     char **words = calloc(ROWS + 2, sizeof(*words));
     size_t n = 0;
 
     for (size_t i = 0; words && i < ROWS; i++) {
-        const char *value = *field(&rows[i], handover);
+        const char *value = *field(&rows[i], arguments);
 
         if (*value == '\0')
             continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How contributions are folded. MPI's reduction is inout = in op inout, so
- * whatever is folded goes from the last rank to the first: its accumulator
+/* How contributions are reduced. MPI's reduction is inout = in op inout, so
+ * whatever is reduced goes from the last rank to the first: its accumulator
  * begins as a copy of the last contribution, and each before that is put in
  * front of it. That is rank order, without a copy of what others only read.
  *
@@ -15,9 +15,9 @@
 
 #include <mpi.h>
 
-bool aspx_node_begin_fold(struct aspx_node_op *op,
-                          const struct aspx_node_operator *operator,
-                          const void * in, void *out, size_t count)
+bool aspx_node_begin_reduction(struct aspx_node_op *op,
+                               const struct aspx_node_operator *operator,
+                               const void * in, void *out, size_t count)
 {
     size_t element = operator->element;
 
@@ -32,26 +32,26 @@ bool aspx_node_begin_fold(struct aspx_node_op *op,
     if (op->has_ended)
         return false;
     if (operator->reproducible)
-        op->way.radix = ASPX_NODE_RANKS_MAX;
-    aspx_node_cut(op, op->bytes, op->way.segment / element * element);
+        op->config.radix = ASPX_NODE_RANKS_MAX;
+    aspx_node_cut(op, op->bytes, op->config.segment / element * element);
     return !op->has_ended;
 }
 
-void aspx_node_fold(struct aspx_node_op *op, char *inout, const char *in,
-                    size_t bytes)
+void aspx_node_reduce_local(struct aspx_node_op *op, char *inout,
+                            const char *in, size_t bytes)
 {
     const struct aspx_node_operator *operator= op->operator;
     int rc = MPI_SUCCESS;
 
     if (bytes > 0)
-        rc = operator->fold(inout, in,
-                            bytes / operator->element, operator->arg);
+        rc = operator->reduce(inout, in,
+                              bytes / operator->element, operator->arg);
     if (rc != MPI_SUCCESS)
         op->error = rc;
 }
 
 /* op->at counts from the last child. */
-static void fold_child(struct aspx_node_op *op, uint32_t child)
+static void reduce_child(struct aspx_node_op *op, uint32_t child)
 {
     const struct aspx_node_slot *slot = aspx_node_slot(op, child);
     char *mine = aspx_node_data(op, op->area->index);
@@ -66,12 +66,12 @@ static void fold_child(struct aspx_node_op *op, uint32_t child)
     if (op->at == 0)
         aspx_node_copy(mine, aspx_node_data(op, child), bytes);
     else
-        aspx_node_fold(op, mine, aspx_node_data(op, child), bytes);
+        aspx_node_reduce_local(op, mine, aspx_node_data(op, child), bytes);
 }
 
 /* Children that differ may write fewer segments than I: after an error they are
  * not waited for. */
-bool aspx_node_fold_children(struct aspx_node_op *op)
+bool aspx_node_reduce_children(struct aspx_node_op *op)
 {
     struct aspx_node_area *area = op->area;
     const struct aspx_node_tree *tree = aspx_node_tree(op);
@@ -88,12 +88,12 @@ bool aspx_node_fold_children(struct aspx_node_op *op)
         if (!aspx_node_reached(op, child, &area->flags[child].ready,
                                aspx_node_now(op)))
             return false;
-        fold_child(op, child);
+        reduce_child(op, child);
     }
     if (tree->children == 0)
         aspx_node_copy(mine, in, bytes);
     else if (op->error == MPI_SUCCESS)
-        aspx_node_fold(op, mine, in, bytes);
+        aspx_node_reduce_local(op, mine, in, bytes);
     return true;
 }
 
@@ -121,7 +121,7 @@ static size_t share_begin(const struct aspx_node_op *op, size_t bytes,
     return begin < bytes ? begin : bytes;
 }
 
-bool aspx_node_fold_share(struct aspx_node_op *op)
+bool aspx_node_reduce_share(struct aspx_node_op *op)
 {
     uint32_t me = op->area->index, last = op->area->count - 1;
     size_t bytes = aspx_node_length(op, op->bytes);
@@ -131,12 +131,12 @@ bool aspx_node_fold_share(struct aspx_node_op *op)
     if (!aspx_node_all_agree(op, true))
         return true;
     for (uint32_t r = last; r-- > 0;)
-        aspx_node_fold(op, aspx_node_data(op, last) + begin,
-                       aspx_node_data(op, r) + begin, end - begin);
+        aspx_node_reduce_local(op, aspx_node_data(op, last) + begin,
+                               aspx_node_data(op, r) + begin, end - begin);
     return true;
 }
 
-bool aspx_node_fold_all(struct aspx_node_op *op)
+bool aspx_node_reduce_all(struct aspx_node_op *op)
 {
     uint32_t last = op->area->count - 1;
     size_t bytes = aspx_node_length(op, op->bytes);
@@ -146,6 +146,6 @@ bool aspx_node_fold_all(struct aspx_node_op *op)
         return true;
     aspx_node_copy(out, aspx_node_data(op, last), bytes);
     for (uint32_t r = last; r-- > 0;)
-        aspx_node_fold(op, out, aspx_node_data(op, r), bytes);
+        aspx_node_reduce_local(op, out, aspx_node_data(op, r), bytes);
     return true;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the non-blocking collectives of a communicator have: its mailbox
+/* The nonblocking context of a communicator: its mailbox
  * (nonblocking/mailbox.h), in memory that the ranks of a node share, or, where
  * its ranks are on several nodes, that their ghosts map, too. It outlives the
  * communicator while operations are under way. */
-#ifndef ASPEN_RUNTIME_COLL_SPACE_H
-#define ASPEN_RUNTIME_COLL_SPACE_H
+#ifndef ASPEN_RUNTIME_COLL_NONBLOCKING_CONTEXT_H
+#define ASPEN_RUNTIME_COLL_NONBLOCKING_CONTEXT_H
 
 #include "runtime/coll/comm/state.h"
 
@@ -30,10 +30,10 @@ struct aspx_coll_ghosts {
     void (*ring)(void);                         /* something was posted */
 };
 
-/* NULL: there are none. Set before the ranks join (front.h). */
+/* NULL: there are none. Set before the ranks join (interceptors.h). */
 extern const struct aspx_coll_ghosts *aspx_coll_ghosts;
 
-struct aspx_coll_space {
+struct aspx_coll_context {
     struct aspx_posts posts;
     pthread_mutex_t lock;
     /* The communicator and each request. Not under `lock`: MPI may let go of a
@@ -47,30 +47,30 @@ struct aspx_coll_space {
     bool has_publisher; /* a thread: publisher.h */
     uint64_t waited_at; /* operations begun when a rank last let others run */
     uint32_t *node_of, *member_of;
-    struct aspx_coll_space *next; /* of those whose ghost still uses it */
+    struct aspx_coll_context *next; /* of those whose ghost still uses it */
 };
 
 /* Before the first call. None is made where an offload thread moves MPI's own
  * operations. */
-void aspx_coll_space_start(const struct asp_layout *layout);
+void aspx_coll_context_start(const struct asp_layout *layout);
 
 /* Are there to be any? */
-bool aspx_coll_space_wanted(void);
+bool aspx_coll_context_wanted(void);
 
 /* In a blocking call on the communicator: make it if there is a reason to.
  * Collective; all have it afterwards or none. */
-void aspx_coll_space_offer(struct aspx_coll_comm *comm);
+void aspx_coll_context_offer(struct aspx_coll_comm *comm);
 
 /* The communicator is freed: errors of what is under way are raised elsewhere
  * from now on. Takes NULL. */
-void aspx_coll_space_let_go(struct aspx_coll_space *space);
+void aspx_coll_context_let_go(struct aspx_coll_context *context);
 
 /* A holder lets go of it. */
-void aspx_coll_space_leave(struct aspx_coll_space *space);
+void aspx_coll_context_leave(struct aspx_coll_context *context);
 
 /* How many operations were posted: on one node, and by ghosts. */
 struct aspx_coll_posted_counts {
-    _Atomic uint64_t by_memory, by_ghosts;
+    _Atomic uint64_t shared_memory, by_ghosts;
 };
 extern struct aspx_coll_posted_counts aspx_coll_posted_counts;
 

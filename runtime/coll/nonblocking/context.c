@@ -4,7 +4,7 @@
  * serve it; all ranks agree on each step, so all have it or none. */
 #include "config.h"
 
-#include "space.h"
+#include "context.h"
 
 #include "runtime/coll/call/call.h"
 #include "runtime/coll/comm/global.h"
@@ -18,12 +18,12 @@
  * be under way that nobody has taken, until what is posted is copied once more
  * (publisher.h). */
 #define ENTRY_MOST (UINT64_C(1) << 20)
-enum { UNDER_WAY = 256 };
+enum { UNDER_CONFIG = 256 };
 
 /* Of each rank, for what it has posted and others have not taken: no more than
  * that; in the ghosts' arena, where windows are, what they give, but not less
  * than makes sense. */
-#define REGION_MOST  (UNDER_WAY * ENTRY_MOST)
+#define REGION_MOST  (UNDER_CONFIG * ENTRY_MOST)
 #define REGION_LEAST (UINT64_C(16) << 20)
 
 const struct aspx_coll_ghosts *aspx_coll_ghosts;
@@ -32,37 +32,39 @@ struct aspx_coll_posted_counts aspx_coll_posted_counts;
 
 static bool is_wanted;
 
-void aspx_coll_space_start(const struct asp_layout *layout)
+void aspx_coll_context_start(const struct asp_layout *layout)
 {
     is_wanted = !asp_layout_offloads(layout);
 }
 
-bool aspx_coll_space_wanted(void)
+bool aspx_coll_context_wanted(void)
 {
     return is_wanted;
 }
 
 /* Mailboxes that the ghost has not let go of yet; this process made them. */
-static struct aspx_coll_space *parting;
+static struct aspx_coll_context *parting;
 static pthread_mutex_t parting_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static int fold(void *inout, const void *in,
-                const struct aspx_mailbox_what *what, uint64_t bytes)
+static int reduce(void *inout, const void *in,
+                  const struct aspx_mailbox_descriptor *descriptor,
+                  uint64_t bytes)
 {
     return aspx_coll_behind.MPI_Reduce_local(
-        in, inout, (int) (bytes / what->grain), what->type, what->fold);
+        in, inout, (int) (bytes / descriptor->element_size), descriptor->type,
+        descriptor->reduction);
 }
 
 /* Nodes and members as comm.h numbers them. */
-static bool describe(struct aspx_coll_space *space,
+static bool describe(struct aspx_coll_context *context,
                      const struct aspx_coll_comm *comm)
 {
-    struct aspx_posts *posts = &space->posts;
+    struct aspx_posts *posts = &context->posts;
     uint32_t *members = calloc(comm->nnodes, sizeof(*members));
 
-    space->node_of = calloc(comm->size, sizeof(*space->node_of));
-    space->member_of = calloc(comm->size, sizeof(*space->member_of));
-    if (!members || !space->node_of || !space->member_of) {
+    context->node_of = calloc(comm->size, sizeof(*context->node_of));
+    context->member_of = calloc(comm->size, sizeof(*context->member_of));
+    if (!members || !context->node_of || !context->member_of) {
         free(members);
         return false;
     }
@@ -72,13 +74,13 @@ static bool describe(struct aspx_coll_space *space,
         .members = comm->nmembers,
         .nodes = comm->nnodes,
         .node = comm->node[comm->rank],
-        .node_of = space->node_of,
-        .member_of = space->member_of,
-        .fold = fold,
+        .node_of = context->node_of,
+        .member_of = context->member_of,
+        .reduce = reduce,
     };
-    memcpy(space->node_of, comm->node, comm->size * sizeof(*comm->node));
+    memcpy(context->node_of, comm->node, comm->size * sizeof(*comm->node));
     for (uint32_t r = 0; r < comm->size; r++) {
-        space->member_of[r] = members[comm->node[r]]++;
+        context->member_of[r] = members[comm->node[r]]++;
         if (members[comm->node[r]] > posts->fullest)
             posts->fullest = members[comm->node[r]];
     }
@@ -87,56 +89,57 @@ static bool describe(struct aspx_coll_space *space,
 }
 
 /* By all ranks alike. Returns false where there is too little. */
-static bool find_region(struct aspx_coll_space *space,
+static bool find_region(struct aspx_coll_context *context,
                         const struct aspx_coll_comm *comm)
 {
     uint64_t region = REGION_MOST, least = 0;
 
-    if (space->by_ghosts) {
+    if (context->by_ghosts) {
         region = aspx_coll_ghosts && aspx_coll_ghosts->can()
-                     ? aspx_coll_ghosts->most() / (space->posts.fullest + 1)
+                     ? aspx_coll_ghosts->most() / (context->posts.fullest + 1)
                      : 0;
         region -= region % ASPX_MAILBOX_UNIT;
     }
     aspx_coll_behind.MPI_Allreduce(&region, &least, 1, MPI_UINT64_T, MPI_MIN,
                                    comm->own);
-    space->region = least < REGION_MOST ? least : REGION_MOST;
-    space->posts.most = space->region / UNDER_WAY < ENTRY_MOST
-                            ? space->region / UNDER_WAY
-                            : ENTRY_MOST;
-    return space->region >= REGION_LEAST;
+    context->region = least < REGION_MOST ? least : REGION_MOST;
+    context->posts.most = context->region / UNDER_CONFIG < ENTRY_MOST
+                              ? context->region / UNDER_CONFIG
+                              : ENTRY_MOST;
+    return context->region >= REGION_LEAST;
 }
 
-static struct aspx_mailbox_shape shape_of(const struct aspx_coll_space *space)
+static struct aspx_mailbox_shape shape_of(
+    const struct aspx_coll_context *context)
 {
-    const struct aspx_posts *posts = &space->posts;
+    const struct aspx_posts *posts = &context->posts;
 
-    if (!space->by_ghosts)
+    if (!context->by_ghosts)
         return (struct aspx_mailbox_shape){.participants = posts->members,
-                                           .region = space->region};
+                                           .region = context->region};
     return (struct aspx_mailbox_shape){
         .participants = posts->members + 1,
         .ranks = posts->ranks,
         .nodes = posts->nodes,
-        .region = space->region,
+        .region = context->region,
     };
 }
 
 /* ---- one node ----------------------------------------------------------------- */
 
-static bool make_here(struct aspx_coll_space *space,
+static bool make_here(struct aspx_coll_context *context,
                       const struct aspx_coll_comm *comm)
 {
     struct aspx_node_place place = aspx_coll_place(comm);
-    struct aspx_mailbox_shape shape = shape_of(space);
+    struct aspx_mailbox_shape shape = shape_of(context);
     struct asp_err err;
 
-    space->bytes = aspx_mailbox_bytes(&shape);
-    space->memory = aspx_node_memory_make(
-        &place, space->bytes, aspx_mailbox_head_bytes(&shape), &err);
-    if (!space->memory && comm->rank == 0)
+    context->bytes = aspx_mailbox_bytes(&shape);
+    context->memory = aspx_node_memory_make(
+        &place, context->bytes, aspx_mailbox_head_bytes(&shape), &err);
+    if (!context->memory && comm->rank == 0)
         aspx_coll_say_once(&err);
-    return space->memory;
+    return context->memory;
 }
 
 /* ---- several nodes, by their ghosts ------------------------------------------- */
@@ -162,7 +165,7 @@ static int32_t new_tag(void)
 
 /* Rank 0's tag, and where the first member of each node has made the mailbox.
  */
-static bool share(struct aspx_coll_space *space,
+static bool share(struct aspx_coll_context *context,
                   const struct aspx_coll_comm *comm, int32_t *tag)
 {
     uint64_t *offsets = calloc(comm->size, sizeof(*offsets));
@@ -172,10 +175,10 @@ static bool share(struct aspx_coll_space *space,
         *tag = new_tag();
     aspx_coll_behind.MPI_Bcast(tag, 1, MPI_INT32_T, 0, comm->own);
     if (aspx_coll_all_have(comm->own, offsets)) {
-        aspx_coll_behind.MPI_Allgather(&space->offset, 1, MPI_UINT64_T, offsets,
-                                       1, MPI_UINT64_T, comm->own);
-        space->offset = offsets[comm->members[0]];
-        made = *tag >= 0 && space->offset;
+        aspx_coll_behind.MPI_Allgather(&context->offset, 1, MPI_UINT64_T,
+                                       offsets, 1, MPI_UINT64_T, comm->own);
+        context->offset = offsets[comm->members[0]];
+        made = *tag >= 0 && context->offset;
     }
     free(offsets);
     return made;
@@ -206,114 +209,116 @@ static bool find_ghosts(const struct aspx_coll_comm *comm, uint32_t *ghost_of)
 }
 
 /* In the first member, which has its ghost serve the mailbox. */
-static void introduce(struct aspx_coll_space *space,
+static void introduce(struct aspx_coll_context *context,
                       const struct aspx_coll_comm *comm,
                       const uint32_t *ghost_of, int32_t tag)
 {
-    struct aspx_mailbox_nodes *nodes = space->posts.mailbox.nodes;
-    struct aspx_mailbox_shape shape = shape_of(space);
+    struct aspx_mailbox_nodes *nodes = context->posts.mailbox.nodes;
+    struct aspx_mailbox_shape shape = shape_of(context);
 
     nodes->ranks = comm->size;
     nodes->nodes = comm->nnodes;
-    nodes->node = space->posts.node;
+    nodes->node = context->posts.node;
     nodes->tag = tag;
     memcpy(nodes->map, comm->node, comm->size * sizeof(*comm->node));
     for (uint32_t n = 0; n < comm->nnodes; n++)
         nodes->map[comm->size + n] = ghost_of[comm->leaders[n]];
-    aspx_mailbox_introduce(space->memory, &shape);
-    aspx_coll_ghosts->open(space->offset, space->posts.members);
+    aspx_mailbox_introduce(context->memory, &shape);
+    aspx_coll_ghosts->open(context->offset, context->posts.members);
 }
 
-static bool make_with_ghosts(struct aspx_coll_space *space,
+static bool make_with_ghosts(struct aspx_coll_context *context,
                              const struct aspx_coll_comm *comm)
 {
-    struct aspx_mailbox_shape shape = shape_of(space);
+    struct aspx_mailbox_shape shape = shape_of(context);
 
-    space->bytes = aspx_mailbox_bytes(&shape);
-    space->is_maker = comm->index == 0;
-    if (space->is_maker)
-        space->memory = aspx_coll_ghosts->take(space->bytes, &space->offset);
-    return aspx_coll_all_have(comm->own, space->memory || !space->is_maker);
+    context->bytes = aspx_mailbox_bytes(&shape);
+    context->is_maker = comm->index == 0;
+    if (context->is_maker)
+        context->memory = aspx_coll_ghosts->take(context->bytes,
+                                                 &context->offset);
+    return aspx_coll_all_have(comm->own, context->memory || !context->is_maker);
 }
 
 /* ---- made --------------------------------------------------------------------- */
 
-static void destroy(struct aspx_coll_space *space)
+static void destroy(struct aspx_coll_context *context)
 {
-    if (space->by_ghosts && space->is_maker && space->memory)
-        aspx_coll_ghosts->give(space->offset, space->bytes);
-    else if (!space->by_ghosts)
-        aspx_node_memory_free(space->memory, space->bytes);
-    free(space->node_of);
-    free(space->member_of);
-    free(space);
+    if (context->by_ghosts && context->is_maker && context->memory)
+        aspx_coll_ghosts->give(context->offset, context->bytes);
+    else if (!context->by_ghosts)
+        aspx_node_memory_free(context->memory, context->bytes);
+    free(context->node_of);
+    free(context->member_of);
+    free(context);
 }
 
-static bool see(struct aspx_coll_space *space,
+static bool see(struct aspx_coll_context *context,
                 const struct aspx_coll_comm *comm)
 {
-    struct aspx_mailbox_shape shape = shape_of(space);
+    struct aspx_mailbox_shape shape = shape_of(context);
 
-    return aspx_mailbox_see(&space->posts.mailbox, space->memory, comm->index,
-                            &shape) == 0;
+    return aspx_mailbox_see(&context->posts.mailbox, context->memory,
+                            comm->index, &shape) == 0;
 }
 
 /* The steps that only several nodes need. */
-static bool join_nodes(struct aspx_coll_space *space,
+static bool join_nodes(struct aspx_coll_context *context,
                        const struct aspx_coll_comm *comm)
 {
     uint32_t *ghost_of = calloc(comm->size, sizeof(*ghost_of));
     int32_t tag = -1;
-    bool made = share(space, comm, &tag);
+    bool made = share(context, comm, &tag);
 
-    if (made && !space->is_maker)
-        space->memory = aspx_coll_ghosts->find(space->offset, space->bytes);
-    made = aspx_coll_all_have(comm->own, made && space->memory && ghost_of &&
+    if (made && !context->is_maker)
+        context->memory = aspx_coll_ghosts->find(context->offset,
+                                                 context->bytes);
+    made = aspx_coll_all_have(comm->own, made && context->memory && ghost_of &&
                                              find_ghosts(comm, ghost_of) &&
-                                             see(space, comm));
-    if (made && space->is_maker)
-        introduce(space, comm, ghost_of, tag);
+                                             see(context, comm));
+    if (made && context->is_maker)
+        introduce(context, comm, ghost_of, tag);
     free(ghost_of);
     return made;
 }
 
-static bool fill_in(struct aspx_coll_space *space,
+static bool fill_in(struct aspx_coll_context *context,
                     const struct aspx_coll_comm *comm)
 {
-    space->by_ghosts = comm->nnodes > 1;
-    if (!aspx_coll_all_have(comm->own, describe(space, comm)) ||
-        !find_region(space, comm))
+    context->by_ghosts = comm->nnodes > 1;
+    if (!aspx_coll_all_have(comm->own, describe(context, comm)) ||
+        !find_region(context, comm))
         return false;
-    if (!space->by_ghosts)
-        return make_here(space, comm) &&
-               aspx_coll_all_have(comm->own, see(space, comm));
-    return make_with_ghosts(space, comm) && join_nodes(space, comm);
+    if (!context->by_ghosts)
+        return make_here(context, comm) &&
+               aspx_coll_all_have(comm->own, see(context, comm));
+    return make_with_ghosts(context, comm) && join_nodes(context, comm);
 }
 
 static void make(struct aspx_coll_comm *comm)
 {
-    struct aspx_coll_space *space = calloc(1, sizeof(*space));
+    struct aspx_coll_context *context = calloc(1, sizeof(*context));
 
-    if (!aspx_coll_all_have(comm->own, space)) {
-        free(space);
+    if (!aspx_coll_all_have(comm->own, context)) {
+        free(context);
         return;
     }
-    pthread_mutex_init(&space->lock, NULL);
-    space->holders = 1;
-    space->comm = comm->comm;
-    if (fill_in(space, comm)) {
-        comm->space = space;
+    pthread_mutex_init(&context->lock, NULL);
+    context->holders = 1;
+    context->comm = comm->comm;
+    if (fill_in(context, comm)) {
+        comm->context = context;
         return;
     }
-    aspx_mailbox_leave(&space->posts.mailbox);
-    destroy(space);
+    aspx_mailbox_leave(&context->posts.mailbox);
+    destroy(context);
 }
 
-void aspx_coll_space_offer(struct aspx_coll_comm *comm)
+void aspx_coll_context_offer(struct aspx_coll_comm *comm)
 {
-    if (!is_wanted || comm->posts == 0 || comm->space_was_offered)
+    if (!is_wanted || comm->posts == 0 || comm->context_was_offered)
         return;
-    comm->space_was_offered = true;
+    comm->context_was_offered = true;
     make(comm);
 }
 
@@ -322,53 +327,53 @@ void aspx_coll_space_offer(struct aspx_coll_comm *comm)
 /* Memory that the ghosts have let go of meanwhile. */
 static void sweep(void)
 {
-    struct aspx_coll_space **at = &parting;
+    struct aspx_coll_context **at = &parting;
 
     while (*at) {
-        struct aspx_coll_space *space = *at;
+        struct aspx_coll_context *context = *at;
 
-        if (atomic_load(&space->posts.mailbox.nodes->state) !=
+        if (atomic_load(&context->posts.mailbox.nodes->state) !=
             ASPX_MAILBOX_CLOSED) {
-            at = &space->next;
+            at = &context->next;
             continue;
         }
-        *at = space->next;
-        destroy(space);
+        *at = context->next;
+        destroy(context);
     }
 }
 
 /* The last of this process. Other processes of the node may still read: their
  * ghost lets go when all of them have. */
-static void part(struct aspx_coll_space *space)
+static void part(struct aspx_coll_context *context)
 {
-    aspx_mailbox_retire(&space->posts.mailbox);
-    if (space->by_ghosts)
-        atomic_fetch_add(&space->posts.mailbox.nodes->left, 1);
-    aspx_mailbox_leave(&space->posts.mailbox);
-    if (!space->by_ghosts || !space->is_maker) {
-        destroy(space);
+    aspx_mailbox_retire(&context->posts.mailbox);
+    if (context->by_ghosts)
+        atomic_fetch_add(&context->posts.mailbox.nodes->left, 1);
+    aspx_mailbox_leave(&context->posts.mailbox);
+    if (!context->by_ghosts || !context->is_maker) {
+        destroy(context);
         return;
     }
     aspx_coll_ghosts->ring();
     pthread_mutex_lock(&parting_lock);
-    space->next = parting;
-    parting = space;
+    context->next = parting;
+    parting = context;
     sweep();
     pthread_mutex_unlock(&parting_lock);
 }
 
-void aspx_coll_space_leave(struct aspx_coll_space *space)
+void aspx_coll_context_leave(struct aspx_coll_context *context)
 {
-    if (atomic_fetch_sub(&space->holders, 1) == 1)
-        part(space);
+    if (atomic_fetch_sub(&context->holders, 1) == 1)
+        part(context);
 }
 
-void aspx_coll_space_let_go(struct aspx_coll_space *space)
+void aspx_coll_context_let_go(struct aspx_coll_context *context)
 {
-    if (!space)
+    if (!context)
         return;
-    pthread_mutex_lock(&space->lock);
-    space->comm = MPI_COMM_NULL;
-    pthread_mutex_unlock(&space->lock);
-    aspx_coll_space_leave(space);
+    pthread_mutex_lock(&context->lock);
+    context->comm = MPI_COMM_NULL;
+    pthread_mutex_unlock(&context->lock);
+    aspx_coll_context_leave(context);
 }

@@ -4,7 +4,7 @@
  * by one reduction before they take it over. */
 #include "config.h"
 
-#include "learnt.h"
+#include "tuning_cache.h"
 
 #include "runtime/coll/call/call.h"
 #include "runtime/coll/machine/settings.h"
@@ -17,9 +17,9 @@
 
 enum { SETS = 64 }; /* the one that was kept first makes room */
 
-struct learnt {
+struct cached {
     struct asp_decide_known known;
-    struct aspx_coll_way way; /* unless it is the default */
+    struct aspx_coll_config config; /* unless it is the default */
 };
 
 /* Of a group in a shape. */
@@ -28,7 +28,7 @@ struct set {
     uint64_t group;
     uint64_t kept; /* the latest is the largest; 0: free */
     uint32_t n;
-    struct learnt *learnt; /* ASP_DECIDE_KEYS */
+    struct cached *cached; /* ASP_DECIDE_KEYS */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -61,9 +61,9 @@ static struct set *set_for(const struct aspx_coll_comm *comm)
         if (sets[i].kept < oldest->kept)
             oldest = &sets[i];
     }
-    if (!oldest->learnt)
-        oldest->learnt = calloc(ASP_DECIDE_KEYS, sizeof(*oldest->learnt));
-    if (!oldest->learnt)
+    if (!oldest->cached)
+        oldest->cached = calloc(ASP_DECIDE_KEYS, sizeof(*oldest->cached));
+    if (!oldest->cached)
         return NULL;
     oldest->shape = comm->shape;
     oldest->group = comm->group;
@@ -74,20 +74,20 @@ static struct set *set_for(const struct aspx_coll_comm *comm)
 static void keep(struct set *set, const struct aspx_coll_comm *comm,
                  const struct asp_decide_known *known)
 {
-    uint32_t i = 0, way = known->search.way;
+    uint32_t i = 0, config = known->search.config;
 
-    while (i < set->n && set->learnt[i].known.word != known->word)
+    while (i < set->n && set->cached[i].known.word != known->word)
         i++;
     if (i == ASP_DECIDE_KEYS)
         return;
     if (i == set->n)
         set->n++;
-    set->learnt[i].known = *known;
-    if (way != ASP_DECIDE_DEFAULT)
-        set->learnt[i].way = comm->ways[way];
+    set->cached[i].known = *known;
+    if (config != ASP_DECIDE_DEFAULT)
+        set->cached[i].config = comm->configs[config];
 }
 
-void aspx_coll_learnt_keep(const struct aspx_coll_comm *comm)
+void aspx_coll_tuning_cache_keep(const struct aspx_coll_comm *comm)
 {
     struct asp_decide_known known;
     struct set *set = NULL;
@@ -108,7 +108,7 @@ void aspx_coll_learnt_keep(const struct aspx_coll_comm *comm)
 
 /* ---- used ------------------------------------------------------------------- */
 
-static uint64_t hash_learnt(const struct learnt *one)
+static uint64_t hash_of_cached(const struct cached *one)
 {
     const struct asp_search_known *search = &one->known.search;
     const uint64_t numbers[] = {one->known.word,
@@ -120,11 +120,11 @@ static uint64_t hash_learnt(const struct learnt *one)
                                 (uint64_t) search->proof.spread};
     const double times[] = {search->best_us, search->default_us,
                             search->promised_us};
-    char text[ASPX_COLL_WAY_TEXT] = "default";
+    char text[ASPX_COLL_CONFIG_TEXT] = "default";
     uint64_t hash = ASP_HASH_START;
 
-    if (search->way != ASP_DECIDE_DEFAULT)
-        aspx_coll_way_text(&one->way, text);
+    if (search->config != ASP_DECIDE_DEFAULT)
+        aspx_coll_config_text(&one->config, text);
     hash = asp_hash(hash, numbers, sizeof(numbers));
     hash = asp_hash(hash, times, sizeof(times));
     return asp_hash(hash, text, strlen(text));
@@ -132,7 +132,7 @@ static uint64_t hash_learnt(const struct learnt *one)
 
 /* A copy of a set, which other threads go on with. */
 struct copy {
-    struct learnt *learnt; /* ASP_DECIDE_KEYS; NULL: there is nothing */
+    struct cached *cached; /* ASP_DECIDE_KEYS; NULL: there is nothing */
     uint32_t n;
 };
 
@@ -142,15 +142,15 @@ static uint64_t hash_copy(const struct copy *copy)
     uint64_t sum = 0;
 
     for (uint32_t i = 0; i < copy->n; i++)
-        sum += hash_learnt(&copy->learnt[i]);
+        sum += hash_of_cached(&copy->cached[i]);
     return sum;
 }
 
 /* The order of entries may differ between ranks, and with it the numbers of
- * ways, which go into the stamp of agreements. */
+ * configurations, which go into the stamp of agreements. */
 static int by_word(const void *a, const void *b)
 {
-    const struct learnt *one = a, *other = b;
+    const struct cached *one = a, *other = b;
 
     return (one->known.word > other->known.word) -
            (one->known.word < other->known.word);
@@ -169,11 +169,11 @@ static struct copy copy_of(const struct aspx_coll_comm *comm, bool same)
             (!latest || sets[i].kept > latest->kept))
             latest = &sets[i];
     if (latest)
-        copy.learnt = calloc(ASP_DECIDE_KEYS, sizeof(*copy.learnt));
-    if (copy.learnt) {
+        copy.cached = calloc(ASP_DECIDE_KEYS, sizeof(*copy.cached));
+    if (copy.cached) {
         copy.n = latest->n;
-        memcpy(copy.learnt, latest->learnt, copy.n * sizeof(*copy.learnt));
-        qsort(copy.learnt, copy.n, sizeof(*copy.learnt), by_word);
+        memcpy(copy.cached, latest->cached, copy.n * sizeof(*copy.cached));
+        qsort(copy.cached, copy.n, sizeof(*copy.cached), by_word);
     }
     pthread_mutex_unlock(&lock);
     return copy;
@@ -182,11 +182,11 @@ static struct copy copy_of(const struct aspx_coll_comm *comm, bool same)
 static void take(struct aspx_coll_comm *comm, const struct copy *copy)
 {
     for (uint32_t i = 0; i < copy->n; i++) {
-        struct asp_decide_known known = copy->learnt[i].known;
+        struct asp_decide_known known = copy->cached[i].known;
 
-        if (known.search.way != ASP_DECIDE_DEFAULT) {
-            comm->ways[comm->nways] = copy->learnt[i].way;
-            known.search.way = comm->nways++;
+        if (known.search.config != ASP_DECIDE_DEFAULT) {
+            comm->configs[comm->nconfigs] = copy->cached[i].config;
+            known.search.config = comm->nconfigs++;
         }
         asp_decide_resume(comm->decide, &known);
     }
@@ -212,7 +212,7 @@ static const struct copy *agree(const struct aspx_coll_comm *comm,
     return most[LIKE] && most[LIKE] == ~most[LIKE_OPPOSITE] ? like : NULL;
 }
 
-void aspx_coll_learnt_use(struct aspx_coll_comm *comm)
+void aspx_coll_tuning_cache_use(struct aspx_coll_comm *comm)
 {
     struct copy same, like;
     const struct copy *chosen;
@@ -224,6 +224,6 @@ void aspx_coll_learnt_use(struct aspx_coll_comm *comm)
     chosen = agree(comm, &same, &like);
     if (chosen)
         take(comm, chosen);
-    free(same.learnt);
-    free(like.learnt);
+    free(same.cached);
+    free(like.cached);
 }

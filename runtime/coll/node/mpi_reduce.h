@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Folds by an operation of MPI. */
-#ifndef ASPEN_RUNTIME_COLL_NODE_MPI_FOLD_H
-#define ASPEN_RUNTIME_COLL_NODE_MPI_FOLD_H
+/* Reduces by an operation of MPI. */
+#ifndef ASPEN_RUNTIME_COLL_NODE_MPI_REDUCE_H
+#define ASPEN_RUNTIME_COLL_NODE_MPI_REDUCE_H
 
 #include <mpi.h>
 #include <stddef.h>
@@ -18,6 +18,6 @@ struct aspx_node_mpi_op {
 /* For struct aspx_node_operator; arg is a struct aspx_node_mpi_op. Returns what
  * MPI_Reduce_local returns, for which MPI raises errors on MPI_COMM_WORLD
  * first. */
-int aspx_node_mpi_fold(void *inout, const void *in, size_t count, void *arg);
+int aspx_node_mpi_reduce(void *inout, const void *in, size_t count, void *arg);
 
 #endif

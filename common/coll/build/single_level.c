@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows for which all ranks are alike, wherever they are; those with counts are
- * in vary.c. */
+ * in v_variants.c. */
 #include "common/coll/build/algorithms.h"
 #include "common/coll/build/rows.h"
 
@@ -16,23 +16,23 @@ void asp_coll_barrier_dissemination(struct asp_coll_maker *m)
 {
     struct asp_coll_group all = asp_coll_all(m);
 
-    asp_coll_add_dissemination(m, &all, m->way->tree.k);
+    asp_coll_add_dissemination(m, &all, m->config->tree.k);
 }
 
 void asp_coll_barrier_tree(struct asp_coll_maker *m)
 {
     struct asp_coll_group all = asp_coll_all(m);
 
-    asp_coll_add_arrive(m, &all, &m->way->tree);
+    asp_coll_add_arrive(m, &all, &m->config->tree);
     asp_coll_next_phase(m);
-    asp_coll_add_release(m, &all, &m->way->tree);
+    asp_coll_add_release(m, &all, &m->config->tree);
 }
 
 void asp_coll_bcast_tree(struct asp_coll_maker *m)
 {
     struct asp_coll_group all = asp_coll_all(m);
 
-    asp_coll_add_bcast(m, &all, m->problem->root, &m->way->tree, out(),
+    asp_coll_add_bcast(m, &all, m->problem->root, &m->config->tree, out(),
                        m->problem->bytes);
 }
 
@@ -41,7 +41,7 @@ void asp_coll_bcast_spread(struct asp_coll_maker *m)
 {
     struct asp_coll_group all = asp_coll_all(m);
 
-    asp_coll_add_spread(m, &all, m->problem->root, m->way->tree.k, out(),
+    asp_coll_add_spread(m, &all, m->problem->root, m->config->tree.k, out(),
                         m->problem->bytes);
 }
 
@@ -57,11 +57,11 @@ void asp_coll_reduce_tree(struct asp_coll_maker *m)
 {
     struct asp_coll_group all = asp_coll_all(m);
 
-    asp_coll_add_reduce(m, &all, m->problem->root, &m->way->tree,
+    asp_coll_add_reduce(m, &all, m->problem->root, &m->config->tree,
                         rooted_input(m), out(), m->problem->bytes);
 }
 
-/* Each rank folds a share, and the root gathers them. */
+/* Each rank reduces a share, and the root gathers them. */
 void asp_coll_reduce_shares(struct asp_coll_maker *m)
 {
     const struct asp_coll_problem *p = m->problem;
@@ -89,7 +89,7 @@ void asp_coll_scatter_tree(struct asp_coll_maker *m)
         return;
     if (m->rank == p->root && p->in_place)
         own = asp_coll_block(&b, m->rank);
-    asp_coll_add_scatter(m, &all, p->root, &m->way->tree, &b, false, own);
+    asp_coll_add_scatter(m, &all, p->root, &m->config->tree, &b, false, own);
 }
 
 void asp_coll_gather_tree(struct asp_coll_maker *m)
@@ -103,7 +103,7 @@ void asp_coll_gather_tree(struct asp_coll_maker *m)
         return;
     if (m->rank == p->root && p->in_place)
         own = asp_coll_block(&b, m->rank);
-    asp_coll_add_gather(m, &all, p->root, &m->way->tree, &b, false, own);
+    asp_coll_add_gather(m, &all, p->root, &m->config->tree, &b, false, own);
 }
 
 /* Alltoall in place: all but the own block is copied first. */
@@ -140,7 +140,7 @@ void asp_coll_alltoall_bruck(struct asp_coll_maker *m)
 {
     struct asp_coll_group all = asp_coll_all(m);
 
-    asp_coll_add_bruck(m, &all, m->way->tree.k, alltoall_input(m), out(),
+    asp_coll_add_bruck(m, &all, m->config->tree.k, alltoall_input(m), out(),
                        m->problem->bytes);
 }
 
@@ -149,18 +149,19 @@ void asp_coll_allreduce_tree(struct asp_coll_maker *m)
     struct asp_coll_group all = asp_coll_all(m);
     size_t bytes = m->problem->bytes;
 
-    asp_coll_add_reduce(m, &all, 0, &m->way->tree, asp_coll_input(m), out(),
+    asp_coll_add_reduce(m, &all, 0, &m->config->tree, asp_coll_input(m), out(),
                         bytes);
     asp_coll_stage(m, 1);
-    asp_coll_add_bcast(m, &all, 0, &m->way->tree, out(), bytes);
+    asp_coll_add_bcast(m, &all, 0, &m->config->tree, out(), bytes);
 }
 
 void asp_coll_allreduce_exchange(struct asp_coll_maker *m)
 {
     struct asp_coll_group all = asp_coll_all(m);
 
-    asp_coll_add_fold_exchange(m, &all, m->way->tree.k, asp_coll_input(m),
-                               out(), m->problem->bytes);
+    asp_coll_add_allreduce_exchange(m, &all, m->config->tree.k,
+                                    asp_coll_input(m), out(),
+                                    m->problem->bytes);
 }
 
 void asp_coll_allreduce_halving(struct asp_coll_maker *m)
@@ -174,8 +175,8 @@ void asp_coll_allreduce_ring(struct asp_coll_maker *m)
 {
     struct asp_coll_group all = asp_coll_all(m);
 
-    asp_coll_add_fold_ring(m, &all, asp_coll_input(m), out(),
-                           m->problem->bytes);
+    asp_coll_add_allreduce_ring(m, &all, asp_coll_input(m), out(),
+                                m->problem->bytes);
 }
 
 void asp_coll_rs_pairs(struct asp_coll_maker *m)
@@ -211,8 +212,8 @@ void asp_coll_rs_exchange(struct asp_coll_maker *m)
     const size_t *at = asp_coll_offsets(m);
 
     if (at)
-        asp_coll_add_rs_exchange(m, &all, m->way->tree.k, asp_coll_input(m), at,
-                                 out());
+        asp_coll_add_rs_exchange(m, &all, m->config->tree.k, asp_coll_input(m),
+                                 at, out());
 }
 
 /* Down a tree to rank 0, and back as blocks. */
@@ -226,10 +227,10 @@ void asp_coll_rs_tree(struct asp_coll_maker *m)
         return;
     if (!m->rank)
         b.base = asp_coll_scratch(m->s, at[all.n]);
-    asp_coll_add_reduce(m, &all, 0, &m->way->tree, asp_coll_input(m), b.base,
+    asp_coll_add_reduce(m, &all, 0, &m->config->tree, asp_coll_input(m), b.base,
                         at[all.n]);
     asp_coll_stage(m, 1);
-    asp_coll_add_scatter(m, &all, 0, &m->way->tree, &b, false, out());
+    asp_coll_add_scatter(m, &all, 0, &m->config->tree, &b, false, out());
 }
 
 static bool is_exclusive(const struct asp_coll_maker *m)

@@ -4,7 +4,7 @@
  * one and another the other. */
 #include "config.h"
 
-#include "front.h"
+#include "interceptors.h"
 
 #include "info.h"
 
@@ -13,7 +13,7 @@
 #include "runtime/coll/comm/global.h"
 #include "runtime/coll/nonblocking/publisher.h"
 #include "runtime/coll/select/report.h"
-#include "runtime/coll/nonblocking/space.h"
+#include "runtime/coll/nonblocking/context.h"
 #include "runtime/coll/comm/straight.h"
 #include "runtime/coll/select/tune.h"
 
@@ -59,12 +59,12 @@ BEHIND(Scan, BUFFERS(int), c->comm)
 BEHIND(Scan_c, BUFFERS(MPI_Count), c->comm)
 BEHIND(Exscan, BUFFERS(int), c->comm)
 BEHIND(Exscan_c, BUFFERS(MPI_Count), c->comm)
-BEHIND(Reduce_scatter, c->send, c->recv, COUNTS(int), c->recv_type, c->fold,
-       c->comm)
+BEHIND(Reduce_scatter, c->send, c->recv, COUNTS(int), c->recv_type,
+       c->reduction, c->comm)
 BEHIND(Reduce_scatter_c, c->send, c->recv, COUNTS(MPI_Count), c->recv_type,
-       c->fold, c->comm)
+       c->reduction, c->comm)
 
-/* Its counts may be others than the program's (carry.c). */
+/* Its counts may be others than the program's (execute_call.c). */
 static int mpi_Allgatherv(const struct aspx_coll_call *c)
 {
     if (c->large)
@@ -96,7 +96,7 @@ static int mpi_Alltoallv(const struct aspx_coll_call *c)
 static __attribute__((noinline)) int coll_tuned(
     enum asp_coll_op op, MPI_Comm comm, const void *send, void *recv,
     MPI_Count nsend, MPI_Count nrecv, MPI_Datatype send_type,
-    MPI_Datatype recv_type, MPI_Op fold, int root,
+    MPI_Datatype recv_type, MPI_Op reduction, int root,
     int (*mpi)(const struct aspx_coll_call *call))
 {
     return aspx_coll_tuned(&(struct aspx_coll_call){.op = op,
@@ -107,7 +107,7 @@ static __attribute__((noinline)) int coll_tuned(
                                                     .nrecv = nrecv,
                                                     .send_type = send_type,
                                                     .recv_type = recv_type,
-                                                    .fold = fold,
+                                                    .reduction = reduction,
                                                     .comm = comm,
                                                     .mpi = mpi});
 }
@@ -121,7 +121,7 @@ static __attribute__((noinline)) int coll_tuned(
         if (__builtin_expect(aspx_goes_straight(&c), 1))                       \
             return mpi_##NAME(&c);                                             \
         return coll_tuned(c.op, c.comm, c.send, c.recv, c.nsend, c.nrecv,      \
-                          c.send_type, c.recv_type, c.fold, c.root,            \
+                          c.send_type, c.recv_type, c.reduction, c.root,       \
                           mpi_##NAME);                                         \
     }
 
@@ -171,7 +171,7 @@ FORM(Barrier, MPI_Comm comm, .op = ASP_COLL_BARRIER, .comm = comm)
 #define REDUCE_SCATTER(NAME, COUNT, LARGE)                                     \
     int aspx_coll_MPI_##NAME(const void *send, void *recv,                     \
                              const COUNT *counts, MPI_Datatype type,           \
-                             MPI_Op fold, MPI_Comm comm)                       \
+                             MPI_Op reduction, MPI_Comm comm)                  \
     {                                                                          \
         return aspx_coll_tuned(                                                \
             &(struct aspx_coll_call){.op = ASP_COLL_REDUCE_SCATTER,            \
@@ -181,7 +181,7 @@ FORM(Barrier, MPI_Comm comm, .op = ASP_COLL_BARRIER, .comm = comm)
                                      .recv_type = type,                        \
                                      .counts = counts,                         \
                                      .large = LARGE,                           \
-                                     .fold = fold,                             \
+                                     .reduction = reduction,                   \
                                      .comm = comm,                             \
                                      .mpi = mpi_##NAME});                      \
     }
@@ -237,7 +237,7 @@ static bool start(const struct asp_layout *layout)
 {
     bool asked = aspx_coll_prepare(layout);
 
-    aspx_coll_space_start(layout);
+    aspx_coll_context_start(layout);
     if (asked)
         aspx_straight_start();
     return asked;
@@ -248,7 +248,7 @@ static void join(const struct asp_layout *layout)
     aspx_coll_began = aspx_coll_active = aspx_coll_begin(layout);
 }
 
-const struct aspx_front aspx_coll_front = {
+const struct aspx_interceptor aspx_coll_interceptor = {
     .start = start,
     .join = join,
     .fill = aspx_coll_fill,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Non-blocking collectives, as front.c has the blocking ones. */
+/* Non-blocking collectives, as interceptors.c has the blocking ones. */
 #include "config.h"
 
 #include "posted.h"

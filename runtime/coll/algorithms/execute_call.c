@@ -4,7 +4,7 @@
  * know what types the others have: the same bytes travel either way. */
 #include "config.h"
 
-#include "carry.h"
+#include "execute_call.h"
 
 #include "alltoallv.h"
 
@@ -18,17 +18,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-void *aspx_coll_room(struct aspx_coll_room *room, size_t bytes)
+void *aspx_coll_scratch(struct aspx_coll_scratch *scratch, size_t bytes)
 {
-    if (bytes > room->bytes || !room->memory) {
-        free(room->memory);
+    if (bytes > scratch->bytes || !scratch->memory) {
+        free(scratch->memory);
         /* As aligned as any element may want it. */
-        room->bytes = (bytes / 4096 + 1) * 4096;
-        room->memory = aligned_alloc(64, room->bytes);
-        if (!room->memory)
-            room->bytes = 0;
+        scratch->bytes = (bytes / 4096 + 1) * 4096;
+        scratch->memory = aligned_alloc(64, scratch->bytes);
+        if (!scratch->memory)
+            scratch->bytes = 0;
     }
-    return room->memory;
+    return scratch->memory;
 }
 
 /* One side of a call. */
@@ -37,7 +37,7 @@ struct side {
     uint64_t blocks;  /* how often count elements */
     MPI_Count count;
     MPI_Datatype type;
-    struct aspx_coll_room *room;
+    struct aspx_coll_scratch *scratch;
     bool reads, writes;
     /* Its blocks lie as the call's displs say; reads: only this rank's. */
     const struct aspx_coll_comm *displaced;
@@ -66,7 +66,7 @@ static struct side sent(struct aspx_coll_comm *comm,
         .blocks = 1,
         .count = call->nsend,
         .type = call->send_type,
-        .room = &comm->in,
+        .scratch = &comm->in,
         .reads = call->send != MPI_IN_PLACE,
     };
     const struct asp_coll_form *form = &asp_coll_forms[call->op];
@@ -88,7 +88,7 @@ static struct side received(struct aspx_coll_comm *comm,
         .blocks = 1,
         .count = call->nrecv,
         .type = call->recv_type,
-        .room = &comm->out,
+        .scratch = &comm->out,
         .reads = call->send == MPI_IN_PLACE,
         .writes = call->recv != MPI_IN_PLACE,
     };
@@ -165,13 +165,14 @@ static int take(const struct side *side, MPI_Comm comm, void **bytes_p)
         return MPI_SUCCESS;
     }
     if (side->displaced) {
-        *bytes_p = aspx_coll_room(side->room, bytes_apart(side->displaced));
+        *bytes_p = aspx_coll_scratch(side->scratch,
+                                     bytes_apart(side->displaced));
         if (!*bytes_p)
             return MPI_ERR_NO_MEM;
         return side->reads ? take_own(side, comm, *bytes_p) : MPI_SUCCESS;
     }
     aspx_coll_behind.MPI_Type_size_c(side->type, &size);
-    *bytes_p = aspx_coll_room(side->room, (size_t) (size * count));
+    *bytes_p = aspx_coll_scratch(side->scratch, (size_t) (size * count));
     if (!*bytes_p)
         return MPI_ERR_NO_MEM;
     return side->reads ? aspx_coll_pack(side->data, count, side->type, *bytes_p,
@@ -200,17 +201,18 @@ static int tell(MPI_Comm comm, int rc)
     return rc;
 }
 
-int aspx_coll_carry(struct aspx_coll_comm *comm,
-                    const struct aspx_coll_call *call,
-                    const struct asp_tune_args *args,
-                    const struct aspx_coll_way *way, aspx_coll_move_f *move)
+int aspx_coll_execute_call(struct aspx_coll_comm *comm,
+                           const struct aspx_coll_call *call,
+                           const struct asp_tune_args *args,
+                           const struct aspx_coll_config *config,
+                           aspx_coll_move_f *move)
 {
     struct side from = sent(comm, call), to = received(comm, call);
     struct aspx_coll_job job = {
         .comm = comm,
         .call = call,
         .args = args,
-        .grain = aspx_coll_grain(call, args),
+        .element_size = aspx_coll_element_size(call, args),
         .tag = aspx_coll_tag(comm),
         .in_place = call->send == MPI_IN_PLACE || call->recv == MPI_IN_PLACE,
     };
@@ -218,13 +220,13 @@ int aspx_coll_carry(struct aspx_coll_comm *comm,
     int rc;
 
     if (asp_coll_forms[call->op].counts == ASP_COLL_COUNTS_OWN)
-        return tell(call->comm, aspx_coll_move_blocks(&job, way, move));
+        return tell(call->comm, aspx_coll_move_blocks(&job, config, move));
     rc = take(&from, comm->own, &in);
     if (rc == MPI_SUCCESS)
         rc = take(&to, comm->own, &job.out);
     if (rc == MPI_SUCCESS) {
         job.in = in;
-        rc = move(&job, way);
+        rc = move(&job, config);
     }
     if (rc == MPI_SUCCESS)
         rc = put_back(&to, comm->own, job.out);
