@@ -21,12 +21,13 @@ end
 
 -- Options that somebody set: by name, and a list of the names. Their values
 -- alone cannot tell "-n 1" from no -n; the JSON form lists only what is set.
+-- Those of plugins are a table.
 local function set_options(options)
     local json = slurm.json_cli_options(options) or ""
     local found, names = {}, {}
     for name in string.gmatch(json, '[{,]"([%w-]+)":') do
         local value = options[name]
-        if value and #value <= VALUE_MAX then
+        if type(value) == "string" and #value <= VALUE_MAX then
             found[name] = value
             table.insert(names, name)
         end
