@@ -8,8 +8,7 @@
  * programs run. Prints a line for each constants and each call:
  *
  *   call=bcast:8 model=probe measured=1 configs=24 correlation=0.71 quarter=1
- * place=2
- *   best_us=1.2 first_us=1.3 default_us=2.0
+ *   near=1 place=2 best_us=1.2 first_us=1.3 default_us=2.0
  *
  * measured: did the probe find constants? Else they are the named ones.
  * correlation: of ranks (Spearman), of the model's order and that of measured

@@ -62,9 +62,8 @@ struct verdict {
  * it. All are called by all ranks. */
 struct app {
     const char *name;
-    const char *counted; /* beside time; or NULL */
-    enum how first,
-        last; /* the configurations it has; the first is the default */
+    const char *counted;  /* beside time; or NULL */
+    enum how first, last; /* the ways it has; the first is the default */
     void *(*open)(struct bench *bench);
     void (*reset)(struct bench *bench, void *state);
     void (*run)(struct bench *bench, void *state);

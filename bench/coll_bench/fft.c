@@ -131,8 +131,7 @@ static size_t rows_together(const struct bench *bench, const struct step *step)
     return bench->opt.how == HOW_SLABS ? step->rows : 1;
 }
 
-/* One configuration: x is the side along which numbers lie together, and so on.
- */
+/* There, or back: x is the side along which numbers lie together, and so on. */
 static void transform(struct bench *bench, struct fft *fft, int x, int y, int z,
                       int sign)
 {

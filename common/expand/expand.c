@@ -13,7 +13,7 @@
  * capacity. Block and cyclic differ in the numbering only. Plane deals `plane`
  * at a time, after a first task to each.
  *   capacity  tasks that a node can hold; NULL: any number
- *   out     nnodes numbers */
+ *   out       nnodes numbers */
 static void deal(uint32_t ntasks, uint32_t nnodes, const uint32_t *capacity,
                  uint32_t plane, uint32_t *out)
 {

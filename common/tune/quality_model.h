@@ -23,7 +23,7 @@ struct quality_call {
 /* Its configurations, in the order of the index, and what they should take. */
 struct quality_point {
     struct quality_call call;
-    uint32_t n, standard; /* which one MPICH would take: coll/mpich.h */
+    uint32_t n, standard; /* which one MPICH would take: coll/model/mpich.h */
     struct asp_coll_config config[QUALITY_CONFIGS];
     double predicted_us[QUALITY_CONFIGS];
     uint32_t order[QUALITY_CONFIGS]; /* by prediction */

@@ -21,9 +21,9 @@
  *     v                                          bad candidates  |
  *   FINAL    the best and its closest rival, again ------------->+
  *     |                                                          |
- *     v  the best, if it beats the default by the margin;         |
+ *     v  the best, if it beats the default by the margin;        |
  *     |  else the default: WATCH                                 |
- *   PROOF    windows of 32 calls, the default and that configuration in    |
+ *   PROOF    windows of 32 calls, the default and that one in    |
  *     |      turns: it is taken if a rank-sum test says that     |
  *     v      it is faster, else the default is                   |
  *   WATCH    rests of w calls, in which nothing is done;         |
@@ -245,7 +245,7 @@ void asp_search_resume(struct asp_search *search, struct asp_search_try *tries,
 struct asp_search_step asp_search_next(struct asp_search *search,
                                        uint64_t bytes);
 
-/* How many calls from now on need nothing: they go the chosen configuration,
+/* How many calls from now on need nothing: they use the chosen configuration,
  * which is that of the last step, and neither a time nor an agreement is
  * wanted. Equal on all ranks. asp_search_pass() says that so many, or fewer,
  * were made without asp_search_next(). */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tables of tuned choices in memory: rows in order, and whether they hold
- * here. Their text is in table_text.c, their index in table_index.c. */
+ * here. Their text is in table_read.c and table_write.c, their index in
+ * table_index.c. */
 #include "table.h"
 
 #include "common/base/printable.h"

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Keys as runtime/record/record.c writes them. */
+/* Keys as in runtime/casper/window/counts.c. */
 static const struct aspt_handling_words handlings[] = {
     {"ghost", ASPT_BY_GHOST, "redirected to ghosts", NULL},
     {"copy", ASPT_BY_COPY, "copied on the node by the rank itself", NULL},

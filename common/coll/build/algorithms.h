@@ -111,7 +111,7 @@ void asp_coll_add_rs_exchange(struct asp_coll_maker *m,
                               struct asp_coll_place own, const size_t *at,
                               struct asp_coll_place into);
 
-/* scan.c. segment as in the way; exclusive: nothing comes to index 0. */
+/* scan.c. segment as in the configuration; exclusive: index 0 gets nothing. */
 void asp_coll_add_scan(struct asp_coll_maker *m, const struct asp_coll_group *g,
                        struct asp_coll_place own, struct asp_coll_place into,
                        size_t bytes, bool exclusive);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What MPICH would do, as an algorithm of ours: to say how a choice compares. A
- * model of the rules that MPICH documents with its control variables (release
- * 4.0), with their default limits. Its algorithms inside of a node are taken as
- * binomial trees, and pairwise exchange as flat alltoall, which is not slower.
- */
+/* What MPICH would do, as a configuration of ours: to say how a choice
+ * compares. A model of the rules that MPICH documents with its control
+ * variables (release 4.0), with their default limits. Its algorithms inside of
+ * a node are taken as binomial trees, and pairwise exchange as flat alltoall,
+ * which is not slower. */
 #ifndef ASPEN_COMMON_COLL_MODEL_MPICH_H
 #define ASPEN_COMMON_COLL_MODEL_MPICH_H
 

@@ -6,10 +6,10 @@
  *   barrier       -                       barrier      -
  *   bcast         the root's              bcast        the message, but not on
  *                                                      the root's node
- *   reduce        reduced                  reduce       the result, on the
+ *   reduce        reduced                 reduce       the result, on the
  *                                                      root's node
- *   allreduce     reduced                  allreduce    the result
- *   reduce_scatter_block  reduced          allreduce    all results
+ *   allreduce     reduced                 allreduce    the result
+ *   reduce_scatter_block  reduced         allreduce    all results
  *   gather        blocks of its ranks     gather       all, on the root's node
  *   allgather     blocks of its ranks     allgather    all
  *   scatter       the root's, by nodes    scatter      the node's blocks, but

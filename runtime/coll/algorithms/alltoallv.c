@@ -40,7 +40,8 @@ static void find_there(const struct aspx_coll_blocks *blocks, uint32_t n,
 }
 
 /* Returns an error code.
- *   room  for two numbers of each rank, and for the bytes if they are packed */
+ *   scratch  for two numbers of each rank
+ *   packed   for the bytes, if they are packed */
 static int lay_out(const struct aspx_coll_blocks *blocks, uint32_t n,
                    size_t *scratch, struct aspx_coll_scratch *packed,
                    struct dense *dense)

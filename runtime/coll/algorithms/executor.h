@@ -28,15 +28,15 @@ struct aspx_coll_executor {
     void (*text)(const struct aspx_coll_config *config, struct asp_strbuf *sb);
     /* Is a text one of its own? NULL: each that is nobody else's. */
     bool (*reads)(enum asp_coll_op op, const char *text);
-    /* Fill in the way's own part, if it has one (else NULL). Returns 0, or -1
-     * with the reason. */
+    /* Fill in the configuration's own part, if it has one (else NULL). Returns
+     * 0, or -1 with the reason. */
     int (*parse)(const char *text, struct aspx_coll_config *config,
                  struct asp_err *err);
 
     /* Add what could carry a call out to its list; NULL: nothing. */
     void (*list)(struct aspx_coll_list *list);
     /* How long a configuration takes by the model, us; 1 if it does not know.
-     * Of configurations that stand for MPI's own choice. */
+     * Only of configurations that stand for MPI's own choice. */
     double (*predict)(const struct aspx_coll_list *list,
                       const struct aspx_coll_config *config);
     /* Can it carry out this call? What is in its list can. NULL: any.

@@ -72,8 +72,7 @@ void aspx_coll_list_messages(struct aspx_coll_list *list,
     free(chosen);
 }
 
-/* Those that associate in the one configuration that is allowed, however slow.
- */
+/* Those that associate in the one way that is allowed, however slow. */
 static void list_reproducible(struct aspx_coll_list *list,
                               struct aspx_coll_config *config,
                               const struct asp_coll_problem *problem)

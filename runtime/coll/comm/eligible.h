@@ -13,7 +13,7 @@
 /* The call without an MPI_IN_PLACE that MPI ignores. One buffer of a rooted
  * call is significant only at the root (MPI 4.0, 6.5 to 6.9): another rank may
  * pass anything there, and must still decide as the root does.
- *   room  memory for the changed copy, if one is returned */
+ *   masked  memory for the changed copy, if one is returned */
 const struct aspx_coll_call *aspx_coll_significant(
     const struct aspx_coll_comm *comm, const struct aspx_coll_call *call,
     struct aspx_coll_call *masked);

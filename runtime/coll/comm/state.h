@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is known of a communicator of the program.
  *
- *   first tunable call --> INACTIVE --8th--> activate() in that call
+ *   first tunable call --> INACTIVE --8th--> activation in that call
  *                                                  |        |
  *          processes of another job,               v        v
  *          an intercommunicator --> LEFT_TO_MPI <- fails   TUNED
@@ -33,7 +33,7 @@ enum aspx_coll_state {
 
 enum {
     ASPX_COLL_ACTIVATION = 8, /* calls: the first ones pay for connections, and
-                             the state costs some 46 messages of 4 ranks */
+                                 the state costs some 46 messages of 4 ranks */
     ASPX_COLL_PLANS = 16,     /* kept of a communicator */
     ASPX_COLL_CONFIGS = ASP_DECIDE_KEYS * ASP_DECIDE_CANDIDATES,
 };

@@ -4,8 +4,7 @@
  *
  *   MPI_Iallreduce(...) --> a context, and it fits --> posted; a generalized
  *          |                                         request (requests.h)
- *          +--> no context yet, too large, a function of the program ... -->
- *          MPI
+ *          +--> no context yet, too large, the program's function ... --> MPI
  *
  * What decides is equal on all ranks, as in tune.c: the communicator's context
  * is made in a blocking call, in which ranks wait for each other anyway, after

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls MPI_Reduce_local with the operation and type of a call, for reduces
+/* Calls MPI_Reduce_local with the operation and type of a call, for reductions
  * that take a function on bytes. */
 #include "config.h"
 

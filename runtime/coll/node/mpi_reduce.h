@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reduces by an operation of MPI. */
+/* Reductions by an operation of MPI. */
 #ifndef ASPEN_RUNTIME_COLL_NODE_MPI_REDUCE_H
 #define ASPEN_RUNTIME_COLL_NODE_MPI_REDUCE_H
 

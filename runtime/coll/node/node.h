@@ -45,7 +45,7 @@ enum aspx_node_reduction {
     ASPX_NODE_REDUCE_TREE,   /* inner ranks of the tree, on the way up */
     ASPX_NODE_REDUCE_SHARES, /* all, each a share of the elements: large ones */
     ASPX_NODE_REDUCE_EACH,   /* each rank everything: small Allreduces. A Reduce
-                              does as with TREE */
+                                does as with TREE */
     ASPX_NODE_REDUCTIONS
 };
 

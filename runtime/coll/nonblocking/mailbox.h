@@ -45,12 +45,11 @@ enum {
 
 /* What an operation is; equal on all ranks of a correct program. */
 struct aspx_mailbox_descriptor {
-    uint64_t bytes; /* as in common/coll/build/index.h */
-    uint32_t op;    /* enum asp_coll_op */
-    uint32_t root;  /* rank of the communicator */
-    int32_t
-        reduction; /* MPI_Op and MPI_Datatype of MPI's own, whose handles are */
-    int32_t type;  /* the same in all processes */
+    uint64_t bytes;        /* as in common/coll/build/index.h */
+    uint32_t op;           /* enum asp_coll_op */
+    uint32_t root;         /* rank of the communicator */
+    int32_t reduction;     /* MPI_Op and MPI_Datatype of MPI's own, whose */
+    int32_t type;          /* handles are the same in all processes */
     uint32_t element_size; /* bytes of an element; 1 where nothing is reduced */
 };
 

@@ -117,7 +117,7 @@ static bool is_same(const struct asp_tune_args *a,
            a->in_place == b->in_place && a->root == b->root;
 }
 
-/* can_carry(), asked once for calls that follow one another and are alike.
+/* can_execute(), asked once for calls that follow one another and are alike.
  * Counts of ranks may differ between these. */
 static bool fits(struct aspx_coll_comm *comm, const struct aspx_coll_call *call,
                  const struct asp_tune_args *args,
