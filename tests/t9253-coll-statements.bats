@@ -84,7 +84,7 @@ for one in part["found"]:
     assert one["candidates"] >= one["tried"] >= 1, one
     assert 1 <= one["model_rank"] <= one["candidates"], one
     assert one["trials"] >= 1 and one["spent_us"] >= one["best_us"] > 0, one
-    assert one["default_us"] >= one["best_us"] or one["algorithm"] == "default", one
+    assert one["default_us"] >= one["best_us"] or one["way"] == "default", one
 # All trials are calls of the program.
 assert 1e-6 * sum(f["spent_us"] for f in part["found"]) <= record["time"]["wall_s"]
 END
