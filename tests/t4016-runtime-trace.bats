@@ -111,31 +111,31 @@ once() {
     traced -n 4 --off --knob coll=tune --knob "coll.save=$table" \
         "$programs/coll_programs" 9 60
     tells start 'mode off: no helper has begun'
-    tells coll 'communicator of 4 ranks on 1 nodes: .* decided from call [0-9]+ on'
-    tells coll "allgather:bytes=[0-9]+,.*: tries MPI's own choice \(search\)"
-    tells coll 'allgather:bytes=[0-9]+,.*: tries allgather:[a-z]+.* \(search\)'
-    tells coll '[a-z]+:bytes=[0-9]+,.*: carried out by '
+    tells coll/comm 'communicator of 4 ranks on 1 nodes: .* decided from call [0-9]+ on'
+    tells coll/comm "allgather:bytes=[0-9]+,.*: tries MPI's own choice \(search\)"
+    tells coll/comm 'allgather:bytes=[0-9]+,.*: tries allgather:[a-z]+.* \(search\)'
+    tells coll/comm '[a-z]+:bytes=[0-9]+,.*: carried out by '
     sed -i 's/^\(allgather:[^ ]*\) [^ ]*/\1 allgather:shared,k=2,segment=65536,wait=sleep/' "$table"
     traced -n 4 --off --knob coll=table --knob "coll.table=$table" \
         "$programs/coll_programs" 9 60
-    tells coll 'allgather:.*: carried out by allgather:shared,k=2,.* \(coll\.table\)$'
+    tells coll/comm 'allgather:.*: carried out by allgather:shared,k=2,.* \(coll\.table\)$'
     not_printed '\(search\)'
     traced -n 2 --off --knob coll=tune --knob coll.force=shared \
         "$programs/coll_programs" 9 60
-    tells coll '.*: carried out by [a-z]+:shared,.* \(coll\.force\)$'
+    tells coll/comm '.*: carried out by [a-z]+:shared,.* \(coll\.force\)$'
 }
 
 @test "non-blocking collectives: what carries out what was posted, once a communicator" {
     traced -n 2 --off --knob coll=tune "$programs/coll_posted" 1 20
-    tells coll 'posted [a-z_]+:bytes=[0-9]+,.*: carried out by memory of the node$'
-    tells coll 'posted [a-z_]+: carried out by MPI: its arguments are left to that$'
+    tells coll/comm 'posted [a-z_]+:bytes=[0-9]+,.*: carried out by memory of the node$'
+    tells coll/comm 'posted [a-z_]+: carried out by MPI: its arguments are left to that$'
     local communicators most
-    communicators=$(grep -c 'rank 0 coll: communicator of' <<<"$output")
-    most=$(grep -o 'rank 0 coll: posted .*' <<<"$output" | sort | uniq -c |
+    communicators=$(grep -c 'rank 0 coll/comm: communicator of' <<<"$output")
+    most=$(grep -o 'rank 0 coll/comm: posted .*' <<<"$output" | sort | uniq -c |
         sort -rn | awk 'NR == 1 {print $1}')
     [ "$most" -le "$communicators" ]
     traced -n 2 --nodes 2 --knob coll=tune "$programs/coll_posted" 1 20
-    tells coll 'posted [a-z_]+:bytes=[0-9]+,.*: carried out by ghosts$'
+    tells coll/comm 'posted [a-z_]+:bytes=[0-9]+,.*: carried out by ghosts$'
 }
 
 @test "threads: what carries out the calls" {

@@ -9,8 +9,12 @@
 
 #include "common/base/strbuf.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <unistd.h>
 
 static const char label[] = "MPICH Device:";
 
@@ -54,7 +58,7 @@ static const struct rdma {
     {"ucx",
      "/sys/class/infiniband",
      "UCX_TLS",
-     {"all", "ib", "rc", "dc", "ud", NULL}},
+     {"all", "ib", "rc", "dc", NULL}},
     {"ofi", "/sys/class/cxi", "FI_PROVIDER", {"cxi", NULL}},
 };
 
@@ -65,6 +69,24 @@ static bool begins(const char *text, size_t length, const char *word)
 
     return length >= n && strncmp(text, word, n) == 0 &&
            (length == n || text[n] == '_');
+}
+
+/* Does UCX_NET_DEVICES, where it names devices, name one of these? */
+static bool has_device(const struct rdma *row)
+{
+    const char *list = getenv("UCX_NET_DEVICES");
+    char path[128];
+
+    if (!list || !*list || strcmp(list, "all") == 0 ||
+        strcmp(row->netmod, "ucx") != 0)
+        return true;
+    for (; *list; list += strcspn(list, ","), list += strspn(list, ",")) {
+        snprintf(path, sizeof(path), "%s/%.*s", row->sysfs,
+                 (int) strcspn(list, ":,"), list);
+        if (access(path, F_OK) == 0)
+            return true;
+    }
+    return false;
 }
 
 /* A list begins with ^ where it says what is left out. */
@@ -86,7 +108,7 @@ static bool leaves_in_use(const struct rdma *row)
     return named != negated;
 }
 
-/* The first netmod of a build is the one that is taken unless a variable names
+/* The first netmod of a build with several is taken unless a variable names
  * another. */
 static bool is_netmod(const char *device, const char *netmod)
 {
@@ -94,10 +116,12 @@ static bool is_netmod(const char *device, const char *netmod)
     const char *asked = getenv("MPIR_CVAR_CH4_NETMOD");
     size_t n = strlen(netmod);
 
-    if (asked && *asked)
-        return strcmp(asked, netmod) == 0;
-    return strncmp(device, ch4, strlen(ch4)) == 0 &&
-           strncmp(device + strlen(ch4), netmod, n) == 0;
+    if (strncmp(device, ch4, strlen(ch4)) != 0)
+        return false;
+    device += strlen(ch4);
+    if (asked && *asked && device[strcspn(device, ",\n")] == ',')
+        return strcasecmp(asked, netmod) == 0;
+    return strncmp(device, netmod, n) == 0 && !isalnum((uint8_t) device[n]);
 }
 
 const char *aspx_mpi_rdma_sysfs(void)
@@ -107,7 +131,9 @@ const char *aspx_mpi_rdma_sysfs(void)
 
     for (size_t i = 0; device && i < sizeof(rdma) / sizeof(rdma[0]); i++)
         if (is_netmod(device, rdma[i].netmod))
-            return leaves_in_use(&rdma[i]) ? rdma[i].sysfs : NULL;
+            return leaves_in_use(&rdma[i]) && has_device(&rdma[i])
+                       ? rdma[i].sysfs
+                       : NULL;
     return NULL;
 }
 

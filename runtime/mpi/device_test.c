@@ -52,6 +52,9 @@ static void test_rdma(void **state)
         {"ch4:ucx", NULL, "^ib,tcp", NULL, NULL},
         {"ch4:ucx,ofi", NULL, NULL, "tcp", IB},
         {"ch4:ucx,ofi", "ofi", NULL, NULL, CXI},
+        {"ch4:ucx,ofi", "UCX", NULL, NULL, IB},
+        {"ch4:ofi", "ucx", NULL, NULL, CXI}, /* there is no other */
+        {"ch4:ucx", NULL, "ud", NULL, NULL},
         {"ch4:ofi", NULL, NULL, NULL, CXI},
         {"ch4:ofi", NULL, "tcp", "cxi", CXI},
         {"ch4:ofi", NULL, NULL, "tcp", NULL},
@@ -77,6 +80,19 @@ static void test_rdma(void **state)
     }
 }
 
+static void test_devices(void **state)
+{
+    (void) state;
+    built = "ch4:ucx";
+    set("MPIR_CVAR_CH4_NETMOD", NULL);
+    set("UCX_TLS", NULL);
+    set("UCX_NET_DEVICES", "all");
+    assert_string_equal(aspx_mpi_rdma_sysfs(), IB);
+    set("UCX_NET_DEVICES", "lo,no_such_device:1");
+    assert_null(aspx_mpi_rdma_sysfs());
+    set("UCX_NET_DEVICES", NULL);
+}
+
 static void test_mpi_says_nothing(void **state)
 {
     (void) state;
@@ -90,6 +106,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rdma),
+        cmocka_unit_test(test_devices),
         cmocka_unit_test(test_mpi_says_nothing),
     };
 

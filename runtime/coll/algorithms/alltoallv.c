@@ -101,8 +101,8 @@ int aspx_coll_alltoallv_in_memory(const struct aspx_coll_job *job,
     uint32_t n = comm->size;
     size_t *numbers = aspx_coll_scratch(&comm->levels,
                                         4 * n * sizeof(*numbers));
-    struct dense in, out;
-    int rc = numbers ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    struct dense in = {.data = NULL}, out = in;
+    int rc = numbers ? MPI_SUCCESS : MPI_ERR_NO_MEM, moved;
 
     if (rc == MPI_SUCCESS)
         rc = lay_out(job->sent, n, numbers, &comm->in, &in);
@@ -110,9 +110,14 @@ int aspx_coll_alltoallv_in_memory(const struct aspx_coll_job *job,
         rc = lay_out(job->received, n, numbers + 2 * n, &comm->out, &out);
     if (rc == MPI_SUCCESS)
         rc = pack(job->sent, n, &in, comm->own);
+    /* The others wait for this rank: then it has nothing, which is their error.
+     */
+    if (rc != MPI_SUCCESS)
+        in.blocks = out.blocks = (struct aspx_node_blocks){.size = 0};
+    moved = aspx_node_alltoall(comm->area, how, in.data, &in.blocks, out.data,
+                               &out.blocks);
     if (rc == MPI_SUCCESS)
-        rc = aspx_node_alltoall(comm->area, how, in.data, &in.blocks, out.data,
-                                &out.blocks);
+        rc = moved;
     return rc == MPI_SUCCESS ? unpack(job->received, n, &out, comm->own) : rc;
 }
 

@@ -214,6 +214,20 @@ static int parse(const char *text, struct aspx_coll_config *config,
 
 /* ---- selection -------------------------------------------------------------- */
 
+/* Are there levels, of which the vector of a node is one block where it must
+ * be?
+ */
+static bool has_levels(const struct aspx_coll_comm *comm,
+                       const struct asp_tune_args *args)
+{
+    const struct row *row = &rows[args->op];
+
+    return comm->area && comm->nnodes > 1 && comm->nnodes < comm->size &&
+           row->execute &&
+           (comm->regular ||
+            !(row->blocks || args->reduction == ASP_TUNE_ORDERED));
+}
+
 /* Between the leaders each configuration of messages. */
 static void list_all(struct aspx_coll_list *list)
 {
@@ -226,11 +240,7 @@ static void list_all(struct aspx_coll_list *list)
     };
     struct asp_coll_problem problem;
 
-    if (!comm->area || comm->nnodes < 2 || comm->nnodes == comm->size ||
-        !row->execute)
-        return;
-    if ((row->blocks || list->args->reduction == ASP_TUNE_ORDERED) &&
-        !comm->regular)
+    if (!has_levels(comm, list->args))
         return;
     aspx_coll_model_problem(list, &problem);
     problem.ranks = comm->nnodes;
@@ -249,7 +259,7 @@ static bool fits(const struct aspx_coll_comm *comm,
     struct asp_coll_problem problem;
     struct asp_err err;
 
-    if (!comm->area || comm->nnodes < 2)
+    if (!has_levels(comm, args))
         return false;
     aspx_coll_problem(comm, args, element_size, &problem);
     problem.ranks = comm->nnodes;

@@ -22,9 +22,11 @@ static struct aspx_coll_blocks blocks_of(const struct aspx_coll_call *call,
     };
     MPI_Aint low;
 
-    aspx_coll_behind.MPI_Type_get_extent(type, &low, &blocks.extent);
-    if (blocks.size == 0)
-        aspx_coll_behind.MPI_Type_size_c(type, &blocks.size);
+    if ((blocks.size == 0 &&
+         aspx_coll_behind.MPI_Type_size_c(type, &blocks.size) != MPI_SUCCESS) ||
+        aspx_coll_behind.MPI_Type_get_extent(type, &low, &blocks.extent) !=
+            MPI_SUCCESS)
+        blocks.size = -1;
     return blocks;
 }
 

@@ -13,7 +13,7 @@
 struct aspx_coll_blocks {
     const void *data; /* may be MPI_BOTTOM; written if it is received into */
     MPI_Datatype type;
-    MPI_Count size; /* bytes of an element */
+    MPI_Count size; /* bytes of an element; -1: there is no such type */
     MPI_Aint extent;
     const void *counts, *displs; /* int, or MPI_Count and MPI_Aint */
     bool large;

@@ -30,6 +30,9 @@ static bool add_up(const struct aspx_coll_comm *comm,
 {
     MPI_Count elements = 0;
 
+    if (blocks->size < 0)
+        return false;
+
     for (uint32_t r = 0; r < comm->size; r++) {
         MPI_Count count = aspx_coll_block_count(blocks, r);
 

@@ -4,7 +4,7 @@
  *
  * A flag is a number that one rank writes and that only grows; it is never
  * reset. Numbers of data are sequence numbers: the operation's number times
- * 2^24, plus the segment. They may wrap around: only differences count.
+ * 2^32, plus the segment. They may wrap around: only differences count.
  *
  *   ready  my slots hold what I contribute, up to here       written by me
  *   relay  the root's slots hold what it sends, up to here   written by me, when
@@ -28,7 +28,8 @@
 
 enum {
     ASPX_NODE_LINE = 64, /* bytes that move between caches together */
-    ASPX_NODE_SEQUENCE_BITS = 24,
+    /* Of an alltoall of 1,024 ranks a segment has 64 bytes. */
+    ASPX_NODE_SEQUENCE_BITS = 32,
 };
 
 struct aspx_node_flag {

@@ -155,9 +155,10 @@ int aspx_node_allgather(struct aspx_node_area *area,
                         const struct aspx_node_blocks *blocks);
 
 /* Block i of in[] to rank i, which has it as its block of this rank.
- *   sent, received  of in and out: a rank knows but its own. A pair of ranks in
- *                   which one sends what the other does not expect gets what
- *                   both have, and the receiver an error */
+ *   sent, received  of in and out: a rank knows but its own. A rank that
+ * expects
+ *                   of some other what that does not send gets an error, and of
+ *                   all of them no more than a first segment */
 int aspx_node_alltoall(struct aspx_node_area *area,
                        const struct aspx_node_config *config, const void *in,
                        const struct aspx_node_blocks *sent, void *out,

@@ -6,7 +6,7 @@
 
 #include <mpi.h>
 
-enum { LAST_SEGMENT = (1 << ASPX_NODE_SEQUENCE_BITS) - 1 };
+#define LAST_SEGMENT ((UINT64_C(1) << ASPX_NODE_SEQUENCE_BITS) - 1)
 
 bool aspx_node_config_is_valid(const struct aspx_node_config *config)
 {
