@@ -158,11 +158,11 @@ static const struct row {
     void (*execute)(struct levels *levels); /* NULL: not done so */
     bool blocks; /* the vector of a node must be one block */
 } rows[ASP_COLL_OPS] = {
-    [ASP_COLL_BARRIER] = {barrier},
-    [ASP_COLL_BCAST] = {bcast},
-    [ASP_COLL_REDUCE] = {reduce},
-    [ASP_COLL_ALLGATHER] = {allgather, true},
-    [ASP_COLL_ALLREDUCE] = {allreduce},
+    [ASP_COLL_BARRIER] = {.execute = barrier},
+    [ASP_COLL_BCAST] = {.execute = bcast},
+    [ASP_COLL_REDUCE] = {.execute = reduce},
+    [ASP_COLL_ALLGATHER] = {.execute = allgather, .blocks = true},
+    [ASP_COLL_ALLREDUCE] = {.execute = allreduce},
 };
 
 static int move(struct aspx_coll_job *job,

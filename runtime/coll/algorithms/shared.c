@@ -146,15 +146,17 @@ static const struct row {
     uint32_t keys;      /* of its texts, as bits */
     bool all;           /* blocks of all ranks get to each */
 } rows[ASP_COLL_OPS] = {
-    [ASP_COLL_BARRIER] = {barrier, SIGNALS},
-    [ASP_COLL_BCAST] = {bcast, DATA},
-    [ASP_COLL_REDUCE] = {reduce, REDUCTIONS},
-    [ASP_COLL_SCATTER] = {scatter, DATA},
-    [ASP_COLL_GATHER] = {gather, DATA},
-    [ASP_COLL_ALLGATHER] = {allgather, DATA, .all = true},
-    [ASP_COLL_ALLREDUCE] = {allreduce, REDUCTIONS},
-    [ASP_COLL_ALLGATHERV] = {allgatherv, DATA}, /* bytes are those of all */
-    [ASP_COLL_ALLTOALLV] = {aspx_coll_alltoallv_in_memory, PAIRS},
+    [ASP_COLL_BARRIER] = {.execute = barrier, .keys = SIGNALS},
+    [ASP_COLL_BCAST] = {.execute = bcast, .keys = DATA},
+    [ASP_COLL_REDUCE] = {.execute = reduce, .keys = REDUCTIONS},
+    [ASP_COLL_SCATTER] = {.execute = scatter, .keys = DATA},
+    [ASP_COLL_GATHER] = {.execute = gather, .keys = DATA},
+    [ASP_COLL_ALLGATHER] = {.execute = allgather, .keys = DATA, .all = true},
+    [ASP_COLL_ALLREDUCE] = {.execute = allreduce, .keys = REDUCTIONS},
+    [ASP_COLL_ALLGATHERV] = {.execute = allgatherv,
+                             .keys = DATA}, /* bytes are those of all */
+    [ASP_COLL_ALLTOALLV] = {.execute = aspx_coll_alltoallv_in_memory,
+                            .keys = PAIRS},
 };
 
 static int move(struct aspx_coll_job *job,
