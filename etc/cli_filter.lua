@@ -13,10 +13,26 @@
 -- aspen_grow(options) from its slurm_cli_pre_submit (docs/admin.md).
 
 local ANSWER_MAX = 65536
-local VALUE_MAX = 65536 -- a shell takes 128 KiB; an --export may be longer
+local OPTIONS_MAX = 98304 -- bytes: a shell takes 128 KiB, for all its words
 
 local function quoted(text)
     return "'" .. string.gsub(text, "'", "'\\''") .. "'"
+end
+
+-- Options as words, the shortest first: of all together no more than a shell
+-- takes, as an --export may be of any length.
+local function option_words(set, names)
+    local words, bytes = {}, 0
+    table.sort(names, function(a, b)
+        return #set[a] < #set[b] or #set[a] == #set[b] and a < b
+    end)
+    for _, name in ipairs(names) do
+        local word = quoted("--" .. name .. "=" .. set[name])
+        bytes = bytes + #word + 1
+        if bytes > OPTIONS_MAX then break end
+        table.insert(words, word)
+    end
+    return words
 end
 
 -- Options that somebody set: by name, and a list of the names. Their values
@@ -27,7 +43,7 @@ local function set_options(options)
     local found, names = {}, {}
     for name in string.gmatch(json, '[{,]"([%w-]+)":') do
         local value = options[name]
-        if type(value) == "string" and #value <= VALUE_MAX then
+        if type(value) == "string" then
             found[name] = value
             table.insert(names, name)
         end
@@ -99,7 +115,7 @@ end
 -- the job (options of `aspen request`).
 local function describe(options)
     local set, names = set_options(options)
-    local words, facts = {}, {}
+    local words, facts = option_words(set, names), {}
     local function add(name, value)
         table.insert(words, quoted(name .. "=" .. value))
     end
@@ -111,7 +127,6 @@ local function describe(options)
     add("type", options.type)
     local release = os.getenv("ASPEN_FILTER_SLURM") or ""
     if release ~= "" then add("slurm", release) end
-    for _, name in ipairs(names) do add("--" .. name, set[name]) end
     if set["tres-per-task"] and
        set["tres-per-task"] == os.getenv("SLURM_TRES_PER_TASK") then
         add("tres-env", "yes")

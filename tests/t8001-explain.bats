@@ -183,12 +183,14 @@ task=2:ghost:-:-:numa0:h-1:c3 end"
 @test "cli_filter.lua hands the options on, and sets what is answered" {
     cat >"$BATS_TEST_TMPDIR/slurm.lua" <<'EOF'
 local set = { ntasks = "6", nodes = "2", export = 'ALL,"nodes":"3"',
-              comment = string.rep("x", 200000) }
+              comment = string.rep("x", 60000), wckey = string.rep("y", 60000),
+              constraint = string.rep("z", 60000),
+              spank = {} } -- of plugins: a table
 slurm = { SUCCESS = 0, json_cli_options = function()
     local list = {}
     for name, value in pairs(set) do
         table.insert(list, string.format('"%s":"%s"', name,
-                                         (value:gsub('"', '\\"'))))
+            (tostring(value):gsub('"', '\\"'))))
     end
     return "{" .. table.concat(list, ",") .. "}"
 end }

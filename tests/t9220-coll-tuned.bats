@@ -178,6 +178,21 @@ semantics() {
     printed '^aspen: collectives of [1-9][0-9]* communicators by coll\.table, without'
 }
 
+# Between levels the blocks of a node are one, so nodes must have equal numbers
+# of ranks; a row may say otherwise.
+@test "a table that names levels for nodes of unequal size" {
+    local table=$BATS_TEST_TMPDIR/table
+    run ghosts -n 5 --off --nodes 2 --knob coll=tune \
+        --knob "coll.save=$table" "$build/coll_programs" 9 60
+    ended_with 0
+    grep -q '^allgather:' "$table"
+    sed -i 's/^\(allgather:[^ ]*\) [^ ]*/\1 allgather:shared,k=4,segment=4096,wait=sleep+allgather:ring/' "$table"
+    run ghosts -n 5 --off --nodes 2 --knob coll=table \
+        --knob "coll.table=$table" "$build/coll_programs" 9 60
+    ended_with 0
+    printed '^ok coll_programs 60 programs, seed 9$'
+}
+
 @test "a table of another machine, a broken one, and one that is not there" {
     local table=$BATS_TEST_TMPDIR/table
     run ghosts -n 2 --off --knob coll=tune --knob "coll.save=$table" \

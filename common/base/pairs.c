@@ -52,7 +52,7 @@ static bool take_number(const char **text_p, const char *end,
     for (; text < end && *text >= '0' && *text <= '9'; text++) {
         uint64_t digit = (uint64_t) (*text - '0');
 
-        if (number > (pair->most - digit) / 10)
+        if (digit > pair->most || number > (pair->most - digit) / 10)
             return false;
         number = 10 * number + digit;
     }

@@ -12,7 +12,7 @@
 struct object {
     uint32_t k;
     size_t bytes;
-    uint8_t wait;
+    uint8_t wait, few;
     bool on;
     uint16_t box[3];
 };
@@ -26,6 +26,7 @@ static const struct asp_pair pairs[] = {
     ASP_PAIR_WORD("wait", struct object, wait, waits),
     ASP_PAIR_WORD("on", struct object, on, ons),
     ASP_PAIR_SIDES("box", struct object, box),
+    ASP_PAIR_NUMBER("few", struct object, few, 0, 4),
 };
 enum { N = sizeof(pairs) / sizeof(pairs[0]) };
 
@@ -39,7 +40,7 @@ static int read_text(const char *text, struct object *object, uint32_t *given_p)
 static void test_same_text_again(void **state)
 {
     static const char text[] = "k=64,bytes=1099511627776,wait=sleep,on=on,"
-                               "box=4x65535";
+                               "box=4x65535,few=4";
     struct object object = {0};
     char buf[128];
     struct asp_strbuf sb = ASP_STRBUF(buf);
@@ -77,6 +78,7 @@ static void test_others_are_refused(void **state)
         "kk=2",       "wait=spi",    "wait=spins", "on=off",
         "on=",        "box=",        "box=4x",     "box=0",
         "box=4x",     "box=1x1x1x1", "box=65536",  "bytes=99999999999999999999",
+        "few=9",
     };
     struct object object;
     uint32_t given;

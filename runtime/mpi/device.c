@@ -54,12 +54,14 @@ bool aspx_mpi_shares_memory(void)
  * kernel lists them, and which words of which variable leave them in use. */
 static const struct rdma {
     const char *netmod, *sysfs, *variable, *words[6];
+    const char *devices; /* the variable that names some of them; NULL: none */
 } rdma[] = {
     {"ucx",
      "/sys/class/infiniband",
      "UCX_TLS",
-     {"all", "ib", "rc", "dc", NULL}},
-    {"ofi", "/sys/class/cxi", "FI_PROVIDER", {"cxi", NULL}},
+     {"all", "ib", "rc", "dc", NULL},
+     "UCX_NET_DEVICES"},
+    {"ofi", "/sys/class/cxi", "FI_PROVIDER", {"cxi", NULL}, NULL},
 };
 
 /* Is the text, up to `length`, the word, or the word and what is behind "_"? */
@@ -71,14 +73,13 @@ static bool begins(const char *text, size_t length, const char *word)
            (length == n || text[n] == '_');
 }
 
-/* Does UCX_NET_DEVICES, where it names devices, name one of these? */
+/* Is one of them named, where only some are to be used? */
 static bool has_device(const struct rdma *row)
 {
-    const char *list = getenv("UCX_NET_DEVICES");
+    const char *list = row->devices ? getenv(row->devices) : NULL;
     char path[128];
 
-    if (!list || !*list || strcmp(list, "all") == 0 ||
-        strcmp(row->netmod, "ucx") != 0)
+    if (!list || !*list || strcmp(list, "all") == 0)
         return true;
     for (; *list; list += strcspn(list, ","), list += strspn(list, ",")) {
         snprintf(path, sizeof(path), "%s/%.*s", row->sysfs,
