@@ -22,6 +22,7 @@
 #include "runtime/progress/progress.h"
 #include "runtime/record/frame.h"
 #include "runtime/world/init_state.h"
+#include "runtime/world/job_end.h"
 #include "runtime/world/layout_fetch.h"
 #include "runtime/world/mode.h"
 
@@ -246,9 +247,17 @@ static void tell(const char *what)
         aspx_log(ASPX_LOG_WARNING, "%s", what);
 }
 
-static void tell_plain(const char *why)
+static void tell_plain(const char *why, bool in_mpi)
 {
-    if (layout->tasks[local].rank_world == 0)
+    bool first = layout->tasks[local].rank_world == 0;
+    char what[300];
+
+    if (layout->knobs.require) {
+        snprintf(what, sizeof(what),
+                 "%s; the request says require, so the job ends", why);
+        aspx_job_end_saying(what, first, in_mpi);
+    }
+    if (first)
         aspx_log(ASPX_LOG_ERROR, "%s; running without %s", why,
                  mode && thread_mode ? "offload threads" : "Aspen");
 }
@@ -355,7 +364,7 @@ static void come_up(void)
     if (!why && mode->after_init)
         why = mode->after_init(layout, local);
     if (why) {
-        tell_plain(why);
+        tell_plain(why, true);
         go_plain();
         return;
     }
@@ -431,7 +440,7 @@ static bool start_thread_mode(const int *required)
                                         mode ? come_up_behind : mend_behind,
                                         mode != NULL);
     if (why)
-        tell_plain(why);
+        tell_plain(why, false);
     return !why;
 }
 

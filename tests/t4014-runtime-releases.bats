@@ -48,6 +48,17 @@ elsewhere() { LD_LIBRARY_PATH=$other ghosts "$@"; }
         <(elsewhere -n 3 "$world/comm" 2>&1 | grep -v '^aspen: the MPI' | sort)
 }
 
+@test "with require the job ends where the release is unknown" {
+    for mode in '' --offload --thread; do
+        # shellcheck disable=SC2086
+        LD_LIBRARY_PATH=$other run timeout 60 "$ASPEN_TOP/tests/ghostrun" -n 2 \
+            $mode --knob require=yes "$world/comm"
+        [ "$status" -ne 0 ] || [ "$(mpich_release)" = 4.2 ]
+        [ "$status" -ne 124 ]
+        printed '9\.9\.1, and this Aspen knows .*the request says require, so the job ends'
+    done
+}
+
 # mpiexec of MPICH 4.2 may lose the status, and what was printed.
 run_lacking() {
     for _ in 1 2 3 4 5; do

@@ -92,6 +92,29 @@ PY
     done
 }
 
+@test "with require such a program does not run, and that is said" {
+    echo 'from mpi4py import MPI; print("went on")' >"$BATS_TEST_TMPDIR/hello.py"
+    for mode in '' --offload --thread; do
+        # shellcheck disable=SC2086
+        run timeout 60 "$ASPEN_TOP/tests/ghostrun" -n 2 $mode --knob require=yes \
+            /usr/bin/python3 "$BATS_TEST_TMPDIR/hello.py"
+        [ "$status" -ne 0 ]
+        [ "$status" -ne 124 ]
+        not_printed 'went on'
+        printed 'aspen: the MPI of this program is Open MPI v.*, so the job ends'
+    done
+    printed 'the request says require, so the job ends'
+}
+
+@test "a rank that comes late is waited for, and each node says which MPI it has" {
+    # shellcheck disable=SC2016
+    run ghosts -n 3 --nodes 2 --knob init.timeout_s=2 sh -c \
+        '[ "$PMI_RANK" -ne 0 ] || sleep 5; exec "$0" off' \
+        "$ASPEN_BUILD/tests/world/comm"
+    ended_with 0
+    [ "$(grep -cE 'MPI_Init has lasted 2 s: .* MPI is /.*/libmp' <<<"$output")" -ge 1 ]
+}
+
 @test "a second MPI in one process is named, and MPICH's is the one that works" {
     cat >"$BATS_TEST_TMPDIR/two.c" <<'C'
 #include <mpi.h>

@@ -134,6 +134,7 @@ END
 @test "ranks that disagree about a size get an error" { story lengths; }
 @test "a rank receives over what it sends" { story aliases; }
 @test "MPI refuses arguments, and the call is made again" { story refused; }
+@test "MPI refuses a type or NULL, and the call is made again" { story types; }
 @test "where MPI takes aliases collectives stay its own, with a line" {
     MPIR_CVAR_COLL_ALIAS_CHECK=0 run ghosts -n 3 --off --knob coll=tune \
         "$build/coll_tuned" late

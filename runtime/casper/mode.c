@@ -21,6 +21,7 @@
 #include "runtime/progress/report.h"
 #include "runtime/world/board.h"
 #include "runtime/world/error_handlers.h"
+#include "runtime/world/job_end.h"
 
 #include "mpi_wrap.h"
 
@@ -70,6 +71,22 @@ static const char *join_ghosts(const struct asp_layout *layout, uint32_t local)
     return NULL;
 }
 
+static void tell_unknown(const struct asp_layout *layout, bool first,
+                         const char *unknown)
+{
+    char what[300];
+
+    if (layout->knobs.require) {
+        snprintf(what, sizeof(what),
+                 "%s; windows would be MPI's own, and the request says "
+                 "require, so the job ends",
+                 unknown);
+        aspx_job_end_saying(what, first, true);
+    }
+    if (first)
+        aspx_log(ASPX_LOG_WARNING, "%s; windows are MPI's own", unknown);
+}
+
 /* Ends the job when it fails. */
 static void start_engine(const struct asp_layout *layout, uint32_t local)
 {
@@ -80,9 +97,9 @@ static void start_engine(const struct asp_layout *layout, uint32_t local)
     }
     aspx_errh_start();
     aspx_board_say(ASP_TASK_RUNNING);
-    if (layout->tasks[local].rank_user == 0 && aspx_mpi_unknown())
-        aspx_log(ASPX_LOG_WARNING, "%s; windows are MPI's own",
-                 aspx_mpi_unknown());
+    if (aspx_mpi_unknown())
+        tell_unknown(layout, layout->tasks[local].rank_user == 0,
+                     aspx_mpi_unknown());
 }
 
 static void use_entries(const struct asp_layout *layout)

@@ -171,6 +171,12 @@ static void find_function(void *function_p, const char *name)
     *(void **) function_p = aspx_plt_patch_find(name);
 }
 
+static void put_between(void)
+{
+    if (aspx_plt_patch_replace("ucp_disconnect_nb", start_close))
+        (void) aspx_plt_patch_replace("ucp_request_is_completed", is_closed);
+}
+
 void aspx_tcp_finalize_fix(void)
 {
     static bool done;
@@ -178,13 +184,11 @@ void aspx_tcp_finalize_fix(void)
     if (done)
         return;
     done = true;
-    if (!aspx_fix_is_for_release(ASPX_FIX_TCP_FINALIZE))
-        return;
     find_function(&disconnect, "ucp_disconnect_nb");
     find_function(&is_completed, "ucp_request_is_completed");
     find_function(&print, "ucp_ep_print_info");
     if (!disconnect || !is_completed || !print)
-        return;
-    if (aspx_plt_patch_replace("ucp_disconnect_nb", start_close))
-        (void) aspx_plt_patch_replace("ucp_request_is_completed", is_closed);
+        aspx_fix_note(ASPX_FIX_TCP_FINALIZE, false); /* not over UCX */
+    else if (aspx_fix_is_for_release(ASPX_FIX_TCP_FINALIZE))
+        put_between();
 }

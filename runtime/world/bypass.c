@@ -15,7 +15,6 @@
 #include "init_state.h"
 #include "job_end.h"
 #include "manager.h"
-#include "runtime/base/backoff.h"
 #include "runtime/base/log.h"
 #include "runtime/mpi/entry.h"
 #include "runtime/mpi/image.h"
@@ -29,7 +28,9 @@
 #include <unistd.h>
 
 enum {
-    OTHERS_S = 5, /* for rank 0 to speak: whoever ends first ends the others */
+    /* Names of settings in an object's file. MPICH has some 340; who sets a few
+     * has a few. */
+    SETTINGS_MIN = 100,
 };
 
 /* As in UCX, whose header need not be installed: the pointers are only handed
@@ -46,11 +47,25 @@ struct search {
     bool found;
 };
 
-/* Does this object have the names of MPICH's settings in it? */
+/* Has this read-only part of an object the names of MPICH's settings? */
+static bool has_settings(const char *part, size_t bytes)
+{
+    static const char sign[] = "MPIR_CVAR_";
+    const char *end = part + bytes;
+    unsigned n = 0;
+
+    while (n < SETTINGS_MIN &&
+           (part = memmem(part, (size_t) (end - part), sign, strlen(sign)))) {
+        part += strlen(sign);
+        n++;
+    }
+    return n == SETTINGS_MIN;
+}
+
+/* Is MPICH in this object? */
 static int look_for_mpich(struct dl_phdr_info *object, size_t size,
                           void *context)
 {
-    static const char sign[] = "MPIR_CVAR_";
     struct search *search = context;
     struct aspx_image image;
 
@@ -64,8 +79,8 @@ static int look_for_mpich(struct dl_phdr_info *object, size_t size,
 
         if (part->p_type == PT_LOAD && (part->p_flags & PF_R) &&
             !(part->p_flags & PF_W))
-            search->found = memmem((const void *) (image.base + part->p_vaddr),
-                                   part->p_filesz, sign, strlen(sign)) != NULL;
+            search->found = has_settings(
+                (const char *) (image.base + part->p_vaddr), part->p_filesz);
     }
     return 1;
 }
@@ -94,15 +109,9 @@ static bool is_first(void)
     return true;
 }
 
-static void print_reason(const char *what, const char *remedy, bool ghosts)
+static bool layout_says(const char *words)
 {
-    if (ghosts)
-        aspx_log(ASPX_LOG_ERROR,
-                 "%s: Aspen cannot give it a world without ghosts; %s, "
-                 "or run with --async-progress=off",
-                 what, remedy);
-    else
-        aspx_log(ASPX_LOG_ERROR, "%s: running without Aspen", what);
+    return strstr(getenv("ASPEN_LAYOUT"), words) != NULL;
 }
 
 /* Returns where the program runs plain.
@@ -111,25 +120,24 @@ static void print_reason(const char *what, const char *remedy, bool ghosts)
 static void part_company(const char *what, const char *remedy, bool joins,
                          bool known)
 {
-    bool first = is_first(), ghosts;
+    bool ghosts = joins && layout_says(" mode=ghost ");
+    bool required = layout_says(" knob=require:yes ");
+    char why[600];
 
-    ghosts = joins && strstr(getenv("ASPEN_LAYOUT"), " mode=ghost ") != NULL;
-    if (first)
-        print_reason(what, remedy, ghosts);
-    if (!ghosts)
+    if (!ghosts && !required) {
+        if (is_first())
+            aspx_log(ASPX_LOG_ERROR, "%s: running without Aspen", what);
         return;
-    /* Rank 0 may run another program, of which this is not true. */
-    if (!first) {
-        for (int s = 0; s < OTHERS_S; s++)
-            aspx_backoff_nap(ASPX_WAIT_OTHER_REPORTS);
-        print_reason(what, remedy, ghosts);
     }
-    fflush(NULL);
-    aspx_backoff_nap(ASPX_WAIT_PASS_ON);
-    aspx_manager_note_socket();
+    snprintf(why, sizeof(why),
+             "%s: %s, so the job ends; %s, or run with --async-progress=off",
+             what,
+             ghosts ? "Aspen cannot give it a world without ghosts"
+                    : "the request says require",
+             remedy);
     if (!known)
         aspx_manager_greet();
-    aspx_job_end(false);
+    aspx_job_end_saying(why, is_first(), false);
 }
 
 void aspx_entry_other_mpi(const struct aspx_mpi_library *other)

@@ -10,10 +10,17 @@
 
 #include "manager.h"
 #include "runtime/base/backoff.h"
+#include "runtime/base/log.h"
 #include "runtime/mpi/real.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <unistd.h>
+
+enum {
+    OTHERS_S =
+        5, /* for the first to speak: whoever ends first ends the others */
+};
 
 static void *abort_mpi(void *unused)
 {
@@ -29,4 +36,15 @@ _Noreturn void aspx_job_end(bool in_mpi)
         aspx_backoff_nap(ASPX_WAIT_ABORT);
     aspx_manager_abort();
     _exit(1);
+}
+
+_Noreturn void aspx_job_end_saying(const char *what, bool first, bool in_mpi)
+{
+    for (int s = 0; !first && s < OTHERS_S; s++)
+        aspx_backoff_nap(ASPX_WAIT_OTHER_REPORTS);
+    aspx_log(ASPX_LOG_ERROR, "%s", what);
+    fflush(NULL);
+    aspx_backoff_nap(ASPX_WAIT_PASS_ON);
+    aspx_manager_note_socket();
+    aspx_job_end(in_mpi);
 }

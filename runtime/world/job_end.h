@@ -9,4 +9,9 @@
  *   in_mpi  between MPI_Init and MPI_Finalize: MPI_Abort may be called */
 _Noreturn void aspx_job_end(bool in_mpi);
 
+/* The same where each rank may have the reason, `what`, and one line is enough:
+ * the first rank says it, the others only if they are still there seconds
+ * later, since the first may run another program, of which it is not true. */
+_Noreturn void aspx_job_end_saying(const char *what, bool first, bool in_mpi);
+
 #endif

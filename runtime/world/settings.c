@@ -19,8 +19,10 @@
 /* UNTOLD -> WRITING -> TOLD or TOO_MANY: one user takes it through. */
 enum { UNTOLD, WRITING, TOLD, TOO_MANY };
 
-/* MPICH's own, UCX's, libfabric's. */
-static const char *const prefixes[] = {"MPIR_", "MPICH_", "UCX_", "FI_"};
+/* MPICH's own and those of MPIs made of it, and of the libraries below. */
+static const char *const prefixes[] = {"MPIR_",  "MPICH_", "MV2_",  "MVP_",
+                                       "UCX_",   "FI_",    "PSM2_", "PSM3_",
+                                       "HCOLL_", "UCC_"};
 
 static bool is_setting(const char *variable)
 {

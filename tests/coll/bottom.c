@@ -151,6 +151,29 @@ static void gather_counts(int round)
         EXPECT(has(&gets, out, size - 1 - r, round + r));
 }
 
+/* Displacements that are addresses, with a built-in type. */
+static void gather_to_addresses(int round)
+{
+    MPI_Count counts[MOST];
+    MPI_Aint displs[MOST];
+    int at_bottom = rank % 2;
+
+    begin();
+    for (int r = 0; r < size; r++) {
+        counts[r] = 1 + r % 2;
+        displs[r] = 2 * r;
+        if (at_bottom)
+            displs[r] += (MPI_Aint) out / (MPI_Aint) sizeof(int);
+    }
+    in[0] = round + rank;
+    in[1] = round - rank;
+    MPI_Allgatherv_c(in, 1 + rank % 2, MPI_INT, at_bottom ? MPI_BOTTOM : out,
+                     counts, displs, MPI_INT, MPI_COMM_WORLD);
+    for (int r = 0; r < size; r++)
+        EXPECT(out[2 * r] == round + r &&
+               out[2 * r + 1] == (r % 2 ? round - r : 0));
+}
+
 static void scatter(int round, int posted)
 {
     int root = round % size;
@@ -336,6 +359,7 @@ int main(int argc, char **argv)
             spread(round, posted);
         }
         gather_counts(round);
+        gather_to_addresses(round);
         repeat_persistent(round);
         pass_on(round);
         if (round % 7 == 0)

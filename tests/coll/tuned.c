@@ -10,6 +10,7 @@
  *   coll_tuned lengths   ranks disagree about the size of a broadcast
  *   coll_tuned aliases   a rank receives over what it sends, by another type
  *   coll_tuned refused   MPI refuses a root's arguments, which makes its call again
+ *   coll_tuned types     the same for a type that is not committed, and for NULL
  *   coll_tuned unmeant   arguments that mean something at the root only
  *   coll_tuned threads   two threads on two communicators
  *   coll_tuned late      a rank comes late */
@@ -285,6 +286,57 @@ static void refused(void)
         refused_round(i % size, i, i % 4 != 1);
 }
 
+/* One rank's data and type are not right at first. */
+static void types_round(int wrong_rank, int i, const int *data,
+                        MPI_Datatype type)
+{
+    bool refused = rank == wrong_rank;
+    int own = rank + i, *all = calloc((size_t) size, sizeof(*all));
+    int *ones = calloc((size_t) size, sizeof(*ones));
+    int *displs = calloc((size_t) size, sizeof(*displs));
+
+    for (int r = 0; r < size; r++) {
+        ones[r] = 1;
+        displs[r] = r;
+    }
+    for (int wrong_first = refused; wrong_first >= 0; wrong_first--) {
+        const int *from = wrong_first ? data : &own;
+        MPI_Datatype sent = wrong_first ? type : MPI_INT;
+        int rc;
+
+        if (i % 3 == 0)
+            rc = MPI_Allgather(from, 1, sent, all, 1, MPI_INT, MPI_COMM_WORLD);
+        else if (i % 3 == 1)
+            rc = MPI_Allgatherv(from, 1, sent, all, ones, displs, MPI_INT,
+                                MPI_COMM_WORLD);
+        else
+            rc = MPI_Gather(from, 1, sent, all, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        EXPECT((rc != MPI_SUCCESS) == wrong_first);
+    }
+    for (int r = 0; (i % 3 < 2 || rank == 0) && r < size; r++)
+        EXPECT(all[r] == r + i);
+    free(all);
+    free(ones);
+    free(displs);
+}
+
+static void types(void)
+{
+    int data = -1;
+
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (int i = 0; i < ROUNDS; i++) {
+        bool commits = i % 2 == 0;
+        MPI_Datatype type;
+
+        MPI_Type_contiguous(1, MPI_INT, &type);
+        if (commits)
+            MPI_Type_commit(&type);
+        types_round(i % size, i, commits ? NULL : &data, type);
+        MPI_Type_free(&type);
+    }
+}
+
 /* Elsewhere than at the root these buffers may be anything. */
 static void unmeant_round(int root, int i, bool waits)
 {
@@ -328,10 +380,11 @@ static void unmeant(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} stories[] = {{"aliases", aliases}, {"refused", refused}, {"unmeant", unmeant},
-               {"asks", asks},       {"off", off},         {"many", many},
-               {"again", again},     {"mixed", mixed},     {"full", full},
-               {"lengths", lengths}, {"threads", threads}, {"late", late}};
+} stories[] = {{"aliases", aliases}, {"refused", refused}, {"types", types},
+               {"unmeant", unmeant}, {"asks", asks},       {"off", off},
+               {"many", many},       {"again", again},     {"mixed", mixed},
+               {"full", full},       {"lengths", lengths}, {"threads", threads},
+               {"late", late}};
 
 int main(int argc, char **argv)
 {

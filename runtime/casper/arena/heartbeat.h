@@ -22,7 +22,8 @@ enum aspx_doing {
 enum {
     ASPX_REPORTED_SLOW = 1,
     ASPX_REPORTED_LOST = 2,
-    ASPX_REPORTED_LEAVING = 4
+    ASPX_REPORTED_LEAVING = 4,
+    ASPX_REPORTED_STARTING = 8
 };
 
 /* A cache line of its own: the ghost writes it in every round. */

@@ -24,10 +24,13 @@
 
 #include "runtime/base/await.h"
 #include "runtime/base/log.h"
+#include "runtime/mpi/build.h"
+#include "runtime/mpi/real.h"
 #include "runtime/world/job_end.h"
 #include "runtime/world/manager.h"
 #include "runtime/world/board.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -271,6 +274,25 @@ __attribute__((format(printf, 1, 2))) static void report_phase(
     aspx_log(ASPX_LOG_ERROR, "node %s: %s", watchdog.node, what);
 }
 
+/* In MPI's own MPI_Init. A rank may come late; but nodes whose MPI differs wait
+ * for ever, so each names its own. */
+static void check_starting(void)
+{
+    char path[PATH_MAX];
+
+    if (watchdog.phase_s < watchdog.report_phase_s)
+        return;
+    watchdog.report_phase_s *= 2;
+    if (aspx_real_path(path) != 0)
+        strcpy(path, "?");
+    if (watchdog.nghosts == 0 ||
+        may_report(&watchdog.ghosts[0], ASPX_REPORTED_STARTING))
+        report_phase("MPI_Init has lasted %u s: a rank has not called it yet, "
+                     "or processes do not reach each other; the job waits. MPI "
+                     "is %.200s here (%.20s)",
+                     watchdog.phase_s, path, aspx_mpi_build());
+}
+
 /* All ranks are in MPI_Init, in code of ours, and yet it does not go on. */
 static void check_joining(void)
 {
@@ -317,6 +339,8 @@ static void run_round(uint32_t phase)
     find_on_board();
     for (uint32_t i = 0; i < watchdog.nghosts; i++)
         check_ghost(&watchdog.ghosts[i], phase);
+    if (phase == INIT)
+        check_starting();
     if (phase == JOINING)
         check_joining();
     if (phase == LEAVING)
@@ -471,6 +495,7 @@ void aspx_watchdog_start(const struct asp_layout *layout)
         watchdog.limit_s = LIMIT_MIN_S;
     watchdog.join_limit_s = 2 * (unsigned) layout->knobs.init_timeout_s +
                             JOIN_REPORT_S;
+    watchdog.report_phase_s = (unsigned) layout->knobs.init_timeout_s;
     name_node(layout);
     aspx_manager_note_socket();
     if (make_room(layout->ghosts_per_node) != 0)

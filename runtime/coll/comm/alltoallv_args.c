@@ -6,22 +6,15 @@
 
 #include "runtime/coll/call/blocks.h"
 
-#include "runtime/mpi/handle.h"
-
-#include <stddef.h>
+#include "types.h"
 
 /* NULL is MPI_BOTTOM, which MPICH takes for none where neither the type nor the
  * displacement has an address. */
 static bool is_missing(const struct aspx_coll_blocks *blocks, uint32_t r)
 {
-    MPI_Aint low = 0, extent;
-
-    if (blocks->data || aspx_coll_block_count(blocks, r) == 0 ||
-        aspx_coll_block_displ(blocks, r) != 0 || blocks->size == 0)
-        return false;
-    if (aspx_handle_basic_size(blocks->type) == 0)
-        aspx_coll_behind.MPI_Type_get_true_extent(blocks->type, &low, &extent);
-    return low == 0;
+    return !blocks->data && aspx_coll_block_count(blocks, r) > 0 &&
+           aspx_coll_block_displ(blocks, r) == 0 && blocks->size > 0 &&
+           !aspx_coll_has_address(blocks->type);
 }
 
 /* The bytes of all blocks; false: MPI will not have this. */
@@ -44,20 +37,19 @@ static bool add_up(const struct aspx_coll_comm *comm,
     return true;
 }
 
-static bool has_arguments(const struct aspx_coll_call *call)
+static bool has_arguments(const struct aspx_coll_comm *comm,
+                          const struct aspx_coll_call *call)
 {
     return call->send != MPI_IN_PLACE && call->recv != MPI_IN_PLACE &&
            call->send_counts && call->send_displs && call->counts &&
-           call->displs &&
-           aspx_handle_is(call->send_type, ASPX_HANDLE_DATATYPE) &&
-           aspx_handle_is(call->recv_type, ASPX_HANDLE_DATATYPE);
+           call->displs && aspx_coll_is_type(comm, call->send_type) &&
+           aspx_coll_is_type(comm, call->recv_type);
 }
 
 /* As MPICH sees it: one array of counts for both, not equal ones. */
 static bool is_alias(const struct aspx_coll_call *call)
 {
-    return call->send && call->send == call->recv &&
-           call->send_type == call->recv_type &&
+    return call->send == call->recv && call->send_type == call->recv_type &&
            call->send_counts == call->counts;
 }
 
@@ -68,7 +60,7 @@ bool aspx_coll_alltoallv_is_right(const struct aspx_coll_comm *comm,
     struct aspx_coll_blocks from, to;
     uint64_t sent, received;
 
-    if (!has_arguments(call) || is_alias(call))
+    if (!has_arguments(comm, call) || is_alias(call))
         return false;
     from = aspx_coll_sent(call);
     to = aspx_coll_received(call);

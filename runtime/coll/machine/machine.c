@@ -43,10 +43,13 @@ static void find_programs(void)
     const char *colon = strrchr(name, ' '), *tls = getenv("UCX_TLS");
     const char *device = aspx_mpi_device();
     static const char ucx[] = "ch4:ucx"; /* and no other device beside it */
+    void *ucp;
 
     set_fact(machine.mpi, colon ? colon + 1 : name);
     snprintf(machine.build, sizeof(machine.build), "%s", aspx_mpi_build());
-    *(void **) &version = dlsym(RTLD_DEFAULT, "ucp_get_version_string");
+    /* MPI may be loaded where only its own libraries see its names (Python). */
+    ucp = dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD);
+    *(void **) &version = ucp ? dlsym(ucp, "ucp_get_version_string") : NULL;
     set_fact(machine.ucx, version ? version() : "none");
     if (strcspn(device, " ") != strlen(ucx) ||
         strncmp(device, ucx, strlen(ucx)) != 0)
