@@ -139,3 +139,30 @@ C
         [ "$(grep -oE 'two MPI libraries, MPICH .* and Open MPI .*: all of its calls go to the first' <<<"$output" | wc -l)" -eq 1 ]
     done
 }
+
+@test "where the second is MPICH the program's calls go to the first, as without Aspen" {
+    cat >"$BATS_TEST_TMPDIR/first.c" <<'C'
+#include <mpi.h>
+#include <stdio.h>
+int main(void)
+{
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int n;
+    MPI_Init(NULL, NULL);
+    MPI_Get_library_version(text, &n);
+    printf("%.8s\n", text);
+    MPI_Finalize();
+    return 0;
+}
+C
+    gcc $(mpicc.mpich -compile_info | tr ' ' '\n' | grep '^-I') \
+        -o "$BATS_TEST_TMPDIR/first" "$BATS_TEST_TMPDIR/first.c" \
+        -Wl,--no-as-needed -l:libmpi.so.40 -lmpich
+    for mode in '' --offload --thread --off; do
+        # shellcheck disable=SC2086
+        run ghosts -n 1 $mode "$BATS_TEST_TMPDIR/first"
+        ended_with 0
+        printed 'Open MPI'
+        printed 'the MPI of this program is Open MPI .*: running without Aspen'
+    done
+}

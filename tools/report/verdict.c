@@ -335,7 +335,8 @@ static void say_thread(const struct aspt_record *record,
 static const char *mended(const struct aspt_record *record)
 {
     const char *fixes = record->mpi_fixes ? record->mpi_fixes : "";
-    bool pack = strstr(fixes, "pack=yes"), match = strstr(fixes, "match=yes");
+    bool pack = strstr(fixes, "pack=yes") && record->typed.described > 0;
+    bool match = strstr(fixes, "match=yes");
 
     if (pack && match)
         return "pack, match";
