@@ -14,7 +14,7 @@
 #include <limits.h>
 #include <stdatomic.h>
 
-enum answer { NOT_ASKED, NO, YES };
+enum answer { NOT_ASKED, NO, UNKNOWN, YES };
 
 enum { ANY = 0, STILL = INT_MAX };
 
@@ -35,17 +35,32 @@ static const struct {
     [ASPX_FIX_FLUSH_ALL] = {"flush_all", 0, 0},
 };
 
+static const struct {
+    const char *word, *trace; /* "this MPI ... it" */
+} words[] = {
+    [NO] = {"no", "does not need"},
+    [UNKNOWN] = {"unknown", "is unknown to"},
+    [YES] = {"yes", "needs"},
+};
+
 static _Atomic int answers[ASPX_FIXES]; /* enum answer */
+
+static void note(enum aspx_fix fix, enum answer answer)
+{
+    if (atomic_load(&answers[fix]) >= (int) answer)
+        return;
+    atomic_store(&answers[fix], answer);
+    aspx_trace("fix %s: this MPI %s it", fixes[fix].name, words[answer].trace);
+}
 
 void aspx_fix_note(enum aspx_fix fix, bool needed)
 {
-    int answer = needed ? YES : NO;
+    note(fix, needed ? YES : NO);
+}
 
-    if (atomic_load(&answers[fix]) >= answer)
-        return;
-    atomic_store(&answers[fix], answer);
-    aspx_trace("fix %s: this MPI %s it", fixes[fix].name,
-               needed ? "needs" : "does not need");
+void aspx_fix_note_unknown(enum aspx_fix fix)
+{
+    note(fix, UNKNOWN);
 }
 
 bool aspx_fix_is_for_release(enum aspx_fix fix)
@@ -64,7 +79,7 @@ bool aspx_fix_was_needed(enum aspx_fix fix)
 
 const char *aspx_fixes(void)
 {
-    static char text[ASPX_FIXES * 20]; /* the longest with its answer */
+    static char text[ASPX_FIXES * 24]; /* the longest with its answer */
     struct asp_strbuf sb = ASP_STRBUF(text);
 
     for (int i = 0; i < ASPX_FIXES; i++) {
@@ -72,7 +87,7 @@ const char *aspx_fixes(void)
 
         if (answer != NOT_ASKED)
             asp_strbuf_add(&sb, "%s%s=%s", sb.len > 0 ? "," : "", fixes[i].name,
-                           answer == YES ? "yes" : "no");
+                           words[answer].word);
     }
     return text;
 }

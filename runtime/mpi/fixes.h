@@ -28,11 +28,15 @@ bool aspx_fix_is_for_release(enum aspx_fix fix);
  * Threads: any. */
 void aspx_fix_note(enum aspx_fix fix, bool needed);
 
+/* It was tried, and MPI does the thing in a way that Aspen does not know: MPI
+ * is left as it is. Threads: any. */
+void aspx_fix_note_unknown(enum aspx_fix fix);
+
 /* Has it been needed in this process so far? Threads: any. */
 bool aspx_fix_was_needed(enum aspx_fix fix);
 
-/* "tcp_finalize=no,end_barrier=yes": those that were asked about; "" where none
- * was. The result is static. Threads: one. */
+/* "tcp_finalize=no,end_barrier=yes,match=unknown": those that were asked about;
+ * "" where none was. The result is static. Threads: one. */
 const char *aspx_fixes(void);
 
 #endif

@@ -94,8 +94,14 @@ void aspx_full_tag_mask(const struct asp_layout *layout)
     aspx_real.MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (size < 2) /* messages to itself do not come to UCX */
         return;
-    enabled = aspx_plt_patch_lead("ucp_tag_probe_nb", probe_full, &probe) &&
-              has_known_form((rank + 1) % size, PROBE_TAG) &&
+    if (!aspx_plt_patch_lead("ucp_tag_probe_nb", probe_full, &probe)) {
+        aspx_fix_note(ASPX_FIX_MATCH, false); /* not over UCX */
+        return;
+    }
+    enabled = has_known_form((rank + 1) % size, PROBE_TAG) &&
               aspx_plt_patch_lead("ucp_tag_recv_nbx", receive_full, &receive);
-    aspx_fix_note(ASPX_FIX_MATCH, enabled);
+    if (enabled)
+        aspx_fix_note(ASPX_FIX_MATCH, true);
+    else
+        aspx_fix_note_unknown(ASPX_FIX_MATCH);
 }

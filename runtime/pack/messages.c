@@ -355,9 +355,11 @@ bool aspx_pack_is_ready(void)
 
 void aspx_pack_start(void)
 {
-    bool known = prepared && !knows_gpus() && is_as_known();
+    bool asked = prepared && !knows_gpus(), known = asked && is_as_known();
 
-    if (prepared)
+    if (asked && !known)
+        aspx_fix_note_unknown(ASPX_FIX_PACK);
+    else if (prepared)
         aspx_fix_note(ASPX_FIX_PACK, known);
     if (known)
         describe_own_types();
