@@ -13,7 +13,10 @@
 #include "runtime/mpi/device.h"
 #include "runtime/world/node.h"
 
+#include "common/base/hash.h"
+
 #include <dlfcn.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdint.h>
@@ -21,20 +24,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { HASH_DIGITS = 8 };
+
 static struct asp_tune_machine machine;
 static struct asp_tune_job job;
 static struct aspx_coll_pairs pairs;
 static bool shares_cpus;
 static int *leaders; /* of each rank's node, as ranks of MPI_COMM_WORLD */
 
-/* A fact is one word. */
+/* A fact is one word. Of a longer one the end is told by its hash: two fabrics
+ * may differ in the last of their settings only. */
 static void set_fact(char *fact, const char *text)
 {
     size_t n = 0;
 
-    for (; *text && n < ASP_TUNE_FACT_MAX - 1; text++)
-        fact[n++] = *text > ' ' && *text < 127 ? *text : '_';
+    for (; text[n] && n < ASP_TUNE_FACT_MAX - 1; n++)
+        fact[n] = text[n] > ' ' && text[n] < 127 ? text[n] : '_';
     fact[n] = '\0';
+    if (text[n])
+        snprintf(fact + n - HASH_DIGITS, HASH_DIGITS + 1, "%0*" PRIx64,
+                 HASH_DIGITS,
+                 asp_hash(ASP_HASH_START, text, strlen(text)) >> 32);
 }
 
 static void find_programs(void)
