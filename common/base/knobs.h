@@ -76,7 +76,7 @@ enum {
     R(OFFLOAD, offload, "offload", BOOL, "no", no_yes, 0, 0, "", 0,            \
       "mode ghost: each rank gets an offload thread too, for messages and "    \
       "non-blocking collectives; ask for one CPU more per task (-c)")          \
-    R(REQUIRE, require, "require", BOOL, "no", no_yes, 0, 0, "", 0,                     \
+    R(REQUIRE, require, "require", BOOL, "no", no_yes, 0, 0, "", 0,            \
       "fail the step when the request cannot be honoured, instead of running " \
       "it plain and saying why")                                               \
     P(SPREAD, "placement.spread", WORD, "numa", spread, 0, 0, "", 0,           \

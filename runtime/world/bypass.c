@@ -135,8 +135,10 @@ static void part_company(const char *what, const char *remedy, bool joins,
              ghosts ? "Aspen cannot give it a world without ghosts"
                     : "the request says require",
              remedy);
-    if (!known)
+    if (!known) {
+        aspx_manager_note_socket(); /* which greeting asks for */
         aspx_manager_greet();
+    }
     aspx_job_end_saying(why, is_first(), false);
 }
 

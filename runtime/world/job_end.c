@@ -17,10 +17,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum {
-    OTHERS_S =
-        5, /* for the first to speak: whoever ends first ends the others */
-};
+/* For the first to speak: whoever ends first ends the others. */
+enum { OTHERS_S = 5 };
 
 static void *abort_mpi(void *unused)
 {

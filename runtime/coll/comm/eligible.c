@@ -30,13 +30,12 @@ static bool reduces(const struct aspx_coll_call *call,
 
 /* ---- sizes ------------------------------------------------------------------ */
 
-/* Of count elements; 0 when there are none or MPI will not have the type. */
-static uint64_t bytes_of(const struct aspx_coll_comm *comm, MPI_Count count,
-                         MPI_Datatype type)
+/* Of count elements; 0 when there are none or the type is none. */
+static uint64_t bytes_of(MPI_Count count, MPI_Datatype type)
 {
     MPI_Count size = aspx_handle_basic_size(type);
 
-    if (count <= 0 || !aspx_coll_is_type(comm, type))
+    if (count <= 0 || !aspx_handle_is(type, ASPX_HANDLE_DATATYPE))
         return 0;
     if (size == 0 &&
         aspx_coll_behind.MPI_Type_size_c(type, &size) != MPI_SUCCESS)
@@ -81,8 +80,8 @@ static uint64_t equal_bytes(const struct aspx_coll_comm *comm,
     bool sent = form->root == ASP_COLL_ROOT_SENDS
                     ? asp_coll_gives(form, root)
                     : !form->reduces && !asp_coll_gets(form, root);
-    return sent ? bytes_of(comm, call->nsend, call->send_type)
-                : bytes_of(comm, call->nrecv, call->recv_type);
+    return sent ? bytes_of(call->nsend, call->send_type)
+                : bytes_of(call->nrecv, call->recv_type);
 }
 
 /* ---- what MPI would report -------------------------------------------------- */
@@ -106,21 +105,25 @@ static bool is_data(const void *data, MPI_Datatype type)
     return data || aspx_coll_has_address(type);
 }
 
-MPI_Aint aspx_coll_alias(const struct aspx_coll_comm *comm,
-                         const struct aspx_coll_call *call)
+/* May MPI be given this side? */
+static bool is_side(const struct aspx_coll_comm *comm, const void *data,
+                    MPI_Datatype type)
+{
+    return aspx_coll_is_type(comm, type) && is_data(data, type);
+}
+
+MPI_Aint aspx_coll_alias(const struct aspx_coll_call *call, uint32_t rank)
 {
     const struct asp_coll_form *form = &asp_coll_forms[call->op];
 
     if (form->reduces || form->in == form->out || !form->in)
         return 0;
     if (form->in == ASP_COLL_ALL_BLOCKS)
-        return -(MPI_Aint) (comm->rank *
-                            bytes_of(comm, call->nsend, call->send_type));
+        return -(MPI_Aint) (rank * bytes_of(call->nsend, call->send_type));
     if (form->counts != ASP_COLL_EQUAL)
-        return aspx_coll_displ(call, comm->rank) *
-               (MPI_Aint) bytes_of(comm, 1, call->recv_type);
-    return (MPI_Aint) (comm->rank *
-                       bytes_of(comm, call->nrecv, call->recv_type));
+        return aspx_coll_displ(call, rank) *
+               (MPI_Aint) bytes_of(1, call->recv_type);
+    return (MPI_Aint) (rank * bytes_of(call->nrecv, call->recv_type));
 }
 
 /* Does MPICH report that this is sent from where it is to be received? No more
@@ -131,7 +134,7 @@ static bool is_alias(const struct aspx_coll_comm *comm,
 {
     uintptr_t apart = (uintptr_t) call->send - (uintptr_t) call->recv;
 
-    if (apart != (uintptr_t) aspx_coll_alias(comm, call))
+    if (apart != (uintptr_t) aspx_coll_alias(call, comm->rank))
         return false;
     if (asp_coll_forms[call->op].reduces) /* one type, one count */
         return true;
@@ -148,14 +151,14 @@ static bool sides_are_right(const struct aspx_coll_comm *comm,
     bool sends, receives;
 
     if (!form->in)
-        return is_data(call->recv, call->recv_type);
+        return is_side(comm, call->recv, call->recv_type);
     sends = asp_coll_gives(form, root) && call->send != MPI_IN_PLACE;
     receives = asp_coll_gets(form, root) && call->recv != MPI_IN_PLACE;
-    if (sends && (!is_data(call->send, call->send_type) ||
-                  bytes_of(comm, call->nsend, call->send_type) != bytes))
+    if (sends && (!is_side(comm, call->send, call->send_type) ||
+                  bytes_of(call->nsend, call->send_type) != bytes))
         return false;
-    if (receives && (!is_data(call->recv, call->recv_type) ||
-                     bytes_of(comm, call->nrecv, call->recv_type) != bytes))
+    if (receives && (!is_side(comm, call->recv, call->recv_type) ||
+                     bytes_of(call->nrecv, call->recv_type) != bytes))
         return false;
     return !sends || !receives || !is_alias(comm, call);
 }
@@ -178,12 +181,12 @@ static bool gathered_is_right(const struct aspx_coll_comm *comm,
 {
     uint64_t own = comm->counts[comm->rank];
 
-    if (!has_places(comm, call))
+    if (!aspx_coll_is_type(comm, call->recv_type) || !has_places(comm, call))
         return false;
     if (call->send == MPI_IN_PLACE)
         return true;
     return aspx_coll_is_type(comm, call->send_type) &&
-           bytes_of(comm, call->nsend, call->send_type) == own &&
+           bytes_of(call->nsend, call->send_type) == own &&
            (own == 0 ||
             (is_data(call->send, call->send_type) && !is_alias(comm, call)));
 }
@@ -207,7 +210,7 @@ static bool counted_is_right(const struct aspx_coll_comm *comm,
     if (!call->counts || (gathers && !call->displs))
         return false;
     args->bytes = aspx_coll_take_counts(comm, call,
-                                        bytes_of(comm, 1, call->recv_type));
+                                        bytes_of(1, call->recv_type));
     return args->bytes > 0 && (gathers ? gathered_is_right(comm, call)
                                        : scattered_is_right(comm, call));
 }

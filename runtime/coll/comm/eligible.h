@@ -28,8 +28,7 @@ bool aspx_coll_is_eligible(const struct aspx_coll_comm *comm,
 
 /* Bytes from what is received to what is sent where MPICH (4.0 to 5.0) takes
  * the two for one memory: this rank's own block, as if types had no gaps. */
-MPI_Aint aspx_coll_alias(const struct aspx_coll_comm *comm,
-                         const struct aspx_coll_call *call);
+MPI_Aint aspx_coll_alias(const struct aspx_coll_call *call, uint32_t rank);
 
 /* Bytes of an element of the reduction, else 1. */
 size_t aspx_coll_element_size(const struct aspx_coll_call *call,

@@ -42,8 +42,7 @@ static bool is_basic(MPI_Datatype type)
     return type == 0 || aspx_handle_basic_size(type) > 0;
 }
 
-void aspx_straight_keep(const struct aspx_coll_comm *comm,
-                        const struct aspx_coll_call *call,
+void aspx_straight_keep(const struct aspx_coll_call *call, uint32_t rank,
                         struct asp_decide_line *line)
 {
     size_t slot = aspx_straight_slot_of(call->comm);
@@ -59,8 +58,8 @@ void aspx_straight_keep(const struct aspx_coll_comm *comm,
         .recv_type = call->recv_type,
         .reduction = call->reduction,
         .root = call->root,
-        .is_root = (uint32_t) call->root == comm->rank,
-        .alias = aspx_coll_alias(comm, call),
+        .is_root = (uint32_t) call->root == rank,
+        .alias = aspx_coll_alias(call, rank),
         .line = line,
     };
 }

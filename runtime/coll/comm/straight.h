@@ -15,8 +15,6 @@
 #ifndef ASPEN_RUNTIME_COLL_COMM_STRAIGHT_H
 #define ASPEN_RUNTIME_COLL_COMM_STRAIGHT_H
 
-#include "state.h"
-
 #include "runtime/coll/call/call.h"
 
 #include "common/coll/schedule/forms.h"
@@ -144,9 +142,9 @@ static inline __attribute__((always_inline)) bool aspx_goes_straight(
 }
 
 /* Calls like this one are of that line from now on. Nothing is kept of calls
- * with types of the program's own. */
-void aspx_straight_keep(const struct aspx_coll_comm *comm,
-                        const struct aspx_coll_call *call,
+ * with types of the program's own.
+ *   rank  this rank's */
+void aspx_straight_keep(const struct aspx_coll_call *call, uint32_t rank,
                         struct asp_decide_line *line);
 
 /* Once, before there are calls. */

@@ -199,7 +199,7 @@ static void keep_straight(struct aspx_coll_comm *comm,
     if (comm->told)
         trace_chosen(comm, args, NULL);
     if (line && !aspx_coll_is_reproducible(args))
-        aspx_straight_keep(comm, call, line);
+        aspx_straight_keep(call, comm->rank, line);
 }
 
 static int decide(struct aspx_coll_comm *comm,
