@@ -14,6 +14,7 @@
 #include "runtime/mends.h"
 #include "runtime/mpi/build.h"
 #include "runtime/mpi/entry.h"
+#include "runtime/net/net.h"
 #include "runtime/offload/offload.h"
 #include "runtime/pack/messages.h"
 #include "runtime/pack/staged.h"
@@ -225,6 +226,9 @@ static void choose_modes(const int *required)
     chosen = true;
     if (!fetch_layout())
         return;
+    aspx_net_enter(layout->mode == ASP_MODE_OFF && !aspx_record_where(layout)
+                       ? ASPX_NET_NAMED
+                       : ASPX_NET_POLLED);
     for (size_t i = 0; i < INTERCEPTORS; i++)
         if (interceptors[i]->prepare && interceptors[i]->prepare(layout))
             aspx_entry_put_before_library(interceptors[i]);

@@ -52,18 +52,19 @@ static struct led {
     const char *name;
     void *to; /* NULL: nowhere yet */
 } all_led[] = {
+    {"fi_fabric", NULL},                /* net/ofi.c */
     {"read", NULL},                     /* end_barrier.c */
     {"ucp_disconnect_nb", NULL},        /* tcp_finalize_fix.c */
     {"ucp_dt_create_generic", NULL},    /* pack/messages.c */
     {"ucp_ep_create", NULL},            /* pack/peers.c */
-    {"ucp_init_version", NULL},         /* ucx_event.c: ghosts */
+    {"ucp_init_version", NULL},         /* net/ucx.c: ghosts */
     {"ucp_request_is_completed", NULL}, /* tcp_finalize_fix.c */
     {"ucp_tag_probe_nb", NULL},         /* full_tag_mask.c */
     {"ucp_tag_recv_nbx", NULL},         /* full_tag_mask.c */
-    {"ucp_worker_create", NULL},        /* ucx_event.c: ghosts */
+    {"ucp_worker_create", NULL},        /* net/ucx.c: ghosts */
     {"ucp_worker_destroy", NULL},       /* end_barrier.c */
     {"ucp_worker_get_address", NULL},   /* pack/peers.c */
-    /* ucx_moved.c: threads; profile/profile.c; in MPI_Finalize end_barrier.c */
+    /* net/net.c; profile/profile.c; ghosts; in MPI_Finalize end_barrier.c */
     {"ucp_worker_progress", NULL},
 };
 

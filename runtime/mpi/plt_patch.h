@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What libmpich calls through its PLT: its own MPI_X and PMPI_X, which mean the
  * library's view of the world and must not come to our entries; and functions
- * of UCX and the C library, in whose place a file of ours may put its own. */
+ * of UCX, libfabric and the C library, in whose place a file of ours may put
+ * its own. */
 #ifndef ASPEN_RUNTIME_MPI_PLT_PATCH_H
 #define ASPEN_RUNTIME_MPI_PLT_PATCH_H
 

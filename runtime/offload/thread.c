@@ -20,7 +20,7 @@
 #include "runtime/base/await.h"
 #include "runtime/mpi/helper_thread.h"
 #include "runtime/mpi/progress_request.h"
-#include "runtime/mpi/ucx_moved.h"
+#include "runtime/net/net.h"
 #include "runtime/profile/timing.h"
 
 #include <sched.h>
@@ -111,14 +111,14 @@ struct idle {
     uint64_t blocks_ns; /* when naps began, or began anew; 0: it takes none */
 };
 
-/* What comes while nothing is pending, such as small messages that fill UCX's
- * queues, whose senders then wait. */
+/* What comes while nothing is pending, such as small messages that fill the
+ * device's queues, whose senders then wait. */
 static bool poll_moves_something(void)
 {
-    uint64_t before = aspx_ucx_moved();
+    uint64_t before = aspx_net_events();
 
     aspx_progress_poll();
-    return aspx_ucx_moved() != before;
+    return aspx_net_events() != before;
 }
 
 static void block(struct idle *idle, bool direct_calls, bool awaited)
@@ -248,7 +248,7 @@ static void wake_thread(void)
 int aspx_thread_start(int cpu, enum aspx_cpus cpus)
 {
     aspx_event_init(&back, ASPX_EVENT_BOTH_FENCE);
-    aspx_ucx_moved_start();
+    aspx_net_count();
     on_cpu = cpu;
     own_cpu = cpus == ASPX_CPUS_OWN;
     return aspx_helper_thread_start("aspen-offload", run_thread, wake_thread,

@@ -8,7 +8,7 @@
 #include "timing.h"
 
 #include "runtime/mpi/entry.h"
-#include "runtime/mpi/plt_patch.h"
+#include "runtime/net/net.h"
 #include "runtime/record/frame.h"
 
 #include "mpi_behind.h"
@@ -18,10 +18,6 @@
 
 static bool runs;
 static uint64_t start_ticks, stop_ticks;
-
-/* What libmpich calls to poll UCX: UCX itself, or what was led in front of
- * it. */
-typedef unsigned progress_f(void *worker);
 
 static bool elsewhere, many_wait; /* aspx_profile_waits_elsewhere() */
 
@@ -47,7 +43,7 @@ static unsigned poll(void *worker)
 
 /* The same among many threads, apart from the cache line that the first one
  * writes. */
-static progress_f *progress;
+static aspx_net_poll_f *progress;
 
 static unsigned poll_shared(void *worker)
 {
@@ -84,10 +80,8 @@ void aspx_profile_start(void)
     }
     aspx_real.MPI_Query_thread(&level);
     many = level == MPI_THREAD_MULTIPLE;
-    start(many, many ? aspx_plt_patch_lead("ucp_worker_progress", poll_shared,
-                                           &progress)
-                     : aspx_plt_patch_lead("ucp_worker_progress", poll,
-                                           &aspx_timing_first.progress));
+    start(many, many ? aspx_net_lead_polls(poll_shared, &progress)
+                     : aspx_net_lead_polls(poll, &aspx_timing_first.progress));
 }
 
 /* The record tells of the time in MPI; adaptation may have begun before. */

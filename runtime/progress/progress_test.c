@@ -11,7 +11,7 @@
 
 #include "runtime/mpi/helper_thread.h"
 #include "runtime/mpi/progress_request.h"
-#include "runtime/mpi/ucx_moved.h"
+#include "runtime/net/net.h"
 #include "runtime/profile/timing.h"
 
 #include <pthread.h>
@@ -113,11 +113,11 @@ static void callback(void)
     mpi.cell[0]--;
 }
 
-void aspx_ucx_moved_start(void)
+void aspx_net_count(void)
 {
 }
 
-uint64_t aspx_ucx_moved(void)
+uint64_t aspx_net_events(void)
 {
     return ucx_speaks ? 1 + value(&moved) : 0;
 }

@@ -20,8 +20,8 @@
  * forget what was in vain.
  *
  * To ask for the end of the program's requests would raise their errors in the
- * wrong place, so UCX's word is taken for whether a poll has moved anything; of
- * an MPICH that does not poll UCX, that it took long. */
+ * wrong place, so the device's word is taken for whether a poll has moved
+ * anything; where that says nothing, that the poll took long. */
 #include "config.h"
 
 #include "thread.h"
@@ -32,7 +32,7 @@
 #include "runtime/base/await.h"
 #include "runtime/mpi/helper_thread.h"
 #include "runtime/mpi/progress_request.h"
-#include "runtime/mpi/ucx_moved.h"
+#include "runtime/net/net.h"
 #include "runtime/profile/timing.h"
 
 #include <ck_pr.h>
@@ -158,15 +158,15 @@ static void wake_to_stop(void)
 /* Any call makes progress for all. Returns whether something moved. */
 static bool poll_once(void)
 {
-    uint64_t began = aspx_clock_ns(CLOCK_MONOTONIC), before = aspx_ucx_moved();
+    uint64_t began = aspx_clock_ns(CLOCK_MONOTONIC), before = aspx_net_events();
 
     aspx_timing_first.ours = true; /* the caller of MPI is not who polls */
     aspx_progress_poll();
     aspx_timing_first.ours = false;
     aspx_progress_counts.polls++;
-    if (aspx_ucx_moved() == 0)
+    if (aspx_net_events() == 0)
         return aspx_clock_ns(CLOCK_MONOTONIC) - began > BUSY_NS;
-    return aspx_ucx_moved() != before;
+    return aspx_net_events() != before;
 }
 
 /* After a post, try for some time: its call is about to leave. */
@@ -360,7 +360,7 @@ int aspx_progress_thread_start(const struct asp_cpuset *its_service)
     }
     prepared = true;
     rounds.in_vain = rounds.idle = 0;
-    aspx_ucx_moved_start();
+    aspx_net_count();
     rc = aspx_helper_thread_start("aspen-progress", run, wake_to_stop, NULL);
     if (rc)
         aspx_progress_request_stop();

@@ -7,7 +7,7 @@
 
 #include "runtime/base/log.h"
 #include "runtime/mpi/build.h"
-#include "runtime/mpi/device.h"
+#include "runtime/net/device.h"
 #include "runtime/mpi/fixes.h"
 #include "runtime/mpi/real.h"
 #include "runtime/world/mode.h"
@@ -240,7 +240,7 @@ static void put_head(FILE *out, const struct aspx_record *record)
     fprintf(out, ",\n  \"mpi_build\": ");
     aspx_record_put_string(out, aspx_mpi_build());
     fprintf(out, ",\n  \"mpi_device\": ");
-    aspx_record_put_string(out, aspx_mpi_device());
+    aspx_record_put_string(out, aspx_net_device());
     fprintf(out, ",\n  \"mpi_fixes\": ");
     aspx_record_put_string(out, aspx_fixes());
     if (profile[0]) {

@@ -72,6 +72,7 @@ struct aspt_busy {
     double cpu_s, start_cpu_s;     /* the latter is of the former */
     double parked_s, parked_cpu_s; /* of these */
     const char *waits;             /* "events", "naps"; NULL: not known */
+    const char *naps_why;          /* "", where it need not */
 };
 
 struct aspt_scaling { /* from then on so many ghosts of the node were active */

@@ -104,6 +104,7 @@ int aspt_part_busy(struct aspt_record *record, const char *file,
         {"parked_cpu_s", ASPT_SECONDS, offsetof(struct aspt_busy, parked_cpu_s),
          true},
         {"waits", ASPT_TEXT, offsetof(struct aspt_busy, waits), true},
+        {"naps_why", ASPT_TEXT, offsetof(struct aspt_busy, naps_why), true},
     };
     static const struct aspt_items items = {"ghost_busy", fields, SIZE(fields),
                                             sizeof(struct aspt_busy)};

@@ -231,15 +231,19 @@ static void print_loads(FILE *to, const struct aspt_record *record)
 static void print_waits(FILE *to, const struct aspt_record *record)
 {
     size_t events = 0, naps = 0;
+    const char *why = NULL;
 
     for (size_t i = 0; i < record->nbusy; i++) {
         const char *waits = record->busy[i].waits;
 
         events += waits && strcmp(waits, "events") == 0;
         naps += waits && strcmp(waits, "naps") == 0;
+        if (!why || !*why)
+            why = record->busy[i].naps_why;
     }
     if (naps)
-        fprintf(to, "  waited in naps: %zu of %zu\n", naps, record->nbusy);
+        fprintf(to, "  waited in naps: %zu of %zu%s%s%s\n", naps, record->nbusy,
+                why ? " (" : "", why ? why : "", why ? ")" : "");
     else if (events)
         fputs("  waited for events\n", to);
 }

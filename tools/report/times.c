@@ -206,6 +206,10 @@ void aspt_page_busy(FILE *to, const struct aspt_record *record)
         aspt_page_seconds(to, busy->start_cpu_s);
         fputs("<td>", to);
         aspt_html_text(to, busy->waits ? busy->waits : "");
+        if (busy->naps_why && *busy->naps_why) {
+            fputs(": ", to);
+            aspt_html_text(to, busy->naps_why);
+        }
         fputs("</td>", to);
         if (record->has_scaling)
             aspt_page_seconds(to, busy->parked_s);

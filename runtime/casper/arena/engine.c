@@ -10,9 +10,9 @@
 
 #include "common/layout/layout.h"
 #include "runtime/base/log.h"
-#include "runtime/mpi/device.h"
+#include "runtime/net/device.h"
 #include "runtime/mpi/real.h"
-#include "runtime/mpi/ucx_event.h"
+#include "runtime/net/net.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,7 @@ struct handle {
     struct aspx_arena_name arena; /* bytes == 0 unless the maker */
     int32_t pid;
     uint16_t device, pins; /* settings.h */
-    struct aspx_ucx_place place;
+    struct aspx_net_place place;
 };
 
 /* Make or map the arena. Failure is not an error: without an arena there are
@@ -205,7 +205,7 @@ static int start_with(struct aspx_engine *engine, struct handle *handles,
     int maker = find_maker(world), devices = 0;
     bool contig = false, pins = false;
 
-    aspx_ucx_event_place(&mine.place);
+    aspx_net_place(&mine.place);
     if (world->rank_all == maker && nusers > 0)
         (void) aspx_arena_make(&engine->arena, nusers, status_bytes,
                                &mine.arena);
@@ -213,11 +213,11 @@ static int start_with(struct aspx_engine *engine, struct handle *handles,
                                 sizeof(mine), MPI_BYTE,
                                 world->all) != MPI_SUCCESS)
         return -1;
-    engine->unheard = aspx_mpi_shares_memory();
+    engine->unheard = false;
+    engine->rings = aspx_net_shares_memory();
     for (int r = 0; r < world->size_all; r++) {
         engine->pids[r] = handles[r].pid;
-        engine->unheard |= aspx_ucx_event_unheard(&mine.place,
-                                                  &handles[r].place);
+        engine->unheard |= aspx_net_unheard(&mine.place, &handles[r].place);
         devices += handles[r].device;
         pins |= handles[r].pins;
     }

@@ -60,8 +60,10 @@ struct aspx_engine {
                              all users without settings.adapt */
     int32_t *pids;        /* by world rank */
     bool up;              /* some ghost has an arena: same value everywhere */
-    bool unheard;         /* a rank shares memory with this one, but its UCX
-                             cannot wake this one: mpi/ucx_event.h */
+    bool unheard;         /* a rank shares memory with this one, but its device
+                             cannot wake this one: net/net.h */
+    bool rings;           /* messages within a node pass the device by: users
+                             ring for each, not only before they wait */
 };
 
 extern struct aspx_engine aspx_engine;

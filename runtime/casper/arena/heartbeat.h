@@ -35,7 +35,8 @@ struct aspx_heartbeat {
     _Atomic uint64_t since_ns;     /* CLOCK_MONOTONIC at the first round */
     _Atomic uint64_t start_cpu_ns; /* CPU time used before it: exec, MPI_Init */
     _Atomic uint64_t idle_ns;      /* since then, what was not work */
-    _Atomic uint32_t naps;         /* 1: it naps, as no event would wake it */
+    _Atomic uint32_t naps;   /* it naps, as no event would wake it: why, of enum
+                                aspx_net_deaf */
     _Atomic uint64_t nap_ns; /* when the nap began that it takes; 0: none */
 };
 

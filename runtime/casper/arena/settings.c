@@ -5,7 +5,7 @@
 
 #include "settings.h"
 
-#include "runtime/mpi/device.h"
+#include "runtime/net/device.h"
 
 #include <dirent.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ static unsigned filled(const char *path)
 
 unsigned aspx_settings_device(void)
 {
-    const char *sysfs = aspx_mpi_rdma_sysfs();
+    const char *sysfs = aspx_net_rdma_sysfs();
 
     return sysfs ? filled(sysfs) : 0;
 }

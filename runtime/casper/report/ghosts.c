@@ -6,6 +6,7 @@
 
 #include "runtime/casper/arena/engine.h"
 #include "runtime/base/clock.h"
+#include "runtime/net/net.h"
 #include "runtime/world/world.h"
 
 #include <stdint.h>
@@ -16,7 +17,7 @@ struct ghost_time {
     uint64_t held, busy;
     uint64_t cpu, start_cpu; /* the latter is of the former */
     uint64_t parked, parked_cpu;
-    uint64_t naps; /* 1: it napped, as no event would wake it */
+    uint64_t naps; /* why no event would wake it, of enum aspx_net_deaf */
 };
 
 enum { NUMBERS = sizeof(struct ghost_time) / sizeof(uint64_t) };
@@ -141,10 +142,11 @@ static void put_json(FILE *to, const struct aspx_record *record,
         fprintf(to,
                 "%s\n    {\"rank\": %d, \"node\": %u, \"busy_s\": %.6f, "
                 "\"held_s\": %.6f, \"cpu_s\": %.6f, \"start_cpu_s\": %.6f, "
-                "\"waits\": \"%s\"",
+                "\"waits\": \"%s\", \"naps_why\": \"%s\"",
                 comma, r, aspx_world.peers[r].node, seconds(time->busy),
                 seconds(time->held), seconds(time->cpu),
-                seconds(time->start_cpu), time->naps ? "naps" : "events");
+                seconds(time->start_cpu), time->naps ? "naps" : "events",
+                aspx_net_deaf_text((enum aspx_net_deaf) time->naps));
         if (aspx_engine.settings.scaling)
             fprintf(to, ", \"parked_s\": %.6f, \"parked_cpu_s\": %.6f",
                     seconds(time->parked), seconds(time->parked_cpu));

@@ -357,6 +357,8 @@ int aspx_route_sent(const struct aspx_route *route, int rc)
                             1);
     bytes = aspx_counter_add(&ghost->bytes, route->bytes);
     aspx_balance_note(ghost->rank_all, route->bytes);
+    if (aspx_engine.rings)
+        aspx_win_ring(win, route->ghost);
     if (aspx_flow_open(&ghost->sent) + aspx_flow_open(&ghost->contig) <
             CREDIT_OPS &&
         bytes < CREDIT_BYTES)

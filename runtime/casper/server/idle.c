@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The hard part is to know that there is work: MPI handles one-sided messages
  * inside its progress engine and tells nobody. Two signs are seen from here.
- * UCX's progress call counts its events: aspen-ghost defines that call itself
- * and passes it on. And users of the node ring the doorbell
- * (aspx_doorbell_ring) when they have sent something and begin to wait, because
- * builds of MPICH may send within a node past UCX.
+ * The device's polls tell how many events they handled (runtime/net). And users
+ * of the node ring the doorbell (aspx_doorbell_ring) when they begin to wait,
+ * and for each message where MPI sends within a node past the device.
  *
  *     spin, yield ---no work---> announced: one more round of the loop
  *        ^                          |
- *        |work, doorbell                v
- *        +-----------------------blocked on UCX's events and the doorbell
+ *        |work, doorbell            v
+ *        +--------------blocked on the device's events and the doorbell
  *
  * Everything that a ghost looks at must end a block or bound it: messages and
  * the doorbell end it; the leader's next look at its users, the next decision
  * about who is parked, and locks that wait for a word in memory bound it. Where
- * UCX has no events it naps in steps (ASPX_WAIT_GHOST_NO_EVENTS).
+ * users ring for each message, the rest of a long one comes without a ring, so
+ * blocks are short at first. Where the device has no events it naps in steps
+ * (ASPX_WAIT_GHOST_NO_EVENTS).
  * docs/design/waiting.md */
 #include "config.h"
 
@@ -24,65 +25,41 @@
 #include "runtime/base/clock.h"
 #include "runtime/profile/poll_sampler.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
     POLLS_PER_CLOCK = 2, /* reading the clock costs as much as a poll */
-    /* So often in a row UCX may say busy before the ghost naps. Each sender
-     * that has woken it leaves one, and the kernel keeps 10 (max_dgram_qlen).
-     * More say that its answers wait for a process that computes. */
+    /* So often in a row the device may say busy before the ghost naps. Each
+     * sender that has woken it leaves one, and the kernel keeps 10
+     * (max_dgram_qlen). More say that its answers wait for a process that
+     * computes. */
     BUSY_IN_A_ROW = 16,
     /* A block of this length that ends by its bound with work there was not
-     * ended by that work. Once that is chance, which UCX's next wake-up
+     * ended by that work. Once that is chance, which the next wake-up
      * forgives. */
     LATE_US = 100000,
     LATE_MAX = 2,
 };
 
-static uint64_t events, began_ns;
+static uint64_t began_ns;
 static struct aspx_poll_sampler sampler;
 
-typedef unsigned progress_f(void *worker);
+static aspx_net_poll_f *poll_behind;
 
-static progress_f *find_progress(void)
+/* In front of the device's polls. */
+static unsigned poll_sampled(void *queue)
 {
-    void *found = dlsym(RTLD_NEXT, "ucp_worker_progress");
-    progress_f *progress;
-
-    if (!found)
-        abort(); /* cannot be: UCX itself or MPICH called us by this name */
-    *(void **) &progress = found;
-    return progress;
-}
-
-/* Interposes UCX's progress call in the ghost program only. */
-__attribute__((visibility("default"))) unsigned ucp_worker_progress(
-    void *worker);
-
-unsigned ucp_worker_progress(void *worker)
-{
-    static progress_f *progress;
     unsigned count;
 
-    if (!progress)
-        progress = find_progress();
     aspx_poll_sampler_before(&sampler);
-    count = progress(worker);
+    count = poll_behind(queue);
     if (!aspx_poll_sampler_count(&sampler, count))
         (void) aspx_poll_sampler_after(&sampler, count);
-    events += count;
     return count;
-}
-
-uint64_t aspx_idle_events(void)
-{
-    return events;
 }
 
 uint64_t aspx_idle_began_ns(void)
@@ -130,7 +107,8 @@ static void hang_doorbell(struct aspx_idle *idle)
 }
 
 void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
-                     uint32_t rank_world, struct aspx_doorbell *doorbell)
+                     uint32_t rank_world, bool rings,
+                     struct aspx_doorbell *doorbell)
 {
     const struct aspx_wait_policy *naps =
         &aspx_wait_table[ASPX_WAIT_GHOST_NO_EVENTS];
@@ -140,19 +118,20 @@ void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
         .doorbell = doorbell,
         .active = row(&layout->knobs, alone ? ASPX_WAIT_GHOST_OWN_CPU
                                             : ASPX_WAIT_GHOST_SHARED_CPU),
-        .ended = ASPX_UCX_CANNOT,
+        .ended = ASPX_NET_CANNOT,
     };
     /* Only naps differ: on a CPU of others a ghost that spins for longer loses
      * it to them. */
     idle->fallback = idle->active;
     idle->fallback.first_us = naps->first_us;
     idle->fallback.max_us = naps->max_us;
-    if (events == 0) /* start-up has passed UCX by */
-        aspx_ucx_event_disable();
+    if (rings)
+        idle->active.first_us = naps->first_us;
     hang_doorbell(idle);
     aspx_clock_start();
     aspx_poll_sampler_start(ASPX_POLLS_COUNTED_FIRST);
     sampler = (struct aspx_poll_sampler){0};
+    (void) aspx_net_lead_polls(poll_sampled, &poll_behind);
     began_ns = aspx_clock_ns(CLOCK_MONOTONIC);
     /* The default slack of 50 us would double the shortest naps. */
     (void) prctl(PR_SET_TIMERSLACK, 1000);
@@ -180,16 +159,19 @@ static void note_parked(struct aspx_idle *idle)
         turn_in(idle, parked);
 }
 
-static bool is_reachable(const struct aspx_idle *idle)
+/* Why it naps; ASPX_NET_HEARS where it need not. */
+static enum aspx_net_deaf deaf(const struct aspx_idle *idle)
 {
-    return !idle->doorbell ||
-           !atomic_load_explicit(&idle->doorbell->unreachable,
-                                 memory_order_relaxed);
+    bool reachable = !idle->doorbell ||
+                     !atomic_load_explicit(&idle->doorbell->unreachable,
+                                           memory_order_relaxed);
+
+    return reachable ? aspx_net_deaf() : ASPX_NET_UNHEARD;
 }
 
 static const struct aspx_wait_policy *policy_of(const struct aspx_idle *idle)
 {
-    if (!aspx_ucx_event_usable() || !is_reachable(idle))
+    if (deaf(idle) != ASPX_NET_HEARS)
         return &idle->fallback;
     return idle->parked ? &aspx_wait_table[ASPX_WAIT_GHOST_PARKED]
                         : &idle->active;
@@ -200,16 +182,16 @@ static bool has_rung(const struct aspx_idle *idle)
     return aspx_event_has_come(idle->turns.event, idle->turns.key);
 }
 
-/* Arm UCX. Returns for how long to block, us at most; 0: not now. */
+/* Arm the device. Returns for how long to block, us at most; 0: not now. */
 static uint32_t arm_for(struct aspx_idle *idle, uint32_t us)
 {
     const struct aspx_wait_policy *nap = &idle->fallback;
-    bool usable = aspx_ucx_event_usable();
+    enum aspx_net_deaf before = aspx_net_deaf();
     uint32_t nap_us;
 
-    if (aspx_ucx_event_arm() != ASPX_UCX_BUSY) {
+    if (aspx_net_arm() != ASPX_NET_BUSY) {
         idle->busy = 0;
-        return aspx_ucx_event_usable() == usable ? us : 0;
+        return aspx_net_deaf() == before ? us : 0;
     }
     if (++idle->busy <= BUSY_IN_A_ROW)
         return 0;
@@ -224,8 +206,7 @@ static uint32_t arm_for(struct aspx_idle *idle, uint32_t us)
 /* For the record. */
 static void tell_how(const struct aspx_idle *idle)
 {
-    atomic_store_explicit(&aspx_heartbeat_own()->naps,
-                          policy_of(idle) == &idle->fallback,
+    atomic_store_explicit(&aspx_heartbeat_own()->naps, deaf(idle),
                           memory_order_relaxed);
 }
 
@@ -243,11 +224,11 @@ static bool block(struct aspx_idle *idle, uint32_t us)
     atomic_store(&heartbeat->nap_ns, aspx_clock_ns(CLOCK_MONOTONIC));
     tell_how(idle);
     aspx_poll_sampler_blocks(&sampler);
-    idle->events_before = events;
+    idle->events_before = aspx_net_events();
     if (!has_rung(idle))
-        idle->ended = aspx_ucx_event_wait(-1, &idle->blocked_signals, us);
+        idle->ended = aspx_net_wait(&idle->blocked_signals, us);
     if (us < LATE_US)
-        idle->ended = ASPX_UCX_CANNOT; /* says little */
+        idle->ended = ASPX_NET_CANNOT; /* says little */
     aspx_heartbeat_set_doing(ASPX_POLLING);
     aspx_poll_sampler_yielded(&sampler);
     atomic_store(&heartbeat->idle_ns, aspx_idle_ns());
@@ -271,21 +252,21 @@ static void block_for(struct aspx_idle *idle, uint32_t us, uint64_t due_us)
  * the ghost, whatever the reason, it naps from now on. */
 static void judge_block(struct aspx_idle *idle)
 {
-    bool work = events > idle->events_before;
+    bool work = aspx_net_events() > idle->events_before;
 
-    if (idle->ended == ASPX_UCX_WOKEN && work)
+    if (idle->ended == ASPX_NET_WOKEN && work)
         idle->late = 0;
-    else if (idle->ended == ASPX_UCX_TIMED_OUT && work &&
+    else if (idle->ended == ASPX_NET_TIMED_OUT && work &&
              ++idle->late == LATE_MAX)
-        aspx_ucx_event_disable();
-    idle->ended = ASPX_UCX_CANNOT;
+        aspx_net_set_deaf(ASPX_NET_LATE);
+    idle->ended = ASPX_NET_CANNOT;
 }
 
 void aspx_idle_step(struct aspx_idle *idle, bool worked, uint64_t due_us)
 {
     uint32_t us;
 
-    if (idle->ended != ASPX_UCX_CANNOT)
+    if (idle->ended != ASPX_NET_CANNOT)
         judge_block(idle);
     if (worked) {
         idle->busy = 0;

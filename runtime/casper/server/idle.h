@@ -6,7 +6,7 @@
 
 #include "runtime/base/await.h"
 #include "runtime/casper/arena/arena.h"
-#include "runtime/mpi/ucx_event.h"
+#include "runtime/net/net.h"
 
 #include "common/layout/layout.h"
 
@@ -15,23 +15,25 @@
 struct aspx_idle {
     struct aspx_doorbell *doorbell;   /* NULL: no user of the node can ring */
     struct aspx_wait_policy active;   /* its row, with the knobs of the job */
-    struct aspx_wait_policy fallback; /* where UCX has no events */
+    struct aspx_wait_policy fallback; /* where nothing wakes it */
     struct aspx_await_turns turns; /* announced: users know that it may block */
     struct aspx_event unheard;     /* announced at it where nobody can ring */
     sigset_t blocked_signals;      /* while it blocks */
     bool parked;                   /* as far as it was told to others */
     unsigned polls;
-    uint32_t busy;            /* UCX has said so in a row, without work */
-    enum aspx_ucx_wait ended; /* the last block, if it was long */
-    uint64_t events_before;   /* that block: UCX's */
+    uint32_t busy; /* the device has said so in a row, without work */
+    enum aspx_net_wait ended; /* the last block, if it was long */
+    uint64_t events_before;   /* that block: the device's */
     uint32_t late; /* blocks in a row that work did not end but their bound */
 };
 
 /* Take the rows of base/wait_table.h, and the layout's knobs idle.spin_us and
  * idle.yield_us in their place.
- *   rank_world  its own */
+ *   rank_world  its own
+ *   rings       users ring for messages that the device does not see */
 void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
-                     uint32_t rank_world, struct aspx_doorbell *doorbell);
+                     uint32_t rank_world, bool rings,
+                     struct aspx_doorbell *doorbell);
 
 /* After each round of the loop.
  *   worked  it found something to do for users
@@ -43,8 +45,5 @@ void aspx_idle_step(struct aspx_idle *idle, bool worked, uint64_t due_us);
  */
 uint64_t aspx_idle_began_ns(void);
 uint64_t aspx_idle_ns(void);
-
-/* Events that UCX reported to this process since it started. */
-uint64_t aspx_idle_events(void);
 
 #endif

@@ -19,7 +19,7 @@
  * and MPICH's own installation call it. */
 static const char *const usual_names[] = {"libmpich.so.12", "libmpi.so.12"};
 
-/* For the whole process: what it calls has to find ours first (idle.c). */
+/* For the whole process, as where a program is linked with it. */
 static bool load(const char *path)
 {
     return dlopen(path, RTLD_LAZY | RTLD_GLOBAL) != NULL;

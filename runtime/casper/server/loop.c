@@ -11,9 +11,9 @@
 
 #include "runtime/adapt/node/node_controller.h"
 #include "runtime/base/clock.h"
-#include "runtime/mpi/device.h"
+#include "runtime/net/device.h"
 #include "runtime/mpi/real.h"
-#include "runtime/mpi/ucx_event.h"
+#include "runtime/net/net.h"
 
 enum {
     /* Receives posted at once: a burst of requests is taken without a new one
@@ -113,7 +113,7 @@ static void handle(struct service *service,
     }
 }
 
-/* Where messages come by two ways, UCX and shared memory of MPI's own,
+/* Where messages come by two ways, the device and shared memory of MPI's own,
  * MPICH 4.0 posts a receive from any source to both. Taken from one way, it is
  * withdrawn from the other; when a message has taken it there meanwhile, the
  * first message waits for another receive to be posted, whatever is posted
@@ -170,7 +170,7 @@ static bool poll_messages(struct service *service, unsigned *next)
 
 static int open_inbox(struct service *service)
 {
-    service->probes = aspx_mpi_shares_memory();
+    service->probes = service->engine->rings;
     for (unsigned i = 0; i < INBOX && !service->probes; i++)
         if (aspx_real.MPI_Recv_init(
                 &service->inbox[i], sizeof(service->inbox[i]), MPI_BYTE,
@@ -233,6 +233,7 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
         engine, (uint32_t) world->rank_all);
     struct aspx_node_controller *controller;
     struct aspx_idle idle;
+    uint64_t started = aspx_net_events();
     unsigned next = 0;
 
     aspx_heartbeat_begin(doorbell);
@@ -241,8 +242,9 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
         aspx_node_controller_create(&controller, engine) != 0)
         return -1;
     if (engine->unheard)
-        aspx_ucx_event_disable();
-    aspx_idle_start(&idle, world->layout, (uint32_t) world->rank_all, doorbell);
+        aspx_net_set_deaf(ASPX_NET_UNHEARD);
+    aspx_idle_start(&idle, world->layout, (uint32_t) world->rank_all,
+                    engine->rings, doorbell);
     aspx_ghost_scaling_start(engine);
     aspx_ghost_collectives_start(engine, doorbell);
     atomic_store(&aspx_heartbeat_own()->start_cpu_ns,
@@ -251,7 +253,7 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
     aspx_heartbeat_set_doing(ASPX_POLLING);
     while ((service.goodbyes_due > 0 || aspx_ghost_collectives_are_busy()) &&
            !service.failed) {
-        uint64_t before = aspx_idle_events(), events;
+        uint64_t before = aspx_net_events(), events;
         bool worked = poll_messages(&service, &next);
         int heard, exchanged;
 
@@ -262,12 +264,12 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
         aspx_ghost_scaling_step();
         worked |= aspx_locks_poll(service.locks);
         heard = aspx_node_controller_step(controller,
-                                          aspx_idle_events() != before);
+                                          aspx_net_events() != before);
         service.failed |= heard < 0;
-        events = aspx_idle_events() - before;
+        events = aspx_net_events() - before;
         tell_backlog(events);
-        if (service.taken > aspx_idle_events()) /* they passed UCX by */
-            aspx_ucx_event_disable();
+        if (!engine->rings && service.taken > aspx_net_events() - started)
+            aspx_net_set_deaf(ASPX_NET_LATE); /* they passed the device by */
         /* leaders' talk with each other keeps nobody awake */
         aspx_idle_step(&idle, worked || events > (uint64_t) heard,
                        due_us(&service, controller));

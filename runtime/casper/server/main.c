@@ -15,8 +15,8 @@
 #include "runtime/base/log.h"
 #include "runtime/mpi/end_barrier.h"
 #include "runtime/mpi/tcp_finalize_fix.h"
-#include "runtime/mpi/ucx_event.h"
 #include "runtime/mpi/real.h"
+#include "runtime/net/net.h"
 #include "runtime/world/layout_fetch.h"
 #include "runtime/world/manager.h"
 
@@ -141,7 +141,7 @@ int main(void)
         aspx_manager_abort(); /* its users wait for it in MPI_Init */
         return 1;
     }
-    aspx_ucx_event_start();
+    aspx_net_enter(ASPX_NET_WAITED);
     if (aspx_ghost_init_mpi() != MPI_SUCCESS)
         return 1;
     aspx_end_barrier_patch();

@@ -10,7 +10,7 @@
 
 #include "runtime/coll/call/call.h"
 #include "runtime/mpi/build.h"
-#include "runtime/mpi/device.h"
+#include "runtime/net/device.h"
 #include "runtime/world/node.h"
 
 #include "common/base/hash.h"
@@ -51,7 +51,7 @@ static void find_programs(void)
 {
     const char *(*version)(void), *name = aspx_mpi_name();
     const char *colon = strrchr(name, ' '), *tls = getenv("UCX_TLS");
-    const char *device = aspx_mpi_device();
+    const char *device = aspx_net_device();
     static const char ucx[] = "ch4:ucx"; /* and no other device beside it */
     void *ucp;
 

@@ -5,7 +5,9 @@
 
 #include "device.h"
 
-#include "real.h"
+#include "kind.h"
+
+#include "runtime/mpi/real.h"
 
 #include "common/base/strbuf.h"
 
@@ -40,7 +42,7 @@ static const char *find_device(char text[MPI_MAX_LIBRARY_VERSION_STRING])
 
 /* How MPICH was configured is in its version. Only ch4:ucx has none unless it
  * is asked for. */
-bool aspx_mpi_shares_memory(void)
+bool aspx_net_shares_memory(void)
 {
     static const char without[] = "ch4:ucx\n";
     char text[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -125,7 +127,15 @@ static bool is_netmod(const char *device, const char *netmod)
     return strncmp(device, netmod, n) == 0 && !isalnum((uint8_t) device[n]);
 }
 
-const char *aspx_mpi_rdma_sysfs(void)
+bool aspx_net_is_netmod(const char *netmod)
+{
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    const char *device = find_device(text);
+
+    return !device || is_netmod(device, netmod);
+}
+
+const char *aspx_net_rdma_sysfs(void)
 {
     char text[MPI_MAX_LIBRARY_VERSION_STRING];
     const char *device = find_device(text);
@@ -138,7 +148,7 @@ const char *aspx_mpi_rdma_sysfs(void)
     return NULL;
 }
 
-const char *aspx_mpi_device(void)
+const char *aspx_net_device(void)
 {
     static char device[160];
     struct asp_strbuf sb = ASP_STRBUF(device);
@@ -151,6 +161,8 @@ const char *aspx_mpi_device(void)
     if (!at)
         at = "unknown";
     asp_strbuf_add(&sb, "%.*s", (int) strcspn(at, "\n"), at);
+    if (*aspx_net_provider())
+        asp_strbuf_add(&sb, " %s", aspx_net_provider());
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
         const char *value = getenv(settings[i]);
 

@@ -5,7 +5,7 @@
 
 #include "device.h"
 
-#include "real.h"
+#include "runtime/mpi/real.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,7 +71,7 @@ static void test_rdma(void **state)
         set("MPIR_CVAR_CH4_NETMOD", cases[i].netmod);
         set("UCX_TLS", cases[i].tls);
         set("FI_PROVIDER", cases[i].provider);
-        sysfs = aspx_mpi_rdma_sysfs();
+        sysfs = aspx_net_rdma_sysfs();
         print_message("%s %s\n", built, sysfs ? sysfs : "none");
         if (cases[i].sysfs)
             assert_string_equal(sysfs, cases[i].sysfs);
@@ -87,9 +87,9 @@ static void test_devices(void **state)
     set("MPIR_CVAR_CH4_NETMOD", NULL);
     set("UCX_TLS", NULL);
     set("UCX_NET_DEVICES", "all");
-    assert_string_equal(aspx_mpi_rdma_sysfs(), IB);
+    assert_string_equal(aspx_net_rdma_sysfs(), IB);
     set("UCX_NET_DEVICES", "lo,no_such_device:1");
-    assert_null(aspx_mpi_rdma_sysfs());
+    assert_null(aspx_net_rdma_sysfs());
     set("UCX_NET_DEVICES", NULL);
 }
 
@@ -98,8 +98,8 @@ static void test_mpi_says_nothing(void **state)
     (void) state;
     built = "\n";
     set("MPIR_CVAR_CH4_NETMOD", NULL);
-    assert_null(aspx_mpi_rdma_sysfs());
-    assert_string_equal(aspx_mpi_device(), "");
+    assert_null(aspx_net_rdma_sysfs());
+    assert_string_equal(aspx_net_device(), "");
 }
 
 int main(void)
