@@ -48,7 +48,8 @@ libmpich() { mpi_library "$ASPEN_BUILD/tests/world/attr"; }
     # mpi.h does not say which internal ones there are.
     { sed '/^MPII_/!s/.*/&\nP&/' "$BATS_FILE_TMPDIR/rows"
       awk '/^MPII_/ {print $1}' "$table"
-      printf '%s\n' __asan_default_options dlopen dlsym ucp_init_version
+      printf '%s\n' __asan_default_options dlopen dlsym fi_fabric \
+          ucp_init_version
     } | sort -u >"$BATS_TEST_TMPDIR/wanted"
     nm -D --defined-only "$lib" | awk '{print $3}' | sort |
         diff "$BATS_TEST_TMPDIR/wanted" -

@@ -253,6 +253,35 @@ mpi.MPI_Finalize()"
     not_printed aspen
 }
 
+# As far as its device, MPICH's static library over libfabric: Debian has none.
+@test "a program with an MPI of its own over libfabric is seen at its device" {
+    cat >"$BATS_TEST_TMPDIR/own.c" <<'C'
+#include <rdma/fabric.h>
+#include <rdma/fi_errno.h>
+#include <stdio.h>
+extern const char *const settings[100];
+int main(void)
+{
+    struct fi_fabric_attr attr = {.prov_name = (char *) "none such"};
+    struct fid_fabric *fabric;
+    printf("%s %d\n", settings[0], fi_fabric(&attr, &fabric, NULL) == 0);
+    return 0;
+}
+C
+    { echo 'const char *const settings[100] = {'
+      printf '"MPIR_CVAR_%d",\n' {1..100}
+      echo '};'; } >"$BATS_TEST_TMPDIR/settings.c"
+    gcc -o "$BATS_TEST_TMPDIR/own" "$BATS_TEST_TMPDIR/own.c" \
+        "$BATS_TEST_TMPDIR/settings.c" -lfabric
+    run ghosts --offload "$BATS_TEST_TMPDIR/own"
+    ended_with 0
+    printed '^MPIR_CVAR_1 0$' # libfabric has had its word
+    [ "$(grep -c 'libmpich.a): running without' <<<"$output")" -eq 1 ]
+    run ghosts --inert "$BATS_TEST_TMPDIR/own"
+    ended_with 0
+    not_printed aspen
+}
+
 @test "programs with the address sanitizer run, and it finds what it finds" {
     cat >"$BATS_TEST_TMPDIR/overrun.c" <<'C'
 #include <mpi.h>

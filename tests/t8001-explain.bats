@@ -165,7 +165,7 @@ task=2:ghost:-:-:numa0:h-1:c3 end"
     ended_with 0
     narrow
     printed '^ghost with a CPU of its own +[0-9]+ +0 +1000000 +1000000$'
-    printed '^ghost where UCX has no events +[0-9]+ +[0-9]+ +20 +1000$'
+    printed '^ghost that nothing wakes +[0-9]+ +[0-9]+ +20 +1000$'
     printed '^      .*knob idle\.spin_us$'
 }
 

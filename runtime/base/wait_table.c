@@ -37,7 +37,7 @@ const struct aspx_wait_policy aspx_wait_table[ASPX_WAITERS] = {
                                     "be under way"},
     [ASPX_WAIT_GHOST_PARKED] = {"parked ghost", 0, 0, LONGEST_US, LONGEST_US,
                                 "nobody is sent to it"},
-    [ASPX_WAIT_GHOST_NO_EVENTS] = {"ghost where UCX has no events", 0, 0,
+    [ASPX_WAIT_GHOST_NO_EVENTS] = {"ghost that nothing wakes", 0, 0,
                                    NAP_FIRST_US, NAP_MAX_US,
                                    "after it has spun and yielded as its CPU "
                                    "allows; a message waits for a nap's end"},
@@ -52,8 +52,8 @@ const struct aspx_wait_policy aspx_wait_table[ASPX_WAITERS] = {
         {"offload thread on a CPU of others", 1, 1000, LONGEST_US, LONGEST_US,
          "some looks, as the next command is often "
          "near; but the CPU is its caller's"},
-    [ASPX_WAIT_OFFLOAD_NO_EVENTS] = {"offload thread where UCX has no events",
-                                     0, 0, NAP_FIRST_US, NAP_MAX_US,
+    [ASPX_WAIT_OFFLOAD_NO_EVENTS] = {"offload thread that nothing wakes", 0, 0,
+                                     NAP_FIRST_US, NAP_MAX_US,
                                      "calls of the program end a nap; messages "
                                      "wait for its end"},
     [ASPX_WAIT_OFFLOAD_UNSEEN] =
@@ -64,7 +64,7 @@ const struct aspx_wait_policy aspx_wait_table[ASPX_WAITERS] = {
     [ASPX_WAIT_OFFLOAD_IDLE] = {"offload thread, nothing pending", 0, 0,
                                 NAP_FIRST_US, SELDOM_US,
                                 "calls end a nap; who sends more small "
-                                "messages than UCX has room for waits for its "
+                                "messages than there is room for waits for its "
                                 "end"},
     [ASPX_WAIT_OFFLOAD_DIRECT_CALLS] =
         {"offload thread on the CPU of direct calls", 0, 0, NAP_FIRST_US, 100,

@@ -40,8 +40,9 @@ import installed  # noqa: E402
 # it what is written in C.
 Call = namedtuple("Call", "name version mpich treatment offload timed progress "
                   "pack coll life advice ret args own_args")
-# Exported beside MPI: world/bypass.c, mpi/lookup.c, sanitizer.c.
-OTHERS = ("__asan_default_options", "dlopen", "dlsym", "ucp_init_version")
+# Exported beside MPI: net/opening.c, mpi/lookup.c, sanitizer.c.
+OTHERS = ("__asan_default_options", "dlopen", "dlsym", "fi_fabric",
+          "ucp_init_version")
 # What the columns may say, by their names in Call.
 COLUMNS = {
     "mpich": ("-", "4.1", "4.2", "4.3", "5.0", "<4.2", "<5.0"),

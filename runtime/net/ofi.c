@@ -60,7 +60,7 @@ static void *copy_table(const void *table, size_t end)
     return copy ? memcpy(copy, table, bytes) : NULL;
 }
 
-#define END_OF(type, member) \
+#define END_OF(type, member)                                                   \
     (offsetof(struct type, member) + sizeof(((struct type *) 0)->member))
 
 /* ---- polls ---------------------------------------------------------------- */
@@ -209,9 +209,9 @@ static int open_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
     snprintf(provider, sizeof(provider), "%s",
              attr->prov_name ? attr->prov_name : "unknown");
     fabric_in_use = *fabric;
-    ours = use < ASPX_NET_POLLED ? NULL
-                                 : copy_table((*fabric)->ops,
-                                              END_OF(fi_ops_fabric, trywait));
+    ours = use < ASPX_NET_POLLED
+               ? NULL
+               : copy_table((*fabric)->ops, END_OF(fi_ops_fabric, trywait));
     if (!ours)
         return rc;
     its_fabric = (*fabric)->ops;

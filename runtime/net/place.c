@@ -34,7 +34,7 @@ void aspx_net_place(struct aspx_net_place *place)
 }
 
 bool aspx_net_unheard(const struct aspx_net_place *one,
-                            const struct aspx_net_place *other)
+                      const struct aspx_net_place *other)
 {
     return one->host == other->host && one->ipc == other->ipc &&
            one->net != other->net;

@@ -8,8 +8,8 @@
  *
  * Another library is met at the first call (aspx_entry_other_mpi). A program
  * with MPICH in it calls no entry of ours; but on its way through MPI_Init
- * MPICH calls ucp_init_version(), before it waits for any other process: so
- * that name is ours too. Everybody else's call goes through unseen. */
+ * MPICH opens its device (net/opening.h), before it waits for any other
+ * process. Everybody else's opening goes through unseen. */
 #include "config.h"
 
 #include "init_state.h"
@@ -20,8 +20,8 @@
 #include "runtime/mpi/image.h"
 #include "runtime/mpi/library.h"
 #include "runtime/mpi/redirect.h"
+#include "runtime/net/opening.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,14 +32,6 @@ enum {
      * has a few. */
     SETTINGS_MIN = 100,
 };
-
-/* As in UCX, whose header need not be installed: the pointers are only handed
- * on, and a status is returned in a register, as an int is. */
-typedef int (*init_f)(unsigned major, unsigned minor, const void *params,
-                      const void *config, void *context_p);
-
-int ucp_init_version(unsigned major, unsigned minor, const void *params,
-                     const void *config, void *context_p);
 
 struct search {
     const void *code;   /* an address in the object that is meant */
@@ -169,7 +161,7 @@ void aspx_entry_second_mpi(const struct aspx_mpi_library *first,
              name, asp_mpi_kind_name(second->kind), second->path);
 }
 
-/* The caller of ucp_init_version(), where that is an MPICH. */
+/* Who opens a device, where that is an MPICH. */
 static void look_at_caller(const void *code)
 {
     struct search search = {.code = code};
@@ -188,31 +180,8 @@ static void look_at_caller(const void *code)
                  true);
 }
 
-static init_f find_next(void)
+void aspx_net_opening(const void *code)
 {
-    init_f next;
-    void *ucp;
-
-    *(void **) &next = dlsym(RTLD_NEXT, "ucp_init_version");
-    if (next)
-        return next;
-    ucp = dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD);
-    *(void **) &next = ucp ? dlsym(ucp, "ucp_init_version") : NULL;
-    return next;
-}
-
-ASPX_EXPORT int ucp_init_version(unsigned major, unsigned minor,
-                                 const void *params, const void *config,
-                                 void *context_p)
-{
-    init_f next = find_next();
-
     if (!aspx_init_seen() && is_user() && getenv("PMI_RANK"))
-        look_at_caller(__builtin_return_address(0));
-    if (!next) {
-        aspx_log(ASPX_LOG_ERROR, "ucp_init_version was called, but there is no "
-                                 "libucp");
-        abort();
-    }
-    return next(major, minor, params, config, context_p);
+        look_at_caller(code);
 }
