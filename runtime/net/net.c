@@ -15,7 +15,7 @@ static const struct aspx_net_kind *const kinds[] = {&aspx_net_ucx,
                                                     &aspx_net_ofi};
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
-static bool entered, armed;
+static bool entered, armed, sees_all;
 static enum aspx_net_deaf told_deaf;
 static aspx_net_poll_f *polls_behind;
 static _Atomic uint64_t events;
@@ -64,7 +64,13 @@ static unsigned poll_and_count(void *queue)
 
 void aspx_net_count(void)
 {
-    (void) aspx_net_lead_polls(poll_and_count, &polls_behind);
+    sees_all = aspx_net_lead_polls(poll_and_count, &polls_behind) &&
+               !aspx_net_shares_memory();
+}
+
+bool aspx_net_sees_all(void)
+{
+    return sees_all;
 }
 
 uint64_t aspx_net_events(void)

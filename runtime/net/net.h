@@ -52,6 +52,10 @@ void aspx_net_count(void);
  * is alone inside MPI. */
 uint64_t aspx_net_events(void);
 
+/* Do events tell of all messages? Not where polls are not seen, and where MPI
+ * has shared memory of its own beside the device. After aspx_net_count(). */
+bool aspx_net_sees_all(void);
+
 /* Why this process cannot wait for events. */
 enum aspx_net_deaf {
     ASPX_NET_HEARS,     /* it can */

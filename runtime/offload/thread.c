@@ -20,6 +20,7 @@
 #include "runtime/base/await.h"
 #include "runtime/mpi/helper_thread.h"
 #include "runtime/mpi/progress_request.h"
+#include "runtime/net/moves.h"
 #include "runtime/net/net.h"
 #include "runtime/profile/timing.h"
 
@@ -111,16 +112,6 @@ struct idle {
     uint64_t blocks_ns; /* when naps began, or began anew; 0: it takes none */
 };
 
-/* What comes while nothing is pending, such as small messages that fill the
- * device's queues, whose senders then wait. */
-static bool poll_moves_something(void)
-{
-    uint64_t before = aspx_net_events();
-
-    aspx_progress_poll();
-    return aspx_net_events() != before;
-}
-
 static void block(struct idle *idle, bool direct_calls, bool awaited)
 {
     const struct aspx_wait_policy *row =
@@ -146,8 +137,11 @@ static void block(struct idle *idle, bool direct_calls, bool awaited)
     if (slept == ASPX_WOKEN) {
         aspx_command_unblock();
         *idle = (struct idle){.blocks_ns = 0};
-    } else if (slept == ASPX_SLEPT_OUT && poll_moves_something()) {
-        /* more is on its way: short naps again */
+    } else if (slept == ASPX_SLEPT_OUT &&
+               aspx_net_poll_moves(aspx_progress_poll)) {
+        /* Also while nothing is pending: small messages that fill the device's
+         * queues, whose senders then wait. More is on its way: short naps
+         * again. */
         idle->blocks_ns = aspx_clock_ns(CLOCK_MONOTONIC);
     }
 }

@@ -32,6 +32,7 @@
 #include "runtime/base/await.h"
 #include "runtime/mpi/helper_thread.h"
 #include "runtime/mpi/progress_request.h"
+#include "runtime/net/moves.h"
 #include "runtime/net/net.h"
 #include "runtime/profile/timing.h"
 
@@ -45,7 +46,6 @@ enum {
     IDLE_ROUNDS = 10,   /* naps with nothing watched, until it sleeps */
     OFF_ROUNDS = 200,   /* short ones, without a permit: for a second */
     WOKEN_US = 200,     /* a post ends naps that are as long as this */
-    BUSY_NS = 3000,     /* a poll that finds nothing takes some 500 */
     POLLS_AT_ONCE = 64, /* while they move something */
     TRIES = 100,        /* some 3 us at the gate */
 };
@@ -158,15 +158,13 @@ static void wake_to_stop(void)
 /* Any call makes progress for all. Returns whether something moved. */
 static bool poll_once(void)
 {
-    uint64_t began = aspx_clock_ns(CLOCK_MONOTONIC), before = aspx_net_events();
+    bool moved;
 
     aspx_timing_first.ours = true; /* the caller of MPI is not who polls */
-    aspx_progress_poll();
+    moved = aspx_net_poll_moves(aspx_progress_poll);
     aspx_timing_first.ours = false;
     aspx_progress_counts.polls++;
-    if (aspx_net_events() == 0)
-        return aspx_clock_ns(CLOCK_MONOTONIC) - began > BUSY_NS;
-    return aspx_net_events() != before;
+    return moved;
 }
 
 /* After a post, try for some time: its call is about to leave. */

@@ -131,6 +131,7 @@ void aspx_idle_start(struct aspx_idle *idle, const struct asp_layout *layout,
     aspx_clock_start();
     aspx_poll_sampler_start(ASPX_POLLS_COUNTED_FIRST);
     sampler = (struct aspx_poll_sampler){0};
+    aspx_net_count();
     (void) aspx_net_lead_polls(poll_sampled, &poll_behind);
     began_ns = aspx_clock_ns(CLOCK_MONOTONIC);
     /* The default slack of 50 us would double the shortest naps. */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See moves.h. */
+#include "config.h"
+
+#include "moves.h"
+#include "net.h"
+
+#include "runtime/base/clock.h"
+
+enum { BUSY_NS = 3000 /* a poll that finds nothing takes some 500 */ };
+
+bool aspx_net_poll_moves(void (*poll)(void))
+{
+    uint64_t before = aspx_net_events(), began;
+
+    if (aspx_net_sees_all()) {
+        poll();
+        return aspx_net_events() != before;
+    }
+    began = aspx_clock_ns(CLOCK_MONOTONIC);
+    poll();
+    return aspx_net_events() != before ||
+           aspx_clock_ns(CLOCK_MONOTONIC) - began > BUSY_NS;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Has a poll of MPI moved anything? MPI does not tell its callers. */
+#ifndef ASPEN_RUNTIME_NET_MOVES_H
+#define ASPEN_RUNTIME_NET_MOVES_H
+
+#include <stdbool.h>
+
+/* Poll, and tell: by the device's word, and where that is not all (net.h) by
+ * the time that it took. After aspx_net_count(). Threads: alone inside MPI. */
+bool aspx_net_poll_moves(void (*poll)(void));
+
+#endif
