@@ -12,6 +12,7 @@
 #include "common/base/strbuf.h"
 
 #include <ctype.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,4 +171,25 @@ const char *aspx_net_device(void)
             asp_strbuf_add(&sb, " %s=%s", settings[i], value);
     }
     return device;
+}
+
+const char *aspx_net_transports(void)
+{
+    static const char ucx[] = "ch4:ucx"; /* and no other device beside it */
+    const char *device = aspx_net_device(), *tls = getenv("UCX_TLS");
+
+    if (strcspn(device, " ") != strlen(ucx) ||
+        strncmp(device, ucx, strlen(ucx)) != 0)
+        return device;
+    return tls && *tls ? tls : "any";
+}
+
+/* MPI may be loaded where only its own libraries see its names (Python). */
+const char *aspx_net_ucx_release(void)
+{
+    void *ucp = dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD);
+    const char *(*release)(void);
+
+    *(void **) &release = ucp ? dlsym(ucp, "ucp_get_version_string") : NULL;
+    return release ? release() : "none";
 }

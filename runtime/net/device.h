@@ -11,6 +11,13 @@
  * Threads: one. */
 const char *aspx_net_device(void);
 
+/* The same for the key of tuning tables: where the device is UCX alone, the
+ * transports that it may take (UCX_TLS, else "any"). */
+const char *aspx_net_transports(void);
+
+/* The release of UCX that is loaded, or "none". Static. */
+const char *aspx_net_ucx_release(void);
+
 /* Do messages within a node go by shared memory of MPI's own, and not by UCX?
  * Then UCX wakes nobody for them. True where MPI does not say. Threads: any,
  * after aspx_real_resolve(). */

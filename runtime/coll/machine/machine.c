@@ -15,7 +15,6 @@
 
 #include "common/base/hash.h"
 
-#include <dlfcn.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <sched.h>
@@ -49,23 +48,13 @@ static void set_fact(char *fact, const char *text)
 
 static void find_programs(void)
 {
-    const char *(*version)(void), *name = aspx_mpi_name();
-    const char *colon = strrchr(name, ' '), *tls = getenv("UCX_TLS");
-    const char *device = aspx_net_device();
-    static const char ucx[] = "ch4:ucx"; /* and no other device beside it */
-    void *ucp;
+    const char *name = aspx_mpi_name();
+    const char *colon = strrchr(name, ' ');
 
     set_fact(machine.mpi, colon ? colon + 1 : name);
     snprintf(machine.build, sizeof(machine.build), "%s", aspx_mpi_build());
-    /* MPI may be loaded where only its own libraries see its names (Python). */
-    ucp = dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD);
-    *(void **) &version = ucp ? dlsym(ucp, "ucp_get_version_string") : NULL;
-    set_fact(machine.ucx, version ? version() : "none");
-    if (strcspn(device, " ") != strlen(ucx) ||
-        strncmp(device, ucx, strlen(ucx)) != 0)
-        set_fact(machine.fabric, device);
-    else
-        set_fact(machine.fabric, tls && *tls ? tls : "any");
+    set_fact(machine.ucx, aspx_net_ucx_release());
+    set_fact(machine.fabric, aspx_net_transports());
 }
 
 static uint32_t cpus_here(void)
