@@ -79,9 +79,8 @@ static unsigned read_queue(void *context)
 
     poll->result = poll->queue->its->read(poll->queue->cq, poll->entries,
                                           poll->room);
-    if (poll->result > 0)
-        return (unsigned) poll->result;
-    return poll->result == -FI_EAVAIL; /* an error is an event */
+    /* An error is none: so ends each MPI_Iprobe that finds nothing. */
+    return poll->result > 0 ? (unsigned) poll->result : 0;
 }
 
 static aspx_net_poll_f *_Atomic first = read_queue;

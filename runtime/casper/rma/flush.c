@@ -63,6 +63,18 @@ static int flush_dynamic(struct aspx_flow *flow, int rank, aspx_flush_f *flush)
     return rc;
 }
 
+/* A ghost that does not see the messages of its node is told that more may
+ * come. */
+static void await_ghost(const struct aspx_win_ghost *ghost, bool begins)
+{
+    if (!aspx_engine.rings || !ghost->doorbell)
+        return;
+    if (begins)
+        atomic_fetch_add(&ghost->doorbell->awaited, 1);
+    else
+        atomic_fetch_sub(&ghost->doorbell->awaited, 1);
+}
+
 /* Complete with `flush` what this process issued to ghost g. What another
  * thread issues meanwhile is that thread's to flush.
  *   called  set when MPI was called */
@@ -76,6 +88,7 @@ static int flush_ghost(struct aspx_win *win, uint32_t g, aspx_flush_f *flush,
     if (!sent && !contig)
         return MPI_SUCCESS;
     *called = true;
+    await_ghost(ghost, true);
     aspx_doorbell_ring(ghost->doorbell);
     aspx_balance_ask(win, ghost->rank_all, contig);
     aspx_ghost_scaling_ask(ghost->rank_all, contig);
@@ -85,6 +98,7 @@ static int flush_ghost(struct aspx_win *win, uint32_t g, aspx_flush_f *flush,
                           aspx_engine.contig_win);
     if (sent && rc == MPI_SUCCESS)
         rc = flush_dynamic(&ghost->sent, ghost->rank_all, flush);
+    await_ghost(ghost, false);
     return rc;
 }
 

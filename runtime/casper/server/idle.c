@@ -178,6 +178,13 @@ static const struct aspx_wait_policy *policy_of(const struct aspx_idle *idle)
                         : &idle->active;
 }
 
+/* Does a user wait whose messages the device does not see? */
+static bool is_awaited(const struct aspx_idle *idle)
+{
+    return idle->doorbell && atomic_load_explicit(&idle->doorbell->awaited,
+                                                  memory_order_relaxed) > 0;
+}
+
 static bool has_rung(const struct aspx_idle *idle)
 {
     return aspx_event_has_come(idle->turns.event, idle->turns.key);
@@ -277,7 +284,7 @@ void aspx_idle_step(struct aspx_idle *idle, bool worked, uint64_t due_us)
     if (!idle->turns.event && ++idle->polls % POLLS_PER_CLOCK != 0)
         return;
     note_parked(idle);
-    us = aspx_await_turn(&idle->turns, policy_of(idle), false);
+    us = aspx_await_turn(&idle->turns, policy_of(idle), is_awaited(idle));
     if (idle->turns.step == ASPX_YIELD)
         aspx_poll_sampler_yielded(&sampler);
     else if (idle->turns.step == ASPX_BLOCK)

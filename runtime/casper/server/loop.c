@@ -12,6 +12,7 @@
 #include "runtime/adapt/node/node_controller.h"
 #include "runtime/base/clock.h"
 #include "runtime/net/device.h"
+#include "runtime/mpi/progress_request.h"
 #include "runtime/mpi/real.h"
 #include "runtime/net/net.h"
 
@@ -131,6 +132,13 @@ static int probe(struct service *service, struct aspx_lock_message *message,
                               service->engine->locks, status);
 }
 
+/* A probe that finds nothing is itself a message of the device's. */
+static void make_progress(void)
+{
+    for (unsigned polls = 1; polls < POLLS; polls++)
+        aspx_progress_poll();
+}
+
 /* Take the messages that have come, oldest first: receives match in the order
  * in which they were posted, so the inbox is a ring. Also makes MPI progress.
  * Returns whether there was one. */
@@ -138,7 +146,10 @@ static bool poll_messages(struct service *service, unsigned *next)
 {
     bool any = false;
 
-    for (unsigned polls = 0, taken = 0; polls < POLLS && taken < INBOX;) {
+    if (service->probes)
+        make_progress();
+    for (unsigned polls = service->probes ? POLLS - 1 : 0, taken = 0;
+         polls < POLLS && taken < INBOX;) {
         unsigned i = *next % INBOX;
         MPI_Status status;
         int done = 0;
@@ -171,6 +182,8 @@ static bool poll_messages(struct service *service, unsigned *next)
 static int open_inbox(struct service *service)
 {
     service->probes = service->engine->rings;
+    if (service->probes && !aspx_progress_request_start())
+        return -1;
     for (unsigned i = 0; i < INBOX && !service->probes; i++)
         if (aspx_real.MPI_Recv_init(
                 &service->inbox[i], sizeof(service->inbox[i]), MPI_BYTE,
@@ -183,6 +196,7 @@ static int open_inbox(struct service *service)
 
 static void close_inbox(struct service *service)
 {
+    aspx_progress_request_stop();
     for (unsigned i = 0; i < INBOX && !service->probes; i++) {
         aspx_real.MPI_Cancel(&service->receives[i]);
         aspx_real.MPI_Wait(&service->receives[i], MPI_STATUS_IGNORE);
