@@ -46,3 +46,14 @@ pauses() {
     watched -n 2 --nodes 2 "$ASPEN_BUILD/tests/rma_burst" 3
     awk '$2 == "used" && $3 > 900 { exit 1 }' "$ASPEN_WAKEUPS"
 }
+
+# 16 kinds of operation and epoch; a ghost that naps for ever longer takes a
+# second for some of them.
+@test "no operation waits for a target that sleeps" {
+    local nodes
+    for nodes in 1 2; do
+        run ghosts -n 2 --nodes $nodes "$ASPEN_BUILD/tests/rma_stalls" 500 300
+        ended_with 0
+        printed '^ok stalls'
+    done
+}

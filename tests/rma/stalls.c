@@ -138,7 +138,10 @@ static void run(enum kind kind, enum rma_epoch epoch)
     EXPECT(rma_rank != 0 || limit_ms < 0 || took * 1e3 <= (double) limit_ms,
            "%s, %s: took %.1f ms", kind_names[kind], rma_epoch_name(epoch),
            took * 1e3);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock(MPI_LOCK_SHARED, rma_rank, 0, win);
     check(kind, epoch);
+    MPI_Win_unlock(rma_rank, win);
 }
 
 int main(int argc, char **argv)
