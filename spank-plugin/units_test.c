@@ -324,6 +324,7 @@ static void test_degraded(void **state)
         fail_msg("%s: %s", text, err.text);
     assert_true(asp_layout_degraded(layout));
     assert_string_equal(layout->job, "12.3");
+    assert_int_equal(layout->node, 1); /* all that tells who shares a node */
     assert_string_equal(layout->reason, step.reason);
     assert_int_equal(layout->ntasks, 3);
     assert_int_equal(layout->tasks[1].role, ASP_ROLE_USER);

@@ -109,6 +109,29 @@ fails() {
     same_everywhere 2 "$world/stray"
 }
 
+# MPI is told that its processes share no memory, which is what MPICH 5.0 says of
+# UCX; and each layout is what the plugin writes when an agent is lost.
+@test "who shares a node is known where MPI and the agent do not tell" {
+    degraded=$BATS_TEST_TMPDIR/degraded
+    cat >"$degraded" <<'SH'
+#!/bin/sh
+export ASPEN_LOCAL=$((PMI_RANK / 2))
+ASPEN_LAYOUT=$(printf %s "$ASPEN_LAYOUT" | sed -E 's/ nodes=[^ ]*//
+    s/ task=[0-9]+:(user|ghost):[^ ]*/ task=-:\1:-:-:numa-1:h-1:c/g')
+export ASPEN_LAYOUT
+exec "$@"
+SH
+    printf '#!/bin/sh\nexec "%s" "%s"\n' "$degraded" \
+        "$ASPEN_BUILD/runtime/casper/aspen-ghost" >"$degraded-ghost"
+    chmod +x "$degraded" "$degraded-ghost"
+    MPIR_CVAR_NOLOCAL=1 run ghosts -n 4 --nodes 2 --knob coll=tune \
+        --report="$BATS_TEST_TMPDIR/record" --ghost "$degraded-ghost" \
+        "$degraded" "$ASPEN_BUILD/examples/rma_stall"
+    ended_with 0
+    printed 'aspen: ghost mode, 4 user ranks and 2 ghosts on 2 nodes'
+    printed 'aspen: window 1: .* by ghosts'
+}
+
 @test "windows beneath those of the program are none to it" {
     local shape
     for shape in '-g 1' '-g 1 --nodes 2' '-g 1 --knob offload=yes'; do

@@ -55,7 +55,7 @@ struct asp_layout {
     char policy_digest[ASP_NAME_MAX];
     uint32_t size_world; /* users + ghosts of the step */
     uint32_t nnodes;
-    uint32_t node;                 /* index of this node */
+    uint32_t node;                 /* index of this node, degraded or not */
     struct asp_layout_node *nodes; /* nnodes, owned; NULL when degraded */
     uint32_t ntasks;               /* tasks of this node */
     struct asp_layout_task *tasks; /* ntasks, by local task id, owned */

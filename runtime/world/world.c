@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Makes the communicators of a step. One exchange of roles over the real world
  * (join.c) settles which rank is what, because a degraded layout knows only its
- * own node. */
+ * own node, and not the ranks on it. */
 #include "config.h"
 
 #include "world.h"
 
 #include "join.h"
-#include "node.h"
 #include "runtime/base/log.h"
 #include "runtime/mpi/real.h"
 
@@ -56,7 +55,9 @@ int aspx_world_number(struct aspx_world *world, const uint32_t *leaders)
     return 0;
 }
 
-/* Node of each rank. All processes compute the same dense numbers from the
+/* Node of each rank, as the layouts have them: what MPI calls shared memory
+ * (MPI_COMM_TYPE_SHARED) is what it would share itself, and that is nothing
+ * over UCX in MPICH 5.0. All processes compute the same dense numbers from the
  * gathered leaders. */
 static int number_nodes(struct aspx_world *world, struct asp_err *err)
 {
@@ -67,8 +68,8 @@ static int number_nodes(struct aspx_world *world, struct asp_err *err)
 
     if (!leaders)
         return asp_errf(err, ENOMEM, "no memory for %zu ranks", size);
-    aspx_split_by_node(&aspx_real, world->layout, world->all, world->rank_all,
-                       &node);
+    aspx_real.MPI_Comm_split(world->all, (int) world->layout->node,
+                             world->rank_all, &node);
     leader = (uint32_t) world->rank_all;
     aspx_real.MPI_Bcast(&leader, 1, MPI_UINT32_T, 0, node);
     aspx_real.MPI_Comm_free(&node);

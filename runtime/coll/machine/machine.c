@@ -11,7 +11,6 @@
 #include "runtime/coll/call/call.h"
 #include "runtime/mpi/build.h"
 #include "runtime/net/device.h"
-#include "runtime/world/node.h"
 
 #include "common/base/hash.h"
 
@@ -129,7 +128,8 @@ static void find_nodes(const struct asp_layout *layout)
     MPI_Comm node;
     int index = 0, first = 0;
 
-    aspx_split_by_node(&aspx_coll_behind, layout, MPI_COMM_WORLD, 0, &node);
+    aspx_coll_behind.MPI_Comm_split(MPI_COMM_WORLD, (int) layout->node, 0,
+                                    &node);
     count_node(node, &ranks, &cpus);
     aspx_coll_behind.MPI_Comm_rank(node, &index);
     aspx_coll_behind.MPI_Comm_rank(MPI_COMM_WORLD, &first);
