@@ -144,6 +144,7 @@ END
 
 @test "what means something at the root only" { story unmeant; }
 @test "two threads on two communicators" { story threads; }
+@test "another thread meets no error handler but the program's" { story handler; }
 @test "a rank that comes late" { story late; }
 
 # What MPI promises, a few hundred times; docs/bench/coll-statements.md says how

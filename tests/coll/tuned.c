@@ -13,11 +13,13 @@
  *   coll_tuned types     the same for a type that is not committed, and for NULL
  *   coll_tuned unmeant   arguments that mean something at the root only
  *   coll_tuned threads   two threads on two communicators
+ *   coll_tuned handler   a thread looks at the error handler meanwhile
  *   coll_tuned late      a rank comes late */
 #include "../expect.h"
 
 #include <mpi.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,6 +212,43 @@ static void threads(void)
     MPI_Comm_free(&comms[1]);
 }
 
+struct watch {
+    MPI_Comm comm;
+    _Atomic bool stop;
+    int others; /* looks that met another handler than the program's */
+};
+
+static void *watch_handler(void *arg)
+{
+    struct watch *watch = arg;
+
+    while (!watch->stop) {
+        MPI_Errhandler handler;
+
+        MPI_Comm_get_errhandler(watch->comm, &handler);
+        watch->others += handler != MPI_ERRORS_ARE_FATAL;
+        MPI_Errhandler_free(&handler);
+    }
+    return NULL;
+}
+
+/* An error of another thread's must find it at any time. */
+static void handler(void)
+{
+    for (int round = 0; round < 20; round++) {
+        struct watch watch = {.stop = false};
+        pthread_t thread;
+
+        MPI_Comm_dup(MPI_COMM_WORLD, &watch.comm);
+        pthread_create(&thread, NULL, watch_handler, &watch);
+        sum_of(watch.comm, 12);
+        watch.stop = true;
+        pthread_join(thread, NULL);
+        EXPECT(watch.others == 0);
+        MPI_Comm_free(&watch.comm);
+    }
+}
+
 /* Be late, so that another waits. */
 static void late(void)
 {
@@ -384,16 +423,17 @@ static const struct {
                {"unmeant", unmeant}, {"asks", asks},       {"off", off},
                {"many", many},       {"again", again},     {"mixed", mixed},
                {"full", full},       {"lengths", lengths}, {"threads", threads},
-               {"late", late}};
+               {"late", late},       {"handler", handler}};
 
 int main(int argc, char **argv)
 {
     const char *wanted = argc > 1 ? argv[1] : "";
+    bool threaded = strcmp(wanted, "threads") == 0 ||
+                    strcmp(wanted, "handler") == 0;
     int provided, all;
 
     MPI_Init_thread(&argc, &argv,
-                    strcmp(wanted, "threads") ? MPI_THREAD_SINGLE
-                                              : MPI_THREAD_MULTIPLE,
+                    threaded ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
                     &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

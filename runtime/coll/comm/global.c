@@ -7,6 +7,7 @@
 #include "global.h"
 
 #include "eligible.h"
+#include "own.h"
 #include "table.h"
 
 #include "runtime/coll/call/call.h"
@@ -156,6 +157,7 @@ bool aspx_coll_begin(const struct asp_layout *layout)
     find_seed(digest);
     find_tags();
     find_effort();
+    aspx_coll_own_start();
     return true;
 }
 

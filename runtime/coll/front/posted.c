@@ -198,12 +198,21 @@ static bool keeps_own(const struct aspx_coll_call *call)
 
 /* The others have posted it, or will: without this rank's part they would wait
  * for ever, or take its next one for it. */
-static _Noreturn void give_up(void)
+static _Noreturn void give_up(int rc)
 {
+    char why[MPI_MAX_ERROR_STRING] = "";
+    const char *cause = "no memory", *line;
+    int bytes;
+
+    if (rc != MPI_ERR_NO_MEM) { /* MPI says the cause last */
+        aspx_coll_behind.MPI_Error_string(rc, why, &bytes);
+        line = strrchr(why, '\n');
+        cause = line ? line + 1 : why;
+    }
     aspx_log(ASPX_LOG_ERROR,
-             "no memory to post a non-blocking collective, which "
-             "the other ranks wait for: the job ends; run with "
-             "coll=off");
+             "a non-blocking collective, which the other ranks wait for, "
+             "cannot be posted (%.200s): the job ends; run with coll=off",
+             cause);
     aspx_coll_behind.MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     abort();
 }
@@ -250,7 +259,7 @@ static void post(struct aspx_coll_context *context,
     int rc;
 
     if (!posted)
-        give_up();
+        give_up(MPI_ERR_NO_MEM);
     atomic_fetch_add(&context->holders, 1);
     posted->context = context;
     posted->request = MPI_REQUEST_NULL;
@@ -262,7 +271,7 @@ static void post(struct aspx_coll_context *context,
     if (rc == MPI_SUCCESS)
         rc = begin(posted, call);
     if (rc != MPI_SUCCESS)
-        give_up();
+        give_up(rc);
     *request = posted->request;
 }
 

@@ -11,6 +11,7 @@
 
 #include "runtime/coll/call/call.h"
 #include "runtime/coll/comm/global.h"
+#include "runtime/coll/comm/own.h"
 #include "runtime/coll/machine/join.h"
 #include "runtime/coll/comm/tuning_cache.h"
 #include "runtime/coll/machine/machine.h"
@@ -106,30 +107,6 @@ struct aspx_coll_comm *aspx_coll_comm_of(MPI_Comm comm)
 }
 
 /* ---- activation ------------------------------------------------------------- */
-
-/* Without the program's attributes, whose copy functions it would notice. There
- * may be no room for one more communicator: that is no error of the program's,
- * so its handler must not be called. */
-static bool make_own(struct aspx_coll_comm *comm)
-{
-    MPI_Errhandler handler;
-    MPI_Group group;
-    int rc;
-
-    aspx_coll_behind.MPI_Comm_get_errhandler(comm->comm, &handler);
-    aspx_coll_behind.MPI_Comm_set_errhandler(comm->comm, MPI_ERRORS_RETURN);
-    aspx_coll_behind.MPI_Comm_group(comm->comm, &group);
-    rc = aspx_coll_behind.MPI_Comm_create(comm->comm, group, &comm->own);
-    aspx_coll_behind.MPI_Group_free(&group);
-    aspx_coll_behind.MPI_Comm_set_errhandler(comm->comm, handler);
-    aspx_coll_behind.MPI_Errhandler_free(&handler);
-    if (rc != MPI_SUCCESS)
-        comm->own = MPI_COMM_NULL;
-    if (comm->own == MPI_COMM_NULL)
-        return false;
-    aspx_coll_behind.MPI_Comm_set_errhandler(comm->own, MPI_ERRORS_RETURN);
-    return true;
-}
 
 /* leader[r]: the lowest rank of r's node. */
 static void number_nodes(struct aspx_coll_comm *comm, const int *leader)
@@ -339,7 +316,7 @@ void aspx_coll_comm_activate(struct aspx_coll_comm *comm)
     bool have;
 
     comm->state = ASPX_COLL_COMM_LEFT_TO_MPI;
-    if (!make_own(comm)) {
+    if (!aspx_coll_own_make(comm)) {
         say_left(comm);
         return;
     }
@@ -428,4 +405,5 @@ void aspx_coll_comm_stop(void)
         aspx_straight_forget(comm->comm);
         let_go(comm);
     }
+    aspx_coll_own_stop();
 }
