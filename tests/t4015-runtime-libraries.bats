@@ -55,25 +55,76 @@ elsewhere() { LD_LIBRARY_PATH=$other ghosts "$@"; }
     printed 'updates took: [0-4]?[0-9]?[0-9]\.' # plain: 500
 }
 
-@test "a ghost whose library cannot be loaded ends the job with the reason" {
+# Set lost to a copy of $other, and replace to a command that runs another with
+# the library there. In a process that preloads replace.so that file is removed,
+# or replaced by $1, as soon as the process has loaded it.
+replacing() {
     cp -r "$other" "$BATS_TEST_TMPDIR/lost"
-    cat >"$BATS_TEST_TMPDIR/lose.c" <<'C'
+    cat >"$BATS_TEST_TMPDIR/replace.c" <<'C'
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-/* The library goes when the program has it: before ghosts load it. */
-__attribute__((constructor)) static void lose(void)
+__attribute__((constructor)) static void replace(void)
 {
-    unlink(getenv("LOSE"));
+    const char *lost = getenv("LOST"), *by = getenv("LOST_BY");
+    if (lost && by)
+        rename(by, lost);
+    else if (lost)
+        unlink(lost);
 }
 C
-    gcc -shared -fPIC -o "$BATS_TEST_TMPDIR/lose.so" "$BATS_TEST_TMPDIR/lose.c"
-    LOSE=$BATS_TEST_TMPDIR/lost/libmpi.so.12 \
-        LD_LIBRARY_PATH=$BATS_TEST_TMPDIR/lost \
-        run timeout 60 "$ASPEN_TOP/tests/ghostrun" -n 1 \
-        --preload "$BATS_TEST_TMPDIR/lose.so" "$other/rma_stall"
-    [ "$status" -ne 0 ]
-    [ "$status" -ne 124 ]
-    printed 'aspen-ghost: the MPI library of the ranks cannot be loaded into the ghost: .*/lost/libmpi.so.12'
+    gcc -shared -fPIC -o "$BATS_TEST_TMPDIR/replace.so" \
+        "$BATS_TEST_TMPDIR/replace.c"
+    lost=$BATS_TEST_TMPDIR/lost
+    replace=(env "LOST=$lost/libmpi.so.12" "LD_LIBRARY_PATH=$lost" ${1:+"LOST_BY=$1"})
+}
+
+# Copy libmpi.so.12 with another build id.
+another_build() {
+    objcopy -O binary --only-section=.note.gnu.build-id \
+        "$other/libmpi.so.12" "$BATS_TEST_TMPDIR/note"
+    python3 - "$other/libmpi.so.12" "$BATS_TEST_TMPDIR/note" "$1" <<'PY'
+import sys
+data, note = (open(name, "rb").read() for name in sys.argv[1:3])
+assert data.count(note) == 1
+open(sys.argv[3], "wb").write(data.replace(note, note[:-4] + bytes(4)))
+PY
+}
+
+@test "a ghost whose library cannot be loaded ends the job with the reason" {
+    replacing
+    run_failing "${replace[@]}" timeout 60 "$ASPEN_TOP/tests/ghostrun" -n 1 \
+        --preload "$BATS_TEST_TMPDIR/replace.so" "$other/rma_stall"
+    [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
+    printed "aspen-ghost: the MPI library of the ranks cannot be loaded into the ghost: $lost/libmpi.so.12"
+}
+
+@test "a ghost that finds another build than its ranks ends the job with both" {
+    another_build "$BATS_TEST_TMPDIR/new"
+    replacing "$BATS_TEST_TMPDIR/new"
+    run_failing "${replace[@]}" timeout 60 "$ASPEN_TOP/tests/ghostrun" -n 1 \
+        --preload "$BATS_TEST_TMPDIR/replace.so" "$other/rma_stall"
+    [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
+    printed "aspen-ghost: $lost/libmpi.so.12 is another build of MPI here \\(build-id:[0-9a-f]+\\.\\.\\.\\) than in the ranks of this node \\(build-id:[0-9a-f]+"
+}
+
+# The only rank of the second node has no libaspen.so.
+@test "a rank without Aspen is seen when its library was replaced or is gone" {
+    for by in '' "$BATS_TEST_TMPDIR/new"; do
+        rm -rf "$BATS_TEST_TMPDIR/lost"
+        cp "$other/libmpi.so.12" "$BATS_TEST_TMPDIR/new"
+        replacing "$by"
+        # shellcheck disable=SC2016
+        run_telling timeout 60 "$ASPEN_TOP/tests/ghostrun" -n 2 --nodes 2 \
+            --knob init.timeout_s=2 bash -c '
+            case $PMI_RANK in
+                0) export LD_LIBRARY_PATH=$0; exec "${@: -1}" ;;
+                1) unset ASPEN_LAYOUT; exec env LD_PRELOAD="$1" "${@:2}" ;;
+            esac' "$other" "$BATS_TEST_TMPDIR/replace.so" "${replace[@]}" \
+            "$other/rma_stall"
+        [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
+        printed "the program is in MPI without Aspen's library on n1, .* so the job ends"
+    done
 }
 
 # Each process has a folder of its own for Open MPI's sessions: two that are on

@@ -195,13 +195,26 @@ static bool is_hidden(const char *pid, FILE *maps)
 }
 
 /* The file of a line of /proc/PID/maps, if it has code in it: "BEGIN-END r-xp
- * OFFSET DEVICE INODE PATH". */
+ * OFFSET DEVICE INODE PATH", and a word behind the path when that file is no
+ * longer there. */
 static char *code_of(char *line)
 {
-    char *path = strchr(line, '/');
+    static const char gone[] = " (deleted)\n";
+    char *path = strchr(line, '/'), *word = strstr(line, gone);
 
-    line[strcspn(line, "\n")] = '\0';
+    *(word ? word : line + strcspn(line, "\n")) = '\0';
     return path && strstr(line, " r-xp ") ? path : NULL;
+}
+
+/* Where the library was replaced while the job ran, the new one has to tell, as
+ * the old one cannot be read; where there is none, its usual name. */
+static bool is_mpich(const char *path)
+{
+    const char *name = strrchr(path, '/') + 1;
+
+    if (access(path, F_OK) == 0)
+        return asp_mpi_of_file(path) == ASP_MPI_MPICH;
+    return asp_after(name, "libmpi") && strstr(name, ".so.12");
 }
 
 /* Has it MPICH mapped, and our library not? A table of symbols is read for each
@@ -216,7 +229,7 @@ static bool is_lost(FILE *maps)
         if (path && strstr(path, "/libaspen.so"))
             return false;
         if (path && !mpi)
-            mpi = asp_mpi_of_file(path) == ASP_MPI_MPICH;
+            mpi = is_mpich(path);
     }
     return mpi;
 }
