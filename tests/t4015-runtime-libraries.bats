@@ -162,6 +162,37 @@ PY
     printed 'the request says require, so the job ends'
 }
 
+# As MPICH 5.0.1 builds libmpi_abi.so.1: no PMPI_ names.
+@test "a library that defines MPI_ names alone runs plain, and that is said" {
+    cd "$BATS_TEST_TMPDIR"
+    cat >abi.c <<'C'
+#include <stdio.h>
+int MPI_Init(int *argc, char ***argv) { return 0; }
+int MPI_Finalize(void) { return puts("ran") < 0; }
+int MPI_Comm_size(void *comm, int *size) { return 1; }
+int MPI_Type_commit(void **type) { return 1; }
+double MPI_Wtime(void) { return 0; }
+int MPI_Get_library_version(char *text, int *len)
+{
+    return (*len = sprintf(text, "Somebody's MPI 1.0")) < 0;
+}
+C
+    echo 'int MPI_Init(int *, char ***), MPI_Finalize(void);
+int main(void) { return MPI_Init(0, 0) + MPI_Finalize(); }' >program.c
+    gcc -shared -fPIC -Wl,-soname,libmpi_abi.so.1 -o libmpi_abi.so.1 abi.c
+    gcc -o program program.c -L. -l:libmpi_abi.so.1 -Wl,-rpath,"$PWD"
+    is="aspen: the MPI of this program is Somebody's MPI 1.0 \\(libmpi_abi.so.1\\), and Aspen works with MPICH by its PMPI_ names"
+    for mode in --offload --thread --off; do
+        run ghosts -n 2 $mode ./program
+        ended_with 0
+        [ "$(grep -o ran <<<"$output" | wc -l)" -eq 2 ]
+        [ "$(grep -oE "$is: running without Aspen" <<<"$output" | wc -l)" -eq 1 ]
+    done
+    run_failing timeout 60 "$ASPEN_TOP/tests/ghostrun" -n 2 ./program
+    [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
+    printed "$is: Aspen cannot give it a world without ghosts, so the job ends"
+}
+
 @test "a rank that comes late is waited for, and each node says which MPI it has" {
     # shellcheck disable=SC2016
     run ghosts -n 3 --nodes 2 --knob init.timeout_s=2 sh -c \

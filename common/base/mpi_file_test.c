@@ -92,6 +92,8 @@ static void test_kinds(void **state)
         {{MPI, "MPIR_Dup_fn", "PMPI_Abi_get_version"}, ASP_MPI_STANDARD},
         {{MPI}, ASP_MPI_OTHER},
         {{"MPI_Init", "MPI_Send"}, ASP_MPI_NONE}, /* a tool */
+        {{"MPI_Init", "MPI_Comm_size", "MPI_Type_commit", "MPI_Wtime"},
+         ASP_MPI_PLAIN},
         {{"MPI_Init", "PMPI_Init", "PMPI_File_open"}, ASP_MPI_NONE},
         {{MPICH}, ASP_MPI_NONE},
     };

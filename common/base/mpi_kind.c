@@ -13,6 +13,12 @@
 static const char *const all_have[] = {"PMPI_Init", "PMPI_Comm_size",
                                        "PMPI_Type_commit", "PMPI_Wtime"};
 
+/* The same without the second names (the libmpi_abi.so of MPICH 5.0.1). It may
+ * as well be a tool that stands for all of MPI, so this one counts where there
+ * is no other. */
+static const char *const plain_have[] = {"MPI_Init", "MPI_Comm_size",
+                                         "MPI_Type_commit", "MPI_Wtime"};
+
 /* What each has beside that; the first row that fits counts. MPIR_Dup_fn is in
  * every program that uses MPI_DUP_FN with an mpi.h of MPICH's interface, and
  * MPI_UNWEIGHTED is data there: so all that have the interface define both. To
@@ -47,7 +53,12 @@ static const struct {
     [ASP_MPI_OTHER] = {"another MPI than MPICH",
                        "Aspen works with MPICH",
                        {"PMI_RANK", "PMIX_RANK"}},
+    [ASP_MPI_PLAIN] = {"an MPI without PMPI_ names",
+                       "Aspen works with MPICH by its PMPI_ names",
+                       {"PMI_RANK", "PMIX_RANK"}},
 };
+
+#define COUNT(names) (sizeof(names) / sizeof((names)[0]))
 
 static bool all_defined(asp_mpi_defines_f *defines, const void *library,
                         const char *const *names, size_t n)
@@ -62,9 +73,10 @@ enum asp_mpi_kind asp_mpi_kind(asp_mpi_defines_f *defines, const void *library)
 {
     size_t sign = 0;
 
-    if (!all_defined(defines, library, all_have,
-                     sizeof(all_have) / sizeof(all_have[0])))
-        return ASP_MPI_NONE;
+    if (!all_defined(defines, library, all_have, COUNT(all_have)))
+        return all_defined(defines, library, plain_have, COUNT(plain_have))
+                   ? ASP_MPI_PLAIN
+                   : ASP_MPI_NONE;
     while (!all_defined(defines, library, signs[sign].symbols, 2))
         sign++;
     return signs[sign].kind;

@@ -14,6 +14,7 @@ enum asp_mpi_kind {
     ASP_MPI_OPEN,     /* Open MPI */
     ASP_MPI_STANDARD, /* the standard's own interface (MPI 5.0, 20) */
     ASP_MPI_OTHER,    /* another interface */
+    ASP_MPI_PLAIN,    /* whatever has no PMPI_X beside MPI_X; or a tool */
     ASP_MPI_KINDS
 };
 

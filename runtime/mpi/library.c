@@ -92,7 +92,7 @@ bool aspx_mpi_library_find(struct aspx_mpi_library *library)
 bool aspx_mpi_library_find_second(const struct aspx_mpi_library *first,
                                   struct aspx_mpi_library *second)
 {
-    return find(second, first->path);
+    return find(second, first->path) && second->kind != ASP_MPI_PLAIN;
 }
 
 void *aspx_mpi_library_open(const struct aspx_mpi_library *library)
@@ -110,6 +110,8 @@ static void ask(void *handle, char says[SAYS_MAX])
     int len;
 
     *(void **) &version = dlsym(handle, "PMPI_Get_library_version");
+    if (!version)
+        *(void **) &version = dlsym(handle, "MPI_Get_library_version");
     if (!version || version(text, &len) != MPI_SUCCESS)
         text[0] = '\0';
     if (strncmp(text, label, sizeof(label) - 1) == 0) {

@@ -22,7 +22,8 @@ struct aspx_mpi_library {
  * lock of its list of objects, and no other. Threads: any. */
 bool aspx_mpi_library_find(struct aspx_mpi_library *library);
 
-/* Another that is loaded beside it, of whatever kind; likewise. */
+/* Another that is loaded beside it, of whatever kind that no tool may be;
+ * likewise. */
 bool aspx_mpi_library_find_second(const struct aspx_mpi_library *first,
                                   struct aspx_mpi_library *second);
 

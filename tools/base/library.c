@@ -91,7 +91,7 @@ static bool read_object(struct search *search, struct object *object)
 }
 
 /* Is it an MPI library, and the best so far? Aspen's own defines the names of
- * MPI, too. */
+ * MPI, too; and what has no PMPI_ names may be a tool, with an MPI to come. */
 static bool is_mpi(struct search *search, const struct object *object)
 {
     const char *soname = object->dynamic.soname;
@@ -99,7 +99,7 @@ static bool is_mpi(struct search *search, const struct object *object)
 
     if (!soname || strcmp(soname, "libaspen.so") != 0)
         kind = asp_mpi_of_file(object->path);
-    if (!asp_mpi_kind_is_better(kind, search->kind))
+    if (kind == ASP_MPI_PLAIN || !asp_mpi_kind_is_better(kind, search->kind))
         return false;
     search->kind = kind;
     return true;
