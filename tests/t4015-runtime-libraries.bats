@@ -15,6 +15,9 @@ setup_file() {
         called_libmpi "$file" "$other/${file##*/}"
     done
     mv "$other"/libmpich.so.12 "$other/libmpi.so.12"
+    # its device; elsewhere there may be none
+    export ucx
+    ucx=$(ldd "$other/libmpi.so.12" | awk '$1 == "libucp.so.0" {print $3}')
 }
 
 # Copy a program or library, with libmpi.so.12 wherever it says libmpich.so.12.
@@ -56,10 +59,12 @@ elsewhere() { LD_LIBRARY_PATH=$other ghosts "$@"; }
 }
 
 # Set lost to a copy of $other, and replace to a command that runs another with
-# the library there. In a process that preloads replace.so that file is removed,
-# or replaced by $1, as soon as the process has loaded it.
+# the libraries there. In a process that preloads replace.so a file of it ($2,
+# libmpi.so.12) is removed, or replaced by $1, as soon as the process has loaded
+# it.
 replacing() {
     cp -r "$other" "$BATS_TEST_TMPDIR/lost"
+    cp -L "${ucx%/*}"/libuc[mpst].so.0 "$BATS_TEST_TMPDIR/lost"
     cat >"$BATS_TEST_TMPDIR/replace.c" <<'C'
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,14 +81,15 @@ C
     gcc -shared -fPIC -o "$BATS_TEST_TMPDIR/replace.so" \
         "$BATS_TEST_TMPDIR/replace.c"
     lost=$BATS_TEST_TMPDIR/lost
-    replace=(env "LOST=$lost/libmpi.so.12" "LD_LIBRARY_PATH=$lost" ${1:+"LOST_BY=$1"})
+    replace=(env "LOST=$lost/${2-libmpi.so.12}" "LD_LIBRARY_PATH=$lost"
+        ${1:+"LOST_BY=$1"})
 }
 
-# Copy libmpi.so.12 with another build id.
+# Copy library $1 to $2, with another build id.
 another_build() {
-    objcopy -O binary --only-section=.note.gnu.build-id \
-        "$other/libmpi.so.12" "$BATS_TEST_TMPDIR/note"
-    python3 - "$other/libmpi.so.12" "$BATS_TEST_TMPDIR/note" "$1" <<'PY'
+    objcopy -O binary --only-section=.note.gnu.build-id "$1" \
+        "$BATS_TEST_TMPDIR/note"
+    python3 - "$1" "$BATS_TEST_TMPDIR/note" "$2" <<'PY'
 import sys
 data, note = (open(name, "rb").read() for name in sys.argv[1:3])
 assert data.count(note) == 1
@@ -100,12 +106,55 @@ PY
 }
 
 @test "a ghost that finds another build than its ranks ends the job with both" {
-    another_build "$BATS_TEST_TMPDIR/new"
+    another_build "$other/libmpi.so.12" "$BATS_TEST_TMPDIR/new"
     replacing "$BATS_TEST_TMPDIR/new"
     run_failing "${replace[@]}" timeout 60 "$ASPEN_TOP/tests/ghostrun" -n 1 \
         --preload "$BATS_TEST_TMPDIR/replace.so" "$other/rma_stall"
     [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
     printed "aspen-ghost: $lost/libmpi.so.12 is another build of MPI here \\(build-id:[0-9a-f]+\\.\\.\\.\\) than in the ranks of this node \\(build-id:[0-9a-f]+"
+}
+
+# Which files of UCX a ghost has, it says at its end.
+@test "ghosts load the files of their ranks' UCX, too, or a line says why not" {
+    [ -n "$ucx" ] || skip "this MPICH has no UCX"
+    cat >"$BATS_TEST_TMPDIR/tell.c" <<'C'
+#define _GNU_SOURCE
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+static int tell(struct dl_phdr_info *object, size_t size, void *arg)
+{
+    if (strstr(object->dlpi_name, "/libuc"))
+        fprintf(stderr, "ghost: %s\n", object->dlpi_name);
+    return 0;
+}
+__attribute__((destructor)) static void end(void)
+{
+    dl_iterate_phdr(tell, NULL);
+}
+C
+    gcc -shared -fPIC -o "$BATS_TEST_TMPDIR/tell.so" "$BATS_TEST_TMPDIR/tell.c"
+    another_build "$ucx" "$BATS_TEST_TMPDIR/new"
+    for how in kept gone new; do
+        rm -rf "$BATS_TEST_TMPDIR/lost"
+        file=libucp.so.0 by=
+        [ $how != kept ] || file=none
+        [ $how != new ] || by=$BATS_TEST_TMPDIR/new
+        replacing "$by" $file
+        run ghosts -n 1 --preload "$BATS_TEST_TMPDIR/replace.so" \
+            --ghost-preload "$BATS_TEST_TMPDIR/tell.so" \
+            "${replace[@]}" "$other/rma_stall"
+        ended_with 0
+        for part in m s t; do printed "ghost: $lost/libuc$part.so.0"; done
+        case $how in
+            kept)
+                printed "ghost: $lost/libucp.so.0"
+                not_printed '^aspen-ghost:'
+                ;;
+            gone) printed "^aspen-ghost: a library of the ranks cannot be loaded into the ghost, which takes what it finds: $lost/libucp.so.0" ;;
+            new) printed "^aspen-ghost: $lost/libucp.so.0 is another build here \\(build-id:[0-9a-f]+\\.\\.\\.\\) than in the ranks of this node \\(build-id:" ;;
+        esac
+    done
 }
 
 # The only rank of the second node has no libaspen.so.

@@ -70,17 +70,24 @@ static void read_version(char text[MPI_MAX_LIBRARY_VERSION_STRING])
         text[0] = '\0';
 }
 
+bool aspx_build_of(const void *inside, char build[ASP_BUILD_MAX])
+{
+    struct search search = {.inside = (uintptr_t) inside, .build = build};
+
+    dl_iterate_phdr(look_at, &search);
+    return search.found;
+}
+
 const char *aspx_mpi_build(void)
 {
     static char build[ASP_BUILD_MAX];
     char text[MPI_MAX_LIBRARY_VERSION_STRING];
-    struct search search = {.build = build};
+    void *inside;
 
     if (build[0])
         return build;
-    memcpy(&search.inside, &aspx_real.MPI_Init, sizeof(search.inside));
-    dl_iterate_phdr(look_at, &search);
-    if (!search.found) {
+    memcpy(&inside, &aspx_real.MPI_Init, sizeof(inside));
+    if (!aspx_build_of(inside, build)) {
         read_version(text);
         asp_build_of_version(text, build);
     }

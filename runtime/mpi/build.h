@@ -3,6 +3,14 @@
 #ifndef ASPEN_RUNTIME_MPI_BUILD_H
 #define ASPEN_RUNTIME_MPI_BUILD_H
 
+#include "common/base/build_id.h"
+
+#include <stdbool.h>
+
+/* The GNU build id of the loaded object that has this address, in that header's
+ * form. Returns false where it has none. Threads: any. */
+bool aspx_build_of(const void *inside, char build[ASP_BUILD_MAX]);
+
 /* "MPICH Version: 4.0.2", as the library calls itself; and its build, in the
  * form of common/base/build_id.h. After aspx_real_resolve(); MPI need not run.
  * Results are static. Threads: one. */

@@ -7,6 +7,7 @@
 #include "settings.h"
 
 #include "runtime/mpi/build.h"
+#include "runtime/net/device_files.h"
 #include "runtime/mpi/real.h"
 
 #include <errno.h>
@@ -58,8 +59,11 @@ static void write_own(struct asp_board_settings *settings, const char *name,
 /* What no variable says. */
 static void write_mpi(struct asp_board_settings *settings, const int *required)
 {
-    char path[PATH_MAX], level[16];
+    char path[PATH_MAX], level[16], variable[ASPX_DEVICE_FILE_MAX];
 
+    for (size_t i = 0; i < ASPX_DEVICE_FILES; i++)
+        if (aspx_device_file_tell(i, variable))
+            (void) write_one(settings, variable); /* likewise */
     if (aspx_real_path(path) == 0)
         write_own(settings, ASPX_MPI_LIBRARY_ENV, path);
     write_own(settings, ASPX_MPI_BUILD_ENV, aspx_mpi_build());
@@ -124,9 +128,9 @@ bool aspx_settings_are_written(const struct asp_board_settings *settings)
 
 static bool is_own(const char *variable)
 {
-    static const char *const names[] = {ASPX_MPI_LIBRARY_ENV "=",
-                                        ASPX_MPI_BUILD_ENV "=",
-                                        ASPX_MPI_THREADS_ENV "="};
+    static const char *const names[] = {
+        ASPX_MPI_LIBRARY_ENV "=", ASPX_MPI_BUILD_ENV "=",
+        ASPX_MPI_THREADS_ENV "=", ASPX_DEVICE_FILES_ENV};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strncmp(variable, names[i], strlen(names[i])) == 0)

@@ -5,7 +5,8 @@
  * in them may not find a way to each other. So the first user of a node to
  * enter MPI puts its own on the board, and the ghosts of the node take them.
  * Beside them it puts what no variable says of it: which library its MPI is,
- * and the thread level, for ghosts have to be like their users in all by which
+ * which files that has for its device (runtime/net/device_files.h), and the
+ * thread level, for ghosts have to be like their users in all by which
  * MPI chooses how processes of a job talk to each other. */
 #ifndef ASPEN_RUNTIME_WORLD_SETTINGS_H
 #define ASPEN_RUNTIME_WORLD_SETTINGS_H

@@ -6,6 +6,7 @@
 #include "ghost.h"
 
 #include "runtime/mpi/build.h"
+#include "runtime/net/device_files.h"
 #include "runtime/mpi/real.h"
 #include "runtime/world/settings.h"
 
@@ -44,6 +45,7 @@ int aspx_ghost_load_mpi(struct asp_err *err)
     const char *path = getenv(ASPX_MPI_LIBRARY_ENV);
     size_t i = 0, n = sizeof(usual_names) / sizeof(usual_names[0]);
 
+    aspx_device_files_load();
     if (path && !load(path))
         return asp_errf(err, ENOENT,
                         "the MPI library of the ranks cannot be loaded into "
