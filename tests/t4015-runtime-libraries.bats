@@ -93,8 +93,25 @@ another_build() {
 import sys
 data, note = (open(name, "rb").read() for name in sys.argv[1:3])
 assert data.count(note) == 1
-open(sys.argv[3], "wb").write(data.replace(note, note[:-4] + bytes(4)))
+new = note[:16] + bytes(4) + note[20:]  # behind the header and "GNU"
+open(sys.argv[3], "wb").write(data.replace(note, new))
 PY
+}
+
+@test "nodes whose LD_LIBRARY_PATH leads to different builds are told, once" {
+    mkdir "$BATS_TEST_TMPDIR/second"
+    another_build "$other/libmpi.so.12" "$BATS_TEST_TMPDIR/second/libmpi.so.12"
+    # shellcheck disable=SC2016
+    run ghosts -n 4 --nodes 2 bash -c '
+        export LD_LIBRARY_PATH=$0
+        ((PMI_RANK % 2)) || LD_LIBRARY_PATH=$1
+        exec "${@:2}"' "$BATS_TEST_TMPDIR/second" "$other" "$other/rma_stall"
+    ended_with 0
+    printed "aspen: the ranks have two builds of MPI, $other/libmpi.so.12 \\(build-id:[0-9a-f]+\\.\\.\\.\\) in rank 0 on n0, and .*/second/libmpi.so.12 \\(build-id:00000000[0-9a-f]+\\.\\.\\.\\) in rank 1 on n1: does LD_LIBRARY_PATH"
+    [ "$(grep -c 'two builds' <<<"$output")" -eq 1 ]
+    run ghosts -n 2 --nodes 2 env LD_LIBRARY_PATH="$other" "$other/rma_stall"
+    ended_with 0
+    not_printed 'two builds'
 }
 
 @test "a ghost whose library cannot be loaded ends the job with the reason" {
@@ -111,7 +128,7 @@ PY
     run_failing "${replace[@]}" timeout 60 "$ASPEN_TOP/tests/ghostrun" -n 1 \
         --preload "$BATS_TEST_TMPDIR/replace.so" "$other/rma_stall"
     [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
-    printed "aspen-ghost: $lost/libmpi.so.12 is another build of MPI here \\(build-id:[0-9a-f]+\\.\\.\\.\\) than in the ranks of this node \\(build-id:[0-9a-f]+"
+    printed "aspen-ghost: $lost/libmpi.so.12 is another build of MPI here \\(build-id:00000000[0-9a-f]+\\.\\.\\.\\) than in the ranks of this node \\(build-id:[0-9a-f]+"
 }
 
 # Which files of UCX a ghost has, it says at its end.

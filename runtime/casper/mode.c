@@ -19,6 +19,7 @@
 #include "runtime/profile/report.h"
 #include "runtime/progress/on_demand.h"
 #include "runtime/progress/report.h"
+#include "runtime/world/builds.h"
 #include "runtime/world/board.h"
 #include "runtime/world/error_handlers.h"
 #include "runtime/world/job_end.h"
@@ -68,6 +69,7 @@ static const char *join_ghosts(const struct asp_layout *layout, uint32_t local)
     aspx_watchdog_joining();
     if (aspx_world_start(&aspx_world, layout, local, &err) != 0)
         end_job(&err);
+    aspx_builds_compare(&aspx_world);
     return NULL;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The files of the libraries through which MPI reaches its device. Ghosts load
- * those of their ranks, not what their own environment leads to: a script around
- * the program may have set LD_LIBRARY_PATH, or the program has an rpath. */
+ * those of their ranks, not what their own environment leads to: a script
+ * around the program may have set LD_LIBRARY_PATH, or the program has an rpath.
+ */
 #ifndef ASPEN_RUNTIME_NET_DEVICE_FILES_H
 #define ASPEN_RUNTIME_NET_DEVICE_FILES_H
 

@@ -21,8 +21,8 @@
 #include <string.h>
 
 enum {
-    OFFER_VERSION = 1,
-    ANSWER_S = 3, /* the others answer within microseconds */
+    OFFER_VERSION = 2, /* grows with what processes do when they start */
+    ANSWER_S = 3,      /* the others answer within microseconds */
     TAG_ASK = 30011,
     TAG_HERE = 30012,
     NAMED_MAX = 8, /* missing ranks that the message names */

@@ -17,6 +17,7 @@
 #include "runtime/mpi/tcp_finalize_fix.h"
 #include "runtime/mpi/real.h"
 #include "runtime/net/net.h"
+#include "runtime/world/builds.h"
 #include "runtime/world/layout_fetch.h"
 #include "runtime/world/manager.h"
 
@@ -100,6 +101,7 @@ static int run(const struct asp_layout *layout, uint32_t local)
         fail(&err);
         aspx_abort();
     }
+    aspx_builds_compare(&aspx_world);
     nusers = aspx_engine_count(&aspx_world, ASP_ROLE_USER);
     aspx_trace("process %d, ghost of node %u, which has %u users",
                (int) getpid(), aspx_world.node, nusers);
