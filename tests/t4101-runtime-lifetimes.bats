@@ -63,9 +63,14 @@ teardown() {
 }
 
 @test "programs that never call MPI_Init keep their status, leave no ghost" {
-    run ghosts hostname
-    ended_with 0
-    [ "${#lines[@]}" -eq 3 ]
+    local mode
+    for mode in '-g 1' --offload --thread '-g 1 --knob offload=yes' --off; do
+        # shellcheck disable=SC2086
+        run ghosts $mode hostname # has no MPI
+        ended_with 0
+        [ "${#lines[@]}" -eq 3 ]
+        not_printed aspen
+    done
     run ghosts -g 2 --nodes 2 sh -c 'exit $PMI_RANK'
     ended_with 3 # mpiexec takes all together
     [ -z "$output" ]
