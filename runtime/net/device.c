@@ -41,6 +41,17 @@ static const char *find_device(char text[MPI_MAX_LIBRARY_VERSION_STRING])
     return at + strspn(at, " \t");
 }
 
+static bool asks_for_shared_memory(const char *text)
+{
+    static const char option[] = "shmmods=";
+    const char *modules = strstr(text, option);
+
+    if (!modules)
+        return false;
+    modules += strlen(option);
+    return strncmp(modules, "no", 2) != 0 && strncmp(modules, "auto", 4) != 0;
+}
+
 /* How MPICH was configured is in its version. Only ch4:ucx has none unless it
  * is asked for. */
 bool aspx_net_shares_memory(void)
@@ -50,7 +61,7 @@ bool aspx_net_shares_memory(void)
     const char *device = find_device(text);
 
     return !device || strncmp(device, without, strlen(without)) != 0 ||
-           strstr(text, "shmmods=posix");
+           asks_for_shared_memory(text);
 }
 
 /* Devices that put and get with no help of the target's processor: where the

@@ -99,7 +99,7 @@ const char *aspx_net_deaf_text(enum aspx_net_deaf why)
         [ASPX_NET_HEARS] = "",
         [ASPX_NET_NO_DEVICE] = "no device outside MPI that Aspen knows",
         [ASPX_NET_NO_EVENTS] = "the device has no events to wait for",
-        [ASPX_NET_SEVERAL] = "MPI has too many queues to wait for",
+        [ASPX_NET_SEVERAL] = "MPI has queues that cannot be waited for",
         [ASPX_NET_FAILED] = "waiting for the device has failed",
         [ASPX_NET_UNHEARD] = "the device cannot wake it across containers",
         [ASPX_NET_LATE] = "messages have come without waking it",

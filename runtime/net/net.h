@@ -61,7 +61,7 @@ enum aspx_net_deaf {
     ASPX_NET_HEARS,     /* it can */
     ASPX_NET_NO_DEVICE, /* none that is known and outside MPI's own library */
     ASPX_NET_NO_EVENTS, /* the device, or its provider, has none */
-    ASPX_NET_SEVERAL,   /* MPI has more queues than can be waited for */
+    ASPX_NET_SEVERAL,   /* MPI has queues that cannot be waited for */
     ASPX_NET_FAILED,    /* arming failed, or the program closed a descriptor */
     ASPX_NET_UNHEARD,   /* see aspx_net_unheard() */
     ASPX_NET_LATE,      /* messages came without waking it */

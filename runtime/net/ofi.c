@@ -48,13 +48,13 @@ static char provider[64];
 static struct fi_ops_fabric *its_fabric;
 static struct fi_ops_domain *its_domain;
 static struct queue queues[ASPX_NET_QUEUES_MAX];
-static bool several; /* more than have a place */
+static bool unled; /* there is one that is not polled through here */
 
 /* A table of functions, which begins with its size, to be changed; NULL where
  * it has not the member that ends there. Lives to the end of the process. */
 static void *copy_table(const void *table, size_t end)
 {
-    size_t bytes = *(const size_t *) table;
+    size_t bytes = table ? *(const size_t *) table : 0;
     void *copy = bytes >= end ? malloc(bytes) : NULL;
 
     return copy ? memcpy(copy, table, bytes) : NULL;
@@ -62,6 +62,28 @@ static void *copy_table(const void *table, size_t end)
 
 #define END_OF(type, member)                                                   \
     (offsetof(struct type, member) + sizeof(((struct type *) 0)->member))
+
+static bool has_queues(void)
+{
+    for (size_t i = 0; i < ASPX_NET_QUEUES_MAX; i++)
+        if (queues[i].cq)
+            return true;
+    return false;
+}
+
+/* Does what comes make the provider's descriptor readable? Others, psm2 and
+ * psm3 among them, give one that only their own waits look after. */
+static bool signals(void)
+{
+    static const char *const rows[] = {"tcp", "net", "cxi", "ofi_rxm"};
+    const char *last = strrchr(provider, ';');
+
+    last = last ? last + 1 : provider;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (strcmp(last, rows[i]) == 0)
+            return true;
+    return false;
+}
 
 /* ---- polls ---------------------------------------------------------------- */
 
@@ -97,7 +119,7 @@ static ssize_t read_through(struct fid_cq *cq, void *entries, size_t room)
 {
     struct poll poll = {find_queue(&cq->fid), entries, room, 0};
 
-    (void) atomic_load_explicit(&first, memory_order_relaxed)(&poll);
+    (void) atomic_load_explicit(&first, memory_order_acquire)(&poll);
     return poll.result;
 }
 
@@ -146,13 +168,13 @@ static void take_queue(struct fid_cq *cq, bool has_descriptor)
 
     while (i < ASPX_NET_QUEUES_MAX && queues[i].cq)
         i++;
-    several |= i == ASPX_NET_QUEUES_MAX;
     if (i == ASPX_NET_QUEUES_MAX || !taken.ours || !taken.our_base) {
+        unled = true;
         free(taken.ours);
         free(taken.our_base);
         return;
     }
-    if (has_descriptor &&
+    if (has_descriptor && taken.its_base->control &&
         taken.its_base->control(&cq->fid, FI_GETWAIT, &taken.fd) != 0)
         taken.fd = -1;
     taken.ours->read = read_through;
@@ -166,7 +188,8 @@ static int open_queue(struct fid_domain *domain, struct fi_cq_attr *attr,
                       struct fid_cq **cq, void *context)
 {
     struct fi_cq_attr with_descriptor = *attr;
-    bool asks = use == ASPX_NET_WAITED && attr->wait_obj == FI_WAIT_NONE;
+    bool asks = use == ASPX_NET_WAITED && attr->wait_obj == FI_WAIT_NONE &&
+                signals() && its_fabric->trywait;
     int rc;
 
     with_descriptor.wait_obj = FI_WAIT_FD;
@@ -186,9 +209,14 @@ static int open_domain(struct fid_fabric *fabric, struct fi_info *info,
     int rc = its_fabric->domain(fabric, info, domain, context);
     struct fi_ops_domain *ours;
 
-    if (rc != 0 || (its_domain && (*domain)->ops != its_domain))
+    if (rc != 0)
         return rc;
-    ours = copy_table((*domain)->ops, END_OF(fi_ops_domain, cq_open));
+    /* libfabric 2's tcp knows its objects for one thread by their table. */
+    ours = info->domain_attr->threading == FI_THREAD_COMPLETION ||
+                   (its_domain && (*domain)->ops != its_domain)
+               ? NULL
+               : copy_table((*domain)->ops, END_OF(fi_ops_domain, cq_open));
+    unled |= !ours;
     if (!ours)
         return rc;
     its_domain = (*domain)->ops;
@@ -203,8 +231,9 @@ static int open_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
     int rc = next_fabric(attr, fabric, context);
     struct fi_ops_fabric *ours;
 
-    if (rc != 0 || fabric_in_use)
+    if (rc != 0 || has_queues())
         return rc;
+    its_domain = NULL; /* of a session that has ended */
     snprintf(provider, sizeof(provider), "%s",
              attr->prov_name ? attr->prov_name : "unknown");
     fabric_in_use = *fabric;
@@ -243,7 +272,7 @@ static enum aspx_net_deaf deaf(void)
 
     if (!fabric_in_use)
         return ASPX_NET_NO_DEVICE;
-    if (several)
+    if (unled)
         return ASPX_NET_SEVERAL;
     for (size_t i = 0; i < ASPX_NET_QUEUES_MAX; i++) {
         if (queues[i].cq && queues[i].fd < 0)

@@ -21,7 +21,6 @@ static const char *const kind_names[KINDS] = {"put", "get", "accumulate",
                                               "fetch_and_op"};
 static const enum rma_epoch epochs[] = {LOCK, LOCK_ALL, FENCE, PSCW};
 
-
 static long sleep_ms = 500, limit_ms = -1, *window, got[OPS];
 static int target;
 static MPI_Win win;
@@ -133,8 +132,8 @@ static void run(enum kind kind, enum rma_epoch epoch)
     MPI_Bcast(&late, 1, MPI_DOUBLE, target, MPI_COMM_WORLD);
     took = epoch == FENCE ? late : took;
     if (rma_rank == 0)
-        printf("%-12s %-8s %8.1f ms\n", kind_names[kind],
-               rma_epoch_name(epoch), took * 1e3);
+        printf("%-12s %-8s %8.1f ms\n", kind_names[kind], rma_epoch_name(epoch),
+               took * 1e3);
     EXPECT(rma_rank != 0 || limit_ms < 0 || took * 1e3 <= (double) limit_ms,
            "%s, %s: took %.1f ms", kind_names[kind], rma_epoch_name(epoch),
            took * 1e3);

@@ -32,8 +32,10 @@ struct aspx_doorbell {
     _Alignas(64) struct aspx_event event;
     _Atomic int32_t pid;          /* of the ghost; 0: it does not block yet */
     _Atomic uint32_t unreachable; /* a process may not signal it: it naps */
-    _Atomic uint32_t posts;   /* non-blocking collectives, of all its users */
-    _Atomic uint32_t awaited; /* users that wait for it, where they ring */
+    _Atomic uint32_t posts; /* non-blocking collectives, of all its users */
+    /* Where users ring: how many wait for it, and how many have given it what
+     * takes more messages, of which no ring tells. */
+    _Atomic uint32_t awaited, owed;
     struct aspx_heartbeat heartbeat;
     struct aspx_ghost_scaling scaling;
 };

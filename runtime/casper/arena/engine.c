@@ -113,7 +113,7 @@ static int make_window(struct aspx_engine *engine)
 }
 
 /* What fits in the low bits of a page's address: ready in this process? */
-enum { READY_CONTIG = 1, READY_ADAPT = 2, READY = 3 };
+enum { READY_CONTIG = 1, READY_ADAPT = 2, READY_RINGS = 4, READY = 7 };
 
 /* Tell where this process has attached the arena, learn where the others
  * have. */
@@ -121,7 +121,8 @@ static int exchange_addresses(struct aspx_engine *engine, bool contig)
 {
     const struct aspx_world *world = engine->world;
     uint64_t mine = (contig ? READY_CONTIG : 0) |
-                    (engine->settings.adapt ? READY_ADAPT : 0);
+                    (engine->settings.adapt ? READY_ADAPT : 0) |
+                    (engine->arena.doorbells ? READY_RINGS : 0);
     uint64_t everywhere = READY;
 
     if (attaches(engine))
@@ -141,6 +142,7 @@ static int exchange_addresses(struct aspx_engine *engine, bool contig)
             engine->settings.ghosts_decide = false;
     }
     engine->settings.adapt &= (everywhere & READY_ADAPT) != 0;
+    engine->unheard |= engine->rings && !(everywhere & READY_RINGS);
     contig = everywhere & READY_CONTIG;
     if (engine->settings.contig_win && !contig && world->rank_all == 0)
         aspx_log(ASPX_LOG_WARNING,

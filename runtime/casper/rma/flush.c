@@ -65,14 +65,24 @@ static int flush_dynamic(struct aspx_flow *flow, int rank, aspx_flush_f *flush)
 
 /* A ghost that does not see the messages of its node is told that more may
  * come. */
-static void await_ghost(const struct aspx_win_ghost *ghost, bool begins)
+static void await_ghost(struct aspx_win_ghost *ghost, bool begins)
 {
     if (!aspx_engine.rings || !ghost->doorbell)
         return;
-    if (begins)
+    if (begins) {
         atomic_fetch_add(&ghost->doorbell->awaited, 1);
-    else
-        atomic_fetch_sub(&ghost->doorbell->awaited, 1);
+        return;
+    }
+    atomic_fetch_sub(&ghost->doorbell->awaited, 1);
+    if (atomic_exchange(&ghost->owes, false))
+        atomic_fetch_sub(&ghost->doorbell->owed, 1);
+}
+
+void aspx_flush_owe(struct aspx_win_ghost *ghost)
+{
+    if (aspx_engine.rings && ghost->doorbell &&
+        !atomic_exchange(&ghost->owes, true))
+        atomic_fetch_add(&ghost->doorbell->owed, 1);
 }
 
 /* Complete with `flush` what this process issued to ghost g. What another

@@ -31,4 +31,9 @@ static inline int aspx_flush_every(struct aspx_win *win)
     return aspx_flush_every_with(win, aspx_real.MPI_Win_flush);
 }
 
+/* What was sent to the ghost goes on inside MPI, in messages for which nobody
+ * rings, though this process may not flush but wait for a request: the ghost
+ * naps for short times only until the next flush. Threads: any. */
+void aspx_flush_owe(struct aspx_win_ghost *ghost);
+
 #endif

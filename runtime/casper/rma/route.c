@@ -28,6 +28,10 @@
  * of the queues. */
 enum { CREDIT_OPS = 1024, CREDIT_BYTES = 64 << 20 };
 
+/* What takes more than one message where MPI shares memory: MPICH's cells have
+ * 16 KiB and more, with a header. */
+enum { CELL_BYTES = 16000 };
+
 /* Is an operation on this target legal now? */
 static bool in_epoch(struct aspx_win *win, const struct aspx_target *target)
 {
@@ -320,8 +324,10 @@ enum aspx_path aspx_route_find(MPI_Win handle,
 
 void aspx_route_ring(const struct aspx_route *route)
 {
-    if (route->ghost != ASPX_ROUTE_TARGET)
-        aspx_win_ring(route->win, route->ghost);
+    if (route->ghost == ASPX_ROUTE_TARGET)
+        return;
+    aspx_flush_owe(&route->win->ghosts[route->ghost]);
+    aspx_win_ring(route->win, route->ghost);
 }
 
 /* Notes come after the operation: a flush that began before them may have
@@ -357,6 +363,8 @@ int aspx_route_sent(const struct aspx_route *route, int rc)
                             1);
     bytes = aspx_counter_add(&ghost->bytes, route->bytes);
     aspx_balance_note(ghost->rank_all, route->bytes);
+    if (aspx_engine.rings && route->bytes > CELL_BYTES)
+        aspx_flush_owe(ghost);
     if (aspx_engine.rings)
         aspx_win_ring(win, route->ghost);
     if (aspx_flow_open(&ghost->sent) + aspx_flow_open(&ghost->contig) <

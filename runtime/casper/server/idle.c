@@ -170,19 +170,20 @@ static enum aspx_net_deaf deaf(const struct aspx_idle *idle)
     return reachable ? aspx_net_deaf() : ASPX_NET_UNHEARD;
 }
 
-static const struct aspx_wait_policy *policy_of(const struct aspx_idle *idle)
-{
-    if (deaf(idle) != ASPX_NET_HEARS)
-        return &idle->fallback;
-    return idle->parked ? &aspx_wait_table[ASPX_WAIT_GHOST_PARKED]
-                        : &idle->active;
-}
-
 /* Does a user wait whose messages the device does not see? */
 static bool is_awaited(const struct aspx_idle *idle)
 {
     return idle->doorbell && atomic_load_explicit(&idle->doorbell->awaited,
                                                   memory_order_relaxed) > 0;
+}
+
+static const struct aspx_wait_policy *policy_of(const struct aspx_idle *idle)
+{
+    if (deaf(idle) != ASPX_NET_HEARS)
+        return &idle->fallback;
+    return idle->parked && !is_awaited(idle)
+               ? &aspx_wait_table[ASPX_WAIT_GHOST_PARKED]
+               : &idle->active;
 }
 
 static bool has_rung(const struct aspx_idle *idle)
@@ -235,7 +236,7 @@ static bool block(struct aspx_idle *idle, uint32_t us)
     idle->events_before = aspx_net_events();
     if (!has_rung(idle))
         idle->ended = aspx_net_wait(&idle->blocked_signals, us);
-    if (us < LATE_US)
+    if (us < LATE_US || has_rung(idle))
         idle->ended = ASPX_NET_CANNOT; /* says little */
     aspx_heartbeat_set_doing(ASPX_POLLING);
     aspx_poll_sampler_yielded(&sampler);

@@ -224,15 +224,19 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /* How long the ghost may block as far as it knows: what it looks at without
- * being told comes before. Holders of locks release words in memory. */
+ * being told comes before. Holders of locks release words in memory, and of
+ * what is owed to it no ring tells. */
 static uint64_t due_us(const struct service *service,
-                       const struct aspx_node_controller *controller)
+                       const struct aspx_node_controller *controller,
+                       const struct aspx_doorbell *doorbell)
 {
+    bool owed = doorbell &&
+                atomic_load_explicit(&doorbell->owed, memory_order_relaxed) > 0;
     uint64_t due = least(aspx_node_controller_due_us(controller),
                          aspx_ghost_scaling_due_us());
     due = least(due, aspx_ghost_collectives_due_us());
 
-    if (aspx_locks_waiting(service->locks))
+    if (aspx_locks_waiting(service->locks) || owed)
         due = least(due, aspx_wait_table[ASPX_WAIT_GHOST_NO_EVENTS].max_us);
     return due;
 }
@@ -286,7 +290,7 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
             aspx_net_set_deaf(ASPX_NET_LATE); /* they passed the device by */
         /* leaders' talk with each other keeps nobody awake */
         aspx_idle_step(&idle, worked || events > (uint64_t) heard,
-                       due_us(&service, controller));
+                       due_us(&service, controller, doorbell));
         atomic_store_explicit(&aspx_heartbeat_own()->idle_ns, aspx_idle_ns(),
                               memory_order_relaxed);
     }

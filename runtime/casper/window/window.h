@@ -95,6 +95,7 @@ struct aspx_win_ghost {
     struct aspx_flow sent;   /* on the engine's dynamic window */
     struct aspx_flow contig; /* on its contiguous one */
     _Atomic uint64_t bytes;  /* sent since the last flush, roughly */
+    _Atomic bool owes;       /* the rest of what was sent: doorbell->owed */
 };
 
 /* A node with processes of the window; its ghosts are neighbours. */
