@@ -82,6 +82,11 @@ mpi_library() {
     ldd "$1" | awk '$1 ~ /^libmpi(ch)?\.so\.12$/ {print $3}'
 }
 
+# Is the MPI that was built with over libfabric? Else it is over UCX.
+over_libfabric() {
+    grep -qa 'ch4:ofi' "$(mpi_library "$ASPEN_BUILD/examples/hello")"
+}
+
 # Run the rest of the arguments; what they leave running ends with them. (mpiexec
 # of MPICH 4.2 leaves the other ranks when one has ended in a fatal error.)
 with_orphans_ended() {

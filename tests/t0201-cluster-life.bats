@@ -211,7 +211,7 @@ traces() {
     ended_with 1
     run "$script" up --dir "$dir" --fabric token-ring
     ended_with 1
-    printed 'shm or tcp'
+    printed 'shm, tcp or ofi-tcp'
     run "$script" up --dir "$dir" --bind
     ended_with 1
     printed 'nodes 1'

@@ -52,21 +52,6 @@ in_it() { timeout -k 5 30 "$script" run --dir "${extra:-$dir}" "$@"; }
     not_printed 'tcp/'
 }
 
-@test "the tcp fabric is TCP" {
-    extra=$("$script" dir tcp-$$)
-    timeout 60 "$script" up --no-plugin --fabric tcp --dir "$extra"
-    # Plain MPICH over TCP sometimes hangs in MPI_Finalize, after everything
-    # that is checked here was printed: design note of the cluster.
-    for _ in 1 2 3; do
-        run timeout -k 5 20 "$script" run --dir "$extra" -- \
-            env LD_PRELOAD="$yield" UCX_LOG_LEVEL=info \
-            srun -N2 --ntasks-per-node=1 "$nodes"
-        ((status == 124)) || break
-    done
-    printed 'am\(tcp/eth0'
-    printed 'rank 1 of 2 on n2: 0 of 1 there, uid 0, data good'
-}
-
 @test "four nodes" {
     extra=$("$script" dir four-$$)
     timeout 60 "$script" up --no-plugin --nodes 4 --cpus 2 --dir "$extra"
