@@ -63,7 +63,7 @@ static struct mpi {
 /* All relaxed: no order but the gate's may come between helper and callers. */
 static _Atomic uint64_t callers_in, helpers_in, together, polls;
 static uint64_t poll_us;          /* how long a poll takes */
-static bool device_speaks, moves; /* UCX says whether a poll moves something */
+static bool device_speaks, moves; /* it says whether a poll moves something */
 static _Atomic uint64_t moved;
 static long calls_seen, impolite, unsaid;
 

@@ -23,7 +23,7 @@ int aspx_node_controller_create(struct aspx_node_controller **controller_p,
 
 /* In every round of the ghost's loop. Takes NULL. Reads the clock; does more
  * when its time has come.
- *   came  UCX has reported something: maybe a message of another leader
+ *   came  the device has reported something: maybe a message of another leader
  * Returns how many messages of other leaders it took, or -1 when MPI failed. */
 int aspx_node_controller_step(struct aspx_node_controller *controller,
                               bool came);

@@ -63,6 +63,14 @@ static int flush_dynamic(struct aspx_flow *flow, int rank, aspx_flush_f *flush)
     return rc;
 }
 
+/* All that was sent to the ghost has got there. */
+static void settle(struct aspx_win_ghost *ghost)
+{
+    if (atomic_load_explicit(&ghost->owes, memory_order_relaxed) &&
+        atomic_exchange(&ghost->owes, false))
+        atomic_fetch_sub(&ghost->doorbell->owed, 1);
+}
+
 /* A ghost that does not see the messages of its node is told that more may
  * come. */
 static void await_ghost(struct aspx_win_ghost *ghost, bool begins)
@@ -74,8 +82,7 @@ static void await_ghost(struct aspx_win_ghost *ghost, bool begins)
         return;
     }
     atomic_fetch_sub(&ghost->doorbell->awaited, 1);
-    if (atomic_exchange(&ghost->owes, false))
-        atomic_fetch_sub(&ghost->doorbell->owed, 1);
+    settle(ghost);
 }
 
 void aspx_flush_owe(struct aspx_win_ghost *ghost)
@@ -95,8 +102,10 @@ static int flush_ghost(struct aspx_win *win, uint32_t g, aspx_flush_f *flush,
     bool sent = is_open(&ghost->sent), contig = is_open(&ghost->contig);
     int rc = MPI_SUCCESS;
 
-    if (!sent && !contig)
+    if (!sent && !contig) {
+        settle(ghost);
         return MPI_SUCCESS;
+    }
     *called = true;
     await_ghost(ghost, true);
     aspx_doorbell_ring(ghost->doorbell);
