@@ -81,7 +81,7 @@ def is_optional(path, key, mode):
                                            (("offload",), "threads")):
         return True
     if path[:1] == ("ghost_busy",) and (
-            key in ("waits", "start_cpu_s") or key.startswith("parked_")):
+            key in ("waits", "naps_why", "start_cpu_s") or key.startswith("parked_")):
         return True
     return path == () and key in OPTIONAL
 

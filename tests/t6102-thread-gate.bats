@@ -15,13 +15,16 @@ setup() {
 # run its tests that are like this, without the randomization of addresses, which
 # the sanitizer's map does not expect.
 sanitized() {
-    local cflags parts=("$1.c" watch.c)
-    [[ $1 == watch_test ]] || parts+=(gate.c thread.c)
+    local cflags parts=("$1.c" watch.c) others=()
+    [[ $1 == watch_test ]] || {
+        parts+=(gate.c thread.c)
+        others=("$ASPEN_TOP/runtime/net/moves.c")
+    }
     cflags=$(sed -n 's/^MPI_CPPFLAGS = //p' "$ASPEN_BUILD/runtime/Makefile")
     # shellcheck disable=SC2086
     gcc -g -O1 -fsanitize=thread -o "$BATS_TEST_TMPDIR/test" $cflags \
         -I"$ASPEN_BUILD" -I"$ASPEN_TOP" -I"$ASPEN_BUILD/runtime/mpi" \
-        -I"$ASPEN_TOP/runtime/mpi" "${parts[@]/#/$sources/}" \
+        -I"$ASPEN_TOP/runtime/mpi" "${parts[@]/#/$sources/}" "${others[@]}" \
         "$ASPEN_TOP"/runtime/base/{await,event,backoff,wait_table}.c \
         -lcmocka -lpthread
     run timeout -k 5 120 setarch -R "$BATS_TEST_TMPDIR/test" "$2"
