@@ -53,7 +53,8 @@ static void asks(void)
     EXPECT(open_searches(MPI_COMM_WORLD) == -1);
     sum_of(MPI_COMM_WORLD, 9);
     EXPECT(open_searches(MPI_COMM_WORLD) == 1);
-    /* noise takes more windows to prove a choice (common/tune/search_proof.c) */
+    /* noise takes more windows to prove a choice (common/tune/search_proof.c)
+     */
     for (int i = 0; i < 10 && open_searches(MPI_COMM_WORLD) > 0; i++)
         sum_of(MPI_COMM_WORLD, 200);
     EXPECT(open_searches(MPI_COMM_WORLD) == 0);
