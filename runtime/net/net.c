@@ -16,7 +16,7 @@ static const struct aspx_net_kind *const kinds[] = {&aspx_net_ucx,
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
 static bool entered, armed, sees_all;
-static enum aspx_net_deaf told_deaf;
+static enum aspx_net_deaf is_deaf; /* for good */
 static aspx_net_poll_f *polls_behind;
 static _Atomic uint64_t events;
 
@@ -80,17 +80,19 @@ uint64_t aspx_net_events(void)
 
 enum aspx_net_deaf aspx_net_deaf(void)
 {
-    const struct aspx_net_kind *kind = in_use();
+    const struct aspx_net_kind *kind;
 
-    if (told_deaf != ASPX_NET_HEARS)
-        return told_deaf;
-    return kind ? kind->deaf() : ASPX_NET_NO_DEVICE;
+    if (is_deaf == ASPX_NET_HEARS) {
+        kind = in_use();
+        is_deaf = kind ? kind->deaf() : ASPX_NET_NO_DEVICE;
+    }
+    return is_deaf;
 }
 
 void aspx_net_set_deaf(enum aspx_net_deaf why)
 {
-    if (told_deaf == ASPX_NET_HEARS)
-        told_deaf = why;
+    if (is_deaf == ASPX_NET_HEARS)
+        is_deaf = why;
 }
 
 const char *aspx_net_deaf_text(enum aspx_net_deaf why)
@@ -101,7 +103,7 @@ const char *aspx_net_deaf_text(enum aspx_net_deaf why)
         [ASPX_NET_NO_EVENTS] = "the device has no events to wait for",
         [ASPX_NET_SEVERAL] = "MPI has queues that cannot be waited for",
         [ASPX_NET_FAILED] = "waiting for the device has failed",
-        [ASPX_NET_UNHEARD] = "the device cannot wake it across containers",
+        [ASPX_NET_UNHEARD] = "some ranks of its node cannot wake it",
         [ASPX_NET_LATE] = "messages have come without waking it",
     };
 

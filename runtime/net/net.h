@@ -63,7 +63,7 @@ enum aspx_net_deaf {
     ASPX_NET_NO_EVENTS, /* the device, or its provider, has none */
     ASPX_NET_SEVERAL,   /* MPI has queues that cannot be waited for */
     ASPX_NET_FAILED,    /* arming failed, or the program closed a descriptor */
-    ASPX_NET_UNHEARD,   /* see aspx_net_unheard() */
+    ASPX_NET_UNHEARD,   /* ranks of its node cannot wake it */
     ASPX_NET_LATE,      /* messages came without waking it */
     ASPX_NET_DEAF_REASONS
 };
@@ -71,7 +71,7 @@ enum aspx_net_deaf {
 /* After MPI_Init. */
 enum aspx_net_deaf aspx_net_deaf(void);
 
-/* Do not wait for events any more. */
+/* Do not wait for events any more; the first reason stays. */
 void aspx_net_set_deaf(enum aspx_net_deaf why);
 
 /* The reason as a few words, "" for ASPX_NET_HEARS. Static. */

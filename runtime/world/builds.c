@@ -66,11 +66,12 @@ void aspx_builds_compare(const struct aspx_world *world)
 {
     const char *build = aspx_mpi_build();
     uint64_t hash = asp_hash(ASP_HASH_START, build, strlen(build));
-    struct says own = say(world), theirs;
+    struct says own, theirs;
     int other;
 
     if (are_alike(world->all, hash))
         return;
+    own = say(world);
     other = find_other(world, hash);
     if (world->rank_all == other)
         aspx_real.MPI_Send(&own, sizeof(own), MPI_BYTE, 0, TAG, world->all);

@@ -237,9 +237,10 @@ static void print_waits(FILE *to, const struct aspt_record *record)
         const char *waits = record->busy[i].waits;
 
         events += waits && strcmp(waits, "events") == 0;
-        naps += waits && strcmp(waits, "naps") == 0;
-        if (!why || !*why)
+        if (waits && strcmp(waits, "naps") == 0) {
+            naps++;
             why = record->busy[i].naps_why;
+        }
     }
     if (naps)
         fprintf(to, "  waited in naps: %zu of %zu%s%s%s\n", naps, record->nbusy,

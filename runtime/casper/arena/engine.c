@@ -215,7 +215,6 @@ static int start_with(struct aspx_engine *engine, struct handle *handles,
                                 sizeof(mine), MPI_BYTE,
                                 world->all) != MPI_SUCCESS)
         return -1;
-    engine->unheard = false;
     engine->rings = aspx_net_shares_memory();
     for (int r = 0; r < world->size_all; r++) {
         engine->pids[r] = handles[r].pid;

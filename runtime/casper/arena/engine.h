@@ -60,8 +60,8 @@ struct aspx_engine {
                              all users without settings.adapt */
     int32_t *pids;        /* by world rank */
     bool up;              /* some ghost has an arena: same value everywhere */
-    bool unheard;         /* a rank shares memory with this one, but its device
-                             cannot wake this one: net/net.h */
+    bool unheard;         /* a rank shares memory with this one and cannot wake
+                             it: by its device (net/net.h), or by ringing */
     bool rings;           /* messages within a node pass the device by: users
                              ring for each, not only before they wait */
 };

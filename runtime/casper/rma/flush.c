@@ -73,22 +73,27 @@ static void settle(struct aspx_win_ghost *ghost)
 
 /* A ghost that does not see the messages of its node is told that more may
  * come. */
-static void await_ghost(struct aspx_win_ghost *ghost, bool begins)
+static bool is_told(const struct aspx_win_ghost *ghost)
 {
-    if (!aspx_engine.rings || !ghost->doorbell)
-        return;
-    if (begins) {
+    return aspx_engine.rings && ghost->doorbell;
+}
+
+static void begin_wait(const struct aspx_win_ghost *ghost)
+{
+    if (is_told(ghost))
         atomic_fetch_add(&ghost->doorbell->awaited, 1);
-        return;
-    }
-    atomic_fetch_sub(&ghost->doorbell->awaited, 1);
+}
+
+static void end_wait(struct aspx_win_ghost *ghost)
+{
+    if (is_told(ghost))
+        atomic_fetch_sub(&ghost->doorbell->awaited, 1);
     settle(ghost);
 }
 
 void aspx_flush_owe(struct aspx_win_ghost *ghost)
 {
-    if (aspx_engine.rings && ghost->doorbell &&
-        !atomic_exchange(&ghost->owes, true))
+    if (is_told(ghost) && !atomic_exchange(&ghost->owes, true))
         atomic_fetch_add(&ghost->doorbell->owed, 1);
 }
 
@@ -107,7 +112,7 @@ static int flush_ghost(struct aspx_win *win, uint32_t g, aspx_flush_f *flush,
         return MPI_SUCCESS;
     }
     *called = true;
-    await_ghost(ghost, true);
+    begin_wait(ghost);
     aspx_doorbell_ring(ghost->doorbell);
     aspx_balance_ask(win, ghost->rank_all, contig);
     aspx_ghost_scaling_ask(ghost->rank_all, contig);
@@ -117,7 +122,7 @@ static int flush_ghost(struct aspx_win *win, uint32_t g, aspx_flush_f *flush,
                           aspx_engine.contig_win);
     if (sent && rc == MPI_SUCCESS)
         rc = flush_dynamic(&ghost->sent, ghost->rank_all, flush);
-    await_ghost(ghost, false);
+    end_wait(ghost);
     return rc;
 }
 

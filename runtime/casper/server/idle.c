@@ -236,13 +236,13 @@ static bool block(struct aspx_idle *idle, uint32_t us)
     idle->events_before = aspx_net_events();
     if (!has_rung(idle))
         idle->ended = aspx_net_wait(&idle->blocked_signals, us);
-    if (us < LATE_US || has_rung(idle))
-        idle->ended = ASPX_NET_CANNOT; /* says little */
     aspx_heartbeat_set_doing(ASPX_POLLING);
     aspx_poll_sampler_yielded(&sampler);
     atomic_store(&heartbeat->idle_ns, aspx_idle_ns());
     atomic_store(&heartbeat->nap_ns, 0);
     rang = has_rung(idle);
+    if (us < LATE_US || rang)
+        idle->ended = ASPX_NET_CANNOT; /* says little */
     idle->turns.key = aspx_event_key(idle->turns.event);
     return rang;
 }

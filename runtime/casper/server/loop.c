@@ -11,7 +11,6 @@
 
 #include "runtime/adapt/node/node_controller.h"
 #include "runtime/base/clock.h"
-#include "runtime/net/device.h"
 #include "runtime/mpi/progress_request.h"
 #include "runtime/mpi/real.h"
 #include "runtime/net/net.h"
@@ -251,7 +250,6 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
         engine, (uint32_t) world->rank_all);
     struct aspx_node_controller *controller;
     struct aspx_idle idle;
-    uint64_t started = aspx_net_events();
     unsigned next = 0;
 
     aspx_heartbeat_begin(doorbell);
@@ -286,7 +284,7 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
         service.failed |= heard < 0;
         events = aspx_net_events() - before;
         tell_backlog(events);
-        if (!engine->rings && service.taken > aspx_net_events() - started)
+        if (!engine->rings && service.taken > aspx_net_events())
             aspx_net_set_deaf(ASPX_NET_LATE); /* they passed the device by */
         /* leaders' talk with each other keeps nobody awake */
         aspx_idle_step(&idle, worked || events > (uint64_t) heard,
