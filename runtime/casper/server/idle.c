@@ -233,7 +233,6 @@ static bool block(struct aspx_idle *idle, uint32_t us)
     atomic_store(&heartbeat->nap_ns, aspx_clock_ns(CLOCK_MONOTONIC));
     tell_how(idle);
     aspx_poll_sampler_blocks(&sampler);
-    idle->events_before = aspx_net_events();
     if (!has_rung(idle))
         idle->ended = aspx_net_wait(&idle->blocked_signals, us);
     aspx_heartbeat_set_doing(ASPX_POLLING);
@@ -259,10 +258,8 @@ static void block_for(struct aspx_idle *idle, uint32_t us, uint64_t due_us)
 
 /* After the round that followed a long block. Where work comes without waking
  * the ghost, whatever the reason, it naps from now on. */
-static void judge_block(struct aspx_idle *idle)
+static void judge_block(struct aspx_idle *idle, bool work)
 {
-    bool work = aspx_net_events() > idle->events_before;
-
     if (idle->ended == ASPX_NET_WOKEN && work)
         idle->late = 0;
     else if (idle->ended == ASPX_NET_TIMED_OUT && work &&
@@ -276,7 +273,7 @@ void aspx_idle_step(struct aspx_idle *idle, bool worked, uint64_t due_us)
     uint32_t us;
 
     if (idle->ended != ASPX_NET_CANNOT)
-        judge_block(idle);
+        judge_block(idle, worked);
     if (worked) {
         idle->busy = 0;
         aspx_await_end(&idle->turns);

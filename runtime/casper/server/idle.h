@@ -23,7 +23,6 @@ struct aspx_idle {
     unsigned polls;
     uint32_t busy; /* the device has said so in a row, without work */
     enum aspx_net_wait ended; /* the last block, if it was long */
-    uint64_t events_before;   /* that block: the device's */
     uint32_t late; /* blocks in a row that work did not end but their bound */
 };
 
