@@ -5,8 +5,9 @@
 
 #include <stdbool.h>
 
-/* Poll, and tell: by the device's word, and where that is not all (net.h) by
- * the time that it took. After aspx_net_count(). Threads: alone inside MPI. */
+/* Poll, and tell: by the device's word; where that is not all (net.h) poll
+ * twice and tell by the time that the second took, too. After aspx_net_count().
+ * Threads: alone inside MPI. */
 bool aspx_net_poll_moves(void (*poll)(void));
 
 #endif

@@ -155,15 +155,28 @@ static void wake_to_stop(void)
 
 /* ---- looking at MPI --------------------------------------------------------- */
 
+static bool has_polled; /* in this turn */
+
+/* A second poll only tells whether something moves: not while a caller waits.
+ */
+static void poll_politely(void)
+{
+    if (has_polled && aspx_gate_calls())
+        return;
+    aspx_progress_poll();
+    aspx_progress_counts.polls++;
+    has_polled = true;
+}
+
 /* Any call makes progress for all. Returns whether something moved. */
 static bool poll_once(void)
 {
     bool moved;
 
+    has_polled = false;
     aspx_timing_first.ours = true; /* the caller of MPI is not who polls */
-    moved = aspx_net_poll_moves(aspx_progress_poll);
+    moved = aspx_net_poll_moves(poll_politely);
     aspx_timing_first.ours = false;
-    aspx_progress_counts.polls++;
     return moved;
 }
 
