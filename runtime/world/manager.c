@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PMI-1 messages on the socket in PMI_FD; before each, the socket is compared
- * with the one that was there before MPI_Init. Where MPI was built with PMIx
- * there is none, but the library that it has loaded for that. */
+ * with the one that was there before MPI_Init. */
 #include "config.h"
 
 #include "manager.h"
 
 #include "runtime/base/backoff.h"
-#include "runtime/mpi/real.h"
 
-#include <dlfcn.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,36 +68,9 @@ void aspx_manager_greet(void)
         (void) recv(fd, answer, sizeof(answer), MSG_DONTWAIT);
 }
 
-/* As pmix.h declares them; procs NULL stands for all of the job. */
-typedef int pmix_initialized_f(void);
-typedef int pmix_abort_f(int status, const char *message, void *procs,
-                         size_t nprocs);
-
-static void *abort_pmix(void *its_abort)
-{
-    (void) ((pmix_abort_f *) its_abort)(1, "", NULL, 0);
-    return NULL;
-}
-
-/* In a thread, since it waits for its server without a limit. Returns whether
- * MPI has begun with PMIx. */
-static bool ask_pmix(void)
-{
-    void *library = aspx_real_library(), *its_abort;
-    pmix_initialized_f *has_begun;
-    pthread_t aborter;
-
-    if (!library)
-        return false;
-    has_begun = (pmix_initialized_f *) dlsym(library, "PMIx_Initialized");
-    its_abort = dlsym(library, "PMIx_Abort");
-    return has_begun && its_abort && has_begun() &&
-           pthread_create(&aborter, NULL, abort_pmix, its_abort) == 0;
-}
-
 void aspx_manager_abort(void)
 {
-    if (send_message(find_socket(), "cmd=abort exitcode=1\n") || ask_pmix())
+    if (send_message(find_socket(), "cmd=abort exitcode=1\n"))
         aspx_backoff_nap(ASPX_WAIT_MANAGER);
 }
 

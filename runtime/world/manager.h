@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The process manager, on the descriptor that MPI has from it (PMI_FD), for
  * what MPI itself cannot tell it from a thread of ours. Speaks PMI-1, as MPICH
- * does to hydra and to Slurm's pmi2 plugin. Under PMIx only the abort is told;
- * any other manager takes it for an error like our exit. */
+ * does to hydra and to Slurm's pmi2 plugin. To any other our exit is the error:
+ * PMIx's server ends the job of a client that exits unfinalized. */
 #ifndef ASPEN_RUNTIME_WORLD_MANAGER_H
 #define ASPEN_RUNTIME_WORLD_MANAGER_H
 
