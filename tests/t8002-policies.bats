@@ -104,7 +104,7 @@ refused() {
 
 @test "the shipped policies are accepted" {
     local policies=$ASPEN_TOP/policies
-    for job in rma shared-cores windows; do
+    for job in communicators rma shared-cores windows; do
         run "$aspen" check-policy --job "$policies/$job.yaml"
         ended_with 0
     done
@@ -137,6 +137,44 @@ refused() {
     printed ',window=order:1-2;async_config:off;from:windows.yaml%3A13%3A5,'
     request --progress "$output"
     printed ',window=order:1-2;async_config:off;from:windows.yaml%3A13%3A5,'
+}
+
+@test "rules for communicators: bad ones have a place, good ones arrive" {
+    printf 'communicators:\n  - {name: halo*, p2p: all}\n' >name.yaml
+    refused '^name.yaml:2:5: .*MPI_Comm_set_name.*order:' --policy name.yaml
+    printf 'communicators:\n  - {size: 2, p2q: all}\n' >key.yaml
+    refused '^key.yaml:2:15: .*"p2p"' --policy key.yaml
+    printf 'communicators: {p2p: all}\n' >map.yaml
+    refused '^map.yaml:1:16: communicators: takes a list' --policy map.yaml
+    printf 'mode: ghost\ncommunicators:\n  - {size: 4-, p2p: all}\n' >job.yaml
+    run "$aspen" check-policy --job job.yaml
+    ended_with 0
+    printed '^rules for communicators'
+    printed 'job.yaml:3:5: size 4-: p2p=all$'
+    request --policy job.yaml
+    ended_with 0
+    [ "$output" = "ghost:1,communicator=size:4-;p2p:all;from:job.yaml%3A3%3A5" ]
+    # As the runtime gets it: it would refuse a layout that it cannot read.
+    run timeout -k 2 60 "$ASPEN_TOP/tests/ghostrun" -n 2 --report \
+        --communicator 'size:4-;p2p:all' "$ASPEN_BUILD/examples/hello"
+    ended_with 0
+    printed 'ghost mode'
+    run timeout -k 2 60 "$ASPEN_TOP/tests/ghostrun" -n 2 --report \
+        --communicator 'p2p:every' "$ASPEN_BUILD/examples/hello"
+    not_printed 'ghost mode'
+}
+
+@test "p2p where no ghosts carry messages: an error, or a note" {
+    refused 'ghost:N,p2p=all, or ghost:N,offload' --progress \
+        ghost:1,offload,p2p=all
+    request --progress thread,p2p=all
+    ended_with 0
+    printed '^p2p \(.*\) is left out: mode thread has no ghosts$'
+    printed '^thread,p2p=off$'
+    refused 'mode offload has no ghosts.*require' --progress \
+        offload,p2p=all,require
+    request --progress ghost:1,p2p=all
+    [ "$output" = "ghost:1,p2p=all" ]
 }
 
 @test "the man page lists the knobs of the schema" {

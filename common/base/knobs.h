@@ -51,6 +51,8 @@ enum {
 #define ASP_WORDS_coll_mode(W)                                                 \
     W(ASP_COLL_MODE_OFF, "off") W(ASP_COLL_MODE_TABLE, "table")                \
     W(ASP_COLL_MODE_TUNE, "tune")
+#define ASP_WORDS_p2p(W)                                                       \
+    W(ASP_P2P_OFF, "off") W(ASP_P2P_ALL, "all") W(ASP_P2P_LARGE, "large")
 #define ASP_WORDS_no(W) W(, "no")
 #define ASP_WORDS_effort(W) W(ASP_EFFORT_FEW, "few") W(ASP_EFFORT_ALL, "all")
 #define ASP_WORDS_family(W)                                                    \
@@ -118,6 +120,15 @@ enum {
     R(RMA_DIRECT, rma_direct, "rma.direct", WORD, "auto", direct, 0, 0, "", 0, \
       "leave contiguous puts and gets to the RDMA device, past the ghosts; "   \
       "auto: where every node has one")                                        \
+    R(P2P, p2p, "p2p", WORD, "off", p2p, 0, 0, "", 0,                          \
+      "mode ghost: ghosts carry the messages between ranks: all: of every "    \
+      "size; large: small ones go MPI's way on communicators whose messages "  \
+      "have the length of their receives, as the program or a rule promises "  \
+      "(mpi_assert_exact_length), on others as all; not beside offload")       \
+    R(P2P_LARGE, p2p_large_kb, "p2p.large_kb", NUMBER, "8", none, 0, 1048576,  \
+      "KiB", 0,                                                                \
+      "p2p=large: messages up to this size are small; MPICH sends them at "    \
+      "once, without the receiver's help")                                     \
     R(MATCH, match, "match", WORD, "auto", switch, 0, 0, "",                   \
       ASP_KNOB_NO_HELPER | ASP_KNOB_SAID_IN_OFF,                               \
       "auto: receives that name source and tag are looked up, and not "        \
@@ -244,6 +255,7 @@ enum asp_active { ASP_WORDS_active(ASP_WORD_ENUMERATOR) };
 enum asp_binding { ASP_WORDS_binding(ASP_WORD_ENUMERATOR) };
 enum asp_balance { ASP_WORDS_balance(ASP_WORD_ENUMERATOR) };
 enum asp_direct { ASP_WORDS_direct(ASP_WORD_ENUMERATOR) };
+enum asp_p2p { ASP_WORDS_p2p(ASP_WORD_ENUMERATOR) };
 enum asp_switch { ASP_WORDS_switch(ASP_WORD_ENUMERATOR) };
 enum asp_coll_mode { ASP_WORDS_coll_mode(ASP_WORD_ENUMERATOR) };
 enum asp_effort { ASP_WORDS_effort(ASP_WORD_ENUMERATOR) };

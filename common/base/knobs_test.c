@@ -57,6 +57,8 @@ static void defaults_land(void **state)
     assert_int_equal(knobs.rma_binding, ASP_BINDING_RANK);
     assert_int_equal(knobs.rma_balance, ASP_BALANCE_NONE);
     assert_int_equal(knobs.rma_direct, ASP_DIRECT_AUTO);
+    assert_int_equal(knobs.p2p, ASP_P2P_OFF);
+    assert_int_equal(knobs.p2p_large_kb, 8);
     assert_int_equal(knobs.match, ASP_SWITCH_AUTO);
     assert_int_equal(knobs.pack, ASP_SWITCH_AUTO);
     assert_int_equal(knobs.coll, ASP_COLL_MODE_OFF);
@@ -108,6 +110,7 @@ static void words_go_round(void **state)
     }
     assert_int_equal(asp_knob_word(ASP_KNOB_RMA_BALANCE, "queue"),
                      ASP_BALANCE_QUEUE);
+    assert_int_equal(asp_knob_word(ASP_KNOB_P2P, "large"), ASP_P2P_LARGE);
     assert_int_equal(asp_knob_word(ASP_KNOB_COLL, "tune"), ASP_COLL_MODE_TUNE);
     assert_int_equal(asp_knob_word(ASP_KNOB_MODE, "thread"), ASP_MODE_THREAD);
 }

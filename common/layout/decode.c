@@ -319,22 +319,33 @@ static int read_knob(struct scan *scan, struct asp_layout *out)
     return 0;
 }
 
-static int read_window(struct scan *scan, struct asp_layout *out)
+static int read_rule(struct scan *scan, struct asp_layout *out,
+                     enum asp_objkind_id kind)
 {
     const char *stop = memchr(scan->at, ' ', (size_t) (scan->end - scan->at));
-    struct asp_winrules *windows = &out->windows;
+    struct asp_objrules *rules = &out->rules[kind];
     struct asp_err why;
 
     if (!stop)
         stop = scan->end;
-    if (windows->n == ASP_WINRULES_MAX)
-        return bad(scan, "too many rules for windows");
-    if (asp_winrule_parse(scan->at, (size_t) (stop - scan->at),
-                          &windows->rule[windows->n], &why))
+    if (rules->n == ASP_OBJRULES_MAX)
+        return bad(scan, "too many rules of a kind");
+    if (asp_objrule_parse(kind, scan->at, (size_t) (stop - scan->at),
+                          &rules->rule[rules->n], &why))
         return bad(scan, why.text);
     scan->at = stop;
-    windows->n++;
+    rules->n++;
     return 0;
+}
+
+static int read_window(struct scan *scan, struct asp_layout *out)
+{
+    return read_rule(scan, out, ASP_OBJ_WINDOW);
+}
+
+static int read_communicator(struct scan *scan, struct asp_layout *out)
+{
+    return read_rule(scan, out, ASP_OBJ_COMM);
 }
 
 enum field_flag { FIELD_ONE, FIELD_MAYBE, FIELD_MANY };
@@ -360,6 +371,7 @@ static const struct field {
     {" task=", read_task, FIELD_MANY},
     {" knob=", read_knob, FIELD_MANY},
     {" window=", read_window, FIELD_MANY},
+    {" communicator=", read_communicator, FIELD_MANY},
 };
 
 static int bad_word(const struct scan *scan, const char *word)

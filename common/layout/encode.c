@@ -93,6 +93,17 @@ static void put_task(struct asp_strbuf *out, const struct asp_layout_task *task)
     put_cpus(out, &task->cpus);
 }
 
+static void put_rules(struct asp_strbuf *out, enum asp_objkind_id kind,
+                      const struct asp_objrules *rules)
+{
+    for (uint32_t r = 0; r < rules->n; r++) {
+        char text[ASP_OBJRULE_TEXT_MAX];
+
+        asp_objrule_print(&rules->rule[r], text, sizeof(text));
+        asp_strbuf_add(out, " %s=%s", asp_objkind(kind)->word, text);
+    }
+}
+
 static size_t encode(const struct asp_layout *layout, char *buf, size_t size,
                      bool names)
 {
@@ -121,12 +132,8 @@ static size_t encode(const struct asp_layout *layout, char *buf, size_t size,
         asp_strbuf_add(&out, " knob=%s:", asp_knobs[id].name);
         put_value(&out, asp_knobs_text(&layout->knobs, id, value));
     }
-    for (uint32_t w = 0; w < layout->windows.n; w++) {
-        char text[ASP_WINRULE_TEXT_MAX];
-
-        asp_winrule_print(&layout->windows.rule[w], text, sizeof(text));
-        asp_strbuf_add(&out, " window=%s", text);
-    }
+    for (enum asp_objkind_id kind = 0; kind < ASP_OBJ_KINDS; kind++)
+        put_rules(&out, kind, &layout->rules[kind]);
     asp_strbuf_add(&out, " end");
     return out.cut ? 0 : out.len;
 }

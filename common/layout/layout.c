@@ -3,6 +3,8 @@
  * encode.c and decode.c; see layout.h. */
 #include "layout.h"
 
+#include "common/rules/commrule.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +47,21 @@ bool asp_layout_offloads(const struct asp_layout *layout)
 {
     return layout->mode == ASP_MODE_OFFLOAD ||
            (layout->mode == ASP_MODE_GHOST && layout->knobs.offload);
+}
+
+bool asp_layout_carries(const struct asp_layout *layout)
+{
+    const struct asp_objrules *rules = &layout->rules[ASP_OBJ_COMM];
+
+    if (layout->mode != ASP_MODE_GHOST || layout->knobs.offload)
+        return false;
+    if (layout->knobs.p2p != ASP_P2P_OFF)
+        return true;
+    for (uint32_t r = 0; r < rules->n; r++)
+        if (asp_knob_word(ASP_KNOB_P2P, rules->rule[r].value[ASP_COMM_P2P]) >
+            ASP_P2P_OFF)
+            return true;
+    return false;
 }
 
 static bool overlap(const struct asp_cpuset *a, const struct asp_cpuset *b)

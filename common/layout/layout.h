@@ -15,7 +15,7 @@
 #include "common/base/err.h"
 #include "common/base/knobs.h"
 #include "common/base/limits.h"
-#include "common/rules/winrule.h"
+#include "common/rules/objrule.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -61,7 +61,7 @@ struct asp_layout {
     struct asp_layout_task *tasks; /* ntasks, by local task id, owned */
     struct asp_cpuset service;     /* service CPUs of this node (thread mode) */
     struct asp_knobs knobs;        /* as resolved */
-    struct asp_winrules windows;   /* rules for single windows */
+    struct asp_objrules rules[ASP_OBJ_KINDS]; /* for single objects */
 };
 
 /* A degraded layout is what the plugin writes by itself when the agent is
@@ -81,6 +81,10 @@ const char *asp_role_name(enum asp_role role);
 
 /* Does each user get an offload thread: in mode offload, or beside ghosts? */
 bool asp_layout_offloads(const struct asp_layout *layout);
+
+/* Do ghosts carry the messages of some communicator, or may they: by the knob
+ * p2p or a rule? Never beside offload threads. */
+bool asp_layout_carries(const struct asp_layout *layout);
 
 /* Has this task of this node CPUs on which no other of its tasks runs? */
 bool asp_layout_alone(const struct asp_layout *layout, uint32_t rank_world);

@@ -41,7 +41,7 @@ static const char windows[] =
     "aspen-layout/1 job=1.0 mode=off gpn=0 bound=yes reason= digest= size=1 "
     "nnodes=1 node=0 nodes=n:0 service= task=0:user:0:-:numa0:h-1:c0 "
     "knob=heap:private window=order:1-4;async_config:off;from:j.yaml%3A3%3A5 "
-    "window=name:a%2A;rma.balance:ops end";
+    "window=name:a%2A;rma.balance:ops communicator=size:4-;p2p:large end";
 
 static const char *const good[] = {full, cyclic, degraded, mode_off, windows};
 enum {
@@ -151,10 +151,39 @@ static void knobs_of_mode_off(void **state)
     asp_layout_destroy(layout);
 }
 
+/* By the knob, or by a rule; not by offload threads, or without ghosts. */
+static void carries(void **state)
+{
+    static const struct {
+        enum asp_mode mode;
+        const char *text;
+        bool carries;
+    } rows[] = {
+        {ASP_MODE_GHOST, "", false},
+        {ASP_MODE_GHOST, " knob=p2p:large", true},
+        {ASP_MODE_GHOST, " communicator=size:2;p2p:all", true},
+        {ASP_MODE_GHOST,
+         " communicator=size:2;p2p:off communicator=exact_length:true", false},
+        {ASP_MODE_GHOST, " knob=p2p:all knob=offload:yes", false},
+        {ASP_MODE_THREAD, " knob=p2p:all communicator=p2p:all", false},
+    };
+
+    (void) state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct asp_layout *layout = with_knobs("off", rows[i].text);
+
+        layout->mode = rows[i].mode;
+        if (asp_layout_carries(layout) != rows[i].carries)
+            fail_msg("row %zu", i);
+        asp_layout_destroy(layout);
+    }
+}
+
 static void reads_fields(void **state)
 {
     struct asp_layout *layout = decode(full);
     const struct asp_layout_task *ghost = &layout->tasks[2];
+    const struct asp_objrules *of_windows;
 
     (void) state;
     assert_string_equal(layout->reason, "pretended CPUs");
@@ -171,10 +200,13 @@ static void reads_fields(void **state)
     assert_string_equal(layout->nodes[1].name, "b:1");
     asp_layout_destroy(layout);
     layout = decode(windows);
-    assert_int_equal(layout->windows.n, 2);
-    assert_int_equal(layout->windows.rule[0].last, 4);
-    assert_string_equal(layout->windows.rule[0].origin, "j.yaml:3:5");
-    assert_string_equal(layout->windows.rule[1].name, "a*");
+    of_windows = &layout->rules[ASP_OBJ_WINDOW];
+    assert_int_equal(of_windows->n, 2);
+    assert_int_equal(of_windows->rule[0].order.last, 4);
+    assert_string_equal(of_windows->rule[0].origin, "j.yaml:3:5");
+    assert_string_equal(of_windows->rule[1].name, "a*");
+    assert_int_equal(layout->rules[ASP_OBJ_COMM].n, 1);
+    assert_int_equal(layout->rules[ASP_OBJ_COMM].rule[0].size.first, 4);
     asp_layout_destroy(layout);
 }
 
@@ -311,6 +343,7 @@ static void refuses(void **state)
     refuse(windows, "1-4", "4-1", EINVAL);
     refuse(windows, "rma.balance:ops", "no_locks:true", EINVAL);
     refuse(windows, " window=name", " window= window=name", EINVAL);
+    refuse(windows, "communicator=size", "communicator=name", EINVAL);
     refuse(windows, "knob=heap", "window=no_locks:true knob=heap", EINVAL);
     refuse(degraded, "task=-:ghost", "task=-:user", EINVAL);
     refuse(degraded, "task=-:user:-:-", "task=-:user:-:3", EINVAL);
@@ -357,24 +390,30 @@ static void no_room(void **state)
     asp_layout_destroy(NULL);
 }
 
-/* As many rules as there may be, and one more. */
-static void many_windows(void **state)
+/* As many rules of each kind as there may be, and one more. */
+static void many_rules(void **state)
 {
-    static const char rule[] = " window=order:7;no_locks:true";
+    static const char *const rules[ASP_OBJ_KINDS] = {
+        [ASP_OBJ_WINDOW] = " window=order:7;no_locks:true",
+        [ASP_OBJ_COMM] = " communicator=size:7;exact_length:true",
+    };
     char text[4096], *at = text;
     struct asp_layout *layout = NULL;
 
     (void) state;
-    for (int extra = 0; extra < 2; extra++) {
+    for (int i = 0; i < 2 * ASP_OBJ_KINDS; i++) {
+        enum asp_objkind_id kind = (enum asp_objkind_id)(i / 2);
+        int extra = i % 2;
+
         at = text + sprintf(text, "%.*s", (int) strlen(mode_off) - 4, mode_off);
-        for (int i = 0; i < ASP_WINRULES_MAX + extra; i++)
-            at += sprintf(at, "%s", rule);
+        for (int n = 0; n < ASP_OBJRULES_MAX + extra; n++)
+            at += sprintf(at, "%s", rules[kind]);
         at += sprintf(at, " end");
         assert_int_equal(
             asp_layout_decode(text, (size_t) (at - text), &layout, NULL),
             -extra);
         if (!extra)
-            assert_int_equal(layout->windows.n, ASP_WINRULES_MAX);
+            assert_int_equal(layout->rules[kind].n, ASP_OBJRULES_MAX);
         asp_layout_destroy(layout);
         layout = NULL;
     }
@@ -400,9 +439,13 @@ static void assert_sound(const struct asp_layout *layout)
         assert_int_equal(asp_knobs_set(&again, id, value), 0);
     }
     assert_non_null(asp_mode_name(layout->mode));
-    assert_true(layout->windows.n <= ASP_WINRULES_MAX);
-    for (uint32_t w = 0; w < layout->windows.n; w++)
-        assert_int_equal(asp_winrule_check(&layout->windows.rule[w], NULL), 0);
+    for (enum asp_objkind_id kind = 0; kind < ASP_OBJ_KINDS; kind++) {
+        const struct asp_objrules *rules = &layout->rules[kind];
+
+        assert_true(rules->n <= ASP_OBJRULES_MAX);
+        for (uint32_t r = 0; r < rules->n; r++)
+            assert_int_equal(asp_objrule_check(&rules->rule[r], NULL), 0);
+    }
     for (uint32_t n = 0; layout->nodes && n < layout->nnodes; n++) {
         assert_true(layout->nodes[n].ntasks > layout->ghosts_per_node);
         ranks += layout->nodes[n].ntasks;
@@ -474,8 +517,8 @@ int main(void)
         cmocka_unit_test(broken_knobs), cmocka_unit_test(knobs_of_mode_off),
         cmocka_unit_test(roles),        cmocka_unit_test(refuses),
         cmocka_unit_test(alone),        cmocka_unit_test(refuses_cuts),
-        cmocka_unit_test(no_room),      cmocka_unit_test(many_windows),
-        cmocka_unit_test(fuzz),
+        cmocka_unit_test(no_room),      cmocka_unit_test(many_rules),
+        cmocka_unit_test(carries),      cmocka_unit_test(fuzz),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -144,7 +144,8 @@ int asp_policy_map(struct asp_setting settings[ASP_KNOB_COUNT],
         snprintf(name, sizeof(name), "%s%s%.64s", prefix, prefix[0] ? "." : "",
                  n->key);
         if (!prefix[0] && layer == ASP_LAYER_JOB &&
-            (strcmp(name, "version") == 0 || strcmp(name, "windows") == 0))
+            (strcmp(name, "version") == 0 ||
+             asp_policy_objects_section(name) < ASP_OBJ_KINDS))
             continue;
         if (n->kind == ASP_YAML_MAP) {
             if (prefix[0])
@@ -186,12 +187,13 @@ static int check_version(const struct asp_yaml_node *root, bool needed,
 static int add_site_doc(struct asp_policy *policy,
                         const struct asp_yaml_node *root, struct asp_err *err)
 {
-    static const char *const known[] = {"version", "defaults", "rules",
-                                        "windows", "limits"};
+    static const char *const known[] = {"version", "defaults",      "rules",
+                                        "windows", "communicators", "limits"};
 
     for (const struct asp_yaml_node *n = root->first; n; n = n->next) {
         bool defaults = strcmp(n->key, "defaults") == 0;
         bool limits = strcmp(n->key, "limits") == 0;
+        enum asp_objkind_id kind = asp_policy_objects_section(n->key);
         int rc = 0;
 
         if ((defaults || limits) && n->kind != ASP_YAML_MAP)
@@ -204,11 +206,11 @@ static int add_site_doc(struct asp_policy *policy,
             rc = asp_policy_limits(policy, n, err);
         else if (strcmp(n->key, "rules") == 0)
             rc = asp_policy_rules(policy, n, err);
-        else if (strcmp(n->key, "windows") == 0)
-            rc = asp_policy_windows_read(&policy->windows_of[ASP_LAYER_SITE], n,
-                                         err);
+        else if (kind < ASP_OBJ_KINDS)
+            rc = asp_policy_objects_read(
+                &policy->objects[kind].layers[ASP_LAYER_SITE], kind, n, err);
         else if (strcmp(n->key, "version") != 0)
-            rc = asp_policy_unknown("section", n->key, known, 5, &n->key_at,
+            rc = asp_policy_unknown("section", n->key, known, 6, &n->key_at,
                                     err);
         if (rc < 0)
             return -1;
@@ -222,10 +224,14 @@ static int add_job_doc(struct asp_policy *policy,
     if (asp_policy_map(policy->layers[ASP_LAYER_JOB], root, "", ASP_LAYER_JOB,
                        err) < 0)
         return -1;
-    for (const struct asp_yaml_node *n = root->first; n; n = n->next)
-        if (strcmp(n->key, "windows") == 0)
-            return asp_policy_windows_read(&policy->windows_of[ASP_LAYER_JOB],
-                                           n, err);
+    for (const struct asp_yaml_node *n = root->first; n; n = n->next) {
+        enum asp_objkind_id kind = asp_policy_objects_section(n->key);
+
+        if (kind < ASP_OBJ_KINDS &&
+            asp_policy_objects_read(
+                &policy->objects[kind].layers[ASP_LAYER_JOB], kind, n, err) < 0)
+            return -1;
+    }
     return 0;
 }
 

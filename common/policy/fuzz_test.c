@@ -52,10 +52,12 @@ static void fuzz(void **state)
                                    "idle: {spin_us: 10}\n"
                                    "windows:\n  - order: 2-3\n"
                                    "    epochs_used: [lock, fence]\n"
-                                   "  - {name: a*, rma.balance: ops}\n";
+                                   "  - {name: a*, rma.balance: ops}\n"
+                                   "communicators: [{size: 2-, p2p: all}]\n";
     static const char spec[] = "ghost:2,require,placement.spread=pack,"
                                "idle.spin_us=17,report=/tmp/x,pmix=off,"
-                               "window=order:1-;no_locks:true;from:a%3A1";
+                               "window=order:1-;no_locks:true;from:a%3A1,"
+                               "communicator=order:2;p2p:large";
     static const char *const texts[] = {site_text, job_text, spec};
     uint32_t seed = 4711, accepted[3] = {0};
 

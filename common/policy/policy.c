@@ -256,6 +256,18 @@ static bool asked_for(const struct asp_setting *setting)
     return setting->layer >= ASP_LAYER_JOB && setting->note[0];
 }
 
+/* The note of a limit that cut what the job asked for, or NULL. */
+static const char *find_asked(const struct asp_policy *policy)
+{
+    for (enum asp_objkind_id kind = 0; kind < ASP_OBJ_KINDS; kind++)
+        if (policy->objects[kind].note[0])
+            return policy->objects[kind].note;
+    for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++)
+        if (asked_for(&policy->resolved[id]))
+            return policy->resolved[id].note;
+    return NULL;
+}
+
 /* Who says "on" wants it, although a site or the environment would rather not.
  * A policy file that says off was named by the same user. */
 static void heed_wish(struct asp_policy *policy)
@@ -278,18 +290,19 @@ int asp_policy_resolve(struct asp_policy *policy, const struct asp_facts *facts,
             advise_ghosts(policy);
         apply_limit(policy, id);
     }
-    if (asp_policy_windows_resolve(policy, facts, err) < 0)
+    if (asp_policy_objects_resolve(policy, facts, err) < 0)
         return -1;
-    if (policy->windows_note[0] && asp_policy_bool(policy, ASP_KNOB_REQUIRE))
-        return asp_errf(err, EPERM, "%s, and the request says require",
-                        policy->windows_note);
-    if (asp_policy_bool(policy, ASP_KNOB_REQUIRE))
-        for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++)
-            if (asked_for(&policy->resolved[id]))
-                return asp_errf(err, EPERM, "%s, and the request says require",
-                                policy->resolved[id].note);
+    if (asp_policy_bool(policy, ASP_KNOB_REQUIRE)) {
+        const char *note = find_asked(policy);
+
+        if (note)
+            return asp_errf(err, EPERM, "%s, and the request says require",
+                            note);
+    }
     choose_mode(policy, facts);
     asp_policy_profile_table(policy);
+    if (asp_policy_p2p(policy, err) < 0)
+        return -1;
     note_idle_offload(policy);
     return 0;
 }
@@ -354,7 +367,8 @@ const char *asp_policy_notes(const struct asp_policy *policy, char *buf,
     buf[0] = '\0';
     for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++)
         add_note(buf, size, policy->resolved[id].note);
-    add_note(buf, size, policy->windows_note);
+    for (enum asp_objkind_id kind = 0; kind < ASP_OBJ_KINDS; kind++)
+        add_note(buf, size, policy->objects[kind].note);
     return buf;
 }
 
@@ -374,12 +388,28 @@ static bool is_said(const struct asp_policy *policy, enum asp_knob_id id,
            strcmp(s->value, asp_knobs[id].builtin) != 0;
 }
 
+/* The rules for objects that the job brought. */
+static void print_objects(const struct asp_policy *policy,
+                          struct asp_strbuf *out)
+{
+    for (enum asp_objkind_id kind = 0; kind < ASP_OBJ_KINDS; kind++) {
+        const struct asp_policy_objects *objects = &policy->objects[kind];
+
+        for (uint32_t i = objects->nsite; i < objects->all.n; i++) {
+            char text[ASP_OBJRULE_TEXT_MAX];
+
+            asp_objrule_print(&objects->all.rule[i], text, sizeof(text));
+            asp_strbuf_add(out, ",%s=%s", asp_objkind(kind)->word, text);
+        }
+    }
+}
+
 static int print_request(const struct asp_policy *policy, bool counting,
                          char *buf, size_t size, struct asp_err *err)
 {
     enum asp_mode mode = asp_policy_mode(policy);
     struct asp_strbuf out = asp_strbuf_on(buf, size);
-    char text[ASP_WINRULE_TEXT_MAX];
+    bool knobs_cut;
 
     asp_strbuf_add(&out, "%s", asp_mode_name(mode));
     if (mode == ASP_MODE_GHOST)
@@ -390,16 +420,14 @@ static int print_request(const struct asp_policy *policy, bool counting,
             asp_strbuf_add(&out, ",%s=%s", asp_knobs[id].name,
                            policy->resolved[id].value);
     }
-    for (uint32_t i = policy->windows_site; i < policy->windows.n; i++) {
-        asp_winrule_print(&policy->windows.rule[i], text, sizeof(text));
-        asp_strbuf_add(&out, ",%s=%s", ASP_SPEC_WINDOW, text);
-    }
+    knobs_cut = out.cut;
+    print_objects(policy, &out);
     if (out.cut)
         return asp_errf(err, ENOSPC, "the request is longer than %zu bytes%s",
                         size - 1,
-                        policy->windows.n > policy->windows_site
-                            ? ": too many rules for windows"
-                            : "");
+                        knobs_cut ? ""
+                                  : ": too many rules for windows or "
+                                    "communicators");
     return (int) out.len;
 }
 
@@ -423,16 +451,20 @@ static uint64_t add_hash(uint64_t hash, const char *text)
 void asp_policy_digest(const struct asp_policy *policy, char out[17])
 {
     uint64_t hash = ASP_HASH_START;
-    char text[ASP_WINRULE_TEXT_MAX];
+    char text[ASP_OBJRULE_TEXT_MAX];
 
     for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++)
         hash = add_hash(hash, policy->resolved[id].value);
-    for (uint32_t i = 0; i < policy->windows.n; i++) {
-        struct asp_winrule rule = policy->windows.rule[i];
+    for (enum asp_objkind_id kind = 0; kind < ASP_OBJ_KINDS; kind++) {
+        const struct asp_objrules *all = &policy->objects[kind].all;
 
-        rule.origin[0] = '\0';
-        asp_winrule_print(&rule, text, sizeof(text));
-        hash = add_hash(hash, text);
+        for (uint32_t i = 0; i < all->n; i++) {
+            struct asp_objrule rule = all->rule[i];
+
+            rule.origin[0] = '\0';
+            asp_objrule_print(&rule, text, sizeof(text));
+            hash = add_hash(hash, text);
+        }
     }
     snprintf(out, 17, "%016" PRIx64, hash);
 }
@@ -445,7 +477,8 @@ void asp_policy_to_layout(const struct asp_policy *policy,
     asp_policy_digest(policy, digest);
     snprintf(layout->policy_digest, sizeof(layout->policy_digest), "%s",
              digest);
-    layout->windows = policy->windows;
+    for (enum asp_objkind_id kind = 0; kind < ASP_OBJ_KINDS; kind++)
+        layout->rules[kind] = policy->objects[kind].all;
     for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++)
         if (asp_knobs[id].flags & ASP_KNOB_TO_RUNTIME)
             (void) asp_knobs_set(&layout->knobs, id,

@@ -14,7 +14,7 @@
 #include "common/base/knobs.h"
 #include "common/base/request_spec.h"
 #include "common/layout/layout.h"
-#include "common/rules/winrule.h"
+#include "common/rules/objrule.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -120,7 +120,8 @@ bool asp_policy_is_auto(const struct asp_policy *policy);
 /* Merge by layer and apply the site's limits.
  *   facts  may be NULL: no rule that asks for something matches
  * Returns 0, or -1 with errno EPERM (require, and a limit changed what was
- * asked) or ENOTSUP; may be called again with other facts. */
+ * asked, or it cannot be had) or ENOTSUP; may be called again with other facts.
+ */
 int asp_policy_resolve(struct asp_policy *policy, const struct asp_facts *facts,
                        struct asp_err *err);
 
@@ -136,8 +137,10 @@ int asp_policy_word(const struct asp_policy *policy,
 bool asp_policy_bool(const struct asp_policy *policy, enum asp_knob_id id);
 enum asp_mode asp_policy_mode(const struct asp_policy *policy);
 
-/* Rules for single windows, weakest first. Borrowed from the policy. */
-const struct asp_winrules *asp_policy_windows(const struct asp_policy *policy);
+/* Rules for single objects of a kind, weakest first. Borrowed from the policy.
+ */
+const struct asp_objrules *asp_policy_objects(const struct asp_policy *policy,
+                                              enum asp_objkind_id kind);
 
 /* Notes of all limits that applied, joined by "; ". "" when none. */
 const char *asp_policy_notes(const struct asp_policy *policy, char *buf,
@@ -158,7 +161,7 @@ int asp_policy_counting(const struct asp_policy *policy, char *buf, size_t size,
 /* 16 hexadecimal digits that stand for all resolved values. */
 void asp_policy_digest(const struct asp_policy *policy, char out[17]);
 
-/* Put digest, the runtime's knobs and the rules for windows into a layout. */
+/* Put digest, the runtime's knobs and the rules for objects into a layout. */
 void asp_policy_to_layout(const struct asp_policy *policy,
                           struct asp_layout *layout);
 

@@ -112,6 +112,8 @@ static void refuses_specs(void **state)
         {"thread,thread.service_cores=0", "1..64", EINVAL},
         {"thread,offload", "write offload", EINVAL},
         {"offload=yes,mode=thread", "write offload", EINVAL},
+        {"ghost:1,offload,p2p=large", "write ghost:N,p2p=large", EINVAL},
+        {"ghost:1,p2p=yes", "off|all|large", EINVAL},
     };
 
     (void) state;

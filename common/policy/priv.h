@@ -17,7 +17,7 @@ struct asp_rule {
     const struct asp_yaml_node *match; /* NULL: always; in policy->docs */
     struct asp_rule_set *sets;         /* owned */
     size_t nsets;
-    struct asp_winrules *windows; /* owned; NULL: none */
+    struct asp_objrules *objects[ASP_OBJ_KINDS]; /* owned; NULL: none */
 };
 
 struct asp_limit {
@@ -28,8 +28,13 @@ struct asp_limit {
     char origin[ASP_ERR_PLACE_MAX];
 };
 
-/* The key of a rule for windows in a SPEC. */
-#define ASP_SPEC_WINDOW "window"
+/* The rules for objects of one kind. */
+struct asp_policy_objects {
+    struct asp_objrules layers[ASP_LAYER_COUNT]; /* as they were read */
+    struct asp_objrules all;                     /* resolved, weakest first */
+    uint32_t nsite;                              /* of these, from the site */
+    char note[ASP_ERR_PLACE_MAX]; /* what became of a rule of the job, or "" */
+};
 
 struct asp_policy {
     struct asp_setting layers[ASP_LAYER_COUNT][ASP_KNOB_COUNT];
@@ -41,10 +46,7 @@ struct asp_policy {
     struct asp_rule *rules; /* owned */
     size_t nrules;
     struct asp_yaml *doc; /* the site policy: rules point into it */
-    struct asp_winrules windows_of[ASP_LAYER_COUNT]; /* as they were read */
-    struct asp_winrules windows;          /* resolved, weakest first */
-    uint32_t windows_site;                /* of these, from the site */
-    char windows_note[ASP_ERR_PLACE_MAX]; /* what a limit did, or "" */
+    struct asp_policy_objects objects[ASP_OBJ_KINDS];
 };
 
 /* Check a value and store it in settings[id] with its origin. "ghost:2" as
@@ -77,16 +79,28 @@ const char *asp_limit_apply(enum asp_knob_id id, const struct asp_limit *limit,
 /* coll.table and coll.save of the profile, when nobody said which. */
 void asp_policy_profile_table(struct asp_policy *policy);
 
-/* Append the rules of a windows: list, or one in its text form. On failure
- * rules->n may have grown; the caller gives up or puts it back. */
-int asp_policy_windows_read(struct asp_winrules *rules,
+/* p2p, in knob and rules, and offload, of which a step has one at most, and p2p
+ * only in mode ghost. What cannot be had is off in what was resolved, with a
+ * note where the job asked for it. Returns 0, or -1 with errno EPERM if the job
+ * says require, too. */
+int asp_policy_p2p(struct asp_policy *policy, struct asp_err *err);
+
+/* Append the rules of a section of that kind, or one in its text form. On
+ * failure rules->n may have grown; the caller gives up or puts it back. */
+int asp_policy_objects_read(struct asp_objrules *rules,
+                            enum asp_objkind_id kind,
                             const struct asp_yaml_node *list,
                             struct asp_err *err);
-int asp_policy_windows_spec(struct asp_winrules *rules, const char *text,
+int asp_policy_objects_spec(struct asp_objrules *rules,
+                            enum asp_objkind_id kind, const char *text,
                             const char *origin, struct asp_err *err);
 
+/* The kind of the rules in this section of a policy. Returns ASP_OBJ_KINDS if
+ * it is none of theirs. */
+enum asp_objkind_id asp_policy_objects_section(const char *key);
+
 /* Merge: site, the site's rules that match, job, environment, line. */
-int asp_policy_windows_resolve(struct asp_policy *policy,
+int asp_policy_objects_resolve(struct asp_policy *policy,
                                const struct asp_facts *facts,
                                struct asp_err *err);
 

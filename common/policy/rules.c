@@ -179,41 +179,43 @@ static int read_sets(struct asp_rule *rule, const struct asp_yaml_node *map,
     return rc;
 }
 
-static int read_windows(struct asp_rule *rule, const struct asp_yaml_node *list,
-                        struct asp_err *err)
+static int read_objects(struct asp_rule *rule, enum asp_objkind_id kind,
+                        const struct asp_yaml_node *list, struct asp_err *err)
 {
-    rule->windows = calloc(1, sizeof(*rule->windows));
-    if (!rule->windows)
+    rule->objects[kind] = calloc(1, sizeof(*rule->objects[kind]));
+    if (!rule->objects[kind])
         return asp_err_at(err, ENOMEM, &list->at, "no memory");
-    return asp_policy_windows_read(rule->windows, list, err);
+    return asp_policy_objects_read(rule->objects[kind], kind, list, err);
 }
 
 static int read_rule(struct asp_rule *rule, const struct asp_yaml_node *map,
                      struct asp_err *err)
 {
-    static const char *const known[] = {"match", "set", "windows"};
-    const struct asp_yaml_node *set = NULL, *windows = NULL;
+    static const char *const known[] = {"match", "set", "windows",
+                                        "communicators"};
+    const struct asp_yaml_node *set = NULL, *objects = NULL;
 
     for (const struct asp_yaml_node *n = map->first; n; n = n->next) {
+        enum asp_objkind_id kind = asp_policy_objects_section(n->key);
 
-        if (strcmp(n->key, "windows") == 0)
-            windows = n;
-        else if (n->kind != ASP_YAML_MAP)
+        if (kind < ASP_OBJ_KINDS) {
+            objects = n;
+            if (read_objects(rule, kind, n, err) < 0)
+                return -1;
+        } else if (n->kind != ASP_YAML_MAP)
             return asp_err_at(err, EINVAL, &n->at, "%s takes a map", n->key);
         else if (strcmp(n->key, "match") == 0)
             rule->match = n;
         else if (strcmp(n->key, "set") == 0)
             set = n;
         else
-            return asp_policy_unknown("part of a rule", n->key, known, 3,
+            return asp_policy_unknown("part of a rule", n->key, known, 4,
                                       &n->key_at, err);
     }
-    if (!set && !windows)
+    if (!set && !objects)
         return asp_err_at(err, EINVAL, &map->at,
-                          "a rule needs set: or windows:");
+                          "a rule needs set:, windows: or communicators:");
     if (rule->match && check_match(rule->match, err) < 0)
-        return -1;
-    if (windows && read_windows(rule, windows, err) < 0)
         return -1;
     return set ? read_sets(rule, set, err) : 0;
 }
@@ -248,7 +250,8 @@ void asp_rules_free(struct asp_rule *rules, size_t nrules)
 {
     for (size_t i = 0; i < nrules; i++) {
         free(rules[i].sets);
-        free(rules[i].windows);
+        for (enum asp_objkind_id kind = 0; kind < ASP_OBJ_KINDS; kind++)
+            free(rules[i].objects[kind]);
     }
     free(rules);
 }

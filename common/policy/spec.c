@@ -2,8 +2,8 @@
 /* SPEC, the text of --async-progress: "mode[:N],key=value,...". A bare word is
  * the mode, or a yes-or-no knob that is meant: "ghost:2,require"; "offload" is
  * the mode where it comes first, else the knob: "ghost:1,offload". "on", in its
- * place, is a wish without a mode. Rules for windows come as window=TEXT, in
- * the form of common/rules/winrule.h. */
+ * place, is a wish without a mode. Rules for single objects come as window=TEXT
+ * and communicator=TEXT, in the form of common/rules/objrule.h. */
 #include "config.h"
 
 #include "common/base/nearest.h"
@@ -43,10 +43,11 @@ static bool says_on(const char *spec)
 
 /* One item: a key with its value, or a word (value NULL). */
 static int add_item(struct asp_setting settings[ASP_KNOB_COUNT],
-                    struct asp_winrules *windows, const char *item,
+                    struct asp_policy *policy, const char *item,
                     const char *value, bool first, enum asp_layer layer,
                     const struct asp_location *at, struct asp_err *err)
 {
+    enum asp_objkind_id kind = asp_objkind_find(item);
     enum asp_knob_id id;
 
     if (!item[0] && !value)
@@ -55,8 +56,9 @@ static int add_item(struct asp_setting settings[ASP_KNOB_COUNT],
     if (first && says_on(item))
         return 0;
     if (value) {
-        if (strcmp(item, ASP_SPEC_WINDOW) == 0)
-            return asp_policy_windows_spec(windows, value, at->file, err);
+        if (kind < ASP_OBJ_KINDS)
+            return asp_policy_objects_spec(&policy->objects[kind].layers[layer],
+                                           kind, value, at->file, err);
         return asp_policy_set(settings, item, value, layer, at, err);
     }
     id = asp_knob_find(item);
@@ -81,6 +83,21 @@ static int check_offload(const struct asp_setting settings[ASP_KNOB_COUNT],
                       "more: write offload, or ghost:N,offload, or thread");
 }
 
+/* Two ways for a message in one SPEC; of two sources the stronger one holds
+ * (p2p.c). */
+static int check_p2p(const struct asp_setting settings[ASP_KNOB_COUNT],
+                     const char *origin, struct asp_err *err)
+{
+    if (!settings[ASP_KNOB_P2P].set || !settings[ASP_KNOB_OFFLOAD].set ||
+        strcmp(settings[ASP_KNOB_P2P].value, "off") == 0 ||
+        strcmp(settings[ASP_KNOB_OFFLOAD].value, "no") == 0)
+        return 0;
+    return asp_err_in(err, EINVAL, origin,
+                      "ghosts carry messages, or offload threads do: write "
+                      "ghost:N,p2p=%s, or ghost:N,offload",
+                      settings[ASP_KNOB_P2P].value);
+}
+
 int asp_policy_add_spec(struct asp_policy *policy, const char *spec,
                         enum asp_layer layer, const char *origin,
                         struct asp_err *err)
@@ -90,8 +107,7 @@ int asp_policy_add_spec(struct asp_policy *policy, const char *spec,
     char text[ASP_SPEC_MAX + 1];
     const char *rest = text;
     struct asp_spec_item item;
-    struct asp_winrules *windows = &policy->windows_of[layer];
-    uint32_t nwindows = windows->n;
+    uint32_t nrules[ASP_OBJ_KINDS];
     size_t len = strlen(spec), bytes = sizeof(policy->layers[layer]);
     int rc = 0;
 
@@ -107,19 +123,23 @@ int asp_policy_add_spec(struct asp_policy *policy, const char *spec,
     if (!settings)
         return asp_errf(err, ENOMEM, "out of memory");
     memcpy(settings, policy->layers[layer], bytes);
+    for (enum asp_objkind_id kind = 0; kind < ASP_OBJ_KINDS; kind++)
+        nrules[kind] = policy->objects[kind].layers[layer].n;
     while (rc == 0 && asp_spec_next(&rest, &item)) {
         text[item.key + item.key_len - text] = '\0';
         if (item.value)
             text[item.value + item.value_len - text] = '\0';
-        rc = add_item(settings, windows, item.key, item.value, item.key == text,
+        rc = add_item(settings, policy, item.key, item.value, item.key == text,
                       layer, &at, err);
     }
     if (rc == 0)
         rc = check_offload(settings, origin, err);
     if (rc == 0)
+        rc = check_p2p(settings, origin, err);
+    if (rc == 0)
         memcpy(policy->layers[layer], settings, bytes);
-    else
-        windows->n = nwindows;
+    for (enum asp_objkind_id kind = 0; rc < 0 && kind < ASP_OBJ_KINDS; kind++)
+        policy->objects[kind].layers[layer].n = nrules[kind];
     if (rc == 0 && says_on(spec) && layer > policy->wanted)
         policy->wanted = layer;
     free(settings);

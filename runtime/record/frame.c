@@ -120,17 +120,29 @@ static bool is_true_everywhere(const struct aspx_record *record, bool here)
     return all;
 }
 
-uint64_t *aspx_record_sum(struct aspx_record *record, const uint64_t *own,
-                          size_t n)
+static uint64_t *reduce(struct aspx_record *record, const uint64_t *own,
+                        size_t n, MPI_Op op)
 {
     bool ok;
-    uint64_t *sum = alloc_result(record, n * sizeof(*sum), &ok);
+    uint64_t *result = alloc_result(record, n * sizeof(*result), &ok);
 
     if (!is_true_everywhere(record, own && ok))
         return NULL;
-    aspx_real.MPI_Reduce(own, sum, (int) n, MPI_UINT64_T, MPI_SUM, 0,
+    aspx_real.MPI_Reduce(own, result, (int) n, MPI_UINT64_T, op, 0,
                          record->users);
-    return sum;
+    return result;
+}
+
+uint64_t *aspx_record_sum(struct aspx_record *record, const uint64_t *own,
+                          size_t n)
+{
+    return reduce(record, own, n, MPI_SUM);
+}
+
+uint64_t *aspx_record_most(struct aspx_record *record, const uint64_t *own,
+                           size_t n)
+{
+    return reduce(record, own, n, MPI_MAX);
 }
 
 void *aspx_record_rows(struct aspx_record *record, const void *own, size_t n,

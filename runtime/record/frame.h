@@ -65,6 +65,10 @@ void *aspx_record_alloc(struct aspx_record *record, size_t size);
 uint64_t *aspx_record_sum(struct aspx_record *record, const uint64_t *own,
                           size_t n);
 
+/* The largest of each, likewise. */
+uint64_t *aspx_record_most(struct aspx_record *record, const uint64_t *own,
+                           size_t n);
+
 /* The rows of all ranks in rank 0, by rank; NULL elsewhere and, everywhere,
  * when memory is short there. Collective.
  *   n       rows of this rank, which others have other numbers of

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rules are few and each uses one number of the record, so that a user can
  * follow them (docs/manual.md):
- *   no call on a window     ghosts had nothing to do: the same again if progress
+ *   no call on a window, no message by ghosts
+ *                           ghosts had nothing to do: the same again if progress
  *                           threads beside them helped, or an offload thread,
  *                           or nothing where nobody waited
  *   ghosts busy over 70 %   one more on each node, where it has room
@@ -126,7 +127,7 @@ static void after_ghosts(const struct aspt_record *record,
     uint64_t each = record->nodes ? record->ghosts / record->nodes : 0;
     double busy = busiest(record);
 
-    if (!aspt_calls_sum(record)) {
+    if (!aspt_calls_sum(record) && !record->messages.sent) {
         if (threads_helped(record)) {
             advice->ghosts = each ? (uint32_t) each : 1;
             choose(advice, ASP_MODE_GHOST,

@@ -30,7 +30,7 @@ static void print_settings(const struct asp_policy *policy)
         printf("%-18s %-12s %s%s%s\n", asp_knobs[id].name, s->value, s->origin,
                s->note[0] ? "; " : "", s->note);
     }
-    aspt_print_windows(stdout, asp_policy_windows(policy));
+    aspt_print_policy_rules(stdout, policy);
 }
 
 static int check(const char *path, bool job)

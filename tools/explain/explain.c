@@ -216,7 +216,7 @@ static int draw_layout(const struct options *options, struct asp_err *err)
     if (text && asp_layout_decode(text, strlen(text), &layout, err) == 0 &&
         (!options->topology || load_topo(options, &topo, err) == 0)) {
         aspt_picture(stdout, topo, layout);
-        aspt_print_windows(stdout, &layout->windows);
+        aspt_print_layout_rules(stdout, layout);
         rc = 0;
     }
     asp_topo_destroy(topo);

@@ -34,10 +34,12 @@ void aspt_print_knobs_man(FILE *to);
 void aspt_print_wrapped(FILE *to, const char *text);
 void aspt_put_troff(FILE *to, const char *text);
 
-/* Rules for windows: a table of some, nothing when there are none; and their
- * schema, for the two above. tools/explain/windows.c. */
-void aspt_print_windows(FILE *to, const struct asp_winrules *rules);
-void aspt_print_winkeys(FILE *to);
-void aspt_print_winkeys_man(FILE *to);
+/* Rules for single objects: a table of those of a policy or a layout, nothing
+ * when there are none; and their schema, for the two above.
+ * tools/explain/objects.c. */
+void aspt_print_policy_rules(FILE *to, const struct asp_policy *policy);
+void aspt_print_layout_rules(FILE *to, const struct asp_layout *layout);
+void aspt_print_objkeys(FILE *to);
+void aspt_print_objkeys_man(FILE *to);
 
 #endif

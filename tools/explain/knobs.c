@@ -59,7 +59,7 @@ void aspt_print_knobs(FILE *to)
         print_values(to, id);
         aspt_print_wrapped(to, asp_knobs[id].help);
     }
-    aspt_print_winkeys(to);
+    aspt_print_objkeys(to);
 }
 
 void aspt_put_troff(FILE *to, const char *text)
@@ -88,5 +88,5 @@ void aspt_print_knobs_man(FILE *to)
                                                       : ".\n",
               to);
     }
-    aspt_print_winkeys_man(to);
+    aspt_print_objkeys_man(to);
 }

@@ -283,6 +283,28 @@ static unsigned all_cpus(const struct asp_topo *topo)
     return count;
 }
 
+/* Who carries which messages, where ghosts carry some. */
+static void print_messages(FILE *to, const struct asp_layout *layout)
+{
+    char which[160] = "on communicators whose rule says so", line[512];
+
+    if (!asp_layout_carries(layout))
+        return;
+    if (layout->knobs.p2p == ASP_P2P_ALL)
+        snprintf(which, sizeof(which), "p2p=all");
+    if (layout->knobs.p2p == ASP_P2P_LARGE)
+        snprintf(which, sizeof(which),
+                 "p2p=large: with mpi_assert_exact_length those of more than "
+                 "%d KiB, else all",
+                 layout->knobs.p2p_large_kb);
+    snprintf(line, sizeof(line),
+             "messages: carried by ghosts (%s); g0 matches those to ranks of "
+             "this node. Partitioned ones, and those of intercommunicators and "
+             "of what MPI_Comm_idup makes stay MPI's",
+             which);
+    print_wrapped(to, 2, line);
+}
+
 static void print_head(FILE *to, const struct asp_topo *topo,
                        const struct asp_layout *layout)
 {
@@ -311,6 +333,7 @@ static void print_head(FILE *to, const struct asp_topo *topo,
     if (asp_layout_offloads(layout))
         print_wrapped(to, 2,
                       asp_plan_describe_cpus(topo, layout, line, sizeof(line)));
+    print_messages(to, layout);
 }
 
 void aspt_picture(FILE *to, const struct asp_topo *topo,

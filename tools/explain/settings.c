@@ -35,5 +35,5 @@ void aspt_print_settings(FILE *to, const struct asp_policy *policy)
     fprintf(to, "policy %s\n", digest);
     for (enum asp_knob_id id = 0; id < ASP_KNOB_COUNT; id++)
         print_setting(to, id, asp_policy_setting(policy, id));
-    aspt_print_windows(to, asp_policy_windows(policy));
+    aspt_print_policy_rules(to, policy);
 }

@@ -17,7 +17,7 @@ enum { LINES = 12 }; /* of windows on stderr; the file has all */
 
 struct counts {
     uint64_t more, contig_missing;
-    uint64_t hits[ASP_WINRULES_MAX];
+    uint64_t hits[ASP_OBJRULES_MAX];
 };
 
 enum { NUMBERS = sizeof(struct counts) / sizeof(uint64_t) };
@@ -74,7 +74,7 @@ static const char *maker(int flavor)
 
 static void print_entry(FILE *to, const struct aspx_registry_entry *entry)
 {
-    const struct asp_winrules *rules = aspx_rules_all();
+    const struct asp_objrules *rules = aspx_rules_all();
     const char *between = "; rules ";
 
     fprintf(to, "aspen: window %" PRIu32, entry->first);
@@ -104,7 +104,7 @@ static void print_entry(FILE *to, const struct aspx_registry_entry *entry)
 
 static void print(FILE *to, const struct aspx_record *record, const void *data)
 {
-    const struct asp_winrules *rules = aspx_rules_all();
+    const struct asp_objrules *rules = aspx_rules_all();
     const struct windows *windows = data;
     uint64_t more = windows->sum->more;
 
@@ -136,7 +136,7 @@ static void put_text(FILE *to, const char *key, const char *text)
 
 static void put_entry(FILE *to, const struct aspx_registry_entry *entry)
 {
-    const struct asp_winrules *rules = aspx_rules_all();
+    const struct asp_objrules *rules = aspx_rules_all();
     const char *between = "";
 
     fprintf(to,
@@ -163,23 +163,23 @@ static void put_entry(FILE *to, const struct aspx_registry_entry *entry)
     fputs("]}", to);
 }
 
-static void put_rule(FILE *to, const struct asp_winrule *rule, uint64_t hits)
+static void put_rule(FILE *to, const struct asp_objrule *rule, uint64_t hits)
 {
     char text[2048];
 
     fputc('{', to);
     put_text(to, "from", rule->origin);
     fputs(", ", to);
-    put_text(to, "match", asp_winrule_matchers(rule, text, sizeof(text)));
+    put_text(to, "match", asp_objrule_matchers(rule, text, sizeof(text)));
     fputs(", ", to);
-    put_text(to, "set", asp_winrule_values(rule, text, sizeof(text)));
+    put_text(to, "set", asp_objrule_values(rule, text, sizeof(text)));
     fprintf(to, ", \"windows\": %" PRIu64 "}", hits);
 }
 
 static void put_json(FILE *to, const struct aspx_record *record,
                      const void *data)
 {
-    const struct asp_winrules *rules = aspx_rules_all();
+    const struct asp_objrules *rules = aspx_rules_all();
     const struct windows *windows = data;
 
     (void) record;

@@ -152,7 +152,7 @@ static void count_rules(struct aspx_win *win)
  * process speaks for itself there. */
 static void apply_async_rule(struct aspx_win *win, const char *name)
 {
-    const struct asp_winrule *rule = aspx_rules_last(win->holds,
+    const struct asp_objrule *rule = aspx_rules_last(win->holds,
                                                      ASP_WIN_ASYNC_CONFIG);
 
     if (!rule || !rule->name[0])

@@ -49,7 +49,7 @@ void aspx_registry_close(void)
 
 static void count_rules(uint32_t holds)
 {
-    for (uint32_t r = 0; r < ASP_WINRULES_MAX; r++)
+    for (uint32_t r = 0; r < ASP_OBJRULES_MAX; r++)
         aspx_registry.hits[r] += holds >> r & 1;
 }
 

@@ -9,7 +9,7 @@
 #include "runtime/world/call_site.h"
 #include "request.h"
 
-#include "common/rules/winrule.h"
+#include "common/rules/objrule.h"
 #include "counts.h"
 
 #include <stdbool.h>
@@ -35,7 +35,7 @@ struct aspx_registry {
     uint32_t n;
     uint32_t more;                   /* windows that found no room */
     uint32_t contig_missing;         /* windows, as in struct aspx_win */
-    uint64_t hits[ASP_WINRULES_MAX]; /* windows for which a rule held */
+    uint64_t hits[ASP_OBJRULES_MAX]; /* windows for which a rule held */
     struct aspx_registry_entry entry[ASPX_REGISTRY_MAX];
 };
 

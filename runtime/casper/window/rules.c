@@ -11,17 +11,14 @@
 #include "runtime/base/log.h"
 #include "runtime/casper/arena/engine.h"
 
-#include "common/base/hash.h"
-
 #include "runtime/mpi/real.h"
 
-#include <fnmatch.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const struct asp_winrules none;
-static const struct asp_winrules *rules = &none;
+static const struct asp_objrules none;
+static const struct asp_objrules *rules = &none;
 static bool active, listed_too, call_sites;
 
 /* Windows made, as far as this process can tell: a new window is one more than
@@ -36,10 +33,10 @@ enum {
     UNIT_MOST,
     UNIT_LEAST,
     MISSED,
-    WORDS = MISSED + ASP_WINRULES_MAX
+    WORDS = MISSED + ASP_OBJRULES_MAX
 };
 
-const struct asp_winrules *aspx_rules_all(void)
+const struct asp_objrules *aspx_rules_all(void)
 {
     return rules;
 }
@@ -49,31 +46,17 @@ bool aspx_rules_active(void)
     return active;
 }
 
-/* Over the text of all rules. */
-static uint64_t digest(const struct asp_winrules *of)
-{
-    uint64_t hash = ASP_HASH_START;
-    char text[ASP_WINRULE_TEXT_MAX];
-
-    for (uint32_t r = 0; r < of->n; r++) {
-        int len = asp_winrule_print(&of->rule[r], text, sizeof(text));
-
-        hash = asp_hash(hash, text, (size_t) len + 1);
-    }
-    return hash;
-}
-
 void aspx_rules_start(const struct aspx_world *world, bool listed)
 {
     uint64_t mine[4], all[4];
 
-    mine[0] = digest(&world->layout->windows);
+    mine[0] = asp_objrules_digest(&world->layout->rules[ASP_OBJ_WINDOW]);
     mine[1] = ~mine[0];
     mine[2] = listed;
     mine[3] = !listed;
     aspx_real.MPI_Allreduce(mine, all, 4, MPI_UINT64_T, MPI_MAX, world->users);
     if (all[0] == ~all[1])
-        rules = &world->layout->windows;
+        rules = &world->layout->rules[ASP_OBJ_WINDOW];
     else if (world->rank_user == 0)
         aspx_log(ASPX_LOG_WARNING,
                  "the rules for windows are left out: the nodes "
@@ -82,14 +65,6 @@ void aspx_rules_start(const struct aspx_world *world, bool listed)
     active = rules->n > 0 || listed_too;
     for (uint32_t r = 0; r < rules->n; r++)
         call_sites = call_sites || rules->rule[r].site[0];
-}
-
-static bool matches_call_site(const struct asp_winrule *rule,
-                              const struct aspx_call_site *site)
-{
-    return !rule->site[0] ||
-           (site->place[0] && fnmatch(rule->site, site->place, 0) == 0) ||
-           (site->function[0] && fnmatch(rule->site, site->function, 0) == 0);
 }
 
 /* Fill verdict->order and so on from what all processes said. */
@@ -104,10 +79,9 @@ static void fill_verdict(struct aspx_verdict *verdict, const uint64_t *all)
     verdict->most = all[MOST];
     verdict->least = ~all[LEAST];
     for (uint32_t r = 0; r < rules->n; r++) {
-        const struct asp_winrule *rule = &rules->rule[r];
+        const struct asp_objrule *rule = &rules->rule[r];
 
-        if (all[MISSED + r] || (rule->first && (verdict->order < rule->first ||
-                                                verdict->order > rule->last)))
+        if (all[MISSED + r] || !asp_objrange_has(rule->order, verdict->order))
             continue;
         verdict->could |= UINT32_C(1) << r;
         if (!rule->name[0])
@@ -115,17 +89,14 @@ static void fill_verdict(struct aspx_verdict *verdict, const uint64_t *all)
     }
 }
 
-const struct asp_winrule *aspx_rules_last(uint32_t holds, enum asp_winkey_id id)
+const struct asp_objrule *aspx_rules_last(uint32_t holds, enum asp_winkey_id id)
 {
-    for (uint32_t r = rules->n; r-- > 0;)
-        if (holds >> r & 1 && rules->rule[r].value[id][0])
-            return &rules->rule[r];
-    return NULL;
+    return asp_objrules_last(rules, holds, id);
 }
 
 const char *aspx_rules_value(uint32_t holds, enum asp_winkey_id id)
 {
-    const struct asp_winrule *rule = aspx_rules_last(holds, id);
+    const struct asp_objrule *rule = aspx_rules_last(holds, id);
 
     return rule ? rule->value[id] : NULL;
 }
@@ -165,7 +136,7 @@ static void set_info(struct aspx_win_request *request)
     for (enum asp_winkey_id id = 0; id < ASP_WINKEY_COUNT; id++) {
         const char *value = aspx_rules_value(verdict->holds, id);
 
-        if (!value || asp_winkeys[id].flags & ASP_WIN_KNOB)
+        if (!value || asp_winkeys[id].flags & ASP_OBJ_KNOB)
             continue;
         if (!verdict->own_info && request->info == MPI_INFO_NULL)
             aspx_real.MPI_Info_create(&verdict->info);
@@ -180,7 +151,7 @@ static void set_info(struct aspx_win_request *request)
 static int refuse_arguments(const struct aspx_win_request *request,
                             enum asp_winkey_id id, int errclass)
 {
-    const struct asp_winrule *rule = aspx_rules_last(request->verdict.holds,
+    const struct asp_objrule *rule = aspx_rules_last(request->verdict.holds,
                                                      id);
     int rank;
 
@@ -210,8 +181,9 @@ int aspx_rules_choose(struct aspx_win_request *request)
     mine[UNIT_MOST] = (uint64_t) request->disp_unit;
     mine[UNIT_LEAST] = ~mine[UNIT_MOST];
     for (uint32_t r = 0; r < rules->n; r++)
-        mine[MISSED + r] = !matches_call_site(&rules->rule[r],
-                                              &verdict->call_site);
+        mine[MISSED + r] = !asp_objrule_site_holds(&rules->rule[r],
+                                                   verdict->call_site.place,
+                                                   verdict->call_site.function);
     if (aspx_real.MPI_Allreduce(mine, all, WORDS, MPI_UINT64_T, MPI_MAX,
                                 request->comm) != MPI_SUCCESS)
         return MPI_SUCCESS; /* what comes next will fail, too */
@@ -237,12 +209,8 @@ uint32_t aspx_rules_named(uint32_t could, const char *name)
 {
     uint32_t holds = 0;
 
-    for (uint32_t r = 0; r < rules->n; r++) {
-        const struct asp_winrule *rule = &rules->rule[r];
-
-        if (could >> r & 1 &&
-            (!rule->name[0] || (name[0] && fnmatch(rule->name, name, 0) == 0)))
+    for (uint32_t r = 0; r < rules->n; r++)
+        if (could >> r & 1 && asp_objrule_name_holds(&rules->rule[r], name))
             holds |= UINT32_C(1) << r;
-    }
     return holds;
 }

@@ -31,7 +31,7 @@ int aspx_rules_choose(struct aspx_win_request *request);
 void aspx_rules_done(struct aspx_verdict *verdict);
 
 /* The last rule of `holds` that sets a key, or NULL; its value. */
-const struct asp_winrule *aspx_rules_last(uint32_t holds,
+const struct asp_objrule *aspx_rules_last(uint32_t holds,
                                           enum asp_winkey_id id);
 const char *aspx_rules_value(uint32_t holds, enum asp_winkey_id id);
 
@@ -39,6 +39,6 @@ const char *aspx_rules_value(uint32_t holds, enum asp_winkey_id id);
 uint32_t aspx_rules_named(uint32_t could, const char *name);
 
 /* The rules; n is 0 when there are none. */
-const struct asp_winrules *aspx_rules_all(void);
+const struct asp_objrules *aspx_rules_all(void);
 
 #endif

@@ -43,7 +43,7 @@ int aspx_win_refuse(struct aspx_win *win, const char *call)
     bool told = atomic_flag_test_and_set(&win->refused);
 
     for (int k = 0; !told && k < 2; k++) {
-        const struct asp_winrule *rule = aspx_rules_last(win->holds, keys[k]);
+        const struct asp_objrule *rule = aspx_rules_last(win->holds, keys[k]);
 
         if (rule && strcmp(rule->value[keys[k]], "false") != 0)
             aspx_log(ASPX_LOG_ERROR,
