@@ -16,8 +16,10 @@
 #include "runtime/mpi/entry.h"
 #include "runtime/net/net.h"
 #include "runtime/offload/offload.h"
+#include "runtime/p2p/p2p.h"
 #include "runtime/pack/messages.h"
 #include "runtime/pack/staged.h"
+#include "runtime/posted/posted.h"
 #include "runtime/profile/observe.h"
 #include "runtime/profile/profile.h"
 #include "runtime/progress/progress.h"
@@ -55,14 +57,14 @@ static int finalize_keyval = MPI_KEYVAL_INVALID;
 
 /* What stands in front of some functions, from the inside out. */
 static const struct aspx_interceptor *const interceptors[] = {
-    &aspx_pack_interceptor,
-    &aspx_staged_interceptor,
-    &aspx_coll_interceptor,
-    &aspx_profile_interceptor,
+    &aspx_pack_interceptor, &aspx_staged_interceptor, &aspx_coll_interceptor,
+    &aspx_p2p_interceptor,  &aspx_posted_interceptor, &aspx_profile_interceptor,
 };
 enum { INTERCEPTORS = sizeof(interceptors) / sizeof(interceptors[0]) };
 _Static_assert((int) INTERCEPTORS <= (int) ASPX_INTERCEPTORS_MAX,
                "entry.c keeps them");
+
+static bool stands[INTERCEPTORS];
 
 /* How far we are. The lock serialises the first MPI_Init or MPI_Session_init
  * of several threads, and guards these. */
@@ -285,8 +287,6 @@ static void use_plain(const struct asp_layout *its_layout)
 /* Send the program's calls somewhere, past what stands in front. Once. */
 static void use(void (*use_entries)(const struct asp_layout *layout))
 {
-    bool stands[INTERCEPTORS] = {false};
-
     for (size_t i = 0; i < INTERCEPTORS; i++) {
         stands[i] = interceptors[i]->start && interceptors[i]->start(layout);
         if (stands[i])
@@ -312,6 +312,9 @@ static int leave(MPI_Comm comm, int keyval, void *value, void *extra)
     (void) keyval;
     (void) value;
     (void) extra;
+    for (size_t i = 0; i < INTERCEPTORS; i++)
+        if (stands[i] && interceptors[i]->leave)
+            interceptors[i]->leave();
     mode->finalize(layout);
     atomic_store(&left, true);
     return MPI_SUCCESS;

@@ -72,7 +72,7 @@ def at(tree, path):
 # Keys that a reader must do without, and objects whose keys are free.
 OPTIONAL = {"time", "ghost_busy", "active_ghosts", "active_ghosts_more", "adaptation",
             "mpi_fixes", "mpi_device", "profile_build", "windows_flat_less", "typed",
-            "collectives"}
+            "messages", "collectives"}
 FREE = re.compile(r"^(calls/\w+|time/calls)$")
 
 
@@ -393,6 +393,22 @@ def page_typed(root, record):
     page_counts(root, record, "typed")
 
 
+def page_messages(root, record):
+    messages = record["messages"]
+    verdict = words(sections(root)["Verdict"])
+    if messages["reason"]:
+        wanted = f"Ghosts carried no messages: {safe(messages['reason'])}."
+    else:
+        page_counts(root, record, "messages")
+        wanted = f"Ghosts carried {messages['sent']} messages"
+        section = sections(root)["What ghosts did with messages"]
+        equal("rules", [[row[0], row[3]] for row in rows(section, 1)]
+              if messages["rules"] else [],
+              [[r["from"], str(r["communicators"])] for r in messages["rules"]])
+    if wanted not in verdict:
+        complain(f"the verdict does not say {wanted!r}: {verdict}")
+
+
 def page_collectives(root, record):
     section = next(section for title, section in sections(root).items()
                    if title.startswith("What was chosen"))
@@ -406,7 +422,7 @@ def page_collectives(root, record):
 PARTS = {"calls": page_calls, "ghost_load": page_loads, "time": page_time,
          "ghost_busy": page_busy, "adaptation": page_adaptation,
          "offload": page_threads, "thread": page_threads, "typed": page_typed,
-         "collectives": page_collectives}
+         "messages": page_messages, "collectives": page_collectives}
 
 
 def page(*records):

@@ -93,7 +93,7 @@ hooks_by_hand() {
         -e 'plt_patch_(lead|replace)\( *"P?MPI' \
         -r runtime --include='*.[ch]' --exclude='*_test.c') |
         grep -vE -e '(->|\.)MPI_(SOURCE|TAG|ERROR) *=' \
-            -e '\.fill = aspx_(pack|staged|coll|profile)_fill,'
+            -e '\.fill = aspx_(pack|staged|coll|p2p|posted|profile)_fill,'
 }
 
 @test "nothing but the generator puts functions into tables" {
@@ -154,7 +154,7 @@ say() {
 @test "what stands before a function in C is in its row" {
     local before column words
     nm --defined-only "$ASPEN_BUILD/runtime/.libs/librank.a" |
-        awk '$2 == "T" && $3 ~ /^aspx_[a-z_]+_(MPI|MPIX|MPII)_/ {print $3}' \
+        awk '$2 == "T" && $3 ~ /^aspx_[a-z0-9_]+_(MPI|MPIX|MPII)_/ {print $3}' \
             >"$BATS_TEST_TMPDIR/handlers"
     [ "$(wc -l <"$BATS_TEST_TMPDIR/handlers")" -gt 200 ]
     while read -r before column words; do
@@ -175,9 +175,11 @@ progress 7 own
 pack 8 library both
 staged 8 threads both
 coll 9 own
-plain 10 plain
-behind 10 behind
-on_demand 10 demand ungated
+p2p 10 own
+posted 10 request
+plain 11 plain
+behind 11 behind
+on_demand 11 demand ungated
 EOF
     # a prefix that the table does not know
     sed 's/^/no column for: /' "$BATS_TEST_TMPDIR/handlers"

@@ -131,7 +131,7 @@ const struct aspx_wait_policy aspx_wait_table[ASPX_WAITERS] = {
                           NAP_FIRST_US, NAP_MAX_US,
                           "a chunk takes some 10 us, but its thread may have "
                           "lost its CPU"},
-    [ASPX_WAIT_COLL_PUBLISHER] = {"publisher of non-blocking collectives", 0, 0,
+    [ASPX_WAIT_COLL_PUBLISHER] = {"thread for what a rank owes to others", 0, 0,
                                   NAP_MAX_US, NAP_MAX_US,
                                   "between looks whether others have taken "
                                   "something; seldom needed"},
@@ -139,6 +139,8 @@ const struct aspx_wait_policy aspx_wait_table[ASPX_WAITERS] = {
                               2000,
                               "lets the others run, once after each post; "
                               "never until they have taken what it gave"},
+    [ASPX_WAIT_P2P_PROBE] = {"probe of messages that take two ways", 0, 0, 100,
+                             100, "MPI and the ghost are asked in turns"},
     [ASPX_WAIT_GHOST_NO_ROOM] = {"ghost that has no room for an answer", 0, 0,
                                  NAP_MAX_US, NAP_MAX_US,
                                  "users make some when they run"},

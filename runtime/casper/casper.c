@@ -3,7 +3,7 @@
 #include "config.h"
 
 #include "casper.h"
-#include "collectives.h"
+#include "offer.h"
 #include "runtime/casper/arena/ghost_scaling.h"
 #include "runtime/casper/arena/engine.h"
 #include "runtime/casper/watchdog/watchdog.h"

@@ -14,6 +14,7 @@
 #include "runtime/mpi/build.h"
 #include "runtime/mpi/real.h"
 #include "runtime/offload/report.h"
+#include "runtime/p2p/report.h"
 #include "runtime/coll/select/report.h"
 #include "runtime/pack/report.h"
 #include "runtime/profile/report.h"
@@ -141,6 +142,7 @@ const struct aspx_mode aspx_casper_mode = {
             &aspx_windows_section,
             &aspx_adaptation_section,
             &aspx_times_section,
+            &aspx_messages_section,
             &aspx_typed_section,
             &aspx_coll_section,
             &aspx_ghost_times_section,

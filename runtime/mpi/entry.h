@@ -77,6 +77,10 @@ struct aspx_interceptor {
      * the users. */
     void (*join)(const struct asp_layout *layout);
 
+    /* Of one that has started: MPI_Finalize has run the program's callbacks;
+     * MPI and the mode still work. */
+    void (*leave)(void);
+
     /* Of one that has started: does it stand no longer, when entries are
      * switched again? */
     bool (*is_over)(void);
@@ -87,7 +91,7 @@ struct aspx_interceptor {
     struct aspx_real *behind;
 };
 
-enum { ASPX_INTERCEPTORS_MAX = 8 }; /* in all; there are four */
+enum { ASPX_INTERCEPTORS_MAX = 8 }; /* in all; there are six */
 
 /* Have it stand before the library: in aspx_real. Before MPI_Init, once. */
 void aspx_entry_put_before_library(const struct aspx_interceptor *interceptor);

@@ -39,7 +39,7 @@ import installed  # noqa: E402
 # args: as the installed MPI declares them; own_args: as the table does, and with
 # it what is written in C.
 Call = namedtuple("Call", "name version mpich treatment offload timed progress "
-                  "pack coll life advice ret args own_args")
+                  "pack coll p2p life advice ret args own_args")
 # Exported beside MPI: net/opening.c, mpi/lookup.c, sanitizer.c.
 OTHERS = ("__asan_default_options", "dlopen", "dlsym", "fi_fabric",
           "ucp_init_version")
@@ -53,6 +53,7 @@ COLUMNS = {
     "progress": ("gate", "callback", "own", "done", "-"),
     "pack": ("library", "threads", "both", "-"),
     "coll": ("own", "made", "known", "-"),
+    "p2p": ("own", "request", "made", "-"),
     "life": ("start", "end", "plain", "behind", "demand", "ungated", "-"),
     "advice": ("ghost", "thread", "-"),
 }
@@ -64,13 +65,15 @@ HANDLERS = {
     "aspx_pack_": ("pack", ("library", "both")),
     "aspx_staged_": ("pack", ("threads", "both")),
     "aspx_coll_": ("coll", ("own",)),
+    "aspx_p2p_": ("p2p", ("own",)),
+    "aspx_posted_": ("p2p", ("request",)),
     "aspx_plain_": ("life", ("plain",)),
     "aspx_behind_": ("life", ("behind",)),
     "aspx_on_demand_": ("life", ("demand", "ungated")),
 }
 # Those that stand in front of whatever else there is, and jump on through a table
 # of their own: aspx_<name>_behind.
-INTERCEPTORS = ("pack", "staged", "coll", "profile")
+INTERCEPTORS = ("pack", "staged", "coll", "p2p", "posted", "profile")
 BANNER = "/* Generated from mpi_calls.tab by generate.py. */\n"
 
 
@@ -84,8 +87,8 @@ def lines(path):
 
 def load_call(kinds, words):
     """One row of mpi_calls.tab, checked."""
-    args = [word.split(":") for word in words[12:]]
-    call = Call(*words[:12], args, args)
+    args = [word.split(":") for word in words[13:]]
+    call = Call(*words[:13], args, args)
     for column, allowed in COLUMNS.items():
         for value in getattr(call, column).split(","):
             if value not in allowed:
@@ -123,7 +126,7 @@ def take_installed(kinds, calls, path, developer):
             continue
         args = installed.handed_on(kinds, declared[name])
         found.append(Call(name, "?", "-", "pass", "thread", "-", "gate", "-",
-                          "-", "-", "-", declared[name].ret, args, args))
+                          "-", "-", "-", "-", declared[name].ret, args, args))
     if bad:
         sys.exit("This MPI has functions that Aspen does not know:\n" +
                  "\n".join(bad))
@@ -772,30 +775,53 @@ def profile_c(kinds, calls):
     yield "};"
 
 
+def argument(call, kind, default):
+    """The name of its first argument of a kind."""
+    return next((name for name, its in call.args if its == kind), default)
+
+
 def made(kinds, call):
     """A call that makes a communicator: what the tuned collectives know of its
     handle was of another one."""
-    name = next(name for name, kind in call.args if kind == "comm*")
     return (f"static {call.ret} made_{call.name}({declare(kinds, call)})\n"
             f"{{\n    {call.ret} rc = "
             f"aspx_coll_behind.{call.name}({plain(call)});\n\n"
-            f"    return aspx_coll_comm_created(rc, {name});\n}}")
+            f"    return aspx_coll_comm_created(rc, "
+            f"{argument(call, 'comm*', '')});\n}}")
+
+
+def enabled(kinds, call):
+    """A call that makes a communicator whose messages ghosts may carry; a
+    duplicate as they do those of its model."""
+    like = argument(call, "comm", "") if "_dup" in call.name else ""
+    return (f"static {call.ret} enabled_{call.name}({declare(kinds, call)})\n"
+            f"{{\n    {call.ret} rc = "
+            f"aspx_p2p_behind.{call.name}({plain(call)});\n\n"
+            f"    return aspx_p2p_comm_made(rc, "
+            f"{like or 'MPI_COMM_NULL'}, "
+            f"{argument(call, 'info', 'MPI_INFO_NULL')}, "
+            f"{argument(call, 'comm*', '')});\n}}")
 
 
 def interceptors_c(kinds, calls):
     """The interceptors whose functions are written in C."""
     yield (BANNER + '#include "entry.h"\n#include "mpi_behind.h"\n'
-           '#include "mpi_wrap.h"\n#include "runtime/coll/select/comm.h"\n')
-    makers = [call for call in calls if call.coll == "made"]
-    for call in makers:
-        yield made(kinds, call)
-    for prefix in ("aspx_pack_", "aspx_staged_", "aspx_coll_"):
+           '#include "mpi_wrap.h"\n#include "runtime/coll/select/comm.h"\n'
+           '#include "runtime/p2p/comm.h"\n')
+    makers = {"aspx_coll_": ("made", [c for c in calls if c.coll == "made"]),
+              "aspx_p2p_": ("enabled", [c for c in calls if c.p2p == "made"])}
+    for make, (_word, those) in zip((made, enabled), makers.values()):
+        for call in those:
+            yield make(kinds, call)
+    for prefix in ("aspx_pack_", "aspx_staged_", "aspx_coll_", "aspx_p2p_",
+                   "aspx_posted_"):
+        word, those = makers.get(prefix, ("", ()))
         yield from as_declared(kinds, calls, prefix)
         yield f"void {prefix}fill(struct aspx_real *table)\n{{"
         yield from put(prefix, (
             call for call in calls if is_handled(prefix, call)))
-        for call in makers if prefix == "aspx_coll_" else ():
-            yield f"    table->{call.name} = made_{call.name};"
+        for call in those:
+            yield f"    table->{call.name} = {word}_{call.name};"
         yield "}"
 
 
@@ -838,7 +864,7 @@ def export_map(_kinds, calls):
 def fate(call):
     """What the columns say of it, where they say something."""
     columns = {"offload": call.offload, "time": call.timed, "pack": call.pack,
-               "coll": call.coll}
+               "coll": call.coll, "p2p": call.p2p}
     return (call.treatment, *(f"{column} {word}"
                               for column, word in columns.items()
                               if word != "-"))

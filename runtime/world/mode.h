@@ -19,7 +19,7 @@
 struct aspx_real;
 struct aspx_section;
 
-enum { ASPX_SECTIONS_MAX = 12 }; /* of a mode; ghosts have 9 */
+enum { ASPX_SECTIONS_MAX = 12 }; /* of a mode; ghosts have 11 */
 
 struct aspx_mode {
     bool (*wants)(const struct asp_layout *layout);

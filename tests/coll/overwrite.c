@@ -6,7 +6,7 @@
  * Prints "overwritten: N" (places), and "not found out" when the next
  * broadcasts end all the same. */
 #define _GNU_SOURCE
-#include "runtime/coll/nonblocking/mailbox.h"
+#include "runtime/posted/mailbox.h"
 
 #include <mpi.h>
 #include <stdio.h>

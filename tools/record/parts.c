@@ -195,7 +195,7 @@ int aspt_part_windows(struct aspt_record *record, const char *file,
         ASPT_FIELD(aspt_rule, from, ASPT_TEXT),
         ASPT_FIELD(aspt_rule, match, ASPT_TEXT),
         ASPT_FIELD(aspt_rule, set, ASPT_TEXT),
-        ASPT_FIELD(aspt_rule, windows, ASPT_COUNT),
+        {"windows", ASPT_COUNT, offsetof(struct aspt_rule, held), false},
     };
     static const struct aspt_items windows = {"windows", fields, SIZE(fields),
                                               sizeof(struct aspt_window)};
@@ -290,4 +290,45 @@ int aspt_part_helpers(struct aspt_record *record, const char *file,
     record->has_thread = has_thread > 0;
     record->has_typed = has_typed > 0;
     return has_typed < 0 ? -1 : 0;
+}
+
+int aspt_part_messages(struct aspt_record *record, const char *file,
+                       struct asp_err *err)
+{
+    static const struct aspt_field fields[] = {
+        ASPT_FIELD(aspt_messages, reason, ASPT_TEXT),
+        ASPT_FIELD(aspt_messages, communicators, ASPT_COUNT),
+        ASPT_FIELD(aspt_messages, communicators_left, ASPT_COUNT),
+        ASPT_FIELD(aspt_messages, large_as_all, ASPT_COUNT),
+        ASPT_FIELD(aspt_messages, sent, ASPT_COUNT),
+        ASPT_FIELD(aspt_messages, bytes_sent, ASPT_COUNT),
+        ASPT_FIELD(aspt_messages, received, ASPT_COUNT),
+        ASPT_FIELD(aspt_messages, bytes_received, ASPT_COUNT),
+        ASPT_FIELD(aspt_messages, bytes_direct, ASPT_COUNT),
+        ASPT_FIELD(aspt_messages, bytes_landed, ASPT_COUNT),
+        ASPT_FIELD(aspt_messages, bytes_copied, ASPT_COUNT),
+        ASPT_FIELD(aspt_messages, posted_most, ASPT_COUNT),
+        ASPT_FIELD(aspt_messages, unexpected_most, ASPT_COUNT),
+    };
+    static const struct aspt_field rule_fields[] = {
+        ASPT_FIELD(aspt_rule, from, ASPT_TEXT),
+        ASPT_FIELD(aspt_rule, match, ASPT_TEXT),
+        ASPT_FIELD(aspt_rule, set, ASPT_TEXT),
+        {"communicators", ASPT_COUNT, offsetof(struct aspt_rule, held), false},
+    };
+    static const struct aspt_items rules = {
+        "rules", rule_fields, SIZE(rule_fields), sizeof(struct aspt_rule)};
+    struct aspt_messages *out = &record->messages;
+    int there = read_mode(record, file, "messages", fields, SIZE(fields), out,
+                          err);
+    void *array;
+
+    if (there <= 0)
+        return there;
+    if (aspt_items_read(json_object_get(record->root, "messages"), file, &rules,
+                        &array, &out->nrules, err) < 0)
+        return -1;
+    out->rules = array;
+    record->has_messages = true;
+    return 0;
 }

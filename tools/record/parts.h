@@ -15,6 +15,9 @@ int aspt_part_windows(struct aspt_record *record, const char *file,
 int aspt_part_helpers(struct aspt_record *record, const char *file,
                       struct asp_err *err);
 
+int aspt_part_messages(struct aspt_record *record, const char *file,
+                       struct asp_err *err);
+
 /* tools/record/time.c */
 int aspt_part_time(struct aspt_record *record, const char *file,
                    struct asp_err *err);

@@ -115,6 +115,7 @@ static int read_all(struct aspt_record *record, const char *file,
         aspt_part_calls,
         aspt_part_windows,
         aspt_part_helpers,
+        aspt_part_messages,
         aspt_part_time,
         aspt_part_busy,
         aspt_part_scaling,
@@ -181,6 +182,7 @@ void aspt_record_free(struct aspt_record *record)
     free(record->scaling);
     free(record->adaptation.switches);
     free(record->adaptation.strips);
+    free(record->messages.rules);
     free(record->collectives.links);
     free(record->collectives.found);
     json_decref(record->root);

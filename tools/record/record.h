@@ -52,7 +52,7 @@ struct aspt_window {
 
 struct aspt_rule {
     const char *from, *match, *set;
-    uint64_t windows;
+    uint64_t held; /* objects that it held for */
 };
 
 struct aspt_rank_time {
@@ -120,6 +120,17 @@ struct aspt_typed {
     uint64_t threaded_us;
 };
 
+/* Messages that ghosts carried, all ranks together. */
+struct aspt_messages {
+    const char *reason; /* why none were, or "" */
+    uint64_t communicators, communicators_left, large_as_all;
+    uint64_t sent, bytes_sent, received, bytes_received;
+    uint64_t bytes_direct, bytes_landed, bytes_copied;
+    uint64_t posted_most, unexpected_most; /* at one ghost */
+    size_t nrules;
+    struct aspt_rule *rules; /* for communicators */
+};
+
 /* A kind of collective call, and the configuration that was chosen for it. */
 struct aspt_chosen {
     const char *key, *config, *end; /* end: how the search ended */
@@ -178,7 +189,7 @@ struct aspt_record {
     const char
         *handlings[ASPT_HANDLINGS_MAX]; /* that occur, in the record's order */
     bool has_calls, has_time, has_busy, has_adaptation;
-    bool has_offload, has_thread, has_typed, has_collectives;
+    bool has_offload, has_thread, has_typed, has_messages, has_collectives;
     uint64_t redirected, windows_more;
     struct aspt_window *windows;
     char *sources; /* texts of theirs */
@@ -192,6 +203,7 @@ struct aspt_record {
     struct aspt_adaptation adaptation;
     struct aspt_offload offload;
     struct aspt_thread thread;
+    struct aspt_messages messages;
     struct aspt_typed typed;
     struct aspt_collectives collectives;
 };

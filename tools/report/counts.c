@@ -160,21 +160,26 @@ void aspt_page_loads(FILE *to, const struct aspt_record *record)
     aspt_html_section_end(to);
 }
 
-void aspt_page_counts(FILE *to, struct aspt_counts counts)
+static void put_counts(FILE *to, const struct aspt_counts *counts)
 {
     static const char *const titles[] = {"", "#count, all ranks", NULL};
 
-    if (!counts.n)
-        return;
-    aspt_html_section(to, counts.title);
     aspt_html_table(to, titles);
-    for (size_t i = 0; i < counts.n; i++) {
+    for (size_t i = 0; i < counts->n; i++) {
         fputs("<tr>", to);
-        aspt_html_tag(to, "td", NULL, "%s", counts.item[i].words);
-        aspt_html_count(to, counts.item[i].count);
+        aspt_html_tag(to, "td", NULL, "%s", counts->item[i].words);
+        aspt_html_count(to, counts->item[i].count);
         fputs("</tr>\n", to);
     }
     fputs("</tbody></table>\n", to);
+}
+
+void aspt_page_counts(FILE *to, struct aspt_counts counts)
+{
+    if (!counts.n)
+        return;
+    aspt_html_section(to, counts.title);
+    put_counts(to, &counts);
     aspt_html_section_end(to);
 }
 
@@ -235,17 +240,17 @@ static void window_row(FILE *to, const struct aspt_record *record,
     fputs("</tr>\n", to);
 }
 
-static void put_rules(FILE *to, const struct aspt_record *record)
+static void put_rules(FILE *to, const struct aspt_rule *rules, size_t n,
+                      const char *whose)
 {
-    static const char *const titles[] = {"Rule", "For windows", "Sets",
-                                         "#held for", NULL};
+    const char *titles[] = {"Rule", whose, "Sets", "#held for", NULL};
 
-    if (!record->nrules)
+    if (!n)
         return;
     fputs("<h3>Rules</h3>\n", to);
     aspt_html_table(to, titles);
-    for (size_t i = 0; i < record->nrules; i++) {
-        const struct aspt_rule *rule = &record->rules[i];
+    for (size_t i = 0; i < n; i++) {
+        const struct aspt_rule *rule = &rules[i];
 
         fputs("<tr><td class=\"code\">", to);
         aspt_html_text(to, rule->from);
@@ -254,7 +259,7 @@ static void put_rules(FILE *to, const struct aspt_record *record)
         fputs("</td><td>", to);
         aspt_html_text(to, rule->set);
         fputs("</td>", to);
-        aspt_html_count(to, rule->windows);
+        aspt_html_count(to, rule->held);
         fputs("</tr>\n", to);
     }
     fputs("</tbody></table>\n", to);
@@ -283,6 +288,19 @@ void aspt_page_windows(FILE *to, const struct aspt_record *record)
     aspt_page_more(to, record->nwindows + record->windows_more,
                    record->nwindows < ASPT_ROWS_MAX ? record->nwindows
                                                     : ASPT_ROWS_MAX);
-    put_rules(to, record);
+    put_rules(to, record->rules, record->nrules, "For windows");
+    aspt_html_section_end(to);
+}
+
+void aspt_page_messages(FILE *to, const struct aspt_record *record)
+{
+    struct aspt_counts counts = aspt_messages_counts(record);
+
+    if (!counts.n)
+        return;
+    aspt_html_section(to, counts.title);
+    put_counts(to, &counts);
+    put_rules(to, record->messages.rules, record->messages.nrules,
+              "For communicators");
     aspt_html_section_end(to);
 }

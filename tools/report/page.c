@@ -136,6 +136,8 @@ static void put_tiles(FILE *to, const struct aspt_record *record)
     fputs("<div class=\"tiles\">\n", to);
     if (record->has_calls)
         ghost_tiles(to, record);
+    if (record->has_messages)
+        count_tile(to, record->messages.sent, "messages carried by ghosts");
     for (size_t i = 0; i < counts.n && i < 2; i++)
         count_tile(to, counts.item[i].count, counts.item[i].words);
     if (counts.n)
@@ -217,6 +219,7 @@ void aspt_report_page(FILE *to, const struct aspt_record *record)
     aspt_page_loads(to, record);
     aspt_page_busy(to, record);
     aspt_page_counts(to, aspt_thread_counts(record));
+    aspt_page_messages(to, record);
     aspt_page_counts(to, aspt_typed_counts(record));
     aspt_page_collectives(to, record);
     aspt_page_windows(to, record);

@@ -15,6 +15,7 @@ void aspt_page_place(FILE *to, const struct aspt_record *record);
 void aspt_page_calls(FILE *to, const struct aspt_record *record);
 void aspt_page_loads(FILE *to, const struct aspt_record *record);
 void aspt_page_counts(FILE *to, struct aspt_counts counts);
+void aspt_page_messages(FILE *to, const struct aspt_record *record);
 void aspt_page_windows(FILE *to, const struct aspt_record *record);
 
 /* tools/report/times.c */

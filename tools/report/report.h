@@ -59,11 +59,14 @@ struct aspt_counts {
     struct {
         uint64_t count;
         const char *words;
-    } item[10];
+    } item[12];
 };
 
 /* By the threads of a mode; n is 0 in other modes. */
 struct aspt_counts aspt_thread_counts(const struct aspt_record *record);
+
+/* Messages by ghosts; n is 0 where they carried none. */
+struct aspt_counts aspt_messages_counts(const struct aspt_record *record);
 
 /* Messages of types with gaps; n is 0 where there were none. */
 struct aspt_counts aspt_typed_counts(const struct aspt_record *record);

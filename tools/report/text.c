@@ -319,6 +319,22 @@ static void print_window(FILE *to, const struct aspt_record *record,
     wrap(to, first, NAME_COLUMNS, text);
 }
 
+/*   what  they are for, "window" */
+static void print_rules(FILE *to, const struct aspt_rule *rules, size_t n,
+                        const char *what)
+{
+    if (n)
+        fprintf(to, "\nRules for %ss\n", what);
+    for (size_t i = 0; i < n; i++) {
+        char text[2048], held[ASPT_SAY_MAX];
+
+        snprintf(text, sizeof(text), "%.200s: %.800s: %.800s (%s)",
+                 rules[i].from, rules[i].match, rules[i].set,
+                 aspt_say_many(rules[i].held, what, held, sizeof(held)));
+        wrap(to, "  -", 4, text);
+    }
+}
+
 static void print_windows(FILE *to, const struct aspt_record *record)
 {
     if (record->nwindows)
@@ -327,18 +343,7 @@ static void print_windows(FILE *to, const struct aspt_record *record)
         print_window(to, record, &record->windows[i]);
     more(to, record->nwindows + record->windows_more,
          record->nwindows < ROWS ? record->nwindows : ROWS);
-    if (record->nrules)
-        head(to, "Rules for windows");
-    for (size_t i = 0; i < record->nrules; i++) {
-        const struct aspt_rule *rule = &record->rules[i];
-        char text[2048];
-
-        snprintf(text, sizeof(text),
-                 "%.200s: %.800s: %.800s (%" PRIu64 " window%s)", rule->from,
-                 rule->match, rule->set, rule->windows,
-                 rule->windows == 1 ? "" : "s");
-        wrap(to, "  -", 4, text);
-    }
+    print_rules(to, record->rules, record->nrules, "window");
 }
 
 static void print_ranks(FILE *to, const struct aspt_time *time)
@@ -512,6 +517,9 @@ void aspt_report_text(FILE *to, const struct aspt_record *record)
     print_loads(to, record);
     print_busy(to, record);
     print_counts(to, aspt_thread_counts(record));
+    print_counts(to, aspt_messages_counts(record));
+    print_rules(to, record->messages.rules, record->messages.nrules,
+                "communicator");
     print_counts(to, aspt_typed_counts(record));
     print_collectives(to, record);
     print_windows(to, record);

@@ -73,8 +73,9 @@ static void say_redirected(const struct aspt_record *record,
     char calls[256], share[ASPT_SAY_MAX];
 
     if (!all) {
-        say(lines, "The program made no call on a window, so there was "
-                   "nothing for ghosts to do.");
+        say(lines, "The program made no call on a window%s.",
+            record->has_messages ? ""
+                                 : ", so there was nothing for ghosts to do");
         return;
     }
     name_calls(record, ASPT_BY_GHOST, calls, sizeof(calls));
@@ -121,6 +122,35 @@ static void say_native(const struct aspt_record *record,
                            words.words, sum);
     }
     say(lines, "%" PRIu64 " stayed plain MPI: %s.", native, reasons);
+}
+
+static void say_messages(const struct aspt_record *record,
+                         struct aspt_lines *lines)
+{
+    const struct aspt_messages *messages = &record->messages;
+    char bytes[ASPT_SAY_MAX], comms[ASPT_SAY_MAX], share[ASPT_SAY_MAX];
+
+    if (!record->has_messages)
+        return;
+    if (messages->reason[0]) {
+        say(lines, "Ghosts carried no messages: %.200s.", messages->reason);
+        return;
+    }
+    say(lines,
+        "Ghosts carried %" PRIu64 " messages of %s on %s; %" PRIu64
+        " more were left to MPI.",
+        messages->sent,
+        aspt_say_bytes(messages->bytes_sent, bytes, sizeof(bytes)),
+        aspt_say_many(messages->communicators, "communicator", comms,
+                      sizeof(comms)),
+        messages->communicators_left);
+    if (messages->bytes_received)
+        say(lines,
+            "They wrote %s of the bytes in place; the others were copied once "
+            "more, by the ranks that received them.",
+            aspt_say_percent((double) messages->bytes_direct,
+                             (double) messages->bytes_received, share,
+                             sizeof(share)));
 }
 
 static void say_time(const struct aspt_record *record, struct aspt_lines *lines)
@@ -363,6 +393,7 @@ void aspt_verdict(const struct aspt_record *record, struct aspt_lines *lines)
         say_redirected(record, lines);
         say_native(record, lines);
     }
+    say_messages(record, lines);
     say_offload(record, lines);
     say_thread(record, lines);
     say_time(record, lines);
@@ -411,6 +442,42 @@ static void hint_advice(const struct aspt_record *record,
             100 * ASP_ADVICE_LEAST);
 }
 
+static void hint_rules(const struct aspt_rule *rules, size_t n,
+                       const char *what, struct aspt_lines *lines)
+{
+    for (size_t r = 0; r < n; r++)
+        if (!rules[r].held)
+            say(lines, "The rule at %.200s held for no %s.", rules[r].from,
+                what);
+}
+
+static void hint_messages(const struct aspt_record *record,
+                          struct aspt_lines *lines)
+{
+    const struct aspt_messages *messages = &record->messages;
+    char bytes[ASPT_SAY_MAX];
+
+    if (messages->large_as_all)
+        say(lines,
+            "p2p=large was all on %" PRIu64 " of the communicators: small "
+            "messages go MPI's way only where mpi_assert_exact_length is "
+            "promised, by the program or a rule (exact_length).",
+            messages->large_as_all);
+    if (messages->bytes_landed > messages->bytes_direct)
+        say(lines,
+            "%s came to ordinary memory, which costs a copy: heap=shared, "
+            "MPI_Alloc_mem and MPI_Win_allocate give memory where ghosts "
+            "write.",
+            aspt_say_bytes(messages->bytes_landed, bytes, sizeof(bytes)));
+    if (messages->bytes_copied)
+        say(lines,
+            "%s were copied when they were sent, because the ghost may not "
+            "read the rank's memory (kernel.yama.ptrace_scope): heap=shared "
+            "saves that copy.",
+            aspt_say_bytes(messages->bytes_copied, bytes, sizeof(bytes)));
+    hint_rules(messages->rules, messages->nrules, "communicator", lines);
+}
+
 void aspt_hints(const struct aspt_record *record, struct aspt_lines *lines)
 {
     lines->n = 0;
@@ -429,10 +496,8 @@ void aspt_hints(const struct aspt_record *record, struct aspt_lines *lines)
         if (words.hint && aspt_handling_sum(record, w))
             say(lines, "%s: %s.", words.words, words.hint);
     }
-    for (size_t r = 0; r < record->nrules; r++)
-        if (!record->rules[r].windows)
-            say(lines, "The rule at %.200s held for no window.",
-                record->rules[r].from);
+    hint_rules(record->rules, record->nrules, "window", lines);
+    hint_messages(record, lines);
 }
 
 void aspt_unmeasured(const struct aspt_record *record, struct aspt_lines *lines)

@@ -156,6 +156,32 @@ struct aspt_counts aspt_thread_counts(const struct aspt_record *record)
     return (struct aspt_counts){0};
 }
 
+struct aspt_counts aspt_messages_counts(const struct aspt_record *record)
+{
+    const struct aspt_messages *messages = &record->messages;
+
+    if (!record->has_messages || messages->reason[0])
+        return (struct aspt_counts){0};
+    return (struct aspt_counts){
+        "What ghosts did with messages",
+        12,
+        {{messages->communicators, "communicators whose messages they carried"},
+         {messages->communicators_left, "communicators that were left to MPI"},
+         {messages->large_as_all, "communicators where p2p=large was all"},
+         {messages->sent, "messages sent by ghosts"},
+         {messages->bytes_sent, "their bytes"},
+         {messages->received, "messages received from ghosts"},
+         {messages->bytes_received, "their bytes"},
+         {messages->bytes_direct, "of them written in place by a ghost"},
+         {messages->bytes_landed, "of them copied to their place by the "
+                                  "receiving rank"},
+         {messages->bytes_copied, "bytes sent that the rank copied, as its "
+                                  "ghost may not read them"},
+         {messages->posted_most, "receives that waited at one ghost at most"},
+         {messages->unexpected_most, "messages that waited at one ghost at "
+                                     "most"}}};
+}
+
 struct aspt_counts aspt_typed_counts(const struct aspt_record *record)
 {
     const struct aspt_typed *typed = &record->typed;

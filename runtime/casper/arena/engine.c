@@ -156,13 +156,14 @@ static int exchange_addresses(struct aspx_engine *engine, bool contig)
 }
 
 /* The ghosts among themselves, where the request says that collectives are
- * tuned. Number n of engine->ghosts is rank n. */
+ * tuned, or messages carried. Number n of engine->ghosts is rank n. */
 static int join_ghosts(struct aspx_engine *engine)
 {
     const struct aspx_world *world = engine->world;
     int color = is_ghost(world) ? 0 : MPI_UNDEFINED, key = 0;
 
-    engine->exchanges = world->layout->knobs.coll != ASP_COLL_MODE_OFF;
+    engine->exchanges = world->layout->knobs.coll != ASP_COLL_MODE_OFF ||
+                        asp_layout_carries(world->layout);
     if (!engine->exchanges)
         return 0;
     while (is_ghost(world) && engine->ghosts[key] != (uint32_t) world->rank_all)

@@ -78,7 +78,9 @@ enum aspx_lock_verb {
     ASPX_LOCK_SETTLE, /* answered when all before it of this origin is done */
     ASPX_GOODBYE,     /* this user enters MPI_Finalize */
     ASPX_COLL_OPEN,   /* serve the mailbox at words_off as participant `target`
-                         (runtime/coll/nonblocking/mailbox.h) */
+                         (runtime/posted/mailbox.h) */
+    ASPX_P2P_OPEN,    /* serve the mailbox at words_off with the user `target`
+                         (runtime/p2p/posts.h) */
     ASPX_COLL_CLOSE,  /* between ghosts: the mailboxes whose first tag is in
                          `window` are of no use any more */
 };

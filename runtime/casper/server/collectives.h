@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Non-blocking collectives among nodes, in the ghost: what its users have
- * posted on the mailboxes of communicators (runtime/coll/nonblocking/mailbox.h)
+ * posted on the mailboxes of communicators (runtime/posted/mailbox.h)
  * is gathered, exchanged with the ghosts of the other nodes, and published.
  *
  *   an entry of a user --> gathering --all that the node gives--> exchanging

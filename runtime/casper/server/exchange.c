@@ -66,9 +66,10 @@ static const char *data_of(const struct aspx_exchange *x, uint32_t member,
                            uint64_t offset, uint64_t bytes)
 {
     const struct aspx_mailbox_view *view = &x->from[member];
+    struct aspx_mailbox_descriptor its = aspx_mailbox_descriptor_of(view);
 
-    return view->data && view->descriptor.op == x->descriptor.op &&
-                   view->descriptor.bytes == x->descriptor.bytes &&
+    return view->data && its.op == x->descriptor.op &&
+                   its.bytes == x->descriptor.bytes &&
                    offset + bytes <= view->bytes
                ? view->data + offset
                : NULL;
@@ -272,7 +273,7 @@ struct aspx_exchange *aspx_exchange_begin(struct aspx_exchange_mailbox *mailbox,
     if (!x)
         return NULL;
     x->number = view->number;
-    x->descriptor = view->descriptor;
+    x->descriptor = aspx_mailbox_descriptor_of(view);
     x->from = calloc(mailbox->mailbox.me, sizeof(*x->from));
     wrong = wrong_what(mailbox, x);
     if (!wrong && !form_of(x)->reduces)
@@ -380,11 +381,11 @@ bool aspx_exchange_publish(struct aspx_exchange_mailbox *mailbox,
 
     if (!entry)
         return false;
-    entry->descriptor = x->descriptor;
     if (x->run.rc != MPI_SUCCESS)
-        entry->descriptor.bytes = UINT64_MAX; /* readers see that it is none */
+        x->descriptor.bytes = UINT64_MAX; /* readers see that it is none */
+    entry->label = aspx_mailbox_label_of(&x->descriptor);
     memcpy(entry->data, x->out, bytes);
-    aspx_mailbox_publish(&mailbox->mailbox, entry);
+    aspx_mailbox_publish(&mailbox->mailbox, entry, bytes);
     /* A ghost reads nothing of its own. */
     (void) aspx_mailbox_next(&mailbox->mailbox, mailbox->mailbox.me, &own);
     return true;

@@ -23,7 +23,7 @@
 #define ASPEN_RUNTIME_CASPER_SERVER_EXCHANGE_H
 
 #include "runtime/coll/call/execute.h"
-#include "runtime/coll/nonblocking/mailbox.h"
+#include "runtime/coll/nonblocking/operation.h"
 
 #include <mpi.h>
 #include <stdbool.h>

@@ -7,6 +7,7 @@
 #include "collectives.h"
 #include "ghost.h"
 #include "idle.h"
+#include "messages.h"
 #include "runtime/casper/lock/locks.h"
 
 #include "runtime/adapt/node/node_controller.h"
@@ -104,6 +105,10 @@ static void handle(struct service *service,
     case ASPX_COLL_OPEN:
         if (aspx_ghost_collectives_open(message->words_off, message->target) !=
             0)
+            service->failed = true;
+        break;
+    case ASPX_P2P_OPEN:
+        if (aspx_ghost_messages_open(message->words_off, message->target) != 0)
             service->failed = true;
         break;
     case ASPX_COLL_CLOSE:
@@ -234,6 +239,7 @@ static uint64_t due_us(const struct service *service,
     uint64_t due = least(aspx_node_controller_due_us(controller),
                          aspx_ghost_scaling_due_us());
     due = least(due, aspx_ghost_collectives_due_us());
+    due = least(due, aspx_ghost_messages_due_us());
 
     if (aspx_locks_waiting(service->locks) || owed)
         due = least(due, aspx_wait_table[ASPX_WAIT_GHOST_NO_EVENTS].max_us);
@@ -263,20 +269,25 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
                     engine->rings, doorbell);
     aspx_ghost_scaling_start(engine);
     aspx_ghost_collectives_start(engine, doorbell);
+    service.failed = aspx_ghost_messages_start(engine, doorbell) != 0;
     atomic_store(&aspx_heartbeat_own()->start_cpu_ns,
                  aspx_clock_ns(CLOCK_PROCESS_CPUTIME_ID));
     atomic_store(&aspx_heartbeat_own()->since_ns, aspx_idle_began_ns());
     aspx_heartbeat_set_doing(ASPX_POLLING);
-    while ((service.goodbyes_due > 0 || aspx_ghost_collectives_are_busy()) &&
+    while ((service.goodbyes_due > 0 || aspx_ghost_collectives_are_busy() ||
+            aspx_ghost_messages_are_busy()) &&
            !service.failed) {
         uint64_t before = aspx_net_events(), events;
         bool worked = poll_messages(&service, &next);
-        int heard, exchanged;
+        int heard, exchanged, carried;
 
         aspx_heartbeat_bump();
         exchanged = aspx_ghost_collectives_step();
         service.failed |= exchanged < 0;
         worked |= exchanged > 0;
+        carried = aspx_ghost_messages_step();
+        service.failed |= carried < 0;
+        worked |= carried > 0;
         aspx_ghost_scaling_step();
         worked |= aspx_locks_poll(service.locks);
         heard = aspx_node_controller_step(controller,
@@ -293,6 +304,7 @@ int aspx_ghost_serve(const struct aspx_engine *engine)
                               memory_order_relaxed);
     }
     aspx_heartbeat_set_doing(ASPX_LEAVING);
+    aspx_ghost_messages_stop();
     aspx_node_controller_destroy(controller);
     if (!service.failed)
         close_inbox(&service);

@@ -11,11 +11,13 @@
 #include "runtime/coll/call/call_forms.h"
 #include "runtime/coll/select/comm.h"
 #include "runtime/coll/comm/global.h"
-#include "runtime/coll/nonblocking/publisher.h"
 #include "runtime/coll/select/report.h"
 #include "runtime/coll/nonblocking/context.h"
 #include "runtime/coll/comm/straight.h"
 #include "runtime/coll/select/tune.h"
+#include "runtime/coll/machine/machine.h"
+#include "runtime/posted/look_thread.h"
+#include "runtime/posted/posted.h"
 
 #include "mpi_wrap.h"
 
@@ -238,6 +240,8 @@ static bool start(const struct asp_layout *layout)
     bool asked = aspx_coll_prepare(layout);
 
     aspx_coll_context_start(layout);
+    if (asked && aspx_coll_context_wanted())
+        aspx_posted_want();
     if (asked)
         aspx_straight_start();
     return asked;
@@ -246,6 +250,7 @@ static bool start(const struct asp_layout *layout)
 static void join(const struct asp_layout *layout)
 {
     aspx_coll_began = aspx_coll_active = aspx_coll_begin(layout);
+    aspx_posted_shares_cpus |= aspx_coll_shares_cpus();
 }
 
 const struct aspx_interceptor aspx_coll_interceptor = {
@@ -260,7 +265,7 @@ void aspx_coll_stop(void)
     if (!aspx_coll_active)
         return;
     aspx_coll_comm_stop();
-    aspx_coll_publisher_stop();
+    aspx_look_threads_stop();
     aspx_coll_active = false;
     aspx_native_stop();
     aspx_coll_save();

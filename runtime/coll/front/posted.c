@@ -137,8 +137,7 @@ static void finish(struct aspx_coll_posted *posted)
     aspx_post_end(posts, &posted->post);
     if (posted->to.writes && !posted->to.is_plain)
         aspx_coll_behind.MPI_Type_free(&posted->to.type);
-    if (posted->request != MPI_REQUEST_NULL)
-        aspx_coll_behind.MPI_Grequest_complete(posted->request);
+    aspx_coll_request_end(posted);
 }
 
 static _Noreturn void give_up_broken(const struct aspx_coll_context *context)
@@ -245,7 +244,7 @@ static int begin(struct aspx_coll_posted *posted,
     if (helped)
         aspx_coll_publish_later(context);
     if (context->by_ghosts)
-        aspx_coll_ghosts->ring();
+        aspx_ghosts->ring();
     count(context);
     return MPI_SUCCESS;
 }
@@ -262,17 +261,15 @@ static void post(struct aspx_coll_context *context,
         give_up(MPI_ERR_NO_MEM);
     atomic_fetch_add(&context->holders, 1);
     posted->context = context;
-    posted->request = MPI_REQUEST_NULL;
     posted->post.descriptor = *descriptor;
     posted->post.keeps_own = keeps_own(call);
     rc = note_target(posted, call);
+    posted->request = aspx_coll_request_make(posted);
     if (rc == MPI_SUCCESS)
-        rc = aspx_coll_request_start(posted);
-    if (rc == MPI_SUCCESS)
-        rc = begin(posted, call);
+        rc = posted->request ? begin(posted, call) : MPI_ERR_NO_MEM;
     if (rc != MPI_SUCCESS)
         give_up(rc);
-    *request = posted->request;
+    *request = posted->request->handle;
 }
 
 static void trace(struct aspx_coll_comm *comm,

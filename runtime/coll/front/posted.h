@@ -2,8 +2,8 @@
 /* A non-blocking collective call: by a communicator's context (context.h) where
  * it can be, else MPI's.
  *
- *   MPI_Iallreduce(...) --> a context, and it fits --> posted; a generalized
- *          |                                         request (requests.h)
+ *   MPI_Iallreduce(...) --> a context, and it fits --> posted; a request of
+ *          |                                         ours (requests.h)
  *          +--> no context yet, too large, the program's function ... --> MPI
  *
  * What decides is equal on all ranks, as in tune.c: the communicator's context
@@ -14,12 +14,13 @@
 
 #include "runtime/coll/call/call.h"
 #include "runtime/coll/nonblocking/context.h"
+#include "runtime/posted/request.h"
 
 /* A call that was posted, until its request is freed. */
 struct aspx_coll_posted {
     struct aspx_post post;
     struct aspx_coll_context *context;
-    MPI_Request request;
+    struct aspx_own_request *request;
     struct {
         void *data;
         MPI_Count count;

@@ -26,8 +26,6 @@ enum { UNDER_CONFIG = 256 };
 #define REGION_MOST  (UNDER_CONFIG * ENTRY_MOST)
 #define REGION_LEAST (UINT64_C(16) << 20)
 
-const struct aspx_coll_ghosts *aspx_coll_ghosts;
-
 struct aspx_coll_posted_counts aspx_coll_posted_counts;
 
 static bool is_wanted;
@@ -95,8 +93,8 @@ static bool find_region(struct aspx_coll_context *context,
     uint64_t region = REGION_MOST, least = 0;
 
     if (context->by_ghosts) {
-        region = aspx_coll_ghosts && aspx_coll_ghosts->can()
-                     ? aspx_coll_ghosts->most() / (context->posts.fullest + 1)
+        region = aspx_ghosts && aspx_ghosts->can()
+                     ? aspx_ghosts->most() / (context->posts.fullest + 1)
                      : 0;
         region -= region % ASPX_MAILBOX_UNIT;
     }
@@ -200,7 +198,7 @@ static bool find_ghosts(const struct aspx_coll_comm *comm, uint32_t *ghost_of)
         aspx_coll_behind.MPI_Group_translate_ranks(group, (int) comm->size,
                                                    mine, world, ranks);
     for (uint32_t r = 0; found && r < comm->size; r++)
-        ghost_of[r] = aspx_coll_ghosts->of((uint32_t) ranks[r]);
+        ghost_of[r] = aspx_ghosts->of((uint32_t) ranks[r]);
     aspx_coll_behind.MPI_Group_free(&group);
     aspx_coll_behind.MPI_Group_free(&world);
     free(mine);
@@ -224,7 +222,8 @@ static void introduce(struct aspx_coll_context *context,
     for (uint32_t n = 0; n < comm->nnodes; n++)
         nodes->map[comm->size + n] = ghost_of[comm->leaders[n]];
     aspx_mailbox_introduce(context->memory, &shape);
-    aspx_coll_ghosts->open(context->offset, context->posts.members);
+    aspx_ghosts->open(ASPX_SERVE_COLLECTIVES, context->offset,
+                      context->posts.members);
 }
 
 static bool make_with_ghosts(struct aspx_coll_context *context,
@@ -235,8 +234,7 @@ static bool make_with_ghosts(struct aspx_coll_context *context,
     context->bytes = aspx_mailbox_bytes(&shape);
     context->is_maker = comm->index == 0;
     if (context->is_maker)
-        context->memory = aspx_coll_ghosts->take(context->bytes,
-                                                 &context->offset);
+        context->memory = aspx_ghosts->take(context->bytes, &context->offset);
     return aspx_coll_all_have(comm->own, context->memory || !context->is_maker);
 }
 
@@ -245,7 +243,7 @@ static bool make_with_ghosts(struct aspx_coll_context *context,
 static void destroy(struct aspx_coll_context *context)
 {
     if (context->by_ghosts && context->is_maker && context->memory)
-        aspx_coll_ghosts->give(context->offset, context->bytes);
+        aspx_ghosts->give(context->offset, context->bytes);
     else if (!context->by_ghosts)
         aspx_node_memory_free(context->memory, context->bytes);
     free(context->node_of);
@@ -271,8 +269,7 @@ static bool join_nodes(struct aspx_coll_context *context,
     bool made = share(context, comm, &tag);
 
     if (made && !context->is_maker)
-        context->memory = aspx_coll_ghosts->find(context->offset,
-                                                 context->bytes);
+        context->memory = aspx_ghosts->find(context->offset, context->bytes);
     made = aspx_coll_all_have(comm->own, made && context->memory && ghost_of &&
                                              find_ghosts(comm, ghost_of) &&
                                              see(context, comm));
@@ -354,7 +351,7 @@ static void part(struct aspx_coll_context *context)
         destroy(context);
         return;
     }
-    aspx_coll_ghosts->ring();
+    aspx_ghosts->ring();
     pthread_mutex_lock(&parting_lock);
     context->next = parting;
     parting = context;

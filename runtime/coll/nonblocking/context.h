@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The nonblocking context of a communicator: its mailbox
- * (nonblocking/mailbox.h), in memory that the ranks of a node share, or, where
- * its ranks are on several nodes, that their ghosts map, too. It outlives the
- * communicator while operations are under way. */
+ * (runtime/posted/mailbox.h), in memory that the ranks of a node share, or,
+ * where its ranks are on several nodes, that their ghosts map, too. It outlives
+ * the communicator while operations are under way. */
 #ifndef ASPEN_RUNTIME_COLL_NONBLOCKING_CONTEXT_H
 #define ASPEN_RUNTIME_COLL_NONBLOCKING_CONTEXT_H
 
@@ -10,28 +10,11 @@
 
 #include "operation.h"
 
+#include "runtime/posted/ghosts.h"
+
 #include "common/layout/layout.h"
 
 #include <pthread.h>
-
-/* The ghosts of this job, for what lies below us: they have memory in common
- * with the users of their node, and join nodes. All but ring() are called by
- * one thread at a time for a communicator. */
-struct aspx_coll_ghosts {
-    bool (*can)(void); /* does this process map all that its ghost maps? */
-    /* Number of the ghost, among all, that serves a rank of MPI_COMM_WORLD. */
-    uint32_t (*of)(uint32_t rank_world);
-    uint64_t (*most)(void); /* bytes that one mailbox may have */
-    /* Zeroed memory, which the ghost maps at the same offset. */
-    void *(*take)(uint64_t bytes, uint64_t *offset_p);
-    void *(*find)(uint64_t offset, uint64_t bytes);
-    void (*give)(uint64_t offset, uint64_t bytes);
-    void (*open)(uint64_t offset, uint32_t me); /* serve this mailbox */
-    void (*ring)(void);                         /* something was posted */
-};
-
-/* NULL: there are none. Set before the ranks join (interceptors.h). */
-extern const struct aspx_coll_ghosts *aspx_coll_ghosts;
 
 struct aspx_coll_context {
     struct aspx_posts posts;
@@ -44,7 +27,9 @@ struct aspx_coll_context {
     uint64_t bytes, offset; /* offset: of memory that ghosts map */
     uint64_t region;        /* of it, each participant's */
     bool by_ghosts, is_maker;
-    bool has_publisher; /* a thread: publisher.h */
+    bool has_publisher;     /* a thread: publisher.h */
+    bool has_said;          /* of that: */
+    uint64_t pending_since; /* ns; 0: not yet */
     uint64_t waited_at; /* operations begun when a rank last let others run */
     uint32_t *node_of, *member_of;
     struct aspx_coll_context *next; /* of those whose ghost still uses it */

@@ -98,8 +98,8 @@ static void *room_for(struct aspx_posts *posts, struct aspx_post *post,
 static void publish(struct aspx_posts *posts, const struct aspx_post *post,
                     struct aspx_mailbox_entry *entry)
 {
-    entry->descriptor = post->descriptor;
-    aspx_mailbox_publish(&posts->mailbox, entry);
+    entry->label = aspx_mailbox_label_of(&post->descriptor);
+    aspx_mailbox_publish(&posts->mailbox, entry, post->given_bytes);
 }
 
 int aspx_post_begin(struct aspx_posts *posts, struct aspx_post *post,
@@ -326,11 +326,11 @@ static const char *data_of(struct aspx_post *post, uint32_t participant,
                            uint64_t offset, uint64_t bytes)
 {
     const struct aspx_mailbox_view *view = &post->from[participant];
+    struct aspx_mailbox_descriptor its = aspx_mailbox_descriptor_of(view);
 
-    if (view->data && view->descriptor.op == post->descriptor.op &&
-        view->descriptor.bytes == post->descriptor.bytes &&
-        view->descriptor.root == post->descriptor.root &&
-        offset + bytes <= view->bytes)
+    if (view->data && its.op == post->descriptor.op &&
+        its.bytes == post->descriptor.bytes &&
+        its.root == post->descriptor.root && offset + bytes <= view->bytes)
         return view->data + offset;
     post->rc = MPI_ERR_TRUNCATE;
     return NULL;

@@ -26,9 +26,43 @@
 #ifndef ASPEN_RUNTIME_COLL_NONBLOCKING_OPERATION_H
 #define ASPEN_RUNTIME_COLL_NONBLOCKING_OPERATION_H
 
-#include "mailbox.h"
+#include "runtime/posted/mailbox.h"
 
 #include "common/coll/build/index.h"
+
+#include <string.h>
+
+/* What an operation is; equal on all ranks of a correct program. */
+struct aspx_mailbox_descriptor {
+    uint64_t bytes;        /* as in common/coll/build/index.h */
+    uint32_t op;           /* enum asp_coll_op */
+    uint32_t root;         /* rank of the communicator */
+    int32_t reduction;     /* MPI_Op and MPI_Datatype of MPI's own, whose */
+    int32_t type;          /* handles are the same in all processes */
+    uint32_t element_size; /* bytes of an element; 1 where nothing is reduced */
+};
+
+_Static_assert(sizeof(struct aspx_mailbox_descriptor) <=
+                   sizeof(struct aspx_mailbox_label),
+               "the label of an entry");
+
+static inline struct aspx_mailbox_label aspx_mailbox_label_of(
+    const struct aspx_mailbox_descriptor *descriptor)
+{
+    struct aspx_mailbox_label label = {{0}};
+
+    memcpy(&label, descriptor, sizeof(*descriptor));
+    return label;
+}
+
+static inline struct aspx_mailbox_descriptor aspx_mailbox_descriptor_of(
+    const struct aspx_mailbox_view *view)
+{
+    struct aspx_mailbox_descriptor descriptor;
+
+    memcpy(&descriptor, &view->label, sizeof(descriptor));
+    return descriptor;
+}
 
 /* Of a rank or of a ghost: its mailbox, its operations, and who is where. */
 struct aspx_posts {

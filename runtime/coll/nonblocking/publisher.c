@@ -9,16 +9,10 @@
 #include "runtime/base/backoff.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/log.h"
+#include "runtime/posted/look_thread.h"
 #include "runtime/world/job_end.h"
 
-#include <signal.h>
-
-enum {
-    PATIENCE_S = 60, /* then the user is told once, as it may never end */
-    STOP_MS = 5000,  /* for a thread to see that all is over */
-};
-
-static _Atomic uint32_t threads;
+enum { PATIENCE_S = 60 }; /* then the user is told once, as it may never end */
 
 void aspx_coll_look(struct aspx_coll_context *context)
 {
@@ -26,7 +20,7 @@ void aspx_coll_look(struct aspx_coll_context *context)
 
     aspx_posts_look(&context->posts);
     if (context->by_ghosts && context->posts.mailbox.published != before)
-        aspx_coll_ghosts->ring();
+        aspx_ghosts->ring();
 }
 
 /* A ghost closes a mailbox in order only when its users have let go of it. */
@@ -105,51 +99,29 @@ static enum work look(struct aspx_coll_context *context)
     return work;
 }
 
-static void *run(void *arg)
+static bool step(void *arg)
 {
-    uint64_t since = aspx_clock_ns(CLOCK_MONOTONIC);
     struct aspx_coll_context *context = arg;
-    bool said = false;
-    enum work work;
+    uint64_t now = aspx_clock_ns(CLOCK_MONOTONIC);
+    enum work work = look(context);
 
-    while ((work = look(context)) != NOTHING) {
-        uint64_t now = aspx_clock_ns(CLOCK_MONOTONIC);
-
-        /* The program's thread may be in a call of MPI that never ends now. */
-        if (work == IS_BROKEN) {
-            aspx_coll_say_broken(context);
-            aspx_job_end(true);
-        }
-        aspx_backoff_nap(ASPX_WAIT_COLL_PUBLISHER);
-        if (work == WATCHES)
-            since = now;
-        if (!said && now - since > PATIENCE_S * UINT64_C(1000000000)) {
-            say();
-            said = true;
-        }
+    if (work == NOTHING) {
+        aspx_coll_context_leave(context);
+        return false;
     }
-    aspx_coll_context_leave(context);
-    atomic_fetch_sub(&threads, 1);
-    return NULL;
-}
-
-/* Signals are the program's threads'. */
-static bool start(struct aspx_coll_context *context)
-{
-    sigset_t all, before;
-    pthread_t thread;
-    int rc;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    atomic_fetch_add(&threads, 1);
-    rc = pthread_create(&thread, NULL, run, context);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (rc == 0)
-        pthread_detach(thread);
-    else
-        atomic_fetch_sub(&threads, 1);
-    return rc == 0;
+    /* The program's thread may be in a call of MPI that never ends now. */
+    if (work == IS_BROKEN) {
+        aspx_coll_say_broken(context);
+        aspx_job_end(true);
+    }
+    if (work == WATCHES || context->pending_since == 0)
+        context->pending_since = now;
+    if (now - context->pending_since > PATIENCE_S * UINT64_C(1000000000) &&
+        !context->has_said) {
+        say();
+        context->has_said = true;
+    }
+    return true;
 }
 
 void aspx_coll_publish_later(struct aspx_coll_context *context)
@@ -161,19 +133,15 @@ void aspx_coll_publish_later(struct aspx_coll_context *context)
     if (is_needed) {
         context->holders++;
         context->has_publisher = true;
+        context->pending_since = 0;
+        context->has_said = false;
     }
     pthread_mutex_unlock(&context->lock);
-    if (!is_needed || start(context))
+    if (!is_needed || aspx_look_thread_start(step, context))
         return;
     /* No thread: the next call that looks does it. */
     pthread_mutex_lock(&context->lock);
     context->has_publisher = false;
     pthread_mutex_unlock(&context->lock);
     aspx_coll_context_leave(context);
-}
-
-void aspx_coll_publisher_stop(void)
-{
-    for (int ms = 0; ms < STOP_MS && atomic_load(&threads) > 0; ms++)
-        aspx_backoff_nap(ASPX_WAIT_COLL_PUBLISHER);
 }

@@ -21,10 +21,6 @@ void aspx_coll_look(struct aspx_coll_context *context);
 /* After a post: start the thread where it is needed. The lock is not held. */
 void aspx_coll_publish_later(struct aspx_coll_context *context);
 
-/* At the end, when communicators were let go of: wait until no thread uses the
- * memory of ghosts any more, which is unmapped then; with a bound. */
-void aspx_coll_publisher_stop(void);
-
 /* Is the memory of its mailbox not as it was written? The program has stored
  * there, or the ghost has found that it has, and nothing more will come. The
  * lock is held. And say so. */

@@ -5,6 +5,8 @@
 
 #include "publisher.h"
 
+#include "runtime/posted/look_thread.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -21,7 +23,7 @@ enum {
     LIMIT_S = 30,
 };
 
-const struct aspx_coll_ghosts *aspx_coll_ghosts;
+const struct aspx_ghosts *aspx_ghosts;
 
 static const uint32_t node_of[RANKS], member_of[RANKS] = {0, 1};
 static _Atomic uint32_t left;
@@ -174,8 +176,8 @@ static void while_the_reader_is_away(void **state)
     }
     reader.comm = MPI_COMM_NULL;
     pthread_mutex_unlock(&reader.lock);
-    aspx_coll_publisher_stop();
-    assert_int_equal(left, 1);
+    aspx_look_threads_stop();
+    assert_true(left >= 1); /* one that has ended may have begun anew */
     aspx_mailbox_leave(&writer.mailbox);
     aspx_mailbox_leave(&reader.posts.mailbox);
     free(memory);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What runtime/coll wants of ghosts, in a user: memory of the arena, and the
- * ghost of this node that serves it, which is the first, as that one is never
- * parked. */
+/* What runtime/posted is offered of ghosts, in a user: memory of the arena, and
+ * the ghost of this node that serves what lies there, which is the first, as
+ * that one is never parked. */
 #include "config.h"
 
-#include "collectives.h"
+#include "offer.h"
 
 #include "runtime/casper/arena/engine.h"
 
-#include "runtime/coll/nonblocking/context.h"
+#include "runtime/posted/ghosts.h"
 #include "runtime/mpi/real.h"
 
 #include <unistd.h>
@@ -58,38 +58,55 @@ static void give(uint64_t offset, uint64_t bytes)
     aspx_arena_free(&aspx_engine.arena, offset, bytes);
 }
 
+static struct aspx_doorbell *doorbell; /* the server's */
+
 static void ring(void)
 {
-    struct aspx_doorbell *doorbell = aspx_engine_doorbell(&aspx_engine,
-                                                          server());
-
     atomic_fetch_add(&doorbell->posts, 1);
     aspx_doorbell_ring(doorbell);
 }
 
-static void open_mailbox(uint64_t offset, uint32_t me)
+static void open_mailbox(enum aspx_ghost_service service, uint64_t offset,
+                         uint32_t me)
 {
     const struct aspx_lock_message message = {
-        .verb = ASPX_COLL_OPEN, .words_off = offset, .target = me};
+        .verb = service == ASPX_SERVE_MESSAGES ? ASPX_P2P_OPEN : ASPX_COLL_OPEN,
+        .words_off = offset,
+        .target = me};
 
     aspx_real.MPI_Send(&message, sizeof(message), MPI_BYTE, (int) server(),
                        ASPX_LOCK_TAG, aspx_engine.locks);
     ring();
 }
 
-static const struct aspx_coll_ghosts ghosts = {
+static bool maps(const void *address, uint64_t bytes, uint64_t *offset_p)
+{
+    return aspx_arena_offset(&aspx_engine.arena, address, bytes, offset_p) == 0;
+}
+
+static int32_t pid(void)
+{
+    return aspx_engine.pids[server()];
+}
+
+static const struct aspx_ghosts ghosts = {
     .can = can,
     .of = of,
     .most = most,
     .take = take,
     .find = find,
     .give = give,
+    .maps = maps,
     .open = open_mailbox,
     .ring = ring,
+    .pid = pid,
 };
 
 void aspx_casper_offer_ghosts(void)
 {
-    if (aspx_engine.exchanges)
-        aspx_coll_ghosts = &ghosts;
+    if (!aspx_engine.exchanges)
+        return;
+    aspx_ghosts = &ghosts;
+    if (can())
+        doorbell = aspx_engine_doorbell(&aspx_engine, server());
 }

@@ -125,6 +125,7 @@ int aspx_mailbox_see(struct aspx_mailbox *mailbox, void *memory, uint32_t me,
         .nodes = (void *) ((char *) memory + map_at(participants)),
         .head = aspx_mailbox_head_bytes(shape),
         .region = shape->region,
+        .apart = shape->apart,
         .units = (uint32_t) (shape->region / ASPX_MAILBOX_UNIT),
     };
     if (!take_tables(mailbox) || !populate(mailbox, 1)) {
@@ -208,6 +209,12 @@ static void find_fault(struct aspx_mailbox *mailbox, uint32_t participant,
     mailbox->fault_of = participant;
 }
 
+/* Does this process read what a participant gives, and that what this gives? */
+static bool reads(const struct aspx_mailbox *mailbox, uint32_t participant)
+{
+    return !mailbox->apart || participant != mailbox->me;
+}
+
 /* A participant passes what it has seen, and never less than before. */
 static uint64_t passed_of(struct aspx_mailbox *mailbox, uint32_t participant)
 {
@@ -228,11 +235,12 @@ static uint64_t all_passed(struct aspx_mailbox *mailbox)
 {
     uint64_t least = UINT64_MAX;
 
-    for (uint32_t p = 0; p < mailbox->participants; p++) {
-        uint64_t passed = passed_of(mailbox, p);
+    for (uint32_t p = 0; p < mailbox->participants; p++)
+        if (reads(mailbox, p)) {
+            uint64_t passed = passed_of(mailbox, p);
 
-        least = passed < least ? passed : least;
-    }
+            least = passed < least ? passed : least;
+        }
     return least;
 }
 
@@ -272,19 +280,21 @@ static void reclaim(struct aspx_mailbox *mailbox)
         give_back(mailbox, own_at(mailbox, mailbox->own_first++));
 }
 
-/* A place in the ring for one more. */
+/* A place in the ring for one more than what was taken. */
 static bool has_place(struct aspx_mailbox *mailbox)
 {
-    uint64_t end = mailbox->published + 1;
-    struct aspx_mailbox bigger = *mailbox;
+    uint64_t end = mailbox->published + mailbox->unpublished + 1;
+    struct aspx_mailbox bigger;
 
     if (end - mailbox->own_first < mailbox->own_size)
         return true;
+    bigger = *mailbox;
     bigger.own_size *= 2;
     bigger.own = calloc(bigger.own_size, sizeof(*bigger.own));
     if (!bigger.own)
         return false;
-    for (uint64_t place = mailbox->own_first; place < end; place++)
+    for (uint64_t place = mailbox->own_first; place <= mailbox->published;
+         place++)
         *own_at(&bigger, place) = *own_at(mailbox, place);
     free(mailbox->own);
     *mailbox = bigger;
@@ -373,8 +383,7 @@ static struct aspx_mailbox_entry *take(struct aspx_mailbox *mailbox,
     }
     entry->bytes = bytes;
     atomic_store_explicit(&entry->next, 0, memory_order_relaxed);
-    *own_at(mailbox, mailbox->published + 1) = (struct aspx_mailbox_own){
-        offset_of(mailbox, entry), bytes};
+    mailbox->unpublished++;
     return entry;
 }
 
@@ -406,8 +415,11 @@ bool aspx_mailbox_is_short(const struct aspx_mailbox *mailbox)
 }
 
 void aspx_mailbox_publish(struct aspx_mailbox *mailbox,
-                          struct aspx_mailbox_entry *entry)
+                          struct aspx_mailbox_entry *entry, uint64_t bytes)
 {
+    mailbox->unpublished--;
+    *own_at(mailbox, mailbox->published + 1) = (struct aspx_mailbox_own){
+        offset_of(mailbox, entry), bytes};
     entry->number = mailbox->published++;
     atomic_store_explicit(&mailbox->last->next, offset_of(mailbox, entry),
                           memory_order_release);
@@ -456,7 +468,7 @@ bool aspx_mailbox_next(struct aspx_mailbox *mailbox, uint32_t participant,
         .data = entry->data,
         .number = *(const volatile uint64_t *) &entry->number,
         .bytes = *(const volatile uint64_t *) &entry->bytes,
-        .descriptor = entry->descriptor,
+        .label = entry->label,
     };
     if (view.number != mailbox->seen[participant])
         find_fault(mailbox, participant, "number");
@@ -473,11 +485,12 @@ bool aspx_mailbox_next(struct aspx_mailbox *mailbox, uint32_t participant,
 /* The entry that a cursor stands at is still needed for its `next`. */
 void aspx_mailbox_pass(struct aspx_mailbox *mailbox, uint64_t needed)
 {
-    for (uint32_t p = 0; p < mailbox->participants; p++) {
-        uint64_t behind = mailbox->seen[p] ? mailbox->seen[p] - 1 : 0;
+    for (uint32_t p = 0; p < mailbox->participants; p++)
+        if (reads(mailbox, p)) {
+            uint64_t behind = mailbox->seen[p] ? mailbox->seen[p] - 1 : 0;
 
-        needed = behind < needed ? behind : needed;
-    }
+            needed = behind < needed ? behind : needed;
+        }
     if (needed == mailbox->passed)
         return;
     mailbox->passed = needed;

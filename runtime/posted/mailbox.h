@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the ranks of a communicator on one node put what they give to its
- * non-blocking collectives, for the others to read when they have time. Each
- * participant has a list of entries, one for each operation in the order in
- * which it was posted, that it alone extends and that is never full; so a
- * post waits for nobody. A ghost that joins nodes is one more participant.
+/* Memory in which the processes of a node put what they post, for others to
+ * read when they have time: of a non-blocking collective its ranks, and the
+ * ghost that joins nodes; of messages a rank and its ghost. Each participant
+ * has a list of entries, in the order in which they were posted, that it alone
+ * extends and that is never full; so a post waits for nobody.
  *
  *   participant p:  first -> entry 0 -> entry 1 -> ... -> the last (next = 0)
  *                              ^ oldest that a reader may still need
@@ -43,21 +43,18 @@ enum {
     ASPX_MAILBOX_TAGS = ASPX_MAILBOX_WINDOW * ASPX_MAILBOX_MESSAGES,
 };
 
-/* What an operation is; equal on all ranks of a correct program. */
-struct aspx_mailbox_descriptor {
-    uint64_t bytes;        /* as in common/coll/build/index.h */
-    uint32_t op;           /* enum asp_coll_op */
-    uint32_t root;         /* rank of the communicator */
-    int32_t reduction;     /* MPI_Op and MPI_Datatype of MPI's own, whose */
-    int32_t type;          /* handles are the same in all processes */
-    uint32_t element_size; /* bytes of an element; 1 where nothing is reduced */
+/* What an entry is about: a record of who posts it, which the mailbox only
+ * hands on (of collectives: coll/nonblocking/operation.h; of messages:
+ * p2p/posts.h). */
+struct aspx_mailbox_label {
+    _Alignas(8) unsigned char bytes[40];
 };
 
 struct aspx_mailbox_entry {
     _Atomic uint64_t next; /* offset in the mailbox; 0: not there yet */
     uint64_t number;       /* of the operation */
     uint64_t bytes;        /* of data */
-    struct aspx_mailbox_descriptor descriptor;
+    struct aspx_mailbox_label label;
     _Alignas(ASPX_MAILBOX_LINE) char data[];
 };
 
@@ -66,7 +63,7 @@ struct aspx_mailbox_entry {
 struct aspx_mailbox_view {
     const char *data; /* NULL: it was not seen yet */
     uint64_t number, bytes;
-    struct aspx_mailbox_descriptor descriptor;
+    struct aspx_mailbox_label label;
 };
 
 /* Of one participant. */
@@ -105,6 +102,7 @@ struct aspx_mailbox {
     struct aspx_mailbox_flags *flags;
     struct aspx_mailbox_nodes *nodes;
     uint64_t head, region; /* bytes of the head; of a region */
+    bool apart;            /* as in its shape */
     /* NULL, or what in the memory is not what a participant can have written;
      * nothing is taken or read any more. */
     const char *fault;
@@ -115,6 +113,7 @@ struct aspx_mailbox {
     struct aspx_mailbox_own *own;
     uint64_t own_first, own_size; /* own_size: a power of two */
     uint64_t published;
+    uint32_t unpublished;          /* entries that were taken */
     uint32_t units, current, fill; /* small ones go to the unit `current`, of
                                       which so many bytes are taken */
     uint32_t *live;                /* entries that begin in each unit */
@@ -138,6 +137,9 @@ struct aspx_mailbox_shape {
      * it is first written, so this only bounds what one may have posted while
      * another one has not looked. A multiple of the unit. */
     uint64_t region;
+    /* Each reads only what the others give, and the entries of each are
+     * numbered for themselves; else all number the same operations. */
+    bool apart;
 };
 
 /* How much a mailbox takes: address space, and the part at its begin that holds
@@ -163,11 +165,12 @@ void aspx_mailbox_retire(struct aspx_mailbox *mailbox);
 void aspx_mailbox_leave(struct aspx_mailbox *mailbox);
 
 /* A new entry with room for so many bytes, or NULL: there is no room, or no
- * memory, now. What was taken is published next. */
+ * memory, now. What was taken is published, with the same bytes, in any order.
+ */
 struct aspx_mailbox_entry *aspx_mailbox_take(struct aspx_mailbox *mailbox,
                                              uint64_t bytes);
 void aspx_mailbox_publish(struct aspx_mailbox *mailbox,
-                          struct aspx_mailbox_entry *entry);
+                          struct aspx_mailbox_entry *entry, uint64_t bytes);
 
 /* Bytes of a region that an entry with so many bytes takes at most. */
 uint64_t aspx_mailbox_footprint(uint64_t bytes);
