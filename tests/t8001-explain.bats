@@ -61,6 +61,27 @@ narrow() {
     printed '^ +u0 h0 u1 h1 u2 h2 \. g0$'
 }
 
+@test "messages by ghosts: which, matched by whom, and what stays MPI's" {
+    explain --topology "core:4 pu:1" --progress ghost:1,p2p=all
+    ended_with 0
+    narrow
+    printed '^  messages: carried by ghosts \(p2p=all\); g0 matches those to ranks of'
+    printed "intercommunicators and"
+    explain --topology "core:4 pu:1" --progress ghost:1,p2p=large,p2p.large_kb=64
+    printed '\(p2p=large: with'
+    printed 'more than 64 KiB, else all\)'
+    printf 'mode: ghost\ncommunicators: [{size: 4-, p2p: all}]\n' \
+        >"$BATS_TEST_TMPDIR/job.yaml"
+    explain --topology "core:4 pu:1" --policy "$BATS_TEST_TMPDIR/job.yaml"
+    printed 'carried by ghosts \(on communicators whose rule says so\)'
+    printed 'rules for communicators'
+    explain --topology "core:4 pu:1" --progress ghost:1
+    not_printed 'messages: '
+    explain --topology "core:4 pu:1" --progress thread,p2p=all
+    not_printed 'messages: '
+    printed 'p2p \(command line\) is left out: mode thread has no ghosts'
+}
+
 @test "offload threads are drawn, and what they cost is said" {
     explain --topology "core:4 pu:2" --progress offload
     ended_with 0
