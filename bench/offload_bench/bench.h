@@ -32,11 +32,17 @@ struct options {
     int spin;     /* compute in earnest; else sleep */
     int receiver; /* availability: of this side */
     int value;    /* overlap: enum overlap_value */
+    int grid;     /* exchange: with four neighbours */
+    int part;     /* exchange: enum part */
 };
 
 /* What the kernel overlap reports: the share of the communication that no
- * longer shows in the wait, and the times that make it. */
-enum overlap_value { OVERLAP, COMMUNICATION, WAIT, WAIT_AFTER };
+ * longer shows in the wait, the times that make it, and that share of the wait.
+ */
+enum overlap_value { OVERLAP, COMMUNICATION, WAIT, WAIT_AFTER, HIDDEN };
+
+/* The kernel exchange: which part of a step. */
+enum part { PART_ALL, PART_POST, PART_WAIT };
 
 /* The kernel pending: an exchange that ends by MPI_Waitall, or by tests of the
  * receive; the Irecv of one and a Test at once; a Test of what has been tested
@@ -113,5 +119,6 @@ void barrier_run(struct bench *bench, struct samples *samples);
 void idle_run(struct bench *bench, struct samples *samples);
 void line_run(struct bench *bench, struct samples *samples);
 void pending_run(struct bench *bench, struct samples *samples);
+void exchange_run(struct bench *bench, struct samples *samples);
 
 #endif

@@ -81,6 +81,9 @@ void overlap_run(struct bench *bench, struct samples *samples)
     case WAIT_AFTER:
         add(samples, after[WAITED] * 1e6);
         break;
+    case HIDDEN:
+        add(samples, share(plain[WAITED] - after[WAITED], plain[WAITED]));
+        break;
     }
 }
 

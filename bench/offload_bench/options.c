@@ -19,6 +19,7 @@ static const struct kernel kernels[] = {
     {"idle", "%", idle_run},
     {"line", "us", line_run},
     {"pending", "us", pending_run},
+    {"exchange", "us", exchange_run},
     {NULL, NULL, NULL},
 };
 
@@ -34,8 +35,10 @@ static const struct key keys[] = {
     {"delay_us", NULL, offsetof(struct options, delay_us)},
     {"compute", "sleep|spin", offsetof(struct options, spin)},
     {"side", "sender|receiver", offsetof(struct options, receiver)},
-    {"value", "overlap|communication|wait|wait_after",
+    {"value", "overlap|communication|wait|wait_after|hidden",
      offsetof(struct options, value)},
+    {"shape", "pair|grid", offsetof(struct options, grid)},
+    {"part", "all|post|wait", offsetof(struct options, part)},
     {NULL, NULL, 0},
 };
 

@@ -11,9 +11,9 @@ import document
 import jobs
 import show
 
-# What makes a bench. goals: a module with plan(), rows(), HEAD, NOTES, FILE.
-# words: the command line of a job. opening: of the page. options: adds those
-# that this bench alone has.
+# What makes a bench. goals: a module with plan(), rows(), HEAD, NOTES, FILE,
+# or None. words: the command line of a job. opening: of the page. options: adds
+# those that this bench alone has.
 Bench = collections.namedtuple(
     "Bench", "name usage experiments goals words opening options",
     defaults=(None,))
@@ -115,7 +115,8 @@ def selected(bench, args):
     known = {e.key: e for e in bench.experiments}
     if args.names == ["all"]:
         return list(known.values())
-    wrong = [name for name in args.names if name not in (*known, "goals")]
+    wrong = [name for name in args.names
+             if name not in known and (name != "goals" or not bench.goals)]
     if wrong or not args.names:
         print(f"{bench.name}: no such experiment: "
               f"{' '.join(wrong) or '(none named)'}; see --list",

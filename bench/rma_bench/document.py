@@ -73,7 +73,8 @@ def write_page(bench, directory):
     parts = [bench.opening.rstrip("\n"), """\
 The tables are the files that the headings point to: a row for each line, a column
 for each value of what varied, and first when and where it was measured."""]
-    parts += goals_part(bench.goals, directory)
+    if bench.goals:
+        parts += goals_part(bench.goals, directory)
     for experiment in bench.experiments:
         parts += experiment_part(experiment, directory)
     with open(os.path.join(directory, bench.name + ".md"), "w",
