@@ -6,6 +6,7 @@
 #include "channel.h"
 
 #include "buffer.h"
+#include "comm.h"
 
 #include "runtime/base/backoff.h"
 #include "runtime/base/log.h"
@@ -267,8 +268,7 @@ static void hear(const struct aspx_mailbox_view *view)
 
     memcpy(&news, &view->label, sizeof(news));
     request = aspx_own_at(news.request);
-    if (!request || request->kind != &kind ||
-        aspx_own_state_of(request) != ASPX_OWN_ACTIVE)
+    if (!request || request->kind != &kind || !aspx_own_is_under_way(request))
         give_up("request");
     if (view->bytes)
         aspx_p2p_land(aspx_p2p_message_of(request), news.offset, view->data,
@@ -502,9 +502,17 @@ static void complete(struct aspx_own_request *request)
 {
     struct aspx_p2p_message *message = aspx_p2p_message_of(request);
     int rc = aspx_p2p_unpack(message, request->bytes);
+    const struct aspx_p2p_comm *known;
 
     if (request->rc == MPI_SUCCESS)
         request->rc = rc;
+    if (request->rc == MPI_SUCCESS ||
+        message->post.verb == ASPX_P2P_RECEIVE_CLAIMED)
+        return;
+    /* Its communicator may be freed, and the handle another's. */
+    known = aspx_p2p_comm_of(request->comm);
+    if (!known || known->number != message->post.comm)
+        request->comm = MPI_COMM_NULL;
 }
 
 static void release(struct aspx_own_request *request)

@@ -58,15 +58,19 @@ static void set_empty(MPI_Status *status)
     aspx_own_set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, false);
 }
 
+/* Nobody else has it now. */
+static void complete(struct aspx_own_request *request)
+{
+    if (request->kind->completed)
+        request->kind->completed(request);
+}
+
 /* Hand it out without raising its error. */
 static int hand_out(struct aspx_own_request *request, MPI_Request *handle,
                     MPI_Status *status)
 {
-    int rc;
+    int rc = request->rc;
 
-    if (request->kind->completed)
-        request->kind->completed(request);
-    rc = request->rc;
     copy_status(request, status);
     if (request->persistent) {
         atomic_store_explicit(&request->state, ASPX_OWN_INACTIVE,
@@ -89,8 +93,10 @@ static int raise(MPI_Comm comm, int rc)
 int aspx_own_finish(struct aspx_own_request *request, MPI_Request *handle,
                     MPI_Status *status)
 {
-    MPI_Comm comm = request->comm;
+    MPI_Comm comm;
 
+    complete(request);
+    comm = request->comm;
     return raise(comm, hand_out(request, handle, status));
 }
 
@@ -261,11 +267,8 @@ int aspx_posted_MPI_Request_free(MPI_Request *request)
     if (!own)
         return aspx_posted_behind.MPI_Request_free(request);
     *request = MPI_REQUEST_NULL;
-    own->persistent = false;
-    if (has_ended(own))
-        aspx_own_give(own);
-    else
-        own->freed = true;
+    (void) has_ended(own); /* as far as it can tell now */
+    aspx_own_abandon(own);
     return MPI_SUCCESS;
 }
 
@@ -379,9 +382,12 @@ static MPI_Status *status_at(MPI_Status *statuses, int i)
 static bool finish_among(struct aspx_own_request *own, MPI_Request *request,
                          MPI_Status *status, MPI_Comm *comm_p)
 {
-    MPI_Comm comm = own->comm;
-    int rc = hand_out(own, request, status);
+    MPI_Comm comm;
+    int rc;
 
+    complete(own);
+    comm = own->comm;
+    rc = hand_out(own, request, status);
     if (status != MPI_STATUS_IGNORE)
         status->MPI_ERROR = rc;
     if (rc != MPI_SUCCESS)

@@ -108,11 +108,21 @@ struct aspx_own_request *aspx_own_find(MPI_Request handle)
 
 void aspx_own_end(struct aspx_own_request *request)
 {
-    if (request->freed && !request->persistent)
+    bool freed = request->freed; /* then it may be another's */
+    uint32_t before = atomic_exchange(&request->state, ASPX_OWN_ENDED);
+
+    if (freed || before == ASPX_OWN_ABANDONED)
         aspx_own_give(request);
-    else
-        atomic_store_explicit(&request->state, ASPX_OWN_ENDED,
-                              memory_order_release);
+}
+
+void aspx_own_abandon(struct aspx_own_request *request)
+{
+    uint32_t active = ASPX_OWN_ACTIVE;
+
+    request->persistent = false;
+    if (!atomic_compare_exchange_strong(&request->state, &active,
+                                        ASPX_OWN_ABANDONED))
+        aspx_own_give(request);
 }
 
 void aspx_own_begin(struct aspx_own_request *request)

@@ -5,8 +5,8 @@
  * and hand on the rest.
  *
  *   free --take--> inactive --start--> active --end--> ended --> free, or
- *                                                                inactive
- *                                                                (persistent)
+ *    ^                                   |                       inactive
+ *    +---end--- abandoned <--MPI_Request_free                    (persistent)
  *
  * The pool grows, and requests never move. Threads: any; one request is
  * completed by one thread at a time, as in MPI. */
@@ -24,6 +24,7 @@ enum aspx_own_state {
     ASPX_OWN_FREE,
     ASPX_OWN_INACTIVE,
     ASPX_OWN_ACTIVE,
+    ASPX_OWN_ABANDONED,
     ASPX_OWN_ENDED,
 };
 
@@ -55,7 +56,7 @@ struct aspx_own_request {
     _Atomic uint32_t state; /* enum aspx_own_state */
     MPI_Request handle;
     bool persistent;
-    bool freed; /* by the program while it was active: nobody completes it */
+    bool freed; /* from the beginning: nobody completes it */
     /* Of one that has ended: */
     int rc;        /* MPI_SUCCESS, or an error code */
     MPI_Comm comm; /* where that is raised; MPI_COMM_NULL: on MPI_COMM_SELF */
@@ -87,6 +88,18 @@ uint32_t aspx_own_number(const struct aspx_own_request *request);
 /* It has ended: what follows rc says how. One that the program has freed goes
  * back to the pool. Calls no MPI; any thread. */
 void aspx_own_end(struct aspx_own_request *request);
+
+/* The program lets go of it: it goes back to the pool, now or when it ends. */
+void aspx_own_abandon(struct aspx_own_request *request);
+
+/* Is something to come for it? */
+static inline bool aspx_own_is_under_way(const struct aspx_own_request *request)
+{
+    enum aspx_own_state state = (enum aspx_own_state) atomic_load_explicit(
+        &request->state, memory_order_acquire);
+
+    return state == ASPX_OWN_ACTIVE || state == ASPX_OWN_ABANDONED;
+}
 
 /* Begin: a request that is inactive becomes active. */
 void aspx_own_begin(struct aspx_own_request *request);

@@ -99,6 +99,6 @@ void aspx_coll_request_end(struct aspx_coll_posted *posted)
     request->source = request->tag = MPI_UNDEFINED;
     request->rc = posted->post.rc;
     request->comm = posted->context->comm;
-    if (!request->freed)
+    if (aspx_own_state_of(request) == ASPX_OWN_ACTIVE)
         aspx_own_end(request);
 }
