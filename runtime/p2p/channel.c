@@ -45,7 +45,8 @@ static const struct aspx_own_kind kind;
 
 /* ---- the end of a message ----------------------------------------------------- */
 
-static _Thread_local bool is_helper;
+/* initial-exec: the library needs nothing but libc. */
+static _Thread_local bool is_helper __attribute__((tls_model("initial-exec")));
 
 static void count_most(_Atomic uint64_t *most, uint64_t value)
 {
