@@ -155,7 +155,7 @@ stopped() {
 
 # tests/p2p/spoil.c
 spoilt() {
-    run_failing env ASPEN_SPOIL="$1" timeout -k 5 60 "$ASPEN_TOP/tests/ghostrun" \
+    run_failing env ASPEN_SPOIL="$1" timeout -k 5 90 "$ASPEN_TOP/tests/ghostrun" \
         -n 4 -g 1 --behind "$build/p2p/.libs/spoil.so" "${@:2}"
     [ "$status" -ne 0 ]
     [ "$status" -ne 124 ]

@@ -194,7 +194,7 @@ stray_store() {
     # shellcheck disable=SC2086
     gcc -g -O1 -fsanitize=thread -Wno-tsan -o "$BATS_TEST_TMPDIR/test" $cflags \
         -I"$ASPEN_BUILD" -I"$ASPEN_TOP" "$folder"/operation_test.c \
-        "$folder"/operation.c "$folder"/mailbox.c "$base"/{event,backoff}.c \
+        "$folder"/operation.c "$folder"/../../posted/mailbox.c "$base"/{event,backoff}.c \
         "$base"/{wait_table,memory_left}.c "$ASPEN_TOP/common/base/words.c" \
         -lcmocka -lpthread
     run timeout -k 5 120 setarch -R "$BATS_TEST_TMPDIR/test"
