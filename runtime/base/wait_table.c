@@ -131,7 +131,7 @@ const struct aspx_wait_policy aspx_wait_table[ASPX_WAITERS] = {
                           NAP_FIRST_US, NAP_MAX_US,
                           "a chunk takes some 10 us, but its thread may have "
                           "lost its CPU"},
-    [ASPX_WAIT_COLL_PUBLISHER] = {"thread for what a rank owes to others", 0, 0,
+    [ASPX_WAIT_LOOK_THREAD] = {"thread for what a rank owes to others", 0, 0,
                                   NAP_MAX_US, NAP_MAX_US,
                                   "between looks whether others have taken "
                                   "something; seldom needed"},

@@ -122,7 +122,7 @@ void aspx_p2p_flush(void)
         aspx_p2p_behind.MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
                                    &flag, MPI_STATUS_IGNORE);
         if (is_sending())
-            aspx_backoff_nap(ASPX_WAIT_COLL_PUBLISHER);
+            aspx_backoff_nap(ASPX_WAIT_LOOK_THREAD);
     }
     atomic_store(&attached, 0);
 }

@@ -113,9 +113,9 @@ int aspx_p2p_do(const struct aspx_p2p_call *call,
     return rc == MPI_SUCCESS ? aspx_p2p_wait(handle, status) : rc;
 }
 
-int aspx_p2p_do_often(const struct aspx_p2p_call *call,
-                      const struct aspx_p2p_post *post, bool buffered,
-                      MPI_Request *handle)
+static int make_persistent(const struct aspx_p2p_call *call,
+                           const struct aspx_p2p_post *post, bool buffered,
+                           MPI_Request *handle)
 {
     struct aspx_own_request *request = aspx_p2p_request(call->comm, post,
                                                         &call->buffer);
@@ -131,4 +131,17 @@ int aspx_p2p_do_often(const struct aspx_p2p_call *call,
     else if (request)
         aspx_own_give(request);
     return aspx_p2p_raise(call->comm, rc);
+}
+
+int aspx_p2p_do_often(const struct aspx_p2p_call *call,
+                      const struct aspx_p2p_post *post, MPI_Request *handle)
+{
+    return make_persistent(call, post, false, handle);
+}
+
+int aspx_p2p_do_often_buffered(const struct aspx_p2p_call *call,
+                               const struct aspx_p2p_post *post,
+                               MPI_Request *handle)
+{
+    return make_persistent(call, post, true, handle);
 }

@@ -22,9 +22,8 @@ struct aspx_p2p_call {
 
 /* Which send it is. */
 enum aspx_p2p_send_mode {
-    ASPX_P2P_STANDARD, /* MPI_Rsend, too */
+    ASPX_P2P_STANDARD, /* MPI_Rsend and MPI_Bsend, too */
     ASPX_P2P_SYNCHRONOUS,
-    ASPX_P2P_BUFFERED,
 };
 
 /* Has the highest tag that MPI allows been asked for? Once, at the start. */
@@ -44,6 +43,24 @@ bool aspx_p2p_probe_post(int source, int tag, MPI_Comm comm,
 /* Raise an error on the communicator. Returns it. */
 int aspx_p2p_raise(MPI_Comm comm, int rc);
 
+/* A call that gives a request: as ghosts carry it out, CARRY(call, post,
+ * request), where IS_OURS(call, post) says so, else MPI's. BUF: const void, or
+ * void. */
+#define ASPX_P2P_WITH_REQUEST(NAME, BUF, COUNT, IS_OURS, CARRY)                \
+    int aspx_p2p_MPI_##NAME(BUF *buf, COUNT count, MPI_Datatype type,          \
+                            int peer, int tag, MPI_Comm comm,                  \
+                            MPI_Request *request)                              \
+    {                                                                          \
+        const struct aspx_p2p_call call = ASPX_P2P_CALL(buf, count, type,      \
+                                                        peer, tag, comm);      \
+        struct aspx_p2p_post post;                                             \
+                                                                               \
+        return request && IS_OURS(&call, &post)                                \
+                   ? CARRY(&call, &post, request)                              \
+                   : aspx_p2p_behind.MPI_##NAME(buf, count, type, peer, tag,   \
+                                                comm, request);                \
+    }
+
 /* Wait for the end of a request that was begun, and hand it out. */
 int aspx_p2p_wait(MPI_Request handle, MPI_Status *status);
 
@@ -55,9 +72,11 @@ int aspx_p2p_do(const struct aspx_p2p_call *call,
 int aspx_p2p_do_later(const struct aspx_p2p_call *call,
                       const struct aspx_p2p_post *post, MPI_Request *handle);
 
-/* Make a persistent one. */
+/* Make a persistent one; one that sends from a copy, as MPI_Bsend. */
 int aspx_p2p_do_often(const struct aspx_p2p_call *call,
-                      const struct aspx_p2p_post *post, bool buffered,
-                      MPI_Request *handle);
+                      const struct aspx_p2p_post *post, MPI_Request *handle);
+int aspx_p2p_do_often_buffered(const struct aspx_p2p_call *call,
+                               const struct aspx_p2p_post *post,
+                               MPI_Request *handle);
 
 #endif

@@ -59,14 +59,19 @@ static void add(_Atomic uint64_t *count, uint64_t value)
     atomic_fetch_add_explicit(count, value, memory_order_relaxed);
 }
 
+static void unstage(struct aspx_p2p_message *message)
+{
+    if (message->is_staged)
+        aspx_ghosts->give(message->staged, message->post.bytes);
+    message->is_staged = false;
+}
+
 static void end(struct aspx_own_request *request)
 {
     struct aspx_p2p_message *message = aspx_p2p_message_of(request);
     struct aspx_own_request *whole = message->whole;
 
-    if (message->is_staged)
-        aspx_ghosts->give(message->staged, message->post.bytes);
-    message->is_staged = false;
+    unstage(message);
     if (message->buffered)
         atomic_fetch_sub(&aspx_p2p_buffered,
                          message->post.bytes + MPI_BSEND_OVERHEAD);
@@ -167,9 +172,7 @@ static bool try_to_post(struct aspx_own_request *request)
     apart = is_apart(&message->post);
     entry = aspx_mailbox_take(&channel.mailbox, data_of(&message->post));
     if (!entry) {
-        if (message->is_staged)
-            aspx_ghosts->give(message->staged, message->post.bytes);
-        message->is_staged = false;
+        unstage(message);
         return false;
     }
     publish(&message->post, apart ? (void *) &place : message->data, entry);
@@ -469,7 +472,7 @@ static struct aspx_mailbox_entry *take_to_cancel(
     while (aspx_own_state_of(request) == ASPX_OWN_ACTIVE &&
            !(entry = aspx_mailbox_take(&channel.mailbox, 0))) {
         pthread_mutex_unlock(&channel.lock);
-        aspx_backoff_nap(ASPX_WAIT_COLL_PUBLISHER);
+        aspx_backoff_nap(ASPX_WAIT_LOOK_THREAD);
         pthread_mutex_lock(&channel.lock);
         look();
     }
@@ -557,8 +560,10 @@ static bool greet(void)
     aspx_p2p_message_of(request)->open = 1;
     aspx_own_begin(request);
     entry = aspx_mailbox_take(&channel.mailbox, sizeof(place));
-    if (!entry)
+    if (!entry) {
+        aspx_own_give(request);
         return false;
+    }
     publish(&aspx_p2p_message_of(request)->post, &place, entry);
     aspx_ghosts->ring();
     aspx_own_await(request);
@@ -580,8 +585,10 @@ static bool make(uint64_t *offset_p)
     if (!memory)
         return false;
     aspx_mailbox_introduce(memory, &shape);
-    return aspx_mailbox_see(&channel.mailbox, memory, ASPX_P2P_RANK, &shape) ==
-           0;
+    if (aspx_mailbox_see(&channel.mailbox, memory, ASPX_P2P_RANK, &shape) == 0)
+        return true;
+    aspx_ghosts->give(*offset_p, aspx_mailbox_bytes(&shape));
+    return false;
 }
 
 bool aspx_p2p_channel_open(void)

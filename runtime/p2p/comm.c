@@ -53,7 +53,8 @@ struct decision {
     const char *obstacle; /* why MPI has it nevertheless, or NULL */
 };
 
-static const char *const p2p_words[] = {"off", "all", "large"};
+#define WORD(ID, word) word,
+static const char *const p2p_words[] = {ASP_WORDS_p2p(WORD)};
 
 const struct asp_objrules *aspx_p2p_rules(void)
 {
@@ -83,9 +84,7 @@ static void read_info(MPI_Info info, const struct aspx_p2p_comm *like,
     uint64_t said = 0;
 
     if (find_key(info, "aspen_p2p", value, sizeof(value)))
-        for (unsigned i = 0; i < sizeof(p2p_words) / sizeof(p2p_words[0]); i++)
-            if (strcmp(value, p2p_words[i]) == 0)
-                said = i + 1;
+        said = (uint64_t) (asp_knob_word(ASP_KNOB_P2P, value) + 1);
     if (said == 0 && like)
         said = like->said;
     words[P2P_MOST] = said;
@@ -268,18 +267,21 @@ static bool enable(MPI_Comm comm, MPI_Info info, MPI_Comm like,
     it->comm = comm;
     aspx_real.MPI_Comm_rank(real, &it->rank);
     aspx_real.MPI_Comm_size(real, &it->size);
-    words[CANNOT] = !known || !find_users(it, real);
+    /* Before they agree: one that cannot know it leaves it to MPI for all. */
+    words[CANNOT] = !known || !find_users(it, real) ||
+                    aspx_table_insert(&table, comm, known) != 0;
     read_info(info, like == MPI_COMM_NULL ? NULL : aspx_p2p_comm_of(like),
               words);
     if (!name[0])
         find_missed(words);
     why = agree(it, real, words, name);
-    carried = why.p2p != ASP_P2P_OFF && !why.obstacle &&
-              aspx_table_insert(&table, comm, known) == 0;
+    carried = why.p2p != ASP_P2P_OFF && !why.obstacle;
     count(it, &why, carried);
     tell(it, &why, carried, name);
-    if (!carried)
+    if (!carried) {
+        aspx_table_remove(&table, comm, it);
         forget(known);
+    }
     return carried;
 }
 

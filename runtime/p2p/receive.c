@@ -21,32 +21,10 @@
                    : aspx_p2p_behind.MPI_Recv##SUFFIX(                         \
                          buf, count, type, source, tag, comm, status);         \
     }                                                                          \
-    int aspx_p2p_MPI_Irecv##SUFFIX(void *buf, COUNT count, MPI_Datatype type,  \
-                                   int source, int tag, MPI_Comm comm,         \
-                                   MPI_Request *request)                       \
-    {                                                                          \
-        const struct aspx_p2p_call call = ASPX_P2P_CALL(buf, count, type,      \
-                                                        source, tag, comm);    \
-        struct aspx_p2p_post post;                                             \
-                                                                               \
-        return request && aspx_p2p_receive_post(&call, &post)                  \
-                   ? aspx_p2p_do_later(&call, &post, request)                  \
-                   : aspx_p2p_behind.MPI_Irecv##SUFFIX(                        \
-                         buf, count, type, source, tag, comm, request);        \
-    }                                                                          \
-    int aspx_p2p_MPI_Recv_init##SUFFIX(void *buf, COUNT count,                 \
-                                       MPI_Datatype type, int source, int tag, \
-                                       MPI_Comm comm, MPI_Request *request)    \
-    {                                                                          \
-        const struct aspx_p2p_call call = ASPX_P2P_CALL(buf, count, type,      \
-                                                        source, tag, comm);    \
-        struct aspx_p2p_post post;                                             \
-                                                                               \
-        return request && aspx_p2p_receive_post(&call, &post)                  \
-                   ? aspx_p2p_do_often(&call, &post, false, request)           \
-                   : aspx_p2p_behind.MPI_Recv_init##SUFFIX(                    \
-                         buf, count, type, source, tag, comm, request);        \
-    }
+    ASPX_P2P_WITH_REQUEST(Irecv##SUFFIX, void, COUNT, aspx_p2p_receive_post,   \
+                          aspx_p2p_do_later)                                   \
+    ASPX_P2P_WITH_REQUEST(Recv_init##SUFFIX, void, COUNT,                      \
+                          aspx_p2p_receive_post, aspx_p2p_do_often)
 
 RECEIVE(int, )
 RECEIVE(MPI_Count, _c)

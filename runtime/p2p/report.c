@@ -121,19 +121,6 @@ static void print(FILE *out, const struct aspx_record *record, const void *data)
 
 /* ---- JSON ----------------------------------------------------------------- */
 
-static void put_rule(FILE *out, const struct asp_objrule *rule, uint64_t held)
-{
-    char text[ASP_OBJRULE_TEXT_MAX];
-
-    fputs("{\"from\": ", out);
-    aspx_record_put_string(out, rule->origin);
-    fputs(", \"match\": ", out);
-    aspx_record_put_string(out, asp_objrule_matchers(rule, text, sizeof(text)));
-    fputs(", \"set\": ", out);
-    aspx_record_put_string(out, asp_objrule_values(rule, text, sizeof(text)));
-    fprintf(out, ", \"communicators\": %" PRIu64 "}", held);
-}
-
 static void put_json(FILE *out, const struct aspx_record *record,
                      const void *data)
 {
@@ -167,7 +154,8 @@ static void put_json(FILE *out, const struct aspx_record *record,
     fputs(",\n    \"rules\": [", out);
     for (uint32_t r = 0; r < rules->n; r++) {
         fputs(r ? ",\n     " : "\n     ", out);
-        put_rule(out, &rules->rule[r], sum->held[r]);
+        aspx_record_put_rule(out, &rules->rule[r], "communicators",
+                             sum->held[r]);
     }
     fputs("]\n  }", out);
 }

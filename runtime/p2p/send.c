@@ -21,64 +21,38 @@ static int send_now(const struct aspx_p2p_call *call,
     return aspx_p2p_do(call, post, MPI_STATUS_IGNORE);
 }
 
-static int send_later(const struct aspx_p2p_call *call,
-                      const struct aspx_p2p_post *post,
-                      enum aspx_p2p_send_mode mode, MPI_Request *request)
-{
-    return mode == ASPX_P2P_BUFFERED
-               ? aspx_p2p_send_buffered_later(call, post, request)
-               : aspx_p2p_do_later(call, post, request);
-}
+#define STANDARD(CALL, POST)                                                   \
+    aspx_p2p_send_post(CALL, ASPX_P2P_STANDARD, POST)
+#define SYNCHRONOUS(CALL, POST)                                                \
+    aspx_p2p_send_post(CALL, ASPX_P2P_SYNCHRONOUS, POST)
 
-#define SEND_FORMS(NAME, INAME, COUNT, SUFFIX, MODE)                           \
-    int aspx_p2p_MPI_##NAME##SUFFIX(const void *buf, COUNT count,              \
-                                    MPI_Datatype type, int dest, int tag,      \
-                                    MPI_Comm comm)                             \
+#define SEND(NAME, COUNT, IS_OURS, CARRY)                                      \
+    int aspx_p2p_MPI_##NAME(const void *buf, COUNT count, MPI_Datatype type,   \
+                            int dest, int tag, MPI_Comm comm)                  \
     {                                                                          \
         const struct aspx_p2p_call call = ASPX_P2P_CALL(buf, count, type,      \
                                                         dest, tag, comm);      \
         struct aspx_p2p_post post;                                             \
                                                                                \
-        if (!aspx_p2p_send_post(&call, MODE, &post))                           \
-            return aspx_p2p_behind.MPI_##NAME##SUFFIX(buf, count, type, dest,  \
-                                                      tag, comm);              \
-        return MODE == ASPX_P2P_BUFFERED                                       \
-                   ? aspx_p2p_send_buffered(&call, &post)                      \
-                   : send_now(&call, &post);                                   \
-    }                                                                          \
-    int aspx_p2p_MPI_##INAME##SUFFIX(const void *buf, COUNT count,             \
-                                     MPI_Datatype type, int dest, int tag,     \
-                                     MPI_Comm comm, MPI_Request *request)      \
-    {                                                                          \
-        const struct aspx_p2p_call call = ASPX_P2P_CALL(buf, count, type,      \
-                                                        dest, tag, comm);      \
-        struct aspx_p2p_post post;                                             \
-                                                                               \
-        if (!request || !aspx_p2p_send_post(&call, MODE, &post))               \
-            return aspx_p2p_behind.MPI_##INAME##SUFFIX(buf, count, type, dest, \
-                                                       tag, comm, request);    \
-        return send_later(&call, &post, MODE, request);                        \
-    }                                                                          \
-    int aspx_p2p_MPI_##NAME##_init##SUFFIX(                                    \
-        const void *buf, COUNT count, MPI_Datatype type, int dest, int tag,    \
-        MPI_Comm comm, MPI_Request *request)                                   \
-    {                                                                          \
-        const struct aspx_p2p_call call = ASPX_P2P_CALL(buf, count, type,      \
-                                                        dest, tag, comm);      \
-        struct aspx_p2p_post post;                                             \
-                                                                               \
-        if (!request || !aspx_p2p_send_post(&call, MODE, &post))               \
-            return aspx_p2p_behind.MPI_##NAME##_init##SUFFIX(                  \
-                buf, count, type, dest, tag, comm, request);                   \
-        return aspx_p2p_do_often(&call, &post, MODE == ASPX_P2P_BUFFERED,      \
-                                 request);                                     \
+        return IS_OURS(&call, &post)                                           \
+                   ? CARRY(&call, &post)                                       \
+                   : aspx_p2p_behind.MPI_##NAME(buf, count, type, dest, tag,   \
+                                                comm);                         \
     }
 
-#define SENDS(NAME, INAME, MODE)                                               \
-    SEND_FORMS(NAME, INAME, int, , MODE)                                       \
-    SEND_FORMS(NAME, INAME, MPI_Count, _c, MODE)
+/* MPI_Send, MPI_Isend and MPI_Send_init of a kind, with counts of both sorts. */
+#define FORMS(NAME, INAME, COUNT, SUFFIX, IS_OURS, NOW, LATER, OFTEN)          \
+    SEND(NAME##SUFFIX, COUNT, IS_OURS, NOW)                                    \
+    ASPX_P2P_WITH_REQUEST(INAME##SUFFIX, const void, COUNT, IS_OURS, LATER)    \
+    ASPX_P2P_WITH_REQUEST(NAME##_init##SUFFIX, const void, COUNT, IS_OURS,     \
+                          OFTEN)
+#define SENDS(NAME, INAME, ...)                                                \
+    FORMS(NAME, INAME, int, , __VA_ARGS__)                                     \
+    FORMS(NAME, INAME, MPI_Count, _c, __VA_ARGS__)
 
-SENDS(Send, Isend, ASPX_P2P_STANDARD)
-SENDS(Rsend, Irsend, ASPX_P2P_STANDARD)
-SENDS(Ssend, Issend, ASPX_P2P_SYNCHRONOUS)
-SENDS(Bsend, Ibsend, ASPX_P2P_BUFFERED)
+SENDS(Send, Isend, STANDARD, send_now, aspx_p2p_do_later, aspx_p2p_do_often)
+SENDS(Rsend, Irsend, STANDARD, send_now, aspx_p2p_do_later, aspx_p2p_do_often)
+SENDS(Ssend, Issend, SYNCHRONOUS, send_now, aspx_p2p_do_later,
+      aspx_p2p_do_often)
+SENDS(Bsend, Ibsend, STANDARD, aspx_p2p_send_buffered,
+      aspx_p2p_send_buffered_later, aspx_p2p_do_often_buffered)

@@ -27,7 +27,7 @@ static void *run(void *arg)
 
     free(arg);
     while (look.look(look.arg))
-        aspx_backoff_nap(ASPX_WAIT_COLL_PUBLISHER);
+        aspx_backoff_nap(ASPX_WAIT_LOOK_THREAD);
     atomic_fetch_sub(&threads, 1);
     return NULL;
 }
@@ -67,5 +67,5 @@ bool aspx_look_thread_start(bool (*look)(void *arg), void *arg)
 void aspx_look_threads_stop(void)
 {
     for (int ms = 0; ms < STOP_MS && atomic_load(&threads) > 0; ms++)
-        aspx_backoff_nap(ASPX_WAIT_COLL_PUBLISHER);
+        aspx_backoff_nap(ASPX_WAIT_LOOK_THREAD);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A thread for what a rank owes to others while it computes, or is in a call of
  * MPI in which nothing of ours runs. It calls no MPI, has no signals, and looks
- * again and again (ASPX_WAIT_COLL_PUBLISHER) until there is nothing to do. */
+ * again and again (ASPX_WAIT_LOOK_THREAD) until there is nothing to do. */
 #ifndef ASPEN_RUNTIME_POSTED_LOOK_THREAD_H
 #define ASPEN_RUNTIME_POSTED_LOOK_THREAD_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Stands in front of the calls that complete, start, free or cancel requests
- * (complete.c), for requests of our own (request.h). */
+ * (complete.h), for requests of our own (request.h). */
 #ifndef ASPEN_RUNTIME_POSTED_POSTED_H
 #define ASPEN_RUNTIME_POSTED_POSTED_H
 

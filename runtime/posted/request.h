@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests of Aspen's own, for what was posted to other processes of the node:
  * a handle that MPICH never gives out, valid in C and in Fortran. MPI does not
- * know them; the calls of complete.c stand in front of MPI's, end what is ours
+ * know them; the calls of complete.h stand in front of MPI's, end what is ours
  * and hand on the rest.
  *
  *   free --take--> inactive --start--> active --end--> ended --> free, or

@@ -75,6 +75,20 @@ void aspx_record_put_string(FILE *out, const char *text)
     fputc('"', out);
 }
 
+void aspx_record_put_rule(FILE *out, const struct asp_objrule *rule,
+                          const char *counted, uint64_t count)
+{
+    char text[ASP_OBJRULE_TEXT_MAX];
+
+    fputs("{\"from\": ", out);
+    aspx_record_put_string(out, rule->origin);
+    fputs(", \"match\": ", out);
+    aspx_record_put_string(out, asp_objrule_matchers(rule, text, sizeof(text)));
+    fputs(", \"set\": ", out);
+    aspx_record_put_string(out, asp_objrule_values(rule, text, sizeof(text)));
+    fprintf(out, ", \"%s\": %" PRIu64 "}", counted, count);
+}
+
 /* ---- what sections gather ------------------------------------------------- */
 
 struct aspx_record_block {

@@ -87,4 +87,9 @@ void aspx_record_print_threads(FILE *out, const struct aspx_record *record,
  * not UTF-8 becomes the replacement character. */
 void aspx_record_put_string(FILE *out, const char *text);
 
+/* A rule of the policy, as an object, and how many objects it held for.
+ *   counted  the name of that number */
+void aspx_record_put_rule(FILE *out, const struct asp_objrule *rule,
+                          const char *counted, uint64_t count);
+
 #endif

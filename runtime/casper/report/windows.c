@@ -163,19 +163,6 @@ static void put_entry(FILE *to, const struct aspx_registry_entry *entry)
     fputs("]}", to);
 }
 
-static void put_rule(FILE *to, const struct asp_objrule *rule, uint64_t hits)
-{
-    char text[2048];
-
-    fputc('{', to);
-    put_text(to, "from", rule->origin);
-    fputs(", ", to);
-    put_text(to, "match", asp_objrule_matchers(rule, text, sizeof(text)));
-    fputs(", ", to);
-    put_text(to, "set", asp_objrule_values(rule, text, sizeof(text)));
-    fprintf(to, ", \"windows\": %" PRIu64 "}", hits);
-}
-
 static void put_json(FILE *to, const struct aspx_record *record,
                      const void *data)
 {
@@ -196,7 +183,8 @@ static void put_json(FILE *to, const struct aspx_record *record,
             windows->sum->more);
     for (uint32_t r = 0; r < rules->n; r++) {
         fputs(r ? ",\n    " : "\n    ", to);
-        put_rule(to, &rules->rule[r], windows->sum->hits[r]);
+        aspx_record_put_rule(to, &rules->rule[r], "windows",
+                             windows->sum->hits[r]);
     }
     fputs("\n  ]", to);
 }

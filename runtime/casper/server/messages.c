@@ -339,13 +339,15 @@ static int take_receive(struct aspx_ghost_user *user,
     return 0;
 }
 
-static int find_none(struct aspx_ghost_receive *probe)
+/* It ends without a message. */
+static int end_receive(struct aspx_ghost_receive *receive,
+                       enum aspx_p2p_news_verb verb)
 {
-    const struct aspx_p2p_news news = {.verb = ASPX_P2P_NOT_FOUND,
-                                       .request = probe->request};
-    struct aspx_ghost_user *user = probe->user;
+    const struct aspx_p2p_news news = {.verb = (uint8_t) verb,
+                                       .request = receive->request};
+    struct aspx_ghost_user *user = receive->user;
 
-    aspx_ghost_receive_free(probe);
+    aspx_ghost_receive_free(receive);
     return aspx_ghost_tell(user, &news, NULL, 0);
 }
 
@@ -364,7 +366,7 @@ static int take_probe(struct aspx_ghost_user *user,
         return answer_probe(probe, message_at(found));
     }
     if (!(post->flags & ASPX_P2P_WAITS))
-        return find_none(probe);
+        return end_receive(probe, ASPX_P2P_NOT_FOUND);
     probe->match.looks = !(post->flags & ASPX_P2P_CLAIMS);
     if (aspx_match_post(&ALL.match, &probe->match, &found) != 0)
         return -1;
@@ -376,13 +378,8 @@ static int take_probe(struct aspx_ghost_user *user,
 
 static int cancel_receive(struct aspx_ghost_receive *receive)
 {
-    const struct aspx_p2p_news news = {.verb = ASPX_P2P_CANCELLED,
-                                       .request = receive->request};
-    struct aspx_ghost_user *user = receive->user;
-
     aspx_match_remove_receive(&ALL.match, &receive->match);
-    aspx_ghost_receive_free(receive);
-    return aspx_ghost_tell(user, &news, NULL, 0);
+    return end_receive(receive, ASPX_P2P_CANCELLED);
 }
 
 static int cancel_send(struct aspx_ghost_send *send)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the calls in front (posted/complete.c) take what came for a collective
+/* How the calls in front (posted/complete.h) take what came for a collective
  * that was posted, and where they sleep for it. */
 #include "config.h"
 
