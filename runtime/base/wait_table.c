@@ -132,9 +132,9 @@ const struct aspx_wait_policy aspx_wait_table[ASPX_WAITERS] = {
                           "a chunk takes some 10 us, but its thread may have "
                           "lost its CPU"},
     [ASPX_WAIT_LOOK_THREAD] = {"thread for what a rank owes to others", 0, 0,
-                                  NAP_MAX_US, NAP_MAX_US,
-                                  "between looks whether others have taken "
-                                  "something; seldom needed"},
+                               NAP_MAX_US, NAP_MAX_US,
+                               "between looks whether others have taken "
+                               "something; seldom needed"},
     [ASPX_WAIT_COLL_AHEAD] = {"rank that is far ahead of its node", 0, 0, 2000,
                               2000,
                               "lets the others run, once after each post; "

@@ -21,8 +21,7 @@ static int send_now(const struct aspx_p2p_call *call,
     return aspx_p2p_do(call, post, MPI_STATUS_IGNORE);
 }
 
-#define STANDARD(CALL, POST)                                                   \
-    aspx_p2p_send_post(CALL, ASPX_P2P_STANDARD, POST)
+#define STANDARD(CALL, POST) aspx_p2p_send_post(CALL, ASPX_P2P_STANDARD, POST)
 #define SYNCHRONOUS(CALL, POST)                                                \
     aspx_p2p_send_post(CALL, ASPX_P2P_SYNCHRONOUS, POST)
 
@@ -34,13 +33,13 @@ static int send_now(const struct aspx_p2p_call *call,
                                                         dest, tag, comm);      \
         struct aspx_p2p_post post;                                             \
                                                                                \
-        return IS_OURS(&call, &post)                                           \
-                   ? CARRY(&call, &post)                                       \
-                   : aspx_p2p_behind.MPI_##NAME(buf, count, type, dest, tag,   \
-                                                comm);                         \
+        return IS_OURS(&call, &post) ? CARRY(&call, &post)                     \
+                                     : aspx_p2p_behind.MPI_##NAME(             \
+                                           buf, count, type, dest, tag, comm); \
     }
 
-/* MPI_Send, MPI_Isend and MPI_Send_init of a kind, with counts of both sorts. */
+/* MPI_Send, MPI_Isend and MPI_Send_init of a kind, with counts of both sorts.
+ */
 #define FORMS(NAME, INAME, COUNT, SUFFIX, IS_OURS, NOW, LATER, OFTEN)          \
     SEND(NAME##SUFFIX, COUNT, IS_OURS, NOW)                                    \
     ASPX_P2P_WITH_REQUEST(INAME##SUFFIX, const void, COUNT, IS_OURS, LATER)    \

@@ -91,8 +91,9 @@ int aspx_posted_MPI_Cancel(MPI_Request *request)
 
     if (!own)
         return aspx_posted_behind.MPI_Cancel(request);
-    return own->kind->cancel && !aspx_own_has_ended(own) ? own->kind->cancel(own)
-                                                : MPI_SUCCESS;
+    return own->kind->cancel && !aspx_own_has_ended(own)
+               ? own->kind->cancel(own)
+               : MPI_SUCCESS;
 }
 
 int aspx_posted_MPI_Start(MPI_Request *request)

@@ -27,7 +27,7 @@ bool aspx_own_has_ended(struct aspx_own_request *request)
 }
 
 void aspx_own_copy_status(const struct aspx_own_request *request,
-                        MPI_Status *status)
+                          MPI_Status *status)
 {
     aspx_own_set_status(status, request->source, request->tag, request->bytes,
                         request->cancelled);
@@ -45,7 +45,7 @@ void aspx_own_complete(struct aspx_own_request *request)
 }
 
 int aspx_own_hand_out(struct aspx_own_request *request, MPI_Request *handle,
-                    MPI_Status *status)
+                      MPI_Status *status)
 {
     int rc = request->rc;
 
@@ -140,7 +140,7 @@ void aspx_own_await_by(aspx_await_look_f *look, void *what)
 }
 
 void aspx_own_await_beside(struct aspx_own_request *request,
-                         struct aspx_own_others *others)
+                           struct aspx_own_others *others)
 {
     struct aspx_own_wait wait = {.request = request, .others = others};
 

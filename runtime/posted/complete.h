@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the calls on requests have in common, which stand in front of MPI's: how
- * one of ours is looked at, waited for and handed out. Each call takes what came
- * for requests of ours, ends those, and hands MPI the others. While one of ours
- * is waited for MPI is polled, as it may have messages to move.
+ * one of ours is looked at, waited for and handed out. Each call takes what
+ * came for requests of ours, ends those, and hands MPI the others. While one of
+ * ours is waited for MPI is polled, as it may have messages to move.
  *
  * calls.c: one request; several.c: arrays; get_status.c: MPI 4.1. */
 #ifndef ASPEN_RUNTIME_POSTED_COMPLETE_H
@@ -56,7 +56,7 @@ struct aspx_own_others {
 struct aspx_own_wait {
     struct aspx_own_request *request;
     struct aspx_own_others *others; /* NULL: none */
-    uint64_t polled_ns;    /* 0: not yet */
+    uint64_t polled_ns;             /* 0: not yet */
 };
 
 /* Wait until look() returns true; a struct aspx_own_wait is the first member of

@@ -25,8 +25,9 @@ bool aspx_own_split(struct aspx_own_set *set, int count, MPI_Request *requests)
     set->requests = requests;
     set->own = 0;
     set->has_others = false;
-    set->others = count <= ASPX_OWN_FEW ? set->few
-                               : malloc((size_t) count * sizeof(*requests));
+    set->others = count <= ASPX_OWN_FEW
+                      ? set->few
+                      : malloc((size_t) count * sizeof(*requests));
     if (!set->others) {
         (void) aspx_own_raise(MPI_COMM_SELF, MPI_ERR_NO_MEM);
         abort(); /* which request is whose is lost */
@@ -99,7 +100,8 @@ static int finish_all(struct aspx_own_set *set, MPI_Status *statuses, int rc)
         else if (rc == MPI_SUCCESS && statuses != MPI_STATUSES_IGNORE)
             statuses[i].MPI_ERROR = MPI_SUCCESS; /* in case ours has failed */
     }
-    return failed && rc == MPI_SUCCESS ? aspx_own_raise(comm, MPI_ERR_IN_STATUS) : rc;
+    return failed && rc == MPI_SUCCESS ? aspx_own_raise(comm, MPI_ERR_IN_STATUS)
+                                       : rc;
 }
 
 int aspx_posted_MPI_Waitall(int count, MPI_Request *requests,
@@ -111,7 +113,8 @@ int aspx_posted_MPI_Waitall(int count, MPI_Request *requests,
 
     if (!aspx_own_split(&set, count, requests))
         return aspx_posted_behind.MPI_Waitall(count, requests, statuses);
-    others = (struct aspx_own_others){count, set.others, statuses, false, MPI_SUCCESS};
+    others = (struct aspx_own_others){count, set.others, statuses, false,
+                                      MPI_SUCCESS};
     for (int i = 0; i < count; i++) {
         struct aspx_own_request *own = aspx_own_find(requests[i]);
 
@@ -196,8 +199,8 @@ static int some_of_ours(struct aspx_own_set *set, int *ended, int *indexes,
 
         if (!own || aspx_own_state_of(own) != ASPX_OWN_ENDED)
             continue;
-        failed |= finish_among(own, &set->requests[i], aspx_own_status_at(statuses, n),
-                               &comm);
+        failed |= finish_among(own, &set->requests[i],
+                               aspx_own_status_at(statuses, n), &comm);
         indexes[n++] = i;
     }
     if (failed && rc == MPI_SUCCESS && statuses != MPI_STATUSES_IGNORE)
@@ -205,7 +208,8 @@ static int some_of_ours(struct aspx_own_set *set, int *ended, int *indexes,
             statuses[i].MPI_ERROR = MPI_SUCCESS; /* MPI's: none has failed */
     if (n > 0 || set->own > 0)
         *ended = n;
-    return failed && rc == MPI_SUCCESS ? aspx_own_raise(comm, MPI_ERR_IN_STATUS) : rc;
+    return failed && rc == MPI_SUCCESS ? aspx_own_raise(comm, MPI_ERR_IN_STATUS)
+                                       : rc;
 }
 
 int aspx_posted_MPI_Testsome(int count, MPI_Request *requests, int *ended,
@@ -267,8 +271,8 @@ static bool look_at_several(void *arg)
  * is ours, and active. */
 static bool await_several(struct several *several)
 {
-    for (int i = 0; !aspx_own_has_none() && several->requests && i < several->count;
-         i++) {
+    for (int i = 0;
+         !aspx_own_has_none() && several->requests && i < several->count; i++) {
         struct aspx_own_request *own = aspx_own_find(several->requests[i]);
 
         if (aspx_own_is_active(own))
