@@ -54,11 +54,9 @@ bool aspx_p2p_send_post(const struct aspx_p2p_call *call,
     return is_carried(known, post);
 }
 
-bool aspx_p2p_probe_post(int source, int tag, MPI_Comm comm,
-                         struct aspx_p2p_post *post)
+static bool wanted_post(const struct aspx_p2p_comm *known, int source, int tag,
+                        struct aspx_p2p_post *post)
 {
-    const struct aspx_p2p_comm *known = aspx_p2p_comm_of(comm);
-
     if (!known || (source != MPI_ANY_SOURCE && source < 0) ||
         source >= known->size || (tag != MPI_ANY_TAG && tag < 0) ||
         tag > tag_most)
@@ -72,14 +70,22 @@ bool aspx_p2p_probe_post(int source, int tag, MPI_Comm comm,
     return true;
 }
 
+bool aspx_p2p_probe_post(int source, int tag, MPI_Comm comm,
+                         struct aspx_p2p_post *post)
+{
+    return wanted_post(aspx_p2p_comm_of(comm), source, tag, post);
+}
+
 bool aspx_p2p_receive_post(const struct aspx_p2p_call *call,
                            struct aspx_p2p_post *post)
 {
-    if (!aspx_p2p_probe_post(call->peer, call->tag, call->comm, post))
+    const struct aspx_p2p_comm *known = aspx_p2p_comm_of(call->comm);
+
+    if (!wanted_post(known, call->peer, call->tag, post))
         return false;
     post->verb = ASPX_P2P_RECEIVE;
     post->bytes = aspx_p2p_bytes(&call->buffer);
-    return is_carried(aspx_p2p_comm_of(call->comm), post);
+    return is_carried(known, post);
 }
 
 int aspx_p2p_do_later(const struct aspx_p2p_call *call,

@@ -412,6 +412,19 @@ struct aspx_own_request *aspx_p2p_request(MPI_Comm comm,
     return request;
 }
 
+struct aspx_own_request *aspx_p2p_request_ended(void)
+{
+    struct aspx_own_request *request = aspx_own_take(&kind);
+
+    if (!request)
+        return NULL;
+    *aspx_p2p_message_of(request) = (struct aspx_p2p_message){
+        .post.verb = ASPX_P2P_SEND};
+    aspx_own_begin(request);
+    aspx_own_end(request);
+    return request;
+}
+
 static int copy(struct aspx_p2p_message *message)
 {
     if (message->owned || message->post.bytes == 0)

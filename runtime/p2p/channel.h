@@ -28,6 +28,9 @@ struct aspx_own_request *aspx_p2p_request(MPI_Comm comm,
                                           const struct aspx_p2p_post *post,
                                           const struct aspx_p2p_buffer *buffer);
 
+/* One of a small standard send that was posted: it has ended. */
+struct aspx_own_request *aspx_p2p_request_ended(void);
+
 /* Begin what it says: find the data, and post it. It is active, or has ended.
  * Returns an error code; then nothing was posted. */
 int aspx_p2p_begin(struct aspx_own_request *request);

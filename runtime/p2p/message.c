@@ -127,12 +127,16 @@ void aspx_p2p_land(struct aspx_p2p_message *message, uint64_t offset,
         memcpy(message->data + offset, data, bytes);
 }
 
-/* Whole elements: MPI cannot unpack less. */
+/* Whole elements: MPI cannot unpack less. Where there are gaps MPICH has an
+ * error for a number of which a part is missing. */
 int aspx_p2p_unpack(struct aspx_p2p_message *message, uint64_t got)
 {
     const struct aspx_p2p_buffer *buffer = &message->buffer;
     MPI_Count size = 0, position = 0;
 
+    if (message->typemap)
+        return got % message->typemap->number ? MPI_ERR_TRUNCATE
+                                              : MPI_SUCCESS;
     if (!message->owned || message->post.verb != ASPX_P2P_RECEIVE)
         return MPI_SUCCESS;
     aspx_real.MPI_Type_size_c(buffer->type, &size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Send and its kin. A small standard send needs no request: it ends when it
- * is posted. */
+/* MPI_Send and its kin. A small standard send ends when it is posted: it needs
+ * no request, or one that has ended. */
 #include "config.h"
 
 #include "buffer.h"
@@ -11,14 +11,37 @@
 #include "mpi_behind.h"
 #include "mpi_wrap.h"
 
+static bool ends_when_posted(const struct aspx_p2p_call *call,
+                             const struct aspx_p2p_post *post)
+{
+    return post->bytes <= ASPX_P2P_SMALL && !(post->flags & ASPX_P2P_SYNC) &&
+           (post->bytes == 0 || aspx_handle_basic_size(call->buffer.type));
+}
+
 static int send_now(const struct aspx_p2p_call *call,
                     struct aspx_p2p_post *post)
 {
-    if (post->bytes <= ASPX_P2P_SMALL && !(post->flags & ASPX_P2P_SYNC) &&
-        (post->bytes == 0 || aspx_handle_basic_size(call->buffer.type)) &&
+    if (ends_when_posted(call, post) &&
         aspx_p2p_post_small(post, call->buffer.address))
         return MPI_SUCCESS;
     return aspx_p2p_do(call, post, MPI_STATUS_IGNORE);
+}
+
+static int send_later(const struct aspx_p2p_call *call,
+                      struct aspx_p2p_post *post, MPI_Request *handle)
+{
+    struct aspx_own_request *request;
+
+    if (!ends_when_posted(call, post))
+        return aspx_p2p_do_later(call, post, handle);
+    request = aspx_p2p_request_ended();
+    if (request && aspx_p2p_post_small(post, call->buffer.address)) {
+        *handle = request->handle;
+        return MPI_SUCCESS;
+    }
+    if (request)
+        aspx_own_give(request);
+    return aspx_p2p_do_later(call, post, handle);
 }
 
 #define STANDARD(CALL, POST) aspx_p2p_send_post(CALL, ASPX_P2P_STANDARD, POST)
@@ -49,8 +72,8 @@ static int send_now(const struct aspx_p2p_call *call,
     FORMS(NAME, INAME, int, , __VA_ARGS__)                                     \
     FORMS(NAME, INAME, MPI_Count, _c, __VA_ARGS__)
 
-SENDS(Send, Isend, STANDARD, send_now, aspx_p2p_do_later, aspx_p2p_do_often)
-SENDS(Rsend, Irsend, STANDARD, send_now, aspx_p2p_do_later, aspx_p2p_do_often)
+SENDS(Send, Isend, STANDARD, send_now, send_later, aspx_p2p_do_often)
+SENDS(Rsend, Irsend, STANDARD, send_now, send_later, aspx_p2p_do_often)
 SENDS(Ssend, Issend, SYNCHRONOUS, send_now, aspx_p2p_do_later,
       aspx_p2p_do_often)
 SENDS(Bsend, Ibsend, STANDARD, aspx_p2p_send_buffered,

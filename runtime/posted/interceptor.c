@@ -20,6 +20,7 @@ static bool start(const struct asp_layout *layout)
 
 const struct aspx_interceptor aspx_posted_interceptor = {
     .start = start,
+    .leave = aspx_posted_leave,
     .fill = aspx_posted_fill,
     .behind = &aspx_posted_behind,
 };

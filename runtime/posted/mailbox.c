@@ -22,7 +22,6 @@ enum {
      * is left: at the end of it the kernel ends a process, not the call. */
     CHECK_BYTES = 1 << 20,
     LEFT_SHARE = 4,
-    OWN_FIRST = 64, /* entries of the first ring; it grows by doubling */
 };
 
 struct head {
@@ -104,12 +103,9 @@ static bool take_tables(struct aspx_mailbox *mailbox)
     mailbox->seen = calloc(participants, sizeof(*mailbox->seen));
     mailbox->others_passed = calloc(participants,
                                     sizeof(*mailbox->others_passed));
-    mailbox->live = calloc(mailbox->units, sizeof(*mailbox->live));
-    mailbox->taken = calloc(mailbox->units, sizeof(*mailbox->taken));
-    mailbox->own = calloc(OWN_FIRST, sizeof(*mailbox->own));
-    mailbox->own_size = OWN_FIRST;
+    mailbox->unit = calloc(mailbox->units, sizeof(*mailbox->unit));
     return mailbox->cursor && mailbox->seen && mailbox->others_passed &&
-           mailbox->live && mailbox->taken && mailbox->own;
+           mailbox->unit;
 }
 
 int aspx_mailbox_see(struct aspx_mailbox *mailbox, void *memory, uint32_t me,
@@ -136,10 +132,9 @@ int aspx_mailbox_see(struct aspx_mailbox *mailbox, void *memory, uint32_t me,
     for (uint32_t p = 0; p < participants; p++)
         mailbox->cursor[p] = at(mailbox, region_of(mailbox, p));
     mailbox->last = at(mailbox, region_of(mailbox, me));
-    mailbox->own[0].offset = region_of(mailbox, me);
     mailbox->fill = sizeof(struct aspx_mailbox_entry);
-    mailbox->taken[0] = true;
-    mailbox->live[0] = 1;
+    mailbox->unit[0].taken = true;
+    mailbox->top = 1;
     mailbox->used = ASPX_MAILBOX_UNIT;
     return 0;
 }
@@ -164,21 +159,18 @@ void aspx_mailbox_leave(struct aspx_mailbox *mailbox)
     free(mailbox->cursor);
     free(mailbox->seen);
     free(mailbox->others_passed);
-    free(mailbox->live);
-    free(mailbox->taken);
-    free(mailbox->own);
+    free(mailbox->unit);
     mailbox->cursor = NULL;
     mailbox->seen = NULL;
     mailbox->others_passed = NULL;
-    mailbox->own = NULL;
-    mailbox->live = NULL;
-    mailbox->taken = NULL;
+    mailbox->unit = NULL;
 }
 
 /* ---- memory of entries -------------------------------------------------------- */
 
-/* Entries are freed in the order in which they were taken, more or less, so
- * what is free is soon in one piece again. */
+/* Entries are passed in the order in which they were published, more or less,
+ * so what is free is soon in one piece again; it is looked for where the current
+ * unit is full. */
 
 static uint64_t bytes_of(uint64_t data)
 {
@@ -244,61 +236,38 @@ static uint64_t all_passed(struct aspx_mailbox *mailbox)
     return least;
 }
 
-static void give_back(struct aspx_mailbox *mailbox,
-                      const struct aspx_mailbox_own *own)
-{
-    uint32_t unit = (uint32_t) ((own->offset -
-                                 region_of(mailbox, mailbox->me)) /
-                                ASPX_MAILBOX_UNIT);
-    uint32_t units = units_of(bytes_of(own->bytes));
-
-    if (--mailbox->live[unit] > 0)
-        return;
-    if (unit == mailbox->current) {
-        mailbox->fill = 0;
-        return;
-    }
-    mailbox->used -= (uint64_t) units * ASPX_MAILBOX_UNIT;
-    for (uint32_t u = unit; u < unit + units; u++)
-        mailbox->taken[u] = false;
-}
-
-static struct aspx_mailbox_own *own_at(const struct aspx_mailbox *mailbox,
-                                       uint64_t place)
-{
-    return &mailbox->own[place & (mailbox->own_size - 1)];
-}
-
-/* Entry n is at place n + 1 of the ring, behind the one that is none, which is
- * not needed as soon as entry 0 is not. */
+/* Units are free again as soon as all of their entries are passed. The last
+ * entry of all stays, for its `next`. */
 static void reclaim(struct aspx_mailbox *mailbox)
 {
     uint64_t passed = all_passed(mailbox);
+    uint32_t top = mailbox->top;
 
-    while (mailbox->own_first < mailbox->published &&
-           (mailbox->own_first == 0 ? 0 : mailbox->own_first - 1) < passed)
-        give_back(mailbox, own_at(mailbox, mailbox->own_first++));
+    if (mailbox->published == 0)
+        return;
+    if (passed > mailbox->published - 1)
+        passed = mailbox->published - 1;
+    mailbox->top = 0;
+    for (uint32_t u = 0; u < top; u++) {
+        struct aspx_mailbox_unit *unit = &mailbox->unit[u];
+        bool is_free = !unit->open && unit->last < passed;
+
+        if (is_free && u == mailbox->current) {
+            mailbox->fill = 0;
+        } else if (is_free && unit->taken) {
+            unit->taken = false;
+            mailbox->used -= ASPX_MAILBOX_UNIT;
+        }
+        if (unit->taken)
+            mailbox->top = u + 1;
+    }
 }
 
-/* A place in the ring for one more than what was taken. */
-static bool has_place(struct aspx_mailbox *mailbox)
+uint64_t aspx_mailbox_used(struct aspx_mailbox *mailbox, uint64_t most)
 {
-    uint64_t end = mailbox->published + mailbox->unpublished + 1;
-    struct aspx_mailbox bigger;
-
-    if (end - mailbox->own_first < mailbox->own_size)
-        return true;
-    bigger = *mailbox;
-    bigger.own_size *= 2;
-    bigger.own = calloc(bigger.own_size, sizeof(*bigger.own));
-    if (!bigger.own)
-        return false;
-    for (uint64_t place = mailbox->own_first; place <= mailbox->published;
-         place++)
-        *own_at(&bigger, place) = *own_at(mailbox, place);
-    free(mailbox->own);
-    *mailbox = bigger;
-    return true;
+    if (mailbox->used > most)
+        reclaim(mailbox);
+    return mailbox->used;
 }
 
 static bool has_memory(struct aspx_mailbox *mailbox, uint32_t end)
@@ -323,42 +292,63 @@ static bool find_units(struct aspx_mailbox *mailbox, uint32_t units,
     uint32_t free = 0;
 
     for (uint32_t u = 0; u < mailbox->units; u++) {
-        free = mailbox->taken[u] ? 0 : free + 1;
+        free = mailbox->unit[u].taken ? 0 : free + 1;
         if (free < units)
             continue;
         if (!has_memory(mailbox, u + 1) || !populate(mailbox, u + 1))
             return false;
         *unit = u + 1 - units;
         for (uint32_t t = *unit; t <= u; t++)
-            mailbox->taken[t] = true;
+            mailbox->unit[t].taken = true;
+        if (mailbox->top < u + 1)
+            mailbox->top = u + 1;
         mailbox->used += (uint64_t) units * ASPX_MAILBOX_UNIT;
         return true;
     }
     return false;
 }
 
-/* The current unit has no room: another one is. */
+/* The current unit has no room: another one is, or it is used again. */
 static bool turn_over(struct aspx_mailbox *mailbox)
 {
-    uint32_t unit, old = mailbox->current;
+    uint32_t unit;
 
+    if (mailbox->fill == 0)
+        return true;
     if (!find_units(mailbox, 1, &unit))
         return false;
     mailbox->current = unit;
     mailbox->fill = 0;
-    if (mailbox->live[old] == 0) {
-        mailbox->taken[old] = false;
-        mailbox->used -= ASPX_MAILBOX_UNIT;
-    }
     return true;
 }
 
-static struct aspx_mailbox_entry *entry_in(struct aspx_mailbox *mailbox,
-                                           uint32_t unit, uint32_t offset)
+/* Those that an entry is in: so many from this one on. */
+static struct aspx_mailbox_unit *units_at(struct aspx_mailbox *mailbox,
+                                          const struct aspx_mailbox_entry *entry,
+                                          uint64_t bytes, uint32_t *n)
 {
-    mailbox->live[unit]++;
-    return at(mailbox, region_of(mailbox, mailbox->me) +
-                           (uint64_t) unit * ASPX_MAILBOX_UNIT + offset);
+    uint64_t place = offset_of(mailbox, entry) -
+                     region_of(mailbox, mailbox->me);
+
+    *n = units_of(bytes_of(bytes));
+    return &mailbox->unit[place / ASPX_MAILBOX_UNIT];
+}
+
+static struct aspx_mailbox_entry *entry_in(struct aspx_mailbox *mailbox,
+                                           uint32_t unit, uint32_t offset,
+                                           uint64_t bytes)
+{
+    struct aspx_mailbox_entry *entry =
+        at(mailbox, region_of(mailbox, mailbox->me) +
+                        (uint64_t) unit * ASPX_MAILBOX_UNIT + offset);
+    uint32_t n;
+    struct aspx_mailbox_unit *its = units_at(mailbox, entry, bytes, &n);
+
+    for (uint32_t u = 0; u < n; u++)
+        its[u].open++;
+    entry->bytes = bytes;
+    atomic_store_explicit(&entry->next, 0, memory_order_relaxed);
+    return entry;
 }
 
 static struct aspx_mailbox_entry *take(struct aspx_mailbox *mailbox,
@@ -368,22 +358,19 @@ static struct aspx_mailbox_entry *take(struct aspx_mailbox *mailbox,
     struct aspx_mailbox_entry *entry;
     uint32_t unit;
 
-    reclaim(mailbox);
-    if (mailbox->fault || !has_place(mailbox))
+    if (mailbox->fault)
         return NULL;
-    if (all > ASPX_MAILBOX_UNIT) {
-        if (!find_units(mailbox, units_of(all), &unit))
-            return NULL;
-        entry = entry_in(mailbox, unit, 0);
-    } else {
-        if (mailbox->fill + all > ASPX_MAILBOX_UNIT && !turn_over(mailbox))
-            return NULL;
-        entry = entry_in(mailbox, mailbox->current, mailbox->fill);
-        mailbox->fill += (uint32_t) all;
-    }
-    entry->bytes = bytes;
-    atomic_store_explicit(&entry->next, 0, memory_order_relaxed);
-    mailbox->unpublished++;
+    if (mailbox->fill + all > ASPX_MAILBOX_UNIT)
+        reclaim(mailbox);
+    if (all > ASPX_MAILBOX_UNIT)
+        return !mailbox->fault && find_units(mailbox, units_of(all), &unit)
+                   ? entry_in(mailbox, unit, 0, bytes)
+                   : NULL;
+    if (mailbox->fill + all > ASPX_MAILBOX_UNIT &&
+        (mailbox->fault || !turn_over(mailbox)))
+        return NULL;
+    entry = entry_in(mailbox, mailbox->current, mailbox->fill, bytes);
+    mailbox->fill += (uint32_t) all;
     return entry;
 }
 
@@ -417,9 +404,13 @@ bool aspx_mailbox_is_short(const struct aspx_mailbox *mailbox)
 void aspx_mailbox_publish(struct aspx_mailbox *mailbox,
                           struct aspx_mailbox_entry *entry, uint64_t bytes)
 {
-    mailbox->unpublished--;
-    *own_at(mailbox, mailbox->published + 1) = (struct aspx_mailbox_own){
-        offset_of(mailbox, entry), bytes};
+    uint32_t n;
+    struct aspx_mailbox_unit *its = units_at(mailbox, entry, bytes, &n);
+
+    for (uint32_t u = 0; u < n; u++) {
+        its[u].open--;
+        its[u].last = mailbox->published;
+    }
     entry->number = mailbox->published++;
     atomic_store_explicit(&mailbox->last->next, offset_of(mailbox, entry),
                           memory_order_release);

@@ -21,8 +21,8 @@
  *
  * Nothing here calls MPI or blocks. Threads: one at a time for a mailbox of a
  * process; who uses it has a lock. */
-#ifndef ASPEN_RUNTIME_COLL_NONBLOCKING_MAILBOX_H
-#define ASPEN_RUNTIME_COLL_NONBLOCKING_MAILBOX_H
+#ifndef ASPEN_RUNTIME_POSTED_MAILBOX_H
+#define ASPEN_RUNTIME_POSTED_MAILBOX_H
 
 #include "runtime/base/event.h"
 
@@ -90,9 +90,11 @@ struct aspx_mailbox_nodes {
                        number among all ghosts */
 };
 
-/* An entry of one's own whose memory is not free: only this is believed. */
-struct aspx_mailbox_own {
-    uint64_t offset, bytes;
+/* What one knows of a unit of its own region: only this is believed. */
+struct aspx_mailbox_unit {
+    uint64_t last; /* number of the last entry that was published in it */
+    uint32_t open; /* entries that were taken, and are not published */
+    bool taken;
 };
 
 /* As one process sees it. What it depends on is in its own memory. */
@@ -109,18 +111,14 @@ struct aspx_mailbox {
     uint32_t fault_of; /* the participant */
     /* as an owner of entries */
     struct aspx_mailbox_entry *last;
-    /* Entries first to published + 1 (the first is none) in a ring. */
-    struct aspx_mailbox_own *own;
-    uint64_t own_first, own_size; /* own_size: a power of two */
     uint64_t published;
-    uint32_t unpublished;          /* entries that were taken */
+    struct aspx_mailbox_unit *unit;
     uint32_t units, current, fill; /* small ones go to the unit `current`, of
                                       which so many bytes are taken */
-    uint32_t *live;                /* entries that begin in each unit */
-    bool *taken;                   /* each unit */
+    uint32_t top;                  /* units from this one on are free */
     uint64_t checked;              /* units for which there was memory */
     uint64_t populated;            /* units that have memory */
-    uint64_t used;                 /* bytes of units taken */
+    uint64_t used;                 /* bytes of units taken, at most */
     bool has_no_room;              /* as told */
     uint64_t *others_passed;       /* as last read, by participant */
     /* as a reader */
@@ -174,6 +172,9 @@ void aspx_mailbox_publish(struct aspx_mailbox *mailbox,
 
 /* Bytes of a region that an entry with so many bytes takes at most. */
 uint64_t aspx_mailbox_footprint(uint64_t bytes);
+
+/* Bytes of the own region that are taken: exact where they are more than most. */
+uint64_t aspx_mailbox_used(struct aspx_mailbox *mailbox, uint64_t most);
 
 /* Does anyone have no room, so that it helps to let go of entries early? */
 bool aspx_mailbox_is_short(const struct aspx_mailbox *mailbox);

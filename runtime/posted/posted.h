@@ -12,6 +12,9 @@
  * are switched. */
 void aspx_posted_want(void);
 
+/* Before MPI ends. */
+void aspx_posted_leave(void);
+
 /* Are there more processes than CPUs, so that a wait is to sleep early? */
 extern bool aspx_posted_shares_cpus;
 

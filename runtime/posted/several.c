@@ -27,7 +27,7 @@ bool aspx_own_split(struct aspx_own_set *set, int count, MPI_Request *requests)
     set->has_others = false;
     set->others = count <= ASPX_OWN_FEW
                       ? set->few
-                      : malloc((size_t) count * sizeof(*requests));
+                      : malloc(((size_t) count + 1) * sizeof(*requests));
     if (!set->others) {
         (void) aspx_own_raise(MPI_COMM_SELF, MPI_ERR_NO_MEM);
         abort(); /* which request is whose is lost */
@@ -129,6 +129,21 @@ int aspx_posted_MPI_Waitall(int count, MPI_Request *requests,
     return rc;
 }
 
+/* One of ours is open, so none of MPI's may be completed. */
+static int move_others_on(struct aspx_own_set *set, int *flag)
+{
+    MPI_Request unending = set->has_others ? aspx_own_unending()
+                                           : MPI_REQUEST_NULL;
+
+    if (unending == MPI_REQUEST_NULL) {
+        aspx_own_poll_mpi();
+        return MPI_SUCCESS;
+    }
+    set->others[set->count] = unending;
+    return aspx_posted_behind.MPI_Testall(set->count + 1, set->others, flag,
+                                          MPI_STATUSES_IGNORE);
+}
+
 int aspx_posted_MPI_Testall(int count, MPI_Request *requests, int *flag,
                             MPI_Status *statuses)
 {
@@ -142,7 +157,7 @@ int aspx_posted_MPI_Testall(int count, MPI_Request *requests, int *flag,
     if (*flag)
         rc = aspx_posted_behind.MPI_Testall(count, set.others, flag, statuses);
     else
-        aspx_own_poll_mpi();
+        rc = move_others_on(&set, flag);
     if (*flag)
         rc = finish_all(&set, statuses, rc);
     join(&set);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages beside what else MPI is doing: rank 0 waits for a receive together
- * with a collective write, of which it has to do its part before rank 1 sends;
- * and in MPI_Finalize a callback of MPI_COMM_SELF sends around, while what
+ * with a collective write, of which it has to do its part before rank 1 sends,
+ * in one call and in a loop that tests; and in MPI_Finalize a callback of MPI_COMM_SELF sends around, while what
  * MPI_Bsend was given last is not received yet.
  *
  *   p2p_beside FILE      is written, and removed
@@ -10,6 +10,7 @@
 #include "../expect.h"
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +44,15 @@ static MPI_File open_striped(const char *name)
     return file;
 }
 
-static void write_and_receive(const char *name)
+static void wait_in_a_loop(MPI_Request *requests, MPI_Status *statuses)
+{
+    int done = 0;
+
+    while (!done)
+        MPI_Testall(2, requests, &done, statuses);
+}
+
+static void write_and_receive(const char *name, bool tests)
 {
     static char blocks[BLOCKS * BLOCK];
     MPI_Request requests[2];
@@ -54,7 +63,10 @@ static void write_and_receive(const char *name)
     MPI_File_iwrite_all(file, blocks, sizeof(blocks), MPI_BYTE, &requests[0]);
     if (rank == 0) {
         MPI_Irecv(&told, 1, MPI_INT, 1, TAG, MPI_COMM_WORLD, &requests[1]);
-        MPI_Waitall(2, requests, statuses);
+        if (tests)
+            wait_in_a_loop(requests, statuses);
+        else
+            MPI_Waitall(2, requests, statuses);
         EXPECT(told == 1);
     } else {
         MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
@@ -110,8 +122,10 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (argc == 2)
-        write_and_receive(argv[1]);
+    if (argc == 2) {
+        write_and_receive(argv[1], false);
+        write_and_receive(argv[1], true);
+    }
     call_back_at_end();
     send_last();
     MPI_Finalize();
