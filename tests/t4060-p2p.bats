@@ -75,7 +75,7 @@ counted() {
 # 5 messages from each rank to the next, 70 of rank 0 to itself.
 @test "the record tells how many messages, bytes, copies, and how they queued" {
     local bytes=$((4 * (3 * 100 + 2 * 100000) + 70 * 8)) direct=$((4 * 100000))
-    local messages="90 $bytes 90 $bytes $direct $((bytes - direct)) 0 40 30"
+    local messages="90 $bytes 90 $bytes $direct $((bytes - direct)) 0 40 30 0"
     for shape in '-g 1' '-g 2 --nodes 2'; do
         # shellcheck disable=SC2086
         counted $shape --knob p2p=all
@@ -88,7 +88,7 @@ counted() {
     printed '^aspen: +p2p=large was all on 2 communicators'
     printed '^aspen: the rule at .* held for no communicator'
     counted --knob p2p=off --communicator 'order:1;p2p:all'
-    [ "$(numbers)" = "1 5 0 0 0 0 0 0 0 0 0 0 1" ]
+    [ "$(numbers)" = "1 5 0 0 0 0 0 0 0 0 0 0 0 1" ]
     counted --knob p2p=off
     run numbers
     printed 'KeyError'
@@ -101,7 +101,7 @@ counted() {
     ended_with 0
     printed '^aspen: ghosts carried no messages: 4 of 4 ranks have no memory in common'
     printed '^aspen: some rank has no memory in common with its ghost'
-    [ "$(numbers)" = "0 0 0 0 0 0 0 0 0 0 0 0" ]
+    [ "$(numbers)" = "0 0 0 0 0 0 0 0 0 0 0 0 0" ]
     run timeout -k 2 20 "$ASPEN_BUILD/tools/aspen" report --text \
         "$BATS_TEST_TMPDIR/record"
     printed '^  - Ghosts carried no messages: 4 of 4 ranks have no memory'
@@ -129,6 +129,41 @@ told() {
         "$build/p2p_counted"
     told 'communicator 1 .*: ghosts carry its messages of more than 8192 bytes: p2p is large'
     told 'communicator 3 .*: ghosts carry its messages: p2p is large, as the knob says, which is all where exact lengths are not promised$'
+}
+
+# given_back MS WHAT OPTIONS...: prints after how many ms, 0: not.
+given_back() {
+    run ghosts -n 4 --report="$BATS_TEST_TMPDIR/record" --knob p2p=all \
+        "${@:3}" "$build/p2p_given_back" "$1" "$2"
+    ended_with 0
+    printed '^given_back: 0 wrong$'
+    record=$(python3 -c 'import json, sys
+print(json.load(open(sys.argv[1]))["messages"]["given_back_ms"])' \
+        "$BATS_TEST_TMPDIR/record")
+}
+
+@test "adaptation gives messages back to MPI, with nothing under way" {
+    local adapt what
+    for adapt in profile auto; do
+        adapt="--knob adapt=$adapt --knob adapt.interval_ms=20 \
+--knob adapt.high=90 --knob adapt.low=80"
+        # shellcheck disable=SC2086
+        given_back 3000 chats $adapt --nodes 2
+        [ "$record" -gt 0 ]
+        printed '^aspen:   after [0-9.]+ s messages were given back to MPI'
+        for what in computes receives persists ahead; do
+            # shellcheck disable=SC2086
+            given_back 1000 $what $adapt
+            # after the rounds nothing is under way any more
+            [ "$record" -eq 0 ] || [ "$record" -ge 1000 ] ||
+                { echo "$what: $record ms"; return 1; }
+        done
+    done
+    # shellcheck disable=SC2086
+    given_back 1000 chats $adapt --communicator 'size:4;p2p:all'
+    [ "$record" -eq 0 ]
+    given_back 500 chats
+    [ "$record" -eq 0 ]
 }
 
 # With two nodes rank 1 is on the other and rank 2 on this.

@@ -6,6 +6,7 @@
 
 #include "offer.h"
 
+#include "runtime/adapt/adapt.h"
 #include "runtime/casper/arena/engine.h"
 
 #include "runtime/posted/ghosts.h"
@@ -89,6 +90,12 @@ static int32_t pid(void)
     return aspx_engine.pids[server()];
 }
 
+/* What is given back is so for good, as of a window without legal points. */
+static bool helps(void)
+{
+    return aspx_adapt_wish(ASPX_ASYNC_UNSAID, true);
+}
+
 static const struct aspx_ghosts ghosts = {
     .can = can,
     .of = of,
@@ -99,6 +106,8 @@ static const struct aspx_ghosts ghosts = {
     .maps = maps,
     .open = open_mailbox,
     .ring = ring,
+    .adapts = aspx_adapt_able,
+    .helps = helps,
     .pid = pid,
 };
 

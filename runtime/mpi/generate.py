@@ -27,6 +27,7 @@ What is made is told from the name of each OUTPUT:
   mpi-coverage.md   what happens to each function, for people
 """
 import argparse
+import itertools
 import os
 import re
 import sys
@@ -53,7 +54,7 @@ COLUMNS = {
     "progress": ("gate", "callback", "own", "done", "-"),
     "pack": ("library", "threads", "both", "-"),
     "coll": ("own", "made", "known", "-"),
-    "p2p": ("own", "request", "made", "-"),
+    "p2p": ("own", "request", "made", "counted", "-"),
     "life": ("start", "end", "plain", "behind", "demand", "ungated", "-"),
     "advice": ("ghost", "thread", "-"),
 }
@@ -803,25 +804,33 @@ def enabled(kinds, call):
             f"{argument(call, 'comm*', '')});\n}}")
 
 
+def counted(kinds, call):
+    """A collective, before which messages may become MPI's again."""
+    return (f"static {call.ret} counted_{call.name}({declare(kinds, call)})\n"
+            f"{{\n    aspx_p2p_at_collective({argument(call, 'comm', '')});\n"
+            f"    return aspx_p2p_behind.{call.name}({plain(call)});\n}}")
+
+
 def interceptors_c(kinds, calls):
     """The interceptors whose functions are written in C."""
     yield (BANNER + '#include "entry.h"\n#include "mpi_behind.h"\n'
            '#include "mpi_wrap.h"\n#include "runtime/coll/select/comm.h"\n'
-           '#include "runtime/p2p/comm.h"\n')
-    makers = {"aspx_coll_": ("made", [c for c in calls if c.coll == "made"]),
-              "aspx_p2p_": ("enabled", [c for c in calls if c.p2p == "made"])}
-    for make, (_word, those) in zip((made, enabled), makers.values()):
-        for call in those:
-            yield make(kinds, call)
+           '#include "runtime/p2p/comm.h"\n'
+           '#include "runtime/p2p/give_back.h"\n')
+    makers = {
+        "aspx_coll_": [(made, c) for c in calls if c.coll == "made"],
+        "aspx_p2p_": [(enabled, c) for c in calls if c.p2p == "made"] +
+                     [(counted, c) for c in calls if c.p2p == "counted"]}
+    for make, call in itertools.chain(*makers.values()):
+        yield make(kinds, call)
     for prefix in ("aspx_pack_", "aspx_staged_", "aspx_coll_", "aspx_p2p_",
                    "aspx_posted_"):
-        word, those = makers.get(prefix, ("", ()))
         yield from as_declared(kinds, calls, prefix)
         yield f"void {prefix}fill(struct aspx_real *table)\n{{"
         yield from put(prefix, (
             call for call in calls if is_handled(prefix, call)))
-        for call in those:
-            yield f"    table->{call.name} = {word}_{call.name};"
+        for make, call in makers.get(prefix, ()):
+            yield f"    table->{call.name} = {make.__name__}_{call.name};"
         yield "}"
 
 

@@ -25,7 +25,7 @@ struct aspx_p2p_comms aspx_p2p_comms;
 static struct aspx_table table = ASPX_TABLE_INITIALIZER;
 static const struct asp_objrules none, *rules = &none;
 static const struct asp_knobs *knobs;
-static bool active;
+static bool active, given_back;
 
 /* Communicators made, as far as this process can tell: a new one is one more
  * than what any of its ranks has counted, so all of them agree. */
@@ -61,9 +61,21 @@ const struct asp_objrules *aspx_p2p_rules(void)
     return rules;
 }
 
-const struct aspx_p2p_comm *aspx_p2p_comm_of(MPI_Comm comm)
+static const struct aspx_p2p_comm *find(MPI_Comm comm)
 {
     return aspx_table_find(&table, comm);
+}
+
+const struct aspx_p2p_comm *aspx_p2p_comm_of(MPI_Comm comm)
+{
+    const struct aspx_p2p_comm *known = find(comm);
+
+    return known && known->by_knob && given_back ? NULL : known;
+}
+
+void aspx_p2p_comms_give_back(void)
+{
+    given_back = true;
 }
 
 /* ---- what the program says ---------------------------------------------------- */
@@ -156,8 +168,12 @@ static struct decision decide(struct aspx_p2p_comm *known, const uint64_t *all,
     bool agreed = all[P2P_MOST] == ~all[P2P_LEAST] && all[P2P_MOST] > 0;
     bool exact = !all[NOT_EXACT];
     struct decision it = {
-        .p2p = agreed ? (enum asp_p2p)(all[P2P_MOST] - 1) : knobs->p2p,
-        .by = agreed ? "the program or its original" : "the knob",
+        .p2p = agreed       ? (enum asp_p2p)(all[P2P_MOST] - 1)
+               : given_back ? ASP_P2P_OFF
+                            : knobs->p2p,
+        .by = agreed       ? "the program or its original"
+              : given_back ? "adaptation"
+                           : "the knob",
         .order = name[0] ? 0 : new_order(all[COUNTED]),
         .obstacle = all[CANNOT] ? "a process is of another job or has no memory"
                                 : NULL,
@@ -178,6 +194,7 @@ static struct decision decide(struct aspx_p2p_comm *known, const uint64_t *all,
     }
     if (said.exact_length >= 0)
         exact = said.exact_length;
+    known->by_knob = !agreed && said.p2p < 0;
     it.as_all = it.p2p == ASP_P2P_LARGE && !exact;
     known->small = it.p2p == ASP_P2P_LARGE && exact
                        ? (int64_t) knobs->p2p_large_kb * 1024
@@ -270,8 +287,7 @@ static bool enable(MPI_Comm comm, MPI_Info info, MPI_Comm like,
     /* Before they agree: one that cannot know it leaves it to MPI for all. */
     words[CANNOT] = !known || !find_users(it, real) ||
                     aspx_table_insert(&table, comm, known) != 0;
-    read_info(info, like == MPI_COMM_NULL ? NULL : aspx_p2p_comm_of(like),
-              words);
+    read_info(info, like == MPI_COMM_NULL ? NULL : find(like), words);
     if (!name[0])
         find_missed(words);
     why = agree(it, real, words, name);

@@ -22,6 +22,7 @@ struct aspx_p2p_comm {
     /* Messages of so many bytes and less are MPI's, which sender and receiver
      * know alike (mpi_assert_exact_length); -1: none is. */
     int64_t small;
+    bool by_knob; /* neither a rule nor the program says that */
     /* What the program says by info keys, which duplicates inherit: enum
      * asp_p2p
      * + 1 or 0, and whether it promises exact lengths. */
@@ -35,8 +36,12 @@ struct aspx_p2p_comm {
  * the policy or the program says so. */
 bool aspx_p2p_comm_start(const struct asp_layout *layout, bool can);
 
-/* Of a handle; NULL: its messages are MPI's. */
+/* Of a handle; NULL: its messages are MPI's, or were given back to it. */
 const struct aspx_p2p_comm *aspx_p2p_comm_of(MPI_Comm comm);
+
+/* From now on messages are MPI's, but for communicators of which a rule or the
+ * program says something. On all ranks at once. */
+void aspx_p2p_comms_give_back(void);
 
 /* A call has made a communicator, or MPI_COMM_NULL, or failed. Collective over
  * it. Returns rc.

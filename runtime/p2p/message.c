@@ -135,8 +135,7 @@ int aspx_p2p_unpack(struct aspx_p2p_message *message, uint64_t got)
     MPI_Count size = 0, position = 0;
 
     if (message->typemap)
-        return got % message->typemap->number ? MPI_ERR_TRUNCATE
-                                              : MPI_SUCCESS;
+        return got % message->typemap->number ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
     if (!message->owned || message->post.verb != ASPX_P2P_RECEIVE)
         return MPI_SUCCESS;
     aspx_real.MPI_Type_size_c(buffer->type, &size);

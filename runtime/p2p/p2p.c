@@ -7,6 +7,7 @@
 
 #include "buffer.h"
 #include "call.h"
+#include "give_back.h"
 
 #include "runtime/base/log.h"
 #include "runtime/posted/posted.h"
@@ -37,6 +38,7 @@ static void join(const struct asp_layout *layout)
     aspx_posted_polls = &aspx_p2p_behind;
     aspx_p2p_call_start();
     can = aspx_p2p_channel_open();
+    aspx_p2p_give_back_start();
     aspx_p2p_join = (struct aspx_p2p_join){.asked = 1, .cannot = !can};
     if (!aspx_p2p_comm_start(layout, can) && aspx_world.rank_user == 0)
         aspx_log(ASPX_LOG_WARNING,

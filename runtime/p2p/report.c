@@ -6,6 +6,7 @@
 
 #include "channel.h"
 #include "comm.h"
+#include "give_back.h"
 #include "p2p.h"
 
 #include <inttypes.h>
@@ -22,7 +23,7 @@ struct sum {
 
 /* Of any rank the most. */
 struct most {
-    uint64_t posted, unexpected;
+    uint64_t posted, unexpected, given_back_ms;
 };
 
 enum {
@@ -60,7 +61,8 @@ static void *gather(struct aspx_record *record)
 {
     struct sum own = own_sum();
     struct most own_most = {aspx_p2p_counts.posted_most,
-                            aspx_p2p_counts.unexpected_most};
+                            aspx_p2p_counts.unexpected_most,
+                            aspx_p2p_given_back_ms};
     struct told *told = aspx_record_alloc(record, sizeof(*told));
     const void *sum = aspx_record_sum(record, (const void *) &own, SUMS);
     const void *most = aspx_record_most(record, (const void *) &own_most,
@@ -111,6 +113,11 @@ static void print(FILE *out, const struct aspx_record *record, const void *data)
             (double) sum->bytes_received / 1e6,
             (double) sum->bytes_direct / 1e6, (double) sum->bytes_copied / 1e6,
             told->most->posted, told->most->unexpected);
+    if (told->most->given_back_ms)
+        fprintf(out,
+                "aspen:   after %.1f s messages were given back to MPI: all "
+                "ranks were in MPI for most of the time (adapt)\n",
+                (double) told->most->given_back_ms / 1e3);
     if (sum->as_all)
         fprintf(out,
                 "aspen:   p2p=large was all on %" PRIu64
@@ -143,6 +150,7 @@ static void put_json(FILE *out, const struct aspx_record *record,
         {"bytes_copied", sum->bytes_copied},
         {"posted_most", told->most->posted},
         {"unexpected_most", told->most->unexpected},
+        {"given_back_ms", told->most->given_back_ms},
     };
 
     (void) record;

@@ -26,7 +26,11 @@ struct aspx_ghosts {
     /* The other way round: does the ghost map this memory of the program's? */
     bool (*maps)(const void *address, uint64_t bytes, uint64_t *offset_p);
     void (*open)(enum aspx_ghost_service service, uint64_t offset, uint32_t me);
-    void (*ring)(void);   /* something was posted */
+    void (*ring)(void); /* something was posted */
+    /* Does adaptation judge whether ghosts help? The same in all processes; and
+     * do they help this one? */
+    bool (*adapts)(void);
+    bool (*helps)(void);
     int32_t (*pid)(void); /* of the ghost of this rank */
 };
 

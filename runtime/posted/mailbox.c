@@ -169,8 +169,8 @@ void aspx_mailbox_leave(struct aspx_mailbox *mailbox)
 /* ---- memory of entries -------------------------------------------------------- */
 
 /* Entries are passed in the order in which they were published, more or less,
- * so what is free is soon in one piece again; it is looked for where the current
- * unit is full. */
+ * so what is free is soon in one piece again; it is looked for where the
+ * current unit is full. */
 
 static uint64_t bytes_of(uint64_t data)
 {
@@ -323,9 +323,9 @@ static bool turn_over(struct aspx_mailbox *mailbox)
 }
 
 /* Those that an entry is in: so many from this one on. */
-static struct aspx_mailbox_unit *units_at(struct aspx_mailbox *mailbox,
-                                          const struct aspx_mailbox_entry *entry,
-                                          uint64_t bytes, uint32_t *n)
+static struct aspx_mailbox_unit *units_at(
+    struct aspx_mailbox *mailbox, const struct aspx_mailbox_entry *entry,
+    uint64_t bytes, uint32_t *n)
 {
     uint64_t place = offset_of(mailbox, entry) -
                      region_of(mailbox, mailbox->me);
@@ -338,9 +338,9 @@ static struct aspx_mailbox_entry *entry_in(struct aspx_mailbox *mailbox,
                                            uint32_t unit, uint32_t offset,
                                            uint64_t bytes)
 {
-    struct aspx_mailbox_entry *entry =
-        at(mailbox, region_of(mailbox, mailbox->me) +
-                        (uint64_t) unit * ASPX_MAILBOX_UNIT + offset);
+    struct aspx_mailbox_entry *entry = at(
+        mailbox, region_of(mailbox, mailbox->me) +
+                     (uint64_t) unit * ASPX_MAILBOX_UNIT + offset);
     uint32_t n;
     struct aspx_mailbox_unit *its = units_at(mailbox, entry, bytes, &n);
 

@@ -173,7 +173,8 @@ void aspx_mailbox_publish(struct aspx_mailbox *mailbox,
 /* Bytes of a region that an entry with so many bytes takes at most. */
 uint64_t aspx_mailbox_footprint(uint64_t bytes);
 
-/* Bytes of the own region that are taken: exact where they are more than most. */
+/* Bytes of the own region that are taken: exact where they are more than most.
+ */
 uint64_t aspx_mailbox_used(struct aspx_mailbox *mailbox, uint64_t most);
 
 /* Does anyone have no room, so that it helps to let go of entries early? */

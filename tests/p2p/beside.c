@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages beside what else MPI is doing: rank 0 waits for a receive together
  * with a collective write, of which it has to do its part before rank 1 sends,
- * in one call and in a loop that tests; and in MPI_Finalize a callback of MPI_COMM_SELF sends around, while what
- * MPI_Bsend was given last is not received yet.
+ * in one call and in a loop that tests; and in MPI_Finalize a callback of
+ * MPI_COMM_SELF sends around, while what MPI_Bsend was given last is not
+ * received yet.
  *
  *   p2p_beside FILE      is written, and removed
  *

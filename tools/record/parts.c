@@ -309,6 +309,7 @@ int aspt_part_messages(struct aspt_record *record, const char *file,
         ASPT_FIELD(aspt_messages, bytes_copied, ASPT_COUNT),
         ASPT_FIELD(aspt_messages, posted_most, ASPT_COUNT),
         ASPT_FIELD(aspt_messages, unexpected_most, ASPT_COUNT),
+        ASPT_FIELD(aspt_messages, given_back_ms, ASPT_COUNT),
     };
     static const struct aspt_field rule_fields[] = {
         ASPT_FIELD(aspt_rule, from, ASPT_TEXT),

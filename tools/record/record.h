@@ -127,6 +127,7 @@ struct aspt_messages {
     uint64_t sent, bytes_sent, received, bytes_received;
     uint64_t bytes_direct, bytes_landed, bytes_copied;
     uint64_t posted_most, unexpected_most; /* at one ghost */
+    uint64_t given_back_ms;
     size_t nrules;
     struct aspt_rule *rules; /* for communicators */
 };

@@ -59,7 +59,7 @@ struct aspt_counts {
     struct {
         uint64_t count;
         const char *words;
-    } item[12];
+    } item[13];
 };
 
 /* By the threads of a mode; n is 0 in other modes. */

@@ -164,7 +164,7 @@ struct aspt_counts aspt_messages_counts(const struct aspt_record *record)
         return (struct aspt_counts){0};
     return (struct aspt_counts){
         "What ghosts did with messages",
-        12,
+        13,
         {{messages->communicators, "communicators whose messages they carried"},
          {messages->communicators_left, "communicators that were left to MPI"},
          {messages->large_as_all, "communicators where p2p=large was all"},
@@ -179,7 +179,9 @@ struct aspt_counts aspt_messages_counts(const struct aspt_record *record)
                                   "ghost may not read them"},
          {messages->posted_most, "receives that waited at one ghost at most"},
          {messages->unexpected_most, "messages that waited at one ghost at "
-                                     "most"}}};
+                                     "most"},
+         {messages->given_back_ms, "ms after which adaptation gave messages "
+                                   "back to MPI (0: it did not)"}}};
 }
 
 struct aspt_counts aspt_typed_counts(const struct aspt_record *record)
