@@ -147,10 +147,15 @@ print(json.load(open(sys.argv[1]))["messages"]["given_back_ms"])' \
     for adapt in profile auto; do
         adapt="--knob adapt=$adapt --knob adapt.interval_ms=20 \
 --knob adapt.high=90 --knob adapt.low=80"
+        for what in chats cancels errs; do
+            # shellcheck disable=SC2086
+            given_back 3000 $what $adapt --nodes 2
+            [ "$record" -gt 0 ]
+            printed '^aspen:   after [0-9.]+ s messages were given back to MPI'
+        done
         # shellcheck disable=SC2086
-        given_back 3000 chats $adapt --nodes 2
-        [ "$record" -gt 0 ]
-        printed '^aspen:   after [0-9.]+ s messages were given back to MPI'
+        given_back 3000 levels $adapt
+        [ "$record" -eq 0 ]
         for what in computes receives persists ahead; do
             # shellcheck disable=SC2086
             given_back 1000 $what $adapt

@@ -805,10 +805,12 @@ def enabled(kinds, call):
 
 
 def counted(kinds, call):
-    """A collective, before which messages may become MPI's again."""
+    """A collective, after which messages may become MPI's again."""
     return (f"static {call.ret} counted_{call.name}({declare(kinds, call)})\n"
-            f"{{\n    aspx_p2p_at_collective({argument(call, 'comm', '')});\n"
-            f"    return aspx_p2p_behind.{call.name}({plain(call)});\n}}")
+            f"{{\n    {call.ret} rc = "
+            f"aspx_p2p_behind.{call.name}({plain(call)});\n\n"
+            f"    return aspx_p2p_at_collective(rc, "
+            f"{argument(call, 'comm', '')});\n}}")
 
 
 def interceptors_c(kinds, calls):

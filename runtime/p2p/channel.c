@@ -297,6 +297,8 @@ static void hear(const struct aspx_mailbox_view *view)
         find(request, &news);
         break;
     case ASPX_P2P_CANCELLED:
+        if (aspx_p2p_message_of(request)->post.verb == ASPX_P2P_SEND)
+            add(&aspx_p2p_counts.cancelled, 1);
         cancel_ended(request);
         break;
     }

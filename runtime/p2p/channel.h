@@ -49,6 +49,7 @@ extern _Atomic uint64_t aspx_p2p_buffered;
 /* Counts, for the record. */
 struct aspx_p2p_counts {
     _Atomic uint64_t sent, received; /* messages */
+    _Atomic uint64_t cancelled;      /* of those sent */
     _Atomic uint64_t bytes_sent, bytes_received;
     _Atomic uint64_t bytes_direct; /* received, written in place by the ghost */
     _Atomic uint64_t

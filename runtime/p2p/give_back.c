@@ -24,16 +24,20 @@ static uint64_t calls, began_ns;
 enum {
     WANT_GHOSTS,
     REQUESTS,  /* of ours, in any state */
-    UNDER_WAY, /* messages: sent, less received */
+    UNDER_WAY, /* messages: sent, less received and cancelled */
     WORDS
 };
 
 void aspx_p2p_give_back_start(void)
 {
-    int level = MPI_THREAD_MULTIPLE;
+    int level = MPI_THREAD_MULTIPLE, mine, all = 0;
 
     aspx_real.MPI_Query_thread(&level);
-    asks = level != MPI_THREAD_MULTIPLE && aspx_ghosts && aspx_ghosts->adapts();
+    mine = level != MPI_THREAD_MULTIPLE && aspx_ghosts && aspx_ghosts->adapts();
+    /* Levels may differ between ranks (MPI 4.0, 11.6). */
+    aspx_real.MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_LAND,
+                            aspx_world.users);
+    asks = all;
     began_ns = aspx_clock_ns(CLOCK_MONOTONIC);
 }
 
@@ -43,7 +47,8 @@ static bool agree(MPI_Comm comm)
         [WANT_GHOSTS] = aspx_ghosts->helps(),
         [REQUESTS] = atomic_load(&aspx_own_requests),
         [UNDER_WAY] = (int64_t) (aspx_p2p_counts.sent -
-                                 aspx_p2p_counts.received),
+                                 aspx_p2p_counts.received -
+                                 aspx_p2p_counts.cancelled),
     };
     int64_t all[WORDS] = {1};
 
@@ -52,13 +57,10 @@ static bool agree(MPI_Comm comm)
            all[WANT_GHOSTS] == 0 && all[REQUESTS] == 0 && all[UNDER_WAY] == 0;
 }
 
-void aspx_p2p_at_collective(MPI_Comm comm)
+static void consider(MPI_Comm comm)
 {
-    const struct aspx_p2p_comm *known;
+    const struct aspx_p2p_comm *known = aspx_p2p_comm_of(comm);
 
-    if (!asks || aspx_p2p_given_back_ms)
-        return;
-    known = aspx_p2p_comm_of(comm);
     if (!known || !known->by_knob || known->size != aspx_world.size_users ||
         ++calls % EVERY || !agree(comm))
         return;
@@ -69,4 +71,11 @@ void aspx_p2p_at_collective(MPI_Comm comm)
     if (aspx_world.rank_user == 0)
         aspx_trace("messages are MPI's from here on: all ranks are in MPI for "
                    "most of the time");
+}
+
+int aspx_p2p_at_collective(int rc, MPI_Comm comm)
+{
+    if (asks && rc == MPI_SUCCESS && !aspx_p2p_given_back_ms)
+        consider(comm);
+    return rc;
 }

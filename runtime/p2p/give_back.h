@@ -18,11 +18,12 @@
 #include <mpi.h>
 #include <stdint.h>
 
-/* When ranks have joined. */
+/* When ranks have joined. Collective over MPI_COMM_WORLD. */
 void aspx_p2p_give_back_start(void);
 
-/* Before a collective call on this communicator. Collective over it. */
-void aspx_p2p_at_collective(MPI_Comm comm);
+/* A collective call on this communicator has returned rc; of one with a wrong
+ * argument other ranks know nothing. Collective over it. Returns rc. */
+int aspx_p2p_at_collective(int rc, MPI_Comm comm);
 
 /* So many ms after the start it has happened; 0: it has not. */
 extern uint64_t aspx_p2p_given_back_ms;

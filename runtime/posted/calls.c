@@ -100,10 +100,13 @@ int aspx_posted_MPI_Start(MPI_Request *request)
 {
     struct aspx_own_request *own = find(request);
 
-    return own && own->kind->start &&
-                   aspx_own_state_of(own) == ASPX_OWN_INACTIVE
-               ? aspx_own_raise(own->comm, own->kind->start(own))
-               : aspx_posted_behind.MPI_Start(request);
+    if (!own)
+        return aspx_posted_behind.MPI_Start(request);
+    return aspx_own_raise(own->comm,
+                          own->kind->start &&
+                                  aspx_own_state_of(own) == ASPX_OWN_INACTIVE
+                              ? own->kind->start(own)
+                              : MPI_ERR_REQUEST);
 }
 
 int aspx_posted_MPI_Startall(int count, MPI_Request requests[])

@@ -54,7 +54,8 @@ struct aspx_own_others {
 };
 
 /* One of MPI's that ends only when the program does: MPI_Testall with it among
- * others moves these on and completes none. MPI_REQUEST_NULL: there is none. */
+ * others moves these on, and completes none as long as none has failed.
+ * MPI_REQUEST_NULL: there is none. */
 MPI_Request aspx_own_unending(void);
 
 struct aspx_own_wait {
@@ -75,14 +76,13 @@ void aspx_own_await_beside(struct aspx_own_request *request,
 
 enum { ASPX_OWN_FEW = 32 }; /* of an array that is copied to the stack */
 
-/* An array of the program's, and the same without ours, with room for one more.
- */
+/* An array of the program's, and the same without ours. */
 struct aspx_own_set {
     int count;
     MPI_Request *requests, *others;
     uint32_t own, open; /* ours: active; of these, not ended */
     bool has_others;
-    MPI_Request few[ASPX_OWN_FEW + 1];
+    MPI_Request few[ASPX_OWN_FEW];
 };
 
 /* Returns false where none is ours, or nothing can be told: the call is MPI's.

@@ -38,8 +38,8 @@ struct aspx_own_kind {
     struct aspx_event *(*event)(struct aspx_own_request *request);
     /* After a wait for it; NULL: nothing. */
     void (*waited)(struct aspx_own_request *request);
-    /* MPI_Start and MPI_Cancel; NULL: it is an error of the program's, for MPI
-     * to say, or has no effect. Return an error code. */
+    /* MPI_Start and MPI_Cancel; NULL: it is an error of the program's, or has
+     * no effect. Return an error code. */
     int (*start)(struct aspx_own_request *request);
     int (*cancel)(struct aspx_own_request *request);
     /* It has ended, and is about to be handed out: what only a thread of the

@@ -27,7 +27,7 @@ bool aspx_own_split(struct aspx_own_set *set, int count, MPI_Request *requests)
     set->has_others = false;
     set->others = count <= ASPX_OWN_FEW
                       ? set->few
-                      : malloc(((size_t) count + 1) * sizeof(*requests));
+                      : malloc((size_t) count * sizeof(*requests));
     if (!set->others) {
         (void) aspx_own_raise(MPI_COMM_SELF, MPI_ERR_NO_MEM);
         abort(); /* which request is whose is lost */
@@ -129,19 +129,24 @@ int aspx_posted_MPI_Waitall(int count, MPI_Request *requests,
     return rc;
 }
 
-/* One of ours is open, so none of MPI's may be completed. */
-static int move_others_on(struct aspx_own_set *set, int *flag)
+/* One of ours is open, so none of MPI's may be completed, unless one has
+ * failed: in its place stands one of MPI's that is open. */
+static int move_others_on(struct aspx_own_set *set, int *flag,
+                          MPI_Status *statuses)
 {
     MPI_Request unending = set->has_others ? aspx_own_unending()
                                            : MPI_REQUEST_NULL;
+    int i = 0;
 
     if (unending == MPI_REQUEST_NULL) {
         aspx_own_poll_mpi();
         return MPI_SUCCESS;
     }
-    set->others[set->count] = unending;
-    return aspx_posted_behind.MPI_Testall(set->count + 1, set->others, flag,
-                                          MPI_STATUSES_IGNORE);
+    while (!aspx_own_is_active(aspx_own_find(set->requests[i])))
+        i++;
+    set->others[i] = unending;
+    return aspx_posted_behind.MPI_Testall(set->count, set->others, flag,
+                                          statuses);
 }
 
 int aspx_posted_MPI_Testall(int count, MPI_Request *requests, int *flag,
@@ -157,7 +162,7 @@ int aspx_posted_MPI_Testall(int count, MPI_Request *requests, int *flag,
     if (*flag)
         rc = aspx_posted_behind.MPI_Testall(count, set.others, flag, statuses);
     else
-        rc = move_others_on(&set, flag);
+        rc = move_others_on(&set, flag, statuses);
     if (*flag)
         rc = finish_all(&set, statuses, rc);
     join(&set);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages beside what else MPI is doing: rank 0 waits for a receive together
  * with a collective write, of which it has to do its part before rank 1 sends,
- * in one call and in a loop that tests; and in MPI_Finalize a callback of
- * MPI_COMM_SELF sends around, while what MPI_Bsend was given last is not
- * received yet.
+ * in one call and in a loop that tests; one of MPI's fails beside a receive
+ * that is open; and in MPI_Finalize a callback of MPI_COMM_SELF sends around,
+ * while what MPI_Bsend was given last is not received yet.
  *
  *   p2p_beside FILE      is written, and removed
  *
@@ -77,6 +77,59 @@ static void write_and_receive(const char *name, bool tests)
     MPI_File_close(&file);
 }
 
+/* ---- a receive, and what fails ------------------------------------------------ */
+
+/* MPI's two are on a communicator of its own. What MPI hands out it tells of.
+ */
+static void test_beside(MPI_Comm comm)
+{
+    int first = -1, second = -1, told = -1, done = 0, rc = MPI_SUCCESS;
+    MPI_Request requests[3];
+    MPI_Status statuses[3];
+
+    MPI_Irecv(&told, 1, MPI_INT, 1, TAG, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(&first, 1, MPI_INT, 1, TAG, comm, &requests[1]);
+    MPI_Irecv(&second, 1, MPI_INT, 1, LAST, comm, &requests[2]); /* too short */
+    MPI_Barrier(comm);
+    for (double end = MPI_Wtime() + 1;
+         rc == MPI_SUCCESS && !done && MPI_Wtime() < end;)
+        rc = MPI_Testall(3, requests, &done, statuses);
+    EXPECT(!done && requests[0] != MPI_REQUEST_NULL);
+    EXPECT(requests[1] != MPI_REQUEST_NULL || statuses[1].MPI_TAG == TAG);
+    EXPECT(requests[2] != MPI_REQUEST_NULL ||
+           statuses[2].MPI_ERROR != MPI_SUCCESS);
+    MPI_Send(&rank, 1, MPI_INT, 1, LAST, MPI_COMM_WORLD);
+    MPI_Waitall(3, requests, statuses);
+    EXPECT(told == LAST);
+}
+
+static void fail_beside(void)
+{
+    const int told[] = {LAST, LAST};
+    MPI_Info info;
+    MPI_Comm comm;
+    int in;
+
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "aspen_p2p", "off");
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    MPI_Info_free(&info);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    if (rank == 0)
+        test_beside(comm);
+    else
+        MPI_Barrier(comm);
+    if (rank == 1) {
+        MPI_Send(told, 1, MPI_INT, 0, TAG, comm);
+        MPI_Send(told, 2, MPI_INT, 0, LAST, comm);
+        MPI_Recv(&in, 1, MPI_INT, 0, LAST, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Send(told, 1, MPI_INT, 0, TAG, MPI_COMM_WORLD);
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_free(&comm);
+}
+
 /* ---- in MPI_Finalize ------------------------------------------------------------ */
 
 static int send_around(MPI_Comm comm, int keyval, void *value, void *extra)
@@ -127,6 +180,7 @@ int main(int argc, char **argv)
         write_and_receive(argv[1], false);
         write_and_receive(argv[1], true);
     }
+    fail_beside();
     call_back_at_end();
     send_last();
     MPI_Finalize();

@@ -9,6 +9,9 @@
  *     receives   chats, with a receive posted all the time
  *     persists   chats, with a persistent receive that is not active
  *     ahead      chats, with a message that is sent, and not received
+ *     cancels    chats, after a send that was cancelled
+ *     errs       chats, after a collective call of rank 0 alone, which is wrong
+ *     levels     chats, with MPI_THREAD_MULTIPLE in every other rank
  *
  * Prints "given_back: 0 wrong". */
 #include "../expect.h"
@@ -22,6 +25,7 @@ enum {
     LONG = 2, /* what is posted or sent before all rounds, and ended after */
     MESSAGES = 3,
     COMPUTES_MS = 20,
+    LARGE = 1 << 18, /* numbers: too many to be sent at once */
 };
 
 static int size, next, before;
@@ -59,6 +63,43 @@ static void rounds(MPI_Comm comm, double seconds, long computes_ms)
     }
 }
 
+/* Of what no rank knows but this one. */
+static void cancel_one(void)
+{
+    static int numbers[LARGE];
+    MPI_Request request;
+    MPI_Status status;
+    int cancelled = 0;
+
+    MPI_Isend(numbers, LARGE, MPI_INT, next, LONG, MPI_COMM_WORLD, &request);
+    MPI_Cancel(&request);
+    MPI_Wait(&request, &status);
+    MPI_Test_cancelled(&status, &cancelled);
+    EXPECT(cancelled);
+}
+
+static void err(void)
+{
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    EXPECT(rank > 0 ||
+           MPI_Bcast(NULL, -1, MPI_INT, 0, MPI_COMM_WORLD) != MPI_SUCCESS);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
+static void start(int *argc, char ***argv, int levels)
+{
+    const char *number = getenv("PMI_RANK");
+    int odd = number && atoi(number) % 2, level;
+
+    MPI_Init_thread(argc, argv,
+                    levels && odd ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                    &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    next = (rank + 1) % size;
+    before = (rank + size - 1) % size;
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc == 3 ? argv[2] : "";
@@ -67,11 +108,11 @@ int main(int argc, char **argv)
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Comm copy;
 
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    next = (rank + 1) % size;
-    before = (rank + size - 1) % size;
+    start(&argc, &argv, strcmp(what, "levels") == 0);
+    if (strcmp(what, "cancels") == 0)
+        cancel_one();
+    if (strcmp(what, "errs") == 0)
+        err();
     if (strcmp(what, "receives") == 0)
         MPI_Irecv(&told, 1, MPI_INT, before, LONG, MPI_COMM_WORLD, &request);
     if (strcmp(what, "persists") == 0)
