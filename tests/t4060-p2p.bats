@@ -131,7 +131,7 @@ told() {
     told 'communicator 3 .*: ghosts carry its messages: p2p is large, as the knob says, which is all where exact lengths are not promised$'
 }
 
-# given_back MS WHAT OPTIONS...: prints after how many ms, 0: not.
+# given_back MS WHAT OPTIONS...: `record` is after how many ms; 0: not.
 given_back() {
     run ghosts -n 4 --report="$BATS_TEST_TMPDIR/record" --knob p2p=all \
         "${@:3}" "$build/p2p_given_back" "$1" "$2"

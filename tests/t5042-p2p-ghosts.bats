@@ -9,7 +9,9 @@ load helpers
 
 setup() { losses=${ASPEN_P2P_LOSSES:-3}; }
 
-# Start a step of $2 random programs of seed $1; $3: more options.
+teardown() { on_cluster scancel -n p2p-ghosts; }
+
+# Start a step of $2 random programs of seed $1.
 begin() {
     on_cluster srun -J p2p-ghosts -N2 -n4 \
         "--export=ALL,LD_PRELOAD=$ASPEN_BUILD/tests/.libs/yield.so" \
@@ -19,7 +21,7 @@ begin() {
     step=$!
 }
 
-# signal NODE MS WORDS...: once a ghost of the node serves, and MS later, for each
+# signal NODE SECONDS WORDS...: when a ghost of the node has served so long, for each
 # word a signal is sent to it, or, for a number, so many seconds are slept.
 signal() {
     cluster run --node "n$1" -- timeout 60 bash -c '

@@ -204,8 +204,8 @@ enum {
       "user: where it asks for that (async_config); profile: by the time "     \
       "that ranks spend in MPI, too; ghosts: the same, watched by ghosts, "    \
       "and for Put and Get at any time; auto: likewise, and by what "          \
-      "operations cost and a short trial shows; what mode auto takes. With "    \
-      "p2p, messages are given back to MPI likewise, once")         \
+      "operations cost and a short trial shows; what mode auto takes. With "   \
+      "p2p, messages are given back to MPI likewise, once")                    \
     R(ADAPT_HIGH, adapt_high, "adapt.high", NUMBER, "90", none, 0, 100, "%",   \
       0,                                                                       \
       "a rank that was inside MPI for more of the time than this serves "      \

@@ -50,7 +50,7 @@ static bool agree(MPI_Comm comm)
                                  aspx_p2p_counts.received -
                                  aspx_p2p_counts.cancelled),
     };
-    int64_t all[WORDS] = {1};
+    int64_t all[WORDS] = {0};
 
     return aspx_real.MPI_Allreduce(words, all, WORDS, MPI_INT64_T, MPI_SUM,
                                    aspx_comm(comm)) == MPI_SUCCESS &&

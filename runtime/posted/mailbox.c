@@ -263,11 +263,11 @@ static void reclaim(struct aspx_mailbox *mailbox)
     }
 }
 
-uint64_t aspx_mailbox_used(struct aspx_mailbox *mailbox, uint64_t most)
+bool aspx_mailbox_uses_more(struct aspx_mailbox *mailbox, uint64_t bytes)
 {
-    if (mailbox->used > most)
+    if (mailbox->used > bytes)
         reclaim(mailbox);
-    return mailbox->used;
+    return mailbox->used > bytes;
 }
 
 static bool has_memory(struct aspx_mailbox *mailbox, uint32_t end)

@@ -173,9 +173,8 @@ void aspx_mailbox_publish(struct aspx_mailbox *mailbox,
 /* Bytes of a region that an entry with so many bytes takes at most. */
 uint64_t aspx_mailbox_footprint(uint64_t bytes);
 
-/* Bytes of the own region that are taken: exact where they are more than most.
- */
-uint64_t aspx_mailbox_used(struct aspx_mailbox *mailbox, uint64_t most);
+/* Are more bytes of the own region than these taken? */
+bool aspx_mailbox_uses_more(struct aspx_mailbox *mailbox, uint64_t bytes);
 
 /* Does anyone have no room, so that it helps to let go of entries early? */
 bool aspx_mailbox_is_short(const struct aspx_mailbox *mailbox);

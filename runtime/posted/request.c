@@ -6,7 +6,7 @@
 
 #include "posted.h"
 
-#include <sched.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 enum {
@@ -25,21 +25,7 @@ _Atomic uint32_t aspx_own_requests;
 static _Atomic(struct aspx_own_request *) chunks[CHUNKS];
 static uint32_t nchunks;
 static struct aspx_own_request *free_ones;
-
-/* Held for a few instructions, unless the pool grows: a mutex would cost more
- * than what it guards. */
-static atomic_flag held = ATOMIC_FLAG_INIT;
-
-static void lock(void)
-{
-    while (atomic_flag_test_and_set_explicit(&held, memory_order_acquire))
-        sched_yield();
-}
-
-static void unlock(void)
-{
-    atomic_flag_clear_explicit(&held, memory_order_release);
-}
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static bool grow(void)
 {
@@ -63,12 +49,12 @@ struct aspx_own_request *aspx_own_take(const struct aspx_own_kind *kind)
 {
     struct aspx_own_request *request = NULL;
 
-    lock();
+    pthread_mutex_lock(&lock);
     if (free_ones || grow()) {
         request = free_ones;
         free_ones = request->next;
     }
-    unlock();
+    pthread_mutex_unlock(&lock);
     if (!request)
         return NULL;
     atomic_fetch_add_explicit(&aspx_own_requests, 1, memory_order_relaxed);
@@ -87,10 +73,10 @@ void aspx_own_give(struct aspx_own_request *request)
         request->kind->released(request);
     atomic_store_explicit(&request->state, ASPX_OWN_FREE, memory_order_relaxed);
     atomic_fetch_sub_explicit(&aspx_own_requests, 1, memory_order_relaxed);
-    lock();
+    pthread_mutex_lock(&lock);
     request->next = free_ones;
     free_ones = request;
-    unlock();
+    pthread_mutex_unlock(&lock);
 }
 
 struct aspx_own_request *aspx_own_at(uint32_t number)

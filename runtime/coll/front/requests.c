@@ -56,8 +56,7 @@ static void let_others_catch_up(struct aspx_own_request *request)
     bool ahead;
 
     pthread_mutex_lock(&context->lock);
-    ahead = aspx_mailbox_used(&context->posts.mailbox, AHEAD_BYTES) >
-                AHEAD_BYTES &&
+    ahead = aspx_mailbox_uses_more(&context->posts.mailbox, AHEAD_BYTES) &&
             context->posts.begun != context->waited_at;
     context->waited_at = context->posts.begun;
     pthread_mutex_unlock(&context->lock);
