@@ -33,6 +33,7 @@ static const struct {
     [ASPX_FIX_MATCH] = {"match", 0, 0},
     [ASPX_FIX_PACK] = {"pack", 0, 0},
     [ASPX_FIX_FLUSH_ALL] = {"flush_all", 0, 0},
+    [ASPX_FIX_FLUSH_PUT] = {"flush_put", 0, 0},
 };
 
 static const struct {

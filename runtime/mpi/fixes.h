@@ -17,6 +17,7 @@ enum aspx_fix {
     ASPX_FIX_PACK,      /* pack/messages.h: by trying */
     ASPX_FIX_FLUSH_ALL, /* casper/arena/contig_win.h: where there is such a
                            window */
+    ASPX_FIX_FLUSH_PUT, /* casper/arena/arrival.h: by device */
     ASPX_FIXES,
 };
 

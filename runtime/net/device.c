@@ -147,6 +147,11 @@ bool aspx_net_is_netmod(const char *netmod)
     return !device || is_netmod(device, netmod);
 }
 
+bool aspx_net_flushes_early(void)
+{
+    return aspx_net_is_netmod("ofi");
+}
+
 const char *aspx_net_rdma_sysfs(void)
 {
     char text[MPI_MAX_LIBRARY_VERSION_STRING];

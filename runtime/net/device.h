@@ -27,6 +27,11 @@ bool aspx_net_shares_memory(void);
  * does not say. Threads: any, after aspx_real_resolve(). */
 bool aspx_net_is_netmod(const char *netmod);
 
+/* Does MPI's flush return before a small Put has got there? Over libfabric
+ * MPICH does it with fi_inject_write(), which is over when the data has left
+ * (pmodels/mpich#6310). True where MPI does not say. Threads: as above. */
+bool aspx_net_flushes_early(void);
+
 /* The folder in which the kernel lists the devices by which this MPI, with the
  * variables of this process, puts and gets with no help of the target's
  * processor; NULL where it has none that is known. Static. Threads: one, after

@@ -34,8 +34,9 @@ bool aspx_contig_win_enter(void);
 void aspx_contig_win_leave(bool entered);
 
 /* Complete what this process issued to a rank, a ghost on the engine's window,
- * or a target on that of its own window. Returns an MPI code. */
-int aspx_contig_win_flush(int rank, MPI_Win contig_win);
+ * or a target on that of its own window. Returns an MPI code.
+ *   late  some of it is as in arrival.h */
+int aspx_contig_win_flush(int rank, MPI_Win contig_win, bool late);
 
 /* Begin to get a word that a ghost publishes in its doorbell; the next flush of
  * the ghost completes it. Errors are left to that flush.

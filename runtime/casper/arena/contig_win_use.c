@@ -3,6 +3,7 @@
  * and flushes them. Not in ghosts. */
 #include "config.h"
 
+#include "arrival.h"
 #include "contig_win.h"
 
 #include "runtime/mpi/real.h"
@@ -21,10 +22,11 @@ void aspx_contig_win_leave(bool entered)
         pthread_mutex_unlock(&one_thread);
 }
 
-int aspx_contig_win_flush(int rank, MPI_Win contig_win)
+int aspx_contig_win_flush(int rank, MPI_Win contig_win, bool late)
 {
     bool entered = aspx_contig_win_enter();
-    int rc = aspx_real.MPI_Win_flush(rank, contig_win);
+    int rc = late ? aspx_arrival_flush(rank, contig_win, 0)
+                  : aspx_real.MPI_Win_flush(rank, contig_win);
 
     aspx_contig_win_leave(entered);
     return rc;

@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "engine.h"
+#include "arrival.h"
 #include "contig_win.h"
 #include "settings.h"
 
@@ -217,6 +218,7 @@ static int start_with(struct aspx_engine *engine, struct handle *handles,
                                 world->all) != MPI_SUCCESS)
         return -1;
     engine->rings = aspx_net_shares_memory();
+    aspx_arrival_start();
     for (int r = 0; r < world->size_all; r++) {
         engine->pids[r] = handles[r].pid;
         engine->unheard |= aspx_net_unheard(&mine.place, &handles[r].place);

@@ -19,22 +19,22 @@
 #include "balance.h"
 #include "flush.h"
 #include "runtime/casper/lock/client.h"
+#include "runtime/casper/arena/arrival.h"
 #include "runtime/casper/arena/contig_win.h"
 #include "runtime/casper/arena/ghost_scaling.h"
 
 #include "runtime/mpi/real.h"
 
-/* Raise *flushed to `issued`; another thread may have raised it further. */
-static void note_flushed(_Atomic uint64_t *flushed, uint64_t issued)
+/* Raise *known to `now`; another thread may have raised it further. */
+static void raise_to(_Atomic uint64_t *known, uint64_t now)
 {
-    uint64_t seen = atomic_load(flushed);
+    uint64_t seen = atomic_load(known);
 
     if (!aspx_threads) {
-        atomic_store_explicit(flushed, issued, memory_order_relaxed);
+        atomic_store_explicit(known, now, memory_order_relaxed);
         return;
     }
-    while (seen < issued &&
-           !atomic_compare_exchange_weak(flushed, &seen, issued))
+    while (seen < now && !atomic_compare_exchange_weak(known, &seen, now))
         ;
 }
 
@@ -43,23 +43,50 @@ static bool is_open(const struct aspx_flow *flow)
     return atomic_load(&flow->flushed) < atomic_load(&flow->issued);
 }
 
-static int flush_contig(struct aspx_flow *flow, int rank, MPI_Win contig_win)
+/* What a flush that begins now completes. */
+struct seen {
+    uint64_t issued, late;
+    bool late_open;
+};
+
+static struct seen look(const struct aspx_flow *flow)
 {
-    uint64_t issued = atomic_load(&flow->issued);
-    int rc = aspx_contig_win_flush(rank, contig_win);
+    uint64_t issued = atomic_load(&flow->issued); /* first */
+    uint64_t late = atomic_load(&flow->late);
+
+    return (struct seen){issued, late, late > atomic_load(&flow->arrived)};
+}
+
+static void note_flushed(struct aspx_flow *flow, const struct seen *seen)
+{
+    raise_to(&flow->flushed, seen->issued);
+    raise_to(&flow->arrived, seen->late);
+}
+
+/* What a device stores is MPI's to complete. */
+static int flush_contig(struct aspx_flow *flow, int rank, MPI_Win contig_win,
+                        bool device)
+{
+    struct seen seen = look(flow);
+    int rc = aspx_contig_win_flush(rank, contig_win, seen.late_open && !device);
 
     if (rc == MPI_SUCCESS)
-        note_flushed(&flow->flushed, issued);
+        note_flushed(flow, &seen);
     return rc;
 }
 
-static int flush_dynamic(struct aspx_flow *flow, int rank, aspx_flush_f *flush)
+/* at: of a byte of the rank's, on the dynamic window. */
+static int flush_dynamic(struct aspx_flow *flow, int rank, aspx_flush_f *flush,
+                         uint64_t at)
 {
-    uint64_t issued = atomic_load(&flow->issued);
-    int rc = flush(rank, aspx_engine.win);
+    struct seen seen = look(flow);
+    bool there = flush == aspx_real.MPI_Win_flush;
+    int rc = there && seen.late_open
+                 ? aspx_arrival_flush(rank, aspx_engine.win, (MPI_Aint) at)
+                 : flush(rank, aspx_engine.win);
 
-    if (rc == MPI_SUCCESS && flush == aspx_real.MPI_Win_flush)
-        note_flushed(&flow->flushed, issued);
+    if (rc == MPI_SUCCESS && there)
+        note_flushed(flow, &seen);
     return rc;
 }
 
@@ -119,9 +146,10 @@ static int flush_ghost(struct aspx_win *win, uint32_t g, aspx_flush_f *flush,
     atomic_store_explicit(&ghost->bytes, 0, memory_order_relaxed);
     if (contig)
         rc = flush_contig(&ghost->contig, ghost->rank_all,
-                          aspx_engine.contig_win);
+                          aspx_engine.contig_win, false);
     if (sent && rc == MPI_SUCCESS)
-        rc = flush_dynamic(&ghost->sent, ghost->rank_all, flush);
+        rc = flush_dynamic(&ghost->sent, ghost->rank_all, flush,
+                           aspx_engine.arena_addr[ghost->rank_all]);
     end_wait(ghost);
     return rc;
 }
@@ -138,9 +166,11 @@ static int flush_itself(struct aspx_win *win, int rank, aspx_flush_f *flush,
         return MPI_SUCCESS;
     *called = true;
     if (contig)
-        rc = flush_contig(&target->contig, rank, win->contig_win);
+        rc = flush_contig(&target->contig, rank, win->contig_win, win->device);
     if (sent && rc == MPI_SUCCESS)
-        rc = flush_dynamic(&target->sent, target->rank_all, flush);
+        rc = flush_dynamic(&target->sent, target->rank_all, flush,
+                           aspx_engine.arena_addr[target->rank_all] +
+                               target->off);
     return rc;
 }
 
@@ -156,7 +186,7 @@ static int flush_themselves(struct aspx_win *win, aspx_flush_f *flush,
     for (int i = 0; rc == MPI_SUCCESS && i < win->size; i++)
         rc = flush_itself(win, i, flush, called);
     if (rc == MPI_SUCCESS && flush == aspx_real.MPI_Win_flush)
-        note_flushed(&flow->flushed, issued);
+        raise_to(&flow->flushed, issued);
     return rc;
 }
 

@@ -17,6 +17,7 @@
 #include "flush.h"
 #include "route.h"
 #include "types.h"
+#include "runtime/casper/arena/arrival.h"
 #include "runtime/casper/window/native.h"
 
 #include "runtime/base/log.h"
@@ -318,6 +319,8 @@ enum aspx_path aspx_route_find(MPI_Win handle,
         return ASPX_PATH_ERROR;
     }
     route->bytes = aspx_type_bytes(access->count, access->type);
+    route->late = access->call == ASPX_CALL_PUT && route->bytes > 0 &&
+                  aspx_arrival_is_late();
     return origin ? find_mover(route, access, origin)
                   : find_owner(route, access, lo, hi);
 }
@@ -332,6 +335,13 @@ void aspx_route_ring(const struct aspx_route *route)
 
 /* Notes come after the operation: a flush that began before them may have
  * missed it, and one that begins later covers it. */
+static void note_issued(struct aspx_flow *flow, bool late)
+{
+    if (late)
+        (void) aspx_counter_add(&flow->late, 1);
+    (void) aspx_counter_add(&flow->issued, 1);
+}
+
 int aspx_route_sent(const struct aspx_route *route, int rc)
 {
     struct aspx_win *win = route->win;
@@ -343,10 +353,9 @@ int aspx_route_sent(const struct aspx_route *route, int rc)
     if (route->ghost == ASPX_ROUTE_TARGET) {
         /* No bound here: the target may compute, and waiting for it before the
          * program does would be worse than what MPI does. */
-        (void) aspx_counter_add(route->on == win->contig_win
-                                    ? &route->target->contig.issued
-                                    : &route->target->sent.issued,
-                                1);
+        note_issued(route->on == win->contig_win ? &route->target->contig
+                                                 : &route->target->sent,
+                    route->late);
         (void) aspx_counter_add(&win->turn.to_targets.issued, 1);
         return rc;
     }
@@ -357,10 +366,9 @@ int aspx_route_sent(const struct aspx_route *route, int rc)
                                memory_order_relaxed) &
           bit))
         atomic_fetch_or(&route->target->served_by, bit);
-    (void) aspx_counter_add(route->on == aspx_engine.contig_win
-                                ? &ghost->contig.issued
-                                : &ghost->sent.issued,
-                            1);
+    note_issued(route->on == aspx_engine.contig_win ? &ghost->contig
+                                                    : &ghost->sent,
+                route->late);
     bytes = aspx_counter_add(&ghost->bytes, route->bytes);
     aspx_balance_note(ghost->rank_all, route->bytes);
     if (aspx_engine.rings && route->bytes > CELL_BYTES)

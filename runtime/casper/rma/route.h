@@ -46,6 +46,8 @@ struct aspx_route {
     uint32_t ghost; /* index in win->ghosts; ASPX_ROUTE_TARGET: the target
                        itself, with its device or by its own hand */
     bool contig;    /* a contiguous window would take it, see below */
+    bool late; /* it may get there after MPI's flush: casper/arena/arrival.h
+                */
     /* ASPX_PATH_COPY: */
     char *here;
 };

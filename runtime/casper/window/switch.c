@@ -8,6 +8,7 @@
 
 #include "runtime/adapt/adapt.h"
 #include "runtime/base/log.h"
+#include "runtime/casper/arena/arrival.h"
 #include "runtime/mpi/real.h"
 
 #include <stdio.h>
@@ -111,11 +112,13 @@ static int put_away(const struct aspx_win *win, const unsigned char *byte)
                                                own_byte(win)),
                                    1, MPI_BYTE, aspx_engine.win);
     }
-    for (uint32_t n = 0; rc == MPI_SUCCESS && n < win->nnodes; n++)
+    for (uint32_t n = 0; rc == MPI_SUCCESS && n < win->nnodes; n++) {
+        int ghost = win->ghosts[win->nodes[n].first_ghost].rank_all;
+
         if (n != home)
-            rc = aspx_real.MPI_Win_flush(
-                win->ghosts[win->nodes[n].first_ghost].rank_all,
-                aspx_engine.win);
+            rc = aspx_arrival_flush(ghost, aspx_engine.win,
+                                    (MPI_Aint) aspx_engine.arena_addr[ghost]);
+    }
     return rc;
 }
 
