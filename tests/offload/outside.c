@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What goes on while a rank is outside MPI, with an offload thread and not on
  * plain MPICH: each story prints one line. Two processes. Large messages of
- * "bsend" and "freed" need both sides where UCX uses TCP.
+ * "bsend" and "freed" need both sides where UCX uses TCP; "full" is too much
+ * for plain MPICH over libfabric's tcp.
  *
  * usage: offload_outside [NAME...] */
+#include "many.h"
 #include "tests/stories.h"
 
 #include <stdlib.h>
@@ -141,9 +143,15 @@ static void flood(void)
     EXPECT(rank == 0 || value == MESSAGES - 1);
 }
 
+/* More requests than the ring has places. */
+static void full(void)
+{
+    exchange_many(20000, peer);
+}
+
 static const struct story stories[] = {
     {"outside", outside}, {"idle", idle},   {"bsend", bsend},
-    {"freed", freed},     {"flood", flood},
+    {"freed", freed},     {"flood", flood}, {"full", full},
 };
 
 int main(int argc, char **argv)
